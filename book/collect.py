@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""collect.py FOLDER: puts the pages into FOLDER as Sphinx wants them, with all that they link to.
+"""collect.py FOLDER: writes the pages for Sphinx into FOLDER, with all files that they link to.
 
-Pages keep their paths, so that the links between them hold. Folds become directives, because Markdown stands in them;
-each lesson gets the change that makes its step; a source file that a page links to gets a page of its own. A file that
-would not change is left alone: Sphinx then does not read it again."""
+Pages keep their paths, so that links between them work. Folds become directives, because they contain Markdown; each
+lesson gets the diff from the step before; a linked source file gets its own page. Unchanged files are not rewritten, so
+that Sphinx does not read them again."""
 
 import os
 import re
@@ -19,7 +19,7 @@ AS_THEY_ARE = {".csv", ".svg", ".webp", ".ipynb"}
 
 
 def folds(text):
-    """The text with <details> as directives, line for line; what stands in code is left alone."""
+    """The text with <details> as directives, line by line; code blocks are unchanged."""
     lines, in_code = [], False
     for line in text.split("\n"):
         in_code ^= bool(FENCE.match(line))
@@ -34,13 +34,13 @@ def fold(line):
     return {"<details>": "", "</details>": ":::"}.get(line, line)
 
 
-def without_way_on(text):
-    """The text without its last lines' links to the pages before and behind, and to the glossary: the book has its own."""
+def without_navigation(text):
+    """The text without its last lines' links to the previous and next page and to the glossary: the book has its own."""
     return re.sub(r"(\n\[Glossary\]\([^)]*\)\n)?\n(previous: )?(\[[^\]]*\]\([^)]*\)( · (next: )?)?)+\n*\Z", "\n", text)
 
 
 def with_change(text, page):
-    """A step's page with the change that makes it out of the step before, behind its kernel."""
+    """A step's page with the diff from the step before, after its kernel."""
     before, program = step_before(page), program_of(page)
     if not before:
         return text
@@ -49,22 +49,22 @@ def with_change(text, page):
 
 
 def list_of(pages, *options):
-    """A table of contents; its pages are whole paths, with a title of their own where one is given."""
+    """A table of contents of (title or "", page) pairs; pages are absolute paths."""
     entries = [f"{title} <{'self' if page == FIRST else '/' + page}>" if title else f"/{page}" for title, page in pages]
     return "\n".join(["", "```{toctree}", *options, "", *entries, "```", ""])
 
 
 def page_text(page):
     text = file_of(page).read_text(encoding="utf-8")
-    text = with_change(without_way_on(folds(text)), page)
-    behind = [chapter.pages[1:] for chapter in chapters() if chapter.head == page and len(chapter.pages) > 1]
-    return text + "".join(list_of([("", each) for each in pages], ":hidden:") for pages in behind)
+    text = with_change(without_navigation(folds(text)), page)
+    following = [chapter.pages[1:] for chapter in chapters() if chapter.head == page and len(chapter.pages) > 1]
+    return text + "".join(list_of([("", each) for each in pages], ":hidden:") for pages in following)
 
 
 def list_of_chapters():
-    """The tables of contents of all parts, which stand on the first page."""
+    """The tables of contents of all parts, for the first page."""
     parts = []
-    for chapter in chapters():  # the first one begins a part
+    for chapter in chapters():  # the first one starts a part
         if chapter.part:
             parts.append((chapter.part, []))
         parts[-1][1].append((chapter.title, chapter.head))
@@ -76,27 +76,27 @@ def chapter_text(chapter):
 
 
 def source_text(path):
-    """The page of a source file: all of it, with numbers of its lines; the search passes it by."""
+    """The page of a source file, with line numbers; excluded from the search."""
     language = LANGUAGES.get(path.suffix or path.name, "text")
     return (f"---\norphan: true\nnosearch: true\n---\n\n# {path}\n\n"
             f"```{{literalinclude}} /{path}.txt\n:language: {language}\n:linenos:\n```\n")
 
 
 def folder_text(folder, known):
-    """The page of a folder: its files, linked where they have a page."""
+    """The page of a folder: its files, with links to those that have a page."""
     names = sorted(path.name for path in (ROOT / folder).iterdir() if path.is_file())
     rows = [f"- [{name}]({name})" if folder / name in known else f"- {name}" for name in names]
     return f"---\norphan: true\nnosearch: true\n---\n\n# {folder}/\n\n" + "\n".join(rows) + "\n"
 
 
 def linked(page, text):
-    """What a page links to, as paths in the repository; what is no page itself."""
+    """The files and folders that a page links to, without pages, as paths in the repository."""
     targets = (os.path.normpath(Path(page).parent / target) for target in LINK.findall(text) if "://" not in target)
     return {Path(target) for target in targets if (ROOT / target).exists() and not target.endswith(".md")}
 
 
 def collected():
-    """All files of the folder: path and text; of those that stay as they are the bytes."""
+    """All files of the folder, by path: text, or bytes of files that are copied."""
     pages = [page for chapter in chapters() for page in chapter.pages]
     files = {f"{page}.md": page_text(page) for page in pages}
     files[f"{FIRST}.md"] += list_of_chapters()
@@ -118,7 +118,7 @@ def files_of_target(path, known):
 
 
 def update(folder, files):
-    """Writes what has changed, and removes what is not among the files any more."""
+    """Writes the files that have changed, and removes those that are no longer needed."""
     for path in [path for path in folder.rglob("*") if path.is_file() and str(path.relative_to(folder)) not in files]:
         path.unlink()
     for name, text in files.items():

@@ -34,9 +34,9 @@ copybutton_exclude = ".linenos"
 
 
 def setup(app):
-    app.connect("html-page-context", give_captions_a_level, priority=900)  # behind furo
+    app.connect("html-page-context", give_captions_a_level, priority=900)  # after furo
 
 
 def give_captions_a_level(app, page, template, context, doctree):
-    """Headings in the list of chapters say of which level they are, as those that read pages aloud need."""
+    """Adds a level to the headings in the list of chapters, for screen readers."""
     context["furo_navigation_tree"] = context["furo_navigation_tree"].replace('role="heading"', 'role="heading" aria-level="2"')

@@ -1,4 +1,4 @@
-"""The book's chapters as contents.toml names them, and where the ladders' programs stand. A page's name is its path without ".md"."""
+"""The book's chapters, from contents.toml, and the programs of the ladders. A page's name is its path without ".md"."""
 
 import functools
 import re
@@ -9,18 +9,18 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 MARK = "// ==== Harness"
 FIRST = "index"
-# Tries that go wrong in a later run than the first one, which is all that the player shows, or with more elements than it runs: a program's recording, and the Try.
+# Tries that fail only in a later run than the first one, or with more elements than the player runs: (a program's recording, the Try).
 LATER = {("step09", "1"), ("step10", "3"), ("step14", "1"), ("step14", "2"), ("scan14", "4")}
 
 
 @dataclass(frozen=True)
 class Chapter:
     title: str
-    pages: tuple[str, ...]    # in order; of a lab the first is the lab's own page
-    opening: str              # what the chapter's page says; empty where it needs no page
-    part: str | None          # the part of the book that begins here
-    needs: tuple[str, ...]    # what to read before the first page, where that is not the page before it
-    head: str                 # the page that stands in the list of chapters
+    pages: tuple[str, ...]    # in order; the first page of a lab is the lab's own
+    opening: str              # the text of the chapter's page; empty if it has none
+    part: str | None          # the part of the book that starts here
+    needs: tuple[str, ...]    # the pages to read before the first page, unless that is the page before it
+    head: str                 # the page in the list of chapters
 
 
 @functools.cache
@@ -44,7 +44,7 @@ def slug(title):
 
 @functools.cache
 def needed():
-    """Of each page: the pages to read before it. What has a program builds on the page before."""
+    """For each page, the pages to read before it. A page with a program builds on the page before."""
     needs, last = {}, ()
     for chapter in chapters():
         for page in chapter.pages:
@@ -58,13 +58,13 @@ def file_of(page):
 
 
 def program_of(page):
-    """The program beside a page, or None."""
+    """The program in a page's folder, or None."""
     folder = ROOT / Path(page).parent
     return next(iter([*folder.glob("*.cu"), *folder.glob("*.c")]), None) if folder != ROOT else None
 
 
 def step_before(page):
-    """The page of the step before, in the same ladder; None for first steps and for what is no step."""
+    """The page of the step before, in the same ladder; None for first steps and other pages."""
     folder = Path(page).parent
     if not folder.name.startswith("step"):
         return None
@@ -74,5 +74,5 @@ def step_before(page):
 
 
 def lesson_of(program):
-    """What a program's reader is to look at: all above the harness."""
+    """A program's lesson: the text above the harness."""
     return program.read_text(encoding="utf-8").split(MARK)[0].rstrip() + "\n"

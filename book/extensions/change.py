@@ -1,4 +1,4 @@
-"""The directive `change OLD NEW`: what makes one program's lesson out of another's, old beside new, drawn when the book is built."""
+"""The directive `change OLD NEW`: the diff of two programs' lessons, side by side, drawn when the book is built."""
 
 import difflib
 import html
@@ -13,7 +13,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from book.contents import ROOT, lesson_of
 
-CONTEXT = 3  # lines before and behind what differs
+CONTEXT = 3  # lines before and after a difference
 
 
 class Change(SphinxDirective):

@@ -1,4 +1,4 @@
-"""Charts and pictures stand in the page itself, so that they take its colours; a lesson has its player before its Tries."""
+"""Inlines SVG charts and figures, so that they use the page's colours, and puts a lesson's player before its Tries."""
 
 import html
 import re
@@ -12,17 +12,17 @@ from book.contents import ROOT, program_of, step_before
 
 try:
     import minify
-except ImportError:  # not every machine has it (book/requirements.txt): scripts then stay as long as they are
+except ImportError:  # not available on all machines (book/requirements.txt): scripts are then not minified
     minify = None
 
 PLAYER = ROOT / "book/player"
 NAMED = re.compile(r'\bid="|url\(#|href="#')
-WATCH = "Delete a barrier, choose a size, or press a Try: the program runs again in this page."
+WATCH = "Click a barrier, choose a size, or press a Try: the program runs again in this page."
 DARK = "@media (prefers-color-scheme: dark)"
 
 
 def inline(svg, name, words):
-    """An SVG file as an element of a page: named by words, its ids and rules apart from those of others by a name."""
+    """An SVG file as an element of a page: `words` is its label; `name` makes its ids and rules unique."""
     svg = svg[svg.index("<svg"):]
     svg = re.sub(r"<metadata>.*?</metadata>|<title>.*?</title>", "", svg, flags=re.S)
     svg = NAMED.sub(lambda found: f"{found[0]}{name}-", svg)
@@ -34,7 +34,7 @@ def inline(svg, name, words):
 
 
 def apart(style, within):
-    """Rules of a style sheet that hold within one element; those for the dark follow the page's switch, too."""
+    """The rules of a style sheet, restricted to one element; those for dark mode follow the page's switch, too."""
     light, _, dark = style.partition(DARK)
     dark = dark.strip().removeprefix("{").removesuffix("}")
     both = narrowed(light, within)
@@ -45,7 +45,7 @@ def apart(style, within):
 
 
 def narrowed(rules, within):
-    """Each selector of plain rules, without any @, put within another."""
+    """Rules (without any @) with each selector nested in another."""
     rules = re.findall(r"([^{}]+)\{([^{}]*)\}", rules)
     return "".join(", ".join(f"{within} {each.strip()}" for each in selectors.split(",")) + f" {{{body}}}\n" for selectors, body in rules)
 
@@ -55,20 +55,20 @@ def has_player(program):
 
 
 def player(program, picture, before="", elements="", title=""):
-    """A lesson's figure: what plays the program where scripts run; a picture in it is shown where none do."""
+    """A lesson's figure: the player; without scripts, the still figure in it."""
     given = {"program": program, "before": before, "n": elements, "title": title} if has_player(program) else {}
     data = "".join(f' data-{key}="{html.escape(value)}"' for key, value in given.items() if value)
     return f'<figure class="{"player" if given else "drawn"}"{data}>{picture}</figure>\n'
 
 
 def recording(page):
-    """The name of a step's recording: step03, scan07; None for what has none."""
+    """The name of a step's recording: step03, scan07; None if it has none."""
     found = re.fullmatch(r"(scan/)?step(\d\d)_\w+/README", page or "")
     return found and ("scan" if found[1] else "step") + found[2]
 
 
 def place_figures(app, doctree):
-    """Puts in the place of each SVG image what the page shows."""
+    """Replaces each SVG image by an inline figure."""
     page = app.env.docname
     images = [image for image in doctree.findall(nodes.image) if image["uri"].endswith(".svg")]
     for number, image in enumerate(images, 1):
@@ -83,7 +83,7 @@ def place_figures(app, doctree):
 
 
 def place_player(page, doctree):
-    """A lesson has its player before its Tries, behind the questions: it shows what a reader is to predict."""
+    """Puts a lesson's player before its Tries, after the questions: it shows what the reader predicts."""
     title = next(doctree.findall(nodes.title)).astext()
     figure = player(recording(page), "", recording(step_before(page)) or "", title=title)
     for section in list(doctree.findall(nodes.section)):
@@ -94,7 +94,7 @@ def place_player(page, doctree):
 
 
 class Player(SphinxDirective):
-    """`player PAGE N`: the figure of a step's page, on another page; and what to do with it, where it can be played."""
+    """`player PAGE N`: the player of a step's page, on another page; its text is shown only with the player."""
 
     required_arguments = 2
     has_content = True
@@ -114,19 +114,19 @@ class Player(SphinxDirective):
 
 
 def player_files():
-    """The player's own scripts in the order in which they load, those that are there."""
+    """The player's own scripts in loading order, if they exist."""
     names = ("model", "source", "view", "controls", "engine", "lookback", "player")
     return [f"player/{name}.js" for name in names if (PLAYER / f"{name}.js").exists()] if (PLAYER / "player.js").exists() else []
 
 
 def make_room(app, page, template, context, doctree):
-    """Beside a player there is no list of the page's headings: it is wider than the text."""
+    """Hides the list of headings on pages with a player, which needs the width."""
     if doctree and 'class="player"' in context["body"]:
         context["furo_hide_toc"] = True
 
 
 def copy_player(app):
-    """The player's files, its own scripts without what only their authors need; they load the recordings beside them."""
+    """Copies the player's files and minifies its own scripts; these load the recordings next to them."""
     if not player_files():
         return
     static = Path(app.outdir, "_static")
@@ -139,7 +139,7 @@ def copy_player(app):
 
 def setup(app):
     app.connect("builder-inited", copy_player)
-    app.connect("html-page-context", make_room, priority=900)  # behind furo
+    app.connect("html-page-context", make_room, priority=900)  # after furo
     app.add_directive("player", Player)
     app.connect("doctree-read", place_figures, priority=400)  # before Sphinx collects images
     return {"parallel_read_safe": True, "parallel_write_safe": True}

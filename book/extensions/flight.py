@@ -1,4 +1,4 @@
-"""Bytes in flight: behind step 07's Tries the curve of Little's law as it was measured, the Tries on it, and two sliders."""
+"""Bytes in flight: after step 07's Tries, the measured curve of Little's law with the Tries on it, and two sliders."""
 
 import csv
 import html
@@ -12,21 +12,21 @@ from docutils import nodes
 from book.contents import ROOT
 
 PAGE = "step07_gridstride/README"
-WORDS = ("Little's law: the bandwidth is the bytes under way, divided by the time that a load takes. The curve is what an "
-         "H200's memory gave while so many bytes were under way on each SM (make loaded). The dots are this lesson and its Tries: "
-         "whole reductions of 2^26 elements, with their starts and their trees (make tries), which therefore lie below the curve.")
+WORDS = ("Little's law: the bandwidth is the bytes in flight, divided by the latency of a load. The curve is the measured bandwidth "
+         "of an H200 with this many bytes in flight on each SM (make loaded). The dots are this lesson and its Tries: whole reductions "
+         "of 2^26 elements (make tries). They are below the curve, because they include the start and the trees.")
 LEAST_KIB, MOST_KIB, MOST_RATE, RATE_STEP = 0.5, 128, 5000, 1000  # the axes
-LEFT, TOP, WIDTH, HEIGHT = 70, 30, 560, 290                       # where they lie
-LOADS = (1, 2, 4, 8, 16)                                          # that the slider offers
-STEPS = 200                                                       # pieces of the curve as it is drawn
+LEFT, TOP, WIDTH, HEIGHT = 70, 30, 560, 290                       # their position
+LOADS = (1, 2, 4, 8, 16)                                          # the slider's values
+STEPS = 200                                                       # segments of the drawn curve
 
 
 @dataclass(frozen=True)
 class Measured:
     name: str
-    loads: int      # of a thread, under way at a time
+    loads: int      # in flight, of a thread
     threads: int    # of an SM
-    bytes: int      # under way on an SM
+    bytes: int      # in flight on an SM
     rate: float     # GB/s of the whole reduction
 
 
@@ -36,13 +36,13 @@ def rows(name):
 
 
 def curve():
-    """(bytes under way on an SM, GB/s that came), both rising: no less comes than came with fewer bytes."""
+    """(bytes in flight on an SM, GB/s), both increasing: each rate is the maximum up to it."""
     products = sorted((float(row["gb_per_s"]) * float(row["load_ns"]) / int(row["sm_count"]), float(row["gb_per_s"])) for row in rows("loaded.csv"))
     return [(product, max(rate for _, rate in products[:place + 1])) for place, (product, _) in enumerate(products)]
 
 
 def rate_at(points, under_way):
-    """GB/s with so many bytes under way: between two points of the curve on a line, behind the last the peak."""
+    """GB/s with this many bytes in flight: interpolated linearly; after the last point, the peak."""
     for (left, low), (right, high) in zip(points, points[1:]):
         if under_way <= right:
             return low + (high - low) * (under_way - left) / (right - left)
@@ -140,9 +140,9 @@ def place(app, doctree):
         app.env.note_dependency(str(ROOT / "plots/h200" / name))
     for section in list(doctree.findall(nodes.section)):
         if "try" in section["ids"]:
-            behind = nodes.section("", nodes.title("", "How many bytes are under way?"), nodes.paragraph("", WORDS),
+            added = nodes.section("", nodes.title("", "How many bytes are in flight?"), nodes.paragraph("", WORDS),
                                    nodes.raw("", figure(), format="html"), ids=["bytes-in-flight"])
-            section.parent.insert(section.parent.index(section) + 1, behind)
+            section.parent.insert(section.parent.index(section) + 1, added)
 
 
 def add_script(app, page, template, context, doctree):

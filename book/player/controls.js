@@ -1,4 +1,4 @@
-// controls.js: what the reader moves and reads around the picture: choices, time, counters, findings.
+// controls.js: the controls around the figure: choices, time line, counters, findings.
 (function () {
 "use strict";
 const Player = (window.Player = window.Player || {});
@@ -15,13 +15,13 @@ Player.segment = function (label, choices, chosen, choose) {
 };
 
 // A labelled list: [[value, text]].
-Player.choice = function (label, choices, chosen, choose) {
-    const list = element("select", {"aria-label": label, onchange: () => choose(list.value)},
+Player.choice = function (label, choices, chosen, choose, title) {
+    const list = element("select", {"aria-label": label, title, onchange: () => choose(list.value)},
         choices.map(([value, text]) => element("option", {value, selected: String(value) === String(chosen)}, text)));
     return element("label", {}, element("span", {}, label), list);
 };
 
-// A labelled number, said to be from 0 to `most`; choose(wanted) is told any whole number, once the reader is done with it.
+// A labelled number, with the hint 0 to `most`; calls choose(number) with any whole number when the reader has finished typing.
 Player.number = function (label, most, chosen, note, choose) {
     const done = () => {
         if (!isTyped(field))
@@ -34,11 +34,11 @@ Player.number = function (label, most, chosen, note, choose) {
     return element("label", {}, element("span", {}, label), field, element("span", {role: "status"}, note || `of 0–${grouped(most)}`));
 };
 
-// Whether a number is being typed and not chosen yet: the default value is what is chosen.
+// Whether a number is being typed and not chosen yet: the default value is the chosen one.
 const isTyped = (field) => field.value !== field.defaultValue;
 
-// Puts parts into a box, {name: part or nothing}, each in the place of the one of that name. One that is what it was stays,
-// so that a button can be pressed and a number typed while runs come and go; who used the keyboard goes on where they were.
+// Replaces the parts of a box, {name: part or nothing}, by name. Unchanged parts stay, so that a button can be pressed and a
+// number typed during runs; the keyboard focus is kept.
 Player.renew = function (box, parts) {
     const fields = (part) => [part, ...part.querySelectorAll("*")].filter((one) => one.matches("button, select, input"));
     const focused = [...box.children].find((part) => part.contains(document.activeElement));
@@ -56,8 +56,7 @@ Player.renew = function (box, parts) {
     }
 };
 
-// The old part where it may stay: it looks like the new one and shows the same value, or a number is, or is going to be,
-// typed in it.
+// The old part if it may stay: it equals the new one and shows the same value, or a number is being typed in it.
 function kept(old, made) {
     const [was, is] = [old, made].map((part) => part && part.querySelector("input, select"));
     if (was && was.type === "number" && (isTyped(was) || (was === document.activeElement && was.value === is.value))) {
@@ -80,13 +79,14 @@ function transport(act) {
     const button = (name, text, title) => element("button", {type: "button", title, "aria-label": title, onclick: () => act(name)}, text);
     const play = button("play", PLAY, "play (space)");
     const row = element("span", {class: "pl-segment", role: "group", "aria-label": "time"},
-        button("begin", "|‹", "to the beginning (Home)"), button("barrierBack", "«", "to where the barrier before opened (Page Up)"),
-        button("previous", "‹", "one instruction back (←)"), play, button("next", "›", "one instruction on (→)"),
-        button("barrier", "»", "to where the next barrier opens (Page Down)"));
+        button("begin", "|‹", "to the beginning (Home)"), button("barrierBack", "«", "to where the previous barrier was passed (Page Up)"),
+        button("previous", "‹", "one step back: one instruction of each warp (←)"), play,
+        button("next", "›", "one step forward: one instruction of each warp (→)"),
+        button("barrier", "»", "to where the next barrier is passed (Page Down)"));
     return {row, play};
 }
 
-// The slider's picture: the run of this side above, the other below, on one scale.
+// The slider: an overview of this side's run above, the other's below, on one scale.
 function track(act) {
     const own = element("canvas"), other = element("canvas"), head = element("span", {class: "pl-head"});
     const names = [element("span", {class: "pl-name"}), element("span", {class: "pl-name"})];
@@ -104,7 +104,7 @@ function track(act) {
     return {own, other, head, names, slider, box: element("div", {class: "pl-runs"}, element("div", {class: "pl-names"}, names), slider)};
 }
 
-// What a key does anywhere on the time line; the space bar plays where no button wants it.
+// Handles a key anywhere on the time line; the space bar plays unless a button has the focus.
 function pressed(event, slider, act) {
     const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey && event.target.tagName !== "SELECT";
     const name = isPlain && (KEYS[event.key] || (event.key === " " && event.target === slider && "play"));
@@ -114,7 +114,7 @@ function pressed(event, slider, act) {
     }
 }
 
-// Draws both runs; length: steps that the width stands for, last: the last that can be chosen.
+// Draws both runs; length: the steps that fill the width, last: the last step that can be chosen.
 function drawRuns({own, other, names, slider}, models, titles, length, last) {
     [own, other].forEach((canvas, k) => {
         canvas.hidden = !models[k];
@@ -128,22 +128,23 @@ function drawRuns({own, other, names, slider}, models, titles, length, last) {
 
 const placeOf = (step, length) => `${((step + 0.5) / length) * 100}%`;
 
-// Marks steps: where the threads of a finding met.
-function markMoments({slider}, steps, length) {
+// Marks the steps of a finding's accesses.
+function markSteps({slider}, steps, length) {
     slider.querySelectorAll(".pl-mark").forEach((mark) => mark.remove());
     slider.append(...steps.map((step) => element("span", {class: "pl-mark", style: `left: ${placeOf(step, length)}`})));
 }
 
-// The time line. act(name, number): "play", "step", "back", "barrier", "barrierBack", "begin", "end", "seek", "speed".
+// The time line. act(name, number): "play", "next", "previous", "barrier", "barrierBack", "begin", "end", "seek", "speed".
 Player.timeLine = function (act) {
-    const {row, play} = transport(act), line = track(act), {slider, head} = line, where = element("span", {class: "pl-where"});
+    const {row, play} = transport(act), line = track(act), {slider, head} = line, where = element("span", {class: "pl-where",
+        title: "A step is one instruction of each warp. Warps of a block pass a barrier in the same step."});
     const speed = Player.choice("speed", SPEEDS, 8, (value) => act("speed", +value));
     const whole = element("div", {class: "pl-time"}, element("div", {class: "pl-bar"}, row, speed, where), line.box);
     whole.addEventListener("keydown", (event) => pressed(event, slider, act));
     return {
         whole,
         draw: (...runs) => drawRuns(line, ...runs),
-        mark: (steps, length) => markMoments(line, steps, length),
+        mark: (steps, length) => markSteps(line, steps, length),
         show(step, length, text, words, isPlaying) {
             head.style.left = placeOf(step, length);
             where.textContent = text;
@@ -166,29 +167,29 @@ const NAMES = {
 };
 const grouped = (number) => Math.round(number).toLocaleString("en-US");
 
-// Only what the program or the one beside it counts at all; conflicts always, for that there are none is news.
+// Shows counters that are not 0 in one of the programs, and always the bank conflicts.
 const isShown = (name, whole, other) => name === "bank_conflicts" || whole[name] > 0 || (other && other[name] > 0);
 
-// Fewer is good, more is bad: only of a run that is right.
+// Colours fewer as good and more as bad, but only if the run is right.
 function compared(now, before, label, isRight) {
     const sign = now < before ? "fewer" : now > before ? "more" : "same";
     const mark = {fewer: "▾", more: "▴", same: "="}[sign];
-    return element("span", {class: "pl-" + (isRight ? sign : "same"), title: `${label}, all blocks: ${grouped(before)}`}, `${mark} ${label} ${grouped(before)}`);
+    return element("span", {class: "pl-" + (isRight ? sign : "same"), title: `compared with ${label}: ${grouped(before)} in all blocks`}, `${mark} ${label} ${grouped(before)}`);
 }
 
-// In how many columns so many cells stand, so that the rows are as long as each other.
+// The number of columns that makes the rows of cells equally long.
 const columns = (cells, most) => Math.ceil(cells / Math.ceil(cells / most));
 
-// How much of a counter there is up to a step, of so much in all.
+// A counter's value up to a step, of its total.
 function counting(model, name, label) {
     const number = element("b");
     const all = model.isCut ? "" : ` of ${grouped(model.counts[name][model.length])}`;
-    return {box: element("span", {class: "pl-now"}, label && [element("span", {class: "pl-of"}, label), " "], number, all),
+    return {box: element("span", {class: "pl-now", title: "this block: up to this step, of its total"}, label && [element("span", {class: "pl-of"}, label), " "], number, all),
         show: (step) => (number.textContent = grouped(model.counts[name][Math.min(step + 1, model.length)]))};
 }
 
-// The cells, made anew for each run; tick(step) changes their numbers. other: {model, whole, short, label} or null;
-// label: how this run is called where the other's numbers tick beside its own, or false.
+// Builds the counter cells of a run; the returned function updates them at each step. other: {model, whole, short, label} or
+// null; label: the name of this run if the other's numbers are shown next to its own, or false.
 Player.counters = function (box, model, other, isRight, label) {
     const shown = Player.COUNTED.filter((name) => isShown(name, model.whole, other && other.whole));
     const numbers = shown.map((name) => [counting(model, name, label), ...(label && other ? [counting(other.model, name, other.label)] : [])]);
@@ -197,79 +198,90 @@ Player.counters = function (box, model, other, isRight, label) {
     box.replaceChildren(...shown.map((name, k) => element("div", {},
         element("span", {class: "pl-name"}, NAMES[name]),
         numbers[k].map((number) => number.box),
-        element("span", {class: "pl-whole"}, `all blocks ${grouped(model.whole[name])}`),
+        element("span", {class: "pl-whole", title: "the simulator's count for all blocks and launches"}, `all blocks ${grouped(model.whole[name])}`),
         other && compared(model.whole[name], other.whole[name], other.short, isRight))));
     return (step) => numbers.flat().forEach((number) => number.show(step));
 };
 
-// ---- What the run came to
+// ---- Results
 
-const UNWRITTEN = 0xffffffff; // fresh memory: as a float a NaN, but none that arithmetic makes
+const UNINITIALISED = 0xffffffff; // the simulator's fill pattern: a NaN that arithmetic does not produce
 
-// The value of four bytes that a program copied to the host: a float that is no float is taken as a whole number.
+// The value of four bytes that a program copied to the host: a whole number unless both values are plausible floats.
 function value({float, int}, beside) {
     const asFloat = (number) => number === 0 || Number.isNaN(number) || Math.abs(number) > 1e-30;
     if (!asFloat(float) || !asFloat(beside.float))
         return String(int);
-    return int === UNWRITTEN ? "a value that nobody wrote" : String(float);
+    return int === UNINITIALISED ? "an uninitialised value" : String(float);
 }
 
 const counted = (number, what) => (number ? `${number} ${what}${number === 1 ? "" : "s"}` : "");
 
-// What came of it: the first result that differs, or "". A scan's check counts wrong elements. Of a reader's own program
-// nobody knows what is right: its results stand beside those that it had when it was recorded.
+// The first result that differs, or "". A scan's check counts wrong elements. A reader's own program has no known right
+// result: its results are compared with those of the recorded run.
 function difference(result, program) {
     const wrong = (result.checks || []).find((check) => !check.equal && check.got);
     if (!wrong)
         return result.status === 1 ? "wrong" : "";
     const got = value(wrong.got, wrong.expected), expected = value(wrong.expected, wrong.got);
     if (program.isOwn)
-        return `another result than before: ${got}, not ${expected}`;
+        return `the result differs from the recorded run: ${got}, not ${expected}`;
     return program.name.startsWith("scan") ? `wrong: ${counted(+got, "element")}` : `wrong: ${got}, expected ${expected}`;
 }
 
-// Why a run ended early. What is left out may stand in a kernel that is not launched at this n.
+// Why a run ended early. A removed statement may be in a kernel that is not launched at this n.
 function reason({output}) {
     const absent = /'\D?(\d+)[^']*' names no line/.exec(output);
-    return absent ? `line ${absent[1]} is not run at this n; choose another n` : "the run ended early: " + (output || "").trim().split("\n").pop();
+    return absent ? `line ${absent[1]} does not run at this n; choose another n` : "the run ended early: " + (output || "").trim().split("\n").pop();
 }
 
-// In a few words whether the run is right: {isRight, text}. onlyAt: the n that cannot tell what was left out, or 0.
+// The verdict: {isRight, text}. onlyAt: the n, if the removed statement has no effect at it, or 0.
 Player.verdict = function (result, program, onlyAt) {
     if (result.status === 0)
         return {isRight: true, text: onlyAt ? `✓ right at n = ${grouped(onlyAt)}` : program.isOwn ? "✓ no findings" : "✓ right, no findings"};
     const found = counted((result.findings || []).length, "finding"), differs = difference(result, program);
-    const isCompared = !program.isOwn && (result.checks || []).length > 0; // behind a launch that failed nothing is
+    const isCompared = !program.isOwn && (result.checks || []).length > 0; // after a failed launch nothing is compared
     const both = [differs || (found && isCompared ? "right this time" : ""), found].filter(Boolean).join(", ");
     return {isRight: false, text: "✗ " + (both || reason(result))};
 };
 
-const KINDS = {"race-shared": "race in shared memory", "race-global": "race in global memory"};
+const KINDS = {
+    "race-shared": "data race in shared memory", "race-global": "data race in global memory", "race-host": "data race between unordered operations",
+    "out-of-bounds": "out-of-bounds access", misaligned: "misaligned address", "use-after-free": "use after free", "double-free": "invalid free",
+    leak: "memory leak", uninitialised: "uninitialised read", barrier: "barrier divergence", lanes: "invalid warp-level operation",
+    mbarrier: "invalid mbarrier operation", "launch-fault": "kernel fault", "unchecked-error": "unchecked CUDA error",
+};
 
 const kindOf = (finding) => KINDS[finding.kind] || finding.kind.replace(/-/g, " ");
 const threadOf = ({thread}) => `thread ${thread[0]}${thread[1] || thread[2] ? `,${thread[1]},${thread[2]}` : ""}`;
 
-// A finding in one sentence, to stand in the source: "race in shared memory: thread 128 writes 4 bytes (line 19), …".
+// An access in words: "writes 4 bytes", of "writes 4 bytes of shared memory" or "4-byte write".
+function accessWords({access}) {
+    const [, bytes, what] = /^(\d+)-byte (read|write)/.exec(access) || [];
+    return bytes ? `${what}s ${bytes} bytes` : access.replace(/ of \w+ memory$/, "");
+}
+
+// A finding in one sentence, for the source: "data race in shared memory: thread 128 writes 4 bytes (line 19), …".
 Player.inShort = function (finding) {
     const areApart = new Set(finding.places.map(({block}) => block[0])).size > 1;
-    const who = (place) => (place.kernel ? threadOf(place) + (areApart ? ` of block ${place.block[0]} ` : " ") : "");
-    const told = finding.places.map((place) => `${who(place)}${place.access.replace(/ of \w+ memory$/, "")} (line ${place.line})`);
-    return `${kindOf(finding)}: ${told.join(", ")}`;
+    const actor = (place) => (place.kernel ? threadOf(place) + (areApart ? ` of block ${place.block[0]} ` : " ") : "");
+    const accesses = finding.places.map((place) => `${actor(place)}${accessWords(place)} (line ${place.line})`);
+    return `${kindOf(finding)}: ${accesses.join(", ")}`;
 };
 
 function placeItem(place, go) {
-    const who = place.kernel ? `${threadOf(place)} of block ${place.block[0]} ` : "";
+    const actor = place.kernel ? `${threadOf(place)} of block ${place.block[0]} ` : "";
     return element("li", {}, element("button", {type: "button", title: "show this step", onclick: () => go(place)}, `line ${place.line}`),
-        ` ${who}`, element("em", {}, place.access), element("code", {}, place.text));
+        ` ${actor}`, element("em", {}, place.access), element("code", {}, place.text));
 }
 
-// The findings of a run below the picture; go(place) is called where the reader wants to see one.
+// Shows the findings of a run below the figure; go(place) is called when the reader chooses an access.
 Player.findings = function (box, findings, go) {
     box.hidden = findings.length === 0;
     box.replaceChildren(...findings.map((finding) => element("div", {class: "pl-finding"},
         element("p", {}, element("strong", {}, kindOf(finding)), `: ${finding.title}`),
         element("ul", {}, finding.places.map((place) => placeItem(place, go))),
         finding.hint && element("p", {class: "pl-hint"}, finding.hint),
-        finding.count > 1 && element("p", {class: "pl-hint"}, `found ${grouped(finding.count)} times; this is the first`))));
+        finding.count > 1 && element("p", {class: "pl-hint"}, `${grouped(finding.count)} occurrences; the first is shown`))));
 };
 })();

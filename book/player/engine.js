@@ -1,4 +1,4 @@
-// engine.js: brings the simulator and the recorded programs into the page when they are wanted, and runs one at a time.
+// engine.js: loads the simulator and the recorded programs on demand, and executes one run at a time.
 (function () {
 "use strict";
 const Player = (window.Player = window.Player || {});
@@ -7,7 +7,7 @@ const MOST_KEPT = 24;
 const coming = new Map(), kept = new Map();
 let last = Promise.resolve(), running = null;
 
-// A classic script beside this one; once, however often it is asked for.
+// Loads a classic script from this folder, once.
 function script(name) {
     if (!coming.has(name))
         coming.set(name, new Promise((done, failed) => {
@@ -19,35 +19,35 @@ function script(name) {
     return coming.get(name);
 }
 
-// The program of this name; a page that holds it in itself loads nothing.
+// The program of this name; loads it unless the page contains it.
 Player.program = async function (name) {
     if (!(window.playerPrograms && window.playerPrograms[name]))
         await script(`programs/${name}.js`);
     return window.playerPrograms[name];
 };
 
-// Runs a program; `who` is told apart only by identity. A run that the same `who` no longer wants is stopped or left
-// out, and its result is null. Results are kept, for a reader goes to and fro.
-Player.run = async function (who, program, request) {
+// Runs a program for an owner, any object. A new request of the same owner stops or skips its earlier ones, whose result is
+// then null. Results are cached.
+Player.run = async function (owner, program, request) {
     const key = JSON.stringify([program.name, request]);
-    who.wanted = key;
-    if (running && running.who === who)
+    owner.wanted = key;
+    if (running && running.owner === owner)
         window.Simulator.stop();
-    const result = kept.get(key) || keep(key, await inTurn(() => (who.wanted === key ? kept.get(key) || runNow(who, program, request) : null)));
-    return who.wanted === key ? result : null;
+    const result = kept.get(key) || keep(key, await queued(() => (owner.wanted === key ? kept.get(key) || runNow(owner, program, request) : null)));
+    return owner.wanted === key ? result : null;
 };
 
-// One at a time, whatever becomes of those before.
-function inTurn(run) {
+// Runs after all earlier runs have ended or failed.
+function queued(run) {
     const result = last.then(run);
     last = result.catch(() => null);
     return result;
 }
 
-async function runNow(who, program, request) {
+async function runNow(owner, program, request) {
     if (!window.Simulator)
         await script("simulator.js");
-    running = {who};
+    running = {owner};
     try {
         const result = await window.Simulator.run(program, request);
         return result.status === "stopped" ? null : result;

@@ -1,5 +1,5 @@
-// lookback.js: the scan's blocks that look at each other's words: tiles that turn from nothing to a total to a prefix, and
-// who looks at whom. From a run in which blocks take turns, whose trace holds all blocks' accesses of device memory.
+// lookback.js: the scan's decoupled look-back: tiles that publish a total, then a prefix, and which tiles poll which. From a
+// run with interleaved blocks, whose trace has all blocks' accesses to device memory.
 (function () {
 "use strict";
 const Player = (window.Player = window.Player || {});
@@ -15,7 +15,7 @@ const isPoll = (row) => /^ld\.(relaxed|acquire|volatile|mmio)/.test(row.opcode) 
 
 const tilesOf = (row, first) => Player.accesses(row).map(({address}) => address / WORD_BYTES - first);
 
-// The float that a lane told or saw: the lower half of its word.
+// The float that a lane published or read: the lower half of its word.
 function sumOf(row, lane) {
     const view = new DataView(new ArrayBuffer(4));
     view.setUint32(0, Number(BigInt("0x" + (row.values.split(";")[lane] || "0")) & 0xffffffffn));
@@ -24,9 +24,9 @@ function sumOf(row, lane) {
 
 const short = (sum) => String(+sum.toPrecision(5)).replace("-", "−");
 
-// What happens to the tiles, in order: [{tile, published: 1 (a total) or 2 (a prefix), sum} or {tile, looks: [{tile, held}]}], and how
-// many tiles there are; null where nobody looks. A block tells of its own tile. Where each tells once, it tells its prefix if
-// nobody looks further than at the tile before, else its total: prefixes would not have to be added up.
+// The events of the tiles, in order: [{tile, published: 1 (a total) or 2 (a prefix), sum} or {tile, looks: [{tile, held}]}], and
+// the number of tiles; null if no block polls. A block publishes its own tile. A block that publishes once publishes a prefix
+// if blocks poll only the tile before theirs, else a total.
 Player.looksBack = function (rows) {
     const polled = new Set(rows.filter(isPoll).map((row) => row.memory)), publishes = rows.filter((row) => polled.has(row.memory) && isPublish(row));
     const words = publishes.flatMap((row) => tilesOf(row, 0)), first = Math.min(...words), tiles = Math.max(...words) - first + 1;
@@ -41,14 +41,14 @@ Player.looksBack = function (rows) {
         } else if (isPoll(row)) {
             const looks = tilesOf(row, first).filter((one) => one >= 0 && one < tiles).map((one) => ({tile: one, held: held.get(one) || 0}));
             const event = {tile, looks}, before = events[events.length - 1];
-            if (looks.length && JSON.stringify(before) !== JSON.stringify(event)) // who waits looks again and again
+            if (looks.length && JSON.stringify(before) !== JSON.stringify(event)) // a waiting block polls repeatedly
                 events.push(event);
         }
     }
     return events.some((event) => event.looks) ? {events, tiles} : null;
 };
 
-// What each tile holds at a time: {held, sums: [[1 or 2, its sum]]}.
+// What each tile has published at a time: {held, sums: [[1 or 2, its sum]]}.
 function statesAt(events, at) {
     const states = new Map();
     for (const {tile, published, sum} of events.slice(0, at + 1))
@@ -63,12 +63,12 @@ const list = (looks, held) => Player.ranges(looks.filter((one) => one.held === h
 
 function inWords({tile, published, sum, looks}) {
     if (published)
-        return `tile ${tile} tells ${HOLDS[published]}: ${short(sum)}`;
+        return `tile ${tile} publishes ${HOLDS[published]}: ${short(sum)}`;
     const seen = [2, 1, 0].filter((held) => looks.some((look) => look.held === held));
     return `tile ${tile} looks back: ` + seen.map((held) => `${HOLDS[held]} in ${list(looks, held)}`).join(", ");
 }
 
-// ---- The picture
+// ---- The figure
 
 const draw = (name, attributes, ...children) => {
     const made = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -88,22 +88,22 @@ function arc(from, {tile, held}, isNow, base) {
     return isNow ? [path, arrowhead(middle(tile), base, Math.atan2(2 * high, middle(tile) - middle((from + tile) / 2)), name)] : [path];
 }
 
-// The head of an arrow that comes to x, y at this angle.
+// The head of an arrow that ends at x, y with this angle.
 const arrowhead = (x, y, angle, name) => draw("path", {d: "M0 0 L-9 -4.5 L-9 4.5 Z", class: name.replace("pl-arc ", "pl-arrow "),
     transform: `translate(${x} ${y}) rotate(${(angle * 180) / Math.PI})`});
 
-// A tile, with the sum that it told last. tell(text) says what it holds when it is pointed at or focused.
-function tileBox(tile, state, isActing, top, tell) {
-    const {held, sums} = state, x = middle(tile) - WIDE / 2, text = `tile ${tile} has told ${publishedBy(state)}`;
+// A tile, with the last sum that it published. describe(text) is called when it is pointed at or focused.
+function tileBox(tile, state, isActing, top, describe) {
+    const {held, sums} = state, x = middle(tile) - WIDE / 2, text = `tile ${tile} has published ${publishedBy(state)}`;
     const box = draw("g", {tabindex: 0, role: "img", "aria-label": text},
         draw("rect", {x, y: top, width: WIDE, height: HIGH, rx: 5, class: `pl-holds-${held}` + (isActing ? " pl-acting" : "")}),
         draw("text", {x: middle(tile), y: top + 20, class: "pl-sum"}, held ? short(sums[sums.length - 1][1]) : ""),
         draw("text", {x: middle(tile), y: top + HIGH + 15}, String(tile)));
-    ["focus", "pointerenter"].forEach((name) => box.addEventListener(name, () => tell(text)));
+    ["focus", "pointerenter"].forEach((name) => box.addEventListener(name, () => describe(text)));
     return box;
 }
 
-function picture({events, tiles}, at, tell) {
+function figure({events, tiles}, at, describe) {
     const event = events[at], states = statesAt(events, at), top = height(tiles - 1) + 8;
     const made = draw("svg", {viewBox: `0 0 ${tiles * SPAN} ${top + HIGH + 20}`, role: "group", "aria-label": inWords(event)});
     made.style.maxWidth = `${tiles * SPAN * 1.25}px`;
@@ -112,19 +112,19 @@ function picture({events, tiles}, at, tell) {
         made.append(...(looks || []).flatMap((look) => arc(tile, look, false, top - 4)));
     made.append(...(event.looks || []).flatMap((look) => arc(event.tile, look, true, top - 4)));
     for (let tile = 0; tile < tiles; tile++)
-        made.append(tileBox(tile, states.get(tile) || NOTHING, tile === event.tile, top, tell));
+        made.append(tileBox(tile, states.get(tile) || NOTHING, tile === event.tile, top, describe));
     return made;
 }
 
 // ---- The panel
 
-// Scrolls the picture, where it is wider than its place, so that the tile that acts can be seen.
+// Scrolls the figure, if it is wider than its box, to the tile that acts.
 function followActing(place) {
     const tile = place.querySelector(".pl-acting").getBoundingClientRect(), {left, right} = place.getBoundingClientRect();
     place.scrollLeft += Math.max(0, tile.right - right + 4) + Math.min(0, tile.left - left - 4);
 }
 
-// Shows looks that were found at n in `box`, with a time of its own.
+// Shows the look-back found at n in `box`, with its own time line.
 Player.showLookBack = function (box, found, n) {
     const place = element("div", {class: "pl-tiles"}), words = element("span", {class: "pl-where"});
     const range = element("input", {type: "range", min: 0, max: found.events.length - 1, value: 0, "aria-label": "time of the look-back",
@@ -135,16 +135,16 @@ Player.showLookBack = function (box, found, n) {
     };
     const button = (text, title, by) => element("button", {type: "button", title, "aria-label": title, onclick: move(by)}, text);
     function show() {
-        place.replaceChildren(picture(found, +range.value, (text) => (words.textContent = text)));
+        place.replaceChildren(figure(found, +range.value, (text) => (words.textContent = text)));
         followActing(place);
         words.textContent = inWords(found.events[+range.value]);
         range.setAttribute("aria-valuetext", words.textContent);
     }
     const swatch = (held) => element("span", {}, element("i", {class: `pl-holds-${held}`}), HOLDS[held]);
-    box.replaceChildren(element("p", {class: "pl-heading"}, `The tiles of all blocks at n = ${n.toLocaleString("en-US")}, as written: the sum that each has told, and who looks at whom`), place,
+    box.replaceChildren(element("p", {class: "pl-heading"}, `The tiles of all blocks at n = ${n.toLocaleString("en-US")}, as written: the sum that each has published, and which tiles each polls`), place,
         element("p", {class: "pl-legend"}, [0, 1, 2].map(swatch)), element("div", {class: "pl-bar"}, element("span", {class: "pl-segment"},
             button("‹", "one event back", -1), button("›", "one event on", 1)), range, words));
-    range.value = found.events.findLastIndex((event) => event.looks); // the last look is the one that ends all waiting
+    range.value = found.events.findLastIndex((event) => event.looks); // the last poll ends all waiting
     show();
 };
 })();

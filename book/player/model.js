@@ -1,16 +1,16 @@
-// model.js: from the rows of a trace (simulator/counters.md) to steps that can be drawn.
+// model.js: converts the rows of a trace (simulator/counters.md) to steps that can be drawn.
 //
-// The simulator runs one warp until it waits, then the next. On a GPU they run side by side. So a step is one
-// instruction of each warp, and behind a barrier of the block all warps that met there go on in the same step.
-// What stands between two barriers has no order but this one, which is made up: that is what a race is.
+// The simulator runs one warp until it waits, then the next. The player shows the warps side by side: a step is one
+// instruction of each warp, and after a block barrier all its warps continue in the same step. Between two barriers
+// the order of the warps is undefined; the one drawn here is not the one in which they ran.
 (function () {
 "use strict";
 const Player = (window.Player = window.Player || {});
-const MOST_ROWS = 50000; // of a trace: who spins or goes round a loop of one thread makes millions; the simulator is asked for no more
+const MOST_ROWS = 50000; // of a trace, also for the simulator: a spinning thread makes millions
 const LANES = 32, WORD = 4, SECTOR = 32, LINE = 128;
 const COUNTED = ["warp_instructions", "shared_loads", "shared_stores", "bank_conflicts", "global_load_requests",
     "global_load_sectors", "global_store_requests", "global_store_sectors", "atomics", "shuffles", "block_barriers",
-    "warp_barriers"]; // as the columns of the simulator's counters are called
+    "warp_barriers"]; // columns of the simulator's counters
 
 // ---- Reading
 
@@ -23,13 +23,13 @@ function readRow(text) {
     };
 }
 
-// A CSV with a header as a list of objects; no field of ours holds a comma.
+// A CSV with a header as a list of objects; no field contains a comma.
 function readTable(text) {
     const [header, ...lines] = text.trim().split("\n").map((line) => line.split(","));
     return lines.map((fields) => Object.fromEntries(fields.map((field, k) => [header[k], field])));
 }
 
-const isOn = (mask, lane) => (mask >>> lane) & 1;
+const isActive = (mask, lane) => (mask >>> lane) & 1;
 
 function lanesOf(mask) {
     const lanes = [];
@@ -38,7 +38,7 @@ function lanesOf(mask) {
     return lanes;
 }
 
-// [{lane, address}] of the lanes that are on; offsets in the row's memory.
+// [{lane, address}] of the active lanes; addresses are offsets in the row's memory.
 function accesses(row) {
     if (!row.found) {
         const list = row.addresses ? row.addresses.split(";") : [], lanes = lanesOf(row.mask);
@@ -47,13 +47,13 @@ function accesses(row) {
     return row.found;
 }
 
-// What a lane that is on loaded, stored or worked out, as text; "" where the trace does not say.
+// The value that an active lane loaded, stored or computed, as text; "" if the trace has none.
 function valueOf(row, lane) {
     const bits = row.values ? row.values.split(";")[lanesOf(row.mask).indexOf(lane)] : "";
     return bits ? bits.split(" ").map((one) => asNumber(one, row.opcode)).join(", ") : "";
 }
 
-// The bits of a register as a number of the instruction's type: its last part, as in ld.shared.f32; of cvt the one before.
+// The bits of a register as a number of the instruction's type: its last part, as in ld.shared.f32; for cvt the one before.
 function asNumber(bits, opcode) {
     const type = opcode.split(".").slice(opcode.startsWith("cvt") ? -2 : -1)[0], view = new DataView(new ArrayBuffer(8));
     view.setBigUint64(0, BigInt("0x" + bits));
@@ -66,13 +66,13 @@ const isAtomic = (row) => /^(atom|red)\b/.test(row.opcode);
 const isBarrier = (row) => row.memory.startsWith("barrier");
 const isDevice = (row) => row.memory.startsWith("device");
 
-// What an instruction is about: its colour in the picture.
+// The kind of an instruction, which selects its colour in the figure.
 function kind(row) {
     return row.memory === "shared" ? "shared" : isDevice(row) ? "device" : isBarrier(row) ? "barrier"
         : /^shfl|^redux|^vote|^match/.test(row.opcode) ? "shuffle" : "plain";
 }
 
-// The pieces of so many bytes that a row touches, each once.
+// The numbers of the pieces of `size` bytes that a row accesses.
 function pieces(row, size) {
     const found = new Set();
     for (const {address} of accesses(row))
@@ -81,9 +81,9 @@ function pieces(row, size) {
     return found;
 }
 
-// ---- Banks: the rule that the simulator found by measuring (machine/ops/memory.c)
+// ---- Banks: the simulator's rule, which was measured (machine/ops/memory.c)
 
-// The words of each bank that these accesses want.
+// The words of each bank that these accesses use.
 function wordsOfBanks(row, some) {
     const banks = Array.from({length: LANES}, () => new Set());
     for (const {address} of some)
@@ -94,9 +94,9 @@ function wordsOfBanks(row, some) {
     return banks;
 }
 
-const rounds = (row, some) => Math.max(0, ...wordsOfBanks(row, some).map((words) => words.size));
+const wavefronts = (row, some) => Math.max(0, ...wordsOfBanks(row, some).map((words) => words.size));
 
-// Rounds beyond what as many bytes need; 8 bytes a lane are served for half a warp at a time, 16 for a quarter.
+// Wavefronts beyond those that the bytes need; 8 bytes a lane are served for half a warp at a time, 16 for a quarter.
 function bankConflicts(row) {
     const words = Math.max(1, row.bytes / WORD), together = LANES / words;
     const reckoned = words === 4 ? LANES / 2 : LANES;
@@ -106,13 +106,13 @@ function bankConflicts(row) {
         const needed = Math.ceil((between(first, first + reckoned).length * words * WORD) / LINE);
         let taken = 0;
         for (let piece = first; piece < first + reckoned; piece += together)
-            taken += rounds(row, between(piece, piece + together));
+            taken += wavefronts(row, between(piece, piece + together));
         conflicts += Math.max(0, taken - needed);
     }
     return conflicts;
 }
 
-// The words that share a bank with another word that this row wants at the same time.
+// The words of a row that share a bank with another of its words.
 function conflictingWords(row) {
     if (row.memory !== "shared" || bankConflicts(row) === 0)
         return [];
@@ -121,7 +121,7 @@ function conflictingWords(row) {
 
 // ---- Counting
 
-// Calls add(name, number) for what a row counts. What the copy engine and mbarriers do is no warp's access.
+// Calls add(name, number) for each counter of a row. The work of the TMA and of mbarriers is no access of a warp.
 function count(row, add) {
     add("warp_instructions", 1);
     if (!row.mask || /^(cp\.async\.bulk|mbarrier)/.test(row.opcode))
@@ -143,7 +143,7 @@ function count(row, add) {
         add("shuffles", 1);
 }
 
-// For each counter a list: how much of it there is before each step, and at the end.
+// For each counter a list: its value before each step, and at the end.
 function countAll(rows, length) {
     const sums = Object.fromEntries(COUNTED.map((name) => [name, new Float64Array(length + 1)]));
     for (const row of rows)
@@ -163,7 +163,7 @@ function countersOf(csv) {
 
 // ---- Steps
 
-// Lines of other files, such as CUDA's headers, become the line of `file` that the warp came from.
+// Replaces lines of other files, such as CUDA's headers, by the line of `file` that the warp came from.
 function stayIn(file, rows) {
     const last = [];
     for (const row of rows)
@@ -173,12 +173,12 @@ function stayIn(file, rows) {
             row.line = last[row.warp] || 0;
 }
 
-// Gives each row its step, from `begin` on; returns the steps at which barriers open, and the end.
+// Gives each row its step, from `begin` on; returns the steps at which barriers are passed, and the end.
 function schedule(rows, begin) {
     const clock = [], arrived = {}, open = {}, opened = new Set();
     for (const row of rows) {
         const now = clock[row.warp] || begin;
-        if (row.event === "release") { // all that wait there have come: the last of them decides
+        if (row.event === "release") { // all have arrived: the last one determines the step
             clock[row.warp] = Math.max(now, arrived[row.memory] + 1);
             opened.add(clock[row.warp]);
             open[row.memory] = true;
@@ -195,7 +195,7 @@ function schedule(rows, begin) {
     return {opened: [...opened], end: Math.max(begin, ...clock.filter(Boolean))};
 }
 
-// One warp of a launch: its rows by step, and when each lane ran for the last time.
+// One warp of a launch: its rows by step, and the last step of each lane.
 function warpOf(rows, begin, threads) {
     const last = Array(LANES).fill(-1), at = new Map();
     for (const row of rows) {
@@ -207,8 +207,8 @@ function warpOf(rows, begin, threads) {
     return {rows, at, last, end, lanes: Math.max(0, Math.min(LANES, threads))};
 }
 
-// When each piece of a memory was first touched by these rows: {memory: Map(piece, step)}.
-function firstTouches(rows, size, wanted) {
+// The step at which these rows first access each piece of a memory: {memory: Map(piece, step)}.
+function firstAccesses(rows, size, wanted) {
     const first = {};
     for (const row of rows.filter(wanted)) {
         const known = (first[row.memory] = first[row.memory] || new Map());
@@ -227,8 +227,8 @@ function launchOf(rows, begin, threads) {
         warps.push(warpOf(runs.filter((row) => row.event === "run" && row.warp === k), begin, threads - k * LANES));
     return {
         kernel: rows[0].kernel, grid: rows[0].grid, number: rows[0].launch, threads, begin, end, opened, warps, rows: runs,
-        words: firstTouches(runs, WORD, (row) => row.memory === "shared").shared || new Map(),
-        sectors: firstTouches(runs, SECTOR, isDevice),
+        words: firstAccesses(runs, WORD, (row) => row.memory === "shared").shared || new Map(),
+        sectors: firstAccesses(runs, SECTOR, isDevice),
     };
 }
 
@@ -243,9 +243,9 @@ function byLaunch(rows) {
     return [...groups.values()];
 }
 
-// A run's trace and counters (CSV), of a program in `file`, as: its launches, one after the other in time; the counts of
-// this block before each step; those of all blocks; when barriers open, and where else one may want to stop: where a
-// launch begins; whether there was more than is shown.
+// The model of a run, from its trace and counters (CSV) and the program's `file`. launches: in order; counts: of this
+// block before each step; whole: of all blocks; barriers: the steps at which barriers are passed; stops: these, and the
+// starts of launches; isCut: whether rows are missing.
 Player.model = function (trace, counters, file) {
     const rows = Player.rows(trace);
     const threads = new Map(readTable(counters).map((row) => [+row.launch, +row.block]));
@@ -265,43 +265,43 @@ Player.model = function (trace, counters, file) {
     };
 };
 
-// The rows of a trace, in the order in which they ran; not more than there is time for.
+// The rows of a trace, in the order in which they ran, at most MOST_ROWS.
 Player.rows = (trace) => trace.trim().split("\n", 1 + MOST_ROWS).slice(1).map(readRow);
 
 // ---- Findings
 
-// How much a finding teaches: a race more than anything else, and one between warps or blocks more than one within a warp,
-// which GPUs of today may hide. (Of blocks with rows of threads, each row is taken for a warp.)
+// The priority of a finding: races first, and races between warps or blocks before those within a warp, which today's
+// GPUs may hide. (In a block with several rows of threads, each row counts as a warp.)
 function weight({kind, places}) {
     const warps = new Set(places.map(({block, thread: [x, y, z]}) => [block, Math.floor(x / LANES), y, z].join()));
     return kind.startsWith("race") ? Math.min(2, warps.size) : 0;
 }
 
-// Findings with those that teach most first: the first is shown in the picture.
-Player.tellingFirst = (findings) => [...findings].sort((one, other) => weight(other) - weight(one));
+// Findings by priority: the figure shows the first one.
+Player.byPriority = (findings) => [...findings].sort((one, other) => weight(other) - weight(one));
 
-// A finding's kernel is named with its template's arguments, a trace's without.
+// A finding names a kernel with its template arguments, a trace without.
 const isOf = (launch, kernel) => launch.kernel.replace(/<.*/, "") === kernel.replace(/<.*/, "");
 
-// The rows in which a thread of this block ran a finding's line; those that touch memory as it says, if any do.
+// The rows in which a finding's thread, if it is of this block, ran the finding's line; only those with such an access, if there are any.
 function rowsOf(model, block, place) {
     if (!place || !place.kernel || place.block[0] !== block)
         return [];
     const thread = place.thread[0], warp = Math.floor(thread / LANES);
     const rows = model.launches.filter((launch) => isOf(launch, place.kernel) && launch.warps[warp])
-        .flatMap((launch) => launch.warps[warp].rows).filter((row) => row.line === place.line && isOn(row.mask, thread % LANES));
-    const touching = rows.filter((row) => row.addresses && place.access.startsWith("writes") !== isLoad(row));
-    return touching.length ? touching : rows;
+        .flatMap((launch) => launch.warps[warp].rows).filter((row) => row.line === place.line && isActive(row.mask, thread % LANES));
+    const accessing = rows.filter((row) => row.addresses && /\bwrites?\b/.test(place.access) !== isLoad(row));
+    return accessing.length ? accessing : rows;
 }
 
-// The launch's memory and the address that a finding's thread touches in a row: "" if none.
+// The launch, memory and address that a finding's thread accesses in a row: "" if none.
 function whereOf(row, place) {
     const found = accesses(row).find(({lane}) => lane === place.thread[0] % LANES);
     return found ? `${row.launch} ${row.memory} ${found.address}` : "";
 }
 
-// Where the two threads of a race met: a row of each place, and {memory, address}; where that cannot be told, the first
-// row of each, and null.
+// The two conflicting accesses of a race: a row for each place, and {memory, address}; if no common address is found, the
+// first row of each, and null.
 Player.meeting = function (model, block, [first, second]) {
     const mine = rowsOf(model, block, first), theirs = rowsOf(model, block, second);
     const known = new Map([...mine].reverse().map((row) => [whereOf(row, first), row]));
@@ -312,7 +312,7 @@ Player.meeting = function (model, block, [first, second]) {
     return {rows: [known.get(whereOf(other, second)), other], met: {memory, address: +address}};
 };
 
-// What a warp does at a step: {state: "runs" | "waits" | "done", row: what it runs, or what it ran last}.
+// The state of a warp at a step: {state: "runs" | "waits" | "done", row: the current row, or the last one}.
 Player.warpAt = function (warp, step) {
     const row = warp.at.get(step);
     if (row)
@@ -325,27 +325,27 @@ Player.warpAt = function (warp, step) {
     return {state: "waits", row: warp.at.get(before) || null};
 };
 
-// The last float that a lane loaded, stored or worked out up to a step: {value, row} or null.
+// The last float that a lane loaded, stored or computed up to a step: {value, row} or null.
 Player.floatOf = function (warp, lane, step) {
     for (let k = warp.rows.length - 1; k >= 0; k--) {
         const row = warp.rows[k];
-        if (row.step <= step && isOn(row.mask, lane) && row.values && row.opcode.endsWith("f32"))
+        if (row.step <= step && isActive(row.mask, lane) && row.values && row.opcode.endsWith("f32"))
             return {value: valueOf(row, lane), row};
     }
     return null;
 };
 
-// What a lane is at a step: a kind of instruction, "off", "waits", "done" or "none", for a lane that is not there.
+// The state of a lane at a step: a kind of instruction, "inactive", "waits", "done", or "none" for a lane without a thread.
 Player.laneAt = function (warp, {state, row}, lane, step) {
     if (lane >= warp.lanes)
         return "none";
     if (state === "done" || step > warp.last[lane])
         return "done";
     if (state === "waits")
-        return row && isOn(row.mask, lane) ? "waits" : "off";
-    return isOn(row.mask, lane) ? kind(row) : "off";
+        return row && isActive(row.mask, lane) ? "waits" : "inactive";
+    return isActive(row.mask, lane) ? kind(row) : "inactive";
 };
 
 Object.assign(Player, {MOST_ROWS, LANES, WORD, SECTOR, LINE, COUNTED, accesses, pieces, kind, isLoad, isAtomic, isDevice, conflictingWords, valueOf,
-    readTable, isOn});
+    readTable, isActive});
 })();

@@ -1,13 +1,13 @@
-// player.js: a figure of a lesson becomes a player: <figure class="player" data-program="step03" data-before="step02">.
+// player.js: turns a lesson's figure into a player: <figure class="player" data-program="step03" data-before="step02">.
 //
-// A player has one or two sides: the lesson's program, and that of the step before. Each side knows what is left out of
-// it and what its last run came to; the player knows what both have in common: n, the block, the order, the step. One
-// side is shown, in the first of two panes; side by side the other pane shows what the counters compare it with.
+// A player has one or two sides: the lesson's program, and that of the step before. Each side holds its removed statements
+// and the results of its last run; the player holds what both share: n, the block, the order, the step. The first of two
+// panes shows one side; side by side, the other pane shows the run with which the counters are compared.
 (function () {
 "use strict";
 const Player = (window.Player = window.Player || {});
 const {element} = Player;
-const MOST_COMPARED = 1500; // lines; a longer text is shown without what is new in it
+const MOST_COMPARED = 1500; // lines; in a longer text changes are not marked
 
 // ---- The parts of a player
 
@@ -20,24 +20,26 @@ function skeleton() {
         state: part("state"), look: part("look", {hidden: true})};
 }
 
-// A program's source, and what the machine does with it. `of` tells its parts from the other pane's for who hears the page.
+// A program's source and machine view. `of` distinguishes its parts from the other pane's for screen readers.
 function makePane(of) {
-    const boxes = {warps: part("warps", {tabindex: 0, role: "group", "aria-label": `warps and lanes${of}; the arrow keys choose a lane, to see what it holds`}),
+    const boxes = {warps: part("warps", {tabindex: 0, role: "group", "aria-label": `warps and lanes${of}; the arrow keys choose a lane and show its value`}),
         source: part("source", {tabindex: 0, role: "region", "aria-label": `the kernel's source${of}`}), about: element("p", {class: "pl-about", "aria-live": "polite"}),
         name: element("p", {class: "pl-which"}), hint: element("p", {class: "pl-invite"}), title: heading(""), banks: part("banks"), lines: part("devices")};
     const text = part("text", {}, boxes.name, boxes.source, boxes.hint);
     const machine = part("machine", {}, boxes.title, boxes.warps, boxes.about, heading("Shared memory: 32 banks"), boxes.banks,
         heading("Device memory: lines of 128 bytes, 4 sectors each"), boxes.lines);
-    return {boxes, text, machine, source: Player.source(boxes.source), picture: Player.picture(boxes)};
+    return {boxes, text, machine, source: Player.source(boxes.source), draw: Player.figure(boxes)};
 }
 
 const note = () => part("key", {}, legend(),
-    element("p", {class: "pl-more"}, "Instructions are PTX as the simulator runs them; the GPU's own code may differ (a short if becomes a predicate)."));
+    element("p", {class: "pl-more"}, "Instructions are PTX, as the simulator runs them; the GPU's machine code may differ (a short if may become predicated instructions). "
+        + "The simulator ran the warps one after the other; the figure aligns them at barriers. So between barriers the drawn order is not the order in which they ran."));
 
 function legend() {
     const entries = [["plain", "computes"], ["shared", "shared memory"], ["device", "device memory"], ["shuffle", "shuffle"],
-        ["off", "off"], ["waits", "waits"], ["done", "done"], ["written", "written now"], ["known", "touched before"], ["conflict", "conflict"], ["bad", "race"]];
-    return element("p", {class: "pl-legend"}, entries.map(([name, text]) => element("span", {}, element("i", {class: "pl-" + name}), text)));
+        ["inactive", "inactive", "the warp runs an instruction without this lane"], ["waits", "waits", "at a barrier or another synchronisation"],
+        ["done", "done", "has exited"], ["written", "written now"], ["accessed", "accessed earlier"], ["conflict", "bank conflict"], ["bad", "flagged by a finding"]];
+    return element("p", {class: "pl-legend"}, entries.map(([name, text, title]) => element("span", {title}, element("i", {class: "pl-" + name}), text)));
 }
 
 const side = (program) => ({program, attempt: 0, cuts: new Map(), result: null, findings: [], model: null, block: 0});
@@ -54,19 +56,19 @@ function requestOf(player, {attempt, cuts}, block) {
     return {n: player.n, try: attempt, block, order: player.order, together: false, values: true, rows: Player.MOST_ROWS, without};
 }
 
-// Runs a side, and records this block; false where it is no longer wanted. Of what a player wants only the last is.
+// Runs a side and traces this block; false if a later request has replaced it.
 async function runSide(player, one, block) {
     const result = await Player.run(player, one.program, requestOf(player, one, block));
     if (!result)
         return false;
     one.block = block;
     one.result = result;
-    one.findings = Player.tellingFirst(result.findings || []);
+    one.findings = Player.byPriority(result.findings || []);
     one.model = Player.model(result.trace || "", result.counters || "", one.program.source.file);
     return true;
 }
 
-// What the counters and the time line stand beside: a changed program beside itself as it was, else one step beside the other.
+// The run to compare with: a changed program with the lesson as written, else one step with the other.
 function besideOf(player) {
     const one = player.sides[player.side], other = player.sides[1 - player.side];
     if (isChanged(one))
@@ -82,32 +84,32 @@ async function runBeside(player) {
     return {...found, model: found.one.model, whole: found.one.model.whole};
 }
 
-// Whether both panes are to be seen: also while what stands beside is still being run.
+// Whether both panes are shown, also while the second run is in progress.
 const isDouble = (player) => player.wantsDouble && besideOf(player) !== null;
 
-// Whether there is anything to see: a side may not have run yet, or its run ended before the kernel began.
+// Whether there are steps: a side may not have run yet, or its run ended before the kernel started.
 function hasSteps(player) {
     const {model} = player.sides[player.side];
     return model !== null && model.length > 0;
 }
 
-// The last step that the time line reaches: side by side that of the longer run.
+// The last step of the time line: side by side, that of the longer run.
 function lastStep(player) {
     const {model} = player.sides[player.side], {beside} = player;
     return Math.max(model.length, isDouble(player) && beside ? beside.model.length : 0) - 1;
 }
 
-// Runs a side; where there is no such block, the first or the last one that there is, which is the player's then. False where it
-// is no longer wanted.
+// Runs a side. If the wanted block does not exist, runs and chooses the first or last one. False if a later request has
+// replaced it.
 async function runNearest(player, one, isOver) {
     const wanted = player.block, isWanted = async (block) => (await runSide(player, one, block)) && !isOver();
     let block = Math.max(0, wanted), noBlock = wanted < 0 ? `no block ${wanted}: they begin at 0` : "";
     if (!(await isWanted(block)))
         return false;
     if (!one.model.length && block > 0) {
-        if (!(await isWanted(0))) // it tells how many there are
+        if (!(await isWanted(0))) // shows how many blocks there are
             return false;
-        if (one.model.length) { // else such a run has no steps, of whatever block
+        if (one.model.length) { // else no block has steps
             block = lastBlock(one);
             noBlock = `no block ${wanted}: 0–${block}`;
             if (block > 0 && !(await isWanted(block)))
@@ -118,15 +120,14 @@ async function runNearest(player, one, isOver) {
     return true;
 }
 
-// Runs what is on the player and shows it, then what stands beside it. Who chooses something else meanwhile begins the
-// next turn, and an earlier one says nothing more: neither what it came to nor that the player is ready. True where what
-// was run is shown.
+// Runs and shows the chosen side, then the run to compare with. A later request makes this one end silently. True if this
+// run is shown.
 async function rerun(player) {
-    const one = player.sides[player.side], turn = ++player.turn, isOver = () => turn !== player.turn;
+    const one = player.sides[player.side], request = ++player.request, isOver = () => request !== player.request;
     let isShown = false;
     player.figure.setAttribute("aria-busy", "true");
     player.error = player.noBlock = "";
-    showBar(player); // what is chosen shows at once: nothing in the bar is replaced later, under somebody's finger
+    showBar(player); // at once, so that nothing in the bar moves later, when it may be clicked
     try {
         if (!(await runNearest(player, one, isOver)))
             return false;
@@ -152,8 +153,7 @@ async function rerun(player) {
 
 const mayLookBack = (program) => /look_?back|wait_for/i.test(program.source.text);
 
-// Where blocks look at each other's words, as those of the later scans do: all of them, taking turns, at the largest n.
-// Of the program as written, and once: its space is kept from the beginning.
+// For programs with look-back: traces all blocks, interleaved, at the largest n, of the program as written, and once.
 async function lookBack(player, {program}) {
     const {look} = player.boxes, n = Math.max(...program.sizes);
     if (player.looked === program)
@@ -177,18 +177,18 @@ async function lookBack(player, {program}) {
     }
 }
 
-// ---- Findings in the picture
+// ---- Findings in the figure
 
-const NOBODY = {places: [], rows: [], met: null, threads: new Set()};
+const NONE = {places: [], rows: [], met: null, threads: new Set()};
 
-// What the picture marks of the first finding: its threads, where they met, and a row for each place.
-function accusedOf(player) {
+// What the figure marks of the first finding: its threads, their common address, and a row for each place.
+function flaggedBy(player) {
     const {findings, model, block} = player.sides[player.side], places = findings.length ? findings[0].places : [];
     const {rows, met} = Player.meeting(model, block, places);
     return {places, rows, met, threads: new Set(places.filter((_, k) => rows[k]).map(({thread}) => thread[0]))};
 }
 
-// Goes to a finding's place; where it happened in another block, that block is put on the player first.
+// Goes to a finding's access; if it is in another block, shows that block first.
 async function goTo(player, place) {
     stopPlaying(player);
     if (place.kernel && place.block[0] !== player.block) {
@@ -196,7 +196,7 @@ async function goTo(player, place) {
         if (!(await rerun(player)))
             return;
     }
-    const {places, rows} = player.accused;
+    const {places, rows} = player.flagged;
     const row = rows[places.indexOf(place)] || Player.meeting(player.sides[player.side].model, player.block, [place]).rows[0];
     if (row)
         seek(player, row.step);
@@ -217,17 +217,17 @@ function show(player) {
     player.boxes.name.textContent = nameOf(one);
     showBeside(player, one, isBoth);
     const {findings} = one;
-    player.source.accuse(findings.length ? findings[0].places.map(({line}) => line) : []);
+    player.source.flag(findings.length ? findings[0].places.map(({line}) => line) : []);
     Player.findings(player.boxes.findings, findings, (place) => {
         toSource(player);
         goTo(player, place);
     });
     const {isRight} = showVerdict(player, one);
-    player.accused = NOBODY;
+    player.flagged = NONE;
     if (!hasSteps(player))
         return endTime(player);
     player.tick = Player.counters(player.boxes.counters, one.model, player.beside, isRight, isBoth && nameOf(one));
-    player.accused = accusedOf(player);
+    player.flagged = flaggedBy(player);
     drawTime(player);
     seek(player, player.step === null ? firstOfInterest(one.model) : player.step);
     if (isOther)
@@ -236,15 +236,15 @@ function show(player) {
 
 const nameOf = (one) => (one.attempt ? `Try ${one.attempt}` : one.cuts.size ? "changed" : shortName(one.program));
 
-// The text that the lines are compared with: side by side that which stands beside; else of a Try the lesson's, of the
-// lesson that of the step before.
+// The text with which the lines are compared: side by side, the other pane's; else for a Try the lesson's, for a lesson that
+// of the step before.
 function baseOf(player, one) {
     if (isDouble(player))
         return textOf(besideOf(player).one);
     return one.attempt ? one.program.source.text : player.side === 0 && player.sides[1] && player.sides[1].program.source.text;
 }
 
-// The second pane: what stands beside, with those of its lines marked that the first pane's text has not.
+// The second pane; lines that the first pane's text lacks are marked.
 function showBeside(player, one, isBoth) {
     const {beside, own, other} = player;
     player.boxes.columns.classList.toggle("pl-double", isBoth);
@@ -262,7 +262,7 @@ function showBeside(player, one, isBoth) {
     other.source.show(lines, {}, new Set(), null, false);
 }
 
-// The lines to show: of a Try the old ones, too; of the lesson only what is new in it.
+// The lines to show: for a Try also the removed ones; for the lesson only those of its text.
 function linesOf(text, base, keepOld) {
     const plain = () => text.split("\n").map((line, k) => ({sign: " ", text: line, line: k + 1}));
     if (!base || base.split("\n").length > MOST_COMPARED)
@@ -270,23 +270,22 @@ function linesOf(text, base, keepOld) {
     return Player.difference(base, text).filter(({sign}) => keepOld || sign !== "-");
 }
 
-// What stands below the source: a Try's question (in the lesson it is bold), and what can be done.
+// The text below the source: a Try's question (bold in the lesson), or what can be clicked.
 function hintOf(one, {removable, text}) {
     const question = one.attempt && /\*\*(?:\d+\.\s*)?([^*]+)\*\*/.exec(text || "");
-    const invitation = (removable || []).length ? "Click what is underlined: it is left out, and the program runs again." : "";
+    const invitation = (removable || []).length ? "Click an underlined statement to remove it and run the program again." : "";
     return question ? `Try ${one.attempt}: ${question[1].replace(/`/g, "")}` : invitation;
 }
 
-// Where something can be seen: the first load of a float from shared memory, or the first access of all.
+// The step to begin with: the first load of a float from shared memory, or the first access.
 function firstOfInterest(model) {
     const rows = model.launches.flatMap((launch) => launch.rows);
     const row = rows.find((found) => found.memory === "shared" && Player.isLoad(found) && found.opcode.endsWith("f32")) || rows.find((found) => found.addresses);
     return row ? row.step : 0;
 }
 
-// Where each thread has its element, a bounds test that is left out is not missed: the n at which it would be; 0 where
-// this n tells, or none does.
-function sizeThatTells(player, one) {
+// An n at which a removed bounds test has an effect, if this n has none: each thread has an element. Else 0.
+function sizeWithEffect(player, one) {
     const tests = (text) => text.match(/< n\b|$/g).length, base = one.program.source.text;
     const isOpen = [...one.cuts.values()].includes("test") || (one.attempt > 0 && tests(variant(one).source) < tests(base));
     if (!isChanged(one) || !isOpen || !one.result || one.result.status || !one.model.length)
@@ -295,16 +294,16 @@ function sizeThatTells(player, one) {
     return (player.n % threads === 0 && sizesOf(one).find((n) => n > threads && n % threads)) || 0;
 }
 
-// The verdict above, and where something is changed a sentence at the changed line; returns the verdict.
+// Shows the verdict above, and a sentence at the changed line; returns the verdict.
 function showVerdict(player, one) {
-    const better = sizeThatTells(player, one), verdict = player.error ? {isRight: false, text: player.error}
+    const better = sizeWithEffect(player, one), verdict = player.error ? {isRight: false, text: player.error}
         : one.result ? Player.verdict(one.result, one.program, better && player.n) : {text: "…"};
     const {isRight, text} = verdict;
     player.boxes.verdict.textContent = text;
     const retry = () => better && element("button", {type: "button", class: "pl-button", onclick: () => resize(player, better)},
         `try n = ${better.toLocaleString("en-US")}`);
-    const mendAll = one.cuts.size > 0 && element("button", {type: "button", class: "pl-button", onclick: () => mend(player)}, "mend all");
-    player.boxes.state.replaceChildren(...[player.boxes.verdict, retry(), mendAll].filter(Boolean));
+    const restoreAll = one.cuts.size > 0 && element("button", {type: "button", class: "pl-button", onclick: () => restore(player)}, "restore all");
+    player.boxes.state.replaceChildren(...[player.boxes.verdict, retry(), restoreAll].filter(Boolean));
     player.boxes.verdict.classList.toggle("pl-wrong", !isRight);
     const [finding] = one.findings;
     const details = finding && element("button", {type: "button", onclick: () => player.boxes.findings.scrollIntoView({block: "center"})}, "details below");
@@ -322,7 +321,7 @@ function showBar(player) {
         block: blockField(player), order: orderChoice(player), attempt: tryChoice(player)});
 }
 
-// What a list or a field does when another value is chosen in it; "" stands for none.
+// The handler of a list or a field; "" means none.
 const changeOf = (player, name) => (value) => {
     player[name] = value === "" ? null : +value;
     rerun(player);
@@ -336,7 +335,7 @@ function programChoice(player) {
 function doubleButton(player) {
     const beside = besideOf(player);
     return beside && element("button", {type: "button", class: "pl-toggle", "aria-pressed": String(player.wantsDouble), onclick: () => double(player),
-        title: `${nameOf(player.sides[player.side])} and ${beside.label}, in the same steps`}, "side by side");
+        title: `${nameOf(player.sides[player.side])} and ${beside.label}, at the same step`}, "side by side");
 }
 
 function sizeChoice(player) {
@@ -346,14 +345,15 @@ function sizeChoice(player) {
 
 const lastBlock = ({model}) => (model && model.launches.length ? Math.max(...model.launches.map(({grid}) => grid)) - 1 : 0);
 
-// Also of one block: nothing moves at another n.
+// Shown also for a single block, so that nothing moves at another n.
 function blockField(player) {
     return Player.number("block", lastBlock(player.sides[player.side]), player.block, player.noBlock, changeOf(player, "block"));
 }
 
 function orderChoice(player) {
     const orders = [["", "by number"], ...[1, 2, 3, 7].map((seed) => [seed, `shuffled, ${seed}`])];
-    return Player.choice("order", orders, player.order === null ? "" : player.order, changeOf(player, "order"));
+    return Player.choice("order", orders, player.order === null ? "" : player.order, changeOf(player, "order"),
+        "the order in which the simulator runs blocks, warps and lanes: by number, or shuffled with a seed");
 }
 
 function tryChoice(player) {
@@ -366,16 +366,16 @@ function tryChoice(player) {
 function drawTime(player) {
     const one = player.sides[player.side], {beside} = player;
     player.length = Math.max(1, one.model.length, beside ? beside.model.length : 0);
-    player.time.mark(player.accused.rows.filter(Boolean).map(({step}) => step), player.length);
+    player.time.mark(player.flagged.rows.filter(Boolean).map(({step}) => step), player.length);
     player.time.draw([one.model, beside && beside.model], [isChanged(one) ? "changed" : shortName(one.program), beside ? beside.label : ""],
         player.length, lastStep(player));
 }
 
-// Draws a side's step in a pane; returns it in words. follows: its source is scrolled to the lines that are lit.
-function drawPane(player, {boxes, machine, source, picture}, {model, block}, accused, follows) {
-    const {launch, lit, words, about} = picture(model, player.step, accused, player.thread);
-    boxes.about.setAttribute("aria-live", player.playing ? "off" : "polite"); // nobody wants each step read out
-    boxes.about.textContent = about || "Point at a lane to see what it holds.";
+// Draws a side's step in a pane; returns it in words. follows: scroll the source to the current lines.
+function drawPane(player, {boxes, machine, source, draw}, {model, block}, flagged, follows) {
+    const {launch, lit, words, about} = draw(model, player.step, flagged, player.thread);
+    boxes.about.setAttribute("aria-live", player.playing ? "off" : "polite"); // do not read out each step
+    boxes.about.textContent = about || "Point at a lane to see its value.";
     const isMany = model.launches.length > 1, number = 1 + model.launches.indexOf(launch);
     boxes.title.textContent = (isDouble(player) ? `${boxes.name.textContent}: warps` : "Warps") + ` of block ${block}` + (isMany ? `, launch ${number} of ${model.launches.length}` : "");
     source.light(lit, follows);
@@ -383,21 +383,21 @@ function drawPane(player, {boxes, machine, source, picture}, {model, block}, acc
     return words;
 }
 
-// What stands below does not move up and down while launches and banks come and go.
+// Keeps the content below from moving when launches and banks change.
 function keepHeight(box) {
     box.style.minHeight = `${Math.max(parseFloat(box.style.minHeight) || 0, box.offsetHeight)}px`;
 }
 
-// isOther: it was another step before.
+// isOther: whether the step has changed.
 function drawStep(player, isOther = false) {
     const one = player.sides[player.side], {model} = one, {beside} = player;
-    const words = drawPane(player, player.own, one, player.accused, isOther);
+    const words = drawPane(player, player.own, one, player.flagged, isOther);
     if (isDouble(player) && beside)
-        drawPane(player, player.other, beside.one, NOBODY, true);
+        drawPane(player, player.other, beside.one, NONE, true);
     player.tick(player.step);
-    const opened = model.barriers.filter((barrier) => barrier <= player.step).length;
+    const passed = model.barriers.filter((barrier) => barrier <= player.step).length;
     player.time.show(player.step, player.length, `step ${player.step + 1} of ${model.isCut ? "the first " : ""}${lastStep(player) + 1}`
-        + (model.barriers.length ? ` · ${opened} of ${model.barriers.length} barriers open` : ""), words, !!player.playing);
+        + (model.barriers.length ? ` · ${passed} of ${model.barriers.length} barriers passed` : ""), words, !!player.playing);
 }
 
 function seek(player, step) {
@@ -408,11 +408,11 @@ function seek(player, step) {
     drawStep(player, player.step !== before);
 }
 
-// ---- What the reader does
+// ---- Input
 
 function choose(player, number) {
     player.side = number;
-    player.beside = null; // that is what stood beside the other one
+    player.beside = null; // belonged to the other side
     rerun(player);
 }
 
@@ -422,7 +422,7 @@ function double(player) {
     show(player);
 }
 
-// In another width other heights are kept.
+// Forgets the heights kept for another width.
 function layOut({own, other}) {
     [own, other].forEach(({machine}) => (machine.style.minHeight = ""));
 }
@@ -437,7 +437,7 @@ async function attempt(player, number, n = player.n) {
         await showFinding(player);
 }
 
-// Who pressed a button that goes with the run is put where its lines are.
+// Moves the focus to the source: the run removes the button that had it.
 const toSource = (player) => player.boxes.source.focus({preventScroll: true});
 
 function resize(player, n) {
@@ -446,7 +446,7 @@ function resize(player, n) {
     return rerun(player).then((isShown) => isShown && showFinding(player));
 }
 
-// Leaves a line's barrier out, or puts it back; a finding is shown where it happened.
+// Removes a line's statement, or restores it; then shows the finding's access.
 async function cut(player, line, what) {
     const {cuts} = player.sides[player.side];
     if (!cuts.delete(line))
@@ -456,13 +456,13 @@ async function cut(player, line, what) {
 }
 
 async function showFinding(player) {
-    const {places} = player.accused;
+    const {places} = player.flagged;
     if (places.length)
         await goTo(player, places[places.length - 1]);
     player.source.revealRemark();
 }
 
-function mend(player) {
+function restore(player) {
     player.sides[player.side].cuts.clear();
     toSource(player);
     rerun(player);
@@ -470,7 +470,7 @@ function mend(player) {
 
 const LANE_KEYS = {ArrowLeft: -1, ArrowRight: 1, ArrowUp: -Player.LANES, ArrowDown: Player.LANES};
 
-// A lane is chosen by pointing at it, or by arrow keys in the warps; side by side, the same in both panes.
+// Pointing at a lane, or the arrow keys in the warps, choose it; side by side, in both panes.
 function chooseLanes(player, warps) {
     const choose = (thread) => {
         if (!hasSteps(player))
@@ -496,7 +496,7 @@ function stopPlaying(player) {
     player.playing = null;
 }
 
-// Nothing moves in a run without steps.
+// The time line of a run without steps.
 function endTime(player) {
     stopPlaying(player);
     player.time.show(0, 1, "no steps", "", false);
@@ -522,7 +522,7 @@ function stopsOf(player) {
     return [...player.sides[player.side].model.stops, ...others].sort((a, b) => a - b);
 }
 
-// What the time line asks for.
+// Handles an action of the time line.
 function act(player, name, number) {
     if (!hasSteps(player))
         return;
@@ -544,7 +544,7 @@ function changeSpeed(player, speed) {
     }
 }
 
-// The step that a key or a button leads to; number: the share of the time line that was pointed at.
+// The target step of an action; number: the relative position on the time line.
 function stepOf(player, name, number) {
     const {step, length} = player, stops = stopsOf(player);
     switch (name) {
@@ -558,22 +558,22 @@ function stepOf(player, name, number) {
     }
 }
 
-// ---- The beginning
+// ---- Start
 
-// The n with which a player begins: one block's worth of the first steps; of later ones as much as shows what they are about.
+// The initial n: one block for the first steps; for later ones as many as their topic needs.
 function sizeToBegin(figure, program) {
     const [, ladder, lesson] = /^(step|scan)(\d+)$/.exec(program.name) || [], isScan = ladder === "scan";
     const wanted = +figure.dataset.n || (!isScan && lesson >= 7 ? 65536 : lesson >= (isScan ? 6 : 4) ? 4096 : 256);
     return program.sizes.includes(wanted) ? wanted : program.sizes[0];
 }
 
-// The player takes the place of what stands there without JavaScript when it has something to show: so the page moves once
-// at most. Print, and who wants it, find the still picture again.
+// Shows the player instead of the still figure after the first run, so that the page moves at most once. The still figure
+// stays available in a fold, and for printing.
 function reveal(figure) {
     if (figure.classList.contains("pl-is-live"))
         return;
     figure.classList.add("pl-is-live");
-    const still = [...figure.childNodes].slice(1), name = figure.querySelector("img, svg") ? "the still picture" : "the source as text";
+    const still = [...figure.childNodes].slice(1), name = figure.querySelector("img, svg") ? "the still figure" : "the source as text";
     if (still.some((node) => node.nodeType === Node.ELEMENT_NODE))
         figure.append(element("details", {class: "pl-still"}, element("summary", {}, name), ...still));
 }
@@ -582,9 +582,9 @@ async function begin(figure) {
     const {program, before} = figure.dataset;
     const second = before && (await Player.program(before).catch(() => null)); // one side is enough
     const programs = [await Player.program(program), second].filter(Boolean);
-    const own = makePane(""), other = makePane(" of what stands beside"), boxes = {...skeleton(), ...own.boxes};
+    const own = makePane(""), other = makePane(" of the second pane"), boxes = {...skeleton(), ...own.boxes};
     const player = {figure, boxes, own, other, source: own.source, sides: programs.map(side), side: 0, n: sizeToBegin(figure, programs[0]), block: 0, order: null,
-        step: null, thread: null, playing: null, speed: 8, accused: NOBODY, beside: null, wantsDouble: false, error: "", noBlock: "", turn: 0};
+        step: null, thread: null, playing: null, speed: 8, flagged: NONE, beside: null, wantsDouble: false, error: "", noBlock: "", request: 0};
     [own, other].forEach((pane) => chooseLanes(player, pane.boxes.warps));
     boxes.columns.append(own.text, own.machine);
     player.time = Player.timeLine((name, number) => act(player, name, number));
@@ -597,7 +597,7 @@ async function begin(figure) {
     return player;
 }
 
-// The canvas has no style of its own: it is drawn anew when its width or the page's colours change.
+// Redraws the canvas when its width or the page's colours change.
 function redrawWhenChanged(player) {
     const redraw = () => player.sides[player.side].model && drawTime(player);
     let width = player.figure.clientWidth;
@@ -611,7 +611,7 @@ function redrawWhenChanged(player) {
     new MutationObserver(redraw).observe(document.body, {attributes: true, attributeFilter: ["data-theme"]});
 }
 
-// Where a player cannot be had, the picture stays, and a line says why.
+// If the player fails, the still figure stays, and a line gives the reason.
 function fail(figure, error) {
     figure.classList.add("pl-has-failed");
     figure.append(failed("The player", error));
@@ -619,7 +619,7 @@ function fail(figure, error) {
 
 const failed = (what, error) => element("p", {class: "pl-failed"}, `${what} cannot be shown: ${error.message}`);
 
-const players = new WeakMap(); // of each figure that has begun, the promise of its player
+const players = new WeakMap(); // the promise of each started figure's player
 
 function playerOf(figure) {
     if (!players.has(figure)) {
@@ -639,8 +639,8 @@ function whenSeen(figure) {
     watch.observe(figure);
 }
 
-// For other scripts: brings a figure into view and runs the lesson's program there, with the Try of this number
-// (0: as written), at n where that was recorded.
+// For other scripts: scrolls to a figure and runs the lesson's program with this Try (0: as written), at n if that was
+// recorded.
 Player.choose = async function (figure, {try: number = 0, n}) {
     figure.scrollIntoView();
     const player = await playerOf(figure);

@@ -1,4 +1,4 @@
-// source.js: the lesson's text as lines: coloured, with what is new in it, with switches on what can be left out.
+// source.js: the lesson's source: highlighted, with changed lines marked, and with buttons that remove statements.
 (function () {
 "use strict";
 const Player = (window.Player = window.Player || {});
@@ -18,9 +18,9 @@ Player.element = function (name, attributes, ...children) {
 };
 const element = Player.element;
 
-// ---- Old beside new
+// ---- Differences
 
-// How long the longest common run of lines of old[i..] and now[k..] is, for all i and k.
+// The lengths of the longest common subsequences of old[i..] and now[k..], for all i and k.
 function commonLengths(old, now) {
     const length = Array.from({length: old.length + 1}, () => new Uint16Array(now.length + 1));
     for (let i = old.length - 1; i >= 0; i--)
@@ -29,7 +29,7 @@ function commonLengths(old, now) {
     return length;
 }
 
-// [{sign: " " | "+" | "-", text, line}]: the lines of the new text and those that are gone; line counts from 1.
+// [{sign: " " | "+" | "-", text, line}]: the lines of the new text and the removed ones; `line` counts from 1.
 Player.difference = function (before, after) {
     const old = before.split("\n"), now = after.split("\n"), length = commonLengths(old, now), found = [];
     let i = 0, k = 0;
@@ -44,7 +44,7 @@ Player.difference = function (before, after) {
     return found;
 };
 
-// ---- Colours of the text
+// ---- Highlighting
 
 const WORDS = /(\/\/.*|"[^"]*")|\b(__\w+__|alignas|auto|bool|break|case|char|const|continue|do|double|else|enum|false|float4?|for|if|inline|int|long|return|short|sizeof|static|struct|switch|template|true|typename|unsigned|using|void|volatile|while)\b|\b(\d[\w.]*)/g;
 
@@ -59,7 +59,7 @@ function coloured(text) {
     return [...parts, text.slice(end)];
 }
 
-// ---- What can be left out
+// ---- Removable statements
 
 const WHAT = {
     barrier: {find: /__syncthreads\w*\([^;]*\);?|\b[\w.]*\bsync\([^;]*\);?/, name: "the barrier"},
@@ -68,7 +68,7 @@ const WHAT = {
     test: {find: /if \(.*\)|[\w\[\].]+(?: [+*] [\w.]+)* < [\w.]+ \?/, name: "the test"},
 };
 
-// Where in the line stands what this is about; where that cannot be told, the whole line.
+// The range of a removable statement in its line; the whole line if it is not found.
 function placeOf(text, what) {
     const found = (WHAT[what] || WHAT.barrier).find.exec(text);
     const begin = text.search(/\S/);
@@ -79,8 +79,8 @@ function cutButton(text, {line, what}, isCut, toggle) {
     const name = (WHAT[what] || WHAT.barrier).name;
     return element("button", {
         type: "button", class: "pl-cut", "aria-pressed": String(isCut), "data-line": line,
-        "aria-label": `Line ${line}: ${text} ${isCut ? "is left out; put it back" : "leave out " + name}`,
-        title: isCut ? "put it back, and run again" : `leave out ${name}, and run again`, onclick: () => toggle(line, what),
+        "aria-label": `Line ${line}: ${text} ${isCut ? "is removed; restore it" : "remove " + name}`,
+        title: isCut ? "restore it, and run again" : `remove ${name}, and run again`, onclick: () => toggle(line, what),
     }, text);
 }
 
@@ -96,7 +96,7 @@ function lineText(text, removable, cuts, toggle) {
 
 const KINDS = {"+": " pl-new", "-": " pl-gone", was: " pl-was"};
 
-// Shows lines (of Player.difference; "was": not in the text beside) in `pane`; returns for each line number its element.
+// Shows lines (of Player.difference; "was": not in the other pane's text) in `pane`; returns the element of each line number.
 function fill(pane, lines, program, cuts, toggle) {
     const rows = new Map();
     const removable = new Map((program.removable || []).map((one) => [one.line, one]));
@@ -114,7 +114,7 @@ function fill(pane, lines, program, cuts, toggle) {
     return rows;
 }
 
-// "0–3, 7": numbers as short as they can be told.
+// Numbers as ranges: "0–3, 7".
 Player.ranges = function (numbers) {
     const parts = [];
     for (const n of numbers)
@@ -125,21 +125,21 @@ Player.ranges = function (numbers) {
     return parts.map(([from, to]) => (from === to ? `${from}` : `${from}–${to}`)).join(", ");
 };
 
-// Scrolls the pane, and never the page, so that a line can be seen, and so many pixels below it; where it has to, the line
-// comes to stand so far from the top.
+// Scrolls the pane, not the page, until a line and `below` pixels after it are visible; if it scrolls, the line is `above`
+// pixels from the top.
 function reveal(pane, row, below = 0, above = pane.clientHeight / 2) {
     const top = row.offsetTop, bottom = top + row.offsetHeight + below;
     if (top < pane.scrollTop || bottom > pane.scrollTop + pane.clientHeight)
         pane.scrollTop = top - above;
 }
 
-// The source: show(...) when a program or what is left out changes, light(...) at each step, accuse(...) for a finding.
+// The source pane: show(...) for a new program or removed statement, light(...) at each step, flag(...) for a finding.
 Player.source = function (pane) {
     const remark = element("div", {class: "pl-remark"});
     let rows = new Map(), lit = [], shown = "";
     return {
-        // isOther: another text than before, whose first changed line is to be seen. The same as before, as for another n, keeps
-        // its lines: making a page's layout anew takes longer than most runs.
+        // isOther: a different text, whose first changed line is scrolled into view. An unchanged text keeps its elements: a new
+        // layout takes longer than most runs.
         show(lines, program, cuts, toggle, isOther) {
             const asked = JSON.stringify([lines, program.removable, [...cuts]]);
             if (asked === shown && !isOther) {
@@ -160,7 +160,7 @@ Player.source = function (pane) {
             if (focused && pane.querySelector(`[data-line="${focused}"]`))
                 pane.querySelector(`[data-line="${focused}"]`).focus({preventScroll: true});
         },
-        // warpsOfLine: Map(line, [warps]) of a step. follows: the first of them is to be seen.
+        // warpsOfLine: Map(line, [warps]) of a step. follows: scroll to the first of them.
         light(warpsOfLine, follows) {
             for (const row of lit) {
                 row.classList.remove("pl-lit");
@@ -175,7 +175,7 @@ Player.source = function (pane) {
             if (lit.length && follows)
                 reveal(pane, lit[0], lit[0].offsetHeight);
         },
-        // Says something below a line, or below what is changed first where `line` is 0.
+        // Shows a remark below a line, or below the first change if `line` is 0.
         remark(line, ...said) {
             let row = rows.get(line) || pane.querySelector(".pl-gone, .pl-new");
             while (!line && row && row.nextSibling && row.nextSibling.matches(".pl-gone, .pl-new"))
@@ -186,15 +186,15 @@ Player.source = function (pane) {
             else
                 remark.remove();
         },
-        // The changed line and what is said below it; near the top, so that a small pane has room for the lines that follow.
+        // Scrolls to the changed line and its remark, near the top, so that a small pane also shows the lines that follow.
         revealRemark() {
             const changed = remark.previousSibling;
             if (changed)
                 reveal(pane, changed, remark.offsetHeight, 1.5 * changed.offsetHeight);
         },
-        accuse(lines) {
+        flag(lines) {
             for (const [line, row] of rows)
-                row.classList.toggle("pl-accused", lines.includes(line));
+                row.classList.toggle("pl-flagged", lines.includes(line));
         },
         reveal: (line) => rows.has(line) && reveal(pane, rows.get(line)),
     };

@@ -1,12 +1,12 @@
-// view.js: what the machine does at one step: warps and lanes, shared memory by banks, device memory by lines; and
-// the whole run in small, along the time line.
+// view.js: draws one step: warps and lanes, shared memory by banks, device memory by lines; and an overview of the run
+// along the time line.
 (function () {
 "use strict";
 const Player = (window.Player = window.Player || {});
 const {LANES, WORD, SECTOR, LINE, element} = Player;
 const SECTORS = LINE / SECTOR, MOST_ROWS = 12, MOST_LINES = 48;
 
-// Sets a class where it changed: most cells stay as they are from one step to the next.
+// Sets a class only if it changed: most cells stay the same from one step to the next.
 function paint(cell, name) {
     if (cell.className !== name)
         cell.className = name;
@@ -25,16 +25,16 @@ function statusText({state, row}) {
 }
 
 function warpRow(number) {
-    const lanes = cells(LANES), status = element("span", {class: "pl-status"});
+    const lanes = cells(LANES), status = element("span", {class: "pl-status", title: "source line, and the PTX instruction (without its types), or what the warp waits for"});
     const row = element("div", {class: "pl-warp"}, element("span", {class: "pl-name"}, `warp ${number}`),
         element("span", {class: "pl-lanes"}, lanes), status);
     return {row, lanes, status};
 }
 
-// The warps' rows: show(launch, step, accused, chosen): threads of a finding, and the one that the reader asks about.
+// The rows of the warps: show(launch, step, flagged, chosen); flagged: threads of a finding, chosen: the reader's thread.
 function warpsView(box) {
     let rows = [];
-    return function (launch, step, accused, chosen) {
+    return function (launch, step, flagged, chosen) {
         if (rows.length !== launch.warps.length) {
             rows = launch.warps.map((_, k) => warpRow(k));
             box.replaceChildren(...rows.map(({row}) => row));
@@ -43,7 +43,7 @@ function warpsView(box) {
         launch.warps.forEach((warp, k) => {
             const now = Player.warpAt(warp, step), {row, lanes, status} = rows[k];
             lanes.forEach((cell, lane) => paint(cell, "pl-" + Player.laneAt(warp, now, lane, step)
-                + (accused.has(k * LANES + lane) ? " pl-bad" : "") + (chosen === k * LANES + lane ? " pl-mine" : "")));
+                + (flagged.has(k * LANES + lane) ? " pl-bad" : "") + (chosen === k * LANES + lane ? " pl-mine" : "")));
             status.textContent = statusText(now);
             paint(row, "pl-warp pl-is-" + now.state);
         });
@@ -52,8 +52,8 @@ function warpsView(box) {
 
 // ---- Memory
 
-// What rows of a step do with each piece: Map(piece, "read" | "written").
-function touchedNow(rows, size) {
+// The accesses of a step's rows to each piece: Map(piece, "read" | "written").
+function accessedNow(rows, size) {
     const found = new Map();
     for (const row of rows)
         for (const piece of Player.pieces(row, size))
@@ -61,22 +61,21 @@ function touchedNow(rows, size) {
     return found;
 }
 
-const known = (first, piece, step) => first.has(piece) && first.get(piece) < step;
+const isEarlier = (first, piece, step) => first.has(piece) && first.get(piece) < step;
 
-// Of many lines those that there is room for: from `begin` on if all that are touched now are among these, else from
-// the first touched one on. Returns where the window begins.
-function windowOf(lines, touched, most, begin) {
-    const places = touched.map((line) => lines.indexOf(line)).filter((place) => place >= 0);
-    const first = places.reduce((least, place) => Math.min(least, place), lines.length);
-    const last = places.reduce((most, place) => Math.max(most, place), -1);
+// The start of the window of `most` lines: `begin` if all accessed lines are in it, else the first accessed line.
+function windowOf(lines, accessed, most, begin) {
+    const indices = accessed.map((line) => lines.indexOf(line)).filter((index) => index >= 0);
+    const first = indices.reduce((least, index) => Math.min(least, index), lines.length);
+    const last = indices.reduce((most, index) => Math.max(most, index), -1);
     const isIn = first >= begin && last < begin + most;
     return lines.length <= most ? 0 : isIn || last < 0 ? begin : Math.min(first, lines.length - most);
 }
 
 const linesOf = (pieces, size) => [...new Set([...pieces].map((piece) => Math.floor(piece / size)))].sort((a, b) => a - b);
 
-// Lines of cells, of which a window is shown. make(line, cells) returns the element of a line; what is behind the
-// window is told by a count. show(pieces, touched, colour): colour(piece) is the class of each cell.
+// Lines of cells, of which a window is shown, and a count of the others. make(line, cells) returns the element of a line.
+// show(pieces, accessed, colour): colour(piece) is the class of each cell.
 function linesView(box, {size, most, what, make}) {
     let begin = 0, key = "", placed = new Map();
     const layOut = (lines) => {
@@ -89,9 +88,9 @@ function linesView(box, {size, most, what, make}) {
         const left = lines.length - parts.length;
         return [...parts, left > 0 && element("span", {class: "pl-more"}, `and ${left} ${what} more`)].filter(Boolean);
     };
-    return function (pieces, touched, colour) {
+    return function (pieces, accessed, colour) {
         const lines = linesOf(pieces, size);
-        begin = windowOf(lines, linesOf(touched, size), most, begin);
+        begin = windowOf(lines, linesOf(accessed, size), most, begin);
         if (key !== begin + ":" + lines.join()) {
             key = begin + ":" + lines.join();
             box.replaceChildren(...layOut(lines));
@@ -101,18 +100,18 @@ function linesView(box, {size, most, what, make}) {
     };
 }
 
-// What a cell shows: what is done with the piece now, or that it was touched before; and its marks.
-function cellClass(now, isKnown, marks) {
-    return (now ? "pl-" + now : isKnown ? "pl-known" : "") + marks;
+// The class of a cell: the access to its piece now, or that it was accessed earlier; and its marks.
+function cellClass(now, isAccessed, marks) {
+    return (now ? "pl-" + now : isAccessed ? "pl-accessed" : "") + marks;
 }
 
-// The classes of a piece of memory that is marked: marks are [{memory, address, name}].
+// The classes of a marked piece of memory; marks: [{memory, address, name}].
 const markOf = (marks, memory, piece, size) => marks.filter((mark) => mark.memory === memory && Math.floor(mark.address / size) === piece)
     .map(({name}) => " " + name).join("");
 
 const nothing = () => element("p", {class: "pl-more"}, "not used");
 
-// Shared memory: a row for 32 words.
+// Shared memory: a row for each 32 words.
 function banksView(box) {
     const make = (line, row) => element("div", {class: "pl-words"}, element("span", {class: "pl-name"},
         element("span", {class: "pl-wide"}, "word "), String(line * LANES)), element("span", {class: "pl-lanes"}, row));
@@ -122,14 +121,14 @@ function banksView(box) {
             return box.replaceChildren(nothing());
         if (rowsBox.parentNode !== box)
             box.replaceChildren(rowsBox);
-        const mine = rows.filter((row) => row.memory === "shared"), now = touchedNow(mine, WORD);
+        const mine = rows.filter((row) => row.memory === "shared"), now = accessedNow(mine, WORD);
         const conflicting = new Set(mine.flatMap(Player.conflictingWords));
         show(launch.words.keys(), now.keys(), (word) => cellClass(conflicting.has(word) ? "conflict" : now.get(word),
-            known(launch.words, word, step), markOf(marks, "shared", word, WORD)));
+            isEarlier(launch.words, word, step), markOf(marks, "shared", word, WORD)));
     };
 }
 
-// How an allocation is used by the block: what its heading says.
+// The heading of an allocation: how the block uses it.
 function useOf(launch, memory) {
     const mine = launch.rows.filter((row) => row.memory === memory), reads = (row) => Player.isLoad(row) && row.event === "run";
     const atomic = mine.some(Player.isAtomic), read = mine.some(reads);
@@ -145,7 +144,7 @@ function allocationView(launch, memory) {
     return {box, memory, show};
 }
 
-// Device memory: each allocation that the block touches, a box for 128 bytes.
+// Device memory: each allocation that the block accesses, with a box for each 128 bytes.
 function devicesView(box) {
     let shown = null, parts = [];
     return function (launch, step, rows, marks) {
@@ -155,14 +154,14 @@ function devicesView(box) {
             box.replaceChildren(...(parts.length ? parts.map((part) => part.box) : [nothing()]));
         }
         for (const {memory, show} of parts) {
-            const first = launch.sectors[memory], now = touchedNow(rows.filter((row) => row.memory === memory), SECTOR);
-            show(first.keys(), now.keys(), (sector) => cellClass(now.get(sector), known(first, sector, step),
+            const first = launch.sectors[memory], now = accessedNow(rows.filter((row) => row.memory === memory), SECTOR);
+            show(first.keys(), now.keys(), (sector) => cellClass(now.get(sector), isEarlier(first, sector, step),
                 markOf(marks, memory, sector, SECTOR)));
         }
     };
 }
 
-// ---- In words, for who does not see the picture
+// ---- In words, for screen readers
 
 function inWords(launch, step, states) {
     const by = new Map();
@@ -174,21 +173,21 @@ function inWords(launch, step, states) {
     return [...by].map(([what, warps]) => `${warps.length === 1 ? "warp" : "warps"} ${Player.ranges(warps)} ${what}`).join("; ");
 }
 
-// What the reader asks of a thread, in words: what it does, and the last float that it had.
+// The chosen thread, in words: its access, and its last float.
 function aboutThread(launch, thread, step) {
     const warp = launch.warps[Math.floor(thread / LANES)], lane = thread % LANES, {state, row} = Player.warpAt(warp, step);
-    const isRunning = state === "runs" && Player.isOn(row.mask, lane), last = Player.floatOf(warp, lane, step);
+    const isRunning = state === "runs" && Player.isActive(row.mask, lane), last = Player.floatOf(warp, lane, step);
     const access = isRunning && Player.accesses(row).find((one) => one.lane === lane);
     const place = access ? ` ${row.memory === "shared" ? "word " + access.address / WORD : "byte " + access.address}` : "";
     const doing = isRunning ? `${row.opcode}${place}${Player.valueOf(row, lane) ? ": " + Player.valueOf(row, lane) : ""}`
-        : state === "runs" ? "off" : state;
+        : state === "runs" ? "inactive" : state;
     return {mark: access && {memory: row.memory, address: access.address, name: "pl-mine"},
         text: `thread ${thread}: ${doing}` + (last && last.row !== row ? ` · its last float: ${last.value}, line ${last.row.line}` : "")};
 }
 
-// The picture of a step. A finding's threads are marked, and where in memory they met; a chosen thread, and what it
-// touches. Returns the lines that are lit, by warps, and words about the step and about the chosen thread.
-Player.picture = function (boxes) {
+// Draws a step. Marks a finding's threads and their conflicting address, the chosen thread and its access. Returns the
+// current lines, by warps, and descriptions of the step and of the chosen thread.
+Player.figure = function (boxes) {
     const warps = warpsView(boxes.warps);
     const banks = banksView(boxes.banks), lines = devicesView(boxes.lines);
     return function (model, step, {threads, met}, chosen) {
@@ -205,7 +204,7 @@ Player.picture = function (boxes) {
     };
 };
 
-// ---- The whole run in small
+// ---- Overview of the run
 
 const COLOURS = ["plain", "shared", "device", "shuffle", "barrier", "waits"];
 
@@ -214,7 +213,7 @@ function colours(canvas) {
     return Object.fromEntries(COLOURS.map((name) => [name, style.getPropertyValue("--pl-" + name).trim()]));
 }
 
-// Draws all warps' rows, a step as wide as `length` of them fill the canvas.
+// Draws the rows of all warps; `length` steps fill the canvas.
 Player.drawSmall = function (canvas, model, length) {
     const most = Math.max(1, ...model.launches.map((launch) => launch.warps.length));
     const wide = canvas.clientWidth, high = Math.max(2, Math.min(16, Math.floor(60 / most))), scale = window.devicePixelRatio || 1;

@@ -1,7 +1,7 @@
-// What the pages do beside showing themselves: small, and nothing is lost without it.
+// Small optional features of the pages.
 "use strict";
 
-// What is wider than the page can be scrolled with the keyboard, too.
+// Makes elements that are wider than the page scrollable with the keyboard.
 function reachScrollers() {
     for (const box of document.querySelectorAll(".table-wrapper, .highlight pre, figure.drawn, .pl-still")) {
         if (box.scrollWidth > box.clientWidth)
@@ -11,7 +11,7 @@ function reachScrollers() {
     }
 }
 
-// A link into a closed fold opens it.
+// Opens a closed fold that a link leads into.
 function openFold() {
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
     const fold = target && target.closest("details:not([open])");
@@ -21,19 +21,19 @@ function openFold() {
     }
 }
 
-// What a word means stands within the window.
+// Keeps the explanation of a word within the window.
 function turnMeanings() {
     for (const word of document.querySelectorAll("a.word"))
         word.classList.toggle("to-the-left", word.getBoundingClientRect().left > document.documentElement.clientWidth / 2);
 }
 
-// Print shows what is folded, where the browser's style sheet cannot.
+// Opens folds for printing, for browsers whose style sheet cannot.
 function openAll() {
     for (const fold of document.querySelectorAll("details"))
         fold.open = true;
 }
 
-// Furo's two columns beside the text have no names, and its way back to the top stands in none of the page's parts.
+// Labels Furo's two side columns, and moves its back-to-top link into the main part.
 function namePlaces() {
     document.querySelector(".sidebar-drawer")?.setAttribute("aria-label", "Chapters");
     document.querySelector(".toc-drawer")?.setAttribute("aria-label", "On this page");

@@ -1,4 +1,4 @@
-// Step 07's sliders: a ring on the curve of bytes in flight, where a reader's own choice of loads and threads lies.
+// Step 07's sliders: a ring on the curve of bytes in flight shows the reader's choice of loads and threads.
 "use strict";
 
 for (const figure of document.querySelectorAll("figure.flight")) {
@@ -7,7 +7,7 @@ for (const figure of document.querySelectorAll("figure.flight")) {
     const ring = figure.querySelector(".mine"), says = figure.querySelector(".flight-says");
     const grouped = (number) => number.toLocaleString("en-US", {maximumFractionDigits: 0, roundingMode: "halfEven"}); // as Python does
 
-    // As book/extensions/flight.py draws it: between two points on a line, behind the last the peak.
+    // As in book/extensions/flight.py: interpolated linearly; after the last point, the peak.
     function rateAt(underWay) {
         const right = curve.findIndex(([place]) => underWay <= place);
         if (right < 0)

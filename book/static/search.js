@@ -1,15 +1,15 @@
-// The search: through all words of all pages (bookPages, from book/extensions/search.py), in the page, without a server.
+// The full-text search of all pages (bookPages, from book/extensions/search.py), in the page, without a server.
 "use strict";
 
 const MOST = 40;                     // results
 const BEFORE = 80, AFTER = 170;     // characters of an excerpt
-const IN_HEADING = 8, EXPLAINED = 8; // what a word is worth there (a heading's words share it); elsewhere 1
-const IN_TITLE = 4;                  // how much more a page is worth whose title is the word
-const LIKE = 4000;                   // characters: in pages longer than this a word counts for less
+const IN_HEADING = 8, EXPLAINED = 8; // weights of a word there (a heading's words share it); elsewhere 1
+const IN_TITLE = 4;                  // additional weight of a page whose title is the word
+const LIKE = 4000;                   // characters: in longer pages a word has less weight
 const TOO_COMMON = 0.7;              // share of the pages: a word on more of them does not distinguish pages
-const FIRST_LESSON = 2;              // what it is worth to be the first lesson that has a word
+const FIRST_LESSON = 2;              // factor for the first lesson that has a word
 
-// Finds a word also with another ending, and in code also before an underscore.
+// Matches a word also with other endings, and in code before an underscore.
 function patternOf(word) {
     const stem = word.replace(/(?<=[a-z]{3})(?:ing|ed|es|(?<!s)s|e)$/, "");
     return new RegExp(`(?<![a-z0-9])${escaped(stem)}(?:ing|ed|es|er|e|s)?(?![a-z0-9])`, "gi");
@@ -19,7 +19,7 @@ function escaped(word) {
     return word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/[\s-]+/g, "[\\s-]+");
 }
 
-// What a word is looked for by, and the share of pages that have it. Of a word that no page has, its beginning is looked for.
+// A word's pattern, and the share of pages that match. For a word that no page has, the pattern matches its beginning.
 function term(word) {
     for (let left = word, pattern = patternOf(word); ; left = left.slice(0, -1), pattern = new RegExp(`(?<![a-z0-9])${escaped(left)}\\w*`, "gi")) {
         const share = bookPages.filter((page) => page.places.some((place) => weight(place, pattern))).length / bookPages.length;
@@ -28,13 +28,13 @@ function term(word) {
     }
 }
 
-// The words of a query, without what stands around them: __syncthreads() is __syncthreads.
+// The words of a query, without punctuation around them: __syncthreads() is __syncthreads.
 function wordsOf(query) {
     const words = query.toLowerCase().split(/\s+/).map((word) => word.replace(/^[^\w]+|[^\w]+$/g, ""));
     return [...new Set(words.filter(Boolean))];
 }
 
-// What is searched for: each word that distinguishes pages, or all if none does; of several words also the whole phrase.
+// The search terms: each word that distinguishes pages, or all if none does; for several words also the whole phrase.
 function termsOf(words) {
     const terms = words.map(term), distinctive = terms.filter(({ share }) => share < TOO_COMMON);
     return { words, single: distinctive.length ? distinctive : terms, row: words.length > 1 ? [{ pattern: patternOf(words.join(" ")), share: 0 }] : [] };
@@ -49,7 +49,7 @@ function shareOf(heading, pattern) {
     return count(heading, pattern) / heading.split(" ").length;
 }
 
-// How much of a place is about what a pattern finds.
+// The weight of a pattern in a section.
 function weight([, heading, text, explained], pattern) {
     return count(text, pattern) + IN_HEADING * shareOf(heading, pattern) + EXPLAINED * explained.filter((words) => count(words, pattern)).length;
 }
@@ -60,7 +60,7 @@ function weightOfPage(page, pattern) {
     return (1 + inTitle) * page.places.reduce((sum, place) => sum + weight(place, pattern), 0) / (length + LIKE);
 }
 
-// How much each page is about one term; a rare one decides.
+// The score of each page for one term; rare terms count more.
 function scores({ pattern, share }) {
     const weights = bookPages.map((page) => page.worth * weightOfPage(page, pattern));
     const first = bookPages.findIndex((page, number) => page.lesson && weights[number] > 0);
@@ -73,8 +73,8 @@ function rarity(share) {
     return -Math.log(0.01 + 0.98 * share);
 }
 
-// The pages that have the words, best first: {page, place}. More of the words count more than frequent ones. A term of the glossary finds its
-// definition first.
+// The matching pages, best first: {page, place}. Pages with more of the words come first, then those with higher scores. For a
+// glossary term, its definition comes first.
 function search({ single, row, words }) {
     const all = [...single, ...row], scored = all.map(scores);
     const found = bookPages.map((page, number) => {
@@ -102,7 +102,7 @@ function explainedSecond(found, terms) {
     return lesson < 0 ? [...glossary, ...others] : [others[lesson], ...glossary, ...others.filter((_, number) => number !== lesson)];
 }
 
-// The place of a page that is most about what was asked.
+// The best matching section of a page.
 function best(page, terms) {
     const weights = page.places.map((place) => terms.reduce((sum, { pattern, share }) => sum + weight(place, pattern) * rarity(share), 0));
     return page.places[weights.indexOf(Math.max(...weights))];
@@ -123,7 +123,7 @@ function element(name, className, ...content) {
     return made;
 }
 
-// A text with all that a query's words find in it marked.
+// A text with all matches marked.
 function marked(text, patterns) {
     const parts = [], ends = [0];
     const found = patterns.flatMap((pattern) => [...text.matchAll(pattern)]).sort((one, other) => one.index - other.index);

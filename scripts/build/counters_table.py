@@ -4,7 +4,7 @@ import csv
 import itertools
 import subprocess
 
-FIRST = "warp_instructions"  # of the columns that count something
+FIRST = "warp_instructions"  # the first counter column
 MEAN = "active_lanes_mean"
 
 
@@ -15,7 +15,7 @@ def readable(name):
 
 
 def sums(rows, columns):
-    """What all launches of a kernel counted together; of a mean the mean."""
+    """The sum over all launches of a kernel; for a mean, the mean."""
     total = {column: sum(float(row[column]) if column == MEAN else int(row[column]) for row in rows) for column in columns}
     if MEAN in total:
         lanes = sum(float(row[MEAN]) * int(row["warp_instructions"]) for row in rows)
@@ -36,7 +36,7 @@ def heads(column):
 
 
 def of(path):
-    """The table of a CSV of the simulator. Columns that are 0 for every kernel are named in a line below it."""
+    """The table of the simulator's CSV. Columns that are 0 for every kernel are listed below it."""
     try:
         with open(path, newline="") as file:
             reader = csv.DictReader(file)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Records the figure of a lesson in Chromium, for the first page: step 03 plays, a barrier is clicked away, and the race is told.
+"""Records the figure of a lesson in Chromium, for the first page: step 03 plays, a click removes a barrier, and the race is reported.
 
-Every frame is a moment of the run, not of a clock: two recordings of the same figure are alike."""
+Each frame shows a step of the run, independent of a clock: two recordings of the same figure are alike."""
 
 import argparse
 import io
@@ -15,8 +15,8 @@ PLAYER = Path(__file__).resolve().parents[2] / "book/player"
 SCRIPTS = ("model", "source", "view", "controls", "engine", "lookback", "player")
 READY = "figure.pl-is-live[aria-busy=false]"
 BARRIER = 20  # its line in step 03
-MEND = "button:has-text('mend all')"
-FIRST, LAST, STRIDE = 10, 76, 3  # moments that are played
+RESTORE = "button:has-text('restore all')"
+FIRST, LAST, STRIDE = 10, 76, 3  # steps that are played
 WIDTH = 964  # of the figure
 FRAME_MS, LOOK_MS, READ_MS = 130, 1200, 5000
 POINTER = """<svg id="pointer" width="26" height="26" viewBox="0 0 24 24" style="position:fixed;z-index:9;pointer-events:none">
@@ -34,7 +34,7 @@ def lesson_page(page, program, before):
 
 
 class Film:
-    """The frames so far: pictures of the figure down to the end of its time line, and how long each stays."""
+    """The frames so far: screenshots of the figure down to the end of its time line, and their durations in ms."""
 
     def __init__(self, page):
         self.page, self.pictures, self.durations = page, [], []
@@ -48,7 +48,7 @@ class Film:
         self.durations.append(milliseconds)
 
     def point(self, place, steps=6):
-        """Moves the pointer over to the middle of an element."""
+        """Moves the pointer to the middle of an element."""
         box = self.page.locator(place).bounding_box()
         to = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
         for step in range(1, steps + 1):
@@ -59,12 +59,12 @@ class Film:
 
 
 def play(page, film):
-    """The run as it is, from the loads to the third round of the tree."""
+    """Records the run as written, from the loads to the third round of the tree."""
     page.locator(".pl-track").focus()
     page.keyboard.press("Home")
-    for moment in range(1, LAST + 1):
+    for step in range(1, LAST + 1):
         page.keyboard.press("ArrowRight")
-        if moment >= FIRST and (moment - FIRST) % STRIDE == 0:
+        if step >= FIRST and (step - FIRST) % STRIDE == 0:
             film.take(FRAME_MS)
 
 
@@ -80,8 +80,8 @@ def record(page):
     page.wait_for_selector(".pl-finding")
     page.wait_for_selector(READY)
     film.take(READ_MS)
-    film.point(MEND)
-    page.locator(MEND).click()
+    film.point(RESTORE)
+    page.locator(RESTORE).click()
     page.wait_for_selector(".pl-finding", state="detached")
     page.wait_for_selector(READY)
     film.take(LOOK_MS)
@@ -89,7 +89,7 @@ def record(page):
 
 
 def write(film, path):
-    """One picture that moves, for ever, without a loss."""
+    """Writes an animated WebP: endless and lossless."""
     from PIL import Image
     first, *others = (Image.open(io.BytesIO(picture)).convert("RGB") for picture in film.pictures)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")

@@ -1,9 +1,9 @@
-"""Why a program cannot be linked: what it calls that the simulator does not have, or defines twice, in lines that a learner can act on."""
+"""Why a program cannot be linked: the calls that the simulator lacks, and duplicate definitions, in lines that a learner can act on."""
 
 import re
 import subprocess
 
-# NVIDIA's libraries: the prefix of their calls, their name, and what stands in for them where there is no GPU.
+# NVIDIA's libraries: the prefix of their calls, their name, and the alternative without a GPU.
 LIBRARIES = {"cublas": ("cuBLAS", "a library for the CPU, such as OpenBLAS"), "cufft": ("cuFFT", "a library for the CPU, such as FFTW"),
              "curand": ("cuRAND's host calls", "curand_kernel.h in your kernels, which works"),
              "cusparse": ("cuSPARSE", "a library for the CPU, such as Eigen"), "cusolver": ("cuSOLVER", "a library for the CPU, such as LAPACK"),
@@ -13,7 +13,7 @@ DEVICE_RUNTIME = "cuda_device_runtime"  # part of the name of what launches kern
 
 
 def library_of(name):
-    """The prefix of the library that a call, or a header, belongs to; None of others."""
+    """The prefix of the library to which a call or a header belongs; None for others."""
     return next((prefix for prefix in LIBRARIES if name.startswith(prefix)), None)
 
 
@@ -25,13 +25,13 @@ def about_library(prefix, how):
 
 
 def undefined_in(file):
-    """The names that an object or a library wants from others."""
+    """The undefined names of an object or a library."""
     found = subprocess.run(["nm", "-u", file], capture_output=True, text=True)
     return {line.split()[-1] for line in found.stdout.splitlines() if line.startswith(" ")}
 
 
 def defined_in(file):
-    """The names that an object or a library has for others."""
+    """The names that an object or a library defines."""
     found = subprocess.run(["nm", "-g", "--defined-only", file], capture_output=True, text=True)
     return {line.split()[-1] for line in found.stdout.splitlines() if len(line.split()) == 3}
 
@@ -47,11 +47,11 @@ def line_about(name, where):
         return f"the simulator has no {name}{where}"
     if re.match(r"cu[A-Z]", name):
         return f"the simulator has no {name}{where}; simulator/covers.md lists the calls of the driver that it has"
-    return f"nobody defines {demangled(name)}{where}: is a file missing in FILE, or a library in FLAGS?"
+    return f"undefined: {demangled(name)}{where}: is a file missing in FILE, or a library in FLAGS?"
 
 
 def lines_about(names, objects):
-    """One line for each undefined name, and one for all of a library. objects: of each source its object; none, where nobody knows who calls."""
+    """One line for each undefined name, and one for all of a library. objects: the object of each source, or {} if the callers are unknown."""
     undefined = {source: undefined_in(file) for source, file in objects.items()}
     of_library, lines = {}, []
     for name in names:
@@ -68,7 +68,7 @@ def lines_about(names, objects):
 
 
 def lines_about_twins(names, objects):
-    """One line for all names that the same files define. objects: of each source its object."""
+    """One line for all names that the same files define. objects: the object of each source."""
     defined = {source: defined_in(file) for source, file in objects.items()}
     of_files = {}
     for name in names:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes one HTML file in which a program runs on the simulator, with its source, its findings and what its warps do: the player of the book.
+"""Writes one HTML file with the book's player: a program on the simulator, with its source, its findings and its warps.
 
 make page builds the program for the simulator and calls this; FILE and ARGS come from the environment. The program is run once, and what it asks of
 the device is recorded: the page replays that, also without one barrier or another, and needs nothing beside itself."""
@@ -34,7 +34,7 @@ PAGE = """<!doctype html>
 {scripts}</body></html>
 """
 BODY = """<h1>{title}</h1>
-<p>This page holds the program's run and the simulator that plays it; it needs nothing else.</p>
+<p>This page contains the program's run and the simulator; it needs no other files.</p>
 {figure}"""
 
 
@@ -43,7 +43,7 @@ def fail(message):
 
 
 def record(built, arguments, folder):
-    """What the program asked of the device, once it has run. It may have findings, and its result may be wrong."""
+    """Runs the program and returns the recording of its device calls. It may have findings, and its result may be wrong."""
     file = Path(folder) / "recording"
     environment = os.environ | {"SIM_RECORD": str(file), "SIM_THREADS": "1"}
     try:
@@ -51,12 +51,12 @@ def record(built, arguments, folder):
     except subprocess.TimeoutExpired:
         fail(f"{built} ran longer than {TIME_LIMIT_S} s: choose a smaller input")
     if not file.exists():
-        fail(f"{built} ended with status {result.returncode} and asked nothing of the device: {result.stderr.strip()[-200:]}")
+        fail(f"{built} exited with status {result.returncode} and made no CUDA call: {result.stderr.strip()[-200:]}")
     return file.read_bytes()
 
 
 def page_program(data, source, arguments, folder):
-    """The recording as the player wants it; isOwn: nobody knows its right result."""
+    """The recording as the player reads it; isOwn: the right result is not known."""
     calls, texts, blobs = recordings.split(data)
     if not any(call.startswith("launch") for call in calls):
         fail(f"{source} launches no kernel with these arguments, so there is nothing to show")
@@ -68,7 +68,7 @@ def page_program(data, source, arguments, folder):
 
 
 def to_play(name, file, text, n, recording, folder):
-    """What the player wants of a program that was run at one n. recording: its calls, PTX texts and bytes; what is read has to be what it reads there."""
+    """A program that was run at one n, as the player reads it. recording: its calls, PTX texts and bytes; reads must return the recorded bytes."""
     calls, texts, blobs = recording
     return {"name": name, "folder": "", "title": name, "harness": [], "source": {"file": file, "text": text}, "sizes": [n],
             "runs": {n: "".join(call + "\n" for call in calls)}, "ptx": [recordings.without_unused(ptx, calls) for ptx in texts],
@@ -76,7 +76,7 @@ def to_play(name, file, text, n, recording, folder):
 
 
 def script(text):
-    """A script's element; what would end it early is written so that it means the same and does not."""
+    """A script element; text that would end it early is escaped."""
     return "<script>" + re.sub("<(?=/script|!--)", r"\\u003c", text, flags=re.I) + "</script>\n"
 
 
@@ -85,7 +85,7 @@ def figure_of(made):
 
 
 def scripts_of(made):
-    """The program, and all that plays it."""
+    """The program and the player's scripts."""
     missing = [name for name in SCRIPTS if not (PLAYER / f"{name}.js").exists()]
     if missing:
         fail(f"book/player/{missing[0]}.js is missing; make stage writes simulator.js")
@@ -94,7 +94,7 @@ def scripts_of(made):
 
 
 def whole(title, body, scripts):
-    """A page of these parts, in HTML, with the player's look."""
+    """A page of these parts, in HTML, with the player's style."""
     return PAGE.format(title=title, style=(PLAYER / "player.css").read_text(encoding="utf-8"), body=body, scripts=scripts)
 
 

@@ -19,13 +19,13 @@ from scripts.build import missing_calls
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = {".cu", ".c", ".cc", ".cpp", ".cxx"}
 OBJECTS = {".o", ".a"}  # linked as they are
-# Options that make sets itself, and those that leave no program behind.
+# Options that make sets itself, and those that do not make a program.
 REFUSED = re.compile(r"(-o|--output-file|-arch|--gpu-architecture|-gencode|--generate-code|-code|--gpu-code|--?cudart|-c|-dc|-dw|--?ptx|"
                      r"--?cubin|--?fatbin|-E|-M|--?lib|-dlink|--?dryrun|--?run|-h|--help|-V|--version)(=.*)?")
-# In the runtime's place stands the simulator, and NVIDIA's libraries need a GPU. None is linked: what is missing is said, call by call.
+# The simulator replaces the runtime, and NVIDIA's libraries need a GPU. None is linked: each missing call is reported.
 NOT_LINKED = re.compile(rf"-l(cudart|cudadevrt|cuda\b|{'|'.join(missing_calls.LIBRARIES)}).*")
 
-# What stands in for NVIDIA's libraries, made when a program needs it: how it is said, and what it needs besides. Its headers are for toolkits that have none.
+# Replacements of NVIDIA's libraries, built on demand: their names, and what else they need. Their headers are for toolkits without these.
 OPENBLAS = ROOT / "build/openblas/scipy_openblas32/lib"
 STAND_INS = {"cublas": ("cuBLAS: the simulator's own, done by OpenBLAS on the host", [f"-L{OPENBLAS}", "-lscipy_openblas", f"-Xlinker=-rpath={OPENBLAS}"]),
              "curand": ("cuRAND's host calls: the simulator's own, done on the host", [])}
@@ -48,7 +48,7 @@ def words(variable):
 
 
 def files():
-    """The files that FILE names. One whose name has a blank needs no quotation marks where it is alone."""
+    """The files that FILE names. A single name with a blank needs no quotation marks."""
     text = os.environ.get("FILE", "")
     names = [text] if os.path.isfile(text) else words("FILE")
     if not names:
@@ -64,7 +64,7 @@ def files():
 
 
 def flags():
-    """nvcc's options: FLAGS, and the usual ones about which it says nothing."""
+    """nvcc's options: FLAGS, and the defaults that it does not set."""
     given = []
     for word in words("FLAGS"):
         if given and given[-1] == "-l":
@@ -84,7 +84,7 @@ def wants_device_link(options):
 
 
 def program_of(name, folder):
-    """The program of a source: the source's own path within a folder, so that no two sources have the same program."""
+    """The program's path: the source's own path within a folder, so that each source has its own program."""
     path = Path(os.path.abspath(name))
     inside = path.is_relative_to(ROOT)
     return folder / ("programs" if inside else "elsewhere") / path.relative_to(ROOT if inside else path.anchor).with_suffix("")
@@ -93,19 +93,19 @@ def program_of(name, folder):
 # ---- Building
 
 def call(command, shown):
-    """Runs the compiler; what it says is returned, in English."""
+    """Runs the compiler; returns its messages, in English."""
     if shown:
         print(shlex.join(str(word) for word in command))
     return subprocess.run(command, stdout=sys.stdout, stderr=subprocess.PIPE, text=True, errors="replace", env=os.environ | {"LC_ALL": "C"})
 
 
 def needs_device_link(message):
-    """Whether nvcc refuses a program because kernels launch kernels in it, or call the device's runtime."""
+    """Whether nvcc rejects a program because its kernels launch kernels or call the device runtime."""
     return "separate compilation mode" in message
 
 
 def compile_to_objects(names, compiler, folder, shown):
-    """Each source's object, by the name of the source; of an object itself. None where they want -rdc=true."""
+    """The object of each source, by the source's name; an object is its own. None if they need -rdc=true."""
     objects = {}
     for number, name in enumerate(names):
         objects[name] = name if Path(name).suffix in OBJECTS else f"{folder}/{number}.o"
@@ -123,7 +123,7 @@ def compile_to_objects(names, compiler, folder, shown):
 
 
 def link_device_code(objects, compiler, folder, shown):
-    """The object that registers the device code of all others together. The simulator links that code itself."""
+    """The object that registers the device code of all others. The simulator links that code itself."""
     linked = f"{folder}/device.o"
     without_runtime = shlex.split(shlex.join(compiler).replace(" -cudart none", " -cudadevrt none"))  # -cudart none leaves this step out
     result = call([*without_runtime, "-dlink", "-o", linked, *objects.values()], shown)
@@ -132,7 +132,7 @@ def link_device_code(objects, compiler, folder, shown):
 
 
 def link(objects, compiler, libraries, program, shown):
-    """The program; or, where it cannot be linked, a line for each name that nobody defines, or several files do."""
+    """Links the program; on failure prints a line for each undefined name, and for each name with several definitions."""
     result = call([*compiler, "-o", program, "-Xlinker", "--no-demangle", *objects.values(), *libraries], shown)
     missing = dict.fromkeys(re.findall(r"undefined reference to `(\w+)'", result.stderr))
     twins = dict.fromkeys(re.findall(r"multiple definition of `(\w+)'", result.stderr))
@@ -145,7 +145,7 @@ def link(objects, compiler, libraries, program, shown):
 
 
 def stand_ins(objects):
-    """What links the calls of NVIDIA's libraries that a program makes, where the simulator has an own one, which is compiled first."""
+    """The linker options for NVIDIA's libraries of which the simulator has its own version, which is compiled first."""
     wanted = set().union(*(missing_calls.undefined_in(file) for file in objects.values()))
     linked = []
     for library, (said, others) in STAND_INS.items():
@@ -161,7 +161,7 @@ def stand_ins(objects):
 
 
 def build_for_simulator(names, options, program):
-    """Compiles each file to an object, so that an undefined name can be put down to its file, and links."""
+    """Compiles each file to an object, so that an undefined name can be attributed to its file, and links them."""
     given = [word for word in flags() if not NOT_LINKED.fullmatch(word)]
     compiler = [options.nvcc, *(word for word in shlex.split(options.options) if word != "-lineinfo" or "-G" not in given)]
     with tempfile.TemporaryDirectory() as folder:
@@ -192,7 +192,7 @@ def build(names, options, program):
 
 
 def run(program, options):
-    """Runs it with ARGS; its counters, if it has some, follow what it prints. Returns its exit status."""
+    """Runs it with ARGS, then prints its counters, if there are any. Returns its exit status."""
     arguments = words("ARGS")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(os.environ.setdefault("SIM_COUNTERS", f"{folder}/counters.csv"))

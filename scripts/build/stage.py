@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Puts the simulator's WebAssembly into the script that a page runs it with, beside a hash of the sources that it was built from."""
+"""Inserts the simulator's WebAssembly into the script that runs it in a page, with a hash of its sources."""
 
 import base64
 import hashlib
@@ -10,12 +10,12 @@ from scripts import files
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "simulator/page/simulator.js"
-# What the page's simulator is made of: mk/stage.mk.
+# The folders of the page's simulator, as in mk/stage.mk.
 FOLDERS = ["base", "front", "machine", "checker", "runtime/work", "page"]
 
 
 def sources():
-    """A hash of all sources; of the floors that a page has not, none."""
+    """A hash of the sources, without the layers that a page does not need."""
     paths = [path for folder in FOLDERS for path in (ROOT / "simulator" / folder).rglob("*") if path.suffix in (".c", ".h", ".js")]
     whole = hashlib.sha256()
     for path in [*sorted(paths), ROOT / "mk/stage.mk"]:

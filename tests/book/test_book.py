@@ -207,7 +207,7 @@ def test_pages_can_be_read_by_everybody(browser, page):
 
 @built
 @pytest.mark.parametrize("page", ["index.html", "step03_sequential/README.html"])
-def test_a_stage_fits_windows(browser, page):
+def test_a_player_fits_windows(browser, page):
     """Broken: a page with a player scrolls sideways in a window of a usual width."""
     tab = opened(browser, page)
     for width in (1024, 1100, 1200, 1280, 1336, 1366, 1440):
@@ -218,7 +218,7 @@ def test_a_stage_fits_windows(browser, page):
 @built
 @pytest.mark.skipif(not (ROOT / "book/player/simulator.js").exists(), reason="the page's simulator was not built: make stage")
 @pytest.mark.parametrize("page", ["step03_sequential/README", "scan/step08_lookback/README"])
-def test_a_lesson_asks_before_its_stage_answers(page):
+def test_a_lesson_asks_before_its_player_answers(page):
     """Broken: the counters stand above the questions, or within a fold, where the player never begins."""
     text = (SITE / f"{page}.html").read_text(encoding="utf-8")
     places = [text.index(mark) for mark in ('id="predict-before-you-run"', "</details>", '<figure class="player"', 'id="try"')]

@@ -1,4 +1,4 @@
-"""The player in a real browser: a page from file:// plays a run, a barrier is left out and put back, keys move through time."""
+"""The player in a browser: a page from file:// plays a run, a barrier is removed and restored, keys move along the time line."""
 
 import json
 import re
@@ -17,7 +17,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 FIRST_BARRIER = 20  # its line in step 03
 READY = film.READY
 
-# How far what is seen has moved, as browsers reckon it (layout shift), since the page began.
+# The layout shift since the page was loaded, as browsers define it.
 WATCH_SHIFTS = "moved = 0; new PerformanceObserver((list) => list.getEntries().forEach(({value}) => (moved += value))).observe({type: 'layout-shift', buffered: true})"
 
 pytestmark = [pytest.mark.skipif(not CHROMIUM, reason="there is no Chromium here"),
@@ -27,13 +27,13 @@ pytestmark = [pytest.mark.skipif(not CHROMIUM, reason="there is no Chromium here
 
 @pytest.fixture
 def lesson(tmp_path):
-    """Writes a page with one player, as the book's pages have it: lesson(program, before) is where it lies."""
+    """Writes a page with one player, as in the book: lesson(program, before) returns its address."""
     return lambda program, before: film.lesson_page(tmp_path / "lesson.html", program, before)
 
 
 @pytest.fixture
 def opened(browser, lesson):
-    """Opens a lesson, step 03 beside step 02: opened(width=..., scheme=...) returns the page, when the first run is on the player."""
+    """Opens a lesson, step 03 beside step 02: opened(width=..., scheme=...) returns the page after the first run."""
     pages = []
 
     def open_page(width=1200, scheme="light", program="step03", before="step02"):
@@ -53,75 +53,75 @@ def opened(browser, lesson):
         page.close()
 
 
-def leave_out_first_barrier(page, line=FIRST_BARRIER):
+def remove_first_barrier(page, line=FIRST_BARRIER):
     page.locator(f'button.pl-cut[data-line="{line}"]').press("Enter")
     page.wait_for_selector(".pl-finding")
     page.wait_for_selector(READY)
 
 
-def moment(page):
+def step(page):
     return int(page.locator(".pl-track").get_attribute("aria-valuenow"))
 
 
-def test_a_barrier_is_left_out_and_the_race_is_shown_then_mended(opened):
-    """With the keyboard alone; and nothing is asked of any server."""
+def test_a_barrier_is_removed_and_the_race_is_shown_then_fixed(opened):
+    """With the keyboard alone, and without requests to a server."""
     page = opened()
     assert "right" in page.locator(".pl-verdict").inner_text()
     assert page.locator(".pl-finding").count() == 0
-    leave_out_first_barrier(page)
+    remove_first_barrier(page)
     found = page.locator(".pl-finding").first.inner_text()
-    assert "race in shared memory" in found and "line 19" in found and "line 24" in found
-    numbers = page.locator(".pl-accused .pl-no").all_inner_texts()
+    assert "data race in shared memory" in found and "line 19" in found and "line 24" in found
+    numbers = page.locator(".pl-flagged .pl-no").all_inner_texts()
     assert numbers == ["19", "24"]
     remark = page.locator(".pl-remark")
     assert "thread 128 writes 4 bytes (line 19), thread 0 reads 4 bytes (line 24)" in remark.inner_text()
     for seen in (remark, page.locator(".pl-verdict")):
         box = seen.bounding_box()
-        assert 0 <= box["y"] and box["y"] + box["height"] <= 900, "what it came to can be read where the reader clicked"
-    assert page.locator(".pl-lanes i.pl-bad").count() == 2, "the two lanes that met"
-    assert page.locator(".pl-words i.pl-met").count() == 1, "the word at which they met"
+        assert 0 <= box["y"] and box["y"] + box["height"] <= 900, "the verdict is visible where the reader clicked"
+    assert page.locator(".pl-lanes i.pl-bad").count() == 2, "the two lanes of the race"
+    assert page.locator(".pl-words i.pl-met").count() == 1, "the word that both access"
     assert "race" in page.locator(".pl-said").inner_text() or "order" in page.locator(".pl-said").inner_text()
-    page.get_by_role("button", name="mend all").press("Enter")
+    page.get_by_role("button", name="restore all").press("Enter")
     page.wait_for_selector(".pl-finding", state="detached")
     page.wait_for_selector(READY)
-    assert page.locator(".pl-accused").count() == 0 and page.locator(".pl-lanes i.pl-bad").count() == 0
+    assert page.locator(".pl-flagged").count() == 0 and page.locator(".pl-lanes i.pl-bad").count() == 0
     assert [url for url in page.asked if not url.startswith(("file:", "data:", "blob:"))] == []
 
 
 def test_a_run_that_was_not_compared_is_not_called_right(opened):
-    """Broken: after a launch that failed, before anything was read, the page says "right this time"."""
+    """Broken: after a failed launch, before any result was read, the page says "right this time"."""
     page = opened()
     page.get_by_label("n", exact=True).select_option("1000")
     page.wait_for_selector(READY)
-    leave_out_first_barrier(page, 19)  # which is the test i < n
+    remove_first_barrier(page, 19)  # which is the test i < n
     assert page.locator(".pl-verdict").inner_text() == "✗ 1 finding"
 
 
 def test_a_race_in_a_templates_kernel_is_marked(opened):
-    """Step 10's kernel is a template, and a value that nobody wrote is told before the race."""
+    """Step 10's kernel is a template, and an uninitialised read is reported before the race."""
     page = opened(program="step10", before="")
     line = page.locator("button.pl-cut", has_text="__syncthreads").first.get_attribute("data-line")
-    leave_out_first_barrier(page, line)
+    remove_first_barrier(page, line)
     assert "race in shared memory" in page.locator(".pl-finding").first.inner_text()
     assert page.locator(".pl-lanes i.pl-bad").count() == 2
 
 
 def test_the_race_between_warps_is_shown_first(opened):
-    """Scan 01 without its second barrier has one within a warp, too, which the checker names first."""
+    """Scan 01 without its second barrier also has a race within a warp, which the checker reports first."""
     page = opened(program="scan01", before="")
-    leave_out_first_barrier(page, 26)
+    remove_first_barrier(page, 26)
     first, second = page.locator(".pl-finding").first.locator("li").all_inner_texts()
     assert "thread 511" in first and "thread 192" in second
 
 
-def test_a_page_asks_for_as_many_rows_as_it_shows(opened):
-    """Warps of scan 13 that spin at a barrier would make 60 MB of rows, and a reader wait for them."""
+def test_a_page_requests_only_the_rows_that_it_shows(opened):
+    """Broken: spinning warps of scan 13 make 60 MB of rows, for which the reader waits."""
     page = opened(program="scan13", before="")
     rows = page.evaluate("Simulator.run(playerPrograms.scan13, {n: 65536, rows: 500}).then(({trace}) => trace.trim().split('\\n').length)")
     assert rows == 1 + 500
     page.get_by_label("n", exact=True).select_option("65536")
     page.wait_for_selector(READY)
-    assert page.locator(".pl-time .pl-where").inner_text().startswith("moment") and "of the first" in page.locator(".pl-time .pl-where").inner_text()
+    assert page.locator(".pl-time .pl-where").inner_text().startswith("step") and "of the first" in page.locator(".pl-time .pl-where").inner_text()
 
 
 def test_keys_move_through_time(opened):
@@ -131,16 +131,16 @@ def test_keys_move_through_time(opened):
     seen = []
     for key in ("Home", "ArrowRight", "ArrowRight", "ArrowLeft", "PageDown", "PageUp", "End"):
         page.keyboard.press(key)
-        seen.append(moment(page))
+        seen.append(step(page))
     assert seen[:4] == [0, 1, 2, 1]
-    assert seen[4] > 2, "Page Down goes to where the first barrier opens"
+    assert seen[4] > 2, "Page Down goes to where the first barrier is passed"
     assert seen[5:] == [0, last]
     assert page.locator(".pl-warp").first.inner_text().endswith("done") or page.locator(".pl-lit").count() == 1
 
 
 @pytest.mark.parametrize("program", ["step03", "scan13"])
-def test_picture_counts_what_the_simulator_counts(opened, program):
-    """There is one block: what the moments add up to is what the counters of the run say. Scan 13 has bulk copies."""
+def test_the_player_counts_as_the_simulator_does(opened, program):
+    """With one block, the steps' sums equal the counters of the run. Scan 13 has bulk copies."""
     page = opened(program=program, before="")
     page.get_by_label("n", exact=True).select_option("256")
     page.wait_for_selector(READY)
@@ -152,7 +152,7 @@ def test_picture_counts_what_the_simulator_counts(opened, program):
     assert cells.count() >= 8
 
 
-def test_a_bounds_test_is_missed_only_where_threads_have_no_element(opened):
+def test_a_removed_bounds_test_has_an_effect_only_if_a_thread_has_no_element(opened):
     page = opened()
     page.locator('button.pl-cut[data-line="19"]').press("Enter")
     again = page.locator(".pl-remark").get_by_role("button", name="try n = 1,000")
@@ -162,11 +162,11 @@ def test_a_bounds_test_is_missed_only_where_threads_have_no_element(opened):
     again.press("Enter")
     page.wait_for_selector(".pl-finding")
     page.wait_for_selector(READY)
-    assert page.locator(".pl-remark").inner_text().startswith("✗ out of bounds: thread 8")
+    assert page.locator(".pl-remark").inner_text().startswith("✗ out-of-bounds access: thread 8")
 
 
 def test_another_script_chooses_a_try(opened):
-    """Try 3 of step 14 changes a line far above the kernel, where the source is shown first."""
+    """Try 3 of step 14 changes a line far above the kernel, at which the source is first shown."""
     page = opened(program="step14", before="")
     page.evaluate("Player.choose(document.querySelector('figure.player'), {try: 3, n: 1000})")
     page.wait_for_selector(READY)
@@ -175,30 +175,30 @@ def test_another_script_chooses_a_try(opened):
     assert page.evaluate("""() => {
         const [line, pane] = [".pl-gone", ".pl-source"].map((name) => document.querySelector(name).getBoundingClientRect());
         return line.top >= pane.top && line.bottom <= pane.bottom;
-    }"""), "the Try's first changed line can be seen"
+    }"""), "the Try's first changed line is visible"
     assert page.locator(".pl-remark").inner_text().strip()
 
 
-def test_a_trys_finding_is_shown_where_it_happened(opened):
-    """Broken: two lanes are marked, and the picture shows another moment, in which they did nothing wrong."""
+def test_a_finding_of_a_try_is_shown_at_its_step(opened):
+    """Broken: two lanes are marked, but the figure shows a step without their conflicting access."""
     page = opened(program="step05", before="")
     page.get_by_role("button", name="Try 1").click()
     page.wait_for_selector(".pl-finding")
     page.wait_for_selector(READY)
-    assert page.locator(".pl-warp:has(i.pl-bad) .pl-status").inner_text().startswith("21"), "the line of the second place"
+    assert page.locator(".pl-warp:has(i.pl-bad) .pl-status").inner_text().startswith("21"), "the line of the second access"
 
 
-def test_what_was_clicked_stays_in_view_on_a_phone(opened):
-    """Broken: in a small pane the line that is gone, or one of the two that race, is scrolled away."""
+def test_the_clicked_line_stays_visible_on_a_phone(opened):
+    """Broken: in a small pane the removed line, or one of the two racing lines, is scrolled away."""
     page = opened(width=390)
-    leave_out_first_barrier(page)
+    remove_first_barrier(page)
     pane = page.locator(".pl-source").bounding_box()
-    for row in [page.locator(".pl-cut[aria-pressed=true]"), *page.locator(".pl-accused").all()]:
+    for row in [page.locator(".pl-cut[aria-pressed=true]"), *page.locator(".pl-flagged").all()]:
         box = row.bounding_box()
         assert pane["y"] <= box["y"] and box["y"] + box["height"] <= pane["y"] + pane["height"]
 
 
-# Workers that fail at each run, or only at the one in which the blocks take turns.
+# Workers that fail at each run, or only at the one with interleaved blocks.
 FAILING_WORKER = """window.Worker = class extends Worker {
     postMessage(message) {
         if (message.job && (%s))
@@ -219,23 +219,23 @@ def failed(browser, address, when):
     return page, said
 
 
-def test_where_nothing_can_be_run_the_still_picture_stays(browser, lesson):
-    """Broken: an empty player takes the picture's place, and nobody is told why."""
+def test_the_still_figure_stays_if_nothing_can_run(browser, lesson):
+    """Broken: an empty player replaces the figure, without a reason."""
     page, said = failed(browser, lesson("step03", ""), "true")
     assert said == "The player cannot be shown: no memory"
     assert page.locator("figure.pl-is-live").count() == 0 and not page.locator(".pl-live").is_visible()
     page.close()
 
 
-def test_where_the_tiles_cannot_be_shown_the_rest_can(browser, lesson):
-    """Broken: the look-back's run fails, its place stays empty, and nobody is told why."""
+def test_a_failed_look_back_does_not_affect_the_rest(browser, lesson):
+    """Broken: the look-back's run fails, and its panel stays empty without a reason."""
     page, said = failed(browser, lesson("scan08", ""), "message.job.settings.SIM_TOGETHER")
     assert said == "The tiles cannot be shown: no memory" and "right" in page.locator(".pl-verdict").inner_text()
     page.close()
 
 
-def test_two_steps_stand_side_by_side(opened):
-    """Step 03 and step 02: one time line moves both, what differs is marked in both, and the counters tick beside each other."""
+def test_two_lessons_side_by_side(opened):
+    """Step 03 and step 02: one time line moves both, differences are marked in both, and each counter shows both."""
     page = opened()
     page.get_by_role("button", name="side by side").press("Enter")
     assert page.locator(".pl-new .pl-no").all_inner_texts() == page.locator(".pl-was .pl-no").all_inner_texts() == ["1", "2", "7", "22", "23"]
@@ -253,7 +253,7 @@ def test_two_steps_stand_side_by_side(opened):
     assert first.startswith("thread 0: done") and "-2.4375" in first and "-2.4375" in second, "both have the same sum"
 
 
-def test_a_try_stands_beside_the_lesson(opened):
+def test_a_try_next_to_the_lesson(opened):
     page = opened(380)
     page.get_by_role("button", name="Try 1").click()
     page.wait_for_selector(READY)
@@ -264,7 +264,7 @@ def test_a_try_stands_beside_the_lesson(opened):
     assert above["y"] + above["height"] <= below["y"] and above["x"] == below["x"]
 
 
-def test_a_lane_says_what_it_holds(opened):
+def test_a_lane_shows_its_value(opened):
     """After the last addition thread 0 holds the block's sum, and stores it."""
     page = opened()
     page.locator(".pl-track").press("End")
@@ -277,7 +277,7 @@ def test_a_lane_says_what_it_holds(opened):
 
 
 def test_look_back_ends_with_prefixes(opened):
-    """The scan's blocks: in the end every tile has told its prefix, some have looked back, and the sums that they told fit together."""
+    """The scan's blocks: at the end every tile has published its prefix, blocks have polled, and the published sums are consistent."""
     page = opened(program="scan08", before="")
     page.wait_for_selector(".pl-tiles svg")
     end = page.get_by_label("time of the look-back")
@@ -297,7 +297,7 @@ def test_look_back_ends_with_prefixes(opened):
     assert page.locator(".pl-sum").last.text_content().replace("−", "-") == f"{before:g}"
 
 
-def test_the_tile_that_acts_can_be_seen_on_a_phone(opened):
+def test_the_acting_tile_is_visible_on_a_phone(opened):
     page = opened(390, program="scan08", before="")
     page.wait_for_selector(".pl-tiles svg")
     place, time = page.locator(".pl-tiles").bounding_box(), page.get_by_label("time of the look-back")
@@ -309,17 +309,17 @@ def test_the_tile_that_acts_can_be_seen_on_a_phone(opened):
 
 
 @pytest.mark.parametrize("program, holds", [("scan07", "a prefix"), ("scan09", "a total")])
-def test_tiles_that_tell_once_tell_what_the_next_ones_need(opened, program, holds):
-    """Scan 07 looks at the prefix of one tile; later ones add up the totals of all tiles before."""
+def test_tiles_that_publish_once(opened, program, holds):
+    """Scan 07 polls the prefix of one tile; scan 09 adds the totals of all tiles before."""
     page = opened(program=program, before="")
     page.wait_for_selector(".pl-tiles svg")
     page.get_by_label("time of the look-back").press("End")
     tiles = page.locator(".pl-tiles g[role=img]").evaluate_all("all => all.map((one) => one.getAttribute('aria-label'))")
-    assert len(tiles) == 8 and all(f"has told {holds}, " in tile for tile in tiles)
+    assert len(tiles) == 8 and all(f"has published {holds}, " in tile for tile in tiles)
 
 
 def test_every_choice_runs(opened):
-    """Each size, another block, another order and each Try: the verdict is one of a run that ended."""
+    """Each size, another block, another order and a Try: each shows the verdict of a finished run."""
     page = opened()
     size, order = page.get_by_label("n", exact=True), page.get_by_label("order")
     for value in size.locator("option").evaluate_all("all => all.map(one => one.value)"):
@@ -341,15 +341,15 @@ def test_every_choice_runs(opened):
     assert "right" in page.locator(".pl-verdict").inner_text()
     size.select_option("256")
     page.wait_for_selector(READY)
-    assert page.locator(".pl-heading").first.inner_text().startswith("Warps of block 0"), "there is no block 1 now"
+    assert page.locator(".pl-heading").first.inner_text().startswith("Warps of block 0"), "block 1 does not exist at this n"
     page.get_by_role("button", name="Try 3").click()
     page.wait_for_selector(".pl-finding")
     page.wait_for_selector(READY)
     assert page.locator(".pl-gone").count() > 0, "the Try's diff"
 
 
-# Holds every run of the simulator until the page is told `letOne()` or `letAll()`; `held` is how many wait (one at a time),
-# `ended` how many there were.
+# Holds every run of the simulator until the page calls `letOne()` or `letAll()`; `held`: the waiting runs (one at a time),
+# `ended`: the finished ones.
 HOLD_RUNS = """() => {
     const {run} = Simulator, doors = [];
     let isOpen = false;
@@ -367,13 +367,13 @@ HOLD_RUNS = """() => {
 }"""
 
 
-def test_an_earlier_run_that_ends_does_not_say_that_the_later_one_has(opened):
-    """Another block is chosen while the step before still runs for the size: what is shown when the player is ready is that block."""
+def test_the_end_of_an_earlier_run_is_not_reported_as_that_of_the_later_one(opened):
+    """Another block is chosen while the step before still runs for a new size: the player is ready only when it shows that block."""
     page = opened()
     page.evaluate(HOLD_RUNS)
     page.get_by_label("n", exact=True).select_option("65536")
     page.wait_for_function("held === 1")
-    page.evaluate("letOne()")  # the step itself; the step before waits now
+    page.evaluate("letOne()")  # the step itself; now the step before waits
     page.wait_for_function("held === 1")
     page.get_by_label("block", exact=True).fill("1")
     page.keyboard.press("Enter")
@@ -385,8 +385,8 @@ def test_an_earlier_run_that_ends_does_not_say_that_the_later_one_has(opened):
     assert page.locator(".pl-heading").first.inner_text().startswith("Warps of block 1")
 
 
-def test_a_run_that_ends_when_another_is_on_the_stage_changes_nothing(opened):
-    """The size that was there before, whose run is kept, is chosen again while another size runs."""
+def test_a_replaced_run_changes_nothing(opened):
+    """The previous size, whose run is cached, is chosen again while another size runs."""
     page = opened()
     size, time = page.get_by_label("n", exact=True), page.locator(".pl-track")
     before, length = size.input_value(), time.get_attribute("aria-valuemax")
@@ -398,11 +398,11 @@ def test_a_run_that_ends_when_another_is_on_the_stage_changes_nothing(opened):
     page.evaluate("letAll()")
     page.wait_for_function("ended === 1")
     time.press("End")
-    assert moment(page) == int(length)
+    assert step(page) == int(length)
 
 
-def test_a_block_that_is_awaited_is_neither_named_nor_forgotten(opened):
-    """Broken: the picture of one block has another one's number; or who goes back to a size while another block is looked for there loses his block."""
+def test_a_requested_block_is_neither_shown_early_nor_lost(opened):
+    """Broken: the figure of one block has another one's number; or choosing a size again during the search for a block loses the block."""
     page = opened()
     heading, size, block = page.locator(".pl-heading").first, page.get_by_label("n", exact=True), page.get_by_label("block", exact=True)
     size.select_option("65536")
@@ -420,9 +420,9 @@ def test_a_block_that_is_awaited_is_neither_named_nor_forgotten(opened):
     page.keyboard.press("Enter")
     size.select_option("256")
     page.evaluate("letOne()")
-    page.wait_for_function("held === 1")  # block 200's run, which there is none of
+    page.wait_for_function("held === 1")  # the run of block 200, which does not exist
     page.evaluate("letOne()")
-    page.wait_for_function("ended === 2 && held === 1")  # that of block 0, which is to tell how many there are
+    page.wait_for_function("ended === 2 && held === 1")  # the run of block 0, which shows how many there are
     size.select_option("65536")
     page.wait_for_selector(READY)
     assert heading.inner_text().startswith("Warps of block 200")
@@ -430,8 +430,8 @@ def test_a_block_that_is_awaited_is_neither_named_nor_forgotten(opened):
 
 
 @pytest.mark.parametrize("chosen_at", ["during the run", "after it"])
-def test_a_number_may_be_typed_while_a_run_goes_on(opened, chosen_at):
-    """And a block that only the run's size has may be chosen."""
+def test_a_number_may_be_typed_during_a_run(opened, chosen_at):
+    """Also the number of a block that exists only at the run's size."""
     page = opened()
     page.evaluate(HOLD_RUNS)
     page.get_by_label("n", exact=True).select_option("65536")
@@ -441,14 +441,14 @@ def test_a_number_may_be_typed_while_a_run_goes_on(opened, chosen_at):
         page.keyboard.press("Enter")
     page.evaluate("letAll()")
     page.wait_for_selector(READY)
-    assert "of 0–255" in page.locator(".pl-choices").inner_text(), "what there is, also while a number is being typed"
+    assert "of 0–255" in page.locator(".pl-choices").inner_text(), "the range is shown also while a number is being typed"
     page.keyboard.press("Enter")
     page.wait_for_selector(READY)
     assert page.locator(".pl-heading").first.inner_text().startswith("Warps of block 7")
 
 
 def test_a_click_that_ends_the_typing_of_a_number_is_not_lost(opened):
-    """The number is chosen when the mouse goes down on a button; that is still there when it comes up, though the block's run has ended."""
+    """Pressing the mouse on a button chooses the number; the button is still there at its release, though the block's run has ended."""
     page = opened()
     page.get_by_label("n", exact=True).select_option("65536")
     page.wait_for_selector(READY)
@@ -462,7 +462,7 @@ def test_a_click_that_ends_the_typing_of_a_number_is_not_lost(opened):
 
 
 def test_a_click_while_another_run_ends_is_not_lost(opened):
-    """The mouse goes down on a Try while another's run goes on, and comes up behind it."""
+    """The mouse is pressed on a Try during another one's run, and released after it."""
     page = opened()
     page.evaluate(HOLD_RUNS)
     page.get_by_role("button", name="Try 1").click()
@@ -476,22 +476,22 @@ def test_a_click_while_another_run_ends_is_not_lost(opened):
     assert page.get_by_role("button", name="Try 2").get_attribute("aria-pressed") == "true"
 
 
-def test_a_run_without_a_moment_is_told_and_nothing_breaks(opened):
-    """Step 14's kernel for one block, in which a barrier is left out, with a finding; then one of a kernel that does not run at this n. Played meanwhile."""
+def test_a_run_without_steps_is_reported(opened):
+    """Step 14's one-block kernel without a barrier, with a finding; then, while it plays, without one of a kernel that does not run at this n."""
     page = opened(program="step14", before="")
     page.get_by_label("n", exact=True).select_option("256")
     page.wait_for_selector(READY)
-    leave_out_first_barrier(page, 110)
+    remove_first_barrier(page, 110)
     page.get_by_role("button", name="play (space)").click()
     page.locator('button.pl-cut[data-line="172"]').press("Enter")
-    page.wait_for_selector("text=line 172 is not run at this n")
+    page.wait_for_selector("text=line 172 does not run at this n")
     page.wait_for_selector(READY)
     assert page.locator(".pl-finding").count() == 0 and "no block" not in page.locator(".pl-choices").inner_text()
-    assert page.get_by_role("button", name="play (space)").is_visible(), "nothing is played any more"
+    assert page.get_by_role("button", name="play (space)").is_visible(), "playback has stopped"
 
 
-def test_the_keyboard_stays_where_it_was(opened):
-    """A part that comes or goes in the bar moves nobody to another button; and who mends all is put where the lines are."""
+def test_the_keyboard_focus_is_kept(opened):
+    """Broken: a new part of the bar moves the focus to another button; or it is lost after "restore all", whose button disappears."""
     page = opened(program="step00", before="")
     page.get_by_role("button", name="Try 1").press("Enter")
     page.wait_for_selector(".pl-gone")
@@ -499,18 +499,18 @@ def test_the_keyboard_stays_where_it_was(opened):
     assert page.evaluate("document.activeElement.textContent") == "Try 1"
     page.close()
     page = opened()
-    leave_out_first_barrier(page)
-    page.get_by_role("button", name="mend").press("Enter")
+    remove_first_barrier(page)
+    page.get_by_role("button", name="restore all").press("Enter")
     page.wait_for_selector(READY)
     assert page.evaluate("document.activeElement.className") == "pl-source"
 
 
-def test_tiles_of_another_program_do_not_come_late(opened):
-    """The look-back of scan 07 ends when scan 06, which has none, is on the player again."""
+def test_tiles_of_another_program_do_not_appear_late(opened):
+    """The look-back run of scan 07 ends after scan 06, which has none, was chosen again."""
     page = opened(program="scan06", before="scan07")
     page.evaluate(HOLD_RUNS)
     page.get_by_role("button", name="scan 07").click()
-    page.wait_for_function("held === 1")  # all its tiles; its block's run is kept from when it stood beside
+    page.wait_for_function("held === 1")  # the run of all tiles; its block's run is cached
     page.get_by_role("button", name="scan 06").click()
     page.wait_for_selector(READY)
     page.evaluate("letAll()")
@@ -519,8 +519,8 @@ def test_tiles_of_another_program_do_not_come_late(opened):
 
 
 @pytest.mark.parametrize("width", [1200, 380])
-def test_nothing_moves_while_runs_come_and_go(opened, width):
-    """Who reads loses the line when what stands above it grows: at the first run, at another size, and where a launch needs more room."""
+def test_the_layout_is_stable_during_runs(opened, width):
+    """Broken: content above grows and moves the text: at the first run, at another size, or if a launch needs more space."""
     page = opened(width, program="step06", before="step05")
     page.get_by_label("n", exact=True).select_option("1000")
     page.wait_for_selector(READY)
@@ -532,8 +532,8 @@ def test_nothing_moves_while_runs_come_and_go(opened, width):
     assert page.evaluate("moved") < 0.02
 
 
-def test_a_page_of_ones_own_holds_all_it_needs(browser, tmp_path):
-    """What make page writes: one file, which asks for nothing beside itself, and finds the race that was left in it."""
+def test_a_page_of_make_page_is_self_contained(browser, tmp_path):
+    """One file, without requests to others, in which a race is found."""
     script = (PLAYER / "programs/step03.js").read_text(encoding="utf-8")
     program = json.loads(script[script.index("] = ") + 4:script.rindex(";")])
     file = tmp_path / "own.html"
@@ -545,13 +545,13 @@ def test_a_page_of_ones_own_holds_all_it_needs(browser, tmp_path):
     page.goto(file.as_uri())
     page.wait_for_selector(READY)
     assert "no findings" in page.locator(".pl-verdict").inner_text()
-    leave_out_first_barrier(page)
+    remove_first_barrier(page)
     assert "race in shared memory" in page.locator(".pl-finding").first.inner_text()
     assert [url for url in asked if not url.startswith(("data:", "blob:"))] == [file.as_uri()]
     page.close()
 
 
-def test_a_program_that_launches_nothing_is_refused(tmp_path):
+def test_a_program_without_launches_is_refused(tmp_path):
     with pytest.raises(SystemExit) as ended:
         own_page.page_program(b"recording 1\n", Path("any.cu"), [], tmp_path)
     assert str(ended.value).endswith(": any.cu launches no kernel with these arguments, so there is nothing to show")
@@ -561,8 +561,8 @@ def test_a_program_that_launches_nothing_is_refused(tmp_path):
 @pytest.mark.parametrize("width", [1200, 380])
 def test_axe_finds_nothing(opened, scheme, width):
     page = opened(width, scheme)
-    leave_out_first_barrier(page)
+    remove_first_barrier(page)
     page.get_by_role("button", name="side by side").click()
     result = axe.Axe().run(page)
     assert result.violations_count == 0, result.generate_report()
-    assert page.evaluate("document.documentElement.scrollWidth") <= width, "nothing sticks out"
+    assert page.evaluate("document.documentElement.scrollWidth") <= width, "no horizontal overflow"

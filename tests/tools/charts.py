@@ -1,4 +1,4 @@
-"""Results as make run-all and make sweep leave them, for tests of what draws them."""
+"""Results as make run-all and make sweep write them, for tests of the charts."""
 
 from itertools import combinations
 from unittest import mock
@@ -14,12 +14,12 @@ RUN_HEADER = "step,device,elements,launches,median_ms,min_ms,q1_ms,q3_ms,gb_per_
 STEPS = """step00_baseline step01_divergent step02_bitops step03_sequential step04_firstadd step05_unrollwarp step06_fullunroll
 step07_gridstride step08_shuffle step09_vectorload step10_singlepass step11_tiles step12_launchshape step13_cluster
 step14_notickets""".split()
-# Shares of the peak such that labels come near each other and near the peak's line.
+# Shares of the peak for which labels are close to each other and to the peak's line.
 SHARES = dict(zip([*STEPS, "reference_cub"], [2e-5, 0.08, 0.17, 0.18, 0.4, 0.5, 0.6, 0.8, 0.85, 0.9, 0.93, 0.95, 0.96, 0.965, 0.97, 0.95]))
 
 
 def run_row(step, n, share, peak=4814.3, fixed_ms=0.004):
-    """A row of run-all.csv: some microseconds, and the rest at a share of the peak."""
+    """A row of run-all.csv: a fixed time plus the bytes at a share of the peak."""
     ms = fixed_ms + n * 4 / (share * peak) / 1e6
     return f"{step},NVIDIA H200,{n},2,{ms:.6f},{ms:.6f},{ms * 0.98:.6f},{ms * 1.03:.6f},{n * 4 / ms / 1e6:.3f},{peak},PASS\n"
 
@@ -36,7 +36,7 @@ def write_sweep(directory, sizes, shares=SHARES, peak=4814.3, fixed_ms={}):
 
 
 def words(figure):
-    """Every text that is really drawn, and its box in pixels, a pixel smaller all around."""
+    """Every drawn text, and its bounding box in pixels, shrunk by one pixel on each side."""
     found, original = [], Text.draw
 
     def record(text, renderer):
@@ -50,10 +50,10 @@ def words(figure):
 
 
 def strokes(axes):
-    """All that is drawn as a line or a bar: its path in pixels, whether it is filled, and the text that it leads to, if any."""
+    """(path in pixels, filled, text that it leads to or None) of every line and bar."""
     for line in axes.lines:
         yield line.get_transform().transform_path(line.get_path()), False, None
-    for bar in axes.patches:  # on a logarithmic axis it begins far below the picture
+    for bar in axes.patches:  # on a logarithmic axis it begins far below the figure
         yield bar.get_transform().transform_path(bar.get_path()).clip_to_bbox(axes.bbox), True, None
     for spread in axes.collections:
         for path in spread.get_paths():
@@ -65,14 +65,14 @@ def strokes(axes):
 
 
 def unreadable(figure, least):
-    """What is wrong with a chart's texts, in words; least: how many points high letters must be."""
+    """The problems of a chart's texts; least: minimum font size in points."""
     texts = words(figure)
     for text, box in texts:
         if text.get_fontsize() < least:
             yield f"{text.get_text()!r} is small"
         if box.x0 < 0 or box.y0 < 0 or box.x1 > figure.bbox.x1 or box.y1 > figure.bbox.y1:
-            yield f"{text.get_text()!r} leaves the picture"
-    # The box of a text that stands aslant says little about where its letters are.
+            yield f"{text.get_text()!r} leaves the figure"
+    # The bounding box of a rotated text does not show where its letters are.
     level = [(text, box) for text, box in texts if text.get_rotation() % 90 == 0]
     for (one, box), (other, other_box) in combinations(level, 2):
         if box.overlaps(other_box):

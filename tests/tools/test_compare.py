@@ -1,4 +1,4 @@
-"""compare.py: GPUs in one chart, and what it says of results that cannot be compared."""
+"""compare.py: GPUs in one chart, and its messages for results that cannot be compared."""
 
 import contextlib
 import io
@@ -19,7 +19,7 @@ FACTS = "date: 2026-12-01\nelements: 67108864\ndevice: any\ndriver: 580.65.06\nt
 
 
 def folder(directory, device=H200, n=2**26, shares=SHARES, peak=4814.3, facts=FACTS, swept=()):
-    """Results as make run-all leaves them, and make sweep if there are sizes for it."""
+    """Results as make run-all writes them, and make sweep if there are sizes for it."""
     directory.mkdir()
     write_runs(directory, n, shares, peak)
     if swept:
@@ -35,8 +35,8 @@ def start(first, second, output, **options):
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
 
 
-def refused(first, second, output):
-    """What it says when it refuses: one line, and the chart that was there stays, alone."""
+def rejected(first, second, output):
+    """The error of a rejected comparison: one line; the old chart stays, without other files."""
     charts = output / "compare.svg", output / "compare.png"
     output.mkdir()
     for chart in charts:
@@ -44,7 +44,7 @@ def refused(first, second, output):
     with mock.patch.object(sys, "argv", ["compare.py", str(first), str(second), "--output", str(charts[0])]), pytest.raises(SystemExit) as end, contextlib.redirect_stdout(io.StringIO()) as printed:
         compare.main()
     assert printed.getvalue() == ""
-    errors = end.value.code  # what Python prints, and ends with status 1
+    errors = end.value.code  # Python prints it and exits with status 1
     assert isinstance(errors, str) and len(errors.splitlines()) == 1, errors
     assert sorted(output.iterdir()) == sorted(charts) and {chart.read_text() for chart in charts} == {"old"}
     return errors
@@ -55,7 +55,7 @@ def figure(*directories):
 
 
 def test_both_gpus_are_in_the_chart(tmp_path):
-    """Broken: device, driver, toolkit, date or n of one of them is missing, or what is unknown is not called so."""
+    """Broken: device, driver, toolkit, date or n of one of them is missing, or an unknown fact is not called unknown."""
     old = folder(tmp_path / "old", facts="date: 2026-11-21\nelements: 67108864\n")
     legend = figure(old, folder(tmp_path / "new", LAPTOP, peak=272)).legends[0]
     first, second = (text.get_text() for text in legend.get_texts())
@@ -66,7 +66,7 @@ def test_both_gpus_are_in_the_chart(tmp_path):
 
 
 def test_every_step_and_cub_have_bars_of_both(tmp_path):
-    """Broken: a bar is missing, of the wrong height or GPU, or CUB does not stand last."""
+    """Broken: a bar is missing, of the wrong height or GPU, or CUB is not the last."""
     first, second = folder(tmp_path / "a", peak=4000), folder(tmp_path / "b", LAPTOP, peak=250)
     results = [compare.read_results(directory) for directory in (first, second)]
     bandwidth, share = compare.draw(results).axes
@@ -79,7 +79,7 @@ def test_every_step_and_cub_have_bars_of_both(tmp_path):
 
 
 def test_the_fastest_step_over_n(tmp_path):
-    """Broken: the line over n is not that of the fastest step at each n, or CUB is taken for a step."""
+    """Broken: the line over n is not that of the fastest step at each n, or CUB is mistaken for a step."""
     shares = {"step01_one": 0.7, "step02_two": 0.5, "reference_cub": 0.9}
     both = [folder(tmp_path / name, shares=shares, swept=[2**20, 2**28], peak=1000) for name in "ab"]
     best, cub, *_ = figure(*both).axes[2].lines
@@ -129,7 +129,7 @@ def six(tmp_path):
 
 @pytest.mark.parametrize("case", [alike, apart, without_peak, some_failed, many_steps, one, six])
 def test_texts_can_be_read(case, tmp_path):
-    """Broken: a text overlaps another one, lies on a bar, leaves the picture, or is too small to read."""
+    """Broken: a text overlaps another text or a bar, leaves the figure, or is too small to read."""
     pair = case(tmp_path)
     chart = figure(*pair)
     assert not list(unreadable(chart, 8))
@@ -145,7 +145,7 @@ def test_what_has_no_bar_says_why(tmp_path):
 
 
 def test_a_chart_in_a_new_folder(tmp_path):
-    """Broken: it leaves unfinished files, ignores the umask, or does not make the folder of the chart. (Two at once are tried with plot.py.)"""
+    """Broken: it leaves unfinished files, ignores the umask, or does not make the folder of the chart. (plot.py's tests run two at once.)"""
     pair, output = (folder(tmp_path / "a"), folder(tmp_path / "b", LAPTOP)), tmp_path / "new/results"
     process = start(*pair, output / "compare.svg", umask=0o027)
     assert (*process.communicate(), process.returncode) == ("", "", 0)
@@ -155,15 +155,15 @@ def test_a_chart_in_a_new_folder(tmp_path):
     assert {file.stat().st_mode & 0o777 for file in output.iterdir()} == {0o640}
 
 
-def test_different_n_is_refused(tmp_path):
-    """Broken: sizes are mixed, or the message does not name both and the command that measures again."""
-    errors = refused(folder(tmp_path / "a"), folder(tmp_path / "b", LAPTOP, 2**20), tmp_path / "charts")
+def test_different_n_is_rejected(tmp_path):
+    """Broken: sizes are mixed, or the message lacks the two sizes or the command that measures again."""
+    errors = rejected(folder(tmp_path / "a"), folder(tmp_path / "b", LAPTOP, 2**20), tmp_path / "charts")
     assert "make run-all N=67108864" in errors and "N=1048576" in errors and "b/run-all.csv" in errors
 
 
-def test_the_simulator_is_refused(tmp_path):
-    """Broken: its counters are taken for a missing file, which would send the reader to run it again."""
-    errors = refused(folder(tmp_path / "a"), ROOT / "plots/simulator", tmp_path / "charts")
+def test_the_simulator_is_rejected(tmp_path):
+    """Broken: the simulator's counters are reported as a missing file, so that the reader runs it again."""
+    errors = rejected(folder(tmp_path / "a"), ROOT / "plots/simulator", tmp_path / "charts")
     assert "simulator" in errors and "no times" in errors
 
 
@@ -181,29 +181,29 @@ DAMAGED = {
 
 @pytest.mark.parametrize("damage", DAMAGED)
 def test_damaged_results_are_named(damage, tmp_path):
-    """Broken: missing or damaged results give a traceback or a nonsensical chart, or cost the old one."""
+    """Broken: missing or damaged results cause a traceback or a nonsensical chart, or the old chart is lost."""
     text, what = DAMAGED[damage]
     pair = folder(tmp_path / "a"), folder(tmp_path / "b", LAPTOP)
     damaged = pair[1] / "run-all.csv"
     damaged.unlink() if text is None else damaged.write_text(text)
-    errors = refused(*pair, tmp_path / "charts")
+    errors = rejected(*pair, tmp_path / "charts")
     assert what in errors and str(damaged) in errors
 
 
 @pytest.mark.parametrize("file, text, what", [("sweep.csv", "step,cache\n1,2\n", "no column"), ("run-all.txt", "date: \xe9\n", "as text"),
-                                              ("sweep.csv", None, "not of the GPU")])
-def test_what_lies_beside_is_checked_too(file, text, what, tmp_path):
-    """Broken: a damaged sweep or .txt gives a traceback, or the sweep of another GPU is drawn under this one's name."""
+                                              ("sweep.csv", None, "not of the same GPU")])
+def test_the_other_files_of_a_folder_are_checked_too(file, text, what, tmp_path):
+    """Broken: a damaged sweep or .txt causes a traceback, or another GPU's sweep is drawn under this GPU's name."""
     pair = folder(tmp_path / "a", swept=[2**20]), folder(tmp_path / "b", LAPTOP, swept=[2**20])
     (pair[1] / file).write_bytes(text.encode("latin-1") if text else (pair[0] / file).read_bytes())
-    errors = refused(*pair, tmp_path / "charts")
+    errors = rejected(*pair, tmp_path / "charts")
     assert what in errors and f"b/{file}" in errors
 
 
-def test_no_folder_or_no_place_for_the_chart(tmp_path):
-    """Broken: make compare without A or B, or an output that cannot be written, gives a traceback."""
+def test_no_folder_or_an_output_that_cannot_be_written(tmp_path):
+    """Broken: make compare without A or B, or an output that cannot be written, causes a traceback."""
     first = folder(tmp_path / "a")
-    assert "make compare A=" in refused(first, "", tmp_path / "charts")
+    assert "make compare A=" in rejected(first, "", tmp_path / "charts")
     with pytest.raises(SystemExit, match="7 folders are too many"), mock.patch.object(sys, "argv", ["compare.py", *["a"] * 7, "--output", "x.svg"]):
         compare.main()
     process = start(first, first, first / "run-all.csv" / "compare.svg")

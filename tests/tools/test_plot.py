@@ -1,4 +1,4 @@
-"""plot.py on good and on damaged CSVs, and whether its charts can be read."""
+"""plot.py on good and on damaged CSVs, and the legibility of its charts."""
 
 import contextlib
 import io
@@ -23,7 +23,7 @@ def start(directory, *arguments, **options):
 
 
 def draw(directory, *arguments):
-    """As start, in this process, where matplotlib is loaded; without laying out, which takes half of the time: who calls this does not look at charts."""
+    """As start, but in this process, where matplotlib is loaded, and without layout, for tests that do not look at the charts."""
     errors, quick = io.StringIO(), {"figure.autolayout": False}
     with mock.patch.object(sys, "argv", ["plot.py", str(directory), *arguments]), contextlib.redirect_stderr(errors), plot.matplotlib.rc_context(quick):
         try:
@@ -86,7 +86,7 @@ CASES = [measured, simulated, *(pytest.param(case, marks=longer) for case in (ne
 
 @pytest.mark.parametrize("case", CASES)
 def test_texts_can_be_read(case, tmp_path, monkeypatch):
-    """Broken: a text overlaps another one, lies on a line or a bar, leaves the picture, or is too small to read."""
+    """Broken: a text overlaps another text, a line or a bar, leaves the figure, or is too small to read."""
     case(tmp_path)
     for name, figure in figures(tmp_path, monkeypatch).items():
         assert not [f"{name}: {what}" for what in unreadable(figure, 8)]
@@ -95,7 +95,7 @@ def test_texts_can_be_read(case, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("case", [*(pytest.param(case, marks=longer) for case in (measured, a_small_gpu)), simulated, three_steps, long_names])
 def test_slides_can_be_read_from_the_back_row(case, tmp_path, monkeypatch):
-    """Broken: a projector's chart is not 16:9, has a letter lower than 1/41 of its height, or texts that overlap or leave it."""
+    """Broken: a projector's chart is not 16:9, has a letter lower than 1/41 of its height, or texts that overlap or leave the chart."""
     case(tmp_path)
     for name, figure in figures(tmp_path, monkeypatch, "projector").items():
         width, height = figure.get_size_inches()
@@ -105,7 +105,7 @@ def test_slides_can_be_read_from_the_back_row(case, tmp_path, monkeypatch):
 
 
 def test_cub_is_a_bar_and_the_spread_is_drawn(tmp_path, monkeypatch):
-    """Broken: CUB or a step has no bar, CUB looks like a step, or the middle half of the runs is not shown."""
+    """Broken: CUB or a step has no bar, CUB looks like a step, or the interquartile range is not shown."""
     write_runs(tmp_path, 2**26)
     axes = figures(tmp_path, monkeypatch)["bandwidth"].axes[0]
     colours = [plot.matplotlib.colors.to_hex(bar.get_facecolor()) for bar in axes.patches]
@@ -123,7 +123,7 @@ def test_the_sweep_names_the_fastest(tmp_path, monkeypatch):
 
 
 def test_counters_show_the_reduction_only(tmp_path, monkeypatch):
-    """Broken: the harness's kernel is taken for a step's first pass, or a panel is zero everywhere."""
+    """Broken: the harness's kernel is mistaken for a step's first pass, or a panel has only zeros."""
     simulated(tmp_path)
     header, *rows = (tmp_path / "counters.csv").read_text().splitlines(keepends=True)
     harness = ["prepare" if name == "kernel" else "77777777" for name in header.split(",")]
@@ -149,7 +149,7 @@ def test_good_results_give_all_charts(tmp_path):
 
 
 def test_a_sweep_gives_its_charts(tmp_path):
-    """Broken: the sweep's charts are missing, or need more than the file that they are made of."""
+    """Broken: the sweep's charts are missing, or need files other than the sweep's."""
     shutil.copy(ROOT / "plots/h200/sweep.csv", tmp_path)
     assert draw(tmp_path) == (0, "")
     for name in ("sweep", "sweep-against-cub"):
@@ -160,7 +160,7 @@ def test_a_sweep_gives_its_charts(tmp_path):
 
 
 def test_slides_lie_beside_the_pages_charts(tmp_path):
-    """Broken: make plots STYLE=projector writes over the charts of a page, or gives its own a name without -projector."""
+    """Broken: make plots STYLE=projector overwrites the charts of a page, or its files lack -projector in their names."""
     write_runs(tmp_path, 2**26)
     write_sweep(tmp_path, [2**10, 2**30])
     (tmp_path / "bandwidth.png").write_text("the page's")
@@ -172,7 +172,7 @@ def test_slides_lie_beside_the_pages_charts(tmp_path):
 
 
 def test_a_style_that_is_none_is_named(tmp_path):
-    """Broken: an unknown style gives more than a line, draws something, or passes for a failed drawing."""
+    """Broken: an unknown style causes more than one line, draws something, or has the exit status of a failed drawing."""
     write_runs(tmp_path, 2**26)
     status, errors = draw(tmp_path, "--style", "beamer")
     assert status == 2 and len(errors.splitlines()) == 1 and "'beamer'" in errors and "projector" in errors
@@ -181,7 +181,7 @@ def test_a_style_that_is_none_is_named(tmp_path):
 
 @longer
 def test_two_at_once(tmp_path):
-    """Broken: two plot.py in one folder take each other's unfinished files, leave some, or ignore the umask."""
+    """Broken: two plot.py in one folder use or leave unfinished files, or ignore the umask."""
     write_runs(tmp_path, 2**26)
     both = [start(tmp_path, umask=0o027) for _ in range(2)]
     for process in both:
@@ -193,7 +193,7 @@ def test_two_at_once(tmp_path):
 
 
 def test_two_meet(tmp_path):
-    """Broken: a chart cannot be saved when another process saved the same one since it was begun."""
+    """Broken: a chart cannot be saved if another process saved the same one meanwhile."""
     first, second = plot.plt.figure(), plot.plt.figure()
     write = first.savefig
 
@@ -224,7 +224,7 @@ DAMAGED = {
 
 @pytest.mark.parametrize("damage", DAMAGED)
 def test_damaged_results_are_named(damage, tmp_path):
-    """Broken: a damaged CSV gives a traceback, a nonsensical chart, or costs the old chart."""
+    """Broken: a damaged CSV causes a traceback or a nonsensical chart, or the old chart is lost."""
     text, line, what = DAMAGED[damage]
     (tmp_path / "run-all.csv").write_text(text)
     (tmp_path / "bandwidth.png").write_text("old")
@@ -235,7 +235,7 @@ def test_damaged_results_are_named(damage, tmp_path):
 
 
 def test_missing_results_are_named(tmp_path):
-    """Broken: without results there is a traceback."""
+    """Broken: missing results cause a traceback."""
     status, errors = draw(tmp_path)
     assert status == 1 and len(errors.splitlines()) == 1 and "run-all.csv" in errors
 
@@ -251,7 +251,7 @@ def test_a_sweep_on_the_simulator_is_drawn(tmp_path):
 
 
 def test_a_step_that_failed_on_the_simulator_has_no_bar(tmp_path):
-    """Broken: one step that fails costs the chart of all others."""
+    """Broken: a failed step prevents the chart of the others."""
     header, *rows = (ROOT / "plots/simulator/counters.csv").read_text().splitlines()
     (tmp_path / "counters.csv").write_text("\n".join([f"{header},status", *(f"{row},PASS" for row in rows),
                                                       "step99_wrong" + "," * len(header.split(",")) + "FAIL"]) + "\n")
@@ -261,7 +261,7 @@ def test_a_step_that_failed_on_the_simulator_has_no_bar(tmp_path):
 
 
 def test_a_notebook_may_ask_for_another_backend(tmp_path):
-    """Broken: charts are not drawn from a Jupyter whose backend the Python that draws lacks."""
+    """Broken: charts are not drawn from a notebook whose backend is not installed."""
     write_runs(tmp_path, 2**26)
     result = make("-s", "plots", f"RESULTS={tmp_path}", MPLBACKEND="module://matplotlib_inline.backend_inline")
     assert result.returncode == 0 and (tmp_path / "bandwidth.svg").exists(), result.stderr
