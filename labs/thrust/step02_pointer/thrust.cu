@@ -1,4 +1,4 @@
-// Lab thrust, step 02: a kernel of our own beside Thrust. Squares, then their sum.
+// Lab thrust, step 02: our own kernel with Thrust. Squares, then their sum.
 // The change: the kernel squares into memory of our own, and thrust::reduce adds.
 // Build and run: nvcc -O3 -arch=native -o thrust thrust.cu && ./thrust
 
