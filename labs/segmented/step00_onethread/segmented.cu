@@ -1,5 +1,5 @@
-// Lab segmented, step 00: one thread. Where a segment begins, the sum begins anew.
-// The change: nothing comes before this.
+// Lab segmented, step 00: one thread. The sum restarts at 0 where a segment begins.
+// The change: none yet; the later steps are compared with this one.
 // Build and run: nvcc -O3 -arch=native -o segmented segmented.cu && ./segmented
 
 #include <cstdio>
