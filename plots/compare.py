@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Draws the results of GPUs in one chart: GB/s and the share of each GPU's peak, for every step and, of folders that have
-a sweep, over n."""
+"""Draws the results of several GPUs in one chart: GB/s and the share of each GPU's peak, for every step and, if there are sweeps,
+over n."""
 
 import argparse
 import sys
@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import plot
-from plot import LINE_COLOURS, REFERENCE, STEP_COLOUR, about, by_step, count, middle_half, named, passed, plt, short
+from plot import LINE_COLOURS, REFERENCE, STEP_COLOUR, about, by_step, count, interquartile_range, named, passed, plt, short
 
-COLOURS = STEP_COLOUR, *(LINE_COLOURS[place] for place in (1, 0, 3, 2, 5))  # of the GPUs: the first two are apart in grey, too
+COLOURS = STEP_COLOUR, *(LINE_COLOURS[k] for k in (1, 0, 3, 2, 5))  # one per GPU; the first two differ in greyscale, too
 
 
 class Results(NamedTuple):
@@ -27,7 +27,7 @@ def fail(what):
 
 
 def the_only(column, rows, path):
-    """What a column holds in every row that passed."""
+    """The value of a column that all passed rows have in common."""
     values = {row[column] for row in passed(rows)}
     if len(values) > 1:
         fail(f"{path}: the rows differ in {column}, so they are not of one GPU and one n")
@@ -35,7 +35,7 @@ def the_only(column, rows, path):
 
 
 def read_facts(path):
-    """What run-all wrote beside its CSV; a line that is missing is unknown."""
+    """The facts from the .txt of run-all; a missing line is unknown."""
     try:
         facts = {"driver ": about(path, "driver"), "toolkit ": about(path, "toolkit"), "": about(path, "date")}
     except (OSError, UnicodeDecodeError):
@@ -46,38 +46,38 @@ def read_facts(path):
 def read_results(folder):
     path, sweep_path, sweep = folder / "run-all.csv", folder / "sweep.csv", None
     if not path.exists() and (folder / "counters.csv").exists():
-        fail(f"{folder} holds counters of the simulator, which has no times to compare; make run-all on a GPU measures them")
+        fail(f"{folder} has counters of the simulator, which has no times to compare; measure them with make run-all on a GPU")
     rows = plot.read_runs(path)
     device, elements = (the_only(column, rows, path) for column in ("device", "elements"))
     if sweep_path.exists():
         sweep_rows = plot.read_sweep(sweep_path)
         if the_only("device", sweep_rows, sweep_path) != device:
-            fail(f"{sweep_path} is not of the GPU of {path.name} beside it, {device}")
+            fail(f"{sweep_path} is not of the same GPU as {path.name}, {device}")
         sweep = by_step(sweep_rows, "cold")
     return Results(path, device, int(elements), read_facts(path), {row["step"]: row for row in rows}, sweep)
 
 
 def check_sizes(first, second):
-    """A GPU reaches another share of its peak at another n."""
+    """Rejects different n, because the share of the peak depends on n."""
     if first.elements != second.elements:
         fail(f"n is {first.elements} in {first.path} and {second.elements} in {second.path}; GPUs are compared at the same n: "
              f"measure the second again with make run-all N={first.elements}, or the first with N={second.elements}")
 
 
-def as_it_is(row):
+def unscaled(row):
     return 1
 
 
 def of_the_peak(row):
-    """From GB/s to per cent; nothing where the driver names no peak."""
+    """The factor from GB/s to per cent of the peak; None if the peak is unknown."""
     return 100 / row["peak_gb_per_s"] if row["peak_gb_per_s"] else None
 
 
-MEASURES = {"GB/s of input": as_it_is, "share of the GPU's own peak, %": of_the_peak}
+MEASURES = {"GB/s of input": unscaled, "share of the GPU's own peak, %": of_the_peak}
 
 
 def described(results):
-    """A GPU in the legend."""
+    """A GPU's legend entry."""
     best = max(passed(results.rows.values()), key=lambda row: row["gb_per_s"])
     peak = best["peak_gb_per_s"]
     share = f"{best['gb_per_s'] * of_the_peak(best):.1f} % of the peak of {peak:,.0f}" if peak else "peak unknown"
@@ -86,23 +86,23 @@ def described(results):
 
 
 def draw_bar(axes, y, height, row, colour, measure):
-    """A bar with its number and, as a stroke, the middle half of the runs; where there is none stands why."""
+    """A bar with its value and a stroke for the interquartile range; without a bar, the reason."""
     end, words = 0, "not run" if row is None else row["status"]
     if words == "PASS":
         factor, words = measure(row), "peak unknown"
         if factor:
-            value, spread = row["gb_per_s"] * factor, [gb_per_s * factor for gb_per_s in middle_half(row)]
+            value, spread = row["gb_per_s"] * factor, [gb_per_s * factor for gb_per_s in interquartile_range(row)]
             axes.barh(y, value, height=height, color=colour)
             if spread:
                 axes.hlines(y, *spread, color="black", linewidth=1)
-            end, words = max([value, *spread]), short(value) if measure is as_it_is else f"{value:.1f}"
+            end, words = max([value, *spread]), short(value) if measure is unscaled else f"{value:.1f}"
     axes.annotate(words, (end, y), xytext=(3, 0), textcoords="offset points", va="center", fontsize=8.5)
 
 
 def draw_steps(axes, gpus, steps, measure):
-    for place, (results, colour) in enumerate(zip(gpus, COLOURS)):
+    for k, (results, colour) in enumerate(zip(gpus, COLOURS)):
         for y, step in enumerate(steps):
-            draw_bar(axes, y + 0.8 * ((place + 0.5) / len(gpus) - 0.5), 0.76 / len(gpus), results.rows.get(step), colour, measure)
+            draw_bar(axes, y + 0.8 * ((k + 0.5) / len(gpus) - 0.5), 0.76 / len(gpus), results.rows.get(step), colour, measure)
     axes.set_yticks(range(len(steps)), map(named, steps), fontsize=9.5)
     axes.set_ylim(len(steps) - 0.4, -0.6)
     axes.set_xlim(0, 1.12 * max(axes.dataLim.xmax, 1))
@@ -111,7 +111,7 @@ def draw_steps(axes, gpus, steps, measure):
 
 
 def draw_over_n(axes, gpus, measure):
-    """The fastest step at each n, and CUB as a broken line."""
+    """The fastest step at each n, and CUB as a dashed line."""
     for results, colour in zip(gpus, COLOURS):
         if not results.sweep:
             continue
@@ -135,25 +135,25 @@ def draw(gpus):
         column[0].set_title(heading)
         draw_steps(column[0], gpus, steps, measure)
         for axes in column[1:]:
-            axes.set_title("The fastest step at each n; CUB: the broken line", fontsize=11)
+            axes.set_title("The fastest step at each n; dashed: CUB", fontsize=11)
             axes.set_ylabel(heading)
             draw_over_n(axes, gpus, measure)
     grid[0, 1].set_yticklabels([])
     figure.legend([plt.Rectangle((0, 0), 1, 1, color=colour) for colour in COLOURS], map(described, gpus), frameon=False,
                   loc="outside upper left", alignment="left", fontsize=10, title_fontsize=12,
-                  title="The L2 cache cold; strokes: the middle half of the runs")
+                  title="L2 cache cold; strokes: interquartile range")
     return figure
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folders", nargs="*", metavar="FOLDER", help="holds the run-all.csv of a GPU and may hold its sweep.csv")
-    parser.add_argument("--output", type=Path, required=True, metavar="FILE.svg", help="the chart; FILE.png comes beside it")
+    parser.add_argument("folders", nargs="*", metavar="FOLDER", help="folder with the run-all.csv of a GPU, and optionally its sweep.csv")
+    parser.add_argument("--output", type=Path, required=True, metavar="FILE.svg", help="the chart; FILE.png is written, too")
     options = parser.parse_args()
     if not options.folders or not all(options.folders):
         fail("folders are needed, as in: make compare A=plots/h200 B=results, or GPUS='plots/h200 plots/rtx4090 results'")
     if len(options.folders) > len(COLOURS):
-        fail(f"{len(options.folders)} folders are too many for one chart: {len(COLOURS)} can be told apart")
+        fail(f"{len(options.folders)} folders are too many for one chart: the maximum is {len(COLOURS)}")
     gpus = [read_results(Path(folder)) for folder in options.folders]
     for results in gpus[1:]:
         check_sizes(gpus[0], results)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws the charts of a directory of results: bandwidth, time, time over n and, from the counters, why."""
+"""Draws the charts of a directory of results: bandwidth, time, time over n, and counters."""
 
 import argparse
 import csv
@@ -15,9 +15,9 @@ from pathlib import Path
 try:
     import matplotlib
 except ModuleNotFoundError:
-    sys.exit("plot.py: this python3 has no matplotlib; make plots uses one that has")
+    sys.exit("plot.py: this python3 has no matplotlib; make plots uses one with it")
 matplotlib.use("Agg")
-# White also where the page is dark, so that the black text stays readable.
+# White on dark pages, too, so that the black text stays readable.
 matplotlib.rcParams.update({"svg.hashsalt": "reduction", "axes.spines.top": False, "figure.dpi": 120,
                             "axes.spines.right": False, "axes.titlelocation": "left",
                             "figure.facecolor": "white", "savefig.facecolor": "white", "figure.autolayout": True})
@@ -25,7 +25,7 @@ import matplotlib.pyplot as plt  # noqa: E402  (the backend has to be chosen fir
 
 RUN_COLUMNS = "step,device,elements,launches,median_ms,min_ms,gb_per_s,peak_gb_per_s,status".split(",")
 RUN_NUMBERS = ["elements", "launches", "median_ms", "min_ms", "gb_per_s", "peak_gb_per_s"]
-QUARTILES = ["q1_ms", "q3_ms"]  # older results have none
+QUARTILES = ["q1_ms", "q3_ms"]  # missing in older results
 PROFILE_NUMBERS = ["elements", "warp_instructions", "shared_loads", "shared_stores", "active_lanes", "global_load_requests"]
 SIMULATOR_NUMBERS = ["warp_instructions", "active_lanes_mean", "shared_loads", "shared_stores", "bank_conflicts",
                      "global_load_requests", "block_barriers"]
@@ -35,16 +35,16 @@ COUNTED_NUMBERS = ["elements", "warp_instructions", "global_load_requests"]
 SWEEP_COLUMNS = ["step", "cache", "device", "elements", "median_ms", "gb_per_s", "peak_gb_per_s", "status"]
 SWEEP_NUMBERS = ["elements", "median_ms", "gb_per_s", "peak_gb_per_s"]
 REFERENCE = "reference_cub"
-MINE = "mine"  # what make mine calls a reader's own kernel
-HARNESS_KERNEL = "prepare"  # of the harness, no part of the reduction
-# Okabe and Ito's palette without its yellow: apart for every eye.
+MINE = "mine"  # the name that make mine gives a reader's own kernel
+HARNESS_KERNEL = "prepare"  # launched by the harness, not by the reduction
+# Okabe and Ito's colour-blind safe palette, without its yellow.
 STEP_COLOUR, REFERENCE_COLOUR, MINE_COLOUR, GREY = "#0072b2", "#d55e00", "#009e73", "#b0b0b0"
 LINE_COLOURS = ["#cc79a7", "#e69f00", "#56b4e9", "#009e73", "#0072b2", "#000000"]
-# The last step with a plain tree, with an unrolled tree, and of the classic.
+# The last step with a plain tree, the last with an unrolled tree, and the last of the classic series.
 TURNING_POINTS = ("step03_", "step06_", "step08_")
-SPLIT = 2**20  # n up to here: microseconds, launches and latency; from here: GB/s
-SMALL = 2**16  # elements of the panel below the bandwidths
-# Sizes in points, on a page. On a slide all is larger, and each panel has a figure to itself.
+SPLIT = 2**20  # n: below, time is shown (launches, latency); above, GB/s
+SMALL = 2**16  # elements in the panel below the bandwidths
+# Sizes in points, for a page. A slide has larger sizes and one panel per figure.
 SIZES = {"font.size": 11, "axes.titlesize": 12, "axes.linewidth": 0.8, "patch.linewidth": 1, "lines.markersize": 6,
          "xtick.major.size": 3.5, "ytick.major.size": 3.5, "xtick.major.width": 0.8, "ytick.major.width": 0.8}
 Style = namedtuple("Style", "ending larger figure space")  # space: between a number and its unit
@@ -52,14 +52,14 @@ STYLES = {"page": Style("", 1, None, " "), "projector": Style("-projector", 2, (
 
 
 def choose(name):
-    """The style of all that is drawn from here on."""
+    """Sets the style of all charts drawn afterwards."""
     global style
     style = STYLES[name]
     matplotlib.rcParams.update({size: sized(on_page) for size, on_page in SIZES.items()})
 
 
 def sized(on_page):
-    """Points on a page, as many as the style makes of them."""
+    """A size in points, scaled by the style."""
     return on_page * style.larger
 
 
@@ -72,11 +72,11 @@ def fail(path, what, line=None):
 
 
 def read_rows(path, needed, numbers):
-    """The rows of a CSV with at least the columns needed; those named in numbers, and the quartiles, as floats."""
+    """The rows of a CSV with at least the columns `needed`; those in `numbers`, and the quartiles, are floats."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        fail(path, f"cannot be read: {getattr(error, 'strerror', None) or 'no UTF-8 text'}; make run-all writes it (on the simulator: counters.csv)")
+        fail(path, f"cannot be read: {getattr(error, 'strerror', None) or 'not UTF-8 text'}; make run-all writes it (on the simulator: counters.csv)")
     if len(lines) < 2:
         fail(path, "no rows under the header", len(lines) or 1)
     header = lines[0].split(",")
@@ -103,12 +103,12 @@ def positive(path, line, name, text):
     except ValueError:
         value = -1.0
     if not 0 <= value < float("inf"):
-        fail(path, f"{name} is '{text}', no number of 0 or more", line)
+        fail(path, f"{name} is '{text}', expected a number from 0 on", line)
     return value
 
 
 def check_times(path, line, row):
-    """No time is 0, since others are divided by it, and the median lies in the middle half of the runs."""
+    """Rejects times of 0, which are divisors, and medians outside the interquartile range."""
     rising = [name for name in ("q1_ms", "median_ms", "q3_ms") if name in row]
     for name in rising:
         if row[name] == 0:
@@ -123,7 +123,7 @@ def read_runs(path):
     names = [row["step"] for row in rows]
     for line, name in enumerate(names, 2):
         if name in names[: line - 2]:
-            fail(path, f"{name} stands twice", line)
+            fail(path, f"{name} appears twice", line)
     if not passed(rows):
         fail(path, "no step passed, so there is nothing to draw")
     return rows
@@ -137,11 +137,11 @@ def read_sweep(path):
 
 
 def passed(rows):
-    return [row for row in rows if row.get("status", "PASS") == "PASS"]  # older counters have no status
+    return [row for row in rows if row.get("status", "PASS") == "PASS"]  # older counter files have no status
 
 
 def about(path, what):
-    """What the .txt that run-all writes beside its CSV says: date or elements."""
+    """A fact from the .txt that run-all writes with its CSV, such as date or elements."""
     text = path.with_suffix(".txt").read_text() if path.with_suffix(".txt").exists() else ""
     return text.partition(f"{what}: ")[2].partition("\n")[0] or f"{what} unknown"
 
@@ -152,7 +152,7 @@ def count(elements):
 
 
 def named(step):
-    """A step as text calls it: 03 sequential."""
+    """A step's name in text: 03 sequential."""
     return "CUB" if step == REFERENCE else step.removeprefix("step").replace("_", " ", 1)
 
 
@@ -165,18 +165,18 @@ def times(ratio):
 
 
 def duration(ms):
-    """A time in the unit that suits it: 2.46 s, 656 µs."""
+    """A time with a suitable unit: 2.46 s, 656 µs."""
     unit, value = next(((unit, ms * of) for unit, of in (("s", 1e-3), ("ms", 1)) if ms * of >= 1), ("µs", ms * 1e3))
     return f"{value:.3g} {unit}" if value < 99.95 else f"{value:,.0f} {unit}"
 
 
 def short(value):
-    """A number with two or three digits, or all of those before the point."""
+    """A number with two or three significant digits, or all digits before the point."""
     return f"{value:.2g}" if value < 10 else f"{value:.3g}" if value < 99.95 else f"{value:,.0f}"
 
 
 def save(figure, directory, name):
-    """Writes both formats, each whole or not at all; a folder of its own lets two at once not meet."""
+    """Writes both formats atomically; a temporary folder keeps concurrent processes apart."""
     with tempfile.TemporaryDirectory(prefix=".plot-", dir=directory) as unfinished:
         for ending in ("png", "svg"):
             file = Path(unfinished) / f"{name}{style.ending}.{ending}"
@@ -186,7 +186,7 @@ def save(figure, directory, name):
 
 
 def lay_out(panels, size, stacked=False, **shared):
-    """The axes of each panel, on a page in one figure of this size, and the figures by what is added to the chart's name."""
+    """The axes by panel, and the figures by the suffix of their file name. A page has one figure with all panels, a slide one per panel."""
     groups = {"": list(panels)}
     if style.figure:
         groups = {"-" + "-".join(re.match("[a-z ]+", panel)[0].split()): [panel] for panel in panels}
@@ -199,13 +199,13 @@ def lay_out(panels, size, stacked=False, **shared):
 
 
 def points_high(axes):
-    """The height of the axes in points, as text is measured; laying the figure out settles it."""
+    """The height of the axes in points, after the layout."""
     axes.figure.draw_without_rendering()
     return axes.get_window_extent().height * 72 / axes.figure.dpi
 
 
 def name_bars(axes, steps):
-    """The steps' names under their bars: level where they fit side by side, else aslant."""
+    """Writes the steps' names under their bars: horizontal if they fit, otherwise rotated."""
     axes.set_xlim(-0.6, len(steps) - 0.4)
     axes.tick_params(axis="x", length=0)
     for size in (9, 8):
@@ -218,7 +218,7 @@ def name_bars(axes, steps):
 
 
 def draw_bars(axes, rows, column):
-    """A bar for each step, CUB's in its own colour; where one failed stands how."""
+    """A bar for each step, CUB's in its own colour; a failed step has its status instead."""
     for x, row in enumerate(rows):
         if row["status"] == "PASS":
             axes.bar(x, row[column], width=0.7, color=colour(row["step"]))
@@ -233,7 +233,7 @@ def write_above(axes, x, top, words):
 
 
 def keep_apart(labels):
-    """Makes labels smaller where one would touch another; the names of the bars have settled where these stand."""
+    """Shrinks the labels until none overlap. The bars' names must already be placed."""
     for size in (9.5, 9, 8.5, 8):
         for label in labels:
             label.set_fontsize(sized(size))
@@ -243,7 +243,7 @@ def keep_apart(labels):
 
 
 def write_title(axes, words):
-    """The title, with a line more where one would leave the picture."""
+    """Sets the title, with line breaks if it is wider than the figure."""
     title = axes.set_title(words)
     axes.figure.draw_without_rendering()
     while "; " in words and title.get_window_extent().x1 > axes.figure.bbox.x1:
@@ -252,28 +252,30 @@ def write_title(axes, words):
 
 
 def gain(before, row):
-    """A line that says how many times faster a step is than the one before it; CUB is no step."""
+    """A label line with the gain over the previous step; empty for CUB."""
     if before is None or before["status"] != "PASS" or row["step"] == REFERENCE:
         return ""
     return f"\n{times(before['median_ms'] / row['median_ms'])}"
 
 
-def middle_half(row):
-    """GB/s between which half of the runs lie, where the file says so."""
+def interquartile_range(row):
+    """The interquartile range in GB/s; empty if the file has no quartiles."""
     return [row["gb_per_s"] * row["median_ms"] / row[name] for name in ("q3_ms", "q1_ms") if name in row]
 
 
 def setting(row, path):
-    return f"{row['device']}, n = {count(row['elements'])} floats, {about(path, 'date')}; ×: against the step before"
+    return f"{row['device']}, n = {count(row['elements'])} floats, {about(path, 'date')}; ×: gain over the previous step"
 
 
 def at_small(sweep):
-    """The rows of a sweep at SMALL elements, the cache cold."""
+    """The rows of a sweep at SMALL elements with a cold cache."""
     return [row for row in sweep or [] if row["elements"] == SMALL and row["cache"] == "cold"]
 
 
-def draw_microseconds(axes, rows, floor):
-    """The same steps where launches and trips to memory count, without those that would press all others down to the axis; floor: an empty kernel's time, or None."""
+def draw_microseconds(axes, rows, empty_kernel_us):
+    """The steps at a small n, where launches and latency dominate, without steps over 8 times slower than the fastest.
+
+    empty_kernel_us: time of an empty kernel, or None."""
     good = passed(rows)
     best = min(good, key=lambda row: row["median_ms"])
     near = [row for row in good if row["median_ms"] < 8 * best["median_ms"]]
@@ -285,28 +287,28 @@ def draw_microseconds(axes, rows, floor):
         if row in near:
             axes.bar(x, 1e3 * row["median_ms"], width=0.7, color=colour(row["step"]))
             write_above(axes, x, 1e3 * row["median_ms"], f"{1e3 * row['median_ms']:.2f}{gain(before if before in near else None, row)}")
-    if floor:
-        axes.axhline(floor, color="black", linewidth=sized(1))
-        axes.annotate(f"an empty\nkernel\n{floor:.2f}", (1, floor), xycoords=("axes fraction", "data"), xytext=(sized(4), 0), textcoords="offset points",
+    if empty_kernel_us:
+        axes.axhline(empty_kernel_us, color="black", linewidth=sized(1))
+        axes.annotate(f"an empty\nkernel\n{empty_kernel_us:.2f}", (1, empty_kernel_us), xycoords=("axes fraction", "data"), xytext=(sized(4), 0), textcoords="offset points",
                       va="center", fontsize=sized(9.5))
     axes.set_xlim(-0.6, len(rows) - 0.4)
     axes.set_xticks(range(len(rows)), [named(row["step"]).partition(" ")[0] for row in rows], fontsize=sized(9))
     axes.tick_params(axis="x", length=0)
 
 
-def draw_bandwidth(rows, path, unit="GB/s of input", does="reads", small=None, floor=None):
-    """GB/s of each step, and on a page below it what it takes for few elements, where the rows of that are given."""
+def draw_bandwidth(rows, path, unit="GB/s of input", does="reads", small=None, empty_kernel_us=None):
+    """GB/s of each step; on a page also the times at a small n, if those rows are given."""
     good = passed(rows)
     best, peak = max(good, key=lambda row: row["gb_per_s"]), good[0]["peak_gb_per_s"]
     if small and not style.figure:
         figure, (axes, below) = plt.subplots(2, figsize=(12, 8.4), height_ratios=(5, 3))
-        draw_microseconds(below, small, floor)
+        draw_microseconds(below, small, empty_kernel_us)
     else:
         figure, axes = plt.subplots(figsize=style.figure or (12, 5.4))
     axes.yaxis.set_major_formatter("{x:,.10g}")
     axes.set_ylabel(unit)
     of_peak = f", {100 * best['gb_per_s'] / peak:.0f} % of the theoretical peak" if peak else ""
-    strokes = "; strokes: the middle half of the runs" if middle_half(best) else ""
+    strokes = "; strokes: interquartile range" if interquartile_range(best) else ""
     write_title(axes, f"{named(best['step'])} {does} fastest: {short(best['gb_per_s'])} GB/s{of_peak}\n"
                       f"{setting(best, path)}{strokes}")
     axes.set_ylim(0, 1.16 * max(peak, best["gb_per_s"]))
@@ -320,12 +322,12 @@ def draw_bandwidth(rows, path, unit="GB/s of input", does="reads", small=None, f
     for x, (before, row) in enumerate(zip([None, *rows], rows)):
         if row["status"] != "PASS":
             continue
-        spread = middle_half(row)
+        spread = interquartile_range(row)
         if spread:
             axes.vlines(x, *spread, color="black", linewidth=sized(1))
         above.append((x, max([row["gb_per_s"], *spread]), short(row["gb_per_s"]) + gain(before, row)))
-    if any(top < peak < top + line_height * len(words.splitlines()) for _, top, words in above):  # a label would lie on the line:
-        above = [(x, max(top, peak) if top > 0.75 * peak else top, words) for x, top, words in above]  # then it stands above it, and so do its neighbours
+    if any(top < peak < top + line_height * len(words.splitlines()) for _, top, words in above):  # a label would cross the peak's line:
+        above = [(x, max(top, peak) if top > 0.75 * peak else top, words) for x, top, words in above]  # put it and its neighbours above the line
     keep_apart([write_above(axes, *each) for each in above])
     save(figure, path.parent, "bandwidth")
 
@@ -349,7 +351,7 @@ def draw_time(rows, path):
 
 
 def first_passes(rows):
-    """Each step's first row that counts the reduction."""
+    """Each step's first row of the reduction itself."""
     first = {}
     for row in passed(rows):
         if row["kernel"] != HARNESS_KERNEL:
@@ -358,10 +360,10 @@ def first_passes(rows):
 
 
 def small_multiples(first, panels, heading, path, name):
-    """One below the other, a panel for each counter that is not zero everywhere: why a step is as fast as it is."""
+    """Stacked panels, one for each counter with a nonzero value."""
     panels = {panel: values for panel, values in panels.items() if any(values)}
     if not panels:
-        fail(path, "nothing was counted, so there is nothing to draw")
+        fail(path, "all counters are 0, so there is nothing to draw")
     grid, figures = lay_out(panels, (12, 1.2 + 1.8 * len(panels)), stacked=True, sharex=True)
     labels = {}
     for panel, values in panels.items():
@@ -385,10 +387,10 @@ def draw_profile(rows, path, device):
     panels = {
         "warp instructions, millions": [row["warp_instructions"] / 1e6 for row in first],
         "shared loads and stores, thousands": [(row["shared_loads"] + row["shared_stores"]) / 1e3 for row in first],
-        "lanes on per instruction, of 32": [row["active_lanes"] for row in first],
+        "active lanes per instruction, of 32": [row["active_lanes"] for row in first],
         "global load requests, thousands": [row["global_load_requests"] / 1e3 for row in first],
     }
-    heading = "What NVIDIA's profiler counts in the first pass of each step"
+    heading = "Nsight Compute's counters in the first pass of each step"
     small_multiples(first, panels, f"{heading}\n{device}, n = {count(rows[0]['elements'])} floats, {about(path, 'date')}",
                     path, "counters")
 
@@ -397,7 +399,7 @@ def draw_simulated(rows, path):
     first = first_passes(rows)
     panels = {
         "warp instructions (PTX), thousands": [row["warp_instructions"] / 1e3 for row in first],
-        "lanes on per instruction, of 32": [row["active_lanes_mean"] for row in first],
+        "active lanes per instruction, of 32": [row["active_lanes_mean"] for row in first],
         "shared loads and stores, thousands": [(row["shared_loads"] + row["shared_stores"]) / 1e3 for row in first],
         "bank conflicts, thousands": [row["bank_conflicts"] / 1e3 for row in first],
         "global load requests, thousands": [row["global_load_requests"] / 1e3 for row in first],
@@ -405,12 +407,12 @@ def draw_simulated(rows, path):
     }
     elements = about(path, "elements")
     n = f"n = {count(int(elements))} floats" if elements.isdigit() else "n unknown"
-    small_multiples(first, panels, f"What the simulator counts in the first pass of each step\n{n}, {about(path, 'date')}",
+    small_multiples(first, panels, f"The simulator's counters in the first pass of each step\n{n}, {about(path, 'date')}",
                     path, "simulated")
 
 
 def by_step(rows, cache):
-    """The points of each step over n, of one state of the cache; the steps in the ladder's order."""
+    """The rows of each step over n, for one state of the cache, in the order of the steps."""
     points = {}
     for row in sorted(passed(rows), key=lambda row: (row["step"] == REFERENCE, row["step"], row["elements"])):
         if row["cache"] == cache:
@@ -419,21 +421,21 @@ def by_step(rows, cache):
 
 
 def spread_out(levels, gap):
-    """Rising levels moved as little as leaves a gap between any two: those that touch form groups about their mean."""
-    groups = []  # [middle, how many]
+    """Moves ascending levels minimally, so that neighbours are at least `gap` apart. Overlapping levels are grouped around their mean."""
+    groups = []  # [middle, number of levels]
     for level in levels:
         groups.append([level, 1])
         while len(groups) > 1 and groups[-1][0] - groups[-2][0] < gap * (groups[-1][1] + groups[-2][1]) / 2:
             middle, number = groups.pop()
             below, others = groups[-1]
             groups[-1] = [(middle * number + below * others) / (number + others), number + others]
-    return [middle + gap * (place - (number - 1) / 2) for middle, number in groups for place in range(number)]
+    return [middle + gap * (k - (number - 1) / 2) for middle, number in groups for k in range(number)]
 
 
 def label_ends(axes, ends, numbers):
-    """Names lines right of the axes, by a stroke from each last point; the numbers of the grey ones where there is room.
+    """Names lines at the right of the axes, with a leader from each last point; numbers the grey ones if there is room.
 
-    Both hold (n, value, words) and ends the colour too."""
+    ends: (n, value, words, colour); numbers: (n, value, words)."""
     gap = sized(12.5) / points_high(axes)
     to_axes = axes.transData + axes.transAxes.inverted()
     placed = sorted((to_axes.transform(end[:2])[1], *end) for end in ends)
@@ -450,7 +452,7 @@ def label_ends(axes, ends, numbers):
 
 
 def draw_lines(axes, lines, colours):
-    """Lines of (n, value) over n: those with a colour named at their ends, the others grey with their number."""
+    """Lines of (n, value) over n: coloured ones are named at their ends, the others are grey and numbered."""
     last = max(n for line in lines.values() for n, _ in line)
     ends, numbers = [], []
     for step, line in lines.items():
@@ -469,20 +471,20 @@ def draw_lines(axes, lines, colours):
 
 
 def worth_a_colour(points, fastest):
-    """The fastest steps of small and of large n, the last three and the turning points, as many as there are colours."""
+    """The fastest steps at small and at large n, the last three and the turning points, up to the number of colours."""
     steps = [step for step in points if step != REFERENCE]
     turning = [step for step in steps if step.startswith(TURNING_POINTS)]
     return [step for step in dict.fromkeys([*fastest, *steps[-3:], *turning]) if step in steps][:len(LINE_COLOURS)]
 
 
 def coloured(steps):
-    """A colour for each step, counted from the last one, which so has the same in every chart; and for CUB."""
+    """A colour for each step and for CUB. Colours are assigned from the last step on, so that it has the same one in every chart."""
     return dict(zip(sorted(set(steps) - {MINE}, reverse=True), reversed(LINE_COLOURS))) | {
         step: colour(step) for step in (REFERENCE, MINE) if step in (REFERENCE, *steps)}
 
 
 def most_wins(points, sizes):
-    """The step, or CUB, that is the fastest at the most sizes, and at how many."""
+    """The step (or CUB) that is the fastest at the most sizes, and the number of these sizes."""
     winners = [min((row["median_ms"], row["step"]) for line in points.values() for row in line if row["elements"] == n)[1]
                for n in sizes]
     winner = max(winners, key=winners.count)
@@ -490,7 +492,7 @@ def most_wins(points, sizes):
 
 
 def draw_small(axes, points, sizes, colours):
-    """Microseconds over small n, without the steps that would press all others down to the axis."""
+    """Microseconds over small n, without the steps over 8 times slower than the fastest."""
     lines = {step: [(row["elements"], 1e3 * row["median_ms"]) for row in line if row["elements"] in sizes]
              for step, line in points.items()}
     least = {n: min(us for line in lines.values() for size, us in line if size == n) for n in sizes}
@@ -503,7 +505,7 @@ def draw_small(axes, points, sizes, colours):
     axes.set_title(f"Small arrays: {named(winner)} is the fastest\nat {wins} of {len(sizes)} sizes up to n = {count(sizes[-1])}")
     absent = ", ".join(named(step).partition(" ")[0] for step in lines if lines[step] and step not in near)
     if absent:
-        axes.set_xlabel(f"n, floats ({absent} not drawn: over 8 times as long)")
+        axes.set_xlabel(f"n, floats ({absent} not drawn: over 8 times slower)")
     label_ends(axes, *ends)
 
 
@@ -526,7 +528,7 @@ def draw_large(axes, points, sizes, colours, peak):
 
 
 def draw_sweep(rows, path):
-    """Cold caches: time where n is small, bandwidth where it is large."""
+    """Cold cache: time at small n, bandwidth at large n."""
     points = by_step(rows, "cold")
     sizes = sorted({row["elements"] for line in points.values() for row in line})
     small = [n for n in sizes if n <= SPLIT]
@@ -545,7 +547,7 @@ def draw_sweep(rows, path):
 
 
 def over_reference(rows, cache):
-    """For each step (n, time over CUB's), and for CUB the 1 that they are compared with."""
+    """(n, time over CUB's) for each step; for CUB the ratio is 1."""
     points = by_step(rows, cache)
     reference = {row["elements"]: row["median_ms"] for row in points.get(REFERENCE, [])}
     lines = {step: [(row["elements"], row["median_ms"] / reference[row["elements"]]) for row in line
@@ -563,12 +565,12 @@ def last_near(panels):
 
 
 def faster_at(line):
-    """At how many sizes a step takes less time than CUB."""
+    """The number of sizes at which a step takes less time than CUB."""
     return sum(ratio < 1 for _, ratio in line)
 
 
 def draw_against_reference(panels, steps, device, path):
-    """Time over CUB's at each n, a panel for each state of the cache: below 1 is faster."""
+    """Time over CUB's at each n, with a panel for each state of the cache."""
     grid, figures = lay_out(panels, (12, 5.4), sharey=True)
     for figure in figures.values():
         figure.suptitle(f"{device}, {about(path, 'date')}; time over CUB's: below 1 is faster than CUB", x=0.01, ha="left",
@@ -599,13 +601,13 @@ def draw_sweep_charts(rows, path):
 
 
 def draw_counted_sweep(rows, path, run="reduction"):
-    """On the simulator, over n: what each step costs for each element."""
+    """The simulator's counters of each step over n, per 32 elements."""
     points = {}
     for row in sorted(passed(rows), key=lambda row: (row["step"] == REFERENCE, row["step"], row["elements"])):
         points.setdefault(row["step"], []).append(row)
     if not points:
         fail(path, "no step passed, so there is nothing to draw")
-    panels = {"warp instructions (PTX), for 32 elements": "warp_instructions", "load requests, for 32 elements": "global_load_requests"}
+    panels = {"warp instructions (PTX), per 32 elements": "warp_instructions", "load requests, per 32 elements": "global_load_requests"}
     colours = coloured(worth_a_colour(points, [step for step in (MINE,) if step in points]))
     grid, figures = lay_out(panels, (12, 6))
     for panel, counter in panels.items():
@@ -617,25 +619,25 @@ def draw_counted_sweep(rows, path, run="reduction"):
         grid[panel].set_title(panel)
         label_ends(grid[panel], *ends)
     for addition, figure in figures.items():
-        figure.suptitle(f"What the simulator counts in one {run}, {about(path, 'date')}", x=0.01, ha="left", fontsize=sized(11))
+        figure.suptitle(f"The simulator's counters in one {run}, {about(path, 'date')}", x=0.01, ha="left", fontsize=sized(11))
         save(figure, path.parent, "sweep-counters" + addition)
 
 
-# Step 07 and those of its Tries that change how much a thread has under way: loads of 4 bytes for each of an SM's 2048 places, as its page counts them.
-UNDER_WAY = {None: 8, "1": 2, "2": 4, "3": 4}
+# Step 07 and its Tries that change the bytes in flight: 4-byte loads in flight per thread, for 2048 threads on an SM.
+LOADS_IN_FLIGHT = {None: 8, "1": 2, "2": 4, "3": 4}
 
 
 def draw_in_flight(loaded, tries, path):
-    """What was read over the bytes under way (Little's law), and step 07 with what its threads can have under way."""
+    """Bandwidth over bytes in flight (Little's law), with step 07 and the bytes that its threads can have in flight."""
     figure, axes = plt.subplots(figsize=style.figure or (9, 5))
     idle, *busy = loaded
     line = [(row["gb_per_s"] * row["load_ns"] / row["sm_count"] / 1e3, row["gb_per_s"]) for row in busy]
     axes.plot(*zip(*line), "o-", color=STEP_COLOUR, markersize=sized(4), linewidth=sized(1.5))
-    axes.annotate("a load's time × what the others read", line[0], xytext=(sized(9), 0), textcoords="offset points", va="center", fontsize=sized(9.5),
+    axes.annotate("load latency × bandwidth of the other blocks", line[0], xytext=(sized(9), 0), textcoords="offset points", va="center", fontsize=sized(9.5),
                   color=STEP_COLOUR)
     of_07 = {row["try"]: row for row in tries if row["step"].startswith("step07_")}
     points = {}
-    for number, loads in UNDER_WAY.items():
+    for number, loads in LOADS_IN_FLIGHT.items():
         row = of_07[number or "1"]
         kb = loads * 4 * 2048 / 1e3
         points.setdefault(kb, []).append((row["elements"] * 4 / row["after_ms" if number else "before_ms"] / 1e6, f"Try {number}" if number else "step 07"))
@@ -646,18 +648,18 @@ def draw_in_flight(loaded, tries, path):
     axes.set_xlim(0, 1.1 * max(points))
     axes.set_ylim(0, 1.1 * max(gb for _, gb in line))
     axes.yaxis.set_major_formatter("{x:,.10g}")
-    axes.set_xlabel("KB under way on each SM (step 07: at most)")
+    axes.set_xlabel("KB in flight on each SM (step 07: at most)")
     axes.set_ylabel("GB/s")
-    write_title(axes, f"What is read over what is under way\n{idle['device']}; squares: step 07 and its Tries, n = {count(of_07['1']['elements'])}")
+    write_title(axes, f"Bandwidth over bytes in flight\n{idle['device']}; squares: step 07 and its Tries, n = {count(of_07['1']['elements'])}")
     save(figure, path.parent, "in-flight")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("directory", type=Path, help="holds run-all.csv, profile.csv, sweep.csv or the simulator's "
+    parser.add_argument("directory", type=Path, help="folder with run-all.csv, profile.csv, sweep.csv or the simulator's "
                         "counters.csv; the charts are written there, as PNG and SVG")
-    parser.add_argument("--style", default="page", metavar="{%s}" % ",".join(STYLES), help="projector: for slides, larger, and "
-                        "in files of their own that end in -projector; default: page")
+    parser.add_argument("--style", default="page", metavar="{%s}" % ",".join(STYLES), help="projector: larger, for slides, "
+                        "in separate files that end in -projector; default: page")
     arguments = parser.parse_args()
     if arguments.style not in STYLES:
         print(f"plot.py: --style '{arguments.style}': accepted are {' and '.join(STYLES)}", file=sys.stderr)
@@ -669,7 +671,7 @@ def main():
     counted_path, loaded_path, tries_path = (directory / f"{name}.csv" for name in ("sweep-counters", "loaded", "tries"))
     limits_path = directory / "limits.csv"
     runs = profile = simulated = sweep = counted = loaded = limits = None
-    # All is read before anything is drawn: a damaged file costs no old chart.
+    # All files are read before any chart is drawn, so that a damaged file leaves the old charts intact.
     if simulated_path.exists():
         simulated = read_rows(simulated_path, ["step", "kernel", *SIMULATOR_NUMBERS], SIMULATOR_NUMBERS)
     if sweep_path.exists():
@@ -685,7 +687,7 @@ def main():
     if runs and profile_path.exists():
         profile = read_rows(profile_path, ["step", "kernel", *PROFILE_NUMBERS], PROFILE_NUMBERS)
     if runs:
-        draw_bandwidth(runs, run_path, small=at_small(sweep), floor=limits and limits[0]["first_launch_us"])
+        draw_bandwidth(runs, run_path, small=at_small(sweep), empty_kernel_us=limits and limits[0]["first_launch_us"])
         draw_time(runs, run_path)
     if profile:
         draw_profile(profile, profile_path, passed(runs)[0]["device"])

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws the charts of the prefix sum from a folder of its results: bandwidth, over n, bytes, and what the simulator counted."""
+"""Draws the charts of the prefix sum from a folder of results: bandwidth, sweep over n, bytes, and the simulator's counters."""
 
 import argparse
 import math
@@ -16,7 +16,7 @@ BYTES = ["elements", "read_bytes_per_element", "written_bytes_per_element"]
 AGAINST = ["elements", "scan_us", "cub_us", "copy_us"]
 KERNEL_COPY = "kernel_copy_us"  # not in older files
 WORD, SECTOR = 4, 32  # bytes
-SHOWN = 5  # so many of the last steps have a colour of their own
+SHOWN = 5  # number of last steps with their own colour
 
 
 def last_step():
@@ -24,14 +24,14 @@ def last_step():
 
 
 def bars(axes, steps):
-    """Names under the bars; numbers from 0, and room above for words."""
+    """Names under the bars; the axis from 0, with room for labels above."""
     plot.name_bars(axes, steps)
     axes.set_ylim(0, 1.2 * max(axes.dataLim.ymax, 1e-9))
     axes.yaxis.set_major_formatter("{x:,.10g}")
 
 
 def over_n(axes):
-    """Both axes logarithmic: n, and the bandwidth."""
+    """A logarithmic bandwidth axis, for a chart over n."""
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter("{x:,.10g}")
     axes.yaxis.set_minor_formatter("")
@@ -68,8 +68,8 @@ def draw_against_cub(rows, path):
     axes.axhline(1, color="black", linestyle="--", linewidth=sized(1))
     axes.set_xscale("log", base=2)
     axes.set_ylim(bottom=0)
-    axes.set_ylabel("time over that of the faster copy")
-    axes.set_xlabel("n, floats; rings: sizes that are no power of two")
+    axes.set_ylabel("time over the faster copy's")
+    axes.set_xlabel("n, floats; rings: sizes that are not powers of two")
     axes.margins(x=0.01)
     faster = sum(row["scan_us"] < row["cub_us"] for row in rows)
     axes.set_title(f"{named(last_step())} is faster than CUB at {faster} of {len(rows)} sizes")
@@ -78,12 +78,12 @@ def draw_against_cub(rows, path):
 
 
 def draw_bytes(rows, path):
-    """What goes through memory for each element, beside 2, 3 and 4 floats."""
+    """Memory traffic per element, with lines at 2, 3 and 4 floats."""
     figure, axes = plt.subplots(figsize=plot.style.figure or (12, 5.4))
-    places = range(len(rows))
+    positions = range(len(rows))
     read, written = ([row[f"{what}_bytes_per_element"] for row in rows] for what in ("read", "written"))
-    axes.bar(places, read, width=0.7, color=STEP_COLOUR, label="read")
-    axes.bar(places, written, bottom=read, width=0.7, color=LINE_COLOURS[2], label="written")
+    axes.bar(positions, read, width=0.7, color=STEP_COLOUR, label="read")
+    axes.bar(positions, written, bottom=read, width=0.7, color=LINE_COLOURS[2], label="written")
     labels = [plot.write_above(axes, x, a + b, short(a + b)) for x, (a, b) in enumerate(zip(read, written))]
     bars(axes, [row["step"] for row in rows])
     axes.yaxis.set_major_locator(plt.MultipleLocator(WORD))
@@ -91,50 +91,50 @@ def draw_bytes(rows, path):
         axes.axhline(floats * WORD, color="black", linewidth=sized(0.8), linestyle=":", zorder=0)
         axes.annotate(f"{floats}n floats", (1, floats * WORD), xycoords=("axes fraction", "data"), xytext=(sized(4), 0),
                       textcoords="offset points", va="center", fontsize=sized(9.5))
-    for label in labels:  # also where it stands on a line
+    for label in labels:  # readable on a line, too
         label.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 0.5})
-    axes.set_ylabel("bytes for each element")
-    axes.set_title(f"What goes through memory: bytes for each element, n = {count(rows[0]['elements'])}")
+    axes.set_ylabel("bytes per element")
+    axes.set_title(f"Memory traffic: bytes per element, n = {count(rows[0]['elements'])}")
     axes.legend(frameon=False, ncols=2, loc="upper right")
     plot.keep_apart(labels)
     plot.save(figure, path.parent, "bytes")
 
 
 def draw_simulated(rows, path):
-    """Warp instructions and sectors for each element, over all launches of the first scan."""
+    """Warp instructions and sectors per element, over all launches of the first scan."""
     elements = about(path, "elements")
     if not elements.isdigit():
-        plot.fail(path.with_suffix(".txt"), "does not say how many elements there were")
+        plot.fail(path.with_suffix(".txt"), "does not name the number of elements")
     sums = {}
     for row in plot.passed(rows):
         for name in COUNTED:
             sums.setdefault(row["step"], dict.fromkeys(COUNTED, 0))[name] += row[name] / int(elements)
-    # Who stores fewer sectors than the result has leaves that to the bulk copy engine.
-    with_engine = [step for step, values in sums.items() if values["global_store_sectors"] < WORD / SECTOR]
+    # A step that stores fewer sectors than the result has uses TMA, whose sectors are not counted.
+    with_tma = [step for step, values in sums.items() if values["global_store_sectors"] < WORD / SECTOR]
     figure, grid = plt.subplots(2, 1, figsize=plot.style.figure or (12, 6), sharex=True)
-    panels = {"warp instructions (PTX) for each element; those of waiting in loops count too": COUNTED[:1],
-              "sectors of 32 bytes loaded and stored, for each element": COUNTED[1:]}
+    panels = {"warp instructions (PTX) per element, with those of spin loops": COUNTED[:1],
+              "32-byte sectors loaded and stored per element": COUNTED[1:]}
     labels = []
     for axes, (panel, names) in zip(grid, panels.items()):
         for x, (step, values) in enumerate(sums.items()):
-            counted = len(names) == 1 or step not in with_engine
+            counted = len(names) == 1 or step not in with_tma
             value = sum(values[name] for name in names) if counted else 0
             axes.bar(x, value, width=0.7, color=plot.colour(step))
             labels.append(plot.write_above(axes, x, value, short(value) if counted else "not\ncounted"))
         axes.set_title(panel, fontsize=sized(11))
         bars(axes, list(sums))
-    note = f"\nWhat the bulk copy engine moves is not counted: {', '.join(map(named, with_engine))}" if with_engine else ""
-    figure.suptitle(f"What the simulator counts in one scan, n = {count(int(elements))} floats, {about(path, 'date')}{note}", x=0.01, ha="left", fontsize=sized(12))
+    note = f"\nNot counted: sectors of bulk asynchronous copies (TMA) in {', '.join(map(named, with_tma))}" if with_tma else ""
+    figure.suptitle(f"The simulator's counters in one scan, n = {count(int(elements))} floats, {about(path, 'date')}{note}", x=0.01, ha="left", fontsize=sized(12))
     plot.save(figure, path.parent, "simulated")
 
 
 def draw_bandwidth(rows, path):
-    """GB/s of each step, and below it what it takes for few elements, where that was measured too."""
+    """GB/s of each step, with the times at a small n if those were measured."""
     few = path.with_name("2to16.csv")
     plot.draw_bandwidth(rows, path, UNIT, "reads and writes", small=plot.read_runs(few) if few.exists() else None)
 
 
-# The CSVs, how each is read, and what is drawn of it.
+# CSV -> (function that reads it, function that draws it).
 CHARTS = {
     "run-all": (plot.read_runs, draw_bandwidth),
     "sweep": (plot.read_sweep, draw_sweep),
@@ -148,16 +148,16 @@ CHARTS = {
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("directory", type=Path, nargs="?", default=Path("results/scan"), help=f"holds {', '.join(f'{name}.csv' for name in CHARTS)} or "
+    parser.add_argument("directory", type=Path, nargs="?", default=Path("results/scan"), help=f"folder with {', '.join(f'{name}.csv' for name in CHARTS)} or "
                         "some of them; the charts are written there, as PNG and SVG")
-    parser.add_argument("--style", default="page", choices=STYLES, help="projector: for slides, larger")
+    parser.add_argument("--style", default="page", choices=STYLES, help="projector: larger, for slides")
     options = parser.parse_args()
     plot.choose(options.style)
     paths = {name: options.directory / f"{name}.csv" for name in CHARTS}
-    # All is read before anything is drawn: a damaged file costs no old chart.
+    # All files are read before any chart is drawn, so that a damaged file leaves the old charts intact.
     found = {name: CHARTS[name][0](path) for name, path in paths.items() if path.exists()}
     if not found:
-        sys.exit(f"scan.py: {options.directory} holds no results of the prefix sum; make run-all LADDER=scan writes them")
+        sys.exit(f"scan.py: {options.directory} has no results of the prefix sum; make run-all LADDER=scan writes them")
     for name, rows in found.items():
         CHARTS[name][1](rows, paths[name])
 
