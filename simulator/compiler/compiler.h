@@ -1,0 +1,46 @@
+// compiler.h: CUDA C++ kernels become PTX. What the command `drywarp compile`, `make learn` and the page use.
+//
+// A compilation is one host thread's; several may run at once, each with its own Compilation. Everything that it returns
+// is in its arena, until compile_free.
+#ifndef COMPILER_H
+#define COMPILER_H
+
+#include "base/base.h"
+
+typedef enum Severity { ERROR_DIAGNOSTIC, WARNING_DIAGNOSTIC, NOTE_DIAGNOSTIC } Severity;
+
+typedef struct Diagnostic { // in the order of the source; a note belongs to the error or warning before it
+    Severity severity;
+    const char *file;    // as it was given
+    int line, column;    // from 1 on; the column counts bytes
+    int length;          // bytes that are underlined, at least 1
+    const char *message; // one clause, no full stop
+    const char *help;    // what to write instead, or NULL
+} Diagnostic;
+
+typedef struct CompileOptions {
+    const char *file;     // the source's name for messages and .file
+    int architecture;     // 90 for sm_90
+    const char *skip;     // passes to leave out, for tests; or NULL
+    const char *const *defines; // "NAME" or "NAME=VALUE", as -D
+    int define_count;
+    uint64_t max_instructions; // of the whole module after unrolling and inlining; 0: a million. More is an error.
+} CompileOptions;
+
+typedef struct Compilation {
+    Arena arena;
+    char *ptx;            // NULL if there is an error
+    size_t ptx_bytes;
+    Diagnostic *diagnostics;
+    int diagnostic_count, error_count;
+} Compilation;
+
+// Compiles a source text, which need not end with 0 and may be anything: time and memory are bounded by its size and
+// max_instructions, and what is not supported is an error with its place. Host code is skipped, but for launches, which say
+// with what arguments templates are needed.
+void compile_source(Compilation *c, const char *source, size_t bytes, const CompileOptions *options);
+void compile_free(Compilation *c);
+// Writes the diagnostics as gcc does: FILE:LINE:COLUMN: error: MESSAGE, the line, carets, help.
+void compile_print_diagnostics(FILE *out, const Compilation *c, const char *source, size_t bytes);
+
+#endif
