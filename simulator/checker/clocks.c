@@ -44,7 +44,7 @@
 bool sim_hb_warp_fast(const Warp *w, const AccessRecord *e)
 {
     const BlockClocks *clocks = w->block->clocks;
-    return e->block == (uint32_t)w->block->number && !is_under_way(e) &&
+    return e->block == (uint32_t)w->block->number && !is_in_flight(e) &&
            (e->time <= clocks->min_block_epoch[w->number] ||
             (e->warp == (unsigned)w->number && e->time <= clocks->warp_epoch[w->number]));
 }
@@ -126,7 +126,7 @@ static bool has_raced(const Block *b, uint32_t site, uint32_t other)
 static const ReleaseRecord **recent_record_of(const Warp *w, int lane, const AccessRecord *e)
 {
     const size_t thread = (size_t)(w->number * LANES + lane);
-    return &w->block->clocks->recent[thread * (size_t)w->block->warp_count + e->warp][e->kind == COPY_UNDER_WAY];
+    return &w->block->clocks->recent[thread * (size_t)w->block->warp_count + e->warp][e->kind == COPY_IN_FLIGHT];
 }
 
 bool sim_happens_before(Warp *w, const Instr *i, int lane, const AccessRecord *e)
@@ -134,9 +134,9 @@ bool sim_happens_before(Warp *w, const Instr *i, int lane, const AccessRecord *e
     const BlockClocks *clocks = w->block->clocks;
     const ThreadClock *thread = clock_of(w, lane);
     uint32_t lanes = e->lanes;
-    if (e->kind == SOURCE_UNDER_WAY)
+    if (e->kind == SOURCE_IN_FLIGHT)
         return false;
-    if (e->kind != COPY_UNDER_WAY && e->block == (uint32_t)w->block->number) {
+    if (e->kind != COPY_IN_FLIGHT && e->block == (uint32_t)w->block->number) {
         if (e->time <= thread->block_epoch)
             return true;
         if (e->warp == (unsigned)w->number) {

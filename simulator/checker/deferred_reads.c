@@ -1,36 +1,35 @@
 // deferred_reads.c: reads of shared memory that are checked later, or never.
 //
-// Most kernels read a tile between two barriers at which nobody writes to shared memory. Such reads race with nothing, and
-// the second barrier orders them before all that comes: they need not be noted in their lines at all. So a block whose
-// threads only barriers order puts its reads off, in a list. At the barrier it forgets them. If somebody does anything else
-// in shared memory before, the list is checked first, in its order, as if it had been at once.
+// Most kernels read a tile between two barriers without a write to shared memory in between. Such reads cannot race, and the second
+// barrier orders them before everything later, so they need no records. If barriers are a launch's only synchronisation, its blocks
+// list their reads, and drop the list at the barrier. Any other access to shared memory first checks the list, in its order.
 #include "checker/pieces.h"
 
-enum { MOST_LATE = 1024, REST = 7 };
+enum { MAX_DEFERRED = 1024, BACKOFF_RUNS = 7 };
 
-typedef struct LateRead { // by lanes of a warp, of words that somebody wrote
+typedef struct DeferredRead { // by lanes of a warp, of written words
     Warp *w;
     const Instr *i;
-    AccessRecord epoch;
-    uint32_t mask, alike, beside; // the last two as in the Access
-    uint32_t floor, barrier;      // as in the AccessCheck
+    AccessRecord record;
+    uint32_t mask, alike, beside;   // alike, beside: as in Access
+    uint32_t block_epoch, warp_epoch;   // as in AccessCheck
     uint8_t bytes, pattern;
     bool twice;
-    uint32_t offset[LANES]; // in the block's shared memory; of lanes that are off: 0
-} LateRead;
+    uint32_t offset[LANES]; // in the block's shared memory; 0 for inactive lanes
+} DeferredRead;
 
-struct DeferredReads { // of a block, and its host thread's
-    uint32_t run;  // that they are of: a barrier ends them
-    uint32_t rest; // runs in which none is put off, as it was in vain
-    bool at_once;  // in this run
+struct DeferredReads { // of a block; owned by its host thread
+    uint32_t run;  // the barrier interval of the reads
+    uint32_t backoff; // runs in which to defer nothing: deferring has not paid off
+    bool immediate;  // no more is deferred in this run
     uint32_t count;
-    LateRead reads[MOST_LATE];
+    DeferredRead reads[MAX_DEFERRED];
 };
 
 static struct DeferredReads *reads_of(Block *b)
 {
     if (!b->late)
-        b->late = calloc(1, sizeof *b->late); // calloc: of pages that nobody needs there are none
+        b->late = calloc(1, sizeof *b->late); // calloc: unused pages take no memory
     if (!b->late)
         sim_die("out of memory for what a block reads");
     return b->late;
@@ -40,20 +39,20 @@ static void begin_run(struct DeferredReads *late, uint32_t run)
 {
     late->run = run;
     late->count = 0;
-    late->at_once = late->rest > 0;
-    late->rest -= late->at_once;
+    late->immediate = late->backoff > 0;
+    late->backoff -= late->immediate;
 }
 
-// Whether somebody wrote these words of a line of shared memory in this block, and no copy goes on there.
-static inline bool is_at_rest(const AccessCheck *check, const ShadowLine *line, uint32_t words)
+// True if the block has written these words, and no copy to the line is in flight.
+static inline bool is_initialised(const AccessCheck *check, const ShadowLine *line, uint32_t words)
 {
-    return line->run >= check->first_run && !line->copies && all_written(line, words);
+    return line->run >= check->first_run && !line->has_copies && all_written(line, words);
 }
 
-// Whether it may as well be checked later: a volatile read, too, but for one of a flag, which may be one of thousands in a loop.
+// True for plain reads, and for volatile ones except of flags, which a loop may poll thousands of times.
 static bool is_read_of_data(const AccessCheck *check)
 {
-    return check->epoch.kind == PLAIN_READ || (check->epoch.kind == STRONG_READ && check->i->semantics == VOLATILE && !check->asked);
+    return check->record.kind == PLAIN_READ || (check->record.kind == STRONG_READ && check->i->semantics == VOLATILE && !check->reads_flag);
 }
 
 bool sim_defer_read(const AccessCheck *check, uint32_t mask)
@@ -64,18 +63,18 @@ bool sim_defer_read(const AccessCheck *check, uint32_t mask)
     struct DeferredReads *late = reads_of(check->w->block);
     if (late->run != check->memory.run)
         begin_run(late, check->memory.run);
-    if (late->at_once || late->count == MOST_LATE || !all_words(check, access, mask, is_at_rest))
+    if (late->immediate || late->count == MAX_DEFERRED || !all_words(check, access, mask, is_initialised))
         return false;
-    LateRead *r = &late->reads[late->count++];
-    *r = (LateRead){.w = check->w, .i = check->i, .epoch = check->epoch, .mask = mask, .alike = access->alike,
-                    .beside = access->beside, .floor = check->floor, .barrier = check->barrier,
+    DeferredRead *r = &late->reads[late->count++];
+    *r = (DeferredRead){.w = check->w, .i = check->i, .record = check->record, .mask = mask, .alike = access->alike,
+                    .beside = access->beside, .block_epoch = check->block_epoch, .warp_epoch = check->warp_epoch,
                     .bytes = (uint8_t)access->bytes, .pattern = access->pattern, .twice = access->twice};
     for (int l = 0; l < LANES; l++)
         r->offset[l] = mask >> l & 1 ? (uint32_t)(access->pointer[l] - check->memory.base) : 0;
     return true;
 }
 
-static void check_late(const AccessCheck *now, const LateRead *r)
+static void check_deferred(const AccessCheck *now, const DeferredRead *r)
 {
     Access access = {.kind = ACCESS_READ, .space = SHARED, .mask = r->mask, .bytes = r->bytes, .alignment = r->bytes,
                      .pattern = r->pattern, .alike = r->alike, .beside = r->beside, .twice = r->twice};
@@ -85,10 +84,10 @@ static void check_late(const AccessCheck *now, const LateRead *r)
     check.w = r->w;
     check.i = r->i;
     check.access = &access;
-    check.epoch = r->epoch;
-    check.floor = r->floor;
-    check.barrier = r->barrier;
-    check.asked = false;
+    check.record = r->record;
+    check.block_epoch = r->block_epoch;
+    check.warp_epoch = r->warp_epoch;
+    check.reads_flag = false;
     sim_check_lines(&check, r->mask);
 }
 
@@ -98,8 +97,8 @@ void sim_flush_deferred(const AccessCheck *check)
     if (late->run != check->memory.run)
         begin_run(late, check->memory.run);
     for (uint32_t k = 0; k < late->count; k++)
-        check_late(check, &late->reads[k]);
-    late->rest = late->count > 0 ? REST : late->rest;
+        check_deferred(check, &late->reads[k]);
+    late->backoff = late->count > 0 ? BACKOFF_RUNS : late->backoff;
     late->count = 0;
-    late->at_once = true;
+    late->immediate = true;
 }

@@ -1,250 +1,255 @@
-// kernel_checks.h: what the checker looks for in what a kernel's threads do: races, values that nobody wrote, barriers.
+// kernel_checks.h: the checks of what a kernel's threads do: data races, uninitialised reads, barrier divergence.
 //
-// A block has a time of its own: it goes on whenever threads synchronise. What a thread did at a time is ordered
-// before what another one does if that one knows of it: because a barrier told it, or a flag behind a fence.
-// checker.md tells more.
+// A block's clock advances at every synchronisation of its threads. An access happened before another one if the second
+// thread has synchronised with it since: by a barrier, or by a release and an acquire (clocks.c). See checker.md.
 #ifndef KERNEL_CHECKS_H
 #define KERNEL_CHECKS_H
 
 #include "checker/findings.h"
 #include "machine/observer.h"
 
-// ---- clocks.c: what happens before what.
+// ---- clocks.c: which accesses happen before which
 
-typedef struct AccessRecord { // accesses by lanes of a warp, at one time
+typedef struct AccessRecord { // accesses by lanes of a warp, at one time of its block's clock
     uint32_t block, time, lanes;
-    uint32_t site : 20, warp : 5, kind : 3, bytes : 4; // bytes: which of a word's four
+    uint32_t site : 20, warp : 5, kind : 3, bytes : 4; // bytes: a bit for each byte of a word
 } AccessRecord;
 
-// A copy to shared memory, and one from there, goes on until somebody waits for it: no barrier ends it.
 typedef enum RecordKind {
     PLAIN_READ,
     PLAIN_WRITE,
     ATOMIC_UPDATE,
     STRONG_READ,
     STRONG_WRITE,
-    COPY_UNDER_WAY,
-    SOURCE_UNDER_WAY
+    COPY_IN_FLIGHT,  // writes to shared memory until a thread waits for it; a barrier does not complete it
+    SOURCE_IN_FLIGHT // the same for a copy that reads shared memory
 } RecordKind;
 
-static inline bool is_under_way(const AccessRecord *e)
+static inline bool is_in_flight(const AccessRecord *e)
 {
-    return e->kind == COPY_UNDER_WAY || e->kind == SOURCE_UNDER_WAY;
+    return e->kind == COPY_IN_FLIGHT || e->kind == SOURCE_IN_FLIGHT;
 }
 
-enum { ROWS = 32 };
+enum { MAX_STRIDED = 32 };
 
-// An access by lanes that lie in a row, as far as it is in one line. 28 bytes, from the lowest bit of each word on:
+// The part of an access in one shadow line, if its lanes are equally far apart. 28 bytes; each word from its lowest bit:
 //
 //   byte   bit 0                                                     bit 31
-//      0   epoch.block: the block's number
-//      4   epoch.time: of the block, when it was
-//      8   epoch.lanes: a bit each; some may have no word left, as a later access took it
-//     12   epoch.site: 20 bits    epoch.warp: 5    epoch.kind: 3    epoch.bytes: 4
-//     16   words: a bit for each of the line's 32 words: those that the lanes access
-//     20   origin: where lane 0 is, or would be, in bytes from the line's begin on; below 0 where it is further up
+//      0   record.block: the block's number
+//      4   record.time: of the block's clock
+//      8   record.lanes: a bit each; a later access may have taken over all words of a lane
+//     12   record.site: 20 bits    record.warp: 5    record.kind: 3    record.bytes: 4
+//     16   words: a bit for each accessed word of the line
+//     20   origin: byte offset of lane 0 from the start of the line; negative if it is in an earlier line
 //     24   stride: 24 bits                         size: 7                  whole: 1
 //
-// So lane l has the `size` bytes from origin + l * stride on, and what follows of an element of several words, up to the
-// next lane. Of four floats side by side, by lanes 4 to 7, from byte 32 of the line on: lanes 0xf0, words 0xf00,
-// origin 16, stride 4, size 4, whole 1.
+// Lane l accesses `size` bytes at origin + l * stride, and the following words up to the next lane if its element has
+// several. Example: lanes 4 to 7 access four adjacent floats from byte 32 of the line: lanes 0xf0, words 0xf00, origin 16,
+// stride 4, size 4, whole 1.
 typedef struct StridedAccess {
-    AccessRecord epoch;
+    AccessRecord record;
     uint32_t words;
     int32_t origin;
     union {
         struct {
-            uint32_t stride : 24, // bytes from a lane to the next; ONE_PLACE: all of them are at the origin
+            uint32_t stride : 24, // bytes between lanes; SAME_ADDRESS: all lanes are at the origin
                 size : 7,         // bytes of a lane in a word: 1, 2 or 4
-                whole : 1;        // they access all bytes of these words
+                whole : 1;        // all bytes of the words are accessed
         };
-        uint32_t shape; // all three, for whoever sets or compares them at once
+        uint32_t shape; // the three fields as one word
     };
 } StridedAccess;
 
-enum { ONE_PLACE = 0 };
+enum { SAME_ADDRESS = 0 };
 
-// Many read the same: all lanes of a warp one word, all warps a matrix. Of these reads a word needs no more than two,
-// of two threads that are ordered with any writer as a third one would be: then a write that races with the third
-// races with one of the two. This is so in a launch that no kernel's code orders but by barriers of whole blocks and of
-// warps (EffectSummary.synchronises is false):
-//   - of threads of two blocks: until the launch ends;
-//   - of threads of two warps of a block: until its next barrier;
-//   - of two lanes of a warp: for this warp, until its next barrier, where all of its barriers are for all its lanes.
-// What is read behind those two is not kept, so a finding may name one reader for many.
-typedef struct Readers { // two of them have read these words of a line
-    uint32_t words, run, block, warp, since; // since: the barrier before
-} Readers;
+// Two readers of the same words. Further readers need no record if every write that races with them also races with one of
+// the two. That holds only if barriers of whole blocks and of warps are the launch's only synchronisation
+// (EffectSummary.synchronises is false):
+//   - threads of two blocks: until the launch ends;
+//   - threads of two warps of a block: until its next barrier;
+//   - two lanes of a warp: for that warp, until its next barrier, if all its barriers name all its lanes.
+// So a finding may show one reader of many.
+typedef struct ReaderPair {
+    uint32_t words; // of a line
+    uint32_t run, block, warp;
+    uint32_t since; // time of the last barrier before the reads
+} ReaderPair;
 
-// What was done to 128 bytes; itself no larger than a line of the host's cache. Blocks share those of an allocation: who has
-// set `busy` has the line for himself, but for `written`, `run` and `common`, which others read meanwhile, and unmark bytes.
-// Those of a block's shared memory belong to the host thread that runs the block, or its cluster.
+// The last accesses to 128 bytes; as large as a cache line of the host. Lines of an allocation are shared by blocks: fields
+// are guarded by `busy`, except that `written`, `run` and `two_readers` are also read, and bits of `written` cleared, without
+// it. Lines of shared memory are owned by the host thread that runs the block or its cluster, and need no lock.
 typedef struct ShadowLine {
-    uint64_t written[2]; // bytes that somebody wrote, a bit each
-    uint32_t run; // of what it tells: a launch; in shared memory the time from one barrier of a block to its next
-    atomic_uchar busy;   // a host thread reads or writes it
-    uint8_t count;       // of rows
-    uint8_t space;       // for rows beyond the first
-    bool apart : 1;      // it has cells in place of rows
-    bool copies : 1;     // some may be under way
-    bool others : 1;     // than plain reads may be among the rows
-    uint32_t common;     // words that threads of two blocks have read; in shared memory, of two warps
-    StridedAccess first;           // of the rows
-    struct ShadowOverflow *more;
+    uint64_t written[2];       // a bit for each byte that has been written
+    uint32_t run;              // of the other fields: the launch; in shared memory, the barrier interval
+    atomic_uchar busy;         // the lock
+    uint8_t count;             // of strided accesses
+    uint8_t capacity;          // of overflow->strided
+    bool has_cells : 1;        // records are in cells, one a word
+    bool has_copies : 1;       // some records may be of copies in flight
+    bool has_other_kinds : 1;  // some records may not be plain reads
+    uint32_t two_readers;      // words read by threads of two blocks; in shared memory, of two warps
+    StridedAccess first;       // the newest strided access
+    struct ShadowOverflow *overflow; // NULL until needed
 } ShadowLine;
 
-typedef struct Object { // an array or variable in shared memory; set when the launch begins, and read by all
+typedef struct Object { // a variable in shared memory; immutable during the launch
     uint64_t address;
-    size_t bytes;             // 0: there is none
-    const Variable *variable; // NULL: the dynamic part
+    size_t bytes;             // 0: none
+    const Variable *variable; // NULL: dynamic shared memory
 } Object;
 
 typedef struct LaunchClocks LaunchClocks;
 typedef struct BlockClocks BlockClocks;
 
-// What the checker keeps for a launch and for a block that a host thread runs; NULL where nothing is checked.
+// The checker's state of a launch, and of a block that a host thread runs; NULL if the checker is off.
 LaunchClocks *sim_start_launch_clocks(const Launch *launch);
 void sim_end_launch_clocks(Launch *launch);
 void sim_free_launch_clocks(LaunchClocks *clocks);
-// New clocks go on from the latest time of those that were freed before: a block that runs again, on other clocks, is
-// later than all that lines of memory still tell of its first run.
+// New clocks start after the latest time of all freed ones, so that a block that restarts on other clocks is later than the
+// records of its first run.
 BlockClocks *sim_new_block_clocks(const Launch *launch, int warps);
 void sim_free_block_clocks(Block *block);
-void sim_start_block_clocks(Block *block); // the block begins, perhaps again
-uint32_t sim_launch_run(const Launch *launch);
-const Object *sim_object_at(const Launch *launch, uint64_t address); // in its line of shared memory
+void sim_start_block_clocks(Block *block); // also when the block restarts
+uint32_t sim_launch_run(const Launch *launch); // a nonzero number of the launch
+const Object *sim_object_at(const Launch *launch, uint64_t address); // the variable in this line of shared memory
 
-// Synchronisation. All threads of the block have come to its barrier, or some to one that counts; lanes of a warp to
-// theirs; a fence.
+// Synchronisation: a barrier of the whole block; a barrier of lanes of a warp.
 void sim_order_block(Block *block);
 void sim_order_lanes(Warp *w, uint32_t mask);
-// A log's key is the place in this process where the flag or mbarrier lies.
-void sim_sync_release(Warp *w, uint32_t mask, uint64_t key);  // what the lanes did is known to those
-void sim_sync_acquire(Warp *w, uint32_t mask, uint64_t key);    // who ask there later
-// membar, fence.
+// The lanes release to, or acquire from, a synchronisation variable. key: its address in this process.
+void sim_sync_release(Warp *w, uint32_t mask, uint64_t key);
+void sim_sync_acquire(Warp *w, uint32_t mask, uint64_t key);
+// membar, fence
 void sim_order_by_fence(Warp *w, const Instr *i, uint32_t mask);
-// What a thread knows now, as it launches a kernel; whether it knew then all that an epoch tells of.
+// The clock of a thread that launches a kernel, and whether it orders all lanes of an access before that launch.
 typedef struct ClockSnapshot ClockSnapshot;
 const ClockSnapshot *sim_take_snapshot(Arena *arena, Warp *w, int lane);
-bool sim_snapshot_covers(const ClockSnapshot *knower, const AccessRecord *e);
-// A copy that the lane has begun now will have come for those who ask at an mbarrier.
+bool sim_snapshot_covers(const ClockSnapshot *snapshot, const AccessRecord *e);
+// The copy that the lane starts now completes before a wait for this mbarrier returns.
 void sim_order_copy(Warp *w, int lane, uint64_t key);
-// Lanes read a place by a strong access: what they may learn there.
+// Lanes read one address by a strong access: they may acquire.
 void sim_order_by_reads(Warp *w, const Instr *i, uint32_t mask, bool shared, uint64_t key);
-// A lane's strong access that writes, and perhaps reads: what it may learn at the address, what it tells there.
+// A lane's strong access that writes, and perhaps reads: it may acquire and release.
 void sim_order_by_access(Warp *w, const Instr *i, int lane, bool shared, uint64_t key, RecordKind kind);
-// Whether all that an epoch tells of happened before what the lane does now.
+// True if the access happened before what the lane, or each of the lanes, does now.
 bool sim_happens_before(Warp *w, const Instr *i, int lane, const AccessRecord *e);
-bool sim_hb_all_lanes(Warp *w, const Instr *i, uint32_t mask, const AccessRecord *e); // the same for each of the lanes
-bool sim_may_have_released(const Block *b, const AccessRecord *e); // another block's read, of which perhaps it was told: see MOST_WEAK
-// Whether it would have, were there a fence behind what the lane has read.
+bool sim_hb_all_lanes(Warp *w, const Instr *i, uint32_t mask, const AccessRecord *e);
+// The same for all lanes without a search: false means unknown.
+bool sim_hb_warp_fast(const Warp *w, const AccessRecord *e);
+// True if another block's read may be ordered by a release that was not recorded (MAX_READS_ONLY).
+bool sim_may_have_released(const Block *b, const AccessRecord *e);
+// True if only a fence after what the lane has read is missing to order the access before it.
 bool sim_lacks_fence(const Warp *w, int lane, const AccessRecord *e);
-// Whether some thread of the block, perhaps an ended one, knows of what lanes of another block did.
+// True if some thread of the block, perhaps one that has exited, has acquired the access of another block.
 bool sim_block_acquired(const Block *b, const AccessRecord *e);
 void sim_note_race(Block *block, uint32_t site, uint32_t other); // between two instructions
-bool sim_hb_warp_fast(const Warp *w, const AccessRecord *e); // quickly, and for all lanes: true is certain
-// Whether the thread of an epoch has executed a fence since, as far as is known.
+// True if the accessing thread has executed a fence since; may be true wrongly.
 bool sim_has_fenced(const Warp *w, const AccessRecord *e);
-// Whether a branch may depend on what a volatile load finds: as on a flag, not as on data.
+// True if a branch may depend on the value of a volatile load, which makes it a flag rather than data.
 bool sim_feeds_branch(const Warp *w, const Instr *i);
-// Threads of the warp's block have asked a word that this epoch's have written; whether one has that the epoch's thread
-// wrote no earlier than this epoch's word.
+// The warp's block has polled a word that this access wrote. Later: whether it has polled a word that the same lanes wrote
+// at the time of an access, or after it.
 void sim_note_acquired_from(const Warp *w, const AccessRecord *e);
 bool sim_acquired_since(const Warp *w, const AccessRecord *e);
-// Whether a volatile read of the warp's was in a loop that waited for what it found, or a branch, with a fence since.
+// True if a volatile read of this warp is in a loop that waits for its value, or feeds a branch and is followed by a fence.
 bool sim_is_spin_read(const Warp *w, const AccessRecord *e);
-// The last barrier of the block, and of the warp, that all the threads that run know of: what came later, they need not.
+// Times of the last barrier of the block, and of the warp or block, that all live lanes have passed.
 uint32_t sim_block_barrier(const Warp *w);
 uint32_t sim_warp_barrier(const Warp *w);
 uint32_t sim_time(const Block *block);
 void sim_advance_time(Block *block);
-// Numbers that go up: for what lies between two barriers of the whole block, and the first of its run. Where blocks
-// of a cluster reach each other's memory, it is one for the whole run.
+// Increasing numbers of the block's barrier interval, and of its first one. In a cluster all intervals of a block have the
+// same number, because its blocks access each other's shared memory.
 uint32_t sim_block_run(const Block *block);
 uint32_t sim_first_run(const Block *block);
 
-// ---- values.c, value_results.c
+// ---- values.c, value_results.c: undefined values in registers
 
-// A load has brought bytes that nobody wrote, or a warp holds such values from earlier: notes which registers do now.
+// A load has read unwritten bytes, or the warp has undefined registers: sets which destination registers are undefined.
 void sim_note_loaded(Warp *w, const Instr *i, const Access *access);
-// Lanes of a shuffle got the values of lanes that take no part in it: no more than what nobody wrote.
+// Lanes of a shuffle have read lanes that do not execute it: their results are undefined.
 void sim_note_inactive_sources(Warp *w, const Instr *i, uint32_t mask);
-// An atomic operation reads what nobody wrote.
+// An atomic operation reads unwritten bytes.
 void sim_report_uninitialised(Warp *w, const Instr *i, const Access *access);
-// A warp that holds such values: before it runs an instruction, and after it has run a plain one, or a shuffle.
+// For a warp with undefined registers: before each instruction; after a plain one; before a shuffle.
 void sim_check_uses(Warp *w, const Instr *i);
 void sim_follow_values(Warp *w, const Instr *i, uint32_t mask);
 void sim_follow_shuffle(Warp *w, const Instr *i, uint32_t mask);
 void sim_forget_values(Warp *w); // value_table.c
 
-// ---- undefined_copies.c
+// ---- undefined_copies.c: undefined values in global memory
 
-// The host gets these bytes: tells of those that a kernel stored, but that stand for what nobody wrote; whether there are any.
+// These bytes are copied to the host: reports undefined values that a kernel stored there; returns whether there are any.
 bool sim_check_result(uint64_t address, size_t bytes);
 // The device has copied these bytes.
 void sim_move_undefined_copies(uint64_t to, uint64_t from, size_t bytes);
 
 // ---- barriers.c
 
-// Lanes end behind the path's last instruction.
+// Lanes exit after the last instruction of their warp split.
 void sim_note_end(Warp *w, const WarpSplit *p, uint32_t mask);
-// The last threads have come to a barrier of the whole block, and those that waited may go on.
+// All threads of the block have arrived at the barrier, which is about to open.
 void sim_check_arrivals(Block *b, const Barrier *barrier);
 
-// ---- bulk_copies.c: what the copy engine sees of what threads have written in shared memory.
+// ---- bulk_copies.c: whether the async proxy sees what threads have written to shared memory
 
-void sim_start_async_writers(Block *b); // the block begins, perhaps again
-// fence.mbarrier_init, fence.proxy.async
+void sim_start_async_writers(Block *b); // also when the block restarts
+// fence.mbarrier_init; fence.proxy.async
 void sim_order_inits(Warp *w, const Instr *i, uint32_t mask);
 void sim_order_proxy(Warp *w);
-// A lane begins a bulk copy that reads these bytes of shared memory (`out`), or that tells this mbarrier.
+// A lane starts a bulk copy that reads these bytes of shared memory (`out`), or that signals the mbarrier there.
 void sim_check_bulk_copy(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes, bool out);
 // Lanes write shared memory of their block.
 void sim_note_writes(Warp *w, const Instr *i, const Access *access, uint32_t mask);
 
-// ---- cluster_ends.c: shared memory of a block of a cluster ends with the block.
+// ---- cluster_ends.c: accesses to shared memory of a block that may have exited
 
-void sim_start_cluster_accesses(Block *b); // the block begins, perhaps again
-// Lanes access shared memory, in a cluster.
+void sim_start_cluster_accesses(Block *b); // also when the block restarts
+// Lanes of a cluster access shared memory of `owner`.
 void sim_note_cluster_access(Warp *w, const Instr *i, const Access *access, uint32_t mask, Block *owner, RecordKind kind);
-void sim_acquire_at_barrier(Warp *w, uint32_t mask, uint64_t key); // sim_sync_acquire, where a barrier has opened
-// Lanes end at an instruction, perhaps the block's last.
+void sim_acquire_at_barrier(Warp *w, uint32_t mask, uint64_t key); // sim_sync_acquire for a barrier that has opened
+// Lanes exit, perhaps the last ones of the block.
 void sim_check_cluster_exit(Warp *w, const Instr *end, uint32_t mask);
 
-// ---- padding.c: the padding behind rows whose pitch CUDA chose.
+// ---- padding.c: accesses to the padding of rows with a pitch that the runtime chose
 
-// Lanes access an allocation of such rows. What nobody wrote is known.
+// Lanes access such an allocation. access->unwritten is set.
 void sim_note_padding(Warp *w, const Instr *i, const Access *access, uint32_t mask, const Allocation *a);
-// The launch has ended well: did it go behind the end of rows by mistake?
+// The launch has succeeded: reports accesses past the end of rows that look like mistakes.
 void sim_report_padding(const Launch *launch);
 
 // ---- memory.c
 
-// The lane's bytes in the block's shared memory or its local memory are as if nobody had written them.
+// Marks bytes of the block's shared memory, or of the lane's local memory, as unwritten.
 void sim_mark_unwritten(Warp *w, int lane, Space space, uint64_t address, size_t bytes);
-// A lane reads or writes local memory.
+// Lanes read or write local memory.
 void sim_check_local(Warp *w, Access *access);
 
-// A lane has used the generic address of a variable of the block, or thread of its block, with this number.
+// A lane uses the generic address of a variable of another block (SHARED) or thread (LOCAL), whose number is `owner`.
 void sim_find_foreign_owner(Warp *w, const Instr *i, int lane, Space space, uint64_t owner);
-// Checks an access of a warp, when its bytes have been found and before they are read or written. `owner`: the block
-// whose shared memory it is, else NULL; `a`: the allocation, else NULL. Of what nobody wrote it sets
-// access->unwritten.
+// Checks a warp's access after its addresses are resolved and before it takes effect; sets access->unwritten. owner: the block
+// whose shared memory it is, or NULL; a: the allocation, or NULL.
 void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Block *owner, Allocation *a);
-// What the machine is to know of loads or stores by an instruction, to leave out checks that would tell nothing new; false: it may
-// not. And a store of a whole warp, side by side: false where a short look at it does not do.
+// Sets what the machine needs to skip redundant checks of an instruction's loads or stores; false: every access must be
+// checked.
 bool sim_expect_accesses(const Warp *w, const Instr *i, Allocation *a, FastPath *fast_path);
+// Records a store of consecutive elements by a whole warp; false: it needs sim_check_access.
 bool sim_note_store(const Warp *w, const Instr *i, Allocation *a, uint64_t first, size_t bytes);
-// How the checker calls an access.
 RecordKind sim_record_kind(const Instr *i, const Access *access);
-// Whether nobody has written the memory there when it is new.
+
+// ---- written.c: which bytes have been written
+
+// True if the memory there is uninitialised when it is allocated.
 bool sim_starts_unwritten(uint64_t address);
-// The host, or a copy, wrote device memory.
+// The host, or a copy, has written device memory.
 void sim_mark_written(uint64_t address, size_t bytes);
-// The first of these bytes that nobody wrote; `bytes` if there is none.
+// Offset of the first of these bytes that is unwritten, or written; `bytes` if there is none.
 size_t sim_find_unwritten(uint64_t address, size_t bytes);
-size_t sim_find_written(uint64_t address, size_t bytes); // that somebody wrote
-ShadowLine *sim_new_lines(size_t bytes); // of memory, of which nothing is known yet
+size_t sim_find_written(uint64_t address, size_t bytes);
+
+// ---- strided.c
+
+ShadowLine *sim_new_lines(size_t bytes); // of memory of this size
 void sim_free_lines(ShadowLine *lines, size_t bytes);
 
 #endif

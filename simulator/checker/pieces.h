@@ -1,35 +1,35 @@
-// pieces.h: all words of an access, asked for piece by piece: lanes that lie one behind the other are one.
+// pieces.h: a predicate over all words of an access, evaluated for each run of lanes with consecutive addresses.
 #ifndef PIECES_H
 #define PIECES_H
 
 #include "checker/shadow.h"
 
-// Whether each lane's bytes are whole words.
+// True if each lane accesses whole words.
 static inline bool are_whole_words(const Access *access)
 {
     return access->bytes % 4 == 0 && access->bytes <= access->alignment;
 }
 
-typedef bool AskWords(const AccessCheck *check, const ShadowLine *line, uint32_t words);
+typedef bool WordsPredicate(const AccessCheck *check, const ShadowLine *line, uint32_t words);
 
-static inline __attribute__((always_inline)) bool all_words_between(const AccessCheck *check, uint64_t offset, uint64_t end, AskWords *ask)
+static inline __attribute__((always_inline)) bool all_words_between(const AccessCheck *check, uint64_t offset, uint64_t end, WordsPredicate *holds)
 {
     uint64_t line = offset / LINE_BYTES;
     unsigned first = (unsigned)(offset % LINE_BYTES / 4);
     for (; line < (end - 1) / LINE_BYTES; line++, first = 0)
-        if (!ask(check, &check->memory.lines[line], ALL_LANES << first))
+        if (!holds(check, &check->memory.lines[line], ALL_LANES << first))
             return false;
-    return ask(check, &check->memory.lines[line], bits_between(first, (unsigned)((end - 1) % LINE_BYTES / 4) + 1));
+    return holds(check, &check->memory.lines[line], bits_between(first, (unsigned)((end - 1) % LINE_BYTES / 4) + 1));
 }
 
-// Whether it is so of all these lanes' words, which are whole: piece by piece, and in each line by line.
-static inline __attribute__((always_inline)) bool all_words(const AccessCheck *check, const Access *access, uint32_t mask, AskWords *ask)
+// True if the predicate holds for all words of the lanes; are_whole_words() must hold.
+static inline __attribute__((always_inline)) bool all_words(const AccessCheck *check, const Access *access, uint32_t mask, WordsPredicate *holds)
 {
     const uint32_t following = sim_following_lanes(access, mask);
     for (uint32_t begins = sim_first_lanes(access, mask, following); begins; begins &= begins - 1) {
         const int first = __builtin_ctz(begins), last = sim_end_of_piece(following, first);
         if (!all_words_between(check, (uint64_t)(access->pointer[first] - check->memory.base),
-                               (uint64_t)(access->pointer[last] - check->memory.base) + access->bytes, ask))
+                               (uint64_t)(access->pointer[last] - check->memory.base) + access->bytes, holds))
             return false;
     }
     return true;

@@ -1,4 +1,4 @@
-// readers.h: what is known of a line's readers. Of the checker's own.
+// readers.h: words of a line with two known readers, see ReaderPair. Internal to the checker.
 #ifndef READERS_H
 #define READERS_H
 
@@ -6,53 +6,53 @@
 
 // ---- readers.c
 
-// A row that has been read is in the line now, which is taken: notes which of its words have two readers.
+// Notes which words of a read have two readers now that it is recorded, in a line without or with cells. The line is locked.
 void sim_note_readers(const AccessCheck *check, ShadowLine *line, const StridedAccess *r);
-void sim_note_readers_of_cells(const AccessCheck *check, ShadowLine *line, const StridedAccess *r); // of a line with cells
+void sim_note_readers_of_cells(const AccessCheck *check, ShadowLine *line, const StridedAccess *r);
 
-// ---- What strided.c and memory.c ask, at each access
+// ---- Inline queries of strided.c and memory.c
 
-// Whether each of these words has been read by two threads, so that one more says nothing new. The line need not be
-// taken: who writes it afterwards finds the two.
-static inline bool is_common(uint32_t run, const ShadowLine *line, uint32_t words)
+// True if all of these words have two readers in this run. Needs no lock: a later write finds these two.
+static inline bool has_two_readers(uint32_t run, const ShadowLine *line, uint32_t words)
 {
     return __atomic_load_n(&line->run, __ATOMIC_ACQUIRE) == run &&
-           !(words & ~__atomic_load_n(&line->common, __ATOMIC_RELAXED));
+           !(words & ~__atomic_load_n(&line->two_readers, __ATOMIC_RELAXED));
 }
 
-// Whether some words of a line, which a warp reads, tell nothing new in this run, and somebody wrote them.
-static inline bool tell_nothing(uint32_t run, const ShadowLine *line, uint32_t words, bool values)
+// True if a read of these words needs no record; values: and no check for unwritten bytes.
+static inline bool is_known_read(uint32_t run, const ShadowLine *line, uint32_t words, bool values)
 {
-    return is_common(run, line, words) && (!values || all_written(line, words));
+    return has_two_readers(run, line, words) && (!values || all_written(line, words));
 }
 
-// Others than readers come.
+// Words are accessed other than by a plain read.
 static inline void forget_readers(const AccessCheck *check, ShadowLine *line, uint32_t words)
 {
-    __atomic_store_n(&line->common, line->common & ~words, __ATOMIC_RELAXED);
-    if (line->more) {
-        line->more->warps.words &= ~words;
-        line->more->lanes.words &= ~words;
+    __atomic_store_n(&line->two_readers, line->two_readers & ~words, __ATOMIC_RELAXED);
+    if (line->overflow) {
+        line->overflow->warp_pair.words &= ~words;
+        line->overflow->lane_pair.words &= ~words;
     }
-    if (check->a && check->by_barriers)
+    if (check->a && check->barriers_only)
         update_fully_written(check->a, (size_t)(line - check->memory.lines));
 }
 
-// The row's words of which one more reader says something new. The line is taken.
+// The words of a read that do not have two readers yet. The line is locked.
 static inline uint32_t words_to_note(const AccessCheck *check, const ShadowLine *line, const StridedAccess *r)
 {
-    const struct ShadowOverflow *more = line->more;
+    const struct ShadowOverflow *overflow = line->overflow;
     const StridedAccess *a = &line->first;
-    uint32_t words = r->words & ~line->common;
-    if (line->count == 1 && check->by_all_lanes && a->epoch.kind == PLAIN_READ && a->stride == ONE_PLACE &&
-        a->epoch.block == r->epoch.block && a->epoch.warp == r->epoch.warp &&
-        a->epoch.time > check->barrier && a->epoch.lanes & (a->epoch.lanes - 1) && a->size == 4)
+    uint32_t words = r->words & ~line->two_readers;
+    if (line->count == 1 && check->full_warp_barriers && a->record.kind == PLAIN_READ && a->stride == SAME_ADDRESS &&
+        a->record.block == r->record.block && a->record.warp == r->record.warp &&
+        a->record.time > check->warp_epoch && a->record.lanes & (a->record.lanes - 1) && a->size == 4)
         words &= ~a->words;
-    if (more && more->warps.run == check->memory.run && more->warps.block == r->epoch.block && more->warps.since == check->floor)
-        words &= ~more->warps.words;
-    if (more && more->lanes.run == check->memory.run && more->lanes.block == r->epoch.block && more->lanes.warp == r->epoch.warp &&
-        more->lanes.since == check->barrier)
-        words &= ~more->lanes.words;
+    if (overflow && overflow->warp_pair.run == check->memory.run && overflow->warp_pair.block == r->record.block &&
+        overflow->warp_pair.since == check->block_epoch)
+        words &= ~overflow->warp_pair.words;
+    if (overflow && overflow->lane_pair.run == check->memory.run && overflow->lane_pair.block == r->record.block &&
+        overflow->lane_pair.warp == r->record.warp && overflow->lane_pair.since == check->warp_epoch)
+        words &= ~overflow->lane_pair.words;
     return words;
 }
 

@@ -1,4 +1,4 @@
-// shadow.h: what the checker keeps of each 128 bytes of memory, and of an access that it checks. Of the checker's own.
+// shadow.h: the shadow of memory, a ShadowLine for each 128 bytes, and the state of one access check. Internal to the checker.
 #ifndef SHADOW_H
 #define SHADOW_H
 
@@ -7,126 +7,135 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FULLY_WRITTEN = 1 }; // of Allocation.settled; a run's number is greater
-enum { WORDS = LINE_BYTES / 4, IN_CELL = 2, MOST_IN_CELL = 40 };
+enum { FULLY_WRITTEN = 1 }; // value of Allocation.fully_written; numbers of launches are greater
+enum { WORDS = LINE_BYTES / 4, INLINE_RECORDS = 2, MAX_CELL_RECORDS = 40 };
 
-// ---- Of a line. Who has taken the line (`take`, below) has these, too, for himself; of a block's shared memory that is the
-// host thread that runs the block. The line frees them when its memory ends (sim_free_lines).
+// ---- Parts of a line: guarded by ShadowLine.busy, in shared memory owned by the host thread that runs the block. The line
+// frees them when its memory is freed (sim_free_lines).
 
-typedef struct ShadowCell { // of a word: who used it last, from the oldest on
-    AccessRecord few[IN_CELL], *many; // many: in place of the few, once it has `space`
-    uint8_t count, space; // of many
+typedef struct ShadowCell { // the last accesses of a word, oldest first
+    AccessRecord inline_records[INLINE_RECORDS];
+    AccessRecord *heap_records; // in use instead once `capacity` is not 0
+    uint8_t count, capacity;    // capacity: of heap_records
 } ShadowCell;
 
-struct ShadowOverflow { // of a line, where one row will not do
-    ShadowCell *cells; // of each word, in place of rows: ShadowLine.apart
-    Readers warps, lanes;
-    uint32_t words, by_warps; // of these rows, perhaps with some that none of them has any more; and whose: bit_of_warp
-    StridedAccess rows[];     // behind the first one, from the oldest on
+struct ShadowOverflow { // of a line with more than one strided access
+    ShadowCell *cells; // one a word; in use if ShadowLine.has_cells
+    ReaderPair warp_pair, lane_pair;
+    uint32_t words;          // union of the words in `strided`; may have more
+    uint32_t warp_bits;      // union of their warp_bit(); may have more
+    StridedAccess strided[]; // all but the first, oldest first
 };
 
-// ---- Of an access. On the stack of the host thread that runs the warp, which has it for itself.
+// ---- An access check, on the stack of the host thread that runs the warp
 
 typedef struct Race {
     AccessRecord earlier, later;
     bool found;
-    bool same;  // what is stored lies there already
-    bool stale; // the read need not see the write, whatever orders the two
+    bool same_value; // the store does not change the value
+    bool stale;      // a read-only load, which may return an older value even if ordered after the write
 } Race;
 
-typedef struct Memory { // an allocation, or a block's shared memory
+typedef struct ShadowedMemory { // an allocation, or a block's shared memory
     ShadowLine *lines;
-    const uint8_t *base; // where it begins, in this process
-    uint32_t run;        // the present one, as in a Line
-    bool values;         // who reads there what nobody wrote makes a mistake
-} Memory;
+    const uint8_t *base; // its start in this process
+    uint32_t run;        // the current one, see ShadowLine.run
+    bool checks_values;  // reading unwritten bytes is an error
+} ShadowedMemory;
 
-typedef struct AccessCheck { // of one access of a warp, while it lasts
+typedef struct AccessCheck {
     Warp *w;
     const Instr *i;
     Access *access;
-    Memory memory;
-    Allocation *a; // or NULL: shared memory
-    bool shared, restricted, rows, asked; // restricted: to one host thread; rows: a row can tell of it; asked: as a flag
-    bool only_read; // the launch reads the allocation, and writes nothing there
-    bool by_barriers, by_all_lanes; // only barriers order, those of warps for all lanes: see Readers
-    uint32_t floor, barrier; // the last one of the block, and of it or the warp
-    uint32_t shared_words; // of a row that is read, those that other rows have
-    uint32_t first_run; // as memory.run; what is older says nothing of what is written in shared memory either
-    AccessRecord epoch;
+    ShadowedMemory memory;
+    Allocation *a;           // NULL: shared memory
+    bool shared;
+    bool single_threaded;    // only one host thread uses these lines: no locking
+    bool fits_strided;       // can be kept as a StridedAccess if its lanes are equally far apart
+    bool reads_flag;         // a volatile load that feeds a branch
+    bool launch_only_reads;  // the launch never writes to the allocation
+    bool barriers_only;      // barriers are the launch's only synchronisation, and
+    bool full_warp_barriers; // those of warps name all lanes: see ReaderPair
+    uint32_t block_epoch;    // sim_block_barrier()
+    uint32_t warp_epoch;     // sim_warp_barrier()
+    uint32_t words_in_others; // of a read: its words that other strided accesses of the line have
+    uint32_t first_run;      // in shared memory: the block's first run; lines of earlier runs count as unwritten
+    AccessRecord record;
     Race race;
 } AccessCheck;
 
 // ---- written.c
 
-// A part of an access that lies in one line: sets the lane's bytes that nobody wrote, or marks them as written.
-void sim_check_written(Access *access, ShadowLine *line, int lane, unsigned first, unsigned count, unsigned done,
+// `count` bytes of a lane's access, from byte `first` of a line on: marks them as written, or else sets those that are unwritten in
+// access->unwritten. done: bytes of the lane in earlier lines.
+void sim_check_written_bytes(Access *access, ShadowLine *line, int lane, unsigned first, unsigned count, unsigned done,
                        bool writing);
-// Sets the bytes of the lanes' that nobody wrote, if there are any.
-void sim_find_unwritten_of(Access *access, uint32_t mask, const Memory *memory);
-ShadowLine *sim_make_lines_of(Allocation *a);
-// What somebody wrote of a line has changed: see Allocation.settled.
+// Sets access->unwritten of the lanes.
+void sim_set_unwritten(Access *access, uint32_t mask, const ShadowedMemory *memory);
+ShadowLine *sim_make_lines(Allocation *a);
+// Updates Allocation.fully_written after a change of ShadowLine.written.
 void sim_update_fully_written(const Allocation *a, size_t line);
 
 static inline ShadowLine *sim_lines_of(Allocation *a)
 {
-    ShadowLine *known = __atomic_load_n(&a->lines, __ATOMIC_ACQUIRE);
-    return known ? known : sim_make_lines_of(a);
+    ShadowLine *lines = __atomic_load_n(&a->lines, __ATOMIC_ACQUIRE);
+    return lines ? lines : sim_make_lines(a);
 }
 
-// Whether nobody has written the allocation when it is new. What other processes do to it is not known.
-static inline bool sim_is_fresh(const Allocation *a)
+// True if the allocation is uninitialised at first. Memory shared with other processes is not: they may have written it.
+static inline bool sim_starts_uninitialised(const Allocation *a)
 {
     return (a->kind == DEVICE_MEMORY && a->file < 0) || a->kind == HEAP_MEMORY || a->kind == GRAPH_MEMORY;
 }
 
 // ---- cells.c
 
-// Atomic operations of different widths are none for each other; of two volatile writes one may be lost.
+// True if two strong accesses conflict all the same: outside each other's scope, atomics of different widths, volatile updates that
+// may lose a value.
 bool sim_strong_conflict(const AccessCheck *check, const AccessRecord *a, const AccessRecord *b);
 void sim_insert_record(ShadowCell *c, const AccessRecord *e);
-// Whether two lanes store the same value: by their registers, in the execution that is under way.
-bool sim_store_same_value(const AccessCheck *check, int lane, int other);
-// Whether a lane stores what lies there already. The line is taken.
-bool sim_stores_same(const AccessCheck *check, int lane);
-// Some lanes' access of one word, or of these bytes of it.
+// True if two lanes store the same value in this execution of the instruction.
+bool sim_lanes_store_same(const AccessCheck *check, int lane, int other);
+// True if a lane stores the value that is already there. The line is locked.
+bool sim_stores_present_value(const AccessCheck *check, int lane);
+// Checks and records the lanes' access to these bytes of a word. The line is locked.
 void sim_check_word(AccessCheck *check, ShadowCell *c, uint32_t lanes, unsigned bytes);
 
 // ---- strided.c
 
-// The part of an access that lies in a line; without `row` it must not be kept as one. Its words are changed meanwhile.
-void sim_check_in_line(AccessCheck *check, ShadowLine *line, StridedAccess *r, bool row);
-void sim_check_read_only(AccessCheck *check, uint32_t mask); // loads for memory that is only read
-// A row that is stored, where nothing is known of the line in this run, or just that. False: nothing is noted. Of the check it
-// needs the memory, who shares it, and the size of an element.
-bool sim_note_row(const AccessCheck *check, ShadowLine *line, const StridedAccess *r);
+// Checks and records the part of an access in one line; as_strided: it may be kept as a StridedAccess. Changes `r` temporarily.
+void sim_check_strided(AccessCheck *check, ShadowLine *line, StridedAccess *r, bool as_strided);
+void sim_check_read_only(AccessCheck *check, uint32_t mask); // loads by ld.global.nc
+// Records a store if the line has no other record of this run; false: nothing is recorded. Of the check only memory, a,
+// single_threaded, barriers_only and access->bytes need to be set.
+bool sim_note_strided_store(const AccessCheck *check, ShadowLine *line, const StridedAccess *r);
 
 // ---- memory.c, deferred_reads.c
 
-// These lanes' words against their lines.
+// Checks the lanes' accesses against their lines.
 void sim_check_lines(AccessCheck *check, uint32_t mask);
-// Puts off what a launch that only barriers order reads in shared memory. False: it is to be checked now, and all that has
-// been put off before it.
+// Defers the check of a read of shared memory to the next write there; requires barriers_only. False: check it now, after
+// sim_flush_deferred.
 bool sim_defer_read(const AccessCheck *check, uint32_t mask);
-// Checks what the block has put off since its last barrier. Until the next one nothing more is put off.
+// Checks all reads that the block has deferred since its last barrier, and defers no more until the next one.
 void sim_flush_deferred(const AccessCheck *check);
 
 // ---- redzones.c, race_message.c
 
-// Each of these lanes must access one array of shared memory, which begins at `base`; where one does not, the launch ends.
+// Ends the launch if a lane accesses shared memory outside a variable; base: start of the block's shared memory.
 void sim_check_objects(Warp *w, const Instr *i, const Access *access, uint32_t mask, const uint8_t *base);
 void sim_report_race(const AccessCheck *check);
 
-// ---- What all of them ask, at each access
+// ---- Inline queries
 
-static inline AccessRecord *epochs_of(ShadowCell *c)
+static inline AccessRecord *records_of(ShadowCell *c)
 {
-    return c->space ? c->many : c->few;
+    return c->capacity ? c->heap_records : c->inline_records;
 }
 
 static inline bool writes(const AccessRecord *e)
 {
-    return e->kind != PLAIN_READ && e->kind != STRONG_READ && e->kind != SOURCE_UNDER_WAY;
+    return e->kind != PLAIN_READ && e->kind != STRONG_READ && e->kind != SOURCE_IN_FLIGHT;
 }
 
 static inline bool is_strong(const AccessRecord *e)
@@ -134,14 +143,14 @@ static inline bool is_strong(const AccessRecord *e)
     return e->kind == ATOMIC_UPDATE || e->kind == STRONG_READ || e->kind == STRONG_WRITE;
 }
 
-static inline StridedAccess *row_at(ShadowLine *line, int k)
+static inline StridedAccess *strided_at(ShadowLine *line, int k)
 {
-    return k == 0 ? &line->first : &line->more->rows[k - 1];
+    return k == 0 ? &line->first : &line->overflow->strided[k - 1];
 }
 
-static inline StridedAccess *row_by_age(ShadowLine *line, int k) // the oldest first
+static inline StridedAccess *strided_by_age(ShadowLine *line, int k) // oldest first
 {
-    return row_at(line, k + 1 < line->count ? k + 1 : 0);
+    return strided_at(line, k + 1 < line->count ? k + 1 : 0);
 }
 
 static inline bool same_shape(const StridedAccess *a, const StridedAccess *r)
@@ -149,33 +158,33 @@ static inline bool same_shape(const StridedAccess *a, const StridedAccess *r)
     return a->origin == r->origin && a->stride == r->stride && a->size == r->size;
 }
 
-static inline uint32_t lanes_at(const StridedAccess *r, int word) // who is at a word of the line, if whole ones are accessed
+// The lanes that access a word of the line; size must be 4.
+static inline uint32_t lanes_at(const StridedAccess *r, int word)
 {
-    return r->stride == ONE_PLACE ? r->epoch.lanes : 1u << ((uint32_t)(4 * word - r->origin) / r->stride & 31);
+    return r->stride == SAME_ADDRESS ? r->record.lanes : 1u << ((uint32_t)(4 * word - r->origin) / r->stride & 31);
 }
 
-// Waits until no other host thread uses the line, and forgets what it tells of earlier runs: in shared memory all of
-// the block know by now that this came before, but for copies, which may still be under way.
+// Locks the line and drops the records of earlier runs. In shared memory a barrier orders these, except for copies in flight.
 static inline void lock_line(const AccessCheck *check, ShadowLine *line)
 {
-    while (!check->restricted && atomic_exchange_explicit(&line->busy, 1, memory_order_acquire))
+    while (!check->single_threaded && atomic_exchange_explicit(&line->busy, 1, memory_order_acquire))
         ;
     if (line->run == check->memory.run)
         return;
     const bool of_this_block = check->shared && line->run >= check->first_run;
-    __atomic_store_n(&line->common, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&line->two_readers, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&line->run, check->memory.run, __ATOMIC_RELEASE);
-    if (of_this_block && line->copies)
+    if (of_this_block && line->has_copies)
         return;
     line->count = 0;
-    line->apart = line->copies = line->others = false;
+    line->has_cells = line->has_copies = line->has_other_kinds = false;
     if (check->shared && !of_this_block)
         line->written[0] = line->written[1] = 0;
 }
 
 static inline void unlock_line(const AccessCheck *check, ShadowLine *line)
 {
-    if (!check->restricted)
+    if (!check->single_threaded)
         atomic_store_explicit(&line->busy, 0, memory_order_release);
 }
 
@@ -184,12 +193,12 @@ static inline bool is_same_warp(const AccessRecord *a, const AccessRecord *b)
     return a->warp == b->warp && a->block == b->block;
 }
 
-static inline uint32_t bit_of_warp(const AccessRecord *e) // in ShadowOverflow.by_warps
+static inline uint32_t warp_bit(const AccessRecord *e) // in ShadowOverflow.warp_bits
 {
-    return 1u << ((e->warp + 9 * e->block) & 31); // of neighbours, who share lines, they differ
+    return 1u << ((e->warp + 9 * e->block) & 31); // differs for neighbours, which share lines
 }
 
-// Of the lowest 16 words, a bit each, all bytes.
+// Expands the bits of the lowest 16 words to a bit for each byte.
 static inline uint64_t bytes_of_words(uint32_t words)
 {
     uint64_t bits = words & 0xffff;
@@ -200,13 +209,13 @@ static inline uint64_t bytes_of_words(uint32_t words)
     return bits * 15;
 }
 
-// The bytes of half a line that somebody wrote. Who has not taken the line asks for them, too, and unmarks some.
+// The written bytes of half a line; read and cleared without the lock, too.
 static inline uint64_t written_in(const ShadowLine *line, int half)
 {
     return __atomic_load_n(&line->written[half], __ATOMIC_RELAXED);
 }
 
-// All of a half are set without a look at them: the first read of a fresh page would be a fault of its own.
+// A whole half is stored without a load: the first load of a fresh page would be a page fault of its own.
 static inline void mark_bytes(ShadowLine *line, int half, uint64_t bytes)
 {
     if (bytes == ~0ull)
@@ -215,7 +224,7 @@ static inline void mark_bytes(ShadowLine *line, int half, uint64_t bytes)
         __atomic_fetch_or(&line->written[half], bytes, __ATOMIC_RELAXED);
 }
 
-// Whether somebody wrote these words, each of four bytes.
+// True if all bytes of these words have been written.
 static inline bool all_written(const ShadowLine *line, uint32_t words)
 {
     const uint64_t low = written_in(line, 0), high = written_in(line, 1);
@@ -227,8 +236,8 @@ static inline bool all_written(const ShadowLine *line, uint32_t words)
     return !(bytes_of_words(words) & ~low) && !(bytes_of_words(words >> 16) & ~high);
 }
 
-// Whether all of an allocation's line is written, for those who ask no more than that. Another host thread may say meanwhile that
-// some of it is not (sim_mark_unwritten), and then that the line is not settled: so look once more.
+// Sets Allocation.fully_written of a line. sim_mark_unwritten clears `written` before `fully_written`, perhaps concurrently, so
+// `written` is read again after the store.
 static inline void update_fully_written(const Allocation *a, size_t line)
 {
     uint32_t *fully_written = &a->fully_written[line];

@@ -1,47 +1,47 @@
-// strided.c: what a line of memory tells of its last accesses, row by row, or cell by cell where that will not do.
+// strided.c: the records of a shadow line: a few StridedAccesses, or cells (cells.c) when these do not suffice.
 #include "checker/conflicts.h"
 #include "checker/readers.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-// ---- Rows
+// ---- Strided accesses
 
-// The line's memory beyond itself, with room for so many more rows.
-static struct ShadowOverflow *grow(const AccessCheck *check, ShadowLine *line, uint8_t rows)
+// The overflow of a line, with room for `count` strided accesses besides the first.
+static struct ShadowOverflow *grow(const AccessCheck *check, ShadowLine *line, uint8_t count)
 {
-    struct ShadowOverflow *more = line->more;
-    if (more && line->space >= rows)
-        return more;
-    line->more = realloc(more, sizeof *more + rows * sizeof *more->rows);
-    if (!line->more)
+    struct ShadowOverflow *overflow = line->overflow;
+    if (overflow && line->capacity >= count)
+        return overflow;
+    line->overflow = realloc(overflow, sizeof *overflow + count * sizeof *overflow->strided);
+    if (!line->overflow)
         sim_die("out of memory for the uses of a line of memory");
-    if (!more)
-        memset(line->more, 0, sizeof *more);
-    line->space = rows;
+    if (!overflow)
+        memset(line->overflow, 0, sizeof *overflow);
+    line->capacity = count;
     if (check->a)
         atomic_store_explicit(&check->a->lines_grew, true, memory_order_relaxed);
-    return line->more;
+    return line->overflow;
 }
 
-// Whether a word, or byte, of an access and of an earlier row of its warp is the same thread's in both; or has been read, where
-// lanes read one place, by the same ones. Field by field: r has just been made, and the processor would wait for wider parts.
-static inline __attribute__((always_inline)) bool lies_alike(const AccessCheck *check, const StridedAccess *a, const StridedAccess *r)
+// True if each word, or byte, of an access and of an earlier one of its warp belongs to the same lane in both, or both are
+// broadcasts to the same lanes. Compares field by field: wider loads of the new `r` would miss store forwarding.
+static inline __attribute__((always_inline)) bool lanes_match(const AccessCheck *check, const StridedAccess *a, const StridedAccess *r)
 {
     if (a->stride != r->stride || ((a->size < 4 || r->size < 4) && !same_shape(a, r)))
         return false;
-    if (a->stride == ONE_PLACE)
-        return a->epoch.lanes == r->epoch.lanes && (!(a->epoch.lanes & (a->epoch.lanes - 1)) ||
-                                                    (a->epoch.kind == PLAIN_READ && r->epoch.kind == PLAIN_READ));
-    // Threads with a piece each, of which an access takes a part: the row has a longer one, from its origin on.
+    if (a->stride == SAME_ADDRESS)
+        return a->record.lanes == r->record.lanes && (!(a->record.lanes & (a->record.lanes - 1)) ||
+                                                    (a->record.kind == PLAIN_READ && r->record.kind == PLAIN_READ));
+    // Each thread walks through elements of its own, `stride` bytes apart: the access may be further on in them.
     const int further = r->origin - a->origin;
     return further == 0 || (further > 0 && further + (int)check->access->bytes <= (int)a->stride);
 }
 
-// Whether lanes of the warp that read one place are all among those that read it now.
-static bool read_again(const StridedAccess *a, const StridedAccess *r)
+// True if both are broadcasts, and the later one reaches all lanes of the earlier one.
+static bool covers_broadcast(const StridedAccess *a, const StridedAccess *r)
 {
-    return a->stride == ONE_PLACE && r->stride == ONE_PLACE && !(a->epoch.lanes & ~r->epoch.lanes) && a->size == 4 &&
+    return a->stride == SAME_ADDRESS && r->stride == SAME_ADDRESS && !(a->record.lanes & ~r->record.lanes) && a->size == 4 &&
            r->size == 4;
 }
 
@@ -50,17 +50,17 @@ static uint32_t lanes_at_byte(const StridedAccess *r, int byte)
     const int further = byte - r->origin;
     if (r->size == 4)
         return lanes_at(r, byte / 4);
-    if (r->stride == ONE_PLACE)
-        return further >= 0 && further < (int)r->size ? r->epoch.lanes : 0;
+    if (r->stride == SAME_ADDRESS)
+        return further >= 0 && further < (int)r->size ? r->record.lanes : 0;
     if (further < 0 || further / (int)r->stride >= LANES || further % (int)r->stride >= (int)r->size)
         return 0;
-    return 1u << further / (int)r->stride & r->epoch.lanes;
+    return 1u << further / (int)r->stride & r->record.lanes;
 }
 
-// What a row tells of a word, into the word's cell.
+// Adds the records of a strided access for one word to its cell.
 static void insert_word(ShadowCell *c, const StridedAccess *r, int word)
 {
-    AccessRecord e = r->epoch;
+    AccessRecord e = r->record;
     if (r->size == 4) {
         e.lanes = lanes_at(r, word);
         e.bytes = 15;
@@ -75,24 +75,24 @@ static void insert_word(ShadowCell *c, const StridedAccess *r, int word)
     }
 }
 
-// Gives the line cells in place of rows.
-static void split(const AccessCheck *check, ShadowLine *line)
+// Converts the strided accesses of a line to cells.
+static void make_cells(const AccessCheck *check, ShadowLine *line)
 {
-    struct ShadowOverflow *more = grow(check, line, line->space);
-    more->cells = more->cells ? more->cells : calloc(WORDS, sizeof *more->cells);
-    if (!more->cells)
+    struct ShadowOverflow *overflow = grow(check, line, line->capacity);
+    overflow->cells = overflow->cells ? overflow->cells : calloc(WORDS, sizeof *overflow->cells);
+    if (!overflow->cells)
         sim_die("out of memory for the uses of a line of memory");
     for (int n = 0; n < WORDS; n++) {
-        more->cells[n].count = 0;
+        overflow->cells[n].count = 0;
         for (int k = 0; k < line->count; k++)
-            if (row_by_age(line, k)->words >> n & 1)
-                insert_word(&more->cells[n], row_by_age(line, k), n);
+            if (strided_by_age(line, k)->words >> n & 1)
+                insert_word(&overflow->cells[n], strided_by_age(line, k), n);
     }
     line->count = 0;
-    line->apart = true;
+    line->has_cells = true;
 }
 
-// As large as a line of the host's cache each, and so they lie. What calloc gave stands before them.
+// Aligned to cache lines of the host; the word before the first line holds the pointer to free.
 ShadowLine *sim_new_lines(size_t bytes)
 {
     uint8_t *memory = calloc((bytes + LINE_BYTES - 1) / LINE_BYTES + 1, sizeof(ShadowLine));
@@ -106,27 +106,27 @@ ShadowLine *sim_new_lines(size_t bytes)
 void sim_free_lines(ShadowLine *lines, size_t bytes)
 {
     for (size_t k = 0; lines && k < (bytes + LINE_BYTES - 1) / LINE_BYTES; k++) {
-        ShadowCell *cells = lines[k].more ? lines[k].more->cells : NULL;
+        ShadowCell *cells = lines[k].overflow ? lines[k].overflow->cells : NULL;
         for (int n = 0; cells && n < WORDS; n++)
-            free(cells[n].many);
+            free(cells[n].heap_records);
         free(cells);
-        free(lines[k].more);
+        free(lines[k].overflow);
     }
     free(lines ? ((void **)lines)[-1] : NULL);
 }
 
-// Looks for a race of lanes with an earlier row of which not all lanes know, in a word or byte of both.
-static void check_lanes_of_rows(AccessCheck *check, const StridedAccess *a, const StridedAccess *r, uint32_t earlier_lanes, uint32_t lanes)
+// Looks for a race between these lanes of both accesses, in one word or byte; sim_hb_all_lanes has not ordered them.
+static void check_lane_pairs(AccessCheck *check, const StridedAccess *a, const StridedAccess *r, uint32_t earlier_lanes, uint32_t lanes)
 {
-    AccessRecord earlier = a->epoch, later = r->epoch;
+    AccessRecord earlier = a->record, later = r->record;
     earlier.lanes = earlier_lanes;
     for (uint32_t rest = earlier_lanes ? lanes : 0; rest; rest &= rest - 1) {
         later.lanes = rest & -rest;
-        const bool same = a->epoch.block == r->epoch.block && a->epoch.warp == r->epoch.warp &&
+        const bool same = a->record.block == r->record.block && a->record.warp == r->record.warp &&
                           earlier.lanes == later.lanes &&
-                          (!is_under_way(&a->epoch) || is_own_copy(check, &a->epoch, &r->epoch));
+                          (!is_in_flight(&a->record) || is_own_copy(check, &a->record, &r->record));
         if (!same && !sim_happens_before(check->w, check->i, __builtin_ctz(rest), &earlier))
-            check->race = (Race){earlier, later, .found = true, .same = sim_stores_same(check, __builtin_ctz(rest))};
+            check->race = (Race){earlier, later, .found = true, .same_value = sim_stores_present_value(check, __builtin_ctz(rest))};
     }
 }
 
@@ -135,207 +135,206 @@ static void check_words(AccessCheck *check, const StridedAccess *a, const Stride
     const int step = a->size == 4 && r->size == 4 ? 4 : 1;
     for (uint32_t words = a->words & r->words; words && !check->race.found; words &= words - 1)
         for (int at = 4 * __builtin_ctz(words), end = at + 4; at < end && !check->race.found; at += step)
-            check_lanes_of_rows(check, a, r, lanes_at_byte(a, at), lanes_at_byte(r, at));
+            check_lane_pairs(check, a, r, lanes_at_byte(a, at), lanes_at_byte(r, at));
 }
 
-// Where both are one instruction's at one time, as of a thread that goes through an array, one row tells of both.
-static inline bool continues(const AccessCheck *check, const StridedAccess *a, const StridedAccess *r)
+// True if one StridedAccess can represent both: the same instruction at the same time, as in a walk through an array.
+static inline bool can_merge(const AccessCheck *check, const StridedAccess *a, const StridedAccess *r)
 {
-    const AccessRecord *e = &a->epoch;
-    return e->time == r->epoch.time && e->site == r->epoch.site && e->kind == r->epoch.kind && is_same_warp(e, &r->epoch) &&
-           !is_under_way(e) && lies_alike(check, a, r);
+    const AccessRecord *e = &a->record;
+    return e->time == r->record.time && e->site == r->record.site && e->kind == r->record.kind && is_same_warp(e, &r->record) &&
+           !is_in_flight(e) && lanes_match(check, a, r);
 }
 
-// Adds the row to one of the line's, where one will do.
+// Adds the access to an earlier one if possible.
 static inline bool merge(const AccessCheck *check, ShadowLine *line, StridedAccess *a, const StridedAccess *r)
 {
-    if (!continues(check, a, r))
+    if (!can_merge(check, a, r))
         return false;
     a->words |= r->words;
     a->whole &= r->whole;
-    a->epoch.lanes |= r->epoch.lanes;
+    a->record.lanes |= r->record.lanes;
     if (a != &line->first)
-        line->more->words |= r->words;
+        line->overflow->words |= r->words;
     return true;
 }
 
-// The newest row is the first one: a warp that goes on finds its own there.
-static void add_row(const AccessCheck *check, ShadowLine *line, const StridedAccess *r)
+// Keeps the newest access as the first: a warp in a loop finds its own there.
+static void add_strided(const AccessCheck *check, ShadowLine *line, const StridedAccess *r)
 {
-    if (line->count > line->space)
-        grow(check, line, line->space ? 3 * line->space + 1 : 3); // 3, 10, 31
+    if (line->count > line->capacity)
+        grow(check, line, line->capacity ? 3 * line->capacity + 1 : 3); // 3, 10, 31
     if (line->count > 0) {
-        struct ShadowOverflow *more = line->more;
-        more->rows[line->count - 1] = line->first;
-        more->words = (line->count > 1 ? more->words : 0) | line->first.words;
-        more->by_warps = (line->count > 1 ? more->by_warps : 0) | bit_of_warp(&line->first.epoch);
+        struct ShadowOverflow *overflow = line->overflow;
+        overflow->strided[line->count - 1] = line->first;
+        overflow->words = (line->count > 1 ? overflow->words : 0) | line->first.words;
+        overflow->warp_bits = (line->count > 1 ? overflow->warp_bits : 0) | warp_bit(&line->first.record);
     }
     line->first = *r;
     line->count++;
 }
 
-// Whether lanes as far apart in both access other bytes: other members of structures of bytes, say. False where that is not seen.
-static bool has_other_bytes(const StridedAccess *a, const StridedAccess *r)
+// True if both have the same stride but disjoint bytes, such as different members of small structures; false means unknown.
+static bool is_interleaved(const StridedAccess *a, const StridedAccess *r)
 {
-    if (a->stride != r->stride || a->stride == ONE_PLACE || a->size == 4 || r->size == 4)
+    if (a->stride != r->stride || a->stride == SAME_ADDRESS || a->size == 4 || r->size == 4)
         return false;
     const int stride = (int)a->stride, further = ((r->origin - a->origin) % stride + stride) % stride;
     return further >= (int)a->size && further + (int)r->size <= stride;
 }
 
-// Whether check_words is worth while. In rows that are alike each word is one thread's.
-static bool rows_may_race(const AccessCheck *check, const StridedAccess *a, const StridedAccess *r, bool alike)
+// False if the two accesses cannot race: a filter before check_words. matching: lanes_match().
+static bool may_race_with(const AccessCheck *check, const StridedAccess *a, const StridedAccess *r, bool matching)
 {
-    if (!(a->words & r->words) || !conflict(check, &a->epoch, &r->epoch) || has_other_bytes(a, r))
+    if (!(a->words & r->words) || !conflict(check, &a->record, &r->record) || is_interleaved(a, r))
         return false;
-    if (alike && (!is_under_way(&a->epoch) || is_own_copy(check, &a->epoch, &r->epoch)))
+    if (matching && (!is_in_flight(&a->record) || is_own_copy(check, &a->record, &r->record)))
         return false;
-    return !sim_hb_warp_fast(check->w, &a->epoch) &&
-           !sim_hb_all_lanes(check->w, check->i, r->epoch.lanes, &a->epoch);
+    return !sim_hb_warp_fast(check->w, &a->record) &&
+           !sim_hb_all_lanes(check->w, check->i, r->record.lanes, &a->record);
 }
 
-// Leaves out what need not be kept of a row that is read: words that threads of two blocks have read, too, or of two
-// warps since. See Readers.
-static void thin_out(ShadowLine *line, StridedAccess *a)
+// Removes the words of a read that have two other readers: of two blocks, or of two warps since (see ReaderPair).
+static void drop_redundant_reads(ShadowLine *line, StridedAccess *a)
 {
     uint32_t blocks = 0, block = 0, warps = 0, warp = 0;
     for (int k = 0; k < line->count; k++) {
-        const StridedAccess *b = row_at(line, k);
-        if (b == a || b->epoch.kind != PLAIN_READ || !b->whole)
+        const StridedAccess *b = strided_at(line, k);
+        if (b == a || b->record.kind != PLAIN_READ || !b->whole)
             continue;
-        *(b->epoch.block == a->epoch.block ? &block : &blocks) |= b->words;
-        if (b->epoch.block == a->epoch.block && b->epoch.time >= a->epoch.time)
-            *(b->epoch.warp == a->epoch.warp ? &warp : &warps) |= b->words;
+        *(b->record.block == a->record.block ? &block : &blocks) |= b->words;
+        if (b->record.block == a->record.block && b->record.time >= a->record.time)
+            *(b->record.warp == a->record.warp ? &warp : &warps) |= b->words;
     }
     a->words &= ~(blocks & block) & ~(warps & warp);
 }
 
-static void drop_empty_rows(ShadowLine *line)
+static void drop_empty(ShadowLine *line)
 {
-    int kept = 0; // behind the first one
+    int kept = 0; // besides the first
     for (int k = 1; k < line->count; k++)
-        if (row_at(line, k)->words && ++kept < k)
-            *row_at(line, kept) = *row_at(line, k);
+        if (strided_at(line, k)->words && ++kept < k)
+            *strided_at(line, kept) = *strided_at(line, k);
     if (!line->first.words && kept > 0)
-        line->first = *row_at(line, kept--);
+        line->first = *strided_at(line, kept--);
     line->count = (uint8_t)(kept + (line->first.words != 0));
 }
 
 static bool make_room(const AccessCheck *check, ShadowLine *line)
 {
-    for (int k = 0; k < line->count && check->by_barriers; k++)
-        if (row_by_age(line, k)->epoch.kind == PLAIN_READ)
-            thin_out(line, row_by_age(line, k));
-    drop_empty_rows(line);
-    return line->count < ROWS;
+    for (int k = 0; k < line->count && check->barriers_only; k++)
+        if (strided_by_age(line, k)->record.kind == PLAIN_READ)
+            drop_redundant_reads(line, strided_by_age(line, k));
+    drop_empty(line);
+    return line->count < MAX_STRIDED;
 }
 
-// Whether later accesses need not know of an earlier row's words that this row has, too. alike: they are one thread's each.
-static inline bool replaces(const StridedAccess *a, const StridedAccess *r, bool alike, bool same_lanes)
+// True if in the common words `r` makes the earlier record of `a` redundant.
+static inline bool replaces(const StridedAccess *a, const StridedAccess *r, bool matching, bool same_lanes)
 {
-    const bool whole = r->whole || (alike && !(a->epoch.lanes & ~r->epoch.lanes) && !(a->words & ~r->words));
-    return whole && covers(&r->epoch, &a->epoch) && (r->epoch.kind == PLAIN_WRITE || same_lanes);
+    const bool whole = r->whole || (matching && !(a->record.lanes & ~r->record.lanes) && !(a->words & ~r->words));
+    return whole && subsumes(&r->record, &a->record) && (r->record.kind == PLAIN_WRITE || same_lanes);
 }
 
-// Looks for races with an earlier row, and takes from it what later ones need not know of it.
+// Looks for a race with an earlier access, and removes the words of that access that `r` makes redundant.
 static void check_against(AccessCheck *check, StridedAccess *a, const StridedAccess *r)
 {
-    const bool own = is_same_warp(&a->epoch, &r->epoch), alike = own && lies_alike(check, a, r),
-               same_lanes = alike || (own && r->epoch.kind == PLAIN_READ && read_again(a, r));
-    if (rows_may_race(check, a, r, alike))
+    const bool own = is_same_warp(&a->record, &r->record), matching = own && lanes_match(check, a, r),
+               same_lanes = matching || (own && r->record.kind == PLAIN_READ && covers_broadcast(a, r));
+    if (may_race_with(check, a, r, matching))
         check_words(check, a, r);
-    if (replaces(a, r, alike, same_lanes) || ends_copy(check, &a->epoch, &r->epoch))
+    if (replaces(a, r, matching, same_lanes) || ends_copy(check, &a->record, &r->record))
         a->words &= ~r->words;
 }
 
-// Whether the same threads have read all this since they last came to a barrier: whoever knows of that, knows of this.
-static inline bool has_read(const AccessCheck *check, const StridedAccess *a, const StridedAccess *r)
+// Redundant read: the same threads have read the same words in this barrier interval.
+static inline bool is_repeated_read(const AccessCheck *check, const StridedAccess *a, const StridedAccess *r)
 {
-    return a->epoch.time > check->barrier && check->by_all_lanes && a->whole && !(r->words & ~a->words) &&
-           is_same_warp(&a->epoch, &r->epoch) && !(r->epoch.lanes & ~a->epoch.lanes) && lies_alike(check, a, r);
+    return a->record.time > check->warp_epoch && check->full_warp_barriers && a->whole && !(r->words & ~a->words) &&
+           is_same_warp(&a->record, &r->record) && !(r->record.lanes & ~a->record.lanes) && lanes_match(check, a, r);
 }
 
-// False is certain.
-static inline bool has_rows_of(const ShadowLine *line, const AccessRecord *e)
+// False if the line has no access of the record's warp; true may be wrong.
+static inline bool may_have_warp(const ShadowLine *line, const AccessRecord *e)
 {
     if (line->count == 0)
-        return false; // what the first row holds then is of an earlier run
-    return is_same_warp(&line->first.epoch, e) || (line->count > 1 && line->more->by_warps & bit_of_warp(e));
+        return false; // `first` is of an earlier run
+    return is_same_warp(&line->first.record, e) || (line->count > 1 && line->overflow->warp_bits & warp_bit(e));
 }
 
-// Where a line of shared memory is only read, by lanes that lie ever anew, cells tell sooner that two have read a word.
-enum { ROWS_READ = 8 };
+// In shared memory that is only read, with changing lane patterns, cells find two readers of a word sooner.
+enum { MAX_STRIDED_READS = 8 };
 
-static bool keep_row(const AccessCheck *check, ShadowLine *line, const StridedAccess *r)
+static bool keep_strided(const AccessCheck *check, ShadowLine *line, const StridedAccess *r)
 {
-    const bool only_read = check->shared && check->by_barriers && !line->others;
-    if (line->count == (only_read ? ROWS_READ : ROWS) && (only_read || !make_room(check, line)))
+    const bool only_read = check->shared && check->barriers_only && !line->has_other_kinds;
+    if (line->count == (only_read ? MAX_STRIDED_READS : MAX_STRIDED) && (only_read || !make_room(check, line)))
         return false;
-    add_row(check, line, r);
+    add_strided(check, line, r);
     return true;
 }
 
-// What lanes read of a line that all only read: there are no races, and only the warp's own rows can tell of it already, go
-// on, or be replaced. `plainly`: a row that tells of it will do.
-static bool check_read_row(AccessCheck *check, ShadowLine *line, const StridedAccess *r, bool plainly)
+// A read of a line that so far has only been read: no race is possible, and only accesses of the same warp can be merged or become
+// redundant. is_initialised_read: a redundant read need not be kept.
+static bool check_strided_read(AccessCheck *check, ShadowLine *line, const StridedAccess *r, bool is_initialised_read)
 {
-    const bool own = has_rows_of(line, &r->epoch);
+    const bool own = may_have_warp(line, &r->record);
     uint32_t replaced = 0;
     StridedAccess *next = NULL;
-    check->shared_words = 0;
+    check->words_in_others = 0;
     for (int k = 0; k < line->count; k++) {
-        StridedAccess *a = row_at(line, k);
+        StridedAccess *a = strided_at(line, k);
         const uint32_t both = a->words & r->words;
-        check->shared_words |= both;
-        if (!own || !is_same_warp(&a->epoch, &r->epoch))
+        check->words_in_others |= both;
+        if (!own || !is_same_warp(&a->record, &r->record))
             continue;
-        const bool alike = lies_alike(check, a, r);
-        if (plainly && alike && has_read(check, a, r)) {
-            check->shared_words = 0;
+        const bool matching = lanes_match(check, a, r);
+        if (is_initialised_read && matching && is_repeated_read(check, a, r)) {
+            check->words_in_others = 0;
             return true;
         }
-        replaced |= (uint32_t)(both && replaces(a, r, alike, alike || read_again(a, r))) << k;
-        next = next || !alike || !continues(check, a, r) ? next : a;
+        replaced |= (uint32_t)(both && replaces(a, r, matching, matching || covers_broadcast(a, r))) << k;
+        next = next || !matching || !can_merge(check, a, r) ? next : a;
     }
     if (next)
         return merge(check, line, next, r);
     for (uint32_t rest = replaced; rest; rest &= rest - 1)
-        row_at(line, __builtin_ctz(rest))->words &= ~r->words;
+        strided_at(line, __builtin_ctz(rest))->words &= ~r->words;
     if (replaced)
-        drop_empty_rows(line);
-    return keep_row(check, line, r);
+        drop_empty(line);
+    return keep_strided(check, line, r);
 }
 
-// An access by lanes in a row: looks for races, and keeps it. False if the line has no room for it.
-static bool check_row(AccessCheck *check, ShadowLine *line, const StridedAccess *r, bool plainly)
+// Looks for races, and keeps the access. False if the line has no room for it.
+static bool check_strided(AccessCheck *check, ShadowLine *line, const StridedAccess *r, bool is_initialised_read)
 {
-    if (!line->others)
-        return check_read_row(check, line, r, plainly);
+    if (!line->has_other_kinds)
+        return check_strided_read(check, line, r, is_initialised_read);
     bool empty = false;
-    check->shared_words = ALL_LANES;
+    check->words_in_others = ALL_LANES;
     if (line->count == 1 && merge(check, line, &line->first, r))
         return true;
     for (int k = 0; k < line->count; k++) {
-        StridedAccess *a = row_by_age(line, k);
+        StridedAccess *a = strided_by_age(line, k);
         check_against(check, a, r);
         empty |= !a->words;
     }
     if (empty)
-        drop_empty_rows(line);
+        drop_empty(line);
     for (int k = 0; k < line->count; k++)
-        if (merge(check, line, row_at(line, k), r))
+        if (merge(check, line, strided_at(line, k), r))
             return true;
-    return keep_row(check, line, r);
+    return keep_strided(check, line, r);
 }
 
 // ---- An access in a line
 
-// Some lanes' bytes that lie in a line, which is taken: word by word.
+// Checks and records the lanes' bytes in the cells of a line, which is locked.
 static void check_lanes(AccessCheck *check, ShadowLine *line, uint32_t lanes, unsigned first, unsigned count)
 {
     for (unsigned at = first; at < first + count;) {
         const unsigned part = at % 4, end = first + count - at < 4 - part ? first + count - at : 4 - part;
-        sim_check_word(check, &line->more->cells[at / 4], lanes, ((1u << end) - 1) << part);
+        sim_check_word(check, &line->overflow->cells[at / 4], lanes, ((1u << end) - 1) << part);
         at += end;
     }
 }
@@ -346,159 +345,158 @@ static void mark_words(ShadowLine *line, uint32_t words)
     mark_bytes(line, 1, bytes_of_words(words >> 16));
 }
 
-// Each lane's part of a row: against the line's rows, if the row was not kept as one, and its values, where they are asked for.
-// The line is taken.
+// Lane by lane: records the access in the cells unless it is `kept` already, and if `values` checks or marks written bytes. The line
+// is locked.
 static void check_each_lane(AccessCheck *check, ShadowLine *line, const StridedAccess *r, bool kept, bool values)
 {
     Access *access = check->access;
-    const bool writing = writes(&r->epoch), updates = r->epoch.kind == ATOMIC_UPDATE, all_here = r->stride == ONE_PLACE;
-    for (uint32_t rest = r->epoch.lanes; rest; rest &= rest - 1) {
+    const bool writing = writes(&r->record), updates = r->record.kind == ATOMIC_UPDATE, same_address = r->stride == SAME_ADDRESS;
+    for (uint32_t rest = r->record.lanes; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest), at = r->origin + l * (int)r->stride;
         const int begin = at > 0 ? at : 0,
                   end = at + (int)access->bytes < LINE_BYTES ? at + (int)access->bytes : LINE_BYTES;
-        if (!kept && (!all_here || rest == r->epoch.lanes))
-            check_lanes(check, line, all_here ? rest : rest & -rest, (unsigned)begin, (unsigned)(end - begin));
+        if (!kept && (!same_address || rest == r->record.lanes))
+            check_lanes(check, line, same_address ? rest : rest & -rest, (unsigned)begin, (unsigned)(end - begin));
         if (values && updates)
-            sim_check_written(access, line, l, (unsigned)begin, (unsigned)(end - begin), (unsigned)(begin - at), false);
+            sim_check_written_bytes(access, line, l, (unsigned)begin, (unsigned)(end - begin), (unsigned)(begin - at), false);
         if (values)
-            sim_check_written(access, line, l, (unsigned)begin, (unsigned)(end - begin), (unsigned)(begin - at), writing);
+            sim_check_written_bytes(access, line, l, (unsigned)begin, (unsigned)(end - begin), (unsigned)(begin - at), writing);
     }
 }
 
-// The lanes of a row, all of whose bytes of whole words lie in this line, or a part of one lane's; the line is taken.
-static void check_taken(AccessCheck *check, ShadowLine *line, const StridedAccess *r, bool row, bool plainly)
+// Checks and records an access to r->words by r->record.lanes. The line is locked.
+static void check_words_of_lanes(AccessCheck *check, ShadowLine *line, const StridedAccess *r, bool as_strided, bool is_initialised_read)
 {
-    line->copies |= is_under_way(&r->epoch);
-    line->others |= r->epoch.kind != PLAIN_READ;
-    const bool kept = row && !line->apart && check_row(check, line, r, plainly);
-    if (kept && (plainly || !check->memory.values))
+    line->has_copies |= is_in_flight(&r->record);
+    line->has_other_kinds |= r->record.kind != PLAIN_READ;
+    const bool kept = as_strided && !line->has_cells && check_strided(check, line, r, is_initialised_read);
+    if (kept && (is_initialised_read || !check->memory.checks_values))
         return;
-    if (kept && writes(&r->epoch) && r->whole) {
+    if (kept && writes(&r->record) && r->whole) {
         mark_words(line, r->words);
         return;
     }
-    if (!kept && !line->apart)
-        split(check, line);
-    const bool unwritten = check->memory.values && !all_written(line, r->words);
+    if (!kept && !line->has_cells)
+        make_cells(check, line);
+    const bool unwritten = check->memory.checks_values && !all_written(line, r->words);
     if (!kept || unwritten)
         check_each_lane(check, line, r, kept, unwritten);
 }
 
-// The lanes of a row, each with so many bytes, that access some of its words.
+// The lanes, each with `bytes` bytes, that access at least one of r->words.
 static uint32_t lanes_of_words(const StridedAccess *r, size_t bytes)
 {
     uint32_t lanes = 0;
-    for (uint32_t rest = r->stride == ONE_PLACE ? 0 : r->epoch.lanes; rest; rest &= rest - 1) {
+    for (uint32_t rest = r->stride == SAME_ADDRESS ? 0 : r->record.lanes; rest; rest &= rest - 1) {
         const int at = r->origin + __builtin_ctz(rest) * (int)r->stride;
         const unsigned first = at > 0 ? (unsigned)at / 4 : 0;
         lanes |= r->words & bits_between(first, (unsigned)(at + (int)bytes + 3) / 4) ? rest & -rest : 0;
     }
-    return r->stride == ONE_PLACE ? r->epoch.lanes : lanes;
+    return r->stride == SAME_ADDRESS ? r->record.lanes : lanes;
 }
 
-// The line is taken.
-static __attribute__((noinline)) void check_in_taken_line(AccessCheck *check, ShadowLine *line, StridedAccess *r, bool row)
+// The general case. The line is locked.
+static __attribute__((noinline)) void check_slowly(AccessCheck *check, ShadowLine *line, StridedAccess *r, bool as_strided)
 {
-    const bool reads = check->by_barriers && r->epoch.kind == PLAIN_READ,
-               plainly = reads && (!check->memory.values || all_written(line, r->words));
-    const uint32_t words = r->words, lanes = r->epoch.lanes;
-    if (plainly)
+    const bool reads = check->barriers_only && r->record.kind == PLAIN_READ,
+               is_initialised_read = reads && (!check->memory.checks_values || all_written(line, r->words));
+    const uint32_t words = r->words, lanes = r->record.lanes;
+    if (is_initialised_read)
         r->words = words_to_note(check, line, r);
-    if (line->apart && r->words != words)
-        r->epoch.lanes = lanes_of_words(r, check->access->bytes);
-    const bool told = r->words != 0;
-    if (told)
-        check_taken(check, line, r, row, plainly && !line->apart);
-    if (told && reads && line->apart)
+    if (line->has_cells && r->words != words)
+        r->record.lanes = lanes_of_words(r, check->access->bytes);
+    const bool has_new_words = r->words != 0;
+    if (has_new_words)
+        check_words_of_lanes(check, line, r, as_strided, is_initialised_read && !line->has_cells);
+    if (has_new_words && reads && line->has_cells)
         sim_note_readers_of_cells(check, line, r);
-    r->epoch.lanes = lanes;
+    r->record.lanes = lanes;
     r->words = words;
     if (!reads)
         forget_readers(check, line, words);
-    else if (told && !line->apart && line->count > 1 && r->whole && check->shared_words)
+    else if (has_new_words && !line->has_cells && line->count > 1 && r->whole && check->words_in_others)
         sim_note_readers(check, line, r);
 }
 
-// Whether a row of the line tells of this one, too, or does so from now on, where no other row has any of its words.
-static inline bool goes_on(const AccessCheck *check, ShadowLine *line, StridedAccess *a, const StridedAccess *r, uint32_t words_of_others)
+// True if the access is, or has now become, part of `a`, and no other access has its words.
+static inline bool extends(const AccessCheck *check, ShadowLine *line, StridedAccess *a, const StridedAccess *r, uint32_t other_words)
 {
-    const bool only_reads = r->epoch.kind == PLAIN_READ && !line->others;
-    if ((line->count == 1 || (only_reads && !(words_of_others & r->words))) && merge(check, line, a, r))
+    const bool only_reads = r->record.kind == PLAIN_READ && !line->has_other_kinds;
+    if ((line->count == 1 || (only_reads && !(other_words & r->words))) && merge(check, line, a, r))
         return true;
-    return only_reads && check->by_barriers && has_read(check, a, r);
+    return only_reads && check->barriers_only && is_repeated_read(check, a, r);
 }
 
-// The same of the two newest rows.
-static inline bool is_in_newest(const AccessCheck *check, ShadowLine *line, const StridedAccess *r)
+// The same for the two newest accesses.
+static inline bool extends_newest(const AccessCheck *check, ShadowLine *line, const StridedAccess *r)
 {
-    struct ShadowOverflow *more = line->more;
-    if (goes_on(check, line, &line->first, r, line->count > 1 ? more->words : 0))
+    struct ShadowOverflow *overflow = line->overflow;
+    if (extends(check, line, &line->first, r, line->count > 1 ? overflow->words : 0))
         return true;
-    return line->count > 1 && goes_on(check, line, row_at(line, line->count - 1), r, more->words | line->first.words);
+    return line->count > 1 && extends(check, line, strided_at(line, line->count - 1), r, overflow->words | line->first.words);
 }
 
-// Whether a row has been read of a line in which nobody has done anything but read other words, and none of the warp's rows
-// is there to tell of it.
-static inline bool is_apart(const ShadowLine *line, const StridedAccess *r)
+// True if `r` is a read, and the line has only reads of other words by other warps.
+static inline bool is_disjoint_read(const ShadowLine *line, const StridedAccess *r)
 {
-    return r->epoch.kind == PLAIN_READ && !line->others && !has_rows_of(line, &r->epoch) &&
-           !(line->first.words & r->words) && !(line->count > 1 && line->more->words & r->words);
+    return r->record.kind == PLAIN_READ && !line->has_other_kinds && !may_have_warp(line, &r->record) &&
+           !(line->first.words & r->words) && !(line->count > 1 && line->overflow->words & r->words);
 }
 
-// The frequent cases: a line of which nothing is known, one whose newest rows go on, and one that more and more warps
-// read. False if it is another one. The line is taken.
+// The frequent cases: an empty line, one whose newest accesses continue, one that more and more warps read. False: another case, and
+// nothing has changed. The line is locked.
 static inline bool check_quickly(const AccessCheck *check, ShadowLine *line, const StridedAccess *r)
 {
-    const bool reads = r->epoch.kind == PLAIN_READ, values = check->memory.values;
-    if (line->apart || (!reads && r->epoch.kind != PLAIN_WRITE) || !r->whole)
+    const bool reads = r->record.kind == PLAIN_READ, values = check->memory.checks_values;
+    if (line->has_cells || (!reads && r->record.kind != PLAIN_WRITE) || !r->whole)
         return false;
     if (reads && values && !all_written(line, r->words))
         return false;
     if (line->count == 0)
-        add_row(check, line, r);
-    else if (!is_in_newest(check, line, r)) {
-        if (line->count == ROWS || !is_apart(line, r))
-            return reads && check->by_barriers && !words_to_note(check, line, r);
-        add_row(check, line, r);
+        add_strided(check, line, r);
+    else if (!extends_newest(check, line, r)) {
+        if (line->count == MAX_STRIDED || !is_disjoint_read(line, r))
+            return reads && check->barriers_only && !words_to_note(check, line, r);
+        add_strided(check, line, r);
     }
     if (reads)
         return true;
-    line->others = true;
+    line->has_other_kinds = true;
     if (values)
         mark_words(line, r->words);
     forget_readers(check, line, r->words);
     return true;
 }
 
-void sim_check_in_line(AccessCheck *check, ShadowLine *line, StridedAccess *r, bool row)
+void sim_check_strided(AccessCheck *check, ShadowLine *line, StridedAccess *r, bool as_strided)
 {
-    const Memory *memory = &check->memory;
-    if (check->by_barriers && r->epoch.kind == PLAIN_READ && tell_nothing(memory->run, line, r->words, memory->values))
+    const ShadowedMemory *memory = &check->memory;
+    if (check->barriers_only && r->record.kind == PLAIN_READ && is_known_read(memory->run, line, r->words, memory->checks_values))
         return;
     lock_line(check, line);
-    row &= check->rows;
-    if (!row || !check_quickly(check, line, r))
-        check_in_taken_line(check, line, r, row);
+    as_strided &= check->fits_strided;
+    if (!as_strided || !check_quickly(check, line, r))
+        check_slowly(check, line, r, as_strided);
     unlock_line(check, line);
 }
 
-// Whether one row, which says this, is all that is known of a line in this run. The line is not taken: no other thread makes a row
-// with this epoch, and who comes later finds it.
-static inline bool is_only_row(const ShadowLine *line, uint32_t run, const StridedAccess *r)
+// True if this access is the line's only record of this run. Needs no lock: no other thread makes a record with this block, warp and
+// time, and later accesses will find it.
+static inline bool is_only_access(const ShadowLine *line, uint32_t run, const StridedAccess *r)
 {
-    const uint32_t *is = (const uint32_t *)&line->first.epoch, *wanted = (const uint32_t *)&r->epoch;
+    const uint32_t *is = (const uint32_t *)&line->first.record, *wanted = (const uint32_t *)&r->record;
     bool same = __atomic_load_n(&line->run, __ATOMIC_ACQUIRE) == run && __atomic_load_n(&line->count, __ATOMIC_RELAXED) == 1 &&
                 !(r->words & ~__atomic_load_n(&line->first.words, __ATOMIC_RELAXED)) &&
                 __atomic_load_n(&line->first.origin, __ATOMIC_RELAXED) == r->origin &&
                 __atomic_load_n(&line->first.shape, __ATOMIC_RELAXED) == r->shape;
-    for (size_t k = 0; k < sizeof r->epoch / sizeof *is && same; k++)
+    for (size_t k = 0; k < sizeof r->record / sizeof *is && same; k++)
         same = __atomic_load_n(&is[k], __ATOMIC_RELAXED) == wanted[k];
     return same;
 }
 
-bool sim_note_row(const AccessCheck *check, ShadowLine *line, const StridedAccess *r)
+bool sim_note_strided_store(const AccessCheck *check, ShadowLine *line, const StridedAccess *r)
 {
-    if (is_only_row(line, check->memory.run, r))
+    if (is_only_access(line, check->memory.run, r))
         return true;
     lock_line(check, line);
     const bool noted = line->count == 0 && check_quickly(check, line, r);
@@ -508,19 +506,19 @@ bool sim_note_row(const AccessCheck *check, ShadowLine *line, const StridedAcces
 
 // ---- Loads for memory that is only read
 
-// Who wrote these bytes of a line, which is taken, in this run.
+// A write to these bytes of a line in this run, and its lanes; or NULL. The line is locked.
 static const AccessRecord *find_writer(ShadowLine *line, unsigned first, unsigned count, uint32_t *lanes)
 {
     for (unsigned at = first; at < first + count; at++) {
         const unsigned n = at / 4;
-        for (int k = 0; !line->apart && k < line->count; k++) {
-            const StridedAccess *r = row_at(line, k);
+        for (int k = 0; !line->has_cells && k < line->count; k++) {
+            const StridedAccess *r = strided_at(line, k);
             *lanes = lanes_at_byte(r, (int)at);
-            if (writes(&r->epoch) && r->words >> n & 1 && *lanes)
-                return &r->epoch;
+            if (writes(&r->record) && r->words >> n & 1 && *lanes)
+                return &r->record;
         }
-        for (int k = 0; line->apart && k < line->more->cells[n].count; k++) {
-            const AccessRecord *e = &epochs_of(&line->more->cells[n])[k];
+        for (int k = 0; line->has_cells && k < line->overflow->cells[n].count; k++) {
+            const AccessRecord *e = &records_of(&line->overflow->cells[n])[k];
             *lanes = e->lanes;
             if (writes(e) && e->bytes >> at % 4 & 1)
                 return e;
@@ -540,7 +538,7 @@ void sim_check_read_only(AccessCheck *check, uint32_t mask)
         const unsigned in_line = (unsigned)(first % LINE_BYTES), bytes = (unsigned)check->access->bytes;
         const AccessRecord *writer = find_writer(line, in_line, bytes, &lanes);
         if (writer) {
-            check->race = (Race){*writer, check->epoch, .found = true, .stale = true};
+            check->race = (Race){*writer, check->record, .found = true, .stale = true};
             check->race.earlier.lanes = lanes;
             check->race.later.lanes = 1u << l;
         }

@@ -208,7 +208,7 @@ static uint32_t released_lanes(const ReleaseRecord *e, const HistorySearch *s, u
 {
     const AccessRecord *access = s->access;
     uint32_t released = 0;
-    if (e->block != access->block || e->copy_done != (access->kind == COPY_UNDER_WAY))
+    if (e->block != access->block || e->copy_done != (access->kind == COPY_IN_FLIGHT))
         return 0;
     if (access->time <= e->block_epoch && !e->copy_done)
         return s->lanes;

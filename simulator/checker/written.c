@@ -1,10 +1,10 @@
-// written.c: which bytes of memory somebody has written.
+// written.c: which bytes of memory have been written.
 #include "checker/shadow.h"
 #include "base/platform.h"
 
 #include <string.h>
 
-// Those of so many bytes of a line, at least one, from the first on.
+// The bits of `count` bytes of a line, at least one, from byte `first` on.
 static void bits_of(uint64_t bits[2], unsigned first, unsigned count)
 {
     const unsigned __int128 all = ~(unsigned __int128)0 >> (LINE_BYTES - count) << first;
@@ -12,7 +12,7 @@ static void bits_of(uint64_t bits[2], unsigned first, unsigned count)
     bits[1] = (uint64_t)(all >> 64);
 }
 
-void sim_check_written(Access *access, ShadowLine *line, int lane, unsigned first, unsigned count, unsigned done,
+void sim_check_written_bytes(Access *access, ShadowLine *line, int lane, unsigned first, unsigned count, unsigned done,
                           bool writing)
 {
     uint64_t bits[2];
@@ -33,8 +33,8 @@ void sim_check_written(Access *access, ShadowLine *line, int lane, unsigned firs
             access->unwritten[lane] |= 1u << ((done + k) & 31);
 }
 
-// Elements that lie in one half of a line each.
-static void find_unwritten_elements(Access *access, uint32_t mask, const Memory *memory)
+// For elements that do not cross half a line.
+static void find_unwritten_elements(Access *access, uint32_t mask, const ShadowedMemory *memory)
 {
     const uint32_t all = access->bytes == 32 ? ~0u : (1u << access->bytes) - 1;
     uint32_t any = 0;
@@ -49,50 +49,50 @@ static void find_unwritten_elements(Access *access, uint32_t mask, const Memory 
     access->has_unwritten |= any != 0;
 }
 
-void sim_find_unwritten_of(Access *access, uint32_t mask, const Memory *memory)
+void sim_set_unwritten(Access *access, uint32_t mask, const ShadowedMemory *memory)
 {
     const bool elements = access->bytes == access->alignment && access->bytes <= 32;
-    if (memory->values && elements && !access->has_unwritten) {
+    if (memory->checks_values && elements && !access->has_unwritten) {
         find_unwritten_elements(access, mask, memory);
         return;
     }
-    for (uint32_t rest = memory->values ? mask : 0; rest; rest &= rest - 1) {
+    for (uint32_t rest = memory->checks_values ? mask : 0; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         const size_t first = (size_t)(access->pointer[l] - memory->base);
         for (size_t done = 0, count; done < access->bytes; done += count) {
             const unsigned in_line = (unsigned)((first + done) % LINE_BYTES);
             count = access->bytes - done < LINE_BYTES - in_line ? access->bytes - done : LINE_BYTES - in_line;
-            sim_check_written(access, &memory->lines[(first + done) / LINE_BYTES], l, in_line, (unsigned)count, (unsigned)done, false);
+            sim_check_written_bytes(access, &memory->lines[(first + done) / LINE_BYTES], l, in_line, (unsigned)count, (unsigned)done, false);
         }
     }
 }
 
-static uint32_t *settled_of(Allocation *a)
+static uint32_t *make_fully_written(Allocation *a)
 {
-    uint32_t *known = NULL, *fully_written = calloc(a->bytes / LINE_BYTES + 1, sizeof *fully_written);
+    uint32_t *existing = NULL, *fully_written = calloc(a->bytes / LINE_BYTES + 1, sizeof *fully_written);
     if (!fully_written)
         sim_die("out of memory for the checker's lines of memory");
-    if (__atomic_compare_exchange_n(&a->fully_written, &known, fully_written, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    if (__atomic_compare_exchange_n(&a->fully_written, &existing, fully_written, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return fully_written;
     free(fully_written);
-    return known; // another host thread was first
+    return existing; // another host thread was faster
 }
 
-ShadowLine *sim_make_lines_of(Allocation *a)
+ShadowLine *sim_make_lines(Allocation *a)
 {
-    ShadowLine *known = NULL, *lines = sim_new_lines(a->bytes);
+    ShadowLine *existing = NULL, *lines = sim_new_lines(a->bytes);
     sim_prefer_large_pages(lines, a->bytes / LINE_BYTES * sizeof *lines);
-    settled_of(a);
-    if (__atomic_compare_exchange_n(&a->lines, &known, lines, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    make_fully_written(a);
+    if (__atomic_compare_exchange_n(&a->lines, &existing, lines, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return lines;
     sim_free_lines(lines, 0);
-    return known; // the same
+    return existing; // another host thread was faster
 }
 
 bool sim_starts_unwritten(uint64_t address)
 {
     const Allocation *a = sim_allocation_at(address);
-    return a && sim_is_fresh(a) && address - a->address < a->bytes;
+    return a && sim_starts_uninitialised(a) && address - a->address < a->bytes;
 }
 
 void sim_update_fully_written(const Allocation *a, size_t line)
@@ -104,7 +104,7 @@ void sim_update_fully_written(const Allocation *a, size_t line)
 void sim_mark_written(uint64_t address, size_t bytes)
 {
     Allocation *a = sim_checks() ? sim_allocation_at(address) : NULL;
-    if (!a || !sim_is_fresh(a) || address - a->address >= a->bytes)
+    if (!a || !sim_starts_uninitialised(a) || address - a->address >= a->bytes)
         return;
     ShadowLine *lines = sim_lines_of(a);
     size_t first = address - a->address;
@@ -112,13 +112,13 @@ void sim_mark_written(uint64_t address, size_t bytes)
     while (first < end) {
         const unsigned in_line = (unsigned)(first % LINE_BYTES);
         const unsigned count = end - first < LINE_BYTES - in_line ? (unsigned)(end - first) : LINE_BYTES - in_line;
-        sim_check_written(NULL, &lines[first / LINE_BYTES], 0, in_line, count, 0, true);
+        sim_check_written_bytes(NULL, &lines[first / LINE_BYTES], 0, in_line, count, 0, true);
         sim_update_fully_written(a, first / LINE_BYTES);
         first += count;
     }
 }
 
-// The first of a line's bytes, from one on, that somebody wrote, or nobody; LINE_BYTES if there is none.
+// The first byte of a line at or after `from` that is written, or unwritten; LINE_BYTES if there is none.
 static unsigned find_in_line(const ShadowLine *line, unsigned from, bool written)
 {
     for (unsigned half = from / 64; half < 2; half++) {
@@ -130,7 +130,7 @@ static unsigned find_in_line(const ShadowLine *line, unsigned from, bool written
     return LINE_BYTES;
 }
 
-// The first of these bytes of an allocation that somebody wrote, or nobody; `bytes` if there is none.
+// Offset of the first of these bytes that is written, or unwritten; `bytes` if there is none.
 static size_t find_byte(const ShadowLine *lines, size_t first, size_t bytes, bool written)
 {
     for (size_t at = first; at < first + bytes;) {
@@ -145,7 +145,7 @@ static size_t find_byte(const ShadowLine *lines, size_t first, size_t bytes, boo
 static size_t find(uint64_t address, size_t bytes, bool written)
 {
     Allocation *a = sim_checks() ? sim_allocation_at(address) : NULL;
-    if (!a || !sim_is_fresh(a) || address - a->address >= a->bytes)
+    if (!a || !sim_starts_uninitialised(a) || address - a->address >= a->bytes)
         return written ? 0 : bytes;
     const size_t first = address - a->address, inside = bytes < a->bytes - first ? bytes : a->bytes - first;
     if (!a->lines)
