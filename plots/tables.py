@@ -679,7 +679,7 @@ def suites(_):
                 continue
             outcomes = Counter(suite.outcome(same, label) for _, same in those)
             ours = [outcome for outcome in (suite.outcome(same, label) for _, reading, same in found if reading == label) if outcome != "not built"]
-            good = "silent" if label == "clean" else "told"
+            good = "silent" if label == "clean" else "reported"
             lines.append([title, words, str(len(those)), str(outcomes[good]), str(outcomes["not built"]), str(len(ours)), str(ours.count(good))])
     return table(["suite", "label", "tests", "result agrees with the label", "not built", "tests after correction", "result agrees with the corrected label"], lines, words=2)
 
@@ -727,7 +727,7 @@ def coursesleft(_):
 def mistakes_found(_):
     """Mistakes that the checker found in public code, confirmed by reading the code."""
     return table(["program", "location", "mistake", "kind", "reported upstream"],
-                 [[row["program"], f"`{row['place']}`", row["what"], row["kind"], row["told"]] for row in read(ROOT / "tests/suites/found.csv")], words=5)
+                 [[row["program"], f"`{row['place']}`", row["what"], row["kind"], row["reported"]] for row in read(ROOT / "tests/suites/found.csv")], words=5)
 
 
 def attacks(_):
@@ -778,7 +778,7 @@ def figures(_):
     scanned = [float(row["cub_us"]) / float(row["scan_us"]) for row in read(SCANS / "against-cub.csv")]
     held = [row["verdict"] != "passed" for row in read(ROOT / "tests/tools/attacks.csv")]
     return table(["", "result", "details"], [
-        ["races detected in Indigo, a public suite of graph programs", f"{indigo['race', 'told']} of {programs['race']}; false positives: {programs['clean'] - indigo['clean', 'silent']} of {programs['clean']} clean programs",
+        ["races detected in Indigo, a public suite of graph programs", f"{indigo['race', 'reported']} of {programs['race']}; false positives: {programs['clean'] - indigo['clean', 'silent']} of {programs['clean']} clean programs",
          "[suites](docs/suites.md)"],
         ["mutants of our kernels detected by their own check or the simulator", f"{len(changes) - verdicts['equivalent'] - verdicts['missed']} of {len(changes)}; {verdicts['equivalent']} are equivalent, {verdicts['missed']} missed; "
          f"compute-sanitizer detects {sanitizer} of the {len(sanitized_too)} that it ran on", "[the checker](simulator/checker.md)"],

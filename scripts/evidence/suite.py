@@ -87,8 +87,8 @@ def run_each_way(program, arguments, folder):
     return [run(program, arguments, way | {"SIM_THREADS": "1"}, folder, TIME_LIMIT_S) for way in WAYS]
 
 
-def is_told(label, kinds):
-    """Whether what was reported is what the label means."""
+def is_reported(label, kinds):
+    """Whether the reported kinds include the labelled mistake."""
     return any(kind.startswith("race") for kind in kinds.split()) if label == "race" else kinds != ""
 
 
@@ -102,7 +102,7 @@ def results(number, case, folder, options):
         runs = run_each_way(program, arguments, options.folder)
         rows.append(row(case, name, set().union(*(kinds for kinds, _ in runs)), {status for _, status in runs}))
     program.unlink()
-    if case.label != "clean" and not any(is_told(case.label, of_input["kinds"]) for of_input in rows):
+    if case.label != "clean" and not any(is_reported(case.label, of_input["kinds"]) for of_input in rows):
         debug = argparse.Namespace(**vars(options) | {"options": options.options.replace("-O3", "-G").replace("-lineinfo", "")})
         if built(case, program, debug):
             for of_input in rows:
@@ -141,12 +141,12 @@ def tests(rows):
 
 
 def outcome(same, label):
-    """Of a test's rows, where it is of this label: told, missed, accused, silent, or not built."""
+    """The outcome of a test with this label: reported, missed, flagged (a false positive), silent, or not built."""
     if same[0]["status"] == "not built":
         return "not built"
     if label == "clean":
-        return "silent" if all(each["status"] == "0" for each in same) else "accused"
-    return "told" if any(is_told(label, each["kinds"]) for each in same) else "missed"
+        return "silent" if all(each["status"] == "0" for each in same) else "flagged"
+    return "reported" if any(is_reported(label, each["kinds"]) for each in same) else "missed"
 
 
 def adjudicated_by(suite, name, label, rows):
@@ -201,7 +201,7 @@ def summary(suite, rows):
         counts[label, outcome(same, label)] += 1
         read_as = reading(suite, name, label, adjudicated)
         came = outcome(same, read_as) if read_as in LABELS else ""
-        if came in ("missed", "accused", "not built"):
+        if came in ("missed", "flagged", "not built"):
             lines.append(f"  {came}: {name} ({label}{f', read as {read_as}' * (read_as != label)}): {'; '.join(dict.fromkeys(each['kinds'] + ' status ' + each['status'] for each in same))}")
     for (label, came), count in sorted(counts.items()):
         print(f"{label}: {count} {came}")
