@@ -1,4 +1,4 @@
-// block.c: a block: made, begun, and its warps' turns.
+// block.c: creates and initialises blocks, and runs their warps in time slices.
 #include "machine/blocks.h"
 
 #include <stdlib.h>
@@ -24,20 +24,20 @@ void sim_use_local(Block *b, size_t bytes)
     b->local_used = bytes;
 }
 
-// The order in which the block's warps have their turns: that of their numbers, or one that $SIM_BLOCK_ORDER shuffles,
-// in which none has the turn that its number would give it.
+// The order in which the warps run: ascending, or, with $SIM_BLOCK_ORDER, a random permutation that leaves no warp in its
+// own position.
 static void order_warps(Block *b)
 {
     const bool shuffles = sim_settings()->shuffles;
     b->series = sim_settings()->block_order ^ (b->number + 1) * 0xd1b54a32d192ed03;
-    for (int n = 0; n < b->warp_count; n++) { // the new one takes the place of an earlier one, and that the last
+    for (int n = 0; n < b->warp_count; n++) { // Sattolo's algorithm, inside out
         const uint64_t place = shuffles && n > 0 ? sim_next_random(&b->series) % (uint64_t)n : (uint64_t)n;
         b->turns[n] = b->turns[place];
         b->turns[place] = (uint8_t)n;
     }
 }
 
-// Which of the launch's blocks it is.
+// Sets the block's indices and rank.
 static void name_block(Block *b, uint64_t place)
 {
     const Launch *launch = b->launch;
@@ -72,7 +72,7 @@ void sim_start_block(Block *b, uint64_t place)
     b->meetings = 0;
     b->round = (Round){0};
     memset(b->barriers, 0, sizeof b->barriers);
-    memset(b->shared, 0xff, b->launch->shared_bytes); // what nobody wrote is NaN, the same in every run
+    memset(b->shared, 0xff, b->launch->shared_bytes); // uninitialised shared memory is NaN, the same in every run
     if (b->clocks)
         sim_observer.begin_block(b);
     b->local_used = 0;
@@ -142,7 +142,7 @@ void sim_run_warps(Block *b)
         progress |= w->splits && sim_run_warp(w);
         instructions += w->instructions;
     }
-    if (b->launch->ended >= b->place) // what it has read by now may keep it from ever getting on
+    if (b->launch->ended >= b->place) // if its speculative reads are stale, it might wait for ever
         sim_await_turn(b);
     const bool others_may_help = b->launch->together && sim_waits_for_cluster(b);
     if (!progress && !others_may_help && !sim_open_joins(b))
@@ -154,7 +154,8 @@ void sim_run_warps(Block *b)
     const uint64_t most = sim_settings()->max_instructions;
     if (b->watch->in_vain > most / 100)
         sim_go_on_together(b, SIM_WAITS_FOR_LATER);
-    if (instructions > most / 10 && sim_may_wait_for_later(b) && sim_asks_others(b)) // and writes in vain meanwhile
+    if (instructions > most / 10 && sim_may_wait_for_later(b) && sim_asks_others(b)) // as its loop writes memory,
+                                                                                     // SIM_WAITS_FOR_LATER was not detected
         sim_go_on_together(b, "a block asks again and again for what others may do");
     if (instructions > most || b->watch->in_vain > most / 10)
         sim_report_limit(b, instructions > most ? instructions : b->watch->in_vain);

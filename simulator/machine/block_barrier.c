@@ -1,11 +1,11 @@
-// block_barrier.c: the barriers of a block: paths come, and wait; with the last of those that it expects, they go on.
+// block_barrier.c: block barriers (bar.sync, bar.arrive, bar.red).
 #include "machine/running.h"
 
 #include <string.h>
 
-// ---- Those who come
+// ---- Arrival
 
-// The lanes whose value is another one.
+// A mask of the lanes with another value.
 static uint32_t lanes_unlike(const uint32_t *values, uint32_t value)
 {
     uint32_t lanes = 0;
@@ -21,17 +21,17 @@ void sim_come_to_barrier(Warp *w, WarpSplit *p, const Instr *i)
     const uint32_t asked = i->b == NOWHERE ? 0 : ((uint32_t *)(w->lanes + i->b))[first];
     const uint32_t expected = asked ? asked : (uint32_t)w->block->warp_count * LANES;
     if (number >= BARRIERS)
-        sim_fault(w, i, first, cudaErrorIllegalInstruction, "barrier %u; there are %d", number, BARRIERS);
+        sim_fault(w, i, first, cudaErrorIllegalInstruction, "barrier %u does not exist; a block has %d", number, BARRIERS);
     if (asked % LANES || (i->op == BAR_ARRIVE && asked == 0))
-        sim_fault(w, i, first, cudaErrorIllegalInstruction, "a barrier for %u threads, no multiple of a warp", asked);
+        sim_fault(w, i, first, cudaErrorIllegalInstruction, "a barrier for %u threads, which is not a multiple of the warp size", asked);
     const uint32_t elsewhere = lanes_unlike(numbers, number) & p->mask;
     if (elsewhere)
         sim_fault(w, i, __builtin_ctz(elsewhere), cudaErrorIllegalInstruction,
-                  "barrier %u, while another lane of the warp comes to barrier %u", numbers[__builtin_ctz(elsewhere)],
+                  "barrier %u, while another lane of the warp executes barrier %u", numbers[__builtin_ctz(elsewhere)],
                   number);
     Barrier *b = &w->block->barriers[number];
     if (b->count > 0 && b->expected != expected)
-        sim_fault(w, i, first, cudaErrorIllegalInstruction, "barrier %u for %u threads, on which others wait for %u",
+        sim_fault(w, i, first, cudaErrorIllegalInstruction, "barrier %u for %u threads, at which others wait for %u threads",
                   number, expected, b->expected);
     if (i->op >= BAR_POPC) {
         const uint32_t values = *(uint32_t *)(w->lanes + i->c) ^ (i->flags & COMBINE_NEGATED ? ALL_LANES : 0);
@@ -53,12 +53,12 @@ void sim_come_to_barrier(Warp *w, WarpSplit *p, const Instr *i)
     sim_check_barrier(w->block, (int)number);
 }
 
-// ---- A barrier that is complete
+// ---- Completion
 
 static bool complete(const Block *b, const Barrier *barrier)
 {
     const bool all = barrier->expected >= (uint32_t)b->warp_count * LANES;
-    uint32_t threads = 0; // a barrier for some of the warps counts whole ones
+    uint32_t threads = 0; // a barrier with a thread count counts whole warps
     if (all && barrier->count < b->live)
         return false;
     for (int n = 0; n < b->warp_count; n++)

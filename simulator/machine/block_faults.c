@@ -1,10 +1,10 @@
-// block_faults.c: what goes wrong in a block, and how that is said.
+// block_faults.c: records what went wrong in a block, and words the message.
 #include "machine/blocks.h"
 
 #include <stdarg.h>
 #include <string.h>
 
-// "file:line", the end of a long name; whether these are known.
+// "file:line", with the end of a long name; false if unknown.
 static bool line_of_source(const Module *m, int file, int line, char *text, size_t space)
 {
     if (line <= 0 || file < 0 || file >= m->file_count || !m->files[file].text)
@@ -15,8 +15,7 @@ static bool line_of_source(const Module *m, int file, int line, char *text, size
     return true;
 }
 
-// Says of an instruction, behind what is in the text: ", bar.sync, PTX line 7 (a.cu:3, inlined into a.cu:9): ". What is
-// used of the text then.
+// Appends ", bar.sync, PTX line 7 (a.cu:3, inlined into a.cu:9)" to the text; returns its new length.
 static int say_instruction(const Module *m, const Statement *s, char *text, int used, size_t space)
 {
     const int opcode = (int)(s->opcode.length < 60 ? s->opcode.length : 60);
@@ -29,7 +28,7 @@ static int say_instruction(const Module *m, const Statement *s, char *text, int 
     return used + snprintf(text + used, space - (size_t)used, " (%s)", line);
 }
 
-// Says which kernel, block, thread and instruction it is; a lane below 0 is none.
+// Writes kernel, block, thread and instruction; lane < 0: no thread.
 static void say_where(Block *b, char *text, size_t space, const Instr *i, const Warp *w, int lane)
 {
     const dim3 size = b->launch->block;
@@ -50,7 +49,7 @@ static void say_where(Block *b, char *text, size_t space, const Instr *i, const 
 static void note_fault(Warp *w, const Instr *i, int lane, cudaError_t error, const char *format, va_list arguments)
 {
     Block *b = w->block;
-    sim_await_turn(b); // is it a fault of the block, or of its running ahead?
+    sim_await_turn(b); // a fault after a stale speculative read restarts the block
     if (b->error != cudaSuccess)
         return;
     b->error = error;

@@ -1,75 +1,73 @@
-// blocks.h: what the files that run a launch's blocks use of each other.
+// blocks.h: functions shared by the files that run the blocks of a launch.
 //
-// A block is its host thread's own, from when it was made until it is freed: no lock is held. What the blocks of a launch
-// share is atomic (which one begins next, how many have ended), or under workers.c's lock (which one went wrong).
+// A block is owned by its host thread, so its functions take no lock. What the blocks of a launch share is atomic
+// (next_block, ended_blocks) or guarded by the lock of workers.c (the fault).
 #ifndef BLOCKS_H
 #define BLOCKS_H
 
 #include "machine/observer.h"
 
-typedef enum Departure { NONE, FAULT, RESTART, ABANDONED, WAITS_FOR_LATER } Departure; // how a block's run was left
+typedef enum Departure { NONE, FAULT, RESTART, ABANDONED, WAITS_FOR_LATER } Departure; // reason for the longjmp to on_fault
 
 // ---- block.c
 
-// Memory for a block that a host thread runs; NULL where there is none left.
+// Allocates a block that a worker reuses; NULL if out of memory.
 Block *sim_new_block(Launch *launch);
 void sim_free_block(Block *b);
-// The block becomes the one that has this place in the launch's order, and is about to begin.
+// Initialises the block as the one at this position of the start order.
 void sim_start_block(Block *b, uint64_t place);
-// Forgets what the block had begun to do; what it counts goes on from these.
+// Discards the block's state, before it runs again or another block uses it; its counters become `counters`.
 void sim_clear_block(Block *b, const Counters *counters);
-// Each of the block's warps has a turn. Leaves by b->on_fault where none of them gets on any more.
+// Runs each warp for one time slice. Leaves through on_fault if no warp can make progress.
 void sim_run_warps(Block *b);
 
 // ---- deadlock.c
 
 bool sim_waits_for_cluster(const Block *b);
-// Lets lanes go on that wait at a join, where those that they wait for wait for them: at a barrier perhaps for any of
-// them, else for those that an operation between lanes names. False if there are none.
+// Releases lanes that wait for reconvergence while their warp waits for them: any lanes if some wait at a barrier, otherwise
+// only those that a warp-level operation names. False if there are none.
 bool sim_open_joins(Block *b);
-// Whether a warp goes round a loop, or waits for other blocks, and all others wait or do the same: for what only other
-// blocks could bring.
+// True if every warp waits or is in a loop without progress, and only other blocks could change that.
 bool sim_is_block_stuck(const Block *b);
-// Lets other lanes of its warps run that could, and that those which run keep back; false where there are none.
+// Runs other runnable lanes of its warps, which a polling split keeps from running; false if there are none.
 bool sim_let_other_lanes_run(Block *b);
-// Whether blocks behind this one may bring what it waits for.
+// True if the launch has later blocks that could still start and release this one.
 bool sim_may_wait_for_later(const Block *b);
-// Where nobody else has done anything that the block could not have seen, it goes on where it is, and those behind it
-// take turns with it. CUDA promises that only for cooperative launches. A line will say why.
+// Continues this block and time-slices it with the later ones, if it is the earliest that has not ended. CUDA guarantees
+// that only for cooperative launches; a message on stderr gives the reason.
 #define SIM_WAITS_FOR_LATER "its blocks wait for later ones"
 void sim_go_on_together(Block *b, const char *why);
-// Whether a warp goes round a loop that asks what others did.
+// True if a warp is in a loop that polls memory.
 bool sim_asks_others(const Block *b);
-// These name what the block waits for, and leave by b->on_fault.
+// These report what the block waits for, and leave through on_fault.
 _Noreturn void sim_report_deadlock(Block *b);
 _Noreturn void sim_report_stuck(Block *b);
 _Noreturn void sim_report_limit(Block *b, uint64_t instructions);
 
 // ---- workers.c
 
-// Runs each of the launch's blocks to its end; or until one waits for later ones, which is launch->held then.
+// Runs the launch's blocks to their end, or until one waits for later blocks: then launch->held is set.
 void sim_run_blocks(Launch *launch);
-// How many host threads would do that.
 int sim_worker_count(const Launch *launch);
-// Frees the block, if there is one, when the launch has got what it has counted.
+// Adds the block's counters to the launch and frees it. NULL is allowed.
 void sim_end_block(Launch *launch, Block *b);
-// Of a block that went wrong: the launch has gone wrong with it, unless an earlier one has.
+// Makes the block's fault that of the launch, unless an earlier block has failed.
 void sim_record_fault(Launch *launch, const Block *b);
-// There was no memory for a block.
+// Records that there was no memory for a block.
 void sim_report_memory(Launch *launch);
 
 // ---- skipped_blocks.c
 
-// Counts the blocks at the end of the grid that would do nothing but count, and leaves them out of those that run.
+// Counts the idle blocks at the end of the grid without running them.
 void sim_leave_out_idle_blocks(Launch *launch);
 
-// ---- together.c
+// ---- time_slicing.c
 
-// Runs as many whole clusters at once as the device holds, in turns. The first block that goes wrong ends the launch.
+// Runs as many whole clusters at once as the device holds, time-sliced on one host thread. The first fault ends the launch.
 void sim_run_together(Launch *launch);
-// One of the blocks waits for later ones: it goes on, and they take turns with it.
+// Continues the held block, time-sliced with the later ones.
 void sim_go_on_from_held(Launch *launch);
-// Says so, once for each of the first kernels.
+// Reports that on stderr, once for each of the first kernels.
 void sim_say_together(const Launch *launch);
 
 #endif

@@ -1,12 +1,11 @@
-// cluster.c: thread block clusters: blocks that run together, meet at a barrier of their own and reach each
-// other's shared memory.
+// cluster.c: thread block clusters: distributed shared memory and the cluster's barrier.
 //
-// An address in the shared memory of a cluster is one of a block's, and from bit RANK_BIT on 1 + the block's
-// rank; 0 there means the block that asks. A launch without clusters has clusters of one block.
+// A shared-memory address holds 1 + the rank of its block from bit RANK_BIT on; 0 means the executing block. Without
+// clusters every block is a cluster of its own.
 #include "machine/observer.h"
 #include "machine/ops/lanes.h"
 
-enum { RANK_BIT = 24 }; // no block has so much shared memory
+enum { RANK_BIT = 24 }; // shared memory of a block is smaller than 2^24 bytes
 
 // ---- Addresses
 
@@ -21,21 +20,21 @@ uint8_t *sim_find_in_cluster(Warp *w, const Instr *i, int lane, uint64_t address
     const uint64_t rank = (address >> RANK_BIT) - 1, offset = address & ((1u << RANK_BIT) - 1);
     const size_t size = b->launch->shared_bytes;
     if (rank >= b->launch->cluster_blocks)
-        sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes at 0x%llx of shared memory, where no "
-                  "block of the cluster has any",
+        sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes at 0x%llx of shared memory, which "
+                  "belongs to no block of the cluster",
                   bytes, (unsigned long long)address);
     if (!(i->flags & WITHIN_CLUSTER))
         sim_fault(w, i, lane, cudaErrorIllegalAddress,
-                  "address 0x%llx is one of the cluster's shared memory, which this "
-                  "instruction does not reach: the block's own only",
+                  "address 0x%llx is in another block's shared memory, but this "
+                  "instruction accesses only its own block's",
                   (unsigned long long)address);
     if (bytes > size || offset > size - bytes)
         sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes at 0x%llx of the shared memory of block "
-                  "%llu of the cluster, which has %zu",
+                  "%llu of the cluster, which has %zu bytes",
                   bytes, (unsigned long long)offset, (unsigned long long)rank, size);
     if (b->cluster[rank]->live == 0)
         sim_fault(w, i, lane, cudaErrorIllegalAddress,
-                  "the shared memory of block %llu of the cluster, which has ended", (unsigned long long)rank);
+                  "the shared memory of block %llu of the cluster, which has exited\ncall cluster.sync() in all blocks after the last access", (unsigned long long)rank);
     return b->cluster[rank]->shared + offset;
 }
 
@@ -44,7 +43,7 @@ Block *sim_block_named(const Warp *w, uint64_t address)
     return w->block->cluster[(address >> RANK_BIT) - 1];
 }
 
-// The address in shared memory that a lane's operand is, generic or not.
+// A lane's operand as an address in shared memory; it may be generic.
 static uint64_t shared_address(Warp *w, const Instr *i, int lane)
 {
     const uint8_t *lanes = w->lanes + i->a;
@@ -56,7 +55,7 @@ static uint64_t shared_address(Warp *w, const Instr *i, int lane)
         address = sim_offset_of_generic(address);
     if (address >> RANK_BIT > w->block->launch->cluster_blocks)
         sim_fault(w, i, lane, cudaErrorIllegalAddress,
-                  "address 0x%llx of shared memory, where no block of the cluster has any",
+                  "address 0x%llx of shared memory, which belongs to no block of the cluster",
                   (unsigned long long)address);
     return address;
 }
@@ -69,7 +68,7 @@ void sim_map_address(Warp *w, const Instr *i, uint32_t mask)
         const int l = __builtin_ctz(rest);
         const uint64_t offset = shared_address(w, i, l) & ((1u << RANK_BIT) - 1);
         if (ranks[l] >= blocks)
-            sim_fault(w, i, l, cudaErrorIllegalInstruction, "block %u of a cluster of %u", ranks[l], blocks);
+            sim_fault(w, i, l, cudaErrorIllegalInstruction, "block rank %u in a cluster of %u blocks", ranks[l], blocks);
         const uint64_t mapped = window + ((uint64_t)(ranks[l] + 1) << RANK_BIT | offset);
         if (i->bytes == 8)
             OPERAND(uint64_t, d)[l] = mapped;
@@ -87,9 +86,9 @@ void sim_rank_of_address(Warp *w, const Instr *i, uint32_t mask)
     }
 }
 
-// ---- The barrier: each thread arrives, and later waits until all threads of the cluster have arrived, or ended.
+// ---- Barrier: each thread arrives, and later waits until all threads of the cluster have arrived or exited.
 
-// Lets those go on that wait and have all passed.
+// Releases the waiting splits whose lanes' phase is complete.
 static void release(Block *b)
 {
     for (int n = 0; n < b->warp_count; n++) {
@@ -133,8 +132,8 @@ void sim_come_to_cluster_barrier(Warp *w, WarpSplit *p, const Instr *i)
     const uint32_t before = w->arrived | w->passed, wrong = p->mask & (i->op == CLUSTER_ARRIVE ? before : ~before);
     if (wrong)
         sim_fault(w, i, __builtin_ctz(wrong), cudaErrorIllegalInstruction,
-                  i->op == CLUSTER_ARRIVE ? "the thread arrives at the cluster's barrier again, without having waited"
-                                          : "the thread waits at the cluster's barrier, at which it has not arrived");
+                  i->op == CLUSTER_ARRIVE ? "the thread arrives at the cluster barrier again without waiting in between"
+                                          : "the thread waits at the cluster barrier without having arrived");
     p->pc++;
     p->loop = NULL;
     if (i->op == CLUSTER_ARRIVE) {

@@ -1,23 +1,23 @@
-// convergence.c: lanes of a warp that meet at an operation between them, or at a barrier of the warp, wherever they are.
+// convergence.c: warp-level operations and __syncwarp(), for lanes that may be at different instructions.
 #include "machine/observer.h"
 
 #include <string.h>
 
-// Whether lanes that are at different instructions take part in the same operation: the PTX ISA asks for the same
-// qualifiers, and any warp barrier does.
+// True if lanes at these instructions take part in the same operation: PTX requires the same qualifiers, except for warp
+// barriers.
 static bool same_operation(const Instr *a, const Instr *b)
 {
     return a->control == b->control &&
            (a == b || a->control == WARP_BARRIER || a->opcode == b->opcode);
 }
 
-// The lanes that a path's lane names as those that take part in the operation at which it waits.
+// The live lanes in the member mask of a lane that waits.
 static uint32_t members_of(const Warp *w, const WarpSplit *p, int lane)
 {
     return ((const uint32_t *)(p->frame->lanes + sim_instruction_of(p)->members))[lane] & w->live;
 }
 
-// The lanes that have come to operation i, wherever it stands, and name the lanes `wanted` as members.
+// The lanes that have arrived at operation i, wherever it is in the code, with this member mask.
 static uint32_t lanes_at(const Warp *w, const Instr *i, uint32_t wanted)
 {
     uint32_t lanes = 0;
@@ -31,12 +31,12 @@ static uint32_t lanes_at(const Warp *w, const Instr *i, uint32_t wanted)
     return lanes;
 }
 
-typedef struct Gathered { // operands of lanes that are at different places
-    uint64_t wide[LANES]; // the first one, of 8 bytes a lane,
-    uint32_t a[LANES], b[LANES], c[LANES], d[LANES], predicate, result, second; // of 4, or a predicate
+typedef struct Gathered { // operands of lanes that are at different instructions
+    uint64_t wide[LANES]; // operand a of 8 bytes
+    uint32_t a[LANES], b[LANES], c[LANES], d[LANES], predicate, result, second; // of 4 bytes, or a predicate
 } Gathered;
 
-// Copies a path's lanes of the operands into g, or of the results out of it.
+// Copies the lanes' operands from the split into g, or their results back.
 static void exchange(Gathered *g, const WarpSplit *p, uint32_t mask, bool out)
 {
     const Instr *i = sim_instruction_of(p);
@@ -71,7 +71,7 @@ static void exchange(Gathered *g, const WarpSplit *p, uint32_t mask, bool out)
     }
 }
 
-// Runs operation i for lanes that may be at different places, so that their operands lie in different registers.
+// Executes operation i for lanes at different instructions, whose operands are in different registers.
 static void operate_across(Warp *w, const Instr *i, uint32_t mask)
 {
     Gathered g;
@@ -104,8 +104,6 @@ static void operate(Warp *w, const Instr *i, uint32_t mask)
         sim_observer.meet(w, mask);
 }
 
-// Runs the operation at which p waits, once for each set of members that is complete; paths whose lanes
-// have all had it go on.
 void sim_converge_execute(Warp *w, WarpSplit *p)
 {
     const Instr *i = sim_instruction_of(p);
@@ -140,7 +138,6 @@ uint32_t sim_wanted_lanes(const Warp *w)
     return wanted;
 }
 
-// Lanes that wait for each other at a warp's barrier, or at the same operation between lanes.
 void sim_converge_wait(Warp *w, WarpSplit *p, const Instr *i)
 {
     const uint32_t *members = (const uint32_t *)(w->lanes + i->members), first = members[__builtin_ctz(p->mask)];
@@ -151,9 +148,9 @@ void sim_converge_wait(Warp *w, WarpSplit *p, const Instr *i)
     }
     outside &= p->mask;
     if (outside)
-        sim_fault(w, i, __builtin_ctz(outside), cudaErrorIllegalInstruction, "the lane is not in its own mask 0x%08x",
+        sim_fault(w, i, __builtin_ctz(outside), cudaErrorIllegalInstruction, "the lane is not in its own mask 0x%08x\nname in the mask exactly the lanes that execute the operation",
                   members[__builtin_ctz(outside)]);
-    if ((different & p->mask) == 0 && (first & w->live) == p->mask) { // all are here, as most often
+    if ((different & p->mask) == 0 && (first & w->live) == p->mask) { // fast path: all lanes have arrived together
         w->block->counters.shuffles += i->kind == SHUFFLE;
         operate(w, i, p->mask);
         p->pc++;

@@ -1,5 +1,4 @@
-// counters.c: one row for each launch into the file that $SIM_COUNTERS names, and, if $SIM_SPEED is
-// set, how fast the host was, at the program's end.
+// counters.c: appends a row for each launch to the file of $SIM_COUNTERS; with $SIM_SPEED, prints the host's speed at exit.
 #include "base/platform.h"
 #include "machine/block.h"
 
@@ -8,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A program's step is the folder that it lies in: ".../step03_sequential/reduce".
+// The name of the program's folder: "step03_sequential" of ".../step03_sequential/reduce".
 static void step_name(char *name, size_t space)
 {
     char path[4096];
@@ -28,14 +27,14 @@ static void say_speed(void)
     fprintf(stderr, "simulator: %" PRIu64 " warp instructions in %.6f s of the host\n", all_instructions, all_seconds);
 }
 
-// Ends the program: the counters cannot be written.
+// Exits: the counters cannot be written.
 static _Noreturn void give_up(const char *path)
 {
     fprintf(stderr, "simulator: cannot write the counters to %s: %s\n", path, strerror(errno));
     exit(EXIT_FAILURE);
 }
 
-// "256", "32x8" or "8x4x2": blocks of as many threads may read memory in another order.
+// "256", "32x8" or "8x4x2": with the same number of threads, the shape may change the access order.
 static void write_shape(FILE *file, dim3 block)
 {
     fprintf(file, "%u", block.x);

@@ -1,7 +1,7 @@
-// deadlock.c: blocks that do not get on: what lets them go on after all, and what is said where nothing does.
+// deadlock.c: blocks without progress: what lets them continue, and the report if nothing does.
 #include "machine/blocks.h"
 
-// Whether a path waits at a barrier of the block or of the cluster.
+// True if a split waits at a barrier of the block or of the cluster.
 static bool is_at_barrier(const Block *b)
 {
     for (int n = 0; n < b->warp_count; n++)
@@ -48,7 +48,7 @@ bool sim_let_other_lanes_run(Block *b)
     return gave;
 }
 
-// Says what a path waits for, if it waits for others, and ends the block then.
+// Reports what a split waits for and ends the block; returns if it waits for no other thread.
 static void report_waiting(Warp *w, const WarpSplit *p)
 {
     const Block *b = w->block;
@@ -56,14 +56,16 @@ static void report_waiting(Warp *w, const WarpSplit *p)
     const int first = __builtin_ctz(p->mask), lanes = __builtin_popcount(p->mask);
     if (p->waiting == WAITS_AT_CLUSTER)
         sim_fault(w, next - 1, first, cudaErrorLaunchTimeout,
-                  "%d threads of a warp wait at the cluster's barrier, which others of the cluster never reach", lanes);
+                  "%d threads of a warp wait at the cluster barrier, which other threads of the cluster never reach", lanes);
     if (p->waiting == WAITS_AT_BARRIER)
         sim_fault(w, next - 1, first, cudaErrorLaunchTimeout,
-                  "%u threads wait at barrier %d, which others of the %u threads still alive never reach",
+                  "%u threads wait at barrier %d, which others of the %u threads that have not exited never reach\n"
+                  "move the barrier to where all threads of the block execute it",
                   b->barriers[p->barrier].count, p->barrier, b->live);
     if (p->waiting == WAITS_FOR_LANES)
         sim_fault(w, next, first, cudaErrorLaunchTimeout,
-                  "%d lanes wait for others of their warp, which never come (lanes 0x%x; %u threads alive)", lanes,
+                  "%d lanes (0x%x) wait for other lanes in their mask that never execute this operation; %u threads have not exited\n"
+                  "name in the mask exactly the lanes that execute the operation", lanes,
                   p->mask, b->live);
 }
 
@@ -72,10 +74,10 @@ _Noreturn void sim_report_deadlock(Block *b)
     for (int n = 0; n < b->warp_count; n++)
         for (const WarpSplit *p = b->warps[n].splits; p; p = p->next)
             report_waiting(&b->warps[n], p);
-    sim_fault(&b->warps[0], NULL, -1, cudaErrorLaunchTimeout, "no thread can go on");
+    sim_fault(&b->warps[0], NULL, -1, cudaErrorLaunchTimeout, "deadlock: no thread can continue");
 }
 
-// The warp that has run most of those that could go on.
+// Of the warps that can run, the one with the most instructions.
 static Warp *busiest_warp(Block *b)
 {
     Warp *busiest = &b->warps[0];
@@ -86,7 +88,8 @@ static Warp *busiest_warp(Block *b)
     return busiest;
 }
 
-// A kernel runs to its end before the host goes on. So what waits for the host never ends here, and is right on a GPU.
+// A kernel runs to its end before the host continues. A kernel that waits for the host is correct on a GPU, but never ends
+// here.
 static void refuse_waiting_for_host(Block *b)
 {
     for (int n = 0; b->error == cudaSuccess && n < b->warp_count; n++) {
@@ -95,24 +98,25 @@ static void refuse_waiting_for_host(Block *b)
         if (!p)
             continue;
         sim_note_fault(w, sim_loop_around(p), __builtin_ctz(p->mask), cudaErrorNotSupported,
-                       "this loop asks memory that the host may write, and does not end: a kernel that waits for the host "
-                       "while it runs cannot be run here, where each ends before the host goes on");
+                       "this loop polls memory that the host may write, and does not end; the simulator cannot run a kernel that "
+                       "waits for the host, as each kernel ends before the host continues");
         b->fault.awaits_host = true;
         longjmp(b->on_fault, FAULT);
     }
 }
 
-// Names the branch that turns the loop.
+// Reports the loop by the branch that closes it.
 static _Noreturn void report_endless(Block *b, const char *what)
 {
     refuse_waiting_for_host(b);
     Warp *w = busiest_warp(b);
     const WarpSplit *p = sim_next_split(w);
-    char waits[120] = "", bytes[40] = "";
+    char waits[200] = "", bytes[40] = "";
     if (w->awaited.expected && w->awaited.bytes)
-        snprintf(bytes, sizeof bytes, ", and %lld bytes", (long long)w->awaited.bytes);
+        snprintf(bytes, sizeof bytes, " and %lld bytes", (long long)w->awaited.bytes);
     if (w->awaited.expected)
-        snprintf(waits, sizeof waits, "; it waits at an mbarrier, for %u of %u arrivals%s", w->awaited.missing,
+        snprintf(waits, sizeof waits, "; it waits at an mbarrier for %u of %u arrivals%s\n"
+                 "check the parity of this wait, and the number of arrivals", w->awaited.missing,
                  w->awaited.expected, bytes);
     sim_fault(w, p ? sim_loop_around(p) : NULL, p ? __builtin_ctz(p->mask) : -1, cudaErrorLaunchTimeout, "%s%s", what,
               waits);
@@ -148,14 +152,14 @@ _Noreturn void sim_report_stuck(Block *b)
     sim_go_on_together(b, SIM_WAITS_FOR_LATER);
     if (!sim_next_split(busiest_warp(b)))
         sim_report_deadlock(b);
-    report_endless(b, "an endless loop turns here: all that could end it waits, or turns in such a loop as well");
+    report_endless(b, "endless loop: every thread that could end it is waiting, or in such a loop, too");
 }
 
 _Noreturn void sim_report_limit(Block *b, uint64_t instructions)
 {
     char what[160];
     snprintf(what, sizeof what,
-             "%llu warp instructions and no end: an endless loop? ($SIM_MAX_INSTRUCTIONS sets the limit)",
+             "no end after %llu warp instructions: perhaps an endless loop ($SIM_MAX_INSTRUCTIONS sets the limit)",
              (unsigned long long)instructions);
     report_endless(b, what);
 }

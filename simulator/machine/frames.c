@@ -1,12 +1,11 @@
-// frames.c: a frame of a warp: registers, constants and special registers of a function's call, and how lanes come into
-// one and out of it again.
+// frames.c: call frames of a warp: registers, constants and special registers; entry to and return from functions.
 #include "machine/running.h"
 
 #include <string.h>
 
-enum { CALL_BYTES = 64 }; // that a call takes from the stack besides the function's variables
+enum { CALL_BYTES = 64 }; // stack bytes of a call, besides the function's variables
 
-// ---- What a frame holds
+// ---- Contents
 
 static uint64_t special_value(const Warp *w, const Frame *f, Special special, int lane)
 {
@@ -74,7 +73,7 @@ static void fill_slot(const Warp *w, Frame *f, const Slot *s)
 {
     uint8_t *lanes = f->lanes + s->offset;
     uint64_t value = s->special < 0 ? s->value : special_value(w, f, (Special)s->special, 0);
-    if (s->bytes == 4 && !differs_between_lanes(s->special)) { // the most frequent: where a block is in its grid
+    if (s->bytes == 4 && !differs_between_lanes(s->special)) { // fast path: indices of the block in the grid
         for (int l = 0; l < LANES; l++)
             ((uint32_t *)lanes)[l] = (uint32_t)value;
         return;
@@ -86,7 +85,7 @@ static void fill_slot(const Warp *w, Frame *f, const Slot *s)
     }
 }
 
-// Sets those registers to zero that the function may read before it writes them.
+// Zeroes the registers that the function may read before it writes them.
 static void clear_registers(Frame *f)
 {
     const Program *p = f->function->program;
@@ -154,7 +153,7 @@ static const Function *callee_of(Warp *w, const Instr *i, uint32_t mask, uint32_
     for (const Function *f = w->block->launch->module->functions; f; f = f->next)
         if ((uint64_t)(uintptr_t)f == target && f->defined && !f->entry)
             return f;
-    sim_fault(w, i, __builtin_ctz(mask), cudaErrorIllegalAddress, "a call of 0x%llx, which is no function",
+    sim_fault(w, i, __builtin_ctz(mask), cudaErrorIllegalAddress, "a call of 0x%llx, which is not a function",
               (unsigned long long)target);
 }
 
@@ -176,14 +175,14 @@ void sim_call(Warp *w, WarpSplit *p, const Instr *i)
 {
     uint32_t same;
     const Function *callee = callee_of(w, i, p->mask, &same);
-    if (same != p->mask) { // lanes that call different functions go one after the other
+    if (same != p->mask) { // different callees run one after another
         sim_diverge(w, p, p->pc + 1, same, p->pc, p->pc);
         return;
     }
     const uint64_t local_base = p->frame->local_base + (p->frame->function->local_bytes + 15) / 16 * 16 + CALL_BYTES;
     if (local_base + callee->local_bytes > w->block->launch->local_bytes)
         sim_fault(w, i, __builtin_ctz(p->mask), cudaErrorIllegalAddress,
-                  "the stack of %zu bytes overflows; cudaDeviceSetLimit(cudaLimitStackSize, ...) enlarges it",
+                  "stack overflow: the stack has %zu bytes\nenlarge it with cudaDeviceSetLimit(cudaLimitStackSize, ...)",
                   w->block->launch->local_bytes);
     Frame *f = new_frame(w, callee);
     f->caller = p->frame;

@@ -1,10 +1,11 @@
-// livelock.c: whether a block does the same again and again, as one does in which a thread asks a flag of another block and
-// tells its own block what it found, behind a barrier. Such a loop writes, so that progress.c takes it for work.
+// livelock.c: detects a block that repeats its state. A typical one polls another block's flag and broadcasts the result to
+// its own block, followed by a barrier: such a loop writes memory, so that progress.c counts it as progress.
 #include "machine/running.h"
 
 #include <string.h>
 
-enum { FIRST_LOOK = 1024, LOOKS = 32 }; // rounds before the first look; looks at each, for loops of so many barriers
+enum { FIRST_LOOK = 1024, LOOKS = 32 }; // round of the first check; checks after each power of two, for loops of up to so
+                                        // many barriers
 
 static uint64_t mix(uint64_t state, uint64_t more)
 {
@@ -33,9 +34,8 @@ static uint64_t mix_path(uint64_t state, const WarpSplit *p)
     return state;
 }
 
-// A number for all that decides what the block does next, and that it changes itself. Global memory is not looked
-// at: a store there counts as a change. Atomic operations do not, for a flag may be asked by one; nor do bulk copies
-// and writes to surfaces.
+// A hash of everything that decides what the block does next and that it can change itself. Of global memory only the number
+// of stores counts, for a block may poll by atomic operations. Bulk copies and surface writes do not count.
 static uint64_t state_of(const Block *b)
 {
     uint64_t state = mix(b->live, b->counters.global_store_requests);
@@ -53,7 +53,7 @@ bool sim_state_repeats(Block *b)
     const uint64_t count = ++b->round.count;
     if (count < FIRST_LOOK)
         return false;
-    const uint64_t since = count - (UINT64_C(1) << (63 - __builtin_clzll(count))); // the last power of two
+    const uint64_t since = count - (UINT64_C(1) << (63 - __builtin_clzll(count))); // distance to the last power of two
     if (since > LOOKS)
         return false;
     const uint64_t state = state_of(b);

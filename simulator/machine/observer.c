@@ -1,4 +1,4 @@
-// observer.c: who observes the machine.
+// observer.c: the registered observer.
 #include "machine/observer.h"
 
 Observer sim_observer;

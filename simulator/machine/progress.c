@@ -1,7 +1,7 @@
-// progress.c: whether a warp gets on: loops that lead nowhere or wait for the host, and lanes that others keep back.
+// progress.c: loops without progress, loops that wait for the host, and starved lanes.
 #include "machine/running.h"
 
-// ---- Loops that lead nowhere
+// ---- Loops without progress
 
 uint64_t sim_state_of(const Frame *f)
 {
@@ -12,7 +12,7 @@ uint64_t sim_state_of(const Frame *f)
     return state;
 }
 
-// Whether the path is in its loop, or in a function that was called there.
+// True if the split is in its loop, or in a function called there.
 static bool is_in_loop(const WarpSplit *p)
 {
     const Instr *at = sim_instruction_of(p);
@@ -22,7 +22,7 @@ static bool is_in_loop(const WarpSplit *p)
     return f && at >= &f->function->program->code[p->loop->target] && at <= p->loop;
 }
 
-// Whether a path that comes to the branch has been in one of two loops all along, the other one of which is in it.
+// True if one of the split's loop and the loop of back_edge contains the other, and the split has not left them.
 static bool in_same_nest(const WarpSplit *p, const Instr *turn)
 {
     const bool around = p->loop_frame == p->frame && turn > p->loop &&
@@ -30,8 +30,8 @@ static bool in_same_nest(const WarpSplit *p, const Instr *turn)
     return around || is_in_loop(p);
 }
 
-// A loop that waits for a clock, and for nothing else, may turn for seconds. The longer it has turned, the faster the clock goes, up
-// to a quarter of a second at a time: a clock of 32 bits must not come round unseen. No delay is shorter than was asked for.
+// A loop that only waits for a clock may last seconds. Its clock advances faster and faster, by up to 2^28 cycles a step, so
+// that a 32-bit clock never wraps unseen. No delay becomes shorter than requested.
 static void move_clock(Warp *w, const WarpSplit *p)
 {
     enum { MOST = 19 };
@@ -49,7 +49,8 @@ void sim_count_iteration(Warp *w, WarpSplit *p, const Instr *turn)
     if (p->loop && !same && is_in_loop(p) && ++p->inner_iterations < SIM_ITERATIONS_TO_COMPARE)
         return;
     if (!same) {
-        w->block->watch->memory_version += !p->loop || !in_same_nest(p, turn); // what it did before may have been more
+        w->block->watch->memory_version += !p->loop || !in_same_nest(p, turn); // the code before the loop may have written
+                                                                               // memory
         p->loop = turn;
         p->loop_frame = p->frame;
         p->iterations = 0;
@@ -87,10 +88,10 @@ bool sim_is_stuck(const Warp *w)
     return !p || leads_nowhere(w, p);
 }
 
-// The branch that turns the loop which an instruction is in; NULL: it is in none.
+// The branch that closes the innermost loop around an instruction, or NULL.
 static const Instr *loop_around(const Program *program, uint32_t at)
 {
-    for (uint32_t k = at; k < program->count; k++) // the next branch back over it is the innermost loop's
+    for (uint32_t k = at; k < program->count; k++) // it is the next backward branch over the instruction
         if (program->code[k].control == BRANCH && program->code[k].target <= at)
             return &program->code[k];
     return NULL;
@@ -101,7 +102,7 @@ const Instr *sim_loop_around(const WarpSplit *p)
     return loop_around(p->frame->function->program, p->pc);
 }
 
-// Where in the code of its caller a function was called.
+// Index of the call in the caller's code.
 static uint32_t call_of(const Frame *f)
 {
     return (uint32_t)(f->call - f->caller->function->program->code);
@@ -132,15 +133,15 @@ bool sim_polls_in_loop(const WarpSplit *p)
     return false;
 }
 
-// Whether the instruction looks for what others, perhaps the host, have done: an atomic operation, as of a lock, does
-// so for the host only with the scope of the system.
+// True if the instruction may read what other threads, or the host, have written. Of atomic operations only those with
+// system scope can be meant for the host.
 static bool looks_for_host(const Instr *i)
 {
     return (i->kind == LOAD && i->flags & ASKS_OTHERS) || (i->kind == ATOMIC && i->scope == SYSTEM_SCOPE) ||
            (i->control == CALL && (!i->call->callee || i->call->callee->program->effects.observes));
 }
 
-// Whether the host may write there while a kernel runs.
+// True if the host may write to the allocation while a kernel runs.
 static bool is_open_to_host(const Allocation *a)
 {
     const bool shared = a->kind == PINNED_MEMORY || a->kind == MANAGED_MEMORY || a->kind == HOST_MEMORY ||
@@ -148,7 +149,7 @@ static bool is_open_to_host(const Allocation *a)
     return shared && !sim_in_device_range((const void *)(uintptr_t)a->address);
 }
 
-// Whether what a lane loads lies there. Its address is still that of the last turn.
+// True if a lane loads from such memory; its address register still has the value of the last iteration.
 static bool loads_from_host(const Frame *f, int lane, const Instr *i)
 {
     if (i->kind != LOAD || (i->at.base != NOWHERE && i->at.base_bytes != 8))
@@ -159,8 +160,8 @@ static bool loads_from_host(const Frame *f, int lane, const Instr *i)
     return a && address - a->address < a->bytes && is_open_to_host(a);
 }
 
-// Whether the innermost loop that a path is in, perhaps in a function that called its own, looks for what the host has
-// done; near: the warp's last access was of memory that is open to it.
+// True if the innermost loop around the split, perhaps in a caller, polls memory that the host may write. host_visible: the
+// warp's last access was to such memory.
 static bool looks_in_loop(const WarpSplit *p, bool near)
 {
     const int lane = __builtin_ctz(p->mask);

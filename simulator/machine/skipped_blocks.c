@@ -1,25 +1,25 @@
-// skipped_blocks.c: blocks at the end of a grid that have nothing to do, as where a program asks for more of them than its data fills: each
-// thread finds that its number is too large, and returns. Such blocks are counted, and do not run.
+// skipped_blocks.c: idle blocks at the end of a grid, whose threads all find their index out of range and return. They are
+// counted without being run.
 //
-// That they are so shows in ranges: of what the kernel's first instructions compute, the least and the greatest number that any
-// thread of these blocks can have. Where each branch goes the same way for the whole range, all threads take that way.
+// The proof is an interval analysis of the kernel's first instructions over all threads of these blocks. The blocks are idle
+// if each guard has one value for the whole interval.
 #include "machine/blocks.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_STEPS = 64, LEAST_BLOCKS = 64 }; // instructions of a thread; with fewer blocks it is not worth while
+enum { MOST_STEPS = 64, LEAST_BLOCKS = 64 }; // instructions of a thread; below MIN_BLOCKS the analysis does not pay off
 
-typedef struct Range { // all zeros: nothing is known
+typedef struct Range { // an interval; all zeros: unknown
     int64_t low, high;
     bool known;
 } Range;
 
-typedef struct Tail { // the blocks of a grid from one number on, in its last dimension, and the way that their threads take
+typedef struct Tail { // the blocks from one index on in the grid's last dimension, and the path that their threads take
     const Launch *launch;
     uint32_t first[3];
-    Range *values;      // of registers, constants and predicates (0 or 1), by their places in the frame, by 4 bytes
-    uint64_t count, on; // instructions of a warp; those of them for which its lanes are on
+    Range *values;      // of registers, constants and predicates (0 or 1), by frame offset / 4
+    uint64_t count, on; // instructions of a warp; those of them with active lanes
 } Tail;
 
 static Range exactly(int64_t value)
@@ -43,7 +43,7 @@ static Range operand(const Tail *t, uint32_t place)
     return r ? *r : (Range){0};
 }
 
-// ---- What a frame holds when a thread begins
+// ---- Initial frame
 
 static Range range_of_special(const Tail *t, int special)
 {
@@ -70,7 +70,7 @@ static void fill_frame(Tail *t)
                                                    : exactly((int32_t)s->value);
 }
 
-// ---- What an instruction computes
+// ---- Transfer functions
 
 static bool begins_with(const Statement *s, const char *begin)
 {
@@ -83,15 +83,15 @@ static bool ends_with(const Statement *s, const char *end)
     return s->opcode.length >= length && memcmp(s->opcode.text + s->opcode.length - length, end, length) == 0;
 }
 
-// The range, if all of it can be told in as many bits as the opcode's type has; else nothing is known. nvcc multiplies and adds
-// numbers without a sign by instructions for those with one, so it says nothing of the sign.
+// The interval if its values fit the width of the opcode's type, otherwise unknown. nvcc uses signed instructions for
+// unsigned numbers, so the sign is ignored.
 static Range in_bits(const Statement *s, Range r)
 {
     const bool small = ends_with(s, "32");
     return r.known && r.low >= (small ? INT32_MIN : INT64_MIN) && r.high <= (small ? UINT32_MAX : INT64_MAX) ? r : (Range){0};
 }
 
-// The same if they are numbers of that type.
+// The same, with the sign of the type.
 static Range fitting(const Statement *s, Range r)
 {
     const bool small = ends_with(s, "32"), is_signed = ends_with(s, "s32") || ends_with(s, "s64");
@@ -107,14 +107,14 @@ static Range sum(Range a, Range b)
     return r.known && !low && !high ? r : (Range){0};
 }
 
-static Range product(Range a, Range b) // of numbers that are not negative
+static Range product(Range a, Range b) // of non-negative numbers
 {
     Range r = {.known = a.known && b.known && a.low >= 0 && b.low >= 0};
     const bool low = __builtin_mul_overflow(a.low, b.low, &r.low), high = __builtin_mul_overflow(a.high, b.high, &r.high);
     return r.known && !low && !high ? r : (Range){0};
 }
 
-// Whether a is less than b, or, with `equal`, no greater: 0, 1, or unknown.
+// a < b, or a <= b with `equal`: 0, 1, or unknown.
 static Range is_less(Range a, Range b, bool equal)
 {
     const int64_t more = equal ? 0 : 1;
@@ -136,7 +136,7 @@ static Range comparison(const Statement *s, Range a, Range b)
     return begins_with(s, "setp.ge.") ? is_less(b, a, true) : (Range){0};
 }
 
-static Range both_or_one(Range a, Range b, int64_t decides) // of two predicates, one of which may decide alone
+static Range both_or_one(Range a, Range b, int64_t decides) // of two predicates: AND decides by 0, OR by 1
 {
     if (is_exactly(a, decides) || is_exactly(b, decides))
         return exactly(decides);
@@ -202,9 +202,9 @@ static void compute(Tail *t, const Instr *i)
         *to = r;
 }
 
-// ---- The blocks' way
+// ---- Control flow
 
-// Whether all threads of the blocks return soon, and do nothing else.
+// True if all threads of the blocks return after a few instructions without side effects.
 static bool is_idle(Tail *t)
 {
     const Program *p = t->launch->kernel->program;
@@ -228,7 +228,7 @@ static bool is_idle(Tail *t)
     return false;
 }
 
-// The last dimension in which the grid has more than one block.
+// The highest dimension in which the grid has more than one block.
 static int last_dimension(const Launch *launch)
 {
     return launch->grid.z > 1 ? 2 : launch->grid.y > 1 ? 1 : 0;
@@ -250,7 +250,7 @@ void sim_leave_out_idle_blocks(Launch *launch)
     t.first[dimension] = size - 1;
     t.values = malloc((launch->kernel->program->frame_bytes / 4 + 1) * sizeof *t.values);
     if (launch->blocks >= LEAST_BLOCKS && t.values && is_idle(&t)) {
-        uint32_t busy = 0, idle = size - 1; // where the tail may begin, and where it does at the latest
+        uint32_t busy = 0, idle = size - 1; // bounds of the first idle index
         while (busy < idle) {
             t.first[dimension] = busy + (idle - busy) / 2;
             if (is_idle(&t))

@@ -1,12 +1,11 @@
-// splits.c: the paths of a warp: how they split, meet, and take turns.
+// splits.c: the splits of a warp: divergence, reconvergence and scheduling.
 //
-// Lanes that run together are a path: a program counter and a mask. Where a branch sends lanes
-// different ways, the path splits; the old path waits at the join, the first instruction that all
-// ways lead through, until the new ones have come there. A path may also wait at a barrier of the
-// block, or for other lanes of its warp; then another path of the warp runs.
+// A split is a set of lanes that execute together: a program counter and a mask. At a divergent branch the split is divided:
+// the old one waits at the reconvergence point, the immediate post-dominator of the branch, until the new ones arrive there.
+// A split may also wait at a block barrier or for other lanes of its warp; then another split of the warp runs.
 //
-// CUDA promises that lanes meet nowhere but where the program says so, and that each of them gets on. So a join
-// is a hint: where all others wait for lanes that wait at a join, these go on without the rest.
+// Independent thread scheduling guarantees progress of every lane, but no reconvergence. So reconvergence points are hints:
+// if all other lanes wait for lanes that wait at one, these continue without the rest.
 #include "machine/running.h"
 
 WarpSplit *sim_new_split(Warp *w, WarpSplit *parent, Frame *frame, uint32_t mask, uint32_t pc, uint32_t reconvergence_pc)
@@ -40,13 +39,13 @@ void sim_end_split(Warp *w, WarpSplit *p)
         sim_end_split(w, parent);
 }
 
-// Whether the lanes that do not jump run first: with $SIM_BLOCK_ORDER now and then, as CUDA promises no order.
+// True if the not taken path runs first: sometimes with $SIM_BLOCK_ORDER, as CUDA guarantees no order.
 static bool others_first(Block *b)
 {
     return sim_settings()->shuffles && sim_next_random(&b->series) % 2;
 }
 
-// Puts the warp's first path behind its second one.
+// Swaps the warp's first two splits.
 static void swap_first(Warp *w)
 {
     WarpSplit *const first = w->splits, *const second = first->next;
@@ -67,7 +66,7 @@ void sim_diverge(Warp *w, WarpSplit *p, uint32_t reconvergence_pc, uint32_t mask
     w->block->counters.divergent_branches++;
     p->loop = NULL;
     if (reconvergence_pc != end) {
-        sim_note_jump(p, from, reconvergence_pc); // some may
+        sim_note_jump(p, from, reconvergence_pc); // of some lanes
         p->pc = reconvergence_pc;
         p->waiting = WAITS_FOR_SPLITS;
         p->children = (pc != reconvergence_pc) + (other_pc != reconvergence_pc);
@@ -79,7 +78,7 @@ void sim_diverge(Warp *w, WarpSplit *p, uint32_t reconvergence_pc, uint32_t mask
             swap_first(w);
         return;
     }
-    // Nested branches that meet at the same place share the one who waits there.
+    // Nested branches with the same reconvergence point share the split that waits there.
     p->mask = other;
     p->pc = other_pc;
     if (pc != reconvergence_pc || !p->parent) {
@@ -91,7 +90,7 @@ void sim_diverge(Warp *w, WarpSplit *p, uint32_t reconvergence_pc, uint32_t mask
     }
 }
 
-// ---- Which path runs
+// ---- Scheduling
 
 WarpSplit *sim_next_split(const Warp *w)
 {
@@ -113,7 +112,7 @@ void sim_put_last(Warp *w, WarpSplit *p)
     p->next = NULL;
 }
 
-// ---- Joins that open
+// ---- Early release from reconvergence points
 
 uint32_t sim_lanes_at_reconvergence(const Warp *w, const WarpSplit *p)
 {

@@ -1,4 +1,5 @@
-// together.c: blocks that wait for others on purpose: as many as the device holds take turns in one host thread.
+// time_slicing.c: blocks that wait for each other legitimately: as many as the device holds share one host thread in time
+// slices.
 #include "machine/blocks.h"
 
 #include <stdlib.h>
@@ -17,7 +18,7 @@ static void start_cluster(Launch *launch, Block *const *blocks)
         sim_start_block(blocks[k], launch->next_block++);
 }
 
-// Each of the block's warps has a turn. Where it was the last of its cluster that ended, the next cluster begins;
+// Runs each of the block's warps for one time slice. If the block's cluster has ended, starts the next one in its slots;
 // false if there is none.
 static bool have_turn(Block *b)
 {
@@ -43,7 +44,7 @@ static bool have_turn(Block *b)
     return true;
 }
 
-// Where none of the blocks gets on, lets other lanes of their warps run; where there are none, ends the launch.
+// If no block makes progress, runs other lanes of their warps; if there are none, ends the launch.
 static void free_stuck_blocks(Block **blocks, uint64_t count)
 {
     bool gave = false;
@@ -63,8 +64,7 @@ static void free_stuck_blocks(Block **blocks, uint64_t count)
     sim_record_fault(first->launch, first);
 }
 
-// Whether the block lets this turn pass: in a shuffled order now and then a block stands still for a while, as it may
-// on a GPU.
+// True if the block skips this time slice: with a shuffled order a block sometimes pauses, as it may on a GPU.
 static bool pauses(Block *b, uint64_t *series)
 {
     enum { ONE_IN = 16, MOST_TURNS = 64 };
@@ -75,7 +75,7 @@ static bool pauses(Block *b, uint64_t *series)
     return b->pause > 0;
 }
 
-// So many blocks run at once: whole clusters, as many as the device holds.
+// The number of co-resident blocks: whole clusters, as many as the device holds.
 static uint64_t count_at_once(const Launch *launch)
 {
     const int threads = (int)(launch->block.x * launch->block.y * launch->block.z);
@@ -85,7 +85,7 @@ static uint64_t count_at_once(const Launch *launch)
     return most < left ? most : left;
 }
 
-// The first one may be there already. False where there is no memory for all of them.
+// The held block, if any, is the first. False: out of memory.
 static bool make_blocks(Launch *launch, Block **blocks, uint64_t count)
 {
     for (uint64_t k = 0; k < count; k++) {
@@ -97,7 +97,7 @@ static bool make_blocks(Launch *launch, Block **blocks, uint64_t count)
     return true;
 }
 
-// Until all blocks of the launch have ended, or one has gone wrong.
+// Runs until all blocks of the launch have ended, or one has failed.
 static void take_turns(Launch *launch, Block **blocks, uint64_t count)
 {
     for (uint64_t k = launch->held ? 1 : 0; k < count; k += launch->cluster_blocks)

@@ -1,8 +1,7 @@
-// trace.c: what the warps of one block do, in every launch: a row for each instruction of a warp, into the
-// file that $SIM_TRACE names. $SIM_TRACE_BLOCK chooses the block; it is block 0 if that is not set. Where it
-// is "all", every block is traced, but only what it reads and writes in device memory. With $SIM_TRACE_VALUES a row ends
-// with what the instruction loaded, stored or worked out: it is written when the instruction has run. Behind
-// $SIM_TRACE_ROWS rows of a launch there are no more.
+// trace.c: writes a row for each warp instruction of one block ($SIM_TRACE_BLOCK, by default 0), in every launch, to the
+// file of $SIM_TRACE. With "all", it traces every block, but only accesses to device memory. With $SIM_TRACE_VALUES a row
+// ends with the values loaded, stored or computed, and is completed after the instruction has executed. A launch has at most
+// $SIM_TRACE_ROWS rows.
 #include "base/platform.h"
 #include "machine/block.h"
 
@@ -13,18 +12,18 @@
 
 static FILE *file;
 static int launch_number = -1;
-static uint64_t order; // of the rows of a launch
+static uint64_t order; // next row's index in its launch
 static bool row_is_open;
 
-typedef struct Touched { // what a warp's instruction reads or writes
+typedef struct Touched { // an access of a warp's instruction
     uint64_t address[LANES];
     Space space;
-    size_t bytes; // of a lane
+    size_t bytes; // of each lane
 } Touched;
 
 // ---- The file
 
-// Ends the program: the trace cannot be written.
+// Exits: the trace cannot be written.
 static _Noreturn void give_up(void)
 {
     fprintf(stderr, "simulator: cannot write the trace to %s: %s\n", sim_settings()->trace, strerror(errno));
@@ -61,7 +60,7 @@ bool sim_traces_all(void)
     return sim_settings()->traces_all;
 }
 
-// Ends the row, if one is open, with values or without.
+// Ends the row, if one is open; its values, if required, are empty.
 static void end_row(void)
 {
     if (row_is_open)
@@ -81,15 +80,15 @@ bool sim_is_traced(const Launch *launch, uint64_t number)
     return launch->traced && (sim_traces_all() || number == sim_settings()->traced_block);
 }
 
-// ---- What an instruction touches
+// ---- Accesses
 
-// Takes a lane's value of a register that holds a number of bytes.
+// The first active lane's value of a register with a byte count.
 static size_t bytes_in(const Warp *w, uint32_t slot, uint32_t mask)
 {
     return mask ? ((const uint32_t *)(w->lanes + slot))[__builtin_ctz(mask)] : 0;
 }
 
-// Fills in where an operand in brackets points.
+// Translates an operand in brackets.
 static void follow(const Warp *w, const Address *operand, Touched *t)
 {
     t->space = (Space)operand->space;
@@ -97,7 +96,7 @@ static void follow(const Warp *w, const Address *operand, Touched *t)
         t->address[l] = sim_operand_address(w, operand, l);
 }
 
-// Finds what the instruction reads or writes, of a copy what it reads; false if it is no access.
+// The instruction's access, of a copy the source; false if it is no access.
 static bool find_touched(const Warp *w, const Instr *i, uint32_t mask, Touched *t)
 {
     if (i->kind == LOAD || i->kind == STORE || i->kind == ATOMIC) {
@@ -116,7 +115,7 @@ static bool find_touched(const Warp *w, const Instr *i, uint32_t mask, Touched *
     return true;
 }
 
-// Finds what a copy writes; false if the instruction is no copy.
+// The destination of a copy; false if it is no copy.
 static bool find_target(const Warp *w, const Instr *i, uint32_t mask, Touched *t)
 {
     if (i->kind != ASYNC_COPY && i->kind != BULK_COPY)
@@ -126,7 +125,7 @@ static bool find_target(const Warp *w, const Instr *i, uint32_t mask, Touched *t
     return true;
 }
 
-// Whether the lanes that are on touch device memory; the first of them tells.
+// True if the active lanes access device memory, judged by the first of them.
 static bool in_device_memory(const Touched *t, uint32_t mask)
 {
     const Space space = t->space == GENERIC ? sim_space_at(t->address[__builtin_ctz(mask)]) : t->space;
@@ -135,7 +134,7 @@ static bool in_device_memory(const Touched *t, uint32_t mask)
 
 // ---- Rows
 
-// Names the memory in which an address lies, and makes the address count from that memory's begin.
+// Names the memory of an address, and makes the address an offset in it.
 static void name_memory(char *name, size_t space_for_name, Space space, uint64_t *address)
 {
     if (space == GENERIC) {
@@ -154,7 +153,7 @@ static void name_memory(char *name, size_t space_for_name, Space space, uint64_t
         snprintf(name, space_for_name, "%s", space == SHARED ? "shared" : space == LOCAL ? "local" : "nowhere");
 }
 
-// Writes the row's last columns: memory, bytes of a lane, addresses of the lanes that are on.
+// Writes the columns memory, bytes of each lane, and addresses of the active lanes.
 static void write_touched(const Touched *t, uint32_t mask)
 {
     char first[32] = "", name[32];
@@ -165,7 +164,7 @@ static void write_touched(const Touched *t, uint32_t mask)
             fprintf(file, ",%s,%zu,", strcpy(first, name), t->bytes);
         else
             fprintf(file, ";");
-        if (strcmp(name, first) != 0) // a generic address may lie anywhere
+        if (strcmp(name, first) != 0) // lanes of a generic access may be in different spaces
             fprintf(file, "%s+", name);
         fprintf(file, "%" PRIu64, address);
     }
@@ -173,14 +172,14 @@ static void write_touched(const Touched *t, uint32_t mask)
         fputs(",,,", file);
 }
 
-// Writes the columns from launch to lanes.
+// Writes the columns launch to lanes.
 static void start_row(const Warp *w, const char *event, const Statement *s, uint32_t mask)
 {
     const Launch *launch = w->block->launch;
     const Slice kernel = sim_plain_name(launch->kernel->name);
     end_row();
     row_is_open = true;
-    const Slice opcode = s ? s->opcode : (Slice){"ret", 3}; // that every function has at its end
+    const Slice opcode = s ? s->opcode : (Slice){"ret", 3}; // implicit at the end of a function
     const bool located = s && s->source_line > 0 && s->source_file >= 0 && s->source_file < launch->module->file_count;
     Slice source = located ? launch->module->files[s->source_file] : (Slice){"", 0};
     for (size_t k = source.length; k > 0; k--)
@@ -194,7 +193,7 @@ static void start_row(const Warp *w, const char *event, const Statement *s, uint
             located ? s->source_line : 0, mask);
 }
 
-// Adds rows for what the instruction reads and writes in device memory.
+// Adds rows for the instruction's accesses to device memory.
 static void trace_device_memory(const Warp *w, const Instr *i, uint32_t mask)
 {
     Touched touched;
@@ -215,7 +214,7 @@ void sim_trace_instruction(const Warp *w, const WarpSplit *p)
     if (i->guard != NOWHERE)
         mask &= *(uint32_t *)(w->lanes + i->guard) ^ (i->guard_negated ? ALL_LANES : 0);
     Touched touched;
-    end_row(); // so that no other instruction's values get into it
+    end_row(); // otherwise values of another instruction could be appended to the open row
     if (launch_has_its_rows())
         return;
     if (sim_traces_all()) {
@@ -243,7 +242,7 @@ void sim_trace_release(const Warp *w, const WarpSplit *p)
 
 // ---- Values
 
-// The registers that the instruction writes, or of a store those that it reads: the first operand that is no address.
+// The registers that the instruction writes, or that a store reads: the first operand that is no address.
 static const Operand *valued_operand(const Statement *s)
 {
     const Operand *operand = s->count > 1 && s->operands[0].address ? &s->operands[1] : &s->operands[0];

@@ -1,10 +1,10 @@
-// warp.c: a warp runs: 32 lanes step by step, some of them switched off; its paths take turns (splits.c).
+// warp.c: the interpreter loop of a warp; it executes one split at a time (splits.c).
 #include "machine/running.h"
 
-enum { TURN = 20000 };    // instructions until the next warp has its turn
-enum { SHORT_TURN = 32 }; // the same where blocks take turns
+enum { TURN = 20000 };    // warp instructions
+enum { SHORT_TURN = 32 }; // for time-sliced launches
 
-// ---- Lanes begin and end
+// ---- Start and exit of lanes
 
 void sim_start_warp(Warp *w, uint32_t live)
 {
@@ -32,13 +32,13 @@ static void end_lanes(Warp *w, WarpSplit *p, uint32_t mask)
     if (p->mask == 0)
         sim_end_split(w, p);
     for (WarpSplit *q = w->splits; q; q = q->next)
-        if (q->waiting == WAITS_FOR_LANES) // perhaps only for those that have ended
+        if (q->waiting == WAITS_FOR_LANES) // it may have waited only for lanes that have exited
             sim_converge_execute(w, q);
     sim_check_barriers(w->block);
     sim_check_cluster_barrier(w->block);
 }
 
-// ---- Running
+// ---- Execution
 
 static void branch_by_index(Warp *w, WarpSplit *p, const Instr *i, uint32_t mask)
 {
@@ -50,16 +50,16 @@ static void branch_by_index(Warp *w, WarpSplit *p, const Instr *i, uint32_t mask
         if (index[__builtin_ctz(rest)] == index[first])
             same |= 1u << __builtin_ctz(rest);
     if (index[first] >= i->target_count)
-        sim_fault(w, i, first, cudaErrorIllegalInstruction, "an indexed branch to target %u of %u", index[first],
+        sim_fault(w, i, first, cudaErrorIllegalInstruction, "an indexed branch to target %u of %u targets", index[first],
                   i->target_count);
     if (same == p->mask) {
         sim_note_jump(p, p->pc, i->targets[index[first]]);
         p->pc = i->targets[index[first]];
-    } else if (mask == p->mask) // the others come back to this instruction
+    } else if (mask == p->mask) // the others return to this instruction
         sim_diverge(w, p, i->reconvergence_pc, same, i->targets[index[first]], p->pc);
     else if (mask == same) // the others do not branch
         sim_diverge(w, p, i->reconvergence_pc, mask, i->targets[index[first]], p->pc + 1);
-    else // those that do come back
+    else // the others of `mask` return to this instruction
         sim_diverge(w, p, i->reconvergence_pc, mask, p->pc, p->pc + 1);
 }
 
@@ -89,18 +89,18 @@ static void end_function(Warp *w, WarpSplit *p, const Instr *i, uint32_t mask)
 {
     const uint32_t end = p->frame->function->program->count;
     if (p->frame->function->entry) {
-        p->pc++; // for lanes that a guard keeps alive
+        p->pc++; // for lanes that the guard excludes
         end_lanes(w, p, mask);
     } else if (p->pc == end) {
         sim_return_to_caller(w, p);
     } else if (mask == p->mask) {
-        p->pc = end; // where all lanes of the call meet
+        p->pc = end; // all lanes of the call reconverge there
     } else {
         sim_diverge(w, p, i->reconvergence_pc, mask, end, p->pc + 1);
     }
 }
 
-// What all lanes of a path do at once. Where a guard leaves some out, these go on behind it.
+// An operation for all lanes of a split. Lanes that the guard excludes continue after it.
 static void do_together(Warp *w, WarpSplit *p, const Instr *i, uint32_t mask)
 {
     if (mask != p->mask)
@@ -125,8 +125,8 @@ static void control(Warp *w, WarpSplit *p, const Instr *i, uint32_t mask)
         branch_by_index(w, p, i, mask);
         break;
     case EXIT:
-        i->run(w, i, mask); // of a failed assertion: tells
-        p->pc++;            // for lanes that a guard keeps alive
+        i->run(w, i, mask); // reports a failed assertion
+        p->pc++;            // for lanes that the guard excludes
         end_lanes(w, p, mask);
         break;
     case RETURN:
@@ -143,7 +143,7 @@ static void control(Warp *w, WarpSplit *p, const Instr *i, uint32_t mask)
     }
 }
 
-// Whether all lanes take a branch of which nobody need know more than is noted here: onwards, or round a loop.
+// True if all lanes take a branch that needs no more bookkeeping than this: forward, or closing a loop.
 static inline bool is_plain_jump(WarpSplit *p, const Instr *i, uint32_t mask, uint32_t pc)
 {
     if (i->control != BRANCH || mask != p->mask)
@@ -156,16 +156,15 @@ static inline bool is_plain_jump(WarpSplit *p, const Instr *i, uint32_t mask, ui
     return true;
 }
 
-// How many instructions from this one on can run without a look at each: they are plain and without a guard, come
-// before the join, and are no more than the path has left.
+// The number of instructions from i on that need no check: plain, unguarded, before the reconvergence point, and within the
+// time slice.
 static inline uint32_t straight_ahead(const Instr *i, uint32_t left, uint32_t until_join)
 {
     const uint32_t count = i->straight < until_join ? i->straight : until_join;
     return count < left ? count : left;
 }
 
-// Runs instructions that need no look at each, until one leaves a register that holds what nobody wrote; returns how
-// many.
+// Runs instructions that need no check, up to one that leaves an undefined register; returns their number.
 static inline uint32_t run_straight(Warp *w, const Instr *first, uint32_t count, uint32_t mask)
 {
     const Instr *const end = first + count;
@@ -178,7 +177,7 @@ static inline uint32_t run_straight(Warp *w, const Instr *first, uint32_t count,
     return count;
 }
 
-// Those of the path's lanes that the instruction's guard lets through.
+// The split's lanes for which the guard is true.
 static inline uint32_t lanes_of(const Warp *w, const Instr *i, uint32_t mask)
 {
     if (i->guard == NOWHERE)
@@ -186,15 +185,15 @@ static inline uint32_t lanes_of(const Warp *w, const Instr *i, uint32_t mask)
     return mask & (*(uint32_t *)(w->lanes + i->guard) ^ (i->guard_negated ? ALL_LANES : 0));
 }
 
-typedef struct Stretch { // instructions that a path has run one after the other
-    uint32_t pc;         // where it has come to; the path's own is still where it began
-    uint32_t count;      // of instructions, with the one that stops it
-    uint64_t active_lanes;   // of each of them, added up
-    const Instr *stop;   // control() has yet to run this one, for these lanes; NULL: none
+typedef struct Stretch { // consecutive instructions of a split
+    uint32_t pc;         // after them; the split's own is still that of the first one
+    uint32_t count;      // includes `stop`
+    uint64_t active_lanes;   // summed over them
+    const Instr *stop;   // left to control(), with `mask`; NULL: none
     uint32_t mask;
 } Stretch;
 
-// Runs an instruction that needs a look. False where that is control()'s.
+// Runs an instruction that needs checks. False: it is left to control().
 static inline bool step(Warp *w, WarpSplit *p, const Instr *i, uint32_t on, Stretch *s)
 {
     const uint32_t mask = lanes_of(w, i, on);
@@ -216,8 +215,7 @@ static inline bool step(Warp *w, WarpSplit *p, const Instr *i, uint32_t on, Stre
     return true;
 }
 
-// Runs at least one instruction, up to `most`, until the path comes to its join, to one that control() runs, or to a
-// value that nobody wrote.
+// Runs 1 to `most` instructions, until the reconvergence point, an instruction for control(), or an undefined register.
 static inline Stretch run_stretch(Warp *w, WarpSplit *p, uint32_t reconvergence_pc, uint32_t most)
 {
     const Instr *code = p->frame->function->program->code;
@@ -225,7 +223,8 @@ static inline Stretch run_stretch(Warp *w, WarpSplit *p, uint32_t reconvergence_
     Stretch s = {.pc = p->pc};
     do {
         const Instr *i = &code[s.pc];
-        const uint32_t straight = straight_ahead(i, most - s.count, reconvergence_pc - s.pc); // a join behind the path is far ahead
+        const uint32_t straight = straight_ahead(i, most - s.count, reconvergence_pc - s.pc); // wraps if the reconvergence
+                                                                                              // point is earlier in the code
         if (straight > 0) {
             const uint32_t ran = run_straight(w, i, straight, on);
             s.active_lanes += (uint64_t)ran * on_count;
@@ -238,12 +237,12 @@ static inline Stretch run_stretch(Warp *w, WarpSplit *p, uint32_t reconvergence_
     return s;
 }
 
-// Runs one instruction that somebody watches: it is traced, or what nobody wrote is followed from register to register.
+// Runs one instruction with tracing, or with undefined registers, which the observer propagates.
 static Stretch run_watched(Warp *w, WarpSplit *p, uint32_t reconvergence_pc)
 {
     const Instr *i = sim_instruction_of(p);
     const bool followed = w->undefined;
-    const uint32_t mask = lanes_of(w, i, p->mask); // before it changes its own guard
+    const uint32_t mask = lanes_of(w, i, p->mask); // it may change its own guard
     if (w->block->traced)
         sim_trace_instruction(w, p);
     if (followed)
@@ -256,7 +255,7 @@ static Stretch run_watched(Warp *w, WarpSplit *p, uint32_t reconvergence_pc)
     return s;
 }
 
-// Steps until the path waits, ends, splits or has had its turn; returns the instructions left.
+// Runs until the split waits, ends or splits, or the budget is used up; returns the rest of the budget.
 static int run_path(Warp *w, WarpSplit *p, int turn)
 {
     Counters *counters = &w->block->counters;

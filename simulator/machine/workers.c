@@ -1,12 +1,10 @@
-// workers.c: a launch's blocks, spread over the host's threads.
+// workers.c: runs the blocks of a launch on a pool of host threads, with the same results on any host.
 //
-// Blocks begin in the order of their numbers, or in one that $SIM_BLOCK_ORDER shuffles, as it does their warps' turns; a
-// block's place is the one it has in that order. Each runs on the next host thread that is free. In a kernel
-// whose blocks may tell each other something (by atomic operations on device memory, fences) a block
-// runs ahead until it first writes to device memory or asks for what others wrote; then it waits for
-// its turn, until all blocks before it have ended. If these wrote where it had read, it starts again.
-// Kernels that print or allocate run their blocks one by one. Blocks that wait for others on purpose run
-// together (together.c). So results never depend on the host.
+// Blocks start in the order of their numbers, or in one shuffled by $SIM_BLOCK_ORDER; start_index is a block's position in
+// it. Each runs on the next free worker. In an IN_TURN launch, whose blocks may communicate (atomics on device memory,
+// fences), a block runs speculatively until it first writes device memory or reads what others may have written. Then it
+// waits until all earlier blocks have ended, and restarts if these wrote to what it had read. Kernels that print or allocate
+// run their blocks one by one. Blocks that wait for each other are time-sliced (time_slicing.c).
 #include "machine/blocks.h"
 #include "base/platform.h"
 
@@ -14,21 +12,21 @@
 #include <string.h>
 
 enum { MAX_WORKERS = 64 };
-enum { FUTILE = 16 }; // so many restarts in a launch, and no block runs ahead any more
-enum { GLANCES = 200 }; // at whether its turn has come, before a block's host thread sleeps
-enum { ALONE = 1 << 17 }; // warp instructions that a checked launch carries out on one host thread before others join
+enum { FUTILE = 16 }; // in a launch; after that, no block runs speculatively
+enum { GLANCES = 200 }; // polls of an earlier block's end before the worker sleeps
+enum { ALONE = 1 << 17 }; // warp instructions of a checked launch before the first worker starts the others
 
-// The host threads that run a launch's blocks beside the one that launched it, which starts and joins them.
+// The workers besides the launching thread, which starts and joins them.
 typedef struct Workers {
     Thread threads[MAX_WORKERS];
     int wanted, started;
 } Workers;
 
 static Lock launch_lock;
-static Waiters turns[MAX_WORKERS]; // of the blocks that wait for theirs, by their places: no more run at once
+static Waiters turns[MAX_WORKERS]; // by start_index: at most MAX_WORKERS blocks run at once
 
-// The next block that nobody runs yet; false where none is left. Whose turn has come looks at no fault any more: so the turns are
-// read before the faults, which come first.
+// Claims the next block; false if none is left. `ended_blocks` is read before `fault_block`: a block that sees all earlier
+// ones ended has seen their faults, too.
 static bool take_block(Launch *launch, Block *b, uint64_t *place)
 {
     b->seen = launch->ended;
@@ -42,7 +40,7 @@ static bool take_block(Launch *launch, Block *b, uint64_t *place)
     return true;
 }
 
-// Only the block whose turn it is ends it, without the lock: the others' turns wait for this.
+// Without the lock, because only the earliest running block increments ended_blocks.
 static void end_turn(Launch *launch)
 {
     if (launch->order != IN_TURN)
@@ -52,7 +50,7 @@ static void end_turn(Launch *launch)
         return;
     sim_lock(&launch_lock);
     sim_wake_all(&turns[next % MAX_WORKERS]);
-    sim_wake_all(&turns[(next + 1) % MAX_WORKERS]); // it is awake when its turn comes
+    sim_wake_all(&turns[(next + 1) % MAX_WORKERS]); // it is awake when it becomes the earliest
     sim_unlock(&launch_lock);
 }
 
@@ -61,7 +59,7 @@ static bool has_turn(const Launch *launch, const Block *b)
     return launch->ended >= b->place;
 }
 
-// Until all blocks before this one have ended. They mostly do soon: to sleep and be woken takes longer than many a block.
+// Spins first, because earlier blocks mostly end soon, and sleeping takes longer than many a block.
 static void await_turn(Launch *launch, const Block *b)
 {
     for (;;) {
@@ -70,7 +68,7 @@ static void await_turn(Launch *launch, const Block *b)
         if (has_turn(launch, b))
             return;
         sim_lock(&launch_lock);
-        launch->sleepers++; // before the look: who ends a turn looks for sleepers after it
+        launch->sleepers++; // before the check, as note_block_end increments ended_blocks before it reads `sleepers`
         if (!has_turn(launch, b))
             sim_wait(&turns[b->place % MAX_WORKERS], &launch_lock);
         launch->sleepers--;
@@ -85,7 +83,7 @@ void sim_await_turn(Block *b)
         return;
     await_turn(launch, b);
     b->ahead = false;
-    if (launch->fault_block < b->place) // only blocks before this one can have gone wrong
+    if (launch->fault_block < b->place) // only earlier blocks can have failed
         longjmp(b->on_fault, ABANDONED);
     for (int k = 0; k < b->read_count; k++)
         if (b->read[k]->writer > b->seen)
@@ -122,7 +120,7 @@ void sim_record_fault(Launch *launch, const Block *b)
     sim_unlock(&launch_lock);
 }
 
-// The block waits for later ones: no other begins any more, and those ahead of their turn forget what they did.
+// The block waits for later ones: no other block starts, and speculative ones are discarded.
 static void hold_block(Launch *launch, Block *b)
 {
     sim_lock(&launch_lock);
@@ -144,7 +142,7 @@ static void start_workers(Launch *launch)
 static void run_block(Block *b, uint64_t place)
 {
     sim_start_block(b, place);
-    if (b->launch->restarts >= FUTILE || b->traced) // what is in the trace never starts again
+    if (b->launch->restarts >= FUTILE || b->traced) // rows in the trace cannot be undone
         sim_await_turn(b);
     while (b->live > 0) {
         sim_run_warps(b);
@@ -156,7 +154,7 @@ static void run_block(Block *b, uint64_t place)
         longjmp(b->on_fault, FAULT);
 }
 
-// Runs the block to its end: again, if what it had read ahead of its turn has changed. False if it waits for later ones.
+// Runs the block to its end; restarts it if its speculative reads are stale. False: it waits for later blocks.
 static bool finish_block(Launch *launch, Block *b, uint64_t place)
 {
     const Counters before = b->counters;
@@ -220,12 +218,12 @@ void sim_run_blocks(Launch *launch)
 {
     Workers others = {.wanted = sim_worker_count(launch) - 1};
     launch->workers = &others;
-    launch->alone = launch->clocks && others.wanted > 0; // blocks that race tell the same then, on any number of cores
+    launch->alone = launch->clocks && others.wanted > 0; // so that the races found do not depend on the number of cores
     if (!launch->alone)
         start_workers(launch);
     work(launch);
     for (int k = 0; k < others.started; k++)
         sim_join_thread(others.threads[k]);
     if (launch->error == cudaSuccess && !launch->held && launch->next_block < launch->busy)
-        sim_report_memory(launch); // one host thread that had memory would have done
+        sim_report_memory(launch); // every worker ran out of memory
 }

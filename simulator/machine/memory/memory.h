@@ -1,4 +1,4 @@
-// memory.h: what a kernel may touch, and the way there.
+// memory.h: allocations and address spaces, and the checked path of every access.
 #ifndef MEMORY_H
 #define MEMORY_H
 
@@ -8,206 +8,205 @@
 
 // ---- lock.c
 
-// One lock for all that host threads share: allocations and what lies in them, the runtime's handles and what they
-// stand for, limits, kernels' attributes, and the device itself, which runs one kernel at a time. A thread may take it
-// twice.
+// One lock for all state shared by host threads: allocations and their contents, the runtime's handles, limits, kernel
+// attributes, and the device, which runs one kernel at a time. Recursive.
 Lock *sim_lock_memory(void);
 void sim_unlock_memory(Lock **lock);
 
-// The lock is held until the function, or the block of statements, ends.
+// Holds the lock until the end of the enclosing block.
 #define HOLD_MEMORY() \
     __attribute__((cleanup(sim_unlock_memory), unused)) Lock *held = sim_lock_memory()
 
-// ---- allocations.c: the memory that a kernel may touch.
+// ---- allocations.c: memory that a kernel may access
 
 typedef enum MemoryKind {
-    DEVICE_MEMORY, PINNED_MEMORY, MANAGED_MEMORY, // cudaMalloc's, cudaMallocHost's, cudaMallocManaged's
-    HEAP_MEMORY,                                  // malloc's in a kernel
-    GRAPH_MEMORY,                                 // of a graph's allocation node
-    ARRAY_MEMORY,                                 // of an array, which textures and surfaces show
-    RESERVED_MEMORY,                              // addresses of cuMemAddressReserve, whatever is mapped there
-    HOST_MEMORY, MODULE_MEMORY, PARAMETER_MEMORY  // the program's own; of variables; of a kernel's arguments
+    DEVICE_MEMORY, PINNED_MEMORY, MANAGED_MEMORY, // cudaMalloc, cudaMallocHost, cudaMallocManaged
+    HEAP_MEMORY,                                  // malloc in a kernel
+    GRAPH_MEMORY,                                 // a graph's allocation node
+    ARRAY_MEMORY,                                 // cudaArray, for textures and surfaces
+    RESERVED_MEMORY,                              // cuMemAddressReserve
+    HOST_MEMORY, MODULE_MEMORY, PARAMETER_MEMORY  // pageable host memory, variables, kernel arguments
 } MemoryKind;
 
 enum { SIM_GRANULE = 2 << 20 };
-typedef struct Granule { // so many bytes of RESERVED_MEMORY
-    struct Piece *piece;       // of memory that is mapped there, or NULL
-    uint32_t readers, writers; // the devices whose kernels may do so, a bit each
+typedef struct Granule { // of RESERVED_MEMORY, SIM_GRANULE bytes
+    struct Piece *piece;       // the physical memory mapped here, or NULL
+    uint32_t readers, writers; // device masks: access rights
 } Granule;
 
-// In the list of allocations.c, which frees it; the list, and all that is said here of one, is under the lock of
-// lock.c. A launch holds it meanwhile, and the host threads that run its blocks read the list; of what they write here
-// `writer` is the block's whose turn it is, and the checker's lines have a lock each (ShadowLine.busy).
+// Owned by the list of allocations.c, which frees it. The list and all fields are guarded by the lock of lock.c, which a
+// launch holds. Its workers read the list and may write two things: last_writer, by the block whose predecessors have all
+// ended, and shadow lines, each with its own lock (ShadowLine.busy).
 typedef struct Allocation {
     uint64_t address;
-    uint8_t *memory; // where it lies in this process
+    uint8_t *memory; // host address
     size_t bytes;
     MemoryKind kind;
-    Granule *granules; // of RESERVED_MEMORY; else NULL
-    int file;          // whose pages it shows, as other processes may; else negative
-    int number; // of those that are no kernel's arguments, in the order in which they were made
-    uint64_t changes_in; // the last launch that may write here, or has by going astray
+    Granule *granules; // NULL unless RESERVED_MEMORY
+    int file;          // descriptor of a mapped file, to share the pages with other processes; or negative
+    int number; // in order of creation, without kernel arguments
+    uint64_t changes_in; // the last launch that may write here, or that did so out of bounds
     uint64_t read_in;    // the last launch that read here
-    uint64_t writer; // of an IN_TURN launch: 1 + the place of the last block that wrote here
-    unsigned flags;  // that the program asked for it with
-    cudaMemPool_t pool; // that it came from, or NULL
-    int device;         // that was current when it was made
-    uint32_t open_to;   // the devices whose kernels may touch it, a bit each
-    struct ShadowLine *lines; // what kernels did to it, for the checker; NULL: nothing as yet
-    uint32_t *fully_written; // of the checker's lines: 0, or somebody has written all of it, and it is SETTLED, or the run in which
-                       // who reads it tells nothing new; made with `lines`
-    atomic_bool lines_grew; // some of these lines have memory of their own
-    atomic_uint written_in; // the run (clocks.h) of the last kernel that wrote to it
-    size_t row_bytes, row_pitch; // of rows whose pitch CUDA chose; else 0
-    const char *call;   // the program's, that made it, or NULL,
-    int call_number;    // and how many of these there were by then
-    uint8_t *unwritten_bytes[2]; // of checker/undefined_copies.c, a bit for each byte; or NULL
-    struct Uses *uses;  // of checker/memory_uses.c, of what host and device share; or NULL
-    struct Shadow *shadow; // of checker/dynamic_parallelism.c, or NULL
-    struct KnownPiece *known; // of runtime/work/state.c, by free(); or NULL
+    uint64_t writer; // of an IN_TURN launch: 1 + start_index of the last block that wrote here
+    unsigned flags;  // as passed by the program
+    cudaMemPool_t pool; // or NULL
+    int device;         // current at creation
+    uint32_t open_to;   // devices whose kernels may access it, one bit each
+    struct ShadowLine *lines; // shadow memory of the checker; NULL: not accessed yet
+    uint32_t *fully_written; // for each shadow line: 0, FULLY_WRITTEN, or the run in which further reads add nothing to it;
+                             // allocated with `lines`
+    atomic_bool lines_grew; // some lines have allocated memory
+    atomic_uint written_in; // run (clocks.h) of the last kernel that wrote here
+    size_t row_bytes, row_pitch; // if CUDA chose the pitch; otherwise 0
+    const char *call;   // the API call that created it, or NULL
+    int call_number;    // ordinal of that call among those of the same name
+    int made_at, freed_at; // call sites of checker/host_lines.c, or 0
+    uint8_t *unwritten_bytes[2]; // checker/undefined_copies.c: one bit for each byte; or NULL
+    struct Uses *uses;  // checker/memory_uses.c: host and device use; or NULL
+    struct Shadow *shadow; // checker/dynamic_parallelism.c; or NULL
+    struct KnownPiece *known; // runtime/work/state.c, allocated with malloc; or NULL
 } Allocation;
 
-typedef struct Freed { // what an allocation was
+typedef struct Freed { // a former allocation, for messages
     uint64_t address;
     size_t bytes;
     const char *call, *freed_by;
     int call_number;
+    int made_at, freed_at; // as of an Allocation
 } Freed;
 
-cudaError_t sim_new_allocation(size_t bytes, MemoryKind kind, void **pointer); // the pointer that the program gets
+cudaError_t sim_new_allocation(size_t bytes, MemoryKind kind, void **pointer); // the pointer is the program's
 cudaError_t sim_end_allocation(void *pointer, MemoryKind kind); // an error if it is of another kind
-uint64_t sim_reserve_addresses(size_t bytes, size_t alignment); // 0 where there are none
-// Where the first of these bytes of an allocation lies that no memory is mapped for, or that the device may not use so;
-// their end, if there is none.
+uint64_t sim_reserve_addresses(size_t bytes, size_t alignment); // 0: out of addresses
+// The first of these bytes that is unmapped, or that the device has no right to access; the end of the bytes if there is
+// none.
 uint64_t sim_first_closed(const Allocation *a, int device, uint64_t address, size_t bytes, bool writes);
-// From now on its pages are a file's, with what they hold, that other processes may show, too. False where that cannot be.
+// Moves its pages, with their contents, to a file that other processes can map; false on failure.
 bool sim_share_allocation(Allocation *a);
-bool sim_show_file(Allocation *a, int file); // another process's, which is closed with it; false: it cannot be shown
-bool sim_has_memory(int device, size_t bytes);         // so many bytes that nobody has
-void sim_count_memory(int device, int64_t difference); // of what is allocated
-void sim_end_all_allocations(void); // of the current device, all but modules'
-// Whether a device's kernels may touch what another's cudaMalloc gives, now and later.
+bool sim_show_file(Allocation *a, int file); // maps another process's pages, and takes over the descriptor; false on failure
+bool sim_has_memory(int device, size_t bytes);         // that much is free
+void sim_count_memory(int device, int64_t difference); // adds to the bytes in use
+void sim_end_all_allocations(void); // of the current device, except variables of modules
+// Peer access: whether kernels of `device` may access memory that cudaMalloc returns on `owner`, now and later.
 void sim_open_memory(int owner, int device, bool open);
 bool sim_is_open(int owner, int device);
-bool sim_place_variable(Variable *v);                           // gives it its address; false without memory
-void sim_end_variable(const Variable *v);                       // which has been placed
-void sim_register_memory(void *pointer, size_t bytes, MemoryKind kind); // memory that others have allocated
-void sim_unregister_memory(void *pointer);                              // which has been registered
-// The allocation that holds the address, or the next below it, or NULL.
+bool sim_place_variable(Variable *v);                           // assigns its address; false: out of memory
+void sim_end_variable(const Variable *v);
+void sim_register_memory(void *pointer, size_t bytes, MemoryKind kind); // allocated by others
+void sim_unregister_memory(void *pointer);
+// The allocation with the highest address not above this one, or NULL.
 Allocation *sim_allocation_at(uint64_t address);
-Allocation *sim_allocation_above(uint64_t address); // the next one that begins above it, or NULL
-const Freed *sim_freed_at(uint64_t address); // that held the address, and was freed last; NULL if that is not known
+Allocation *sim_allocation_above(uint64_t address); // the next one after the address, or NULL
+const Freed *sim_freed_at(uint64_t address); // the allocation freed last that held the address, or NULL
 void sim_forget_writers(void);
 size_t sim_allocated_bytes(void);
-enum { SIM_USUAL_HEAP = 8 << 20 }; // bytes that malloc in kernels gives at most
-bool sim_set_heap_limit(size_t bytes); // false: a kernel has called malloc already
+enum { SIM_USUAL_HEAP = 8 << 20 }; // default limit of malloc in kernels, in bytes
+bool sim_set_heap_limit(size_t bytes); // false: a kernel has already called malloc
 
-// ---- ranges.c: where allocations lie.
+// ---- ranges.c: address ranges of allocations
 
-// Finds an address for so many bytes, and the memory that belongs to it, which may lie elsewhere in this process. NULL
-// without memory.
+// Reserves a device address and its memory, which may have another host address. NULL: out of memory.
 uint8_t *sim_take_memory(size_t bytes, size_t alignment, bool on_device, uint64_t *address);
-int sim_share_pages(const Allocation *a); // a file in their place, with what they hold; negative where that cannot be
-bool sim_make_fresh(uint8_t *memory, size_t bytes); // of the device, as if nobody had written it; false where that fails
-// Of an allocation that is off the list. Its address may be given again soon, to as many bytes, where that is said.
+int sim_share_pages(const Allocation *a); // replaces them by a mapped file with the same contents; its descriptor, negative
+                                          // on failure
+bool sim_make_fresh(uint8_t *memory, size_t bytes); // restores the contents of new device memory; false on failure
+// The allocation is off the list. may_be_reused: its address may soon be given to an allocation of the same size.
 void sim_return_memory(uint64_t address, uint8_t *memory, size_t bytes, bool may_come_again);
-bool sim_in_device_range(const void *pointer); // where the host must not read or write
-bool sim_in_shared_range(const void *pointer); // that both may touch
-void *sim_memory_at(const void *pointer);      // where the bytes lie that the program knows under this pointer
+bool sim_in_device_range(const void *pointer); // memory that the host must not access
+bool sim_in_shared_range(const void *pointer); // memory that host and device may access
+void *sim_memory_at(const void *pointer);      // the host address of a pointer that the program knows
 
-// ---- faults.c: the host's accesses of what it must not touch.
+// ---- faults.c: SIGSEGV handler for host accesses to device memory
 
-bool sim_handle_faults(void);  // from now on: the observer learns of them
-bool sim_handles_faults(void); // the program has not put a handler of its own in place of the simulator's
+bool sim_handle_faults(void);  // installs it; faults are passed to the observer
+bool sim_handles_faults(void); // false: the program has installed its own handler
 
-// ---- spaces.c: address spaces, and the way to memory.
+// ---- spaces.c: address spaces, and the only path to memory
 
 enum { SHARED_WINDOW_BIT = 60, LOCAL_WINDOW_BIT = 61 };
 #define SHARED_WINDOW (1ull << SHARED_WINDOW_BIT) // generic addresses of shared memory
 #define LOCAL_WINDOW (1ull << LOCAL_WINDOW_BIT)
 
-// ASYNC: of a copy that goes on by itself. What it writes is there when it has been waited for.
+// The ASYNC ones belong to asynchronous copies: their writes are visible after a wait.
 typedef enum AccessKind { ACCESS_READ, ACCESS_WRITE, ACCESS_ATOMIC, ACCESS_ASYNC_READ, ACCESS_ASYNC_WRITE } AccessKind;
 
-typedef struct Access { // by some lanes of a warp, to one address space
+typedef struct Access { // by lanes of one warp, in one address space
     AccessKind kind;
     Space space;  // not GENERIC
-    uint32_t mask; // the lanes
-    size_t bytes, alignment; // of each lane; a power of two, but for copies of the copy engine
-    _Alignas(64) uint64_t address[LANES]; // in the space; in whole lines of the host's cache: where a vector lies in
-                                          // two, whoever reads what has just been written there waits
-    Pattern pattern;         // sim_access finds it, and where the bytes lie in this process
-    uint64_t least, most;    // of the addresses of the lanes
-    uint32_t alike, beside;  // SCATTERED: the lanes with the address of the lane before, and those right behind its
-                             // bytes; of lanes that are off, too. None where nobody asks: see spaces.c
-    bool twice;              // lanes 16 to 31 have the addresses of lanes 0 to 15
-    AddressPattern *layout;            // that these addresses have, if all lanes are on; else NULL
+    uint32_t mask; // active lanes
+    size_t bytes, alignment; // of each lane; bytes is a power of two except for bulk copies
+    _Alignas(64) uint64_t address[LANES]; // in `space`; aligned, so that a vector load of the host never straddles two cache
+                                          // lines
+    Pattern pattern;         // found by sim_access, like `pointer`
+    uint64_t least, most;    // address of any lane
+    uint32_t alike, beside;  // SCATTERED only: lanes whose address equals that of the previous lane, or continues its bytes;
+                             // inactive lanes included. 0 if not needed: spaces.c
+    bool twice;              // lanes 16 to 31 repeat the addresses of lanes 0 to 15
+    AddressPattern *layout;            // of these addresses if all lanes are active; otherwise NULL
     _Alignas(64) uint8_t *pointer[LANES];
-    bool has_unwritten;        // of what it reads nobody wrote these bytes, a bit each
+    bool has_unwritten;        // a read includes uninitialised bytes: one bit for each
     uint32_t unwritten[LANES];
 } Access;
 
-// Lanes lie in pieces: in one place, or side by side. Of the lanes that are on, those that go on where the lane before
-// is; the others are the first ones.
+// A segment is a run of lanes with the same address or with consecutive ones. These are the active lanes that continue the
+// segment of the previous lane.
 static inline uint32_t sim_following_lanes(const Access *access, uint32_t mask)
 {
     return access->pattern == SCATTERED ? (access->alike | access->beside) & mask & mask << 1 : mask & (mask - 1);
 }
 
-// The first lanes of pieces in which all addresses are.
+// The first lanes of the segments; a repeated half warp is left out.
 static inline uint32_t sim_first_lanes(const Access *access, uint32_t mask, uint32_t following)
 {
     const bool twice = access->pattern == SCATTERED && mask == ALL_LANES && access->twice;
     return mask & ~following & (twice ? ALL_LANES >> LANES / 2 : ALL_LANES);
 }
 
-// The last lane of a piece.
+// The last lane of a segment.
 static inline int sim_end_of_piece(uint32_t following, int first)
 {
     const uint32_t others = ~(following >> first >> 1);
     return others ? first + __builtin_ctz(others) : LANES - 1;
 }
 
-// Whatever a kernel reads or writes in memory goes through this function, before it is read or written: it finds
-// where the lanes' bytes lie, and ends the launch where they lie nowhere. (A kernel's arguments that ld.param
-// names are no memory.) The instruction tells semantics and scope.
+// Every access of a kernel goes through this function before it reads or writes, except for named arguments (ld.param). It
+// translates the lanes' addresses, and ends the launch if one is invalid. Semantics and scope are those of the instruction.
 void sim_access(Warp *w, const Instr *i, Access *access);
-// The same for one lane and an address that may be generic.
+// The same for one lane; the address may be generic.
 uint8_t *sim_access_lane(Warp *w, const Instr *i, int lane, Space space, uint64_t address, size_t bytes, size_t alignment,
                          AccessKind kind);
 
-Space sim_space_at(uint64_t address); // of a generic one
-uint64_t sim_window(Space space);     // where its generic addresses begin; 0 of device memory
-// What a generic address of the lane's block, or of the lane's own local memory, has added beside the window: whose it
-// is, where the program is checked.
+Space sim_space_at(uint64_t address); // of a generic address
+uint64_t sim_window(Space space);     // base of its generic addresses; 0 for device memory
+// The bits that a generic address has besides window and offset, if the program is checked: they identify the block, or the
+// thread for local memory.
 uint64_t sim_owner_of(const Warp *w, int lane, Space space);
-// The address in its space that a generic one stands for.
+// The address within its space that a generic one stands for.
 uint64_t sim_offset_of_generic(uint64_t address);
-// The same where a lane uses it: it is a finding if it is another block's, or another thread's.
+// The same for an access by a lane: reports an address of another block's shared or another thread's local memory.
 uint64_t sim_use_generic(Warp *w, const Instr *i, int lane, uint64_t address);
-// Makes generic addresses, which lanes use, those of their spaces, and tells which lanes are in each.
+// Translates the lanes' generic addresses in place, and sets the lanes in each space.
 void sim_split_generic(Warp *w, const Instr *i, uint64_t *address, uint32_t mask, uint32_t in[SPACES]);
-// The addresses that a load, a store or an atomic operation has in each of the 32 lanes.
+// The addresses of a load, a store or an atomic operation, for all 32 lanes.
 void sim_find_addresses(const Warp *w, const Instr *i, uint64_t *address);
-// The address that an operand in brackets has in a lane.
 uint64_t sim_operand_address(const Warp *w, const Address *operand, int lane);
 
 Handler sim_is_space;
 
-// ---- device.c: the GPU that is reported, $SIM_DEVICES of them, all alike.
+// ---- device.c: the simulated GPU; $SIM_DEVICES identical ones
 
-extern _Thread_local int sim_current_device; // of a host thread: cudaSetDevice
+extern _Thread_local int sim_current_device; // of the host thread: cudaSetDevice
 int sim_device_count(void);
 
 typedef struct Device {
     int sm_count, shared_per_block, shared_per_block_optin, shared_per_sm, threads_per_sm, blocks_per_sm,
         registers_per_sm, l2_bytes;
-    size_t memory_bytes, host_bytes; // the second: of the machine that it is in
+    size_t memory_bytes, host_bytes; // host_bytes: of the host's own memory
 } Device;
 
 const Device *sim_device(void);
-enum { SIM_RESERVED_SHARED = 1024 }; // bytes of shared memory that each block takes for the system
-// How many blocks of a kernel an SM holds at once.
+enum { SIM_RESERVED_SHARED = 1024 }; // bytes that the system reserves in each block's shared memory
+// Resident blocks of a kernel on one SM (occupancy).
 int sim_blocks_per_sm(const Function *kernel, int threads, size_t dynamic_bytes);
 
 #endif

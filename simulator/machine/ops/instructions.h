@@ -1,4 +1,4 @@
-// instructions.h: the table of all instructions that the machine can run.
+// instructions.h: the table of all instructions that the machine executes.
 #ifndef INSTRUCTIONS_H
 #define INSTRUCTIONS_H
 

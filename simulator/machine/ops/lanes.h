@@ -1,14 +1,14 @@
-// lanes.h: how operations reach their operands. Included by the files that define operations.
+// lanes.h: macros for instruction handlers.
 #ifndef LANES_H
 #define LANES_H
 
 #include "machine/block.h"
 
-// The lanes of an operand of instruction i: an array of 32 values, or, of a predicate, 32 bits.
+// The values of an operand: an array of 32, or, for a predicate, one word of 32 bits.
 #define OPERAND(type, field) ((type *)(w->lanes + i->field))
 
-// statement, for each lane l of mask. With all lanes on it is a loop that the compiler turns into
-// vector instructions: a lane's result depends on that lane's operands only.
+// The statement for each lane l of mask. With all lanes active the loop vectorises: a lane's result depends on that lane's
+// operands only.
 #define FOR_EACH_LANE(statement)                                  \
     if (mask == ALL_LANES) {                                      \
         _Pragma("GCC ivdep") for (int l = 0; l < LANES; l++) {    \
@@ -21,7 +21,7 @@
         }                                                         \
     }
 
-// Operations of one, two and three operands: D, A, B and C are types, the expression uses a, b, c.
+// Handlers with one, two and three source operands: D, A, B and C are types, the expression uses a, b, c.
 #define UNARY(name, D, A, expression)                                        \
     static void name(Warp *w, const Instr *i, uint32_t mask)                 \
     {                                                                        \
@@ -49,7 +49,7 @@
         FOR_EACH_LANE(const A a = as[l]; const B b = bs[l]; const C c = cs[l]; d[l] = (D)(expression)) \
     }
 
-// Writes the lanes of mask of a setp's destinations p|q.
+// Writes setp's destinations p|q in the lanes of mask.
 void sim_set_predicates(Warp *w, const Instr *i, uint32_t mask, uint32_t result);
 
 static inline void sim_set_predicate(Warp *w, const Instr *i, uint32_t mask, uint32_t result)
@@ -58,11 +58,11 @@ static inline void sim_set_predicate(Warp *w, const Instr *i, uint32_t mask, uin
         sim_set_predicates(w, i, mask, result);
         return;
     }
-    uint32_t *d = OPERAND(uint32_t, d); // the most frequent: one predicate, of one condition
+    uint32_t *d = OPERAND(uint32_t, d); // fast path: one destination, no combination
     *d = (*d & ~mask) | (result & mask);
 }
 
-// setp: the lanes for which the condition holds; then i's second operand and combination.
+// setp; `condition` uses a and b.
 #define COMPARE(name, A, condition)                                          \
     static void name(Warp *w, const Instr *i, uint32_t mask)                 \
     {                                                                        \
@@ -73,8 +73,8 @@ static inline void sim_set_predicate(Warp *w, const Instr *i, uint32_t mask, uin
         sim_set_predicate(w, i, mask, result);                               \
     }
 
-// An element of device memory is read and written with a relaxed atomic access: blocks run side by side
-// on the host, and this is a plain move without the undefined behaviour of a data race.
+// Device memory is accessed with relaxed atomics: blocks run concurrently on the host, and plain moves would be a data race
+// in C.
 static inline uint64_t sim_read_bytes(const uint8_t *from, int bytes)
 {
     switch (bytes) {

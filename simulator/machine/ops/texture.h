@@ -1,32 +1,32 @@
-// texture.h: what texture.c, which runs the instructions on textures and surfaces, texels.c and texture_decode.c share.
+// texture.h: shared by texture.c (handlers), texels.c and texture_decode.c.
 #ifndef TEXTURE_H
 #define TEXTURE_H
 
 #include "machine/ops/ops.h"
 
 enum { CHANNELS = 4, TEXTURE_SHAPES = 7, FACES = 6 };
-enum { FRACTION_BITS = 8, ONE = 1 << FRACTION_BITS }; // of the weight of a texel
+enum { FRACTION_BITS = 8, ONE = 1 << FRACTION_BITS }; // of a texel's weight
 
 typedef struct TextureShape {
     const char *name;
-    int dimensions; // of a layer, or a face
+    int dimensions; // of a layer or a face
     bool layered, cube;
-    const char *coordinates; // letters, as of sim_source; a layer comes first, the last of four is not used
+    const char *coordinates; // letters as for sim_source; the layer comes first; of four coordinates the last is unused
 } TextureShape;
 
-extern const TextureShape sim_texture_shapes[TEXTURE_SHAPES]; // Instr.type is an index
+extern const TextureShape sim_texture_shapes[TEXTURE_SHAPES]; // indexed by Instr.type
 
-typedef struct Corners { // of a line, a square or a cube: number z * 4 + y * 2 + x
+typedef struct Corners { // of a line segment, a square or a cube: index z * 4 + y * 2 + x
     uint32_t stored[8][CHANNELS];
-    int weight[8]; // of ONE
+    int weight[8]; // in units of 1/ONE
 } Corners;
 
 // ---- texels.c
 
-// What a lane gets for a channel as it is stored, and for one of texels that are mixed: its bits, or those of a float.
+// The bits of a channel for a lane: of one texel as stored, or of filtered ones as a float.
 uint32_t sim_channel_value(const TextureObject *o, uint32_t stored, int channel);
 uint32_t sim_mix_channel(const TextureObject *o, const Corners *c, int channel);
-// A channel of the border's colour as a texel would store it.
+// A channel of the border colour in the texel's format.
 uint32_t sim_border_channel(const TextureObject *o, int channel);
 
 #endif
