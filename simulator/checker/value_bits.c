@@ -1,7 +1,7 @@
-// value_bits.c: of an operation's result the bits that nobody wrote, from those of its operands.
+// value_bits.c: the undefined bits of a result, from those of the operands.
 //
-// Where comparisons become bits of one word, or bit fields share one, each may be asked for by itself. An operand is a number that
-// is known, or one of those between the least and the largest that its unwritten bits make of it.
+// Bits of one word may be tested one by one: bit fields, or comparisons that are combined in a mask. An operand is a known number, or any
+// number between the smallest and the largest that its undefined bits allow.
 #include "checker/value_bits.h"
 
 static bool is_number(Bits b)
@@ -14,7 +14,7 @@ static uint64_t ones_of_width(int width)
     return width >= 64 ? ALL_BITS : (1ull << width) - 1;
 }
 
-// Of a number of this type, in a register that may be longer; of one with a sign all bits above it are what the sign is.
+// Sign- or zero-extends bits of a number of this type.
 static uint64_t extended(Type type, uint64_t bits)
 {
     const int width = 8 * sim_type_bytes(type);
@@ -25,7 +25,7 @@ static uint64_t extended(Type type, uint64_t bits)
 static Bits as_number(Type type, Bits b)
 {
     const uint64_t above = sim_is_signed(type) ? 0 : ~ones_of_width(8 * sim_type_bytes(type));
-    return (Bits){extended(type, b.unwritten), extended(type, b.zeros) | above, extended(type, b.ones), b.whole};
+    return (Bits){extended(type, b.undefined), extended(type, b.zeros) | above, extended(type, b.ones), b.all_undefined};
 }
 
 static uint64_t shifted_right(Type type, uint64_t bits, uint64_t by)
@@ -37,7 +37,7 @@ static uint64_t shifted_right(Type type, uint64_t bits, uint64_t by)
 
 static uint64_t bits_shifted(const Instr *i, Bits a, Bits by)
 {
-    const uint64_t bits = as_number((Type)i->type, a).unwritten;
+    const uint64_t bits = as_number((Type)i->type, a).undefined;
     if (!is_number(by))
         return ALL_BITS;
     if (i->kind == SHIFT_RIGHT)
@@ -45,57 +45,57 @@ static uint64_t bits_shifted(const Instr *i, Bits a, Bits by)
     return by.ones < 64 ? bits << by.ones : 0;
 }
 
-// Two words are one, of which a part is the result.
+// A word from two concatenated ones.
 static uint64_t bits_funnelled(const Instr *i, Bits low, Bits high, Bits by)
 {
-    const uint64_t both = high.unwritten << 32 | (low.unwritten & UINT32_MAX);
-    const uint64_t places = i->op == FUNNEL_WRAPS ? by.ones & 31 : by.ones < 32 ? by.ones : 32;
+    const uint64_t both = high.undefined << 32 | (low.undefined & UINT32_MAX);
+    const uint64_t positions = i->op == FUNNEL_WRAPS ? by.ones & 31 : by.ones < 32 ? by.ones : 32;
     if (!is_number(by))
         return ALL_BITS;
-    return i->kind == FUNNEL_LEFT ? both << places >> 32 : both >> places;
+    return i->kind == FUNNEL_LEFT ? both << positions >> 32 : both >> positions;
 }
 
-static uint64_t bits_extracted(const Instr *i, Bits a, Bits place, Bits length)
+static uint64_t bits_extracted(const Instr *i, Bits a, Bits position, Bits length)
 {
     const Type type = (Type)i->type;
-    if (!is_number(place) || !is_number(length) || place.ones > 255 || length.ones > 64)
+    if (!is_number(position) || !is_number(length) || position.ones > 255 || length.ones > 64)
         return ALL_BITS;
     if (length.ones == 0)
         return 0;
-    const uint64_t field = ones_of_width((int)length.ones), bits = shifted_right(type, as_number(type, a).unwritten, place.ones);
+    const uint64_t field = ones_of_width((int)length.ones), bits = shifted_right(type, as_number(type, a).undefined, position.ones);
     return sim_is_signed(type) && bits >> (length.ones - 1) & 1 ? bits | ~field : bits & field;
 }
 
-// With a field of `into` replaced.
-static uint64_t bits_inserted(Bits field, Bits into, Bits place, Bits length)
+// `into` with a bit field replaced.
+static uint64_t bits_inserted(Bits field, Bits into, Bits position, Bits length)
 {
-    if (!is_number(place) || !is_number(length) || place.ones > 63 || length.ones > 64)
+    if (!is_number(position) || !is_number(length) || position.ones > 63 || length.ones > 64)
         return ALL_BITS;
-    const uint64_t replaced = ones_of_width((int)length.ones) << place.ones;
-    return (field.unwritten << place.ones & replaced) | (into.unwritten & ~replaced);
+    const uint64_t replaced = ones_of_width((int)length.ones) << position.ones;
+    return (field.undefined << position.ones & replaced) | (into.undefined & ~replaced);
 }
 
-// Four bytes of two words, as prmt's table in the PTX ISA has it; or copies of their signs.
-static uint64_t bits_permuted(Bits a, Bits b, Bits places)
+// prmt: four bytes of two words, or replicated sign bits.
+static uint64_t bits_permuted(Bits a, Bits b, Bits positions)
 {
-    const uint64_t from = b.unwritten << 32 | (a.unwritten & UINT32_MAX);
+    const uint64_t from = b.undefined << 32 | (a.undefined & UINT32_MAX);
     uint64_t bits = 0;
     for (int k = 0; k < 4; k++) {
-        const int place = (int)(places.ones >> 4 * k & 15);
-        const uint64_t byte = from >> 8 * (place & 7) & 255;
-        bits |= (place & 8 ? byte >> 7 ? 255ull : 0 : byte) << 8 * k;
+        const int position = (int)(positions.ones >> 4 * k & 15);
+        const uint64_t byte = from >> 8 * (position & 7) & 255;
+        bits |= (position & 8 ? byte >> 7 ? 255ull : 0 : byte) << 8 * k;
     }
-    return is_number(places) ? bits : ALL_BITS;
+    return is_number(positions) ? bits : ALL_BITS;
 }
 
-// Where bits that are computed decide some bits of a register that nobody wrote, and not all, as of a map of bits that was never
-// cleared, it is still one that nobody wrote.
+// If a variable mask defines only some bits of a fully undefined register, such as a bitmap that was never cleared, the result counts as
+// fully undefined.
 static uint64_t bits_of_logical(Bits a, Bits b, uint64_t bits, bool constant)
 {
-    return bits && !constant && (a.unwritten == ALL_BITS || b.unwritten == ALL_BITS) ? ALL_BITS : bits;
+    return bits && !constant && (a.undefined == ALL_BITS || b.undefined == ALL_BITS) ? ALL_BITS : bits;
 }
 
-// Of any operation on three words that takes them bit by bit: `table` has its result for each bit of the first, second and third.
+// lop3: any bitwise operation on three words, given by its truth table.
 static uint64_t bits_of_table(Bits a, Bits b, Bits c, Bits table)
 {
     uint64_t may_be_one = 0, may_be_zero = 0;
@@ -103,7 +103,7 @@ static uint64_t bits_of_table(Bits a, Bits b, Bits c, Bits table)
         const uint64_t may_be = (k & 4 ? ~a.zeros : ~a.ones) & (k & 2 ? ~b.zeros : ~b.ones) & (k & 1 ? ~c.zeros : ~c.ones);
         *(table.ones >> k & 1 ? &may_be_one : &may_be_zero) |= may_be;
     }
-    return may_be_one & may_be_zero & (a.unwritten | b.unwritten | c.unwritten);
+    return may_be_one & may_be_zero & (a.undefined | b.undefined | c.undefined);
 }
 
 static int low_zeros(uint64_t bits)
@@ -111,63 +111,63 @@ static int low_zeros(uint64_t bits)
     return bits ? __builtin_ctzll(bits) : 64;
 }
 
-// Each of its bits is nobody's, 0 or 1: an operand that the operation has overwritten has none of them any more.
-static bool is_readable(Bits b)
+// True if no bit is unknown. The operand that the operation has overwritten is unknown.
+static bool is_complete(Bits b)
 {
-    return (b.zeros | b.ones | b.unwritten) == ALL_BITS;
+    return (b.zeros | b.ones | b.undefined) == ALL_BITS;
 }
 
-// All bits to which one of these may carry.
-static uint64_t from_lowest(uint64_t unwritten)
+// The bits that a carry from these can reach.
+static uint64_t all_above_lowest(uint64_t undefined)
 {
-    return unwritten ? ALL_BITS << low_zeros(unwritten) : 0;
+    return undefined ? ALL_BITS << low_zeros(undefined) : 0;
 }
 
-// What a sum's bits are if the operands are as small as they may be, and as large: where the two differ, it depends on them.
+// The bits in which the sums of the smallest and of the largest possible operands differ.
 static uint64_t bits_of_sum(Bits a, Bits b)
 {
-    if (!is_readable(a) || !is_readable(b))
-        return from_lowest(a.unwritten | b.unwritten);
-    if (a.zeros == ALL_BITS || b.zeros == ALL_BITS || !(a.unwritten | b.unwritten))
-        return a.unwritten | b.unwritten;
-    return a.unwritten | b.unwritten | ((a.ones + b.ones) ^ (~a.zeros + ~b.zeros));
+    if (!is_complete(a) || !is_complete(b))
+        return all_above_lowest(a.undefined | b.undefined);
+    if (a.zeros == ALL_BITS || b.zeros == ALL_BITS || !(a.undefined | b.undefined))
+        return a.undefined | b.undefined;
+    return a.undefined | b.undefined | ((a.ones + b.ones) ^ (~a.zeros + ~b.zeros));
 }
 
 static uint64_t bits_of_difference(Bits a, Bits b)
 {
-    if (!is_readable(a) || !is_readable(b))
-        return from_lowest(a.unwritten | b.unwritten);
-    return a.unwritten | b.unwritten | ((a.ones - ~b.zeros) ^ (~a.zeros - b.ones));
+    if (!is_complete(a) || !is_complete(b))
+        return all_above_lowest(a.undefined | b.undefined);
+    return a.undefined | b.undefined | ((a.ones - ~b.zeros) ^ (~a.zeros - b.ones));
 }
 
-// Those of a product that depend on what nobody wrote: none below the lowest such bit of an operand, moved up by the zeros at the
-// other one's end; of a number times a power of two those of the number.
+// No bit of a product depends on undefined bits below the lowest one of an operand, shifted by the other operand's trailing zeros. Times
+// a power of two: the shifted bits.
 static uint64_t bits_of_product(Bits a, Bits b)
 {
-    const int from_a = low_zeros(a.unwritten) + low_zeros(~b.zeros), from_b = low_zeros(b.unwritten) + low_zeros(~a.zeros);
+    const int from_a = low_zeros(a.undefined) + low_zeros(~b.zeros), from_b = low_zeros(b.undefined) + low_zeros(~a.zeros);
     const int lowest = from_a < from_b ? from_a : from_b;
     if (is_number(b) && !(b.ones & (b.ones - 1)))
-        return b.ones ? a.unwritten << low_zeros(b.ones) : 0;
+        return b.ones ? a.undefined << low_zeros(b.ones) : 0;
     if (is_number(a) && !(a.ones & (a.ones - 1)))
-        return a.ones ? b.unwritten << low_zeros(a.ones) : 0;
+        return a.ones ? b.undefined << low_zeros(a.ones) : 0;
     return lowest < 64 ? ALL_BITS << lowest : 0;
 }
 
 static Bits product(const Instr *i, Bits a, Bits b)
 {
     const Bits x = as_number((Type)i->type, a), y = as_number((Type)i->type, b);
-    const uint64_t unwritten = bits_of_product(x, y), value = x.ones * y.ones;
-    return is_readable(x) && is_readable(y) ? (Bits){unwritten, ~value & ~unwritten, value & ~unwritten, false} : (Bits){.unwritten = unwritten};
+    const uint64_t undefined = bits_of_product(x, y), value = x.ones * y.ones;
+    return is_complete(x) && is_complete(y) ? (Bits){undefined, ~value & ~undefined, value & ~undefined, false} : (Bits){.undefined = undefined};
 }
 
-// Those of a number that has no sign, divided by a power of two, and of what remains.
+// Quotient and remainder of a nonnegative number and a power of two.
 static uint64_t bits_of_division(const Instr *i, Bits a, Bits b)
 {
     const Bits x = as_number((Type)i->type, a), y = as_number((Type)i->type, b);
     const bool positive = !sim_is_signed((Type)i->type) || x.zeros >> 63;
     if (!positive || !is_number(y) || y.ones == 0 || y.ones & (y.ones - 1))
         return ALL_BITS;
-    return i->kind == QUOTIENT ? x.unwritten >> low_zeros(y.ones) : x.unwritten & (y.ones - 1);
+    return i->kind == QUOTIENT ? x.undefined >> low_zeros(y.ones) : x.undefined & (y.ones - 1);
 }
 
 static uint64_t bits_reversed(Type type, uint64_t bits)
@@ -179,29 +179,29 @@ static uint64_t bits_reversed(Type type, uint64_t bits)
     return reversed;
 }
 
-// The place of the highest 1 depends on no bit below it.
-static uint64_t bits_of_place(const Instr *i, Bits a)
+// bfind: the position of the highest 1 depends on no lower bit.
+static uint64_t bits_of_highest(const Instr *i, Bits a)
 {
     const Bits number = as_number((Type)i->type, a);
-    return sim_is_signed((Type)i->type) || number.unwritten >= number.ones ? ALL_BITS : 0;
+    return sim_is_signed((Type)i->type) || number.undefined >= number.ones ? ALL_BITS : 0;
 }
 
-// Four products of bytes are added: what has a 0 for its factor does not matter.
+// dp4a: a byte that is multiplied by 0 does not matter.
 static uint64_t bits_of_dot(Bits a, Bits b, Bits c)
 {
-    uint64_t bits = c.unwritten;
+    uint64_t bits = c.undefined;
     for (int k = 0; k < 4; k++) {
         const uint64_t byte = 255ull << 8 * k;
-        bits |= (a.unwritten & byte && ~b.zeros & byte) || (b.unwritten & byte && ~a.zeros & byte) ? ALL_BITS : 0;
+        bits |= (a.undefined & byte && ~b.zeros & byte) || (b.undefined & byte && ~a.zeros & byte) ? ALL_BITS : 0;
     }
     return bits ? ALL_BITS : 0;
 }
 
-// Two halves are computed side by side.
-static uint64_t bits_of_halves(const Instr *i, const Bits o[MOST_BITS])
+// Packed halves: each depends on its own half of the operands.
+static uint64_t bits_of_halves(const Instr *i, const Bits o[MAX_BIT_OPERANDS])
 {
     const Type type = (Type)i->type;
-    const uint64_t bits = o[1].unwritten | o[2].unwritten | o[3].unwritten;
+    const uint64_t bits = o[1].undefined | o[2].undefined | o[3].undefined;
     if (type != F16X2 && type != BF16X2 && type != S16X2 && type != U16X2)
         return ALL_BITS;
     return (bits & 0xffff0000 ? 0xffff0000 : 0) | (bits & 0xffff ? 0xffff : 0);
@@ -212,38 +212,38 @@ static bool is_zero(const Instr *i, Bits b)
     return (~b.zeros & ones_of_width(8 * sim_type_bytes((Type)i->type))) == 0;
 }
 
-bool sim_adds_nothing(const Instr *i, const Bits o[MOST_BITS])
+bool sim_adds_nothing(const Instr *i, const Bits o[MAX_BIT_OPERANDS])
 {
     if (i->kind == PRODUCT_AND_SUM)
         return is_zero(i, o[1]) || is_zero(i, o[2]);
     return i->kind == SUM && (is_zero(i, o[1]) || is_zero(i, o[2]));
 }
 
-// Before they are cut to the result's type.
-static uint64_t bits_of_operation(const Instr *i, const Bits o[MOST_BITS], bool local)
+// Before truncation to the result's type.
+static uint64_t bits_of_operation(const Instr *i, const Bits o[MAX_BIT_OPERANDS], bool local)
 {
     const Operand *by = &i->statement->operands[2];
     const bool constant = by->kind == IS_INTEGER;
     const Bits a = o[1], b = o[2], c = o[3];
-    const uint64_t either = a.unwritten | b.unwritten;
+    const uint64_t either = a.undefined | b.undefined;
     switch (i->kind) {
     case LOGICAL_AND: return bits_of_logical(a, b, either & ~a.zeros & ~b.zeros, constant);
-    case LOGICAL_OR: return constant && !local && a.whole ? ALL_BITS : bits_of_logical(a, b, either & ~a.ones & ~b.ones, constant);
+    case LOGICAL_OR: return constant && !local && a.all_undefined ? ALL_BITS : bits_of_logical(a, b, either & ~a.ones & ~b.ones, constant);
     case LOGICAL_XOR: return either;
-    case BIT_REVERSAL: return bits_reversed((Type)i->type, a.unwritten);
-    case HIGHEST_BIT: return bits_of_place(i, a);
+    case BIT_REVERSAL: return bits_reversed((Type)i->type, a.undefined);
+    case HIGHEST_BIT: return bits_of_highest(i, a);
     case LOGICAL_TABLE: return bits_of_table(a, b, c, o[4]);
-    case MOVE: case COMPLEMENT: return a.unwritten;
+    case MOVE: case COMPLEMENT: return a.undefined;
     case SHIFT_LEFT: case SHIFT_RIGHT: return bits_shifted(i, a, b);
     case FUNNEL_LEFT: case FUNNEL_RIGHT: return bits_funnelled(i, a, b, c);
     case EXTRACT: return bits_extracted(i, a, b, c);
     case INSERT: return bits_inserted(a, b, c, o[4]);
     case PERMUTE: return bits_permuted(a, b, c);
-    case WIDEN: return i->flags & SATURATE ? ALL_BITS : extended((Type)i->type, extended((Type)i->from, a.unwritten));
+    case WIDEN: return i->flags & SATURATE ? ALL_BITS : extended((Type)i->type, extended((Type)i->from, a.undefined));
     case SUM: return i->type == S16X2 || i->type == U16X2 ? bits_of_halves(i, o) : bits_of_sum(a, b);
     case DIFFERENCE: return bits_of_difference(a, b);
     case NEGATIVE: return bits_of_difference((Bits){.zeros = ALL_BITS}, a);
-    case PRODUCT: return product(i, a, b).unwritten;
+    case PRODUCT: return product(i, a, b).undefined;
     case QUOTIENT: case REMAINDER: return bits_of_division(i, a, b);
     case PRODUCT_AND_SUM: return bits_of_sum(product(i, a, b), c);
     case DOT_OF_BYTES: return bits_of_dot(a, b, c);
@@ -253,24 +253,24 @@ static uint64_t bits_of_operation(const Instr *i, const Bits o[MOST_BITS], bool 
     }
 }
 
-uint64_t sim_bits_of_result(const Instr *i, const Bits o[MOST_BITS], bool local)
+uint64_t sim_undefined_bits(const Instr *i, const Bits o[MAX_BIT_OPERANDS], bool local)
 {
     const uint64_t all = ones_of_width(8 * sim_type_bytes(i->statement->operands[0].reg->type)),
                    bits = bits_of_operation(i, o, local) & all;
     return bits == all ? ALL_BITS : bits;
 }
 
-// Numbers with a sign are in the order of those without, if their signs are turned.
-static Bits in_order(const Instr *i, Bits b)
+// Flips the sign bit, so that signed numbers compare like unsigned ones.
+static Bits as_unsigned_order(const Instr *i, Bits b)
 {
     const Bits n = as_number((Type)i->type, b);
     const uint64_t sign = sim_is_signed((Type)i->type) ? 1ull << 63 : 0;
     return (Bits){.zeros = (n.zeros & ~sign) | (n.ones & sign), .ones = (n.ones & ~sign) | (n.zeros & sign)};
 }
 
-bool sim_is_decided(const Instr *i, Bits a, Bits b)
+bool sim_comparison_is_defined(const Instr *i, Bits a, Bits b)
 {
-    const Bits x = in_order(i, a), y = in_order(i, b);
+    const Bits x = as_unsigned_order(i, a), y = as_unsigned_order(i, b);
     const uint64_t x_least = x.ones, x_most = ~x.zeros, y_least = y.ones, y_most = ~y.zeros;
     if (sim_is_float((Type)i->type))
         return false;

@@ -1,4 +1,4 @@
-// value_bits.h: of an operation's result the bits that nobody wrote.
+// value_bits.h: the undefined bits of an operation's result.
 #ifndef VALUE_BITS_H
 #define VALUE_BITS_H
 
@@ -6,18 +6,18 @@
 
 static const uint64_t ALL_BITS = UINT64_MAX; // of a register of any width
 
-typedef struct Bits { // of an operand; what is in none of them may be any of it
-    uint64_t unwritten, zeros, ones; // those that nobody wrote, and those that are known to be 0, or 1
-    bool whole;                      // nobody has set one of them since it was read
+typedef struct Bits { // of an operand; a bit in none of the three masks is unknown
+    uint64_t undefined, zeros, ones;
+    bool all_undefined; // every bit is undefined, as it was read
 } Bits;
-enum { MOST_BITS = 5 }; // operands whose bits are asked for, the result among them
+enum { MAX_BIT_OPERANDS = 5 }; // operands of an instruction, with the result
 
-// Of the result of an operation, a register or a vector of such, those bits that nobody wrote, where o[1] is its first operand, and
-// so on; `local`: they come from a thread's own variable, in which a bit may be set without others having been cleared.
-uint64_t sim_bits_of_result(const Instr *i, const Bits o[MOST_BITS], bool local);
-// Whether the result is one of the operands as it was: to it 0 is added.
-bool sim_adds_nothing(const Instr *i, const Bits o[MOST_BITS]);
-// Whether a comparison of whole numbers comes out the same whatever the bits are that nobody wrote.
-bool sim_is_decided(const Instr *i, Bits a, Bits b);
+// The undefined bits of a result; o[1] is the first operand. local: the value is from local memory, where a variable's bits may be set one
+// by one without being cleared first.
+uint64_t sim_undefined_bits(const Instr *i, const Bits o[MAX_BIT_OPERANDS], bool local);
+// True if the operation adds 0, so that the result is one of the operands.
+bool sim_adds_nothing(const Instr *i, const Bits o[MAX_BIT_OPERANDS]);
+// True if an integer comparison has the same result for every value of the undefined bits.
+bool sim_comparison_is_defined(const Instr *i, Bits a, Bits b);
 
 #endif

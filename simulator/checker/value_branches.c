@@ -1,39 +1,38 @@
-// value_branches.c: branches that a value decides which nobody wrote, where nothing but registers depends on them.
+// value_branches.c: branches on undefined values that affect nothing but registers.
 //
-// A thread that computes for an element that is none, and throws the result away, may well branch on it: in logf, in `a > 0 ?
-// sqrtf(a) : -a`. Such a branch is no more than an operation: what its two ways compute is nobody's, for the lanes that it
-// decided about. From where the ways meet again, that is what their registers hold; what they have stored in local memory, as
-// sinf does with the digits of a large number, is not followed.
+// A thread beyond the last element may compute with an undefined value, branch on it (in logf, in `a > 0 ? sqrtf(a) : -a`) and discard the
+// result. Such a branch is treated as an operation: at the reconvergence point all registers that either side writes become undefined in
+// the lanes that branched. Its stores to local memory, as in sinf for large arguments, are not followed.
 #include "checker/value_table.h"
 
-static bool lies_on(const Instr *i, const Ways *ways)
+static bool in_region(const Instr *i, const BranchRegion *region)
 {
-    for (int k = 0; k < ways->count; k++)
-        if (i >= ways->stretches[k].first && i < ways->stretches[k].end)
+    for (int k = 0; k < region->count; k++)
+        if (i >= region->ranges[k].first && i < region->ranges[k].end)
             return true;
     return false;
 }
 
-// False: there are too many stretches.
-static bool add_stretch(Ways *ways, const Instr *first, const Instr *reconvergence_pc)
+// False: too many ranges.
+static bool add_range(BranchRegion *region, const Instr *first, const Instr *reconvergence_pc)
 {
-    if (first == reconvergence_pc || lies_on(first, ways))
+    if (first == reconvergence_pc || in_region(first, region))
         return true;
-    if (ways->count == MOST_STRETCHES)
+    if (region->count == MAX_RANGES)
         return false;
-    ways->stretches[ways->count].first = ways->stretches[ways->count].end = first;
-    ways->count++;
+    region->ranges[region->count].first = region->ranges[region->count].end = first;
+    region->count++;
     return true;
 }
 
-// Makes a stretch as long as it is. False where it does more than to compute.
-static bool go_along(const Program *p, Ways *ways, int k, const Instr *reconvergence_pc)
+// Extends a range to its last instruction. False if an instruction has effects other than on registers.
+static bool extend_range(const Program *p, BranchRegion *region, int k, const Instr *reconvergence_pc)
 {
-    for (const Instr *i = ways->stretches[k].first; i != reconvergence_pc; i++) {
-        if (sim_affects(i))
+    for (const Instr *i = region->ranges[k].first; i != reconvergence_pc; i++) {
+        if (sim_has_effects(i))
             return false;
-        ways->stretches[k].end = i + 1;
-        if (i->control == BRANCH && !add_stretch(ways, p->code + i->target, reconvergence_pc))
+        region->ranges[k].end = i + 1;
+        if (i->control == BRANCH && !add_range(region, p->code + i->target, reconvergence_pc))
             return false;
         if (i->control == BRANCH && i->guard == NOWHERE)
             return true;
@@ -41,58 +40,58 @@ static bool go_along(const Program *p, Ways *ways, int k, const Instr *reconverg
     return true;
 }
 
-// Finds a branch's ways. False: they do more than to compute, or it is not known where they meet.
-static bool find_ways(const Program *p, const Instr *branch, Ways *ways)
+// Finds the region of a branch. False if it has other effects, or no known reconvergence point.
+static bool find_region(const Program *p, const Instr *branch, BranchRegion *region)
 {
     if (branch->control != BRANCH || branch->reconvergence_pc == NOWHERE)
         return false;
     const Instr *reconvergence_pc = p->code + branch->reconvergence_pc;
-    ways->count = 0;
-    bool compute = add_stretch(ways, p->code + branch->target, reconvergence_pc) && add_stretch(ways, branch + 1, reconvergence_pc);
-    for (int k = 0; k < ways->count && compute; k++)
-        compute = go_along(p, ways, k, reconvergence_pc);
-    return compute;
+    region->count = 0;
+    bool has_no_effects = add_range(region, p->code + branch->target, reconvergence_pc) && add_range(region, branch + 1, reconvergence_pc);
+    for (int k = 0; k < region->count && has_no_effects; k++)
+        has_no_effects = extend_range(p, region, k, reconvergence_pc);
+    return has_no_effects;
 }
 
-// Whether the warp is still on such ways, or in a function that they call.
-static bool is_inside(const Warp *w, const Instr *i, const Undecided *u)
+// True if the warp is still in the region, or in a function called there.
+static bool is_inside(const Warp *w, const Instr *i, const UndefinedBranch *u)
 {
-    return w->path->frame != u->frame || lies_on(i, &u->ways);
+    return w->path->frame != u->frame || in_region(i, &u->region);
 }
 
-bool sim_begin_undecided(Warp *w, const Instr *branch, uint32_t lanes, const Value *by)
+bool sim_begin_undefined_branch(Warp *w, const Instr *branch, uint32_t lanes, const UndefinedValue *condition)
 {
     const Frame *frame = w->path->frame;
-    const Undecided *outer;
-    for (int k = 0; (outer = sim_undecided(w, k)); k++)
+    const UndefinedBranch *outer;
+    for (int k = 0; (outer = sim_undefined_branch(w, k)); k++)
         lanes &= is_inside(w, branch, outer) ? ~outer->lanes : ALL_LANES;
     if (lanes == 0)
         return true;
-    Undecided *u = sim_new_undecided(w);
-    if (!u || !find_ways(frame->function->program, branch, &u->ways))
+    UndefinedBranch *u = sim_new_undefined_branch(w);
+    if (!u || !find_region(frame->function->program, branch, &u->region))
         return false;
     u->frame = frame;
     u->lanes = lanes;
-    u->by = *by;
-    u->by.partial = 0;
-    u->by.computed = ALL_LANES;
+    u->condition = *condition;
+    u->condition.partial = 0;
+    u->condition.computed = ALL_LANES;
     return true;
 }
 
-static void set_results(Warp *w, const Undecided *u, uint32_t lanes)
+static void set_results(Warp *w, const UndefinedBranch *u, uint32_t lanes)
 {
-    for (int k = 0; k < u->ways.count; k++)
-        for (const Instr *i = u->ways.stretches[k].first; i < u->ways.stretches[k].end; i++) {
+    for (int k = 0; k < u->region.count; k++)
+        for (const Instr *i = u->region.ranges[k].first; i < u->region.ranges[k].end; i++) {
             const Statement *s = i->statement;
             if (s && s->count > 0 && !s->operands[0].address && i->kind != STORE)
-                sim_set_operand(w, &s->operands[0], lanes, lanes, &u->by);
+                sim_set_operand(w, &s->operands[0], lanes, lanes, &u->condition);
         }
 }
 
-void sim_end_undecided(Warp *w, const Instr *i)
+void sim_end_undefined_branches(Warp *w, const Instr *i)
 {
-    Undecided *u;
-    for (int k = 0; (u = sim_undecided(w, k)); k++) {
+    UndefinedBranch *u;
+    for (int k = 0; (u = sim_undefined_branch(w, k)); k++) {
         const uint32_t lanes = is_inside(w, i, u) ? 0 : u->lanes & w->path->mask;
         if (!lanes)
             continue;

@@ -1,18 +1,17 @@
-// value_copies.c: what a program copies without asking for it, by its instructions alone.
+// value_copies.c: static analysis of copies: which instructions move values without using them.
 //
-// A structure is copied with all that it has: its padding, the member of its union that is not in use, the part of its array
-// that is not full. So what nobody wrote is no mistake where the thread copies it together with what lies beside it. Two
-// addresses lie beside each other where they are the same but for a number, however they were computed.
+// Copying a structure also copies its padding, the inactive members of unions and unused array elements. So an undefined value is no
+// mistake if the thread copies it together with its neighbours. Two addresses are neighbours if their linear forms differ by a constant.
 #include "checker/value_copies.h"
 
-enum { MOST_TERMS = 4, MOST_STEPS = 8, MOST_BETWEEN = 128 }; // bytes between the begins of two members that lie side by side
+enum { MAX_TERMS = 4, MAX_DEPTH = 8, MAX_MEMBER_DISTANCE = 128 }; // MAX_MEMBER_DISTANCE: bytes between neighbouring members
 
-typedef struct Form { // a sum: a number and multiples of registers, and of variables' addresses
-    int64_t number;
+typedef struct LinearForm { // a constant plus multiples of registers and of variables' addresses
+    int64_t constant;
     uint32_t count;
-    struct { const void *of; int64_t times; } terms[MOST_TERMS];
-    bool known; // it is a sum, and has no more terms than there is room for
-} Form;
+    struct { const void *of; int64_t factor; } terms[MAX_TERMS];
+    bool is_linear; // false: not linear, or too many terms
+} LinearForm;
 
 bool sim_moves_bits(const Instr *i)
 {
@@ -24,134 +23,134 @@ bool sim_moves_bits(const Instr *i)
     }
 }
 
-// The instruction that always computes a register, if it is but one.
+// The only instruction that sets a register, if it is unconditional; or NULL.
 static const Instr *definition_of(const Program *p, const Register *reg)
 {
-    const Instr *i = reg->maker < p->count ? &p->code[reg->maker] : NULL;
+    const Instr *i = reg->sole_def < p->count ? &p->code[reg->sole_def] : NULL;
     return i && i->guard == NOWHERE ? i : NULL;
 }
 
-static void add_operand(const Program *p, Form *f, const Operand *o, int64_t times, int steps);
+static void add_operand(const Program *p, LinearForm *f, const Operand *o, int64_t factor, int depth);
 
-static void add_term(Form *f, const void *of, int64_t times)
+static void add_term(LinearForm *f, const void *of, int64_t factor)
 {
     uint32_t k = 0;
     while (k < f->count && f->terms[k].of != of)
         k++;
-    if (k == MOST_TERMS) {
-        f->known = false;
+    if (k == MAX_TERMS) {
+        f->is_linear = false;
         return;
     }
     if (k == f->count) {
         f->terms[k].of = of;
-        f->terms[k].times = 0;
+        f->terms[k].factor = 0;
         f->count++;
     }
-    f->terms[k].times += times;
+    f->terms[k].factor += factor;
 }
 
-// Adds what an instruction computes. False: that is no sum.
-static bool add_result(const Program *p, Form *f, const Instr *i, int64_t times, int steps)
+// Adds the result of an instruction. False: it is not linear.
+static bool add_result(const Program *p, LinearForm *f, const Instr *i, int64_t factor, int depth)
 {
     const Operand *o = i->statement->operands;
     const bool constant = o[2].kind == IS_INTEGER, same = i->kind == MOVE || i->kind == WIDEN;
-    const bool known = o[1].kind == IS_REGISTER || (o[1].kind == IS_SYMBOL && o[1].variable);
-    if (!known || (i->kind != SUM && !same && !constant))
+    const bool is_linear = o[1].kind == IS_REGISTER || (o[1].kind == IS_SYMBOL && o[1].variable);
+    if (!is_linear || (i->kind != SUM && !same && !constant))
         return false;
     if (i->kind == SUM) {
-        add_operand(p, f, &o[1], times, steps);
-        add_operand(p, f, &o[2], times, steps);
+        add_operand(p, f, &o[1], factor, depth);
+        add_operand(p, f, &o[2], factor, depth);
     } else if (same)
-        add_operand(p, f, &o[1], times, steps);
+        add_operand(p, f, &o[1], factor, depth);
     else if (i->kind == SHIFT_LEFT && o[2].integer >= 0 && o[2].integer < 16)
-        add_operand(p, f, &o[1], times << o[2].integer, steps);
+        add_operand(p, f, &o[1], factor << o[2].integer, depth);
     else if (i->kind == PRODUCT)
-        add_operand(p, f, &o[1], times * o[2].integer, steps);
+        add_operand(p, f, &o[1], factor * o[2].integer, depth);
     else
         return false;
     return true;
 }
 
-static void add_operand(const Program *p, Form *f, const Operand *o, int64_t times, int steps)
+static void add_operand(const Program *p, LinearForm *f, const Operand *o, int64_t factor, int depth)
 {
-    const Instr *i = o->kind == IS_REGISTER && steps > 0 && f->known ? definition_of(p, o->reg) : NULL;
+    const Instr *i = o->kind == IS_REGISTER && depth > 0 && f->is_linear ? definition_of(p, o->reg) : NULL;
     if (o->kind == IS_INTEGER || o->kind == IS_SYMBOL)
-        f->number += times * o->integer;
+        f->constant += factor * o->integer;
     if (o->kind == IS_SYMBOL && o->variable)
-        add_term(f, o->variable, times);
-    else if (o->kind == IS_REGISTER && !(i && add_result(p, f, i, times, steps - 1)))
-        add_term(f, o->reg, times);
+        add_term(f, o->variable, factor);
+    else if (o->kind == IS_REGISTER && !(i && add_result(p, f, i, factor, depth - 1)))
+        add_term(f, o->reg, factor);
     else if (o->kind != IS_INTEGER && o->kind != IS_REGISTER)
-        f->known = false;
+        f->is_linear = false;
 }
 
-static Form address_of(const Program *p, const Instr *i)
+static LinearForm address_of(const Program *p, const Instr *i)
 {
     const Operand *o = &i->statement->operands[i->kind == LOAD];
-    Form f = {.number = o->kind == IS_REGISTER ? o->integer : 0, .known = true};
-    add_operand(p, &f, o, 1, MOST_STEPS);
+    LinearForm f = {.constant = o->kind == IS_REGISTER ? o->integer : 0, .is_linear = true};
+    add_operand(p, &f, o, 1, MAX_DEPTH);
     return f;
 }
 
-// Whether two sums differ by a number, which is not 0.
-static bool is_beside(const Form *f, const Form *other)
+// True if two forms differ by a nonzero constant.
+static bool differs_by_constant(const LinearForm *f, const LinearForm *other)
 {
-    bool same = f->known && other->known && f->count == other->count && f->number != other->number;
+    bool same = f->is_linear && other->is_linear && f->count == other->count && f->constant != other->constant;
     for (uint32_t k = 0; k < f->count && same; k++) {
         uint32_t n = 0;
         while (n < other->count && other->terms[n].of != f->terms[k].of)
             n++;
-        same = n < other->count && other->terms[n].times == f->terms[k].times;
+        same = n < other->count && other->terms[n].factor == f->terms[k].factor;
     }
     return same;
 }
 
-// Whether another instruction does the same as this one, which does it `here`, at a place whose distance is known.
-static bool finds_distance(const Program *p, const Instr *i, const Form *here, const Instr *other, int64_t *distance)
+// True if another instruction accesses the same space at a known small distance. here: the address of `i`.
+static bool has_distance(const Program *p, const Instr *i, const LinearForm *here, const Instr *other, int64_t *distance)
 {
     if (other->kind != i->kind || other->at.space != i->at.space)
         return false;
-    const Form there = address_of(p, other);
-    *distance = there.number - here->number;
-    return *distance > -MOST_BETWEEN && *distance < MOST_BETWEEN && is_beside(here, &there);
+    const LinearForm there = address_of(p, other);
+    *distance = there.constant - here->constant;
+    return *distance > -MAX_MEMBER_DISTANCE && *distance < MAX_MEMBER_DISTANCE && differs_by_constant(here, &there);
 }
 
-// Whether something else is stored as far from the store as it was loaded from the load.
-static bool copies_beside(const Program *p, const Instr *load, const Instr *store)
+// True if another load and another store are at the same distance from these two.
+static bool copies_neighbour(const Program *p, const Instr *load, const Instr *store)
 {
-    enum { MOST = 128 };
-    int64_t stored[MOST], distance;
+    enum { MAX_STORES = 128 };
+    int64_t stored[MAX_STORES], distance;
     uint32_t count = 0;
-    const Form to = address_of(p, store), from = address_of(p, load);
-    for (const Instr *i = p->code; i < p->code + p->count && count < MOST; i++)
-        if (finds_distance(p, store, &to, i, &distance))
+    const LinearForm to = address_of(p, store), from = address_of(p, load);
+    for (const Instr *i = p->code; i < p->code + p->count && count < MAX_STORES; i++)
+        if (has_distance(p, store, &to, i, &distance))
             stored[count++] = distance;
     for (const Instr *i = p->code; i < p->code + p->count && count > 0; i++)
-        if (finds_distance(p, load, &from, i, &distance))
+        if (has_distance(p, load, &from, i, &distance))
             for (uint32_t k = 0; k < count; k++)
                 if (stored[k] == distance)
                     return true;
     return false;
 }
 
-// By how much one of a sum's registers goes on in a loop, as far as one number says it; or 0.
+// The constant by which a register advances in a loop, or 0.
 static int64_t step_of(const Program *p, const void *of)
 {
     for (const Instr *i = p->code; i < p->code + p->count; i++) {
         const Operand *to = i->statement ? &i->statement->operands[0] : NULL;
-        Form f = {.known = true};
-        if (to && !to->address && to->reg == of && add_result(p, &f, i, 1, MOST_STEPS) && f.known && f.count == 1 && f.terms[0].of == of &&
-            f.terms[0].times == 1)
-            return f.number;
+        LinearForm f = {.is_linear = true};
+        if (to && !to->address && to->reg == of && add_result(p, &f, i, 1, MAX_DEPTH) && f.is_linear && f.count == 1 && f.terms[0].of == of &&
+            f.terms[0].factor == 1)
+            return f.constant;
     }
     return 0;
 }
 
-static bool goes_on(const Program *p, const Instr *i)
+static bool advances_by_own_size(const Program *p, const Instr *i)
 {
-    const Form f = address_of(p, i);
-    for (uint32_t k = 0; k < f.count && f.known; k++)
-        if (f.terms[k].times * step_of(p, f.terms[k].of) == (int64_t)i->bytes * i->count)
+    const LinearForm f = address_of(p, i);
+    for (uint32_t k = 0; k < f.count && f.is_linear; k++)
+        if (f.terms[k].factor * step_of(p, f.terms[k].of) == (int64_t)i->bytes * i->count)
             return true;
     return false;
 }
@@ -160,6 +159,6 @@ bool sim_copies_structure(const Program *p, const Instr *load, const Instr *stor
 {
     if (load->kind != LOAD || load < p->code || load >= p->code + p->count)
         return false;
-    const bool in_turns = load->bytes * load->count == store->bytes * store->count && goes_on(p, load) && goes_on(p, store);
-    return in_turns || copies_beside(p, load, store);
+    const bool in_loop = load->bytes * load->count == store->bytes * store->count && advances_by_own_size(p, load) && advances_by_own_size(p, store);
+    return in_loop || copies_neighbour(p, load, store);
 }

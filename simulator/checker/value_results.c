@@ -1,5 +1,4 @@
-// value_results.c: values that nobody wrote, from register to register: which lanes of an operation's result hold such a value, and which
-// of its bits.
+// value_results.c: undefined values from register to register: the undefined lanes and bits of an operation's result.
 #include "checker/value_bits.h"
 #include "checker/value_copies.h"
 #include "checker/value_table.h"
@@ -7,7 +6,7 @@
 
 #include <string.h>
 
-void sim_set_operand(Warp *w, const Operand *o, uint32_t mask, uint32_t lanes, const Value *origin)
+void sim_set_operand(Warp *w, const Operand *o, uint32_t mask, uint32_t lanes, const UndefinedValue *origin)
 {
     if (o->reg)
         sim_set_value(w, w->path->frame->lanes + o->reg->slot, mask, lanes, origin);
@@ -19,20 +18,20 @@ void sim_set_operand(Warp *w, const Operand *o, uint32_t mask, uint32_t lanes, c
 
 // ---- Bits
 
-static uint64_t unwritten_in_lane(const Value *v, int lane)
+static uint64_t undefined_in_lane(const UndefinedValue *v, int lane)
 {
     if (!v || !(v->mask >> lane & 1))
         return 0;
     return v->partial >> lane & 1 ? v->bits[lane] : ALL_BITS;
 }
 
-// What a load has put into a register wider than what it brought: the bits above are zeros, unless it has a sign.
-static uint64_t within_load(const Warp *w, const Value *v, const Register *reg, uint64_t unwritten)
+// A zero-extending load defines the bits of the register above its own width.
+static uint64_t within_load(const Warp *w, const UndefinedValue *v, const Register *reg, uint64_t undefined)
 {
     const Instr *load = v ? v->load : NULL;
     const bool narrow = load && load->kind == LOAD && load->count == 1 && load->bytes < load->register_bytes &&
                         !(load->flags & SIGNED_VALUE) && v->lanes == w->path->frame->lanes + load->list[0] && reg->slot == load->list[0];
-    return narrow ? unwritten & ((1ull << 8 * load->bytes) - 1) : unwritten;
+    return narrow ? undefined & ((1ull << 8 * load->bytes) - 1) : undefined;
 }
 
 static uint64_t register_in_lane(const Warp *w, const Register *reg, int lane)
@@ -43,67 +42,66 @@ static uint64_t register_in_lane(const Warp *w, const Register *reg, int lane)
     return value;
 }
 
-// What an operation found in an operand. Of a register that is its result, too, the value is gone.
+// An operand before the operation; if it is also the result, its value is overwritten and unknown.
 static Bits bits_in_lane(const Warp *w, const Operand *o, const Register *result, int lane)
 {
     const bool readable = o->reg && o->reg != result && o->reg->type != PRED && sim_type_bytes(o->reg->type) <= 8;
-    const Value *v = o->reg ? sim_find_value(w, w->path->frame->lanes + o->reg->slot) : NULL;
-    const uint64_t held = unwritten_in_lane(v, lane), unwritten = within_load(w, v, o->reg, held);
+    const UndefinedValue *v = o->reg ? sim_find_value(w, w->path->frame->lanes + o->reg->slot) : NULL;
+    const uint64_t held = undefined_in_lane(v, lane), undefined = within_load(w, v, o->reg, held);
     if (o->kind != IS_INTEGER && !readable)
-        return (Bits){.unwritten = unwritten, .whole = held == ALL_BITS};
+        return (Bits){.undefined = undefined, .all_undefined = held == ALL_BITS};
     const uint64_t value = readable ? register_in_lane(w, o->reg, lane) : (uint64_t)o->integer;
-    return (Bits){unwritten, ~value & ~unwritten, value & ~unwritten, held == ALL_BITS};
+    return (Bits){undefined, ~value & ~undefined, value & ~undefined, held == ALL_BITS};
 }
 
-// Of several registers that one is made of, the first of which are its lowest bits.
+// A register packed from several, lowest bits first.
 static Bits bits_of_parts(const Warp *w, const Operand *o, const Register *result, int lane)
 {
     const int width = 8 * sim_type_bytes(result->type) / o->count;
-    Bits all = {.whole = true};
+    Bits all = {.all_undefined = true};
     for (int k = 0; k < o->count && width * o->count <= 64; k++) {
         const Bits part = bits_in_lane(w, &o->elements[k], result, lane);
-        all.unwritten |= (part.unwritten & ALL_BITS >> (64 - width)) << width * k;
-        all.whole &= part.whole;
+        all.undefined |= (part.undefined & ALL_BITS >> (64 - width)) << width * k;
+        all.all_undefined &= part.all_undefined;
     }
-    return all.whole ? (Bits){.unwritten = ALL_BITS, .whole = true} : all;
+    return all.all_undefined ? (Bits){.undefined = ALL_BITS, .all_undefined = true} : all;
 }
 
-// In which lanes a predicate is so, and known to be.
-static uint32_t lanes_that_are(const Warp *w, const Operand *o, bool value)
+// The lanes in which a predicate is defined and has this value.
+static uint32_t lanes_known_to_be(const Warp *w, const Operand *o, bool value)
 {
-    const Value *v = o->reg ? sim_find_value(w, w->path->frame->lanes + o->reg->slot) : NULL;
+    const UndefinedValue *v = o->reg ? sim_find_value(w, w->path->frame->lanes + o->reg->slot) : NULL;
     if (!o->reg)
         return 0;
     const uint32_t is = *(const uint32_t *)(w->path->frame->lanes + o->reg->slot);
     return (is ^ (o->negated == value ? ALL_LANES : 0)) & ~(v ? v->mask : 0);
 }
 
-// In which lanes two operands are one and the same that was loaded from global memory: the begin of a range and its end, where the
-// range is empty.
-static uint32_t lanes_of_one(const Warp *w, const Operand *a, const Operand *b)
+// The lanes in which two operands were loaded from the same global address: begin and end of an empty range, say.
+static uint32_t lanes_same_load(const Warp *w, const Operand *a, const Operand *b)
 {
-    const Value *v = sim_value_of(w, a->reg, ALL_LANES), *u = sim_value_of(w, b->reg, ALL_LANES);
-    const bool one = v && u && v->from && v->from == u->from && v->read == u->read && !v->exchanged && !u->exchanged;
+    const UndefinedValue *v = sim_value_of(w, a->reg, ALL_LANES), *u = sim_value_of(w, b->reg, ALL_LANES);
+    const bool one = v && u && v->from && v->from == u->from && v->read == u->read && !v->shuffled && !u->shuffled;
     return one ? v->mask & u->mask & ~(v->computed | u->computed | v->partial | u->partial) : 0;
 }
 
-// In which of these lanes a comparison comes out the same whatever the undefined bits are.
-static uint32_t lanes_compared(const Warp *w, const Instr *i, uint32_t lanes)
+// The lanes in which a comparison has the same result for every value of the undefined bits.
+static uint32_t lanes_compared_defined(const Warp *w, const Instr *i, uint32_t lanes)
 {
     const Operand *o = i->statement->operands;
-    const uint32_t one = sim_is_float((Type)i->type) ? 0 : lanes_of_one(w, &o[1], &o[2]); // not a number is not even itself
-    uint32_t decided = 0;
+    const uint32_t one = sim_is_float((Type)i->type) ? 0 : lanes_same_load(w, &o[1], &o[2]); // NaN != NaN
+    uint32_t defined = 0;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         if ((one >> l & 1 && register_in_lane(w, o[1].reg, l) == register_in_lane(w, o[2].reg, l)) ||
-            sim_is_decided(i, bits_in_lane(w, &o[1], NULL, l), bits_in_lane(w, &o[2], NULL, l)))
-            decided |= 1u << l;
+            sim_comparison_is_defined(i, bits_in_lane(w, &o[1], NULL, l), bits_in_lane(w, &o[2], NULL, l)))
+            defined |= 1u << l;
     }
-    return decided;
+    return defined;
 }
 
-// In which of these lanes the result is what it is whatever the undefined values are: false && x, and what a selp does not take.
-static uint32_t decided_lanes(const Warp *w, const Instr *i, uint32_t lanes)
+// The lanes in which the result does not depend on the undefined values: false && x, or the operand that selp does not select.
+static uint32_t defined_lanes(const Warp *w, const Instr *i, uint32_t lanes)
 {
     const Statement *s = i->statement;
     const Operand *o = s->operands;
@@ -113,22 +111,22 @@ static uint32_t decided_lanes(const Warp *w, const Instr *i, uint32_t lanes)
             return 0; // it has been overwritten
     if ((i->kind == LOGICAL_AND || i->kind == LOGICAL_OR) && i->type == PRED) {
         const bool deciding = i->kind == LOGICAL_OR;
-        return lanes_that_are(w, &o[1], deciding) | lanes_that_are(w, &o[2], deciding);
+        return lanes_known_to_be(w, &o[1], deciding) | lanes_known_to_be(w, &o[2], deciding);
     }
     if (i->kind == COMPARE) {
         const bool combines = i->flags & COMBINE;
-        const uint32_t with = combines ? lanes_that_are(w, &o[3], true) | lanes_that_are(w, &o[3], false) : ALL_LANES,
-                       by_other = combines && i->combine != COMBINE_XOR ? lanes_that_are(w, &o[3], i->combine == COMBINE_OR) : 0;
-        return by_other | lanes_compared(w, i, lanes & with & ~by_other);
+        const uint32_t with = combines ? lanes_known_to_be(w, &o[3], true) | lanes_known_to_be(w, &o[3], false) : ALL_LANES,
+                       by_other = combines && i->combine != COMBINE_XOR ? lanes_known_to_be(w, &o[3], i->combine == COMBINE_OR) : 0;
+        return by_other | lanes_compared_defined(w, i, lanes & with & ~by_other);
     }
     if (i->kind != SELECT)
         return 0;
     sim_value_in(w, &o[1], ALL_LANES, &first);
     sim_value_in(w, &o[2], ALL_LANES, &second);
-    return (lanes_that_are(w, &o[3], true) & ~first) | (lanes_that_are(w, &o[3], false) & ~second);
+    return (lanes_known_to_be(w, &o[3], true) & ~first) | (lanes_known_to_be(w, &o[3], false) & ~second);
 }
 
-// Those in which the result is computed, and not an operand as it was: of a choice, those whose operand was.
+// The lanes in which the result counts as computed, rather than as a copy of an operand. selp: as in the selected operand.
 static uint32_t lanes_computed_by(const Warp *w, const Instr *i, uint32_t mask)
 {
     const Operand *o = i->statement->operands;
@@ -137,23 +135,23 @@ static uint32_t lanes_computed_by(const Warp *w, const Instr *i, uint32_t mask)
         return ALL_LANES;
     if (i->kind != SELECT)
         return first | second;
-    const uint32_t chosen = lanes_that_are(w, &o[3], true), other = lanes_that_are(w, &o[3], false);
+    const uint32_t chosen = lanes_known_to_be(w, &o[3], true), other = lanes_known_to_be(w, &o[3], false);
     return (first & chosen) | (second & other) | ~(chosen | other);
 }
 
-// Of a choice, those of what is chosen, where that is known.
-static uint64_t bits_chosen(const Warp *w, const Instr *i, int lane, const Bits o[MOST_BITS], uint64_t otherwise)
+// selp: the undefined bits of the selected operand, if the predicate is defined.
+static uint64_t bits_chosen(const Warp *w, const Instr *i, int lane, const Bits o[MAX_BIT_OPERANDS], uint64_t otherwise)
 {
     const Operand *by = &i->statement->operands[3];
-    if (lanes_that_are(w, by, true) >> lane & 1)
-        return o[1].unwritten;
-    return lanes_that_are(w, by, false) >> lane & 1 ? o[2].unwritten : otherwise;
+    if (lanes_known_to_be(w, by, true) >> lane & 1)
+        return o[1].undefined;
+    return lanes_known_to_be(w, by, false) >> lane & 1 ? o[2].undefined : otherwise;
 }
 
-static void find_operands_bits(const Warp *w, const Instr *i, int lane, Bits o[MOST_BITS])
+static void find_operand_bits(const Warp *w, const Instr *i, int lane, Bits o[MAX_BIT_OPERANDS])
 {
     const Statement *s = i->statement;
-    for (int k = 1; k < MOST_BITS; k++)
+    for (int k = 1; k < MAX_BIT_OPERANDS; k++)
         if (k >= s->count)
             o[k] = (Bits){0};
         else if (s->operands[k].count)
@@ -162,8 +160,8 @@ static void find_operands_bits(const Warp *w, const Instr *i, int lane, Bits o[M
             o[k] = bits_in_lane(w, &s->operands[k], s->operands[0].reg, lane);
 }
 
-// Sets the bits of the result where they are not all, and says in which of these lanes there are any.
-static uint32_t find_bits(const Warp *w, const Instr *i, uint32_t lanes, Value *result)
+// Sets result->partial and ->bits; returns the lanes with undefined bits.
+static uint32_t find_bits(const Warp *w, const Instr *i, uint32_t lanes, UndefinedValue *result)
 {
     const Operand *o = i->statement->operands;
     const uint32_t operands_computed = sim_lanes_computed(w, &o[1], lanes) | sim_lanes_computed(w, &o[2], lanes) | sim_lanes_computed(w, &o[3], lanes);
@@ -172,9 +170,9 @@ static uint32_t find_bits(const Warp *w, const Instr *i, uint32_t lanes, Value *
         return lanes;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
-        Bits operands[MOST_BITS];
-        find_operands_bits(w, i, l, operands);
-        const uint64_t known = sim_bits_of_result(i, operands, result->what == LOCAL),
+        Bits operands[MAX_BIT_OPERANDS];
+        find_operand_bits(w, i, l, operands);
+        const uint64_t known = sim_undefined_bits(i, operands, result->source == LOCAL),
                        bits = i->kind == SELECT ? bits_chosen(w, i, l, operands, known) : known;
         if (bits == 0)
             lanes &= ~(1u << l);
@@ -187,8 +185,8 @@ static uint32_t find_bits(const Warp *w, const Instr *i, uint32_t lanes, Value *
     return lanes;
 }
 
-// One register is taken apart: each part gets its bits.
-static void take_apart(Warp *w, const Instr *i, uint32_t mask, uint32_t lanes, const Value *from)
+// One register is unpacked into several.
+static void split_register(Warp *w, const Instr *i, uint32_t mask, uint32_t lanes, const UndefinedValue *from)
 {
     const Operand *to = &i->statement->operands[0];
     const int width = 8 * sim_type_bytes(i->statement->operands[1].reg->type) / to->count;
@@ -196,7 +194,7 @@ static void take_apart(Warp *w, const Instr *i, uint32_t mask, uint32_t lanes, c
     for (int k = 0; k < to->count; k++) {
         uint64_t bits[LANES];
         uint32_t any = lanes;
-        Value part = *from;
+        UndefinedValue part = *from;
         part.bits = bits;
         for (uint32_t rest = lanes & from->partial; rest; rest &= rest - 1) {
             const int l = __builtin_ctz(rest);
@@ -221,18 +219,18 @@ void sim_follow_values(Warp *w, const Instr *i, uint32_t mask)
         return;
     uint32_t lanes = 0;
     uint64_t bits[LANES];
-    const Value *found = NULL;
+    const UndefinedValue *found = NULL;
     for (int k = 1; k < s->count; k++) {
-        const Value *v = s->operands[k].address ? NULL : sim_value_in(w, &s->operands[k], mask, &lanes);
+        const UndefinedValue *v = s->operands[k].address ? NULL : sim_value_in(w, &s->operands[k], mask, &lanes);
         found = found ? found : v;
     }
     if (lanes)
-        lanes &= ~decided_lanes(w, i, lanes);
-    Value result = found ? *found : (Value){.mask = 0};
+        lanes &= ~defined_lanes(w, i, lanes);
+    UndefinedValue result = found ? *found : (UndefinedValue){.mask = 0};
     result.bits = bits;
     result.computed = lanes_computed_by(w, i, mask);
     if (i->kind == MOVE && s->operands[0].count && s->operands[1].reg && lanes) {
-        take_apart(w, i, mask, lanes, found);
+        split_register(w, i, mask, lanes, found);
         return;
     }
     if (lanes)
@@ -240,15 +238,15 @@ void sim_follow_values(Warp *w, const Instr *i, uint32_t mask)
     sim_set_operand(w, &s->operands[0], mask, lanes, &result);
 }
 
-// A shuffle: lanes get what others hold. It is done once more, with the lanes' numbers, counted from 1, for values that nobody wrote.
+// Runs the shuffle once more on lane numbers, from 1, of undefined lanes, to find which lane receives which.
 void sim_follow_shuffle(Warp *w, const Instr *i, uint32_t mask)
 {
     struct { uint32_t a[LANES], b[LANES], c[LANES], d[LANES], second; } g;
-    const Value *v = sim_find_value(w, w->lanes + i->a);
-    const Value from = v ? *v : (Value){.mask = 0};
+    const UndefinedValue *v = sim_find_value(w, w->lanes + i->a);
+    const UndefinedValue from = v ? *v : (UndefinedValue){.mask = 0};
     uint8_t *const lanes = w->lanes;
     uint64_t bits[LANES];
-    Value result = from;
+    UndefinedValue result = from;
     uint32_t undefined = 0;
     for (uint32_t l = 0; l < LANES; l++)
         g.a[l] = from.mask >> l & 1 ? l + 1 : 0;
@@ -264,7 +262,7 @@ void sim_follow_shuffle(Warp *w, const Instr *i, uint32_t mask)
     i->run(w, &one, mask);
     w->lanes = lanes;
     result.partial = result.computed = 0;
-    result.exchanged = true;
+    result.shuffled = true;
     result.bits = bits;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);

@@ -1,47 +1,46 @@
-// value_table.c: which registers of a warp, and which places of its block, hold what nobody wrote, and where that came from.
+// value_table.c: tables of undefined values, by register, and by word of shared and local memory.
 #include "checker/value_table.h"
 #include "checker/value_bits.h"
 #include "checker/value_copies.h"
 
 #include <string.h>
 
-enum { FIRST_BITS = 8, MOST_ORIGIN_BITS = 16, WORD = 4, PLACES = 4, COPIES = 256, BRANCHES = 8 };
+enum { INITIAL_BITS = 8, MAX_ORIGIN_BITS = 16, WORD = 4, SLOTS_PER_VALUE = 4, CACHED_COPIES = 256, MAX_BRANCHES = 8 };
 
-typedef struct Copy { // by a load and a store, whose answer is kept
+typedef struct CachedCopy { // a result of sim_copies_structure
     const Instr *load, *store;
-    bool of_structure;
-} Copy;
+    bool copies_member;
+} CachedCopy;
 
-// Each instruction of a warp that holds such values asks for all of its registers, so there is an index of them, with
-// PLACES places for each value that there is room for.
+// A hash table by register: each instruction of a warp with undefined values looks up all its registers.
 struct Undefined {
-    uint32_t count, held; // of the values those whose mask is not 0
-    Undecided branches[BRANCHES];
-    Value *values;        // as many as there is room for, or NULL
-    uint32_t *index; // a value's number, counted from 1, at its register's place or, if that is taken, behind it
-    int index_bits;  // 2 to this power is its length
-    Copy copies[COPIES]; // each at its store's place
+    uint32_t count, live_values; // live_values: those with a nonzero mask
+    UndefinedBranch branches[MAX_BRANCHES];
+    UndefinedValue *values; // capacity_of() of them, or NULL
+    uint32_t *index;        // 1 + index of a value; 0: free. Linear probing
+    int index_bits;         // log2 of its length: SLOTS_PER_VALUE slots for each value
+    CachedCopy copies[CACHED_COPIES]; // hashed by the store
 };
 
-// Where values came from that were stored in shared or local memory, by words; behind their place's, where that is taken. Where there
-// are very many, all are forgotten but the later ones.
+// A hash table by word, with linear probing: the origins of undefined values in shared and local memory. When it has reached its largest
+// size and is full, it is emptied.
 struct Origins {
     uint32_t count;
-    int bits; // 2 to this power is the length of `at`, of which no more than half is used
+    int bits; // log2 of the length of `at`, of which at most half is used
     struct Origin {
-        uint64_t place; // 0: it is free
+        uint64_t key; // 0: free
         const Instr *read;
-        uint32_t set; // bits that somebody has set, of bytes that count as not written
-        uint8_t what, computed; // a bit for each byte
+        uint32_t defined; // bits that are defined although their bytes count as unwritten
+        uint8_t source, computed; // computed: a bit for each byte
     } *at;
 };
 
-// Where the origin of a value at this place is kept, or would be.
-static struct Origin *origin_at(const struct Origins *origins, uint64_t place)
+// The slot of a key, or the free slot where it would be.
+static struct Origin *find_origin(const struct Origins *origins, uint64_t key)
 {
     const uint64_t last = (1ull << origins->bits) - 1;
-    uint64_t k = place * 0x9e3779b97f4a7c15 >> (64 - origins->bits);
-    while (origins->at[k].place && origins->at[k].place != place)
+    uint64_t k = key * 0x9e3779b97f4a7c15 >> (64 - origins->bits);
+    while (origins->at[k].key && origins->at[k].key != key)
         k = (k + 1) & last;
     return &origins->at[k];
 }
@@ -50,25 +49,25 @@ static void grow_origins(Arena *arena, struct Origins *origins)
 {
     const struct Origins before = *origins;
     const size_t length = before.at ? (size_t)1 << before.bits : 0;
-    if (before.bits == MOST_ORIGIN_BITS) {
+    if (before.bits == MAX_ORIGIN_BITS) {
         memset(origins->at, 0, length * sizeof *origins->at);
         origins->count = 0;
         return;
     }
-    origins->bits = before.at ? before.bits + 1 : FIRST_BITS;
+    origins->bits = before.at ? before.bits + 1 : INITIAL_BITS;
     origins->at = sim_allocate(arena, sizeof *origins->at << origins->bits);
     for (size_t k = 0; k < length; k++)
-        if (before.at[k].place)
-            *origin_at(origins, before.at[k].place) = before.at[k];
+        if (before.at[k].key)
+            *find_origin(origins, before.at[k].key) = before.at[k];
 }
 
-static uint64_t place_of(const Warp *w, int lane, Space space, uint64_t address) // not 0
+static uint64_t key_of(const Warp *w, int lane, Space space, uint64_t address) // not 0
 {
     const uint64_t thread = space == LOCAL ? (uint64_t)(w->number * LANES + lane) : 0;
     return (address << 16 | thread) << 2 | (uint64_t)(space == SHARED ? 1 : 2);
 }
 
-static struct Origin *origin_of_word(Warp *w, uint64_t place)
+static struct Origin *origin_of_word(Warp *w, uint64_t key)
 {
     Block *b = w->block;
     if (!b->origins)
@@ -76,30 +75,29 @@ static struct Origin *origin_of_word(Warp *w, uint64_t place)
     struct Origins *origins = b->origins;
     if (!origins->at || origins->count == (1u << origins->bits) / 2)
         grow_origins(&b->arena, origins);
-    struct Origin *origin = origin_at(origins, place);
-    origins->count += origin->place == 0;
-    origin->place = place;
+    struct Origin *origin = find_origin(origins, key);
+    origins->count += origin->key == 0;
+    origin->key = key;
     return origin;
 }
 
-void sim_keep_origin(Warp *w, int lane, Space space, uint64_t address, size_t bytes, const Value *v)
+void sim_keep_origin(Warp *w, int lane, Space space, uint64_t address, size_t bytes, const UndefinedValue *v)
 {
-    const uint64_t set = v->partial >> lane & 1 ? ~v->bits[lane] : 0;
+    const uint64_t defined = v->partial >> lane & 1 ? ~v->bits[lane] : 0;
     for (size_t k = 0, count; k < bytes; k += count) {
         const unsigned first = (unsigned)((address + k) % WORD);
         count = WORD - first < bytes - k ? WORD - first : bytes - k;
-        struct Origin *origin = origin_of_word(w, place_of(w, lane, space, address + k - first));
+        struct Origin *origin = origin_of_word(w, key_of(w, lane, space, address + k - first));
         const uint32_t some = (1u << count) - 1, all = (uint32_t)((1ull << 8 * count) - 1);
-        const uint32_t stored = k < sizeof set ? (uint32_t)(set >> 8 * k) & all : 0;
-        origin->set = (origin->set & ~(all << 8 * first)) | stored << 8 * first;
+        const uint32_t stored = k < sizeof defined ? (uint32_t)(defined >> 8 * k) & all : 0;
+        origin->defined = (origin->defined & ~(all << 8 * first)) | stored << 8 * first;
         origin->computed = (uint8_t)((origin->computed & ~(some << first)) | (v->computed >> lane & 1 ? some << first : 0));
         origin->read = v->read;
-        origin->what = v->what;
+        origin->source = v->source;
     }
 }
 
-// Of bytes that a lane reads: which of their bits nobody has set; sets the first one's origin, if it is known, and whether one was
-// computed.
+// The undefined bits of bytes that a lane reads; sets the first known origin, and `computed` if a byte was computed.
 static uint64_t find_bits(const Warp *w, const Access *access, int lane, unsigned first, unsigned bytes, const struct Origin **origin,
                           bool *computed)
 {
@@ -107,74 +105,74 @@ static uint64_t find_bits(const Warp *w, const Access *access, int lane, unsigne
     for (unsigned k = 0; k < bytes && k < sizeof bits; k++) {
         if (!(access->unwritten[lane] >> (first + k) & 1))
             continue;
-        const uint64_t address = access->address[lane] + first + k, place = place_of(w, lane, access->space, address / WORD * WORD);
-        const struct Origin *o = origin_at(w->block->origins, place);
+        const uint64_t address = access->address[lane] + first + k, key = key_of(w, lane, access->space, address / WORD * WORD);
+        const struct Origin *o = find_origin(w->block->origins, key);
         const unsigned in_word = (unsigned)(address % WORD);
-        bits |= (o->place ? ~o->set >> 8 * in_word & 255ull : 255ull) << 8 * k;
-        *computed |= o->place && o->computed >> in_word & 1;
-        *origin = *origin || !o->place ? *origin : o;
+        bits |= (o->key ? ~o->defined >> 8 * in_word & 255ull : 255ull) << 8 * k;
+        *computed |= o->key && o->computed >> in_word & 1;
+        *origin = *origin || !o->key ? *origin : o;
     }
     return bits;
 }
 
-uint32_t sim_find_origins(const Warp *w, const Access *access, unsigned first, unsigned bytes, Value *v)
+uint32_t sim_find_origins(const Warp *w, const Access *access, unsigned first, unsigned bytes, UndefinedValue *v)
 {
     const bool kept = w->block->origins && (access->space == SHARED || access->space == LOCAL);
     const uint64_t all = bytes >= 8 ? ALL_BITS : (1ull << 8 * bytes) - 1;
-    const struct Origin *told = NULL;
+    const struct Origin *first_found = NULL;
     uint32_t lanes = 0;
     for (uint32_t rest = kept && access->has_unwritten ? access->mask : 0; rest; rest &= rest - 1) {
         const int lane = __builtin_ctz(rest);
         const struct Origin *origin = NULL;
         bool computed = false;
-        const uint64_t unset = find_bits(w, access, lane, first, bytes, &origin, &computed);
-        if (!origin || !unset)
+        const uint64_t undefined_bits = find_bits(w, access, lane, first, bytes, &origin, &computed);
+        if (!origin || !undefined_bits)
             continue;
-        told = told ? told : origin;
+        first_found = first_found ? first_found : origin;
         lanes |= 1u << lane;
         v->computed |= (uint32_t)computed << lane;
-        v->partial |= unset != all ? 1u << lane : 0;
-        v->bits[lane] = unset;
+        v->partial |= undefined_bits != all ? 1u << lane : 0;
+        v->bits[lane] = undefined_bits;
     }
-    if (told) {
-        v->read = told->read;
-        v->what = told->what;
+    if (first_found) {
+        v->read = first_found->read;
+        v->source = first_found->source;
     }
     return lanes;
 }
 
-static uint32_t room_of(const struct Undefined *u)
+static uint32_t capacity_of(const struct Undefined *u)
 {
-    return (1u << u->index_bits) / PLACES;
+    return (1u << u->index_bits) / SLOTS_PER_VALUE;
 }
 
-// Where the index has a register, or would have it.
+// The slot of a register, or the free slot where it would be.
 static uint32_t *indexed(const struct Undefined *u, const uint8_t *lanes)
 {
     const uint32_t last = (1u << u->index_bits) - 1;
-    uint32_t place = (uint32_t)((uint64_t)(uintptr_t)lanes * 0x9e3779b97f4a7c15 >> (64 - u->index_bits));
-    while (u->index[place] && u->values[u->index[place] - 1].lanes != lanes)
-        place = (place + 1) & last;
-    return &u->index[place];
+    uint32_t slot = (uint32_t)((uint64_t)(uintptr_t)lanes * 0x9e3779b97f4a7c15 >> (64 - u->index_bits));
+    while (u->index[slot] && u->values[u->index[slot] - 1].lanes != lanes)
+        slot = (slot + 1) & last;
+    return &u->index[slot];
 }
 
-static Value *find(const Warp *w, const uint8_t *lanes)
+static UndefinedValue *find(const Warp *w, const uint8_t *lanes)
 {
     const uint32_t number = w->undefined ? *indexed(w->values, lanes) : 0;
     return number ? &w->values->values[number - 1] : NULL;
 }
 
-const Value *sim_find_value(const Warp *w, const uint8_t *lanes)
+const UndefinedValue *sim_find_value(const Warp *w, const uint8_t *lanes)
 {
     return find(w, lanes);
 }
 
-// Twice as much room, or the first. The registers of all frames are the most that it comes to.
+// Doubles the capacity. Its limit is the number of registers in all frames.
 static void grow(Arena *arena, struct Undefined *u)
 {
-    const Value *before = u->values;
-    u->index_bits = before ? u->index_bits + 1 : FIRST_BITS;
-    u->values = sim_allocate(arena, room_of(u) * sizeof *u->values);
+    const UndefinedValue *before = u->values;
+    u->index_bits = before ? u->index_bits + 1 : INITIAL_BITS;
+    u->values = sim_allocate(arena, capacity_of(u) * sizeof *u->values);
     u->index = sim_allocate(arena, sizeof *u->index << u->index_bits);
     for (uint32_t k = 0; k < u->count; k++) {
         u->values[k] = before[k];
@@ -182,34 +180,34 @@ static void grow(Arena *arena, struct Undefined *u)
     }
 }
 
-// The value of a register, which may have had none.
-static Value *find_or_add(Warp *w, const uint8_t *lanes)
+// The entry of a register, added if there is none.
+static UndefinedValue *find_or_add(Warp *w, const uint8_t *lanes)
 {
     Arena *arena = &w->block->arena;
     if (!w->values)
         w->values = sim_allocate(arena, sizeof *w->values);
     struct Undefined *u = w->values;
-    if (!u->values || u->count == room_of(u))
+    if (!u->values || u->count == capacity_of(u))
         grow(arena, u);
     uint32_t *const number = indexed(u, lanes);
     if (!*number) {
         *number = ++u->count;
-        Value *v = &u->values[u->count - 1];
-        *v = (Value){.lanes = lanes, .bits = v->bits}; // room that a block before has left
+        UndefinedValue *v = &u->values[u->count - 1];
+        *v = (UndefinedValue){.lanes = lanes, .bits = v->bits}; // keeps the memory of an earlier block
     }
     return &u->values[*number - 1];
 }
 
 void sim_count_undefined(Warp *w)
 {
-    w->undefined = w->values->held;
-    for (int k = 0; k < BRANCHES; k++)
+    w->undefined = w->values->live_values;
+    for (int k = 0; k < MAX_BRANCHES; k++)
         w->undefined += w->values->branches[k].lanes != 0;
 }
 
-void sim_set_value(Warp *w, const uint8_t *lanes, uint32_t changed, uint32_t mask, const Value *origin)
+void sim_set_value(Warp *w, const uint8_t *lanes, uint32_t changed, uint32_t mask, const UndefinedValue *origin)
 {
-    Value *v = mask ? find_or_add(w, lanes) : find(w, lanes);
+    UndefinedValue *v = mask ? find_or_add(w, lanes) : find(w, lanes);
     if (!v)
         return;
     const uint32_t before = v->mask;
@@ -224,24 +222,24 @@ void sim_set_value(Warp *w, const uint8_t *lanes, uint32_t changed, uint32_t mas
         v->read = origin->read;
         v->load = origin->load;
         v->from = origin->from;
-        v->exchanged = origin->exchanged;
-        v->what = origin->what;
+        v->shuffled = origin->shuffled;
+        v->source = origin->source;
     }
-    w->values->held += (v->mask != 0) - (before != 0);
+    w->values->live_values += (v->mask != 0) - (before != 0);
     sim_count_undefined(w);
 }
 
-Undecided *sim_new_undecided(Warp *w)
+UndefinedBranch *sim_new_undefined_branch(Warp *w)
 {
-    for (int k = 0; k < BRANCHES; k++)
+    for (int k = 0; k < MAX_BRANCHES; k++)
         if (w->values->branches[k].lanes == 0)
             return &w->values->branches[k];
     return NULL;
 }
 
-Undecided *sim_undecided(const Warp *w, int k)
+UndefinedBranch *sim_undefined_branch(const Warp *w, int k)
 {
-    return k < BRANCHES ? &w->values->branches[k] : NULL;
+    return k < MAX_BRANCHES ? &w->values->branches[k] : NULL;
 }
 
 void sim_forget_values(Warp *w)
@@ -249,49 +247,49 @@ void sim_forget_values(Warp *w)
     struct Undefined *u = w->values;
     if (u->count > 0)
         memset(u->index, 0, sizeof *u->index << u->index_bits);
-    w->undefined = u->held = u->count = 0;
+    w->undefined = u->live_values = u->count = 0;
     memset(u->branches, 0, sizeof u->branches);
 }
 
-bool sim_is_structures(const Warp *w, const Value *v, const Instr *store)
+bool sim_copies_member(const Warp *w, const UndefinedValue *v, const Instr *store)
 {
-    Copy *copy = &w->values->copies[(uintptr_t)store / sizeof *store % COPIES];
+    CachedCopy *copy = &w->values->copies[(uintptr_t)store / sizeof *store % CACHED_COPIES];
     if (copy->load != v->load || copy->store != store)
-        *copy = (Copy){v->load, store, sim_copies_structure(w->path->frame->function->program, v->load, store)};
-    return copy->of_structure;
+        *copy = (CachedCopy){v->load, store, sim_copies_structure(w->path->frame->function->program, v->load, store)};
+    return copy->copies_member;
 }
 
-// ---- Of an operand
+// ---- Operands
 
-const Value *sim_value_of(const Warp *w, const Register *reg, uint32_t mask)
+const UndefinedValue *sim_value_of(const Warp *w, const Register *reg, uint32_t mask)
 {
-    const Value *v = reg ? sim_find_value(w, w->path->frame->lanes + reg->slot) : NULL;
+    const UndefinedValue *v = reg ? sim_find_value(w, w->path->frame->lanes + reg->slot) : NULL;
     return v && v->mask & mask ? v : NULL;
 }
 
-const Value *sim_value_in(const Warp *w, const Operand *o, uint32_t mask, uint32_t *lanes)
+const UndefinedValue *sim_value_in(const Warp *w, const Operand *o, uint32_t mask, uint32_t *lanes)
 {
-    const Value *found = sim_value_of(w, o->reg, mask);
+    const UndefinedValue *found = sim_value_of(w, o->reg, mask);
     *lanes |= found ? found->mask & mask : 0;
     for (int k = 0; k < o->count; k++) {
-        const Value *v = sim_value_in(w, &o->elements[k], mask, lanes);
+        const UndefinedValue *v = sim_value_in(w, &o->elements[k], mask, lanes);
         found = found ? found : v;
     }
     return found;
 }
 
-uint32_t sim_lanes_unset(const Warp *w, const Operand *o, uint32_t mask)
+uint32_t sim_lanes_fully_undefined(const Warp *w, const Operand *o, uint32_t mask)
 {
-    const Value *v = sim_value_of(w, o->reg, mask);
+    const UndefinedValue *v = sim_value_of(w, o->reg, mask);
     uint32_t lanes = o->count ? mask : v ? v->mask & mask & ~v->partial : 0;
     for (int k = 0; k < o->count; k++)
-        lanes &= sim_lanes_unset(w, &o->elements[k], mask);
+        lanes &= sim_lanes_fully_undefined(w, &o->elements[k], mask);
     return lanes;
 }
 
 uint32_t sim_lanes_computed(const Warp *w, const Operand *o, uint32_t mask)
 {
-    const Value *v = sim_value_of(w, o->reg, mask);
+    const UndefinedValue *v = sim_value_of(w, o->reg, mask);
     uint32_t lanes = v ? v->computed & v->mask : 0;
     for (int k = 0; k < o->count; k++)
         lanes |= sim_lanes_computed(w, &o->elements[k], mask);
