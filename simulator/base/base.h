@@ -11,39 +11,11 @@
 
 #include <cuda_runtime_api.h>
 
+#include "base/memory.h"
+
 enum { LANES = 32, MAX_WARPS = 32, BARRIERS = 16, MAX_VECTOR = 8, MAX_READ = 16 };
 #define ALL_LANES 0xffffffffu
 #define NOWHERE UINT32_MAX // no program counter, no register
-
-// ---- die.c
-// Ends the process at once with status 70 and one line on stderr: nothing runs any more, neither destructors nor what
-// atexit was given, for the caller may hold any lock. For what cannot be reported as an error of a call.
-_Noreturn void sim_die(const char *what);
-
-// ---- arena.c: memory that is given back as a whole.
-
-typedef struct Arena {
-    struct ArenaBlock *blocks;
-} Arena;
-
-// size bytes of zeros, aligned for any type; dies when memory runs out.
-void *sim_allocate(Arena *arena, size_t size);
-void sim_join_arenas(Arena *arena, Arena *other); // what was allocated in the other one belongs to the first
-void sim_free_arena(Arena *arena);
-
-// ---- slices.c, and sizes
-
-typedef struct Slice { // a piece of somebody else's text, without a 0 at its end
-    const char *text;
-    size_t length;
-} Slice;
-
-bool sim_slice_is(Slice slice, const char *text);
-bool sim_same_slice(Slice a, Slice b);
-static inline size_t sim_aligned(size_t offset, size_t align)
-{
-    return (offset + align - 1) / align * align;
-}
 
 // ---- digest.c: whether bytes are the same as before. Those of one digest are given in the same pieces.
 
@@ -56,7 +28,7 @@ void sim_digest(Digest *d, const void *bytes, size_t count);
 // What a lane becomes with one more word. The step can be undone where the word is known, so two rows of words that differ in
 // one give different results. A difference of the highest bit, such as a sign, would go through one multiplication as it is; the
 // shift takes it down, so that the second one scatters it, and no difference becomes a certain other one.
-static inline uint64_t sim_mixed(uint64_t lane, uint64_t word)
+static inline uint64_t sim_mix_word(uint64_t lane, uint64_t word)
 {
     const uint64_t once = (lane ^ word) * 0x9e3779b97f4a7c15, mixed = (once ^ once >> 32) * 0xd6e8feb86659fd93;
     return mixed << 29 | mixed >> 35;
@@ -71,7 +43,7 @@ void sim_readable_name(Slice mangled, char *name, size_t space);
 
 // ---- settings.c: what the environment asks for; README.md says what each variable sets.
 
-enum { SIM_MOST_DEVICES = 16, SIM_ALL_DEVICES = 0xffff };
+enum { SIM_MAX_DEVICES = 16, SIM_ALL_DEVICES = 0xffff };
 
 typedef struct Settings {
     uint64_t threads; // of the host, that run blocks; 0: as many as there are cores
@@ -80,11 +52,12 @@ typedef struct Settings {
     bool together, shuffles;
     uint64_t block_order;
     bool checks, checks_leaks;
+    bool strict; // a warning counts as an error
     const char *counters, *findings, *record, *trace; // names of files, or NULL
     bool traces_all, traces_values;
     uint64_t traced_block; // otherwise
     uint64_t traced_rows;  // of a launch, at most
-    bool repeats, says_speed;
+    bool repeats, prints_speed;
 } Settings;
 
 const Settings *sim_settings(void);

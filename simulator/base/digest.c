@@ -10,7 +10,7 @@ static void take_in(Digest *d, const void *bytes)
     uint64_t words[DIGEST_LANES];
     memcpy(words, bytes, sizeof words);
     for (int k = 0; k < DIGEST_LANES; k++)
-        d->lanes[k] = sim_mixed(d->lanes[k], words[k]);
+        d->lanes[k] = sim_mix_word(d->lanes[k], words[k]);
 }
 
 void sim_digest(Digest *d, const void *bytes, size_t count)

@@ -4,7 +4,7 @@
 
 #include <stdatomic.h>
 
-enum { MOST_THREADS = 16 };
+enum { MAX_SHARED_THREADS = 16 };
 
 typedef struct Pieces {
     size_t count;
@@ -21,13 +21,13 @@ static void *take_pieces(void *argument)
     return NULL;
 }
 
-void sim_share_work(size_t count, size_t least, void (*work)(size_t piece, void *with), void *with)
+void sim_parallel_for(size_t count, size_t least, void (*work)(size_t piece, void *with), void *with)
 {
     Pieces pieces = {.count = count, .work = work, .with = with};
     const uint64_t asked = sim_settings()->threads, threads = asked ? asked : (uint64_t)sim_core_count();
-    Thread others[MOST_THREADS];
+    Thread others[MAX_SHARED_THREADS];
     int started = 0;
-    while (started < MOST_THREADS && (uint64_t)started + 1 < threads && (size_t)(started + 1) * least < count &&
+    while (started < MAX_SHARED_THREADS && (uint64_t)started + 1 < threads && (size_t)(started + 1) * least < count &&
            sim_start_thread(&others[started], take_pieces, &pieces))
         started++;
     take_pieces(&pieces);

@@ -31,7 +31,7 @@ bool sim_is_terminal(FILE *file); // plain: never
 // ---- The program's end
 
 // Calls it when the program ends, before those that were given earlier. Plain: status is 0.
-void sim_at_end(void (*end)(int status));
+void sim_on_exit(void (*end)(int status));
 
 // ---- Pages
 
@@ -45,7 +45,7 @@ bool sim_has_pages(void); // whether sim_reserve_pages is any use
 // Gives reserved pages memory that holds zeros, and takes none before it is written: the same one at two places, each of which has its own PageAccess.
 // Pages lie behind those of the calls before, or are theirs, which begin anew. A child of the process (fork) has the same memory, too.
 bool sim_map_twice(void *pages, void *again, size_t bytes);
-bool sim_in_each_child(void (*call)(void)); // has it called when the process has made one; false where that fails
+bool sim_after_fork_in_child(void (*call)(void)); // has it called when the process has made one; false where that fails
 // A file of so many times one byte, for sim_map_fill; negative if it cannot be made.
 int sim_make_fill(uint8_t value, size_t bytes);
 // The same with memory that shows the file from `offset` on, until it is written.
@@ -58,7 +58,7 @@ void sim_close_file(int file);
 // Whole pages become what they were when they were mapped.
 void sim_reset_pages(void *pages, size_t bytes);
 // Whoever does more is a fault. False where the system cannot keep so many pieces apart; plain: does nothing.
-bool sim_allow(void *pages, size_t bytes, PageAccess access);
+bool sim_protect_pages(void *pages, size_t bytes, PageAccess access);
 // Zeros, of which those that nobody writes take no memory; NULL when memory runs out.
 void *sim_new_zeros(size_t bytes);
 void sim_free_zeros(void *zeros, size_t bytes);
@@ -70,10 +70,10 @@ bool sim_pages_are_mapped(const void *pointer, size_t bytes);
 
 // Who explains an access that failed: true lets the thread try again. `at`: the instruction, or NULL if it is not
 // known. `last`: nobody else would explain it. The thread is in the midst of its own code.
-typedef bool Explain(const void *address, bool writes, const void *at, bool last);
+typedef bool FaultHandler(const void *address, bool writes, const void *at, bool last);
 
-bool sim_watch_faults(Explain *explain); // once; plain: does nothing and is true
-bool sim_watches_faults(void);           // still: a program may have put its own handler in our place
+bool sim_install_fault_handler(FaultHandler *explain); // once; plain: does nothing and is true
+bool sim_owns_fault_handler(void);           // still: a program may have put its own handler in our place
 
 // ---- Threads. All of these begin as zeros.
 
@@ -81,9 +81,9 @@ typedef struct Lock {
     _Alignas(8) unsigned char bytes[48];
 } Lock;
 
-typedef struct Waiters {
+typedef struct CondVar {
     _Alignas(8) unsigned char bytes[48];
-} Waiters;
+} CondVar;
 
 typedef struct Once {
     int bits;
@@ -95,9 +95,9 @@ typedef struct Thread {
 
 void sim_lock(Lock *lock); // a thread holds it once
 void sim_unlock(Lock *lock);
-void sim_wait(Waiters *waiters, Lock *lock); // plain: dies, for there is nobody to wait for
-void sim_wake_all(Waiters *waiters);
-void sim_let_others_run(void); // if any other thread could; it comes back soon
+void sim_wait(CondVar *waiters, Lock *lock); // plain: dies, for there is nobody to wait for
+void sim_wake_all(CondVar *waiters);
+void sim_yield(void); // if any other thread could; it comes back soon
 void sim_once(Once *once, void (*prepare)(void));
 bool sim_start_thread(Thread *thread, void *(*run)(void *), void *argument); // plain: false
 void sim_join_thread(Thread thread);
@@ -108,7 +108,7 @@ int sim_core_count(void);
 
 // Calls `work` for each piece below `count`, on several threads where each of them has at least so many pieces; comes back when all is
 // done.
-void sim_share_work(size_t count, size_t least, void (*work)(size_t piece, void *with), void *with);
+void sim_parallel_for(size_t count, size_t least, void (*work)(size_t piece, void *with), void *with);
 
 // ---- Host lines
 

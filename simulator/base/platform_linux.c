@@ -101,7 +101,7 @@ static void end_by(int status, void *end)
     function(status);
 }
 
-void sim_at_end(void (*end)(int status))
+void sim_on_exit(void (*end)(int status))
 {
     void *function;
     memcpy(&function, &end, sizeof end); // ISO C converts no function to an object's pointer
@@ -195,7 +195,7 @@ void sim_close_file(int file)
     close(file);
 }
 
-bool sim_in_each_child(void (*call)(void))
+bool sim_after_fork_in_child(void (*call)(void))
 {
     return pthread_atfork(NULL, NULL, call) == 0;
 }
@@ -206,7 +206,7 @@ void sim_reset_pages(void *pages, size_t bytes)
         madvise(pages, bytes, MADV_DONTNEED);
 }
 
-bool sim_allow(void *pages, size_t bytes, PageAccess access)
+bool sim_protect_pages(void *pages, size_t bytes, PageAccess access)
 {
     static const int BITS[] = {
         [NO_ACCESS] = PROT_NONE, [READ_ACCESS] = PROT_READ, [ALL_ACCESS] = PROT_READ | PROT_WRITE};
@@ -247,7 +247,7 @@ bool sim_pages_are_mapped(const void *pointer, size_t bytes)
 
 // ---- Faults
 
-static Explain *explain_access;
+static FaultHandler *explain_access;
 static struct sigaction earlier_action; // on SIGSEGV, before ours
 
 // Whether the instruction that failed was to write, and its address: what the kernel says of it.
@@ -297,14 +297,14 @@ static void explain_fault(int signal, siginfo_t *info, void *context)
         raise(signal);
 }
 
-bool sim_watch_faults(Explain *explain)
+bool sim_install_fault_handler(FaultHandler *explain)
 {
     struct sigaction action = {.sa_sigaction = explain_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     explain_access = explain;
     return sigaction(SIGSEGV, &action, &earlier_action) == 0;
 }
 
-bool sim_watches_faults(void)
+bool sim_owns_fault_handler(void)
 {
     struct sigaction now;
     return sigaction(SIGSEGV, NULL, &now) == 0 && now.sa_flags & SA_SIGINFO && now.sa_sigaction == explain_fault;
@@ -312,7 +312,7 @@ bool sim_watches_faults(void)
 
 // ---- Threads. What PTHREAD_..._INITIALIZER says of these is zeros, too.
 
-_Static_assert(sizeof(pthread_mutex_t) <= sizeof(Lock) && sizeof(pthread_cond_t) <= sizeof(Waiters), "too small");
+_Static_assert(sizeof(pthread_mutex_t) <= sizeof(Lock) && sizeof(pthread_cond_t) <= sizeof(CondVar), "too small");
 _Static_assert(sizeof(pthread_once_t) == sizeof(Once) && PTHREAD_ONCE_INIT == 0, "not zero");
 
 void sim_lock(Lock *lock)
@@ -325,17 +325,17 @@ void sim_unlock(Lock *lock)
     pthread_mutex_unlock((pthread_mutex_t *)lock);
 }
 
-void sim_wait(Waiters *waiters, Lock *lock)
+void sim_wait(CondVar *waiters, Lock *lock)
 {
     pthread_cond_wait((pthread_cond_t *)waiters, (pthread_mutex_t *)lock);
 }
 
-void sim_wake_all(Waiters *waiters)
+void sim_wake_all(CondVar *waiters)
 {
     pthread_cond_broadcast((pthread_cond_t *)waiters);
 }
 
-void sim_let_others_run(void)
+void sim_yield(void)
 {
     sched_yield();
 }

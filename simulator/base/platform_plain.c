@@ -105,8 +105,8 @@ bool sim_is_terminal(FILE *file)
 
 // ---- The program's end
 
-enum { MOST_ENDS = 8 };
-static void (*ends[MOST_ENDS])(int status);
+enum { MAX_ENDS = 8 };
+static void (*ends[MAX_ENDS])(int status);
 static int end_count;
 
 static void end_all(void)
@@ -115,11 +115,11 @@ static void end_all(void)
         ends[--end_count](0);
 }
 
-void sim_at_end(void (*end)(int status))
+void sim_on_exit(void (*end)(int status))
 {
     if (end_count == 0)
         atexit(end_all);
-    if (end_count == MOST_ENDS)
+    if (end_count == MAX_ENDS)
         sim_die("too many functions for the program's end");
     ends[end_count++] = end;
 }
@@ -184,7 +184,7 @@ void sim_close_file(int file)
     (void)file;
 }
 
-bool sim_in_each_child(void (*call)(void))
+bool sim_after_fork_in_child(void (*call)(void))
 {
     (void)call;
     return true; // there are none
@@ -195,7 +195,7 @@ void sim_reset_pages(void *pages, size_t bytes)
     (void)pages, (void)bytes;
 }
 
-bool sim_allow(void *pages, size_t bytes, PageAccess access)
+bool sim_protect_pages(void *pages, size_t bytes, PageAccess access)
 {
     (void)pages, (void)bytes, (void)access;
     return true;
@@ -225,13 +225,13 @@ bool sim_pages_are_mapped(const void *pointer, size_t bytes)
 
 // ---- Faults
 
-bool sim_watch_faults(Explain *explain)
+bool sim_install_fault_handler(FaultHandler *explain)
 {
     (void)explain;
     return true;
 }
 
-bool sim_watches_faults(void)
+bool sim_owns_fault_handler(void)
 {
     return false;
 }
@@ -248,18 +248,18 @@ void sim_unlock(Lock *lock)
     (void)lock;
 }
 
-void sim_wait(Waiters *waiters, Lock *lock)
+void sim_wait(CondVar *waiters, Lock *lock)
 {
     (void)waiters, (void)lock;
     sim_die("the only thread waits for another one");
 }
 
-void sim_wake_all(Waiters *waiters)
+void sim_wake_all(CondVar *waiters)
 {
     (void)waiters;
 }
 
-void sim_let_others_run(void)
+void sim_yield(void)
 {
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WRONG_ARGUMENT = 2, MOST_SMS = 1024 }; // the first: the status with which the program ends
+enum { WRONG_ARGUMENT = 2, MAX_SMS = 1024 }; // the first: the status with which the program ends
 
 static Settings settings;
 static Once known; // `settings` is only read from then on
@@ -100,6 +100,8 @@ static const Setting SETTINGS[] = {
     {"SIM_TRACE_VALUES", read_switch, &settings.traces_values, 0, 0, 1, "1, for a column of values, or 0"},
     // `0`: nothing is checked; `1`: as without it; `leaks`: what is never freed is a finding, too
     {"SIM_CHECK", read_check, NULL, 0, 0, 0, "0 (off), 1 or leaks"},
+    // whether a data race in which all threads write the same value is an error; without it, a warning
+    {"SIM_STRICT", read_switch, &settings.strict, 0, 0, 1, "1, for errors instead of warnings, or 0"},
     // the file for [findings](checker.md), as JSON
     {"SIM_FINDINGS", read_file, &settings.findings, 0, 0, 0, "the name of a file"},
     // the file for [a recording](how-it-works.md#recordings): what the program asks of the device, to be replayed
@@ -116,11 +118,11 @@ static const Setting SETTINGS[] = {
     // whether [launches run that would change nothing](how-it-works.md#launches-that-need-not-run)
     {"SIM_REPEAT", read_switch, &settings.repeats, 0, 0, 1, "1, for launches that run again in any case, or 0"},
     // the number of the GPU's SMs
-    {"SIM_SMS", read_count, &settings.sms, 132, 1, MOST_SMS, "a number of SMs, from 1 to 1024"},
+    {"SIM_SMS", read_count, &settings.sms, 132, 1, MAX_SMS, "a number of SMs, from 1 to 1024"},
     // the number of GPUs
-    {"SIM_DEVICES", read_count, &settings.devices, 1, 1, SIM_MOST_DEVICES, "a number of GPUs, from 1 to 16"},
+    {"SIM_DEVICES", read_count, &settings.devices, 1, 1, SIM_MAX_DEVICES, "a number of GPUs, from 1 to 16"},
     // whether the program ends with a line that says how many warp instructions ran, and how long that took
-    {"SIM_SPEED", read_switch, &settings.says_speed, 0, 0, 1, "1, for a line about it, or 0"},
+    {"SIM_SPEED", read_switch, &settings.prints_speed, 0, 0, 1, "1, for a line about it, or 0"},
 };
 
 static void read_settings(void)

@@ -1,34 +1,33 @@
-// bulk_copies.c: what the copy engine sees of what threads have written in shared memory.
+// bulk_copies.c: whether bulk asynchronous copies (TMA) see what threads have written to shared memory.
 //
-// The copy engine has a way of its own to memory, the async proxy: what threads write with ordinary stores it need
-// not see, even behind a barrier, unless a fence.proxy.async stands between. The same holds for an mbarrier that it
-// is to tell, where fence.mbarrier_init will do. It is enough here that some thread of the block executed one behind
-// the write: a simplification towards fewer findings.
+// Such a copy uses the async proxy: it need not see a thread's ordinary writes, even after a barrier, without a fence.proxy.async between
+// them. The same holds for the mbarrier that it signals, for which fence.mbarrier_init is enough. Here the fence may be any thread's of the
+// block, after the write: a simplification that misses some mistakes.
 #include "checker/kernel_checks.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { UNIT = 8 }; // bytes: of an mbarrier
+enum { UNIT = 8 }; // bytes of an mbarrier
 
-typedef struct Writer { // who wrote a unit last
+typedef struct Writer { // the last writer of a unit
     uint32_t time, site : 20, thread : 12;
 } Writer;
 
 typedef struct AsyncWriters { // of a block's shared memory
-    uint32_t fenced, inits_fenced; // the time of the last such fence, of any thread of the block
+    uint32_t fenced, inits_fenced; // time of the last fence.proxy.async and fence.mbarrier_init of any thread of the block
     Writer writers[];
 } AsyncWriters;
 
 void sim_start_async_writers(Block *b)
 {
-    if (!b->launch->module->uses_copy_engine)
+    if (!b->launch->module->uses_bulk_copies)
         return;
     if (!b->engine)
         b->engine = calloc(1, sizeof *b->engine + (b->launch->shared_bytes / UNIT + 1) * sizeof *b->engine->writers);
     if (!b->engine)
-        sim_die("out of memory for what the copy engine writes");
-    b->engine->fenced = b->engine->inits_fenced = sim_time(b) - 1; // what earlier blocks wrote is gone
+        sim_die("out of memory for the checks of bulk copies");
+    b->engine->fenced = b->engine->inits_fenced = sim_time(b) - 1; // ignores the writes of earlier blocks
 }
 
 void sim_note_writes(Warp *w, const Instr *i, const Access *access, uint32_t mask)
@@ -63,19 +62,19 @@ static void report(Warp *w, const Instr *i, int lane, const Writer *writer, bool
     const Block *b = w->block;
     const Launch *launch = b->launch;
     const Place places[] = {sim_place_of(launch, b->number, writer->thread, sim_instruction_at(writer->site),
-                                         out ? "writes shared memory" : "makes the mbarrier"),
+                                         out ? "shared memory write" : "mbarrier.init"),
                             sim_place_of(launch, b->number, (uint32_t)(w->number * LANES + lane), i,
-                                         out ? "lets the copy engine read it" : "lets the copy engine tell it")};
+                                         out ? "bulk copy from it, started" : "bulk copy that signals it, started")};
     sim_add_finding(
         RACE_SHARED,
-        out ? "the copy engine need not see what a thread has written to shared memory"
-            : "the copy engine need not see the mbarrier that a thread has made",
+        out ? "a bulk asynchronous copy need not see what a thread has written to shared memory"
+            : "a bulk asynchronous copy need not see the mbarrier that a thread has initialised",
         places, 2,
-        out ? "no fence.proxy.async between the write and the bulk copy: a barrier alone does not order the two"
-            : "no fence.mbarrier_init or fence.proxy.async between its mbarrier.init and the bulk copy");
+        out ? "add a fence.proxy.async between the write and the bulk copy\nnote: a barrier alone does not order the two"
+            : "add a fence.mbarrier_init or fence.proxy.async between mbarrier.init and the bulk copy");
 }
 
-static bool is_of_memcpy_async(const Module *m, int file)
+static bool is_in_memcpy_async(const Module *m, int file)
 {
     static const char FOLDER[] = "/cuda/__memcpy_async/";
     const Slice name = file >= 0 && file < m->file_count ? m->files[file] : (Slice){0};
@@ -85,21 +84,21 @@ static bool is_of_memcpy_async(const Module *m, int file)
     return false;
 }
 
-// Whether cuda::memcpy_async begins the copy: where NVIDIA describes it, a cuda::barrier is made without such a fence.
-static bool is_librarys(const Warp *w, const Instr *i)
+// Whether cuda::memcpy_async starts the copy: NVIDIA documents it without such a fence.
+static bool is_from_library(const Warp *w, const Instr *i)
 {
     const Module *m = w->block->launch->module;
     const Instr *call = w->path->frame->call; // with -G nothing is inlined
-    return is_of_memcpy_async(m, i->statement->caller_file) ||
-           (call && is_of_memcpy_async(m, call->statement->source_file));
+    return is_in_memcpy_async(m, i->statement->caller_file) ||
+           (call && is_in_memcpy_async(m, call->statement->source_file));
 }
 
-static void say_librarys(void)
+static void warn_of_library(void)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
     if (!atomic_flag_test_and_set(&said))
-        fprintf(stderr, "simulator: cuda::memcpy_async lets the copy engine tell a cuda::barrier with no fence since its "
-                        "init, on which PTX insists: the library's affair, no finding\n");
+        fprintf(stderr, "simulator: cuda::memcpy_async signals a cuda::barrier without the fence after its init that PTX requires; "
+                        "this is the library's responsibility, not a finding\n");
 }
 
 void sim_check_bulk_copy(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes, bool out)
@@ -110,9 +109,9 @@ void sim_check_bulk_copy(Warp *w, const Instr *i, int lane, uint64_t address, si
     for (size_t unit = address / UNIT; bytes > 0 && !sim_names_block(address) && unit <= (address + bytes - 1) / UNIT;
          unit++)
         if (e->writers[unit].time > fenced) {
-            sim_await_turn(w->block); // a block that runs ahead in vain comes here twice
-            if (!out && is_librarys(w, i))
-                say_librarys();
+            sim_await_turn(w->block); // not from a speculative run
+            if (!out && is_from_library(w, i))
+                warn_of_library();
             else
                 report(w, i, lane, &e->writers[unit], out);
             return;

@@ -1,4 +1,4 @@
-// findings.c: what the checker has found: one finding for each place, told like a compiler's errors, and as JSON.
+// findings.c: the list of findings: one for each kind and pair of source lines, printed like a compiler's diagnostics, and as JSON.
 #define _GNU_SOURCE // getline
 #include "checker/findings.h"
 #include "base/platform.h"
@@ -8,41 +8,45 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_PLACES = 2 };
+enum { MAX_PLACES = 2 };
 
 typedef struct Finding {
     FindingKind kind;
-    char title[400], hint[400];
-    Place places[MOST_PLACES];
+    bool is_error;     // false: a warning
+    RaceExtent extent; // of a race: the widest of all its pairs; the hint is about that one
+    char title[400], hint[HINT_BYTES];
+    Place places[MAX_PLACES]; // of the example
     int place_count;
-    uint64_t count;
-    bool said;
+    uint64_t count; // occurrences
+    bool printed;
 } Finding;
 
 static const struct {
     const char *name, *words;
+    int rank; // of two findings of one launch, the one with the lower rank is printed first: it may be the cause of the other
 } KINDS[FINDING_KINDS] = {
-    [RACE_SHARED] = {"race-shared", "race in shared memory"},
-    [RACE_GLOBAL] = {"race-global", "race in global memory"},
-    [RACE_HOST] = {"race-host", "race between operations that nothing orders"},
-    [OUT_OF_BOUNDS] = {"out-of-bounds", "out of bounds"},
-    [MISALIGNED] = {"misaligned", "misaligned address"},
-    [USE_AFTER_FREE] = {"use-after-free", "use after free"},
-    [HOST_POINTER] = {"host-pointer", "pointer of the wrong side"},
-    [DOUBLE_FREE] = {"double-free", "wrong free"},
-    [LEAK] = {"leak", "memory never freed"},
-    [UNINITIALISED] = {"uninitialised", "uninitialised value"},
-    [BARRIER_MISUSE] = {"barrier", "barrier misuse"},
-    [LANES_MISUSE] = {"lanes", "misuse of an operation between lanes"},
-    [MBARRIER_MISUSE] = {"mbarrier", "mbarrier misuse"},
-    [LAUNCH_FAULT] = {"launch-fault", "the kernel failed"},
-    [UNCHECKED_ERROR] = {"unchecked-error", "unchecked error"},
+    [RACE_SHARED] = {"race-shared", "data race in shared memory", 2},
+    [RACE_GLOBAL] = {"race-global", "data race in global memory", 2},
+    [RACE_HOST] = {"race-host", "data race between unordered operations", 2},
+    [OUT_OF_BOUNDS] = {"out-of-bounds", "out-of-bounds access", 3},
+    [MISALIGNED] = {"misaligned", "misaligned address", 3},
+    [USE_AFTER_FREE] = {"use-after-free", "use after free", 3},
+    [HOST_POINTER] = {"host-pointer", "wrong copy direction", 3},
+    [DOUBLE_FREE] = {"double-free", "invalid free", 3},
+    [LEAK] = {"leak", "memory leak", 6},
+    [UNINITIALISED] = {"uninitialised", "uninitialised read", 5},
+    [BARRIER_MISUSE] = {"barrier", "barrier divergence", 1},
+    [LANES_MISUSE] = {"lanes", "invalid warp-level operation", 1},
+    [MBARRIER_MISUSE] = {"mbarrier", "invalid mbarrier operation", 1},
+    [LAUNCH_FAULT] = {"launch-fault", "kernel fault", 4},
+    [UNCHECKED_ERROR] = {"unchecked-error", "unchecked CUDA error", 0},
 };
 
+// Guarded by `lock`.
 static Lock lock;
 static Finding *findings;
 static int finding_count;
-static uint64_t left_out; // findings of which only the number is known
+static uint64_t left_out; // occurrences beyond MOST_FINDINGS findings
 
 // ---- Places
 
@@ -60,7 +64,7 @@ Place sim_place_of(const Launch *launch, uint64_t block_number, uint32_t thread,
     sim_readable_name(launch->kernel->name, p.kernel, sizeof p.kernel);
     const Statement *s = i ? i->statement : NULL;
     const Module *m = launch->module;
-    const bool own = s && s->own_line > 0; // where a function of a header was inlined, the line that called it
+    const bool own = s && s->own_line > 0; // of a header's inlined function: the calling line
     const int file = !s ? -1 : own ? s->own_file : s->source_file, line = !s ? 0 : own ? s->own_line : s->source_line;
     if (line > 0 && file >= 0 && file < m->file_count && m->files[file].text) {
         snprintf(p.file, sizeof p.file, "%.*s", (int)m->files[file].length, m->files[file].text);
@@ -69,24 +73,15 @@ Place sim_place_of(const Launch *launch, uint64_t block_number, uint32_t thread,
     return p;
 }
 
+// Of two known lines only the lines count, so that the instances of a template share a finding.
 static bool same_line(const Place *a, const Place *b)
 {
-    return a->line == b->line && strcmp(a->caller, b->caller) == 0 && strcmp(a->file, b->file) == 0 &&
-           strcmp(a->kernel, b->kernel) == 0;
+    if (a->line != b->line || strcmp(a->caller, b->caller) != 0)
+        return false;
+    return a->line > 0 ? strcmp(a->file, b->file) == 0 : strcmp(a->kernel, b->kernel) == 0 && strcmp(a->access, b->access) == 0;
 }
 
-static bool same_place(const Place *a, const Place *b)
-{
-    return same_line(a, b) && strcmp(a->access, b->access) == 0;
-}
-
-// Whether two threads race at these lines: whatever they do there, as all of it has one cause.
-static bool is_race_of_lines(FindingKind kind, const Place *places)
-{
-    return (kind == RACE_SHARED || kind == RACE_GLOBAL) && places[0].line > 0 && places[1].line > 0;
-}
-
-// The order of examples: that of the blocks, then of the threads.
+// The order of examples: by block, then by thread.
 static bool is_before(const Place *a, const Place *b)
 {
     const uint64_t keys[][2] = {{a->block_number, b->block_number},
@@ -105,63 +100,86 @@ static Finding *find(FindingKind kind, const char *title, const Place *places, i
         Finding *f = &findings[n];
         bool same = f->kind == kind && f->place_count == count && (places[0].line > 0 || strcmp(f->title, title) == 0);
         for (int k = 0; k < count && same; k++)
-            same = (is_race_of_lines(kind, places) ? same_line : same_place)(&f->places[k], &places[k]);
+            same = same_line(&f->places[k], &places[k]);
         if (same)
             return f;
     }
     return NULL;
 }
 
-// Its number; negative where it is counted only.
-static int add(FindingKind kind, const char *title, const Place *places, int count, const char *hint)
+static void set_hint(Finding *f, const char *hint, const RaceFacts *race)
+{
+    snprintf(f->hint, sizeof f->hint, "%s", hint);
+    f->extent = race ? race->extent : WITHIN_WARP;
+}
+
+// An occurrence as severe as the ones before, or more so, may become the example: of a race not a pair within a warp if there is
+// another one, and no pair that stores the same value if there is one that does not.
+static bool is_better_example(const Finding *f, const Place *places, bool is_error, const RaceFacts *race)
+{
+    const bool crosses = race && race->extent != WITHIN_WARP, crossed = f->extent != WITHIN_WARP;
+    if (is_error != f->is_error)
+        return is_error;
+    return crosses != crossed ? crosses : is_before(&places[0], &f->places[0]);
+}
+
+// Returns the finding's index; negative if it is only counted. `race`: NULL if it is none.
+static int add(FindingKind kind, const char *title, const Place *places, int count, const char *hint, const RaceFacts *race)
 {
     static const Place nowhere;
-    Place sides[MOST_PLACES] = {count > 0 ? places[0] : nowhere, count > 1 ? places[1] : nowhere};
+    const bool is_error = !race || !race->same_value || sim_settings()->strict;
+    Place sides[MAX_PLACES] = {count > 0 ? places[0] : nowhere, count > 1 ? places[1] : nowhere};
     if (count == 2 && (sides[1].line < sides[0].line ||
                        (sides[1].line == sides[0].line && strcmp(sides[1].access, sides[0].access) < 0))) {
-        const Place first = sides[0]; // whichever came first in this run
+        const Place first = sides[0]; // the same order in every run
         sides[0] = sides[1];
         sides[1] = first;
     }
     Finding *f = find(kind, title, sides, count);
     if (!f && finding_count == MOST_FINDINGS) {
         left_out++;
-    } else if (!f) {
+        return -1;
+    }
+    if (!f) {
         findings = findings ? findings : calloc(MOST_FINDINGS, sizeof *findings);
         if (!findings)
             sim_die("out of memory for findings");
         f = &findings[finding_count++];
-        *f = (Finding){.kind = kind, .place_count = count, .count = 1};
-    } else {
-        f->count++;
+        *f = (Finding){.kind = kind, .place_count = count, .is_error = is_error};
     }
-    if (f && (f->count == 1 || is_before(&sides[0], &f->places[0]))) {
+    const bool better = f->count == 0 || is_better_example(f, sides, is_error, race);
+    const bool upgraded = is_error && !f->is_error, wider = race && race->extent > f->extent;
+    if (better) {
         memcpy(f->places, sides, sizeof sides);
         snprintf(f->title, sizeof f->title, "%s", title);
-        snprintf(f->hint, sizeof f->hint, "%s", hint);
     }
-    return f ? (int)(f - findings) : -1;
+    if (upgraded || wider || (better && (!race || race->extent == f->extent)))
+        set_hint(f, hint, race);
+    f->is_error |= is_error;
+    f->printed &= !upgraded;
+    f->count++;
+    return (int)(f - findings);
 }
 
 void sim_add_finding(FindingKind kind, const char *title, const Place *places, int count, const char *hint)
 {
     sim_lock(&lock);
-    add(kind, title, places, count, hint);
+    add(kind, title, places, count, hint, NULL);
     sim_unlock(&lock);
 }
 
-// ---- Found once more: most findings are, by very many threads
+// ---- Further occurrences: many threads of a launch make the same mistake
 
-enum { MOST_CAUSES = 16 };
+enum { CAUSES = 16 };
 static struct {
     Cause cause;
     int finding;
-} causes[MOST_CAUSES]; // the last ones, of a launch that runs
-static unsigned cause_count; // of all that there were
+} causes[CAUSES];            // a ring: the latest causes of the running launch
+static unsigned cause_count; // entries ever added
 
 static int finding_of(const Cause *c)
 {
-    for (int k = 0; k < MOST_CAUSES; k++) {
+    for (int k = 0; k < CAUSES; k++) {
         const Cause *known = &causes[k].cause;
         if (known->launch == c->launch && known->first == c->first && known->second == c->second && known->what == c->what)
             return causes[k].finding;
@@ -169,14 +187,15 @@ static int finding_of(const Cause *c)
     return -1;
 }
 
-void sim_add_finding_of(const Cause *cause, FindingKind kind, const char *title, const Place *places, int count, const char *hint)
+void sim_add_finding_of(const Cause *cause, FindingKind kind, const char *title, const Place *places, int count, const char *hint,
+                        const RaceFacts *race)
 {
     sim_lock(&lock);
-    const int finding = add(kind, title, places, count, hint);
-    const bool told_by_words = places[0].line == 0 || places[count - 1].line == 0;
-    if (finding >= 0 && !told_by_words && finding_of(cause) < 0) {
-        causes[cause_count % MOST_CAUSES].cause = *cause;
-        causes[cause_count++ % MOST_CAUSES].finding = finding;
+    const int finding = add(kind, title, places, count, hint, race);
+    const bool compared_by_text = places[0].line == 0 || places[count - 1].line == 0;
+    if (finding >= 0 && !compared_by_text && finding_of(cause) < 0) {
+        causes[cause_count % CAUSES].cause = *cause;
+        causes[cause_count++ % CAUSES].finding = finding;
     }
     sim_unlock(&lock);
 }
@@ -203,7 +222,7 @@ static FindingKind kind_of_fault(const Launch *launch)
         return (FindingKind)launch->fault.kind;
     if (i && i->control == BLOCK_BARRIER)
         return BARRIER_MISUSE;
-    if (i && (i->control == WARP_BARRIER || i->control == GATHER))
+    if (i && (i->control == WARP_BARRIER || i->control == CONVERGE))
         return LANES_MISUSE;
     if (i && i->kind == MBARRIER)
         return MBARRIER_MISUSE;
@@ -212,25 +231,48 @@ static FindingKind kind_of_fault(const Launch *launch)
     return launch->error == cudaErrorMisalignedAddress ? MISALIGNED : LAUNCH_FAULT;
 }
 
+// What the thread did at a faulting instruction: "4-byte read (ld.global.f32)", "waiting in bar.sync", "trap".
+static void describe_fault(const Instr *i, char *text, size_t space)
+{
+    const Statement *s = i ? i->statement : NULL;
+    text[0] = 0;
+    if (!s)
+        return;
+    const int length = (int)(s->opcode.length < 60 ? s->opcode.length : 60);
+    const bool waits = i->control == BLOCK_BARRIER || i->control == WARP_BARRIER || i->control == CONVERGE;
+    const char *does = i->kind == LOAD ? "read" : i->kind == STORE ? "write" : i->kind == ATOMIC ? "atomic update" : NULL;
+    if (does)
+        snprintf(text, space, "%u-byte %s (%.*s)", (unsigned)i->bytes * (i->count ? i->count : 1), does, length, s->opcode.text);
+    else if (i->control == BRANCH)
+        snprintf(text, space, "waiting in a loop (%.*s)", length, s->opcode.text);
+    else
+        snprintf(text, space, "%s%.*s", waits ? "waiting in " : "", length, s->opcode.text);
+}
+
 void sim_add_fault(const Launch *launch)
 {
     const Instr *i = launch->fault.instr;
     const Statement *s = i ? i->statement : NULL;
-    char access[120] = "fails", ptx[120] = "";
-    if (s) {
-        const int length = (int)(s->opcode.length < 60 ? s->opcode.length : 60);
-        snprintf(access, sizeof access, "fails in %.*s", length, s->opcode.text);
-    }
+    char access[120], title[400], hint[HINT_BYTES];
+    const char *text = launch->message + launch->fault.text, *end = text + strcspn(text, "\n");
+    describe_fault(i, access, sizeof access);
+    snprintf(title, sizeof title, "%.*s", (int)(end - text), text);
+    snprintf(hint, sizeof hint, "%s", *end ? end + 1 : "");
     if (s && s->source_line <= 0)
-        snprintf(ptx, sizeof ptx, "PTX line %d; nvcc -lineinfo would name the line of the source", s->line);
+        snprintf(hint + strlen(hint), sizeof hint - strlen(hint),
+                 "%snote: PTX line %d; compile with nvcc -lineinfo to see the source line", hint[0] ? "\n" : "", s->line);
     const int thread = launch->fault.thread;
     const Place place = sim_place_of(launch, launch->fault.block, thread < 0 ? 0 : (uint32_t)thread, i, access);
-    sim_add_finding(kind_of_fault(launch), launch->message + launch->fault.text, &place, 1, ptx);
+    sim_add_finding(kind_of_fault(launch), title, &place, 1, hint);
 }
 
-int sim_count_findings(void)
+// Errors, or warnings.
+static int count_of(bool errors)
 {
-    return finding_count + (left_out > 0);
+    int count = errors && left_out > 0;
+    for (int n = 0; n < finding_count; n++)
+        count += findings[n].is_error == errors;
+    return count;
 }
 
 TimesFound sim_times_found(void)
@@ -243,12 +285,12 @@ TimesFound sim_times_found(void)
     return t;
 }
 
-bool sim_found_more_often(const TimesFound *before, const TimesFound *behind, TimesFound *more)
+bool sim_found_more_often(const TimesFound *before, const TimesFound *after, TimesFound *more)
 {
-    *more = (TimesFound){.count = behind->count};
+    *more = (TimesFound){.count = after->count};
     for (int n = 0; n < before->count; n++)
-        more->times[n] = behind->times[n] - before->times[n];
-    return before->count == behind->count && before->left_out == behind->left_out;
+        more->times[n] = after->times[n] - before->times[n];
+    return before->count == after->count && before->left_out == after->left_out;
 }
 
 void sim_find_again(const TimesFound *more)
@@ -259,9 +301,9 @@ void sim_find_again(const TimesFound *more)
     sim_unlock(&lock);
 }
 
-// ---- Telling
+// ---- Output
 
-// The line of a source file, without what it is indented by; empty if it cannot be read.
+// Copies the line of a source file without its indentation; an empty text if it cannot be read.
 static void source_text(const Place *p, char *text, size_t space)
 {
     FILE *file = p->line > 0 ? sim_open_source(p->file) : NULL;
@@ -280,6 +322,58 @@ static void source_text(const Place *p, char *text, size_t space)
         fclose(file);
 }
 
+// "4-byte read by thread (0,0,0) in block (0,0,0), kernel reduce"
+static void describe_place(const Place *p, char *text, size_t space)
+{
+    char thread[120];
+    if (!p->kernel[0]) {
+        snprintf(text, space, "%s%s%s", p->access, p->caller[0] ? ", called from " : "", p->caller);
+        return;
+    }
+    snprintf(thread, sizeof thread, "thread (%u,%u,%u) in block (%u,%u,%u)", p->thread.x, p->thread.y, p->thread.z, p->block.x,
+             p->block.y, p->block.z);
+    const bool waits = strncmp(p->access, "waiting", strlen("waiting")) == 0;
+    snprintf(text, space, "%s%s%s, kernel %s", p->access, !p->access[0] ? "" : waits ? ": " : " by ", thread, p->kernel);
+}
+
+// The name of the mistake. Of a pointer to the wrong memory it depends on what was done with it.
+static const char *words_of(const Finding *f)
+{
+    const Place *p = &f->places[0];
+    if (f->kind != HOST_POINTER || strstr(p->access, "cpy"))
+        return KINDS[f->kind].words;
+    return p->kernel[0] || strncmp(p->access, "cu", 2) == 0 ? "host pointer in device code" : "device pointer in host code";
+}
+
+static bool is_read(const Place *p)
+{
+    return strstr(p->access, "read") != NULL;
+}
+
+// The data race through which the bytes may have been read before they were written; NULL if none is known at that line.
+static const Finding *cause_of(const Finding *f)
+{
+    for (int n = 0; f->kind == UNINITIALISED && n < finding_count; n++) {
+        const Finding *race = &findings[n];
+        const bool is_race = race->kind == RACE_SHARED || race->kind == RACE_GLOBAL || race->kind == RACE_HOST;
+        for (int k = 0; k < race->place_count && is_race; k++)
+            if (race->places[k].line > 0 && same_line(&race->places[k], &f->places[0]))
+                return race;
+    }
+    return NULL;
+}
+
+// All help and notes of a finding, a line each, as in Finding.hint.
+static void complete_hint(const Finding *f, char *text, size_t space)
+{
+    const Finding *cause = cause_of(f);
+    int used = 0;
+    if (cause)
+        used = snprintf(text, space, "fix the %s at line %d first: the value may be read before it is written\n", KINDS[cause->kind].words,
+                        cause->places[0].line);
+    snprintf(text + used, space - (size_t)used, "%s", f->hint);
+}
+
 static void write_string(FILE *out, const char *text)
 {
     fputc('"', out);
@@ -295,13 +389,14 @@ static void write_string(FILE *out, const char *text)
 
 static void write_place(FILE *out, const Place *p)
 {
-    char text[300];
+    char text[300], description[700];
     source_text(p, text, sizeof text);
-    const char *const names[] = {"access", "file", "text", "kernel", "caller"};
-    const char *const values[] = {p->access, p->file, text, p->kernel, p->caller};
+    describe_place(p, description, sizeof description);
+    const char *const names[] = {"access", "file", "text", "kernel", "caller", "description"};
+    const char *const values[] = {p->access, p->file, text, p->kernel, p->caller, description};
     fprintf(out, "{\"line\": %d, \"block\": [%u, %u, %u], \"thread\": [%u, %u, %u]", p->line, p->block.x, p->block.y,
             p->block.z, p->thread.x, p->thread.y, p->thread.z);
-    for (int k = 0; k < 5; k++) {
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         fprintf(out, ", \"%s\": ", names[k]);
         write_string(out, values[k]);
     }
@@ -310,7 +405,10 @@ static void write_place(FILE *out, const Place *p)
 
 static void write_finding(FILE *out, const Finding *f)
 {
-    fprintf(out, "{\"kind\": \"%s\", \"count\": %llu, \"title\": ", KINDS[f->kind].name, (unsigned long long)f->count);
+    char hint[2 * HINT_BYTES];
+    complete_hint(f, hint, sizeof hint);
+    fprintf(out, "{\"kind\": \"%s\", \"level\": \"%s\", \"count\": %llu, \"name\": \"%s\", \"title\": ", KINDS[f->kind].name,
+            f->is_error ? "error" : "warning", (unsigned long long)f->count, words_of(f));
     write_string(out, f->title);
     fprintf(out, ", \"places\": [");
     for (int k = 0; k < f->place_count; k++) {
@@ -318,7 +416,7 @@ static void write_finding(FILE *out, const Finding *f)
         write_place(out, &f->places[k]);
     }
     fprintf(out, "], \"hint\": ");
-    write_string(out, f->hint);
+    write_string(out, hint);
     fputc('}', out);
 }
 
@@ -332,7 +430,7 @@ static void write_all_findings(FILE *out)
     fprintf(out, "\n], \"left_out\": %llu}\n", (unsigned long long)left_out);
 }
 
-// The file that $SIM_FINDINGS names, if it does: whole, or as it was. False if they cannot be written.
+// Writes the file that $SIM_FINDINGS names, if it is set: whole, or not at all. Returns false if that fails.
 static bool write_findings(bool at_end)
 {
     const char *name = sim_settings()->findings;
@@ -342,26 +440,7 @@ static bool write_findings(bool at_end)
     return false;
 }
 
-static void say_place(const Place *p, bool coloured)
-{
-    const char *strong = coloured ? "\033[1m" : "", *blue = coloured ? "\033[34m" : "",
-               *plain = coloured ? "\033[0m" : "";
-    char text[300];
-    source_text(p, text, sizeof text);
-    if (p->line > 0)
-        fprintf(stderr, "  %s-->%s %s%s:%d%s: ", blue, plain, strong, sim_short_name(p->file), p->line, plain);
-    else
-        fprintf(stderr, "  %s-->%s ", blue, plain);
-    if (p->kernel[0])
-        fprintf(stderr, "thread (%u,%u,%u) of block (%u,%u,%u) of kernel %s %s\n", p->thread.x, p->thread.y,
-                p->thread.z, p->block.x, p->block.y, p->block.z, p->kernel, p->access);
-    else
-        fprintf(stderr, "the host %s%s%s\n", p->access, p->caller[0] ? ", called from " : "", p->caller);
-    if (text[0])
-        fprintf(stderr, "%s%6d |%s     %s\n", blue, p->line, plain, text);
-}
-
-// Whether stderr is a terminal, or ends up on one ($CLICOLOR_FORCE), and nobody objects ($NO_COLOR).
+// Whether stderr is a terminal, or is copied to one ($CLICOLOR_FORCE), unless $NO_COLOR is set.
 static bool wants_colour(void)
 {
     const char *no = getenv("NO_COLOR"), *force = getenv("CLICOLOR_FORCE");
@@ -370,53 +449,83 @@ static bool wants_colour(void)
     return sim_is_terminal(stderr) || (force && *force && strcmp(force, "0") != 0);
 }
 
-static void say_finding(const Finding *f)
+typedef struct Colours {
+    const char *error, *warning, *strong, *blue, *plain;
+} Colours;
+
+static Colours colours(void)
 {
-    const bool coloured = wants_colour();
-    fprintf(stderr, "%serror: %s:%s %s\n", coloured ? "\033[1;31m" : "", KINDS[f->kind].words,
-            coloured ? "\033[0m" : "", f->title);
-    for (int k = 0; k < f->place_count; k++)
-        say_place(&f->places[k], coloured);
-    if (f->hint[0])
-        fprintf(stderr, "  %s=%s %s\n", coloured ? "\033[34m" : "", coloured ? "\033[0m" : "", f->hint);
-    if (f->count > 1)
-        fprintf(stderr, "  %s=%s found %llu times; this is the first\n", coloured ? "\033[34m" : "",
-                coloured ? "\033[0m" : "", (unsigned long long)f->count);
+    static const Colours NONE = {"", "", "", "", ""}, ALL = {"\033[1;31m", "\033[1;35m", "\033[1m", "\033[34m", "\033[0m"};
+    return wants_colour() ? ALL : NONE;
 }
 
-static int by_place(const void *one, const void *two)
+static void print_place(const Place *p, const Colours *c)
+{
+    char text[300], description[700];
+    source_text(p, text, sizeof text);
+    describe_place(p, description, sizeof description);
+    fprintf(stderr, "  %s-->%s ", c->blue, c->plain);
+    if (p->line > 0)
+        fprintf(stderr, "%s%s:%d%s: ", c->strong, sim_short_name(p->file), p->line, c->plain);
+    fprintf(stderr, "%s\n", description);
+    if (text[0])
+        fprintf(stderr, "%s%6d |%s     %s\n", c->blue, p->line, c->plain, text);
+}
+
+// "  = help: ..." or "  = note: ...", a line of a hint each.
+static void print_hint(const char *hint, const Colours *c)
+{
+    static const char NOTE[] = "note: ";
+    for (const char *line = hint; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        const bool is_note = strncmp(line, NOTE, strlen(NOTE)) == 0;
+        fprintf(stderr, "  %s=%s %s%.*s\n", c->blue, c->plain, is_note ? "" : "help: ", (int)strcspn(line, "\n"), line);
+    }
+}
+
+static void print_finding(const Finding *f)
+{
+    const Colours c = colours();
+    char hint[2 * HINT_BYTES];
+    complete_hint(f, hint, sizeof hint);
+    fprintf(stderr, "%s%s: %s:%s %s\n", f->is_error ? c.error : c.warning, f->is_error ? "error" : "warning", words_of(f), c.plain,
+            f->title);
+    for (int k = 0; k < f->place_count; k++)
+        print_place(&f->places[k], &c);
+    print_hint(hint, &c);
+    if (f->count > 1)
+        fprintf(stderr, "  %s=%s note: %llu occurrences; the first is shown\n", c.blue, c.plain, (unsigned long long)f->count);
+}
+
+static int by_rank_and_place(const void *one, const void *two)
 {
     const Finding *a = *(Finding *const *)one, *b = *(Finding *const *)two;
     const int file = strcmp(a->places[0].file, b->places[0].file);
-    return file ? file : a->places[0].line != b->places[0].line ? a->places[0].line - b->places[0].line
-                     : a->places[1].line != b->places[1].line   ? a->places[1].line - b->places[1].line
-                                                                : (int)a->kind - (int)b->kind;
+    return KINDS[a->kind].rank != KINDS[b->kind].rank ? KINDS[a->kind].rank - KINDS[b->kind].rank
+           : file                                     ? file
+           : a->places[0].line != b->places[0].line   ? a->places[0].line - b->places[0].line
+           : a->places[1].line != b->places[1].line   ? a->places[1].line - b->places[1].line
+                                                      : (int)a->kind - (int)b->kind;
 }
 
-static bool reads(const Place *p)
-{
-    return strncmp(p->access, "reads ", 6) == 0;
-}
-
-// Whether a value that nobody wrote is what was found beyond an array's end, or a row's: one mistake is told once.
-static bool is_explained(const Finding *f)
+// Whether an uninitialised read is the out-of-bounds read of the same line, which is already a finding.
+static bool is_out_of_bounds_too(const Finding *f)
 {
     for (int n = 0; n < finding_count; n++)
         for (int k = 0; k < f->place_count && findings[n].kind == OUT_OF_BOUNDS; k++)
-            if (f->places[k].line > 0 && reads(&f->places[k]) && reads(&findings[n].places[0]) &&
+            if (f->places[k].line > 0 && is_read(&f->places[k]) && is_read(&findings[n].places[0]) &&
                 same_line(&f->places[k], &findings[n].places[0]))
                 return true;
     return false;
 }
 
-static void drop_explained(void)
+static void drop_consequences(void)
 {
     int kept = 0;
     for (int n = 0; n < finding_count; n++)
-        if (findings[n].said || findings[n].kind != UNINITIALISED || !is_explained(&findings[n]))
+        if (findings[n].printed || findings[n].kind != UNINITIALISED || !is_out_of_bounds_too(&findings[n]))
             findings[kept++] = findings[n];
     finding_count = kept;
-    memset(causes, 0, sizeof causes); // their launch has ended, and findings have other numbers
+    memset(causes, 0, sizeof causes); // their launch has ended, and indices have changed
 }
 
 void sim_say_findings(void)
@@ -424,17 +533,17 @@ void sim_say_findings(void)
     Finding *fresh[MOST_FINDINGS];
     size_t count = 0;
     sim_lock(&lock);
-    drop_explained();
+    drop_consequences();
     for (int n = 0; n < finding_count; n++)
-        if (!findings[n].said)
+        if (!findings[n].printed)
             fresh[count++] = &findings[n];
-    qsort(fresh, count, sizeof *fresh, by_place);
+    qsort(fresh, count, sizeof *fresh, by_rank_and_place);
     for (size_t k = 0; k < count; k++) {
-        say_finding(fresh[k]);
-        fresh[k]->said = true;
+        print_finding(fresh[k]);
+        fresh[k]->printed = true;
     }
     if (count > 0)
-        write_findings(false); // the program may never come to its end
+        write_findings(false); // the program may be killed before its end
     sim_unlock(&lock);
 }
 
@@ -447,31 +556,39 @@ void sim_note_lack(void)
     refused = true;
 }
 
+// "2 findings, 1 warning"
+static void print_counts(int errors, int warnings)
+{
+    if (errors)
+        fprintf(stderr, "%d finding%s", errors, errors == 1 ? "" : "s");
+    if (warnings)
+        fprintf(stderr, "%s%d warning%s", errors ? ", " : "", warnings, warnings == 1 ? "" : "s");
+    fprintf(stderr, "%s\n", left_out ? ", and more that are not listed" : "");
+}
+
 static void end(int status)
 {
     sim_say_findings();
     const bool written = write_findings(true);
-    const int count = sim_count_findings();
-    if (count == 0 && !refused && (written || status != 0))
+    const int errors = count_of(true), warnings = count_of(false);
+    if (errors || warnings)
+        print_counts(errors, warnings);
+    if (!errors && !refused && (written || status != 0))
         return;
-    if (count == 0) {
-        fflush(NULL);
-        _Exit(refused ? CANNOT_RUN : EXIT_FAILURE);
-    }
-    fprintf(stderr, "%d finding%s%s\n", count, count == 1 ? "" : "s", left_out ? ", and more that are not listed" : "");
     fflush(NULL);
-    _Exit(FINDINGS_STATUS);
+    _Exit(errors ? FINDINGS_STATUS : refused ? CANNOT_RUN : EXIT_FAILURE);
 }
 
 void sim_end_with_findings(void)
 {
     end(FINDINGS_STATUS);
+    _Exit(FINDINGS_STATUS);
 }
 
-// Before all others, so that it runs after what they want to have done at the end.
+// The first constructor, so that its function runs last at the program's end.
 __attribute__((constructor(101))) static void prepare_end(void)
 {
     sim_observe_machine();
     if (sim_checks())
-        sim_at_end(end);
+        sim_on_exit(end);
 }

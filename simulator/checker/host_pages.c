@@ -1,14 +1,11 @@
-// host_pages.c: the host's accesses of memory that it shares with the device, managed or pinned.
+// host_pages.c: the host's accesses of memory that it shares with the device: managed or pinned.
 //
-// The host must not read or write what an operation that it has not waited for may use. The pages that such an operation
-// has used are closed: to all of the host's accesses if it has written there, to writes if it has only read. Who touches
-// such a page is stopped (faults.c has the handler). If an operation that may not be over has used the very word, that is
-// a race. Else the page is open, and the program goes on: until the next operation, if it holds other words of which that
-// is so. (A system call that is given a closed page fails: EFAULT.) The simulator itself finds the same bytes elsewhere
-// (ranges.c), so that no page is opened for it.
+// The host must not access what an operation that it has not waited for may use. Pages that such an operation has written are closed to
+// the host; pages that it has only read are closed to writes. An access of a closed page faults (faults.c has the handler). If a pending
+// operation has used the very word, that is a race. Otherwise the page is opened: until the next operation, if it holds other words that
+// are in use. A system call that is given a closed page fails with EFAULT. The simulator has a second mapping of the same bytes (ranges.c).
 //
-// Missed are races with the host's second access of a page, the first of which was of another word. Pages that lie
-// between those that were used may be closed, too, which costs a stop, and no more.
+// Missed are races with the host's second access of a page whose first access was of another word.
 #include "base/platform.h"
 #include "checker/host_checks.h"
 #include "checker/order.h"
@@ -17,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AHEAD = 256 }; // so many pages are opened at one stop, if they may be
+enum { AHEAD = 256 }; // the most pages that one fault opens
 
-static size_t page_bytes, page_bits; // 2 to the latter is the former
+static size_t page_bytes, page_bits; // page_bytes == 1 << page_bits
 
 static size_t page_of(uint64_t at)
 {
@@ -75,11 +72,11 @@ Span sim_take_touched(Uses *u)
 
 static bool allow(const Uses *u, Span pages, PageAccess access)
 {
-    return sim_allow((void *)(uintptr_t)(u->address + pages.first * page_bytes), (pages.end - pages.first) * page_bytes,
+    return sim_protect_pages((void *)(uintptr_t)(u->address + pages.first * page_bytes), (pages.end - pages.first) * page_bytes,
                      access);
 }
 
-// All its pages, whatever has used them.
+// Opens all pages.
 static void open_all(Uses *u)
 {
     const Span pages = sim_both(u->marked, u->unsettled);
@@ -90,7 +87,7 @@ static void open_all(Uses *u)
     u->unsettled = u->marked = NO_PAGES;
 }
 
-// Linux keeps only so many pieces of memory apart: where they are too many, all that lies between is closed, too.
+// Linux limits the number of mappings: beyond it the pages between are closed, too.
 static void close_all(Uses *u)
 {
     allow(u, u->marked, NO_ACCESS);
@@ -98,7 +95,7 @@ static void close_all(Uses *u)
         u->wanted[p] = u->closed[p] = CLOSED;
 }
 
-// The pages from the first one on that are to be changed alike.
+// The pages from the first one on that need the same change.
 static Span alike_from(const Uses *u, size_t first, size_t end)
 {
     const uint8_t wanted = u->wanted[first];
@@ -108,14 +105,14 @@ static Span alike_from(const Uses *u, size_t first, size_t end)
     return alike;
 }
 
-// Makes pages as they should be.
+// Applies the wanted protection.
 static void settle(Uses *u, Span pages)
 {
     static const PageAccess ALLOWED[] = {[OPEN] = ALL_ACCESS, [CLOSED_TO_WRITES] = READ_ACCESS, [CLOSED] = NO_ACCESS};
     if (pages.first >= pages.end)
         return;
     u->marked = sim_both(u->marked, pages);
-    if (!sim_handles_faults()) { // nobody would let the host go on
+    if (!sim_handles_faults()) { // no handler would let the host continue
         open_all(u);
         return;
     }
@@ -137,7 +134,7 @@ static bool is_pending(uint32_t entry)
     return !sim_host_has_awaited(entry & SIM_USE_NUMBER);
 }
 
-// Whether an operation for which the host has not waited has used some of a page so.
+// Whether an operation for which the host has not waited has used a part of a page in this way.
 static bool is_in_use(const Uses *u, const Table *t, size_t page)
 {
     const size_t first = page * page_bytes, end = first + page_bytes;
@@ -183,7 +180,7 @@ void sim_end_pages(Uses *u)
     free(u->closed);
 }
 
-// Until the next operation.
+// Opens a page until the next operation.
 static void open_for_now(Uses *u, size_t page)
 {
     const Span pages = {page, page + 1};
@@ -198,12 +195,12 @@ static void open_for_now(Uses *u, size_t page)
     u->unsettled = sim_both(u->unsettled, pages);
 }
 
-// Lets the host go on with a page of which it touches a word that it may touch.
+// Opens a page at an access that is no race, so that the host can continue.
 static void open_page(Uses *u, size_t page, bool writes)
 {
     const Closed how = how_to_close(u, page);
     Span pages = {page, page + 1};
-    if (how == CLOSED || (how == CLOSED_TO_WRITES && writes)) { // because of other words
+    if (how == CLOSED || (how == CLOSED_TO_WRITES && writes)) { // other words of the page are in use
         open_for_now(u, page);
         return;
     }
@@ -220,18 +217,19 @@ static void open_page(Uses *u, size_t page, bool writes)
 
 static void find_race(uint64_t address, uint32_t op, bool host_writes, bool op_writes, const void *instruction)
 {
-    char title[800], what[300], operation[300];
+    char title[800], operation[300], hint[HINT_BYTES];
+    AddressText at;
     Place host = {.line = 0};
-    sim_describe_address(address, what, sizeof what);
+    sim_describe_address(address, &at);
     sim_describe_op(op, operation, sizeof operation);
-    snprintf(title, sizeof title, "the host %s %s, which %s may %s", host_writes ? "writes" : "reads", what, operation,
+    snprintf(title, sizeof title, "the host %s %s, which %s may %s", host_writes ? "writes" : "reads", at.text, operation,
              !op_writes ? "still read" : host_writes ? "still write" : "not have written yet");
-    snprintf(host.access, sizeof host.access, "%s it", host_writes ? "writes" : "reads");
+    snprintf(host.access, sizeof host.access, "%s by the host", host_writes ? "write" : "read");
     sim_find_host_line(instruction, &host);
     const Place places[] = {sim_place_of_op(op), host};
-    sim_add_finding(
-        RACE_HOST, title, places, 2,
-        "nothing orders them: a cudaDeviceSynchronize() or cudaStreamSynchronize() is missing between them");
+    snprintf(hint, sizeof hint, "call cudaDeviceSynchronize() or cudaStreamSynchronize() before the host's access");
+    sim_add_allocation_note(sim_allocation_at(address), hint);
+    sim_add_finding(RACE_HOST, title, places, 2, hint);
     sim_say_findings();
 }
 
@@ -249,7 +247,7 @@ bool sim_explain_shared(uint64_t address, bool writes, const void *instruction)
     const bool after_write = !sim_host_has_awaited(writer), after_read = writes && !sim_host_has_awaited(reader);
     if (after_write || after_read) {
         find_race(address, after_write ? writer : reader, writes, after_write, instruction);
-        sim_drop_pending(u); // once is enough
+        sim_drop_pending(u); // report it once
         open_all(u);
     } else {
         open_page(u, page_of(at), writes);

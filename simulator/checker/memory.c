@@ -241,7 +241,7 @@ static void check_pieces(AccessCheck *check, uint32_t mask)
 
 RecordKind sim_record_kind(const Instr *i, const Access *access)
 {
-    const bool strong = i->semantics != WEAK || (i->kind == LOAD && i->loop & GUESSES);
+    const bool strong = i->semantics != WEAK || (i->kind == LOAD && i->loop & CAS_GUESS);
     switch (access->kind) {
     case ACCESS_READ: return strong ? STRONG_READ : PLAIN_READ;
     case ACCESS_WRITE: return strong ? STRONG_WRITE : PLAIN_WRITE;
@@ -384,8 +384,8 @@ static void print_reserved_note(void)
     static atomic_flag said = ATOMIC_FLAG_INIT;
     if (!atomic_flag_test_and_set(&said))
         fprintf(stderr,
-                "simulator: cooperative groups let a shuffle order what tiles of more than 32 threads do in shared "
-                "memory of their own, which PTX does not promise: the library's affair, no finding\n");
+                "simulator: in tiles of more than 32 threads, cooperative groups order accesses of shared memory by a shuffle, which PTX "
+                "does not guarantee; this is the library's responsibility, not a finding\n");
 }
 
 // True if `some` contains the first of all lanes.
@@ -523,7 +523,7 @@ bool sim_expect_accesses(const Warp *w, const Instr *i, Allocation *a, FastPath 
         return true;
     fast_path->fully_written = only_read && !sim_starts_uninitialised(a) ? NULL : a->fully_written;
     fast_path->run = only_read ? 0 : sim_launch_run(launch);
-    return only_read || (has_only_barriers(launch) && !(i->loop & GUESSES));
+    return only_read || (has_only_barriers(launch) && !(i->loop & CAS_GUESS));
 }
 
 bool sim_note_store(const Warp *w, const Instr *i, Allocation *a, uint64_t first, size_t bytes)

@@ -41,7 +41,7 @@ void sim_digest_written(Digest *digest, const Allocation *a, size_t first, size_
         for (size_t half = 0; half < 2; half++) {
             const uint64_t written = !a->lines ? 0 : a->fully_written[k] ? ~0ull : a->lines[k].written[half];
             uint64_t *lane = &digest->lanes[(2 * k + half) % DIGEST_LANES];
-            *lane = sim_mixed(*lane, written);
+            *lane = sim_mix_word(*lane, written);
         }
 }
 

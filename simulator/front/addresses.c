@@ -4,14 +4,14 @@
 
 #include <string.h>
 
-enum { MOST_DEPTH = 16, MOST_SUMS = 4 };
+enum { MAX_DEPTH = 16, MAX_SUMS = 4 };
 
 bool sim_is_parameter(const Operand *o)
 {
     return o->variable && o->variable->space == PARAM;
 }
 
-bool sim_computes(const Instr *i)
+bool sim_is_pure(const Instr *i)
 {
     const bool stores = i->statement && i->statement->count > 0 && i->statement->operands[0].address;
     return i->statement && i->statement->count > 1 && i->control == PLAIN && !(i->effects & ~SETS_FIRST) &&
@@ -21,7 +21,7 @@ bool sim_computes(const Instr *i)
 // The one instruction that sets a register, or NULL.
 static const Instr *setter_of(const Function *in, const Register *reg)
 {
-    const uint32_t k = reg ? reg->maker : NOWHERE;
+    const uint32_t k = reg ? reg->sole_def : NOWHERE;
     return k < in->program->count && in->program->code[k].statement && !in->program->code[k].statement->guard
                ? &in->program->code[k]
                : NULL;
@@ -31,7 +31,7 @@ static const Instr *setter_of(const Function *in, const Register *reg)
 static const Instr *maker_of(const Function *in, const Register *reg)
 {
     const Instr *i = setter_of(in, reg);
-    return i && sim_computes(i) ? i : NULL;
+    return i && sim_is_pure(i) ? i : NULL;
 }
 
 // Or else loads it, where what lies there may be taken for the same later: nobody waits for others between.
@@ -39,7 +39,7 @@ static const Instr *source_of(const Function *in, const Register *reg)
 {
     const Instr *i = setter_of(in, reg);
     const bool loads = i && i->kind == LOAD && i->semantics == WEAK && !in->program->effects.orders;
-    return i && (loads || sim_computes(i)) ? i : NULL;
+    return i && (loads || sim_is_pure(i)) ? i : NULL;
 }
 
 static bool is_opcode(const Statement *s, const char *begin)
@@ -56,7 +56,7 @@ static bool converts_address(const Statement *s)
 Pointer sim_pointer_of(const Function *in, const Operand *o)
 {
     Pointer at = {o->reg, o->variable, o->integer};
-    for (int n = 0; n < MOST_DEPTH; n++) {
+    for (int n = 0; n < MAX_DEPTH; n++) {
         const Instr *i = maker_of(in, at.reg);
         const Statement *s = i ? i->statement : NULL;
         if (!s || s->operands[0].kind != IS_REGISTER || sim_is_parameter(&s->operands[1]))
@@ -64,7 +64,7 @@ Pointer sim_pointer_of(const Function *in, const Operand *o)
         const bool copies = s->count == 2 && (is_opcode(s, "mov.") || converts_address(s)),
                    adds = s->count == 3 && is_opcode(s, "add.") && s->operands[2].kind == IS_INTEGER;
         const Operand *from = &s->operands[1];
-        if (!(copies || adds) || !(from->variable || (from->reg && from->reg->maker != MANY)))
+        if (!(copies || adds) || !(from->variable || (from->reg && from->reg->sole_def != MANY_DEFS)))
             break;
         at = (Pointer){from->reg, from->variable, at.offset + (copies ? from->integer : s->operands[2].integer)};
     }
@@ -96,7 +96,7 @@ static bool same_operand(const Function *in, const Operand *a, const Operand *b,
 // Whether they are one register, or computed alike of what is the same, or loaded from one place.
 static bool same_pointer(const Function *in, Pointer a, Pointer b, int depth)
 {
-    if (a.offset != b.offset || a.variable != b.variable || depth > MOST_DEPTH)
+    if (a.offset != b.offset || a.variable != b.variable || depth > MAX_DEPTH)
         return false;
     if (a.reg == b.reg)
         return true;
@@ -124,7 +124,7 @@ const Operand *sim_arguments_of(const Statement *s)
     return s->count >= 3 && s->operands[0].kind == IS_VECTOR && s->operands[2].kind == IS_VECTOR ? &s->operands[2] : NULL;
 }
 
-const Operand *sim_handed(const Function *in, uint32_t call, const Operand *parameter)
+const Operand *sim_argument_value(const Function *in, uint32_t call, const Operand *parameter)
 {
     for (uint32_t k = call; k-- > 0 && in->program->code[k].control == PLAIN;) {
         const Statement *s = in->program->code[k].statement;
@@ -158,11 +158,11 @@ static const Operand *all_arguments(const Statement *s)
     return s->count > last && s->operands[last].kind == IS_VECTOR ? &s->operands[last] : NULL;
 }
 
-bool sim_gives_address(const Function *in, uint32_t call)
+bool sim_passes_address(const Function *in, uint32_t call)
 {
     const Operand *all = all_arguments(in->program->code[call].statement);
     for (int n = 0; all && n < all->count; n++) {
-        const Operand *given = sim_handed(in, call, &all->elements[n]);
+        const Operand *given = sim_argument_value(in, call, &all->elements[n]);
         if (all->elements[n].variable && all->elements[n].variable->bytes == 8 &&
             !(given && given->reg && given->reg->type == F64) && !(given && sim_is_local(sim_pointer_of(in, given))))
             return true;
@@ -178,12 +178,12 @@ static void note_call(const Function *f, uint32_t k, EffectSummary *effects)
     const Function *callee = i->call->callee;
     const Operand *all = all_arguments(i->statement);
     effects->uses |= !callee || callee->program->effects.uses;
-    for (int n = 0; callee && all && n < all->count && n < MOST_SWAPPED; n++) {
-        const Operand *given = sim_handed(f, k, &all->elements[n]);
+    for (int n = 0; callee && all && n < all->count && n < MAX_CAS_PARAMS; n++) {
+        const Operand *given = sim_argument_value(f, k, &all->elements[n]);
         if (given && callee->program->effects.cas_params >> n & 1)
             effects->cas_params |= bit_of(f, formal_of(f, sim_pointer_of(f, given)));
     }
-    effects->stores_at_params |= callee && callee->program->effects.stores_at_params && sim_gives_address(f, k);
+    effects->stores_at_params |= callee && callee->program->effects.stores_at_params && sim_passes_address(f, k);
 }
 
 // The variable that an address lies in, wherever in it; or NULL.
@@ -191,7 +191,7 @@ static const Variable *array_of(const Function *in, const Operand *o, int depth)
 {
     const Pointer at = sim_pointer_of(in, o);
     const Instr *i = at.variable ? NULL : maker_of(in, at.reg);
-    if (!i || depth == MOST_SUMS || !is_opcode(i->statement, "add."))
+    if (!i || depth == MAX_SUMS || !is_opcode(i->statement, "add."))
         return at.variable;
     const Variable *first = array_of(in, &i->statement->operands[1], depth + 1);
     return first ? first : array_of(in, &i->statement->operands[2], depth + 1);
@@ -216,7 +216,7 @@ static void note_access(const Function *f, const Instr *i, EffectSummary *effect
         effects->uses |= !own;
 }
 
-void sim_sum_up_addresses(const Function *f, EffectSummary *effects)
+void sim_summarise_addresses(const Function *f, EffectSummary *effects)
 {
     for (uint32_t k = 0; k < f->program->count; k++) {
         const Instr *i = &f->program->code[k];

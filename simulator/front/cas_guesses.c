@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-enum { MOST_VALUES = 1 << 14, BUCKETS = 2 * MOST_VALUES };
+enum { MAX_VALUES = 1 << 14, BUCKETS = 2 * MAX_VALUES };
 
 typedef struct Swap { // an instruction that compares and swaps, itself or by a call
     const Operand *at;     // the address, or all that a call is given; NULL: it is none
@@ -41,8 +41,8 @@ static bool swaps_at(const Function *in, uint32_t k, const Swap *swap, Pointer p
     const Instr *i = &in->program->code[k];
     if (i->control != CALL)
         return swap->bytes == bytes && sim_same_pointer(in, sim_pointer_of(in, swap->at), place);
-    for (int n = 0; n < swap->at->count && n < MOST_SWAPPED; n++) {
-        const Operand *given = i->call->callee->program->effects.cas_params >> n & 1 ? sim_handed(in, k, &swap->at->elements[n]) : NULL;
+    for (int n = 0; n < swap->at->count && n < MAX_CAS_PARAMS; n++) {
+        const Operand *given = i->call->callee->program->effects.cas_params >> n & 1 ? sim_argument_value(in, k, &swap->at->elements[n]) : NULL;
         if (given && sim_same_pointer(in, sim_pointer_of(in, given), place))
             return true;
     }
@@ -60,11 +60,11 @@ typedef struct Value { // what a register, or else a call's parameter or local m
 
 typedef struct Search {
     const Function *function;
-    const Flow *flow;
+    const FlowGraph *flow;
     const Swap *swaps; // by instruction
     Pointer guessed;
     size_t bytes;
-    Value values[MOST_VALUES];
+    Value values[MAX_VALUES];
     uint32_t count, buckets[BUCKETS]; // 1 + the number of a value, by what it is; or 0
     bool tested, leaks; // by a swap; to where no swap tests it
 } Search;
@@ -81,7 +81,7 @@ static void add(Search *s, Value v)
     for (; s->buckets[n]; n = (n + 1) % BUCKETS)
         if (same_value(&s->values[s->buckets[n] - 1], &v))
             return;
-    if (s->count == MOST_VALUES) {
+    if (s->count == MAX_VALUES) {
         s->leaks = true; // for all that is known
         return;
     }
@@ -160,9 +160,9 @@ static bool calls_pure(const Function *in, uint32_t k)
     if (i->control != CALL || !sim_arguments_of(i->statement))
         return false;
     if (!i->call->callee)
-        return !sim_gives_address(in, k);
+        return !sim_passes_address(in, k);
     const EffectSummary *effects = &i->call->callee->program->effects;
-    return (!effects->accesses && !effects->writes) || (!effects->uses && (!effects->stores_at_params || !sim_gives_address(in, k)));
+    return (!effects->accesses && !effects->writes) || (!effects->uses && (!effects->stores_at_params || !sim_passes_address(in, k)));
 }
 
 // Whether a load is of what no kernel changes, or nobody else does: that it is made at a guessed address tells nobody.
@@ -182,7 +182,7 @@ static void pass_on(Search *s, uint32_t k, const Value *v)
     const bool at_it = v->reg && (i->kind == LOAD || i->kind == STORE) && has(&i->statement->operands[i->kind == LOAD], v);
     if (i->kind == STORE && part.variable && i->at.space == GENERIC && !at_it) {
         add(s, part);
-    } else if ((i->kind == LOAD && part.variable && !at_it) || is_of_constants(i) || sim_computes(i) || i->kind == VOTE ||
+    } else if ((i->kind == LOAD && part.variable && !at_it) || is_of_constants(i) || sim_is_pure(i) || i->kind == VOTE ||
                calls_pure(s->function, k)) {
         if (!(sim_is_parameter(to) && to->variable == s->function->returned))
             add_operand(s, to, k + 1);
@@ -194,7 +194,7 @@ static void pass_on(Search *s, uint32_t k, const Value *v)
 // Follows a value to where a swap tests it, or it is written anew, or its block ends, and then from there.
 static void follow(Search *s, Value v)
 {
-    const Flow *f = s->flow;
+    const FlowGraph *f = s->flow;
     const uint32_t block = f->block_of[v.at];
     for (uint32_t k = v.at; k < f->first[block + 1]; k++) {
         const Instr *i = &s->function->program->code[k];
@@ -239,7 +239,7 @@ static bool is_swapped(const Search *s, Pointer place, size_t bytes)
     return false;
 }
 
-void sim_find_guesses(Arena *arena, const Function *function, Program *p, const Flow *f)
+void sim_find_cas_guesses(Arena *arena, const Function *function, Program *p, const FlowGraph *f)
 {
     Swap *swaps = sim_allocate(arena, ((size_t)p->count + 1) * sizeof *swaps);
     bool any = false;
@@ -255,6 +255,6 @@ void sim_find_guesses(Arena *arena, const Function *function, Program *p, const 
         Instr *i = &p->code[k];
         if (i->kind == LOAD && i->semantics == WEAK && i->statement &&
             is_swapped(search, sim_pointer_of(function, &i->statement->operands[1]), i->bytes) && is_guess(search, k))
-            i->loop |= GUESSES;
+            i->loop |= CAS_GUESS;
     }
 }

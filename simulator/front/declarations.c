@@ -3,25 +3,25 @@
 
 #include <string.h>
 
-enum { MAX_REGISTERS = 1 << 20, MAX_LOCAL = 1 << 20, MAX_PARAMS = 1 << 16, MOST_ALIGNMENT = 1 << 16 };
+enum { MAX_REGISTERS = 1 << 20, MAX_LOCAL = 1 << 20, MAX_PARAMS = 1 << 16, MAX_ALIGNMENT = 1 << 16 };
 static const size_t MAX_VARIABLE = (size_t)1 << 40;
 
-static void add_initial(Parser *p, Variable *v, int *space, Initial initial)
+static void add_initial(Parser *p, Variable *v, int *space, Initialiser initial)
 {
     if (initial.offset + (size_t)initial.bytes > v->bytes)
         sim_fail(p, "more initial values than the variable holds");
-    if (v->initial_count == *space) {
+    if (v->initialiser_count == *space) {
         *space = *space ? 2 * *space : 16;
-        Initial *grown = sim_allocate(&p->module->arena, (size_t)*space * sizeof *grown);
-        if (v->initial_count)
-            memcpy(grown, v->initials, (size_t)v->initial_count * sizeof *grown);
-        v->initials = grown;
+        Initialiser *grown = sim_allocate(&p->module->arena, (size_t)*space * sizeof *grown);
+        if (v->initialiser_count)
+            memcpy(grown, v->initialisers, (size_t)v->initialiser_count * sizeof *grown);
+        v->initialisers = grown;
     }
-    v->initials[v->initial_count++] = initial;
+    v->initialisers[v->initialiser_count++] = initial;
 }
 
 // name, generic(name), and either with an offset: name+8.
-static void parse_initial_address(Parser *p, Initial *initial)
+static void parse_initial_address(Parser *p, Initialiser *initial)
 {
     const bool generic = sim_accept(p, "generic");
     if (generic)
@@ -34,9 +34,9 @@ static void parse_initial_address(Parser *p, Initial *initial)
 }
 
 // One value: a number, an address, or 0xFF00(address): of an address the byte that the mask shows.
-static Initial parse_initial(Parser *p, Type type)
+static Initialiser parse_initial(Parser *p, Type type)
 {
-    Initial initial = {.bytes = sim_type_bytes(type), .mask = UINT64_MAX};
+    Initialiser initial = {.bytes = sim_type_bytes(type), .mask = UINT64_MAX};
     if (p->token.kind == WORD) {
         parse_initial_address(p, &initial);
         return initial;
@@ -71,7 +71,7 @@ static Initial parse_initial(Parser *p, Type type)
 static void parse_initials(Parser *p, Variable *v, int *space, size_t *offset)
 {
     if (!sim_next_is(p, "{")) {
-        Initial initial = parse_initial(p, v->type);
+        Initialiser initial = parse_initial(p, v->type);
         initial.offset = *offset;
         *offset += (size_t)initial.bytes;
         add_initial(p, v, space, initial);
@@ -102,7 +102,7 @@ Type sim_parse_attributes(Parser *p, size_t *align, int *elements)
         word.length--;
         if (sim_slice_is(word, "align")) {
             const int64_t value = sim_expect_integer(p);
-            if (value < 1 || value > MOST_ALIGNMENT || (value & (value - 1)))
+            if (value < 1 || value > MAX_ALIGNMENT || (value & (value - 1)))
                 sim_fail(p, "an alignment must be a power of two, 65536 at most");
             if (type == NO_TYPE || *align == 0) // behind .ptr it is that of the memory pointed to
                 *align = type == NO_TYPE ? (size_t)value : *align;
@@ -187,7 +187,7 @@ static void list_shared(Variable **list, Variable *v)
     *list = v;
 }
 
-void sim_place(Parser *p, Variable *v)
+void sim_assign_address(Parser *p, Variable *v)
 {
     Function *f = p->function;
     if (v->space == SHARED) {
@@ -224,16 +224,16 @@ void sim_parse_variables(Parser *p, Space space)
     do {
         Variable *v = sim_parse_declarator(p, space, type, align, elements);
         v->managed = p->managed;
-        v->linkage = p->function ? OWN_TEXT : p->linkage;
+        v->linkage = p->function ? LINK_INTERNAL : p->linkage;
         if (sim_accept(p, "="))
             ended = (v->error = sim_try_to_parse(p, parse_all_initials, v)) != NULL;
         // Shared variables of a function stand for the whole block, whatever their braces.
         const bool outer = !p->function || space == GLOBAL || space == CONST;
         Variable **list = outer ? &p->module->variables : &p->scope->variables;
         Variable *known = outer ? sim_find_variable(*list, v->name) : NULL;
-        if (known && ((v->initial_count == 0 && !v->error) || known->initial_count > 0))
+        if (known && ((v->initialiser_count == 0 && !v->error) || known->initialiser_count > 0))
             continue; // declared extern before, or again
-        sim_place(p, v);
+        sim_assign_address(p, v);
         v->next = *list;
         *list = v;
     } while (!ended && sim_accept(p, ","));

@@ -78,7 +78,7 @@ static Opcode split(Slice opcode)
     Opcode o = {.count = 0};
     Slice part;
     while (take(&opcode, '.', &part)) {
-        if (o.count == MOST_PARTS)
+        if (o.count == MAX_PARTS)
             return (Opcode){.count = 0}; // more parts than any opcode has
         o.parts[o.count++] = part;
     }
@@ -220,7 +220,7 @@ static bool decode(Decoder *d, const Statement *s, const Opcode *given, Instr *i
     i->effects = (uint16_t)(row->effects | (row->operands && *row->operands ? SETS_FIRST : 0));
     if (!(row->decode ? row->decode(d, s, &o, i) : sim_plain_operands(d, s, &o, i, row->operands)))
         return false;
-    if (i->control == GATHER)
+    if (i->control == CONVERGE)
         i->opcode = number_of_opcode(d, s->opcode);
     return true;
 }
@@ -253,7 +253,7 @@ static void decode_statement(Decoder *d, const Statement *s, Instr *i)
     }
 }
 
-void sim_ask_for(Decoder *d, Order order)
+void sim_require_order(Decoder *d, BlockOrder order)
 {
     if (d->program->order < order)
         d->program->order = order;
@@ -263,10 +263,10 @@ static void place_registers(Decoder *d, const Function *f)
 {
     for (uint32_t k = 0; k < f->register_count; k++)
         if (f->registers[k]->type == PRED)
-            f->registers[k]->slot = sim_new_place(d, 4, 4);
+            f->registers[k]->slot = sim_new_frame_offset(d, 4, 4);
     for (uint32_t k = 0; k < f->register_count; k++)
         if (f->registers[k]->type != PRED)
-            f->registers[k]->slot = sim_new_place(d, (uint32_t)sim_type_bytes(f->registers[k]->type) * LANES, 64);
+            f->registers[k]->slot = sim_new_frame_offset(d, (uint32_t)sim_type_bytes(f->registers[k]->type) * LANES, 64);
     d->program->register_bytes = d->program->frame_bytes;
 }
 
@@ -275,7 +275,7 @@ static void note_maker(const Operand *o, uint32_t k)
     Register *const registers[] = {o->reg, o->second};
     for (int n = 0; n < 2; n++)
         if (registers[n])
-            registers[n]->maker = registers[n]->maker == NOWHERE ? k : MANY;
+            registers[n]->sole_def = registers[n]->sole_def == NOWHERE ? k : MANY_DEFS;
     for (int n = 0; n < o->count; n++)
         note_maker(&o->elements[n], k);
 }
@@ -283,7 +283,7 @@ static void note_maker(const Operand *o, uint32_t k)
 static void find_makers(const Function *f)
 {
     for (uint32_t k = 0; k < f->register_count; k++)
-        f->registers[k]->maker = NOWHERE;
+        f->registers[k]->sole_def = NOWHERE;
     for (uint32_t k = 0; k < f->count; k++) {
         const Statement *s = &f->statements[k];
         if (s->count > 0 && !s->operands[0].address)
@@ -306,11 +306,11 @@ void sim_decode(const Module *m, const Function *f)
     program->code[f->count].control = RETURN;
     for (uint32_t k = f->count; k-- > 0;) {
         Instr *i = &program->code[k];
-        i->straight = i->control == PLAIN && i->guard == NOWHERE ? i[1].straight + 1 : 0;
+        i->straight_line = i->control == PLAIN && i->guard == NOWHERE ? i[1].straight_line + 1 : 0;
     }
 }
 
-void sim_choose_instructions(Module *m, const InstructionTable *table, DecodeCall *decode_call)
+void sim_set_instruction_table(Module *m, const InstructionTable *table, DecodeCall *decode_call)
 {
     Decoder *d = m->decoder = sim_allocate(&m->arena, sizeof *d);
     *d = (Decoder){.module = m, .arena = &m->arena, .carry = NOWHERE, .decode_call = decode_call};

@@ -4,7 +4,7 @@
 
 #include "front/program.h"
 
-enum { MOST_PARTS = 12 };
+enum { MAX_PARTS = 12 };
 
 // A call of a function that no text defines, by its name; false if there is none, or the call does not fit.
 typedef bool DecodeCall(Module *module, Slice name, const CallSite *call, size_t param_bytes, Instr *i);
@@ -30,7 +30,7 @@ typedef struct Decoder {
 } Decoder;
 
 typedef struct Opcode { // "ld.global.f32" at the dots, its parts in the order of the table's row
-    Slice parts[MOST_PARTS];
+    Slice parts[MAX_PARTS];
     int count;
     Type type; // that the last part names, or NO_TYPE
 } Opcode;
@@ -68,7 +68,7 @@ typedef struct InstructionTable {
 } InstructionTable;
 
 // Of which instructions the functions of a module will be made, when they are needed. Its variables have their places.
-void sim_choose_instructions(Module *module, const InstructionTable *table, DecodeCall *decode_call);
+void sim_set_instruction_table(Module *module, const InstructionTable *table, DecodeCall *decode_call);
 // Fills in a function's program, which is empty. What the table does not know becomes UNKNOWN.
 void sim_decode(const Module *module, const Function *function);
 
@@ -81,7 +81,7 @@ int sim_part_among(const Opcode *o, const char *const *words, int count);
 
 // ---- operands.c: places in a frame, and the operands that are read or written there. NOWHERE: it is no such operand.
 
-uint32_t sim_new_place(Decoder *d, uint32_t bytes, uint32_t alignment);
+uint32_t sim_new_frame_offset(Decoder *d, uint32_t bytes, uint32_t alignment);
 uint32_t sim_constant(Decoder *d, int bytes, uint64_t value);
 uint32_t sim_source(Decoder *d, const Operand *o, char letter);
 uint32_t sim_destination(const Operand *o, char letter);
@@ -95,13 +95,13 @@ int sim_clock_named(const Operand *o);
 // The operands of a statement are those that the letters name.
 bool sim_plain_operands(Decoder *d, const Statement *s, const Opcode *o, Instr *i, const char *letters);
 // The places of a vector's elements go into the list; `_` is NOWHERE where they are written.
-bool sim_vector_places(Decoder *d, const Operand *o, Instr *i, char letter, bool written);
+bool sim_vector_offsets(Decoder *d, const Operand *o, Instr *i, char letter, bool written);
 // [register + offset], [symbol + offset] or [number]
 bool sim_decode_address(Decoder *d, const Operand *o, Space space, Address *address);
 
 Decode sim_decode_comparison; // alu.c: setp
 
 // The function's blocks may run side by side no more freely than this.
-void sim_ask_for(Decoder *d, Order order);
+void sim_require_order(Decoder *d, BlockOrder order);
 
 #endif

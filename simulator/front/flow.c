@@ -9,12 +9,12 @@ static bool ends_block(const Instr *i)
            i->control == UNKNOWN;
 }
 
-Instr *sim_last_of(const Program *program, const Flow *flow, uint32_t block)
+Instr *sim_terminator(const Program *program, const FlowGraph *flow, uint32_t block)
 {
     return &program->code[flow->first[block + 1] - 1];
 }
 
-static void find_blocks(Arena *arena, const Program *p, Flow *f)
+static void find_blocks(Arena *arena, const Program *p, FlowGraph *f)
 {
     bool *starts = sim_allocate(arena, (size_t)p->count + 1);
     starts[0] = starts[p->count] = true;
@@ -37,13 +37,13 @@ static void find_blocks(Arena *arena, const Program *p, Flow *f)
     f->first[f->count] = p->count + 1;
 }
 
-static void find_successors(Arena *arena, const Program *p, Flow *f)
+static void find_successors(Arena *arena, const Program *p, FlowGraph *f)
 {
     const uint32_t end = f->count - 1;
     f->successors = sim_allocate(arena, f->count * sizeof *f->successors);
     f->successor_count = sim_allocate(arena, f->count * sizeof *f->successor_count);
     for (uint32_t b = 0; b < end; b++) {
-        const Instr *last = sim_last_of(p, f, b);
+        const Instr *last = sim_terminator(p, f, b);
         const size_t most = last->control == BRANCH_INDEXED ? (size_t)last->target_count + 1 : 2;
         uint32_t *to = f->successors[b] = sim_allocate(arena, most * sizeof *to), n = 0;
         if (last->control == BRANCH)
@@ -58,7 +58,7 @@ static void find_successors(Arena *arena, const Program *p, Flow *f)
     }
 }
 
-void sim_link_back(Arena *arena, Flow *f)
+void sim_find_predecessors(Arena *arena, FlowGraph *f)
 {
     const uint32_t end = f->count - 1;
     f->predecessors = sim_allocate(arena, f->count * sizeof *f->predecessors);
@@ -80,14 +80,14 @@ void sim_link_back(Arena *arena, Flow *f)
 void sim_analyse(Arena *module, const Function *function, Program *program)
 {
     Arena arena = {NULL};
-    Flow flow = {.count = 0};
+    FlowGraph flow = {.count = 0};
     find_blocks(&arena, program, &flow);
     find_successors(&arena, program, &flow);
-    sim_link_back(&arena, &flow);
+    sim_find_predecessors(&arena, &flow);
     sim_find_reconvergence(&arena, function, program, &flow);
     sim_find_loops(&arena, program, &flow);
-    sim_find_guesses(&arena, function, program, &flow);
-    sim_find_live(&arena, module, function, program, &flow);
+    sim_find_cas_guesses(&arena, function, program, &flow);
+    sim_find_live_in(&arena, module, function, program, &flow);
     if (function->entry)
         sim_find_stores(&arena, module, function, program);
     sim_free_arena(&arena);

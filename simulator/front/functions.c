@@ -15,7 +15,7 @@ static void parse_parameters(Parser *p, Variable **list)
             sim_fail(p, "a parameter that is not .param");
         const Type type = sim_parse_attributes(p, &align, &elements);
         Variable *v = sim_parse_declarator(p, PARAM, type, align, elements);
-        sim_place(p, v);
+        sim_assign_address(p, v);
         *list = v;
         list = &v->next;
         if (!sim_accept(p, ","))
@@ -169,8 +169,8 @@ void sim_parse_function(Parser *p, bool entry)
     if (sim_can_parse(p, parse_function, &entry))
         return;
     if (p->function->name.length == 0)
-        sim_give_up(p);
-    const char *error = sim_kept_error(p);
+        sim_rethrow(p);
+    const char *error = sim_keep_error(p);
     sim_go_back(p, &start);
     while (!sim_next_is(p, "{") && !sim_next_is(p, ";") && p->token.kind != END)
         sim_advance(p);
@@ -185,7 +185,7 @@ static void read_body(Parser *p, void *function)
     sim_advance(p);
     sim_parse_body(p);
     p->token.line = f->body_line; // of a fault that is the whole body's
-    if (!sim_place_shared_of(p->module, f))
+    if (!sim_layout_shared_of(p->module, f))
         sim_fail(p, "its variables in shared memory are too large");
 }
 
@@ -196,7 +196,7 @@ void sim_read_body(Module *m, Function *f)
     Parser p = {.module = m, .function = f, .at = f->body, .line = f->body_line};
     f->body = NULL;
     if (!sim_can_parse(&p, read_body, f))
-        refuse_function(&p, sim_kept_error(&p));
+        refuse_function(&p, sim_keep_error(&p));
 }
 
 void sim_read_bodies(Module *m)

@@ -51,8 +51,8 @@ static void find_pointers(const Module *m)
                 if (&s->operands[k] != sim_callee_of(s))
                     note_pointers(m, &s->operands[k]);
     for (const Variable *v = m->variables; v; v = v->next)
-        for (int k = 0; k < v->initial_count; k++) {
-            Function *named = v->initials[k].symbol.length ? sim_find_function(m, v->initials[k].symbol) : NULL;
+        for (int k = 0; k < v->initialiser_count; k++) {
+            Function *named = v->initialisers[k].symbol.length ? sim_find_function(m, v->initialisers[k].symbol) : NULL;
             if (named)
                 named->has_pointers = true;
         }
@@ -167,7 +167,7 @@ static bool has_common(const Module *m)
     return false;
 }
 
-void sim_place_shared(Module *m)
+void sim_layout_shared(Module *m)
 {
     if (has_common(m))
         sim_read_bodies(m);
@@ -189,7 +189,7 @@ void sim_place_shared(Module *m)
         f->shared_extent = f->shared_bytes;
 }
 
-bool sim_place_shared_of(Module *m, Function *kernel)
+bool sim_layout_shared_of(Module *m, Function *kernel)
 {
     bool small = true;
     for (Variable *v = m->shared; v; v = v->next_shared)

@@ -83,8 +83,8 @@ static void rename_in(Module *m, Slice name)
         rename_slice(&f->name, &renaming);
     for (Variable *v = m->variables; v; v = v->next) {
         rename_slice(&v->name, &renaming);
-        for (int k = 0; k < v->initial_count; k++)
-            rename_slice(&v->initials[k].symbol, &renaming);
+        for (int k = 0; k < v->initialiser_count; k++)
+            rename_slice(&v->initialisers[k].symbol, &renaming);
     }
 }
 
@@ -97,10 +97,10 @@ static bool knows(const Module *m, Slice name)
 static void rename_own(Module *m, const Module *other)
 {
     for (Function *f = m->functions; f; f = f->next)
-        while (f->linkage == OWN_TEXT && knows(other, f->name))
+        while (f->linkage == LINK_INTERNAL && knows(other, f->name))
             rename_in(m, f->name);
     for (Variable *v = m->variables; v; v = v->next)
-        while (v->linkage == OWN_TEXT && knows(other, v->name))
+        while (v->linkage == LINK_INTERNAL && knows(other, v->name))
             rename_in(m, v->name);
 }
 
@@ -136,9 +136,9 @@ static void remove_variable(Module *m, const Variable *gone)
 // Of functions of one name, one of each module, one stays.
 static void settle_function(Module *m, Function *mine, Module *other, Function *others)
 {
-    if (mine->defined && others->defined && mine->linkage != ONE_OF_MANY && others->linkage != ONE_OF_MANY)
+    if (mine->defined && others->defined && mine->linkage != LINK_WEAK && others->linkage != LINK_WEAK)
         refuse(m, "two files define '%s'", mine->name);
-    if (!others->defined || (mine->defined && others->linkage == ONE_OF_MANY))
+    if (!others->defined || (mine->defined && others->linkage == LINK_WEAK))
         remove_function(other, others);
     else
         remove_function(m, mine);
@@ -146,10 +146,10 @@ static void settle_function(Module *m, Function *mine, Module *other, Function *
 
 static void settle_variable(Module *m, Variable *mine, Module *other, Variable *others)
 {
-    const bool both = mine->linkage != ELSEWHERE && others->linkage != ELSEWHERE;
-    if (both && mine->linkage != ONE_OF_MANY && others->linkage != ONE_OF_MANY)
+    const bool both = mine->linkage != LINK_UNDEFINED && others->linkage != LINK_UNDEFINED;
+    if (both && mine->linkage != LINK_WEAK && others->linkage != LINK_WEAK)
         refuse(m, "two files define '%s'", mine->name);
-    if (others->linkage == ELSEWHERE || (both && others->linkage == ONE_OF_MANY)) {
+    if (others->linkage == LINK_UNDEFINED || (both && others->linkage == LINK_WEAK)) {
         others->definition = mine;
         remove_variable(other, others);
     } else {
@@ -221,7 +221,7 @@ void sim_add_module(Module *m, Module *other)
         add_files(m, other);
         add_lists(m, other);
         m->uses_reserved_shared |= other->uses_reserved_shared;
-        m->uses_copy_engine |= other->uses_copy_engine;
+        m->uses_bulk_copies |= other->uses_bulk_copies;
         m->target = m->target > other->target ? m->target : other->target;
         m->version = m->version > other->version ? m->version : other->version;
         sim_join_arenas(&m->arena, &other->arena);
@@ -232,18 +232,18 @@ void sim_add_module(Module *m, Module *other)
 void sim_link(Module *m)
 {
     for (const Variable *v = m->variables; v; v = v->next)
-        if (v->linkage == ELSEWHERE && (v->space == GLOBAL || v->space == CONST))
+        if (v->linkage == LINK_UNDEFINED && (v->space == GLOBAL || v->space == CONST))
             refuse(m,
                    "no file defines the variable '%s': name the file that does, too, as in FILE='a.cu b.cu' "
                    "FLAGS=-rdc=true",
                    v->name);
     visit_operands(m, use_definition, NULL);
-    sim_place_shared(m);
+    sim_layout_shared(m);
 }
 
 // ---- What cannot run
 
-void sim_say_unknown(const Module *m, const Statement *s, char *why, size_t space)
+void sim_explain_unknown(const Module *m, const Statement *s, char *why, size_t space)
 {
     static const char DEVICE_RUNTIME[] = "__cudaCDP2";
     const Operand *o = sim_callee_of(s);

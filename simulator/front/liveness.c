@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_BYTES = 1 << 28 }; // of the table; where a function needs more, all its registers are set to zero
+enum { MAX_BYTES = 1 << 28 }; // of the table; where a function needs more, all its registers are set to zero
 
 typedef struct Liveness {
     const Program *program;
-    const Flow *flow;
+    const FlowGraph *flow;
     uint32_t registers, words; // words of 64 registers
     uint32_t *number;          // of the register at a place in the frame, by 4 bytes
     uint64_t *before;          // of each block: the registers that are live where it begins
@@ -54,7 +54,7 @@ static void step(const Liveness *l, uint64_t *set, const Instr *i)
 // Finds what is live where the block begins, as far as is known; whether that is new.
 static bool step_block(const Liveness *l, uint32_t block, uint64_t *set)
 {
-    const Flow *f = l->flow;
+    const FlowGraph *f = l->flow;
     memset(set, 0, l->words * sizeof *set);
     for (uint32_t k = 0; k < f->successor_count[block]; k++)
         for (uint32_t n = 0; n < l->words; n++)
@@ -89,12 +89,12 @@ static uint32_t lane_bytes(const Register *reg)
     return reg->type == PRED ? 4 : (uint32_t)sim_type_bytes(reg->type) * LANES;
 }
 
-void sim_find_live(Arena *arena, Arena *module, const Function *function, Program *p, const Flow *f)
+void sim_find_live_in(Arena *arena, Arena *module, const Function *function, Program *p, const FlowGraph *f)
 {
     Liveness l = {.program = p, .flow = f, .registers = function->register_count};
     l.words = l.registers / 64 + 1;
     p->ranges = sim_allocate(module, ((size_t)l.registers + 1) * sizeof *p->ranges);
-    if ((size_t)f->count * l.words * sizeof *l.before > MOST_BYTES) {
+    if ((size_t)f->count * l.words * sizeof *l.before > MAX_BYTES) {
         add_range(p, 0, p->register_bytes);
         return;
     }

@@ -25,11 +25,11 @@ static bool is_flags(const Instr *i, Kind kind)
     return i->kind == kind && i->semantics != WEAK && i->at.space != SHARED && i->at.space != LOCAL;
 }
 
-bool sim_affects(const Instr *i)
+bool sim_has_effects(const Instr *i)
 {
     const bool own = i->kind == STORE && (i->at.space == LOCAL || i->at.space == PARAM);
     if (i->control == CALL)
-        return !i->call->callee || i->call->callee->program->effects.affects;
+        return !i->call->callee || i->call->callee->program->effects.has_effects;
     return (i->control != PLAIN && i->control != BRANCH) ||
            (!own && i->effects & (PUBLISHES | OBSERVES | PUBLISHES_TO_HOST | SYNCHRONISES | LAUNCHES | FAILS | UNCOUNTED));
 }
@@ -64,7 +64,7 @@ static void note(EffectSummary *effects, const Instr *i)
     effects->launches |= i->effects & LAUNCHES;
     effects->reads_volatile |= i->kind == LOAD && i->semantics == VOLATILE;
     effects->varies |= i->effects & VARIES;
-    effects->affects |= i->control != RETURN && sim_affects(i);
+    effects->has_effects |= i->control != RETURN && sim_has_effects(i);
     effects->stores_flags |= is_flags(i, STORE);
     effects->orders |= i->kind == FENCE || i->control == BLOCK_BARRIER || i->control == CLUSTER_BARRIER ||
                    i->control == WARP_BARRIER || i->control == PHASE_TEST;
@@ -106,7 +106,7 @@ static bool stores_anywhere(const Program *p)
     return false;
 }
 
-bool sim_sum_up(const Function *f, bool for_debugger)
+bool sim_summarise_effects(const Function *f, bool for_debugger)
 {
     _Static_assert(sizeof(EffectSummary) == 18 * sizeof(bool) + sizeof(uint16_t), "it is compared byte by byte: nothing lies between its members");
     EffectSummary *effects = &f->program->effects;
@@ -120,12 +120,12 @@ bool sim_sum_up(const Function *f, bool for_debugger)
         effects->loads_flags |= may_await(f, i, through_memory);
     }
     effects->synchronises |= effects->stores_flags && effects->loads_flags;
-    sim_sum_up_addresses(f, effects);
+    sim_summarise_addresses(f, effects);
     return memcmp(&before, effects, sizeof before) != 0;
 }
 
 // Lists the blocks of the loop that `last` turns, back to `head`: those from which ways lead to `last`.
-static uint32_t find_loop(const Flow *f, uint32_t head, uint32_t last, uint32_t *list, bool *inside)
+static uint32_t find_loop(const FlowGraph *f, uint32_t head, uint32_t last, uint32_t *list, bool *inside)
 {
     uint32_t count = 0;
     inside[list[count++] = head] = true;
@@ -141,14 +141,14 @@ static uint32_t find_loop(const Flow *f, uint32_t head, uint32_t last, uint32_t 
 }
 
 // Marks the branches by which some lanes may leave the loop and others stay.
-static void mark_exits(Program *p, const Flow *f, const uint32_t *list, uint32_t count, const bool *inside)
+static void mark_exits(Program *p, const FlowGraph *f, const uint32_t *list, uint32_t count, const bool *inside)
 {
     for (uint32_t k = 0; k < count; k++) {
         uint32_t stay = 0;
         const uint32_t b = list[k], ways = f->successor_count[b];
         for (uint32_t n = 0; n < ways; n++)
             stay += inside[f->successors[b][n]];
-        Instr *last = sim_last_of(p, f, b);
+        Instr *last = sim_terminator(p, f, b);
         if (stay > 0 && stay < ways && last->control == BRANCH)
             last->loop |= LEAVES_LOOP;
     }
@@ -196,7 +196,7 @@ static bool uses_marked(const Instr *i, const bool *marked, bool parameters, boo
 
 // Whether what the load finds, or what these blocks compute of it, decides where they go: whether a loop goes on or,
 // which may decide that in turn, what it does next.
-static bool decides(const Instr *load, const Program *p, const Flow *f, const uint32_t *list, uint32_t count,
+static bool decides(const Instr *load, const Program *p, const FlowGraph *f, const uint32_t *list, uint32_t count,
                     bool *marked)
 {
     memset(marked, 0, p->register_bytes / 4 + 1);
@@ -230,7 +230,7 @@ static bool asks(const Instr *i)
 }
 
 // Marks the volatile loads of these blocks that decide where they go.
-static void mark_asked(Program *p, const Flow *f, const uint32_t *list, uint32_t count, bool *marked, uint8_t mark)
+static void mark_asked(Program *p, const FlowGraph *f, const uint32_t *list, uint32_t count, bool *marked, uint8_t mark)
 {
     for (uint32_t k = 0; k < count; k++)
         for (Instr *i = &p->code[f->first[list[k]]]; i < &p->code[f->first[list[k] + 1]]; i++)
@@ -269,12 +269,12 @@ static void mark_first_looks(Program *p)
     }
 }
 
-void sim_find_loops(Arena *arena, Program *p, const Flow *f)
+void sim_find_loops(Arena *arena, Program *p, const FlowGraph *f)
 {
     uint32_t *list = sim_allocate(arena, f->count * sizeof *list);
     bool *inside = sim_allocate(arena, f->count), *marked = sim_allocate(arena, p->register_bytes / 4 + 1);
     for (uint32_t b = 0; b + 1 < f->count; b++) {
-        Instr *turn = sim_last_of(p, f, b);
+        Instr *turn = sim_terminator(p, f, b);
         if (turn->control != BRANCH || f->block_of[turn->target] > b)
             continue;
         EffectSummary effects = {0};
@@ -288,8 +288,8 @@ void sim_find_loops(Arena *arena, Program *p, const Flow *f)
         for (const Instr *i = &p->code[turn->target]; i < turn; i++) // blocks between that leave it, too
             note(&effects, i);
         mark_looks_again(&p->code[turn->target], turn);
-        turn->loop |= effects.observes || effects.observes_block ? ASKS_IN_LOOP : 0;
-        turn->loop |= effects.writes ? 0 : effects.observes ? QUIET_LOOP | ASKING_LOOP : QUIET_LOOP;
+        turn->loop |= effects.observes || effects.observes_block ? POLLS_IN_LOOP : 0;
+        turn->loop |= effects.writes ? 0 : effects.observes ? QUIET_LOOP | POLLING_LOOP : QUIET_LOOP;
         turn->loop |= turn->loop & QUIET_LOOP && !effects.observes && !effects.observes_block && effects.varies ? WAITS_FOR_CLOCK : 0;
         for (uint32_t k = 0; k < count; k++)
             inside[list[k]] = false;

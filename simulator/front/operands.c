@@ -11,7 +11,7 @@ enum { LANE_ALIGNMENT = 64 };
 
 // ---- Places
 
-uint32_t sim_new_place(Decoder *d, uint32_t bytes, uint32_t alignment)
+uint32_t sim_new_frame_offset(Decoder *d, uint32_t bytes, uint32_t alignment)
 {
     Program *p = d->program;
     p->frame_bytes = (p->frame_bytes + alignment - 1) / alignment * alignment;
@@ -33,7 +33,7 @@ static uint32_t slot(Decoder *d, int bytes, int special, uint64_t value)
             memcpy(grown, p->slots, (size_t)p->slot_count * sizeof *grown);
         p->slots = grown;
     }
-    const uint32_t offset = sim_new_place(d, (uint32_t)bytes * LANES, LANE_ALIGNMENT);
+    const uint32_t offset = sim_new_frame_offset(d, (uint32_t)bytes * LANES, LANE_ALIGNMENT);
     p->slots[p->slot_count++] = (Slot){offset, (uint8_t)bytes, special, value};
     return offset;
 }
@@ -209,12 +209,12 @@ bool sim_plain_operands(Decoder *d, const Statement *s, const Opcode *o, Instr *
             i->flags |= COMBINE_NEGATED;
     }
     if (letters[count] == '+' && d->carry == NOWHERE)
-        d->carry = sim_new_place(d, 4 * LANES, LANE_ALIGNMENT);
+        d->carry = sim_new_frame_offset(d, 4 * LANES, LANE_ALIGNMENT);
     i->carry = d->carry;
     return true;
 }
 
-bool sim_vector_places(Decoder *d, const Operand *o, Instr *i, char letter, bool written)
+bool sim_vector_offsets(Decoder *d, const Operand *o, Instr *i, char letter, bool written)
 {
     if (o->kind != IS_VECTOR || o->count < 1 || o->count > MAX_VECTOR)
         return false;

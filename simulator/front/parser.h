@@ -68,8 +68,8 @@ typedef struct Parser {
 // ---- ptx.c: faults. A fault leads to p->on_error, and its text is in p->error: "PTX line 12: ...".
 
 _Noreturn void sim_fail(Parser *p, const char *format, ...);
-_Noreturn void sim_give_up(Parser *p); // the last fault concerns more than was thought
-const char *sim_kept_error(Parser *p); // in the module's arena
+_Noreturn void sim_rethrow(Parser *p); // the last fault concerns more than was thought
+const char *sim_keep_error(Parser *p); // in the module's arena
 
 typedef struct Position { // in the text
     const char *at;
@@ -116,7 +116,7 @@ bool sim_space_named(Slice word, Space *space); // ".shared"
 Type sim_parse_attributes(Parser *p, size_t *align, int *elements);
 // name[2][3]: one variable of the type, without an address as yet.
 Variable *sim_parse_declarator(Parser *p, Space space, Type type, size_t align, int elements);
-void sim_place(Parser *p, Variable *v); // in its space, as far as that is known
+void sim_assign_address(Parser *p, Variable *v); // in its space, as far as that is known
 void sim_parse_variables(Parser *p, Space space);
 void sim_parse_registers(Parser *p);
 

@@ -11,7 +11,7 @@ typedef struct Instr Instr;
 typedef void Handler(Warp *w, const Instr *i, uint32_t mask);
 
 typedef enum Control { // what the warp's loop itself has to do
-    PLAIN, BRANCH, BRANCH_INDEXED, CALL, RETURN, EXIT, BLOCK_BARRIER, CLUSTER_BARRIER, WARP_BARRIER, GATHER, PHASE_TEST, UNKNOWN
+    PLAIN, BRANCH, BRANCH_INDEXED, CALL, RETURN, EXIT, BLOCK_BARRIER, CLUSTER_BARRIER, WARP_BARRIER, CONVERGE, PHASE_TEST, UNKNOWN
 } Control;
 
 // What an instruction is, for those who want to know more of it than what carries it out; and, in bits, what it does to
@@ -60,7 +60,7 @@ struct Instr {
     bool guard_negated;
     uint8_t control;
     uint8_t kind;
-    uint32_t straight;      // so many instructions from this one on are PLAIN and have no guard
+    uint32_t straight_line;      // so many instructions from this one on are PLAIN and have no guard
     uint8_t op, type, from; // which of a handler's operations; types of the result, or of all, and of the operands
     uint8_t combine;        // how a comparison and a predicate become one, with COMBINE
     uint8_t rounding;
@@ -104,16 +104,16 @@ enum { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_XOR, SHUFFLE_INDEX }; // of shfl
 enum { VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT };            // of vote
 enum { REDUCE_ADD, REDUCE_MIN, REDUCE_MAX, REDUCE_AND, REDUCE_OR, REDUCE_XOR }; // of redux
 enum { FLUSH = 1, SATURATE = 2, NAN_WINS = 4, RELU = 8, SIGNED_VALUE = 16, COMBINE = 32,
-       COMBINE_NEGATED = 64, ASKS_OTHERS = 128, // the latter: of a strong access to memory of others
-       DROPS = 256, WITHIN_CLUSTER = 512, READ_ONLY = 1024,
-       USUAL_ACCESS = 2048 }; // it loads or stores one element, as wide as its register, in device memory, weakly. Instr.flags
+       COMBINE_NEGATED = 64, POLLS_OTHERS = 128, // the latter: of a strong access to memory of others
+       DISCARDS = 256, WITHIN_CLUSTER = 512, READ_ONLY = 1024,
+       FAST_PATH_ACCESS = 2048 }; // it loads or stores one element, as wide as its register, in device memory, weakly. Instr.flags
 
 // Instr.loop: the branch turns a loop that changes nothing in memory; that also asks there what others did; some lanes
 // may leave a loop by it that loads or stores; what is loaded decides whether a loop goes on;
 // is looked at again in the loop, behind a fence; is plain, and a compare-and-swap of the same word tests it; the branch
 // turns a loop that changes nothing, asks nobody, and looks at a clock
-enum { QUIET_LOOP = 1, ASKING_LOOP = 2, LEAVES_LOOP = 4, IN_SPIN_LOOP = 8, FEEDS_BRANCH = 16, REREAD = 32, ASKS_IN_LOOP = 64,
-       GUESSES = 128, WAITS_FOR_CLOCK = 256 };
+enum { QUIET_LOOP = 1, POLLING_LOOP = 2, LEAVES_LOOP = 4, IN_SPIN_LOOP = 8, FEEDS_BRANCH = 16, REREAD = 32, POLLS_IN_LOOP = 64,
+       CAS_GUESS = 128, WAITS_FOR_CLOCK = 256 };
 
 typedef struct CallSite {
     Function *callee; // NULL: the address is in a register
@@ -139,13 +139,13 @@ typedef struct Slot { // of a constant or special register, set when a frame is 
 } Slot;
 
 // How far blocks may run side by side: freely; until they tell others something or ask them; not at all.
-typedef enum Order { FREE, IN_TURN, ONE_BY_ONE } Order;
+typedef enum BlockOrder { CONCURRENT, ORDERED_EFFECTS, SERIAL } BlockOrder;
 
 typedef struct FramePart { // of a frame
     uint32_t offset, bytes;
 } FramePart;
 
-enum { MOST_SWAPPED = 16 }; // parameters of a function
+enum { MAX_CAS_PARAMS = 16 }; // parameters of a function
 
 typedef struct EffectSummary { // of some instructions, and of the functions that they call
     bool accesses;       // memory that is not the thread's own
@@ -160,7 +160,7 @@ typedef struct EffectSummary { // of some instructions, and of the functions tha
     bool reads_volatile; // has volatile loads
     bool reserved;       // asks for the address of the shared memory that CUDA reserves for cooperative groups
     bool varies;         // depends on more than memory and arguments
-    bool affects;        // more than registers of its own lanes, and local memory
+    bool has_effects;        // more than registers of its own lanes, and local memory
     bool stores_flags;   // perhaps: has volatile or relaxed stores to global memory
     bool loads_flags;    // perhaps: has such loads
     bool orders;         // has barriers or fences
@@ -189,17 +189,17 @@ typedef struct Program { // an executable function; in its module's arena, and c
     int slot_count;
     FramePart *ranges; // of the registers that may be read before they are written: they start as zero
     int range_count;
-    Order order;
+    BlockOrder order;
     EffectSummary effects;
     Stores stores;
     bool calls;
 } Program;
 
 // Finds out what a function does, as far as is known of those that it calls; whether that is new: loops.c.
-bool sim_sum_up(const Function *function, bool for_debugger);
+bool sim_summarise_effects(const Function *function, bool for_debugger);
 // Whether an instruction does more than to set registers and local memory of its own lanes, and to go on among them; or a function
-// that it calls does, of which all is known (sim_sum_up).
-bool sim_affects(const Instr *i);
+// that it calls does, of which all is known (sim_summarise_effects).
+bool sim_has_effects(const Instr *i);
 // Gives each instruction its number, by which an observer knows it; and the instruction that has one: sites.c.
 void sim_number_sites(Instr *code, uint32_t count);
 const Instr *sim_instruction_at(uint32_t site);

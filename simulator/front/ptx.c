@@ -17,12 +17,12 @@ _Noreturn void sim_fail(Parser *p, const char *format, ...)
     longjmp(*p->on_error, 1);
 }
 
-_Noreturn void sim_give_up(Parser *p)
+_Noreturn void sim_rethrow(Parser *p)
 {
     longjmp(*p->on_error, 1);
 }
 
-const char *sim_kept_error(Parser *p)
+const char *sim_keep_error(Parser *p)
 {
     const size_t bytes = strlen(p->error) + 1;
     return memcpy(sim_allocate(&p->module->arena, bytes), p->error, bytes);
@@ -58,7 +58,7 @@ const char *sim_try_to_parse(Parser *p, void (*parse)(Parser *, void *), void *w
     const Position start = sim_position(p);
     if (sim_can_parse(p, parse, what))
         return NULL;
-    const char *error = sim_kept_error(p);
+    const char *error = sim_keep_error(p);
     sim_go_back(p, &start);
     sim_skip_statement(p);
     return error;
@@ -106,8 +106,8 @@ static Linkage parse_linkage(Parser *p)
     static const struct {
         const char *word;
         Linkage linkage;
-    } WORDS[] = {{".visible", ALL_TEXTS}, {".weak", ONE_OF_MANY}, {".common", ONE_OF_MANY}, {".extern", ELSEWHERE}};
-    Linkage linkage = OWN_TEXT;
+    } WORDS[] = {{".visible", LINK_EXTERNAL}, {".weak", LINK_WEAK}, {".common", LINK_WEAK}, {".extern", LINK_UNDEFINED}};
+    Linkage linkage = LINK_INTERNAL;
     for (size_t k = 0; k < sizeof WORDS / sizeof *WORDS; k++)
         if (sim_accept(p, WORDS[k].word))
             linkage = WORDS[k].linkage;
@@ -151,7 +151,7 @@ Module *sim_parse(const char *text)
     if (setjmp(failed) == 0) {
         parse_module(&p);
         module->uses_reserved_shared = strstr(text, "%reserved_smem_offset_1") != NULL;
-        sim_place_shared(module);
+        sim_layout_shared(module);
     } else {
         memcpy(module->error, p.error, sizeof module->error);
     }

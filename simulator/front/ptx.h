@@ -19,10 +19,10 @@ typedef enum Type {
 } Type;
 
 typedef enum Linkage { // who knows a name
-    OWN_TEXT,
-    ALL_TEXTS,
-    ONE_OF_MANY, // all do; of many definitions one is taken
-    ELSEWHERE,   // all do; another text defines it
+    LINK_INTERNAL,
+    LINK_EXTERNAL,
+    LINK_WEAK, // all do; of many definitions one is taken
+    LINK_UNDEFINED,   // all do; another text defines it
 } Linkage;
 
 typedef enum Space { GENERIC, GLOBAL, SHARED, LOCAL, CONST, PARAM, SPACES } Space;
@@ -31,17 +31,17 @@ typedef struct Register {
     Slice name;
     Type type;
     uint32_t slot; // where its lanes lie in a frame, in bytes
-    uint32_t maker; // the one instruction whose first operand it is; NOWHERE: there is none; MANY: there are more (decode.c)
+    uint32_t sole_def; // the one instruction whose first operand it is; NOWHERE: there is none; MANY_DEFS: there are more (decode.c)
 } Register;
-#define MANY (UINT32_MAX - 1)
+#define MANY_DEFS (UINT32_MAX - 1)
 
-typedef struct Initial { // one value of a variable's initialiser
+typedef struct Initialiser { // one value of a variable's initialiser
     size_t offset;
     int bytes;
     uint64_t value;
     Slice symbol;  // its address is added, if it has a name
     uint64_t mask; // the bits of this sum that are the value, down from their lowest
-} Initial;
+} Initialiser;
 
 // Of its module; its address is set under the lock of lock.c (machine/), and never while a kernel runs. Bytes, all of
 // it.
@@ -55,8 +55,8 @@ typedef struct Variable {
     bool dynamic;     // extern .shared: as large as the launch says
     bool managed;     // the host may touch it, too
     uint64_t address; // offset in its space; of GLOBAL and CONST the one that the program knows
-    Initial *initials;
-    int initial_count;
+    Initialiser *initialisers;
+    int initialiser_count;
     const char *error; // why its initial value is not known, or NULL
     struct Function *owner;       // whose body declares it, or NULL
     struct Use *uses;             // the kernels that use it, of a shared one (layout.c)
@@ -138,7 +138,7 @@ typedef struct Module {
     Variable *shared;
     size_t dynamic_align; // of dynamic shared memory
     bool uses_reserved_shared; // one of its functions does: a kilobyte behind a block's own, for cooperative groups
-    bool uses_copy_engine; // one of the functions that are ready does
+    bool uses_bulk_copies; // one of the functions that are ready does
     bool launches_kernels; // one of them calls the device's runtime
     bool for_debugger; // compiled with -G: all variables are in memory
     Slice *files;
@@ -158,9 +158,9 @@ void sim_free_module(Module *module);
 // What a call calls, behind the list of results; NULL: the statement is none (statements.c).
 const Operand *sim_callee_of(const Statement *s);
 // Gives shared variables their addresses, also anew, and kernels their size of shared memory (layout.c).
-void sim_place_shared(Module *module);
+void sim_layout_shared(Module *module);
 // The same for one kernel, whose body has just been read, with variables that are its own; false: they are too large.
-bool sim_place_shared_of(Module *module, Function *kernel);
+bool sim_layout_shared_of(Module *module, Function *kernel);
 bool sim_uses_shared(const Function *kernel, const Variable *variable);
 Function *sim_find_function(const Module *module, Slice name);
 Variable *sim_find_variable(Variable *list, Slice name);
@@ -189,6 +189,6 @@ void sim_add_module(Module *module, Module *other);
 // Behind the last one: extern variables become those that they stand for.
 void sim_link(Module *module);
 // Why the simulator cannot run a statement.
-void sim_say_unknown(const Module *module, const Statement *statement, char *why, size_t space);
+void sim_explain_unknown(const Module *module, const Statement *statement, char *why, size_t space);
 
 #endif

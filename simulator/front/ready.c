@@ -32,12 +32,12 @@ static void add_callees(Batch *b, const Module *m, const Program *caller)
 // Makes a function's order as strict as that of any function it calls; whether that changed it.
 static bool ask_callees(Function *f)
 {
-    Order order = f->program->order;
+    BlockOrder order = f->program->order;
     for (uint32_t k = 0; k < f->program->count; k++) {
         const Instr *i = &f->program->code[k];
         if (i->control != CALL)
             continue;
-        const Order called = i->call->callee ? i->call->callee->program->order : ONE_BY_ONE;
+        const BlockOrder called = i->call->callee ? i->call->callee->program->order : SERIAL;
         order = called > order ? called : order;
     }
     const bool changed = order != f->program->order;
@@ -51,7 +51,7 @@ static void sum_up(const Batch *b, const Module *m)
     for (bool changed = true; changed;) {
         changed = false;
         for (Function *f = b->first; f; f = f->next_ready)
-            changed |= ask_callees(f) | sim_sum_up(f, m->for_debugger);
+            changed |= ask_callees(f) | sim_summarise_effects(f, m->for_debugger);
     }
 }
 

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { MOST_BLOCKS = 256 }; // that a way may have to count as one that leaves
+enum { MAX_BLOCKS = 256 }; // that a way may have to count as one that leaves
 
 typedef struct Walk { // blocks that a walk has reached
     uint32_t *found, count;
@@ -50,14 +50,14 @@ static bool may_end_lanes(const Function *function, const Instr *i)
 }
 
 // The same ways, without those on which nothing comes but a failed assertion or a trap.
-static Flow without_failures(Arena *arena, const Program *p, const Flow *f)
+static FlowGraph without_failures(Arena *arena, const Program *p, const FlowGraph *f)
 {
-    Flow kept = *f;
+    FlowGraph kept = *f;
     bool *fails = sim_allocate(arena, f->count);
     for (bool changed = true; changed;) {
         changed = false;
         for (uint32_t b = f->count - 1; b-- > 0;) {
-            const Instr *last = sim_last_of(p, f, b);
+            const Instr *last = sim_terminator(p, f, b);
             bool all = f->successor_count[b] > 0;
             for (uint32_t n = 0; n < f->successor_count[b]; n++)
                 all &= fails[f->successors[b][n]];
@@ -74,12 +74,12 @@ static Flow without_failures(Arena *arena, const Program *p, const Flow *f)
             if (fails[b] || !fails[f->successors[b][n]])
                 kept.successors[b][kept.successor_count[b]++] = f->successors[b][n];
     }
-    sim_link_back(arena, &kept);
+    sim_find_predecessors(arena, &kept);
     return kept;
 }
 
 // Whether lanes that come to the block all end there at once.
-static bool is_exit(const Function *function, const Program *p, const Flow *f, uint32_t block)
+static bool is_exit(const Function *function, const Program *p, const FlowGraph *f, uint32_t block)
 {
     const Instr *first = &p->code[f->first[block]];
     for (uint32_t k = 0; k < f->count && first->control == BRANCH && first->guard == NOWHERE; k++)
@@ -88,9 +88,9 @@ static bool is_exit(const Function *function, const Program *p, const Flow *f, u
 }
 
 // Whether lanes that go from block `from` to block `to` do something only they do, and end.
-static bool leaves(const Function *function, const Program *p, const Flow *f, uint32_t from, uint32_t to, Walk *walk)
+static bool leaves(const Function *function, const Program *p, const FlowGraph *f, uint32_t from, uint32_t to, Walk *walk)
 {
-    if (to == f->count - 1 && may_end_lanes(function, sim_last_of(p, f, from)))
+    if (to == f->count - 1 && may_end_lanes(function, sim_terminator(p, f, from)))
         return true;
     forget(walk);
     reach(walk, to);
@@ -98,11 +98,11 @@ static bool leaves(const Function *function, const Program *p, const Flow *f, ui
         const uint32_t b = walk->found[k];
         if (is_exit(function, p, f, b))
             continue;
-        if (k == MOST_BLOCKS || b == from || b == f->count - 1 ||
-            (sim_last_of(p, f, b)->control == RETURN && !function->entry))
+        if (k == MAX_BLOCKS || b == from || b == f->count - 1 ||
+            (sim_terminator(p, f, b)->control == RETURN && !function->entry))
             return false;
         for (uint32_t n = 0; n < f->successor_count[b]; n++)
-            if (f->successors[b][n] != f->count - 1 || !may_end_lanes(function, sim_last_of(p, f, b)))
+            if (f->successors[b][n] != f->count - 1 || !may_end_lanes(function, sim_terminator(p, f, b)))
                 reach(walk, f->successors[b][n]);
     }
     for (uint32_t k = 0; k < walk->count; k++) { // does anybody else come there?
@@ -117,7 +117,7 @@ static bool leaves(const Function *function, const Program *p, const Flow *f, ui
 }
 
 // Whether lanes that go from block `from` to block `to` may come back to it.
-static bool returns(const Flow *f, uint32_t from, uint32_t to, Walk *walk)
+static bool returns(const FlowGraph *f, uint32_t from, uint32_t to, Walk *walk)
 {
     forget(walk);
     reach(walk, to);
@@ -128,7 +128,7 @@ static bool returns(const Flow *f, uint32_t from, uint32_t to, Walk *walk)
 }
 
 // Whether the block's last branch turns a loop or leaves one.
-static bool is_in_loop(const Flow *f, uint32_t block, Walk *walk)
+static bool is_in_loop(const FlowGraph *f, uint32_t block, Walk *walk)
 {
     bool in_loop = false;
     for (uint32_t n = 0; n < f->successor_count[block]; n++)
@@ -137,9 +137,9 @@ static bool is_in_loop(const Flow *f, uint32_t block, Walk *walk)
 }
 
 // The same ways, without those on which lanes leave a branch whose other lanes stay; out of a loop some of them.
-static Flow without_exits(Arena *arena, const Function *function, const Program *p, const Flow *f, LoopExits exits)
+static FlowGraph without_exits(Arena *arena, const Function *function, const Program *p, const FlowGraph *f, LoopExits exits)
 {
-    Flow kept = *f;
+    FlowGraph kept = *f;
     Walk walk = new_walk(arena, f->count);
     kept.successors = sim_allocate(arena, f->count * sizeof *kept.successors);
     kept.successor_count = sim_allocate(arena, f->count * sizeof *kept.successor_count);
@@ -160,14 +160,14 @@ static Flow without_exits(Arena *arena, const Function *function, const Program 
             memcpy(to, f->successors[b], (stay = n) * sizeof *to);
         kept.successor_count[b] = stay;
     }
-    sim_link_back(arena, &kept);
+    sim_find_predecessors(arena, &kept);
     return kept;
 }
 
 // ---- Post-dominators
 
 // Walks backwards from the end, and lists each block after all that it was reached before.
-static void find_order(Arena *arena, const Flow *f, Tree *t)
+static void find_order(Arena *arena, const FlowGraph *f, Tree *t)
 {
     uint32_t *stack = sim_allocate(arena, f->count * sizeof *stack),
              *next = sim_allocate(arena, f->count * sizeof *next);
@@ -196,7 +196,7 @@ static void find_order(Arena *arena, const Flow *f, Tree *t)
 }
 
 // Where no way is left from a block to the end, as from a loop that lanes only leave to end, puts its ways back.
-static void keep_last_exits(Arena *arena, const Flow *all, Flow *f, Tree *t)
+static void keep_last_exits(Arena *arena, const FlowGraph *all, FlowGraph *f, Tree *t)
 {
     bool changed = false;
     for (uint32_t b = 0; b + 1 < f->count; b++)
@@ -206,7 +206,7 @@ static void keep_last_exits(Arena *arena, const Flow *all, Flow *f, Tree *t)
             changed = true;
         }
     if (changed) {
-        sim_link_back(arena, f);
+        sim_find_predecessors(arena, f);
         find_order(arena, f, t);
     }
 }
@@ -222,7 +222,7 @@ static uint32_t common(const Tree *t, uint32_t a, uint32_t b)
     return a;
 }
 
-static void find_dominators(Arena *arena, const Flow *f, Tree *t)
+static void find_dominators(Arena *arena, const FlowGraph *f, Tree *t)
 {
     t->dominator = sim_allocate(arena, f->count * sizeof *t->dominator);
     memset(t->dominator, 0xff, f->count * sizeof *t->dominator);
@@ -245,7 +245,7 @@ static void find_dominators(Arena *arena, const Flow *f, Tree *t)
 }
 
 // Whether lanes may go from block b round and round without coming to the join, until they end on a way left out.
-static bool may_be_missed(const Flow *all, const Flow *kept, uint32_t b, uint32_t reconvergence_pc, Walk *walk)
+static bool may_be_missed(const FlowGraph *all, const FlowGraph *kept, uint32_t b, uint32_t reconvergence_pc, Walk *walk)
 {
     bool out = false;
     forget(walk);
@@ -263,8 +263,8 @@ static bool may_be_missed(const Flow *all, const Flow *kept, uint32_t b, uint32_
 }
 
 // The ways that are left, and who post-dominates whom on them.
-static Tree find_tree(Arena *arena, const Function *function, const Program *p, const Flow *flow, const Flow *all,
-                      Flow *kept, LoopExits exits)
+static Tree find_tree(Arena *arena, const Function *function, const Program *p, const FlowGraph *flow, const FlowGraph *all,
+                      FlowGraph *kept, LoopExits exits)
 {
     Tree tree;
     *kept = without_exits(arena, function, p, all, exits);
@@ -275,16 +275,16 @@ static Tree find_tree(Arena *arena, const Function *function, const Program *p, 
     return tree;
 }
 
-void sim_find_reconvergence(Arena *arena, const Function *function, Program *p, const Flow *flow)
+void sim_find_reconvergence(Arena *arena, const Function *function, Program *p, const FlowGraph *flow)
 {
-    const Flow all = without_failures(arena, p, flow);
-    Flow kept, others_kept;
+    const FlowGraph all = without_failures(arena, p, flow);
+    FlowGraph kept, others_kept;
     const Tree tree = find_tree(arena, function, p, flow, &all, &kept, LEAVE_OUT_SHORT);
     Tree others = {.dominator = NULL};
     Walk walk = new_walk(arena, flow->count);
     for (uint32_t b = 0; b + 1 < flow->count; b++) {
         uint32_t reconvergence_pc = tree.dominator[b];
-        const Flow *ways = &kept;
+        const FlowGraph *ways = &kept;
         if (flow->successor_count[b] > 1 && reconvergence_pc != NOWHERE && may_be_missed(&all, &kept, b, reconvergence_pc, &walk)) {
             if (!others.dominator)
                 others = find_tree(arena, function, p, flow, &all, &others_kept, LEAVE_OUT_LONG);
@@ -294,6 +294,6 @@ void sim_find_reconvergence(Arena *arena, const Function *function, Program *p, 
         // Lanes that go on alone, as the others leave, wait for nobody; nor do those that only meet to end, or never.
         const bool alone = ways->successor_count[b] == 1 && flow->successor_count[b] > 1;
         const bool nobody = alone || reconvergence_pc == NOWHERE || is_exit(function, p, flow, reconvergence_pc);
-        sim_last_of(p, flow, b)->reconvergence_pc = nobody ? NOWHERE : flow->first[reconvergence_pc];
+        sim_terminator(p, flow, b)->reconvergence_pc = nobody ? NOWHERE : flow->first[reconvergence_pc];
     }
 }

@@ -1,237 +1,239 @@
-// block.h: a launch, its blocks, and what is written of them: counters and traces.
+// block.h: a launch and its blocks, and the functions that their files export.
 #ifndef BLOCK_H
 #define BLOCK_H
 
 #include "machine/ops/ops.h"
 
-// ---- cluster.c: blocks that reach each other's shared memory.
+// ---- cluster.c: thread block clusters and distributed shared memory
 
 Handler sim_map_address, sim_rank_of_address;
-// Whether an address in shared memory tells of which block of the cluster.
+// True if a shared-memory address carries the rank of a block of the cluster.
 bool sim_names_block(uint64_t address);
-// Which one it is, where the address has been found to lie in one.
+// That block; the address must be one that sim_cluster_pointer accepted.
 struct Block *sim_block_named(const Warp *w, uint64_t address);
-// Where a lane's bytes lie at such an address; ends the launch where they lie nowhere, or the block has ended.
+// The host pointer to a lane's bytes at such an address. Ends the launch if the address is invalid or the block has ended.
 uint8_t *sim_find_in_cluster(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes);
-// The path arrives at the cluster's barrier, or waits there.
+// Executes barrier.cluster.arrive or .wait for the split.
 void sim_come_to_cluster_barrier(Warp *w, WarpSplit *p, const Instr *i);
-// Lets the threads of the block's cluster go on that wait at its barrier, if the last one has come.
+// Releases the threads that wait at the cluster's barrier, if all of its threads have arrived or ended.
 void sim_check_cluster_barrier(struct Block *block);
 
-// ---- block.c, workers.c: blocks, and the host's threads that run them; block_barrier.c: barriers.
+// ---- block.c, workers.c: blocks and the host threads that run them; block_barrier.c: barriers
 
 typedef struct Barrier {
-    uint32_t arrived[MAX_WARPS]; // lanes of each warp
-    uint32_t expected;           // threads, of whole warps
-    bool counted;                // it names how many: not all threads of the block
-    uint32_t count, true_count;  // lanes that have come; of these, with a true predicate
+    uint32_t arrived[MAX_WARPS]; // for each warp
+    uint32_t expected;           // threads, a multiple of the warp size
+    bool counted;                // the instruction gives a thread count: it need not be the whole block
+    uint32_t count, true_count;  // lanes that have arrived; those of them with a true predicate
 } Barrier;
 
-enum { CANNOT_RUN = 77 }; // the program's exit status, where a kernel needs what the simulator has not
+enum { CANNOT_RUN = 77 }; // exit status of the program if a kernel needs something that the simulator does not support
 
-typedef struct Fault { // where a launch went wrong, for the checker
-    int kind;      // of a finding, if the one that the error stands for will not do; else -1
+typedef struct Fault { // why a launch failed, for the checker
+    int kind;      // of finding, or -1: derive it from the error code
     const Instr *instr;
-    int thread;    // of the block, or -1
+    int thread;    // index in the block, or -1
     uint64_t block;
-    size_t text;   // where in the message it says what happened
-    bool awaits_host; // what the program does is right, but cannot be run here
+    size_t text;   // offset in the message of the description, after the location
+    bool awaits_host; // a correct program that the simulator cannot run: the kernel waits for the host
 } Fault;
 
-// On the stack of sim_launch_grid, whose thread holds the lock of lock.c all the while. It is filled in before its
-// blocks begin, and host threads that run these read it without a lock, but for what they share: counters, held,
-// fault_block, error, fault and message are written under the lock of workers.c; `watch` is for
-// blocks that take turns in one thread.
+// On the stack of sim_launch_grid, whose thread holds the lock of lock.c throughout. Immutable while blocks run, except for
+// the atomic fields and: counters, held, fault, error and message, written under the lock of workers.c; `solo`, written by
+// the first worker; `watch`, used by a time-sliced launch, which has one host thread.
 typedef struct Launch {
-    uint64_t number; // of the program's launches, from 1 on
+    uint64_t number; // in the program, from 1
     const Module *module;
     int device;
     const Function *kernel;
     dim3 grid, block, cluster;
     uint32_t cluster_blocks; // at least 1
     bool explicit_cluster;   // the kernel or the launch names a cluster
-    size_t dynamic_bytes, asked_shared; // asked for; with the static ones,
-    size_t shared_bytes;                // and the gaps that the checker leaves between them
-    uint32_t dynamic_shared, reserved_shared; // where these parts begin; the second
-    bool uses_reserved_shared;                // if it does
+    size_t dynamic_bytes, asked_shared; // dynamic_bytes: requested; requested_shared: static and dynamic, as on a GPU
+    size_t shared_bytes;                // of the block's shared memory here, with the checker's redzones
+    uint32_t dynamic_shared, reserved_shared; // byte offsets
+    bool uses_reserved_shared;                // otherwise reserved_shared is unused
     uint8_t *params;
-    uint8_t *workspace; // of a cooperative launch: where its blocks wait for each other; NULL: it is none
-    size_t local_bytes; // of a thread
-    uint64_t blocks, busy; // busy: so many of them run, the first ones; the others have nothing to do
+    uint8_t *workspace; // grid barrier of a cooperative launch; NULL otherwise
+    size_t local_bytes; // of each thread
+    uint64_t blocks, busy; // blocks_to_run: the first ones; the rest are idle and only counted
     Counters counters;
-    Order order;
-    bool together;      // blocks take turns
-    bool on_one_thread; // of the host
-    struct Workers *workers; // the host threads that run its blocks,
-    bool alone;              // of which the first has not yet started the others
-    struct Block *held; // waits for later blocks, in a launch whose blocks did not take turns until then; or NULL
-    const char *why_together; // where `held` is not NULL
+    BlockOrder order;
+    bool together;      // clusters are co-resident and share one host thread
+    bool on_one_thread;
+    struct Workers *workers; // the pool of host threads
+    bool alone;              // the first worker has not yet started the others
+    struct Block *held; // a block that waits for later ones, which makes the rest of the launch time-sliced; or NULL
+    const char *why_together; // if `held` is not NULL
     Watch watch;
-    bool traced;        // blocks of it: trace.c
-    bool noted;         // what it uses of memory that it shares with the host: checker/memory_uses.c
-    bool knows_changes; // which allocations it may write to is known: Allocation.changes_in
-    uint64_t *shuffled; // the blocks in the order in which they begin; NULL: in that of their numbers
-    struct LaunchClocks *clocks; // NULL: nothing is checked
-    struct Grid *family_grid;  // where kernels launch kernels, else NULL
-    bool watched;              // the checker looks for its races with its parent and its children: checker/dynamic_parallelism.c
-    uint8_t apart[64]; // from what all host threads read all the time: behind it they write what others wait for
-    // Places in that order: of the first that nobody runs yet, of the first that went wrong.
+    bool traced;        // some of its blocks: trace.c
+    bool noted;         // the checker records its accesses to memory shared with the host: checker/memory_uses.c
+    bool knows_changes; // all allocations that it may write to have last_writing_launch set
+    uint64_t *shuffled; // block numbers in start order; NULL: ascending
+    struct LaunchClocks *clocks; // NULL: not checked
+    struct Grid *family_grid;  // NULL unless kernels launch kernels
+    bool watched;              // the checker looks for races with parent and child grids: checker/dynamic_parallelism.c
+    uint8_t apart[64]; // keeps the fields that all workers read in another cache line than those that they write
+    // Indices in the start order: of the next block that no worker has claimed, and of the first block that failed.
     _Atomic uint64_t next_block, fault_block;
-    _Atomic uint64_t ended; // of an IN_TURN launch: so many blocks, the first ones
-    atomic_uint sleepers;   // blocks that sleep until their turn comes
+    _Atomic uint64_t ended; // of an ORDERED_EFFECTS launch: the number of blocks that have ended, all of them at the start of the
+                            // order
+    atomic_uint sleepers;   // workers that sleep until the earlier blocks have ended
     atomic_uint restarts;
     cudaError_t error;
     Fault fault;
-    char message[1024];
+    char message[2048];
 } Launch;
 
-typedef struct Passer { // for the checker: threads that ended behind an instruction, and a barrier
-    uint32_t barrier, last, jumped;
-    bool known, goes_past;
+typedef struct Passer { // for the checker: whether threads that exited after an instruction have bypassed a barrier
+    uint32_t barrier, last;
+    bool known, bypassed;
 } Passer;
 
-typedef struct Round { // the turns of a block's warps, and what was there after one of them: sim_state_repeats
+typedef struct Round { // detects a block that repeats the same round of its warps: sim_state_repeats
     uint64_t count, state;
 } Round;
 
-// Made, run and freed by one host thread, and used for one block of the launch after the other; others do not touch it.
-// Of blocks that take turns this is one thread for all; a held one is handed over to it when the others have ended.
+// Owned by one host thread, which reuses it for one block after another. A time-sliced launch has one thread for all of its
+// blocks; `held` passes to it after the other workers have ended.
 typedef struct Block {
     Launch *launch;
-    uint64_t number, place; // place: in the order in which blocks begin
+    uint64_t number, place; // start_index: position in the order in which blocks start
     dim3 index;
-    uint32_t rank; // in its cluster,
-    uint32_t pause; // turns that it lets pass
-    struct Block **cluster, *alone; // whose blocks these are; it alone, where it is a cluster by itself
+    uint32_t rank; // in its cluster
+    uint32_t pause; // time slices that it still skips
+    struct Block **cluster, *alone; // the blocks of its cluster; points to `self` without clusters
     Warp warps[MAX_WARPS];
     int warp_count;
-    uint8_t turns[MAX_WARPS]; // the warps in the order in which they have them
-    uint64_t series;          // of random numbers, where $SIM_BLOCK_ORDER shuffles
+    uint8_t turns[MAX_WARPS]; // warp numbers in the order in which they run
+    uint64_t series;          // for $SIM_BLOCK_ORDER
     uint32_t threads, live;
-    bool traced; // what its warps do is written to a file
+    bool traced; // the trace file gets its instructions
     uint8_t *shared, *local;
-    AddressPattern layouts[PATTERNS]; // of accesses, by their instructions
-    const AddressPattern *fully_written;    // of them: the last one of loads in whole lines that are settled, and stay so; or NULL
-    struct Origins *origins;  // of values that nobody wrote: checker/values.c
-    uint8_t *local_written;   // for the checker: a byte for each of local memory
-    struct ShadowLine *lines;       // of shared memory,
-    struct BlockClocks *clocks; // and what else the checker keeps; NULL: nothing is checked
+    AddressPattern layouts[PATTERNS]; // by instruction: sim_pattern_slot
+    const AddressPattern *fully_written;    // the last one whose loads read whole lines that are fully written, and stay so;
+                                            // or NULL
+    struct Origins *origins;  // of undefined values: checker/values.c
+    uint8_t *local_written;   // for the checker: a byte for each byte of local memory
+    struct ShadowLine *lines;       // of shared memory
+    struct BlockClocks *clocks; // NULL: not checked
     Round round;
-    uint64_t patience; // instructions of a warp until lanes may count as overlooked
+    uint64_t patience; // instructions of a warp after which runnable lanes may count as starved
     Passer passers[8];
-    uint32_t passer; // found so many times
-    size_t local_used; // of a thread: so much has been given to functions, and was poison then
+    uint32_t passer; // number of entries found so far
+    size_t local_used; // bytes of each thread's local memory that were given to functions and filled with poison
     Barrier barriers[BARRIERS];
-    Watch *watch, own_watch; // its own, or that of the launch whose blocks take turns
+    Watch *watch, own_watch; // watch: own_watch, or that of a time-sliced launch
     Counters counters;
-    Arena arena; // of frames and paths
+    Arena arena; // of frames and splits
     Frame *free_frames;
     WarpSplit *free_splits;
     struct AsyncCopy *free_copies;
     struct BulkSource *free_sources;
-    struct AsyncWriters *engine; // of checker/bulk_copies.c; NULL where the kernel's module does not use the copy engine
-    struct ClusterAccesses *visits;      // of checker/cluster_ends.c; NULL where there are no clusters
-    struct DeferredReads *late;     // of checker/deferred_reads.c; NULL while nothing is put off
-    uint32_t meetings;          // of the first block of a cluster: how often the cluster's barrier has opened
-    // A block that runs ahead of its turn has seen what `seen` blocks did, and read these allocations.
+    struct AsyncWriters *engine; // checker/bulk_copies.c; NULL if the module has no bulk copies
+    struct ClusterAccesses *visits;      // checker/cluster_ends.c; NULL without clusters
+    struct DeferredReads *late;     // checker/deferred_reads.c; NULL if no read is deferred
+    uint32_t meetings;          // completed phases of the cluster's barrier; kept in its first block
+    // A speculative block runs before earlier ones have ended: `ended_at_start` of them had, and it has read these
+    // allocations.
     bool ahead;
     uint64_t seen;
     Allocation *read[MAX_READ];
     int read_count;
-    jmp_buf on_fault; // also left for what is no fault: see Departure in blocks.h
+    jmp_buf on_fault; // also used to leave without a fault: ExitReason in blocks.h
     cudaError_t error;
     Fault fault;
-    char message[1024];
+    char message[2048];
 } Block;
 
-// Where the layout of the instruction's addresses is kept, if it is, or is to be.
+// The slot for the address pattern of this instruction; it may hold that of another one.
 static inline AddressPattern *sim_pattern_slot(Block *b, const Instr *i)
 {
     return &b->layouts[(uintptr_t)i / sizeof *i % PATTERNS];
 }
 
-// Whether the launch reads the allocation and never writes to it, as far as its kernel tells: so no read there races.
+// True if the launch may read the allocation but provably never writes to it, so that no read of it can race.
 static inline bool sim_only_reads(const Launch *launch, const Allocation *a)
 {
     return launch->knows_changes && a->kind != HEAP_MEMORY &&
            __atomic_load_n(&a->changes_in, __ATOMIC_RELAXED) != launch->number;
 }
 
-// The next number of a series that looks random and begins anew with each seed (SplitMix64).
+// The next number of a pseudo-random sequence (SplitMix64).
 uint64_t sim_next_random(uint64_t *state);
 
-// Waits until all blocks before this one have ended. One that ran ahead and read what they changed
-// since does not return: it starts again.
+// Waits until all earlier blocks have ended. A speculative block that read what they have changed since does not return: it
+// restarts.
 void sim_await_turn(Block *block);
 
-// Makes so many bytes of each thread's local memory ready for use: what nobody in the block has written is poison.
+// Extends every thread's local memory to so many bytes; the new ones are filled with poison.
 void sim_use_local(Block *block, size_t bytes);
 
-// Lets the threads go on that wait at a barrier, if the last one has come; the same for all barriers, after threads have ended.
+// Releases the threads that wait at a barrier if it is complete. sim_check_barriers: at any of them, after threads have
+// exited.
 void sim_check_barrier(Block *block, int number);
 void sim_check_barriers(Block *block);
 
 // ---- livelock.c
 
-// After each of the block's warps has had a turn: whether all is as it was a few turns ago, so that the block, alone,
-// does the same for ever. It looks now and then only, and not in the first turns.
+// Called after every round of the block's warps: true if the block's state is that of an earlier round, so that it repeats
+// for ever unless other blocks change something. It checks only some of the rounds, and none of the first 1023.
 bool sim_state_repeats(Block *b);
 
-typedef struct Grid Grid; // of grid.h
+typedef struct Grid Grid; // grid.h
 
-typedef struct Grouping { // which blocks of a launch run together
-    bool cooperative; // all of them, which the device must hold at once
-    dim3 cluster;     // those of a cluster of this size; 0: of the kernel's own, or none
+typedef struct Grouping { // which blocks of a launch must be co-resident
+    bool cooperative; // all; the device must be able to hold them at once
+    dim3 cluster;     // x == 0: use the kernel's own, if it has one
 } Grouping;
 
 // ---- launch.c
 
-// Runs a kernel to its end; the result, with a message on stderr where it is no success. A thread that calls functions
-// gets stack_bytes of local memory for theirs. `family_grid`: which one it is, where kernels launch kernels, else NULL;
-// `watched`: the observer wants to know what it shares with the others.
+// Runs a kernel to its end and returns its error, after a message on stderr. stack_bytes: local memory of each thread for
+// the functions that the kernel calls. `family_grid`: its node if kernels launch kernels, else NULL. `checks_family`: as in
+// the Launch.
 cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
                             size_t stack_bytes, void **arguments, Grouping grouping, Grid *family_grid, bool watched);
 
-// Of the last launch that ran to its end. Under the lock of lock.c.
+// The last launch that succeeded. Guarded by the lock of lock.c.
 typedef struct Ran {
-    uint64_t number; // of the program's launches, from 1 on
+    uint64_t number; // in the program, from 1
     Counters counters;
     bool knows_changes; // as in the Launch
 } Ran;
 Ran sim_last_ran(void);
 
-// A launch would do what another one did, and does not run: it counts as if it had. Returns its number.
+// Counts a launch that is skipped because it would repeat an earlier one. Returns its number.
 uint64_t sim_count_again(const Module *module, const Function *kernel, dim3 grid, dim3 block, const Counters *counters);
 
 // ---- block_faults.c
 
-// The instruction of a lane (or -1) went wrong: the launch ends with the block, unless something else did before.
+// Records a fault at a lane's instruction (lane -1: none); the launch ends with this block unless an earlier block failed.
 void sim_note_fault(Warp *w, const Instr *i, int lane, cudaError_t error, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
-// The same, and ends the block. Does not return.
+// The same, but ends the block at once.
 _Noreturn void sim_fault(Warp *w, const Instr *i, int lane, cudaError_t error, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
 // ---- counters.c
 
-// Adds the launch to the file that $SIM_COUNTERS names, if it does.
+// Appends the launch's row to the file of $SIM_COUNTERS, if set.
 void sim_count_launch(const Launch *launch);
-// Adds what has run to the line that $SIM_SPEED asks for, if it does.
+// Adds the launch to the total that $SIM_SPEED prints, if set.
 void sim_add_to_speed(const Launch *launch, double host_seconds);
 
-// ---- trace.c: what the warps of one block do, instruction by instruction; or all blocks, in device memory.
+// ---- trace.c: the instructions of one block, or the device-memory accesses of all
 
-// Starts the launch's part of the file that $SIM_TRACE names, if it does. False if it does not.
+// Starts the launch's rows in the file of $SIM_TRACE; false if it is not set.
 bool sim_trace_launch(const Launch *launch);
-// Whether the file gets rows of all blocks.
+// True if all blocks are traced.
 bool sim_traces_all(void);
-// Whether the block with this number is to be traced.
 bool sim_is_traced(const Launch *launch, uint64_t number);
-// Adds a row for the instruction that the path is about to run.
+// Adds a row for the instruction that the split executes next.
 void sim_trace_instruction(const Warp *w, const WarpSplit *p);
-// Adds to this row, if there is one, what the instruction, which has run, has in its registers for these lanes.
+// Completes this row with the values in the instruction's registers, after it has executed.
 void sim_trace_values(const Warp *w, const Instr *i, uint32_t mask);
-// Adds a row for the path that waited at a barrier and may go on.
+// Adds a row for a split that a barrier has released.
 void sim_trace_release(const Warp *w, const WarpSplit *p);
 void sim_end_trace_of_launch(void);
 

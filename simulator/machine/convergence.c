@@ -96,7 +96,7 @@ static void operate_across(Warp *w, const Instr *i, uint32_t mask)
 
 static void operate(Warp *w, const Instr *i, uint32_t mask)
 {
-    if (i->control == GATHER) {
+    if (i->control == CONVERGE) {
         if (w->undefined && i->kind == SHUFFLE)
             sim_observer.shuffle(w, i, mask);
         i->run(w, i, mask);
@@ -113,7 +113,7 @@ void sim_converge_execute(Warp *w, WarpSplit *p)
         if (wanted & ~here)
             continue;
         w->lanes = p->frame->lanes;
-        if (i->control == GATHER && here & ~p->mask)
+        if (i->control == CONVERGE && here & ~p->mask)
             operate_across(w, i, here);
         else
             operate(w, i, here);

@@ -46,7 +46,7 @@ static void write_shape(FILE *file, dim3 block)
 
 void sim_add_to_speed(const Launch *launch, double host_seconds)
 {
-    if (!sim_settings()->says_speed)
+    if (!sim_settings()->prints_speed)
         return;
     if (all_instructions == 0)
         atexit(say_speed);

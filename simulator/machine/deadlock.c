@@ -125,7 +125,7 @@ static _Noreturn void report_endless(Block *b, const char *what)
 bool sim_may_wait_for_later(const Block *b)
 {
     const Launch *launch = b->launch;
-    return !launch->together && launch->order != FREE && b->place + 1 < launch->busy;
+    return !launch->together && launch->order != CONCURRENT && b->place + 1 < launch->busy;
 }
 
 void sim_go_on_together(Block *b, const char *why)

@@ -1,4 +1,4 @@
-// launch.c: a launch: what it needs before its blocks run, and what is told of it when they have ended.
+// launch.c: prepares a launch, runs it, and reports its result.
 #include "machine/blocks.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 enum { RESERVED_BYTES = 1024, WORKSPACE_BYTES = 16 };
 
-// The numbers of the blocks as $SIM_BLOCK_ORDER shuffles them; NULL if it is not set.
+// A random permutation of the numbers for $SIM_BLOCK_ORDER; NULL if it is not set.
 static uint64_t *shuffled_blocks(uint64_t count)
 {
     if (!sim_settings()->shuffles)
@@ -16,7 +16,7 @@ static uint64_t *shuffled_blocks(uint64_t count)
     uint64_t *numbers = malloc(count * sizeof *numbers);
     if (!numbers)
         sim_die("out of memory for an order of blocks");
-    for (uint64_t k = 0; k < count; k++) { // the new one takes any place, and what was there the last
+    for (uint64_t k = 0; k < count; k++) { // Fisher-Yates, inside out
         const uint64_t place = sim_next_random(&seed) % (k + 1);
         numbers[k] = numbers[place];
         numbers[place] = k;
@@ -24,7 +24,7 @@ static uint64_t *shuffled_blocks(uint64_t count)
     return numbers;
 }
 
-// The number of the block that has a rank in a cluster with this number.
+// The number of the block with this rank in this cluster.
 static uint64_t block_in_cluster(const Launch *launch, uint64_t cluster, uint32_t rank)
 {
     const dim3 grid = launch->grid, size = launch->cluster;
@@ -35,7 +35,7 @@ static uint64_t block_in_cluster(const Launch *launch, uint64_t cluster, uint32_
     return x + grid.x * (y + grid.y * z);
 }
 
-// The order in which blocks begin: a cluster's side by side, by their ranks. NULL: that of their numbers.
+// The start order: a cluster's blocks consecutively, by rank. NULL: ascending numbers.
 static uint64_t *order_of_blocks(const Launch *launch)
 {
     const uint32_t size = launch->cluster_blocks;
@@ -54,11 +54,11 @@ static uint64_t *order_of_blocks(const Launch *launch)
 
 static bool wants_together(const Launch *launch)
 {
-    return launch->workspace || launch->cluster_blocks > 1 || (sim_settings()->together && launch->order != FREE);
+    return launch->workspace || launch->cluster_blocks > 1 || (sim_settings()->together && launch->order != CONCURRENT);
 }
 
-// Where dynamic shared memory begins: behind the kernel's own, which lies there without gaps at `usual`. Where that has
-// gaps for the checker, behind one more, in its usual banks.
+// Offset of dynamic shared memory, after the kernel's static variables. Without redzones that is `usual`; with redzones, one
+// more follows, and the offset keeps its bank.
 static size_t begin_of_dynamic_shared(const Launch *launch, size_t usual)
 {
     const size_t extent = launch->kernel->shared_extent, align = launch->module->dynamic_align;
@@ -82,10 +82,10 @@ static void place_shared(Launch *launch)
         launch->shared_bytes = launch->dynamic_shared + launch->dynamic_bytes;
         launch->asked_shared = usual + launch->dynamic_bytes;
     }
-    // A function that is called through a pointer may be any.
+    // An indirect call may reach any function.
     launch->uses_reserved_shared = launch->module->uses_reserved_shared && kernel->program->effects.reserved;
     if (launch->uses_reserved_shared) {
-        const size_t apart = sim_checks() ? LINE_BYTES : 16; // a line of the checker's holds one array
+        const size_t apart = sim_checks() ? LINE_BYTES : 16; // a shadow line holds one array only
         launch->reserved_shared = (uint32_t)sim_aligned(launch->shared_bytes, apart);
         launch->shared_bytes = launch->reserved_shared + RESERVED_BYTES;
         launch->asked_shared = sim_aligned(launch->asked_shared, 16) + RESERVED_BYTES;
@@ -106,7 +106,7 @@ static void place_clusters(Launch *launch, dim3 asked)
     launch->cluster_blocks = launch->cluster.x * launch->cluster.y * launch->cluster.z;
 }
 
-// What the kernel finds of its arguments, and behind them the workspace of a cooperative launch. False without memory.
+// Copies the arguments, followed by the workspace of a cooperative launch. False: out of memory.
 static bool place_arguments(Launch *launch, void **arguments, bool cooperative)
 {
     const size_t behind = sim_aligned(launch->kernel->kernel_param_bytes, 16);
@@ -121,11 +121,11 @@ static bool place_arguments(Launch *launch, void **arguments, bool cooperative)
     return true;
 }
 
-// Finds out which allocations the launch may write to: those into which the kernel's arguments and variables point.
+// Finds the allocations that the launch may write to: those that its arguments and variables point into.
 static void find_changes(Launch *launch)
 {
     const Stores *stores = &launch->kernel->program->stores;
-    launch->knows_changes = stores->known && !launch->family_grid; // a family's other kernels run meanwhile
+    launch->knows_changes = stores->known && !launch->family_grid; // other kernels of the family run meanwhile
     for (const PointerOrigin *o = stores->into; o < stores->into + stores->count; o++) {
         uint64_t address = o->variable ? o->variable->address : 0;
         if (!o->variable && o->offset + sizeof address <= launch->kernel->kernel_param_bytes)
@@ -133,7 +133,7 @@ static void find_changes(Launch *launch)
         Allocation *a = sim_allocation_at(address);
         if (a && address - a->address <= a->bytes)
             a->changes_in = launch->number;
-        else if (stores->assumed) // it is a number, and what it was added to may be a pointer
+        else if (stores->assumed) // an integer that is added to an unknown pointer
             launch->knows_changes = false;
     }
 }
@@ -173,12 +173,12 @@ static void free_places(Launch *launch)
     free(launch->shuffled);
 }
 
-// Says what went wrong, if the observer does not: it takes what cannot be done here for no mistake. Ends the program where it
-// waits for what cannot come.
+// Prints the error unless the observer reports it, which treats unsupported operations as no mistake. Exits if the kernel
+// waits for the host.
 static void end_launch(Launch *launch)
 {
     if (launch->error != cudaSuccess && (!launch->clocks || launch->error == cudaErrorNotSupported))
-        fprintf(stderr, "%s\n", launch->message);
+        fprintf(stderr, "%.*s\n", (int)strcspn(launch->message, "\n"), launch->message); // without hints
     if (sim_observer.end_launch)
         sim_observer.end_launch(launch);
     if (launch->fault.awaits_host)

@@ -74,7 +74,7 @@ void sim_watch_split(Warp *w, WarpSplit *p, uint64_t instructions)
     if (p->loop && !is_in_loop(p))
         p->loop = NULL;
     watch->memory_version += !p->loop;
-    watch->in_vain = p->loop && p->loop->loop & ASKING_LOOP ? watch->in_vain + instructions : 0;
+    watch->in_vain = p->loop && p->loop->loop & POLLING_LOOP ? watch->in_vain + instructions : 0;
 }
 
 static bool leads_nowhere(const Warp *w, const WarpSplit *p)
@@ -126,7 +126,7 @@ bool sim_polls_in_loop(const WarpSplit *p)
     for (const Frame *f = p->frame; f; f = f->caller) {
         const Program *program = f->function->program;
         for (uint32_t k = at; k < program->count; k++)
-            if (program->code[k].control == BRANCH && program->code[k].target <= at && program->code[k].loop & ASKS_IN_LOOP)
+            if (program->code[k].control == BRANCH && program->code[k].target <= at && program->code[k].loop & POLLS_IN_LOOP)
                 return true;
         at = f->caller ? call_of(f) : 0;
     }
@@ -137,7 +137,7 @@ bool sim_polls_in_loop(const WarpSplit *p)
 // system scope can be meant for the host.
 static bool looks_for_host(const Instr *i)
 {
-    return (i->kind == LOAD && i->flags & ASKS_OTHERS) || (i->kind == ATOMIC && i->scope == SYSTEM_SCOPE) ||
+    return (i->kind == LOAD && i->flags & POLLS_OTHERS) || (i->kind == ATOMIC && i->scope == SYSTEM_SCOPE) ||
            (i->control == CALL && (!i->call->callee || i->call->callee->program->effects.observes));
 }
 

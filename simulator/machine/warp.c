@@ -68,7 +68,7 @@ static _Noreturn void fail_unknown(Warp *w, const Instr *i, uint32_t mask)
     char why[512];
     if (i->reason)
         sim_fault(w, i, __builtin_ctz(mask), cudaErrorNotSupported, "%s", i->reason);
-    sim_say_unknown(w->block->launch->module, i->statement, why, sizeof why);
+    sim_explain_unknown(w->block->launch->module, i->statement, why, sizeof why);
     sim_fault(w, i, __builtin_ctz(mask), cudaErrorNotSupported, "%s", why);
 }
 
@@ -160,7 +160,7 @@ static inline bool is_plain_jump(WarpSplit *p, const Instr *i, uint32_t mask, ui
 // time slice.
 static inline uint32_t straight_ahead(const Instr *i, uint32_t left, uint32_t until_join)
 {
-    const uint32_t count = i->straight < until_join ? i->straight : until_join;
+    const uint32_t count = i->straight_line < until_join ? i->straight_line : until_join;
     return count < left ? count : left;
 }
 
@@ -223,10 +223,10 @@ static inline Stretch run_stretch(Warp *w, WarpSplit *p, uint32_t reconvergence_
     Stretch s = {.pc = p->pc};
     do {
         const Instr *i = &code[s.pc];
-        const uint32_t straight = straight_ahead(i, most - s.count, reconvergence_pc - s.pc); // wraps if the reconvergence
+        const uint32_t straight_line = straight_ahead(i, most - s.count, reconvergence_pc - s.pc); // wraps if the reconvergence
                                                                                               // point is earlier in the code
-        if (straight > 0) {
-            const uint32_t ran = run_straight(w, i, straight, on);
+        if (straight_line > 0) {
+            const uint32_t ran = run_straight(w, i, straight_line, on);
             s.active_lanes += (uint64_t)ran * on_count;
             s.count += ran;
             s.pc += ran;

@@ -1,7 +1,7 @@
 // workers.c: runs the blocks of a launch on a pool of host threads, with the same results on any host.
 //
 // Blocks start in the order of their numbers, or in one shuffled by $SIM_BLOCK_ORDER; start_index is a block's position in
-// it. Each runs on the next free worker. In an IN_TURN launch, whose blocks may communicate (atomics on device memory,
+// it. Each runs on the next free worker. In an ORDERED_EFFECTS launch, whose blocks may communicate (atomics on device memory,
 // fences), a block runs speculatively until it first writes device memory or reads what others may have written. Then it
 // waits until all earlier blocks have ended, and restarts if these wrote to what it had read. Kernels that print or allocate
 // run their blocks one by one. Blocks that wait for each other are time-sliced (time_slicing.c).
@@ -23,7 +23,7 @@ typedef struct Workers {
 } Workers;
 
 static Lock launch_lock;
-static Waiters turns[MAX_WORKERS]; // by start_index: at most MAX_WORKERS blocks run at once
+static CondVar turns[MAX_WORKERS]; // by start_index: at most MAX_WORKERS blocks run at once
 
 // Claims the next block; false if none is left. `ended_blocks` is read before `fault_block`: a block that sees all earlier
 // ones ended has seen their faults, too.
@@ -35,7 +35,7 @@ static bool take_block(Launch *launch, Block *b, uint64_t *place)
         if (*place >= launch->busy || *place >= launch->fault_block)
             return false;
     while (!atomic_compare_exchange_weak(&launch->next_block, place, *place + 1));
-    b->ahead = launch->order == IN_TURN && *place > b->seen;
+    b->ahead = launch->order == ORDERED_EFFECTS && *place > b->seen;
     b->read_count = 0;
     return true;
 }
@@ -43,7 +43,7 @@ static bool take_block(Launch *launch, Block *b, uint64_t *place)
 // Without the lock, because only the earliest running block increments ended_blocks.
 static void end_turn(Launch *launch)
 {
-    if (launch->order != IN_TURN)
+    if (launch->order != ORDERED_EFFECTS)
         return;
     const uint64_t next = ++launch->ended;
     if (launch->sleepers == 0)
@@ -64,7 +64,7 @@ static void await_turn(Launch *launch, const Block *b)
 {
     for (;;) {
         for (int k = 0; k < GLANCES && !has_turn(launch, b); k++)
-            sim_let_others_run();
+            sim_yield();
         if (has_turn(launch, b))
             return;
         sim_lock(&launch_lock);
@@ -208,7 +208,7 @@ void sim_report_memory(Launch *launch)
 int sim_worker_count(const Launch *launch)
 {
     const uint64_t wanted = sim_settings()->threads, cores = wanted ? wanted : (uint64_t)sim_core_count();
-    const bool alone = launch->order == ONE_BY_ONE || launch->watched || (launch->traced && sim_traces_all());
+    const bool alone = launch->order == SERIAL || launch->watched || (launch->traced && sim_traces_all());
     const uint64_t most = alone ? 1 : launch->busy;
     const uint64_t workers = cores > MAX_WORKERS ? MAX_WORKERS : cores;
     return (int)(workers < most ? workers : most);

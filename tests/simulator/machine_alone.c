@@ -14,7 +14,7 @@ int main(int argc, char **argv)
         return 2;
     fclose(file);
     Module *module = sim_parse(text);
-    sim_choose_instructions(module, sim_instructions(), NULL);
+    sim_set_instruction_table(module, sim_instructions(), NULL);
     Function *kernel = sim_find_function(module, (Slice){argv[2], strlen(argv[2])});
     const unsigned threads = (unsigned)atoi(argv[3]);
     void *out, *arguments[] = {&out};

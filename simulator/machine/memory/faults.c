@@ -11,10 +11,10 @@ static bool explain_fault(const void *address, bool writes, const void *at, bool
 
 bool sim_handle_faults(void)
 {
-    return sim_watch_faults(explain_fault);
+    return sim_install_fault_handler(explain_fault);
 }
 
 bool sim_handles_faults(void)
 {
-    return sim_watches_faults();
+    return sim_owns_fault_handler();
 }

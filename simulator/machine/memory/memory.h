@@ -47,7 +47,7 @@ typedef struct Allocation {
     int number; // in order of creation, without kernel arguments
     uint64_t changes_in; // the last launch that may write here, or that did so out of bounds
     uint64_t read_in;    // the last launch that read here
-    uint64_t writer; // of an IN_TURN launch: 1 + start_index of the last block that wrote here
+    uint64_t writer; // of an ORDERED_EFFECTS launch: 1 + start_index of the last block that wrote here
     unsigned flags;  // as passed by the program
     cudaMemPool_t pool; // or NULL
     int device;         // current at creation

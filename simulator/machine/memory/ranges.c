@@ -76,7 +76,7 @@ static bool reserve_ranges(void)
         return false;
     set_range(&device_range, addresses, memory, bytes, POISON);
     set_range(&shared_range, shared, shared_memory, bytes, 0);
-    return sim_in_each_child(leave_parent) && sim_handle_faults();
+    return sim_after_fork_in_child(leave_parent) && sim_handle_faults();
 }
 
 static bool can_reserve(void)
@@ -218,7 +218,7 @@ uint8_t *sim_take_memory(size_t bytes, size_t alignment, bool on_device, uint64_
     if (*address == 0)
         return NULL;
     if (!on_device)
-        sim_allow((void *)(uintptr_t)*address, bytes, ALL_ACCESS);
+        sim_protect_pages((void *)(uintptr_t)*address, bytes, ALL_ACCESS);
     return range->memory + (*address - range->begin);
 }
 
@@ -257,7 +257,7 @@ bool sim_make_fresh(uint8_t *memory, size_t bytes)
 static void close_pages(uint64_t address, size_t bytes)
 {
     if (sim_checks() && sim_in_shared_range((const void *)(uintptr_t)address))
-        sim_allow((void *)(uintptr_t)address, bytes, NO_ACCESS);
+        sim_protect_pages((void *)(uintptr_t)address, bytes, NO_ACCESS);
 }
 
 // Pages in which nothing else lies go back to the system, and are fresh when they are used again.

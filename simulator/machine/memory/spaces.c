@@ -18,27 +18,28 @@ static _Noreturn void misplaced(Warp *w, const Instr *i, const Access *access, i
 {
     const uint64_t address = access->address[lane];
     if (address % access->alignment)
-        sim_fault(w, i, lane, cudaErrorMisalignedAddress, "address 0x%llx is no multiple of %zu",
+        sim_fault(w, i, lane, cudaErrorMisalignedAddress, "address 0x%llx is not a multiple of %zu\naccess fewer bytes at once, or align the address",
                   (unsigned long long)address, access->alignment);
     if (access->space == SHARED)
         sim_fault(w, i, lane, cudaErrorIllegalAddress,
-                  "%zu bytes at 0x%llx of shared memory, of which the block has %zu", access->bytes,
+                  "%zu bytes at 0x%llx of shared memory, of which the block has %zu bytes\n"
+                  "check the index, and the bytes of dynamic shared memory at the launch", access->bytes,
                   (unsigned long long)address, w->block->launch->shared_bytes);
     if (access->space == LOCAL)
         sim_fault(w, i, lane, cudaErrorIllegalAddress,
-                  "%zu bytes at 0x%llx of local memory, of which the thread's variables take %llu", access->bytes,
+                  "%zu bytes at 0x%llx of local memory, past the %llu bytes of the thread's variables\ncheck the index before the access", access->bytes,
                   (unsigned long long)address, (unsigned long long)w->path->frame->local_end);
     const Allocation *at = sim_allocation_at(address);
     const int device = w->block->launch->device;
     if (at && at->kind != PARAMETER_MEMORY && address - at->address < at->bytes && !is_open(at, device))
         sim_fault(w, i, lane, cudaErrorIllegalAddress,
-                  "%zu bytes at 0x%llx, on device %d: to device %d, where the kernel "
-                  "runs, it is not open (cudaDeviceEnablePeerAccess opens it)",
+                  "%zu bytes at 0x%llx, in memory of device %d, to which the kernel's device %d has no access\n"
+                  "call cudaDeviceEnablePeerAccess()",
                   access->bytes, (unsigned long long)address, at->device, device);
-    char what[300] = "no allocation holds it";
+    char what[800] = "an unallocated address";
     if (sim_observer.describe_address)
-        w->block->fault.kind = sim_observer.describe_address(address, what, sizeof what);
-    sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu byte%s at 0x%llx: %s", access->bytes,
+        w->block->fault.kind = sim_observer.describe_address(w->block->launch, i, address, what, sizeof what);
+    sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu byte%s at 0x%llx, %s", access->bytes,
               access->bytes == 1 ? "" : "s", (unsigned long long)address, what);
 }
 
@@ -262,7 +263,7 @@ static inline void note_uses(Warp *w, const Instr *i, const Access *access, uint
         __atomic_store_n(&w->near->changes_in, launch->number, __ATOMIC_RELAXED);
     if (reads_memory(access->kind) && __atomic_load_n(&w->near->read_in, __ATOMIC_RELAXED) != launch->number)
         __atomic_store_n(&w->near->read_in, launch->number, __ATOMIC_RELAXED);
-    if (launch->order == IN_TURN)
+    if (launch->order == ORDERED_EFFECTS)
         note_use(w, access->kind);
     if (w->near->uses && launch->noted)
         sim_observer.share(w, i, access, mask);

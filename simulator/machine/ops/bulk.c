@@ -46,7 +46,7 @@ static void find_barriers(Warp *w, const Instr *i, const Address *operand, uint3
         const int l = __builtin_ctz(rest);
         access.address[l] = sim_operand_address(w, operand, l);
         if ((generic ? sim_space_at(access.address[l]) : operand->space) != SHARED)
-            sim_fault(w, i, l, cudaErrorIllegalAddress, "an mbarrier outside shared memory");
+            sim_fault(w, i, l, cudaErrorIllegalAddress, "the mbarrier is not in shared memory");
         if (generic)
             access.address[l] = sim_use_generic(w, i, l, access.address[l]);
     }
@@ -58,7 +58,7 @@ static void find_barriers(Warp *w, const Instr *i, const Address *operand, uint3
 static void require_valid(Warp *w, const Instr *i, int lane, const Mbarrier *b)
 {
     if (b->state != VALID)
-        sim_fault(w, i, lane, cudaErrorLaunchFailure, "no mbarrier is here: mbarrier.init has not run");
+        sim_fault(w, i, lane, cudaErrorLaunchFailure, "the mbarrier is not initialised: mbarrier.init has not run\ninitialise it in one thread, then call __syncthreads()");
 }
 
 static void find_valid_barriers(Warp *w, const Instr *i, const Address *operand, uint32_t mask, Mbarrier *found[LANES])
@@ -79,10 +79,10 @@ static void update(Warp *w, const Instr *i, int lane, Mbarrier *b, uint32_t arri
 {
     const int64_t sum = b->bytes + bytes;
     if (arrivals > b->pending)
-        sim_fault(w, i, lane, cudaErrorLaunchFailure, "%u arrivals at an mbarrier that awaits %u more", arrivals,
+        sim_fault(w, i, lane, cudaErrorLaunchFailure, "%u arrivals at an mbarrier that expects only %u more in this phase", arrivals,
                   (unsigned)b->pending);
     if (sum < -MOST_BYTES || sum > MOST_BYTES)
-        sim_fault(w, i, lane, cudaErrorLaunchFailure, "an mbarrier with %lld bytes announced; it can count to %d",
+        sim_fault(w, i, lane, cudaErrorLaunchFailure, "the mbarrier expects %lld bytes, but its count is limited to %d",
                   (long long)sum, MOST_BYTES);
     b->pending -= arrivals;
     b->bytes = sum;
@@ -100,7 +100,7 @@ void sim_mbarrier_init(Warp *w, const Instr *i, uint32_t mask)
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         if (count[l] < 1 || count[l] > MOST_ARRIVALS)
-            sim_fault(w, i, l, cudaErrorLaunchFailure, "an mbarrier for %u arrivals; 1 to %d are possible", count[l],
+            sim_fault(w, i, l, cudaErrorLaunchFailure, "an mbarrier for %u arrivals; allowed are 1 to %d", count[l],
                       MOST_ARRIVALS);
         *at[l] = (Mbarrier){.pending = count[l], .expected = count[l], .state = VALID};
     }
@@ -142,7 +142,7 @@ void sim_mbarrier_arrive(Warp *w, const Instr *i, uint32_t mask)
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         const Mbarrier before = *at[l];
-        if (i->flags & DROPS)
+        if (i->flags & DISCARDS)
             at[l]->expected -= arrivals[l] < at[l]->expected ? arrivals[l] : at[l]->expected;
         update(w, i, l, at[l], arrivals[l], bytes[l]);
         if (i->d != NOWHERE)
@@ -273,7 +273,7 @@ void sim_copy_bulk(Warp *w, const Instr *i, uint32_t mask)
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         if (bytes[l] % UNIT)
-            sim_fault(w, i, l, cudaErrorMisalignedAddress, "%u bytes, no multiple of %d", bytes[l], UNIT);
+            sim_fault(w, i, l, cudaErrorMisalignedAddress, "a size of %u bytes, which is not a multiple of %d", bytes[l], UNIT);
         uint8_t *to = operand_pointer(w, i, &i->addresses[0], l, bytes[l], UNIT, ACCESS_ASYNC_WRITE);
         copy(to, operand_pointer(w, i, &i->addresses[1], l, bytes[l], UNIT, ACCESS_ASYNC_READ), bytes[l]);
         const bool out = i->addresses[0].space != SHARED;

@@ -48,7 +48,7 @@ static bool decode_arrive(Decoder *d, const Statement *s, const Opcode *o, Instr
     i->d = arrives && !sink ? sim_destination(&s->operands[0], 'l') : NOWHERE;
     i->b = expects || number == NOWHERE ? sim_constant(d, 4, arrives) : number;
     i->c = expects ? number : sim_constant(d, 4, 0);
-    i->flags = drops ? DROPS : 0;
+    i->flags = drops ? DISCARDS : 0;
     return (!arrives || sink || i->d != NOWHERE) && barrier_address(d, &s->operands[first], o, i);
 }
 
@@ -98,7 +98,7 @@ static bool decode_bulk_copy(Decoder *d, const Statement *s, const Opcode *o, In
         return false;
     Address *addresses = sim_allocate(d->arena, 3 * sizeof *addresses);
     i->addresses = addresses;
-    d->module->uses_copy_engine = true;
+    d->module->uses_bulk_copies = true;
     i->c = sim_source(d, &s->operands[2], 'i');
     return i->c != NOWHERE && sim_decode_address(d, &s->operands[0], load ? SHARED : GLOBAL, &addresses[0]) &&
            sim_decode_address(d, &s->operands[1], load ? GLOBAL : SHARED, &addresses[1]) &&

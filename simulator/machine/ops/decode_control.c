@@ -90,7 +90,7 @@ static bool decode_built_in(Decoder *d, Slice name, const CallSite *call, Instr 
                     {"malloc", sim_malloc, 1, 1, sizeof(void *), PLAIN, PUBLISHES},
                     {"free", sim_free, 1, 0, sizeof(int), PLAIN, PUBLISHES}};
     i->control = PLAIN;
-    sim_ask_for(d, ONE_BY_ONE);
+    sim_require_order(d, SERIAL);
     for (size_t n = 0; n < sizeof BUILT_IN / sizeof *BUILT_IN; n++)
         if (sim_slice_is(name, BUILT_IN[n].name)) {
             i->run = BUILT_IN[n].run;
@@ -194,7 +194,7 @@ static bool decode_shuffle(Decoder *d, const Statement *s, const Opcode *o, Inst
     i->a = sim_source(d, &s->operands[1], 'i');
     i->b = sim_source(d, &s->operands[2], 'i');
     i->c = sim_source(d, &s->operands[3], 'i');
-    return i->d != NOWHERE && i->a != NOWHERE && i->b != NOWHERE && i->c != NOWHERE && takes_part(d, s, GATHER, i);
+    return i->d != NOWHERE && i->a != NOWHERE && i->b != NOWHERE && i->c != NOWHERE && takes_part(d, s, CONVERGE, i);
 }
 
 static bool decode_vote(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
@@ -206,7 +206,7 @@ static bool decode_vote(Decoder *d, const Statement *s, const Opcode *o, Instr *
     i->d = sim_destination(&s->operands[0], i->op == VOTE_BALLOT ? 'i' : 'p');
     i->a = sim_source(d, &s->operands[1], 'p');
     i->flags = s->operands[1].negated ? COMBINE_NEGATED : 0;
-    return i->d != NOWHERE && i->a != NOWHERE && takes_part(d, s, GATHER, i);
+    return i->d != NOWHERE && i->a != NOWHERE && takes_part(d, s, CONVERGE, i);
 }
 
 static bool decode_match(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
@@ -218,7 +218,7 @@ static bool decode_match(Decoder *d, const Statement *s, const Opcode *o, Instr 
     i->d = sim_destination(&s->operands[0], 'i');
     i->second = s->operands[0].second ? s->operands[0].second->slot : NOWHERE;
     i->a = sim_source(d, &s->operands[1], sim_letter_of_type(o->type));
-    return i->d != NOWHERE && i->a != NOWHERE && takes_part(d, s, GATHER, i);
+    return i->d != NOWHERE && i->a != NOWHERE && takes_part(d, s, CONVERGE, i);
 }
 
 static bool decode_redux(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
@@ -230,7 +230,7 @@ static bool decode_redux(Decoder *d, const Statement *s, const Opcode *o, Instr 
     i->op = (uint8_t)sim_part_among(o, MODES, sizeof MODES / sizeof *MODES);
     i->d = sim_destination(&s->operands[0], 'i');
     i->a = sim_source(d, &s->operands[1], 'i');
-    return i->d != NOWHERE && i->a != NOWHERE && takes_part(d, s, GATHER, i);
+    return i->d != NOWHERE && i->a != NOWHERE && takes_part(d, s, CONVERGE, i);
 }
 
 static bool decode_elect(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
@@ -240,7 +240,7 @@ static bool decode_elect(Decoder *d, const Statement *s, const Opcode *o, Instr 
         return false;
     i->d = s->operands[0].kind == IS_SINK ? NOWHERE : sim_destination(&s->operands[0], 'i');
     i->second = s->operands[0].second->slot;
-    return takes_part(d, s, GATHER, i);
+    return takes_part(d, s, CONVERGE, i);
 }
 
 static const Instruction ROWS[] = {

@@ -107,11 +107,11 @@ static bool decode_access(Decoder *d, const Statement *s, const Opcode *o, Instr
     if (v && v->space == PARAM)
         return decode_parameter(d, v, load, i);
     if ((i->at.space == GLOBAL || i->at.space == GENERIC) && i->semantics != WEAK) {
-        i->flags |= ASKS_OTHERS;
+        i->flags |= POLLS_OTHERS;
         i->effects |= load ? OBSERVES : 0;
-        sim_ask_for(d, IN_TURN);
+        sim_require_order(d, ORDERED_EFFECTS);
     }
-    i->flags |= is_usual(i) ? USUAL_ACCESS : 0;
+    i->flags |= is_usual(i) ? FAST_PATH_ACCESS : 0;
     return i->at.space != PARAM || address->kind == IS_REGISTER;
 }
 
@@ -165,7 +165,7 @@ static bool decode_atomic(Decoder *d, const Statement *s, const Opcode *o, Instr
     i->effects |= gives_nothing(i) ? PUBLISHES : 0; // one that gives may have changed nothing
     i->c = i->op == ATOMIC_CAS ? sim_source(d, address + 2, sim_letter_of_type(o->type)) : i->values[0];
     if (i->at.space != SHARED)
-        sim_ask_for(d, IN_TURN);
+        sim_require_order(d, ORDERED_EFFECTS);
     return i->c != NOWHERE;
 }
 
@@ -194,7 +194,7 @@ static bool decode_fence(Decoder *d, const Statement *s, const Opcode *o, Instr 
     const bool wide = sim_part_among(o, WITHIN, 3) == 3;
     i->scope = wide ? DEVICE_SCOPE : BLOCK_SCOPE;
     if (wide)
-        sim_ask_for(d, IN_TURN);
+        sim_require_order(d, ORDERED_EFFECTS);
     return s->count == 0;
 }
 

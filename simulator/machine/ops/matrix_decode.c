@@ -98,7 +98,7 @@ static MatrixOperation *new_operation(Decoder *d, Instr *i)
     const Operand all = {.kind = IS_INTEGER, .integer = ALL_LANES};
     MatrixOperation *m = sim_allocate(d->arena, sizeof *m);
     i->matrix = m;
-    i->control = GATHER;
+    i->control = CONVERGE;
     i->members = sim_source(d, &all, 'i');
     return m;
 }

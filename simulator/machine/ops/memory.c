@@ -174,7 +174,7 @@ static void expect(const Warp *w, const Instr *i, AddressPattern *layout)
     if (fast_path->of == a)
         return;
     *fast_path = (FastPath){.of = a, .first = 1};
-    const bool in_turn = launch->order == IN_TURN && !sim_only_reads(launch, a);
+    const bool in_turn = launch->order == ORDERED_EFFECTS && !sim_only_reads(launch, a);
     if (in_turn || launch->watched || a->granules || layout->below + layout->above + i->bytes > a->bytes ||
         (i->kind == STORE && layout->pattern != CONSECUTIVE) ||
         (launch->clocks && !sim_observer.expect(w, i, a, fast_path)))
@@ -305,7 +305,7 @@ static bool store_as_usual(Warp *w, const Instr *i)
 static void load_or_store(Warp *w, const Instr *i, Access *access)
 {
     sim_access(w, i, access);
-    if (i->flags & USUAL_ACCESS && access->layout && access->space == GLOBAL && w->near)
+    if (i->flags & FAST_PATH_ACCESS && access->layout && access->space == GLOBAL && w->near)
         expect(w, i, access->layout);
     sim_count_access(w, access);
     for (int k = 0; k < i->count; k++)
@@ -323,7 +323,7 @@ static void access_memory(Warp *w, const Instr *i, uint32_t mask, AccessKind kin
     access.space = (Space)i->at.space;
     access.mask = mask;
     access.bytes = access.alignment = bytes;
-    if (i->flags & ASKS_OTHERS)
+    if (i->flags & POLLS_OTHERS)
         sim_await_turn(w->block);
     sim_find_addresses(w, i, access.address);
     if (i->at.space != GENERIC) {
@@ -339,14 +339,14 @@ static void access_memory(Warp *w, const Instr *i, uint32_t mask, AccessKind kin
 
 void sim_load(Warp *w, const Instr *i, uint32_t mask)
 {
-    if (mask == ALL_LANES && i->flags & USUAL_ACCESS && load_as_usual(w, i))
+    if (mask == ALL_LANES && i->flags & FAST_PATH_ACCESS && load_as_usual(w, i))
         return;
     access_memory(w, i, mask, ACCESS_READ);
 }
 
 void sim_store(Warp *w, const Instr *i, uint32_t mask)
 {
-    if (mask == ALL_LANES && i->flags & USUAL_ACCESS && store_as_usual(w, i))
+    if (mask == ALL_LANES && i->flags & FAST_PATH_ACCESS && store_as_usual(w, i))
         return;
     access_memory(w, i, mask, ACCESS_WRITE);
 }
@@ -359,7 +359,7 @@ void sim_load_kernel_param(Warp *w, const Instr *i, uint32_t mask)
     for (int k = 0; k < i->count; k++) {
         const uint64_t offset = (uint64_t)i->at.offset + (uint64_t)k * i->bytes;
         if (i->bytes > size || offset > size - i->bytes)
-            sim_fault(w, i, -1, cudaErrorIllegalAddress, "a parameter at byte %llu of %zu",
+            sim_fault(w, i, -1, cudaErrorIllegalAddress, "byte %llu of %zu bytes of parameters",
                       (unsigned long long)offset, size);
         if (i->list[k] == NOWHERE)
             continue;
@@ -381,7 +381,7 @@ static void access_argument(Warp *w, const Instr *i, uint32_t mask, bool load)
 {
     const size_t size = w->path->frame->function->param_bytes, bytes = (size_t)i->bytes * i->count;
     if (bytes > size || (uint64_t)i->at.offset > size - bytes)
-        sim_fault(w, i, -1, cudaErrorIllegalAddress, "an argument at byte %lld of %zu", (long long)i->at.offset, size);
+        sim_fault(w, i, -1, cudaErrorIllegalAddress, "byte %lld of %zu bytes of arguments", (long long)i->at.offset, size);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         for (int k = 0; k < i->count; k++) {

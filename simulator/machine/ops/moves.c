@@ -81,7 +81,7 @@ static bool decode_vector_move(Decoder *d, const Operand *to, const Operand *fro
     i->bytes = (uint8_t)(bytes / vector->count);
     i->d = i->a = whole->reg->slot;
     i->run = packs ? pack : unpack;
-    return sim_vector_places(d, vector, i, sim_letter_of_bytes(i->bytes), !packs);
+    return sim_vector_offsets(d, vector, i, sim_letter_of_bytes(i->bytes), !packs);
 }
 
 static bool decode_clock(const Operand *to, int clock, Instr *i)

@@ -26,7 +26,7 @@ static void refuse(Module *m, Variable *v, const char *why, Slice name)
     v->error = error;
 }
 
-static bool store_initial(Module *m, Variable *v, const Initial *initial)
+static bool store_initial(Module *m, Variable *v, const Initialiser *initial)
 {
     uint64_t value = initial->value;
     if (initial->symbol.text) {
@@ -74,8 +74,8 @@ static bool store_initials(Module *m)
 {
     bool stored = true;
     for (Variable *v = m->variables; v; v = v->next)
-        for (int k = 0; in_device_memory(v) && !is_shared(m, v) && k < v->initial_count && !v->error; k++)
-            stored &= store_initial(m, v, &v->initials[k]);
+        for (int k = 0; in_device_memory(v) && !is_shared(m, v) && k < v->initialiser_count && !v->error; k++)
+            stored &= store_initial(m, v, &v->initialisers[k]);
     return stored;
 }
 
@@ -112,7 +112,7 @@ static bool decode_call(Module *m, Slice name, const CallSite *call, size_t para
 
 void sim_make_executable(Module *m)
 {
-    sim_choose_instructions(m, sim_instructions(), decode_call);
+    sim_set_instruction_table(m, sim_instructions(), decode_call);
 }
 
 Module *sim_load_texts(const char *const *texts, int count, const Module *first)

@@ -25,9 +25,9 @@ enum {
     LEAST_INSTRUCTIONS = 10000,  // of warps: what takes no time may run
     BYTES_A_INSTRUCTION = 40,    // of memory, at most: a digest takes far less time than the launch
     BYTES_AT_FIRST = 4,          // the same of a launch that may not come again
-    MOST_AT_FIRST = 8,           // of these that are looked at one after the other while none comes again
+    MAX_AT_FIRST = 8,           // of these that are looked at one after the other while none comes again
     BYTES_AN_ALLOCATION = 4096,  // more: to come to it takes time, too
-    MOST_PATIENCE = 64
+    MAX_PATIENCE = 64
 };
 enum { PART_OF_MEMORY = 8 }; // of the host's, that the changes of all launches may take
 
@@ -65,7 +65,7 @@ static Digest key_of(const KernelLaunch *l, size_t stack)
 static bool depends_on_memory_only(const KernelLaunch *l)
 {
     const Program *p = l->function->program;
-    return !p->effects.varies && !p->effects.launches && p->order != ONE_BY_ONE && !sim_module_of(l->kernel->binary)->launches_kernels;
+    return !p->effects.varies && !p->effects.launches && p->order != SERIAL && !sim_module_of(l->kernel->binary)->launches_kernels;
 }
 
 // Whether there is so little memory that looking at it costs less than a launch of so many warp instructions. To find that out
@@ -171,7 +171,7 @@ Look sim_look_before(const KernelLaunch *l, size_t stack)
     if (!sim_same_digest(&f->key, &key)) {
         forget(f);
         f->key = key;
-        if (at_first < MOST_AT_FIRST && is_worth_it(guess_instructions(l), BYTES_AT_FIRST)) {
+        if (at_first < MAX_AT_FIRST && is_worth_it(guess_instructions(l), BYTES_AT_FIRST)) {
             at_first++;
             look(&at, f);
         }
@@ -258,5 +258,5 @@ void sim_look_behind(const KernelLaunch *l, const Look *look, cudaError_t error)
         f->waits = f->patience;
     }
     if (!kept || look->in_vain)
-        f->patience = f->patience < MOST_PATIENCE ? 2 * f->patience : MOST_PATIENCE;
+        f->patience = f->patience < MAX_PATIENCE ? 2 * f->patience : MAX_PATIENCE;
 }

@@ -134,7 +134,7 @@ static State *state_behind(uint32_t op)
     now->count = 0;
     for (Piece p = first_piece(); p.allocation; p = next_piece(p))
         pieces[now->count++] = p;
-    sim_share_work(count, A_THREAD, take_digest, &(Inventory){pieces, now->pieces});
+    sim_parallel_for(count, A_THREAD, take_digest, &(Inventory){pieces, now->pieces});
     free(pieces);
     return now;
 }
