@@ -1,8 +1,8 @@
 // launches.c: the CUDA driver API: launches, and how many blocks of a kernel an SM holds.
 #include "driver/driver.h"
 
-// The arguments as a list of pointers, however they were handed over; `unpacked` has room for MOST_ARGUMENTS.
-enum { MOST_ARGUMENTS = 4096 };
+// The arguments as a list of pointers, however they were handed over; `unpacked` has room for MAX_ARGUMENTS.
+enum { MAX_ARGUMENTS = 4096 };
 
 static CUresult list_arguments(CUfunction function, void ***arguments, void **extra, void **unpacked)
 {
@@ -13,7 +13,7 @@ static CUresult list_arguments(CUfunction function, void ***arguments, void **ex
         return CUDA_SUCCESS;
     NEED(!*arguments, CUDA_ERROR_INVALID_VALUE);
     RETURN_IF(sim_driver_error(sim_find_kernel(function, &kernel, &f)));
-    RETURN_IF(sim_driver_error(sim_unpack_arguments(f, extra, unpacked, MOST_ARGUMENTS)));
+    RETURN_IF(sim_driver_error(sim_unpack_arguments(f, extra, unpacked, MAX_ARGUMENTS)));
     *arguments = unpacked;
     return CUDA_SUCCESS;
 }
@@ -22,7 +22,7 @@ API CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_
                             unsigned block_y, unsigned block_z, unsigned dynamic_bytes, CUstream stream,
                             void **arguments, void **extra)
 {
-    void *unpacked[MOST_ARGUMENTS];
+    void *unpacked[MAX_ARGUMENTS];
     NEED_CONTEXT();
     RETURN_IF(list_arguments(function, &arguments, extra, unpacked));
     return CALL(cudaLaunchKernel(function, (dim3){grid_x, grid_y, grid_z}, (dim3){block_x, block_y, block_z}, arguments,
@@ -42,7 +42,7 @@ _Static_assert(sizeof(CUlaunchAttribute) == sizeof(cudaLaunchAttribute), "attrib
 
 API CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction function, void **arguments, void **extra)
 {
-    void *unpacked[MOST_ARGUMENTS];
+    void *unpacked[MAX_ARGUMENTS];
     NEED_CONTEXT();
     NEED(c, CUDA_ERROR_INVALID_VALUE);
     RETURN_IF(list_arguments(function, &arguments, extra, unpacked));

@@ -40,14 +40,14 @@ API CUresult cuCtxDetach(CUcontext context)
 
 // ---- A launch in several calls
 
-enum { MOST_BYTES = 4096 }; // of arguments
+enum { MAX_BYTES = 4096 }; // of arguments
 
 typedef struct Prepared { // what is said of a kernel before it is launched; under the lock of lock.c
     CUfunction function;
     dim3 block;
     unsigned dynamic_bytes;
     size_t bytes; // of the arguments
-    uint8_t arguments[MOST_BYTES];
+    uint8_t arguments[MAX_BYTES];
     struct Prepared *next;
 } Prepared;
 
@@ -89,7 +89,7 @@ API CUresult cuParamSetSize(CUfunction function, unsigned bytes)
 {
     NEED_CONTEXT();
     HOLD_MEMORY();
-    NEED(bytes <= MOST_BYTES, CUDA_ERROR_INVALID_VALUE);
+    NEED(bytes <= MAX_BYTES, CUDA_ERROR_INVALID_VALUE);
     prepared_of(function)->bytes = bytes;
     return CUDA_SUCCESS;
 }
@@ -98,7 +98,7 @@ API CUresult cuParamSetv(CUfunction function, int offset, void *value, unsigned 
 {
     NEED_CONTEXT();
     HOLD_MEMORY();
-    NEED(value && offset >= 0 && offset <= MOST_BYTES && bytes <= MOST_BYTES - (unsigned)offset, CUDA_ERROR_INVALID_VALUE);
+    NEED(value && offset >= 0 && offset <= MAX_BYTES && bytes <= MAX_BYTES - (unsigned)offset, CUDA_ERROR_INVALID_VALUE);
     memcpy(prepared_of(function)->arguments + offset, value, bytes);
     return CUDA_SUCCESS;
 }

@@ -12,7 +12,7 @@ static uint32_t site_count, site_space;
 
 static uint32_t new_site(const Instr *i)
 {
-    enum { MOST_SITES = 1 << 20 };
+    enum { MAX_SITES = 1 << 20 };
     sim_lock(&site_lock);
     if (site_count == site_space) {
         site_space = site_space ? 2 * site_space : 4096;
@@ -25,7 +25,7 @@ static uint32_t new_site(const Instr *i)
             memcpy(more, sites, site_count * sizeof *more);
         sites = more;
     }
-    const uint32_t site = site_count < MOST_SITES ? site_count++ : MOST_SITES - 1;
+    const uint32_t site = site_count < MAX_SITES ? site_count++ : MAX_SITES - 1;
     sites[site] = i;
     sim_unlock(&site_lock);
     return site;

@@ -7,14 +7,14 @@
 
 #include <string.h>
 
-enum { MOST_ORIGINS = 62 };
+enum { MAX_ORIGINS = 62 };
 static const uint64_t OWN = 1ull << 62;     // an address in shared or local memory
 static const uint64_t UNKNOWN_ORIGIN = 1ull << 63; // may be any pointer
 
 typedef struct Search {
     const Function *function;
     uint64_t *origins_of; // of the register at a place in the frame, by 4 bytes
-    PointerOrigin found[MOST_ORIGINS];
+    PointerOrigin found[MAX_ORIGINS];
     int count;
     bool changed, assumed; // the second: see Stores
 } Search;
@@ -24,7 +24,7 @@ static uint64_t origin(Search *s, const Variable *variable, uint64_t offset)
     int k = 0;
     while (k < s->count && (s->found[k].variable != variable || s->found[k].offset != offset))
         k++;
-    if (k == MOST_ORIGINS)
+    if (k == MAX_ORIGINS)
         return UNKNOWN_ORIGIN;
     if (k == s->count)
         s->found[s->count++] = (PointerOrigin){variable, offset};

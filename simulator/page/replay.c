@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_BINARIES = 64, MOST_TEXTS = 32, MOST_WORD = 2048, MOST_ARGUMENTS = 256 };
+enum { MAX_BINARIES = 64, MAX_TEXTS = 32, MAX_WORD = 2048, MAX_ARGUMENTS = 256 };
 
 typedef struct Bytes { // that the recording names
     uint64_t name;
@@ -27,10 +27,10 @@ typedef struct Spot {
 typedef struct Replay {
     const char *at, *end; // what is still to be read of the recording
     int line, call, reads; // call: of those that do something, from 0 on; reads: how many of them have been reported
-    char word[MOST_WORD];
+    char word[MAX_WORD];
     jmp_buf damaged;
     Arena arena;
-    Binary *binaries[MOST_BINARIES];
+    Binary *binaries[MAX_BINARIES];
     Bytes *bytes;
     size_t bytes_count;
     uint8_t **allocations; // by their numbers in the recording
@@ -125,11 +125,11 @@ static const char *take_data(Replay *r, size_t count)
 
 static Binary *binary_numbered(Replay *r, uint64_t number)
 {
-    if (number >= MOST_BINARIES)
+    if (number >= MAX_BINARIES)
         refuse(r, "there are not so many binaries");
     if (!r->binaries[number]) {
         r->binaries[number] = sim_new_binary();
-        r->binaries[number]->texts = sim_allocate(&r->arena, MOST_TEXTS * sizeof(char *));
+        r->binaries[number]->texts = sim_allocate(&r->arena, MAX_TEXTS * sizeof(char *));
         sim_keep_binary(r->binaries[number]);
     }
     return r->binaries[number];
@@ -143,7 +143,7 @@ static void read_ptx(Replay *r)
     const size_t length = read_number(r);
     char *text = sim_allocate(&r->arena, length + 1);
     memcpy(text, take_data(r, length), length);
-    if (binary->text_count == MOST_TEXTS)
+    if (binary->text_count == MAX_TEXTS)
         refuse(r, "a binary has too many texts");
     binary->texts[binary->text_count++] = text;
 }
@@ -193,7 +193,7 @@ static void read_data(Replay *r)
 
 static void load_modules(Replay *r)
 {
-    for (int k = 0; k < MOST_BINARIES; k++) {
+    for (int k = 0; k < MAX_BINARIES; k++) {
         const Module *m = r->binaries[k] ? sim_module_of(r->binaries[k]) : NULL;
         if (m && m->error[0])
             refuse(r, m->error);
@@ -287,12 +287,12 @@ static MemoryKind read_kind(Replay *r)
 
 static void replay_allocation(Replay *r)
 {
-    enum { MOST_NUMBER = 1 << 20 };
+    enum { MAX_NUMBER = 1 << 20 };
     const size_t number = read_number(r);
     const MemoryKind kind = read_kind(r);
     const size_t bytes = read_number(r);
     void *pointer = NULL;
-    if (number >= MOST_NUMBER)
+    if (number >= MAX_NUMBER)
         refuse(r, "there are too many allocations");
     if (sim_allocate_memory(read_name(r), &pointer, bytes, kind, 0) || !pointer)
         refuse(r, "there is no memory for it");
@@ -425,7 +425,7 @@ static void read_arguments(Replay *r, const Function *f, void **arguments)
 {
     int count = 0;
     for (const Variable *v = f->params; v; v = v->next) {
-        if (count == MOST_ARGUMENTS)
+        if (count == MAX_ARGUMENTS)
             refuse(r, "a kernel has too many arguments");
         arguments[count++] = read_argument(r, v->bytes);
     }
@@ -449,7 +449,7 @@ static void check_launch(Replay *r, const KernelLaunch *l)
 
 static void replay_launch(Replay *r)
 {
-    void *arguments[MOST_ARGUMENTS];
+    void *arguments[MAX_ARGUMENTS];
     KernelLaunch l = {.kernel = read_kernel(r), .arguments = arguments};
     if (sim_find_kernel(l.kernel->host, &l.kernel, &l.function))
         refuse(r, "there is no such kernel");
@@ -491,7 +491,7 @@ static void replay_calls(Replay *r)
 
 static void check_texts(Replay *r)
 {
-    for (int k = 0; k < MOST_BINARIES; k++)
+    for (int k = 0; k < MAX_BINARIES; k++)
         for (int t = 0; r->binaries[k] && t < r->binaries[k]->text_count; t++) {
             Module *m = sim_parse(r->binaries[k]->texts[t]);
             if (m->error[0])
@@ -503,7 +503,7 @@ static void check_texts(Replay *r)
 static int leave_out_line(Replay *r, int line, bool test)
 {
     int count = 0;
-    for (int k = 0; k < MOST_BINARIES; k++)
+    for (int k = 0; k < MAX_BINARIES; k++)
         for (int t = 0; r->binaries[k] && t < r->binaries[k]->text_count; t++)
             count += sim_leave_out((char *)r->binaries[k]->texts[t], line, test);
     return count;
@@ -571,7 +571,7 @@ int sim_report_lines(const char *recording, size_t bytes, FILE *report)
     read_data(r);
     load_modules(r);
     fputs("[", report);
-    for (int k = 0; k < MOST_BINARIES; k++)
+    for (int k = 0; k < MAX_BINARIES; k++)
         if (r->binaries[k])
             sim_list_lines(sim_module_of(r->binaries[k]), report_line, r);
     fputs("]\n", report);

@@ -175,7 +175,7 @@ void sim_forget_all_arrays(void); // of the current device; their memory goes wi
 // ---- texture.c
 
 enum { TEXTURE_ALIGNMENT = 512, PITCH_ALIGNMENT = 32 }; // of memory that a texture shows
-enum { MOST_PITCHED_WIDTH = 131072, MOST_PITCHED_HEIGHT = 65000, MOST_PITCH = 2097120 };
+enum { MAX_PITCHED_WIDTH = 131072, MAX_PITCHED_HEIGHT = 65000, MAX_PITCH = 2097120 };
 
 void sim_end_all_textures(void); // and surfaces, and arrays: of the current device
 

@@ -152,9 +152,9 @@ static void set_texture_limits(struct cudaDeviceProp *p) // an H200's
     p->texturePitchAlignment = PITCH_ALIGNMENT;
     p->maxTexture1D = p->maxTexture2D[0] = p->maxSurface2D[0] = 131072;
     p->maxTexture2D[1] = p->maxSurface2D[1] = 65536;
-    p->maxTexture2DLinear[0] = MOST_PITCHED_WIDTH;
-    p->maxTexture2DLinear[1] = MOST_PITCHED_HEIGHT;
-    p->maxTexture2DLinear[2] = MOST_PITCH;
+    p->maxTexture2DLinear[0] = MAX_PITCHED_WIDTH;
+    p->maxTexture2DLinear[1] = MAX_PITCHED_HEIGHT;
+    p->maxTexture2DLinear[2] = MAX_PITCH;
     p->maxSurface1D = 32768;
     for (int k = 0; k < 2; k++)
         p->maxTexture2DGather[k] = p->maxTexture2DLayered[k] = p->maxSurface2DLayered[k] = 32768;

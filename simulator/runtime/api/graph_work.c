@@ -29,14 +29,14 @@ static void **copy_arguments(const Function *f, void **arguments)
 
 static cudaError_t copy_kernel_work(KernelWork *to, const KernelWork *from)
 {
-    enum { MOST_ARGUMENTS = 4096 }; // all of one byte
-    void *unpacked[MOST_ARGUMENTS], **arguments = from->arguments;
+    enum { MAX_ARGUMENTS = 4096 }; // all of one byte
+    void *unpacked[MAX_ARGUMENTS], **arguments = from->arguments;
     Kernel *kernel;
     const Function *f;
     cudaError_t error = sim_find_kernel(from->host, &kernel, &f);
     if (!error && from->extra) {
         error =
-            from->arguments ? cudaErrorInvalidValue : sim_unpack_arguments(f, from->extra, unpacked, MOST_ARGUMENTS);
+            from->arguments ? cudaErrorInvalidValue : sim_unpack_arguments(f, from->extra, unpacked, MAX_ARGUMENTS);
         arguments = unpacked;
     }
     if (!error)

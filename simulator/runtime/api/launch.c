@@ -74,23 +74,23 @@ cudaError_t sim_unpack_arguments(const Function *f, void **extra, void **argumen
     return cudaSuccess;
 }
 
-// Why a launch cannot be; empty where its error says all.
+// How to fix a refused launch; empty if its error says enough.
 static void explain_refusal(const Kernel *kernel, const Function *f, const Configuration *c, char *why, size_t space)
 {
     const uint64_t threads = (uint64_t)c->block.x * c->block.y * c->block.z,
                    blocks = (uint64_t)c->grid.x * c->grid.y * c->grid.z;
     why[0] = 0;
     if (threads == 0 || blocks == 0)
-        snprintf(why, space, "%s: is a number of elements 0, or was it divided and rounded down?",
-                 threads == 0 ? "a block without threads" : "a grid without blocks");
+        snprintf(why, space, "launch at least one %s: is the number of elements 0, or was it divided and rounded down?",
+                 threads == 0 ? "thread" : "block");
     else if (threads > MAX_THREADS)
-        snprintf(why, space, "a block of %llu threads; it can have %d", (unsigned long long)threads, MAX_THREADS);
+        snprintf(why, space, "launch at most %d threads per block, not %llu", MAX_THREADS, (unsigned long long)threads);
     else if (f && f->max_threads && threads > (uint64_t)f->max_threads)
-        snprintf(why, space, "a block of %llu threads; the kernel's __launch_bounds__ say %d at most",
-                 (unsigned long long)threads, f->max_threads);
+        snprintf(why, space, "launch at most %d threads per block, as the kernel's __launch_bounds__ say, not %llu",
+                 f->max_threads, (unsigned long long)threads);
     else if (f && c->dynamic_bytes > sim_most_dynamic_bytes(kernel, f))
-        snprintf(why, space, "%zu bytes of dynamic shared memory; without cudaFuncSetAttribute it may have %zu",
-                 c->dynamic_bytes, sim_most_dynamic_bytes(kernel, f));
+        snprintf(why, space, "request at most %zu bytes of dynamic shared memory, not %zu, or raise the limit with cudaFuncSetAttribute()",
+                 sim_most_dynamic_bytes(kernel, f), c->dynamic_bytes);
 }
 
 static void note_refusal(const Kernel *kernel, const Function *f, const Configuration *c, cudaError_t error,

@@ -2,7 +2,7 @@
 // runtime/work/binaries.c.
 #include "runtime/api/calls.h"
 
-enum { MOST_TEXTS = 32 };
+enum { MAX_TEXTS = 32 };
 
 // What nvcc hands over for each object: a fat binary. With -rdc=true it is an empty one, and those of the
 // objects, which the simulator links itself, are in a list.
@@ -35,7 +35,7 @@ static size_t readable_bytes(const uint8_t *data)
 static int texts_in(const uint8_t *data, Arena *arena, const char **texts)
 {
     const char *why = NO_PTX;
-    const int count = sim_fatbin_texts(data, readable_bytes(data), arena, texts, MOST_TEXTS, &why);
+    const int count = sim_fatbin_texts(data, readable_bytes(data), arena, texts, MAX_TEXTS, &why);
     if (count <= 0)
         fprintf(stderr, "simulator: the program's fat binary: %s\n", why);
     return count > 0 ? count : 0;
@@ -65,7 +65,7 @@ static void choose_parts(Binary *binary, const uint8_t *const *parts)
         count++;
     binary->texts = sim_allocate(&binary->arena, ((size_t)count + 1) * sizeof *binary->texts);
     for (int k = 0; k < count; k++) {
-        const char *texts[MOST_TEXTS];
+        const char *texts[MAX_TEXTS];
         binary->texts[k] = choose_text(texts, texts_in(parts[k], &binary->arena, texts));
         if (!binary->texts[k])
             return;
@@ -78,7 +78,7 @@ static void choose_parts(Binary *binary, const uint8_t *const *parts)
 // The PTX for the highest architecture that the device's, 9.0, can run.
 static void choose_module(Binary *binary, const uint8_t *data)
 {
-    const char *texts[MOST_TEXTS];
+    const char *texts[MAX_TEXTS];
     const int count = texts_in(data, &binary->arena, texts);
     Module *best = NULL;
     binary->texts = sim_allocate(&binary->arena, sizeof *binary->texts);
@@ -96,7 +96,7 @@ static void choose_module(Binary *binary, const uint8_t *data)
 Binary *sim_load_binary(const uint8_t *data)
 {
     Binary *binary = sim_new_binary();
-    const char *texts[MOST_TEXTS];
+    const char *texts[MAX_TEXTS];
     binary->texts = sim_allocate(&binary->arena, sizeof *binary->texts);
     binary->texts[0] = choose_text(texts, texts_in(data, &binary->arena, texts));
     binary->text_count = binary->texts[0] != NULL;

@@ -77,8 +77,8 @@ static cudaError_t texels_of_memory(const struct cudaResourceDesc *r, Texels *t)
                  height = linear ? 1 : r->res.pitch2D.height,
                  pitch = linear ? width * texel : r->res.pitch2D.pitchInBytes;
     if (linear ? width > most_linear_texels(texel)
-               : width == 0 || width > MOST_PITCHED_WIDTH || height == 0 || height > MOST_PITCHED_HEIGHT ||
-                     pitch > MOST_PITCH || pitch % PITCH_ALIGNMENT || pitch < width * texel)
+               : width == 0 || width > MAX_PITCHED_WIDTH || height == 0 || height > MAX_PITCHED_HEIGHT ||
+                     pitch > MAX_PITCH || pitch % PITCH_ALIGNMENT || pitch < width * texel)
         return cudaErrorInvalidValue;
     if (!sim_on_device(memory, (height - 1) * pitch + width * texel))
         return cudaErrorInvalidValue;

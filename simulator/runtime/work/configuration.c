@@ -20,7 +20,7 @@ int sim_largest_cluster(const Kernel *kernel)
 }
 
 // Says why a kernel is not launched: CUDA's error does not tell. The first ones only: programs may do so on purpose.
-enum { MOST_LINES = 8 };
+enum { MAX_LINES = 8 };
 __attribute__((format(printf, 3, 4)))
 static cudaError_t refuse(const Function *f, cudaError_t error, const char *format, ...)
 {
@@ -31,7 +31,7 @@ static cudaError_t refuse(const Function *f, cudaError_t error, const char *form
     va_end(arguments);
     sim_readable_name(f->name, name, sizeof name);
     static int lines;
-    if (lines < MOST_LINES && ++lines)
+    if (lines < MAX_LINES && ++lines)
         fprintf(stderr, "simulator: kernel %s cannot be launched: %s\n", name, why);
     return error;
 }

@@ -43,8 +43,8 @@ typedef struct ThreadError { // a thread's last error, which it has not asked fo
     struct ThreadError *next;
 } ThreadError;
 
-enum { MOST_TOLD = 1000 }; // so many errors of a family have a text
-enum { MOST_DEPTH = 24, TAIL_STREAM = 3, LONELY_STREAM = 4, FIRST_HANDLE = 1 << 20 };
+enum { MAX_TOLD = 1000 }; // so many errors of a family have a text
+enum { MAX_DEPTH = 24, TAIL_STREAM = 3, LONELY_STREAM = 4, FIRST_HANDLE = 1 << 20 };
 
 typedef struct Call {
     Warp *w;

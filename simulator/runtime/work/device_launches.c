@@ -71,11 +71,11 @@ uint64_t sim_device_parameter_buffer(const Call *c)
     const cudaError_t error = sim_check_configuration(kernel, f, grid, block, dynamic_bytes);
     if (error)
         sim_device_fails(c, error, "%s did not run", what);
-    else if (c->grid->depth >= MOST_DEPTH)
+    else if (c->grid->depth >= MAX_DEPTH)
         sim_device_fails(c, cudaErrorLaunchMaxDepthExceeded,
                          "%s did not run: kernels launch kernels %d deep", what,
-                         MOST_DEPTH);
-    if (error || c->grid->depth >= MOST_DEPTH || no_room(c, what))
+                         MAX_DEPTH);
+    if (error || c->grid->depth >= MAX_DEPTH || no_room(c, what))
         return 0;
     Grid *g = new_grid(c->grid, c);
     g->launch = (Launch){.module = c->grid->family->module, .kernel = f, .grid = grid, .block = block,
@@ -118,7 +118,7 @@ static cudaError_t queue_copy(const Call *c, DeviceCopy copy, GridKind kind, uin
     static const char *const NAMES[] = {[COPY_GRID] = "cudaMemcpyAsync", [FILL_GRID] = "cudaMemsetAsync"};
     if (!lies_in_memory(copy.to, copy.to_pitch, copy.width, copy.height) ||
         (kind == COPY_GRID && !lies_in_memory(copy.from, copy.from_pitch, copy.width, copy.height)))
-        sim_fault(c->w, c->i, c->lane, cudaErrorIllegalAddress, "%s on the device: not all of it is device memory",
+        sim_fault(c->w, c->i, c->lane, cudaErrorIllegalAddress, "%s on the device: some of the bytes are not device memory",
                   NAMES[kind]);
     const cudaError_t error = no_room(c, NAMES[kind]);
     if (error)

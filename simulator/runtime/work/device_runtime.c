@@ -61,7 +61,7 @@ cudaError_t sim_device_fails(const Call *c, cudaError_t error, const char *forma
         g->errors = e;
     }
     *e = (ThreadError){c->w->block->number, sim_device_thread(c), error, NULL, c->i, e->next};
-    if (g->family->told == MOST_TOLD)
+    if (g->family->told == MAX_TOLD)
         return error;
     g->family->told++;
     char what[300];
@@ -90,13 +90,12 @@ void sim_say_device_errors(const Grid *g)
         char title[400];
         if (!e->what)
             continue;
-        snprintf(title, sizeof title, "%s: %s (%s), and the thread never asked", e->what, sim_error_text(e->error),
+        snprintf(title, sizeof title, "%s: %s (%s), and the thread did not check for errors", e->what, sim_error_text(e->error),
                  sim_error_name(e->error));
-        const Place place = sim_place_of(&g->launch, e->block, e->thread, e->from, "calls the device's runtime");
+        const Place place = sim_place_of(&g->launch, e->block, e->thread, e->from, "call of the device runtime");
         sim_add_finding(UNCHECKED_ERROR, title, &place, 1,
                         e->error == cudaErrorLaunchOutOfResources
-                            ? "before the first launch cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, ...) "
-                              "makes room for more"
+                            ? "call cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, ...) before the first launch"
                             : "");
     }
 }

@@ -80,16 +80,16 @@ static uint64_t write_bytes(const void *bytes, size_t count)
 
 // ---- Binaries
 
-enum { MOST_BINARIES = 64 };
-static const Binary *binaries[MOST_BINARIES];
+enum { MAX_BINARIES = 64 };
+static const Binary *binaries[MAX_BINARIES];
 
 // The binary's number; its PTX is written when that is first asked for.
 static int number_of(const Binary *binary)
 {
     int number = 0;
-    while (number < MOST_BINARIES && binaries[number] && binaries[number] != binary)
+    while (number < MAX_BINARIES && binaries[number] && binaries[number] != binary)
         number++;
-    if (number == MOST_BINARIES)
+    if (number == MAX_BINARIES)
         give_up("the program has too many binaries");
     for (int k = 0; !binaries[number] && k < binary->text_count; k++) {
         const size_t length = strlen(binary->texts[k]);
