@@ -1,5 +1,5 @@
 // arena.c: memory that is given back as a whole.
-#include "base/base.h"
+#include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // die.c: the end of a process that cannot go on.
-#include "base/base.h"
+#include "base/memory.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 // slices.c: pieces of text.
-#include "base/base.h"
+#include "base/memory.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #ifndef COMPILER_H
 #define COMPILER_H
 
-#include "base/base.h"
+#include "base/memory.h"
 
 typedef enum Severity { ERROR_DIAGNOSTIC, WARNING_DIAGNOSTIC, NOTE_DIAGNOSTIC } Severity;
 
