@@ -52,5 +52,5 @@ def draw(rows):
     axes.legend(title="step", frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
     elements = int(rows[0]["elements"])
     title = finding(last).replace("; ", "\n")
-    axes.set_title(f"{title}\n{rows[0]['device']}, {elements:,} elements, until the result is on the host; numbers: step {newest}", fontsize=sized(11))
+    axes.set_title(f"{title}\n{rows[0]['device']}, {elements:,} elements, including the copy of the result to the host; numbers: step {newest}", fontsize=sized(11))
     return figure

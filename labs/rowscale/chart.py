@@ -17,11 +17,11 @@ def draw(rows):
         axes.plot(range(len(columns)), [share.get(count) for count in columns], marker="o", color=colour, label=step[4:].replace("_", " ", 1))
     axes.axhline(1, color="black", linewidth=sized(1))
     axes.set_xticks(range(len(columns)), columns)
-    axes.set_xlabel("columns: numbers in a row")
-    axes.set_ylabel("speed, as a share of a copy's")
+    axes.set_xlabel("columns per row")
+    axes.set_ylabel("bandwidth relative to a copy")
     axes.set_ylim(0, 1.1)
     best = max((row for row in rows if row["columns"] == MAIN), key=lambda row: float(row["of_copy"]))
-    axes.set_title(f"Rows of {MAIN}: {best['step'][4:].replace('_', ' ', 1)} reaches {100 * float(best['of_copy']):.0f} % of a copy's speed\n"
+    axes.set_title(f"Rows of {MAIN}: {best['step'][4:].replace('_', ' ', 1)} reaches {100 * float(best['of_copy']):.0f} % of a copy's bandwidth\n"
                    f"{best['device']}, {float(best['gb_per_s']):,.0f} GB/s read and written")
     axes.legend(frameon=False, loc="lower right")
     return figure

@@ -59,6 +59,6 @@ def draw(rows):
     axes.set_xticks(range(len(longest)), [length(row) for row in longest])
     axes.set_xlabel("mean length of a segment, in elements" + "".join(
         f"\n(not drawn: {named(step)}, {max(speeds(line)):.2g} GB/s at {int(line[0]['elements']):,} elements)" for step, line in slow.items()))
-    axes.set_ylabel("GB/s, 12 bytes an element (step 03: 8)")
+    axes.set_ylabel("GB/s, 12 bytes per element (step 03: 8)")
     axes.set_title(f"{finding(lines)}\n{rows[0]['device']}, {int((longest or rows)[0]['elements']):,} elements, cold cache", fontsize=sized(12))
     return figure

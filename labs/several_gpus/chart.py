@@ -50,7 +50,7 @@ def draw_least(axes, rows):
     """The time of the smallest sum, one element on each GPU."""
     draw_lines(axes, rows, "least", "median_ms", 1000)
     row = best(rows, "least")
-    axes.set_title("least, one element on each" + (f":\n{1000 * float(row['median_ms']):.1f} µs on {row['gpus']} GPUs at best" if row else ""))
+    axes.set_title("latency: one element per GPU" + (f":\n{1000 * float(row['median_ms']):.1f} µs on {row['gpus']} GPUs" if row else ""))
     axes.set_ylabel("µs")
     axes.set_ylim(bottom=0)
 
@@ -58,8 +58,8 @@ def draw_least(axes, rows):
 def draw(rows):
     """The figure: GB/s over the number of GPUs, weak and strong, each with the ideal; and the time of the smallest sum."""
     figure, panels = plt.subplots(1, 3, figsize=(13.5, 4.6))
-    draw_scaling(panels[0], rows, "weak", "weak, as many elements on each")
-    draw_scaling(panels[1], rows, "strong", "strong, as many elements in all")
+    draw_scaling(panels[0], rows, "weak", "weak scaling: fixed n per GPU")
+    draw_scaling(panels[1], rows, "strong", "strong scaling: fixed total n")
     draw_least(panels[2], rows)
     if rows:
         panels[0].legend(fontsize=sized(9), frameon=False)
