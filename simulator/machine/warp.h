@@ -1,111 +1,111 @@
-// warp.h: 32 lanes step by step.
+// warp.h: the state of a warp, and the functions that run it.
 #ifndef WARP_H
 #define WARP_H
 
 #include "machine/memory/memory.h"
 
-// ---- What runs. The host thread that runs the block has it for itself, and its arena holds it.
+// ---- State. Owned by the host thread that runs the block; allocated in the block's arena.
 
-typedef struct Frame { // of one call of a function by some lanes of a warp
+typedef struct Frame { // a function call by some lanes of a warp
     const Function *function;
     struct Frame *caller;
     const Instr *call;
-    uint64_t local_base, local_end; // of its variables in local memory; behind them is nothing as yet
-    uint32_t inside; // lanes that have not come back from it
-    uint8_t *params; // the lanes' arguments and formal parameters
+    uint64_t local_base, local_end; // its variables in local memory; no memory is in use past local_end
+    uint32_t inside; // lanes that have not returned
+    uint8_t *params; // arguments and formal parameters, lane by lane
     uint8_t *lanes;  // registers, constants, special registers
     struct Frame *next_free;
 } Frame;
 
 typedef enum Waiting { RUNS, WAITS_FOR_SPLITS, WAITS_AT_BARRIER, WAITS_AT_CLUSTER, WAITS_FOR_LANES } Waiting;
 
-typedef struct WarpSplit { // lanes of a warp that run together
+typedef struct WarpSplit { // lanes of a warp that execute together
     uint32_t mask, pc, reconvergence_pc;
     Waiting waiting;
-    uint32_t starved; // so many times that the warp was looked at, while its lanes could have gone on
-    uint32_t served;   // of lanes that wait for others: those that have had their result
+    uint32_t starved; // number of starvation checks at which its lanes were runnable but did not run
+    uint32_t served;   // waiting lanes whose warp-level operation has executed
     int barrier, children;
-    uint32_t jumped, landed; // where it was before its last jump, or NOWHERE, and where that led
+    uint32_t jumped, landed; // its last jump: from, or NOWHERE, and to
     Frame *frame;
     struct WarpSplit *parent, *next;
-    // Of a path that goes round a loop that changes nothing in memory: see sim_count_iteration in progress.c.
+    // Of a split in a loop that writes no memory: sim_count_iteration in progress.c
     const Instr *loop;
     const Frame *loop_frame;
-    uint32_t iterations, inner_iterations; // of loops in it, or in functions called there
-    bool same;             // it came back with the same registers as when it was looked at last,
-    uint64_t state, memory_version; // these, after so many stirs
+    uint32_t iterations, inner_iterations; // inner_iterations: of loops in it, or in functions called there
+    bool same;             // at the last comparison state_hash and memory_version had not changed
+    uint64_t state, memory_version; // as of the last comparison
 } WarpSplit;
 
-// What the warps of a block do, or those of all blocks that take turns: as long as nobody does more than go round loops
-// that change nothing in memory, it stays as it is.
+// Progress of the warps of a block, or of all blocks of a time-sliced launch. It does not change while they only execute
+// loops that write no memory.
 typedef struct Watch {
-    uint64_t memory_version;   // how often a warp has done more than that
-    uint64_t in_vain; // instructions since then, where all of them ask what others did
+    uint64_t memory_version;   // incremented when a warp does more than that
+    uint64_t in_vain; // since then, if all of them polled
 } Watch;
 
-// A part of its Block, and so the host thread's that runs this. Masks have a bit for each lane.
+// Part of its Block, and so owned by the same host thread. Masks have a bit for each lane.
 struct Warp {
-    uint8_t *lanes; // of the running path's frame
+    uint8_t *lanes; // of the current split's frame
     WarpSplit *path;     // the running one
-    WarpSplit *splits;    // all of them, the newest first
-    Frame *entry;   // the kernel's frame, kept from block to block
+    WarpSplit *splits;    // all of them, newest first
+    Frame *entry;   // the kernel's frame, reused for the next block
     struct Block *block;
-    Allocation *near; // where the last global access fell
-    uint32_t live;          // lanes that have not ended
-    uint32_t last[LANES], jumped[LANES]; // of those that have: what they ran last, and their last jump, for the checker
-    uint32_t arrived;       // lanes that have come to the cluster's barrier, which others have not yet
-    uint32_t passed;        // lanes that may go on there, and have not waited yet
-    bool yields;            // its path asked in vain whether a phase is over: the others have their turn
+    Allocation *near; // that the last global access fell into
+    uint32_t live;          // lanes that have not exited
+    uint32_t last[LANES]; // of exited lanes: the last instruction before the exit, for the checker
+    uint32_t arrived;       // lanes that have arrived at the cluster's barrier, in the current phase
+    uint32_t passed;        // lanes of which that phase is complete, but that have not waited yet
+    bool yields;            // the current split polled an mbarrier in vain: run the others
     struct {
-        uint32_t missing, expected; // arrivals; none expected: its last question was not in vain
+        uint32_t missing, expected; // arrivals; expected == 0: the last test succeeded
         int64_t bytes;
-    } awaited; // at the mbarrier that it asked
+    } awaited; // the mbarrier phase that it last tested
     int number;
     uint64_t instructions;
-    uint64_t waited; // by its clock, beside its instructions
-    uint64_t unfair; // instructions since it was looked at last whether lanes are overlooked
-    uint32_t undefined; // registers that hold what nobody wrote: these,
+    uint64_t waited; // added to its clock, besides its instructions
+    uint64_t unfair; // instructions since the last starvation check
+    uint32_t undefined; // number of undefined registers, for the checker; the table is in `values`
     struct Undefined *values;
-    struct AsyncCopy *copies; // of cp.async, that their threads have not waited for, in order
-    uint64_t groups[LANES];   // of copies, that each lane has committed
-    struct BulkSource *sources;  // of bulk copies out of shared memory, that their threads have not waited for
-    uint64_t bulk_groups[LANES]; // of these, that each lane has committed
+    struct AsyncCopy *copies; // pending cp.async operations, oldest first
+    uint64_t groups[LANES];   // cp.async groups committed by each lane
+    struct BulkSource *sources;  // pending bulk copies that read shared memory
+    uint64_t bulk_groups[LANES]; // bulk groups committed by each lane
 };
 
-// Lanes that could go on do so at the latest after twice so many instructions of their warp, if those that run in their
-// place go round a loop that asks what others did; in a block where that has happened, sooner and sooner.
+// Instructions of a warp between two starvation checks, if the running lanes poll in a loop. After a check has found starved
+// lanes the block's limit is halved, down to the minimum.
 enum { SIM_PATIENCE = 1 << 18, SIM_LEAST_PATIENCE = 1 << 11 };
-// Makes the lanes of `live` ready to run the kernel's first instruction.
+// Makes the `live` lanes ready to run the kernel's first instruction.
 void sim_start_warp(Warp *w, uint32_t live);
-// Runs a warp until it ends or waits, or for a while. False if it could do nothing.
+// Runs a warp for one time slice, or until it ends or waits. False if nothing was runnable.
 bool sim_run_warp(Warp *w);
-// The path that the warp runs next, or NULL.
+// The split that the warp runs next, or NULL.
 WarpSplit *sim_next_split(const Warp *w);
-// Whether a path that could go on goes round a loop that asks memory which the host may write.
+// True if the next split is in a loop that polls memory which the host may write.
 bool sim_awaits_host(const Warp *w);
-// Whether the path goes round a loop that asks what others did, perhaps in a function that was called there.
+// True if the split is in a loop that polls memory, perhaps in a caller.
 bool sim_polls_in_loop(const WarpSplit *p);
-// The branch that turns the loop in which the path is, or NULL.
+// The branch that closes the innermost loop around the split, or NULL.
 const Instr *sim_loop_around(const WarpSplit *p);
-// Whether nothing that the warp could run leads anywhere, unless another one does something.
+// True if nothing that the warp could run makes progress, unless another warp does something.
 bool sim_is_stuck(const Warp *w);
-// Of a warp that is stuck: lets another of its paths run, or lanes go on that have come to a join. False if there are none.
+// Of a stuck warp: runs another split, or releases lanes that wait for reconvergence. False if there are none.
 bool sim_give_way(Warp *w);
-// Lets the lanes go on that wait at a join while others wait for them: those of a set, or, with all of them, whoever waits.
+// Releases the lanes that wait at a reconvergence point, if one of them is in `wanted`.
 bool sim_open_reconvergence(Warp *w, uint32_t wanted);
-// The lanes for which others of their warp wait at a barrier or an operation between lanes.
+// The lanes that others of their warp wait for at a warp-level operation.
 uint32_t sim_wanted_lanes(const Warp *w);
 
-// ---- convergence.c: lanes that meet at operations between them.
+// ---- convergence.c: lanes that synchronise at warp-level operations
 
-// The instruction at which a path is.
+// The next instruction of a split.
 static inline const Instr *sim_instruction_of(const WarpSplit *p)
 {
     return &p->frame->function->program->code[p->pc];
 }
-// The path has come to instruction i, for which some lanes wait for each other.
+// The split arrives at instruction i, where lanes of the warp wait for each other.
 void sim_converge_wait(Warp *w, WarpSplit *p, const Instr *i);
-// Runs the operation at which p waits, as far as all that take part are there.
+// Executes the operation at which p waits, for each complete set of members.
 void sim_converge_execute(Warp *w, WarpSplit *p);
 
 #endif

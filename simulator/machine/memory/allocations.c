@@ -1,14 +1,14 @@
-// allocations.c: the list of all memory that a kernel may touch.
+// allocations.c: the list of all memory that a kernel may access.
 #include "machine/observer.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-// All allocations in the order of their addresses, cut into chunks, so that a program with very many of them makes and
-// frees one without moving all that lie above it. No chunk is empty.
+// All allocations by ascending address, in chunks, so that inserting or removing one moves at most a chunk. No chunk is
+// empty.
 enum { CHUNK = 256 };
 typedef struct Chunk {
-    uint64_t address[CHUNK]; // of each, side by side: they are what is searched
+    uint64_t address[CHUNK]; // of each allocation, stored contiguously for the binary search
     Allocation *held[CHUNK];
     size_t count;
 } Chunk;
@@ -16,16 +16,16 @@ typedef struct Chunk {
 static Chunk **chunks;
 static size_t chunk_count, chunk_space;
 
-typedef struct Usage { // of a device's memory
+typedef struct Usage { // of a device's memory; guarded by the lock of lock.c
     size_t allocated;
-    size_t heap, heap_limit; // of malloc in kernels: in use, and at most
-    bool heap_was_used, heap_limit_set; // not set: it is the usual one
-    uint32_t open_to; // the devices whose kernels may touch it, a bit each, beside its own
+    size_t heap, heap_limit; // malloc in kernels: bytes in use, and their limit
+    bool heap_was_used, heap_limit_set; // not set: SIM_DEFAULT_HEAP_LIMIT
+    uint32_t open_to; // mask of the other devices with peer access
 } Usage;
 
-static Usage usage[SIM_MOST_DEVICES];
+static Usage usage[SIM_MAX_DEVICES];
 
-static size_t index_above(const Chunk *c, uint64_t address) // of the first allocation that begins above it
+static size_t index_above(const Chunk *c, uint64_t address) // of the first allocation after the address
 {
     size_t low = 0, high = c->count;
     while (low < high) {
@@ -38,7 +38,7 @@ static size_t index_above(const Chunk *c, uint64_t address) // of the first allo
     return low;
 }
 
-static size_t chunk_of(uint64_t address) // the last one that begins at or below it; the first, if none does
+static size_t chunk_of(uint64_t address) // the last one that begins at or below the address, otherwise the first
 {
     size_t low = 1, high = chunk_count;
     while (low < high) {
@@ -91,7 +91,7 @@ static Chunk *add_chunk(size_t at)
     return chunks[at] = c;
 }
 
-// Moves what stands at `from` and behind it to other places.
+// Moves the entries from index `from` on.
 static void move(Chunk *c, size_t from, Chunk *other, size_t to)
 {
     memmove(other->address + to, c->address + from, (c->count - from) * sizeof *c->address);
@@ -105,7 +105,7 @@ static void remove_chunk(size_t at)
     memmove(chunks + at, chunks + at + 1, (chunk_count - at) * sizeof *chunks);
 }
 
-// The chunk in which an allocation with this address belongs; it has room for it.
+// The chunk for an allocation with this address; splits a full one.
 static Chunk *chunk_for(uint64_t address)
 {
     if (chunk_count == 0)
@@ -153,11 +153,11 @@ static void insert(uint64_t address, uint8_t *memory, size_t bytes, MemoryKind k
         sim_observer.begin_allocation(a);
 }
 
-// ---- What has been freed, for messages: the last ones
+// ---- The last freed allocations, for messages
 
 enum { MOST_FREED = 4096 };
 static Freed freed[MOST_FREED];
-static size_t freed_count; // of all that were ever noted
+static size_t freed_count; // ever freed
 
 static void note_freed(const Allocation *a)
 {
@@ -167,7 +167,7 @@ static void note_freed(const Allocation *a)
                            : a->kind == ARRAY_MEMORY  ? "cudaFreeArray"
                            : a->granules              ? "cuMemAddressFree"
                                                       : "cudaFree";
-    freed[freed_count++ % MOST_FREED] = (Freed){a->address, a->bytes, a->call, freed_by, a->call_number};
+    freed[freed_count++ % MOST_FREED] = (Freed){a->address, a->bytes, a->call, freed_by, a->call_number, a->made_at, a->freed_at};
 }
 
 const Freed *sim_freed_at(uint64_t address)
@@ -180,9 +180,9 @@ const Freed *sim_freed_at(uint64_t address)
     return NULL;
 }
 
-// ---- They come and go
+// ---- Creation and removal
 
-// Takes the allocation that begins there off the list, and gives its memory back if it is ours.
+// Removes the allocation at this address from the list. `ours`: its memory belongs to the simulator, and is freed.
 static void take_out(uint64_t address, bool ours)
 {
     const size_t number = chunk_of(address);
@@ -233,7 +233,7 @@ void sim_open_memory(int owner, int device, bool open)
     const uint32_t bit = 1u << device;
     usage[owner].open_to = open ? usage[owner].open_to | bit : usage[owner].open_to & ~bit;
     for (Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address))
-        if (a->device == owner && a->open_to != SIM_ALL_DEVICES && !a->pool) // a pool's memory has an own rule
+        if (a->device == owner && a->open_to != SIM_ALL_DEVICES && !a->pool) // a pool has its own access rights
             a->open_to = open ? a->open_to | bit : a->open_to & ~bit;
 }
 
@@ -247,7 +247,7 @@ bool sim_set_heap_limit(size_t bytes)
     return true;
 }
 
-// What an allocation takes of the heap, whose pieces begin at multiples of 16.
+// Bytes that an allocation takes from the heap, which is allocated in units of 16.
 static size_t heap_share(size_t bytes)
 {
     return (bytes + 15) / 16 * 16;
@@ -264,15 +264,15 @@ static bool take_from_heap(size_t bytes)
     return true;
 }
 
-// Whether it lies in the host's memory: managed memory does until a kernel wants it on the device.
+// True if it counts as host memory: managed memory stays there until a kernel accesses it.
 static bool is_of_host(MemoryKind kind)
 {
     return kind == PINNED_MEMORY || kind == MANAGED_MEMORY;
 }
 
-static size_t of_host; // bytes of such memory in use
+static size_t of_host; // bytes in use
 
-// Where memory of a kind is counted.
+// The counter for this kind of memory.
 static size_t *allocated_of(MemoryKind kind, int device)
 {
     return is_of_host(kind) ? &of_host : &usage[device].allocated;
@@ -315,7 +315,7 @@ uint64_t sim_reserve_addresses(size_t bytes, size_t alignment)
     uint64_t address;
     Granule *granules = calloc(bytes / SIM_GRANULE, sizeof *granules);
     uint8_t *memory = granules ? sim_take_memory(bytes, alignment, true, &address) : NULL;
-    if (!memory || !sim_in_device_range((void *)(uintptr_t)address)) { // elsewhere nothing can be mapped
+    if (!memory || !sim_in_device_range((void *)(uintptr_t)address)) { // pages can only be mapped in the device range
         free(granules);
         free(memory);
         return 0;
@@ -330,7 +330,7 @@ bool sim_place_variable(Variable *v)
     uint64_t address;
     uint8_t *memory = sim_take_memory(v->bytes, v->align, !v->managed, &address);
     if (!memory)
-        return false; // and without an address: there is nothing to end
+        return false; // v->address is not set
     v->address = address;
     insert(address, memory, v->bytes, MODULE_MEMORY);
     if (v->managed)

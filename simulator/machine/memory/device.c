@@ -1,4 +1,4 @@
-// device.c: the GPU that is reported: the limits of an H200, or what the environment asks for.
+// device.c: the properties of the simulated GPU: those of an H200, unless the environment sets others.
 #include "machine/block.h"
 #include "base/platform.h"
 
@@ -6,7 +6,7 @@ _Thread_local int sim_current_device;
 
 static Device device;
 static int device_count;
-static Once described; // `device` is only read from then on
+static Once described; // `device` is immutable afterwards
 
 static void describe(void)
 {
@@ -20,7 +20,7 @@ static void describe(void)
         .threads_per_sm = 2048,
         .blocks_per_sm = 32,
         .registers_per_sm = 65536,
-        .l2_bytes = 0, // it has no caches
+        .l2_bytes = 0, // caches are not simulated
         .memory_bytes = host / (size_t)device_count < h200 ? host / (size_t)device_count : h200,
         .host_bytes = host,
     };

@@ -1,8 +1,8 @@
-// faults.c: the host's own accesses of memory that it must not touch: what the system stops ends here.
+// faults.c: passes the host's invalid accesses to device memory to the observer.
 #include "machine/observer.h"
 #include "base/platform.h"
 
-// The program's own thread is here in the midst of its own code, so that the observer may print.
+// Runs on the faulting thread, synchronously with its code, so the observer may print.
 static bool explain_fault(const void *address, bool writes, const void *at, bool last)
 {
     return (sim_in_device_range(address) || sim_in_shared_range(address)) && sim_observer.see_host_access &&

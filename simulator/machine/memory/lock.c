@@ -1,8 +1,8 @@
-// lock.c: the lock of what the program's threads share.
+// lock.c: the global lock of the program's host threads.
 #include "machine/memory/memory.h"
 
 static Lock memory_lock;
-static _Thread_local int times_held; // memory_lock, by this thread
+static _Thread_local int times_held; // recursion depth
 
 Lock *sim_lock_memory(void)
 {

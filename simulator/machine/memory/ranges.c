@@ -1,45 +1,43 @@
-// ranges.c: where allocations lie: in two ranges of addresses, reserved once.
+// ranges.c: the two address ranges of allocations, reserved once.
 //
-// Memory of the device is nothing that the host may touch. Its addresses are pages that nobody may read or write;
-// the bytes lie in other pages, at a constant distance that only the simulator knows. A program that touches such an
-// address all the same is told so (faults.c). Memory that host and device share lies in both places: where the checker
-// has closed its pages to the host, the simulator finds the same bytes in the other place.
+// Device addresses are pages without access rights; the bytes are in other pages, at a constant distance. A host access to a
+// device address therefore faults (faults.c). Memory shared by host and device is mapped at both addresses, so that the
+// simulator can access it while the checker has protected the host's pages.
 //
-// Fresh memory of the device holds POISON, so that a kernel that reads what nobody wrote gives the same wrong answer
-// every time. All its pages show one file full of it until they are first written: an allocation of any size costs no
-// memory before. What the host may touch begins as zeros, as fresh pages do on any machine: who reads it there is not
-// seen.
+// New device memory is filled with POISON, so that an uninitialised read yields the same wrong result in every run. Its
+// pages map one file of poison, copy-on-write, so that unused memory costs nothing. Memory that the host may access starts
+// as zeros, like new pages on any machine; uninitialised reads of it are not detected.
 //
-// A host without pages has no addresses to reserve. There the device's are numbers at which no memory of the host lies,
-// and each of its allocations has bytes of its own.
+// A host without virtual memory cannot reserve addresses. There, device addresses are numbers outside of host memory, and
+// each allocation has its own memory.
 #include "machine/memory/memory.h"
 #include "base/platform.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECE_BYTES = 4 << 20, POISON = 0xff, LEAST_ALIGNMENT = 512 }; // the last: as cudaMalloc gives it
+enum { PIECE_BYTES = 4 << 20, POISON = 0xff, LEAST_ALIGNMENT = 512 }; // MIN_ALIGNMENT: that of cudaMalloc
 
 typedef struct Range {
     uint64_t begin, end;
-    uint8_t *memory; // of the address `begin`
-    size_t mapped;   // so many bytes of it can be used
-    uint64_t next;   // where the last allocation ended
-    int fresh;       // what its fresh bytes hold
+    uint8_t *memory; // host address of `begin`
+    size_t mapped;   // bytes usable so far
+    uint64_t next;   // end of the last allocation
+    int fresh;       // byte that new memory is filled with
 } Range;
 
-static Range device_range, shared_range; // of device memory; of memory that the host may touch, too
+static Range device_range, shared_range; // device memory; memory that the host may access, too
 static bool reserved; // both, as pages
 static int poison_file;
 
-// The device's addresses on a host without pages.
+// Device addresses on a host without virtual memory.
 static const uint64_t APART_BEGIN = sizeof(void *) == 4 ? 0x80000000 : 1ull << 48,
                       APART_BYTES = sizeof(void *) == 4 ? 0x7ff00000 : 1ull << 40;
 
 static void set_range(Range *range, uint8_t *addresses, uint8_t *memory, size_t bytes, int fresh)
 {
     const uint64_t begin = (uint64_t)(uintptr_t)addresses;
-    // What lies before the first allocation is in the range, too: free(), given a pointer to it, looks there first.
+    // The range also covers the bytes before the first allocation, which free() reads when it is given a pointer to that.
     *range = (Range){.begin = begin, .end = begin + bytes, .memory = memory, .next = begin + LEAST_ALIGNMENT, .fresh = fresh};
 }
 
@@ -50,7 +48,7 @@ static void copy_shared(uint8_t *to, const uint8_t *from)
             memcpy(to + (a->address - shared_range.begin), from + (a->address - shared_range.begin), a->bytes);
 }
 
-// In a child of the process: what it had in common with its parent becomes its own, as all its other memory is.
+// After fork, in the child: replaces pages shared with the parent by private copies.
 static void leave_parent(void)
 {
     if (shared_range.mapped == 0)
@@ -68,7 +66,7 @@ static void leave_parent(void)
 static bool reserve_ranges(void)
 {
     const size_t bytes =
-        (2 * sim_device()->memory_bytes / PIECE_BYTES + 1) * PIECE_BYTES; // twice: for what lies between
+        (2 * sim_device()->memory_bytes / PIECE_BYTES + 1) * PIECE_BYTES; // twice the memory, for fragmentation
     uint8_t *addresses = sim_reserve_pages(bytes), *memory = sim_reserve_pages(bytes),
             *shared = sim_reserve_pages(bytes), *shared_memory = sim_reserve_pages(bytes);
     poison_file = sim_make_fill(POISON, PIECE_BYTES);
@@ -98,7 +96,7 @@ static uint64_t round_up(uint64_t number, uint64_t unit)
     return (number + unit - 1) / unit * unit;
 }
 
-// Makes the range's memory usable up to that many bytes.
+// Makes the first `bytes` of the range's memory usable.
 static bool map(Range *range, size_t bytes)
 {
     const size_t at_once = range->fresh == POISON ? PIECE_BYTES : round_up(bytes, PIECE_BYTES) - range->mapped;
@@ -111,7 +109,7 @@ static bool map(Range *range, size_t bytes)
     return true;
 }
 
-// The first gap from `from` on that holds so many bytes and one behind them that is nobody's; 0 if there is none.
+// The first gap from `from` on with room for the bytes and one unallocated byte after them; 0 if there is none.
 static uint64_t find_gap(const Range *range, uint64_t from, size_t bytes, size_t alignment)
 {
     for (uint64_t at = round_up(from, alignment); at < range->end && bytes < range->end - at;) {
@@ -123,7 +121,7 @@ static uint64_t find_gap(const Range *range, uint64_t from, size_t bytes, size_t
     return 0;
 }
 
-// The same, with memory; 0 if there is none.
+// The same, with mapped memory; 0 on failure.
 static uint64_t take_gap(Range *range, uint64_t from, size_t bytes, size_t alignment)
 {
     const uint64_t address = find_gap(range, from, bytes, alignment);
@@ -133,14 +131,14 @@ static uint64_t take_gap(Range *range, uint64_t from, size_t bytes, size_t align
     return address;
 }
 
-// What was freed is not given again at once, for who still uses it to be told. But a program that allocates and frees as much
-// again and again, as in a loop, is to find few addresses, and so to launch the same: see repeats.c.
+// A freed address is not reused at once, so that a use after free is detected. But a loop that allocates and frees the same
+// size should see few addresses, so that its launches can be memoized (repeats.c).
 enum { OFTEN = 6, RESTING = 2, MOST_FREED = 64 };
 static struct Gap {
     uint64_t address;
     size_t bytes;
-    int times; // that so many bytes have been freed by then
-} freed[MOST_FREED]; // the oldest first; under the lock of lock.c
+    int times; // how often this size had been freed by then
+} freed[MOST_FREED]; // oldest first; guarded by the lock of lock.c
 static int freed_count;
 
 static void forget_freed(int number)
@@ -167,7 +165,8 @@ static bool suits(const Range *range, int number, size_t bytes, size_t alignment
            find_gap(range, address, bytes, alignment) == address;
 }
 
-// The one that has rested longest, where as much was freed OFTEN and more than RESTING would do; 0 if there is none.
+// The longest freed address of this size, if the size was freed REUSE_AFTER times or more and more than KEPT_UNUSED
+// candidates exist; otherwise 0.
 static uint64_t take_freed(const Range *range, size_t bytes, size_t alignment)
 {
     int oldest = 0, count = 0, times = 0;
@@ -184,7 +183,7 @@ static uint64_t take_freed(const Range *range, size_t bytes, size_t alignment)
     return address;
 }
 
-// An address that nothing has, in the range; 0 if there is none. Where no more memory is to be had, any that was freed will do.
+// A free address in the range, or 0. If the range has no unused addresses left, any freed one is taken.
 static uint64_t take_addresses(Range *range, size_t bytes, size_t alignment)
 {
     const uint64_t rested = take_freed(range, bytes, alignment);
@@ -211,7 +210,7 @@ uint8_t *sim_take_memory(size_t bytes, size_t alignment, bool on_device, uint64_
     if (!can_reserve())
         return take_apart(bytes, alignment, on_device, address);
     Range *range = on_device ? &device_range : &shared_range;
-    // Pages that are closed to the host are one allocation's, and so are those that other processes may share.
+    // Pages that the host may be denied, or that other processes may map, hold one allocation only.
     if ((!on_device || bytes >= sim_page_bytes()) && alignment < sim_page_bytes())
         alignment = sim_page_bytes();
     *address = take_addresses(range, bytes, alignment);
@@ -241,7 +240,7 @@ int sim_share_pages(const Allocation *a)
     return mapped ? file : -1;
 }
 
-// The poison's file again, which shows in whole pieces.
+// Maps the poison file again, at the offset that it had.
 bool sim_make_fresh(uint8_t *memory, size_t bytes)
 {
     for (size_t done = 0, length; done < bytes; done += length) {
@@ -253,14 +252,14 @@ bool sim_make_fresh(uint8_t *memory, size_t bytes)
     return true;
 }
 
-// What host and device share has pages of its own, which the host must not touch any more.
+// Memory shared by host and device occupies whole pages; denies the host access to them.
 static void close_pages(uint64_t address, size_t bytes)
 {
     if (sim_checks() && sim_in_shared_range((const void *)(uintptr_t)address))
         sim_protect_pages((void *)(uintptr_t)address, bytes, NO_ACCESS);
 }
 
-// Pages in which nothing else lies go back to the system, and are fresh when they are used again.
+// Whole free pages are returned to the system and filled again at the next use.
 void sim_return_memory(uint64_t address, uint8_t *memory, size_t bytes, bool may_come_again)
 {
     if (!reserved) {

@@ -1,14 +1,13 @@
-// spaces.c: the address spaces, and the one function through which a kernel reads and writes memory.
+// spaces.c: address spaces, and the one function through which kernels access memory.
 //
-// Device memory has the addresses that the program knows, checked against the list of allocations.
-// Shared and local memory have addresses of their own, from 0 on; their generic addresses lie in two
-// windows that no pointer of the program reaches.
+// Global addresses are those of the program, checked against the list of allocations. Shared and local memory have addresses
+// from 0; their generic addresses are in two windows that contain no host pointer.
 #include "machine/observer.h"
 #include "machine/ops/lanes.h"
 
 #include <string.h>
 
-// Whether a device's kernels may touch it.
+// True if kernels of the device may access the allocation.
 static bool is_open(const Allocation *a, int device)
 {
     return a->open_to >> device & 1;
@@ -53,13 +52,13 @@ static bool writes_memory(AccessKind kind)
     return kind != ACCESS_READ && kind != ACCESS_ASYNC_READ;
 }
 
-// Whoever writes where others may read does so in its turn; who runs ahead notes what it reads, and others may write.
+// Writes wait until all earlier blocks have ended; a speculative block records what it reads.
 static void note_use(Warp *w, AccessKind kind)
 {
     Block *b = w->block;
     if (writes_memory(kind)) {
         sim_await_turn(b);
-        if (w->near->writer != b->place + 1) // others read beside it
+        if (w->near->writer != b->place + 1) // avoids a write to a cache line that other workers read
             w->near->writer = b->place + 1;
         return;
     }
@@ -74,12 +73,12 @@ static void note_use(Warp *w, AccessKind kind)
         b->read[b->read_count++] = w->near;
 }
 
-// Which lanes lie in one place with the lane before, or right behind it.
+// Finds the lanes with the address of the previous lane, and those that continue its bytes.
 static void find_neighbours(Access *access)
 {
     const uint64_t *address = access->address;
     uint32_t alike = 0, beside = 0;
-    if ((access->mask & (access->mask - 1)) == 0) // one lane has none
+    if ((access->mask & (access->mask - 1)) == 0) // a single lane has no neighbour
         return;
     for (int l = 1; l < LANES; l++) {
         alike |= (uint32_t)(address[l] == address[l - 1]) << l;
@@ -93,7 +92,7 @@ static void find_neighbours(Access *access)
     access->twice = different == 0;
 }
 
-// Finds out how far the addresses of the lanes that are on reach; returns the bits that are set in any of them.
+// Finds the lowest and highest address of the active lanes; returns the OR of all their addresses.
 static uint64_t find_reach(Access *access)
 {
     const uint64_t *address = access->address;
@@ -105,9 +104,9 @@ static uint64_t find_reach(Access *access)
     return bits;
 }
 
-// ---- Layouts: see address_pattern.h
+// ---- Address patterns: address_pattern.h
 
-// Whether all lanes' addresses lie as they did the last time, and none wraps around.
+// True if the addresses have the cached distances, and none wraps around.
 static inline bool has_layout(const AddressPattern *s, const Instr *i, const Access *access)
 {
     const uint64_t first = access->address[0];
@@ -128,7 +127,7 @@ static Pattern pattern_of_quarter(const uint64_t *apart, size_t bytes)
 static void find_layout(AddressPattern *s, const Instr *i, Access *access)
 {
     const uint64_t *address = access->address, first = address[0];
-    uint64_t apart = 0, different = 0; // from where consecutive lanes would be, from the first
+    uint64_t apart = 0, different = 0; // spread: distances from consecutive addresses; different: from the first address
     s->of = i;
     s->bytes = access->bytes;
     for (int l = 0; l < LANES; l++) {
@@ -159,9 +158,8 @@ static void find_layout(AddressPattern *s, const Instr *i, Access *access)
     s->fast_path.of = NULL;
 }
 
-// Finds out how the lanes' addresses lie to each other; returns the bits that are set in any of them, as far as an alignment
-// needs them. A program of one thread comes here at each access: a single lane is not searched for. Who asks for pieces wants to
-// know neighbours.
+// Finds the access's pattern; returns bits that show misaligned addresses. neighbours: also find segments of partial warps.
+// A single lane is handled first, for programs with one thread.
 static inline uint64_t survey(const Warp *w, const Instr *i, Access *access, bool neighbours)
 {
     access->pattern = SCATTERED;
@@ -188,7 +186,7 @@ static inline uint64_t survey(const Warp *w, const Instr *i, Access *access, boo
     return first | s->bits;
 }
 
-// Whether the allocation has what is asked for from `least` to `most`, and all of it is mapped.
+// True if the allocation contains the bytes from `lowest` to `highest` + access->bytes, mapped and accessible.
 static inline bool holds(const Allocation *a, const Warp *w, const Access *access, uint64_t least, uint64_t most)
 {
     const size_t bytes = access->bytes;
@@ -198,14 +196,14 @@ static inline bool holds(const Allocation *a, const Warp *w, const Access *acces
                                             writes_memory(access->kind)) == most + bytes;
 }
 
-// Sets the pointers of all lanes that are on: address 0 of lane l lies at `origin` plus l times lane_bytes.
+// Sets the pointers of the active lanes; address 0 of lane l is at `origin` + l * lane_bytes.
 static void set_pointers(Access *access, uint64_t origin, size_t lane_bytes)
 {
     const uint32_t mask = access->mask;
     FOR_EACH_LANE(access->pointer[l] = (uint8_t *)(uintptr_t)(origin + access->address[l] + (uint64_t)l * lane_bytes))
 }
 
-// Shared memory, where a lane's address may tell of which block of the cluster.
+// Shared memory of the cluster: an address may hold a block's rank.
 static void find_shared(Warp *w, const Instr *i, Access *access)
 {
     const size_t size = w->block->launch->shared_bytes;
@@ -222,7 +220,7 @@ static void find_shared(Warp *w, const Instr *i, Access *access)
     }
 }
 
-// Shared or local memory, of `size` bytes for each lane.
+// Shared or local memory; `size` bytes in each space.
 static void find_in_block(Warp *w, const Instr *i, Access *access, size_t size, uint8_t *memory, size_t lane_bytes)
 {
     const uint64_t bits = survey(w, i, access, w->block->clocks && access->space == SHARED);
@@ -237,7 +235,7 @@ static void find_in_block(Warp *w, const Instr *i, Access *access, size_t size, 
                 access->address[l] > size - access->bytes)
                 misplaced(w, i, access, l);
         }
-    if (lane_bytes) { // a pattern is one of places, not of numbers
+    if (lane_bytes) { // local addresses of different lanes are different bytes, whatever their pattern
         access->pattern = SCATTERED;
         access->alike = access->beside = access->twice = 0;
         access->layout = NULL;
@@ -255,11 +253,12 @@ static Allocation *open_allocation_at(const Warp *w, uint64_t address)
     return a && is_open(a, w->block->launch->device) ? a : NULL;
 }
 
-// Some lanes use the allocation that is near: those who keep the blocks' turns, or look at other launches, note it.
+// Records the use of the warp's last allocation, for speculative blocks, other launches and the observer.
 static inline void note_uses(Warp *w, const Instr *i, const Access *access, uint32_t mask)
 {
     const Launch *launch = w->block->launch;
-    if (writes_memory(access->kind) && sim_only_reads(launch, w->near)) // its address has left the allocation that it came from
+    if (writes_memory(access->kind) && sim_only_reads(launch, w->near)) // out of bounds of the allocation that the pointer
+                                                                        // came from
         __atomic_store_n(&w->near->changes_in, launch->number, __ATOMIC_RELAXED);
     if (reads_memory(access->kind) && __atomic_load_n(&w->near->read_in, __ATOMIC_RELAXED) != launch->number)
         __atomic_store_n(&w->near->read_in, launch->number, __ATOMIC_RELAXED);
@@ -277,7 +276,7 @@ static void find_in_device_memory(Warp *w, const Instr *i, Access *access)
     if ((bits & (access->alignment - 1)) == 0) {
         if (!holds(w->near, w, access, access->least, access->most))
             w->near = open_allocation_at(w, access->least);
-        if (holds(w->near, w, access, access->least, access->most)) { // as nearly always
+        if (holds(w->near, w, access, access->least, access->most)) { // the common case
             note_uses(w, i, access, access->mask);
             set_pointers(access, (uint64_t)(uintptr_t)w->near->memory - w->near->address, 0);
             if (w->block->clocks)
@@ -338,7 +337,7 @@ uint64_t sim_window(Space space)
     return space == SHARED ? SHARED_WINDOW : space == LOCAL ? LOCAL_WINDOW : 0;
 }
 
-// Generic addresses of shared and local memory say whose they are in the bits from OWNER_BIT on; 0: nobody knows.
+// Generic addresses of shared and local memory identify their owner in the bits from OWNER_BIT on; 0: unknown.
 enum { OWNER_BIT = 40, THREAD_BITS = 11, OWNER_BITS = SHARED_WINDOW_BIT - OWNER_BIT };
 
 uint64_t sim_owner_of(const Warp *w, int lane, Space space)
@@ -355,7 +354,7 @@ uint64_t sim_offset_of_generic(uint64_t address)
 {
     if (sim_space_at(address) == GLOBAL)
         return address;
-    const int above = 64 - OWNER_BIT; // an offset before the window's begin is negative
+    const int above = 64 - OWNER_BIT; // sign-extends: pointer arithmetic may lead to an offset below 0
     return (uint64_t)((int64_t)(address << above) >> above);
 }
 
@@ -364,7 +363,7 @@ static void find_strange_owner(Warp *w, const Instr *i, int lane, Space space, u
     sim_observer.use_strange(w, i, lane, space, (space == SHARED ? owner : owner & ((1u << THREAD_BITS) - 1)) - 1);
 }
 
-// Whether it is that of another block of the cluster.
+// True if the owner is a block of the cluster.
 static bool is_of_cluster(const Warp *w, uint64_t owner)
 {
     for (uint32_t k = 0; k < w->block->launch->cluster_blocks; k++)
@@ -389,7 +388,7 @@ void sim_split_generic(Warp *w, const Instr *i, uint64_t *address, uint32_t mask
     uint64_t bits = 0;
     memset(in, 0, SPACES * sizeof *in);
     FOR_EACH_LANE(bits |= address[l])
-    if (bits >> SHARED_WINDOW_BIT == 0) { // as most often: no lane in a window
+    if (bits >> SHARED_WINDOW_BIT == 0) { // fast path: all lanes in global memory
         in[GLOBAL] = mask;
         return;
     }
@@ -431,7 +430,7 @@ void sim_is_space(Warp *w, const Instr *i, uint32_t mask)
 {
     const uint64_t *address = OPERAND(uint64_t, a);
     uint32_t *d = OPERAND(uint32_t, d), result = 0;
-    const bool own = i->at.space == SHARED && !(i->flags & WITHIN_CLUSTER); // the block's own
+    const bool own = i->at.space == SHARED && !(i->flags & WITHIN_CLUSTER); // of the block itself
     for (int l = 0; l < LANES; l++)
         result |= (uint32_t)(sim_space_at(address[l]) == (Space)i->at.space && 
                              !(own && sim_names_block(sim_offset_of_generic(address[l])))) << l;

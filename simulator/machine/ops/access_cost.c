@@ -1,11 +1,11 @@
-// access_cost.c: what an access of a warp costs: sectors of global memory, rounds of the banks of shared memory.
+// access_cost.c: counts the sectors of an access to global memory, and the bank conflicts of one to shared memory.
 #include "machine/observer.h"
 #include "machine/ops/lanes.h"
 
-enum { BANKS = 32 }; // of shared memory: words of 4 bytes lie in them in turn
-enum { ROUND_BYTES = 128 }; // what shared memory gives at once
+enum { BANKS = 32 }; // of shared memory, 4 bytes wide
+enum { ROUND_BYTES = 128 }; // bytes that shared memory delivers in a wavefront
 
-// What an access costs is kept with its layout, by the place of its first address in so many bytes.
+// Costs are cached with the address pattern, by the first address modulo `bytes`.
 static inline unsigned cost_of(const Access *access, uint8_t *known, unsigned bytes, unsigned (*reckon)(const Access *access))
 {
     const uint64_t place = access->address[0] % bytes;
@@ -22,7 +22,7 @@ static unsigned count_sectors(const Access *access)
 {
     if (access->pattern == CONSECUTIVE)
         return (unsigned)((access->address[0] % SECTOR + LANES * access->bytes + SECTOR - 1) / SECTOR);
-    if (access->pattern == ALL_SAME || (access->mask & (access->mask - 1)) == 0) // a lane's never crosses a sector's edge
+    if (access->pattern == ALL_SAME || (access->mask & (access->mask - 1)) == 0) // an aligned element never crosses a sector
         return 1;
     const uint32_t following = sim_following_lanes(access, access->mask);
     uint64_t seen[LANES], most = 0;
@@ -31,7 +31,7 @@ static unsigned count_sectors(const Access *access)
         const int first = __builtin_ctz(begins), last = sim_end_of_piece(following, first);
         const uint64_t end = (access->address[last] + access->bytes - 1) / SECTOR;
         for (uint64_t sector = access->address[first] / SECTOR; sector <= end; sector++) {
-            unsigned k = count > 0 && sector > most ? 0 : count; // beyond all others it is new
+            unsigned k = count > 0 && sector > most ? 0 : count; // higher than all earlier ones: new
             while (k > 0 && seen[k - 1] != sector)
                 k--;
             if (k == 0)
@@ -42,33 +42,33 @@ static unsigned count_sectors(const Access *access)
     return count;
 }
 
-// Whether all words that these lanes want lie in different banks.
+// True if all requested words are in different banks.
 static bool in_different_banks(const Access *access, uint32_t lanes, int words)
 {
     const uint32_t word_bits = (1u << words) - 1;
     uint32_t used = 0, twice = 0;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         const uint32_t wanted = word_bits
-                                << (access->address[__builtin_ctz(rest)] / 4 % BANKS); // never beyond the last
+                                << (access->address[__builtin_ctz(rest)] / 4 % BANKS); // an element never wraps around the
+                                                                                       // banks
         twice |= used & wanted;
         used |= wanted;
     }
     return twice == 0;
 }
 
-// Whether all words that are wanted lie within one row of the banks: then no two of them share a bank.
+// True if all words are within one row of the banks: then no two share a bank.
 static bool is_in_one_row(const Access *access, int words)
 {
     return access->most / 4 - access->least / 4 + (uint64_t)words <= BANKS;
 }
 
-// The rounds where the lanes' words lie upwards or downwards, as mostly: then only neighbours can want the same one. 0
-// where they do not.
+// Wavefronts if the lanes' words ascend or descend: then only neighbours can request the same one. 0: they do not.
 static unsigned rounds_in_order(const Access *access, uint32_t lanes, int words)
 {
     uint8_t count[BANKS] = {0}, most = 0;
     bool up = false, down = false;
-    uint64_t last = UINT64_MAX; // no lane's
+    uint64_t last = UINT64_MAX; // none
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         const uint64_t word = access->address[__builtin_ctz(rest)] / 4;
         if (word == last)
@@ -84,11 +84,11 @@ static unsigned rounds_in_order(const Access *access, uint32_t lanes, int words)
     return up && down ? 0 : most;
 }
 
-// Rounds that shared memory takes for lanes in pieces, each behind the one before; else 0. Each piece has a word of a bank at most once, so the
-// banks' rounds are counted side by side: bit k of bank b's number is bit b of digits[k].
+// Wavefronts if the segments ascend without overlap; otherwise 0. A segment requests at most one word of a bank, so one
+// bit-sliced addition counts all banks: bit b of digits[k] is bit k of the count of bank b.
 static unsigned rounds_in_pieces(const Access *access, uint32_t lanes, int words)
 {
-    uint32_t digits[6] = {0}; // of numbers up to 32
+    uint32_t digits[6] = {0}; // counts up to 32
     const uint32_t following = (access->alike | access->beside) & lanes & lanes << 1;
     uint64_t behind = 0;
     if (!following)
@@ -108,7 +108,7 @@ static unsigned rounds_in_pieces(const Access *access, uint32_t lanes, int words
         behind = end;
     }
     unsigned most = 0;
-    uint32_t banks = ~0u; // with the largest number, as far as its digits are known
+    uint32_t banks = ~0u; // those with the largest count, by the digits seen so far
     for (int k = 5; k >= 0; k--)
         if (banks & digits[k]) {
             banks &= digits[k];
@@ -117,7 +117,7 @@ static unsigned rounds_in_pieces(const Access *access, uint32_t lanes, int words
     return most;
 }
 
-// Rounds that shared memory takes for these lanes: a bank gives one word a round, to any number of lanes.
+// Wavefronts of these lanes: in each, a bank delivers one word to any number of lanes.
 static unsigned bank_rounds(const Access *access, uint32_t lanes, int words)
 {
     if (lanes == 0 || is_in_one_row(access, words))
@@ -150,10 +150,9 @@ static unsigned sectors(const Access *access)
     return access->layout ? cost_of(access, access->layout->sectors, SECTOR, count_sectors) : count_sectors(access);
 }
 
-// How many rounds more than needed. Elements of 4 bytes are served for the whole warp at a time, of
-// 8 for half a warp, of 16 for a quarter. Needed is what the lanes that are on want in all, 128 bytes
-// a round; this is reckoned for half warps where elements have 16 bytes, else for the whole warp.
-// (Found by measuring; tests/counters holds what an H200 counts.)
+// Wavefronts beyond the minimum. The hardware serves elements of 4 bytes for a whole warp at once, of 8 for half a warp, of
+// 16 for a quarter. The minimum is 128 bytes a wavefront, computed for half warps if elements have 16 bytes. Measured on an
+// H200; tests/counters has its counts.
 static unsigned count_conflicts(const Access *access)
 {
     if (access->pattern != SCATTERED)
@@ -184,7 +183,7 @@ void sim_count_access(Warp *w, const Access *access)
     Counters *c = &w->block->counters;
     const bool load = access->kind == ACCESS_READ;
     if (access->space == SHARED && sim_names_block(access->address[__builtin_ctz(access->mask)]))
-        return; // a GPU counts what goes through the cluster's window among neither
+        return; // a GPU counts accesses through the cluster's window as neither
     if (access->space == SHARED) {
         *(load ? &c->shared_loads : &c->shared_stores) += 1;
         sim_count_conflicts(w, access);

@@ -1,12 +1,12 @@
-// across.c: operations between the lanes of a warp, and what they tell the outside.
+// across.c: warp-level operations, printf, assert and malloc.
 #include "machine/observer.h"
 #include "machine/ops/lanes.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-// shfl: b tells how far, c holds the end of a lane's segment and its mask. The lane whose value each lane gets.
-// Returns the lanes that ask for one in range; the others get their own.
+// shfl: operand b is the distance or index, c holds the end of the segment and its mask. Finds each lane's source lane;
+// returns the lanes with one in range. The others read themselves.
 static uint32_t find_partners(const Instr *i, const uint32_t *b, const uint32_t *c, uint32_t partner[LANES])
 {
     uint32_t in_range = 0;
@@ -36,7 +36,7 @@ void sim_shuffle(Warp *w, const Instr *i, uint32_t mask)
         uint32_t *p = OPERAND(uint32_t, second);
         *p = (*p & ~mask) | (in_range & mask);
     }
-    uint32_t strangers = 0; // lanes that get the value of one that takes no part
+    uint32_t strangers = 0; // lanes that read a non-participating lane
     for (uint32_t rest = w->block->clocks ? mask : 0; rest; rest &= rest - 1)
         strangers |= mask >> (partner[__builtin_ctz(rest)] & 31) & 1 ? 0 : rest & -rest;
     if (strangers)
@@ -112,12 +112,12 @@ void sim_elect(Warp *w, const Instr *i, uint32_t mask)
     }
 }
 
-// There is no clock: the instructions of the warp stand for it, and what loops have waited for it. Of two looks the later one sees
-// more, also where the instructions between them have not been counted yet.
+// There is no clock. It advances with the warp's instructions, and by what loops have waited (move_clock). Each read
+// advances it, too, so that consecutive reads differ before their instructions are counted.
 void sim_read_clock(Warp *w, const Instr *i, uint32_t mask)
 {
     w->waited++;
-    const uint64_t value = (w->instructions + w->waited) >> (i->op ? 32 : 0); // op: the upper half
+    const uint64_t value = (w->instructions + w->waited) >> (i->op ? 32 : 0); // op: upper half
     if (i->bytes == 8) {
         FOR_EACH_LANE(OPERAND(uint64_t, d)[l] = value)
     } else {
@@ -127,7 +127,7 @@ void sim_read_clock(Warp *w, const Instr *i, uint32_t mask)
 
 void sim_trap(Warp *w, const Instr *i, uint32_t mask)
 {
-    sim_fault(w, i, __builtin_ctz(mask), cudaErrorLaunchFailure, "the kernel trapped");
+    sim_fault(w, i, __builtin_ctz(mask), cudaErrorLaunchFailure, "the kernel executed trap");
 }
 
 // ---- printf and assert
@@ -136,8 +136,8 @@ typedef struct Printer {
     Warp *w;
     const Instr *i;
     int lane;
-    uint64_t arguments; // generic address of the next one
-    int used;           // how many came before it
+    uint64_t arguments; // generic address of the next argument
+    int used;           // arguments printed
 } Printer;
 
 static uint64_t argument(Printer *p, size_t bytes)
@@ -163,14 +163,14 @@ static void text_at(Printer *p, uint64_t address, char *text, size_t space)
     text[k] = 0;
 }
 
-// One conversion, from its % on. Returns what follows it.
+// Prints one conversion, from its % on; returns the text after it.
 static const char *print_conversion(Printer *p, const char *format)
 {
     char spec[64] = "%", text[1024];
     size_t length = 1;
     const char *at = format + 1;
     bool is_long = false;
-    int halvings = 0; // of an int: %hd is a short, %hhd a char
+    int halvings = 0; // number of h: %hd is a short, %hhd a char
     for (; *at && strchr("-+ #0123456789.*lhzjt", *at) && length < sizeof spec - 16; at++) {
         if (*at == '*')
             length += (size_t)snprintf(spec + length, 12, "%d", (int)argument(p, 4));
@@ -235,7 +235,7 @@ static uint64_t call_argument(const Printer *p, int index, size_t bytes)
     return value;
 }
 
-// __assertfail(condition, file, line, function, ...): a line for each thread, as CUDA prints it. The threads end.
+// __assertfail(condition, file, line, function, ...): prints CUDA's message for each thread. The threads exit.
 void sim_fail_assertion(Warp *w, const Instr *i, uint32_t mask)
 {
     const dim3 size = w->block->launch->block, index = w->block->index;
@@ -253,7 +253,7 @@ void sim_fail_assertion(Warp *w, const Instr *i, uint32_t mask)
     }
 }
 
-// Returns how many arguments it printed; -1 without a format.
+// Returns the number of arguments printed; -1 without a format.
 static int print_lane(Printer *p)
 {
     char format[4096];
@@ -282,14 +282,14 @@ void sim_print(Warp *w, const Instr *i, uint32_t mask)
     }
 }
 
-// ---- malloc and free in a kernel, whose blocks run one by one then
+// ---- malloc and free in a kernel: its blocks run one by one
 
 void sim_malloc(Warp *w, const Instr *i, uint32_t mask)
 {
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const Printer p = {.w = w, .i = i, .lane = __builtin_ctz(rest)};
         void *memory;
-        sim_new_allocation((size_t)call_argument(&p, 0, 8), HEAP_MEMORY, &memory); // NULL where there is none left
+        sim_new_allocation((size_t)call_argument(&p, 0, 8), HEAP_MEMORY, &memory); // NULL if out of memory
         sim_return_value(w, i, p.lane, &memory, sizeof memory);
     }
 }
@@ -297,10 +297,10 @@ void sim_malloc(Warp *w, const Instr *i, uint32_t mask)
 void sim_free(Warp *w, const Instr *i, uint32_t mask)
 {
     for (int n = 0; n < w->block->warp_count; n++)
-        w->block->warps[n].near = NULL; // it may be gone
+        w->block->warps[n].near = NULL; // it may be freed
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const Printer p = {.w = w, .i = i, .lane = __builtin_ctz(rest)};
         if (sim_end_allocation((void *)(uintptr_t)call_argument(&p, 0, 8), HEAP_MEMORY) != cudaSuccess)
-            sim_fault(w, i, p.lane, cudaErrorIllegalAddress, "free of what malloc did not give");
+            sim_fault(w, i, p.lane, cudaErrorIllegalAddress, "free() of a pointer that malloc() did not return");
     }
 }

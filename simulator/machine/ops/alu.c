@@ -1,4 +1,4 @@
-// alu.c: operations on whole numbers and bits, selection and comparison.
+// alu.c: integer and bit operations, selection and comparison.
 #include "machine/ops/instructions.h"
 #include "machine/ops/lanes.h"
 
@@ -25,7 +25,7 @@ void sim_set_predicates(Warp *w, const Instr *i, uint32_t mask, uint32_t result)
 typedef __int128 s128;
 typedef unsigned __int128 u128;
 
-// Whole numbers of every size: the same expressions, other types. W is twice as wide.
+// Integers of every size; W is twice as wide.
 #define WHOLE_NUMBERS(T, S, U, W)                                            \
     BINARY(mul_hi_##T, T, T, T, ((W)a * (W)b) >> (8 * sizeof(T)))            \
     TERNARY(mad_hi_##T, T, T, T, T, (U)(((W)a * (W)b) >> (8 * sizeof(T))) + (U)c) \
@@ -40,7 +40,7 @@ typedef unsigned __int128 u128;
     COMPARE(setp_gt_##T, T, a > b)                                           \
     COMPARE(setp_ge_##T, T, a >= b)
 
-// Where the sign does not matter.
+// Operations that do not depend on the sign.
 #define BIT_PATTERNS(U, S)                                                   \
     BINARY(add_##U, U, U, U, a + b)                                          \
     BINARY(sub_##U, U, U, U, a - b)                                          \
@@ -65,7 +65,7 @@ typedef unsigned __int128 u128;
         FOR_EACH_LANE(const U a = as[l]; const U b = bs[l]; d[l] = chosen >> l & 1 ? a : b) \
     }
 
-// Division by zero gives all bits, as on a GPU; the remainder is then the dividend.
+// Division by zero yields all ones, as on a GPU; the remainder is then the dividend.
 #define DIVISION(T, lowest)                                                  \
     static inline T divide_##T(T a, T b)                                     \
     {                                                                        \
@@ -79,8 +79,8 @@ typedef unsigned __int128 u128;
 DIVISION(int16_t, INT16_MIN)
 DIVISION(uint16_t, 0)
 
-// Of 32 bits by way of double precision, which becomes vector instructions: a quotient that is no whole number is
-// further from one than double precision's rounding can move it.
+// 32-bit division in double precision, which vectorises. Rounding cannot reach an integer: a quotient that is none is too
+// far from one.
 static inline uint32_t divide_uint32_t(uint32_t a, uint32_t b)
 {
     const uint32_t quotient = (uint32_t)(int64_t)((double)a / (b == 0 ? 1 : b));
@@ -92,7 +92,7 @@ static inline uint32_t remainder_uint32_t(uint32_t a, uint32_t b)
     return b == 0 ? a : a - divide_uint32_t(a, b) * b;
 }
 
-static inline int32_t divide_int32_t(int32_t a, int32_t b) // the lowest number by -1 is itself
+static inline int32_t divide_int32_t(int32_t a, int32_t b) // INT32_MIN / -1 is INT32_MIN
 {
     const uint32_t quotient = (uint32_t)(int64_t)((double)a / (b == 0 ? 1 : b));
     return b == 0 ? -1 : (int32_t)quotient;
@@ -125,7 +125,7 @@ TERNARY(mad_wide_uint16_t, uint32_t, uint16_t, uint16_t, uint32_t, (uint32_t)a *
 TERNARY(mad_wide_int32_t, uint64_t, int32_t, int32_t, uint64_t, (uint64_t)((int64_t)a * b) + c)
 TERNARY(mad_wide_uint32_t, uint64_t, uint32_t, uint32_t, uint64_t, (uint64_t)a * b + c)
 
-// The low and high halves of a product of the operands' low 24 bits.
+// Low and high halves of a product of the operands' low 24 bits.
 #define LOW_24(x) ((int64_t)((uint64_t)(x) << 40) >> 40)
 BINARY(mul24_lo_s32, uint32_t, uint32_t, uint32_t, LOW_24(a) * LOW_24(b))
 BINARY(mul24_hi_s32, uint32_t, uint32_t, uint32_t, (LOW_24(a) * LOW_24(b)) >> 16)
@@ -142,7 +142,7 @@ BINARY(add_sat_s32, int32_t, int32_t, int32_t, saturated((int64_t)a + b))
 BINARY(sub_sat_s32, int32_t, int32_t, int32_t, saturated((int64_t)a - b))
 TERNARY(mad_hi_sat_s32, int32_t, int32_t, int32_t, int32_t, saturated((((int64_t)a * b) >> 32) + c))
 
-// Two halves of a register at a time; with relu, what is negative becomes 0.
+// Two halves of a register at once; relu: negative results become 0.
 #define HALVES(name, T, expression)                                          \
     static inline T name##_half(T a, T b)                                    \
     {                                                                        \
@@ -181,7 +181,7 @@ static inline uint64_t reversed(uint64_t a)
 UNARY(brev_b32, uint32_t, uint32_t, reversed(a) >> 32)
 UNARY(brev_b64, uint64_t, uint64_t, reversed(a))
 
-// The place of the highest bit that differs from the sign; shift: how far it is from the top.
+// Position of the highest bit that differs from the sign; shift: its distance from the top.
 static inline uint32_t find_bit(uint64_t value, int bits, bool shift)
 {
     const uint32_t zeros = leading_zeros(value, bits);
@@ -196,7 +196,7 @@ UNARY(bfind_shiftamt_s32, uint32_t, int32_t, find_bit((uint32_t)(a < 0 ? ~a : a)
 UNARY(bfind_shiftamt_u64, uint32_t, uint64_t, find_bit(a, 64, true))
 UNARY(bfind_shiftamt_s64, uint32_t, int64_t, find_bit((uint64_t)(a < 0 ? ~a : a), 64, true))
 
-// c bits from bit b on; with a sign, the rest is filled with the field's highest bit.
+// c bits from bit b on; with_sign: sign-extended.
 static inline uint64_t field(uint64_t a, uint32_t b, uint32_t c, int bits, bool with_sign)
 {
     const uint32_t position = b & 0xff, length = c & 0xff, top = (uint32_t)bits - 1;
@@ -214,7 +214,7 @@ TERNARY(bfe_s32, uint32_t, uint32_t, uint32_t, uint32_t, field(a, b, c, 32, true
 TERNARY(bfe_u64, uint64_t, uint64_t, uint32_t, uint32_t, field(a, b, c, 64, false))
 TERNARY(bfe_s64, uint64_t, uint64_t, uint32_t, uint32_t, field(a, b, c, 64, true))
 
-// a's low `length` bits put over b's from bit `position` on.
+// b with the low `length` bits of a inserted at `position`.
 static inline uint64_t inserted(uint64_t a, uint64_t b, uint32_t position, uint32_t length, uint32_t bits)
 {
     position &= 0xff;
@@ -258,7 +258,7 @@ TERNARY(shf_r_wrap_b32, uint32_t, uint32_t, uint32_t, uint32_t, funnel(a, b, c &
 TERNARY(shf_l_clamp_b32, uint32_t, uint32_t, uint32_t, uint32_t, funnel(a, b, c < 32 ? c : 32, true))
 TERNARY(shf_r_clamp_b32, uint32_t, uint32_t, uint32_t, uint32_t, funnel(a, b, c < 32 ? c : 32, false))
 
-// Any function of three bits: bit (a << 2 | b << 1 | c) of the table is its value.
+// Any function of three bits: its value is bit (a << 2 | b << 1 | c) of the table.
 static void lop3_b32(Warp *w, const Instr *i, uint32_t mask)
 {
     uint32_t *d = OPERAND(uint32_t, d);
@@ -272,7 +272,7 @@ static void lop3_b32(Warp *w, const Instr *i, uint32_t mask)
         value |= table & 64 ? a & b & ~c : 0; value |= table & 128 ? a & b & c : 0; d[l] = value)
 }
 
-// Four bytes chosen from the eight of a and b by the nibbles of c; bit 3 spreads the sign.
+// Four of the eight bytes of a and b, selected by the nibbles of c; bit 3 replicates the byte's sign.
 static inline uint32_t permuted(uint32_t a, uint32_t b, uint32_t c)
 {
     const uint64_t bytes = (uint64_t)b << 32 | a;
@@ -306,7 +306,7 @@ TERNARY(prmt_b32_ecl, uint32_t, uint32_t, uint32_t, uint32_t, permuted_by_mode(a
 TERNARY(prmt_b32_ecr, uint32_t, uint32_t, uint32_t, uint32_t, permuted_by_mode(a, b, c, 4))
 TERNARY(prmt_b32_rc16, uint32_t, uint32_t, uint32_t, uint32_t, permuted_by_mode(a, b, c, 5))
 
-// c and the products of four pairs of bytes, of the given signs.
+// c plus the products of four pairs of bytes.
 #define DOT4(name, A, B)                                                     \
     static inline uint32_t name##_of(uint32_t a, uint32_t b, uint32_t c)     \
     {                                                                        \
@@ -320,7 +320,7 @@ DOT4(dp4a_u32_s32, uint8_t, int8_t)
 DOT4(dp4a_s32_u32, int8_t, uint8_t)
 DOT4(dp4a_s32_s32, int8_t, int8_t)
 
-// c and the products of a's two halves with two bytes of b, the low or the high ones.
+// c plus the products of a's two halves with two bytes of b.
 #define DOT2(name, A, B, first)                                              \
     TERNARY(name, uint32_t, uint32_t, uint32_t, uint32_t,                    \
             c + (uint32_t)((int32_t)(A)a * (int32_t)(B)(b >> (first))) +     \
@@ -331,7 +331,7 @@ DOT4(dp4a_s32_s32, int8_t, int8_t)
 DOT2_SIGNS(dp2a_lo, 0)
 DOT2_SIGNS(dp2a_hi, 16)
 
-// The place of the n-th set bit from place b on, upwards or, if n is negative, downwards; b itself counts.
+// Position of the n-th set bit from position b on, upwards, or downwards if n is negative; bit b counts.
 static inline uint32_t nth_bit(uint32_t a, uint32_t b, int32_t n)
 {
     if (n == 0)
@@ -345,7 +345,7 @@ static inline uint32_t nth_bit(uint32_t a, uint32_t b, int32_t n)
 }
 TERNARY(fns_b32, uint32_t, uint32_t, uint32_t, int32_t, nth_bit(a, b, c))
 
-// The low b bits, extended with their sign or with zeros; all of them where b is 32 or more and is clamped.
+// The low b bits, sign- or zero-extended; clamp: all bits if b >= 32.
 static inline uint32_t extended(uint32_t a, uint32_t b, bool with_sign, bool clamp)
 {
     if (clamp && b >= 32)
@@ -358,7 +358,7 @@ BINARY(szext_clamp_u32, uint32_t, uint32_t, uint32_t, extended(a, b, false, true
 BINARY(szext_wrap_s32, uint32_t, uint32_t, uint32_t, extended(a, b, true, false))
 BINARY(szext_wrap_u32, uint32_t, uint32_t, uint32_t, extended(a, b, false, false))
 
-// ---- Predicates: 32 lanes are 32 bits.
+// ---- Predicates: one bit for each of the 32 lanes
 
 #define PREDICATES(name, expression)                                         \
     static void name(Warp *w, const Instr *i, uint32_t mask)                 \
@@ -373,7 +373,7 @@ PREDICATES(or_pred, a | b)
 PREDICATES(xor_pred, a ^ b)
 PREDICATES(not_pred, ~a)
 
-// ---- Sums wider than a register: the carry is a register of its own.
+// ---- Extended precision: the carry is a register
 
 #define CARRIES(T, W)                                                        \
     static inline T add_with_carry_##T(uint32_t *carry, T a, T b, bool in, bool out) \
@@ -420,7 +420,7 @@ TERNARY(madc_hi_64, uint64_t, uint64_t, uint64_t, uint64_t,
 TERNARY(madc_hi_cc_64, uint64_t, uint64_t, uint64_t, uint64_t,
         add_with_carry_uint64_t(&CARRY, HIGH_64(a, b), c, true, true))
 
-// slct: a where c is not negative, else b.
+// slct: a if c is not negative, otherwise b.
 #define SELECT_BY_SIGN(T)                                                    \
     TERNARY(slct_s32_##T, T, T, T, int32_t, c >= 0 ? a : b)                  \
     TERNARY(slct_f32_##T, T, T, T, float, c >= 0 ? a : b)
@@ -430,7 +430,7 @@ SELECT_BY_SIGN(uint64_t)
 
 // ---- Decoding
 
-// slct.b64.s32: what is selected, and by what.
+// slct.b64.s32: the selected type, and that of c.
 static bool decode_select_by_sign(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     static Handler *const HANDLERS[][3] = {{slct_s32_uint16_t, slct_s32_uint32_t, slct_s32_uint64_t},
@@ -442,18 +442,17 @@ static bool decode_select_by_sign(Decoder *d, const Statement *s, const Opcode *
     return sim_plain_operands(d, s, o, i, (char[]){letter, letter, letter, by, 0});
 }
 
-// setp.lt.and.s32 p|q, a, b, c: the comparison and its opposite may each be combined with c.
+// setp.lt.and.s32 p|q, a, b, c: the result and its complement are each combined with c.
 bool sim_decode_comparison(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
-    static const char *const LOGIC[] = {"and", "or", "xor"}; // in the order of COMBINE_AND and so on
+    static const char *const LOGIC[] = {"and", "or", "xor"}; // in the order of COMBINE_AND ...
     i->combine = (uint8_t)sim_part_among(o, LOGIC, 3);
     if (i->combine < 3)
         i->flags |= COMBINE;
     return sim_plain_operands(d, s, o, i, i->combine < 3 ? "pttp" : "ptt");
 }
 
-// The handlers of an operation for each type: of whole numbers, where the sign does not matter and where it does;
-// of unsigned ones; of bits.
+// An operation's handlers by type: WHOLE does not depend on the sign, SIGNED does; UNSIGNED and BITS have only these types.
 #define WHOLE(f) [S16] = f##_uint16_t, [U16] = f##_uint16_t, [S32] = f##_uint32_t, [U32] = f##_uint32_t, \
                  [S64] = f##_uint64_t, [U64] = f##_uint64_t
 #define SIGNED(f) [S16] = f##_int16_t, [S32] = f##_int32_t, [S64] = f##_int64_t, UNSIGNED(f)

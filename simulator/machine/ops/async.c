@@ -1,15 +1,15 @@
-// async.c: cp.async, copies to shared memory that go on by themselves.
+// async.c: cp.async, non-bulk asynchronous copies to shared memory.
 //
-// A copy reads when it is issued, and writes when its thread waits for it: who forgets to wait finds what was there
-// before. A thread's copies belong to the group that it commits next; it counts its groups from 0 on.
+// A copy reads when it is issued and writes when its thread waits for it, so that code without a wait reads the old values.
+// A thread's copies belong to the group that it commits next; its groups are numbered from 0.
 #include "machine/ops/lanes.h"
 
 #include <string.h>
 
 enum { MOST_BYTES = 16 };
 
-struct AsyncCopy { // of one instruction, for the lanes that have not waited for it
-    struct AsyncCopy *next; // a later one
+struct AsyncCopy { // of one instruction, for the lanes that have not waited yet
+    struct AsyncCopy *next; // issued later
     uint32_t mask;
     uint32_t bytes;
     uint64_t group[LANES], to[LANES];
@@ -42,7 +42,7 @@ void sim_drop_copies(Warp *w)
     }
 }
 
-// Reads what the lanes copy: `bytes`, of which the first `wanted` come from device memory, the rest are 0.
+// Reads the lanes' sources: the first `wanted` bytes come from global memory, the rest of i->bytes are 0.
 static void read_sources(Warp *w, const Instr *i, uint32_t mask, const uint32_t *wanted, struct AsyncCopy *copy)
 {
     Access from = {.kind = ACCESS_ASYNC_READ, .space = GLOBAL, .bytes = i->bytes, .alignment = i->bytes};
@@ -68,13 +68,13 @@ static void read_sources(Warp *w, const Instr *i, uint32_t mask, const uint32_t 
         for (int k = 0; k < i->bytes; k += 4)
             sim_write_bytes(copy->data[l] + k, sim_read_bytes(from.pointer[l] + k, 4), 4);
     }
-    from.mask = mask; // it counts as a load of all of them
+    from.mask = mask; // counted as one load by all of them
     from.pattern = SCATTERED;
     sim_count_async_load(w, &from);
 }
 
-// cp.async [addresses 0], [addresses 1]: `bytes` to shared memory, of which the first c come from device memory, the
-// rest are 0.
+// cp.async [addresses 0], [addresses 1]: copies `bytes` to shared memory; the first c come from global memory, the rest are
+// 0.
 void sim_copy_async(Warp *w, const Instr *i, uint32_t mask)
 {
     Access to = {.kind = ACCESS_ASYNC_WRITE, .space = SHARED, .mask = mask, .bytes = i->bytes, .alignment = i->bytes};
@@ -89,10 +89,10 @@ void sim_copy_async(Warp *w, const Instr *i, uint32_t mask)
     read_sources(w, i, mask, OPERAND(uint32_t, c), copy);
 }
 
-// Writes what the copy brings to these lanes.
+// Writes the lanes' data to shared memory.
 static void land(Warp *w, const Instr *i, const struct AsyncCopy *copy, uint32_t lanes)
 {
-    // Who waits at an mbarrier for it, and not here, knows only there that it has come.
+    // For a thread that waits at an mbarrier, the copy is complete only after that wait.
     const AccessKind kind = i->kind == ARRIVE_AFTER_COPIES ? ACCESS_ASYNC_WRITE : ACCESS_WRITE;
     Access to = {.kind = kind, .space = SHARED, .mask = lanes, .bytes = copy->bytes, .alignment = copy->bytes};
     memcpy(to.address, copy->to, sizeof to.address);
@@ -101,7 +101,7 @@ static void land(Warp *w, const Instr *i, const struct AsyncCopy *copy, uint32_t
         memcpy(to.pointer[__builtin_ctz(rest)], copy->data[__builtin_ctz(rest)], copy->bytes);
 }
 
-// The lanes' copies land, in the order of their issue, but those of the last `pending` groups and what is in none yet.
+// Completes the lanes' copies in the order of their issue, except those of the last `pending` groups and uncommitted ones.
 static void await_groups(Warp *w, const Instr *i, uint32_t mask, uint64_t pending)
 {
     for (struct AsyncCopy **link = &w->copies; *link;) {

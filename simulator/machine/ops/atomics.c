@@ -1,4 +1,4 @@
-// atomics.c: atomic operations and reductions in memory.
+// atomics.c: atomic operations on memory (atom, red), and fences.
 #include "machine/observer.h"
 #include "machine/ops/lanes.h"
 
@@ -32,7 +32,7 @@ static uint64_t atomic_integer(const Instr *i, uint64_t old, uint64_t value, uin
     }
 }
 
-// The sum of two floats; with flush, subnormal numbers are zero, among them the sum.
+// The sum of two floats; flush: subnormal operands and results become 0.
 static uint32_t atomic_sum(uint32_t a_bits, uint32_t b_bits, bool flush)
 {
     enum { EXPONENT = 0x7f800000 };
@@ -46,7 +46,7 @@ static uint32_t atomic_sum(uint32_t a_bits, uint32_t b_bits, bool flush)
     return flush && !(bits[0] & EXPONENT) ? bits[0] & sign : bits[0];
 }
 
-// One or two numbers of half precision, or of bf16.
+// One or two numbers of half precision or bf16.
 static uint64_t atomic_halves(const Instr *i, uint64_t old, uint64_t value)
 {
     const bool brain = i->type == BF16 || i->type == BF16X2;
@@ -87,7 +87,7 @@ static uint64_t atomic_result(const Instr *i, uint64_t old, uint64_t value, uint
     return atomic_integer(i, old, value, other);
 }
 
-// A lane's elements, one after the other: each is an atomic operation of its own.
+// The elements of a lane's vector; each is a separate atomic operation.
 static void update_elements(Warp *w, const Instr *i, int lane, uint8_t *at, bool shared)
 {
     for (int k = 0; k < i->count; k++, at += i->bytes) {
@@ -96,7 +96,7 @@ static void update_elements(Warp *w, const Instr *i, int lane, uint8_t *at, bool
         const uint64_t other = sim_read_bytes(w->lanes + i->c + offset, i->bytes);
         const uint64_t old = sim_read_bytes(at, i->bytes), result = atomic_result(i, old, value, other, shared);
         sim_write_bytes(at, result, i->bytes);
-        w->block->watch->memory_version += result != old; // who waits in a loop for that may go on
+        w->block->watch->memory_version += result != old; // lets a polling loop continue
         if (i->list[k] != NOWHERE)
             sim_write_bytes(w->lanes + i->list[k] + offset, old, i->bytes);
     }
@@ -132,7 +132,7 @@ static void update_lanes(Warp *w, const Instr *i, Access *access)
     }
 }
 
-// One lane after the other.
+// Lanes execute one after another.
 void sim_atomic(Warp *w, const Instr *i, uint32_t mask)
 {
     const size_t bytes = (size_t)i->bytes * i->count;
@@ -151,7 +151,7 @@ void sim_atomic(Warp *w, const Instr *i, uint32_t mask)
             update_lanes(w, i, &access);
 }
 
-// ---- Fences: memory is always in order here, so only an observer learns of them.
+// ---- Fences: the simulated memory is sequentially consistent, so only the observer needs them.
 
 static void tell_fence(Warp *w, const Instr *i, uint32_t mask, FenceKind kind)
 {

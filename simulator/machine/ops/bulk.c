@@ -1,14 +1,13 @@
-// bulk.c: copies of whole pieces of memory by the copy engine, and the barriers in shared memory
-// (mbarrier) that tell when they have come.
+// bulk.c: bulk asynchronous copies (TMA) and mbarriers.
 //
-// A copy is carried out when it is issued. A phase of a barrier is over when all arrivals that it
-// awaits and all bytes that were announced have come; bytes may come before they are announced.
+// A copy is executed when it is issued. A phase completes when all expected arrivals and transaction bytes have come; bytes
+// may come before they are expected.
 #include "machine/observer.h"
 #include "machine/ops/lanes.h"
 
 #include <string.h>
 
-struct BulkSource { // in shared memory, from which a copy that a lane has begun may still read
+struct BulkSource { // shared memory that an issued copy may still read
     struct BulkSource *next;
     const Instr *copy;
     int lane;
@@ -18,16 +17,16 @@ struct BulkSource { // in shared memory, from which a copy that a lane has begun
 
 enum { VALID = 1, MOST_ARRIVALS = (1 << 20) - 1, MOST_BYTES = (1 << 20) - 1 };
 
-typedef struct Mbarrier { // its 8 bytes in shared memory
-    uint64_t phase : 1;   // the current one's parity
-    uint64_t pending : 20, expected : 20; // arrivals: that it still awaits, that each phase awaits
-    int64_t bytes : 21;   // announced, less those that have come
-    uint64_t state : 2;   // VALID, or anything else where mbarrier.init has not run
+typedef struct Mbarrier { // the 8 bytes of an mbarrier
+    uint64_t phase : 1;   // parity of the current phase
+    uint64_t pending : 20, expected : 20; // arrivals: outstanding in this phase; of every phase
+    int64_t bytes : 21;   // expected minus completed transaction bytes
+    uint64_t state : 2;   // VALID after mbarrier.init
 } Mbarrier;
 
 _Static_assert(sizeof(Mbarrier) == 8, "an mbarrier has 8 bytes");
 
-// Where a lane's operand in brackets points.
+// Host pointer to a lane's operand in brackets.
 static uint8_t *operand_pointer(Warp *w, const Instr *i, const Address *operand, int lane, size_t bytes,
                                 size_t alignment, AccessKind kind)
 {
@@ -35,7 +34,7 @@ static uint8_t *operand_pointer(Warp *w, const Instr *i, const Address *operand,
                            kind);
 }
 
-// Where the lanes' mbarriers lie.
+// Host pointers to the lanes' mbarriers.
 static void find_barriers(Warp *w, const Instr *i, const Address *operand, uint32_t mask, AccessKind kind,
                           Mbarrier *found[LANES])
 {
@@ -74,7 +73,7 @@ static Mbarrier *find_valid_barrier(Warp *w, const Instr *i, const Address *oper
     return found[lane];
 }
 
-// Takes note of arrivals, and of bytes announced or (negative) come; ends the phase if they were the last.
+// Applies arrivals, and expected or (negative) completed bytes; completes the phase if they were the last.
 static void update(Warp *w, const Instr *i, int lane, Mbarrier *b, uint32_t arrivals, int64_t bytes)
 {
     const int64_t sum = b->bytes + bytes;
@@ -110,14 +109,14 @@ void sim_mbarrier_inval(Warp *w, const Instr *i, uint32_t mask)
 {
     Mbarrier *at[LANES];
     find_barriers(w, i, i->addresses, mask, ACCESS_ATOMIC, at);
-    for (uint32_t rest = mask; rest; rest &= rest - 1) { // of two lanes at one place the second finds none
+    for (uint32_t rest = mask; rest; rest &= rest - 1) { // the second of two lanes with the same mbarrier faults
         const int l = __builtin_ctz(rest);
         require_valid(w, i, l, at[l]);
         *at[l] = (Mbarrier){.state = 0};
     }
 }
 
-// The lanes whose mbarrier is that of the first of them.
+// The lanes with the same mbarrier as the first one.
 static uint32_t lanes_at_first(uint32_t mask, Mbarrier *const at[LANES])
 {
     uint32_t same = 0;
@@ -127,8 +126,8 @@ static uint32_t lanes_at_first(uint32_t mask, Mbarrier *const at[LANES])
     return same;
 }
 
-// arrive, expect_tx and both together: b arrivals, c bytes; d becomes the barrier as it was before. Those who arrive
-// and drop out are not awaited in later phases.
+// arrive, expect_tx and arrive.expect_tx: b arrivals, c bytes; d is the previous state. arrive_drop also lowers the expected
+// count of later phases.
 void sim_mbarrier_arrive(Warp *w, const Instr *i, uint32_t mask)
 {
     const uint32_t *arrivals = OPERAND(uint32_t, b), *bytes = OPERAND(uint32_t, c);
@@ -136,7 +135,7 @@ void sim_mbarrier_arrive(Warp *w, const Instr *i, uint32_t mask)
     find_valid_barriers(w, i, i->addresses, mask, at);
     for (uint32_t rest = w->block->clocks ? mask : 0, same; rest; rest &= ~same) {
         same = lanes_at_first(rest, at);
-        if (arrivals[__builtin_ctz(rest)]) // what they did is known to those who wait
+        if (arrivals[__builtin_ctz(rest)]) // releases the lanes' earlier accesses
             sim_observer.arrive(w, same, (uint64_t)(uintptr_t)at[__builtin_ctz(rest)]);
     }
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
@@ -150,7 +149,7 @@ void sim_mbarrier_arrive(Warp *w, const Instr *i, uint32_t mask)
     }
 }
 
-// cp.async.mbarrier.arrive: b arrivals when the lanes' copies have come, which is now at the latest.
+// cp.async.mbarrier.arrive: completes the lanes' copies now, then arrives b times.
 void sim_arrive_after_copies(Warp *w, const Instr *i, uint32_t mask)
 {
     Mbarrier *at[LANES];
@@ -162,7 +161,8 @@ void sim_arrive_after_copies(Warp *w, const Instr *i, uint32_t mask)
     sim_mbarrier_arrive(w, i, mask);
 }
 
-// test_wait and try_wait: is a phase over? b is its parity, or what an arrival in it gave: the lowest bit tells.
+// test_wait and try_wait: true if a phase has completed. b is its parity, or the state that an arrival returned: bit 0 is
+// its parity.
 void sim_mbarrier_test(Warp *w, const Instr *i, uint32_t mask)
 {
     uint32_t *d = OPERAND(uint32_t, d), over = 0;
@@ -188,7 +188,7 @@ void sim_mbarrier_test(Warp *w, const Instr *i, uint32_t mask)
     }
 }
 
-// In pieces of 8 bytes: device memory is read and written with relaxed atomic accesses, as in lanes.h.
+// In units of 8 bytes, with relaxed atomics as in lanes.h.
 static void copy(uint8_t *to, const uint8_t *from, size_t bytes)
 {
     for (size_t k = 0; k < bytes; k += 8)
@@ -225,7 +225,7 @@ void sim_commit_bulk(Warp *w, const Instr *i, uint32_t mask)
     FOR_EACH_LANE(w->bulk_groups[l]++)
 }
 
-// A source has been read. Of what it shares with later ones of its lane, these go on reading.
+// A source has been read completely. Later copies of the lane that overlap it are still reading.
 static void end_source(Warp *w, const Instr *i, const struct BulkSource *source)
 {
     sim_access_lane(w, i, source->lane, SHARED, source->address, source->bytes, 1, ACCESS_READ);
@@ -235,7 +235,7 @@ static void end_source(Warp *w, const Instr *i, const struct BulkSource *source)
             sim_access_lane(w, s->copy, s->lane, SHARED, s->address, s->bytes, 1, ACCESS_ASYNC_READ);
 }
 
-// All sources of the lanes have been read, but those of the last groups and what is in none yet.
+// Ends the reads of the lanes' sources, except those of the last i->groups groups and uncommitted ones.
 void sim_await_bulk(Warp *w, const Instr *i, uint32_t mask)
 {
     for (struct BulkSource **link = &w->sources; *link;) {
@@ -251,7 +251,7 @@ void sim_await_bulk(Warp *w, const Instr *i, uint32_t mask)
     }
 }
 
-// st.async [addresses 0], c: the value is there at once, and its bytes have come at the mbarrier at addresses 1.
+// st.async [addresses 0], c: stores at once, and completes the bytes at the mbarrier, addresses 1.
 void sim_store_async(Warp *w, const Instr *i, uint32_t mask)
 {
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
@@ -265,7 +265,7 @@ void sim_store_async(Warp *w, const Instr *i, uint32_t mask)
     }
 }
 
-// cp.async.bulk [addresses 0], [addresses 1], c bytes; to shared memory it tells the mbarrier at addresses 2.
+// cp.async.bulk [addresses 0], [addresses 1], c bytes; to shared memory it completes on the mbarrier, addresses 2.
 void sim_copy_bulk(Warp *w, const Instr *i, uint32_t mask)
 {
     enum { UNIT = 16 };

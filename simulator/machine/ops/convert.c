@@ -1,11 +1,11 @@
-// convert.c: cvt, between whole numbers and floating-point numbers of all sizes.
+// convert.c: cvt between integers and floating-point numbers of all sizes.
 #include "machine/ops/instructions.h"
 #include "machine/ops/lanes.h"
 #include "base/numbers.h"
 
 #include <fenv.h>
 
-enum { TO_INTEGER = 1 }; // Instr.op: rounds to a whole number, also between floating-point types
+enum { TO_INTEGER = 1 }; // Instr.op: rounds to an integer, also between floating-point types
 
 // ---- Half precision
 
@@ -19,7 +19,7 @@ double sim_half_value(uint16_t bits, bool brain)
     return brain ? float_of_brain(bits) : float_of_half(bits);
 }
 
-// A non-negative number without a fraction, rounded up or not.
+// Rounds a non-negative number to an integer; `negative` is its original sign.
 static double whole(double value, int rounding, bool negative)
 {
     const double down = floor(value), rest = value - down;
@@ -42,7 +42,7 @@ double sim_rounded(double value, int digits, int lowest, int rounding)
     return copysign(ldexp(whole(ldexp(fabs(value), -unit), rounding, value < 0), unit), value);
 }
 
-// What a number beyond the largest becomes.
+// Overflow: becomes the largest number or infinity, by the rounding mode.
 static double overflow(double value, double largest, int rounding)
 {
     const bool stays = rounding == ROUND_ZERO || (rounding == ROUND_DOWN && value > 0) ||
@@ -79,7 +79,7 @@ uint16_t sim_brain_from_double(double value, int rounding)
 
 // ---- One lane
 
-typedef struct Number { // of whole numbers the value, of others the value too
+typedef struct Number { // integers: `integer`; floats: `real`
     bool is_float, is_signed;
     uint64_t integer;
     double real;
@@ -162,8 +162,7 @@ static double double_from_integer(Number n, int rounding)
     return value;
 }
 
-// Of all 64 bits: cut off, and the last bit set if that left something out, so that rounding it once
-// more to fewer digits is as good as rounding once.
+// Round to odd: truncates, and sets the last bit if bits were lost, so that another rounding to fewer digits is correct.
 static double double_to_odd(Number n)
 {
     const double value = double_from_integer(n, ROUND_ZERO);
@@ -211,7 +210,7 @@ static uint64_t real_bits(Number n, const Instr *i)
     return bits;
 }
 
-// Registers may be wider than the types; a narrower result is extended to the register.
+// Registers may be wider than the types; a result is extended to its register.
 static void convert(Warp *w, const Instr *i, uint32_t mask)
 {
     const Type type = (Type)i->type;
@@ -231,7 +230,7 @@ static void convert(Warp *w, const Instr *i, uint32_t mask)
     }
 }
 
-// Two numbers into one register: a's in the high half.
+// Two numbers into one register, a in the high half.
 BINARY(half_pair, uint32_t, float, float, (uint32_t)half_of(a) << 16 | half_of(b))
 BINARY(brain_pair, uint32_t, float, float, (uint32_t)brain_of(a) << 16 | brain_of(b))
 
@@ -249,7 +248,7 @@ static void convert_pair(Warp *w, const Instr *i, uint32_t mask)
     }
 }
 
-// ---- The frequent ones, as loops without branches
+// ---- Common conversions, as loops without branches
 
 UNARY(u64_from_u32, uint64_t, uint32_t, a)
 UNARY(s64_from_s32, int64_t, int32_t, a)
@@ -275,7 +274,7 @@ UNARY(bf16_from_f32, uint16_t, float, brain_of(a))
 UNARY(f16_from_s32, uint16_t, int32_t, half_of(a))
 UNARY(f16_from_u32, uint16_t, uint32_t, half_of(a))
 
-// Single precision to whole numbers, and to single precision, rounded to a whole number or not.
+// Single precision to integers and to single precision, rounded to an integer or not.
 static inline int32_t to_s32(float whole)
 {
     const float limit = 0x1p31f, low = whole < -limit ? -limit : whole;
@@ -284,7 +283,7 @@ static inline int32_t to_s32(float whole)
 
 static inline uint32_t to_u32(float whole)
 {
-    const float limit = 0x1p32f, low = whole > 0 ? whole : 0; // a NaN, too
+    const float limit = 0x1p32f, low = whole > 0 ? whole : 0; // also for NaN
     return low < limit ? (uint32_t)low : UINT32_MAX;
 }
 
@@ -322,7 +321,7 @@ static Handler *whole_from_single(const Instr *i)
     return (i->type == F32 ? SINGLE : i->type == S32 ? SIGNED : UNSIGNED)[i->rounding];
 }
 
-// Whole numbers of registers of any size: `keep` are the bits of a type, `sign` is its highest one if it has a sign.
+// Integers in registers of any size: `keep` masks the type's bits; `sign` is its sign bit, or 0.
 #define WHOLE(name, D, A)                                                                                            \
     static void name(Warp *w, const Instr *i, uint32_t mask)                                                         \
     {                                                                                                                \
@@ -369,7 +368,7 @@ static Handler *whole_from_whole(const Instr *i)
     }
 }
 
-// To nearest, or exact, between registers of the types' own sizes.
+// Rounded to nearest or exact, registers as wide as the types.
 static Handler *frequent(const Instr *i)
 {
     switch (i->type << 8 | i->from) {
@@ -420,7 +419,6 @@ static Handler *handler_of(const Instr *i)
 
 // ---- Decoding
 
-// The rounding, of a conversion to a whole number too.
 static void read_modifiers(const Opcode *o, Instr *i)
 {
     static const char *const NAMES[] = {"rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi"};

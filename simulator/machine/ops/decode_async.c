@@ -1,4 +1,4 @@
-// decode_async.c: copies that go on by themselves, and the barriers that tell when they have come, are decoded.
+// decode_async.c: decodes asynchronous copies and mbarrier operations.
 #include "machine/ops/instructions.h"
 #include "machine/block.h"
 
@@ -6,7 +6,7 @@
 
 // ---- mbarrier
 
-// The operands behind the address, at `first`, of a statement that may leave some out.
+// The operands after the address operand `first`; some may be omitted.
 static bool more_operands(Decoder *d, const Statement *s, int first, const char *letters, int required,
                           uint32_t *places)
 {
@@ -34,8 +34,7 @@ static bool decode_mbarrier(Decoder *d, const Statement *s, const Opcode *o, Ins
     return more_operands(d, s, 0, required ? "i" : "", required, &i->b) && barrier_address(d, &s->operands[0], o, i);
 }
 
-// mbarrier.arrive.b64 state, [address]{, count}; with expect_tx the operand is a number of bytes; expect_tx alone
-// has no state.
+// mbarrier.arrive.b64 state, [address]{, count}; with expect_tx the operand is a byte count; expect_tx alone has no state.
 static bool decode_arrive(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     const bool expects = sim_has_part(o, "expect_tx"), drops = sim_has_part(o, "arrive_drop"),
@@ -52,8 +51,7 @@ static bool decode_arrive(Decoder *d, const Statement *s, const Opcode *o, Instr
     return (!arrives || sink || i->d != NOWHERE) && barrier_address(d, &s->operands[first], o, i);
 }
 
-// mbarrier.test_wait.b64 over, [address], state; with parity, its parity; try_wait may have a time, which is not
-// needed.
+// mbarrier.test_wait.b64 done, [address], state; with .parity the parity; the time limit of try_wait is ignored.
 static bool decode_test(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     const bool parity = sim_has_part(o, "parity"), may_wait = sim_has_part(o, "try_wait");
@@ -69,7 +67,7 @@ static bool decode_test(Decoder *d, const Statement *s, const Opcode *o, Instr *
 
 // ---- Copies
 
-// cp.async.ca.shared.global [to], [from], bytes{, bytes that are read}{, policy}
+// cp.async.ca.shared.global [to], [from], bytes{, source bytes}{, policy}
 static bool decode_async_copy(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     const int policy = sim_has_part(o, "L2::cache_hint"), count = s->count - policy;
@@ -88,8 +86,8 @@ static bool decode_async_copy(Decoder *d, const Statement *s, const Opcode *o, I
 }
 
 // cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [to], [from], bytes, [mbarrier]{, policy} and
-// cp.async.bulk.global.shared::cta.bulk_group [to], [from], bytes{, policy}. They are done at once: waiting for
-// them tells the checker only that the source may be written again. A block is a cluster.
+// cp.async.bulk.global.shared::cta.bulk_group [to], [from], bytes{, policy}. They execute at once: for the checker, waiting
+// allows the source to be overwritten. The destination is the block's own shared memory.
 static bool decode_bulk_copy(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     const bool load = sim_has_part(o, "mbarrier::complete_tx::bytes");
@@ -117,7 +115,7 @@ static bool decode_async_store(Decoder *d, const Statement *s, const Opcode *o, 
            sim_decode_address(d, &s->operands[2], SHARED, &addresses[1]);
 }
 
-// cp.async.mbarrier.arrive{.noinc} [address]. Without noinc the barrier awaits one arrival more, which is this one.
+// cp.async.mbarrier.arrive{.noinc} [address]. Without .noinc the expected count rises by one, which this arrival cancels.
 static bool decode_arrival_after_copies(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     i->b = sim_constant(d, 4, sim_has_part(o, "noinc"));
@@ -169,7 +167,7 @@ static const Instruction ROWS[] = {
     {"cp async bulk global shared::cta bulk_group {L2::cache_hint}", .decode = decode_bulk_copy, BULK},
     {"cp async bulk commit_group", .decode = decode_nothing, .run = sim_commit_bulk},
     {"cp async bulk wait_group {read}", .decode = decode_await_copies, .run = sim_await_bulk, .kind = AWAIT_BULK},
-    {"griddepcontrol wait|launch_dependents", .decode = decode_nothing}, // kernels run one after the other
+    {"griddepcontrol wait|launch_dependents", .decode = decode_nothing}, // kernels run one after another
 };
 
 INSTRUCTION_LIST(sim_async_instructions, "Asynchronous copies and their barriers", ROWS)

@@ -1,5 +1,4 @@
-// decode_control.c: branches, calls, barriers, and operations in which the lanes of a warp take part together are
-// decoded.
+// decode_control.c: decodes branches, calls, barriers and warp-level operations.
 #include "machine/ops/instructions.h"
 #include "machine/block.h"
 
@@ -17,7 +16,7 @@ static bool decode_branch(Decoder *d, const Statement *s, const Opcode *o, Instr
     return i->target <= d->function->count;
 }
 
-// brx.idx %r, table, where "table: .branchtargets a, b, c;" is a statement.
+// brx.idx %r, table; the statement "table: .branchtargets a, b, c;" lists the targets.
 static bool decode_indexed_branch(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     (void)o;
@@ -75,7 +74,7 @@ static bool parameter_offsets(Decoder *d, const Operand *list, uint32_t **offset
     return true;
 }
 
-// Functions that every GPU program has without defining them.
+// Functions that CUDA provides to every kernel.
 static bool decode_built_in(Decoder *d, Slice name, const CallSite *call, Instr *i)
 {
     static const struct {
@@ -102,7 +101,7 @@ static bool decode_built_in(Decoder *d, Slice name, const CallSite *call, Instr 
     return d->decode_call && d->decode_call(d->module, name, call, d->function->param_bytes, i);
 }
 
-// call (results), function, (arguments); the function's address may be in a register.
+// call (results), function, (arguments); the callee may be a register.
 static bool decode_call(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     (void)o;
@@ -128,7 +127,7 @@ static bool decode_call(Decoder *d, const Statement *s, const Opcode *o, Instr *
     return call->callee && (call->callee->defined || decode_built_in(d, callee->name, call, i));
 }
 
-// ---- Barriers of a block, and of a cluster
+// ---- Barriers of blocks and clusters
 
 // bar.sync a{, b}; bar.arrive a, b
 static bool decode_barrier(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
@@ -168,7 +167,7 @@ static bool decode_cluster_barrier(Decoder *d, const Statement *s, const Opcode 
     return s->count == 0;
 }
 
-// ---- Between the lanes of a warp. The last operand tells which lanes take part.
+// ---- Warp-level operations: the last operand is the member mask
 
 static bool takes_part(Decoder *d, const Statement *s, Control control, Instr *i)
 {
@@ -185,7 +184,7 @@ static bool decode_warp_barrier(Decoder *d, const Statement *s, const Opcode *o,
 
 static bool decode_shuffle(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
-    static const char *const MODES[] = {"up", "down", "bfly", "idx"}; // in the order of SHUFFLE_UP and so on
+    static const char *const MODES[] = {"up", "down", "bfly", "idx"}; // in the order of SHUFFLE_UP ...
     if (s->count != 5)
         return false;
     i->op = (uint8_t)sim_part_among(o, MODES, sizeof MODES / sizeof *MODES);
@@ -199,7 +198,7 @@ static bool decode_shuffle(Decoder *d, const Statement *s, const Opcode *o, Inst
 
 static bool decode_vote(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
-    static const char *const MODES[] = {"all", "any", "uni", "ballot"}; // in the order of VOTE_ALL and so on
+    static const char *const MODES[] = {"all", "any", "uni", "ballot"}; // in the order of VOTE_ALL ...
     if (s->count != 3)
         return false;
     i->op = (uint8_t)sim_part_among(o, MODES, sizeof MODES / sizeof *MODES);
@@ -224,7 +223,7 @@ static bool decode_match(Decoder *d, const Statement *s, const Opcode *o, Instr 
 static bool decode_redux(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     static const char *const MODES[] = {"add", "min", "max",
-                                        "and", "or",  "xor"}; // in the order of REDUCE_ADD and so on
+                                        "and", "or",  "xor"}; // in the order of REDUCE_ADD ...
     if (s->count != 3)
         return false;
     i->op = (uint8_t)sim_part_among(o, MODES, sizeof MODES / sizeof *MODES);

@@ -1,4 +1,4 @@
-// decode_memory.c: loads, stores, atomic operations and fences are decoded.
+// decode_memory.c: decodes loads, stores, atomic operations and fences.
 #include "machine/ops/instructions.h"
 #include "machine/block.h"
 
@@ -12,13 +12,13 @@ static Space space_of(const Opcode *o)
     return SPACES[sim_part_among(o, NAMES, (int)(sizeof NAMES / sizeof *NAMES))];
 }
 
-// Whether the instruction reaches the shared memory of other blocks: WITHIN_CLUSTER, or 0.
+// WITHIN_CLUSTER if the instruction can address the shared memory of other blocks, otherwise 0.
 static uint16_t reach_of(const Opcode *o)
 {
     return sim_has_part(o, "shared::cluster") || space_of(o) == GENERIC ? WITHIN_CLUSTER : 0;
 }
 
-// How an access is ordered among others, and for which threads; `usual` where the opcode says nothing.
+// Memory ordering and scope of an access; `fallback` if the opcode has no ordering.
 static void decode_semantics(const Opcode *o, Instr *i, Semantics usual)
 {
     static const char *const ORDERS[] = {"volatile", "acquire", "release", "acq_rel", "relaxed"};
@@ -30,8 +30,7 @@ static void decode_semantics(const Opcode *o, Instr *i, Semantics usual)
     i->scope = i->semantics == WEAK ? NO_SCOPE : scopes[sim_part_among(o, SCOPES, 4)];
 }
 
-// How many operands an instruction has without the cache policy that may be the last; -1: that is none. There are no caches
-// here that could follow it.
+// The number of operands without a final cache policy, which is ignored as there are no caches; -1: the policy is invalid.
 static int operands_without_policy(Decoder *d, const Statement *s, const Opcode *o)
 {
     if (!sim_has_part(o, "L2::cache_hint"))
@@ -48,8 +47,8 @@ static int elements_of(const Opcode *o)
     return COUNTS[sim_part_among(o, NAMES, 3)];
 }
 
-// The registers and constants that are loaded or stored. Registers may be wider than the elements in memory (not
-// those of 128 bits), but all are alike, and constants get places as wide.
+// The registers and constants that are loaded or stored. Registers may be wider than the elements in memory (except those of
+// 128 bits), but all have the same size, as have the constants.
 static bool access_elements(Decoder *d, const Operand *elements, bool load, Instr *i)
 {
     i->list = sim_allocate(d->arena, (size_t)i->count * sizeof *i->list);
@@ -70,7 +69,7 @@ static bool access_elements(Decoder *d, const Operand *elements, bool load, Inst
     return i->register_bytes >= i->bytes && (i->register_bytes < 16 || i->bytes == 16);
 }
 
-// Parameters: a kernel's are the same for all lanes, a function's lie in its frame.
+// Parameters: a kernel's are the same for all lanes, a function's are in its frame.
 static bool decode_parameter(const Decoder *d, const Variable *v, bool load, Instr *i)
 {
     const bool kernels = d->function->entry && v->address < d->function->kernel_param_bytes;
@@ -117,7 +116,7 @@ static bool decode_access(Decoder *d, const Statement *s, const Opcode *o, Instr
 
 // ---- Atomic operations
 
-// The places of what an atomic operation takes or gives, one or a vector of them; where nothing is taken, NOWHERE.
+// Frame offsets of the operands or results of an atomic operation, a scalar or a vector; NOWHERE if unused.
 static uint32_t *atomic_elements(Decoder *d, const Operand *o, const Instr *i, bool written)
 {
     const char letter = sim_letter_of_type((Type)i->type);
@@ -135,7 +134,7 @@ static uint32_t *atomic_elements(Decoder *d, const Operand *o, const Instr *i, b
     return places;
 }
 
-// Whether an atomic operation gives nobody what it found.
+// True if the result of an atomic operation is discarded.
 static bool gives_nothing(const Instr *i)
 {
     for (int k = 0; k < i->count; k++)
@@ -144,10 +143,10 @@ static bool gives_nothing(const Instr *i)
     return true;
 }
 
-// atom.add.u32 d, [address], b; red has no d; of cas, b is compared and c put there.
+// atom.add.u32 d, [address], b; red has no d; cas compares with b and stores c.
 static bool decode_atomic(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
-    static const char *const OPERATIONS[] = // in the order of ATOMIC_ADD and so on
+    static const char *const OPERATIONS[] = // in the order of ATOMIC_ADD ...
         {"add", "min", "max", "inc", "dec", "and", "or", "xor", "exch", "cas"};
     const bool returns = sim_slice_is(o->parts[0], "atom");
     const Operand *address = &s->operands[returns ? 1 : 0];
@@ -162,7 +161,7 @@ static bool decode_atomic(Decoder *d, const Statement *s, const Opcode *o, Instr
     i->list = atomic_elements(d, returns ? &s->operands[0] : NULL, i, true);
     if (!i->values || !i->list || i->count * i->bytes > 16 || !sim_decode_address(d, address, space_of(o), &i->at))
         return false;
-    i->effects |= gives_nothing(i) ? PUBLISHES : 0; // one that gives may have changed nothing
+    i->effects |= gives_nothing(i) ? PUBLISHES : 0; // one with a result may leave memory unchanged
     i->c = i->op == ATOMIC_CAS ? sim_source(d, address + 2, sim_letter_of_type(o->type)) : i->values[0];
     if (i->at.space != SHARED)
         sim_require_order(d, ORDERED_EFFECTS);
@@ -186,8 +185,8 @@ static bool decode_cluster_address(Decoder *d, const Statement *s, const Opcode 
     return sim_plain_operands(d, s, o, i, sim_slice_is(o->parts[0], "mapa") ? "tti" : "it");
 }
 
-// A block's accesses, and those of the copy engine for it, are done in the order in which they are issued, so that a
-// fence is there for the checker only; one that is wider than the block tells that blocks talk to each other.
+// Accesses of a block, bulk copies included, execute in the order of their issue, so that fences matter to the checker only.
+// A fence with a scope wider than the block shows that blocks communicate.
 static bool decode_fence(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     static const char *const WITHIN[] = {"cta", "mbarrier_init", "proxy"};

@@ -1,14 +1,14 @@
-// float.c: operations on floating-point numbers of all sizes.
+// float.c: floating-point operations of all sizes.
 //
-// The common ones are loops over the lanes without branches, which become vector instructions; the others go
-// lane by lane. Results that the PTX ISA lets differ from the exact ones (.approx, .full) are the exact ones, rounded.
+// Common ones are branch-free loops over the lanes, which vectorise; the others run lane by lane. Results for which the PTX
+// ISA allows an error (.approx, .full) are exact, rounded.
 #include "machine/ops/instructions.h"
 #include "machine/ops/lanes.h"
 #include "base/numbers.h"
 
 #include <fenv.h>
 
-// The smaller: a number rather than a NaN, and -0 rather than 0.
+// The smaller one; a number rather than NaN, and -0 rather than 0.
 static inline double smaller(double a, double b)
 {
     return a != a ? b : b != b ? a : a == b ? (signbit(a) ? a : b) : a < b ? a : b;
@@ -19,7 +19,7 @@ static inline double larger(double a, double b)
     return a != a ? b : b != b ? a : a == b ? (signbit(a) ? b : a) : a > b ? a : b;
 }
 
-// The same of single precision, without branches: of equal numbers that differ, one is -0.
+// The same for single precision, without branches: of equal numbers with different bits, one is -0.
 static inline float smaller_single(float a, float b)
 {
     const float number = a < b ? a : a == b ? float_of(raw_bits(a) | raw_bits(b)) : b;
@@ -32,7 +32,7 @@ static inline float larger_single(float a, float b)
     return a != a ? b : b != b ? a : number;
 }
 
-// ---- Single and double precision, to nearest
+// ---- Single and double precision, round to nearest
 
 BINARY(add_f32, uint32_t, float, float, bits_of(a + b))
 BINARY(sub_f32, uint32_t, float, float, bits_of(a - b))
@@ -59,7 +59,7 @@ UNARY(abs_f16x2, uint32_t, uint32_t, a & 0x7fff7fff)
 BINARY(copysign_f32, uint32_t, uint32_t, uint32_t, (a & 0x80000000) | (b & 0x7fffffff))
 BINARY(copysign_f64, uint64_t, uint64_t, uint64_t, (a & 0x8000000000000000) | (b & 0x7fffffffffffffff))
 
-// ---- Comparisons. Ordered ones are false with a NaN, those that end in u are true.
+// ---- Comparisons: ordered ones are false with a NaN, those ending in u are true
 
 #define COMPARISONS(name, T, of)                                             \
     COMPARE(eq_##name, T, of(a) == of(b))                                    \
@@ -109,7 +109,7 @@ static bool compares(const char *how, double a, double b)
     }
 }
 
-// ---- Everything else
+// ---- Other operations
 
 typedef enum Op { ADD, SUB, MUL, FMA, DIV, SQRT, RCP, RSQRT, MIN, MAX, SIN, COS, EX2, LG2, TANH, ABS, NEG } Op;
 
@@ -120,14 +120,13 @@ static void round_like(int rounding)
     fesetround(MODES[rounding]);
 }
 
-// 2 to the power of x, good enough to be rounded to single precision: for all single-precision x it is then what
-// exp2 gives (all of them were compared). The whole part of x becomes the exponent, the rest, -1/2 to 1/2, goes into
-// the series of e to the power of x ln 2.
+// 2^x, accurate enough to round to single precision: identical to exp2 for every single-precision x (checked exhaustively).
+// The integer part of x becomes the exponent; the rest, -1/2 to 1/2, goes into the Taylor series of e^(x ln 2).
 static inline double power_of_two(double x)
 {
     static const double SERIES[] = {1. / 6227020800, 1. / 479001600, 1. / 39916800, 1. / 3628800, 1. / 362880,
-                                    1. / 40320, 1. / 5040, 1. / 720, 1. / 120, 1. / 24, 1. / 6, 1. / 2, 1, 1}; // 1/13!, ...
-    const double ROUNDS = 0x1.8p52; // numbers near it have no digits behind the point
+                                    1. / 40320, 1. / 5040, 1. / 720, 1. / 120, 1. / 24, 1. / 6, 1. / 2, 1, 1}; // 1/13!, 1/12!, ...
+    const double ROUNDS = 0x1.8p52; // numbers near it have no fractional digits
     const double LN_2 = 0x1.62e42fefa39efp-1;
     const double limited = x < -200 ? -200 : x > 200 ? 200 : x, shifted = limited + ROUNDS;
     const double power = (limited - (shifted - ROUNDS)) * LN_2;
@@ -179,19 +178,19 @@ static double twice(Op op, double a, double b, double c)
     }
 }
 
-// a * b + c such that rounding it once more, to half precision, is as good as rounding once: the
-// product is exact in double precision, and a sum that is not gets an odd last bit.
+// a * b + c, rounded to odd, so that another rounding to half precision is correct: the product is exact in double
+// precision, and an inexact sum gets an odd last bit.
 static inline double fma_to_odd(double a, double b, double c)
 {
     const double product = a * b, sum = product + c;
     const double high = sum - product, error = (product - (sum - high)) + (c - high);
     const uint64_t bits = double_bits(sum);
-    const bool inexact = error < 0 || error > 0; // neither with a NaN
+    const bool inexact = error < 0 || error > 0; // false with a NaN
     const uint64_t odd = bits & 1 ? bits : (error > 0) == (sum > 0) ? bits + 1 : bits - 1;
     return inexact ? double_of(odd) : sum;
 }
 
-// Halves, one or two a lane, without modifiers.
+// Half precision, one or two numbers a lane, without modifiers.
 #define HALVES_TO_NEAREST(name, of, to, expression)                          \
     static void name(Warp *w, const Instr *i, uint32_t mask)                 \
     {                                                                        \
@@ -239,14 +238,14 @@ static uint16_t half(const Instr *i, uint16_t a, uint16_t b, uint16_t c)
         value = NAN;
     if (i->flags & SATURATE)
         value = value > 0 ? (value < 1 ? value : 1) : 0;
-    if (i->flags & RELU && value <= 0) // a NaN stays one
+    if (i->flags & RELU && value <= 0) // NaN is preserved
         value = 0;
     const uint16_t result = (brain ? sim_brain_from_double : sim_half_from_double)(value, ROUND_NEAREST);
     return flush && half_value(result, brain, true) == 0 ? result & 0x8000 : result;
 }
 
-// Single precision with modifiers. An operand that there is not may not be looked at: what lies in its place may be a number to which
-// some processors take a hundred cycles (a denormal one).
+// Single precision with modifiers. Unused operands are not read: their slot may hold a subnormal number, which costs some
+// processors a hundred cycles.
 #define MODIFIED(name, operation, operands)                                  \
     static void name##_modified(Warp *w, const Instr *i, uint32_t mask)      \
     {                                                                        \
@@ -328,7 +327,7 @@ static void compare_flushed_halves(Warp *w, const Instr *i, uint32_t mask)
     sim_set_predicates(w, i, mask, result);
 }
 
-// One operand of a comparison, or one half of it.
+// An operand of a comparison, or one half of it.
 static double compared(const uint8_t *lanes, int l, int part, Type type, bool flush)
 {
     switch (type) {
@@ -341,7 +340,7 @@ static double compared(const uint8_t *lanes, int l, int part, Type type, bool fl
     }
 }
 
-// set: like setp, but the result is a number: all bits of a whole number, or 1.
+// set: like setp, but the result is a number: all ones of an integer, or 1.
 static void compare_to_number(Warp *w, const Instr *i, uint32_t mask)
 {
     const Type type = (Type)i->from, to = (Type)i->type;
@@ -409,7 +408,7 @@ static Handler *common_handler(const Instr *i)
     return i->type == F64 ? compute_double : i->rounding == ROUND_NEAREST ? WITH_MODIFIERS[i->op] : round_single;
 }
 
-// All that is computed from one, two or three numbers of a type.
+// Operations on one, two or three numbers of a type.
 static bool decode_arithmetic(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     static const char *const ROUNDINGS[] = {"rn", "rz", "rm", "rp"};
@@ -487,7 +486,7 @@ static const Instruction ROWS[] = {
     HALVES("fma", FMA),
     ARITHMETIC("fma rn {ftz} relu f16|f16x2", FMA),
     ARITHMETIC("fma rn relu bf16|bf16x2", FMA),
-    ARITHMETIC("mad {ROUNDING} {ftz} {sat} f32", FMA), // without one: PTX before 2.0, and there the same as fma.rn
+    ARITHMETIC("mad {ROUNDING} {ftz} {sat} f32", FMA), // without a rounding it is PTX before 2.0, and equals fma.rn
     ARITHMETIC("mad {ROUNDING} f64", FMA),
     ARITHMETIC("div ROUNDING|approx|full {ftz} f32", DIV),
     ARITHMETIC("div ROUNDING f64", DIV),

@@ -1,18 +1,17 @@
-// matrix.c: the tensor cores: wmma and mma.sync.
+// matrix.c: tensor core operations: wmma and mma.sync.
 //
-// The 32 lanes of a warp hold a matrix together, each a fragment of it. The fragments of mma.sync, ldmatrix
-// and movmatrix are laid out as the PTX ISA says. It leaves those of wmma open; here they are what ptxas makes
-// of them for sm_90, which multiplies them with the same machine instructions as mma.sync: 16 lines against 8.
+// The 32 lanes of a warp hold a matrix in fragments. The PTX ISA defines those of mma.sync, ldmatrix and movmatrix, but not
+// those of wmma: these are as ptxas lays them out for sm_90, which uses the machine instructions of mma.sync, 16 lines by 8.
 #include "machine/ops/matrix.h"
 
 #include <math.h>
 #include <string.h>
 
-// What a fragment's registers of one number hold: of each lane some elements side by side in the tile.
+// What the same register of all lanes holds: some adjacent elements of the tile each.
 typedef struct Held {
     uint8_t *registers; // of all lanes
-    uint64_t *tile;     // lane 0's first element; lane 4's lies a line below
-    int run, bits;      // from a lane to the next; of an element
+    uint64_t *tile;     // lane 0's first element; lane 4's is one line below
+    int run, bits;      // run: distance between lanes; bits: of an element
 } Held;
 
 static inline Held held_at(const Warp *w, const Fragment *f, Tile *tile, int number)
@@ -23,7 +22,7 @@ static inline Held held_at(const Warp *w, const Fragment *f, Tile *tile, int num
                   8 * f->bytes};
 }
 
-// The compiler makes one for each number of elements, and size of a register.
+// Inlined for each number of elements and register size.
 static inline __attribute__((always_inline)) void take(Held h, int elements, int register_bytes)
 {
     const uint64_t mask = ~0ull >> (64 - h.bits);
@@ -62,7 +61,7 @@ void sim_gather_tile(const Warp *w, const Fragment *f, Tile *tile)
     }
 }
 
-// Of 16-bit numbers wmma has more registers than pieces; then these repeat.
+// wmma fragments of 16-bit numbers have more registers than pieces; the rest are copies.
 void sim_scatter_tile(Warp *w, const Fragment *f, Tile *tile)
 {
     for (int number = 0; number < f->registers; number++) {
@@ -80,13 +79,13 @@ void sim_need_all_lanes(Warp *w, const Instr *i, uint32_t mask)
 {
     if (mask != ALL_LANES)
         sim_fault(w, i, __builtin_ctz(mask), cudaErrorIllegalInstruction,
-                  "an instruction for all 32 lanes of a warp, of which %d are left", __builtin_popcount(mask));
+                  "all 32 lanes of the warp must execute this instruction, but only %d are active", __builtin_popcount(mask));
 }
 
 // ---- Products
 
-// significand * 2^(exponent - 10), of a float 2^(exponent - 23). An infinite number has exponent INFINITE and
-// the significand 1 or -1, what is no number 0.
+// significand * 2^(exponent - 10) for factors, 2^(exponent - 23) for floats. Infinity has exponent INFINITE and significand
+// 1 or -1; NaN has significand 0.
 typedef struct Number {
     int32_t significand, exponent;
 } Number;
@@ -124,7 +123,7 @@ static Number summand_of(uint64_t bits, Type type, bool in_halves)
         memcpy(&wide, &value, sizeof wide);
     }
     Number n = number_of(wide, 8, 23);
-    while (in_halves && n.significand && n.exponent < -14) { // subnormal as a half
+    while (in_halves && n.significand && n.exponent < -14) { // subnormal in half precision
         n.significand /= 2;
         n.exponent++;
     }
@@ -138,7 +137,7 @@ static double real_of(Number n, int fraction_bits)
     return ldexp(n.significand, n.exponent - fraction_bits);
 }
 
-// The factors of one side of a product: a[line][k] or b[k][position], and zero has a very low exponent.
+// One side of a product: a[line][k] or b[k][position]; zero has exponent NO_EXPONENT.
 typedef struct Factors {
     int32_t significand[MOST_POSITIONS][MOST_POSITIONS], exponent[MOST_POSITIONS][MOST_POSITIONS];
     bool finite; // all of them
@@ -149,7 +148,7 @@ static Number factor_at(const Factors *f, int line, int position)
     return (Number){f->significand[line][position], f->exponent[line][position]};
 }
 
-// c + a[r][k] b[k][n] + ..., infinite, or no number, where one of the operands is.
+// c + a[r][k] b[k][n] + ... if an operand is infinite or NaN.
 static double special_sum(const Factors *a, const Factors *b, int r, int n, Number c, int from, int end)
 {
     double sum = real_of(c, 23);
@@ -158,7 +157,7 @@ static double special_sum(const Factors *a, const Factors *b, int r, int n, Numb
     return sum;
 }
 
-// Of STRIP positions side by side.
+// Vectors of STRIP adjacent positions.
 typedef int32_t Ints __attribute__((vector_size(4 * STRIP)));
 typedef int64_t Longs __attribute__((vector_size(8 * STRIP)));
 typedef double Doubles __attribute__((vector_size(8 * STRIP)));
@@ -176,26 +175,26 @@ static inline Ints larger(Ints a, Ints b)
     return (a & is_larger) | (b & ~is_larger);
 }
 
-static inline Longs cut(Ints value, Ints shift) // value / 2^shift; what is lost is cut off
+static inline Longs cut(Ints value, Ints shift) // value / 2^shift, truncated
 {
     const Ints sign = value >> 31, least = 31 - larger(31 - shift, shift * 0);
     return __builtin_convertvector(((((value ^ sign) - sign) >> least) ^ sign) - sign, Longs);
 }
 
-static inline Doubles powers_of_two(Ints exponents) // of numbers that are normal
+static inline Doubles powers_of_two(Ints exponents) // results must be normal
 {
     return (Doubles)(__builtin_convertvector(exponents + 1023, Longs) << 52);
 }
 
 typedef struct Summands {
-    Ints significands, exponents; // of zero the latter is very low
+    Ints significands, exponents; // exponent of zero: NO_EXPONENT
 } Summands;
 
-// c + a[r][k] b[k][n] + ..., of STRIP positions from n on, as a Hopper GPU's tensor core adds: all terms at once. The products
-// are exact; each term is cut off 25 bits behind the largest exponent, that of a product being the sum of its
-// factors'; the sum of what is left is exact, and rounded by the caller. (Found for the H100 by P. Xie and
-// others, "MMA-Sim: Bit-Accurate Reference Model of Tensor Cores and Matrix Cores", arXiv:2511.10909.) They let
-// a zero have the exponent -126. On an H200 8 products of 2^-152 make 2^-149, so here a zero has no exponent.
+// c + a[r][k] b[k][n] + ..., for STRIP positions from n on, as a Hopper tensor core adds: all terms at once. Products are
+// exact; each term is truncated 25 bits below the largest exponent (that of a product is the sum of its factors' exponents).
+// The sum of the truncated terms is exact; the caller rounds it. Source: P. Xie et al., "MMA-Sim: Bit-Accurate Reference
+// Model of Tensor Cores and Matrix Cores", arXiv:2511.10909, for the H100. There zero has exponent -126; on an H200 8
+// products of 2^-152 yield 2^-149, so zero has none here.
 static Doubles fused_sums(const Factors *a, const Factors *b, int r, int n, const Summands *c, int from, int end)
 {
     enum { KEPT = 25, LOWEST = -1000 };
@@ -207,11 +206,11 @@ static Doubles fused_sums(const Factors *a, const Factors *b, int r, int n, cons
         const Ints product = a->significand[r][k] * ints_at(&b->significand[k][n]);
         sum += cut(product << (KEPT - 20), most - a->exponent[r][k] - ints_at(&b->exponent[k][n]));
     }
-    const Ints lowest = most * 0 + LOWEST; // where all terms are zero
+    const Ints lowest = most * 0 + LOWEST; // if all terms are zero
     return __builtin_convertvector(sum, Doubles) * powers_of_two(larger(most - KEPT, lowest));
 }
 
-// A float, rounded towards zero; but what is larger than all of them is infinite.
+// Rounds to a float towards zero; larger numbers than a float can hold become infinite.
 static uint32_t cut_to_float(double value)
 {
     const float number = (float)value;
@@ -222,7 +221,7 @@ static uint32_t cut_to_float(double value)
     return bits - (fabs(value) < 0x1p128 && fabsf(number) > fabs(value)); // the next one towards zero
 }
 
-// Halves from sums that were kept as floats are rounded twice.
+// Sums accumulated as floats are rounded twice to become halves.
 static uint64_t rounded_sum(double sum, Type type, bool in_halves)
 {
     float kept;
@@ -233,7 +232,7 @@ static uint64_t rounded_sum(double sum, Type type, bool in_halves)
     return type == F16 ? sim_half_from_double(kept, ROUND_NEAREST) : bits;
 }
 
-// The factors of a side; those of b stand by k first.
+// Unpacks the factors of one side; by_k: with k as the first index.
 static void unpack(const Tile *tile, const Fragment *f, bool by_k, Factors *factors)
 {
     factors->finite = true;
@@ -247,7 +246,7 @@ static void unpack(const Tile *tile, const Fragment *f, bool by_k, Factors *fact
         }
 }
 
-// The same as below of floats, all at once. False where one is infinite, or no number.
+// add_products for floats, vectorised. False if a summand is infinite or NaN.
 static bool add_to_floats(const Factors *a, const Factors *b, int r, int n, int from, int end, uint64_t *bits)
 {
     typedef float Floats __attribute__((vector_size(4 * STRIP)));
@@ -271,7 +270,7 @@ static bool add_to_floats(const Factors *a, const Factors *b, int r, int n, int 
     return true;
 }
 
-// Sums of STRIP positions, which become those with some more products.
+// Adds m->at_once products to the sums of STRIP positions.
 static void add_products(const MatrixOperation *m, const Factors *a, const Factors *b, int r, int n, int from, bool in_halves,
                          uint64_t *bits)
 {
@@ -320,7 +319,7 @@ static uint32_t integer_sum(int64_t sum, bool saturate)
 
 static void multiply_integers(const MatrixOperation *m, const Tile *a, const Tile *b, Tile *sums)
 {
-    int32_t lines[MOST_LINES][MOST_POSITIONS], columns[MOST_POSITIONS][MOST_LINES]; // the latter by k
+    int32_t lines[MOST_LINES][MOST_POSITIONS], columns[MOST_POSITIONS][MOST_LINES]; // columns: by k
     for (int k = 0; k < m->a.positions; k++) {
         for (int r = 0; r < m->d.lines; r++)
             lines[r][k] = small_integer(a->bits[r][k], m->a.type);
@@ -329,7 +328,7 @@ static void multiply_integers(const MatrixOperation *m, const Tile *a, const Til
     }
     for (int r = 0; r < m->d.lines; r++)
         for (int n = 0; n < m->d.positions; n += STRIP) {
-            Ints products = {0}; // of 8 bits each: their sum has less than 32
+            Ints products = {0}; // of 8-bit numbers: the sum fits 32 bits
             for (int k = 0; k < m->a.positions; k++)
                 products += lines[r][k] * ints_at(&columns[k][n]);
             for (int l = 0; l < STRIP; l++)
@@ -337,8 +336,7 @@ static void multiply_integers(const MatrixOperation *m, const Tile *a, const Til
         }
 }
 
-// One fused multiply-add after the other, k = 0 first, of STRIP positions side by side. An H200 keeps a sum that is no number,
-// whatever is added.
+// Fused multiply-adds in the order of k, for STRIP adjacent positions. An H200 keeps a sum that is NaN.
 static void multiply_doubles(const MatrixOperation *m, const Tile *a, const Tile *b, Tile *sums)
 {
     double columns[MOST_POSITIONS][MOST_LINES]; // by k
@@ -351,7 +349,7 @@ static void multiply_doubles(const MatrixOperation *m, const Tile *a, const Tile
             memcpy(sum, &sums->bits[r][n], sizeof sum);
             for (int k = 0; k < m->a.positions; k++) {
                 memcpy(&x, &a->bits[r][k], sizeof x);
-                for (int l = 0; l < STRIP; l++) // where it was signalling, it becomes quiet
+                for (int l = 0; l < STRIP; l++) // a signalling NaN becomes quiet
                     sum[l] = sum[l] != sum[l] ? sum[l] + sum[l] : fma(x, columns[k][n + l], sum[l]);
             }
             memcpy(&sums->bits[r][n], sum, sizeof sum);

@@ -1,4 +1,4 @@
-// matrix_decode.c: the decoder of the tensor cores' instructions, which matrix.c runs.
+// matrix_decode.c: decodes the tensor core instructions.
 #include "machine/ops/instructions.h"
 #include "machine/ops/matrix.h"
 
@@ -8,7 +8,7 @@ typedef struct Shape {
     int m, n, k;
 } Shape;
 
-static Shape shape_named(Slice name) // m16n8k16; 0 0 0 if it is none
+static Shape shape_named(Slice name) // m16n8k16; zeros if it is no shape
 {
     char text[16] = "";
     Shape s;
@@ -42,7 +42,7 @@ static bool sums_to(Type factors, Type sum)
                         : sum == factors && (sum == F16 || sum == F64);
 }
 
-// Whether there is a product of this shape with factors (NO_TYPE: any) that gives this sum (NO_TYPE: any).
+// True if a product of this shape, with these factors and this sum exists; NO_TYPE: any.
 static bool is_product(bool wmma, Shape s, Type factors, Type sum)
 {
     const Type wanted = factors == U8 ? S8 : factors;
@@ -54,12 +54,12 @@ static bool is_product(bool wmma, Shape s, Type factors, Type sum)
     return false;
 }
 
-static bool is_flat(Shape s) // 8 rows against 32 columns: done as the transposed product
+static bool is_flat(Shape s) // 8 rows by 32 columns: computed as the transposed product
 {
     return s.m < s.n && s.n > STRIP;
 }
 
-// The fragment of a matrix: 'a', 'b', or 'c' for the sum.
+// The fragment of matrix 'a', 'b', or 'c' (also d).
 static Fragment fragment_of(char matrix, bool wmma, Shape s, Type type)
 {
     const bool flat = is_flat(s), factor = matrix != 'c';
@@ -72,11 +72,11 @@ static Fragment fragment_of(char matrix, bool wmma, Shape s, Type type)
     f.tall = matrix != (flat ? 'a' : 'b');
     f.registers = (uint8_t)(f.pieces * sim_registers_of_piece(&f));
     if (wmma && factor && type == F16)
-        f.registers = MOST_REGISTERS; // as many as Volta needed
+        f.registers = MOST_REGISTERS; // as many as on Volta
     return f;
 }
 
-// Finds the fragment's registers, which an operand lists.
+// Sets the frame offsets of the fragment's registers from an operand.
 static bool find_registers(Decoder *d, const Operand *list, Fragment *f, bool written)
 {
     const Operand *elements = list->kind == IS_VECTOR ? list->elements : list;
@@ -92,7 +92,7 @@ static bool find_registers(Decoder *d, const Operand *list, Fragment *f, bool wr
     return true;
 }
 
-// What the tensor cores' instructions have in common: an operation for which all lanes wait for each other.
+// Common to all tensor core instructions: an operation with all lanes as members.
 static MatrixOperation *new_operation(Decoder *d, Instr *i)
 {
     const Operand all = {.kind = IS_INTEGER, .integer = ALL_LANES};
@@ -107,7 +107,7 @@ typedef struct Types { // of a product's matrices
     Type d, a, b, c;
 } Types;
 
-// Of wmma with halves an opcode has only the types of d and c.
+// wmma opcodes with half-precision factors name only the types of d and c.
 static Types types_of(const Opcode *o)
 {
     Type found[4] = {F16, F16, F16, F16};
@@ -135,7 +135,7 @@ static bool decode_product(Decoder *d, const Statement *s, const Opcode *o, Inst
     if (s->count != 4 || !are_known(wmma, shape, &types))
         return false;
     m->saturate = sim_has_part(o, "satfinite");
-    m->at_once = (uint8_t)(wmma && types.a == TF32 ? 4 : shape.k); // ptxas makes two HMMA.1684 of this one
+    m->at_once = (uint8_t)(wmma && types.a == TF32 ? 4 : shape.k); // ptxas translates this one to two HMMA.1684
     m->d = fragment_of('c', wmma, shape, types.d);
     m->a = fragment_of('a', wmma, shape, types.a);
     m->b = fragment_of('b', wmma, shape, types.b);

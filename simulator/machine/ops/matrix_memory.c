@@ -1,16 +1,16 @@
-// matrix_memory.c: what brings matrices into the lanes' registers, and to memory.
+// matrix_memory.c: loads and stores matrix fragments.
 #include "machine/ops/matrix.h"
 
 #include <string.h>
 
-// ---- wmma.load and wmma.store, which ptxas turns into several accesses of all lanes
+// ---- wmma.load and wmma.store, which ptxas translates to several accesses of all lanes
 
 typedef struct Placement { // of a matrix in memory
     Space space;
     uint64_t address, stride;
 } Placement;
 
-typedef struct Piece { // what some lanes move at once: each a few elements side by side in memory, from these on
+typedef struct Piece { // one access: some adjacent elements of each lane, from `from` on
     uint32_t mask;
     int elements;
     Corner from[LANES];
@@ -25,31 +25,31 @@ static Space space_at(uint64_t *generic)
 
 static Placement placement_of(Warp *w, const Instr *i)
 {
-    enum { STRIDE_BYTES = 16 }; // it has to be a multiple of; otherwise a GPU takes another one
+    enum { STRIDE_BYTES = 16 }; // PTX requires a multiple of it; a GPU uses another stride otherwise
     const MatrixOperation *m = i->matrix;
     const Fragment *f = &m->d;
     Placement p = {.space = (Space)m->address.space, .address = sim_operand_address(w, &m->address, 0)};
     const uint32_t *strides = m->stride == NOWHERE ? NULL : (const uint32_t *)(w->lanes + m->stride);
     for (int l = 1; l < LANES; l++)
         if (sim_operand_address(w, &m->address, l) != p.address || (strides && strides[l] != strides[0]))
-            sim_fault(w, i, l, cudaErrorIllegalInstruction, "lanes that name different matrices");
+            sim_fault(w, i, l, cudaErrorIllegalInstruction, "the lanes address different matrices");
     p.stride = strides ? strides[0] : m->along ? f->positions : f->lines;
     if (p.stride * f->bytes % STRIDE_BYTES)
         sim_fault(w, i, 0, cudaErrorMisalignedAddress,
-                  "a matrix whose lines begin every %llu bytes, no multiple of %d",
+                  "a matrix with a stride of %llu bytes, which is not a multiple of %d",
                   (unsigned long long)(p.stride * f->bytes), STRIDE_BYTES);
     if (p.space == GENERIC)
         p.space = space_at(&p.address);
     return p;
 }
 
-static uint32_t lanes_of_rows(int blocks) // that name the rows of so many blocks
+static uint32_t lanes_of_rows(int blocks) // that address the rows of so many 8x8 matrices
 {
     return ALL_LANES >> (LANES - STRIP * blocks);
 }
 
-// One load or store of an instruction that may make several: finds, checks and counts what the lanes access. By
-// rows (ldmatrix, stmatrix) it is none of those that Nsight Compute counts in shared memory, but has conflicts.
+// Translates, checks and counts one of an instruction's accesses. by_rows (ldmatrix, stmatrix): counts bank conflicts only,
+// as Nsight Compute does not count them as shared loads or stores.
 static void access_lanes(Warp *w, const Instr *i, Access *access, bool by_rows)
 {
     access->alignment = access->bytes;
@@ -57,7 +57,7 @@ static void access_lanes(Warp *w, const Instr *i, Access *access, bool by_rows)
     (by_rows ? sim_count_conflicts : sim_count_access)(w, access);
 }
 
-// Where the lanes' bytes of a piece lie, when the access has been found and counted.
+// Translates and counts the access of a piece.
 static Access find_piece(Warp *w, const Instr *i, const Placement *p, const Piece *piece, AccessKind kind)
 {
     const MatrixOperation *m = i->matrix;
@@ -76,7 +76,7 @@ static void move_piece(Warp *w, const Instr *i, const Placement *p, const Piece 
                        AccessKind kind)
 {
     const MatrixOperation *m = i->matrix;
-    const int bytes = m->d.bytes, lines = m->along ? 0 : 1, positions = 1 - lines; // from element to element
+    const int bytes = m->d.bytes, lines = m->along ? 0 : 1, positions = 1 - lines; // index steps between adjacent elements
     const Access access = find_piece(w, i, p, piece, kind);
     for (uint32_t rest = piece->mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
@@ -91,7 +91,7 @@ static void move_piece(Warp *w, const Instr *i, const Placement *p, const Piece 
     }
 }
 
-// Of 16-bit numbers a row, which four lanes hold together, goes to their registers as it is.
+// A row of 16-bit numbers, held by four lanes, is copied to their registers unchanged.
 static void load_rows_of_halves(Warp *w, const Fragment *f, int first, const Piece *row, const Access *access)
 {
     for (uint32_t rest = row->mask; rest; rest &= rest - 1) {
@@ -100,7 +100,7 @@ static void load_rows_of_halves(Warp *w, const Fragment *f, int first, const Pie
     }
 }
 
-// Registers beyond those of the pieces hold the same again.
+// Registers beyond those of the pieces are copies of them.
 static void repeat_registers(Warp *w, const Fragment *f)
 {
     const int once = f->pieces * sim_registers_of_piece(f);
@@ -108,7 +108,7 @@ static void repeat_registers(Warp *w, const Fragment *f)
         memcpy(w->lanes + f->place[number], w->lanes + f->place[number % once], LANES * f->register_bytes);
 }
 
-// As by ldmatrix: rows of 16 bytes, of up to four blocks at a time, each named by a lane of its own.
+// As ldmatrix: rows of 16 bytes, up to four 8x8 matrices at a time, each row addressed by one lane.
 static void load_by_rows(Warp *w, const Instr *i, const Placement *p)
 {
     const MatrixOperation *m = i->matrix;
@@ -135,7 +135,7 @@ static void load_by_rows(Warp *w, const Instr *i, const Placement *p)
         sim_scatter_tile(w, &m->d, &tile);
 }
 
-// Each lane's piece of this number, which lies side by side in memory, to or from the lane's registers.
+// Moves a contiguous piece between memory and each lane's registers.
 static void move_whole_piece(Warp *w, const Fragment *f, int number, const Access *access)
 {
     const int each = sim_registers_of_piece(f), bytes = f->register_bytes;
@@ -151,8 +151,8 @@ static void move_whole_piece(Warp *w, const Fragment *f, int number, const Acces
     }
 }
 
-// Each lane's piece at once where it lies side by side in memory. If not: of 16-bit numbers, the piece that the
-// lane would have of the transposed block (movmatrix then brings it to its place); of others, element by element.
+// Moves contiguous pieces at once. Otherwise: 16-bit numbers by pieces of the transposed matrix, as if movmatrix followed;
+// others element by element.
 static void move_by_pieces(Warp *w, const Instr *i, const Placement *p, Tile *tile, AccessKind kind)
 {
     const MatrixOperation *m = i->matrix;
@@ -202,11 +202,11 @@ static void store_wmma(Warp *w, const Instr *i)
     move_by_pieces(w, i, &p, &tile, ACCESS_WRITE);
 }
 
-// ---- ldmatrix, stmatrix, movmatrix: matrices of 8 rows of 8 numbers of 16 bits
+// ---- ldmatrix, stmatrix, movmatrix: 8x8 matrices of 16-bit numbers
 
 typedef uint16_t Rows[LANES][STRIP]; // of up to four matrices
 
-// The row of matrix k that lane 8 k + row names.
+// Row `row` of matrix k, which lane 8 k + row addresses.
 static Access access_rows(Warp *w, const Instr *i, AccessKind kind)
 {
     const MatrixOperation *m = i->matrix;
@@ -214,14 +214,13 @@ static Access access_rows(Warp *w, const Instr *i, AccessKind kind)
     for (int l = 0; l < LANES; l++) {
         rows.address[l] = sim_operand_address(w, &m->address, l);
         if (m->address.space == GENERIC && space_at(&rows.address[l]) != SHARED && rows.mask >> l & 1)
-            sim_fault(w, i, l, cudaErrorIllegalAddress, "a row outside shared memory");
+            sim_fault(w, i, l, cudaErrorIllegalAddress, "a row outside of shared memory");
     }
     access_lanes(w, i, &rows, true);
     return rows;
 }
 
-// Moves between the lanes' registers and rows: lane l has numbers 2 (l % 4) and the next of row l / 4;
-// transposed, of column l / 4.
+// Moves between registers and rows: lane l holds elements 2 (l % 4) and the next of row l / 4; transposed: of column l / 4.
 static void move_rows(Warp *w, const Fragment *f, bool transposed, Rows rows, bool to_registers)
 {
     for (int k = 0; k < f->registers; k++)

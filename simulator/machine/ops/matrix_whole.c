@@ -1,5 +1,5 @@
-// matrix_whole.c: products of matrices of small whole numbers, as in programs that want to know their sum: no digit of them is lost,
-// however a tensor core adds, so that single precision gives the same sums, much sooner than matrix.c.
+// matrix_whole.c: fast path for products of matrices of small integers. Their sums are exact in single precision, so the
+// order in which a tensor core adds does not matter.
 #include "machine/ops/matrix.h"
 
 #include <string.h>
@@ -11,13 +11,13 @@ typedef uint16_t Halves __attribute__((vector_size(2 * STRIP)));
 typedef double Doubles __attribute__((vector_size(8 * STRIP)));
 typedef int64_t Longs __attribute__((vector_size(8 * STRIP)));
 
-typedef struct Matrix { // line by line, in rows of STRIP numbers
+typedef struct Matrix { // lines, in vectors of STRIP numbers
     Floats rows[MOST_LINES][MOST_POSITIONS / STRIP];
 } Matrix;
 
-// ---- From registers, and back. What four lanes hold of a line of a block lies side by side.
+// ---- Registers to and from vectors: four lanes hold STRIP adjacent numbers of a line
 
-// Halves that are not small whole numbers become no numbers.
+// Subnormal, infinite and NaN inputs become NaN.
 static inline Floats floats_of_halves(const uint16_t *from)
 {
     Halves halves;
@@ -28,7 +28,7 @@ static inline Floats floats_of_halves(const uint16_t *from)
     return (Floats)(sign | (usual & ~strange) | (strange & ~zero & 0x7fc00000));
 }
 
-static inline void halves_of_floats(Floats floats, uint16_t *to) // of whole numbers that a half can be
+static inline void halves_of_floats(Floats floats, uint16_t *to) // of integers that half precision represents exactly
 {
     const Words bits = (Words)floats, sign = bits >> 16 & 0x8000, size = bits & 0x7fffffff;
     const Halves halves = __builtin_convertvector(sign | (((size - (112u << 23)) >> 13) & (Words)(size != 0)), Halves);
@@ -60,7 +60,7 @@ static inline float *registers_of(const Warp *w, const Fragment *f, int piece, i
     return (float *)(w->lanes + f->place[piece * sim_registers_of_piece(f) + number]);
 }
 
-// A block from the registers of a piece: its lines follow each other there.
+// Unpacks the 8x8 tile of a piece; its lines are contiguous in the registers.
 static void take_block(const Warp *w, const Fragment *f, int piece, Matrix *to)
 {
     const Corner at = sim_corner_of(f, piece);
@@ -73,7 +73,7 @@ static void take_block(const Warp *w, const Fragment *f, int piece, Matrix *to)
             *row = floats_of_short_floats((const uint16_t *)first);
         else if (f->type == F32)
             *row = floats_of_pairs(first, second);
-        else // of TF32 half a row
+        else // TF32: half a row
             for (int k = 0; k < STRIP / 2; k++)
                 ((uint32_t *)row)[at.position % STRIP + k] = ((const uint32_t *)first)[k] & ~0x1fffu;
     }
@@ -92,12 +92,12 @@ static void put_block(Warp *w, const Fragment *f, int piece, const Matrix *from)
     }
 }
 
-// ---- Whole numbers
+// ---- Integers
 
-// The largest number of a matrix, without its sign; infinity where they are not all whole and small.
+// The largest magnitude in the matrix; infinity if an element is no small integer.
 static float largest(const Fragment *f, const Matrix *of)
 {
-    enum { COUNTED = 24 }; // up to 2 to this a float tells whole numbers apart
+    enum { COUNTED = 24 }; // a float represents integers up to 2^24
     Ints most = {0}, broken = {0};
     for (int line = 0; line < f->lines; line++)
         for (int n = 0; n < (f->positions + STRIP - 1) / STRIP; n++) {
@@ -130,7 +130,7 @@ static void turn(const Fragment *f, const Matrix *from, Matrix *to)
             ((float *)to->rows[k])[line] = ((const float *)from->rows[line])[k];
 }
 
-// Whole numbers are added to whole numbers: in any order, as no sum has more digits than a float keeps.
+// All terms are integers: any order is exact, as no sum has more digits than a float.
 static void add_to_whole(const MatrixOperation *m, const Matrix *a, const Matrix *columns, Matrix *sums)
 {
     for (int r = 0; r < m->d.lines; r++)
@@ -138,13 +138,13 @@ static void add_to_whole(const MatrixOperation *m, const Matrix *a, const Matrix
             Floats sum = sums->rows[r][n];
             for (int k = 0; k < m->a.positions; k++)
                 sum += ((const float *)a->rows[r])[k] * columns->rows[k][n];
-            sums->rows[r][n] = sum + 0; // no sum is -0
+            sums->rows[r][n] = sum + 0; // +0 instead of -0
         }
 }
 
-// ---- Sums of other numbers, to which whole ones are added
+// ---- Integer products added to other sums
 
-enum { ZERO_EXPONENT = -1000, KEPT = 25 }; // as in matrix.c: so many bits behind the largest exponent are kept of each term
+enum { ZERO_EXPONENT = -1000, KEPT = 25 }; // as in fused_sums in matrix.c: bits kept of each term below the largest exponent
 
 static inline Ints larger(Ints a, Ints b)
 {
@@ -163,12 +163,12 @@ static inline Doubles power_of_two(Ints exponents)
     return (Doubles)(__builtin_convertvector(exponents + 1023, Longs) << 52);
 }
 
-static inline Doubles cut_to_whole(Doubles value) // of less than 2^31
+static inline Doubles cut_to_whole(Doubles value) // of magnitudes below 2^31
 {
     return __builtin_convertvector(__builtin_convertvector(value, Longs), Doubles);
 }
 
-// The float next to it towards zero.
+// Rounds to floats towards zero.
 static inline Floats cut_to_floats(Doubles value)
 {
     const Longs plus = (Longs){0} + INT64_MAX;
@@ -177,7 +177,7 @@ static inline Floats cut_to_floats(Doubles value)
     return (Floats)((Ints)nearest + __builtin_convertvector(beyond, Ints));
 }
 
-// Some products of line r, from k to end, are added to a row of sums. Only what was there may lose digits: see fused_sums.
+// Adds the products k to end of line r to a vector of sums. Only the previous sum may lose digits: fused_sums.
 static inline Floats add_some(const Matrix *a, const Matrix *columns, const Ints (*exponents)[MOST_POSITIONS / STRIP], int r, int n, int k,
                               int end, Floats sums)
 {
@@ -206,7 +206,7 @@ static void add_to_others(const MatrixOperation *m, const Matrix *a, const Matri
                 sums->rows[r][n] = add_some(a, columns, exponents, r, n, k, k + m->at_once, sums->rows[r][n]);
 }
 
-// The greatest of some numbers, without its sign; infinity where one is none.
+// The largest magnitude; infinity if an element is NaN.
 static float greatest(const Fragment *f, const Matrix *of)
 {
     Ints most = {0};

@@ -4,13 +4,13 @@
 
 #include <string.h>
 
-// ---- Loads and stores. Blocks run side by side on the host, so device memory is read and written
-// with relaxed atomic accesses: plain moves, without the undefined behaviour of a data race.
+// ---- Loads and stores. Blocks run concurrently on the host, so device memory is accessed with relaxed atomics: plain moves
+// would be data races in C.
 
-// The same value for all lanes that are on.
+// Sets the active lanes to one value.
 static void set_lanes(uint8_t *lanes, int register_bytes, uint64_t value, uint32_t mask)
 {
-    switch (register_bytes) { // a copy whose length the compiler does not know is slow
+    switch (register_bytes) { // a memcpy of variable length would be slow
     case 2:
         FOR_EACH_LANE(((uint16_t *)lanes)[l] = (uint16_t)value)
         break;
@@ -27,7 +27,7 @@ static void set_lanes(uint8_t *lanes, int register_bytes, uint64_t value, uint32
 
 static inline void load_element(uint8_t *to, const uint8_t *from, const Instr *i)
 {
-    if (i->bytes == 16) { // two halves: no wider access is needed to be in one piece
+    if (i->bytes == 16) { // PTX does not require a single access
         const uint64_t halves[2] = {sim_read_bytes(from, 8), sim_read_bytes(from + 8, 8)};
         memcpy(to, halves, sizeof halves);
         return;
@@ -37,7 +37,7 @@ static inline void load_element(uint8_t *to, const uint8_t *from, const Instr *i
         const int unused = 64 - 8 * i->bytes;
         value = (uint64_t)((int64_t)(value << unused) >> unused);
     }
-    switch (i->register_bytes) { // a copy whose length the compiler does not know is slow
+    switch (i->register_bytes) { // a memcpy of variable length would be slow
     case 2: memcpy(to, &value, 2); break;
     case 4: memcpy(to, &value, 4); break;
     case 8: memcpy(to, &value, 8); break;
@@ -56,7 +56,7 @@ static inline void store_element(uint8_t *to, const uint8_t *from, const Instr *
     sim_write_bytes(to, value, i->bytes < 8 ? i->bytes : 8);
 }
 
-// The frequent cases: registers as wide as the elements, of 4 or 8 bytes.
+// Common cases: registers as wide as the elements, 4 or 8 bytes.
 #define MOVE_LANES(name, T)                                                                        \
     static void name(T *lanes, uint8_t *const *pointer, size_t offset, uint32_t mask, bool load)   \
     {                                                                                              \
@@ -69,9 +69,8 @@ static inline void store_element(uint8_t *to, const uint8_t *from, const Instr *
 MOVE_LANES(move_4, uint32_t)
 MOVE_LANES(move_8, uint64_t)
 
-// The same where all lanes are on and their memory lies side by side, in vector instructions, which move an
-// aligned element in one piece as relaxed atomic accesses do; but no compiler makes them of these.
-// `stride` elements of a lane lie side by side.
+// The same for a full warp with contiguous memory, vectorised. Vector moves of aligned elements are as atomic as relaxed
+// accesses, but compilers do not vectorise those. A lane has `stride` elements.
 #define MOVE_ROW(name, T)                                                                          \
     __attribute__((no_sanitize("thread"))) static void name(T *lanes, T *memory, int stride, bool load) \
     {                                                                                              \
@@ -88,7 +87,7 @@ static void move_row(uint8_t *lanes, const Instr *i, uint8_t *memory, bool load)
 {
     uint32_t *lanes_4 = (uint32_t *)lanes, *memory_4 = (uint32_t *)memory;
     uint64_t *lanes_8 = (uint64_t *)lanes, *memory_8 = (uint64_t *)memory;
-    switch (i->count) { // so that the compiler knows it
+    switch (i->count) { // a constant for the compiler
     case 1:
         return i->bytes == 4 ? move_row_4(lanes_4, memory_4, 1, load) : move_row_8(lanes_8, memory_8, 1, load);
     case 2:
@@ -101,7 +100,7 @@ static void move_row(uint8_t *lanes, const Instr *i, uint8_t *memory, bool load)
     }
 }
 
-// The same of loads by some lanes, which lie side by side or in one place; `memory` is where the first one's lies.
+// Loads of some lanes from a segment; `memory` is the first lane's.
 #define LOAD_PIECE(name, T)                                                                                   \
     __attribute__((no_sanitize("thread"))) static void name(T *lanes, const T *memory, uint32_t some, bool alike) \
     {                                                                                                         \
@@ -115,12 +114,12 @@ static void move_row(uint8_t *lanes, const Instr *i, uint8_t *memory, bool load)
 LOAD_PIECE(load_piece_4, uint32_t)
 LOAD_PIECE(load_piece_8, uint64_t)
 
-// Loads of all lanes, where they lie in few pieces, as those of a tile's rows do. False: they do not.
+// Loads of a full warp from few segments, as those of a tile's rows. False, without effect, for others.
 static bool load_pieces(uint8_t *lanes, const Instr *i, const Access *access)
 {
     enum { FEW = 4 };
     const uint32_t alike = access->alike, beside = access->beside;
-    const uint32_t following = (alike & ~(beside << 1)) | (beside & ~(alike << 1)); // as the lane before does, too
+    const uint32_t following = (alike & ~(beside << 1)) | (beside & ~(alike << 1)); // as for the previous lane
     if (access->mask != ALL_LANES || i->count != 1 || __builtin_popcount(~following) > FEW)
         return false;
     for (uint32_t begins = ~following; begins; begins &= begins - 1) {
@@ -135,7 +134,7 @@ static bool load_pieces(uint8_t *lanes, const Instr *i, const Access *access)
     return true;
 }
 
-// One element of each lane, to or from a register.
+// Moves one element of each lane to or from a register.
 static void move_element(Warp *w, const Instr *i, const Access *access, int k)
 {
     const bool load = access->kind == ACCESS_READ,
@@ -148,7 +147,8 @@ static void move_element(Warp *w, const Instr *i, const Access *access, int k)
     } else if (plain && access->pattern == ALL_SAME && load) {
         set_lanes(lanes, i->bytes, sim_read_bytes(access->pointer[0] + offset, i->bytes), mask);
     } else if (plain && access->pattern == ALL_SAME && w->block->launch->shuffled) {
-        store_element(access->pointer[0] + offset, lanes, i); // CUDA does not say whose value stays: lane 0's
+        store_element(access->pointer[0] + offset, lanes, i); // CUDA does not define which lane's value remains: lane 0's,
+                                                              // to differ from the usual last one
     } else if (plain && load && load_pieces(lanes, i, access)) {
         return;
     } else if (plain) {
@@ -163,9 +163,9 @@ static void move_element(Warp *w, const Instr *i, const Access *access, int k)
     }
 }
 
-// ---- Loads and stores that need no more than to be done: see Usual
+// ---- Fast path: FastPath
 
-// The lanes, which lie so, have accessed the allocation that is near to the warp.
+// Prepares the fast path for the warp's last allocation, which the lanes have just accessed.
 static void expect(const Warp *w, const Instr *i, AddressPattern *layout)
 {
     const Launch *launch = w->block->launch;
@@ -183,7 +183,7 @@ static void expect(const Warp *w, const Instr *i, AddressPattern *layout)
     fast_path->last = a->address + a->bytes - i->bytes - layout->above;
 }
 
-// The layout that the lanes' addresses have, if they are as usual; `first` is then where the first lane is in the allocation.
+// The cached pattern if it matches and the fast path applies; *first becomes the first lane's offset in the allocation.
 static inline AddressPattern *usual_layout(const Warp *w, const Instr *i, uint64_t *first)
 {
     const uint64_t *base = (const uint64_t *)(w->lanes + i->at.base);
@@ -205,7 +205,7 @@ static inline bool is_settled_line(const FastPath *fast_path, uint64_t line)
     return fast_path->run ? run == fast_path->run : run != 0;
 }
 
-// Whether all lines that the lanes lie in are settled.
+// True if all lines of the access are fully written.
 static bool all_settled(const AddressPattern *layout, uint64_t first)
 {
     for (uint32_t rest = layout->begins; rest; rest &= rest - 1) {
@@ -218,7 +218,7 @@ static bool all_settled(const AddressPattern *layout, uint64_t first)
     return true;
 }
 
-// The same, quickly where each lane goes through a row of a matrix: instructions that lie alike find what has just been found.
+// The same, with a shortcut: if all lanes read whole matrix rows, another instruction's result for the same lines is reused.
 static inline bool is_settled(Block *b, AddressPattern *layout, uint64_t first)
 {
     FastPath *fast_path = &layout->fast_path;
@@ -236,8 +236,8 @@ static inline bool is_settled(Block *b, AddressPattern *layout, uint64_t first)
     return true;
 }
 
-// Some lanes at a time, which mostly lie side by side or in one place. Each is written whole: who reads them in one piece must
-// not wait for parts of it.
+// Loads quarters of a warp by vectors. Each quarter is written with one store, so that later vector loads are forwarded from
+// it.
 #define LOAD_QUARTERS(name, T)                                                                                         \
     typedef T name##_row __attribute__((vector_size(IN_QUARTER * sizeof(T)), aligned(sizeof(T)), may_alias));          \
     __attribute__((no_sanitize("thread"))) static void name(uint8_t *lanes, const uint8_t *first, const AddressPattern *layout) \
@@ -260,7 +260,7 @@ static inline bool is_settled(Block *b, AddressPattern *layout, uint64_t first)
 LOAD_QUARTERS(load_quarters_4, uint32_t)
 LOAD_QUARTERS(load_quarters_8, uint64_t)
 
-// False, and nothing is done, where the loads need more.
+// False, without effect, if the fast path does not apply.
 static bool load_as_usual(Warp *w, const Instr *i)
 {
     uint64_t first = 0;
@@ -281,7 +281,7 @@ static bool load_as_usual(Warp *w, const Instr *i)
     return true;
 }
 
-// The same of stores.
+// The same for stores.
 static bool store_as_usual(Warp *w, const Instr *i)
 {
     uint64_t first = 0;
@@ -330,7 +330,7 @@ static void access_memory(Warp *w, const Instr *i, uint32_t mask, AccessKind kin
         load_or_store(w, i, &access);
         return;
     }
-    uint32_t in[SPACES]; // generic addresses: each lane tells by its own
+    uint32_t in[SPACES]; // each lane's address has its own space
     sim_split_generic(w, i, access.address, mask, in);
     for (access.space = GLOBAL; access.space <= LOCAL; access.space++)
         if ((access.mask = in[access.space]))
@@ -351,7 +351,7 @@ void sim_store(Warp *w, const Instr *i, uint32_t mask)
     access_memory(w, i, mask, ACCESS_WRITE);
 }
 
-// ---- Parameters: a kernel's are the same for all lanes, a function's lie in its frame.
+// ---- Parameters: a kernel's are the same for all lanes, a function's are in its frame
 
 void sim_load_kernel_param(Warp *w, const Instr *i, uint32_t mask)
 {
@@ -363,7 +363,7 @@ void sim_load_kernel_param(Warp *w, const Instr *i, uint32_t mask)
                       (unsigned long long)offset, size);
         if (i->list[k] == NOWHERE)
             continue;
-        _Alignas(16) uint8_t bytes[16] = {0}, element[16]; // a parameter may lie at any address
+        _Alignas(16) uint8_t bytes[16] = {0}, element[16]; // parameters may be unaligned
         memcpy(bytes, w->block->launch->params + offset, i->bytes);
         load_element(element, bytes, i);
         if (i->register_bytes == 16) {
@@ -386,7 +386,7 @@ static void access_argument(Warp *w, const Instr *i, uint32_t mask, bool load)
         const int l = __builtin_ctz(rest);
         for (int k = 0; k < i->count; k++) {
             uint8_t *argument = w->path->frame->params + (size_t)l * size + i->at.offset + (size_t)k * i->bytes;
-            _Alignas(16) uint8_t whole[16] = {0}; // arguments may lie at any address
+            _Alignas(16) uint8_t whole[16] = {0}; // arguments may be unaligned
             if (i->list[k] == NOWHERE)
                 continue;
             uint8_t *lane = w->lanes + i->list[k] + (size_t)l * i->register_bytes;

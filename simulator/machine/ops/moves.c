@@ -1,4 +1,4 @@
-// moves.c: mov, and addresses of variables.
+// moves.c: mov and cvta.
 #include "machine/ops/instructions.h"
 #include "machine/ops/lanes.h"
 
@@ -13,12 +13,12 @@ UNARY(mov_b128, unsigned __int128, unsigned __int128, a)
 BINARY(add_uint32_t, uint32_t, uint32_t, uint32_t, a + b)
 BINARY(add_uint64_t, uint64_t, uint64_t, uint64_t, a + b)
 
-// Generic addresses; those of shared memory that name a block of the cluster say whose they are by that.
+// Generic addresses; the rank in a distributed shared memory address already identifies the owner.
 BINARY(make_generic_shared, uint64_t, uint64_t, uint64_t,
        a + b + (sim_names_block(a + b - SHARED_WINDOW) ? 0 : sim_owner_of(w, l, SHARED)))
 BINARY(make_generic_local, uint64_t, uint64_t, uint64_t, a + b + sim_owner_of(w, l, LOCAL))
 BINARY(leave_generic, uint64_t, uint64_t, uint64_t,
-       sim_window(sim_space_at(a)) == b ? sim_offset_of_generic(a) : a - b) // as a null pointer it is out of all bounds
+       sim_window(sim_space_at(a)) == b ? sim_offset_of_generic(a) : a - b) // for a null pointer: out of bounds
 
 static void mov_pred(Warp *w, const Instr *i, uint32_t mask)
 {
@@ -26,10 +26,10 @@ static void mov_pred(Warp *w, const Instr *i, uint32_t mask)
     *d = (*d & ~mask) | (*OPERAND(uint32_t, a) & mask);
 }
 
-// The parts of a register, from the low bits on, become one, and the other way round.
+// mov between a register and a vector of its parts, lowest first.
 static void pack(Warp *w, const Instr *i, uint32_t mask)
 {
-    if (mask == ALL_LANES && i->count == 2 && i->bytes == 4) { // the most frequent: a double that is shuffled
+    if (mask == ALL_LANES && i->count == 2 && i->bytes == 4) { // fast path: a double before its halves are shuffled
         const uint32_t *low = (const uint32_t *)(w->lanes + i->list[0]), *high = (const uint32_t *)(w->lanes + i->list[1]);
         uint32_t(*pairs)[2] = (uint32_t(*)[2])(w->lanes + i->d);
         for (int l = 0; l < LANES; l++) {
@@ -49,7 +49,7 @@ static void pack(Warp *w, const Instr *i, uint32_t mask)
 
 static void unpack(Warp *w, const Instr *i, uint32_t mask)
 {
-    if (mask == ALL_LANES && i->count == 2 && i->bytes == 4) { // the most frequent: a float2
+    if (mask == ALL_LANES && i->count == 2 && i->bytes == 4) { // fast path: a float2
         const uint32_t(*pairs)[2] = (const uint32_t(*)[2])(w->lanes + i->a);
         for (int k = 0; k < 2; k++) {
             uint32_t *part = (uint32_t *)(w->lanes + i->list[k]);
@@ -94,7 +94,7 @@ static bool decode_clock(const Operand *to, int clock, Instr *i)
     return i->d != NOWHERE;
 }
 
-// d becomes the address of a variable, with `more` added, where that differs between blocks or calls.
+// d = address of a variable that depends on the block or call, plus `more`.
 static bool decode_address_move(Decoder *d, const Statement *s, Instr *i, uint32_t base, uint64_t more, int bytes)
 {
     const Operand *from = &s->operands[1];
@@ -116,7 +116,7 @@ static bool decode_mov(Decoder *d, const Statement *s, const Opcode *o, Instr *i
     if (clock >= 0)
         return decode_clock(to, clock, i);
     const Variable *v = from->kind == IS_SYMBOL ? from->variable : NULL;
-    if (v && bytes != 4 && bytes != 8) // no address is so short, or so long
+    if (v && bytes != 4 && bytes != 8) // addresses have 4 or 8 bytes
         return false;
     const uint32_t base = v ? sim_base_of(d, v, bytes) : NOWHERE;
     if (base != NOWHERE)
@@ -124,7 +124,7 @@ static bool decode_mov(Decoder *d, const Statement *s, const Opcode *o, Instr *i
     return sim_plain_operands(d, s, o, i, "tt");
 }
 
-// cvta.shared.u64 makes a generic address, cvta.to.shared.u64 one of the space.
+// cvta.shared.u64 converts to a generic address, cvta.to.shared.u64 to a shared one.
 static bool decode_cvta(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     static const char *const IN_SHARED[] = {"shared", "shared::cta", "shared::cluster"};
@@ -152,8 +152,8 @@ static bool decode_cvta(Decoder *d, const Statement *s, const Opcode *o, Instr *
     return i->d != NOWHERE && i->a != NOWHERE;
 }
 
-// createpolicy.fractional policy{, fraction}, createpolicy.range policy, [address], bytes, all bytes and createpolicy.cvt policy,
-// property make what tells the cache how long to keep something. No cache of the simulator's asks: any number will do.
+// createpolicy.fractional policy{, fraction}, createpolicy.range policy, [address], bytes, bytes and createpolicy.cvt
+// policy, property. There are no caches, so the policy may be any number.
 static bool decode_policy(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     const int least = sim_has_part(o, "range") ? 4 : sim_has_part(o, "cvt") ? 2 : 1,

@@ -1,7 +1,7 @@
-// narrow.c: cvt to and from floating-point numbers of 8 bits, of which two make 16 bits, and to tf32.
+// narrow.c: cvt to and from 8-bit floating-point numbers, in pairs, and to tf32.
 //
-// e4m3: a sign, 4 bits of exponent (bias 7), 3 of fraction, no infinity; e5m2: the upper half of a half-precision
-// number; tf32: the upper 19 bits of a single-precision one.
+// e4m3: sign, 4 bits of exponent (bias 7), 3 of fraction, no infinity; e5m2: the upper half of a half-precision number;
+// tf32: the upper 19 bits of a single-precision one.
 #include "machine/ops/instructions.h"
 #include "machine/ops/lanes.h"
 
@@ -44,7 +44,7 @@ static uint8_t e5m2_from_double(double value)
 
 static uint8_t narrowed(const Instr *i, double value)
 {
-    if (i->flags & RELU && value <= 0) // a NaN stays one
+    if (i->flags & RELU && value <= 0) // NaN is preserved
         value = 0;
     return i->type == E4M3X2 ? e4m3_from_double(value) : e5m2_from_double(value);
 }
@@ -77,8 +77,8 @@ static void widen(Warp *w, const Instr *i, uint32_t mask)
     FOR_EACH_LANE(d[l] = (uint32_t)half_from(i, (uint8_t)(a[l] >> 8)) << 16 | half_from(i, (uint8_t)a[l]))
 }
 
-// What is no number: ptxas makes .rna of integer instructions, which cut it off like infinity, so that 0x7f800001
-// becomes infinite; .rn and .rz are an instruction of their own, which makes 0x7fffe000 of it on an H200.
+// NaN: ptxas translates .rna to integer instructions, which truncate it like infinity, so that 0x7f800001 becomes infinite;
+// .rn and .rz are one instruction, which yields 0x7fffe000 on an H200.
 static uint32_t tf32_of_no_number(uint32_t bits, int rounding)
 {
     return rounding == ROUND_AWAY ? bits & 0xffffe000 : 0x7fffe000;
@@ -105,7 +105,7 @@ static bool decode_narrow(Decoder *d, const Statement *s, const Opcode *o, Instr
     i->flags = sim_has_part(o, "relu") ? RELU : 0;
     i->rounding = sim_has_part(o, "rna") ? ROUND_AWAY : sim_has_part(o, "rz") ? ROUND_ZERO : ROUND_NEAREST;
     const char to = sim_letter_of_type((Type)i->type), from = sim_letter_of_type(o->type);
-    const char second = o->type == F32 && i->type != TF32 ? 'f' : 0; // two numbers become one register
+    const char second = o->type == F32 && i->type != TF32 ? 'f' : 0; // two source registers
     return sim_plain_operands(d, s, o, i, (char[]){to, from, second, 0});
 }
 

@@ -1,4 +1,4 @@
-// texels.c: what the channels of stored texels stand for, and what several texels are when they are mixed.
+// texels.c: values of texel channels, and texture filtering.
 #include "machine/ops/texture.h"
 #include "machine/block.h"
 
@@ -28,7 +28,7 @@ static int32_t with_sign(uint32_t value, int bytes)
     return (int32_t)(value << unused) >> unused;
 }
 
-// The colour that a byte of an sRGB texture stands for: the upper half of a float's bits, as an H200 has them.
+// Linear colour of an sRGB byte: the upper half of a float's bits, measured on an H200.
 static const uint16_t LINEAR_OF_SRGB[256] = {
     0x0000, 0x39a0, 0x3a20, 0x3a70, 0x3aa0, 0x3ac8, 0x3af0, 0x3b0c, 0x3b20, 0x3b34, 0x3b48, 0x3b5c, 0x3b70, 0x3b84, 0x3b90, 0x3b9c,
     0x3baa, 0x3bb8, 0x3bc6, 0x3bd6, 0x3be6, 0x3bf6, 0x3c03, 0x3c0c, 0x3c16, 0x3c1f, 0x3c29, 0x3c34, 0x3c3e, 0x3c49, 0x3c55, 0x3c60,
@@ -48,7 +48,7 @@ static const uint16_t LINEAR_OF_SRGB[256] = {
     0x3f5f, 0x3f61, 0x3f63, 0x3f65, 0x3f68, 0x3f6a, 0x3f6c, 0x3f6e, 0x3f70, 0x3f72, 0x3f74, 0x3f76, 0x3f7a, 0x3f7c, 0x3f7e, 0x3f80,
 };
 
-static float largest_of(const Texels *t) // of the numbers that stand for -1 to 1, or 0 to 1
+static float largest_of(const Texels *t) // the integer that is 1
 {
     return (float)((1u << (8 * t->channel_bytes - (t->kind == cudaChannelFormatKindSigned))) - 1);
 }
@@ -59,7 +59,7 @@ static bool is_normalized(const TextureObject *o)
            o->sampling.readMode == cudaReadModeNormalizedFloat;
 }
 
-static bool is_srgb(const TextureObject *o, int channel) // the fourth channel never is
+static bool is_srgb(const TextureObject *o, int channel) // the alpha channel never is
 {
     return o->sampling.sRGB && channel < 3;
 }
@@ -77,7 +77,7 @@ uint32_t sim_channel_value(const TextureObject *o, uint32_t stored, int channel)
     return is_srgb(o, channel) ? (uint32_t)LINEAR_OF_SRGB[stored] << 16 : bits_of((float)stored / largest_of(t));
 }
 
-// A half (16 bits) is cut, a fraction rounded, halves down.
+// Half precision truncates; normalised integers round, ties downwards.
 uint32_t sim_border_channel(const TextureObject *o, int channel)
 {
     const Texels *t = &o->texels;
@@ -86,14 +86,14 @@ uint32_t sim_border_channel(const TextureObject *o, int channel)
         return isnan(colour) ? 0x7fff : sim_half_from_double(colour, ROUND_ZERO);
     const uint32_t mask = t->channel_bytes == 4 ? UINT32_MAX : (1u << 8 * t->channel_bytes) - 1;
     if (!is_normalized(o))
-        return bits_of(colour) & mask; // a program stores whole numbers as a float's bits
+        return bits_of(colour) & mask; // programs pass integers as a float's bits
     const float least = t->kind == cudaChannelFormatKindSigned ? -1.0f : 0.0f;
     const float inside = isnan(colour) ? 0 : fminf(fmaxf(colour, least), 1.0f);
     return (uint32_t)(int32_t)ceilf(inside * largest_of(t) - 0.5f) & mask;
 }
-// ---- Mixing. All of this was found by comparing with an H200.
+// ---- Filtering, found by comparison with an H200
 
-// Rounded to so many binary digits, halves away from zero.
+// Rounded to `digits` binary digits, ties away from zero.
 static double rounded_to(double value, int digits)
 {
     int exponent;
@@ -101,8 +101,7 @@ static double rounded_to(double value, int digits)
     return ldexp(round(ldexp(mantissa, digits)), exponent - digits);
 }
 
-// The sum of a slice's texels: before they are weighted, each loses what lies `kept` digits behind the first of
-// the largest.
+// The weighted sum of a slice's texels; each is first truncated `kept` digits below the largest one's exponent.
 static double sum_of_slice(const double *value, const int *weight, int kept)
 {
     double largest = 0, sum = 0;
@@ -119,7 +118,7 @@ static double sum_of_slice(const double *value, const int *weight, int kept)
     return ldexp(sum, -shift - FRACTION_BITS);
 }
 
-// Of floating-point numbers, which have `digits` digits; subnormal floats are 0.
+// For floating-point texels with `digits` digits; subnormal floats are 0.
 static float mix_floats(const double *value, const int *weight, int digits)
 {
     double plain = 0;
@@ -137,7 +136,7 @@ static float mix_floats(const double *value, const int *weight, int digits)
     return sum == 0 && negative ? -0.0f : (float)rounded_to(sum, digits);
 }
 
-// Of whole numbers that stand for fractions. 8 bits are widened to 16: before the sum, or, with a sign, behind it.
+// For normalised integers. 8 bits are widened to 16, before the sum if unsigned, after it if signed.
 static float mix_fractions(const Texels *t, const Corners *c, int channel)
 {
     const bool is_signed = t->kind == cudaChannelFormatKindSigned, bytes = t->channel_bytes == 1;

@@ -1,7 +1,7 @@
-// texture.c: instructions on textures and surfaces.
+// texture.c: texture and surface instructions.
 //
-// A texture is read at coordinates between its texels: CUDA C++ Programming Guide, "Texture Fetching". What
-// that leaves open, above all how a GPU rounds, is as an H200 does it.
+// Filtering follows the CUDA C++ Programming Guide, "Texture Fetching". What it leaves open, above all rounding, is as on an
+// H200.
 #include "machine/ops/texture.h"
 #include "machine/block.h"
 
@@ -30,40 +30,40 @@ static const TextureObject *object_of(Warp *w, const Instr *i, int lane, bool su
     const TextureObject *o = sim_texture_object(number);
     const char *kind = surface ? "surface" : "texture";
     if (!o)
-        sim_fault(w, i, lane, cudaErrorIllegalAddress, "no %s object is numbered %llu: never made, or destroyed", kind,
+        sim_fault(w, i, lane, cudaErrorIllegalAddress, "%s object %llu does not exist: it was never created, or destroyed", kind,
                   (unsigned long long)number);
     if (o->surface != surface)
-        sim_fault(w, i, lane, cudaErrorIllegalAddress, "object %llu is no %s", (unsigned long long)number, kind);
+        sim_fault(w, i, lane, cudaErrorIllegalAddress, "object %llu is not a %s object", (unsigned long long)number, kind);
     if (!o->texels.first)
         sim_fault(w, i, lane, cudaErrorIllegalAddress, "the array of %s object %llu has been freed", kind,
                   (unsigned long long)number);
     return o;
 }
 
-// An instruction for other dimensions than the object's would read anything.
+// An instruction for another shape than the object's would read arbitrary memory.
 static void check_shape(Warp *w, const Instr *i, int lane, const Texels *t)
 {
     const TextureShape *shape = &sim_texture_shapes[i->type];
     if (t->linear)
-        sim_fault(w, i, lane, cudaErrorIllegalAddress, "memory without a pitch is read with tex1Dfetch only");
+        sim_fault(w, i, lane, cudaErrorIllegalAddress, "linear memory can be read only by tex1Dfetch()");
     if (shape->dimensions != t->dimensions || shape->layered != t->layered || shape->cube != t->cube)
-        sim_fault(w, i, lane, cudaErrorIllegalAddress, "an access to %s%s%d-D texels, but the object has %s%s%d-D ones",
-                  shape->layered ? "layered " : "", shape->cube ? "a cube's " : "", shape->dimensions,
-                  t->layered ? "layered " : "", t->cube ? "a cube's " : "", t->dimensions);
+        sim_fault(w, i, lane, cudaErrorIllegalAddress, "an access to %s%s%d-D texels of an object with %s%s%d-D texels",
+                  shape->layered ? "layered " : "", shape->cube ? "cubemap " : "", shape->dimensions,
+                  t->layered ? "layered " : "", t->cube ? "cubemap " : "", t->dimensions);
 }
 
 // ---- Texels
 
-typedef struct TexelReaders { // lanes of a warp that read one texture
+typedef struct TexelReaders { // lanes of a warp that read the same texture
     Warp *w;
     const Instr *i;
     uint32_t mask;
     const TextureObject *object;
-    int64_t layer[LANES]; // of a cube's face, too
-    float on_face[LANES][2]; // of a cube: the coordinates there
+    int64_t layer[LANES]; // includes the face of a cubemap
+    float on_face[LANES][2]; // of a cubemap: coordinates on the face
 } TexelReaders;
 
-typedef int64_t TexelNumbers[3]; // a texel's numbers in its row, slice and cube; OUTSIDE: the border
+typedef int64_t TexelNumbers[3]; // x, y, z; OUTSIDE: border colour
 typedef uint32_t Texel[CHANNELS];
 
 static uint32_t read_channel(const uint8_t *from, int bytes)
@@ -81,8 +81,7 @@ static uint64_t texel_address(const Texels *t, const int64_t *at, int64_t layer)
            (uint64_t)at[0] * (uint64_t)(t->channels * t->channel_bytes);
 }
 
-// The stored channels of the texels at the places of these lanes, all read in one access; the border's colour where
-// one of the coordinates is OUTSIDE.
+// Reads the stored channels of the lanes' texels in one access; the border colour if a coordinate is OUTSIDE.
 static void read_texels(const TexelReaders *readers, uint32_t mask, TexelNumbers *at, Texel *stored)
 {
     const Texels *t = &readers->object->texels;
@@ -110,7 +109,7 @@ static void read_texels(const TexelReaders *readers, uint32_t mask, TexelNumbers
     }
 }
 
-// The same as the lanes get it; channels that a texel has not are 0.
+// The same, converted for the kernel; missing channels are 0.
 static void fetch_texels(const TexelReaders *readers, uint32_t mask, TexelNumbers *at, Texel *value)
 {
     memset(value, 0, LANES * sizeof *value);
@@ -124,15 +123,15 @@ static void fetch_texels(const TexelReaders *readers, uint32_t mask, TexelNumber
 
 // ---- Coordinates
 
-typedef struct Taps { // in one dimension: the two texels that are mixed, or twice the one that is read
+typedef struct Taps { // in one dimension: the two texels to interpolate, or the same one twice
     int64_t at[2];
-    int fraction; // of the second, of ONE
+    int fraction; // weight of the second, in units of 1/ONE
 } Taps;
 
-// The texel that stands for number n of a row that has `size`.
+// Applies the address mode to texel index n.
 static int64_t within(int64_t n, int64_t size, enum cudaTextureAddressMode mode)
 {
-    const int64_t turn = mode == cudaAddressModeMirror ? 2 * size : size; // after these the row comes again
+    const int64_t turn = mode == cudaAddressModeMirror ? 2 * size : size; // n repeats after so many texels
     const int64_t at = mode == cudaAddressModeWrap || mode == cudaAddressModeMirror ? (n % turn + turn) % turn : n;
     switch (mode) {
     case cudaAddressModeWrap:
@@ -153,16 +152,16 @@ static enum cudaTextureAddressMode address_mode(const TextureObject *o, int dime
     return repeats && !o->sampling.normalizedCoords ? cudaAddressModeClamp : mode;
 }
 
-// A coordinate counted in texels. A normalised one is first cut to a fixed number of bits: 21 behind the
-// point, or as many as tell 256 places in each texel apart.
+// A coordinate in texels. A normalised one is first truncated to fixed point: 21 fractional bits, or more if 256 positions
+// in each texel need them.
 static double in_texels(const TextureObject *o, int dimension, float coordinate)
 {
     const int64_t size = o->texels.size[dimension];
     const enum cudaTextureAddressMode mode = address_mode(o, dimension);
-    const double farthest = 0x1p40; // far outside, whatever the texture
+    const double farthest = 0x1p40; // outside of any texture
     double x = coordinate;
     if (mode == cudaAddressModeWrap || mode == cudaAddressModeMirror)
-        x = fmod(x, 2); // NaN if it is infinite
+        x = fmod(x, 2); // NaN if x is infinite
     if (isnan(x) || fabs(x) < 0x1p-126)
         x = 0;
     if (o->sampling.normalizedCoords) {
@@ -189,7 +188,7 @@ static Taps taps_of(const TextureObject *o, int dimension, float coordinate, boo
     return taps;
 }
 
-// A lane's coordinate as the instruction gives it, without the layer.
+// A lane's coordinate operand k, not counting the layer.
 static float coordinate_at(const Warp *w, const Instr *i, int lane, int k)
 {
     const bool layered = sim_texture_shapes[i->type].layered;
@@ -203,15 +202,15 @@ static void find_taps(const TexelReaders *readers, int lane, bool linear, Taps *
     for (int k = 0; k < shape->dimensions; k++)
         taps[k] = taps_of(readers->object, k,
                           shape->cube ? readers->on_face[lane][k & 1] : coordinate_at(readers->w, readers->i, lane, k), linear);
-    // One dimension is the edge of two: where the second has a border, half of that is mixed in.
+    // A 1-D texture is filtered like the edge of a 2-D one: if the second dimension has a border, half of that is mixed in.
     if (linear && shape->dimensions == 1 && !shape->layered && address_mode(readers->object, 1) == cudaAddressModeBorder)
         taps[1] = (Taps){{OUTSIDE, 0}, ONE / 2};
 }
 
-// ---- Filtering, as an H200 does it
+// ---- Filter weights, as on an H200
 
-// Divides ONE between the corners: by z first, then by x, then by y. Each part is rounded to a whole number
-// and what is left is the other's; halves go to the second of x, and by y to the corner that is even or odd in both.
+// Divides ONE between the corners: by z, then x, then y. Each part is rounded to an integer, and the remainder is the other
+// part. Ties go to the second of x; for y, to the corner that is even or odd in both.
 static void divide(const Taps *taps, int *weight)
 {
     for (int z = 0; z < 2; z++) {
@@ -233,7 +232,7 @@ static void choose_corner(const Taps *taps, int corner, int64_t *at)
     at[2] = taps[2].at[corner >> 2];
 }
 
-// Reads one corner of all lanes in which it has a weight.
+// Reads one corner for all lanes in which its weight is not 0.
 static void read_corner(const TexelReaders *readers, int corner, Taps (*taps)[3], Corners *corners)
 {
     TexelNumbers at[LANES];
@@ -265,8 +264,8 @@ static int64_t layer_of(const Warp *w, const Instr *i, int lane, const Texels *t
     return layer > last ? last : layer;
 }
 
-// Which face of a cube a direction meets, and where (Programming Guide, "Cubemap Textures"): the coordinate that is largest says
-// which, and divides the others. Where all are zero an H200 reads the middle of a face.
+// The cubemap face that a direction hits, and the coordinates on it (Programming Guide, "Cubemap Textures"): the coordinate
+// of largest magnitude selects the face and divides the others. For a zero direction, an H200 reads the centre of a face.
 static int64_t find_face(float x, float y, float z, float on_face[2])
 {
     const float size[] = {fabsf(x), fabsf(y), fabsf(z)};
@@ -279,7 +278,7 @@ static int64_t find_face(float x, float y, float z, float on_face[2])
     return 2 * along + behind;
 }
 
-// Of the lanes of a mask those that read the same texture as the first.
+// The lanes of the mask that read the same texture as the first one.
 static TexelReaders readers_with_first(Warp *w, const Instr *i, uint32_t mask)
 {
     const int first = __builtin_ctz(mask);
@@ -356,7 +355,7 @@ void sim_sample_texture(Warp *w, const Instr *i, uint32_t mask)
     }
 }
 
-// One of the four texels that tex2Dgather mixes: a channel of each.
+// One of the four texels of tex2Dgather, and its channel.
 static void gather_corner(const TexelReaders *readers, int corner, Taps (*taps)[3], Texel *result, int result_at)
 {
     TexelNumbers at[LANES];
@@ -374,7 +373,7 @@ static void gather_corner(const TexelReaders *readers, int corner, Taps (*taps)[
 
 static void gather(const TexelReaders *readers)
 {
-    static const int ORDER[CHANNELS] = {2, 3, 1, 0}; // from below on the left, against the clock
+    static const int ORDER[CHANNELS] = {2, 3, 1, 0}; // counterclockwise from the lower left
     Taps taps[LANES][3];
     Texel result[LANES];
     for (uint32_t rest = readers->mask; rest; rest &= rest - 1)
@@ -391,13 +390,13 @@ void sim_gather_texels(Warp *w, const Instr *i, uint32_t mask)
         const TexelReaders readers = readers_at_coordinates(w, i, mask);
         if (!readers.object->texels.gathers)
             sim_fault(w, i, __builtin_ctz(mask), cudaErrorIllegalAddress,
-                      "tex2Dgather from an array made without cudaArrayTextureGather");
+                      "tex2Dgather() from an array created without cudaArrayTextureGather");
         gather(&readers);
         mask &= ~readers.mask;
     }
 }
 
-// Memory as a row of texels: behind its end all channels are 0.
+// Linear memory: past the end all channels are 0.
 static void fetch_from_row(const TexelReaders *readers)
 {
     TexelNumbers at[LANES];
@@ -414,13 +413,13 @@ static void fetch_from_row(const TexelReaders *readers)
         write_results(readers->w, readers->i, __builtin_ctz(rest), value[__builtin_ctz(rest)]);
 }
 
-// tex1Dfetch, without filter or address mode.
+// tex1Dfetch: no filtering, no address mode.
 void sim_fetch_texel(Warp *w, const Instr *i, uint32_t mask)
 {
     while (mask) {
         const TexelReaders readers = readers_with_first(w, i, mask);
         if (!readers.object->texels.linear)
-            sim_fault(w, i, __builtin_ctz(mask), cudaErrorIllegalAddress, "tex1Dfetch reads memory without a pitch only");
+            sim_fault(w, i, __builtin_ctz(mask), cudaErrorIllegalAddress, "tex1Dfetch() reads only linear memory");
         fetch_from_row(&readers);
         mask &= ~readers.mask;
     }
@@ -428,7 +427,7 @@ void sim_fetch_texel(Warp *w, const Instr *i, uint32_t mask)
 
 // ---- suld, sust
 
-// Moves a coordinate inside, where the boundary's mode says so. False: it is outside, and stays there.
+// Applies clamping, if the boundary mode has it. False: the coordinate is outside.
 static bool move_inside(int64_t *at, int64_t last, int boundary)
 {
     if (*at >= 0 && *at <= last)
@@ -439,7 +438,7 @@ static bool move_inside(int64_t *at, int64_t last, int boundary)
     return true;
 }
 
-// Where a lane's access to a surface goes; NULL: nowhere.
+// The host pointer of a lane's surface access; NULL: outside.
 static uint8_t *surface_pointer(Warp *w, const Instr *i, int lane, AccessKind kind)
 {
     const Texels *t = &object_of(w, i, lane, true)->texels;
@@ -453,7 +452,7 @@ static uint8_t *surface_pointer(Warp *w, const Instr *i, int lane, AccessKind ki
         inside &= move_inside(&at[k], k ? t->size[k] - 1 : (int64_t)(t->row_bytes - bytes), i->op);
     }
     if (shape->layered) {
-        layer = lanes_at(w, i->list[CHANNELS])[lane]; // a negative one lies behind the last
+        layer = lanes_at(w, i->list[CHANNELS])[lane]; // a negative one is past the last
         inside &= move_inside(&layer, t->layers - 1, i->op);
     }
     if (!inside && i->op == cudaBoundaryModeTrap)
@@ -466,7 +465,7 @@ static uint8_t *surface_pointer(Warp *w, const Instr *i, int lane, AccessKind ki
     return sim_access_lane(w, i, lane, GLOBAL, address, bytes, bytes, kind);
 }
 
-static void copy_element(uint8_t *to, const uint8_t *from, int bytes) // as relaxed atomic accesses, like those of memory.c
+static void copy_element(uint8_t *to, const uint8_t *from, int bytes) // relaxed atomics, as in memory.c
 {
     switch (bytes) {
     case 1: __atomic_store_n(to, __atomic_load_n(from, __ATOMIC_RELAXED), __ATOMIC_RELAXED); break;
@@ -515,7 +514,7 @@ void sim_query_surface(Warp *w, const Instr *i, uint32_t mask)
         const int lane = __builtin_ctz(rest);
         const Texels *t = &object_of(w, i, lane, true)->texels;
         if (t->layered)
-            sim_fault(w, i, lane, cudaErrorNotSupported, "the size of a surface with layers is not known");
+            sim_fault(w, i, lane, cudaErrorNotSupported, "the size of a layered surface is not supported");
         ((uint32_t *)(w->lanes + i->d))[lane] = i->op < t->dimensions ? (uint32_t)t->size[i->op] : 0;
     }
 }

@@ -1,4 +1,4 @@
-// texture_decode.c: the decoder of the instructions on textures and surfaces, which texture.c runs.
+// texture_decode.c: decodes texture and surface instructions.
 #include "machine/ops/instructions.h"
 #include "machine/ops/texture.h"
 
@@ -14,12 +14,12 @@ const TextureShape sim_texture_shapes[TEXTURE_SHAPES] = {
 #define COUNT_OF(list) ((int)(sizeof(list) / sizeof *(list)))
 
 static const char *const CHANNEL_NAMES[] = {"r", "g", "b", "a"};
-static const char *const RESULT_TYPES[] = {"f32", "u32", "s32"}; // alike: the texture says what its texels are
+static const char *const RESULT_TYPES[] = {"f32", "u32", "s32"}; // equivalent: the texture defines the type
 static const char *const CACHES[] = {"ca", "cg", "cs", "cv", "wb", "wt"};
 static const char *const BOUNDARIES[] = {"zero", "clamp", "trap"}; // in the order of cudaSurfaceBoundaryMode
 static const char *const QUERIES[] = {"width", "height", "depth"}; // in the order of Texels.size
 
-// Takes the part up to the next dot off the opcode.
+// Removes the opcode's next part, up to a dot.
 static Slice next_part(Slice *rest)
 {
     const char *dot = memchr(rest->text, '.', rest->length);
@@ -38,7 +38,7 @@ static bool take(Slice *rest, const char *part) // if it comes next
     return is;
 }
 
-static int take_one_of(Slice *rest, const char *const *names, int count) // its index, or -1
+static int take_one_of(Slice *rest, const char *const *names, int count) // returns its index, or -1
 {
     for (int k = 0; k < count; k++)
         if (take(rest, names[k]))
@@ -54,7 +54,7 @@ static const TextureShape *take_shape(Slice *rest, Instr *i)
     return NULL;
 }
 
-// The places of `count` operands, or of one that is no vector.
+// Sets the frame offsets of `count` operands of a vector, or of a scalar.
 static bool places(Decoder *d, const Operand *o, const char *letters, int count, bool written, uint32_t *place)
 {
     const Operand *elements = o->kind == IS_VECTOR ? o->elements : o;
@@ -81,15 +81,15 @@ static bool decode_place(Decoder *d, const Operand *o, const char *letters, Inst
            (!*letters || places(d, &o->elements[0], letters, (int)strlen(letters), false, i->list + CHANNELS));
 }
 
-// tex.2d.v4.f32.f32 {r, g, b, a}, [object, {x, y}], and with .level or .grad, which choose among the sizes
-// of a mipmapped texture: there are none, so that what they say does not matter.
+// tex.2d.v4.f32.f32 {r, g, b, a}, [object, {x, y}]. The level of detail of .level and .grad is ignored, as there are no
+// mipmaps.
 static bool decode_sample(Decoder *d, const Statement *s, Slice rest, Instr *i)
 {
     const bool level = take(&rest, "level"), gradient = take(&rest, "grad");
     const TextureShape *shape = take_shape(&rest, i);
     if (!shape || !take(&rest, "v4") || take_one_of(&rest, RESULT_TYPES, COUNT_OF(RESULT_TYPES)) < 0)
         return false;
-    const bool whole = i->type == 0 && take(&rest, "s32"); // the number of a texel in a row
+    const bool whole = i->type == 0 && take(&rest, "s32"); // index of a texel
     if ((!whole && !take(&rest, "f32")) || rest.length)
         return false;
     const int more = level ? 1 : gradient ? 2 : 0, each = level ? 1 : shape->dimensions == 3 || shape->cube ? 4 : shape->dimensions;
@@ -104,7 +104,7 @@ static bool decode_sample(Decoder *d, const Statement *s, Slice rest, Instr *i)
            decode_place(d, &s->operands[1], whole ? "i" : shape->coordinates, i);
 }
 
-// tld4.r.2d.v4.f32.f32: one channel of the four texels that linear filtering would mix.
+// tld4.r.2d.v4.f32.f32: one channel of the four texels that linear filtering would use.
 static bool decode_gather(Decoder *d, const Statement *s, Slice rest, Instr *i)
 {
     const int channel = take_one_of(&rest, CHANNEL_NAMES, CHANNELS);
@@ -117,10 +117,11 @@ static bool decode_gather(Decoder *d, const Statement *s, Slice rest, Instr *i)
     return places(d, &s->operands[0], "ffff", CHANNELS, true, i->list) && decode_place(d, &s->operands[1], "ff", i);
 }
 
-// suld.b.2d.v2.b32.trap {a, b}, [object, {x, y}] and sust.b.2d.v2.b32.trap [object, {x, y}], {a, b}: x counts bytes.
+// suld.b.2d.v2.b32.trap {a, b}, [object, {x, y}] and sust.b.2d.v2.b32.trap [object, {x, y}], {a, b}: x in bytes.
 static bool decode_surface(Decoder *d, const Statement *s, Slice rest, bool load, Instr *i)
 {
-    static const char *const LETTERS[] = {[1] = "hhhh", [2] = "hhhh", [4] = "ffff", [8] = "llll"}; // no register has 8 bits
+    static const char *const LETTERS[] = {[1] = "hhhh", [2] = "hhhh", [4] = "ffff", [8] = "llll"}; // 8-bit elements use 16-bit
+                                                                                                   // registers
     const TextureShape *shape = take(&rest, "b") ? take_shape(&rest, i) : NULL;
     if (!shape || shape->cube)
         return false;
@@ -138,7 +139,7 @@ static bool decode_surface(Decoder *d, const Statement *s, Slice rest, bool load
            decode_place(d, &s->operands[load ? 1 : 0], &"iiii"[MOST_COORDINATES - coordinates], i);
 }
 
-// suq.width.b32 d, [object]. (nvcc writes neither this nor txq, and a kernel with txq fails on an H200.)
+// suq.width.b32 d, [object]. (nvcc generates neither this nor txq; a kernel with txq fails on an H200.)
 static bool decode_query(Decoder *d, const Statement *s, Slice rest, Instr *i)
 {
     const int query = take_one_of(&rest, QUERIES, COUNT_OF(QUERIES));
@@ -153,7 +154,7 @@ static bool decode_query(Decoder *d, const Statement *s, Slice rest, Instr *i)
 static bool decode_texture(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     (void)o;
-    Slice rest = s->opcode; // its parts stand in order
+    Slice rest = s->opcode; // in the opcode's order
     i->list = sim_allocate(d->arena, (CHANNELS + MOST_COORDINATES) * sizeof *i->list);
     if (take(&rest, "tex"))
         return decode_sample(d, s, rest, i);

@@ -1,11 +1,11 @@
-// texture_objects.c: texture and surface objects.
+// texture_objects.c: the table of texture and surface objects.
 //
-// A kernel gets an object's number. Numbers are never used again, so that a destroyed object is found out.
+// Kernels get an object's number. Numbers are never reused, so that the use of a destroyed object is detected.
 #include "machine/ops/ops.h"
 
 #include <stdlib.h>
 
-static TextureObject **objects; // number - 1 is the place; NULL: destroyed
+static TextureObject **objects; // index: number - 1; NULL: destroyed
 static size_t object_count, object_space;
 
 const TextureObject *sim_texture_object(uint64_t number)

@@ -1,5 +1,5 @@
-// video.c: the video instructions, which take bytes and halves of registers for numbers: vadd.s32.u32.u32.sat
-// d, a.b0, b.h1 and the like for one pair of them, vadd2 and vadd4 for two and four at a time.
+// video.c: video instructions, which operate on bytes and halves of registers: vadd.s32.u32.u32.sat d, a.b0, b.h1 for one
+// pair, vadd2 and vadd4 for two and four.
 #include "machine/ops/instructions.h"
 #include "machine/ops/lanes.h"
 
@@ -9,19 +9,19 @@ typedef enum Operator {
     V_ADD, V_SUB, V_ABSDIFF, V_MIN, V_MAX, V_AVERAGE, V_SHL, V_SHR, V_MAD, V_EQ, V_NE, V_LT, V_LE, V_GT, V_GE
 } Operator;
 
-typedef enum Second { NO_SECOND, SECOND_ADD, SECOND_MIN, SECOND_MAX, MERGE } Second; // what is done with c
+typedef enum Second { NO_SECOND, SECOND_ADD, SECOND_MIN, SECOND_MAX, MERGE } Second; // operation with c
 
-typedef struct Field { // of a register, or of two, b's bits lying above a's: where a number stands
+typedef struct Field { // bit field in a register, or in b:a, 64 bits
     uint8_t position, bits;
 } Field;
 
 typedef struct VideoOperation {
-    int numbers; // that are computed
+    int numbers; // results
     Field a[4], b[4], d[4];
-    bool taken[4]; // which of them d.mask wants
+    bool taken[4]; // selected by d.mask
     bool a_signed, b_signed, d_signed;
-    bool saturate, wraps; // wraps: a shift by 32 or more
-    int plus, scale;      // of vmad: added to the sum; by how much this is shifted down
+    bool saturate, wraps; // wraps: shift amounts modulo 32
+    int plus, scale;      // vmad: added to the sum; right shift of the sum
     Second second;
 } VideoOperation;
 
@@ -32,7 +32,7 @@ static int64_t number_in(uint64_t registers, Field f, bool with_sign)
     return with_sign ? (int64_t)top >> unused : (int64_t)(top >> unused);
 }
 
-typedef __int128 Wide; // holds a product and its sum with c, of either sign
+typedef __int128 Wide; // holds a product plus c, of either sign
 
 static Wide operate(Operator op, const VideoOperation *v, int64_t a, int64_t b, uint32_t c)
 {
@@ -43,7 +43,7 @@ static Wide operate(Operator op, const VideoOperation *v, int64_t a, int64_t b, 
     case V_ABSDIFF: return a < b ? b - a : a - b;
     case V_MIN: return a < b ? a : b;
     case V_MAX: return a < b ? b : a;
-    case V_AVERAGE: return a + b < 0 ? (a + b) >> 1 : (a + b + 1) >> 1; // halves away from 0
+    case V_AVERAGE: return a + b < 0 ? (a + b) >> 1 : (a + b + 1) >> 1; // ties away from 0
     case V_SHL: return (Wide)((unsigned __int128)a << shift);
     case V_SHR: return a >> shift;
     case V_MAD: return ((Wide)a * b + (v->a_signed || v->b_signed ? (int32_t)c : (Wide)c) + v->plus) >> v->scale;
@@ -82,7 +82,7 @@ static void compute(Warp *w, const Instr *i, uint32_t mask)
         const int l = __builtin_ctz(rest);
         const uint32_t a = OPERAND(uint32_t, a)[l], b = OPERAND(uint32_t, b)[l], c = OPERAND(uint32_t, c)[l];
         const uint64_t both = (uint64_t)b << 32 | a;
-        const bool several = v->numbers > 1; // then each may come from either register
+        const bool several = v->numbers > 1; // then each operand may come from either register
         uint32_t result = v->second == NO_SECOND ? 0 : c;
         for (int k = 0; k < v->numbers; k++) {
             if (!v->taken[k])
@@ -100,7 +100,7 @@ static void compute(Warp *w, const Instr *i, uint32_t mask)
 
 // ---- Decoding
 
-// b2 or h1: a byte or a half; the whole register where nothing is said.
+// b2 or h1: a byte or a half; the whole register without a selector.
 static bool read_field(Slice selector, Field *f)
 {
     *f = (Field){0, 32};
@@ -113,7 +113,7 @@ static bool read_field(Slice selector, Field *f)
            place * f->bits < 32;
 }
 
-// b7210 or h31: of the eight bytes or four halves of a and b, the highest first; otherwise those from `first` on.
+// b7210 or h31: bytes or halves of b:a, highest first; by default those from `first` on.
 static bool read_fields(Slice selector, int count, int first, Field *fields)
 {
     const int bits = 32 / count;
@@ -128,7 +128,7 @@ static bool read_fields(Slice selector, int count, int first, Field *fields)
     return true;
 }
 
-// d.b20: those that are computed; c keeps the others.
+// d.b20: the results that are computed; the others are copied from c.
 static bool read_mask(Slice selector, int count, bool *taken)
 {
     for (int k = 0; k < count; k++)
@@ -149,10 +149,10 @@ static bool read_selectors(const Statement *s, VideoOperation *v)
            (d.length == 0 || v->second == MERGE);
 }
 
-// vadd.dtype.atype.btype{.sat}{.op2}; of a comparison only the operands have types.
+// vadd.dtype.atype.btype{.sat}{.op2}; for a comparison only the operands have types.
 static void read_types(const Opcode *o, int op, VideoOperation *v)
 {
-    const Slice *types = &o->parts[op >= V_EQ ? 0 : 1]; // atype and btype stand at 1 and 2 of these
+    const Slice *types = &o->parts[op >= V_EQ ? 0 : 1]; // atype and btype are at 1 and 2
     v->a_signed = sim_slice_is(types[1], "s32");
     v->b_signed = sim_slice_is(types[2], "s32");
     v->d_signed = op < V_EQ && sim_slice_is(o->parts[1], "s32");
