@@ -362,7 +362,7 @@ LOOP_COLOURS = (("third", "load"), ("ink", "stall on the loads"), ("work", "addi
 
 def whole_tiles(picture, before, now):
     """The loads and stalls of a thread, for four vectors."""
-    codes = {before.step: machine_code("step10-loop"), now.step: machine_code("step11-turn")}
+    codes = {before.step: machine_code("step10-loop"), now.step: machine_code("step11-loop")}
     loads = {step: sum(row.kind == "third" for row in code) for step, code in codes.items()}
     iterations = {step: loads[now.step] // loads[step] for step in codes}
     picture.title(f"{count(loads[now.step], 'vector')}: {count(iterations[now.step], 'stall')} on memory, not {iterations[before.step]}")

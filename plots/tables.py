@@ -780,7 +780,7 @@ def figures(_):
     return table(["", "result", "details"], [
         ["races detected in Indigo, a public suite of graph programs", f"{indigo['race', 'reported']} of {programs['race']}; false positives: {programs['clean'] - indigo['clean', 'silent']} of {programs['clean']} clean programs",
          "[suites](docs/suites.md)"],
-        ["mutants of our kernels detected by their own check or the simulator", f"{len(changes) - verdicts['equivalent'] - verdicts['missed']} of {len(changes)}; {verdicts['equivalent']} are equivalent, {verdicts['missed']} missed; "
+        ["small mistakes planted in our kernels (mutants), detected by their own check or the simulator", f"{len(changes) - verdicts['equivalent'] - verdicts['missed']} of {len(changes)}; {verdicts['equivalent']} are equivalent, {verdicts['missed']} missed; "
          f"compute-sanitizer detects {sanitizer} of the {len(sanitized_too)} that it ran on", "[the checker](simulator/checker.md)"],
         ["simulated counters equal to Nsight Compute's on an H200", f"{sum(same)} of {len(same)}", "[why not all](simulator/counters.md)"],
         ["the last step of the reduction against CUB", faster_than_cub(sums), "[sizes](docs/sizes.md)"],

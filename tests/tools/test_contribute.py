@@ -91,7 +91,7 @@ def test_without_a_gpu_it_says_so():
 
 
 @pytest.mark.parametrize("peaks, shown", [([4814.3, 4700], ["[NVIDIA H200 (one)](../plots/one/run-all.csv)", "580.65.06, 13.0", "4,700"]), ([0], ["[NVIDIA H200](", "peak unknown"])])
-def test_the_page_of_gpus_tells_them_apart(peaks, shown, tmp_path, monkeypatch):
+def test_the_page_of_gpus_distinguishes_them(peaks, shown, tmp_path, monkeypatch):
     """Broken: two columns have one name; make tables fails for a GPU without a known peak; or a column lacks its driver."""
     for folder, peak in zip(("one", "two"), peaks):
         (tmp_path / "plots" / folder).mkdir(parents=True)
