@@ -13,7 +13,7 @@
 
 typedef enum IrType { IR_VOID, IR_PRED, IR_B8, IR_B16, IR_B32, IR_B64, IR_F16, IR_BF16, IR_F32, IR_F64, IR_TYPES } IrType;
 
-// Address spaces. A pointer is an IR_B64, but an IR_B32 in IR_SHARED and IR_LOCAL (as with nvcc's short pointers). The front
+// Address spaces. A pointer is an IR_B64, but an IR_B32 in IR_SHARED (as nvcc's are). The front
 // end makes IR_GENERIC pointers of everything but symbols and allocas, converts those with IR_TO_GENERIC, and leaves it to
 // the pass spaces.c to find out where a generic pointer points.
 typedef enum IrSpace { IR_GENERIC, IR_GLOBAL, IR_SHARED, IR_LOCAL, IR_CONSTANT, IR_PARAMETER } IrSpace;
@@ -21,7 +21,7 @@ typedef enum IrSpace { IR_GENERIC, IR_GLOBAL, IR_SHARED, IR_LOCAL, IR_CONSTANT, 
 typedef enum IrOp {
     // Values that no instruction computes
     IR_INTEGER,   // .integer, of type PRED to B64, sign-extended from its width
-    IR_REAL,      // .real, of type F16 to F64, rounded to it
+    IR_REAL,      // .real, of type F16 to F64, rounded to it. Constants and IR_UNDEFINED are in no block.
     IR_UNDEFINED,
     IR_ARGUMENT,  // .index: of the function; a struct by value is a pointer into IR_PARAMETER
     IR_SPECIAL,   // .special: a register such as %tid.x, always B32 or B64 and not negative
@@ -76,6 +76,12 @@ typedef struct IrBlock IrBlock;
 typedef struct IrFunction IrFunction;
 typedef struct IrInstruction IrInstruction;
 
+typedef struct IrUse { // an operand, in the list of the uses of its value
+    IrInstruction *user;
+    uint32_t operand; // index
+    struct IrUse *previous, *next;
+} IrUse;
+
 typedef struct IrSymbol { // a variable in global, constant or shared memory; immutable once the front end has made it
     const char *name;  // mangled as nvcc does
     IrSpace space;
@@ -96,7 +102,9 @@ struct IrInstruction {
     uint32_t id;         // unique in its function; passes index tables by it
     uint32_t line, file; // of the source, for .loc; 0: none
     uint32_t operand_count;
-    IrInstruction **operands;
+    IrInstruction **operands; // changed only by ir_set_operand and its kin, which keep the lists of uses
+    IrUse *operand_uses;      // parallel to operands
+    IrUse *uses;              // of this value, the latest first
     union {
         int64_t integer; // IR_INTEGER; constant bytes of an address
         double real;
@@ -144,6 +152,9 @@ struct IrFunction {
     uint32_t argument_count;
     IrBlock *first, *last; // first: the entry block
     uint32_t next_instruction, next_block; // ids
+    uint32_t line, file; // of its definition
+    IrInstruction **constants; // hash table of the constants and undefined values
+    uint32_t constant_count, constant_capacity;
     IrFunction *next;
 };
 
@@ -154,18 +165,26 @@ typedef struct IrModule {
     const char **files;    // for .file; index 0 is the source itself and has number 1 in PTX
     uint32_t file_count;
     Arena *arena;          // the compilation's
+    uint32_t line, file;   // that ir.c gives to each new instruction: the front end and the passes set it
 } IrModule;
+
+typedef struct IrProblem { // why a module cannot be compiled
+    const char *message;   // NULL: there is none
+    uint32_t line, file;
+} IrProblem;
 
 // ---- ir.c: building
 
 IrFunction *ir_new_function(IrModule *module, const char *name, IrType result);
 IrBlock *ir_new_block(IrModule *module, IrFunction *function); // behind the last one
-// An instruction at the end of a block, with `count` operands, or before another one. Constants are in the entry block, once each.
+// An instruction at the end of a block, with `count` operands, or before another one.
 IrInstruction *ir_append(IrModule *module, IrBlock *block, IrOp op, IrType type, uint32_t count, IrInstruction *const *operands);
 IrInstruction *ir_insert_before(IrModule *module, IrInstruction *place, IrOp op, IrType type, uint32_t count, IrInstruction *const *operands);
 IrInstruction *ir_integer(IrModule *module, IrFunction *function, IrType type, int64_t value);
 IrInstruction *ir_real(IrModule *module, IrFunction *function, IrType type, double value);
 IrInstruction *ir_undefined(IrModule *module, IrFunction *function, IrType type);
+// A phi's operands are appended in the order of the block's predecessors.
+void ir_add_operand(IrModule *module, IrInstruction *instruction, IrInstruction *value);
 // Terminators; they keep the predecessors' lists.
 void ir_jump(IrModule *module, IrBlock *from, IrBlock *to);
 void ir_branch(IrModule *module, IrBlock *from, IrInstruction *condition, IrBlock *if_true, IrBlock *if_false);
@@ -182,9 +201,10 @@ const char *ir_verify(IrModule *module, const IrFunction *function);
 
 // ---- passes.c, write.c
 
-// Turns the module's kernels into what nvcc -O3 would write; `skip` names passes to leave out, separated by commas, or is NULL.
-void ir_optimise(IrModule *module, const char *skip);
-// The module as PTX.
+// Turns the module's kernels into what nvcc -O3 would write, within options->max_instructions. options->skip names passes to
+// leave out, separated by commas, or is NULL. Device functions are inlined, whatever is skipped, or are a problem (recursion).
+IrProblem ir_optimise(IrModule *module, const CompileOptions *options);
+// The module's kernels and variables as PTX. Functions that are not kernels have been inlined.
 void ir_write_ptx(FILE *out, const IrModule *module, const CompileOptions *options);
 
 #endif
