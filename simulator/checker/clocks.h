@@ -76,7 +76,7 @@ struct LaunchClocks {
     Object *objects;        // of each line of shared memory, the variable in it: at most one
     SyncVarTable sync_vars; // in global memory
     uint32_t reads_only_count; // at MAX_READS_ONLY counting stops, and overwriting what another block has read is no
-                               // longer reported (sim_may_have_told): data stored as volatile looks like flags
+                               // longer reported (sim_may_have_released): data stored as volatile looks like flags
     struct Overrun *overruns; // of padding.c
     _Atomic uint32_t latest;  // latest time of any block's clock that was freed
     _Atomic uint32_t last_release[BLOCK_BUCKETS];   // hash of a block -> time of its last release

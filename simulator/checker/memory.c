@@ -40,7 +40,7 @@ static int64_t find_stride(const Access *access, uint32_t mask)
         return (int64_t)access->bytes;
     if (access->pattern == ALL_SAME)
         return 0;
-    const uint32_t following = sim_following_lanes(access, mask);
+    const uint32_t following = sim_continuing_lanes(access, mask);
     if (mask == ALL_LANES && following && following != others) // several groups of consecutive lanes
         return -1;
     const int second = __builtin_ctz(others);
@@ -226,7 +226,7 @@ static void check_pieces(AccessCheck *check, uint32_t mask)
     for (uint32_t rest = mask, done; rest; rest &= ~done) {
         const int first = __builtin_ctz(rest);
         const int64_t offset = access->pointer[first] - check->memory.base;
-        const int last_alike = sim_end_of_piece(same, first), last_beside = sim_end_of_piece(next, first);
+        const int last_alike = sim_segment_end(same, first), last_beside = sim_segment_end(next, first);
         done = bits_between((unsigned)first, (unsigned)(last_alike > last_beside ? last_alike : last_beside) + 1);
         if (last_alike > first)
             check_broadcast(check, done, offset);
@@ -342,9 +342,9 @@ static bool all_redundant(const AccessCheck *check, const Access *access, uint32
 // After a redundant read: marks those of its lines of which every read is redundant, in `fully_written`.
 static void mark_redundant_lines(const AccessCheck *check, const Access *access, uint32_t *fully_written, uint32_t mask)
 {
-    const uint32_t following = sim_following_lanes(access, mask), run = check->launch_only_reads ? FULLY_WRITTEN : check->memory.run;
-    for (uint32_t begins = sim_first_lanes(access, mask, following); begins; begins &= begins - 1) {
-        const int first = __builtin_ctz(begins), last = sim_end_of_piece(following, first);
+    const uint32_t following = sim_continuing_lanes(access, mask), run = check->launch_only_reads ? FULLY_WRITTEN : check->memory.run;
+    for (uint32_t begins = sim_segment_starts(access, mask, following); begins; begins &= begins - 1) {
+        const int first = __builtin_ctz(begins), last = sim_segment_end(following, first);
         const uint64_t end = (uint64_t)(access->pointer[last] - check->memory.base) + access->bytes - 1;
         uint64_t line = (uint64_t)(access->pointer[first] - check->memory.base) / LINE_BYTES;
         for (; line <= end / LINE_BYTES; line++)
@@ -453,9 +453,9 @@ static void check_in_allocation(AccessCheck *check, uint32_t mask, Allocation *a
 {
     if (a->row_bytes)
         sim_note_padding(check->w, check->i, check->access, mask, a);
-    const bool written = atomic_load_explicit(&a->written_in, memory_order_relaxed) == check->memory.run;
+    const bool written = atomic_load_explicit(&a->last_write_run, memory_order_relaxed) == check->memory.run;
     if (writes(&check->record) && !written)
-        atomic_store_explicit(&a->written_in, check->memory.run, memory_order_relaxed);
+        atomic_store_explicit(&a->last_write_run, check->memory.run, memory_order_relaxed);
     const bool read_only = check->i->flags & READ_ONLY && check->i->kind == LOAD;
     if (read_only && written && !check->race.found)
         sim_check_read_only(check, mask);
@@ -470,7 +470,7 @@ static void report_race(const AccessCheck *check, bool reserved)
         return;
     }
     sim_note_race(check->w->block, check->race.earlier.site, check->race.later.site);
-    sim_await_turn(check->w->block); // a block that runs ahead may be restarted
+    sim_wait_for_earlier_blocks(check->w->block); // a block that runs ahead may be restarted
     if (!sim_may_have_released(check->w->block, &check->race.earlier))
         sim_report_race(check);
 }
@@ -561,7 +561,7 @@ void sim_find_foreign_owner(Warp *w, const Instr *i, int lane, Space space, uint
         snprintf(title, sizeof title,
                  "the address of a local variable of thread (%u,%u,%u) is used by another thread",
                  of_thread.thread.x, of_thread.thread.y, of_thread.thread.z);
-    sim_await_turn(w->block); // a block that runs ahead may be restarted
+    sim_wait_for_earlier_blocks(w->block); // a block that runs ahead may be restarted
     sim_add_finding(OUT_OF_BOUNDS, title, &p, 1,
                     space == SHARED ? "pass the value, or keep it in global memory\n"
                                       "note: each block has its own shared memory; there the address names its own variable"

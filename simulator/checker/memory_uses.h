@@ -1,40 +1,40 @@
-// memory_uses.h: memory that several share: whether operations of streams, and the host, use it in an order.
+// memory_uses.h: races between operations of streams, and between these and the host, in memory that they share.
 #ifndef MEMORY_USES_H
 #define MEMORY_USES_H
 
 #include "machine/block.h"
 
-// Notes from now on who uses the allocation, until it ends, if it is one of which that is to be known.
+// Starts to record the uses of an allocation, if other streams or the host may use it; until it is freed.
 void sim_begin_uses(Allocation *a);
 void sim_end_uses(Allocation *a);
 
 typedef enum UseKind { READS = 0, WRITES = 1, ATOMICALLY = 2 } UseKind; // bits
 
-// The current operation uses these bytes of an allocation whose uses are noted. A kernel's threads may call these side
-// by side.
+// The next three take bytes of an allocation whose uses are recorded, and the threads of a kernel may call them concurrently.
+// The current operation uses the bytes.
 void sim_note_use(const Allocation *a, uint64_t address, size_t bytes, UseKind how);
-// Whether one before it, which may not be over, is in its way.
+// True if such a use conflicts with an earlier operation that may not have ended.
 bool sim_is_in_the_way(const Allocation *a, uint64_t address, size_t bytes, UseKind how);
 void sim_note_conflict(const Allocation *a, uint64_t address, size_t bytes, UseKind how);
 
-// Lanes of a warp use memory of the allocation that is near to it.
+// Lanes of a warp access w->near.
 void sim_note_shared_use(Warp *w, const Instr *i, const Access *access, uint32_t mask);
 
-// What the machine is to know of loads or stores in the allocation, to leave out those whose bytes are noted already.
+// Sets what the machine needs to skip accesses to bytes whose use is recorded already.
 void sim_expect_uses(const Launch *launch, const Allocation *a, bool writes, FastPath *fast_path);
 
-// The current operation allocates memory, or frees it, in the order of its stream.
+// The current operation allocates memory, or frees it, in stream order.
 void sim_note_made(Allocation *a);
 void sim_check_free(const Allocation *a);
 
-// An operation begins; it has ended. The lock of calls.h is held.
+// An operation begins; it has ended. The caller holds the lock of calls.h.
 void sim_begin_sharing(void);
 void sim_end_sharing(void);
 // The host has waited for operations.
 void sim_review_shared(void);
-// What begins now may wait for what the host does meanwhile: until it has ended, the host may touch all that it shares.
+// The operation that begins may wait for the host: until it ends, the host may access all memory that it shares with the device.
 void sim_open_to_host(void);
-// The host was stopped at this address. Whether it may go on; if it must not, or did wrong, that is a finding.
+// The host has faulted at this address. Adds a finding if the access is a mistake; returns whether the host may continue.
 bool sim_explain_shared(uint64_t address, bool writes, const void *instruction);
 
 #endif

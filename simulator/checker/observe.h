@@ -2,7 +2,7 @@
 #ifndef OBSERVE_H
 #define OBSERVE_H
 
-// From now on the machine reports to the checker.
+// Installs the checker as the observer of the machine.
 void sim_observe_machine(void);
 
 #endif

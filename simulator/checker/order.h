@@ -1,7 +1,6 @@
-// order.h: which operations of streams are sure to have ended when another one begins. order.c tells how.
+// order.h: which operations of streams are certain to have ended when another one begins (see order.c).
 //
-// The lock of calls.h is held by whoever calls these functions; a kernel's threads may call sim_op_ordered, at any time, and
-// sim_hear_of.
+// The caller holds the lock of calls.h, except that the threads of a kernel may call sim_op_ordered at any time, and sim_hear_of.
 #ifndef ORDER_H
 #define ORDER_H
 
@@ -11,56 +10,55 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Of each timeline: so many of its operations, the first ones, are sure to have ended.
+// A vector clock: for each timeline, how many of its operations are certain to have ended.
 typedef struct Clocks {
     uint32_t *ended;
-    size_t count; // timelines behind these: none of their operations
+    size_t count; // later timelines: 0 operations
 } Clocks;
 
 typedef enum TimelineKind {
-    LEGACY_TIMELINE,   // of a device's default stream: it and the blocking ones wait for each other
+    LEGACY_TIMELINE,   // of a device's legacy default stream: it and the blocking streams wait for each other
     BLOCKING_TIMELINE, // of a stream
     LONELY_TIMELINE    // of a stream with cudaStreamNonBlocking
 } TimelineKind;
 
-// Of a stream, which says its number in messages; the default stream has 0.
+// stream: its number in messages, 0 for the default stream.
 uint32_t sim_new_timeline(TimelineKind kind, int device, unsigned long long stream);
-// Of a node of a graph that is launched in a stream, or in another node; nothing is ordered before it yet.
+// For a node of a graph that is launched in the stream or node `outer`. Its clock is empty at first.
 uint32_t sim_branch_timeline(uint32_t outer);
 void sim_end_timeline(uint32_t timeline);
-bool sim_has_streams(void); // the program has made some
+bool sim_has_streams(void); // the program has created a stream
 
-// The next operation of a timeline begins: a launch, a copy, a fill. Its number, from 1 on. `call` is what the program
-// called, and must stay where it is; `from` is where the host goes on when the call has come back, or NULL.
+// Begins the next operation of a timeline (a launch, a copy, a fill) and returns its number, from 1. call: name of the API function,
+// with static storage; from: the return address of the call in the host program, or NULL.
 uint32_t sim_begin_op(uint32_t timeline, const char *call, const void *from);
-uint32_t sim_current_op(void); // that began last; 0 before the first one
-uint32_t sim_current_timeline(void); // of this one, which there is
+uint32_t sim_current_op(void); // the last one to begin; 0: none yet
+uint32_t sim_current_timeline(void); // requires a current operation
 uint32_t sim_timeline_of(uint32_t op);
-// What it launches: a name that stays where it is; whether it has fences at the scope of the device (EffectSummary.fences), by which kernels
-// that run at the same time may tell each other how far they are; and where the host goes on, if that is known better.
+// Describes the current operation. kernel: its name, with static storage; fences: it has fences of device scope
+// (EffectSummary.fences), so that concurrent kernels can synchronise with it; from: a better return address, or NULL.
 void sim_name_op(const char *kernel, bool fences, const void *from);
 
-// Whether operation a was sure to have ended when b began, which is the current one: the program has ordered them.
-// Also true where nothing is known about them.
+// True if operation a was certain to have ended when b, the current one, began: the program orders them. True if unknown.
 bool sim_op_ordered(uint32_t a, uint32_t b);
-// A thread of the current operation, a kernel, has read what another one has stored to tell how far it is, both with atomic or
-// volatile accesses. Where both have fences, it counts as ordered behind all that the other one's stream was given to do from now on,
-// and its own stream, too: no race between them is told any more. Only the block whose turn it is (sim_await_turn) may do this.
+// A thread of the current operation, a kernel, has read an atomic or volatile store of operation `op`. If both kernels have fences, the
+// current one and its stream count as ordered after all operations given to the other's stream so far. Call it only in the block's turn
+// (sim_wait_for_earlier_blocks).
 void sim_hear_of(uint32_t op);
-// Whether the host has waited until the operation had ended.
+// True if the host has waited for the operation.
 bool sim_host_has_awaited(uint32_t op);
 bool sim_is_of_graph(uint32_t op); // a node's
-// Says what an operation was: "kernel scale in stream 2", "cudaMemcpyAsync in the default stream".
+// Describes an operation: "kernel scale in stream 2", "cudaMemcpyAsync in the default stream".
 void sim_describe_op(uint32_t op, char *text, size_t space);
 
-// The line of the host's source that started it.
+// The source line of the host that started it.
 Place sim_place_of_op(uint32_t op);
 
-// The host waits for all that a stream, or a device, was given to do.
+// The host waits for all operations of a stream, or of a device.
 void sim_host_awaits(uint32_t timeline);
 void sim_host_awaits_device(int device);
 
-// Events: what has ended when an event has happened; a stream, or the host, that waits for it.
+// Events: the clock of a recorded event; a stream, or the host, waits for it.
 void sim_mark_event(Clocks *event, uint32_t timeline);
 void sim_await_event(uint32_t timeline, const Clocks *event);
 void sim_host_awaits_event(const Clocks *event);

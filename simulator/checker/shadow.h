@@ -210,7 +210,7 @@ static inline uint64_t bytes_of_words(uint32_t words)
 }
 
 // The written bytes of half a line; read and cleared without the lock, too.
-static inline uint64_t written_in(const ShadowLine *line, int half)
+static inline uint64_t written_half(const ShadowLine *line, int half)
 {
     return __atomic_load_n(&line->written[half], __ATOMIC_RELAXED);
 }
@@ -220,14 +220,14 @@ static inline void mark_bytes(ShadowLine *line, int half, uint64_t bytes)
 {
     if (bytes == ~0ull)
         __atomic_store_n(&line->written[half], bytes, __ATOMIC_RELAXED);
-    else if (bytes & ~written_in(line, half))
+    else if (bytes & ~written_half(line, half))
         __atomic_fetch_or(&line->written[half], bytes, __ATOMIC_RELAXED);
 }
 
 // True if all bytes of these words have been written.
 static inline bool all_written(const ShadowLine *line, uint32_t words)
 {
-    const uint64_t low = written_in(line, 0), high = written_in(line, 1);
+    const uint64_t low = written_half(line, 0), high = written_half(line, 1);
     if ((low & high) == ~0ull)
         return true;
     const int first = __builtin_ctz(words);

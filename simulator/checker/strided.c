@@ -20,7 +20,7 @@ static struct ShadowOverflow *grow(const AccessCheck *check, ShadowLine *line, u
         memset(line->overflow, 0, sizeof *overflow);
     line->capacity = count;
     if (check->a)
-        atomic_store_explicit(&check->a->lines_grew, true, memory_order_relaxed);
+        atomic_store_explicit(&check->a->has_overflow_lines, true, memory_order_relaxed);
     return line->overflow;
 }
 

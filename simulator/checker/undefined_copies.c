@@ -1,39 +1,39 @@
-// undefined_copies.c: what nobody wrote and kernels have put into global memory, until the host gets it.
+// undefined_copies.c: undefined values that kernels have stored in global memory, until they are copied to the host.
 //
-// Of each allocation it is known to which of its bytes such a store has gone; those that somebody has written since are left out when
-// the host asks.
+// For each allocation and rule, a bitmap of the bytes that hold undefined values. Bytes that have been written since are excluded when the
+// host reads them.
 #include "checker/undefined_copies.h"
 #include "base/platform.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct Copied { // to an allocation, by one instruction, of what one other has read
+typedef struct UndefinedCopy { // to an allocation, from one load by one store
     const Instr *read, *store;
-    uint64_t allocation, low, high; // addresses
-    Matters matters;
+    uint64_t allocation, low, high; // allocation: its address; the copied bytes are within [low, high)
+    ReportRule rule;
     Report report;
-} Copied;
+} UndefinedCopy;
 
-static Copied *copies; // under the lock, as are the bytes of all allocations
+static UndefinedCopy *copies; // guarded by `lock`, as is unwritten_bytes of all allocations
 static size_t count, space;
 static Lock lock;
 
-static Copied *find(const Instr *read, const Instr *store, const Allocation *a, Matters matters)
+static UndefinedCopy *find(const Instr *read, const Instr *store, const Allocation *a, ReportRule rule)
 {
-    for (Copied *c = copies; c < copies + count; c++)
-        if (c->read == read && c->store == store && c->allocation == a->address && c->matters == matters)
+    for (UndefinedCopy *c = copies; c < copies + count; c++)
+        if (c->read == read && c->store == store && c->allocation == a->address && c->rule == rule)
             return c;
     return NULL;
 }
 
-// ---- A bit for each byte of an allocation
+// ---- Bitmaps of the bytes of an allocation
 
 static void *allocate(size_t bytes)
 {
     void *memory = calloc(bytes, 1);
     if (!memory)
-        sim_die("out of memory for what nobody wrote");
+        sim_die("out of memory for undefined values");
     return memory;
 }
 
@@ -58,16 +58,16 @@ static void set_bits(uint8_t *bits, size_t first, size_t end, bool value)
 
 static void forget(Allocation *a, size_t first, size_t end)
 {
-    for (int k = IN_ROWS; k <= SINGLY; k++)
+    for (int k = REPORT_LONG_RUNS; k <= REPORT_ANY; k++)
         if (a->unwritten_bytes[k])
             set_bits(a->unwritten_bytes[k], first, end, false);
 }
 
-static uint8_t *bits_of(Allocation *a, Matters matters)
+static uint8_t *bits_of(Allocation *a, ReportRule rule)
 {
-    if (!a->unwritten_bytes[matters])
-        a->unwritten_bytes[matters] = allocate(a->bytes / 8 + 1);
-    return a->unwritten_bytes[matters];
+    if (!a->unwritten_bytes[rule])
+        a->unwritten_bytes[rule] = allocate(a->bytes / 8 + 1);
+    return a->unwritten_bytes[rule];
 }
 
 static size_t end_in(const Allocation *a, size_t first, size_t bytes)
@@ -77,25 +77,25 @@ static size_t end_in(const Allocation *a, size_t first, size_t bytes)
 
 // ---- Stores and copies
 
-static void widen(Copied *c, uint64_t address, size_t bytes)
+static void widen(UndefinedCopy *c, uint64_t address, size_t bytes)
 {
     c->low = address < c->low ? address : c->low;
     c->high = address + bytes > c->high ? address + bytes : c->high;
 }
 
-static Copied *add(const Copied *one)
+static UndefinedCopy *add(const UndefinedCopy *one)
 {
     if (count == space) {
         space = space ? 2 * space : 16;
         copies = realloc(copies, space * sizeof *copies);
         if (!copies)
-            sim_die("out of memory for what nobody wrote");
+            sim_die("out of memory for undefined values");
     }
     copies[count] = *one;
     return &copies[count++];
 }
 
-void sim_forget_unwritten_copy(uint64_t address, size_t bytes)
+void sim_forget_undefined_copy(uint64_t address, size_t bytes)
 {
     Allocation *a = sim_allocation_at(address);
     const size_t first = address - a->address;
@@ -104,42 +104,42 @@ void sim_forget_unwritten_copy(uint64_t address, size_t bytes)
     sim_unlock(&lock);
 }
 
-bool sim_note_unwritten_copy(const Instr *read, const Instr *store, uint64_t address, size_t bytes, Matters matters)
+bool sim_note_undefined_copy(const Instr *read, const Instr *store, uint64_t address, size_t bytes, ReportRule rule)
 {
     Allocation *a = sim_allocation_at(address);
     const size_t first = address - a->address, end = end_in(a, first, bytes);
     sim_lock(&lock);
-    forget(a, first, end); // what was stored there before
-    set_bits(bits_of(a, matters), first, end, true);
-    Copied *c = find(read, store, a, matters);
+    forget(a, first, end); // of earlier stores
+    set_bits(bits_of(a, rule), first, end, true);
+    UndefinedCopy *c = find(read, store, a, rule);
     if (c)
         widen(c, address, bytes);
     sim_unlock(&lock);
     return c != NULL;
 }
 
-void sim_tell_of_unwritten_copies(const Instr *read, const Instr *store, uint64_t address, Matters matters, const Report *report)
+void sim_add_undefined_copy(const Instr *read, const Instr *store, uint64_t address, ReportRule rule, const Report *report)
 {
     sim_lock(&lock);
-    add(&(Copied){read, store, sim_allocation_at(address)->address, address, address, matters, *report});
+    add(&(UndefinedCopy){read, store, sim_allocation_at(address)->address, address, address, rule, *report});
     sim_unlock(&lock);
 }
 
-bool sim_find_unwritten_copy(uint64_t address, Report *report)
+bool sim_find_undefined_copy(uint64_t address, Report *report)
 {
     const Allocation *a = sim_allocation_at(address);
     bool found = false;
     sim_lock(&lock);
-    for (const Copied *c = copies; c < copies + count && a && !found; c++) {
+    for (const UndefinedCopy *c = copies; c < copies + count && a && !found; c++) {
         const bool within = c->allocation == a->address && address >= c->low && address < c->high;
-        found = within && has_bit(a->unwritten_bytes[c->matters], address - a->address);
+        found = within && has_bit(a->unwritten_bytes[c->rule], address - a->address);
         *report = found ? c->report : *report;
     }
     sim_unlock(&lock);
     return found;
 }
 
-// Bits of one allocation come to another one, or to other bytes of it, all of whose bits are 0.
+// Copies bits; those of the destination must be 0.
 static void add_bits(uint8_t *to, size_t to_first, const uint8_t *bits, size_t first, size_t bytes)
 {
     for (size_t at = 0; at < bytes; at++) {
@@ -150,20 +150,20 @@ static void add_bits(uint8_t *to, size_t to_first, const uint8_t *bits, size_t f
     }
 }
 
-// The bits of such bytes, as they are before any is changed: source and destination may overlap. NULL: there are none.
-static uint8_t *bits_before(const Allocation *source, size_t first, size_t bytes, Matters matters)
+// A copy of the bits of these bytes, since source and destination may overlap; NULL: none are set.
+static uint8_t *bits_before(const Allocation *source, size_t first, size_t bytes, ReportRule rule)
 {
-    if (!source->unwritten_bytes[matters])
+    if (!source->unwritten_bytes[rule])
         return NULL;
     const size_t begin = first / 8, length = (first + bytes - 1) / 8 - begin + 1;
-    return memcpy(allocate(length), source->unwritten_bytes[matters] + begin, length);
+    return memcpy(allocate(length), source->unwritten_bytes[rule] + begin, length);
 }
 
-// What is to be told of some bytes of one allocation, as `k` says, is to be told of those of `a`, to which they have been copied.
-static void tell_of_copy(size_t k, const Allocation *a, uint64_t to, size_t bytes)
+// Applies the report of copies[k] to bytes of `a`, to which the device has copied them.
+static void copy_report(size_t k, const Allocation *a, uint64_t to, size_t bytes)
 {
-    Copied one = copies[k];
-    Copied *c = find(one.read, one.store, a, one.matters);
+    UndefinedCopy one = copies[k];
+    UndefinedCopy *c = find(one.read, one.store, a, one.rule);
     one.allocation = a->address;
     one.low = one.high = to;
     widen(c ? c : add(&one), to, bytes);
@@ -177,25 +177,25 @@ void sim_move_undefined_copies(uint64_t to, uint64_t from, size_t bytes)
         return;
     const size_t to_first = to - a->address, first = from - source->address;
     sim_lock(&lock);
-    uint8_t *before[] = {bits_before(source, first, bytes, IN_ROWS), bits_before(source, first, bytes, SINGLY)};
+    uint8_t *before[] = {bits_before(source, first, bytes, REPORT_LONG_RUNS), bits_before(source, first, bytes, REPORT_ANY)};
     forget(a, to_first, to_first + bytes);
-    for (int k = IN_ROWS; k <= SINGLY; k++) {
+    for (int k = REPORT_LONG_RUNS; k <= REPORT_ANY; k++) {
         if (before[k])
-            add_bits(bits_of(a, (Matters)k), to_first, before[k], first % 8, bytes);
+            add_bits(bits_of(a, (ReportRule)k), to_first, before[k], first % 8, bytes);
         free(before[k]);
     }
     for (size_t k = 0, known = count; k < known; k++) {
         const uint64_t low = copies[k].low > from ? copies[k].low : from, high = copies[k].high < from + bytes ? copies[k].high : from + bytes;
         if (copies[k].allocation == source->address && low < high)
-            tell_of_copy(k, a, to + (low - from), high - low);
+            copy_report(k, a, to + (low - from), high - low);
     }
     sim_unlock(&lock);
 }
 
-void sim_end_unwritten_copies(Allocation *a)
+void sim_free_undefined_copies(Allocation *a)
 {
     sim_lock(&lock);
-    for (int k = IN_ROWS; k <= SINGLY; k++) {
+    for (int k = REPORT_LONG_RUNS; k <= REPORT_ANY; k++) {
         free(a->unwritten_bytes[k]);
         a->unwritten_bytes[k] = NULL;
     }
@@ -207,11 +207,11 @@ void sim_end_unwritten_copies(Allocation *a)
     sim_unlock(&lock);
 }
 
-// Whether such a store has gone to so many of these bytes in a row. Nobody has written any of them since.
-static bool has_run(const Allocation *a, uint64_t low, uint64_t high, Matters matters)
+// True if enough of these unwritten bytes in a row hold undefined values.
+static bool has_run(const Allocation *a, uint64_t low, uint64_t high, ReportRule rule)
 {
-    const uint8_t *bits = a->unwritten_bytes[matters];
-    const size_t least = matters == SINGLY ? 1 : LINE_BYTES, end = high - a->address;
+    const uint8_t *bits = a->unwritten_bytes[rule];
+    const size_t least = rule == REPORT_ANY ? 1 : LINE_BYTES, end = high - a->address;
     size_t run = 0;
     for (size_t at = low - a->address; bits && at < end && run < least; at++) {
         run = has_bit(bits, at) ? run + 1 : 0;
@@ -220,38 +220,38 @@ static bool has_run(const Allocation *a, uint64_t low, uint64_t high, Matters ma
     return run >= least;
 }
 
-static bool reach_host(const Allocation *a, uint64_t low, uint64_t high, Matters matters)
+static bool reach_host(const Allocation *a, uint64_t low, uint64_t high, ReportRule rule)
 {
     for (uint64_t at = low, end; at < high; at = end) {
         at += sim_find_unwritten(at, high - at);
         end = at < high ? at + sim_find_written(at, high - at) : high;
-        if (at < end && has_run(a, at, end, matters))
+        if (at < end && has_run(a, at, end, rule))
             return true;
     }
     return false;
 }
 
-// The next one from the k-th on that is to be told of bytes that the host gets; k: behind it then.
-static bool find_told(uint64_t address, size_t bytes, size_t *k, Report *report)
+// Finds the next report, from copies[*k] on, that applies to bytes that the host reads; *k is then the index after it.
+static bool find_reported(uint64_t address, size_t bytes, size_t *k, Report *report)
 {
     const Allocation *a = sim_allocation_at(address);
-    bool told = false;
+    bool found = false;
     sim_lock(&lock);
-    for (; a && *k < count && !told; ++*k) {
-        const Copied *c = &copies[*k];
+    for (; a && *k < count && !found; ++*k) {
+        const UndefinedCopy *c = &copies[*k];
         const uint64_t low = c->low > address ? c->low : address, end = address + bytes, high = c->high < end ? c->high : end;
-        told = c->allocation == a->address && low < high && reach_host(a, low, high, c->matters);
-        *report = told ? c->report : *report;
+        found = c->allocation == a->address && low < high && reach_host(a, low, high, c->rule);
+        *report = found ? c->report : *report;
     }
     sim_unlock(&lock);
-    return told;
+    return found;
 }
 
 bool sim_check_result(uint64_t address, size_t bytes)
 {
     Report report;
-    bool told = false;
-    for (size_t k = 0; find_told(address, bytes, &k, &report); told = true)
+    bool found = false;
+    for (size_t k = 0; find_reported(address, bytes, &k, &report); found = true)
         sim_add_finding(report.kind, report.title, report.places, report.count, report.hint);
-    return told;
+    return found;
 }

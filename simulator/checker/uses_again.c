@@ -1,4 +1,4 @@
-// uses_again.c: what the checker has to know of a launch that does not run, since it would do what another one did.
+// uses_again.c: what the checker needs for a launch that is skipped because it would repeat an earlier one.
 #include "checker/uses_again.h"
 #include "checker/kernel_checks.h"
 #include "checker/order.h"
@@ -10,7 +10,7 @@
 
 enum { MOST_RANGES = 4096 };
 
-typedef struct Range { // of bytes that were used alike
+typedef struct Range { // consecutive bytes that were used in the same way
     uint64_t address;
     size_t bytes;
     UseKind how;
@@ -27,7 +27,7 @@ void sim_digest_known(Digest *digest, const Allocation *a)
     sim_digest(digest, &known, sizeof known);
 }
 
-// ---- Which bytes somebody wrote
+// ---- Written bytes
 
 static size_t lines_of(size_t bytes)
 {
@@ -36,7 +36,7 @@ static size_t lines_of(size_t bytes)
 
 void sim_digest_written(Digest *digest, const Allocation *a, size_t first, size_t bytes)
 {
-    const bool noted = sim_checks() && sim_starts_uninitialised(a); // without lines, too: then nobody has written any
+    const bool noted = sim_checks() && sim_starts_uninitialised(a); // also without lines: then none has been written
     for (size_t k = first / LINE_BYTES; noted && k < (first + bytes + LINE_BYTES - 1) / LINE_BYTES; k++)
         for (size_t half = 0; half < 2; half++) {
             const uint64_t written = !a->lines ? 0 : a->fully_written[k] ? ~0ull : a->lines[k].written[half];
@@ -65,7 +65,7 @@ void sim_set_written(Allocation *a, size_t first, size_t bytes, const uint64_t (
     }
 }
 
-// ---- What an operation used
+// ---- Uses of an operation
 
 static UseKind how_of(uint32_t entry, UseKind how)
 {
@@ -81,7 +81,7 @@ static void add(UsesOfOp *uses, uint64_t address, size_t bytes, UseKind how)
         uses->ranges[uses->count++] = (Range){address, bytes, how};
 }
 
-// Entries of a table of an allocation, from one byte to another one, each for so many bytes.
+// Adds a table's entries for bytes [first, end) of an allocation; unit: bytes of an entry.
 static void add_entries(UsesOfOp *uses, const Uses *u, const atomic_uint *entries, size_t unit, uint64_t first, uint64_t end,
                         UseKind how)
 {

@@ -22,7 +22,7 @@ void sim_check_written_bytes(Access *access, ShadowLine *line, int lane, unsigne
         mark_bytes(line, 1, bits[1]);
         return;
     }
-    const uint64_t written[2] = {written_in(line, 0), written_in(line, 1)};
+    const uint64_t written[2] = {written_half(line, 0), written_half(line, 1)};
     if ((bits[0] & ~written[0]) == 0 && (bits[1] & ~written[1]) == 0)
         return;
     if (!access->has_unwritten)
@@ -42,7 +42,7 @@ static void find_unwritten_elements(Access *access, uint32_t mask, const Shadowe
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         const size_t first = (size_t)(access->pointer[l] - memory->base);
-        const uint64_t written = written_in(&memory->lines[first / LINE_BYTES], (int)(first / (LINE_BYTES / 2) % 2));
+        const uint64_t written = written_half(&memory->lines[first / LINE_BYTES], (int)(first / (LINE_BYTES / 2) % 2));
         access->unwritten[l] = ~(uint32_t)(written >> first % (LINE_BYTES / 2)) & all;
         any |= access->unwritten[l];
     }
@@ -195,7 +195,7 @@ void sim_mark_unwritten(Warp *w, int lane, Space space, uint64_t address, size_t
     ShadowLine *lines = a ? sim_lines_of(a) : b->lines;
     const uint64_t first = a ? address - a->address : address;
     bytes = a && bytes > a->bytes - first ? a->bytes - first : bytes;
-    for (uint64_t at = first; at < first + bytes && (a || !sim_names_block(address));) {
+    for (uint64_t at = first; at < first + bytes && (a || !sim_has_block_rank(address));) {
         const unsigned in_half = (unsigned)(at % 64), left = (unsigned)(first + bytes - at < 64 - in_half ? first + bytes - at : 64 - in_half);
         const uint64_t bits = (left == 64 ? ~0ull : (1ull << left) - 1) << in_half;
         __atomic_and_fetch(&lines[at / LINE_BYTES].written[at / 64 % 2], ~bits, __ATOMIC_RELAXED);
