@@ -421,8 +421,8 @@ def restarts(_):
     if not us:
         return NOT_MEASURED
     (step, n), found = max(us.items(), key=lambda each: max(each[1]) / min(each[1]))
-    return (f"The widest case: {step} at {power(n)}, the same program, took {max(found):.2f} µs before one of its Tries and {min(found):.2f} before another, "
-            f"{100 * max(found) / min(found) - 100:.0f} per cent apart.")
+    return (f"Largest spread: {step} at {power(n)} took {max(found):.2f} µs before one of its Tries and {min(found):.2f} µs before another, "
+            f"a difference of {100 * max(found) / min(found) - 100:.0f} per cent.")
 
 
 def finish(_, *only):
@@ -448,7 +448,7 @@ def against(_):
     if not elements:
         return NOT_MEASURED
     lines = [[power(n), *(f"{ratio[n, cache, step]:.3f}" for step, cache in shown)] for n in elements]
-    for what, fold in (("geometric mean", lambda found: math.exp(sum(map(math.log, found)) / len(found))), ("least", min)):
+    for what, fold in (("geometric mean", lambda found: math.exp(sum(map(math.log, found)) / len(found))), ("minimum", min)):
         lines.append([f"**{what}**", *(f"**{fold([ratio[n, cache, step] for n in elements]):.3f}**" for step, cache in shown)])
     return table(["n", *(f"CUB / {step}, {cache}" for step, cache in shown)], lines)
 
@@ -498,7 +498,7 @@ def begins(_):
     us = {(row["step"], int(row["offset_bytes"])): float(row["us"]) for row in read("begins.csv")}
     names = list(dict.fromkeys(step for step, _ in us))
     return table(["offset of the start", *(f"{name}, µs" for name in names)],
-                 [[in_units(place), *(f"{us[name, place]:.1f} ({us[name, place] / us[name, 0]:.3f})" for name in names)] for place in sorted({place for _, place in us})])
+                 [[in_units(offset), *(f"{us[name, offset]:.1f} ({us[name, offset] / us[name, 0]:.3f})" for name in names)] for offset in sorted({offset for _, offset in us})])
 
 
 def printed(path):
@@ -706,7 +706,7 @@ def courses(_):
              for row in read(ROOT / "tests/suites/course_repositories.csv") if row["repository"] in counts]
     if lines:
         lines.append(["all", *counted(sum(counts.values(), Counter()))])
-    return table(["repository", "programs", "left out", *course_programs.OUTCOMES, "run"], lines)
+    return table(["repository", "programs", "left out", *course_programs.OUTCOMES, "share that runs"], lines)
 
 
 def counted(outcomes):
@@ -839,7 +839,7 @@ HEADINGS = {"median_ms": "ms", "min_ms": "minimum, ms", "before_ms": "before, ms
             "peak_gb_per_s": "peak, GB/s", "copy_gb_per_s": "copy, GB/s", "read_gb_per_s": "read only, GB/s", "of_copy": "share of copy bandwidth",
             "of_ideal": "share of ideal", "ns_per_block": "ns per block", "to_device_ms": "to the GPU, ms", "kernel_ms": "kernel, ms", "to_host_ms": "to the host, ms",
             "sm_count": "SMs", "blocks_per_sm": "blocks per SM", "clock_mhz": "SM clock, MHz", "memory_mhz": "memory clock, MHz", "bus_bits": "bus, bits",
-            "occupancy_percent": "occupancy, %", "per_thread": "elements per thread", "wanted_bytes": "bytes requested", "moved_bytes": "bytes moved"}
+            "occupancy_percent": "occupancy, %", "per_thread": "elements per thread", "wanted_bytes": "bytes wanted", "moved_bytes": "bytes moved"}
 
 
 def lab_cell(text):
@@ -903,8 +903,8 @@ def microseconds(row):
 
 def scannumbers(page):
     """Results of a step of the prefix sum and of the previous step, with the largest gain and the gain at 2^26."""
-    place = scans().index(known_scan(page))
-    shown = scans()[max(0, place - 1):place + 1]
+    index = scans().index(known_scan(page))
+    shown = scans()[max(0, index - 1):index + 1]
     runs, large, small, through = (by_step(SCANS / f"{name}.csv") for name in ("run-all", "2to30", "2to16", "bytes"))
     for measured in (large, through):
         measured.setdefault(scans()[0], None)  # one thread takes too long for a large array

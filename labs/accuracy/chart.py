@@ -5,7 +5,7 @@ from plot import GREY, LINE_COLOURS, plt, sized
 # The simulator rounds as a GPU does, so its chart is the lab's own and shows no counters.
 COUNTERS = {}
 PANELS = {"uniform": "Between −1 and 1", "mixed": "Mixed magnitudes, $2^{-16}$ to 1", "similar": "Between 0.1 and 0.102"}
-STYLES = ["-", "-", "-", "--", ":", "-."]  # some lines lie upon each other
+STYLES = ["-", "-", "-", "--", ":", "-."]  # some lines coincide
 
 
 def named(step):
@@ -41,7 +41,7 @@ def draw(rows):
     figure, panels = plt.subplots(1, len(PANELS), figsize=(14, 5), sharex=True, sharey=True)
     for axes, data in zip(panels, PANELS):
         for step, colour, style in zip(steps, LINE_COLOURS, STYLES):
-            drawn = {n: error for n, error in errors(rows, step, data).items() if error > 0}  # 0 has no place on these axes
+            drawn = {n: error for n, error in errors(rows, step, data).items() if error > 0}  # a logarithmic axis has no 0
             axes.plot(drawn.keys(), drawn.values(), style, marker="o", markersize=sized(3), color=colour, label=named(step))
         axes.axhline(0.01, color=GREY, linewidth=sized(1), zorder=0)
         axes.annotate("0.01", (0, 0.01), xycoords=("axes fraction", "data"), xytext=(3, 3), textcoords="offset points",

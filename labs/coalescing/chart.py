@@ -25,8 +25,8 @@ def draw_bytes(axes, rows):
     places = range(len(rows))
     axes.barh(places, moved, color=[colour(row) for row in rows], alpha=0.45)
     axes.barh(places, wanted, height=0.4, color=[colour(row) for row in rows])
-    for place, (few, all_of_them) in enumerate(zip(wanted, moved)):
-        axes.annotate(f"{few:.0f} of {all_of_them:.0f}", (all_of_them, place), xytext=(3, 0),
+    for y, (few, all_of_them) in enumerate(zip(wanted, moved)):
+        axes.annotate(f"{few:.0f} of {all_of_them:.0f}", (all_of_them, y), xytext=(3, 0),
                       textcoords="offset points", va="center", fontsize=sized(8.5))
     axes.set_xlim(0, 1.2 * max(moved))
     axes.set_xlabel("bytes per element: thin bar wanted, wide bar moved")
@@ -38,8 +38,8 @@ def draw_rates(axes, rows):
     """The bandwidth of the bytes wanted."""
     rates = [float(row["gb_per_s"]) for row in rows]
     axes.barh(range(len(rows)), rates, color=[colour(row) for row in rows])
-    for place, rate in enumerate(rates):
-        axes.annotate(f"{rate:,.0f}", (rate, place), xytext=(3, 0), textcoords="offset points", va="center",
+    for y, rate in enumerate(rates):
+        axes.annotate(f"{rate:,.0f}", (rate, y), xytext=(3, 0), textcoords="offset points", va="center",
                       fontsize=sized(8.5))
     axes.set_xlim(0, 1.15 * max(rates))
     axes.xaxis.set_major_formatter("{x:,.0f}")

@@ -42,18 +42,18 @@ def spread_title(lines):
 def draw_kernels(axes, lines):
     """GB/s against the block size, a line for each step; in the background bars for the occupancy."""
     blocks = sorted({block for line in lines.values() for block in line})
-    place = {block: number for number, block in enumerate(blocks)}
+    position = {block: number for number, block in enumerate(blocks)}
     bars = axes.twinx()
     bars.spines["right"].set_visible(True)
     first = next(iter(lines.values()))
-    bars.bar([place[block] for block in first], [float(row["occupancy_percent"]) for row in first.values()], color=GREY, alpha=0.45, width=0.8)
+    bars.bar([position[block] for block in first], [float(row["occupancy_percent"]) for row in first.values()], color=GREY, alpha=0.45, width=0.8)
     bars.set_ylim(0, 118)
     bars.set_yticks(range(0, 101, 25))
     bars.set_ylabel("bars: occupancy, % of an SM's warps")
     axes.set_zorder(bars.get_zorder() + 1)
     axes.patch.set_visible(False)
     for (step, line), colour in zip(lines.items(), (LINE_COLOURS[0], LINE_COLOURS[3], STEP_COLOUR, *LINE_COLOURS)):
-        axes.plot([place[block] for block in sorted(line)], [float(line[block]["gb_per_s"]) for block in sorted(line)],
+        axes.plot([position[block] for block in sorted(line)], [float(line[block]["gb_per_s"]) for block in sorted(line)],
                   color=colour, marker="o", linewidth=sized(2), label=named(step))
     peak = max(float(row["peak_gb_per_s"]) for line in lines.values() for row in line.values())
     best = max(float(row["gb_per_s"]) for line in lines.values() for row in line.values())

@@ -37,12 +37,12 @@ def draw(rows):
         if not step.endswith("_host"):
             newest, colour = step[4:6], shade
             last = {case(row): float(row["gb_per_s"]) for row in own}
-    for place, name in enumerate(cases):
+    for position, name in enumerate(cases):
         if name in last:
             top = max(float(row["gb_per_s"]) for row in rows if case(row) == name)
-            axes.annotate(short(last[name]), (place, top), xytext=(0, sized(8)), textcoords="offset points", ha="center",
+            axes.annotate(short(last[name]), (position, top), xytext=(0, sized(8)), textcoords="offset points", ha="center",
                           fontsize=sized(9.5), color=colour)
-        axes.axvline(place + 0.5, color=GREY, linewidth=sized(0.5))
+        axes.axvline(position + 0.5, color=GREY, linewidth=sized(0.5))
     axes.set_xticks(range(len(cases)), cases)
     axes.tick_params(axis="x", length=0)
     axes.set_xlim(-0.5, len(cases) - 0.5)
