@@ -83,6 +83,18 @@ def test_private_words_do_not_return():
     assert not found, "\n".join(found[:50])
 
 
+def test_words_are_spelt_right(tmp_path):
+    """Broken: a misspelt word in any text; pyproject.toml lists what codespell does not know."""
+    import pytest  # the list above works without it
+    pytest.importorskip("codespell_lib")
+    misspelt = tmp_path / "misspelt.md"
+    misspelt.write_text("teh end\n")
+    command = [sys.executable, "-m", "codespell_lib", "--toml", str(ROOT / "pyproject.toml")]
+    assert "teh ==> the" in subprocess.run([*command, misspelt], capture_output=True, text=True).stdout
+    result = subprocess.run([*command, *tracked()], cwd=ROOT, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
 def test_a_banned_word_is_found():
     """Broken: a pattern that matches nothing."""
     assert [word for _, word, _ in banned("docs/x.md", "read behind_the end\nNobody wrote it")] == ["behind", "Nobody"]
