@@ -408,7 +408,7 @@ def specialised_warps(picture, title, *steps):
             picture.label(picture.y, what)
             picture.chips(LEFT, warp_activities(one, warp, last))
         picture.y += 4
-    picture.legend(one, ("work", "shared memory"), ("third", "device memory"), ("other", "tile words"), ("ink", "tickets and barriers"), ("faint", "waits"))
+    picture.legend(one, ("work", "shared memory"), ("third", "device memory"), ("other", "status words"), ("ink", "tickets and barriers"), ("faint", "waits"))
 
 
 ARRIVES, LOADS = r"mbarrier\.arrive", r"cp\.async\.bulk\.shared"
@@ -433,8 +433,8 @@ def old_words(picture, _, step):
     for row in rows[0]:
         words[row.addresses[0] // 8] = row.values[0] >> 32
     first = max(words.values())
-    picture.title("A word contains its launch number, so old words need no clearing")
-    picture.head(now, "the words of the tiles; rows: after each total that the second launch publishes")
+    picture.title("A status word has its launch number, so old words need no clearing")
+    picture.head(now, "the status words of the tiles; rows: after each total that the second launch publishes")
     for k, row in enumerate([None, *rows[1]]):
         if row:
             words[row.addresses[0] // 8] = row.values[0] >> 32
@@ -462,7 +462,7 @@ def short_way(picture, before, step):
         picture.y += 16
         picture.chips(LEFT, [activity for activity in dict.fromkeys(found) if activity])
         picture.y += 4
-    picture.legend(one, ("third", "device memory"), ("work", "shared memory"), ("other", "tile words"), ("ink", "tickets and barriers"))
+    picture.legend(one, ("third", "device memory"), ("work", "shared memory"), ("other", "status words"), ("ink", "tickets and barriers"))
 
 
 def fallback(picture, _, step):
