@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes what a class needs: bundle.py [--ladder scan] [--contract FILE] FOLDER makes three folders in it.
+"""Writes the files for a class: bundle.py [--ladder scan] [--contract FILE] FOLDER makes three folders in it.
 
-students/ is the course without answers, teacher/ all of it, autograder/ what Gradescope takes as a zip. docs/judge.md says what is left out."""
+students/ is the course without answers, teacher/ the whole course, autograder/ the contents of Gradescope's zip. docs/judge.md lists what is removed."""
 
 import argparse
 import ast
@@ -15,18 +15,18 @@ from pathlib import Path
 from scripts.judge import contract, shapes
 
 ROOT = Path(__file__).resolve().parents[2]
-MARK = "bundle.txt"  # in a folder that this made, which it may therefore replace
+MARK = "bundle.txt"  # marks a folder that this program made and may replace
 ABOUT = "make bundle wrote this folder, and replaces it.\n"
 NOT_FOR_STUDENTS = re.compile(r"exercises/[^/]*/(answer|right)\.cu|docs/teaching\.md|plots/(h200|simulator)/|scan/h200/|tests/(?!counters/simulator/|__init__|support)|"
                               r"book/(?!player/\w+\.(js|css)$)|\.github/|\.ci/|CONTRIBUTING\.md")
 NOT_FOR_THE_AUTOGRADER = re.compile(r"book/|exercises/|plots/|notebooks/|tests/(?!counters/simulator/)|.*\.(md|svg|png)|\.github/|\.ci/")
 ANSWER = re.compile(r"(<details>\s*<summary>(?:<b>)?(?:Answer|The numbers, and why)[^\n]*</summary>).*?(</details>)", re.S)
-IN_ITS_PLACE = r"\1\n\nYour teacher has it.\n\n\2"
-WITHOUT_THEM = "mk/test.mk", "mk/book.mk"  # commands that need what is left out
-TOLD = "\t@echo 'make $@: the tests and the book are with your teacher; make learn and make check judge what you write' >&2; exit 2\n"
-THEIRS = "# What needs the tests and the book.\n.PHONY: {targets}\n{targets}:\n" + TOLD
-TEST = re.compile(r"^(test[a-z-]*):.*\n(?:\t.*\n)+", re.M)  # a rule among those that students have
-ANSWERING = {"wrong": "()", "equivalent": "{}", "why": '"your teacher knows"'}  # fields of an exercise, and what students get
+REPLACEMENT = r"\1\n\nYour teacher has it.\n\n\2"
+UNAVAILABLE = "mk/test.mk", "mk/book.mk"  # commands that need removed files
+REFUSAL = "\t@echo 'make $@: the tests and the book are with your teacher; make learn and make check judge what you write' >&2; exit 2\n"
+REFUSING_RULES = "# These need the tests and the book.\n.PHONY: {targets}\n{targets}:\n" + REFUSAL
+TEST = re.compile(r"^(test[a-z-]*):.*\n(?:\t.*\n)+", re.M)  # a rule of a test in another file
+ANSWERING = {"wrong": "()", "equivalent": "{}", "why": '"your teacher knows"'}  # fields of an exercise, and their replacements
 SETUP = """#!/usr/bin/env bash
 # Gradescope runs this once, as root: the compiler, and the judge.
 set -eu
@@ -50,25 +50,25 @@ def fail(message):
 
 
 def tracked():
-    """The course's files, as names."""
+    """The names of the course's files."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True)
     names = [name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()]
     return names or fail("git ls-files names no files: make bundle needs a clone of the course, not a copy")
 
 
 def without_answers(name, text):
-    """A file's text as students get it."""
-    if name in WITHOUT_THEM:
-        return THEIRS.format(targets=re.search(r"^\.PHONY: (.*)", text, re.M)[1])
+    """A file's text for students."""
+    if name in UNAVAILABLE:
+        return REFUSING_RULES.format(targets=re.search(r"^\.PHONY: (.*)", text, re.M)[1])
     if name.endswith(".mk"):
-        return TEST.sub(lambda rule: f"{rule[1]}:\n{TOLD}", text)
+        return TEST.sub(lambda rule: f"{rule[1]}:\n{REFUSAL}", text)
     if name.endswith(".md"):
-        return ANSWER.sub(IN_ITS_PLACE, text)
+        return ANSWER.sub(REPLACEMENT, text)
     return without_fields(text) if re.fullmatch(r"exercises/[^/]*/exercise\.py", name) else text
 
 
 def without_fields(text):
-    """An exercise without what tells the answer."""
+    """An exercise without the fields that contain the answer."""
     lines = text.encode().splitlines(keepends=True)
     begins = [0]
     for line in lines:
@@ -97,7 +97,7 @@ def write_students(folder, names):
 
 
 def write_autograder(folder, names, ladder, asked):
-    """What Gradescope's zip has: setup.sh, run_autograder, and the judge behind them."""
+    """Writes the contents of Gradescope's zip: setup.sh, run_autograder, and the judge."""
     copy([name for name in names if not NOT_FOR_THE_AUTOGRADER.match(name)], folder / "course")
     arguments = f" LADDER={ladder}" if ladder != "reduce" else ""
     if asked:
@@ -109,9 +109,9 @@ def write_autograder(folder, names, ladder, asked):
 
 
 def replaced(folder, write):
-    """Lets write fill a folder beside it, which then takes its place."""
+    """Replaces the folder by a new one that write() fills."""
     if folder.exists() and not (folder / MARK).exists():
-        fail(f"{folder} is there, and make bundle did not write it; name another folder, as in: make bundle RESULTS=class")
+        fail(f"{folder} exists, and make bundle did not write it; name another folder, as in: make bundle RESULTS=class")
     unfinished = folder.with_name(f".{folder.name}.{os.getpid()}")
     try:
         unfinished.mkdir(parents=True)
@@ -145,7 +145,7 @@ def main():
         write_autograder(folder / "autograder", names, options.ladder, options.contract)
 
     replaced(options.folder, write)
-    print(f"for students {options.folder}/students, for you {options.folder}/teacher; Gradescope takes a zip of what is in {options.folder}/autograder")
+    print(f"for students: {options.folder}/students; for you: {options.folder}/teacher; for Gradescope: zip the contents of {options.folder}/autograder")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""Control groups of Linux, version 2: the memory and the processes of a command are counted together, and limited, with all that it starts.
+"""Linux control groups, version 2: limit the total memory and number of processes of a command and its descendants.
 
-Root may make one, and who is logged in with systemd below the groups of a desktop or of systemd-run --user --scope; in most containers nobody may."""
+Root may create one; so may a user in a systemd session, below the groups of a desktop or of systemd-run --user --scope. Most containers forbid it."""
 
 import os
 import time
@@ -9,12 +9,12 @@ from pathlib import Path
 from scripts.judge.means import succeeds
 
 NEEDED = {"memory", "pids"}
-PREFIX = "check-"  # of the groups' names; then comes the number of the process that waits for what runs in it
-WAIT_S = 2  # for the last of its processes to be gone
+PREFIX = "check-"  # of the groups' names, followed by the id of the process that waits for the group
+WAIT_S = 2  # for the last process of a group to end
 
 
 def above(proc="/proc/self"):
-    """The folders of the groups in which a process is, its own one first; none where version 2 is not mounted."""
+    """The folders of a process's groups, innermost first; none if version 2 is not mounted."""
     mounts = [line.split() for line in Path(proc, "mountinfo").read_text().splitlines()]
     roots = [Path(words[4]) for words in mounts if words[words.index("-") + 1] == "cgroup2"]
     own = [line[3:] for line in Path(proc, "cgroup").read_text().splitlines() if line.startswith("0::")]
@@ -25,13 +25,13 @@ def above(proc="/proc/self"):
 
 
 def made(memory, processes, places=None):
-    """A group in the nearest place whose groups can be limited; None where there is no such, or none may be made."""
+    """A new group in the innermost folder that supports limits; None if there is none, or creation is forbidden."""
     for place in above() if places is None else places:
         try:
             limits = NEEDED <= set((place / "cgroup.subtree_control").read_text().split())
             group = Group(place, memory, processes) if limits else None
         except OSError:
-            continue  # somebody else's, or one that is not shown here
+            continue  # belongs to another user, or is not visible here
         if group and succeeds(group.enter):
             return group
         if group:
@@ -40,7 +40,7 @@ def made(memory, processes, places=None):
 
 
 class Group:
-    """Bytes of memory, and processes, for all that enters it. One that a killed run has left goes with the next."""
+    """A group with limits of memory (bytes) and processes. Groups left by a killed run are removed by the next run."""
 
     def __init__(self, place, memory, processes):
         for left in place.glob(f"{PREFIX}*"):
@@ -58,16 +58,16 @@ class Group:
             raise
 
     def enter(self):
-        """This process, and all that it starts from now on."""
+        """Moves this process into the group; its later children are in it, too."""
         (self.folder / "cgroup.procs").write_text("0\n")
 
     def is_over(self):
-        """Whether something in it was killed, for it took too much memory."""
+        """Whether a process in it was killed because of the memory limit."""
         events = dict(line.split() for line in (self.folder / "memory.events").read_text().splitlines())
         return events.get("oom_kill", "0") != "0"
 
     def end(self):
-        """Ends all that is in it, and removes it."""
+        """Kills its processes and removes it."""
         try:
             (self.folder / "cgroup.kill").write_text("1\n")  # since Linux 5.14
         except OSError:

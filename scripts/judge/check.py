@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Says about a program in the shape of a step what a good teaching assistant says: check.py my/reduce.cu, or check.py --all submissions.
+"""Judges a program in the shape of a step, as a teaching assistant would: check.py my/reduce.cu, or check.py --all submissions.
 
 --ladder says of which ladder, --contract of what other shape: a file that contract.py reads. Beside FILE such a file needs not to be named; --lab takes
 that of a lab. --exercise 07 judges a file of make learn.
@@ -38,19 +38,19 @@ def check_one(path, options):
     answer = checked(path, options, options.judge)
     print("\n".join(lines_about(answer, options.file)))
     print("\n".join(sandbox.measures()))
-    print("time is not measured here" + (f"; on a GPU {options.shape.timed_by} does it" if options.shape.timed_by else ""))
+    print("time is not measured here" + (f"; on a GPU {options.shape.timed_by} measures it" if options.shape.timed_by else ""))
     print(f"{answer.verdict}: {counts_of(answer)}")
     return answer.status
 
 
 def submissions(folder, options):
-    """What is handed in: the programs, and each student's folder in which there is none, so that nobody is without a row."""
+    """The submissions: the programs, and each student's folder without one, so that every student has a row."""
     found = [path for path in folder.rglob("*.cu") if path.is_file() and not path.is_symlink()]
     if not found:
         if options.gradescope:
             classroom.gradescope(options.gradescope, [])
         fail(f"{clean(str(folder))}: no files that end in .cu")
-    if options.gradescope:  # the folder is one student's
+    if options.gradescope:  # the folder belongs to one student
         return sorted(found)
     students = {folder / path.relative_to(folder).parts[0] for path in found}
     empty = [path for path in folder.iterdir() if path not in students and path.is_dir() and not path.is_symlink() and not path.name.startswith((".", "__"))]
@@ -61,13 +61,13 @@ def new_table(path):
     try:
         return Table(path)
     except BlockingIOError:
-        return fail(f"another make check-all writes into {clean(str(path.parent))}; wait for it, or name another folder, as in: RESULTS=other")
+        return fail(f"another make check-all is writing into {clean(str(path.parent))}; wait for it, or name another folder, as in: RESULTS=other")
     except OSError as error:
         return fail(f"{clean(str(path))} cannot be written: {error.strerror}")
 
 
 def result_of(future):
-    """Waits in turns of half a second: a Ctrl-C that comes just before a wait is heard only behind it."""
+    """Waits in intervals of half a second: a Ctrl-C just before a wait is handled only after it."""
     while not concurrent.futures.wait([future], timeout=0.5).done:
         pass
     return future.result()
@@ -98,7 +98,7 @@ def check_all(folder, options):
 
 
 def contracts_of_labs():
-    """The files of the labs' tasks, by LAB as it is typed: the lab's name, and the task's where a lab has several."""
+    """The contracts of the labs, by LAB as typed: the lab's name, with the task's name if a lab has several."""
     files = sorted((ROOT / "labs").glob("*/*.contract"))
     several = {file.parent for file, other in zip(files, files[1:]) if file.parent == other.parent}
     return {f"{file.parent.name}/{file.stem}" if file.parent in several else file.parent.name: file for file in files}
@@ -106,14 +106,14 @@ def contracts_of_labs():
 
 def contract_of_lab(name):
     files = contracts_of_labs()
-    return files.get(name) or fail(f"LAB='{clean(name)}' is no task that is judged; accepted are {', '.join(files)}; in other labs the host has the result, and it is not believed")
+    return files.get(name) or fail(f"LAB='{clean(name)}' is no task that is judged; accepted are {', '.join(files)}; other labs compute their result on the host, which cannot be judged")
 
 
 def shape_of(options, path):
-    """What a contract says, or the ladder. In a folder of many nobody brings a contract of his own."""
+    """The shape of a contract or of the ladder. Contracts in submitted folders are ignored."""
     if options.exercise is not None:
         task = exercise.find(options.exercise)
-        return exercise.OfExercise(task) if task else fail(f"EXERCISE='{clean(options.exercise)}' is none; make learn LIST=1 lists them, as in: EXERCISE=07")
+        return exercise.OfExercise(task) if task else fail(f"EXERCISE='{clean(options.exercise)}' is no exercise; make learn LIST=1 lists them, as in: EXERCISE=07")
     beside = path.with_suffix(".contract")
     says = contract_of_lab(options.lab) if options.lab is not None else options.contract or (beside if not options.all and beside.is_file() else None)
     try:
@@ -152,21 +152,21 @@ def parsed():
 
 
 def refuse_wrong_kind(path, options):
-    """One line where there is no such program or folder, or where the other command is meant for it."""
+    """Exits with one line if the program or folder does not exist, or belongs to the other command."""
     one, all_of_them = "make check FILE=my/reduce.cu", "make check-all DIR=submissions"
     if not options.file:
         fail(f"DIR is missing; name a folder, as in: {all_of_them}" if options.all else
-             f"FILE is missing; name a program, as in: {one}; about a whole folder answers {all_of_them}")
+             f"FILE is missing; name a program, as in: {one}; for a folder: {all_of_them}")
     try:
         is_file, is_folder = path.is_file(), path.is_dir()
     except (OSError, ValueError):
         is_file = is_folder = False
     if is_folder and not options.all:
-        fail(f"{clean(options.file)} is a folder; make check takes one program, as in: {one}; about a whole folder answers {all_of_them}")
+        fail(f"{clean(options.file)} is a folder; make check takes one program, as in: {one}; for a folder: {all_of_them}")
     if is_file and options.all:
-        fail(f"{clean(options.file)} is a file; make check-all takes a folder, as in: {all_of_them}; about one program answers {one}")
+        fail(f"{clean(options.file)} is a file; make check-all takes a folder, as in: {all_of_them}; for one program: {one}")
     if not is_file and not is_folder:
-        fail(f"{clean(options.file)}: there is no such {'folder' if options.all else 'file'}")
+        fail(f"{clean(options.file)}: no such {'folder' if options.all else 'file'}")
 
 
 def main():
@@ -182,7 +182,7 @@ def main():
     except KeyboardInterrupt:
         print("check.py: stopped by Ctrl-C", file=sys.stderr)
         sys.exit(128 + signal.SIGINT)
-    except BrokenPipeError:  # who reads along has seen enough
+    except BrokenPipeError:  # the reader of the output has quit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(128 + signal.SIGPIPE)
 

@@ -1,7 +1,7 @@
-"""The device of make check: runs on the simulator what a program asks for, and tells the judge what came of it.
+"""The device of make check: executes a program's CUDA calls on the simulator, and sends the results to the judge.
 
-The program (check_program.c) is another process, which nobody believes. It may choose the kernels and their arguments; it cannot
-read the array, and neither the sums nor the counters are within its reach. check.py starts both."""
+The program (check_program.c) is another process, which is not trusted. It may choose the kernels and their arguments; it cannot
+read the array, and cannot access the sums and the counters. check.py starts both."""
 
 import ctypes
 import json
@@ -13,23 +13,23 @@ import sys
 QUESTION = struct.Struct("<II12Q")  # as in check_program.c
 ANSWER = struct.Struct("<iI8Q")
 NUMBERS = 8  # of an answer
-STOP, COUNT, LAUNCH = range(3)  # what the program is told; the last two are of check_call, in the judge's part of it
+STOP, COUNT, LAUNCH = range(3)  # the program's tasks; the last two are arguments of check_call, in the judge's part
 SUCCESS, INVALID_VALUE, OUT_OF_MEMORY, NOT_FOUND, NOT_SUPPORTED = 0, 1, 2, 500, 801  # of cudaError_t
 TO_DEVICE, TO_HOST, ON_DEVICE = 1, 2, 3  # of cudaMemcpyKind
 FLOAT_BYTES = 4
 FLOAT = struct.Struct("<f")
-UNWRITTEN = b"\xff" * FLOAT_BYTES  # fresh memory: a NaN, but none that an addition makes
-MOST_BYTES = 1 << 28  # that the program may allocate in all, load or write at once
+UNINITIALISED = b"\xff" * FLOAT_BYTES  # the simulator's fill pattern: a NaN that additions do not produce
+MOST_BYTES = 1 << 28  # the limit of all allocations together, and of a single load or write
 MOST_QUESTIONS = 100_000
-TOO_MUCH_MEMORY = f"it wanted more than {MOST_BYTES >> 20} MB of the device's memory"
+TOO_MUCH_MEMORY = f"it needed more than {MOST_BYTES >> 20} MB of the device's memory"
 TOO_MANY_QUESTIONS = f"it called CUDA more than {MOST_QUESTIONS:,} times"
 MOST_PASSES = 64
-PROPERTIES_SPACE, ATTRIBUTES_SPACE = 4096, 1024  # at least what the two structs take
+PROPERTIES_SPACE, ATTRIBUTES_SPACE = 4096, 1024  # at least the sizes of the two structs
 READS_BACK = "launch copies from the device to the host; here kernels have to do the work, and the host never sees the array"
 
 
 class Ended(Exception):
-    """The program is gone, or asks what no program asks."""
+    """The program has ended, or sent an invalid question."""
 
 
 class Dim3(ctypes.Structure):
@@ -69,16 +69,16 @@ class Stream:
 
 
 class Device:
-    """What the program's questions do on the simulator."""
+    """Answers the program's questions with the simulator."""
 
     def __init__(self, library, program):
         self.cuda, self.program = ctypes.CDLL(library), program
         self.cuda.cudaGetErrorString.restype = self.cuda.cudaGetErrorName.restype = ctypes.c_char_p
         self.modules, self.kernels, self.allocations = [], [], {}  # the last: address: bytes
         self.asked = self.launches = 0
-        self.note = ""  # what the program did wrong first
-        self.over = ""  # which limit it has met
-        self.scratch = 0  # memory that outlives a run: its address
+        self.note = ""  # the program's first error
+        self.over = ""  # the limit that it exceeded
+        self.scratch = 0  # address of the memory that is kept between runs
         kinds = [None, self.load, self.kernel, self.variable, self.launch, self.allocate, self.release, self.fill, self.write, self.copy,
                  self.read_back, self.attribute, self.occupancy, self.kernel_attributes, self.set_kernel_attribute, self.properties,
                  self.last_error, self.peek_error, self.error_name, self.error_text]
@@ -93,7 +93,7 @@ class Device:
         module = ctypes.c_void_p()
         if self.cuda.cuInit(0) or self.cuda.cudaSetDevice(0) or len(data) < 16:
             return INVALID_VALUE, (), b""
-        # A fat binary says itself how long it is; it may say no more than came.
+        # A fat binary contains its own length, which must not exceed the received data.
         if struct.unpack_from("<Q", data, 8)[0] + 16 > len(data):
             return INVALID_VALUE, (), b""
         error = self.cuda.cuModuleLoadData(ctypes.byref(module), data)
@@ -112,7 +112,7 @@ class Device:
         places, offset, size = [], ctypes.c_size_t(), ctypes.c_size_t()
         while not self.cuda.cudaFuncGetParamInfo(function, ctypes.c_size_t(len(places)), ctypes.byref(offset), ctypes.byref(size)):
             places.append((offset.value, size.value))
-        self.cuda.cudaGetLastError()  # that there are no more is no error of the program
+        self.cuda.cudaGetLastError()  # the end of the list is no error of the program
         self.kernels.append((function, places, name.decode(errors="replace")))
         return SUCCESS, (len(self.kernels),), b"".join(struct.pack("<II", *place) for place in places)
 
@@ -160,7 +160,7 @@ class Device:
         return self.cuda.cudaFree(ctypes.c_void_p(numbers[0])), (), b""
 
     def release_all(self, addresses):
-        """Those of them that the program has not released itself."""
+        """Releases those that the program has not released itself."""
         for address in addresses:
             if address in self.allocations:
                 self.release([address], b"")
@@ -168,7 +168,7 @@ class Device:
     def is_device_memory(self, address):
         return self.cuda.cuMemGetAddressRange_v2(None, None, ctypes.c_uint64(address)) == SUCCESS
 
-    # What is no memory of the device the simulator refuses.
+    # The simulator rejects addresses outside of device memory.
     def fill(self, numbers, data):
         address, value, count = numbers[:3]
         return self.cuda.cudaMemset(ctypes.c_void_p(address), ctypes.c_int(value & 0xff), ctypes.c_size_t(count)), (), b""
@@ -224,10 +224,10 @@ class Device:
     def error_text(self, numbers, data):
         return SUCCESS, (), self.cuda.cudaGetErrorString(ctypes.c_int(numbers[0] & 0x7fffffff))
 
-    # ---- The program does as it is told
+    # ---- Tasks for the program
 
     def serve(self):
-        """Answers questions until the program asks what to do next; returns what its last task gave."""
+        """Answers questions until the program asks for its next task; returns the result of its last one."""
         while True:
             kind, count, *numbers = QUESTION.unpack(self.program.read(QUESTION.size))
             self.asked += 1
@@ -244,41 +244,41 @@ class Device:
     def answer(self, error, values, data=b""):
         self.program.write(ANSWER.pack(error, len(data), *values, *[0] * (NUMBERS - len(values))) + data)
 
-    def tell(self, *task):
-        """Gives the program a task; returns what it gave."""
+    def call(self, *task):
+        """Gives the program a task; returns its result."""
         self.answer(SUCCESS, task)
         return self.serve()
 
     def is_broken(self):
-        """Whether a kernel has failed: no other runs then. Any other error is forgotten, as the next run is a new one."""
+        """Whether a kernel has failed, after which no other runs. Other errors are cleared before the next run."""
         self.cuda.cudaGetLastError()
         return bool(self.cuda.cudaDeviceSynchronize())
 
     def words(self, address, count):
-        """So many bytes of the device; those that cannot be read are as if nobody had written them."""
-        data = ctypes.create_string_buffer(UNWRITTEN * (count // FLOAT_BYTES), max(count, 1))
+        """Reads device memory; unreadable bytes are returned as uninitialised ones."""
+        data = ctypes.create_string_buffer(UNINITIALISED * (count // FLOAT_BYTES), max(count, 1))
         self.cuda.cudaMemcpy(data, ctypes.c_void_p(address), ctypes.c_size_t(count), TO_HOST)
         return data.raw[:count]
 
     def look_at(self, sums, number):
-        """Remembers which sums of a pass are none."""
+        """Records which sums of a pass are uninitialised."""
         sums = [sums[k:k + FLOAT_BYTES] for k in range(0, len(sums), FLOAT_BYTES)]
-        empty = [k for k, word in enumerate(sums) if word == UNWRITTEN]
+        empty = [k for k, word in enumerate(sums) if word == UNINITIALISED]
         if empty:
             more = f" and {len(empty) - 1} more" if empty[1:] else ""
             self.remember(f"nothing was written to out[{empty[0]}]{more}, of {len(sums)} in pass {number}")
         for k, word in enumerate(sums):
             if math.isnan(*FLOAT.unpack(word)):
-                self.remember(f"out[{k}] is NaN after pass {number}, though no element is: something is in it that nobody wrote")
+                self.remember(f"out[{k}] is NaN after pass {number}, though no element is: it was computed from an uninitialised value")
 
     def with_data(self, data):
-        """Fresh memory that holds them: its address."""
+        """The address of new memory with these contents."""
         _, (begin,), _ = self.new_memory(len(data))
         self.cuda.cudaMemcpy(ctypes.c_void_p(begin), data, ctypes.c_size_t(len(data)), TO_DEVICE)
         return begin
 
     def run(self, task, data):
-        """What a run leaves: its outputs, as bytes. All its memory has just the right size, and what nobody has written there is NaN."""
+        """A run's outputs, as bytes. All its memory has exactly the right size, and uninitialised elements are NaN."""
         self.launches, self.note, self.over, ours = 0, "", "", []
         try:
             for count in task["inputs"]:
@@ -289,17 +289,17 @@ class Device:
             self.release_all(ours)
 
     def reduced(self, task, ours):
-        """A whole reduction of the first of our arrays, pass after pass until one value is left."""
+        """A whole reduction of the first array, pass by pass until one value is left."""
         (left,), array, passes = task["numbers"], ours[0] + task["before"] * FLOAT_BYTES, 0
         while (left > 1 or passes == 0) and passes < MOST_PASSES and not self.note:
-            count = self.tell(COUNT, left)
+            count = self.call(COUNT, left)
             if not 1 <= count <= max(left - 1, 1):
                 self.remember(f"partial_count({left}) is {count}; a pass has to leave at least 1 sum, and fewer than it has elements")
                 return []
             _, (sums,), _ = self.new_memory(count * FLOAT_BYTES)
             ours.append(sums)
             before = self.launches
-            self.tell(LAUNCH, left, array, sums)
+            self.call(LAUNCH, left, array, sums)
             passes += 1
             if self.launches == before and left > 1:
                 self.remember("launch started no kernel")
@@ -309,24 +309,24 @@ class Device:
         return [data[:FLOAT_BYTES]]
 
     def launched(self, task, ours):
-        """A single call of launch for our arrays, with scratch memory where the task has some."""
+        """A single call of launch for the arrays, with scratch memory if the task has some."""
         scratch = self.scratch_for(task) if "scratch" in task else 0
         inputs, outputs = list(ours), [self.new_memory(count)[1][0] for count in task["outputs"]]
         ours += outputs
         for k in task.get("zeroed", []):
             self.fill([outputs[k], 0, task["outputs"][k]], b"")
         if not (self.note or self.over):
-            self.tell(LAUNCH, *task["numbers"], *inputs, *outputs, scratch)
+            self.call(LAUNCH, *task["numbers"], *inputs, *outputs, scratch)
             if self.launches == 0:
                 self.remember("launch started no kernel")
         return [] if self.note or self.over else [self.words(*output) for output in zip(outputs, task["read"])]
 
     def scratch_for(self, task):
-        """As much as scratch_count asks for, in which all bits are set, or what the run before has left there."""
+        """Scratch memory of scratch_count elements: all bits set, or the previous run's contents."""
         if task["scratch"] == "kept":
             return self.scratch
         self.release_all([self.scratch])
-        count = self.tell(COUNT, task["numbers"][0])
+        count = self.call(COUNT, task["numbers"][0])
         if count < 0:
             self.remember(f"scratch_count({task['numbers'][0]}) is {count}")
         _, (self.scratch,), _ = self.new_memory(max(count, 1) * FLOAT_BYTES)
@@ -338,7 +338,7 @@ def main():
     if len(sys.argv) != 4:
         sys.exit("check_device.py: check.py starts it")
     library, reads, writes = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-    # What kernels print goes nowhere: the judge listens where it would go.
+    # Discard kernels' output: stdout is the connection to the judge.
     judge = Stream(os.dup(0), os.dup(1))
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
@@ -354,7 +354,7 @@ def main():
         device.answer(SUCCESS, (STOP,))
     except Ended:
         judge.write(json.dumps({"ended": True, "broken": True, "over": device.over}).encode() + b"\n")
-    device.release_all(list(device.allocations))  # what the program keeps to its end is no finding
+    device.release_all(list(device.allocations))  # memory that the program keeps to its end is no finding
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-// check_program.c: what a program sees of CUDA while make check runs it.
+// check_program.c: the CUDA runtime of a program under make check.
 //
 // The program has no device. Each call is a question to another process, check_device.py, which runs the kernels
-// on the simulator; it also says what is to be called, and when. So nothing that the judge believes
-// lies in this process: array, sums and counters are on the other side, and no call brings data of the device back.
+// on the simulator; it also sends the tasks. So the judge trusts nothing in this process: array, sums and counters
+// are in the other one, and no call returns device data.
 #include <cuda_runtime_api.h>
 
 #include <fcntl.h>
@@ -16,18 +16,18 @@
 
 #define API __attribute__((visibility("default")))
 
-// The program's part, which the judge puts behind the lesson.
+// Defined by the judge's part, which follows the lesson.
 extern long long check_call(int what, const unsigned long long *numbers);
 
 // ---- Questions and answers. check_device.py has the same numbers.
 
 enum { NEXT, LOAD, KERNEL, VARIABLE, LAUNCH, ALLOCATE, RELEASE, FILL, WRITE, COPY, READ, ATTRIBUTE, OCCUPANCY,
        KERNEL_ATTRIBUTES, SET_KERNEL_ATTRIBUTE, PROPERTIES, LAST_ERROR, PEEK_ERROR, ERROR_NAME, ERROR_TEXT };
-enum { STOP }; // an answer to NEXT: any other is for check_call
+enum { STOP }; // an answer to NEXT: all others are arguments of check_call
 enum { NUMBERS = 12, ANSWERS = 8 };
 
 typedef struct Question {
-    uint32_t kind, bytes; // of the data behind it
+    uint32_t kind, bytes; // bytes: of the data that follow
     uint64_t numbers[NUMBERS];
 } Question;
 
@@ -40,7 +40,7 @@ typedef struct Answer {
 static int questions, answers;
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 
-// The judge speaks through the standard streams. They are moved before anything else runs: printing does no harm.
+// The judge uses the standard streams. They are moved before other code runs, so that the program's output does not interfere.
 __attribute__((constructor(101))) static void move_streams(void)
 {
     answers = dup(STDIN_FILENO);
@@ -70,7 +70,7 @@ static void receive_all(void *data, size_t bytes)
     }
 }
 
-// Asks, with `data` behind the numbers; what comes back behind the answer's goes to `back`, where there is room.
+// Sends a question with `data` after its numbers; the data after the answer go to `back`, unless it is NULL.
 static Answer ask_with(Question q, const void *data, void *back, size_t space)
 {
     Answer a;
@@ -107,8 +107,8 @@ static uint64_t number_of(const void *address)
 typedef struct Named { // a kernel or a variable
     const void *host;
     const char *name;
-    uint64_t module, number; // the last: as the device knows it
-    uint32_t count, places[2 * 256]; // of a kernel's arguments: offset and size of each
+    uint64_t module, number; // number: the device's
+    uint32_t count, slots[2 * 256]; // offset and size of each kernel argument
     struct Named *next;
 } Named;
 
@@ -138,7 +138,7 @@ API void **__cudaRegisterFatBinary(void *wrapper)
     const char *data;
     uint64_t payload;
     memcpy(&data, (char *)wrapper + 8, sizeof data);
-    memcpy(&payload, data + 8, sizeof payload); // its own header says how long it is
+    memcpy(&payload, data + 8, sizeof payload); // the length in its header
     const Answer a = ask_with((Question){LOAD, (uint32_t)payload + 16, {0}}, data, NULL, 0);
     return (void **)(uintptr_t)a.numbers[0];
 }
@@ -173,17 +173,17 @@ API char __cudaInitModule(void **module)
     return 1;
 }
 
-// The kernel, with its arguments' places, which are asked for once; NULL if there is none.
+// The kernel with its arguments' slots, which are requested once; NULL if there is none.
 static Named *kernel_of(const void *host)
 {
     Named *k = find_named(kernels, host);
     if (!k || k->number)
         return k;
     const Question q = {KERNEL, (uint32_t)strlen(k->name), {k->module}};
-    const Answer a = ask_with(q, k->name, k->places, sizeof k->places);
+    const Answer a = ask_with(q, k->name, k->slots, sizeof k->slots);
     k->number = a.numbers[0];
-    k->count = a.bytes / (2 * sizeof *k->places);
-    return a.error || a.bytes > sizeof k->places ? NULL : k;
+    k->count = a.bytes / (2 * sizeof *k->slots);
+    return a.error || a.bytes > sizeof k->slots ? NULL : k;
 }
 
 // ---- Launches
@@ -198,7 +198,7 @@ static _Thread_local unsigned depth;
 
 API unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_bytes, cudaStream_t stream)
 {
-    (void)stream; // one call ends before the next begins
+    (void)stream; // calls are synchronous
     if (depth == sizeof configurations / sizeof *configurations)
         return 1;
     configurations[depth++] = (Configuration){grid, block, dynamic_bytes};
@@ -224,7 +224,7 @@ static cudaError_t launch(const void *host, dim3 grid, dim3 block, void **argume
     const Named *k = kernel_of(host);
     uint32_t bytes = 0;
     for (uint32_t i = 0; k && i < k->count; i++) {
-        const uint32_t offset = k->places[2 * i], size = k->places[2 * i + 1];
+        const uint32_t offset = k->slots[2 * i], size = k->slots[2 * i + 1];
         if (offset > sizeof packed || size > sizeof packed - offset)
             return cudaErrorInvalidValue;
         memcpy(packed + offset, arguments[i], size);
@@ -316,7 +316,7 @@ API cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t 
     return cudaMemset(to, value, bytes);
 }
 
-// cudaMemcpyDefault leaves it to the device to say whether `from` lies there.
+// With cudaMemcpyDefault the device determines whether `from` is its memory.
 API cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
     if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost)
@@ -437,7 +437,7 @@ API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const
     return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, host, threads, dynamic_bytes, 0);
 }
 
-// ---- Errors; streams, which wait for nothing
+// ---- Errors; streams, which are synchronous
 
 API cudaError_t cudaGetLastError(void)
 {
@@ -490,7 +490,7 @@ API cudaError_t cudaStreamDestroy(cudaStream_t stream)
     return cudaSuccess;
 }
 
-// ---- What the judge asks for
+// ---- The judge's tasks
 
 int main(void)
 {

@@ -1,4 +1,4 @@
-"""What a class gets of make check-all: grades as learning platforms take them, and a page for each student. docs/judge.md says how."""
+"""The output of make check-all for a class: grades for learning platforms, and a page for each student. docs/judge.md explains it."""
 
 import csv
 import html
@@ -12,7 +12,7 @@ from scripts.judge.words import clean, counts_of, lines_about
 
 MOST_POINTS = 100
 POINTS = {"passed": 100, "findings": 50, "misses the goal": 50, "not judged": ""}  # none for any other verdict
-OF_MOODLE = re.compile(r"(.*)_(\d+)_assignsubmission_.*", re.S)  # what it calls a student's folder or, where it makes none, a file: the name and its own number
+OF_MOODLE = re.compile(r"(.*)_(\d+)_assignsubmission_.*", re.S)  # Moodle's name of a student's folder or file: the student's name and a number
 PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title>
 <style>body {{ max-width: 60rem; margin: 2rem auto; padding: 0 1rem; font-family: sans-serif; line-height: 1.4 }}
@@ -23,12 +23,12 @@ pre {{ overflow-x: auto; background: #f4f4f4; color: #111; padding: 1rem }}</sty
 
 
 def cell(text):
-    """A spreadsheet takes what begins so for a formula."""
+    """Text for a spreadsheet cell; escaped if it would be read as a formula."""
     return "'" + text if text[:1] in ("=", "+", "-", "@") else text
 
 
 def student_of(name):
-    """Whose a program is: the folder's that lies in the class's one, or, of a file there, its own name; and Moodle's number, for two may have one name."""
+    """The student of a program: the name of the top folder, or of a file in the class's folder; and Moodle's number, since names may repeat."""
     first, slash, _ = name.partition("/")
     student = first if slash else Path(name).stem
     by_moodle = OF_MOODLE.fullmatch(student)
@@ -36,7 +36,7 @@ def student_of(name):
 
 
 def by_students(answers):
-    """The (name, answer) of each student, by what the student is called: with Moodle's number where others have the same name."""
+    """The (name, answer) pairs of each student, by the student's name; with Moodle's number if several have the same name."""
     students = {}
     for name, answer in answers:
         students.setdefault(student_of(name), []).append((name, answer))
@@ -49,7 +49,7 @@ def points(answer):
 
 
 def best(answers):
-    """The (name, answer) of a student that counts: the first of those with the most points."""
+    """The graded (name, answer) of a student: the first one with the most points."""
     return max(answers, key=lambda named: -1 if points(named[1]) == "" else points(named[1]))
 
 
@@ -61,18 +61,18 @@ def feedback(name, answer):
 
 
 def page(student, answers):
-    """What the judge says of a student's programs, as a page that needs nothing else."""
+    """The judge's report about a student's programs, as a self-contained page."""
     programs = [f"<h2>{html.escape(clean(name))}: {answer.verdict}</h2>\n<pre>{html.escape(chr(10).join(lines_about(answer, name)))}</pre>\n" for name, answer in answers]
     return PAGE.format(title=html.escape(clean(student)), programs="".join(programs))
 
 
 def page_name(number, student):
-    """Of the page's file: no student's name leads out of the folder, and no two are alike."""
+    """The name of a page's file: unique, and inside the folder for any student's name."""
     return f"{number:03}-{re.sub(r'[^A-Za-z0-9]+', '-', student)[:40].strip('-')}.html"
 
 
 def write(folder, answers):
-    """The class's files. answers: (name, answer) of each program, in order."""
+    """Writes the class's files. answers: (name, answer) of each program, in order."""
     students = by_students(answers)
     counted = [(cell(clean(student)), *best(theirs)) for student, theirs in students.items()]
     table(folder / "moodle.csv", ["Username", "Grade", "Feedback"],
@@ -84,12 +84,12 @@ def write(folder, answers):
         with files.whole(folder / "students" / name) as file:
             file.write(text)
     for old in (folder / "students").glob("[0-9][0-9][0-9]-*.html"):
-        if old.name not in pages:  # of a class before
+        if old.name not in pages:  # from an earlier run
             old.unlink()
 
 
 def gradescope(path, answers):
-    """A single student's programs, as Gradescope's results.json; none are worth no points."""
+    """Writes Gradescope's results.json for one student's programs; no program gives no points."""
     tests = [{"name": clean(name), "score": points(answer) or 0, "max_score": MOST_POINTS, "status": "passed" if answer.verdict == "passed" else "failed",
               "output": "\n".join(lines_about(answer, name))} for name, answer in answers]
     total = {"score": 0, "output": "there is no file that ends in .cu"}

@@ -1,4 +1,4 @@
-"""Makes a program of a learner's file: the lesson, and the judge's part in the place of the harness, compiled in the sandbox."""
+"""Makes a program from a learner's file: the lesson with the judge's part instead of the harness, compiled in the sandbox."""
 
 import errno
 import os
@@ -15,9 +15,9 @@ from scripts.ladder import mine
 
 DISK_FULL = "no space is left on the judge's disk"
 NO_SPACE = errno.ENOSPC, errno.EDQUOT
-LEAST_FREE = 64 << 20  # bytes on the disk, for a compiler's failure to be the program's
+LEAST_FREE = 64 << 20  # bytes on the disk; with less, a compiler's failure is blamed on the disk
 MOST_LESSON, MOST_FILE = 32 << 10, 1 << 20  # characters, bytes
-MOST_LINES, MOST_SAID = 12, 1 << 16  # of what the compiler says; the last: bytes
+MOST_LINES, MOST_SAID = 12, 1 << 16  # of the compiler's messages: lines shown, bytes kept
 COMPILE_SECONDS, COMPILE_MEMORY = 180, "4G"
 COMPILE_FILE, COMPILE_SPACE = "64M", "256M"  # the largest file, and all together
 LAST_PART = """
@@ -39,18 +39,18 @@ PART}
 
 
 def name_to_compile(path):
-    """The program's name, or another where a compiler could stumble over it, or the shell to which nvcc gives it would run what stands in it."""
+    """The program's name, or another one if it could confuse a compiler or be executed by the shell that nvcc starts."""
     harmless = path.name.isprintable() and path.name.endswith(".cu") and not set(path.name) & set('"\\$`')
     return path.name if harmless else "program.cu"
 
 
 def composed(path, shape):
-    """The program's text, and the step that it says it is: the lesson, and the judge's part in the place of the harness."""
+    """The program's text, with the judge's part instead of the harness, and the name in its STEP."""
     if path.stat().st_size > MOST_FILE:
         raise ValueError(f"it has more than {MOST_FILE:,} bytes")
     lesson, _ = mine.split(mine.read(path))
     if len(lesson) > MOST_LESSON:
-        raise ValueError(f"more than {MOST_LESSON:,} characters stand above the line '{mine.MARK}'")
+        raise ValueError(f"there are more than {MOST_LESSON:,} characters above the line '{mine.MARK}'")
     code = mine.without_comments(lesson)
     mine.check_functions(name_to_compile(path), code, shape.functions, shape.page)
     step = mine.STEP.search(code)
@@ -62,7 +62,7 @@ def composed(path, shape):
 
 
 def build(path, folder, options, answer):
-    """The program in the folder; None where it does not build."""
+    """Builds the program in the folder; None if that fails."""
     try:
         text, answer.step = composed(path, answer.shape)
     except (ValueError, OSError) as error:
@@ -74,23 +74,23 @@ def build(path, folder, options, answer):
     source, program = folder / "whole/program.cu", folder / "whole/program"
     source.parent.mkdir()
     source.write_text(text, encoding="utf-8")
-    (folder / name_to_compile(path)).write_bytes(path.read_bytes())  # there the checker looks for the lines that it shows
+    (folder / name_to_compile(path)).write_bytes(path.read_bytes())  # the checker quotes its lines
     command = [options.nvcc, *shlex.split(options.options), "-o", str(program), str(source), str(options.object), "-lpthread"]
     status, said = compiled(command, folder, "--read", str(options.object))
-    tell(answer, status, said, status == 0 and program.exists())
+    add_messages(answer, status, said, status == 0 and program.exists())
     if not answer.built and is_disk_full(folder):
         answer.unjudged = DISK_FULL
     return program if answer.built else None
 
 
-def tell(answer, status, said, built):
-    """Notes in the answer how the compiler ended, and the lines that it said."""
+def add_messages(answer, status, said, built):
+    """Adds the compiler's result and messages to the answer."""
     lines = [without_folders(line) for line in said.splitlines()]
     answer.built = built
     answer.warnings = sum(bool(re.search(r"\bwarning\b( #|:)", line)) for line in lines)
     said = explained(lines)
     first = next((k for k, line in enumerate(said) if re.search(r"\berror\b", line)), 0)
-    answer.said = said[0 if built else first:][:MOST_LINES]  # warnings may come before the error, many of them
+    answer.said = said[0 if built else first:][:MOST_LINES]  # many warnings may precede the error
     if status == sandbox.TIME_OVER:
         answer.said = [f"the compiler was stopped after {COMPILE_SECONDS} seconds"]
     if status == sandbox.MEMORY_OVER:
@@ -100,7 +100,7 @@ def tell(answer, status, said, built):
 
 
 def is_disk_full(folder):
-    """Whether the compiler may have failed for that alone."""
+    """Whether the disk is so full that the compiler may have failed for this reason."""
     try:
         with tempfile.TemporaryFile(dir=folder) as file:
             os.posix_fallocate(file.fileno(), 0, LEAST_FREE)
@@ -110,18 +110,18 @@ def is_disk_full(folder):
 
 
 def compiled(command, folder, *more):
-    """The compiler's status, and what it says: it may write into the folder, and read what the system and its toolkit have, and more."""
+    """The compiler's status and messages. It may write into the folder, and read the system, its toolkit and the paths in `more`."""
     toolkits = [word for nvcc in (Path(command[0]), Path(command[0]).resolve()) for word in ("--run", str(nvcc.parent.parent))]
     allowed = ["--system", *toolkits, *more, "--write", str(folder), "--seconds", str(COMPILE_SECONDS), "--memory", COMPILE_MEMORY,
                "--file-bytes", COMPILE_FILE, "--space", COMPILE_SPACE]
     status, said = run_compiler(command, allowed)
-    if status and any(os.strerror(error) in said for error in NO_SPACE):  # there may be some by now
+    if status and any(os.strerror(error) in said for error in NO_SPACE):  # there may be space by now
         status, said = run_compiler(command, allowed)
     return status, said
 
 
 def run_compiler(command, allowed):
-    """Its status, and the beginning of what it says: the rest is read, for the compiler to go on, and forgotten."""
+    """The compiler's status and the first MOST_SAID bytes of its messages; the rest is read and discarded, so that it does not block."""
     with started([*in_sandbox(*allowed), *command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as compiler:
         said = compiler.stdout.read(MOST_SAID)
         while compiler.stdout.read(MOST_SAID):
@@ -130,7 +130,7 @@ def run_compiler(command, allowed):
 
 
 def explained(lines):
-    """The compiler's lines that say something; calls that nobody answers are named once."""
+    """The useful lines of the compiler; undefined calls are listed once."""
     absent = dict.fromkeys(call for line in lines for call in re.findall(r"undefined reference to `(\w+)'", line))
     known = [line for line in lines if line.strip() and not re.search("undefined reference|[Ii]n function `|^Remark: The warnings can be suppressed", line)]
-    return [f"the judge does not know {call}; a lesson rarely needs it, and make mine runs it" for call in absent] or known
+    return [f"the judge does not support {call}; a lesson rarely needs it, and make mine runs it" for call in absent] or known

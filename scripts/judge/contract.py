@@ -1,4 +1,4 @@
-"""A contract: a few lines beside a program that say how its kernel is called and what it computes. docs/judge.md explains each.
+"""A contract: a few lines next to a program that define how its kernel is called and what it computes. docs/judge.md explains each.
 
     call     = add(in, out, n)
     grid     = (n + 255) / 256
@@ -15,13 +15,13 @@ import struct
 from scripts.judge import shapes
 from scripts.judge.shapes import Operation
 
-LADDER = "ladder"  # the key that stands alone: the program has the shape of a ladder's steps
+LADDER = "ladder"  # a key without others: the program has the shape of a ladder's steps
 KEYS = {LADDER, "harness", "call", "grid", "block", "shared", "elements", "computes", "zeroed", "sizes", "at most"}
 NEEDED = {"call", "computes", "sizes"}
-SCRATCH = "scratch"  # the argument that is memory for the program's own use, as much as its scratch_count(n) asks for
+SCRATCH = "scratch"  # the argument that is scratch memory, of scratch_count(n) elements
 MOST_BYTES = 4096  # of a contract
 MOST_ELEMENTS = {1: 1 << 20, 2: 1 << 16}  # by an operation's power: floats of that many sixteenths add up exactly
-MORE_SIZES, DRAWS = 2, 40  # that nobody knows beforehand; of so many drawn, for some are known
+MORE_SIZES, DRAWS = 2, 40  # random sizes; the draws made to get them, since some may be in the contract
 # Of a launch: the least number, how many at most, their product at most, and all that in words.
 SHAPE = {"grid": (1, 3, (1 << 31) - 1, "one to three numbers from 1 on"), "block": (1, 3, 1024, "one to three numbers from 1 on, 1,024 threads in all"),
          "shared": (0, 1, 48 << 10, "one number up to 49,152")}
@@ -31,10 +31,10 @@ LAUNCH_LINE = """    {call}<<<dim3({grid}), dim3({block}), {shared}>>>({argument
 
 
 class Unusable(Exception):
-    """What is wrong in a contract, in a line."""
+    """The error in a contract, in one line."""
 
 
-# ---- What can be computed
+# ---- Operations
 
 def rows(numbers, size):
     return [numbers[k:k + size[1]] for k in range(0, len(numbers), size[1])]
@@ -65,7 +65,7 @@ def segments(numbers):
 
 
 def of_segments(operation):
-    """Each segment's output, one behind the other."""
+    """The segments' outputs, concatenated."""
     return lambda numbers, size: [list(itertools.chain(*(operation(segment, None)[0] for segment in segments(numbers))))]
 
 
@@ -119,17 +119,17 @@ def lines_of(text):
         if line:
             found[key] = value
     if LADDER in found and len(found) > 1:
-        raise Unusable("ladder stands alone: it says all the rest")
+        raise Unusable("ladder allows no other keys: it implies them")
     missing = sorted(NEEDED - found.keys()) if LADDER not in found else []
     if missing:
         raise Unusable(f"no line {missing[0]} = ...")
     if ("grid" in found) != ("block" in found):
-        raise Unusable("grid and block stand together, for a kernel, or neither does, for a function of the host")
+        raise Unusable("grid and block are both needed for a kernel, and neither for a host function")
     return found
 
 
 def sizes_of(text, of_rows):
-    """The sizes of a line, from the least on."""
+    """The sizes of a line, sorted."""
     form = r"[1-9]\d*x[1-9]\d*" if of_rows else r"[1-9]\d*"
     words = text.split()
     wrong = [word for word in words if not re.fullmatch(form, word)]
@@ -140,22 +140,22 @@ def sizes_of(text, of_rows):
 
 
 def sides_of(sizes):
-    """Of each side all its lengths."""
+    """For each dimension, the sizes' lengths."""
     return list(zip(*sizes)) if isinstance(sizes[0], tuple) else [sizes]
 
 
 def greatest(sizes):
-    """With the greatest length of each side."""
+    """The size with the greatest length of each dimension."""
     return tuple(map(max, sides_of(sizes)))
 
 
 def between(low, high):
-    """A number that nobody knows beforehand, the smaller ones as likely as the larger."""
+    """A random number, uniform in its logarithm."""
     return min(high, low + secrets.randbelow(1 << 1 + secrets.randbelow((high - low + 1).bit_length())))
 
 
 def more_sizes(sizes):
-    """These, and others between the least and the greatest, drawn anew each time, so that no program can know them; squares where all are."""
+    """These sizes and random ones between the least and the greatest; squares if all are squares."""
     sides, squares = sides_of(sizes), all(isinstance(size, tuple) and size[0] == size[1] for size in sizes)
     drawn = [tuple(between(min(side), max(side)) for side in sides) for _ in range(DRAWS)]
     drawn = [size[:1] * 2 if squares else size if size[1:] else size[0] for size in drawn]
@@ -163,19 +163,19 @@ def more_sizes(sizes):
     return sorted([*sizes, *new], key=shapes.count_of)
 
 
-def gates_of(text):
-    """The most that counters may be, by their names."""
-    gates = {}
+def limits_of(text):
+    """The limits of counters, by name."""
+    limits = {}
     for part in filter(None, map(str.strip, text.split(","))):
         found = re.fullmatch(r"(\d+) (.+)", part)
         if not found or found[2] not in shapes.COUNTERS:
             raise Unusable(f"at most = {part}; accepted are numbers of {', '.join(shapes.COUNTERS)}")
-        gates[found[2]] = int(found[1])
-    return gates
+        limits[found[2]] = int(found[1])
+    return limits
 
 
 def arithmetic(key, text, names):
-    """Text that may stand in a launch: numbers, a size's names, and what is between them."""
+    """Checks the arithmetic of a launch: numbers, the size's names, operators and brackets."""
     wrong = re.search(r"[^\w\s+*/%(),-]", text, re.A) or next((word for word in re.finditer(r"[A-Za-z_]\w*", text) if word[0] not in names), None)
     if wrong:
         raise Unusable(f"{key} has '{wrong[0]}'; accepted are numbers, {', '.join(names)} and + - * / % ( )")
@@ -183,7 +183,7 @@ def arithmetic(key, text, names):
 
 
 def numbers_of(text, names):
-    """What arithmetic() has let through gives, as C computes it: a tuple; an empty one where it is no arithmetic. names: the sizes' values."""
+    """The values of text that arithmetic() accepted, computed as in C: a tuple, empty if it cannot be evaluated. names: the sizes' values."""
     if re.search(r"//|/\*|\*\*|[\w)]\s*\(", text):  # the last is a call
         return ()
     try:
@@ -193,7 +193,7 @@ def numbers_of(text, names):
 
 
 def check_shape(lines, sides, sizes):
-    """Unusable where there is no such launch at one of the sizes: every program would be blamed for it."""
+    """Raises Unusable if the launch is impossible at one of the sizes: every program would fail."""
     for key, size in itertools.product([key for key in SHAPE if key in lines], sizes):
         least, most, product, words = SHAPE[key]
         numbers = numbers_of(lines[key], dict(zip(sides, size if isinstance(size, tuple) else (size,))))
@@ -203,7 +203,7 @@ def check_shape(lines, sides, sizes):
 
 
 def call_of(text, names):
-    """The function's name, and its arguments. A constant of the program's own is known by its capitals."""
+    """The function's name and arguments. A constant of the program is recognised by its capitals."""
     found = re.fullmatch(r"([A-Za-z_]\w*(?:<[\w\s,<>]*>)?)\s*\(([^()]*)\)", text)
     if not found:
         raise Unusable(f"call = {text}; it looks like add(in, out, n)")
@@ -215,7 +215,7 @@ def call_of(text, names):
 
 
 def part_of(lines, sizes, arrays):
-    """The functions that a program has to define, and the judge's part in C++. arrays: the names of inputs and outputs, with their types."""
+    """The functions that a program must define, and the judge's part in C++. arrays: the names and types of inputs and outputs."""
     types = dict.fromkeys(sizes, "long long") | {name: f"{element} *" for name, element in (arrays | {SCRATCH: "float"}).items()}
     call, arguments = call_of(lines["call"], types)
     function, scratch = call.partition("<")[0], SCRATCH in arguments
@@ -229,7 +229,7 @@ def part_of(lines, sizes, arrays):
 
 
 class Contract(shapes.Shape):
-    """A shape of somebody's own. Its arrays begin at multiples of 16 bytes; no output holds anything before, or zeros where the contract says so."""
+    """The shape of a contract. Its arrays are aligned to 16 bytes; outputs are uninitialised, or zero if the contract says so."""
 
     def __init__(self, name, lines):
         elements, computed = lines.get("elements", "float"), operation(lines["computes"])
@@ -249,7 +249,7 @@ class Contract(shapes.Shape):
         functions, part = part_of(lines, sides, dict(inputs + outputs))
         check_shape(lines, sides, sizes)
         super().__init__(functions, part, name, sizes=tuple(more_sizes(sizes)), orders_at=3 * sizes[-1:], counted_at=sizes[-1],
-                         promise=f"computes {lines['computes']}, says {name}", gates=gates_of(lines.get("at most", "")))
+                         promise=f"computes {lines['computes']}, says {name}", limits=limits_of(lines.get("at most", "")))
         self.elements, self.operation, self.zeroed = elements, computed, [computed.outputs.index(output) for output in zeroed]
         self.scratch = "scratch_count" in functions
 
@@ -274,7 +274,7 @@ class Contract(shapes.Shape):
 
 
 def read(path):
-    """The shape that a contract describes; Unusable where it is none."""
+    """The shape that a contract describes; raises Unusable if it is invalid."""
     try:
         with open(path, "rb") as file:
             text = file.read(MOST_BYTES + 1).decode()

@@ -1,4 +1,4 @@
-"""An exercise of make learn as a shape that make check knows: the judge is that of make learn, and its verdict becomes an answer."""
+"""An exercise of make learn as a shape for make check: make learn's judge gives the verdict, which becomes an answer."""
 
 from scripts.judge import compiling, shapes
 from scripts.judge.words import NOT_TRIED
@@ -7,13 +7,13 @@ from scripts.learn import judge, learn
 
 
 def find(text):
-    """The exercise with a number or a name as typed; None where there is none."""
+    """The exercise with a number or name as typed; None if there is none."""
     return next((task for task in exercises.every() if text in (task.number, task.number.lstrip("0"), task.name)), None)
 
 
 class OfExercise(shapes.Shape):
-    """What a kernel for an exercise is given; its sizes are known when it has run, for some are drawn."""
-    least_bytes = None  # nobody says how much has to be loaded
+    """The shape of an exercise; its sizes are known after the run, since some are random."""
+    least_bytes = None  # an exercise has no lower bound
 
     def __init__(self, task, sizes=()):
         super().__init__((task.kernel,), "", "docs/learn.md", sizes=tuple(sizes), counted_at=task.counts_at, promise=f"is for exercise {task.number}, {task.title}")
@@ -21,7 +21,7 @@ class OfExercise(shapes.Shape):
 
 
 def judged(path, folder, options, answer):
-    """Judges the learner's kernel or, where the exercise asks for predictions, these."""
+    """Judges the learner's kernel or, in an exercise of kind predict, the predictions."""
     task = options.shape.task
     with open(path, "rb") as file:
         text = file.read(judge.MOST_SOURCE + 1)
@@ -35,18 +35,18 @@ def judged(path, folder, options, answer):
     answer.shape = OfExercise(task, answer.sizes)
     if verdict.row and predicts:
         answer.sizes[task.counts_at] = wrong_predictions(task, text.decode(errors="replace"), verdict.row)
-    if verdict.row and not (predicts and answer.sizes[task.counts_at]):  # who predicts wrongly does not get the counters
+    if verdict.row and not (predicts and answer.sizes[task.counts_at]):  # wrong predictions do not get the counters
         answer.counters = shapes.totals([verdict.row])
-        answer.missed = [f"{gate.of(verdict.row):,} {gate.words}, {gate.goal}" for gate in verdict.missed]
+        answer.missed = [f"{goal.of(verdict.row):,} {goal.words}, {goal.limit}" for goal in verdict.missed]
 
 
 def wrong_predictions(task, text, row):
-    """Those that are not what is counted, in words; "" where all are right."""
+    """The wrong predictions, in words; "" if all are right."""
     numbers, wrong = learn.predicted(text), []
     for question in task.questions:
         number, counted = numbers.get(question.words, ""), question.of(row)
         if not learn.is_number(number):
             wrong.append(f"{question.words}: no number")
         elif not learn.is_right(number, counted):
-            wrong.append(f"{question.words}: {number}, and the run counts {'more' if counted > learn.number_of(number) else 'fewer'}")
+            wrong.append(f"{question.words}: {number}, but the run counts {'more' if counted > learn.number_of(number) else 'fewer'}")
     return "; ".join(wrong)

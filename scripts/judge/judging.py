@@ -1,4 +1,4 @@
-"""Judges one program: builds it, and runs it at all sizes, until the answer is complete."""
+"""Judges one program: builds it and runs it at all sizes."""
 
 import math
 import signal
@@ -10,13 +10,13 @@ from scripts.judge.verdicts import Answer, add_findings
 from scripts.judge.words import NOT_TRIED
 
 MOST_GUESSES = 3
-PROBES = 4  # runs with other data before a guess why a result is wrong is said aloud
+PROBES = 4  # runs with other data that must confirm a guess why a result is wrong
 
 
 # ---- At one size
 
 def guess(session, size, run, case, got):
-    """Why the result is wrong, where one way of erring explains it for other data, too."""
+    """Why the result is wrong, if one known mistake also explains the results for other data; else ""."""
     common = case.operation.mistakes(case.numbers, got)
     for _ in range(PROBES):
         case = session.shape.case(size, run)
@@ -29,7 +29,7 @@ def guess(session, size, run, case, got):
 
 
 def one_size(session, size, answer):
-    """What is wrong at a size; "" where nothing is. Several runs, each with other data."""
+    """The error at a size, "" for none. Makes several runs, each with other data."""
     for run in range(session.shape.runs):
         case = session.shape.case(size, run)
         reply = session.try_case(case)
@@ -41,7 +41,7 @@ def one_size(session, size, answer):
         rows = session.counted(reply["launches"])
         if size == session.shape.counted_at and run == 0 and rows:
             answer.counters = shapes.totals(rows)
-            answer.missed = [f"{answer.counters[name]:,} {name}, at most {most:,}" for name, most in session.shape.gates.items() if answer.counters[name] > most]
+            answer.missed = [f"{answer.counters[name]:,} {name}, at most {most:,}" for name, most in session.shape.limits.items() if answer.counters[name] > most]
         if reply["note"]:
             return f"no result{case.where}: {reply['note']}{session.fault()}"
         wrong = case.wrong(reply["outputs"])
@@ -52,24 +52,24 @@ def one_size(session, size, answer):
 
 
 def how_it_ended(session, answer):
-    """Why a program is gone, in a few words."""
+    """Why a program has ended, in a few words."""
     program, device = session.end()
     if sandbox.TIME_OVER in (program, device):
         answer.over = answer.over or f"it was stopped after {session.limit} seconds"
         return answer.over
     if program == sandbox.MEMORY_OVER:
-        answer.over = answer.over or f"it wanted more than {PROGRAM_MEMORY} of the host's memory"
+        answer.over = answer.over or f"it needed more than {PROGRAM_MEMORY} of host memory"
     if device == sandbox.MEMORY_OVER or device not in (0, CHECKER_ENDS_WITH) and any("memory" in line.lower() for line in session.said("device")):
-        answer.over = answer.over or f"it wanted more than {DEVICE_MEMORY} of the simulator's memory"
+        answer.over = answer.over or f"it needed more than {DEVICE_MEMORY} of simulator memory"
     if answer.over:
         return answer.over
     if device not in (0, CHECKER_ENDS_WITH):
         return f"the simulator ended {manner(device)}"
     said = session.said("program")
     if any("bad_alloc" in line for line in said):
-        answer.over = f"it wanted more than {PROGRAM_MEMORY} of the host's memory"
+        answer.over = f"it needed more than {PROGRAM_MEMORY} of host memory"
         return answer.over
-    hint = "; the host may have followed a pointer of the device" if program == 128 + signal.SIGSEGV else ""
+    hint = "; host code may have dereferenced a device pointer" if program == 128 + signal.SIGSEGV else ""
     return f"the program ended {manner(program)}{hint}" + (f": {said[-1]}" if said else "") + session.fault()
 
 
@@ -80,7 +80,7 @@ def manner(status):
 # ---- At all sizes
 
 def run(program, options, answer):
-    """All sizes. Where the program ends at one, a new one goes on with the next, as long as there is time."""
+    """Runs all sizes. If the program ends at one, a new process continues with the next, until the time is up."""
     end = time.monotonic() + options.seconds
     session = None
     for size in answer.shape.sizes:
@@ -103,7 +103,7 @@ def run(program, options, answer):
 
 
 def run_in_order(session, size, words, answer):
-    """One size more, as blocks, warps and lanes may also come on a GPU."""
+    """Runs one size again, in another order of blocks, warps and lanes."""
     other = Answer(answer.name, answer.shape)
     wrong = one_size(session, size, other)
     answer.over = answer.over or other.over
@@ -112,14 +112,14 @@ def run_in_order(session, size, words, answer):
 
 
 def finish(session, answer):
-    """Ends a session: what has come to light in it?"""
+    """Ends a session and adds its findings to the answer."""
     program, device = session.end()
     found = session.findings()
     add_findings(found, answer)
     if sandbox.TIME_OVER in (program, device):
         answer.over = answer.over or f"it was stopped after {session.limit} seconds"
     if device == CHECKER_ENDS_WITH and not found:
-        answer.findings[("", "")] = ["the checker found something, and its list is missing"]
+        answer.findings[("", "")] = ["the checker had findings, but their list is missing"]
 
 
 def whole_program(path, folder, options, answer):
@@ -130,10 +130,10 @@ def whole_program(path, folder, options, answer):
 
 
 def checked(path, options, judge=whole_program):
-    """The answer about one file. What goes wrong in the judge itself is no verdict about the file, and keeps nobody else from theirs."""
+    """The answer about one file. A failure of the judge is no verdict about the file, and does not affect other files."""
     answer, begin = Answer(path.name, options.shape), time.monotonic()
     if path.is_dir():
-        answer.said = ["it cannot be used: there is no file in it that ends in .cu"]
+        answer.said = ["it has no file that ends in .cu"]
         return answer
     try:
         with scratch.folder() as folder:

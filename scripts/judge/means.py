@@ -1,6 +1,6 @@
-"""What Linux offers to a user who is not root against a program that nobody trusts: Landlock, namespaces (by bubblewrap, where it is), seccomp, limits.
+"""Linux's means to restrict an untrusted program without root: Landlock, namespaces (through bubblewrap, if installed), seccomp, limits.
 
-Each is one function that restricts this process, or becomes the command restricted, and raises Absent where this machine lacks it."""
+Each is a function that restricts this process, or becomes the restricted command, and raises Absent if this machine lacks it."""
 
 import ctypes
 import errno
@@ -15,7 +15,7 @@ SYSTEM_FOLDERS = ["/usr", "/lib", "/lib64", "/bin"]
 LIBRARIES = ["/usr/lib", "/usr/lib64", "/lib", "/lib64"]
 DEVICES = ["/dev/null", "/dev/urandom", "/dev/zero"]
 ALWAYS_READ = ["/etc/ld.so.cache", *DEVICES]
-LINKS = "/etc/alternatives"  # on the way to some of the system's commands
+LINKS = "/etc/alternatives"  # some system commands are links into it
 
 
 class Absent(Exception):
@@ -31,7 +31,7 @@ def tried(means, *arguments):
 
 
 def succeeds(means, *arguments):
-    """Whether it does in a process of its own."""
+    """Whether a function succeeds in a process of its own."""
     child = os.fork()
     if child == 0:
         os._exit(0 if tried(means, *arguments) else 1)
@@ -39,7 +39,7 @@ def succeeds(means, *arguments):
 
 
 def works(means, *arguments):
-    """Whether it does where no privileges can be had."""
+    """Whether a function works with no_new_privs set."""
     return succeeds(lambda: LIBC.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0) or means(*arguments))
 
 
@@ -59,7 +59,7 @@ def landlock_version():
 
 
 def restrict_files(options):
-    """Landlock: nothing but what is named can be read, run or written."""
+    """Landlock: only the named paths can be read, run or written."""
     version = landlock_version()
     if not version:
         raise Absent
@@ -84,7 +84,7 @@ def allow_beneath(rules, path, rights):
     try:
         place = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
-        return  # what is not there needs no rule
+        return  # a missing path needs no rule
     if not os.path.isdir(path):
         rights &= OF_A_FILE
     LIBC.syscall(ADD_RULE, rules, 1, struct.pack("<Qi", rights, place), 0)
@@ -94,33 +94,33 @@ def allow_beneath(rules, path, rights):
 # ---- Namespaces: of <sched.h>
 
 OWN_USERS, OWN_NETWORK, OWN_PROCESSES, OWN_IPC, OWN_NAME = 0x10000000, 0x40000000, 0x20000000, 0x08000000, 0x04000000
-NOBODY = 65534
+UNPRIVILEGED = 65534  # the overflow user and group
 OWN_PROCESSES_MOST = 4  # of the sandbox itself, in the namespace
 
 
 def enter_namespaces():
-    """Users, network, processes of its own: nobody else's processes are there, and no network card."""
+    """Enters new namespaces of users, network and processes: without other processes or network interfaces."""
     user, group = os.getuid(), os.getgid()
     if LIBC.unshare(OWN_USERS | OWN_NETWORK | OWN_PROCESSES | OWN_IPC | OWN_NAME):
         raise Absent
-    # As nobody, who has no privileges in there, either.
-    for name, line in (("setgroups", "deny"), ("uid_map", f"{NOBODY} {user} 1"), ("gid_map", f"{NOBODY} {group} 1")):
+    # As a user without privileges inside, either.
+    for name, line in (("setgroups", "deny"), ("uid_map", f"{UNPRIVILEGED} {user} 1"), ("gid_map", f"{UNPRIVILEGED} {group} 1")):
         with open(f"/proc/self/{name}", "w") as file:
             file.write(line)
 
 
 def bubblewrap():
-    """The command's path; "" where it is not installed. What lies in a folder that depends on where one is may be anybody's."""
+    """The command's path; "" if it is not installed. Relative folders of PATH are ignored: any user may control them."""
     places = (os.path.join(folder, "bwrap") for folder in os.environ.get("PATH", "").split(":") if os.path.isabs(folder))
     return next((place for place in places if os.path.isfile(place) and os.access(place, os.X_OK)), "")
 
 
 def in_bubblewrap(options, *words):
-    """Python with these arguments as bubblewrap runs it: it sees no file but its own and those that are named, and writes only where it may."""
+    """The command that runs Python with these arguments in bubblewrap: only its own and the named files are visible, and only some writable."""
     python, own = os.path.realpath(sys.executable), os.path.dirname(os.path.abspath(__file__))
     seen = {*options.read, *options.run, *ALWAYS_READ, LINKS, *LIBRARIES, python, f"{sys.base_prefix}/lib", own}
     tops = [path for path in sorted(seen) if not any(path.startswith(f"{other}/") for other in seen)]
-    command = [bubblewrap(), "--unshare-all", "--die-with-parent", "--uid", str(NOBODY), "--gid", str(NOBODY), "--cap-drop", "ALL"]
+    command = [bubblewrap(), "--unshare-all", "--die-with-parent", "--uid", str(UNPRIVILEGED), "--gid", str(UNPRIVILEGED), "--cap-drop", "ALL"]
     command += [word for path in tops if path not in DEVICES for word in ("--ro-bind-try", path, path)]
     command += [word for path in DEVICES for word in ("--dev-bind-try", path, path)]
     command += [word for path in options.write for word in ("--bind", path, path)]
@@ -136,7 +136,7 @@ def become_bubblewrap(options, *words):
 
 
 def has_bubblewrap(options):
-    """Whether it can show these files to a command."""
+    """Whether bubblewrap works here with these files."""
     def quietly():
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         become_bubblewrap(options, "-c", "")

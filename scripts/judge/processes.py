@@ -1,4 +1,4 @@
-"""The processes that the judge starts, each in the sandbox, and their end at Ctrl-C."""
+"""Starts the judge's processes, each in the sandbox, and ends them at Ctrl-C."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ SANDBOX = Path(__file__).with_name("sandbox.py")
 
 
 class Running:
-    """The processes that were started, for Ctrl-C to end: they are in groups of their own, and hear nothing of it."""
+    """The running processes, which Ctrl-C must end: they have their own process groups and do not get its signal."""
     stopped, processes = False, weakref.WeakSet()
 
 
@@ -23,7 +23,7 @@ def started(*arguments, **streams):
 
 
 def interrupt(*_):
-    """Ctrl-C: all that runs ends, and nothing begins."""
+    """Handles Ctrl-C: ends all processes and starts no more."""
     Running.stopped = True
     for process in list(Running.processes):
         process.kill()

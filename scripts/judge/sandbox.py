@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""Runs a command that nobody trusts, with what Linux offers without root: sandbox.py --write DIR --seconds 60 --memory 2G -- COMMAND...
+"""Runs an untrusted command, restricted by Linux without root: sandbox.py --write DIR --seconds 60 --memory 2G -- COMMAND...
 
-It may read and run only what it is given, write only into DIR, and reach no network; its time, memory and files are limited, its
-environment is empty, and when it ends, or its time does, all of its processes end. Each means is tried, and what this machine lacks is
-left out: --measures says which are in force. Exit status: the command's; 128 and the signal's number; 122 where it all took too much memory; 123 where its
-files took too much space; 124 where its time was over; 125 where the sandbox itself failed."""
+It may read and run only the given paths, write only into DIR, and has no network. Its time, memory and files are limited, its environment is
+empty, and all of its processes end with it, or when its time is up. Means that this machine lacks are skipped; --measures lists those in force.
+Exit status: the command's; 128 plus the signal's number; 122: too much memory; 123: too much file space; 124: time limit; 125: the sandbox failed."""
 
 import argparse
 import os
@@ -133,7 +132,7 @@ def ended(group, status):
 
 
 def end_group():
-    """Without namespaces: whatever the command left behind in this process's group."""
+    """Without namespaces: kills the processes that the command left in this process group."""
     for name in os.listdir("/proc"):
         try:
             if name.isdigit() and int(name) != os.getpid() and os.getpgid(int(name)) == os.getpgid(0):
@@ -145,7 +144,7 @@ def end_group():
 # ---- What is in force
 
 def measures():
-    """A line that names the means in force, and one that says what they leave open."""
+    """Two lines: the means in force, and what they do not cover."""
     nothing = argparse.Namespace(read=[], run=[], write=[], alone=True, strict=False)
     files, wrapped, calls = works(restrict_files, nothing), has_bubblewrap(nothing), works(restrict_calls, nothing)
     own = wrapped or works(enter_namespaces)
@@ -160,7 +159,7 @@ def measures():
         used += ["a control group"]
     open_ones = [] if files or wrapped else ["files of this account can be read and written, and fill the disk (no Landlock, no bubblewrap)"]
     if not own and not calls:
-        open_ones.append("the network can be reached" + (", but not by TCP" if version >= 4 else ""))
+        open_ones.append("the network is reachable" + (", but not by TCP" if version >= 4 else ""))
     if not own and not (files and version >= 6):
         open_ones.append("processes of this account can be sent signals")
     if not calls:

@@ -1,4 +1,4 @@
-"""Temporary folders of the judge. A lock says that somebody is at work in one; what a killed run has left, the next one removes."""
+"""Temporary folders of the judge. A lock marks a folder in use; folders left by a killed run are removed by the next run."""
 
 import contextlib
 import fcntl
@@ -12,15 +12,15 @@ from pathlib import Path
 from scripts.judge.words import PREFIX
 
 OURS = re.compile(rf"{PREFIX}[a-z0-9_]{{8}}")  # as tempfile names them
-YOUNG_S = 60  # one may just be made, and not be locked yet
+YOUNG_S = 60  # younger folders may not be locked yet
 
 
 @contextlib.contextmanager
 def folder():
-    """A folder that goes away at the end; where the run is killed, with the next one."""
+    """A folder that is removed at the end; if the run is killed, by the next one."""
     remove_left_ones(Path(tempfile.gettempdir()))
     path = Path(tempfile.mkdtemp(prefix=PREFIX))
-    lock = os.open(path, os.O_RDONLY)  # none of the processes that are started gets it
+    lock = os.open(path, os.O_RDONLY)  # not inherited by child processes
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield path
@@ -30,10 +30,10 @@ def folder():
 
 
 def remove_left_ones(where):
-    """Removes folders of this user's in which nobody is at work any more."""
+    """Removes this user's folders that are no longer in use."""
     for path in where.glob(f"{PREFIX}*"):
         if OURS.fullmatch(path.name):
-            with contextlib.suppress(OSError):  # another's, or another removes it
+            with contextlib.suppress(OSError):  # it belongs to another user, or another run removes it
                 remove_if_left(path)
 
 

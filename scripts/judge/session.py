@@ -1,4 +1,4 @@
-"""A program that runs, and the device that it asks: two processes, each in a sandbox of its own. docs/judge.md shows who talks to whom."""
+"""A running program and the device that it calls: two processes, each in its own sandbox. docs/judge.md shows their connections."""
 
 import csv
 import json
@@ -16,13 +16,13 @@ from scripts.judge.words import without_folders
 ROOT = shapes.ROOT
 PROGRAM_MEMORY, DEVICE_MEMORY = "1G", "2G"
 PROGRAM_SAYS, DEVICE_FILE = "64K", "64M"  # the largest file
-MOST_SAID = 1 << 16  # bytes that are kept of what one of them says
+MOST_SAID = 1 << 16  # bytes that are kept of the stderr of one of them
 CHECKER_ENDS_WITH = 88
 GONE = {"ended": True, "broken": True, "over": ""}
 
 
 def findings_in(folder):
-    """What the checker has written of a session that has ended: none, where it wrote nothing that can be read."""
+    """The checker's findings of a finished session; none if its file cannot be read."""
     try:
         return json.loads((folder / "device/findings.json").read_text(errors="replace")).get("findings", [])
     except (OSError, ValueError):
@@ -30,14 +30,14 @@ def findings_in(folder):
 
 
 def program_command(program, limits):
-    """The program in its sandbox. It reads the system's libraries, and runs nothing but itself and what loads it."""
+    """The program in its sandbox. It may read the system's libraries, and run only itself and its loader."""
     loaders = sorted({str(path.resolve()) for folder in LIBRARIES for path in Path(folder).glob("ld-linux*.so*")})
     allowed = [*(f"--read={folder}" for folder in LIBRARIES), *(f"--run={path}" for path in (*loaders, program))]
     return [*in_sandbox(*limits, *allowed, "--memory", PROGRAM_MEMORY, "--file-bytes", PROGRAM_SAYS, "--threads", "1", "--strict"), str(program)]
 
 
 def device_command(folder, program, options, limits, orders):
-    """The device in its sandbox, which writes counters and findings below the folder; behind it stand the ends of its pipes with the program."""
+    """The device in its sandbox, which writes counters and findings into the folder; the caller appends its pipe ends to the program."""
     python, device, threads = os.path.realpath(sys.executable), folder / "device", options.threads or os.cpu_count() or 1
     device.mkdir()
     settings = {"SIM_COUNTERS": device / "counters.csv", "SIM_FINDINGS": device / "findings.json", "SIM_THREADS": threads} | orders
@@ -48,13 +48,13 @@ def device_command(folder, program, options, limits, orders):
 
 
 class Session:
-    """A program of a shape that runs, and its device, each in a sandbox of its own; they talk to each other, and the judge to the device only."""
+    """A running program and its device, each in its own sandbox. They are connected by pipes; the judge is connected only to the device."""
 
     def __init__(self, program, options, seconds, **orders):
         self.folder = Path(tempfile.mkdtemp(dir=program.parent.parent.parent))
         self.shape, self.limit, self.ended = options.shape, options.seconds, False
-        self.told = 0  # lines of the simulator
-        self.rows = 0  # of counters.csv, that earlier runs have written
+        self.reported = 0  # lines of the simulator that were returned by fault()
+        self.rows = 0  # rows of counters.csv from earlier runs
         to_device, from_program = os.pipe()
         to_program, from_device = os.pipe()
         limits = ["--alone", "--seconds", str(seconds)]
@@ -67,7 +67,7 @@ class Session:
             os.close(end)
 
     def try_case(self, case):
-        """What the device says of a run, with the outputs as lists of numbers; GONE when it is gone."""
+        """The device's reply about a run, with the outputs as lists of numbers; GONE if it has ended."""
         try:
             self.device.stdin.write(json.dumps(case.task | {"bytes": len(case.data)}).encode() + b"\n" + case.data)
             self.device.stdin.flush()
@@ -76,13 +76,13 @@ class Session:
         line = self.device.stdout.readline()
         reply = json.loads(line) if line.endswith(b"\n") else GONE
         data = [self.device.stdout.read(count) for count in reply.get("outputs", [])]
-        if list(map(len, data)) != reply.get("outputs", []):  # it was ended while it wrote
+        if list(map(len, data)) != reply.get("outputs", []):  # the device ended while it wrote
             reply, data = GONE, []
         self.ended = reply.get("ended", False) or reply["broken"]
         return {**reply, "outputs": case.read(data)}
 
     def counted(self, launches):
-        """The counters' rows of the run just made."""
+        """The counter rows of the last run."""
         try:
             with open(self.folder / "device/counters.csv", newline="") as file:
                 rows = list(csv.DictReader(file))
@@ -92,7 +92,7 @@ class Session:
         return new if len(new) == launches else []
 
     def end(self):
-        """Waits for both; returns how they ended."""
+        """Waits for both; returns their exit statuses."""
         try:
             self.device.stdin.close()
         except BrokenPipeError:
@@ -101,17 +101,17 @@ class Session:
         return self.program.wait(), self.device.wait()
 
     def findings(self):
-        """What the checker has found."""
+        """The checker's findings."""
         return findings_in(self.folder)
 
     def said(self, which):
-        """What one of them wrote on its standard error."""
+        """The lines that one of them wrote to its stderr."""
         with open(self.folder / f"{which}.txt", "rb") as file:
             data = file.read(MOST_SAID)
         return [without_folders(line.strip()) for line in data.decode(errors="replace").splitlines() if line.strip()]
 
     def fault(self):
-        """What the simulator has said of a fault since it was asked last, as a line more."""
+        """The simulator's first message since the last call, after a newline; "" if there is none."""
         lines = [line for line in self.said("device") if line.startswith("simulator:")]
-        new, self.told = lines[self.told:], len(lines)
+        new, self.reported = lines[self.reported:], len(lines)
         return f"\n{new[0]}" if new else ""

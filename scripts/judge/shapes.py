@@ -1,4 +1,4 @@
-"""What a program that is judged defines, what it is given, and what has to come of it: a ladder's step, or what a contract says (contract.py)."""
+"""Shapes: the functions, inputs and expected outputs of a program that is judged, for a ladder's step or a contract (contract.py)."""
 
 import array
 import dataclasses
@@ -13,10 +13,10 @@ from scripts import files
 ROOT = Path(__file__).resolve().parents[2]
 UNIT = 16  # floats are whole sixteenths, -1 to 1 without 0: below 2^24 of them float addition is exact in any order (docs/check.md)
 CODES = {"float": "f", "double": "d", "int": "i", "unsigned": "I"}  # of array.array
-COUNTED_AT = 65536  # elements: tests/counters holds what the steps count there
+COUNTED_AT = 65536  # elements; tests/counters has the steps' counters at this size
 SIZES = [1, 2, 31, 32, 33, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 2047, 2048, 2049, 4095, 4096, 4097, 16383, 16385,
          COUNTED_AT - 1, COUNTED_AT, COUNTED_AT + 1, 100003, 262147]
-# Runs more: with blocks that take turns, where those that draw their work share it, and in other orders of blocks, warps and lanes.
+# Additional runs: with interleaved blocks, so that dynamically scheduled work is shared, and in other orders of blocks, warps and lanes.
 ORDERS = [("with blocks that take turns", {"SIM_TOGETHER": 1}),
           *(("with blocks, warps and lanes in another order", {"SIM_BLOCK_ORDER": seed}) for seed in (1, 2))]
 
@@ -32,14 +32,14 @@ def totals(rows):
 
 
 def drawn(count, elements="float"):
-    """So many elements that nobody can know beforehand: whole numbers, of floats in sixteenths."""
+    """Random elements, as whole numbers; for floats in sixteenths."""
     numbers = [(byte & 15) + 1 if byte & 16 else -(byte & 15) - 1 for byte in secrets.token_bytes(count)]
     return [abs(number) for number in numbers] if elements == "unsigned" else numbers
 
 
 def drawn_keys(count):
-    """The segments' numbers of so many elements: sometimes short segments, sometimes long ones."""
-    share = secrets.choice((1, 16, 128))  # of 256 elements so many begin a segment
+    """The segment numbers of this many elements: sometimes short segments, sometimes long ones."""
+    share = secrets.choice((1, 16, 128))  # of 256 elements, this many start a segment
     return list(itertools.accumulate((byte < share for byte in secrets.token_bytes(count - 1)), initial=0))
 
 
@@ -66,20 +66,20 @@ def count_of(size):
     return size if isinstance(size, int) else math.prod(size)
 
 
-# ---- What is computed
+# ---- Operations
 
 @dataclasses.dataclass(frozen=True)
 class Operation:
-    """What comes of an array. of(numbers, size) gives the outputs, each a list of numbers; kinds has the type of each, "" for that of the elements."""
+    """An operation. of(numbers, size) returns the expected outputs, each a list of numbers; kinds: their types, "" for that of the elements."""
     of: callable
     outputs: tuple = ("out",)
     kinds: tuple = ("",)
-    inputs: int = 1  # arrays of the same size, one behind the other in numbers
-    keyed: bool = False  # before them all the elements' keys, an array of int: the numbers of their segments, 0, 1, 2 and so on
+    inputs: int = 1  # arrays of the same size, concatenated in numbers
+    keyed: bool = False  # the first input is the elements' keys, an array of int: their segment numbers, 0, 1, 2 and so on
     of_rows: bool = False  # its size is rows x columns
-    leaves_room: bool = False  # the first output is as large as the array, and only what is expected of it is looked at
+    leaves_room: bool = False  # the first output is as large as the array, and only its expected part is checked
     power: int = 1  # of the elements, in the outputs: products are 256ths
-    mistakes: callable = lambda numbers, got: set()  # ways to compute that wrongly which give this, in words
+    mistakes: callable = lambda numbers, got: set()  # known mistakes that give this result, in words
 
 
 def prefixes(numbers, size):
@@ -91,7 +91,7 @@ def prefixes_before(numbers, size):
 
 
 def wrong_sums(numbers, got):
-    """Ways of adding up the numbers wrongly that give this sum."""
+    """Known mistakes of a sum that give this result."""
     (got,), total, n = got, sum(numbers), len(numbers)
     found = set()
     for k, sums in enumerate(itertools.accumulate(numbers), 1):
@@ -105,7 +105,7 @@ def wrong_sums(numbers, got):
 
 
 def wrong_prefixes(numbers, got):
-    """Ways of scanning the numbers wrongly that give these sums."""
+    """Known mistakes of a scan that give these results."""
     (right,), (before,) = prefixes(numbers, None), prefixes_before(numbers, None)
     found = {words for words, sums in (("each element is left out of its own sum", before), ("nothing was added: it is the array itself", numbers)) if got == sums}
     first = next((k for k, (a, b) in enumerate(zip(got, right)) if a != b), None)
@@ -123,21 +123,21 @@ EXCLUSIVE_SCAN = Operation(prefixes_before)
 
 @dataclasses.dataclass
 class Case:
-    """One run: what the device is told, the arrays' bytes behind it, and what has to come of it."""
+    """One run: the task for the device, the arrays' bytes, and the expected outputs."""
     size: object
     task: dict
     data: bytes
     numbers: list  # of the arrays
     operation: Operation
     elements: str
-    where: str = ""  # what is said of this run beside the size
+    where: str = ""  # what messages about this run add to the size
 
     @functools.cached_property
     def expected(self):
         return self.operation.of(self.numbers, self.size)
 
     def read(self, outputs):
-        """The outputs' bytes as lists of numbers, in units of the elements; in place of a float that is no number stands itself."""
+        """The outputs' bytes as lists of numbers, in units of the elements; NaN and infinity are kept."""
         lists = []
         for k, (kind, data) in enumerate(zip(self.operation.kinds, outputs)):
             values, scale = array.array(CODES[kind or self.elements], data).tolist(), self.scale(k)
@@ -145,7 +145,7 @@ class Case:
         return lists
 
     def scale(self, k):
-        """How many units output k has in 1."""
+        """The units of output k in 1."""
         return 1 if self.operation.kinds[k] else unit(self.elements) ** self.operation.power
 
     def shown(self, number, k):
@@ -153,7 +153,7 @@ class Case:
         return f"{number / self.scale(k):.4f}" if self.scale(k) > 1 else f"{number}"
 
     def wrong(self, got):
-        """What is wrong in the outputs; "" where nothing is."""
+        """The error in the outputs; "" for none."""
         for k, (name, ours, theirs) in enumerate(zip(self.operation.outputs, self.expected, got)):
             if ours != theirs:
                 return difference(name, ours, theirs, self.where, lambda number: self.shown(number, k))
@@ -161,11 +161,11 @@ class Case:
 
 
 def difference(name, ours, theirs, where, shown):
-    """Which element is wrong first, and how many are."""
+    """The first wrong element, and the number of wrong ones."""
     wrong = [i for i, (a, b) in enumerate(zip(ours, theirs)) if a != b]
     first = wrong[0]
     if not math.isfinite(theirs[first]):
-        what = "nobody has written it, or something is in it that nobody wrote" if math.isnan(theirs[first]) else "it is not finite"
+        what = "it is uninitialised, or computed from an uninitialised value" if math.isnan(theirs[first]) else "it is not finite"
         return f"no result{where}: {what}" if len(ours) == 1 else f"{name}[{first}] is no number{where}: {what}; {len(wrong):,} of {len(ours):,} are wrong"
     pair = f"{shown(theirs[first])}, expected {shown(ours[first])}{where}"
     if len(ours) == 1:
@@ -175,23 +175,23 @@ def difference(name, ours, theirs, where, shown):
 
 @dataclasses.dataclass(eq=False)
 class Shape:
-    """What a program defines and computes. Its judge's part, in C++, calls it: check_call(what, numbers); check_device.py says in which order they come."""
+    """The functions and the operation of a program. The judge's part, in C++, calls it: check_call(what, numbers), in the order of check_device.py."""
     functions: tuple
     part: str
-    page: str  # that says what the functions are for
+    page: str  # the page that explains the functions
     steps: Path = None  # the folder of the ladder's steps, which have counters in tests/counters
-    counters: str = ""  # the file there
+    counters: str = ""  # their file in tests/counters
     timed_by: str = ""  # the command that measures such a program on a GPU
     sizes: tuple = tuple(SIZES)
     orders_at: tuple = (COUNTED_AT, 4097, 4097)  # the sizes of ORDERS
     counted_at: object = COUNTED_AT
     runs: int = 2  # of each size
-    promise: str = ""  # what a contract says of it
-    gates: dict = dataclasses.field(default_factory=dict)  # a counter's name: the most that it may be at counted_at
+    promise: str = ""  # the contract's description of it
+    limits: dict = dataclasses.field(default_factory=dict)  # a counter's name: its limit at counted_at
 
     @property
     def least_bytes(self):
-        """What has to be loaded at counted_at."""
+        """The bytes that must be loaded at counted_at."""
         return self.counted_at * 4
 
     def case(self, size, run):
@@ -199,18 +199,18 @@ class Shape:
 
 
 class Sums(Shape):
-    """A step of the first ladder: passes that leave fewer and fewer sums."""
+    """A step of the first ladder: passes that reduce the array to one sum."""
 
     def case(self, size, run):
-        before = run  # elements at which the array begins, of an allocation: at a multiple of 16 bytes, and not
+        before = run  # offset of the array in its allocation, in elements: 0 is aligned to 16 bytes, 1 is not
         data = drawn(before + size)
         task = {"passes": True, "numbers": [size], "inputs": [4 * len(data)], "before": before}
-        where = " in an array that begins at no multiple of 16 bytes" if before else ""
+        where = " in an array that is not aligned to 16 bytes" if before else ""
         return Case(size, task, packed(data, "float"), data[before:], SUM, "float", where)
 
 
 class Scans(Shape):
-    """A step of the second ladder. Its scratch memory holds nothing in the first run, and in the second what the first has left."""
+    """A step of the second ladder. Its scratch memory is uninitialised in the first run; the second run reuses it."""
 
     def case(self, size, run):
         data = drawn(size)

@@ -18,10 +18,10 @@ def row_of(name, answer):
 
 
 class Table:
-    """The CSV of --all. Rows are written as they come, to a file beside it that becomes the table when all are there.
+    """The CSV of --all. Rows are written as they arrive, to a temporary file that becomes the table when it is complete.
 
     The folder is this program's alone until it ends: BlockingIOError where another make check-all writes into it.
-    Where no more can be written it says so, once, and the answers go on without."""
+    If writing fails, it reports that once, and the answers continue without a table."""
 
     def __init__(self, path):
         self.path, self.part, self.whole = path, path.with_name(f"{path.stem}.part{path.suffix}"), True
@@ -42,10 +42,10 @@ class Table:
             yield
         except OSError as error:
             self.whole = False
-            print(f"check.py: {clean(str(self.path))} cannot be written: {error.strerror}; the answers go on here", file=sys.stderr)
+            print(f"check.py: {clean(str(self.path))} cannot be written: {error.strerror}; the answers continue here", file=sys.stderr)
 
     def finish(self):
-        """Puts it where it should be; says whether it is there."""
+        """Renames the finished file to the table's name; returns whether that succeeded."""
         if self.whole:
             with self.watched():
                 os.replace(self.part, self.path)

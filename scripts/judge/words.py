@@ -58,7 +58,7 @@ def counter_lines(answer):
     shape, steps = answer.shape, step_counters(answer.shape) if answer.shape.steps else {}
     beside = [step for step in dict.fromkeys((answer.step, *list(steps)[-1:])) if step in steps]
     limit = {"launches": 1, "load sectors": math.ceil(shape.least_bytes / mine.SECTOR_BYTES)} if shape.least_bytes else {}
-    columns = {"yours": answer.counters} | {step: steps[step] for step in beside} | {name: column for name, column in (("at most", shape.gates), ("the limit", limit)) if column}
+    columns = {"yours": answer.counters} | {step: steps[step] for step in beside} | {name: column for name, column in (("at most", shape.limits), ("the limit", limit)) if column}
     table = [[shapes.label(shape.counted_at), *columns]]
     table += [[name, *(f"{column[name]:,}" if name in column else "" for column in columns.values())] for name in shapes.COUNTERS]
     yield "counters:"

@@ -41,7 +41,7 @@ WRONG = """
 static const char STEP[] = "step00_baseline";
 __global__ void reduce(const float *in, float *out, long long n)
 {
-    int nobody_uses_it;
+    int unused_variable;
     float sum = 0.0f;
     for (long long i = 0; i < n - (n == 257) + (n == 513); i++)
         sum += in[i];
@@ -79,7 +79,7 @@ static void launch(const float *in, float *out, long long n)
     CHECK(cudaGetLastError());
 }
 """
-# Two warps take a lock; the one that comes first, where nothing is shuffled, has no fence behind it.
+# Two warps take a lock; the one that comes first in the default order has no fence after it.
 LOCKED = """
 static const char STEP[] = "step14_notickets";
 __device__ int taken;
@@ -139,16 +139,16 @@ def test_a_right_step_passes(tmp_path):
     assert "\nsandbox: limits of time" in said and "\nnot covered: " in said
 
 
-def test_fewer_instructions_are_not_more_speed():
-    """Broken: a kernel of one thread, which is slow, looks better than the last step; or nobody sees how few threads it has."""
+def test_fewer_instructions_do_not_mean_less_time():
+    """Broken: a slow kernel of one thread looks better than the last step, or its few threads are not reported."""
     last = list(words.step_counters(shapes.REDUCE).items())[-1]
     few = {**last[1], "blocks": 2, "threads": 64, "warp instructions": 100}
-    told = f"fewer warp instructions are not more speed: 64 threads in 2 blocks here, {last[1]['threads']:,} threads in {last[1]['blocks']} blocks in {last[0]}; make mine measures"
+    remark = f"fewer warp instructions do not mean less time: 64 threads in 2 blocks here, {last[1]['threads']:,} threads in {last[1]['blocks']} blocks in {last[0]}; make mine measures"
     said = [[line.strip() for line in words.counter_lines(verdicts.Answer("reduce.cu", counters=counters))] for counters in (few, last[1])]
-    assert told in said[0] and told not in said[1] and any(line.split()[:2] == ["threads", "64"] for line in said[0])
+    assert remark in said[0] and remark not in said[1] and any(line.split()[:2] == ["threads", "64"] for line in said[0])
 
 
-def test_a_mistake_that_needs_another_order_is_told(tmp_path):
+def test_a_mistake_in_another_order_is_reported(tmp_path):
     """Broken: warps come in one order only, so that a fence is not missed that is missing in the first one; or where none is, one is missed."""
     few = dataclasses.replace(shapes.REDUCE, sizes=(4097, shapes.COUNTED_AT))
     for text, findings in ((LOCKED, 1), (LOCKED.replace("if (threadIdx.x > 0)", ""), 0)):
@@ -158,7 +158,7 @@ def test_a_mistake_that_needs_another_order_is_told(tmp_path):
 
 
 def test_a_wrong_size_is_named(tmp_path):
-    """Broken: an error at one size is not seen, its reason not guessed, an access out of bounds not told, or one hides what comes after it."""
+    """Broken: an error at one size is missed, its reason not guessed, an out-of-bounds access not reported, or it hides later errors."""
     status, said = judged(tmp_path, WRONG)
     lines = dict(re.findall(r"^n = ([\d,]+) \.+ (.*)$", said, re.M))
     assert status == 1 and len(lines) == len(shapes.SIZES)
@@ -216,10 +216,10 @@ def test_the_device_gives_only_what_is_the_programs():
 
 
 def test_sums_that_are_none():
-    """Broken: a sum that nobody wrote and one that was made of what nobody wrote look the same, or like a sum."""
+    """Broken: an uninitialised sum and one computed from uninitialised values are not distinguished, or pass as sums."""
     notes, one, nan = [], b"\0\0\x80\x3f", b"\0\0\xc0\x7f"
     device = types.SimpleNamespace(remember=notes.append)
-    check_device.Device.look_at(device, one + check_device.UNWRITTEN + one + check_device.UNWRITTEN, 1)
+    check_device.Device.look_at(device, one + check_device.UNINITIALISED + one + check_device.UNINITIALISED, 1)
     assert notes[0] == "nothing was written to out[1] and 1 more, of 4 in pass 1"
     notes.clear()
     check_device.Device.look_at(device, one + nan, 2)
@@ -228,49 +228,51 @@ def test_sums_that_are_none():
     assert len(notes) == 1
 
 
-def test_findings_are_told():
+def test_findings_are_reported():
     """Broken: findings of the simulator's checker are not shown, shown twice, or do not count."""
     answer = verdicts.Answer("reduce.cu", built=True, sizes=dict.fromkeys(shapes.SIZES, ""))
-    place = {"access": "write of 4 bytes", "file": "reduce.cu", "line": 21, "text": "  sums[i] = 1;", "kernel": "reduce", "block": [0, 0, 0]}
+    place = {"access": "4-byte write", "file": "reduce.cu", "line": 21, "text": "  sums[i] = 1;", "kernel": "reduce", "thread": [3, 0, 0], "block": [0, 0, 0]}
     finding = {"kind": "race-shared", "title": "two threads write\x1b[2J", "count": 3, "places": [place, {**place, "line": 24}], "hint": "a barrier"}
-    of_the_host = {"title": "cudaMemset writes 8 bytes: 4 too many", "places": [{"access": "calls cudaMemset", "file": "", "line": 0, "kernel": ""}]}
-    stray = {"kind": "memory", "title": "4 bytes at 0x7f3e2c000400, 12 bytes behind an array", "places": [{**place, "line": 30}]}
+    of_the_host = {"kind": "out-of-bounds", "title": "cudaMemset writes 8 bytes: 4 too many", "places": [{"access": "calls cudaMemset", "file": "", "line": 0, "kernel": ""}]}
+    outside = {"kind": "memory", "title": "4 bytes at 0x7f3e2c000400, 12 bytes past the end of an array", "places": [{**place, "line": 30}]}
     verdicts.add_findings([finding], answer)
-    for title, address in (("96 bytes behind an array", "0x7b00ae"), ("where no array is", "0x10")):
-        verdicts.add_findings([{**stray, "title": title, "places": [{**place, "line": 30, "access": f"write of 4 bytes at {address}"}]}], answer)
+    for title, address in (("96 bytes past the end of an array", "0x7b00ae"), ("unallocated", "0x10")):
+        verdicts.add_findings([{**outside, "title": title, "places": [{**place, "line": 30, "access": f"write of 4 bytes at {address}"}]}], answer)
     assert len(answer.findings) == 2
-    verdicts.add_findings([{**stray, "places": [{**place, "line": 31}]}], answer)
+    verdicts.add_findings([{**outside, "places": [{**place, "line": 31}]}], answer)
     assert len(answer.findings) == 3
     answer.findings = dict(list(answer.findings.items())[:1])
     verdicts.add_findings([finding, of_the_host, {**of_the_host, "title": "cudaMemset writes 16 bytes: 12 too many"}], answer)
     said = list(words.lines_about(answer, "reduce.cu"))
     at = said.index("findings ............. 2")
-    assert said[at + 1:at + 6] == ["    reduce.cu:21", "        two threads write?[2J", "            reduce.cu:21: write of 4 bytes, in reduce:  sums[i] = 1;",
-                                   "            reduce.cu:24: write of 4 bytes, in reduce:  sums[i] = 1;", "            a barrier"]
-    assert said[at + 6].startswith("        what it means: docs/findings.md#race-shared; make try STEP=01 TRY=2 makes such a mistake")
-    assert said[at + 7:at + 10] == ["    of the host", "        cudaMemset writes 8 bytes: 4 too many", "            the host calls cudaMemset"]
+    assert said[at + 1:at + 6] == ["    reduce.cu:21", "        data race in shared memory: two threads write?[2J",
+                                   "            reduce.cu:21: 4-byte write by thread (3,0,0) in block (0,0,0), kernel reduce:  sums[i] = 1;",
+                                   "            reduce.cu:24: 4-byte write by thread (3,0,0) in block (0,0,0), kernel reduce:  sums[i] = 1;", "            help: a barrier"]
+    assert said[at + 6].startswith("        explanation: docs/findings.md#race-shared; example: make try STEP=01 TRY=2, and ")
+    assert said[at + 7:at + 10] == ["    host code", "        out-of-bounds access: cudaMemset writes 8 bytes: 4 too many", "            cudaMemset, called by the host"]
     assert answer.status == verdicts.FINDINGS and verdicts.VERDICTS[answer.status] == "findings"
 
 
-def test_findings_stand_by_their_lines():
-    """Broken: of one line there are findings in several places, or the same lesson stands below each."""
+def test_findings_are_grouped_by_line():
+    """Broken: the findings of one line are apart, or the same lesson is repeated below each."""
     answer = verdicts.Answer("reduce.cu", built=True, sizes=dict.fromkeys(shapes.SIZES, ""))
     place = {"access": "write", "file": "reduce.cu", "line": 21, "text": "sums[i] = 1;", "kernel": "reduce"}
     for kind, line in (("race-shared", 21), ("race-shared", 30), ("out-of-bounds", 21)):
         verdicts.add_findings([{"kind": kind, "title": f"{kind} at {line}", "places": [{**place, "line": line}]}], answer)
     said = [line.strip() for line in words.finding_lines(answer.findings) if "write" not in line]
-    assert said[0] == "reduce.cu:21: 2 findings" and said[1:3] == ["race-shared at 21", "out-of-bounds at 21"] and "#out-of-bounds; make try STEP=03 TRY=2" in said[3]
-    assert said[4:6] == ["reduce.cu:30", "race-shared at 30"] and "#race-shared; make try STEP=01 TRY=2" in said[6] and len(said) == 7
+    race, outside = "data race in shared memory: race-shared at", "out-of-bounds access: out-of-bounds at 21"
+    assert said[0] == "reduce.cu:21: 2 findings" and said[1:3] == [f"{race} 21", outside] and "#out-of-bounds; example: make try STEP=03 TRY=2" in said[3]
+    assert said[4:6] == ["reduce.cu:30", f"{race} 30"] and "#race-shared; example: make try STEP=01 TRY=2" in said[6] and len(said) == 7
 
 
-def test_lessons_about_findings_are_there():
-    """Broken: the judge sends a learner to a Try or to a section that is not there, or to one about something else."""
+def test_lessons_about_findings_exist():
+    """Broken: the judge names a Try or a section that does not exist, or is about something else."""
     kinds = re.findall(r"^## (.*)", (ROOT / "docs/findings.md").read_text(), re.M)
     for kind, (step, number) in words.TRIES.items():
         page = (ROOT / step / "README.md").read_text().partition("\n## Try")[2]
         found = re.search(rf"^\*\*{number}\. .*?(?=^\*\*\d+\. |\Z)", page, re.M | re.S)
         assert kind in kinds and found and re.search({"out-of-bounds": "after the end of the array", "misaligned": "misaligned", "barrier": "barrier is for all threads"}.get(
-            kind, "^error: " + {"race-shared": "race in shared", "race-global": "race in global", "lanes": "misuse of an operation between lanes"}.get(kind, "-")),
+            kind, "^error: " + {"race-shared": "(data )?race in shared", "race-global": "(data )?race in global", "lanes": "(invalid warp-level operation|misuse of .*lanes)"}.get(kind, "-")),
             found[0], re.M), kind
 
 
@@ -310,7 +312,7 @@ def test_a_folder(tmp_path):
     with open(tmp_path / "out/check/moodle.csv", newline="") as file:
         grades = {row["Username"]: (row["Grade"], row["Feedback"]) for row in csv.DictReader(file)}
     assert list(grades)[:4] == ["'=ben", "anna", "carl", "dora"] and [grades[name][0] for name in list(grades)[:4]] == ["0", "100", "0", "0"]
-    assert grades["gina"] == ("0", "gina/: does not build: it cannot be used: there is no file in it that ends in .cu")
+    assert grades["gina"] == ("0", "gina/: does not build: it has no file that ends in .cu")
     with open(tmp_path / "out/check/canvas.csv", newline="") as file:
         header, possible, *students = csv.reader(file)
     assert header[:5] == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"] and possible[0] == "Points Possible" and possible[5] == "100"
@@ -343,12 +345,12 @@ def test_rows_are_written_as_they_come(tmp_path, capsys):
     (tmp_path / "check.part.csv").symlink_to("/dev/full")
     table = Table(tmp_path / "check.csv")
     table.add(["ben", 2])
-    told = capsys.readouterr().err
-    assert not table.finish() and len(told.splitlines()) == 1 and "check.csv cannot be written: No space left on device; the answers go on" in told
+    reported = capsys.readouterr().err
+    assert not table.finish() and len(reported.splitlines()) == 1 and "check.csv cannot be written: No space left on device; the answers continue" in reported
 
 
 def test_ctrl_c_is_one_line(tmp_path):
-    """Broken: Ctrl-C gives a traceback, goes on with the other files, or leaves processes and folders behind."""
+    """Broken: Ctrl-C gives a traceback, continues with the other files, or leaves processes and folders."""
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/nvcc").write_text("#!/bin/sh\nsleep 600\n")
     (tmp_path / "bin/nvcc").chmod(0o755)
@@ -363,10 +365,10 @@ def test_ctrl_c_is_one_line(tmp_path):
         while len(list((tmp_path / "tmp").glob("*/program/whole/program.cu"))) < 2:
             assert judge.poll() is None
         judge.send_signal(signal.SIGINT)
-        said, told = judge.communicate(timeout=20)
+        said, errors = judge.communicate(timeout=20)
     finally:
         judge.kill()
-    assert (judge.returncode, said, told) == (128 + signal.SIGINT, "", "check.py: stopped by Ctrl-C\n")
+    assert (judge.returncode, said, errors) == (128 + signal.SIGINT, "", "check.py: stopped by Ctrl-C\n")
     assert list((tmp_path / "tmp").iterdir()) == [] and (tmp_path / "check.part.csv").exists()
 
 
@@ -403,7 +405,7 @@ def test_the_other_command_is_named(arguments, other):
     """Broken: who gives make check a folder, or make check-all a file, learns no command that takes it."""
     result = subprocess.run([sys.executable, "-m", "scripts.judge.check", "--nvcc", "/bin/true", "--options", "", "--object", "README.md", "--library", "README.md",
                              *arguments], capture_output=True, text=True, cwd=ROOT)
-    assert result.returncode == 2 and f"answers make {other}" in result.stderr and len(result.stderr.splitlines()) == 1
+    assert result.returncode == 2 and f": make {other}" in result.stderr and len(result.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize("arguments", [[""], ["absent.cu"], ["."], ["--all", "absent"], ["--all", "tests/corpus"], ["a.cu", "--seconds", "0"],
@@ -454,7 +456,7 @@ def test_processes_are_counted():
     """Broken: a program that is not stopped from starting threads starts as many as the machine has room for."""
     def forks(threads):
         if os.getuid() == 0:
-            os.setresuid(4321, 4321, 4321)  # nobody counts an administrator's
+            os.setresuid(4321, 4321, 4321)  # the limit does not apply to an administrator
             means.LIBC.prctl(DUMPABLE, 1, 0, 0, 0)  # else it may not enter a namespace any more
         means.enter_namespaces()
         means.limit(types.SimpleNamespace(seconds=9, threads=threads, file_bytes=1 << 20, memory=1 << 30, reserves=False, apart=True))
@@ -508,7 +510,7 @@ def tries(what, attempt):
 tries("own", lambda: open("FOLDER/own/new", "w"))
 tries("read", lambda: open("FOLDER/secret"))
 tries("write", lambda: open("FOLDER/new", "w"))
-if not os.path.exists("FOLDER/secret"):  # in there only: the root folder is nobody's disk
+if not os.path.exists("FOLDER/secret"):  # only inside: the root folder is not on a disk
     tries("memory", lambda: open("/new", "w"))
 tries("signal", lambda: os.kill(JUDGE, 0))
 tries("connect", lambda: socket.create_connection(("127.0.0.1", PORT), timeout=5))
@@ -564,7 +566,7 @@ def test_a_control_group_counts_all_processes_together(tmp_path):
     """Broken: a command takes many times its memory, each process a part, and is not ended for that, or is not called over its limits."""
     group = cgroup.made("max", "max")
     if not group:
-        pytest.skip("this machine lets nobody make a control group of version 2")
+        pytest.skip("this machine does not allow control groups of version 2")
     group.end()
     assert not group.folder.exists()
     part = "head -c 40000000 /dev/zero | tail -c 39000000 | sleep 1"  # tail keeps it
@@ -573,10 +575,10 @@ def test_a_control_group_counts_all_processes_together(tmp_path):
 
 
 def test_without_means_it_says_so(monkeypatch):
-    """Broken: on a machine without Landlock, namespaces or seccomp a teacher is told that all is in force."""
+    """Broken: on a machine without Landlock, namespaces or seccomp all are reported as in force."""
     monkeypatch.setattr(sandbox, "has_bubblewrap", lambda options: False)
     monkeypatch.setattr(cgroup, "made", lambda memory, processes: None)
     monkeypatch.setattr(sandbox, "works", lambda *means: False)
     used, left_open = sandbox.measures()
     assert "Landlock" not in used and "namespaces" not in used and "seccomp" not in used and "bubblewrap" not in used
-    assert all(words in left_open for words in ("no control group", "no Landlock", "the network can be reached", "can be sent signals", "no libseccomp"))
+    assert all(words in left_open for words in ("no control group", "no Landlock", "the network is reachable", "can be sent signals", "no libseccomp"))

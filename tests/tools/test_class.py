@@ -30,7 +30,7 @@ CLASS = {
     "step03.barrier3": "wrong", "kernel_forever": "over the limits",
     "step00": "passed", "step01": "passed", "step02": "passed", "step05": "passed", "step06": "passed", "step07": "passed", "step08": "passed", "step09": "passed",
     "step10": "passed", "step13": "passed", "step14": "passed",
-    "step03.bound7": "passed",  # two lanes of a warp write the same sum at once: right, though nobody meant it
+    "step03.bound7": "passed",  # two lanes of a warp write the same sum at once: right by accident
     "step03.bound1": "wrong", "step03.index11": "wrong", "step03.stride2": "wrong", "step03.initialisation2": "wrong", "step05.barrier1": "findings",
     "step05.bound4": "findings", "step01.barrier1": "findings", "step08.mask1": "wrong",
     "system_call": "wrong", "prints_pass": "wrong", "replays": "wrong", "zeroes_the_array": "wrong", "much_device_memory": "over the limits", "host_forever": "over the limits",
@@ -106,19 +106,19 @@ def answers():
 
 
 def test_students_get_no_answers(tmp_path):
-    """Broken: an answer, a solution of an exercise or a measured table is in what students get; or a command of theirs does not stand without it."""
+    """Broken: the students' course has an answer, a solution of an exercise or a measured table; or a command fails without them."""
     bundle.write_students(tmp_path / "students", bundle.tracked())
     files = {str(path.relative_to(tmp_path / "students")): path.read_text(errors="replace") for path in (tmp_path / "students").rglob("*") if path.is_file()}
     there = {line.strip() for text in files.values() for line in text.splitlines()}
-    told = {line.strip() for line in answers() if len(line) > 60} - {line.strip() for line in shown_openly()}
-    assert len(told) > 1500 and sorted(told & there) == []
+    revealed = {line.strip() for line in answers() if len(line) > 60} - {line.strip() for line in shown_openly()}
+    assert len(revealed) > 1500 and sorted(revealed & there) == []
     assert not [name for name in files if re.search(r"answer\.cu|right\.cu|tries.*\.csv|teaching\.md|h200/", name)]
     assert {"Makefile", "step03_sequential/reduce.cu", "exercises/07_tree/task.cu", "scripts/judge/check.py", "tests/counters/simulator/steps.csv"} <= files.keys()
     compile(files["exercises/07_tree/exercise.py"], "exercise.py", "exec")
     assert {"book/player/simulator.js", "book/player/player.css"} <= files.keys() and not [name for name in files if name.startswith("book/player/programs")]
     for target in ("test", "test-learn", "test-class", "test-wheel"):
-        told = subprocess.run(["make", target], cwd=tmp_path / "students", capture_output=True, text=True)
-        assert told.returncode and not told.stdout and "with your teacher" in told.stderr.splitlines()[0], target
+        result = subprocess.run(["make", target], cwd=tmp_path / "students", capture_output=True, text=True)
+        assert result.returncode and not result.stdout and "with your teacher" in result.stderr.splitlines()[0], target
     assert "make test" not in subprocess.run(["make", "help"], cwd=tmp_path / "students", capture_output=True, text=True).stdout
 
 
