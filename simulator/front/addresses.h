@@ -1,30 +1,30 @@
-// addresses.h: how the code computes an address, and which of the places that it is given a function uses: addresses.c.
+// addresses.h: symbolic addresses, and which pointer parameters a function accesses (addresses.c).
 #ifndef ADDRESSES_H
 #define ADDRESSES_H
 
 #include "front/program.h"
 
-typedef struct Pointer { // an address as it is computed: a register or a variable, and what is added
+typedef struct Pointer { // a symbolic address: a register or a variable, plus an offset
     const Register *reg;
     const Variable *variable;
     int64_t offset;
 } Pointer;
 
 bool sim_is_parameter(const Operand *o);
-// Computes, and does nothing else; also to and from a function's parameters.
+// Only computes its result, in registers or the parameters of calls.
 bool sim_is_pure(const Instr *i);
-// Follows copies, conversions of addresses, and constants that are added.
+// Looks through copies, address conversions and added constants.
 Pointer sim_pointer_of(const Function *in, const Operand *o);
-// Whether they are one register, or computed alike of what is the same, or loaded from one place.
+// Whether both are provably equal: the same register, the same computation, or loads of the same address.
 bool sim_same_pointer(const Function *in, Pointer a, Pointer b);
 bool sim_is_local(Pointer at); // in its thread's local memory, at a known offset
-// Of a call that returns something: call (result), function, (arguments){, prototype}. NULL: it is none.
+// The arguments of a call with a result: call (result), function, (arguments){, prototype}. Otherwise NULL.
 const Operand *sim_arguments_of(const Statement *s);
-// What is handed to the call at `call` as a parameter: stored shortly before it. NULL: unknown.
+// The operand stored to a parameter of the call at `call`, shortly before it. NULL: unknown.
 const Operand *sim_argument_value(const Function *in, uint32_t call, const Operand *parameter);
-// Whether a call's function gets a number that may be an address, and is none of its thread's local memory.
+// Whether an argument may be an address outside the thread's local memory.
 bool sim_passes_address(const Function *in, uint32_t call);
-// What the function does with places: `uses`, `fills` and `swaps`, as far as those whom it calls are summed up.
+// Updates `uses`, `stores_at_params` and `cas_params` of the function from its callees' current summaries.
 void sim_summarise_addresses(const Function *f, EffectSummary *effects);
 
 #endif

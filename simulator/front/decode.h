@@ -1,4 +1,4 @@
-// decode.h: what the files share that make instructions of statements. decode.c tells how.
+// decode.h: internal header of the decoder: decode.c, operands.c, and the instruction tables in machine/ops.
 #ifndef DECODE_H
 #define DECODE_H
 
@@ -6,54 +6,54 @@
 
 enum { MAX_PARTS = 12 };
 
-// A call of a function that no text defines, by its name; false if there is none, or the call does not fit.
+// Decodes a call of an undefined function, by its name; false: unknown, or the arguments do not match.
 typedef bool DecodeCall(Module *module, Slice name, const CallSite *call, size_t param_bytes, Instr *i);
 
-typedef struct QualifiedOpcode { // and its number
+typedef struct QualifiedOpcode { // list of opcodes with their numbers
     Slice text;
     uint32_t number;
     struct QualifiedOpcode *next;
 } QualifiedOpcode;
 
-// Of a module, in whose arena it lies; used under the lock of ready.c. sim_decode fills in a copy for each function.
+// Owned by a module, in its arena; guarded by the lock of ready.c. sim_decode works on a copy for each function.
 typedef struct Decoder {
     Module *module;
     Arena *arena; // the module's
     const Function *function;
     Program *program;
     int slot_space;
-    uint32_t carry; // of add.cc and the like, or NOWHERE
-    const struct Instruction **rows; // of the whole table, by their names
+    uint32_t carry; // frame offset of the carry flag, or NOWHERE
+    const struct Instruction **rows; // of all tables, sorted by name
     int row_count;
-    DecodeCall *decode_call;  // of functions that no text defines
-    QualifiedOpcode *opcodes; // of the module's operations between lanes: in the module's decoder, not in a copy
+    DecodeCall *decode_call;  // for undefined functions
+    QualifiedOpcode *opcodes; // operations between lanes; only in the module's own decoder
 } Decoder;
 
-typedef struct Opcode { // "ld.global.f32" at the dots, its parts in the order of the table's row
+typedef struct Opcode { // "ld.global.f32" split at the dots, in the order of the table's row
     Slice parts[MAX_PARTS];
     int count;
-    Type type; // that the last part names, or NO_TYPE
+    Type type; // named by the last part, or NO_TYPE
 } Opcode;
 
-// Completes an instruction whose handler and op come from the table. False for what it does not know.
+// Completes an instruction whose handler and op are set from the table. False: unsupported.
 typedef bool Decode(Decoder *d, const Statement *s, const Opcode *o, Instr *i);
 
 typedef struct Instruction { // a row of the table
-    // The opcode's name and, behind spaces, what may follow it at dots: a|b one of these words, {a|b} one of them
-    // or none. A word in capitals stands for a list of words: see decode.c; TYPE for the types in by_type.
+    // The opcode's name, then its qualifiers: a|b is one of these words, {a|b} one of them or none. A word in capitals is a
+    // list of sim_word_list; TYPE is any type of by_type.
     const char *syntax;
-    // A letter for each operand, the destination first: i 32 bits, l 64, h 16, c 8, q 128, f, d, p a predicate; v 32 bits, of
-    // which a part may be named; t of the opcode's type, w twice as wide. Behind a "+" they use the carry, too. NULL: decode looks for itself.
+    // A letter for each operand, the destination first: i 32 bits, l 64, h 16, c 8, q 128, f float, d double, p predicate;
+    // v 32 bits, perhaps with a selector; t of the opcode's type, w twice as wide. A final "+": with carry. NULL: see `decode`.
     const char *operands;
-    Decode *decode; // NULL: the operands are all there is
-    Handler *run;   // NULL: by_type, or decode, has it
+    Decode *decode; // NULL: sim_plain_operands
+    Handler *run;   // NULL: by_type has it, or `decode` sets it
     int op;         // Instr.op
     Kind kind;
-    int effects; // SETS_FIRST is understood where `operands` lists some
+    int effects; // Effect bits; SETS_FIRST is implied by `operands`
     Handler *by_type[TYPES];
 } Instruction;
 
-typedef struct InstructionList { // the table's rows of one subject
+typedef struct InstructionList { // the rows of one subject
     const char *subject;
     const Instruction *rows;
     int count;
@@ -67,19 +67,19 @@ typedef struct InstructionTable {
     int count;
 } InstructionTable;
 
-// Of which instructions the functions of a module will be made, when they are needed. Its variables have their places.
+// Sets the tables with which the module's functions are decoded later. Its variables must have addresses.
 void sim_set_instruction_table(Module *module, const InstructionTable *table, DecodeCall *decode_call);
-// Fills in a function's program, which is empty. What the table does not know becomes UNKNOWN.
+// Fills in a function's empty program. Statements that match no row become UNKNOWN.
 void sim_decode(const Module *module, const Function *function);
 
-// A word's list, as in the syntax, or NULL if it stands for itself.
+// The alternatives of a word in capitals, or NULL for other words.
 const char *sim_word_list(Slice word);
 
 bool sim_has_part(const Opcode *o, const char *part);
-// Which of `count` words the opcode has; `count` if none.
+// The index of the first of `count` words that the opcode has; `count` if none.
 int sim_part_among(const Opcode *o, const char *const *words, int count);
 
-// ---- operands.c: places in a frame, and the operands that are read or written there. NOWHERE: it is no such operand.
+// ---- operands.c: frame offsets of operands. NOWHERE: the operand does not match the letter.
 
 uint32_t sim_new_frame_offset(Decoder *d, uint32_t bytes, uint32_t alignment);
 uint32_t sim_constant(Decoder *d, int bytes, uint64_t value);
@@ -87,21 +87,22 @@ uint32_t sim_source(Decoder *d, const Operand *o, char letter);
 uint32_t sim_destination(const Operand *o, char letter);
 char sim_letter_of_bytes(int bytes);
 char sim_letter_of_type(Type type);
-// Where the addresses of a variable begin that differ between blocks or calls: added to sim_offset_of.
+// Frame offset of the base address of a variable whose address differs between blocks or calls, or NOWHERE; the variable's
+// address is the base plus sim_offset_of.
 uint32_t sim_base_of(Decoder *d, const Variable *v, int bytes);
 int64_t sim_offset_of(const Variable *v);
-// A clock's number, which is read anew each time; -1 of any other operand.
+// The Special of a clock register, which is not cached in a slot; -1 for other operands.
 int sim_clock_named(const Operand *o);
-// The operands of a statement are those that the letters name.
+// Decodes operands as described by the letters of Instruction.operands.
 bool sim_plain_operands(Decoder *d, const Statement *s, const Opcode *o, Instr *i, const char *letters);
-// The places of a vector's elements go into the list; `_` is NOWHERE where they are written.
+// Fills i->list with the offsets of a vector's elements; NOWHERE for `_`, allowed only if `written`.
 bool sim_vector_offsets(Decoder *d, const Operand *o, Instr *i, char letter, bool written);
 // [register + offset], [symbol + offset] or [number]
 bool sim_decode_address(Decoder *d, const Operand *o, Space space, Address *address);
 
 Decode sim_decode_comparison; // alu.c: setp
 
-// The function's blocks may run side by side no more freely than this.
+// Makes the function's block order at least this strict.
 void sim_require_order(Decoder *d, BlockOrder order);
 
 #endif

@@ -1,5 +1,5 @@
-// parser.h: what the files share that read PTX. Included by them only: ptx.c, lexer.c, symbols.c, declarations.c,
-// locations.c, parse_operands.c, statements.c, functions.c.
+// parser.h: internal header of the parser: ptx.c, lexer.c, symbols.c, declarations.c, locations.c, parse_operands.c,
+// statements.c, functions.c.
 #ifndef PARSER_H
 #define PARSER_H
 
@@ -12,15 +12,15 @@ typedef enum TokenKind { END, WORD, INTEGER, REAL, STRING, PUNCTUATION } TokenKi
 typedef struct Token {
     TokenKind kind;
     Slice text; // within the module's text
-    int64_t integer; // of REAL the bits
+    int64_t integer; // of REAL: its bits
     double real;
     bool single; // written as 0f...: the bits are a float's
     int line;
 } Token;
 
-typedef struct RegisterName { // a register, or a run of them: %r<13>
+typedef struct RegisterName { // a declared register, or a range: %r<13>
     Slice name;
-    uint32_t first, count; // in the function's registers; count 0 for a single one
+    uint32_t first, count; // indices in the function's registers; count 0: a single register
     struct RegisterName *next;
 } RegisterName;
 
@@ -30,46 +30,46 @@ typedef struct Label {
     struct Label *next;
 } Label;
 
-typedef struct Scope { // of one pair of braces; lies on the stack of the function that reads them
+typedef struct Scope { // of one pair of braces; on the stack of sim_parse_body
     struct Scope *outer;
     RegisterName *named[BUCKETS];
     Label *labels;
     Variable *variables;
-    uint32_t first_statement; // labels used from here on may be this scope's
+    uint32_t first_statement; // the scope's statements start here
 } Scope;
 
-typedef struct Location { // a line of the source, as .loc names it
+typedef struct Location { // a source location, from .loc
     int file, line, column;
-    int own_file, own_line; // the line of the function's own file into which it was inlined, or itself; 0: not known
-    int caller_file; // that of the place into which it was inlined directly; its own, where it was not
-    uint32_t next_statement; // the first one behind the .loc
+    int own_file, own_line; // the line in the function's own file that it was inlined at, or itself; 0: unknown
+    int caller_file; // file of the innermost inlining call, or its own file
+    uint32_t next_statement; // index of the first statement after the .loc
     struct Location *next;
 } Location;
 
-// Of one call of sim_parse or sim_read_body, on its thread and its stack. What it makes lies in the module's arena.
+// Owned by one call of sim_parse or sim_read_body, on its stack. Results are allocated in the module's arena.
 typedef struct Parser {
-    Module *module;     // that is filled
-    Function *function; // whose parameters or body are read; NULL between functions
-    Scope *scope;       // the innermost one
-    const char *at;     // in the text: behind the next token
+    Module *module;     // being filled
+    Function *function; // being parsed; NULL between functions
+    Scope *scope;       // innermost
+    const char *at;     // in the text, after `token`
     int line;
-    Token token; // the next one
-    uint32_t register_space, statement_space; // of the function's arrays, which grow
-    Location *locations[BUCKETS]; // that the function has named so far
+    Token token; // lookahead
+    uint32_t register_space, statement_space; // capacities of the function's arrays
+    Location *locations[BUCKETS]; // hash table of the function's .loc directives so far
     Location location;            // of the next statement
-    Location own;                 // the last one in the function's own file
+    Location own;                 // the last location in the function's own file
     int nesting;                  // of braces and operands
-    bool managed; // the declaration that is being read
-    Linkage linkage; // of the next function or variable of the module
-    jmp_buf *on_error; // where a fault leads: out of a statement, a variable, a function or the module
-    char error[256];   // the last fault
+    bool managed;    // of the current declaration
+    Linkage linkage; // of the current function or variable
+    jmp_buf *on_error; // handler of the innermost statement, variable, function or module
+    char error[256];   // the last error
 } Parser;
 
-// ---- ptx.c: faults. A fault leads to p->on_error, and its text is in p->error: "PTX line 12: ...".
+// ---- ptx.c: errors. sim_fail stores its text in p->error, "PTX line 12: ...", and jumps to p->on_error.
 
 _Noreturn void sim_fail(Parser *p, const char *format, ...);
-_Noreturn void sim_rethrow(Parser *p); // the last fault concerns more than was thought
-const char *sim_keep_error(Parser *p); // in the module's arena
+_Noreturn void sim_rethrow(Parser *p); // passes the last error to the outer handler
+const char *sim_keep_error(Parser *p); // a copy in the module's arena
 
 typedef struct Position { // in the text
     const char *at;
@@ -79,10 +79,9 @@ typedef struct Position { // in the text
 
 Position sim_position(const Parser *p);
 void sim_go_back(Parser *p, const Position *position);
-// Calls parse(p, what). False where it fails: the parser stands there, and the fault is in p->error.
+// Calls parse(p, what). False on an error, which is in p->error; the parser stays where it occurred.
 bool sim_can_parse(Parser *p, void (*parse)(Parser *, void *), void *what);
-// The same. Where it fails, the text from there on to the next semicolon is passed over, and the
-// fault is returned: it concerns only those who use what stood there. NULL if all is well.
+// The same, but on an error skips to after the next semicolon and returns the error. NULL: success.
 const char *sim_try_to_parse(Parser *p, void (*parse)(Parser *, void *), void *what);
 
 // ---- lexer.c
@@ -94,29 +93,29 @@ static inline bool is_digit(char c)
 
 void sim_advance(Parser *p);
 bool sim_next_is(const Parser *p, const char *text);
-bool sim_accept(Parser *p, const char *text); // goes on behind it, if it is next
+bool sim_accept(Parser *p, const char *text); // consumes the token if it is next
 void sim_expect(Parser *p, const char *text);
 Slice sim_expect_word(Parser *p, const char *what);
 int64_t sim_expect_integer(Parser *p);
 void sim_skip_statement(Parser *p);
-void sim_skip_braces(Parser *p); // with all that they hold
-void sim_skip_line(Parser *p); // the token that is already read stays out of it
+void sim_skip_braces(Parser *p); // to the matching brace
+void sim_skip_line(Parser *p); // from after the lookahead token
 
 // ---- symbols.c
 
 unsigned sim_bucket_of_name(Slice name);
-// %r12: declared by this name, or one of the run %r<13>. NULL if neither.
+// %r12: declared by this name, or as part of the range %r<13>. NULL if neither.
 Register *sim_find_register(Parser *p, Slice name);
-Variable *sim_variable_in_scope(Parser *p, Slice name); // from the innermost braces out to the module, or NULL
+Variable *sim_variable_in_scope(Parser *p, Slice name); // innermost scope first, then the module; or NULL
 
 // ---- declarations.c
 
 bool sim_space_named(Slice word, Space *space); // ".shared"
-// What stands between a state space and a name: alignment, type, .v2, .ptr and the like.
+// The part of a declaration between state space and name: alignment, type, .v2, .ptr and the like.
 Type sim_parse_attributes(Parser *p, size_t *align, int *elements);
-// name[2][3]: one variable of the type, without an address as yet.
+// name[2][3]: a variable without an address.
 Variable *sim_parse_declarator(Parser *p, Space space, Type type, size_t align, int elements);
-void sim_assign_address(Parser *p, Variable *v); // in its space, as far as that is known
+void sim_assign_address(Parser *p, Variable *v); // of .local and .param; adds .shared variables to the module's list
 void sim_parse_variables(Parser *p, Space space);
 void sim_parse_registers(Parser *p);
 
@@ -127,7 +126,7 @@ void sim_parse_operand(Parser *p, Operand *o);
 void sim_parse_list(Parser *p, Operand *o, const char *end);
 Statement *sim_new_statement(Parser *p);
 void sim_parse_body(Parser *p);
-// A fault in it concerns only those who launch or call it.
+// A syntax error inside becomes the function's own error.
 void sim_parse_function(Parser *p, bool entry);
 
 #endif
