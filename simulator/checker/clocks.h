@@ -101,7 +101,7 @@ struct BlockClocks {
     ThreadClock common;             // of every thread, while has_thread_clocks is false
     ThreadClock threads[MAX_WARPS][LANES]; // from then on
     uint32_t min_block_epoch[MAX_WARPS];   // over the live lanes of a warp
-    uint32_t (*lane_clocks)[LANES][LANES]; // of a lane: what it knows of each lane of its warp
+    uint32_t (*lane_clocks)[LANES][LANES]; // vector clocks of the lanes, over their warp
     const ReleaseRecord *(*recent)[2]; // lookup cache, thread x warp: the record that last ordered the warp's accesses,
                                        // and its copies
     uint64_t raced[INDEX_SLOTS];       // pairs of instructions that raced: not searched again

@@ -14,7 +14,7 @@ typedef enum UseKind { READS = 0, WRITES = 1, ATOMICALLY = 2 } UseKind; // bits
 // The current operation uses the bytes.
 void sim_note_use(const Allocation *a, uint64_t address, size_t bytes, UseKind how);
 // True if such a use conflicts with an earlier operation that may not have ended.
-bool sim_is_in_the_way(const Allocation *a, uint64_t address, size_t bytes, UseKind how);
+bool sim_use_conflicts(const Allocation *a, uint64_t address, size_t bytes, UseKind how);
 void sim_note_conflict(const Allocation *a, uint64_t address, size_t bytes, UseKind how);
 
 // Lanes of a warp access w->near.
@@ -24,14 +24,14 @@ void sim_note_shared_use(Warp *w, const Instr *i, const Access *access, uint32_t
 void sim_expect_uses(const Launch *launch, const Allocation *a, bool writes, FastPath *fast_path);
 
 // The current operation allocates memory, or frees it, in stream order.
-void sim_note_made(Allocation *a);
+void sim_note_stream_allocation(Allocation *a);
 void sim_check_free(const Allocation *a);
 
 // An operation begins; it has ended. The caller holds the lock of calls.h.
-void sim_begin_sharing(void);
-void sim_end_sharing(void);
+void sim_begin_op_uses(void);
+void sim_end_op_uses(void);
 // The host has waited for operations.
-void sim_review_shared(void);
+void sim_drop_ended_uses(void);
 // The operation that begins may wait for the host: until it ends, the host may access all memory that it shares with the device.
 void sim_open_to_host(void);
 // The host has faulted at this address. Adds a finding if the access is a mistake; returns whether the host may continue.

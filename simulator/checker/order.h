@@ -1,6 +1,6 @@
 // order.h: which operations of streams are certain to have ended when another one begins (see order.c).
 //
-// The caller holds the lock of calls.h, except that the threads of a kernel may call sim_op_ordered at any time, and sim_hear_of.
+// The caller holds the lock of calls.h, except that the threads of a kernel may call sim_op_ordered at any time, and sim_order_after.
 #ifndef ORDER_H
 #define ORDER_H
 
@@ -11,15 +11,15 @@
 #include <stdint.h>
 
 // A vector clock: for each timeline, how many of its operations are certain to have ended.
-typedef struct Clocks {
+typedef struct VectorClock {
     uint32_t *ended;
     size_t count; // later timelines: 0 operations
-} Clocks;
+} VectorClock;
 
 typedef enum TimelineKind {
     LEGACY_TIMELINE,   // of a device's legacy default stream: it and the blocking streams wait for each other
     BLOCKING_TIMELINE, // of a stream
-    LONELY_TIMELINE    // of a stream with cudaStreamNonBlocking
+    NON_BLOCKING_TIMELINE    // of a stream with cudaStreamNonBlocking
 } TimelineKind;
 
 // stream: its number in messages, 0 for the default stream.
@@ -44,7 +44,7 @@ bool sim_op_ordered(uint32_t a, uint32_t b);
 // A thread of the current operation, a kernel, has read an atomic or volatile store of operation `op`. If both kernels have fences, the
 // current one and its stream count as ordered after all operations given to the other's stream so far. Call it only in the block's turn
 // (sim_wait_for_earlier_blocks).
-void sim_hear_of(uint32_t op);
+void sim_order_after(uint32_t op);
 // True if the host has waited for the operation.
 bool sim_host_has_awaited(uint32_t op);
 bool sim_is_of_graph(uint32_t op); // a node's
@@ -59,9 +59,9 @@ void sim_host_awaits(uint32_t timeline);
 void sim_host_awaits_device(int device);
 
 // Events: the clock of a recorded event; a stream, or the host, waits for it.
-void sim_mark_event(Clocks *event, uint32_t timeline);
-void sim_await_event(uint32_t timeline, const Clocks *event);
-void sim_host_awaits_event(const Clocks *event);
-void sim_free_clocks(Clocks *clocks);
+void sim_mark_event(VectorClock *event, uint32_t timeline);
+void sim_await_event(uint32_t timeline, const VectorClock *event);
+void sim_host_awaits_event(const VectorClock *event);
+void sim_free_clocks(VectorClock *clocks);
 
 #endif

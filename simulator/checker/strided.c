@@ -33,9 +33,9 @@ static inline __attribute__((always_inline)) bool lanes_match(const AccessCheck 
     if (a->stride == SAME_ADDRESS)
         return a->record.lanes == r->record.lanes && (!(a->record.lanes & (a->record.lanes - 1)) ||
                                                     (a->record.kind == PLAIN_READ && r->record.kind == PLAIN_READ));
-    // Each thread walks through elements of its own, `stride` bytes apart: the access may be further on in them.
-    const int further = r->origin - a->origin;
-    return further == 0 || (further > 0 && further + (int)check->access->bytes <= (int)a->stride);
+    // Each thread walks through elements of its own, `stride` bytes apart: the access may be at a later one.
+    const int distance = r->origin - a->origin;
+    return distance == 0 || (distance > 0 && distance + (int)check->access->bytes <= (int)a->stride);
 }
 
 // True if both are broadcasts, and the later one reaches all lanes of the earlier one.
@@ -47,14 +47,14 @@ static bool covers_broadcast(const StridedAccess *a, const StridedAccess *r)
 
 static uint32_t lanes_at_byte(const StridedAccess *r, int byte)
 {
-    const int further = byte - r->origin;
+    const int distance = byte - r->origin;
     if (r->size == 4)
         return lanes_at(r, byte / 4);
     if (r->stride == SAME_ADDRESS)
-        return further >= 0 && further < (int)r->size ? r->record.lanes : 0;
-    if (further < 0 || further / (int)r->stride >= LANES || further % (int)r->stride >= (int)r->size)
+        return distance >= 0 && distance < (int)r->size ? r->record.lanes : 0;
+    if (distance < 0 || distance / (int)r->stride >= LANES || distance % (int)r->stride >= (int)r->size)
         return 0;
-    return 1u << further / (int)r->stride & r->record.lanes;
+    return 1u << distance / (int)r->stride & r->record.lanes;
 }
 
 // Adds the records of a strided access for one word to its cell.
@@ -179,8 +179,8 @@ static bool is_interleaved(const StridedAccess *a, const StridedAccess *r)
 {
     if (a->stride != r->stride || a->stride == SAME_ADDRESS || a->size == 4 || r->size == 4)
         return false;
-    const int stride = (int)a->stride, further = ((r->origin - a->origin) % stride + stride) % stride;
-    return further >= (int)a->size && further + (int)r->size <= stride;
+    const int stride = (int)a->stride, distance = ((r->origin - a->origin) % stride + stride) % stride;
+    return distance >= (int)a->size && distance + (int)r->size <= stride;
 }
 
 // False if the two accesses cannot race: a filter before check_words. matching: lanes_match().

@@ -14,7 +14,7 @@ typedef struct Span { // pages [first, end) of an allocation
 } Span;
 #define NO_PAGES ((Span){SIZE_MAX, 0})
 
-static inline Span sim_both(Span a, Span b) // the smallest span with both
+static inline Span sim_span_union(Span a, Span b) // the smallest span with both
 {
     return (Span){a.first < b.first ? a.first : b.first, a.end > b.end ? a.end : b.end};
 }
@@ -28,21 +28,21 @@ typedef struct Pending { // a timeline's last operation that used an allocation,
 
 // The last operation that used each byte: the largest number in the entries of its line, its word and itself; 0: none. Most memory is
 // used in whole lines.
-typedef struct Table {
+typedef struct UseTable {
     atomic_uint *lines;           // lines used as a whole
     atomic_uint *parts;           // lines used in part
     _Atomic(atomic_uint *) words; // words used as a whole, in such lines; NULL: none yet
     _Atomic(atomic_uint *) bytes; // bytes used singly, in such words; NULL: none yet
-} Table;
+} UseTable;
 
 typedef enum Closed { OPEN, CLOSED_TO_WRITES, CLOSED } Closed; // a page's protection against the host
 
 typedef struct Uses { // of an allocation; guarded by the lock of lock.c, except atomic fields
     uint64_t address;
     size_t bytes;
-    Table read, written;
+    UseTable read, written;
     atomic_uint reader, writer;     // the last operations that read or wrote any of its bytes
-    uint32_t made_by;               // the operation that allocated it in stream order, or 0
+    uint32_t allocated_by;               // the operation that allocated it in stream order, or 0
     Pending *pending;
     _Atomic uint8_t *wanted;        // of each page, a Closed: the protection it needs; NULL: the host has no access to the memory
     uint8_t *closed;                // the protection it has
@@ -56,9 +56,9 @@ typedef struct Uses { // of an allocation; guarded by the lock of lock.c, except
 
 // ---- memory_uses.c
 
-uint32_t sim_last_use(const Table *t, uint64_t at); // of a byte: an entry of the table
-// True if `asked` is true of the last use of any of these bytes.
-bool sim_any_use(const Table *t, uint64_t first, uint64_t end, bool (*asked)(uint32_t entry));
+uint32_t sim_last_use(const UseTable *t, uint64_t at); // of a byte: an entry of the table
+// True if `matches` is true of the last use of any of these bytes.
+bool sim_any_use(const UseTable *t, uint64_t first, uint64_t end, bool (*matches)(uint32_t entry));
 void sim_drop_pending(Uses *u); // all of them
 
 // ---- host_pages.c
@@ -68,7 +68,7 @@ void sim_end_pages(Uses *u);   // opens the pages
 // The current operation uses bytes whose pages are to be closed when it has ended. The threads of a kernel may call this concurrently.
 void sim_close_later(Uses *u, uint64_t first, uint64_t end, bool writes);
 // Returns the pages that the current operation has used, and resets them; it has ended.
-Span sim_take_touched(Uses *u);
+Span sim_take_used_pages(Uses *u);
 // Protects the pages as they need it. awaited: pages of operations for which the host has waited: what it may access again is opened.
 void sim_settle_pages(Uses *u, Span awaited);
 void sim_open_pages(Uses *u); // until the next sim_settle_pages

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_RANGES = 4096 };
+enum { MAX_RANGES = 4096 };
 
 typedef struct Range { // consecutive bytes that were used in the same way
     uint64_t address;
@@ -18,10 +18,10 @@ typedef struct Range { // consecutive bytes that were used in the same way
 
 struct UsesOfOp {
     size_t count;
-    Range ranges[MOST_RANGES + 1];
+    Range ranges[MAX_RANGES + 1];
 };
 
-void sim_digest_known(Digest *digest, const Allocation *a)
+void sim_digest_tracked(Digest *digest, const Allocation *a)
 {
     const uint64_t known = a->uses != NULL;
     sim_digest(digest, &known, sizeof known);
@@ -45,7 +45,7 @@ void sim_digest_written(Digest *digest, const Allocation *a, size_t first, size_
         }
 }
 
-size_t sim_bytes_of_written(const Allocation *a, size_t bytes)
+size_t sim_written_size(const Allocation *a, size_t bytes)
 {
     return a->lines ? lines_of(bytes) * sizeof a->lines->written : 0;
 }
@@ -77,7 +77,7 @@ static void add(UsesOfOp *uses, uint64_t address, size_t bytes, UseKind how)
     Range *last = uses->count ? &uses->ranges[uses->count - 1] : NULL;
     if (last && last->how == how && last->address + last->bytes == address)
         last->bytes += bytes;
-    else if (uses->count <= MOST_RANGES)
+    else if (uses->count <= MAX_RANGES)
         uses->ranges[uses->count++] = (Range){address, bytes, how};
 }
 
@@ -93,7 +93,7 @@ static void add_entries(UsesOfOp *uses, const Uses *u, const atomic_uint *entrie
     }
 }
 
-static void add_table(UsesOfOp *uses, const Uses *u, const Table *t, UseKind how)
+static void add_table(UsesOfOp *uses, const Uses *u, const UseTable *t, UseKind how)
 {
     const uint32_t op = sim_current_op();
     add_entries(uses, u, t->lines, SIM_USE_LINE, 0, u->bytes, how);
@@ -118,7 +118,7 @@ UsesOfOp *sim_uses_of_op(void)
         if (a->uses && a->uses->writer == sim_current_op())
             add_table(uses, a->uses, &a->uses->written, WRITES);
     }
-    if (uses->count > MOST_RANGES)
+    if (uses->count > MAX_RANGES)
         return free(uses), NULL;
     UsesOfOp *fitting = realloc(uses, offsetof(UsesOfOp, ranges) + uses->count * sizeof *uses->ranges);
     return fitting ? fitting : uses;
@@ -128,7 +128,7 @@ bool sim_use_again(const UsesOfOp *uses)
 {
     const Range *const end = uses->ranges + uses->count;
     for (const Range *r = uses->ranges; r < end; r++)
-        if (sim_is_in_the_way(sim_allocation_at(r->address), r->address, r->bytes, r->how))
+        if (sim_use_conflicts(sim_allocation_at(r->address), r->address, r->bytes, r->how))
             return false;
     for (const Range *r = uses->ranges; r < end; r++)
         sim_note_use(sim_allocation_at(r->address), r->address, r->bytes, r->how);

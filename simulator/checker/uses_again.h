@@ -5,10 +5,10 @@
 #include "machine/block.h"
 
 // Adds to the digest what findings about an allocation may depend on: whether its uses are recorded.
-void sim_digest_known(Digest *digest, const Allocation *a);
+void sim_digest_tracked(Digest *digest, const Allocation *a);
 // Adds which of these bytes have been written, if that is tracked. `first` is a multiple of LINE_BYTES.
 void sim_digest_written(Digest *digest, const Allocation *a, size_t first, size_t bytes);
-size_t sim_bytes_of_written(const Allocation *a, size_t bytes); // space that sim_get_written needs; 0: not tracked
+size_t sim_written_size(const Allocation *a, size_t bytes); // space that sim_get_written needs; 0: not tracked
 void sim_get_written(const Allocation *a, size_t first, size_t bytes, uint64_t (*written)[2]);
 void sim_set_written(Allocation *a, size_t first, size_t bytes, const uint64_t (*written)[2]); // written: from sim_get_written; NULL: not tracked
 

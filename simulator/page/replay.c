@@ -264,13 +264,13 @@ static size_t read_count(Replay *r, size_t room)
 static void begin(Replay *r, const char *call)
 {
     sim_begin_op(r->timeline, call, NULL);
-    sim_begin_sharing();
+    sim_begin_op_uses();
 }
 
 static void end(Replay *r)
 {
     sim_end_results();
-    sim_end_sharing();
+    sim_end_op_uses();
     sim_host_awaits(r->timeline);
 }
 

@@ -188,11 +188,11 @@ static cudaError_t do_on_device(const Node *node, uint32_t timeline)
 typedef struct Turn { // of a node, in one launch
     uint32_t timeline;
     bool passed_on; // a node that depends on it goes on with its timeline
-    Clocks ended;   // what has ended when the node has
+    VectorClock ended;   // what has ended when the node has
 } Turn;
 
 // A node goes on with the timeline of one that it depends on, or begins one behind all that came before the launch.
-static void begin_turn(const Node *node, Turn *turns, const Clocks *start, uint32_t outer)
+static void begin_turn(const Node *node, Turn *turns, const VectorClock *start, uint32_t outer)
 {
     HOLD_MEMORY();
     Turn *turn = &turns[node->turn], *first = NULL;
@@ -213,7 +213,7 @@ static void end_turn(Turn *turn)
     sim_mark_event(&turn->ended, turn->timeline);
 }
 
-static Turn *begin_turns(const Graph *graph, uint32_t timeline, Clocks *start)
+static Turn *begin_turns(const Graph *graph, uint32_t timeline, VectorClock *start)
 {
     HOLD_MEMORY();
     sim_mark_event(start, timeline);
@@ -224,7 +224,7 @@ static Turn *begin_turns(const Graph *graph, uint32_t timeline, Clocks *start)
 }
 
 // What comes behind the launch, or behind the node whose graph it was, comes behind all of its nodes.
-static void end_turns(Turn *turns, size_t count, uint32_t timeline, Clocks *start)
+static void end_turns(Turn *turns, size_t count, uint32_t timeline, VectorClock *start)
 {
     HOLD_MEMORY();
     for (Turn *turn = turns; turn < turns + count; turn++) {
@@ -262,7 +262,7 @@ static cudaError_t run_choice(const Choice *choice, uint32_t timeline)
 static cudaError_t run_nodes(const Graph *graph, uint32_t timeline)
 {
     cudaError_t error = cudaSuccess;
-    Clocks start = {NULL, 0};
+    VectorClock start = {NULL, 0};
     Turn *turns = begin_turns(graph, timeline, &start);
     size_t count = 0;
     for (; count < graph->count && !error && !sim_sticky_error; count++) {

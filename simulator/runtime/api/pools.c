@@ -12,13 +12,13 @@ struct Pool {
     int device;
     int process, number; // that made it, and which of its pools it is: its name in all processes
     int types;           // of handles for other processes, a bit each
-    uint32_t open_to; // the devices whose kernels may touch what comes from it, a bit each
+    uint32_t accessible_by; // the devices whose kernels may touch what comes from it, a bit each
     uint64_t used, used_high, reserved_high, release_threshold;
     int reuse[cudaMemPoolReuseAllowInternalDependencies + 1]; // three settings, by their attributes' numbers
 };
 
 // Of each device; NULL before they are first asked for.
-static cudaMemPool_t default_pool[SIM_MOST_DEVICES], current_pool[SIM_MOST_DEVICES];
+static cudaMemPool_t default_pool[SIM_MAX_DEVICES], current_pool[SIM_MAX_DEVICES];
 
 static struct Pool *pool_of(cudaMemPool_t pool)
 {
@@ -34,7 +34,7 @@ static cudaMemPool_t new_pool(int device)
     object->device = device;
     object->process = getpid();
     object->number = ++number;
-    object->open_to = 1u << device;
+    object->accessible_by = 1u << device;
     for (int k = cudaMemPoolReuseFollowEventDependencies; k <= cudaMemPoolReuseAllowInternalDependencies; k++)
         object->reuse[k] = 1;
     const int current = sim_current_device;
@@ -62,7 +62,7 @@ static void join_pool(Allocation *a, cudaMemPool_t pool)
 {
     struct Pool *p = pool_of(pool);
     a->pool = pool;
-    a->open_to = p->open_to;
+    a->accessible_by = p->accessible_by;
     p->used += a->bytes;
     p->used_high = p->used > p->used_high ? p->used : p->used_high;
     p->reserved_high = p->used > p->reserved_high ? p->used : p->reserved_high;
@@ -87,7 +87,7 @@ static cudaError_t allocate(void **pointer, size_t bytes, cudaMemPool_t pool, cu
     if (error || !*pointer)
         return sim_done(error);
     Allocation *a = sim_allocation_at((uint64_t)(uintptr_t)*pointer);
-    sim_note_made(a);
+    sim_note_stream_allocation(a);
     join_pool(a, pool);
     return cudaSuccess;
 }
@@ -258,10 +258,10 @@ API cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr
 static void set_access(cudaMemPool_t pool, int device, bool open)
 {
     struct Pool *p = pool_of(pool);
-    p->open_to = open ? p->open_to | 1u << device : p->open_to & ~(1u << device);
+    p->accessible_by = open ? p->accessible_by | 1u << device : p->accessible_by & ~(1u << device);
     for (Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address))
         if (a->pool == pool)
-            a->open_to = p->open_to;
+            a->accessible_by = p->accessible_by;
 }
 
 API cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAccessDesc *list, size_t count)
@@ -285,7 +285,7 @@ API cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool
     BEGIN_CALL();
     REQUIRE(flags && pool_of(pool) && location, cudaErrorInvalidValue);
     REQUIRE(location->type == cudaMemLocationTypeDevice && sim_is_device(location->id), cudaErrorInvalidDevice);
-    *flags = pool_of(pool)->open_to >> location->id & 1 ? cudaMemAccessFlagsProtReadWrite : cudaMemAccessFlagsProtNone;
+    *flags = pool_of(pool)->accessible_by >> location->id & 1 ? cudaMemAccessFlagsProtReadWrite : cudaMemAccessFlagsProtNone;
     return cudaSuccess;
 }
 

@@ -29,7 +29,7 @@ static Stream *new_stream_object(TimelineKind kind, unsigned flags, int priority
 // The current device's stream of calls that name none, made when it is first asked for.
 static Stream *default_stream(void)
 {
-    static Stream *streams[SIM_MOST_DEVICES];
+    static Stream *streams[SIM_MAX_DEVICES];
     Stream **stream = &streams[sim_current_device];
     if (!*stream)
         *stream = new_stream_object(LEGACY_TIMELINE, cudaStreamDefault, LEAST_PRIORITY);
@@ -53,7 +53,7 @@ static void end_stream(void *object)
 
 Operation sim_go_on(void)
 {
-    sim_begin_sharing();
+    sim_begin_op_uses();
     return (Operation){false};
 }
 
@@ -74,7 +74,7 @@ void sim_end_operation(Operation *operation)
     if (operation->host_waits)
         sim_host_awaits(default_stream()->timeline);
     sim_end_results();
-    sim_end_sharing();
+    sim_end_op_uses();
 }
 
 static uint32_t timeline_of(cudaStream_t stream)
@@ -103,7 +103,7 @@ API cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flag
 {
     BEGIN_CALL();
     REQUIRE(stream && (flags & ~(unsigned)cudaStreamNonBlocking) == 0, cudaErrorInvalidValue);
-    const TimelineKind kind = flags & cudaStreamNonBlocking ? LONELY_TIMELINE : BLOCKING_TIMELINE;
+    const TimelineKind kind = flags & cudaStreamNonBlocking ? NON_BLOCKING_TIMELINE : BLOCKING_TIMELINE;
     Stream *object = new_stream_object(kind, flags, within_range(priority));
     *stream = object ? sim_new_handle(STREAM_HANDLE, object) : NULL;
     REQUIRE(*stream, cudaErrorMemoryAllocation);
@@ -245,7 +245,7 @@ API cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t 
 struct CUevent_st {
     int device;
     bool recorded, without_time, shared; // the last: other processes may have it
-    Clocks before; // what has ended when it has happened
+    VectorClock before; // what has ended when it has happened
 };
 
 static void end_event(void *object)

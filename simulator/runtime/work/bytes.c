@@ -21,7 +21,7 @@ static void note_use(const void *pointer, size_t bytes, UseKind how)
     const Allocation *a = sim_allocation_at(address);
     if (!a || !a->uses || address - a->address >= a->bytes)
         return;
-    if (sim_is_in_the_way(a, address, bytes, how))
+    if (sim_use_conflicts(a, address, bytes, how))
         sim_note_conflict(a, address, bytes, how);
     sim_note_use(a, address, bytes, how);
 }

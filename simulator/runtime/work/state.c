@@ -46,11 +46,11 @@ static Piece next_piece(Piece p)
 static Digest digest_of(Piece p)
 {
     const Allocation *a = p.allocation;
-    const uint64_t about[] = {a->address, a->bytes, a->kind, (uint64_t)a->device, a->open_to};
+    const uint64_t about[] = {a->address, a->bytes, a->kind, (uint64_t)a->device, a->accessible_by};
     Digest digest = {{0}};
     if (p.bytes == 0) {
         sim_digest(&digest, about, sizeof about);
-        sim_digest_known(&digest, a);
+        sim_digest_tracked(&digest, a);
     } else {
         sim_digest(&digest, a->memory + p.first, p.bytes);
         sim_digest_written(&digest, a, p.first, p.bytes);
@@ -70,7 +70,7 @@ static bool is_kernels_own(const Allocation *a)
 bool sim_used_shared(uint64_t launch)
 {
     for (const Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address))
-        if ((a->read_in == launch || a->changes_in == launch) && !is_kernels_own(a))
+        if ((a->last_reading_launch == launch || a->last_writing_launch == launch) && !is_kernels_own(a))
             return true;
     return false;
 }
@@ -174,13 +174,13 @@ void sim_op_changes(const void *pointer, size_t bytes)
 
 void sim_op_ran(void)
 {
-    const Ran ran = sim_last_ran();
+    const LaunchResult ran = sim_last_launch();
     if (!goes_on())
         return;
-    if (!ran.knows_changes)
+    if (!ran.write_set_known)
         sim_forget_state();
     for (Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address))
-        if (a->changes_in == ran.number)
+        if (a->last_writing_launch == ran.number)
             forget_pieces(a, 0, piece_count(a));
 }
 
@@ -188,13 +188,13 @@ void sim_op_ran(void)
 
 static bool keep(Piece p, size_t number, const Digest *digest, uint64_t launch, size_t most, Changes *changes)
 {
-    const size_t written = sim_bytes_of_written(p.allocation, p.bytes), aligned = sim_aligned(p.bytes, sizeof(uint64_t)),
+    const size_t written = sim_written_size(p.allocation, p.bytes), aligned = sim_aligned(p.bytes, sizeof(uint64_t)),
                  bytes = sizeof(Change) + aligned + written;
     Change *c = bytes <= most - changes->bytes ? malloc(bytes) : NULL;
     if (!c)
         return false;
     *c = (Change){.next = changes->first, .address = p.allocation->address + p.first, .bytes = p.bytes, .piece = number,
-                  .digest = *digest, .unread = p.allocation->read_in != launch};
+                  .digest = *digest, .unread = p.allocation->last_reading_launch != launch};
     memcpy(c->memory, p.allocation->memory + p.first, p.bytes);
     c->written = written ? (void *)(c->memory + aligned) : NULL;
     sim_get_written(p.allocation, p.first, p.bytes, c->written);
