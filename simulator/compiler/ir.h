@@ -165,6 +165,7 @@ typedef struct IrModule {
     const char **files;    // for .file; index 0 is the source itself and has number 1 in PTX
     uint32_t file_count;
     Arena *arena;          // the compilation's
+    Arena scratch;         // of the pass that runs; freed after it
     uint32_t line, file;   // that ir.c gives to each new instruction: the front end and the passes set it
 } IrModule;
 

@@ -1,0 +1,49 @@
+// dominators.h: the dominator tree and the natural loops of a function, as they were when they were computed.
+#ifndef DOMINATORS_H
+#define DOMINATORS_H
+
+#include "compiler/rewrite.h"
+
+typedef struct Dominators { // tables indexed by the id of a block
+    IrBlock **order;        // reachable blocks in reverse postorder
+    uint32_t count;
+    uint32_t *number;       // index in `order`, or UINT32_MAX: unreachable
+    IrBlock **parent;       // immediate dominator; NULL: entry
+    IrBlock **first_child, **sibling; // in reverse postorder
+    uint32_t *enter, *leave; // of a walk over the tree: a dominates b if a's interval holds b's
+} Dominators;
+
+Dominators *dominators_of(IrModule *module, IrFunction *function);
+bool block_dominates(const Dominators *d, const IrBlock *a, const IrBlock *b);
+// Whether the value is available at the user, which is not a phi.
+bool value_dominates(const Dominators *d, const IrInstruction *value, const IrInstruction *user);
+IrBlock *common_dominator(const Dominators *d, IrBlock *a, IrBlock *b);
+
+// ---- loops.c
+
+typedef struct Loop Loop;
+struct Loop {
+    IrBlock *header;
+    Loop *parent, *next; // next: in Loops.all, where an inner loop comes before its outer one
+    uint32_t depth;      // 1: in no other loop
+    IrBlock **blocks;    // with those of inner loops, in reverse postorder
+    uint32_t block_count;
+};
+
+typedef struct Loops {
+    Loop *all;
+    Loop **innermost; // of a block's id, or NULL
+    uint32_t count, block_capacity;
+} Loops;
+
+Loops *loops_of(IrModule *module, IrFunction *function, const Dominators *d);
+bool loop_contains(const Loops *loops, const Loop *loop, const IrBlock *block);
+// The only predecessor of the header outside the loop, if it goes nowhere else; or NULL.
+IrBlock *loop_preheader(const Loops *loops, const Loop *loop);
+// The only predecessor of the header in the loop, or NULL.
+IrBlock *loop_latch(const Loops *loops, const Loop *loop);
+bool loop_invariant(const Loops *loops, const Loop *loop, const IrInstruction *value);
+// Gives each loop a preheader, and each exit of it predecessors in the loop only. Afterwards the analyses are stale.
+bool loops_simplify(IrModule *module, IrFunction *function);
+
+#endif

@@ -1,0 +1,370 @@
+// rewrite.c: changes to functions that have been built, for the passes. All of them keep the lists of uses and predecessors.
+#include "compiler/intrinsics.h"
+#include "compiler/rewrite.h"
+
+#include <string.h>
+
+// ---- Values
+
+bool ir_has_one_use(const IrInstruction *value)
+{
+    return value->uses && !value->uses->next;
+}
+
+void ir_replace_uses(IrInstruction *value, IrInstruction *by)
+{
+    if (value == by)
+        return;
+    while (value->uses)
+        ir_set_operand(value->uses->user, value->uses->operand, by);
+}
+
+static void unlink(IrInstruction *instruction)
+{
+    IrBlock *block = instruction->block;
+    if (instruction->previous)
+        instruction->previous->next = instruction->next;
+    else
+        block->first = instruction->next;
+    if (instruction->next)
+        instruction->next->previous = instruction->previous;
+    else
+        block->last = instruction->previous;
+    instruction->previous = instruction->next = NULL;
+    instruction->block = NULL;
+}
+
+void ir_remove(IrInstruction *instruction)
+{
+    for (uint32_t k = 0; k < instruction->operand_count; k++)
+        ir_set_operand(instruction, k, NULL);
+    instruction->operand_count = 0;
+    unlink(instruction);
+}
+
+void ir_replace(IrInstruction *instruction, IrInstruction *by)
+{
+    ir_replace_uses(instruction, by);
+    ir_remove(instruction);
+}
+
+void ir_move_before(IrInstruction *place, IrInstruction *instruction)
+{
+    if (place == instruction || place->previous == instruction)
+        return;
+    unlink(instruction);
+    ir_link_before(place, instruction);
+}
+
+static uint32_t load_effects(const IrInstruction *load)
+{
+    if (load->flags & IR_VOLATILE)
+        return INTRINSIC_READS | INTRINSIC_WRITES | INTRINSIC_UNIQUE;
+    const bool immutable = load->space == IR_PARAMETER || load->space == IR_CONSTANT || (load->flags & IR_READ_ONLY);
+    return immutable ? INTRINSIC_PURE : INTRINSIC_READS;
+}
+
+uint32_t ir_effects(const IrInstruction *instruction)
+{
+    switch (instruction->op) {
+    case IR_LOAD:
+    case IR_LOAD_VECTOR:
+        return load_effects(instruction);
+    case IR_STORE:
+    case IR_STORE_VECTOR:
+        return INTRINSIC_WRITES;
+    case IR_COPY:
+        return INTRINSIC_READS | INTRINSIC_WRITES;
+    case IR_INTRINSIC:
+        return instruction->intrinsic->effects;
+    case IR_CALL:
+        return INTRINSIC_READS | INTRINSIC_WRITES | INTRINSIC_ORDERS | INTRINSIC_CONVERGENT | INTRINSIC_UNIQUE;
+    default:
+        return instruction->op < IR_LOAD || instruction->op == IR_ELEMENT ? INTRINSIC_PURE : INTRINSIC_WRITES | INTRINSIC_CONVERGENT;
+    }
+}
+
+bool ir_is_pure(const IrInstruction *instruction)
+{
+    return instruction->op != IR_PHI && instruction->op != IR_ALLOCA && ir_effects(instruction) == INTRINSIC_PURE;
+}
+
+bool ir_is_removable(const IrInstruction *instruction)
+{
+    if (ir_is_terminator(instruction))
+        return false;
+    const uint32_t kept = INTRINSIC_WRITES | INTRINSIC_ORDERS | INTRINSIC_CONVERGENT | INTRINSIC_NO_RETURN;
+    return !(ir_effects(instruction) & kept);
+}
+
+IrInstruction *ir_clone(IrModule *module, IrFunction *function, const IrInstruction *instruction)
+{
+    IrInstruction *clone = ir_new_instruction(module, function, instruction->op, instruction->type, instruction->operand_count,
+                                              instruction->operands);
+    IrInstruction copy = *instruction;
+    copy.id = clone->id;
+    copy.operands = clone->operands;
+    copy.operand_uses = clone->operand_uses;
+    copy.uses = NULL;
+    copy.block = NULL;
+    copy.previous = copy.next = NULL;
+    *clone = copy;
+    return clone;
+}
+
+// An instruction for an expression takes the line of the place where it is needed.
+static IrInstruction *made_before(IrModule *module, IrInstruction *place, IrOp op, IrType type, uint32_t count,
+                                  IrInstruction *const *operands, uint32_t flags)
+{
+    IrInstruction *made = ir_insert_before(module, place, op, type, count, operands);
+    made->flags = flags;
+    made->line = place->line;
+    made->file = place->file;
+    return made;
+}
+
+IrInstruction *ir_binary(IrModule *module, IrInstruction *place, IrOp op, IrInstruction *a, IrInstruction *b, uint32_t flags)
+{
+    IrInstruction *made = made_before(module, place, op, a->type, 2, (IrInstruction *[]){a, b}, flags);
+    if (op == IR_MUL_WIDE)
+        made->type = IR_B64;
+    return made;
+}
+
+IrInstruction *ir_compare(IrModule *module, IrInstruction *place, IrCompare compare, IrInstruction *a, IrInstruction *b, uint32_t flags)
+{
+    IrInstruction *made = made_before(module, place, IR_COMPARE, IR_PRED, 2, (IrInstruction *[]){a, b}, flags);
+    made->compare = compare;
+    return made;
+}
+
+IrInstruction *ir_convert(IrModule *module, IrInstruction *place, IrType type, IrInstruction *value, uint32_t flags)
+{
+    return made_before(module, place, IR_CONVERT, type, 1, &value, flags);
+}
+
+IrInstruction *ir_select(IrModule *module, IrInstruction *place, IrInstruction *condition, IrInstruction *a, IrInstruction *b)
+{
+    IrInstruction *made = made_before(module, place, IR_SELECT, a->type, 3, (IrInstruction *[]){condition, a, b}, 0);
+    made->space = a->space == b->space ? a->space : IR_GENERIC;
+    return made;
+}
+
+IrInstruction *ir_phi(IrModule *module, IrBlock *block, IrType type)
+{
+    IrInstruction *phi = ir_new_instruction(module, block->function, IR_PHI, type, 0, NULL);
+    if (block->first)
+        ir_link_before(block->first, phi);
+    else
+        ir_link_last(block, phi);
+    phi->line = phi->file = 0;
+    return phi;
+}
+
+// ---- Edges
+
+// An edge whose two ends are the same twice is the first entry for target 0, the second for target 1.
+uint32_t ir_edge_index(const IrBlock *from, uint32_t target)
+{
+    const IrInstruction *end = from->last;
+    const IrBlock *to = end->target[target];
+    bool skips_one = target == 1 && end->target[0] == to;
+    for (uint32_t k = 0; k < to->predecessor_count; k++)
+        if (to->predecessors[k] == from) {
+            if (!skips_one)
+                return k;
+            skips_one = false;
+        }
+    return UINT32_MAX;
+}
+
+static void remove_operand(IrInstruction *instruction, uint32_t index)
+{
+    for (uint32_t k = index; k + 1 < instruction->operand_count; k++)
+        ir_set_operand(instruction, k, instruction->operands[k + 1]);
+    ir_set_operand(instruction, instruction->operand_count - 1, NULL);
+    instruction->operand_count--;
+}
+
+void ir_remove_predecessor(IrBlock *block, uint32_t index)
+{
+    for (IrInstruction *phi = block->first; phi && phi->op == IR_PHI; phi = phi->next)
+        remove_operand(phi, index);
+    for (uint32_t k = index; k + 1 < block->predecessor_count; k++)
+        block->predecessors[k] = block->predecessors[k + 1];
+    block->predecessor_count--;
+}
+
+void ir_make_jump(IrModule *module, IrBlock *block, uint32_t kept_target)
+{
+    IrInstruction *branch = block->last;
+    IrBlock *kept = branch->target[kept_target];
+    ir_remove_predecessor(branch->target[!kept_target], ir_edge_index(block, !kept_target));
+    const uint32_t line = branch->line, file = branch->file;
+    ir_remove(branch);
+    IrInstruction *jump = ir_append(module, block, IR_JUMP, IR_VOID, 0, NULL);
+    jump->target[0] = kept;
+    jump->line = line;
+    jump->file = file;
+}
+
+static void append_predecessor(IrModule *module, IrBlock *block, IrBlock *predecessor)
+{
+    const uint32_t count = block->predecessor_count;
+    if ((count & (count - 1)) == 0) {
+        IrBlock **more = ir_allocate(module, (count ? 2 * count : 1) * sizeof(IrBlock *));
+        if (count)
+            memcpy(more, block->predecessors, count * sizeof(IrBlock *));
+        block->predecessors = more;
+    }
+    block->predecessors[block->predecessor_count++] = predecessor;
+}
+
+void ir_redirect(IrModule *module, IrBlock *from, uint32_t target, IrBlock *to)
+{
+    ir_remove_predecessor(from->last->target[target], ir_edge_index(from, target));
+    from->last->target[target] = to;
+    append_predecessor(module, to, from);
+}
+
+IrBlock *ir_split_edge(IrModule *module, IrBlock *from, uint32_t target)
+{
+    IrBlock *to = from->last->target[target];
+    IrBlock *middle = ir_new_block_before(module, to);
+    const uint32_t index = ir_edge_index(from, target);
+    IrInstruction *jump = ir_append(module, middle, IR_JUMP, IR_VOID, 0, NULL);
+    jump->target[0] = to;
+    jump->line = jump->file = 0;
+    from->last->target[target] = middle;
+    to->predecessors[index] = middle;
+    append_predecessor(module, middle, from);
+    return middle;
+}
+
+// ---- Blocks
+
+static void unlink_block(IrBlock *block)
+{
+    IrFunction *function = block->function;
+    if (block->previous)
+        block->previous->next = block->next;
+    else
+        function->first = block->next;
+    if (block->next)
+        block->next->previous = block->previous;
+    else
+        function->last = block->previous;
+    block->previous = block->next = NULL;
+}
+
+static void link_block_before(IrFunction *function, IrBlock *place, IrBlock *block)
+{
+    IrBlock *previous = place ? place->previous : function->last;
+    block->previous = previous;
+    block->next = place;
+    if (previous)
+        previous->next = block;
+    else
+        function->first = block;
+    if (place)
+        place->previous = block;
+    else
+        function->last = block;
+}
+
+void ir_move_block_before(IrBlock *place, IrBlock *block)
+{
+    if (place == block || (place && place->previous == block))
+        return;
+    unlink_block(block);
+    link_block_before(block->function, place, block);
+}
+
+IrBlock *ir_new_block_before(IrModule *module, IrBlock *place)
+{
+    IrBlock *block = ir_new_block(module, place->function);
+    ir_move_block_before(place, block);
+    return block;
+}
+
+void ir_remove_block(IrBlock *block)
+{
+    for (uint32_t k = ir_target_count(block); k-- > 0;)
+        ir_remove_predecessor(block->last->target[k], ir_edge_index(block, k));
+    while (block->last)
+        ir_remove(block->last);
+    unlink_block(block);
+}
+
+static void mark_reachable(IrModule *module, IrFunction *function, bool *reached)
+{
+    IrBlock **stack = ir_scratch(module, (function->next_block + 1) * sizeof *stack);
+    uint32_t count = 0;
+    stack[count++] = function->first;
+    reached[function->first->id] = true;
+    while (count) {
+        const IrBlock *block = stack[--count];
+        for (uint32_t k = 0; k < ir_target_count(block); k++) {
+            IrBlock *to = block->last->target[k];
+            if (reached[to->id])
+                continue;
+            reached[to->id] = true;
+            stack[count++] = to;
+        }
+    }
+}
+
+// A value of an unreachable block may be used in others that are unreachable.
+static void drop_uses(IrModule *module, IrBlock *block)
+{
+    for (IrInstruction *i = block->first; i; i = i->next)
+        if (i->uses)
+            ir_replace_uses(i, ir_undefined(module, block->function, i->type));
+}
+
+void ir_remove_unreachable(IrModule *module, IrFunction *function)
+{
+    bool *reached = ir_scratch(module, function->next_block);
+    mark_reachable(module, function, reached);
+    for (IrBlock *block = function->first; block; block = block->next)
+        if (!reached[block->id])
+            drop_uses(module, block);
+    for (IrBlock *block = function->first, *next; block; block = next) {
+        next = block->next;
+        if (!reached[block->id])
+            ir_remove_block(block);
+    }
+}
+
+IrBlock *ir_split_block(IrModule *module, IrInstruction *first_moved)
+{
+    IrBlock *block = first_moved->block, *rest = ir_new_block(module, block->function);
+    ir_move_block_before(block->next == rest ? NULL : block->next, rest);
+    for (IrInstruction *i = first_moved, *next; i; i = next) {
+        next = i->next;
+        unlink(i);
+        ir_link_last(rest, i);
+    }
+    for (uint32_t k = 0; k < ir_target_count(rest); k++) {
+        IrBlock *to = rest->last->target[k];
+        for (uint32_t p = 0; p < to->predecessor_count; p++)
+            if (to->predecessors[p] == block)
+                to->predecessors[p] = rest;
+    }
+    ir_jump(module, block, rest);
+    block->last->line = block->last->file = 0;
+    return rest;
+}
+
+bool ir_is_phi(const IrInstruction *instruction)
+{
+    return instruction->op == IR_PHI;
+}
+
+IrInstruction *ir_first_not_phi(const IrBlock *block)
+{
+    IrInstruction *i = block->first;
+    while (i && i->op == IR_PHI)
+        i = i->next;
+    return i;
+}
