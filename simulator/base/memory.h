@@ -1,6 +1,6 @@
 // memory.h: arenas, slices of text and the end of a process: what needs neither CUDA's headers nor a platform.
-#ifndef MEMORY_H
-#define MEMORY_H
+#ifndef BASE_MEMORY_H
+#define BASE_MEMORY_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,6 @@
-// barriers.c: do the threads of a block come to a barrier as CUDA asks for? Since compute capability 7.0 it waits
-// for the threads that have not ended, so that one may return before it. A mistake is one that goes past it, alive, to
-// what those behind the barrier run, too, and one that comes to another barrier.
-#define _GNU_SOURCE // getline
+// barriers.c: barrier divergence. From compute capability 7.0 on a barrier waits for the threads that have not exited, so a thread may
+// return before it. It is a mistake if a thread bypasses the barrier and continues with code that also follows the barrier, or if
+// threads wait at different barriers.
 #include "checker/kernel_checks.h"
 
 #include <stdlib.h>
@@ -12,11 +11,10 @@ static const Instr *instruction_before(const WarpSplit *p)
     return p->pc ? &p->frame->function->program->code[p->pc - 1] : p->frame->function->program->code;
 }
 
-// ---- Who goes past a barrier
+// ---- Threads that bypass a barrier
 
-// Whether threads that have run the instruction `from` may come to `to`; with NOWHERE, to the end without coming to
-// `avoided`.
-static bool leads_to(const Program *p, uint32_t from, uint32_t to, uint32_t avoided)
+// Whether `to` is reachable from the instruction `from`; to == NOWHERE: the end, by a way that does not contain `avoided`.
+static bool is_reachable(const Program *p, uint32_t from, uint32_t to, uint32_t avoided)
 {
     bool *seen = calloc((size_t)p->count + 1, sizeof *seen), found = false;
     uint32_t *list = malloc(((size_t)p->count + 1) * sizeof *list), count = 0;
@@ -31,10 +29,10 @@ static bool leads_to(const Program *p, uint32_t from, uint32_t to, uint32_t avoi
         const uint32_t targets = i->control == BRANCH ? 1 : i->control == BRANCH_INDEXED ? (uint32_t)i->target_count : 0;
         found = ends && to == NOWHERE;
         for (uint32_t n = 0; n <= targets; n++) {
-            const bool on = n == targets; // to the next one
-            if (on && (ends || jumps) && i->guard == NOWHERE)
+            const bool falls_through = n == targets;
+            if (falls_through && (ends || jumps) && i->guard == NOWHERE)
                 continue;
-            const uint32_t next = on ? at + 1 : i->control == BRANCH ? i->target : i->targets[n];
+            const uint32_t next = falls_through ? at + 1 : i->control == BRANCH ? i->target : i->targets[n];
             if (next >= p->count) {
                 found |= to == NOWHERE;
             } else if (next == to) {
@@ -50,42 +48,22 @@ static bool leads_to(const Program *p, uint32_t from, uint32_t to, uint32_t avoi
     return found;
 }
 
-// Whether the source has a `return` between two instructions. Compilers make one of the same store before a return and
-// at the kernel's end, and then threads that return run what stands behind the barriers.
-static bool returns_between(const Block *b, uint32_t from, uint32_t to)
-{
-    const Instr *code = b->launch->kernel->program->code;
-    const Place first = sim_place_of(b->launch, 0, 0, &code[from], ""), last = sim_place_of(b->launch, 0, 0, &code[to], "");
-    FILE *file = first.line > 0 && last.line > 0 && strcmp(first.file, last.file) == 0 ? sim_open_source(first.file) : NULL;
-    if (!file)
-        return true; // nobody knows
-    char *text = NULL;
-    size_t room = 0;
-    bool returns = false;
-    for (int line = 1; line < last.line && getline(&text, &room, file) >= 0; line++)
-        returns |= line >= first.line && strstr(text, "return");
-    free(text);
-    fclose(file);
-    return returns;
-}
-
-// Whether a thread that ended behind the instruction `last`, and jumped from `jumped` before, has gone past the barrier:
-// from there nobody comes to it any more, while all that it lets go on come there, too.
-static bool goes_past(Block *b, uint32_t barrier, uint32_t last, uint32_t jumped)
+// Whether a thread that exited after the instruction `last` has bypassed the barrier: the barrier is not reachable from there, and all
+// ways from the barrier to the end contain `last`.
+static bool bypasses(Block *b, uint32_t barrier, uint32_t last)
 {
     const Program *p = b->launch->kernel->program;
-    for (size_t k = 0; k < sizeof b->passers / sizeof *b->passers; k++)
-        if (b->passers[k].known && b->passers[k].barrier == barrier && b->passers[k].last == last &&
-            b->passers[k].jumped == jumped)
-            return b->passers[k].goes_past;
-    const bool past = last < p->count && !leads_to(p, last, barrier, NOWHERE) && leads_to(p, barrier, last, NOWHERE) &&
-                      !leads_to(p, barrier, NOWHERE, last) && !returns_between(b, jumped, barrier);
-    b->passers[b->passer++ % (sizeof b->passers / sizeof *b->passers)] = (Passer){barrier, last, jumped, true, past};
+    for (size_t k = 0; k < sizeof b->bypass_checks / sizeof *b->bypass_checks; k++)
+        if (b->bypass_checks[k].known && b->bypass_checks[k].barrier == barrier && b->bypass_checks[k].last == last)
+            return b->bypass_checks[k].bypassed;
+    const bool past = last < p->count && !is_reachable(p, last, barrier, NOWHERE) && is_reachable(p, barrier, last, NOWHERE) &&
+                      !is_reachable(p, barrier, NOWHERE, last);
+    b->bypass_checks[b->bypass_check_count++ % (sizeof b->bypass_checks / sizeof *b->bypass_checks)] = (BypassCheck){barrier, last, true, past};
     return past;
 }
 
-// Where in the kernel itself lanes are that are at an instruction of a call: at it, or at the call that led there.
-static uint32_t place_in_kernel(const Frame *f, uint32_t at)
+// The index in the kernel's own code of an instruction of a frame, or of the call that led to it.
+static uint32_t index_in_kernel(const Frame *f, uint32_t at)
 {
     for (; f->caller; f = f->caller)
         at = (uint32_t)(f->call - f->caller->function->program->code);
@@ -94,23 +72,21 @@ static uint32_t place_in_kernel(const Frame *f, uint32_t at)
 
 void sim_note_end(Warp *w, const WarpSplit *p, uint32_t mask)
 {
-    const uint32_t end = p->pc - 1, before = p->jumped != NOWHERE && p->landed == end ? p->jumped : end ? end - 1 : 0;
-    const uint32_t last = place_in_kernel(p->frame, before), jumped = p->jumped == NOWHERE ? last : p->jumped;
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    const uint32_t end = p->pc - 1, before = p->jump_from != NOWHERE && p->jump_to == end ? p->jump_from : end ? end - 1 : 0;
+    const uint32_t last = index_in_kernel(p->frame, before);
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
         w->last[__builtin_ctz(rest)] = last;
-        w->jumped[__builtin_ctz(rest)] = p->frame->caller ? last : jumped;
-    }
     sim_check_cluster_exit(w, &p->frame->function->program->code[end], mask);
 }
 
-// How many threads have ended that went past the barrier at which the path has waited.
-static uint32_t count_passers(Block *b, const WarpSplit *waited)
+// The exited threads that bypassed the barrier at which this split waits.
+static uint32_t count_bypassing(Block *b, const WarpSplit *waited)
 {
-    const uint32_t barrier = place_in_kernel(waited->frame, waited->pc ? waited->pc - 1 : 0);
+    const uint32_t barrier = index_in_kernel(waited->frame, waited->pc ? waited->pc - 1 : 0);
     uint32_t count = 0;
     for (uint32_t t = 0; t < b->threads; t++) {
         const Warp *w = &b->warps[t / LANES];
-        count += !(w->live >> t % LANES & 1) && goes_past(b, barrier, w->last[t % LANES], w->jumped[t % LANES]);
+        count += !(w->live >> t % LANES & 1) && bypasses(b, barrier, w->last[t % LANES]);
     }
     return count;
 }
@@ -134,8 +110,8 @@ void sim_check_arrivals(Block *b, const Barrier *barrier)
             of_first = first ? of_first : &b->warps[n];
             first = first ? first : p;
         }
-    const uint32_t passers = first && !other && barrier->count < b->threads ? count_passers(b, first) : 0;
-    if (!other && passers == 0)
+    const uint32_t bypassing = first && !other && barrier->count < b->threads ? count_bypassing(b, first) : 0;
+    if (!other && bypassing == 0)
         return;
     const Warp *warps[] = {of_first, of_other};
     const WarpSplit *splits[] = {first, other};
@@ -144,14 +120,13 @@ void sim_check_arrivals(Block *b, const Barrier *barrier)
     for (int k = 0; k < count; k++)
         places[k] =
             sim_place_of(b->launch, b->number, (uint32_t)(warps[k]->number * LANES + __builtin_ctz(splits[k]->mask)),
-                         instruction_before(splits[k]), "waits at the barrier");
+                         instruction_before(splits[k]), "waiting");
     char title[160];
     if (other)
-        snprintf(title, sizeof title, "threads of a block wait at different barriers, one for the other");
+        snprintf(title, sizeof title, "threads of one block wait at two different barriers");
     else
-        snprintf(title, sizeof title, "%u of the block's %u threads never come to this barrier: they go past it, and end",
-                 passers, b->threads);
-    sim_await_turn(b);
+        snprintf(title, sizeof title, "%u of the block's %u threads bypass this barrier and exit", bypassing, b->threads);
+    sim_wait_for_earlier_blocks(b); // not from a speculative run
     sim_add_finding(BARRIER_MISUSE, title, places, count,
-                    "__syncthreads() must be reached by all threads of the block, at the same place");
+                    "move __syncthreads() to where all threads of the block execute it");
 }

@@ -84,19 +84,19 @@ static bool is_in_memcpy_async(const Module *m, int file)
     return false;
 }
 
-// Whether cuda::memcpy_async starts the copy: NVIDIA documents it without such a fence.
+// True if cuda::memcpy_async starts the copy: NVIDIA documents it without such a fence.
 static bool is_from_library(const Warp *w, const Instr *i)
 {
     const Module *m = w->block->launch->module;
-    const Instr *call = w->path->frame->call; // with -G nothing is inlined
+    const Instr *call = w->current_split->frame->call; // with -G nothing is inlined
     return is_in_memcpy_async(m, i->statement->caller_file) ||
            (call && is_in_memcpy_async(m, call->statement->source_file));
 }
 
 static void warn_of_library(void)
 {
-    static atomic_flag said = ATOMIC_FLAG_INIT;
-    if (!atomic_flag_test_and_set(&said))
+    static atomic_flag printed = ATOMIC_FLAG_INIT;
+    if (!atomic_flag_test_and_set(&printed))
         fprintf(stderr, "simulator: cuda::memcpy_async signals a cuda::barrier without the fence after its init that PTX requires; "
                         "this is the library's responsibility, not a finding\n");
 }
@@ -106,10 +106,10 @@ void sim_check_bulk_copy(Warp *w, const Instr *i, int lane, uint64_t address, si
     const Block *b = w->block;
     const AsyncWriters *e = b->engine;
     const uint32_t fenced = out || e->fenced > e->inits_fenced ? e->fenced : e->inits_fenced;
-    for (size_t unit = address / UNIT; bytes > 0 && !sim_names_block(address) && unit <= (address + bytes - 1) / UNIT;
+    for (size_t unit = address / UNIT; bytes > 0 && !sim_has_block_rank(address) && unit <= (address + bytes - 1) / UNIT;
          unit++)
         if (e->writers[unit].time > fenced) {
-            sim_await_turn(w->block); // not from a speculative run
+            sim_wait_for_earlier_blocks(w->block); // not from a speculative run
             if (!out && is_from_library(w, i))
                 warn_of_library();
             else

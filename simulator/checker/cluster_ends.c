@@ -1,10 +1,9 @@
-// cluster_ends.c: shared memory of a block of a cluster ends with the block.
+// cluster_ends.c: the shared memory of a block of a cluster ends with the block.
 //
-// A thread of another block that accesses it is right if some thread of the owner knows of the access before it ends:
-// by the cluster's barrier, whatever its semantics, by an mbarrier or by a flag. Asked when the owner ends, of the last
-// access of each thread: those before it are ordered with it. Copies of the copy engine tell an mbarrier, and do not
-// count. An atomic operation or a strong write may itself be the flag for which the owner's threads wait: it does not
-// count where they look at the same word.
+// An access by a thread of another block is correct if it happens before the exit of some thread of the owner: by the cluster's
+// barrier, an mbarrier or a flag. It is checked at the owner's end, for the last access of each remote thread: earlier ones are ordered
+// with it. Bulk copies signal an mbarrier and do not count. An atomic operation or strong write may itself be the flag for which the
+// owner waits: it does not count if the owner's threads read the same word.
 #include "checker/kernel_checks.h"
 
 #include <stdlib.h>
@@ -12,24 +11,24 @@
 
 enum { WORD = 4 };
 
-typedef struct Visit { // the last one of a thread of another block; no time: there was none
+typedef struct RemoteAccess { // a remote thread's last access; time 0: none
     uint32_t time, site, word;
-    uint32_t meeting; // of the cluster's barrier, behind which the access has been made
-} Visit;
+    uint32_t phase; // number of the cluster barrier's phase at the end of which the access has completed
+} RemoteAccess;
 
 struct ClusterAccesses {
-    uint32_t met; // the last meeting that a thread of the owner has waited for
-    bool some;
-    uint8_t *looked;  // at words, by the owner's threads, with strong or atomic accesses: a bit each
-    Visit of[][2];    // by rank, warp and lane; plain, and others
+    uint32_t last_phase;    // the last phase for which a thread of the owner has waited
+    bool any_remote;        // `of` has an access
+    uint8_t *polled;        // a bit for each word that the owner's threads have read by strong or atomic accesses
+    RemoteAccess of[][2];   // by rank, warp and lane: plain accesses, and others
 };
 
-static size_t visitors(const Block *b)
+static size_t remote_threads(const Block *b)
 {
     return (size_t)b->launch->cluster_blocks * (size_t)b->warp_count * LANES;
 }
 
-static size_t looked_bytes(const Block *b)
+static size_t polled_bytes(const Block *b)
 {
     return b->launch->shared_bytes / WORD / 8 + 1;
 }
@@ -38,21 +37,21 @@ void sim_start_cluster_accesses(Block *b)
 {
     if (b->launch->cluster_blocks == 1)
         return;
-    const size_t bytes = sizeof *b->visits + visitors(b) * sizeof *b->visits->of;
+    const size_t bytes = sizeof *b->visits + remote_threads(b) * sizeof *b->visits->of;
     if (!b->visits)
-        b->visits = malloc(bytes + looked_bytes(b));
+        b->visits = malloc(bytes + polled_bytes(b));
     if (!b->visits)
         sim_die("out of memory for accesses within a cluster");
-    memset(b->visits, 0, bytes + looked_bytes(b));
-    b->visits->looked = (uint8_t *)b->visits + bytes;
+    memset(b->visits, 0, bytes + polled_bytes(b));
+    b->visits->polled = (uint8_t *)b->visits + bytes;
 }
 
-static void note_look(Block *b, const Access *access, uint32_t mask)
+static void note_poll(Block *b, const Access *access, uint32_t mask)
 {
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const size_t first = (size_t)(access->pointer[__builtin_ctz(rest)] - b->shared);
         for (size_t word = first / WORD; word <= (first + access->bytes - 1) / WORD; word++)
-            b->visits->looked[word / 8] |= (uint8_t)(1 << word % 8);
+            b->visits->polled[word / 8] |= (uint8_t)(1 << word % 8);
     }
 }
 
@@ -63,46 +62,45 @@ void sim_note_cluster_access(Warp *w, const Instr *i, const Access *access, uint
         return;
     if (owner == w->block) {
         if (kind == STRONG_READ || kind == ATOMIC_UPDATE)
-            note_look(owner, access, mask);
+            note_poll(owner, access, mask);
         return;
     }
-    owner->visits->some = true;
+    owner->visits->any_remote = true;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         const size_t thread = ((size_t)w->block->rank * (size_t)w->block->warp_count + (size_t)w->number) * LANES;
         owner->visits->of[thread + (size_t)l][!plain && kind != STRONG_READ] =
-            (Visit){.time = sim_time(w->block), .site = i->site & 0xfffff,
+            (RemoteAccess){.time = sim_time(w->block), .site = i->site & 0xfffff,
                     .word = (uint32_t)((size_t)(access->pointer[l] - owner->shared) / WORD),
-                    .meeting = w->block->cluster[0]->meetings + 1 + (w->arrived >> l & 1)};
+                    .phase = w->block->cluster[0]->cluster_phase + 1 + (w->arrived >> l & 1)};
     }
 }
 
 void sim_acquire_at_barrier(Warp *w, uint32_t mask, uint64_t key)
 {
     if (key == CLUSTER_KEY && w->block->visits)
-        w->block->visits->met = w->block->cluster[0]->meetings;
+        w->block->visits->last_phase = w->block->cluster[0]->cluster_phase;
     sim_sync_acquire(w, mask, key);
 }
 
-static void report(Warp *w, const Instr *end, uint32_t mask, uint64_t number, uint32_t thread, const Visit *visit)
+static void report(Warp *w, const Instr *end, uint32_t mask, uint64_t number, uint32_t thread, const RemoteAccess *remote)
 {
     const Launch *launch = w->block->launch;
     const Place places[] = {
-        sim_place_of(launch, number, thread, sim_instruction_at(visit->site), "accesses that block's shared memory"),
+        sim_place_of(launch, number, thread, sim_instruction_at(remote->site), "shared memory access"),
         sim_place_of(launch, w->block->number, (uint32_t)(w->number * LANES + __builtin_ctz(mask)), end,
-                     "ends, and its block with it")};
-    sim_add_finding(RACE_SHARED, "shared memory of a block of the cluster that may have ended", places, 2,
-                    "nothing keeps the block until the access has been made: its threads want to wait at the cluster's "
-                    "barrier, cluster.sync(), behind the last access");
+                     "exit, which ends the block,")};
+    sim_add_finding(RACE_SHARED, "a block accesses the shared memory of another block of the cluster, which may have exited", places, 2,
+                    "call cluster.sync() in all blocks after the last access");
 }
 
-// Whether one of the owner's threads keeps the block until the visit has been made.
-static bool is_kept(Block *owner, uint64_t number, unsigned warp, int lane, const Visit *v, bool plain)
+// True if one of the owner's threads has waited for the access.
+static bool is_awaited(Block *owner, uint64_t number, unsigned warp, int lane, const RemoteAccess *v, bool plain)
 {
     const struct ClusterAccesses *all = owner->visits;
     const AccessRecord e = {.block = (uint32_t)number, .time = v->time, .lanes = 1u << lane, .site = v->site & 0xfffff,
                      .warp = warp & 31, .kind = plain ? PLAIN_READ : ATOMIC_UPDATE, .bytes = 15};
-    return v->time == 0 || v->meeting <= all->met || (!plain && all->looked[v->word / 8] >> v->word % 8 & 1) ||
+    return v->time == 0 || v->phase <= all->last_phase || (!plain && all->polled[v->word / 8] >> v->word % 8 & 1) ||
            sim_block_acquired(owner, &e);
 }
 
@@ -110,18 +108,18 @@ void sim_check_cluster_exit(Warp *w, const Instr *end, uint32_t mask)
 {
     Block *owner = w->block;
     struct ClusterAccesses *all = owner->visits;
-    if (!all || !all->some || owner->live > (uint32_t)__builtin_popcount(mask))
+    if (!all || !all->any_remote || owner->live > (uint32_t)__builtin_popcount(mask))
         return;
-    all->some = false;
-    for (size_t t = 0; t < visitors(owner); t++) {
+    all->any_remote = false;
+    for (size_t t = 0; t < remote_threads(owner); t++) {
         const size_t threads = (size_t)owner->warp_count * LANES;
         const uint64_t number = owner->cluster[t / threads]->number;
         const uint32_t thread = (uint32_t)(t % threads);
         for (int k = 0; k < 2; k++)
-            if (!is_kept(owner, number, thread / LANES, (int)(thread % LANES), &all->of[t][k], k == 0)) {
-                sim_await_turn(owner);
+            if (!is_awaited(owner, number, thread / LANES, (int)(thread % LANES), &all->of[t][k], k == 0)) {
+                sim_wait_for_earlier_blocks(owner);
                 report(w, end, mask, number, thread, &all->of[t][k]);
-                return; // one is enough
+                return; // report it once
             }
     }
 }

@@ -46,7 +46,7 @@ static const struct {
 static Lock lock;
 static Finding *findings;
 static int finding_count;
-static uint64_t left_out; // occurrences beyond MOST_FINDINGS findings
+static uint64_t left_out; // occurrences beyond MAX_FINDINGS findings
 
 // ---- Places
 
@@ -136,12 +136,12 @@ static int add(FindingKind kind, const char *title, const Place *places, int cou
         sides[1] = first;
     }
     Finding *f = find(kind, title, sides, count);
-    if (!f && finding_count == MOST_FINDINGS) {
+    if (!f && finding_count == MAX_FINDINGS) {
         left_out++;
         return -1;
     }
     if (!f) {
-        findings = findings ? findings : calloc(MOST_FINDINGS, sizeof *findings);
+        findings = findings ? findings : calloc(MAX_FINDINGS, sizeof *findings);
         if (!findings)
             sim_die("out of memory for findings");
         f = &findings[finding_count++];
@@ -530,7 +530,7 @@ static void drop_consequences(void)
 
 void sim_say_findings(void)
 {
-    Finding *fresh[MOST_FINDINGS];
+    Finding *fresh[MAX_FINDINGS];
     size_t count = 0;
     sim_lock(&lock);
     drop_consequences();

@@ -1,4 +1,4 @@
-// findings.h: what the checker has found in a program, and how it is told.
+// findings.h: what the checker has found in a program, and how it is reported.
 #ifndef FINDINGS_H
 #define FINDINGS_H
 
@@ -11,62 +11,75 @@ typedef enum FindingKind {
 } FindingKind;
 
 typedef struct Place { // one side of a finding
-    char access[200]; // what was done there: "writes 4 bytes"
-    char kernel[200]; // empty: the host did it
-    char file[400];   // empty: unknown
-    int line;
+    char access[200];      // of a thread: "4-byte write", to which its index is appended; of the host: "cudaFree, called by the host"
+    char kernel[200];      // empty: the host
+    char file[400];        // empty: unknown
+    int line;              // 0: unknown
     char caller[120];      // on the host: "file:line" that called the function of this line; empty: unknown
-    uint64_t block_number; // of the first example, and its index
-    dim3 block, thread;
+    uint64_t block_number; // of the example
+    dim3 block, thread;    // its indices
 } Place;
 
-enum { FINDINGS_STATUS = 88 }; // a program with findings ends with it
+enum {
+    FINDINGS_STATUS = 88, // exit status of a program with errors
+    HINT_BYTES = 800
+};
 
-// Where a thread of a block is: at instruction i. `access` says what it does there.
+// The place of a thread that is at instruction i, or NULL.
 Place sim_place_of(const Launch *launch, uint64_t block_number, uint32_t thread, const Instr *i, const char *access);
-// The line of the host's source that calls the runtime now, or that holds the instruction that failed; the line of a
-// call that comes back to an address. host_lines.c says when they are known.
+// Sets the host's source line that called the runtime, or that holds the faulting instruction; the line of a call that returns to an
+// address. They stay unknown without debug information (host_lines.c).
 void sim_find_host_line(const void *instruction, Place *p);
 void sim_find_line_before(const void *return_address, Place *p);
-// Adds a finding. Of those of one kind at the same places there is one, and a count; the example is the one in the
-// first block. Title and hint are sentences; the hint may be empty. May be called by any host thread.
+// The number of the current call chain, from 1 on; 0 if it is not kept. Sets the host's source line of such a chain; false: unknown.
+int sim_call_site(void);
+bool sim_find_site(int site, Place *p);
+// Adds a finding, or an occurrence of one: findings of a kind at the same lines are one. The first block's example is shown.
+// hint: lines of help, in the imperative, and lines that begin with "note: "; or empty. Any host thread may call it.
 void sim_add_finding(FindingKind kind, const char *title, const Place *places, int count, const char *hint);
 
-// What tells a finding of a launch from its others without their words: the instructions that it is about, and what is wrong.
+// Identifies a finding of a launch without its text.
 typedef struct Cause {
     const Launch *launch;
     const Instr *first, *second; // the second may be NULL
-    int what;
+    int what;                    // distinguishes findings at the same instructions
 } Cause;
 
-typedef struct Example { // who did it
+typedef struct Example { // a thread that made the mistake
     uint64_t block_number;
     uint32_t thread; // of the block
 } Example;
 
-// The same for a finding with a cause. Its words are needed only where sim_find_once_more says so.
-void sim_add_finding_of(const Cause *cause, FindingKind kind, const char *title, const Place *places, int count, const char *hint);
-// Counts a finding that has been added with this cause, in the launch that runs. False: it has not, or one of these threads
-// may be an earlier example.
-bool sim_find_once_more(const Cause *cause, const Example *threads, int count);
-// Adds what ended a launch.
-void sim_add_fault(const Launch *launch);
-// A kernel needs what the simulator has not: without findings the program ends with CANNOT_RUN, for its result is worth nothing.
-void sim_note_lack(void);
-// Says on stderr what has been found since it was last asked: at the end of each launch, and of the program.
-void sim_say_findings(void);
-int sim_count_findings(void);
+typedef enum RaceExtent { WITHIN_WARP, WITHIN_BLOCK, ACROSS_BLOCKS } RaceExtent;
 
-enum { MOST_FINDINGS = 200 }; // more are counted, and not kept
-typedef struct TimesFound { // how often each of them was found, in the order in which they were first
+typedef struct RaceFacts { // of one racing pair
+    RaceExtent extent;
+    bool same_value; // both threads store the same value: a warning, unless $SIM_STRICT is set
+} RaceFacts;
+
+// The same for a finding with a cause; `race`: NULL if it is none. The text is needed only if sim_find_once_more returns false.
+void sim_add_finding_of(const Cause *cause, FindingKind kind, const char *title, const Place *places, int count, const char *hint,
+                        const RaceFacts *race);
+// Counts an occurrence. Returns false if no finding of the running launch has this cause, or one of these threads may be an earlier
+// example.
+bool sim_find_once_more(const Cause *cause, const Example *threads, int count);
+// Adds the fault that ended a launch.
+void sim_add_fault(const Launch *launch);
+// A kernel needs something that the simulator lacks: without errors the program ends with CANNOT_RUN.
+void sim_note_lack(void);
+// Prints the findings that are new since the last call: at the end of each launch, and of the program.
+void sim_say_findings(void);
+
+enum { MAX_FINDINGS = 200 }; // occurrences of others are only counted
+typedef struct TimesFound { // occurrences of each finding, in the order in which they were added
     int count;
-    uint64_t left_out, times[MOST_FINDINGS];
+    uint64_t left_out, times[MAX_FINDINGS];
 } TimesFound;
 TimesFound sim_times_found(void);
-// How often each was found between two moments; false: something new was.
-bool sim_found_more_often(const TimesFound *before, const TimesFound *behind, TimesFound *more);
-void sim_find_again(const TimesFound *more); // each so often, without another example
-// Ends the program now, in the midst of an access that cannot be made. Does not return, as there is a finding.
-void sim_end_with_findings(void);
+// Sets `more` to the difference of two such records; returns false if there are new findings.
+bool sim_found_more_often(const TimesFound *before, const TimesFound *after, TimesFound *more);
+void sim_find_again(const TimesFound *more); // adds these occurrences
+// Ends the program at an access that cannot be made. Does not return.
+void sim_end_with_findings(void) __attribute__((noreturn));
 
 #endif

@@ -209,7 +209,7 @@ static void describe_unallocated(uint64_t address, AddressText *d)
     sim_add_allocation_note(near, d->hint);
 }
 
-static void add_freed_notes(const Freed *f, char *hint)
+static void add_freed_notes(const FreedAllocation *f, char *hint)
 {
     char at[450];
     add_allocated_note(f->call, f->call_number, f->made_at, hint);
@@ -221,7 +221,7 @@ FindingKind sim_describe_address(uint64_t address, AddressText *d)
 {
     char bytes[100];
     const Allocation *a = sim_allocation_at(address);
-    const Freed *gone = sim_freed_at(address);
+    const FreedAllocation *gone = sim_freed_at(address);
     *d = (AddressText){.text = ""};
     if (address < NULL_BYTES) {
         describe_null(address, d);
@@ -260,7 +260,7 @@ static uint64_t argument_at(const Launch *launch, size_t offset)
 }
 
 // Whether an argument, or a member of one, points into a freed allocation.
-static bool points_into(const Launch *launch, const Freed *f)
+static bool points_into(const Launch *launch, const FreedAllocation *f)
 {
     for (size_t k = 0; k + 8 <= launch->kernel->kernel_param_bytes; k += 8)
         if (argument_at(launch, k) - f->address < f->bytes)
@@ -296,7 +296,7 @@ static const Allocation *overflowed(const Launch *launch, uint64_t address, cons
 FindingKind sim_describe_access(const Launch *launch, const Instr *i, uint64_t address, AddressText *d)
 {
     const Allocation *overflow = address < NULL_BYTES || holds(sim_allocation_at(address), address) ? NULL : overflowed(launch, address, i);
-    const Freed *gone = sim_freed_at(address);
+    const FreedAllocation *gone = sim_freed_at(address);
     if (overflow) {
         *d = (AddressText){.text = ""};
         describe_distance(address, overflow, d);
@@ -365,7 +365,7 @@ void sim_find_wrong_range(const char *call, const char *does, const void *pointe
         find_beyond_end(call, does, a, address, bytes);
         return;
     }
-    const uint64_t closed = holds(a, address) ? sim_first_closed(a, sim_current_device, address, bytes, false) : address + bytes;
+    const uint64_t closed = holds(a, address) ? sim_first_inaccessible(a, sim_current_device, address, bytes, false) : address + bytes;
     if (closed != address + bytes) {
         sim_describe_address(closed, &at);
         snprintf(title, sizeof title, "%s %s %zu bytes, among them %s", call, does, bytes, at.text);
@@ -416,7 +416,7 @@ void sim_find_wrong_free(const char *call, const void *pointer)
     AddressText at;
     const uint64_t address = (uint64_t)(uintptr_t)pointer;
     const Allocation *a = sim_allocation_at(address);
-    const Freed *gone = sim_freed_at(address);
+    const FreedAllocation *gone = sim_freed_at(address);
     const bool begins = a && a->address == address, twice = !holds(a, address) && gone && gone->address == address;
     sim_describe_address(address, &at);
     if (begins)

@@ -1,22 +1,22 @@
-// host_lines.c: which line of the host's source calls the runtime now, or has touched memory that it may not.
+// host_lines.c: the line of the host's source that calls the runtime, or that accesses memory it must not.
 //
-// The program's debug information tells (nvcc -Xcompiler -g1,-fno-optimize-sibling-calls), and addr2line, which comes
-// with the compiler, reads it (platform_linux.c). Where either is missing, the line stays unknown; so it does where the simulator is the
-// driver's library, since who loads that is often an interpreter, and where without -O CUDA's wrapper made a launch.
+// It needs the program's debug information (nvcc -Xcompiler -g1,-fno-optimize-sibling-calls) and addr2line, which comes with the
+// compiler. The line stays unknown without them, if the simulator is the driver's library, and for launches compiled without -O.
 #include "checker/findings.h"
 #include "base/platform.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_FRAMES = 40, MOST_LOOKUPS = 200 }; // each lookup starts a program
+enum { MAX_FRAMES = 40, MAX_LOOKUPS = 200 }; // each lookup starts a process
 
-// ---- Frames: where in the program functions go on
+// ---- Frames
 
 typedef struct Frames {
     int count;
-    uintptr_t moved_by, at[MOST_FRAMES]; // at: those in the program, innermost first
-    uint64_t hash;                       // of all of them
+    uintptr_t moved_by;       // load address of the program
+    uintptr_t at[MAX_FRAMES]; // addresses in the program, innermost first
+    uint64_t hash;            // of all addresses
 } Frames;
 
 static void add_frame(Frames *frames, const void *address)
@@ -24,12 +24,12 @@ static void add_frame(Frames *frames, const void *address)
     if (!sim_is_in_program(address, &frames->moved_by))
         return;
     frames->at[frames->count++] = (uintptr_t)address;
-    frames->hash = (frames->hash ^ (uintptr_t)address) * 0x100000001b3; // in the manner of FNV-1a
+    frames->hash = (frames->hash ^ (uintptr_t)address) * 0x100000001b3; // like FNV-1a
 }
 
 // ---- Their lines
 
-// Whether a file lies in the folder of CUDA's headers, or below it.
+// Whether a file is in the folder of CUDA's headers, or below it.
 static bool is_of_toolkit(const char *file)
 {
     char path[500];
@@ -51,7 +51,7 @@ typedef struct Line {
     char caller[sizeof((Place *)NULL)->caller];
 } Line;
 
-// "/x/" of "/x/simulator/checker/host_lines.c".
+// Copies "/x/" of "/x/simulator/checker/host_lines.c".
 static void copy_root(const char *file, char *root, size_t space)
 {
     int slashes = 0;
@@ -61,7 +61,7 @@ static void copy_root(const char *file, char *root, size_t space)
     snprintf(root, space, "%.*s", (int)length, file);
 }
 
-// Whether a file is the simulator's, or of a library that stands in for one of NVIDIA's.
+// Whether a file belongs to the simulator, or to a library that replaces one of NVIDIA's.
 static bool is_own(const char *file, const char *root)
 {
     const size_t length = strlen(root);
@@ -70,8 +70,8 @@ static bool is_own(const char *file, const char *root)
             strncmp(file + length, "libraries/", strlen("libraries/")) == 0);
 }
 
-// Takes the first line that is neither the simulator's own, as the first address's is, nor of CUDA's or the system's
-// headers; and the next such line, its caller's. What the lines hold: platform.h.
+// Takes the first line that is neither the simulator's, like the first address's, nor in CUDA's or the system's headers; and the next
+// such line, its caller's. platform.h describes the lines.
 static void take_line(FILE *lines, Line *found)
 {
     char text[500], root[500] = "";
@@ -81,7 +81,7 @@ static void take_line(FILE *lines, Line *found)
         const int line = colon ? atoi(colon + 1) : 0;
         address += strncmp(text, "0x", 2) == 0;
         if (line <= 0 || !slash || found->caller[0] || strlen(text) >= sizeof found->file)
-            continue; // read on, so that addr2line can end
+            continue; // read all lines, so that addr2line can end
         *colon = 0;
         if (address == 1 && !root[0])
             copy_root(text, root, sizeof root);
@@ -96,9 +96,9 @@ static void take_line(FILE *lines, Line *found)
     }
 }
 
-static void ask_line(const Frames *frames, Line *found)
+static void look_up(const Frames *frames, Line *found)
 {
-    uintptr_t addresses[MOST_FRAMES];
+    uintptr_t addresses[MAX_FRAMES];
     for (int k = 0; k < frames->count; k++)
         addresses[k] = frames->at[k] - frames->moved_by;
     FILE *lines = sim_open_lines(addresses, frames->count);
@@ -108,19 +108,19 @@ static void ask_line(const Frames *frames, Line *found)
     sim_close_lines(lines);
 }
 
-// A program may make one mistake very often: what was asked once is kept.
+// Keeps the results: a program may make one mistake very often.
 static void find_line(const Frames *frames, Place *p)
 {
     static Lock lock;
-    static Line known[MOST_LOOKUPS];
+    static Line known[MAX_LOOKUPS];
     static int count;
     sim_lock(&lock);
     int k = 0;
     while (k < count && known[k].hash != frames->hash)
         k++;
-    if (k == count && count < MOST_LOOKUPS) {
+    if (k == count && count < MAX_LOOKUPS) {
         known[count++].hash = frames->hash;
-        ask_line(frames, &known[k]);
+        look_up(frames, &known[k]);
     }
     if (k < count) {
         memcpy(p->file, known[k].file, sizeof p->file);
@@ -132,14 +132,53 @@ static void find_line(const Frames *frames, Place *p)
 
 void sim_find_host_line(const void *instruction, Place *p)
 {
-    void *called[MOST_FRAMES];
-    const int count = sim_backtrace(called, MOST_FRAMES - 1);
+    void *called[MAX_FRAMES];
+    const int count = sim_backtrace(called, MAX_FRAMES - 1);
     Frames frames = {.count = 0};
     add_frame(&frames, (const void *)sim_find_host_line);
-    for (int k = 0; k < count && frames.count > 0; k++) // a frame is where a call comes back to, behind it
+    for (int k = 0; k < count && frames.count > 0; k++) // a return address is the instruction after the call
         add_frame(&frames, (const char *)called[k] - (called[k] != instruction));
     if (frames.count > 0)
         find_line(&frames, p);
+}
+
+// ---- Call sites: where memory was allocated and freed, looked up only if a message names it
+
+enum { MAX_SITES = 1024, SITE_FRAMES = 16 };
+
+typedef struct CallChain {
+    uint64_t hash;
+    int count;
+    void *called[SITE_FRAMES]; // return addresses, innermost first
+} CallChain;
+
+static CallChain sites[MAX_SITES + 1]; // from 1 on; guarded by the lock of calls.h
+static int site_count;
+
+int sim_call_site(void)
+{
+    CallChain here = {.hash = 0};
+    here.count = sim_backtrace(here.called, SITE_FRAMES);
+    for (int k = 0; k < here.count; k++)
+        here.hash = (here.hash ^ (uintptr_t)here.called[k]) * 0x100000001b3;
+    for (int k = 1; k <= site_count; k++)
+        if (sites[k].hash == here.hash)
+            return k;
+    if (here.count <= 0 || site_count == MAX_SITES)
+        return 0;
+    sites[++site_count] = here;
+    return site_count;
+}
+
+bool sim_find_site(int site, Place *p)
+{
+    Frames frames = {.count = 0};
+    add_frame(&frames, (const void *)sim_find_host_line);
+    for (int k = 0; k < sites[site].count && frames.count > 0; k++)
+        add_frame(&frames, (const char *)sites[site].called[k] - 1);
+    if (frames.count > 0)
+        find_line(&frames, p);
+    return p->line > 0;
 }
 
 void sim_find_line_before(const void *return_address, Place *p)

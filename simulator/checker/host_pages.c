@@ -57,14 +57,14 @@ void sim_close_later(Uses *u, uint64_t first, uint64_t end, bool writes)
         continue;
 }
 
-Span sim_take_touched(Uses *u)
+Span sim_take_used_pages(Uses *u)
 {
     if (!u->wanted)
         return NO_PAGES;
     const Span touched = {u->touched, u->touched_end};
     u->touched = SIZE_MAX;
     u->touched_end = 0;
-    u->unsettled = sim_both(u->unsettled, touched);
+    u->unsettled = sim_span_union(u->unsettled, touched);
     return touched;
 }
 
@@ -79,7 +79,7 @@ static bool allow(const Uses *u, Span pages, PageAccess access)
 // Opens all pages.
 static void open_all(Uses *u)
 {
-    const Span pages = sim_both(u->marked, u->unsettled);
+    const Span pages = sim_span_union(u->marked, u->unsettled);
     if (u->marked.first < u->marked.end)
         allow(u, u->marked, ALL_ACCESS);
     for (size_t p = pages.first; p < pages.end; p++)
@@ -111,7 +111,7 @@ static void settle(Uses *u, Span pages)
     static const PageAccess ALLOWED[] = {[OPEN] = ALL_ACCESS, [CLOSED_TO_WRITES] = READ_ACCESS, [CLOSED] = NO_ACCESS};
     if (pages.first >= pages.end)
         return;
-    u->marked = sim_both(u->marked, pages);
+    u->marked = sim_span_union(u->marked, pages);
     if (!sim_handles_faults()) { // no handler would let the host continue
         open_all(u);
         return;
@@ -135,7 +135,7 @@ static bool is_pending(uint32_t entry)
 }
 
 // Whether an operation for which the host has not waited has used a part of a page in this way.
-static bool is_in_use(const Uses *u, const Table *t, size_t page)
+static bool is_in_use(const Uses *u, const UseTable *t, size_t page)
 {
     const size_t first = page * page_bytes, end = first + page_bytes;
     return sim_any_use(t, first, end < u->bytes ? end : u->bytes, is_pending);
@@ -157,7 +157,7 @@ void sim_settle_pages(Uses *u, Span awaited)
     for (size_t p = awaited.first; p < awaited.end; p++)
         if (u->wanted[p] != OPEN)
             u->wanted[p] = how_to_close(u, p);
-    const Span pages = sim_both(u->unsettled, awaited);
+    const Span pages = sim_span_union(u->unsettled, awaited);
     u->unsettled = NO_PAGES;
     settle(u, pages);
 }
@@ -168,7 +168,7 @@ void sim_open_pages(Uses *u)
         return;
     allow(u, u->marked, ALL_ACCESS);
     memset(u->closed + u->marked.first, OPEN, u->marked.end - u->marked.first);
-    u->unsettled = sim_both(u->unsettled, u->marked);
+    u->unsettled = sim_span_union(u->unsettled, u->marked);
 }
 
 void sim_end_pages(Uses *u)
@@ -192,7 +192,7 @@ static void open_for_now(Uses *u, size_t page)
         }
     }
     u->closed[page] = OPEN;
-    u->unsettled = sim_both(u->unsettled, pages);
+    u->unsettled = sim_span_union(u->unsettled, pages);
 }
 
 // Opens a page at an access that is no race, so that the host can continue.

@@ -1,14 +1,14 @@
-// memory_uses.c: memory that several share: whether operations of streams, and the host, use it in an order.
+// memory_uses.c: data races between operations of streams, and between them and the host.
 //
-// Of each byte the last operations are known that read and wrote it: kernels, copies, fills. If another one writes
-// it, or reads what was written, the program must have ordered them (order.h); else that is a race, although one has
-// ended here before the other begins. Of device memory that is noted only in programs that make streams.
+// For each byte the last operations that read and wrote it are known: kernels, copies, fills. If another operation writes the byte,
+// or reads what was written, the program must have ordered the two (order.h); otherwise it is a race, although here the first has ended
+// before the second begins. Device memory is tracked only in programs that create streams.
 //
-// Some races are missed: of all that read a byte only the last is known. None is invented. Kernels with stores, atomic
-// operations or fences at the scope of the system, or volatile ones, may tell others themselves how far they are: what
-// they use is not noted. Those that tell each other at the scope of the device count as ordered from then on.
+// Some races are missed, as only the last reader of a byte is known; there are no false positives. Kernels with stores, atomic
+// operations or fences of system scope, or with volatile accesses, may synchronise with others: what they use is not tracked. Kernels
+// that synchronise at device scope count as ordered from then on.
 //
-// What the host does with memory that it shares with the device is seen in host_pages.c.
+// host_pages.c detects the host's accesses of memory that it shares with the device.
 #include "checker/memory_uses.h"
 #include "base/platform.h"
 #include "checker/host_checks.h"
@@ -19,15 +19,15 @@
 #include <string.h>
 
 enum { MOST_CONFLICTS = 64 };
-static const uint32_t ATOMIC_USE = 1u << 31, NUMBER = SIM_USE_NUMBER; // of an entry: how, and the operation
+static const uint32_t ATOMIC_USE = 1u << 31, NUMBER = SIM_USE_NUMBER; // bits of an entry: the kind of use, and the operation
 
 static _Atomic(Uses *) used; // by the current operation
-static Uses *busy;           // all that has something pending
-static bool at_work;         // an operation runs
+static Uses *with_pending;   // allocations with pending operations
+static bool op_running;
 
 // ---- Allocations
 
-// Numbers of operations; those that nobody sets take no memory.
+// A table of operation numbers; untouched pages take no memory.
 static atomic_uint *new_numbers(size_t count)
 {
     void *numbers = sim_new_zeros(count * sizeof(atomic_uint) + 1);
@@ -41,16 +41,16 @@ static void free_numbers(atomic_uint *numbers, size_t count)
     sim_free_zeros(numbers, count * sizeof *numbers + 1);
 }
 
-// A table's part that few need, made when the first one does.
-static atomic_uint *numbers_of(_Atomic(atomic_uint *) *place, size_t count)
+// A table's rarely needed part, made at its first use.
+static atomic_uint *numbers_of(_Atomic(atomic_uint *) *table_part, size_t count)
 {
-    atomic_uint *numbers = *place;
+    atomic_uint *numbers = *table_part;
     if (numbers)
         return numbers;
     atomic_uint *fresh = new_numbers(count);
-    if (atomic_compare_exchange_strong(place, &numbers, fresh))
+    if (atomic_compare_exchange_strong(table_part, &numbers, fresh))
         return fresh;
-    free_numbers(fresh, count); // another host thread was faster
+    free_numbers(fresh, count); // another host thread has made it
     return numbers;
 }
 
@@ -64,13 +64,13 @@ static size_t words_of(size_t bytes)
     return (bytes + SIM_USE_WORD - 1) / SIM_USE_WORD;
 }
 
-static void make_table(Table *t, size_t bytes)
+static void make_table(UseTable *t, size_t bytes)
 {
     t->lines = new_numbers(lines_of(bytes));
     t->parts = new_numbers(lines_of(bytes));
 }
 
-static void free_table(Table *t, size_t bytes)
+static void free_table(UseTable *t, size_t bytes)
 {
     free_numbers(t->lines, lines_of(bytes));
     free_numbers(t->parts, lines_of(bytes));
@@ -85,21 +85,21 @@ static uint32_t number_at(const atomic_uint *numbers, uint64_t at)
     return atomic_load_explicit(&numbers[at], memory_order_relaxed);
 }
 
-// What the same operation has done plainly stays: that is in the way of more operations than what it does atomically.
+// A plain use by the same operation stays: it conflicts with more operations than an atomic one.
 static void set_number(atomic_uint *numbers, uint64_t at, uint32_t entry)
 {
     const uint32_t known = number_at(numbers, at);
-    if (known != entry && known != (entry & NUMBER)) // so that host threads that use the same memory do not wait for each other
+    if (known != entry && known != (entry & NUMBER)) // avoids contention between host threads
         atomic_store_explicit(&numbers[at], entry, memory_order_relaxed);
 }
 
-// Of one operation's two the plain one.
+// The later of two entries; of one operation's two, the plain one.
 static uint32_t later(uint32_t a, uint32_t b)
 {
     return (b & NUMBER) > (a & NUMBER) || b == (a & NUMBER) ? b : a;
 }
 
-uint32_t sim_last_use(const Table *t, uint64_t at)
+uint32_t sim_last_use(const UseTable *t, uint64_t at)
 {
     const uint32_t whole = number_at(t->lines, at / SIM_USE_LINE);
     const atomic_uint *words = t->words, *bytes = t->bytes;
@@ -107,27 +107,27 @@ uint32_t sim_last_use(const Table *t, uint64_t at)
     return later(whole, part);
 }
 
-// The same of each byte of a part of one line, of which parts were used last.
-static bool any_use_in_line(const Table *t, uint64_t at, uint64_t end, bool (*asked)(uint32_t entry))
+// sim_any_use for a part of one line, whose words or bytes were used after the whole.
+static bool any_use_in_line(const UseTable *t, uint64_t at, uint64_t end, bool (*matches)(uint32_t entry))
 {
     for (; at < end; at += t->bytes ? 1 : SIM_USE_WORD - at % SIM_USE_WORD)
-        if (asked(sim_last_use(t, at)))
+        if (matches(sim_last_use(t, at)))
             return true;
     return false;
 }
 
-bool sim_any_use(const Table *t, uint64_t first, uint64_t end, bool (*asked)(uint32_t entry))
+bool sim_any_use(const UseTable *t, uint64_t first, uint64_t end, bool (*matches)(uint32_t entry))
 {
-    uint32_t none = UINT32_MAX; // an entry that was asked of in vain: neighbours were mostly used by the same operation
+    uint32_t none = UINT32_MAX; // the last entry that did not match: neighbours mostly have the same
     for (uint64_t at = first, next; at < end; at = next) {
         const uint64_t line = at / SIM_USE_LINE, line_end = (line + 1) * SIM_USE_LINE;
         const uint32_t entry = number_at(t->lines, line);
         next = line_end < end ? line_end : end;
         if (later(entry, number_at(t->parts, line)) != entry) {
-            if (any_use_in_line(t, at, next, asked))
+            if (any_use_in_line(t, at, next, matches))
                 return true;
         } else if (entry != none) {
-            if (asked(entry))
+            if (matches(entry))
                 return true;
             none = entry;
         }
@@ -135,8 +135,8 @@ bool sim_any_use(const Table *t, uint64_t first, uint64_t end, bool (*asked)(uin
     return false;
 }
 
-// A part of a line of an allocation of so many bytes is used.
-static void set_part(Table *t, size_t bytes, uint64_t at, uint64_t end, uint32_t entry)
+// Records the use of a part of a line. bytes: size of the allocation.
+static void set_part(UseTable *t, size_t bytes, uint64_t at, uint64_t end, uint32_t entry)
 {
     set_number(t->parts, at / SIM_USE_LINE, entry);
     while (at < end) {
@@ -147,7 +147,7 @@ static void set_part(Table *t, size_t bytes, uint64_t at, uint64_t end, uint32_t
     }
 }
 
-static void set_uses(Table *t, size_t bytes, uint64_t first, uint64_t end, uint32_t entry)
+static void set_uses(UseTable *t, size_t bytes, uint64_t first, uint64_t end, uint32_t entry)
 {
     for (uint64_t at = first, next; at < end; at = next) {
         const uint64_t line = at / SIM_USE_LINE, line_end = (line + 1) * SIM_USE_LINE;
@@ -183,7 +183,7 @@ static void leave_lists(const Uses *u)
             *link = u->next_used;
             break;
         }
-    for (Uses **link = &busy; *link; link = &(*link)->next_busy)
+    for (Uses **link = &with_pending; *link; link = &(*link)->next_busy)
         if (*link == u) {
             *link = u->next_busy;
             break;
@@ -204,11 +204,11 @@ void sim_end_uses(Allocation *a)
 
 // ---- Operations
 
-typedef enum Before { READ_IT, WROTE_IT, MADE_IT } Before; // what the earlier operation did
+typedef enum EarlierUse { DID_READ, DID_WRITE, DID_ALLOCATE } EarlierUse;
 
-typedef struct Conflict { // of the current operation with an earlier one, where it is first
+typedef struct Conflict { // of the current operation with an earlier one, at the lowest address
     uint32_t earlier;
-    Before before;
+    EarlierUse before;
     bool writes;
     uint64_t address;
 } Conflict;
@@ -222,7 +222,7 @@ static bool is_ordered(uint32_t entry, UseKind how)
     return (how & ATOMICALLY && entry & ATOMIC_USE) || sim_op_ordered(entry & NUMBER, sim_current_op());
 }
 
-// The earlier operation that is in the way of a use of a byte; 0 if none is.
+// The earlier operation that conflicts with a use of a byte; 0 if there is none.
 static uint32_t use_before(const Uses *u, uint64_t at, UseKind how, bool *writes)
 {
     const uint32_t written = sim_last_use(&u->written, at), read = sim_last_use(&u->read, at);
@@ -230,8 +230,8 @@ static uint32_t use_before(const Uses *u, uint64_t at, UseKind how, bool *writes
     return *writes ? written & NUMBER : how & WRITES && !is_ordered(read, how) ? read & NUMBER : 0;
 }
 
-// From a byte on: how many have been used alike. Those of a word, unless bytes of it were used by themselves.
-static size_t alike_from(const Uses *u, uint64_t at)
+// How many bytes from here on were used by the same operations: a word's rest, unless single bytes are recorded.
+static size_t same_uses_from(const Uses *u, uint64_t at)
 {
     return u->read.bytes || u->written.bytes ? 1 : SIM_USE_WORD - at % SIM_USE_WORD;
 }
@@ -246,13 +246,13 @@ static bool is_unordered_and_plain(uint32_t entry)
     return !is_ordered(entry, ATOMICALLY);
 }
 
-bool sim_is_in_the_way(const Allocation *a, uint64_t address, size_t bytes, UseKind how)
+bool sim_use_conflicts(const Allocation *a, uint64_t address, size_t bytes, UseKind how)
 {
     const Uses *u = a->uses;
     const uint64_t first = address - u->address, end = first + bytes;
-    bool (*const asked)(uint32_t) = how & ATOMICALLY ? is_unordered_and_plain : is_unordered;
-    return !is_ordered(u->made_by, READS) || sim_any_use(&u->written, first, end, asked) ||
-           (how & WRITES && sim_any_use(&u->read, first, end, asked));
+    bool (*const conflicts_with)(uint32_t) = how & ATOMICALLY ? is_unordered_and_plain : is_unordered;
+    return !is_ordered(u->allocated_by, READS) || sim_any_use(&u->written, first, end, conflicts_with) ||
+           (how & WRITES && sim_any_use(&u->read, first, end, conflicts_with));
 }
 
 static void add_conflict(Conflict new)
@@ -265,7 +265,7 @@ static void add_conflict(Conflict new)
         k++;
     if (k == conflict_count && k < MOST_CONFLICTS)
         conflicts[conflict_count++] = new;
-    else if (k < conflict_count && new.address < conflicts[k].address) // the same one for any number of host threads
+    else if (k < conflict_count && new.address < conflicts[k].address) // independent of the number of host threads
         conflicts[k].address = new.address;
     sim_unlock(&conflict_lock);
 }
@@ -274,22 +274,22 @@ void sim_note_conflict(const Allocation *a, uint64_t address, size_t bytes, UseK
 {
     const Uses *u = a->uses;
     const uint64_t first = address - u->address;
-    uint32_t last = 0; // the same one again, at higher addresses
+    uint32_t last = 0; // the previous byte's conflict: not added again
     bool last_wrote = false;
-    for (uint64_t at = first; at < first + bytes; at += alike_from(u, at)) {
+    for (uint64_t at = first; at < first + bytes; at += same_uses_from(u, at)) {
         bool wrote;
         const uint32_t earlier = use_before(u, at, how, &wrote);
         if (!earlier || (earlier == last && wrote == last_wrote))
             continue;
-        add_conflict((Conflict){earlier, wrote ? WROTE_IT : READ_IT, how & WRITES, u->address + at});
+        add_conflict((Conflict){earlier, wrote ? DID_WRITE : DID_READ, how & WRITES, u->address + at});
         last = earlier;
         last_wrote = wrote;
     }
-    if (!last && !is_ordered(u->made_by, READS))
-        add_conflict((Conflict){u->made_by, MADE_IT, false, address});
+    if (!last && !is_ordered(u->allocated_by, READS))
+        add_conflict((Conflict){u->allocated_by, DID_ALLOCATE, false, address});
 }
 
-// The operation has used it for the first time.
+// Adds the allocation to the list of those that the current operation uses.
 static void enter_list(Uses *u)
 {
     Uses *first = used;
@@ -321,40 +321,43 @@ static int by_address(const void *one, const void *two)
 
 static const char *may_have_done(const Conflict *c)
 {
-    static const char *const DONE[] = {[READ_IT] = "still read", [MADE_IT] = "not have allocated yet"};
-    return c->before != WROTE_IT ? DONE[c->before] : c->writes ? "still write" : "not have written yet";
+    static const char *const DONE[] = {[DID_READ] = "still read", [DID_ALLOCATE] = "not have allocated yet"};
+    return c->before != DID_WRITE ? DONE[c->before] : c->writes ? "still write" : "not have written yet";
 }
 
 static void find_conflicts(void)
 {
-    char title[1000], what[300], now[300], earlier[300];
+    char title[1000], hint[HINT_BYTES], now[300], earlier[300];
+    AddressText at;
     qsort(conflicts, (size_t)conflict_count, sizeof *conflicts, by_address);
     for (int k = 0; k < conflict_count; k++) {
         const Conflict *c = &conflicts[k];
-        sim_describe_address(c->address, what, sizeof what);
+        const Allocation *a = sim_allocation_at(c->address);
+        sim_describe_address(c->address, &at);
         sim_describe_op(sim_current_op(), now, sizeof now);
         sim_describe_op(c->earlier, earlier, sizeof earlier);
         snprintf(title, sizeof title, "%s %s %s, which %s may %s", now,
-                 c->before == MADE_IT ? "uses" : c->writes ? "writes" : "reads", what, earlier, may_have_done(c));
-        if (c->before == MADE_IT)
-            sim_allocation_at(c->address)->uses->made_by = 0; // once is enough
+                 c->before == DID_ALLOCATE ? "uses" : c->writes ? "writes" : "reads", at.text, earlier, may_have_done(c));
+        if (c->before == DID_ALLOCATE)
+            a->uses->allocated_by = 0; // report it once
         const bool nodes = sim_is_of_graph(sim_current_op()) && sim_is_of_graph(c->earlier);
         const Place places[] = {sim_place_of_op(c->earlier), sim_place_of_op(sim_current_op())};
-        sim_add_finding(RACE_HOST, title, places, 2,
-                        nodes ? "nothing orders them: make one node depend on the other (in a capture: cudaEventRecord "
-                                "and cudaStreamWaitEvent), or one launch wait for the other"
-                              : "nothing orders them: cudaStreamWaitEvent with an event of the first one's "
-                                "stream, or a synchronization between them, is missing");
+        snprintf(hint, sizeof hint, "%s",
+                 nodes ? "make one node depend on the other (in a capture: cudaEventRecord() and cudaStreamWaitEvent()), or one launch "
+                         "wait for the other"
+                       : "call cudaStreamWaitEvent() with an event of the first operation's stream, or synchronise between them");
+        sim_add_allocation_note(a, hint);
+        sim_add_finding(RACE_HOST, title, places, 2, hint);
     }
     if (conflict_count)
         sim_say_findings();
     conflict_count = 0;
 }
 
-void sim_begin_sharing(void)
+void sim_begin_op_uses(void)
 {
-    static bool all_noted; // allocations that were made before there were streams
-    at_work = true;
+    static bool all_noted; // also the allocations made before the first stream
+    op_running = true;
     if (all_noted || !sim_has_streams())
         return;
     all_noted = true;
@@ -367,7 +370,7 @@ static void add_pending(Uses *u, uint32_t op, bool writes, Span pages)
     for (Pending *p = u->pending; p; p = p->next)
         if (p->writes == writes && sim_timeline_of(p->op) == sim_timeline_of(op)) {
             p->op = op;
-            p->pages = sim_both(p->pages, pages);
+            p->pages = sim_span_union(p->pages, pages);
             return;
         }
     Pending *p = malloc(sizeof *p);
@@ -385,14 +388,14 @@ void sim_drop_pending(Uses *u)
     }
 }
 
-// What the host has waited for is pending no more.
+// Removes operations for which the host has waited.
 static void drop_awaited(Uses *u)
 {
     Span pages = NO_PAGES;
     for (Pending **link = &u->pending; *link;) {
         Pending *p = *link;
         if (sim_host_has_awaited(p->op)) {
-            pages = sim_both(pages, p->pages);
+            pages = sim_span_union(pages, p->pages);
             *link = p->next;
             free(p);
         } else {
@@ -404,7 +407,7 @@ static void drop_awaited(Uses *u)
 
 static void drop_all_awaited(void)
 {
-    for (Uses **link = &busy; *link;) {
+    for (Uses **link = &with_pending; *link;) {
         Uses *u = *link;
         drop_awaited(u);
         u->busy = u->pending;
@@ -415,29 +418,29 @@ static void drop_all_awaited(void)
     }
 }
 
-void sim_review_shared(void)
+void sim_drop_ended_uses(void)
 {
-    if (!at_work)
+    if (!op_running)
         drop_all_awaited();
 }
 
 static void end_use(Uses *u, uint32_t op)
 {
-    const Span pages = sim_take_touched(u);
+    const Span pages = sim_take_used_pages(u);
     if (u->reader == op)
         add_pending(u, op, false, pages);
     if (u->writer == op)
         add_pending(u, op, true, pages);
     if (!u->busy) {
         u->busy = true;
-        u->next_busy = busy;
-        busy = u;
+        u->next_busy = with_pending;
+        with_pending = u;
     }
 }
 
-void sim_end_sharing(void)
+void sim_end_op_uses(void)
 {
-    at_work = false;
+    op_running = false;
     for (Uses *u = atomic_exchange(&used, NULL); u; u = u->next_used)
         end_use(u, sim_current_op());
     drop_all_awaited();
@@ -446,42 +449,42 @@ void sim_end_sharing(void)
 
 void sim_open_to_host(void)
 {
-    for (Uses *u = busy; u; u = u->next_busy)
+    for (Uses *u = with_pending; u; u = u->next_busy)
         sim_open_pages(u);
 }
 
-// ---- Memory that comes and goes in the order of a stream
+// ---- Stream-ordered allocations
 
-void sim_note_made(Allocation *a)
+void sim_note_stream_allocation(Allocation *a)
 {
     if (a->uses)
-        a->uses->made_by = sim_current_op();
+        a->uses->allocated_by = sim_current_op();
 }
 
 void sim_check_free(const Allocation *a)
 {
-    char title[1000], what[300], now[300], earlier[300];
+    char title[1000], what[100], now[300], earlier[300], hint[HINT_BYTES];
     const uint32_t op = sim_current_op();
     const Pending *p = a->uses ? a->uses->pending : NULL;
     while (p && sim_op_ordered(p->op, op))
         p = p->next;
     if (!p)
         return;
-    sim_describe_address(a->address, what, sizeof what);
+    sim_describe_allocation(a, what, sizeof what);
     sim_describe_op(op, now, sizeof now);
     sim_describe_op(p->op, earlier, sizeof earlier);
-    snprintf(title, sizeof title, "%s frees %s, which %s may still %s", now, strstr(what, " of ") + strlen(" of "),
-             earlier, p->writes ? "write" : "read");
+    snprintf(title, sizeof title, "%s frees %s, which %s may still %s", now, what, earlier, p->writes ? "write" : "read");
     const Place places[] = {sim_place_of_op(p->op), sim_place_of_op(op)};
-    sim_add_finding(RACE_HOST, title, places, 2,
-                    "nothing orders them: cudaStreamWaitEvent with an event behind the last use is missing");
+    snprintf(hint, sizeof hint, "before the free, call cudaStreamWaitEvent() with an event that follows the last use");
+    sim_add_allocation_note(a, hint);
+    sim_add_finding(RACE_HOST, title, places, 2, hint);
     sim_say_findings();
 }
 
 // ---- A kernel's accesses
 
-// The lanes from the first of some on that lie one behind the other, or in the same place: takes them out of `mask`.
-static size_t take_neighbours(const Access *access, uint32_t *mask)
+// Takes the first lanes that are adjacent, or at one address, out of `mask`; returns the number of their bytes.
+static size_t take_consecutive(const Access *access, uint32_t *mask)
 {
     if (*mask == ALL_LANES && access->pattern != SCATTERED) {
         *mask = 0;
@@ -508,18 +511,18 @@ static bool is_of_others_or_atomic(uint32_t entry)
     return entry != sim_current_op();
 }
 
-// Whether the current operation itself was the last to use all these bytes so.
-static bool is_noted(const Uses *u, uint64_t address, size_t bytes, UseKind how)
+// True if the current operation was the last to use all these bytes in this way.
+static bool is_recorded(const Uses *u, uint64_t address, size_t bytes, UseKind how)
 {
     const uint64_t first = address - u->address;
     return !sim_any_use(how & WRITES ? &u->written : &u->read, first, first + bytes,
                         how & ATOMICALLY ? is_of_others : is_of_others_or_atomic);
 }
 
-// Whole lines that the current operation has used so need not be noted again.
+// Lines that the current operation has used in this way need not be noted again.
 void sim_expect_uses(const Launch *launch, const Allocation *a, bool writes, FastPath *fast_path)
 {
-    fast_path->users = !a->uses || !launch->noted ? NULL : writes ? a->uses->written.lines : a->uses->read.lines;
+    fast_path->users = !a->uses || !launch->records_host_sharing ? NULL : writes ? a->uses->written.lines : a->uses->read.lines;
     fast_path->user = sim_current_op();
 }
 
@@ -531,7 +534,7 @@ static bool reads(const Operand *o, const Register *reg)
     return found;
 }
 
-// Whether a register is among an instruction's operands, but for the one that it sets.
+// True if a register is a source operand.
 static bool takes(const Instr *i, const Register *reg)
 {
     const Statement *s = i->statement;
@@ -542,29 +545,29 @@ static bool takes(const Instr *i, const Register *reg)
     return found;
 }
 
-// Whether its function asks for what an atomic operation or a load has found. Who only counts along does not. (Of a vector all is.)
-static bool is_asked_for(const Warp *w, const Instr *i)
+// True if the function uses the value that an atomic operation or a load returns. Of a vector it is assumed.
+static bool is_used(const Warp *w, const Instr *i)
 {
-    const Program *p = w->path->frame->function->program;
+    const Program *p = w->current_split->frame->function->program;
     const Operand *to = &i->statement->operands[0];
-    bool asked = i->kind == LOAD && !to->reg;
-    for (const Instr *j = p->code; j < p->code + p->count && !to->address && to->reg && !asked; j++)
-        asked = takes(j, to->reg);
-    return asked;
+    bool used_value = i->kind == LOAD && !to->reg;
+    for (const Instr *j = p->code; j < p->code + p->count && !to->address && to->reg && !used_value; j++)
+        used_value = takes(j, to->reg);
+    return used_value;
 }
 
-// An atomic or volatile read of what another operation has stored so: it may tell how far that is.
-static void hear_of_writer(const Warp *w, const Instr *i, uint64_t address)
+// An atomic or volatile read of a value that another operation stored in such a way may synchronise with that operation.
+static void sync_with_writer(const Warp *w, const Instr *i, uint64_t address)
 {
-    const Uses *u = w->near->uses;
+    const Uses *u = w->last_allocation->uses;
     const uint32_t entry = sim_last_use(&u->written, address - u->address);
-    if (!(entry & ATOMIC_USE) || sim_op_ordered(entry & NUMBER, sim_current_op()) || !is_asked_for(w, i))
+    if (!(entry & ATOMIC_USE) || sim_op_ordered(entry & NUMBER, sim_current_op()) || !is_used(w, i))
         return;
-    sim_await_turn(w->block);
-    sim_hear_of(entry & NUMBER);
+    sim_wait_for_earlier_blocks(w->block);
+    sim_order_after(entry & NUMBER);
 }
 
-// Who uses memory is noted where other streams or the host may use it, too.
+// Notes accesses of memory that other streams or the host may use.
 void sim_note_shared_use(Warp *w, const Instr *i, const Access *access, uint32_t mask)
 {
     const bool writes = access->kind != ACCESS_READ && access->kind != ACCESS_ASYNC_READ;
@@ -572,15 +575,15 @@ void sim_note_shared_use(Warp *w, const Instr *i, const Access *access, uint32_t
     const UseKind how = (writes ? WRITES : READS) | (atomically ? ATOMICALLY : 0);
     while (mask) {
         const uint64_t address = access->address[__builtin_ctz(mask)];
-        const size_t bytes = take_neighbours(access, &mask);
+        const size_t bytes = take_consecutive(access, &mask);
         if (atomically && (!writes || access->kind == ACCESS_ATOMIC))
-            hear_of_writer(w, i, address);
-        if (is_noted(w->near->uses, address, bytes, how))
+            sync_with_writer(w, i, address);
+        if (is_recorded(w->last_allocation->uses, address, bytes, how))
             continue;
-        if (sim_is_in_the_way(w->near, address, bytes, how)) {
-            sim_await_turn(w->block); // a block that runs ahead in vain is in nobody's way
-            sim_note_conflict(w->near, address, bytes, how);
+        if (sim_use_conflicts(w->last_allocation, address, bytes, how)) {
+            sim_wait_for_earlier_blocks(w->block); // not from a speculative run
+            sim_note_conflict(w->last_allocation, address, bytes, how);
         }
-        sim_note_use(w->near, address, bytes, how);
+        sim_note_use(w->last_allocation, address, bytes, how);
     }
 }

@@ -1,4 +1,4 @@
-// observe.c: what the machine reports, and which part of the checker hears it.
+// observe.c: connects the events that the machine reports with the parts of the checker.
 #include "checker/observe.h"
 
 #include "checker/kernel_checks.h"
@@ -37,7 +37,7 @@ static void free_block(Block *b)
     free(b->local_written);
 }
 
-static void open_barrier(Block *b, const Barrier *barrier)
+static void complete_barrier(Block *b, const Barrier *barrier)
 {
     sim_check_arrivals(b, barrier);
     sim_order_block(b);
@@ -48,12 +48,12 @@ static void end_allocation(Allocation *a)
     if (a->uses)
         sim_end_uses(a);
     sim_end_shadow(a);
-    sim_free_lines(a->lines, a->lines_grew ? a->bytes : 0);
+    sim_free_lines(a->lines, a->has_overflow_lines ? a->bytes : 0);
     free(a->fully_written);
-    sim_end_unwritten_copies(a);
+    sim_free_undefined_copies(a);
 }
 
-static bool see_host_access(uint64_t address, bool writes, const void *instruction, bool last)
+static bool host_access(uint64_t address, bool writes, const void *instruction, bool last)
 {
     if (sim_in_shared_range((const void *)(uintptr_t)address) && sim_explain_shared(address, writes, instruction))
         return true;
@@ -63,9 +63,12 @@ static bool see_host_access(uint64_t address, bool writes, const void *instructi
     return false;
 }
 
-static int describe_address(uint64_t address, char *text, size_t space)
+static int describe_address(const Launch *launch, const Instr *i, uint64_t address, char *text, size_t space)
 {
-    return (int)sim_describe_address(address, text, space);
+    AddressText d;
+    const FindingKind kind = sim_describe_access(launch, i, address, &d);
+    snprintf(text, space, "%s%s%s", d.text, d.hint[0] ? "\n" : "", d.hint);
+    return (int)kind;
 }
 
 static void fence(Warp *w, const Instr *i, uint32_t mask, FenceKind kind)
@@ -85,28 +88,28 @@ void sim_observe_machine(void)
         .end_launch = end_launch,
         .begin_allocation = sim_begin_uses,
         .end_allocation = end_allocation,
-        .see_host_access = see_host_access,
+        .host_access = host_access,
         .describe_address = describe_address,
         .make_block = make_block,
         .free_block = free_block,
         .begin_block = sim_start_block_clocks,
-        .open_barrier = open_barrier,
+        .complete_barrier = complete_barrier,
         .arrive = sim_sync_release,
         .acquire = sim_acquire_at_barrier,
-        .await_copy = sim_order_copy,
-        .meet = sim_order_lanes,
+        .arrive_after_copy = sim_order_copy,
+        .warp_barrier = sim_order_lanes,
         .fence = fence,
         .end_lanes = sim_note_end,
         .access = sim_check_access,
         .access_local = sim_check_local,
-        .use_strange = sim_find_foreign_owner,
+        .use_foreign = sim_find_foreign_owner,
         .begin_bulk = sim_check_bulk_copy,
         .update_unwritten = sim_report_uninitialised,
-        .take_from_strangers = sim_note_inactive_sources,
-        .expect = sim_expect_accesses,
-        .store = sim_note_store,
-        .share = sim_note_shared_use,
-        .use_in_family = sim_note_family_use,
+        .read_inactive_lanes = sim_note_inactive_sources,
+        .prepare_fast_path = sim_expect_accesses,
+        .fast_store = sim_note_store,
+        .access_host_shared = sim_note_shared_use,
+        .access_in_family = sim_note_family_use,
         .load = sim_note_loaded,
         .begin_instruction = sim_check_uses,
         .end_instruction = sim_follow_values,

@@ -1,16 +1,14 @@
-// order.c: which operations of streams are sure to have ended when another one begins.
+// order.c: which operations of streams are certain to have ended when another one begins.
 //
-// In the simulator each operation (a launch, a copy, a fill) has ended when the call returns. On a GPU only those
-// come one after the other that the program orders: by one stream, by the default stream, by events, or by a host
-// that waits. So each stream is a timeline whose operations have numbers, and keeps a clock for each other timeline:
-// so many of its operations are sure to have ended (a vector clock). Who waits takes over the clocks of what it waits
-// for, larger ones in place of smaller ones. Operation a comes before b if b's stream knew so when b began.
+// In the simulator each operation (a launch, a copy, a fill) has ended when the call returns. On a GPU only those are ordered that the
+// program orders: by a stream, the default stream, events, or a waiting host. So each stream is a timeline with numbered operations and
+// keeps a vector clock: how many operations of each other timeline are certain to have ended. Waiting takes the maximum of two clocks.
+// Operation a happens before b if b's stream knew of a when b began.
 //
-// The host is a timeline, too, one for all its threads: how these wait for each other cannot be seen, so what one of
-// them has waited for counts for all. The default stream of -default-stream per-thread counts as the one of all
-// threads. A stream that takes the place of a destroyed one goes on with its numbers. All this orders more than a GPU
-// does, so that a race may be missed, and none is invented. Kernels that run side by side may also tell each other how far
-// they are: who has heard of another one counts as behind all that its stream was given to do (sim_hear_of).
+// The host is one timeline for all its threads, since synchronisation between them is invisible; the default stream of -default-stream
+// per-thread is one for all threads, too. A stream that reuses a destroyed one's slot continues its numbers. All this orders more than a
+// GPU does: a race may be missed, but there are no false positives. Kernels that run concurrently may also synchronise by atomic
+// operations: then one counts as ordered after everything that the other's stream had been given (sim_order_after).
 #include "checker/order.h"
 #include "checker/memory_uses.h"
 
@@ -24,7 +22,7 @@ typedef struct StreamClock {
     bool in_use;
     unsigned long long stream;
     uint32_t begun; // operations
-    Clocks known;   // what has ended before its next operation begins: its own ones, and what it waits for
+    VectorClock clock; // operations that have ended before its next one begins: its own, and those that it waits for
 } StreamClock;
 
 typedef struct Op {
@@ -38,13 +36,13 @@ typedef struct Op {
 static StreamClock *timelines;
 static bool has_streams;
 static size_t timeline_count;
-static Clocks host; // what the host has waited for
+static VectorClock host; // operations for which the host has waited
 
-static Op *ops; // by their numbers; the first place is empty
+static Op *ops; // by number; index 0 is unused
 static size_t op_count = 1, op_space;
-// What had ended when the current operation began, or of which it has heard since. Threads of the kernel may read it while the block
-// whose turn it is adds to it; it has room for all timelines, so that it stays where it is.
-static Clocks before_current;
+// Operations that had ended when the current one began, or with which it has synchronised since. Threads of the kernel may read it while
+// the block whose turn it is adds to it; it has room for all timelines, so it is never moved.
+static VectorClock before_current;
 
 // ---- Clocks
 
@@ -56,7 +54,7 @@ static void *resized(void *memory, size_t count, size_t size)
     return larger;
 }
 
-static void make_room(Clocks *clocks, size_t count)
+static void make_room(VectorClock *clocks, size_t count)
 {
     if (count <= clocks->count)
         return;
@@ -65,7 +63,7 @@ static void make_room(Clocks *clocks, size_t count)
     clocks->count = count;
 }
 
-static void take_over(Clocks *clocks, const Clocks *from)
+static void join_clock(VectorClock *clocks, const VectorClock *from)
 {
     make_room(clocks, from->count);
     for (size_t k = 0; k < from->count; k++)
@@ -73,46 +71,46 @@ static void take_over(Clocks *clocks, const Clocks *from)
             __atomic_store_n(&clocks->ended[k], from->ended[k], __ATOMIC_RELAXED); // see before_current
 }
 
-static void copy_clocks(Clocks *to, const Clocks *from)
+static void copy_clocks(VectorClock *to, const VectorClock *from)
 {
     if (to->count)
         memset(to->ended, 0, to->count * sizeof *to->ended);
-    take_over(to, from);
+    join_clock(to, from);
 }
 
-static bool includes(const Clocks *clocks, uint32_t op)
+static bool includes(const VectorClock *clocks, uint32_t op)
 {
     const Op *o = &ops[op];
     return o->timeline < clocks->count && o->number <= __atomic_load_n(&clocks->ended[o->timeline], __ATOMIC_RELAXED);
 }
 
-void sim_free_clocks(Clocks *clocks)
+void sim_free_clocks(VectorClock *clocks)
 {
     free(clocks->ended);
-    *clocks = (Clocks){NULL, 0};
+    *clocks = (VectorClock){NULL, 0};
 }
 
 // ---- Timelines
 
 uint32_t sim_new_timeline(TimelineKind kind, int device, unsigned long long stream)
 {
-    size_t place = 0;
-    while (place < timeline_count &&
-           (timelines[place].in_use || timelines[place].kind != kind || timelines[place].device != device))
-        place++;
-    if (place == timeline_count) {
+    size_t slot = 0;
+    while (slot < timeline_count &&
+           (timelines[slot].in_use || timelines[slot].kind != kind || timelines[slot].device != device))
+        slot++;
+    if (slot == timeline_count) {
         timelines = resized(timelines, ++timeline_count, sizeof *timelines);
-        timelines[place] = (StreamClock){.kind = kind, .device = device};
+        timelines[slot] = (StreamClock){.kind = kind, .device = device};
     }
     has_streams |= kind != LEGACY_TIMELINE;
-    timelines[place].in_use = true;
-    timelines[place].stream = stream;
-    return (uint32_t)place;
+    timelines[slot].in_use = true;
+    timelines[slot].stream = stream;
+    return (uint32_t)slot;
 }
 
 uint32_t sim_branch_timeline(uint32_t outer)
 {
-    return sim_new_timeline(LONELY_TIMELINE, timelines[outer].device, timelines[outer].stream);
+    return sim_new_timeline(NON_BLOCKING_TIMELINE, timelines[outer].device, timelines[outer].stream);
 }
 
 bool sim_has_streams(void)
@@ -125,17 +123,17 @@ void sim_end_timeline(uint32_t timeline)
     timelines[timeline].in_use = false;
 }
 
-// What an operation that is given to the timeline now waits for, beside those before it: what the host has waited for
-// already, and what the default stream and the blocking ones of its device have to do.
+// Adds what the timeline's next operation waits for besides its own earlier ones: the operations for which the host has waited, and those
+// of the device's default stream, or of its blocking streams.
 static void wait_for_others(StreamClock *t)
 {
-    take_over(&t->known, &host);
-    for (size_t k = 0; k < timeline_count && t->kind != LONELY_TIMELINE; k++) {
+    join_clock(&t->clock, &host);
+    for (size_t k = 0; k < timeline_count && t->kind != NON_BLOCKING_TIMELINE; k++) {
         const StreamClock *other = &timelines[k];
         const bool waits =
             t->kind == LEGACY_TIMELINE ? other->kind == BLOCKING_TIMELINE : other->kind == LEGACY_TIMELINE;
         if (waits && other->device == t->device)
-            take_over(&t->known, &other->known);
+            join_clock(&t->clock, &other->clock);
     }
 }
 
@@ -145,10 +143,10 @@ uint32_t sim_begin_op(uint32_t timeline, const char *call, const void *from)
 {
     StreamClock *t = &timelines[timeline];
     wait_for_others(t);
-    copy_clocks(&before_current, &t->known);
+    copy_clocks(&before_current, &t->clock);
     make_room(&before_current, timeline_count);
-    make_room(&t->known, timeline_count);
-    t->known.ended[timeline] = ++t->begun;
+    make_room(&t->clock, timeline_count);
+    t->clock.ended[timeline] = ++t->begun;
     if (op_count >= op_space) {
         op_space = op_space ? 2 * op_space : 256;
         ops = resized(ops, op_space, sizeof *ops);
@@ -185,13 +183,13 @@ bool sim_op_ordered(uint32_t a, uint32_t b)
     return a == 0 || a >= b || b != sim_current_op() || includes(&before_current, a);
 }
 
-void sim_hear_of(uint32_t op)
+void sim_order_after(uint32_t op)
 {
-    const Op *heard = &ops[op];
-    if (!heard->fences || !ops[sim_current_op()].fences)
+    const Op *other = &ops[op];
+    if (!other->fences || !ops[sim_current_op()].fences)
         return;
-    take_over(&before_current, &timelines[heard->timeline].known);
-    take_over(&timelines[sim_current_timeline()].known, &before_current);
+    join_clock(&before_current, &timelines[other->timeline].clock);
+    join_clock(&timelines[sim_current_timeline()].clock, &before_current);
 }
 
 bool sim_host_has_awaited(uint32_t op)
@@ -223,7 +221,7 @@ Place sim_place_of_op(uint32_t op)
     Place p = {.line = 0};
     char what[150];
     sim_describe_op(op, what, sizeof what);
-    snprintf(p.access, sizeof p.access, "starts %s", what);
+    snprintf(p.access, sizeof p.access, "%s, %s by the host", what, ops[op].kernel ? "launched" : "called");
     if (ops[op].from)
         sim_find_line_before(ops[op].from, &p);
     return p;
@@ -234,31 +232,31 @@ Place sim_place_of_op(uint32_t op)
 void sim_host_awaits(uint32_t timeline)
 {
     wait_for_others(&timelines[timeline]);
-    take_over(&host, &timelines[timeline].known);
-    sim_review_shared();
+    join_clock(&host, &timelines[timeline].clock);
+    sim_drop_ended_uses();
 }
 
 void sim_host_awaits_device(int device)
 {
     for (size_t k = 0; k < timeline_count; k++)
         if (timelines[k].device == device)
-            take_over(&host, &timelines[k].known);
-    sim_review_shared();
+            join_clock(&host, &timelines[k].clock);
+    sim_drop_ended_uses();
 }
 
-void sim_mark_event(Clocks *event, uint32_t timeline)
+void sim_mark_event(VectorClock *event, uint32_t timeline)
 {
     wait_for_others(&timelines[timeline]);
-    copy_clocks(event, &timelines[timeline].known);
+    copy_clocks(event, &timelines[timeline].clock);
 }
 
-void sim_await_event(uint32_t timeline, const Clocks *event)
+void sim_await_event(uint32_t timeline, const VectorClock *event)
 {
-    take_over(&timelines[timeline].known, event);
+    join_clock(&timelines[timeline].clock, event);
 }
 
-void sim_host_awaits_event(const Clocks *event)
+void sim_host_awaits_event(const VectorClock *event)
 {
-    take_over(&host, event);
-    sim_review_shared();
+    join_clock(&host, event);
+    sim_drop_ended_uses();
 }

@@ -1,25 +1,23 @@
-// padding.c: kernels that go behind the end of a row whose pitch CUDA chose, into the padding.
+// padding.c: kernels that access the padding after a row whose pitch CUDA chose.
 //
-// The padding is allocated, and many a kernel is right to touch it: a vector reaches into it, a loop goes through all of
-// it, threads without a check at a row's end work up to a round number of elements. CUDA promises that rows begin at
-// aligned addresses, but no padding. So what is told is an element that lies wholly in the padding, in a launch that
-// goes up to no round number in any of the rows. Of writes, those of launches that go as far in several rows: who uses
-// the memory without a thought of rows ends in one of them. Of reads, those of bytes that nobody wrote, for a program
-// that fills its padding means to read it.
+// The padding is allocated, and correct kernels touch it: a vector reaches into it, a loop covers all of it, unguarded threads work up
+// to a round number of elements. Reported is an element that lies wholly in the padding, in a launch that reaches no round number in
+// any row: of writes only if the launch reaches as far in several rows, as code that ignores the rows ends in one of them; of reads
+// only if the bytes are uninitialised, as a program may fill its padding.
 #include "checker/clocks.h"
 #include "checker/host_checks.h"
 
 enum { ROUND_BYTES = 16, ROUND_ELEMENTS = 4 }; // a row of whole vectors, or groups of elements
 
-struct Overrun { // what a launch did in the padding of an allocation
+struct Overrun { // a launch's accesses of the padding of an allocation
     const Allocation *a;
     struct Reach {
-        size_t end;   // how far it went, from the begin of a row on
-        uint64_t row; // where the first row begins in which it went so far
-        bool several; // it did in others, too
+        size_t end;   // furthest byte accessed, from the start of a row
+        uint64_t row; // offset of the first row in which it was accessed
+        bool several; // the same in other rows
     } reach;
-    // The example, of the first block that has one. No instruction: none has.
-    const Instr *i;
+    // The example, of the first block that has one.
+    const Instr *i; // NULL: there is none
     uint64_t block, offset;
     uint32_t thread;
     size_t bytes;
@@ -45,8 +43,8 @@ static bool writes(const Access *access)
     return access->kind != ACCESS_READ && access->kind != ACCESS_ASYNC_READ;
 }
 
-// The further one of the two, or both where they are as far.
-static void extend(struct Reach *reach, const struct Reach *by)
+// The union of two reaches: the further one, or both if they are equal.
+static void extend_reach(struct Reach *reach, const struct Reach *by)
 {
     if (by->end > reach->end)
         *reach = *by;
@@ -54,16 +52,16 @@ static void extend(struct Reach *reach, const struct Reach *by)
         reach->several |= by->several || by->row != reach->row;
 }
 
-// Lanes of a warp went so far in their rows. `lane`: the first of those of which that is strange, or -1.
+// Notes how far lanes of a warp went in their rows. `lane`: the first suspicious one, or -1.
 static void note(Warp *w, const Instr *i, const Access *access, const Allocation *a, const struct Reach *reach,
                  int lane)
 {
     Block *b = w->block;
-    sim_await_turn(b); // a block that runs ahead in vain does nothing
+    sim_wait_for_earlier_blocks(b); // not from a speculative run
     LaunchClocks *clocks = b->launch->clocks;
     sim_lock(&clocks->lock);
     struct Overrun *o = overrun_of(clocks, a);
-    extend(&o->reach, reach);
+    extend_reach(&o->reach, reach);
     if (lane >= 0 && (!o->i || b->number < o->block)) {
         o->i = i;
         o->block = b->number;
@@ -77,9 +75,9 @@ static void note(Warp *w, const Instr *i, const Access *access, const Allocation
 
 void sim_note_padding(Warp *w, const Instr *i, const Access *access, uint32_t mask, const Allocation *a)
 {
-    uint64_t row = 0; // where the last lane's row begins
+    uint64_t row = 0; // offset of the last lane's row
     struct Reach reach = {.end = 0};
-    int strange = -1;
+    int suspect = -1;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         const uint64_t offset = (uint64_t)(access->pointer[l] - a->memory);
@@ -87,12 +85,12 @@ void sim_note_padding(Warp *w, const Instr *i, const Access *access, uint32_t ma
             row = offset / a->row_pitch * a->row_pitch;
         if (offset - row < a->row_bytes)
             continue;
-        extend(&reach, &(struct Reach){offset - row + access->bytes, row, .several = false});
-        if (strange < 0 && (writes(access) || (access->has_unwritten && access->unwritten[l])))
-            strange = l;
+        extend_reach(&reach, &(struct Reach){offset - row + access->bytes, row, .several = false});
+        if (suspect < 0 && (writes(access) || (access->has_unwritten && access->unwritten[l])))
+            suspect = l;
     }
     if (reach.end > 0)
-        note(w, i, access, a, &reach, strange);
+        note(w, i, access, a, &reach, suspect);
 }
 
 static bool is_round(const struct Overrun *o)
@@ -102,18 +100,18 @@ static bool is_round(const struct Overrun *o)
 
 static void report(const Launch *launch, const struct Overrun *o)
 {
-    char owner[200], title[400], does[60];
+    char owner[100], title[400], does[60], hint[HINT_BYTES];
     const size_t pitch = o->a->row_pitch;
     sim_describe_allocation(o->a, owner, sizeof owner);
     snprintf(title, sizeof title,
-             "%zu byte%s at byte %llu of row %llu of %s, whose rows have %zu: the rest, up to the pitch of %zu, is padding",
+             "%zu byte%s at byte %llu of row %llu of %s with rows of %zu bytes: the rest, up to the pitch of %zu bytes, is padding",
              o->bytes, o->bytes == 1 ? "" : "s", (unsigned long long)(o->offset % pitch),
              (unsigned long long)(o->offset / pitch), owner, o->a->row_bytes, pitch);
-    snprintf(does, sizeof does, "%s %zu byte%s of global memory", o->writes ? "writes" : "reads", o->bytes,
-             o->bytes == 1 ? "" : "s");
+    snprintf(does, sizeof does, "%zu-byte %s", o->bytes, o->writes ? "write" : "read");
     const Place p = sim_place_of(launch, o->block, o->thread, o->i, does);
-    sim_add_finding(OUT_OF_BOUNDS, title, &p, 1,
-                    "how much padding a pitch has, if any, differs between widths and devices");
+    snprintf(hint, sizeof hint, "check the column index against the width of a row\nnote: the size of the padding differs between devices");
+    sim_add_allocation_note(o->a, hint);
+    sim_add_finding(OUT_OF_BOUNDS, title, &p, 1, hint);
 }
 
 void sim_report_padding(const Launch *launch)

@@ -44,11 +44,13 @@ static void say_what_nobody_asked(void)
     for (const Refusal *r = refusals; r; r = r->next) {
         if (!r->error || !sim_checks())
             continue;
-        snprintf(title, sizeof title, "%s did not run: %s (%s), and the program never asked", r->launch,
+        snprintf(title, sizeof title, "%s did not run: %s (%s), and the program did not check for errors", r->launch,
                  sim_error_text(r->error), sim_error_name(r->error));
-        Place host = {.access = "launches it"};
+        Place host = {.access = "launched by the host"};
         sim_find_line_before(r->from, &host);
-        sim_add_finding(UNCHECKED_ERROR, title, &host, 1, r->why);
+        char hint[HINT_BYTES];
+        snprintf(hint, sizeof hint, "%s%scall cudaGetLastError() after each launch", r->why, r->why[0] ? "\n" : "");
+        sim_add_finding(UNCHECKED_ERROR, title, &host, 1, hint);
     }
 }
 

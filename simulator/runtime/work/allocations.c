@@ -19,6 +19,7 @@ cudaError_t sim_allocate_memory(const char *call, void **pointer, size_t bytes, 
 cudaError_t sim_free_memory(const char *call, void *pointer, MemoryKind kind)
 {
     sim_record_free(pointer);
+    sim_note_free(pointer);
     const cudaError_t error = sim_end_allocation(pointer, kind);
     if (error)
         sim_find_wrong_free(call, pointer);

@@ -39,7 +39,7 @@ static void set_condition(Warp *w, const Instr *i, uint32_t mask)
         Condition *condition = sim_condition_of(handle);
         if (!condition)
             sim_fault(w, i, lane, cudaErrorLaunchFailure,
-                      "cudaGraphSetConditional of a handle that cudaGraphConditionalHandleCreate did not give");
+                      "cudaGraphSetConditional() of a handle that cudaGraphConditionalHandleCreate() did not return");
         condition->value = value;
     }
 }

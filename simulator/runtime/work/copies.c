@@ -3,7 +3,7 @@
 #include "runtime/work/work.h"
 
 typedef enum Side { ON_HOST, ON_DEVICE, ON_EITHER } Side; // where an end of a copy has to be
-static const char *const SIDE_NAMES[] = {"the host's memory", "device memory", "any memory"};
+static const char *const SIDE_NAMES[] = {"host memory", "device memory", "allocated memory"};
 
 static bool is_there(const void *pointer, size_t bytes, Side side)
 {

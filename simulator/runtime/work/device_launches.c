@@ -33,7 +33,7 @@ static cudaError_t queue(const Call *c, Grid *g, uint64_t handle)
     g->number = s->count++;
     g->waits = s->waits;
     if (g->family_uses)
-        g->knower = sim_take_snapshot(&g->family->arena, c->w, c->lane);
+        g->launch_snapshot = sim_take_snapshot(&g->family->arena, c->w, c->lane);
     Grid **first = g->tail ? &parent->first_tail : &parent->first;
     Grid **last = g->tail ? &parent->last_tail : &parent->last;
     *(*first ? &(*last)->next : first) = g;

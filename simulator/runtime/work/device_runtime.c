@@ -46,7 +46,7 @@ static ThreadError **error_of(const Call *c)
     const Block *b = c->w->block;
     ThreadError **link = &c->grid->errors;
     while (*link && ((*link)->block != b->number || (*link)->thread != sim_device_thread(c)))
-        link = (*link)->block == b->number || b->launch->together ? &(*link)->next : &c->grid->no_error;
+        link = (*link)->block == b->number || b->launch->time_sliced ? &(*link)->next : &c->grid->no_error;
     return link;
 }
 
@@ -227,7 +227,7 @@ static cudaError_t allocate_memory(const Call *c)
 static cudaError_t free_memory(const Call *c)
 {
     for (int n = 0; n < c->w->block->warp_count; n++)
-        c->w->block->warps[n].near = NULL; // it may be gone
+        c->w->block->warps[n].last_allocation = NULL; // it may be freed
     if (sim_end_allocation((void *)(uintptr_t)sim_argument(c, 0, 8), HEAP_MEMORY) != cudaSuccess)
         return sim_device_fails(
             c, cudaErrorInvalidValue,
