@@ -17,9 +17,9 @@ struct cublasContext {
     cublasMath_t math;
 };
 
-double sim_half_value(uint16_t bits, bool brain);
+double sim_half_value(uint16_t bits, bool bf16);
 uint16_t sim_half_from_double(double value, int rounding);
-uint16_t sim_brain_from_double(double value, int rounding);
+uint16_t sim_bf16_from_double(double value, int rounding);
 
 #define API __attribute__((visibility("default")))
 // The names of these functions in NVIDIA's header.
@@ -344,7 +344,7 @@ static void set_element(void *a, cudaDataType type, size_t k, double value)
     else if (type == CUDA_R_64F)
         ((double *)a)[k] = value;
     else
-        ((uint16_t *)a)[k] = type == CUDA_R_16BF ? sim_brain_from_double(value, 0) : sim_half_from_double(value, 0);
+        ((uint16_t *)a)[k] = type == CUDA_R_16BF ? sim_bf16_from_double(value, 0) : sim_half_from_double(value, 0);
 }
 
 static double *in_double(const void *a, cudaDataType type, int rows, int columns, int ld)

@@ -49,7 +49,7 @@ typedef struct Settings {
     uint64_t threads; // of the host, that run blocks; 0: as many as there are cores
     uint64_t max_instructions; // of a block, until it counts as endless
     int sms, devices;
-    bool together, shuffles;
+    bool time_sliced, shuffles;
     uint64_t block_order;
     bool checks, checks_leaks;
     bool strict; // a warning counts as an error

@@ -84,7 +84,7 @@ static inline float float_of_half(uint16_t bits)
     return float_of(((bits & 0x7c00) == 0x7c00 ? special : finite) | (uint32_t)(bits & 0x8000) << 16);
 }
 
-static inline float float_of_brain(uint16_t bits)
+static inline float float_of_bf16(uint16_t bits)
 {
     return float_of((uint32_t)bits << 16);
 }
@@ -107,7 +107,7 @@ static inline uint16_t half_of(double value)
     return value != value ? NAN_16 : (uint16_t)(sign | bits >> 13);
 }
 
-static inline uint16_t brain_of(double value)
+static inline uint16_t bf16_of(double value)
 {
     const double beyond = 0x1p128, number = fabs(value) < beyond ? fabs(value) : beyond;
     const uint32_t bits = raw_bits((float)to_digits(number, 8, -133));

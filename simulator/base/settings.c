@@ -109,7 +109,7 @@ static const Setting SETTINGS[] = {
     // how many host threads run blocks; all cores if not set
     {"SIM_THREADS", read_number, &settings.threads, 0, 1, UINT64_MAX, "how many host threads run blocks, from 1 on"},
     // whether [blocks take turns](how-it-works.md#blocks)
-    {"SIM_TOGETHER", read_switch, &settings.together, 0, 0, 1, "1, for blocks that take turns, or 0"},
+    {"SIM_TOGETHER", read_switch, &settings.time_sliced, 0, 0, 1, "1, for blocks that take turns, or 0"},
     // [in which order blocks, warps and lanes run](how-it-works.md#blocks): another one for each number
     {"SIM_BLOCK_ORDER", read_order, &settings.block_order, 0, 0, UINT64_MAX, "a number, from 0 on"},
     // how many warp instructions of a block count as endless

@@ -11,10 +11,10 @@ typedef struct DeferredRead { // by lanes of a warp, of written words
     Warp *w;
     const Instr *i;
     AccessRecord record;
-    uint32_t mask, alike, beside;   // alike, beside: as in Access
+    uint32_t mask, same_address, adjacent;   // alike, beside: as in Access
     uint32_t block_epoch, warp_epoch;   // as in AccessCheck
     uint8_t bytes, pattern;
-    bool twice;
+    bool repeated_half;
     uint32_t offset[LANES]; // in the block's shared memory; 0 for inactive lanes
 } DeferredRead;
 
@@ -66,9 +66,9 @@ bool sim_defer_read(const AccessCheck *check, uint32_t mask)
     if (late->immediate || late->count == MAX_DEFERRED || !all_words(check, access, mask, is_initialised))
         return false;
     DeferredRead *r = &late->reads[late->count++];
-    *r = (DeferredRead){.w = check->w, .i = check->i, .record = check->record, .mask = mask, .alike = access->alike,
-                    .beside = access->beside, .block_epoch = check->block_epoch, .warp_epoch = check->warp_epoch,
-                    .bytes = (uint8_t)access->bytes, .pattern = access->pattern, .twice = access->twice};
+    *r = (DeferredRead){.w = check->w, .i = check->i, .record = check->record, .mask = mask, .same_address = access->same_address,
+                    .adjacent = access->adjacent, .block_epoch = check->block_epoch, .warp_epoch = check->warp_epoch,
+                    .bytes = (uint8_t)access->bytes, .pattern = access->pattern, .repeated_half = access->repeated_half};
     for (int l = 0; l < LANES; l++)
         r->offset[l] = mask >> l & 1 ? (uint32_t)(access->pointer[l] - check->memory.base) : 0;
     return true;
@@ -77,7 +77,7 @@ bool sim_defer_read(const AccessCheck *check, uint32_t mask)
 static void check_deferred(const AccessCheck *now, const DeferredRead *r)
 {
     Access access = {.kind = ACCESS_READ, .space = SHARED, .mask = r->mask, .bytes = r->bytes, .alignment = r->bytes,
-                     .pattern = r->pattern, .alike = r->alike, .beside = r->beside, .twice = r->twice};
+                     .pattern = r->pattern, .same_address = r->same_address, .adjacent = r->adjacent, .repeated_half = r->repeated_half};
     AccessCheck check = *now;
     for (int l = 0; l < LANES; l++)
         access.pointer[l] = (uint8_t *)now->memory.base + r->offset[l];

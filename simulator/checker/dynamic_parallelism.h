@@ -11,7 +11,7 @@
 FamilyUses *sim_start_family_uses(const Function *kernel);
 void sim_end_family_uses(FamilyUses *uses);
 void sim_end_shadow(Allocation *a); // when an allocation is freed
-// Lanes access w->near; a copy or fill accesses memory.
+// Lanes access w->last_allocation; a copy or fill accesses memory.
 void sim_note_family_use(Warp *w, const Instr *i, const Access *access, uint32_t mask);
 void sim_note_family_copy(Grid *g, uint64_t address, size_t bytes, bool writes);
 

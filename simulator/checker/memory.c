@@ -40,8 +40,8 @@ static int64_t find_stride(const Access *access, uint32_t mask)
         return (int64_t)access->bytes;
     if (access->pattern == ALL_SAME)
         return 0;
-    const uint32_t following = sim_continuing_lanes(access, mask);
-    if (mask == ALL_LANES && following && following != others) // several groups of consecutive lanes
+    const uint32_t continuing = sim_continuing_lanes(access, mask);
+    if (mask == ALL_LANES && continuing && continuing != others) // several groups of consecutive lanes
         return -1;
     const int second = __builtin_ctz(others);
     const int64_t distance = access->pointer[second] - access->pointer[first];
@@ -222,7 +222,7 @@ static uint32_t check_piece(AccessCheck *check, uint32_t mask, int64_t offset)
 static void check_pieces(AccessCheck *check, uint32_t mask)
 {
     const Access *access = check->access;
-    const uint32_t same = access->alike & mask & mask << 1, next = access->beside & mask & mask << 1;
+    const uint32_t same = access->same_address & mask & mask << 1, next = access->adjacent & mask & mask << 1;
     for (uint32_t rest = mask, done; rest; rest &= ~done) {
         const int first = __builtin_ctz(rest);
         const int64_t offset = access->pointer[first] - check->memory.base;
@@ -342,9 +342,9 @@ static bool all_redundant(const AccessCheck *check, const Access *access, uint32
 // After a redundant read: marks those of its lines of which every read is redundant, in `fully_written`.
 static void mark_redundant_lines(const AccessCheck *check, const Access *access, uint32_t *fully_written, uint32_t mask)
 {
-    const uint32_t following = sim_continuing_lanes(access, mask), run = check->launch_only_reads ? FULLY_WRITTEN : check->memory.run;
-    for (uint32_t begins = sim_segment_starts(access, mask, following); begins; begins &= begins - 1) {
-        const int first = __builtin_ctz(begins), last = sim_segment_end(following, first);
+    const uint32_t continuing = sim_continuing_lanes(access, mask), run = check->launch_only_reads ? FULLY_WRITTEN : check->memory.run;
+    for (uint32_t starts = sim_segment_starts(access, mask, continuing); starts; starts &= starts - 1) {
+        const int first = __builtin_ctz(starts), last = sim_segment_end(continuing, first);
         const uint64_t end = (uint64_t)(access->pointer[last] - check->memory.base) + access->bytes - 1;
         uint64_t line = (uint64_t)(access->pointer[first] - check->memory.base) / LINE_BYTES;
         for (; line <= end / LINE_BYTES; line++)
@@ -364,7 +364,7 @@ static bool is_redundant_load(AccessCheck *check, const Launch *launch, Access *
     if (kind != PLAIN_READ || !(check->launch_only_reads || has_only_barriers(launch)))
         return false;
     const bool redundant = all_redundant(check, access, mask);
-    if (redundant && access->layout && a)
+    if (redundant && access->address_pattern && a)
         mark_redundant_lines(check, access, a->fully_written, mask);
     if (!redundant && check->launch_only_reads)
         sim_set_unwritten(access, mask, &check->memory);
@@ -381,8 +381,8 @@ static bool is_reserved(const Launch *launch, const Block *owner, const Access *
 
 static void print_reserved_note(void)
 {
-    static atomic_flag said = ATOMIC_FLAG_INIT;
-    if (!atomic_flag_test_and_set(&said))
+    static atomic_flag printed = ATOMIC_FLAG_INIT;
+    if (!atomic_flag_test_and_set(&printed))
         fprintf(stderr,
                 "simulator: in tiles of more than 32 threads, cooperative groups order accesses of shared memory by a shuffle, which PTX "
                 "does not guarantee; this is the library's responsibility, not a finding\n");

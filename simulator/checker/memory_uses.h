@@ -17,7 +17,7 @@ void sim_note_use(const Allocation *a, uint64_t address, size_t bytes, UseKind h
 bool sim_use_conflicts(const Allocation *a, uint64_t address, size_t bytes, UseKind how);
 void sim_note_conflict(const Allocation *a, uint64_t address, size_t bytes, UseKind how);
 
-// Lanes of a warp access w->near.
+// Lanes of a warp access w->last_allocation.
 void sim_note_shared_use(Warp *w, const Instr *i, const Access *access, uint32_t mask);
 
 // Sets what the machine needs to skip accesses to bytes whose use is recorded already.

@@ -25,9 +25,9 @@ static inline __attribute__((always_inline)) bool all_words_between(const Access
 // True if the predicate holds for all words of the lanes; are_whole_words() must hold.
 static inline __attribute__((always_inline)) bool all_words(const AccessCheck *check, const Access *access, uint32_t mask, WordsPredicate *holds)
 {
-    const uint32_t following = sim_continuing_lanes(access, mask);
-    for (uint32_t begins = sim_segment_starts(access, mask, following); begins; begins &= begins - 1) {
-        const int first = __builtin_ctz(begins), last = sim_segment_end(following, first);
+    const uint32_t continuing = sim_continuing_lanes(access, mask);
+    for (uint32_t starts = sim_segment_starts(access, mask, continuing); starts; starts &= starts - 1) {
+        const int first = __builtin_ctz(starts), last = sim_segment_end(continuing, first);
         if (!all_words_between(check, (uint64_t)(access->pointer[first] - check->memory.base),
                                (uint64_t)(access->pointer[last] - check->memory.base) + access->bytes, holds))
             return false;

@@ -56,12 +56,12 @@ static bool find_region(const Program *p, const Instr *branch, BranchRegion *reg
 // True if the warp is still in the region, or in a function called there.
 static bool is_inside(const Warp *w, const Instr *i, const UndefinedBranch *u)
 {
-    return w->path->frame != u->frame || in_region(i, &u->region);
+    return w->current_split->frame != u->frame || in_region(i, &u->region);
 }
 
 bool sim_begin_undefined_branch(Warp *w, const Instr *branch, uint32_t lanes, const UndefinedValue *condition)
 {
-    const Frame *frame = w->path->frame;
+    const Frame *frame = w->current_split->frame;
     const UndefinedBranch *outer;
     for (int k = 0; (outer = sim_undefined_branch(w, k)); k++)
         lanes &= is_inside(w, branch, outer) ? ~outer->lanes : ALL_LANES;
@@ -92,7 +92,7 @@ void sim_end_undefined_branches(Warp *w, const Instr *i)
 {
     UndefinedBranch *u;
     for (int k = 0; (u = sim_undefined_branch(w, k)); k++) {
-        const uint32_t lanes = is_inside(w, i, u) ? 0 : u->lanes & w->path->mask;
+        const uint32_t lanes = is_inside(w, i, u) ? 0 : u->lanes & w->current_split->mask;
         if (!lanes)
             continue;
         u->lanes &= ~lanes;

@@ -255,7 +255,7 @@ bool sim_copies_member(const Warp *w, const UndefinedValue *v, const Instr *stor
 {
     CachedCopy *copy = &w->values->copies[(uintptr_t)store / sizeof *store % CACHED_COPIES];
     if (copy->load != v->load || copy->store != store)
-        *copy = (CachedCopy){v->load, store, sim_copies_structure(w->path->frame->function->program, v->load, store)};
+        *copy = (CachedCopy){v->load, store, sim_copies_structure(w->current_split->frame->function->program, v->load, store)};
     return copy->copies_member;
 }
 
@@ -263,7 +263,7 @@ bool sim_copies_member(const Warp *w, const UndefinedValue *v, const Instr *stor
 
 const UndefinedValue *sim_value_of(const Warp *w, const Register *reg, uint32_t mask)
 {
-    const UndefinedValue *v = reg ? sim_find_value(w, w->path->frame->lanes + reg->slot) : NULL;
+    const UndefinedValue *v = reg ? sim_find_value(w, w->current_split->frame->lanes + reg->slot) : NULL;
     return v && v->mask & mask ? v : NULL;
 }
 

@@ -86,7 +86,7 @@ API CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t bytes, con
     HOLD_MEMORY();
     RETURN_IF(check_properties(p));
     NEED(handle && bytes > 0 && in_granules(bytes) && flags == 0, CUDA_ERROR_INVALID_VALUE);
-    NEED(sim_has_memory(p->location.id, bytes), CUDA_ERROR_OUT_OF_MEMORY);
+    NEED(sim_memory_available(p->location.id, bytes), CUDA_ERROR_OUT_OF_MEMORY);
     return new_piece(handle, sim_make_shared(bytes), bytes, p);
 }
 
@@ -219,7 +219,7 @@ API CUresult cuMemUnmap(CUdeviceptr address, size_t bytes)
     Granule *granule = granule_at(a, address);
     NEED(are_all(granule, bytes, true), CUDA_ERROR_INVALID_VALUE);
     sim_host_awaits_device(sim_current_device);
-    NEED(sim_make_fresh(a->memory + (address - a->address), bytes), CUDA_ERROR_OUT_OF_MEMORY);
+    NEED(sim_restore_fill(a->memory + (address - a->address), bytes), CUDA_ERROR_OUT_OF_MEMORY);
     for (size_t k = 0; k < bytes / SIM_GRANULE; k++) {
         leave(granule[k].piece);
         granule[k] = (Granule){.piece = NULL};

@@ -29,11 +29,11 @@ void sim_use_local(Block *b, size_t bytes)
 static void order_warps(Block *b)
 {
     const bool shuffles = sim_settings()->shuffles;
-    b->series = sim_settings()->block_order ^ (b->number + 1) * 0xd1b54a32d192ed03;
+    b->random_state = sim_settings()->block_order ^ (b->number + 1) * 0xd1b54a32d192ed03;
     for (int n = 0; n < b->warp_count; n++) { // Sattolo's algorithm, inside out
-        const uint64_t place = shuffles && n > 0 ? sim_next_random(&b->series) % (uint64_t)n : (uint64_t)n;
-        b->turns[n] = b->turns[place];
-        b->turns[place] = (uint8_t)n;
+        const uint64_t place = shuffles && n > 0 ? sim_next_random(&b->random_state) % (uint64_t)n : (uint64_t)n;
+        b->warp_order[n] = b->warp_order[place];
+        b->warp_order[place] = (uint8_t)n;
     }
 }
 
@@ -42,7 +42,7 @@ static void name_block(Block *b, uint64_t place)
 {
     const Launch *launch = b->launch;
     const uint64_t number = launch->shuffled ? launch->shuffled[place] : place;
-    b->place = place;
+    b->start_index = place;
     b->number = number;
     b->rank = (uint32_t)(place % launch->cluster_blocks);
     b->index.x = (unsigned)(number % launch->grid.x);
@@ -55,8 +55,8 @@ static void start_warps(Block *b)
 {
     for (int n = 0; n < b->warp_count; n++) {
         const uint32_t rest = b->threads - (uint32_t)n * LANES;
-        b->warps[n].instructions = b->warps[n].waited = b->warps[n].unfair = 0;
-        b->warps[n].awaited.expected = 0;
+        b->warps[n].instructions = b->warps[n].clock_advance = b->warps[n].since_starvation_check = 0;
+        b->warps[n].mbarrier_wait.expected = 0;
         sim_start_warp(&b->warps[n], rest >= LANES ? ALL_LANES : (1u << rest) - 1);
     }
 }
@@ -67,10 +67,10 @@ void sim_start_block(Block *b, uint64_t place)
     b->fault.kind = -1;
     b->origins = NULL;
     b->live = b->threads;
-    b->patience = SIM_PATIENCE;
+    b->starvation_limit = SIM_STARVATION_LIMIT;
     order_warps(b);
-    b->meetings = 0;
-    b->round = (Round){0};
+    b->cluster_phase = 0;
+    b->repeat_check = (RepeatCheck){0};
     memset(b->barriers, 0, sizeof b->barriers);
     memset(b->shared, 0xff, b->launch->shared_bytes); // uninitialised shared memory is NaN, the same in every run
     if (b->clocks)
@@ -91,7 +91,7 @@ Block *sim_new_block(Launch *launch)
     b->launch = launch;
     b->threads = (uint32_t)threads;
     b->warp_count = (int)warps;
-    b->watch = launch->together ? &launch->watch : &b->own_watch;
+    b->watch = launch->time_sliced ? &launch->watch : &b->own_watch;
     b->shared = aligned_alloc(1024, (launch->shared_bytes + 1024) / 1024 * 1024);
     b->local = malloc((warps * LANES + 1) * (launch->local_bytes ? launch->local_bytes : 1));
     const bool observed = !launch->clocks || sim_observer.make_block(b);
@@ -103,8 +103,8 @@ Block *sim_new_block(Launch *launch)
         free(b);
         return NULL;
     }
-    b->alone = b;
-    b->cluster = &b->alone;
+    b->self = b;
+    b->cluster = &b->self;
     for (size_t n = 0; n < warps; n++)
         b->warps[n] = (Warp){.block = b, .number = (int)n};
     return b;
@@ -138,25 +138,25 @@ void sim_run_warps(Block *b)
     bool progress = false;
     uint64_t instructions = 0;
     for (int n = 0; n < b->warp_count; n++) {
-        Warp *w = &b->warps[b->turns[n]];
+        Warp *w = &b->warps[b->warp_order[n]];
         progress |= w->splits && sim_run_warp(w);
         instructions += w->instructions;
     }
-    if (b->launch->ended >= b->place) // if its speculative reads are stale, it might wait for ever
-        sim_await_turn(b);
-    const bool others_may_help = b->launch->together && sim_waits_for_cluster(b);
-    if (!progress && !others_may_help && !sim_open_joins(b))
+    if (b->launch->ended_blocks >= b->start_index) // if its speculative reads are stale, it might wait for ever
+        sim_wait_for_earlier_blocks(b);
+    const bool others_may_help = b->launch->time_sliced && sim_waits_for_cluster(b);
+    if (!progress && !others_may_help && !sim_release_waiting_lanes(b))
         sim_report_deadlock(b);
-    if (progress && b->live > 0 && !b->launch->together && sim_is_block_stuck(b) && !sim_let_other_lanes_run(b))
+    if (progress && b->live > 0 && !b->launch->time_sliced && sim_is_block_stuck(b) && !sim_run_other_lanes(b))
         sim_report_stuck(b);
-    if (sim_may_wait_for_later(b) && sim_state_repeats(b))
-        sim_go_on_together(b, SIM_WAITS_FOR_LATER);
+    if (sim_has_later_blocks(b) && sim_state_repeats(b))
+        sim_switch_to_time_slicing(b, SIM_NEEDS_LATER_BLOCKS);
     const uint64_t most = sim_settings()->max_instructions;
-    if (b->watch->in_vain > most / 100)
-        sim_go_on_together(b, SIM_WAITS_FOR_LATER);
-    if (instructions > most / 10 && sim_may_wait_for_later(b) && sim_asks_others(b)) // as its loop writes memory,
-                                                                                     // SIM_WAITS_FOR_LATER was not detected
-        sim_go_on_together(b, "a block asks again and again for what others may do");
-    if (instructions > most || b->watch->in_vain > most / 10)
-        sim_report_limit(b, instructions > most ? instructions : b->watch->in_vain);
+    if (b->watch->polling_instructions > most / 100)
+        sim_switch_to_time_slicing(b, SIM_NEEDS_LATER_BLOCKS);
+    if (instructions > most / 10 && sim_has_later_blocks(b) && sim_is_polling(b)) // as its loop writes memory,
+                                                                                     // SIM_NEEDS_LATER_BLOCKS was not detected
+        sim_switch_to_time_slicing(b, "a block asks again and again for what others may do");
+    if (instructions > most || b->watch->polling_instructions > most / 10)
+        sim_report_limit(b, instructions > most ? instructions : b->watch->polling_instructions);
 }

@@ -8,13 +8,13 @@
 
 Handler sim_map_address, sim_rank_of_address;
 // True if a shared-memory address carries the rank of a block of the cluster.
-bool sim_names_block(uint64_t address);
+bool sim_has_block_rank(uint64_t address);
 // That block; the address must be one that sim_cluster_pointer accepted.
-struct Block *sim_block_named(const Warp *w, uint64_t address);
+struct Block *sim_block_of_address(const Warp *w, uint64_t address);
 // The host pointer to a lane's bytes at such an address. Ends the launch if the address is invalid or the block has ended.
-uint8_t *sim_find_in_cluster(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes);
+uint8_t *sim_cluster_pointer(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes);
 // Executes barrier.cluster.arrive or .wait for the split.
-void sim_come_to_cluster_barrier(Warp *w, WarpSplit *p, const Instr *i);
+void sim_execute_cluster_barrier(Warp *w, WarpSplit *p, const Instr *i);
 // Releases the threads that wait at the cluster's barrier, if all of its threads have arrived or ended.
 void sim_check_cluster_barrier(struct Block *block);
 
@@ -35,7 +35,7 @@ typedef struct Fault { // why a launch failed, for the checker
     int thread;    // index in the block, or -1
     uint64_t block;
     size_t text;   // offset in the message of the description, after the location
-    bool awaits_host; // a correct program that the simulator cannot run: the kernel waits for the host
+    bool waits_for_host; // a correct program that the simulator cannot run: the kernel waits for the host
 } Fault;
 
 // On the stack of sim_launch_grid, whose thread holds the lock of lock.c throughout. Immutable while blocks run, except for
@@ -49,34 +49,34 @@ typedef struct Launch {
     dim3 grid, block, cluster;
     uint32_t cluster_blocks; // at least 1
     bool explicit_cluster;   // the kernel or the launch names a cluster
-    size_t dynamic_bytes, asked_shared; // dynamic_bytes: requested; requested_shared: static and dynamic, as on a GPU
+    size_t dynamic_bytes, requested_shared; // dynamic_bytes: requested; requested_shared: static and dynamic, as on a GPU
     size_t shared_bytes;                // of the block's shared memory here, with the checker's redzones
     uint32_t dynamic_shared, reserved_shared; // byte offsets
     bool uses_reserved_shared;                // otherwise reserved_shared is unused
     uint8_t *params;
     uint8_t *workspace; // grid barrier of a cooperative launch; NULL otherwise
     size_t local_bytes; // of each thread
-    uint64_t blocks, busy; // blocks_to_run: the first ones; the rest are idle and only counted
+    uint64_t blocks, blocks_to_run; // blocks_to_run: the first ones; the rest are idle and only counted
     Counters counters;
     BlockOrder order;
-    bool together;      // clusters are co-resident and share one host thread
+    bool time_sliced;      // clusters are co-resident and share one host thread
     bool on_one_thread;
     struct Workers *workers; // the pool of host threads
-    bool alone;              // the first worker has not yet started the others
+    bool solo;              // the first worker has not yet started the others
     struct Block *held; // a block that waits for later ones, which makes the rest of the launch time-sliced; or NULL
-    const char *why_together; // if `held` is not NULL
+    const char *why_time_sliced; // if `held` is not NULL
     Watch watch;
     bool traced;        // some of its blocks: trace.c
-    bool noted;         // the checker records its accesses to memory shared with the host: checker/memory_uses.c
-    bool knows_changes; // all allocations that it may write to have last_writing_launch set
+    bool records_host_sharing;         // the checker records its accesses to memory shared with the host: checker/memory_uses.c
+    bool write_set_known; // all allocations that it may write to have last_writing_launch set
     uint64_t *shuffled; // block numbers in start order; NULL: ascending
     struct LaunchClocks *clocks; // NULL: not checked
     struct Grid *family_grid;  // NULL unless kernels launch kernels
-    bool watched;              // the checker looks for races with parent and child grids: checker/dynamic_parallelism.c
-    uint8_t apart[64]; // keeps the fields that all workers read in another cache line than those that they write
+    bool checks_family;              // the checker looks for races with parent and child grids: checker/dynamic_parallelism.c
+    uint8_t padding[64]; // keeps the fields that all workers read in another cache line than those that they write
     // Indices in the start order: of the next block that no worker has claimed, and of the first block that failed.
     _Atomic uint64_t next_block, fault_block;
-    _Atomic uint64_t ended; // of an ORDERED_EFFECTS launch: the number of blocks that have ended, all of them at the start of the
+    _Atomic uint64_t ended_blocks; // of an ORDERED_EFFECTS launch: the number of blocks that have ended, all of them at the start of the
                             // order
     atomic_uint sleepers;   // workers that sleep until the earlier blocks have ended
     atomic_uint restarts;
@@ -85,42 +85,42 @@ typedef struct Launch {
     char message[2048];
 } Launch;
 
-typedef struct Passer { // for the checker: whether threads that exited after an instruction have bypassed a barrier
+typedef struct BypassCheck { // for the checker: whether threads that exited after an instruction have bypassed a barrier
     uint32_t barrier, last;
     bool known, bypassed;
-} Passer;
+} BypassCheck;
 
-typedef struct Round { // detects a block that repeats the same round of its warps: sim_state_repeats
-    uint64_t count, state;
-} Round;
+typedef struct RepeatCheck { // detects a block that repeats the same round of its warps: sim_state_repeats
+    uint64_t rounds, state_hash;
+} RepeatCheck;
 
 // Owned by one host thread, which reuses it for one block after another. A time-sliced launch has one thread for all of its
 // blocks; `held` passes to it after the other workers have ended.
 typedef struct Block {
     Launch *launch;
-    uint64_t number, place; // start_index: position in the order in which blocks start
+    uint64_t number, start_index; // start_index: position in the order in which blocks start
     dim3 index;
     uint32_t rank; // in its cluster
-    uint32_t pause; // time slices that it still skips
-    struct Block **cluster, *alone; // the blocks of its cluster; points to `self` without clusters
+    uint32_t slices_to_skip; // time slices that it still skips
+    struct Block **cluster, *self; // the blocks of its cluster; points to `self` without clusters
     Warp warps[MAX_WARPS];
     int warp_count;
-    uint8_t turns[MAX_WARPS]; // warp numbers in the order in which they run
-    uint64_t series;          // for $SIM_BLOCK_ORDER
+    uint8_t warp_order[MAX_WARPS]; // warp numbers in the order in which they run
+    uint64_t random_state;          // for $SIM_BLOCK_ORDER
     uint32_t threads, live;
     bool traced; // the trace file gets its instructions
     uint8_t *shared, *local;
-    AddressPattern layouts[PATTERNS]; // by instruction: sim_pattern_slot
-    const AddressPattern *fully_written;    // the last one whose loads read whole lines that are fully written, and stay so;
+    AddressPattern patterns[PATTERNS]; // by instruction: sim_pattern_slot
+    const AddressPattern *last_fully_written;    // the last one whose loads read whole lines that are fully written, and stay so;
                                             // or NULL
     struct Origins *origins;  // of undefined values: checker/values.c
     uint8_t *local_written;   // for the checker: a byte for each byte of local memory
     struct ShadowLine *lines;       // of shared memory
     struct BlockClocks *clocks; // NULL: not checked
-    Round round;
-    uint64_t patience; // instructions of a warp after which runnable lanes may count as starved
-    Passer passers[8];
-    uint32_t passer; // number of entries found so far
+    RepeatCheck repeat_check;
+    uint64_t starvation_limit; // instructions of a warp after which runnable lanes may count as starved
+    BypassCheck bypass_checks[8];
+    uint32_t bypass_check_count; // number of entries found so far
     size_t local_used; // bytes of each thread's local memory that were given to functions and filled with poison
     Barrier barriers[BARRIERS];
     Watch *watch, own_watch; // watch: own_watch, or that of a time-sliced launch
@@ -133,11 +133,11 @@ typedef struct Block {
     struct AsyncWriters *engine; // checker/bulk_copies.c; NULL if the module has no bulk copies
     struct ClusterAccesses *visits;      // checker/cluster_ends.c; NULL without clusters
     struct DeferredReads *late;     // checker/deferred_reads.c; NULL if no read is deferred
-    uint32_t meetings;          // completed phases of the cluster's barrier; kept in its first block
+    uint32_t cluster_phase;          // completed phases of the cluster's barrier; kept in its first block
     // A speculative block runs before earlier ones have ended: `ended_at_start` of them had, and it has read these
     // allocations.
-    bool ahead;
-    uint64_t seen;
+    bool speculative;
+    uint64_t ended_at_start;
     Allocation *read[MAX_READ];
     int read_count;
     jmp_buf on_fault; // also used to leave without a fault: ExitReason in blocks.h
@@ -149,14 +149,14 @@ typedef struct Block {
 // The slot for the address pattern of this instruction; it may hold that of another one.
 static inline AddressPattern *sim_pattern_slot(Block *b, const Instr *i)
 {
-    return &b->layouts[(uintptr_t)i / sizeof *i % PATTERNS];
+    return &b->patterns[(uintptr_t)i / sizeof *i % PATTERNS];
 }
 
 // True if the launch may read the allocation but provably never writes to it, so that no read of it can race.
 static inline bool sim_only_reads(const Launch *launch, const Allocation *a)
 {
-    return launch->knows_changes && a->kind != HEAP_MEMORY &&
-           __atomic_load_n(&a->changes_in, __ATOMIC_RELAXED) != launch->number;
+    return launch->write_set_known && a->kind != HEAP_MEMORY &&
+           __atomic_load_n(&a->last_writing_launch, __ATOMIC_RELAXED) != launch->number;
 }
 
 // The next number of a pseudo-random sequence (SplitMix64).
@@ -164,7 +164,7 @@ uint64_t sim_next_random(uint64_t *state);
 
 // Waits until all earlier blocks have ended. A speculative block that read what they have changed since does not return: it
 // restarts.
-void sim_await_turn(Block *block);
+void sim_wait_for_earlier_blocks(Block *block);
 
 // Extends every thread's local memory to so many bytes; the new ones are filled with poison.
 void sim_use_local(Block *block, size_t bytes);
@@ -193,18 +193,18 @@ typedef struct Grouping { // which blocks of a launch must be co-resident
 // the functions that the kernel calls. `family_grid`: its node if kernels launch kernels, else NULL. `checks_family`: as in
 // the Launch.
 cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
-                            size_t stack_bytes, void **arguments, Grouping grouping, Grid *family_grid, bool watched);
+                            size_t stack_bytes, void **arguments, Grouping grouping, Grid *family_grid, bool checks_family);
 
 // The last launch that succeeded. Guarded by the lock of lock.c.
-typedef struct Ran {
+typedef struct LaunchResult {
     uint64_t number; // in the program, from 1
     Counters counters;
-    bool knows_changes; // as in the Launch
-} Ran;
-Ran sim_last_ran(void);
+    bool write_set_known; // as in the Launch
+} LaunchResult;
+LaunchResult sim_last_launch(void);
 
 // Counts a launch that is skipped because it would repeat an earlier one. Returns its number.
-uint64_t sim_count_again(const Module *module, const Function *kernel, dim3 grid, dim3 block, const Counters *counters);
+uint64_t sim_count_skipped_launch(const Module *module, const Function *kernel, dim3 grid, dim3 block, const Counters *counters);
 
 // ---- block_faults.c
 

@@ -6,7 +6,7 @@
 // ---- Arrival
 
 // A mask of the lanes with another value.
-static uint32_t lanes_unlike(const uint32_t *values, uint32_t value)
+static uint32_t lanes_with_other_value(const uint32_t *values, uint32_t value)
 {
     uint32_t lanes = 0;
     for (int l = 0; l < LANES; l++)
@@ -14,20 +14,20 @@ static uint32_t lanes_unlike(const uint32_t *values, uint32_t value)
     return lanes;
 }
 
-void sim_come_to_barrier(Warp *w, WarpSplit *p, const Instr *i)
+void sim_execute_barrier(Warp *w, WarpSplit *p, const Instr *i)
 {
     const int first = __builtin_ctz(p->mask);
     const uint32_t *numbers = (uint32_t *)(w->lanes + i->a), number = numbers[first];
-    const uint32_t asked = i->b == NOWHERE ? 0 : ((uint32_t *)(w->lanes + i->b))[first];
-    const uint32_t expected = asked ? asked : (uint32_t)w->block->warp_count * LANES;
+    const uint32_t requested = i->b == NOWHERE ? 0 : ((uint32_t *)(w->lanes + i->b))[first];
+    const uint32_t expected = requested ? requested : (uint32_t)w->block->warp_count * LANES;
     if (number >= BARRIERS)
         sim_fault(w, i, first, cudaErrorIllegalInstruction, "barrier %u does not exist; a block has %d", number, BARRIERS);
-    if (asked % LANES || (i->op == BAR_ARRIVE && asked == 0))
-        sim_fault(w, i, first, cudaErrorIllegalInstruction, "a barrier for %u threads, which is not a multiple of the warp size", asked);
-    const uint32_t elsewhere = lanes_unlike(numbers, number) & p->mask;
-    if (elsewhere)
-        sim_fault(w, i, __builtin_ctz(elsewhere), cudaErrorIllegalInstruction,
-                  "barrier %u, while another lane of the warp executes barrier %u", numbers[__builtin_ctz(elsewhere)],
+    if (requested % LANES || (i->op == BAR_ARRIVE && requested == 0))
+        sim_fault(w, i, first, cudaErrorIllegalInstruction, "a barrier for %u threads, which is not a multiple of the warp size", requested);
+    const uint32_t other_barrier = lanes_with_other_value(numbers, number) & p->mask;
+    if (other_barrier)
+        sim_fault(w, i, __builtin_ctz(other_barrier), cudaErrorIllegalInstruction,
+                  "barrier %u, while another lane of the warp executes barrier %u", numbers[__builtin_ctz(other_barrier)],
                   number);
     Barrier *b = &w->block->barriers[number];
     if (b->count > 0 && b->expected != expected)
@@ -38,8 +38,8 @@ void sim_come_to_barrier(Warp *w, WarpSplit *p, const Instr *i)
         b->true_count += (uint32_t)__builtin_popcount(values & p->mask);
     }
     b->expected = expected;
-    b->counted |= asked != 0;
-    if (asked && w->block->clocks)
+    b->counted |= requested != 0;
+    if (requested && w->block->clocks)
         sim_observer.arrive(w, p->mask, sim_barrier_key((int)number));
     b->arrived[w->number] |= p->mask;
     b->count += (uint32_t)__builtin_popcount(p->mask);
@@ -55,7 +55,7 @@ void sim_come_to_barrier(Warp *w, WarpSplit *p, const Instr *i)
 
 // ---- Completion
 
-static bool complete(const Block *b, const Barrier *barrier)
+static bool is_complete(const Block *b, const Barrier *barrier)
 {
     const bool all = barrier->expected >= (uint32_t)b->warp_count * LANES;
     uint32_t threads = 0; // a barrier with a thread count counts whole warps
@@ -70,7 +70,7 @@ static bool complete(const Block *b, const Barrier *barrier)
     return threads >= barrier->expected;
 }
 
-static void give_result(WarpSplit *p, const Barrier *barrier)
+static void write_result(WarpSplit *p, const Barrier *barrier)
 {
     const Instr *i = &p->frame->function->program->code[p->pc - 1];
     if (i->op < BAR_POPC)
@@ -88,12 +88,12 @@ static void give_result(WarpSplit *p, const Barrier *barrier)
 void sim_check_barrier(Block *b, int number)
 {
     Barrier *barrier = &b->barriers[number];
-    if (barrier->count == 0 || !complete(b, barrier))
+    if (barrier->count == 0 || !is_complete(b, barrier))
         return;
     for (int n = 0; n < b->warp_count; n++)
         for (WarpSplit *p = b->warps[n].splits; p; p = p->next)
             if (p->waiting == WAITS_AT_BARRIER && p->barrier == number) {
-                give_result(p, barrier);
+                write_result(p, barrier);
                 p->waiting = RUNS;
                 if (b->clocks && barrier->counted)
                     sim_observer.acquire(&b->warps[n], p->mask, sim_barrier_key(number));
@@ -101,7 +101,7 @@ void sim_check_barrier(Block *b, int number)
                     sim_trace_release(&b->warps[n], p);
             }
     if (b->clocks && !barrier->counted)
-        sim_observer.open_barrier(b, barrier);
+        sim_observer.complete_barrier(b, barrier);
     memset(barrier, 0, sizeof *barrier);
 }
 

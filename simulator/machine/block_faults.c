@@ -16,7 +16,7 @@ static bool line_of_source(const Module *m, int file, int line, char *text, size
 }
 
 // Appends ", bar.sync, PTX line 7 (a.cu:3, inlined into a.cu:9)" to the text; returns its new length.
-static int say_instruction(const Module *m, const Statement *s, char *text, int used, size_t space)
+static int append_instruction(const Module *m, const Statement *s, char *text, int used, size_t space)
 {
     const int opcode = (int)(s->opcode.length < 60 ? s->opcode.length : 60);
     used += snprintf(text + used, space - (size_t)used, ", %.*s, PTX line %d", opcode, s->opcode.text, s->line);
@@ -29,7 +29,7 @@ static int say_instruction(const Module *m, const Statement *s, char *text, int 
 }
 
 // Writes kernel, block, thread and instruction; lane < 0: no thread.
-static void say_where(Block *b, char *text, size_t space, const Instr *i, const Warp *w, int lane)
+static void write_location(Block *b, char *text, size_t space, const Instr *i, const Warp *w, int lane)
 {
     const dim3 size = b->launch->block;
     char name[200];
@@ -42,18 +42,18 @@ static void say_where(Block *b, char *text, size_t space, const Instr *i, const 
                          thread / size.x % size.y, thread / size.x / size.y);
     }
     if (i && i->statement)
-        used = say_instruction(b->launch->module, i->statement, text, used, space);
+        used = append_instruction(b->launch->module, i->statement, text, used, space);
     snprintf(text + used, space - (size_t)used, ": ");
 }
 
-static void note_fault(Warp *w, const Instr *i, int lane, cudaError_t error, const char *format, va_list arguments)
+static void record_fault(Warp *w, const Instr *i, int lane, cudaError_t error, const char *format, va_list arguments)
 {
     Block *b = w->block;
-    sim_await_turn(b); // a fault after a stale speculative read restarts the block
+    sim_wait_for_earlier_blocks(b); // a fault after a stale speculative read restarts the block
     if (b->error != cudaSuccess)
         return;
     b->error = error;
-    say_where(b, b->message, sizeof b->message, i, w, lane);
+    write_location(b, b->message, sizeof b->message, i, w, lane);
     const size_t used = strlen(b->message);
     b->fault = (Fault){b->fault.kind, i, lane < 0 ? -1 : w->number * LANES + lane, b->number, used, false};
     vsnprintf(b->message + used, sizeof b->message - used, format, arguments);
@@ -63,7 +63,7 @@ void sim_note_fault(Warp *w, const Instr *i, int lane, cudaError_t error, const 
 {
     va_list arguments;
     va_start(arguments, format);
-    note_fault(w, i, lane, error, format, arguments);
+    record_fault(w, i, lane, error, format, arguments);
     va_end(arguments);
 }
 
@@ -71,7 +71,7 @@ _Noreturn void sim_fault(Warp *w, const Instr *i, int lane, cudaError_t error, c
 {
     va_list arguments;
     va_start(arguments, format);
-    note_fault(w, i, lane, error, format, arguments);
+    record_fault(w, i, lane, error, format, arguments);
     va_end(arguments);
     longjmp(w->block->on_fault, FAULT);
 }

@@ -7,7 +7,7 @@
 
 #include "machine/observer.h"
 
-typedef enum Departure { NONE, FAULT, RESTART, ABANDONED, WAITS_FOR_LATER } Departure; // reason for the longjmp to on_fault
+typedef enum ExitReason { NONE, FAULT, RESTART, ABANDONED, NEEDS_LATER_BLOCKS } ExitReason; // reason for the longjmp to on_fault
 
 // ---- block.c
 
@@ -15,7 +15,7 @@ typedef enum Departure { NONE, FAULT, RESTART, ABANDONED, WAITS_FOR_LATER } Depa
 Block *sim_new_block(Launch *launch);
 void sim_free_block(Block *b);
 // Initialises the block as the one at this position of the start order.
-void sim_start_block(Block *b, uint64_t place);
+void sim_start_block(Block *b, uint64_t start_index);
 // Discards the block's state, before it runs again or another block uses it; its counters become `counters`.
 void sim_clear_block(Block *b, const Counters *counters);
 // Runs each warp for one time slice. Leaves through on_fault if no warp can make progress.
@@ -26,19 +26,19 @@ void sim_run_warps(Block *b);
 bool sim_waits_for_cluster(const Block *b);
 // Releases lanes that wait for reconvergence while their warp waits for them: any lanes if some wait at a barrier, otherwise
 // only those that a warp-level operation names. False if there are none.
-bool sim_open_joins(Block *b);
+bool sim_release_waiting_lanes(Block *b);
 // True if every warp waits or is in a loop without progress, and only other blocks could change that.
 bool sim_is_block_stuck(const Block *b);
 // Runs other runnable lanes of its warps, which a polling split keeps from running; false if there are none.
-bool sim_let_other_lanes_run(Block *b);
+bool sim_run_other_lanes(Block *b);
 // True if the launch has later blocks that could still start and release this one.
-bool sim_may_wait_for_later(const Block *b);
+bool sim_has_later_blocks(const Block *b);
 // Continues this block and time-slices it with the later ones, if it is the earliest that has not ended. CUDA guarantees
 // that only for cooperative launches; a message on stderr gives the reason.
-#define SIM_WAITS_FOR_LATER "its blocks wait for later ones"
-void sim_go_on_together(Block *b, const char *why);
+#define SIM_NEEDS_LATER_BLOCKS "its blocks wait for later ones"
+void sim_switch_to_time_slicing(Block *b, const char *why);
 // True if a warp is in a loop that polls memory.
-bool sim_asks_others(const Block *b);
+bool sim_is_polling(const Block *b);
 // These report what the block waits for, and leave through on_fault.
 _Noreturn void sim_report_deadlock(Block *b);
 _Noreturn void sim_report_stuck(Block *b);
@@ -59,15 +59,15 @@ void sim_report_memory(Launch *launch);
 // ---- skipped_blocks.c
 
 // Counts the idle blocks at the end of the grid without running them.
-void sim_leave_out_idle_blocks(Launch *launch);
+void sim_skip_idle_blocks(Launch *launch);
 
 // ---- time_slicing.c
 
 // Runs as many whole clusters at once as the device holds, time-sliced on one host thread. The first fault ends the launch.
-void sim_run_together(Launch *launch);
+void sim_run_time_sliced(Launch *launch);
 // Continues the held block, time-sliced with the later ones.
-void sim_go_on_from_held(Launch *launch);
+void sim_resume_held_block(Launch *launch);
 // Reports that on stderr, once for each of the first kernels.
-void sim_say_together(const Launch *launch);
+void sim_report_time_slicing(const Launch *launch);
 
 #endif

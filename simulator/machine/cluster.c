@@ -9,12 +9,12 @@ enum { RANK_BIT = 24 }; // shared memory of a block is smaller than 2^24 bytes
 
 // ---- Addresses
 
-bool sim_names_block(uint64_t address)
+bool sim_has_block_rank(uint64_t address)
 {
     return address >> RANK_BIT != 0;
 }
 
-uint8_t *sim_find_in_cluster(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes)
+uint8_t *sim_cluster_pointer(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes)
 {
     const Block *b = w->block;
     const uint64_t rank = (address >> RANK_BIT) - 1, offset = address & ((1u << RANK_BIT) - 1);
@@ -38,7 +38,7 @@ uint8_t *sim_find_in_cluster(Warp *w, const Instr *i, int lane, uint64_t address
     return b->cluster[rank]->shared + offset;
 }
 
-Block *sim_block_named(const Warp *w, uint64_t address)
+Block *sim_block_of_address(const Warp *w, uint64_t address)
 {
     return w->block->cluster[(address >> RANK_BIT) - 1];
 }
@@ -82,7 +82,7 @@ void sim_rank_of_address(Warp *w, const Instr *i, uint32_t mask)
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         const uint64_t address = shared_address(w, i, l);
-        OPERAND(uint32_t, d)[l] = sim_names_block(address) ? (uint32_t)(address >> RANK_BIT) - 1 : w->block->rank;
+        OPERAND(uint32_t, d)[l] = sim_has_block_rank(address) ? (uint32_t)(address >> RANK_BIT) - 1 : w->block->rank;
     }
 }
 
@@ -116,7 +116,7 @@ void sim_check_cluster_barrier(Block *b)
                 return;
             arrived |= w->arrived;
         }
-    b->cluster[0]->meetings += arrived != 0;
+    b->cluster[0]->cluster_phase += arrived != 0;
     for (uint32_t k = 0; k < blocks && arrived; k++) {
         for (int n = 0; n < b->warp_count; n++) {
             Warp *w = &b->cluster[k]->warps[n];
@@ -127,7 +127,7 @@ void sim_check_cluster_barrier(Block *b)
     }
 }
 
-void sim_come_to_cluster_barrier(Warp *w, WarpSplit *p, const Instr *i)
+void sim_execute_cluster_barrier(Warp *w, WarpSplit *p, const Instr *i)
 {
     const uint32_t before = w->arrived | w->passed, wrong = p->mask & (i->op == CLUSTER_ARRIVE ? before : ~before);
     if (wrong)

@@ -31,13 +31,13 @@ static uint32_t lanes_at(const Warp *w, const Instr *i, uint32_t wanted)
     return lanes;
 }
 
-typedef struct Gathered { // operands of lanes that are at different instructions
-    uint64_t wide[LANES]; // operand a of 8 bytes
+typedef struct GatheredOperands { // operands of lanes that are at different instructions
+    uint64_t a_64[LANES]; // operand a of 8 bytes
     uint32_t a[LANES], b[LANES], c[LANES], d[LANES], predicate, result, second; // of 4 bytes, or a predicate
-} Gathered;
+} GatheredOperands;
 
 // Copies the lanes' operands from the split into g, or their results back.
-static void exchange(Gathered *g, const WarpSplit *p, uint32_t mask, bool out)
+static void copy_operands(GatheredOperands *g, const WarpSplit *p, uint32_t mask, bool out)
 {
     const Instr *i = sim_instruction_of(p);
     uint8_t *lanes = p->frame->lanes;
@@ -49,7 +49,7 @@ static void exchange(Gathered *g, const WarpSplit *p, uint32_t mask, bool out)
         if (out)
             continue;
         if (i->kind == MATCH && i->bytes == 8)
-            g->wide[l] = ((const uint64_t *)(lanes + i->a))[l];
+            g->a_64[l] = ((const uint64_t *)(lanes + i->a))[l];
         else if (!votes && i->kind != ELECT)
             g->a[l] = ((const uint32_t *)(lanes + i->a))[l];
         if (i->kind == SHUFFLE) {
@@ -72,36 +72,36 @@ static void exchange(Gathered *g, const WarpSplit *p, uint32_t mask, bool out)
 }
 
 // Executes operation i for lanes at different instructions, whose operands are in different registers.
-static void operate_across(Warp *w, const Instr *i, uint32_t mask)
+static void execute_gathered(Warp *w, const Instr *i, uint32_t mask)
 {
-    Gathered g;
+    GatheredOperands g;
     memset(&g, 0, sizeof g);
     for (const WarpSplit *q = w->splits; q; q = q->next)
         if (q->waiting == WAITS_FOR_LANES && q->mask & mask)
-            exchange(&g, q, q->mask & mask, false);
+            copy_operands(&g, q, q->mask & mask, false);
     const bool votes = i->kind == VOTE, ballot = votes && i->op == VOTE_BALLOT;
     Instr one = *i;
     one.flags &= (uint16_t)~COMBINE_NEGATED;
-    one.a = votes ? offsetof(Gathered, predicate) : i->bytes == 8 ? offsetof(Gathered, wide) : offsetof(Gathered, a);
-    one.b = offsetof(Gathered, b);
-    one.c = offsetof(Gathered, c);
-    one.d = votes && !ballot ? offsetof(Gathered, result) : offsetof(Gathered, d);
-    one.second = offsetof(Gathered, second);
+    one.a = votes ? offsetof(GatheredOperands, predicate) : i->bytes == 8 ? offsetof(GatheredOperands, a_64) : offsetof(GatheredOperands, a);
+    one.b = offsetof(GatheredOperands, b);
+    one.c = offsetof(GatheredOperands, c);
+    one.d = votes && !ballot ? offsetof(GatheredOperands, result) : offsetof(GatheredOperands, d);
+    one.second = offsetof(GatheredOperands, second);
     w->lanes = (uint8_t *)&g;
     i->run(w, &one, mask);
     for (const WarpSplit *q = w->splits; q; q = q->next)
         if (q->waiting == WAITS_FOR_LANES && q->mask & mask)
-            exchange(&g, q, q->mask & mask, true);
+            copy_operands(&g, q, q->mask & mask, true);
 }
 
-static void operate(Warp *w, const Instr *i, uint32_t mask)
+static void execute(Warp *w, const Instr *i, uint32_t mask)
 {
     if (i->control == CONVERGE) {
         if (w->undefined && i->kind == SHUFFLE)
             sim_observer.shuffle(w, i, mask);
         i->run(w, i, mask);
     } else if (w->block->clocks)
-        sim_observer.meet(w, mask);
+        sim_observer.warp_barrier(w, mask);
 }
 
 void sim_converge_execute(Warp *w, WarpSplit *p)
@@ -114,9 +114,9 @@ void sim_converge_execute(Warp *w, WarpSplit *p)
             continue;
         w->lanes = p->frame->lanes;
         if (i->control == CONVERGE && here & ~p->mask)
-            operate_across(w, i, here);
+            execute_gathered(w, i, here);
         else
-            operate(w, i, here);
+            execute(w, i, here);
         for (WarpSplit *q = w->splits; q; q = q->next)
             if (q->waiting == WAITS_FOR_LANES)
                 q->served |= q->mask & here;
@@ -152,7 +152,7 @@ void sim_converge_wait(Warp *w, WarpSplit *p, const Instr *i)
                   members[__builtin_ctz(outside)]);
     if ((different & p->mask) == 0 && (first & w->live) == p->mask) { // fast path: all lanes have arrived together
         w->block->counters.shuffles += i->kind == SHUFFLE;
-        operate(w, i, p->mask);
+        execute(w, i, p->mask);
         p->pc++;
         return;
     }

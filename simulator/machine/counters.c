@@ -22,13 +22,13 @@ static void step_name(char *name, size_t space)
 static uint64_t all_instructions;
 static double all_seconds;
 
-static void say_speed(void)
+static void print_speed(void)
 {
     fprintf(stderr, "simulator: %" PRIu64 " warp instructions in %.6f s of the host\n", all_instructions, all_seconds);
 }
 
 // Exits: the counters cannot be written.
-static _Noreturn void give_up(const char *path)
+static _Noreturn void exit_with_error(const char *path)
 {
     fprintf(stderr, "simulator: cannot write the counters to %s: %s\n", path, strerror(errno));
     exit(EXIT_FAILURE);
@@ -49,7 +49,7 @@ void sim_add_to_speed(const Launch *launch, double host_seconds)
     if (!sim_settings()->prints_speed)
         return;
     if (all_instructions == 0)
-        atexit(say_speed);
+        atexit(print_speed);
     all_instructions += launch->counters.warp_instructions;
     all_seconds += host_seconds;
 }
@@ -58,7 +58,7 @@ static FILE *open_counters(const char *path)
 {
     FILE *file = sim_open_output(path);
     if (!file)
-        give_up(path);
+        exit_with_error(path);
     fprintf(file, "step,kernel,launch,grid,block,warp_instructions,active_lanes_mean,divergent_branches,shared_loads,"
                   "shared_stores,bank_conflicts,global_load_requests,global_load_sectors,global_store_requests,"
                   "global_store_sectors,atomics,shuffles,block_barriers,warp_barriers,uneven_loops\n");
@@ -95,5 +95,5 @@ void sim_count_launch(const Launch *launch)
     }
     write_row(file, step, number++, launch);
     if (fflush(file) != 0 || ferror(file))
-        give_up(path);
+        exit_with_error(path);
 }

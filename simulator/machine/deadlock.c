@@ -11,7 +11,7 @@ static bool is_at_barrier(const Block *b)
     return false;
 }
 
-bool sim_open_joins(Block *b)
+bool sim_release_waiting_lanes(Block *b)
 {
     const bool any = is_at_barrier(b);
     bool opened = false;
@@ -31,21 +31,21 @@ bool sim_waits_for_cluster(const Block *b)
 
 bool sim_is_block_stuck(const Block *b)
 {
-    bool turns = false;
+    bool any_runnable = false;
     for (int n = 0; n < b->warp_count; n++) {
-        if (!sim_is_stuck(&b->warps[n]))
+        if (!sim_is_warp_stuck(&b->warps[n]))
             return false;
-        turns |= sim_next_split(&b->warps[n]) != NULL;
+        any_runnable |= sim_next_split(&b->warps[n]) != NULL;
     }
-    return turns || sim_waits_for_cluster(b);
+    return any_runnable || sim_waits_for_cluster(b);
 }
 
-bool sim_let_other_lanes_run(Block *b)
+bool sim_run_other_lanes(Block *b)
 {
-    bool gave = false;
+    bool switched = false;
     for (int n = 0; n < b->warp_count; n++)
-        gave |= sim_give_way(&b->warps[n]);
-    return gave;
+        switched |= sim_yield_stuck_warp(&b->warps[n]);
+    return switched;
 }
 
 // Reports what a split waits for and ends the block; returns if it waits for no other thread.
@@ -90,54 +90,54 @@ static Warp *busiest_warp(Block *b)
 
 // A kernel runs to its end before the host continues. A kernel that waits for the host is correct on a GPU, but never ends
 // here.
-static void refuse_waiting_for_host(Block *b)
+static void report_wait_for_host(Block *b)
 {
     for (int n = 0; b->error == cudaSuccess && n < b->warp_count; n++) {
         Warp *w = &b->warps[n];
-        const WarpSplit *p = sim_awaits_host(w) ? sim_next_split(w) : NULL;
+        const WarpSplit *p = sim_waits_for_host(w) ? sim_next_split(w) : NULL;
         if (!p)
             continue;
         sim_note_fault(w, sim_loop_around(p), __builtin_ctz(p->mask), cudaErrorNotSupported,
                        "this loop polls memory that the host may write, and does not end; the simulator cannot run a kernel that "
                        "waits for the host, as each kernel ends before the host continues");
-        b->fault.awaits_host = true;
+        b->fault.waits_for_host = true;
         longjmp(b->on_fault, FAULT);
     }
 }
 
 // Reports the loop by the branch that closes it.
-static _Noreturn void report_endless(Block *b, const char *what)
+static _Noreturn void report_endless_loop(Block *b, const char *what)
 {
-    refuse_waiting_for_host(b);
+    report_wait_for_host(b);
     Warp *w = busiest_warp(b);
     const WarpSplit *p = sim_next_split(w);
     char waits[200] = "", bytes[40] = "";
-    if (w->awaited.expected && w->awaited.bytes)
-        snprintf(bytes, sizeof bytes, " and %lld bytes", (long long)w->awaited.bytes);
-    if (w->awaited.expected)
+    if (w->mbarrier_wait.expected && w->mbarrier_wait.bytes)
+        snprintf(bytes, sizeof bytes, " and %lld bytes", (long long)w->mbarrier_wait.bytes);
+    if (w->mbarrier_wait.expected)
         snprintf(waits, sizeof waits, "; it waits at an mbarrier for %u of %u arrivals%s\n"
-                 "check the parity of this wait, and the number of arrivals", w->awaited.missing,
-                 w->awaited.expected, bytes);
+                 "check the parity of this wait, and the number of arrivals", w->mbarrier_wait.missing,
+                 w->mbarrier_wait.expected, bytes);
     sim_fault(w, p ? sim_loop_around(p) : NULL, p ? __builtin_ctz(p->mask) : -1, cudaErrorLaunchTimeout, "%s%s", what,
               waits);
 }
 
-bool sim_may_wait_for_later(const Block *b)
+bool sim_has_later_blocks(const Block *b)
 {
     const Launch *launch = b->launch;
-    return !launch->together && launch->order != CONCURRENT && b->place + 1 < launch->busy;
+    return !launch->time_sliced && launch->order != CONCURRENT && b->start_index + 1 < launch->blocks_to_run;
 }
 
-void sim_go_on_together(Block *b, const char *why)
+void sim_switch_to_time_slicing(Block *b, const char *why)
 {
-    sim_await_turn(b);
-    if (!sim_may_wait_for_later(b))
+    sim_wait_for_earlier_blocks(b);
+    if (!sim_has_later_blocks(b))
         return;
-    b->launch->why_together = why;
-    longjmp(b->on_fault, WAITS_FOR_LATER);
+    b->launch->why_time_sliced = why;
+    longjmp(b->on_fault, NEEDS_LATER_BLOCKS);
 }
 
-bool sim_asks_others(const Block *b)
+bool sim_is_polling(const Block *b)
 {
     for (int n = 0; n < b->warp_count; n++) {
         const WarpSplit *p = sim_next_split(&b->warps[n]);
@@ -149,10 +149,10 @@ bool sim_asks_others(const Block *b)
 
 _Noreturn void sim_report_stuck(Block *b)
 {
-    sim_go_on_together(b, SIM_WAITS_FOR_LATER);
+    sim_switch_to_time_slicing(b, SIM_NEEDS_LATER_BLOCKS);
     if (!sim_next_split(busiest_warp(b)))
         sim_report_deadlock(b);
-    report_endless(b, "endless loop: every thread that could end it is waiting, or in such a loop, too");
+    report_endless_loop(b, "endless loop: every thread that could end it is waiting, or in such a loop, too");
 }
 
 _Noreturn void sim_report_limit(Block *b, uint64_t instructions)
@@ -161,5 +161,5 @@ _Noreturn void sim_report_limit(Block *b, uint64_t instructions)
     snprintf(what, sizeof what,
              "no end after %llu warp instructions: perhaps an endless loop ($SIM_MAX_INSTRUCTIONS sets the limit)",
              (unsigned long long)instructions);
-    report_endless(b, what);
+    report_endless_loop(b, what);
 }

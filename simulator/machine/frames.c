@@ -43,7 +43,7 @@ static uint64_t special_value(const Warp *w, const Frame *f, Special special, in
     case LANEID: return (uint64_t)lane;
     case WARPID: return (uint64_t)w->number;
     case NWARPID: return (uint64_t)b->warp_count;
-    case SMID: return b->place % (uint64_t)sim_device()->sm_count;
+    case SMID: return b->start_index % (uint64_t)sim_device()->sm_count;
     case GRIDID: return launch->number;
     case NSMID: return (uint64_t)sim_device()->sm_count;
     case LANEMASK_EQ: return bit;
@@ -52,7 +52,7 @@ static uint64_t special_value(const Warp *w, const Frame *f, Special special, in
     case LANEMASK_GT: return ~(bit | (bit - 1));
     case LANEMASK_GE: return ~(bit - 1);
     case DYNAMIC_SMEM_SIZE: return launch->dynamic_bytes;
-    case TOTAL_SMEM_SIZE: return launch->asked_shared;
+    case TOTAL_SMEM_SIZE: return launch->requested_shared;
     case DYNAMIC_SHARED: return launch->dynamic_shared;
     case RESERVED_SHARED: return launch->reserved_shared;
     case LOCAL_BASE: return f->local_base;

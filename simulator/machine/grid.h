@@ -50,9 +50,9 @@ struct Grid {
     struct ThreadError *errors, *no_error; // no_error is NULL
     // For checker/dynamic_parallelism.c
     FamilyUses *family_uses;   // NULL: not checked
-    const struct ClockSnapshot *knower; // the launching thread's clock
+    const struct ClockSnapshot *launch_snapshot; // the launching thread's clock
     struct LaunchClocks *clocks;  // memory of `launch_snapshot`s of the children; kept until they have ended
-    struct Heard *heard;
+    struct AcquiredGrid *acquired_grids;
     bool fences;                 // the grid has executed a fence
 };
 

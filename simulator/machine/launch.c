@@ -17,9 +17,9 @@ static uint64_t *shuffled_blocks(uint64_t count)
     if (!numbers)
         sim_die("out of memory for an order of blocks");
     for (uint64_t k = 0; k < count; k++) { // Fisher-Yates, inside out
-        const uint64_t place = sim_next_random(&seed) % (k + 1);
-        numbers[k] = numbers[place];
-        numbers[place] = k;
+        const uint64_t other = sim_next_random(&seed) % (k + 1);
+        numbers[k] = numbers[other];
+        numbers[other] = k;
     }
     return numbers;
 }
@@ -45,16 +45,16 @@ static uint64_t *order_of_blocks(const Launch *launch)
     uint64_t *numbers = malloc(launch->blocks * sizeof *numbers);
     if (!numbers)
         sim_die("out of memory for an order of clusters");
-    for (uint64_t place = 0; place < launch->blocks; place++)
-        numbers[place] =
-            block_in_cluster(launch, clusters ? clusters[place / size] : place / size, (uint32_t)(place % size));
+    for (uint64_t k = 0; k < launch->blocks; k++)
+        numbers[k] =
+            block_in_cluster(launch, clusters ? clusters[k / size] : k / size, (uint32_t)(k % size));
     free(clusters);
     return numbers;
 }
 
-static bool wants_together(const Launch *launch)
+static bool needs_time_slicing(const Launch *launch)
 {
-    return launch->workspace || launch->cluster_blocks > 1 || (sim_settings()->together && launch->order != CONCURRENT);
+    return launch->workspace || launch->cluster_blocks > 1 || (sim_settings()->time_sliced && launch->order != CONCURRENT);
 }
 
 // Offset of dynamic shared memory, after the kernel's static variables. Without redzones that is `usual`; with redzones, one
@@ -62,8 +62,8 @@ static bool wants_together(const Launch *launch)
 static size_t begin_of_dynamic_shared(const Launch *launch, size_t usual)
 {
     const size_t extent = launch->kernel->shared_extent, align = launch->module->dynamic_align;
-    const bool gaps = sim_checks() || extent != launch->kernel->shared_bytes;
-    if (!gaps)
+    const bool redzones = sim_checks() || extent != launch->kernel->shared_bytes;
+    if (!redzones)
         return usual;
     if (extent == 0)
         return 0;
@@ -71,24 +71,24 @@ static size_t begin_of_dynamic_shared(const Launch *launch, size_t usual)
     return sim_aligned(extent + LINE_BYTES, unit) + usual % unit;
 }
 
-static void place_shared(Launch *launch)
+static void lay_out_shared(Launch *launch)
 {
     const Function *kernel = launch->kernel;
     const size_t usual = sim_aligned(kernel->shared_bytes, launch->module->dynamic_align);
     launch->dynamic_shared = (uint32_t)begin_of_dynamic_shared(launch, usual);
     launch->shared_bytes = kernel->shared_extent;
-    launch->asked_shared = kernel->shared_bytes;
+    launch->requested_shared = kernel->shared_bytes;
     if (launch->dynamic_bytes) {
         launch->shared_bytes = launch->dynamic_shared + launch->dynamic_bytes;
-        launch->asked_shared = usual + launch->dynamic_bytes;
+        launch->requested_shared = usual + launch->dynamic_bytes;
     }
     // An indirect call may reach any function.
     launch->uses_reserved_shared = launch->module->uses_reserved_shared && kernel->program->effects.reserved;
     if (launch->uses_reserved_shared) {
-        const size_t apart = sim_checks() ? LINE_BYTES : 16; // a shadow line holds one array only
-        launch->reserved_shared = (uint32_t)sim_aligned(launch->shared_bytes, apart);
+        const size_t alignment = sim_checks() ? LINE_BYTES : 16; // a shadow line holds one array only
+        launch->reserved_shared = (uint32_t)sim_aligned(launch->shared_bytes, alignment);
         launch->shared_bytes = launch->reserved_shared + RESERVED_BYTES;
-        launch->asked_shared = sim_aligned(launch->asked_shared, 16) + RESERVED_BYTES;
+        launch->requested_shared = sim_aligned(launch->requested_shared, 16) + RESERVED_BYTES;
     }
 }
 
@@ -98,7 +98,7 @@ static size_t local_bytes_of(const Function *kernel, size_t stack)
     return kernel->program->calls ? own + stack : own;
 }
 
-static void place_clusters(Launch *launch, dim3 asked)
+static void set_cluster(Launch *launch, dim3 asked)
 {
     const dim3 cluster = asked.x ? asked : launch->kernel->cluster;
     launch->explicit_cluster = cluster.x > 0;
@@ -107,34 +107,34 @@ static void place_clusters(Launch *launch, dim3 asked)
 }
 
 // Copies the arguments, followed by the workspace of a cooperative launch. False: out of memory.
-static bool place_arguments(Launch *launch, void **arguments, bool cooperative)
+static bool copy_arguments(Launch *launch, void **arguments, bool cooperative)
 {
-    const size_t behind = sim_aligned(launch->kernel->kernel_param_bytes, 16);
-    launch->params = calloc(1, behind + WORKSPACE_BYTES);
+    const size_t workspace_offset = sim_aligned(launch->kernel->kernel_param_bytes, 16);
+    launch->params = calloc(1, workspace_offset + WORKSPACE_BYTES);
     if (!launch->params)
         return false;
-    launch->workspace = cooperative ? launch->params + behind : NULL;
+    launch->workspace = cooperative ? launch->params + workspace_offset : NULL;
     int index = 0;
     for (const Variable *v = launch->kernel->params; v; v = v->next, index++)
         memcpy(launch->params + v->address, arguments[index], v->bytes);
-    sim_register_memory(launch->params, behind + WORKSPACE_BYTES, PARAMETER_MEMORY);
+    sim_register_memory(launch->params, workspace_offset + WORKSPACE_BYTES, PARAMETER_MEMORY);
     return true;
 }
 
 // Finds the allocations that the launch may write to: those that its arguments and variables point into.
-static void find_changes(Launch *launch)
+static void find_write_set(Launch *launch)
 {
     const Stores *stores = &launch->kernel->program->stores;
-    launch->knows_changes = stores->known && !launch->family_grid; // other kernels of the family run meanwhile
+    launch->write_set_known = stores->known && !launch->family_grid; // other kernels of the family run meanwhile
     for (const PointerOrigin *o = stores->into; o < stores->into + stores->count; o++) {
         uint64_t address = o->variable ? o->variable->address : 0;
         if (!o->variable && o->offset + sizeof address <= launch->kernel->kernel_param_bytes)
             memcpy(&address, launch->params + o->offset, sizeof address);
         Allocation *a = sim_allocation_at(address);
         if (a && address - a->address <= a->bytes)
-            a->changes_in = launch->number;
+            a->last_writing_launch = launch->number;
         else if (stores->assumed) // an integer that is added to an unknown pointer
-            launch->knows_changes = false;
+            launch->write_set_known = false;
     }
 }
 
@@ -147,26 +147,26 @@ static double seconds(void)
 
 static void run(Launch *launch)
 {
-    sim_forget_writers();
-    find_changes(launch);
+    sim_reset_writers();
+    find_write_set(launch);
     launch->traced = sim_trace_launch(launch);
-    launch->busy = launch->blocks;
-    if (!launch->traced && !launch->shuffled && !launch->together)
-        sim_leave_out_idle_blocks(launch);
-    launch->on_one_thread = launch->together || sim_worker_count(launch) == 1;
+    launch->blocks_to_run = launch->blocks;
+    if (!launch->traced && !launch->shuffled && !launch->time_sliced)
+        sim_skip_idle_blocks(launch);
+    launch->on_one_thread = launch->time_sliced || sim_worker_count(launch) == 1;
     launch->clocks = sim_observer.begin_launch ? sim_observer.begin_launch(launch) : NULL;
-    launch->noted = !launch->kernel->program->effects.publishes_to_host;
-    if (launch->together)
-        sim_run_together(launch);
+    launch->records_host_sharing = !launch->kernel->program->effects.publishes_to_host;
+    if (launch->time_sliced)
+        sim_run_time_sliced(launch);
     else
         sim_run_blocks(launch);
     if (launch->held)
-        sim_go_on_from_held(launch);
+        sim_resume_held_block(launch);
     if (launch->traced)
         sim_end_trace_of_launch();
 }
 
-static void free_places(Launch *launch)
+static void free_launch(Launch *launch)
 {
     sim_unregister_memory(launch->params);
     free(launch->params);
@@ -181,19 +181,19 @@ static void end_launch(Launch *launch)
         fprintf(stderr, "%.*s\n", (int)strcspn(launch->message, "\n"), launch->message); // without hints
     if (sim_observer.end_launch)
         sim_observer.end_launch(launch);
-    if (launch->fault.awaits_host)
+    if (launch->fault.waits_for_host)
         exit(CANNOT_RUN);
 }
 
 static _Atomic uint64_t launches; // of the program
-static Ran last_ran;
+static LaunchResult last_ran;
 
-Ran sim_last_ran(void)
+LaunchResult sim_last_launch(void)
 {
     return last_ran;
 }
 
-uint64_t sim_count_again(const Module *module, const Function *kernel, dim3 grid, dim3 block, const Counters *counters)
+uint64_t sim_count_skipped_launch(const Module *module, const Function *kernel, dim3 grid, dim3 block, const Counters *counters)
 {
     Launch launch = {.number = ++launches,
                      .module = module,
@@ -209,7 +209,7 @@ uint64_t sim_count_again(const Module *module, const Function *kernel, dim3 grid
 }
 
 cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
-                            size_t stack_bytes, void **arguments, Grouping grouping, Grid *family_grid, bool watched)
+                            size_t stack_bytes, void **arguments, Grouping grouping, Grid *family_grid, bool checks_family)
 {
     Launch launch = {.number = ++launches,
                      .module = module,
@@ -223,25 +223,25 @@ cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 g
                      .order = kernel->program->order,
                      .fault_block = UINT64_MAX,
                      .family_grid = family_grid,
-                     .watched = watched};
-    place_clusters(&launch, grouping.cluster);
-    place_shared(&launch);
-    if (!place_arguments(&launch, arguments, grouping.cooperative))
+                     .checks_family = checks_family};
+    set_cluster(&launch, grouping.cluster);
+    lay_out_shared(&launch);
+    if (!copy_arguments(&launch, arguments, grouping.cooperative))
         return cudaErrorMemoryAllocation;
-    launch.together = wants_together(&launch);
+    launch.time_sliced = needs_time_slicing(&launch);
     launch.shuffled = order_of_blocks(&launch);
     const double begin = seconds();
     run(&launch);
     const double end = seconds();
-    free_places(&launch);
+    free_launch(&launch);
     fflush(stdout);
     end_launch(&launch);
     if (launch.error == cudaSuccess) {
-        last_ran = (Ran){launch.number, launch.counters, launch.knows_changes};
+        last_ran = (LaunchResult){launch.number, launch.counters, launch.write_set_known};
         sim_add_to_speed(&launch, end - begin);
         sim_count_launch(&launch);
     }
     if (launch.error == cudaSuccess && launch.held)
-        sim_say_together(&launch);
+        sim_report_time_slicing(&launch);
     return launch.error;
 }

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { FIRST_LOOK = 1024, LOOKS = 32 }; // round of the first check; checks after each power of two, for loops of up to so
+enum { FIRST_CHECK = 1024, CHECKS = 32 }; // round of the first check; checks after each power of two, for loops of up to so
                                         // many barriers
 
 static uint64_t mix(uint64_t state, uint64_t more)
@@ -25,23 +25,23 @@ static uint64_t mix_bytes(uint64_t state, const uint8_t *bytes, size_t count)
     return state;
 }
 
-static uint64_t mix_path(uint64_t state, const WarpSplit *p)
+static uint64_t mix_split(uint64_t state, const WarpSplit *p)
 {
     state = mix(state, (uint64_t)p->mask << 32 | p->pc);
     state = mix(state, p->waiting);
     for (const Frame *f = p->frame; f; f = f->caller)
-        state = mix(state, sim_state_of(f));
+        state = mix(state, sim_frame_hash(f));
     return state;
 }
 
 // A hash of everything that decides what the block does next and that it can change itself. Of global memory only the number
 // of stores counts, for a block may poll by atomic operations. Bulk copies and surface writes do not count.
-static uint64_t state_of(const Block *b)
+static uint64_t hash_of_block(const Block *b)
 {
     uint64_t state = mix(b->live, b->counters.global_store_requests);
     for (int n = 0; n < b->warp_count; n++)
         for (const WarpSplit *p = b->warps[n].splits; p; p = p->next)
-            state = mix_path(mix(state, (uint64_t)n), p);
+            state = mix_split(mix(state, (uint64_t)n), p);
     state = mix_bytes(state, (const uint8_t *)b->barriers, sizeof b->barriers);
     for (size_t t = 0; b->local_used > 0 && t < b->threads; t++)
         state = mix_bytes(state, b->local + t * b->launch->local_bytes, b->local_used);
@@ -50,14 +50,14 @@ static uint64_t state_of(const Block *b)
 
 bool sim_state_repeats(Block *b)
 {
-    const uint64_t count = ++b->round.count;
-    if (count < FIRST_LOOK)
+    const uint64_t count = ++b->repeat_check.rounds;
+    if (count < FIRST_CHECK)
         return false;
     const uint64_t since = count - (UINT64_C(1) << (63 - __builtin_clzll(count))); // distance to the last power of two
-    if (since > LOOKS)
+    if (since > CHECKS)
         return false;
-    const uint64_t state = state_of(b);
+    const uint64_t state = hash_of_block(b);
     if (since == 0)
-        b->round.state = state;
-    return since > 0 && state == b->round.state;
+        b->repeat_check.state_hash = state;
+    return since > 0 && state == b->repeat_check.state_hash;
 }

@@ -30,7 +30,7 @@ typedef struct Observer {
     void (*end_allocation)(Allocation *a); // its memory is still mapped
     // A host access to device or managed memory faulted; returns true if it may be retried. `last`: no other handler
     // follows.
-    bool (*see_host_access)(uint64_t address, bool writes, const void *instruction, bool last);
+    bool (*host_access)(uint64_t address, bool writes, const void *instruction, bool last);
     // A lane accesses an address that it may not. Describes it, and adds lines of help and notes; returns the kind of the fault.
     int (*describe_address)(const Launch *launch, const Instr *i, uint64_t address, char *text, size_t space);
 
@@ -38,13 +38,13 @@ typedef struct Observer {
     bool (*make_block)(Block *block); // creates its `clocks`; false: out of memory
     void (*free_block)(Block *block);
     void (*begin_block)(Block *block);                          // also before a restart
-    void (*open_barrier)(Block *block, const Barrier *barrier); // all of its threads have arrived
+    void (*complete_barrier)(Block *block, const Barrier *barrier); // all of its threads have arrived
     // Release: lanes arrive at a barrier with a key. Acquire: lanes have waited there or tested it.
     void (*arrive)(Warp *w, uint32_t mask, uint64_t key);
     void (*acquire)(Warp *w, uint32_t mask, uint64_t key);
-    void (*await_copy)(Warp *w, int lane, uint64_t key); // the lane's earlier copies are released at the barrier when they
+    void (*arrive_after_copy)(Warp *w, int lane, uint64_t key); // the lane's earlier copies are released at the barrier when they
                                                          // complete
-    void (*meet)(Warp *w, uint32_t mask);                // at __syncwarp
+    void (*warp_barrier)(Warp *w, uint32_t mask);                // at __syncwarp
     void (*fence)(Warp *w, const Instr *i, uint32_t mask, FenceKind kind);
     void (*end_lanes)(Warp *w, const WarpSplit *p, uint32_t mask); // after the split's last instruction
 
@@ -53,23 +53,23 @@ typedef struct Observer {
     void (*access)(Warp *w, const Instr *i, Access *access, uint32_t mask, Block *owner, Allocation *a);
     void (*access_local)(Warp *w, Access *access);
     // A lane has used a generic address of another block's shared or another thread's local memory; `owner` identifies it.
-    void (*use_strange)(Warp *w, const Instr *i, int lane, Space space, uint64_t owner);
+    void (*use_foreign)(Warp *w, const Instr *i, int lane, Space space, uint64_t owner);
     // A lane starts a bulk copy that reads these bytes of shared memory (`out`), or that completes on this mbarrier.
     void (*begin_bulk)(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes, bool out);
     void (*update_unwritten)(Warp *w, const Instr *i, const Access *access); // for an atomic operation
     // Lanes of a shuffle read lanes that do not take part in it.
-    void (*take_from_strangers)(Warp *w, const Instr *i, uint32_t mask);
+    void (*read_inactive_lanes)(Warp *w, const Instr *i, uint32_t mask);
 
     // Fills fast_path with what lets loads or stores by this instruction, with all lanes in the allocation, skip `access`.
     // False: none may skip it.
-    bool (*expect)(const Warp *w, const Instr *i, Allocation *a, FastPath *fast_path);
+    bool (*prepare_fast_path)(const Warp *w, const Instr *i, Allocation *a, FastPath *fast_path);
     // A full warp stores to these consecutive bytes by an instruction with a fast path. False: `access` must be called.
-    bool (*store)(const Warp *w, const Instr *i, Allocation *a, uint64_t first, size_t bytes);
+    bool (*fast_store)(const Warp *w, const Instr *i, Allocation *a, uint64_t first, size_t bytes);
 
     // ---- Conditional
     // last_allocation has `uses`; access_in_family: the launch has checks_family.
-    void (*share)(Warp *w, const Instr *i, const Access *access, uint32_t mask);
-    void (*use_in_family)(Warp *w, const Instr *i, const Access *access, uint32_t mask);
+    void (*access_host_shared)(Warp *w, const Instr *i, const Access *access, uint32_t mask);
+    void (*access_in_family)(Warp *w, const Instr *i, const Access *access, uint32_t mask);
     // A load has read uninitialised bytes, or the warp has undefined registers (w->undefined).
     void (*load)(Warp *w, const Instr *i, const Access *access);
     void (*begin_instruction)(Warp *w, const Instr *i);              // the warp has undefined registers

@@ -3,7 +3,7 @@
 
 // ---- Loops without progress
 
-uint64_t sim_state_of(const Frame *f)
+uint64_t sim_frame_hash(const Frame *f)
 {
     const uint64_t *words = (const uint64_t *)f->lanes;
     uint64_t state = 0;
@@ -23,69 +23,69 @@ static bool is_in_loop(const WarpSplit *p)
 }
 
 // True if one of the split's loop and the loop of back_edge contains the other, and the split has not left them.
-static bool in_same_nest(const WarpSplit *p, const Instr *turn)
+static bool in_same_loop_nest(const WarpSplit *p, const Instr *back_edge)
 {
-    const bool around = p->loop_frame == p->frame && turn > p->loop &&
-                        p->frame->function->program->code + turn->target <= p->loop;
+    const bool around = p->loop_frame == p->frame && back_edge > p->loop &&
+                        p->frame->function->program->code + back_edge->target <= p->loop;
     return around || is_in_loop(p);
 }
 
 // A loop that only waits for a clock may last seconds. Its clock advances faster and faster, by up to 2^28 cycles a step, so
 // that a 32-bit clock never wraps unseen. No delay becomes shorter than requested.
-static void move_clock(Warp *w, const WarpSplit *p)
+static void advance_clock(Warp *w, const WarpSplit *p)
 {
     enum { MOST = 19 };
-    const uint32_t looks = p->iterations / SIM_ITERATIONS_TO_COMPARE;
-    w->waited += (uint64_t)SIM_ITERATIONS_TO_COMPARE << (looks < MOST ? looks : MOST);
+    const uint32_t checks = p->iterations / SIM_ITERATIONS_TO_COMPARE;
+    w->clock_advance += (uint64_t)SIM_ITERATIONS_TO_COMPARE << (checks < MOST ? checks : MOST);
 }
 
-void sim_count_iteration(Warp *w, WarpSplit *p, const Instr *turn)
+void sim_count_iteration(Warp *w, WarpSplit *p, const Instr *back_edge)
 {
-    const bool same = p->loop == turn && p->loop_frame == p->frame;
-    if (!(turn->loop & QUIET_LOOP)) {
+    const bool same = p->loop == back_edge && p->loop_frame == p->frame;
+    if (!(back_edge->loop & QUIET_LOOP)) {
         p->loop = NULL;
         return;
     }
     if (p->loop && !same && is_in_loop(p) && ++p->inner_iterations < SIM_ITERATIONS_TO_COMPARE)
         return;
     if (!same) {
-        w->block->watch->memory_version += !p->loop || !in_same_nest(p, turn); // the code before the loop may have written
+        w->block->watch->memory_version += !p->loop || !in_same_loop_nest(p, back_edge); // the code before the loop may have written
                                                                                // memory
-        p->loop = turn;
+        p->loop = back_edge;
         p->loop_frame = p->frame;
         p->iterations = 0;
-        p->same = false;
+        p->unchanged = false;
         p->memory_version = UINT64_MAX;
     }
     p->inner_iterations = 0;
     if (++p->iterations % SIM_ITERATIONS_TO_COMPARE)
         return;
-    if (turn->loop & WAITS_FOR_CLOCK)
-        move_clock(w, p);
-    const uint64_t state = sim_state_of(p->frame), memory_version = w->block->watch->memory_version;
-    p->same = state == p->state && memory_version == p->memory_version;
-    p->state = state;
+    if (back_edge->loop & WAITS_FOR_CLOCK)
+        advance_clock(w, p);
+    const uint64_t state = sim_frame_hash(p->frame), memory_version = w->block->watch->memory_version;
+    p->unchanged = state == p->state_hash && memory_version == p->memory_version;
+    p->state_hash = state;
     p->memory_version = memory_version;
 }
 
-void sim_watch_split(Warp *w, WarpSplit *p, uint64_t instructions)
+void sim_note_progress(Warp *w, WarpSplit *p, uint64_t instructions)
 {
     Watch *watch = w->block->watch;
     if (p->loop && !is_in_loop(p))
         p->loop = NULL;
     watch->memory_version += !p->loop;
-    watch->in_vain = p->loop && p->loop->loop & POLLING_LOOP ? watch->in_vain + instructions : 0;
+    watch->polling_instructions = p->loop && p->loop->loop & POLLING_LOOP ? watch->polling_instructions + instructions : 0;
 }
 
-static bool leads_nowhere(const Warp *w, const WarpSplit *p)
+static bool makes_no_progress(const Warp *w, const WarpSplit *p)
 {
-    return p->loop && p->same && p->memory_version == w->block->watch->memory_version;
+    return p->loop && p->unchanged && p->memory_version == w->block->watch->memory_version;
 }
 
-bool sim_is_stuck(const Warp *w)
+bool sim_is_warp_stuck(const Warp *w)
 {
     const WarpSplit *p = sim_next_split(w);
-    return !p || leads_nowhere(w, p);
+    return !p || makes_no_progress(w, p);
 }
 
 // The branch that closes the innermost loop around an instruction, or NULL.
@@ -108,11 +108,11 @@ static uint32_t call_of(const Frame *f)
     return (uint32_t)(f->call - f->caller->function->program->code);
 }
 
-bool sim_give_way(Warp *w)
+bool sim_yield_stuck_warp(Warp *w)
 {
     for (const WarpSplit *q = w->splits; q; q = q->next)
-        if (q->waiting == RUNS && !leads_nowhere(w, q)) {
-            sim_put_last(w, sim_next_split(w));
+        if (q->waiting == RUNS && !makes_no_progress(w, q)) {
+            sim_move_to_back(w, sim_next_split(w));
             return true;
         }
     return sim_open_reconvergence(w, ALL_LANES);
@@ -135,14 +135,14 @@ bool sim_polls_in_loop(const WarpSplit *p)
 
 // True if the instruction may read what other threads, or the host, have written. Of atomic operations only those with
 // system scope can be meant for the host.
-static bool looks_for_host(const Instr *i)
+static bool polls_host(const Instr *i)
 {
     return (i->kind == LOAD && i->flags & POLLS_OTHERS) || (i->kind == ATOMIC && i->scope == SYSTEM_SCOPE) ||
            (i->control == CALL && (!i->call->callee || i->call->callee->program->effects.observes));
 }
 
 // True if the host may write to the allocation while a kernel runs.
-static bool is_open_to_host(const Allocation *a)
+static bool is_host_visible(const Allocation *a)
 {
     const bool shared = a->kind == PINNED_MEMORY || a->kind == MANAGED_MEMORY || a->kind == HOST_MEMORY ||
                         a->kind == MODULE_MEMORY;
@@ -157,31 +157,31 @@ static bool loads_from_host(const Frame *f, int lane, const Instr *i)
     const uint64_t base = i->at.base == NOWHERE ? 0 : ((const uint64_t *)(f->lanes + i->at.base))[lane],
                    address = base + (uint64_t)i->at.offset;
     const Allocation *a = sim_allocation_at(address);
-    return a && address - a->address < a->bytes && is_open_to_host(a);
+    return a && address - a->address < a->bytes && is_host_visible(a);
 }
 
 // True if the innermost loop around the split, perhaps in a caller, polls memory that the host may write. host_visible: the
 // warp's last access was to such memory.
-static bool looks_in_loop(const WarpSplit *p, bool near)
+static bool polls_host_in_loop(const WarpSplit *p, bool host_visible)
 {
     const int lane = __builtin_ctz(p->mask);
     uint32_t at = p->pc;
     for (const Frame *f = p->frame; f; f = f->caller) {
-        const Instr *code = f->function->program->code, *turn = loop_around(f->function->program, at);
-        for (const Instr *i = turn ? &code[turn->target] : NULL; i && i < turn; i++)
-            if (looks_for_host(i) && (near || loads_from_host(f, lane, i)))
+        const Instr *code = f->function->program->code, *back_edge = loop_around(f->function->program, at);
+        for (const Instr *i = back_edge ? &code[back_edge->target] : NULL; i && i < back_edge; i++)
+            if (polls_host(i) && (host_visible || loads_from_host(f, lane, i)))
                 return true;
-        if (turn)
+        if (back_edge)
             break;
         at = f->caller ? call_of(f) : 0;
     }
-    return near && p->frame->caller && sim_polls_in_loop(p);
+    return host_visible && p->frame->caller && sim_polls_in_loop(p);
 }
 
-bool sim_awaits_host(const Warp *w)
+bool sim_waits_for_host(const Warp *w)
 {
     const WarpSplit *p = sim_next_split(w);
-    return p && looks_in_loop(p, w->near && is_open_to_host(w->near));
+    return p && polls_host_in_loop(p, w->last_allocation && is_host_visible(w->last_allocation));
 }
 
 static bool waits_for(const WarpSplit *p, const WarpSplit *child)
@@ -194,7 +194,7 @@ static bool waits_for(const WarpSplit *p, const WarpSplit *child)
 void sim_run_starved(Warp *w, WarpSplit *runs)
 {
     WarpSplit *longest = NULL;
-    w->unfair = 0;
+    w->since_starvation_check = 0;
     if (!runs->next && w->splits == runs)
         return;
     for (WarpSplit *q = w->splits; q; q = q->next) {
@@ -206,9 +206,9 @@ void sim_run_starved(Warp *w, WarpSplit *runs)
     if (!longest || runs->waiting != RUNS || !sim_polls_in_loop(runs))
         return;
     Block *b = w->block;
-    b->patience = b->patience / 2 > SIM_LEAST_PATIENCE ? b->patience / 2 : SIM_LEAST_PATIENCE;
+    b->starvation_limit = b->starvation_limit / 2 > SIM_MIN_STARVATION_LIMIT ? b->starvation_limit / 2 : SIM_MIN_STARVATION_LIMIT;
     longest->starved = 0;
-    sim_put_last(w, runs);
+    sim_move_to_back(w, runs);
     if (longest->waiting == WAITS_FOR_SPLITS)
         sim_release_reconverged(w, longest, sim_lanes_at_reconvergence(w, longest));
 }

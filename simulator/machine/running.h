@@ -27,14 +27,14 @@ void sim_end_split(Warp *w, WarpSplit *p);
 // Splits at a branch. The two parts reconverge at reconvergence_pc, or, if that is NOWHERE, where the split ends.
 void sim_diverge(Warp *w, WarpSplit *p, uint32_t reconvergence_pc, uint32_t mask, uint32_t pc, uint32_t other_pc);
 // Makes a polling split the last of its warp: the others may be what it waits for.
-void sim_put_last(Warp *w, WarpSplit *p);
+void sim_move_to_back(Warp *w, WarpSplit *p);
 // The lanes that have arrived at the reconvergence point of a waiting split.
 uint32_t sim_lanes_at_reconvergence(const Warp *w, const WarpSplit *p);
 // Lets these lanes continue without the others.
 void sim_release_reconverged(Warp *w, WarpSplit *p, uint32_t arrived);
 
 // Where the split ends in its function: at the reconvergence point of its parent.
-static inline uint32_t sim_end_of(const WarpSplit *p)
+static inline uint32_t sim_split_end(const WarpSplit *p)
 {
     return p->parent && p->parent->frame == p->frame ? p->reconvergence_pc : NOWHERE;
 }
@@ -44,37 +44,37 @@ static inline void sim_note_jump(WarpSplit *p, uint32_t from, uint32_t to)
 {
     const bool always = p->frame->function->program->code[from].guard == NOWHERE;
     if (!always)
-        p->jumped = from;
-    else if (p->jumped == NOWHERE || p->landed != from)
-        p->jumped = from ? from - 1 : 0;
-    p->landed = to;
+        p->jump_from = from;
+    else if (p->jump_from == NOWHERE || p->jump_to != from)
+        p->jump_from = from ? from - 1 : 0;
+    p->jump_to = to;
 }
 
 // ---- progress.c
 
 // A hash of all registers of a frame.
-uint64_t sim_state_of(const Frame *f);
+uint64_t sim_frame_hash(const Frame *f);
 // Counts an iteration of the loop that `back_edge` closes. The split is in a livelock if the loop writes no memory, its
 // registers are those of the previous comparison, and since then all other splits have only been in such loops.
-void sim_count_iteration(Warp *w, WarpSplit *p, const Instr *turn);
+void sim_count_iteration(Warp *w, WarpSplit *p, const Instr *back_edge);
 enum { SIM_ITERATIONS_TO_COMPARE = 512 }; // a loop's registers are compared after so many iterations
 // The same for another iteration of the current loop without a comparison; otherwise false, without effect.
-static inline bool sim_counts_iteration_fast(WarpSplit *p, const Instr *turn)
+static inline bool sim_counts_iteration_fast(WarpSplit *p, const Instr *back_edge)
 {
-    if (p->loop != turn || p->loop_frame != p->frame || (p->iterations + 1) % SIM_ITERATIONS_TO_COMPARE == 0)
+    if (p->loop != back_edge || p->loop_frame != p->frame || (p->iterations + 1) % SIM_ITERATIONS_TO_COMPARE == 0)
         return false;
     p->iterations++;
     p->inner_iterations = 0;
     return true;
 }
 // After a time slice: counts it as progress, unless the split is in a loop that writes no memory.
-void sim_watch_split(Warp *w, WarpSplit *p, uint64_t instructions);
+void sim_note_progress(Warp *w, WarpSplit *p, uint64_t instructions);
 // Runs lanes that are runnable, but kept waiting by `runs`, which polls for something that they may have to do.
 void sim_run_starved(Warp *w, WarpSplit *runs);
 
 // ---- block_barrier.c
 
 // Executes a block barrier for the split: it arrives, and may wait.
-void sim_come_to_barrier(Warp *w, WarpSplit *p, const Instr *i);
+void sim_execute_barrier(Warp *w, WarpSplit *p, const Instr *i);
 
 #endif

@@ -8,19 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_STEPS = 64, LEAST_BLOCKS = 64 }; // instructions of a thread; below MIN_BLOCKS the analysis does not pay off
+enum { MAX_STEPS = 64, MIN_BLOCKS = 64 }; // instructions of a thread; below MIN_BLOCKS the analysis does not pay off
 
 typedef struct Range { // an interval; all zeros: unknown
     int64_t low, high;
     bool known;
 } Range;
 
-typedef struct Tail { // the blocks from one index on in the grid's last dimension, and the path that their threads take
+typedef struct TailBlocks { // the blocks from one index on in the grid's last dimension, and the path that their threads take
     const Launch *launch;
     uint32_t first[3];
     Range *values;      // of registers, constants and predicates (0 or 1), by frame offset / 4
-    uint64_t count, on; // instructions of a warp; those of them with active lanes
-} Tail;
+    uint64_t count, active; // instructions of a warp; those of them with active lanes
+} TailBlocks;
 
 static Range exactly(int64_t value)
 {
@@ -32,20 +32,20 @@ static bool is_exactly(Range r, int64_t value)
     return r.known && r.low == value && r.high == value;
 }
 
-static Range *value_at(const Tail *t, uint32_t place)
+static Range *value_at(const TailBlocks *t, uint32_t offset)
 {
-    return place < t->launch->kernel->program->frame_bytes ? &t->values[place / 4] : NULL;
+    return offset < t->launch->kernel->program->frame_bytes ? &t->values[offset / 4] : NULL;
 }
 
-static Range operand(const Tail *t, uint32_t place)
+static Range operand(const TailBlocks *t, uint32_t offset)
 {
-    const Range *r = value_at(t, place);
+    const Range *r = value_at(t, offset);
     return r ? *r : (Range){0};
 }
 
 // ---- Initial frame
 
-static Range range_of_special(const Tail *t, int special)
+static Range range_of_special(const TailBlocks *t, int special)
 {
     const Launch *l = t->launch;
     const uint32_t threads[] = {l->block.x, l->block.y, l->block.z}, blocks[] = {l->grid.x, l->grid.y, l->grid.z};
@@ -60,7 +60,7 @@ static Range range_of_special(const Tail *t, int special)
     return (Range){0};
 }
 
-static void fill_frame(Tail *t)
+static void fill_frame(TailBlocks *t)
 {
     const Program *p = t->launch->kernel->program;
     memset(t->values, 0, (p->frame_bytes / 4 + 1) * sizeof *t->values);
@@ -85,14 +85,14 @@ static bool ends_with(const Statement *s, const char *end)
 
 // The interval if its values fit the width of the opcode's type, otherwise unknown. nvcc uses signed instructions for
 // unsigned numbers, so the sign is ignored.
-static Range in_bits(const Statement *s, Range r)
+static Range if_fits_width(const Statement *s, Range r)
 {
     const bool small = ends_with(s, "32");
     return r.known && r.low >= (small ? INT32_MIN : INT64_MIN) && r.high <= (small ? UINT32_MAX : INT64_MAX) ? r : (Range){0};
 }
 
 // The same, with the sign of the type.
-static Range fitting(const Statement *s, Range r)
+static Range if_fits_type(const Statement *s, Range r)
 {
     const bool small = ends_with(s, "32"), is_signed = ends_with(s, "s32") || ends_with(s, "s64");
     const int64_t least = !is_signed ? 0 : small ? INT32_MIN : INT64_MIN,
@@ -136,14 +136,14 @@ static Range comparison(const Statement *s, Range a, Range b)
     return begins_with(s, "setp.ge.") ? is_less(b, a, true) : (Range){0};
 }
 
-static Range both_or_one(Range a, Range b, int64_t decides) // of two predicates: AND decides by 0, OR by 1
+static Range and_or(Range a, Range b, int64_t decides) // of two predicates: AND decides by 0, OR by 1
 {
     if (is_exactly(a, decides) || is_exactly(b, decides))
         return exactly(decides);
     return is_exactly(a, !decides) && is_exactly(b, !decides) ? exactly(!decides) : (Range){0};
 }
 
-static Range argument(const Tail *t, const Instr *i)
+static Range argument(const TailBlocks *t, const Instr *i)
 {
     const Function *kernel = t->launch->kernel;
     const bool fits = i->count == 1 && i->at.offset >= 0 && (size_t)i->at.offset + i->bytes <= kernel->kernel_param_bytes;
@@ -154,49 +154,49 @@ static Range argument(const Tail *t, const Instr *i)
     return exactly(i->bytes == 8 ? value : (int32_t)value);
 }
 
-static Range computed(const Tail *t, const Instr *i)
+static Range computed(const TailBlocks *t, const Instr *i)
 {
     const Statement *s = i->statement;
     const Range a = operand(t, i->a), b = operand(t, i->b), c = operand(t, i->c);
     if (begins_with(s, "mov."))
         return a;
     if (begins_with(s, "and.pred") || begins_with(s, "or.pred"))
-        return both_or_one(a, b, begins_with(s, "or.") ? 1 : 0);
+        return and_or(a, b, begins_with(s, "or.") ? 1 : 0);
     if (begins_with(s, "cvt.s64.s32") || begins_with(s, "cvt.u64.u32"))
-        return fitting(s, a);
+        return if_fits_type(s, a);
     if (!ends_with(s, "32") && !ends_with(s, "64"))
         return (Range){0};
     if (begins_with(s, "mul.wide."))
-        return product(fitting(s, a), fitting(s, b));
+        return product(if_fits_type(s, a), if_fits_type(s, b));
     if (begins_with(s, "mul.lo."))
-        return in_bits(s, product(a, b));
+        return if_fits_width(s, product(a, b));
     if (begins_with(s, "mad.lo."))
-        return in_bits(s, sum(product(a, b), c));
+        return if_fits_width(s, sum(product(a, b), c));
     if (begins_with(s, "add.s32") || begins_with(s, "add.s64") || begins_with(s, "add.u32") || begins_with(s, "add.u64"))
-        return in_bits(s, sum(a, b));
+        return if_fits_width(s, sum(a, b));
     if (i->kind == COMPARE && i->second == NOWHERE && !(i->flags & COMBINE) && (ends_with(s, "32") || ends_with(s, "64")) &&
         !ends_with(s, "f32") && !ends_with(s, "f64"))
-        return comparison(s, fitting(s, a), fitting(s, b));
+        return comparison(s, if_fits_type(s, a), if_fits_type(s, b));
     return (Range){0};
 }
 
-static void forget(Tail *t, const Operand *o)
+static void set_unknown(TailBlocks *t, const Operand *o)
 {
     const Register *const registers[] = {o->reg, o->second};
     for (int k = 0; k < 2; k++)
         if (registers[k])
             t->values[registers[k]->slot / 4] = (Range){0};
     for (int k = 0; k < o->count; k++)
-        forget(t, &o->elements[k]);
+        set_unknown(t, &o->elements[k]);
 }
 
-static void compute(Tail *t, const Instr *i)
+static void compute(TailBlocks *t, const Instr *i)
 {
     const Statement *s = i->statement;
     const bool loads = begins_with(s, "ld.param.") && !ends_with(s, "f32") && !ends_with(s, "f64");
     const Range r = loads ? argument(t, i) : begins_with(s, "ld.") ? (Range){0} : computed(t, i);
     if (s->count > 0 && !s->operands[0].address)
-        forget(t, &s->operands[0]);
+        set_unknown(t, &s->operands[0]);
     Range *to = r.known ? value_at(t, loads ? i->list[0] : i->d) : NULL;
     if (to)
         *to = r;
@@ -205,25 +205,25 @@ static void compute(Tail *t, const Instr *i)
 // ---- Control flow
 
 // True if all threads of the blocks return after a few instructions without side effects.
-static bool is_idle(Tail *t)
+static bool is_idle(TailBlocks *t)
 {
     const Program *p = t->launch->kernel->program;
     uint32_t pc = 0;
     fill_frame(t);
-    for (t->count = 1, t->on = 0; t->count <= MOST_STEPS && pc < p->count; t->count++) {
+    for (t->count = 1, t->active = 0; t->count <= MAX_STEPS && pc < p->count; t->count++) {
         const Instr *i = &p->code[pc];
         const Range guard = i->guard == NOWHERE ? exactly(1) : operand(t, i->guard);
-        const bool on = is_exactly(guard, i->guard != NOWHERE && i->guard_negated ? 0 : 1);
-        if (!on && !is_exactly(guard, i->guard_negated ? 1 : 0))
+        const bool taken = is_exactly(guard, i->guard != NOWHERE && i->guard_negated ? 0 : 1);
+        if (!taken && !is_exactly(guard, i->guard_negated ? 1 : 0))
             return false;
-        t->on += on;
-        if (on && i->control == RETURN)
+        t->active += taken;
+        if (taken && i->control == RETURN)
             return true;
-        if (on && (i->control == BRANCH ? i->target <= pc : i->control != PLAIN || !i->statement || i->effects & ~SETS_FIRST))
+        if (taken && (i->control == BRANCH ? i->target <= pc : i->control != PLAIN || !i->statement || i->effects & ~SETS_FIRST))
             return false;
-        if (on && i->control == PLAIN)
+        if (taken && i->control == PLAIN)
             compute(t, i);
-        pc = on && i->control == BRANCH ? i->target : pc + 1;
+        pc = taken && i->control == BRANCH ? i->target : pc + 1;
     }
     return false;
 }
@@ -234,33 +234,33 @@ static int last_dimension(const Launch *launch)
     return launch->grid.z > 1 ? 2 : launch->grid.y > 1 ? 1 : 0;
 }
 
-static void count_idle(Launch *launch, const Tail *t, uint64_t blocks)
+static void count_idle(Launch *launch, const TailBlocks *t, uint64_t blocks)
 {
     const uint64_t threads = (uint64_t)launch->block.x * launch->block.y * launch->block.z;
-    launch->busy -= blocks;
+    launch->blocks_to_run -= blocks;
     launch->counters.warp_instructions += blocks * ((threads + LANES - 1) / LANES) * t->count;
-    launch->counters.active_lanes += blocks * threads * t->on;
+    launch->counters.active_lanes += blocks * threads * t->active;
 }
 
-void sim_leave_out_idle_blocks(Launch *launch)
+void sim_skip_idle_blocks(Launch *launch)
 {
     const int dimension = last_dimension(launch);
     const uint32_t size = dimension == 2 ? launch->grid.z : dimension == 1 ? launch->grid.y : launch->grid.x;
-    Tail t = {.launch = launch};
+    TailBlocks t = {.launch = launch};
     t.first[dimension] = size - 1;
     t.values = malloc((launch->kernel->program->frame_bytes / 4 + 1) * sizeof *t.values);
-    if (launch->blocks >= LEAST_BLOCKS && t.values && is_idle(&t)) {
-        uint32_t busy = 0, idle = size - 1; // bounds of the first idle index
-        while (busy < idle) {
-            t.first[dimension] = busy + (idle - busy) / 2;
+    if (launch->blocks >= MIN_BLOCKS && t.values && is_idle(&t)) {
+        uint32_t first_idle = 0, last_idle = size - 1; // bounds of the first idle index
+        while (first_idle < last_idle) {
+            t.first[dimension] = first_idle + (last_idle - first_idle) / 2;
             if (is_idle(&t))
-                idle = t.first[dimension];
+                last_idle = t.first[dimension];
             else
-                busy = t.first[dimension] + 1;
+                first_idle = t.first[dimension] + 1;
         }
-        t.first[dimension] = idle;
+        t.first[dimension] = last_idle;
         is_idle(&t);
-        count_idle(launch, &t, (size - idle) * (launch->blocks / size));
+        count_idle(launch, &t, (size - last_idle) * (launch->blocks / size));
     }
     free(t.values);
 }

@@ -16,7 +16,7 @@ WarpSplit *sim_new_split(Warp *w, WarpSplit *parent, Frame *frame, uint32_t mask
     else
         p = sim_allocate(&w->block->arena, sizeof *p);
     *p = (WarpSplit){
-        .mask = mask, .pc = pc, .reconvergence_pc = reconvergence_pc, .jumped = NOWHERE, .frame = frame, .parent = parent, .next = w->splits};
+        .mask = mask, .pc = pc, .reconvergence_pc = reconvergence_pc, .jump_from = NOWHERE, .frame = frame, .parent = parent, .next = w->splits};
     w->splits = p;
     return p;
 }
@@ -40,9 +40,9 @@ void sim_end_split(Warp *w, WarpSplit *p)
 }
 
 // True if the not taken path runs first: sometimes with $SIM_BLOCK_ORDER, as CUDA guarantees no order.
-static bool others_first(Block *b)
+static bool not_taken_first(Block *b)
 {
-    return sim_settings()->shuffles && sim_next_random(&b->series) % 2;
+    return sim_settings()->shuffles && sim_next_random(&b->random_state) % 2;
 }
 
 // Swaps the warp's first two splits.
@@ -56,7 +56,7 @@ static void swap_first(Warp *w)
 
 void sim_diverge(Warp *w, WarpSplit *p, uint32_t reconvergence_pc, uint32_t mask, uint32_t pc, uint32_t other_pc)
 {
-    const uint32_t other = p->mask & ~mask, end = sim_end_of(p), from = p->pc;
+    const uint32_t other = p->mask & ~mask, end = sim_split_end(p), from = p->pc;
     if (reconvergence_pc == NOWHERE)
         reconvergence_pc = end;
     if (pc == reconvergence_pc && other_pc == reconvergence_pc) {
@@ -74,7 +74,7 @@ void sim_diverge(Warp *w, WarpSplit *p, uint32_t reconvergence_pc, uint32_t mask
             sim_new_split(w, p, p->frame, other, other_pc, reconvergence_pc);
         if (pc != reconvergence_pc)
             sim_note_jump(sim_new_split(w, p, p->frame, mask, pc, reconvergence_pc), from, pc);
-        if (p->children == 2 && others_first(w->block))
+        if (p->children == 2 && not_taken_first(w->block))
             swap_first(w);
         return;
     }
@@ -85,7 +85,7 @@ void sim_diverge(Warp *w, WarpSplit *p, uint32_t reconvergence_pc, uint32_t mask
         if (p->parent)
             p->parent->children++;
         sim_note_jump(sim_new_split(w, p->parent, p->frame, mask, pc, p->reconvergence_pc), from, pc);
-        if (w->splits->next == p && other_pc != reconvergence_pc && others_first(w->block))
+        if (w->splits->next == p && other_pc != reconvergence_pc && not_taken_first(w->block))
             swap_first(w);
     }
 }
@@ -100,7 +100,7 @@ WarpSplit *sim_next_split(const Warp *w)
     return p;
 }
 
-void sim_put_last(Warp *w, WarpSplit *p)
+void sim_move_to_back(Warp *w, WarpSplit *p)
 {
     WarpSplit **link = &w->splits;
     while (*link != p)
@@ -128,8 +128,8 @@ void sim_release_reconverged(Warp *w, WarpSplit *p, uint32_t arrived)
     if (p->parent)
         p->parent->children++;
     WarpSplit *opened = sim_new_split(w, p->parent, p->frame, arrived, p->pc, p->reconvergence_pc);
-    opened->jumped = p->jumped;
-    opened->landed = p->landed;
+    opened->jump_from = p->jump_from;
+    opened->jump_to = p->jump_to;
 }
 
 bool sim_open_reconvergence(Warp *w, uint32_t wanted)

@@ -15,16 +15,16 @@ static int launch_number = -1;
 static uint64_t order; // next row's index in its launch
 static bool row_is_open;
 
-typedef struct Touched { // an access of a warp's instruction
+typedef struct TracedAccess { // an access of a warp's instruction
     uint64_t address[LANES];
     Space space;
     size_t bytes; // of each lane
-} Touched;
+} TracedAccess;
 
 // ---- The file
 
 // Exits: the trace cannot be written.
-static _Noreturn void give_up(void)
+static _Noreturn void exit_with_error(void)
 {
     fprintf(stderr, "simulator: cannot write the trace to %s: %s\n", sim_settings()->trace, strerror(errno));
     exit(EXIT_FAILURE);
@@ -38,7 +38,7 @@ bool sim_trace_launch(const Launch *launch)
     if (!file) {
         file = sim_open_output(path);
         if (!file)
-            give_up();
+            exit_with_error();
         fprintf(
             file,
             "launch,kernel,grid,block,warp,order,event,opcode,ptx_line,source_file,source_line,lanes,memory,bytes,"
@@ -50,7 +50,7 @@ bool sim_trace_launch(const Launch *launch)
     return sim_traces_all() || sim_settings()->traced_block < launch->blocks;
 }
 
-static bool launch_has_its_rows(void)
+static bool reached_row_limit(void)
 {
     return order >= sim_settings()->traced_rows;
 }
@@ -72,7 +72,7 @@ void sim_end_trace_of_launch(void)
 {
     end_row();
     if (fflush(file) != 0 || ferror(file))
-        give_up();
+        exit_with_error();
 }
 
 bool sim_is_traced(const Launch *launch, uint64_t number)
@@ -89,7 +89,7 @@ static size_t bytes_in(const Warp *w, uint32_t slot, uint32_t mask)
 }
 
 // Translates an operand in brackets.
-static void follow(const Warp *w, const Address *operand, Touched *t)
+static void translate(const Warp *w, const Address *operand, TracedAccess *t)
 {
     t->space = (Space)operand->space;
     for (int l = 0; l < LANES; l++)
@@ -97,7 +97,7 @@ static void follow(const Warp *w, const Address *operand, Touched *t)
 }
 
 // The instruction's access, of a copy the source; false if it is no access.
-static bool find_touched(const Warp *w, const Instr *i, uint32_t mask, Touched *t)
+static bool find_access(const Warp *w, const Instr *i, uint32_t mask, TracedAccess *t)
 {
     if (i->kind == LOAD || i->kind == STORE || i->kind == ATOMIC) {
         t->space = (Space)i->at.space;
@@ -105,10 +105,10 @@ static bool find_touched(const Warp *w, const Instr *i, uint32_t mask, Touched *
         sim_find_addresses(w, i, t->address);
     } else if (i->kind == ASYNC_COPY || i->kind == BULK_COPY) {
         t->bytes = i->kind == ASYNC_COPY ? i->bytes : bytes_in(w, i->c, mask);
-        follow(w, &i->addresses[1], t);
+        translate(w, &i->addresses[1], t);
     } else if (i->kind == MBARRIER) {
         t->bytes = sizeof(uint64_t);
-        follow(w, &i->addresses[0], t);
+        translate(w, &i->addresses[0], t);
     } else {
         return false;
     }
@@ -116,17 +116,17 @@ static bool find_touched(const Warp *w, const Instr *i, uint32_t mask, Touched *
 }
 
 // The destination of a copy; false if it is no copy.
-static bool find_target(const Warp *w, const Instr *i, uint32_t mask, Touched *t)
+static bool find_destination(const Warp *w, const Instr *i, uint32_t mask, TracedAccess *t)
 {
     if (i->kind != ASYNC_COPY && i->kind != BULK_COPY)
         return false;
     t->bytes = i->kind == ASYNC_COPY ? i->bytes : bytes_in(w, i->c, mask);
-    follow(w, &i->addresses[0], t);
+    translate(w, &i->addresses[0], t);
     return true;
 }
 
 // True if the active lanes access device memory, judged by the first of them.
-static bool in_device_memory(const Touched *t, uint32_t mask)
+static bool in_device_memory(const TracedAccess *t, uint32_t mask)
 {
     const Space space = t->space == GENERIC ? sim_space_at(t->address[__builtin_ctz(mask)]) : t->space;
     return space == GLOBAL;
@@ -154,7 +154,7 @@ static void name_memory(char *name, size_t space_for_name, Space space, uint64_t
 }
 
 // Writes the columns memory, bytes of each lane, and addresses of the active lanes.
-static void write_touched(const Touched *t, uint32_t mask)
+static void write_access(const TracedAccess *t, uint32_t mask)
 {
     char first[32] = "", name[32];
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
@@ -196,14 +196,14 @@ static void start_row(const Warp *w, const char *event, const Statement *s, uint
 // Adds rows for the instruction's accesses to device memory.
 static void trace_device_memory(const Warp *w, const Instr *i, uint32_t mask)
 {
-    Touched touched;
-    if (mask && find_touched(w, i, mask, &touched) && in_device_memory(&touched, mask)) {
+    TracedAccess access;
+    if (mask && find_access(w, i, mask, &access) && in_device_memory(&access, mask)) {
         start_row(w, "run", i->statement, mask);
-        write_touched(&touched, mask);
+        write_access(&access, mask);
     }
-    if (mask && !launch_has_its_rows() && find_target(w, i, mask, &touched) && in_device_memory(&touched, mask)) {
+    if (mask && !reached_row_limit() && find_destination(w, i, mask, &access) && in_device_memory(&access, mask)) {
         start_row(w, "target", i->statement, mask);
-        write_touched(&touched, mask);
+        write_access(&access, mask);
     }
 }
 
@@ -213,9 +213,9 @@ void sim_trace_instruction(const Warp *w, const WarpSplit *p)
     uint32_t mask = p->mask;
     if (i->guard != NOWHERE)
         mask &= *(uint32_t *)(w->lanes + i->guard) ^ (i->guard_negated ? ALL_LANES : 0);
-    Touched touched;
+    TracedAccess access;
     end_row(); // otherwise values of another instruction could be appended to the open row
-    if (launch_has_its_rows())
+    if (reached_row_limit())
         return;
     if (sim_traces_all()) {
         trace_device_memory(w, i, mask);
@@ -225,16 +225,16 @@ void sim_trace_instruction(const Warp *w, const WarpSplit *p)
     if (i->control == BLOCK_BARRIER && mask)
         fprintf(file, ",barrier%zu,,", bytes_in(w, i->a, mask));
     else
-        write_touched(&touched, find_touched(w, i, mask, &touched) ? mask : 0);
-    if (!launch_has_its_rows() && find_target(w, i, mask, &touched)) {
+        write_access(&access, find_access(w, i, mask, &access) ? mask : 0);
+    if (!reached_row_limit() && find_destination(w, i, mask, &access)) {
         start_row(w, "target", i->statement, mask);
-        write_touched(&touched, mask);
+        write_access(&access, mask);
     }
 }
 
 void sim_trace_release(const Warp *w, const WarpSplit *p)
 {
-    if (sim_traces_all() || launch_has_its_rows())
+    if (sim_traces_all() || reached_row_limit())
         return;
     start_row(w, "release", p->frame->function->program->code[p->pc - 1].statement, p->mask);
     fprintf(file, ",barrier%d,,", p->barrier);

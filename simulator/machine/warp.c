@@ -1,8 +1,8 @@
 // warp.c: the interpreter loop of a warp; it executes one split at a time (splits.c).
 #include "machine/running.h"
 
-enum { TURN = 20000 };    // warp instructions
-enum { SHORT_TURN = 32 }; // for time-sliced launches
+enum { TIME_SLICE = 20000 };    // warp instructions
+enum { SHORT_TIME_SLICE = 32 }; // for time-sliced launches
 
 // ---- Start and exit of lanes
 
@@ -12,7 +12,7 @@ void sim_start_warp(Warp *w, uint32_t live)
     w->live = live;
     w->arrived = w->passed = 0;
     w->splits = NULL;
-    w->near = NULL;
+    w->last_allocation = NULL;
     if (w->values)
         sim_observer.clear_warp(w);
     sim_drop_copies(w);
@@ -101,16 +101,16 @@ static void end_function(Warp *w, WarpSplit *p, const Instr *i, uint32_t mask)
 }
 
 // An operation for all lanes of a split. Lanes that the guard excludes continue after it.
-static void do_together(Warp *w, WarpSplit *p, const Instr *i, uint32_t mask)
+static void execute_convergent(Warp *w, WarpSplit *p, const Instr *i, uint32_t mask)
 {
     if (mask != p->mask)
         sim_diverge(w, p, p->pc + 1, mask, p->pc, p->pc + 1);
     else if (i->control == CALL)
         sim_call(w, p, i);
     else if (i->control == BLOCK_BARRIER)
-        sim_come_to_barrier(w, p, i);
+        sim_execute_barrier(w, p, i);
     else if (i->control == CLUSTER_BARRIER)
-        sim_come_to_cluster_barrier(w, p, i);
+        sim_execute_cluster_barrier(w, p, i);
     else
         sim_converge_wait(w, p, i);
 }
@@ -139,7 +139,7 @@ static void control(Warp *w, WarpSplit *p, const Instr *i, uint32_t mask)
     case UNKNOWN:
         fail_unknown(w, i, mask);
     default:
-        do_together(w, p, i, mask);
+        execute_convergent(w, p, i, mask);
     }
 }
 
@@ -158,14 +158,14 @@ static inline bool is_plain_jump(WarpSplit *p, const Instr *i, uint32_t mask, ui
 
 // The number of instructions from i on that need no check: plain, unguarded, before the reconvergence point, and within the
 // time slice.
-static inline uint32_t straight_ahead(const Instr *i, uint32_t left, uint32_t until_join)
+static inline uint32_t unchecked_count(const Instr *i, uint32_t left, uint32_t until_reconvergence)
 {
-    const uint32_t count = i->straight_line < until_join ? i->straight_line : until_join;
+    const uint32_t count = i->straight_line < until_reconvergence ? i->straight_line : until_reconvergence;
     return count < left ? count : left;
 }
 
 // Runs instructions that need no check, up to one that leaves an undefined register; returns their number.
-static inline uint32_t run_straight(Warp *w, const Instr *first, uint32_t count, uint32_t mask)
+static inline uint32_t run_unchecked(Warp *w, const Instr *first, uint32_t count, uint32_t mask)
 {
     const Instr *const end = first + count;
     for (const Instr *i = first; i < end;) {
@@ -178,25 +178,25 @@ static inline uint32_t run_straight(Warp *w, const Instr *first, uint32_t count,
 }
 
 // The split's lanes for which the guard is true.
-static inline uint32_t lanes_of(const Warp *w, const Instr *i, uint32_t mask)
+static inline uint32_t guarded_lanes(const Warp *w, const Instr *i, uint32_t mask)
 {
     if (i->guard == NOWHERE)
         return mask;
     return mask & (*(uint32_t *)(w->lanes + i->guard) ^ (i->guard_negated ? ALL_LANES : 0));
 }
 
-typedef struct Stretch { // consecutive instructions of a split
+typedef struct InstructionRun { // consecutive instructions of a split
     uint32_t pc;         // after them; the split's own is still that of the first one
     uint32_t count;      // includes `stop`
     uint64_t active_lanes;   // summed over them
     const Instr *stop;   // left to control(), with `mask`; NULL: none
     uint32_t mask;
-} Stretch;
+} InstructionRun;
 
 // Runs an instruction that needs checks. False: it is left to control().
-static inline bool step(Warp *w, WarpSplit *p, const Instr *i, uint32_t on, Stretch *s)
+static inline bool step(Warp *w, WarpSplit *p, const Instr *i, uint32_t active, InstructionRun *s)
 {
-    const uint32_t mask = lanes_of(w, i, on);
+    const uint32_t mask = guarded_lanes(w, i, active);
     s->count++;
     s->active_lanes += (uint64_t)__builtin_popcount(mask);
     if (mask == 0) {
@@ -216,21 +216,21 @@ static inline bool step(Warp *w, WarpSplit *p, const Instr *i, uint32_t on, Stre
 }
 
 // Runs 1 to `most` instructions, until the reconvergence point, an instruction for control(), or an undefined register.
-static inline Stretch run_stretch(Warp *w, WarpSplit *p, uint32_t reconvergence_pc, uint32_t most)
+static inline InstructionRun run_until_stop(Warp *w, WarpSplit *p, uint32_t reconvergence_pc, uint32_t most)
 {
     const Instr *code = p->frame->function->program->code;
-    const uint32_t on = p->mask, on_count = (uint32_t)__builtin_popcount(on);
-    Stretch s = {.pc = p->pc};
+    const uint32_t active = p->mask, active_count = (uint32_t)__builtin_popcount(active);
+    InstructionRun s = {.pc = p->pc};
     do {
         const Instr *i = &code[s.pc];
-        const uint32_t straight_line = straight_ahead(i, most - s.count, reconvergence_pc - s.pc); // wraps if the reconvergence
+        const uint32_t straight_line = unchecked_count(i, most - s.count, reconvergence_pc - s.pc); // wraps if the reconvergence
                                                                                               // point is earlier in the code
         if (straight_line > 0) {
-            const uint32_t ran = run_straight(w, i, straight_line, on);
-            s.active_lanes += (uint64_t)ran * on_count;
+            const uint32_t ran = run_unchecked(w, i, straight_line, active);
+            s.active_lanes += (uint64_t)ran * active_count;
             s.count += ran;
             s.pc += ran;
-        } else if (!step(w, p, i, on, &s)) {
+        } else if (!step(w, p, i, active, &s)) {
             return s;
         }
     } while (s.count < most && s.pc != reconvergence_pc && !w->undefined);
@@ -238,71 +238,71 @@ static inline Stretch run_stretch(Warp *w, WarpSplit *p, uint32_t reconvergence_
 }
 
 // Runs one instruction with tracing, or with undefined registers, which the observer propagates.
-static Stretch run_watched(Warp *w, WarpSplit *p, uint32_t reconvergence_pc)
+static InstructionRun run_observed(Warp *w, WarpSplit *p, uint32_t reconvergence_pc)
 {
     const Instr *i = sim_instruction_of(p);
-    const bool followed = w->undefined;
-    const uint32_t mask = lanes_of(w, i, p->mask); // it may change its own guard
+    const bool tracks_undefined = w->undefined;
+    const uint32_t mask = guarded_lanes(w, i, p->mask); // it may change its own guard
     if (w->block->traced)
         sim_trace_instruction(w, p);
-    if (followed)
+    if (tracks_undefined)
         sim_observer.begin_instruction(w, i);
-    const Stretch s = run_stretch(w, p, reconvergence_pc, 1);
+    const InstructionRun s = run_until_stop(w, p, reconvergence_pc, 1);
     if (w->block->traced && !s.stop)
         sim_trace_values(w, i, mask);
-    if (followed && mask != 0 && i->control == PLAIN)
+    if (tracks_undefined && mask != 0 && i->control == PLAIN)
         sim_observer.end_instruction(w, i, mask);
     return s;
 }
 
 // Runs until the split waits, ends or splits, or the budget is used up; returns the rest of the budget.
-static int run_path(Warp *w, WarpSplit *p, int turn)
+static int run_split(Warp *w, WarpSplit *p, int budget)
 {
     Counters *counters = &w->block->counters;
-    while (turn > 0 && w->path == p && p->waiting == RUNS) {
-        const uint32_t reconvergence_pc = sim_end_of(p);
-        Stretch s = {.pc = p->pc};
+    while (budget > 0 && w->current_split == p && p->waiting == RUNS) {
+        const uint32_t reconvergence_pc = sim_split_end(p);
+        InstructionRun s = {.pc = p->pc};
         w->lanes = p->frame->lanes;
         if (p->pc != reconvergence_pc)
-            s = w->block->traced || w->undefined ? run_watched(w, p, reconvergence_pc) : run_stretch(w, p, reconvergence_pc, (uint32_t)turn);
+            s = w->block->traced || w->undefined ? run_observed(w, p, reconvergence_pc) : run_until_stop(w, p, reconvergence_pc, (uint32_t)budget);
         counters->warp_instructions += s.count;
         counters->active_lanes += s.active_lanes;
         w->instructions += s.count;
-        turn -= (int)s.count;
+        budget -= (int)s.count;
         p->pc = s.pc;
         if (s.stop) {
             const uint8_t kind = s.stop->control;
             counters->warp_barriers += kind == WARP_BARRIER;
             control(w, p, s.stop, s.mask);
             if (w->splits != p || kind >= BLOCK_BARRIER || kind == EXIT || kind == RETURN)
-                return turn;
+                return budget;
         } else if (s.pc == reconvergence_pc) {
             sim_end_split(w, p);
-            return turn;
+            return budget;
         }
     }
-    return turn;
+    return budget;
 }
 
 bool sim_run_warp(Warp *w)
 {
     bool progress = false;
-    int turn = w->block->launch->together ? SHORT_TURN : TURN;
+    int budget = w->block->launch->time_sliced ? SHORT_TIME_SLICE : TIME_SLICE;
     w->yields = false;
-    while (turn > 0 && !w->yields) {
+    while (budget > 0 && !w->yields) {
         WarpSplit *p = sim_next_split(w);
         if (!p)
             break;
-        w->path = p;
+        w->current_split = p;
         progress = true;
-        const int before = turn;
+        const int before = budget;
         p->starved = 0;
-        turn = run_path(w, p, turn);
-        sim_watch_split(w, p, (uint64_t)(before - turn));
-        w->unfair += (uint64_t)(before - turn);
+        budget = run_split(w, p, budget);
+        sim_note_progress(w, p, (uint64_t)(before - budget));
+        w->since_starvation_check += (uint64_t)(before - budget);
         if (w->yields)
-            sim_put_last(w, p);
-        if (w->unfair > w->block->patience && (p = sim_next_split(w)))
+            sim_move_to_back(w, p);
+        if (w->since_starvation_check > w->block->starvation_limit && (p = sim_next_split(w)))
             sim_run_starved(w, p);
     }
     return progress;

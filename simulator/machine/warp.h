@@ -25,32 +25,32 @@ typedef struct WarpSplit { // lanes of a warp that execute together
     uint32_t starved; // number of starvation checks at which its lanes were runnable but did not run
     uint32_t served;   // waiting lanes whose warp-level operation has executed
     int barrier, children;
-    uint32_t jumped, landed; // its last jump: from, or NOWHERE, and to
+    uint32_t jump_from, jump_to; // its last jump: from, or NOWHERE, and to
     Frame *frame;
     struct WarpSplit *parent, *next;
     // Of a split in a loop that writes no memory: sim_count_iteration in progress.c
     const Instr *loop;
     const Frame *loop_frame;
     uint32_t iterations, inner_iterations; // inner_iterations: of loops in it, or in functions called there
-    bool same;             // at the last comparison state_hash and memory_version had not changed
-    uint64_t state, memory_version; // as of the last comparison
+    bool unchanged;             // at the last comparison state_hash and memory_version had not changed
+    uint64_t state_hash, memory_version; // as of the last comparison
 } WarpSplit;
 
 // Progress of the warps of a block, or of all blocks of a time-sliced launch. It does not change while they only execute
 // loops that write no memory.
 typedef struct Watch {
     uint64_t memory_version;   // incremented when a warp does more than that
-    uint64_t in_vain; // since then, if all of them polled
+    uint64_t polling_instructions; // since then, if all of them polled
 } Watch;
 
 // Part of its Block, and so owned by the same host thread. Masks have a bit for each lane.
 struct Warp {
     uint8_t *lanes; // of the current split's frame
-    WarpSplit *path;     // the running one
+    WarpSplit *current_split;     // the running one
     WarpSplit *splits;    // all of them, newest first
     Frame *entry;   // the kernel's frame, reused for the next block
     struct Block *block;
-    Allocation *near; // that the last global access fell into
+    Allocation *last_allocation; // that the last global access fell into
     uint32_t live;          // lanes that have not exited
     uint32_t last[LANES]; // of exited lanes: the last instruction before the exit, for the checker
     uint32_t arrived;       // lanes that have arrived at the cluster's barrier, in the current phase
@@ -59,11 +59,11 @@ struct Warp {
     struct {
         uint32_t missing, expected; // arrivals; expected == 0: the last test succeeded
         int64_t bytes;
-    } awaited; // the mbarrier phase that it last tested
+    } mbarrier_wait; // the mbarrier phase that it last tested
     int number;
     uint64_t instructions;
-    uint64_t waited; // added to its clock, besides its instructions
-    uint64_t unfair; // instructions since the last starvation check
+    uint64_t clock_advance; // added to its clock, besides its instructions
+    uint64_t since_starvation_check; // instructions since the last starvation check
     uint32_t undefined; // number of undefined registers, for the checker; the table is in `values`
     struct Undefined *values;
     struct AsyncCopy *copies; // pending cp.async operations, oldest first
@@ -74,7 +74,7 @@ struct Warp {
 
 // Instructions of a warp between two starvation checks, if the running lanes poll in a loop. After a check has found starved
 // lanes the block's limit is halved, down to the minimum.
-enum { SIM_PATIENCE = 1 << 18, SIM_LEAST_PATIENCE = 1 << 11 };
+enum { SIM_STARVATION_LIMIT = 1 << 18, SIM_MIN_STARVATION_LIMIT = 1 << 11 };
 // Makes the `live` lanes ready to run the kernel's first instruction.
 void sim_start_warp(Warp *w, uint32_t live);
 // Runs a warp for one time slice, or until it ends or waits. False if nothing was runnable.
@@ -82,15 +82,15 @@ bool sim_run_warp(Warp *w);
 // The split that the warp runs next, or NULL.
 WarpSplit *sim_next_split(const Warp *w);
 // True if the next split is in a loop that polls memory which the host may write.
-bool sim_awaits_host(const Warp *w);
+bool sim_waits_for_host(const Warp *w);
 // True if the split is in a loop that polls memory, perhaps in a caller.
 bool sim_polls_in_loop(const WarpSplit *p);
 // The branch that closes the innermost loop around the split, or NULL.
 const Instr *sim_loop_around(const WarpSplit *p);
 // True if nothing that the warp could run makes progress, unless another warp does something.
-bool sim_is_stuck(const Warp *w);
+bool sim_is_warp_stuck(const Warp *w);
 // Of a stuck warp: runs another split, or releases lanes that wait for reconvergence. False if there are none.
-bool sim_give_way(Warp *w);
+bool sim_yield_stuck_warp(Warp *w);
 // Releases the lanes that wait at a reconvergence point, if one of them is in `wanted`.
 bool sim_open_reconvergence(Warp *w, uint32_t wanted);
 // The lanes that others of their warp wait for at a warp-level operation.

@@ -12,9 +12,9 @@
 #include <string.h>
 
 enum { MAX_WORKERS = 64 };
-enum { FUTILE = 16 }; // in a launch; after that, no block runs speculatively
-enum { GLANCES = 200 }; // polls of an earlier block's end before the worker sleeps
-enum { ALONE = 1 << 17 }; // warp instructions of a checked launch before the first worker starts the others
+enum { MAX_RESTARTS = 16 }; // in a launch; after that, no block runs speculatively
+enum { SPINS = 200 }; // polls of an earlier block's end before the worker sleeps
+enum { SOLO_INSTRUCTIONS = 1 << 17 }; // warp instructions of a checked launch before the first worker starts the others
 
 // The workers besides the launching thread, which starts and joins them.
 typedef struct Workers {
@@ -23,70 +23,70 @@ typedef struct Workers {
 } Workers;
 
 static Lock launch_lock;
-static CondVar turns[MAX_WORKERS]; // by start_index: at most MAX_WORKERS blocks run at once
+static CondVar waiters[MAX_WORKERS]; // by start_index: at most MAX_WORKERS blocks run at once
 
 // Claims the next block; false if none is left. `ended_blocks` is read before `fault_block`: a block that sees all earlier
 // ones ended has seen their faults, too.
-static bool take_block(Launch *launch, Block *b, uint64_t *place)
+static bool claim_block(Launch *launch, Block *b, uint64_t *start_index)
 {
-    b->seen = launch->ended;
-    *place = launch->next_block;
+    b->ended_at_start = launch->ended_blocks;
+    *start_index = launch->next_block;
     do
-        if (*place >= launch->busy || *place >= launch->fault_block)
+        if (*start_index >= launch->blocks_to_run || *start_index >= launch->fault_block)
             return false;
-    while (!atomic_compare_exchange_weak(&launch->next_block, place, *place + 1));
-    b->ahead = launch->order == ORDERED_EFFECTS && *place > b->seen;
+    while (!atomic_compare_exchange_weak(&launch->next_block, start_index, *start_index + 1));
+    b->speculative = launch->order == ORDERED_EFFECTS && *start_index > b->ended_at_start;
     b->read_count = 0;
     return true;
 }
 
 // Without the lock, because only the earliest running block increments ended_blocks.
-static void end_turn(Launch *launch)
+static void note_block_end(Launch *launch)
 {
     if (launch->order != ORDERED_EFFECTS)
         return;
-    const uint64_t next = ++launch->ended;
+    const uint64_t next = ++launch->ended_blocks;
     if (launch->sleepers == 0)
         return;
     sim_lock(&launch_lock);
-    sim_wake_all(&turns[next % MAX_WORKERS]);
-    sim_wake_all(&turns[(next + 1) % MAX_WORKERS]); // it is awake when it becomes the earliest
+    sim_wake_all(&waiters[next % MAX_WORKERS]);
+    sim_wake_all(&waiters[(next + 1) % MAX_WORKERS]); // it is awake when it becomes the earliest
     sim_unlock(&launch_lock);
 }
 
-static bool has_turn(const Launch *launch, const Block *b)
+static bool earlier_blocks_ended(const Launch *launch, const Block *b)
 {
-    return launch->ended >= b->place;
+    return launch->ended_blocks >= b->start_index;
 }
 
 // Spins first, because earlier blocks mostly end soon, and sleeping takes longer than many a block.
-static void await_turn(Launch *launch, const Block *b)
+static void wait_for_earlier_blocks(Launch *launch, const Block *b)
 {
     for (;;) {
-        for (int k = 0; k < GLANCES && !has_turn(launch, b); k++)
+        for (int k = 0; k < SPINS && !earlier_blocks_ended(launch, b); k++)
             sim_yield();
-        if (has_turn(launch, b))
+        if (earlier_blocks_ended(launch, b))
             return;
         sim_lock(&launch_lock);
         launch->sleepers++; // before the check, as note_block_end increments ended_blocks before it reads `sleepers`
-        if (!has_turn(launch, b))
-            sim_wait(&turns[b->place % MAX_WORKERS], &launch_lock);
+        if (!earlier_blocks_ended(launch, b))
+            sim_wait(&waiters[b->start_index % MAX_WORKERS], &launch_lock);
         launch->sleepers--;
         sim_unlock(&launch_lock);
     }
 }
 
-void sim_await_turn(Block *b)
+void sim_wait_for_earlier_blocks(Block *b)
 {
     Launch *launch = b->launch;
-    if (!b->ahead)
+    if (!b->speculative)
         return;
-    await_turn(launch, b);
-    b->ahead = false;
-    if (launch->fault_block < b->place) // only earlier blocks can have failed
+    wait_for_earlier_blocks(launch, b);
+    b->speculative = false;
+    if (launch->fault_block < b->start_index) // only earlier blocks can have failed
         longjmp(b->on_fault, ABANDONED);
     for (int k = 0; k < b->read_count; k++)
-        if (b->read[k]->writer > b->seen)
+        if (b->read[k]->last_writer > b->ended_at_start)
             longjmp(b->on_fault, RESTART);
 }
 
@@ -111,8 +111,8 @@ void sim_end_block(Launch *launch, Block *b)
 void sim_record_fault(Launch *launch, const Block *b)
 {
     sim_lock(&launch_lock);
-    if (b->place < launch->fault_block) {
-        launch->fault_block = b->place;
+    if (b->start_index < launch->fault_block) {
+        launch->fault_block = b->start_index;
         launch->error = b->error;
         memcpy(launch->message, b->message, sizeof launch->message);
         launch->fault = b->fault;
@@ -125,7 +125,7 @@ static void hold_block(Launch *launch, Block *b)
 {
     sim_lock(&launch_lock);
     launch->held = b;
-    launch->fault_block = b->place;
+    launch->fault_block = b->start_index;
     sim_unlock(&launch_lock);
 }
 
@@ -134,28 +134,28 @@ static void *work(void *argument);
 static void start_workers(Launch *launch)
 {
     Workers *others = launch->workers;
-    launch->alone = false;
+    launch->solo = false;
     while (others->started < others->wanted && sim_start_thread(&others->threads[others->started], work, launch))
         others->started++;
 }
 
-static void run_block(Block *b, uint64_t place)
+static void run_block(Block *b, uint64_t start_index)
 {
-    sim_start_block(b, place);
-    if (b->launch->restarts >= FUTILE || b->traced) // rows in the trace cannot be undone
-        sim_await_turn(b);
+    sim_start_block(b, start_index);
+    if (b->launch->restarts >= MAX_RESTARTS || b->traced) // rows in the trace cannot be undone
+        sim_wait_for_earlier_blocks(b);
     while (b->live > 0) {
         sim_run_warps(b);
-        if (b->launch->alone && b->counters.warp_instructions >= ALONE)
+        if (b->launch->solo && b->counters.warp_instructions >= SOLO_INSTRUCTIONS)
             start_workers(b->launch);
     }
-    sim_await_turn(b);
+    sim_wait_for_earlier_blocks(b);
     if (b->error != cudaSuccess) // of threads that ended before the others
         longjmp(b->on_fault, FAULT);
 }
 
 // Runs the block to its end; restarts it if its speculative reads are stale. False: it waits for later blocks.
-static bool finish_block(Launch *launch, Block *b, uint64_t place)
+static bool finish_block(Launch *launch, Block *b, uint64_t start_index)
 {
     const Counters before = b->counters;
     switch (setjmp(b->on_fault)) {
@@ -164,7 +164,7 @@ static bool finish_block(Launch *launch, Block *b, uint64_t place)
         sim_clear_block(b, &before);
         // fall through
     case NONE:
-        run_block(b, place);
+        run_block(b, start_index);
         break;
     case FAULT:
         sim_record_fault(launch, b);
@@ -172,12 +172,12 @@ static bool finish_block(Launch *launch, Block *b, uint64_t place)
     case ABANDONED:
         sim_clear_block(b, &before);
         break;
-    case WAITS_FOR_LATER:
+    case NEEDS_LATER_BLOCKS:
         hold_block(launch, b);
-        end_turn(launch);
+        note_block_end(launch);
         return false;
     }
-    end_turn(launch);
+    note_block_end(launch);
     return true;
 }
 
@@ -185,10 +185,10 @@ static void *work(void *argument)
 {
     Launch *launch = argument;
     Block *b = sim_new_block(launch);
-    uint64_t place;
+    uint64_t start_index;
     bool held = false;
-    while (b && !held && take_block(launch, b, &place))
-        held = !finish_block(launch, b, place);
+    while (b && !held && claim_block(launch, b, &start_index))
+        held = !finish_block(launch, b, start_index);
     if (!held)
         sim_end_block(launch, b);
     return NULL;
@@ -208,8 +208,8 @@ void sim_report_memory(Launch *launch)
 int sim_worker_count(const Launch *launch)
 {
     const uint64_t wanted = sim_settings()->threads, cores = wanted ? wanted : (uint64_t)sim_core_count();
-    const bool alone = launch->order == SERIAL || launch->watched || (launch->traced && sim_traces_all());
-    const uint64_t most = alone ? 1 : launch->busy;
+    const bool one_worker = launch->order == SERIAL || launch->checks_family || (launch->traced && sim_traces_all());
+    const uint64_t most = one_worker ? 1 : launch->blocks_to_run;
     const uint64_t workers = cores > MAX_WORKERS ? MAX_WORKERS : cores;
     return (int)(workers < most ? workers : most);
 }
@@ -218,12 +218,12 @@ void sim_run_blocks(Launch *launch)
 {
     Workers others = {.wanted = sim_worker_count(launch) - 1};
     launch->workers = &others;
-    launch->alone = launch->clocks && others.wanted > 0; // so that the races found do not depend on the number of cores
-    if (!launch->alone)
+    launch->solo = launch->clocks && others.wanted > 0; // so that the races found do not depend on the number of cores
+    if (!launch->solo)
         start_workers(launch);
     work(launch);
     for (int k = 0; k < others.started; k++)
         sim_join_thread(others.threads[k]);
-    if (launch->error == cudaSuccess && !launch->held && launch->next_block < launch->busy)
+    if (launch->error == cudaSuccess && !launch->held && launch->next_block < launch->blocks_to_run)
         sim_report_memory(launch); // every worker ran out of memory
 }

@@ -13,40 +13,40 @@ enum { PATTERNS = 256, REMAINDERS = SECTOR, UNKNOWN_COST = 0xff };
 // `last`. Loads qualify if all of their lines are fully written (Allocation.fully_written); for stores the observer is
 // asked.
 typedef struct FastPath {
-    struct Allocation *of;   // NULL: unused
+    struct Allocation *allocation;   // NULL: unused
     uint64_t first, last;    // first > last: always call the observer
     const uint32_t *fully_written; // NULL: the observer ignores all of these loads
     uint32_t run;            // kernel run that the lines must be fully written in; 0: any
     const atomic_uint *users; // the operation that used each line last; NULL: not needed
     uint32_t user;            // the value that they must have
-    uint64_t found;           // 1 + the first lane's line when all lines were fully written (Block.fully_written); 0: never
+    uint64_t first_line;           // 1 + the first lane's line when all lines were fully written (Block.fully_written); 0: never
 } FastPath;
 
-enum { QUARTERS = 4, IN_QUARTER = LANES / QUARTERS };
+enum { QUARTERS = 4, QUARTER_LANES = LANES / QUARTERS };
 
 // The distances of a full warp's addresses from the first lane's, and what follows from them. Owned by the host thread that
 // runs the block.
 typedef struct AddressPattern {
-    const Instr *of; // NULL: unused
+    const Instr *instr; // NULL: unused
     size_t bytes;    // accessed by each lane
     Pattern pattern;
-    uint32_t alike, beside;  // as in Access
-    bool twice;
-    uint32_t following, begins; // see sim_continuing_lanes and sim_segment_starts
+    uint32_t same_address, adjacent;  // as in Access
+    bool repeated_half;
+    uint32_t continuing, starts; // see sim_continuing_lanes and sim_segment_starts
     uint8_t quarters[QUARTERS]; // a Pattern for each; SCATTERED if no other fits
     uint64_t below, above;   // largest distances below and above the first lane's address
-    uint64_t bits;           // OR of all distances
+    uint64_t distance_bits;           // OR of all distances
     uint8_t sectors[REMAINDERS], conflicts[REMAINDERS]; // cost, by the first address modulo a sector, or modulo a row of the
                                                         // banks: ops/access_cost.c
     FastPath fast_path;
-    _Alignas(64) uint64_t apart[LANES]; // from the first lane's address, modulo 2^64
+    _Alignas(64) uint64_t distance[LANES]; // from the first lane's address, modulo 2^64
 } AddressPattern;
 
-static inline bool sim_matches_pattern(const AddressPattern *layout, const uint64_t *address)
+static inline bool sim_matches_pattern(const AddressPattern *pattern, const uint64_t *address)
 {
     uint64_t different = 0;
     for (int l = 0; l < LANES; l++)
-        different |= (address[l] - address[0]) ^ layout->apart[l];
+        different |= (address[l] - address[0]) ^ pattern->distance[l];
     return different == 0;
 }
 

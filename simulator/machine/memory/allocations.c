@@ -20,7 +20,7 @@ typedef struct Usage { // of a device's memory; guarded by the lock of lock.c
     size_t allocated;
     size_t heap, heap_limit; // malloc in kernels: bytes in use, and their limit
     bool heap_was_used, heap_limit_set; // not set: SIM_DEFAULT_HEAP_LIMIT
-    uint32_t open_to; // mask of the other devices with peer access
+    uint32_t accessible_by; // mask of the other devices with peer access
 } Usage;
 
 static Usage usage[SIM_MAX_DEVICES];
@@ -70,11 +70,11 @@ Allocation *sim_allocation_above(uint64_t address)
     return at + 1 < chunk_count ? chunks[at + 1]->held[0] : NULL;
 }
 
-void sim_forget_writers(void)
+void sim_reset_writers(void)
 {
     for (size_t k = 0; k < chunk_count; k++)
         for (size_t j = 0; j < chunks[k]->count; j++)
-            chunks[k]->held[j]->writer = 0;
+            chunks[k]->held[j]->last_writer = 0;
 }
 
 static Chunk *add_chunk(size_t at)
@@ -92,7 +92,7 @@ static Chunk *add_chunk(size_t at)
 }
 
 // Moves the entries from index `from` on.
-static void move(Chunk *c, size_t from, Chunk *other, size_t to)
+static void move_entries(Chunk *c, size_t from, Chunk *other, size_t to)
 {
     memmove(other->address + to, c->address + from, (c->count - from) * sizeof *c->address);
     memmove(other->held + to, c->held + from, (c->count - from) * sizeof *c->held);
@@ -115,12 +115,12 @@ static Chunk *chunk_for(uint64_t address)
     if (c->count < CHUNK)
         return c;
     Chunk *upper = add_chunk(at + 1);
-    move(c, CHUNK / 2, upper, 0);
+    move_entries(c, CHUNK / 2, upper, 0);
     upper->count = c->count -= CHUNK / 2;
     return chunks[chunk_of(address)];
 }
 
-uint64_t sim_first_closed(const Allocation *a, int device, uint64_t address, size_t bytes, bool writes)
+uint64_t sim_first_inaccessible(const Allocation *a, int device, uint64_t address, size_t bytes, bool writes)
 {
     for (uint64_t at = address; a->granules && at < address + bytes;) {
         const uint64_t number = (at - a->address) / SIM_GRANULE;
@@ -142,10 +142,10 @@ static void insert(uint64_t address, uint8_t *memory, size_t bytes, MemoryKind k
     a->number = kind == PARAMETER_MEMORY ? -1 : number++;
     a->device = sim_current_device;
     const bool one_device = kind == DEVICE_MEMORY || kind == HEAP_MEMORY || kind == MODULE_MEMORY;
-    a->open_to = one_device ? 1u << a->device | usage[a->device].open_to : SIM_ALL_DEVICES;
+    a->accessible_by = one_device ? 1u << a->device | usage[a->device].accessible_by : SIM_ALL_DEVICES;
     Chunk *c = chunk_for(address);
     const size_t at = index_above(c, address);
-    move(c, at, c, at + 1);
+    move_entries(c, at, c, at + 1);
     c->address[at] = address;
     c->held[at] = a;
     c->count++;
@@ -155,8 +155,8 @@ static void insert(uint64_t address, uint8_t *memory, size_t bytes, MemoryKind k
 
 // ---- The last freed allocations, for messages
 
-enum { MOST_FREED = 4096 };
-static Freed freed[MOST_FREED];
+enum { MAX_FREED = 4096 };
+static FreedAllocation freed[MAX_FREED];
 static size_t freed_count; // ever freed
 
 static void note_freed(const Allocation *a)
@@ -167,13 +167,13 @@ static void note_freed(const Allocation *a)
                            : a->kind == ARRAY_MEMORY  ? "cudaFreeArray"
                            : a->granules              ? "cuMemAddressFree"
                                                       : "cudaFree";
-    freed[freed_count++ % MOST_FREED] = (Freed){a->address, a->bytes, a->call, freed_by, a->call_number, a->made_at, a->freed_at};
+    freed[freed_count++ % MAX_FREED] = (FreedAllocation){a->address, a->bytes, a->call, freed_by, a->call_number, a->made_at, a->freed_at};
 }
 
-const Freed *sim_freed_at(uint64_t address)
+const FreedAllocation *sim_freed_at(uint64_t address)
 {
-    for (size_t k = freed_count; k > 0 && k + MOST_FREED > freed_count; k--) {
-        const Freed *f = &freed[(k - 1) % MOST_FREED];
+    for (size_t k = freed_count; k > 0 && k + MAX_FREED > freed_count; k--) {
+        const FreedAllocation *f = &freed[(k - 1) % MAX_FREED];
         if (address - f->address < f->bytes)
             return f;
     }
@@ -183,26 +183,26 @@ const Freed *sim_freed_at(uint64_t address)
 // ---- Creation and removal
 
 // Removes the allocation at this address from the list. `ours`: its memory belongs to the simulator, and is freed.
-static void take_out(uint64_t address, bool ours)
+static void remove_allocation(uint64_t address, bool owned)
 {
     const size_t number = chunk_of(address);
     Chunk *c = chunks[number];
     const size_t at = index_above(c, address) - 1;
     Allocation *a = c->held[at];
-    if (ours)
+    if (owned)
         note_freed(a);
     if (sim_observer.end_allocation)
         sim_observer.end_allocation(a);
-    move(c, at + 1, c, at);
+    move_entries(c, at + 1, c, at);
     c->count--;
     if (c->count == 0)
         remove_chunk(number);
     if (a->granules || a->file >= 0)
-        sim_make_fresh(a->memory, a->bytes);
+        sim_restore_fill(a->memory, a->bytes);
     if (a->file >= 0)
         sim_close_file(a->file);
-    if (ours)
-        sim_return_memory(a->address, a->memory, a->bytes, a->kind != HEAP_MEMORY);
+    if (owned)
+        sim_free_range(a->address, a->memory, a->bytes, a->kind != HEAP_MEMORY);
     free(a->granules);
     free(a->known);
     free(a);
@@ -213,7 +213,7 @@ size_t sim_allocated_bytes(void)
     return usage[sim_current_device].allocated;
 }
 
-bool sim_has_memory(int device, size_t bytes)
+bool sim_memory_available(int device, size_t bytes)
 {
     return bytes <= sim_device()->memory_bytes - usage[device].allocated;
 }
@@ -223,18 +223,18 @@ void sim_count_memory(int device, int64_t difference)
     usage[device].allocated += (size_t)difference;
 }
 
-bool sim_is_open(int owner, int device)
+bool sim_has_peer_access(int owner, int device)
 {
-    return usage[owner].open_to >> device & 1;
+    return usage[owner].accessible_by >> device & 1;
 }
 
-void sim_open_memory(int owner, int device, bool open)
+void sim_set_peer_access(int owner, int device, bool open)
 {
     const uint32_t bit = 1u << device;
-    usage[owner].open_to = open ? usage[owner].open_to | bit : usage[owner].open_to & ~bit;
+    usage[owner].accessible_by = open ? usage[owner].accessible_by | bit : usage[owner].accessible_by & ~bit;
     for (Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address))
-        if (a->device == owner && a->open_to != SIM_ALL_DEVICES && !a->pool) // a pool has its own access rights
-            a->open_to = open ? a->open_to | bit : a->open_to & ~bit;
+        if (a->device == owner && a->accessible_by != SIM_ALL_DEVICES && !a->pool) // a pool has its own access rights
+            a->accessible_by = open ? a->accessible_by | bit : a->accessible_by & ~bit;
 }
 
 bool sim_set_heap_limit(size_t bytes)
@@ -248,34 +248,34 @@ bool sim_set_heap_limit(size_t bytes)
 }
 
 // Bytes that an allocation takes from the heap, which is allocated in units of 16.
-static size_t heap_share(size_t bytes)
+static size_t heap_bytes(size_t bytes)
 {
     return (bytes + 15) / 16 * 16;
 }
 
-static bool take_from_heap(size_t bytes)
+static bool reserve_heap(size_t bytes)
 {
     Usage *u = &usage[sim_current_device];
-    const size_t limit = u->heap_limit_set ? u->heap_limit : SIM_USUAL_HEAP;
+    const size_t limit = u->heap_limit_set ? u->heap_limit : SIM_DEFAULT_HEAP_LIMIT;
     u->heap_was_used = true;
-    if (bytes > limit || heap_share(bytes) > limit - u->heap)
+    if (bytes > limit || heap_bytes(bytes) > limit - u->heap)
         return false;
-    u->heap += heap_share(bytes);
+    u->heap += heap_bytes(bytes);
     return true;
 }
 
 // True if it counts as host memory: managed memory stays there until a kernel accesses it.
-static bool is_of_host(MemoryKind kind)
+static bool is_host_kind(MemoryKind kind)
 {
     return kind == PINNED_MEMORY || kind == MANAGED_MEMORY;
 }
 
-static size_t of_host; // bytes in use
+static size_t host_bytes_used; // bytes in use
 
 // The counter for this kind of memory.
-static size_t *allocated_of(MemoryKind kind, int device)
+static size_t *usage_counter(MemoryKind kind, int device)
 {
-    return is_of_host(kind) ? &of_host : &usage[device].allocated;
+    return is_host_kind(kind) ? &host_bytes_used : &usage[device].allocated;
 }
 
 cudaError_t sim_new_allocation(size_t bytes, MemoryKind kind, void **pointer)
@@ -283,28 +283,28 @@ cudaError_t sim_new_allocation(size_t bytes, MemoryKind kind, void **pointer)
     *pointer = NULL;
     if (bytes == 0)
         return cudaSuccess;
-    if (is_of_host(kind) ? bytes > sim_device()->host_bytes - of_host : !sim_has_memory(sim_current_device, bytes))
+    if (is_host_kind(kind) ? bytes > sim_device()->host_bytes - host_bytes_used : !sim_memory_available(sim_current_device, bytes))
         return cudaErrorMemoryAllocation;
-    if (kind == HEAP_MEMORY && !take_from_heap(bytes))
+    if (kind == HEAP_MEMORY && !reserve_heap(bytes))
         return cudaErrorMemoryAllocation;
     uint64_t address;
-    uint8_t *memory = sim_take_memory(bytes, 1, !is_of_host(kind), &address);
+    uint8_t *memory = sim_allocate_range(bytes, 1, !is_host_kind(kind), &address);
     if (!memory)
         return cudaErrorMemoryAllocation;
-    *allocated_of(kind, sim_current_device) += bytes;
+    *usage_counter(kind, sim_current_device) += bytes;
     insert(address, memory, bytes, kind);
     *pointer = (void *)(uintptr_t)address;
     return cudaSuccess;
 }
 
-bool sim_share_allocation(Allocation *a)
+bool sim_make_shareable(Allocation *a)
 {
     if (a->file < 0)
         a->file = sim_share_pages(a);
     return a->file >= 0;
 }
 
-bool sim_show_file(Allocation *a, int file)
+bool sim_map_file(Allocation *a, int file)
 {
     a->file = file;
     return sim_map_shared(a->memory, a->bytes, file, 0);
@@ -314,7 +314,7 @@ uint64_t sim_reserve_addresses(size_t bytes, size_t alignment)
 {
     uint64_t address;
     Granule *granules = calloc(bytes / SIM_GRANULE, sizeof *granules);
-    uint8_t *memory = granules ? sim_take_memory(bytes, alignment, true, &address) : NULL;
+    uint8_t *memory = granules ? sim_allocate_range(bytes, alignment, true, &address) : NULL;
     if (!memory || !sim_in_device_range((void *)(uintptr_t)address)) { // pages can only be mapped in the device range
         free(granules);
         free(memory);
@@ -328,19 +328,19 @@ uint64_t sim_reserve_addresses(size_t bytes, size_t alignment)
 bool sim_place_variable(Variable *v)
 {
     uint64_t address;
-    uint8_t *memory = sim_take_memory(v->bytes, v->align, !v->managed, &address);
+    uint8_t *memory = sim_allocate_range(v->bytes, v->align, !v->managed, &address);
     if (!memory)
         return false; // v->address is not set
     v->address = address;
     insert(address, memory, v->bytes, MODULE_MEMORY);
     if (v->managed)
-        sim_allocation_at(address)->open_to = SIM_ALL_DEVICES;
+        sim_allocation_at(address)->accessible_by = SIM_ALL_DEVICES;
     return true;
 }
 
 void sim_end_variable(const Variable *v)
 {
-    take_out(v->address, true);
+    remove_allocation(v->address, true);
 }
 
 cudaError_t sim_end_allocation(void *pointer, MemoryKind kind)
@@ -352,10 +352,10 @@ cudaError_t sim_end_allocation(void *pointer, MemoryKind kind)
     if (!a || a->kind != kind || a->address != address)
         return cudaErrorInvalidValue;
     if (kind != RESERVED_MEMORY)
-        *allocated_of(kind, a->device) -= a->bytes;
+        *usage_counter(kind, a->device) -= a->bytes;
     if (kind == HEAP_MEMORY)
-        usage[a->device].heap -= heap_share(a->bytes);
-    take_out(address, true);
+        usage[a->device].heap -= heap_bytes(a->bytes);
+    remove_allocation(address, true);
     return cudaSuccess;
 }
 
@@ -381,5 +381,5 @@ void sim_register_memory(void *pointer, size_t bytes, MemoryKind kind)
 
 void sim_unregister_memory(void *pointer)
 {
-    take_out((uint64_t)(uintptr_t)pointer, false);
+    remove_allocation((uint64_t)(uintptr_t)pointer, false);
 }

@@ -45,18 +45,18 @@ typedef struct Allocation {
     Granule *granules; // NULL unless RESERVED_MEMORY
     int file;          // descriptor of a mapped file, to share the pages with other processes; or negative
     int number; // in order of creation, without kernel arguments
-    uint64_t changes_in; // the last launch that may write here, or that did so out of bounds
-    uint64_t read_in;    // the last launch that read here
-    uint64_t writer; // of an ORDERED_EFFECTS launch: 1 + start_index of the last block that wrote here
+    uint64_t last_writing_launch; // the last launch that may write here, or that did so out of bounds
+    uint64_t last_reading_launch;    // the last launch that read here
+    uint64_t last_writer; // of an ORDERED_EFFECTS launch: 1 + start_index of the last block that wrote here
     unsigned flags;  // as passed by the program
     cudaMemPool_t pool; // or NULL
     int device;         // current at creation
-    uint32_t open_to;   // devices whose kernels may access it, one bit each
+    uint32_t accessible_by;   // devices whose kernels may access it, one bit each
     struct ShadowLine *lines; // shadow memory of the checker; NULL: not accessed yet
     uint32_t *fully_written; // for each shadow line: 0, FULLY_WRITTEN, or the run in which further reads add nothing to it;
                              // allocated with `lines`
-    atomic_bool lines_grew; // some lines have allocated memory
-    atomic_uint written_in; // run (clocks.h) of the last kernel that wrote here
+    atomic_bool has_overflow_lines; // some lines have allocated memory
+    atomic_uint last_write_run; // run (clocks.h) of the last kernel that wrote here
     size_t row_bytes, row_pitch; // if CUDA chose the pitch; otherwise 0
     const char *call;   // the API call that created it, or NULL
     int call_number;    // ordinal of that call among those of the same name
@@ -67,29 +67,29 @@ typedef struct Allocation {
     struct KnownPiece *known; // runtime/work/state.c, allocated with malloc; or NULL
 } Allocation;
 
-typedef struct Freed { // a former allocation, for messages
+typedef struct FreedAllocation { // a former allocation, for messages
     uint64_t address;
     size_t bytes;
     const char *call, *freed_by;
     int call_number;
     int made_at, freed_at; // as of an Allocation
-} Freed;
+} FreedAllocation;
 
 cudaError_t sim_new_allocation(size_t bytes, MemoryKind kind, void **pointer); // the pointer is the program's
 cudaError_t sim_end_allocation(void *pointer, MemoryKind kind); // an error if it is of another kind
 uint64_t sim_reserve_addresses(size_t bytes, size_t alignment); // 0: out of addresses
 // The first of these bytes that is unmapped, or that the device has no right to access; the end of the bytes if there is
 // none.
-uint64_t sim_first_closed(const Allocation *a, int device, uint64_t address, size_t bytes, bool writes);
+uint64_t sim_first_inaccessible(const Allocation *a, int device, uint64_t address, size_t bytes, bool writes);
 // Moves its pages, with their contents, to a file that other processes can map; false on failure.
-bool sim_share_allocation(Allocation *a);
-bool sim_show_file(Allocation *a, int file); // maps another process's pages, and takes over the descriptor; false on failure
-bool sim_has_memory(int device, size_t bytes);         // that much is free
+bool sim_make_shareable(Allocation *a);
+bool sim_map_file(Allocation *a, int file); // maps another process's pages, and takes over the descriptor; false on failure
+bool sim_memory_available(int device, size_t bytes);         // that much is free
 void sim_count_memory(int device, int64_t difference); // adds to the bytes in use
 void sim_end_all_allocations(void); // of the current device, except variables of modules
 // Peer access: whether kernels of `device` may access memory that cudaMalloc returns on `owner`, now and later.
-void sim_open_memory(int owner, int device, bool open);
-bool sim_is_open(int owner, int device);
+void sim_set_peer_access(int owner, int device, bool open);
+bool sim_has_peer_access(int owner, int device);
 bool sim_place_variable(Variable *v);                           // assigns its address; false: out of memory
 void sim_end_variable(const Variable *v);
 void sim_register_memory(void *pointer, size_t bytes, MemoryKind kind); // allocated by others
@@ -97,21 +97,21 @@ void sim_unregister_memory(void *pointer);
 // The allocation with the highest address not above this one, or NULL.
 Allocation *sim_allocation_at(uint64_t address);
 Allocation *sim_allocation_above(uint64_t address); // the next one after the address, or NULL
-const Freed *sim_freed_at(uint64_t address); // the allocation freed last that held the address, or NULL
-void sim_forget_writers(void);
+const FreedAllocation *sim_freed_at(uint64_t address); // the allocation freed last that held the address, or NULL
+void sim_reset_writers(void);
 size_t sim_allocated_bytes(void);
-enum { SIM_USUAL_HEAP = 8 << 20 }; // default limit of malloc in kernels, in bytes
+enum { SIM_DEFAULT_HEAP_LIMIT = 8 << 20 }; // default limit of malloc in kernels, in bytes
 bool sim_set_heap_limit(size_t bytes); // false: a kernel has already called malloc
 
 // ---- ranges.c: address ranges of allocations
 
 // Reserves a device address and its memory, which may have another host address. NULL: out of memory.
-uint8_t *sim_take_memory(size_t bytes, size_t alignment, bool on_device, uint64_t *address);
+uint8_t *sim_allocate_range(size_t bytes, size_t alignment, bool on_device, uint64_t *address);
 int sim_share_pages(const Allocation *a); // replaces them by a mapped file with the same contents; its descriptor, negative
                                           // on failure
-bool sim_make_fresh(uint8_t *memory, size_t bytes); // restores the contents of new device memory; false on failure
+bool sim_restore_fill(uint8_t *memory, size_t bytes); // restores the contents of new device memory; false on failure
 // The allocation is off the list. may_be_reused: its address may soon be given to an allocation of the same size.
-void sim_return_memory(uint64_t address, uint8_t *memory, size_t bytes, bool may_come_again);
+void sim_free_range(uint64_t address, uint8_t *memory, size_t bytes, bool may_be_reused);
 bool sim_in_device_range(const void *pointer); // memory that the host must not access
 bool sim_in_shared_range(const void *pointer); // memory that host and device may access
 void *sim_memory_at(const void *pointer);      // the host address of a pointer that the program knows
@@ -138,11 +138,11 @@ typedef struct Access { // by lanes of one warp, in one address space
     _Alignas(64) uint64_t address[LANES]; // in `space`; aligned, so that a vector load of the host never straddles two cache
                                           // lines
     Pattern pattern;         // found by sim_access, like `pointer`
-    uint64_t least, most;    // address of any lane
-    uint32_t alike, beside;  // SCATTERED only: lanes whose address equals that of the previous lane, or continues its bytes;
+    uint64_t lowest, highest;    // address of any lane
+    uint32_t same_address, adjacent;  // SCATTERED only: lanes whose address equals that of the previous lane, or continues its bytes;
                              // inactive lanes included. 0 if not needed: spaces.c
-    bool twice;              // lanes 16 to 31 repeat the addresses of lanes 0 to 15
-    AddressPattern *layout;            // of these addresses if all lanes are active; otherwise NULL
+    bool repeated_half;              // lanes 16 to 31 repeat the addresses of lanes 0 to 15
+    AddressPattern *address_pattern;            // of these addresses if all lanes are active; otherwise NULL
     _Alignas(64) uint8_t *pointer[LANES];
     bool has_unwritten;        // a read includes uninitialised bytes: one bit for each
     uint32_t unwritten[LANES];
@@ -150,22 +150,22 @@ typedef struct Access { // by lanes of one warp, in one address space
 
 // A segment is a run of lanes with the same address or with consecutive ones. These are the active lanes that continue the
 // segment of the previous lane.
-static inline uint32_t sim_following_lanes(const Access *access, uint32_t mask)
+static inline uint32_t sim_continuing_lanes(const Access *access, uint32_t mask)
 {
-    return access->pattern == SCATTERED ? (access->alike | access->beside) & mask & mask << 1 : mask & (mask - 1);
+    return access->pattern == SCATTERED ? (access->same_address | access->adjacent) & mask & mask << 1 : mask & (mask - 1);
 }
 
 // The first lanes of the segments; a repeated half warp is left out.
-static inline uint32_t sim_first_lanes(const Access *access, uint32_t mask, uint32_t following)
+static inline uint32_t sim_segment_starts(const Access *access, uint32_t mask, uint32_t continuing)
 {
-    const bool twice = access->pattern == SCATTERED && mask == ALL_LANES && access->twice;
-    return mask & ~following & (twice ? ALL_LANES >> LANES / 2 : ALL_LANES);
+    const bool repeated_half = access->pattern == SCATTERED && mask == ALL_LANES && access->repeated_half;
+    return mask & ~continuing & (repeated_half ? ALL_LANES >> LANES / 2 : ALL_LANES);
 }
 
 // The last lane of a segment.
-static inline int sim_end_of_piece(uint32_t following, int first)
+static inline int sim_segment_end(uint32_t continuing, int first)
 {
-    const uint32_t others = ~(following >> first >> 1);
+    const uint32_t others = ~(continuing >> first >> 1);
     return others ? first + __builtin_ctz(others) : LANES - 1;
 }
 

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECE_BYTES = 4 << 20, POISON = 0xff, LEAST_ALIGNMENT = 512 }; // MIN_ALIGNMENT: that of cudaMalloc
+enum { MAP_BYTES = 4 << 20, POISON = 0xff, MIN_ALIGNMENT = 512 }; // MIN_ALIGNMENT: that of cudaMalloc
 
 typedef struct Range {
     uint64_t begin, end;
@@ -31,14 +31,14 @@ static bool reserved; // both, as pages
 static int poison_file;
 
 // Device addresses on a host without virtual memory.
-static const uint64_t APART_BEGIN = sizeof(void *) == 4 ? 0x80000000 : 1ull << 48,
-                      APART_BYTES = sizeof(void *) == 4 ? 0x7ff00000 : 1ull << 40;
+static const uint64_t DEVICE_BEGIN = sizeof(void *) == 4 ? 0x80000000 : 1ull << 48,
+                      DEVICE_BYTES = sizeof(void *) == 4 ? 0x7ff00000 : 1ull << 40;
 
 static void set_range(Range *range, uint8_t *addresses, uint8_t *memory, size_t bytes, int fresh)
 {
     const uint64_t begin = (uint64_t)(uintptr_t)addresses;
     // The range also covers the bytes before the first allocation, which free() reads when it is given a pointer to that.
-    *range = (Range){.begin = begin, .end = begin + bytes, .memory = memory, .next = begin + LEAST_ALIGNMENT, .fresh = fresh};
+    *range = (Range){.begin = begin, .end = begin + bytes, .memory = memory, .next = begin + MIN_ALIGNMENT, .fresh = fresh};
 }
 
 static void copy_shared(uint8_t *to, const uint8_t *from)
@@ -49,7 +49,7 @@ static void copy_shared(uint8_t *to, const uint8_t *from)
 }
 
 // After fork, in the child: replaces pages shared with the parent by private copies.
-static void leave_parent(void)
+static void unshare_after_fork(void)
 {
     if (shared_range.mapped == 0)
         return;
@@ -66,15 +66,15 @@ static void leave_parent(void)
 static bool reserve_ranges(void)
 {
     const size_t bytes =
-        (2 * sim_device()->memory_bytes / PIECE_BYTES + 1) * PIECE_BYTES; // twice the memory, for fragmentation
+        (2 * sim_device()->memory_bytes / MAP_BYTES + 1) * MAP_BYTES; // twice the memory, for fragmentation
     uint8_t *addresses = sim_reserve_pages(bytes), *memory = sim_reserve_pages(bytes),
             *shared = sim_reserve_pages(bytes), *shared_memory = sim_reserve_pages(bytes);
-    poison_file = sim_make_fill(POISON, PIECE_BYTES);
+    poison_file = sim_make_fill(POISON, MAP_BYTES);
     if (!addresses || !memory || !shared || !shared_memory || poison_file < 0)
         return false;
     set_range(&device_range, addresses, memory, bytes, POISON);
     set_range(&shared_range, shared, shared_memory, bytes, 0);
-    return sim_after_fork_in_child(leave_parent) && sim_handle_faults();
+    return sim_after_fork_in_child(unshare_after_fork) && sim_handle_faults();
 }
 
 static bool can_reserve(void)
@@ -83,7 +83,7 @@ static bool can_reserve(void)
     if (!tried)
         reserved = reserve_ranges();
     if (!tried && !sim_has_pages())
-        device_range = (Range){.begin = APART_BEGIN, .end = APART_BEGIN + APART_BYTES, .next = APART_BEGIN + LEAST_ALIGNMENT};
+        device_range = (Range){.begin = DEVICE_BEGIN, .end = DEVICE_BEGIN + DEVICE_BYTES, .next = DEVICE_BEGIN + MIN_ALIGNMENT};
     if (!tried && !reserved && sim_has_pages())
         fprintf(stderr,
                 "simulator: no addresses can be reserved: the host's accesses of device memory are not found\n");
@@ -99,10 +99,10 @@ static uint64_t round_up(uint64_t number, uint64_t unit)
 // Makes the first `bytes` of the range's memory usable.
 static bool map(Range *range, size_t bytes)
 {
-    const size_t at_once = range->fresh == POISON ? PIECE_BYTES : round_up(bytes, PIECE_BYTES) - range->mapped;
+    const size_t at_once = range->fresh == POISON ? MAP_BYTES : round_up(bytes, MAP_BYTES) - range->mapped;
     for (; range->mapped < bytes; range->mapped += at_once) {
         uint8_t *memory = range->memory + range->mapped;
-        if (!(range->fresh == POISON ? sim_map_fill(memory, PIECE_BYTES, poison_file, 0)
+        if (!(range->fresh == POISON ? sim_map_fill(memory, MAP_BYTES, poison_file, 0)
                                      : sim_map_twice(memory, (uint8_t *)(uintptr_t)range->begin + range->mapped, at_once)))
             return false;
     }
@@ -122,7 +122,7 @@ static uint64_t find_gap(const Range *range, uint64_t from, size_t bytes, size_t
 }
 
 // The same, with mapped memory; 0 on failure.
-static uint64_t take_gap(Range *range, uint64_t from, size_t bytes, size_t alignment)
+static uint64_t allocate_gap(Range *range, uint64_t from, size_t bytes, size_t alignment)
 {
     const uint64_t address = find_gap(range, from, bytes, alignment);
     if (address == 0 || (reserved && !map(range, address - range->begin + bytes)))
@@ -133,15 +133,15 @@ static uint64_t take_gap(Range *range, uint64_t from, size_t bytes, size_t align
 
 // A freed address is not reused at once, so that a use after free is detected. But a loop that allocates and frees the same
 // size should see few addresses, so that its launches can be memoized (repeats.c).
-enum { OFTEN = 6, RESTING = 2, MOST_FREED = 64 };
+enum { REUSE_AFTER = 6, KEPT_UNUSED = 2, MAX_FREED = 64 };
 static struct Gap {
     uint64_t address;
     size_t bytes;
     int times; // how often this size had been freed by then
-} freed[MOST_FREED]; // oldest first; guarded by the lock of lock.c
+} freed[MAX_FREED]; // oldest first; guarded by the lock of lock.c
 static int freed_count;
 
-static void forget_freed(int number)
+static void remove_freed(int number)
 {
     memmove(&freed[number], &freed[number + 1], (size_t)(--freed_count - number) * sizeof *freed);
 }
@@ -153,12 +153,12 @@ static void note_freed(uint64_t address, size_t bytes)
         if (freed[k].bytes == bytes)
             times = freed[k].times + 1;
     for (int k = freed_count; k-- > 0;)
-        if (freed[k].address == address || freed_count == MOST_FREED)
-            forget_freed(freed[k].address == address ? k : 0);
+        if (freed[k].address == address || freed_count == MAX_FREED)
+            remove_freed(freed[k].address == address ? k : 0);
     freed[freed_count++] = (struct Gap){address, bytes, times};
 }
 
-static bool suits(const Range *range, int number, size_t bytes, size_t alignment)
+static bool can_reuse(const Range *range, int number, size_t bytes, size_t alignment)
 {
     const uint64_t address = freed[number].address;
     return freed[number].bytes == bytes && address - range->begin < range->end - range->begin &&
@@ -167,53 +167,53 @@ static bool suits(const Range *range, int number, size_t bytes, size_t alignment
 
 // The longest freed address of this size, if the size was freed REUSE_AFTER times or more and more than KEPT_UNUSED
 // candidates exist; otherwise 0.
-static uint64_t take_freed(const Range *range, size_t bytes, size_t alignment)
+static uint64_t reuse_freed(const Range *range, size_t bytes, size_t alignment)
 {
     int oldest = 0, count = 0, times = 0;
     for (int k = freed_count; k-- > 0;)
-        if (suits(range, k, bytes, alignment)) {
+        if (can_reuse(range, k, bytes, alignment)) {
             oldest = k;
             count++;
             times = times > freed[k].times ? times : freed[k].times;
         }
-    if (count <= RESTING || times < OFTEN)
+    if (count <= KEPT_UNUSED || times < REUSE_AFTER)
         return 0;
     const uint64_t address = freed[oldest].address;
-    forget_freed(oldest);
+    remove_freed(oldest);
     return address;
 }
 
 // A free address in the range, or 0. If the range has no unused addresses left, any freed one is taken.
-static uint64_t take_addresses(Range *range, size_t bytes, size_t alignment)
+static uint64_t allocate_addresses(Range *range, size_t bytes, size_t alignment)
 {
-    const uint64_t rested = take_freed(range, bytes, alignment);
-    if (rested)
-        return rested;
-    const uint64_t address = take_gap(range, range->next, bytes, alignment);
-    return address ? address : take_gap(range, range->begin, bytes, alignment);
+    const uint64_t reused = reuse_freed(range, bytes, alignment);
+    if (reused)
+        return reused;
+    const uint64_t address = allocate_gap(range, range->next, bytes, alignment);
+    return address ? address : allocate_gap(range, range->begin, bytes, alignment);
 }
 
-static uint8_t *take_apart(size_t bytes, size_t alignment, bool on_device, uint64_t *address)
+static uint8_t *allocate_unmapped(size_t bytes, size_t alignment, bool on_device, uint64_t *address)
 {
     void *memory;
     if (posix_memalign(&memory, alignment, bytes) != 0)
         return NULL;
-    *address = on_device && device_range.end ? take_addresses(&device_range, bytes, alignment) : (uint64_t)(uintptr_t)memory;
+    *address = on_device && device_range.end ? allocate_addresses(&device_range, bytes, alignment) : (uint64_t)(uintptr_t)memory;
     if (*address == 0)
         return free(memory), NULL;
     return memset(memory, on_device ? POISON : 0, bytes);
 }
 
-uint8_t *sim_take_memory(size_t bytes, size_t alignment, bool on_device, uint64_t *address)
+uint8_t *sim_allocate_range(size_t bytes, size_t alignment, bool on_device, uint64_t *address)
 {
-    alignment = alignment > LEAST_ALIGNMENT ? alignment : LEAST_ALIGNMENT;
+    alignment = alignment > MIN_ALIGNMENT ? alignment : MIN_ALIGNMENT;
     if (!can_reserve())
-        return take_apart(bytes, alignment, on_device, address);
+        return allocate_unmapped(bytes, alignment, on_device, address);
     Range *range = on_device ? &device_range : &shared_range;
     // Pages that the host may be denied, or that other processes may map, hold one allocation only.
     if ((!on_device || bytes >= sim_page_bytes()) && alignment < sim_page_bytes())
         alignment = sim_page_bytes();
-    *address = take_addresses(range, bytes, alignment);
+    *address = allocate_addresses(range, bytes, alignment);
     if (*address == 0)
         return NULL;
     if (!on_device)
@@ -241,11 +241,11 @@ int sim_share_pages(const Allocation *a)
 }
 
 // Maps the poison file again, at the offset that it had.
-bool sim_make_fresh(uint8_t *memory, size_t bytes)
+bool sim_restore_fill(uint8_t *memory, size_t bytes)
 {
     for (size_t done = 0, length; done < bytes; done += length) {
-        const size_t in_piece = (size_t)(memory + done - device_range.memory) % PIECE_BYTES;
-        length = bytes - done < PIECE_BYTES - in_piece ? bytes - done : PIECE_BYTES - in_piece;
+        const size_t in_piece = (size_t)(memory + done - device_range.memory) % MAP_BYTES;
+        length = bytes - done < MAP_BYTES - in_piece ? bytes - done : MAP_BYTES - in_piece;
         if (!sim_map_fill(memory + done, length, poison_file, in_piece))
             return false;
     }
@@ -260,13 +260,13 @@ static void close_pages(uint64_t address, size_t bytes)
 }
 
 // Whole free pages are returned to the system and filled again at the next use.
-void sim_return_memory(uint64_t address, uint8_t *memory, size_t bytes, bool may_come_again)
+void sim_free_range(uint64_t address, uint8_t *memory, size_t bytes, bool may_be_reused)
 {
     if (!reserved) {
         free(memory);
         return;
     }
-    if (may_come_again)
+    if (may_be_reused)
         note_freed(address, bytes);
     const int fresh = sim_in_shared_range((const void *)(uintptr_t)address) ? shared_range.fresh : device_range.fresh;
     const uint64_t page = sim_page_bytes(), end = address + bytes;

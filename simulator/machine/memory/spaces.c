@@ -8,12 +8,12 @@
 #include <string.h>
 
 // True if kernels of the device may access the allocation.
-static bool is_open(const Allocation *a, int device)
+static bool is_accessible(const Allocation *a, int device)
 {
-    return a->open_to >> device & 1;
+    return a->accessible_by >> device & 1;
 }
 
-static _Noreturn void misplaced(Warp *w, const Instr *i, const Access *access, int lane)
+static _Noreturn void report_invalid_access(Warp *w, const Instr *i, const Access *access, int lane)
 {
     const uint64_t address = access->address[lane];
     if (address % access->alignment)
@@ -27,10 +27,10 @@ static _Noreturn void misplaced(Warp *w, const Instr *i, const Access *access, i
     if (access->space == LOCAL)
         sim_fault(w, i, lane, cudaErrorIllegalAddress,
                   "%zu bytes at 0x%llx of local memory, past the %llu bytes of the thread's variables\ncheck the index before the access", access->bytes,
-                  (unsigned long long)address, (unsigned long long)w->path->frame->local_end);
+                  (unsigned long long)address, (unsigned long long)w->current_split->frame->local_end);
     const Allocation *at = sim_allocation_at(address);
     const int device = w->block->launch->device;
-    if (at && at->kind != PARAMETER_MEMORY && address - at->address < at->bytes && !is_open(at, device))
+    if (at && at->kind != PARAMETER_MEMORY && address - at->address < at->bytes && !is_accessible(at, device))
         sim_fault(w, i, lane, cudaErrorIllegalAddress,
                   "%zu bytes at 0x%llx, in memory of device %d, to which the kernel's device %d has no access\n"
                   "call cudaDeviceEnablePeerAccess()",
@@ -53,43 +53,43 @@ static bool writes_memory(AccessKind kind)
 }
 
 // Writes wait until all earlier blocks have ended; a speculative block records what it reads.
-static void note_use(Warp *w, AccessKind kind)
+static void order_block(Warp *w, AccessKind kind)
 {
     Block *b = w->block;
     if (writes_memory(kind)) {
-        sim_await_turn(b);
-        if (w->near->writer != b->place + 1) // avoids a write to a cache line that other workers read
-            w->near->writer = b->place + 1;
+        sim_wait_for_earlier_blocks(b);
+        if (w->last_allocation->last_writer != b->start_index + 1) // avoids a write to a cache line that other workers read
+            w->last_allocation->last_writer = b->start_index + 1;
         return;
     }
-    if (!b->ahead || sim_only_reads(b->launch, w->near))
+    if (!b->speculative || sim_only_reads(b->launch, w->last_allocation))
         return;
     int k = 0;
-    while (k < b->read_count && b->read[k] != w->near)
+    while (k < b->read_count && b->read[k] != w->last_allocation)
         k++;
     if (k == MAX_READ)
-        sim_await_turn(b);
+        sim_wait_for_earlier_blocks(b);
     else if (k == b->read_count)
-        b->read[b->read_count++] = w->near;
+        b->read[b->read_count++] = w->last_allocation;
 }
 
 // Finds the lanes with the address of the previous lane, and those that continue its bytes.
 static void find_neighbours(Access *access)
 {
     const uint64_t *address = access->address;
-    uint32_t alike = 0, beside = 0;
+    uint32_t same_address = 0, adjacent = 0;
     if ((access->mask & (access->mask - 1)) == 0) // a single lane has no neighbour
         return;
     for (int l = 1; l < LANES; l++) {
-        alike |= (uint32_t)(address[l] == address[l - 1]) << l;
-        beside |= (uint32_t)(address[l] - address[l - 1] == access->bytes) << l;
+        same_address |= (uint32_t)(address[l] == address[l - 1]) << l;
+        adjacent |= (uint32_t)(address[l] - address[l - 1] == access->bytes) << l;
     }
     uint64_t different = 0;
     for (int l = 0; l < LANES / 2; l++)
         different |= address[l] ^ address[l + LANES / 2];
-    access->alike = alike;
-    access->beside = beside;
-    access->twice = different == 0;
+    access->same_address = same_address;
+    access->adjacent = adjacent;
+    access->repeated_half = different == 0;
 }
 
 // Finds the lowest and highest address of the active lanes; returns the OR of all their addresses.
@@ -97,103 +97,103 @@ static uint64_t find_reach(Access *access)
 {
     const uint64_t *address = access->address;
     const uint32_t mask = access->mask;
-    uint64_t least = UINT64_MAX, most = 0, bits = 0;
-    FOR_EACH_LANE(const uint64_t a = address[l]; least = a < least ? a : least; most = a > most ? a : most; bits |= a)
-    access->least = least;
-    access->most = most;
+    uint64_t lowest = UINT64_MAX, highest = 0, bits = 0;
+    FOR_EACH_LANE(const uint64_t a = address[l]; lowest = a < lowest ? a : lowest; highest = a > highest ? a : highest; bits |= a)
+    access->lowest = lowest;
+    access->highest = highest;
     return bits;
 }
 
 // ---- Address patterns: address_pattern.h
 
 // True if the addresses have the cached distances, and none wraps around.
-static inline bool has_layout(const AddressPattern *s, const Instr *i, const Access *access)
+static inline bool matches_cached_pattern(const AddressPattern *s, const Instr *i, const Access *access)
 {
     const uint64_t first = access->address[0];
-    return s->of == i && s->bytes == access->bytes && first >= s->below && first + s->above >= first &&
+    return s->instr == i && s->bytes == access->bytes && first >= s->below && first + s->above >= first &&
            sim_matches_pattern(s, access->address);
 }
 
-static Pattern pattern_of_quarter(const uint64_t *apart, size_t bytes)
+static Pattern pattern_of_quarter(const uint64_t *distance, size_t bytes)
 {
-    uint64_t beside = 0, alike = 0;
-    for (int l = 0; l < IN_QUARTER; l++) {
-        beside |= apart[l] - apart[0] - (uint64_t)l * bytes;
-        alike |= apart[l] - apart[0];
+    uint64_t adjacent = 0, same_address = 0;
+    for (int l = 0; l < QUARTER_LANES; l++) {
+        adjacent |= distance[l] - distance[0] - (uint64_t)l * bytes;
+        same_address |= distance[l] - distance[0];
     }
-    return beside == 0 ? CONSECUTIVE : alike == 0 ? ALL_SAME : SCATTERED;
+    return adjacent == 0 ? CONSECUTIVE : same_address == 0 ? ALL_SAME : SCATTERED;
 }
 
-static void find_layout(AddressPattern *s, const Instr *i, Access *access)
+static void compute_pattern(AddressPattern *s, const Instr *i, Access *access)
 {
     const uint64_t *address = access->address, first = address[0];
-    uint64_t apart = 0, different = 0; // spread: distances from consecutive addresses; different: from the first address
-    s->of = i;
+    uint64_t spread = 0, different = 0; // spread: distances from consecutive addresses; different: from the first address
+    s->instr = i;
     s->bytes = access->bytes;
     for (int l = 0; l < LANES; l++) {
-        s->apart[l] = address[l] - first;
-        apart |= s->apart[l] - (uint64_t)l * access->bytes;
-        different |= s->apart[l];
+        s->distance[l] = address[l] - first;
+        spread |= s->distance[l] - (uint64_t)l * access->bytes;
+        different |= s->distance[l];
     }
-    s->bits = different;
+    s->distance_bits = different;
     find_reach(access);
-    s->below = first - access->least;
-    s->above = access->most - first;
-    if (apart == 0 && access->least == first && (access->bytes & (access->alignment - 1)) == 0)
+    s->below = first - access->lowest;
+    s->above = access->highest - first;
+    if (spread == 0 && access->lowest == first && (access->bytes & (access->alignment - 1)) == 0)
         access->pattern = CONSECUTIVE;
     else if (different == 0)
         access->pattern = ALL_SAME;
     else
         find_neighbours(access);
     s->pattern = access->pattern;
-    s->alike = access->alike;
-    s->beside = access->beside;
-    s->twice = access->twice;
-    s->following = sim_following_lanes(access, ALL_LANES);
-    s->begins = sim_first_lanes(access, ALL_LANES, s->following);
+    s->same_address = access->same_address;
+    s->adjacent = access->adjacent;
+    s->repeated_half = access->repeated_half;
+    s->continuing = sim_continuing_lanes(access, ALL_LANES);
+    s->starts = sim_segment_starts(access, ALL_LANES, s->continuing);
     for (int q = 0; q < QUARTERS; q++)
-        s->quarters[q] = pattern_of_quarter(s->apart + q * IN_QUARTER, access->bytes);
+        s->quarters[q] = pattern_of_quarter(s->distance + q * QUARTER_LANES, access->bytes);
     memset(s->sectors, UNKNOWN_COST, sizeof s->sectors);
     memset(s->conflicts, UNKNOWN_COST, sizeof s->conflicts);
-    s->fast_path.of = NULL;
+    s->fast_path.allocation = NULL;
 }
 
 // Finds the access's pattern; returns bits that show misaligned addresses. neighbours: also find segments of partial warps.
 // A single lane is handled first, for programs with one thread.
-static inline uint64_t survey(const Warp *w, const Instr *i, Access *access, bool neighbours)
+static inline uint64_t find_pattern(const Warp *w, const Instr *i, Access *access, bool neighbours)
 {
     access->pattern = SCATTERED;
-    access->alike = access->beside = access->twice = 0;
-    access->layout = NULL;
+    access->same_address = access->adjacent = access->repeated_half = 0;
+    access->address_pattern = NULL;
     if (__builtin_popcount(access->mask) == 1)
-        return access->least = access->most = access->address[__builtin_ctz(access->mask)];
+        return access->lowest = access->highest = access->address[__builtin_ctz(access->mask)];
     if (access->mask != ALL_LANES) {
         if (neighbours)
             find_neighbours(access);
         return find_reach(access);
     }
     AddressPattern *s = sim_pattern_slot(w->block, i);
-    if (!has_layout(s, i, access))
-        find_layout(s, i, access);
+    if (!matches_cached_pattern(s, i, access))
+        compute_pattern(s, i, access);
     const uint64_t first = access->address[0];
-    access->layout = s;
+    access->address_pattern = s;
     access->pattern = s->pattern;
-    access->alike = s->alike;
-    access->beside = s->beside;
-    access->twice = s->twice;
-    access->least = first - s->below;
-    access->most = first + s->above;
-    return first | s->bits;
+    access->same_address = s->same_address;
+    access->adjacent = s->adjacent;
+    access->repeated_half = s->repeated_half;
+    access->lowest = first - s->below;
+    access->highest = first + s->above;
+    return first | s->distance_bits;
 }
 
 // True if the allocation contains the bytes from `lowest` to `highest` + access->bytes, mapped and accessible.
-static inline bool holds(const Allocation *a, const Warp *w, const Access *access, uint64_t least, uint64_t most)
+static inline bool holds(const Allocation *a, const Warp *w, const Access *access, uint64_t lowest, uint64_t highest)
 {
     const size_t bytes = access->bytes;
-    if (!a || least < a->address || bytes > a->bytes || most - a->address > a->bytes - bytes)
+    if (!a || lowest < a->address || bytes > a->bytes || highest - a->address > a->bytes - bytes)
         return false;
-    return !a->granules || sim_first_closed(a, w->block->launch->device, least, most - least + bytes,
-                                            writes_memory(access->kind)) == most + bytes;
+    return !a->granules || sim_first_inaccessible(a, w->block->launch->device, lowest, highest - lowest + bytes,
+                                            writes_memory(access->kind)) == highest + bytes;
 }
 
 // Sets the pointers of the active lanes; address 0 of lane l is at `origin` + l * lane_bytes.
@@ -204,41 +204,41 @@ static void set_pointers(Access *access, uint64_t origin, size_t lane_bytes)
 }
 
 // Shared memory of the cluster: an address may hold a block's rank.
-static void find_shared(Warp *w, const Instr *i, Access *access)
+static void translate_cluster_shared(Warp *w, const Instr *i, Access *access)
 {
     const size_t size = w->block->launch->shared_bytes;
     for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         const uint64_t address = access->address[l];
-        const bool names_block = sim_names_block(address);
+        const bool names_block = sim_has_block_rank(address);
         if (address % access->alignment || (!names_block && (access->bytes > size || address > size - access->bytes)))
-            misplaced(w, i, access, l);
+            report_invalid_access(w, i, access, l);
         access->pointer[l] =
-            names_block ? sim_find_in_cluster(w, i, l, address, access->bytes) : w->block->shared + address;
+            names_block ? sim_cluster_pointer(w, i, l, address, access->bytes) : w->block->shared + address;
         if (w->block->clocks)
-            sim_observer.access(w, i, access, 1u << l, names_block ? sim_block_named(w, address) : w->block, NULL);
+            sim_observer.access(w, i, access, 1u << l, names_block ? sim_block_of_address(w, address) : w->block, NULL);
     }
 }
 
 // Shared or local memory; `size` bytes in each space.
-static void find_in_block(Warp *w, const Instr *i, Access *access, size_t size, uint8_t *memory, size_t lane_bytes)
+static void translate_in_block(Warp *w, const Instr *i, Access *access, size_t size, uint8_t *memory, size_t lane_bytes)
 {
-    const uint64_t bits = survey(w, i, access, w->block->clocks && access->space == SHARED);
-    if (access->space == SHARED && sim_names_block(access->most)) {
-        find_shared(w, i, access);
+    const uint64_t bits = find_pattern(w, i, access, w->block->clocks && access->space == SHARED);
+    if (access->space == SHARED && sim_has_block_rank(access->highest)) {
+        translate_cluster_shared(w, i, access);
         return;
     }
-    if ((bits & (access->alignment - 1)) || access->bytes > size || access->most > size - access->bytes)
+    if ((bits & (access->alignment - 1)) || access->bytes > size || access->highest > size - access->bytes)
         for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
             const int l = __builtin_ctz(rest);
             if (access->address[l] % access->alignment || access->bytes > size ||
                 access->address[l] > size - access->bytes)
-                misplaced(w, i, access, l);
+                report_invalid_access(w, i, access, l);
         }
     if (lane_bytes) { // local addresses of different lanes are different bytes, whatever their pattern
         access->pattern = SCATTERED;
-        access->alike = access->beside = access->twice = 0;
-        access->layout = NULL;
+        access->same_address = access->adjacent = access->repeated_half = 0;
+        access->address_pattern = NULL;
     }
     set_pointers(access, (uint64_t)(uintptr_t)memory, lane_bytes);
     if (w->block->clocks && access->space == LOCAL)
@@ -247,55 +247,55 @@ static void find_in_block(Warp *w, const Instr *i, Access *access, size_t size, 
         sim_observer.access(w, i, access, access->mask, w->block, NULL);
 }
 
-static Allocation *open_allocation_at(const Warp *w, uint64_t address)
+static Allocation *accessible_allocation_at(const Warp *w, uint64_t address)
 {
     Allocation *a = sim_allocation_at(address);
-    return a && is_open(a, w->block->launch->device) ? a : NULL;
+    return a && is_accessible(a, w->block->launch->device) ? a : NULL;
 }
 
 // Records the use of the warp's last allocation, for speculative blocks, other launches and the observer.
-static inline void note_uses(Warp *w, const Instr *i, const Access *access, uint32_t mask)
+static inline void record_use(Warp *w, const Instr *i, const Access *access, uint32_t mask)
 {
     const Launch *launch = w->block->launch;
-    if (writes_memory(access->kind) && sim_only_reads(launch, w->near)) // out of bounds of the allocation that the pointer
+    if (writes_memory(access->kind) && sim_only_reads(launch, w->last_allocation)) // out of bounds of the allocation that the pointer
                                                                         // came from
-        __atomic_store_n(&w->near->changes_in, launch->number, __ATOMIC_RELAXED);
-    if (reads_memory(access->kind) && __atomic_load_n(&w->near->read_in, __ATOMIC_RELAXED) != launch->number)
-        __atomic_store_n(&w->near->read_in, launch->number, __ATOMIC_RELAXED);
+        __atomic_store_n(&w->last_allocation->last_writing_launch, launch->number, __ATOMIC_RELAXED);
+    if (reads_memory(access->kind) && __atomic_load_n(&w->last_allocation->last_reading_launch, __ATOMIC_RELAXED) != launch->number)
+        __atomic_store_n(&w->last_allocation->last_reading_launch, launch->number, __ATOMIC_RELAXED);
     if (launch->order == ORDERED_EFFECTS)
-        note_use(w, access->kind);
-    if (w->near->uses && launch->noted)
-        sim_observer.share(w, i, access, mask);
-    if (launch->watched)
-        sim_observer.use_in_family(w, i, access, mask);
+        order_block(w, access->kind);
+    if (w->last_allocation->uses && launch->records_host_sharing)
+        sim_observer.access_host_shared(w, i, access, mask);
+    if (launch->checks_family)
+        sim_observer.access_in_family(w, i, access, mask);
 }
 
-static void find_in_device_memory(Warp *w, const Instr *i, Access *access)
+static void translate_global(Warp *w, const Instr *i, Access *access)
 {
-    const uint64_t bits = survey(w, i, access, true);
+    const uint64_t bits = find_pattern(w, i, access, true);
     if ((bits & (access->alignment - 1)) == 0) {
-        if (!holds(w->near, w, access, access->least, access->most))
-            w->near = open_allocation_at(w, access->least);
-        if (holds(w->near, w, access, access->least, access->most)) { // the common case
-            note_uses(w, i, access, access->mask);
-            set_pointers(access, (uint64_t)(uintptr_t)w->near->memory - w->near->address, 0);
+        if (!holds(w->last_allocation, w, access, access->lowest, access->highest))
+            w->last_allocation = accessible_allocation_at(w, access->lowest);
+        if (holds(w->last_allocation, w, access, access->lowest, access->highest)) { // the common case
+            record_use(w, i, access, access->mask);
+            set_pointers(access, (uint64_t)(uintptr_t)w->last_allocation->memory - w->last_allocation->address, 0);
             if (w->block->clocks)
-                sim_observer.access(w, i, access, access->mask, NULL, w->near);
+                sim_observer.access(w, i, access, access->mask, NULL, w->last_allocation);
             return;
         }
     }
     for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         const uint64_t address = access->address[l];
-        w->near = open_allocation_at(w, address);
-        if (address % access->alignment || !holds(w->near, w, access, address, address)) {
-            w->near = NULL;
-            misplaced(w, i, access, l);
+        w->last_allocation = accessible_allocation_at(w, address);
+        if (address % access->alignment || !holds(w->last_allocation, w, access, address, address)) {
+            w->last_allocation = NULL;
+            report_invalid_access(w, i, access, l);
         }
-        note_uses(w, i, access, 1u << l);
-        access->pointer[l] = w->near->memory + (address - w->near->address);
+        record_use(w, i, access, 1u << l);
+        access->pointer[l] = w->last_allocation->memory + (address - w->last_allocation->address);
         if (w->block->clocks)
-            sim_observer.access(w, i, access, 1u << l, NULL, w->near);
+            sim_observer.access(w, i, access, 1u << l, NULL, w->last_allocation);
     }
 }
 
@@ -304,12 +304,12 @@ void sim_access(Warp *w, const Instr *i, Access *access)
     const Launch *launch = w->block->launch;
     access->has_unwritten = false;
     if (access->space == SHARED)
-        find_in_block(w, i, access, launch->shared_bytes, w->block->shared, 0);
+        translate_in_block(w, i, access, launch->shared_bytes, w->block->shared, 0);
     else if (access->space == LOCAL)
-        find_in_block(w, i, access, w->path->frame->local_end,
+        translate_in_block(w, i, access, w->current_split->frame->local_end,
                       w->block->local + (size_t)(w->number * LANES) * launch->local_bytes, launch->local_bytes);
     else
-        find_in_device_memory(w, i, access);
+        translate_global(w, i, access);
 }
 
 uint8_t *sim_access_lane(Warp *w, const Instr *i, int lane, Space space, uint64_t address, size_t bytes,
@@ -358,9 +358,9 @@ uint64_t sim_offset_of_generic(uint64_t address)
     return (uint64_t)((int64_t)(address << above) >> above);
 }
 
-static void find_strange_owner(Warp *w, const Instr *i, int lane, Space space, uint64_t owner)
+static void report_foreign_owner(Warp *w, const Instr *i, int lane, Space space, uint64_t owner)
 {
-    sim_observer.use_strange(w, i, lane, space, (space == SHARED ? owner : owner & ((1u << THREAD_BITS) - 1)) - 1);
+    sim_observer.use_foreign(w, i, lane, space, (space == SHARED ? owner : owner & ((1u << THREAD_BITS) - 1)) - 1);
 }
 
 // True if the owner is a block of the cluster.
@@ -379,7 +379,7 @@ uint64_t sim_use_generic(Warp *w, const Instr *i, int lane, uint64_t address)
     const uint64_t owner = (address - sim_window(space) - offset) & (((1ull << OWNER_BITS) - 1) << OWNER_BIT);
     const bool known = (space == SHARED || space == LOCAL) && owner && w->block->clocks;
     if (known && owner != sim_owner_of(w, lane, space) && !(space == SHARED && is_of_cluster(w, owner)))
-        find_strange_owner(w, i, lane, space, owner >> OWNER_BIT);
+        report_foreign_owner(w, i, lane, space, owner >> OWNER_BIT);
     return offset;
 }
 
@@ -433,6 +433,6 @@ void sim_is_space(Warp *w, const Instr *i, uint32_t mask)
     const bool own = i->at.space == SHARED && !(i->flags & WITHIN_CLUSTER); // of the block itself
     for (int l = 0; l < LANES; l++)
         result |= (uint32_t)(sim_space_at(address[l]) == (Space)i->at.space && 
-                             !(own && sim_names_block(sim_offset_of_generic(address[l])))) << l;
+                             !(own && sim_has_block_rank(sim_offset_of_generic(address[l])))) << l;
     *d = (*d & ~mask) | (result & mask);
 }

@@ -3,17 +3,17 @@
 #include "machine/ops/lanes.h"
 
 enum { BANKS = 32 }; // of shared memory, 4 bytes wide
-enum { ROUND_BYTES = 128 }; // bytes that shared memory delivers in a wavefront
+enum { WAVEFRONT_BYTES = 128 }; // bytes that shared memory delivers in a wavefront
 
 // Costs are cached with the address pattern, by the first address modulo `bytes`.
-static inline unsigned cost_of(const Access *access, uint8_t *known, unsigned bytes, unsigned (*reckon)(const Access *access))
+static inline unsigned cost_of(const Access *access, uint8_t *known, unsigned bytes, unsigned (*compute)(const Access *access))
 {
-    const uint64_t place = access->address[0] % bytes;
-    if (place % (bytes / REMAINDERS))
-        return reckon(access);
-    uint8_t *cost = &known[place / (bytes / REMAINDERS)];
+    const uint64_t offset = access->address[0] % bytes;
+    if (offset % (bytes / REMAINDERS))
+        return compute(access);
+    uint8_t *cost = &known[offset / (bytes / REMAINDERS)];
     if (*cost == UNKNOWN_COST)
-        *cost = (uint8_t)reckon(access);
+        *cost = (uint8_t)compute(access);
     return *cost;
 }
 
@@ -24,11 +24,11 @@ static unsigned count_sectors(const Access *access)
         return (unsigned)((access->address[0] % SECTOR + LANES * access->bytes + SECTOR - 1) / SECTOR);
     if (access->pattern == ALL_SAME || (access->mask & (access->mask - 1)) == 0) // an aligned element never crosses a sector
         return 1;
-    const uint32_t following = sim_following_lanes(access, access->mask);
+    const uint32_t continuing = sim_continuing_lanes(access, access->mask);
     uint64_t seen[LANES], most = 0;
     unsigned count = 0;
-    for (uint32_t begins = sim_first_lanes(access, access->mask, following); begins; begins &= begins - 1) {
-        const int first = __builtin_ctz(begins), last = sim_end_of_piece(following, first);
+    for (uint32_t starts = sim_segment_starts(access, access->mask, continuing); starts; starts &= starts - 1) {
+        const int first = __builtin_ctz(starts), last = sim_segment_end(continuing, first);
         const uint64_t end = (access->address[last] + access->bytes - 1) / SECTOR;
         for (uint64_t sector = access->address[first] / SECTOR; sector <= end; sector++) {
             unsigned k = count > 0 && sector > most ? 0 : count; // higher than all earlier ones: new
@@ -46,25 +46,25 @@ static unsigned count_sectors(const Access *access)
 static bool in_different_banks(const Access *access, uint32_t lanes, int words)
 {
     const uint32_t word_bits = (1u << words) - 1;
-    uint32_t used = 0, twice = 0;
+    uint32_t used = 0, conflicts = 0;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         const uint32_t wanted = word_bits
                                 << (access->address[__builtin_ctz(rest)] / 4 % BANKS); // an element never wraps around the
                                                                                        // banks
-        twice |= used & wanted;
+        conflicts |= used & wanted;
         used |= wanted;
     }
-    return twice == 0;
+    return conflicts == 0;
 }
 
 // True if all words are within one row of the banks: then no two share a bank.
 static bool is_in_one_row(const Access *access, int words)
 {
-    return access->most / 4 - access->least / 4 + (uint64_t)words <= BANKS;
+    return access->highest / 4 - access->lowest / 4 + (uint64_t)words <= BANKS;
 }
 
 // Wavefronts if the lanes' words ascend or descend: then only neighbours can request the same one. 0: they do not.
-static unsigned rounds_in_order(const Access *access, uint32_t lanes, int words)
+static unsigned wavefronts_if_ordered(const Access *access, uint32_t lanes, int words)
 {
     uint8_t count[BANKS] = {0}, most = 0;
     bool up = false, down = false;
@@ -76,8 +76,8 @@ static unsigned rounds_in_order(const Access *access, uint32_t lanes, int words)
         up |= rest != lanes && word > last;
         down |= rest != lanes && word < last;
         for (int k = 0; k < words; k++) {
-            const uint8_t rounds = ++count[(word + (uint64_t)k) % BANKS];
-            most = rounds > most ? rounds : most;
+            const uint8_t wavefronts = ++count[(word + (uint64_t)k) % BANKS];
+            most = wavefronts > most ? wavefronts : most;
         }
         last = word;
     }
@@ -86,26 +86,26 @@ static unsigned rounds_in_order(const Access *access, uint32_t lanes, int words)
 
 // Wavefronts if the segments ascend without overlap; otherwise 0. A segment requests at most one word of a bank, so one
 // bit-sliced addition counts all banks: bit b of digits[k] is bit k of the count of bank b.
-static unsigned rounds_in_pieces(const Access *access, uint32_t lanes, int words)
+static unsigned wavefronts_of_segments(const Access *access, uint32_t lanes, int words)
 {
     uint32_t digits[6] = {0}; // counts up to 32
-    const uint32_t following = (access->alike | access->beside) & lanes & lanes << 1;
-    uint64_t behind = 0;
-    if (!following)
+    const uint32_t continuing = (access->same_address | access->adjacent) & lanes & lanes << 1;
+    uint64_t previous_end = 0;
+    if (!continuing)
         return 0;
-    for (uint32_t begins = lanes & ~following; begins; begins &= begins - 1) {
-        const int first = __builtin_ctz(begins), last = sim_end_of_piece(following, first);
+    for (uint32_t starts = lanes & ~continuing; starts; starts &= starts - 1) {
+        const int first = __builtin_ctz(starts), last = sim_segment_end(continuing, first);
         const uint64_t word = access->address[first] / 4, end = access->address[last] / 4 + (uint64_t)words;
-        if (word < behind || end - word > BANKS)
+        if (word < previous_end || end - word > BANKS)
             return 0;
-        const uint64_t twice = ((1ull << (end - word)) - 1) << word % BANKS;
-        uint32_t carry = (uint32_t)(twice | twice >> BANKS);
+        const uint64_t requested = ((1ull << (end - word)) - 1) << word % BANKS;
+        uint32_t carry = (uint32_t)(requested | requested >> BANKS);
         for (int k = 0; carry; k++) {
             const uint32_t both = digits[k] & carry;
             digits[k] ^= carry;
             carry = both;
         }
-        behind = end;
+        previous_end = end;
     }
     unsigned most = 0;
     uint32_t banks = ~0u; // those with the largest count, by the digits seen so far
@@ -118,17 +118,17 @@ static unsigned rounds_in_pieces(const Access *access, uint32_t lanes, int words
 }
 
 // Wavefronts of these lanes: in each, a bank delivers one word to any number of lanes.
-static unsigned bank_rounds(const Access *access, uint32_t lanes, int words)
+static unsigned wavefronts_of(const Access *access, uint32_t lanes, int words)
 {
     if (lanes == 0 || is_in_one_row(access, words))
         return lanes != 0;
-    unsigned rounds = rounds_in_pieces(access, lanes, words);
-    if (!rounds && in_different_banks(access, lanes, words))
+    unsigned wavefronts = wavefronts_of_segments(access, lanes, words);
+    if (!wavefronts && in_different_banks(access, lanes, words))
         return 1;
-    if (!rounds)
-        rounds = rounds_in_order(access, lanes, words);
-    if (rounds)
-        return rounds;
+    if (!wavefronts)
+        wavefronts = wavefronts_if_ordered(access, lanes, words);
+    if (wavefronts)
+        return wavefronts;
     uint64_t in_bank[BANKS][LANES];
     uint8_t count[BANKS] = {0}, most = 0;
     for (uint32_t rest = lanes; rest; rest &= rest - 1)
@@ -147,7 +147,7 @@ static unsigned bank_rounds(const Access *access, uint32_t lanes, int words)
 
 static unsigned sectors(const Access *access)
 {
-    return access->layout ? cost_of(access, access->layout->sectors, SECTOR, count_sectors) : count_sectors(access);
+    return access->address_pattern ? cost_of(access, access->address_pattern->sectors, SECTOR, count_sectors) : count_sectors(access);
 }
 
 // Wavefronts beyond the minimum. The hardware serves elements of 4 bytes for a whole warp at once, of 8 for half a warp, of
@@ -157,17 +157,17 @@ static unsigned count_conflicts(const Access *access)
 {
     if (access->pattern != SCATTERED)
         return 0;
-    const int words = access->bytes > 4 ? (int)access->bytes / 4 : 1, together = LANES / words;
-    const int reckoned = words == 4 ? LANES / 2 : LANES;
+    const int words = access->bytes > 4 ? (int)access->bytes / 4 : 1, lanes_at_once = LANES / words;
+    const int group = words == 4 ? LANES / 2 : LANES;
     unsigned conflicts = 0;
-    for (int first = 0; first < LANES; first += reckoned) {
-        const uint32_t lanes = access->mask & sim_lanes_from(first, reckoned);
+    for (int first = 0; first < LANES; first += group) {
+        const uint32_t lanes = access->mask & sim_lanes_from(first, group);
         const unsigned wanted = (unsigned)__builtin_popcount(lanes) * (unsigned)words * 4;
-        unsigned rounds = 0;
-        for (int piece = first; piece < first + reckoned; piece += together)
-            rounds += bank_rounds(access, lanes & sim_lanes_from(piece, together), words);
-        const unsigned needed = (wanted + ROUND_BYTES - 1) / ROUND_BYTES;
-        conflicts += rounds > needed ? rounds - needed : 0;
+        unsigned wavefronts = 0;
+        for (int piece = first; piece < first + group; piece += lanes_at_once)
+            wavefronts += wavefronts_of(access, lanes & sim_lanes_from(piece, lanes_at_once), words);
+        const unsigned needed = (wanted + WAVEFRONT_BYTES - 1) / WAVEFRONT_BYTES;
+        conflicts += wavefronts > needed ? wavefronts - needed : 0;
     }
     return conflicts;
 }
@@ -175,14 +175,14 @@ static unsigned count_conflicts(const Access *access)
 void sim_count_conflicts(Warp *w, const Access *access)
 {
     w->block->counters.bank_conflicts +=
-        access->layout ? cost_of(access, access->layout->conflicts, ROUND_BYTES, count_conflicts) : count_conflicts(access);
+        access->address_pattern ? cost_of(access, access->address_pattern->conflicts, WAVEFRONT_BYTES, count_conflicts) : count_conflicts(access);
 }
 
 void sim_count_access(Warp *w, const Access *access)
 {
     Counters *c = &w->block->counters;
     const bool load = access->kind == ACCESS_READ;
-    if (access->space == SHARED && sim_names_block(access->address[__builtin_ctz(access->mask)]))
+    if (access->space == SHARED && sim_has_block_rank(access->address[__builtin_ctz(access->mask)]))
         return; // a GPU counts accesses through the cluster's window as neither
     if (access->space == SHARED) {
         *(load ? &c->shared_loads : &c->shared_stores) += 1;

@@ -36,11 +36,11 @@ void sim_shuffle(Warp *w, const Instr *i, uint32_t mask)
         uint32_t *p = OPERAND(uint32_t, second);
         *p = (*p & ~mask) | (in_range & mask);
     }
-    uint32_t strangers = 0; // lanes that read a non-participating lane
+    uint32_t reads_inactive = 0; // lanes that read a non-participating lane
     for (uint32_t rest = w->block->clocks ? mask : 0; rest; rest &= rest - 1)
-        strangers |= mask >> (partner[__builtin_ctz(rest)] & 31) & 1 ? 0 : rest & -rest;
-    if (strangers)
-        sim_observer.take_from_strangers(w, i, strangers);
+        reads_inactive |= mask >> (partner[__builtin_ctz(rest)] & 31) & 1 ? 0 : rest & -rest;
+    if (reads_inactive)
+        sim_observer.read_inactive_lanes(w, i, reads_inactive);
 }
 
 void sim_vote(Warp *w, const Instr *i, uint32_t mask)
@@ -116,8 +116,8 @@ void sim_elect(Warp *w, const Instr *i, uint32_t mask)
 // advances it, too, so that consecutive reads differ before their instructions are counted.
 void sim_read_clock(Warp *w, const Instr *i, uint32_t mask)
 {
-    w->waited++;
-    const uint64_t value = (w->instructions + w->waited) >> (i->op ? 32 : 0); // op: upper half
+    w->clock_advance++;
+    const uint64_t value = (w->instructions + w->clock_advance) >> (i->op ? 32 : 0); // op: upper half
     if (i->bytes == 8) {
         FOR_EACH_LANE(OPERAND(uint64_t, d)[l] = value)
     } else {
@@ -216,7 +216,7 @@ static const char *print_conversion(Printer *p, const char *format)
 
 void sim_call_argument(const Warp *w, const Instr *i, int lane, int index, void *value, size_t bytes)
 {
-    const Frame *f = w->path->frame;
+    const Frame *f = w->current_split->frame;
     const size_t offset = i->call->arguments[index], size = f->function->param_bytes;
     if (offset + bytes <= size)
         memcpy(value, f->params + (size_t)lane * size + offset, bytes);
@@ -224,7 +224,7 @@ void sim_call_argument(const Warp *w, const Instr *i, int lane, int index, void 
 
 void sim_return_value(const Warp *w, const Instr *i, int lane, const void *value, size_t bytes)
 {
-    const Frame *f = w->path->frame;
+    const Frame *f = w->current_split->frame;
     memcpy(f->params + (size_t)lane * f->function->param_bytes + i->call->results[0], value, bytes);
 }
 
@@ -297,7 +297,7 @@ void sim_malloc(Warp *w, const Instr *i, uint32_t mask)
 void sim_free(Warp *w, const Instr *i, uint32_t mask)
 {
     for (int n = 0; n < w->block->warp_count; n++)
-        w->block->warps[n].near = NULL; // it may be freed
+        w->block->warps[n].last_allocation = NULL; // it may be freed
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const Printer p = {.w = w, .i = i, .lane = __builtin_ctz(rest)};
         if (sim_end_allocation((void *)(uintptr_t)call_argument(&p, 0, 8), HEAP_MEMORY) != cudaSuccess)

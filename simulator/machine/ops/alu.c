@@ -338,9 +338,9 @@ static inline uint32_t nth_bit(uint32_t a, uint32_t b, int32_t n)
         return b < 32 && a >> b & 1 ? b : UINT32_MAX;
     const int step = n > 0 ? 1 : -1;
     int64_t left = n > 0 ? n : -(int64_t)n;
-    for (int64_t place = b; place >= 0 && place < 32; place += step)
-        if (a >> place & 1 && --left == 0)
-            return (uint32_t)place;
+    for (int64_t position = b; position >= 0 && position < 32; position += step)
+        if (a >> position & 1 && --left == 0)
+            return (uint32_t)position;
     return UINT32_MAX;
 }
 TERNARY(fns_b32, uint32_t, uint32_t, uint32_t, int32_t, nth_bit(a, b, c))

@@ -6,14 +6,14 @@
 
 #include <string.h>
 
-enum { MOST_BYTES = 16 };
+enum { MAX_BYTES = 16 };
 
 struct AsyncCopy { // of one instruction, for the lanes that have not waited yet
     struct AsyncCopy *next; // issued later
     uint32_t mask;
     uint32_t bytes;
     uint64_t group[LANES], to[LANES];
-    uint8_t data[LANES][MOST_BYTES];
+    uint8_t data[LANES][MAX_BYTES];
 };
 
 static struct AsyncCopy *new_copy(Warp *w)
@@ -90,7 +90,7 @@ void sim_copy_async(Warp *w, const Instr *i, uint32_t mask)
 }
 
 // Writes the lanes' data to shared memory.
-static void land(Warp *w, const Instr *i, const struct AsyncCopy *copy, uint32_t lanes)
+static void complete_copy(Warp *w, const Instr *i, const struct AsyncCopy *copy, uint32_t lanes)
 {
     // For a thread that waits at an mbarrier, the copy is complete only after that wait.
     const AccessKind kind = i->kind == ARRIVE_AFTER_COPIES ? ACCESS_ASYNC_WRITE : ACCESS_WRITE;
@@ -112,7 +112,7 @@ static void await_groups(Warp *w, const Instr *i, uint32_t mask, uint64_t pendin
             lanes |= (uint32_t)(copy->group[l] + pending < w->groups[l]) << l;
         }
         if (lanes)
-            land(w, i, copy, lanes);
+            complete_copy(w, i, copy, lanes);
         copy->mask &= ~lanes;
         if (copy->mask) {
             link = &copy->next;

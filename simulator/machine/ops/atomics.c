@@ -49,13 +49,13 @@ static uint32_t atomic_sum(uint32_t a_bits, uint32_t b_bits, bool flush)
 // One or two numbers of half precision or bf16.
 static uint64_t atomic_halves(const Instr *i, uint64_t old, uint64_t value)
 {
-    const bool brain = i->type == BF16 || i->type == BF16X2;
+    const bool bf16 = i->type == BF16 || i->type == BF16X2;
     uint64_t result = 0;
     for (int k = 0; k < i->bytes / 2; k++) {
-        const double a = sim_half_value((uint16_t)(old >> (16 * k)), brain),
-                     b = sim_half_value((uint16_t)(value >> (16 * k)), brain);
+        const double a = sim_half_value((uint16_t)(old >> (16 * k)), bf16),
+                     b = sim_half_value((uint16_t)(value >> (16 * k)), bf16);
         const double number = atomic_real(i->op, a, b);
-        result |= (uint64_t)(brain ? sim_brain_from_double : sim_half_from_double)(number, ROUND_NEAREST) << (16 * k);
+        result |= (uint64_t)(bf16 ? sim_bf16_from_double : sim_half_from_double)(number, ROUND_NEAREST) << (16 * k);
     }
     return result;
 }
@@ -153,7 +153,7 @@ void sim_atomic(Warp *w, const Instr *i, uint32_t mask)
 
 // ---- Fences: the simulated memory is sequentially consistent, so only the observer needs them.
 
-static void tell_fence(Warp *w, const Instr *i, uint32_t mask, FenceKind kind)
+static void report_fence(Warp *w, const Instr *i, uint32_t mask, FenceKind kind)
 {
     if (w->block->clocks)
         sim_observer.fence(w, i, mask, kind);
@@ -161,15 +161,15 @@ static void tell_fence(Warp *w, const Instr *i, uint32_t mask, FenceKind kind)
 
 void sim_fence(Warp *w, const Instr *i, uint32_t mask)
 {
-    tell_fence(w, i, mask, MEMORY_FENCE);
+    report_fence(w, i, mask, MEMORY_FENCE);
 }
 
 void sim_fence_inits(Warp *w, const Instr *i, uint32_t mask)
 {
-    tell_fence(w, i, mask, INITS_FENCE);
+    report_fence(w, i, mask, INITS_FENCE);
 }
 
 void sim_fence_proxy(Warp *w, const Instr *i, uint32_t mask)
 {
-    tell_fence(w, i, mask, PROXY_FENCE);
+    report_fence(w, i, mask, PROXY_FENCE);
 }

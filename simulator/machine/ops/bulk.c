@@ -15,7 +15,7 @@ struct BulkSource { // shared memory that an issued copy may still read
     size_t bytes;
 };
 
-enum { VALID = 1, MOST_ARRIVALS = (1 << 20) - 1, MOST_BYTES = (1 << 20) - 1 };
+enum { VALID = 1, MAX_ARRIVALS = (1 << 20) - 1, MAX_BYTES = (1 << 20) - 1 };
 
 typedef struct Mbarrier { // the 8 bytes of an mbarrier
     uint64_t phase : 1;   // parity of the current phase
@@ -80,9 +80,9 @@ static void update(Warp *w, const Instr *i, int lane, Mbarrier *b, uint32_t arri
     if (arrivals > b->pending)
         sim_fault(w, i, lane, cudaErrorLaunchFailure, "%u arrivals at an mbarrier that expects only %u more in this phase", arrivals,
                   (unsigned)b->pending);
-    if (sum < -MOST_BYTES || sum > MOST_BYTES)
+    if (sum < -MAX_BYTES || sum > MAX_BYTES)
         sim_fault(w, i, lane, cudaErrorLaunchFailure, "the mbarrier expects %lld bytes, but its count is limited to %d",
-                  (long long)sum, MOST_BYTES);
+                  (long long)sum, MAX_BYTES);
     b->pending -= arrivals;
     b->bytes = sum;
     if (b->pending == 0 && sum == 0) {
@@ -98,9 +98,9 @@ void sim_mbarrier_init(Warp *w, const Instr *i, uint32_t mask)
     find_barriers(w, i, i->addresses, mask, ACCESS_WRITE, at);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
-        if (count[l] < 1 || count[l] > MOST_ARRIVALS)
+        if (count[l] < 1 || count[l] > MAX_ARRIVALS)
             sim_fault(w, i, l, cudaErrorLaunchFailure, "an mbarrier for %u arrivals; allowed are 1 to %d", count[l],
-                      MOST_ARRIVALS);
+                      MAX_ARRIVALS);
         *at[l] = (Mbarrier){.pending = count[l], .expected = count[l], .state = VALID};
     }
 }
@@ -156,7 +156,7 @@ void sim_arrive_after_copies(Warp *w, const Instr *i, uint32_t mask)
     sim_await_all_copies(w, i, mask);
     if (w->block->clocks) {
         find_valid_barriers(w, i, i->addresses, mask, at);
-        FOR_EACH_LANE(sim_observer.await_copy(w, l, (uint64_t)(uintptr_t)at[l]))
+        FOR_EACH_LANE(sim_observer.arrive_after_copy(w, l, (uint64_t)(uintptr_t)at[l]))
     }
     sim_mbarrier_arrive(w, i, mask);
 }
@@ -165,26 +165,26 @@ void sim_arrive_after_copies(Warp *w, const Instr *i, uint32_t mask)
 // its parity.
 void sim_mbarrier_test(Warp *w, const Instr *i, uint32_t mask)
 {
-    uint32_t *d = OPERAND(uint32_t, d), over = 0;
+    uint32_t *d = OPERAND(uint32_t, d), done = 0;
     Mbarrier *at[LANES];
     find_valid_barriers(w, i, i->addresses, mask, at);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
-        const uint8_t asked = *(w->lanes + i->b + (size_t)l * i->bytes) & 1;
-        over |= (uint32_t)(at[l]->phase != asked) << l;
+        const uint8_t parity = *(w->lanes + i->b + (size_t)l * i->bytes) & 1;
+        done |= (uint32_t)(at[l]->phase != parity) << l;
     }
-    for (uint32_t rest = w->block->clocks ? over : 0, same; rest; rest &= ~same) {
+    for (uint32_t rest = w->block->clocks ? done : 0, same; rest; rest &= ~same) {
         same = lanes_at_first(rest, at);
         sim_observer.acquire(w, same, (uint64_t)(uintptr_t)at[__builtin_ctz(rest)]);
     }
-    *d = (*d & ~mask) | over;
-    w->yields = over != mask;
-    w->awaited.expected = 0;
+    *d = (*d & ~mask) | done;
+    w->yields = done != mask;
+    w->mbarrier_wait.expected = 0;
     if (w->yields) {
-        const Mbarrier *b = at[__builtin_ctz(mask & ~over)];
-        w->awaited.missing = b->pending;
-        w->awaited.expected = b->expected;
-        w->awaited.bytes = b->bytes;
+        const Mbarrier *b = at[__builtin_ctz(mask & ~done)];
+        w->mbarrier_wait.missing = b->pending;
+        w->mbarrier_wait.expected = b->expected;
+        w->mbarrier_wait.bytes = b->bytes;
     }
 }
 
@@ -260,7 +260,7 @@ void sim_store_async(Warp *w, const Instr *i, uint32_t mask)
         sim_write_bytes(to, sim_read_bytes(w->lanes + i->c + (size_t)l * i->bytes, i->bytes), i->bytes);
         Mbarrier *b = find_valid_barrier(w, i, &i->addresses[1], l);
         if (w->block->clocks)
-            sim_observer.await_copy(w, l, (uint64_t)(uintptr_t)b);
+            sim_observer.arrive_after_copy(w, l, (uint64_t)(uintptr_t)b);
         update(w, i, l, b, 0, -(int64_t)i->bytes);
     }
 }
@@ -286,7 +286,7 @@ void sim_copy_bulk(Warp *w, const Instr *i, uint32_t mask)
             continue;
         Mbarrier *b = find_valid_barrier(w, i, &i->addresses[2], l);
         if (w->block->clocks)
-            sim_observer.await_copy(w, l, (uint64_t)(uintptr_t)b);
+            sim_observer.arrive_after_copy(w, l, (uint64_t)(uintptr_t)b);
         update(w, i, l, b, 0, -(int64_t)bytes[l]);
     }
 }

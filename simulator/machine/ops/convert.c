@@ -14,13 +14,13 @@ float sim_half_to_float(uint16_t bits)
     return float_of_half(bits);
 }
 
-double sim_half_value(uint16_t bits, bool brain)
+double sim_half_value(uint16_t bits, bool bf16)
 {
-    return brain ? float_of_brain(bits) : float_of_half(bits);
+    return bf16 ? float_of_bf16(bits) : float_of_half(bits);
 }
 
 // Rounds a non-negative number to an integer; `negative` is its original sign.
-static double whole(double value, int rounding, bool negative)
+static double rounded_to_integer(double value, int rounding, bool negative)
 {
     const double down = floor(value), rest = value - down;
     switch (rounding) {
@@ -39,7 +39,7 @@ double sim_rounded(double value, int digits, int lowest, int rounding)
     int exponent;
     frexp(value, &exponent); // 2^(exponent-1) <= |value| < 2^exponent
     const int unit = exponent - digits > lowest ? exponent - digits : lowest;
-    return copysign(ldexp(whole(ldexp(fabs(value), -unit), rounding, value < 0), unit), value);
+    return copysign(ldexp(rounded_to_integer(ldexp(fabs(value), -unit), rounding, value < 0), unit), value);
 }
 
 // Overflow: becomes the largest number or infinity, by the rounding mode.
@@ -67,10 +67,10 @@ uint16_t sim_half_from_double(double value, int rounding)
     return sign | (uint16_t)((exponent + 14) << 10) | ((uint16_t)ldexp(fraction, 11) & 1023);
 }
 
-uint16_t sim_brain_from_double(double value, int rounding)
+uint16_t sim_bf16_from_double(double value, int rounding)
 {
     if (rounding == ROUND_NEAREST)
-        return brain_of(value);
+        return bf16_of(value);
     if (value != value)
         return NAN_16;
     const float number = (float)overflow(sim_rounded(value, 8, -133, rounding), 0x1.fep127, rounding);
@@ -116,7 +116,7 @@ static uint64_t integer_from_real(double value, Type from, Type type, int roundi
     const int bits = 8 * sim_type_bytes(type);
     if (value != value)
         return bits == 64 || from == F64 ? 1ull << (bits - 1) : 0;
-    const double number = copysign(whole(fabs(value), rounding, value < 0), value);
+    const double number = copysign(rounded_to_integer(fabs(value), rounding, value < 0), value);
     if (sim_is_signed(type)) {
         const double limit = ldexp(1, bits - 1);
         return number >= limit   ? (1ull << (bits - 1)) - 1
@@ -188,7 +188,7 @@ static uint64_t real_bits(Number n, const Instr *i)
                                        : type == F32 ? single_from_integer(n, i->rounding)
                                                      : double_to_odd(n);
     if (i->op == TO_INTEGER && isfinite(value))
-        value = copysign(whole(fabs(value), i->rounding, value < 0), value);
+        value = copysign(rounded_to_integer(fabs(value), i->rounding, value < 0), value);
     if (i->flags & RELU && value <= 0)
         value = 0;
     if (i->flags & SATURATE)
@@ -205,7 +205,7 @@ static uint64_t real_bits(Number n, const Instr *i)
     } else if (type == F16) {
         bits = sim_half_from_double(value, i->rounding);
     } else {
-        bits = sim_brain_from_double(value, i->rounding);
+        bits = sim_bf16_from_double(value, i->rounding);
     }
     return bits;
 }
@@ -232,11 +232,11 @@ static void convert(Warp *w, const Instr *i, uint32_t mask)
 
 // Two numbers into one register, a in the high half.
 BINARY(half_pair, uint32_t, float, float, (uint32_t)half_of(a) << 16 | half_of(b))
-BINARY(brain_pair, uint32_t, float, float, (uint32_t)brain_of(a) << 16 | brain_of(b))
+BINARY(bf16_pair, uint32_t, float, float, (uint32_t)bf16_of(a) << 16 | bf16_of(b))
 
 static void convert_pair(Warp *w, const Instr *i, uint32_t mask)
 {
-    uint16_t (*const from_double)(double, int) = i->type == F16X2 ? sim_half_from_double : sim_brain_from_double;
+    uint16_t (*const from_double)(double, int) = i->type == F16X2 ? sim_half_from_double : sim_bf16_from_double;
     const float *a = OPERAND(float, a), *b = OPERAND(float, b);
     uint32_t *d = OPERAND(uint32_t, d);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
@@ -268,22 +268,22 @@ UNARY(f64_from_u64, double, uint64_t, a)
 UNARY(f64_from_f32, double, float, a)
 UNARY(f32_from_f64, uint32_t, double, bits_of((float)a))
 UNARY(f32_from_f16, uint32_t, uint16_t, bits_of(float_of_half(a)))
-UNARY(f32_from_bf16, uint32_t, uint16_t, bits_of(float_of_brain(a)))
+UNARY(f32_from_bf16, uint32_t, uint16_t, bits_of(float_of_bf16(a)))
 UNARY(f16_from_f32, uint16_t, float, half_of(a))
-UNARY(bf16_from_f32, uint16_t, float, brain_of(a))
+UNARY(bf16_from_f32, uint16_t, float, bf16_of(a))
 UNARY(f16_from_s32, uint16_t, int32_t, half_of(a))
 UNARY(f16_from_u32, uint16_t, uint32_t, half_of(a))
 
 // Single precision to integers and to single precision, rounded to an integer or not.
-static inline int32_t to_s32(float whole)
+static inline int32_t to_s32(float value)
 {
-    const float limit = 0x1p31f, low = whole < -limit ? -limit : whole;
-    return whole != whole ? 0 : low < limit ? (int32_t)low : INT32_MAX;
+    const float limit = 0x1p31f, low = value < -limit ? -limit : value;
+    return value != value ? 0 : low < limit ? (int32_t)low : INT32_MAX;
 }
 
-static inline uint32_t to_u32(float whole)
+static inline uint32_t to_u32(float value)
 {
-    const float limit = 0x1p32f, low = whole > 0 ? whole : 0; // also for NaN
+    const float limit = 0x1p32f, low = value > 0 ? value : 0; // also for NaN
     return low < limit ? (uint32_t)low : UINT32_MAX;
 }
 
@@ -369,7 +369,7 @@ static Handler *whole_from_whole(const Instr *i)
 }
 
 // Rounded to nearest or exact, registers as wide as the types.
-static Handler *frequent(const Instr *i)
+static Handler *common_handler(const Instr *i)
 {
     switch (i->type << 8 | i->from) {
     case U64 << 8 | U32: case S64 << 8 | U32: return u64_from_u32;
@@ -405,7 +405,7 @@ static Handler *handler_of(const Instr *i)
     const bool plain = i->flags == 0 && i->op == 0 && i->rounding == ROUND_NEAREST;
     Handler *found = NULL;
     if (plain && own_size && own_source)
-        found = frequent(i);
+        found = common_handler(i);
     else if (plain && own_size && type == F32 && i->source_bytes == 2 && (from == S8 || from == U8))
         found = from == S8 ? f32_from_low_s8 : f32_from_low_u8;
     else if (from == F32 && own_size && own_source && type == F32)
@@ -455,7 +455,7 @@ static bool decode_convert_pair(Decoder *d, const Statement *s, const Opcode *o,
 {
     read_modifiers(o, i);
     if (i->rounding == ROUND_NEAREST && !i->flags)
-        i->run = i->type == F16X2 ? half_pair : brain_pair;
+        i->run = i->type == F16X2 ? half_pair : bf16_pair;
     return sim_plain_operands(d, s, o, i, "iff");
 }
 

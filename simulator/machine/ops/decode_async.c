@@ -8,13 +8,13 @@
 
 // The operands after the address operand `first`; some may be omitted.
 static bool more_operands(Decoder *d, const Statement *s, int first, const char *letters, int required,
-                          uint32_t *places)
+                          uint32_t *offsets)
 {
     const int given = s->count - first - 1, most = (int)strlen(letters);
     if (given < required || given > most)
         return false;
     for (int k = 0; k < given; k++)
-        if ((places[k] = sim_source(d, &s->operands[first + 1 + k], letters[k])) == NOWHERE)
+        if ((offsets[k] = sim_source(d, &s->operands[first + 1 + k], letters[k])) == NOWHERE)
             return false;
     return true;
 }
@@ -55,12 +55,12 @@ static bool decode_arrive(Decoder *d, const Statement *s, const Opcode *o, Instr
 static bool decode_test(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     const bool parity = sim_has_part(o, "parity"), may_wait = sim_has_part(o, "try_wait");
-    uint32_t places[2] = {NOWHERE, NOWHERE};
-    if (!more_operands(d, s, 1, parity ? (may_wait ? "ii" : "i") : may_wait ? "li" : "l", 1, places))
+    uint32_t offsets[2] = {NOWHERE, NOWHERE};
+    if (!more_operands(d, s, 1, parity ? (may_wait ? "ii" : "i") : may_wait ? "li" : "l", 1, offsets))
         return false;
     i->control = PHASE_TEST;
     i->d = sim_destination(&s->operands[0], 'p');
-    i->b = places[0];
+    i->b = offsets[0];
     i->bytes = parity ? 4 : 8;
     return i->d != NOWHERE && barrier_address(d, &s->operands[1], o, i);
 }

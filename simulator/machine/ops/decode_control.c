@@ -169,7 +169,7 @@ static bool decode_cluster_barrier(Decoder *d, const Statement *s, const Opcode 
 
 // ---- Warp-level operations: the last operand is the member mask
 
-static bool takes_part(Decoder *d, const Statement *s, Control control, Instr *i)
+static bool decode_members(Decoder *d, const Statement *s, Control control, Instr *i)
 {
     i->control = (uint8_t)control;
     i->members = sim_source(d, &s->operands[s->count - 1], 'i');
@@ -179,7 +179,7 @@ static bool takes_part(Decoder *d, const Statement *s, Control control, Instr *i
 static bool decode_warp_barrier(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     (void)o;
-    return s->count == 1 && takes_part(d, s, WARP_BARRIER, i);
+    return s->count == 1 && decode_members(d, s, WARP_BARRIER, i);
 }
 
 static bool decode_shuffle(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
@@ -193,7 +193,7 @@ static bool decode_shuffle(Decoder *d, const Statement *s, const Opcode *o, Inst
     i->a = sim_source(d, &s->operands[1], 'i');
     i->b = sim_source(d, &s->operands[2], 'i');
     i->c = sim_source(d, &s->operands[3], 'i');
-    return i->d != NOWHERE && i->a != NOWHERE && i->b != NOWHERE && i->c != NOWHERE && takes_part(d, s, CONVERGE, i);
+    return i->d != NOWHERE && i->a != NOWHERE && i->b != NOWHERE && i->c != NOWHERE && decode_members(d, s, CONVERGE, i);
 }
 
 static bool decode_vote(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
@@ -205,7 +205,7 @@ static bool decode_vote(Decoder *d, const Statement *s, const Opcode *o, Instr *
     i->d = sim_destination(&s->operands[0], i->op == VOTE_BALLOT ? 'i' : 'p');
     i->a = sim_source(d, &s->operands[1], 'p');
     i->flags = s->operands[1].negated ? COMBINE_NEGATED : 0;
-    return i->d != NOWHERE && i->a != NOWHERE && takes_part(d, s, CONVERGE, i);
+    return i->d != NOWHERE && i->a != NOWHERE && decode_members(d, s, CONVERGE, i);
 }
 
 static bool decode_match(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
@@ -217,7 +217,7 @@ static bool decode_match(Decoder *d, const Statement *s, const Opcode *o, Instr 
     i->d = sim_destination(&s->operands[0], 'i');
     i->second = s->operands[0].second ? s->operands[0].second->slot : NOWHERE;
     i->a = sim_source(d, &s->operands[1], sim_letter_of_type(o->type));
-    return i->d != NOWHERE && i->a != NOWHERE && takes_part(d, s, CONVERGE, i);
+    return i->d != NOWHERE && i->a != NOWHERE && decode_members(d, s, CONVERGE, i);
 }
 
 static bool decode_redux(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
@@ -229,7 +229,7 @@ static bool decode_redux(Decoder *d, const Statement *s, const Opcode *o, Instr 
     i->op = (uint8_t)sim_part_among(o, MODES, sizeof MODES / sizeof *MODES);
     i->d = sim_destination(&s->operands[0], 'i');
     i->a = sim_source(d, &s->operands[1], 'i');
-    return i->d != NOWHERE && i->a != NOWHERE && takes_part(d, s, CONVERGE, i);
+    return i->d != NOWHERE && i->a != NOWHERE && decode_members(d, s, CONVERGE, i);
 }
 
 static bool decode_elect(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
@@ -239,7 +239,7 @@ static bool decode_elect(Decoder *d, const Statement *s, const Opcode *o, Instr 
         return false;
     i->d = s->operands[0].kind == IS_SINK ? NOWHERE : sim_destination(&s->operands[0], 'i');
     i->second = s->operands[0].second->slot;
-    return takes_part(d, s, CONVERGE, i);
+    return decode_members(d, s, CONVERGE, i);
 }
 
 static const Instruction ROWS[] = {

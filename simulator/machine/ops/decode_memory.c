@@ -13,17 +13,17 @@ static Space space_of(const Opcode *o)
 }
 
 // WITHIN_CLUSTER if the instruction can address the shared memory of other blocks, otherwise 0.
-static uint16_t reach_of(const Opcode *o)
+static uint16_t cluster_flag(const Opcode *o)
 {
     return sim_has_part(o, "shared::cluster") || space_of(o) == GENERIC ? WITHIN_CLUSTER : 0;
 }
 
 // Memory ordering and scope of an access; `fallback` if the opcode has no ordering.
-static void decode_semantics(const Opcode *o, Instr *i, Semantics usual)
+static void decode_semantics(const Opcode *o, Instr *i, Semantics fallback)
 {
     static const char *const ORDERS[] = {"volatile", "acquire", "release", "acq_rel", "relaxed"};
     static const char *const SCOPES[] = {"cta", "cluster", "gpu", "sys"};
-    const Semantics semantics[] = {VOLATILE, ACQUIRE, RELEASE, ACQUIRE_RELEASE, RELAXED, usual};
+    const Semantics semantics[] = {VOLATILE, ACQUIRE, RELEASE, ACQUIRE_RELEASE, RELAXED, fallback};
     i->semantics = (uint8_t)semantics[sim_part_among(o, ORDERS, 5)];
     const uint8_t scopes[] = {BLOCK_SCOPE, CLUSTER_SCOPE, DEVICE_SCOPE, SYSTEM_SCOPE,
                             i->semantics == VOLATILE ? SYSTEM_SCOPE : DEVICE_SCOPE};
@@ -79,7 +79,7 @@ static bool decode_parameter(const Decoder *d, const Variable *v, bool load, Ins
     return load || !kernels;
 }
 
-static bool is_usual(const Instr *i)
+static bool allows_fast_path(const Instr *i)
 {
     return i->semantics == WEAK && i->count == 1 && i->list[0] != NOWHERE && i->bytes == i->register_bytes &&
            (i->bytes == 4 || i->bytes == 8) && (i->at.space == GLOBAL || i->at.space == GENERIC) &&
@@ -98,7 +98,7 @@ static bool decode_access(Decoder *d, const Statement *s, const Opcode *o, Instr
     i->count = (uint8_t)elements_of(o);
     decode_semantics(o, i, WEAK);
     i->flags = o->type == S8 || o->type == S16 || o->type == S32 ? SIGNED_VALUE : 0;
-    i->flags |= reach_of(o) | (sim_has_part(o, "nc") ? READ_ONLY : 0);
+    i->flags |= cluster_flag(o) | (sim_has_part(o, "nc") ? READ_ONLY : 0);
     if (i->count != (vector ? value->count : 1) || i->count * i->bytes > 32 ||
         !sim_decode_address(d, address, space_of(o), &i->at) ||
         !access_elements(d, vector ? value->elements : value, load, i))
@@ -110,7 +110,7 @@ static bool decode_access(Decoder *d, const Statement *s, const Opcode *o, Instr
         i->effects |= load ? OBSERVES : 0;
         sim_require_order(d, ORDERED_EFFECTS);
     }
-    i->flags |= is_usual(i) ? FAST_PATH_ACCESS : 0;
+    i->flags |= allows_fast_path(i) ? FAST_PATH_ACCESS : 0;
     return i->at.space != PARAM || address->kind == IS_REGISTER;
 }
 
@@ -121,21 +121,21 @@ static uint32_t *atomic_elements(Decoder *d, const Operand *o, const Instr *i, b
 {
     const char letter = sim_letter_of_type((Type)i->type);
     const bool vector = o && o->kind == IS_VECTOR;
-    uint32_t *places = sim_allocate(d->arena, (size_t)i->count * sizeof *places);
+    uint32_t *offsets = sim_allocate(d->arena, (size_t)i->count * sizeof *offsets);
     if (vector ? o->count != i->count : o && i->count > 1 && o->kind != IS_SINK)
         return NULL;
     for (int k = 0; k < i->count; k++) {
         const Operand *element = vector ? &o->elements[k] : o;
-        const bool nothing = !element || (written && element->kind == IS_SINK);
-        places[k] = nothing ? NOWHERE : written ? sim_destination(element, letter) : sim_source(d, element, letter);
-        if (places[k] == NOWHERE && !nothing)
+        const bool unused = !element || (written && element->kind == IS_SINK);
+        offsets[k] = unused ? NOWHERE : written ? sim_destination(element, letter) : sim_source(d, element, letter);
+        if (offsets[k] == NOWHERE && !unused)
             return NULL;
     }
-    return places;
+    return offsets;
 }
 
 // True if the result of an atomic operation is discarded.
-static bool gives_nothing(const Instr *i)
+static bool discards_result(const Instr *i)
 {
     for (int k = 0; k < i->count; k++)
         if (i->list[k] != NOWHERE)
@@ -156,12 +156,12 @@ static bool decode_atomic(Decoder *d, const Statement *s, const Opcode *o, Instr
     i->bytes = (uint8_t)sim_type_bytes(o->type);
     i->count = (uint8_t)elements_of(o);
     decode_semantics(o, i, RELAXED);
-    i->flags |= reach_of(o);
+    i->flags |= cluster_flag(o);
     i->values = atomic_elements(d, address + 1, i, false);
     i->list = atomic_elements(d, returns ? &s->operands[0] : NULL, i, true);
     if (!i->values || !i->list || i->count * i->bytes > 16 || !sim_decode_address(d, address, space_of(o), &i->at))
         return false;
-    i->effects |= gives_nothing(i) ? PUBLISHES : 0; // one with a result may leave memory unchanged
+    i->effects |= discards_result(i) ? PUBLISHES : 0; // one with a result may leave memory unchanged
     i->c = i->op == ATOMIC_CAS ? sim_source(d, address + 2, sim_letter_of_type(o->type)) : i->values[0];
     if (i->at.space != SHARED)
         sim_require_order(d, ORDERED_EFFECTS);
@@ -173,7 +173,7 @@ static bool decode_atomic(Decoder *d, const Statement *s, const Opcode *o, Instr
 static bool decode_isspacep(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     i->at.space = (uint8_t)space_of(o);
-    i->flags |= reach_of(o);
+    i->flags |= cluster_flag(o);
     return sim_plain_operands(d, s, o, i, "pl");
 }
 

@@ -80,12 +80,12 @@ COMPARISONS(single, float, )
 COMPARISONS(flushed, float, flushed)
 COMPARISONS(double, double, )
 COMPARISONS(half, uint16_t, float_of_half)
-COMPARISONS(brain, uint16_t, float_of_brain)
+COMPARISONS(bf16, uint16_t, float_of_bf16)
 
-#define COMPARISON_ROW(name) {#name, name##_single, name##_flushed, name##_double, name##_half, name##_brain}
+#define COMPARISON_ROW(name) {#name, name##_single, name##_flushed, name##_double, name##_half, name##_bf16}
 static const struct {
     const char *name;
-    Handler *single, *flushed, *twice, *half, *brain;
+    Handler *single, *flushed, *for_double, *half, *bf16;
 } COMPARE_WITH[] = {
     COMPARISON_ROW(eq),  COMPARISON_ROW(ne),  COMPARISON_ROW(lt),  COMPARISON_ROW(le),  COMPARISON_ROW(gt),
     COMPARISON_ROW(ge),  COMPARISON_ROW(equ), COMPARISON_ROW(neu), COMPARISON_ROW(ltu), COMPARISON_ROW(leu),
@@ -113,7 +113,7 @@ static bool compares(const char *how, double a, double b)
 
 typedef enum Op { ADD, SUB, MUL, FMA, DIV, SQRT, RCP, RSQRT, MIN, MAX, SIN, COS, EX2, LG2, TANH, ABS, NEG } Op;
 
-static void round_like(int rounding)
+static void set_rounding(int rounding)
 {
     static const int MODES[] = {[ROUND_NEAREST] = FE_TONEAREST, [ROUND_ZERO] = FE_TOWARDZERO,
                                 [ROUND_DOWN] = FE_DOWNWARD, [ROUND_UP] = FE_UPWARD};
@@ -136,7 +136,7 @@ static inline double power_of_two(double x)
     return sum * double_of((double_bits(shifted) + 1023) << 52);
 }
 
-static inline __attribute__((always_inline)) float single(Op op, float a, float b, float c)
+static inline __attribute__((always_inline)) float compute_single(Op op, float a, float b, float c)
 {
     switch (op) {
     case ADD: return a + b;
@@ -159,7 +159,7 @@ static inline __attribute__((always_inline)) float single(Op op, float a, float 
     }
 }
 
-static double twice(Op op, double a, double b, double c)
+static double compute_as_double(Op op, double a, double b, double c)
 {
     switch (op) {
     case ADD: return a + b;
@@ -174,7 +174,7 @@ static double twice(Op op, double a, double b, double c)
     case MAX: return larger(a, b);
     case ABS: return fabs(a);
     case NEG: return -a;
-    default: return single(op, (float)a, 0, 0);
+    default: return compute_single(op, (float)a, 0, 0);
     }
 }
 
@@ -216,32 +216,32 @@ static inline double fma_to_odd(double a, double b, double c)
     HALVES_TO_NEAREST(min_##name, of, to, SMALLER)                           \
     HALVES_TO_NEAREST(max_##name, of, to, LARGER)
 OF_HALVES(half, float_of_half, half_of)
-OF_HALVES(brain, float_of_brain, brain_of)
+OF_HALVES(bf16, float_of_bf16, bf16_of)
 
-static double half_value(uint16_t bits, bool brain, bool flush)
+static double half_value(uint16_t bits, bool bf16, bool flush)
 {
-    const uint16_t exponent = brain ? 0x7f80 : 0x7c00;
+    const uint16_t exponent = bf16 ? 0x7f80 : 0x7c00;
     if (flush && (bits & exponent) == 0)
         bits &= 0x8000;
-    return sim_half_value(bits, brain);
+    return sim_half_value(bits, bf16);
 }
 
-static uint16_t half(const Instr *i, uint16_t a, uint16_t b, uint16_t c)
+static uint16_t compute_one_half(const Instr *i, uint16_t a, uint16_t b, uint16_t c)
 {
-    const bool brain = i->type == BF16 || i->type == BF16X2;
+    const bool bf16 = i->type == BF16 || i->type == BF16X2;
     const bool flush = i->flags & FLUSH;
-    const double x = half_value(a, brain, flush), y = half_value(b, brain, flush), z = half_value(c, brain, flush);
-    double value = i->op == FMA ? fma_to_odd(x, y, z) : twice((Op)i->op, x, y, z);
+    const double x = half_value(a, bf16, flush), y = half_value(b, bf16, flush), z = half_value(c, bf16, flush);
+    double value = i->op == FMA ? fma_to_odd(x, y, z) : compute_as_double((Op)i->op, x, y, z);
     if (i->op >= SIN && i->op <= TANH)
-        value = single((Op)i->op, (float)x, 0, 0);
+        value = compute_single((Op)i->op, (float)x, 0, 0);
     if (i->flags & NAN_WINS && (x != x || y != y))
         value = NAN;
     if (i->flags & SATURATE)
         value = value > 0 ? (value < 1 ? value : 1) : 0;
     if (i->flags & RELU && value <= 0) // NaN is preserved
         value = 0;
-    const uint16_t result = (brain ? sim_brain_from_double : sim_half_from_double)(value, ROUND_NEAREST);
-    return flush && half_value(result, brain, true) == 0 ? result & 0x8000 : result;
+    const uint16_t result = (bf16 ? sim_bf16_from_double : sim_half_from_double)(value, ROUND_NEAREST);
+    return flush && half_value(result, bf16, true) == 0 ? result & 0x8000 : result;
 }
 
 // Single precision with modifiers. Unused operands are not read: their slot may hold a subnormal number, which costs some
@@ -256,7 +256,7 @@ static uint16_t half(const Instr *i, uint16_t a, uint16_t b, uint16_t c)
         FOR_EACH_LANE(                                                       \
             const float a = operand(m, as[l]); const float b = operands > 1 ? operand(m, bs[l]) : 0; \
             const float c = operands > 2 ? operand(m, cs[l]) : 0;            \
-            const float value = single(operation, a, b, c);                  \
+            const float value = compute_single(operation, a, b, c);                  \
             d[l] = result_bits(m, nan_wins & ((a != a) | (b != b)) ? NAN : value)) \
     }
 MODIFIED(add, ADD, 2)
@@ -286,22 +286,22 @@ static Handler *const WITH_MODIFIERS[] = {
 
 static void round_single(Warp *w, const Instr *i, uint32_t mask)
 {
-    round_like(i->rounding);
+    set_rounding(i->rounding);
     WITH_MODIFIERS[i->op](w, i, mask);
-    round_like(ROUND_NEAREST);
+    set_rounding(ROUND_NEAREST);
 }
 
 static void compute_double(Warp *w, const Instr *i, uint32_t mask)
 {
     double *d = OPERAND(double, d);
     const double *a = OPERAND(double, a), *b = OPERAND(double, b), *c = OPERAND(double, c);
-    round_like(i->rounding);
+    set_rounding(i->rounding);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
-        volatile double value = twice((Op)i->op, a[l], b[l], c[l]);
+        volatile double value = compute_as_double((Op)i->op, a[l], b[l], c[l]);
         d[l] = value;
     }
-    round_like(ROUND_NEAREST);
+    set_rounding(ROUND_NEAREST);
 }
 
 static void compute_half(Warp *w, const Instr *i, uint32_t mask)
@@ -312,7 +312,7 @@ static void compute_half(Warp *w, const Instr *i, uint32_t mask)
     for (uint32_t rest = mask; rest; rest &= rest - 1)
         for (int k = 0; k < per_lane; k++) {
             const int l = per_lane * __builtin_ctz(rest) + k;
-            d[l] = half(i, a[l], b[l], c[l]);
+            d[l] = compute_one_half(i, a[l], b[l], c[l]);
         }
 }
 
@@ -382,14 +382,14 @@ static void test_class(Warp *w, const Instr *i, uint32_t mask)
 
 static Handler *half_handler(const Instr *i)
 {
-    static Handler *const HALF[NEG + 1] = {[ADD] = add_half, [SUB] = sub_half, [MUL] = mul_half, [FMA] = fma_half, [MIN] = min_half,
+    static Handler *const HALF_HANDLERS[NEG + 1] = {[ADD] = add_half, [SUB] = sub_half, [MUL] = mul_half, [FMA] = fma_half, [MIN] = min_half,
                                            [MAX] = max_half};
-    static Handler *const BRAIN[NEG + 1] = {[ADD] = add_brain, [SUB] = sub_brain, [MUL] = mul_brain, [FMA] = fma_brain,
-                                            [MIN] = min_brain, [MAX] = max_brain};
-    const bool single = i->type == F16 || i->type == BF16, brain = i->type == BF16 || i->type == BF16X2;
+    static Handler *const BF16_HANDLERS[NEG + 1] = {[ADD] = add_bf16, [SUB] = sub_bf16, [MUL] = mul_bf16, [FMA] = fma_bf16,
+                                            [MIN] = min_bf16, [MAX] = max_bf16};
+    const bool single = i->type == F16 || i->type == BF16, bf16 = i->type == BF16 || i->type == BF16X2;
     Handler *const common = i->op == ABS   ? (single ? abs_f16 : abs_f16x2)
                             : i->op == NEG ? (single ? neg_f16 : neg_f16x2)
-                                           : (brain ? BRAIN : HALF)[i->op];
+                                           : (bf16 ? BF16_HANDLERS : HALF_HANDLERS)[i->op];
     return common && !i->flags ? common : compute_half;
 }
 
@@ -436,9 +436,9 @@ static bool decode_float_comparison(Decoder *d, const Statement *s, const Opcode
     i->op = comparison_of(o);
     i->from = (uint8_t)o->type;
     i->flags = sim_has_part(o, "ftz") ? FLUSH : 0;
-    i->run = o->type == F64    ? COMPARE_WITH[i->op].twice
+    i->run = o->type == F64    ? COMPARE_WITH[i->op].for_double
              : o->type == F32  ? (i->flags ? COMPARE_WITH[i->op].flushed : COMPARE_WITH[i->op].single)
-             : o->type == BF16 ? COMPARE_WITH[i->op].brain
+             : o->type == BF16 ? COMPARE_WITH[i->op].bf16
              : i->flags        ? compare_flushed_halves
                                : COMPARE_WITH[i->op].half;
     return sim_decode_comparison(d, s, o, i);

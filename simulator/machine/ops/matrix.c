@@ -8,36 +8,36 @@
 #include <string.h>
 
 // What the same register of all lanes holds: some adjacent elements of the tile each.
-typedef struct Held {
+typedef struct PieceRegister {
     uint8_t *registers; // of all lanes
     uint64_t *tile;     // lane 0's first element; lane 4's is one line below
-    int run, bits;      // run: distance between lanes; bits: of an element
-} Held;
+    int stride, bits;      // run: distance between lanes; bits: of an element
+} PieceRegister;
 
-static inline Held held_at(const Warp *w, const Fragment *f, Tile *tile, int number)
+static inline PieceRegister piece_register(const Warp *w, const Fragment *f, Tile *tile, int number)
 {
     const int each = sim_registers_of_piece(f), elements = f->register_bytes / f->bytes;
-    const Corner corner = sim_corner_of(f, number / each % f->pieces);
-    return (Held){w->lanes + f->place[number], &tile->bits[corner.line][corner.position + number % each * elements], f->run,
+    const Origin origin = sim_origin_of(f, number / each % f->pieces);
+    return (PieceRegister){w->lanes + f->registers_at[number], &tile->bits[origin.line][origin.position + number % each * elements], f->piece_elements,
                   8 * f->bytes};
 }
 
 // Inlined for each number of elements and register size.
-static inline __attribute__((always_inline)) void take(Held h, int elements, int register_bytes)
+static inline __attribute__((always_inline)) void unpack_register(PieceRegister h, int elements, int register_bytes)
 {
     const uint64_t mask = ~0ull >> (64 - h.bits);
     for (int l = 0; l < LANES; l++) {
-        uint64_t *to = h.tile + l / 4 * MOST_POSITIONS + l % 4 * h.run;
+        uint64_t *to = h.tile + l / 4 * MAX_POSITIONS + l % 4 * h.stride;
         const uint64_t held = register_bytes == 4 ? ((uint32_t *)h.registers)[l] : ((uint64_t *)h.registers)[l];
         for (int k = 0; k < elements; k++)
             to[k] = elements == 1 ? held : held >> k * h.bits & mask;
     }
 }
 
-static inline __attribute__((always_inline)) void put(Held h, int elements, int register_bytes)
+static inline __attribute__((always_inline)) void pack_register(PieceRegister h, int elements, int register_bytes)
 {
     for (int l = 0; l < LANES; l++) {
-        const uint64_t *from = h.tile + l / 4 * MOST_POSITIONS + l % 4 * h.run;
+        const uint64_t *from = h.tile + l / 4 * MAX_POSITIONS + l % 4 * h.stride;
         uint64_t held = from[0];
         for (int k = 1; k < elements; k++)
             held |= from[k] << k * h.bits;
@@ -51,12 +51,12 @@ static inline __attribute__((always_inline)) void put(Held h, int elements, int 
 void sim_gather_tile(const Warp *w, const Fragment *f, Tile *tile)
 {
     for (int number = 0; number < f->pieces * sim_registers_of_piece(f); number++) {
-        const Held h = held_at(w, f, tile, number);
+        const PieceRegister h = piece_register(w, f, tile, number);
         switch (h.bits) {
-        case 8: take(h, 4, 4); break;
-        case 16: take(h, 2, 4); break;
-        case 32: take(h, 1, 4); break;
-        default: take(h, 1, 8);
+        case 8: unpack_register(h, 4, 4); break;
+        case 16: unpack_register(h, 2, 4); break;
+        case 32: unpack_register(h, 1, 4); break;
+        default: unpack_register(h, 1, 8);
         }
     }
 }
@@ -65,17 +65,17 @@ void sim_gather_tile(const Warp *w, const Fragment *f, Tile *tile)
 void sim_scatter_tile(Warp *w, const Fragment *f, Tile *tile)
 {
     for (int number = 0; number < f->registers; number++) {
-        const Held h = held_at(w, f, tile, number);
+        const PieceRegister h = piece_register(w, f, tile, number);
         switch (h.bits) {
-        case 8: put(h, 4, 4); break;
-        case 16: put(h, 2, 4); break;
-        case 32: put(h, 1, 4); break;
-        default: put(h, 1, 8);
+        case 8: pack_register(h, 4, 4); break;
+        case 16: pack_register(h, 2, 4); break;
+        case 32: pack_register(h, 1, 4); break;
+        default: pack_register(h, 1, 8);
         }
     }
 }
 
-void sim_need_all_lanes(Warp *w, const Instr *i, uint32_t mask)
+void sim_require_all_lanes(Warp *w, const Instr *i, uint32_t mask)
 {
     if (mask != ALL_LANES)
         sim_fault(w, i, __builtin_ctz(mask), cudaErrorIllegalInstruction,
@@ -139,7 +139,7 @@ static double real_of(Number n, int fraction_bits)
 
 // One side of a product: a[line][k] or b[k][position]; zero has exponent NO_EXPONENT.
 typedef struct Factors {
-    int32_t significand[MOST_POSITIONS][MOST_POSITIONS], exponent[MOST_POSITIONS][MOST_POSITIONS];
+    int32_t significand[MAX_POSITIONS][MAX_POSITIONS], exponent[MAX_POSITIONS][MAX_POSITIONS];
     bool finite; // all of them
 } Factors;
 
@@ -158,9 +158,9 @@ static double special_sum(const Factors *a, const Factors *b, int r, int n, Numb
 }
 
 // Vectors of STRIP adjacent positions.
-typedef int32_t Ints __attribute__((vector_size(4 * STRIP)));
-typedef int64_t Longs __attribute__((vector_size(8 * STRIP)));
-typedef double Doubles __attribute__((vector_size(8 * STRIP)));
+typedef int32_t Ints __attribute__((vector_size(4 * CORE_SIZE)));
+typedef int64_t Longs __attribute__((vector_size(8 * CORE_SIZE)));
+typedef double Doubles __attribute__((vector_size(8 * CORE_SIZE)));
 
 static inline Ints ints_at(const int32_t *from)
 {
@@ -175,7 +175,7 @@ static inline Ints larger(Ints a, Ints b)
     return (a & is_larger) | (b & ~is_larger);
 }
 
-static inline Longs cut(Ints value, Ints shift) // value / 2^shift, truncated
+static inline Longs truncated_shift(Ints value, Ints shift) // value / 2^shift, truncated
 {
     const Ints sign = value >> 31, least = 31 - larger(31 - shift, shift * 0);
     return __builtin_convertvector(((((value ^ sign) - sign) >> least) ^ sign) - sign, Longs);
@@ -201,17 +201,17 @@ static Doubles fused_sums(const Factors *a, const Factors *b, int r, int n, cons
     Ints most = c->exponents;
     for (int k = from; k < end; k++)
         most = larger(a->exponent[r][k] + ints_at(&b->exponent[k][n]), most);
-    Longs sum = cut(c->significands << (KEPT - 23), most - c->exponents);
+    Longs sum = truncated_shift(c->significands << (KEPT - 23), most - c->exponents);
     for (int k = from; k < end; k++) {
         const Ints product = a->significand[r][k] * ints_at(&b->significand[k][n]);
-        sum += cut(product << (KEPT - 20), most - a->exponent[r][k] - ints_at(&b->exponent[k][n]));
+        sum += truncated_shift(product << (KEPT - 20), most - a->exponent[r][k] - ints_at(&b->exponent[k][n]));
     }
     const Ints lowest = most * 0 + LOWEST; // if all terms are zero
     return __builtin_convertvector(sum, Doubles) * powers_of_two(larger(most - KEPT, lowest));
 }
 
 // Rounds to a float towards zero; larger numbers than a float can hold become infinite.
-static uint32_t cut_to_float(double value)
+static uint32_t truncate_to_float(double value)
 {
     const float number = (float)value;
     uint32_t bits;
@@ -227,7 +227,7 @@ static uint64_t rounded_sum(double sum, Type type, bool in_halves)
     float kept;
     if (in_halves)
         return sim_half_from_double(sum, ROUND_NEAREST);
-    const uint32_t bits = cut_to_float(sum);
+    const uint32_t bits = truncate_to_float(sum);
     memcpy(&kept, &bits, sizeof kept);
     return type == F16 ? sim_half_from_double(kept, ROUND_NEAREST) : bits;
 }
@@ -249,15 +249,15 @@ static void unpack(const Tile *tile, const Fragment *f, bool by_k, Factors *fact
 // add_products for floats, vectorised. False if a summand is infinite or NaN.
 static bool add_to_floats(const Factors *a, const Factors *b, int r, int n, int from, int end, uint64_t *bits)
 {
-    typedef float Floats __attribute__((vector_size(4 * STRIP)));
-    typedef uint32_t Words __attribute__((vector_size(4 * STRIP)));
-    typedef uint64_t LongWords __attribute__((vector_size(8 * STRIP)));
+    typedef float Floats __attribute__((vector_size(4 * CORE_SIZE)));
+    typedef uint32_t Words __attribute__((vector_size(4 * CORE_SIZE)));
+    typedef uint64_t LongWords __attribute__((vector_size(8 * CORE_SIZE)));
     const Longs plus = (Longs){0} + INT64_MAX, too_large = (Longs)((Doubles){0} + 0x1p128);
     Longs wide;
     memcpy(&wide, bits, sizeof wide);
     const Ints before = __builtin_convertvector(wide, Ints), exponents = before >> 23 & 255, sign = before >> 31,
                fraction = (before & 0x7fffff) | ((exponents != 0) & 1 << 23), zero = fraction == 0, infinite = exponents == 255;
-    for (int l = 0; l < STRIP; l++)
+    for (int l = 0; l < CORE_SIZE; l++)
         if (infinite[l])
             return false;
     const Summands c = {(fraction ^ sign) - sign, ((larger(exponents, zero * 0 + 1) - 127) & ~zero) | (zero & NO_EXPONENT)};
@@ -274,20 +274,20 @@ static bool add_to_floats(const Factors *a, const Factors *b, int r, int n, int 
 static void add_products(const MatrixOperation *m, const Factors *a, const Factors *b, int r, int n, int from, bool in_halves,
                          uint64_t *bits)
 {
-    const int end = from + m->at_once;
-    Number c[STRIP];
+    const int end = from + m->products_at_once;
+    Number c[CORE_SIZE];
     Summands summands;
     bool finite = a->finite && b->finite;
     if (finite && m->c.type == F32 && m->d.type == F32 && add_to_floats(a, b, r, n, from, end, bits))
         return;
-    for (int l = 0; l < STRIP; l++) {
+    for (int l = 0; l < CORE_SIZE; l++) {
         c[l] = summand_of(bits[l], m->c.type, in_halves);
         summands.significands[l] = c[l].significand;
         summands.exponents[l] = c[l].significand ? c[l].exponent : NO_EXPONENT;
         finite &= c[l].exponent != INFINITE;
     }
     const Doubles sums = fused_sums(a, b, r, n, &summands, from, end);
-    for (int l = 0; l < STRIP; l++) {
+    for (int l = 0; l < CORE_SIZE; l++) {
         const double special = finite ? 0 : special_sum(a, b, r, n + l, c[l], from, end);
         bits[l] = rounded_sum(isfinite(special) ? sums[l] : special, m->d.type, in_halves);
     }
@@ -300,8 +300,8 @@ static void multiply_floats(const MatrixOperation *m, const Tile *a, const Tile 
     unpack(a, &m->a, false, &lines);
     unpack(b, &m->b, true, &columns);
     for (int r = 0; r < m->d.lines; r++)
-        for (int n = 0; n < m->d.positions; n += STRIP)
-            for (int k = 0; k < m->a.positions; k += m->at_once)
+        for (int n = 0; n < m->d.positions; n += CORE_SIZE)
+            for (int k = 0; k < m->a.positions; k += m->products_at_once)
                 add_products(m, &lines, &columns, r, n, k, in_halves, &sums->bits[r][n]);
 }
 
@@ -319,7 +319,7 @@ static uint32_t integer_sum(int64_t sum, bool saturate)
 
 static void multiply_integers(const MatrixOperation *m, const Tile *a, const Tile *b, Tile *sums)
 {
-    int32_t lines[MOST_LINES][MOST_POSITIONS], columns[MOST_POSITIONS][MOST_LINES]; // columns: by k
+    int32_t lines[MAX_LINES][MAX_POSITIONS], columns[MAX_POSITIONS][MAX_LINES]; // columns: by k
     for (int k = 0; k < m->a.positions; k++) {
         for (int r = 0; r < m->d.lines; r++)
             lines[r][k] = small_integer(a->bits[r][k], m->a.type);
@@ -327,11 +327,11 @@ static void multiply_integers(const MatrixOperation *m, const Tile *a, const Til
             columns[k][n] = small_integer(b->bits[n][k], m->b.type);
     }
     for (int r = 0; r < m->d.lines; r++)
-        for (int n = 0; n < m->d.positions; n += STRIP) {
+        for (int n = 0; n < m->d.positions; n += CORE_SIZE) {
             Ints products = {0}; // of 8-bit numbers: the sum fits 32 bits
             for (int k = 0; k < m->a.positions; k++)
                 products += lines[r][k] * ints_at(&columns[k][n]);
-            for (int l = 0; l < STRIP; l++)
+            for (int l = 0; l < CORE_SIZE; l++)
                 sums->bits[r][n + l] = integer_sum((int64_t)(int32_t)sums->bits[r][n + l] + products[l], m->saturate);
         }
 }
@@ -339,17 +339,17 @@ static void multiply_integers(const MatrixOperation *m, const Tile *a, const Til
 // Fused multiply-adds in the order of k, for STRIP adjacent positions. An H200 keeps a sum that is NaN.
 static void multiply_doubles(const MatrixOperation *m, const Tile *a, const Tile *b, Tile *sums)
 {
-    double columns[MOST_POSITIONS][MOST_LINES]; // by k
+    double columns[MAX_POSITIONS][MAX_LINES]; // by k
     for (int n = 0; n < m->d.positions; n++)
         for (int k = 0; k < m->a.positions; k++)
             memcpy(&columns[k][n], &b->bits[n][k], sizeof columns[k][n]);
     for (int r = 0; r < m->d.lines; r++)
-        for (int n = 0; n < m->d.positions; n += STRIP) {
-            double sum[STRIP], x;
+        for (int n = 0; n < m->d.positions; n += CORE_SIZE) {
+            double sum[CORE_SIZE], x;
             memcpy(sum, &sums->bits[r][n], sizeof sum);
             for (int k = 0; k < m->a.positions; k++) {
                 memcpy(&x, &a->bits[r][k], sizeof x);
-                for (int l = 0; l < STRIP; l++) // a signalling NaN becomes quiet
+                for (int l = 0; l < CORE_SIZE; l++) // a signalling NaN becomes quiet
                     sum[l] = sum[l] != sum[l] ? sum[l] + sum[l] : fma(x, columns[k][n + l], sum[l]);
             }
             memcpy(&sums->bits[r][n], sum, sizeof sum);
@@ -360,8 +360,8 @@ void sim_multiply_matrices(Warp *w, const Instr *i, uint32_t mask)
 {
     const MatrixOperation *m = i->matrix;
     Tile a, b, sums;
-    sim_need_all_lanes(w, i, mask);
-    if (m->d.type != S32 && m->d.type != F64 && sim_multiply_whole_numbers(w, m))
+    sim_require_all_lanes(w, i, mask);
+    if (m->d.type != S32 && m->d.type != F64 && sim_multiply_small_integers(w, m))
         return;
     sim_gather_tile(w, &m->a, &a);
     sim_gather_tile(w, &m->b, &b);

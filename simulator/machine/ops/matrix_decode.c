@@ -56,7 +56,7 @@ static bool is_product(bool wmma, Shape s, Type factors, Type sum)
 
 static bool is_flat(Shape s) // 8 rows by 32 columns: computed as the transposed product
 {
-    return s.m < s.n && s.n > STRIP;
+    return s.m < s.n && s.n > CORE_SIZE;
 }
 
 // The fragment of matrix 'a', 'b', or 'c' (also d).
@@ -65,14 +65,14 @@ static Fragment fragment_of(char matrix, bool wmma, Shape s, Type type)
     const bool flat = is_flat(s), factor = matrix != 'c';
     Fragment f = {.type = type, .bytes = (uint8_t)sim_type_bytes(type)};
     f.register_bytes = type == F64 ? 8 : 4;
-    f.run = factor ? f.register_bytes / f.bytes : 2;
+    f.piece_elements = factor ? f.register_bytes / f.bytes : 2;
     f.lines = (uint8_t)(matrix == 'b' || (flat && !factor) ? s.n : s.m);
     f.positions = (uint8_t)(factor ? s.k : flat ? s.m : s.n);
-    f.pieces = f.lines * f.positions / (LANES * f.run);
-    f.tall = matrix != (flat ? 'a' : 'b');
+    f.pieces = f.lines * f.positions / (LANES * f.piece_elements);
+    f.stacked = matrix != (flat ? 'a' : 'b');
     f.registers = (uint8_t)(f.pieces * sim_registers_of_piece(&f));
     if (wmma && factor && type == F16)
-        f.registers = MOST_REGISTERS; // as many as on Volta
+        f.registers = MAX_REGISTERS; // as many as on Volta
     return f;
 }
 
@@ -85,8 +85,8 @@ static bool find_registers(Decoder *d, const Operand *list, Fragment *f, bool wr
         return false;
     for (int k = 0; k < f->registers; k++) {
         const Operand *o = &elements[k];
-        f->place[k] = written ? sim_destination(o, letter) : sim_source(d, o, letter);
-        if (f->place[k] == NOWHERE)
+        f->registers_at[k] = written ? sim_destination(o, letter) : sim_source(d, o, letter);
+        if (f->registers_at[k] == NOWHERE)
             return false;
     }
     return true;
@@ -135,7 +135,7 @@ static bool decode_product(Decoder *d, const Statement *s, const Opcode *o, Inst
     if (s->count != 4 || !are_known(wmma, shape, &types))
         return false;
     m->saturate = sim_has_part(o, "satfinite");
-    m->at_once = (uint8_t)(wmma && types.a == TF32 ? 4 : shape.k); // ptxas translates this one to two HMMA.1684
+    m->products_at_once = (uint8_t)(wmma && types.a == TF32 ? 4 : shape.k); // ptxas translates this one to two HMMA.1684
     m->d = fragment_of('c', wmma, shape, types.d);
     m->a = fragment_of('a', wmma, shape, types.a);
     m->b = fragment_of('b', wmma, shape, types.b);
@@ -171,8 +171,8 @@ static bool decode_wmma_access(Decoder *d, const Statement *s, const Opcode *o, 
         return false;
     const Operand *registers = &s->operands[load ? 0 : 1], *address = &s->operands[load ? 1 : 0];
     m->d = fragment_of(factor ? matrix : 'c', true, shape, o->type);
-    m->along = sim_has_part(o, "row") != (factor ? matrix == 'b' : is_flat(shape));
-    m->by_rows = factor && space == SHARED && (m->d.bytes == 2 || (m->d.bytes == 1 && m->along));
+    m->lines_contiguous = sim_has_part(o, "row") != (factor ? matrix == 'b' : is_flat(shape));
+    m->uses_ldmatrix = factor && space == SHARED && (m->d.bytes == 2 || (m->d.bytes == 1 && m->lines_contiguous));
     m->stride = s->count == 3 ? sim_source(d, &s->operands[2], 'i') : NOWHERE;
     return (s->count == 2 || m->stride != NOWHERE) && find_registers(d, registers, &m->d, load) &&
            sim_decode_address(d, address, space, &m->address);

@@ -13,7 +13,7 @@ typedef struct Placement { // of a matrix in memory
 typedef struct Piece { // one access: some adjacent elements of each lane, from `from` on
     uint32_t mask;
     int elements;
-    Corner from[LANES];
+    Origin from[LANES];
 } Piece;
 
 static Space space_at(uint64_t *generic)
@@ -33,7 +33,7 @@ static Placement placement_of(Warp *w, const Instr *i)
     for (int l = 1; l < LANES; l++)
         if (sim_operand_address(w, &m->address, l) != p.address || (strides && strides[l] != strides[0]))
             sim_fault(w, i, l, cudaErrorIllegalInstruction, "the lanes address different matrices");
-    p.stride = strides ? strides[0] : m->along ? f->positions : f->lines;
+    p.stride = strides ? strides[0] : m->lines_contiguous ? f->positions : f->lines;
     if (p.stride * f->bytes % STRIDE_BYTES)
         sim_fault(w, i, 0, cudaErrorMisalignedAddress,
                   "a matrix with a stride of %llu bytes, which is not a multiple of %d",
@@ -45,16 +45,16 @@ static Placement placement_of(Warp *w, const Instr *i)
 
 static uint32_t lanes_of_rows(int blocks) // that address the rows of so many 8x8 matrices
 {
-    return ALL_LANES >> (LANES - STRIP * blocks);
+    return ALL_LANES >> (LANES - CORE_SIZE * blocks);
 }
 
 // Translates, checks and counts one of an instruction's accesses. by_rows (ldmatrix, stmatrix): counts bank conflicts only,
 // as Nsight Compute does not count them as shared loads or stores.
-static void access_lanes(Warp *w, const Instr *i, Access *access, bool by_rows)
+static void access_lanes(Warp *w, const Instr *i, Access *access, bool uses_ldmatrix)
 {
     access->alignment = access->bytes;
     sim_access(w, i, access);
-    (by_rows ? sim_count_conflicts : sim_count_access)(w, access);
+    (uses_ldmatrix ? sim_count_conflicts : sim_count_access)(w, access);
 }
 
 // Translates and counts the access of a piece.
@@ -65,10 +65,10 @@ static Access find_piece(Warp *w, const Instr *i, const Placement *p, const Piec
     access.bytes = (size_t)(piece->elements * m->d.bytes);
     for (int l = 0; l < LANES; l++) {
         const uint64_t line = (uint64_t)piece->from[l].line, position = (uint64_t)piece->from[l].position;
-        const uint64_t element = m->along ? line * p->stride + position : position * p->stride + line;
+        const uint64_t element = m->lines_contiguous ? line * p->stride + position : position * p->stride + line;
         access.address[l] = p->address + element * m->d.bytes;
     }
-    access_lanes(w, i, &access, m->by_rows);
+    access_lanes(w, i, &access, m->uses_ldmatrix);
     return access;
 }
 
@@ -76,11 +76,11 @@ static void move_piece(Warp *w, const Instr *i, const Placement *p, const Piece 
                        AccessKind kind)
 {
     const MatrixOperation *m = i->matrix;
-    const int bytes = m->d.bytes, lines = m->along ? 0 : 1, positions = 1 - lines; // index steps between adjacent elements
+    const int bytes = m->d.bytes, lines = m->lines_contiguous ? 0 : 1, positions = 1 - lines; // index steps between adjacent elements
     const Access access = find_piece(w, i, p, piece, kind);
     for (uint32_t rest = piece->mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
-        const Corner from = piece->from[l];
+        const Origin from = piece->from[l];
         for (int k = 0; k < piece->elements; k++) {
             uint64_t *bits = &tile->bits[from.line + k * lines][from.position + k * positions];
             if (kind == ACCESS_READ)
@@ -96,7 +96,7 @@ static void load_rows_of_halves(Warp *w, const Fragment *f, int first, const Pie
 {
     for (uint32_t rest = row->mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
-        memcpy(w->lanes + f->place[first + l / STRIP] + l % STRIP * ROW_BYTES, access->pointer[l], ROW_BYTES);
+        memcpy(w->lanes + f->registers_at[first + l / CORE_SIZE] + l % CORE_SIZE * ROW_BYTES, access->pointer[l], ROW_BYTES);
     }
 }
 
@@ -105,22 +105,22 @@ static void repeat_registers(Warp *w, const Fragment *f)
 {
     const int once = f->pieces * sim_registers_of_piece(f);
     for (int number = once; number < f->registers; number++)
-        memcpy(w->lanes + f->place[number], w->lanes + f->place[number % once], LANES * f->register_bytes);
+        memcpy(w->lanes + f->registers_at[number], w->lanes + f->registers_at[number % once], LANES * f->register_bytes);
 }
 
 // As ldmatrix: rows of 16 bytes, up to four 8x8 matrices at a time, each row addressed by one lane.
 static void load_by_rows(Warp *w, const Instr *i, const Placement *p)
 {
     const MatrixOperation *m = i->matrix;
-    const int together = m->d.bytes == 2 ? 4 : 2;
-    const bool as_it_is = m->along && m->d.bytes == 2;
+    const int at_once = m->d.bytes == 2 ? 4 : 2;
+    const bool as_it_is = m->lines_contiguous && m->d.bytes == 2;
     Tile tile;
-    for (int first = 0; first < m->d.pieces; first += together) {
-        const int left = m->d.pieces - first, blocks = left < together ? left : together;
+    for (int first = 0; first < m->d.pieces; first += at_once) {
+        const int left = m->d.pieces - first, blocks = left < at_once ? left : at_once;
         Piece row = {.mask = lanes_of_rows(blocks), .elements = ROW_BYTES / m->d.bytes};
         for (int l = 0; l < LANES; l++) {
-            row.from[l] = sim_corner_of(&m->d, first + l / STRIP % blocks);
-            *(m->along ? &row.from[l].line : &row.from[l].position) += l % STRIP;
+            row.from[l] = sim_origin_of(&m->d, first + l / CORE_SIZE % blocks);
+            *(m->lines_contiguous ? &row.from[l].line : &row.from[l].position) += l % CORE_SIZE;
         }
         if (as_it_is) {
             const Access access = find_piece(w, i, p, &row, ACCESS_READ);
@@ -140,7 +140,7 @@ static void move_whole_piece(Warp *w, const Fragment *f, int number, const Acces
 {
     const int each = sim_registers_of_piece(f), bytes = f->register_bytes;
     for (int k = 0; k < each; k++) {
-        uint8_t *registers = w->lanes + f->place[number * each + k];
+        uint8_t *registers = w->lanes + f->registers_at[number * each + k];
         for (int l = 0; l < LANES; l++) {
             uint8_t *memory = access->pointer[l] + k * bytes, *held = registers + l * bytes;
             if (access->kind == ACCESS_READ)
@@ -156,18 +156,18 @@ static void move_whole_piece(Warp *w, const Fragment *f, int number, const Acces
 static void move_by_pieces(Warp *w, const Instr *i, const Placement *p, Tile *tile, AccessKind kind)
 {
     const MatrixOperation *m = i->matrix;
-    const bool transposed = !m->along && m->d.bytes == 2;
-    const int steps = m->along || transposed ? 1 : m->d.run;
+    const bool transposed = !m->lines_contiguous && m->d.bytes == 2;
+    const int steps = m->lines_contiguous || transposed ? 1 : m->d.piece_elements;
     for (int number = 0; number < m->d.pieces; number++)
         for (int k = 0; k < steps; k++) {
-            Piece piece = {.mask = ALL_LANES, .elements = m->d.run / steps};
-            const Corner corner = sim_corner_of(&m->d, number);
+            Piece piece = {.mask = ALL_LANES, .elements = m->d.piece_elements / steps};
+            const Origin origin = sim_origin_of(&m->d, number);
             for (int l = 0; l < LANES; l++) {
-                const int across = l % 4 * m->d.run, line = transposed ? across : l / 4;
+                const int across = l % 4 * m->d.piece_elements, line = transposed ? across : l / 4;
                 const int position = transposed ? l / 4 : across;
-                piece.from[l] = (Corner){corner.line + line, corner.position + position + k};
+                piece.from[l] = (Origin){origin.line + line, origin.position + position + k};
             }
-            if (m->along) {
+            if (m->lines_contiguous) {
                 const Access access = find_piece(w, i, p, &piece, kind);
                 move_whole_piece(w, &m->d, number, &access);
             } else {
@@ -181,12 +181,12 @@ static void load_wmma(Warp *w, const Instr *i)
     const MatrixOperation *m = i->matrix;
     const Placement p = placement_of(w, i);
     Tile tile;
-    if (m->by_rows) {
+    if (m->uses_ldmatrix) {
         load_by_rows(w, i, &p);
         return;
     }
     move_by_pieces(w, i, &p, &tile, ACCESS_READ);
-    if (m->along)
+    if (m->lines_contiguous)
         repeat_registers(w, &m->d);
     else
         sim_scatter_tile(w, &m->d, &tile);
@@ -197,14 +197,14 @@ static void store_wmma(Warp *w, const Instr *i)
     const MatrixOperation *m = i->matrix;
     const Placement p = placement_of(w, i);
     Tile tile;
-    if (!m->along)
+    if (!m->lines_contiguous)
         sim_gather_tile(w, &m->d, &tile);
     move_by_pieces(w, i, &p, &tile, ACCESS_WRITE);
 }
 
 // ---- ldmatrix, stmatrix, movmatrix: 8x8 matrices of 16-bit numbers
 
-typedef uint16_t Rows[LANES][STRIP]; // of up to four matrices
+typedef uint16_t Rows[LANES][CORE_SIZE]; // of up to four matrices
 
 // Row `row` of matrix k, which lane 8 k + row addresses.
 static Access access_rows(Warp *w, const Instr *i, AccessKind kind)
@@ -225,9 +225,9 @@ static void move_rows(Warp *w, const Fragment *f, bool transposed, Rows rows, bo
 {
     for (int k = 0; k < f->registers; k++)
         for (int l = 0; l < LANES; l++) {
-            uint16_t *held = (uint16_t *)(w->lanes + f->place[k]) + 2 * l;
+            uint16_t *held = (uint16_t *)(w->lanes + f->registers_at[k]) + 2 * l;
             for (int half = 0; half < 2; half++) {
-                const int across = l % 4 * 2 + half, row = STRIP * k + (transposed ? across : l / 4);
+                const int across = l % 4 * 2 + half, row = CORE_SIZE * k + (transposed ? across : l / 4);
                 uint16_t *number = &rows[row][transposed ? l / 4 : across];
                 *(to_registers ? &held[half] : number) = *(to_registers ? number : &held[half]);
             }
@@ -238,8 +238,8 @@ static void load_rows(Warp *w, const Instr *i)
 {
     Rows rows;
     const Access access = access_rows(w, i, ACCESS_READ);
-    for (int l = 0; l < STRIP * i->matrix->d.registers; l++)
-        for (int k = 0; k < STRIP; k++)
+    for (int l = 0; l < CORE_SIZE * i->matrix->d.registers; l++)
+        for (int k = 0; k < CORE_SIZE; k++)
             rows[l][k] = (uint16_t)sim_read_bytes(access.pointer[l] + 2 * k, 2);
     move_rows(w, &i->matrix->d, i->matrix->transposed, rows, true);
 }
@@ -249,27 +249,27 @@ static void store_rows(Warp *w, const Instr *i)
     Rows rows;
     const Access access = access_rows(w, i, ACCESS_WRITE);
     move_rows(w, &i->matrix->d, i->matrix->transposed, rows, false);
-    for (int l = 0; l < STRIP * i->matrix->d.registers; l++)
-        for (int k = 0; k < STRIP; k++)
+    for (int l = 0; l < CORE_SIZE * i->matrix->d.registers; l++)
+        for (int k = 0; k < CORE_SIZE; k++)
             sim_write_bytes(access.pointer[l] + 2 * k, rows[l][k], 2);
 }
 
 void sim_transpose_matrix(Warp *w, const Instr *i, uint32_t mask)
 {
     Rows rows;
-    sim_need_all_lanes(w, i, mask);
+    sim_require_all_lanes(w, i, mask);
     move_rows(w, &i->matrix->a, false, rows, false);
     move_rows(w, &i->matrix->d, true, rows, true);
 }
 
 void sim_load_matrix(Warp *w, const Instr *i, uint32_t mask)
 {
-    sim_need_all_lanes(w, i, mask);
+    sim_require_all_lanes(w, i, mask);
     (i->matrix->d.lines ? load_wmma : load_rows)(w, i);
 }
 
 void sim_store_matrix(Warp *w, const Instr *i, uint32_t mask)
 {
-    sim_need_all_lanes(w, i, mask);
+    sim_require_all_lanes(w, i, mask);
     (i->matrix->d.lines ? store_wmma : store_rows)(w, i);
 }

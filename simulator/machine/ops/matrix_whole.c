@@ -4,15 +4,15 @@
 
 #include <string.h>
 
-typedef float Floats __attribute__((vector_size(4 * STRIP)));
-typedef uint32_t Words __attribute__((vector_size(4 * STRIP)));
-typedef int32_t Ints __attribute__((vector_size(4 * STRIP)));
-typedef uint16_t Halves __attribute__((vector_size(2 * STRIP)));
-typedef double Doubles __attribute__((vector_size(8 * STRIP)));
-typedef int64_t Longs __attribute__((vector_size(8 * STRIP)));
+typedef float Floats __attribute__((vector_size(4 * CORE_SIZE)));
+typedef uint32_t Words __attribute__((vector_size(4 * CORE_SIZE)));
+typedef int32_t Ints __attribute__((vector_size(4 * CORE_SIZE)));
+typedef uint16_t Halves __attribute__((vector_size(2 * CORE_SIZE)));
+typedef double Doubles __attribute__((vector_size(8 * CORE_SIZE)));
+typedef int64_t Longs __attribute__((vector_size(8 * CORE_SIZE)));
 
 typedef struct Matrix { // lines, in vectors of STRIP numbers
-    Floats rows[MOST_LINES][MOST_POSITIONS / STRIP];
+    Floats rows[MAX_LINES][MAX_POSITIONS / CORE_SIZE];
 } Matrix;
 
 // ---- Registers to and from vectors: four lanes hold STRIP adjacent numbers of a line
@@ -23,9 +23,9 @@ static inline Floats floats_of_halves(const uint16_t *from)
     Halves halves;
     memcpy(&halves, from, sizeof halves);
     const Words bits = __builtin_convertvector(halves, Words), sign = (bits & 0x8000) << 16, size = bits & 0x7fff,
-                strange = (Words)(size < 0x400) | (Words)(size >= 0x7c00), zero = (Words)(size == 0),
-                usual = (size << 13) + (112u << 23);
-    return (Floats)(sign | (usual & ~strange) | (strange & ~zero & 0x7fc00000));
+                not_normal = (Words)(size < 0x400) | (Words)(size >= 0x7c00), zero = (Words)(size == 0),
+                normal = (size << 13) + (112u << 23);
+    return (Floats)(sign | (normal & ~not_normal) | (not_normal & ~zero & 0x7fc00000));
 }
 
 static inline void halves_of_floats(Floats floats, uint16_t *to) // of integers that half precision represents exactly
@@ -35,7 +35,7 @@ static inline void halves_of_floats(Floats floats, uint16_t *to) // of integers 
     memcpy(to, &halves, sizeof halves);
 }
 
-static inline Floats floats_of_short_floats(const uint16_t *from)
+static inline Floats floats_of_bf16(const uint16_t *from)
 {
     Halves halves;
     memcpy(&halves, from, sizeof halves);
@@ -49,7 +49,7 @@ static inline Floats floats_of_pairs(const float *first, const float *second)
 
 static inline void pairs_of_floats(Floats floats, float *first, float *second)
 {
-    for (int k = 0; k < STRIP / 2; k++) {
+    for (int k = 0; k < CORE_SIZE / 2; k++) {
         first[k] = floats[2 * k];
         second[k] = floats[2 * k + 1];
     }
@@ -57,34 +57,34 @@ static inline void pairs_of_floats(Floats floats, float *first, float *second)
 
 static inline float *registers_of(const Warp *w, const Fragment *f, int piece, int number)
 {
-    return (float *)(w->lanes + f->place[piece * sim_registers_of_piece(f) + number]);
+    return (float *)(w->lanes + f->registers_at[piece * sim_registers_of_piece(f) + number]);
 }
 
 // Unpacks the 8x8 tile of a piece; its lines are contiguous in the registers.
-static void take_block(const Warp *w, const Fragment *f, int piece, Matrix *to)
+static void unpack_core(const Warp *w, const Fragment *f, int piece, Matrix *to)
 {
-    const Corner at = sim_corner_of(f, piece);
+    const Origin at = sim_origin_of(f, piece);
     const float *first = registers_of(w, f, piece, 0), *second = registers_of(w, f, piece, sim_registers_of_piece(f) - 1);
-    for (int line = 0; line < STRIP; line++, first += 4, second += 4) {
-        Floats *row = &to->rows[at.line + line][at.position / STRIP];
+    for (int line = 0; line < CORE_SIZE; line++, first += 4, second += 4) {
+        Floats *row = &to->rows[at.line + line][at.position / CORE_SIZE];
         if (f->type == F16)
             *row = floats_of_halves((const uint16_t *)first);
         else if (f->type == BF16)
-            *row = floats_of_short_floats((const uint16_t *)first);
+            *row = floats_of_bf16((const uint16_t *)first);
         else if (f->type == F32)
             *row = floats_of_pairs(first, second);
         else // TF32: half a row
-            for (int k = 0; k < STRIP / 2; k++)
-                ((uint32_t *)row)[at.position % STRIP + k] = ((const uint32_t *)first)[k] & ~0x1fffu;
+            for (int k = 0; k < CORE_SIZE / 2; k++)
+                ((uint32_t *)row)[at.position % CORE_SIZE + k] = ((const uint32_t *)first)[k] & ~0x1fffu;
     }
 }
 
-static void put_block(Warp *w, const Fragment *f, int piece, const Matrix *from)
+static void pack_core(Warp *w, const Fragment *f, int piece, const Matrix *from)
 {
-    const Corner at = sim_corner_of(f, piece);
+    const Origin at = sim_origin_of(f, piece);
     float *first = registers_of(w, f, piece, 0), *second = registers_of(w, f, piece, sim_registers_of_piece(f) - 1);
-    for (int line = 0; line < STRIP; line++, first += 4, second += 4) {
-        const Floats row = from->rows[at.line + line][at.position / STRIP];
+    for (int line = 0; line < CORE_SIZE; line++, first += 4, second += 4) {
+        const Floats row = from->rows[at.line + line][at.position / CORE_SIZE];
         if (f->type == F16)
             halves_of_floats(row, (uint16_t *)first);
         else
@@ -95,20 +95,20 @@ static void put_block(Warp *w, const Fragment *f, int piece, const Matrix *from)
 // ---- Integers
 
 // The largest magnitude in the matrix; infinity if an element is no small integer.
-static float largest(const Fragment *f, const Matrix *of)
+static float largest_integer(const Fragment *f, const Matrix *of)
 {
     enum { COUNTED = 24 }; // a float represents integers up to 2^24
-    Ints most = {0}, broken = {0};
+    Ints most = {0}, not_small_integer = {0};
     for (int line = 0; line < f->lines; line++)
-        for (int n = 0; n < (f->positions + STRIP - 1) / STRIP; n++) {
+        for (int n = 0; n < (f->positions + CORE_SIZE - 1) / CORE_SIZE; n++) {
             const Ints size = (Ints)of->rows[line][n] & 0x7fffffff, small = size < (127 + COUNTED) << 23, larger = size > most;
             const Floats kept = (Floats)(size & small);
-            broken |= ~small | (kept != __builtin_convertvector(__builtin_convertvector(kept, Ints), Floats));
+            not_small_integer |= ~small | (kept != __builtin_convertvector(__builtin_convertvector(kept, Ints), Floats));
             most = (size & larger) | (most & ~larger);
         }
     float all = 0;
-    for (int l = 0; l < STRIP; l++) {
-        const float one = broken[l] ? __builtin_inff() : ((Floats)most)[l];
+    for (int l = 0; l < CORE_SIZE; l++) {
+        const float one = not_small_integer[l] ? __builtin_inff() : ((Floats)most)[l];
         all = one > all ? one : all;
     }
     return all;
@@ -116,14 +116,14 @@ static float largest(const Fragment *f, const Matrix *of)
 
 static float gather(const Warp *w, const Fragment *f, Matrix *to)
 {
-    if (f->positions % STRIP) // half a row
+    if (f->positions % CORE_SIZE) // half a row
         memset(to, 0, sizeof *to);
     for (int piece = 0; piece < f->pieces; piece++)
-        take_block(w, f, piece, to);
-    return largest(f, to);
+        unpack_core(w, f, piece, to);
+    return largest_integer(f, to);
 }
 
-static void turn(const Fragment *f, const Matrix *from, Matrix *to)
+static void transpose(const Fragment *f, const Matrix *from, Matrix *to)
 {
     for (int line = 0; line < f->lines; line++)
         for (int k = 0; k < f->positions; k++)
@@ -131,10 +131,10 @@ static void turn(const Fragment *f, const Matrix *from, Matrix *to)
 }
 
 // All terms are integers: any order is exact, as no sum has more digits than a float.
-static void add_to_whole(const MatrixOperation *m, const Matrix *a, const Matrix *columns, Matrix *sums)
+static void add_integers(const MatrixOperation *m, const Matrix *a, const Matrix *columns, Matrix *sums)
 {
     for (int r = 0; r < m->d.lines; r++)
-        for (int n = 0; n < m->d.positions / STRIP; n++) {
+        for (int n = 0; n < m->d.positions / CORE_SIZE; n++) {
             Floats sum = sums->rows[r][n];
             for (int k = 0; k < m->a.positions; k++)
                 sum += ((const float *)a->rows[r])[k] * columns->rows[k][n];
@@ -163,13 +163,13 @@ static inline Doubles power_of_two(Ints exponents)
     return (Doubles)(__builtin_convertvector(exponents + 1023, Longs) << 52);
 }
 
-static inline Doubles cut_to_whole(Doubles value) // of magnitudes below 2^31
+static inline Doubles truncate_to_integers(Doubles value) // of magnitudes below 2^31
 {
     return __builtin_convertvector(__builtin_convertvector(value, Longs), Doubles);
 }
 
 // Rounds to floats towards zero.
-static inline Floats cut_to_floats(Doubles value)
+static inline Floats truncate_to_floats(Doubles value)
 {
     const Longs plus = (Longs){0} + INT64_MAX;
     const Floats nearest = __builtin_convertvector(value, Floats);
@@ -178,7 +178,7 @@ static inline Floats cut_to_floats(Doubles value)
 }
 
 // Adds the products k to end of line r to a vector of sums. Only the previous sum may lose digits: fused_sums.
-static inline Floats add_some(const Matrix *a, const Matrix *columns, const Ints (*exponents)[MOST_POSITIONS / STRIP], int r, int n, int k,
+static inline Floats add_products(const Matrix *a, const Matrix *columns, const Ints (*exponents)[MAX_POSITIONS / CORE_SIZE], int r, int n, int k,
                               int end, Floats sums)
 {
     Floats products = {0};
@@ -190,38 +190,38 @@ static inline Floats add_some(const Matrix *a, const Matrix *columns, const Ints
         most = larger(exponent + exponents[k][n], most);
     }
     most = larger(most, most * 0 - 126);
-    const Doubles kept = cut_to_whole(__builtin_convertvector(sums, Doubles) * power_of_two(KEPT - most)) * power_of_two(most - KEPT);
-    return cut_to_floats(kept + __builtin_convertvector(products, Doubles));
+    const Doubles kept = truncate_to_integers(__builtin_convertvector(sums, Doubles) * power_of_two(KEPT - most)) * power_of_two(most - KEPT);
+    return truncate_to_floats(kept + __builtin_convertvector(products, Doubles));
 }
 
-static void add_to_others(const MatrixOperation *m, const Matrix *a, const Matrix *columns, Matrix *sums)
+static void add_to_floats(const MatrixOperation *m, const Matrix *a, const Matrix *columns, Matrix *sums)
 {
-    Ints exponents[MOST_POSITIONS][MOST_POSITIONS / STRIP];
+    Ints exponents[MAX_POSITIONS][MAX_POSITIONS / CORE_SIZE];
     for (int k = 0; k < m->a.positions; k++)
-        for (int n = 0; n < m->d.positions / STRIP; n++)
+        for (int n = 0; n < m->d.positions / CORE_SIZE; n++)
             exponents[k][n] = exponents_of(columns->rows[k][n]);
     for (int r = 0; r < m->d.lines; r++)
-        for (int n = 0; n < m->d.positions / STRIP; n++)
-            for (int k = 0; k < m->a.positions; k += m->at_once)
-                sums->rows[r][n] = add_some(a, columns, exponents, r, n, k, k + m->at_once, sums->rows[r][n]);
+        for (int n = 0; n < m->d.positions / CORE_SIZE; n++)
+            for (int k = 0; k < m->a.positions; k += m->products_at_once)
+                sums->rows[r][n] = add_products(a, columns, exponents, r, n, k, k + m->products_at_once, sums->rows[r][n]);
 }
 
 // The largest magnitude; infinity if an element is NaN.
-static float greatest(const Fragment *f, const Matrix *of)
+static float largest_magnitude(const Fragment *f, const Matrix *of)
 {
     Ints most = {0};
     float all = 0;
     for (int line = 0; line < f->lines; line++)
-        for (int n = 0; n < f->positions / STRIP; n++)
+        for (int n = 0; n < f->positions / CORE_SIZE; n++)
             most = larger((Ints)of->rows[line][n] & 0x7fffffff, most);
-    for (int l = 0; l < STRIP; l++)
+    for (int l = 0; l < CORE_SIZE; l++)
         all = most[l] > 0x7f800000 ? __builtin_inff() : ((Floats)most)[l] > all ? ((Floats)most)[l] : all;
     return all;
 }
 
 // ---- The operation, where it is one of whole numbers
 
-bool sim_multiply_whole_numbers(Warp *w, const MatrixOperation *m)
+bool sim_multiply_small_integers(Warp *w, const MatrixOperation *m)
 {
     Matrix a, b, columns, sums;
     const float most_a = gather(w, &m->a, &a), most_b = gather(w, &m->b, &b), products = (float)m->a.positions * most_a * most_b;
@@ -229,11 +229,11 @@ bool sim_multiply_whole_numbers(Warp *w, const MatrixOperation *m)
         return false;
     const float most_c = gather(w, &m->c, &sums), exact = m->d.type == F16 ? 0x1p11f : 0x1p24f;
     const bool whole = most_c + products <= exact;
-    if (!whole && (m->c.type != F32 || m->d.type != F32 || greatest(&m->c, &sums) >= 0x1p24f))
+    if (!whole && (m->c.type != F32 || m->d.type != F32 || largest_magnitude(&m->c, &sums) >= 0x1p24f))
         return false;
-    turn(&m->b, &b, &columns);
-    (whole ? add_to_whole : add_to_others)(m, &a, &columns, &sums);
+    transpose(&m->b, &b, &columns);
+    (whole ? add_integers : add_to_floats)(m, &a, &columns, &sums);
     for (int piece = 0; piece < m->d.pieces; piece++)
-        put_block(w, &m->d, piece, &sums);
+        pack_core(w, &m->d, piece, &sums);
     return true;
 }

@@ -102,10 +102,10 @@ static void move_row(uint8_t *lanes, const Instr *i, uint8_t *memory, bool load)
 
 // Loads of some lanes from a segment; `memory` is the first lane's.
 #define LOAD_PIECE(name, T)                                                                                   \
-    __attribute__((no_sanitize("thread"))) static void name(T *lanes, const T *memory, uint32_t some, bool alike) \
+    __attribute__((no_sanitize("thread"))) static void name(T *lanes, const T *memory, uint32_t some, bool same_address) \
     {                                                                                                         \
         const T value = *memory, *lane_0 = memory - __builtin_ctz(some);                                      \
-        if (alike) {                                                                                          \
+        if (same_address) {                                                                                          \
             _Pragma("GCC ivdep") for (int l = 0; l < LANES; l++) lanes[l] = some >> l & 1 ? value : lanes[l]; \
         } else {                                                                                              \
             _Pragma("GCC ivdep") for (int l = 0; l < LANES; l++) if (some >> l & 1) lanes[l] = lane_0[l];     \
@@ -118,18 +118,18 @@ LOAD_PIECE(load_piece_8, uint64_t)
 static bool load_pieces(uint8_t *lanes, const Instr *i, const Access *access)
 {
     enum { FEW = 4 };
-    const uint32_t alike = access->alike, beside = access->beside;
-    const uint32_t following = (alike & ~(beside << 1)) | (beside & ~(alike << 1)); // as for the previous lane
-    if (access->mask != ALL_LANES || i->count != 1 || __builtin_popcount(~following) > FEW)
+    const uint32_t same_address = access->same_address, adjacent = access->adjacent;
+    const uint32_t continuing = (same_address & ~(adjacent << 1)) | (adjacent & ~(same_address << 1)); // as for the previous lane
+    if (access->mask != ALL_LANES || i->count != 1 || __builtin_popcount(~continuing) > FEW)
         return false;
-    for (uint32_t begins = ~following; begins; begins &= begins - 1) {
-        const int first = __builtin_ctz(begins), last = sim_end_of_piece(following, first);
+    for (uint32_t starts = ~continuing; starts; starts &= starts - 1) {
+        const int first = __builtin_ctz(starts), last = sim_segment_end(continuing, first);
         const uint32_t some = sim_lanes_from(first, last + 1 - first);
-        const bool together = (alike & some & (some - 1)) != 0;
+        const bool same = (same_address & some & (some - 1)) != 0;
         if (i->bytes == 4)
-            load_piece_4((uint32_t *)lanes, (const uint32_t *)access->pointer[first], some, together);
+            load_piece_4((uint32_t *)lanes, (const uint32_t *)access->pointer[first], some, same);
         else
-            load_piece_8((uint64_t *)lanes, (const uint64_t *)access->pointer[first], some, together);
+            load_piece_8((uint64_t *)lanes, (const uint64_t *)access->pointer[first], some, same);
     }
     return true;
 }
@@ -166,38 +166,38 @@ static void move_element(Warp *w, const Instr *i, const Access *access, int k)
 // ---- Fast path: FastPath
 
 // Prepares the fast path for the warp's last allocation, which the lanes have just accessed.
-static void expect(const Warp *w, const Instr *i, AddressPattern *layout)
+static void prepare_fast_path(const Warp *w, const Instr *i, AddressPattern *pattern)
 {
     const Launch *launch = w->block->launch;
-    Allocation *a = w->near;
-    FastPath *fast_path = &layout->fast_path;
-    if (fast_path->of == a)
+    Allocation *a = w->last_allocation;
+    FastPath *fast_path = &pattern->fast_path;
+    if (fast_path->allocation == a)
         return;
-    *fast_path = (FastPath){.of = a, .first = 1};
+    *fast_path = (FastPath){.allocation = a, .first = 1};
     const bool in_turn = launch->order == ORDERED_EFFECTS && !sim_only_reads(launch, a);
-    if (in_turn || launch->watched || a->granules || layout->below + layout->above + i->bytes > a->bytes ||
-        (i->kind == STORE && layout->pattern != CONSECUTIVE) ||
-        (launch->clocks && !sim_observer.expect(w, i, a, fast_path)))
+    if (in_turn || launch->checks_family || a->granules || pattern->below + pattern->above + i->bytes > a->bytes ||
+        (i->kind == STORE && pattern->pattern != CONSECUTIVE) ||
+        (launch->clocks && !sim_observer.prepare_fast_path(w, i, a, fast_path)))
         return;
-    fast_path->first = a->address + layout->below;
-    fast_path->last = a->address + a->bytes - i->bytes - layout->above;
+    fast_path->first = a->address + pattern->below;
+    fast_path->last = a->address + a->bytes - i->bytes - pattern->above;
 }
 
 // The cached pattern if it matches and the fast path applies; *first becomes the first lane's offset in the allocation.
-static inline AddressPattern *usual_layout(const Warp *w, const Instr *i, uint64_t *first)
+static inline AddressPattern *fast_pattern(const Warp *w, const Instr *i, uint64_t *first)
 {
     const uint64_t *base = (const uint64_t *)(w->lanes + i->at.base);
-    AddressPattern *layout = sim_pattern_slot(w->block, i);
-    const FastPath *fast_path = &layout->fast_path;
+    AddressPattern *pattern = sim_pattern_slot(w->block, i);
+    const FastPath *fast_path = &pattern->fast_path;
     const uint64_t address = base[0] + (uint64_t)i->at.offset;
-    if (layout->of != i || !fast_path->of || address < fast_path->first || address > fast_path->last ||
-        (address | layout->bits) & (i->bytes - 1) || w->undefined || !sim_matches_pattern(layout, base))
+    if (pattern->instr != i || !fast_path->allocation || address < fast_path->first || address > fast_path->last ||
+        (address | pattern->distance_bits) & (i->bytes - 1) || w->undefined || !sim_matches_pattern(pattern, base))
         return NULL;
-    *first = address - fast_path->of->address;
-    return layout;
+    *first = address - fast_path->allocation->address;
+    return pattern;
 }
 
-static inline bool is_settled_line(const FastPath *fast_path, uint64_t line)
+static inline bool is_line_fully_written(const FastPath *fast_path, uint64_t line)
 {
     if (fast_path->users && atomic_load_explicit(&fast_path->users[line], memory_order_relaxed) != fast_path->user)
         return false;
@@ -206,54 +206,54 @@ static inline bool is_settled_line(const FastPath *fast_path, uint64_t line)
 }
 
 // True if all lines of the access are fully written.
-static bool all_settled(const AddressPattern *layout, uint64_t first)
+static bool are_lines_fully_written(const AddressPattern *pattern, uint64_t first)
 {
-    for (uint32_t rest = layout->begins; rest; rest &= rest - 1) {
-        const int begin = __builtin_ctz(rest), end = sim_end_of_piece(layout->following, begin);
-        const uint64_t last = (first + layout->apart[end] + layout->bytes - 1) / LINE_BYTES;
-        for (uint64_t line = (first + layout->apart[begin]) / LINE_BYTES; line <= last; line++)
-            if (!is_settled_line(&layout->fast_path, line))
+    for (uint32_t rest = pattern->starts; rest; rest &= rest - 1) {
+        const int begin = __builtin_ctz(rest), end = sim_segment_end(pattern->continuing, begin);
+        const uint64_t last = (first + pattern->distance[end] + pattern->bytes - 1) / LINE_BYTES;
+        for (uint64_t line = (first + pattern->distance[begin]) / LINE_BYTES; line <= last; line++)
+            if (!is_line_fully_written(&pattern->fast_path, line))
                 return false;
     }
     return true;
 }
 
 // The same, with a shortcut: if all lanes read whole matrix rows, another instruction's result for the same lines is reused.
-static inline bool is_settled(Block *b, AddressPattern *layout, uint64_t first)
+static inline bool is_fully_written(Block *b, AddressPattern *pattern, uint64_t first)
 {
-    FastPath *fast_path = &layout->fast_path;
-    const AddressPattern *last = b->fully_written;
+    FastPath *fast_path = &pattern->fast_path;
+    const AddressPattern *last = b->last_fully_written;
     if (!fast_path->fully_written && !fast_path->users)
         return true;
-    if (fast_path->run != 0 || layout->bits % LINE_BYTES != 0)
-        return all_settled(layout, first);
-    const bool found = last && last->fast_path.of == fast_path->of && last->fast_path.found == first / LINE_BYTES + 1 &&
-                       (last == layout || memcmp(last->apart, layout->apart, sizeof last->apart) == 0);
-    if (!found && !all_settled(layout, first))
+    if (fast_path->run != 0 || pattern->distance_bits % LINE_BYTES != 0)
+        return are_lines_fully_written(pattern, first);
+    const bool found = last && last->fast_path.allocation == fast_path->allocation && last->fast_path.first_line == first / LINE_BYTES + 1 &&
+                       (last == pattern || memcmp(last->distance, pattern->distance, sizeof last->distance) == 0);
+    if (!found && !are_lines_fully_written(pattern, first))
         return false;
-    fast_path->found = first / LINE_BYTES + 1;
-    b->fully_written = layout;
+    fast_path->first_line = first / LINE_BYTES + 1;
+    b->last_fully_written = pattern;
     return true;
 }
 
 // Loads quarters of a warp by vectors. Each quarter is written with one store, so that later vector loads are forwarded from
 // it.
 #define LOAD_QUARTERS(name, T)                                                                                         \
-    typedef T name##_row __attribute__((vector_size(IN_QUARTER * sizeof(T)), aligned(sizeof(T)), may_alias));          \
-    __attribute__((no_sanitize("thread"))) static void name(uint8_t *lanes, const uint8_t *first, const AddressPattern *layout) \
+    typedef T name##_row __attribute__((vector_size(QUARTER_LANES * sizeof(T)), aligned(sizeof(T)), may_alias));          \
+    __attribute__((no_sanitize("thread"))) static void name(uint8_t *lanes, const uint8_t *first, const AddressPattern *pattern) \
     {                                                                                                                  \
         name##_row *to = (name##_row *)lanes;                                                                          \
         for (int q = 0; q < QUARTERS; q++, to++) {                                                                     \
-            const uint64_t *apart = layout->apart + q * IN_QUARTER;                                                    \
-            const uint8_t *from = first + apart[0];                                                                    \
+            const uint64_t *distance = pattern->distance + q * QUARTER_LANES;                                                    \
+            const uint8_t *from = first + distance[0];                                                                    \
             name##_row row;                                                                                            \
-            if (layout->quarters[q] == CONSECUTIVE)                                                                    \
+            if (pattern->quarters[q] == CONSECUTIVE)                                                                    \
                 row = *(const name##_row *)from;                                                                       \
-            else if (layout->quarters[q] == ALL_SAME)                                                                  \
+            else if (pattern->quarters[q] == ALL_SAME)                                                                  \
                 row = (name##_row){0} + *(const T *)from;                                                              \
             else                                                                                                       \
-                for (int l = 0; l < IN_QUARTER; l++)                                                                   \
-                    row[l] = *(const T *)(first + apart[l]);                                                           \
+                for (int l = 0; l < QUARTER_LANES; l++)                                                                   \
+                    row[l] = *(const T *)(first + distance[l]);                                                           \
             *to = row;                                                                                                 \
         }                                                                                                              \
     }
@@ -261,52 +261,52 @@ LOAD_QUARTERS(load_quarters_4, uint32_t)
 LOAD_QUARTERS(load_quarters_8, uint64_t)
 
 // False, without effect, if the fast path does not apply.
-static bool load_as_usual(Warp *w, const Instr *i)
+static bool load_fast(Warp *w, const Instr *i)
 {
     uint64_t first = 0;
-    AddressPattern *layout = usual_layout(w, i, &first);
-    const uint8_t sectors = layout ? layout->sectors[(first + layout->fast_path.of->address) % SECTOR] : UNKNOWN_COST;
-    if (sectors == UNKNOWN_COST || !is_settled(w->block, layout, first))
+    AddressPattern *pattern = fast_pattern(w, i, &first);
+    const uint8_t sectors = pattern ? pattern->sectors[(first + pattern->fast_path.allocation->address) % SECTOR] : UNKNOWN_COST;
+    if (sectors == UNKNOWN_COST || !is_fully_written(w->block, pattern, first))
         return false;
-    const FastPath *fast_path = &layout->fast_path;
+    const FastPath *fast_path = &pattern->fast_path;
     if (i->flags & READ_ONLY && fast_path->run &&
-        atomic_load_explicit(&fast_path->of->written_in, memory_order_relaxed) == fast_path->run)
+        atomic_load_explicit(&fast_path->allocation->last_write_run, memory_order_relaxed) == fast_path->run)
         return false;
     w->block->counters.global_load_requests++;
     w->block->counters.global_load_sectors += sectors;
     if (i->bytes == 4)
-        load_quarters_4(w->lanes + i->list[0], fast_path->of->memory + first, layout);
+        load_quarters_4(w->lanes + i->list[0], fast_path->allocation->memory + first, pattern);
     else
-        load_quarters_8(w->lanes + i->list[0], fast_path->of->memory + first, layout);
+        load_quarters_8(w->lanes + i->list[0], fast_path->allocation->memory + first, pattern);
     return true;
 }
 
 // The same for stores.
-static bool store_as_usual(Warp *w, const Instr *i)
+static bool store_fast(Warp *w, const Instr *i)
 {
     uint64_t first = 0;
-    const AddressPattern *layout = usual_layout(w, i, &first);
-    const uint8_t sectors = layout ? layout->sectors[(first + layout->fast_path.of->address) % SECTOR] : UNKNOWN_COST;
+    const AddressPattern *pattern = fast_pattern(w, i, &first);
+    const uint8_t sectors = pattern ? pattern->sectors[(first + pattern->fast_path.allocation->address) % SECTOR] : UNKNOWN_COST;
     if (sectors == UNKNOWN_COST)
         return false;
-    const FastPath *fast_path = &layout->fast_path;
+    const FastPath *fast_path = &pattern->fast_path;
     const size_t bytes = (size_t)LANES * i->bytes;
     for (uint64_t line = first / LINE_BYTES; fast_path->users && line <= (first + bytes - 1) / LINE_BYTES; line++)
         if (atomic_load_explicit(&fast_path->users[line], memory_order_relaxed) != fast_path->user)
             return false;
-    if (w->block->clocks && !sim_observer.store(w, i, fast_path->of, first, bytes))
+    if (w->block->clocks && !sim_observer.fast_store(w, i, fast_path->allocation, first, bytes))
         return false;
     w->block->counters.global_store_requests++;
     w->block->counters.global_store_sectors += sectors;
-    move_row(w->lanes + i->list[0], i, fast_path->of->memory + first, false);
+    move_row(w->lanes + i->list[0], i, fast_path->allocation->memory + first, false);
     return true;
 }
 
 static void load_or_store(Warp *w, const Instr *i, Access *access)
 {
     sim_access(w, i, access);
-    if (i->flags & FAST_PATH_ACCESS && access->layout && access->space == GLOBAL && w->near)
-        expect(w, i, access->layout);
+    if (i->flags & FAST_PATH_ACCESS && access->address_pattern && access->space == GLOBAL && w->last_allocation)
+        prepare_fast_path(w, i, access->address_pattern);
     sim_count_access(w, access);
     for (int k = 0; k < i->count; k++)
         if (i->list[k] != NOWHERE)
@@ -324,7 +324,7 @@ static void access_memory(Warp *w, const Instr *i, uint32_t mask, AccessKind kin
     access.mask = mask;
     access.bytes = access.alignment = bytes;
     if (i->flags & POLLS_OTHERS)
-        sim_await_turn(w->block);
+        sim_wait_for_earlier_blocks(w->block);
     sim_find_addresses(w, i, access.address);
     if (i->at.space != GENERIC) {
         load_or_store(w, i, &access);
@@ -339,14 +339,14 @@ static void access_memory(Warp *w, const Instr *i, uint32_t mask, AccessKind kin
 
 void sim_load(Warp *w, const Instr *i, uint32_t mask)
 {
-    if (mask == ALL_LANES && i->flags & FAST_PATH_ACCESS && load_as_usual(w, i))
+    if (mask == ALL_LANES && i->flags & FAST_PATH_ACCESS && load_fast(w, i))
         return;
     access_memory(w, i, mask, ACCESS_READ);
 }
 
 void sim_store(Warp *w, const Instr *i, uint32_t mask)
 {
-    if (mask == ALL_LANES && i->flags & FAST_PATH_ACCESS && store_as_usual(w, i))
+    if (mask == ALL_LANES && i->flags & FAST_PATH_ACCESS && store_fast(w, i))
         return;
     access_memory(w, i, mask, ACCESS_WRITE);
 }
@@ -379,13 +379,13 @@ void sim_load_kernel_param(Warp *w, const Instr *i, uint32_t mask)
 
 static void access_argument(Warp *w, const Instr *i, uint32_t mask, bool load)
 {
-    const size_t size = w->path->frame->function->param_bytes, bytes = (size_t)i->bytes * i->count;
+    const size_t size = w->current_split->frame->function->param_bytes, bytes = (size_t)i->bytes * i->count;
     if (bytes > size || (uint64_t)i->at.offset > size - bytes)
         sim_fault(w, i, -1, cudaErrorIllegalAddress, "byte %lld of %zu bytes of arguments", (long long)i->at.offset, size);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         for (int k = 0; k < i->count; k++) {
-            uint8_t *argument = w->path->frame->params + (size_t)l * size + i->at.offset + (size_t)k * i->bytes;
+            uint8_t *argument = w->current_split->frame->params + (size_t)l * size + i->at.offset + (size_t)k * i->bytes;
             _Alignas(16) uint8_t whole[16] = {0}; // arguments may be unaligned
             if (i->list[k] == NOWHERE)
                 continue;

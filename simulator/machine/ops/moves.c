@@ -15,7 +15,7 @@ BINARY(add_uint64_t, uint64_t, uint64_t, uint64_t, a + b)
 
 // Generic addresses; the rank in a distributed shared memory address already identifies the owner.
 BINARY(make_generic_shared, uint64_t, uint64_t, uint64_t,
-       a + b + (sim_names_block(a + b - SHARED_WINDOW) ? 0 : sim_owner_of(w, l, SHARED)))
+       a + b + (sim_has_block_rank(a + b - SHARED_WINDOW) ? 0 : sim_owner_of(w, l, SHARED)))
 BINARY(make_generic_local, uint64_t, uint64_t, uint64_t, a + b + sim_owner_of(w, l, LOCAL))
 BINARY(leave_generic, uint64_t, uint64_t, uint64_t,
        sim_window(sim_space_at(a)) == b ? sim_offset_of_generic(a) : a - b) // for a null pointer: out of bounds

@@ -7,11 +7,11 @@
 // ---- convert.c: half precision
 
 float sim_half_to_float(uint16_t bits);
-double sim_half_value(uint16_t bits, bool brain); // brain: bf16
+double sim_half_value(uint16_t bits, bool bf16); // brain: bf16
 // Rounded to `digits` binary digits, the last of them at least 2^`lowest`.
 double sim_rounded(double value, int digits, int lowest, int rounding);
 uint16_t sim_half_from_double(double value, int rounding);
-uint16_t sim_brain_from_double(double value, int rounding);
+uint16_t sim_bf16_from_double(double value, int rounding);
 
 // ---- memory.c, atomics.c, async.c: loads, stores, atomics and asynchronous copies
 

@@ -119,7 +119,7 @@ static double sum_of_slice(const double *value, const int *weight, int kept)
 }
 
 // For floating-point texels with `digits` digits; subnormal floats are 0.
-static float mix_floats(const double *value, const int *weight, int digits)
+static float filter_floats(const double *value, const int *weight, int digits)
 {
     double plain = 0;
     bool negative = true;
@@ -137,7 +137,7 @@ static float mix_floats(const double *value, const int *weight, int digits)
 }
 
 // For normalised integers. 8 bits are widened to 16, before the sum if unsigned, after it if signed.
-static float mix_fractions(const Texels *t, const Corners *c, int channel)
+static float filter_normalized(const Texels *t, const Corners *c, int channel)
 {
     const bool is_signed = t->kind == cudaChannelFormatKindSigned, bytes = t->channel_bytes == 1;
     int64_t sum = 0;
@@ -152,16 +152,16 @@ static float mix_fractions(const Texels *t, const Corners *c, int channel)
     return (float)(wide < -32767 ? -32767 : wide) / 32767.0f;
 }
 
-uint32_t sim_mix_channel(const TextureObject *o, const Corners *c, int channel)
+uint32_t sim_filter_channel(const TextureObject *o, const Corners *c, int channel)
 {
     const Texels *t = &o->texels;
     const bool floats = t->kind == cudaChannelFormatKindFloat;
     if (!floats && !is_srgb(o, channel))
-        return bits_of(mix_fractions(t, c, channel));
+        return bits_of(filter_normalized(t, c, channel));
     double value[8];
     for (int k = 0; k < 8; k++) {
         const float single = c->weight[k] ? float_of(sim_channel_value(o, c->stored[k][channel], channel)) : 0;
         value[k] = fpclassify(single) == FP_SUBNORMAL ? copysign(0, single) : single;
     }
-    return bits_of(mix_floats(value, c->weight, floats && t->channel_bytes == 4 ? FLOAT_DIGITS : HALF_DIGITS));
+    return bits_of(filter_floats(value, c->weight, floats && t->channel_bytes == 4 ? FLOAT_DIGITS : HALF_DIGITS));
 }

@@ -12,9 +12,9 @@ enum { OUTSIDE = -1 };
 
 // ---- Objects
 
-static const uint32_t *lanes_at(const Warp *w, uint32_t place)
+static const uint32_t *lanes_at(const Warp *w, uint32_t offset)
 {
-    return (const uint32_t *)(w->lanes + place);
+    return (const uint32_t *)(w->lanes + offset);
 }
 
 static void write_results(Warp *w, const Instr *i, int lane, const uint32_t *result)
@@ -63,7 +63,7 @@ typedef struct TexelReaders { // lanes of a warp that read the same texture
     float on_face[LANES][2]; // of a cubemap: coordinates on the face
 } TexelReaders;
 
-typedef int64_t TexelNumbers[3]; // x, y, z; OUTSIDE: border colour
+typedef int64_t TexelIndex[3]; // x, y, z; OUTSIDE: border colour
 typedef uint32_t Texel[CHANNELS];
 
 static uint32_t read_channel(const uint8_t *from, int bytes)
@@ -82,7 +82,7 @@ static uint64_t texel_address(const Texels *t, const int64_t *at, int64_t layer)
 }
 
 // Reads the stored channels of the lanes' texels in one access; the border colour if a coordinate is OUTSIDE.
-static void read_texels(const TexelReaders *readers, uint32_t mask, TexelNumbers *at, Texel *stored)
+static void read_texels(const TexelReaders *readers, uint32_t mask, TexelIndex *at, Texel *stored)
 {
     const Texels *t = &readers->object->texels;
     Access access;
@@ -110,7 +110,7 @@ static void read_texels(const TexelReaders *readers, uint32_t mask, TexelNumbers
 }
 
 // The same, converted for the kernel; missing channels are 0.
-static void fetch_texels(const TexelReaders *readers, uint32_t mask, TexelNumbers *at, Texel *value)
+static void fetch_texels(const TexelReaders *readers, uint32_t mask, TexelIndex *at, Texel *value)
 {
     memset(value, 0, LANES * sizeof *value);
     read_texels(readers, mask, at, value);
@@ -129,15 +129,15 @@ typedef struct Taps { // in one dimension: the two texels to interpolate, or the
 } Taps;
 
 // Applies the address mode to texel index n.
-static int64_t within(int64_t n, int64_t size, enum cudaTextureAddressMode mode)
+static int64_t apply_address_mode(int64_t n, int64_t size, enum cudaTextureAddressMode mode)
 {
-    const int64_t turn = mode == cudaAddressModeMirror ? 2 * size : size; // n repeats after so many texels
-    const int64_t at = mode == cudaAddressModeWrap || mode == cudaAddressModeMirror ? (n % turn + turn) % turn : n;
+    const int64_t period = mode == cudaAddressModeMirror ? 2 * size : size; // n repeats after so many texels
+    const int64_t at = mode == cudaAddressModeWrap || mode == cudaAddressModeMirror ? (n % period + period) % period : n;
     switch (mode) {
     case cudaAddressModeWrap:
         return at;
     case cudaAddressModeMirror:
-        return at < size ? at : turn - 1 - at;
+        return at < size ? at : period - 1 - at;
     case cudaAddressModeBorder:
         return n < 0 || n >= size ? OUTSIDE : n;
     default:
@@ -154,7 +154,7 @@ static enum cudaTextureAddressMode address_mode(const TextureObject *o, int dime
 
 // A coordinate in texels. A normalised one is first truncated to fixed point: 21 fractional bits, or more if 256 positions
 // in each texel need them.
-static double in_texels(const TextureObject *o, int dimension, float coordinate)
+static double texel_coordinate(const TextureObject *o, int dimension, float coordinate)
 {
     const int64_t size = o->texels.size[dimension];
     const enum cudaTextureAddressMode mode = address_mode(o, dimension);
@@ -176,13 +176,13 @@ static Taps taps_of(const TextureObject *o, int dimension, float coordinate, boo
 {
     const int64_t size = o->texels.size[dimension];
     const enum cudaTextureAddressMode mode = address_mode(o, dimension);
-    const double x = in_texels(o, dimension, coordinate);
+    const double x = texel_coordinate(o, dimension, coordinate);
     if (!linear) {
-        const int64_t n = within((int64_t)floor(x), size, mode);
+        const int64_t n = apply_address_mode((int64_t)floor(x), size, mode);
         return (Taps){{n, n}, 0};
     }
     const int64_t fixed = (int64_t)floor((x - 0.5) * ONE + 0.5), n = fixed >> FRACTION_BITS;
-    Taps taps = {{within(n, size, mode), within(n + 1, size, mode)}, (int)(fixed & (ONE - 1))};
+    Taps taps = {{apply_address_mode(n, size, mode), apply_address_mode(n + 1, size, mode)}, (int)(fixed & (ONE - 1))};
     if (mode == cudaAddressModeClamp && taps.at[0] == taps.at[1])
         taps.fraction = 0;
     return taps;
@@ -211,7 +211,7 @@ static void find_taps(const TexelReaders *readers, int lane, bool linear, Taps *
 
 // Divides ONE between the corners: by z, then x, then y. Each part is rounded to an integer, and the remainder is the other
 // part. Ties go to the second of x; for y, to the corner that is even or odd in both.
-static void divide(const Taps *taps, int *weight)
+static void compute_weights(const Taps *taps, int *weight)
 {
     for (int z = 0; z < 2; z++) {
         const int slice = z ? taps[2].fraction : ONE - taps[2].fraction;
@@ -235,7 +235,7 @@ static void choose_corner(const Taps *taps, int corner, int64_t *at)
 // Reads one corner for all lanes in which its weight is not 0.
 static void read_corner(const TexelReaders *readers, int corner, Taps (*taps)[3], Corners *corners)
 {
-    TexelNumbers at[LANES];
+    TexelIndex at[LANES];
     Texel stored[LANES];
     uint32_t mask = 0;
     for (uint32_t rest = readers->mask; rest; rest &= rest - 1) {
@@ -269,13 +269,13 @@ static int64_t layer_of(const Warp *w, const Instr *i, int lane, const Texels *t
 static int64_t find_face(float x, float y, float z, float on_face[2])
 {
     const float size[] = {fabsf(x), fabsf(y), fabsf(z)};
-    const int along = size[2] >= size[0] && size[2] >= size[1] ? 2 : size[1] >= size[0] ? 1 : 0;
-    const bool behind = (along == 0 ? x : along == 1 ? y : z) < 0;
-    const float across = along == 0 ? (behind ? z : -z) : along == 2 && behind ? -x : x,
-                down = along == 1 ? (behind ? -z : z) : -y;
-    on_face[0] = size[along] ? (across / size[along] + 1) / 2 : 0.5f;
-    on_face[1] = size[along] ? (down / size[along] + 1) / 2 : 0.5f;
-    return 2 * along + behind;
+    const int axis = size[2] >= size[0] && size[2] >= size[1] ? 2 : size[1] >= size[0] ? 1 : 0;
+    const bool is_negative = (axis == 0 ? x : axis == 1 ? y : z) < 0;
+    const float across = axis == 0 ? (is_negative ? z : -z) : axis == 2 && is_negative ? -x : x,
+                down = axis == 1 ? (is_negative ? -z : z) : -y;
+    on_face[0] = size[axis] ? (across / size[axis] + 1) / 2 : 0.5f;
+    on_face[1] = size[axis] ? (down / size[axis] + 1) / 2 : 0.5f;
+    return 2 * axis + is_negative;
 }
 
 // The lanes of the mask that read the same texture as the first one.
@@ -310,7 +310,7 @@ static TexelReaders readers_at_coordinates(Warp *w, const Instr *i, uint32_t mas
 
 static void sample_nearest(const TexelReaders *readers)
 {
-    TexelNumbers at[LANES];
+    TexelIndex at[LANES];
     Texel value[LANES];
     for (uint32_t rest = readers->mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
@@ -330,7 +330,7 @@ static void sample_linear(const TexelReaders *readers)
     for (uint32_t rest = readers->mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         find_taps(readers, l, true, taps[l]);
-        divide(taps[l], corners[l].weight);
+        compute_weights(taps[l], corners[l].weight);
     }
     for (int k = 0; k < 8; k++)
         read_corner(readers, k, taps, corners);
@@ -338,7 +338,7 @@ static void sample_linear(const TexelReaders *readers)
         const int l = __builtin_ctz(rest);
         Texel result = {0};
         for (int k = 0; k < readers->object->texels.channels; k++)
-            result[k] = sim_mix_channel(readers->object, &corners[l], k);
+            result[k] = sim_filter_channel(readers->object, &corners[l], k);
         write_results(readers->w, readers->i, l, result);
     }
 }
@@ -358,7 +358,7 @@ void sim_sample_texture(Warp *w, const Instr *i, uint32_t mask)
 // One of the four texels of tex2Dgather, and its channel.
 static void gather_corner(const TexelReaders *readers, int corner, Taps (*taps)[3], Texel *result, int result_at)
 {
-    TexelNumbers at[LANES];
+    TexelIndex at[LANES];
     Texel texel[LANES];
     for (uint32_t rest = readers->mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
@@ -399,7 +399,7 @@ void sim_gather_texels(Warp *w, const Instr *i, uint32_t mask)
 // Linear memory: past the end all channels are 0.
 static void fetch_from_row(const TexelReaders *readers)
 {
-    TexelNumbers at[LANES];
+    TexelIndex at[LANES];
     Texel value[LANES];
     uint32_t inside = 0;
     for (uint32_t rest = readers->mask; rest; rest &= rest - 1) {

@@ -25,7 +25,7 @@ typedef struct Corners { // of a line segment, a square or a cube: index z * 4 +
 
 // The bits of a channel for a lane: of one texel as stored, or of filtered ones as a float.
 uint32_t sim_channel_value(const TextureObject *o, uint32_t stored, int channel);
-uint32_t sim_mix_channel(const TextureObject *o, const Corners *c, int channel);
+uint32_t sim_filter_channel(const TextureObject *o, const Corners *c, int channel);
 // A channel of the border colour in the texel's format.
 uint32_t sim_border_channel(const TextureObject *o, int channel);
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { MOST_COORDINATES = 4, MOST_BYTES = 16 };
+enum { MAX_COORDINATES = 4, MAX_BYTES = 16 };
 
 const TextureShape sim_texture_shapes[TEXTURE_SHAPES] = {
     {"1d", 1, false, false, "f"},   {"2d", 2, false, false, "ff"},     {"3d", 3, false, false, "ffff"},
@@ -55,21 +55,21 @@ static const TextureShape *take_shape(Slice *rest, Instr *i)
 }
 
 // Sets the frame offsets of `count` operands of a vector, or of a scalar.
-static bool places(Decoder *d, const Operand *o, const char *letters, int count, bool written, uint32_t *place)
+static bool decode_operands(Decoder *d, const Operand *o, const char *letters, int count, bool written, uint32_t *offsets)
 {
     const Operand *elements = o->kind == IS_VECTOR ? o->elements : o;
     if ((o->kind == IS_VECTOR ? o->count : 1) != count)
         return false;
     for (int k = 0; k < count; k++) {
-        place[k] = written ? sim_destination(&elements[k], letters[k]) : sim_source(d, &elements[k], letters[k]);
-        if (place[k] == NOWHERE && !(written && elements[k].kind == IS_SINK))
+        offsets[k] = written ? sim_destination(&elements[k], letters[k]) : sim_source(d, &elements[k], letters[k]);
+        if (offsets[k] == NOWHERE && !(written && elements[k].kind == IS_SINK))
             return false;
     }
     return true;
 }
 
 // [object, {coordinates}]
-static bool decode_place(Decoder *d, const Operand *o, const char *letters, Instr *i)
+static bool decode_texture_address(Decoder *d, const Operand *o, const char *letters, Instr *i)
 {
     if (!o->address || o->integer || o->count != (*letters ? 1 : 0))
         return false;
@@ -78,7 +78,7 @@ static bool decode_place(Decoder *d, const Operand *o, const char *letters, Inst
     object.count = 0;
     i->a = sim_source(d, &object, 'l');
     return i->a != NOWHERE &&
-           (!*letters || places(d, &o->elements[0], letters, (int)strlen(letters), false, i->list + CHANNELS));
+           (!*letters || decode_operands(d, &o->elements[0], letters, (int)strlen(letters), false, i->list + CHANNELS));
 }
 
 // tex.2d.v4.f32.f32 {r, g, b, a}, [object, {x, y}]. The level of detail of .level and .grad is ignored, as there are no
@@ -93,15 +93,15 @@ static bool decode_sample(Decoder *d, const Statement *s, Slice rest, Instr *i)
     if ((!whole && !take(&rest, "f32")) || rest.length)
         return false;
     const int more = level ? 1 : gradient ? 2 : 0, each = level ? 1 : shape->dimensions == 3 || shape->cube ? 4 : shape->dimensions;
-    uint32_t unused[MOST_COORDINATES];
+    uint32_t unused[MAX_COORDINATES];
     if (s->count != 2 + more)
         return false;
     for (int k = 2; k < s->count; k++)
-        if (!places(d, &s->operands[k], "ffff", each, false, unused))
+        if (!decode_operands(d, &s->operands[k], "ffff", each, false, unused))
             return false;
     i->run = whole ? sim_fetch_texel : sim_sample_texture;
-    return places(d, &s->operands[0], "ffff", CHANNELS, true, i->list) &&
-           decode_place(d, &s->operands[1], whole ? "i" : shape->coordinates, i);
+    return decode_operands(d, &s->operands[0], "ffff", CHANNELS, true, i->list) &&
+           decode_texture_address(d, &s->operands[1], whole ? "i" : shape->coordinates, i);
 }
 
 // tld4.r.2d.v4.f32.f32: one channel of the four texels that linear filtering would use.
@@ -114,7 +114,7 @@ static bool decode_gather(Decoder *d, const Statement *s, Slice rest, Instr *i)
         return false;
     i->op = (uint8_t)channel;
     i->run = sim_gather_texels;
-    return places(d, &s->operands[0], "ffff", CHANNELS, true, i->list) && decode_place(d, &s->operands[1], "ff", i);
+    return decode_operands(d, &s->operands[0], "ffff", CHANNELS, true, i->list) && decode_texture_address(d, &s->operands[1], "ff", i);
 }
 
 // suld.b.2d.v2.b32.trap {a, b}, [object, {x, y}] and sust.b.2d.v2.b32.trap [object, {x, y}], {a, b}: x in bytes.
@@ -130,13 +130,13 @@ static bool decode_surface(Decoder *d, const Statement *s, Slice rest, bool load
     i->bytes = (uint8_t)sim_type_bytes(sim_type_named(next_part(&rest)));
     const int boundary = take_one_of(&rest, BOUNDARIES, COUNT_OF(BOUNDARIES));
     if (boundary < 0 || rest.length || !(i->bytes == 1 || i->bytes == 2 || i->bytes == 4 || i->bytes == 8) ||
-        i->count * i->bytes > MOST_BYTES || s->count != 2)
+        i->count * i->bytes > MAX_BYTES || s->count != 2)
         return false;
     i->op = (uint8_t)boundary;
     i->run = load ? sim_load_surface : sim_store_surface;
     const size_t coordinates = strlen(shape->coordinates);
-    return places(d, &s->operands[load ? 0 : 1], LETTERS[i->bytes], i->count, load, i->list) &&
-           decode_place(d, &s->operands[load ? 1 : 0], &"iiii"[MOST_COORDINATES - coordinates], i);
+    return decode_operands(d, &s->operands[load ? 0 : 1], LETTERS[i->bytes], i->count, load, i->list) &&
+           decode_texture_address(d, &s->operands[load ? 1 : 0], &"iiii"[MAX_COORDINATES - coordinates], i);
 }
 
 // suq.width.b32 d, [object]. (nvcc generates neither this nor txq; a kernel with txq fails on an H200.)
@@ -148,14 +148,14 @@ static bool decode_query(Decoder *d, const Statement *s, Slice rest, Instr *i)
     i->op = (uint8_t)query;
     i->run = sim_query_surface;
     i->d = sim_destination(&s->operands[0], 'i');
-    return i->d != NOWHERE && decode_place(d, &s->operands[1], "", i);
+    return i->d != NOWHERE && decode_texture_address(d, &s->operands[1], "", i);
 }
 
 static bool decode_texture(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     (void)o;
     Slice rest = s->opcode; // in the opcode's order
-    i->list = sim_allocate(d->arena, (CHANNELS + MOST_COORDINATES) * sizeof *i->list);
+    i->list = sim_allocate(d->arena, (CHANNELS + MAX_COORDINATES) * sizeof *i->list);
     if (take(&rest, "tex"))
         return decode_sample(d, s, rest, i);
     if (take(&rest, "tld4"))

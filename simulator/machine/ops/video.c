@@ -18,7 +18,7 @@ typedef struct Field { // bit field in a register, or in b:a, 64 bits
 typedef struct VideoOperation {
     int numbers; // results
     Field a[4], b[4], d[4];
-    bool taken[4]; // selected by d.mask
+    bool selected[4]; // selected by d.mask
     bool a_signed, b_signed, d_signed;
     bool saturate, wraps; // wraps: shift amounts modulo 32
     int plus, scale;      // vmad: added to the sum; right shift of the sum
@@ -85,7 +85,7 @@ static void compute(Warp *w, const Instr *i, uint32_t mask)
         const bool several = v->numbers > 1; // then each operand may come from either register
         uint32_t result = v->second == NO_SECOND ? 0 : c;
         for (int k = 0; k < v->numbers; k++) {
-            if (!v->taken[k])
+            if (!v->selected[k])
                 continue;
             const int64_t x = number_in(several ? both : a, v->a[k], v->a_signed);
             const int64_t y = number_in(several ? both : b, v->b[k], v->b_signed);
@@ -107,10 +107,10 @@ static bool read_field(Slice selector, Field *f)
     if (selector.length == 0)
         return true;
     f->bits = selector.text[0] == 'b' ? 8 : 16;
-    const int place = selector.text[selector.length - 1] - '0';
-    f->position = (uint8_t)(place * f->bits);
-    return selector.length == 2 && (selector.text[0] == 'b' || selector.text[0] == 'h') && place >= 0 &&
-           place * f->bits < 32;
+    const int index = selector.text[selector.length - 1] - '0';
+    f->position = (uint8_t)(index * f->bits);
+    return selector.length == 2 && (selector.text[0] == 'b' || selector.text[0] == 'h') && index >= 0 &&
+           index * f->bits < 32;
 }
 
 // b7210 or h31: bytes or halves of b:a, highest first; by default those from `first` on.
@@ -118,10 +118,10 @@ static bool read_fields(Slice selector, int count, int first, Field *fields)
 {
     const int bits = 32 / count;
     for (int k = 0; k < count; k++) {
-        const int place = selector.length == 0 ? first + k : selector.text[selector.length - 1 - (size_t)k] - '0';
-        if (place < 0 || place * bits > 63)
+        const int index = selector.length == 0 ? first + k : selector.text[selector.length - 1 - (size_t)k] - '0';
+        if (index < 0 || index * bits > 63)
             return false;
-        fields[k] = (Field){(uint8_t)(place * bits), (uint8_t)bits};
+        fields[k] = (Field){(uint8_t)(index * bits), (uint8_t)bits};
         if (selector.length && (selector.length != (size_t)count + 1 || selector.text[0] != (count == 2 ? 'h' : 'b')))
             return false;
     }
@@ -129,10 +129,10 @@ static bool read_fields(Slice selector, int count, int first, Field *fields)
 }
 
 // d.b20: the results that are computed; the others are copied from c.
-static bool read_mask(Slice selector, int count, bool *taken)
+static bool read_mask(Slice selector, int count, bool *selected)
 {
     for (int k = 0; k < count; k++)
-        taken[k] = selector.length == 0 || memchr(selector.text + 1, '0' + k, selector.length - 1);
+        selected[k] = selector.length == 0 || memchr(selector.text + 1, '0' + k, selector.length - 1);
     return selector.length != 1;
 }
 
@@ -141,8 +141,8 @@ static bool read_selectors(const Statement *s, VideoOperation *v)
     const Slice d = s->operands[0].selector, a = s->operands[1].selector, b = s->operands[2].selector;
     if (v->numbers > 1)
         return read_fields(a, v->numbers, 0, v->a) && read_fields(b, v->numbers, v->numbers, v->b) &&
-               read_fields((Slice){"", 0}, v->numbers, 0, v->d) && read_mask(d, v->numbers, v->taken);
-    v->taken[0] = true;
+               read_fields((Slice){"", 0}, v->numbers, 0, v->d) && read_mask(d, v->numbers, v->selected);
+    v->selected[0] = true;
     if (d.length && v->second == NO_SECOND)
         v->second = MERGE;
     return read_field(a, &v->a[0]) && read_field(b, &v->b[0]) && read_field(d, &v->d[0]) &&

@@ -235,8 +235,8 @@ API cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
     BEGIN_CALL();
     REQUIRE(flags == 0, cudaErrorInvalidValue);
     REQUIRE(sim_is_device(peer) && peer != sim_current_device, cudaErrorInvalidDevice);
-    REQUIRE(!sim_is_open(peer, sim_current_device), cudaErrorPeerAccessAlreadyEnabled);
-    sim_open_memory(peer, sim_current_device, true);
+    REQUIRE(!sim_has_peer_access(peer, sim_current_device), cudaErrorPeerAccessAlreadyEnabled);
+    sim_set_peer_access(peer, sim_current_device, true);
     return cudaSuccess;
 }
 
@@ -244,8 +244,8 @@ API cudaError_t cudaDeviceDisablePeerAccess(int peer)
 {
     BEGIN_CALL();
     REQUIRE(sim_is_device(peer), cudaErrorInvalidDevice);
-    REQUIRE(sim_is_open(peer, sim_current_device), cudaErrorPeerAccessNotEnabled);
-    sim_open_memory(peer, sim_current_device, false);
+    REQUIRE(sim_has_peer_access(peer, sim_current_device), cudaErrorPeerAccessNotEnabled);
+    sim_set_peer_access(peer, sim_current_device, false);
     return cudaSuccess;
 }
 
@@ -254,8 +254,8 @@ static void forget_peers(void)
 {
     for (int other = 0; other < sim_device_count(); other++)
         if (other != sim_current_device) {
-            sim_open_memory(other, sim_current_device, false);
-            sim_open_memory(sim_current_device, other, false);
+            sim_set_peer_access(other, sim_current_device, false);
+            sim_set_peer_access(sim_current_device, other, false);
         }
 }
 

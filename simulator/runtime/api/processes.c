@@ -30,7 +30,7 @@ cudaError_t sim_share_memory(const void *pointer, int pool, SharedMemory *shared
     Allocation *a = sim_allocation_at((uint64_t)(uintptr_t)pointer);
     if (!a || (uint64_t)(uintptr_t)pointer - a->address >= a->bytes || a->kind != DEVICE_MEMORY)
         return cudaErrorInvalidValue;
-    if (!sim_share_allocation(a))
+    if (!sim_make_shareable(a))
         return refuse();
     *shared = (SharedMemory){.process = getpid(), .file = a->file, .device = a->device, .pool = pool, .bytes = a->bytes};
     memcpy(shared->what, MEMORY, sizeof MEMORY);
@@ -62,8 +62,8 @@ cudaError_t sim_open_shared_memory(const char *call, const SharedMemory *shared,
         return error;
     }
     Allocation *a = sim_allocation_at((uint64_t)(uintptr_t)*pointer);
-    a->open_to |= 1u << current;
-    if (sim_show_file(a, file))
+    a->accessible_by |= 1u << current;
+    if (sim_map_file(a, file))
         return cudaSuccess;
     sim_free_device_memory(*pointer);
     return cudaErrorMapBufferObjectFailed;

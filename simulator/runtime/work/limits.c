@@ -4,15 +4,15 @@
 typedef struct Limit {
     bool known;
     size_t usual, largest;
-    bool set[SIM_MOST_DEVICES]; // by the program; the lock guards this
-    size_t value[SIM_MOST_DEVICES];
+    bool set[SIM_MAX_DEVICES]; // by the program; the lock guards this
+    size_t value[SIM_MAX_DEVICES];
 } Limit;
 
 // The stack's and the heap's change something.
 static Limit limits[] = {
     [cudaLimitStackSize] = {.known = true, .usual = 1024, .largest = 1 << 20},
     [cudaLimitPrintfFifoSize] = {.known = true, .usual = 1 << 20, .largest = SIZE_MAX},
-    [cudaLimitMallocHeapSize] = {.known = true, .usual = SIM_USUAL_HEAP, .largest = SIZE_MAX},
+    [cudaLimitMallocHeapSize] = {.known = true, .usual = SIM_DEFAULT_HEAP_LIMIT, .largest = SIZE_MAX},
     [cudaLimitDevRuntimePendingLaunchCount] = {.known = true, .usual = 2048, .largest = SIZE_MAX},
     [cudaLimitMaxL2FetchGranularity] = {.known = true, .usual = 64, .largest = 128},
     [cudaLimitPersistingL2CacheSize] = {.known = true, .usual = 0, .largest = SIZE_MAX},
@@ -43,5 +43,5 @@ void sim_reset_limits(void)
 {
     for (size_t k = 0; k < LIMITS; k++)
         limits[k].set[sim_current_device] = false;
-    sim_set_heap_limit(SIM_USUAL_HEAP);
+    sim_set_heap_limit(SIM_DEFAULT_HEAP_LIMIT);
 }

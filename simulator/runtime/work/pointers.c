@@ -18,7 +18,7 @@ bool sim_on_device(const void *pointer, size_t bytes)
         return false;
     const uint64_t address = (uint64_t)(uintptr_t)pointer;
     return bytes <= a->bytes - (address - a->address) &&
-           sim_first_closed(a, sim_current_device, address, bytes, false) == address + bytes;
+           sim_first_inaccessible(a, sim_current_device, address, bytes, false) == address + bytes;
 }
 
 bool sim_is_mapped(const void *pointer, size_t bytes)

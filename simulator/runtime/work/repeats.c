@@ -37,7 +37,7 @@ typedef struct MemoizedLaunch {
     UsesOfOp *uses;  // NULL: the rest is not known, or it did more than change memory
     State *found;
     Changes changes; // what it left otherwise than it was found
-    Ran ran;
+    LaunchResult ran;
     TimesFound *found_again; // what was found in it; NULL: nothing
     uint64_t looked; // when it was last looked at: see `looks`
     unsigned patience, waits; // launches that run without being looked at: each time twice as many, if that is in vain
@@ -146,7 +146,7 @@ static void leave_out(const KernelLaunch *l, MemoizedLaunch *f)
     sim_change_again(&f->changes);
     if (f->found_again)
         sim_find_again(f->found_again);
-    say(l, sim_count_again(module, l->function, l->grid, l->block, &f->ran.counters), f->ran.number);
+    say(l, sim_count_skipped_launch(module, l->function, l->grid, l->block, &f->ran.counters), f->ran.number);
 }
 
 static void look(Look *look, MemoizedLaunch *f)
@@ -246,7 +246,7 @@ void sim_look_behind(const KernelLaunch *l, const Look *look, cudaError_t error)
     forget_results(f);
     f->found = look->found;
     if (error == cudaSuccess)
-        f->ran = sim_last_ran();
+        f->ran = sim_last_launch();
     else
         f->key = (Digest){{0}};
     if (!look->found)

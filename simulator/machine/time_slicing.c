@@ -20,7 +20,7 @@ static void start_cluster(Launch *launch, Block *const *blocks)
 
 // Runs each of the block's warps for one time slice. If the block's cluster has ended, starts the next one in its slots;
 // false if there is none.
-static bool have_turn(Block *b)
+static bool run_slice(Block *b)
 {
     Launch *launch = b->launch;
     if (setjmp(b->on_fault) != NONE) {
@@ -28,7 +28,7 @@ static bool have_turn(Block *b)
         return false;
     }
     for (int n = 0; n < b->warp_count; n++)
-        b->warps[n].near = NULL; // another block may have freed it
+        b->warps[n].last_allocation = NULL; // another block may have freed it
     sim_run_warps(b);
     if (b->live > 0)
         return true;
@@ -38,26 +38,26 @@ static bool have_turn(Block *b)
     }
     if (!has_cluster_ended(b))
         return true;
-    if (launch->next_block == launch->busy)
+    if (launch->next_block == launch->blocks_to_run)
         return false;
     start_cluster(launch, b->cluster);
     return true;
 }
 
 // If no block makes progress, runs other lanes of their warps; if there are none, ends the launch.
-static void free_stuck_blocks(Block **blocks, uint64_t count)
+static void resolve_stuck_blocks(Block **blocks, uint64_t count)
 {
-    bool gave = false;
+    bool switched = false;
     Block *first = NULL;
     for (uint64_t k = 0; k < count; k++)
         if (blocks[k]->live > 0 && !sim_is_block_stuck(blocks[k]))
             return;
     for (uint64_t k = count; k-- > 0;)
         if (blocks[k]->live > 0) {
-            gave |= sim_let_other_lanes_run(blocks[k]);
+            switched |= sim_run_other_lanes(blocks[k]);
             first = blocks[k];
         }
-    if (gave)
+    if (switched)
         return;
     if (setjmp(first->on_fault) == NONE)
         sim_report_stuck(first);
@@ -65,23 +65,23 @@ static void free_stuck_blocks(Block **blocks, uint64_t count)
 }
 
 // True if the block skips this time slice: with a shuffled order a block sometimes pauses, as it may on a GPU.
-static bool pauses(Block *b, uint64_t *series)
+static bool skips_slice(Block *b, uint64_t *random_state)
 {
-    enum { ONE_IN = 16, MOST_TURNS = 64 };
-    if (b->pause == 0 && sim_next_random(series) % ONE_IN == 0)
-        b->pause = (uint32_t)(sim_next_random(series) % MOST_TURNS);
-    else if (b->pause > 0)
-        b->pause--;
-    return b->pause > 0;
+    enum { ONE_IN = 16, MAX_SLICES = 64 };
+    if (b->slices_to_skip == 0 && sim_next_random(random_state) % ONE_IN == 0)
+        b->slices_to_skip = (uint32_t)(sim_next_random(random_state) % MAX_SLICES);
+    else if (b->slices_to_skip > 0)
+        b->slices_to_skip--;
+    return b->slices_to_skip > 0;
 }
 
 // The number of co-resident blocks: whole clusters, as many as the device holds.
-static uint64_t count_at_once(const Launch *launch)
+static uint64_t resident_block_count(const Launch *launch)
 {
     const int threads = (int)(launch->block.x * launch->block.y * launch->block.z);
     const uint64_t per_sm = (uint64_t)sim_blocks_per_sm(launch->kernel, threads, launch->dynamic_bytes);
     const uint64_t size = launch->cluster_blocks, most = per_sm * (uint64_t)sim_device()->sm_count / size * size;
-    const uint64_t left = launch->busy - (launch->held ? launch->held->place : 0);
+    const uint64_t left = launch->blocks_to_run - (launch->held ? launch->held->start_index : 0);
     return most < left ? most : left;
 }
 
@@ -98,27 +98,27 @@ static bool make_blocks(Launch *launch, Block **blocks, uint64_t count)
 }
 
 // Runs until all blocks of the launch have ended, or one has failed.
-static void take_turns(Launch *launch, Block **blocks, uint64_t count)
+static void run_in_slices(Launch *launch, Block **blocks, uint64_t count)
 {
     for (uint64_t k = launch->held ? 1 : 0; k < count; k += launch->cluster_blocks)
         start_cluster(launch, &blocks[k]);
-    uint64_t clusters = count / launch->cluster_blocks, series = launch->shuffled ? launch->shuffled[0] : 0;
+    uint64_t clusters = count / launch->cluster_blocks, random_state = launch->shuffled ? launch->shuffled[0] : 0;
     for (uint64_t k = 0; clusters > 0 && launch->error == cudaSuccess; k = (k + 1) % count) {
-        if (launch->shuffled && blocks[k]->live > 0 && pauses(blocks[k], &series))
+        if (launch->shuffled && blocks[k]->live > 0 && skips_slice(blocks[k], &random_state))
             continue;
-        if (blocks[k]->live > 0 && !have_turn(blocks[k]))
+        if (blocks[k]->live > 0 && !run_slice(blocks[k]))
             clusters--;
         if (clusters > 0 && launch->error == cudaSuccess && sim_is_block_stuck(blocks[k]))
-            free_stuck_blocks(blocks, count);
+            resolve_stuck_blocks(blocks, count);
     }
 }
 
-void sim_run_together(Launch *launch)
+void sim_run_time_sliced(Launch *launch)
 {
-    const uint64_t count = count_at_once(launch);
+    const uint64_t count = resident_block_count(launch);
     Block **blocks = calloc(count, sizeof *blocks);
     if (blocks && make_blocks(launch, blocks, count))
-        take_turns(launch, blocks, count);
+        run_in_slices(launch, blocks, count);
     else
         sim_report_memory(launch);
     for (uint64_t k = 0; blocks && k < count; k++)
@@ -126,33 +126,33 @@ void sim_run_together(Launch *launch)
     free(blocks);
 }
 
-void sim_go_on_from_held(Launch *launch)
+void sim_resume_held_block(Launch *launch)
 {
     Block *const b = launch->held;
-    launch->together = launch->on_one_thread = true;
+    launch->time_sliced = launch->on_one_thread = true;
     launch->fault_block = UINT64_MAX;
-    launch->next_block = b->place + 1;
+    launch->next_block = b->start_index + 1;
     b->watch = &launch->watch;
     for (int n = 0; n < b->warp_count; n++)
         for (WarpSplit *p = b->warps[n].splits; p; p = p->next)
             p->loop = NULL;
-    sim_run_together(launch);
+    sim_run_time_sliced(launch);
 }
 
-void sim_say_together(const Launch *launch)
+void sim_report_time_slicing(const Launch *launch)
 {
-    static const Function *told[8];
-    for (size_t k = 0; k < sizeof told / sizeof *told; k++) {
-        if (told[k] == launch->kernel)
+    static const Function *reported[8];
+    for (size_t k = 0; k < sizeof reported / sizeof *reported; k++) {
+        if (reported[k] == launch->kernel)
             return;
-        if (told[k])
+        if (reported[k])
             continue;
-        told[k] = launch->kernel;
+        reported[k] = launch->kernel;
         char name[200];
         sim_readable_name(launch->kernel->name, name, sizeof name);
         fprintf(stderr,
                 "simulator: kernel %s: %s, so they run together; CUDA promises that for cooperative launches only\n", name,
-                launch->why_together);
+                launch->why_time_sliced);
         return;
     }
 }
