@@ -21,7 +21,7 @@ def last_row(printed):
 
 
 def first_run(kernels, name):
-    """Of all kernels launched those of the first whole reduction or scan. The harness launches prepare before it, and behind it others."""
+    """The kernels of the first whole reduction or scan. The harness launches prepare before it, and other kernels after it."""
     after = itertools.islice(itertools.dropwhile(lambda kernel: not name(kernel).startswith("prepare"), kernels), 1, None)
     return list(itertools.takewhile(lambda kernel: not name(kernel).startswith(("prepare", "compare")), after))
 

@@ -252,7 +252,7 @@ const KINDS = {
     mbarrier: "invalid mbarrier operation", "launch-fault": "kernel fault", "unchecked-error": "unchecked CUDA error",
 };
 
-const kindOf = (finding) => KINDS[finding.kind] || finding.kind.replace(/-/g, " ");
+const kindOf = (finding) => finding.name || KINDS[finding.kind] || finding.kind.replace(/-/g, " ");
 const threadOf = ({thread}) => `thread ${thread[0]}${thread[1] || thread[2] ? `,${thread[1]},${thread[2]}` : ""}`;
 
 // An access in words: "writes 4 bytes", of "writes 4 bytes of shared memory" or "4-byte write".

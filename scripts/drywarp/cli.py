@@ -1,14 +1,14 @@
 """drywarp: CUDA programs on a machine without a GPU, counted and checked.
 
-  drywarp run any.cu -- 100 3             builds and runs it; behind -- stand its own arguments
-  drywarp check any.cu                    the same, and ends with status 88 where the checker finds something;
+  drywarp run any.cu -- 100 3             builds and runs it; its own arguments follow --
+  drywarp check any.cu                    the same, but exits with status 88 if there are findings;
                                           --json FILE, --sarif FILE: the findings for a script, for a code host
-  drywarp counters any.cu                 runs it, and shows a table of what each kernel did; --csv FILE: each launch
-  drywarp page any.cu                     any.html, in which its run is played in a browser; -o FILE: another name
-  drywarp build -o any a.cu b.cu -Iinc    what nvcc does, for the simulator; drywarp-nvcc is the same, as a compiler
+  drywarp counters any.cu                 runs it, and prints a table of each kernel's counters; --csv FILE: each launch
+  drywarp page any.cu                     writes any.html, which plays its run in a browser; -o FILE: another name
+  drywarp build -o any a.cu b.cu -Iinc    runs nvcc, for the simulator; drywarp-nvcc is the same, as a compiler
   drywarp --version, drywarp --help
 
-All take nvcc's options. In the place of a source run, check and counters take a program that drywarp has built.
+All take nvcc's options. Instead of a source, run, check and counters take a program built by drywarp.
 CMake: cmake -DCMAKE_TOOLCHAIN_FILE=$(drywarp cmake) ...; others: pkg-config --libs drywarp. More: man drywarp.
 """
 
@@ -37,15 +37,15 @@ OUTPUTS = {"run": (), "check": ("--json", "--sarif"), "counters": ("--csv",), "p
 class Job(NamedTuple):
     words: list  # nvcc's: options and files
     arguments: list  # the program's own
-    outputs: dict  # the files to be written, by their option
-    source: Path  # the first source, or the program that is built already
+    outputs: dict  # the files to be written, by option
+    source: Path  # the first source, or the built program
     is_built: bool
 
 
-# ---- What was asked for
+# ---- Arguments
 
 def take_outputs(words, options):
-    """The words without the options that name outputs, and these."""
+    """The words without the output options, and the output files by option."""
     kept, outputs, rest = [], {}, iter(words)
     for word in rest:
         option, equals, value = word.partition("=")
@@ -54,30 +54,30 @@ def take_outputs(words, options):
             continue
         outputs[option] = Path(value if equals else next(rest, ""))
         if not outputs[option].name:
-            fail(f"{option} wants the name of a file")
+            fail(f"{option} needs the name of a file")
     return kept, outputs
 
 
 def job_of(what, words):
-    """What the words behind a command ask for."""
+    """The job that the words after a command describe."""
     cut = words.index("--") if "--" in words else len(words)
     kept, outputs = take_outputs(words[:cut], OUTPUTS[what])
     if any(program.REFUSED.fullmatch(word) and word.startswith(("-o", "--output-file")) for word in kept):
-        fail(f"{what} keeps no program: drywarp build -o does")
+        fail(f"{what} keeps no program: use drywarp build -o")
     sources = [Path(word) for word in kept if Path(word).suffix in program.SOURCES and not word.startswith("-")]
     missing = next((source for source in sources if not source.is_file()), None)
     if missing:
-        fail(f"there is no file {missing}")
+        fail(f"no such file: {missing}")
     is_built = len(kept) == 1 and not sources and os.path.isfile(kept[0]) and os.access(kept[0], os.X_OK)
     if not sources and not is_built:
-        fail(f"{what} wants a CUDA program, as in: drywarp {what} any.cu")
+        fail(f"{what} needs a CUDA program, as in: drywarp {what} any.cu")
     return Job(kept, words[cut + 1:], outputs, Path(kept[0]) if is_built else sources[0], is_built)
 
 
 # ---- Building and running
 
 def built(job, folder):
-    """The job's program; ends with nvcc's status where it cannot be built."""
+    """The job's program; exits with nvcc's status if it cannot be built."""
     if job.is_built:
         return job.source.resolve()
     result = Path(folder) / job.source.stem
@@ -92,7 +92,7 @@ def start(job, folder, **environment):
     except OSError as error:  # a script without its first line, or a program for another processor
         fail(f"{job.source} cannot be run: {error.strerror}")
     if status < 0:
-        print(f"drywarp: {job.source} was ended by {signal.Signals(-status).name}", file=sys.stderr)
+        print(f"drywarp: {job.source} was killed by {signal.Signals(-status).name}", file=sys.stderr)
     return status if status >= 0 else 128 - status
 
 
@@ -112,7 +112,7 @@ def check(job):
         checks = os.environ.get("SIM_CHECK", "1")
         status = start(job, folder, SIM_FINDINGS=str(said), SIM_CHECK="1" if checks == "0" else checks)
         if not said.exists():
-            print(f"drywarp: {job.source} told no findings: it was killed, uses no CUDA, or was not built by drywarp", file=sys.stderr)
+            print(f"drywarp: {job.source} wrote no findings file: it was killed, uses no CUDA, or was not built by drywarp", file=sys.stderr)
             return status or 2
         text = said.read_text(encoding="utf-8")
     found = json.loads(text)["findings"]
@@ -137,7 +137,7 @@ def counters(job):
 
 def write_page(job):
     if job.is_built:
-        fail("page shows the source beside the run: name the source")
+        fail("page shows the source next to the run: name the source")
     with tempfile.TemporaryDirectory() as folder:
         data = page.record(built(job, folder), job.arguments, folder)
         text = page.page_of(page.page_program(data, job.source, job.arguments, Path(folder)))
@@ -163,7 +163,7 @@ def main():
     elif what in JOBS:
         try:
             sys.exit(JOBS[what](job_of(what, words)))
-        except KeyboardInterrupt:  # the program has it, too
+        except KeyboardInterrupt:  # the program gets the signal, too
             sys.exit(128 + signal.SIGINT)
     else:
         fail(f"'{what}': accepted are run, check, counters, page, build, cmake, --version and --help")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# install.sh install|uninstall: puts drywarp below $DESTDIR$PREFIX, or takes it away; make install builds what it needs first.
-# Everything finds the rest from its own place, so that the folder may move.
+# install.sh install|uninstall: installs drywarp under $DESTDIR$PREFIX, or removes it; make install builds its inputs first.
+# Installed files refer to each other by relative paths, so that the folder may move.
 set -eu
 [ "${1-}" != --help ] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit; }
 
@@ -9,16 +9,16 @@ fail() {
     exit 2
 }
 
-# Whether all that would be written over is a regular file, and the house a folder of ours.
+# Whether all files to be overwritten are regular files, and the program's folder is drywarp's.
 look() {
     local file
     for file in "${files[@]}"; do
         [ ! -e "$prefix/$file" ] || [ -f "$prefix/$file" ] || fail "$prefix/$file is there and no regular file: nothing was done"
     done
-    [ ! -e "$house" ] || [ -f "$house/build/sim/options" ] || fail "$house is there and not drywarp's: nothing was done"
+    [ ! -e "$app" ] || [ -f "$app/build/sim/options" ] || fail "$app is there and not drywarp's: nothing was done"
 }
 
-# What runs lies in one folder, as in the clone: the simulator by the names of NVIDIA's libraries, the scripts, what a page is made of,
+# The program's folder, as in the clone: the simulator under the names of NVIDIA's libraries, the scripts, the player,
 # and the page that explains findings.
 fill() {
     local built=build/sim name
@@ -34,11 +34,11 @@ fill() {
     for name in scripts/{files,findings}.py scripts/build/{page,program,missing_calls,counters_table}.py scripts/ladder/{recordings,tries,labs,execute}.py scripts/drywarp/{__init__,cli,compiler,sarif}.py; do
         install -D -m 644 "$name" "$1/$name"
     done
-    : > "$1/scripts/__init__.py" # ours, whatever else is called scripts on this machine
+    : > "$1/scripts/__init__.py" # so that Python does not find another package named scripts
     [ -z "${TOOLKIT-}" ] || cp -RL "$(echo "$TOOLKIT"/venv/lib/python3*/site-packages/nvidia/cu13)" "$1/toolkit" # what make toolkit fetched
 }
 
-# A name that is new or a regular file's becomes a file of this content, all at once.
+# Writes a new file, or replaces a regular one, atomically.
 place() {
     mkdir -p "$(dirname "$prefix/$2")"
     cat > "$prefix/$2.new"
@@ -48,11 +48,11 @@ place() {
 
 install_all() {
     look
-    trap 'rm -rf "$house.new"' EXIT
-    rm -rf "$house.new"
-    fill "$house.new"
-    rm -rf "$house"
-    mv -T "$house.new" "$house"
+    trap 'rm -rf "$app.new"' EXIT
+    rm -rf "$app.new"
+    fill "$app.new"
+    rm -rf "$app"
+    mv -T "$app.new" "$app"
     place 755 bin/drywarp < scripts/drywarp/drywarp
     place 755 bin/drywarp-nvcc < scripts/drywarp/drywarp-nvcc
     place 644 lib/cmake/drywarp/toolchain.cmake < scripts/drywarp/toolchain.cmake
@@ -63,8 +63,8 @@ install_all() {
 
 uninstall_all() {
     look
-    [ -e "$house" ] || fail "there is no drywarp in $prefix"
-    rm -rf "$house"
+    [ -e "$app" ] || fail "there is no drywarp in $prefix"
+    rm -rf "$app"
     (cd "$prefix" && rm -f "${files[@]}" && rmdir -p --ignore-fail-on-non-empty lib/cmake/drywarp lib/pkgconfig share/man/man1 bin)
     echo "uninstalled: $prefix/bin/drywarp"
 }
@@ -72,7 +72,7 @@ uninstall_all() {
 action=${1-}
 [ -n "${PREFIX-}" ] || fail "PREFIX is empty; name a folder, as in: PREFIX=~/.local"
 prefix=${DESTDIR-}${PREFIX/#\~\//$HOME/}
-house=$prefix/lib/drywarp
+app=$prefix/lib/drywarp
 files=(bin/drywarp bin/drywarp-nvcc lib/cmake/drywarp/toolchain.cmake lib/pkgconfig/drywarp.pc share/man/man1/drywarp.1)
 version=$(sed -n 's/^VERSION = "\(.*\)"/\1/p' scripts/drywarp/__init__.py)
 case $action in

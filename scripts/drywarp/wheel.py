@@ -1,6 +1,6 @@
-"""The wheel of drywarp, as pip asks for it (PEP 517): what make install puts below a prefix, packed as it lies there. And the archive of sources.
+"""The build backend of drywarp's wheel and source archive (PEP 517): packs the files that make install puts under a prefix.
 
-The wheel is built in a copy of the clone, for other machines, too. nvcc comes from PyPI for the building where there is none."""
+The wheel is built in a copy of the clone, and runs on other machines, too. If there is no nvcc, the build uses the one from PyPI."""
 
 import base64
 import hashlib
@@ -19,7 +19,7 @@ from scripts.drywarp import VERSION
 from scripts.drywarp import compiler
 
 ROOT = compiler.ROOT
-COPIED = ("Makefile", "LICENSE", "mk", "scripts", "simulator", "libraries", "book/player", "docs/findings.md")  # what make install reads
+COPIED = ("Makefile", "LICENSE", "mk", "scripts", "simulator", "libraries", "book/player", "docs/findings.md")  # the inputs of make install
 NAME = f"drywarp-{VERSION}"
 METADATA = f"""Metadata-Version: 2.1
 Name: drywarp
@@ -29,12 +29,12 @@ License: MIT
 Requires-Python: >=3.9
 Provides-Extra: nvcc
 """
-PROCESSOR = {"x86_64": "x86-64-v3"}.get(platform.machine(), "")  # with AVX2, which all have since 2013 or so: the simulator takes twice as long without
+PROCESSOR = {"x86_64": "x86-64-v3"}.get(platform.machine(), "")  # with AVX2, common since 2013: without it the simulator takes twice as long
 TAG = f"py3-none-linux_{platform.machine()}"
 
 
 def toolkit():
-    """Where nvcc is: where drywarp looks for it, in the clone after make toolkit, or among what pip has installed for the building. None: nowhere."""
+    """The path of nvcc: from drywarp's search, from make toolkit in the clone, or from pip's build environment. None if there is none."""
     return compiler.find([ROOT / ".cuda/bin", *(f"{folder}/nvidia/cu13/bin" for folder in sys.path)])
 
 
@@ -43,7 +43,7 @@ def get_requires_for_build_wheel(config_settings=None):
 
 
 def install(folder):
-    """What make install makes, below a folder."""
+    """Runs make install into a folder."""
     copy = Path(folder) / "clone"
     for name in COPIED:
         (copy / name).parent.mkdir(parents=True, exist_ok=True)
@@ -57,19 +57,19 @@ def install(folder):
 
 
 def about():
-    """The files by which pip knows the wheel."""
+    """The wheel's metadata files."""
     wanted = "".join(f"Requires-Dist: {package}; extra == 'nvcc'\n" for package in compiler.PACKAGES)
     return {"METADATA": METADATA + wanted, "LICENSE": (ROOT / "LICENSE").read_text(encoding="utf-8"),
             "WHEEL": f"Wheel-Version: 1.0\nGenerator: drywarp\nRoot-Is-Purelib: false\nTag: {TAG}\n"}
 
 
 def place(file):
-    """Where pip wants a file to lie in the wheel: commands apart, so that it makes them executable."""
+    """The path of a file in the wheel: commands are separate, so that pip makes them executable."""
     return f"{NAME}.data/scripts/{file.name}" if file.parts[0] == "bin" else f"{NAME}.data/data/{file.as_posix()}"
 
 
 def write(wheel, prefix):
-    """Packs what lies below the prefix, and a list of it with sums."""
+    """Packs the files under the prefix, and their list with checksums."""
     contents = {place(path.relative_to(prefix)): (path.read_bytes(), path.stat().st_mode) for path in sorted(prefix.rglob("*")) if path.is_file()}
     contents |= {f"{NAME}.dist-info/{name}": (text.encode(), 0o100644) for name, text in about().items()}
     record = f"{NAME}.dist-info/RECORD"
@@ -104,7 +104,7 @@ def is_source(entry):
 
 
 def build_sdist(sdist_directory, config_settings=None):
-    """What the wheel is built of: it can be built of this, too."""
+    """The source archive, from which the wheel can be built."""
     name = f"{NAME}.tar.gz"
     metadata = about()["METADATA"].encode()
     with tarfile.open(Path(sdist_directory) / name, "w:gz") as packed:

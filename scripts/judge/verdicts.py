@@ -4,7 +4,7 @@ import dataclasses
 import re
 
 from scripts.judge import shapes
-from scripts.judge.words import NOT_TRIED, clean, kind_words, without_folders
+from scripts.judge.words import NOT_TRIED, clean, without_folders
 
 PASSED, WRONG, UNUSABLE, UNBUILT, FINDINGS, OVER, UNJUDGED, MISSED = range(8)
 VERDICTS = {PASSED: "passed", WRONG: "wrong", UNBUILT: "does not build", FINDINGS: "findings", OVER: "over the limits", UNJUDGED: "not judged",
@@ -53,26 +53,11 @@ class Answer:
 
 # ---- Findings
 
-def coordinates(numbers):
-    return f"({','.join(map(str, numbers))})"
-
-
-def access_words(place):
-    """An access as compute-sanitizer words it: "4-byte read"."""
-    access = place.get("access", "")
-    bytes_moved = re.match(r"(reads|writes) (\d+) bytes", access)
-    if bytes_moved:
-        return f"{bytes_moved[2]}-byte {bytes_moved[1][:-1]}"
-    return re.sub("^(fails in|calls) |, called by the host$", "", access)
-
-
 def place_line(place):
-    """One access of a finding, as drywarp check words it: file and line, access, thread and block, kernel, the source's text."""
+    """One access of a finding, as drywarp check prints it: file and line, access, thread, block and kernel; then the source's text."""
     where = f"{place.get('file', '')}:{place['line']}: " if place.get("line") else ""
-    kernel, text = place.get("kernel"), place.get("text")
-    thread = f" by thread {coordinates(place['thread'])} in block {coordinates(place['block'])}" if "thread" in place and "block" in place else ""
-    what = f"{access_words(place)}{thread}, kernel {kernel}" if kernel else f"{access_words(place)}, called by the host"
-    return where + what + (f":  {text.strip()}" if text else "")
+    text = place.get("text")
+    return where + place.get("description", "") + (f":  {text.strip()}" if text else "")
 
 
 def without_numbers(text):
@@ -92,7 +77,7 @@ def add_findings(found, answer):
     """Adds findings to an answer, one for each kind and pair of lines: at another size only numbers and addresses differ."""
     for finding in found:
         lines = [without_folders(place_line(place)) for place in finding.get("places", [])]
-        title = f"{kind_words(finding)}: {finding.get('title', '')}"
+        title = f"{finding.get('name', finding.get('kind', ''))}: {finding.get('title', '')}"
         key = (finding.get("kind", ""), *map(same_place, finding.get("places", [])[:2]), "" if with_line(finding) else without_numbers(title))
         answer.findings.setdefault(key, [clean(line) for line in [title, *lines, *advice(finding)] if line])
 

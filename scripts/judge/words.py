@@ -14,12 +14,7 @@ ROOT = shapes.ROOT
 MOST_COLUMNS = 240
 NOT_TRIED = "not tried"
 PREFIX = "cuda-check-"  # of the judge's temporary folders
-# The checker's name of each kind of finding, as drywarp check prints it; docs/findings.md has a section for each kind.
-KINDS = {"race-shared": "data race in shared memory", "race-global": "data race in global memory", "race-host": "data race between unordered operations",
-         "out-of-bounds": "out-of-bounds access", "misaligned": "misaligned address", "use-after-free": "use after free", "host-pointer": "wrong copy direction",
-         "double-free": "invalid free", "leak": "memory leak", "uninitialised": "uninitialised read", "barrier": "barrier divergence",
-         "lanes": "invalid warp-level operation", "mbarrier": "invalid mbarrier operation", "launch-fault": "kernel fault", "unchecked-error": "unchecked CUDA error"}
-# A Try of a lesson that makes a mistake of that kind.
+# A Try of a lesson that makes a mistake of this kind; docs/findings.md has a section for each kind.
 TRIES = {"race-shared": ("step01_divergent", 2), "race-global": ("step10_singlepass", 1), "out-of-bounds": ("step03_sequential", 2),
          "misaligned": ("step09_vectorload", 1), "barrier": ("step05_unrollwarp", 4), "lanes": ("step08_shuffle", 1)}
 
@@ -32,14 +27,6 @@ def clean(text):
 def without_folders(text):
     """Text with file names relative to the learner's folder."""
     return re.sub(rf"{re.escape(tempfile.gettempdir())}/{PREFIX}[^/ ]*/program/", "", text)
-
-
-def kind_words(finding):
-    """The name of a finding's kind."""
-    kind = finding.get("kind", "")
-    if kind == "host-pointer" and any(place.get("kernel") for place in finding.get("places", [])):
-        return "host pointer in device code"
-    return KINDS.get(kind, kind.replace("-", " "))
 
 
 def dotted(head, words):

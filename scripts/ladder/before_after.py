@@ -1,4 +1,4 @@
-"""A step as it is beside the same with one Try made: how both are built and run, on a GPU or on the simulator, and shown."""
+"""Builds, runs and compares a step with and without a Try, on a GPU or on the simulator."""
 
 import csv
 import math
@@ -21,7 +21,7 @@ Side = namedtuple("Side", "outcome figures")
 # ---- Run
 
 def size_for(step, number, options):
-    """The number of elements, '' for the program's own. What a Try names for a GPU may be too large for the simulator."""
+    """The number of elements, '' for the program's default. A Try's size for a GPU may be too large for the simulator."""
     own, usual = tries.tries(step)[number - 1][1], options.usual
     if tries.is_of_a_lab(step):
         usual = labs.small_size(step.split("/")[1]) if options.simulated else ""
@@ -31,24 +31,24 @@ def size_for(step, number, options):
 
 
 def built(step, number, options):
-    """The words that run the step as it is, and with the change made."""
+    """The commands that run the step without and with the change."""
     source = tries.source_of(step)
     program = labs.program(source, options.simulated) if tries.is_of_a_lab(step) else \
         Path("build/sim" if options.simulated else "") / source.relative_to(ROOT).with_suffix("")
     if subprocess.run([*options.build.split(), str(program)], cwd=ROOT).returncode != 0:
-        sys.exit("make try: the step as it is does not compile")
+        sys.exit("make try: the step does not compile without the change")
     copy = tries.build(options.compiler, tries.changed(step, number), f"build/try/{step}-{number}", source.suffix, options.libraries)
     start = labs.command(source, options.simulated)[:-1] if tries.is_of_a_lab(step) else []
     return [*start, ROOT / program], [*start, ROOT / copy]
 
 
 def sums(launches):
-    """The counters of all launches of one reduction, scan or lab together."""
+    """The counters, summed over all launches of a reduction, scan or lab."""
     return {name: sum(int(launch[name]) for launch in launches) for name in launches[0] if name not in NOT_COUNTED} if launches else {}
 
 
 def counted(path, step):
-    """What the simulator counted in a program's first run."""
+    """The simulator's counters of a program's first run."""
     if tries.is_of_a_lab(step):
         header, rows = labs.counted_rows(path, tries.source_of(step))
         return sums([dict(zip(header, row)) for row in rows])
@@ -70,24 +70,24 @@ def run_once(words, step, size, options, simulated):
 
 
 def measured(pair, step, size, options, simulated):
-    """The Sides before and after, timed in turns, so that a drift of the clocks meets both."""
+    """The Sides before and after, timed alternately, so that clock drift affects both."""
     rounds = 1 if simulated or tries.is_of_a_lab(step) and tries.source_of(step).suffix == ".cu" else tries.ROUNDS
     sides = list(zip(*([run_once(words, step, size, options, simulated) for words in pair] for _ in range(rounds))))
     return [median(runs) for runs in sides]
 
 
 def median(runs):
-    """One Side of several runs; that of the first which was not right, where there is one."""
+    """One Side from several runs: the first one that was not right, if there is one."""
     wrong = [run for run in runs if run.outcome.status != "PASS"]
     if wrong or len(runs) == 1:
         return (wrong or runs)[0]
     return Side(runs[0].outcome, {name: statistics.median(run.figures[name] for run in runs) for name in runs[0].figures})
 
 
-# ---- Shown
+# ---- Output
 
 def outcome_of(before, after):
-    """What happened, in the words of a prediction; only a time tells faster from slower, and it does from 1 % on."""
+    """The result, in the words of a prediction; only times give faster or slower, from a difference of 1 % on."""
     if after.outcome.status != "PASS":
         return "wrong"
     if "ms" not in before.figures or "ms" not in after.figures:
@@ -104,11 +104,11 @@ def shown(name, side):
 
 
 def table(before, after):
-    """Lines that show both sides: the figures, of the counts those that differ; the check's verdicts; findings, whole."""
+    """Lines that compare both sides: times, or the counts that differ; the check's verdicts; complete findings."""
     names = [name for name in before.figures | after.figures if name == "ms" or before.figures.get(name) != after.figures.get(name)]
     rows = [("", "before", "after"), *((name.replace("_", " "), shown(name, before), shown(name, after)) for name in names)]
     if before.figures and not names:
-        rows.append(("all counts", "alike", "alike"))
+        rows.append(("all counts", "equal", "equal"))
     rows.append(("check", before.outcome.status, after.outcome.status))
     lines = [f"{name:<24}{left:>16}{right:>16}" for name, left, right in rows]
     for title, side in (("before", before), ("after", after)):

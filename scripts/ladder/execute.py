@@ -1,4 +1,4 @@
-"""Runs one program of a ladder or of a lab, and says in a word how it ended."""
+"""Runs one program of a ladder or of a lab, and classifies how it ended."""
 
 import os
 import signal
@@ -8,12 +8,12 @@ from collections import namedtuple
 from scripts import findings
 
 STATUSES = {0: "PASS", 1: "FAIL", 2: "REFUSED", 77: "SKIP", findings.STATUS: "FINDING"}
-# printed: all of stdout. why: one line, of stderr where that tells. found: the checker's findings, each once.
+# printed: stdout. why: the reason in one line, from stderr if possible. found: the checker's findings, each once.
 Outcome = namedtuple("Outcome", "status printed why found")
 
 
 def run(words, limit_s, environment):
-    """The outcome of a program, which is stopped after so many seconds. All that it started ends with it, also where this is interrupted."""
+    """Runs a program with a time limit. Its child processes end with it, also if this function is interrupted."""
     child = subprocess.Popen([str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
                              start_new_session=True, env=os.environ | findings.environment() | environment)
     try:
@@ -35,7 +35,7 @@ def run(words, limit_s, environment):
 
 
 def interrupt_alike():
-    """All signals that end a command end it as Ctrl-C does: KeyboardInterrupt."""
+    """Makes all signals that end a command raise KeyboardInterrupt, as Ctrl-C does."""
     for ending in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(ending, lambda *_: signal.raise_signal(signal.SIGINT))
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The labs: which of their programs can be built here, and how they are run: a table as they go, one CSV for each lab.
+"""The labs: which programs can be built here, and how to run them: a table on the terminal, one CSV for each lab.
 
 labs.py names NAME...      the labs of these names, or one line on stderr and status 2; all labs where none is named
 labs.py programs NAME...   the programs that can be built here
 labs.py size NAME...       the sizes at which labs are run without a GPU, and looked at by compute-sanitizer
-labs.py run NAME...        runs them; those that cannot be built are skipped, and it says why"""
+labs.py run NAME...        runs them; those that cannot be built are skipped, with the reason"""
 
 import argparse
 import csv
@@ -22,7 +22,7 @@ from scripts.ladder import execute
 
 ROOT = Path(__file__).resolve().parents[2]
 MARK = "// ==== Harness"
-# Without a GPU: sizes at which a lab takes seconds on the simulator, or on two cores; and all its loops go round.
+# Without a GPU: sizes at which a lab takes seconds on the simulator, or on two cores; and each loop has iterations.
 SMALL_SIZES = {"accuracy": "300007", "coalescing": "512", "cpu": "4194304", "launch": "300007", "mpi": "1048576", "operators": "20011",
                "rowscale": "64", "segmented": "30011", "thrust": "65536"}
 # Of what the simulator counts, what the table on the terminal shows; the CSV has all.
@@ -112,7 +112,7 @@ def ranks(source):
 
 
 def command(source, simulated):
-    """The words that run a program."""
+    """The command that runs a program."""
     start = ["mpirun", "-n", str(ranks(source))] if is_started_by_mpi(source) else []
     return [*start, str(ROOT / program(source, simulated))]
 
@@ -140,7 +140,7 @@ def counted_rows(path, source):
 
 
 def print_rows(header, rows):
-    """A table for a person, without what is the same in all rows, or says nothing: times on the simulator, counters that are 0."""
+    """A table for the terminal, without constant columns, times on the simulator, and counters that are 0."""
     counted = "warp_instructions" in header
     shown = [column for column, name in enumerate(header)
              if (name in COUNTED if counted else name not in ("step", "device", "status")) and (name == "bank_conflicts" or {row[column] for row in rows} - {"0", "0.0", "nan"})]
@@ -189,7 +189,7 @@ def run_lab(lab, options, directory, said):
         print(f"[{lab} {number}/{len(sources(lab))}] {source.parent.name}", flush=True)
         results.append((source.parent.name, *run_step(source, options, directory, said)))
     statuses = [status for _, status, _, _ in results]
-    if "PASS" not in statuses:  # nothing to show in place of what is there
+    if "PASS" not in statuses:  # keep the earlier tables
         return statuses
     header = next(header for _, _, header, _ in results if header)
     counted = "warp_instructions" in header

@@ -70,7 +70,7 @@ def check_functions(path, code, functions=("partial_count", "launch"), page="doc
 
 
 def includes_from(folder, output, text):
-    """Includes of files beside the learner's own, as the program in its other folder has to name them."""
+    """The text with includes of files in the learner's folder as paths from the program's folder."""
     def renamed(found):
         if not (folder / found[2]).exists():
             return found[0]
@@ -79,13 +79,13 @@ def includes_from(folder, output, text):
 
 
 def line(number, path):
-    """What makes the messages of the compiler and of the simulator name a line of that file; ptxas takes no quote in a name."""
+    """A #line directive, so that messages of compiler and simulator name that file; ptxas accepts no quote in a name."""
     name = str(path).replace('"', "'").replace("\\", "\\\\")
     return f'#line {number} "{name}"\n'
 
 
 def composed(path, output):
-    """The whole program: what the harness needs, where it is missing; the learner's part; the harness."""
+    """The whole program: missing definitions that the harness needs, the learner's part, the harness."""
     lesson, _ = split(read(path))
     code = without_comments(lesson)
     check_functions(path, code)
@@ -115,7 +115,7 @@ def compose(options):
 # ---- report
 
 def rows_of(path):
-    """The rows of a CSV, as run_all.sh or sweep.py writes it."""
+    """The rows of a CSV of run_all.sh or sweep.py."""
     try:
         with open(path, newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
@@ -127,7 +127,7 @@ def rows_of(path):
 
 
 def by_step(path, rows):
-    """The passed rows of each step; ends the program where mine is not among them."""
+    """The passed rows of each step; exits if mine is not among them."""
     steps = {}
     for row in rows:
         if row["status"] == "PASS":
@@ -144,14 +144,14 @@ def short(value):
 
 
 def ladder_place(mine, steps):
-    """Between which steps a time lies. Steps are level where the middle halves of the runs meet, as on all pages."""
+    """A time's position among those of the steps. Steps are level if their interquartile ranges overlap, as on all pages."""
     spans = {name: [float(row[column]) for column in ("median_ms", "q1_ms", "q3_ms")] for name, row in steps.items()}
     median, q1, q3 = (float(mine[column]) for column in ("median_ms", "q1_ms", "q3_ms"))
     level = [name for name, (_, low, high) in spans.items() if low <= q3 and q1 <= high]
     apart = {ms: name for name, (ms, *_) in spans.items() if name not in level}
     faster, slower = [ms for ms in apart if ms < median], [ms for ms in apart if ms > median]
     words = [f"slower than {apart[max(faster)]} ({short(max(faster))} ms)"] if faster else []
-    words += [f"level with {', '.join(level)} (the middle halves of the runs meet)"] if level else []
+    words += [f"level with {', '.join(level)} (interquartile ranges overlap)"] if level else []
     words += [f"faster than {apart[min(slower)]} ({short(min(slower))} ms)"] if slower else []
     return ", ".join(words) or "no other step passed"
 
@@ -172,7 +172,7 @@ def times(steps):
 
 
 def neighbours(value, others):
-    """Between which steps a count lies."""
+    """A count's position among those of the steps."""
     equal = [name for name, count in others.items() if count == value]
     if equal:
         return f"as many as {equal[-1]}"
@@ -193,17 +193,17 @@ def counts(steps, elements):
     def against_steps(counter):
         return f"{mine[counter]:,}, {neighbours(mine[counter], {name: total[counter] for name, total in totals.items()})}"
 
-    yield f"{NAME} on the simulator, which has no times: n = {elements:,}, launches {launches}; it counts"
+    yield f"{NAME} on the simulator, which measures no times: n = {elements:,}, launches {launches}; counters:"
     of_reference = f"; {mine['warp_instructions'] / reference['warp_instructions']:.2f} times CUB's" if reference else ""
     yield f"  warp instructions: {against_steps('warp_instructions')}{of_reference}"
     yield f"  shared loads and stores: {against_steps('shared')}; bank conflicts: {mine['bank_conflicts']:,}"
     least = math.ceil(4 * elements / SECTOR_BYTES)
     yield (f"  load requests: {against_steps('global_load_requests')}; "
-           f"sectors: {mine['global_load_sectors']:,}, {mine['global_load_sectors'] / least:.2f} times the fewest possible")
+           f"sectors: {mine['global_load_sectors']:,}, {mine['global_load_sectors'] / least:.2f} times the lower bound")
 
 
 def over_sizes(path):
-    """One line on a sweep: where the sum is right and, of a GPU, where it comes sooner than CUB's; and the sizes where it is wrong."""
+    """One line about a sweep: at how many sizes the sum is right and, on a GPU, faster than CUB; and the sizes at which it is wrong."""
     rows = {(row["step"], int(row["elements"])): row for row in rows_of(path) if row.get("cache") in (None, "", "cold")}
     mine = {n: row for (step, n), row in rows.items() if step == NAME and row["status"] not in ("REFUSED", "SKIP")}
     if not mine:
@@ -217,7 +217,7 @@ def over_sizes(path):
 
 
 def elements_beside(path):
-    """n, from the .txt that run_all.sh writes beside its CSV."""
+    """n, from the .txt that run_all.sh writes next to its CSV."""
     about = path.with_suffix(".txt")
     found = re.search(r"^elements: (\d+)$", about.read_text(), re.M) if about.exists() else None
     return int(found[1]) if found else fail(f"{about}: no line 'elements: n'")
@@ -233,7 +233,7 @@ def report(options):
         fail(f"{options.results}: not as run_all.sh or sweep.py writes it ({type(error).__name__}: {error})")
     print("\n".join([*lines, *([swept] if swept else [])]))
     if wrong:
-        fail(f"the kernel fails at {len(wrong)} of the sizes; make mine FILE=... N={wrong[0].replace(',', '')} shows how")
+        fail(f"the kernel fails at {len(wrong)} of the sizes; make mine FILE=... N={wrong[0].replace(',', '')} shows the error")
 
 
 def main():
@@ -245,7 +245,7 @@ def main():
     composing.add_argument("output", type=Path, metavar="OUTPUT", help="the program")
     composing.set_defaults(run=compose)
     reporting = commands.add_parser("report", help="say where it stands",
-                                    description="Says in a few lines where the row 'mine' stands among the others.")
+                                    description="Compares the row 'mine' with the others, in a few lines.")
     reporting.add_argument("results", type=Path, metavar="CSV", help="of run_all.sh: run-all.csv or, of the simulator, counters.csv")
     reporting.add_argument("--sweep", type=Path, metavar="CSV", help="of sweep.py, for one line more")
     reporting.set_defaults(run=report)

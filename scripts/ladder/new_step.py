@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes the skeleton of the next step: the program of the last one under a new name, and a page to fill in.
 
-What is to be written says TODO; CONTRIBUTING.md tells how to go on."""
+Text to be written is marked TODO; CONTRIBUTING.md describes the next steps."""
 
 import argparse
 import re
@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 FIRST_COMMENT = """\
 // Step {number}: TODO the idea in a few words. TODO one sentence about it.
-// The change: TODO what this program does in place of what step {before_number} did.
+// The change: TODO what this program does instead of what step {before_number} did.
 """
 PAGE = """\
 # Step {number}: TODO the idea in a few words
@@ -88,7 +88,7 @@ def link(word, step):
 
 
 def replaced(path, old, new):
-    """The text of a file with old, which it holds once, replaced by new."""
+    """The text of a file with its only occurrence of old replaced by new."""
     text = path.read_text(encoding="utf-8")
     if text.count(old) != 1:
         fail(f"{path.relative_to(ROOT)} does not hold '{old}' exactly once")
@@ -96,7 +96,7 @@ def replaced(path, old, new):
 
 
 def new_files(before, step):
-    """Each file to write, by its path in the repository: the new step's, and the pages that lead to it."""
+    """The files to write, by path in the repository: those of the new step, and the pages that link to it."""
     words = {"before": before, "before_number": before[4:6], "step": step, "number": step[4:6]}
     program = replaced(ROOT / before / "reduce.cu", f'STEP[] = "{before}"', f'STEP[] = "{step}"')
     _, build_line, rest = program.partition("// Build and run: ")
@@ -109,7 +109,7 @@ def new_files(before, step):
 
 
 def write(files, step):
-    """Everything is written beside its place; only then the step's folder appears, whole, and the pages change."""
+    """Writes everything to temporary files first; then the step's folder appears as a whole, and the pages change."""
     with tempfile.TemporaryDirectory(prefix=".new-step-", dir=ROOT) as unfinished:
         for path, text in files.items():
             file = Path(unfinished) / path
@@ -139,7 +139,7 @@ def main():
         write(new_files(before, step), step)
     except OSError as error:
         fail(f"{step} cannot be made: {error}")
-    print(f"made: {step}; what is yours to write says TODO, and CONTRIBUTING.md tells how to go on")
+    print(f"made: {step}; replace each TODO; CONTRIBUTING.md describes the next steps")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""One Try of a lesson: shows its change, asks what will happen, runs the step without and with it, and says what the page answers.
+"""One Try of a lesson: shows its change, asks for a prediction, runs the step without and with it, and prints the page's answer.
 
-What was predicted and what happened becomes a row of a CSV. The change is made in a copy under build/."""
+Prediction and result become a row of a CSV. The change is made in a copy under build/."""
 
 import argparse
 import csv
@@ -17,10 +17,10 @@ from pathlib import Path
 from scripts.ladder import before_after, execute, labs, tries
 
 ROOT = tries.ROOT
-# changed_program: faster, slower, same, wrong; right where nothing was timed; not finished. Whether the prediction was right nobody judges here.
+# changed_program: faster, slower, same, wrong; right if nothing was timed; not finished.
 COLUMNS = ["time", "step", "try", "diff", "device", "elements", "unit", "prediction", "changed_program", "before", "after", "status"]
 WORDS = ("faster", "slower", "same", "wrong")
-INSTRUCTIONS = "warp_instructions"  # what a prediction of a number is of, where there is no time
+INSTRUCTIONS = "warp_instructions"  # the unit of a predicted number without times
 
 
 def refuse(message):
@@ -31,7 +31,7 @@ def refuse(message):
 # ---- Which Try
 
 def folder_of(ladder, lab, number):
-    """The step, as tries.py names it; ends the program where there is none."""
+    """The step, as tries.py names it; exits if there is none."""
     if lab and lab not in labs.labs():
         refuse(f"LAB='{lab}' is no lab; there are {', '.join(labs.labs())}, as in: make try LAB=rowscale STEP=00 TRY=1")
     place = f"labs/{lab}/" if lab else "" if ladder == "reduce" else f"{ladder}/"
@@ -43,23 +43,23 @@ def folder_of(ladder, lab, number):
 
 
 def section(step):
-    """What the step's page says under "Try"."""
+    """The section "Try" of the step's page."""
     return (ROOT / step / "README.md").read_text(encoding="utf-8").partition("\n## Try")[2]
 
 
 def number_of(step, text):
-    """The number of a Try with a diff; ends the program where it is none."""
+    """The number of a Try with a diff; exits if there is none."""
     last = len(tries.tries(step))
     there = f"those with a diff are {' '.join(map(str, range(1, last + 1)))}"
     if text.isdecimal() and 1 <= int(text) <= last:
         return int(text)
     if re.fullmatch("[1-9][0-9]*", text) and f"\n**{text}. " in section(step):
-        refuse(f"Try {text} of {step} has no diff, you write the change yourself; {there}")
+        refuse(f"Try {text} of {step} has no diff: you write the change yourself; {there}")
     refuse(f"TRY='{text}' is no Try of {step}; {there}")
 
 
 def question_and_answer(step, number):
-    """What the page says before a Try's diff, and what it answers."""
+    """The page's text before a Try's diff, and its answer."""
     text = section(step)
     question = re.search(rf"^(\*\*{number}\. .*?)^```diff", text, re.M | re.S)
     answer = re.compile(r"<summary>Answer</summary>\n(.*?)</details>", re.S).search(text, question.end())
@@ -67,7 +67,7 @@ def question_and_answer(step, number):
 
 
 def patch(step, number):
-    """The Try's change of the program as it is, edits of the learner's included, as git apply takes it."""
+    """The Try as a diff of the current program, including the learner's edits, in the format of git apply."""
     source = tries.source_of(step)
     name = source.relative_to(ROOT)
     before, after = source.read_text(encoding="utf-8"), tries.changed(step, number)
@@ -77,9 +77,9 @@ def patch(step, number):
 # ---- The prediction
 
 def prediction(text):
-    """What was typed, as it is kept; None where it is no prediction."""
+    """A typed prediction in the form in which it is kept; None if it is invalid."""
     text = text.strip().lower()
-    if re.fullmatch(r"\d{1,3}(,\d{3})+", text):  # as the counts are shown
+    if re.fullmatch(r"\d{1,3}(,\d{3})+", text):  # the format of the table
         return text.replace(",", "")
     if text in ("", *WORDS) or re.fullmatch(r"\d+(\.\d+)?", text):
         return text
@@ -87,7 +87,7 @@ def prediction(text):
 
 
 def asked(unit):
-    """The learner's prediction; '' where there is none."""
+    """The learner's prediction; '' if there is none."""
     choice = f"a number ({unit} after the change), {', '.join(WORDS[:-1])} or {WORDS[-1]}"
     print(f"What do you predict? {choice}; Enter skips: ", end="", flush=True)
     for line in sys.stdin:
@@ -99,7 +99,7 @@ def asked(unit):
 
 
 def ready(path):
-    """Makes the file of predictions where there is none; ends the program, before it asks, where that fails."""
+    """Creates the file of predictions if necessary; exits, before asking, if that fails."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.open("ab").close()
@@ -108,7 +108,7 @@ def ready(path):
 
 
 def keep(path, row):
-    """Appends a row, behind the header in an empty file, in a single write: whoever kills this leaves whole rows."""
+    """Appends a row, to an empty file with the header, in a single write: if killed, it leaves whole rows."""
     with open(path, "ab+", buffering=0) as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         file.seek(0)
@@ -119,18 +119,20 @@ def keep(path, row):
         file.write(lines.getvalue().encode())
 
 
-# ---- What happened
+# ---- The result
 
 def comparison(predicted, outcome, unit, after):
-    """The line that sets a prediction beside what happened."""
+    """Compares a prediction with the result, in one line."""
     if not predicted:
         return "No prediction was made."
     if predicted[0].isdigit():
         what = f"{after[unit]:,} {unit.replace('_', ' ')}" if unit in after else outcome
         return f"You predicted {predicted} {unit.replace('_', ' ')}; it was: {what}."
     if outcome == "right" and predicted != "wrong":
-        return f"You predicted {predicted}; the result is right. Nothing was timed here: the answer has what a GPU measured."
-    return f"You predicted {predicted}; it was {outcome}."
+        return (f"You predicted {predicted}. The sum stays correct, but nothing was timed here, so this run cannot confirm your prediction: "
+                "compare it with the GPU's time in the answer.")
+    verdict = "Your prediction was right" if predicted == outcome else "Your prediction was wrong"
+    return f"{verdict}: you predicted {predicted}; {'the result stays correct' if outcome == 'right' else f'it was {outcome}'}."
 
 
 def try_it(step, number, options, row):
@@ -140,13 +142,13 @@ def try_it(step, number, options, row):
     before, after = before_after.measured(before_after.built(step, number, options), step, size, options, simulated)
     row |= {"changed_program": before_after.outcome_of(before, after), "status": after.outcome.status,
             "before": before.figures.get(unit, ""), "after": after.figures.get(unit, "")}
-    print(f"\n{step}, Try {number}" + (f", {size} elements" if size else "") + (", simulated" if simulated else ""))
+    print(f"\n{step}, Try {number}" + (f", {size} elements" if size else "") + (", simulated: counts of PTX instructions, not of the GPU's machine code" if simulated else ""))
     print(*before_after.table(before, after), sep="\n")
     print(comparison(row["prediction"], row["changed_program"], unit, after.figures))
 
 
 def new_row(step, number, simulated):
-    """The row before anything was asked or run."""
+    """The initial row, before the question and the runs."""
     source = tries.source_of(step)
     on_simulator = labs.runs_simulated(source, simulated)
     return dict.fromkeys(COLUMNS, "") | {
@@ -156,7 +158,7 @@ def new_row(step, number, simulated):
 
 
 def arguments():
-    """What make passes; ends the program where N or TIME_LIMIT is no number."""
+    """The options that make passes; exits if N or TIME_LIMIT is no number."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name, usual in (("ladder", "reduce"), ("lab", ""), ("step", ""), ("try", ""), ("elements", ""), ("usual", ""), ("time-limit", "300"),
                         ("build", "make -s"), ("nvcc", "nvcc"), ("compiler", "nvcc -O3 -arch=native"), ("libraries", "")):
@@ -184,7 +186,7 @@ def main():
     row = new_row(step, number, options.simulated)
     try:
         row["prediction"] = asked(row["unit"].replace("_", " "))
-    except KeyboardInterrupt:  # how one leaves the question, and no error
+    except KeyboardInterrupt:  # a way to leave the question, not an error
         print("\nmake try: nothing was run, and nothing is kept")
         return
     try:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Records what the steps of both ladders, and their Tries, ask of the device, for the simulator in a page (simulator/page/simulator.js).
+"""Records the device calls of the steps of both ladders, and of their Tries, for the simulator in a page (simulator/page/simulator.js).
 
 Of each step one script, book/player/programs/stepNN.js or scanNN.js: its lesson, its PTX, and for each n the calls up to the first result. The harness's
-own kernels stay out, as far as the result does not need them. Programs that are compiled once stay in build/recordings."""
+own kernels are removed if the result does not need them. Compiled programs are cached in build/recordings."""
 
 import argparse
 import base64
@@ -24,7 +24,7 @@ BUILT = ROOT / "build/recordings"
 PROGRAMS = ROOT / "book/player/programs"
 REPLAY = ROOT / "build/sim/replay"
 SIZES = [1, 31, 32, 33, 256, 1000, 4096, 65536]
-HARNESS = ["prepare", "fill", "compare"]  # kernels; the first does nothing here, the others go round a loop over the elements
+HARNESS = ["prepare", "fill", "compare"]  # kernels; the first does nothing here, the others loop over the elements
 MARK = "// ==== Harness"
 LARGE = 65536  # bytes that are not in a program's own script
 TIME_LIMIT_S = 120
@@ -34,7 +34,7 @@ EXPECTED = re.compile(r"^(read \S+ \S+) (\S+)$", re.M)
 # ---- Programs
 
 def compiled(source, compiler, libraries):
-    """The program of a source, built for the simulator where it was not yet; the objects are kept by what they were made of."""
+    """The program of a source, built for the simulator if necessary; objects are cached by a hash of their inputs."""
     text = source.replace(str(ROOT), "")
     key = hashlib.sha256((text + compiler).encode()).hexdigest()[:16]
     folder, program = BUILT / key, BUILT / key / "program"
@@ -53,12 +53,12 @@ def compiled(source, compiler, libraries):
 def run(words, **options):
     result = subprocess.run(words, capture_output=True, text=True, **options)
     if result.returncode != 0:
-        sys.exit(f"recordings.py: {words[0]} ended with status {result.returncode}: {result.stderr.strip()[-400:]}")
+        sys.exit(f"recordings.py: {words[0]} exited with status {result.returncode}: {result.stderr.strip()[-400:]}")
     return result.stdout
 
 
 def recorded(program, n):
-    """Whether the program ended well, and its recording; None where it takes too long or cannot run here."""
+    """Whether the program succeeded, and its recording; None if it takes too long or cannot run here."""
     file = program.with_name(f"{n}.recording")
     try:
         status = subprocess.run([program, "--warm", str(n)], capture_output=True, timeout=TIME_LIMIT_S,
@@ -73,7 +73,7 @@ def recorded(program, n):
 # ---- Recordings: simulator/runtime/work/record.h says what their lines are
 
 def split(data):
-    """The lines that are calls, the PTX texts, each behind its binary's number, and the bytes by their names."""
+    """The calls, the PTX texts as (number of the binary, text), and the bytes by name."""
     calls, texts, blobs, at = [], [], {}, 0
     while at < len(data):
         end = data.index(b"\n", at)
@@ -96,7 +96,7 @@ def kernel_of(call):
 
 
 def first_run(calls, n):
-    """The calls up to the first result, without what does not matter to it; the harness's loops over n elements in no more blocks than have work."""
+    """The calls up to the first result, without those that do not affect it; the harness's kernels get only blocks that have work."""
     kept = []
     for call in calls:
         words = call.split()
@@ -112,7 +112,7 @@ def first_run(calls, n):
 
 
 def end_of_body(ptx, at):
-    """Behind the brace that closes the first one from there on; inline assembly has braces of its own."""
+    """The position after the brace that closes the next one; inline assembly has its own braces."""
     depth = 0
     for brace in re.finditer(r"[{}]", ptx[at:]):
         depth += 1 if brace[0] == "{" else -1
@@ -122,8 +122,8 @@ def end_of_body(ptx, at):
 
 
 def without_unused(text, calls):
-    """A PTX text, behind its binary's number, without the kernels that nobody launches; its lines keep their numbers. Sources are known by their names
-    alone."""
+    """A PTX text (with its binary's number) without the kernels that are not launched; line numbers stay. Source paths are reduced to
+    file names."""
     binary, ptx = text
     launched = {call.split()[2] for call in calls if call.startswith("launch")}
     kept, at = [], 0
@@ -140,7 +140,7 @@ def without_unused(text, calls):
 # ---- A variant: a lesson, or one of its Tries
 
 def removable(folder, calls, texts, blobs, lesson):
-    """The lines of the lesson that the page can leave out: barriers, fences, and tests of bounds without which something goes wrong."""
+    """The lines of the lesson that the page can remove: barriers, fences, and bounds tests whose removal has an effect."""
     file = folder / "lines.recording"
     parts = [b"recording 1\n", *(f"ptx {binary} {len(text.encode())}\n{text}\n".encode() for binary, text in texts),
              *(f"bytes {name} {len(content)}\n".encode() + content + b"\n" for name, content in blobs.items()),
@@ -163,8 +163,8 @@ def removable(folder, calls, texts, blobs, lesson):
 
 
 def variant(source, build, expected, blobs):
-    """What a page needs of a program. `expected`: of each n the name of what the first result has to be, once one has been right; `blobs`: all bytes of
-    the step by their names. Both grow."""
+    """A program as a page needs it. `expected`: for each n, the name of the right first result, once one was right; `blobs`: all bytes of the step by
+    name. Both are extended."""
     program = build(source)
     lesson = source.split(MARK)[0]
     made = {"source": lesson, "sizes": [], "runs": {}, "ptx": [], "removable": []}
@@ -191,10 +191,10 @@ def variant(source, build, expected, blobs):
     return made
 
 
-# ---- Bytes, once: what is the beginning of something longer goes by that one's name
+# ---- Bytes, stored once: a prefix of longer bytes uses their name
 
 def shared(blobs):
-    """Of each name the name of the longest bytes, not above LARGE unless it is itself, that begin with its own."""
+    """For each name, the name of the longest bytes of which its own are a prefix; bytes above LARGE count only for themselves."""
     longest = {}
     for name, content in blobs.items():
         longer = [other for other in blobs if blobs[other].startswith(content) and (len(blobs[other]) <= LARGE or len(content) > LARGE)]

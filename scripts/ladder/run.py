@@ -63,7 +63,7 @@ class Counts:
 
     def __init__(self, elements, counters):
         self.header, self.counters = ["step", "status"], counters  # until the first program says more
-        titles = ["instructions", "lanes on", *self.SUMS]
+        titles = ["instructions", "active lanes", *self.SUMS]
         print(f"{f'{elements} elements, simulated':<29} " + " ".join(f"{title:>{max(10, len(title))}}" for title in titles))
 
     def show(self, _, row):
@@ -74,7 +74,7 @@ class Counts:
         instructions = sum(int(launch.get("warp_instructions", 0)) for launch in launches)
         lanes = sum(int(launch.get("warp_instructions", 0)) * float(launch.get("active_lanes_mean", 0)) for launch in launches)
         sums = [sum(int(launch.get(name, 0)) for launch in launches for name in names) for names in self.SUMS.values()]
-        print(f"{instructions:12} {lanes / instructions if instructions else 0:10.1f} " + " ".join(f"{value:{max(10, len(title))}}" for title, value in zip(self.SUMS, sums)))
+        print(f"{instructions:12} {lanes / instructions if instructions else 0:12.1f} " + " ".join(f"{value:{max(10, len(title))}}" for title, value in zip(self.SUMS, sums)))
         return [[*launch.values(), "PASS"] for launch in launches]
 
     def failed(self):

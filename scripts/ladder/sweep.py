@@ -24,7 +24,7 @@ STATUS = {1: "FAIL", 2: "REFUSED", 77: "SKIP", findings.STATUS: "FINDING"}
 SIZES = sorted([4**k for k in range(5, 16)] + [2**11 + 1, 2**15 - 1, 2**19 + 1, 2**23 - 1, 2**27 + 1])
 BASELINE_MOST = 2**20  # one thread: seconds a run beyond that
 TIME_LIMIT_S = 300
-TOLD = set()  # the findings that were shown
+REPORTED = set()  # the findings that were shown
 BYTES = {"scan": 8}  # that a program reads and writes of each element; others read 4
 
 
@@ -34,13 +34,13 @@ def fail(message):
 
 
 def run(program, elements, options=(), environment=None):
-    """The program's own CSV row as a list, or how it failed. What the checker finds is shown, once and not once for each size."""
+    """The program's own CSV row as a list, or how it failed. A finding is shown only once, not for each size."""
     try:
         result = subprocess.run([program, "--csv", *options, str(elements)], capture_output=True, text=True,
                                 timeout=TIME_LIMIT_S, env=(environment or os.environ) | findings.environment())
     except subprocess.TimeoutExpired:
         return "HANG"
-    found = findings.fresh(findings.apart(result.stderr)[0], TOLD)
+    found = findings.fresh(findings.apart(result.stderr)[0], REPORTED)
     print(*[""] * bool(found), *found, sep="\n", end="\n" * bool(found))
     if result.returncode != 0:
         return STATUS.get(result.returncode, "CRASH")
@@ -59,12 +59,12 @@ def name(program):
 
 
 def is_run(step, elements):
-    """Whether a step is run at so many elements."""
+    """Whether a step runs at this number of elements."""
     return elements <= BASELINE_MOST or not step.startswith("step00_")
 
 
 def timed(programs, elements, turns):
-    """Rows of one size. All programs take turns, so that a drift of the clocks meets all alike."""
+    """The rows of one size. The programs alternate, so that clock drift affects all alike."""
     cases = [(program, cache) for program in programs for cache in ("cold", "warm")]
     runs = {case: [] for case in cases}
     for _ in range(turns):
@@ -111,21 +111,21 @@ def read(path):
 
 
 def digest(programs):
-    """Of what was measured: an unfinished sweep goes on only with the same programs."""
+    """A hash of the measured programs: an unfinished sweep continues only with the same ones."""
     sources = [ROOT / (program.replace("build/sim/", "") + ".cu") for program in programs]  # for nvcc builds no program twice the same
     sources = [source if source.exists() else Path(program) for source, program in zip(sources, programs)]
     return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
 
 
 def digest_of(path):
-    """What write() noted beside the CSV, or '' where there is none."""
+    """The text that write() left next to the CSV, or '' if there is none."""
     about = path.with_suffix(".txt")
     found = re.search(r"^programs: (\w+)$", about.read_text(encoding="utf-8"), re.M) if about.exists() else None
     return found[1] if found else ""
 
 
 def write(path, rows, programs):
-    """The whole CSV, so that an interrupt costs the size that was running and no more."""
+    """Writes the whole CSV, so that an interrupt loses only the current size."""
     columns = max((list(row) for row in rows), key=len)
     with files.whole(path) as file, files.whole(path.with_suffix(".txt")) as about:
         about.write(f"{files.about()}programs: {programs}\n")
@@ -135,7 +135,7 @@ def write(path, rows, programs):
 
 
 def summary(rows):
-    """What one looks for while it runs: the best program and CUB, GB/s."""
+    """A summary for the terminal: the best program and CUB, in GB/s."""
     cold = {row["step"]: float(row["gb_per_s"]) for row in rows if row["status"] == "PASS" and row.get("cache") == "cold"}
     failed = [row["step"] for row in rows if row["status"] not in FINE]
     if failed:
@@ -185,5 +185,5 @@ if __name__ == "__main__":
     try:
         sys.exit(main())
     except KeyboardInterrupt:
-        print("\nsweep.py: interrupted; the sizes that were done stay, and the next sweep goes on behind them", file=sys.stderr)
+        print("\nsweep.py: interrupted; finished sizes are kept, and the next sweep continues after them", file=sys.stderr)
         sys.exit(130)

@@ -53,7 +53,7 @@ def target(page, link):
 
 
 def test_every_page_has_a_chapter():
-    """Broken: a page came that the book does not show, or went, and the book still names it."""
+    """Broken: the book lacks a new page, or still lists a removed one."""
     files = {path.relative_to(ROOT) for pattern in ("*.md", "docs/*.md", "simulator/*.md", "**/*[0-9]_*/README.md", "labs/*/README.md",
                                                     "scan/README.md", "**/reference_cub/README.md") for path in ROOT.glob(pattern)}
     named = {contents.file_of(page).relative_to(ROOT) for chapter in contents.chapters() for page in chapter.pages}
@@ -88,7 +88,7 @@ def test_every_page_is_reached_from_the_first():
 
 @built
 def test_pages_load_nothing_from_elsewhere():
-    """Broken: a page names a script, a style, an image or a font of another site."""
+    """Broken: a page uses a script, a style, an image or a font of another site."""
     assert not {link for page in pages().values() for link in page.loaded if urlsplit(link).scheme not in ("", "data")}
 
 
@@ -101,7 +101,7 @@ def test_the_site_can_be_sent(tmp_path):
 @built
 @pytest.mark.skipif(not find_spec("minify"), reason="what makes scripts shorter is not there for this machine")
 def test_our_own_scripts_are_small():
-    """Broken: a reader waits for our own JavaScript, which is to stay below 60 kB; the simulator and its programs come when they are wanted."""
+    """Broken: the pages' own JavaScript exceeds 60 kB; the simulator and its programs are loaded on demand."""
     scripts = {*(SITE / "_static/player").glob("*.js"), *(SITE / "_static" / script.name for script in (ROOT / "book/static").glob("*.js"))}
     sizes = {script.name: script.stat().st_size for script in scripts if script.name != "simulator.js"}
     assert "player.js" in sizes and sum(sizes.values()) < 60e3, sizes
@@ -134,7 +134,7 @@ OUTSIDE = """[...document.querySelectorAll("article *")].filter((one) => {
 
 @built
 def test_each_step_shows_its_change():
-    """Broken: a lesson does not show what makes its step out of the one before."""
+    """Broken: a lesson does not show the diff from the step before."""
     for page in (page for chapter in contents.chapters() for page in chapter.pages if contents.step_before(page)):
         text = (SITE / f"{page}.html").read_text(encoding="utf-8")
         assert '<ins class="row">' in text or '<del class="row">' in text, page
@@ -152,7 +152,7 @@ def test_words_are_linked_where_they_first_stand(browser):
 @built
 @pytest.mark.skipif(not (ROOT / "book/player/simulator.js").exists(), reason="the page's simulator was not built: make stage")
 def test_a_barrier_is_deleted_on_the_first_page(browser):
-    """Broken: who opens the book cannot delete a barrier and see the race."""
+    """Broken: a reader of the first page cannot remove a barrier and see the race."""
     tab = opened(browser, "index.html")
     tab.locator("button.pl-cut", has_text="__syncthreads").first.click()
     assert "race in shared memory" in tab.locator(".pl-finding").first.inner_text()
@@ -219,7 +219,7 @@ def test_a_player_fits_windows(browser, page):
 @pytest.mark.skipif(not (ROOT / "book/player/simulator.js").exists(), reason="the page's simulator was not built: make stage")
 @pytest.mark.parametrize("page", ["step03_sequential/README", "scan/step08_lookback/README"])
 def test_a_lesson_asks_before_its_player_answers(page):
-    """Broken: the counters stand above the questions, or within a fold, where the player never begins."""
+    """Broken: the counters are above the questions, or in a fold, in which the player never starts."""
     text = (SITE / f"{page}.html").read_text(encoding="utf-8")
     places = [text.index(mark) for mark in ('id="predict-before-you-run"', "</details>", '<figure class="player"', 'id="try"')]
     assert places == sorted(places)
@@ -257,7 +257,7 @@ def test_sliders_move_a_ring_on_the_curve(browser):
 @built
 @pytest.mark.skipif(not (ROOT / "book/player/simulator.js").exists(), reason="the page's simulator was not built: make stage")
 def test_time_stays_at_hand_on_a_phone(browser):
-    """Broken: side by side the pictures are above each other, and who looks at them can neither move time nor see what the run came to."""
+    """Broken: side by side on a phone, the time line or the verdict is out of view."""
     tab = opened(browser, "step03_sequential/README.html", viewport=PHONE)
     tab.get_by_role("button", name="side by side").click()
     tab.evaluate("document.querySelector('.pl-columns').scrollIntoView()")
@@ -268,7 +268,7 @@ def test_time_stays_at_hand_on_a_phone(browser):
 
 @built
 def test_a_fold_holds_its_headings(browser):
-    """Broken: what belongs behind a reader's prediction stands open in the page."""
+    """Broken: the answer is visible before the reader's prediction."""
     tab = opened(browser, "step03_sequential/README.html")
     answer = tab.get_by_role("heading", name="Why")
     assert not answer.is_visible()

@@ -61,7 +61,7 @@ def save(learner, text):
 
 
 def test_a_save_changes_the_open_page(browser, learner):
-    """Broken: the page opens twice or not, an open one stays as it was, reloads where nothing is new, begins at its top again, or calls fresh memory NaN."""
+    """Broken: the page opens twice or not, an open one stays as it was, reloads without news, scrolls to its top, or shows uninitialised memory as NaN."""
     page = browser.new_page(viewport={"width": 1200, "height": 600})
     broken = []
     page.on("pageerror", lambda error: broken.append(str(error)))
@@ -70,7 +70,7 @@ def test_a_save_changes_the_open_page(browser, learner):
     save(learner, WRONG)
     page.wait_for_selector(".pl-finding", timeout=1000 * PATIENCE_S)
     assert "wrong at n = " in page.locator("pre").first.inner_text() and "race in global memory" in page.locator(".pl-finding").inner_text()
-    assert page.locator(".pl-verdict").inner_text().startswith("✗ wrong: a value that nobody wrote, expected ")
+    assert page.locator(".pl-verdict").inner_text().startswith("✗ wrong: an uninitialised value, expected ")
     page.evaluate("scrollTo(0, 200); window.isOld = true")
     page.wait_for_timeout(2500)
     assert page.evaluate("window.isOld")

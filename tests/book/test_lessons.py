@@ -1,4 +1,4 @@
-"""All steps of both ladders and all their Tries, run in the book's page by its simulator: what comes of them is what their pages say."""
+"""All steps of both ladders and all their Tries, run in the book's page by its simulator: the results are those of their pages."""
 
 import csv
 import re
@@ -46,7 +46,7 @@ def results(browser):
 
 
 def marked(kind, page):
-    """What stands between a page's markers of a kind, by their numbers."""
+    """The texts between a page's markers of a kind, by number."""
     return dict(re.findall(rf"<!-- {kind} (\d+):[^>]*-->\n(.*?)<!-- end -->", (page / "README.md").read_text(encoding="utf-8"), re.S))
 
 
@@ -80,7 +80,7 @@ def test_a_try_comes_out_as_its_page_says(results, name):
 
 
 def rows(text):
-    """Of each launch: its kernel, and all behind the launch's number."""
+    """For each launch: its kernel and the columns after the launch's number."""
     return [[row[1], *row[3:]] for row in csv.reader(text.splitlines()) if row[1] != "kernel"]
 
 

@@ -152,7 +152,7 @@ static void launch(const float *in, float *out, long long n)
     case kernel_traps: return trap<<<1, 1>>>();
     case host_pointer: return follow<<<1, 1>>>(out, copy);
     case hidden_line: return stray<<<1, 1>>>(out);
-    case behind_the_end: return add<<<1, 1>>>(in, out, (int)n + 1, 1);
+    case past_the_end: return add<<<1, 1>>>(in, out, (int)n + 1, 1);
     }
 }
 

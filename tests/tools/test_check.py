@@ -231,9 +231,11 @@ def test_sums_that_are_none():
 def test_findings_are_reported():
     """Broken: findings of the simulator's checker are not shown, shown twice, or do not count."""
     answer = verdicts.Answer("reduce.cu", built=True, sizes=dict.fromkeys(shapes.SIZES, ""))
-    place = {"access": "4-byte write", "file": "reduce.cu", "line": 21, "text": "  sums[i] = 1;", "kernel": "reduce", "thread": [3, 0, 0], "block": [0, 0, 0]}
-    finding = {"kind": "race-shared", "title": "two threads write\x1b[2J", "count": 3, "places": [place, {**place, "line": 24}], "hint": "a barrier"}
-    of_the_host = {"kind": "out-of-bounds", "title": "cudaMemset writes 8 bytes: 4 too many", "places": [{"access": "calls cudaMemset", "file": "", "line": 0, "kernel": ""}]}
+    place = {"access": "4-byte write", "description": "4-byte write by thread (3,0,0) in block (0,0,0), kernel reduce", "file": "reduce.cu", "line": 21,
+             "text": "  sums[i] = 1;", "kernel": "reduce", "thread": [3, 0, 0], "block": [0, 0, 0]}
+    finding = {"kind": "race-shared", "name": "data race in shared memory", "title": "two threads write\x1b[2J", "count": 3, "places": [place, {**place, "line": 24}], "hint": "a barrier"}
+    of_the_host = {"kind": "out-of-bounds", "name": "out-of-bounds access", "title": "cudaMemset writes 8 bytes: 4 too many",
+                   "places": [{"access": "cudaMemset", "description": "cudaMemset, called by the host", "file": "", "line": 0, "kernel": ""}]}
     outside = {"kind": "memory", "title": "4 bytes at 0x7f3e2c000400, 12 bytes past the end of an array", "places": [{**place, "line": 30}]}
     verdicts.add_findings([finding], answer)
     for title, address in (("96 bytes past the end of an array", "0x7b00ae"), ("unallocated", "0x10")):
@@ -256,9 +258,10 @@ def test_findings_are_reported():
 def test_findings_are_grouped_by_line():
     """Broken: the findings of one line are apart, or the same lesson is repeated below each."""
     answer = verdicts.Answer("reduce.cu", built=True, sizes=dict.fromkeys(shapes.SIZES, ""))
-    place = {"access": "write", "file": "reduce.cu", "line": 21, "text": "sums[i] = 1;", "kernel": "reduce"}
+    place = {"access": "write", "description": "write", "file": "reduce.cu", "line": 21, "text": "sums[i] = 1;", "kernel": "reduce"}
+    names = {"race-shared": "data race in shared memory", "out-of-bounds": "out-of-bounds access"}
     for kind, line in (("race-shared", 21), ("race-shared", 30), ("out-of-bounds", 21)):
-        verdicts.add_findings([{"kind": kind, "title": f"{kind} at {line}", "places": [{**place, "line": line}]}], answer)
+        verdicts.add_findings([{"kind": kind, "name": names[kind], "title": f"{kind} at {line}", "places": [{**place, "line": line}]}], answer)
     said = [line.strip() for line in words.finding_lines(answer.findings) if "write" not in line]
     race, outside = "data race in shared memory: race-shared at", "out-of-bounds access: out-of-bounds at 21"
     assert said[0] == "reduce.cu:21: 2 findings" and said[1:3] == [f"{race} 21", outside] and "#out-of-bounds; example: make try STEP=03 TRY=2" in said[3]

@@ -52,7 +52,7 @@ def test_two_commands_at_once(tmp_path):
 
 @pytest.mark.skipif(not NO_GPU, reason="there is a GPU")
 def test_without_a_gpu_it_says_where_programs_run(tmp_path):
-    """Broken: without a GPU nobody says that the simulator runs, or what DEVICE=gpu lacks."""
+    """Broken: without a GPU it is not reported that the simulator runs, or what DEVICE=gpu lacks."""
     result = make("step08", "N=1000", "WARM=1", f"RESULTS={tmp_path}")
     assert result.returncode == 0 and "run on the simulator" in result.stdout.splitlines()[1]  # after what WARM=1 does there
     result = make("-s", "step08", "N=1000", "DEVICE=gpu")
@@ -150,6 +150,6 @@ def test_a_typing_error_is_one_line(arguments, what):
 
 
 def test_no_line_of_make_is_too_long():
-    """Broken: a rule has grown until nobody reads it."""
+    """Broken: a rule has become too long to read."""
     assert [f"{file.name}:{number}" for file in (ROOT / "Makefile", *ROOT.glob("mk/*.mk"))
             for number, line in enumerate(file.read_text().splitlines(), 1) if len(line) > 200] == []

@@ -40,7 +40,7 @@ def drywarp(prefix, tmp_path):
 
 @pytest.mark.skipif(not shutil.which("pkg-config"), reason="there is no pkg-config")
 def test_an_object_is_linked_by_pkg_config_and_checked(prefix, drywarp, tmp_path):
-    """Broken: an object of drywarp-nvcc, told to compile for some GPU, is not linked by the host's compiler; or what a code host gets is not the findings."""
+    """Broken: an object of drywarp-nvcc, compiled with an -arch option, is not linked by the host's compiler; or the SARIF file does not contain the findings."""
     subprocess.run([prefix / "bin/drywarp-nvcc", "-arch=sm_75", "-c", "race.cu", "-o", "race.o"], cwd=tmp_path, check=True)
     asked = subprocess.run(["pkg-config", "--libs", "drywarp"], capture_output=True, text=True, env=os.environ | {"PKG_CONFIG_PATH": f"{prefix}/lib/pkgconfig"})
     subprocess.run(["g++", "-o", "race", "race.o", *shlex.split(asked.stdout)], cwd=tmp_path, check=True)
@@ -48,13 +48,13 @@ def test_an_object_is_linked_by_pkg_config_and_checked(prefix, drywarp, tmp_path
     found = json.loads((tmp_path / "found.json").read_text())["findings"]
     assert result.returncode == FINDINGS and result.stderr.endswith("2 findings\n") and [finding["kind"] for finding in found] == ["race-shared", "uninitialised"]
     log = json.loads((tmp_path / "found.sarif").read_text())
-    told, rules = log["runs"][0]["results"], {rule["id"] for rule in log["runs"][0]["tool"]["driver"]["rules"]}
-    assert log["version"] == "2.1.0" and {one["ruleId"] for one in told} <= rules and len(rules) == 15
-    for one, finding in zip(told, found, strict=True):
+    results, rules = log["runs"][0]["results"], {rule["id"] for rule in log["runs"][0]["tool"]["driver"]["rules"]}
+    assert log["version"] == "2.1.0" and {one["ruleId"] for one in results} <= rules and len(rules) == 15
+    for one, finding in zip(results, found, strict=True):
         place = one["locations"][0]["physicalLocation"]
         assert place["artifactLocation"] == {"uri": "race.cu", "uriBaseId": "SRCROOT"} and place["region"]["startLine"] == finding["places"][0]["line"]
         assert one["relatedLocations"][0]["physicalLocation"]["region"]["startLine"] == finding["places"][1]["line"]
-        assert one["message"]["text"].startswith(finding["title"])
+        assert one["message"]["text"].startswith(f"{finding['name']}: {finding['title']}")
 
 
 def test_a_source_is_counted(drywarp, tmp_path):
@@ -71,13 +71,13 @@ def test_a_page_is_written(drywarp, tmp_path):
     assert result.returncode == 0 and "playerPrograms" in (tmp_path / "played.html").read_text(), result.stderr
 
 
-def test_what_cannot_be_done_is_said_in_one_line(drywarp, tmp_path):
-    """Broken: a wrong word is answered by nvcc or by Python; or a folder is written over."""
+def test_errors_are_reported_in_one_line(drywarp, tmp_path):
+    """Broken: nvcc or Python reports a wrong word; or a folder is overwritten."""
     (tmp_path / "folder").mkdir()
     shutil.copy("/bin/true", tmp_path / "other")
     (tmp_path / "nothing").touch(mode=0o755)
-    for words, said in [(["chek"], "accepted are"), (["run"], "wants a CUDA program"), (["run", "none.cu"], "no file none.cu"), (["run", "-o", "x", "race.cu"], "build -o"),
-                        (["build", "-cubin", "race.cu"], "machine code"), (["check", "--json"], "name of a file"), (["check", "other"], "told no findings"),
+    for words, said in [(["chek"], "accepted are"), (["run"], "needs a CUDA program"), (["run", "none.cu"], "no such file: none.cu"), (["run", "-o", "x", "race.cu"], "build -o"),
+                        (["build", "-cubin", "race.cu"], "machine code"), (["check", "--json"], "name of a file"), (["check", "other"], "wrote no findings file"),
                         (["run", "nothing"], "nothing cannot be run"), (["page", "other"], "name the source")]:
         result = drywarp(*words)
         assert result.returncode == 2 and said in result.stderr and result.stderr.count("\n") == 1, words
@@ -97,8 +97,8 @@ def test_a_library_that_needs_a_gpu_is_named():
     assert compiler.needing_gpu(given.split()) == ["cublas", "cufft", "cublasLt_static"]
 
 
-def test_uninstall_leaves_nothing_and_nobody_elses_files(tmp_path):
-    """Broken: something stays behind; what others put there is lost; or a folder in the place of a file is written over."""
+def test_uninstall_removes_only_its_own_files(tmp_path):
+    """Broken: a file stays; other files are lost; or a folder with the name of a file is overwritten."""
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/other").touch()
     assert make("-s", "install", f"PREFIX={tmp_path}").returncode == 0

@@ -172,7 +172,7 @@ def test_the_report_of_a_gpu(tmp_path):
 
 @pytest.mark.parametrize("ms, place", [
     (10000.0, "slower than step01_a (8 ms)"), (1.0, "faster than step04_d (2 ms)"),
-    (4.05, "slower than step04_d (2 ms), level with step02_b, step03_c (the middle halves of the runs meet), faster than step01_a (8 ms)")])
+    (4.05, "slower than step04_d (2 ms), level with step02_b, step03_c (interquartile ranges overlap), faster than step01_a (8 ms)")])
 def test_the_place_on_the_ladder(ms, place, tmp_path):
     """Broken: a kernel is put beside the wrong steps, or above its equal."""
     assert reported(timed(tmp_path, ms))[3] == f"  on the ladder: {place}"
@@ -215,4 +215,4 @@ def test_the_report_of_the_simulator(tmp_path):
     assert "n = 1,024, launches 2" in head
     assert instructions == "  warp instructions: 200, as many as step02; 2.00 times CUB's"
     assert shared == "  shared loads and stores: 10, as many as step02; bank conflicts: 2"
-    assert loads == "  load requests: 20, more than step02 (10); sectors: 128, 1.00 times the fewest possible"
+    assert loads == "  load requests: 20, more than step02 (10); sectors: 128, 1.00 times the lower bound"

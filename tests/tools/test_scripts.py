@@ -100,7 +100,7 @@ def test_what_a_kernel_prints_without_a_newline_is_shown(run_all):
 
 
 def test_results_say_what_they_are_of(run_all, tmp_path):
-    """Broken: two GPUs' results cannot be told apart later."""
+    """Broken: two GPUs' results cannot be distinguished later."""
     run(run_all("pass"))
     about = dict(line.split(": ", 1) for line in (tmp_path / "out/run-all.txt").read_text().splitlines())
     assert about["device"] == "A GPU" and about["elements"] == "1000" and len(about["date"]) == 10
@@ -135,7 +135,7 @@ def test_without_a_device_the_old_results_stay(run_all, tmp_path):
 
 
 @pytest.mark.parametrize("kill", [signal.SIGINT, signal.SIGTERM])
-def test_interrupt_leaves_nothing_behind(run_all, tmp_path, kill):
+def test_interrupt_leaves_nothing(run_all, tmp_path, kill):
     """Broken: Ctrl-C leaves half a file or a program that runs on."""
     csv = tmp_path / "out/run-all.csv"
     csv.parent.mkdir()

@@ -61,7 +61,7 @@ def test_what_is_missing_is_said(job, tmp_path, variables, message):
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="only git knows which files belong to the repository")
 def test_this_repository_is_copied_whole(job, tmp_path):
     """Broken: the copy lacks a file of the repository, or takes programs along that were compiled for another GPU."""
-    make = tmp_path / "bin/make"  # in place of make, what it would find
+    make = tmp_path / "bin/make"  # instead of make: lists the files that make would find
     make.parent.mkdir()
     make.write_text('#!/bin/sh\ncd "$2" && find . -type f > "$RESULTS/files"\n')
     make.chmod(0o755)
