@@ -1,23 +1,24 @@
-"""What the simulator's checker says on a program's stderr, apart from what else stands there."""
+"""Findings in what a program prints on stderr."""
 
 import re
 import sys
 
-STATUS = 88  # with which a program with findings ends
+STATUS = 88  # exit status of a program with errors
 COLOUR = re.compile("\033\\[[0-9;]*m")
+STARTS = ("error: ", "warning: ")
 
 
 def environment():
-    """What lets a program colour its findings although its stderr is read here: they go on to a terminal."""
+    """Settings that make a program colour its findings although its stderr is a pipe, if they are copied to a terminal."""
     return {"CLICOLOR_FORCE": "1"} if sys.stdout.isatty() else {}
 
 
-def apart(said):
-    """The findings in what a program said, and its other lines. A finding begins with "error: "; its further lines are indented."""
+def apart(printed):
+    """The findings in a program's stderr, and its other lines. A finding starts with its level; its further lines are indented."""
     found, others, inside = [], [], False
-    for line in said.splitlines():
+    for line in printed.splitlines():
         plain = COLOUR.sub("", line)
-        starts = plain.startswith("error: ")
+        starts = plain.startswith(STARTS)
         inside = starts or inside and plain.startswith(" ")
         if starts:
             found.append(line)
@@ -29,17 +30,17 @@ def apart(said):
 
 
 def subject(finding):
-    """What a finding is about, the same at every size and in every kernel of a template: its kind and its lines."""
+    """The kind and the lines of a finding: the same at every size, and in every instance of a template."""
     plain = COLOUR.sub("", finding)
     lines = re.findall(r"^ +--> (\S+:\d+)", plain, re.M)
     return (plain.split(": ")[1], *lines) if lines else plain.splitlines()[0]
 
 
-def fresh(findings, told):
-    """Those about which nothing was told yet; adds them to told, a set of subjects."""
-    return [finding for finding in findings if not (subject(finding) in told or told.add(subject(finding)))]
+def fresh(findings, seen):
+    """The findings whose subjects are not in the set `seen`; adds them to it."""
+    return [finding for finding in findings if not (subject(finding) in seen or seen.add(subject(finding)))]
 
 
 def how_many(others):
-    """The line in which a program says at its end how many findings there are."""
-    return next((line for line in reversed(others) if re.match(r"\d+ findings?\b", line)), "findings")
+    """The line at a program's end with the number of its findings."""
+    return next((line for line in reversed(others) if re.match(r"\d+ (findings?|warnings?)\b", line)), "findings")

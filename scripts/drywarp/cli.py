@@ -2,7 +2,8 @@
 
   drywarp run any.cu -- 100 3             builds and runs it; its own arguments follow --
   drywarp check any.cu                    the same, but exits with status 88 if there are findings;
-                                          --json FILE, --sarif FILE: the findings for a script, for a code host
+                                          --json FILE, --sarif FILE: the findings for a script, for a code host;
+                                          --strict: warnings count as errors
   drywarp counters any.cu                 runs it, and prints a table of each kernel's counters; --csv FILE: each launch
   drywarp page any.cu                     writes any.html, which plays its run in a browser; -o FILE: another name
   drywarp build -o any a.cu b.cu -Iinc    runs nvcc, for the simulator; drywarp-nvcc is the same, as a compiler
@@ -40,6 +41,7 @@ class Job(NamedTuple):
     outputs: dict  # the files to be written, by option
     source: Path  # the first source, or the built program
     is_built: bool
+    is_strict: bool  # check: warnings count as errors
 
 
 # ---- Arguments
@@ -62,6 +64,9 @@ def job_of(what, words):
     """The job that the words after a command describe."""
     cut = words.index("--") if "--" in words else len(words)
     kept, outputs = take_outputs(words[:cut], OUTPUTS[what])
+    is_strict = what == "check" and "--strict" in kept
+    if is_strict:
+        kept.remove("--strict")
     if any(program.REFUSED.fullmatch(word) and word.startswith(("-o", "--output-file")) for word in kept):
         fail(f"{what} keeps no program: use drywarp build -o")
     sources = [Path(word) for word in kept if Path(word).suffix in program.SOURCES and not word.startswith("-")]
@@ -71,7 +76,7 @@ def job_of(what, words):
     is_built = len(kept) == 1 and not sources and os.path.isfile(kept[0]) and os.access(kept[0], os.X_OK)
     if not sources and not is_built:
         fail(f"{what} needs a CUDA program, as in: drywarp {what} any.cu")
-    return Job(kept, words[cut + 1:], outputs, Path(kept[0]) if is_built else sources[0], is_built)
+    return Job(kept, words[cut + 1:], outputs, Path(kept[0]) if is_built else sources[0], is_built, is_strict)
 
 
 # ---- Building and running
@@ -110,7 +115,8 @@ def check(job):
     with tempfile.TemporaryDirectory() as folder:
         said = Path(folder) / "findings.json"
         checks = os.environ.get("SIM_CHECK", "1")
-        status = start(job, folder, SIM_FINDINGS=str(said), SIM_CHECK="1" if checks == "0" else checks)
+        strict = {"SIM_STRICT": "1"} if job.is_strict else {}
+        status = start(job, folder, SIM_FINDINGS=str(said), SIM_CHECK="1" if checks == "0" else checks, **strict)
         if not said.exists():
             print(f"drywarp: {job.source} wrote no findings file: it was killed, uses no CUDA, or was not built by drywarp", file=sys.stderr)
             return status or 2
@@ -122,7 +128,7 @@ def check(job):
         write(job.outputs["--sarif"], json.dumps(sarif.of(found, Path.cwd(), job.source), indent=1, ensure_ascii=False) + "\n")
     if not found:
         print("drywarp: no findings", file=sys.stderr)
-    return findings.STATUS if found else status
+    return findings.STATUS if any(one["level"] == "error" for one in found) else status
 
 
 def counters(job):

@@ -44,7 +44,7 @@ def result(finding, root, source):
     occurrences = f"note: {finding['count']} occurrences; the first is shown" if finding["count"] > 1 else ""
     lines = [f"{finding['name']}: {finding['title']}", *(place["description"] for place in finding["places"]), finding["hint"], occurrences]
     known = [other for other in others if other]
-    return {"ruleId": finding["kind"], "level": "error",
+    return {"ruleId": finding["kind"], "level": finding["level"],
             "message": {"text": "\n".join(filter(None, lines))},
             "locations": [first or {"physicalLocation": {"artifactLocation": artifact(source, root)}}],
             **({"relatedLocations": [{"id": number, **other} for number, other in enumerate(known, 1)]} if known else {}),

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the labelled programs and compares what is reported of them with their labels: tests/labelled/labels.csv.
+"""Runs the labelled programs and compares the findings with their labels: tests/labelled/labels.csv. Warnings count as errors.
 
 labelled.py sim [--output FILE] FOLDER   on the simulator, whose programs lie in FOLDER: what its checker reports, a CSV and one line
 labelled.py gpu --output FILE            on a GPU, under compute-sanitizer's racecheck and synccheck: each case's exit status (99: errors were
@@ -63,7 +63,7 @@ def reported(folder, row):
         findings = Path(directory) / "findings.json"
         try:
             run = subprocess.run([folder / row["program"], row["case"]], capture_output=True, text=True, timeout=TIME_LIMIT,
-                                 env=os.environ | settings_of(row) | {"SIM_FINDINGS": str(findings)})
+                                 env=os.environ | settings_of(row) | {"SIM_FINDINGS": str(findings), "SIM_STRICT": "1"})
         except subprocess.TimeoutExpired:
             return ["no-end"]
         kinds = {found["kind"] for found in json.loads(findings.read_text())["findings"]} if findings.exists() else set()

@@ -125,7 +125,7 @@ def row_of(source, flags, directory, reasons):
     found, notes = set(), []
     report = program.with_suffix(".json")
     for size, settings in runs:
-        status, printed = run([program, *([size] if size else [])], settings | {"SIM_CHECK": "1", "SIM_FINDINGS": str(report)}, TIME_LIMIT_S)
+        status, printed = run([program, *([size] if size else [])], settings | {"SIM_CHECK": "1", "SIM_STRICT": "1", "SIM_FINDINGS": str(report)}, TIME_LIMIT_S)
         more = report_of(report)
         found |= more
         if status != (FINDINGS_STATUS if more else 0):

@@ -17,6 +17,6 @@ def run(program, arguments, settings, folder, seconds, said=subprocess.DEVNULL):
     with tempfile.TemporaryDirectory() as directory:
         path, begun = Path(directory) / "findings.json", time.monotonic()
         status = subprocess.run(["timeout", "-s", "KILL", str(seconds), program, *arguments], stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT,
-                                cwd=folder, env=os.environ | settings | {"SIM_FINDINGS": str(path)}).returncode
+                                cwd=folder, env=os.environ | settings | {"SIM_FINDINGS": str(path), "SIM_STRICT": "1"}).returncode
         kinds = {found["kind"] for found in json.loads(path.read_text())["findings"]} if path.exists() else set()
     return kinds, NO_END if time.monotonic() - begun >= seconds else str(status)

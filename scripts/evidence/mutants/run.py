@@ -25,7 +25,7 @@ TIME_LIMIT_S = 60  # on the simulator a program takes a tenth of a second, some 
 CHECKED_LIMIT_S = 300  # hundreds of blocks that wait in vain for 100 million instructions take 30 s to 90 s, and twice that where all processors are busy
 # Endless loops end early, so that what was found is told: by warp instructions of a block, of which step 00's one thread needs more for millions of elements.
 # On one host thread: what comes of a race between blocks is the same in every run.
-ALWAYS = {"SIM_MAX_INSTRUCTIONS": "10000000", "SIM_THREADS": "1"}
+ALWAYS = {"SIM_MAX_INSTRUCTIONS": "10000000", "SIM_THREADS": "1", "SIM_STRICT": "1"}
 SIZES = ("1", "33", "258", "1000", "40003", "100003")
 # How a mutant runs on the simulator: at all sizes as if 3 blocks filled the GPU; with so many that a kernel for small arrays has several tiles (a debugger's
 # programs run until here); with blocks in other orders; and with more blocks, each with a tile, than a block has threads.
