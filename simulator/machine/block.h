@@ -23,7 +23,7 @@ void sim_check_cluster_barrier(struct Block *block);
 typedef struct Barrier {
     uint32_t arrived[MAX_WARPS]; // for each warp
     uint32_t expected;           // threads, a multiple of the warp size
-    bool counted;                // the instruction gives a thread count: it need not be the whole block
+    bool has_count;                // the instruction gives a thread count: it need not be the whole block
     uint32_t count, true_count;  // lanes that have arrived; those of them with a true predicate
 } Barrier;
 

@@ -38,7 +38,7 @@ void sim_execute_barrier(Warp *w, WarpSplit *p, const Instr *i)
         b->true_count += (uint32_t)__builtin_popcount(values & p->mask);
     }
     b->expected = expected;
-    b->counted |= requested != 0;
+    b->has_count |= requested != 0;
     if (requested && w->block->clocks)
         sim_observer.arrive(w, p->mask, sim_barrier_key((int)number));
     b->arrived[w->number] |= p->mask;
@@ -95,12 +95,12 @@ void sim_check_barrier(Block *b, int number)
             if (p->waiting == WAITS_AT_BARRIER && p->barrier == number) {
                 write_result(p, barrier);
                 p->waiting = RUNS;
-                if (b->clocks && barrier->counted)
+                if (b->clocks && barrier->has_count)
                     sim_observer.acquire(&b->warps[n], p->mask, sim_barrier_key(number));
                 if (b->traced)
                     sim_trace_release(&b->warps[n], p);
             }
-    if (b->clocks && !barrier->counted)
+    if (b->clocks && !barrier->has_count)
         sim_observer.complete_barrier(b, barrier);
     memset(barrier, 0, sizeof *barrier);
 }

@@ -24,7 +24,7 @@ static uint32_t lanes_at(const Warp *w, const Instr *i, uint32_t wanted)
     for (const WarpSplit *q = w->splits; q; q = q->next) {
         if (q->waiting != WAITS_FOR_LANES || !same_operation(i, sim_instruction_of(q)))
             continue;
-        for (uint32_t rest = q->mask & ~q->served; rest; rest &= rest - 1)
+        for (uint32_t rest = q->mask & ~q->executed; rest; rest &= rest - 1)
             if (members_of(w, q, __builtin_ctz(rest)) == wanted)
                 lanes |= rest & -rest;
     }
@@ -107,7 +107,7 @@ static void execute(Warp *w, const Instr *i, uint32_t mask)
 void sim_converge_execute(Warp *w, WarpSplit *p)
 {
     const Instr *i = sim_instruction_of(p);
-    for (uint32_t rest = p->mask & ~p->served; rest;) {
+    for (uint32_t rest = p->mask & ~p->executed; rest;) {
         const uint32_t wanted = members_of(w, p, __builtin_ctz(rest)), here = lanes_at(w, i, wanted);
         rest &= ~here;
         if (wanted & ~here)
@@ -119,11 +119,11 @@ void sim_converge_execute(Warp *w, WarpSplit *p)
             execute(w, i, here);
         for (WarpSplit *q = w->splits; q; q = q->next)
             if (q->waiting == WAITS_FOR_LANES)
-                q->served |= q->mask & here;
+                q->executed |= q->mask & here;
     }
-    w->block->counters.shuffles += i->kind == SHUFFLE && p->served == p->mask;
+    w->block->counters.shuffles += i->kind == SHUFFLE && p->executed == p->mask;
     for (WarpSplit *q = w->splits; q; q = q->next)
-        if (q->waiting == WAITS_FOR_LANES && q->served == q->mask) {
+        if (q->waiting == WAITS_FOR_LANES && q->executed == q->mask) {
             q->waiting = RUNS;
             q->pc++;
         }
@@ -133,7 +133,7 @@ uint32_t sim_wanted_lanes(const Warp *w)
 {
     uint32_t wanted = 0;
     for (const WarpSplit *q = w->splits; q; q = q->next)
-        for (uint32_t rest = q->waiting == WAITS_FOR_LANES ? q->mask & ~q->served : 0; rest; rest &= rest - 1)
+        for (uint32_t rest = q->waiting == WAITS_FOR_LANES ? q->mask & ~q->executed : 0; rest; rest &= rest - 1)
             wanted |= members_of(w, q, __builtin_ctz(rest));
     return wanted;
 }
@@ -157,7 +157,7 @@ void sim_converge_wait(Warp *w, WarpSplit *p, const Instr *i)
         return;
     }
     p->waiting = WAITS_FOR_LANES;
-    p->served = 0;
+    p->executed = 0;
     p->loop = NULL;
     sim_converge_execute(w, p);
 }

@@ -23,7 +23,7 @@ typedef struct WarpSplit { // lanes of a warp that execute together
     uint32_t mask, pc, reconvergence_pc;
     Waiting waiting;
     uint32_t starved; // number of starvation checks at which its lanes were runnable but did not run
-    uint32_t served;   // waiting lanes whose warp-level operation has executed
+    uint32_t executed;   // waiting lanes whose warp-level operation has executed
     int barrier, children;
     uint32_t jump_from, jump_to; // its last jump: from, or NOWHERE, and to
     Frame *frame;

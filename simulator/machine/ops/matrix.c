@@ -48,7 +48,7 @@ static inline __attribute__((always_inline)) void pack_register(PieceRegister h,
     }
 }
 
-void sim_gather_tile(const Warp *w, const Fragment *f, Tile *tile)
+void sim_unpack_tile(const Warp *w, const Fragment *f, Tile *tile)
 {
     for (int number = 0; number < f->pieces * sim_registers_of_piece(f); number++) {
         const PieceRegister h = piece_register(w, f, tile, number);
@@ -62,7 +62,7 @@ void sim_gather_tile(const Warp *w, const Fragment *f, Tile *tile)
 }
 
 // wmma fragments of 16-bit numbers have more registers than pieces; the rest are copies.
-void sim_scatter_tile(Warp *w, const Fragment *f, Tile *tile)
+void sim_pack_tile(Warp *w, const Fragment *f, Tile *tile)
 {
     for (int number = 0; number < f->registers; number++) {
         const PieceRegister h = piece_register(w, f, tile, number);
@@ -363,14 +363,14 @@ void sim_multiply_matrices(Warp *w, const Instr *i, uint32_t mask)
     sim_require_all_lanes(w, i, mask);
     if (m->d.type != S32 && m->d.type != F64 && sim_multiply_small_integers(w, m))
         return;
-    sim_gather_tile(w, &m->a, &a);
-    sim_gather_tile(w, &m->b, &b);
-    sim_gather_tile(w, &m->c, &sums);
+    sim_unpack_tile(w, &m->a, &a);
+    sim_unpack_tile(w, &m->b, &b);
+    sim_unpack_tile(w, &m->c, &sums);
     if (m->d.type == S32)
         multiply_integers(m, &a, &b, &sums);
     else if (m->d.type == F64)
         multiply_doubles(m, &a, &b, &sums);
     else
         multiply_floats(m, &a, &b, &sums);
-    sim_scatter_tile(w, &m->d, &sums);
+    sim_pack_tile(w, &m->d, &sums);
 }

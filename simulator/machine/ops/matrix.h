@@ -54,13 +54,13 @@ typedef struct Tile {
     uint64_t bits[MAX_LINES][MAX_POSITIONS];
 } Tile;
 
-void sim_gather_tile(const Warp *w, const Fragment *f, Tile *tile);  // registers to tile
-void sim_scatter_tile(Warp *w, const Fragment *f, Tile *tile); // tile to registers
+void sim_unpack_tile(const Warp *w, const Fragment *f, Tile *tile);  // registers to tile
+void sim_pack_tile(Warp *w, const Fragment *f, Tile *tile); // tile to registers
 void sim_require_all_lanes(Warp *w, const Instr *i, uint32_t mask); // ends the launch if a live lane is not in the mask
 
 Handler sim_multiply_matrices, sim_transpose_matrix;
 
-// matrix_whole.c: the product of matrices of small integers; false, without effect, for other values.
+// matrix_integers.c: the product of matrices of small integers; false, without effect, for other values.
 bool sim_multiply_small_integers(Warp *w, const MatrixOperation *m);
 
 #endif

@@ -132,7 +132,7 @@ static void load_by_rows(Warp *w, const Instr *i, const Placement *p)
     if (as_it_is)
         repeat_registers(w, &m->d);
     else
-        sim_scatter_tile(w, &m->d, &tile);
+        sim_pack_tile(w, &m->d, &tile);
 }
 
 // Moves a contiguous piece between memory and each lane's registers.
@@ -189,7 +189,7 @@ static void load_wmma(Warp *w, const Instr *i)
     if (m->lines_contiguous)
         repeat_registers(w, &m->d);
     else
-        sim_scatter_tile(w, &m->d, &tile);
+        sim_pack_tile(w, &m->d, &tile);
 }
 
 static void store_wmma(Warp *w, const Instr *i)
@@ -198,7 +198,7 @@ static void store_wmma(Warp *w, const Instr *i)
     const Placement p = placement_of(w, i);
     Tile tile;
     if (!m->lines_contiguous)
-        sim_gather_tile(w, &m->d, &tile);
+        sim_unpack_tile(w, &m->d, &tile);
     move_by_pieces(w, i, &p, &tile, ACCESS_WRITE);
 }
 

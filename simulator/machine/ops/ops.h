@@ -76,7 +76,7 @@ void sim_end_texture_object(uint64_t number); // must exist
 void sim_end_texture_objects(int device);
 void sim_forget_array(cudaArray_const_t array); // objects of a freed array refer to no memory
 
-Handler sim_sample_texture, sim_gather_texels, sim_fetch_texel, sim_load_surface, sim_store_surface, sim_query_surface;
+Handler sim_sample_texture, sim_texture_gather, sim_fetch_texel, sim_load_surface, sim_store_surface, sim_query_surface;
 
 // ---- bulk.c: bulk asynchronous copies and mbarriers
 
@@ -89,7 +89,7 @@ void sim_drop_sources(Warp *w);
 
 Handler sim_load_matrix, sim_store_matrix;
 
-// ---- across.c: warp-level operations, and calls of functions that the simulator implements
+// ---- warp_level.c: warp-level operations, and calls of functions that the simulator implements
 
 // An argument of a lane's call of such a function; its return value.
 void sim_call_argument(const Warp *w, const Instr *i, int lane, int index, void *value, size_t bytes);

@@ -384,7 +384,7 @@ static void gather(const TexelReaders *readers)
         write_results(readers->w, readers->i, __builtin_ctz(rest), result[__builtin_ctz(rest)]);
 }
 
-void sim_gather_texels(Warp *w, const Instr *i, uint32_t mask)
+void sim_texture_gather(Warp *w, const Instr *i, uint32_t mask)
 {
     while (mask) {
         const TexelReaders readers = readers_at_coordinates(w, i, mask);

@@ -113,7 +113,7 @@ static bool decode_gather(Decoder *d, const Statement *s, Slice rest, Instr *i)
         take_one_of(&rest, RESULT_TYPES, COUNT_OF(RESULT_TYPES)) < 0 || !sim_slice_is(rest, "f32") || s->count != 2)
         return false;
     i->op = (uint8_t)channel;
-    i->run = sim_gather_texels;
+    i->run = sim_texture_gather;
     return decode_operands(d, &s->operands[0], "ffff", CHANNELS, true, i->list) && decode_texture_address(d, &s->operands[1], "ff", i);
 }
 

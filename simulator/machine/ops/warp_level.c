@@ -1,4 +1,4 @@
-// across.c: warp-level operations, printf, assert and malloc.
+// warp_level.c: warp-level operations, printf, assert and malloc.
 #include "machine/observer.h"
 #include "machine/ops/lanes.h"
 

@@ -1,4 +1,4 @@
-// matrix_whole.c: fast path for products of matrices of small integers. Their sums are exact in single precision, so the
+// matrix_integers.c: fast path for products of matrices of small integers. Their sums are exact in single precision, so the
 // order in which a tensor core adds does not matter.
 #include "machine/ops/matrix.h"
 
