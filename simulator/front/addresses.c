@@ -1,5 +1,5 @@
-// addresses.c: how the code computes an address, and which of the places that it is given a function uses. Code that is not
-// optimised computes an address anew for each use, or loads it, and hands it to functions that optimised code has inlined.
+// addresses.c: symbolic addresses, and which pointer parameters a function accesses. Unoptimised code recomputes or reloads
+// an address for each use, and passes it to functions that optimised code would inline.
 #include "front/addresses.h"
 
 #include <string.h>
@@ -18,8 +18,8 @@ bool sim_is_pure(const Instr *i)
            (i->kind == OTHER_KIND || i->kind >= LOGICAL_AND) && (!stores || sim_is_parameter(&i->statement->operands[0]));
 }
 
-// The one instruction that sets a register, or NULL.
-static const Instr *setter_of(const Function *in, const Register *reg)
+// The only definition of a register, if it is unguarded; or NULL.
+static const Instr *sole_definition(const Function *in, const Register *reg)
 {
     const uint32_t k = reg ? reg->sole_def : NOWHERE;
     return k < in->program->count && in->program->code[k].statement && !in->program->code[k].statement->guard
@@ -27,17 +27,17 @@ static const Instr *setter_of(const Function *in, const Register *reg)
                : NULL;
 }
 
-// The one instruction that computes a register, or NULL.
-static const Instr *maker_of(const Function *in, const Register *reg)
+// The same, if it is pure.
+static const Instr *pure_definition(const Function *in, const Register *reg)
 {
-    const Instr *i = setter_of(in, reg);
+    const Instr *i = sole_definition(in, reg);
     return i && sim_is_pure(i) ? i : NULL;
 }
 
-// Or else loads it, where what lies there may be taken for the same later: nobody waits for others between.
-static const Instr *source_of(const Function *in, const Register *reg)
+// The same, if it is pure, or a weak load in a function without synchronisation, which may be repeated with the same result.
+static const Instr *value_definition(const Function *in, const Register *reg)
 {
-    const Instr *i = setter_of(in, reg);
+    const Instr *i = sole_definition(in, reg);
     const bool loads = i && i->kind == LOAD && i->semantics == WEAK && !in->program->effects.orders;
     return i && (loads || sim_is_pure(i)) ? i : NULL;
 }
@@ -47,7 +47,7 @@ static bool is_opcode(const Statement *s, const char *begin)
     return s->opcode.length >= strlen(begin) && memcmp(s->opcode.text, begin, strlen(begin)) == 0;
 }
 
-// Of an address, or a part of it: in shared memory it has 32 bits or 64.
+// Address conversions; addresses in shared memory have 32 or 64 bits.
 static bool converts_address(const Statement *s)
 {
     return is_opcode(s, "cvta.") || is_opcode(s, "cvt.u64.u32") || is_opcode(s, "cvt.s64.s32") || is_opcode(s, "cvt.u32.u64");
@@ -57,7 +57,7 @@ Pointer sim_pointer_of(const Function *in, const Operand *o)
 {
     Pointer at = {o->reg, o->variable, o->integer};
     for (int n = 0; n < MAX_DEPTH; n++) {
-        const Instr *i = maker_of(in, at.reg);
+        const Instr *i = pure_definition(in, at.reg);
         const Statement *s = i ? i->statement : NULL;
         if (!s || s->operands[0].kind != IS_REGISTER || sim_is_parameter(&s->operands[1]))
             break;
@@ -71,7 +71,7 @@ Pointer sim_pointer_of(const Function *in, const Operand *o)
     return at;
 }
 
-// Whatever the type of the numbers; loads of one width.
+// Compares opcodes without their final type; loads must have the same width.
 static bool same_operation(const Instr *i, const Instr *j)
 {
     const Slice one = i->statement->opcode, two = j->statement->opcode;
@@ -93,14 +93,13 @@ static bool same_operand(const Function *in, const Operand *a, const Operand *b,
     return a->integer == b->integer && a->real == b->real && sim_same_slice(a->name, b->name);
 }
 
-// Whether they are one register, or computed alike of what is the same, or loaded from one place.
 static bool same_pointer(const Function *in, Pointer a, Pointer b, int depth)
 {
     if (a.offset != b.offset || a.variable != b.variable || depth > MAX_DEPTH)
         return false;
     if (a.reg == b.reg)
         return true;
-    const Instr *i = source_of(in, a.reg), *j = source_of(in, b.reg);
+    const Instr *i = value_definition(in, a.reg), *j = value_definition(in, b.reg);
     bool same = i && j && same_operation(i, j);
     for (int k = 1; same && k < i->statement->count; k++)
         same = same_operand(in, &i->statement->operands[k], &j->statement->operands[k], depth + 1);
@@ -134,15 +133,15 @@ const Operand *sim_argument_value(const Function *in, uint32_t call, const Opera
     return NULL;
 }
 
-// The function's own parameter that an address is, or is computed from by adding a constant; or NULL.
-static const Variable *formal_of(const Function *in, Pointer at)
+// The parameter of the function that an address is, perhaps plus a constant; or NULL.
+static const Variable *parameter_of(const Function *in, Pointer at)
 {
-    const Instr *from = maker_of(in, at.reg);
+    const Instr *from = pure_definition(in, at.reg);
     return from && sim_is_parameter(&from->statement->operands[1]) ? from->statement->operands[1].variable : NULL;
 }
 
-// A bit for a parameter, by its number; 0 without one.
-static uint16_t bit_of(const Function *f, const Variable *formal)
+// The parameter's bit in EffectSummary.cas_params; 0: none.
+static uint16_t param_bit(const Function *f, const Variable *formal)
 {
     uint16_t bit = 1;
     for (const Variable *v = f->params; v && formal; v = v->next, bit = (uint16_t)(bit << 1))
@@ -151,7 +150,7 @@ static uint16_t bit_of(const Function *f, const Variable *formal)
     return 0;
 }
 
-// All arguments, as a vector that may be empty.
+// The vector of all arguments of a call, with or without a result; or NULL.
 static const Operand *all_arguments(const Statement *s)
 {
     const int last = sim_arguments_of(s) ? 2 : 1;
@@ -162,16 +161,15 @@ bool sim_passes_address(const Function *in, uint32_t call)
 {
     const Operand *all = all_arguments(in->program->code[call].statement);
     for (int n = 0; all && n < all->count; n++) {
-        const Operand *given = sim_argument_value(in, call, &all->elements[n]);
+        const Operand *argument = sim_argument_value(in, call, &all->elements[n]);
         if (all->elements[n].variable && all->elements[n].variable->bytes == 8 &&
-            !(given && given->reg && given->reg->type == F64) && !(given && sim_is_local(sim_pointer_of(in, given))))
+            !(argument && argument->reg && argument->reg->type == F64) && !(argument && sim_is_local(sim_pointer_of(in, argument))))
             return true;
     }
     return false;
 }
 
-// What a call does to places: swaps at those that it hands on; if it fills some, they are the caller's own, or its
-// parameters', or it cannot be told.
+// Adds a callee's effects through the pointers that it is passed.
 static void note_call(const Function *f, uint32_t k, EffectSummary *effects)
 {
     const Instr *i = &f->program->code[k];
@@ -179,18 +177,18 @@ static void note_call(const Function *f, uint32_t k, EffectSummary *effects)
     const Operand *all = all_arguments(i->statement);
     effects->uses |= !callee || callee->program->effects.uses;
     for (int n = 0; callee && all && n < all->count && n < MAX_CAS_PARAMS; n++) {
-        const Operand *given = sim_argument_value(f, k, &all->elements[n]);
-        if (given && callee->program->effects.cas_params >> n & 1)
-            effects->cas_params |= bit_of(f, formal_of(f, sim_pointer_of(f, given)));
+        const Operand *argument = sim_argument_value(f, k, &all->elements[n]);
+        if (argument && callee->program->effects.cas_params >> n & 1)
+            effects->cas_params |= param_bit(f, parameter_of(f, sim_pointer_of(f, argument)));
     }
     effects->stores_at_params |= callee && callee->program->effects.stores_at_params && sim_passes_address(f, k);
 }
 
-// The variable that an address lies in, wherever in it; or NULL.
+// The variable that an address points into, at any offset; or NULL.
 static const Variable *array_of(const Function *in, const Operand *o, int depth)
 {
     const Pointer at = sim_pointer_of(in, o);
-    const Instr *i = at.variable ? NULL : maker_of(in, at.reg);
+    const Instr *i = at.variable ? NULL : pure_definition(in, at.reg);
     if (!i || depth == MAX_SUMS || !is_opcode(i->statement, "add."))
         return at.variable;
     const Variable *first = array_of(in, &i->statement->operands[1], depth + 1);
@@ -203,14 +201,14 @@ static void note_access(const Function *f, const Instr *i, EffectSummary *effect
     const Variable *array = array_of(f, address, 0);
     const int space = i->at.space == GENERIC && array ? (int)array->space : i->at.space;
     const Pointer at = sim_pointer_of(f, address);
-    const bool own = space == LOCAL || space == PARAM || space == CONST, given = formal_of(f, at) != NULL;
+    const bool own = space == LOCAL || space == PARAM || space == CONST, through_param = parameter_of(f, at) != NULL;
     if (i->kind == ATOMIC && i->op == ATOMIC_CAS)
-        effects->cas_params |= at.offset == 0 ? bit_of(f, formal_of(f, at)) : 0;
+        effects->cas_params |= at.offset == 0 ? param_bit(f, parameter_of(f, at)) : 0;
     else if (i->kind == ATOMIC)
         effects->uses = true;
     else if (i->kind == LOAD)
-        effects->uses |= !own && !given && !(i->flags & READ_ONLY);
-    else if (given)
+        effects->uses |= !own && !through_param && !(i->flags & READ_ONLY);
+    else if (through_param)
         effects->stores_at_params |= !own;
     else
         effects->uses |= !own;

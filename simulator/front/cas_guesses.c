@@ -1,12 +1,12 @@
-// cas_guesses.c: which plain loads are guesses that a compare-and-swap of the same word tests, as the CUDA guide's own loop
-// has one in front: an old value costs a turn and does no harm. What is loaded may decide which way a thread takes, and
-// may become the new value; it may not be stored where others see it, nor be an address, before the swap has tested it.
-// Behind the swap it is not followed: the swap's result tells the thread whether the guess was right.
+// cas_guesses.c: marks weak loads that only guess the value for a compare-and-swap of the same word, as before the atomicCAS
+// loop of the CUDA Programming Guide. A stale guess is harmless: it costs an iteration.
 //
-// Code that is not optimised calls atomicCAS and conversions as functions, keeps values in local memory, and computes or
-// loads an address anew for each use. So a call of a function that has a compare-and-swap at a place that it is given, and
-// gets the guess, too, counts as one; local memory is followed; addresses are compared by how they are come by; and a function may
-// return a guess, for what its caller does with it is not known.
+// Data-flow analysis: the loaded value may decide branches and become the new value. Before the swap compares it, it may not
+// reach an address, or a store that other threads see. After the swap it is not followed, because the result validates it.
+//
+// Unoptimised code calls atomicCAS and conversions as functions, keeps values in local memory, and recomputes addresses. So
+// a call that passes the pointer and the guess to a function with a compare-and-swap counts as one. Values are followed
+// through local memory, and addresses are compared symbolically. A function may return a guess.
 #include "front/flow.h"
 #include "front/addresses.h"
 
@@ -14,15 +14,15 @@
 
 enum { MAX_VALUES = 1 << 14, BUCKETS = 2 * MAX_VALUES };
 
-typedef struct Swap { // an instruction that compares and swaps, itself or by a call
-    const Operand *at;     // the address, or all that a call is given; NULL: it is none
-    const Operand *tested; // what is compared, or all that may be
-    size_t bytes;          // 0 of a call: it is not known
+typedef struct Swap { // a compare-and-swap, or a call that does one
+    const Operand *at;     // the address, or all arguments of a call; NULL: no swap
+    const Operand *compared; // the expected value, or all arguments that may be it
+    size_t bytes;          // 0: a call, unknown
 } Swap;
 
-// ---- What swaps
+// ---- Compare-and-swaps
 
-// Of a call with three arguments, as atomicCAS has them, it is the second that is compared.
+// In a call with three arguments, as of atomicCAS, the second is the expected value.
 static Swap swap_of(const Instr *i)
 {
     const Statement *s = i->statement;
@@ -35,8 +35,8 @@ static Swap swap_of(const Instr *i)
     return (Swap){arguments, arguments->count == 3 ? &arguments->elements[1] : arguments, 0};
 }
 
-// Whether the instruction at k, a swap, works on the place.
-static bool swaps_at(const Function *in, uint32_t k, const Swap *swap, Pointer place, size_t bytes)
+// Whether the swap at k is of this address.
+static bool swap_matches(const Function *in, uint32_t k, const Swap *swap, Pointer place, size_t bytes)
 {
     const Instr *i = &in->program->code[k];
     if (i->control != CALL)
@@ -49,13 +49,13 @@ static bool swaps_at(const Function *in, uint32_t k, const Swap *swap, Pointer p
     return false;
 }
 
-// ---- Where a guess goes
+// ---- Data flow of a guess
 
-typedef struct Value { // what a register, or else a call's parameter or local memory, holds when a thread comes to an instruction
+typedef struct Value { // the content of a register, a call's parameter or local memory before an instruction
     const Register *reg;
     const Variable *variable;
-    int64_t offset, bytes; // of a part of local memory
-    uint32_t at;
+    int64_t offset, bytes; // in local memory; otherwise 0
+    uint32_t at;           // index of the instruction
 } Value;
 
 typedef struct Search {
@@ -65,8 +65,9 @@ typedef struct Search {
     Pointer guessed;
     size_t bytes;
     Value values[MAX_VALUES];
-    uint32_t count, buckets[BUCKETS]; // 1 + the number of a value, by what it is; or 0
-    bool tested, leaks; // by a swap; to where no swap tests it
+    uint32_t count, buckets[BUCKETS]; // hash table of 1 + index in `values`; 0: empty
+    bool compared; // a swap compares the value
+    bool escapes;  // the value has an effect that no swap validates
 } Search;
 
 static bool same_value(const Value *a, const Value *b)
@@ -82,7 +83,7 @@ static void add(Search *s, Value v)
         if (same_value(&s->values[s->buckets[n] - 1], &v))
             return;
     if (s->count == MAX_VALUES) {
-        s->leaks = true; // for all that is known
+        s->escapes = true; // conservative
         return;
     }
     s->values[s->count++] = v;
@@ -101,8 +102,8 @@ static void add_operand(Search *s, const Operand *o, uint32_t at)
         add_operand(s, &o->elements[k], at);
 }
 
-// The part of its thread's local memory that an instruction loads or stores; without a variable: it does not.
-static Value local_part(const Function *in, const Instr *i)
+// The part of local memory that an instruction loads or stores; variable NULL: none.
+static Value local_bytes_of(const Function *in, const Instr *i)
 {
     if (!i->statement || (i->kind != LOAD && i->kind != STORE) || i->semantics != WEAK)
         return (Value){.variable = NULL};
@@ -128,7 +129,7 @@ static bool has(const Operand *o, const Value *v)
 static bool reads(const Search *s, const Instr *i, const Value *v)
 {
     if (v->bytes > 0) {
-        const Value part = local_part(s->function, i);
+        const Value part = local_bytes_of(s->function, i);
         return i->kind == LOAD && overlap(&part, v);
     }
     const Statement *statement = i->statement;
@@ -144,7 +145,7 @@ static bool writes(const Search *s, const Instr *i, const Value *v)
     if (statement->count == 0 || statement->guard)
         return false;
     if (v->bytes > 0) {
-        const Value part = local_part(s->function, i);
+        const Value part = local_bytes_of(s->function, i);
         return i->kind == STORE && part.variable == v->variable && part.offset <= v->offset &&
                part.offset + part.bytes >= v->offset + v->bytes;
     }
@@ -152,9 +153,8 @@ static bool writes(const Search *s, const Instr *i, const Value *v)
            (i->control == CALL || (statement->operands[0].address ? !v->reg : (i->effects & SETS_FIRST) != 0));
 }
 
-// Whether a call returns what its function computes of its arguments, and nothing else comes of it. What is called by an
-// address in a register is taken for an operation on values, if it gets no address.
-static bool calls_pure(const Function *in, uint32_t k)
+// Whether a call only computes a result from its arguments. Indirect calls are assumed to, if no argument may be an address.
+static bool is_pure_call(const Function *in, uint32_t k)
 {
     const Instr *i = &in->program->code[k];
     if (i->control != CALL || !sim_arguments_of(i->statement))
@@ -165,34 +165,34 @@ static bool calls_pure(const Function *in, uint32_t k)
     return (!effects->accesses && !effects->writes) || (!effects->uses && (!effects->stores_at_params || !sim_passes_address(in, k)));
 }
 
-// Whether a load is of what no kernel changes, or nobody else does: that it is made at a guessed address tells nobody.
+// Loads of constant or local memory have no visible effect, even at a guessed address.
 static bool is_of_constants(const Instr *i)
 {
     return i->kind == LOAD && (i->flags & READ_ONLY || i->at.space == CONST || i->at.space == LOCAL);
 }
 
-// What the instruction at k, which reads the value, makes of it. Only in code that is not optimised the thread's local memory
-// is written as any other: there it holds variables.
-static void pass_on(Search *s, uint32_t k, const Value *v)
+// Propagates the value through the instruction at k, which reads it. Only unoptimised code stores variables to local memory
+// with generic stores.
+static void propagate(Search *s, uint32_t k, const Value *v)
 {
     const Instr *i = &s->function->program->code[k];
     const Operand *to = &i->statement->operands[0];
-    Value part = local_part(s->function, i);
+    Value part = local_bytes_of(s->function, i);
     part.at = k + 1;
-    const bool at_it = v->reg && (i->kind == LOAD || i->kind == STORE) && has(&i->statement->operands[i->kind == LOAD], v);
-    if (i->kind == STORE && part.variable && i->at.space == GENERIC && !at_it) {
+    const bool address_depends = v->reg && (i->kind == LOAD || i->kind == STORE) && has(&i->statement->operands[i->kind == LOAD], v);
+    if (i->kind == STORE && part.variable && i->at.space == GENERIC && !address_depends) {
         add(s, part);
-    } else if ((i->kind == LOAD && part.variable && !at_it) || is_of_constants(i) || sim_is_pure(i) || i->kind == VOTE ||
-               calls_pure(s->function, k)) {
+    } else if ((i->kind == LOAD && part.variable && !address_depends) || is_of_constants(i) || sim_is_pure(i) || i->kind == VOTE ||
+               is_pure_call(s->function, k)) {
         if (!(sim_is_parameter(to) && to->variable == s->function->returned))
             add_operand(s, to, k + 1);
     } else {
-        s->leaks |= i->control != BRANCH && i->control != BRANCH_INDEXED;
+        s->escapes |= i->control != BRANCH && i->control != BRANCH_INDEXED;
     }
 }
 
-// Follows a value to where a swap tests it, or it is written anew, or its block ends, and then from there.
-static void follow(Search *s, Value v)
+// Follows a value to a swap that compares it, to a redefinition, or to the end of its basic block and its successors.
+static void follow_value(Search *s, Value v)
 {
     const FlowGraph *f = s->flow;
     const uint32_t block = f->block_of[v.at];
@@ -201,12 +201,12 @@ static void follow(Search *s, Value v)
         const Swap *swap = &s->swaps[k];
         if (!i->statement)
             continue;
-        if (swap->at && swaps_at(s->function, k, swap, s->guessed, s->bytes)) {
-            s->tested |= has(swap->tested, &v);
+        if (swap->at && swap_matches(s->function, k, swap, s->guessed, s->bytes)) {
+            s->compared |= has(swap->compared, &v);
             return;
         }
         if (reads(s, i, &v))
-            pass_on(s, k, &v);
+            propagate(s, k, &v);
         if (writes(s, i, &v))
             return;
     }
@@ -223,18 +223,18 @@ static bool is_guess(Search *s, uint32_t load)
     s->bytes = s->function->program->code[load].bytes;
     s->count = 0;
     memset(s->buckets, 0, sizeof s->buckets);
-    s->tested = s->leaks = false;
+    s->compared = s->escapes = false;
     add_operand(s, &operands[0], load + 1);
-    for (uint32_t k = 0; k < s->count && !s->leaks; k++)
-        follow(s, s->values[k]);
-    return s->tested && !s->leaks;
+    for (uint32_t k = 0; k < s->count && !s->escapes; k++)
+        follow_value(s, s->values[k]);
+    return s->compared && !s->escapes;
 }
 
-// Whether any of the swaps works on the place.
+// Whether any swap is of this address.
 static bool is_swapped(const Search *s, Pointer place, size_t bytes)
 {
     for (uint32_t k = 0; k < s->function->program->count; k++)
-        if (s->swaps[k].at && swaps_at(s->function, k, &s->swaps[k], place, bytes))
+        if (s->swaps[k].at && swap_matches(s->function, k, &s->swaps[k], place, bytes))
             return true;
     return false;
 }

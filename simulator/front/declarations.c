@@ -1,4 +1,4 @@
-// declarations.c: registers and variables of a PTX text, and their initial values.
+// declarations.c: parses declarations of registers and variables, and initialisers.
 #include "front/parser.h"
 
 #include <string.h>
@@ -33,7 +33,7 @@ static void parse_initial_address(Parser *p, Initialiser *initial)
         initial->value = (uint64_t)sim_expect_integer(p);
 }
 
-// One value: a number, an address, or 0xFF00(address): of an address the byte that the mask shows.
+// A number, an address, or 0xFF00(address), which is the byte of an address that the mask selects.
 static Initialiser parse_initial(Parser *p, Type type)
 {
     Initialiser initial = {.bytes = sim_type_bytes(type), .mask = UINT64_MAX};
@@ -104,7 +104,7 @@ Type sim_parse_attributes(Parser *p, size_t *align, int *elements)
             const int64_t value = sim_expect_integer(p);
             if (value < 1 || value > MAX_ALIGNMENT || (value & (value - 1)))
                 sim_fail(p, "an alignment must be a power of two, 65536 at most");
-            if (type == NO_TYPE || *align == 0) // behind .ptr it is that of the memory pointed to
+            if (type == NO_TYPE || *align == 0) // after .ptr: of the pointed-to memory
                 *align = type == NO_TYPE ? (size_t)value : *align;
         } else if (sim_slice_is(word, "v2") || sim_slice_is(word, "v4")) {
             *elements = word.text[1] - '0';
@@ -167,7 +167,7 @@ static void parse_all_initials(Parser *p, void *variable)
     size_t offset = 0;
     parse_initials(p, variable, &space, &offset);
     if (!sim_next_is(p, ",") && !sim_next_is(p, ";"))
-        sim_fail(p, "expected ',' or ';' behind an initial value");
+        sim_fail(p, "expected ',' or ';' after an initial value");
 }
 
 static void place_in(Parser *p, Variable *v, size_t *bytes, size_t most)
@@ -178,7 +178,7 @@ static void place_in(Parser *p, Variable *v, size_t *bytes, size_t most)
     *bytes = v->address + v->bytes;
 }
 
-// In the text's order, whenever their functions are read.
+// Keeps the order of the text, in whatever order bodies are parsed.
 static void list_shared(Variable **list, Variable *v)
 {
     while (*list && (*list)->name.text < v->name.text)
@@ -199,7 +199,7 @@ void sim_assign_address(Parser *p, Variable *v)
         place_in(p, v, &f->param_bytes, MAX_PARAMS);
     else if (v->space == LOCAL || v->space == PARAM)
         sim_fail(p, "a local variable or parameter outside a function");
-    // Those in device memory get their addresses when the module is loaded, shared ones in layout.c.
+    // GLOBAL and CONST variables get their addresses when the module is loaded, SHARED ones in layout.c.
 }
 
 bool sim_space_named(Slice word, Space *space)
@@ -220,19 +220,19 @@ void sim_parse_variables(Parser *p, Space space)
     int elements;
     sim_advance(p);
     const Type type = sim_parse_attributes(p, &align, &elements);
-    bool ended = false; // with a semicolon that was passed over
+    bool ended = false; // a syntax error made the parser skip the semicolon
     do {
         Variable *v = sim_parse_declarator(p, space, type, align, elements);
         v->managed = p->managed;
         v->linkage = p->function ? LINK_INTERNAL : p->linkage;
         if (sim_accept(p, "="))
             ended = (v->error = sim_try_to_parse(p, parse_all_initials, v)) != NULL;
-        // Shared variables of a function stand for the whole block, whatever their braces.
+        // Variables in device memory are visible in the whole module, wherever they are declared.
         const bool outer = !p->function || space == GLOBAL || space == CONST;
         Variable **list = outer ? &p->module->variables : &p->scope->variables;
         Variable *known = outer ? sim_find_variable(*list, v->name) : NULL;
         if (known && ((v->initialiser_count == 0 && !v->error) || known->initialiser_count > 0))
-            continue; // declared extern before, or again
+            continue; // a repeated declaration
         sim_assign_address(p, v);
         v->next = *list;
         *list = v;

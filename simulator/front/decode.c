@@ -1,9 +1,8 @@
-// decode.c: statements become instructions: a handler, and operands that are places in a frame.
+// decode.c: decodes statements into instructions: a handler, and operands as frame offsets.
 //
-// There is one table of all instructions that the simulator knows: each row has an opcode's syntax, its
-// operands, what carries it out, and what it is and does. The rows stand with their subjects in machine/ops, at the end
-// of alu.c, float.c, convert.c, decode_memory.c and so on; here a statement's row is found. A statement without one becomes an
-// instruction that ends the launch.
+// Supported instructions are rows of tables in machine/ops, at the end of alu.c, float.c, convert.c, decode_memory.c and so on:
+// syntax, operands, handler, kind and effects. A statement that matches no row becomes UNKNOWN, which ends the launch with
+// an error.
 #include "front/decode.h"
 
 #include <stdlib.h>
@@ -17,7 +16,7 @@ const char *sim_word_list(Slice word)
         const char *name, *words;
     } LISTS[] = {
         {"ROUNDING", "rn|rz|rm|rp"},
-        {"WHOLE", "rni|rzi|rmi|rpi"}, // to a whole number
+        {"WHOLE", "rni|rzi|rmi|rpi"}, // to an integer
         {"LOGIC", "and|or|xor"},
         {"SCOPE", "cta|cluster|gpu|sys"},
         {"SPACE", "global|shared|shared::cta|shared::cluster|local|const|param|param::entry|param::func"},
@@ -38,8 +37,8 @@ const char *sim_word_list(Slice word)
     return NULL;
 }
 
-// Takes what stands before the next separator off the front of a text. False if nothing is left.
-static bool take(Slice *rest, char separator, Slice *part)
+// Removes the part up to the next separator from the front of a text. False at its end.
+static bool next_part(Slice *rest, char separator, Slice *part)
 {
     if (rest->length == 0)
         return false;
@@ -60,7 +59,7 @@ static bool same(Slice a, Slice b)
 static bool is_among(Slice word, Slice words, const Instruction *row)
 {
     Slice one;
-    while (take(&words, '|', &one)) {
+    while (next_part(&words, '|', &one)) {
         if (same(word, one))
             return true;
         const bool capital = one.text[0] >= 'A' && one.text[0] <= 'Z';
@@ -77,7 +76,7 @@ static Opcode split(Slice opcode)
 {
     Opcode o = {.count = 0};
     Slice part;
-    while (take(&opcode, '.', &part)) {
+    while (next_part(&opcode, '.', &part)) {
         if (o.count == MAX_PARTS)
             return (Opcode){.count = 0}; // more parts than any opcode has
         o.parts[o.count++] = part;
@@ -85,36 +84,36 @@ static Opcode split(Slice opcode)
     return o;
 }
 
-// Whether an opcode is what a row describes. Its parts may stand in any order, as ptxas takes them, but for types:
-// cvt.f32.f16 is not cvt.f16.f32.
-static bool fits(const Instruction *row, const Opcode *given, Opcode *ordered)
+// Whether an opcode matches a row. Like ptxas, it accepts qualifiers in any order, except types: cvt.f32.f16 is not
+// cvt.f16.f32.
+static bool fits(const Instruction *row, const Opcode *opcode, Opcode *ordered)
 {
-    uint32_t left = (1u << given->count) - 2; // parts that no word of the row has taken yet; the first is the name
+    uint32_t unmatched = (1u << opcode->count) - 2; // a bit for each part but the first, the name
     Slice syntax = {row->syntax, strlen(row->syntax)}, words;
-    take(&syntax, ' ', &words);
-    *ordered = (Opcode){.parts = {given->parts[0]}, .count = 1};
+    next_part(&syntax, ' ', &words);
+    *ordered = (Opcode){.parts = {opcode->parts[0]}, .count = 1};
     int last_type = 0;
-    while (take(&syntax, ' ', &words)) {
+    while (next_part(&syntax, ' ', &words)) {
         const bool optional = words.text[0] == '{';
         if (optional)
             words = (Slice){words.text + 1, words.length - 2};
         int k = 1;
-        while (k < given->count && !(left >> k & 1 && is_among(given->parts[k], words, row)))
+        while (k < opcode->count && !(unmatched >> k & 1 && is_among(opcode->parts[k], words, row)))
             k++;
-        if (k == given->count && !optional)
+        if (k == opcode->count && !optional)
             return false;
-        if (k == given->count)
+        if (k == opcode->count)
             continue;
-        if (sim_type_named(given->parts[k]) != NO_TYPE) {
+        if (sim_type_named(opcode->parts[k]) != NO_TYPE) {
             if (k < last_type)
                 return false;
             last_type = k;
         }
-        left &= ~(1u << k);
-        ordered->parts[ordered->count++] = given->parts[k];
+        unmatched &= ~(1u << k);
+        ordered->parts[ordered->count++] = opcode->parts[k];
     }
     ordered->type = sim_type_named(ordered->parts[ordered->count - 1]);
-    return left == 0;
+    return unmatched == 0;
 }
 
 static Slice name_of(const Instruction *row)
@@ -135,7 +134,7 @@ static int compare_rows(const void *a, const void *b)
     return order ? order : (one > other) - (one < other);
 }
 
-// Lists all rows of the table by their names.
+// Sorts the rows of all tables by name.
 static void sort_rows(Decoder *d, const InstructionTable *table)
 {
     for (int k = 0; k < table->count; k++)
@@ -147,18 +146,18 @@ static void sort_rows(Decoder *d, const InstructionTable *table)
     qsort(d->rows, (size_t)d->row_count, sizeof *d->rows, compare_rows);
 }
 
-static const Instruction *find_row(const Decoder *d, const Opcode *given, Opcode *ordered)
+static const Instruction *find_row(const Decoder *d, const Opcode *opcode, Opcode *ordered)
 {
     int first = 0, end = d->row_count;
-    while (first < end) { // the first row that does not come before the name
+    while (first < end) { // lower bound
         const int middle = (first + end) / 2;
-        if (compare_names(name_of(d->rows[middle]), given->parts[0]) < 0)
+        if (compare_names(name_of(d->rows[middle]), opcode->parts[0]) < 0)
             first = middle + 1;
         else
             end = middle;
     }
-    for (; given->count && first < d->row_count && same(name_of(d->rows[first]), given->parts[0]); first++)
-        if (fits(d->rows[first], given, ordered))
+    for (; opcode->count && first < d->row_count && same(name_of(d->rows[first]), opcode->parts[0]); first++)
+        if (fits(d->rows[first], opcode, ordered))
             return d->rows[first];
     return NULL;
 }
@@ -179,7 +178,7 @@ int sim_part_among(const Opcode *o, const char *const *words, int count)
 
 // ---- Statements
 
-static void do_nothing(Warp *w, const Instr *i, uint32_t mask)
+static void no_operation(Warp *w, const Instr *i, uint32_t mask)
 {
     (void)w, (void)i, (void)mask;
 }
@@ -187,10 +186,10 @@ static void do_nothing(Warp *w, const Instr *i, uint32_t mask)
 static Instr blank(const Statement *s)
 {
     return (Instr){
-        .run = do_nothing, .d = NOWHERE, .second = NOWHERE, .guard = NOWHERE, .reconvergence_pc = NOWHERE, .statement = s};
+        .run = no_operation, .d = NOWHERE, .second = NOWHERE, .guard = NOWHERE, .reconvergence_pc = NOWHERE, .statement = s};
 }
 
-// A number for the opcode, the same for each statement of the module that has it.
+// The opcode's number, unique in the module.
 static uint32_t number_of_opcode(Decoder *d, Slice text)
 {
     QualifiedOpcode **opcodes = &d->module->decoder->opcodes, *o = *opcodes;
@@ -204,16 +203,16 @@ static uint32_t number_of_opcode(Decoder *d, Slice text)
     return o->number;
 }
 
-static bool decode(Decoder *d, const Statement *s, const Opcode *given, Instr *i)
+static bool decode(Decoder *d, const Statement *s, const Opcode *opcode, Instr *i)
 {
-    if (sim_slice_is(s->opcode, ".branchtargets")) // a table, which its branch reads
+    if (sim_slice_is(s->opcode, ".branchtargets")) // a jump table, read when its brx.idx is decoded
         return true;
     Opcode o;
-    const Instruction *row = find_row(d, given, &o);
+    const Instruction *row = find_row(d, opcode, &o);
     if (!row)
         return false;
     Handler *const run = row->run ? row->run : row->by_type[o.type];
-    i->run = run ? run : do_nothing;
+    i->run = run ? run : no_operation;
     i->type = (uint8_t)o.type;
     i->op = (uint8_t)row->op;
     i->kind = (uint8_t)row->kind;
@@ -225,8 +224,8 @@ static bool decode(Decoder *d, const Statement *s, const Opcode *given, Instr *i
     return true;
 }
 
-// Why a statement is not even looked at: it cannot be read, or a variable that it names cannot be.
-static const char *reason_to_refuse(const Statement *s)
+// The syntax error of a statement, or of a variable in it; or NULL.
+static const char *error_of(const Statement *s)
 {
     const char *reason = s->error;
     for (int k = 0; k < s->count && !reason; k++)
@@ -234,18 +233,18 @@ static const char *reason_to_refuse(const Statement *s)
     return reason;
 }
 
-// Decodes a statement; where it cannot be run, it becomes UNKNOWN.
+// Decodes a statement; on failure it becomes UNKNOWN.
 static void decode_statement(Decoder *d, const Statement *s, Instr *i)
 {
-    const char *refused = reason_to_refuse(s);
-    const Opcode given = split(s->opcode);
+    const char *reason = error_of(s);
+    const Opcode opcode = split(s->opcode);
     *i = blank(s);
-    if (refused || !decode(d, s, &given, i)) {
+    if (reason || !decode(d, s, &opcode, i)) {
         *i = blank(s);
         i->control = UNKNOWN;
-        i->reason = refused;
+        i->reason = reason;
     }
-    if (sim_has_part(&given, "sys"))
+    if (sim_has_part(&opcode, "sys"))
         i->effects |= PUBLISHES_TO_HOST;
     if (s->guard) {
         i->guard = s->guard->slot;
@@ -270,24 +269,24 @@ static void place_registers(Decoder *d, const Function *f)
     d->program->register_bytes = d->program->frame_bytes;
 }
 
-static void note_maker(const Operand *o, uint32_t k)
+static void add_definition(const Operand *o, uint32_t k)
 {
     Register *const registers[] = {o->reg, o->second};
     for (int n = 0; n < 2; n++)
         if (registers[n])
             registers[n]->sole_def = registers[n]->sole_def == NOWHERE ? k : MANY_DEFS;
     for (int n = 0; n < o->count; n++)
-        note_maker(&o->elements[n], k);
+        add_definition(&o->elements[n], k);
 }
 
-static void find_makers(const Function *f)
+static void find_definitions(const Function *f)
 {
     for (uint32_t k = 0; k < f->register_count; k++)
         f->registers[k]->sole_def = NOWHERE;
     for (uint32_t k = 0; k < f->count; k++) {
         const Statement *s = &f->statements[k];
         if (s->count > 0 && !s->operands[0].address)
-            note_maker(&s->operands[0], k);
+            add_definition(&s->operands[0], k);
     }
 }
 
@@ -301,7 +300,7 @@ void sim_decode(const Module *m, const Function *f)
     place_registers(&d, f);
     for (uint32_t k = 0; k < f->count; k++)
         decode_statement(&d, &f->statements[k], &program->code[k]);
-    find_makers(f);
+    find_definitions(f);
     program->code[f->count] = blank(NULL);
     program->code[f->count].control = RETURN;
     for (uint32_t k = f->count; k-- > 0;) {

@@ -1,8 +1,7 @@
-// fatbin.c: finds PTX in the container that nvcc puts into a program.
+// fatbin.c: extracts PTX from the fat binary that nvcc embeds in a program.
 //
-// A fat binary is a header (magic number at 0, size of the header at byte 6, size of all that
-// follows at 8) and entries one after the other (kind at byte 0, size of the entry's header at 4,
-// size of its payload at 8; at 16 the size of the compressed payload, 0 if it is not compressed).
+// Format, offsets in bytes. Header: magic number at 0, header size at 6, size of all entries at 8. Entries follow one after
+// the other: kind at 0, size of the entry's header at 4, payload size at 8, compressed payload size at 16 (0: uncompressed).
 #include "front/program.h"
 
 #include <string.h>

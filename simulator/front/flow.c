@@ -1,6 +1,4 @@
-// flow.c: what is found out about a function between its decoding and its first run: the ways through it, and,
-// in files of their own, where lanes meet again, what its loops do, which loads are guesses, and which registers have to
-// start as zero.
+// flow.c: builds a function's control-flow graph, and runs the analyses of flow.h on it.
 #include "front/flow.h"
 
 static bool ends_block(const Instr *i)

@@ -1,5 +1,4 @@
-// functions.c: functions and kernels of a PTX text: parameters, directives before the body, when that is read, and what
-// stands for those that cannot be.
+// functions.c: parses functions and kernels: parameters, performance directives, and bodies, most of them lazily.
 #include "front/parser.h"
 
 #include <string.h>
@@ -24,7 +23,7 @@ static void parse_parameters(Parser *p, Variable **list)
     sim_expect(p, ")");
 }
 
-// Numbers of threads or blocks in each direction: their product, or 1.
+// Parses up to three extents; returns their product, or 1.
 static int parse_product(Parser *p, dim3 *extent)
 {
     unsigned *const sizes[] = {&extent->x, &extent->y, &extent->z};
@@ -44,7 +43,7 @@ static int parse_product(Parser *p, dim3 *extent)
     return product < MOST ? (int)product : MOST;
 }
 
-// What stands between a function's parameters and its body: .maxntid 64, 1, 1 and the like.
+// .maxntid 64, 1, 1 and the like, between a function's parameters and its body.
 static void parse_directive(Parser *p, Function *f)
 {
     static const char *const HINTS[] = {".minnctapersm", ".maxnctapersm", ".maxnreg", ".noreturn",
@@ -73,7 +72,7 @@ static void parse_directive(Parser *p, Function *f)
     f->exact_threads |= sim_slice_is(name, ".reqntid");
 }
 
-// A function of the name, which may be known from a declaration before.
+// Adds a function, or overwrites its earlier declaration.
 static Function *add_function(Parser *p, Function *f)
 {
     Function *known = sim_find_function(p->module, f->name);
@@ -87,7 +86,7 @@ static Function *add_function(Parser *p, Function *f)
     return f;
 }
 
-// Whether a body declares variables that are placed before it is needed: all but those in shared memory of a kernel.
+// Whether a body declares variables that need an address before it is used: all but a kernel's shared variables.
 static bool declares_for_others(const Function *f, const char *begin, const char *end)
 {
     static const char *const DIRECTIVES[] = {".shared", ".global", ".const", ".extern"};
@@ -98,8 +97,8 @@ static bool declares_for_others(const Function *f, const char *begin, const char
     return false;
 }
 
-// Parses a body at once, or leaves it for when somebody needs it.
-static void meet_body(Parser *p, Function *f)
+// Parses a body now, or defers it until its first use.
+static void parse_or_defer_body(Parser *p, Function *f)
 {
     const Position start = sim_position(p);
     sim_skip_braces(p);
@@ -134,8 +133,8 @@ static void parse_function(Parser *p, void *entry)
         if (known && known->defined)
             sim_fail(p, "'%.*s' is defined twice", (int)f->name.length, f->name.text);
         f->defined = true;
-        p->function = add_function(p, f); // its own name has to be known inside, for recursion
-        meet_body(p, p->function);
+        p->function = add_function(p, f); // before its body, which may be recursive
+        parse_or_defer_body(p, p->function);
     } else {
         if (!known)
             add_function(p, f);
@@ -144,14 +143,14 @@ static void parse_function(Parser *p, void *entry)
     p->function = NULL;
 }
 
-// A function that cannot be read becomes one statement that says why, for whoever comes to it.
-static void refuse_function(Parser *p, const char *error)
+// Replaces the body by one statement with the error, which is reported when a thread executes it.
+static void replace_by_error(Parser *p, const char *error)
 {
     Function *f = p->function;
     f->count = 0;
     f->statements = NULL;
     p->statement_space = 0;
-    f->kernel_param_bytes = f->param_bytes; // of the parameters that were read
+    f->kernel_param_bytes = f->param_bytes; // of the parameters parsed so far
     if (!f->defined) {
         f->defined = true;
         p->function = f = add_function(p, f);
@@ -176,7 +175,7 @@ void sim_parse_function(Parser *p, bool entry)
         sim_advance(p);
     if (!sim_accept(p, ";"))
         sim_skip_braces(p);
-    refuse_function(p, error);
+    replace_by_error(p, error);
 }
 
 static void read_body(Parser *p, void *function)
@@ -184,7 +183,7 @@ static void read_body(Parser *p, void *function)
     Function *f = function;
     sim_advance(p);
     sim_parse_body(p);
-    p->token.line = f->body_line; // of a fault that is the whole body's
+    p->token.line = f->body_line; // for an error that concerns the whole body
     if (!sim_layout_shared_of(p->module, f))
         sim_fail(p, "its variables in shared memory are too large");
 }
@@ -196,7 +195,7 @@ void sim_read_body(Module *m, Function *f)
     Parser p = {.module = m, .function = f, .at = f->body, .line = f->body_line};
     f->body = NULL;
     if (!sim_can_parse(&p, read_body, f))
-        refuse_function(&p, sim_keep_error(&p));
+        replace_by_error(&p, sim_keep_error(&p));
 }
 
 void sim_read_bodies(Module *m)

@@ -1,20 +1,20 @@
-// layout.c: gives the shared variables of a module their addresses.
+// layout.c: assigns addresses to the shared variables of a module.
 //
-// A variable has one address, whatever kernel runs. A block has room for those that its kernel uses, itself or in a
-// function that it may call: each lies behind the variables that its kernels have so far. Those of many kernels come
-// first, so that hardly any room between them is lost.
+// A variable has the same address in all kernels. A block's shared memory holds the variables that its kernel uses, itself or
+// in functions that it may call. Variables are placed in descending number of kernels that use them, each after the
+// variables that these kernels have so far, which keeps the holes small.
 #include "front/program.h"
 
 #include <string.h>
 
-enum { MAX_SHARED_BYTES = 1 << 20, LEAST_GAP = 128, LARGEST_GAP = 16384 };
+enum { MAX_SHARED_BYTES = 1 << 20, MIN_REDZONE = 128, MAX_REDZONE = 16384 };
 
 typedef struct Use { // of a variable by a kernel
     Function *kernel;
     struct Use *next;
 } Use;
 
-// ---- Who uses what
+// ---- The kernels that use a variable
 
 static void add_use(Module *m, Variable *v, Function *kernel)
 {
@@ -113,7 +113,7 @@ static void find_uses(Module *m)
 
 // ---- Addresses
 
-static bool place(Variable *v)
+static bool assign_address(Variable *v)
 {
     size_t end = 0;
     for (const Use *use = v->uses; use; use = use->next)
@@ -124,21 +124,20 @@ static bool place(Variable *v)
     return v->bytes <= MAX_SHARED_BYTES && v->address <= MAX_SHARED_BYTES - v->bytes;
 }
 
-// The checker leaves gaps between shared variables, each as large as the one before it, within bounds: who goes past
-// the end of an array comes to nobody's memory, not to the next array. The banks stay those in which it lies without
-// gaps.
-static void place_apart(Variable *v)
+// With the checker, a red zone as large as the variable, within bounds, follows each variable, so that an access past its
+// end hits no other variable. The variable keeps its shared-memory banks.
+static void assign_padded_address(Variable *v)
 {
-    const size_t unit = v->align > LEAST_GAP ? v->align : LEAST_GAP;
+    const size_t unit = v->align > MIN_REDZONE ? v->align : MIN_REDZONE;
     size_t start = 0;
     for (const Use *use = v->uses; use; use = use->next) {
-        const size_t behind = use->kernel->shared_extent + use->kernel->shared_gap;
-        start = behind > start ? behind : start;
+        const size_t end = use->kernel->shared_extent + use->kernel->shared_gap;
+        start = end > start ? end : start;
     }
     v->address = sim_aligned(start, unit) + v->address % unit;
     for (const Use *use = v->uses; use; use = use->next) {
         use->kernel->shared_extent = v->address + v->bytes;
-        use->kernel->shared_gap = v->bytes < LEAST_GAP ? LEAST_GAP : v->bytes > LARGEST_GAP ? LARGEST_GAP : v->bytes;
+        use->kernel->shared_gap = v->bytes < MIN_REDZONE ? MIN_REDZONE : v->bytes > MAX_REDZONE ? MAX_REDZONE : v->bytes;
     }
 }
 
@@ -152,13 +151,13 @@ bool sim_uses_shared(const Function *kernel, const Variable *v)
 
 static void place_used(Module *m, Variable *v)
 {
-    if (!place(v) && !m->error[0])
+    if (!assign_address(v) && !m->error[0])
         snprintf(m->error, sizeof m->error, "%.*s: too large", (int)v->name.length, v->name.text);
     if (sim_checks())
-        place_apart(v);
+        assign_padded_address(v);
 }
 
-// Whether functions have to be looked at to see who uses a variable.
+// Whether some variable may be used by several kernels, so that all bodies must be parsed.
 static bool has_common(const Module *m)
 {
     for (const Variable *v = m->shared; v; v = v->next_shared)
@@ -195,9 +194,9 @@ bool sim_layout_shared_of(Module *m, Function *kernel)
     for (Variable *v = m->shared; v; v = v->next_shared)
         if (v->owner == kernel && kernel->entry) {
             add_use(m, v, kernel);
-            small &= place(v);
+            small &= assign_address(v);
             if (sim_checks())
-                place_apart(v);
+                assign_padded_address(v);
         }
     if (!sim_checks())
         kernel->shared_extent = kernel->shared_bytes;

@@ -1,4 +1,4 @@
-// leave_out.c: a program without some of its barriers, fences and tests, as if they did not stand in its source.
+// leave_out.c: removes barriers, fences and tests of given source lines from a PTX text.
 #include "front/ptx.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ static bool is_branch(const Statement *s)
     return sim_slice_is(s->opcode, "bra") || sim_slice_is(s->opcode, "bra.uni");
 }
 
-// A branch that jumps over what a test guards, or out of the kernel. One that leads back is a loop's.
+// A forward branch, which skips guarded code or leaves the kernel. Backward branches belong to loops.
 static bool is_test(const Function *f, uint32_t number)
 {
     const Statement *s = &f->statements[number];
@@ -50,7 +50,7 @@ void sim_list_lines(Module *m, void (*list)(Slice function, int line, LineUse us
 
 // ---- In the text
 
-// Where a statement begins: behind the end of what stands before it. Its guard belongs to it.
+// The start of a statement, including its guard.
 static const char *begin_of(const Statement *s, const char *text)
 {
     const char *at = s->opcode.text;
@@ -66,7 +66,8 @@ static void blank(char *begin, const char *end)
             *begin = ' ';
 }
 
-// A test's branch goes, unless it leads to what is guarded: then all take it. The next statement leads past that.
+// Removes a statement. If a test branches to the guarded code and the next statement jumps over it, only the guard is removed,
+// so all lanes take the branch.
 static void leave_out_statement(const Function *f, uint32_t number, char *text)
 {
     const Statement *s = &f->statements[number];

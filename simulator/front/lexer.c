@@ -1,4 +1,4 @@
-// lexer.c: PTX's text as tokens, of which the parser sees one at a time, and what is expected, accepted or passed over.
+// lexer.c: splits PTX into tokens, with one token of lookahead; helpers that expect, accept or skip tokens.
 #include "front/parser.h"
 
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static void skip_blanks(Parser *p)
 static void read_word(Parser *p)
 {
     const char *c = p->at + 1;
-    const bool directive = *p->at == '.'; // ends at the next dot: .reg.b32 is two of them
+    const bool directive = *p->at == '.'; // ends at the next dot: .reg.b32 is two tokens
     while ((is_word_start(*c) && !(directive && *c == '.')) || is_digit(*c) || (c[0] == ':' && c[1] == ':') ||
            (c[0] == ':' && c[-1] == ':'))
         c++;
@@ -65,7 +65,7 @@ static bool read_float_bits(Parser *p)
         p->token.real = value;
         p->token.single = true;
     }
-    p->token.integer = (int64_t)bits; // a NaN's payload would not survive above
+    p->token.integer = (int64_t)bits; // the conversion to double may change a NaN's payload
     p->token.text = (Slice){p->at, (size_t)digits + 2};
     p->at += digits + 2;
     return true;
@@ -165,7 +165,7 @@ void sim_skip_statement(Parser *p)
     sim_expect(p, ";");
 }
 
-// Looks at characters, not at words: most of a text is passed over so.
+// Scans characters, not tokens, for speed: most bodies are skipped.
 void sim_skip_braces(Parser *p)
 {
     if (!sim_next_is(p, "{"))

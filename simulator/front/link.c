@@ -1,7 +1,7 @@
-// link.c: makes one module of the PTX texts of a program whose files were compiled apart (nvcc -rdc=true).
+// link.c: links the PTX texts of separately compiled files (nvcc -rdc=true) into one module.
 //
-// A name that a text keeps to itself may stand for something else in another text, so it is changed where
-// it would clash. Of a name that all know one definition stays, and declarations give way to it.
+// Internal names that clash with another text's are renamed. For an external name one definition is kept, and its
+// declarations refer to it.
 #include "front/program.h"
 
 #include <string.h>
@@ -11,8 +11,8 @@ static bool same(Slice a, Slice b)
     return a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
 }
 
-// `why` has the place of the name.
-static void refuse(Module *m, const char *why, Slice name)
+// `why` is a format with one %s, for the name.
+static void link_error(Module *m, const char *why, Slice name)
 {
     char readable[100];
     sim_readable_name(name, readable, sizeof readable);
@@ -20,7 +20,7 @@ static void refuse(Module *m, const char *why, Slice name)
         snprintf(m->error, sizeof m->error, why, readable);
 }
 
-// ---- What operands say
+// ---- Visiting all operands
 
 typedef void Visit(Operand *operand, const void *what);
 
@@ -69,15 +69,15 @@ static void use_definition(Operand *o, const void *what)
         o->variable = definition_of(o->variable);
 }
 
-// ---- Names that a text keeps to itself
+// ---- Internal names
 
 static void rename_in(Module *m, Slice name)
 {
-    static const char BEHIND[] = "$of_another_text";
-    char *longer = sim_allocate(&m->arena, name.length + sizeof BEHIND);
+    static const char SUFFIX[] = "$of_another_text";
+    char *longer = sim_allocate(&m->arena, name.length + sizeof SUFFIX);
     memcpy(longer, name.text, name.length);
-    memcpy(longer + name.length, BEHIND, sizeof BEHIND);
-    const Renaming renaming = {name, {longer, name.length + sizeof BEHIND - 1}};
+    memcpy(longer + name.length, SUFFIX, sizeof SUFFIX);
+    const Renaming renaming = {name, {longer, name.length + sizeof SUFFIX - 1}};
     visit_operands(m, rename_operand, &renaming);
     for (Function *f = m->functions; f; f = f->next)
         rename_slice(&f->name, &renaming);
@@ -88,23 +88,23 @@ static void rename_in(Module *m, Slice name)
     }
 }
 
-static bool knows(const Module *m, Slice name)
+static bool has_name(const Module *m, Slice name)
 {
     return sim_find_function(m, name) || sim_find_variable(m->variables, name);
 }
 
-// Changes the names that one module keeps to itself and the other knows, too.
-static void rename_own(Module *m, const Module *other)
+// Renames the internal names of `m` that `other` has, too.
+static void rename_internal(Module *m, const Module *other)
 {
     for (Function *f = m->functions; f; f = f->next)
-        while (f->linkage == LINK_INTERNAL && knows(other, f->name))
+        while (f->linkage == LINK_INTERNAL && has_name(other, f->name))
             rename_in(m, f->name);
     for (Variable *v = m->variables; v; v = v->next)
-        while (v->linkage == LINK_INTERNAL && knows(other, v->name))
+        while (v->linkage == LINK_INTERNAL && has_name(other, v->name))
             rename_in(m, v->name);
 }
 
-// ---- Names that all know
+// ---- External names
 
 static void remove_function(Module *m, const Function *f)
 {
@@ -133,22 +133,22 @@ static void remove_variable(Module *m, const Variable *gone)
         }
 }
 
-// Of functions of one name, one of each module, one stays.
-static void settle_function(Module *m, Function *mine, Module *other, Function *others)
+// Keeps one of two functions of the same name, one from each module.
+static void resolve_function(Module *m, Function *mine, Module *other, Function *others)
 {
     if (mine->defined && others->defined && mine->linkage != LINK_WEAK && others->linkage != LINK_WEAK)
-        refuse(m, "two files define '%s'", mine->name);
+        link_error(m, "two files define '%s'", mine->name);
     if (!others->defined || (mine->defined && others->linkage == LINK_WEAK))
         remove_function(other, others);
     else
         remove_function(m, mine);
 }
 
-static void settle_variable(Module *m, Variable *mine, Module *other, Variable *others)
+static void resolve_variable(Module *m, Variable *mine, Module *other, Variable *others)
 {
     const bool both = mine->linkage != LINK_UNDEFINED && others->linkage != LINK_UNDEFINED;
     if (both && mine->linkage != LINK_WEAK && others->linkage != LINK_WEAK)
-        refuse(m, "two files define '%s'", mine->name);
+        link_error(m, "two files define '%s'", mine->name);
     if (others->linkage == LINK_UNDEFINED || (both && others->linkage == LINK_WEAK)) {
         others->definition = mine;
         remove_variable(other, others);
@@ -158,25 +158,25 @@ static void settle_variable(Module *m, Variable *mine, Module *other, Variable *
     }
 }
 
-static void settle_names(Module *m, Module *other)
+static void resolve_names(Module *m, Module *other)
 {
     for (Function *f = other->functions, *next; f; f = next) {
         next = f->next;
         Function *known = sim_find_function(m, f->name);
         if (known)
-            settle_function(m, known, other, f);
+            resolve_function(m, known, other, f);
     }
     for (Variable *v = other->variables, *next; v; v = next) {
         next = v->next;
         Variable *known = sim_find_variable(m->variables, v->name);
         if (known)
-            settle_variable(m, known, other, v);
+            resolve_variable(m, known, other, v);
     }
 }
 
 // ---- One module
 
-// The other's source files get the numbers behind the first one's.
+// Appends the other module's source files, and renumbers them in its statements.
 static void add_files(Module *m, const Module *other)
 {
     const int count = m->file_count + other->file_count;
@@ -215,9 +215,9 @@ void sim_add_module(Module *m, Module *other)
     } else {
         sim_read_bodies(m);
         sim_read_bodies(other);
-        rename_own(m, other);
-        rename_own(other, m);
-        settle_names(m, other);
+        rename_internal(m, other);
+        rename_internal(other, m);
+        resolve_names(m, other);
         add_files(m, other);
         add_lists(m, other);
         m->uses_reserved_shared |= other->uses_reserved_shared;
@@ -233,7 +233,7 @@ void sim_link(Module *m)
 {
     for (const Variable *v = m->variables; v; v = v->next)
         if (v->linkage == LINK_UNDEFINED && (v->space == GLOBAL || v->space == CONST))
-            refuse(m,
+            link_error(m,
                    "no file defines the variable '%s': name the file that does, too, as in FILE='a.cu b.cu' "
                    "FLAGS=-rdc=true",
                    v->name);
@@ -241,7 +241,7 @@ void sim_link(Module *m)
     sim_layout_shared(m);
 }
 
-// ---- What cannot run
+// ---- Unsupported statements
 
 void sim_explain_unknown(const Module *m, const Statement *s, char *why, size_t space)
 {

@@ -1,22 +1,21 @@
-// liveness.c: which registers a function may read before it has written them, on some way from its first
-// instruction on. Only these have to start as zero; the others may hold what an earlier block left there.
+// liveness.c: the registers that are live on entry to a function. Only these are set to zero; the others may keep values of
+// an earlier block.
 //
-// A register is live before an instruction that reads it, and before one that does not write it if it is live
-// behind that one. A write under a guard leaves it live: the lanes that are off keep what they had. A lane takes one
-// way through the function, whatever the others of its warp do, so this holds for each of them.
+// The usual backward data-flow analysis. A guarded write does not end liveness, because inactive lanes keep their values.
+// The analysis holds for each lane, since a lane follows one path of the graph.
 #include "front/flow.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_BYTES = 1 << 28 }; // of the table; where a function needs more, all its registers are set to zero
+enum { MAX_BYTES = 1 << 28 }; // of Liveness.live_in; above that all registers count as live
 
 typedef struct Liveness {
     const Program *program;
     const FlowGraph *flow;
     uint32_t registers, words; // words of 64 registers
-    uint32_t *number;          // of the register at a place in the frame, by 4 bytes
-    uint64_t *before;          // of each block: the registers that are live where it begins
+    uint32_t *number;          // frame offset / 4 -> number of the register
+    uint64_t *live_in;         // a bit set for each block
 } Liveness;
 
 static void put(const Liveness *l, uint64_t *set, const Register *reg, bool live)
@@ -36,8 +35,8 @@ static void put_operand(const Liveness *l, uint64_t *set, const Operand *o, bool
         put_operand(l, set, &o->elements[k], live);
 }
 
-// Steps backwards over an instruction.
-static void step(const Liveness *l, uint64_t *set, const Instr *i)
+// The transfer function of an instruction, from live-out to live-in.
+static void transfer(const Liveness *l, uint64_t *set, const Instr *i)
 {
     const Statement *s = i->statement;
     if (!s)
@@ -51,23 +50,23 @@ static void step(const Liveness *l, uint64_t *set, const Instr *i)
         put(l, set, s->guard, true);
 }
 
-// Finds what is live where the block begins, as far as is known; whether that is new.
-static bool step_block(const Liveness *l, uint32_t block, uint64_t *set)
+// Recomputes a block's live-in set; true if it changed.
+static bool update_block(const Liveness *l, uint32_t block, uint64_t *set)
 {
     const FlowGraph *f = l->flow;
     memset(set, 0, l->words * sizeof *set);
     for (uint32_t k = 0; k < f->successor_count[block]; k++)
         for (uint32_t n = 0; n < l->words; n++)
-            set[n] |= l->before[(size_t)f->successors[block][k] * l->words + n];
+            set[n] |= l->live_in[(size_t)f->successors[block][k] * l->words + n];
     for (uint32_t k = f->first[block + 1]; k-- > f->first[block];)
-        step(l, set, &l->program->code[k]);
-    uint64_t *before = l->before + (size_t)block * l->words;
-    const bool changed = memcmp(before, set, l->words * sizeof *set) != 0;
-    memcpy(before, set, l->words * sizeof *set);
+        transfer(l, set, &l->program->code[k]);
+    uint64_t *live_in = l->live_in + (size_t)block * l->words;
+    const bool changed = memcmp(live_in, set, l->words * sizeof *set) != 0;
+    memcpy(live_in, set, l->words * sizeof *set);
     return changed;
 }
 
-// A shuffle may read lanes that do not take part, and what they hold must not depend on an earlier block.
+// A shuffle may read lanes that do not participate; their values must not depend on an earlier block.
 static void add_shuffled(const Liveness *l, uint64_t *set)
 {
     for (uint32_t k = 0; k < l->program->count; k++)
@@ -94,23 +93,23 @@ void sim_find_live_in(Arena *arena, Arena *module, const Function *function, Pro
     Liveness l = {.program = p, .flow = f, .registers = function->register_count};
     l.words = l.registers / 64 + 1;
     p->ranges = sim_allocate(module, ((size_t)l.registers + 1) * sizeof *p->ranges);
-    if ((size_t)f->count * l.words * sizeof *l.before > MAX_BYTES) {
+    if ((size_t)f->count * l.words * sizeof *l.live_in > MAX_BYTES) {
         add_range(p, 0, p->register_bytes);
         return;
     }
     l.number = sim_allocate(arena, ((size_t)p->register_bytes / 4 + 1) * sizeof *l.number);
-    l.before = sim_allocate(arena, (size_t)f->count * l.words * sizeof *l.before);
+    l.live_in = sim_allocate(arena, (size_t)f->count * l.words * sizeof *l.live_in);
     for (uint32_t k = 0; k < l.registers; k++)
         l.number[function->registers[k]->slot / 4] = k;
     uint64_t *set = sim_allocate(arena, l.words * sizeof *set);
     for (bool changed = true; changed;) {
         changed = false;
         for (uint32_t b = f->count - 1; b-- > 0;)
-            changed |= step_block(&l, b, set);
+            changed |= update_block(&l, b, set);
     }
-    memcpy(set, l.before, l.words * sizeof *set);
+    memcpy(set, l.live_in, l.words * sizeof *set);
     add_shuffled(&l, set);
-    for (int predicates = 1; predicates >= 0; predicates--) // in the order of their places
+    for (int predicates = 1; predicates >= 0; predicates--) // in the order of frame offsets
         for (uint32_t k = 0; k < l.registers; k++) {
             const Register *reg = function->registers[k];
             if ((reg->type == PRED) == predicates && set[k / 64] >> k % 64 & 1)

@@ -1,4 +1,4 @@
-// locations.c: the lines of the source, as .loc names them.
+// locations.c: source locations, from .loc.
 #include "front/parser.h"
 
 static Location **bucket_of_line(Parser *p, const Location *l)
@@ -11,9 +11,8 @@ static bool same_place(const Location *a, const Location *b)
     return a->file == b->file && a->line == b->line && a->column == b->column;
 }
 
-// The line of the function's own file behind a place that calls what is inlined. The place has been named before;
-// where it was inlined at several lines itself, the one is meant that was named right now, or whose own line was the
-// last of its file.
+// Finds the line in the function's own file for a location inlined at `call`, which an earlier .loc has named. If `call` was
+// itself inlined at several lines, the latest .loc is meant, or the one with the last own line.
 static void find_own_line(Parser *p, const Location *call, Location *l)
 {
     const Location *found = NULL;

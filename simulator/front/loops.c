@@ -1,26 +1,27 @@
-// loops.c: for each branch that turns a loop, what the loop does in memory, for each branch that leaves one
-// whether its turns load or store, and for each volatile load whether a loop waits for what it finds, or at least a
-// branch depends on it. A loop that changes nothing in memory and comes back with the same registers waits for others,
-// or for ever; where lanes leave a loop at different turns, a GPU may count more than is counted here.
+// loops.c: effect summaries of functions, and Instr.loop of branches and volatile loads.
+//
+// For a back edge: the loop's effects on memory. For a branch out of a loop: whether the loop accesses memory. For a volatile
+// load: whether a loop or a branch depends on its value. A loop that writes nothing and returns to the same register values
+// waits for other threads, or for ever. Where lanes leave a loop in different iterations, a GPU may count more requests.
 #include "front/flow.h"
 #include "front/addresses.h"
 
 #include <string.h>
 
-// Whether it can tell other threads, or ask, what has been done before: as a fence, a barrier that counts, an mbarrier.
-static bool hands_over(const Instr *i)
+// Whether it may release or acquire: fences, bar.red, bar.arrive with a thread count, mbarriers, acquire and release accesses.
+static bool may_synchronise(const Instr *i)
 {
     return i->effects & SYNCHRONISES || i->semantics >= ACQUIRE || (i->control == BLOCK_BARRIER && i->b != NOWHERE);
 }
 
-// Whether it is one half of what hands over to another kernel that runs at the same time.
+// Whether it may release to, or acquire from, a concurrent kernel.
 static bool fences_for_device(const Instr *i)
 {
     return (i->kind == FENCE || i->semantics >= ACQUIRE) && i->scope >= DEVICE_SCOPE;
 }
 
-// Whether it may store, or load, a flag in memory that blocks share.
-static bool is_flags(const Instr *i, Kind kind)
+// Whether it is a strong access of this kind to memory that blocks share.
+static bool may_be_flag(const Instr *i, Kind kind)
 {
     return i->kind == kind && i->semantics != WEAK && i->at.space != SHARED && i->at.space != LOCAL;
 }
@@ -34,13 +35,13 @@ bool sim_has_effects(const Instr *i)
            (!own && i->effects & (PUBLISHES | OBSERVES | PUBLISHES_TO_HOST | SYNCHRONISES | LAUNCHES | FAILS | UNCOUNTED));
 }
 
-// Whether a load may be of a flag that somebody waits for, and not of data: where a branch depends on it, or may, as one of its
-// function's caller or, in code that is not optimised, through memory. An atomic operation that returns something may be, too.
-static bool may_await(const Function *f, const Instr *i, bool through_memory)
+// Whether a load may be a poll of a flag, and not of data: a branch may depend on it, here, in the function's caller or, in
+// unoptimised code, through memory. So may an atomic operation that returns a value.
+static bool may_load_flag(const Function *f, const Instr *i, bool through_memory)
 {
-    if (is_flags(i, ATOMIC))
+    if (may_be_flag(i, ATOMIC))
         return i->statement && !i->statement->operands[0].address;
-    return is_flags(i, LOAD) && (i->semantics != VOLATILE || i->loop & (IN_SPIN_LOOP | FEEDS_BRANCH) || !f->entry || through_memory);
+    return may_be_flag(i, LOAD) && (i->semantics != VOLATILE || i->loop & (IN_SPIN_LOOP | FEEDS_BRANCH) || !f->entry || through_memory);
 }
 
 // bar.warp.sync -1
@@ -50,22 +51,22 @@ static bool is_for_all_lanes(const Instr *i)
     return members->kind == IS_INTEGER && (uint32_t)members->integer == ALL_LANES;
 }
 
-static void note(EffectSummary *effects, const Instr *i)
+static void add_effects(EffectSummary *effects, const Instr *i)
 {
-    const bool own = i->at.space == LOCAL || i->at.space == PARAM || i->at.space == CONST; // nobody else's
+    const bool own = i->at.space == LOCAL || i->at.space == PARAM || i->at.space == CONST; // no other thread's
     effects->accesses |= i->effects & ACCESSES && !own;
     effects->observes |= i->effects & OBSERVES;
     effects->observes_block |= i->kind == LOAD && i->semantics != WEAK && i->at.space == SHARED;
     effects->writes |= i->effects & PUBLISHES;
     effects->publishes_to_host |= (i->scope == SYSTEM_SCOPE && i->at.space != SHARED) || i->effects & PUBLISHES_TO_HOST;
-    effects->synchronises |= hands_over(i);
+    effects->synchronises |= may_synchronise(i);
     effects->fences |= fences_for_device(i);
     effects->some_lanes |= i->control == WARP_BARRIER && !is_for_all_lanes(i);
     effects->launches |= i->effects & LAUNCHES;
     effects->reads_volatile |= i->kind == LOAD && i->semantics == VOLATILE;
     effects->varies |= i->effects & VARIES;
     effects->has_effects |= i->control != RETURN && sim_has_effects(i);
-    effects->stores_flags |= is_flags(i, STORE);
+    effects->stores_flags |= may_be_flag(i, STORE);
     effects->orders |= i->kind == FENCE || i->control == BLOCK_BARRIER || i->control == CLUSTER_BARRIER ||
                    i->control == WARP_BARRIER || i->control == PHASE_TEST;
     if (i->control != CALL)
@@ -89,7 +90,7 @@ static void note(EffectSummary *effects, const Instr *i)
     effects->orders |= called.orders;
 }
 
-static bool asks_for(const Program *p, Special special)
+static bool reads_special(const Program *p, Special special)
 {
     for (const Slot *s = p->slots; s < p->slots + p->slot_count; s++)
         if (s->special == (int)special)
@@ -97,8 +98,8 @@ static bool asks_for(const Program *p, Special special)
     return false;
 }
 
-// Whether it leaves it to the machine to find out which memory a store goes to, as code does that is not optimised.
-static bool stores_anywhere(const Program *p)
+// Stores to generic addresses are typical of unoptimised code.
+static bool has_generic_stores(const Program *p)
 {
     for (uint32_t k = 0; k < p->count; k++)
         if (p->code[k].kind == STORE && p->code[k].at.space == GENERIC)
@@ -111,20 +112,20 @@ bool sim_summarise_effects(const Function *f, bool for_debugger)
     _Static_assert(sizeof(EffectSummary) == 18 * sizeof(bool) + sizeof(uint16_t), "it is compared byte by byte: nothing lies between its members");
     EffectSummary *effects = &f->program->effects;
     const EffectSummary before = *effects;
-    effects->reserved |= asks_for(f->program, RESERVED_SHARED);
-    effects->varies |= asks_for(f->program, GRIDID);
-    const bool through_memory = for_debugger || stores_anywhere(f->program);
+    effects->reserved |= reads_special(f->program, RESERVED_SHARED);
+    effects->varies |= reads_special(f->program, GRIDID);
+    const bool through_memory = for_debugger || has_generic_stores(f->program);
     for (uint32_t k = 0; k < f->program->count; k++) {
         const Instr *i = &f->program->code[k];
-        note(effects, i);
-        effects->loads_flags |= may_await(f, i, through_memory);
+        add_effects(effects, i);
+        effects->loads_flags |= may_load_flag(f, i, through_memory);
     }
     effects->synchronises |= effects->stores_flags && effects->loads_flags;
     sim_summarise_addresses(f, effects);
     return memcmp(&before, effects, sizeof before) != 0;
 }
 
-// Lists the blocks of the loop that `last` turns, back to `head`: those from which ways lead to `last`.
+// Lists the blocks of the natural loop with the back edge from `last` to `head`.
 static uint32_t find_loop(const FlowGraph *f, uint32_t head, uint32_t last, uint32_t *list, bool *inside)
 {
     uint32_t count = 0;
@@ -133,14 +134,14 @@ static uint32_t find_loop(const FlowGraph *f, uint32_t head, uint32_t last, uint
         inside[list[count++] = last] = true;
     for (uint32_t k = 1; k < count; k++)
         for (uint32_t n = 0; n < f->predecessor_count[list[k]]; n++) {
-            const uint32_t before = f->predecessors[list[k]][n];
-            if (!inside[before])
-                inside[list[count++] = before] = true;
+            const uint32_t from = f->predecessors[list[k]][n];
+            if (!inside[from])
+                inside[list[count++] = from] = true;
         }
     return count;
 }
 
-// Marks the branches by which some lanes may leave the loop and others stay.
+// Marks the branches by which some lanes may leave the loop while others stay.
 static void mark_exits(Program *p, const FlowGraph *f, const uint32_t *list, uint32_t count, const bool *inside)
 {
     for (uint32_t k = 0; k < count; k++) {
@@ -154,7 +155,7 @@ static void mark_exits(Program *p, const FlowGraph *f, const uint32_t *list, uin
     }
 }
 
-// ---- What a loop waits for
+// ---- Loads that control flow depends on
 
 static bool any_marked(const Operand *o, const bool *marked)
 {
@@ -164,7 +165,7 @@ static bool any_marked(const Operand *o, const bool *marked)
     return any;
 }
 
-// Whether the operand has a register that was not marked yet.
+// Marks the operand's registers; true if one was unmarked.
 static bool mark(const Operand *o, bool *marked)
 {
     bool fresh = false;
@@ -182,7 +183,7 @@ static bool is_parameter(const Operand *o)
     return o->variable && o->variable->space == PARAM;
 }
 
-// `parameters`: marked values may lie in those of a call; `shared`: in shared memory.
+// `parameters`, `shared`: marked values may be in a call's parameters, in shared memory.
 static bool uses_marked(const Instr *i, const bool *marked, bool parameters, bool shared)
 {
     const Statement *s = i->statement;
@@ -194,13 +195,12 @@ static bool uses_marked(const Instr *i, const bool *marked, bool parameters, boo
     return uses;
 }
 
-// Whether what the load finds, or what these blocks compute of it, decides where they go: whether a loop goes on or,
-// which may decide that in turn, what it does next.
-static bool decides(const Instr *load, const Program *p, const FlowGraph *f, const uint32_t *list, uint32_t count,
+// Forward slice: whether a branch in these blocks depends on the loaded value.
+static bool feeds_control_flow(const Instr *load, const Program *p, const FlowGraph *f, const uint32_t *list, uint32_t count,
                     bool *marked)
 {
     memset(marked, 0, p->register_bytes / 4 + 1);
-    bool parameters = false, shared = false; // one thread may ask, and tell its block
+    bool parameters = false, shared = false; // one thread may poll for its block, and broadcast through shared memory
     for (bool more = mark(&load->statement->operands[0], marked); more;) {
         more = false;
         for (uint32_t k = count; k-- > 0;)
@@ -224,29 +224,29 @@ static bool decides(const Instr *load, const Program *p, const FlowGraph *f, con
     return false;
 }
 
-static bool asks(const Instr *i)
+static bool is_volatile_load(const Instr *i)
 {
     return i->kind == LOAD && i->semantics == VOLATILE && i->statement;
 }
 
-// Marks the volatile loads of these blocks that decide where they go.
-static void mark_asked(Program *p, const FlowGraph *f, const uint32_t *list, uint32_t count, bool *marked, uint8_t mark)
+// Marks the volatile loads of these blocks on which their control flow depends.
+static void mark_feeding_loads(Program *p, const FlowGraph *f, const uint32_t *list, uint32_t count, bool *marked, uint8_t mark)
 {
     for (uint32_t k = 0; k < count; k++)
         for (Instr *i = &p->code[f->first[list[k]]]; i < &p->code[f->first[list[k] + 1]]; i++)
-            if (asks(i) && !(i->loop & mark) && decides(i, p, f, list, count, marked))
+            if (is_volatile_load(i) && !(i->loop & mark) && feeds_control_flow(i, p, f, list, count, marked))
                 i->loop |= mark;
 }
 
-// Marks the volatile loads of a loop behind which it fences and looks again, as who reads under a sequence lock does:
-// what they find may be thrown away.
-static void mark_looks_again(const Instr *head, Instr *turn)
+// Marks the volatile loads of a loop that are followed by a fence and another read, as in the reader of a sequence lock: their
+// values may be discarded.
+static void mark_rereads(const Instr *head, Instr *latch)
 {
-    bool looks = false, fences = false;
-    for (Instr *i = turn; i-- > head;) {
-        looks |= (i->kind == LOAD && i->semantics != WEAK) || (i->kind == ATOMIC && !(i->effects & PUBLISHES));
-        fences |= looks && i->kind == FENCE;
-        if (fences && asks(i))
+    bool polls = false, fences = false;
+    for (Instr *i = latch; i-- > head;) {
+        polls |= (i->kind == LOAD && i->semantics != WEAK) || (i->kind == ATOMIC && !(i->effects & PUBLISHES));
+        fences |= polls && i->kind == FENCE;
+        if (fences && is_volatile_load(i))
             i->loop |= REREAD;
     }
 }
@@ -257,14 +257,13 @@ static bool same_address(const Instr *i, const Instr *j)
     return a->reg == b->reg && a->variable == b->variable && a->integer == b->integer;
 }
 
-// nvcc rotates a loop that waits and does something in between: the first look stands before the loop. It is awaited as
-// are those that follow.
-static void mark_first_looks(Program *p)
+// nvcc rotates a spin loop with a body: the first poll is before the loop, and counts as one of its polls.
+static void mark_peeled_reads(Program *p)
 {
     for (uint32_t k = 0; k < p->count; k++) {
-        const bool first = asks(&p->code[k]) && (p->code[k].loop & (FEEDS_BRANCH | IN_SPIN_LOOP)) == FEEDS_BRANCH;
-        for (uint32_t n = 0; first && n < p->count; n++)
-            if (asks(&p->code[n]) && p->code[n].loop & IN_SPIN_LOOP && same_address(&p->code[k], &p->code[n]))
+        const bool peeled = is_volatile_load(&p->code[k]) && (p->code[k].loop & (FEEDS_BRANCH | IN_SPIN_LOOP)) == FEEDS_BRANCH;
+        for (uint32_t n = 0; peeled && n < p->count; n++)
+            if (is_volatile_load(&p->code[n]) && p->code[n].loop & IN_SPIN_LOOP && same_address(&p->code[k], &p->code[n]))
                 p->code[k].loop |= IN_SPIN_LOOP;
     }
 }
@@ -274,28 +273,28 @@ void sim_find_loops(Arena *arena, Program *p, const FlowGraph *f)
     uint32_t *list = sim_allocate(arena, f->count * sizeof *list);
     bool *inside = sim_allocate(arena, f->count), *marked = sim_allocate(arena, p->register_bytes / 4 + 1);
     for (uint32_t b = 0; b + 1 < f->count; b++) {
-        Instr *turn = sim_terminator(p, f, b);
-        if (turn->control != BRANCH || f->block_of[turn->target] > b)
+        Instr *latch = sim_terminator(p, f, b);
+        if (latch->control != BRANCH || f->block_of[latch->target] > b)
             continue;
         EffectSummary effects = {0};
-        const uint32_t count = find_loop(f, f->block_of[turn->target], b, list, inside);
+        const uint32_t count = find_loop(f, f->block_of[latch->target], b, list, inside);
         for (uint32_t k = 0; k < count; k++)
             for (uint32_t n = f->first[list[k]]; n < f->first[list[k] + 1]; n++)
-                note(&effects, &p->code[n]);
+                add_effects(&effects, &p->code[n]);
         if (effects.accesses)
             mark_exits(p, f, list, count, inside);
-        mark_asked(p, f, list, count, marked, IN_SPIN_LOOP);
-        for (const Instr *i = &p->code[turn->target]; i < turn; i++) // blocks between that leave it, too
-            note(&effects, i);
-        mark_looks_again(&p->code[turn->target], turn);
-        turn->loop |= effects.observes || effects.observes_block ? POLLS_IN_LOOP : 0;
-        turn->loop |= effects.writes ? 0 : effects.observes ? QUIET_LOOP | POLLING_LOOP : QUIET_LOOP;
-        turn->loop |= turn->loop & QUIET_LOOP && !effects.observes && !effects.observes_block && effects.varies ? WAITS_FOR_CLOCK : 0;
+        mark_feeding_loads(p, f, list, count, marked, IN_SPIN_LOOP);
+        for (const Instr *i = &p->code[latch->target]; i < latch; i++) // including blocks in between that leave the loop
+            add_effects(&effects, i);
+        mark_rereads(&p->code[latch->target], latch);
+        latch->loop |= effects.observes || effects.observes_block ? POLLS_IN_LOOP : 0;
+        latch->loop |= effects.writes ? 0 : effects.observes ? QUIET_LOOP | POLLING_LOOP : QUIET_LOOP;
+        latch->loop |= latch->loop & QUIET_LOOP && !effects.observes && !effects.observes_block && effects.varies ? WAITS_FOR_CLOCK : 0;
         for (uint32_t k = 0; k < count; k++)
             inside[list[k]] = false;
     }
     for (uint32_t b = 0; b + 1 < f->count; b++)
         list[b] = b;
-    mark_asked(p, f, list, f->count - 1, marked, FEEDS_BRANCH);
-    mark_first_looks(p);
+    mark_feeding_loads(p, f, list, f->count - 1, marked, FEEDS_BRANCH);
+    mark_peeled_reads(p);
 }

@@ -1,26 +1,25 @@
-// operands.c: places in a frame, and the operands that are read or written there.
+// operands.c: frame layout, and operands as frame offsets.
 //
-// A frame holds, for each register of a function, the values of 32 lanes side by side. Constants
-// and special registers have such places too, filled when the frame is made, so that an operand is
-// always an offset.
+// A frame holds the 32 lanes of each register side by side. Constants and special registers have slots too, filled when the
+// frame is made, so every operand is an offset.
 #include "front/decode.h"
 
 #include <string.h>
 
 enum { LANE_ALIGNMENT = 64 };
 
-// ---- Places
+// ---- Frame slots
 
 uint32_t sim_new_frame_offset(Decoder *d, uint32_t bytes, uint32_t alignment)
 {
     Program *p = d->program;
     p->frame_bytes = (p->frame_bytes + alignment - 1) / alignment * alignment;
-    const uint32_t place = p->frame_bytes;
+    const uint32_t offset = p->frame_bytes;
     p->frame_bytes += bytes;
-    return place;
+    return offset;
 }
 
-static uint32_t slot(Decoder *d, int bytes, int special, uint64_t value)
+static uint32_t slot_offset(Decoder *d, int bytes, int special, uint64_t value)
 {
     Program *p = d->program;
     for (int k = 0; k < p->slot_count; k++)
@@ -40,7 +39,7 @@ static uint32_t slot(Decoder *d, int bytes, int special, uint64_t value)
 
 uint32_t sim_constant(Decoder *d, int bytes, uint64_t value)
 {
-    return slot(d, bytes, -1, bytes == 8 ? value : value & ((1ull << (8 * bytes)) - 1));
+    return slot_offset(d, bytes, -1, bytes == 8 ? value : value & ((1ull << (8 * bytes)) - 1));
 }
 
 // ---- Operands
@@ -98,7 +97,7 @@ static bool symbol_value(const Decoder *d, const Operand *o, uint64_t *value)
     return f != NULL;
 }
 
-static uint32_t number_place(Decoder *d, const Operand *o, char letter)
+static uint32_t number_offset(Decoder *d, const Operand *o, char letter)
 {
     const double real = o->kind == IS_FLOAT ? o->real : (double)o->integer;
     const float single = (float)real;
@@ -113,17 +112,17 @@ static uint32_t number_place(Decoder *d, const Operand *o, char letter)
     return sim_constant(d, bytes_of_letter(letter), value);
 }
 
-static uint32_t symbol_place(Decoder *d, const Operand *o, int bytes)
+static uint32_t symbol_offset(Decoder *d, const Operand *o, int bytes)
 {
     for (size_t k = 0; k < sizeof SPECIAL_REGISTERS / sizeof *SPECIAL_REGISTERS; k++)
         if (sim_slice_is(o->name, SPECIAL_REGISTERS[k].name)) {
-            const bool half = (SPECIAL_REGISTERS[k].special == GRIDID && bytes == 4) || // as before PTX 3.0
-                              (SPECIAL_REGISTERS[k].special <= NCTAID_Z && bytes == 2); // and 2.0
+            const bool half = (SPECIAL_REGISTERS[k].special == GRIDID && bytes == 4) || // its width before PTX 3.0
+                              (SPECIAL_REGISTERS[k].special <= NCTAID_Z && bytes == 2); // its width before PTX 2.0
             const bool fits = (SPECIAL_REGISTERS[k].bytes == bytes || half) && !is_clock(SPECIAL_REGISTERS[k].special);
-            return fits ? slot(d, bytes, (int)SPECIAL_REGISTERS[k].special, 0) : NOWHERE;
+            return fits ? slot_offset(d, bytes, (int)SPECIAL_REGISTERS[k].special, 0) : NOWHERE;
         }
     if (o->name.length > 7 && memcmp(o->name.text, "%envreg", 7) == 0)
-        return sim_constant(d, bytes, 0); // the driver's
+        return sim_constant(d, bytes, 0); // set by the driver
     if (sim_slice_is(o->name, "WARP_SZ"))
         return sim_constant(d, bytes, LANES);
     uint64_t value;
@@ -140,14 +139,14 @@ uint32_t sim_source(Decoder *d, const Operand *o, char letter)
         return predicate == (letter == 'p') && fits ? o->reg->slot : NOWHERE;
     }
     if (letter == 'p' && o->kind == IS_SYMBOL && sim_slice_is(o->name, "%is_explicit_cluster"))
-        return slot(d, 4, IS_EXPLICIT_CLUSTER, 0);
+        return slot_offset(d, 4, IS_EXPLICIT_CLUSTER, 0);
     if (letter == 'p')
         return o->kind == IS_INTEGER ? sim_constant(d, 4, o->integer ? ALL_LANES : 0) : NOWHERE;
-    if (letter == 'q') // no constant is so wide
+    if (letter == 'q') // there are no 128-bit constants
         return NOWHERE;
     if (o->kind == IS_INTEGER || o->kind == IS_FLOAT)
-        return number_place(d, o, letter);
-    return o->kind == IS_SYMBOL ? symbol_place(d, o, bytes_of_letter(letter)) : NOWHERE;
+        return number_offset(d, o, letter);
+    return o->kind == IS_SYMBOL ? symbol_offset(d, o, bytes_of_letter(letter)) : NOWHERE;
 }
 
 uint32_t sim_destination(const Operand *o, char letter)
@@ -203,7 +202,7 @@ bool sim_plain_operands(Decoder *d, const Statement *s, const Opcode *o, Instr *
         if (k == 0 ? !plain_destination(&s->operands[0], letter, i)
                    : (*fields[k] = sim_source(d, &s->operands[k], letter)) == NOWHERE)
             return false;
-        if (s->operands[k].negated && !(letter == 'p' && k == 3)) // !p is an operand of selp and setp, last
+        if (s->operands[k].negated && !(letter == 'p' && k == 3)) // !p is only the last operand of selp and setp
             return false;
         if (s->operands[k].negated)
             i->flags |= COMBINE_NEGATED;
@@ -234,9 +233,9 @@ bool sim_vector_offsets(Decoder *d, const Operand *o, Instr *i, char letter, boo
 uint32_t sim_base_of(Decoder *d, const Variable *v, int bytes)
 {
     const bool formal = v->space == PARAM && d->function->entry && v->address < d->function->kernel_param_bytes;
-    return v->dynamic ? slot(d, bytes, DYNAMIC_SHARED, 0)
-           : v->space == LOCAL ? slot(d, bytes, LOCAL_BASE, 0)
-           : formal            ? slot(d, bytes, PARAM_BASE, 0)
+    return v->dynamic ? slot_offset(d, bytes, DYNAMIC_SHARED, 0)
+           : v->space == LOCAL ? slot_offset(d, bytes, LOCAL_BASE, 0)
+           : formal            ? slot_offset(d, bytes, PARAM_BASE, 0)
                                : NOWHERE;
 }
 

@@ -1,5 +1,5 @@
-// ptx.c: the parser. It reads PTX as nvcc writes it into a tree of functions and statements, and
-// knows the language's grammar, not its instructions: those are decode.c's. Here: the module, and faults.
+// ptx.c: parser entry point, module-level directives, and error handling. The parser knows PTX's grammar; instructions are
+// checked in decode.c.
 #include "front/parser.h"
 
 #include <stdarg.h>

@@ -1,6 +1,5 @@
-// ready.c: a function becomes ready to run when it is first launched or asked about: its body is read, it is decoded, and its
-// ways are looked at; with all that it may call. Libraries of templates leave hundreds of kernels in a text, of which a
-// program runs few.
+// ready.c: parses, decodes and analyses functions on first use, with all that they may call. Template libraries leave
+// hundreds of kernels in a text, of which a program runs few.
 #include "front/decode.h"
 #include "base/platform.h"
 
@@ -17,7 +16,7 @@ static void add(Batch *b, const Module *m, Function *f)
     b->last = &f->next_ready;
 }
 
-// Where an address in a register is called, that may be any function that is no kernel.
+// An indirect call may reach any function that is no kernel.
 static void add_callees(Batch *b, const Module *m, const Program *caller)
 {
     for (const Instr *i = caller->code; i < caller->code + caller->count; i++) {
@@ -29,8 +28,8 @@ static void add_callees(Batch *b, const Module *m, const Program *caller)
     }
 }
 
-// Makes a function's order as strict as that of any function it calls; whether that changed it.
-static bool ask_callees(Function *f)
+// Makes a function's block order at least as strict as its callees'; true if it changed.
+static bool tighten_order(Function *f)
 {
     BlockOrder order = f->program->order;
     for (uint32_t k = 0; k < f->program->count; k++) {
@@ -45,13 +44,13 @@ static bool ask_callees(Function *f)
     return changed;
 }
 
-// What they do, as far as those whom they call decide it: they may call each other in turn.
-static void sum_up(const Batch *b, const Module *m)
+// Iterates to a fixed point, since functions may be recursive.
+static void summarise(const Batch *b, const Module *m)
 {
     for (bool changed = true; changed;) {
         changed = false;
         for (Function *f = b->first; f; f = f->next_ready)
-            changed |= ask_callees(f) | sim_summarise_effects(f, m->for_debugger);
+            changed |= tighten_order(f) | sim_summarise_effects(f, m->for_debugger);
     }
 }
 
@@ -66,11 +65,11 @@ void sim_make_ready(Module *m, Function *function)
         sim_decode(m, f);
         add_callees(&batch, m, f->program);
     }
-    sum_up(&batch, m);
+    summarise(&batch, m);
     for (Function *f = batch.first; f; f = f->next_ready) {
         sim_analyse(&m->arena, f, f->program);
         sim_number_sites(f->program->code, f->program->count);
     }
-    sum_up(&batch, m); // once more: which loads decide something is known now
+    summarise(&batch, m); // again: sim_analyse has marked the loads that branches depend on
     sim_unlock(&lock);
 }

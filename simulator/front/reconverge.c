@@ -1,29 +1,29 @@
-// reconverge.c: where the lanes of a divergent branch meet again: at the first instruction that every way from
-// the branch to the function's end comes through, its immediate post-dominator. (Cooper, Harvey and Kennedy, "A
-// Simple, Fast Dominance Algorithm", run on the reversed graph.) Lanes that leave the kernel meet nobody, so ways
-// on which they do so are left out: they must not decide where the others meet. Which ways out of a loop its lanes
-// take, one cannot see. First those that end at once are left out; where lanes could then go round and round, and end,
-// without ever coming to the point so found, it is looked for with the others left out.
+// reconverge.c: the reconvergence point of each divergent branch, its immediate post-dominator. (Cooper, Harvey and Kennedy,
+// "A Simple, Fast Dominance Algorithm", on the reversed graph.)
+//
+// Lanes that exit the kernel do not reconverge, so edges on which they do so are pruned first. For edges out of a loop the
+// right choice is not known statically. First those that exit at once are pruned (PRUNE_SHORT). If lanes could then iterate
+// and exit without reaching the point found, it is computed again with the other exits pruned (PRUNE_LONG).
 #include "front/flow.h"
 
 #include <string.h>
 
-enum { MAX_BLOCKS = 256 }; // that a way may have to count as one that leaves
+enum { MAX_BLOCKS = 256 }; // of a path that counts as an exit
 
-typedef struct Walk { // blocks that a walk has reached
+typedef struct Walk { // work list of a graph search
     uint32_t *found, count;
     bool *reached;
 } Walk;
 
-typedef enum LoopExits { LEAVE_OUT_SHORT, LEAVE_OUT_LONG } LoopExits; // which ways out of a loop: that end at once, or not
+typedef enum LoopExits { PRUNE_SHORT, PRUNE_LONG } LoopExits; // which exits from a loop are pruned: immediate ones, or others
 
-typedef struct Tree { // of post-dominators
-    uint32_t *order, *rank; // blocks as a walk from the end leaves them; place in that order
+typedef struct PostDominatorTree {
+    uint32_t *order, *rank; // blocks in postorder from the exit; a block's index in it
     uint32_t order_count;
     uint32_t *dominator;
-} Tree;
+} PostDominatorTree;
 
-// ---- Ways that leave
+// ---- Pruning edges on which lanes exit
 
 static Walk new_walk(Arena *arena, uint32_t blocks)
 {
@@ -37,20 +37,20 @@ static void reach(Walk *walk, uint32_t block)
     walk->reached[block] = true;
 }
 
-static void forget(Walk *walk)
+static void clear_walk(Walk *walk)
 {
     while (walk->count > 0)
         walk->reached[walk->found[--walk->count]] = false;
 }
 
-// Whether lanes that run the instruction end with it.
+// Whether the instruction ends the lanes that execute it.
 static bool may_end_lanes(const Function *function, const Instr *i)
 {
     return i->control == EXIT || (i->control == RETURN && function->entry);
 }
 
-// The same ways, without those on which nothing comes but a failed assertion or a trap.
-static FlowGraph without_failures(Arena *arena, const Program *p, const FlowGraph *f)
+// The graph without edges to blocks that inevitably fail: assertions and traps.
+static FlowGraph prune_failures(Arena *arena, const Program *p, const FlowGraph *f)
 {
     FlowGraph kept = *f;
     bool *fails = sim_allocate(arena, f->count);
@@ -78,7 +78,7 @@ static FlowGraph without_failures(Arena *arena, const Program *p, const FlowGrap
     return kept;
 }
 
-// Whether lanes that come to the block all end there at once.
+// Whether all lanes that reach the block exit at once.
 static bool is_exit(const Function *function, const Program *p, const FlowGraph *f, uint32_t block)
 {
     const Instr *first = &p->code[f->first[block]];
@@ -87,12 +87,12 @@ static bool is_exit(const Function *function, const Program *p, const FlowGraph 
     return may_end_lanes(function, first) && first->guard == NOWHERE;
 }
 
-// Whether lanes that go from block `from` to block `to` do something only they do, and end.
-static bool leaves(const Function *function, const Program *p, const FlowGraph *f, uint32_t from, uint32_t to, Walk *walk)
+// Whether lanes that take the edge run code that only they run, and then exit.
+static bool is_exit_edge(const Function *function, const Program *p, const FlowGraph *f, uint32_t from, uint32_t to, Walk *walk)
 {
     if (to == f->count - 1 && may_end_lanes(function, sim_terminator(p, f, from)))
         return true;
-    forget(walk);
+    clear_walk(walk);
     reach(walk, to);
     for (uint32_t k = 0; k < walk->count; k++) {
         const uint32_t b = walk->found[k];
@@ -105,7 +105,7 @@ static bool leaves(const Function *function, const Program *p, const FlowGraph *
             if (f->successors[b][n] != f->count - 1 || !may_end_lanes(function, sim_terminator(p, f, b)))
                 reach(walk, f->successors[b][n]);
     }
-    for (uint32_t k = 0; k < walk->count; k++) { // does anybody else come there?
+    for (uint32_t k = 0; k < walk->count; k++) { // is the code reachable from elsewhere?
         const uint32_t b = walk->found[k];
         for (uint32_t n = 0; n < f->predecessor_count[b] && !is_exit(function, p, f, b); n++) {
             const uint32_t before = f->predecessors[b][n];
@@ -116,10 +116,10 @@ static bool leaves(const Function *function, const Program *p, const FlowGraph *
     return true;
 }
 
-// Whether lanes that go from block `from` to block `to` may come back to it.
-static bool returns(const FlowGraph *f, uint32_t from, uint32_t to, Walk *walk)
+// Whether lanes that take the edge may return to `from`.
+static bool can_return(const FlowGraph *f, uint32_t from, uint32_t to, Walk *walk)
 {
-    forget(walk);
+    clear_walk(walk);
     reach(walk, to);
     for (uint32_t k = 0; k < walk->count && !walk->reached[from]; k++)
         for (uint32_t n = 0; n < f->successor_count[walk->found[k]]; n++)
@@ -127,17 +127,17 @@ static bool returns(const FlowGraph *f, uint32_t from, uint32_t to, Walk *walk)
     return walk->reached[from];
 }
 
-// Whether the block's last branch turns a loop or leaves one.
+// Whether the block's last branch is in a loop.
 static bool is_in_loop(const FlowGraph *f, uint32_t block, Walk *walk)
 {
     bool in_loop = false;
     for (uint32_t n = 0; n < f->successor_count[block]; n++)
-        in_loop |= returns(f, block, f->successors[block][n], walk);
+        in_loop |= can_return(f, block, f->successors[block][n], walk);
     return in_loop;
 }
 
-// The same ways, without those on which lanes leave a branch whose other lanes stay; out of a loop some of them.
-static FlowGraph without_exits(Arena *arena, const Function *function, const Program *p, const FlowGraph *f, LoopExits exits)
+// The graph without edges on which some lanes of a branch exit while others continue; in loops only those that `exits` selects.
+static FlowGraph prune_exits(Arena *arena, const Function *function, const Program *p, const FlowGraph *f, LoopExits exits)
 {
     FlowGraph kept = *f;
     Walk walk = new_walk(arena, f->count);
@@ -145,20 +145,20 @@ static FlowGraph without_exits(Arena *arena, const Function *function, const Pro
     kept.successor_count = sim_allocate(arena, f->count * sizeof *kept.successor_count);
     for (uint32_t b = 0; b + 1 < f->count; b++) {
         const uint32_t n = f->successor_count[b];
-        uint32_t *to = kept.successors[b] = sim_allocate(arena, ((size_t)n + 1) * sizeof *to), stay = 0;
+        uint32_t *to = kept.successors[b] = sim_allocate(arena, ((size_t)n + 1) * sizeof *to), kept_count = 0;
         for (uint32_t k = 0; k < n; k++) {
             const uint32_t next = f->successors[b][k];
-            const bool chosen = is_exit(function, p, f, next) == (exits == LEAVE_OUT_SHORT);
-            const bool gone = leaves(function, p, f, b, next, &walk) && (chosen || !is_in_loop(f, b, &walk));
-            if (n == 1 || !gone)
-                to[stay++] = next;
+            const bool chosen = is_exit(function, p, f, next) == (exits == PRUNE_SHORT);
+            const bool pruned = is_exit_edge(function, p, f, b, next, &walk) && (chosen || !is_in_loop(f, b, &walk));
+            if (n == 1 || !pruned)
+                to[kept_count++] = next;
         }
-        for (uint32_t k = 0; k < n && stay == 0; k++) // all leave: no way is left out, but for short ones
+        for (uint32_t k = 0; k < n && kept_count == 0; k++) // all edges exit: prune only immediate ones
             if (!is_exit(function, p, f, f->successors[b][k]))
-                to[stay++] = f->successors[b][k];
-        if (stay == 0)
-            memcpy(to, f->successors[b], (stay = n) * sizeof *to);
-        kept.successor_count[b] = stay;
+                to[kept_count++] = f->successors[b][k];
+        if (kept_count == 0)
+            memcpy(to, f->successors[b], (kept_count = n) * sizeof *to);
+        kept.successor_count[b] = kept_count;
     }
     sim_find_predecessors(arena, &kept);
     return kept;
@@ -166,8 +166,8 @@ static FlowGraph without_exits(Arena *arena, const Function *function, const Pro
 
 // ---- Post-dominators
 
-// Walks backwards from the end, and lists each block after all that it was reached before.
-static void find_order(Arena *arena, const FlowGraph *f, Tree *t)
+// Postorder of a depth-first search from the exit along predecessors.
+static void postorder(Arena *arena, const FlowGraph *f, PostDominatorTree *t)
 {
     uint32_t *stack = sim_allocate(arena, f->count * sizeof *stack),
              *next = sim_allocate(arena, f->count * sizeof *next);
@@ -195,8 +195,8 @@ static void find_order(Arena *arena, const FlowGraph *f, Tree *t)
     }
 }
 
-// Where no way is left from a block to the end, as from a loop that lanes only leave to end, puts its ways back.
-static void keep_last_exits(Arena *arena, const FlowGraph *all, FlowGraph *f, Tree *t)
+// Restores the edges of blocks from which the exit is unreachable, as in a loop that is only left by exiting.
+static void restore_last_exits(Arena *arena, const FlowGraph *all, FlowGraph *f, PostDominatorTree *t)
 {
     bool changed = false;
     for (uint32_t b = 0; b + 1 < f->count; b++)
@@ -207,11 +207,11 @@ static void keep_last_exits(Arena *arena, const FlowGraph *all, FlowGraph *f, Tr
         }
     if (changed) {
         sim_find_predecessors(arena, f);
-        find_order(arena, f, t);
+        postorder(arena, f, t);
     }
 }
 
-static uint32_t common(const Tree *t, uint32_t a, uint32_t b)
+static uint32_t intersect(const PostDominatorTree *t, uint32_t a, uint32_t b)
 {
     while (a != b) {
         while (t->rank[a] < t->rank[b])
@@ -222,7 +222,7 @@ static uint32_t common(const Tree *t, uint32_t a, uint32_t b)
     return a;
 }
 
-static void find_dominators(Arena *arena, const FlowGraph *f, Tree *t)
+static void find_dominators(Arena *arena, const FlowGraph *f, PostDominatorTree *t)
 {
     t->dominator = sim_allocate(arena, f->count * sizeof *t->dominator);
     memset(t->dominator, 0xff, f->count * sizeof *t->dominator);
@@ -230,13 +230,13 @@ static void find_dominators(Arena *arena, const FlowGraph *f, Tree *t)
     t->dominator[end] = end;
     for (bool changed = true; changed;) {
         changed = false;
-        for (uint32_t k = t->order_count - 1; k-- > 0;) { // from the end backwards, without it
+        for (uint32_t k = t->order_count - 1; k-- > 0;) { // reverse postorder, without the exit
             const uint32_t b = t->order[k];
             uint32_t found = NOWHERE;
             for (uint32_t n = 0; n < f->successor_count[b]; n++) {
                 const uint32_t to = f->successors[b][n];
                 if (t->dominator[to] != NOWHERE)
-                    found = found == NOWHERE ? to : common(t, found, to);
+                    found = found == NOWHERE ? to : intersect(t, found, to);
             }
             changed |= t->dominator[b] != found;
             t->dominator[b] = found;
@@ -244,11 +244,11 @@ static void find_dominators(Arena *arena, const FlowGraph *f, Tree *t)
     }
 }
 
-// Whether lanes may go from block b round and round without coming to the join, until they end on a way left out.
+// Whether lanes from block b may iterate without reaching the reconvergence point, until they exit on a pruned edge.
 static bool may_be_missed(const FlowGraph *all, const FlowGraph *kept, uint32_t b, uint32_t reconvergence_pc, Walk *walk)
 {
     bool out = false;
-    forget(walk);
+    clear_walk(walk);
     for (uint32_t n = 0; n < kept->successor_count[b]; n++)
         if (kept->successors[b][n] != reconvergence_pc)
             reach(walk, kept->successors[b][n]);
@@ -262,38 +262,38 @@ static bool may_be_missed(const FlowGraph *all, const FlowGraph *kept, uint32_t 
     return out && walk->reached[b];
 }
 
-// The ways that are left, and who post-dominates whom on them.
-static Tree find_tree(Arena *arena, const Function *function, const Program *p, const FlowGraph *flow, const FlowGraph *all,
+// Post-dominators of the pruned graph `kept`.
+static PostDominatorTree find_post_dominators(Arena *arena, const Function *function, const Program *p, const FlowGraph *flow, const FlowGraph *all,
                       FlowGraph *kept, LoopExits exits)
 {
-    Tree tree;
-    *kept = without_exits(arena, function, p, all, exits);
-    find_order(arena, kept, &tree);
-    keep_last_exits(arena, all, kept, &tree);
-    keep_last_exits(arena, flow, kept, &tree);
+    PostDominatorTree tree;
+    *kept = prune_exits(arena, function, p, all, exits);
+    postorder(arena, kept, &tree);
+    restore_last_exits(arena, all, kept, &tree);
+    restore_last_exits(arena, flow, kept, &tree);
     find_dominators(arena, kept, &tree);
     return tree;
 }
 
 void sim_find_reconvergence(Arena *arena, const Function *function, Program *p, const FlowGraph *flow)
 {
-    const FlowGraph all = without_failures(arena, p, flow);
-    FlowGraph kept, others_kept;
-    const Tree tree = find_tree(arena, function, p, flow, &all, &kept, LEAVE_OUT_SHORT);
-    Tree others = {.dominator = NULL};
+    const FlowGraph all = prune_failures(arena, p, flow);
+    FlowGraph kept, long_kept;
+    const PostDominatorTree tree = find_post_dominators(arena, function, p, flow, &all, &kept, PRUNE_SHORT);
+    PostDominatorTree long_tree = {.dominator = NULL};
     Walk walk = new_walk(arena, flow->count);
     for (uint32_t b = 0; b + 1 < flow->count; b++) {
         uint32_t reconvergence_pc = tree.dominator[b];
         const FlowGraph *ways = &kept;
         if (flow->successor_count[b] > 1 && reconvergence_pc != NOWHERE && may_be_missed(&all, &kept, b, reconvergence_pc, &walk)) {
-            if (!others.dominator)
-                others = find_tree(arena, function, p, flow, &all, &others_kept, LEAVE_OUT_LONG);
-            reconvergence_pc = others.dominator[b];
-            ways = &others_kept;
+            if (!long_tree.dominator)
+                long_tree = find_post_dominators(arena, function, p, flow, &all, &long_kept, PRUNE_LONG);
+            reconvergence_pc = long_tree.dominator[b];
+            ways = &long_kept;
         }
-        // Lanes that go on alone, as the others leave, wait for nobody; nor do those that only meet to end, or never.
+        // No point if the branch's other lanes exit, or if the point is only an exit.
         const bool alone = ways->successor_count[b] == 1 && flow->successor_count[b] > 1;
-        const bool nobody = alone || reconvergence_pc == NOWHERE || is_exit(function, p, flow, reconvergence_pc);
-        sim_terminator(p, flow, b)->reconvergence_pc = nobody ? NOWHERE : flow->first[reconvergence_pc];
+        const bool no_reconvergence = alone || reconvergence_pc == NOWHERE || is_exit(function, p, flow, reconvergence_pc);
+        sim_terminator(p, flow, b)->reconvergence_pc = no_reconvergence ? NOWHERE : flow->first[reconvergence_pc];
     }
 }

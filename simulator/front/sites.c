@@ -1,11 +1,11 @@
-// sites.c: instructions by number, of all modules.
+// sites.c: numbers the instructions of all modules, for the checker.
 #include "front/program.h"
 #include "base/platform.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-// Numbers are given under the lock; who asks takes none. An instruction's memory stays as long as its module.
+// The lock guards writers; readers take none. Instructions are freed with their module.
 static Lock site_lock;
 static const Instr **_Atomic sites;
 static uint32_t site_count, site_space;
@@ -16,7 +16,7 @@ static uint32_t new_site(const Instr *i)
     sim_lock(&site_lock);
     if (site_count == site_space) {
         site_space = site_space ? 2 * site_space : 4096;
-        static const Instr **earlier[32]; // tables stay: others may be reading them
+        static const Instr **earlier[32]; // old tables are kept: other threads may be reading them
         static int tables;
         const Instr **more = earlier[tables++] = malloc(site_space * sizeof *more);
         if (!more)
@@ -31,7 +31,7 @@ static uint32_t new_site(const Instr *i)
     return site;
 }
 
-// Whether two loads or stores are, for a reader, one: an unrolled loop has several of them in its line.
+// Whether two accesses look the same in the source, like the copies in an unrolled loop.
 static bool is_same_for_reader(const Instr *i, const Instr *j)
 {
     const Statement *s = i->statement, *t = j->statement;

@@ -1,4 +1,4 @@
-// statements.c: a function's body: instructions, labels, braces.
+// statements.c: parses a function's body: instructions, labels, nested braces.
 #include "front/parser.h"
 
 #include <string.h>
@@ -61,10 +61,10 @@ static void parse_guard_and_operands(Parser *p, void *statement)
 static void parse_instruction(Parser *p)
 {
     Statement *s = sim_new_statement(p);
-    s->opcode = p->token.text; // until the guard has been read
+    s->opcode = p->token.text; // for errors in the guard
     s->error = sim_try_to_parse(p, parse_guard_and_operands, s);
     if (s->error)
-        s->count = 0; // the last operand may be half read
+        s->count = 0; // the last operand may be incomplete
 }
 
 static void link_labels(Operand *o, const Scope *scope)
@@ -90,7 +90,7 @@ static void close_scope(Parser *p)
     p->scope = scope->outer;
 }
 
-// "name:" before an instruction, "name: .branchtargets a, b;" or "name: .callprototype ...;"
+// "name:", "name: .branchtargets a, b;" or "name: .callprototype ...;"
 static void parse_label(Parser *p, Slice name)
 {
     Label *label = sim_allocate(&p->module->arena, sizeof *label);

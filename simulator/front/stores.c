@@ -1,22 +1,23 @@
-// stores.c: through which of its parameters, and into which variables, a kernel may write. What a launch only reads needs no
-// look for races.
+// stores.c: points-to analysis: through which parameters, and into which variables, a kernel may write. Allocations that a
+// launch only reads need no race check.
 //
-// Each register has the origins that its value may have: a bit each for parameters and variables. A value that is computed
-// has those of all that it is computed from, whatever the order: so a pointer keeps its origin through all its arithmetic.
+// Flow-insensitive: each register has a set of origins, a bit for each parameter and variable. A computed value has the
+// origins of all its operands, so pointer arithmetic keeps them.
 #include "front/flow.h"
 
 #include <string.h>
 
 enum { MAX_ORIGINS = 62 };
-static const uint64_t OWN = 1ull << 62;     // an address in shared or local memory
+static const uint64_t OWN_MEMORY = 1ull << 62;     // shared or local memory
 static const uint64_t UNKNOWN_ORIGIN = 1ull << 63; // may be any pointer
 
 typedef struct Search {
     const Function *function;
-    uint64_t *origins_of; // of the register at a place in the frame, by 4 bytes
+    uint64_t *origins_of; // frame offset / 4 -> origins of the register
     PointerOrigin found[MAX_ORIGINS];
     int count;
-    bool changed, assumed; // the second: see Stores
+    bool changed;
+    bool assumed; // see Stores
 } Search;
 
 static uint64_t origin(Search *s, const Variable *variable, uint64_t offset)
@@ -35,7 +36,7 @@ static uint64_t origins_of_variable(Search *s, const Variable *v)
 {
     if (v->space == GLOBAL)
         return origin(s, v->definition ? v->definition : v, 0);
-    return v->space == SHARED || v->space == LOCAL ? OWN : 0;
+    return v->space == SHARED || v->space == LOCAL ? OWN_MEMORY : 0;
 }
 
 static uint64_t origins_of(Search *s, const Operand *o)
@@ -70,19 +71,19 @@ static bool ends_with(const Statement *s, const char *end)
     return s->opcode.length >= length && memcmp(s->opcode.text + s->opcode.length - length, end, length) == 0;
 }
 
-static bool is_kernels_parameter(const Search *s, const Operand *o)
+static bool is_kernel_parameter(const Search *s, const Operand *o)
 {
     return o->variable && o->variable->space == PARAM && s->function->entry && !o->reg &&
            o->variable->address < s->function->kernel_param_bytes;
 }
 
-// Of what a load brings, element by element: whole numbers of 64 bits may be pointers.
-static void note_load(Search *s, const Statement *t)
+// Sets the origins of loaded elements; only 64-bit integers can be pointers.
+static void add_load(Search *s, const Statement *t)
 {
     const Operand *to = &t->operands[0], *from = &t->operands[1];
     if (!(ends_with(t, "64") || ends_with(t, "128")) || ends_with(t, "f64"))
         return;
-    if (!is_kernels_parameter(s, from)) {
+    if (!is_kernel_parameter(s, from)) {
         set_origins(s, to, UNKNOWN_ORIGIN);
         return;
     }
@@ -92,9 +93,9 @@ static void note_load(Search *s, const Statement *t)
         set_origins(s, &to->elements[k], origin(s, NULL, offset + 8 * (uint64_t)k));
 }
 
-// What an instruction computes has the origins of all that it reads. What is added to a pointer is none: that the parameter is
-// the pointer, and no number that is added to another one, shows when the kernel is launched.
-static void note_computed(Search *s, const Instr *i)
+// The result has the origins of all operands. In a sum of a known pointer and an unknown number, the number is assumed to be
+// an offset; the launch verifies that the parameter is a pointer.
+static void add_computation(Search *s, const Instr *i)
 {
     const Statement *t = i->statement;
     uint64_t origins = 0;
@@ -108,18 +109,18 @@ static void note_computed(Search *s, const Instr *i)
     set_origins(s, &t->operands[0], origins);
 }
 
-static void note_instruction(Search *s, const Instr *i)
+static void add_instruction(Search *s, const Instr *i)
 {
     const Statement *t = i->statement;
     if (!t || t->count == 0 || t->operands[0].address || i->control == CALL)
         return;
     if (begins_with(t, "ld") || i->kind == ATOMIC)
-        note_load(s, t);
+        add_load(s, t);
     else
-        note_computed(s, i);
+        add_computation(s, i);
 }
 
-// The origins of where an instruction may write in device memory.
+// The origins of the device memory that an instruction may write.
 static uint64_t written_by(Search *s, const Instr *i)
 {
     const Statement *t = i->statement;
@@ -129,7 +130,7 @@ static uint64_t written_by(Search *s, const Instr *i)
         return UNKNOWN_ORIGIN;
     if (i->at.space == SHARED || i->at.space == LOCAL || !(i->kind == ATOMIC || i->effects & PUBLISHES))
         return 0;
-    if (!(i->effects & ACCESSES)) // a barrier, a printed line, or what writes in ways that no address shows
+    if (!(i->effects & ACCESSES)) // a barrier, printf, or a write without an address operand
         return i->effects & UNCOUNTED ? UNKNOWN_ORIGIN : 0;
     const uint64_t origins = origins_of(s, &t->operands[t->operands[0].address ? 0 : 1]);
     return origins ? origins : UNKNOWN_ORIGIN;
@@ -142,7 +143,7 @@ void sim_find_stores(Arena *arena, Arena *module, const Function *function, Prog
     do {
         s.changed = false;
         for (uint32_t k = 0; k < p->count; k++)
-            note_instruction(&s, &p->code[k]);
+            add_instruction(&s, &p->code[k]);
     } while (s.changed);
     uint64_t written = 0;
     for (uint32_t k = 0; k < p->count; k++)

@@ -1,4 +1,4 @@
-// symbols.c: what a name in a PTX text stands for: a register, a variable, a function.
+// symbols.c: looks up registers, variables and functions by name.
 #include "front/parser.h"
 
 #include <stdlib.h>
@@ -11,11 +11,11 @@ unsigned sim_bucket_of_name(Slice name)
     return hash % BUCKETS;
 }
 
-static RegisterName *find_named(Scope *scope, Slice name, bool run)
+static RegisterName *find_named(Scope *scope, Slice name, bool range)
 {
     for (; scope; scope = scope->outer)
         for (RegisterName *named = scope->named[sim_bucket_of_name(name)]; named; named = named->next)
-            if (sim_same_slice(named->name, name) && (named->count > 0) == run)
+            if (sim_same_slice(named->name, name) && (named->count > 0) == range)
                 return named;
     return NULL;
 }
