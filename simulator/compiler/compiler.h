@@ -24,6 +24,10 @@ typedef struct CompileOptions {
     const char *skip;     // passes to leave out, for tests; or NULL
     const char *const *defines; // "NAME" or "NAME=VALUE", as -D
     int define_count;
+    // The text of an #include that is none of CUDA's or C++'s, or NULL if there is none; it stays valid until compile_free.
+    // NULL: there are no such files.
+    const char *(*read_include)(void *context, const char *name, size_t *bytes);
+    void *include_context;
     uint64_t max_instructions; // of the whole module after unrolling and inlining; 0: a million. More is an error.
 } CompileOptions;
 

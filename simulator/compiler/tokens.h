@@ -1,0 +1,114 @@
+// tokens.h: names, tokens, the lexer and the preprocessor.
+#ifndef COMPILER_TOKENS_H
+#define COMPILER_TOKENS_H
+
+#include "compiler/source.h"
+
+typedef enum TokenKind {
+    TOKEN_END,        // of the text
+    TOKEN_NAME,       // .id is 0, or its keyword
+    TOKEN_NUMBER,     // its text is looked at when the parser needs its value
+    TOKEN_CHARACTER,  // 'x'
+    TOKEN_STRING,     // "x", with its quotes
+    TOKEN_PUNCTUATOR, // .id
+    TOKEN_UNROLL,     // #pragma unroll; its argument's tokens follow, up to a TOKEN_LINE_END
+    TOKEN_LINE_END,
+    TOKEN_OTHER       // a byte that begins no token
+} TokenKind;
+
+// Identities of punctuators and keywords. A punctuator of one byte is that byte. There is no >> and no >>>: those are
+// several > without space between them, because a template's arguments may end there.
+enum {
+    ID_NONE = 0,
+    ID_ARROW = 128, ID_INCREMENT, ID_DECREMENT, ID_SHIFT_LEFT, ID_LESS_EQUAL, ID_GREATER_EQUAL, ID_EQUAL, ID_NOT_EQUAL, ID_AND,
+    ID_OR, ID_ADD_ASSIGN, ID_SUB_ASSIGN, ID_MUL_ASSIGN, ID_DIV_ASSIGN, ID_REM_ASSIGN, ID_AND_ASSIGN, ID_OR_ASSIGN,
+    ID_XOR_ASSIGN, ID_SHIFT_LEFT_ASSIGN, ID_SCOPE, ID_ELLIPSIS, ID_LAUNCH, ID_PASTE, ID_ARROW_STAR, ID_DOT_STAR,
+    ID_FIRST_KEYWORD = 200,
+#define KEYWORD(id, text) KEYWORD_##id,
+#include "compiler/keywords.h"
+#undef KEYWORD
+};
+
+enum { // Token.flags
+    TOKEN_FIRST = 1,     // on its line
+    TOKEN_SPACE = 2,     // white space before it
+    TOKEN_EXPANDED = 4,  // from a macro's definition: its position is that of the macro's use
+    TOKEN_UNEXPANDABLE = 8 // the name of a macro inside that macro's own expansion
+};
+
+typedef struct Name { // an identifier: equal texts are one Name
+    const char *text; // ends with 0
+    uint32_t length, hash;
+    uint16_t keyword;    // or 0
+    bool mapped;         // library.c has been asked for it
+    struct Macro *macro; // its definition now, or NULL
+    struct Name *next;   // in its bucket
+} Name;
+
+typedef struct Token {
+    uint8_t kind, flags;
+    uint16_t id;
+    uint32_t length;
+    Position position;
+    const char *text; // not ended with 0
+    Name *name;       // of a TOKEN_NAME
+} Token;
+
+// ---- lexer.c
+
+Name *name_intern(Compiler *c, const char *text, size_t length);
+static inline Name *name_is(Compiler *c, Slice text)
+{
+    return name_intern(c, text.text, text.length);
+}
+void names_start(Compiler *c);
+// The number of names so far, for suggestions: visits each.
+void names_visit(Compiler *c, void (*visit)(void *context, const Name *name), void *context);
+
+typedef struct Lexer {
+    Compiler *compiler;
+    const char *text, *end;
+    const char *at;
+    Position base;  // of text[0]
+    bool at_line_start, after_space;
+    bool in_include; // <...> is one TOKEN_STRING
+} Lexer;
+
+// The next token. The text is that of a SourceFile, or ends with 0 at `end`.
+Token lexer_next(Lexer *lexer);
+// What a punctuator or keyword looks like, for messages.
+const char *token_id_text(uint16_t id);
+static inline bool token_is(const Token *token, uint16_t id)
+{
+    return token->id == id && id != ID_NONE;
+}
+
+// ---- literals.c: the values of numbers, characters and strings
+
+typedef struct NumberValue {
+    bool is_real, is_float, is_long, is_long_long, is_unsigned, is_decimal;
+    uint64_t integer;
+    double real;
+} NumberValue;
+
+// False after an error.
+bool literal_number(Compiler *c, const Token *token, NumberValue *value);
+bool literal_character(Compiler *c, const Token *token, int64_t *value, bool *is_plain);
+// The bytes of a string without its quotes, unescaped; *length without the 0 that is put at the end.
+char *literal_string(Compiler *c, const Token *token, size_t *length);
+
+// ---- preprocessor.c
+
+typedef struct TokenList {
+    Token *tokens; // the last one is a TOKEN_END
+    uint32_t count, capacity;
+} TokenList;
+
+// The tokens of a file, with its includes and macros expanded. Those of a built-in text are only split.
+TokenList preprocess(Compiler *c, SourceFile *file);
+// Whether one of CUDA's or C++'s headers has been included, such as "cuda/atomic".
+bool preprocess_has_included(Compiler *c, const char *header);
+// An #include that was not found, or NULL: what an unknown name may come from.
+const char *preprocess_missing_header(Compiler *c);
+
+#endif
