@@ -23,18 +23,18 @@ void sim_check_cluster_barrier(struct Block *block);
 typedef struct Barrier {
     uint32_t arrived[MAX_WARPS]; // for each warp
     uint32_t expected;           // threads, a multiple of the warp size
-    bool has_count;                // the instruction gives a thread count: it need not be the whole block
+    bool has_count;              // the instruction gives a thread count: it need not be the whole block
     uint32_t count, true_count;  // lanes that have arrived; those of them with a true predicate
 } Barrier;
 
 enum { CANNOT_RUN = 77 }; // exit status of the program if a kernel needs something that the simulator does not support
 
 typedef struct Fault { // why a launch failed, for the checker
-    int kind;      // of finding, or -1: derive it from the error code
+    int kind; // of finding, or -1: derive it from the error code
     const Instr *instr;
-    int thread;    // index in the block, or -1
+    int thread; // index in the block, or -1
     uint64_t block;
-    size_t text;   // offset in the message of the description, after the location
+    size_t text;         // offset in the message of the description, after the location
     bool waits_for_host; // a correct program that the simulator cannot run: the kernel waits for the host
 } Fault;
 
@@ -47,38 +47,37 @@ typedef struct Launch {
     int device;
     const Function *kernel;
     dim3 grid, block, cluster;
-    uint32_t cluster_blocks; // at least 1
-    bool explicit_cluster;   // the kernel or the launch names a cluster
-    size_t dynamic_bytes, requested_shared; // dynamic_bytes: requested; requested_shared: static and dynamic, as on a GPU
-    size_t shared_bytes;                // of the block's shared memory here, with the checker's redzones
+    uint32_t cluster_blocks;                  // at least 1
+    bool explicit_cluster;                    // the kernel or the launch names a cluster
+    size_t dynamic_bytes, requested_shared;   // dynamic_bytes: requested; requested_shared: static and dynamic, as on a GPU
+    size_t shared_bytes;                      // of the block's shared memory here, with the checker's redzones
     uint32_t dynamic_shared, reserved_shared; // byte offsets
     bool uses_reserved_shared;                // otherwise reserved_shared is unused
     uint8_t *params;
-    uint8_t *workspace; // grid barrier of a cooperative launch; NULL otherwise
-    size_t local_bytes; // of each thread
+    uint8_t *workspace;             // grid barrier of a cooperative launch; NULL otherwise
+    size_t local_bytes;             // of each thread
     uint64_t blocks, blocks_to_run; // blocks_to_run: the first ones; the rest are idle and only counted
     Counters counters;
     BlockOrder order;
-    bool time_sliced;      // clusters are co-resident and share one host thread
+    bool time_sliced; // clusters are co-resident and share one host thread
     bool on_one_thread;
-    struct Workers *workers; // the pool of host threads
-    bool solo;              // the first worker has not yet started the others
-    struct Block *held; // a block that waits for later ones, which makes the rest of the launch time-sliced; or NULL
+    struct Workers *workers;     // the pool of host threads
+    bool solo;                   // the first worker has not yet started the others
+    struct Block *held;          // a block that waits for later ones, which makes the rest of the launch time-sliced; or NULL
     const char *why_time_sliced; // if `held` is not NULL
     Watch watch;
-    bool traced;        // some of its blocks: trace.c
-    bool records_host_sharing;         // the checker records its accesses to memory shared with the host: checker/memory_uses.c
-    bool write_set_known; // all allocations that it may write to have last_writing_launch set
-    uint64_t *shuffled; // block numbers in start order; NULL: ascending
+    bool traced;                 // some of its blocks: trace.c
+    bool records_host_sharing;   // the checker records its accesses to memory shared with the host: checker/memory_uses.c
+    bool write_set_known;        // all allocations that it may write to have last_writing_launch set
+    uint64_t *shuffled;          // block numbers in start order; NULL: ascending
     struct LaunchClocks *clocks; // NULL: not checked
-    struct Grid *family_grid;  // NULL unless kernels launch kernels
-    bool checks_family;              // the checker looks for races with parent and child grids: checker/dynamic_parallelism.c
-    uint8_t padding[64]; // keeps the fields that all workers read in another cache line than those that they write
+    struct Grid *family_grid;    // NULL unless kernels launch kernels
+    bool checks_family;          // the checker looks for races with parent and child grids: checker/dynamic_parallelism.c
+    uint8_t padding[64];         // keeps the fields that all workers read in another cache line than those that they write
     // Indices in the start order: of the next block that no worker has claimed, and of the first block that failed.
     _Atomic uint64_t next_block, fault_block;
-    _Atomic uint64_t ended_blocks; // of an ORDERED_EFFECTS launch: the number of blocks that have ended, all of them at the start of the
-                            // order
-    atomic_uint sleepers;   // workers that sleep until the earlier blocks have ended
+    _Atomic uint64_t ended_blocks; // of an ORDERED_EFFECTS launch; they are the first in the start order
+    atomic_uint sleepers;          // workers that sleep until the earlier blocks have ended
     atomic_uint restarts;
     cudaError_t error;
     Fault fault;
@@ -100,28 +99,28 @@ typedef struct Block {
     Launch *launch;
     uint64_t number, start_index; // start_index: position in the order in which blocks start
     dim3 index;
-    uint32_t rank; // in its cluster
-    uint32_t slices_to_skip; // time slices that it still skips
+    uint32_t rank;                 // in its cluster
+    uint32_t slices_to_skip;       // time slices that it still skips
     struct Block **cluster, *self; // the blocks of its cluster; points to `self` without clusters
     Warp warps[MAX_WARPS];
     int warp_count;
     uint8_t warp_order[MAX_WARPS]; // warp numbers in the order in which they run
-    uint64_t random_state;          // for $SIM_BLOCK_ORDER
+    uint64_t random_state;         // for $SIM_BLOCK_ORDER
     uint32_t threads, live;
     bool traced; // the trace file gets its instructions
     uint8_t *shared, *local;
-    AddressPattern patterns[PATTERNS]; // by instruction: sim_pattern_slot
-    const AddressPattern *last_fully_written;    // the last one whose loads read whole lines that are fully written, and stay so;
-                                            // or NULL
-    struct Origins *origins;  // of undefined values: checker/values.c
-    uint8_t *local_written;   // for the checker: a byte for each byte of local memory
-    struct ShadowLine *lines;       // of shared memory
-    struct BlockClocks *clocks; // NULL: not checked
+    AddressPattern patterns[PATTERNS];        // by instruction: sim_pattern_slot
+    const AddressPattern *last_fully_written; // the last one whose loads read whole lines that are fully written, and stay so;
+                                              // or NULL
+    struct Origins *origins;                  // of undefined values: checker/values.c
+    uint8_t *local_written;                   // for the checker: a byte for each byte of local memory
+    struct ShadowLine *lines;                 // of shared memory
+    struct BlockClocks *clocks;               // NULL: not checked
     RepeatCheck repeat_check;
     uint64_t starvation_limit; // instructions of a warp after which runnable lanes may count as starved
     BypassCheck bypass_checks[8];
     uint32_t bypass_check_count; // number of entries found so far
-    size_t local_used; // bytes of each thread's local memory that were given to functions and filled with poison
+    size_t local_used;           // bytes of each thread's local memory that were given to functions and filled with poison
     Barrier barriers[BARRIERS];
     Watch *watch, own_watch; // watch: own_watch, or that of a time-sliced launch
     Counters counters;
@@ -130,10 +129,10 @@ typedef struct Block {
     WarpSplit *free_splits;
     struct AsyncCopy *free_copies;
     struct BulkSource *free_sources;
-    struct AsyncWriters *engine; // checker/bulk_copies.c; NULL if the module has no bulk copies
-    struct ClusterAccesses *visits;      // checker/cluster_ends.c; NULL without clusters
-    struct DeferredReads *late;     // checker/deferred_reads.c; NULL if no read is deferred
-    uint32_t cluster_phase;          // completed phases of the cluster's barrier; kept in its first block
+    struct AsyncWriters *async_writers;    // checker/bulk_copies.c; NULL if the module has no bulk copies
+    struct ClusterAccesses *cluster_accesses; // checker/cluster_ends.c; NULL without clusters
+    struct DeferredReads *deferred_reads;     // checker/deferred_reads.c; NULL if no read is deferred
+    uint32_t cluster_phase;         // completed phases of the cluster's barrier; kept in its first block
     // A speculative block runs before earlier ones have ended: `ended_at_start` of them had, and it has read these
     // allocations.
     bool speculative;

@@ -28,7 +28,7 @@ typedef struct Waits { // what a stream waits for besides its own operations; im
 // launch uses it: it runs the family's blocks one by one, holding the lock of lock.c.
 struct Grid {
     struct Family *family;
-    Grid *parent; // NULL: launched by the host
+    Grid *parent;     // NULL: launched by the host
     int depth, level; // ancestors; level: all of them, depth: without tail launches
     GridKind kind;
     Launch launch; // of a kernel
@@ -49,11 +49,11 @@ struct Grid {
     struct DeviceEvent *events;
     struct ThreadError *errors, *no_error; // no_error is NULL
     // For checker/dynamic_parallelism.c
-    FamilyUses *family_uses;   // NULL: not checked
+    FamilyUses *family_uses;                     // NULL: not checked
     const struct ClockSnapshot *launch_snapshot; // the launching thread's clock
-    struct LaunchClocks *clocks;  // memory of `launch_snapshot`s of the children; kept until they have ended
+    struct LaunchClocks *clocks;                 // memory of `launch_snapshot`s of the children; kept until they have ended
     struct AcquiredGrid *acquired_grids;
-    bool fences;                 // the grid has executed a fence
+    bool fences; // the grid has executed a fence
 };
 
 #endif

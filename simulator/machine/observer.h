@@ -25,7 +25,7 @@ typedef enum FenceKind { MEMORY_FENCE, INITS_FENCE, PROXY_FENCE } FenceKind; // 
 typedef struct Observer {
     // ---- Always called, if there is an observer
     struct LaunchClocks *(*begin_launch)(const Launch *launch); // returns the launch's `clocks`
-    void (*end_launch)(Launch *launch);                        // successful or not
+    void (*end_launch)(Launch *launch); // successful or not
     void (*begin_allocation)(Allocation *a);
     void (*end_allocation)(Allocation *a); // its memory is still mapped
     // A host access to device or managed memory faulted; returns true if it may be retried. `last`: no other handler
@@ -37,14 +37,14 @@ typedef struct Observer {
     // ---- Only for launches and blocks with `clocks`
     bool (*make_block)(Block *block); // creates its `clocks`; false: out of memory
     void (*free_block)(Block *block);
-    void (*begin_block)(Block *block);                          // also before a restart
+    void (*begin_block)(Block *block); // also before a restart
     void (*complete_barrier)(Block *block, const Barrier *barrier); // all of its threads have arrived
     // Release: lanes arrive at a barrier with a key. Acquire: lanes have waited there or tested it.
     void (*arrive)(Warp *w, uint32_t mask, uint64_t key);
     void (*acquire)(Warp *w, uint32_t mask, uint64_t key);
     void (*arrive_after_copy)(Warp *w, int lane, uint64_t key); // the lane's earlier copies are released at the barrier when they
-                                                         // complete
-    void (*warp_barrier)(Warp *w, uint32_t mask);                // at __syncwarp
+                                                                // complete
+    void (*warp_barrier)(Warp *w, uint32_t mask); // at __syncwarp
     void (*fence)(Warp *w, const Instr *i, uint32_t mask, FenceKind kind);
     void (*end_lanes)(Warp *w, const WarpSplit *p, uint32_t mask); // after the split's last instruction
 
@@ -72,10 +72,10 @@ typedef struct Observer {
     void (*access_in_family)(Warp *w, const Instr *i, const Access *access, uint32_t mask);
     // A load has read uninitialised bytes, or the warp has undefined registers (w->undefined).
     void (*load)(Warp *w, const Instr *i, const Access *access);
-    void (*begin_instruction)(Warp *w, const Instr *i);              // the warp has undefined registers
+    void (*begin_instruction)(Warp *w, const Instr *i); // the warp has undefined registers
     void (*end_instruction)(Warp *w, const Instr *i, uint32_t mask); // the same, after a plain instruction
-    void (*shuffle)(Warp *w, const Instr *i, uint32_t mask);         // the same, before a shuffle
-    void (*clear_warp)(Warp *w);                                     // it has `values`, and starts another block
+    void (*shuffle)(Warp *w, const Instr *i, uint32_t mask); // the same, before a shuffle
+    void (*clear_warp)(Warp *w);                        // it has `values`, and starts another block
 } Observer;
 
 // Set before main runs; all zeros without an observer.

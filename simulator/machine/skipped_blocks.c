@@ -18,7 +18,7 @@ typedef struct Range { // an interval; all zeros: unknown
 typedef struct TailBlocks { // the blocks from one index on in the grid's last dimension, and the path that their threads take
     const Launch *launch;
     uint32_t first[3];
-    Range *values;      // of registers, constants and predicates (0 or 1), by frame offset / 4
+    Range *values;          // of registers, constants and predicates (0 or 1), by frame offset / 4
     uint64_t count, active; // instructions of a warp; those of them with active lanes
 } TailBlocks;
 

@@ -186,10 +186,10 @@ static inline uint32_t guarded_lanes(const Warp *w, const Instr *i, uint32_t mas
 }
 
 typedef struct InstructionRun { // consecutive instructions of a split
-    uint32_t pc;         // after them; the split's own is still that of the first one
-    uint32_t count;      // includes `stop`
-    uint64_t active_lanes;   // summed over them
-    const Instr *stop;   // left to control(), with `mask`; NULL: none
+    uint32_t pc;           // after them; the split's own is still that of the first one
+    uint32_t count;        // includes `stop`
+    uint64_t active_lanes; // summed over them
+    const Instr *stop;     // left to control(), with `mask`; NULL: none
     uint32_t mask;
 } InstructionRun;
 

@@ -11,9 +11,9 @@ typedef struct Frame { // a function call by some lanes of a warp
     struct Frame *caller;
     const Instr *call;
     uint64_t local_base, local_end; // its variables in local memory; no memory is in use past local_end
-    uint32_t inside; // lanes that have not returned
-    uint8_t *params; // arguments and formal parameters, lane by lane
-    uint8_t *lanes;  // registers, constants, special registers
+    uint32_t inside;                // lanes that have not returned
+    uint8_t *params;                // arguments and formal parameters, lane by lane
+    uint8_t *lanes;                 // registers, constants, special registers
     struct Frame *next_free;
 } Frame;
 
@@ -22,8 +22,8 @@ typedef enum Waiting { RUNS, WAITS_FOR_SPLITS, WAITS_AT_BARRIER, WAITS_AT_CLUSTE
 typedef struct WarpSplit { // lanes of a warp that execute together
     uint32_t mask, pc, reconvergence_pc;
     Waiting waiting;
-    uint32_t starved; // number of starvation checks at which its lanes were runnable but did not run
-    uint32_t executed;   // waiting lanes whose warp-level operation has executed
+    uint32_t starved;  // number of starvation checks at which its lanes were runnable but did not run
+    uint32_t executed; // waiting lanes whose warp-level operation has executed
     int barrier, children;
     uint32_t jump_from, jump_to; // its last jump: from, or NOWHERE, and to
     Frame *frame;
@@ -32,42 +32,42 @@ typedef struct WarpSplit { // lanes of a warp that execute together
     const Instr *loop;
     const Frame *loop_frame;
     uint32_t iterations, inner_iterations; // inner_iterations: of loops in it, or in functions called there
-    bool unchanged;             // at the last comparison state_hash and memory_version had not changed
-    uint64_t state_hash, memory_version; // as of the last comparison
+    bool unchanged;                        // at the last comparison state_hash and memory_version had not changed
+    uint64_t state_hash, memory_version;   // as of the last comparison
 } WarpSplit;
 
 // Progress of the warps of a block, or of all blocks of a time-sliced launch. It does not change while they only execute
 // loops that write no memory.
 typedef struct Watch {
-    uint64_t memory_version;   // incremented when a warp does more than that
+    uint64_t memory_version;       // incremented when a warp does more than that
     uint64_t polling_instructions; // since then, if all of them polled
 } Watch;
 
 // Part of its Block, and so owned by the same host thread. Masks have a bit for each lane.
 struct Warp {
-    uint8_t *lanes; // of the current split's frame
-    WarpSplit *current_split;     // the running one
-    WarpSplit *splits;    // all of them, newest first
-    Frame *entry;   // the kernel's frame, reused for the next block
+    uint8_t *lanes;           // of the current split's frame
+    WarpSplit *current_split; // the running one
+    WarpSplit *splits;        // all of them, newest first
+    Frame *entry;             // the kernel's frame, reused for the next block
     struct Block *block;
     Allocation *last_allocation; // that the last global access fell into
-    uint32_t live;          // lanes that have not exited
-    uint32_t last[LANES]; // of exited lanes: the last instruction before the exit, for the checker
-    uint32_t arrived;       // lanes that have arrived at the cluster's barrier, in the current phase
-    uint32_t passed;        // lanes of which that phase is complete, but that have not waited yet
-    bool yields;            // the current split polled an mbarrier in vain: run the others
+    uint32_t live;               // lanes that have not exited
+    uint32_t last[LANES];        // of exited lanes: the last instruction before the exit, for the checker
+    uint32_t arrived;            // lanes that have arrived at the cluster's barrier, in the current phase
+    uint32_t passed;             // lanes of which that phase is complete, but that have not waited yet
+    bool yields;                 // the current split polled an mbarrier in vain: run the others
     struct {
         uint32_t missing, expected; // arrivals; expected == 0: the last test succeeded
         int64_t bytes;
     } mbarrier_wait; // the mbarrier phase that it last tested
     int number;
     uint64_t instructions;
-    uint64_t clock_advance; // added to its clock, besides its instructions
+    uint64_t clock_advance;          // added to its clock, besides its instructions
     uint64_t since_starvation_check; // instructions since the last starvation check
-    uint32_t undefined; // number of undefined registers, for the checker; the table is in `values`
+    uint32_t undefined;              // number of undefined registers, for the checker; the table is in `values`
     struct Undefined *values;
-    struct AsyncCopy *copies; // pending cp.async operations, oldest first
-    uint64_t groups[LANES];   // cp.async groups committed by each lane
+    struct AsyncCopy *copies;    // pending cp.async operations, oldest first
+    uint64_t groups[LANES];      // cp.async groups committed by each lane
     struct BulkSource *sources;  // pending bulk copies that read shared memory
     uint64_t bulk_groups[LANES]; // bulk groups committed by each lane
 };

@@ -13,13 +13,13 @@ enum { PATTERNS = 256, REMAINDERS = SECTOR, UNKNOWN_COST = 0xff };
 // `last`. Loads qualify if all of their lines are fully written (Allocation.fully_written); for stores the observer is
 // asked.
 typedef struct FastPath {
-    struct Allocation *allocation;   // NULL: unused
-    uint64_t first, last;    // first > last: always call the observer
+    struct Allocation *allocation; // NULL: unused
+    uint64_t first, last;          // first > last: always call the observer
     const uint32_t *fully_written; // NULL: the observer ignores all of these loads
-    uint32_t run;            // kernel run that the lines must be fully written in; 0: any
-    const atomic_uint *users; // the operation that used each line last; NULL: not needed
-    uint32_t user;            // the value that they must have
-    uint64_t first_line;           // 1 + the first lane's line when all lines were fully written (Block.fully_written); 0: never
+    uint32_t run;                  // kernel run that the lines must be fully written in; 0: any
+    const atomic_uint *users;      // the operation that used each line last; NULL: not needed
+    uint32_t user;                 // the value that they must have
+    uint64_t first_line;           // 1 + the first lane's line when all lines were fully written (Block.last_fully_written); 0: never
 } FastPath;
 
 enum { QUARTERS = 4, QUARTER_LANES = LANES / QUARTERS };
@@ -28,14 +28,14 @@ enum { QUARTERS = 4, QUARTER_LANES = LANES / QUARTERS };
 // runs the block.
 typedef struct AddressPattern {
     const Instr *instr; // NULL: unused
-    size_t bytes;    // accessed by each lane
+    size_t bytes;       // accessed by each lane
     Pattern pattern;
-    uint32_t same_address, adjacent;  // as in Access
+    uint32_t same_address, adjacent; // as in Access
     bool repeated_half;
-    uint32_t continuing, starts; // see sim_continuing_lanes and sim_segment_starts
-    uint8_t quarters[QUARTERS]; // a Pattern for each; SCATTERED if no other fits
-    uint64_t below, above;   // largest distances below and above the first lane's address
-    uint64_t distance_bits;           // OR of all distances
+    uint32_t continuing, starts;                        // see sim_continuing_lanes and sim_segment_starts
+    uint8_t quarters[QUARTERS];                         // a Pattern for each; SCATTERED if no other fits
+    uint64_t below, above;                              // largest distances below and above the first lane's address
+    uint64_t distance_bits;                             // OR of all distances
     uint8_t sectors[REMAINDERS], conflicts[REMAINDERS]; // cost, by the first address modulo a sector, or modulo a row of the
                                                         // banks: ops/access_cost.c
     FastPath fast_path;

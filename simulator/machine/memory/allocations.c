@@ -18,9 +18,9 @@ static size_t chunk_count, chunk_space;
 
 typedef struct Usage { // of a device's memory; guarded by the lock of lock.c
     size_t allocated;
-    size_t heap, heap_limit; // malloc in kernels: bytes in use, and their limit
+    size_t heap, heap_limit;            // malloc in kernels: bytes in use, and their limit
     bool heap_was_used, heap_limit_set; // not set: SIM_DEFAULT_HEAP_LIMIT
-    uint32_t accessible_by; // mask of the other devices with peer access
+    uint32_t accessible_by;             // mask of the other devices with peer access
 } Usage;
 
 static Usage usage[SIM_MAX_DEVICES];

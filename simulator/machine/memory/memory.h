@@ -42,29 +42,29 @@ typedef struct Allocation {
     uint8_t *memory; // host address
     size_t bytes;
     MemoryKind kind;
-    Granule *granules; // NULL unless RESERVED_MEMORY
-    int file;          // descriptor of a mapped file, to share the pages with other processes; or negative
-    int number; // in order of creation, without kernel arguments
-    uint64_t last_writing_launch; // the last launch that may write here, or that did so out of bounds
-    uint64_t last_reading_launch;    // the last launch that read here
-    uint64_t last_writer; // of an ORDERED_EFFECTS launch: 1 + start_index of the last block that wrote here
-    unsigned flags;  // as passed by the program
-    cudaMemPool_t pool; // or NULL
-    int device;         // current at creation
-    uint32_t accessible_by;   // devices whose kernels may access it, one bit each
-    struct ShadowLine *lines; // shadow memory of the checker; NULL: not accessed yet
-    uint32_t *fully_written; // for each shadow line: 0, FULLY_WRITTEN, or the run in which further reads add nothing to it;
-                             // allocated with `lines`
+    Granule *granules;              // NULL unless RESERVED_MEMORY
+    int file;                       // descriptor of a mapped file, to share the pages with other processes; or negative
+    int number;                     // in order of creation, without kernel arguments
+    uint64_t last_writing_launch;   // the last launch that may write here, or that did so out of bounds
+    uint64_t last_reading_launch;   // the last launch that read here
+    uint64_t last_writer;           // of an ORDERED_EFFECTS launch: 1 + start_index of the last block that wrote here
+    unsigned flags;                 // as passed by the program
+    cudaMemPool_t pool;             // or NULL
+    int device;                     // current at creation
+    uint32_t accessible_by;         // devices whose kernels may access it, one bit each
+    struct ShadowLine *lines;       // shadow memory of the checker; NULL: not accessed yet
+    uint32_t *fully_written;        // for each shadow line: 0, FULLY_WRITTEN, or the run in which further reads add nothing to it;
+                                    // allocated with `lines`
     atomic_bool has_overflow_lines; // some lines have allocated memory
-    atomic_uint last_write_run; // run (clocks.h) of the last kernel that wrote here
-    size_t row_bytes, row_pitch; // if CUDA chose the pitch; otherwise 0
-    const char *call;   // the API call that created it, or NULL
-    int call_number;    // ordinal of that call among those of the same name
-    int made_at, freed_at; // call sites of checker/host_lines.c, or 0
-    uint8_t *unwritten_bytes[2]; // checker/undefined_copies.c: one bit for each byte; or NULL
-    struct Uses *uses;  // checker/memory_uses.c: host and device use; or NULL
-    struct Shadow *shadow; // checker/dynamic_parallelism.c; or NULL
-    struct KnownPiece *known; // runtime/work/state.c, allocated with malloc; or NULL
+    atomic_uint last_write_run;     // run (clocks.h) of the last kernel that wrote here
+    size_t row_bytes, row_pitch;    // if CUDA chose the pitch; otherwise 0
+    const char *call;               // the API call that created it, or NULL
+    int call_number;                // ordinal of that call among those of the same name
+    int made_at, freed_at;          // call sites of checker/host_lines.c, or 0
+    uint8_t *unwritten_bytes[2];    // checker/undefined_copies.c: one bit for each byte; or NULL
+    struct Uses *uses;              // checker/memory_uses.c: host and device use; or NULL
+    struct Shadow *shadow;          // checker/dynamic_parallelism.c; or NULL
+    struct KnownPiece *known;       // runtime/work/state.c, allocated with malloc; or NULL
 } Allocation;
 
 typedef struct FreedAllocation { // a former allocation, for messages
@@ -132,19 +132,19 @@ typedef enum AccessKind { ACCESS_READ, ACCESS_WRITE, ACCESS_ATOMIC, ACCESS_ASYNC
 
 typedef struct Access { // by lanes of one warp, in one address space
     AccessKind kind;
-    Space space;  // not GENERIC
-    uint32_t mask; // active lanes
-    size_t bytes, alignment; // of each lane; bytes is a power of two except for bulk copies
+    Space space;                          // not GENERIC
+    uint32_t mask;                        // active lanes
+    size_t bytes, alignment;              // of each lane; bytes is a power of two except for bulk copies
     _Alignas(64) uint64_t address[LANES]; // in `space`; aligned, so that a vector load of the host never straddles two cache
                                           // lines
-    Pattern pattern;         // found by sim_access, like `pointer`
-    uint64_t lowest, highest;    // address of any lane
-    uint32_t same_address, adjacent;  // SCATTERED only: lanes whose address equals that of the previous lane, or continues its bytes;
-                             // inactive lanes included. 0 if not needed: spaces.c
-    bool repeated_half;              // lanes 16 to 31 repeat the addresses of lanes 0 to 15
-    AddressPattern *address_pattern;            // of these addresses if all lanes are active; otherwise NULL
+    Pattern pattern;                      // found by sim_access, like `pointer`
+    uint64_t lowest, highest;             // address of any lane
+    uint32_t same_address, adjacent;      // SCATTERED only: lanes whose address equals that of the previous lane, or continues its bytes;
+                                          // inactive lanes included. 0 if not needed: spaces.c
+    bool repeated_half;                   // lanes 16 to 31 repeat the addresses of lanes 0 to 15
+    AddressPattern *address_pattern;      // of these addresses if all lanes are active; otherwise NULL
     _Alignas(64) uint8_t *pointer[LANES];
-    bool has_unwritten;        // a read includes uninitialised bytes: one bit for each
+    bool has_unwritten; // a read includes uninitialised bytes: one bit for each
     uint32_t unwritten[LANES];
 } Access;
 

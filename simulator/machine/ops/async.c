@@ -8,7 +8,7 @@
 
 enum { MAX_BYTES = 16 };
 
-struct AsyncCopy { // of one instruction, for the lanes that have not waited yet
+struct AsyncCopy {          // of one instruction, for the lanes that have not waited yet
     struct AsyncCopy *next; // issued later
     uint32_t mask;
     uint32_t bytes;

@@ -18,10 +18,10 @@ struct BulkSource { // shared memory that an issued copy may still read
 enum { VALID = 1, MAX_ARRIVALS = (1 << 20) - 1, MAX_BYTES = (1 << 20) - 1 };
 
 typedef struct Mbarrier { // the 8 bytes of an mbarrier
-    uint64_t phase : 1;   // parity of the current phase
+    uint64_t phase : 1;                   // parity of the current phase
     uint64_t pending : 20, expected : 20; // arrivals: outstanding in this phase; of every phase
-    int64_t bytes : 21;   // expected minus completed transaction bytes
-    uint64_t state : 2;   // VALID after mbarrier.init
+    int64_t bytes : 21;                   // expected minus completed transaction bytes
+    uint64_t state : 2;                   // VALID after mbarrier.init
 } Mbarrier;
 
 _Static_assert(sizeof(Mbarrier) == 8, "an mbarrier has 8 bytes");

@@ -11,7 +11,7 @@
 typedef struct PieceRegister {
     uint8_t *registers; // of all lanes
     uint64_t *tile;     // lane 0's first element; lane 4's is one line below
-    int stride, bits;      // run: distance between lanes; bits: of an element
+    int stride, bits;   // run: distance between lanes; bits: of an element
 } PieceRegister;
 
 static inline PieceRegister piece_register(const Warp *w, const Fragment *f, Tile *tile, int number)

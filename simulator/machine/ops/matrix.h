@@ -13,22 +13,22 @@ typedef struct Fragment {
     Type type;
     uint8_t bytes, register_bytes; // of an element; of a register
     uint8_t lines, positions;
-    uint8_t piece_elements;    // elements of a piece
-    uint8_t pieces; // of each lane
-    bool stacked;      // two tiles below each other alternate, else tiles go along the lines
+    uint8_t piece_elements; // elements of a piece
+    uint8_t pieces;         // of each lane
+    bool stacked;           // two tiles below each other alternate, else tiles go along the lines
     uint8_t registers;
     uint32_t registers_at[MAX_REGISTERS]; // frame offsets of the registers
 } Fragment;
 
 typedef struct MatrixOperation {
-    Fragment d, a, b, c; // loads write d, stores read it
-    uint8_t products_at_once;    // products added before the sum is rounded
+    Fragment d, a, b, c;      // loads write d, stores read it
+    uint8_t products_at_once; // products added before the sum is rounded
     bool saturate;
     Address address;
-    uint32_t stride;    // between lines in memory; NOWHERE: contiguous
-    bool lines_contiguous;         // the positions of a line are contiguous in memory; false: the lines of a position are
-    bool uses_ldmatrix;       // ptxas translates it to ldmatrix
-    bool transposed;    // ldmatrix and stmatrix
+    uint32_t stride;       // between lines in memory; NOWHERE: contiguous
+    bool lines_contiguous; // the positions of a line are contiguous in memory; false: the lines of a position are
+    bool uses_ldmatrix;    // ptxas translates it to ldmatrix
+    bool transposed;       // ldmatrix and stmatrix
 } MatrixOperation;
 
 static inline int sim_registers_of_piece(const Fragment *f)

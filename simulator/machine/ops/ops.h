@@ -50,12 +50,12 @@ struct cudaArray {
 };
 
 typedef struct Texels { // memory that a texture or surface object refers to
-    uint64_t first; // address; 0: the array has been freed
-    int dimensions; // of a layer
+    uint64_t first;                      // address; 0: the array has been freed
+    int dimensions;                      // of a layer
     bool layered, cube, linear, gathers; // cube: a layer has six faces; linear: memory without a pitch; gathers: created for
                                          // tld4
     int64_t size[3], layers;             // at least 1
-    size_t row_bytes, slice_bytes; // slice: or layer
+    size_t row_bytes, slice_bytes;       // slice: or layer
     int channels, channel_bytes;
     enum cudaChannelFormatKind kind;
 } Texels;

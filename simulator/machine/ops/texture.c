@@ -59,7 +59,7 @@ typedef struct TexelReaders { // lanes of a warp that read the same texture
     const Instr *i;
     uint32_t mask;
     const TextureObject *object;
-    int64_t layer[LANES]; // includes the face of a cubemap
+    int64_t layer[LANES];    // includes the face of a cubemap
     float on_face[LANES][2]; // of a cubemap: coordinates on the face
 } TexelReaders;
 
