@@ -51,7 +51,7 @@ WORDS = [
      "hb_all_lanes, hb_warp_fast, is_spin_read, feeds_branch, apply_release, history_join, sync_release, sync_acquire, defer_read, "
      "flush_deferred, find_reconvergence, converge_wait, converge_execute", CODE),
     (r"(?-i:Knower|Timeline|EpochKind)", "ClockSnapshot, StreamClock, RecordKind", CODE),
-    (r"(gaps|stuck|rounds|guesses|idle)\.[ch]", "redzones.c, deadlock.c, livelock.c, cas_guesses.c, skipped_blocks.c", None),
+    (r"(gaps|stuck|rounds|(?<!cas_)guesses|idle)\.[ch]", "redzones.c, deadlock.c, livelock.c, cas_guesses.c, skipped_blocks.c", None),
 ]
 RULES = [(re.compile(rf"(?<![a-z])(?:{pattern})(?![a-z])", re.I), instead, where.split() if where else TEXT) for pattern, instead, where in WORDS]
 # What holds the words as data: this list, and texts that are others'.
