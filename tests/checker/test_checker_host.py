@@ -18,24 +18,22 @@ def host(host_object):
 
 
 @pytest.mark.parametrize("word, kind, title", [
-    ("beyond", "out-of-bounds", "cudaMemcpy writes 1600 bytes from byte 0 of the 2nd cudaMalloc's 400 bytes on: 1200 too many"),
-    ("beyond 2D", "out-of-bounds", "cudaMemcpy2D reads 400 bytes from byte 4 of the 2nd cudaMalloc's 400 bytes on: 4 too many"),
-    ("some padding", "out-of-bounds", "cudaMemcpy2D writes rows of 44 bytes from byte 0 of a row on, of the 1st cudaMallocPitch's 1536 bytes, "
-     "whose rows have 40: the rest is padding"),
-    ("some padding of boxes", "out-of-bounds", "cudaMemcpy2D writes rows of 24 bytes from byte 20 of a row on, of the 1st cudaMallocPitch's"),
-    ("beyond async", "out-of-bounds", "cudaMemcpy reads 400 bytes from byte 200 of the 2nd cudaMalloc's 400 bytes on: 200 too many"),
-    ("memset", "out-of-bounds", "cudaMemset writes 404 bytes from byte 0 of the 2nd cudaMalloc's 400 bytes on: 4 too many"),
-    ("memset of the host", "host-pointer", "cudaMemset writes 400 bytes of device memory, and was given memory of the host"),
-    ("swapped", "host-pointer", "cudaMemcpy writes 400 bytes of device memory, and was given memory of the host"),
-    ("copy of freed", "use-after-free", "cudaMemcpy reads 400 bytes of device memory, and was given byte 0 of the 2nd cudaMalloc's "
-     "400 bytes, which cudaFree has freed"),
-    ("copy to null", "out-of-bounds", "cudaMemcpy writes 400 bytes of device memory, and was given a null pointer"),
-    ("too large and null", "out-of-bounds", "cudaMemset writes 4 bytes of device memory, and was given a null pointer (the 3rd "
-     "cudaMalloc, of 1125899906842624 bytes, has failed)"),
-    ("free twice", "double-free", "cudaFree of byte 0 of the 2nd cudaMalloc's 400 bytes, which cudaFree has freed"),
-    ("free inside", "double-free", "cudaFree of byte 4 of the 2nd cudaMalloc's 400 bytes"),
-    ("free of the host", "double-free", "cudaFree of memory of the host"),
-    ("free by another function", "double-free", "cudaFree of the 1st cudaHostAlloc's 400 bytes")])
+    ("beyond", "out-of-bounds", "cudaMemcpy writes 1600 bytes at offset 0 of a 400-byte allocation: 1200 bytes past the end"),
+    ("beyond 2D", "out-of-bounds", "cudaMemcpy2D reads 400 bytes at offset 4 of a 400-byte allocation: 4 bytes past the end"),
+    ("some padding", "out-of-bounds", "cudaMemcpy2D writes rows of 44 bytes at byte 0 of a row, in a 1536-byte allocation with rows of 40 bytes: "
+     "the rest is padding"),
+    ("some padding of boxes", "out-of-bounds", "cudaMemcpy2D writes rows of 24 bytes at byte 20 of a row, in a "),
+    ("beyond async", "out-of-bounds", "cudaMemcpy reads 400 bytes at offset 200 of a 400-byte allocation: 200 bytes past the end"),
+    ("memset", "out-of-bounds", "cudaMemset writes 404 bytes at offset 0 of a 400-byte allocation: 4 bytes past the end"),
+    ("memset of the host", "host-pointer", "the destination of cudaMemset must be device memory, but it is host memory"),
+    ("swapped", "host-pointer", "the destination of cudaMemcpy must be device memory, but it is host memory"),
+    ("copy of freed", "use-after-free", "cudaMemcpy reads 400 bytes at byte 0 of a freed 400-byte allocation"),
+    ("copy to null", "out-of-bounds", "cudaMemcpy writes 400 bytes at a null pointer"),
+    ("too large and null", "out-of-bounds", "cudaMemset writes 4 bytes at a null pointer"),
+    ("free twice", "double-free", "cudaFree of byte 0 of a freed 400-byte allocation"),
+    ("free inside", "double-free", "cudaFree of byte 4 of a 400-byte allocation"),
+    ("free of the host", "double-free", "cudaFree of host memory"),
+    ("free by another function", "double-free", "cudaFree of a 400-byte allocation that another function has to free")])
 def test_wrong_pointers_and_sizes_are_named(host, tmp_path, word, kind, title):
     """Broken: CUDA's error, which the program ignores, is all that one learns of a wrong copy, fill or free."""
     found, said, _ = only(host, tmp_path, word)
@@ -43,12 +41,9 @@ def test_wrong_pointers_and_sizes_are_named(host, tmp_path, word, kind, title):
 
 
 @pytest.mark.parametrize("word, title", [
-    ("copied unwritten", "8 bytes are copied to the host, from byte 8 of the 2nd cudaMalloc's 400 bytes on, which no kernel, copy or "
-     "fill has written"),
-    ("copied unwritten, on the device, too", "64 bytes are copied to the host, from byte 0 of the 1st cudaMalloc's 64 bytes on, which "
-     "no kernel, copy or fill has written"),
-    ("copied in part", "32 bytes are copied to the host, from byte 0 of the 1st cudaMalloc's 64 bytes on, which no kernel, copy or "
-     "fill has written")])
+    ("copied unwritten", "8 bytes copied to the host, from byte 8 of a 400-byte allocation on, have not been written"),
+    ("copied unwritten, on the device, too", "64 bytes copied to the host, from byte 0 of a 64-byte allocation on, have not been written"),
+    ("copied in part", "32 bytes copied to the host, from byte 0 of a 64-byte allocation on, have not been written")])
 def test_results_that_nobody_wrote(host, tmp_path, word, title):
     """Broken: a program copies a result that no kernel has written, and passes; or one that a part of was written is accused."""
     assert only(host, tmp_path, word)[:2] == ("uninitialised", title)
@@ -59,17 +54,15 @@ def test_unwritten_memory_needs_none_of_the_checkers(host, tmp_path):
     each of them."""
     result, found = findings(host, tmp_path, "much unwritten")
     assert result.stdout == "0 pages too many\n"
-    assert [one["title"] for one in found] == ["4 bytes are copied to the host, from byte 0 of the 2nd cudaMalloc's 400 bytes on, which no kernel, "
-                                               "copy or fill has written", "16777216 bytes are copied to the host, from byte 0 of the 3rd "
-                                               "cudaMalloc's 16777216 bytes on, which no kernel, copy or fill has written"]
+    assert [one["title"] for one in found] == ["4 bytes copied to the host, from byte 0 of a 400-byte allocation on, have not been written",
+                                               "16777216 bytes copied to the host, from byte 0 of a 16777216-byte allocation on, have not been written"]
 
 
 @pytest.mark.parametrize("word, kind, title", [
-    ("host reads", "host-pointer", "the host reads device memory: byte 16 of the 2nd cudaMalloc's 400 bytes"),
-    ("host writes", "host-pointer", "the host writes device memory: byte 16 of the 2nd cudaMalloc's 400 bytes"),
-    ("host reads variable", "host-pointer", "the host reads device memory: byte 12 of a variable's 100 bytes"),
-    ("host reads freed", "use-after-free", "the host reads device memory: byte 4 of the 2nd cudaMalloc's 400 bytes, which cudaFree "
-     "has freed")])
+    ("host reads", "host-pointer", "the host reads device memory: byte 16 of a 400-byte allocation"),
+    ("host writes", "host-pointer", "the host writes device memory: byte 16 of a 400-byte allocation"),
+    ("host reads variable", "host-pointer", "the host reads device memory: byte 12 of a 100-byte device variable"),
+    ("host reads freed", "use-after-free", "the host reads device memory: byte 4 of a freed 400-byte allocation")])
 def test_the_host_touches_device_memory(host, tmp_path, word, kind, title):
     """Broken: the program dies without a word, or without its findings."""
     found, said, _ = only(host, tmp_path, word)
@@ -79,24 +72,25 @@ def test_the_host_touches_device_memory(host, tmp_path, word, kind, title):
 @pytest.mark.parametrize("word, call", [("beside managed", "cudaMallocManaged"), ("beside pinned", "cudaHostAlloc")])
 def test_a_kernel_goes_beyond_memory_that_host_and_device_share(host, tmp_path, word, call):
     """Broken: it is told that it follows a pointer of the host's, which is not so, and not whose end it has passed."""
-    found, said, _ = only(host, tmp_path, word)
-    assert found == "out-of-bounds" and said.endswith(f": 0 bytes behind the end of the 1st {call}'s 400 bytes"), said
+    found, said, result = only(host, tmp_path, word)
+    assert found == "out-of-bounds" and said.endswith(", 0 bytes past the end of a 400-byte allocation"), said
+    assert f"  = note: allocated by the 1st {call}, at " in result.stderr
 
 
 def test_memory_that_host_and_device_share_has_its_end_without_pages(host_object, tmp_path):
     """Broken: on the plain platform, which a program's page has, a kernel that goes beyond managed memory is told that nothing lies there."""
     result = run(link(tmp_path / "plain", host_object, SIM / "objects/base/platform_plain.o"), "beside managed")
-    assert result.returncode == FINDINGS and ": 0 bytes behind the end of the 1st cudaMallocManaged's 400 bytes\n" in result.stderr, result.stderr
+    assert result.returncode == FINDINGS and ", 0 bytes past the end of a 400-byte allocation\n" in result.stderr, result.stderr
 
 
 @pytest.mark.parametrize("word, hint", [
-    ("refused", "a block of 2048 threads; it can have 1024"),
-    ("refused: no blocks", "a grid without blocks: is a number of elements 0, or was it divided and rounded down?")])
+    ("refused", "launch at most 1024 threads per block, not 2048"),
+    ("refused: no blocks", "launch at least one block: is the number of elements 0, or was it divided and rounded down?")])
 def test_a_refused_launch_that_nobody_asked_about(host, tmp_path, word, hint):
     """Broken: a kernel did not run, nobody asked, and the program passes; or it is not said why it did not."""
     found, said, result = only(host, tmp_path, word)
     assert found == "unchecked-error" and said.startswith("kernel fill<<<(") and hint in result.stderr
-    assert "did not run: invalid configuration argument (cudaErrorInvalidConfiguration), and the program never asked" in said
+    assert "did not run: invalid configuration argument (cudaErrorInvalidConfiguration), and the program did not check for errors" in said
 
 
 def test_rows_with_a_pitch_may_be_copied_with_and_without_their_padding(host):
@@ -108,7 +102,7 @@ def test_a_program_that_launches_nothing_gets_a_line_and_is_accused_of_nothing(h
     """Broken: a program that has computed nothing on the device gets no word, or one that only copies is accused."""
     result, found = findings(host, tmp_path, "none")
     assert (result.returncode, found) == (0, []) and result.stderr == (
-        "simulator: the program has kernels, and has copied data to or from the device, but has launched none: "
+        "simulator: the program has kernels and copies data to or from the device, but launches no kernel; "
         "kernel<<<blocks, threads>>>(...) launches one\n")
 
 
@@ -116,8 +110,8 @@ def test_kernels_that_wrote_nothing_get_a_line_and_are_no_finding(host, tmp_path
     """Broken: a filter with nothing to keep, or who validates what is right, is accused; or a kernel that returns too early gets no word."""
     result, found = findings(host, tmp_path, "writes nothing")
     assert (result.returncode, found) == (0, []) and result.stderr == (
-        "simulator: 1 kernel ran, and none has written anything: no thread came to a store, so what the program copied from the "
-        "device is what it was before\n")
+        "simulator: 1 kernel ran without writing anything: no thread executed a store, so the program copied unchanged data from "
+        "the device\n")
 
 
 @pytest.mark.parametrize("word", ["", "none, failed", "writes something", "nothing wanted", "prints", "refused, asked", "tried", "leak"])
@@ -129,8 +123,8 @@ def test_what_is_no_mistake(host, tmp_path, word):
 
 
 @pytest.mark.parametrize("word, title", [
-    ("leak", "2 allocations, of 464 bytes in all, were never freed; the largest: the 2nd cudaMalloc's 400 bytes"),
-    ("leak one", "1 allocation, of 64 bytes in all, was never freed; the largest: the 1st cudaMalloc's 64 bytes")])
+    ("leak", "2 allocations of 464 bytes in total were never freed; the largest is a 400-byte allocation"),
+    ("leak one", "1 allocation of 64 bytes in total was never freed; the largest is a 64-byte allocation")])
 def test_leaks_are_named_where_they_are_asked_for(host, tmp_path, word, title):
     """Broken: SIM_CHECK=leaks finds no leak, or one that is none."""
     assert only(host, tmp_path, word, SIM_CHECK="leaks")[:2] == ("leak", title)
@@ -153,8 +147,8 @@ def test_device_memory_that_the_host_frees(tmp_path):
     """Broken: free() or delete of the first that cudaMalloc gave kills the program without a word, as it looks at what lies before."""
     (tmp_path / "frees.cu").write_text(FREES)
     found, said, result = only(build(tmp_path / "frees.cu", tmp_path / "frees"), tmp_path)
-    assert (found, said) == ("out-of-bounds", "the host reads device memory: 8 bytes before the 1st cudaMalloc's 128 bytes")
-    assert "  = cudaFree frees it; free and delete are for the host's own" in result.stderr and "free(numbers);" in result.stderr
+    assert (found, said) == ("out-of-bounds", "the host reads device memory: 8 bytes before a 128-byte allocation")
+    assert "  = help: free it with cudaFree(): free() and delete are for host memory" in result.stderr and "free(numbers);" in result.stderr
 
 
 def lines_of(places):
@@ -162,11 +156,11 @@ def lines_of(places):
 
 
 @pytest.mark.parametrize("word, line", [
-    ("swapped", "calls cudaMemcpy: cudaMemcpy(host, device, BYTES, cudaMemcpyHostToDevice);"),
-    ("free twice", "calls cudaFree: cudaFree(device);"),
-    ("host reads", "reads it: host[0] = device[4];"),
-    ("copied unwritten", "copies them: cudaMemcpy(host, device + 2, 8, cudaMemcpyDeviceToHost);"),
-    ("refused", "launches it: fill<<<1, 2048>>>(device, 1);")])
+    ("swapped", "cudaMemcpy of 400 bytes, called by the host: cudaMemcpy(host, device, BYTES, cudaMemcpyHostToDevice);"),
+    ("free twice", "cudaFree, called by the host: cudaFree(device);"),
+    ("host reads", "read by the host: host[0] = device[4];"),
+    ("copied unwritten", "read by a copy, called by the host: cudaMemcpy(host, device + 2, 8, cudaMemcpyDeviceToHost);"),
+    ("refused", "launched by the host: fill<<<1, 2048>>>(device, 1);")])
 def test_lines_of_the_host(host, tmp_path, word, line):
     """Broken: it is not said which line of the host's source made the mistake; or a program without debug information gets a wrong one, or none
     of its findings."""
@@ -202,21 +196,21 @@ def order(tmp_path_factory):
 
 
 @pytest.mark.parametrize("word, title, result", [
-    ("no synchronization", "the host reads byte 4 of the 1st cudaMallocManaged's 16384 bytes, which kernel scale in the default "
+    ("no synchronization", "the host reads byte 4 of a 16384-byte allocation, which kernel scale in the default "
      "stream may not have written yet", 3),
-    ("wrong stream", "the host reads byte 4 of the 1st cudaMallocManaged's 16384 bytes, which kernel scale in stream 1 may not "
+    ("wrong stream", "the host reads byte 4 of a 16384-byte allocation, which kernel scale in stream 1 may not "
      "have written yet", 3),
-    ("default stream does not wait for it", "the host reads byte 4 of the 1st cudaMallocManaged's 16384 bytes, which kernel scale "
+    ("default stream does not wait for it", "the host reads byte 4 of a 16384-byte allocation, which kernel scale "
      "in stream 3 may not have written yet", 3),
-    ("event before the kernel", "the host reads byte 4 of the 1st cudaMallocManaged's 16384 bytes, which kernel scale in stream 1 "
+    ("event before the kernel", "the host reads byte 4 of a 16384-byte allocation, which kernel scale in stream 1 "
      "may not have written yet", 3),
-    ("host writes what is read", "the host writes byte 4 of the 1st cudaMallocManaged's 16384 bytes, which kernel sum_of in the "
+    ("host writes what is read", "the host writes byte 4 of a 16384-byte allocation, which kernel sum_of in the "
      "default stream may still read", 0),
-    ("variable", "the host reads byte 8 of a variable's 32 bytes, which kernel set_shown in the default stream may not have "
+    ("variable", "the host reads byte 8 of a 32-byte device variable, which kernel set_shown in the default stream may not have "
      "written yet", 2),
-    ("copy to pinned", "the host reads byte 16380 of the 1st cudaHostAlloc's 16384 bytes, which cudaMemcpyAsync in stream 1 may not "
+    ("copy to pinned", "the host reads byte 16380 of a 16384-byte allocation, which cudaMemcpyAsync in stream 1 may not "
      "have written yet", 0),
-    ("copy from pinned", "the host writes byte 0 of the 1st cudaHostAlloc's 16384 bytes, which cudaMemcpyAsync in stream 1 may still "
+    ("copy from pinned", "the host writes byte 0 of a 16384-byte allocation, which cudaMemcpyAsync in stream 1 may still "
      "read", 0)])
 def test_the_host_does_not_wait(order, tmp_path, word, title, result):
     """Broken: a program reads a result before its kernel or its copy is over, which here it always is, and passes."""
@@ -225,27 +219,27 @@ def test_the_host_does_not_wait(order, tmp_path, word, title, result):
 
 
 @pytest.mark.parametrize("word, title", [
-    ("two streams", "kernel scale in stream 2 writes byte 0 of the 1st cudaMalloc's 16384 bytes, which kernel scale in stream 1 may "
+    ("two streams", "kernel scale in stream 2 writes byte 0 of a 16384-byte allocation, which kernel scale in stream 1 may "
      "still write"),
-    ("copy beside kernel", "cudaMemcpyAsync in stream 2 reads byte 400 of the 1st cudaMalloc's 16384 bytes, which kernel scale in "
+    ("copy beside kernel", "cudaMemcpyAsync in stream 2 reads byte 400 of a 16384-byte allocation, which kernel scale in "
      "stream 1 may not have written yet"),
-    ("overwritten while it is read", "cudaMemsetAsync in stream 2 writes byte 0 of the 1st cudaMalloc's 16384 bytes, which kernel "
+    ("overwritten while it is read", "cudaMemsetAsync in stream 2 writes byte 0 of a 16384-byte allocation, which kernel "
      "sum_of in stream 1 may still read"),
-    ("fill beside kernel", "kernel scale in stream 3 writes byte 0 of the 1st cudaMalloc's 16384 bytes, which cudaMemset in the "
+    ("fill beside kernel", "kernel scale in stream 3 writes byte 0 of a 16384-byte allocation, which cudaMemset in the "
      "default stream may still write"),
-    ("a word of a line", "cudaMemcpyAsync in stream 3 reads byte 4 of the 1st cudaMalloc's 16384 bytes, which cudaMemsetAsync in stream 2 "
+    ("a word of a line", "cudaMemcpyAsync in stream 3 reads byte 4 of a 16384-byte allocation, which cudaMemsetAsync in stream 2 "
      "may not have written yet"),
-    ("a line behind one with a word", "cudaMemcpyAsync in stream 3 reads byte 128 of the 1st cudaMalloc's 16384 bytes, which kernel count_each in "
+    ("a line behind one with a word", "cudaMemcpyAsync in stream 3 reads byte 128 of a 16384-byte allocation, which kernel count_each in "
      "stream 2 may not have written yet"),
-    ("one cleared, then counted", "kernel count_each in stream 2 writes byte 12 of the 1st cudaMalloc's 16384 bytes, which kernel "
+    ("one cleared, then counted", "kernel count_each in stream 2 writes byte 12 of a 16384-byte allocation, which kernel "
      "clear_one_and_count_each in stream 1 may still write"),
-    ("counted, then one cleared", "kernel count_each in stream 2 writes byte 12 of the 1st cudaMalloc's 16384 bytes, which kernel "
+    ("counted, then one cleared", "kernel count_each in stream 2 writes byte 12 of a 16384-byte allocation, which kernel "
      "count_each_and_clear_one in stream 1 may still write"),
-    ("event too early", "kernel scale in stream 2 writes byte 0 of the 1st cudaMalloc's 16384 bytes, which kernel scale in stream 1 "
+    ("event too early", "kernel scale in stream 2 writes byte 0 of a 16384-byte allocation, which kernel scale in stream 1 "
      "may still write"),
-    ("branches of a graph", "kernel scale of a graph in stream 3 writes byte 0 of the 1st cudaMalloc's 16384 bytes, which kernel scale of a "
+    ("branches of a graph", "kernel scale of a graph in stream 3 writes byte 0 of a 16384-byte allocation, which kernel scale of a "
      "graph in stream 3 may still write"),
-    ("graph beside a kernel", "kernel scale in stream 1 writes byte 0 of the 1st cudaMalloc's 16384 bytes, which kernel scale of a graph in "
+    ("graph beside a kernel", "kernel scale in stream 1 writes byte 0 of a 16384-byte allocation, which kernel scale of a graph in "
      "stream 3 may still write")])
 @pytest.mark.parametrize("threads", "13")
 def test_streams_that_nothing_orders(order, tmp_path, word, title, threads):
@@ -254,10 +248,10 @@ def test_streams_that_nothing_orders(order, tmp_path, word, title, threads):
 
 
 @pytest.mark.parametrize("word, lines", [
-    ("overwritten while it is read", ["starts kernel sum_of in stream 1: sum_of<<<1, 1, 0, one>>>(device, device + 100);",
-                                      "starts cudaMemsetAsync in stream 2: cudaMemsetAsync(device, 0, 400, two);"]),
-    ("copy to pinned", ["starts cudaMemcpyAsync in stream 1: cudaMemcpyAsync(pinned, device, BYTES, cudaMemcpyDeviceToHost, one);",
-                        "reads it: return pinned[COUNT - 1];"])])
+    ("overwritten while it is read", ["kernel sum_of in stream 1, launched by the host: sum_of<<<1, 1, 0, one>>>(device, device + 100);",
+                                      "cudaMemsetAsync in stream 2, called by the host: cudaMemsetAsync(device, 0, 400, two);"]),
+    ("copy to pinned", ["cudaMemcpyAsync in stream 1, called by the host: cudaMemcpyAsync(pinned, device, BYTES, cudaMemcpyDeviceToHost, one);",
+                        "read by the host: return pinned[COUNT - 1];"])])
 def test_lines_of_both_sides(order, tmp_path, word, lines):
     """Broken: of two operations that nothing orders it is not said which lines started them."""
     assert lines_of(findings(order, tmp_path, word)[1][0]["places"]) == lines
@@ -271,14 +265,13 @@ def test_only_the_pages_that_are_in_use_are_closed_to_the_host(order, tmp_path):
         "two copies: 2", "and a kernel that uses none of it: 2", "the host reads beside a copy's bytes: 1", "and a fill begins elsewhere: 2",
         "the host has waited for one stream: 1", "and for nine copies, not the last: 10", "the host writes to the first one's: 1",
         "and has waited for all: 0"]
-    assert (found, said) == ("race-host", "the host writes byte 819200 of the 2nd cudaHostAlloc's 4194304 bytes, which cudaMemcpyAsync in stream 3 "
+    assert (found, said) == ("race-host", "the host writes byte 819200 of a 4194304-byte allocation, which cudaMemcpyAsync in stream 3 "
                              "may still write")
 
 
 def test_freed_memory_that_the_host_shares(order, tmp_path):
     """Broken: the host reads managed memory after cudaFree, and finds what was there."""
-    assert only(order, tmp_path, "freed")[:2] == ("use-after-free", "the host reads byte 0 of the 1st cudaMallocManaged's 16384 bytes, "
-                                                "which cudaFree has freed")
+    assert only(order, tmp_path, "freed")[:2] == ("use-after-free", "the host reads byte 0 of a freed 16384-byte allocation")
 
 
 @pytest.mark.parametrize("word, result", [("ordered", "151\n"), ("ordered streams", "0\n"), ("no synchronization, own handler", "3\n")])
@@ -293,7 +286,7 @@ def test_colours_are_for_terminals(host, tmp_path):
     """Broken: a file or JSON holds colours, a terminal behind make run-all has none, or who wants none gets them."""
     asked = {"CLICOLOR_FORCE": "1"}
     plain, coloured, refused = (run(host, "beyond", SIM_FINDINGS=str(tmp_path / "json"), **asks) for asks in ({}, asked, asked | {"NO_COLOR": "1"}))
-    assert "\033[1;31merror: out of bounds:\033[0m cudaMemcpy writes" in coloured.stderr
+    assert "\033[1;31merror: out-of-bounds access:\033[0m cudaMemcpy writes" in coloured.stderr
     assert "\033" not in plain.stderr + refused.stderr + (tmp_path / "json").read_text()
 
 

@@ -1,4 +1,4 @@
-"""How lanes, warps and blocks get on: where they meet, what holds them up, and what is said of those that never end."""
+"""Control flow: reconvergence, forward progress, and the reports of deadlocks and endless loops."""
 
 import re
 import resource
@@ -14,8 +14,8 @@ def program(tmp_path_factory):
     return build(ROOT / "tests/simulator/lanes_and_loops.cu", tmp_path_factory.mktemp("control") / "lanes_and_loops", "-lineinfo")
 
 
-def test_lanes_that_leave_do_not_part_the_others(tmp_path):
-    """Broken: after an early return in one arm of an if the lanes that stay run the rest in two groups, and count twice."""
+def test_early_return_does_not_split_the_other_lanes(tmp_path):
+    """Broken: after an early return in one arm of an if, the remaining lanes run the rest in two splits and count twice."""
     rows = counters(build(ROOT / "tests/programs/control.cu", tmp_path / "control"), tmp_path)
     row = next(row for row in rows if row["kernel"] == "may_leave_early")
     assert (row["global_load_requests"], row["global_store_requests"]) == ("11", "13")
@@ -23,18 +23,18 @@ def test_lanes_that_leave_do_not_part_the_others(tmp_path):
         assert counters(tmp_path / "control", tmp_path, SIM_THREADS=threads) == rows
 
 
-@pytest.mark.parametrize("together", "01")
+@pytest.mark.parametrize("time_sliced", "01")
 @pytest.mark.parametrize("what, line, said", [("waits", 9, "kernel deep::waits<3, int>, .* an endless loop turns here"),
                                               ("counts", 27, "[0-9]+ warp instructions and no end: an endless loop")])
-def test_an_endless_loop_is_named(what, line, said, together, program):
-    """Broken: blocks that wait for what never comes run for minutes, or the message does not say where."""
-    result = run(program, what, SIM_TOGETHER=together, SIM_SMS="16", SIM_MAX_INSTRUCTIONS="100000000")
+def test_endless_loop_is_located(what, line, said, time_sliced, program):
+    """Broken: blocks in a deadlock or an endless loop run for minutes, or the message does not give the line."""
+    result = run(program, what, SIM_TOGETHER=time_sliced, SIM_SMS="16", SIM_MAX_INSTRUCTIONS="100000000")
     assert result.stdout == "cudaErrorLaunchTimeout\n" and len(result.stderr.splitlines()) == 1
     assert re.search(said, result.stderr) and f"lanes_and_loops.cu:{line})" in result.stderr, result.stderr
 
 
-def test_who_waits_for_the_host_is_not_accused(tmp_path):
-    """Broken: a right program whose kernel waits for the host, which cannot be run here, is said to have an endless loop; or a wrong one is not."""
+def test_waiting_for_the_host_is_no_finding(tmp_path):
+    """Broken: a correct program whose kernel waits for the host, which the simulator cannot run, is reported as an endless loop; or an endless loop is not."""
     program = build(ROOT / "tests/simulator/waits_for_host.cu", tmp_path / "waits", "-lineinfo")
     for flag in ("variable", "mapped", "managed"):
         for environment in ({}, {"SIM_CHECK": "1"}, {"SIM_CHECK": "1", "SIM_TOGETHER": "1"}):
@@ -47,8 +47,8 @@ def test_who_waits_for_the_host_is_not_accused(tmp_path):
     assert result.returncode == 88 and "an endless loop turns here" in result.stderr, result.stderr
 
 
-def test_what_is_not_known_is_no_mistake_of_the_program(tmp_path):
-    """Broken: a right program with an instruction that the simulator does not know has a finding, or ends as if all were well."""
+def test_unsupported_instruction_is_no_finding(tmp_path):
+    """Broken: an instruction that the simulator does not support is reported as a finding, or the program succeeds."""
     source = tmp_path / "unknown.cu"
     source.write_text("""#include <cstdio>
 __global__ void arrive() { asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" :: "r"(0)); }
@@ -59,8 +59,8 @@ int main() { arrive<<<1, 1>>>(); cudaDeviceSynchronize(); puts("went on"); }
     assert re.fullmatch(r"simulator: kernel arrive, .*mbarrier\.arrive.*unknown\.cu:2\): the simulator does not know this instruction\n", result.stderr), result.stderr
 
 
-def test_a_driver_function_that_is_missing_is_named(tmp_path):
-    """Broken: a program that gets NULL for cuTensorMapEncodeTiled, and calls it, ends with SIGSEGV and without a word."""
+def test_missing_driver_function_is_named(tmp_path):
+    """Broken: a program that gets NULL for cuTensorMapEncodeTiled, and calls it, crashes without a message."""
     source = tmp_path / "asks.cu"
     source.write_text("""#include <cstdio>
 int main() { void *f = &f; printf("%d ", cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &f, 12000, cudaEnableDefault)); puts(f ? "?" : "NULL"); }
@@ -69,13 +69,13 @@ int main() { void *f = &f; printf("%d ", cudaGetDriverEntryPointByVersion("cuTen
     assert result.stdout == "0 NULL\n" and "the simulator has no cuTensorMapEncodeTiled: " in result.stderr, result.stderr
 
 
-def test_who_waits_at_an_mbarrier_in_vain_is_told_for_what(program):
-    """Broken: where fewer threads arrive at an mbarrier than it awaits, a student learns of an endless loop only."""
+def test_stuck_mbarrier_wait_reports_the_missing_arrivals(program):
+    """Broken: if fewer threads arrive at an mbarrier than it expects, only an endless loop is reported."""
     result = run(program, "miscounts", SIM_MAX_INSTRUCTIONS="100000")
-    assert "endless loop" in result.stderr and "it waits at an mbarrier, for 1 of 33 arrivals" in result.stderr, result.stderr
+    assert "endless loop" in result.stderr and "it waits at an mbarrier for 1 of 33 arrivals" in result.stderr, result.stderr
 
 
-def test_every_thread_tells_that_its_assertion_failed(program):
+def test_failed_assertion_is_printed_for_every_thread(program):
     """Broken: of several failed assertions only the first is printed, or not as CUDA prints them."""
     result = run(program, "fails")
     *printed, last = result.stderr.splitlines()
@@ -86,31 +86,31 @@ def test_every_thread_tells_that_its_assertion_failed(program):
     assert result.stdout == "cudaErrorAssert\n" and "kernel fails, block (0,0,0), thread (3,0,0)" in last
 
 
-def test_names_are_the_source_s(program, tmp_path):
-    """Broken: a kernel that is static or in a nameless namespace bears a mangled name, or its namespace's, in the CSV."""
+def test_names_are_as_in_the_source(program, tmp_path):
+    """Broken: the CSV has a mangled name, or a namespace, for a kernel that is static or in an unnamed namespace."""
     assert [row["kernel"] for row in counters(program, tmp_path, "names")] == ["hidden", "nameless", "alone"]
 
 
-def test_a_way_out_of_a_loop_that_nobody_takes_does_not_part_lanes(program, tmp_path):
-    """Broken: lanes meet again only behind an assertion or a return that one of them passes, and wait there, or go on apart."""
+def test_untaken_loop_exit_does_not_split_lanes(program, tmp_path):
+    """Broken: lanes reconverge only after an assertion or return that one of them passes, and wait there or continue in separate splits."""
     rows = counters(program, tmp_path, "tries")
     assert [(row["kernel"], row["block_barriers"]) for row in rows] == [("tries", "12")] * 2
 
 
-@pytest.mark.parametrize("together", "01")
-def test_each_lane_gets_on_at_last(together, program):
-    """Broken: a lane that holds a lock never goes on, as the others of its warp wait for it in a loop that counts or reads the clock."""
-    assert run(program, "o", SIM_TOGETHER=together).stdout == "192\ncudaSuccess\n"
+@pytest.mark.parametrize("time_sliced", "01")
+def test_every_lane_makes_progress(time_sliced, program):
+    """Broken: a lane that holds a lock starves, while the others of its warp poll the lock in a loop that counts or reads the clock."""
+    assert run(program, "o", SIM_TOGETHER=time_sliced).stdout == "192\ncudaSuccess\n"
 
 
-def test_each_grid_has_a_number(program):
+def test_each_grid_has_an_id(program):
     """Broken: %gridid is the same for all launches, or unknown to `mov.u32`."""
     assert run(program, "i").stdout == "1 1 1\ncudaSuccess\n"
 
 
 @pytest.mark.parametrize("environment", [{"SIM_THREADS": "1"}, {"SIM_THREADS": "4"}, {"SIM_BLOCK_ORDER": "3"}, {"SIM_CHECK": "1"}])
-def test_blocks_that_wait_for_later_ones_run_together(environment, program, tmp_path):
-    """Broken: a barrier of the grid by hand, right on a GPU that holds all blocks, ends as an endless loop, or is not told."""
+def test_blocks_that_wait_for_later_ones_are_time_sliced(environment, program, tmp_path):
+    """Broken: a hand-written grid barrier, correct if all blocks are resident, is reported as an endless loop, or runs without a warning."""
     result = run(program, "b", **environment)
     assert result.stdout == "5050\ncudaSuccess\n"
     assert "kernel meets_by_hand: its blocks wait for later ones, so they run together" in result.stderr
@@ -118,14 +118,14 @@ def test_blocks_that_wait_for_later_ones_run_together(environment, program, tmp_
     assert rows == counters(program, tmp_path, "b", **environment | {"SIM_THREADS": "3"})
 
 
-@unsanitized  # which take memory of their own
-def test_threads_that_end_in_a_function_leave_nothing(program):
-    """Broken: each block whose threads end in a function keeps the memory of its calls."""
+@unsanitized  # sanitizers use memory of their own
+def test_exit_in_a_function_frees_its_frames(program):
+    """Broken: a block whose threads exit in a device function leaks the frames of its calls."""
     assert run(program, "leaves").stdout == "cudaSuccess\n"
 
 
 @unsanitized
-def test_no_memory_for_a_block_is_an_error_of_cuda(program):
+def test_no_memory_for_a_block_is_a_cuda_error(program):
     """Broken: a kernel with more local memory than the host has aborts the program."""
     limit = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (200 << 20, limit[1]))
@@ -138,8 +138,8 @@ def test_no_memory_for_a_block_is_an_error_of_cuda(program):
     assert enough.stdout == "cudaErrorAssert\n"
 
 
-def test_a_function_called_on_many_ways_is_looked_at_once(tmp_path):
-    """Broken: whether blocks depend on each other is found out anew for each way to a function: minutes for a deep tree of calls."""
+def test_function_with_many_callers_is_analysed_once(tmp_path):
+    """Broken: the analysis of effects visits a function once for each path to it: minutes for a deep call tree."""
     text = ".version 8.0\n.target sm_90\n.address_size 64\n.func f25() { ret; }\n"
     for k in range(24, -1, -1):
         text += f".func f{k}() {{ {f'call f{k + 1}, (); ' * 4} ret; }}\n"
@@ -147,7 +147,7 @@ def test_a_function_called_on_many_ways_is_looked_at_once(tmp_path):
     assert set(results(tmp_path, text, [(0,)] * 64)) == {0}
 
 
-UNWRITTEN = {  # what is read before anything was written is zero in each block, whatever the one before left there
+UNWRITTEN = {  # unwritten registers are zero in each block, whatever the previous block left in them
     "never written": "add.u64 %t, %t, 1;",
     "written under a guard": "setp.eq.u32 %p, %n, 0; @%p mov.u64 %t, 5; mov.u64 %u, 7; setp.ne.u32 %p, %n, 0; @%p bra DONE; sub.u64 %t, %t, 4; bra END; DONE: "
                              "add.u64 %t, %t, 1; END:",
@@ -166,12 +166,12 @@ def with_registers(text):
 
 @pytest.mark.parametrize("what", UNWRITTEN)
 def test_registers_start_as_zero(what, tmp_path, monkeypatch):
-    """Broken: a block reads in a register what an earlier block left there, so that the result depends on the host's threads."""
+    """Broken: a register holds what an earlier block left, so that the result depends on the host's threads."""
     monkeypatch.setenv("SIM_THREADS", "1")
     assert set(results(tmp_path, with_registers(UNWRITTEN[what]), [(0,)] * 64 * 5)) == {1}
 
 
 def test_a_shuffle_reads_zero_from_lanes_that_wrote_nothing(tmp_path, monkeypatch):
-    """Broken: a shuffle reads from a lane that has ended what an earlier block left in its register."""
+    """Broken: a shuffle reads from an exited lane what an earlier block left in its register."""
     monkeypatch.setenv("SIM_THREADS", "1")
     assert results(tmp_path, with_registers(ENDED), [(0,)] * 64 * 4) == ((3,) * 64 + (0,) * 64) * 2

@@ -164,15 +164,15 @@ REFUSED = {
     "of another shape": ("mma.sync.aligned.m16n8k4.row.col.f32.bf16.bf16.f32 {%f0, %f1, %f2, %f3}, {%r0, %r1}, {%r2}, {%f0, %f1, %f2, %f3};",
                          "does not know"),
     "with too few registers": ("wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {%r0, %r1}, [%g];", "does not know"),
-    "without all lanes": ("setp.lt.u32 %p, %n, 5; @%p exit; movmatrix.sync.aligned.m8n8.trans.b16 %r0, %r1;", "of which 27 are left"),
+    "without all lanes": ("setp.lt.u32 %p, %n, 5; @%p exit; movmatrix.sync.aligned.m8n8.trans.b16 %r0, %r1;", "but only 27 are active"),
     "whose lines are misaligned": (f"wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {{{EIGHT}}}, [%g], 20;",
-                                   "begin every 40 bytes, no multiple of 16"),
+                                   "a stride of 40 bytes, which is not a multiple of 16"),
     "that differ from lane to lane": (f"cvt.u64.u32 %w, %n; add.u64 %g, %g, %w; wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {{{EIGHT}}}, [%g];",
-                                      "lanes that name different matrices"),
-    "outside memory": (f"wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {{{EIGHT}}}, [%g+7936];", "behind the end of an allocation's 8192 bytes"),
+                                      "the lanes address different matrices"),
+    "outside memory": (f"wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {{{EIGHT}}}, [%g+7936];", "past the end of a 8192-byte allocation"),
     "with a misaligned row": ("mad.lo.u32 %a, %n, 24, %a; ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r0, %r1, %r2, %r3}, [%a];",
-                              "address 0x18 is no multiple of 16"),
-    "with a row in device memory": ("ldmatrix.sync.aligned.m8n8.x1.b16 {%r0}, [%g];", "a row outside shared memory"),
+                              "address 0x18 is not a multiple of 16"),
+    "with a row in device memory": ("ldmatrix.sync.aligned.m8n8.x1.b16 {%r0}, [%g];", "a row outside of shared memory"),
 }
 
 

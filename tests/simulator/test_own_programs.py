@@ -61,7 +61,7 @@ def test_what_is_missing_is_named(tmp_path):
     result = make("-s", "sim", f"FILE={file} {other}", f"FLAGS=-lcufft -I{tmp_path}")
     lines = [line for line in result.stderr.splitlines() if not line.startswith(("make", "another make"))]
     assert result.returncode == 2 and sorted(lines) == [
-        f"nobody defines elsewhere(int) (called in {other}): is a file missing in FILE, or a library in FLAGS?",
+        f"undefined: elsewhere(int) (called in {other}): is a file missing in FILE, or a library in FLAGS?",
         f"the simulator has no cuFFT (cufftPlan1d, cufftBar, called in {file}): "
         "write the kernel yourself, or use a library for the CPU, such as FFTW",
         f"the simulator has no cuFoo (called in {file}); simulator/covers.md lists the calls of the driver that it has",
@@ -71,13 +71,13 @@ def test_what_is_missing_is_named(tmp_path):
     assert "the simulator has no NCCL (whose header" in result.stderr
 
 
-STRAY = {"cublas": (("1", "cublasSgemm reads 64 bytes from byte 0 of the 1st cudaMalloc's 60 bytes on: 4 too many"),
-                    ("2", "cublasSgemm reads 64 bytes of device memory, and was given memory of the host"),
-                    ("3", "cublasScopy in stream 2 reads byte 0 of the 27th cudaMalloc's 4096 bytes, which kernel fill in stream 1 may not have written yet"),
-                    ("4", "cublasSgemmBatched reads 8 bytes of device memory, and was given memory of the host"),
-                    ("5", "cublasSgetrfBatched reads 8 bytes of device memory, and was given memory of the host")),
-         "curand": (("1", "curandGenerateUniform writes 262148 bytes from byte 0 of the 1st cudaMalloc's 262144 bytes on: 4 too many"),
-                    ("2", "curandGenerateUniform gets something else than a generator that curandCreateGenerator created and that has not been destroyed"))}
+STRAY = {"cublas": (("1", "cublasSgemm reads 64 bytes at offset 0 of a 60-byte allocation: 4 bytes past the end"),
+                    ("2", "the source of cublasSgemm must be device memory, but it is host memory"),
+                    ("3", "cublasScopy in stream 2 reads byte 0 of a 4096-byte allocation, which kernel fill in stream 1 may not have written yet"),
+                    ("4", "the source of cublasSgemmBatched must be device memory, but it is host memory"),
+                    ("5", "the source of cublasSgetrfBatched must be device memory, but it is host memory")),
+         "curand": (("1", "curandGenerateUniform writes 262148 bytes at offset 0 of a 262144-byte allocation: 4 bytes past the end"),
+                    ("2", "the handle that curandGenerateUniform gets is not a generator that curandCreateGenerator created and that has not been destroyed"))}
 
 SAID_LINES = {"cublas": 1, "curand": 4}  # that the simulator says: what it is, and of quasirandom numbers what there is not
 
