@@ -18,7 +18,7 @@ from tests.simulator.ptx import RUN, kernel, run
 from tests.support import ROOT
 
 
-# How a type's values stand in 8 bytes, its register, and its edge values as bits.
+# Edge values of each type, as bits.
 INTEGERS = {
     16: [0, 1, 2, 3, 7, 0x7FFF, 0x8000, 0x8001, 0xFFFF, 0xFFFE, 0x1234, 16, 15],
     32: [0, 1, 2, 3, 31, 32, 33, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFFFF, 0xFFFFFFFE, 0x12345678, 0xDEADBEEF],
@@ -56,7 +56,7 @@ def register(type_name):
     return f"%{'h' if size == 16 else 'r' if size == 32 else 'd'}"
 
 
-# ---- Whole numbers, in Python's
+# ---- Integers, computed with Python's
 
 def signed(value, size):
     value &= 2**size - 1
@@ -142,7 +142,7 @@ def integer_cases():
 
 
 def rare_integer_cases():
-    """What compilers make of wide arithmetic, bit tricks and table lookups."""
+    """Instructions that compilers generate for wide arithmetic, bit tricks and table lookups."""
     three = ["u32", "u32", "u32"]
     yield "{.reg .u32 %l; add.cc.u32 %l, %s0, %s1; addc.u32 %t, %s2, 0;}", "u32", three, lambda a, b, c: c + (a + b >> 32)
     yield "{.reg .u32 %l; sub.cc.u32 %l, %s0, %s1; subc.u32 %t, %s2, 0;}", "u32", three, lambda a, b, c: c - (a < b)
@@ -172,13 +172,13 @@ def rare_integer_cases():
            lambda a, b, c: (signed(a, 32) < signed(b, 32)) ^ (c == 0))
     yield "set.lt.u32.s32", "u32", ["s32", "s32"], lambda a, b: -(signed(a, 32) < signed(b, 32))
     yield "set.eq.f32.u32", "u32", ["u32", "u32"], lambda a, b: 0x3F800000 * (a == b)
-    for size, number_text in ((32, "0f7F800001"), (32, "0fFFC12345"), (64, "0d7FF0000000000001")):  # NaNs keep their bits
+    for size, number_text in ((32, "0f7F800001"), (32, "0fFFC12345"), (64, "0d7FF0000000000001")):  # NaN payloads are preserved
         yield f"mov.b{size} %t, {number_text};", f"b{size}", [f"b{size}"], lambda a, t=number_text: int(t[2:], 16)
         yield f"mov.b{size} %t, -{number_text};", f"b{size}", [f"b{size}"], lambda a, t=number_text, s=size: int(t[2:], 16) ^ 1 << s - 1
     yield "{.reg .b64 %l; mov.b64 %l, 0x4040000000000001; cvt.rn.bf16.s64 %t, %l;}", "b16", ["b16"], lambda a: 0x5E81
     yield "{.reg .b64 %l; mov.b64 %l, -0x4040000000000001; cvt.rn.bf16.s64 %t, %l;}", "b16", ["b16"], lambda a: 0xDE81
     yield ("{.local .align 4 .b8 box[8]; ld.local.u32 %t, [box+4]; st.local.u32 [box+4], 7;}", "u32", ["u32", "u32"],
-           lambda a, b: 0xFFFFFFFF)  # whatever a block before has left
+           lambda a, b: 0xFFFFFFFF)  # whatever an earlier block left
     yield ("{.reg .u32 %m; rem.u32 %m, %s0, 3; T: .branchtargets A, B, C; brx.idx %m, T;"
            "A: mov.u32 %t, 10; bra E; B: mov.u32 %t, 11; bra E; C: mov.u32 %t, 12; E: add.u32 %t, %t, 1;}", "u32", ["u32"],
            lambda a: 11 + a % 3)
@@ -304,8 +304,8 @@ def permuted(a, b, c):
 
 
 @pytest.mark.parametrize("case", list(integer_cases()), ids=lambda case: case[0])
-def test_whole_numbers(case, tmp_path):
-    """Broken: an instruction gives a wrong value at an edge."""
+def test_integers(case, tmp_path):
+    """Broken: an instruction gives a wrong result for an edge value."""
     opcode, result, sources, function = case
     rows = list(itertools.product(*(edges(source) for source in sources)))
     size = 1 if result == "pred" else int(result[1:])
@@ -313,7 +313,7 @@ def test_whole_numbers(case, tmp_path):
         assert value == int(function(*row)) % 2**size, [hex(v) for v in row]
 
 
-# ---- Floating-point numbers, in numpy's
+# ---- Floating-point numbers, computed with numpy's
 
 def as_single(bits):
     return np.uint32(bits).view(np.float32)
@@ -401,7 +401,7 @@ def directed(a, c, b, mode):
         signs = {bool(np.signbit(a)) != bool(np.signbit(b)), bool(np.signbit(c))} if a * b == 0 and c == 0 else {False, True}
         return np.float32(-0.0 if signs == {True} or (len(signs) == 2 and mode == "rm") else 0.0)
     down = mode == "rm" or (mode == "rz" and exact > 0)
-    result = np.float32(plain)  # at most one number beside the right one
+    result = np.float32(plain)  # at most one unit in the last place off
     while float(result) > exact if down else float(result) < exact:
         result = np.nextafter(result, np.float32(-math.inf if down else math.inf))
     return result
@@ -427,7 +427,7 @@ VIEWS = {"f32": (as_single, np.uint32), "f64": (as_double, np.uint64), "f16": (a
 
 @pytest.mark.parametrize("case", list(float_cases()), ids=lambda case: case[0])
 def test_floating_point(case, tmp_path):
-    """Broken: an operation rounds, orders or passes on NaN in another way than a GPU."""
+    """Broken: an operation rounds, orders or propagates NaN differently from a GPU."""
     opcode, result, sources, function = case
     rows = list(itertools.product(*(edges(source) for source in sources)))
     with np.errstate(all="ignore"):
@@ -453,7 +453,7 @@ def converted(value, source, to, mode):
     size = int(to[1:])
     low, high = (-(2 ** (size - 1)), 2 ** (size - 1) - 1) if to[0] == "s" else (0, 2**size - 1)
     if math.isnan(value):
-        return 2 ** (size - 1) if size == 64 or source == "f64" else 0  # as the PTX ISA says of cvt
+        return 2 ** (size - 1) if size == 64 or source == "f64" else 0  # PTX ISA, cvt
     if math.isinf(value):
         return high if value > 0 else low
     return max(low, min(high, int(rounded(value, mode))))
@@ -472,7 +472,7 @@ def test_float_to_integer(source, to, mode, tmp_path):
 @pytest.mark.parametrize("source", ["s32", "u32", "s64", "u64"])
 @pytest.mark.parametrize("to", ["f32", "f64"])
 def test_integer_to_float(source, to, tmp_path):
-    """Broken: a large whole number is not rounded to the nearest."""
+    """Broken: a large integer is not rounded to nearest."""
     size = int(source[1:])
     rows = [(bits,) for bits in edges(source)]
     for (bits,), value in zip(rows, run(tmp_path, kernel(f"cvt.rn.{to}.{source}", to, [source]), list(rows))):
@@ -484,7 +484,7 @@ def test_integer_to_float(source, to, tmp_path):
 
 @pytest.mark.parametrize("to, source", [("f16", "f32"), ("f16", "f64"), ("f32", "f64")])
 def test_float_to_smaller_float(to, source, tmp_path):
-    """Broken: a narrowing conversion is not rounded to the nearest."""
+    """Broken: a narrowing conversion is not rounded to nearest."""
     rows = [(bits,) for bits in edges(source)]
     with np.errstate(all="ignore"):
         for (bits,), value in zip(rows, run(tmp_path, kernel(f"cvt.rn.{to}.{source}", to, [source]), list(rows))):
@@ -496,7 +496,7 @@ def test_float_to_smaller_float(to, source, tmp_path):
 
 
 def refusal(tmp_path, text, name="k"):
-    """What the simulator says of kernel `name` in a PTX text, which it must not run to its end."""
+    """The error message for kernel `name` of a PTX text, which must not run to its end."""
     (tmp_path / "k.ptx").write_text(text)
     (tmp_path / "in").write_bytes(bytes(24 * 64))
     result = subprocess.run([RUN, tmp_path / "k.ptx", name, "64", tmp_path / "in", tmp_path / "out"], capture_output=True, text=True)
@@ -508,7 +508,7 @@ NUMPY = {"u32": np.uint32, "s32": np.int32, "f16": np.float16, "f32": np.float32
 
 
 def random_values(type_name, seed):
-    """4096 numbers of many sizes; no zero."""
+    """4096 numbers of many magnitudes, without zero."""
     random = np.random.default_rng(seed)
     if type_name[0] in "us":
         return ((random.integers(0, 2**32, 4096) >> random.integers(0, 31, 4096) | 1).astype(np.uint32)).view(NUMPY[type_name])
@@ -519,7 +519,7 @@ def flushed(x):
     return np.where(np.abs(x) < 2.0**-126, np.copysign(np.float32(0), x), x)
 
 
-BETWEEN_EDGES = {  # result, sources, what numpy makes of them
+BETWEEN_EDGES = {  # result, sources, the same computed by numpy
     "ex2.approx.ftz.f32": ("f32", ["f32"], lambda a: flushed(np.exp2(a.astype(np.float64)).astype(np.float32))),
     "add.rn.ftz.sat.f32": ("f32", ["f32", "f32"], lambda a, b: np.clip(a + b, 0, 1)),
     "mul.rn.ftz.f32": ("f32", ["f32", "f32"], lambda a, b: flushed(a * b)),
@@ -538,8 +538,8 @@ BETWEEN_EDGES = {  # result, sources, what numpy makes of them
 @pytest.mark.parametrize("opcode", BETWEEN_EDGES)
 @np.errstate(all="ignore")
 def test_numbers_between_the_edges(opcode, some, tmp_path):
-    """Broken: a series has too few terms, a number of an ordinary size is rounded twice, or an instruction forgets the guard
-    that switches some of its lanes off."""
+    """Broken: a series has too few terms, an ordinary number is rounded twice, or an instruction ignores the guard that
+    makes some of its lanes inactive."""
     to, sources, expected = BETWEEN_EDGES[opcode]
     columns = [random_values(source, seed) for seed, source in enumerate(sources)]
     guard = ".reg .pred %g; and.b32 %n, %i, 5; setp.ne.u32 %g, %n, 1; @%g" if some else ""
@@ -550,13 +550,13 @@ def test_numbers_between_the_edges(opcode, some, tmp_path):
     result = expected(*columns).astype(NUMPY[to])
     wanted = result.view(f"u{result.itemsize}").tolist()
     for k, value in enumerate(wanted):
-        off = some and k & 5 == 1
-        assert got[k] == (0x4D if off else value), (opcode, k, [column[k] for column in columns], hex(got[k]), hex(value))
+        inactive = some and k & 5 == 1
+        assert got[k] == (0x4D if inactive else value), (opcode, k, [column[k] for column in columns], hex(got[k]), hex(value))
 
 
 def test_vectors_of_narrow_elements(tmp_path):
-    """Broken: a constant in a vector has a place of another width than the registers beside it, or a sink that comes
-    first decides how wide they are."""
+    """Broken: a constant in a vector is wider or narrower than the registers in it, or a sink that comes first
+    determines their width."""
     for size, vector, expected in [(8, "{%q, 7}", 0x705), (8, "{7, %q}", 0x507), (8, "{%n, 7}", 0x705), (16, "{7, %q}", 0x50007),
                                    (16, "{%w, 7}", 0x70005), (32, "{7, %w}", 0x500000007), (8, "{7, 6}", 0x607)]:
         text = kernel(f"mov.u16 %q, 5; mov.u32 %n, 5; mov.u64 %w, 5; st.global.v2.u{size} [%in], {vector}; ld.global.u64 %t, [%in];",
@@ -567,8 +567,8 @@ def test_vectors_of_narrow_elements(tmp_path):
         assert set(run(tmp_path, text, [(0x5566_7788,)])) == {expected}, vector
 
 
-def test_a_fault_in_the_text_concerns_who_comes_to_it(tmp_path):
-    """Broken: a texture, an unknown word or an array without end in one kernel refuses a whole program, or a kernel runs without it."""
+def test_error_in_the_text_affects_only_kernels_that_reach_it(tmp_path):
+    """Broken: a texture, an unknown word or a too large array in one kernel makes the whole module fail, or the kernel runs without it."""
     good = kernel("not.b32", "b32", ["b32"])
     texture = kernel("tex.3d.v4.u32.f32 {%i, %j, %n, %t}, [%w, {%i, %i, %i, %i}];", "u32", ["u32"]).replace("entry k", "entry t")
     strange = kernel("mov.u32 %t, ?; mov.u32 %t, 5;", "u32", ["u32"]).replace("entry k", "entry s")
@@ -587,8 +587,8 @@ def test_a_fault_in_the_text_concerns_who_comes_to_it(tmp_path):
 
 
 def test_initial_values(tmp_path):
-    """Broken: a packed structure holds other bytes than its pointer's, or a variable without a known initial value is
-    read as zeros."""
+    """Broken: a packed structure has wrong bytes of a pointer, or a variable whose initial value is unknown reads as
+    zeros."""
     variables = """.global .u32 x = 5;
 .global .align 1 .u8 s[9] = {97, 0xFF(generic(x)), 0xFF00(generic(x)), 0xFF0000(generic(x)), 0xFF000000(generic(x)),
     0xFF00000000(generic(x)), 0xFF0000000000(generic(x)), 0xFF000000000000(generic(x)), 0xFF00000000000000(generic(x))};
@@ -608,15 +608,15 @@ def test_initial_values(tmp_path):
         assert reason in refusal(tmp_path, with_variables(f"mov.u64 %t, {name};")), name
 
 
-def test_the_table_is_the_one_that_the_page_shows():
-    """Broken: simulator/covers.md lists instructions that the simulator refuses, or leaves out what it knows. After a
+def test_the_table_is_that_of_the_page():
+    """Broken: simulator/covers.md lists instructions that the simulator refuses, or omits some that it supports. After a
     change of the table: make coverage tables."""
     printed = subprocess.run([ROOT / "build/sim/coverage"], capture_output=True, text=True, check=True).stdout
     assert printed == (ROOT / "simulator/coverage.csv").read_text()
 
 
-def test_the_calls_are_those_that_the_page_shows():
-    """Broken: simulator/covers.md lists a call of CUDA that the library does not have, or leaves one out. After a new call: make coverage tables."""
+def test_the_calls_are_those_of_the_page():
+    """Broken: simulator/covers.md lists a CUDA function that the library does not have, or omits one. After a new call: make coverage tables."""
     with open(ROOT / "simulator/calls.csv", newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     works, refused = coverage_calls.had_by(ROOT / "build/sim/libsimulator.a")
@@ -624,14 +624,14 @@ def test_the_calls_are_those_that_the_page_shows():
                                      row["state"] != ("works" if row["call"] in works else "refused" if row["call"] in refused else "absent")]
 
 
-def test_a_warp_comes_to_one_barrier(tmp_path):
+def test_lanes_of_a_warp_name_one_barrier(tmp_path):
     """Broken: lanes of one warp that name different barriers all wait at the first lane's."""
     text = kernel("mov.u32 %n, %tid.x; and.b32 %n, %n, 1; barrier.sync %n, 32; mov.u32 %t, 1;", "u32", ["u32"])
     assert "thread (1,0,0)" in refusal(tmp_path, text) and "comes to barrier 0" in refusal(tmp_path, text)
 
 
-def test_nothing_to_do(tmp_path):
-    """Broken: an instruction that concerns only what is not simulated ends a launch."""
+def test_instructions_without_effect(tmp_path):
+    """Broken: an instruction for a feature that is not simulated ends the launch."""
     text = kernel("griddepcontrol.wait; griddepcontrol.launch_dependents; mov.u32 %t, 7;", "u32", ["u32"])
     assert set(run(tmp_path, text, [(1,)])) == {7}
 
@@ -648,7 +648,7 @@ SMALL = {"e4m3": [small_float(k, 4, 7) for k in range(127)], "e5m2": [small_floa
 
 
 def narrowed(value, values):
-    """The bits of the nearest of the values, which are those of the bits 0, 1, 2, ...; of two the even one."""
+    """The bits of the nearest of the values, which are those of the bits 0, 1, 2, ...; ties go to the even one."""
     if math.isnan(value):
         return 127
     nearest = min(range(len(values)), key=lambda k: (abs(values[k] - min(abs(value), values[-1])), k % 2))
@@ -656,8 +656,8 @@ def narrowed(value, values):
 
 
 @pytest.mark.parametrize("t", SMALL)
-def test_numbers_of_8_bits(t, tmp_path):
-    """Broken: a number of 8 bits is rounded, limited or unpacked in another way than a GPU does it."""
+def test_8_bit_floats(t, tmp_path):
+    """Broken: an 8-bit float is rounded, saturated or unpacked differently from a GPU."""
     values = [0.0, -0.0, 1.0, -1.0625, 1.1875, 0.3, 447.0, 448.0, 464.0, -465.0, 57344.0, 60000.0, -65504.0, 1e30, math.inf, -math.inf,
               math.nan, 2.0**-9, 2.0**-10, 3 * 2.0**-10, 2.0**-16, 2.0**-17, 3 * 2.0**-17, 2.0**-6, 0.0146484375]
     rows = [(single_bits(np.float32(a)), single_bits(np.float32(b))) for a, b in zip(values, reversed(values))]
@@ -677,11 +677,11 @@ def test_numbers_of_8_bits(t, tmp_path):
 
 
 def test_other_roundings(tmp_path):
-    """Broken: tf32 keeps more bits than it has, or relu lets a negative number or no NaN through."""
+    """Broken: tf32 keeps more bits than it has, or relu keeps a negative number or loses NaN."""
     rows = [(bits,) for bits in edges("f32")] + [(0x3F801000,), (0x3F803000,), (0x3F800FFF,), (0xBF801000,)]
     for mode, up in {"rna": lambda b: b + 0x1000, "rn": lambda b: b + 0xFFF + (b >> 13 & 1), "rz": lambda b: b}.items():
         for (bits,), value in zip(rows, run(tmp_path, kernel(f"cvt.{mode}.tf32.f32", "b32", ["f32"]), list(rows))):
-            none = bits & ~0x1FFF if mode == "rna" else 0x7FFFE000  # what an H200 makes of what is no number
+            none = bits & ~0x1FFF if mode == "rna" else 0x7FFFE000  # NaN on an H200
             assert value == (none if math.isnan(as_single(bits)) else bits if math.isinf(as_single(bits)) else up(bits) & ~0x1FFF)
     three = list(itertools.product(HALVES, HALVES[:6], HALVES[:4]))
     relu = run(tmp_path, kernel("fma.rn.relu.f16", "f16", ["f16", "f16", "f16"]), list(three))
@@ -693,8 +693,8 @@ def test_other_roundings(tmp_path):
         assert value == (0x7FFF if np.isnan(half) else 0 if half <= 0 else int(half.view(np.uint16))) << 16 | 0x3C00, hex(bits)
 
 
-def test_atomics_of_several_numbers(tmp_path):
-    """Broken: an atomic operation on a vector or on halves leaves an element out, or returns another's old value."""
+def test_vector_atomics(tmp_path):
+    """Broken: an atomic operation on a vector or on halves skips an element, or returns the old value of another one."""
     def result(text):
         return run(tmp_path, kernel("st.global.u64 [%in], 0; st.global.u64 [%in+8], 0;" + text, "u64", ["u64"]), [(0,)])[0]
 
@@ -721,7 +721,7 @@ def test_atomics_of_several_numbers(tmp_path):
 
 
 def test_an_unknown_modifier_is_refused(tmp_path):
-    """Broken: an instruction runs as if a part of its name were not there, stood twice, or at another type's place."""
+    """Broken: an instruction runs although its opcode has an unknown, a repeated or a misplaced modifier."""
     for opcode, result, sources in [("setp.lt.strange.f32", "pred", ["f32", "f32"]), ("setp.f32", "pred", ["f32", "f32"]),
                                     ("add.ftz.ftz.f32", "f32", ["f32", "f32"]), ("add.sat.u32", "u32", ["u32", "u32"]),
                                     ("cvt.rn.f32.f16x2", "b32", ["f32", "f32"]), ("set.gt.f64.f32", "f32", ["f64", "f64"]),
@@ -729,23 +729,23 @@ def test_an_unknown_modifier_is_refused(tmp_path):
         assert opcode in refusal(tmp_path, kernel(opcode, result, sources)), opcode
 
 
-def test_an_address_has_four_or_eight_bytes(tmp_path):
-    """Broken: an address is moved to a register of another size, over its neighbours."""
+def test_addresses_have_4_or_8_bytes(tmp_path):
+    """Broken: an address is moved to a register of another size, and overwrites its neighbours."""
     for t in ("b16", "b128"):
         text = kernel(f"{{.shared .b32 box; .reg .{t} %address; mov.{t} %address, box; mov.u32 %t, 0;}}", "u32", [])
         assert f"mov.{t}" in refusal(tmp_path, text), t
 
 
-def test_registers_of_128_bits_hold_no_less(tmp_path):
-    """Broken: a number of 4 bytes is loaded into a register of 16, with what happened to lie behind it."""
+def test_128_bit_registers_need_128_bit_loads(tmp_path):
+    """Broken: 4 bytes are loaded into a register of 16, together with the bytes after them."""
     for load in ("ld.param.u32 %wide, [input];", "ld.global.u64 %wide, [%in];"):
         assert load.split()[0] in refusal(tmp_path, kernel(f"{{.reg .b128 %wide; {load} mov.u32 %t, 0;}}", "u32", [])), load
 
 
 @pytest.mark.parametrize("policy", ["createpolicy.fractional.L2::evict_last.L2::evict_unchanged.b64 %p, 0.5;", "createpolicy.fractional.L2::evict_first.b64 %p;",
                                     "createpolicy.range.global.L2::evict_last.L2::evict_first.b64 %p, [%in], 64, 128;", "createpolicy.cvt.L2.b64 %p, 5;"])
-def test_hints_for_the_cache_change_nothing(policy, tmp_path):
-    """Broken: what cuda::annotated_ptr and cache policies become is not known, or the policy is taken for a value."""
+def test_cache_hints_change_nothing(policy, tmp_path):
+    """Broken: the instructions of cuda::annotated_ptr and cache policies are unknown, or the policy is used as a value."""
     text = (f"{{.reg .b64 %p; .reg .b32 %a; .shared .align 4 .b32 box[64]; {policy}"
             "ld.global.L1::evict_last.L2::cache_hint.L2::128B.u32 %a, [%in], %p; add.u32 %a, %a, 1;"
             "st.global.L2::cache_hint.u32 [%in], %a, %p; red.global.add.L2::cache_hint.u32 [%in], 10, %p;"
@@ -756,18 +756,18 @@ def test_hints_for_the_cache_change_nothing(policy, tmp_path):
         assert wrong.split()[0] in refusal(tmp_path, kernel(f"{{{wrong}}}", "u32", [])), wrong
 
 
-# Which word each lane of a warp loads: in two rows, in two places, in pieces of both kinds, a whole that begins late.
-PIECES = [lambda l: l % 16, lambda l: 16 * (l // 16), lambda l: 100 * (l // 16) + l, lambda l: 90 - 30 * (l // 8) + l % 8,
+# The word that each lane loads: segments of consecutive or equal addresses, two of a kind or mixed, and others without segments.
+SEGMENTS = [lambda l: l % 16, lambda l: 16 * (l // 16), lambda l: 100 * (l // 16) + l, lambda l: 90 - 30 * (l // 8) + l % 8,
           lambda l: l if l < 5 else 5, lambda l: 7 if l < 9 else l, lambda l: max(l - 1, 0), lambda l: 31 - l, lambda l: l // 2,
           lambda l: l * 7 % 32, lambda l: (l + 3) % 32, lambda l: 50 if l in (0, 31) else l]
 
 
 @pytest.mark.parametrize("t", ["u32", "u64"])
-def test_loads_of_lanes_in_pieces(t, tmp_path):
-    """Broken: where lanes lie in a few pieces, side by side or in one place, one of them gets another one's word."""
+def test_loads_in_segments(t, tmp_path):
+    """Broken: if the lanes' addresses form a few segments, a lane gets another one's word."""
     size = int(t[1:]) // 8
     load = (f"{{ld.param.u64 %x, [input]; mul.wide.u32 %w, %s0, {size}; add.u64 %x, %x, %w; ld.global.{t} %t, [%x];}}")
-    rows = [(word(l), 1000 * l + 7 * k, 2**40 * l + k) for k, word in enumerate(PIECES) for l in range(32)]
+    rows = [(word(l), 1000 * l + 7 * k, 2**40 * l + k) for k, word in enumerate(SEGMENTS) for l in range(32)]
     memory = struct.pack(f"<{3 * len(rows)}Q", *itertools.chain(*rows))
     values = run(tmp_path, kernel(load, t, ["u32"]), list(rows))
     for thread, (word, *_) in enumerate(rows):
@@ -775,14 +775,14 @@ def test_loads_of_lanes_in_pieces(t, tmp_path):
 
 
 def test_modifiers_in_another_order(tmp_path):
-    """Broken: what ptxas takes, the modifiers of an opcode in any order, is refused."""
+    """Broken: modifiers in another order, which ptxas accepts, are refused."""
     rows = [(single_bits(2.5), single_bits(-7.0))]
     for opcode in ("add.rn.ftz.sat.f32", "add.sat.rn.ftz.f32", "add.f32.ftz.sat"):
         assert run(tmp_path, kernel(opcode, "f32", ["f32", "f32"]), list(rows))[0] == 0, opcode
 
 
 def test_an_unknown_directive_is_named(tmp_path):
-    """Broken: what a kernel asks of its launch is passed over."""
+    """Broken: a kernel's launch requirements are ignored."""
     (tmp_path / "k.ptx").write_text(kernel("not.b32", "b32", ["b32"]).replace("output)\n", "output)\n.maxntid 64\n.strange 3\n"))
     result = subprocess.run([RUN, tmp_path / "k.ptx", "k", "64", "/dev/null", tmp_path / "out"], capture_output=True, text=True)
     assert result.returncode == 1 and "unknown directive '.strange'" in result.stderr
@@ -796,8 +796,8 @@ def test_an_unknown_directive_is_named(tmp_path):
     ("sust.p.2d.v4.b32.trap [%w, {%n, %n}], {%n, %n, %n, %n};", "sust.p.2d.v4.b32.trap"),
     ("txq.width.b32 %n, [%w];", "txq.width.b32"),
     ("suq.width.b32 %n, [%w];", "no surface object is numbered 0")])
-def test_a_texture_instruction_that_is_not_known_is_named(text, named, tmp_path):
-    """Broken: an instruction on textures that the simulator does not know does something else instead."""
+def test_unknown_texture_instruction_is_named(text, named, tmp_path):
+    """Broken: a texture instruction that the simulator does not support does something else."""
     ptx = kernel(f"{{ .reg .f32 %r; mov.b64 %w, 0; {text} mov.b32 %t, %n; }}", "b32", ["b32"])
     if text.startswith("."):
         ptx = ptx.replace(text, "").replace(".visible", text + "\n.visible")
@@ -807,13 +807,13 @@ def test_a_texture_instruction_that_is_not_known_is_named(text, named, tmp_path)
     assert result.returncode == 1 and named in result.stderr, result.stderr
 
 
-# ---- Instructions in which the lanes of a warp, or the threads of a block, take part together
+# ---- Warp-level operations and block barriers
 
 LANES = [(0xFFFFFFF0 + 7 * k & 0xFFFFFFFF, k * k % 5, k % 3) for k in range(64)]  # two warps, one block
 
 
 def warp_cases():
-    """Name, text, and the result of one lane from its warp's rows and its number."""
+    """Name, PTX, and a function of the warp's rows and a lane that returns the lane's result."""
     for name, function in {"add.u32": sum, "min.u32": min, "max.u32": max, "add.s32": sum,
                            "min.s32": lambda v: min(signed(x, 32) for x in v),
                            "max.s32": lambda v: max(signed(x, 32) for x in v),
@@ -822,7 +822,7 @@ def warp_cases():
                            "xor.b32": lambda v: functools.reduce(int.__xor__, v)}.items():
         yield (f"redux.sync.{name}", f"redux.sync.{name} %t, %s0, 0xffffffff;",
                lambda rows, lane, f=function: f([row[0] for row in rows]))
-    # A third of the lanes votes on its own, while the others wait.
+    # A third of the lanes votes while the others wait.
     third = "{.reg .pred %p, %q; setp.eq.u32 %q, %s2, 1; mov.u32 %t, 0; @!%q bra E;"
     members = "{.reg .pred %p, %q; setp.eq.u32 %q, %s2, 1; vote.sync.ballot.b32 %n, %q, 0xffffffff; mov.u32 %t, 0; @!%q bra E;"
     yield ("redux of some lanes", members + "redux.sync.min.s32 %t, %s0, %n; E: bar.warp.sync 0xffffffff;}",
@@ -843,25 +843,25 @@ def warp_cases():
     halves = "{.reg .pred %p; .reg .u32 %m; and.b32 %m, %tid.x, 31; setp.lt.u32 %p, %m, 16; selp.b32 %m, 0xffff, 0xffff0000, %p;"
     yield ("redux of two halves", halves + "redux.sync.add.u32 %t, %s0, %m;}",
            lambda rows, lane: sum(row[0] for row in rows[lane // 16 * 16:lane // 16 * 16 + 16]))
-    yield ("bar.warp.sync of lanes whose others have ended", "{.reg .pred %p; setp.eq.u32 %p, %s2, 1; @%p bra W; exit;"
+    yield ("bar.warp.sync after the other lanes have exited", "{.reg .pred %p; setp.eq.u32 %p, %s2, 1; @%p bra W; exit;"
            "W: bar.warp.sync 0xffffffff; mov.u32 %t, 5;}", lambda rows, lane: 5 * (rows[lane][2] == 1))
-    yield ("vote of lanes whose others have ended", "{.reg .pred %p; setp.eq.u32 %p, %s2, 1; @%p bra W; exit;"
+    yield ("vote after the other lanes have exited", "{.reg .pred %p; setp.eq.u32 %p, %s2, 1; @%p bra W; exit;"
            "W: vote.sync.ballot.b32 %t, 1, 0xffffffff;}",
            lambda rows, lane: bits(row[2] == 1 for row in rows) * (rows[lane][2] == 1))
     yield ("elect", members + "elect.sync %t|%p, %n; @%p add.u32 %t, %t, 100; E: bar.warp.sync 0xffffffff;}", elected)
-    yield ("elect, and nobody asks whom", members + "elect.sync _|%p, %n; @%p add.u32 %t, %t, 100; E: bar.warp.sync 0xffffffff;}",
+    yield ("elect without the leader's number", members + "elect.sync _|%p, %n; @%p add.u32 %t, %t, 100; E: bar.warp.sync 0xffffffff;}",
            lambda rows, lane: elected(rows, lane) // 100 * 100)
     for mode, width in itertools.product(("up", "down", "bfly", "idx"), (32, 8)):
         clamp = 32 - width << 8 | (0 if mode == "up" else 31)
         for by in (0, 1, 5, 9, 31):
             yield (f"shfl.{mode} {by} of {width}", f"{{.reg .pred %p; shfl.sync.{mode}.b32 %t|%p, %s0, {by}, {clamp}, 0xffffffff;"
                    "@!%p add.u32 %t, %t, 1;}", lambda rows, lane, a=(mode, by, width): shuffled(rows, lane, *a))
-    # Named barriers: one warp waits for what the other writes later.
+    # Named barriers: one warp waits for a later write of the other.
     shared = "{.shared .align 4 .b32 box[64]; .reg .pred %p; .reg .u32 %a; mov.u32 %n, %tid.x; setp.lt.u32 %p, %n, 32; mov.u32 %t, 0;"
     yield ("bar.arrive", shared + "@%p bra C; mov.u32 %a, box; st.shared.u32 [%a], 77; bar.arrive 3, 64; bra E;"
            "C: bar.sync 3, 64; mov.u32 %a, box; ld.shared.u32 %t, [%a]; E: bar.sync 0;}", lambda rows, lane: (77, 0))
     yield ("bar.sync of one warp", shared + "@%p bra E; bar.sync 5, 32; mov.u32 %t, 8; E: bar.sync 0;}", lambda rows, lane: (0, 8))
-    yield ("bar.sync of lanes for which others wait elsewhere", "{.reg .pred %p; and.b32 %n, %tid.x, 1; setp.eq.u32 %p, %n, 0; mov.u32 %t, 1;"
+    yield ("bar.sync of lanes that others wait for at another instruction", "{.reg .pred %p; and.b32 %n, %tid.x, 1; setp.eq.u32 %p, %n, 0; mov.u32 %t, 1;"
            "@%p bra J; bar.sync 0; mov.u32 %t, 2; J: bar.sync 0; add.u32 %t, %t, 5;}", lambda rows, lane: 6 + lane % 2)
     add = "MEMORY.u32 [ADDRESS], 3; red.MEMORY.add.f32 [ADDRESS], 0f00000001; ld.MEMORY.u32 %t, [ADDRESS];}"
     yield ("red.add.f32 in device memory", "{st." + add.replace("MEMORY", "global").replace("ADDRESS", "%out"), lambda rows, lane: 0)
@@ -903,11 +903,11 @@ def warp_cases():
 
 
 def mbarrier_cases():
-    """Barriers in shared memory that count arrivals and bytes. A bit a test: is the phase of that parity over?"""
+    """mbarriers: each bit of a result tests whether the phase of a parity has completed."""
     def test(bit, parity=0):
         return f"mbarrier.test_wait.parity.shared.b64 %p, [bar], {parity}; @%p or.b32 %t, %t, {1 << bit};"
 
-    def one_thread(count, text):  # the first of each block, with a barrier for so many arrivals
+    def one_thread(count, text):  # the first of each block, with a barrier for `count` arrivals
         return start.replace("COUNT", str(count)) + f"@!%f bra E; {text} E: bar.sync 0;}}"
 
     start = ("{.shared .align 16 .b8 box[1024]; .shared .align 8 .b64 bar; .reg .pred %p, %f; .reg .u64 %s;"
@@ -917,7 +917,7 @@ def mbarrier_cases():
     copy = f"mov.u32 %a, box; fence.proxy.async; {engine} [%a], [%in], 16, [bar];"
     arrive = "mbarrier.arrive.shared.b64 %s, [bar];"
 
-    def first(value):  # in the first thread of the block, 0 in the others
+    def first(value):  # in the block's first thread, 0 in the others
         return lambda rows, lane: value if rows == LANES[:32] and lane == 0 else 0
 
     yield "mbarrier before any phase", one_thread(1, test(0, 0) + test(1, 1)), first(0b10)
@@ -985,7 +985,7 @@ def mbarrier_cases():
 
 
 def elected(rows, lane):
-    """100 more in the leader: the first member of the mask."""
+    """The leader is the first member of the mask; its own result is 100 more."""
     first = [row[2] for row in rows].index(1)
     return 0 if rows[lane][2] != 1 else first + 100 * (lane == first)
 
@@ -995,7 +995,7 @@ def bits(values):
 
 
 def shuffled(rows, lane, mode, by, width):
-    """The value a lane reads; its own, and one more, where the other lane is outside its segment."""
+    """The value that a lane reads: its own plus one if the source lane is outside its segment."""
     first = lane // width * width
     other = {"up": lane - by, "down": lane + by, "bfly": lane ^ by, "idx": first + by % width}[mode]
     inside = other >= first if mode == "up" else other < first + width
@@ -1003,8 +1003,8 @@ def shuffled(rows, lane, mode, by, width):
 
 
 @pytest.mark.parametrize("case", list(warp_cases()), ids=lambda case: case[0])
-def test_lanes_together(case, tmp_path):
-    """Broken: an exchange, a vote or a barrier takes the wrong threads together."""
+def test_warp_level_operations(case, tmp_path):
+    """Broken: a shuffle, a vote or a barrier combines the wrong threads."""
     _, text, function = case
     values = run(tmp_path, kernel(text, "u32", ["u32", "u32", "u32"]), list(LANES))
     for thread, value in enumerate(values):
@@ -1016,9 +1016,9 @@ def test_lanes_together(case, tmp_path):
             assert value == expected % 2**32, thread
 
 
-def test_nobody_asks_for_a_handler():
-    """A row of the table says what an instruction is: what compares handlers' addresses would not know a new row."""
-    asks = re.compile(r"\brun [!=]= *sim_|memmem\(|run [!=]= \w+_runtime")
+def test_no_code_compares_handlers():
+    """Instr.kind and Instr.effects classify an instruction: code that compares handlers' addresses misses new rows."""
+    comparison = re.compile(r"\brun [!=]= *sim_|memmem\(|run [!=]= \w+_runtime")
     found = [f"{path.relative_to(ROOT)}: {line.strip()}" for path in sorted((ROOT / "simulator").rglob("*.c"))
-             for line in path.read_text().splitlines() if asks.search(line)]
-    assert not found, "ask for Instr.kind or Instr.effects instead: " + "; ".join(found)
+             for line in path.read_text().splitlines() if comparison.search(line)]
+    assert not found, "use Instr.kind or Instr.effects instead: " + "; ".join(found)

@@ -1,22 +1,22 @@
-"""The simulator's floors: a file includes and names only what its own floor or one below it has, so there is no circle either; and no file is long."""
+"""The simulator's layers: a file uses headers and names of its own layer or a lower one only, so there are no cycles; and no file is long."""
 
 import re
 import subprocess
 
 from tests.support import ROOT
 
-# From the ground up. The folders of machine/ are one floor: an access may end a block, and a block looks at memory.
-FLOORS = ["base", "front", "machine", "checker", "runtime/work", "runtime/api", "driver", "page"]
+# From the lowest. The folders of machine/ are one layer: an access may end a block, and a block reads memory.
+LAYERS = ["base", "front", "machine", "checker", "runtime/work", "runtime/api", "driver", "page"]
 SIMULATOR, OBJECTS = ROOT / "simulator", ROOT / "build/sim/objects"
 SOURCES = sorted(path.relative_to(SIMULATOR) for path in SIMULATOR.rglob("*.[ch]"))
 
 
-def floor(path):
-    return next(number for number, folder in enumerate(FLOORS) if str(path).startswith(folder + "/"))
+def layer(path):
+    return next(number for number, folder in enumerate(LAYERS) if str(path).startswith(folder + "/"))
 
 
-def runs_up(user, used):
-    return floor(used) > floor(user)
+def points_up(user, used):
+    return layer(used) > layer(user)
 
 
 def symbols(objects, *options):
@@ -29,15 +29,15 @@ def symbols(objects, *options):
     return found
 
 
-def test_includes_run_down():
+def test_includes_point_down():
     up = [(str(path), used) for path in SOURCES
-          for used in re.findall(r'^#include "(.+)"', (SIMULATOR / path).read_text(), re.MULTILINE) if runs_up(path, used)]
+          for used in re.findall(r'^#include "(.+)"', (SIMULATOR / path).read_text(), re.MULTILINE) if points_up(path, used)]
     assert up == []
 
 
-def test_names_run_down():
+def test_names_point_down():
     files = {str(OBJECTS / path.with_suffix(".o")): path for path in SOURCES
-             if path.suffix == ".c" and path.name != "stage.c"}  # which is compiled for a page only
+             if path.suffix == ".c" and path.name != "stage.c"}  # compiled for the web page only
     home = {name: files[path] for path, names in symbols(files, "--defined-only", "--extern-only").items() for name in names}
     up = [(str(files[path]), str(home[name]), name) for path, names in symbols(files, "--undefined-only").items() for name in sorted(names)
           if name in home and runs_up(files[path], home[name])]
@@ -55,7 +55,7 @@ def test_no_file_is_too_long():
 KERNEL = """.version 8.0
 .target sm_90
 .address_size 64
-.visible .entry turn(.param .u64 out)
+.visible .entry reverse(.param .u64 out)
 {
     .reg .u32 %n<5>;
     .reg .u64 %at<3>;
@@ -77,7 +77,7 @@ KERNEL = """.version 8.0
 
 
 def test_the_machine_runs_without_checker_and_runtime(tmp_path):
-    (tmp_path / "turn.ptx").write_text(KERNEL)
-    result = subprocess.run([ROOT / "build/sim/machine_alone", tmp_path / "turn.ptx", "turn", "64"], text=True, capture_output=True, timeout=60)
+    (tmp_path / "reverse.ptx").write_text(KERNEL)
+    result = subprocess.run([ROOT / "build/sim/machine_alone", tmp_path / "reverse.ptx", "reverse", "64"], text=True, capture_output=True, timeout=60)
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout.split() == [str(number) for number in reversed(range(64))]

@@ -1,4 +1,4 @@
-"""Instructions of the tensor cores on the simulator: how sums are rounded, what is refused, what is counted."""
+"""Tensor core instructions on the simulator: rounding, unsupported operations, counters."""
 
 import csv
 import os
@@ -29,7 +29,7 @@ def number(bits, name):
 
 
 def random_bits(name, most):
-    """A number whose exponent is at most so far from 0; now and then 0."""
+    """A number with an exponent of magnitude `most` or less; sometimes 0."""
     exponent_bits, fraction_bits = FORMATS[name]
     exponent = 2 ** (exponent_bits - 1) - 1 + random.randint(-most, most)
     whole = random.getrandbits(1) << exponent_bits | exponent
@@ -37,7 +37,7 @@ def random_bits(name, most):
 
 
 def toward_zero(value):
-    """The bits of the float."""
+    """The bits of the float, rounded towards zero."""
     number = np.float32(float(value))
     if abs(Fraction(float(number))) > abs(value):
         number = np.nextafter(number, np.float32(0))
@@ -51,13 +51,13 @@ def to_nearest_half(value):
 
 
 def fused_sum(a, b, c, name, sum_name):
-    """c + a[0] b[0] + a[1] b[1] + ...: each term is cut off 25 bits behind the largest exponent, the sum is rounded once."""
+    """c + a[0] b[0] + a[1] b[1] + ...: each term is truncated 25 bits below the largest exponent, and the sum is rounded once."""
     terms = [number(c, sum_name)]
     for x, y in zip(a, b):
         (x, exponent), (y, other) = number(x, name), number(y, name)
         terms.append((x * y, exponent + other))
     unit = Fraction(2) ** (max([exponent for value, exponent in terms if value], default=0) - 25)
-    total = unit * sum(int(value / unit) for value, _ in terms)  # int() cuts off
+    total = unit * sum(int(value / unit) for value, _ in terms)  # int() truncates
     return toward_zero(total) if sum_name == "f32" else to_nearest_half(total)
 
 
@@ -66,13 +66,13 @@ def packed(values, size):
 
 
 def product_case(name, sum_name, most):
-    """Registers of two warps, and the sums in d's first register or two, which are of rows 0 to 7."""
+    """Registers of two warps, and the sums of rows 0 to 7, which are in the first one or two registers of d."""
     pairs, size = (1, 32) if name == "tf32" else (2, 16)
     rows, expected = [], []
     for _ in range(2):
         count = 8 * pairs  # of k
         a = [[random_bits(name, most) for _ in range(count)] for _ in range(8)]
-        b = [[random_bits(name, most) for _ in range(count)] for _ in range(8)]  # its columns
+        b = [[random_bits(name, most) for _ in range(count)] for _ in range(8)]  # columns of B
         c = [[random_bits(sum_name, most) for _ in range(8)] for _ in range(8)]
         for lane in range(32):
             line, first, two = lane // 4, lane % 4 * pairs, slice(lane % 4 * 2, lane % 4 * 2 + 2)
@@ -88,7 +88,7 @@ def product_case(name, sum_name, most):
 @pytest.mark.parametrize("most", (1, 4, 14))
 @pytest.mark.parametrize("name, sum_name", (("f16", "f32"), ("f16", "f16"), ("bf16", "f32"), ("tf32", "f32")))
 def test_sums_of_products(name, sum_name, most, tmp_path):
-    """Broken: a sum is rounded in another way than by the tensor cores of an H100 or H200."""
+    """Broken: a sum is rounded differently from the tensor cores of an H100 or H200."""
     random.seed(most)
     rows, expected = product_case(name, sum_name, most if name == "f16" else 2 * most)
     shape = "m16n8k8" if name == "tf32" else "m16n8k16"
@@ -106,14 +106,14 @@ FOUR_OF = "{{{0}, {0}, {0}, {0}}}"
 TWO_STEPS = (f"wmma.mma.sync.aligned.row.col.m16n16k8.f32.tf32.tf32.f32 {EIGHT_OF.format('%f')}, {FOUR_OF.format('%a')}, {FOUR_OF.format('%b')},"
              f"{EIGHT_OF.format('%f')};")
 DOUBLES = "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%d, %e}, {%a}, {%b}, {%d, %e};"
-ON_AN_H200 = {  # the first element of D, by an instruction
-    # 1 + 2 * 2^-25 + 2 * 2^-25, with products in every other column of A: each half of K comes to 2^-24, which is cut off.
+ON_AN_H200 = {  # the first element of D
+    # 1 + 2 * 2^-25 + 2 * 2^-25, with products in every other column of A: each half of K sums to 2^-24, which is truncated.
     "wmma.mma of tf32, in two steps": (f""".reg .b32 %a, %b; .reg .f32 %f; .reg .pred %p; mov.u32 %a, %tid.x; and.b32 %a, %a, 1; setp.eq.u32 %p, %a, 0;
         selp.b32 %a, 0x39800000, 0, %p; mov.b32 %b, 0x39000000; mov.f32 %f, 0f3F800000; {TWO_STEPS} mov.b32 %t, %f;""", 0x3F800000),
     # 8 products of 2^-152.
     "a zero without an exponent": (".reg .b32 %a, %b; .reg .f32 %f; mov.b32 %a, 0x1A001A00; mov.b32 %b, 0x19001900; mov.f32 %f, 0f00000000;"
                                    "mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 {%f, %f, %f, %f}, {%a, %a}, {%b}, {%f, %f, %f, %f}; mov.b32 %t, %f;", 1),
-    "a double that stays no number": (f""".reg .f64 %a, %b, %d, %e; .reg .b32 %low; mov.f64 %a, 0dFFF905DF7620F6FF; mov.f64 %b, 0d0000000000000000;
+    "a double that stays NaN": (f""".reg .f64 %a, %b, %d, %e; .reg .b32 %low; mov.f64 %a, 0dFFF905DF7620F6FF; mov.f64 %b, 0d0000000000000000;
         mov.f64 %d, 0dFFF8000000000000; mov.f64 %e, %d; {DOUBLES} mov.b64 {{%low, %t}}, %d;""", 0xFFF80000),
     **{f"cvt.{rounding} of {bits:08x}": (f".reg .f32 %f; mov.f32 %f, 0f{bits:08X}; cvt.{rounding}.tf32.f32 %t, %f;", expected)
        for rounding, bits, expected in (
@@ -123,8 +123,8 @@ ON_AN_H200 = {  # the first element of D, by an instruction
 
 
 @pytest.mark.parametrize("name", ON_AN_H200)
-def test_what_was_found_on_an_h200(name, tmp_path):
-    """Broken: an H200 gives another number, or another of what is no number."""
+def test_results_measured_on_an_h200(name, tmp_path):
+    """Broken: an H200 gives another number, or another NaN."""
     text, expected = ON_AN_H200[name]
     value, *_ = run(tmp_path, kernel("{" + text + "}", "u32", ["u32"]), [(0,)] * 32)
     assert value == expected, hex(value)
@@ -132,10 +132,10 @@ def test_what_was_found_on_an_h200(name, tmp_path):
 
 @longer
 def test_fragments_and_products_equal_those_of_an_h200(tmp_path):
-    """Broken: fragments lie elsewhere, or some product, sum, move or conversion differs in a bit from an H200's.
+    """Broken: a fragment has another layout, or a product, sum, move or conversion differs in a bit from an H200's.
 
-    gpu/tensor_cores.h200.txt was printed by an H200; a longer form of the program ran there, and what it printed beyond this one
-    was cut. To make it anew, on an H200: nvcc -O3 -std=c++17 -arch=sm_90 -o tensor_cores tensor_cores.cu && ./tensor_cores
+    gpu/tensor_cores.h200.txt is the output of a longer version of the program on an H200, cut to that of this one.
+    To renew it, on an H200: nvcc -O3 -std=c++17 -arch=sm_90 -o tensor_cores tensor_cores.cu && ./tensor_cores
     """
     program = build(ROOT / "tests/gpu/tensor_cores.cu", tmp_path / "tensor_cores")
     result = subprocess.run([program], capture_output=True, text=True)
@@ -178,7 +178,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_matrices_that_are_refused(name, tmp_path):
-    """Broken: a matrix that the simulator or a GPU cannot handle gives a wrong result, or no clear message."""
+    """Broken: an unsupported or invalid matrix operation gives a wrong result, or no clear message."""
     text, message = REFUSED[name]
     result = launch(tmp_path, REGISTERS + text + "}")
     assert result.returncode == 1 and message in result.stderr and len(result.stderr.splitlines()) == 1, result.stderr
@@ -193,8 +193,8 @@ def global_accesses(loads, sectors):
 
 
 ROWS = "ldmatrix.sync.aligned.m8n8.x{}.shared.b16 {{{}}}, [%a];"
-COUNTED = {  # as Nsight Compute does on an H200: ldmatrix and stmatrix are none of the shared loads and stores, but have conflicts
-    # Rows of 16 bytes side by side, and 128 bytes apart, where all are in the same banks: 8 rounds for each matrix.
+COUNTED = {  # as Nsight Compute on an H200: ldmatrix and stmatrix are not counted as shared loads and stores, but have conflicts
+    # Contiguous rows of 16 bytes; and rows 128 bytes apart, all in the same banks: 8 wavefronts for each matrix.
     "ldmatrix": ("mad.lo.u32 %a, %n, 16, %a;" + ROWS.format(4, "%r0, %r1, %r2, %r3"), shared_accesses()),
     "ldmatrix with conflicts": ("mad.lo.u32 %a, %n, 128, %a;" + ROWS.format(4, "%r0, %r1, %r2, %r3"),
                                 shared_accesses(conflicts=28)),
@@ -205,7 +205,7 @@ COUNTED = {  # as Nsight Compute does on an H200: ldmatrix and stmatrix are none
                                shared_accesses(conflicts=28)),
     "wmma.load of floats from shared memory": (f"wmma.load.c.sync.aligned.row.m16n16k16.shared.f32 {{{EIGHT.replace('r', 'f')}}}, [%a], 64;",
                                                shared_accesses(loads=4, conflicts=24)),
-    # By the pieces of 4 bytes that ptxas loads, each from 8 lines of 16 bytes: 8 sectors. Lines of 64 bytes are 128 apart.
+    # ptxas loads pieces of 4 bytes, each access from 8 lines of 16 bytes: 8 sectors. Lines of 64 bytes are 128 apart.
     "wmma.load": (f"wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {{{EIGHT}}}, [%g], 32;", global_accesses(4, 32)),
     "wmma.load by columns": (f"wmma.load.a.sync.aligned.col.m16n16k16.global.f16 {{{EIGHT}}}, [%g], 32;", global_accesses(4, 32)),
     "wmma.load of floats": (f"wmma.load.c.sync.aligned.row.m16n16k16.global.f32 {{{EIGHT.replace('r', 'f')}}}, [%g], 32;",
@@ -217,7 +217,7 @@ COUNTED = {  # as Nsight Compute does on an H200: ldmatrix and stmatrix are none
 
 @pytest.mark.parametrize("name", COUNTED)
 def test_accesses_of_matrices_are_counted(name, tmp_path):
-    """Broken: loads and stores of matrices are not counted as the accesses that they are."""
+    """Broken: matrix loads and stores are not counted like the accesses that they consist of."""
     text, expected = COUNTED[name]
     counters = []
     for body in (text, ""):  # with and without the instruction
@@ -231,10 +231,10 @@ def test_accesses_of_matrices_are_counted(name, tmp_path):
 
 @longer
 def test_counters_of_matrices_equal_those_of_an_h200(tmp_path):
-    """Broken: accesses, conflicts or sectors of matrices are not what Nsight Compute reads on an H200.
+    """Broken: accesses, conflicts or sectors of matrix instructions differ from those of Nsight Compute on an H200.
 
-    gpu/matrix_accesses.h200.csv was read by ncu --csv --metrics, with the metrics of simulator/counters.md and smsp__inst_executed_op_ldsm.sum,
-    a row for each launch. Loads of bytes ran there too, but the compiler had removed them.
+    gpu/matrix_accesses.h200.csv: ncu --csv --metrics, with the metrics of simulator/counters.md and smsp__inst_executed_op_ldsm.sum, a row for
+    each launch. It has no byte loads, which the compiler had removed.
     """
     program = build(ROOT / "tests/gpu/matrix_accesses.cu", tmp_path / "matrix_accesses")
     with open(ROOT / "tests/gpu/matrix_accesses.h200.csv", newline="") as file:
