@@ -92,7 +92,12 @@ def outcome_of(before, after):
         return "wrong"
     if "ms" not in before.figures or "ms" not in after.figures:
         return "right"
-    ratio = before.figures["ms"] / after.figures["ms"]
+    return compared(before.figures["ms"], after.figures["ms"])
+
+
+def compared(before_ms, after_ms):
+    """faster, slower or same: differences below 1 % count as none."""
+    ratio = before_ms / after_ms
     return "same" if f"{ratio:.2f}" == "1.00" else "faster" if ratio > 1 else "slower"
 
 

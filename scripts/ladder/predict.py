@@ -121,16 +121,31 @@ def keep(path, row):
 
 # ---- The result
 
-def comparison(predicted, outcome, unit, after):
-    """Compares a prediction with the result, in one line."""
+def on_the_gpu(row):
+    """The Try's result on the GPU of the course, as (word, what was measured); None if it was not measured."""
+    lab = re.match(r"labs/([^/]+)/", row["step"])
+    table = ROOT / (f"plots/h200/labs/{lab[1]}-tries.csv" if lab else "scan/h200/tries.csv" if row["step"].startswith("scan/") else "plots/h200/tries.csv")
+    try:
+        with open(table, newline="", encoding="utf-8") as file:
+            measured = [one for one in csv.DictReader(file) if (one["step"].split("/")[-1], one["try"], one["diff"])
+                        == (row["step"].split("/")[-1], str(row["try"]), row["diff"])]
+        before, after = (float(measured[0][side]) for side in ("before_ms", "after_ms"))
+    except (OSError, KeyError, IndexError, ValueError):
+        return None
+    return before_after.compared(before, after), f"{before:.4f} ms before, {after:.4f} ms after"
+
+
+def comparison(predicted, outcome, unit, after, gpu=None):
+    """Compares a prediction with the result, in one line. gpu: of on_the_gpu(), if nothing was timed here."""
     if not predicted:
         return "No prediction was made."
     if predicted[0].isdigit():
         what = f"{after[unit]:,} {unit.replace('_', ' ')}" if unit in after else outcome
         return f"You predicted {predicted} {unit.replace('_', ' ')}; it was: {what}."
     if outcome == "right" and predicted != "wrong":
-        return (f"You predicted {predicted}. The sum stays correct, but nothing was timed here, so this run cannot confirm your prediction: "
-                "compare it with the GPU's time in the answer.")
+        if not gpu:
+            return f"You predicted {predicted}. The result stays correct; nothing was timed here, so this run cannot confirm your prediction."
+        return f"Your prediction was {'right' if predicted == gpu[0] else 'wrong'}: you predicted {predicted}; on an H200 it is {gpu[0]} ({gpu[1]})."
     verdict = "Your prediction was right" if predicted == outcome else "Your prediction was wrong"
     return f"{verdict}: you predicted {predicted}; {'the result stays correct' if outcome == 'right' else f'it was {outcome}'}."
 
@@ -144,7 +159,7 @@ def try_it(step, number, options, row):
             "before": before.figures.get(unit, ""), "after": after.figures.get(unit, "")}
     print(f"\n{step}, Try {number}" + (f", {size} elements" if size else "") + (", simulated: counts of PTX instructions, not of the GPU's machine code" if simulated else ""))
     print(*before_after.table(before, after), sep="\n")
-    print(comparison(row["prediction"], row["changed_program"], unit, after.figures))
+    print(comparison(row["prediction"], row["changed_program"], unit, after.figures, on_the_gpu(row)))
 
 
 def new_row(step, number, simulated):

@@ -32,6 +32,16 @@ def test_only_a_time_makes_a_change_faster(status, before, after, outcome):
     assert before_after.outcome_of(*sides) == outcome
 
 
+@pytest.mark.parametrize("predicted, outcome, gpu, line", [
+    ("faster", "right", ("slower", "1 ms before, 2 ms after"), "Your prediction was wrong: you predicted faster; on an H200 it is slower (1 ms before, 2 ms after)."),
+    ("faster", "right", None, "You predicted faster. The result stays correct; nothing was timed here, so this run cannot confirm your prediction."),
+    ("wrong", "right", None, "Your prediction was wrong: you predicted wrong; the result stays correct."),
+    ("wrong", "wrong", None, "Your prediction was right: you predicted wrong; it was wrong."), ("10", "right", None, "You predicted 10 loads; it was: 12 loads.")])
+def test_a_prediction_gets_a_verdict(predicted, outcome, gpu, line):
+    """Broken: a correct sum reads as a correct prediction."""
+    assert predict.comparison(predicted, outcome, "loads", {"loads": 12}, gpu) == line
+
+
 def test_rows_are_appended_whole(tmp_path):
     """Broken: a second header, or a row that hangs on one that a full disk has cut."""
     path = tmp_path / "predictions.csv"
@@ -96,7 +106,7 @@ def test_a_try_is_predicted_run_and_answered(tmp_path):
     assert [f"{int(row[side]):,}" for side in ("before", "after")] == counts[0][2:] and row["before"] != row["after"]
     with open(ROOT / "plots/h200/tries.csv", newline="", encoding="utf-8") as file:
         measured = next(row for row in csv.DictReader(file) if (row["step"], row["try"]) == ("step03_sequential", "1"))
-    assert f"{float(measured['after_ms']):.4f} ms after" in result.stdout and source.read_bytes() == program
+    assert f"{float(measured['after_ms']):.4f} ms after" in result.stdout and "Your prediction was wrong: you predicted faster; on an H200 it is slower" in result.stdout and source.read_bytes() == program
 
 
 def test_a_prediction_outlives_a_run_that_does_not_end_well(tmp_path):
