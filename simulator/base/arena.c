@@ -1,4 +1,4 @@
-// arena.c: memory that is given back as a whole.
+// arena.c: memory that is freed all at once.
 #include "base/memory.h"
 
 #include <stdlib.h>

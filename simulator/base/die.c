@@ -1,4 +1,4 @@
-// die.c: the end of a process that cannot go on.
+// die.c: ends a process after an internal error.
 #include "base/memory.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// digest.c: whether bytes are the same as before, without keeping them.
+// digest.c: hashes that detect changed bytes without a copy of the old ones.
 #include "base/base.h"
 
 #include <string.h>

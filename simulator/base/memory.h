@@ -8,24 +8,24 @@
 #include <stdio.h>
 
 // ---- die.c
-// Ends the process at once with status 70 and one line on stderr: nothing runs any more, neither destructors nor what
-// atexit was given, for the caller may hold any lock. For what cannot be reported as an error of a call.
+// Ends the process with status 70 and a line on stderr. Runs no destructors or atexit functions, because the caller may hold
+// any lock. For errors that no call can return.
 _Noreturn void sim_die(const char *what);
 
-// ---- arena.c: memory that is given back as a whole.
+// ---- arena.c: memory that is freed all at once
 
 typedef struct Arena {
     struct ArenaBlock *blocks;
 } Arena;
 
-// size bytes of zeros, aligned for any type; dies when memory runs out.
+// `size` zeroed bytes, aligned for any type; calls sim_die when memory runs out.
 void *sim_allocate(Arena *arena, size_t size);
-void sim_join_arenas(Arena *arena, Arena *other); // what was allocated in the other one belongs to the first
+void sim_join_arenas(Arena *arena, Arena *other); // moves all memory of `other` to `arena`
 void sim_free_arena(Arena *arena);
 
 // ---- slices.c, and sizes
 
-typedef struct Slice { // a piece of somebody else's text, without a 0 at its end
+typedef struct Slice { // borrowed text, not NUL-terminated
     const char *text;
     size_t length;
 } Slice;

@@ -1,10 +1,10 @@
-// names.c: kernels' names as a reader knows them. In a PTX file they are mangled.
+// names.c: demangles kernel names.
 #include "base/base.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-// The C++ library's, which every program that nvcc links has.
+// From the C++ standard library, which every program linked by nvcc has.
 char *__cxa_demangle(const char *mangled, char *text, size_t *length, int *status);
 
 Slice sim_plain_name(Slice mangled)
@@ -13,9 +13,9 @@ Slice sim_plain_name(Slice mangled)
     size_t at = 2;
     if (mangled.length < 3 || memcmp(mangled.text, "_Z", 2) != 0)
         return plain;
-    const bool nested = mangled.text[at] == 'N'; // names follow one another; else the arguments follow the first
+    const bool nested = mangled.text[at] == 'N'; // a sequence of names; otherwise a single one
     at += nested;
-    at += mangled.text[at] == 'L'; // of a static function
+    at += mangled.text[at] == 'L'; // a static function
     for (bool more = true; more && at < mangled.length && mangled.text[at] >= '0' && mangled.text[at] <= '9';
          more = nested) {
         size_t length = 0;
@@ -30,7 +30,7 @@ Slice sim_plain_name(Slice mangled)
     return plain;
 }
 
-// Where the brackets that end at text[at] begin.
+// The index of the bracket that matches the closing one at text[at].
 static size_t opening(const char *text, size_t at)
 {
     int depth = 0;
@@ -42,7 +42,7 @@ static size_t opening(const char *text, size_t at)
     }
 }
 
-// Cuts what a function's text has around its name: "void scale<4>(float*)" becomes "scale<4>".
+// Removes return type and parameters in place: "void scale<4>(float*)" becomes "scale<4>".
 static char *without_types(char *text)
 {
     size_t at = strlen(text);

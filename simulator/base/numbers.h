@@ -1,5 +1,5 @@
-// numbers.h: floating-point numbers and their bits, without branches, so that a loop over lanes becomes vector
-// instructions. All of it rounds to nearest, as the host does by itself.
+// numbers.h: conversions between floating-point numbers and their bits, without branches, so that loops over lanes can be
+// vectorised. All round to nearest even, the host's default.
 #ifndef NUMBERS_H
 #define NUMBERS_H
 
@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-static const uint32_t NAN_32 = 0x7fffffff; // what a GPU gives, whatever NaN came in
+static const uint32_t NAN_32 = 0x7fffffff; // the canonical NaN of a GPU's results
 static const uint16_t NAN_16 = 0x7fff;
 
 static inline float float_of(uint32_t bits)
@@ -44,16 +44,16 @@ static inline uint64_t double_bits(double value)
     return bits;
 }
 
-static inline float flushed(float value) // its denormals are zero
+static inline float flushed(float value) // flushes denormals to zero
 {
     return fabsf(value) < 0x1p-126f ? copysignf(0, value) : value;
 }
 
-// What .ftz and .sat do to single precision, as limits that do nothing where there is neither.
+// .ftz and .sat in single precision, as limits that have no effect without the modifier.
 typedef struct Modifiers {
-    float smallest;         // what lies below it, without its sign, is flushed
-    float lowest, highest;  // of a result
-    uint32_t nan;           // what a result that is no number becomes
+    float smallest;         // smaller magnitudes are flushed to zero
+    float lowest, highest;  // results are clamped to these
+    uint32_t nan;           // bits of a NaN result
 } Modifiers;
 
 static inline Modifiers modifiers(bool flush, bool saturate)
@@ -89,8 +89,8 @@ static inline float float_of_bf16(uint16_t bits)
     return float_of((uint32_t)bits << 16);
 }
 
-// A number that is not negative, to `digits` binary digits, the last of them 2^`lowest` or above: it is added to a
-// power of two whose own last digit is that one, so that the sum is rounded there.
+// Rounds a non-negative number to `digits` binary digits, the last of them at least 2^`lowest`, by adding and subtracting a
+// power of two whose last digit is that one.
 static inline double to_digits(double number, int digits, int lowest)
 {
     const uint64_t least = (uint64_t)(1023 + lowest + digits - 1) << 52,

@@ -1,4 +1,4 @@
-// parallel.c: work that falls into pieces, done by several of the host's threads.
+// parallel.c: a parallel loop over several host threads.
 #include "base/base.h"
 #include "base/platform.h"
 

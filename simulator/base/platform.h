@@ -1,7 +1,7 @@
-// platform.h: what the simulator asks of the host: files, pages, faults, threads, the lines of the program's source, and
-// its end.
-// Two files hold it, of which a library has one: platform_linux.c, and platform_plain.c for a host without threads,
-// signals and files. Where the second says "nothing", the simulator still runs kernels, and finds less.
+// platform.h: the host platform: files, pages, faults, threads, exit handlers, and lines of the host program.
+//
+// Implemented by platform_linux.c, and by platform_plain.c for hosts without threads, signals and files ("Plain" below). On the
+// latter kernels run, too, but some mistakes are not found.
 #ifndef PLATFORM_H
 #define PLATFORM_H
 
@@ -10,27 +10,27 @@
 #include <stdint.h>
 #include <stdio.h>
 
-// ---- Files. Plain: texts in memory
+// ---- Files. Plain: buffers in memory
 
-// A file that is written anew; NULL, and errno, where it cannot be.
+// Opens a file for writing, truncated; NULL and errno on failure.
 FILE *sim_open_output(const char *name);
-// What `write` writes becomes the file of this name: all of it, or none. What is no plain file, such as a pipe, gets it
-// at the program's end only. False, and errno, where it cannot be written.
+// Atomically replaces a file by what `write` writes. Other than regular files, such as a pipe, are only written if `at_end`.
+// False and errno on failure.
 bool sim_write_whole(const char *name, bool at_end, void (*write)(FILE *out));
-// A file of the program's source, or NULL. Plain: one that has been kept.
+// Opens a source file of the program, or NULL. Plain: one of sim_keep_source.
 FILE *sim_open_source(const char *name);
-void sim_keep_source(const char *name, const char *text, size_t bytes); // plain only; Linux: nothing
-// What has been written to a file, until it is written to again; plain only: NULL on Linux, or where there is none.
+void sim_keep_source(const char *name, const char *text, size_t bytes); // Linux: does nothing
+// The content of a written file, valid until the next write to it. Linux: NULL.
 const char *sim_text_of(const char *name, size_t *bytes);
-// The name as one would type it: without the working directory, if the file lies there.
+// The name relative to the working directory, if the file is below it.
 const char *sim_short_name(const char *file);
-void sim_program_path(char *path, size_t space); // of the program that runs; plain: empty
-FILE *sim_open_maps(void); // lines "begin-end rights ...", of the memory that the process has; NULL: nobody knows
-bool sim_is_terminal(FILE *file); // plain: never
+void sim_program_path(char *path, size_t space); // of the running program; plain: empty
+FILE *sim_open_maps(void); // lines "begin-end rights ..." of the process's mappings; NULL: unknown
+bool sim_is_terminal(FILE *file); // plain: false
 
-// ---- The program's end
+// ---- Exit handlers
 
-// Calls it when the program ends, before those that were given earlier. Plain: status is 0.
+// Registers a function for the program's exit; called in reverse order. Plain: status is 0.
 void sim_on_exit(void (*end)(int status));
 
 // ---- Pages
@@ -38,44 +38,44 @@ void sim_on_exit(void (*end)(int status));
 typedef enum PageAccess { NO_ACCESS, READ_ACCESS, ALL_ACCESS } PageAccess;
 
 size_t sim_page_bytes(void);
-size_t sim_host_bytes(void); // all memory of the host
-// Addresses that nobody may touch as yet. NULL where there are none; plain: always.
+size_t sim_host_bytes(void); // physical memory of the host
+// Reserves inaccessible address space; NULL on failure. Plain: NULL.
 uint8_t *sim_reserve_pages(size_t bytes);
-bool sim_has_pages(void); // whether sim_reserve_pages is any use
-// Gives reserved pages memory that holds zeros, and takes none before it is written: the same one at two places, each of which has its own PageAccess.
-// Pages lie behind those of the calls before, or are theirs, which begin anew. A child of the process (fork) has the same memory, too.
+bool sim_has_pages(void); // whether sim_reserve_pages is supported
+// Maps the same zeroed, lazily committed memory at two reserved ranges, each with its own PageAccess. `pages` is at or after
+// the ranges of earlier calls; a repeated range is zeroed. Children (fork) share the memory.
 bool sim_map_twice(void *pages, void *again, size_t bytes);
-bool sim_after_fork_in_child(void (*call)(void)); // has it called when the process has made one; false where that fails
-// A file of so many times one byte, for sim_map_fill; negative if it cannot be made.
+bool sim_after_fork_in_child(void (*call)(void)); // registers `call` for child processes; false on failure
+// A file filled with one byte value, for sim_map_fill; negative on failure.
 int sim_make_fill(uint8_t value, size_t bytes);
-// The same with memory that shows the file from `offset` on, until it is written.
+// Maps a file from `offset` on, copy-on-write.
 bool sim_map_fill(void *pages, size_t bytes, int file, size_t offset);
-// A file of so many zeros, which also other processes may show; negative if it cannot be made.
+// A file of zeros that other processes can map, too; negative on failure.
 int sim_make_shared(size_t bytes);
-// The same with memory that is the file from `offset` on, wherever else it is mapped.
+// Maps a file from `offset` on, shared with all its other mappings.
 bool sim_map_shared(void *pages, size_t bytes, int file, size_t offset);
 void sim_close_file(int file);
-// Whole pages become what they were when they were mapped.
+// Restores the initial content of whole pages.
 void sim_reset_pages(void *pages, size_t bytes);
-// Whoever does more is a fault. False where the system cannot keep so many pieces apart; plain: does nothing.
+// Sets the access rights. False if the system's number of mappings is exhausted. Plain: does nothing.
 bool sim_protect_pages(void *pages, size_t bytes, PageAccess access);
-// Zeros, of which those that nobody writes take no memory; NULL when memory runs out.
+// Zeroed, lazily committed memory; NULL when memory runs out.
 void *sim_new_zeros(size_t bytes);
 void sim_free_zeros(void *zeros, size_t bytes);
-void sim_prefer_large_pages(void *memory, size_t bytes); // one fault in place of 512
-// Whether the process has memory at all these addresses; plain: always. The caller holds the memory's lock.
+void sim_prefer_large_pages(void *memory, size_t bytes); // one page fault instead of 512
+// Whether all these addresses are mapped; plain: true. The caller holds the lock of machine/lock.c.
 bool sim_pages_are_mapped(const void *pointer, size_t bytes);
 
 // ---- Faults
 
-// Who explains an access that failed: true lets the thread try again. `at`: the instruction, or NULL if it is not
-// known. `last`: nobody else would explain it. The thread is in the midst of its own code.
+// Called in a signal handler for a failed access. Returns true to retry the access. `at`: the instruction, or NULL if
+// unknown. `last`: no other handler is installed.
 typedef bool FaultHandler(const void *address, bool writes, const void *at, bool last);
 
-bool sim_install_fault_handler(FaultHandler *explain); // once; plain: does nothing and is true
-bool sim_owns_fault_handler(void);           // still: a program may have put its own handler in our place
+bool sim_install_fault_handler(FaultHandler *explain); // once; plain: does nothing, returns true
+bool sim_owns_fault_handler(void); // false if the program has replaced the handler
 
-// ---- Threads. All of these begin as zeros.
+// ---- Threads. All of these types are zero-initialised.
 
 typedef struct Lock {
     _Alignas(8) unsigned char bytes[48];
@@ -93,31 +93,31 @@ typedef struct Thread {
     uintptr_t handle;
 } Thread;
 
-void sim_lock(Lock *lock); // a thread holds it once
+void sim_lock(Lock *lock); // not recursive
 void sim_unlock(Lock *lock);
-void sim_wait(CondVar *waiters, Lock *lock); // plain: dies, for there is nobody to wait for
+void sim_wait(CondVar *waiters, Lock *lock); // plain: sim_die, since there is no other thread
 void sim_wake_all(CondVar *waiters);
-void sim_yield(void); // if any other thread could; it comes back soon
+void sim_yield(void);
 void sim_once(Once *once, void (*prepare)(void));
 bool sim_start_thread(Thread *thread, void *(*run)(void *), void *argument); // plain: false
 void sim_join_thread(Thread thread);
-uintptr_t sim_this_thread(void); // a number that no other thread has while this one runs
+uintptr_t sim_this_thread(void); // unique among running threads
 int sim_core_count(void);
 
 // ---- parallel.c
 
-// Calls `work` for each piece below `count`, on several threads where each of them has at least so many pieces; comes back when all is
+// Calls work(0, with) to work(count - 1, with), in parallel if each thread has at least `least` pieces; returns when all are
 // done.
 void sim_parallel_for(size_t count, size_t least, void (*work)(size_t piece, void *with), void *with);
 
 // ---- Host lines
 
-// Where the functions that are being called go on, innermost first; returns how many. Plain: none.
+// The return addresses of the call stack, innermost first; returns their number. Plain: 0.
 int sim_backtrace(void **called, int most);
-// Whether the address is in the program itself, and how far that has been moved from where its file says.
+// Whether the address is in the main executable, and its load bias.
 bool sim_is_in_program(const void *address, uintptr_t *moved_by);
-// What the program's debug information says of addresses in its file: of each the address, a line "0x...", and then
-// "file:line", first the innermost of functions that were inlined. NULL where nobody knows. One at a time.
+// Opens the source lines of addresses in the executable file: for each a line "0x...", then lines "file:line", innermost
+// inlined function first. NULL: unavailable. Only one may be open.
 FILE *sim_open_lines(const uintptr_t *addresses, int count);
 void sim_close_lines(FILE *lines);
 

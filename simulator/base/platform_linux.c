@@ -1,4 +1,4 @@
-// platform_linux.c: pages, faults, threads and host lines as Linux has them.
+// platform_linux.c: platform.h on Linux.
 #define _GNU_SOURCE // on_exit, memfd_create, mremap, dl_iterate_phdr, REG_ERR, REG_RIP
 #include "base/platform.h"
 
@@ -24,7 +24,7 @@ FILE *sim_open_output(const char *name)
     return fopen(name, "w");
 }
 
-// Whether a file may be put in the place of what has this name: of nothing, or of a file; not of a device or a link.
+// Whether rename may replace this name: a regular file or nothing, but no device or link.
 static bool is_replaceable(const char *name)
 {
     struct stat there;
@@ -51,7 +51,7 @@ bool sim_write_whole(const char *name, bool at_end, void (*write)(FILE *out))
     return false;
 }
 
-// A file only: #line may also name a device, which never ends, or a pipe that nobody fills.
+// Regular files only: #line may also name an endless device, or a pipe without a writer.
 FILE *sim_open_source(const char *name)
 {
     struct stat there;
@@ -92,7 +92,7 @@ bool sim_is_terminal(FILE *file)
     return isatty(fileno(file));
 }
 
-// ---- The program's end
+// ---- Exit handlers
 
 static void end_by(int status, void *end)
 {
@@ -104,7 +104,7 @@ static void end_by(int status, void *end)
 void sim_on_exit(void (*end)(int status))
 {
     void *function;
-    memcpy(&function, &end, sizeof end); // ISO C converts no function to an object's pointer
+    memcpy(&function, &end, sizeof end); // ISO C does not convert function pointers to object pointers
     on_exit(end_by, function);
 }
 
@@ -131,7 +131,7 @@ uint8_t *sim_reserve_pages(size_t bytes)
     return pages == MAP_FAILED ? NULL : pages;
 }
 
-// Linux counts no shared memory to what a process may write at most (RLIMIT_DATA): that is done here.
+// Linux does not count shared memory towards RLIMIT_DATA; this does.
 static bool may_share(const uint8_t *pages, size_t bytes)
 {
     static const uint8_t *first; // of all that are shared
@@ -146,9 +146,9 @@ bool sim_map_twice(void *pages, void *again, size_t bytes)
         return false;
     if (mmap(pages, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE | MAP_ANONYMOUS, -1, 0) !=
             MAP_FAILED &&
-        mremap(pages, 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, again) != MAP_FAILED) // 0: all of it stays here, too
+        mremap(pages, 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, again) != MAP_FAILED) // old size 0: duplicates the mapping
         return true;
-    const int file = sim_make_shared(bytes); // qemu and valgrind have no such mremap; a file may be too large (RLIMIT_FSIZE)
+    const int file = sim_make_shared(bytes); // for qemu and valgrind; fails if the size exceeds RLIMIT_FSIZE
     const bool mapped = file >= 0 && sim_map_shared(pages, bytes, file, 0) && sim_map_shared(again, bytes, file, 0);
     if (file >= 0)
         close(file);
@@ -202,7 +202,7 @@ bool sim_after_fork_in_child(void (*call)(void))
 
 void sim_reset_pages(void *pages, size_t bytes)
 {
-    if (madvise(pages, bytes, MADV_REMOVE) != 0) // that is for pages that are mapped twice
+    if (madvise(pages, bytes, MADV_REMOVE) != 0) // succeeds for pages of sim_map_twice
         madvise(pages, bytes, MADV_DONTNEED);
 }
 
@@ -235,7 +235,7 @@ void sim_prefer_large_pages(void *memory, size_t bytes)
 bool sim_pages_are_mapped(const void *pointer, size_t bytes)
 {
     enum { AT_ONCE = 4096 };
-    static unsigned char unused[AT_ONCE]; // mincore's answer; the caller's lock guards it
+    static unsigned char unused[AT_ONCE]; // output of mincore; guarded by the caller's lock
     const uintptr_t page = sim_page_bytes(), end = (uintptr_t)pointer + bytes;
     for (uintptr_t at = (uintptr_t)pointer / page * page; at < end; at += AT_ONCE * page) {
         const size_t length = end - at < AT_ONCE * page ? end - at : AT_ONCE * page;
@@ -248,9 +248,9 @@ bool sim_pages_are_mapped(const void *pointer, size_t bytes)
 // ---- Faults
 
 static FaultHandler *explain_access;
-static struct sigaction earlier_action; // on SIGSEGV, before ours
+static struct sigaction earlier_action; // for SIGSEGV, before sim_install_fault_handler
 
-// Whether the instruction that failed was to write, and its address: what the kernel says of it.
+// Whether the faulting instruction writes, and its address.
 #if defined __x86_64__
 static bool was_write(const ucontext_t *context)
 {
@@ -262,7 +262,7 @@ static const void *instruction_of(const ucontext_t *context)
     return (const void *)context->uc_mcontext.gregs[REG_RIP];
 }
 #elif defined __aarch64__
-static bool was_write(const ucontext_t *context) // in one of the records behind the registers
+static bool was_write(const ucontext_t *context) // in one of the records after the registers
 {
     const unsigned char *record = context->uc_mcontext.__reserved;
     for (const struct _aarch64_ctx *head; (head = (const void *)record)->magic; record += head->size)
@@ -281,7 +281,7 @@ static bool was_write(const ucontext_t *context)
     return (void)context, false;
 }
 
-static const void *instruction_of(const ucontext_t *context) // NULL: not known
+static const void *instruction_of(const ucontext_t *context) // NULL: unknown
 {
     return (void)context, NULL;
 }
@@ -292,8 +292,8 @@ static void explain_fault(int signal, siginfo_t *info, void *context)
     const bool last = earlier_action.sa_handler == SIG_DFL;
     if (info->si_code > 0 && explain_access(info->si_addr, was_write(context), instruction_of(context), last))
         return;
-    sigaction(signal, &earlier_action, NULL); // which is asked when the instruction fails again
-    if (info->si_code <= 0)                   // unless a process has sent the signal
+    sigaction(signal, &earlier_action, NULL); // handles the fault when the instruction is retried
+    if (info->si_code <= 0)                   // sent by a process: no instruction is retried
         raise(signal);
 }
 
@@ -310,7 +310,7 @@ bool sim_owns_fault_handler(void)
     return sigaction(SIGSEGV, NULL, &now) == 0 && now.sa_flags & SA_SIGINFO && now.sa_sigaction == explain_fault;
 }
 
-// ---- Threads. What PTHREAD_..._INITIALIZER says of these is zeros, too.
+// ---- Threads. The PTHREAD_..._INITIALIZERs are all zeros.
 
 _Static_assert(sizeof(pthread_mutex_t) <= sizeof(Lock) && sizeof(pthread_cond_t) <= sizeof(CondVar), "too small");
 _Static_assert(sizeof(pthread_once_t) == sizeof(Once) && PTHREAD_ONCE_INIT == 0, "not zero");
@@ -390,7 +390,7 @@ static int look_in_program(struct dl_phdr_info *object, size_t size, void *found
         const ElfW(Phdr) *part = &object->dlpi_phdr[k];
         f->inside |= part->p_type == PT_LOAD && f->address - f->moved_by - part->p_vaddr < part->p_memsz;
     }
-    return 1; // the first object is the program; no further ones
+    return 1; // stop: the first object is the main executable
 }
 
 bool sim_is_in_program(const void *address, uintptr_t *moved_by)
@@ -403,8 +403,7 @@ bool sim_is_in_program(const void *address, uintptr_t *moved_by)
 
 static int program_file; // while its lines are read
 
-// The program is handed to addr2line, which comes with the compiler, as an open file that must not be closed in it:
-// where /proc is another namespace's, it has no name.
+// addr2line inherits the open executable, so that it also works where /proc/self/exe names a file of another namespace.
 FILE *sim_open_lines(const uintptr_t *addresses, int count)
 {
     enum { MOST = 40 };

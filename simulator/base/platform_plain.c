@@ -1,5 +1,5 @@
-// platform_plain.c: the same for a host without threads, signals and files, such as a page's WebAssembly. All memory is
-// malloc's, nobody is stopped at an address, and no line of the host's source is known.
+// platform_plain.c: platform.h for hosts without threads, signals and files, such as WebAssembly in a browser. Memory comes from
+// malloc, without page protection, and lines of the host program are unknown.
 #include "base/platform.h"
 
 #include "base/base.h"
@@ -9,11 +9,11 @@
 
 // ---- Files
 
-typedef struct Text { // of a file; never freed
+typedef struct Text { // content of a file; never freed
     const char *name;
     char *bytes;
     size_t count;
-    FILE *file; // that it is written by; NULL: by nobody any more
+    FILE *file; // open for writing, or NULL
     struct Text *next;
 } Text;
 
@@ -103,7 +103,7 @@ bool sim_is_terminal(FILE *file)
     return false;
 }
 
-// ---- The program's end
+// ---- Exit handlers
 
 enum { MAX_ENDS = 8 };
 static void (*ends[MAX_ENDS])(int status);
@@ -187,7 +187,7 @@ void sim_close_file(int file)
 bool sim_after_fork_in_child(void (*call)(void))
 {
     (void)call;
-    return true; // there are none
+    return true; // there are no child processes
 }
 
 void sim_reset_pages(void *pages, size_t bytes)
@@ -236,7 +236,7 @@ bool sim_owns_fault_handler(void)
     return false;
 }
 
-// ---- Threads: there is one
+// ---- Threads: there is only one
 
 void sim_lock(Lock *lock)
 {

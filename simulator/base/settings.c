@@ -1,5 +1,4 @@
-// settings.c: what the environment asks for. All variables are read, and refused where they are wrong, before the
-// program begins: none is misread silently, and none only after an hour.
+// settings.c: reads and validates all environment variables before main runs, so that a mistake is reported at once.
 #include "base/base.h"
 #include "base/platform.h"
 
@@ -7,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WRONG_ARGUMENT = 2, MAX_SMS = 1024 }; // the first: the status with which the program ends
+enum { WRONG_ARGUMENT = 2, MAX_SMS = 1024 }; // WRONG_ARGUMENT: the program's exit status
 
 static Settings settings;
-static Once known; // `settings` is only read from then on
+static Once known; // `settings` is immutable afterwards
 
 static _Noreturn void refuse(const char *name, const char *text, const char *accepted)
 {
@@ -18,7 +17,7 @@ static _Noreturn void refuse(const char *name, const char *text, const char *acc
     exit(WRONG_ARGUMENT);
 }
 
-// ---- How a variable's text is read; NULL: it is not set
+// ---- Parsers of a variable's text; NULL: not set
 
 typedef struct Setting Setting;
 typedef void Read(const Setting *s, const char *text);
@@ -27,7 +26,7 @@ struct Setting {
     const char *name;
     Read *read;
     void *into; // of `settings`
-    uint64_t otherwise, least, most; // of a number: what it is without the variable; its bounds
+    uint64_t otherwise, least, most; // of a number: default value and bounds
     const char *accepted;
 };
 
@@ -84,44 +83,44 @@ static void read_order(const Setting *s, const char *text)
     read_number(s, text);
 }
 
-// ---- All of them. The comment above a row says in simulator/README.md what the variable sets (make tables).
+// ---- The variables. make tables copies the comment above a row into simulator/README.md.
 
 static const Setting SETTINGS[] = {
-    // the file for [counters](counters.md), a row for each launch
+    // file for [counters](counters.md), a row for each launch
     {"SIM_COUNTERS", read_file, &settings.counters, 0, 0, 0, "the name of a file"},
-    // the file for [what a warp does](counters.md#what-a-warp-does-line-by-line)
+    // file for the [trace of a warp](counters.md#what-a-warp-does-line-by-line)
     {"SIM_TRACE", read_file, &settings.trace, 0, 0, 0, "the name of a file"},
-    // which block that is about; block 0 if not set
+    // traced block; block 0 if not set
     {"SIM_TRACE_BLOCK", read_traced_block, &settings.traced_block, 0, 0, UINT64_MAX,
      "a block's number, from 0 on, or all"},
-    // how many rows of a launch that has at most; all if not set
+    // maximum number of trace rows for each launch; all if not set
     {"SIM_TRACE_ROWS", read_number, &settings.traced_rows, UINT64_MAX, 1, UINT64_MAX, "a number of rows, from 1 on"},
-    // whether that has [what each lane loaded, stored or worked out](counters.md#what-a-warp-does-line-by-line)
+    // whether the trace has [the values of each lane](counters.md#what-a-warp-does-line-by-line)
     {"SIM_TRACE_VALUES", read_switch, &settings.traces_values, 0, 0, 1, "1, for a column of values, or 0"},
-    // `0`: nothing is checked; `1`: as without it; `leaks`: what is never freed is a finding, too
+    // `0`: no checks; `1`: the default; `leaks`: memory leaks are findings, too
     {"SIM_CHECK", read_check, NULL, 0, 0, 0, "0 (off), 1 or leaks"},
     // whether a data race in which all threads write the same value is an error; without it, a warning
     {"SIM_STRICT", read_switch, &settings.strict, 0, 0, 1, "1, for errors instead of warnings, or 0"},
-    // the file for [findings](checker.md), as JSON
+    // file for [findings](checker.md), as JSON
     {"SIM_FINDINGS", read_file, &settings.findings, 0, 0, 0, "the name of a file"},
-    // the file for [a recording](how-it-works.md#recordings): what the program asks of the device, to be replayed
+    // file for [a recording](how-it-works.md#recordings) of the program's device operations, for replay
     {"SIM_RECORD", read_file, &settings.record, 0, 0, 0, "the name of a file"},
-    // how many host threads run blocks; all cores if not set
+    // number of host threads that run blocks; one for each core if not set
     {"SIM_THREADS", read_number, &settings.threads, 0, 1, UINT64_MAX, "how many host threads run blocks, from 1 on"},
-    // whether [blocks take turns](how-it-works.md#blocks)
+    // whether [blocks are interleaved](how-it-works.md#blocks)
     {"SIM_TOGETHER", read_switch, &settings.time_sliced, 0, 0, 1, "1, for blocks that take turns, or 0"},
-    // [in which order blocks, warps and lanes run](how-it-works.md#blocks): another one for each number
+    // seed of a random [order of blocks, warps and lanes](how-it-works.md#blocks)
     {"SIM_BLOCK_ORDER", read_order, &settings.block_order, 0, 0, UINT64_MAX, "a number, from 0 on"},
-    // how many warp instructions of a block count as endless
+    // number of warp instructions after which a block counts as an infinite loop
     {"SIM_MAX_INSTRUCTIONS", read_number, &settings.max_instructions, 1000000000, 1, UINT64_MAX,
      "a number of warp instructions, from 1 on"},
-    // whether [launches run that would change nothing](how-it-works.md#launches-that-need-not-run)
+    // whether [launches run that would change nothing](how-it-works.md#launches-that-need-not-run), instead of being skipped
     {"SIM_REPEAT", read_switch, &settings.repeats, 0, 0, 1, "1, for launches that run again in any case, or 0"},
-    // the number of the GPU's SMs
+    // number of SMs of the GPU
     {"SIM_SMS", read_count, &settings.sms, 132, 1, MAX_SMS, "a number of SMs, from 1 to 1024"},
-    // the number of GPUs
+    // number of GPUs
     {"SIM_DEVICES", read_count, &settings.devices, 1, 1, SIM_MAX_DEVICES, "a number of GPUs, from 1 to 16"},
-    // whether the program ends with a line that says how many warp instructions ran, and how long that took
+    // whether the program prints a last line with the number of warp instructions and their run time
     {"SIM_SPEED", read_switch, &settings.prints_speed, 0, 0, 1, "1, for a line about it, or 0"},
 };
 

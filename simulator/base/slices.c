@@ -1,4 +1,4 @@
-// slices.c: pieces of text.
+// slices.c: compares text slices.
 #include "base/memory.h"
 
 #include <string.h>
