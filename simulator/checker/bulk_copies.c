@@ -23,11 +23,11 @@ void sim_start_async_writers(Block *b)
 {
     if (!b->launch->module->uses_bulk_copies)
         return;
-    if (!b->engine)
-        b->engine = calloc(1, sizeof *b->engine + (b->launch->shared_bytes / UNIT + 1) * sizeof *b->engine->writers);
-    if (!b->engine)
+    if (!b->async_writers)
+        b->async_writers = calloc(1, sizeof *b->async_writers + (b->launch->shared_bytes / UNIT + 1) * sizeof *b->async_writers->writers);
+    if (!b->async_writers)
         sim_die("out of memory for the checks of bulk copies");
-    b->engine->fenced = b->engine->inits_fenced = sim_time(b) - 1; // ignores the writes of earlier blocks
+    b->async_writers->fenced = b->async_writers->inits_fenced = sim_time(b) - 1; // ignores the writes of earlier blocks
 }
 
 void sim_note_writes(Warp *w, const Instr *i, const Access *access, uint32_t mask)
@@ -37,23 +37,23 @@ void sim_note_writes(Warp *w, const Instr *i, const Access *access, uint32_t mas
         const int l = __builtin_ctz(rest);
         const size_t first = (size_t)(access->pointer[l] - b->shared);
         for (size_t unit = first / UNIT; unit <= (first + access->bytes - 1) / UNIT; unit++)
-            b->engine->writers[unit] =
+            b->async_writers->writers[unit] =
                 (Writer){sim_time(b), i->site & 0xfffff, (unsigned)(w->number * LANES + l) & 0xfff};
     }
 }
 
 void sim_order_proxy(Warp *w)
 {
-    if (!w->block->engine)
+    if (!w->block->async_writers)
         return;
-    w->block->engine->fenced = sim_time(w->block);
+    w->block->async_writers->fenced = sim_time(w->block);
     sim_advance_time(w->block);
 }
 
 void sim_order_inits(Warp *w, const Instr *i, uint32_t mask)
 {
-    if (w->block->engine)
-        w->block->engine->inits_fenced = sim_time(w->block);
+    if (w->block->async_writers)
+        w->block->async_writers->inits_fenced = sim_time(w->block);
     sim_order_by_fence(w, i, mask);
 }
 
@@ -104,7 +104,7 @@ static void warn_of_library(void)
 void sim_check_bulk_copy(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes, bool out)
 {
     const Block *b = w->block;
-    const AsyncWriters *e = b->engine;
+    const AsyncWriters *e = b->async_writers;
     const uint32_t fenced = out || e->fenced > e->inits_fenced ? e->fenced : e->inits_fenced;
     for (size_t unit = address / UNIT; bytes > 0 && !sim_has_block_rank(address) && unit <= (address + bytes - 1) / UNIT;
          unit++)

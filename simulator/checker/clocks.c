@@ -463,8 +463,8 @@ static void release_reads(Warp *w, const Instr *i, int lane, SyncVar *var)
     const ThreadClock *t = clock_of(w, lane);
     const CausalHistory *history = sim_history_join(w->block, t->history, t->pending_acquire, false);
     ReleaseRecord *e = sim_allocate_for_clocks(w->block, sizeof *e);
-    *e = (ReleaseRecord){.block = (uint32_t)w->block->number, .warp = (uint32_t)w->number, .time = w->block->clocks->time, .block_epoch = t->block_epoch,
-                 .history = history, .gpu_history = history, .site = i->site, .lane = (uint8_t)lane, .reads_only = true};
+    *e = (ReleaseRecord){.block = (uint32_t)w->block->number, .warp = (uint32_t)w->number, .time = w->block->clocks->time,
+                 .block_epoch = t->block_epoch, .history = history, .gpu_history = history, .site = i->site, .lane = (uint8_t)lane, .reads_only = true};
     w->block->launch->clocks->reads_only_count++;
     sim_append_release(w->block, var, e);
 }
@@ -501,7 +501,8 @@ static bool continues_release_sequence(const Warp *w, const Instr *i, int lane, 
     const bool own_warp = last && last->block == (uint32_t)w->block->number && last->warp == (uint32_t)w->number;
     if (own_warp && last->site == i->site && last->time == w->block->clocks->time)
         return true;
-    return publishes && (!last || (own_warp && last->lane == lane) || sim_history_covers(clock_of(w, lane)->history, &(ReleaseRange){var, 0, until, true}));
+    return publishes && (!last || (own_warp && last->lane == lane) ||
+                         sim_history_covers(clock_of(w, lane)->history, &(ReleaseRange){var, 0, until, true}));
 }
 
 // An operation has read the variable: an acquire joins its records now, others when a fence follows.
@@ -523,7 +524,8 @@ void sim_order_by_reads(Warp *w, const Instr *i, uint32_t mask, bool shared, uin
     ThreadClock unacquired, *acquired = NULL; // of the previous lane: most lanes have the same history
     for (uint32_t rest = var ? mask : 0; rest; rest &= rest - 1) {
         ThreadClock *t = own_clock(w, __builtin_ctz(rest));
-        if (acquired && t->history == unacquired.history && t->gpu_history == unacquired.gpu_history && t->pending_acquire == unacquired.pending_acquire) {
+        if (acquired && t->history == unacquired.history && t->gpu_history == unacquired.gpu_history &&
+            t->pending_acquire == unacquired.pending_acquire) {
             t->history = acquired->history;
             t->gpu_history = acquired->gpu_history;
             t->pending_acquire = acquired->pending_acquire;

@@ -37,13 +37,13 @@ void sim_start_cluster_accesses(Block *b)
 {
     if (b->launch->cluster_blocks == 1)
         return;
-    const size_t bytes = sizeof *b->visits + remote_threads(b) * sizeof *b->visits->of;
-    if (!b->visits)
-        b->visits = malloc(bytes + polled_bytes(b));
-    if (!b->visits)
+    const size_t bytes = sizeof *b->cluster_accesses + remote_threads(b) * sizeof *b->cluster_accesses->of;
+    if (!b->cluster_accesses)
+        b->cluster_accesses = malloc(bytes + polled_bytes(b));
+    if (!b->cluster_accesses)
         sim_die("out of memory for accesses within a cluster");
-    memset(b->visits, 0, bytes + polled_bytes(b));
-    b->visits->polled = (uint8_t *)b->visits + bytes;
+    memset(b->cluster_accesses, 0, bytes + polled_bytes(b));
+    b->cluster_accesses->polled = (uint8_t *)b->cluster_accesses + bytes;
 }
 
 static void note_poll(Block *b, const Access *access, uint32_t mask)
@@ -51,7 +51,7 @@ static void note_poll(Block *b, const Access *access, uint32_t mask)
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const size_t first = (size_t)(access->pointer[__builtin_ctz(rest)] - b->shared);
         for (size_t word = first / WORD; word <= (first + access->bytes - 1) / WORD; word++)
-            b->visits->polled[word / 8] |= (uint8_t)(1 << word % 8);
+            b->cluster_accesses->polled[word / 8] |= (uint8_t)(1 << word % 8);
     }
 }
 
@@ -65,11 +65,11 @@ void sim_note_cluster_access(Warp *w, const Instr *i, const Access *access, uint
             note_poll(owner, access, mask);
         return;
     }
-    owner->visits->any_remote = true;
+    owner->cluster_accesses->any_remote = true;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         const size_t thread = ((size_t)w->block->rank * (size_t)w->block->warp_count + (size_t)w->number) * LANES;
-        owner->visits->of[thread + (size_t)l][!plain && kind != STRONG_READ] =
+        owner->cluster_accesses->of[thread + (size_t)l][!plain && kind != STRONG_READ] =
             (RemoteAccess){.time = sim_time(w->block), .site = i->site & 0xfffff,
                     .word = (uint32_t)((size_t)(access->pointer[l] - owner->shared) / WORD),
                     .phase = w->block->cluster[0]->cluster_phase + 1 + (w->arrived >> l & 1)};
@@ -78,8 +78,8 @@ void sim_note_cluster_access(Warp *w, const Instr *i, const Access *access, uint
 
 void sim_acquire_at_barrier(Warp *w, uint32_t mask, uint64_t key)
 {
-    if (key == CLUSTER_KEY && w->block->visits)
-        w->block->visits->last_phase = w->block->cluster[0]->cluster_phase;
+    if (key == CLUSTER_KEY && w->block->cluster_accesses)
+        w->block->cluster_accesses->last_phase = w->block->cluster[0]->cluster_phase;
     sim_sync_acquire(w, mask, key);
 }
 
@@ -97,7 +97,7 @@ static void report(Warp *w, const Instr *end, uint32_t mask, uint64_t number, ui
 // True if one of the owner's threads has waited for the access.
 static bool is_awaited(Block *owner, uint64_t number, unsigned warp, int lane, const RemoteAccess *v, bool plain)
 {
-    const struct ClusterAccesses *all = owner->visits;
+    const struct ClusterAccesses *all = owner->cluster_accesses;
     const AccessRecord e = {.block = (uint32_t)number, .time = v->time, .lanes = 1u << lane, .site = v->site & 0xfffff,
                      .warp = warp & 31, .kind = plain ? PLAIN_READ : ATOMIC_UPDATE, .bytes = 15};
     return v->time == 0 || v->phase <= all->last_phase || (!plain && all->polled[v->word / 8] >> v->word % 8 & 1) ||
@@ -107,7 +107,7 @@ static bool is_awaited(Block *owner, uint64_t number, unsigned warp, int lane, c
 void sim_check_cluster_exit(Warp *w, const Instr *end, uint32_t mask)
 {
     Block *owner = w->block;
-    struct ClusterAccesses *all = owner->visits;
+    struct ClusterAccesses *all = owner->cluster_accesses;
     if (!all || !all->any_remote || owner->live > (uint32_t)__builtin_popcount(mask))
         return;
     all->any_remote = false;

@@ -28,19 +28,19 @@ struct DeferredReads { // of a block; owned by its host thread
 
 static struct DeferredReads *reads_of(Block *b)
 {
-    if (!b->late)
-        b->late = calloc(1, sizeof *b->late); // calloc: unused pages take no memory
-    if (!b->late)
+    if (!b->deferred_reads)
+        b->deferred_reads = calloc(1, sizeof *b->deferred_reads); // calloc: unused pages take no memory
+    if (!b->deferred_reads)
         sim_die("out of memory for what a block reads");
-    return b->late;
+    return b->deferred_reads;
 }
 
-static void begin_run(struct DeferredReads *late, uint32_t run)
+static void begin_run(struct DeferredReads *list, uint32_t run)
 {
-    late->run = run;
-    late->count = 0;
-    late->immediate = late->backoff > 0;
-    late->backoff -= late->immediate;
+    list->run = run;
+    list->count = 0;
+    list->immediate = list->backoff > 0;
+    list->backoff -= list->immediate;
 }
 
 // True if the block has written these words, and no copy to the line is in flight.
@@ -60,12 +60,12 @@ bool sim_defer_read(const AccessCheck *check, uint32_t mask)
     const Access *access = check->access;
     if (!is_read_of_data(check) || !are_whole_words(access))
         return false;
-    struct DeferredReads *late = reads_of(check->w->block);
-    if (late->run != check->memory.run)
-        begin_run(late, check->memory.run);
-    if (late->immediate || late->count == MAX_DEFERRED || !all_words(check, access, mask, is_initialised))
+    struct DeferredReads *list = reads_of(check->w->block);
+    if (list->run != check->memory.run)
+        begin_run(list, check->memory.run);
+    if (list->immediate || list->count == MAX_DEFERRED || !all_words(check, access, mask, is_initialised))
         return false;
-    DeferredRead *r = &late->reads[late->count++];
+    DeferredRead *r = &list->reads[list->count++];
     *r = (DeferredRead){.w = check->w, .i = check->i, .record = check->record, .mask = mask, .same_address = access->same_address,
                     .adjacent = access->adjacent, .block_epoch = check->block_epoch, .warp_epoch = check->warp_epoch,
                     .bytes = (uint8_t)access->bytes, .pattern = access->pattern, .repeated_half = access->repeated_half};
@@ -93,12 +93,12 @@ static void check_deferred(const AccessCheck *now, const DeferredRead *r)
 
 void sim_flush_deferred(const AccessCheck *check)
 {
-    struct DeferredReads *late = reads_of(check->w->block);
-    if (late->run != check->memory.run)
-        begin_run(late, check->memory.run);
-    for (uint32_t k = 0; k < late->count; k++)
-        check_deferred(check, &late->reads[k]);
-    late->backoff = late->count > 0 ? BACKOFF_RUNS : late->backoff;
-    late->count = 0;
-    late->immediate = true;
+    struct DeferredReads *list = reads_of(check->w->block);
+    if (list->run != check->memory.run)
+        begin_run(list, check->memory.run);
+    for (uint32_t k = 0; k < list->count; k++)
+        check_deferred(check, &list->reads[k]);
+    list->backoff = list->count > 0 ? BACKOFF_RUNS : list->backoff;
+    list->count = 0;
+    list->immediate = true;
 }

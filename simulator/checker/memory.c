@@ -478,7 +478,7 @@ static void report_race(const AccessCheck *check, bool reserved)
 // First check of an access to shared memory: outside a variable it ends the launch.
 static void check_in_block(Warp *w, const Instr *i, const Access *access, uint32_t mask, Block *owner, RecordKind kind)
 {
-    if (owner->visits)
+    if (owner->cluster_accesses)
         sim_note_cluster_access(w, i, access, mask, owner, kind);
     sim_check_objects(w, i, access, mask, owner->shared);
 }
@@ -497,7 +497,7 @@ void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Bl
     if (is_redundant_load(&check, launch, access, mask, a, kind))
         return;
     init_check(&check, w, i, access, mask, owner, a);
-    if (owner == w->block && owner->engine && kind == PLAIN_WRITE)
+    if (owner == w->block && owner->async_writers && kind == PLAIN_WRITE)
         sim_note_writes(w, i, access, mask);
     if (owner && check.barriers_only && !reserved) {
         if (sim_defer_read(&check, mask))

@@ -30,9 +30,9 @@ static bool make_block(Block *b)
 static void free_block(Block *b)
 {
     sim_free_block_clocks(b);
-    free(b->engine);
-    free(b->visits);
-    free(b->late);
+    free(b->async_writers);
+    free(b->cluster_accesses);
+    free(b->deferred_reads);
     sim_free_lines(b->lines, b->launch->shared_bytes + 1);
     free(b->local_written);
 }

@@ -10,7 +10,8 @@ void sim_digest_tracked(Digest *digest, const Allocation *a);
 void sim_digest_written(Digest *digest, const Allocation *a, size_t first, size_t bytes);
 size_t sim_written_size(const Allocation *a, size_t bytes); // space that sim_get_written needs; 0: not tracked
 void sim_get_written(const Allocation *a, size_t first, size_t bytes, uint64_t (*written)[2]);
-void sim_set_written(Allocation *a, size_t first, size_t bytes, const uint64_t (*written)[2]); // written: from sim_get_written; NULL: not tracked
+// written: from sim_get_written; NULL: not tracked
+void sim_set_written(Allocation *a, size_t first, size_t bytes, const uint64_t (*written)[2]);
 
 typedef struct UsesOfOp UsesOfOp; // the bytes of recorded allocations that an operation used
 // Those of the current operation, after it has ended; NULL: too many. The caller frees them.
