@@ -13,7 +13,7 @@ static Once known; // `settings` is immutable afterwards
 
 static _Noreturn void refuse(const char *name, const char *text, const char *accepted)
 {
-    fprintf(stderr, "simulator: %s is '%s'; accepted is %s\n", name, text, accepted);
+    fprintf(stderr, "simulator: %s is '%s'; accepted: %s\n", name, text, accepted);
     exit(WRONG_ARGUMENT);
 }
 
@@ -87,41 +87,41 @@ static void read_order(const Setting *s, const char *text)
 
 static const Setting SETTINGS[] = {
     // file for [counters](counters.md), a row for each launch
-    {"SIM_COUNTERS", read_file, &settings.counters, 0, 0, 0, "the name of a file"},
+    {"SIM_COUNTERS", read_file, &settings.counters, 0, 0, 0, "a file name"},
     // file for the [trace of a warp](counters.md#what-a-warp-does-line-by-line)
-    {"SIM_TRACE", read_file, &settings.trace, 0, 0, 0, "the name of a file"},
+    {"SIM_TRACE", read_file, &settings.trace, 0, 0, 0, "a file name"},
     // traced block; block 0 if not set
     {"SIM_TRACE_BLOCK", read_traced_block, &settings.traced_block, 0, 0, UINT64_MAX,
-     "a block's number, from 0 on, or all"},
+     "a block number, or all"},
     // maximum number of trace rows for each launch; all if not set
-    {"SIM_TRACE_ROWS", read_number, &settings.traced_rows, UINT64_MAX, 1, UINT64_MAX, "a number of rows, from 1 on"},
+    {"SIM_TRACE_ROWS", read_number, &settings.traced_rows, UINT64_MAX, 1, UINT64_MAX, "a number of rows, at least 1"},
     // whether the trace has [the values of each lane](counters.md#what-a-warp-does-line-by-line)
     {"SIM_TRACE_VALUES", read_switch, &settings.traces_values, 0, 0, 1, "1, for a column of values, or 0"},
     // `0`: no checks; `1`: the default; `leaks`: memory leaks are findings, too
     {"SIM_CHECK", read_check, NULL, 0, 0, 0, "0 (off), 1 or leaks"},
     // whether a data race in which all threads write the same value is an error; without it, a warning
-    {"SIM_STRICT", read_switch, &settings.strict, 0, 0, 1, "1, for errors instead of warnings, or 0"},
+    {"SIM_STRICT", read_switch, &settings.strict, 0, 0, 1, "1, for an error instead of a warning, or 0"},
     // file for [findings](checker.md), as JSON
-    {"SIM_FINDINGS", read_file, &settings.findings, 0, 0, 0, "the name of a file"},
+    {"SIM_FINDINGS", read_file, &settings.findings, 0, 0, 0, "a file name"},
     // file for [a recording](how-it-works.md#recordings) of the program's device operations, for replay
-    {"SIM_RECORD", read_file, &settings.record, 0, 0, 0, "the name of a file"},
+    {"SIM_RECORD", read_file, &settings.record, 0, 0, 0, "a file name"},
     // number of host threads that run blocks; one for each core if not set
-    {"SIM_THREADS", read_number, &settings.threads, 0, 1, UINT64_MAX, "how many host threads run blocks, from 1 on"},
+    {"SIM_THREADS", read_number, &settings.threads, 0, 1, UINT64_MAX, "a number of host threads, at least 1"},
     // whether [blocks are interleaved](how-it-works.md#blocks)
-    {"SIM_TOGETHER", read_switch, &settings.time_sliced, 0, 0, 1, "1, for blocks that take turns, or 0"},
+    {"SIM_TOGETHER", read_switch, &settings.time_sliced, 0, 0, 1, "1, for interleaved blocks, or 0"},
     // seed of a random [order of blocks, warps and lanes](how-it-works.md#blocks)
-    {"SIM_BLOCK_ORDER", read_order, &settings.block_order, 0, 0, UINT64_MAX, "a number, from 0 on"},
+    {"SIM_BLOCK_ORDER", read_order, &settings.block_order, 0, 0, UINT64_MAX, "a number"},
     // number of warp instructions after which a block counts as an infinite loop
     {"SIM_MAX_INSTRUCTIONS", read_number, &settings.max_instructions, 1000000000, 1, UINT64_MAX,
-     "a number of warp instructions, from 1 on"},
+     "a number of warp instructions, at least 1"},
     // whether [launches run that would change nothing](how-it-works.md#launches-that-need-not-run), instead of being skipped
-    {"SIM_REPEAT", read_switch, &settings.repeats, 0, 0, 1, "1, for launches that run again in any case, or 0"},
+    {"SIM_REPEAT", read_switch, &settings.repeats, 0, 0, 1, "1, to run every launch, or 0"},
     // number of SMs of the GPU
     {"SIM_SMS", read_count, &settings.sms, 132, 1, MAX_SMS, "a number of SMs, from 1 to 1024"},
     // number of GPUs
     {"SIM_DEVICES", read_count, &settings.devices, 1, 1, SIM_MAX_DEVICES, "a number of GPUs, from 1 to 16"},
     // whether the program prints a last line with the number of warp instructions and their run time
-    {"SIM_SPEED", read_switch, &settings.prints_speed, 0, 0, 1, "1, for a line about it, or 0"},
+    {"SIM_SPEED", read_switch, &settings.prints_speed, 0, 0, 1, "1, to print that line, or 0"},
 };
 
 static void read_settings(void)

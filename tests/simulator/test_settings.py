@@ -9,22 +9,22 @@ import pytest
 from tests.support import SIM, reported, run
 
 
-WRONG_SETTINGS = [("SIM_THREADS", "abc", "how many host threads run blocks, from 1 on"), ("SIM_THREADS", "0", "how many host threads run blocks, from 1 on"),
-                  ("SIM_MAX_INSTRUCTIONS", "x", "a number of warp instructions, from 1 on"), ("SIM_TRACE_BLOCK", "abc", "a block's number, from 0 on, or all"),
-                  ("SIM_TRACE_BLOCK", "-1", "a block's number, from 0 on, or all"), ("SIM_TRACE_BLOCK", "", "a block's number, from 0 on, or all"),
+WRONG_SETTINGS = [("SIM_THREADS", "abc", "a number of host threads, at least 1"), ("SIM_THREADS", "0", "a number of host threads, at least 1"),
+                  ("SIM_MAX_INSTRUCTIONS", "x", "a number of warp instructions, at least 1"), ("SIM_TRACE_BLOCK", "abc", "a block number, or all"),
+                  ("SIM_TRACE_BLOCK", "-1", "a block number, or all"), ("SIM_TRACE_BLOCK", "", "a block number, or all"),
                   ("SIM_SMS", "1e3", "a number of SMs, from 1 to 1024"), ("SIM_DEVICES", "17", "a number of GPUs, from 1 to 16"),
-                  ("SIM_TOGETHER", "yes", "1, for blocks that take turns, or 0"), ("SIM_BLOCK_ORDER", "18446744073709551616", "a number, from 0 on"),
-                  ("SIM_SPEED", "yes", "1, for a line about it, or 0"), ("SIM_CHECK", "0,leaks", "0 (off), 1 or leaks"), ("SIM_CHECK", "", "0 (off), 1 or leaks"),
-                  ("SIM_COUNTERS", "", "the name of a file"), ("SIM_FINDINGS", "", "the name of a file"), ("SIM_TRACE", "", "the name of a file"),
-                  ("SIM_RECORD", "", "the name of a file"), ("SIM_TRACE_VALUES", "2", "1, for a column of values, or 0"),
-                  ("SIM_TRACE_ROWS", "0", "a number of rows, from 1 on")]
+                  ("SIM_TOGETHER", "yes", "1, for interleaved blocks, or 0"), ("SIM_BLOCK_ORDER", "18446744073709551616", "a number"),
+                  ("SIM_SPEED", "yes", "1, to print that line, or 0"), ("SIM_CHECK", "0,leaks", "0 (off), 1 or leaks"), ("SIM_CHECK", "", "0 (off), 1 or leaks"),
+                  ("SIM_COUNTERS", "", "a file name"), ("SIM_FINDINGS", "", "a file name"), ("SIM_TRACE", "", "a file name"),
+                  ("SIM_RECORD", "", "a file name"), ("SIM_TRACE_VALUES", "2", "1, for a column of values, or 0"),
+                  ("SIM_TRACE_ROWS", "0", "a number of rows, at least 1")]
 
 
 @pytest.mark.parametrize("name, value, accepted", WRONG_SETTINGS, ids=[f"{name}={value}" for name, value, _ in WRONG_SETTINGS])
 def test_a_wrong_setting_is_refused(name, value, accepted):
     """Broken: who mistypes a setting gets another run than the one asked for, without a word."""
     result = run(SIM / "step03_sequential/reduce", 100, **{name: value})
-    assert (result.returncode, result.stdout, result.stderr) == (2, "", f"simulator: {name} is '{value}'; accepted is {accepted}\n")
+    assert (result.returncode, result.stdout, result.stderr) == (2, "", f"simulator: {name} is '{value}'; accepted: {accepted}\n")
 
 
 @pytest.mark.parametrize("what, setting", [("trace", "SIM_TRACE"), ("counters", "SIM_COUNTERS"), ("findings", "SIM_FINDINGS"), ("recording", "SIM_RECORD")])
