@@ -1,4 +1,4 @@
-// after_abort: step 10 after a launch of which some blocks took their ticket and others were aborted.
+// after_abort: step 10, after a launch was aborted when some of its blocks had taken their tickets.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#pragma nv_diag_suppress 940 // the step's main is none here, and ends without a return
+#pragma nv_diag_suppress 940 // the renamed main of the step ends without a return
 #pragma GCC diagnostic ignored "-Wreturn-type"
 namespace step {
 #include "../../step10_singlepass/reduce.cu"
@@ -15,7 +15,7 @@ using step::check;
 
 enum { ELEMENTS = 1 << 20, TOO_MANY = 1 << 22 };
 
-// A fresh array of ELEMENTS ones is summed; returns the sum.
+// Sums a new array of ELEMENTS ones.
 static float sum_of_ones()
 {
     const std::vector<float> ones(ELEMENTS, 1.0f);
@@ -42,7 +42,7 @@ int main()
         printf("SKIP: reading behind the array was no error here\n");
         return 0;
     }
-    // The context is lost; where no new one can be had, the process has to end.
+    // The context is lost; if no new one can be created, the process has to exit.
     if (cudaDeviceReset() != cudaSuccess || cudaMalloc(&in, 1) != cudaSuccess) {
         printf("PASS: only a new process can go on\n");
         return 0;

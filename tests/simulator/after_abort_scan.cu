@@ -1,4 +1,4 @@
-// after_abort_scan: step 14 of the prefix sum after a launch of which blocks had drawn tiles when it was aborted.
+// after_abort_scan: step 14 of the prefix sum, after a launch was aborted when its blocks had drawn tiles.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#pragma nv_diag_suppress 940 // the step's main is none here, and ends without a return
+#pragma nv_diag_suppress 940 // the renamed main of the step ends without a return
 #pragma GCC diagnostic ignored "-Wreturn-type"
 namespace step {
 #include "../../scan/step14_noclear/scan.cu"
@@ -24,7 +24,7 @@ static float *allocate(long long count)
     return memory;
 }
 
-// Whether a fresh array of ELEMENTS ones is scanned rightly.
+// True if the scan of a new array of ELEMENTS ones is correct.
 static bool scans_ones()
 {
     std::vector<float> ones(ELEMENTS, 1.0f), sums(ELEMENTS);
@@ -53,13 +53,13 @@ int main()
         printf("SKIP: reading behind the array was no error here\n");
         return 0;
     }
-    // The context is lost; where no new one can be had, the process has to end.
+    // The context is lost; if no new one can be created, the process has to exit.
     void *probe;
     if (cudaDeviceReset() != cudaSuccess || cudaMalloc(&probe, 1) != cudaSuccess) {
         printf("PASS: only a new process can go on\n");
         return 0;
     }
-    step::resident_blocks(); // sets the kernel's shared memory, which the reset forgot
+    step::resident_blocks(); // sets the kernel's shared memory limit, which the reset has cleared
     if (!scans_ones()) {
         fprintf(stderr, "FAIL: wrong after an aborted launch\n");
         return EXIT_FAILURE;

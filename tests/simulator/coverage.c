@@ -1,6 +1,5 @@
-// coverage: prints the simulator's table of instructions as a CSV: what may follow an opcode's name, [a b] one of these
-// words or none, (a b) one of them, and its types; at the end, with the subject "refused", the names that the PTX ISA
-// has besides.
+// coverage: prints the table of instructions as a CSV: an opcode's modifiers, [a b] for an optional one of these words, (a b)
+// for a required one, and its types; at the end, with the subject "refused", the other names of the PTX ISA.
 #include "machine/ops/instructions.h"
 
 #include <string.h>
@@ -17,7 +16,7 @@ static void append(char *text, const char *words, size_t length)
     snprintf(text + used, LONGEST - used, "%s%.*s", used ? " " : "", (int)length, words);
 }
 
-// The words that one slot of a row's syntax stands for, with spaces between them.
+// The words that a slot of a row's syntax stands for, separated by spaces.
 static void list_words(const char *slot, size_t length, const Instruction *row, char *words)
 {
     const char *end = slot + length;
@@ -50,7 +49,7 @@ static Line line_of(const Instruction *row)
     const size_t name = strcspn(at, " ");
     snprintf(line.name, sizeof line.name, "%.*s", (int)name, at);
     for (at += name; *at; at += strcspn(at, " ")) {
-        at++; // the space before a slot
+        at++; // the space before the slot
         const size_t length = strcspn(at, " ");
         const bool optional = at[0] == '{', last = at[length] == 0;
         char words[LONGEST] = "", slot[LONGEST + 2];

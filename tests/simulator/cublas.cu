@@ -1,6 +1,6 @@
-// cuBLAS's calls as the simulator has them, against plain loops. With an argument one mistake: 1 a matrix that is too
-// small, 2 a host's pointer, 3 a stream that does not wait for what another one writes, 4 and 5 a list of pointers that
-// lies in the host's memory.
+// The simulator's cuBLAS functions, against plain loops. With an argument, one mistake: 1 a matrix that is too small, 2 a
+// host pointer, 3 a stream that does not wait for the writes of another one, 4 and 5 a list of pointers that is in host
+// memory.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -75,7 +75,7 @@ static void vectors(cublasHandle_t handle)
     OK(cublasScopy(handle, 5, dx, 1, dy, 1));
     NEAR(back(dy, 5)[0], 8);
 
-    const float gaps[6] = {1, 0, 2, 0, 3, 0}; // copies, of elements apart and side by side
+    const float gaps[6] = {1, 0, 2, 0, 3, 0}; // strided and contiguous copies
     float there[3];
     OK(cublasSetVector(3, sizeof(float), gaps, 2, dx, 1));
     OK(cublasGetVector(3, sizeof(float), dx, 1, there, 1));
@@ -116,10 +116,10 @@ static void matrices(cublasHandle_t handle)
                     sum += at(a, lda, ta, i, k) * at(b, ldb, tb, k, j);
                 NEAR(got[j * ldc + i], alpha * sum + beta * 0.5);
             }
-        NEAR(got[M], 0.5); // below the matrix
+        NEAR(got[M], 0.5); // the element after the matrix is unchanged
     }
 
-    // What C and y held does not matter where beta is 0.
+    // C and y are not read if beta is 0.
     const float one = 1, zero = 0;
     float *a = on_device(std::vector<float>{1, 2, 3, 4}), *x = on_device(std::vector<float>{1, 1}), *y, *c;
     OK(cudaMalloc(&y, 2 * sizeof(float)));
@@ -143,7 +143,7 @@ static void matrices(cublasHandle_t handle)
     OK(cublasSgemmBatched(handle, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 1, &one, la, 1, la, 1, &zero, lc, 1, 2));
     NEAR(back(c, 2)[1], 4);
 
-    // With rows exchanged 4 is divided by, without 2; of the second matrix the last pivot is 0.
+    // With row exchange the first pivot is 4, without it 2; the second matrix has a last pivot of 0.
     double *two = on_device(std::vector<double>{2, 4, 1, 5, 3, 6, 1, 2}), *lists[2] = {two, two + 4};
     double **listed = on_device(std::vector<double *>(lists, lists + 2));
     int *rows = on_device(std::vector<int>(4)), *info = on_device(std::vector<int>{7, 7});

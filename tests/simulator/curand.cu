@@ -1,4 +1,4 @@
-// cuRAND's host calls as the simulator has them: distributions, seeds, offsets, memory. With 1: too little memory; with 2: no generator.
+// The simulator's cuRAND host functions: distributions, seeds, offsets, memory. With 1: too little memory; with 2: no generator.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -36,7 +36,7 @@ template <typename T> void expect(const std::vector<T> &values, double mean, dou
     }
 }
 
-// Quasirandom numbers: dimension by dimension, each the same that the direction vectors make.
+// Quasirandom numbers: each dimension equals what the direction vectors generate.
 static void expect_sobol(float *x)
 {
     enum { DIMENSIONS = 32, EACH = COUNT / DIMENSIONS };
@@ -100,7 +100,7 @@ int main(int argc, char **arguments)
     if (curandGenerateNormal(generator, x, 3, 0, 1) != CURAND_STATUS_LENGTH_NOT_MULTIPLE)
         return puts("FAIL: 3 normal numbers"), 1;
 
-    OK(curandCreateGenerator(&other, CURAND_RNG_PSEUDO_MTGP32)); // the same seed and place: the same numbers
+    OK(curandCreateGenerator(&other, CURAND_RNG_PSEUDO_MTGP32)); // the same seed and offset: the same numbers
     OK(curandSetPseudoRandomGeneratorSeed(other, 1234));
     OK(curandSetGeneratorOffset(other, 1));
     OK(curandGenerateUniform(other, x, COUNT));

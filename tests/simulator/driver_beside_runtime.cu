@@ -1,5 +1,5 @@
-// The runtime and the driver API in one program: they work on the same memory, streams and kernels.
-// With an argument, the path of libnvrtc: a kernel is also compiled from a string.
+// The runtime and the driver API in one program: they share memory, streams and kernels. With the path of libnvrtc as the
+// argument, a kernel is also compiled from a string.
 #include "../programs/check.h"
 #include <cuda.h>
 #include <dlfcn.h>
@@ -25,9 +25,9 @@ static void shared_core()
 {
     int *x, what = 5, count;
     CUcontext context;
-    CHECK(cuDeviceGetCount(&count) == CUDA_ERROR_NOT_INITIALIZED); // neither API has been used
+    CHECK(cuDeviceGetCount(&count) == CUDA_ERROR_NOT_INITIALIZED); // no API has been called yet
     CUDA(cudaMalloc(&x, 32 * sizeof *x));
-    DRIVER(cuCtxGetCurrent(&context)); // now the runtime has begun, with the primary context
+    DRIVER(cuCtxGetCurrent(&context)); // the runtime is now initialised, with the primary context
     CHECK(context);
     CUstream stream;
     CUevent event;
@@ -39,7 +39,7 @@ static void shared_core()
     DRIVER(cuEventSynchronize(event));
     CHECK(first_of((CUdeviceptr)x) == 22);
 
-    cudaFunction_t function; // a kernel of the program, launched by the driver
+    cudaFunction_t function; // a kernel of the program, launched by the driver API
     void *arguments[] = {&x, &what};
     CUDA(cudaGetFuncBySymbol(&function, (const void *)add));
     DRIVER(cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, stream, arguments, NULL));
@@ -47,7 +47,7 @@ static void shared_core()
     CUDA(cudaStreamDestroy(stream));
     CHECK(cuStreamSynchronize(stream) == CUDA_ERROR_INVALID_HANDLE);
 
-    CUresult (*allocate)(CUdeviceptr *, size_t); // a function of the driver, found by the runtime
+    CUresult (*allocate)(CUdeviceptr *, size_t); // a driver function, found through the runtime
     CUdeviceptr y;
     cudaDriverEntryPointQueryResult found;
     CUDA(cudaGetDriverEntryPointByVersion("cuMemAlloc", (void **)&allocate, CUDART_VERSION, cudaEnableDefault, &found));

@@ -1,7 +1,7 @@
-// fuzz CORPUS COUNT SEED: damages the files of a folder in COUNT ways and gives them to the
-// simulator's parser (*.ptx), runs what it takes, and its reader of fat binaries (*.fatbin). Built with the address and
-// undefined-behaviour sanitizers, it ends with a report at the first read past an end, and hangs at
-// the first endless loop. Same SEED, same inputs. SIM_MAX_INSTRUCTIONS=50000 ends loops.
+// fuzz CORPUS COUNT SEED: mutates the files of a folder COUNT times, and passes them to the parser (*.ptx), running what it
+// accepts, and to the reader of fat binaries (*.fatbin). Built with AddressSanitizer and UBSan, it ends at the first read out of
+// bounds, and hangs at the first endless loop. The same SEED gives the same inputs. SIM_MAX_INSTRUCTIONS=50000 bounds loops
+// in kernels.
 #include "runtime/work/device_runtime.h"
 
 #include <dirent.h>
@@ -48,14 +48,14 @@ static int read_corpus(const char *folder, Sample *samples)
     return count;
 }
 
-// Words of PTX that are put where they do not belong.
+// PTX tokens that are inserted at random.
 static const char *const WORDS[] = {"{", "}", "(", ")", "[", "]", ";", ",", ":", "@", "!", "%p1", "%r1", "%rd1", "%f1", "0",
     "-1", "4294967296", "0f7fffffff", ".reg .b32 %r<3>;", ".shared .align 4 .b8 s[1048577];", "bra $L__BB0_1;", "ret;",
     "ld.global.v4.u32", "st.shared.u32", "mov.b64", "call.uni", "bar.sync 0;", ".param", ".b8", ".pred", "\"", "/*", "//",
     "brx.idx", ".branchtargets", "cvt.rn.f32.s32", "setp.lt.and.s32", "mbarrier.arrive.b64",
     "mbarrier.test_wait.parity.b64", "cp.async.bulk", "{%r1, %r2}", "[%rd1+4]", ".loc 1 2 3"};
 
-// A size, an offset or a kind in the headers of a fat binary or of its first entry becomes another one.
+// Changes a size, an offset or a kind in the headers of a fat binary or of its first entry.
 static void damage_header(char *bytes, size_t size)
 {
     static const size_t FIELDS[] = {0, 4, 6, 8, 16, 20, 24, 32};
@@ -66,7 +66,7 @@ static void damage_header(char *bytes, size_t size)
         memcpy(bytes + field, &value, width);
 }
 
-// The first number behind a place of a text becomes another one. Returns the text's new size.
+// Changes the first number after a position of a text. Returns the text's new size.
 static size_t damage_number(char *bytes, size_t size, size_t at)
 {
     static const char *const NUMBERS[] = {"0", "1", "3", "31", "128", "4096", "65536", "65537", "1048576", "2147483648", "4294967295",
@@ -97,14 +97,14 @@ static size_t damage(const Sample *sample, const Sample *other, char *to)
         switch (random_below(7)) {
         case 0: to[at] = (char)random_below(256); break;
         case 1: to[at] ^= (char)(1u << random_below(8)); break;
-        case 2: size = at; break; // cut off
-        case 3:                   // a piece taken out
+        case 2: size = at; break; // truncate
+        case 3:                   // remove a part
             if (at + run < size) {
                 memmove(to + at, to + at + run, size - at - run);
                 size -= run;
             }
             break;
-        case 4: // a word put in
+        case 4: // insert a token
             if (size + length < MOST_BYTES) {
                 memmove(to + at + length, to + at, size - at);
                 memcpy(to + at, word, length);
@@ -117,7 +117,7 @@ static size_t damage(const Sample *sample, const Sample *other, char *to)
             else
                 size = damage_number(to, size, at);
             break;
-        default: // a piece of another file over it
+        default: // overwrite with a part of another file
             if (at + run < size && run < other->size)
                 memcpy(to + at, other->bytes + random_below((uint32_t)(other->size - run)), run);
         }
@@ -125,7 +125,7 @@ static size_t damage(const Sample *sample, const Sample *other, char *to)
     return size;
 }
 
-// Runs a kernel on one small block, with a buffer of numbers for all that it might take for pointers.
+// Runs a kernel on one small block; every argument that might be a pointer is a buffer.
 static void launch(Module *module, Function *kernel)
 {
     static uint64_t buffer[512];
@@ -150,7 +150,7 @@ static void launch(Module *module, Function *kernel)
 
 static void try(const char *bytes, size_t size, bool binary)
 {
-    // A copy of exactly that size, so that the sanitizer sees a read beyond it.
+    // A copy of exactly that size, so that the sanitizer detects reads past its end.
     char *copy = malloc(size + !binary);
     memcpy(copy, bytes, size);
     if (binary) {

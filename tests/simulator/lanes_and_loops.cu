@@ -1,4 +1,4 @@
-// For test_control.py: kernels that end otherwise than they should, and one whose threads end in a function. The argument chooses.
+// For test_control.py: kernels that hang, fail or exit early; the argument selects one.
 #include <cassert>
 #include <cstdio>
 #include <cstdlib>
@@ -61,7 +61,7 @@ __global__ void calls(int *p)
     p[threadIdx.x] = deep_down(5, p);
 }
 
-// The kernel's own count, which begins anew with the program; getrusage's is at least that of the process that started it.
+// VmHWM starts anew with exec; getrusage's maximum is inherited from the parent process.
 static long most_kib_used()
 {
     long kib = 0;
@@ -74,7 +74,7 @@ static long most_kib_used()
     return kib;
 }
 
-// The 32 threads of its block arrive at an mbarrier that awaits 33.
+// The 32 threads of its block arrive at an mbarrier that expects 33.
 __global__ void miscounts()
 {
     __shared__ unsigned long long barrier;
@@ -89,7 +89,7 @@ __global__ void miscounts()
                      : "=r"(over) : "r"(at) : "memory");
 }
 
-// Thread 0 alone may fail or leave in a loop; six barriers for each warp.
+// Only thread 0 may fail or leave in a loop; six barriers for each warp.
 __global__ void tries(int *p, int turns, int stop, bool asserts)
 {
     __shared__ int s[64];
@@ -117,7 +117,7 @@ __global__ void names_its_grid(unsigned long long *ids)
     ids[1] = low;
 }
 
-// Each of 32 lanes takes a lock, and waits for it in a loop of its own kind.
+// Each of 32 lanes takes a lock, and polls it in a different kind of loop.
 __global__ void locks(int *p, int kind)
 {
     int *lock = p + 1, *never = p + 2;
@@ -141,7 +141,7 @@ __global__ void locks(int *p, int kind)
     atomicExch(lock, 0);
 }
 
-// All blocks meet, as if the launch were a cooperative one; then each reads what the next one wrote, and block 0 awaits the last.
+// A hand-written grid barrier; then each block reads what the next one wrote, and block 0 waits for the last one.
 __global__ void meets_by_hand(int *count, int *a, int *b)
 {
     a[blockIdx.x] = blockIdx.x + 1;

@@ -1,12 +1,12 @@
-// left_out.cu: blocks that have nothing to do, and memory that a launch only reads: what the simulator need not look at, and what
-// it must. The first argument names a case.
+// left_out.cu: idle blocks and read-only memory: what the simulator may skip and what it
+// must not. The first argument names a case.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 enum { N = 1000 };
 
-// ---- Blocks that have nothing to do: launched with many more threads than N
+// ---- Idle blocks: launched with many more threads than N
 
 __global__ void guarded(float *out, int n)
 {
@@ -37,7 +37,7 @@ __global__ void guarded_twice(float *out, int width, int height)
         out[y * width + x] = x;
 }
 
-__global__ void wraps_around(float *out, unsigned n, unsigned stride) // the numbers of late blocks are small again
+__global__ void wraps_around(float *out, unsigned n, unsigned stride) // late blocks have small indices again
 {
     const unsigned i = blockIdx.x * stride + threadIdx.x;
     if (i < n)
@@ -61,7 +61,7 @@ __global__ void waits_first(float *out, int n)
         out[i] = i;
 }
 
-// ---- A place that one block writes and the other one reads: by pointers that come from anywhere
+// ---- An address that one block writes and another reads, through pointers of every origin
 
 __device__ void meet(int writer, float *written, const float *read, float *sink)
 {
@@ -134,7 +134,7 @@ __global__ void copied(int writer, float *a, const float *c, const float *b, flo
         memcpy(a + 16, c, 32);
 }
 
-__global__ void read_only(int writer, const float *a, const float *b, float *sink) // nobody writes there
+__global__ void read_only(int writer, const float *a, const float *b, float *sink) // no thread writes to a and b
 {
     sink[blockIdx.x * 32 + threadIdx.x] = a[20] + b[4];
 }
@@ -173,7 +173,7 @@ static void launch(const char *name, int writer)
 int main(int, char **arguments)
 {
     const char *const name = arguments[1];
-    const int more = atoi(arguments[2]); // blocks, or which one writes
+    const int more = atoi(arguments[2]); // blocks, or the one that writes
     const auto is = [&](const char *other) { return strcmp(name, other) == 0; };
     float *out, found[N + 1];
     cudaMalloc(&out, sizeof found);

@@ -1,4 +1,4 @@
-// What the machine holds and what it is given: the argument says which test.
+// Limits of the machine and of its inputs; the argument names the test.
 #include "../programs/check.h"
 #include <cuda.h>
 #include <sys/mman.h>
@@ -16,7 +16,7 @@ __global__ void __cluster_dims__(8) meet(int *count)
     atomicAdd(count, own[threadIdx.x]);
 }
 
-// Eight blocks of a cluster run at once, and four SMs hold one each.
+// Eight blocks of a cluster are co-resident, and four SMs hold one each.
 static void cluster_that_does_not_fit()
 {
     int *count;
@@ -26,7 +26,7 @@ static void cluster_that_does_not_fit()
     CUDA(cudaFuncSetAttribute(meet, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     meet<<<8, 1024, bytes>>>(count);
     CHECK(cudaGetLastError() == cudaErrorInvalidClusterSize);
-    meet<<<8, 1024, 4096>>>(count); // two blocks an SM
+    meet<<<8, 1024, 4096>>>(count); // two blocks on each SM
     CUDA(cudaGetLastError());
     int sum;
     CUDA(cudaMemcpy(&sum, count, 4, cudaMemcpyDeviceToHost));
@@ -60,7 +60,7 @@ __global__ void add_up(const int *numbers, int n, int *sum)
         *sum += numbers[k];
 }
 
-// Whether n numbers that nobody wrote are zeros, to the host and to a kernel; writes them all.
+// True if n new numbers are zeros on the host and in a kernel; writes them all.
 static bool are_zeros(int *numbers, int n, int *sum)
 {
     int bits = 0;
@@ -79,7 +79,7 @@ static void what_the_host_may_touch_begins_as_zeros()
     const int n = 3000;
     int *sum, *numbers[2];
     CUDA(cudaMalloc(&sum, 4));
-    for (int round = 0; round < 2; round++) { // the second in memory that was freed
+    for (int round = 0; round < 2; round++) { // the second time in reused memory
         CUDA(cudaMallocManaged(&numbers[0], n * 4));
         CUDA(cudaMallocHost(&numbers[1], n * 4));
         CHECK(are_zeros(numbers[0], n, sum) && are_zeros(numbers[1], n, sum));
@@ -88,7 +88,7 @@ static void what_the_host_may_touch_begins_as_zeros()
     }
 }
 
-// Each time as much as the process may have but once, after more than it may have.
+// Sizes that fit the limit of the process only once, after a request that exceeds it.
 static void memory_is_freed_under_a_limit()
 {
     const size_t bytes = 192 << 20;
@@ -118,7 +118,7 @@ static void count_to_two()
     CHECK(counted == 2);
 }
 
-// Those that begin before the first call of CUDA have their own managed variables.
+// Those that start before the first CUDA call have their own managed variables.
 static void processes_count_for_themselves()
 {
     for (int k = 0; k < 2; k++) {
@@ -136,7 +136,7 @@ static void processes_count_for_themselves()
 static const char *const PTX = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry with_a_name(.param .u64 data) {\n"
     ".reg .b64 %rd1;\nld.param.u64 %rd1, [data];\nst.global.u32 [%rd1], 1;\nret;\n}\n";
 
-// A kernel whose module is gone races with a copy, and is named.
+// A kernel of an unloaded module races with a copy, and is named.
 static void name_of_an_unloaded_kernel()
 {
     CUmodule module;
@@ -153,7 +153,7 @@ static void name_of_an_unloaded_kernel()
     CUDA(cudaMemcpyAsync(&back, numbers, 4, cudaMemcpyDeviceToHost, two));
 }
 
-// A fat binary whose header names other sizes, before a page that nobody may read.
+// A fat binary with wrong sizes in its header, before an inaccessible page.
 static void damaged_header(const char *path)
 {
     static char file[1 << 20];
@@ -176,7 +176,7 @@ static void damaged_header(const char *path)
 
 __device__ unsigned ended;
 
-// Each block makes the copy engine tell an mbarrier without a fence, and reads what blocks before it wrote.
+// A bulk copy of each block signals an mbarrier without a fence, and reads the writes of earlier blocks.
 __global__ void unfenced(int *numbers)
 {
     __shared__ alignas(128) int own[64];
@@ -210,7 +210,7 @@ static void blocks_that_start_again()
     CUDA(cudaDeviceSynchronize());
 }
 
-// All blocks add to one sum without an atomic operation; the first one takes its time before.
+// All blocks add to one sum without atomics; the first one is delayed.
 __global__ void add_plainly(int *sum)
 {
     int mine = threadIdx.x;
@@ -229,7 +229,7 @@ static void blocks_that_race()
     CUDA(cudaFree(sum));
 }
 
-// All blocks read the same words, and write one each in the same line of memory: the first one reads all the while.
+// All blocks read the same words and write one each in the same line; the first block keeps reading.
 __global__ void read_beside(int *words)
 {
     int mine = 0;
@@ -293,7 +293,7 @@ static void deprecated_calls()
     CHECK(cuDeviceGetProperties(&old, 1) == CUDA_ERROR_INVALID_DEVICE);
 }
 
-// A bulk copy of so many bytes, which may be none.
+// A bulk copy of so many bytes, perhaps 0.
 __global__ void copy(int *numbers, unsigned bytes)
 {
     __shared__ alignas(128) int own[64];

@@ -1,5 +1,5 @@
-// machine_alone FILE.ptx KERNEL THREADS: the machine without checker and runtime: runs KERNEL(int *out) on one block,
-// and prints out[0], out[1] ... out[THREADS - 1]. It is linked with base/, front/ and machine/ only.
+// machine_alone FILE.ptx KERNEL THREADS: runs KERNEL(int *out) on one block without checker and runtime, and prints
+// out[0] ... out[THREADS - 1]. It links base/, front/ and machine/ only.
 #include "machine/block.h"
 #include "machine/ops/instructions.h"
 

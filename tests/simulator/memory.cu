@@ -1,4 +1,4 @@
-// Mistakes with memory, one for each word: what the simulator says and gives is checked by test_simulator.py.
+// Memory mistakes, one for each word of the argument; test_simulator.py checks messages and results.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -22,14 +22,14 @@ __device__ __noinline__ int deep(int n, int value)
 __global__ void strays(int *out, int far)
 {
     int a[4], *p = a;
-    asm volatile("" : "+l"(p)); // so that it stays in memory
+    asm volatile("" : "+l"(p)); // keeps the variable in memory
     if (out[100])
-        deep(1, 1); // so that there is a stack behind it
+        deep(1, 1); // makes the stack deeper than this frame
     out[blockIdx.x] = p[far];
     p[far] = blockIdx.x + 1;
 }
 
-// Reads its stack before it writes it, twice: what the first call wrote is there no more than what a block before wrote.
+// Reads its stack before writing it, twice: neither an earlier call's nor an earlier block's values may remain.
 __global__ void reads_its_stack(int *out, int far)
 {
     int a[4], *p = a;
@@ -38,9 +38,9 @@ __global__ void reads_its_stack(int *out, int far)
     p[far] = blockIdx.x + 1;
 }
 
-enum { PIECES = 1 << 19 }; // of 16 bytes: all of the heap
+enum { PIECES = 1 << 19 }; // of 16 bytes: the whole heap
 
-// Every step-th piece, to be found elsewhere than beside its neighbour.
+// Every step-th piece, so that neighbours are found separately.
 __global__ void make_pieces(long long **pieces, int step)
 {
     for (int k = threadIdx.x * step; k < PIECES; k += blockDim.x * step)
@@ -106,7 +106,7 @@ static void fresh_memory()
     cudaMemset(large + huge / 8, 0, 4);
     printf(" %d %s\n", value_on_device(large + huge / 8), resident_bytes() - before < huge / 64 ? "small" : "all there");
     cudaFree(large);
-    for (int k = 0; k < 3000; k++) { // whatever was written is poison again where the address comes back
+    for (int k = 0; k < 3000; k++) { // reused addresses are filled with poison again
         int *again[2], zero = 0;
         cudaMalloc(&again[0], 3000);
         cudaMalloc(&again[1], huge / 8);
@@ -154,11 +154,11 @@ int main(int argc, char **argv)
         return ((int *)symbol)[3];
     if (word == "freed")
         return gone[1];
-    if (word == "elsewhere") // no memory of the device: as if there were no simulator
+    if (word == "elsewhere") // no device memory: as without a simulator
         return *(volatile int *)16;
     if (word == "use after free") {
         int *next;
-        for (int k = 0; k < 4; k++) { // as much, each freed before the next: as in a loop
+        for (int k = 0; k < 4; k++) { // the same size, freed before the next allocation: as in a loop
             cudaMalloc(&next, 4096);
             cudaFree(next);
         }

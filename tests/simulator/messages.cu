@@ -1,4 +1,4 @@
-// What the simulator says on stderr of a program's mistakes: the argument says which.
+// Messages on stderr about a program's mistakes; the argument selects one.
 #include <cstdio>
 #include <cstring>
 #include <thread>
@@ -46,7 +46,7 @@ static void ask_for_time()
     printf("%f\n", ms);
 }
 
-// A launch with too many threads; who asks why, or does not.
+// A launch with too many threads, with or without a check of the error.
 static cudaError_t launch_widely(const char *how)
 {
     int *numbers = NULL;
@@ -60,7 +60,7 @@ static cudaError_t launch_widely(const char *how)
     wide<<<1, 2048>>>(numbers);
     return strcmp(how, "last") == 0          ? cudaGetLastError()
            : strcmp(how, "peek") == 0        ? cudaPeekAtLastError()
-           : strcmp(how, "synchronize") == 0 ? cudaDeviceSynchronize() // tells of kernels that ran
+           : strcmp(how, "synchronize") == 0 ? cudaDeviceSynchronize() // reports errors of kernels that ran
                                              : cudaSuccess;
 }
 

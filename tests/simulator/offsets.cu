@@ -1,4 +1,4 @@
-// offsets: the program that STEP_FILE names, on arrays that begin anywhere and end anywhere, among NaNs.
+// offsets: the program that STEP_FILE names, on arrays with any offset and size, surrounded by NaNs.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#pragma nv_diag_suppress 940, 177 // the program's main is none here, and ends without a return
+#pragma nv_diag_suppress 940, 177 // the program's renamed main ends without a return
 #pragma GCC diagnostic ignored "-Wreturn-type"
 namespace step {
 #include STEP_FILE
@@ -30,7 +30,7 @@ static step::Data make_data()
 static void try_one(step::Data *data, long long offset, long long n)
 {
     std::vector<float> values(n);
-    long long expected = 0; // in sixteenths; neighbours differ, and no two of the first hundred are equal
+    long long expected = 0; // in sixteenths; adjacent ones differ, and the first hundred are distinct
     for (long long i = 0; i < n; i++) {
         values[i] = (i % 101 + 1) / 16.0f;
         expected += i % 101 + 1;

@@ -1,5 +1,5 @@
-// Memory, an event and a pool that two processes share: a parent's numbers, to which its child adds. The parent starts the
-// child as this program with an argument, and they talk through pipes.
+// Memory, an event and a pool shared by two processes: the child adds to its parent's numbers. The parent starts this
+// program again, with an argument, and they communicate through pipes.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -149,7 +149,7 @@ int main(int argc, char **argv)
     CHECK(cudaIpcGetMemHandle(&handles.memory, numbers));
     CHECK(cudaIpcOpenMemHandle((void **)&small, handles.memory, cudaIpcMemLazyEnablePeerAccess) != cudaErrorDeviceUninitialized);
     CHECK(cudaGetLastError() != cudaErrorDeviceUninitialized);
-    add<<<COUNT / 128, 128>>>(numbers, 10); // once it is shared, too
+    add<<<COUNT / 128, 128>>>(numbers, 10); // also after it has been shared
     CHECK(cudaEventCreateWithFlags(&event, cudaEventInterprocess | cudaEventDisableTiming));
     CHECK(cudaIpcGetEventHandle(&handles.event, event));
     CHECK(cudaEventRecord(event));
@@ -164,7 +164,7 @@ int main(int argc, char **argv)
     expect(other, 0, "the parent, of another pool");
     CHECK(cudaFree(numbers));
     CHECK(cudaMalloc(&small, sizeof *small));
-    CHECK(cudaIpcGetMemHandle(&handles.memory, small) != cudaErrorNotSupported); // on an H200 it goes with what lies beside it
+    CHECK(cudaIpcGetMemHandle(&handles.memory, small) != cudaErrorNotSupported); // allowed on an H200, which exports the neighbouring memory, too
     CHECK(cudaEventCreate(&own));
     CHECK(cudaIpcGetEventHandle(&handles.event, own) != cudaErrorInvalidResourceHandle);
     CHECK(cudaIpcGetMemHandle(NULL, small) != cudaErrorInvalidValue);

@@ -1,6 +1,6 @@
 // ptx_run FILE.ptx[,FILE.ptx...] KERNEL THREADS[/BLOCK] INPUT OUTPUT: runs KERNEL(const void *in, void *out) on the
-// simulator, in blocks of 64 threads, or of BLOCK. INPUT's bytes are in; OUTPUT gets 8 bytes for each thread. Several files
-// are linked.
+// simulator, in blocks of BLOCK threads, by default 64. `in` has INPUT's bytes; OUTPUT gets 8 bytes for each thread. Several
+// files are linked.
 #include "checker/kernel_checks.h"
 #include "runtime/work/device_runtime.h"
 
@@ -63,7 +63,7 @@ int main(int argc, char **argv)
     const dim3 grid = {(threads + in_block - 1) / in_block, 1, 1}, block = {threads < in_block ? threads : in_block, 1, 1};
     if (sim_launch(module, kernel, grid, block, 0, 65536, arguments) != cudaSuccess)
         return 1;
-    sim_check_result((uint64_t)(uintptr_t)out, (size_t)threads * 8); // as where a cudaMemcpy fetches it
+    sim_check_result((uint64_t)(uintptr_t)out, (size_t)threads * 8); // as at a cudaMemcpy to the host
     FILE *file = fopen(argv[5], "wb");
     const bool written = file && fwrite(sim_memory_at(out), 8, threads, file) == threads;
     return written && fclose(file) == 0 ? 0 : 2;

@@ -1,6 +1,6 @@
-// Launches of a kernel again and again, with the same arguments. The word says what is done between two of them, and so
-// whether the next one may be left out: test_repeats.py. With "late" behind it results are copied to the host at the end, not
-// after each launch: a copy is an operation, too, and comes between two launches.
+// Repeated launches of a kernel with the same arguments. The word selects what happens between two of them, and so
+// whether the next one may be skipped: test_repeats.py. With "late" as a further word, results are copied to the host only at the
+// end: a copy after each launch would be an operation between two launches.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -13,7 +13,7 @@ __device__ int added;
 __constant__ int factor;
 __managed__ int managed_part;
 
-// The work makes it worth leaving out.
+// Enough work to make skipping worthwhile.
 __device__ int worked(int value)
 {
     for (int k = 0; k < 32; k++)
@@ -27,7 +27,7 @@ __global__ void apart(const int *in, int *out)
     out[i] = worked(in[i]) * (factor + 1) + added + managed_part;
 }
 
-// Long, for the memory that there is: all blocks in a column do the work, and one writes it.
+// Long for its little memory: all blocks in a column do the work, and one writes it.
 __global__ void first_of_many(const int *in, int *out)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x, value = worked(in[i]);
@@ -35,7 +35,7 @@ __global__ void first_of_many(const int *in, int *out)
         out[i] = value;
 }
 
-// The same of variables of the program's own.
+// The same for variables of the program.
 enum { FEW = 1024 };
 __device__ int read_here[FEW], written_here[FEW];
 
@@ -114,7 +114,7 @@ __global__ void copied(const int *in, int *out)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     for (int k = 0; k < 32; k++)
-        __syncwarp(); // as worked()
+        __syncwarp(); // as in worked()
     asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(out + i), "r"(in[i])); // no finding by itself
 }
 
@@ -124,7 +124,7 @@ __global__ void racing(const int *in, int *out)
     out[i / 64] = worked(in[i / 64]);
 }
 
-// Reads what it has written.
+// Reads its own output.
 __global__ void reread(const int *in, int *out)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -181,7 +181,7 @@ static void change(int time)
         cudaMemcpyToSymbol(factor, &time, sizeof time);
     if (is("by the host"))
         managed_part = time;
-    if (is("of a sign and a bit")) { // of words that lie 64 bytes apart
+    if (is("of a sign and a bit")) { // words 64 bytes apart
         const int both[17] = {0, time < 3 ? 0 : 1 << 31, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, time < 3 ? 0 : 1 << 28};
         cudaMemcpy(in, both, sizeof both, cudaMemcpyHostToDevice);
     }
@@ -199,7 +199,7 @@ static void count_anew()
     counted<<<N / BLOCK, BLOCK>>>(in, out);
 }
 
-// What the first kernel writes the second one changes.
+// The second kernel changes what the first one wrote.
 static void change_in_place()
 {
     apart<<<N / BLOCK, BLOCK>>>(in, out);
@@ -230,12 +230,12 @@ static void launch_often()
             change_in_place();
         else
             apart<<<N / BLOCK, BLOCK>>>(in, out);
-        cudaDeviceSynchronize(); // the host may change what both share
+        cudaDeviceSynchronize(); // the host may change shared memory
         say();
     }
 }
 
-// Each launch's results are freed, and the next ones get memory anew.
+// Each launch's results are freed, and the next launch gets new memory.
 static void allocate_anew()
 {
     cudaFree(out);
@@ -248,8 +248,8 @@ static void allocate_anew()
     out = NULL;
 }
 
-// The same of what the launches read: nobody writes the last one. (Freed addresses come again by turns, those below `out`, too:
-// so many rounds, and the last two lie above.)
+// The same for the input; the last one is uninitialised. (Freed addresses are reused in rotation, also those below `out`: so
+// many rounds that the last two are above it.)
 static void allocate_anew_unset()
 {
     enum { ROUNDS = 35 };
@@ -264,20 +264,20 @@ static void allocate_anew_unset()
     }
 }
 
-// The host reads and writes memory that is the device's, too.
+// The host reads and writes memory shared with the device.
 static void share_with_host()
 {
     cudaHostAlloc(&in, N * sizeof(int), cudaHostAllocMapped);
     memset(in, 0, N * sizeof(int));
     for (int time = 0; time < TIMES; time++) {
-        in[5] = time / 4; // the first ones are alike
+        in[5] = time / 4; // the first ones are equal
         apart<<<N / BLOCK, BLOCK>>>(in, out);
         cudaDeviceSynchronize();
         say();
     }
 }
 
-// The results lie where the host may write while the kernel runs.
+// The host may write to the results while the kernel runs.
 static void leave_results_with_host()
 {
     cudaHostAlloc(&out, N * sizeof(int), cudaHostAllocMapped);
@@ -289,7 +289,7 @@ static void leave_results_with_host()
     }
 }
 
-// A graph of a kernel, and of a copy that changes what it reads if `copies`.
+// A graph of a kernel and, if `copies`, of a copy that changes its input.
 static void launch_graph(bool copies)
 {
     cudaStream_t stream;
@@ -309,7 +309,7 @@ static void launch_graph(bool copies)
     }
 }
 
-// Variables are set anew, where they lie, when the device is reset: there is no other memory.
+// A device reset initialises variables again, at the same addresses.
 static void reset_between()
 {
     cudaFree(in);
@@ -333,7 +333,7 @@ static void reset_between()
     out = NULL;
 }
 
-// Another stream writes what the last launches read, and waits for none but the second one.
+// Another stream writes what the last launches read, and waits only for the second one.
 static void race_with_stream()
 {
     cudaStream_t one, two;
@@ -352,7 +352,7 @@ static void race_with_stream()
     say();
 }
 
-// Another stream does the same, and waits for none.
+// Another stream does the same without waiting.
 static void race_with_the_same()
 {
     cudaStream_t one, two;
@@ -377,7 +377,7 @@ static cudaTextureObject_t texture_of(int *numbers)
     return texture;
 }
 
-// What the texture shows is changed after some launches, or the texture destroyed.
+// After some launches the texture's memory is changed, or the texture destroyed.
 static void fetch_texture()
 {
     const cudaTextureObject_t texture = texture_of(in);
@@ -409,7 +409,7 @@ static void read_surface()
     cudaArray_t array;
     const cudaSurfaceObject_t surface = surface_of_new(&array);
     for (int time = 0; time < TIMES; time++) {
-        to_surface<<<1, 1>>>(surface, time / 3); // the first ones are alike
+        to_surface<<<1, 1>>>(surface, time / 3); // the first ones are equal
         from_surface<<<N / BLOCK, BLOCK>>>(surface, out);
         say();
     }
@@ -421,14 +421,14 @@ static void copy_to_array()
     cudaArray_t array;
     const cudaSurfaceObject_t surface = surface_of_new(&array);
     for (int time = 0; time < TIMES; time++) {
-        const int value = time / 3; // the first ones are alike
+        const int value = time / 3; // the first ones are equal
         cudaMemcpyToArray(array, 0, 0, &value, sizeof value, cudaMemcpyHostToDevice);
         from_surface<<<N / BLOCK, BLOCK>>>(surface, out);
         say();
     }
 }
 
-// A kernel strays to memory that another one has allocated, by an offset that it finds in memory.
+// A kernel writes out of bounds to another allocation, by an offset that it loads from memory.
 __device__ int *heap;
 
 __global__ void allocate_heap()
@@ -453,13 +453,13 @@ static void stray_to_heap()
     cudaMalloc(&offset, sizeof far);
     cudaMemcpy(offset, &far, sizeof far, cudaMemcpyHostToDevice);
     for (int time = 0; time < TIMES; time++) {
-        stray<<<N / BLOCK, BLOCK>>>(in, offset, time / 3); // the first ones are alike
+        stray<<<N / BLOCK, BLOCK>>>(in, offset, time / 3); // the first ones are equal
         apart<<<N / BLOCK, BLOCK>>>(where, out);
         say();
     }
 }
 
-// What the kernel reads becomes what nobody wrote, with the very bytes that were there.
+// The kernel's input becomes uninitialised, with the very bytes that were there.
 static void copy_unwritten()
 {
     int *fresh;
@@ -473,7 +473,7 @@ static void copy_unwritten()
     say();
 }
 
-// What was written becomes, in each round, what nobody wrote.
+// In each round, the output becomes uninitialised.
 static void copy_unwritten_in_rounds()
 {
     int *fresh;
@@ -485,7 +485,7 @@ static void copy_unwritten_in_rounds()
     say();
 }
 
-// How long small launches take, in seconds of the processor, where there are many allocations.
+// CPU time of small launches, in seconds, with many allocations.
 static void launch_beside_many()
 {
     enum { ALLOCATIONS = 8000, LAUNCHES = 800 };

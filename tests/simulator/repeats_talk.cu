@@ -1,11 +1,11 @@
-// Launches of a kernel that may talk with the host, again and again. With a second argument it reads memory by which the host might
-// answer: test_repeats.py.
+// Repeated launches of a kernel that may communicate with the host. With a second argument it reads memory in which the host
+// might answer: test_repeats.py.
 #include <cstdio>
 #include <cstring>
 
 enum { N = 1 << 15, BLOCK = 256, TIMES = 6 };
 
-// The work makes it worth leaving out.
+// Enough work to make skipping worthwhile.
 __device__ int worked(int value)
 {
     for (int k = 0; k < 32; k++)

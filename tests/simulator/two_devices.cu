@@ -1,5 +1,5 @@
-// Two devices: each has its memory, its variables, its streams, its limits; peers have to be asked for. With an
-// argument: a kernel on device 1 reads memory of device 0 after access has been closed.
+// Two devices: each has its own memory, variables, streams and limits; peer access has to be enabled. With an argument: a
+// kernel on device 1 reads memory of device 0 after access was disabled.
 #include "../programs/check.h"
 #include <cuda.h>
 #include <thread>
@@ -92,7 +92,7 @@ static void peers(int *first, int *second)
     CHECK(attributes.device == 1);
     CUDA(cudaDeviceCanAccessPeer(&can, 0, 1));
     CHECK(can == 1);
-    CUDA(cudaMemcpyPeer(second, 1, first, 0, sizeof back)); // needs no access
+    CUDA(cudaMemcpyPeer(second, 1, first, 0, sizeof back)); // needs no peer access
     CHECK(cudaMemcpyPeer(second, 0, first, 0, sizeof back) == cudaErrorInvalidValue);
     CHECK(cudaMemcpyPeer(second, 1, first, 2, sizeof back) == cudaErrorInvalidDevice);
     CUDA(cudaSetDevice(1));
@@ -108,13 +108,13 @@ static void peers(int *first, int *second)
     CUDA(cudaMemset(later, 0, sizeof back));
     CUDA(cudaDeviceSynchronize()); // no stream of the other device waits for the fill
     CUDA(cudaSetDevice(1));
-    add<<<1, 32>>>(later, 1); // what is allocated later is open too
+    add<<<1, 32>>>(later, 1); // access includes later allocations
     CUDA(cudaMemcpy(back, first, sizeof back, cudaMemcpyDeviceToHost));
     CHECK(back[31] == 8);
     CUDA(cudaFree(later));
 }
 
-// The driver asks for access by a context of the peer; it is the same access.
+// The driver API enables access through a context of the peer; it is the same access.
 static void peers_by_contexts()
 {
     CUcontext own, peer;
@@ -153,7 +153,7 @@ static void limits_and_reset(int *first)
     CUDA(cudaStreamCreate(&kept));
     CUDA(cudaSetDevice(1));
     CUDA(cudaStreamCreate(&gone));
-    CUDA(cudaDeviceReset()); // of device 1 alone
+    CUDA(cudaDeviceReset()); // of device 1 only
     CHECK(cudaStreamQuery(gone) == cudaErrorInvalidResourceHandle);
     CUDA(cudaStreamQuery(kept));
     CHECK(own_of(1) == 3 && own_of(0) == 103);
@@ -182,7 +182,7 @@ int main(int count, char **)
     peers_by_contexts();
     limits_and_reset(first);
     if (count > 1) {
-        add<<<1, 32>>>(first, 1); // on device 1, which has no access any more
+        add<<<1, 32>>>(first, 1); // on device 1, which no longer has access
         puts(cudaGetErrorName(cudaDeviceSynchronize()));
         return 0;
     }

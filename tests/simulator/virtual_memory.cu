@@ -1,6 +1,6 @@
-// Addresses that are reserved and memory that is mapped there: one array of two pieces of memory, which lies at other
-// addresses later. With an argument one mistake: 1 a kernel's access where nothing is mapped, 2 a copy that reaches so
-// far, 3 an access before cuMemSetAccess.
+// Reserved addresses and memory that is mapped there: one array of two pieces of memory, later mapped at other addresses.
+// With an argument, one mistake: 1 a kernel accesses an unmapped address, 2 a copy does, 3 an access before
+// cuMemSetAccess.
 #include <cstdio>
 #include <cstdlib>
 #include <cuda.h>
@@ -77,7 +77,7 @@ int main(int argc, char **argv)
         if (back[i * 65536 + 31] != (i + n / 2) % n)
             return printf("FAIL later at %d\n", i), 1;
 
-    int file; // as another process would get it
+    int file; // as another process would import it
     CUmemGenericAllocationHandle twin;
     OK(cuMemExportToShareableHandle(&file, pieces[0], CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
     OK(cuMemImportFromShareableHandle(&twin, (void *)(size_t)file, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
@@ -97,7 +97,7 @@ int main(int argc, char **argv)
         return printf("FAIL compressed\n"), 1;
 
     for (int k = 0; k < 2; k++)
-        OK(cuMemRelease(pieces[k])); // mapped memory stays
+        OK(cuMemRelease(pieces[k])); // mapped memory is kept
     OK(cuMemcpyDtoH(back, later, 2 * granule));
     REFUSED(cuMemAddressFree(later, 2 * granule), CUDA_ERROR_INVALID_VALUE);
     OK(cuMemUnmap(later, 2 * granule));

@@ -1,4 +1,4 @@
-// A kernel that waits for what the host writes after the launch: right on a GPU. And one whose flag only the device could set: wrong.
+// A kernel that waits for a write of the host after the launch: correct on a GPU. And one whose flag only the device can set: a mistake.
 #include <cstdio>
 #include <cstring>
 
@@ -11,7 +11,7 @@ __global__ void waits(volatile int *flag, int *out)
     *out = *flag + 1;
 }
 
-// Meanwhile it counts its turns, in memory of the device.
+// Meanwhile it counts its iterations, in device memory.
 __global__ void counts(volatile int *flag, int *turns)
 {
     while (*flag == 0)
