@@ -5,7 +5,7 @@
 # Its own sources. SANITIZE=address,undefined or thread builds it with that sanitizer, without leak
 # detection: simulated programs need not free their memory.
 # A library has one of two platforms: Linux, or the plain one, which a test links.
-SIM_SOURCES := $(filter-out %/platform_plain.c simulator/page/%,$(wildcard simulator/*/*.c simulator/*/*/*.c))
+SIM_SOURCES := $(filter-out %/platform_plain.c simulator/page/% simulator/compiler/%,$(wildcard simulator/*/*.c simulator/*/*/*.c))
 SIM_OBJECTS := $(SIM_SOURCES:simulator/%.c=build/sim/objects/%.o)
 REPLAY_OBJECTS := build/sim/objects/page/replay.o build/sim/objects/page/main.o
 # PROCESSOR: the value of gcc's -march; native by default, generic if empty.
