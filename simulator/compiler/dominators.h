@@ -43,7 +43,8 @@ IrBlock *loop_preheader(const Loops *loops, const Loop *loop);
 // The only predecessor of the header in the loop, or NULL.
 IrBlock *loop_latch(const Loops *loops, const Loop *loop);
 bool loop_invariant(const Loops *loops, const Loop *loop, const IrInstruction *value);
-// Gives each loop a preheader, and each exit of it predecessors in the loop only. Afterwards the analyses are stale.
+void loops_add_block(IrModule *module, Loops *loops, IrBlock *block, Loop *owner); // owner: the innermost loop, or NULL
+// Gives each loop a preheader, one latch, and exits with predecessors in the loop only. Afterwards other analyses are stale.
 bool loops_simplify(IrModule *module, IrFunction *function);
 
 #endif

@@ -69,7 +69,8 @@ enum { // IrInstruction.flags
     IR_VOLATILE = 4,  // of a memory access: kept exactly as it is, in order with other volatile ones
     IR_READ_ONLY = 8, // of a load: nothing writes there while the kernel runs (ld.global.nc)
     IR_EXACT = 16,    // of a float operation: never contracted to an fma (__fadd_rn, __fmul_rn)
-    IR_APPROXIMATE = 32 // of a float operation: the fast one (__fdividef, -use_fast_math)
+    IR_APPROXIMATE = 32, // of a float operation: the fast one (__fdividef, -use_fast_math)
+    IR_UNORDERED = 64 // of a COMPARE of floats: true if one of them is not a number
 };
 
 typedef struct IrBlock IrBlock;
@@ -153,6 +154,7 @@ struct IrFunction {
     IrBlock *first, *last; // first: the entry block
     uint32_t next_instruction, next_block; // ids
     uint32_t line, file; // of its definition
+    uint32_t mark;       // for the pass that runs
     IrInstruction **constants; // hash table of the constants and undefined values
     uint32_t constant_count, constant_capacity;
     IrFunction *next;

@@ -9,7 +9,7 @@
 static const char *const TYPES[IR_TYPES] = {"void", "pred", "b8", "b16", "b32", "b64", "f16", "bf16", "f32", "f64"};
 static const char *const SPACES[] = {"generic", "global", "shared", "local", "constant", "parameter"};
 static const char *const COMPARES[] = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"};
-static const char *const FLAGS[] = {"signed", "no_wrap", "volatile", "read_only", "exact", "approximate"};
+static const char *const FLAGS[] = {"signed", "no_wrap", "volatile", "read_only", "exact", "approximate", "unordered"};
 static const char *const OPS[IR_OPS] = {
     "integer", "real", "undefined", "argument", "special", "symbol", "alloca",
     "add", "sub", "mul", "mul_high", "div", "rem", "and", "or", "xor", "shl", "shr",

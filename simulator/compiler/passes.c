@@ -1,0 +1,68 @@
+// passes.c: the order of the passes. It is NVVM's where that matters for what the PTX looks like.
+#include "compiler/passes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEFAULT_MAX_INSTRUCTIONS = 1000 * 1000 };
+
+typedef struct NamedPass {
+    const char *name;
+    Pass *run;
+} NamedPass;
+
+static const NamedPass PASSES[] = {
+    {NULL, NULL},
+};
+
+// Whether a list like "licm,gvn" has the name.
+static bool is_listed(const char *list, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *at = list; at && *at;) {
+        const size_t part = strcspn(at, ",");
+        if (part == length && memcmp(at, name, length) == 0)
+            return true;
+        at += part + (at[part] == ',');
+    }
+    return false;
+}
+
+// Tests set DRYWARP_VERIFY to find the pass that has broken a function.
+static void verify(IrModule *module, const IrFunction *function, const char *pass)
+{
+    const char *problem = ir_verify(module, function);
+    if (!problem)
+        return;
+    fprintf(stderr, "after %s, %s: %s\n", pass, function->name, problem);
+    ir_print(stderr, module);
+    abort();
+}
+
+static void optimise(IrModule *module, IrFunction *function, const char *skip)
+{
+    const bool verifies = getenv("DRYWARP_VERIFY") != NULL, prints = getenv("DRYWARP_PRINT") != NULL;
+    for (const NamedPass *pass = PASSES; pass->name; pass++) {
+        if (is_listed(skip, pass->name) || is_listed(skip, "all"))
+            continue;
+        const bool changed = pass->run(module, function);
+        sim_free_arena(&module->scratch);
+        if (verifies)
+            verify(module, function, pass->name);
+        if (prints && changed) {
+            fprintf(stderr, "---- after %s\n", pass->name);
+            ir_print(stderr, module);
+        }
+    }
+}
+
+IrProblem ir_optimise(IrModule *module, const CompileOptions *options)
+{
+    const uint64_t max = options->max_instructions ? options->max_instructions : DEFAULT_MAX_INSTRUCTIONS;
+    const IrProblem problem = inline_functions(module, max);
+    if (problem.message)
+        return problem;
+    for (IrFunction *function = module->functions; function; function = function->next)
+        optimise(module, function, options->skip);
+    return problem;
+}
