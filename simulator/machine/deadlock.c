@@ -16,7 +16,7 @@ bool sim_release_waiting_lanes(Block *b)
     const bool any = is_at_barrier(b);
     bool opened = false;
     for (int n = 0; n < b->warp_count; n++)
-        opened |= sim_open_reconvergence(&b->warps[n], any ? ALL_LANES : sim_wanted_lanes(&b->warps[n]));
+        opened |= sim_release_at_reconvergence(&b->warps[n], any ? ALL_LANES : sim_wanted_lanes(&b->warps[n]));
     return opened;
 }
 

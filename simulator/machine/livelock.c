@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-enum { FIRST_CHECK = 1024, CHECKS = 32 }; // round of the first check; checks after each power of two, for loops of up to so
-                                        // many barriers
+enum { FIRST_CHECK = 1024, CHECKS = 32 }; // rounds: of the first check; checked after each power of two, as loops
+                                          // may have several barriers
 
 static uint64_t mix(uint64_t state, uint64_t more)
 {

@@ -115,7 +115,7 @@ bool sim_yield_stuck_warp(Warp *w)
             sim_move_to_back(w, sim_next_split(w));
             return true;
         }
-    return sim_open_reconvergence(w, ALL_LANES);
+    return sim_release_at_reconvergence(w, ALL_LANES);
 }
 
 // ---- Fairness

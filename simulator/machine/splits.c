@@ -132,7 +132,7 @@ void sim_release_reconverged(Warp *w, WarpSplit *p, uint32_t arrived)
     opened->jump_to = p->jump_to;
 }
 
-bool sim_open_reconvergence(Warp *w, uint32_t wanted)
+bool sim_release_at_reconvergence(Warp *w, uint32_t wanted)
 {
     for (WarpSplit *p = w->splits; p; p = p->next) {
         const uint32_t arrived = sim_lanes_at_reconvergence(w, p);

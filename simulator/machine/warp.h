@@ -92,7 +92,7 @@ bool sim_is_warp_stuck(const Warp *w);
 // Of a stuck warp: runs another split, or releases lanes that wait for reconvergence. False if there are none.
 bool sim_yield_stuck_warp(Warp *w);
 // Releases the lanes that wait at a reconvergence point, if one of them is in `wanted`.
-bool sim_open_reconvergence(Warp *w, uint32_t wanted);
+bool sim_release_at_reconvergence(Warp *w, uint32_t wanted);
 // The lanes that others of their warp wait for at a warp-level operation.
 uint32_t sim_wanted_lanes(const Warp *w);
 

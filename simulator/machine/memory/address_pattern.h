@@ -29,7 +29,7 @@ enum { QUARTERS = 4, QUARTER_LANES = LANES / QUARTERS };
 typedef struct AddressPattern {
     const Instr *instr; // NULL: unused
     size_t bytes;       // accessed by each lane
-    Pattern pattern;
+    Pattern kind;
     uint32_t same_address, adjacent; // as in Access
     bool repeated_half;
     uint32_t continuing, starts;                        // see sim_continuing_lanes and sim_segment_starts

@@ -145,7 +145,7 @@ static void compute_pattern(AddressPattern *s, const Instr *i, Access *access)
         access->pattern = ALL_SAME;
     else
         find_neighbours(access);
-    s->pattern = access->pattern;
+    s->kind = access->pattern;
     s->same_address = access->same_address;
     s->adjacent = access->adjacent;
     s->repeated_half = access->repeated_half;
@@ -177,7 +177,7 @@ static inline uint64_t find_pattern(const Warp *w, const Instr *i, Access *acces
         compute_pattern(s, i, access);
     const uint64_t first = access->address[0];
     access->address_pattern = s;
-    access->pattern = s->pattern;
+    access->pattern = s->kind;
     access->same_address = s->same_address;
     access->adjacent = s->adjacent;
     access->repeated_half = s->repeated_half;

@@ -174,9 +174,9 @@ static void prepare_fast_path(const Warp *w, const Instr *i, AddressPattern *pat
     if (fast_path->allocation == a)
         return;
     *fast_path = (FastPath){.allocation = a, .first = 1};
-    const bool in_turn = launch->order == ORDERED_EFFECTS && !sim_only_reads(launch, a);
-    if (in_turn || launch->checks_family || a->granules || pattern->below + pattern->above + i->bytes > a->bytes ||
-        (i->kind == STORE && pattern->pattern != CONSECUTIVE) ||
+    const bool ordered = launch->order == ORDERED_EFFECTS && !sim_only_reads(launch, a);
+    if (ordered || launch->checks_family || a->granules || pattern->below + pattern->above + i->bytes > a->bytes ||
+        (i->kind == STORE && pattern->kind != CONSECUTIVE) ||
         (launch->clocks && !sim_observer.prepare_fast_path(w, i, a, fast_path)))
         return;
     fast_path->first = a->address + pattern->below;
