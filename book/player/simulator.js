@@ -199,7 +199,7 @@ function load(file) {
     });
 }
 
-const ownBytes = (program, name) => (program.bytes || {})[name] || (page.stageBytes || {})[name];
+const ownBytes = (program, name) => (program.bytes || {})[name] || (page.playerBytes || {})[name];
 
 async function findBytes(program, name) {
     if (!ownBytes(program, name))

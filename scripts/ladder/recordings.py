@@ -238,7 +238,7 @@ def write_step(step, build):
     kept = {name: blobs[name] for name in sorted(set(longest.values()))}
     for name, content in kept.items():
         if len(content) > LARGE:
-            write_script(PROGRAMS / f"bytes-{name}.js", "stageBytes", name, base64.b64encode(content).decode())
+            write_script(PROGRAMS / f"bytes-{name}.js", "playerBytes", name, base64.b64encode(content).decode())
     program = {"name": step_name(step), "folder": step, "title": re.match(r"// ([^.\n]*)", lesson["source"])[1], "harness": HARNESS,
                **lesson, "source": {"file": source.name, "text": lesson["source"]}, "tries": made,
                "bytes": in_base64({name: content for name, content in kept.items() if len(content) <= LARGE})}

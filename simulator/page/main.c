@@ -1,5 +1,5 @@
-// main.c: replay RECORDING [--without LINES | --lines]: runs what SIM_RECORD=RECORDING has recorded again, with the
-// settings of the environment, and prints what replay.h says.
+// main.c: replay RECORDING [--without LINES | --lines]: replays a recording made with SIM_RECORD=RECORDING, with the settings
+// of the environment, and prints the report of replay.h.
 #include "page/replay.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// (A folder can be opened, and has a length; only who reads it is told.)
+// Checks ferror because fopen succeeds on a folder, and only reading it fails.
 static char *read_whole(const char *name, size_t *bytes)
 {
     enum { PART = 1 << 20 };

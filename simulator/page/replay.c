@@ -1,4 +1,4 @@
-// replay.c: runs a recording again: one line after the other, each as an operation of one stream.
+// replay.c: replays a recording: executes its lines in order, each as an operation of one stream.
 #include "page/replay.h"
 #include "base/platform.h"
 #include "checker/host_checks.h"
@@ -13,31 +13,34 @@
 
 enum { MAX_BINARIES = 64, MAX_TEXTS = 32, MAX_WORD = 2048, MAX_ARGUMENTS = 256 };
 
-typedef struct Bytes { // that the recording names
-    uint64_t name;
+typedef struct Bytes { // named data in the recording
+    uint64_t name; // digest
     const uint8_t *at;
     size_t count;
 } Bytes;
 
-typedef struct Spot {
-    uint8_t *pointer; // as the program would have it
-    size_t room;      // so many bytes of its allocation lie there
+typedef struct Spot { // a position in an allocation
+    uint8_t *pointer; // as seen by the program
+    size_t room;      // bytes up to the end of the allocation
 } Spot;
 
 typedef struct Replay {
-    const char *at, *end; // what is still to be read of the recording
-    int line, call, reads; // call: of those that do something, from 0 on; reads: how many of them have been reported
+    const char *at, *end; // rest of the recording
+    int line;
+    int call;  // index of the current operation
+    int reads; // number of copies to the host reported so far
     char word[MAX_WORD];
     jmp_buf damaged;
     Arena arena;
     Binary *binaries[MAX_BINARIES];
     Bytes *bytes;
     size_t bytes_count;
-    uint8_t **allocations; // by their numbers in the recording
+    uint8_t **allocations; // indexed by their numbers in the recording; NULL: freed
     size_t allocation_count;
     uint32_t timeline;
     FILE *report;
-    bool differs, failed; // failed: a launch; no call goes well from then on
+    bool differs;
+    bool failed; // a launch failed, which is sticky: later calls fail, too
 } Replay;
 
 // ---- Reading
@@ -53,7 +56,7 @@ static bool at_line_end(const Replay *r)
     return r->at == r->end || *r->at == '\n';
 }
 
-// What stands before the next of these characters, or before the line's end; refuses where that is nothing.
+// The text up to one of these characters, or to the end of the line; refuses empty text.
 static const char *read_up_to(Replay *r, const char *ends)
 {
     size_t length = 0;
@@ -64,7 +67,7 @@ static const char *read_up_to(Replay *r, const char *ends)
     }
     r->word[length] = 0;
     if (length == 0)
-        refuse(r, "it ends too early");
+        refuse(r, "the line is too short");
     return r->word;
 }
 
@@ -80,7 +83,7 @@ static uint64_t number_in(Replay *r, const char *text, int base)
     char *end;
     const uint64_t number = strtoull(text, &end, base);
     if (end == text || *end)
-        refuse(r, "a number is expected");
+        refuse(r, "expected a number");
     return number;
 }
 
@@ -89,7 +92,7 @@ static uint64_t read_number(Replay *r)
     return number_in(r, read_word(r), 10);
 }
 
-static char *read_name(Replay *r) // stays
+static char *read_name(Replay *r) // in the arena
 {
     const char *word = read_word(r);
     return memcpy(sim_allocate(&r->arena, strlen(word) + 1), word, strlen(word) + 1);
@@ -99,7 +102,7 @@ static dim3 read_dim3(Replay *r)
 {
     dim3 d;
     if (sscanf(read_word(r), "%u,%u,%u", &d.x, &d.y, &d.z) != 3)
-        refuse(r, "three numbers are expected");
+        refuse(r, "expected three numbers");
     return d;
 }
 
@@ -112,12 +115,12 @@ static void next_line(Replay *r)
     r->line++;
 }
 
-// Takes so many bytes from behind the line.
+// The `count` bytes after the current line.
 static const char *take_data(Replay *r, size_t count)
 {
     next_line(r);
     if ((size_t)(r->end - r->at) < count)
-        refuse(r, "bytes are missing behind it");
+        refuse(r, "its data is truncated");
     const char *data = r->at;
     r->at += count;
     return data;
@@ -126,7 +129,7 @@ static const char *take_data(Replay *r, size_t count)
 static Binary *binary_numbered(Replay *r, uint64_t number)
 {
     if (number >= MAX_BINARIES)
-        refuse(r, "there are not so many binaries");
+        refuse(r, "the binary number is too large");
     if (!r->binaries[number]) {
         r->binaries[number] = sim_new_binary();
         r->binaries[number]->texts = sim_allocate(&r->arena, MAX_TEXTS * sizeof(char *));
@@ -135,7 +138,7 @@ static Binary *binary_numbered(Replay *r, uint64_t number)
     return r->binaries[number];
 }
 
-// ---- What the lines refer to: read before the first of them is done, as a program's binaries are
+// ---- First pass: data that later lines refer to
 
 static void read_ptx(Replay *r)
 {
@@ -179,11 +182,11 @@ static const Word *find_word(const Word *words, const char *word)
     return words->word ? words : NULL;
 }
 
-// (A line of calls is looked at later.)
+// Skips lines of operations.
 static void read_data(Replay *r)
 {
     if (strcmp(read_word(r), "recording") != 0 || read_number(r) != 1)
-        refuse(r, "it is no recording of this version: it begins with \"recording 1\"");
+        refuse(r, "not a recording of this version, which begins with \"recording 1\"");
     for (next_line(r); r->at < r->end; next_line(r)) {
         const Word *data = at_line_end(r) ? NULL : find_word(DATA, read_word(r));
         if (data)
@@ -200,7 +203,7 @@ static void load_modules(Replay *r)
     }
 }
 
-// ---- Places and bytes
+// ---- Positions in memory, and named bytes
 
 static const Bytes *read_bytes_name(Replay *r, size_t count)
 {
@@ -234,13 +237,13 @@ static Spot place_in(Replay *r, char *place) // "3+16"
 {
     char *plus = strrchr(place, '+');
     if (!plus)
-        refuse(r, "a place is expected");
+        refuse(r, "expected a position in memory");
     *plus = 0;
     const uint64_t offset = number_in(r, plus + 1, 10);
     uint8_t *first = strchr(place, ':') ? variable_named(r, place) : allocation_numbered(r, number_in(r, place, 10));
     const Allocation *a = sim_allocation_at((uint64_t)(uintptr_t)first);
     if (offset > a->bytes)
-        refuse(r, "a place lies behind its allocation");
+        refuse(r, "the offset is past the end of the allocation");
     return (Spot){first + offset, a->bytes - offset};
 }
 
@@ -250,12 +253,12 @@ static Spot read_place(Replay *r)
     return place_in(r, r->word);
 }
 
-// How many bytes are to be used at places that have room for them.
+// A byte count that must not exceed `room`.
 static size_t read_count(Replay *r, size_t room)
 {
     const size_t count = read_number(r);
     if (count > room)
-        refuse(r, "there are not so many bytes");
+        refuse(r, "the byte count exceeds the allocation");
     return count;
 }
 
@@ -282,7 +285,7 @@ static MemoryKind read_kind(Replay *r)
     for (int k = DEVICE_MEMORY; k <= MANAGED_MEMORY; k++)
         if (strcmp(word, KINDS[k]) == 0)
             return (MemoryKind)k;
-    refuse(r, "an allocation is device, pinned or managed");
+    refuse(r, "expected device, pinned or managed");
 }
 
 static void replay_allocation(Replay *r)
@@ -295,7 +298,7 @@ static void replay_allocation(Replay *r)
     if (number >= MAX_NUMBER)
         refuse(r, "there are too many allocations");
     if (sim_allocate_memory(read_name(r), &pointer, bytes, kind, 0) || !pointer)
-        refuse(r, "there is no memory for it");
+        refuse(r, "out of memory");
     if (number >= r->allocation_count) {
         r->allocations = realloc(r->allocations, (number + 1) * sizeof *r->allocations);
         if (!r->allocations)
@@ -344,7 +347,7 @@ static void replay_copy(Replay *r)
     end(r);
 }
 
-// ---- Copies to the host: are the bytes what they were?
+// ---- Copies to the host: compared with the recorded bytes
 
 static uint32_t word_at(const uint8_t *bytes, size_t at, size_t count)
 {
@@ -353,7 +356,7 @@ static uint32_t word_at(const uint8_t *bytes, size_t at, size_t count)
     return word;
 }
 
-// Where the first word lies that is not the same; `count` if there is none.
+// The offset of the first word that differs; `count` if none does.
 static size_t first_difference(const uint8_t *got, const uint8_t *expected, size_t count)
 {
     size_t at = 0;
@@ -388,25 +391,25 @@ static void replay_read(Replay *r)
 
 // ---- Launches
 
-// Eight bytes of an argument, or the few that are left: digits, or a pointer.
+// Up to eight bytes of an argument: hexadecimal digits, or "@" and a position.
 static uint64_t read_argument_word(Replay *r, size_t bytes)
 {
     read_up_to(r, " ,");
     if (*r->word == '@' && bytes == sizeof(uint64_t))
         return (uint64_t)(uintptr_t)place_in(r, r->word + 1).pointer;
     if (strlen(r->word) != 2 * bytes)
-        refuse(r, "an argument has another size than the kernel's parameter");
+        refuse(r, "the argument's size differs from the kernel parameter's");
     return number_in(r, r->word, 16);
 }
 
-// So many bytes, which stand behind a space, as words with commas between.
+// An argument: a space, then its words, separated by commas.
 static void *read_argument(Replay *r, size_t bytes)
 {
     uint8_t *argument = sim_allocate(&r->arena, bytes);
     for (size_t at = 0; at < bytes; at += sizeof(uint64_t)) {
         const size_t length = bytes - at < sizeof(uint64_t) ? bytes - at : sizeof(uint64_t);
         if (at_line_end(r) || *r->at++ != (at ? ',' : ' '))
-            refuse(r, "it has fewer arguments, or shorter ones, than the kernel has parameters");
+            refuse(r, "arguments are missing or too short");
         const uint64_t word = read_argument_word(r, length);
         memcpy(argument + at, &word, length);
     }
@@ -430,21 +433,21 @@ static void read_arguments(Replay *r, const Function *f, void **arguments)
         arguments[count++] = read_argument(r, v->bytes);
     }
     if (!at_line_end(r))
-        refuse(r, "it has more arguments, or longer ones, than the kernel has parameters");
+        refuse(r, "too many arguments, or too long");
 }
 
-// Refuses what cudaLaunchKernel would. What the program has set for the kernel is not recorded: it may be the most.
+// Refuses what cudaLaunchKernel would. Function attributes are not recorded, so their maximum is assumed.
 static void check_launch(Replay *r, const KernelLaunch *l)
 {
     const bool some = l->cluster.x || l->cluster.y || l->cluster.z;
     if (some && !(l->cluster.x && l->cluster.y && l->cluster.z))
-        refuse(r, "of a cluster's three numbers all are 0, or none");
+        refuse(r, "the cluster's numbers must be all 0 or none");
     l->kernel->max_dynamic_bytes[sim_current_device] =
         (int)((size_t)sim_device()->shared_per_block_optin - l->function->shared_bytes);
     l->kernel->large_clusters[sim_current_device] = true;
     if (sim_check_launch(l->kernel->host, l->grid, l->block, l->dynamic_bytes, l->arguments, l->cooperative,
                          l->cluster))
-        longjmp(r->damaged, 1); // it has said why
+        longjmp(r->damaged, 1); // sim_check_launch has printed the reason
 }
 
 static void replay_launch(Replay *r)
@@ -482,12 +485,12 @@ static void replay_calls(Replay *r)
             read_word(r);
             take_data(r, read_number(r));
         } else if (*word) {
-            refuse(r, "its first word is none that a recording has");
+            refuse(r, "unknown first word");
         }
     }
 }
 
-// ---- Lines that are left out
+// ---- Removed lines
 
 static void check_texts(Replay *r)
 {
@@ -534,11 +537,11 @@ static void report_line(Slice function, int line, LineUse use, void *context)
             (int)function.length, function.text, line, USES[use]);
 }
 
-// ---- All of it
+// ---- Entry points
 
 static Replay *new_replay(const char *recording, size_t bytes, FILE *report)
 {
-    Replay *r = calloc(1, sizeof *r); // stays: findings may name what it holds
+    Replay *r = calloc(1, sizeof *r); // never freed: findings may refer to its content
     if (!r)
         sim_die("out of memory for a recording");
     *r = (Replay){.at = recording, .end = recording + bytes, .line = 1, .report = report};

@@ -1,4 +1,4 @@
-// replay.h: runs a recording (runtime/work/record.h) again, where the program that was recorded is not.
+// replay.h: replays a recording (runtime/work/record.h) without the recorded program.
 #ifndef REPLAY_H
 #define REPLAY_H
 
@@ -7,18 +7,19 @@
 
 enum { REPLAY_RIGHT = 0, REPLAY_DIFFERS = 1, REPLAY_REFUSED = 2 };
 
-// Does what the recording says, with the settings of the environment. `without` names source lines whose barriers and
-// fences are left out, and, behind a t, lines whose tests are: "20,t19"; it may be empty. Writes to `report`, as JSON,
-// what each copy to the host brought, beside what it had brought when it was recorded.
+// Replays a recording with the settings of the environment. Call it once in a process; the recording must outlive the
+// process's exit handlers.
 //
-// REPLAY_DIFFERS: not the same, or a launch failed. REPLAY_REFUSED, and a line on stderr: the recording is damaged, or
-// there is nothing to leave out. Once a process. The recording must stay until the process ends.
+//   without   source lines whose barriers and fences are removed, and with a t, lines whose tests are: "20,t19"; may be empty
+//   report    receives, as JSON, a comparison of each copy to the host with the recorded bytes
 //
-// A recording may also have, anywhere, lines "source NAME BYTES" with a file of the program's source behind them: so
-// findings quote it where there are no files.
+// REPLAY_DIFFERS: the bytes differ, or a launch failed. REPLAY_REFUSED, with a line on stderr: the recording is invalid, or
+// `without` names a line without anything to remove.
+//
+// A recording may contain lines "source NAME BYTES", each followed by a source file, which findings then quote.
 int sim_replay(const char *recording, size_t bytes, const char *without, FILE *report);
 
-// Writes, as JSON, which lines of a recording's kernels can be left out. The same status.
+// Writes, as JSON, the lines of a recording's kernels that `without` may name. Same status.
 int sim_report_lines(const char *recording, size_t bytes, FILE *report);
 
 #endif

@@ -1,16 +1,16 @@
 // simulator.js: window.Simulator, which replays recordings in a page. `make stage` puts the machine code into it.
 //
-// A run is one fresh instance of the simulator, in a Worker: so it always begins clean, the page stays alive, and a run
-// without end can be stopped. Where there is no Worker, as in node, it runs on this thread.
+// Each run is a new instance of the simulator in a Worker, so the page stays responsive and an endless run can be stopped.
+// Without Workers, as in node, it runs on this thread.
 "use strict";
 (function (page) {
 
 const MACHINE_CODE = "@MACHINE_CODE@"; // WebAssembly in base64
 const SOURCES = "@SOURCES@"; // a hash of what it was built from (scripts/build/stage.py)
-const MOST_INSTRUCTIONS = 20000000; // warp instructions of a block until it counts as endless
+const MAX_INSTRUCTIONS = 20000000; // warp instructions of a block; above that it counts as an infinite loop
 const here = page.document && page.document.currentScript ? page.document.currentScript.src.replace(/[^/]*$/, "") : "";
 
-// ---- One replay. Stands alone: a Worker gets it as text.
+// ---- One replay. Self-contained, because a Worker receives its text.
 
 function makeMachine() {
     let compiled = null;
@@ -22,8 +22,8 @@ function makeMachine() {
         }
     }
 
-    // What the simulator asks of the system: a clock, its settings, a place for what it says, and its end.
-    function makeSystem(settings, said) {
+    // The WASI functions that the simulator imports: clock, environment, output and exit.
+    function makeSystem(settings, output) {
         const environment = Object.entries(settings).map(([name, value]) => new TextEncoder().encode(`${name}=${value}\0`));
         const system = {memory: null};
         const view = () => new DataView(system.memory.buffer);
@@ -50,7 +50,7 @@ function makeMachine() {
                 let bytes = 0;
                 for (let k = 0; k < count; k++) {
                     const at = view().getUint32(parts + 8 * k, true), length = view().getUint32(parts + 8 * k + 4, true);
-                    said.push(new Uint8Array(system.memory.buffer).slice(at, at + length));
+                    output.push(new Uint8Array(system.memory.buffer).slice(at, at + length));
                     bytes += length;
                 }
                 view().setUint32(written, bytes, true);
@@ -62,13 +62,14 @@ function makeMachine() {
                 throw new Exit(status);
             },
         };
-        let high = 0; // the upper half of a number of 64 bits
+        let high = 0; // upper half of a 64-bit return value
         const env = {emscripten_notify_memory_growth: nothing, getTempRet0: () => high, setTempRet0: (value) => { high = value; }};
         system.imports = {wasi_snapshot_preview1: wasi, env};
         return system;
     }
 
-    function hand(instance, bytes) {
+    // Copies bytes into the instance's memory, NUL-terminated; returns their address.
+    function copyIn(instance, bytes) {
         const at = instance.exports.room(bytes.length + 1);
         const memory = new Uint8Array(instance.exports.memory.buffer);
         memory.set(bytes, at);
@@ -77,16 +78,16 @@ function makeMachine() {
     }
 
     function textOf(instance, name) {
-        const at = hand(instance, new TextEncoder().encode(name));
+        const at = copyIn(instance, new TextEncoder().encode(name));
         const begin = instance.exports.text_of(at), length = instance.exports.length_of(at);
         return new TextDecoder().decode(new Uint8Array(instance.exports.memory.buffer, begin, length));
     }
 
-    // The status with which it ends.
+    // Returns the exit status, or a text "trap: ...".
     function runToEnd(instance, recording, without) {
         try {
             const text = new TextEncoder().encode(without);
-            instance.exports.give(hand(instance, recording), recording.length, hand(instance, text));
+            instance.exports.give(copyIn(instance, recording), recording.length, copyIn(instance, text));
             instance.exports._start();
         } catch (error) {
             if (error instanceof Exit)
@@ -95,11 +96,11 @@ function makeMachine() {
         }
     }
 
-    // Replays a recording (bytes) with these settings; what it said, and its files.
+    // Replays a recording (bytes) with these settings; resolves to status, output and files.
     return async function replay(machineCode, {recording, without, settings}) {
-        const began = performance.now(), said = [];
+        const began = performance.now(), parts = [];
         compiled = compiled || await WebAssembly.compile(machineCode);
-        const system = makeSystem(settings, said);
+        const system = makeSystem(settings, parts);
         const instance = await WebAssembly.instantiate(compiled, system.imports);
         system.memory = instance.exports.memory;
         const status = runToEnd(instance, recording, without);
@@ -107,12 +108,12 @@ function makeMachine() {
         for (const name of ["report", "trace", "counters", "findings"])
             files[name] = textOf(instance, name);
         const decoder = new TextDecoder();
-        const output = said.map((part) => decoder.decode(part, {stream: true})).join("");
+        const output = parts.map((part) => decoder.decode(part, {stream: true})).join("");
         return {status, output, ...files, ms: performance.now() - began};
     };
 }
 
-// ---- Where it runs
+// ---- The Worker
 
 function bytesOf(base64) {
     const text = atob(base64), bytes = new Uint8Array(text.length);
@@ -122,8 +123,8 @@ function bytesOf(base64) {
 }
 
 const machineCode = () => bytesOf(MACHINE_CODE);
-let worker = null, waiting = new Map(), jobs = 0; // waiting: a job's number -> the job, and what its Promise calls
-let workerFile = null; // the address of the Worker's text: one for all Workers, for an address keeps its text for as long as the page lives
+let worker = null, waiting = new Map(), jobs = 0; // waiting: a job's number -> the job, resolve and reject of its Promise
+let workerFile = null; // URL of the Worker's text, shared by all Workers, because it is freed only with the page
 let ownMachine = null, hasWorkers = typeof page.Worker === "function" && typeof page.Blob === "function";
 
 function startWorker() {
@@ -144,7 +145,7 @@ function startWorker() {
     worker.postMessage({code: machineCode()});
 }
 
-// A page may forbid Workers, and tells so late.
+// A page's content security policy may forbid Workers, which is reported asynchronously.
 function leaveWorker() {
     hasWorkers = false;
     worker = null;
@@ -175,7 +176,7 @@ function replay(job) {
     });
 }
 
-// Ends the runs that have not come back; their status is "stopped".
+// Ends the pending runs; their status is "stopped".
 function stop() {
     if (worker)
         worker.terminate();
@@ -188,7 +189,7 @@ function stop() {
 
 // ---- Recordings
 
-// Adds a script of the folder of programs; a Promise.
+// Loads a script from the folder of programs; returns a Promise.
 function load(file) {
     return new Promise((resolve, reject) => {
         const script = page.document.createElement("script");
@@ -199,7 +200,7 @@ function load(file) {
     });
 }
 
-const ownBytes = (program, name) => (program.bytes || {})[name] || (page.stageBytes || {})[name];
+const ownBytes = (program, name) => (program.bytes || {})[name] || (page.playerBytes || {})[name];
 
 async function findBytes(program, name) {
     if (!ownBytes(program, name))
@@ -217,7 +218,7 @@ function joined(parts) {
     return whole;
 }
 
-// The recording as the native simulator would have written it (simulator/runtime/work/record.h).
+// The recording in the native simulator's format (simulator/runtime/work/record.h).
 async function assemble(program, variant, n) {
     const calls = variant.runs[n], encoder = new TextEncoder(), parts = [encoder.encode("recording 1\n")];
     if (calls === undefined)
@@ -234,7 +235,7 @@ async function assemble(program, variant, n) {
 
 function settingsOf(request) {
     const settings = {SIM_COUNTERS: "counters", SIM_FINDINGS: "findings", SIM_CHECK: request.check === false ? 0 : 1,
-                      SIM_MAX_INSTRUCTIONS: request.most || MOST_INSTRUCTIONS, SIM_TOGETHER: request.together ? 1 : 0};
+                      SIM_MAX_INSTRUCTIONS: request.most || MAX_INSTRUCTIONS, SIM_TOGETHER: request.together ? 1 : 0};
     if (request.trace !== false)
         Object.assign(settings, {SIM_TRACE: "trace", SIM_TRACE_BLOCK: request.block || 0, SIM_TRACE_VALUES: request.values ? 1 : 0});
     if (request.trace !== false && request.rows)
@@ -247,7 +248,7 @@ function settingsOf(request) {
 const withoutText = (lines) =>
     (lines || []).map((line) => typeof line === "number" ? `${line}` : `${line.what === "test" ? "t" : ""}${line.line}`).join(",");
 
-// A table without the rows of the harness's kernels; the kernel is the second column.
+// Removes the rows of the harness's kernels; the kernel is the second column.
 function lessonRows(table, harness) {
     const aside = new Set(harness);
     return table.split("\n").filter((row) => !aside.has(row.split(",", 2)[1])).join("\n");

@@ -1,0 +1,46 @@
+// player.c: the WebAssembly interface of the simulator. Each instance replays one recording.
+#include "base/platform.h"
+#include "page/replay.h"
+
+#include <stdlib.h>
+
+#define EXPORT(name) __attribute__((export_name(name)))
+
+// Allocates a buffer for the page's arguments.
+EXPORT("room") void *player_allocate(size_t bytes)
+{
+    return malloc(bytes);
+}
+
+static struct {
+    const char *recording, *without;
+    size_t bytes;
+} given;
+
+EXPORT("give") void player_give(const char *recording, size_t bytes, const char *without)
+{
+    given.recording = recording;
+    given.bytes = bytes;
+    given.without = without;
+}
+
+// Replays the given recording; returns its status, or that of findings. The settings name the files "trace", "counters" and
+// "findings"; the file "report" has the report of sim_replay.
+int main(void)
+{
+    return sim_replay(given.recording, given.bytes, given.without, sim_open_output("report"));
+}
+
+// Content and length of a file after the process has ended.
+EXPORT("text_of") const char *player_text_of(const char *name)
+{
+    size_t bytes;
+    return sim_text_of(name, &bytes);
+}
+
+EXPORT("length_of") size_t player_length_of(const char *name)
+{
+    size_t bytes;
+    sim_text_of(name, &bytes);
+    return bytes;
+}
