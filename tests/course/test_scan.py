@@ -123,7 +123,7 @@ def changed(step, good, bad):
 
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory):
-    wrong = {what: changed(*MISTAKES[what][:3]) for what in MISTAKES} | {what: changed("step13_roles", line, "") for what, (line, _) in UNORDERED.items()}
+    wrong = {what: changed(*MISTAKES[what][:3]) for what in MISTAKES} | {what: changed("step13_specialised", line, "") for what, (line, _) in UNORDERED.items()}
     return build_together(wrong, tmp_path_factory.mktemp("planted") / "scan")
 
 

@@ -1,5 +1,5 @@
-// Step 13: warp specialisation: a separate warp looks back.
-// The change: the scanning threads no longer look back; one warp does only that.
+// Step 12: producer warp: one thread issues all copies, loads and stores.
+// The change: TMA stores, too, and the scanning threads do not wait for it.
 // Build and run: nvcc -O3 -arch=native -o scan scan.cu && ./scan
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace ptx = cuda::ptx;
 
-static const char STEP[] = "step13_roles";
+static const char STEP[] = "step12_producer";
 
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)
 static void check(cudaError_t error, const char *call, const char *file, int line);
@@ -19,12 +19,11 @@ const unsigned BLOCK_SIZE = 512;          // scanning threads, a power of two
 const unsigned ITEMS = 8;                 // consecutive elements per thread
 const unsigned TILE = BLOCK_SIZE * ITEMS; // elements per tile
 const unsigned WARPS = BLOCK_SIZE / 32;
-// One more warp that looks back, and a producer warp, of which one thread issues copies.
-const unsigned ALL_THREADS = BLOCK_SIZE + 64;
+// One more warp, the producer, of which one thread issues copies.
+const unsigned ALL_THREADS = BLOCK_SIZE + 32;
 const unsigned VECTORS = ITEMS / 4; // float4 vectors per thread
 const unsigned STAGES = 6;          // tiles of a block in shared memory
 const unsigned AHEAD = 3;           // tiles between a tile's total and its scan
-const unsigned BATCH = 8;           // words that a lane loads per poll
 static_assert(AHEAD < STAGES);
 
 // Inclusive prefix sum over the lanes of the warp.
@@ -92,28 +91,31 @@ __device__ void scan_items(float4 *own, float before, bool exclusive)
 // A tile's status word: upper half a valid flag, lower half the total. One 64-bit access,
 // so a reader never sees one without the other.
 typedef unsigned long long Word;
-const Word THERE = 1ull << 32;
 
 __device__ void publish(Word *word, float total)
 {
+    const Word there = 1ull << 32;
     cuda::atomic_ref<Word, cuda::thread_scope_device>(*word).store(
-        THERE | __float_as_uint(total), cuda::memory_order_relaxed);
+        there | __float_as_uint(total), cuda::memory_order_relaxed);
 }
 
-__device__ Word poll(Word *word)
+// Polls a word until it is valid; returns its sum.
+__device__ float wait_for(Word *word)
 {
-    return cuda::atomic_ref<Word, cuda::thread_scope_device>(*word).load(
-        cuda::memory_order_relaxed);
+    Word seen;
+    do {
+        seen = cuda::atomic_ref<Word, cuda::thread_scope_device>(*word).load(
+            cuda::memory_order_relaxed);
+    } while (seen >> 32 == 0);
+    return __uint_as_float((unsigned)seen);
 }
 
 // The pipeline stages of a block, in shared memory. The block's i-th tile uses stage
 // i % STAGES. An mbarrier signals that one group of threads is done with a stage.
 struct Pipeline {
     float4 vectors[STAGES][TILE / 4];
-    long long tile[STAGES]; // its number in the array
-    float before_tile[STAGES];
+    long long tile[STAGES];   // its number in the array
     uint64_t loaded[STAGES];  // the tile has arrived
-    uint64_t known[STAGES];   // the sum before it is known
     uint64_t scanned[STAGES]; // it can be stored
 };
 
@@ -121,7 +123,6 @@ __device__ void init(Pipeline *p)
 {
     for (unsigned stage = 0; stage < STAGES; stage++) {
         ptx::mbarrier_init(&p->loaded[stage], 1);
-        ptx::mbarrier_init(&p->known[stage], 1);
         ptx::mbarrier_init(&p->scanned[stage], (unsigned)BLOCK_SIZE);
     }
     ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
@@ -185,50 +186,32 @@ __device__ void copy_tiles(Pipeline *p, const float *in, float *out, long long n
     }
 }
 
-// The sum of tiles first to last - 1, whose words are shared out over a warp's lanes.
+// The sum of tiles first to last - 1, whose words are shared out over the block's threads.
 __device__ float add_totals(Word *words, long long first, long long last)
 {
-    float sum = 0.0f;
-    for (long long at = first + threadIdx.x % 32; at < last; at += 32 * BATCH) {
-        Word seen[BATCH];
-        bool all_there;
-        do {
-            all_there = true;
-            for (unsigned k = 0; k < BATCH; k++) // all loads in flight at once
-                seen[k] = at + 32 * k < last ? poll(words + at + 32 * k) : THERE;
-            for (unsigned k = 0; k < BATCH; k++)
-                all_there = all_there && seen[k] >= THERE;
-        } while (!all_there);
-        for (unsigned k = 0; k < BATCH; k++)
-            sum += __uint_as_float((unsigned)seen[k]);
-    }
-    return __shfl_sync(0xffffffff, scan_warp(sum), 31);
+    float sum = 0.0f, total;
+    for (long long tile = first + threadIdx.x; tile < last; tile += BLOCK_SIZE)
+        sum += wait_for(words + tile);
+    scan_block(sum, &total);
+    return total;
 }
 
-// The look-back warp: finds the sum before each tile.
-__device__ void look_back(Pipeline *p, long long n, Word *words)
+// Scans the array. Each block draws tile after tile, and keeps the sum before its last one.
+__global__ void scan_tiles(const float *in, float *out, long long n, bool exclusive,
+                           Word *drawn, Word *words)
 {
+#if __CUDA_ARCH__ >= 900 // older GPUs have no TMA
+    extern __shared__ __align__(128) char shared[];
+    Pipeline *p = (Pipeline *)shared;
+    if (threadIdx.x == 0)
+        init(p);
+    __syncthreads();
+    if (threadIdx.x == BLOCK_SIZE)
+        copy_tiles(p, in, out, n, drawn);
+    if (threadIdx.x >= BLOCK_SIZE)
+        return;
     long long last = 0;
-    float before_tile = 0.0f; // sum before the previous tile
-    for (unsigned i = 0;; i++) {
-        const unsigned stage = i % STAGES;
-        wait(&p->loaded[stage], i / STAGES);
-        const long long tile = p->tile[stage];
-        if (tile * TILE >= n)
-            return;
-        before_tile += add_totals(words, last, tile);
-        last = tile;
-        __syncwarp(); // all lanes have read the tile's number
-        if (threadIdx.x % 32 == 0) {
-            p->before_tile[stage] = before_tile;
-            ptx::mbarrier_arrive(&p->known[stage]);
-        }
-    }
-}
-
-// The consumer warps: add up each tile, and scan it AHEAD tiles later.
-__device__ void scan_stages(Pipeline *p, long long n, bool exclusive, Word *words)
-{
+    float before_tile = 0.0f;           // sum before the previous tile
     float before_items[AHEAD + 1] = {}; // sum before it in its tile; newest tile last
     bool more = true;
     for (unsigned i = 0;; i++) {
@@ -248,32 +231,16 @@ __device__ void scan_stages(Pipeline *p, long long n, bool exclusive, Word *word
         if (i < AHEAD)
             continue;
         stage = (i - AHEAD) % STAGES;
-        if (p->tile[stage] * TILE >= n)
+        const long long tile = p->tile[stage], start = tile * TILE;
+        if (start >= n)
             return;
-        wait(&p->known[stage], (i - AHEAD) / STAGES);
+        before_tile += add_totals(words, last, tile);
+        last = tile;
         float4 *own = p->vectors[stage] + threadIdx.x * VECTORS;
-        scan_items(own, p->before_tile[stage] + before_items[0], exclusive);
+        scan_items(own, before_tile + before_items[0], exclusive);
         ptx::fence_proxy_async(ptx::space_shared); // make the writes visible to TMA
         ptx::mbarrier_arrive(&p->scanned[stage]);
     }
-}
-
-// Scans the array. Each block draws tile after tile.
-__global__ void scan_tiles(const float *in, float *out, long long n, bool exclusive,
-                           Word *drawn, Word *words)
-{
-#if __CUDA_ARCH__ >= 900 // older GPUs have no TMA
-    extern __shared__ __align__(128) char shared[];
-    Pipeline *p = (Pipeline *)shared;
-    if (threadIdx.x == 0)
-        init(p);
-    __syncthreads();
-    if (threadIdx.x < BLOCK_SIZE)
-        scan_stages(p, n, exclusive, words);
-    else if (threadIdx.x < BLOCK_SIZE + 32)
-        look_back(p, n, words);
-    else if (threadIdx.x == BLOCK_SIZE + 32)
-        copy_tiles(p, in, out, n, drawn);
 #endif
 }
 

@@ -10,7 +10,7 @@
 
 namespace ptx = cuda::ptx;
 
-static const char STEP[] = "step16_helping";
+static const char STEP[] = "step16_fallback";
 
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)
 static void check(cudaError_t error, const char *call, const char *file, int line);
