@@ -22,15 +22,15 @@ from scripts.ladder import execute
 
 ROOT = Path(__file__).resolve().parents[2]
 MARK = "// ==== Harness"
-# Without a GPU: sizes at which a lab takes seconds on the simulator, or on two cores; and each loop has iterations.
+# Without a GPU: sizes at which a lab takes seconds on the simulator or on two cores, and each loop has iterations.
 SMALL_SIZES = {"accuracy": "300007", "coalescing": "512", "cpu": "4194304", "launch": "300007", "mpi": "1048576", "operators": "20011",
                "rowscale": "64", "segmented": "30011", "thrust": "65536"}
-# Of what the simulator counts, what the table on the terminal shows; the CSV has all.
+# The counters in the table on the terminal; the CSV has all.
 COUNTED = ("kernel", "grid", "block", "warp_instructions", "shared_loads", "bank_conflicts", "global_load_requests", "global_load_sectors",
            "global_store_sectors", "shuffles", "block_barriers")
 USUAL_SIZE = "4096"
-# So that Open MPI also starts as root, in a container, and more ranks than there are cores, which then let each other run while
-# they wait; counts hyper-threads as cores; and leaves it to the program to say why it ended.
+# Open MPI: start as root (in a container) and with more ranks than cores, which yield while they wait; count hyper-threads as cores;
+# print no message when a program fails.
 FEWEST_RANKS = 4
 MPI_ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
                    "OMPI_MCA_hwloc_base_use_hwthreads_as_cpus": "1", "OMPI_MCA_orte_execute_quiet": "1",
@@ -105,7 +105,7 @@ def obstacle(source, simulated, nvcc):
 
 
 def ranks(source):
-    """How many processes MPI starts: one for each GPU, or for each core, but no fewer than show something."""
+    """The number of MPI processes: one for each GPU; for a C program one for each core, at least FEWEST_RANKS."""
     if source.suffix == ".cu":
         return subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True).stdout.count("GPU ") or 1
     return max(os.cpu_count() or 1, FEWEST_RANKS)
@@ -118,7 +118,7 @@ def command(source, simulated):
 
 
 def program_rows(printed, step):
-    """Header and rows of the CSV that a program printed; both empty where it is none."""
+    """Header and rows of the CSV that a program printed; both empty if it printed none."""
     lines = [line for line in csv.reader(printed.splitlines()) if line and line[0] in ("step", step)]
     if len(lines) < 2 or lines[0][0] != "step" or lines[0][-1] != "status" or any(len(line) != len(lines[0]) for line in lines):
         return [], []
@@ -151,7 +151,7 @@ def print_rows(header, rows):
 
 
 def run_step(source, options, directory, said):
-    """Runs one program: its status, and header and rows for the CSV of its lab. said: what programs remarked so far, each once."""
+    """Runs one program: its status, and header and rows for the CSV of its lab. said: the notes printed so far."""
     step = source.parent.name
     counters = Path(directory) / "counters"
     counters.unlink(missing_ok=True)
@@ -168,7 +168,7 @@ def run_step(source, options, directory, said):
             status, why = ("PASS", why) if rows else ("GARBAGE", f"no CSV, but: {printed[:60]!r}")
     if status == "PASS":
         print_rows(header, rows)
-    # The simulator has no times: where a lab measures them, what it counts takes their place.
+    # The simulator has no times: counters replace them.
     if rows and any(name.endswith("_ms") for name in header) and counters.exists():
         header, rows = counted_rows(counters, source)
         print_rows(header, rows)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A kernel of one's own in the course's harness: writes the program, and says where it stands on the ladder.
+"""A learner's kernel in the course's harness: writes the program, and ranks it among the steps.
 
-docs/mine.md says what the kernel's file has to hold; make mine does all of it."""
+docs/mine.md describes the kernel's file; make mine does everything."""
 
 import argparse
 import csv
@@ -45,7 +45,7 @@ def read(path):
 
 
 def split(text):
-    """What stands above the harness mark, all of it where there is none, and the rest."""
+    """The text above the harness mark, or all of it if there is no mark; and the rest."""
     mark = re.search(f"^{MARK}", text, re.M)
     return (text[:mark.start()], text[mark.start():]) if mark else (text, "")
 
@@ -60,7 +60,7 @@ def defines(code, function):
 
 
 def check_functions(path, code, functions=("partial_count", "launch"), page="docs/mine.md"):
-    """Says in one line what the compiler would say in many. The page says what the functions are for."""
+    """Reports in one line what the compiler would report in many; docs/mine.md explains the functions."""
     if defines(code, "main"):
         fail(f"{path} has a main of its own, but the harness brings one: above a line that begins with '{MARK}', or in the whole file, "
              f"stand only the kernel, {' and '.join(functions)}")
@@ -244,7 +244,7 @@ def main():
     composing.add_argument("file", metavar="FILE", help="the kernel, partial_count and launch; or a whole step, whose harness is replaced")
     composing.add_argument("output", type=Path, metavar="OUTPUT", help="the program")
     composing.set_defaults(run=compose)
-    reporting = commands.add_parser("report", help="say where it stands",
+    reporting = commands.add_parser("report", help="rank it among the steps",
                                     description="Compares the row 'mine' with the others, in a few lines.")
     reporting.add_argument("results", type=Path, metavar="CSV", help="of run_all.sh: run-all.csv or, of the simulator, counters.csv")
     reporting.add_argument("--sweep", type=Path, metavar="CSV", help="of sweep.py, for one line more")

@@ -56,13 +56,13 @@ class Times:
 
 
 class Counts:
-    """Rows of the CSV for a program on the simulator, which has no times: one for each launch of the first reduction or scan; the table shows their sums."""
+    """Rows of the CSV for a program on the simulator, without times: one for each launch of the first reduction or scan; the table shows their sums."""
 
     SUMS = {"shared ld+st": ("shared_loads", "shared_stores"), "conflicts": ("bank_conflicts",), "load requests": ("global_load_requests",),
             "sectors": ("global_load_sectors",), "barriers": ("block_barriers",)}
 
     def __init__(self, elements, counters):
-        self.header, self.counters = ["step", "status"], counters  # until the first program says more
+        self.header, self.counters = ["step", "status"], counters  # until the first program has run
         titles = ["instructions", "active lanes", *self.SUMS]
         print(f"{f'{elements} elements, simulated':<29} " + " ".join(f"{title:>{max(10, len(title))}}" for title in titles))
 
@@ -84,7 +84,7 @@ class Counts:
 # ---- Programs
 
 def parted(printed, step):
-    """What kernels printed, and the program's own CSV row: the last line, or its end, where a kernel's last line has none."""
+    """The kernels' output, and the program's own CSV row: the last line, or its end if the kernels' output ends without a newline."""
     *before, last = printed.splitlines() or [""]
     at = last.rfind(f"{step},")
     return [*before, last[:at]] if at > 0 else before, last[max(at, 0):]
@@ -112,7 +112,7 @@ def run_all(options, work):
             status, why = "GARBAGE", f"no CSV row, but: {row[:60]}"
         if status == "PASS" and options.simulated and not counters.exists():
             status, why = "GARBAGE", "no counters: is it built for the simulator?"
-        if status == "SKIP" and index == 1:  # the first step needs nothing but a CUDA device: without one, no other step can run
+        if status == "SKIP" and index == 1:  # the first step needs only a CUDA device, and without one no other step can run
             print()
             print(f"no CUDA device was found that can run the programs ({why.rsplit(': ', 1)[-1]}): {NO_GPU}", file=sys.stderr)
             sys.exit(1)
@@ -132,7 +132,7 @@ def run_all(options, work):
 
 
 def write(options, header, rows, device):
-    """The CSV: a failed step, (step, status) so far, gets as many columns as the others; and beside it what it is of."""
+    """Writes the CSV, in which a failed step gets as many columns as the others, and a description of the run beside it."""
     with files.whole(options.output) as file, files.whole(options.output.with_suffix(".txt")) as about:
         about.write(f"{files.about()}elements: {options.elements}\n" + (f"device: {device}\n" if device else ""))
         writer = csv.writer(file, lineterminator="\n")

@@ -20,12 +20,12 @@ COLUMNS = ["step", "cache", "device", "elements", "launches", "median_ms", "min_
 ROOT = Path(__file__).resolve().parents[2]
 FINE = ("PASS", "SKIP", "REFUSED")
 STATUS = {1: "FAIL", 2: "REFUSED", 77: "SKIP", findings.STATUS: "FINDING"}
-# Powers of four, and between them sizes that are multiples of nothing.
+# Powers of four, and odd sizes between them.
 SIZES = sorted([4**k for k in range(5, 16)] + [2**11 + 1, 2**15 - 1, 2**19 + 1, 2**23 - 1, 2**27 + 1])
 BASELINE_MOST = 2**20  # one thread: seconds a run beyond that
 TIME_LIMIT_S = 300
 REPORTED = set()  # the findings that were shown
-BYTES = {"scan": 8}  # that a program reads and writes of each element; others read 4
+BYTES = {"scan": 8}  # read and written for each element; others read 4
 
 
 def fail(message):
