@@ -13,7 +13,7 @@ from scripts.drywarp.compiler import ROOT
 def explanations():
     """The explanation of each kind of finding: the first paragraph of its section in docs/findings.md."""
     text = (ROOT / "docs/findings.md").read_text(encoding="utf-8")
-    return {kind: " ".join(words.split()) for kind, words in re.findall(r"^## ([a-z-]+)\n\n((?:.+\n)+)", text, re.M)}
+    return {kind: " ".join(words.split()) for kind, words in re.findall(r"^## .+\n\n`([a-z-]+)`: ((?:.+\n)+)", text, re.M)}
 
 
 def artifact(file, root):

@@ -31,7 +31,7 @@ static const struct {
     [OUT_OF_BOUNDS] = {"out-of-bounds", "out-of-bounds access", 3},
     [MISALIGNED] = {"misaligned", "misaligned address", 3},
     [USE_AFTER_FREE] = {"use-after-free", "use after free", 3},
-    [HOST_POINTER] = {"host-pointer", "wrong copy direction", 3},
+    [HOST_POINTER] = {"host-pointer", "host pointer in device code", 3},
     [DOUBLE_FREE] = {"double-free", "invalid free", 3},
     [LEAK] = {"leak", "memory leak", 6},
     [UNINITIALISED] = {"uninitialised", "uninitialised read", 5},
@@ -340,9 +340,9 @@ static void describe_place(const Place *p, char *text, size_t space)
 static const char *words_of(const Finding *f)
 {
     const Place *p = &f->places[0];
-    if (f->kind != HOST_POINTER || strstr(p->access, "cpy"))
+    if (f->kind != HOST_POINTER || p->kernel[0])
         return KINDS[f->kind].words;
-    return p->kernel[0] || strncmp(p->access, "cu", 2) == 0 ? "host pointer in device code" : "device pointer in host code";
+    return strstr(p->access, "cpy") ? "wrong copy direction" : strncmp(p->access, "cu", 2) == 0 ? KINDS[f->kind].words : "device pointer in host code";
 }
 
 static bool is_read(const Place *p)

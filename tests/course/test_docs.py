@@ -51,10 +51,10 @@ def test_no_line_begins_like_a_list_by_accident(page):
 
 
 def test_every_kind_of_finding_is_explained():
-    """Broken: docs/findings.md lacks a kind of finding, or its example or fix."""
+    """Broken: docs/findings.md lacks a kind of finding, its example or its fix, or a heading differs from the first words of the message."""
     sections = re.split(r"^## ", text_of(ROOT / "docs/findings.md"), flags=re.M)[1:]
-    for kind, section in zip(tables.words_of_kinds(), sections, strict=True):
-        assert section.startswith(f"{kind}\n") and f"<!-- finding {kind} " in section and "**Fix:**" in section, kind
+    for (kind, words), section in zip(tables.words_of_kinds().items(), sections, strict=True):
+        assert section.startswith(f"{words[0].upper()}{words[1:]}\n\n`{kind}`: ") and f"error: {words}: " in section and f"<!-- finding {kind} " in section and "**Fix:**" in section, kind
 
 
 def test_every_program_has_a_page():

@@ -1,5 +1,5 @@
-// Twice each element. The last block has more threads than there are elements left.
-// finds: out-of-bounds "4000 bytes"
+// Twice each element. The last block has more threads than remaining elements.
+// finds: out-of-bounds "4000-byte allocation"
 #include <cstdio>
 
 __global__ void twice(const float *in, float *out)

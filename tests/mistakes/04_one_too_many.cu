@@ -1,5 +1,5 @@
-// Sets n elements. The guard lets in thread n, too.
-// finds: out-of-bounds "4000 bytes"
+// Sets n elements. The bounds check admits thread n, too.
+// finds: out-of-bounds "4000-byte allocation"
 #include <cstdio>
 
 __global__ void fill(float *values, int n)

@@ -1,4 +1,4 @@
-// Twice each element. The kernel gets the host's array.
+// Twice each element. The kernel gets a pointer to the host array.
 // finds: host-pointer "host"
 #include <cstdio>
 

@@ -1,4 +1,4 @@
-// Sets n elements, and prints one straight out of the device's memory.
+// Sets n elements, and prints one directly from device memory.
 // finds: host-pointer "cudaMemcpy"
 #include <cstdio>
 

@@ -1,4 +1,4 @@
-// A sum of each block. Where the array ends, nobody sets the rest of the shared array to 0.
+// A sum of each block. Past the end of the array, the shared array stays uninitialised.
 // finds: uninitialised "shared"
 #include <cstdio>
 

@@ -1,4 +1,4 @@
-// A sum of all elements. Nobody sets it to 0 before.
+// A sum of all elements. It is never set to 0.
 // finds: uninitialised "cudaMemset"
 #include <cstdio>
 

@@ -1,4 +1,4 @@
-// A sum of all elements. All threads add to it at once.
+// A sum of all elements. All threads add to it without atomic operations.
 // finds: race-global "atomicAdd"
 #include <cstdio>
 

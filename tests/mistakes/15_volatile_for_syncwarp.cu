@@ -1,4 +1,4 @@
-// The last 64 sums, added by one warp as books of 2010 have it: volatile, and no word about who waits for whom.
+// The last 64 sums, added by one warp as in the books of 2010: with volatile instead of __syncwarp().
 // finds: race-shared "__syncwarp"
 #include <cstdio>
 

@@ -1,5 +1,5 @@
-// The first 16 lanes add, and their mask says that all 32 do; the others wait elsewhere.
-// finds: lanes "never come"
+// The first 16 lanes add, but their mask names all 32; the others wait elsewhere.
+// finds: lanes "never execute"
 // also: launch-fault
 #include <cstdio>
 

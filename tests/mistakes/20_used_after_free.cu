@@ -1,4 +1,4 @@
-// Twice each element, two times. The input is gone when it is needed again.
+// Twice each element, two times. The input is freed before it is used again.
 // finds: use-after-free "cudaFree"
 #include <cstdio>
 

@@ -1,8 +1,8 @@
-// Turns the elements of each block round. The launch does not say how much shared memory the block needs.
+// Reverses the elements of each block. The launch does not request dynamic shared memory.
 // finds: out-of-bounds "shared memory"
 #include <cstdio>
 
-__global__ void turn_round(const int *in, int *out)
+__global__ void reverse(const int *in, int *out)
 {
     extern __shared__ int values[];
     int tid = threadIdx.x;
@@ -17,7 +17,7 @@ int main()
     cudaMalloc(&d_in, sizeof out);
     cudaMalloc(&d_out, sizeof out);
     cudaMemset(d_in, 0, sizeof out);
-    turn_round<<<2, 128>>>(d_in, d_out);
+    reverse<<<2, 128>>>(d_in, d_out);
     if (cudaMemcpy(out, d_out, sizeof out, cudaMemcpyDeviceToHost) == cudaSuccess)
         printf("%d\n", out[0]);
     cudaFree(d_in);

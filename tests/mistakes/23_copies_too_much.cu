@@ -1,4 +1,4 @@
-// Copies as many bytes as doubles would have, into an allocation of floats.
+// Copies the bytes of n doubles into an allocation of n floats.
 // finds: out-of-bounds "cudaMemcpy"
 // also: uninitialised unchecked-error
 #include <cstdio>

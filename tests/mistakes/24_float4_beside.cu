@@ -1,4 +1,4 @@
-// Four elements in one load, but from the second element on.
+// Four elements in one load, starting at the second element.
 // finds: misaligned "16"
 #include <cstdio>
 

@@ -1,11 +1,11 @@
-// Turns the elements of each block round. Nobody says for how many threads the barrier is.
+// Reverses the elements of each block. The barrier is never initialised.
 // finds: mbarrier "init"
 // also: race-shared
 #include <cstdio>
 #include <cuda/barrier>
 
 #pragma nv_diag_suppress static_var_with_dynamic_init
-__global__ void turn(float *values)
+__global__ void reverse(float *values)
 {
     __shared__ float copies[128];
     __shared__ cuda::barrier<cuda::thread_scope_block> filled;
@@ -19,7 +19,7 @@ int main()
     float values[128] = {}, *d_values;
     cudaMalloc(&d_values, sizeof(values));
     cudaMemcpy(d_values, values, sizeof(values), cudaMemcpyHostToDevice);
-    turn<<<1, 128>>>(d_values);
+    reverse<<<1, 128>>>(d_values);
     cudaMemcpy(values, d_values, sizeof(values), cudaMemcpyDeviceToHost);
     printf("%f\n", values[0]);
 }

@@ -1,4 +1,4 @@
-// Each block adds 1 under a lock. Nobody opens the lock again.
+// Each block adds 1 under a lock. The lock is never released.
 // finds: launch-fault "endless"
 #include <cstdio>
 

@@ -1,4 +1,4 @@
-// Sets n elements, a hundred times over, each time in new memory.
+// Sets n elements a hundred times, each time in a new allocation.
 // finds: leak "cudaMalloc"
 // with: SIM_CHECK=leaks
 #include <cstdio>

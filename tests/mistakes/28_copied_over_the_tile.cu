@@ -1,5 +1,5 @@
-// Tiles are copied while others are used. The next copy begins before all have read what it overwrites.
-// finds: race-shared "the copy begins while others may still use these bytes"
+// Tiles are copied while others are used. The next copy begins before all threads have read the tile that it overwrites.
+// finds: race-shared "add a barrier after line"
 #include <cstdio>
 #include <cuda_pipeline.h>
 

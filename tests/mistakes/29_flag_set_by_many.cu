@@ -1,5 +1,5 @@
-// Whoever finds one sets the flag: many threads write the same value, and plainly.
-// finds: race-global "both write the same value, and it is a race all the same: atomicExch, or a store through cuda::atomic_ref"
+// Each thread that finds a multiple of seven sets the flag: many threads write the same value without atomic operations.
+// finds: race-global "both writes store the same value"
 #include <cstdio>
 
 __global__ void any_sevenths(const int *in, int *found)

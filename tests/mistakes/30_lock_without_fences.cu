@@ -1,4 +1,4 @@
-// A lock keeps two blocks apart, but nothing keeps what they do between lock and unlock.
+// A lock that orders two blocks, but without fences: their accesses under the lock are not ordered.
 // finds: race-global "__threadfence()"
 #include <cstdio>
 

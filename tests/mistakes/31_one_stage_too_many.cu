@@ -1,5 +1,5 @@
-// Copies run ahead of what is used. The loop begins one more of them than there are places for.
-// finds: race-shared "the copy may still be under way: nobody has waited for it between two executions"
+// Copies run ahead of their use. The loop starts one copy more than there are stages.
+// finds: race-shared "wait for the asynchronous copy between two executions"
 #include <cstdio>
 #include <cuda_pipeline.h>
 
