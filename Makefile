@@ -1,7 +1,7 @@
 # Parallel reduction in CUDA, step by step. `make help` lists the commands.
 # Here: commands for learners. mk/compile.mk: build rules. mk/measure.mk: measurements of a GPU.
 # mk/labs.mk: the labs. mk/mine.mk: a kernel of your own. mk/check.mk: verdicts on untrusted programs. mk/learn.mk: exercises.
-# mk/simulator.mk: the simulator and its tools. mk/install.mk: its installation as a command. mk/stage.mk: the simulator for a page.
+# mk/simulator.mk: the simulator and its tools. mk/compiler.mk: the kernel compiler. mk/install.mk: its installation as a command. mk/stage.mk: the simulator for a page.
 # mk/test.mk: the tests. mk/pages.mk: charts, tables, figures, and commands for authors. mk/book.mk: the book.
 
 SHELL := /bin/bash
@@ -140,4 +140,4 @@ toolkit: ## installs the CUDA compiler from PyPI in .cuda, without root
 clean: ## removes build products; keeps results
 	rm -rf $(ALL_PROGRAMS) build site .build-flags .sim-flags .venv .pytest_cache tests/__pycache__
 
-include mk/compile.mk mk/labs.mk mk/mine.mk mk/check.mk mk/learn.mk mk/simulator.mk mk/install.mk mk/test.mk mk/measure.mk mk/pages.mk mk/stage.mk mk/book.mk
+include mk/compile.mk mk/labs.mk mk/mine.mk mk/check.mk mk/learn.mk mk/simulator.mk mk/compiler.mk mk/install.mk mk/test.mk mk/measure.mk mk/pages.mk mk/stage.mk mk/book.mk

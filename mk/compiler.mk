@@ -1,0 +1,24 @@
+# The kernel compiler, simulator/compiler, and its tests. It needs a C compiler only.
+
+COMPILER_SOURCES := $(filter-out %/main.c,$(wildcard simulator/compiler/*.c)) $(addprefix simulator/base/,arena.c die.c slices.c)
+COMPILER_OBJECTS := $(COMPILER_SOURCES:simulator/%.c=build/sim/compiler/%.o)
+COMPILER_CFLAGS := -g1 -O2 -std=gnu11 -Wall -Wextra -fPIC $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
+
+# This file changes only with the compiler or its flags.
+build/sim/compiler/flags: FORCE
+	@mkdir -p $(@D) && { echo '$(CC) $(COMPILER_CFLAGS)' | cmp -s - $@ || echo '$(CC) $(COMPILER_CFLAGS)' > $@; }
+
+build/sim/compiler/announced: $(COMPILER_SOURCES) build/sim/compiler/flags
+	@echo 'compiling the kernel compiler'
+	@mkdir -p $(sort $(dir $(COMPILER_OBJECTS))) && touch $@
+
+build/sim/compiler/%.o: simulator/%.c build/sim/compiler/flags | build/sim/compiler/announced
+	$(Q)$(CC) -c $(COMPILER_CFLAGS) -Isimulator -MMD -MP -MF $(@:.o=.d) -o $@ $<
+-include $(COMPILER_OBJECTS:.o=.d) build/sim/compiler/compiler/main.d
+
+build/sim/libcompiler.a: $(COMPILER_OBJECTS)
+	$(Q)rm -f $@ && $(AR) qcs $@ $(COMPILER_OBJECTS)
+
+# The command: compile any.cu -o any.ptx.
+build/sim/compile: build/sim/compiler/compiler/main.o build/sim/libcompiler.a
+	$(Q)$(CC) $(COMPILER_CFLAGS) -o $@ $^ -lm
