@@ -627,7 +627,7 @@ def test_the_calls_are_those_of_the_page():
 def test_lanes_of_a_warp_name_one_barrier(tmp_path):
     """Broken: lanes of one warp that name different barriers all wait at the first lane's."""
     text = kernel("mov.u32 %n, %tid.x; and.b32 %n, %n, 1; barrier.sync %n, 32; mov.u32 %t, 1;", "u32", ["u32"])
-    assert "thread (1,0,0)" in refusal(tmp_path, text) and "comes to barrier 0" in refusal(tmp_path, text)
+    assert "thread (1,0,0)" in refusal(tmp_path, text) and "executes barrier 0" in refusal(tmp_path, text)
 
 
 def test_instructions_without_effect(tmp_path):
@@ -792,10 +792,10 @@ def test_an_unknown_directive_is_named(tmp_path):
     (".global .texref old;", "references to textures and surfaces ('.texref') are not supported"),
     ("tex.cube.v4.f32.f32 {%r, %r, %r, %r}, [%w, {%r, %r, %r, %r}];", "tex.cube.v4.f32.f32"),
     ("tex.2d.v4.f32.f32 {%r, %r, %r, %r}, [%w, {%r}];", "does not know"),
-    ("tex.2d.v4.f32.f32 {%r, %r, %r, %r}, [%w, {%r, %r}];", "no texture object is numbered 0"),
+    ("tex.2d.v4.f32.f32 {%r, %r, %r, %r}, [%w, {%r, %r}];", "texture object 0 does not exist"),
     ("sust.p.2d.v4.b32.trap [%w, {%n, %n}], {%n, %n, %n, %n};", "sust.p.2d.v4.b32.trap"),
     ("txq.width.b32 %n, [%w];", "txq.width.b32"),
-    ("suq.width.b32 %n, [%w];", "no surface object is numbered 0")])
+    ("suq.width.b32 %n, [%w];", "surface object 0 does not exist")])
 def test_unknown_texture_instruction_is_named(text, named, tmp_path):
     """Broken: a texture instruction that the simulator does not support does something else."""
     ptx = kernel(f"{{ .reg .f32 %r; mov.b64 %w, 0; {text} mov.b32 %t, %n; }}", "b32", ["b32"])
