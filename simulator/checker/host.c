@@ -403,7 +403,7 @@ void sim_find_padding(const char *call, const char *does, const void *pointer, s
     add(OUT_OF_BOUNDS, call, title, hint);
 }
 
-void sim_find_wrong_handle(const char *call, const char *wanted)
+void sim_report_wrong_handle(const char *call, const char *wanted)
 {
     char title[400];
     snprintf(title, sizeof title, "the handle that %s gets is not %s", call, wanted);

@@ -30,7 +30,7 @@ FindingKind sim_describe_access(const Launch *launch, const Instr *i, uint64_t a
 // "device memory" or "allocated memory".
 void sim_find_wrong_range(const char *call, const char *does, const void *pointer, size_t bytes, const char *side);
 // A handle that was never created, or was destroyed; `wanted`: what it should be.
-void sim_find_wrong_handle(const char *call, const char *wanted);
+void sim_report_wrong_handle(const char *call, const char *wanted);
 // Rows of `width` bytes are copied, `pitch` bytes apart: reports copies of a part of the padding. Whole rows with all of their padding
 // may be copied.
 void sim_find_padding(const char *call, const char *does, const void *pointer, size_t pitch, size_t width,

@@ -12,7 +12,7 @@ typedef struct Context {
 
 enum { DEEPEST = 64 };
 
-static CUcontext primary[SIM_MOST_DRIVER_DEVICES]; // made when first asked for
+static CUcontext primary[SIM_MAX_DRIVER_DEVICES]; // made when first asked for
 static _Thread_local CUcontext current[DEEPEST];
 static _Thread_local int depth;
 
@@ -99,7 +99,7 @@ API CUresult cuCtxDestroy(CUcontext context)
     HOLD_MEMORY();
     NEED(context_of(context), CUDA_ERROR_INVALID_CONTEXT);
     NEED(!context_of(context)->primary, CUDA_ERROR_INVALID_CONTEXT);
-    free(sim_end_handle(CONTEXT_HANDLE, context));
+    free(sim_remove_handle(CONTEXT_HANDLE, context));
     if (depth > 0 && current[depth - 1] == context)
         depth--;
     return CUDA_SUCCESS;

@@ -21,7 +21,7 @@ CUresult sim_driver_error(cudaError_t error)
 
 static _Atomic bool initialized;
 
-CUresult sim_driver_begun(void)
+CUresult sim_driver_ready(void)
 {
     return initialized || sim_uses_runtime ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
 }
@@ -31,7 +31,7 @@ CUresult sim_check_device(CUdevice device)
     int count;
     NEED_CUINIT();
     RETURN_IF(CALL(cudaGetDeviceCount(&count)));
-    return device >= 0 && device < count && device < SIM_MOST_DRIVER_DEVICES ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+    return device >= 0 && device < count && device < SIM_MAX_DRIVER_DEVICES ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
 API CUresult cuInit(unsigned flags)

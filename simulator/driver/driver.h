@@ -31,11 +31,11 @@ CUresult sim_copy_rows_of_arrays(const CUDA_MEMCPY2D *p, bool async, CUstream st
         called;                                                    \
     })
 
-enum { SIM_MOST_DRIVER_DEVICES = 64 };
+enum { SIM_MAX_DRIVER_DEVICES = 64 };
 CUresult sim_check_device(CUdevice device); // whether it may be asked for
 
 // Why a call cannot be made now: before cuInit, or without a context.
-CUresult sim_driver_begun(void);
+CUresult sim_driver_ready(void);
 CUresult sim_context_is_current(void);
 
 #define RETURN_IF(error)                 \
@@ -44,7 +44,7 @@ CUresult sim_context_is_current(void);
         if (returned)                    \
             return returned;             \
     } while (0)
-#define NEED_CUINIT() RETURN_IF(sim_driver_begun())
+#define NEED_CUINIT() RETURN_IF(sim_driver_ready())
 #define NEED_CONTEXT() RETURN_IF(sim_context_is_current())
 // Ends a call whose arguments are wrong.
 #define NEED(condition, error) RETURN_IF((condition) ? CUDA_SUCCESS : (error))

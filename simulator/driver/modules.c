@@ -156,7 +156,7 @@ static CUresult unload(void *module)
 {
     NEED_CONTEXT();
     HOLD_MEMORY();
-    Binary *binary = sim_end_handle(MODULE_HANDLE, module);
+    Binary *binary = sim_remove_handle(MODULE_HANDLE, module);
     NEED(binary, CUDA_ERROR_INVALID_HANDLE);
     sim_unload_binary(binary);
     return CUDA_SUCCESS;
@@ -357,7 +357,7 @@ API CUresult cuLinkDestroy(CUlinkState state)
 {
     NEED_CONTEXT();
     HOLD_MEMORY();
-    Link *link = sim_end_handle(LINK_HANDLE, state);
+    Link *link = sim_remove_handle(LINK_HANDLE, state);
     NEED(link, CUDA_ERROR_INVALID_HANDLE);
     free(link->text);
     free(link);

@@ -97,7 +97,7 @@ API CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
     Piece *piece = piece_of(handle);
     NEED(piece, CUDA_ERROR_INVALID_VALUE);
     if (--piece->handles == 0)
-        sim_end_handle(PIECE_HANDLE, (const void *)(uintptr_t)handle);
+        sim_remove_handle(PIECE_HANDLE, (const void *)(uintptr_t)handle);
     leave(piece);
     return CUDA_SUCCESS;
 }

@@ -27,7 +27,7 @@ typedef struct Waits { // what a stream waits for besides its own operations; im
 // A kernel, copy or fill launched on the device, allocated in its family's arena. Only the thread of the family's host
 // launch uses it: it runs the family's blocks one by one, holding the lock of lock.c.
 struct Grid {
-    struct Family *family;
+    struct LaunchTree *family;
     Grid *parent;     // NULL: launched by the host
     int depth, level; // ancestors; level: all of them, depth: without tail launches
     GridKind kind;

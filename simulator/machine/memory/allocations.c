@@ -204,7 +204,7 @@ static void remove_allocation(uint64_t address, bool owned)
     if (owned)
         sim_free_range(a->address, a->memory, a->bytes, a->kind != HEAP_MEMORY);
     free(a->granules);
-    free(a->known);
+    free(a->cached_digests);
     free(a);
 }
 

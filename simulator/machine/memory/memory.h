@@ -64,7 +64,7 @@ typedef struct Allocation {
     uint8_t *unwritten_bytes[2];    // checker/undefined_copies.c: one bit for each byte; or NULL
     struct Uses *uses;              // checker/memory_uses.c: host and device use; or NULL
     struct Shadow *shadow;          // checker/dynamic_parallelism.c; or NULL
-    struct KnownPiece *known;       // runtime/work/state.c, allocated with malloc; or NULL
+    struct CachedDigest *cached_digests;       // runtime/work/state.c, allocated with malloc; or NULL
 } Allocation;
 
 typedef struct FreedAllocation { // a former allocation, for messages

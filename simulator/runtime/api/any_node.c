@@ -11,13 +11,13 @@ API cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *han
     BEGIN_CALL();
     REQUIRE_GRAPH(graph);
     REQUIRE(handle && (flags & ~(unsigned)cudaGraphCondAssignDefault) == 0, cudaErrorInvalidValue);
-    *handle = sim_new_condition(&(Condition){.value = value, .at_start = value, .starts_anew = flags != 0,
+    *handle = sim_new_condition(&(Condition){.value = value, .initial_value = value, .resets = flags != 0,
                                              .graph = sim_graph_of(graph)});
     return cudaSuccess;
 }
 
 // A handle is for one node, of the graph that it was made for or of one within.
-static bool can_choose(const Choice *choice, const Graph *graph)
+static bool can_choose(const ConditionalWork *choice, const Graph *graph)
 {
     const Condition *condition = sim_condition_of(choice->condition);
     if (!condition || condition->has_node)
@@ -77,7 +77,7 @@ cudaError_t sim_work_of(const struct cudaGraphNodeParams *p, Work *work)
         work->event = p->eventRecord.event;
         return cudaSuccess;
     case cudaGraphNodeTypeConditional:
-        work->choice = (Choice){.condition = p->conditional.handle, .kind = p->conditional.type,
+        work->choice = (ConditionalWork){.condition = p->conditional.handle, .kind = p->conditional.type,
                                 .count = p->conditional.size};
         return cudaSuccess;
     default:

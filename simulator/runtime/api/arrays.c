@@ -97,7 +97,7 @@ API cudaError_t cudaFreeArray(cudaArray_t array)
     return sim_done(error);
 }
 
-void sim_forget_all_arrays(void)
+void sim_destroy_all_arrays(void)
 {
     struct cudaArray **link = &sim_arrays;
     while (*link) {
@@ -204,7 +204,7 @@ API cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void
     BEGIN_CALL();
     STOP_IF(sim_forbidden_in_capture(true));
     IN_DEFAULT_STREAM(kind != cudaMemcpyDeviceToDevice);
-    return sim_done(sim_copy_run_to_array(to, x, y, from, bytes, kind));
+    return sim_done(sim_copy_linear_to_array(to, x, y, from, bytes, kind));
 }
 
 API cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from, size_t bytes,
@@ -213,7 +213,7 @@ API cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, size_t x, size_t y, const
     BEGIN_CALL();
     REQUIRE_STREAM(stream);
     OPERATION(stream);
-    return sim_done(sim_copy_run_to_array(to, x, y, from, bytes, kind));
+    return sim_done(sim_copy_linear_to_array(to, x, y, from, bytes, kind));
 }
 
 API cudaError_t cudaMemcpyFromArray(void *to, cudaArray_const_t from, size_t x, size_t y, size_t bytes,
@@ -222,7 +222,7 @@ API cudaError_t cudaMemcpyFromArray(void *to, cudaArray_const_t from, size_t x, 
     BEGIN_CALL();
     STOP_IF(sim_forbidden_in_capture(true));
     IN_DEFAULT_STREAM(kind != cudaMemcpyDeviceToDevice);
-    return sim_done(sim_copy_run_from_array(to, from, x, y, bytes, kind));
+    return sim_done(sim_copy_linear_from_array(to, from, x, y, bytes, kind));
 }
 
 API cudaError_t cudaMemcpyFromArrayAsync(void *to, cudaArray_const_t from, size_t x, size_t y, size_t bytes,
@@ -231,7 +231,7 @@ API cudaError_t cudaMemcpyFromArrayAsync(void *to, cudaArray_const_t from, size_
     BEGIN_CALL();
     REQUIRE_STREAM(stream);
     OPERATION(stream);
-    return sim_done(sim_copy_run_from_array(to, from, x, y, bytes, kind));
+    return sim_done(sim_copy_linear_from_array(to, from, x, y, bytes, kind));
 }
 
 API cudaError_t cudaMemcpyArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from, size_t from_x,
@@ -240,5 +240,5 @@ API cudaError_t cudaMemcpyArrayToArray(cudaArray_t to, size_t to_x, size_t to_y,
     BEGIN_CALL();
     STOP_IF(sim_forbidden_in_capture(true));
     IN_DEFAULT_STREAM(kind != cudaMemcpyDeviceToDevice);
-    return sim_done(sim_copy_run_between_arrays(to, to_x, to_y, from, from_x, from_y, bytes, kind));
+    return sim_done(sim_copy_linear_between_arrays(to, to_x, to_y, from, from_x, from_y, bytes, kind));
 }

@@ -30,7 +30,7 @@ extern _Atomic cudaError_t sim_sticky_error;     // of the process
 cudaError_t sim_done(cudaError_t error);
 
 // Remembers what a kernel failed with, if it did: no call goes well from now on.
-void sim_break(cudaError_t error);
+void sim_set_sticky_error(cudaError_t error);
 
 // Remembers that kernel<<<...>>> was refused, why, and where the host goes on behind it: a finding at the program's end
 // if the host thread never asks.
@@ -76,8 +76,8 @@ typedef enum HandleKind { STREAM_HANDLE, EVENT_HANDLE, POOL_HANDLE, GRAPH_HANDLE
 
 void *sim_new_handle(HandleKind kind, void *object);           // NULL where there is no memory
 void *sim_object_of(HandleKind kind, const void *handle);      // NULL if the handle is none of this kind
-void *sim_end_handle(HandleKind kind, const void *handle);     // its object, which the caller frees; or NULL
-void sim_end_all_handles(HandleKind kind, void (*end)(void *object)); // that were made for the current device
+void *sim_remove_handle(HandleKind kind, const void *handle);     // its object, which the caller frees; or NULL
+void sim_destroy_all_handles(HandleKind kind, void (*end)(void *object)); // that were made for the current device
 
 // ---- streams.c
 
@@ -95,7 +95,7 @@ typedef struct Stream {
 Stream *sim_stream_of(cudaStream_t stream);
 // Ends a call for what is no stream.
 #define REQUIRE_STREAM(stream) REQUIRE(sim_stream_of(stream), cudaErrorInvalidResourceHandle)
-void sim_end_all_streams(void); // and events
+void sim_destroy_all_streams(void); // and events
 bool sim_is_shared_event(cudaEvent_t event); // that was made for several processes
 
 // Work of a stream, from its begin to the end of the block of statements. No other begins before it has ended: a call
@@ -106,7 +106,7 @@ typedef struct Operation {
 
 Operation sim_begin_operation(const char *call, cudaStream_t stream, bool host_waits, const void *from);
 Operation sim_begin_node(uint32_t timeline, const char *call, const void *from); // of a graph
-Operation sim_go_on(void); // with the one that began last
+Operation sim_continue_operation(void); // with the one that began last
 void sim_end_operation(Operation *operation);
 #define DURING(operation) \
     __attribute__((cleanup(sim_end_operation), unused)) Operation this_operation = (operation)
@@ -131,8 +131,8 @@ const Allocation *sim_pinned_allocation_with(const void *pointer);
 
 // ---- pools.c
 
-void sim_leave_pool(const Allocation *a); // what was allocated from a pool is about to be freed
-void sim_end_all_pools(void);
+void sim_release_to_pool(const Allocation *a); // what was allocated from a pool is about to be freed
+void sim_destroy_all_pools(void);
 
 // ---- copies.c
 
@@ -150,7 +150,7 @@ cudaError_t sim_unpack_arguments(const Function *f, void **extra, void **argumen
 // ---- graphs.c, graph_runs.c
 
 cudaError_t sim_free_graph_memory(const void *address); // of an allocation node
-void sim_end_all_graphs(void);                          // and captures
+void sim_destroy_all_graphs(void);                          // and captures
 
 // ---- capture.c: in a capture a stream's work is not done but kept in a graph. graphs.h has CAPTURE, for the
 // head of a call that gives a stream work. These return what other calls then give, and invalidate the capture.
@@ -159,24 +159,24 @@ cudaError_t sim_forbidden_in_capture(bool uses_legacy_stream); // by a call that
 cudaError_t sim_device_in_capture(void);                       // by one that waits for all streams
 cudaError_t sim_stream_in_capture(cudaStream_t stream);        // by one that asks about the stream
 cudaError_t
-sim_leave_capture(cudaStream_t stream); // by one that destroys it; only where the capture began it may not
+sim_remove_from_capture(cudaStream_t stream); // by one that destroys it; only where the capture began it may not
 cudaError_t sim_event_in_capture(cudaEvent_t event);           // by one that asks about the event
 // Records of events, waiting for them, allocations. If they are captured, nothing is left to do.
 cudaError_t sim_capture_record(cudaEvent_t event, cudaStream_t stream, unsigned flags, bool *captured);
 cudaError_t sim_capture_wait(cudaStream_t stream, cudaEvent_t event, unsigned flags, bool *captured);
 cudaError_t sim_capture_allocation(cudaStream_t stream, size_t bytes, void **pointer, bool *captured);
 cudaError_t sim_capture_free(cudaStream_t stream, void *pointer, bool *captured);
-void sim_forget_captured(cudaEvent_t event); // it is recorded anew, or destroyed
+void sim_clear_captured(cudaEvent_t event); // it is recorded anew, or destroyed
 
 // ---- arrays.c
 
-void sim_forget_all_arrays(void); // of the current device; their memory goes with all allocations
+void sim_destroy_all_arrays(void); // of the current device; their memory goes with all allocations
 
 // ---- texture.c
 
 enum { TEXTURE_ALIGNMENT = 512, PITCH_ALIGNMENT = 32 }; // of memory that a texture shows
 enum { MAX_PITCHED_WIDTH = 131072, MAX_PITCHED_HEIGHT = 65000, MAX_PITCH = 2097120 };
 
-void sim_end_all_textures(void); // and surfaces, and arrays: of the current device
+void sim_destroy_all_textures(void); // and surfaces, and arrays: of the current device
 
 #endif

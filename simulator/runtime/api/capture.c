@@ -150,12 +150,12 @@ static void end_capture(Capture *c)
     free(c);
 }
 
-void sim_end_all_captures(void)
+void sim_abort_all_captures(void)
 {
     while (captures)
         end_capture(captures);
     while (captured_events)
-        sim_forget_captured(captured_events->event);
+        sim_clear_captured(captured_events->event);
 }
 
 // ---- What other calls ask
@@ -199,7 +199,7 @@ cudaError_t sim_capture_allocation(cudaStream_t stream, size_t bytes, void **poi
         return error;
     error = sim_capture(stream, &(Work){cudaGraphNodeTypeMemAlloc, .memory = memory}, captured);
     *pointer = error ? NULL : memory->address;
-    sim_leave_graph_memory(memory); // the node has it now
+    sim_release_graph_memory(memory); // the node has it now
     return error;
 }
 
@@ -261,7 +261,7 @@ cudaError_t sim_stream_in_capture(cudaStream_t stream)
     return c->invalid ? cudaErrorStreamCaptureInvalidated : invalidate(c, cudaErrorStreamCaptureUnsupported);
 }
 
-cudaError_t sim_leave_capture(cudaStream_t stream)
+cudaError_t sim_remove_from_capture(cudaStream_t stream)
 {
     Participant *p;
     const Capture *c = capture_of(stream, &p);
@@ -282,7 +282,7 @@ static CapturedEvent *captured_event(cudaEvent_t event)
     return NULL;
 }
 
-void sim_forget_captured(cudaEvent_t event)
+void sim_clear_captured(cudaEvent_t event)
 {
     for (CapturedEvent **link = &captured_events; *link; link = &(*link)->next)
         if ((*link)->event == event) {
@@ -308,7 +308,7 @@ static void remember_captured(cudaEvent_t event, const Capture *c, const NodeSet
     CapturedEvent *e = calloc(1, sizeof *e);
     if (!e)
         sim_die("out of memory for an event that is captured");
-    sim_forget_captured(event);
+    sim_clear_captured(event);
     *e = (CapturedEvent){.event = event, .capture = c->id, .next = captured_events};
     join_sets(&e->before, before);
     captured_events = e;
@@ -321,7 +321,7 @@ cudaError_t sim_capture_record(cudaEvent_t event, cudaStream_t stream, unsigned 
     if (!c || c->invalid || flags == cudaEventRecordExternal) {
         const cudaError_t error = sim_capture(stream, &(Work){cudaGraphNodeTypeEventRecord, .event = event}, captured);
         if (!error && !*captured)
-            sim_forget_captured(event); // it is recorded now
+            sim_clear_captured(event); // it is recorded now
         return error;
     }
     *captured = true;
@@ -417,7 +417,7 @@ static void mark(Node *node, Node **waiting)
     node->ordered = true;
     while (count > 0) {
         const Node *next = waiting[--count];
-        for (size_t k = 0; k < next->before_count; k++)
+        for (size_t k = 0; k < next->dependency_count; k++)
             if (!next->before[k]->ordered) {
                 next->before[k]->ordered = true;
                 waiting[count++] = next->before[k];
@@ -465,7 +465,7 @@ API cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
     if (!error && graph)
         *graph = c->graph;
     else if (error && captured && c->own_graph)
-        sim_end_graph(captured);
+        sim_destroy_graph(captured);
     end_capture(c);
     return sim_done(error);
 }

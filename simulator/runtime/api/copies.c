@@ -5,13 +5,13 @@
 //
 // Copies in a stream, and of symbols, are known to findings by the name of the plain call.
 
-static Rows bytes_of(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+static RowCopy bytes_of(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
-    return (Rows){to, bytes, from, bytes, bytes, 1, kind};
+    return (RowCopy){to, bytes, from, bytes, bytes, 1, kind};
 }
 
 // A copy that is none of a stream; for the call that comes back to `from`.
-static cudaError_t copy_now(const char *call, const Rows *rows, const void *from)
+static cudaError_t copy_now(const char *call, const RowCopy *rows, const void *from)
 {
     STOP_IF(sim_forbidden_in_capture(true));
     STOP_IF(sim_check_rows(rows));
@@ -22,7 +22,7 @@ static cudaError_t copy_now(const char *call, const Rows *rows, const void *from
 API cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
     BEGIN_CALL();
-    const Rows rows = bytes_of(to, from, bytes, kind);
+    const RowCopy rows = bytes_of(to, from, bytes, kind);
     return copy_now(__func__, &rows, __builtin_return_address(0));
 }
 
@@ -30,7 +30,7 @@ API cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum c
 {
     BEGIN_CALL();
     CAPTURE(stream, &(Work){cudaGraphNodeTypeMemcpy, .copy = sim_copy_of_rows(to, bytes, from, bytes, bytes, 1, kind)});
-    const Rows rows = bytes_of(to, from, bytes, kind);
+    const RowCopy rows = bytes_of(to, from, bytes, kind);
     return sim_done(sim_copy_rows("cudaMemcpy", &rows));
 }
 
@@ -38,7 +38,7 @@ API cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t
                              size_t height, enum cudaMemcpyKind kind)
 {
     BEGIN_CALL();
-    return copy_now(__func__, &(Rows){to, to_pitch, from, from_pitch, width, height, kind},
+    return copy_now(__func__, &(RowCopy){to, to_pitch, from, from_pitch, width, height, kind},
                     __builtin_return_address(0));
 }
 
@@ -48,7 +48,7 @@ API cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, s
     BEGIN_CALL();
     CAPTURE(stream, &(Work){cudaGraphNodeTypeMemcpy,
                             .copy = sim_copy_of_rows(to, to_pitch, from, from_pitch, width, height, kind)});
-    return sim_done(sim_copy_rows("cudaMemcpy2D", &(Rows){to, to_pitch, from, from_pitch, width, height, kind}));
+    return sim_done(sim_copy_rows("cudaMemcpy2D", &(RowCopy){to, to_pitch, from, from_pitch, width, height, kind}));
 }
 
 static const char ROWS_OF_BOXES[] = "cudaMemcpy2D"; // the call by which findings know them
@@ -103,7 +103,7 @@ API cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int fr
 {
     BEGIN_CALL();
     STOP_IF(begin_peer_copy(to, to_device, from, from_device, bytes));
-    const Rows rows = bytes_of(to, from, bytes, cudaMemcpyDeviceToDevice);
+    const RowCopy rows = bytes_of(to, from, bytes, cudaMemcpyDeviceToDevice);
     return copy_now("cudaMemcpy", &rows, __builtin_return_address(0));
 }
 
@@ -114,7 +114,7 @@ API cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, i
     REQUIRE_STREAM(stream);
     OPERATION(stream);
     STOP_IF(begin_peer_copy(to, to_device, from, from_device, bytes));
-    const Rows rows = bytes_of(to, from, bytes, cudaMemcpyDeviceToDevice);
+    const RowCopy rows = bytes_of(to, from, bytes, cudaMemcpyDeviceToDevice);
     return sim_done(sim_copy_rows("cudaMemcpy", &rows));
 }
 
@@ -256,7 +256,7 @@ API cudaError_t cudaMemcpyToSymbol(const void *host, const void *from, size_t by
     BEGIN_CALL();
     REQUIRE(kind != cudaMemcpyHostToHost && kind != cudaMemcpyDeviceToHost, cudaErrorInvalidMemcpyDirection);
     STOP_IF(sim_part_of_symbol(host, bytes, offset, &to));
-    const Rows rows = bytes_of(to, from, bytes, kind);
+    const RowCopy rows = bytes_of(to, from, bytes, kind);
     return copy_now("cudaMemcpy", &rows, __builtin_return_address(0));
 }
 
@@ -266,7 +266,7 @@ API cudaError_t cudaMemcpyFromSymbol(void *to, const void *host, size_t bytes, s
     BEGIN_CALL();
     REQUIRE(kind != cudaMemcpyHostToHost && kind != cudaMemcpyHostToDevice, cudaErrorInvalidMemcpyDirection);
     STOP_IF(sim_part_of_symbol(host, bytes, offset, &from));
-    const Rows rows = bytes_of(to, from, bytes, kind);
+    const RowCopy rows = bytes_of(to, from, bytes, kind);
     return copy_now("cudaMemcpy", &rows, __builtin_return_address(0));
 }
 
@@ -277,7 +277,7 @@ API cudaError_t cudaMemcpyToSymbolAsync(const void *host, const void *from, size
     BEGIN_CALL();
     STOP_IF(sim_work_with_symbol(&work, host, true, from, bytes, offset, kind));
     CAPTURE(stream, &work);
-    const Rows rows = bytes_of(work.copy.dstPtr.ptr, from, bytes, kind);
+    const RowCopy rows = bytes_of(work.copy.dstPtr.ptr, from, bytes, kind);
     return sim_done(sim_copy_rows("cudaMemcpy", &rows));
 }
 
@@ -288,7 +288,7 @@ API cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *host, size_t byt
     BEGIN_CALL();
     STOP_IF(sim_work_with_symbol(&work, host, false, to, bytes, offset, kind));
     CAPTURE(stream, &work);
-    const Rows rows = bytes_of(to, work.copy.srcPtr.ptr, bytes, kind);
+    const RowCopy rows = bytes_of(to, work.copy.srcPtr.ptr, bytes, kind);
     return sim_done(sim_copy_rows("cudaMemcpy", &rows));
 }
 

@@ -265,11 +265,11 @@ API cudaError_t cudaDeviceReset(void)
 {
     HOLD_MEMORY();
     sim_host_awaits_device(sim_current_device);
-    sim_end_all_graphs();
-    sim_end_all_textures();
+    sim_destroy_all_graphs();
+    sim_destroy_all_textures();
     sim_end_all_allocations();
-    sim_end_all_pools();
-    sim_end_all_streams();
+    sim_destroy_all_pools();
+    sim_destroy_all_streams();
     sim_reset_program();
     sim_reset_limits();
     forget_peers();

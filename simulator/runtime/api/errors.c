@@ -13,7 +13,7 @@ cudaError_t sim_done(cudaError_t error)
     return error;
 }
 
-void sim_break(cudaError_t error)
+void sim_set_sticky_error(cudaError_t error)
 {
     if (!error)
         return;

@@ -170,9 +170,9 @@ static bool has_changed(const Graph *old, const Graph *new, cudaGraphExecUpdateR
         const Node *b = a->copy;
         if (a->work.type != b->work.type)
             return differs(info, cudaGraphExecUpdateErrorNodeTypeChanged, b, NULL);
-        if (a->before_count != b->before_count)
+        if (a->dependency_count != b->dependency_count)
             return differs(info, cudaGraphExecUpdateErrorTopologyChanged, b, NULL);
-        for (size_t k = 0; k < a->before_count; k++)
+        for (size_t k = 0; k < a->dependency_count; k++)
             if (a->before[k]->copy != b->before[k])
                 return differs(info, cudaGraphExecUpdateErrorTopologyChanged, b, b->before[k]);
         if (a->work.type == cudaGraphNodeTypeKernel && a->work.kernel.cooperative != b->work.kernel.cooperative)

@@ -29,7 +29,7 @@ static cudaError_t get_nodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *
     Node **found = room_for(sim_graph_of(graph)->count);
     size_t found_count = 0;
     for (Node *n = sim_graph_of(graph)->nodes; n; n = n->next)
-        if (!only_roots || n->before_count == 0)
+        if (!only_roots || n->dependency_count == 0)
             found[found_count++] = n;
     const cudaError_t error = give_nodes(found, found_count, nodes, count);
     free(found);
@@ -53,7 +53,7 @@ static cudaError_t get_edges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraph
     REQUIRE_GRAPH(graph);
     REQUIRE(count && !from == !to, cudaErrorInvalidValue);
     for (Node *n = sim_graph_of(graph)->nodes; n; n = n->next)
-        for (size_t k = 0; k < n->before_count; k++, edges++)
+        for (size_t k = 0; k < n->dependency_count; k++, edges++)
             if (from && edges < *count) {
                 from[edges] = n->before[k]->handle;
                 to[edges] = n->handle;
@@ -68,7 +68,7 @@ static cudaError_t get_dependencies(cudaGraphNode_t node, cudaGraphNode_t *befor
 {
     HOLD_MEMORY();
     REQUIRE(sim_node_of(node) && count, cudaErrorInvalidValue);
-    return give_nodes(sim_node_of(node)->before, sim_node_of(node)->before_count, before, count);
+    return give_nodes(sim_node_of(node)->before, sim_node_of(node)->dependency_count, before, count);
 }
 
 static cudaError_t get_dependents(cudaGraphNode_t node, cudaGraphNode_t *after, size_t *count)

@@ -8,7 +8,7 @@ typedef struct GraphBytes {
     uint64_t in_use, kept, most_kept;
 } GraphBytes;
 
-static GraphBytes bytes_on[SIM_MOST_DEVICES];
+static GraphBytes bytes_on[SIM_MAX_DEVICES];
 
 cudaError_t sim_new_graph_memory(size_t bytes, GraphMemory **memory)
 {
@@ -49,7 +49,7 @@ static void end_use(GraphMemory *memory)
     memory->in_use = false;
 }
 
-void sim_leave_graph_memory(GraphMemory *memory)
+void sim_release_graph_memory(GraphMemory *memory)
 {
     if (--memory->owners > 0)
         return;

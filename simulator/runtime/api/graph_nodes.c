@@ -127,7 +127,7 @@ API cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *node, cudaGraph_t grap
     REQUIRE(!error, error);
     error = sim_add_for_call(node, graph, before, count, &(Work){cudaGraphNodeTypeMemAlloc, .memory = memory});
     p->dptr = error ? NULL : memory->address;
-    sim_leave_graph_memory(memory); // the node has it now
+    sim_release_graph_memory(memory); // the node has it now
     return error;
 }
 

@@ -15,7 +15,7 @@ static void leave_run(GraphRun *run)
 {
     if (--run->users > 0)
         return;
-    sim_end_graph(run->graph);
+    sim_destroy_graph(run->graph);
     free(run);
 }
 
@@ -111,7 +111,7 @@ API cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t *run, cudaGraph_t
 API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t handle)
 {
     HOLD_MEMORY();
-    GraphRun *run = sim_end_handle(GRAPH_RUN_HANDLE, handle);
+    GraphRun *run = sim_remove_handle(GRAPH_RUN_HANDLE, handle);
     REQUIRE(run, cudaErrorInvalidValue);
     if (sim_graph_of(run->made_of))
         sim_graph_of(run->made_of)->executable--;
@@ -143,7 +143,7 @@ static cudaError_t run_kernel(const KernelWork *k)
     if (error)
         return error;
     sim_find_kernel(k->host, &launch.kernel, &launch.function);
-    sim_break(sim_run_kernel(&launch, launched_from));
+    sim_set_sticky_error(sim_run_kernel(&launch, launched_from));
     return cudaSuccess; // as on a GPU, the next call tells that the kernel failed
 }
 
@@ -185,51 +185,51 @@ static cudaError_t do_on_device(const Node *node, uint32_t timeline)
     return error;
 }
 
-typedef struct Turn { // of a node, in one launch
+typedef struct NodeRun { // of a node, in one launch
     uint32_t timeline;
-    bool passed_on; // a node that depends on it goes on with its timeline
+    bool clock_reused; // a node that depends on it goes on with its timeline
     VectorClock ended;   // what has ended when the node has
-} Turn;
+} NodeRun;
 
 // A node goes on with the timeline of one that it depends on, or begins one behind all that came before the launch.
-static void begin_turn(const Node *node, Turn *turns, const VectorClock *start, uint32_t outer)
+static void begin_turn(const Node *node, NodeRun *turns, const VectorClock *start, uint32_t outer)
 {
     HOLD_MEMORY();
-    Turn *turn = &turns[node->turn], *first = NULL;
-    for (size_t k = 0; k < node->before_count && !first; k++)
-        if (!turns[node->before[k]->turn].passed_on)
+    NodeRun *turn = &turns[node->turn], *first = NULL;
+    for (size_t k = 0; k < node->dependency_count && !first; k++)
+        if (!turns[node->before[k]->turn].clock_reused)
             first = &turns[node->before[k]->turn];
     if (first)
-        first->passed_on = true;
+        first->clock_reused = true;
     turn->timeline = first ? first->timeline : sim_branch_timeline(outer);
     sim_await_event(turn->timeline, start);
-    for (size_t k = 0; k < node->before_count; k++)
+    for (size_t k = 0; k < node->dependency_count; k++)
         sim_await_event(turn->timeline, &turns[node->before[k]->turn].ended);
 }
 
-static void end_turn(Turn *turn)
+static void end_turn(NodeRun *turn)
 {
     HOLD_MEMORY();
     sim_mark_event(&turn->ended, turn->timeline);
 }
 
-static Turn *begin_turns(const Graph *graph, uint32_t timeline, VectorClock *start)
+static NodeRun *begin_turns(const Graph *graph, uint32_t timeline, VectorClock *start)
 {
     HOLD_MEMORY();
     sim_mark_event(start, timeline);
-    Turn *turns = calloc(graph->count + 1, sizeof *turns);
+    NodeRun *turns = calloc(graph->count + 1, sizeof *turns);
     if (!turns)
         sim_die("out of memory for a run of a graph");
     return turns;
 }
 
 // What comes behind the launch, or behind the node whose graph it was, comes behind all of its nodes.
-static void end_turns(Turn *turns, size_t count, uint32_t timeline, VectorClock *start)
+static void end_turns(NodeRun *turns, size_t count, uint32_t timeline, VectorClock *start)
 {
     HOLD_MEMORY();
-    for (Turn *turn = turns; turn < turns + count; turn++) {
+    for (NodeRun *turn = turns; turn < turns + count; turn++) {
         sim_await_event(timeline, &turn->ended);
-        if (!turn->passed_on)
+        if (!turn->clock_reused)
             sim_end_timeline(turn->timeline);
         sim_free_clocks(&turn->ended);
     }
@@ -239,13 +239,13 @@ static void end_turns(Turn *turns, size_t count, uint32_t timeline, VectorClock 
 
 static cudaError_t run_nodes(const Graph *graph, uint32_t timeline);
 
-static uint32_t value_of(const Choice *choice)
+static uint32_t value_of(const ConditionalWork *choice)
 {
     HOLD_MEMORY();
     return sim_condition_of(choice->condition)->value;
 }
 
-static cudaError_t run_choice(const Choice *choice, uint32_t timeline)
+static cudaError_t run_choice(const ConditionalWork *choice, uint32_t timeline)
 {
     cudaError_t error = cudaSuccess;
     uint32_t value = value_of(choice);
@@ -263,7 +263,7 @@ static cudaError_t run_nodes(const Graph *graph, uint32_t timeline)
 {
     cudaError_t error = cudaSuccess;
     VectorClock start = {NULL, 0};
-    Turn *turns = begin_turns(graph, timeline, &start);
+    NodeRun *turns = begin_turns(graph, timeline, &start);
     size_t count = 0;
     for (; count < graph->count && !error && !sim_sticky_error; count++) {
         const Node *node = graph->order[count];
@@ -297,8 +297,8 @@ static void start_conditions(const Graph *graph)
         Graph **graphs = sim_graphs_in(&node->work, &count);
         Condition *condition =
             node->work.type == cudaGraphNodeTypeConditional ? sim_condition_of(node->work.choice.condition) : NULL;
-        if (condition && condition->starts_anew)
-            condition->value = condition->at_start;
+        if (condition && condition->resets)
+            condition->value = condition->initial_value;
         for (size_t k = 0; k < count; k++)
             start_conditions(graphs[k]);
     }
@@ -355,14 +355,14 @@ static void end_graph(void *object)
     Graph *graph = object;
     graph->handle = NULL; // it is the table's no more
     if (!graph->owner)
-        sim_end_graph(graph);
+        sim_destroy_graph(graph);
 }
 
-void sim_end_all_graphs(void)
+void sim_destroy_all_graphs(void)
 {
-    sim_end_all_captures();
-    sim_end_all_handles(GRAPH_RUN_HANDLE, end_run);
-    sim_end_all_handles(GRAPH_HANDLE, end_graph);
+    sim_abort_all_captures();
+    sim_destroy_all_handles(GRAPH_RUN_HANDLE, end_run);
+    sim_destroy_all_handles(GRAPH_HANDLE, end_graph);
 }
 
 // ---- For nvcc -default-stream per-thread

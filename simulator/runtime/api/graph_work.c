@@ -65,17 +65,17 @@ static bool is_copy(const struct cudaMemcpy3DParms *p)
 
 // ---- The graphs of conditional nodes
 
-static void end_choice(Choice *choice)
+static void end_choice(ConditionalWork *choice)
 {
     for (unsigned k = 0; k < choice->count; k++)
         if (choice->bodies[k])
-            sim_end_graph(choice->bodies[k]);
+            sim_destroy_graph(choice->bodies[k]);
     free(choice->bodies);
     free(choice->handles);
 }
 
 // A copy with graphs of its own, or with empty ones where there are none yet.
-static cudaError_t copy_choice(Choice *to, const Choice *from, bool with_handles)
+static cudaError_t copy_choice(ConditionalWork *to, const ConditionalWork *from, bool with_handles)
 {
     cudaError_t error = cudaSuccess;
     to->bodies = calloc(from->count, sizeof *to->bodies);
@@ -101,7 +101,7 @@ Graph **sim_graphs_in(const Work *work, size_t *count)
     return work->type == cudaGraphNodeTypeConditional ? work->choice.bodies : (Graph **)&work->child;
 }
 
-void sim_own_graphs(Node *node)
+void sim_set_owner_of_graphs(Node *node)
 {
     size_t count;
     Graph **graphs = sim_graphs_in(&node->work, &count);
@@ -149,16 +149,16 @@ cudaError_t sim_copy_work(Work *to, const Work *from, bool with_handles)
     }
 }
 
-void sim_end_work(Work *work)
+void sim_destroy_work(Work *work)
 {
     if (work->type == cudaGraphNodeTypeKernel)
         free(work->kernel.arguments);
     if (work->type == cudaGraphNodeTypeGraph)
-        sim_end_graph(work->child);
+        sim_destroy_graph(work->child);
     if (work->type == cudaGraphNodeTypeConditional)
         end_choice(&work->choice);
     if (work->type == cudaGraphNodeTypeMemAlloc || work->type == cudaGraphNodeTypeMemFree)
-        sim_leave_graph_memory(work->memory);
+        sim_release_graph_memory(work->memory);
 }
 
 struct cudaMemcpy3DParms sim_copy_of_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,

@@ -26,27 +26,27 @@ Graph *sim_new_graph(bool with_handles)
 static void end_node(Node *node)
 {
     if (node->handle)
-        sim_end_handle(NODE_HANDLE, node->handle);
-    sim_end_work(&node->work);
+        sim_remove_handle(NODE_HANDLE, node->handle);
+    sim_destroy_work(&node->work);
     free(node->before);
     free(node);
 }
 
-void sim_end_graph(Graph *graph)
+void sim_destroy_graph(Graph *graph)
 {
     for (Node *node = graph->nodes, *next; node; node = next) {
         next = node->next;
         end_node(node);
     }
     if (graph->handle)
-        sim_end_handle(GRAPH_HANDLE, graph->handle);
+        sim_remove_handle(GRAPH_HANDLE, graph->handle);
     free(graph->order);
     free(graph);
 }
 
 bool sim_depends_on(const Node *node, const Node *before)
 {
-    for (size_t k = 0; k < node->before_count; k++)
+    for (size_t k = 0; k < node->dependency_count; k++)
         if (node->before[k] == before)
             return true;
     return false;
@@ -54,22 +54,22 @@ bool sim_depends_on(const Node *node, const Node *before)
 
 void sim_add_dependency(Node *node, Node *before)
 {
-    if (node->before_count == node->before_space) {
-        node->before_space = node->before_space ? 2 * node->before_space : 4;
-        node->before = realloc(node->before, node->before_space * sizeof *node->before);
+    if (node->dependency_count == node->dependency_capacity) {
+        node->dependency_capacity = node->dependency_capacity ? 2 * node->dependency_capacity : 4;
+        node->before = realloc(node->before, node->dependency_capacity * sizeof *node->before);
         if (!node->before)
             sim_die("out of memory for what a node comes after");
     }
-    node->before[node->before_count++] = before;
+    node->before[node->dependency_count++] = before;
 }
 
 void sim_remove_dependency(Node *node, const Node *before)
 {
     size_t kept = 0;
-    for (size_t k = 0; k < node->before_count; k++)
+    for (size_t k = 0; k < node->dependency_count; k++)
         if (node->before[k] != before)
             node->before[kept++] = node->before[k];
-    node->before_count = kept;
+    node->dependency_count = kept;
 }
 
 static Node *append_node(Graph *graph, const Work *work, bool with_handle)
@@ -81,7 +81,7 @@ static Node *append_node(Graph *graph, const Work *work, bool with_handle)
     node->origin = node->number;
     if (with_handle && !(node->handle = sim_new_handle(NODE_HANDLE, node)))
         sim_die("out of memory for the handle of a node");
-    sim_own_graphs(node);
+    sim_set_owner_of_graphs(node);
     *(graph->last ? &graph->last->next : &graph->nodes) = node;
     graph->last = node;
     graph->count++;
@@ -126,9 +126,9 @@ cudaError_t sim_replace_work(Node *node, const Work *work)
     const cudaError_t error = sim_copy_work(&own, work, node->handle != NULL);
     if (error)
         return error;
-    sim_end_work(&node->work);
+    sim_destroy_work(&node->work);
     node->work = own;
-    sim_own_graphs(node);
+    sim_set_owner_of_graphs(node);
     return cudaSuccess;
 }
 
@@ -139,7 +139,7 @@ cudaError_t sim_copy_graph(const Graph *graph, bool with_handles, Graph **copy)
         Work own;
         const cudaError_t error = sim_copy_work(&own, &node->work, with_handles);
         if (error) { // an event or a kernel of it is no more
-            sim_end_graph(*copy);
+            sim_destroy_graph(*copy);
             return error;
         }
         node->copy = append_node(*copy, &own, with_handles);
@@ -147,14 +147,14 @@ cudaError_t sim_copy_graph(const Graph *graph, bool with_handles, Graph **copy)
         node->copy->device = node->device;
     }
     for (const Node *node = graph->nodes; node; node = node->next)
-        for (size_t k = 0; k < node->before_count; k++)
+        for (size_t k = 0; k < node->dependency_count; k++)
             sim_add_dependency(node->copy, node->before[k]->copy);
     return cudaSuccess;
 }
 
 static bool can_be_next(const Node *node)
 {
-    for (size_t k = 0; k < node->before_count; k++)
+    for (size_t k = 0; k < node->dependency_count; k++)
         if (!node->before[k]->ordered)
             return false;
     return !node->ordered;
@@ -213,7 +213,7 @@ API cudaError_t cudaGraphDestroy(cudaGraph_t graph)
     HOLD_MEMORY();
     REQUIRE_GRAPH(graph);
     REQUIRE(!sim_graph_of(graph)->owner, cudaErrorInvalidValue); // the node's
-    sim_end_graph(sim_graph_of(graph));
+    sim_destroy_graph(sim_graph_of(graph));
     return cudaSuccess;
 }
 
@@ -288,7 +288,7 @@ static void draw(FILE *file, const Graph *graph, const char *prefix)
         const Kernel *kernel = n->work.type == cudaGraphNodeTypeKernel ? sim_kernel_of(n->work.kernel.host) : NULL;
         fprintf(file, "    \"%s%zu\" [label=\"%s%zu\\n%s%s%s\"];\n", prefix, at, prefix, at, type_name(n->work.type),
                 kernel ? "\\n" : "", kernel ? kernel->name : "");
-        for (size_t k = 0; k < n->before_count; k++)
+        for (size_t k = 0; k < n->dependency_count; k++)
             fprintf(file, "    \"%s%zu\" -> \"%s%zu\";\n", prefix, n->before[k]->place, prefix, at);
         size_t count;
         Graph **graphs = sim_graphs_in(&n->work, &count);

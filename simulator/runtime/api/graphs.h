@@ -29,13 +29,13 @@ typedef struct GraphMemory {
 } GraphMemory;
 
 // What a conditional node chooses from: graphs of its own.
-typedef struct Choice {
+typedef struct ConditionalWork {
     uint64_t condition;
     enum cudaGraphConditionalNodeType kind;
     unsigned count;
     Graph **bodies;
     cudaGraph_t *handles; // of the bodies, for the program
-} Choice;
+} ConditionalWork;
 
 // What a node does.
 typedef struct Work {
@@ -48,7 +48,7 @@ typedef struct Work {
         cudaEvent_t event;
         Graph *child;
         GraphMemory *memory; // of an allocation and of a free node
-        Choice choice;
+        ConditionalWork choice;
     };
 } Work;
 
@@ -62,7 +62,7 @@ typedef struct Node {
     uint64_t number;        // never given twice
     uint64_t origin;        // of a copy: the number of the node that it is a copy of; else its own
     struct Node **before;   // that it depends on
-    size_t before_count, before_space;
+    size_t dependency_count, dependency_capacity;
     bool disabled;          // in a cudaGraphExec_t: does nothing
     bool ordered;           // for sim_order_nodes
     size_t turn;            // its place in the order
@@ -91,7 +91,7 @@ struct Graph {
 Graph *sim_graph_of(cudaGraph_t handle);   // or NULL
 Node *sim_node_of(cudaGraphNode_t handle); // or NULL
 Graph *sim_new_graph(bool with_handles);
-void sim_end_graph(Graph *graph); // with its nodes and handles
+void sim_destroy_graph(Graph *graph); // with its nodes and handles
 // A copy, whose nodes know by `origin` what they are copies of.
 cudaError_t sim_copy_graph(const Graph *graph, bool with_handles, Graph **copy);
 // Adds a node that does a copy of this work; its dependencies are nodes of the graph.
@@ -110,8 +110,8 @@ void sim_remove_dependency(Node *node, const Node *before);
 
 // Makes a copy with memory of its own, if it is work that can be done.
 cudaError_t sim_copy_work(Work *to, const Work *from, bool with_handles);
-void sim_end_work(Work *work);
-void sim_own_graphs(Node *node); // those that it runs know whose they are
+void sim_destroy_work(Work *work);
+void sim_set_owner_of_graphs(Node *node); // those that it runs know whose they are
 // Whether there are conditional nodes, there or in a graph of a node.
 bool sim_is_conditional(const Graph *graph);
 // The graphs that a node runs, or one of which it runs.
@@ -124,7 +124,7 @@ struct cudaMemcpy3DParms sim_copy_of_rows(void *to, size_t to_pitch, const void 
 
 cudaError_t sim_new_graph_memory(size_t bytes, GraphMemory **memory); // with one owner
 GraphMemory *sim_graph_memory_at(const void *address);                // or NULL
-void sim_leave_graph_memory(GraphMemory *memory);                     // by one of its owners
+void sim_release_graph_memory(GraphMemory *memory);                     // by one of its owners
 void sim_use_graph_memory(GraphMemory *memory);                       // by a launch that allocates it
 
 // ---- graph_nodes.c, node_params.c, any_node.c, graph_edges.c
@@ -174,6 +174,6 @@ cudaError_t sim_capture(cudaStream_t stream, const Work *work, bool *captured);
     } while (0);                                                                 \
     OPERATION(stream)
 
-void sim_end_all_captures(void);
+void sim_abort_all_captures(void);
 
 #endif

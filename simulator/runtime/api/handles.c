@@ -4,8 +4,8 @@
 // place was given away, so that a destroyed handle differs from the one that has its place now.
 #include "runtime/api/calls.h"
 
-enum { PLACE_BITS = 24, GENERATION_BITS = 24 };
-static const uint64_t MARK = 0xc0daull << (PLACE_BITS + GENERATION_BITS); // no address begins like this
+enum { INDEX_BITS = 24, GENERATION_BITS = 24 };
+static const uint64_t MARK = 0xc0daull << (INDEX_BITS + GENERATION_BITS); // no address begins like this
 
 typedef struct Entry {
     HandleKind kind;
@@ -20,12 +20,12 @@ static size_t entry_count, entry_space, first_free = SIZE_MAX;
 
 static void *handle_of(size_t place)
 {
-    return (void *)(uintptr_t)(MARK | (uint64_t)entries[place].generation << PLACE_BITS | place);
+    return (void *)(uintptr_t)(MARK | (uint64_t)entries[place].generation << INDEX_BITS | place);
 }
 
 static bool add_entry(void)
 {
-    if (entry_count >> PLACE_BITS)
+    if (entry_count >> INDEX_BITS)
         return false;
     if (entry_count == entry_space) {
         const size_t space = entry_space ? 2 * entry_space : 64;
@@ -56,27 +56,27 @@ void *sim_new_handle(HandleKind kind, void *object)
 
 void *sim_object_of(HandleKind kind, const void *handle)
 {
-    const size_t place = (size_t)(uintptr_t)handle & ((1u << PLACE_BITS) - 1);
+    const size_t place = (size_t)(uintptr_t)handle & ((1u << INDEX_BITS) - 1);
     if (place >= entry_count || !entries[place].object || entries[place].kind != kind || handle_of(place) != handle)
         return NULL;
     return entries[place].object;
 }
 
-void *sim_end_handle(HandleKind kind, const void *handle)
+void *sim_remove_handle(HandleKind kind, const void *handle)
 {
     void *object = sim_object_of(kind, handle);
     if (!object)
         return NULL;
-    const size_t place = (size_t)(uintptr_t)handle & ((1u << PLACE_BITS) - 1);
+    const size_t place = (size_t)(uintptr_t)handle & ((1u << INDEX_BITS) - 1);
     entries[place].object = NULL;
     entries[place].next_free = first_free;
     first_free = place;
     return object;
 }
 
-void sim_end_all_handles(HandleKind kind, void (*end)(void *object))
+void sim_destroy_all_handles(HandleKind kind, void (*end)(void *object))
 {
     for (size_t place = 0; place < entry_count; place++)
         if (entries[place].object && entries[place].kind == kind && entries[place].device == sim_current_device)
-            end(sim_end_handle(kind, handle_of(place)));
+            end(sim_remove_handle(kind, handle_of(place)));
 }

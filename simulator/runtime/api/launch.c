@@ -125,7 +125,7 @@ static cudaError_t launch_kernel(const void *host, const Configuration *c, void 
         return sim_done(error);
     CAPTURE(c->stream, &(Work){cudaGraphNodeTypeKernel,
                                .kernel = {host, c->grid, c->block, c->dynamic_bytes, cooperative, arguments, NULL}});
-    sim_break(sim_run_kernel(&(KernelLaunch){kernel, f, c->grid, c->block, c->dynamic_bytes, arguments, cooperative,
+    sim_set_sticky_error(sim_run_kernel(&(KernelLaunch){kernel, f, c->grid, c->block, c->dynamic_bytes, arguments, cooperative,
                                              c->cluster},
                              from));
     return cudaSuccess; // as on a GPU, the next call tells that the kernel failed

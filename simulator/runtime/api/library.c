@@ -44,8 +44,8 @@ static cudaError_t run(const LibraryCall *call)
 static void run_captured(void *call)
 {
     HOLD_MEMORY();
-    DURING(sim_go_on());
-    sim_forget_state(); // another thread's operation may have begun behind the node's
+    DURING(sim_continue_operation());
+    sim_invalidate_all_digests(); // another thread's operation may have begun behind the node's
     run(call);
 }
 

@@ -13,12 +13,12 @@ typedef struct UsedMemory { // memory that a call uses: so many pieces of so man
     bool reads, writes;
 } UsedMemory;
 
-enum { SIM_MOST_USED = 6 };
+enum { SIM_MAX_USED = 6 };
 typedef struct LibraryCall {
     const char *name;
     const void *from; // where the host goes on when the call has come back
     cudaStream_t stream;
-    UsedMemory used[SIM_MOST_USED];
+    UsedMemory used[SIM_MAX_USED];
     int used_count;
     bool host_waits; // for its result
     void (*work)(const void *data);
@@ -29,7 +29,7 @@ typedef struct LibraryCall {
 // Looks at the memory as at a copy's, does the work, and notes what it has used; in a captured stream later.
 cudaError_t sim_call_library(const LibraryCall *call);
 // The host gives a call a handle that is none; `wanted`: what it should be.
-void sim_find_wrong_handle(const char *call, const char *wanted);
+void sim_report_wrong_handle(const char *call, const char *wanted);
 // Where what has this address lies in the process, for the work.
 void *sim_memory_at(const void *pointer);
 

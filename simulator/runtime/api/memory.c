@@ -19,7 +19,7 @@ cudaError_t sim_free_device_memory(void *pointer)
     if (begins && a->kind == GRAPH_MEMORY)
         return sim_free_graph_memory(pointer);
     if (begins && a->pool)
-        sim_leave_pool(a);
+        sim_release_to_pool(a);
     return sim_free_memory("cudaFree", pointer, begins && a->kind == MANAGED_MEMORY ? MANAGED_MEMORY : DEVICE_MEMORY);
 }
 

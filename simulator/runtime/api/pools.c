@@ -106,7 +106,7 @@ API cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t strea
                     __builtin_return_address(0));
 }
 
-void sim_leave_pool(const Allocation *a)
+void sim_release_to_pool(const Allocation *a)
 {
     struct Pool *p = pool_of(a->pool);
     if (p) // it may have been destroyed before
@@ -154,7 +154,7 @@ API cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
     BEGIN_CALL();
     REQUIRE(pool_of(pool) && pool != default_pool[pool_of(pool)->device], cudaErrorInvalidValue);
     const int device = pool_of(pool)->device;
-    free(sim_end_handle(POOL_HANDLE, pool));
+    free(sim_remove_handle(POOL_HANDLE, pool));
     if (pool == current_pool[device])
         current_pool[device] = NULL;
     return cudaSuccess;
@@ -345,9 +345,9 @@ API cudaError_t cudaMemPoolImportPointer(void **pointer, cudaMemPool_t pool, str
     return cudaSuccess;
 }
 
-void sim_end_all_pools(void)
+void sim_destroy_all_pools(void)
 {
-    sim_end_all_handles(POOL_HANDLE, free);
+    sim_destroy_all_handles(POOL_HANDLE, free);
     default_pool[sim_current_device] = current_pool[sim_current_device] = NULL;
 }
 

@@ -51,7 +51,7 @@ static void end_stream(void *object)
 
 // ---- Operations
 
-Operation sim_go_on(void)
+Operation sim_continue_operation(void)
 {
     sim_begin_op_uses();
     return (Operation){false};
@@ -60,7 +60,7 @@ Operation sim_go_on(void)
 Operation sim_begin_node(uint32_t timeline, const char *call, const void *from)
 {
     sim_begin_op(timeline, call, from);
-    return sim_go_on();
+    return sim_continue_operation();
 }
 
 Operation sim_begin_operation(const char *call, cudaStream_t stream, bool host_waits, const void *from)
@@ -123,8 +123,8 @@ API cudaError_t cudaStreamCreate(cudaStream_t *stream)
 API cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
     BEGIN_CALL();
-    STOP_IF(stream ? sim_leave_capture(stream) : cudaSuccess);
-    Stream *object = sim_end_handle(STREAM_HANDLE, stream); // the default streams have no handle
+    STOP_IF(stream ? sim_remove_from_capture(stream) : cudaSuccess);
+    Stream *object = sim_remove_handle(STREAM_HANDLE, stream); // the default streams have no handle
     REQUIRE(object, cudaErrorInvalidResourceHandle);
     end_stream(object);
     return cudaSuccess;
@@ -289,9 +289,9 @@ bool sim_is_shared_event(cudaEvent_t event)
 API cudaError_t cudaEventDestroy(cudaEvent_t event)
 {
     BEGIN_CALL();
-    struct CUevent_st *object = sim_end_handle(EVENT_HANDLE, event);
+    struct CUevent_st *object = sim_remove_handle(EVENT_HANDLE, event);
     REQUIRE(object, cudaErrorInvalidResourceHandle);
-    sim_forget_captured(event);
+    sim_clear_captured(event);
     end_event(object);
     return cudaSuccess;
 }
@@ -306,7 +306,7 @@ cudaError_t sim_record_in_graph(cudaEvent_t event)
 {
     if (!event_of(event) || event_of(event)->device != sim_current_device)
         return cudaErrorInvalidResourceHandle;
-    sim_forget_captured(event); // it is recorded now
+    sim_clear_captured(event); // it is recorded now
     record(event_of(event), sim_current_timeline());
     return cudaSuccess;
 }
@@ -395,10 +395,10 @@ API cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t e
     return cudaSuccess;
 }
 
-void sim_end_all_streams(void)
+void sim_destroy_all_streams(void)
 {
-    sim_end_all_handles(STREAM_HANDLE, end_stream);
-    sim_end_all_handles(EVENT_HANDLE, end_event);
+    sim_destroy_all_handles(STREAM_HANDLE, end_stream);
+    sim_destroy_all_handles(EVENT_HANDLE, end_event);
 }
 
 // ---- For nvcc -default-stream per-thread

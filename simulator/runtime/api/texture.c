@@ -17,15 +17,15 @@ static cudaError_t destroy(uint64_t number, bool surface)
     if (!object_of_kind(number, surface))
         return sim_done(cudaErrorInvalidValue);
     sim_end_texture_object(number);
-    sim_forget_launches();
+    sim_clear_memo();
     return cudaSuccess;
 }
 
-void sim_end_all_textures(void)
+void sim_destroy_all_textures(void)
 {
     sim_end_texture_objects(sim_current_device);
-    sim_forget_launches();
-    sim_forget_all_arrays();
+    sim_clear_memo();
+    sim_destroy_all_arrays();
 }
 
 // ---- What an object shows

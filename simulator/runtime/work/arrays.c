@@ -166,13 +166,13 @@ cudaError_t sim_copy_between_arrays(cudaArray_t to, size_t to_x, size_t to_y, cu
 
 // ---- Runs of bytes
 
-typedef struct Run {
+typedef struct LinearRange {
     struct cudaArray *array;
     size_t x, y;
-} Run;
+} LinearRange;
 
 // Its address, as the program's addresses are; NULL where it does not fit. Rows lie side by side.
-static uint8_t *run_in_array(const Run *run, size_t bytes)
+static uint8_t *run_in_array(const LinearRange *run, size_t bytes)
 {
     const size_t row = run->array->row_bytes, all = row * run->array->rows;
     const size_t texel = sim_texel_bytes(&run->array->format);
@@ -182,14 +182,14 @@ static uint8_t *run_in_array(const Run *run, size_t bytes)
     return run->array->texels + run->y * row + run->x;
 }
 
-cudaError_t sim_copy_run_to_array(cudaArray_t to, size_t x, size_t y, const void *from, size_t bytes,
+cudaError_t sim_copy_linear_to_array(cudaArray_t to, size_t x, size_t y, const void *from, size_t bytes,
                                   enum cudaMemcpyKind kind)
 {
     if (!goes_to_array(kind))
         return cudaErrorInvalidMemcpyDirection;
     if (!sim_is_array(to))
         return cudaErrorInvalidResourceHandle;
-    uint8_t *target = run_in_array(&(Run){to, x, y}, bytes);
+    uint8_t *target = run_in_array(&(LinearRange){to, x, y}, bytes);
     const Box source = {(uint8_t *)(uintptr_t)from, bytes, 0};
     if (!target || check_memory(&source, (Size){bytes, 1, 1}, from_device(kind), kind))
         return cudaErrorInvalidValue;
@@ -197,14 +197,14 @@ cudaError_t sim_copy_run_to_array(cudaArray_t to, size_t x, size_t y, const void
     return cudaSuccess;
 }
 
-cudaError_t sim_copy_run_from_array(void *to, cudaArray_const_t from, size_t x, size_t y, size_t bytes,
+cudaError_t sim_copy_linear_from_array(void *to, cudaArray_const_t from, size_t x, size_t y, size_t bytes,
                                     enum cudaMemcpyKind kind)
 {
     if (!comes_from_array(kind))
         return cudaErrorInvalidMemcpyDirection;
     if (!sim_is_array(from))
         return cudaErrorInvalidResourceHandle;
-    const uint8_t *source = run_in_array(&(Run){(cudaArray_t)(uintptr_t)from, x, y}, bytes);
+    const uint8_t *source = run_in_array(&(LinearRange){(cudaArray_t)(uintptr_t)from, x, y}, bytes);
     const Box target = {to, bytes, 0};
     if (!source || check_memory(&target, (Size){bytes, 1, 1}, to_device(kind), kind))
         return cudaErrorInvalidValue;
@@ -212,15 +212,15 @@ cudaError_t sim_copy_run_from_array(void *to, cudaArray_const_t from, size_t x, 
     return cudaSuccess;
 }
 
-cudaError_t sim_copy_run_between_arrays(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from,
+cudaError_t sim_copy_linear_between_arrays(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from,
                                         size_t from_x, size_t from_y, size_t bytes, enum cudaMemcpyKind kind)
 {
     if (!is_direction(kind))
         return cudaErrorInvalidMemcpyDirection;
     if (!sim_is_array(to) || !sim_is_array(from))
         return cudaErrorInvalidResourceHandle;
-    uint8_t *target = run_in_array(&(Run){to, to_x, to_y}, bytes);
-    const uint8_t *source = run_in_array(&(Run){(cudaArray_t)(uintptr_t)from, from_x, from_y}, bytes);
+    uint8_t *target = run_in_array(&(LinearRange){to, to_x, to_y}, bytes);
+    const uint8_t *source = run_in_array(&(LinearRange){(cudaArray_t)(uintptr_t)from, from_x, from_y}, bytes);
     if (!target || !source)
         return cudaErrorInvalidValue;
     sim_move_bytes(target, source, bytes);

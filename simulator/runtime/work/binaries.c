@@ -43,7 +43,7 @@ void sim_unload_binary(Binary *binary)
             link = &k->next;
         }
     }
-    for (int device = SIM_MOST_DEVICES - 1; device >= 0; device--) // others share variables of the first one's
+    for (int device = SIM_MAX_DEVICES - 1; device >= 0; device--) // others share variables of the first one's
         if (binary->modules[device])
             sim_unload_module(binary->modules[device]);
     sim_free_arena(&binary->arena);
@@ -56,7 +56,7 @@ Kernel *sim_add_kernel(Binary *binary, const char *name, const void *host)
     if (!k)
         sim_die("out of memory for a kernel");
     *k = (Kernel){.host = host ? host : k, .name = name, .binary = binary, .next = kernels};
-    for (int device = 0; device < SIM_MOST_DEVICES; device++)
+    for (int device = 0; device < SIM_MAX_DEVICES; device++)
         k->max_dynamic_bytes[device] = -1;
     sim_note_kernels(1);
     return kernels = k;

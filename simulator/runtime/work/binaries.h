@@ -8,7 +8,7 @@
 typedef struct Binary {
     const char **texts; // the PTX that was chosen, of each file that was compiled apart
     int text_count;     // 0 if there is none
-    Module *modules[SIM_MOST_DEVICES]; // what each device has made of it; NULL before it is needed there
+    Module *modules[SIM_MAX_DEVICES]; // what each device has made of it; NULL before it is needed there
     Arena arena;
     struct Binary *next;
 } Binary;
@@ -18,8 +18,8 @@ typedef struct Kernel {
     const void *host; // the address by which the program knows it
     const char *name;
     Binary *binary;
-    int max_dynamic_bytes[SIM_MOST_DEVICES]; // cudaFuncAttributeMaxDynamicSharedMemorySize, -1 if not set
-    bool large_clusters[SIM_MOST_DEVICES];   // cudaFuncAttributeNonPortableClusterSizeAllowed
+    int max_dynamic_bytes[SIM_MAX_DEVICES]; // cudaFuncAttributeMaxDynamicSharedMemorySize, -1 if not set
+    bool large_clusters[SIM_MAX_DEVICES];   // cudaFuncAttributeNonPortableClusterSizeAllowed
     struct Kernel *next;
 } Kernel;
 

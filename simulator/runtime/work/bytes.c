@@ -35,7 +35,7 @@ void sim_note_write(const void *pointer, size_t bytes)
 {
     sim_mark_written((uint64_t)(uintptr_t)pointer, bytes);
     note_use(pointer, bytes, WRITES);
-    sim_op_changes(pointer, bytes);
+    sim_invalidate_digests(pointer, bytes);
 }
 
 // What nobody wrote is copied as such.
@@ -54,7 +54,7 @@ void sim_move_bytes(void *to, const void *from, size_t bytes)
 {
     if (bytes == 0)
         return;
-    sim_op_changes(to, bytes);
+    sim_invalidate_digests(to, bytes);
     memmove(sim_memory_at(to), sim_memory_at(from), bytes);
     copy_written((uint64_t)(uintptr_t)to, (uint64_t)(uintptr_t)from, bytes);
     sim_move_undefined_copies((uint64_t)(uintptr_t)to, (uint64_t)(uintptr_t)from, bytes);
@@ -75,7 +75,7 @@ void sim_set_bytes(void *pointer, int value, size_t bytes)
 {
     if (bytes == 0)
         return;
-    sim_op_changes(pointer, bytes);
+    sim_invalidate_digests(pointer, bytes);
     memset(sim_memory_at(pointer), value, bytes);
     sim_mark_written((uint64_t)(uintptr_t)pointer, bytes);
     note_use(pointer, bytes, WRITES);

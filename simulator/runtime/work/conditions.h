@@ -7,8 +7,8 @@
 #include "machine/ops/ops.h"
 
 typedef struct Condition {
-    uint32_t value, at_start;
-    bool starts_anew; // with the value at_start, in each launch of the graph
+    uint32_t value, initial_value;
+    bool resets; // with the value initial_value, in each launch of the graph
     const void *graph; // that it was made for
     bool has_node;
 } Condition;

@@ -47,7 +47,7 @@ bool sim_span_of_rows(size_t pitch, size_t width, size_t rows, size_t *bytes)
     return !__builtin_mul_overflow(pitch, rows - 1, bytes) && !__builtin_add_overflow(*bytes, width, bytes);
 }
 
-cudaError_t sim_check_rows(const Rows *r)
+cudaError_t sim_check_rows(const RowCopy *r)
 {
     size_t bytes;
     if (r->width > r->to_pitch || r->width > r->from_pitch)
@@ -58,7 +58,7 @@ cudaError_t sim_check_rows(const Rows *r)
                : cudaErrorInvalidValue;
 }
 
-cudaError_t sim_copy_rows(const char *call, const Rows *r)
+cudaError_t sim_copy_rows(const char *call, const RowCopy *r)
 {
     size_t to_bytes, from_bytes;
     cudaError_t error = sim_check_rows(r);
@@ -118,7 +118,7 @@ cudaError_t sim_copy_boxes(const char *call, const struct cudaMemcpy3DParms *p)
     const size_t to_slice = p->dstPtr.pitch * (p->dstPtr.ysize ? p->dstPtr.ysize : p->extent.height);
     const size_t from_slice = p->srcPtr.pitch * (p->srcPtr.ysize ? p->srcPtr.ysize : p->extent.height);
     for (size_t z = 0; z < p->extent.depth && !error; z++)
-        error = sim_copy_rows(call, &(Rows){to + z * to_slice, p->dstPtr.pitch, from + z * from_slice, p->srcPtr.pitch,
+        error = sim_copy_rows(call, &(RowCopy){to + z * to_slice, p->dstPtr.pitch, from + z * from_slice, p->srcPtr.pitch,
                                             p->extent.width, p->extent.height, p->kind});
     return error;
 }

@@ -6,18 +6,18 @@
 
 #include "runtime/work/device_runtime.h"
 
-typedef struct Family {
+typedef struct LaunchTree {
     Arena arena;
     const Module *module;
     size_t stack_bytes;
     size_t pending; // grids that have not begun
     uint32_t streams, handles;
-    int told; // errors with their text
+    int reported; // errors with their text
     struct Text { // that the program knows as a string on the device
         char *text;
         struct Text *next;
     } *texts;
-} Family;
+} LaunchTree;
 
 typedef struct DeviceStream { // of a grid
     uint64_t handle;
@@ -43,8 +43,8 @@ typedef struct ThreadError { // a thread's last error, which it has not asked fo
     struct ThreadError *next;
 } ThreadError;
 
-enum { MAX_TOLD = 1000 }; // so many errors of a family have a text
-enum { MAX_DEPTH = 24, TAIL_STREAM = 3, LONELY_STREAM = 4, FIRST_HANDLE = 1 << 20 };
+enum { MAX_REPORTED = 1000 }; // so many errors of a family have a text
+enum { MAX_DEPTH = 24, TAIL_STREAM = 3, FIRE_AND_FORGET_STREAM = 4, FIRST_HANDLE = 1 << 20 };
 
 typedef struct Call {
     Warp *w;
@@ -59,11 +59,11 @@ uint64_t sim_argument(const Call *c, int index, size_t bytes);
 dim3 sim_size_argument(const Call *c, int index);
 uint32_t sim_device_thread(const Call *c);
 // Writes where the program's pointer says, a piece at a time.
-void sim_give_to_lane(const Call *c, uint64_t address, const void *value, size_t bytes);
+void sim_store_for_lane(const Call *c, uint64_t address, const void *value, size_t bytes);
 // The thread's last error is this one from now on, with what happened; returns it.
 __attribute__((format(printf, 3, 4)))
-cudaError_t sim_device_fails(const Call *c, cudaError_t error, const char *format, ...);
-void sim_say_device_errors(const Grid *g); // that no thread of the grid has asked for
+cudaError_t sim_set_device_error(const Call *c, cudaError_t error, const char *format, ...);
+void sim_report_device_errors(const Grid *g); // that no thread of the grid has asked for
 
 // ---- device_streams.c
 

@@ -26,7 +26,7 @@ static cudaError_t queue(const Call *c, Grid *g, uint64_t handle)
     Grid *parent = c->grid;
     DeviceStream *s = sim_device_stream(c, handle);
     if (!s)
-        return sim_device_fails(c, cudaErrorInvalidResourceHandle, "a launch in what is no stream of this grid");
+        return sim_set_device_error(c, cudaErrorInvalidResourceHandle, "a launch in what is no stream of this grid");
     g->tail = handle == TAIL_STREAM;
     g->depth = g->tail ? parent->depth : g->depth; // it takes its parent's place
     g->stream = s->stream;
@@ -47,7 +47,7 @@ static cudaError_t no_room(const Call *c, const char *what)
     const size_t most = sim_limit(cudaLimitDevRuntimePendingLaunchCount);
     if (c->grid->family->pending < most)
         return cudaSuccess;
-    return sim_device_fails(c, cudaErrorLaunchOutOfResources,
+    return sim_set_device_error(c, cudaErrorLaunchOutOfResources,
                             "%s did not run: %zu launches of kernels wait already", what,
                             most);
 }
@@ -62,7 +62,7 @@ uint64_t sim_device_parameter_buffer(const Call *c)
     const Function *f = (const Function *)(uintptr_t)code;
     char name[200], what[280];
     if (!kernel) {
-        sim_device_fails(c, cudaErrorInvalidDeviceFunction, "a kernel's launch by a kernel");
+        sim_set_device_error(c, cudaErrorInvalidDeviceFunction, "a kernel's launch by a kernel");
         return 0;
     }
     sim_readable_name(f->name, name, sizeof name);
@@ -70,9 +70,9 @@ uint64_t sim_device_parameter_buffer(const Call *c)
              block.y, block.z, dynamic_bytes);
     const cudaError_t error = sim_check_configuration(kernel, f, grid, block, dynamic_bytes);
     if (error)
-        sim_device_fails(c, error, "%s did not run", what);
+        sim_set_device_error(c, error, "%s did not run", what);
     else if (c->grid->depth >= MAX_DEPTH)
-        sim_device_fails(c, cudaErrorLaunchMaxDepthExceeded,
+        sim_set_device_error(c, cudaErrorLaunchMaxDepthExceeded,
                          "%s did not run: kernels launch kernels %d deep", what,
                          MAX_DEPTH);
     if (error || c->grid->depth >= MAX_DEPTH || no_room(c, what))
@@ -95,7 +95,7 @@ cudaError_t sim_device_launch(const Call *c)
         link = &(*link)->next;
     Grid *g = *link;
     if (!g)
-        return sim_device_fails(c, cudaErrorInvalidValue, "cudaLaunchDevice: no buffer of cudaGetParameterBuffer");
+        return sim_set_device_error(c, cudaErrorInvalidValue, "cudaLaunchDevice: no buffer of cudaGetParameterBuffer");
     *link = g->next;
     g->next = NULL;
     const cudaError_t error = queue(c, g, sim_argument(c, 1, 8));

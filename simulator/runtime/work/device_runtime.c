@@ -30,7 +30,7 @@ uint32_t sim_device_thread(const Call *c)
     return (uint32_t)(c->w->number * LANES + c->lane);
 }
 
-void sim_give_to_lane(const Call *c, uint64_t address, const void *value, size_t bytes)
+void sim_store_for_lane(const Call *c, uint64_t address, const void *value, size_t bytes)
 {
     const size_t piece = bytes % 8 == 0 && address % 8 == 0 ? 8 : 4;
     for (size_t k = 0; k < bytes; k += piece)
@@ -51,7 +51,7 @@ static ThreadError **error_of(const Call *c)
 }
 
 __attribute__((format(printf, 3, 4)))
-cudaError_t sim_device_fails(const Call *c, cudaError_t error, const char *format, ...)
+cudaError_t sim_set_device_error(const Call *c, cudaError_t error, const char *format, ...)
 {
     Grid *g = c->grid;
     ThreadError *e = *error_of(c);
@@ -61,9 +61,9 @@ cudaError_t sim_device_fails(const Call *c, cudaError_t error, const char *forma
         g->errors = e;
     }
     *e = (ThreadError){c->w->block->number, sim_device_thread(c), error, NULL, c->i, e->next};
-    if (g->family->told == MAX_TOLD)
+    if (g->family->reported == MAX_REPORTED)
         return error;
-    g->family->told++;
+    g->family->reported++;
     char what[300];
     va_list arguments;
     va_start(arguments, format);
@@ -84,7 +84,7 @@ static cudaError_t last_error(const Call *c, bool forget)
     return error;
 }
 
-void sim_say_device_errors(const Grid *g)
+void sim_report_device_errors(const Grid *g)
 {
     for (const ThreadError *e = sim_checks() ? g->errors : NULL; e; e = e->next) {
         char title[400];
@@ -105,8 +105,8 @@ void sim_say_device_errors(const Grid *g)
 static cudaError_t answer(const Call *c, cudaError_t error, const void *value, size_t bytes)
 {
     if (error)
-        return sim_device_fails(c, error, "a question to the device's runtime");
-    sim_give_to_lane(c, sim_argument(c, 0, 8), value, bytes);
+        return sim_set_device_error(c, error, "a question to the device's runtime");
+    sim_store_for_lane(c, sim_argument(c, 0, 8), value, bytes);
     return cudaSuccess;
 }
 
@@ -177,7 +177,7 @@ static cudaError_t get_occupancy(const Call *c)
 }
 
 // A string of the host's, as one on the device.
-static uint64_t device_text(Family *f, const char *text)
+static uint64_t device_text(LaunchTree *f, const char *text)
 {
     struct Text *t = f->texts;
     while (t && strcmp(t->text, text) != 0)
@@ -219,8 +219,8 @@ static cudaError_t allocate_memory(const Call *c)
     void *memory;
     sim_new_allocation(sim_argument(c, 1, 8), HEAP_MEMORY, &memory);
     if (!memory && sim_argument(c, 1, 8))
-        return sim_device_fails(c, cudaErrorMemoryAllocation, "cudaMalloc in a kernel");
-    sim_give_to_lane(c, sim_argument(c, 0, 8), &memory, sizeof memory);
+        return sim_set_device_error(c, cudaErrorMemoryAllocation, "cudaMalloc in a kernel");
+    sim_store_for_lane(c, sim_argument(c, 0, 8), &memory, sizeof memory);
     return cudaSuccess;
 }
 
@@ -229,7 +229,7 @@ static cudaError_t free_memory(const Call *c)
     for (int n = 0; n < c->w->block->warp_count; n++)
         c->w->block->warps[n].last_allocation = NULL; // it may be freed
     if (sim_end_allocation((void *)(uintptr_t)sim_argument(c, 0, 8), HEAP_MEMORY) != cudaSuccess)
-        return sim_device_fails(
+        return sim_set_device_error(
             c, cudaErrorInvalidValue,
             "cudaFree in a kernel, of what cudaMalloc in a kernel did not give");
     return cudaSuccess;

@@ -21,7 +21,7 @@ cudaError_t sim_launch_grouped(const Module *module, const Function *kernel, dim
                                dim3 block, size_t dynamic_bytes, size_t stack_bytes,
                                void **arguments, Grouping grouping);
 // What sim_launch_grouped does where kernels of the module launch others: returns when all of the family has ended.
-cudaError_t sim_launch_family(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
+cudaError_t sim_launch_tree(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
                               size_t stack_bytes, void **arguments, Grouping grouping);
 
 #endif

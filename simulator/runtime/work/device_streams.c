@@ -14,7 +14,7 @@ DeviceStream *sim_device_stream(const Call *c, uint64_t handle)
 {
     const uint64_t block = handle < FIRST_HANDLE && handle != TAIL_STREAM ? c->w->block->number : 0;
     const uint64_t key = handle == 1 || handle == 2 ? 0 : handle; // other names of the default stream
-    if (handle == LONELY_STREAM)
+    if (handle == FIRE_AND_FORGET_STREAM)
         return new_stream(c->grid, handle, block);
     for (DeviceStream *s = c->grid->streams; s; s = s->next)
         if (s->handle == key && s->block == block && !s->ended)
@@ -39,12 +39,12 @@ static const Waits *joined(Grid *g, const Waits *one, const Waits *two, const De
 cudaError_t sim_device_create_stream(const Call *c)
 {
     if (sim_argument(c, 1, 4) != cudaStreamNonBlocking)
-        return sim_device_fails(
+        return sim_set_device_error(
             c, cudaErrorInvalidValue,
             "cudaStreamCreateWithFlags needs cudaStreamNonBlocking on the device");
     const uint64_t handle = FIRST_HANDLE + c->grid->family->handles++;
     new_stream(c->grid, handle, 0);
-    sim_give_to_lane(c, sim_argument(c, 0, 8), &handle, sizeof handle);
+    sim_store_for_lane(c, sim_argument(c, 0, 8), &handle, sizeof handle);
     return cudaSuccess;
 }
 
@@ -53,7 +53,7 @@ cudaError_t sim_device_destroy_stream(const Call *c)
     const uint64_t handle = sim_argument(c, 0, 8);
     DeviceStream *s = handle < FIRST_HANDLE ? NULL : sim_device_stream(c, handle);
     if (!s)
-        return sim_device_fails(c, cudaErrorInvalidResourceHandle, "cudaStreamDestroy: no stream of this grid");
+        return sim_set_device_error(c, cudaErrorInvalidResourceHandle, "cudaStreamDestroy: no stream of this grid");
     s->ended = true; // what it was given still runs
     return cudaSuccess;
 }
@@ -69,13 +69,13 @@ static DeviceEvent **event_of(const Call *c, uint64_t handle)
 cudaError_t sim_device_create_event(const Call *c)
 {
     if (!(sim_argument(c, 1, 4) & cudaEventDisableTiming))
-        return sim_device_fails(
+        return sim_set_device_error(
             c, cudaErrorInvalidValue,
             "cudaEventCreateWithFlags needs cudaEventDisableTiming on the device");
     DeviceEvent *e = sim_allocate(&c->grid->family->arena, sizeof *e);
     *e = (DeviceEvent){.handle = FIRST_HANDLE + c->grid->family->handles++, .next = c->grid->events};
     c->grid->events = e;
-    sim_give_to_lane(c, sim_argument(c, 0, 8), &e->handle, sizeof e->handle);
+    sim_store_for_lane(c, sim_argument(c, 0, 8), &e->handle, sizeof e->handle);
     return cudaSuccess;
 }
 
@@ -83,7 +83,7 @@ cudaError_t sim_device_destroy_event(const Call *c)
 {
     DeviceEvent **link = event_of(c, sim_argument(c, 0, 8));
     if (!*link)
-        return sim_device_fails(c, cudaErrorInvalidResourceHandle, "cudaEventDestroy: no event of this grid");
+        return sim_set_device_error(c, cudaErrorInvalidResourceHandle, "cudaEventDestroy: no event of this grid");
     *link = (*link)->next;
     return cudaSuccess;
 }
@@ -92,9 +92,9 @@ cudaError_t sim_device_record_event(const Call *c)
 {
     DeviceEvent *e = *event_of(c, sim_argument(c, 0, 8));
     const uint64_t handle = sim_argument(c, 1, 8);
-    const DeviceStream *s = handle == TAIL_STREAM || handle == LONELY_STREAM ? NULL : sim_device_stream(c, handle);
+    const DeviceStream *s = handle == TAIL_STREAM || handle == FIRE_AND_FORGET_STREAM ? NULL : sim_device_stream(c, handle);
     if (!e || !s)
-        return sim_device_fails(c, cudaErrorInvalidResourceHandle,
+        return sim_set_device_error(c, cudaErrorInvalidResourceHandle,
                                 "cudaEventRecord: no event or no stream of this grid");
     e->waits = joined(c->grid, s->waits, NULL, s);
     return cudaSuccess;
@@ -103,10 +103,10 @@ cudaError_t sim_device_record_event(const Call *c)
 cudaError_t sim_device_await_event(const Call *c)
 {
     const uint64_t handle = sim_argument(c, 0, 8);
-    DeviceStream *s = handle == TAIL_STREAM || handle == LONELY_STREAM ? NULL : sim_device_stream(c, handle);
+    DeviceStream *s = handle == TAIL_STREAM || handle == FIRE_AND_FORGET_STREAM ? NULL : sim_device_stream(c, handle);
     const DeviceEvent *e = *event_of(c, sim_argument(c, 1, 8));
     if (!e || !s)
-        return sim_device_fails(c, cudaErrorInvalidResourceHandle,
+        return sim_set_device_error(c, cudaErrorInvalidResourceHandle,
                                 "cudaStreamWaitEvent: no event or no stream of this grid");
     if (e->waits)
         s->waits = joined(c->grid, s->waits, e->waits, NULL);

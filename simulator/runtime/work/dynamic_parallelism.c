@@ -44,7 +44,7 @@ static void forget_arguments(Grid *g)
 // What the grid has not launched, and never will.
 static void end_grid(Grid *g)
 {
-    sim_say_device_errors(g);
+    sim_report_device_errors(g);
     sim_free_launch_clocks(g->clocks);
     for (Grid *child = g->prepared; child; child = child->next)
         forget_arguments(child);
@@ -52,10 +52,10 @@ static void end_grid(Grid *g)
         forget_arguments(child);
 }
 
-cudaError_t sim_launch_family(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
+cudaError_t sim_launch_tree(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
                               size_t stack_bytes, void **arguments, Grouping grouping)
 {
-    Family family = {.module = module, .stack_bytes = stack_bytes};
+    LaunchTree family = {.module = module, .stack_bytes = stack_bytes};
     Grid *running = sim_allocate(&family.arena, sizeof *running);
     running->family = &family;
     FamilyUses *uses = running->family_uses = sim_start_family_uses(kernel);
@@ -87,7 +87,7 @@ cudaError_t sim_launch_grouped(const Module *module, const Function *kernel, dim
                                size_t dynamic_bytes, size_t stack_bytes, void **arguments, Grouping grouping)
 {
     if (module->launches_kernels)
-        return sim_launch_family(module, kernel, grid, block, dynamic_bytes, stack_bytes, arguments, grouping);
+        return sim_launch_tree(module, kernel, grid, block, dynamic_bytes, stack_bytes, arguments, grouping);
     return sim_launch_grid(module, kernel, grid, block, dynamic_bytes, stack_bytes, arguments, grouping, NULL, false);
 }
 

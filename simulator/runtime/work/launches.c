@@ -6,16 +6,16 @@
 #include "runtime/work/record.h"
 #include "runtime/work/repeats.h"
 
-static const size_t LEAST_STACK = 65536; // of a thread that calls functions, in bytes
+static const size_t MIN_STACK = 65536; // of a thread that calls functions, in bytes
 
 cudaError_t sim_run_kernel(const KernelLaunch *l, const void *from)
 {
-    const size_t asked = sim_limit(cudaLimitStackSize), stack = asked > LEAST_STACK ? asked : LEAST_STACK;
+    const size_t asked = sim_limit(cudaLimitStackSize), stack = asked > MIN_STACK ? asked : MIN_STACK;
     sim_name_op(l->kernel->name, l->function->program->effects.fences, from);
     if (l->function->program->effects.publishes_to_host)
         sim_open_to_host();
-    const Look look = sim_look_before(l, stack);
-    if (look.again)
+    const MemoLookup lookup = sim_memo_lookup(l, stack);
+    if (lookup.skipped)
         return cudaSuccess;
     sim_record_launch(l);
     const cudaError_t error =
@@ -23,9 +23,9 @@ cudaError_t sim_run_kernel(const KernelLaunch *l, const void *from)
                            l->arguments, (Grouping){l->cooperative, l->cluster});
     sim_record_end_of_launch();
     if (error == cudaSuccess)
-        sim_op_ran();
+        sim_invalidate_launch_writes();
     else
-        sim_forget_state();
-    sim_look_behind(l, &look, error);
+        sim_invalidate_all_digests();
+    sim_memo_update(l, &lookup, error);
     return error;
 }

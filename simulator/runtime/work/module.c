@@ -81,7 +81,7 @@ static bool store_initials(Module *m)
 
 void sim_set_variables(Module *m)
 {
-    sim_forget_state(); // where they lie already, no operation sets them
+    sim_invalidate_all_digests(); // where they lie already, no operation sets them
     if (m->error[0])
         return;
     for (Variable *v = m->variables; v; v = v->next)
@@ -96,7 +96,7 @@ void sim_unload_module(Module *m)
     for (const Variable *v = m->variables; v; v = v->next)
         if (in_device_memory(v) && v->address != 0 && !is_shared(m, v))
             sim_end_variable(v);
-    sim_forget_launches();
+    sim_clear_memo();
     sim_free_module(m);
 }
 

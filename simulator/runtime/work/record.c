@@ -225,15 +225,15 @@ void sim_record_fill(const void *pointer, int value, size_t bytes)
 
 // ---- Memory that host and device share
 
-typedef struct Seen { // what an allocation held when it was last written to the recording
+typedef struct SavedContent { // what an allocation held when it was last written to the recording
     int number;
     uint64_t bytes_name;
-} Seen;
+} SavedContent;
 
-static Seen *seen;
+static SavedContent *seen;
 static size_t seen_count;
 
-static Seen *seen_of(int number)
+static SavedContent *seen_of(int number)
 {
     for (size_t k = 0; k < seen_count; k++)
         if (seen[k].number == number)
@@ -241,7 +241,7 @@ static Seen *seen_of(int number)
     seen = realloc(seen, (seen_count + 1) * sizeof *seen);
     if (!seen)
         sim_die("out of memory for the recording");
-    seen[seen_count] = (Seen){number, 0};
+    seen[seen_count] = (SavedContent){number, 0};
     return &seen[seen_count++];
 }
 
@@ -251,7 +251,7 @@ static void record_shared(const char *what)
     for (const Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address)) {
         if (!is_shared(a))
             continue;
-        Seen *last = seen_of(a->number);
+        SavedContent *last = seen_of(a->number);
         const uint64_t name = name_of(a->memory, a->bytes);
         if (name != last->bytes_name)
             record_bytes(what, &(Spot){.allocation = a}, a->memory, a->bytes);

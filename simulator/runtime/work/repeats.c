@@ -21,31 +21,31 @@
 #include <stdlib.h>
 
 enum {
-    FORMER = 1024,               // launches that are known: a power of two
-    LEAST_INSTRUCTIONS = 10000,  // of warps: what takes no time may run
-    BYTES_A_INSTRUCTION = 40,    // of memory, at most: a digest takes far less time than the launch
-    BYTES_AT_FIRST = 4,          // the same of a launch that may not come again
-    MAX_AT_FIRST = 8,           // of these that are looked at one after the other while none comes again
-    BYTES_AN_ALLOCATION = 4096,  // more: to come to it takes time, too
-    MAX_PATIENCE = 64
+    MEMO_ENTRIES = 1024,               // launches that are known: a power of two
+    MIN_INSTRUCTIONS = 10000,  // of warps: what takes no time may run
+    BYTES_PER_INSTRUCTION = 40,    // of memory, at most: a digest takes far less time than the launch
+    BYTES_PER_FIRST_INSTRUCTION = 4,          // the same of a launch that may not come again
+    MAX_FIRST_SNAPSHOTS = 8,           // of these that are looked at one after the other while none comes again
+    BYTES_PER_ALLOCATION = 4096,  // more: to come to it takes time, too
+    MAX_BACKOFF = 64
 };
-enum { PART_OF_MEMORY = 8 }; // of the host's, that the changes of all launches may take
+enum { MEMORY_FRACTION = 8 }; // of the host's, that the changes of all launches may take
 
 // Of each key the last launch. Under the lock of lock.c.
 typedef struct MemoizedLaunch {
     Digest key;      // the launch
     UsesOfOp *uses;  // NULL: the rest is not known, or it did more than change memory
-    State *found;
+    MemoryState *found;
     Changes changes; // what it left otherwise than it was found
     LaunchResult ran;
-    TimesFound *found_again; // what was found in it; NULL: nothing
-    uint64_t looked; // when it was last looked at: see `looks`
-    unsigned patience, waits; // launches that run without being looked at: each time twice as many, if that is in vain
+    TimesFound *repeated_findings; // what was found in it; NULL: nothing
+    uint64_t last_lookup; // when it was last looked at: see `looks`
+    unsigned backoff, skips_left; // launches that run without being looked at: each time twice as many, if that is in vain
 } MemoizedLaunch;
 
-static MemoizedLaunch *formers;
-static unsigned at_first; // launches that were looked at the first time since one was left out
-static uint64_t looks;
+static MemoizedLaunch *memo_table;
+static unsigned first_snapshots; // launches that were looked at the first time since one was left out
+static uint64_t lookup_clock;
 static size_t changes_bytes; // of all of them
 
 static Digest key_of(const KernelLaunch *l, size_t stack)
@@ -74,10 +74,10 @@ static bool is_worth_it(uint64_t instructions, uint64_t bytes_an_instruction)
 {
     const uint64_t most = instructions * bytes_an_instruction;
     uint64_t bytes = 0;
-    if (instructions < LEAST_INSTRUCTIONS)
+    if (instructions < MIN_INSTRUCTIONS)
         return false;
     for (const Allocation *a = sim_allocation_above(0); a && bytes <= most; a = sim_allocation_above(a->address)) {
-        bytes += a->bytes + BYTES_AN_ALLOCATION;
+        bytes += a->bytes + BYTES_PER_ALLOCATION;
         if (a->kind == RESERVED_MEMORY || a->file >= 0) // shows what lies elsewhere
             return false;
     }
@@ -85,178 +85,178 @@ static bool is_worth_it(uint64_t instructions, uint64_t bytes_an_instruction)
 }
 
 // About how many warp instructions a launch takes of which that is not known: in each warp all of the kernel's once.
-static uint64_t guess_instructions(const KernelLaunch *l)
+static uint64_t estimate_instructions(const KernelLaunch *l)
 {
     const uint64_t blocks = (uint64_t)l->grid.x * l->grid.y * l->grid.z, threads = (uint64_t)l->block.x * l->block.y * l->block.z;
     return blocks * ((threads + LANES - 1) / LANES) * l->function->program->count;
 }
 
-static MemoizedLaunch *former_of(const Digest *key)
+static MemoizedLaunch *memo_entry(const Digest *key)
 {
-    if (!formers)
-        formers = calloc(FORMER, sizeof *formers);
-    return formers ? &formers[key->lanes[0] % FORMER] : NULL;
+    if (!memo_table)
+        memo_table = calloc(MEMO_ENTRIES, sizeof *memo_table);
+    return memo_table ? &memo_table[key->lanes[0] % MEMO_ENTRIES] : NULL;
 }
 
 // What it found, and left.
-static void forget_results(MemoizedLaunch *f)
+static void clear_results(MemoizedLaunch *f)
 {
     changes_bytes -= f->changes.bytes;
     sim_free_changes(&f->changes);
     free(f->found);
     free(f->uses);
-    free(f->found_again);
+    free(f->repeated_findings);
     f->found = NULL;
     f->uses = NULL;
-    f->found_again = NULL;
+    f->repeated_findings = NULL;
 }
 
-static void forget(MemoizedLaunch *f)
+static void clear_entry(MemoizedLaunch *f)
 {
-    forget_results(f);
-    *f = (MemoizedLaunch){.patience = 1};
+    clear_results(f);
+    *f = (MemoizedLaunch){.backoff = 1};
 }
 
-void sim_forget_launches(void)
+void sim_clear_memo(void)
 {
-    for (MemoizedLaunch *f = formers; f && f < formers + FORMER; f++)
-        forget(f);
+    for (MemoizedLaunch *f = memo_table; f && f < memo_table + MEMO_ENTRIES; f++)
+        clear_entry(f);
 }
 
-static void say(const KernelLaunch *l, uint64_t number, uint64_t former)
+static void report_skip(const KernelLaunch *l, uint64_t number, uint64_t entry)
 {
-    static bool said;
+    static bool reported;
     char name[200];
-    if (said)
+    if (reported)
         return;
-    said = true;
+    reported = true;
     sim_readable_name(l->function->name, name, sizeof name);
     fprintf(stderr,
             "simulator: launch %" PRIu64 " of the program, of kernel %s, finds all as launch %" PRIu64
             " found it: it is counted, gets the same results, and does not run, nor do others like it; SIM_REPEAT=1 runs them\n",
-            number, name, former);
+            number, name, entry);
 }
 
 // What the launch would leave.
-static void leave_out(const KernelLaunch *l, MemoizedLaunch *f)
+static void apply_memoized(const KernelLaunch *l, MemoizedLaunch *f)
 {
     const Module *module = sim_module_of(l->kernel->binary);
-    f->patience = 1;
-    at_first = 0;
-    sim_change_again(&f->changes);
-    if (f->found_again)
-        sim_find_again(f->found_again);
-    say(l, sim_count_skipped_launch(module, l->function, l->grid, l->block, &f->ran.counters), f->ran.number);
+    f->backoff = 1;
+    first_snapshots = 0;
+    sim_apply_changes(&f->changes);
+    if (f->repeated_findings)
+        sim_find_again(f->repeated_findings);
+    report_skip(l, sim_count_skipped_launch(module, l->function, l->grid, l->block, &f->ran.counters), f->ran.number);
 }
 
-static void look(Look *look, MemoizedLaunch *f)
+static void compare_state(MemoLookup *lookup, MemoizedLaunch *f)
 {
-    look->found = sim_state_before_op();
-    look->times_found = sim_times_found();
-    look->in_vain = look->found && f->uses && !sim_changes_alike(look->found, f->found, &f->changes);
-    look->again = look->found && f->uses && !look->in_vain && sim_use_again(f->uses);
-    f->looked = ++looks;
+    lookup->found = sim_snapshot_before_op();
+    lookup->times_found = sim_times_found();
+    lookup->mismatch = lookup->found && f->uses && !sim_changes_apply_to(lookup->found, f->found, &f->changes);
+    lookup->skipped = lookup->found && f->uses && !lookup->mismatch && sim_use_again(f->uses);
+    f->last_lookup = ++lookup_clock;
 }
 
-Look sim_look_before(const KernelLaunch *l, size_t stack)
+MemoLookup sim_memo_lookup(const KernelLaunch *l, size_t stack)
 {
-    Look at = {.former = NULL};
+    MemoLookup at = {.entry = NULL};
     const Settings *s = sim_settings();
     if (s->repeats || s->trace || s->record || !depends_on_memory_only(l))
         return at;
     const Digest key = key_of(l, stack);
-    MemoizedLaunch *f = at.former = former_of(&key);
+    MemoizedLaunch *f = at.entry = memo_entry(&key);
     if (!f)
         return at;
     if (!sim_same_digest(&f->key, &key)) {
-        forget(f);
+        clear_entry(f);
         f->key = key;
-        if (at_first < MAX_AT_FIRST && is_worth_it(guess_instructions(l), BYTES_AT_FIRST)) {
-            at_first++;
-            look(&at, f);
+        if (first_snapshots < MAX_FIRST_SNAPSHOTS && is_worth_it(estimate_instructions(l), BYTES_PER_FIRST_INSTRUCTION)) {
+            first_snapshots++;
+            compare_state(&at, f);
         }
-    } else if (f->waits > 0) {
-        f->waits--;
-    } else if (is_worth_it(f->ran.counters.warp_instructions, BYTES_A_INSTRUCTION)) {
-        look(&at, f);
+    } else if (f->skips_left > 0) {
+        f->skips_left--;
+    } else if (is_worth_it(f->ran.counters.warp_instructions, BYTES_PER_INSTRUCTION)) {
+        compare_state(&at, f);
     }
-    if (at.again) {
+    if (at.skipped) {
         free(at.found);
-        leave_out(l, f);
+        apply_memoized(l, f);
     }
     return at;
 }
 
-static size_t most_changes(void)
+static size_t max_changes_bytes(void)
 {
-    return sim_host_bytes() / PART_OF_MEMORY;
+    return sim_host_bytes() / MEMORY_FRACTION;
 }
 
 // There is room for what a launch changed: those that were looked at longest ago change nothing by themselves any more.
-static void make_room(const MemoizedLaunch *but)
+static void evict_changes(const MemoizedLaunch *but)
 {
-    while (changes_bytes > most_changes()) {
+    while (changes_bytes > max_changes_bytes()) {
         MemoizedLaunch *oldest = NULL;
-        for (MemoizedLaunch *f = formers; f < formers + FORMER; f++)
-            if (f != but && f->changes.bytes && (!oldest || f->looked < oldest->looked))
+        for (MemoizedLaunch *f = memo_table; f < memo_table + MEMO_ENTRIES; f++)
+            if (f != but && f->changes.bytes && (!oldest || f->last_lookup < oldest->last_lookup))
                 oldest = f;
-        forget_results(oldest);
+        clear_results(oldest);
     }
 }
 
 // Keeps what has been found in the launch, which has run; false: something for the first time.
 static bool remember_findings(MemoizedLaunch *f, const TimesFound *before)
 {
-    const TimesFound behind = sim_times_found();
+    const TimesFound after = sim_times_found();
     TimesFound more;
-    if (!sim_found_more_often(before, &behind, &more))
+    if (!sim_found_more_often(before, &after, &more))
         return false;
     bool any = false;
     for (int n = 0; n < more.count; n++)
         any |= more.times[n] > 0;
-    f->found_again = any ? malloc(sizeof more) : NULL;
-    if (f->found_again)
-        *f->found_again = more;
-    return !any || f->found_again;
+    f->repeated_findings = any ? malloc(sizeof more) : NULL;
+    if (f->repeated_findings)
+        *f->repeated_findings = more;
+    return !any || f->repeated_findings;
 }
 
 // Whether the launch may have told the host something, or asked it, which need not give the same answer again.
-static bool may_have_talked(const KernelLaunch *l, uint64_t number)
+static bool may_have_communicated(const KernelLaunch *l, uint64_t number)
 {
     const EffectSummary *effects = &l->function->program->effects;
-    return (effects->publishes_to_host || effects->observes) && sim_used_shared(number);
+    return (effects->publishes_to_host || effects->observes) && sim_launch_used_shared(number);
 }
 
 // Keeps what the launch used and changed; false: that cannot be kept.
 static bool remember(const KernelLaunch *l, MemoizedLaunch *f, const TimesFound *found_before)
 {
-    if (may_have_talked(l, f->ran.number) || !remember_findings(f, found_before) || !sim_changes_since(f->found, f->ran.number, most_changes(), &f->changes))
+    if (may_have_communicated(l, f->ran.number) || !remember_findings(f, found_before) || !sim_changes_since(f->found, f->ran.number, max_changes_bytes(), &f->changes))
         return false;
     changes_bytes += f->changes.bytes;
-    make_room(f);
+    evict_changes(f);
     f->uses = sim_uses_of_op();
     return f->uses != NULL;
 }
 
-void sim_look_behind(const KernelLaunch *l, const Look *look, cudaError_t error)
+void sim_memo_update(const KernelLaunch *l, const MemoLookup *lookup, cudaError_t error)
 {
-    MemoizedLaunch *f = look->former;
+    MemoizedLaunch *f = lookup->entry;
     if (!f)
         return;
-    forget_results(f);
-    f->found = look->found;
+    clear_results(f);
+    f->found = lookup->found;
     if (error == cudaSuccess)
         f->ran = sim_last_launch();
     else
         f->key = (Digest){{0}};
-    if (!look->found)
+    if (!lookup->found)
         return;
-    const bool worth_another = !look->in_vain || f->patience == 1; // what was found otherwise once may stay so
-    const bool kept = error == cudaSuccess && worth_another && remember(l, f, &look->times_found);
+    const bool worth_another = !lookup->mismatch || f->backoff == 1; // what was found otherwise once may stay so
+    const bool kept = error == cudaSuccess && worth_another && remember(l, f, &lookup->times_found);
     if (!kept) {
-        forget_results(f);
-        f->waits = f->patience;
+        clear_results(f);
+        f->skips_left = f->backoff;
     }
-    if (!kept || look->in_vain)
-        f->patience = f->patience < MAX_PATIENCE ? 2 * f->patience : MAX_PATIENCE;
+    if (!kept || lookup->mismatch)
+        f->backoff = f->backoff < MAX_BACKOFF ? 2 * f->backoff : MAX_BACKOFF;
 }

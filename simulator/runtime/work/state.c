@@ -8,22 +8,22 @@
 
 enum { PIECE_BYTES = 65536 }; // of an allocation: whole lines of the checker's
 
-struct State {
+struct MemoryState {
     size_t count;
     Digest pieces[]; // of each allocation first what it is, then what it holds
 };
 
 // What is known of memory that is the kernels' own: digests of pieces, with their allocations. Only operations change such
 // memory. So they are right as long as each operation tells what it changes; one that does not lets all be forgotten.
-typedef struct KnownPiece {
+typedef struct CachedDigest {
     Digest digest;
-    uint64_t when; // known.when, or the digest is not right any more
-} KnownPiece;
+    uint64_t generation; // known.when, or the digest is not right any more
+} CachedDigest;
 
 static struct {
-    uint64_t when; // it was forgotten last
+    uint64_t generation; // it was forgotten last
     uint32_t op;   // behind which memory is known
-} known = {.when = 1};
+} digest_cache = {.generation = 1};
 
 typedef struct Piece { // NULL: there is none
     Allocation *allocation;
@@ -60,24 +60,24 @@ static Digest digest_of(Piece p)
 
 // Only operations change it. Elsewhere the host may write while a kernel runs, and between two operations: nobody knows whose change
 // it is.
-static bool is_kernels_own(const Allocation *a)
+static bool is_device_only(const Allocation *a)
 {
     const void *pointer = (const void *)(uintptr_t)a->address;
     return !sim_in_shared_range(pointer) && !sim_in_managed_variable(pointer) && a->kind != PINNED_MEMORY &&
            a->kind != MANAGED_MEMORY && a->kind != HOST_MEMORY;
 }
 
-bool sim_used_shared(uint64_t launch)
+bool sim_launch_used_shared(uint64_t launch)
 {
     for (const Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address))
-        if ((a->last_reading_launch == launch || a->last_writing_launch == launch) && !is_kernels_own(a))
+        if ((a->last_reading_launch == launch || a->last_writing_launch == launch) && !is_device_only(a))
             return true;
     return false;
 }
 
-static KnownPiece *known_of(Piece p)
+static CachedDigest *cached_digest(Piece p)
 {
-    return p.allocation->known && p.bytes > 0 ? &p.allocation->known[p.first / PIECE_BYTES] : NULL;
+    return p.allocation->cached_digests && p.bytes > 0 ? &p.allocation->cached_digests[p.first / PIECE_BYTES] : NULL;
 }
 
 static size_t piece_count(const Allocation *a)
@@ -86,10 +86,10 @@ static size_t piece_count(const Allocation *a)
 }
 
 // Memory of a kernel's malloc is none: who strays there does not tell.
-static void make_known(Allocation *a)
+static void make_cache(Allocation *a)
 {
-    if (!a->known && is_kernels_own(a) && a->kind != PARAMETER_MEMORY && a->kind != HEAP_MEMORY)
-        a->known = calloc(piece_count(a), sizeof *a->known);
+    if (!a->cached_digests && is_device_only(a) && a->kind != PARAMETER_MEMORY && a->kind != HEAP_MEMORY)
+        a->cached_digests = calloc(piece_count(a), sizeof *a->cached_digests);
 }
 
 typedef struct Inventory { // of all that kernels may touch
@@ -97,96 +97,96 @@ typedef struct Inventory { // of all that kernels may touch
     Digest *digests;
 } Inventory;
 
-static void take_digest(size_t number, void *with)
+static void compute_digest(size_t number, void *with)
 {
     const Inventory *all = with;
     const Piece p = all->pieces[number];
-    KnownPiece *k = known_of(p);
-    all->digests[number] = k && k->when == known.when ? k->digest : digest_of(p);
+    CachedDigest *k = cached_digest(p);
+    all->digests[number] = k && k->generation == digest_cache.generation ? k->digest : digest_of(p);
     if (k)
-        *k = (KnownPiece){all->digests[number], known.when};
+        *k = (CachedDigest){all->digests[number], digest_cache.generation};
 }
 
-void sim_forget_state(void)
+void sim_invalidate_all_digests(void)
 {
-    known.when++;
+    digest_cache.generation++;
 }
 
 // As it is behind an operation.
-static State *state_behind(uint32_t op)
+static MemoryState *snapshot_after(uint32_t op)
 {
     enum { A_THREAD = 64 }; // pieces that are worth one
     size_t count = 0;
     for (Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address)) {
-        make_known(a);
+        make_cache(a);
         count += 1 + piece_count(a);
     }
-    State *now = malloc(sizeof *now + count * sizeof *now->pieces);
+    MemoryState *now = malloc(sizeof *now + count * sizeof *now->pieces);
     Piece *pieces = malloc((count + 1) * sizeof *pieces);
     if (!now || !pieces) {
         free(now);
         free(pieces);
         return NULL;
     }
-    if (known.op != op)
-        sim_forget_state();
-    known.op = op;
+    if (digest_cache.op != op)
+        sim_invalidate_all_digests();
+    digest_cache.op = op;
     now->count = 0;
     for (Piece p = first_piece(); p.allocation; p = next_piece(p))
         pieces[now->count++] = p;
-    sim_parallel_for(count, A_THREAD, take_digest, &(Inventory){pieces, now->pieces});
+    sim_parallel_for(count, A_THREAD, compute_digest, &(Inventory){pieces, now->pieces});
     free(pieces);
     return now;
 }
 
-State *sim_state_before_op(void)
+MemoryState *sim_snapshot_before_op(void)
 {
-    return state_behind(sim_current_op() - 1);
+    return snapshot_after(sim_current_op() - 1);
 }
 
 // ---- What the current operation changes
 
 // Whether memory is known before it, or behind what it has told so far; then it is, behind what it tells now.
-static bool goes_on(void)
+static bool continue_cache(void)
 {
     const uint32_t now = sim_current_op();
-    const bool on = known.op == now || known.op + 1 == now;
+    const bool on = digest_cache.op == now || digest_cache.op + 1 == now;
     if (on)
-        known.op = now;
+        digest_cache.op = now;
     return on;
 }
 
-static void forget_pieces(Allocation *a, size_t first, size_t behind)
+static void invalidate_pieces(Allocation *a, size_t first, size_t end)
 {
-    for (size_t k = first; a->known && k < behind; k++)
-        a->known[k].when = 0;
+    for (size_t k = first; a->cached_digests && k < end; k++)
+        a->cached_digests[k].generation = 0;
 }
 
-void sim_op_changes(const void *pointer, size_t bytes)
+void sim_invalidate_digests(const void *pointer, size_t bytes)
 {
     const uint64_t address = (uint64_t)(uintptr_t)pointer;
     Allocation *a = sim_allocation_at(address);
-    if (!goes_on() || !a || address - a->address >= a->bytes)
+    if (!continue_cache() || !a || address - a->address >= a->bytes)
         return;
     const size_t first = address - a->address, rest = a->bytes - first;
-    forget_pieces(a, first / PIECE_BYTES, (first + (bytes < rest ? bytes : rest) + PIECE_BYTES - 1) / PIECE_BYTES);
+    invalidate_pieces(a, first / PIECE_BYTES, (first + (bytes < rest ? bytes : rest) + PIECE_BYTES - 1) / PIECE_BYTES);
 }
 
-void sim_op_ran(void)
+void sim_invalidate_launch_writes(void)
 {
     const LaunchResult ran = sim_last_launch();
-    if (!goes_on())
+    if (!continue_cache())
         return;
     if (!ran.write_set_known)
-        sim_forget_state();
+        sim_invalidate_all_digests();
     for (Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address))
         if (a->last_writing_launch == ran.number)
-            forget_pieces(a, 0, piece_count(a));
+            invalidate_pieces(a, 0, piece_count(a));
 }
 
 // ---- What has changed
 
-static bool keep(Piece p, size_t number, const Digest *digest, uint64_t launch, size_t most, Changes *changes)
+static bool add_change(Piece p, size_t number, const Digest *digest, uint64_t launch, size_t most, Changes *changes)
 {
     const size_t written = sim_written_size(p.allocation, p.bytes), aligned = sim_aligned(p.bytes, sizeof(uint64_t)),
                  bytes = sizeof(Change) + aligned + written;
@@ -203,40 +203,40 @@ static bool keep(Piece p, size_t number, const Digest *digest, uint64_t launch, 
     return true;
 }
 
-bool sim_changes_since(const State *before, uint64_t launch, size_t most, Changes *changes)
+bool sim_changes_since(const MemoryState *before, uint64_t launch, size_t most, Changes *changes)
 {
-    State *now = state_behind(sim_current_op());
+    MemoryState *now = snapshot_after(sim_current_op());
     size_t k = 0;
     bool kept = now && now->count == before->count;
     *changes = (Changes){.bytes = 0};
     for (Piece p = first_piece(); p.allocation && kept; p = next_piece(p), k++)
         if (!sim_same_digest(&now->pieces[k], &before->pieces[k]))
-            kept = p.bytes > 0 && is_kernels_own(p.allocation) && keep(p, k, &now->pieces[k], launch, most, changes);
+            kept = p.bytes > 0 && is_device_only(p.allocation) && add_change(p, k, &now->pieces[k], launch, most, changes);
     free(now);
     if (!kept)
         sim_free_changes(changes);
     return kept;
 }
 
-bool sim_changes_alike(const State *other, const State *before, const Changes *changes)
+bool sim_changes_apply_to(const MemoryState *other, const MemoryState *before, const Changes *changes)
 {
-    size_t different = 0, changed = 0;
+    size_t differing = 0, changed = 0;
     if (other->count != before->count)
         return false;
     for (size_t k = 0; k < other->count; k++)
-        different += !sim_same_digest(&other->pieces[k], &before->pieces[k]);
+        differing += !sim_same_digest(&other->pieces[k], &before->pieces[k]);
     for (const Change *c = changes->first; c; c = c->next)
         changed += c->unread && sim_same_digest(&other->pieces[c->piece], &c->digest);
-    return different == changed;
+    return differing == changed;
 }
 
-void sim_change_again(const Changes *changes)
+void sim_apply_changes(const Changes *changes)
 {
-    goes_on();
+    continue_cache();
     for (const Change *c = changes->first; c; c = c->next) {
         Allocation *a = sim_allocation_at(c->address);
         const uint64_t first = c->address - a->address;
-        KnownPiece *k = known_of((Piece){a, first, c->bytes});
+        CachedDigest *k = cached_digest((Piece){a, first, c->bytes});
         if (k && sim_same_digest(&k->digest, &c->digest))
             continue;
         memcpy(a->memory + first, c->memory, c->bytes);

@@ -37,20 +37,20 @@ void sim_note_write(const void *pointer, size_t bytes);
 
 // ---- copies.c. Findings name the call.
 
-typedef struct Rows { // a copy of `height` rows of `width` bytes that begin `pitch` bytes apart
+typedef struct RowCopy { // a copy of `height` rows of `width` bytes that begin `pitch` bytes apart
     void *to;
     size_t to_pitch;
     const void *from;
     size_t from_pitch, width, height;
     enum cudaMemcpyKind kind;
-} Rows;
+} RowCopy;
 
 // How many bytes rows of width bytes, pitch bytes apart, reach over; false where no size_t holds that.
 bool sim_span_of_rows(size_t pitch, size_t width, size_t rows, size_t *bytes);
 // Whether rows can lie so, wherever they are.
-cudaError_t sim_check_rows(const Rows *rows);
+cudaError_t sim_check_rows(const RowCopy *rows);
 // All is checked before the first row is copied.
-cudaError_t sim_copy_rows(const char *call, const Rows *rows);
+cudaError_t sim_copy_rows(const char *call, const RowCopy *rows);
 // A box in each of two memories, or arrays.
 cudaError_t sim_check_boxes(const struct cudaMemcpy3DParms *p);
 bool sim_is_empty_copy(const struct cudaMemcpy3DParms *p); // which is over at once
@@ -82,11 +82,11 @@ cudaError_t sim_copy_rows_from_array(void *to, size_t pitch, cudaArray_const_t f
 cudaError_t sim_copy_between_arrays(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from, size_t from_x,
                                     size_t from_y, size_t width, size_t height, enum cudaMemcpyKind kind);
 // The deprecated copies know no height: `bytes` go from a place in a row on through the rows behind it.
-cudaError_t sim_copy_run_to_array(cudaArray_t to, size_t x, size_t y, const void *from, size_t bytes,
+cudaError_t sim_copy_linear_to_array(cudaArray_t to, size_t x, size_t y, const void *from, size_t bytes,
                                   enum cudaMemcpyKind kind);
-cudaError_t sim_copy_run_from_array(void *to, cudaArray_const_t from, size_t x, size_t y, size_t bytes,
+cudaError_t sim_copy_linear_from_array(void *to, cudaArray_const_t from, size_t x, size_t y, size_t bytes,
                                     enum cudaMemcpyKind kind);
-cudaError_t sim_copy_run_between_arrays(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from,
+cudaError_t sim_copy_linear_between_arrays(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from,
                                         size_t from_x, size_t from_y, size_t bytes, enum cudaMemcpyKind kind);
 cudaError_t sim_copy_arrays(const struct cudaMemcpy3DParms *p); // a copy in three dimensions, of at least one
 
