@@ -31,20 +31,20 @@ static void order_warps(Block *b)
     const bool shuffles = sim_settings()->shuffles;
     b->random_state = sim_settings()->block_order ^ (b->number + 1) * 0xd1b54a32d192ed03;
     for (int n = 0; n < b->warp_count; n++) { // Sattolo's algorithm, inside out
-        const uint64_t place = shuffles && n > 0 ? sim_next_random(&b->random_state) % (uint64_t)n : (uint64_t)n;
-        b->warp_order[n] = b->warp_order[place];
-        b->warp_order[place] = (uint8_t)n;
+        const uint64_t other = shuffles && n > 0 ? sim_next_random(&b->random_state) % (uint64_t)n : (uint64_t)n;
+        b->warp_order[n] = b->warp_order[other];
+        b->warp_order[other] = (uint8_t)n;
     }
 }
 
 // Sets the block's indices and rank.
-static void name_block(Block *b, uint64_t place)
+static void set_position(Block *b, uint64_t start_index)
 {
     const Launch *launch = b->launch;
-    const uint64_t number = launch->shuffled ? launch->shuffled[place] : place;
-    b->start_index = place;
+    const uint64_t number = launch->shuffled ? launch->shuffled[start_index] : start_index;
+    b->start_index = start_index;
     b->number = number;
-    b->rank = (uint32_t)(place % launch->cluster_blocks);
+    b->rank = (uint32_t)(start_index % launch->cluster_blocks);
     b->index.x = (unsigned)(number % launch->grid.x);
     b->index.y = (unsigned)(number / launch->grid.x % launch->grid.y);
     b->index.z = (unsigned)(number / launch->grid.x / launch->grid.y);
@@ -61,9 +61,9 @@ static void start_warps(Block *b)
     }
 }
 
-void sim_start_block(Block *b, uint64_t place)
+void sim_start_block(Block *b, uint64_t start_index)
 {
-    name_block(b, place);
+    set_position(b, start_index);
     b->fault.kind = -1;
     b->origins = NULL;
     b->live = b->threads;

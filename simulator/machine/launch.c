@@ -57,30 +57,30 @@ static bool needs_time_slicing(const Launch *launch)
     return launch->workspace || launch->cluster_blocks > 1 || (sim_settings()->time_sliced && launch->order != CONCURRENT);
 }
 
-// Offset of dynamic shared memory, after the kernel's static variables. Without redzones that is `usual`; with redzones, one
-// more follows, and the offset keeps its bank.
-static size_t begin_of_dynamic_shared(const Launch *launch, size_t usual)
+// Offset of dynamic shared memory, after the kernel's static variables: `unpadded_offset` without redzones. With redzones, one
+// more separates them, and the offset keeps its bank.
+static size_t begin_of_dynamic_shared(const Launch *launch, size_t unpadded_offset)
 {
     const size_t extent = launch->kernel->shared_extent, align = launch->module->dynamic_align;
     const bool redzones = sim_checks() || extent != launch->kernel->shared_bytes;
     if (!redzones)
-        return usual;
+        return unpadded_offset;
     if (extent == 0)
         return 0;
     const size_t unit = align > LINE_BYTES ? align : LINE_BYTES;
-    return sim_aligned(extent + LINE_BYTES, unit) + usual % unit;
+    return sim_aligned(extent + LINE_BYTES, unit) + unpadded_offset % unit;
 }
 
 static void lay_out_shared(Launch *launch)
 {
     const Function *kernel = launch->kernel;
-    const size_t usual = sim_aligned(kernel->shared_bytes, launch->module->dynamic_align);
-    launch->dynamic_shared = (uint32_t)begin_of_dynamic_shared(launch, usual);
+    const size_t unpadded_offset = sim_aligned(kernel->shared_bytes, launch->module->dynamic_align);
+    launch->dynamic_shared = (uint32_t)begin_of_dynamic_shared(launch, unpadded_offset);
     launch->shared_bytes = kernel->shared_extent;
     launch->requested_shared = kernel->shared_bytes;
     if (launch->dynamic_bytes) {
         launch->shared_bytes = launch->dynamic_shared + launch->dynamic_bytes;
-        launch->requested_shared = usual + launch->dynamic_bytes;
+        launch->requested_shared = unpadded_offset + launch->dynamic_bytes;
     }
     // An indirect call may reach any function.
     launch->uses_reserved_shared = launch->module->uses_reserved_shared && kernel->program->effects.reserved;
@@ -98,9 +98,9 @@ static size_t local_bytes_of(const Function *kernel, size_t stack)
     return kernel->program->calls ? own + stack : own;
 }
 
-static void set_cluster(Launch *launch, dim3 asked)
+static void set_cluster(Launch *launch, dim3 requested)
 {
-    const dim3 cluster = asked.x ? asked : launch->kernel->cluster;
+    const dim3 cluster = requested.x ? requested : launch->kernel->cluster;
     launch->explicit_cluster = cluster.x > 0;
     launch->cluster = launch->explicit_cluster ? cluster : (dim3){1, 1, 1};
     launch->cluster_blocks = launch->cluster.x * launch->cluster.y * launch->cluster.z;

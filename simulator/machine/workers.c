@@ -129,14 +129,14 @@ static void hold_block(Launch *launch, Block *b)
     sim_unlock(&launch_lock);
 }
 
-static void *work(void *argument);
+static void *run_worker(void *argument);
 
 static void start_workers(Launch *launch)
 {
-    Workers *others = launch->workers;
+    Workers *pool = launch->workers;
     launch->solo = false;
-    while (others->started < others->wanted && sim_start_thread(&others->threads[others->started], work, launch))
-        others->started++;
+    while (pool->started < pool->wanted && sim_start_thread(&pool->threads[pool->started], run_worker, launch))
+        pool->started++;
 }
 
 static void run_block(Block *b, uint64_t start_index)
@@ -181,7 +181,7 @@ static bool finish_block(Launch *launch, Block *b, uint64_t start_index)
     return true;
 }
 
-static void *work(void *argument)
+static void *run_worker(void *argument)
 {
     Launch *launch = argument;
     Block *b = sim_new_block(launch);
@@ -216,14 +216,14 @@ int sim_worker_count(const Launch *launch)
 
 void sim_run_blocks(Launch *launch)
 {
-    Workers others = {.wanted = sim_worker_count(launch) - 1};
-    launch->workers = &others;
-    launch->solo = launch->clocks && others.wanted > 0; // so that the races found do not depend on the number of cores
+    Workers pool = {.wanted = sim_worker_count(launch) - 1};
+    launch->workers = &pool;
+    launch->solo = launch->clocks && pool.wanted > 0; // so that the races found do not depend on the number of cores
     if (!launch->solo)
         start_workers(launch);
-    work(launch);
-    for (int k = 0; k < others.started; k++)
-        sim_join_thread(others.threads[k]);
+    run_worker(launch);
+    for (int k = 0; k < pool.started; k++)
+        sim_join_thread(pool.threads[k]);
     if (launch->error == cudaSuccess && !launch->held && launch->next_block < launch->blocks_to_run)
         sim_report_memory(launch); // every worker ran out of memory
 }

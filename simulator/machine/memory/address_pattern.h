@@ -19,7 +19,7 @@ typedef struct FastPath {
     uint32_t run;                  // kernel run that the lines must be fully written in; 0: any
     const atomic_uint *users;      // the operation that used each line last; NULL: not needed
     uint32_t user;                 // the value that they must have
-    uint64_t first_line;           // 1 + the first lane's line when all lines were fully written (Block.last_fully_written); 0: never
+    uint64_t first_line;           // 1 + the first lane's line when all were fully written (Block.last_fully_written), or 0
 } FastPath;
 
 enum { QUARTERS = 4, QUARTER_LANES = LANES / QUARTERS };

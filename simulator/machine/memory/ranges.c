@@ -225,8 +225,8 @@ int sim_share_pages(const Allocation *a)
 {
     const size_t bytes = round_up(a->bytes, sim_page_bytes());
     const Allocation *above = sim_allocation_above(a->address);
-    const bool alone = a->bytes >= sim_page_bytes() && a->address % sim_page_bytes() == 0 && !(above && above->address < a->address + bytes);
-    uint8_t *kept = reserved && alone ? sim_new_zeros(bytes) : NULL;
+    const bool owns_pages = a->bytes >= sim_page_bytes() && a->address % sim_page_bytes() == 0 && !(above && above->address < a->address + bytes);
+    uint8_t *kept = reserved && owns_pages ? sim_new_zeros(bytes) : NULL;
     if (!kept)
         return -1;
     memcpy(kept, a->memory, a->bytes);

@@ -257,8 +257,7 @@ static Allocation *accessible_allocation_at(const Warp *w, uint64_t address)
 static inline void record_use(Warp *w, const Instr *i, const Access *access, uint32_t mask)
 {
     const Launch *launch = w->block->launch;
-    if (writes_memory(access->kind) && sim_only_reads(launch, w->last_allocation)) // out of bounds of the allocation that the pointer
-                                                                        // came from
+    if (writes_memory(access->kind) && sim_only_reads(launch, w->last_allocation)) // the pointer has left its allocation
         __atomic_store_n(&w->last_allocation->last_writing_launch, launch->number, __ATOMIC_RELAXED);
     if (reads_memory(access->kind) && __atomic_load_n(&w->last_allocation->last_reading_launch, __ATOMIC_RELAXED) != launch->number)
         __atomic_store_n(&w->last_allocation->last_reading_launch, launch->number, __ATOMIC_RELAXED);

@@ -26,7 +26,7 @@ typedef __int128 s128;
 typedef unsigned __int128 u128;
 
 // Integers of every size; W is twice as wide.
-#define WHOLE_NUMBERS(T, S, U, W)                                            \
+#define INTEGER_OPERATIONS(T, S, U, W)                                            \
     BINARY(mul_hi_##T, T, T, T, ((W)a * (W)b) >> (8 * sizeof(T)))            \
     TERNARY(mad_hi_##T, T, T, T, T, (U)(((W)a * (W)b) >> (8 * sizeof(T))) + (U)c) \
     BINARY(min_##T, T, T, T, a < b ? a : b)                                  \
@@ -106,12 +106,12 @@ static inline int32_t remainder_int32_t(int32_t a, int32_t b)
 DIVISION(int64_t, INT64_MIN)
 DIVISION(uint64_t, 0)
 
-WHOLE_NUMBERS(int16_t, int16_t, uint16_t, int32_t)
-WHOLE_NUMBERS(uint16_t, uint16_t, uint16_t, uint32_t)
-WHOLE_NUMBERS(int32_t, int32_t, uint32_t, int64_t)
-WHOLE_NUMBERS(uint32_t, uint32_t, uint32_t, uint64_t)
-WHOLE_NUMBERS(int64_t, int64_t, uint64_t, s128)
-WHOLE_NUMBERS(uint64_t, uint64_t, uint64_t, u128)
+INTEGER_OPERATIONS(int16_t, int16_t, uint16_t, int32_t)
+INTEGER_OPERATIONS(uint16_t, uint16_t, uint16_t, uint32_t)
+INTEGER_OPERATIONS(int32_t, int32_t, uint32_t, int64_t)
+INTEGER_OPERATIONS(uint32_t, uint32_t, uint32_t, uint64_t)
+INTEGER_OPERATIONS(int64_t, int64_t, uint64_t, s128)
+INTEGER_OPERATIONS(uint64_t, uint64_t, uint64_t, u128)
 BIT_PATTERNS(uint16_t, int16_t)
 BIT_PATTERNS(uint32_t, int32_t)
 BIT_PATTERNS(uint64_t, int64_t)
@@ -452,25 +452,25 @@ bool sim_decode_comparison(Decoder *d, const Statement *s, const Opcode *o, Inst
     return sim_plain_operands(d, s, o, i, i->combine < 3 ? "pttp" : "ptt");
 }
 
-// An operation's handlers by type: WHOLE does not depend on the sign, SIGNED does; UNSIGNED and BITS have only these types.
-#define WHOLE(f) [S16] = f##_uint16_t, [U16] = f##_uint16_t, [S32] = f##_uint32_t, [U32] = f##_uint32_t, \
+// An operation's handlers by type: ANY_SIGN does not depend on the sign, SIGNED does; UNSIGNED and BITS have only these types.
+#define ANY_SIGN(f) [S16] = f##_uint16_t, [U16] = f##_uint16_t, [S32] = f##_uint32_t, [U32] = f##_uint32_t, \
                  [S64] = f##_uint64_t, [U64] = f##_uint64_t
 #define SIGNED(f) [S16] = f##_int16_t, [S32] = f##_int32_t, [S64] = f##_int64_t, UNSIGNED(f)
 #define UNSIGNED(f) [U16] = f##_uint16_t, [U32] = f##_uint32_t, [U64] = f##_uint64_t
-#define NEGATIVES(f) [S16] = f##_uint16_t, [S32] = f##_uint32_t, [S64] = f##_uint64_t
+#define SIGNED_ONLY(f) [S16] = f##_uint16_t, [S32] = f##_uint32_t, [S64] = f##_uint64_t
 #define BITS(f) [B16] = f##_uint16_t, [B32] = f##_uint32_t, [B64] = f##_uint64_t
 #define WIDENED(f) [S16] = f##_int16_t, [U16] = f##_uint16_t, [S32] = f##_int32_t, [U32] = f##_uint32_t
 #define CARRIED(f) [S32] = f##_uint32_t, [U32] = f##_uint32_t, [S64] = f##_uint64_t, [U64] = f##_uint64_t
 
 static const Instruction ROWS[] = {
-    {"add TYPE", "ttt", .kind = SUM, .by_type = {WHOLE(add), [S16X2] = add_x2, [U16X2] = add_x2}},
+    {"add TYPE", "ttt", .kind = SUM, .by_type = {ANY_SIGN(add), [S16X2] = add_x2, [U16X2] = add_x2}},
     {"add sat TYPE", "ttt", .by_type = {[S32] = add_sat_s32}},
-    {"sub TYPE", "ttt", .kind = DIFFERENCE, .by_type = {WHOLE(sub)}},
+    {"sub TYPE", "ttt", .kind = DIFFERENCE, .by_type = {ANY_SIGN(sub)}},
     {"sub sat TYPE", "ttt", .by_type = {[S32] = sub_sat_s32}},
-    {"mul lo TYPE", "ttt", .kind = PRODUCT, .by_type = {WHOLE(mul_lo)}},
+    {"mul lo TYPE", "ttt", .kind = PRODUCT, .by_type = {ANY_SIGN(mul_lo)}},
     {"mul hi TYPE", "ttt", .by_type = {SIGNED(mul_hi)}},
     {"mul wide TYPE", "wtt", .kind = PRODUCT, .by_type = {WIDENED(mul_wide)}},
-    {"mad lo TYPE", "tttt", .kind = PRODUCT_AND_SUM, .by_type = {WHOLE(mad_lo)}},
+    {"mad lo TYPE", "tttt", .kind = PRODUCT_AND_SUM, .by_type = {ANY_SIGN(mad_lo)}},
     {"mad hi TYPE", "tttt", .by_type = {SIGNED(mad_hi)}},
     {"mad hi sat TYPE", "tttt", .by_type = {[S32] = mad_hi_sat_s32}},
     {"mad wide TYPE", "wttw", .kind = PRODUCT_AND_SUM, .by_type = {WIDENED(mad_wide)}},
@@ -480,8 +480,8 @@ static const Instruction ROWS[] = {
     {"sad TYPE", "tttt", .by_type = {SIGNED(sad)}},
     {"div TYPE", "ttt", .kind = QUOTIENT, .by_type = {SIGNED(div)}},
     {"rem TYPE", "ttt", .kind = REMAINDER, .by_type = {SIGNED(rem)}},
-    {"abs TYPE", "tt", .by_type = {NEGATIVES(abs)}},
-    {"neg TYPE", "tt", .kind = NEGATIVE, .by_type = {NEGATIVES(neg)}},
+    {"abs TYPE", "tt", .by_type = {SIGNED_ONLY(abs)}},
+    {"neg TYPE", "tt", .kind = NEGATIVE, .by_type = {SIGNED_ONLY(neg)}},
     {"min TYPE", "ttt", .kind = BY_HALVES, .by_type = {SIGNED(min), [S16X2] = min_s16x2, [U16X2] = min_u16x2}},
     {"max TYPE", "ttt", .kind = BY_HALVES, .by_type = {SIGNED(max), [S16X2] = max_s16x2, [U16X2] = max_u16x2}},
     {"min relu TYPE", "ttt", .by_type = {[S16X2] = min_relu_s16x2, [S32] = min_relu_s32}},
@@ -493,8 +493,8 @@ static const Instruction ROWS[] = {
     {"cnot TYPE", "tt", .by_type = {BITS(cnot)}},
     {"shl TYPE", "tti", .kind = SHIFT_LEFT, .by_type = {BITS(shl)}},
     {"shr TYPE", "tti", .kind = SHIFT_RIGHT, .by_type = {BITS(shr), SIGNED(shr)}},
-    {"setp eq {LOGIC} TYPE", .decode = sim_decode_comparison, .kind = COMPARE, .op = COMPARES_EQUAL, .effects = SETS_FIRST, .by_type = {BITS(setp_eq), WHOLE(setp_eq)}},
-    {"setp ne {LOGIC} TYPE", .decode = sim_decode_comparison, .kind = COMPARE, .op = COMPARES_EQUAL, .effects = SETS_FIRST, .by_type = {BITS(setp_ne), WHOLE(setp_ne)}},
+    {"setp eq {LOGIC} TYPE", .decode = sim_decode_comparison, .kind = COMPARE, .op = COMPARES_EQUAL, .effects = SETS_FIRST, .by_type = {BITS(setp_eq), ANY_SIGN(setp_eq)}},
+    {"setp ne {LOGIC} TYPE", .decode = sim_decode_comparison, .kind = COMPARE, .op = COMPARES_EQUAL, .effects = SETS_FIRST, .by_type = {BITS(setp_ne), ANY_SIGN(setp_ne)}},
     {"setp lt {LOGIC} TYPE", .decode = sim_decode_comparison, .kind = COMPARE, .op = COMPARES_LESS, .effects = SETS_FIRST, .by_type = {SIGNED(setp_lt)}},
     {"setp le {LOGIC} TYPE", .decode = sim_decode_comparison, .kind = COMPARE, .op = COMPARES_MORE, .effects = SETS_FIRST, .by_type = {SIGNED(setp_le)}},
     {"setp gt {LOGIC} TYPE", .decode = sim_decode_comparison, .kind = COMPARE, .op = COMPARES_MORE, .effects = SETS_FIRST, .by_type = {SIGNED(setp_gt)}},
@@ -503,7 +503,7 @@ static const Instruction ROWS[] = {
     {"setp ls {LOGIC} TYPE", .decode = sim_decode_comparison, .kind = COMPARE, .op = COMPARES_MORE, .effects = SETS_FIRST, .by_type = {UNSIGNED(setp_le)}},
     {"setp hi {LOGIC} TYPE", .decode = sim_decode_comparison, .kind = COMPARE, .op = COMPARES_MORE, .effects = SETS_FIRST, .by_type = {UNSIGNED(setp_gt)}},
     {"setp hs {LOGIC} TYPE", .decode = sim_decode_comparison, .kind = COMPARE, .op = COMPARES_LESS, .effects = SETS_FIRST, .by_type = {UNSIGNED(setp_ge)}},
-    {"selp TYPE", "tttp", .kind = SELECT, .by_type = {BITS(selp), WHOLE(selp), [F16] = selp_uint16_t, [F32] = selp_uint32_t,
+    {"selp TYPE", "tttp", .kind = SELECT, .by_type = {BITS(selp), ANY_SIGN(selp), [F16] = selp_uint16_t, [F32] = selp_uint32_t,
                                       [F64] = selp_uint64_t}},
     {"slct b16|u16|s16|b32|u32|s32|f32|b64|u64|s64|f64 s32|f32", .decode = decode_select_by_sign, .effects = SETS_FIRST},
     {"add cc TYPE", "ttt+", .by_type = {CARRIED(add_cc)}},

@@ -62,10 +62,10 @@ static uint64_t atomic_halves(const Instr *i, uint64_t old, uint64_t value)
 
 static uint64_t atomic_result(const Instr *i, uint64_t old, uint64_t value, uint64_t other, bool shared)
 {
-    const bool moves = i->op == ATOMIC_EXCH || i->op == ATOMIC_CAS;
+    const bool is_exchange = i->op == ATOMIC_EXCH || i->op == ATOMIC_CAS;
     if (i->type == F32 && i->op == ATOMIC_ADD)
         return atomic_sum((uint32_t)old, (uint32_t)value, !shared);
-    if (i->type == F32 && !moves) {
+    if (i->type == F32 && !is_exchange) {
         float a, b;
         memcpy(&a, &old, sizeof a);
         memcpy(&b, &value, sizeof b);
@@ -74,7 +74,7 @@ static uint64_t atomic_result(const Instr *i, uint64_t old, uint64_t value, uint
         memcpy(&bits, &result, sizeof bits);
         return bits;
     }
-    if (i->type == F64 && !moves) {
+    if (i->type == F64 && !is_exchange) {
         double a, b;
         memcpy(&a, &old, sizeof a);
         memcpy(&b, &value, sizeof b);
@@ -82,7 +82,7 @@ static uint64_t atomic_result(const Instr *i, uint64_t old, uint64_t value, uint
         memcpy(&old, &sum, sizeof sum);
         return old;
     }
-    if (!moves && (i->type == F16 || i->type == F16X2 || i->type == BF16 || i->type == BF16X2))
+    if (!is_exchange && (i->type == F16 || i->type == F16X2 || i->type == BF16 || i->type == BF16X2))
         return atomic_halves(i, old, value);
     return atomic_integer(i, old, value, other);
 }
@@ -103,7 +103,7 @@ static void update_elements(Warp *w, const Instr *i, int lane, uint8_t *at, bool
 }
 
 // exch and cas of 16 bytes.
-static void exchange_wide(Warp *w, const Instr *i, int lane, uint8_t *at)
+static void exchange_16_bytes(Warp *w, const Instr *i, int lane, uint8_t *at)
 {
     uint64_t old[2];
     const size_t offset = (size_t)lane * sizeof old;
@@ -126,7 +126,7 @@ static void update_lanes(Warp *w, const Instr *i, Access *access)
     for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         if (i->bytes == 16)
-            exchange_wide(w, i, l, access->pointer[l]);
+            exchange_16_bytes(w, i, l, access->pointer[l]);
         else
             update_elements(w, i, l, access->pointer[l], access->space == SHARED);
     }

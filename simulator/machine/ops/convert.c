@@ -300,17 +300,17 @@ static inline float itself(float value)
         const Modifiers m = modifiers(i->flags & FLUSH, i->flags & SATURATE); \
         FOR_EACH_LANE(const float value = rounded(operand(m, as[l])); d[l] = (D)(expression)) \
     }
-#define TO_WHOLE(rounding, rounded)                                          \
+#define ROUNDED(rounding, rounded)                                          \
     FROM_SINGLE(f32_##rounding, rounded, uint32_t, result_bits(m, value))    \
     FROM_SINGLE(s32_##rounding, rounded, int32_t, to_s32(value))             \
     FROM_SINGLE(u32_##rounding, rounded, uint32_t, to_u32(value))
 FROM_SINGLE(f32_modified, itself, uint32_t, result_bits(m, value))
-TO_WHOLE(nearest, rintf)
-TO_WHOLE(zero, truncf)
-TO_WHOLE(down, floorf)
-TO_WHOLE(up, ceilf)
+ROUNDED(nearest, rintf)
+ROUNDED(zero, truncf)
+ROUNDED(down, floorf)
+ROUNDED(up, ceilf)
 
-static Handler *whole_from_single(const Instr *i)
+static Handler *rounding_handler(const Instr *i)
 {
     static Handler *const SINGLE[] = {[ROUND_NEAREST] = f32_nearest, [ROUND_ZERO] = f32_zero,
                                       [ROUND_DOWN] = f32_down, [ROUND_UP] = f32_up},
@@ -322,7 +322,7 @@ static Handler *whole_from_single(const Instr *i)
 }
 
 // Integers in registers of any size: `keep` masks the type's bits; `sign` is its sign bit, or 0.
-#define WHOLE(name, D, A)                                                                                            \
+#define INTEGER_CONVERSION(name, D, A)                                                                                            \
     static void name(Warp *w, const Instr *i, uint32_t mask)                                                         \
     {                                                                                                                \
         D *d = OPERAND(D, d);                                                                                        \
@@ -342,28 +342,28 @@ static uint64_t sign_bit(Type type)
     return sim_is_signed(type) ? 1ull << (8 * sim_type_bytes(type) - 1) : 0;
 }
 
-WHOLE(whole_2_2, uint16_t, uint16_t)
-WHOLE(whole_2_4, uint16_t, uint32_t)
-WHOLE(whole_2_8, uint16_t, uint64_t)
-WHOLE(whole_4_2, uint32_t, uint16_t)
-WHOLE(whole_4_4, uint32_t, uint32_t)
-WHOLE(whole_4_8, uint32_t, uint64_t)
-WHOLE(whole_8_2, uint64_t, uint16_t)
-WHOLE(whole_8_4, uint64_t, uint32_t)
-WHOLE(whole_8_8, uint64_t, uint64_t)
+INTEGER_CONVERSION(integer_2_2, uint16_t, uint16_t)
+INTEGER_CONVERSION(integer_2_4, uint16_t, uint32_t)
+INTEGER_CONVERSION(integer_2_8, uint16_t, uint64_t)
+INTEGER_CONVERSION(integer_4_2, uint32_t, uint16_t)
+INTEGER_CONVERSION(integer_4_4, uint32_t, uint32_t)
+INTEGER_CONVERSION(integer_4_8, uint32_t, uint64_t)
+INTEGER_CONVERSION(integer_8_2, uint64_t, uint16_t)
+INTEGER_CONVERSION(integer_8_4, uint64_t, uint32_t)
+INTEGER_CONVERSION(integer_8_8, uint64_t, uint64_t)
 
-static Handler *whole_from_whole(const Instr *i)
+static Handler *integer_handler(const Instr *i)
 {
     switch (i->register_bytes << 8 | i->source_bytes) {
-    case 2 << 8 | 2: return whole_2_2;
-    case 2 << 8 | 4: return whole_2_4;
-    case 2 << 8 | 8: return whole_2_8;
-    case 4 << 8 | 2: return whole_4_2;
-    case 4 << 8 | 4: return whole_4_4;
-    case 4 << 8 | 8: return whole_4_8;
-    case 8 << 8 | 2: return whole_8_2;
-    case 8 << 8 | 4: return whole_8_4;
-    case 8 << 8 | 8: return whole_8_8;
+    case 2 << 8 | 2: return integer_2_2;
+    case 2 << 8 | 4: return integer_2_4;
+    case 2 << 8 | 8: return integer_2_8;
+    case 4 << 8 | 2: return integer_4_2;
+    case 4 << 8 | 4: return integer_4_4;
+    case 4 << 8 | 8: return integer_4_8;
+    case 8 << 8 | 2: return integer_8_2;
+    case 8 << 8 | 4: return integer_8_4;
+    case 8 << 8 | 8: return integer_8_8;
     default: return NULL;
     }
 }
@@ -409,11 +409,11 @@ static Handler *handler_of(const Instr *i)
     else if (plain && own_size && type == F32 && i->source_bytes == 2 && (from == S8 || from == U8))
         found = from == S8 ? f32_from_low_s8 : f32_from_low_u8;
     else if (from == F32 && own_size && own_source && type == F32)
-        found = i->op == TO_INTEGER ? whole_from_single(i) : i->rounding == ROUND_NEAREST ? f32_modified : NULL;
+        found = i->op == TO_INTEGER ? rounding_handler(i) : i->rounding == ROUND_NEAREST ? f32_modified : NULL;
     else if (from == F32 && own_size && own_source && (type == S32 || type == U32))
-        found = whole_from_single(i);
+        found = rounding_handler(i);
     if (!found && plain && !sim_is_float(type) && !sim_is_float(from))
-        found = whole_from_whole(i);
+        found = integer_handler(i);
     return found ? found : convert;
 }
 

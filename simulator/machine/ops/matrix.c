@@ -114,7 +114,7 @@ static Number factor_of(uint64_t bits, Type type)
     return n;
 }
 
-static Number summand_of(uint64_t bits, Type type, bool in_halves)
+static Number addend_of(uint64_t bits, Type type, bool in_half_precision)
 {
     float value = 0;
     uint32_t wide = (uint32_t)bits;
@@ -123,7 +123,7 @@ static Number summand_of(uint64_t bits, Type type, bool in_halves)
         memcpy(&wide, &value, sizeof wide);
     }
     Number n = number_of(wide, 8, 23);
-    while (in_halves && n.significand && n.exponent < -14) { // subnormal in half precision
+    while (in_half_precision && n.significand && n.exponent < -14) { // subnormal in half precision
         n.significand /= 2;
         n.exponent++;
     }
@@ -186,16 +186,16 @@ static inline Doubles powers_of_two(Ints exponents) // results must be normal
     return (Doubles)(__builtin_convertvector(exponents + 1023, Longs) << 52);
 }
 
-typedef struct Summands {
+typedef struct Addends {
     Ints significands, exponents; // exponent of zero: NO_EXPONENT
-} Summands;
+} Addends;
 
 // c + a[r][k] b[k][n] + ..., for STRIP positions from n on, as a Hopper tensor core adds: all terms at once. Products are
 // exact; each term is truncated 25 bits below the largest exponent (that of a product is the sum of its factors' exponents).
 // The sum of the truncated terms is exact; the caller rounds it. Source: P. Xie et al., "MMA-Sim: Bit-Accurate Reference
 // Model of Tensor Cores and Matrix Cores", arXiv:2511.10909, for the H100. There zero has exponent -126; on an H200 8
 // products of 2^-152 yield 2^-149, so zero has none here.
-static Doubles fused_sums(const Factors *a, const Factors *b, int r, int n, const Summands *c, int from, int end)
+static Doubles fused_sums(const Factors *a, const Factors *b, int r, int n, const Addends *c, int from, int end)
 {
     enum { KEPT = 25, LOWEST = -1000 };
     Ints most = c->exponents;
@@ -222,10 +222,10 @@ static uint32_t truncate_to_float(double value)
 }
 
 // Sums accumulated as floats are rounded twice to become halves.
-static uint64_t rounded_sum(double sum, Type type, bool in_halves)
+static uint64_t rounded_sum(double sum, Type type, bool in_half_precision)
 {
     float kept;
-    if (in_halves)
+    if (in_half_precision)
         return sim_half_from_double(sum, ROUND_NEAREST);
     const uint32_t bits = truncate_to_float(sum);
     memcpy(&kept, &bits, sizeof kept);
@@ -246,7 +246,7 @@ static void unpack(const Tile *tile, const Fragment *f, bool by_k, Factors *fact
         }
 }
 
-// add_products for floats, vectorised. False if a summand is infinite or NaN.
+// add_products for floats, vectorised. False if an addend is infinite or NaN.
 static bool add_to_floats(const Factors *a, const Factors *b, int r, int n, int from, int end, uint64_t *bits)
 {
     typedef float Floats __attribute__((vector_size(4 * CORE_SIZE)));
@@ -260,7 +260,7 @@ static bool add_to_floats(const Factors *a, const Factors *b, int r, int n, int 
     for (int l = 0; l < CORE_SIZE; l++)
         if (infinite[l])
             return false;
-    const Summands c = {(fraction ^ sign) - sign, ((larger(exponents, zero * 0 + 1) - 127) & ~zero) | (zero & NO_EXPONENT)};
+    const Addends c = {(fraction ^ sign) - sign, ((larger(exponents, zero * 0 + 1) - 127) & ~zero) | (zero & NO_EXPONENT)};
     const Doubles sums = fused_sums(a, b, r, n, &c, from, end);
     const Floats nearest = __builtin_convertvector(sums, Floats);
     const Longs size = (Longs)sums & plus, size_nearest = (Longs)__builtin_convertvector(nearest, Doubles) & plus;
@@ -271,38 +271,38 @@ static bool add_to_floats(const Factors *a, const Factors *b, int r, int n, int 
 }
 
 // Adds m->at_once products to the sums of STRIP positions.
-static void add_products(const MatrixOperation *m, const Factors *a, const Factors *b, int r, int n, int from, bool in_halves,
+static void add_products(const MatrixOperation *m, const Factors *a, const Factors *b, int r, int n, int from, bool in_half_precision,
                          uint64_t *bits)
 {
     const int end = from + m->products_at_once;
     Number c[CORE_SIZE];
-    Summands summands;
+    Addends addends;
     bool finite = a->finite && b->finite;
     if (finite && m->c.type == F32 && m->d.type == F32 && add_to_floats(a, b, r, n, from, end, bits))
         return;
     for (int l = 0; l < CORE_SIZE; l++) {
-        c[l] = summand_of(bits[l], m->c.type, in_halves);
-        summands.significands[l] = c[l].significand;
-        summands.exponents[l] = c[l].significand ? c[l].exponent : NO_EXPONENT;
+        c[l] = addend_of(bits[l], m->c.type, in_half_precision);
+        addends.significands[l] = c[l].significand;
+        addends.exponents[l] = c[l].significand ? c[l].exponent : NO_EXPONENT;
         finite &= c[l].exponent != INFINITE;
     }
-    const Doubles sums = fused_sums(a, b, r, n, &summands, from, end);
+    const Doubles sums = fused_sums(a, b, r, n, &addends, from, end);
     for (int l = 0; l < CORE_SIZE; l++) {
         const double special = finite ? 0 : special_sum(a, b, r, n + l, c[l], from, end);
-        bits[l] = rounded_sum(isfinite(special) ? sums[l] : special, m->d.type, in_halves);
+        bits[l] = rounded_sum(isfinite(special) ? sums[l] : special, m->d.type, in_half_precision);
     }
 }
 
 static void multiply_floats(const MatrixOperation *m, const Tile *a, const Tile *b, Tile *sums)
 {
     Factors lines, columns;
-    const bool in_halves = m->c.type == F16 && m->d.type == F16;
+    const bool in_half_precision = m->c.type == F16 && m->d.type == F16;
     unpack(a, &m->a, false, &lines);
     unpack(b, &m->b, true, &columns);
     for (int r = 0; r < m->d.lines; r++)
         for (int n = 0; n < m->d.positions; n += CORE_SIZE)
             for (int k = 0; k < m->a.positions; k += m->products_at_once)
-                add_products(m, &lines, &columns, r, n, k, in_halves, &sums->bits[r][n]);
+                add_products(m, &lines, &columns, r, n, k, in_half_precision, &sums->bits[r][n]);
 }
 
 static int32_t small_integer(uint64_t bits, Type type)

@@ -113,7 +113,7 @@ static void load_by_rows(Warp *w, const Instr *i, const Placement *p)
 {
     const MatrixOperation *m = i->matrix;
     const int at_once = m->d.bytes == 2 ? 4 : 2;
-    const bool as_it_is = m->lines_contiguous && m->d.bytes == 2;
+    const bool copies_rows = m->lines_contiguous && m->d.bytes == 2;
     Tile tile;
     for (int first = 0; first < m->d.pieces; first += at_once) {
         const int left = m->d.pieces - first, blocks = left < at_once ? left : at_once;
@@ -122,14 +122,14 @@ static void load_by_rows(Warp *w, const Instr *i, const Placement *p)
             row.from[l] = sim_origin_of(&m->d, first + l / CORE_SIZE % blocks);
             *(m->lines_contiguous ? &row.from[l].line : &row.from[l].position) += l % CORE_SIZE;
         }
-        if (as_it_is) {
+        if (copies_rows) {
             const Access access = find_piece(w, i, p, &row, ACCESS_READ);
             load_rows_of_halves(w, &m->d, first, &row, &access);
         } else {
             move_piece(w, i, p, &row, &tile, ACCESS_READ);
         }
     }
-    if (as_it_is)
+    if (copies_rows)
         repeat_registers(w, &m->d);
     else
         sim_pack_tile(w, &m->d, &tile);

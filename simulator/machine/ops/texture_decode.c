@@ -29,7 +29,7 @@ static Slice next_part(Slice *rest)
     return part;
 }
 
-static bool take(Slice *rest, const char *part) // if it comes next
+static bool consume(Slice *rest, const char *part) // if it comes next
 {
     Slice after = *rest;
     const bool is = sim_slice_is(next_part(&after), part);
@@ -38,18 +38,18 @@ static bool take(Slice *rest, const char *part) // if it comes next
     return is;
 }
 
-static int take_one_of(Slice *rest, const char *const *names, int count) // returns its index, or -1
+static int consume_one_of(Slice *rest, const char *const *names, int count) // returns its index, or -1
 {
     for (int k = 0; k < count; k++)
-        if (take(rest, names[k]))
+        if (consume(rest, names[k]))
             return k;
     return -1;
 }
 
-static const TextureShape *take_shape(Slice *rest, Instr *i)
+static const TextureShape *consume_shape(Slice *rest, Instr *i)
 {
     for (i->type = 0; i->type < TEXTURE_SHAPES; i->type++)
-        if (take(rest, sim_texture_shapes[i->type].name))
+        if (consume(rest, sim_texture_shapes[i->type].name))
             return &sim_texture_shapes[i->type];
     return NULL;
 }
@@ -85,12 +85,12 @@ static bool decode_texture_address(Decoder *d, const Operand *o, const char *let
 // mipmaps.
 static bool decode_sample(Decoder *d, const Statement *s, Slice rest, Instr *i)
 {
-    const bool level = take(&rest, "level"), gradient = take(&rest, "grad");
-    const TextureShape *shape = take_shape(&rest, i);
-    if (!shape || !take(&rest, "v4") || take_one_of(&rest, RESULT_TYPES, COUNT_OF(RESULT_TYPES)) < 0)
+    const bool level = consume(&rest, "level"), gradient = consume(&rest, "grad");
+    const TextureShape *shape = consume_shape(&rest, i);
+    if (!shape || !consume(&rest, "v4") || consume_one_of(&rest, RESULT_TYPES, COUNT_OF(RESULT_TYPES)) < 0)
         return false;
-    const bool whole = i->type == 0 && take(&rest, "s32"); // index of a texel
-    if ((!whole && !take(&rest, "f32")) || rest.length)
+    const bool whole = i->type == 0 && consume(&rest, "s32"); // index of a texel
+    if ((!whole && !consume(&rest, "f32")) || rest.length)
         return false;
     const int more = level ? 1 : gradient ? 2 : 0, each = level ? 1 : shape->dimensions == 3 || shape->cube ? 4 : shape->dimensions;
     uint32_t unused[MAX_COORDINATES];
@@ -107,10 +107,10 @@ static bool decode_sample(Decoder *d, const Statement *s, Slice rest, Instr *i)
 // tld4.r.2d.v4.f32.f32: one channel of the four texels that linear filtering would use.
 static bool decode_gather(Decoder *d, const Statement *s, Slice rest, Instr *i)
 {
-    const int channel = take_one_of(&rest, CHANNEL_NAMES, CHANNELS);
-    const TextureShape *shape = channel < 0 ? NULL : take_shape(&rest, i);
-    if (!shape || shape->dimensions != 2 || shape->layered || shape->cube || !take(&rest, "v4") ||
-        take_one_of(&rest, RESULT_TYPES, COUNT_OF(RESULT_TYPES)) < 0 || !sim_slice_is(rest, "f32") || s->count != 2)
+    const int channel = consume_one_of(&rest, CHANNEL_NAMES, CHANNELS);
+    const TextureShape *shape = channel < 0 ? NULL : consume_shape(&rest, i);
+    if (!shape || shape->dimensions != 2 || shape->layered || shape->cube || !consume(&rest, "v4") ||
+        consume_one_of(&rest, RESULT_TYPES, COUNT_OF(RESULT_TYPES)) < 0 || !sim_slice_is(rest, "f32") || s->count != 2)
         return false;
     i->op = (uint8_t)channel;
     i->run = sim_texture_gather;
@@ -122,13 +122,13 @@ static bool decode_surface(Decoder *d, const Statement *s, Slice rest, bool load
 {
     static const char *const LETTERS[] = {[1] = "hhhh", [2] = "hhhh", [4] = "ffff", [8] = "llll"}; // 8-bit elements use 16-bit
                                                                                                    // registers
-    const TextureShape *shape = take(&rest, "b") ? take_shape(&rest, i) : NULL;
+    const TextureShape *shape = consume(&rest, "b") ? consume_shape(&rest, i) : NULL;
     if (!shape || shape->cube)
         return false;
-    take_one_of(&rest, CACHES, COUNT_OF(CACHES));
-    i->count = take(&rest, "v2") ? 2 : take(&rest, "v4") ? 4 : 1;
+    consume_one_of(&rest, CACHES, COUNT_OF(CACHES));
+    i->count = consume(&rest, "v2") ? 2 : consume(&rest, "v4") ? 4 : 1;
     i->bytes = (uint8_t)sim_type_bytes(sim_type_named(next_part(&rest)));
-    const int boundary = take_one_of(&rest, BOUNDARIES, COUNT_OF(BOUNDARIES));
+    const int boundary = consume_one_of(&rest, BOUNDARIES, COUNT_OF(BOUNDARIES));
     if (boundary < 0 || rest.length || !(i->bytes == 1 || i->bytes == 2 || i->bytes == 4 || i->bytes == 8) ||
         i->count * i->bytes > MAX_BYTES || s->count != 2)
         return false;
@@ -142,7 +142,7 @@ static bool decode_surface(Decoder *d, const Statement *s, Slice rest, bool load
 // suq.width.b32 d, [object]. (nvcc generates neither this nor txq; a kernel with txq fails on an H200.)
 static bool decode_query(Decoder *d, const Statement *s, Slice rest, Instr *i)
 {
-    const int query = take_one_of(&rest, QUERIES, COUNT_OF(QUERIES));
+    const int query = consume_one_of(&rest, QUERIES, COUNT_OF(QUERIES));
     if (query < 0 || !sim_slice_is(rest, "b32") || s->count != 2)
         return false;
     i->op = (uint8_t)query;
@@ -156,15 +156,15 @@ static bool decode_texture(Decoder *d, const Statement *s, const Opcode *o, Inst
     (void)o;
     Slice rest = s->opcode; // in the opcode's order
     i->list = sim_allocate(d->arena, (CHANNELS + MAX_COORDINATES) * sizeof *i->list);
-    if (take(&rest, "tex"))
+    if (consume(&rest, "tex"))
         return decode_sample(d, s, rest, i);
-    if (take(&rest, "tld4"))
+    if (consume(&rest, "tld4"))
         return decode_gather(d, s, rest, i);
-    if (take(&rest, "suld"))
+    if (consume(&rest, "suld"))
         return decode_surface(d, s, rest, true, i);
-    if (take(&rest, "sust"))
+    if (consume(&rest, "sust"))
         return decode_surface(d, s, rest, false, i);
-    if (take(&rest, "suq"))
+    if (consume(&rest, "suq"))
         return decode_query(d, s, rest, i);
     return false;
 }
