@@ -34,11 +34,11 @@ static const struct {
     [HOST_POINTER] = {"host-pointer", "host pointer in device code", 3},
     [DOUBLE_FREE] = {"double-free", "invalid free", 3},
     [LEAK] = {"leak", "memory leak", 6},
-    [UNINITIALISED] = {"uninitialised", "uninitialised read", 5},
+    [UNINITIALISED] = {"uninitialised", "uninitialised read", 4},
     [BARRIER_MISUSE] = {"barrier", "barrier divergence", 1},
     [LANES_MISUSE] = {"lanes", "invalid warp-level operation", 1},
     [MBARRIER_MISUSE] = {"mbarrier", "invalid mbarrier operation", 1},
-    [LAUNCH_FAULT] = {"launch-fault", "kernel fault", 4},
+    [LAUNCH_FAULT] = {"launch-fault", "kernel fault", 5},
     [UNCHECKED_ERROR] = {"unchecked-error", "unchecked CUDA error", 0},
 };
 

@@ -70,12 +70,14 @@ static bool races_in_next_iteration(const Program *program, const Instr *i, cons
     return is_in(program, low) && is_in(program, high) && has_barrier(low, high) && loop_end(program, low, high);
 }
 
-// Whether the kernel also loads from where the instruction stores, as `sum += x` does.
+// Whether the store is part of a read-modify-write, such as `sum += x`: a load from the same address precedes it, with no barrier
+// between them.
 static bool is_loaded(const Program *program, const Instr *store)
 {
     const Operand *to = &store->statement->operands[0];
-    for (uint32_t k = 0; k < program->count; k++) {
-        const Instr *i = &program->code[k];
+    if (!is_in(program, store))
+        return false;
+    for (const Instr *i = store; i-- > program->code && i->control != BLOCK_BARRIER;) {
         const Operand *from = i->kind == LOAD ? &i->statement->operands[1] : NULL;
         if (from && from->reg == to->reg && from->variable == to->variable && from->integer == to->integer)
             return true;
@@ -225,8 +227,8 @@ static bool is_update(const Pair *p)
     const Instr *store = stores ? p->i : p->j, *load = stores ? p->j : p->i;
     if (store->kind != STORE)
         return false;
-    if (both_write)
-        return is_loaded(p->program, store);
+    if (both_write || p->extent != ACROSS_BLOCKS)
+        return both_write && is_loaded(p->program, store);
     const Operand *to = &store->statement->operands[0], *from = load->kind == LOAD ? &load->statement->operands[1] : NULL;
     return from && from->reg == to->reg && from->variable == to->variable && from->integer == to->integer;
 }

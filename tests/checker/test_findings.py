@@ -1,0 +1,97 @@
+"""How findings are grouped, ordered and worded: hints that fit, levels, named allocations."""
+
+import re
+
+import pytest
+
+from scripts.evidence import message_table
+from tests.support import FINDINGS, ROOT, build, findings
+
+SOURCE = ROOT / "tests/checker/findings.cu"
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    return build(SOURCE, tmp_path_factory.mktemp("findings") / "findings", "-lineinfo")
+
+
+def line(text):
+    return next(number for number, each in enumerate(SOURCE.read_text().splitlines(), 1) if text in each)
+
+
+def hint_at(found, text):
+    """The hint of the finding whose accesses are all at the line with this text."""
+    return next(one["hint"] for one in found if {place["line"] for place in one["places"]} == {line(text)})
+
+
+def test_a_warp_barrier_is_a_hint_only_for_one_warp(program, tmp_path):
+    """Broken: __syncwarp() is suggested although the race crosses warps, or not although one warp races alone."""
+    across, within = (hint_at(findings(program, tmp_path, f"tree of {warps}")[1], "sums[threadIdx.x] +=") for warps in ("eight warps", "one warp"))
+    assert "add __syncthreads() between two executions" in across and "__syncwarp" not in across
+    assert "add __syncwarp(), or __syncthreads() if other warps take part, between two executions" in within
+
+
+def test_a_wrong_parity_is_not_a_missing_barrier(program, tmp_path):
+    """Broken: a wait for the wrong phase of an mbarrier is reported as a missing barrier, or after its consequence, an endless loop."""
+    result, found = findings(program, tmp_path, "parity")
+    assert "check the parity of the mbarrier wait" in found[0]["hint"] and "add a barrier" not in result.stderr
+    assert [re.sub(":.*", "", each) for each in re.findall(r"^error: (.*)", result.stderr, re.M)] == ["data race in shared memory", "kernel fault"]
+
+
+def test_the_instances_of_a_template_share_a_finding(program, tmp_path):
+    """Broken: one line is a finding for each instance of its template, or for each launch; or the consequence comes before the cause."""
+    result, found = findings(program, tmp_path, "templates", SIM_STRICT="1")
+    assert sorted((one["kind"], one["count"] > 1) for one in found) == [("race-global", True), ("race-shared", True), ("uninitialised", True)]
+    assert f"  = help: fix the data race in shared memory at line {line('values[threadIdx.x] = N')} first: " in result.stderr
+    assert result.stderr.index("error: data race in shared memory") < result.stderr.index("error: uninitialised read")
+    assert "occurrences; the first is shown" in result.stderr
+
+
+@pytest.mark.parametrize("word", ["flag", "shared flag"])
+def test_a_race_of_equal_values_is_a_warning(program, tmp_path, word):
+    """Broken: it ends a program with an error, is not printed, or stays a warning where warnings are errors."""
+    result, (one,) = findings(program, tmp_path, word)
+    assert result.returncode == 0 and one["level"] == "warning" and result.stderr.startswith("warning: data race in ") and result.stderr.endswith("\n1 warning\n")
+    assert "note: both writes store the same value" in one["hint"] and "atomicAdd" not in one["hint"]
+    result, (one,) = findings(program, tmp_path, word, SIM_STRICT="1")
+    assert result.returncode == FINDINGS and one["level"] == "error" and result.stderr.startswith("error: ") and result.stderr.endswith("\n1 finding\n")
+
+
+def test_a_warning_becomes_an_error_when_values_differ(program, tmp_path):
+    """Broken: a race stays a warning because its first occurrence stored equal values."""
+    result, (one,) = findings(program, tmp_path, "flag, then index")
+    assert result.returncode == FINDINGS and (one["level"], one["count"]) == ("error", 2) and "same value" not in one["hint"]
+
+
+def test_an_address_names_the_nearest_allocation(program, tmp_path):
+    """Broken: the message lacks the distance, or where the memory was allocated."""
+    (one,) = findings(program, tmp_path, "past the end")[1]
+    assert one["title"].endswith(", 12 bytes past the end of a 4096-byte allocation")
+    assert f"note: allocated by the 1st cudaMalloc, at {SOURCE.relative_to(ROOT)}:{line('cudaMalloc(&memory')}" in one["hint"].replace(f"{ROOT}/", "")
+
+
+def test_an_index_that_overflows_is_named(program, tmp_path):
+    """Broken: an int that passed 2^31 is reported as an address beside no allocation, without the reason."""
+    (one,) = findings(program, tmp_path, "overflow")[1]
+    assert one["kind"] == "out-of-bounds" and one["title"].endswith(" bytes before a 2200000000-byte allocation")
+    assert one["hint"].startswith("compute the index in 64 bits")
+
+
+def test_a_use_after_free_is_of_a_pointer_to_freed_memory(program, tmp_path):
+    """Broken: an index that leaves one array and arrives where another was is a use after free; or the line of the free is not named."""
+    (freed,), (reached,) = (findings(program, tmp_path, word)[1] for word in ("freed argument", "reached by index"))
+    assert freed["kind"] == "use-after-free" and f"note: freed by cudaFree, at {SOURCE.name}:" in freed["hint"].replace(f"{SOURCE.parent}/", "").replace("tests/checker/", "")
+    assert reached["kind"] == "out-of-bounds" and "but no argument points to it" in reached["hint"]
+
+
+def test_no_rule_depends_on_the_text_of_the_source(program, tmp_path):
+    """Broken: the word `return` in a comment hides that threads bypass a barrier."""
+    assert "that do not return" in SOURCE.read_text()
+    (one,) = findings(program, tmp_path, "bypass")[1]
+    assert one["kind"] == "barrier" and one["title"] == "128 of the block's 256 threads bypass this barrier and exit"
+
+
+def test_messages_before_and_after_are_current():
+    """Broken: tests/mistakes/before_and_after.md shows another message than the simulator prints, or lacks a kind."""
+    before = message_table.kept()
+    assert message_table.page(before) == message_table.PAGE.read_text(), "run python3 -m scripts.evidence.message_table"
