@@ -39,7 +39,7 @@ int main()
     CHECK(cudaMalloc(&out, sizeof(float)));
     step::reduce<step::BLOCK_SIZE><<<step::block_count(TOO_MANY), step::BLOCK_SIZE>>>(in, out, TOO_MANY, 0);
     if (cudaDeviceSynchronize() == cudaSuccess) {
-        printf("SKIP: reading behind the array was no error here\n");
+        printf("SKIP: reading past the end of the array was no error here\n");
         return 0;
     }
     // The context is lost; if no new one can be created, the process has to exit.

@@ -50,7 +50,7 @@ int main()
     float *in = allocate(ELEMENTS), *out = allocate(ELEMENTS), *scratch = allocate(step::scratch_count(TOO_MANY));
     step::scan_tiles<<<blocks, step::ALL_THREADS, sizeof(step::Pipeline)>>>(in, out, TOO_MANY, false, (step::Word *)scratch, 77);
     if (cudaDeviceSynchronize() == cudaSuccess) {
-        printf("SKIP: reading behind the array was no error here\n");
+        printf("SKIP: reading past the end of the array was no error here\n");
         return 0;
     }
     // The context is lost; if no new one can be created, the process has to exit.
