@@ -439,8 +439,8 @@ void sim_order_by_fence(Warp *w, const Instr *i, uint32_t mask)
     Block *b = w->block;
     const bool cta_scope = i->scope == BLOCK_SCOPE;
     sim_make_thread_clocks(b);
-    if (b->launch->family_grid && !cta_scope)
-        b->launch->family_grid->fences = true;
+    if (b->launch->launch_tree_grid && !cta_scope)
+        b->launch->launch_tree_grid->fences = true;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         ThreadClock *t = own_clock(w, __builtin_ctz(rest));
         *(cta_scope ? &t->cta_fence : &t->gpu_fence) = b->clocks->time;

@@ -19,7 +19,7 @@ typedef struct Use { // an access by lanes of a warp of a grid
     AccessRecord record;
 } Use;
 
-struct FamilyUses { // accesses of global memory by a kernel and its descendants
+struct LaunchTreeUses { // accesses of global memory by a kernel and its descendants
     Use *uses; // by number, from 1 on
     uint32_t count, capacity;
     uint32_t recent[RECENT]; // uses, by warp and instruction
@@ -37,26 +37,26 @@ typedef struct Shadow { // of an allocation: for each word, number and lane of t
 
 // ---- Bookkeeping
 
-FamilyUses *sim_start_family_uses(const Function *kernel)
+LaunchTreeUses *sim_start_tree_uses(const Function *kernel)
 {
     if (!sim_checks() || !kernel->program->effects.launches)
         return NULL;
-    FamilyUses *family = calloc(1, sizeof *family);
-    if (!family)
+    LaunchTreeUses *tree = calloc(1, sizeof *tree);
+    if (!tree)
         sim_die("out of memory for the checker's state of kernels that launch kernels");
-    family->count = 1;
-    return family;
+    tree->count = 1;
+    return tree;
 }
 
-void sim_end_family_uses(FamilyUses *family)
+void sim_end_tree_uses(LaunchTreeUses *tree)
 {
-    if (!family)
+    if (!tree)
         return;
     for (Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address))
         sim_end_shadow(a);
-    sim_free_arena(&family->arena);
-    free(family->uses);
-    free(family);
+    sim_free_arena(&tree->arena);
+    free(tree->uses);
+    free(tree);
 }
 
 static uint32_t *new_table(const Allocation *a)
@@ -89,24 +89,24 @@ void sim_end_shadow(Allocation *a)
 }
 
 // The number of a use; 0 beyond MAX_USES.
-static uint32_t number_of(FamilyUses *family, const Use *use)
+static uint32_t number_of(LaunchTreeUses *tree, const Use *use)
 {
-    uint32_t *recent = &family->recent[(use->record.site * 8 + use->record.warp + use->record.kind) % RECENT];
-    const Use *last = &family->uses[*recent];
+    uint32_t *recent = &tree->recent[(use->record.site * 8 + use->record.warp + use->record.kind) % RECENT];
+    const Use *last = &tree->uses[*recent];
     const AccessRecord *e = &use->record;
     if (*recent && last->grid == use->grid && last->record.block == e->block && last->record.time == e->time &&
         last->record.site == e->site && last->record.warp == e->warp && last->record.kind == e->kind)
         return *recent;
-    if (family->count == MAX_USES)
+    if (tree->count == MAX_USES)
         return 0;
-    if (family->count >= family->capacity) {
-        family->capacity = family->capacity ? 2 * family->capacity : 1024;
-        family->uses = realloc(family->uses, family->capacity * sizeof *family->uses);
-        if (!family->uses)
+    if (tree->count >= tree->capacity) {
+        tree->capacity = tree->capacity ? 2 * tree->capacity : 1024;
+        tree->uses = realloc(tree->uses, tree->capacity * sizeof *tree->uses);
+        if (!tree->uses)
             sim_die("out of memory for a use by a kernel");
     }
-    family->uses[family->count] = *use;
-    return *recent = family->count++;
+    tree->uses[tree->count] = *use;
+    return *recent = tree->count++;
 }
 
 // ---- Which grids are ordered
@@ -223,22 +223,22 @@ static bool is_strong(const Use *use)
 }
 
 // The grid reads by a strong operation what another grid has written so: it synchronises with that grid.
-static void synchronise(FamilyUses *family, Grid *grid, const Use *writer)
+static void synchronise(LaunchTreeUses *tree, Grid *grid, const Use *writer)
 {
     if (!writer->grid->fences)
         return;
     for (const AcquiredGrid *h = grid->acquired_grids; h; h = h->next)
         if (h->grid == writer->grid)
             return;
-    AcquiredGrid *h = sim_allocate(&family->arena, sizeof *h);
+    AcquiredGrid *h = sim_allocate(&tree->arena, sizeof *h);
     *h = (AcquiredGrid){writer->grid, grid->acquired_grids};
     grid->acquired_grids = h;
 }
 
 // Reports a race of the current use with an earlier one of the table; returns whether there is one.
-static bool races(FamilyUses *family, uint32_t entry, bool earlier_writes, const Use *use, bool writes, size_t bytes)
+static bool races(LaunchTreeUses *tree, uint32_t entry, bool earlier_writes, const Use *use, bool writes, size_t bytes)
 {
-    Use earlier = family->uses[entry >> LANE_BITS];
+    Use earlier = tree->uses[entry >> LANE_BITS];
     earlier.record.lanes = 1u << (entry & (LANES - 1));
     if (entry == 0 || earlier.grid == use->grid || (is_strong(&earlier) && is_strong(use)) ||
         is_ordered(&earlier, use->grid, 0))
@@ -248,30 +248,30 @@ static bool races(FamilyUses *family, uint32_t entry, bool earlier_writes, const
 }
 
 // Checks one lane's access: the whole words in it. Returns whether it is a race.
-static bool use_words(FamilyUses *family, Grid *grid, Allocation *a, uint64_t address, size_t bytes, const Use *use,
+static bool use_words(LaunchTreeUses *tree, Grid *grid, Allocation *a, uint64_t address, size_t bytes, const Use *use,
                       bool reads, bool writes)
 {
     const Shadow *shadow = shadow_of(a);
-    const uint32_t number = number_of(family, use);
+    const uint32_t number = number_of(tree, use);
     const uint32_t entry = number << LANE_BITS | (uint32_t)__builtin_ctz(use->record.lanes);
     const uint64_t end = (address - a->address + bytes) / WORD;
     bool race = false;
     for (uint64_t k = (address - a->address + WORD - 1) / WORD; k < end; k++) {
         const uint32_t written = shadow->written[k];
-        const Use *writer = &family->uses[written >> LANE_BITS];
+        const Use *writer = &tree->uses[written >> LANE_BITS];
         if (reads && written && is_strong(use) && writer->grid != grid && is_strong(writer))
-            synchronise(family, grid, writer);
-        race = race || races(family, written, true, use, writes, bytes) ||
-               (writes && races(family, shadow->read[k], false, use, writes, bytes));
+            synchronise(tree, grid, writer);
+        race = race || races(tree, written, true, use, writes, bytes) ||
+               (writes && races(tree, shadow->read[k], false, use, writes, bytes));
         if (number)
             (writes ? shadow->written : shadow->read)[k] = entry;
     }
     return race;
 }
 
-void sim_note_family_use(Warp *w, const Instr *i, const Access *access, uint32_t mask)
+void sim_note_tree_use(Warp *w, const Instr *i, const Access *access, uint32_t mask)
 {
-    Grid *grid = w->block->launch->family_grid;
+    Grid *grid = w->block->launch->launch_tree_grid;
     Allocation *a = w->last_allocation;
     const bool updates = access->kind == ACCESS_ATOMIC;
     const bool writes = updates || access->kind == ACCESS_WRITE || access->kind == ACCESS_ASYNC_WRITE;
@@ -282,15 +282,15 @@ void sim_note_family_use(Warp *w, const Instr *i, const Access *access, uint32_t
                       .warp = (unsigned)w->number & 31, .kind = (unsigned)sim_record_kind(i, access) & 7, .bytes = 15}};
     for (bool race = false; mask && !race; mask &= mask - 1) {
         use.record.lanes = mask & -mask;
-        race = use_words(grid->family_uses, grid, a, access->address[__builtin_ctz(mask)], access->bytes, &use,
+        race = use_words(grid->tree_uses, grid, a, access->address[__builtin_ctz(mask)], access->bytes, &use,
                          updates || !writes, writes);
     }
 }
 
-void sim_note_family_copy(Grid *g, uint64_t address, size_t bytes, bool writes)
+void sim_note_tree_copy(Grid *g, uint64_t address, size_t bytes, bool writes)
 {
     Allocation *a = sim_allocation_at(address);
     const Use use = {g, {.lanes = 1, .site = g->from->site & 0xfffff, .kind = writes ? PLAIN_WRITE : PLAIN_READ}};
-    if (g->family_uses && a && bytes)
-        use_words(g->family_uses, g, a, address, bytes, &use, !writes, writes);
+    if (g->tree_uses && a && bytes)
+        use_words(g->tree_uses, g, a, address, bytes, &use, !writes, writes);
 }

@@ -47,7 +47,7 @@ void sim_free_launch_clocks(LaunchClocks *clocks)
 void sim_end_launch_clocks(Launch *launch)
 {
     LaunchClocks *clocks = launch->clocks;
-    Grid *g = launch->family_grid;
+    Grid *g = launch->launch_tree_grid;
     if (!clocks)
         return;
     if (launch->error == cudaSuccess)

@@ -322,7 +322,7 @@ void sim_check_lines(AccessCheck *check, uint32_t mask)
 // True if barriers are the only synchronisation of the launch's threads.
 static bool has_only_barriers(const Launch *launch)
 {
-    return !launch->kernel->program->effects.synchronises && launch->cluster_blocks == 1 && !launch->family_grid;
+    return !launch->kernel->program->effects.synchronises && launch->cluster_blocks == 1 && !launch->launch_tree_grid;
 }
 
 // True if a read of these words needs no record. If the launch only reads the allocation, that holds for all written words.

@@ -109,7 +109,7 @@ void sim_observe_machine(void)
         .prepare_fast_path = sim_expect_accesses,
         .fast_store = sim_note_store,
         .access_host_shared = sim_note_shared_use,
-        .access_in_family = sim_note_family_use,
+        .access_in_tree = sim_note_tree_use,
         .load = sim_note_loaded,
         .begin_instruction = sim_check_uses,
         .end_instruction = sim_follow_values,

@@ -71,8 +71,8 @@ typedef struct Launch {
     bool write_set_known;        // all allocations that it may write to have last_writing_launch set
     uint64_t *shuffled;          // block numbers in start order; NULL: ascending
     struct LaunchClocks *clocks; // NULL: not checked
-    struct Grid *family_grid;    // NULL unless kernels launch kernels
-    bool checks_family;          // the checker looks for races with parent and child grids: checker/dynamic_parallelism.c
+    struct Grid *launch_tree_grid;    // NULL unless kernels launch kernels
+    bool checks_tree;          // the checker looks for races with parent and child grids: checker/dynamic_parallelism.c
     uint8_t padding[64];         // keeps the fields that all workers read in another cache line than those that they write
     // Indices in the start order: of the next block that no worker has claimed, and of the first block that failed.
     _Atomic uint64_t next_block, fault_block;
@@ -189,10 +189,10 @@ typedef struct Grouping { // which blocks of a launch must be co-resident
 // ---- launch.c
 
 // Runs a kernel to its end and returns its error, after a message on stderr. stack_bytes: local memory of each thread for
-// the functions that the kernel calls. `family_grid`: its node if kernels launch kernels, else NULL. `checks_family`: as in
+// the functions that the kernel calls. `launch_tree_grid`: its node if kernels launch kernels, else NULL. `checks_tree`: as in
 // the Launch.
 cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
-                            size_t stack_bytes, void **arguments, Grouping grouping, Grid *family_grid, bool checks_family);
+                            size_t stack_bytes, void **arguments, Grouping grouping, Grid *launch_tree_grid, bool checks_tree);
 
 // The last launch that succeeded. Guarded by the lock of lock.c.
 typedef struct LaunchResult {

@@ -1,11 +1,11 @@
-// grid.h: the kernels, copies and fills that kernels launch (dynamic parallelism). A family is all that one host launch
+// grid.h: the kernels, copies and fills that kernels launch (dynamic parallelism). A launch tree is all that one host launch
 // starts.
 #ifndef GRID_H
 #define GRID_H
 
 #include "machine/block.h"
 
-typedef struct FamilyUses FamilyUses;
+typedef struct LaunchTreeUses LaunchTreeUses;
 
 typedef enum GridKind { KERNEL_GRID, COPY_GRID, FILL_GRID } GridKind;
 
@@ -24,10 +24,10 @@ typedef struct Waits { // what a stream waits for besides its own operations; im
     Reached of[];
 } Waits;
 
-// A kernel, copy or fill launched on the device, allocated in its family's arena. Only the thread of the family's host
-// launch uses it: it runs the family's blocks one by one, holding the lock of lock.c.
+// A kernel, copy or fill launched on the device, allocated in its launch tree's arena. Only the thread of the launch tree's host
+// launch uses it: it runs the launch tree's blocks one by one, holding the lock of lock.c.
 struct Grid {
-    struct LaunchTree *family;
+    struct LaunchTree *tree;
     Grid *parent;     // NULL: launched by the host
     int depth, level; // ancestors; level: all of them, depth: without tail launches
     GridKind kind;
@@ -49,7 +49,7 @@ struct Grid {
     struct DeviceEvent *events;
     struct ThreadError *errors, *no_error; // no_error is NULL
     // For checker/dynamic_parallelism.c
-    FamilyUses *family_uses;                     // NULL: not checked
+    LaunchTreeUses *tree_uses;                     // NULL: not checked
     const struct ClockSnapshot *launch_snapshot; // the launching thread's clock
     struct LaunchClocks *clocks;                 // memory of `launch_snapshot`s of the children; kept until they have ended
     struct AcquiredGrid *acquired_grids;

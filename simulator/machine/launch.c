@@ -125,7 +125,7 @@ static bool copy_arguments(Launch *launch, void **arguments, bool cooperative)
 static void find_write_set(Launch *launch)
 {
     const Stores *stores = &launch->kernel->program->stores;
-    launch->write_set_known = stores->known && !launch->family_grid; // other kernels of the family run meanwhile
+    launch->write_set_known = stores->known && !launch->launch_tree_grid; // other kernels of the launch tree run meanwhile
     for (const PointerOrigin *o = stores->into; o < stores->into + stores->count; o++) {
         uint64_t address = o->variable ? o->variable->address : 0;
         if (!o->variable && o->offset + sizeof address <= launch->kernel->kernel_param_bytes)
@@ -209,7 +209,7 @@ uint64_t sim_count_skipped_launch(const Module *module, const Function *kernel, 
 }
 
 cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
-                            size_t stack_bytes, void **arguments, Grouping grouping, Grid *family_grid, bool checks_family)
+                            size_t stack_bytes, void **arguments, Grouping grouping, Grid *launch_tree_grid, bool checks_tree)
 {
     Launch launch = {.number = ++launches,
                      .module = module,
@@ -222,8 +222,8 @@ cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 g
                      .local_bytes = local_bytes_of(kernel, stack_bytes),
                      .order = kernel->program->order,
                      .fault_block = UINT64_MAX,
-                     .family_grid = family_grid,
-                     .checks_family = checks_family};
+                     .launch_tree_grid = launch_tree_grid,
+                     .checks_tree = checks_tree};
     set_cluster(&launch, grouping.cluster);
     lay_out_shared(&launch);
     if (!copy_arguments(&launch, arguments, grouping.cooperative))

@@ -67,9 +67,9 @@ typedef struct Observer {
     bool (*fast_store)(const Warp *w, const Instr *i, Allocation *a, uint64_t first, size_t bytes);
 
     // ---- Conditional
-    // last_allocation has `uses`; access_in_family: the launch has checks_family.
+    // last_allocation has `uses`; access_in_tree: the launch has checks_tree.
     void (*access_host_shared)(Warp *w, const Instr *i, const Access *access, uint32_t mask);
-    void (*access_in_family)(Warp *w, const Instr *i, const Access *access, uint32_t mask);
+    void (*access_in_tree)(Warp *w, const Instr *i, const Access *access, uint32_t mask);
     // A load has read uninitialised bytes, or the warp has undefined registers (w->undefined).
     void (*load)(Warp *w, const Instr *i, const Access *access);
     void (*begin_instruction)(Warp *w, const Instr *i); // the warp has undefined registers

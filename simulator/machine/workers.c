@@ -208,7 +208,7 @@ void sim_report_memory(Launch *launch)
 int sim_worker_count(const Launch *launch)
 {
     const uint64_t wanted = sim_settings()->threads, cores = wanted ? wanted : (uint64_t)sim_core_count();
-    const bool one_worker = launch->order == SERIAL || launch->checks_family || (launch->traced && sim_traces_all());
+    const bool one_worker = launch->order == SERIAL || launch->checks_tree || (launch->traced && sim_traces_all());
     const uint64_t most = one_worker ? 1 : launch->blocks_to_run;
     const uint64_t workers = cores > MAX_WORKERS ? MAX_WORKERS : cores;
     return (int)(workers < most ? workers : most);

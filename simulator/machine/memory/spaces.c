@@ -265,8 +265,8 @@ static inline void record_use(Warp *w, const Instr *i, const Access *access, uin
         order_block(w, access->kind);
     if (w->last_allocation->uses && launch->records_host_sharing)
         sim_observer.access_host_shared(w, i, access, mask);
-    if (launch->checks_family)
-        sim_observer.access_in_family(w, i, access, mask);
+    if (launch->checks_tree)
+        sim_observer.access_in_tree(w, i, access, mask);
 }
 
 static void translate_global(Warp *w, const Instr *i, Access *access)

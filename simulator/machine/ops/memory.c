@@ -175,7 +175,7 @@ static void prepare_fast_path(const Warp *w, const Instr *i, AddressPattern *pat
         return;
     *fast_path = (FastPath){.allocation = a, .first = 1};
     const bool ordered = launch->order == ORDERED_EFFECTS && !sim_only_reads(launch, a);
-    if (ordered || launch->checks_family || a->granules || pattern->below + pattern->above + i->bytes > a->bytes ||
+    if (ordered || launch->checks_tree || a->granules || pattern->below + pattern->above + i->bytes > a->bytes ||
         (i->kind == STORE && pattern->kind != CONSECUTIVE) ||
         (launch->clocks && !sim_observer.prepare_fast_path(w, i, a, fast_path)))
         return;

@@ -1,4 +1,4 @@
-// allocations.c: memory that the program allocates and frees.
+// allocations.c: allocates and frees the program's memory.
 #include "checker/host_checks.h"
 #include "runtime/work/record.h"
 

@@ -1,4 +1,4 @@
-// arrays.c: arrays, which textures and surfaces show: their texels, and copies to and from them.
+// arrays.c: CUDA arrays: texel formats, and copies to and from arrays.
 #include "runtime/work/work.h"
 
 struct cudaArray *sim_arrays;
@@ -11,9 +11,9 @@ bool sim_is_array(cudaArray_const_t array)
     return array && a;
 }
 
-// ---- Channels: the numbers of a texel
+// ---- Channels of a texel
 
-// 1, 2 or 4 channels of 8, 16 or 32 bits each; a floating-point number has at least 16.
+// 1, 2 or 4 channels of 8, 16 or 32 bits each; floating-point channels have at least 16.
 bool sim_is_texel_format(const struct cudaChannelFormatDesc *f)
 {
     const bool one = !f->y && !f->z && !f->w, two = f->y == f->x && !f->z && !f->w,
@@ -49,7 +49,7 @@ static size_t span(const Box *box, Size size) // from its first byte to its last
     return (size.slices - 1) * box->slice_bytes + (size.rows - 1) * box->pitch + size.bytes;
 }
 
-// The part of an array that begins at a place, in bytes, rows and slices.
+// The part of an array from a position on, in bytes, rows and slices.
 static cudaError_t box_in_array(struct cudaArray *a, Size at, Size size, Box *box)
 {
     if (at.bytes > a->row_bytes || size.bytes > a->row_bytes - at.bytes || at.rows > a->rows ||
@@ -60,8 +60,8 @@ static cudaError_t box_in_array(struct cudaArray *a, Size at, Size size, Box *bo
     return cudaSuccess;
 }
 
-// Memory of the device, or of the host, or (cudaMemcpyDefault) of either. What the direction says of the other side,
-// an array, is of no account.
+// Checks the side that is memory, on the device, the host or (cudaMemcpyDefault) either. The other side is an array, whatever
+// the direction says.
 static cudaError_t check_memory(const Box *box, Size size, bool on_device, enum cudaMemcpyKind kind)
 {
     const size_t bytes = span(box, size);
@@ -164,14 +164,14 @@ cudaError_t sim_copy_between_arrays(cudaArray_t to, size_t to_x, size_t to_y, cu
     return error;
 }
 
-// ---- Runs of bytes
+// ---- Linear ranges
 
 typedef struct LinearRange {
     struct cudaArray *array;
     size_t x, y;
 } LinearRange;
 
-// Its address, as the program's addresses are; NULL where it does not fit. Rows lie side by side.
+// The program's address of the range; NULL: out of bounds. Rows are contiguous.
 static uint8_t *run_in_array(const LinearRange *run, size_t bytes)
 {
     const size_t row = run->array->row_bytes, all = row * run->array->rows;
@@ -227,9 +227,9 @@ cudaError_t sim_copy_linear_between_arrays(cudaArray_t to, size_t to_x, size_t t
     return cudaSuccess;
 }
 
-// ---- Copies in three dimensions, of arrays and of memory with a pitch
+// ---- 3D copies between arrays and pitched memory
 
-// One side of the copy: an array, whose texels positions count, or memory, where they count bytes.
+// One side of the copy: an array, with positions in texels, or memory, with positions in bytes.
 static cudaError_t side_of_copy(struct cudaArray *array, struct cudaPitchedPtr memory, struct cudaPos at, Size size,
                                 bool on_device, enum cudaMemcpyKind kind, Box *box)
 {

@@ -1,11 +1,11 @@
-// binaries.c: what the program has: its binaries, its kernels, its variables.
+// binaries.c: the program's binaries, kernels and variables.
 #include "runtime/work/binaries.h"
 #include "checker/host_checks.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static Binary *binaries; // what the program registered; not what it loads as it runs
+static Binary *binaries; // registered ones, without those loaded later
 static Kernel *kernels;
 static Symbol *symbols;
 
@@ -43,7 +43,7 @@ void sim_unload_binary(Binary *binary)
             link = &k->next;
         }
     }
-    for (int device = SIM_MAX_DEVICES - 1; device >= 0; device--) // others share variables of the first one's
+    for (int device = SIM_MAX_DEVICES - 1; device >= 0; device--) // the first device's last: others share its variables
         if (binary->modules[device])
             sim_unload_module(binary->modules[device]);
     sim_free_arena(&binary->arena);

@@ -1,21 +1,21 @@
-// binaries.h: what the program has: its binaries, kernels and variables, in tables that the runtime's lock guards.
+// binaries.h: the program's binaries, kernels and variables; guarded by the runtime's lock.
 #ifndef BINARIES_H
 #define BINARIES_H
 
 #include "runtime/work/module.h"
 
-// What the program registered, or loaded as it ran: then sim_unload_binary frees it, with its modules and kernels.
+// Registered at the program's start, or loaded later and freed by sim_unload_binary with its modules and kernels.
 typedef struct Binary {
-    const char **texts; // the PTX that was chosen, of each file that was compiled apart
-    int text_count;     // 0 if there is none
-    Module *modules[SIM_MAX_DEVICES]; // what each device has made of it; NULL before it is needed there
+    const char **texts; // the chosen PTX of each separately compiled file
+    int text_count;     // 0: none
+    Module *modules[SIM_MAX_DEVICES]; // NULL until first used on the device
     Arena arena;
     struct Binary *next;
 } Binary;
 
-// Of its binary, and freed with it.
+// Owned by its binary.
 typedef struct Kernel {
-    const void *host; // the address by which the program knows it
+    const void *host; // its address in the program
     const char *name;
     Binary *binary;
     int max_dynamic_bytes[SIM_MAX_DEVICES]; // cudaFuncAttributeMaxDynamicSharedMemorySize, -1 if not set
@@ -28,27 +28,27 @@ typedef struct Symbol {
     const char *name;
     size_t bytes;
     Binary *binary;
-    void **managed; // where the program keeps its pointer to a managed variable
+    void **managed; // the program's pointer to a managed variable
     struct Symbol *next;
 } Symbol;
 
 Binary *sim_new_binary(void);
-void sim_keep_binary(Binary *binary); // as one that the program registered
-Module *sim_module_of(Binary *binary); // for the current device; NULL if the binary holds no PTX
-void sim_unload_binary(Binary *binary); // with its kernels
-// A kernel that the program knows by this address; if NULL, by that of what is returned.
+void sim_keep_binary(Binary *binary); // adds it to the registered ones
+Module *sim_module_of(Binary *binary); // for the current device; NULL: no PTX
+void sim_unload_binary(Binary *binary);
+// `host` NULL: the kernel's address is that of the returned object.
 Kernel *sim_add_kernel(Binary *binary, const char *name, const void *host);
 Kernel *sim_kernel_of(const void *host); // or NULL
-Kernel *sim_kernel_of_code(const Module *module, uint64_t address); // whose code, now ready, has this address; or NULL
+Kernel *sim_kernel_of_code(const Module *module, uint64_t address); // by a device function pointer, made ready; or NULL
 Kernel *sim_kernel_named(const Binary *binary, const char *name); // or NULL
-// The kernel with this address in the program, and its code, which is ready.
+// The kernel with this address in the program, and its ready function.
 cudaError_t sim_find_kernel(const void *host, Kernel **kernel, const Function **function);
 void sim_add_symbol(Binary *binary, const void *host, const char *name, size_t bytes, void **managed);
 Symbol *sim_symbol_of(const void *host); // or NULL
 Variable *sim_variable_of(const Symbol *symbol); // or NULL
-// The variable, of the current device, that begins at this address, and whose it is; false if there is none.
+// The variable of the current device at this address, and its binary; false: none.
 bool sim_find_variable_at(uint64_t address, const Binary **binary, const Variable **variable);
 bool sim_in_managed_variable(const void *pointer);
-void sim_reset_program(void); // kernels' attributes and variables on the current device, to what they were at the start
+void sim_reset_program(void); // resets kernels' attributes and variables of the current device
 
 #endif

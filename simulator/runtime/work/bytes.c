@@ -1,4 +1,4 @@
-// bytes.c: bytes that the runtime moves and sets, and what the checker is told of them.
+// bytes.c: moves and sets bytes, and reports these accesses to the checker.
 #include "checker/kernel_checks.h"
 #include "checker/host_checks.h"
 #include "checker/memory_uses.h"
@@ -8,13 +8,13 @@
 
 #include <string.h>
 
-// What a copy to memory that is not pinned does: it returns when all is there.
+// Copies to pageable memory are synchronous.
 static bool is_pageable(const void *pointer)
 {
     return !sim_on_device(pointer, 1);
 }
 
-// Of memory of which it is to be known.
+// Reports the access, if the checker tracks the memory.
 static void note_use(const void *pointer, size_t bytes, UseKind how)
 {
     const uint64_t address = (uint64_t)(uintptr_t)pointer;
@@ -38,7 +38,7 @@ void sim_note_write(const void *pointer, size_t bytes)
     sim_invalidate_digests(pointer, bytes);
 }
 
-// What nobody wrote is copied as such.
+// Copies which bytes are initialised.
 static void copy_written(uint64_t to, uint64_t from, size_t bytes)
 {
     for (size_t at = 0; at < bytes;) {

@@ -1,6 +1,6 @@
-// conditions.h: the values on which conditional nodes of graphs depend. Kernels set them, by cudaGraphSetConditional.
+// conditions.h: the values of conditional nodes of graphs, which kernels set with cudaGraphSetConditional.
 //
-// The lock of calls.h is held by whoever calls these functions.
+// Callers hold the runtime's lock.
 #ifndef CONDITIONS_H
 #define CONDITIONS_H
 
@@ -8,15 +8,15 @@
 
 typedef struct Condition {
     uint32_t value, initial_value;
-    bool resets; // with the value initial_value, in each launch of the graph
-    const void *graph; // that it was made for
+    bool resets; // to initial_value at each launch of the graph
+    const void *graph; // its owner
     bool has_node;
 } Condition;
 
-// Returns a handle of it. It stays until the program ends: kernels may keep handles.
+// Returns a handle, valid until the program ends because kernels may keep it.
 uint64_t sim_new_condition(const Condition *condition);
 Condition *sim_condition_of(uint64_t handle); // or NULL
-// A call of cudaGraphSetConditional; false if it is none, or does not fit.
+// Decodes a call of cudaGraphSetConditional; false: another function, or the arguments do not match.
 bool sim_decode_condition_call(Slice name, const CallSite *call, size_t param_bytes, Instr *i);
 
 #endif

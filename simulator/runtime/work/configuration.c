@@ -1,4 +1,4 @@
-// configuration.c: what a kernel and the device allow of a launch.
+// configuration.c: checks a launch against the limits of kernel and device.
 #include "runtime/work/work.h"
 
 #include <stdarg.h>
@@ -12,14 +12,14 @@ size_t sim_most_dynamic_bytes(const Kernel *kernel, const Function *f)
     return usual > f->shared_bytes ? usual - f->shared_bytes : 0;
 }
 
-enum { PORTABLE_CLUSTER = 8, LARGEST_CLUSTER = 16 }; // blocks of a cluster: on any device that has them, on this one
+enum { PORTABLE_CLUSTER = 8, LARGEST_CLUSTER = 16 }; // blocks of a cluster: on all devices, on this one
 
 int sim_largest_cluster(const Kernel *kernel)
 {
     return kernel->large_clusters[sim_current_device] ? LARGEST_CLUSTER : PORTABLE_CLUSTER;
 }
 
-// Says why a kernel is not launched: CUDA's error does not tell. The first ones only: programs may do so on purpose.
+// Prints why a launch is refused, since CUDA's error codes are unspecific. Only the first ones: a program may test for errors.
 enum { MAX_LINES = 8 };
 __attribute__((format(printf, 3, 4)))
 static cudaError_t refuse(const Function *f, cudaError_t error, const char *format, ...)
@@ -109,7 +109,7 @@ static cudaError_t check_shared(const Kernel *kernel, const Function *f, size_t 
     return cudaSuccess;
 }
 
-// Whether the device holds all blocks of a grid at once, as a cooperative launch wants.
+// Whether all blocks of a grid can be resident at once, as a cooperative launch requires.
 static cudaError_t check_fits_at_once(const Function *f, dim3 grid, dim3 block, size_t dynamic_bytes)
 {
     const int per_sm = sim_blocks_per_sm(f, (int)(block.x * block.y * block.z), dynamic_bytes);
@@ -123,7 +123,7 @@ static cudaError_t check_fits_at_once(const Function *f, dim3 grid, dim3 block, 
     return cudaSuccess;
 }
 
-// Whether the device holds a cluster, whose blocks run at once.
+// Whether all blocks of a cluster can be resident at once.
 static cudaError_t check_cluster_fits(const Function *f, dim3 block, size_t dynamic_bytes, dim3 asked)
 {
     const dim3 size = asked.x ? asked : f->cluster;

@@ -1,8 +1,8 @@
-// copies.c: copies of rows and boxes, between what the host and the devices have.
+// copies.c: 2D and 3D copies between host and device memory.
 #include "checker/host_checks.h"
 #include "runtime/work/work.h"
 
-typedef enum Side { ON_HOST, ON_DEVICE, ON_EITHER } Side; // where an end of a copy has to be
+typedef enum Side { ON_HOST, ON_DEVICE, ON_EITHER } Side; // required location of one side of a copy
 static const char *const SIDE_NAMES[] = {"host memory", "device memory", "allocated memory"};
 
 static bool is_there(const void *pointer, size_t bytes, Side side)
@@ -76,7 +76,7 @@ cudaError_t sim_copy_rows(const char *call, const RowCopy *r)
     return error;
 }
 
-// Where the box begins in the memory that it is part of; NULL if it is larger than that.
+// The start of the box in its pitched memory; NULL: out of bounds.
 static char *box_in(const struct cudaPitchedPtr *whole, const struct cudaPos *at, const struct cudaExtent *box)
 {
     size_t rows, row;
@@ -99,7 +99,7 @@ bool sim_is_empty_copy(const struct cudaMemcpy3DParms *p)
 cudaError_t sim_check_boxes(const struct cudaMemcpy3DParms *p)
 {
     if (p->srcArray || p->dstArray)
-        return cudaSuccess; // these are looked at when they are copied
+        return cudaSuccess; // arrays are checked by sim_copy_arrays
     if (!p->srcPtr.ptr || !p->dstPtr.ptr)
         return cudaErrorInvalidValue;
     const bool fit = sim_is_empty_copy(p) || (box_in(&p->dstPtr, &p->dstPos, &p->extent) &&

@@ -1,19 +1,19 @@
-// device_call.h: what the files share that hold the functions of the device's runtime.
+// device_call.h: internal header of the device runtime.
 //
-// All that a family has is its arena's, and ends with it. Its one host thread holds the runtime's lock.
+// Everything is allocated in the launch tree's arena. Its single host thread holds the runtime's lock.
 #ifndef DEVICE_CALL_H
 #define DEVICE_CALL_H
 
 #include "runtime/work/device_runtime.h"
 
-typedef struct LaunchTree {
+typedef struct LaunchTree { // a launch by the host with all its descendants
     Arena arena;
     const Module *module;
     size_t stack_bytes;
-    size_t pending; // grids that have not begun
-    uint32_t streams, handles;
-    int reported; // errors with their text
-    struct Text { // that the program knows as a string on the device
+    size_t pending; // launched grids that have not started
+    uint32_t streams, handles; // numbers given so far
+    int reported; // errors whose text was kept
+    struct Text { // strings copied to device memory
         char *text;
         struct Text *next;
     } *texts;
@@ -21,8 +21,8 @@ typedef struct LaunchTree {
 
 typedef struct DeviceStream { // of a grid
     uint64_t handle;
-    uint64_t block; // of the default stream, which each block has for itself
-    uint32_t stream, count; // its number in the family; operations
+    uint64_t block; // of a default stream: its block, since each block has its own
+    uint32_t stream, count; // its number in the tree; number of its operations
     const Waits *waits;
     bool ended;
     struct DeviceStream *next;
@@ -30,20 +30,20 @@ typedef struct DeviceStream { // of a grid
 
 typedef struct DeviceEvent {
     uint64_t handle;
-    const Waits *waits; // NULL: not recorded as yet
+    const Waits *waits; // NULL: not recorded
     struct DeviceEvent *next;
 } DeviceEvent;
 
-typedef struct ThreadError { // a thread's last error, which it has not asked for
+typedef struct ThreadError { // a thread's last error
     uint64_t block;
     uint32_t thread;
     cudaError_t error;
-    const char *what; // NULL: it has asked, or enough has been said
+    const char *what; // text for a report; NULL: the thread has read the error, or MAX_REPORTED is reached
     const Instr *from;
     struct ThreadError *next;
 } ThreadError;
 
-enum { MAX_REPORTED = 1000 }; // so many errors of a family have a text
+enum { MAX_REPORTED = 1000 }; // errors of a launch tree with a text
 enum { MAX_DEPTH = 24, TAIL_STREAM = 3, FIRE_AND_FORGET_STREAM = 4, FIRST_HANDLE = 1 << 20 };
 
 typedef struct Call {
@@ -58,16 +58,16 @@ typedef struct Call {
 uint64_t sim_argument(const Call *c, int index, size_t bytes);
 dim3 sim_size_argument(const Call *c, int index);
 uint32_t sim_device_thread(const Call *c);
-// Writes where the program's pointer says, a piece at a time.
+// Stores a result through the program's pointer.
 void sim_store_for_lane(const Call *c, uint64_t address, const void *value, size_t bytes);
-// The thread's last error is this one from now on, with what happened; returns it.
+// Sets the thread's last error, with a text; returns it.
 __attribute__((format(printf, 3, 4)))
 cudaError_t sim_set_device_error(const Call *c, cudaError_t error, const char *format, ...);
-void sim_report_device_errors(const Grid *g); // that no thread of the grid has asked for
+void sim_report_device_errors(const Grid *g); // those that no thread of the grid has read
 
 // ---- device_streams.c
 
-DeviceStream *sim_device_stream(const Call *c, uint64_t handle); // NULL: there is none of this handle
+DeviceStream *sim_device_stream(const Call *c, uint64_t handle); // NULL: invalid handle
 cudaError_t sim_device_create_stream(const Call *c);
 cudaError_t sim_device_destroy_stream(const Call *c);
 cudaError_t sim_device_create_event(const Call *c);

@@ -1,4 +1,4 @@
-// device_launches.c: what kernels launch, copy and fill: kept until they have ended.
+// device_launches.c: launches, copies and fills by kernels; deferred until the parent grid has ended.
 #include "runtime/work/device_call.h"
 #include "checker/dynamic_parallelism.h"
 #include "checker/host_checks.h"
@@ -9,12 +9,12 @@
 
 static Grid *new_grid(Grid *parent, const Call *c)
 {
-    Grid *g = sim_allocate(&parent->family->arena, sizeof *g);
-    g->family = parent->family;
+    Grid *g = sim_allocate(&parent->tree->arena, sizeof *g);
+    g->tree = parent->tree;
     g->parent = parent;
     g->depth = parent->depth + 1;
     g->level = parent->level + 1;
-    g->family_uses = parent->family_uses;
+    g->tree_uses = parent->tree_uses;
     g->block = c->w->block->number;
     g->thread = sim_device_thread(c);
     g->from = c->i;
@@ -28,37 +28,37 @@ static cudaError_t queue(const Call *c, Grid *g, uint64_t handle)
     if (!s)
         return sim_set_device_error(c, cudaErrorInvalidResourceHandle, "a launch in what is no stream of this grid");
     g->tail = handle == TAIL_STREAM;
-    g->depth = g->tail ? parent->depth : g->depth; // it takes its parent's place
+    g->depth = g->tail ? parent->depth : g->depth; // a tail launch counts at its parent's depth
     g->stream = s->stream;
     g->number = s->count++;
     g->waits = s->waits;
-    if (g->family_uses)
-        g->launch_snapshot = sim_take_snapshot(&g->family->arena, c->w, c->lane);
+    if (g->tree_uses)
+        g->launch_snapshot = sim_take_snapshot(&g->tree->arena, c->w, c->lane);
     Grid **first = g->tail ? &parent->first_tail : &parent->first;
     Grid **last = g->tail ? &parent->last_tail : &parent->last;
     *(*first ? &(*last)->next : first) = g;
     *last = g;
-    g->family->pending++;
+    g->tree->pending++;
     return cudaSuccess;
 }
 
 static cudaError_t no_room(const Call *c, const char *what)
 {
     const size_t most = sim_limit(cudaLimitDevRuntimePendingLaunchCount);
-    if (c->grid->family->pending < most)
+    if (c->grid->tree->pending < most)
         return cudaSuccess;
     return sim_set_device_error(c, cudaErrorLaunchOutOfResources,
                             "%s did not run: %zu launches of kernels wait already", what,
                             most);
 }
 
-// Of a launch <<<grid, block, bytes>>>: where its arguments go, behind which a second call launches it; or NULL.
+// First call of <<<grid, block, bytes>>>: returns a buffer for the arguments, or NULL. A second call launches the kernel.
 uint64_t sim_device_parameter_buffer(const Call *c)
 {
     const uint64_t code = sim_argument(c, 0, 8);
     const dim3 grid = sim_size_argument(c, 1), block = sim_size_argument(c, 2);
     const size_t dynamic_bytes = sim_argument(c, 3, 4);
-    const Kernel *kernel = sim_kernel_of_code(c->grid->family->module, code);
+    const Kernel *kernel = sim_kernel_of_code(c->grid->tree->module, code);
     const Function *f = (const Function *)(uintptr_t)code;
     char name[200], what[280];
     if (!kernel) {
@@ -78,9 +78,9 @@ uint64_t sim_device_parameter_buffer(const Call *c)
     if (error || c->grid->depth >= MAX_DEPTH || no_room(c, what))
         return 0;
     Grid *g = new_grid(c->grid, c);
-    g->launch = (Launch){.module = c->grid->family->module, .kernel = f, .grid = grid, .block = block,
+    g->launch = (Launch){.module = c->grid->tree->module, .kernel = f, .grid = grid, .block = block,
                          .dynamic_bytes = dynamic_bytes};
-    g->arguments = sim_allocate(&g->family->arena, f->kernel_param_bytes + 16);
+    g->arguments = sim_allocate(&g->tree->arena, f->kernel_param_bytes + 16);
     sim_register_memory(g->arguments, f->kernel_param_bytes + 16, PARAMETER_MEMORY);
     g->next = c->grid->prepared;
     c->grid->prepared = g;
@@ -176,7 +176,7 @@ void sim_run_device_copy(Grid *g)
         else
             sim_set_bytes(to, copy->value, copy->width);
         if (g->kind == COPY_GRID)
-            sim_note_family_copy(g, (uint64_t)(uintptr_t)from, copy->width, false);
-        sim_note_family_copy(g, (uint64_t)(uintptr_t)to, copy->width, true);
+            sim_note_tree_copy(g, (uint64_t)(uintptr_t)from, copy->width, false);
+        sim_note_tree_copy(g, (uint64_t)(uintptr_t)to, copy->width, true);
     }
 }

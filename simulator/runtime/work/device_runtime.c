@@ -1,4 +1,4 @@
-// device_runtime.c: the functions that kernels call of the device's runtime, and what a thread's last error is there.
+// device_runtime.c: the device runtime's functions, and the last error of each thread.
 #include "runtime/work/device_call.h"
 #include "checker/dynamic_parallelism.h"
 #include "checker/host_checks.h"
@@ -9,7 +9,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-// ---- A call of a lane
+// ---- Calls by single lanes
 
 uint64_t sim_argument(const Call *c, int index, size_t bytes)
 {
@@ -38,9 +38,9 @@ void sim_store_for_lane(const Call *c, uint64_t address, const void *value, size
                (const char *)value + k, piece);
 }
 
-// ---- Errors: each thread has its last one
+// ---- The last error of each thread
 
-// Those of a block follow each other, but where blocks take turns.
+// Errors of a block are adjacent in the list, unless blocks are interleaved.
 static ThreadError **error_of(const Call *c)
 {
     const Block *b = c->w->block;
@@ -56,20 +56,20 @@ cudaError_t sim_set_device_error(const Call *c, cudaError_t error, const char *f
     Grid *g = c->grid;
     ThreadError *e = *error_of(c);
     if (!e) {
-        e = sim_allocate(&g->family->arena, sizeof *e);
+        e = sim_allocate(&g->tree->arena, sizeof *e);
         e->next = g->errors;
         g->errors = e;
     }
     *e = (ThreadError){c->w->block->number, sim_device_thread(c), error, NULL, c->i, e->next};
-    if (g->family->reported == MAX_REPORTED)
+    if (g->tree->reported == MAX_REPORTED)
         return error;
-    g->family->reported++;
+    g->tree->reported++;
     char what[300];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
-    e->what = strcpy(sim_allocate(&g->family->arena, strlen(what) + 1), what);
+    e->what = strcpy(sim_allocate(&g->tree->arena, strlen(what) + 1), what);
     return error;
 }
 
@@ -100,7 +100,7 @@ void sim_report_device_errors(const Grid *g)
     }
 }
 
-// ---- Questions
+// ---- Queries
 
 static cudaError_t answer(const Call *c, cudaError_t error, const void *value, size_t bytes)
 {
@@ -144,10 +144,10 @@ static cudaError_t get_version(const Call *c)
     return answer(c, cudaSuccess, &version, sizeof version);
 }
 
-// The kernel that an argument names, and its code; or why there is none.
+// The kernel and function of an argument; or an error.
 static cudaError_t kernel_argument(const Call *c, Kernel **kernel, const Function **f)
 {
-    *kernel = sim_kernel_of_code(c->grid->family->module, sim_argument(c, 1, 8));
+    *kernel = sim_kernel_of_code(c->grid->tree->module, sim_argument(c, 1, 8));
     return *kernel ? sim_find_kernel((*kernel)->host, kernel, f) : cudaErrorInvalidDeviceFunction;
 }
 
@@ -176,7 +176,7 @@ static cudaError_t get_occupancy(const Call *c)
     return answer(c, error, &blocks, sizeof blocks);
 }
 
-// A string of the host's, as one on the device.
+// Copies a string to device memory; returns its address.
 static uint64_t device_text(LaunchTree *f, const char *text)
 {
     struct Text *t = f->texts;
@@ -195,15 +195,15 @@ static uint64_t device_text(LaunchTree *f, const char *text)
 
 static uint64_t error_name(const Call *c)
 {
-    return device_text(c->grid->family, sim_error_name((cudaError_t)sim_argument(c, 0, 4)));
+    return device_text(c->grid->tree, sim_error_name((cudaError_t)sim_argument(c, 0, 4)));
 }
 
 static uint64_t error_text(const Call *c)
 {
-    return device_text(c->grid->family, sim_error_text((cudaError_t)sim_argument(c, 0, 4)));
+    return device_text(c->grid->tree, sim_error_text((cudaError_t)sim_argument(c, 0, 4)));
 }
 
-static cudaError_t ask_last_error(const Call *c)
+static cudaError_t get_last_error(const Call *c)
 {
     return last_error(c, true);
 }
@@ -235,13 +235,13 @@ static cudaError_t free_memory(const Call *c)
     return cudaSuccess;
 }
 
-// ---- All calls
+// ---- The table of calls
 
 static const struct {
-    const char *name; // behind __cudaCDP2
+    const char *name; // after the prefix __cudaCDP2
     int arguments;
     cudaError_t (*run)(const Call *c);
-    uint64_t (*point)(const Call *c); // one that returns a pointer
+    uint64_t (*point)(const Call *c); // a call that returns a pointer
     bool launches;
 } CALLS[] = {{"GetParameterBufferV2", 4, .point = sim_device_parameter_buffer},
              {"LaunchDeviceV2", 2, .run = sim_device_launch, .launches = true},
@@ -256,7 +256,7 @@ static const struct {
              {"EventRecord", 2, .run = sim_device_record_event},
              {"EventRecordWithFlags", 3, .run = sim_device_record_event},
              {"EventDestroy", 1, .run = sim_device_destroy_event},
-             {"GetLastError", 0, .run = ask_last_error},
+             {"GetLastError", 0, .run = get_last_error},
              {"PeekAtLastError", 0, .run = peek_at_last_error},
              {"GetErrorName", 1, .point = error_name},
              {"GetErrorString", 1, .point = error_text},
@@ -274,7 +274,7 @@ static const struct {
 static void call_runtime(Warp *w, const Instr *i, uint32_t mask)
 {
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        const Call c = {w, i, __builtin_ctz(rest), w->block->launch->family_grid};
+        const Call c = {w, i, __builtin_ctz(rest), w->block->launch->launch_tree_grid};
         if (CALLS[i->op].point) {
             const uint64_t pointer = CALLS[i->op].point(&c);
             sim_return_value(w, i, c.lane, &pointer, sizeof pointer);
@@ -287,13 +287,13 @@ static void call_runtime(Warp *w, const Instr *i, uint32_t mask)
 
 bool sim_decode_device_call(Slice name, const CallSite *call, size_t param_bytes, Instr *i)
 {
-    static const char PREFIX[] = "__cudaCDP2", OF_THREAD[] = "_ptsz"; // of -default-stream per-thread
-    const size_t before = strlen(PREFIX), behind = strlen(OF_THREAD);
+    static const char PREFIX[] = "__cudaCDP2", OF_THREAD[] = "_ptsz"; // suffix with -default-stream per-thread
+    const size_t before = strlen(PREFIX), after = strlen(OF_THREAD);
     if (name.length <= before || memcmp(name.text, PREFIX, before) != 0)
         return false;
     Slice plain = {name.text + before, name.length - before};
-    if (plain.length > behind && memcmp(plain.text + plain.length - behind, OF_THREAD, behind) == 0)
-        plain.length -= behind;
+    if (plain.length > after && memcmp(plain.text + plain.length - after, OF_THREAD, after) == 0)
+        plain.length -= after;
     for (size_t n = 0; n < sizeof CALLS / sizeof *CALLS; n++)
         if (sim_slice_is(plain, CALLS[n].name)) {
             const size_t bytes = CALLS[n].point ? sizeof(uint64_t) : sizeof(cudaError_t);

@@ -1,12 +1,12 @@
-// device_streams.c: streams and events that a kernel makes. They order what it launches; its grid alone knows them.
+// device_streams.c: streams and events created in kernels; visible in their grid only, they order its launches.
 #include "runtime/work/device_call.h"
 
 #include <string.h>
 
 static DeviceStream *new_stream(Grid *g, uint64_t handle, uint64_t block)
 {
-    DeviceStream *s = sim_allocate(&g->family->arena, sizeof *s);
-    *s = (DeviceStream){.handle = handle, .block = block, .stream = g->family->streams++, .next = g->streams};
+    DeviceStream *s = sim_allocate(&g->tree->arena, sizeof *s);
+    *s = (DeviceStream){.handle = handle, .block = block, .stream = g->tree->streams++, .next = g->streams};
     return g->streams = s;
 }
 
@@ -25,7 +25,7 @@ DeviceStream *sim_device_stream(const Call *c, uint64_t handle)
 static const Waits *joined(Grid *g, const Waits *one, const Waits *two, const DeviceStream *reached)
 {
     const int first = one ? one->count : 0, second = two ? two->count : 0;
-    Waits *all = sim_allocate(&g->family->arena, sizeof *all + (size_t)(first + second + 1) * sizeof *all->of);
+    Waits *all = sim_allocate(&g->tree->arena, sizeof *all + (size_t)(first + second + 1) * sizeof *all->of);
     if (first)
         memcpy(all->of, one->of, (size_t)first * sizeof *all->of);
     if (second)
@@ -42,7 +42,7 @@ cudaError_t sim_device_create_stream(const Call *c)
         return sim_set_device_error(
             c, cudaErrorInvalidValue,
             "cudaStreamCreateWithFlags needs cudaStreamNonBlocking on the device");
-    const uint64_t handle = FIRST_HANDLE + c->grid->family->handles++;
+    const uint64_t handle = FIRST_HANDLE + c->grid->tree->handles++;
     new_stream(c->grid, handle, 0);
     sim_store_for_lane(c, sim_argument(c, 0, 8), &handle, sizeof handle);
     return cudaSuccess;
@@ -54,7 +54,7 @@ cudaError_t sim_device_destroy_stream(const Call *c)
     DeviceStream *s = handle < FIRST_HANDLE ? NULL : sim_device_stream(c, handle);
     if (!s)
         return sim_set_device_error(c, cudaErrorInvalidResourceHandle, "cudaStreamDestroy: no stream of this grid");
-    s->ended = true; // what it was given still runs
+    s->ended = true; // its pending work still runs
     return cudaSuccess;
 }
 
@@ -72,8 +72,8 @@ cudaError_t sim_device_create_event(const Call *c)
         return sim_set_device_error(
             c, cudaErrorInvalidValue,
             "cudaEventCreateWithFlags needs cudaEventDisableTiming on the device");
-    DeviceEvent *e = sim_allocate(&c->grid->family->arena, sizeof *e);
-    *e = (DeviceEvent){.handle = FIRST_HANDLE + c->grid->family->handles++, .next = c->grid->events};
+    DeviceEvent *e = sim_allocate(&c->grid->tree->arena, sizeof *e);
+    *e = (DeviceEvent){.handle = FIRST_HANDLE + c->grid->tree->handles++, .next = c->grid->events};
     c->grid->events = e;
     sim_store_for_lane(c, sim_argument(c, 0, 8), &e->handle, sizeof e->handle);
     return cudaSuccess;

@@ -1,14 +1,13 @@
-// dynamic_parallelism.c: a launch by the host, with all that its kernel and theirs launch (CUDA's dynamic parallelism 2).
+// dynamic_parallelism.c: runs a launch by the host with all its descendants (CUDA Dynamic Parallelism, version 2).
 //
-// No kernel can wait for what it has launched, and CUDA promises nowhere that a child runs beside its parent. So a
-// grid that is launched waits until its parent has ended. Then the children run in the order in which they were
-// launched, which is that of their streams and events; each with all of its own before the next; and behind them all
-// those of the tail stream. Blocks of a kernel that launches run one after the other, so this order is always the same.
+// A kernel cannot wait for its child grids, and CUDA does not guarantee that they run concurrently with it. So child grids start
+// when their parent has ended, in launch order, which respects streams and events. Each runs with all its descendants before
+// the next; grids of the tail stream come last. The order is deterministic, because blocks of a launching kernel run serially.
 #include "runtime/work/device_call.h"
 #include "checker/dynamic_parallelism.h"
 #include "runtime/work/work.h"
 
-// The next of a grid's children that may begin now, as all before it have ended; NULL if there is none left.
+// The next child grid to run; NULL: none left.
 static Grid *next_child(Grid *g)
 {
     Grid **first = g->first ? &g->first : &g->first_tail, *child = *first;
@@ -26,12 +25,12 @@ static cudaError_t run_grid(Grid *g)
     }
     for (const Variable *v = g->launch.kernel->params; v; v = v->next)
         count++;
-    void **arguments = sim_allocate(&g->family->arena, (count + 1) * sizeof *arguments);
+    void **arguments = sim_allocate(&g->tree->arena, (count + 1) * sizeof *arguments);
     count = 0;
     for (const Variable *v = g->launch.kernel->params; v; v = v->next)
         arguments[count++] = g->arguments + v->address;
     return sim_launch_grid(g->launch.module, g->launch.kernel, g->launch.grid, g->launch.block, g->launch.dynamic_bytes,
-                           g->family->stack_bytes, arguments, (Grouping){0}, g, g->family_uses != NULL);
+                           g->tree->stack_bytes, arguments, (Grouping){0}, g, g->tree_uses != NULL);
 }
 
 static void forget_arguments(Grid *g)
@@ -41,7 +40,7 @@ static void forget_arguments(Grid *g)
     g->arguments = NULL;
 }
 
-// What the grid has not launched, and never will.
+// Discards launches that will not run.
 static void end_grid(Grid *g)
 {
     sim_report_device_errors(g);
@@ -55,10 +54,10 @@ static void end_grid(Grid *g)
 cudaError_t sim_launch_tree(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
                               size_t stack_bytes, void **arguments, Grouping grouping)
 {
-    LaunchTree family = {.module = module, .stack_bytes = stack_bytes};
-    Grid *running = sim_allocate(&family.arena, sizeof *running);
-    running->family = &family;
-    FamilyUses *uses = running->family_uses = sim_start_family_uses(kernel);
+    LaunchTree tree = {.module = module, .stack_bytes = stack_bytes};
+    Grid *running = sim_allocate(&tree.arena, sizeof *running);
+    running->tree = &tree;
+    LaunchTreeUses *uses = running->tree_uses = sim_start_tree_uses(kernel);
     running->launch = (Launch){.module = module, .kernel = kernel, .grid = grid, .block = block};
     cudaError_t error =
         sim_launch_grid(module, kernel, grid, block, dynamic_bytes, stack_bytes, arguments, grouping, running,
@@ -70,15 +69,15 @@ cudaError_t sim_launch_tree(const Module *module, const Function *kernel, dim3 g
             running = running->parent;
             continue;
         }
-        family.pending--;
+        tree.pending--;
         error = run_grid(child);
         forget_arguments(child);
         running = child;
     }
-    for (const struct Text *t = family.texts; t; t = t->next)
+    for (const struct Text *t = tree.texts; t; t = t->next)
         sim_unregister_memory(t->text);
-    sim_end_family_uses(uses);
-    sim_free_arena(&family.arena);
+    sim_end_tree_uses(uses);
+    sim_free_arena(&tree.arena);
     sim_say_findings();
     return error;
 }

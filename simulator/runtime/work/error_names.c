@@ -1,4 +1,4 @@
-// error_names.c: what errors are called.
+// error_names.c: names and descriptions of errors.
 #include "runtime/work/properties.h"
 
 static const struct {

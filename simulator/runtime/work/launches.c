@@ -1,4 +1,4 @@
-// launches.c: kernels, run in the operation that has begun. All work is done when it is asked for.
+// launches.c: runs a kernel synchronously, in the current operation.
 #include "checker/memory_uses.h"
 #include "checker/order.h"
 #include "runtime/work/device_runtime.h"
@@ -6,7 +6,7 @@
 #include "runtime/work/record.h"
 #include "runtime/work/repeats.h"
 
-static const size_t MIN_STACK = 65536; // of a thread that calls functions, in bytes
+static const size_t MIN_STACK = 65536; // local memory of a thread for called functions, in bytes
 
 cudaError_t sim_run_kernel(const KernelLaunch *l, const void *from)
 {

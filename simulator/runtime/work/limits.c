@@ -1,4 +1,4 @@
-// limits.c: what a program can set for a device.
+// limits.c: cudaDeviceSetLimit.
 #include "runtime/work/limits.h"
 
 typedef struct Limit {
@@ -8,7 +8,7 @@ typedef struct Limit {
     size_t value[SIM_MAX_DEVICES];
 } Limit;
 
-// The stack's and the heap's change something.
+// Only the limits of stack and heap have an effect.
 static Limit limits[] = {
     [cudaLimitStackSize] = {.known = true, .usual = 1024, .largest = 1 << 20},
     [cudaLimitPrintfFifoSize] = {.known = true, .usual = 1 << 20, .largest = SIZE_MAX},

@@ -1,4 +1,4 @@
-// module.c: from a PTX text to functions that can be launched: variables get their memory.
+// module.c: loads PTX texts: parses and links them, and allocates and initialises variables.
 #include "runtime/work/module.h"
 #include "machine/ops/instructions.h"
 #include "runtime/work/conditions.h"
@@ -18,7 +18,7 @@ static uint8_t *memory_of(const Variable *v)
     return sim_memory_at((void *)(uintptr_t)v->address);
 }
 
-// Marks a variable whose initial value needs a name that is not there.
+// Marks a variable whose initialiser refers to an undefined name.
 static void refuse(Module *m, Variable *v, const char *why, Slice name)
 {
     char *error = sim_allocate(&m->arena, 160);
@@ -69,7 +69,7 @@ static void place_variables(Module *m)
     }
 }
 
-// Stores all initial values. False if one is refused: others may hold its variable's address.
+// Stores all initial values. False if one fails: others may contain that variable's address.
 static bool store_initials(Module *m)
 {
     bool stored = true;
@@ -81,7 +81,7 @@ static bool store_initials(Module *m)
 
 void sim_set_variables(Module *m)
 {
-    sim_invalidate_all_digests(); // where they lie already, no operation sets them
+    sim_invalidate_all_digests(); // initialisation happens outside an operation
     if (m->error[0])
         return;
     for (Variable *v = m->variables; v; v = v->next)
@@ -100,7 +100,7 @@ void sim_unload_module(Module *m)
     sim_free_module(m);
 }
 
-// Of the functions that a program has from the runtime.
+// Decodes calls of functions that the device runtime defines.
 static bool decode_call(Module *m, Slice name, const CallSite *call, size_t param_bytes, Instr *i)
 {
     if (sim_decode_condition_call(name, call, param_bytes, i))

@@ -1,4 +1,4 @@
-// pointers.c: where a pointer of the program leads.
+// pointers.c: classifies pointers of the program.
 #include "runtime/work/work.h"
 #include "base/platform.h"
 
@@ -14,7 +14,7 @@ bool sim_on_device(const void *pointer, size_t bytes)
     const Allocation *a = sim_allocation_with(pointer);
     if (bytes == 0)
         return true;
-    if (!a || a->kind == HEAP_MEMORY || a->kind == PARAMETER_MEMORY) // a kernel's own, which no call may touch
+    if (!a || a->kind == HEAP_MEMORY || a->kind == PARAMETER_MEMORY) // accessible to kernels only
         return false;
     const uint64_t address = (uint64_t)(uintptr_t)pointer;
     return bytes <= a->bytes - (address - a->address) &&

@@ -1,4 +1,4 @@
-// properties.c: what the devices and kernels are like.
+// properties.c: device properties and kernel attributes.
 #include "runtime/work/properties.h"
 #include "runtime/work/work.h"
 
@@ -60,7 +60,7 @@ int sim_device_attribute(enum cudaDeviceAttr attribute)
     for (size_t k = 0; k < sizeof values / sizeof *values; k++)
         if (values[k].attribute == attribute)
             return values[k].value;
-    return 0; // clocks, bus width and all that this device does not have
+    return 0; // clocks, bus width, and features that this device lacks
 }
 
 void sim_describe_kernel(struct cudaFuncAttributes *attributes, const Kernel *kernel, const Function *f)
@@ -70,7 +70,7 @@ void sim_describe_kernel(struct cudaFuncAttributes *attributes, const Kernel *ke
     attributes->sharedSizeBytes = f->shared_bytes;
     attributes->localSizeBytes = f->local_bytes;
     attributes->maxThreadsPerBlock = f->max_threads ? f->max_threads : MAX_THREADS;
-    attributes->numRegs = 32; // decided by the last stage of nvcc, which PTX does not go through
+    attributes->numRegs = 32; // ptxas would decide, but PTX is not translated
     attributes->ptxVersion = attributes->binaryVersion = target;
     attributes->maxDynamicSharedSizeBytes = (int)sim_most_dynamic_bytes(kernel, f);
     attributes->preferredShmemCarveout = -1;

@@ -1,4 +1,4 @@
-// record.c: writes what the program asks of the device, so that it can be replayed. record.h says how.
+// record.c: records the program's device operations, in the format of record.h.
 #include "runtime/work/record.h"
 #include "base/platform.h"
 
@@ -17,7 +17,7 @@ static _Noreturn void give_up(const char *why)
     exit(EXIT_FAILURE);
 }
 
-// Whether the program is recorded, in a file that is open then.
+// Whether the program is recorded; opens the file.
 static bool is_recorded(void)
 {
     const char *name = sim_settings()->record;
@@ -39,9 +39,9 @@ static void end_line(void)
         give_up(strerror(errno));
 }
 
-// ---- Bytes, once each
+// ---- Data, written once each
 
-static uint64_t *known; // names of bytes that have been written
+static uint64_t *known; // hashes of data already in the recording
 static size_t known_count;
 
 static bool is_known(uint64_t name)
@@ -66,7 +66,7 @@ static uint64_t name_of(const uint8_t *bytes, size_t count)
     return (hash ^ count) * 0x100000001b3;
 }
 
-// Writes them, if they are new; their name.
+// Writes the bytes, if they are new; returns their hash.
 static uint64_t write_bytes(const void *bytes, size_t count)
 {
     const uint64_t name = name_of(bytes, count);
@@ -83,7 +83,7 @@ static uint64_t write_bytes(const void *bytes, size_t count)
 enum { MAX_BINARIES = 64 };
 static const Binary *binaries[MAX_BINARIES];
 
-// The binary's number; its PTX is written when that is first asked for.
+// The binary's number; writes its PTX on first use.
 static int number_of(const Binary *binary)
 {
     int number = 0;
@@ -101,21 +101,21 @@ static int number_of(const Binary *binary)
     return number;
 }
 
-// ---- Places
+// ---- Positions in memory
 
-typedef struct Spot { // in an allocation of which it is known how to name it
+typedef struct Spot { // a position in a recorded allocation
     const Allocation *allocation;
-    const Binary *binary; // of a variable; else NULL
+    const Binary *binary; // of a variable; otherwise NULL
     const Variable *variable;
     uint64_t offset;
 } Spot;
 
-static bool is_shared(const Allocation *a) // with the host
+static bool is_shared(const Allocation *a) // pinned or managed
 {
     return a->kind == PINNED_MEMORY || a->kind == MANAGED_MEMORY;
 }
 
-// False where the host's memory is, or that of something that is not recorded.
+// False for host memory, and for memory that is not recorded.
 static bool find_spot(uint64_t address, Spot *spot)
 {
     const Allocation *a = sim_allocation_at(address);
@@ -127,7 +127,7 @@ static bool find_spot(uint64_t address, Spot *spot)
     return a->kind == DEVICE_MEMORY || is_shared(a);
 }
 
-static void prepare_spot(const Spot *spot) // before its line begins
+static void prepare_spot(const Spot *spot) // call before its line begins
 {
     if (spot->binary)
         number_of(spot->binary);
@@ -147,7 +147,7 @@ static bool is_within(const Allocation *a, uint64_t address)
     return a && address - a->address < a->bytes;
 }
 
-// Of device memory, which only calls and kernels touch; false for the host's.
+// The same for device memory only; false for memory that the host can access.
 static bool find_device_spot(const void *pointer, Spot *spot)
 {
     const Allocation *a = sim_allocation_at((uint64_t)(uintptr_t)pointer);
@@ -179,7 +179,7 @@ void sim_record_free(const void *pointer)
     end_line();
 }
 
-// "write" or "read", of bytes that lie in this process.
+// Writes a "write" or "read" line with its data.
 static void record_bytes(const char *what, const Spot *spot, const void *bytes, size_t count)
 {
     prepare_spot(spot);
@@ -225,7 +225,7 @@ void sim_record_fill(const void *pointer, int value, size_t bytes)
 
 // ---- Memory that host and device share
 
-typedef struct SavedContent { // what an allocation held when it was last written to the recording
+typedef struct SavedContent { // an allocation's content as last recorded
     int number;
     uint64_t bytes_name;
 } SavedContent;
@@ -245,7 +245,7 @@ static SavedContent *seen_of(int number)
     return &seen[seen_count++];
 }
 
-// Records it where it is not as it was: what the host has written ("write"), or a kernel ("read").
+// Records changes of shared memory: by the host ("write"), or by a kernel ("read").
 static void record_shared(const char *what)
 {
     for (const Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address)) {
@@ -280,7 +280,7 @@ static void write_argument(const uint8_t *bytes, size_t count)
     }
 }
 
-// So that the PTX of variables that are pointed to stands before the line.
+// Writes the PTX of variables that arguments point to before the launch's line.
 static void prepare_variables(void)
 {
     for (const Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address)) {

@@ -1,19 +1,14 @@
-// repeats.c: a launch that finds all as an earlier one found it does the same, and need not run again.
+// repeats.c: memoised launches. Benchmarks launch a kernel many times with the same arguments; after the first rounds such a
+// launch has the same inputs and results as the one before, so its results are copied instead.
 //
-// Programs that measure launch a kernel hundreds of times with the same arguments, alone or in rounds with others. From the
-// second or third round on such a launch finds what the one before found, and leaves what that left. So its results are
-// copied, if it has any: often it writes what lies there already.
+//   inputs    the key: kernel, launch shape, arguments; and digests of all memory that kernels may access: addresses, content,
+//             and for the checker which bytes are initialised. Digests are taken when a key repeats, or on its first launch
+//             if that is long. Memory that the launch only wrote may already hold its results.
+//   results   changed memory, a row of counters, the launch count; for the checker, the accessed bytes, and repeated findings
 //
-// What a launch may find: its kernel, its shape and arguments, and the memory that kernels may touch: where it lies, what
-// it holds, and for the checker which bytes of it somebody wrote. Of these there are digests, before a launch that comes again,
-// and before the first one if it is long. So it does not matter who changed what in between, nor how: what is not the same
-// runs. But what the launch did not read may be as it left it: it would write the same there once more. Textures and surfaces
-// stay what they are until one is destroyed. Kernels that depend on more (a clock, the launch's number), or do more than write
-// memory (print, allocate, launch; talk with the host through memory that both share), always run; and so does a launch in which
-// something was found for the first time.
-//
-// What a launch leaves that does not run: what it changes, a row among the counters, a launch more for all who count them,
-// and, for the checker, that its operation used the same bytes, and that what was found in it was found once more.
+// A launch always runs if its kernel depends on more (a clock, the launch's number), has other effects (prints, allocates,
+// launches, communicates with the host through shared memory), or had a finding that was new. Textures and surfaces are
+// immutable until one is destroyed.
 #include "checker/uses_again.h"
 #include "runtime/work/repeats.h"
 
@@ -21,32 +16,33 @@
 #include <stdlib.h>
 
 enum {
-    MEMO_ENTRIES = 1024,               // launches that are known: a power of two
-    MIN_INSTRUCTIONS = 10000,  // of warps: what takes no time may run
-    BYTES_PER_INSTRUCTION = 40,    // of memory, at most: a digest takes far less time than the launch
-    BYTES_PER_FIRST_INSTRUCTION = 4,          // the same of a launch that may not come again
-    MAX_FIRST_SNAPSHOTS = 8,           // of these that are looked at one after the other while none comes again
-    BYTES_PER_ALLOCATION = 4096,  // more: to come to it takes time, too
+    MEMO_ENTRIES = 1024,             // size of the direct-mapped table; a power of two
+    MIN_INSTRUCTIONS = 10000,        // warp instructions; shorter launches simply run
+    BYTES_PER_INSTRUCTION = 40,      // more memory takes too long to hash, compared with the launch
+    BYTES_PER_FIRST_INSTRUCTION = 4, // the same for the first launch of a key
+    MAX_FIRST_SNAPSHOTS = 8,         // consecutive first launches with a snapshot and no repetition
+    BYTES_PER_ALLOCATION = 4096,     // added to its size: the cost of visiting it
     MAX_BACKOFF = 64
 };
-enum { MEMORY_FRACTION = 8 }; // of the host's, that the changes of all launches may take
+enum { MEMORY_FRACTION = 8 }; // changes may take 1/8 of the host's memory
 
-// Of each key the last launch. Under the lock of lock.c.
+// The last launch of a key. Guarded by the lock of machine/lock.c.
 typedef struct MemoizedLaunch {
-    Digest key;      // the launch
-    UsesOfOp *uses;  // NULL: the rest is not known, or it did more than change memory
-    MemoryState *found;
-    Changes changes; // what it left otherwise than it was found
+    Digest key;      // of kernel, shape and arguments
+    UsesOfOp *uses;  // accessed bytes; NULL: the results are unknown or cannot be replayed
+    MemoryState *found; // memory before the launch
+    Changes changes; // memory after the launch
     LaunchResult ran;
-    TimesFound *repeated_findings; // what was found in it; NULL: nothing
-    uint64_t last_lookup; // when it was last looked at: see `looks`
-    unsigned backoff, skips_left; // launches that run without being looked at: each time twice as many, if that is in vain
+    TimesFound *repeated_findings; // its findings; NULL: none
+    uint64_t last_lookup; // value of lookup_clock
+    unsigned backoff;    // exponential: launches to run without a comparison after the next mismatch
+    unsigned skips_left; // of these, still to run
 } MemoizedLaunch;
 
 static MemoizedLaunch *memo_table;
-static unsigned first_snapshots; // launches that were looked at the first time since one was left out
+static unsigned first_snapshots; // first launches with a snapshot since the last skipped launch
 static uint64_t lookup_clock;
-static size_t changes_bytes; // of all of them
+static size_t changes_bytes; // of all entries
 
 static Digest key_of(const KernelLaunch *l, size_t stack)
 {
@@ -61,15 +57,14 @@ static Digest key_of(const KernelLaunch *l, size_t stack)
     return key;
 }
 
-// Whether memory is all that the kernel may find, and change.
+// Whether the kernel reads and writes nothing but memory.
 static bool depends_on_memory_only(const KernelLaunch *l)
 {
     const Program *p = l->function->program;
     return !p->effects.varies && !p->effects.launches && p->order != SERIAL && !sim_module_of(l->kernel->binary)->launches_kernels;
 }
 
-// Whether there is so little memory that looking at it costs less than a launch of so many warp instructions. To find that out
-// must not cost more, either.
+// Whether hashing all memory costs less than a launch of so many warp instructions. Stops adding up once it does not.
 static bool is_worth_it(uint64_t instructions, uint64_t bytes_an_instruction)
 {
     const uint64_t most = instructions * bytes_an_instruction;
@@ -78,13 +73,13 @@ static bool is_worth_it(uint64_t instructions, uint64_t bytes_an_instruction)
         return false;
     for (const Allocation *a = sim_allocation_above(0); a && bytes <= most; a = sim_allocation_above(a->address)) {
         bytes += a->bytes + BYTES_PER_ALLOCATION;
-        if (a->kind == RESERVED_MEMORY || a->file >= 0) // shows what lies elsewhere
+        if (a->kind == RESERVED_MEMORY || a->file >= 0) // aliases other memory
             return false;
     }
     return bytes <= most;
 }
 
-// About how many warp instructions a launch takes of which that is not known: in each warp all of the kernel's once.
+// Estimates the warp instructions of a first launch: each warp executes each instruction once.
 static uint64_t estimate_instructions(const KernelLaunch *l)
 {
     const uint64_t blocks = (uint64_t)l->grid.x * l->grid.y * l->grid.z, threads = (uint64_t)l->block.x * l->block.y * l->block.z;
@@ -98,7 +93,7 @@ static MemoizedLaunch *memo_entry(const Digest *key)
     return memo_table ? &memo_table[key->lanes[0] % MEMO_ENTRIES] : NULL;
 }
 
-// What it found, and left.
+// Frees inputs and results, but keeps the key.
 static void clear_results(MemoizedLaunch *f)
 {
     changes_bytes -= f->changes.bytes;
@@ -137,7 +132,7 @@ static void report_skip(const KernelLaunch *l, uint64_t number, uint64_t entry)
             number, name, entry);
 }
 
-// What the launch would leave.
+// Produces the results of a skipped launch.
 static void apply_memoized(const KernelLaunch *l, MemoizedLaunch *f)
 {
     const Module *module = sim_module_of(l->kernel->binary);
@@ -192,7 +187,7 @@ static size_t max_changes_bytes(void)
     return sim_host_bytes() / MEMORY_FRACTION;
 }
 
-// There is room for what a launch changed: those that were looked at longest ago change nothing by themselves any more.
+// Clears the least recently used entries until the changes fit.
 static void evict_changes(const MemoizedLaunch *but)
 {
     while (changes_bytes > max_changes_bytes()) {
@@ -204,7 +199,7 @@ static void evict_changes(const MemoizedLaunch *but)
     }
 }
 
-// Keeps what has been found in the launch, which has run; false: something for the first time.
+// Keeps the findings of a launch that has run; false: one was new.
 static bool remember_findings(MemoizedLaunch *f, const TimesFound *before)
 {
     const TimesFound after = sim_times_found();
@@ -220,14 +215,14 @@ static bool remember_findings(MemoizedLaunch *f, const TimesFound *before)
     return !any || f->repeated_findings;
 }
 
-// Whether the launch may have told the host something, or asked it, which need not give the same answer again.
+// Whether the launch may have communicated with the host, whose answers may differ next time.
 static bool may_have_communicated(const KernelLaunch *l, uint64_t number)
 {
     const EffectSummary *effects = &l->function->program->effects;
     return (effects->publishes_to_host || effects->observes) && sim_launch_used_shared(number);
 }
 
-// Keeps what the launch used and changed; false: that cannot be kept.
+// Keeps accesses, changes and findings of the launch; false: it cannot be memoised.
 static bool remember(const KernelLaunch *l, MemoizedLaunch *f, const TimesFound *found_before)
 {
     if (may_have_communicated(l, f->ran.number) || !remember_findings(f, found_before) || !sim_changes_since(f->found, f->ran.number, max_changes_bytes(), &f->changes))
@@ -251,7 +246,7 @@ void sim_memo_update(const KernelLaunch *l, const MemoLookup *lookup, cudaError_
         f->key = (Digest){{0}};
     if (!lookup->found)
         return;
-    const bool worth_another = !lookup->mismatch || f->backoff == 1; // what was found otherwise once may stay so
+    const bool worth_another = !lookup->mismatch || f->backoff == 1; // after a single change the inputs may repeat
     const bool kept = error == cudaSuccess && worth_another && remember(l, f, &lookup->times_found);
     if (!kept) {
         clear_results(f);

@@ -1,23 +1,23 @@
-// repeats.h: launches that find all as an earlier one found it, and so would do the same.
+// repeats.h: memoised launches: a launch with the same inputs as an earlier one is skipped, and its results are copied.
 #ifndef REPEATS_H
 #define REPEATS_H
 
 #include "checker/findings.h"
 #include "runtime/work/state.h"
 
-typedef struct MemoLookup { // at a launch, before it runs
-    struct MemoizedLaunch *entry; // what is known of the last one like it; NULL: none is looked at
-    bool skipped;            // it would do what that did: all that it leaves is done, and it need not run
-    bool mismatch;          // what that did is known, but this one finds something else
-    MemoryState *found;          // all that kernels may touch; NULL: that is not looked at
-    TimesFound times_found; // what the checker has found by now
+typedef struct MemoLookup { // result of sim_memo_lookup
+    struct MemoizedLaunch *entry; // of the last launch with the same key; NULL: not memoisable
+    bool skipped;            // the inputs match: the results are in memory, and the launch must not run
+    bool mismatch;           // an entry exists, but the inputs differ
+    MemoryState *found;      // memory before the launch; NULL: not compared
+    TimesFound times_found;  // the checker's counts of findings before the launch
 } MemoLookup;
 
-// The current operation is this launch, of which a thread has so many bytes for calls. The lock of lock.c is held, until
-// sim_memo_update has been told how the launch ended, if it ran.
+// Called within the launch's operation; `stack` is a thread's local memory for calls, in bytes. Unless `skipped`, pass the
+// result to sim_memo_update after the launch. The lock of machine/lock.c is held throughout.
 MemoLookup sim_memo_lookup(const KernelLaunch *launch, size_t stack);
 void sim_memo_update(const KernelLaunch *l, const MemoLookup *lookup, cudaError_t error);
-// A function is gone, and another one may take its place; or a texture, or surface, is.
+// Removes all entries: after a function was freed, whose address may be reused, or a texture or surface object was destroyed.
 void sim_clear_memo(void);
 
 #endif

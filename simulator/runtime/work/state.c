@@ -1,4 +1,4 @@
-// state.c: all that kernels may touch, as it was at a moment, and what has changed of it since.
+// state.c: digests of all memory that kernels may access, and changes between two of them.
 #include "runtime/work/state.h"
 #include "checker/order.h"
 #include "checker/uses_again.h"
@@ -6,28 +6,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECE_BYTES = 65536 }; // of an allocation: whole lines of the checker's
+enum { PIECE_BYTES = 65536 }; // a multiple of the checker's lines
 
 struct MemoryState {
     size_t count;
-    Digest pieces[]; // of each allocation first what it is, then what it holds
+    Digest pieces[]; // for each allocation its properties, then its content
 };
 
-// What is known of memory that is the kernels' own: digests of pieces, with their allocations. Only operations change such
-// memory. So they are right as long as each operation tells what it changes; one that does not lets all be forgotten.
+// Cached digests of memory that only operations can change. An operation that invalidates nothing invalidates all of them:
+// see continue_cache.
 typedef struct CachedDigest {
     Digest digest;
-    uint64_t generation; // known.when, or the digest is not right any more
+    uint64_t generation; // valid if equal to digest_cache.generation
 } CachedDigest;
 
 static struct {
-    uint64_t generation; // it was forgotten last
-    uint32_t op;   // behind which memory is known
+    uint64_t generation;
+    uint32_t op; // the cache is valid after this operation
 } digest_cache = {.generation = 1};
 
-typedef struct Piece { // NULL: there is none
-    Allocation *allocation;
-    size_t first, bytes; // 0 bytes: what it is
+typedef struct Piece {
+    Allocation *allocation; // NULL: past the last piece
+    size_t first, bytes; // 0 bytes: the allocation's properties
 } Piece;
 
 static Piece first_piece(void)
@@ -58,8 +58,7 @@ static Digest digest_of(Piece p)
     return digest;
 }
 
-// Only operations change it. Elsewhere the host may write while a kernel runs, and between two operations: nobody knows whose change
-// it is.
+// Whether only operations change this memory. Other memory may be written by the host at any time, even while a kernel runs.
 static bool is_device_only(const Allocation *a)
 {
     const void *pointer = (const void *)(uintptr_t)a->address;
@@ -85,14 +84,14 @@ static size_t piece_count(const Allocation *a)
     return (a->bytes + PIECE_BYTES - 1) / PIECE_BYTES;
 }
 
-// Memory of a kernel's malloc is none: who strays there does not tell.
+// Not for the heap of a kernel's malloc, where out-of-bounds writes go unnoticed.
 static void make_cache(Allocation *a)
 {
     if (!a->cached_digests && is_device_only(a) && a->kind != PARAMETER_MEMORY && a->kind != HEAP_MEMORY)
         a->cached_digests = calloc(piece_count(a), sizeof *a->cached_digests);
 }
 
-typedef struct Inventory { // of all that kernels may touch
+typedef struct Inventory { // of all memory that kernels may access
     const Piece *pieces;
     Digest *digests;
 } Inventory;
@@ -112,10 +111,10 @@ void sim_invalidate_all_digests(void)
     digest_cache.generation++;
 }
 
-// As it is behind an operation.
+// The state after an operation.
 static MemoryState *snapshot_after(uint32_t op)
 {
-    enum { A_THREAD = 64 }; // pieces that are worth one
+    enum { A_THREAD = 64 }; // pieces that justify a further thread
     size_t count = 0;
     for (Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address)) {
         make_cache(a);
@@ -144,9 +143,10 @@ MemoryState *sim_snapshot_before_op(void)
     return snapshot_after(sim_current_op() - 1);
 }
 
-// ---- What the current operation changes
+// ---- Changes by the current operation
 
-// Whether memory is known before it, or behind what it has told so far; then it is, behind what it tells now.
+// Keeps the cache valid through the current operation, if it was valid before it; then the operation invalidates only what it
+// changes.
 static bool continue_cache(void)
 {
     const uint32_t now = sim_current_op();
@@ -184,7 +184,7 @@ void sim_invalidate_launch_writes(void)
             invalidate_pieces(a, 0, piece_count(a));
 }
 
-// ---- What has changed
+// ---- Changes by a launch
 
 static bool add_change(Piece p, size_t number, const Digest *digest, uint64_t launch, size_t most, Changes *changes)
 {

@@ -1,37 +1,36 @@
-// work.h: what the device is asked to do: copies, fills, allocations, launches of kernels, events.
+// work.h: the device's work: copies, fills, allocations, kernel launches.
 //
-// A function here does it, or says why it cannot be done. It takes no lock, knows of no capture, and remembers no
-// error: who calls it holds the runtime's lock, has found that the work is to be done now, and has begun the operation of a
-// stream (order.h) whose work it is.
+// These functions do the work at once, or return an error. They do not lock, capture, or set the last error. The caller holds
+// the runtime's lock, and has begun an operation of a stream (checker/order.h).
 #ifndef WORK_H
 #define WORK_H
 
 #include "runtime/work/binaries.h"
 
-// ---- pointers.c. Nothing (no bytes) is everywhere.
+// ---- pointers.c. All are true for 0 bytes.
 
-// Whether a call may take [pointer, pointer + bytes) for device memory: it lies within one allocation.
+// Whether [pointer, pointer + bytes) is in one allocation of device memory.
 bool sim_on_device(const void *pointer, size_t bytes);
-// Whether the host may read and write it: pinned, registered, managed, or the program's own memory.
+// Whether the host may access it: pinned, registered, managed, or the program's own memory.
 bool sim_on_host(const void *pointer, size_t bytes);
-// Whether the process has memory there that the program may use.
+// Whether it is mapped memory of the program.
 bool sim_is_mapped(const void *pointer, size_t bytes);
-// The allocation that holds the pointer, of memory that the program may hand to a call; or NULL.
+// The allocation that contains the pointer, if the program may pass it to a call; or NULL.
 const Allocation *sim_allocation_with(const void *pointer);
 
 // ---- allocations.c
 
-// An allocation that the program knows by the name of this call; NULL and no error for no bytes.
+// Allocates for the named call; for 0 bytes NULL without an error.
 cudaError_t sim_allocate_memory(const char *call, void **pointer, size_t bytes, MemoryKind kind, unsigned flags);
-// Ends one of this kind. Who frees what is none is told of.
+// Frees an allocation of this kind; an invalid free is a finding.
 cudaError_t sim_free_memory(const char *call, void *pointer, MemoryKind kind);
 
 // ---- bytes.c
 
-// All copies and fills go through these: of bytes that lie where the program's addresses say.
+// All copies and fills end here. Pointers are the program's addresses.
 void sim_move_bytes(void *to, const void *from, size_t bytes);
 void sim_set_bytes(void *pointer, int value, size_t bytes);
-// The current operation has used these bytes, where the program's addresses say.
+// Records accesses of the current operation.
 void sim_note_read(const void *pointer, size_t bytes);
 void sim_note_write(const void *pointer, size_t bytes);
 
@@ -45,17 +44,17 @@ typedef struct RowCopy { // a copy of `height` rows of `width` bytes that begin 
     enum cudaMemcpyKind kind;
 } RowCopy;
 
-// How many bytes rows of width bytes, pitch bytes apart, reach over; false where no size_t holds that.
+// Bytes from the first to the last of these rows; false on overflow.
 bool sim_span_of_rows(size_t pitch, size_t width, size_t rows, size_t *bytes);
-// Whether rows can lie so, wherever they are.
+// Checks pitches and direction, but no addresses.
 cudaError_t sim_check_rows(const RowCopy *rows);
-// All is checked before the first row is copied.
+// Checks everything before it copies the first row.
 cudaError_t sim_copy_rows(const char *call, const RowCopy *rows);
-// A box in each of two memories, or arrays.
+// Boxes in memory or arrays.
 cudaError_t sim_check_boxes(const struct cudaMemcpy3DParms *p);
-bool sim_is_empty_copy(const struct cudaMemcpy3DParms *p); // which is over at once
+bool sim_is_empty_copy(const struct cudaMemcpy3DParms *p);
 cudaError_t sim_copy_boxes(const char *call, const struct cudaMemcpy3DParms *p);
-// Whether the host waits for such a copy, where it is none of a stream.
+// Whether such a copy without a stream is synchronous.
 bool sim_host_waits(enum cudaMemcpyKind kind, const void *to, const void *from);
 
 // ---- fills.c
@@ -69,9 +68,9 @@ cudaError_t sim_fill_elements(const struct cudaMemsetParams *p);
 
 // ---- arrays.c
 
-extern struct cudaArray *sim_arrays; // all that are alive
+extern struct cudaArray *sim_arrays; // list of all arrays
 
-bool sim_is_array(cudaArray_const_t array); // and alive
+bool sim_is_array(cudaArray_const_t array); // false for a freed one
 bool sim_is_texel_format(const struct cudaChannelFormatDesc *format);
 int sim_channels(const struct cudaChannelFormatDesc *format);
 size_t sim_texel_bytes(const struct cudaChannelFormatDesc *format);
@@ -81,21 +80,20 @@ cudaError_t sim_copy_rows_from_array(void *to, size_t pitch, cudaArray_const_t f
                                      size_t height, enum cudaMemcpyKind kind);
 cudaError_t sim_copy_between_arrays(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from, size_t from_x,
                                     size_t from_y, size_t width, size_t height, enum cudaMemcpyKind kind);
-// The deprecated copies know no height: `bytes` go from a place in a row on through the rows behind it.
+// Deprecated copies without a height: `bytes` from a position in a row, continued in the rows after it.
 cudaError_t sim_copy_linear_to_array(cudaArray_t to, size_t x, size_t y, const void *from, size_t bytes,
                                   enum cudaMemcpyKind kind);
 cudaError_t sim_copy_linear_from_array(void *to, cudaArray_const_t from, size_t x, size_t y, size_t bytes,
                                     enum cudaMemcpyKind kind);
 cudaError_t sim_copy_linear_between_arrays(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from,
                                         size_t from_x, size_t from_y, size_t bytes, enum cudaMemcpyKind kind);
-cudaError_t sim_copy_arrays(const struct cudaMemcpy3DParms *p); // a copy in three dimensions, of at least one
+cudaError_t sim_copy_arrays(const struct cudaMemcpy3DParms *p); // at least one side is an array
 
 // ---- launches.c
 
-// For the time of a call: whoever makes it keeps the arguments.
-typedef struct KernelLaunch {
+typedef struct KernelLaunch { // valid during a call; arguments are the caller's
     Kernel *kernel;
-    const Function *function; // its code on the current device
+    const Function *function; // on the current device
     dim3 grid, block;
     size_t dynamic_bytes;
     void **arguments;
@@ -103,22 +101,22 @@ typedef struct KernelLaunch {
     dim3 cluster; // 0: the kernel's own, or none
 } KernelLaunch;
 
-// Returns when the kernel has ended; what it failed with breaks the device.
-cudaError_t sim_run_kernel(const KernelLaunch *launch, const void *from); // from: as sim_name_op has it
+// Runs the kernel to its end. `from`: see sim_name_op.
+cudaError_t sim_run_kernel(const KernelLaunch *launch, const void *from);
 
-// ---- configuration.c: what a kernel and the device allow. A launch that is refused is told of.
+// ---- configuration.c: limits of kernel and device. The first refusals are printed.
 
 enum { MAX_THREADS = 1024 }; // of a block
 
-// What is wrong with a launch, its stream apart.
+// Checks a launch, except for its stream.
 cudaError_t sim_check_launch(const void *host, dim3 grid, dim3 block, size_t dynamic_bytes, void **arguments,
                              bool cooperative,
                              dim3 cluster); // of the launch; 0: the kernel's own, or none
-// The same of a launch by a kernel.
+// The same for a launch by a kernel.
 cudaError_t sim_check_configuration(const Kernel *kernel, const Function *f, dim3 grid, dim3 block,
                                     size_t dynamic_bytes);
 int sim_largest_cluster(const Kernel *kernel); // in blocks
-// How much dynamic shared memory a launch may ask for: what the program has set for the kernel, or what all have.
+// The limit of dynamic shared memory: as set for the kernel, or the default.
 size_t sim_most_dynamic_bytes(const Kernel *kernel, const Function *function);
 
 #endif
