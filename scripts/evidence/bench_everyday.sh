@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # bench_everyday.sh PROGRAM: what the checker costs for the kernels of a first course, tests/everyday: user seconds of a whole run on one thread,
 # without and with it, in turns, the best of five; and millions of warp instructions a second of it. Each time is of ten runs, since the host counts
-# user seconds by ticks of some milliseconds. make bench-sim runs it behind the steps.
+# user seconds by ticks of some milliseconds. make bench-sim runs it after the steps.
 set -eu
 [ "${1-}" != --help ] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit; }
 export LC_ALL=C

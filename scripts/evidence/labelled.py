@@ -5,8 +5,8 @@ labelled.py sim [--output FILE] FOLDER   on the simulator, whose programs lie in
 labelled.py gpu --output FILE            on a GPU, under compute-sanitizer's racecheck and synccheck: each case's exit status (99: errors were
                                          found, 124: stopped after 25 s) and how many errors
 
-`finds` of a label are kinds of findings, of which one at least has to be reported; those in `also` may be; no other may. A case without `finds` is
-clean, and nothing may be reported."""
+`finds` of a label lists kinds of findings, at least one of which must be reported; those in `also` may be reported, others must not. A case without `finds` is
+clean: nothing may be reported."""
 
 import argparse
 import csv
@@ -80,10 +80,10 @@ def is_right(row, kinds):
 
 
 def summary(rows):
-    """One line: of cases with something to find, how many were reported as labelled; of clean ones, how many were let alone."""
+    """One line: how many of the cases with mistakes were reported as labelled, and how many of the clean ones have no findings."""
     wrong, clean = ([row for row in rows if bool(row["finds"]) == has] for has in (True, False))
     right = [sum(row["right"] == "yes" for row in part) for part in (wrong, clean)]
-    return f"{right[0]} of {len(wrong)} mistakes reported as labelled, {right[1]} of {len(clean)} clean cases not accused"
+    return f"{right[0]} of {len(wrong)} mistakes reported as labelled, {right[1]} of {len(clean)} clean cases without findings"
 
 
 def on_simulator(options):

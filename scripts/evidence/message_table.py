@@ -47,7 +47,7 @@ def current(kind, name):
 def page(before):
     """The page's text; before: the old messages by kind."""
     after = {kind: current(kind, name) for kind, name in examples()}
-    rows = [f"| `{kind}` | {before[kind].splitlines()[0]} | {after[kind].splitlines()[0]} |" for kind in after]
+    rows = [f"| `{kind}` | `{before[kind].splitlines()[0]}` | `{after[kind].splitlines()[0]}` |" for kind in after]
     sections = [f"## {kind}\n\n[{name}.cu]({name}.cu), before:\n\n```\n{before[kind]}\n```\n\nAfter:\n\n```\n{after[kind]}\n```\n" for kind, name in examples()]
     return HEAD + "\n".join(["| kind | before | after |", "| --- | --- | --- |", *rows]) + "\n\n" + "\n".join(sections)
 

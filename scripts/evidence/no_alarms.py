@@ -102,13 +102,13 @@ def compiled(source, flags, directory):
 
 
 def place_of(finding):
-    """Where a finding is: files, without their folders, and lines; where the host did it, its title."""
+    """The files, without folders, and lines of a finding; if none is known, its title."""
     places = [f"{Path(place['file']).name}:{place['line']}" for place in finding["places"] if place.get("file")]
     return " ".join(places) or finding["title"]
 
 
 def report_of(path):
-    """What was found: kinds and places."""
+    """The kinds and lines of the findings in a file."""
     if not path.exists():
         return set()
     report = json.loads(path.read_text(encoding="utf-8"))
@@ -175,9 +175,9 @@ def main():
             rows[row["program"], flags] = row
             write(rows)
             if is_alarm(row):
-                alarms["accused"] += 1
+                alarms["flagged"] += 1
                 print(f"{row['program']} {flags}: {row['kinds']} at {row['places']} {row['note']}", flush=True)
-    print(f"{len(jobs)} programs: {alarms['accused']} accused, {alarms['not built']} not built")
+    print(f"{len(jobs)} programs: {alarms['flagged']} with findings, {alarms['not built']} not built")
     sys.exit(bool(alarms))
 
 

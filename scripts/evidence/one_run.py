@@ -1,4 +1,4 @@
-"""One run of a program under the checker: what it found, and how the program ended."""
+"""One run of a program under the checker: its findings and its status. Warnings count as errors."""
 
 import json
 import os
@@ -11,9 +11,9 @@ NO_END = "no end"
 
 
 def run(program, arguments, settings, folder, seconds, said=subprocess.DEVNULL):
-    """The kinds of findings of one run, and its status as text, or NO_END. What it prints goes into the file said.
+    """The kinds of findings of one run, and its status as text, or NO_END. Its output goes to the file `said`.
 
-    The time limit is kept by timeout(1): it ends what the program has started, too, and does so where nobody waits for it any more."""
+    timeout(1) enforces the time limit: it also kills the program's children, and works if this process has been killed."""
     with tempfile.TemporaryDirectory() as directory:
         path, begun = Path(directory) / "findings.json", time.monotonic()
         status = subprocess.run(["timeout", "-s", "KILL", str(seconds), program, *arguments], stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT,

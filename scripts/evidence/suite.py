@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Runs a suite of right and wrong programs on the simulator, and says what the checker reports of each: DIR is a folder with a table of them.
+"""Runs a suite of correct and wrong programs on the simulator, and lists the findings of each: DIR is a folder with a table of them.
 
 suite.py DIR   DIR/cases.csv lists the programs, and is written where DIR is a suite that suite_cases.py knows; into tests/suites/NAME.csv, where
                NAME is the folder's name
 
 A row of the table is one run: program (a name), source, options (nvcc's), label (race, memory, which is a wrong access, or clean), input (a name)
 and arguments. Files are named from DIR. Each program is built with -O3 and runs three times with each input: as it is, with blocks that take turns,
-with blocks in another order. One of which a mistake is not told is built for a debugger (-G), too: the compiler may have removed the mistake."""
+with blocks in another order. If a mistake is not reported, the program is built for a debugger (-G), too: the compiler may have removed the mistake."""
 
 import argparse
 import concurrent.futures
@@ -193,7 +193,7 @@ def main():
 
 
 def summary(suite, rows):
-    """What was told and what not, by label; and by name what is not as its label, or our reading of it, says."""
+    """Prints the outcomes by label, and the programs whose outcome differs from their label, or from our reading of it."""
     adjudicated = read(ADJUDICATED)
     counts, lines = Counter(), []
     for name, same in tests(rows).items():

@@ -342,8 +342,8 @@ static void find_beyond_end(const char *call, const char *does, const Allocation
     add(OUT_OF_BOUNDS, call, title, hint);
 }
 
-// Memory of the wrong side: a host pointer instead of a device pointer, or the reverse.
-static void find_wrong_side(const char *call, bool writes, size_t bytes, const char *side, const char *what, bool is_device)
+// A host pointer instead of a device pointer, or the reverse.
+static void report_wrong_memory(const char *call, bool writes, size_t bytes, const char *side, const char *what, bool is_device)
 {
     char title[400], access[100];
     snprintf(title, sizeof title, "the %s of %s must be %s, but it is %s%s", writes ? "destination" : "source", call, side,
@@ -377,7 +377,7 @@ void sim_find_wrong_range(const char *call, const char *does, const void *pointe
         snprintf(title, sizeof title, "%s %s %zu bytes of %s, which ends before", call, does, bytes, at.text);
         add(OUT_OF_BOUNDS, call, title, BYTES_HINT);
     } else if (kind == HOST_POINTER || holds(a, address)) {
-        find_wrong_side(call, writes, bytes, side, at.text, holds(a, address));
+        report_wrong_memory(call, writes, bytes, side, at.text, holds(a, address));
     } else {
         snprintf(title, sizeof title, "%s %s %zu bytes at %s", call, does, bytes, at.text);
         add(kind, call, title, at.hint);

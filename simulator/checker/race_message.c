@@ -268,10 +268,10 @@ static void add_grid_hint(const Pair *p, char *hint)
         add_line(hint, "otherwise, %s", CHECK_INDEX);
         return;
     }
-    add_line(hint, "%s%s", BLOCKS, p->shared ? "; the blocks of a cluster also by its barrier" : "");
+    add_line(hint, "%s", BLOCKS);
     if (adds)
         add_line(hint, "%s", ADD);
-    else if (!synchronises && !p->shared)
+    else if (!synchronises)
         add_line(hint, "otherwise, %s", CHECK_INDEX);
 }
 
@@ -286,6 +286,8 @@ static void add_hint(const Pair *p, bool same_value, char *hint)
         add_copy_hint(p, hint);
     else if (is_strong(a) && is_strong(b))
         add_strong_hint(p, hint);
+    else if (p->shared && p->extent == ACROSS_BLOCKS)
+        add_line(hint, "call cluster.sync() in all blocks of the cluster %s", between);
     else if (p->lacks_fence)
         add_line(hint, "the reader needs a %s after reading the flag, before %s",
                  p->extent == ACROSS_BLOCKS ? "__threadfence()" : "__threadfence_block()", line);

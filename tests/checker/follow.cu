@@ -1,18 +1,18 @@
-// The first block reads a value that nobody wrote before others come and go in 600 registers, adds to it and stores it; the second one reads
-// one behind them, and does the same. In every other turn of the loops all these registers get written values, but not in the last
-// one, after which nobody reads most of them again. Says the argument somebody, these two values have been written. A third one,
-// which only the second block stores, nobody has written for the first.
+// The first block reads an uninitialised value before 600 registers hold others for a while, adds to it and stores it; the second block
+// reads one after that, and does the same. In every second iteration all these registers get initialised values, but not in the last
+// iteration, after which most of them are not read again. With the argument "initialised" these two values are. A third value, which
+// only the second block stores, is uninitialised in the first.
 #include <cstring>
 
-__device__ float turns(const float *x, float sum)
+__device__ float iterate(const float *x, float sum)
 {
     #pragma unroll 1
-    for (int turn = 0; turn < 5; turn++) {
-        const float in = x[threadIdx.x + turn % 2 * 256];
+    for (int k = 0; k < 5; k++) {
+        const float in = x[threadIdx.x + k % 2 * 256];
         #pragma unroll
-        for (int k = 0; k < 300; k++)
-            sum = sum * in + k;
-        sum = turn % 2 ? turn : sum;
+        for (int n = 0; n < 300; n++)
+            sum = sum * in + n;
+        sum = k % 2 ? k : sum;
     }
     return sum;
 }
@@ -21,7 +21,7 @@ __global__ void keep(const float *x, const float *kept, volatile float *y, float
 {
     const int thread = blockIdx.x * blockDim.x + threadIdx.x;
     const float early = kept[thread], own = kept[thread + 512]; // <- read here
-    y[thread] = turns(x, turns(x, 1));
+    y[thread] = iterate(x, iterate(x, 1));
     if (blockIdx.x == 0) {
         stored[thread] = early + 1; // <- here
     } else {
@@ -31,7 +31,7 @@ __global__ void keep(const float *x, const float *kept, volatile float *y, float
     }
 }
 
-// It stores in shared memory what nobody wrote, in 2048 words, and one of the first of them in global memory.
+// Stores uninitialised values in 2048 words of shared memory, and one of the first of them in global memory.
 __global__ void reverse(const float *kept, float *stored)
 {
     __shared__ float values[64][32];
@@ -45,8 +45,8 @@ struct Fields {
     unsigned kind : 1, level : 6, count : 25;
 };
 
-// Where a bit field is set, the bits beside it stay as they were, and the field is written. A bit that is set among others that
-// nobody wrote is none.
+// Setting a bit field leaves the bits next to it unchanged, and initialises the field. Setting one bit of an uninitialised word does not
+// initialise the others.
 __global__ void set_fields(unsigned *bits, float *stored)
 {
     __shared__ Fields kinds[32], levels[32], counts[32];
@@ -61,14 +61,14 @@ __global__ void set_fields(unsigned *bits, float *stored)
     bits[thread] = (before | 4) + 1; // <- here
 }
 
-// Of two bits of a word the first half of the warp asks for the one that is known, and all for the other one. Bits that are shifted
-// out are not asked for; where a field is put is.
+// Of two bits of a word the first half of the warp uses the initialised one, and all lanes the other one. Bits that are shifted out are
+// not used; the position of an inserted field is.
 __global__ void ask_bits(const unsigned *written, const unsigned *words, float *stored)
 {
     const int thread = threadIdx.x;
     const unsigned one = thread < 16 ? written[thread] : words[thread], other = words[thread + 32]; // <- read here
     unsigned differ = (one != 5) | (other != 5) << 1;
-    asm volatile("" : "+r"(differ)); // or the compiler asks without the word
+    asm volatile("" : "+r"(differ)); // or the compiler tests without the word
     if (thread < 16 && differ & 1)
         stored[thread] = 1;
     if (differ & 2) // <- here
@@ -82,7 +82,7 @@ __global__ void ask_bits(const unsigned *written, const unsigned *words, float *
         stored[thread] = 3;
 }
 
-// The first half of the warp clears a bit of what nobody wrote, and all store it.
+// The first half of the warp clears a bit of an uninitialised value, and all lanes store it.
 __global__ void clear_some(unsigned *words)
 {
     unsigned word = words[threadIdx.x]; // <- read here
@@ -100,7 +100,7 @@ int main(int, char **argv)
     cudaMalloc(&stored, 3 * n * sizeof *stored);
     cudaMemset(x + n, 0, n * sizeof *x);
     cudaMemset(kept + 2 * n + n / 2, 0, n / 2 * sizeof *kept);
-    if (!strcmp(argv[1], "somebody"))
+    if (!strcmp(argv[1], "initialised"))
         cudaMemset(kept, 0, 2 * n * sizeof *kept);
     static float host[3 * n];
     const auto fetch = [&] { // all that the kernel has stored

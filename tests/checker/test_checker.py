@@ -1,7 +1,7 @@
 """The simulator's checker: a student's mistakes, the steps with one line removed, and the steps as they are.
 
 Each program in tests/mistakes begins with the message one would wish for: `finds:` a kind of finding and words that it has to
-contain, `also:` kinds that may be reported beside it, `with:` settings. Its places are the lines that end with `// <- here`."""
+contain, `also:` kinds that may be reported, too, `with:` settings. Its accesses are the lines that end with `// <- here`."""
 
 import json
 import re
@@ -116,7 +116,7 @@ def program(tmp_path_factory):
 
 
 def findings(program, tmp_path, name, **settings):
-    """What a program reports, and what it says."""
+    """A program's findings, and its stderr."""
     file = tmp_path / "findings.json"
     result = run(program, name, SIM_FINDINGS=str(file), **settings)
     found = json.loads(file.read_text())["findings"] if file.exists() else []
@@ -129,7 +129,7 @@ def lines_of(finding, name):
 
 
 def check_message(finding, stderr, name, source):
-    """The finding is told on stderr, with every line that it names."""
+    """Checks that stderr has the finding, with every line that it names."""
     assert re.search(r"^(error|warning): .+", stderr, re.M)
     for line in lines_of(finding, name):
         assert re.search(rf"--> .*{re.escape(name)}\.cu:{line}\b", stderr), stderr
@@ -137,8 +137,8 @@ def check_message(finding, stderr, name, source):
     assert re.search(r"^\d+ (findings?|warnings?)\b", stderr, re.M)
 
 
-def test_the_simulator_says_of_a_try_what_its_page_quotes(tmp_path, monkeypatch):
-    """Broken: a lesson quotes a message that the simulator no longer gives. (One stands for all: they are written by one command.)"""
+def test_a_page_quotes_the_simulators_message_of_a_try(tmp_path, monkeypatch):
+    """Broken: a lesson quotes a message that the simulator no longer gives. (One Try is enough: one command writes all of them.)"""
     monkeypatch.chdir(tmp_path)  # where the program's lines are shown from
     source = Path("step08_shuffle/reduce.cu")
     source.parent.mkdir()
@@ -150,7 +150,7 @@ def test_the_simulator_says_of_a_try_what_its_page_quotes(tmp_path, monkeypatch)
 
 @pytest.mark.parametrize("file", MISTAKES, ids=lambda file: file.stem)
 def test_a_mistake_is_reported_as_one_would_wish(file, program, tmp_path):
-    """Broken: a student's mistake passes, or the message lacks the place, or what to do about it."""
+    """Broken: a student's mistake passes, or the message lacks the line or the fix."""
     source = file.read_text().splitlines()
     kind, phrase = re.search(r'^// finds: (\S+) "(.+)"$', "\n".join(source), re.M).groups()
     also = " ".join(re.findall(r"^// also: (.*)", "\n".join(source), re.M)).split()
@@ -168,7 +168,7 @@ def test_a_mistake_is_reported_as_one_would_wish(file, program, tmp_path):
 
 @pytest.mark.parametrize("name", CHANGED)
 def test_a_step_with_a_mistake_is_reported(name, program, tmp_path):
-    """Broken: a step whose barrier is missing, or stands where not all threads come, passes."""
+    """Broken: a step whose barrier is missing, or is not executed by all threads, passes."""
     _, change, kind, texts = CHANGED[name]
     source = change(lesson(CHANGED[name][0])).splitlines()
     found, stderr = findings(program, tmp_path, name)
@@ -180,32 +180,32 @@ def test_a_step_with_a_mistake_is_reported(name, program, tmp_path):
 
 
 @pytest.mark.parametrize("step", STEP)
-def test_a_step_as_it_is_is_not_accused(step, program, tmp_path):
-    """Broken: a right program is accused."""
+def test_a_correct_step_has_no_findings(step, program, tmp_path):
+    """Broken: a false positive in a correct program."""
     found, stderr = findings(program, tmp_path, f"as-it-is-{step}")
     assert not found and not stderr, stderr
 
 
-def test_what_two_lines_do_wrong_is_one_finding(program, tmp_path):
+def test_a_mistake_of_two_lines_is_one_finding(program, tmp_path):
     """Broken: a lock without fences gives a finding for each variable, and for reads and writes."""
     found, stderr = findings(program, tmp_path, "30_lock_without_fences")
     assert len(found) == 1, stderr
 
 
 def test_mistakes_are_small():
-    """Broken: a student's program is no longer one that a student reads at a glance."""
+    """Broken: a program is too long to be read at a glance."""
     assert len(MISTAKES) >= 20
     for file in MISTAKES:
         assert len(file.read_text().splitlines()) < 40, file.name
 
 
-def test_values_that_nobody_wrote_are_followed_while_others_come_and_go(tmp_path):
-    """Broken: the checker forgets such a value when other registers no longer hold one, or takes no new one because many others do, or did before; or accuses
-    a later block of what an earlier one held; or names where it was read last as where it came from."""
+def test_uninitialised_values_are_tracked_among_others(tmp_path):
+    """Broken: the checker forgets a value when other registers no longer hold one, or misses a new one after many others; or reports an earlier block's value
+    in a later block; or names the last read as the origin."""
     file = ROOT / "tests/checker/follow.cu"
     program = build(file, tmp_path / "follow", "-lineinfo")
-    found, _ = findings(program, tmp_path, "nobody")
+    found, _ = findings(program, tmp_path, "uninitialised")
     read, used = ([number for number, line in enumerate(file.read_text().splitlines(), 1) if line.endswith(mark)] for mark in ("// <- read here", HERE))
     assert {one["kind"] for one in found} == {"uninitialised"} and [max(lines_of(one, "follow")) for one in found] == used
     assert {min(lines_of(one, "follow")) for one in found} == set(read)
-    assert not findings(program, tmp_path, "somebody")[0]
+    assert not findings(program, tmp_path, "initialised")[0]

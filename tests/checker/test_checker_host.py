@@ -1,4 +1,4 @@
-"""The checker on the simulator: what the host does wrong, and what only looks like it."""
+"""The checker on the simulator: mistakes of the host, and correct programs that resemble them."""
 
 import subprocess
 
@@ -35,7 +35,7 @@ def host(host_object):
     ("free of the host", "double-free", "cudaFree of host memory"),
     ("free by another function", "double-free", "cudaFree of a 400-byte allocation that another function has to free")])
 def test_wrong_pointers_and_sizes_are_named(host, tmp_path, word, kind, title):
-    """Broken: CUDA's error, which the program ignores, is all that one learns of a wrong copy, fill or free."""
+    """Broken: a wrong copy, fill or free gives no more than CUDA's error, which the program ignores."""
     found, said, _ = only(host, tmp_path, word)
     assert found == kind and said.startswith(title), said
 
@@ -44,14 +44,13 @@ def test_wrong_pointers_and_sizes_are_named(host, tmp_path, word, kind, title):
     ("copied unwritten", "8 bytes copied to the host, from byte 8 of a 400-byte allocation on, have not been written"),
     ("copied unwritten, on the device, too", "64 bytes copied to the host, from byte 0 of a 64-byte allocation on, have not been written"),
     ("copied in part", "32 bytes copied to the host, from byte 0 of a 64-byte allocation on, have not been written")])
-def test_results_that_nobody_wrote(host, tmp_path, word, title):
-    """Broken: a program copies a result that no kernel has written, and passes; or one that a part of was written is accused."""
+def test_results_that_were_not_written(host, tmp_path, word, title):
+    """Broken: a program copies a result that no kernel has written, and passes; or a false positive for a result of which a part was written."""
     assert only(host, tmp_path, word)[:2] == ("uninitialised", title)
 
 
 def test_unwritten_memory_needs_none_of_the_checkers(host, tmp_path):
-    """Broken: the checker keeps its lines, 64 bytes for each 128, of memory of which nothing is known, as soon as it is copied, and looks at
-    each of them."""
+    """Broken: copying untouched memory makes the checker allocate and scan its shadow memory, 64 bytes for each 128."""
     result, found = findings(host, tmp_path, "much unwritten")
     assert result.stdout == "0 pages too many\n"
     assert [one["title"] for one in found] == ["4 bytes copied to the host, from byte 0 of a 400-byte allocation on, have not been written",
@@ -64,21 +63,21 @@ def test_unwritten_memory_needs_none_of_the_checkers(host, tmp_path):
     ("host reads variable", "host-pointer", "the host reads device memory: byte 12 of a 100-byte device variable"),
     ("host reads freed", "use-after-free", "the host reads device memory: byte 4 of a freed 400-byte allocation")])
 def test_the_host_touches_device_memory(host, tmp_path, word, kind, title):
-    """Broken: the program dies without a word, or without its findings."""
+    """Broken: the program is killed without a message, or without its findings."""
     found, said, _ = only(host, tmp_path, word)
     assert (found, said) == (kind, title)
 
 
 @pytest.mark.parametrize("word, call", [("beside managed", "cudaMallocManaged"), ("beside pinned", "cudaHostAlloc")])
 def test_a_kernel_goes_beyond_memory_that_host_and_device_share(host, tmp_path, word, call):
-    """Broken: it is told that it follows a pointer of the host's, which is not so, and not whose end it has passed."""
+    """Broken: the message names a host pointer, not the allocation whose end the access has passed."""
     found, said, result = only(host, tmp_path, word)
     assert found == "out-of-bounds" and said.endswith(", 0 bytes past the end of a 400-byte allocation"), said
     assert f"  = note: allocated by the 1st {call}, at " in result.stderr
 
 
 def test_memory_that_host_and_device_share_has_its_end_without_pages(host_object, tmp_path):
-    """Broken: on the plain platform, which a program's page has, a kernel that goes beyond managed memory is told that nothing lies there."""
+    """Broken: on the plain platform, which a program's page uses, an access past the end of managed memory is an unallocated address."""
     result = run(link(tmp_path / "plain", host_object, SIM / "objects/base/platform_plain.o"), "beside managed")
     assert result.returncode == FINDINGS and ", 0 bytes past the end of a 400-byte allocation\n" in result.stderr, result.stderr
 
@@ -86,20 +85,20 @@ def test_memory_that_host_and_device_share_has_its_end_without_pages(host_object
 @pytest.mark.parametrize("word, hint", [
     ("refused", "launch at most 1024 threads per block, not 2048"),
     ("refused: no blocks", "launch at least one block: is the number of elements 0, or was it divided and rounded down?")])
-def test_a_refused_launch_that_nobody_asked_about(host, tmp_path, word, hint):
-    """Broken: a kernel did not run, nobody asked, and the program passes; or it is not said why it did not."""
+def test_a_refused_launch_that_is_not_checked(host, tmp_path, word, hint):
+    """Broken: a kernel did not run, the program did not check for errors, and passes; or the message lacks the reason."""
     found, said, result = only(host, tmp_path, word)
     assert found == "unchecked-error" and said.startswith("kernel fill<<<(") and hint in result.stderr
     assert "did not run: invalid configuration argument (cudaErrorInvalidConfiguration), and the program did not check for errors" in said
 
 
 def test_rows_with_a_pitch_may_be_copied_with_and_without_their_padding(host):
-    """Broken: a copy of rows as wide as they are, or with all their padding, is taken for one of a part of it."""
+    """Broken: a copy of whole rows, without or with all of their padding, is taken for one with a part of it."""
     assert "padding" not in run(host, "no padding").stderr
 
 
-def test_a_program_that_launches_nothing_gets_a_line_and_is_accused_of_nothing(host, tmp_path):
-    """Broken: a program that has computed nothing on the device gets no word, or one that only copies is accused."""
+def test_a_program_without_launches_gets_a_line_and_no_finding(host, tmp_path):
+    """Broken: a program that launches no kernel gets no message, or one that only copies has a finding."""
     result, found = findings(host, tmp_path, "none")
     assert (result.returncode, found) == (0, []) and result.stderr == (
         "simulator: the program has kernels and copies data to or from the device, but launches no kernel; "
@@ -107,7 +106,7 @@ def test_a_program_that_launches_nothing_gets_a_line_and_is_accused_of_nothing(h
 
 
 def test_kernels_that_wrote_nothing_get_a_line_and_are_no_finding(host, tmp_path):
-    """Broken: a filter with nothing to keep, or who validates what is right, is accused; or a kernel that returns too early gets no word."""
+    """Broken: a filter with nothing to keep, or a validation without errors, has a finding; or a kernel that returns too early gets no message."""
     result, found = findings(host, tmp_path, "writes nothing")
     assert (result.returncode, found) == (0, []) and result.stderr == (
         "simulator: 1 kernel ran without writing anything: no thread executed a store, so the program copied unchanged data from "
@@ -115,8 +114,8 @@ def test_kernels_that_wrote_nothing_get_a_line_and_are_no_finding(host, tmp_path
 
 
 @pytest.mark.parametrize("word", ["", "none, failed", "writes something", "nothing wanted", "prints", "refused, asked", "tried", "leak"])
-def test_what_is_no_mistake(host, tmp_path, word):
-    """Broken: a program is accused that asks for errors, tries what may fail, prints instead of writing, or has nothing to do."""
+def test_correct_programs_of_the_host(host, tmp_path, word):
+    """Broken: a false positive in a program that checks for errors, tries calls that may fail, prints instead of writing, or has nothing to do."""
     result, found = findings(host, tmp_path, word)
     said = [line for line in result.stderr.splitlines() if "cannot be launched: 2048 threads" not in line] # which the program asks for
     assert (found, said) == ([], []) and result.returncode == (word == "none, failed")
@@ -126,7 +125,7 @@ def test_what_is_no_mistake(host, tmp_path, word):
     ("leak", "2 allocations of 464 bytes in total were never freed; the largest is a 400-byte allocation"),
     ("leak one", "1 allocation of 64 bytes in total was never freed; the largest is a 64-byte allocation")])
 def test_leaks_are_named_where_they_are_asked_for(host, tmp_path, word, title):
-    """Broken: SIM_CHECK=leaks finds no leak, or one that is none."""
+    """Broken: SIM_CHECK=leaks finds no leak, or a leak where there is none."""
     assert only(host, tmp_path, word, SIM_CHECK="leaks")[:2] == ("leak", title)
     assert findings(host, tmp_path, "", SIM_CHECK="leaks")[1] == []
 
@@ -144,7 +143,7 @@ int main()
 
 
 def test_device_memory_that_the_host_frees(tmp_path):
-    """Broken: free() or delete of the first that cudaMalloc gave kills the program without a word, as it looks at what lies before."""
+    """Broken: free() or delete of a pointer from cudaMalloc kills the program without a message, as it reads the bytes before."""
     (tmp_path / "frees.cu").write_text(FREES)
     found, said, result = only(build(tmp_path / "frees.cu", tmp_path / "frees"), tmp_path)
     assert (found, said) == ("out-of-bounds", "the host reads device memory: 8 bytes before a 128-byte allocation")
@@ -162,8 +161,7 @@ def lines_of(places):
     ("copied unwritten", "read by a copy, called by the host: cudaMemcpy(host, device + 2, 8, cudaMemcpyDeviceToHost);"),
     ("refused", "launched by the host: fill<<<1, 2048>>>(device, 1);")])
 def test_lines_of_the_host(host, tmp_path, word, line):
-    """Broken: it is not said which line of the host's source made the mistake; or a program without debug information gets a wrong one, or none
-    of its findings."""
+    """Broken: the message lacks the line of the host's source; or a program without debug information gets a wrong line, or no findings."""
     whole, bare = findings(host, tmp_path, word)[1][0], tmp_path / "bare"
     assert lines_of(whole["places"]) == [line] and whole["places"][0]["file"] == str(ROOT / "tests/checker/checker_host.cu")
     subprocess.run(["strip", "--strip-debug", "-o", bare, host], check=True)
@@ -173,7 +171,7 @@ def test_lines_of_the_host(host, tmp_path, word, line):
 
 @pytest.mark.parametrize("word, counts", [("in a loop", [1000]), ("by one function", [1, 1])])
 def test_one_finding_for_each_way_to_a_call(host, tmp_path, word, counts):
-    """Broken: a mistake in a loop is told a thousand times, or takes minutes; or of two that one function makes for its callers only one is told."""
+    """Broken: a mistake in a loop is reported a thousand times, or takes minutes; or of two calls of one function only one is reported."""
     result, found = findings(host, tmp_path, word)
     assert [finding["count"] for finding in found] == counts
     source = (ROOT / "tests/checker/checker_host.cu").read_text().splitlines()
@@ -213,7 +211,7 @@ def order(tmp_path_factory):
     ("copy from pinned", "the host writes byte 0 of a 16384-byte allocation, which cudaMemcpyAsync in stream 1 may still "
      "read", 0)])
 def test_the_host_does_not_wait(order, tmp_path, word, title, result):
-    """Broken: a program reads a result before its kernel or its copy is over, which here it always is, and passes."""
+    """Broken: a program reads a result before its kernel or its copy has ended, and passes, as here they always have."""
     found, said, ran = only(order, tmp_path, word)
     assert (found, said) == ("race-host", title) and ran.stdout == f"{result}\n"
 
@@ -242,8 +240,8 @@ def test_the_host_does_not_wait(order, tmp_path, word, title, result):
     ("graph beside a kernel", "kernel scale in stream 1 writes byte 0 of a 16384-byte allocation, which kernel scale of a graph in "
      "stream 3 may still write")])
 @pytest.mark.parametrize("threads", "13")
-def test_streams_that_nothing_orders(order, tmp_path, word, title, threads):
-    """Broken: two streams use the same memory in any order, and the program passes, as here they run one after the other."""
+def test_unordered_streams(order, tmp_path, word, title, threads):
+    """Broken: two unordered streams use the same memory, and the program passes, as here they run one after the other."""
     assert only(order, tmp_path, word, SIM_THREADS=threads)[:2] == ("race-host", title)
 
 
@@ -253,13 +251,13 @@ def test_streams_that_nothing_orders(order, tmp_path, word, title, threads):
     ("copy to pinned", ["cudaMemcpyAsync in stream 1, called by the host: cudaMemcpyAsync(pinned, device, BYTES, cudaMemcpyDeviceToHost, one);",
                         "read by the host: return pinned[COUNT - 1];"])])
 def test_lines_of_both_sides(order, tmp_path, word, lines):
-    """Broken: of two operations that nothing orders it is not said which lines started them."""
+    """Broken: the message lacks the lines that started two unordered operations."""
     assert lines_of(findings(order, tmp_path, word)[1][0]["places"]) == lines
 
 
 def test_only_the_pages_that_are_in_use_are_closed_to_the_host(order, tmp_path):
-    """Broken: each asynchronous copy closes and opens whole arrays, so that a program that copies a large one in many parts takes for ever; or a page
-    that the host has touched stays open, or closed for a system call, while other operations begin and end."""
+    """Broken: each asynchronous copy closes and opens whole arrays, which makes copies of a large array in many parts slow; or a page that the host has
+    accessed stays open, or closed for a system call, while other operations begin and end."""
     found, said, ran = only(order, tmp_path, "parts")
     assert ran.stdout.splitlines()[:-1] == [
         "two copies: 2", "and a kernel that uses none of it: 2", "the host reads beside a copy's bytes: 1", "and a fill begins elsewhere: 2",
@@ -270,26 +268,26 @@ def test_only_the_pages_that_are_in_use_are_closed_to_the_host(order, tmp_path):
 
 
 def test_freed_memory_that_the_host_shares(order, tmp_path):
-    """Broken: the host reads managed memory after cudaFree, and finds what was there."""
+    """Broken: the host reads managed memory after cudaFree, and gets the old value."""
     assert only(order, tmp_path, "freed")[:2] == ("use-after-free", "the host reads byte 0 of a freed 16384-byte allocation")
 
 
 @pytest.mark.parametrize("word, result", [("ordered", "151\n"), ("ordered streams", "0\n"), ("no synchronization, own handler", "3\n")])
-def test_what_is_in_order(order, tmp_path, word, result):
-    """Broken: a program that waits for its results, in any of CUDA's ways, is accused of a race; or one that has put a handler in
-    place of the simulator's dies of memory that was closed to see one."""
+def test_ordered_operations(order, tmp_path, word, result):
+    """Broken: a false positive in a program that waits for its results in one of CUDA's ways; or a program with a fault handler of its own is killed at a
+    page that the checker closed."""
     ran, found = findings(order, tmp_path, word)
     assert (found, ran.stderr, ran.returncode, ran.stdout) == ([], "", 0, result)
 
 
 def test_colours_are_for_terminals(host, tmp_path):
-    """Broken: a file or JSON holds colours, a terminal behind make run-all has none, or who wants none gets them."""
+    """Broken: a file or JSON contains colours, a terminal that runs make run-all shows none, or NO_COLOR is ignored."""
     asked = {"CLICOLOR_FORCE": "1"}
     plain, coloured, refused = (run(host, "beyond", SIM_FINDINGS=str(tmp_path / "json"), **asks) for asks in ({}, asked, asked | {"NO_COLOR": "1"}))
     assert "\033[1;31merror: out-of-bounds access:\033[0m cudaMemcpy writes" in coloured.stderr
     assert "\033" not in plain.stderr + refused.stderr + (tmp_path / "json").read_text()
 
 
-def test_files_are_named_as_one_types_them(host):
-    """Broken: a message in the working folder begins with the whole path, which nobody reads."""
+def test_files_are_named_relative_to_the_folder(host):
+    """Broken: a message names a file of the working folder by its whole path."""
     assert "--> tests/checker/checker_host.cu:" in subprocess.run([host, "beyond"], cwd=ROOT, capture_output=True, text=True).stderr

@@ -20,14 +20,14 @@ def rows(name):
 
 @pytest.mark.parametrize("step", STEPS)
 def test_every_barrier_is_removed_in_turn(step):
-    """Broken: a barrier of a step has no mutant, and nobody would see that the checker misses it."""
+    """Broken: a barrier of a step has no mutant, so that a false negative would not be seen."""
     lines = make.without_comments(make.sources()[step].read_text(encoding="utf-8").split(make.HARNESS)[0]).splitlines()
     barriers = {number for number, line in enumerate(lines, 1) if re.match(r" +(__sync\w+|sync_scanners)\(", line)}
     assert barriers <= {mutant.line for mutant in make.mutants(step) if mutant.operator == "barrier"}
 
 
 def test_a_mutant_changes_one_place():
-    """Broken: a mutant is the program as it was, or another mutant again; or it is told of a line where nothing changed."""
+    """Broken: a mutant is the program as it was, or another mutant again; or its line is one where nothing changed."""
     for step in STEPS:
         _, lesson, _ = make.parts(make.sources()[step])
         every = make.mutants(step)
@@ -44,7 +44,7 @@ def test_the_table_is_of_these_mutants():
 
 
 def test_nothing_is_missed():
-    """Broken: a mutant that nobody finds is neither proven equivalent nor known as missed, a step has findings, or compute-sanitizer finds more."""
+    """Broken: an undetected mutant is neither proven equivalent nor known as missed, a step has findings, or compute-sanitizer finds more."""
     joined = rows("agreement.csv")
     assert [row["mutant"] for row in joined if row["verdict"] in ("missed", "false alarm")] == [row["mutant"] for row in rows("missed.csv")]
     assert [row["mutant"] for row in joined if row["agreement"] == "compute-sanitizer alone"] == []

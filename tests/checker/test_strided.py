@@ -186,10 +186,10 @@ def verdict(tmp_path, seed):
     ptx, threads = tmp_path / f"{seed}.ptx", 32 * warps
     ptx.write_text(text)
     result = subprocess.run([RUN, ptx, "k", f"{blocks * threads}/{threads}", "/dev/null", tmp_path / "out"], capture_output=True,
-                            text=True, env={"SIM_CHECK": "1", "SIM_THREADS": "1"})
-    told = "race" in result.stderr
-    if result.returncode not in (0, 88) or told != race:
-        return f"seed {seed}, {area}, {blocks} blocks of {warps} warps: race {race}, told {told}, status {result.returncode}, {result.stderr[:300]}"
+                            text=True, env={"SIM_CHECK": "1", "SIM_STRICT": "1", "SIM_THREADS": "1"})
+    reported = "race" in result.stderr
+    if result.returncode not in (0, 88) or reported != race:
+        return f"seed {seed}, {area}, {blocks} blocks of {warps} warps: race {race}, reported {reported}, status {result.returncode}, {result.stderr[:300]}"
     return None
 
 

@@ -1,4 +1,4 @@
-"""make suite and make courses: what programs that nobody here wrote say of the simulator. Here with stand-ins for the compiler and the programs."""
+"""make suite and make courses: the simulator on other people's programs. Here with stand-ins for the compiler and the programs."""
 
 import csv
 import subprocess
@@ -186,7 +186,7 @@ def test_a_repository_that_is_missing_is_named(run_courses, tmp_path):
 
 
 def test_programs_of_courses_are_of_repositories_that_are_named():
-    """Broken: a program is of a repository that nobody can get, two programs have one name, or a result is of no program."""
+    """Broken: a program is of a repository without an address, two programs have one name, or a result is of no program."""
     named = {row["repository"] for row in tables.read(ROOT / "tests/suites/course_repositories.csv")}
     programs = [courses.key(row) for row in tables.read(courses.PROGRAMS)]
     assert named == {repository for repository, _ in programs} and len(set(programs)) == len(programs)

@@ -166,7 +166,7 @@ def bound(code, begin, end):
 
 
 def index(code, begin, end):
-    """Each index one more and one less, but of arrays in registers; each place behind a pointer too."""
+    """Each index one more and one less, except for arrays in registers; the same for each dereferenced pointer."""
     for found in re.compile(r"(?!own\[k|seen\[k|before\[k)\b[\w>.-]+\[|[)\]]\[").finditer(code, begin, end):
         b, e = found.end(), closing(code, found.end() - 1)
         before = re.split(r"[;{}\n]", code[:b - 1])[-1]

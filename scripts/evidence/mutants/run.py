@@ -23,23 +23,23 @@ FOR_DEBUGGER = [*FOR_SIMULATOR, "-G"]
 LIBRARIES = [make.ROOT / "build/sim/libsimulator.a", "-lpthread", "-lm"]
 TIME_LIMIT_S = 60  # on the simulator a program takes a tenth of a second, some seconds with the most elements, and more on a busy machine
 CHECKED_LIMIT_S = 300  # hundreds of blocks that wait in vain for 100 million instructions take 30 s to 90 s, and twice that where all processors are busy
-# Endless loops end early, so that what was found is told: by warp instructions of a block, of which step 00's one thread needs more for millions of elements.
-# On one host thread: what comes of a race between blocks is the same in every run.
+# A limit of warp instructions ends endless loops early, so that the findings are printed; step 00's one thread needs more for millions of elements. With one
+# host thread a race between blocks has the same result in every run.
 ALWAYS = {"SIM_MAX_INSTRUCTIONS": "10000000", "SIM_THREADS": "1", "SIM_STRICT": "1"}
 SIZES = ("1", "33", "258", "1000", "40003", "100003")
 # How a mutant runs on the simulator: at all sizes as if 3 blocks filled the GPU; with so many that a kernel for small arrays has several tiles (a debugger's
 # programs run until here); with blocks in other orders; and with more blocks, each with a tile, than a block has threads.
 FIRST_RUNS = [(size, {"BLOCKS": "3"}) for size in SIZES] + [("40003", {"BLOCKS": "16"})]
 RUNS = FIRST_RUNS + [(SIZES[-1], {"BLOCKS": "3", "SIM_BLOCK_ORDER": order}) for order in "123"] + [("5000003", {"BLOCKS": "600", "SIM_MAX_INSTRUCTIONS": "100000000"})]
-# And those that nobody has found by then, where blocks tell each other something: an array for which a block is alone and a thread has several loads; one of whole tiles; blocks that take turns, so that several have a part in what else the first would do
-# alone, few and many of them; and blocks that begin in another order, of which few run at once, so that some come late; and an array of one whole tile.
+# Mutants that are not found by then, in kernels whose blocks synchronise: an array for one block, with several loads per thread; one of whole tiles; time-sliced
+# blocks, few and many of them, so that several share the work; blocks in another order, few of them resident, so that some start late; an array of one whole tile.
 TOGETHER = {"SIM_TOGETHER": "1", "SIM_MAX_INSTRUCTIONS": "100000000"}
 LAST_RUNS = [("4003", {"BLOCKS": "3"}), ("40960", {"BLOCKS": "3"}), (SIZES[-1], {"BLOCKS": "3"} | TOGETHER),
              ("400003", {"BLOCKS": "400", "SIM_BLOCK_ORDER": "7", "SIM_SMS": "1"} | TOGETHER), ("1100003", {"BLOCKS": "300"} | TOGETHER),
              ("1100003", {"BLOCKS": "300", "SIM_BLOCK_ORDER": "7"} | TOGETHER), ("5000003", {"BLOCKS": "600"} | TOGETHER), ("4096", {"BLOCKS": "3"})]
 COLUMNS = ["mutant", "step", "operator", "line", "before", "after", "own_check", "findings", "size"]
 
-# By tool: what compute-sanitizer is told. Initcheck looks at shared memory from compute-sanitizer 2025.4 on.
+# Each tool's options. initcheck covers shared memory from compute-sanitizer 2025.4 on.
 SHARED_TOO = ["--initcheck-address-space", "all"]
 TOOLS = {"alone": None, "memcheck": [], "racecheck": [], "initcheck": SHARED_TOO, "synccheck": []}
 GPU_TIME_LIMIT_S = 25
@@ -126,7 +126,7 @@ def kinds(path):
 
 
 def simulated(program, name):
-    """What the own check says of a mutant, what the simulator finds, and at which size it does."""
+    """The result of a mutant's own check, the simulator's findings, and the size at which they appear."""
     says, found, where = "passes", [], ""
     report = program.with_name(f"{program.name}.{name}.json")
     last = LAST_RUNS if "atomic" in program.with_suffix(".cu").read_text(encoding="utf-8") else []
@@ -145,8 +145,8 @@ def simulated(program, name):
 
 
 def simulated_for_debugger(program, name):
-    """What the simulator finds in a mutant that is compiled for a debugger, and at which size. There the compiler keeps all that the source says, such
-    as a store behind the end of a thread's array, which it may drop, as the C++ standard does not say what it does."""
+    """The findings of a mutant compiled for a debugger, and the size at which they appear. The compiler then keeps code with undefined behaviour, such as a store
+    past the end of a thread's array."""
     report = program.with_name(f"{program.name}.{name}.json")
     for size, environment in FIRST_RUNS:
         run([program, "--csv", "--warm", size], ALWAYS | environment | {"MUTANT": name, "SIM_FINDINGS": str(report)}, CHECKED_LIMIT_S)
@@ -157,7 +157,7 @@ def simulated_for_debugger(program, name):
 
 
 def look_again(directory, step, jobs, rows):
-    """The rows, where those that nobody found have been compiled for a debugger, too."""
+    """The rows; undetected mutants have been compiled for a debugger, too."""
     left = {(program.name, name): number for number, ((program, name), row) in enumerate(zip(jobs, rows))
             if name != "original" and row[6] == "passes" and not row[7]}
     found = compiled(directory / "debugger", [step], FOR_DEBUGGER, LIBRARIES, {program for program, _ in left}) if left else {}

@@ -61,7 +61,7 @@ def joined():
 
 
 def write():
-    """The joined table; 1 where something is missed, or a step that is right is accused, and it says what."""
+    """Writes the joined table; returns 1, after printing it, for a missed mutant or a false positive in a step."""
     rows = joined()
     with files.whole(FOLDER / "agreement.csv") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
