@@ -9,7 +9,7 @@ static const char NEEDS_PTX[] = "the simulator runs PTX, and this is machine cod
                                 "-fatbin; of what NVRTC compiles, load what nvrtcGetPTX gives";
 
 // Tells why not in the caller's buffer for errors, if it has handed one over.
-static void tell(const char *why, unsigned count, const CUjit_option *options, void **values)
+static void report_jit_error(const char *why, unsigned count, const CUjit_option *options, void **values)
 {
     char *buffer = NULL;
     size_t space = 0;
@@ -31,7 +31,7 @@ static CUresult load(const void *image, unsigned count, const CUjit_option *opti
     for (size_t k = 0; k < sizeof magic && (k == 0 || ((const char *)image)[k - 1]); k++) // a text may be shorter
         memcpy((char *)&magic + k, (const char *)image + k, 1);
     if (memcmp(&magic, "\177ELF", sizeof magic) == 0) {
-        tell(NEEDS_PTX, count, options, values);
+        report_jit_error(NEEDS_PTX, count, options, values);
         return CUDA_ERROR_NO_BINARY_FOR_GPU;
     }
     if (magic == WRAPPER_MAGIC)
@@ -42,7 +42,7 @@ static CUresult load(const void *image, unsigned count, const CUjit_option *opti
     const bool can_run = m && (m->error[0] || m->target <= 90);
     if (can_run && !m->error[0])
         return CUDA_SUCCESS;
-    tell(can_run ? m->error : "it holds no PTX for compute capability 9.0 or less", count, options, values);
+    report_jit_error(can_run ? m->error : "it holds no PTX for compute capability 9.0 or less", count, options, values);
     const CUresult error = can_run ? CUDA_ERROR_INVALID_PTX : CUDA_ERROR_NO_BINARY_FOR_GPU;
     sim_unload_binary(*binary);
     return error;
@@ -65,7 +65,7 @@ static char *read_file(const char *path, size_t *bytes)
 }
 
 // Whether the file is a fat binary that is shorter than its header says.
-static bool is_cut_off(const char *data, size_t bytes)
+static bool is_truncated(const char *data, size_t bytes)
 {
     uint64_t payload;
     uint32_t magic;
@@ -89,10 +89,10 @@ API WEAK int nvrtcGetCUBINSize(void *program, size_t *bytes)
 
 API WEAK int nvrtcGetCUBIN(void *program, char *image)
 {
-    static bool told;
-    if (!told)
+    static bool reported;
+    if (!reported)
         fprintf(stderr, "simulator: nvrtcGetCUBIN gives PTX: the simulator runs no machine code\n");
-    told = true;
+    reported = true;
     return nvrtcGetPTX ? nvrtcGetPTX(program, image) : NVRTC_ERROR_INTERNAL_ERROR;
 }
 
@@ -122,7 +122,7 @@ static CUresult load_file(void **module, const char *path)
     NEED(module && path, CUDA_ERROR_INVALID_VALUE);
     char *data = read_file(path, &bytes);
     NEED(data, CUDA_ERROR_FILE_NOT_FOUND);
-    if (is_cut_off(data, bytes)) {
+    if (is_truncated(data, bytes)) {
         free(data);
         return CUDA_ERROR_INVALID_IMAGE;
     }
@@ -168,7 +168,7 @@ API CUresult cuModuleUnload(CUmodule module)
 }
 
 // The same name, for as long as the program runs: findings name kernels of modules that are gone.
-static const char *kept_name(const char *name)
+static const char *permanent_name(const char *name)
 {
     typedef struct Kept {
         struct Kept *next;
@@ -198,7 +198,7 @@ static CUresult get_kernel(void **kernel, const void *module, const char *name)
     NEED(f && f->entry && f->defined, CUDA_ERROR_NOT_FOUND);
     const Kernel *known = sim_kernel_named(binary, name);
     if (!known)
-        known = sim_add_kernel(binary, kept_name(name), NULL);
+        known = sim_add_kernel(binary, permanent_name(name), NULL);
     *kernel = (void *)(uintptr_t)known->host;
     return CUDA_SUCCESS;
 }
@@ -316,7 +316,7 @@ API CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, s
     NEED(link, CUDA_ERROR_INVALID_HANDLE);
     NEED(data && bytes > 0, CUDA_ERROR_INVALID_VALUE);
     if (type != CU_JIT_INPUT_PTX || link->text) {
-        tell("cuLinkAddData takes one PTX text here; other kinds, and several to be linked, are not supported", count,
+        report_jit_error("cuLinkAddData takes one PTX text here; other kinds, and several to be linked, are not supported", count,
              options, values);
         return CUDA_ERROR_NOT_SUPPORTED;
     }

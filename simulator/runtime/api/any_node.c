@@ -17,27 +17,27 @@ API cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *han
 }
 
 // A handle is for one node, of the graph that it was made for or of one within.
-static bool can_choose(const ConditionalWork *choice, const Graph *graph)
+static bool can_use_condition(const ConditionalWork *conditional, const Graph *graph)
 {
-    const Condition *condition = sim_condition_of(choice->condition);
+    const Condition *condition = sim_condition_of(conditional->condition);
     if (!condition || condition->has_node)
         return false;
     while (graph != condition->graph && graph->owner)
         graph = graph->owner->graph;
-    return graph == condition->graph && choice->count > 0 && choice->kind <= cudaGraphCondTypeSwitch &&
-           (choice->kind != cudaGraphCondTypeWhile || choice->count == 1) &&
-           (choice->kind != cudaGraphCondTypeIf || choice->count <= 2);
+    return graph == condition->graph && conditional->count > 0 && conditional->kind <= cudaGraphCondTypeSwitch &&
+           (conditional->kind != cudaGraphCondTypeWhile || conditional->count == 1) &&
+           (conditional->kind != cudaGraphCondTypeIf || conditional->count <= 2);
 }
 
-static cudaError_t add_choice(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before, size_t count,
+static cudaError_t add_conditional(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before, size_t count,
                               struct cudaConditionalNodeParams *p, const Work *work)
 {
     REQUIRE_GRAPH(graph);
-    REQUIRE(can_choose(&work->choice, sim_graph_of(graph)), cudaErrorInvalidValue);
+    REQUIRE(can_use_condition(&work->conditional, sim_graph_of(graph)), cudaErrorInvalidValue);
     const cudaError_t error = sim_add_for_call(node, graph, before, count, work);
     if (!error) {
         sim_condition_of(p->handle)->has_node = true;
-        p->phGraph_out = sim_node_of(*node)->work.choice.handles;
+        p->phGraph_out = sim_node_of(*node)->work.conditional.handles;
     }
     return error;
 }
@@ -77,7 +77,7 @@ cudaError_t sim_work_of(const struct cudaGraphNodeParams *p, Work *work)
         work->event = p->eventRecord.event;
         return cudaSuccess;
     case cudaGraphNodeTypeConditional:
-        work->choice = (ConditionalWork){.condition = p->conditional.handle, .kind = p->conditional.type,
+        work->conditional = (ConditionalWork){.condition = p->conditional.handle, .kind = p->conditional.type,
                                 .count = p->conditional.size};
         return cudaSuccess;
     default:
@@ -106,7 +106,7 @@ API cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const
         return cudaGraphAddMemFreeNode(node, graph, before, count, p->free.dptr);
     error = sim_work_of(p, &work);
     if (!error && p->type == cudaGraphNodeTypeConditional)
-        return add_choice(node, graph, before, count, &p->conditional, &work);
+        return add_conditional(node, graph, before, count, &p->conditional, &work);
     return error ? error : sim_add_for_call(node, graph, before, count, &work);
 }
 

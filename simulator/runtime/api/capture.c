@@ -126,7 +126,7 @@ static cudaError_t invalidate(Capture *c, cudaError_t error)
 }
 
 // A capture whose streams cudaStreamLegacy would wait for, or NULL.
-static Capture *capture_in_the_way_of_legacy(void)
+static Capture *capture_blocking_legacy(void)
 {
     for (Capture *c = captures; c; c = c->next)
         for (const Participant *p = c->participants; p && !c->invalid; p = p->next)
@@ -167,7 +167,7 @@ cudaError_t sim_capture(cudaStream_t stream, const Work *work, bool *captured)
     *captured = false;
     if (!captures)
         return cudaSuccess;
-    Capture *c = is_legacy(stream) ? capture_in_the_way_of_legacy() : NULL;
+    Capture *c = is_legacy(stream) ? capture_blocking_legacy() : NULL;
     if (c)
         return invalidate(c, cudaErrorStreamCaptureImplicit);
     c = capture_of(stream, &p);
@@ -216,7 +216,7 @@ cudaError_t sim_capture_free(cudaStream_t stream, void *pointer, bool *captured)
 }
 
 // Whether the capture forbids this thread a call that it could not see.
-static bool forbids(const Capture *c)
+static bool forbids_unsafe_call(const Capture *c)
 {
     if (c->invalid)
         return false;
@@ -230,11 +230,11 @@ cudaError_t sim_forbidden_in_capture(bool uses_legacy_stream)
     cudaError_t error = cudaSuccess;
     if (!captures)
         return cudaSuccess;
-    Capture *in_the_way = uses_legacy_stream ? capture_in_the_way_of_legacy() : NULL;
+    Capture *in_the_way = uses_legacy_stream ? capture_blocking_legacy() : NULL;
     if (in_the_way)
         return invalidate(in_the_way, cudaErrorStreamCaptureImplicit);
     for (Capture *c = captures; c && thread_mode != cudaStreamCaptureModeRelaxed; c = c->next)
-        if (forbids(c))
+        if (forbids_unsafe_call(c))
             error = invalidate(c, cudaErrorStreamCaptureUnsupported);
     return error;
 }
@@ -252,7 +252,7 @@ cudaError_t sim_stream_in_capture(cudaStream_t stream)
     Participant *p;
     if (!captures)
         return cudaSuccess;
-    Capture *c = is_legacy(stream) ? capture_in_the_way_of_legacy() : NULL;
+    Capture *c = is_legacy(stream) ? capture_blocking_legacy() : NULL;
     if (c)
         return invalidate(c, cudaErrorStreamCaptureImplicit);
     c = capture_of(stream, &p);
@@ -303,7 +303,7 @@ cudaError_t sim_event_in_capture(cudaEvent_t event)
     return c ? invalidate(c, cudaErrorCapturedEvent) : cudaErrorCapturedEvent;
 }
 
-static void remember_captured(cudaEvent_t event, const Capture *c, const NodeSet *before)
+static void set_captured(cudaEvent_t event, const Capture *c, const NodeSet *before)
 {
     CapturedEvent *e = calloc(1, sizeof *e);
     if (!e)
@@ -325,12 +325,12 @@ cudaError_t sim_capture_record(cudaEvent_t event, cudaStream_t stream, unsigned 
         return error;
     }
     *captured = true;
-    remember_captured(event, c, &p->ends);
+    set_captured(event, c, &p->ends);
     return cudaSuccess;
 }
 
 // A stream that does not capture waits for an event that was recorded in a capture: it takes part from here on.
-static cudaError_t begin_to_take_part(cudaStream_t stream, const CapturedEvent *e)
+static cudaError_t join_capture(cudaStream_t stream, const CapturedEvent *e)
 {
     Capture *c = capture_with_id(e->capture);
     if (!c)
@@ -362,7 +362,7 @@ cudaError_t sim_capture_wait(cudaStream_t stream, cudaEvent_t event, unsigned fl
     }
     if (!c && e) {
         *captured = true;
-        return begin_to_take_part(stream, e);
+        return join_capture(stream, e);
     }
     return sim_capture(stream, &(Work){cudaGraphNodeTypeWaitEvent, .event = event}, captured);
 }
@@ -418,9 +418,9 @@ static void mark(Node *node, Node **waiting)
     while (count > 0) {
         const Node *next = waiting[--count];
         for (size_t k = 0; k < next->dependency_count; k++)
-            if (!next->before[k]->ordered) {
-                next->before[k]->ordered = true;
-                waiting[count++] = next->before[k];
+            if (!next->dependencies[k]->ordered) {
+                next->dependencies[k]->ordered = true;
+                waiting[count++] = next->dependencies[k];
             }
     }
 }
@@ -475,7 +475,7 @@ static cudaError_t get_status(cudaStream_t stream, enum cudaStreamCaptureStatus 
     STOP_IF_BROKEN();
     REQUIRE(status, cudaErrorInvalidValue);
     REQUIRE_STREAM(stream);
-    REQUIRE(!is_legacy(stream) || !capture_in_the_way_of_legacy(), cudaErrorStreamCaptureImplicit);
+    REQUIRE(!is_legacy(stream) || !capture_blocking_legacy(), cudaErrorStreamCaptureImplicit);
     *c = capture_of(stream, p);
     *status = !*c            ? cudaStreamCaptureStatusNone
               : (*c)->invalid ? cudaStreamCaptureStatusInvalidated

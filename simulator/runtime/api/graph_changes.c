@@ -156,7 +156,7 @@ static bool differs(cudaGraphExecUpdateResultInfo *info, enum cudaGraphExecUpdat
 static bool chooses_otherwise(const Work *old, const Work *new)
 {
     return old->type == cudaGraphNodeTypeConditional &&
-           (old->choice.kind != new->choice.kind || old->choice.count != new->choice.count);
+           (old->conditional.kind != new->conditional.kind || old->conditional.count != new->conditional.count);
 }
 
 // Whether something but what the nodes do has changed. Nodes go together in the order in which they were added.
@@ -165,16 +165,16 @@ static bool has_changed(const Graph *old, const Graph *new, cudaGraphExecUpdateR
     if (old->count != new->count)
         return differs(info, cudaGraphExecUpdateErrorTopologyChanged, NULL, NULL);
     for (Node *a = old->nodes, *b = new->nodes; a; a = a->next, b = b->next)
-        a->copy = b;
+        a->counterpart = b;
     for (const Node *a = old->nodes; a; a = a->next) {
-        const Node *b = a->copy;
+        const Node *b = a->counterpart;
         if (a->work.type != b->work.type)
             return differs(info, cudaGraphExecUpdateErrorNodeTypeChanged, b, NULL);
         if (a->dependency_count != b->dependency_count)
             return differs(info, cudaGraphExecUpdateErrorTopologyChanged, b, NULL);
         for (size_t k = 0; k < a->dependency_count; k++)
-            if (a->before[k]->copy != b->before[k])
-                return differs(info, cudaGraphExecUpdateErrorTopologyChanged, b, b->before[k]);
+            if (a->dependencies[k]->counterpart != b->dependencies[k])
+                return differs(info, cudaGraphExecUpdateErrorTopologyChanged, b, b->dependencies[k]);
         if (a->work.type == cudaGraphNodeTypeKernel && a->work.kernel.cooperative != b->work.kernel.cooperative)
             return differs(info, cudaGraphExecUpdateErrorAttributesChanged, b, NULL);
         if (a->work.type == cudaGraphNodeTypeMemAlloc || a->work.type == cudaGraphNodeTypeMemFree)
@@ -199,7 +199,7 @@ static cudaError_t take_work(Graph *old, const Graph *new)
         for (size_t k = 0; k < count && !error; k++)
             error = take_work(graphs[k], others[k]);
         if (a->work.type == cudaGraphNodeTypeConditional)
-            a->work.choice.condition = b->work.choice.condition;
+            a->work.conditional.condition = b->work.conditional.condition;
         else if (count == 0)
             error = sim_replace_work(a, &b->work);
     }

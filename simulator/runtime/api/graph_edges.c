@@ -4,7 +4,7 @@
 // ---- Nodes and edges: asked
 
 // Tells how many there are, or gives as many as there is room for, and NULL for the rest.
-static cudaError_t give_nodes(Node *const *found, size_t count, cudaGraphNode_t *nodes, size_t *space)
+static cudaError_t copy_nodes(Node *const *found, size_t count, cudaGraphNode_t *nodes, size_t *space)
 {
     for (size_t k = 0; nodes && k < *space; k++)
         nodes[k] = k < count ? found[k]->handle : NULL;
@@ -13,7 +13,7 @@ static cudaError_t give_nodes(Node *const *found, size_t count, cudaGraphNode_t 
 }
 
 // An array of `count` nodes that the caller frees.
-static Node **room_for(size_t count)
+static Node **new_node_array(size_t count)
 {
     Node **nodes = calloc(count + 1, sizeof *nodes);
     if (!nodes)
@@ -26,12 +26,12 @@ static cudaError_t get_nodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *
     HOLD_MEMORY();
     REQUIRE_GRAPH(graph);
     REQUIRE(count, cudaErrorInvalidValue);
-    Node **found = room_for(sim_graph_of(graph)->count);
+    Node **found = new_node_array(sim_graph_of(graph)->count);
     size_t found_count = 0;
     for (Node *n = sim_graph_of(graph)->nodes; n; n = n->next)
         if (!only_roots || n->dependency_count == 0)
             found[found_count++] = n;
-    const cudaError_t error = give_nodes(found, found_count, nodes, count);
+    const cudaError_t error = copy_nodes(found, found_count, nodes, count);
     free(found);
     return error;
 }
@@ -55,7 +55,7 @@ static cudaError_t get_edges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraph
     for (Node *n = sim_graph_of(graph)->nodes; n; n = n->next)
         for (size_t k = 0; k < n->dependency_count; k++, edges++)
             if (from && edges < *count) {
-                from[edges] = n->before[k]->handle;
+                from[edges] = n->dependencies[k]->handle;
                 to[edges] = n->handle;
             }
     for (size_t k = edges; from && k < *count; k++)
@@ -68,7 +68,7 @@ static cudaError_t get_dependencies(cudaGraphNode_t node, cudaGraphNode_t *befor
 {
     HOLD_MEMORY();
     REQUIRE(sim_node_of(node) && count, cudaErrorInvalidValue);
-    return give_nodes(sim_node_of(node)->before, sim_node_of(node)->dependency_count, before, count);
+    return copy_nodes(sim_node_of(node)->dependencies, sim_node_of(node)->dependency_count, before, count);
 }
 
 static cudaError_t get_dependents(cudaGraphNode_t node, cudaGraphNode_t *after, size_t *count)
@@ -76,12 +76,12 @@ static cudaError_t get_dependents(cudaGraphNode_t node, cudaGraphNode_t *after, 
     HOLD_MEMORY();
     REQUIRE(sim_node_of(node) && count, cudaErrorInvalidValue);
     const Graph *graph = sim_node_of(node)->graph;
-    Node **found = room_for(graph->count);
+    Node **found = new_node_array(graph->count);
     size_t found_count = 0;
     for (Node *n = graph->nodes; n; n = n->next)
         if (sim_depends_on(n, sim_node_of(node)))
             found[found_count++] = n;
-    const cudaError_t error = give_nodes(found, found_count, after, count);
+    const cudaError_t error = copy_nodes(found, found_count, after, count);
     free(found);
     return error;
 }

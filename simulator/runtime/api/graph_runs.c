@@ -22,7 +22,7 @@ static void leave_run(GraphRun *run)
 // ---- Made ready
 
 // One cudaGraphExec_t at a time may have the memory that the graph's nodes allocate, and its conditions.
-static bool is_taken(const Graph *graph)
+static bool is_instantiated(const Graph *graph)
 {
     return (sim_allocates(graph) || sim_is_conditional(graph)) && graph->executable > 0;
 }
@@ -47,8 +47,8 @@ static bool can_run_in_body(const Graph *graph)
 static bool bodies_can_run(const Graph *graph)
 {
     for (const Node *node = graph->nodes; node; node = node->next)
-        for (unsigned k = 0; node->work.type == cudaGraphNodeTypeConditional && k < node->work.choice.count; k++)
-            if (!can_run_in_body(node->work.choice.bodies[k]))
+        for (unsigned k = 0; node->work.type == cudaGraphNodeTypeConditional && k < node->work.conditional.count; k++)
+            if (!can_run_in_body(node->work.conditional.bodies[k]))
                 return false;
     return true;
 }
@@ -59,7 +59,7 @@ static cudaError_t instantiate(cudaGraphExec_t *handle, cudaGraph_t graph, uint6
                            cudaGraphInstantiateFlagDeviceLaunch | cudaGraphInstantiateFlagUseNodePriority;
     BEGIN_CALL();
     Graph *original = sim_graph_of(graph);
-    REQUIRE(handle && original && (flags & ~known) == 0 && !is_taken(original), cudaErrorInvalidValue);
+    REQUIRE(handle && original && (flags & ~known) == 0 && !is_instantiated(original), cudaErrorInvalidValue);
     if (flags & cudaGraphInstantiateFlagDeviceLaunch) {
         fprintf(stderr, "simulator: graphs that kernels launch are not supported\n");
         return sim_done(cudaErrorNotSupported);
@@ -192,70 +192,70 @@ typedef struct NodeRun { // of a node, in one launch
 } NodeRun;
 
 // A node goes on with the timeline of one that it depends on, or begins one behind all that came before the launch.
-static void begin_turn(const Node *node, NodeRun *turns, const VectorClock *start, uint32_t outer)
+static void begin_node(const Node *node, NodeRun *runs, const VectorClock *start, uint32_t outer)
 {
     HOLD_MEMORY();
-    NodeRun *turn = &turns[node->turn], *first = NULL;
+    NodeRun *run = &runs[node->order_index], *first = NULL;
     for (size_t k = 0; k < node->dependency_count && !first; k++)
-        if (!turns[node->before[k]->turn].clock_reused)
-            first = &turns[node->before[k]->turn];
+        if (!runs[node->dependencies[k]->order_index].clock_reused)
+            first = &runs[node->dependencies[k]->order_index];
     if (first)
         first->clock_reused = true;
-    turn->timeline = first ? first->timeline : sim_branch_timeline(outer);
-    sim_await_event(turn->timeline, start);
+    run->timeline = first ? first->timeline : sim_branch_timeline(outer);
+    sim_await_event(run->timeline, start);
     for (size_t k = 0; k < node->dependency_count; k++)
-        sim_await_event(turn->timeline, &turns[node->before[k]->turn].ended);
+        sim_await_event(run->timeline, &runs[node->dependencies[k]->order_index].ended);
 }
 
-static void end_turn(NodeRun *turn)
+static void end_node(NodeRun *run)
 {
     HOLD_MEMORY();
-    sim_mark_event(&turn->ended, turn->timeline);
+    sim_mark_event(&run->ended, run->timeline);
 }
 
-static NodeRun *begin_turns(const Graph *graph, uint32_t timeline, VectorClock *start)
+static NodeRun *new_node_runs(const Graph *graph, uint32_t timeline, VectorClock *start)
 {
     HOLD_MEMORY();
     sim_mark_event(start, timeline);
-    NodeRun *turns = calloc(graph->count + 1, sizeof *turns);
-    if (!turns)
+    NodeRun *runs = calloc(graph->count + 1, sizeof *runs);
+    if (!runs)
         sim_die("out of memory for a run of a graph");
-    return turns;
+    return runs;
 }
 
 // What comes behind the launch, or behind the node whose graph it was, comes behind all of its nodes.
-static void end_turns(NodeRun *turns, size_t count, uint32_t timeline, VectorClock *start)
+static void join_node_runs(NodeRun *runs, size_t count, uint32_t timeline, VectorClock *start)
 {
     HOLD_MEMORY();
-    for (NodeRun *turn = turns; turn < turns + count; turn++) {
-        sim_await_event(timeline, &turn->ended);
-        if (!turn->clock_reused)
-            sim_end_timeline(turn->timeline);
-        sim_free_clocks(&turn->ended);
+    for (NodeRun *run = runs; run < runs + count; run++) {
+        sim_await_event(timeline, &run->ended);
+        if (!run->clock_reused)
+            sim_end_timeline(run->timeline);
+        sim_free_clocks(&run->ended);
     }
     sim_free_clocks(start);
-    free(turns);
+    free(runs);
 }
 
 static cudaError_t run_nodes(const Graph *graph, uint32_t timeline);
 
-static uint32_t value_of(const ConditionalWork *choice)
+static uint32_t value_of(const ConditionalWork *conditional)
 {
     HOLD_MEMORY();
-    return sim_condition_of(choice->condition)->value;
+    return sim_condition_of(conditional->condition)->value;
 }
 
-static cudaError_t run_choice(const ConditionalWork *choice, uint32_t timeline)
+static cudaError_t run_conditional(const ConditionalWork *conditional, uint32_t timeline)
 {
     cudaError_t error = cudaSuccess;
-    uint32_t value = value_of(choice);
-    if (choice->kind == cudaGraphCondTypeWhile) {
-        for (; value && !error && !sim_sticky_error; value = value_of(choice))
-            error = run_nodes(choice->bodies[0], timeline);
+    uint32_t value = value_of(conditional);
+    if (conditional->kind == cudaGraphCondTypeWhile) {
+        for (; value && !error && !sim_sticky_error; value = value_of(conditional))
+            error = run_nodes(conditional->bodies[0], timeline);
         return error;
     }
-    const uint32_t body = choice->kind == cudaGraphCondTypeIf ? !value : value;
-    return body < choice->count ? run_nodes(choice->bodies[body], timeline) : cudaSuccess;
+    const uint32_t body = conditional->kind == cudaGraphCondTypeIf ? !value : value;
+    return body < conditional->count ? run_nodes(conditional->bodies[body], timeline) : cudaSuccess;
 }
 
 // Without the lock: nodes may run functions of the program.
@@ -263,26 +263,26 @@ static cudaError_t run_nodes(const Graph *graph, uint32_t timeline)
 {
     cudaError_t error = cudaSuccess;
     VectorClock start = {NULL, 0};
-    NodeRun *turns = begin_turns(graph, timeline, &start);
+    NodeRun *runs = new_node_runs(graph, timeline, &start);
     size_t count = 0;
     for (; count < graph->count && !error && !sim_sticky_error; count++) {
         const Node *node = graph->order[count];
-        begin_turn(node, turns, &start, timeline);
-        const uint32_t own = turns[count].timeline;
+        begin_node(node, runs, &start, timeline);
+        const uint32_t own = runs[count].timeline;
         if (!node->disabled)
             error = node->work.type == cudaGraphNodeTypeGraph ? run_nodes(node->work.child, own)
-                    : node->work.type == cudaGraphNodeTypeConditional          ? run_choice(&node->work.choice, own)
+                    : node->work.type == cudaGraphNodeTypeConditional          ? run_conditional(&node->work.conditional, own)
                                                               : do_on_device(node, own);
         if (node->work.type == cudaGraphNodeTypeHost && !node->disabled && !error)
             node->work.host.fn(node->work.host.userData);
-        end_turn(&turns[count]);
+        end_node(&runs[count]);
     }
-    end_turns(turns, count, timeline, &start);
+    join_node_runs(runs, count, timeline, &start);
     return error;
 }
 
 // What the launch before has allocated and nobody has freed.
-static bool holds_memory(const Graph *graph)
+static bool has_unfreed_memory(const Graph *graph)
 {
     for (const Node *node = graph->nodes; node; node = node->next)
         if (node->work.type == cudaGraphNodeTypeMemAlloc && node->work.memory->in_use)
@@ -296,7 +296,7 @@ static void start_conditions(const Graph *graph)
         size_t count;
         Graph **graphs = sim_graphs_in(&node->work, &count);
         Condition *condition =
-            node->work.type == cudaGraphNodeTypeConditional ? sim_condition_of(node->work.choice.condition) : NULL;
+            node->work.type == cudaGraphNodeTypeConditional ? sim_condition_of(node->work.conditional.condition) : NULL;
         if (condition && condition->resets)
             condition->value = condition->initial_value;
         for (size_t k = 0; k < count; k++)
@@ -312,7 +312,7 @@ static cudaError_t begin_launch(cudaGraphExec_t handle, cudaStream_t stream, Gra
     GraphRun *found = sim_run_of(handle);
     CAPTURE(stream, &(Work){cudaGraphNodeTypeGraph, .child = found->graph});
     start_conditions(found->graph);
-    REQUIRE((found->flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) || !holds_memory(found->graph),
+    REQUIRE((found->flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) || !has_unfreed_memory(found->graph),
             cudaErrorInvalidValue);
     found->users++;
     *run = found;

@@ -65,17 +65,17 @@ static bool is_copy(const struct cudaMemcpy3DParms *p)
 
 // ---- The graphs of conditional nodes
 
-static void end_choice(ConditionalWork *choice)
+static void end_choice(ConditionalWork *conditional)
 {
-    for (unsigned k = 0; k < choice->count; k++)
-        if (choice->bodies[k])
-            sim_destroy_graph(choice->bodies[k]);
-    free(choice->bodies);
-    free(choice->handles);
+    for (unsigned k = 0; k < conditional->count; k++)
+        if (conditional->bodies[k])
+            sim_destroy_graph(conditional->bodies[k]);
+    free(conditional->bodies);
+    free(conditional->handles);
 }
 
 // A copy with graphs of its own, or with empty ones where there are none yet.
-static cudaError_t copy_choice(ConditionalWork *to, const ConditionalWork *from, bool with_handles)
+static cudaError_t copy_conditional(ConditionalWork *to, const ConditionalWork *from, bool with_handles)
 {
     cudaError_t error = cudaSuccess;
     to->bodies = calloc(from->count, sizeof *to->bodies);
@@ -97,8 +97,8 @@ static cudaError_t copy_choice(ConditionalWork *to, const ConditionalWork *from,
 
 Graph **sim_graphs_in(const Work *work, size_t *count)
 {
-    *count = work->type == cudaGraphNodeTypeConditional ? work->choice.count : work->type == cudaGraphNodeTypeGraph;
-    return work->type == cudaGraphNodeTypeConditional ? work->choice.bodies : (Graph **)&work->child;
+    *count = work->type == cudaGraphNodeTypeConditional ? work->conditional.count : work->type == cudaGraphNodeTypeGraph;
+    return work->type == cudaGraphNodeTypeConditional ? work->conditional.bodies : (Graph **)&work->child;
 }
 
 void sim_set_owner_of_graphs(Node *node)
@@ -139,7 +139,7 @@ cudaError_t sim_copy_work(Work *to, const Work *from, bool with_handles)
         return sim_is_conditional(from->child) ? cudaErrorNotSupported
                                                : sim_copy_graph(from->child, with_handles, &to->child);
     case cudaGraphNodeTypeConditional:
-        return copy_choice(&to->choice, &from->choice, with_handles);
+        return copy_conditional(&to->conditional, &from->conditional, with_handles);
     case cudaGraphNodeTypeMemAlloc:
     case cudaGraphNodeTypeMemFree:
         to->memory->owners++;
@@ -156,7 +156,7 @@ void sim_destroy_work(Work *work)
     if (work->type == cudaGraphNodeTypeGraph)
         sim_destroy_graph(work->child);
     if (work->type == cudaGraphNodeTypeConditional)
-        end_choice(&work->choice);
+        end_choice(&work->conditional);
     if (work->type == cudaGraphNodeTypeMemAlloc || work->type == cudaGraphNodeTypeMemFree)
         sim_release_graph_memory(work->memory);
 }

@@ -28,7 +28,7 @@ static void end_node(Node *node)
     if (node->handle)
         sim_remove_handle(NODE_HANDLE, node->handle);
     sim_destroy_work(&node->work);
-    free(node->before);
+    free(node->dependencies);
     free(node);
 }
 
@@ -47,7 +47,7 @@ void sim_destroy_graph(Graph *graph)
 bool sim_depends_on(const Node *node, const Node *before)
 {
     for (size_t k = 0; k < node->dependency_count; k++)
-        if (node->before[k] == before)
+        if (node->dependencies[k] == before)
             return true;
     return false;
 }
@@ -56,19 +56,19 @@ void sim_add_dependency(Node *node, Node *before)
 {
     if (node->dependency_count == node->dependency_capacity) {
         node->dependency_capacity = node->dependency_capacity ? 2 * node->dependency_capacity : 4;
-        node->before = realloc(node->before, node->dependency_capacity * sizeof *node->before);
-        if (!node->before)
+        node->dependencies = realloc(node->dependencies, node->dependency_capacity * sizeof *node->dependencies);
+        if (!node->dependencies)
             sim_die("out of memory for what a node comes after");
     }
-    node->before[node->dependency_count++] = before;
+    node->dependencies[node->dependency_count++] = before;
 }
 
 void sim_remove_dependency(Node *node, const Node *before)
 {
     size_t kept = 0;
     for (size_t k = 0; k < node->dependency_count; k++)
-        if (node->before[k] != before)
-            node->before[kept++] = node->before[k];
+        if (node->dependencies[k] != before)
+            node->dependencies[kept++] = node->dependencies[k];
     node->dependency_count = kept;
 }
 
@@ -142,20 +142,20 @@ cudaError_t sim_copy_graph(const Graph *graph, bool with_handles, Graph **copy)
             sim_destroy_graph(*copy);
             return error;
         }
-        node->copy = append_node(*copy, &own, with_handles);
-        node->copy->origin = node->number;
-        node->copy->device = node->device;
+        node->counterpart = append_node(*copy, &own, with_handles);
+        node->counterpart->origin = node->number;
+        node->counterpart->device = node->device;
     }
     for (const Node *node = graph->nodes; node; node = node->next)
         for (size_t k = 0; k < node->dependency_count; k++)
-            sim_add_dependency(node->copy, node->before[k]->copy);
+            sim_add_dependency(node->counterpart, node->dependencies[k]->counterpart);
     return cudaSuccess;
 }
 
 static bool can_be_next(const Node *node)
 {
     for (size_t k = 0; k < node->dependency_count; k++)
-        if (!node->before[k]->ordered)
+        if (!node->dependencies[k]->ordered)
             return false;
     return !node->ordered;
 }
@@ -174,7 +174,7 @@ Node *sim_order_nodes(Graph *graph)
         for (Node *node = graph->nodes; node; node = node->next)
             if (can_be_next(node)) {
                 node->ordered = true;
-                node->turn = ordered;
+                node->order_index = ordered;
                 graph->order[ordered++] = node;
             }
     } while (ordered > before);
@@ -282,14 +282,14 @@ static void draw(FILE *file, const Graph *graph, const char *prefix)
 {
     size_t place = 0;
     for (Node *n = graph->nodes; n; n = n->next)
-        n->place = place++;
+        n->drawing_index = place++;
     for (const Node *n = graph->nodes; n; n = n->next) {
-        const size_t at = n->place;
+        const size_t at = n->drawing_index;
         const Kernel *kernel = n->work.type == cudaGraphNodeTypeKernel ? sim_kernel_of(n->work.kernel.host) : NULL;
         fprintf(file, "    \"%s%zu\" [label=\"%s%zu\\n%s%s%s\"];\n", prefix, at, prefix, at, type_name(n->work.type),
                 kernel ? "\\n" : "", kernel ? kernel->name : "");
         for (size_t k = 0; k < n->dependency_count; k++)
-            fprintf(file, "    \"%s%zu\" -> \"%s%zu\";\n", prefix, n->before[k]->place, prefix, at);
+            fprintf(file, "    \"%s%zu\" -> \"%s%zu\";\n", prefix, n->dependencies[k]->drawing_index, prefix, at);
         size_t count;
         Graph **graphs = sim_graphs_in(&n->work, &count);
         for (size_t k = 0; k < count; k++) {

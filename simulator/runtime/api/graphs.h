@@ -48,7 +48,7 @@ typedef struct Work {
         cudaEvent_t event;
         Graph *child;
         GraphMemory *memory; // of an allocation and of a free node
-        ConditionalWork choice;
+        ConditionalWork conditional;
     };
 } Work;
 
@@ -61,13 +61,13 @@ typedef struct Node {
     cudaGraphNode_t handle; // NULL in what a cudaGraphExec_t holds
     uint64_t number;        // never given twice
     uint64_t origin;        // of a copy: the number of the node that it is a copy of; else its own
-    struct Node **before;   // that it depends on
+    struct Node **dependencies;   // that it depends on
     size_t dependency_count, dependency_capacity;
     bool disabled;          // in a cudaGraphExec_t: does nothing
     bool ordered;           // for sim_order_nodes
-    size_t turn;            // its place in the order
-    struct Node *copy;      // the node of another graph that goes with it, for sim_copy_graph and cudaGraphExecUpdate
-    size_t place;           // for a drawing
+    size_t order_index;            // its place in the order
+    struct Node *counterpart;      // the node of another graph that goes with it, for sim_copy_graph and cudaGraphExecUpdate
+    size_t drawing_index;           // for a drawing
     struct Node *next;      // of the graph, in the order in which they were added
 } Node;
 

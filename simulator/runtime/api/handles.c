@@ -16,24 +16,24 @@ typedef struct Entry {
 } Entry;
 
 static Entry *entries;
-static size_t entry_count, entry_space, first_free = SIZE_MAX;
+static size_t entry_count, entry_capacity, first_free = SIZE_MAX;
 
-static void *handle_of(size_t place)
+static void *handle_of(size_t index)
 {
-    return (void *)(uintptr_t)(MARK | (uint64_t)entries[place].generation << INDEX_BITS | place);
+    return (void *)(uintptr_t)(MARK | (uint64_t)entries[index].generation << INDEX_BITS | index);
 }
 
 static bool add_entry(void)
 {
     if (entry_count >> INDEX_BITS)
         return false;
-    if (entry_count == entry_space) {
-        const size_t space = entry_space ? 2 * entry_space : 64;
+    if (entry_count == entry_capacity) {
+        const size_t space = entry_capacity ? 2 * entry_capacity : 64;
         Entry *larger = realloc(entries, space * sizeof *entries);
         if (!larger)
             return false;
         entries = larger;
-        entry_space = space;
+        entry_capacity = space;
     }
     entries[entry_count] = (Entry){.next_free = first_free};
     first_free = entry_count++;
@@ -44,22 +44,22 @@ void *sim_new_handle(HandleKind kind, void *object)
 {
     if (first_free == SIZE_MAX && !add_entry())
         return NULL;
-    const size_t place = first_free;
-    Entry *e = &entries[place];
+    const size_t index = first_free;
+    Entry *e = &entries[index];
     first_free = e->next_free;
     e->kind = kind;
     e->device = sim_current_device;
     e->generation = (e->generation + 1) & ((1u << GENERATION_BITS) - 1);
     e->object = object;
-    return handle_of(place);
+    return handle_of(index);
 }
 
 void *sim_object_of(HandleKind kind, const void *handle)
 {
-    const size_t place = (size_t)(uintptr_t)handle & ((1u << INDEX_BITS) - 1);
-    if (place >= entry_count || !entries[place].object || entries[place].kind != kind || handle_of(place) != handle)
+    const size_t index = (size_t)(uintptr_t)handle & ((1u << INDEX_BITS) - 1);
+    if (index >= entry_count || !entries[index].object || entries[index].kind != kind || handle_of(index) != handle)
         return NULL;
-    return entries[place].object;
+    return entries[index].object;
 }
 
 void *sim_remove_handle(HandleKind kind, const void *handle)
@@ -67,16 +67,16 @@ void *sim_remove_handle(HandleKind kind, const void *handle)
     void *object = sim_object_of(kind, handle);
     if (!object)
         return NULL;
-    const size_t place = (size_t)(uintptr_t)handle & ((1u << INDEX_BITS) - 1);
-    entries[place].object = NULL;
-    entries[place].next_free = first_free;
-    first_free = place;
+    const size_t index = (size_t)(uintptr_t)handle & ((1u << INDEX_BITS) - 1);
+    entries[index].object = NULL;
+    entries[index].next_free = first_free;
+    first_free = index;
     return object;
 }
 
 void sim_destroy_all_handles(HandleKind kind, void (*end)(void *object))
 {
-    for (size_t place = 0; place < entry_count; place++)
-        if (entries[place].object && entries[place].kind == kind && entries[place].device == sim_current_device)
-            end(sim_remove_handle(kind, handle_of(place)));
+    for (size_t index = 0; index < entry_count; index++)
+        if (entries[index].object && entries[index].kind == kind && entries[index].device == sim_current_device)
+            end(sim_remove_handle(kind, handle_of(index)));
 }

@@ -18,15 +18,15 @@ typedef struct Configuration {
 } Configuration;
 
 // Between the two calls the arguments are worked out, which may launch other kernels: hence a stack.
-enum { DEEPEST = 64 };
-static _Thread_local Configuration configurations[DEEPEST];
+enum { MAX_NESTED_LAUNCHES = 64 };
+static _Thread_local Configuration configurations[MAX_NESTED_LAUNCHES];
 static _Thread_local int depth;
 // Where the host goes on, if the next launch is such a one: nobody sees what it returns. Else NULL.
-static _Thread_local const void *unseen_from;
+static _Thread_local const void *unchecked_from;
 
 API unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_bytes, cudaStream_t stream)
 {
-    REQUIRE(depth < DEEPEST, cudaErrorLaunchOutOfResources);
+    REQUIRE(depth < MAX_NESTED_LAUNCHES, cudaErrorLaunchOutOfResources);
     configurations[depth++] =
         (Configuration){grid, block, dynamic_bytes, stream, {0, 0, 0}, __builtin_return_address(0)};
     return 0;
@@ -40,7 +40,7 @@ API cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *dyna
     *block = c.block;
     *dynamic_bytes = c.dynamic_bytes;
     memcpy(stream, &c.stream, sizeof c.stream);
-    unseen_from = c.from;
+    unchecked_from = c.from;
     return cudaSuccess;
 }
 
@@ -109,9 +109,9 @@ static cudaError_t launch_kernel(const void *host, const Configuration *c, void 
 {
     Kernel *kernel = NULL;
     const Function *f = NULL;
-    const bool unseen = unseen_from != NULL;
-    const void *from = unseen ? unseen_from : c->from;
-    unseen_from = NULL;
+    const bool unseen = unchecked_from != NULL;
+    const void *from = unseen ? unchecked_from : c->from;
+    unchecked_from = NULL;
     BEGIN_CALL();
     sim_note_launch_attempt();
     cudaError_t error = sim_find_kernel(host, &kernel, &f);

@@ -15,19 +15,19 @@ typedef struct Advice {
 } Advice;
 
 static Advice *newest;
-static const struct cudaMemLocation NOWHERE_SAID = {cudaMemLocationTypeInvalid, 0};
+static const struct cudaMemLocation NO_LOCATION = {cudaMemLocationTypeInvalid, 0};
 
 static bool is_about(const Advice *a, int allocation, Topic topic, int device)
 {
     return a->allocation == allocation && a->topic == topic && (topic != ACCESSED_BY || a->device == device);
 }
 
-static bool remember(const Advice *said)
+static bool add_advice(const Advice *advice)
 {
     for (Advice **link = &newest; *link;) { // what the new one covers is of no use any more
         Advice *a = *link;
-        if (is_about(a, said->allocation, said->topic, said->device) && a->begin >= said->begin &&
-            a->end <= said->end) {
+        if (is_about(a, advice->allocation, advice->topic, advice->device) && a->begin >= advice->begin &&
+            a->end <= advice->end) {
             *link = a->next;
             free(a);
         } else {
@@ -37,18 +37,18 @@ static bool remember(const Advice *said)
     Advice *a = malloc(sizeof *a);
     if (!a)
         return false;
-    *a = *said;
+    *a = *advice;
     a->next = newest;
     newest = a;
     return true;
 }
 
-static struct cudaMemLocation said_at(uint64_t address, int allocation, Topic topic, int device)
+static struct cudaMemLocation advice_at(uint64_t address, int allocation, Topic topic, int device)
 {
     for (const Advice *a = newest; a; a = a->next)
         if (is_about(a, allocation, topic, device) && address >= a->begin && address < a->end)
             return a->location;
-    return NOWHERE_SAID;
+    return NO_LOCATION;
 }
 
 static bool same(struct cudaMemLocation a, struct cudaMemLocation b)
@@ -57,14 +57,14 @@ static bool same(struct cudaMemLocation a, struct cudaMemLocation b)
 }
 
 // What holds for all of a range, or nothing. It can change only where some advice begins or ends.
-static struct cudaMemLocation said_of(uint64_t begin, uint64_t end, int allocation, Topic topic, int device)
+static struct cudaMemLocation advice_for(uint64_t begin, uint64_t end, int allocation, Topic topic, int device)
 {
-    const struct cudaMemLocation first = said_at(begin, allocation, topic, device);
+    const struct cudaMemLocation first = advice_at(begin, allocation, topic, device);
     for (const Advice *a = newest; a; a = a->next) {
-        if (a->begin > begin && a->begin < end && !same(first, said_at(a->begin, allocation, topic, device)))
-            return NOWHERE_SAID;
-        if (a->end > begin && a->end < end && !same(first, said_at(a->end, allocation, topic, device)))
-            return NOWHERE_SAID;
+        if (a->begin > begin && a->begin < end && !same(first, advice_at(a->begin, allocation, topic, device)))
+            return NO_LOCATION;
+        if (a->end > begin && a->end < end && !same(first, advice_at(a->end, allocation, topic, device)))
+            return NO_LOCATION;
     }
     return first;
 }
@@ -86,13 +86,13 @@ static cudaError_t check_location(struct cudaMemLocation location)
                ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-static cudaError_t say(const void *pointer, size_t bytes, Topic topic, int device, struct cudaMemLocation location)
+static cudaError_t set_advice(const void *pointer, size_t bytes, Topic topic, int device, struct cudaMemLocation location)
 {
     const Allocation *a = managed_range(pointer, bytes);
     const uint64_t begin = (uint64_t)(uintptr_t)pointer;
     REQUIRE(a, cudaErrorInvalidValue);
-    const Advice said = {a->number, begin, begin + bytes, topic, device, location, NULL};
-    REQUIRE(remember(&said), cudaErrorMemoryAllocation);
+    const Advice advice = {a->number, begin, begin + bytes, topic, device, location, NULL};
+    REQUIRE(add_advice(&advice), cudaErrorMemoryAllocation);
     return cudaSuccess;
 }
 
@@ -102,7 +102,7 @@ static cudaError_t prefetch(const void *pointer, size_t bytes, struct cudaMemLoc
     const cudaError_t error = check_location(location);
     REQUIRE(!error, error);
     REQUIRE_STREAM(stream);
-    return say(pointer, bytes, PREFETCHED, 0, location);
+    return set_advice(pointer, bytes, PREFETCHED, 0, location);
 }
 
 static cudaError_t advise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice,
@@ -116,12 +116,12 @@ static cudaError_t advise(const void *pointer, size_t bytes, enum cudaMemoryAdvi
     const int device = location.type == cudaMemLocationTypeDevice ? location.id : cudaCpuDeviceId;
     REQUIRE(!error, error);
     switch (advice) {
-    case cudaMemAdviseSetReadMostly: return say(pointer, bytes, READ_MOSTLY, 0, yes);
-    case cudaMemAdviseUnsetReadMostly: return say(pointer, bytes, READ_MOSTLY, 0, NOWHERE_SAID);
-    case cudaMemAdviseSetPreferredLocation: return say(pointer, bytes, PREFERRED, 0, location);
-    case cudaMemAdviseUnsetPreferredLocation: return say(pointer, bytes, PREFERRED, 0, NOWHERE_SAID);
-    case cudaMemAdviseSetAccessedBy: return say(pointer, bytes, ACCESSED_BY, device, yes);
-    case cudaMemAdviseUnsetAccessedBy: return say(pointer, bytes, ACCESSED_BY, device, NOWHERE_SAID);
+    case cudaMemAdviseSetReadMostly: return set_advice(pointer, bytes, READ_MOSTLY, 0, yes);
+    case cudaMemAdviseUnsetReadMostly: return set_advice(pointer, bytes, READ_MOSTLY, 0, NO_LOCATION);
+    case cudaMemAdviseSetPreferredLocation: return set_advice(pointer, bytes, PREFERRED, 0, location);
+    case cudaMemAdviseUnsetPreferredLocation: return set_advice(pointer, bytes, PREFERRED, 0, NO_LOCATION);
+    case cudaMemAdviseSetAccessedBy: return set_advice(pointer, bytes, ACCESSED_BY, device, yes);
+    case cudaMemAdviseUnsetAccessedBy: return set_advice(pointer, bytes, ACCESSED_BY, device, NO_LOCATION);
     default: return sim_done(cudaErrorInvalidValue);
     }
 }
@@ -170,7 +170,7 @@ static void list_devices(int *list, size_t places, uint64_t begin, uint64_t end,
 {
     size_t used = 0;
     for (int device = cudaCpuDeviceId; device == cudaCpuDeviceId || sim_is_device(device); device++)
-        if (used < places && said_of(begin, end, allocation, ACCESSED_BY, device).type != cudaMemLocationTypeInvalid)
+        if (used < places && advice_for(begin, end, allocation, ACCESSED_BY, device).type != cudaMemLocationTypeInvalid)
             list[used++] = device;
     while (used < places)
         list[used++] = cudaInvalidDeviceId;
@@ -185,11 +185,11 @@ API cudaError_t cudaMemRangeGetAttribute(void *data, size_t size, enum cudaMemRa
     REQUIRE(data && a && size > 0 && size % sizeof(int) == 0, cudaErrorInvalidValue);
     REQUIRE(size == sizeof(int) || attribute == cudaMemRangeAttributeAccessedBy, cudaErrorInvalidValue);
     int *result = data;
-    const struct cudaMemLocation preferred = said_of(begin, end, a->number, PREFERRED, 0);
-    const struct cudaMemLocation prefetched = said_of(begin, end, a->number, PREFETCHED, 0);
+    const struct cudaMemLocation preferred = advice_for(begin, end, a->number, PREFERRED, 0);
+    const struct cudaMemLocation prefetched = advice_for(begin, end, a->number, PREFETCHED, 0);
     switch ((int)attribute) {
     case cudaMemRangeAttributeReadMostly:
-        *result = said_of(begin, end, a->number, READ_MOSTLY, 0).type != cudaMemLocationTypeInvalid;
+        *result = advice_for(begin, end, a->number, READ_MOSTLY, 0).type != cudaMemLocationTypeInvalid;
         return cudaSuccess;
     case cudaMemRangeAttributePreferredLocation: *result = as_device(preferred); return cudaSuccess;
     case cudaMemRangeAttributeLastPrefetchLocation: *result = as_device(prefetched); return cudaSuccess;
