@@ -1,5 +1,7 @@
 # The kernel compiler, simulator/compiler, and its tests. It needs a C compiler only.
 
+.PHONY: compare-nvcc
+
 COMPILER_SOURCES := $(filter-out %/main.c,$(wildcard simulator/compiler/*.c)) $(addprefix simulator/base/,arena.c die.c slices.c)
 COMPILER_OBJECTS := $(COMPILER_SOURCES:simulator/%.c=build/sim/compiler/%.o)
 COMPILER_CFLAGS := -g1 -O2 -std=gnu11 -Wall -Wextra -fPIC $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
@@ -22,3 +24,9 @@ build/sim/libcompiler.a: $(COMPILER_OBJECTS)
 # The command: compile any.cu -o any.ptx.
 build/sim/compile: build/sim/compiler/compiler/main.o build/sim/libcompiler.a
 	$(Q)$(CC) $(COMPILER_CFLAGS) -o $@ $^ -lm
+
+# -O0 applies only to host code, and halves the compile time.
+compare-nvcc: | $(NEEDS_NVCC) ## compiles every kernel of the repository with nvcc and with the kernel compiler, and compares bytes, counters, findings: tests/compiler/compare.md; resumes; ONLY='steps/* scan/step03*'
+	$(COMPILE) build/sim/libsimulator.a build/sim/libcuda.so.1 build/sim/compile
+	@set -f; python3 -m scripts.evidence.compare_nvcc --nvcc '$(NVCC)' --options '$(patsubst -O3,-O0,$(SIM_NVCCFLAGS))' \
+	    --libraries '$(strip $(SIM_LIBRARIES))' $(if $(ONLY),--only $$ONLY)

@@ -1,0 +1,233 @@
+"""Compares one program: its recordings run with nvcc's PTX and with the other compiler's, and every launch is compared."""
+
+import csv
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from scripts.evidence.compare_nvcc.programs import BUILT, HARNESS_KERNELS, OTHER_KERNELS, digest
+from scripts.learn import judge
+
+DEVICE = Path(__file__).with_name("device.py")
+TIME_LIMIT_S = 120
+# Counters that Nsight Compute has, too: simulator/counters.md. The others are compared for information.
+COMPARED = ("shared_loads", "shared_stores", "bank_conflicts", "global_load_requests", "global_load_sectors", "global_store_requests",
+            "global_store_sectors", "block_barriers")
+OTHERS = ("atomics", "shuffles", "warp_barriers", "divergent_branches", "uneven_loops")
+INSTRUCTIONS = "warp_instructions"
+
+
+@dataclass
+class Row:
+    """What is known of one kernel of a program; a column of the table each."""
+    kind: str
+    program: str
+    kernel: str
+    launches: int = 0
+    compiles: str = ""  # yes, or no
+    same_bytes: str = ""  # yes, no, or nothing if nvcc's kernel fails, too
+    same_counters: str = ""
+    same_findings: str = ""
+    findings: str = ""  # kinds of finding, with nvcc
+    instructions_nvcc: int = 0
+    instructions: int = 0
+    ratio: str = ""
+    differences: str = ""
+    note: str = ""
+    totals: dict = field(default_factory=dict, repr=False)
+
+
+COLUMNS = [name for name in Row.__dataclass_fields__ if name != "totals"]
+
+
+# ---- Compiling
+
+@dataclass(frozen=True)
+class Command:
+    """The compiler that is compared with nvcc."""
+    words: tuple
+
+    def compile(self, source, ptx):
+        """The first error, or ""."""
+        ptx.unlink(missing_ok=True)
+        try:
+            made = subprocess.run([*self.words, str(source), "-o", str(ptx)], capture_output=True, text=True, errors="replace", timeout=TIME_LIMIT_S)
+        except subprocess.TimeoutExpired:
+            return f"no end after {TIME_LIMIT_S} s"
+        if made.returncode == 0 and ptx.exists():
+            return ""
+        errors = [line for line in made.stderr.splitlines() if "error: " in line]
+        return re.sub(r"^.*/", "", errors[0]) if errors else f"exit status {made.returncode}: {made.stderr.strip()[-200:]}"
+
+
+# ---- Running
+
+class Replays:
+    """Runs recordings; results are kept by a hash of all that they depend on."""
+
+    def __init__(self, library):
+        self.library = library
+        self.version = digest(library.read_bytes(), DEVICE.read_bytes())
+        self.folder = BUILT / "results"
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def run(self, recording, ptx, *options, **settings):
+        """The launches with their counters, and the findings."""
+        kept = self.folder / f"{digest(self.version, recording.read_bytes(), ptx.read_bytes() if ptx else '', options, sorted(settings.items()))}.json"
+        if kept.exists():
+            return json.loads(kept.read_text())
+        result = self.run_again(recording, ptx, options, settings)
+        part = kept.with_suffix(f".{os.getpid()}-{hashlib.sha256(os.urandom(8)).hexdigest()[:8]}")
+        part.write_text(json.dumps(result))
+        part.rename(kept)
+        return result
+
+    def run_again(self, recording, ptx, options, settings):
+        with tempfile.TemporaryDirectory() as folder:
+            counters, findings = Path(folder) / "counters.csv", Path(folder) / "findings.json"
+            environment = {"SIM_THREADS": "1", "SIM_CHECK": "0", "SIM_COUNTERS": str(counters), "SIM_FINDINGS": str(findings)} | settings
+            words = [sys.executable, "-I", "-S", DEVICE, self.library, recording, *(["--ptx", ptx] if ptx else []), *options]
+            try:
+                run = subprocess.run([str(word) for word in words], capture_output=True, text=True, errors="replace", timeout=TIME_LIMIT_S,
+                                     env=os.environ | environment)
+            except subprocess.TimeoutExpired:
+                return {"launches": [], "error": f"no end after {TIME_LIMIT_S} s", "findings": []}
+            line = run.stdout.splitlines()[-1:]
+            if not line or not line[0].startswith("{"):
+                return {"launches": [], "error": f"status {run.returncode}: {run.stderr.strip()[-200:]}", "findings": []}
+            result = json.loads(line[0])
+            rows = list(csv.DictReader(counters.open(newline=""))) if counters.exists() else []
+            for launch, row in zip(result["launches"], rows):
+                launch["counters"] = {name: int(row[name]) for name in (INSTRUCTIONS, *COMPARED, *OTHERS)}
+            result["findings"] = findings_in(findings)
+            return result
+
+
+def findings_in(path):
+    """Each finding as its kind and the lines that it names."""
+    found = json.loads(path.read_text())["findings"] if path.exists() else []
+    return sorted({f"{one['kind']} {','.join(sorted(lines_of(one)))}" for one in found})
+
+
+def lines_of(finding):
+    """The source lines that a finding names, wherever they are in it."""
+    if isinstance(finding, dict):
+        return {str(finding["line"])} if isinstance(finding.get("line"), int) else {line for value in finding.values() for line in lines_of(value)}
+    return {line for value in finding for line in lines_of(value)} if isinstance(finding, list) else set()
+
+
+# ---- Comparing
+
+def demangled(names):
+    return dict(zip(names, subprocess.run(["c++filt", *names], capture_output=True, text=True, check=True).stdout.splitlines())) if names else {}
+
+
+def short(name):
+    """reduce<256>(float const*, float*, long long) as reduce<256>."""
+    return re.sub(r"^(?:void )?(.*?)\((?!anonymous).*$", r"\1", name).replace("(anonymous namespace)::", "")
+
+
+def compared(program, command, replays):
+    """The rows of a program, one for each of its own kernels."""
+    folder = BUILT / "ptx" / f"{program.kind}-{program.name.replace('/', '-')}"
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    ptx = folder.with_suffix(".ptx") if "." not in folder.name else folder.with_name(folder.name + ".ptx")
+    error = command.compile(program.source, ptx)
+    rows = {}
+    for run in program.runs:
+        for options in ([], ["--vary"]):
+            compare_run(program, run, options, ptx, error, replays, rows)
+        compare_findings(program, run, ptx, error, replays, rows)
+    for row in rows.values():
+        finish(row)
+    return sorted(rows.values(), key=lambda row: row.kernel)
+
+
+def row_of(program, mangled, readable, rows):
+    """The row of a kernel; None for a kernel of a library, or of a later step's harness."""
+    name = program.kernel or short(readable)
+    is_harness = program.kind in ("steps", "scan") and "step00" not in program.name and name in HARNESS_KERNELS
+    if OTHER_KERNELS.search(readable) or is_harness:
+        return None
+    return rows.setdefault(mangled, Row(program.kind, program.name, name))
+
+
+def compare_run(program, run, options, ptx, error, replays, rows):
+    """Bytes and counters of each launch; with other values in the arrays (--vary) only if nvcc's PTX runs with them, and the bytes alone."""
+    reference = replays.run(run.recording, None, *options, **run.settings)
+    varied = bool(options)
+    if varied and reference["error"]:
+        return
+    names = demangled(sorted({launch["kernel"] for launch in reference["launches"]}))
+    other = {"launches": [], "error": error} if error else replays.run(run.recording, ptx, *options, *renames(program, ptx), **run.settings)
+    for number, launch in enumerate(reference["launches"]):
+        row = row_of(program, launch["kernel"], names[launch["kernel"]], rows)
+        if row is None:
+            continue
+        row.launches += not varied
+        if error or not has_entry(ptx, program, launch["kernel"]):
+            row.compiles, row.note = "no", error or "no such kernel in the PTX"
+            continue
+        row.compiles = "yes"
+        compare_launch(row, launch, other["launches"][number] if number < len(other["launches"]) else None, other["error"], varied)
+
+
+def has_entry(ptx, program, mangled):
+    return bool(judge.entry_of(ptx, program.kernel) if program.kernel else f".entry {mangled}(" in ptx.read_text(errors="replace"))
+
+
+def renames(program, ptx):
+    return ["--rename", f"{program.entry}={judge.entry_of(ptx, program.kernel)}"] if program.entry else []
+
+
+def compare_launch(row, launch, other, why, varied):
+    if launch["error"]:  # such as an address out of bounds: then the other must fail, too
+        same = bool(other and other["error"] == launch["error"])
+        row.note = row.note or launch["error"]
+    else:
+        same = bool(other and other["digest"] == launch["digest"])
+    if not same:
+        row.same_bytes = "no"
+        if other is None or other["error"] and not launch["error"]:
+            row.note = row.note or (other or {}).get("error") or why or "it does not run"
+    row.same_bytes = row.same_bytes or "yes"
+    if varied or launch["error"] or not other or "counters" not in launch or "counters" not in other:
+        return
+    for name, value in launch["counters"].items():
+        total = row.totals.setdefault(name, [0, 0, True])
+        total[0] += value
+        total[1] += other["counters"][name]
+        total[2] &= value == other["counters"][name]
+
+
+def compare_findings(program, run, ptx, error, replays, rows):
+    """The findings of the whole program, with the lines that they name, in the row of its first kernel."""
+    settings = run.settings | {"SIM_CHECK": "1"}
+    if not rows or program.kind in ("steps", "scan", "labs"):
+        return
+    row = next(iter(rows.values()))
+    reference = replays.run(run.recording, None, "--checked", **settings)["findings"]
+    row.findings = " ".join(sorted({one.split()[0] for one in reference} | set(row.findings.split())))
+    if not error and row.compiles == "yes":
+        other = replays.run(run.recording, ptx, "--checked", *renames(program, ptx), **settings)["findings"]
+        if reference != other:
+            row.same_findings = "no"
+            row.note = row.note or f"findings {'; '.join(reference) or 'none'} / {'; '.join(other) or 'none'}"
+        row.same_findings = row.same_findings or "yes"
+
+
+def finish(row):
+    """Fills the columns of counters."""
+    if not row.totals:
+        return
+    apart = {name: total for name, total in row.totals.items() if not total[2] and name != INSTRUCTIONS}
+    row.same_counters = "no" if apart.keys() & set(COMPARED) else "yes"
+    row.differences = " ".join(f"{name}:{total[0]}/{total[1]}" for name, total in apart.items())
+    row.instructions_nvcc, row.instructions, _ = row.totals[INSTRUCTIONS]
+    row.ratio = f"{row.instructions / row.instructions_nvcc:.3f}" if row.instructions_nvcc else ""
