@@ -192,7 +192,8 @@ static void add_copy_hint(const Pair *p, char *hint)
         add_line(hint, "wait for the asynchronous copy %s", between);
     else
         add_line(hint, "wait for the asynchronous copy before %s", line);
-    if (waits_at_mbarrier(p->program))
+    const AccessRecord *record = later ? &p->race->later : &p->race->earlier;
+    if (record->kind == COPY_IN_FLIGHT && waits_at_mbarrier(p->program))
         add_line(hint, "if the kernel waits there, check the parity of the mbarrier wait: it alternates with each phase");
 }
 
