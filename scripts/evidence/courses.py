@@ -82,7 +82,7 @@ def why_not_built(said):
         return LEFT_OUT, f"needs {library[1] if library else header[1]}"
     if lack or "the simulator has the usual calls" in said:
         return "refused", lack["call"] if lack else re.search(r"not all \((.*?)[,)]", said)[1]
-    error = re.search(r"^.*\berror\b.*$|^nobody defines.*$", said, re.M)
+    error = re.search(r"^.*\berror\b.*$|^undefined: .*$", said, re.M)
     return LEFT_OUT, f"does not compile: {shortened(error[0] if error else said)}"
 
 

@@ -14,7 +14,8 @@ WRONG_SETTINGS = [("SIM_THREADS", "abc", "a number of host threads, at least 1")
                   ("SIM_TRACE_BLOCK", "-1", "a block number, or all"), ("SIM_TRACE_BLOCK", "", "a block number, or all"),
                   ("SIM_SMS", "1e3", "a number of SMs, from 1 to 1024"), ("SIM_DEVICES", "17", "a number of GPUs, from 1 to 16"),
                   ("SIM_TOGETHER", "yes", "1, for interleaved blocks, or 0"), ("SIM_BLOCK_ORDER", "18446744073709551616", "a number"),
-                  ("SIM_SPEED", "yes", "1, to print that line, or 0"), ("SIM_CHECK", "0,leaks", "0 (off), 1 or leaks"), ("SIM_CHECK", "", "0 (off), 1 or leaks"),
+                  ("SIM_SPEED", "yes", "1, to print that line, or 0"), ("SIM_STRICT", "yes", "1, for an error instead of a warning, or 0"),
+                  ("SIM_CHECK", "0,leaks", "0 (off), 1 or leaks"), ("SIM_CHECK", "", "0 (off), 1 or leaks"),
                   ("SIM_COUNTERS", "", "a file name"), ("SIM_FINDINGS", "", "a file name"), ("SIM_TRACE", "", "a file name"),
                   ("SIM_RECORD", "", "a file name"), ("SIM_TRACE_VALUES", "2", "1, for a column of values, or 0"),
                   ("SIM_TRACE_ROWS", "0", "a number of rows, at least 1")]

@@ -57,6 +57,15 @@ def test_an_object_is_linked_by_pkg_config_and_checked(prefix, drywarp, tmp_path
         assert one["message"]["text"].startswith(f"{finding['name']}: {finding['title']}")
 
 
+def test_warnings_are_errors_only_if_strict(drywarp, tmp_path):
+    """Broken: a race of equal values ends drywarp check with an error, or --strict or the SARIF file treats it otherwise than the simulator does."""
+    shutil.copy(ROOT / "tests/mistakes/29_flag_set_by_many.cu", tmp_path / "flag.cu")
+    for words, status, level in (((), 0, "warning"), (("--strict",), FINDINGS, "error")):
+        result = drywarp("check", *words, "--sarif=found.sarif", "flag.cu")
+        assert result.returncode == status and result.stderr.startswith(f"{level}: data race in global memory: "), result.stderr
+        assert [one["level"] for one in json.loads((tmp_path / "found.sarif").read_text())["runs"][0]["results"]] == [level]
+
+
 def test_a_source_is_counted(drywarp, tmp_path):
     """Broken: a program whose kernels launch kernels is not built, or its counters are not shown and written."""
     result = drywarp("counters", "--csv", "each.csv", "kids.cu")
