@@ -257,7 +257,7 @@ template <bool wait> static void run_copy_to_barrier()
     finish_and_free(in, out);
 }
 
-// The same by the whole block, 16 bytes aligned: cuda::memcpy_async uses the copy engine then.
+// The same by the whole block, 16 bytes aligned: cuda::memcpy_async then uses TMA.
 template <bool wait> __global__ void engine_copy_to_barrier(const int *in, int *out)
 {
     __shared__ block_barrier barrier;
@@ -281,7 +281,7 @@ template <bool wait> static void run_engine_copy_to_barrier()
     finish_and_free(in, out);
 }
 
-// The copy engine fills shared memory; the barrier counts its bytes. The engine sees the barrier behind a fence only.
+// A bulk asynchronous copy fills shared memory; the barrier counts its bytes. The copy sees the barrier only after a fence.
 template <bool wait, bool fence> __global__ void bulk_copy(const int *in, int *out)
 {
     __shared__ alignas(16) int tile[THREADS];
@@ -316,7 +316,7 @@ template <bool wait, bool fence> static void run_bulk_copy()
     finish_and_free(in, out);
 }
 
-// Results go from shared memory to the device's by the copy engine: written before a barrier, and made visible to it.
+// A bulk asynchronous copy moves results to device memory: they are written before a barrier, and made visible to the async proxy.
 template <bool barrier, bool fence> __global__ void bulk_store(int *out)
 {
     __shared__ alignas(16) int tile[THREADS];
@@ -339,7 +339,7 @@ template <bool barrier, bool fence> static void run_bulk_store()
     finish_and_free(out);
 }
 
-// Two tiles after each other from one place: it may be written again when the copy engine has read it.
+// Two tiles, one after the other, from one buffer: it may be written again after the bulk copy has read it.
 template <bool wait, bool all> __global__ void bulk_stores(int *out)
 {
     __shared__ alignas(16) int tile[THREADS];

@@ -94,7 +94,7 @@ template <Plain plain> static void run_counter()
     finish_and_free(count, out);
 }
 
-// The value that the operation returns belongs to its thread; what others left behind it does not.
+// The value that the operation returns is its thread's own; values that other threads stored later are not.
 __global__ void tickets_as_places(int *count, int *list)
 {
     list[atomicAdd(count, 1)] = blockIdx.x * THREADS + threadIdx.x;
@@ -128,7 +128,7 @@ enum Change { SWAP_LOOP, FIRST_READ_PLAIN, READ_BESIDE, BY_HAND, ONLY_IF_LESS };
 template <Change change> __global__ void largest(int *in, int *most)
 {
     const int value = in[blockIdx.x * THREADS + threadIdx.x] * 37 % 101;
-    if (change == READ_BESIDE) // what is read is kept, and nobody tests it
+    if (change == READ_BESIDE) // the value is kept, and never tested
         in[blockIdx.x * THREADS + threadIdx.x] = *most;
     if (change == SWAP_LOOP || change == READ_BESIDE) {
         int seen = atomicAdd(most, 0);
@@ -250,7 +250,7 @@ template <bool barrier> static void run_two_levels()
 }
 
 // Lanes of a warp look at a word of shared memory by a volatile load: before they update it, as a guess that the update tests or to save
-// updates in vain; or behind that, to get what all have made of it.
+// useless updates; or after it, to get the result of all updates.
 enum Look { TO_GUESS, TO_SAVE, TO_GET };
 
 template <Look look> __global__ void largest_of_warp(const int *in, int *out)

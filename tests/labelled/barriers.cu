@@ -100,7 +100,7 @@ static void run_producers_once()
 
 // ---- Barriers that some threads of the block never reach.
 
-enum Missed { BY_HALF_A_BLOCK, BY_HALF_A_WARP, BY_ONE_THREAD, IN_UNEVEN_LOOP, BY_NOBODY, BY_NO_BLOCK_OR_ALL, WAITED_ELSEWHERE };
+enum Missed { BY_HALF_A_BLOCK, BY_HALF_A_WARP, BY_ONE_THREAD, IN_UNEVEN_LOOP, BY_NO_THREAD, BY_NO_BLOCK_OR_ALL, WAITED_ELSEWHERE };
 
 template <Missed missed> __global__ void divergent(const int *in, int *out)
 {
@@ -124,7 +124,7 @@ template <Missed missed> __global__ void divergent(const int *in, int *out)
             sum += values[tid ^ 1];
             __syncthreads();
         }
-    if (missed == BY_NOBODY)
+    if (missed == BY_NO_THREAD)
         for (int k = 0; k < in[7]; k++) { // the same for all
             sum += values[tid ^ 1];
             __syncthreads();
@@ -246,7 +246,7 @@ static const Case CASES[] = {
     {"divergent-half-a-warp", run_divergent<BY_HALF_A_WARP>},
     {"divergent-one-thread", run_divergent<BY_ONE_THREAD>},
     {"divergent-uneven-loop", run_divergent<IN_UNEVEN_LOOP>},
-    {"uniform-loop", run_divergent<BY_NOBODY>},
+    {"uniform-loop", run_divergent<BY_NO_THREAD>},
     {"uniform-branch", run_divergent<BY_NO_BLOCK_OR_ALL>},
     {"divergent-twice", run_divergent<WAITED_ELSEWHERE>},
     {"returned-before", run_returned_before},

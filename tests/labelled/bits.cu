@@ -1,4 +1,4 @@
-// Words of which nobody wrote some bits: they are packed, computed with and taken apart again, and only the others are asked
+// Words with some uninitialised bits: they are packed, used in arithmetic and unpacked again, and only the others are used
 // for. And the same, where they are asked for.
 #include "cases.h"
 
@@ -6,7 +6,7 @@
 
 enum { COUNT = 64, WARP = 32, SET = 3, ALL = 4 }; // of a word's four bytes
 
-// ---- Words whose highest byte nobody sets. An operation asks for `count` bytes.
+// ---- Words with an uninitialised highest byte. An operation uses `count` bytes.
 
 __device__ unsigned lowest(unsigned word, int count)
 {
@@ -198,7 +198,7 @@ static void run_packed()
     finish_and_free(bytes, words, pairs, count);
 }
 
-// ---- Bytes whose upper halves nobody sets, stored in shared memory in one width and read in another
+// ---- Bytes with uninitialised upper halves, stored in shared memory in one width and read in another
 
 __device__ unsigned last_byte(unsigned word) { return word >> 24; }
 __device__ unsigned last_byte(uchar4 bytes) { return bytes.w; }
@@ -251,7 +251,7 @@ static void run_fields()
     finish_and_free(sums);
 }
 
-// ---- Halves, two at a time; of the last two nobody has set the second
+// ---- Halves, two at a time; the very last one is uninitialised
 
 __global__ void double_halves(const __half *in, float *out, int count, int asked)
 {
@@ -291,7 +291,7 @@ __global__ void clear_counts(Cell *cells)
     cells[threadIdx.x].count = 0;
 }
 
-// By an exchange, if nobody has come between; by a sum; and together with what nobody has set, as one word.
+// By an exchange, if no other thread has written in between; by a sum; and together with uninitialised bits, as one word.
 __global__ void count_up(Cell *cells, unsigned long long *pairs)
 {
     unsigned *word = (unsigned *)&cells[threadIdx.x % 8], before = *(volatile unsigned *)word, expected;
@@ -324,7 +324,7 @@ static void run_counters_not_cleared()
     finish_and_free(words);
 }
 
-// ---- A map of bits that nobody has cleared
+// ---- A bitmap that was never cleared
 
 __global__ void mark_bits(unsigned *map, const int *which, int *count)
 {

@@ -350,7 +350,7 @@ template <Order order> __global__ void neighbour_in_global(int *values, int *out
     if (order == BARRIER)
         __syncthreads();
     if (order == FENCE_ONLY)
-        __threadfence(); // orders a thread's own accesses, and waits for nobody
+        __threadfence(); // orders a thread's own accesses, and waits for no other thread
     out[i] = values[next];
 }
 

@@ -30,7 +30,7 @@ template <class T> static T *zeros(size_t count)
     return memory;
 }
 
-// count elements of device memory that nobody has written.
+// count uninitialised elements of device memory.
 template <class T> static T *unwritten(size_t count)
 {
     T *memory;

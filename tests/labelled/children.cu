@@ -92,7 +92,7 @@ template <After after> static void run_after()
 {
     int *values = zeros<int>(THREADS), *sums = zeros<int>(THREADS);
     launch_and_go_on<after><<<1, THREADS>>>(values, sums);
-    add<<<1, 32>>>(values, sums, THREADS); // behind the parent and all of its children
+    add<<<1, 32>>>(values, sums, THREADS); // after the parent and all of its children
     finish_and_free(values, sums);
 }
 
@@ -272,17 +272,17 @@ template <bool asks> static void run_too_many()
 
 int main(int argc, char **argv)
 {
-    static const Case CASES[] = {{"child-behind-barrier", run_before<BARRIER, THREADS>},
+    static const Case CASES[] = {{"child-after-barrier", run_before<BARRIER, THREADS>},
                                  {"child-without-barrier", run_before<NO_BARRIER, THREADS>},
                                  {"child-of-each-thread", run_before<OWN_ELEMENT, THREADS>},
-                                 {"child-behind-warp-barrier", run_before<WARP_BARRIER, 32>},
+                                 {"child-after-warp-barrier", run_before<WARP_BARRIER, 32>},
                                  {"child-without-warp-barrier", run_before<NO_WARP_BARRIER, 32>},
                                  {"child-reads-other-blocks", run_parts<FIRST_BLOCK>},
                                  {"child-of-last-block", run_parts<LAST_BLOCK>},
                                  {"child-of-last-block-no-fence", run_parts<LAST_BLOCK_NO_FENCE>},
                                  {"tail-reads-all-blocks", run_parts<IN_TAIL>},
                                  {"parent-reads-result", run_after<READ>},
-                                 {"parent-writes-behind-launch", run_after<WRITE>},
+                                 {"parent-writes-after-launch", run_after<WRITE>},
                                  {"parent-writes-elsewhere", run_after<WRITE_ELSEWHERE>},
                                  {"tail-reads-result", run_after<TAIL_READS>},
                                  {"tail-launched-first", run_after<TAIL_FIRST>},

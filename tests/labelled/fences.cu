@@ -1,4 +1,4 @@
-// Flags, locks and tickets: what one thread wrote is another's only behind a fence, or a release and an acquire,
+// Flags, locks and tickets: what one thread wrote is visible to another only after a fence, or a release and an acquire,
 // of a scope that holds both.
 #include "cases.h"
 
@@ -92,7 +92,7 @@ template <Fence fence> __global__ void message_in_block(const int *in, int *out)
         flag = 0;
     __syncthreads();
     if (threadIdx.x == 0) {
-        data = *in; // were it a number that the compiler knows, nobody would read it
+        data = *in; // a constant would be propagated by the compiler, and not read
         fence_now<fence>(cuda::memory_order_release);
         raise<VOLATILE>(&flag, 1);
     } else if (threadIdx.x == 32) {
@@ -287,9 +287,9 @@ template <Flag across> static void run_relay_by_release()
     finish_and_free(data, flags, out);
 }
 
-// A fence for the device lies before the data are written, one of another scope behind that: to a warp of the block, or
+// A fence of device scope comes before the data are written, one of another scope after that: to a warp of the block, or
 // to another block.
-template <Fence fence> __global__ void told_early(int *data, int *flag, int *out, int reader_block)
+template <Fence fence> __global__ void fenced_early(int *data, int *flag, int *out, int reader_block)
 {
     const int block = blockIdx.x, thread = threadIdx.x;
     if (block == 0 && thread == 0) {
@@ -305,10 +305,10 @@ template <Fence fence> __global__ void told_early(int *data, int *flag, int *out
     }
 }
 
-template <Fence fence, int reader_block> static void run_told_early()
+template <Fence fence, int reader_block> static void run_fenced_early()
 {
     int *data = zeros<int>(2), *flag = zeros<int>(1), *out = zeros<int>(1);
-    told_early<fence><<<2, THREADS>>>(data, flag, out, reader_block);
+    fenced_early<fence><<<2, THREADS>>>(data, flag, out, reader_block);
     finish_and_free(data, flag, out);
 }
 
@@ -403,14 +403,14 @@ template <bool answered> static void run_ping_pong()
 
 enum Unlock { EXCHANGED, PLAIN_STORE, VOLATILE_STORE };
 
-template <Fence behind_lock, Fence before_unlock, Unlock unlock, bool block_lock>
+template <Fence after_lock, Fence before_unlock, Unlock unlock, bool block_lock>
 __global__ void locked(int *lock, int *count)
 {
     if (threadIdx.x != 0)
         return;
     while ((block_lock ? atomicCAS_block(lock, 0, 1) : atomicCAS(lock, 0, 1)) != 0)
         continue;
-    fence_now<behind_lock>(cuda::memory_order_acquire);
+    fence_now<after_lock>(cuda::memory_order_acquire);
     *count += 1;
     fence_now<before_unlock>(cuda::memory_order_release);
     if (unlock == EXCHANGED)
@@ -421,10 +421,10 @@ __global__ void locked(int *lock, int *count)
         *(volatile int *)lock = 0;
 }
 
-template <Fence behind_lock, Fence before_unlock, Unlock unlock, bool block_lock> static void run_locked()
+template <Fence after_lock, Fence before_unlock, Unlock unlock, bool block_lock> static void run_locked()
 {
     int *lock = zeros<int>(1), *count = zeros<int>(1);
-    locked<behind_lock, before_unlock, unlock, block_lock><<<4, 32>>>(lock, count);
+    locked<after_lock, before_unlock, unlock, block_lock><<<4, 32>>>(lock, count);
     finish_and_free(lock, count);
 }
 
@@ -473,29 +473,29 @@ template <Fence before_unlock> static void run_set_under_lock()
     finish_and_free(lock, last);
 }
 
-// Two threads take the lock: thread 0, perhaps without a fence behind it, and another one of its warp or of the next.
-template <Fence behind_lock> __device__ void count_under_lock(int *lock, int *count)
+// Two threads take the lock: thread 0, perhaps without a fence after it, and another one of its warp or of the next.
+template <Fence after_lock> __device__ void count_under_lock(int *lock, int *count)
 {
     while (atomicCAS(lock, 0, 1) != 0)
         continue;
-    fence_now<behind_lock>(cuda::memory_order_acquire);
+    fence_now<after_lock>(cuda::memory_order_acquire);
     *count += 1;
     __threadfence();
     atomicExch(lock, 0);
 }
 
-template <Fence behind_first, int other> __global__ void locked_by_two(int *lock, int *count)
+template <Fence after_first, int other> __global__ void locked_by_two(int *lock, int *count)
 {
     if (threadIdx.x == 0)
-        count_under_lock<behind_first>(lock, count);
+        count_under_lock<after_first>(lock, count);
     else if (threadIdx.x == other)
         count_under_lock<DEVICE_FENCE>(lock, count);
 }
 
-template <Fence behind_first, int other> static void run_locked_by_two()
+template <Fence after_first, int other> static void run_locked_by_two()
 {
     int *lock = zeros<int>(1), *count = zeros<int>(1);
-    locked_by_two<behind_first, other><<<1, THREADS>>>(lock, count);
+    locked_by_two<after_first, other><<<1, THREADS>>>(lock, count);
     finish_and_free(lock, count);
 }
 
@@ -560,7 +560,7 @@ template <bool both> static void run_transfers()
     finish_and_free(locks, money);
 }
 
-// ---- The last block, told by a ticket, adds up what all blocks left.
+// ---- The last block, found by a ticket, adds up the results of all blocks.
 
 enum Ticket { FENCES, NO_FENCES, BLOCK_FENCES, TICKET_FIRST, NO_BARRIER, BLOCK_TICKET, ACQ_REL, RELAXED, RELEASE };
 
@@ -787,7 +787,7 @@ template <bool ordered> static void run_ring()
     finish_and_free(out);
 }
 
-// ---- Volatile words of which each writer says the same, or whose order nobody relies on.
+// ---- Volatile words to which all threads write the same value, or whose order does not matter.
 enum Setters { SAME_VALUE, ONE_STOPS, LAST_STOPS, LAST_STOPS_WRITERS, HIGHEST_SO_FAR };
 
 template <Setters what> __global__ void set_by_many(volatile int *word, int *out)
@@ -809,7 +809,7 @@ template <Setters what> __global__ void set_by_many(volatile int *word, int *out
         *word = 1;
     while (what == LAST_STOPS_WRITERS && threadIdx.x == 0 && !*word)
         ++*(volatile int *)&out[blockIdx.x];
-    while (waits) { // one thread looks, and tells its block
+    while (waits) { // one thread polls, and informs its block
         if (threadIdx.x == 0)
             stop = *word;
         __syncthreads();
@@ -867,9 +867,9 @@ static const Case CASES[] = {
     {"relay-first-unfenced", run_relay<NO_FENCE, NO_FENCE, BLOCK_FENCE, DEVICE_FENCE, DEVICE_FENCE>},
     {"relay-by-release", run_relay_by_release<RELEASE_ACQUIRE>},
     {"relay-by-release-block-scope", run_relay_by_release<BLOCK_SCOPE>},
-    {"told-early-in-block", run_told_early<BLOCK_FENCE, 0>},
-    {"told-early-to-block", run_told_early<BLOCK_FENCE, 1>},
-    {"told-early-unfenced", run_told_early<NO_FENCE, 0>},
+    {"fenced-early-in-block", run_fenced_early<BLOCK_FENCE, 0>},
+    {"fenced-early-to-block", run_fenced_early<BLOCK_FENCE, 1>},
+    {"fenced-early-unfenced", run_fenced_early<NO_FENCE, 0>},
     {"passed-on-by-addition", run_passed_on<true>},
     {"passed-on-by-store", run_passed_on<false>},
     {"ping-pong", run_ping_pong<true>},
@@ -877,7 +877,7 @@ static const Case CASES[] = {
     {"lock", run_locked<DEVICE_FENCE, DEVICE_FENCE, EXCHANGED, false>},
     {"lock-no-fence", run_locked<NO_FENCE, NO_FENCE, EXCHANGED, false>},
     {"lock-fence-before-unlock-only", run_locked<NO_FENCE, DEVICE_FENCE, EXCHANGED, false>},
-    {"lock-fence-behind-lock-only", run_locked<DEVICE_FENCE, NO_FENCE, EXCHANGED, false>},
+    {"lock-fence-after-lock-only", run_locked<DEVICE_FENCE, NO_FENCE, EXCHANGED, false>},
     {"lock-block-fences", run_locked<BLOCK_FENCE, BLOCK_FENCE, EXCHANGED, false>},
     {"lock-plain-unlock", run_locked<DEVICE_FENCE, DEVICE_FENCE, PLAIN_STORE, false>},
     {"lock-volatile-unlock", run_locked<DEVICE_FENCE, DEVICE_FENCE, VOLATILE_STORE, false>},

@@ -8,7 +8,7 @@ enum { NODES = 8, EDGES = 20, FAR = 1000 };
 static const int FROM[] = {0, 2, 5, 8, 11, 14, 16, 18, 20};
 static const int TO[] = {1, 2, 0, 3, 2, 3, 0, 1, 1, 2, 4, 3, 5, 6, 4, 7, 4, 7, 5, 6};
 static const int WEIGHT[] = {4, 1, 4, 1, 2, 5, 1, 2, 1, 5, 3, 3, 1, 6, 1, 1, 6, 2, 1, 2};
-// Pairs of nodes that have no other neighbour: nobody meets anybody.
+// Pairs of nodes that have no other neighbour: no two threads share an element.
 static const int PAIR_FROM[] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
 static const int PAIR_TO[] = {1, 0, 3, 2, 5, 4, 7, 6};
 

@@ -201,7 +201,7 @@ template <bool atomic> static void run_cluster_histogram()
     finish_and_free(in, out);
 }
 
-// One block reads the other's shared memory last. The other ends behind a barrier, a flag, or at once.
+// One block reads the other's shared memory last. The other exits after a barrier, after a flag, or at once.
 enum ClusterEnd { MEETS, MEETS_RELAXED, ASKS_FLAG, ARRIVES_ONLY, ENDS_AT_ONCE };
 
 template <ClusterEnd end> __global__ void __cluster_dims__(2, 1, 1) cluster_end(int *out)

@@ -1,4 +1,4 @@
-// guesses.cu: a plain read as the first guess of a compare-and-swap, as in the CUDA guide: an old value costs a turn. Also
+// guesses.cu: a plain read as the first guess of a compare-and-swap, as in the CUDA guide: an old value costs an iteration. Also
 // compiled in ways in which the swap is a call, and the guess lies in memory.
 #include "cases.h"
 
@@ -16,7 +16,7 @@ template <Guess guess> __global__ void largest_float(float *most, float *out)
     if constexpr (guess == EARLY_EXIT)
         if (__int_as_float(old) >= value)
             return;
-    if constexpr (guess == KEPT) // and nobody tests it
+    if constexpr (guess == KEPT) // without a test
         out[blockIdx.x * THREADS + threadIdx.x] = __int_as_float(old);
     if constexpr (guess == AS_PLACE)
         out[old & 15] = 1;
@@ -180,7 +180,7 @@ static void run_update_by_address()
 }
 
 // What the operation does beside computing: it asserts something, reads a table of constants, calls itself; or it leaves the
-// guess, which nobody has tested, where others see it.
+// untested guess, where others see it.
 enum Beside { NOTHING, ASSERTS, LOOKS_UP, CALLS_ITSELF, STORES };
 
 __constant__ int STEPS[4];
@@ -215,7 +215,7 @@ template <Beside beside> static void run_take_steps()
     finish_and_free(word, logs);
 }
 
-// Whoever is not smaller swaps nothing: what the function returns then is the guess.
+// A thread with a larger value swaps nothing: the function then returns the guess.
 __device__ double smallest(double *address, double value)
 {
     unsigned long long *word = (unsigned long long *)address, seen = *word;

@@ -320,7 +320,7 @@ template <bool ordered> static void run_stream_memory()
     destroy(other);
 }
 
-// The same, used by another stream, which must come behind the allocation and before the end.
+// The same, used by another stream, which must be ordered after the allocation and before the free.
 template <bool awaits, bool is_awaited> static void run_stream_memory_elsewhere()
 {
     const cudaStream_t stream = new_stream(), other = new_stream();

@@ -43,7 +43,7 @@ template <Twin twin> __device__ void acquire_fence()
         __threadfence();
 }
 
-// Blocks take their parts in the order in which they come, so that nobody waits for a block that has not begun.
+// Blocks take their parts in the order in which they come, so that no block waits for one that has not started.
 __device__ int come(int *come_so_far)
 {
     __shared__ int number;
@@ -189,7 +189,7 @@ template <int reader, Rest kind, Twin twin> static void run_shared_flag()
     run_blocks(shared_flag<reader, kind, twin>, 1);
 }
 
-// One thread waits, another of its block answers behind a barrier; the first block has the flag back.
+// One thread waits, another of its block answers after a barrier; the first block gets the flag back.
 template <Rest kind, Twin twin> __global__ void answered(int *data, int *words, int *out)
 {
     volatile int *flag = &words[0];
@@ -307,7 +307,7 @@ template <Lock lock, Rest kind, Twin twin> static void run_locked()
     run_blocks(locked<lock, kind, twin>, BLOCKS);
 }
 
-// Each lane takes the lock and gives it back within one turn of the loop.
+// Each lane takes the lock and releases it within one iteration.
 template <Rest kind, Twin twin> __global__ void locked_by_lanes(int *data, int *words, int *out)
 {
     for (bool done = false; !done;) {
@@ -346,7 +346,7 @@ template <Rest kind, Twin twin> __global__ void semaphore(int *data, int *words,
             rest<kind>();
         }
         const int place = atomicExch(&words[4], 1) == 0 ? 0 : 1;
-        acquire_fence<twin>(); // behind both: the semaphore and the place may come from different blocks
+        acquire_fence<twin>(); // after both: the semaphore and the slot may come from different blocks
         data[place] += 1;
         if (place == 0) {
             release_fence<twin>();
@@ -794,7 +794,7 @@ template <Count count, Rest kind, Twin twin> static void run_two_streams()
     finish_and_free(parts, come, out);
 }
 
-// Both count, and nobody looks at the number: that hands over nothing.
+// Both count, and the count is never read: that orders nothing.
 __global__ void count_along(int *data, int *come, int *out, bool writes)
 {
     if (writes)

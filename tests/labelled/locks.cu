@@ -117,7 +117,7 @@ template <Twin twin> struct Bakery {
     }
 };
 
-// Lamport's fast lock: whoever is alone looks at no other thread's words. x and y are everybody's; thread 0 is 1 there.
+// Lamport's fast lock: a thread without contention reads no other thread's words. x and y are shared; thread 0 is 1 there.
 template <Twin twin> struct Fast {
     static __device__ bool try_lock(Words *w, int me)
     {
@@ -206,7 +206,7 @@ template <Twin twin> static void run_locked_in_shared()
     finish_and_free(count);
 }
 
-// What the lock is around is volatile, too: it is added to, behind a lock that keeps nobody out, as two others have it.
+// The protected variable is volatile, too: it is updated under a lock that excludes no thread, since two others hold it.
 __global__ void two_locks(Words *words, volatile int *count)
 {
     const int me = blockIdx.x;
@@ -225,7 +225,7 @@ static void run_two_locks()
     finish_and_free(words, count);
 }
 
-// Whoever has found something says what, and all stop: whose answer stays is all the same.
+// A thread that has found something stores it, and all stop: any of the answers may remain.
 __global__ void any_of_them(const int *in, volatile int *found, int *turns)
 {
     if (threadIdx.x != 0)
@@ -312,7 +312,7 @@ template <Twin twin> static void run_events()
 
 // ---- The queue lock of Mellor-Crummey and Scott: each waits at a word of its own. Thread n is n + 1 in `tail` and `next`.
 
-// What is missing: nothing; the fence between the exchange and what is told to the thread before; those of the lock.
+// What is missing: nothing; the fence between the exchange and the store to the predecessor; the fences of the lock.
 enum Mcs { MCS_RIGHT, MCS_UNFENCED_LINK, MCS_NO_FENCE };
 
 template <Mcs twin> __device__ void mcs_fence()

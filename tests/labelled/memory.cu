@@ -1,4 +1,4 @@
-// Where a kernel may go in memory: bounds, what was freed, what nobody wrote, alignment.
+// A kernel's accesses of memory: bounds, freed memory, uninitialised memory, alignment.
 #include "cases.h"
 
 #include <cooperative_groups.h>
@@ -71,9 +71,9 @@ template <bool clamped> __global__ void add_next(Pitched p, int *out)
 }
 
 // The last element of the last row, and what follows it.
-__global__ void read_behind_last(Pitched p, int *out)
+__global__ void read_past_last(Pitched p, int *out)
 {
-    volatile int behind = p.row(ROWS - 1)[COLUMNS];
+    volatile int value = p.row(ROWS - 1)[COLUMNS];
     out[0] = p.row(ROWS - 1)[COLUMNS - 1];
 }
 
@@ -83,7 +83,7 @@ __global__ void fill_all_bytes(Pitched p)
         p.row(0)[i] = 0;
 }
 
-// The memory is large enough for it, and nobody asks for rows: it ends in the first one's padding.
+// The memory is large enough for it, and not used as rows: it ends in the padding of the first row.
 __global__ void fill_flat(Pitched p)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -126,7 +126,7 @@ enum OfRows {
     NEXT,
     NEXT_CLAMPED,
     NEXT_ZEROED,
-    BEHIND_LAST,
+    PAST_LAST,
     VECTORS,
     TEXTURE
 };
@@ -147,7 +147,7 @@ template <OfRows what> static void run_pitched()
     case NEXT: add_next<false><<<grid, 16>>>(p, out); break;
     case NEXT_CLAMPED: add_next<true><<<grid, 16>>>(p, out); break;
     case NEXT_ZEROED: add_next<false><<<grid, 16>>>(p, out); break;
-    case BEHIND_LAST: read_behind_last<<<1, 1>>>(p, out); break;
+    case PAST_LAST: read_past_last<<<1, 1>>>(p, out); break;
     case VECTORS: double_vectors<<<ROWS, (COLUMNS + 3) / 4>>>(p); break;
     case TEXTURE: look_through_texture(p, out); break;
     }
@@ -216,7 +216,7 @@ template <int reach> __global__ void two_arrays(int *out)
     __syncthreads();
     int sum = 0;
     for (int k = 0; k <= reach; k++)
-        sum += first[threadIdx.x + k]; // the last threads come to the array that lies behind
+        sum += first[threadIdx.x + k]; // the last threads reach the next array
     out[threadIdx.x] = sum + second[threadIdx.x];
 }
 
@@ -227,7 +227,7 @@ template <int reach> static void run_two_arrays()
     finish_and_free(out);
 }
 
-template <int more> __global__ void write_behind(int *out)
+template <int more> __global__ void write_past_end(int *out)
 {
     __shared__ int counts[THREADS], sums[THREADS];
     sums[threadIdx.x] = 0;
@@ -237,10 +237,10 @@ template <int more> __global__ void write_behind(int *out)
     out[threadIdx.x] = sums[threadIdx.x] + counts[threadIdx.x + more];
 }
 
-template <int more> static void run_write_behind()
+template <int more> static void run_write_past_end()
 {
     int *out = zeros<int>(THREADS);
-    write_behind<more><<<1, THREADS>>>(out);
+    write_past_end<more><<<1, THREADS>>>(out);
     finish_and_free(out);
 }
 
@@ -359,7 +359,7 @@ template <int elements> static void run_copy_size()
     finish_and_free(in, out);
 }
 
-// ---- What nobody wrote.
+// ---- Uninitialised memory.
 
 enum Written { SET, NOT_SET, HALF_SET, ONLY_SET_PART_READ, BY_KERNEL };
 
@@ -384,7 +384,7 @@ template <Written written> static void run_written()
     finish_and_free(in, out);
 }
 
-// An accumulator in device memory that nobody set to 0.
+// An accumulator in device memory that was never set to 0.
 __global__ void add_all(const int *in, int *sum)
 {
     atomicAdd(sum, in[threadIdx.x]);
@@ -494,16 +494,16 @@ template <bool set> static void run_heap()
 
 // ---- Addresses of memory that each block, or each thread, has for itself.
 
-__device__ int *left_behind[2];
+__device__ int *kept[2];
 
 // Where each block leaves the address of its own variable, each finds its own; else the other's.
 template <bool own> __global__ void shared_address(int *out)
 {
     __shared__ int mine;
     mine = blockIdx.x;
-    left_behind[own ? blockIdx.x : 1 - blockIdx.x] = &mine;
+    kept[own ? blockIdx.x : 1 - blockIdx.x] = &mine;
     cooperative_groups::this_grid().sync();
-    out[blockIdx.x] = *left_behind[blockIdx.x];
+    out[blockIdx.x] = *kept[blockIdx.x];
     cooperative_groups::this_grid().sync();
 }
 
@@ -532,7 +532,7 @@ template <int apart> static void run_local_address()
     finish_and_free(out);
 }
 
-// ---- Loads for memory that is only read (ld.global.nc): nobody may write it while the kernel runs.
+// ---- Loads for memory that is only read (ld.global.nc): it must not be written while the kernel runs.
 
 enum Source { OWN_ELEMENT, OWN_OUTPUT, NEIGHBOUR_BYTE };
 
@@ -640,7 +640,7 @@ static const Case CASES[] = {
     {"pitched-next", run_pitched<NEXT>},
     {"pitched-next-clamped", run_pitched<NEXT_CLAMPED>},
     {"pitched-next-zeroed", run_pitched<NEXT_ZEROED>},
-    {"pitched-behind-last", run_pitched<BEHIND_LAST>},
+    {"pitched-past-last", run_pitched<PAST_LAST>},
     {"pitched-vectors", run_pitched<VECTORS>},
     {"pitched-texture", run_pitched<TEXTURE>},
     {"vectors-tail-apart", run_vectors<true>},
@@ -649,8 +649,8 @@ static const Case CASES[] = {
     {"signed-index-negative", run_signed_index<true>},
     {"shared-within", run_two_arrays<0>},
     {"shared-beyond", run_two_arrays<1>},
-    {"shared-write", run_write_behind<0>},
-    {"shared-write-behind", run_write_behind<1>},
+    {"shared-write", run_write_past_end<0>},
+    {"shared-write-past-end", run_write_past_end<1>},
     {"dynamic", run_dynamic_array<THREADS * sizeof(int)>},
     {"dynamic-too-small", run_dynamic_array<(THREADS - 1) * sizeof(int)>},
     {"dynamic-forgotten", run_dynamic_array<0>},

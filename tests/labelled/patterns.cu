@@ -421,7 +421,7 @@ template <bool other_array> static void run_read_only()
     finish_and_free(in, other_array ? out : nullptr);
 }
 
-// A version number around a pair: who reads checks it before and behind.
+// A version number around a pair: a reader checks it before and after.
 template <bool pair_atomic> __global__ void versions(int *version, int *pair, int *out)
 {
     using ref = cuda::atomic_ref<int, cuda::thread_scope_device>;
@@ -439,7 +439,7 @@ template <bool pair_atomic> __global__ void versions(int *version, int *pair, in
             ref(*version).store(2 * k, cuda::memory_order_release);
         }
     } else {
-        int before, behind, sum;
+        int before, after, sum;
         do {
             before = ref(*version).load(cuda::memory_order_acquire);
             if (pair_atomic)
@@ -447,8 +447,8 @@ template <bool pair_atomic> __global__ void versions(int *version, int *pair, in
             else
                 sum = pair[0] + pair[1];
             cuda::atomic_thread_fence(cuda::memory_order_acquire, cuda::thread_scope_device);
-            behind = ref(*version).load(cuda::memory_order_relaxed);
-        } while (before != behind || before % 2 != 0 || before < 2);
+            after = ref(*version).load(cuda::memory_order_relaxed);
+        } while (before != after || before % 2 != 0 || before < 2);
         out[0] = sum;
     }
 }
@@ -460,9 +460,9 @@ template <bool pair_atomic> static void run_versions()
     finish_and_free(version, pair, out);
 }
 
-// ---- Game of life: two boards, or one.
+// ---- A cellular automaton: two boards, or one.
 
-template <bool two_boards> __global__ void life(const int *board, int *next)
+template <bool two_boards> __global__ void automaton(const int *board, int *next)
 {
     const int x = threadIdx.x % 16, y = blockIdx.x * 4 + threadIdx.x / 16;
     int alive = 0;
@@ -472,11 +472,11 @@ template <bool two_boards> __global__ void life(const int *board, int *next)
     next[y * 16 + x] = alive == 3 || (alive == 2 && board[y * 16 + x] % 2);
 }
 
-template <bool two_boards> static void run_life()
+template <bool two_boards> static void run_automaton()
 {
     int *board = numbers(256), *next = zeros<int>(256);
     for (int step = 0; step < 2; step++)
-        life<two_boards><<<BLOCKS, THREADS>>>(step % 2 ? next : board, two_boards ? (step % 2 ? board : next) : (step % 2 ? next : board));
+        automaton<two_boards><<<BLOCKS, THREADS>>>(step % 2 ? next : board, two_boards ? (step % 2 ? board : next) : (step % 2 ? next : board));
     finish_and_free(board, next);
 }
 
@@ -501,7 +501,7 @@ template <bool atomic> static void run_by_element()
 // has read before a barrier it has got, so that later blocks may write there once they know where it ends; that needs no fence. What
 // they read of it would need one.
 
-enum Shortening { BEHIND_BARRIER, BEFORE_BARRIER, READS_TOO, ASKS_BY_ATOMIC, AMONG_DATA };
+enum Shortening { AFTER_BARRIER, BEFORE_BARRIER, READS_TOO, ASKS_BY_ATOMIC, AMONG_DATA };
 
 const int MANY = 120000;
 
@@ -535,7 +535,7 @@ template <Shortening kind> static void run_shorten()
     finish_and_free(values, kept, ends, data);
 }
 
-// The same flag, of which all lanes tell, but one alone has written something and has a fence.
+// The same flag, which all lanes set, but only one has written data and executes a fence.
 template <int first, int last> __global__ void raise_by_all(int *data, volatile int *flag, int *out)
 {
     if (blockIdx.x == 0) {
@@ -586,7 +586,7 @@ static void run_many()
     finish_and_free(many, one, out);
 }
 
-// ---- A warp's leader waits for another block, and all lanes fence behind the warp's barrier.
+// ---- A warp's leader waits for another block, and all lanes execute a fence after the warp's barrier.
 
 template <bool fences> __global__ void wait_by_leader(int *data, int *flag, int *out)
 {
@@ -652,11 +652,11 @@ static const Case CASES[] = {
     {"read-only-written", run_read_only<false>},
     {"versions-atomic", run_versions<true>},
     {"versions-plain", run_versions<false>},
-    {"life-two-boards", run_life<true>},
-    {"life-one-board", run_life<false>},
+    {"automaton-two-boards", run_automaton<true>},
+    {"automaton-one-board", run_automaton<false>},
     {"by-element", run_by_element<true>},
     {"by-element-plain", run_by_element<false>},
-    {"shorten", run_shorten<BEHIND_BARRIER>},
+    {"shorten", run_shorten<AFTER_BARRIER>},
     {"shorten-before-barrier", run_shorten<BEFORE_BARRIER>},
     {"shorten-and-read", run_shorten<READS_TOO>},
     {"shorten-by-atomic", run_shorten<ASKS_BY_ATOMIC>},

@@ -59,7 +59,7 @@ template <Order order, bool in_shared, unsigned threads, unsigned writer> static
     finish_and_free(word, out);
 }
 
-// ---- All read it, behind a barrier once more, and then one thread writes it.
+// ---- All read it, once more after a barrier, and then one thread writes it.
 
 template <bool barrier> __global__ void read_twice(int *word, int *out)
 {
@@ -125,7 +125,7 @@ template <class T, Pixels kind> static void run_pixels()
     finish_and_free(image);
 }
 
-// ---- One block after the other adds to what nobody has set, and nobody uses the sum; then it is set.
+// ---- One block after the other adds to an uninitialised sum, which is not used; then it is set.
 
 __global__ void add_then_set(int *out)
 {
@@ -144,7 +144,7 @@ static void run_add_then_set()
     finish_and_free(out);
 }
 
-// The threads of each block read its line; behind a barrier one writes it, in the last blocks. A block before these
+// The threads of each block read its line; after a barrier one thread writes it, in the last blocks. A block before these
 // waits for the last one: in the simulator those that ran ahead of it, each after others on the same host thread, run
 // again.
 __global__ void read_then_write(char *lines, volatile int *last_wrote, int *out)
@@ -171,7 +171,7 @@ __global__ void read_then_write(char *lines, volatile int *last_wrote, int *out)
     out[b * blockDim.x + t] = read;
 }
 
-static void run_behind_a_block_that_waits()
+static void run_after_a_block_that_waits()
 {
     char *lines = zeros<char>(LINE * WAITING_GRID);
     int *last_wrote = zeros<int>(1), *out = zeros<int>(THREADS * WAITING_GRID);
@@ -247,7 +247,7 @@ static void run_search()
 
 enum { MOST_DYNAMIC = 178 * 1024, ARRAYS = 24, OF_ARRAY = 512 };
 
-// So many arrays, each with a gap behind it where the checker looks.
+// That many arrays, each followed by a red zone if the checker is on.
 template <int arrays> __device__ int sum_of_arrays(int t)
 {
     __shared__ int array[OF_ARRAY];
@@ -311,7 +311,7 @@ static const Case CASES[] = {
     {"halves-own-pixel", run_pixels<short, OWN>},
     {"halves-next-pixel", run_pixels<short, NEXT_PIXEL>},
     {"shared-of-the-block-before", run_add_then_set},
-    {"behind-a-block-that-waits", run_behind_a_block_that_waits},
+    {"after-a-block-that-waits", run_after_a_block_that_waits},
     {"tile-next-word", run_tile<NEXT_WORD, true>},
     {"tile-next-word-no-barrier", run_tile<NEXT_WORD, false>},
     {"tile-columns", run_tile<COLUMNS, true>},

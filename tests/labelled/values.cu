@@ -1,4 +1,4 @@
-// Values that nobody wrote, which are copied and never asked for: structures with padding, unions, arrays that are not full,
+// Uninitialised values that are copied and never used: structures with padding, unions, arrays that are not full,
 // conditions that are decided without them. And the same, where they are asked for.
 #include "cases.h"
 
@@ -279,7 +279,7 @@ static void run_changed()
     finish_and_free(all, changed);
 }
 
-// ---- Vectors whose fourth number nobody sets; all are computed with
+// ---- Vectors with an uninitialised fourth element; all are used in arithmetic
 
 struct Vector {
     float x, y, z, w;
@@ -563,7 +563,7 @@ static void run_one_more()
     finish_and_free(first, second, sums);
 }
 
-// The host gets what nobody wrote, among other numbers.
+// The host gets uninitialised values, among other numbers.
 __global__ void copy_numbers(const int *half, int *out)
 {
     out[threadIdx.x] = half[COUNT - 1 - threadIdx.x];
@@ -642,7 +642,7 @@ static void run_copied_over()
     finish_and_free(in, out, wide);
 }
 
-// One byte of each word was computed from what nobody wrote, the one behind it is a copy of it.
+// One byte of each word was computed from an uninitialised value, the next byte is a copy of it.
 __global__ void store_bytes(const char *in, char *words, bool computed)
 {
     const int i = 4 * threadIdx.x;
@@ -665,8 +665,8 @@ int main(int argc, char **argv)
 {
     static const Case cases[] = {
         {"padding", run_structures<Particle>},
-        {"padding-behind-half-a-word", run_structures<Mixed>},
-        {"padding-behind-a-byte", run_structures<Wide>},
+        {"padding-after-half-a-word", run_structures<Mixed>},
+        {"padding-after-a-byte", run_structures<Wide>},
         {"array-not-full", run_structures<Counted>},
         {"array-not-full-long", run_structures<Long>},
         {"union", run_structures<Tagged>},

@@ -50,7 +50,7 @@ template <Between between> __global__ void hand_over(int *out)
         extra = __shfl_xor_sync(ALL_LANES, lane, 1);
     if (between == VOTE)
         extra = __any_sync(ALL_LANES, lane > 40);
-    if (between == BLOCK_FENCE) // orders a lane's own accesses, waits for nobody
+    if (between == BLOCK_FENCE) // orders a lane's own accesses, waits for no other lane
         __threadfence_block();
     if (between == BARRIER)
         __syncthreads();
@@ -184,7 +184,7 @@ template <unsigned mask> __global__ void shuffle_in_branch(const int *in, int *o
     int value = in[threadIdx.x];
     if (threadIdx.x < 16)
         for (int s = 8; s > 0; s /= 2)
-            value += __shfl_down_sync(mask, value, s, 16); // beyond these 16 nobody is there to read from
+            value += __shfl_down_sync(mask, value, s, 16); // beyond these 16 there is no lane to read from
     __syncwarp(); // here the other lanes are, and have not ended
     out[threadIdx.x] = value;
 }
