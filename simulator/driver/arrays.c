@@ -1,11 +1,11 @@
-// arrays.c: the CUDA driver API: arrays, textures and surfaces.
+// arrays.c: driver API: arrays, texture and surface objects.
 //
-// A CUarray is the runtime's cudaArray_t, and an object has the same number in both.
+// A CUarray is the runtime's cudaArray_t, and texture and surface objects are the same in both APIs.
 #include "driver/driver.h"
 
 // ---- Formats
 
-// As the runtime describes it; no bits for a format that is not to be had here.
+// The runtime's channel descriptor; 0 bits: unsupported format.
 static struct cudaChannelFormatDesc channels_of(CUarray_format format, unsigned channels)
 {
     static const struct {
@@ -40,7 +40,7 @@ API CUresult cuArray3DCreate(CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *d)
     const struct cudaChannelFormatDesc format = channels_of(d->Format, d->NumChannels);
     NEED(sim_is_texel_format(&format), CUDA_ERROR_INVALID_VALUE);
     const struct cudaExtent extent = {d->Width, d->Height, d->Depth};
-    return CALL(cudaMalloc3DArray((cudaArray_t *)array, &format, extent, d->Flags)); // flags: the same bits
+    return CALL(cudaMalloc3DArray((cudaArray_t *)array, &format, extent, d->Flags)); // flags have the same bits
 }
 
 API CUresult cuArrayCreate(CUarray *array, const CUDA_ARRAY_DESCRIPTOR *d)
@@ -59,7 +59,7 @@ API CUresult cuArrayDestroy(CUarray array)
 
 // ---- Copies
 
-typedef struct End { // of a copy of rows: an array, or memory with a pitch
+typedef struct End { // one side of a 2D copy: an array, or pitched memory
     cudaArray_t array;
     char *memory;
     size_t x, y, pitch;
@@ -88,7 +88,7 @@ CUresult sim_copy_rows_of_arrays(const CUDA_MEMCPY2D *p, bool async, CUstream st
                                      : !is_device(p->srcMemoryType) ? cudaMemcpyHostToDevice
                                      : is_device(p->dstMemoryType)  ? cudaMemcpyDeviceToDevice
                                                                     : cudaMemcpyDeviceToHost;
-    if (p->srcMemoryType == p->dstMemoryType) { // arrays: the runtime has no copy in a stream
+    if (p->srcMemoryType == p->dstMemoryType) { // array to array: the runtime has no asynchronous copy
         NEED(!async, CUDA_ERROR_NOT_SUPPORTED);
         return CALL(cudaMemcpy2DArrayToArray(to.array, to.x, to.y, from.array, from.x, from.y, width, height, kind));
     }
@@ -112,7 +112,7 @@ static CUresult resource_of(const CUDA_RESOURCE_DESC *from, struct cudaResourceD
                             struct cudaChannelFormatDesc *format)
 {
     NEED(from && from->flags == 0, CUDA_ERROR_INVALID_VALUE);
-    *to = (struct cudaResourceDesc){.resType = (enum cudaResourceType)from->resType}; // the same numbers
+    *to = (struct cudaResourceDesc){.resType = (enum cudaResourceType)from->resType}; // enumerators have the same values
     switch (from->resType) {
     case CU_RESOURCE_TYPE_ARRAY:
         to->res.array.array = (cudaArray_t)from->res.array.hArray;
@@ -138,7 +138,7 @@ static CUresult resource_of(const CUDA_RESOURCE_DESC *from, struct cudaResourceD
     }
 }
 
-// Whole numbers of 8 and 16 bits are read as fractions, if the flags do not ask for them as they are.
+// 8- and 16-bit integers are read as normalised floats, unless CU_TRSF_READ_AS_INTEGER is set.
 static bool reads_fractions(const CUDA_TEXTURE_DESC *t, const struct cudaChannelFormatDesc *format)
 {
     const bool whole = format->f == cudaChannelFormatKindSigned || format->f == cudaChannelFormatKindUnsigned;
@@ -148,7 +148,7 @@ static bool reads_fractions(const CUDA_TEXTURE_DESC *t, const struct cudaChannel
 static struct cudaTextureDesc texture_of(const CUDA_TEXTURE_DESC *t, const struct cudaChannelFormatDesc *format)
 {
     struct cudaTextureDesc to = {
-        .filterMode = (enum cudaTextureFilterMode)t->filterMode, // the same numbers, as of address modes
+        .filterMode = (enum cudaTextureFilterMode)t->filterMode, // enumerators have the same values, as for address modes
         .readMode = reads_fractions(t, format) ? cudaReadModeNormalizedFloat : cudaReadModeElementType,
         .sRGB = (t->flags & CU_TRSF_SRGB) != 0,
         .normalizedCoords = (t->flags & CU_TRSF_NORMALIZED_COORDINATES) != 0,

@@ -1,18 +1,18 @@
-// contexts.c: the CUDA driver API: contexts.
+// contexts.c: driver API: contexts.
 //
-// The device has one memory, which all of its contexts use; memory, streams and modules outlive a context.
+// All contexts of a device share its memory. Memory, streams and modules outlive a context.
 #include "driver/driver.h"
 
 typedef struct Context {
     int device;
     unsigned flags;
     bool primary;
-    int retained; // of a primary one
+    int retained; // reference count of a primary context
 } Context;
 
 enum { DEEPEST = 64 };
 
-static CUcontext primary[SIM_MAX_DRIVER_DEVICES]; // made when first asked for
+static CUcontext primary[SIM_MAX_DRIVER_DEVICES]; // created on first use
 static _Thread_local CUcontext current[DEEPEST];
 static _Thread_local int depth;
 
@@ -39,7 +39,7 @@ static CUresult primary_context(int device, CUcontext *context)
     return CUDA_SUCCESS;
 }
 
-// The thread's current context, or NULL. Where the runtime has been used, that is the primary one.
+// The thread's current context, or NULL. Using the runtime makes the primary context current.
 static CUcontext current_context(void)
 {
     int device;
@@ -58,7 +58,7 @@ CUresult sim_context_is_current(void)
     return context_of(context) ? CUDA_SUCCESS : CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
 
-// The thread's calls, also those of the runtime, go to the context's device from here on.
+// Makes the context's device current for this thread, also in the runtime.
 static CUresult use_device_of(CUcontext context)
 {
     return context_of(context) ? CALL(cudaSetDevice(context_of(context)->device)) : CUDA_SUCCESS;
@@ -129,7 +129,7 @@ API CUresult cuCtxSetCurrent(CUcontext context)
     NEED_CUINIT();
     HOLD_MEMORY();
     NEED(!context || context_of(context), CUDA_ERROR_INVALID_CONTEXT);
-    depth -= depth > 0; // it takes the place of the one on top
+    depth -= depth > 0; // replaces the top of the stack
     return context ? push(context) : CUDA_SUCCESS;
 }
 
@@ -166,7 +166,7 @@ API CUresult cuCtxGetApiVersion(CUcontext context, unsigned *version)
     HOLD_MEMORY();
     NEED(version, CUDA_ERROR_INVALID_VALUE);
     NEED(context ? context_of(context) : context_of(current_context()), CUDA_ERROR_INVALID_CONTEXT);
-    *version = 3020; // that of the functions whose names end in _v2
+    *version = 3020; // of the functions with the suffix _v2
     return CUDA_SUCCESS;
 }
 
@@ -218,9 +218,9 @@ API CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
     return CALL(cudaDeviceGetStreamPriorityRange(least, greatest));
 }
 
-// ---- Peers: access belongs to the contexts' devices
+// ---- Peer access, between the contexts' devices
 
-// The device of another context than the current one.
+// The peer context's device, which must differ from the current one.
 static CUresult find_peer(CUcontext peer, int *device)
 {
     NEED_CONTEXT();

@@ -1,4 +1,4 @@
-// devices.c: the CUDA driver API: its start, its errors, and devices.
+// devices.c: driver API: initialisation, error conversion, and devices.
 #include "driver/driver.h"
 
 CUresult sim_driver_error(cudaError_t error)
@@ -17,7 +17,7 @@ CUresult sim_driver_error(cudaError_t error)
     }
 }
 
-// ---- Start
+// ---- Initialisation
 
 static _Atomic bool initialized;
 
@@ -88,14 +88,14 @@ API CUresult cuDeviceTotalMem(size_t *bytes, CUdevice device)
     return CUDA_SUCCESS;
 }
 
-// Attributes have the same numbers as in the runtime.
+// Attributes have the same values as in the runtime.
 API CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device)
 {
     RETURN_IF(sim_check_device(device));
     if (value && (attribute == CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED ||
                   attribute == CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED ||
                   attribute == CU_DEVICE_ATTRIBUTE_GENERIC_COMPRESSION_SUPPORTED)) {
-        *value = 1; // the driver alone knows of them; memory that is to be compressed is as any other
+        *value = 1; // attributes without a runtime counterpart; compressible memory is allowed, but not compressed
         return CUDA_SUCCESS;
     }
     return CALL(cudaDeviceGetAttribute(value, (enum cudaDeviceAttr)attribute, device));
@@ -114,7 +114,7 @@ API CUresult cuDeviceGetProperties(CUdevprop *legacy, CUdevice device)
     NEED(legacy, CUDA_ERROR_INVALID_VALUE);
     RETURN_IF(sim_check_device(device));
     RETURN_IF(CALL(cudaGetDeviceProperties(&all, device)));
-    memset(legacy, 0, sizeof *legacy); // its clock rate stays 0: there is no clock
+    memset(legacy, 0, sizeof *legacy); // clock rate 0: there is no clock
     memcpy(legacy->maxThreadsDim, all.maxThreadsDim, sizeof all.maxThreadsDim);
     memcpy(legacy->maxGridSize, all.maxGridSize, sizeof all.maxGridSize);
     legacy->maxThreadsPerBlock = all.maxThreadsPerBlock;
@@ -134,7 +134,7 @@ API CUresult cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer)
     return CALL(cudaDeviceCanAccessPeer(can, device, peer));
 }
 
-// ---- Profilers, which attach to no simulator
+// ---- Profiler control: no effect, since profilers cannot attach
 
 API CUresult cuProfilerStart(void)
 {

@@ -1,10 +1,10 @@
-// driver.h: what the files share that hold the functions of the CUDA driver API: all in this folder.
+// driver.h: internal header of the CUDA driver API.
 //
-// They stand on runtime/api and not on runtime/work: what a call refuses, captures and waits for is the same in both
-// libraries, and written once. So both work on the same device: its streams and events are handles here as there, and
-// a CUfunction is the address by which the runtime knows a kernel. Only what the runtime has no call for (a fill with
-// words) calls runtime/work itself.
-// What a function does and returns is NVIDIA's "CUDA Driver API"; only differences are commented.
+// Driver calls use runtime/api, not runtime/work, so that checks, capture and synchronisation are written once. Streams and
+// events are the same handles in both APIs, and a CUfunction is a kernel's host address. Only calls without a counterpart in
+// the runtime (32-bit fills) use runtime/work directly.
+//
+// The reference is NVIDIA's "CUDA Driver API"; comments describe only differences.
 #ifndef DRIVER_H
 #define DRIVER_H
 
@@ -12,15 +12,15 @@
 
 #include <cuda.h>
 
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations" // old programs ask for old functions
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" // deprecated functions are defined, too
 
-// The driver's error for one of the runtime's: most have the same number.
+// Converts a runtime error; most have the same number.
 CUresult sim_driver_error(cudaError_t error);
 
-// A copy of rows of which one end, or both, is an array.
+// A 2D copy with an array on at least one side.
 CUresult sim_copy_rows_of_arrays(const CUDA_MEMCPY2D *p, bool async, CUstream stream);
 
-// Calls a function of the runtime, which leaves no trace in the runtime's last error.
+// Calls a runtime function, and restores the runtime's last error.
 #define CALL(call)                                                 \
     ({                                                             \
         const cudaError_t last_error = sim_last_error;             \
@@ -32,9 +32,9 @@ CUresult sim_copy_rows_of_arrays(const CUDA_MEMCPY2D *p, bool async, CUstream st
     })
 
 enum { SIM_MAX_DRIVER_DEVICES = 64 };
-CUresult sim_check_device(CUdevice device); // whether it may be asked for
+CUresult sim_check_device(CUdevice device); // an error if it is no device, or before cuInit
 
-// Why a call cannot be made now: before cuInit, or without a context.
+// The error of a call before cuInit, or without a context.
 CUresult sim_driver_ready(void);
 CUresult sim_context_is_current(void);
 
@@ -46,7 +46,7 @@ CUresult sim_context_is_current(void);
     } while (0)
 #define NEED_CUINIT() RETURN_IF(sim_driver_ready())
 #define NEED_CONTEXT() RETURN_IF(sim_context_is_current())
-// Ends a call whose arguments are wrong.
+// Returns `error` unless the condition holds.
 #define NEED(condition, error) RETURN_IF((condition) ? CUDA_SUCCESS : (error))
 
 static inline void *pointer_at(CUdeviceptr address)

@@ -1,7 +1,7 @@
-// launches.c: the CUDA driver API: launches, and how many blocks of a kernel an SM holds.
+// launches.c: driver API: launches and occupancy.
 #include "driver/driver.h"
 
-// The arguments as a list of pointers, however they were handed over; `unpacked` has room for MAX_ARGUMENTS.
+// The arguments as pointers, from either form; `unpacked` has room for MAX_ARGUMENTS.
 enum { MAX_ARGUMENTS = 4096 };
 
 static CUresult list_arguments(CUfunction function, void ***arguments, void **extra, void **unpacked)
@@ -73,7 +73,7 @@ API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction
     return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, dynamic_bytes, 0);
 }
 
-// The largest number of threads on an SM decides; of several block sizes that give it, the largest.
+// Maximises threads on an SM; among equal block sizes the largest.
 API CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *threads, CUfunction function,
                                               CUoccupancyB2DSize bytes_for, size_t dynamic_bytes, int limit)
 {

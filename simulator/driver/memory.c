@@ -1,4 +1,4 @@
-// memory.c: the CUDA driver API: memory.
+// memory.c: driver API: memory.
 #include "driver/driver.h"
 
 // ---- Allocations
@@ -186,7 +186,7 @@ API CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, C
     return CALL(cudaMemcpyAsync(pointer_at(to), pointer_at(from), bytes, cudaMemcpyDeviceToDevice, stream));
 }
 
-// Where one end of a copy of rows begins; NULL for what is no memory.
+// The start of one side of a 2D copy; NULL: not memory.
 static char *end_of_copy(CUmemorytype type, const void *host, CUdeviceptr device, size_t x, size_t y, size_t pitch)
 {
     if (type != CU_MEMORYTYPE_HOST && type != CU_MEMORYTYPE_DEVICE && type != CU_MEMORYTYPE_UNIFIED)

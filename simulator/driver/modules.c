@@ -1,14 +1,14 @@
-// modules.c: the CUDA driver API: modules, libraries, what a linker makes of PTX, kernels and their attributes.
+// modules.c: driver API: modules, libraries, the linker, kernels and their attributes.
 #include "driver/driver.h"
 
-// ---- What a module is loaded from
+// ---- Module images
 
 static const uint32_t WRAPPER_MAGIC = 0x466243b1, FAT_BINARY_MAGIC = 0xba55ed50;
 
 static const char NEEDS_PTX[] = "the simulator runs PTX, and this is machine code (a cubin): compile with nvcc -ptx or "
                                 "-fatbin; of what NVRTC compiles, load what nvrtcGetPTX gives";
 
-// Tells why not in the caller's buffer for errors, if it has handed one over.
+// Writes a message to the caller's error log buffer, if there is one.
 static void report_jit_error(const char *why, unsigned count, const CUjit_option *options, void **values)
 {
     char *buffer = NULL;
@@ -24,11 +24,11 @@ static void report_jit_error(const char *why, unsigned count, const CUjit_option
         snprintf(buffer, space, "%s", why);
 }
 
-// A fat binary, in the wrapper that nvcc puts around it or without; else a text.
+// Loads a fat binary, with or without nvcc's wrapper, or a PTX text.
 static CUresult load(const void *image, unsigned count, const CUjit_option *options, void **values, Binary **binary)
 {
     uint32_t magic = 0;
-    for (size_t k = 0; k < sizeof magic && (k == 0 || ((const char *)image)[k - 1]); k++) // a text may be shorter
+    for (size_t k = 0; k < sizeof magic && (k == 0 || ((const char *)image)[k - 1]); k++) // the image may be a shorter text
         memcpy((char *)&magic + k, (const char *)image + k, 1);
     if (memcmp(&magic, "\177ELF", sizeof magic) == 0) {
         report_jit_error(NEEDS_PTX, count, options, values);
@@ -48,7 +48,7 @@ static CUresult load(const void *image, unsigned count, const CUjit_option *opti
     return error;
 }
 
-// The file's contents, with a 0 behind them, which the caller frees; NULL if it cannot be read.
+// The content of a file, NUL-terminated, freed by the caller; NULL on failure.
 static char *read_file(const char *path, size_t *bytes)
 {
     FILE *file = fopen(path, "rb");
@@ -64,19 +64,19 @@ static char *read_file(const char *path, size_t *bytes)
     return data;
 }
 
-// Whether the file is a fat binary that is shorter than its header says.
+// Whether the data is a truncated fat binary.
 static bool is_truncated(const char *data, size_t bytes)
 {
     uint64_t payload;
     uint32_t magic;
-    memcpy(&magic, data, sizeof magic); // read_file leaves room behind short files
+    memcpy(&magic, data, sizeof magic); // read_file pads short files
     memcpy(&payload, data + 8, sizeof payload);
     return magic == WRAPPER_MAGIC || (magic == FAT_BINARY_MAGIC && (bytes < 16 || payload > bytes - 16));
 }
 
-// ---- NVRTC: who asks for machine code gets the PTX, which NVRTC has for machine code, too
+// ---- NVRTC: requests for machine code return the PTX, which NVRTC keeps, too
 
-// Weak on both sides: a program may be linked without NVRTC, or with its static library.
+// Weak definitions and references: a program may be linked without NVRTC, or with its static library.
 #define WEAK __attribute__((weak))
 WEAK int nvrtcGetPTXSize(void *program, size_t *bytes);
 WEAK int nvrtcGetPTX(void *program, char *text);
@@ -167,7 +167,7 @@ API CUresult cuModuleUnload(CUmodule module)
     return unload(module);
 }
 
-// The same name, for as long as the program runs: findings name kernels of modules that are gone.
+// A copy of the name that is never freed, since findings may name kernels of unloaded modules.
 static const char *permanent_name(const char *name)
 {
     typedef struct Kept {
@@ -186,7 +186,7 @@ static const char *permanent_name(const char *name)
     return strcpy(new->name, name);
 }
 
-// A module's kernel is registered, as nvcc's code does it for a program's, when it is first asked for.
+// Registers a module's kernel on first use, as nvcc's code does for a program's kernels.
 static CUresult get_kernel(void **kernel, const void *module, const char *name)
 {
     NEED_CONTEXT();
@@ -229,13 +229,13 @@ API CUresult cuModuleGetGlobal(CUdeviceptr *address, size_t *bytes, CUmodule mod
     return get_variable(address, bytes, module, name);
 }
 
-// ---- Libraries: modules by another name
+// ---- Libraries, implemented as modules
 
 API CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *options, void **values,
                                unsigned count, CUlibraryOption *library_options, void **library_values,
                                unsigned library_count)
 {
-    UNUSED(library_options), UNUSED(library_values), UNUSED(library_count); // where the code's copy is kept
+    UNUSED(library_options), UNUSED(library_values), UNUSED(library_count); // only about preserving the binary
     return load_module((void **)library, code, count, options, values);
 }
 
@@ -283,7 +283,7 @@ API CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel)
     return CUDA_SUCCESS;
 }
 
-// ---- The linker: of one PTX text it makes that text
+// ---- The linker: returns its only PTX text
 
 typedef struct Link {
     char *text;
@@ -347,7 +347,7 @@ API CUresult cuLinkComplete(CUlinkState state, void **image, size_t *bytes)
     const Link *link = link_of(state);
     NEED(link, CUDA_ERROR_INVALID_HANDLE);
     NEED(image && link->text, CUDA_ERROR_INVALID_VALUE);
-    *image = link->text; // cuModuleLoadData takes it for what it is
+    *image = link->text; // cuModuleLoadData accepts PTX
     if (bytes)
         *bytes = link->bytes;
     return CUDA_SUCCESS;
@@ -389,7 +389,7 @@ API CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfu
     return CUDA_SUCCESS;
 }
 
-// The attributes that can be set have the same numbers in the runtime.
+// Attributes that can be set have the same values in the runtime.
 API CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value)
 {
     NEED_CONTEXT();
@@ -430,7 +430,7 @@ API CUresult cuFuncGetName(const char **name, CUfunction function)
     return CUDA_SUCCESS;
 }
 
-// A CUfunction is the address by which the runtime knows a kernel.
+// A CUfunction is the kernel's host address.
 API cudaError_t cudaGetFuncBySymbol(cudaFunction_t *function, const void *host)
 {
     BEGIN_CALL();

@@ -1,4 +1,4 @@
-// names.c: the CUDA driver API: what errors are called, and functions that are looked up by name.
+// names.c: driver API: error names, and lookup of functions by name.
 #include "driver/driver.h"
 
 // ---- Errors
@@ -42,7 +42,7 @@ API CUresult cuGetErrorName(CUresult error, const char **name)
     return *name ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-// Errors that both APIs have are described in the same words.
+// Errors of both APIs have the same description.
 API CUresult cuGetErrorString(CUresult error, const char **text)
 {
     const char *name;
@@ -55,7 +55,7 @@ API CUresult cuGetErrorString(CUresult error, const char **text)
 
 // ---- Functions
 
-// Of two entries with one name the later one holds from its version of CUDA on.
+// Of two entries with the same name, the later one applies from its CUDA version on.
 typedef struct Named {
     const char *name;
     void *function;
@@ -66,7 +66,7 @@ CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device);
 CUresult cuGetProcAddress(const char *name, void **function, int version, cuuint64_t flags,
                           CUdriverProcAddressQueryResult *status);
 
-#define CALL_NAMED(function) {#function, (void *)function, 0} // the header's macro gives the function's version
+#define CALL_NAMED(function) {#function, (void *)function, 0} // cuda.h's macro maps the name to its version
 static const Named FUNCTIONS[] = {
     CALL_NAMED(cuCtxDestroy), CALL_NAMED(cuCtxPushCurrent), CALL_NAMED(cuCtxPopCurrent),
     CALL_NAMED(cuCtxSetCurrent), CALL_NAMED(cuCtxGetCurrent), CALL_NAMED(cuCtxGetDevice),
@@ -135,7 +135,7 @@ static void *function_named(const char *name, int version)
     return found;
 }
 
-// The flags choose what a stream of 0 means; work is over at once in any stream.
+// The flags select the default stream's meaning, which makes no difference here.
 API CUresult cuGetProcAddress(const char *name, void **function, int version, cuuint64_t flags,
                               CUdriverProcAddressQueryResult *status)
 {
@@ -147,7 +147,7 @@ API CUresult cuGetProcAddress(const char *name, void **function, int version, cu
     return *function ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
-// NVRTC asks for NVIDIA's own tables, and does without where it gets an error.
+// NVRTC requests internal tables of NVIDIA's driver, and works without them.
 API CUresult cuGetExportTable(const void **table, const CUuuid *id)
 {
     NEED(table && id, CUDA_ERROR_INVALID_VALUE);
@@ -163,7 +163,7 @@ static cudaError_t entry_point(const char *name, void **function, int version,
     *function = function_named(name, version);
     if (status)
         *status = *function ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
-    if (!*function) // whoever asks neither the status nor for NULL calls it
+    if (!*function) // a program may check neither
         fprintf(stderr, "simulator: the simulator has no %s: the address that the program gets is NULL\n", name);
     return cudaSuccess;
 }
@@ -185,7 +185,7 @@ API cudaError_t cudaGetDriverEntryPoint(const char *name, void **function, unsig
 
 PER_THREAD(cudaGetDriverEntryPointByVersion, _ptsz);
 
-// ---- Older versions of functions, which programs ask for by these names
+// ---- Older versions of functions
 
 #undef cuGetProcAddress
 API CUresult cuGetProcAddress(const char *name, void **function, int version, cuuint64_t flags)

@@ -1,7 +1,7 @@
-// old_calls.c: calls of the driver as they were before CUDA 4: launches in several calls, and names without a version.
+// old_calls.c: driver calls from before CUDA 4: launches in several calls, and names without the suffix _v2.
 //
-// cuda.h makes cuCtxDestroy cuCtxDestroy_v2, and so on; who looks names up in libcuda.so.1 asks for both. Those whose
-// addresses had 32 bits (cuMemAlloc and the like without _v2) are not there: no memory of this device lies so low.
+// cuda.h maps cuCtxDestroy to cuCtxDestroy_v2, and so on; programs that look names up in libcuda.so.1 may use either. Functions
+// with 32-bit addresses (cuMemAlloc and so on without _v2) are not provided.
 #include "driver/driver.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ API CUresult host_register_before_4(void *memory, size_t bytes, unsigned flags)
     return cuMemHostRegister(memory, bytes, flags);
 }
 
-// Whoever has attached a context detaches it again; it stays for as long as it is not destroyed.
+// Attaching is not counted: a context exists until it is destroyed.
 API CUresult cuCtxAttach(CUcontext *context, unsigned flags)
 {
     NEED(flags == 0, CUDA_ERROR_INVALID_VALUE);
@@ -42,7 +42,7 @@ API CUresult cuCtxDetach(CUcontext context)
 
 enum { MAX_BYTES = 4096 }; // of arguments
 
-typedef struct Prepared { // what is said of a kernel before it is launched; under the lock of lock.c
+typedef struct Prepared { // launch parameters of a kernel, set by earlier calls; guarded by the lock of machine/lock.c
     CUfunction function;
     dim3 block;
     unsigned dynamic_bytes;

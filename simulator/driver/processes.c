@@ -1,4 +1,4 @@
-// processes.c: the CUDA driver API: memory and events that processes share.
+// processes.c: driver API: interprocess memory and events.
 #include "driver/driver.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-// streams.c: the CUDA driver API: streams, events, captures and graphs.
+// streams.c: driver API: streams, events, capture and graphs.
 #include "driver/driver.h"
 
 // ---- Streams and events
@@ -42,7 +42,7 @@ API CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags)
 API CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void *data, unsigned flags)
 {
     NEED_CONTEXT();
-    return CALL(cudaStreamAddCallback(stream, (cudaStreamCallback_t)callback, data, flags)); // both get a 0
+    return CALL(cudaStreamAddCallback(stream, (cudaStreamCallback_t)callback, data, flags)); // success is 0 in both APIs
 }
 
 API CUresult cuEventCreate(CUevent *event, unsigned flags)

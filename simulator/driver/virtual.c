@@ -1,7 +1,7 @@
-// virtual.c: the CUDA driver API: addresses that are reserved, and memory that is mapped there.
+// virtual.c: driver API: virtual memory management.
 //
-// A reservation is one allocation, whatever is mapped in it, so that an array may lie in several pieces of memory.
-// Each piece has a file of its own, which shows wherever the piece is mapped, also in another process.
+// A reserved address range is one Allocation, whatever is mapped in it, so an array may span several physical allocations
+// ("pieces"). Each piece is a file, which may be mapped several times, also in other processes.
 #include "base/platform.h"
 #include "checker/host_checks.h"
 #include "driver/driver.h"
@@ -16,8 +16,8 @@ typedef struct Piece {
     CUmemAllocationProp properties;
     size_t bytes;
     int file;
-    size_t holders; // the handle, each cuMemRetainAllocationHandle, each place where it is mapped
-    size_t handles; // of these, who may release it
+    size_t holders; // reference count: the handle, each cuMemRetainAllocationHandle, each mapping
+    size_t handles; // of these, references that cuMemRelease drops
 } Piece;
 
 static bool in_granules(uint64_t number)
@@ -47,7 +47,7 @@ static CUresult check_properties(const CUmemAllocationProp *p)
 API CUresult cuMemGetAllocationGranularity(size_t *bytes, const CUmemAllocationProp *p,
                                            CUmemAllocationGranularity_flags option)
 {
-    UNUSED(option); // the least one is the best one
+    UNUSED(option); // minimum and recommended granularity are equal
     NEED_CUINIT();
     NEED(bytes, CUDA_ERROR_INVALID_VALUE);
     RETURN_IF(check_properties(p));
@@ -112,7 +112,7 @@ API CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *p, CUme
     return CUDA_SUCCESS;
 }
 
-// To another process memory goes as its file.
+// The shareable handle is the piece's file descriptor.
 API CUresult cuMemExportToShareableHandle(void *shared, CUmemGenericAllocationHandle handle,
                                           CUmemAllocationHandleType type, unsigned long long flags)
 {
@@ -148,7 +148,7 @@ API CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle
 API CUresult cuMemAddressReserve(CUdeviceptr *address, size_t bytes, size_t alignment, CUdeviceptr wish,
                                  unsigned long long flags)
 {
-    UNUSED(wish); // CUDA need not grant it
+    UNUSED(wish); // CUDA may ignore it
     NEED_CUINIT();
     HOLD_MEMORY();
     NEED(address && bytes > 0 && in_granules(bytes) && flags == 0, CUDA_ERROR_INVALID_VALUE);
@@ -159,7 +159,7 @@ API CUresult cuMemAddressReserve(CUdeviceptr *address, size_t bytes, size_t alig
     return CUDA_SUCCESS;
 }
 
-// The reservation that holds these bytes, which are whole granules; NULL if none does.
+// The reservation that contains these bytes, which are whole granules; or NULL.
 static Allocation *reservation_at(CUdeviceptr address, size_t bytes)
 {
     Allocation *a = sim_allocation_at(address);
@@ -173,7 +173,7 @@ static Granule *granule_at(const Allocation *a, CUdeviceptr address)
     return &a->granules[(address - a->address) / SIM_GRANULE];
 }
 
-// Whether all of these granules are mapped, or none is.
+// Whether all of these granules are mapped, or all unmapped, as `mapped` says.
 static bool are_all(const Granule *granules, size_t bytes, bool mapped)
 {
     for (size_t k = 0; k < bytes / SIM_GRANULE; k++)

@@ -1,4 +1,4 @@
-// any_node.c: nodes of all kinds by one call, conditional ones among them.
+// any_node.c: cudaGraphAddNode and cudaGraphNodeSetParams, for all node types; conditional nodes.
 #include "runtime/api/graphs.h"
 
 #if CUDART_VERSION >= 13000
@@ -16,7 +16,7 @@ API cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *han
     return cudaSuccess;
 }
 
-// A handle is for one node, of the graph that it was made for or of one within.
+// A condition handle may be used by one node, of its own graph or of a nested one.
 static bool can_use_condition(const ConditionalWork *conditional, const Graph *graph)
 {
     const Condition *condition = sim_condition_of(conditional->condition);
@@ -42,7 +42,7 @@ static cudaError_t add_conditional(cudaGraphNode_t *node, cudaGraph_t graph, con
     return error;
 }
 
-// ---- Nodes of all kinds by one call
+// ---- Nodes of all types
 
 cudaError_t sim_work_of(const struct cudaGraphNodeParams *p, Work *work)
 {

@@ -1,6 +1,6 @@
-// arrays.c: arrays, which textures and surfaces show, and copies to and from them.
+// arrays.c: CUDA arrays, and copies to and from them.
 //
-// NVIDIA keeps secret how a GPU arranges an array. Here its rows lie one behind the other, as in C.
+// The layout of an array on a GPU is undocumented. Here it is row-major, without padding.
 #include "runtime/api/calls.h"
 
 // ---- Arrays
@@ -21,7 +21,7 @@ static bool fits(size_t value, size_t most)
     return value >= 1 && value <= most;
 }
 
-// Whether a GPU of this kind can have an array of this shape.
+// Checks an array's shape against the device's limits.
 static bool is_possible(struct cudaExtent e, unsigned flags)
 {
     const bool surface = flags & cudaArraySurfaceLoadStore, layered = flags & cudaArrayLayered;
@@ -69,12 +69,12 @@ API cudaError_t cudaMallocArray(cudaArray_t *array, const struct cudaChannelForm
                                 size_t height, unsigned flags)
 {
     const bool layered = flags & (cudaArrayLayered | cudaArrayCubemap);
-    if (layered) // these have a depth, for which this call has no argument
+    if (layered) // needs cudaMalloc3DArray
         return sim_done(cudaErrorInvalidValue);
     return cudaMalloc3DArray(array, format, (struct cudaExtent){width, height, 0}, flags);
 }
 
-static struct cudaArray **link_to(cudaArray_const_t array) // or to the end's NULL
+static struct cudaArray **link_to(cudaArray_const_t array) // the list's link to it, or the final NULL link
 {
     struct cudaArray **link = &sim_arrays;
     while (*link && *link != array)

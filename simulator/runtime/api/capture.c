@@ -1,42 +1,42 @@
-// capture.c: stream capture: what streams are given to do becomes the nodes of a graph.
+// capture.c: stream capture: work of streams becomes nodes of a graph.
 //
-// A capture begins in one stream. Another stream takes part from when it waits for an event that was recorded in the
-// capture, and is joined when a stream that leads to the first waits for an event of it.
+// A capture begins in its origin stream. Another stream joins it by waiting for an event that was recorded in the capture,
+// and must be joined back to the origin stream by another event before the capture ends.
 #include "base/platform.h"
 #include "runtime/api/graphs.h"
 
-typedef struct NodeSet { // handles: the program may destroy nodes
+typedef struct NodeSet { // of handles, because the program may destroy nodes
     cudaGraphNode_t *nodes;
     size_t count;
 } NodeSet;
 
-typedef struct Participant { // a stream of a capture
-    const void *stream;      // what key_of says
-    bool blocking;           // it and cudaStreamLegacy wait for each other
-    NodeSet ends;            // what the stream's next node depends on
+typedef struct Participant { // a capturing stream
+    const void *stream;      // key_of the stream
+    bool blocking;           // synchronises with cudaStreamLegacy
+    NodeSet ends;            // dependencies of the stream's next node
     struct Participant *next;
 } Participant;
 
 typedef struct Capture {
     uint64_t id;
     cudaGraph_t graph;
-    bool own_graph; // made for the capture
+    bool own_graph; // the graph was created by the capture
     enum cudaStreamCaptureMode mode;
     uintptr_t thread; // sim_this_thread()
     bool invalid;
-    const void *origin; // the stream where it began
+    const void *origin; // key_of the stream where it began
     Participant *participants;
     struct Capture *next;
 } Capture;
 
-typedef struct CapturedEvent { // an event that was last recorded in a capture
+typedef struct CapturedEvent { // an event whose last record was captured
     cudaEvent_t event;
     uint64_t capture;
     NodeSet before;
     struct CapturedEvent *next;
 } CapturedEvent;
 
-static Capture *captures; // those that have not ended
+static Capture *captures; // list of current captures
 static CapturedEvent *captured_events;
 static uint64_t captures_made;
 static _Thread_local enum cudaStreamCaptureMode thread_mode = cudaStreamCaptureModeGlobal;
@@ -54,7 +54,7 @@ static void add_to_set(NodeSet *set, cudaGraphNode_t node)
     set->nodes[set->count++] = node;
 }
 
-// Adds those of the other set that still exist.
+// Adds the other set's nodes that still exist.
 static void join_sets(NodeSet *set, const NodeSet *other)
 {
     for (size_t k = 0; k < other->count; k++)
@@ -75,7 +75,7 @@ static bool is_legacy(cudaStream_t stream)
     return !stream || stream == cudaStreamLegacy;
 }
 
-// What stands for the stream here: each thread has a cudaStreamPerThread of its own.
+// The identity of a stream: each thread has its own cudaStreamPerThread.
 static const void *key_of(cudaStream_t stream)
 {
     static _Thread_local char of_this_thread;
@@ -90,7 +90,7 @@ static Participant *participant_of(const Capture *c, cudaStream_t stream)
     return NULL;
 }
 
-// The capture that the stream takes part in, or NULL.
+// The stream's capture, or NULL.
 static Capture *capture_of(cudaStream_t stream, Participant **participant)
 {
     for (Capture *c = captures; c && !is_legacy(stream); c = c->next) {
@@ -125,7 +125,7 @@ static cudaError_t invalidate(Capture *c, cudaError_t error)
     return error;
 }
 
-// A capture whose streams cudaStreamLegacy would wait for, or NULL.
+// A capture with a stream that synchronises with cudaStreamLegacy, or NULL.
 static Capture *capture_blocking_legacy(void)
 {
     for (Capture *c = captures; c; c = c->next)
@@ -158,7 +158,7 @@ void sim_abort_all_captures(void)
         sim_clear_captured(captured_events->event);
 }
 
-// ---- What other calls ask
+// ---- Checks for other calls
 
 cudaError_t sim_capture(cudaStream_t stream, const Work *work, bool *captured)
 {
@@ -199,7 +199,7 @@ cudaError_t sim_capture_allocation(cudaStream_t stream, size_t bytes, void **poi
         return error;
     error = sim_capture(stream, &(Work){cudaGraphNodeTypeMemAlloc, .memory = memory}, captured);
     *pointer = error ? NULL : memory->address;
-    sim_release_graph_memory(memory); // the node has it now
+    sim_release_graph_memory(memory); // the node holds a reference
     return error;
 }
 
@@ -211,11 +211,11 @@ cudaError_t sim_capture_free(cudaStream_t stream, void *pointer, bool *captured)
         return cudaSuccess;
     GraphMemory *memory = sim_graph_memory_at(pointer);
     if (!memory)
-        return cudaErrorInvalidValue; // only what the graph has allocated
+        return cudaErrorInvalidValue; // not memory of an allocation node
     return sim_capture(stream, &(Work){cudaGraphNodeTypeMemFree, .memory = memory}, captured);
 }
 
-// Whether the capture forbids this thread a call that it could not see.
+// Whether the capture's mode forbids this thread unsafe calls.
 static bool forbids_unsafe_call(const Capture *c)
 {
     if (c->invalid)
@@ -230,9 +230,9 @@ cudaError_t sim_forbidden_in_capture(bool uses_legacy_stream)
     cudaError_t error = cudaSuccess;
     if (!captures)
         return cudaSuccess;
-    Capture *in_the_way = uses_legacy_stream ? capture_blocking_legacy() : NULL;
-    if (in_the_way)
-        return invalidate(in_the_way, cudaErrorStreamCaptureImplicit);
+    Capture *blocking = uses_legacy_stream ? capture_blocking_legacy() : NULL;
+    if (blocking)
+        return invalidate(blocking, cudaErrorStreamCaptureImplicit);
     for (Capture *c = captures; c && thread_mode != cudaStreamCaptureModeRelaxed; c = c->next)
         if (forbids_unsafe_call(c))
             error = invalidate(c, cudaErrorStreamCaptureUnsupported);
@@ -267,7 +267,7 @@ cudaError_t sim_remove_from_capture(cudaStream_t stream)
     const Capture *c = capture_of(stream, &p);
     if (!c || p->stream == c->origin)
         return sim_stream_in_capture(stream);
-    p->stream = NULL; // no stream's; its nodes stay, and have to be joined
+    p->stream = NULL; // its nodes remain, and must be joined
     p->blocking = false;
     return cudaSuccess;
 }
@@ -321,7 +321,7 @@ cudaError_t sim_capture_record(cudaEvent_t event, cudaStream_t stream, unsigned 
     if (!c || c->invalid || flags == cudaEventRecordExternal) {
         const cudaError_t error = sim_capture(stream, &(Work){cudaGraphNodeTypeEventRecord, .event = event}, captured);
         if (!error && !*captured)
-            sim_clear_captured(event); // it is recorded now
+            sim_clear_captured(event); // this record is not captured
         return error;
     }
     *captured = true;
@@ -329,7 +329,7 @@ cudaError_t sim_capture_record(cudaEvent_t event, cudaStream_t stream, unsigned 
     return cudaSuccess;
 }
 
-// A stream that does not capture waits for an event that was recorded in a capture: it takes part from here on.
+// A stream joins a capture by waiting for a captured event.
 static cudaError_t join_capture(cudaStream_t stream, const CapturedEvent *e)
 {
     Capture *c = capture_with_id(e->capture);
@@ -367,7 +367,7 @@ cudaError_t sim_capture_wait(cudaStream_t stream, cudaEvent_t event, unsigned fl
     return sim_capture(stream, &(Work){cudaGraphNodeTypeWaitEvent, .event = event}, captured);
 }
 
-// ---- The calls themselves
+// ---- API functions
 
 static cudaError_t begin_capture(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *before, size_t count,
                                  enum cudaStreamCaptureMode mode)
@@ -408,7 +408,7 @@ API cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t g
 }
 #endif
 
-// Marks a node and all that it depends on.
+// Marks a node and its transitive dependencies.
 static void mark(Node *node, Node **waiting)
 {
     size_t count = 0;
@@ -425,10 +425,10 @@ static void mark(Node *node, Node **waiting)
     }
 }
 
-// Whether the origin has waited, in the end, for all that the other streams were given.
+// Whether all other streams are joined: the origin's last nodes depend on all nodes.
 static bool is_joined(const Capture *c)
 {
-    Node **waiting = calloc(sim_graph_of(c->graph)->count + 1, sizeof *waiting); // each node once, at most
+    Node **waiting = calloc(sim_graph_of(c->graph)->count + 1, sizeof *waiting); // work list; each node is added at most once
     if (!waiting)
         sim_die("out of memory for what a capture waits for");
     for (Node *n = sim_graph_of(c->graph)->nodes; n; n = n->next)
@@ -453,7 +453,7 @@ API cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
         *graph = NULL;
     REQUIRE_STREAM(stream);
     Capture *c = capture_of(stream, &p);
-    REQUIRE(graph || (c && !c->own_graph), cudaErrorInvalidValue); // a graph that the program had needs no pointer
+    REQUIRE(graph || (c && !c->own_graph), cudaErrorInvalidValue); // with cudaStreamBeginCaptureToGraph the program has the graph
     REQUIRE(c, cudaErrorIllegalState);
     REQUIRE(c->mode == cudaStreamCaptureModeRelaxed || c->thread == sim_this_thread(),
             cudaErrorStreamCaptureWrongThread);
@@ -539,7 +539,7 @@ API cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCap
 {
     REQUIRE(before || !data, cudaErrorInvalidValue);
     if (data)
-        *data = NULL; // all edges are plain ones
+        *data = NULL; // default edges only
     return get_capture_info(stream, status, id, graph, before, count);
 }
 

@@ -1,16 +1,16 @@
-// copies.c: copies, fills, and copies from and to variables.
+// copies.c: copies, fills, and copies to and from variables.
 #include "runtime/api/graphs.h"
 
 // ---- Copies
 //
-// Copies in a stream, and of symbols, are known to findings by the name of the plain call.
+// Findings name the synchronous call, also for asynchronous ones and those for symbols.
 
 static RowCopy bytes_of(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
     return (RowCopy){to, bytes, from, bytes, bytes, 1, kind};
 }
 
-// A copy that is none of a stream; for the call that comes back to `from`.
+// A copy without a stream; `from`: the call's return address.
 static cudaError_t copy_now(const char *call, const RowCopy *rows, const void *from)
 {
     STOP_IF(sim_forbidden_in_capture(true));
@@ -51,7 +51,7 @@ API cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, s
     return sim_done(sim_copy_rows("cudaMemcpy2D", &(RowCopy){to, to_pitch, from, from_pitch, width, height, kind}));
 }
 
-static const char ROWS_OF_BOXES[] = "cudaMemcpy2D"; // the call by which findings know them
+static const char ROWS_OF_BOXES[] = "cudaMemcpy2D"; // the call named in findings
 
 static cudaError_t copy_boxes_now(const char *call, const struct cudaMemcpy3DParms *p, const void *from)
 {
@@ -89,7 +89,7 @@ static bool is_of_device(const void *pointer, size_t bytes, int device)
            (sim_on_device(pointer, bytes) && sim_allocation_at((uint64_t)(uintptr_t)pointer)->device == device);
 }
 
-// It waits for what both devices have to do.
+// A peer copy waits for both devices' work.
 static cudaError_t begin_peer_copy(void *to, int to_device, const void *from, int from_device, size_t bytes)
 {
     REQUIRE(sim_is_device(to_device) && sim_is_device(from_device), cudaErrorInvalidDevice);
@@ -146,7 +146,7 @@ API cudaError_t cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *p, cud
 
 // ---- Fills
 
-// Whether the host waits for a fill that is none of a stream: only of pinned memory.
+// A fill without a stream is synchronous only for pinned memory.
 static bool fill_is_awaited(const void *pointer)
 {
     return sim_pinned_allocation_with(pointer);
@@ -198,7 +198,7 @@ API cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr pitched, int value, stru
                                   cudaStream_t stream)
 {
     BEGIN_CALL();
-    const size_t rows_of_slice = pitched.ysize ? pitched.ysize : extent.height; // slices without rows between them
+    const size_t rows_of_slice = pitched.ysize ? pitched.ysize : extent.height; // 0: contiguous slices
     const bool rows = extent.depth == 1 || rows_of_slice == extent.height;
     REQUIRE(rows || !sim_stream_in_capture(stream), cudaErrorNotSupported);
     CAPTURE(stream, &(Work){cudaGraphNodeTypeMemset, .fill = {pitched.ptr, pitched.pitch, (unsigned)value, 1,
@@ -237,7 +237,6 @@ API cudaError_t cudaGetSymbolSize(size_t *bytes, const void *host)
     return cudaSuccess;
 }
 
-// Finds `bytes` bytes from `offset` on in a variable.
 cudaError_t sim_part_of_symbol(const void *host, size_t bytes, size_t offset, char **part)
 {
     const Symbol *s = sim_symbol_of(host);

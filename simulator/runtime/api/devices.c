@@ -1,4 +1,4 @@
-// devices.c: the device: its properties and limits.
+// devices.c: device management: properties, limits, peer access, reset.
 #include "runtime/api/calls.h"
 
 API cudaError_t cudaGetDeviceCount(int *count)
@@ -23,7 +23,7 @@ API cudaError_t cudaSetDevice(int device)
     return cudaSuccess;
 }
 
-static unsigned device_flags = cudaDeviceMapHost; // how a host thread waits; the lock guards it
+static unsigned device_flags = cudaDeviceMapHost; // guarded by the lock
 
 API cudaError_t cudaSetDeviceFlags(unsigned flags)
 {
@@ -51,7 +51,7 @@ API cudaError_t cudaInitDevice(int device, unsigned device_flags_wanted, unsigne
 API cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *wanted)
 {
     REQUIRE(device && wanted, cudaErrorInvalidValue);
-    *device = 0; // all are alike
+    *device = 0; // all devices are equal
     return cudaSuccess;
 }
 
@@ -81,7 +81,7 @@ API cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
     return cudaSuccess;
 }
 
-// There is no cache whose lines could stay.
+// No persisting L2 cache is simulated.
 API cudaError_t cudaCtxResetPersistingL2Cache(void)
 {
     STOP_IF_BROKEN();
@@ -90,7 +90,7 @@ API cudaError_t cudaCtxResetPersistingL2Cache(void)
 
 // ---- Profilers
 
-// A profiler attaches to no simulator: SIM_COUNTERS and SIM_TRACE take its place.
+// No effect: profilers cannot attach. Use SIM_COUNTERS and SIM_TRACE instead.
 API cudaError_t cudaProfilerStart(void)
 {
     return cudaSuccess;
@@ -116,7 +116,7 @@ API cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache *config)
     return cudaSuccess;
 }
 
-// The banks of shared memory are 4 bytes wide on all GPUs since Maxwell, whatever is asked for.
+// No effect: since Maxwell, shared-memory banks are always 4 bytes wide.
 API cudaError_t cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig config)
 {
     UNUSED(config);
@@ -211,7 +211,7 @@ API cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute
     return cudaSuccess;
 }
 
-// ---- Devices that reach each other's memory
+// ---- Peer access
 
 API cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
 {
@@ -249,7 +249,7 @@ API cudaError_t cudaDeviceDisablePeerAccess(int peer)
     return cudaSuccess;
 }
 
-// Access ends when either of two devices is reset.
+// Peer access ends when either device is reset.
 static void forget_peers(void)
 {
     for (int other = 0; other < sim_device_count(); other++)

@@ -1,4 +1,4 @@
-// errors.c: the last error, and what errors are called.
+// errors.c: the last error, error names, and unchecked launch errors.
 #include "runtime/api/calls.h"
 #include "checker/findings.h"
 
@@ -18,27 +18,26 @@ void sim_set_sticky_error(cudaError_t error)
     if (!error)
         return;
     sim_sticky_error = sim_last_error = error;
-    sim_host_awaits_device(sim_current_device); // all that is still to come are calls that fail
+    sim_host_awaits_device(sim_current_device); // all later calls fail
 }
 
-// ---- Launches that were refused while nobody asked
+// ---- Unchecked launch errors
 //
-// kernel<<<...>>> returns nothing: who does not ask never knows that it was refused. So it is a finding that a host
-// thread had such a launch and has called neither cudaGetLastError nor cudaPeekAtLastError since. All other calls give
-// their error to the caller; whether it looked cannot be seen, and many calls are made to see whether they fail: none
-// of them is taken for unchecked. (A kernel that fails while it runs is a finding of its own.)
+// kernel<<<...>>> returns no error. A refused launch is a finding unless the host thread calls cudaGetLastError or
+// cudaPeekAtLastError later. Other calls return their error, and many are made to test for one, so they are never reported as
+// unchecked. A kernel that fails while it runs is a finding of its own.
 
-typedef struct Refusal { // the first one of a host thread since it last asked
-    _Atomic cudaError_t error; // cudaSuccess: there was none, or the thread has asked
+typedef struct Refusal { // a host thread's first refused launch since it last checked for errors
+    _Atomic cudaError_t error; // cudaSuccess: none
     char launch[300], why[200];
-    const void *from; // where its kernel<<<...>>> comes back to
+    const void *from; // return address of the launch
     struct Refusal *next;
 } Refusal;
 
-static _Atomic(Refusal *) refusals; // one of each host thread that ever had one; the lock is held to add one
+static _Atomic(Refusal *) refusals; // list, at most one for each host thread; insertion is guarded by the lock
 static _Thread_local Refusal *own_refusal;
 
-static void say_what_nobody_asked(void)
+static void report_unchecked_launches(void)
 {
     char title[400];
     for (const Refusal *r = refusals; r; r = r->next) {
@@ -61,7 +60,7 @@ void sim_note_refusal(const char *launch, cudaError_t error, const char *why, co
         if (!own_refusal)
             return;
         if (!refusals)
-            atexit(say_what_nobody_asked);
+            atexit(report_unchecked_launches);
         own_refusal->next = refusals;
         refusals = own_refusal;
     }
@@ -81,7 +80,7 @@ static void note_that_it_asks(void)
 
 // ---- The last error
 
-// A kernel's failure is told once here, as any other, and by all calls that do something.
+// Returns a kernel's failure only once; other calls keep returning the sticky error.
 API cudaError_t cudaGetLastError(void)
 {
     const cudaError_t error = sim_last_error;
@@ -96,7 +95,7 @@ API cudaError_t cudaPeekAtLastError(void)
     return sim_last_error;
 }
 
-// ---- What errors are called
+// ---- Error names
 
 API const char *cudaGetErrorName(cudaError_t error)
 {

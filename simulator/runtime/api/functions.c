@@ -1,4 +1,4 @@
-// functions.c: attributes of kernels, and how many blocks of one an SM holds.
+// functions.c: kernel attributes and occupancy.
 #include "runtime/api/calls.h"
 
 API cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *host)
@@ -76,7 +76,7 @@ API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const
     return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, host, threads, dynamic_bytes, 0);
 }
 
-// What so many blocks on an SM leave to each.
+// The dynamic shared memory of a block if so many blocks are resident on an SM.
 API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *host, int blocks, int threads)
 {
     Kernel *kernel;
@@ -121,7 +121,7 @@ API cudaError_t cudaFuncGetParamInfo(const void *host, size_t index, size_t *off
 
 // ---- Clusters
 
-// The cluster that a launch would have: its own, or the kernel's; 0: none.
+// The cluster size of a launch: its attribute's, or the kernel's; 0: none.
 static cudaError_t cluster_of(const cudaLaunchConfig_t *config, const Function *f, dim3 *cluster)
 {
     bool cooperative;
@@ -134,7 +134,7 @@ static cudaError_t cluster_of(const cudaLaunchConfig_t *config, const Function *
     return cudaSuccess;
 }
 
-// The SMs count as one group, as if a cluster could lie on any of them.
+// Treats all SMs as one GPC: a cluster may be placed on any of them.
 API cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *host, const cudaLaunchConfig_t *config)
 {
     Kernel *kernel;

@@ -1,7 +1,7 @@
-// graph_changes.c: graphs that are ready to run, changed node by node, and as a whole.
+// graph_changes.c: updates of executable graphs: single nodes, or cudaGraphExecUpdate.
 #include "runtime/api/graphs.h"
 
-// ---- Changed, node by node
+// ---- Single nodes
 
 static Node *find_copy(const Graph *graph, uint64_t origin)
 {
@@ -17,7 +17,7 @@ static Node *find_copy(const Graph *graph, uint64_t origin)
     return NULL;
 }
 
-// The run's copy of a node of the graph that the run was made of. NULL while the run is under way, too.
+// The executable graph's copy of a node of its source graph; also NULL while it is running.
 static Node *copy_in(cudaGraphExec_t run, cudaGraphNode_t node)
 {
     if (!sim_run_of(run) || sim_run_of(run)->users > 1 || !sim_node_of(node))
@@ -144,7 +144,7 @@ API cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t run, cudaGraphNode_t nod
     return cudaSuccess;
 }
 
-// ---- Changed as a whole
+// ---- Whole graph
 
 static bool differs(cudaGraphExecUpdateResultInfo *info, enum cudaGraphExecUpdateResult result, const Node *node,
                     const Node *from)
@@ -159,7 +159,7 @@ static bool chooses_otherwise(const Work *old, const Work *new)
            (old->conditional.kind != new->conditional.kind || old->conditional.count != new->conditional.count);
 }
 
-// Whether something but what the nodes do has changed. Nodes go together in the order in which they were added.
+// Whether more than the nodes' parameters differs. Nodes are matched in the order in which they were added.
 static bool has_changed(const Graph *old, const Graph *new, cudaGraphExecUpdateResultInfo *info)
 {
     if (old->count != new->count)

@@ -1,9 +1,9 @@
-// graph_edges.c: nodes of a graph, and which of them depends on which: asked, and changed.
+// graph_edges.c: queries of nodes and edges; adds and removes edges.
 #include "runtime/api/graphs.h"
 
-// ---- Nodes and edges: asked
+// ---- Queries
 
-// Tells how many there are, or gives as many as there is room for, and NULL for the rest.
+// Without an array, sets the number of nodes; otherwise copies them, and fills the rest of the array with NULL.
 static cudaError_t copy_nodes(Node *const *found, size_t count, cudaGraphNode_t *nodes, size_t *space)
 {
     for (size_t k = 0; nodes && k < *space; k++)
@@ -12,7 +12,7 @@ static cudaError_t copy_nodes(Node *const *found, size_t count, cudaGraphNode_t 
     return cudaSuccess;
 }
 
-// An array of `count` nodes that the caller frees.
+// Allocates an array of nodes, freed by the caller.
 static Node **new_node_array(size_t count)
 {
     Node **nodes = calloc(count + 1, sizeof *nodes);
@@ -86,7 +86,7 @@ static cudaError_t get_dependents(cudaGraphNode_t node, cudaGraphNode_t *after, 
     return error;
 }
 
-// ---- Edges: changed
+// ---- Changes of edges
 
 static cudaError_t check_edges(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
                                size_t count, bool present)
@@ -124,7 +124,6 @@ static cudaError_t remove_edges(cudaGraph_t graph, const cudaGraphNode_t *from, 
 
 #if CUDART_VERSION >= 13000
 
-// Edges with data let a node begin before the one that it depends on has ended. Here all edges are plain ones.
 cudaError_t sim_check_edge_data(const cudaGraphEdgeData *data, size_t count)
 {
     const cudaGraphEdgeData plain = {0};

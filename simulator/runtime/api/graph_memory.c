@@ -1,9 +1,9 @@
-// graph_memory.c: memory that nodes of graphs allocate and free.
+// graph_memory.c: memory of allocation nodes.
 #include "runtime/api/graphs.h"
 
 static GraphMemory *memories;
 
-// Bytes on a device. As with CUDA, what launches have freed stays with the graphs until it is trimmed.
+// Bytes on a device. As in CUDA, freed memory stays reserved for graphs until cudaDeviceGraphMemTrim.
 typedef struct GraphBytes {
     uint64_t in_use, kept, most_kept;
 } GraphBytes;
@@ -96,7 +96,7 @@ API cudaError_t cudaDeviceSetGraphMemAttribute(int device, enum cudaGraphMemAttr
     REQUIRE(sim_is_device(device), cudaErrorInvalidDevice);
     REQUIRE(attribute == cudaGraphMemAttrUsedMemHigh || attribute == cudaGraphMemAttrReservedMemHigh,
             cudaErrorInvalidValue);
-    REQUIRE(value && *(uint64_t *)value == 0, cudaErrorInvalidValue); // they can be set to 0 only
+    REQUIRE(value && *(uint64_t *)value == 0, cudaErrorInvalidValue); // can only be reset to 0
     bytes_on[device].most_kept = bytes_on[device].kept;
     return cudaSuccess;
 }

@@ -1,4 +1,4 @@
-// graph_nodes.c: nodes of a graph, added one kind at a time.
+// graph_nodes.c: cudaGraphAdd...Node.
 #include "runtime/api/graphs.h"
 
 cudaError_t sim_add_for_call(cudaGraphNode_t *handle, cudaGraph_t graph, const cudaGraphNode_t *before, size_t count,
@@ -127,7 +127,7 @@ API cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *node, cudaGraph_t grap
     REQUIRE(!error, error);
     error = sim_add_for_call(node, graph, before, count, &(Work){cudaGraphNodeTypeMemAlloc, .memory = memory});
     p->dptr = error ? NULL : memory->address;
-    sim_release_graph_memory(memory); // the node has it now
+    sim_release_graph_memory(memory); // the node holds a reference
     return error;
 }
 

@@ -1,8 +1,7 @@
-// graph_runs.c: graphs made ready to run (cudaGraphExec_t), and launched.
+// graph_runs.c: instantiates graphs (cudaGraphExec_t), and launches them.
 //
-// The nodes of a launch run one after the other, in an order that is the same each time. For the checker (order.h) each
-// has a timeline, which begins with what its stream was given before: nodes that do not depend on each other are not
-// ordered.
+// The nodes of a launch run serially, in a fixed order. For the checker (checker/order.h) each node has a timeline that starts
+// after the stream's earlier work, so independent nodes are unordered.
 #include "checker/host_checks.h"
 #include "runtime/api/graphs.h"
 
@@ -19,15 +18,15 @@ static void leave_run(GraphRun *run)
     free(run);
 }
 
-// ---- Made ready
+// ---- Instantiation
 
-// One cudaGraphExec_t at a time may have the memory that the graph's nodes allocate, and its conditions.
+// Graphs with allocation nodes or conditions may have only one cudaGraphExec_t at a time.
 static bool is_instantiated(const Graph *graph)
 {
     return (sim_allocates(graph) || sim_is_conditional(graph)) && graph->executable > 0;
 }
 
-// As with CUDA the graphs of a conditional node have only work of the device.
+// As in CUDA, body graphs may contain only device work.
 static bool can_run_in_body(const Graph *graph)
 {
     for (const Node *node = graph->nodes; node; node = node->next) {
@@ -128,12 +127,12 @@ API cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t run, unsigned long long *f
     return cudaSuccess;
 }
 
-// ---- Launched
+// ---- Launch
 
-// Where the host goes on behind the cudaGraphLaunch that it is in.
+// Return address of the current cudaGraphLaunch.
 static _Thread_local const void *launched_from;
 
-// What was allowed when the node was made may be no more.
+// Checks the launch again, because limits may have changed since the node was added.
 static cudaError_t run_kernel(const KernelWork *k)
 {
     KernelLaunch launch = {NULL, NULL, k->grid, k->block, k->dynamic_bytes, k->arguments, k->cooperative, {0, 0, 0}};
@@ -144,7 +143,7 @@ static cudaError_t run_kernel(const KernelWork *k)
         return error;
     sim_find_kernel(k->host, &launch.kernel, &launch.function);
     sim_set_sticky_error(sim_run_kernel(&launch, launched_from));
-    return cudaSuccess; // as on a GPU, the next call tells that the kernel failed
+    return cudaSuccess; // as on a GPU, the next call returns the kernel's error
 }
 
 static cudaError_t do_work(const Work *work, uint32_t timeline)
@@ -163,7 +162,7 @@ static cudaError_t do_work(const Work *work, uint32_t timeline)
     case cudaGraphNodeTypeWaitEvent:
         sim_wait_in_graph(work->event);
         return cudaSuccess;
-    case cudaGraphNodeTypeHost: // the function, which comes next, may tell any thread that it has run
+    case cudaGraphNodeTypeHost: // the callback, called next, may signal any host thread
         sim_host_awaits(timeline);
         return cudaSuccess;
     case cudaGraphNodeTypeMemAlloc:
@@ -171,7 +170,7 @@ static cudaError_t do_work(const Work *work, uint32_t timeline)
         return cudaSuccess;
     case cudaGraphNodeTypeMemFree:
         return sim_free_graph_memory(work->memory->address);
-    default: // nothing to wait for, and nothing to do
+    default: // an empty node
         return cudaSuccess;
     }
 }
@@ -185,13 +184,13 @@ static cudaError_t do_on_device(const Node *node, uint32_t timeline)
     return error;
 }
 
-typedef struct NodeRun { // of a node, in one launch
+typedef struct NodeRun { // state of a node in one launch
     uint32_t timeline;
-    bool clock_reused; // a node that depends on it goes on with its timeline
-    VectorClock ended;   // what has ended when the node has
+    bool clock_reused; // a dependent node continues its timeline
+    VectorClock ended;   // at the node's end
 } NodeRun;
 
-// A node goes on with the timeline of one that it depends on, or begins one behind all that came before the launch.
+// A node continues the timeline of one dependency, or starts a new one after all work before the launch.
 static void begin_node(const Node *node, NodeRun *runs, const VectorClock *start, uint32_t outer)
 {
     HOLD_MEMORY();
@@ -223,7 +222,7 @@ static NodeRun *new_node_runs(const Graph *graph, uint32_t timeline, VectorClock
     return runs;
 }
 
-// What comes behind the launch, or behind the node whose graph it was, comes behind all of its nodes.
+// Orders later work of the outer timeline after all nodes.
 static void join_node_runs(NodeRun *runs, size_t count, uint32_t timeline, VectorClock *start)
 {
     HOLD_MEMORY();
@@ -258,7 +257,7 @@ static cudaError_t run_conditional(const ConditionalWork *conditional, uint32_t 
     return body < conditional->count ? run_nodes(conditional->bodies[body], timeline) : cudaSuccess;
 }
 
-// Without the lock: nodes may run functions of the program.
+// Called without the lock, because host nodes call functions of the program.
 static cudaError_t run_nodes(const Graph *graph, uint32_t timeline)
 {
     cudaError_t error = cudaSuccess;
@@ -281,7 +280,7 @@ static cudaError_t run_nodes(const Graph *graph, uint32_t timeline)
     return error;
 }
 
-// What the launch before has allocated and nobody has freed.
+// Whether memory that the previous launch allocated has not been freed.
 static bool has_unfreed_memory(const Graph *graph)
 {
     for (const Node *node = graph->nodes; node; node = node->next)
@@ -325,7 +324,7 @@ API cudaError_t cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t stream)
     GraphRun *run = NULL;
     uint32_t timeline = 0;
     const cudaError_t begun = begin_launch(handle, stream, &run, &timeline);
-    if (!run) // it went wrong, or has become a node of another graph
+    if (!run) // an error, or captured as a child graph node
         return begun;
     launched_from = __builtin_return_address(0);
     const cudaError_t error = run_nodes(run->graph, timeline);
@@ -342,18 +341,18 @@ API cudaError_t cudaGraphUpload(cudaGraphExec_t run, cudaStream_t stream)
     return cudaSuccess;
 }
 
-// ---- All at an end
+// ---- Destruction of all graphs
 
 static void end_run(void *run)
 {
     leave_run(run);
 }
 
-// A child graph ends with the node that has it.
+// Child graphs are destroyed with their node.
 static void end_graph(void *object)
 {
     Graph *graph = object;
-    graph->handle = NULL; // it is the table's no more
+    graph->handle = NULL; // already removed from the table
     if (!graph->owner)
         sim_destroy_graph(graph);
 }

@@ -1,4 +1,4 @@
-// graph_work.c: what a node does: a copy of its own, made and ended.
+// graph_work.c: deep copies of node parameters, and their destruction.
 #include "runtime/api/graphs.h"
 
 static size_t parameter_count(const Function *f)
@@ -9,7 +9,7 @@ static size_t parameter_count(const Function *f)
     return count;
 }
 
-// Arguments of its own for a node: pointers, and behind them the values that they lead to.
+// Copies kernel arguments to one allocation: the pointers, followed by the values.
 static void **copy_arguments(const Function *f, void **arguments)
 {
     const size_t count = parameter_count(f), align = 16;
@@ -29,7 +29,7 @@ static void **copy_arguments(const Function *f, void **arguments)
 
 static cudaError_t copy_kernel_work(KernelWork *to, const KernelWork *from)
 {
-    enum { MAX_ARGUMENTS = 4096 }; // all of one byte
+    enum { MAX_ARGUMENTS = 4096 }; // of at least one byte each
     void *unpacked[MAX_ARGUMENTS], **arguments = from->arguments;
     Kernel *kernel;
     const Function *f;
@@ -63,7 +63,7 @@ static bool is_copy(const struct cudaMemcpy3DParms *p)
     return !p->srcArray != !p->srcPtr.ptr && !p->dstArray != !p->dstPtr.ptr && (unsigned)p->kind <= cudaMemcpyDefault;
 }
 
-// ---- The graphs of conditional nodes
+// ---- Body graphs of conditional nodes
 
 static void end_choice(ConditionalWork *conditional)
 {
@@ -74,7 +74,7 @@ static void end_choice(ConditionalWork *conditional)
     free(conditional->handles);
 }
 
-// A copy with graphs of its own, or with empty ones where there are none yet.
+// Copies the body graphs, or creates empty ones.
 static cudaError_t copy_conditional(ConditionalWork *to, const ConditionalWork *from, bool with_handles)
 {
     cudaError_t error = cudaSuccess;
@@ -86,7 +86,7 @@ static cudaError_t copy_conditional(ConditionalWork *to, const ConditionalWork *
         if (!from->bodies)
             to->bodies[k] = sim_new_graph(with_handles);
         else if ((error = sim_copy_graph(from->bodies[k], with_handles, &to->bodies[k])))
-            to->bodies[k] = NULL; // it has ended
+            to->bodies[k] = NULL; // already destroyed
         if (!error)
             to->handles[k] = to->bodies[k]->handle;
     }
@@ -117,9 +117,7 @@ bool sim_is_conditional(const Graph *graph)
     return false;
 }
 
-// ---- Work, copied
-
-// Makes a copy with memory of its own, if it is work that can be done.
+// ---- Copies of work
 cudaError_t sim_copy_work(Work *to, const Work *from, bool with_handles)
 {
     *to = *from;

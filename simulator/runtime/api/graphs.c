@@ -1,4 +1,4 @@
-// graphs.c: CUDA graphs: made of nodes, copied, put in order, ended and drawn.
+// graphs.c: CUDA graphs: creates, copies, sorts, destroys and prints them.
 #include "runtime/api/graphs.h"
 
 static uint64_t nodes_made;
@@ -88,7 +88,7 @@ static Node *append_node(Graph *graph, const Work *work, bool with_handle)
     return node;
 }
 
-// Whether these are nodes of the graph, none of them twice.
+// Whether these are distinct nodes of the graph.
 static bool are_nodes_of(const Graph *graph, const cudaGraphNode_t *nodes, size_t count)
 {
     if (count > graph->count || (count > 0 && !nodes))
@@ -138,7 +138,7 @@ cudaError_t sim_copy_graph(const Graph *graph, bool with_handles, Graph **copy)
     for (Node *node = graph->nodes; node; node = node->next) {
         Work own;
         const cudaError_t error = sim_copy_work(&own, &node->work, with_handles);
-        if (error) { // an event or a kernel of it is no more
+        if (error) { // one of its events or kernels no longer exists
             sim_destroy_graph(*copy);
             return error;
         }
@@ -169,7 +169,7 @@ Node *sim_order_nodes(Graph *graph)
         sim_die("out of memory for the order of a graph's nodes");
     for (Node *node = graph->nodes; node; node = node->next)
         node->ordered = false;
-    do { // most graphs need one pass: who depends on a node was added later
+    do { // one pass suffices if nodes were added after their dependencies
         before = ordered;
         for (Node *node = graph->nodes; node; node = node->next)
             if (can_be_next(node)) {
@@ -212,7 +212,7 @@ API cudaError_t cudaGraphDestroy(cudaGraph_t graph)
 {
     HOLD_MEMORY();
     REQUIRE_GRAPH(graph);
-    REQUIRE(!sim_graph_of(graph)->owner, cudaErrorInvalidValue); // the node's
+    REQUIRE(!sim_graph_of(graph)->owner, cudaErrorInvalidValue); // owned by a node
     sim_destroy_graph(sim_graph_of(graph));
     return cudaSuccess;
 }
@@ -266,7 +266,7 @@ API cudaError_t cudaGraphDestroyNode(cudaGraphNode_t handle)
     return cudaSuccess;
 }
 
-// ---- A drawing
+// ---- Graphviz output
 
 static const char *type_name(enum cudaGraphNodeType type)
 {
@@ -277,7 +277,7 @@ static const char *type_name(enum cudaGraphNodeType type)
     return (size_t)type < sizeof NAMES / sizeof *NAMES ? NAMES[type] : "?";
 }
 
-// Nodes are named by their place in the graph, so that the file is the same in every run.
+// Nodes are numbered by their order in the graph, so that the file is reproducible.
 static void draw(FILE *file, const Graph *graph, const char *prefix)
 {
     size_t place = 0;

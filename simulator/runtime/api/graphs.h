@@ -1,6 +1,4 @@
-// graphs.h: what the files share that hold CUDA graphs, their runs, and captures.
-//
-// The lock of calls.h is held by whoever calls these functions.
+// graphs.h: internal header of CUDA graphs, executable graphs and stream capture. Callers hold the runtime's lock.
 #ifndef GRAPHS_H
 #define GRAPHS_H
 
@@ -10,15 +8,15 @@
 typedef struct Graph Graph;
 
 typedef struct KernelWork {
-    const void *host; // the address by which the program knows the kernel
+    const void *host; // the kernel's address in the program
     dim3 grid, block;
     size_t dynamic_bytes;
     bool cooperative;
-    void **arguments; // of a node: its own, with the values behind the pointers
-    void **extra;     // the other way to hand arguments over; a node has none
+    void **arguments; // of a node: one allocation, the pointers followed by the values
+    void **extra;     // alternative to `arguments`; NULL in a node
 } KernelWork;
 
-// Memory that belongs to an allocation node and to all copies of it. It keeps its address between launches.
+// Memory of an allocation node and all its copies. Its address is the same in all launches.
 typedef struct GraphMemory {
     void *address;
     size_t bytes;
@@ -28,7 +26,7 @@ typedef struct GraphMemory {
     struct GraphMemory *next;
 } GraphMemory;
 
-// What a conditional node chooses from: graphs of its own.
+// A conditional node's body graphs.
 typedef struct ConditionalWork {
     uint64_t condition;
     enum cudaGraphConditionalNodeType kind;
@@ -37,7 +35,7 @@ typedef struct ConditionalWork {
     cudaGraph_t *handles; // of the bodies, for the program
 } ConditionalWork;
 
-// What a node does.
+// The parameters of a node.
 typedef struct Work {
     enum cudaGraphNodeType type;
     union {
@@ -52,36 +50,35 @@ typedef struct Work {
     };
 } Work;
 
-// Of its graph. What its work holds (arguments, a child) is its own, but for an allocation's memory, which copies
-// share.
+// Owned by its graph. Owns its arguments and child graphs; shares a GraphMemory with its copies.
 typedef struct Node {
     Work work;
     Graph *graph;
-    int device;             // the one that was current when the node was added
-    cudaGraphNode_t handle; // NULL in what a cudaGraphExec_t holds
-    uint64_t number;        // never given twice
-    uint64_t origin;        // of a copy: the number of the node that it is a copy of; else its own
-    struct Node **dependencies;   // that it depends on
+    int device;             // current when the node was added
+    cudaGraphNode_t handle; // NULL in a cudaGraphExec_t
+    uint64_t number;        // unique
+    uint64_t origin;        // `number` of the node that it was copied from, or its own
+    struct Node **dependencies;
     size_t dependency_count, dependency_capacity;
-    bool disabled;          // in a cudaGraphExec_t: does nothing
-    bool ordered;           // for sim_order_nodes
-    size_t order_index;            // its place in the order
-    struct Node *counterpart;      // the node of another graph that goes with it, for sim_copy_graph and cudaGraphExecUpdate
-    size_t drawing_index;           // for a drawing
-    struct Node *next;      // of the graph, in the order in which they were added
+    bool disabled;          // in a cudaGraphExec_t: cudaGraphNodeSetEnabled
+    bool ordered;           // mark of graph searches
+    size_t order_index;     // index in Graph.order
+    struct Node *counterpart;      // the matching node of another graph, in sim_copy_graph and cudaGraphExecUpdate
+    size_t drawing_index;    // in cudaGraphDebugDotPrint
+    struct Node *next;      // in Graph.nodes
 } Node;
 
-// Of its handle, of the node whose child or body it is, or of a GraphRun, which end it with all its nodes.
+// Owned by its handle, by the node whose child or body it is, or by a GraphRun. Owns its nodes.
 struct Graph {
     cudaGraph_t handle;
-    Node *owner; // whose child it is, or NULL
-    Node *nodes, *last;
+    Node *owner; // the node whose child or body it is, or NULL
+    Node *nodes, *last; // in the order in which they were added
     size_t count;
-    Node **order; // in which they run, once sim_order_nodes was called
-    int executable; // how many cudaGraphExec_t of it there are, for graphs that allocate
+    Node **order; // topological order, set by sim_order_nodes
+    int executable; // number of its cudaGraphExec_t, limited for graphs that allocate
 };
 
-// At the head of a call about a graph, or about a node of a kind.
+// For the start of a call on a graph, or on a node of a kind.
 #define REQUIRE_GRAPH(handle) REQUIRE(sim_graph_of(handle), cudaErrorInvalidValue)
 #define REQUIRE_NODE(handle, kind) \
     REQUIRE(sim_node_of(handle) && sim_node_of(handle)->work.type == (kind), cudaErrorInvalidValue)
@@ -92,14 +89,13 @@ Graph *sim_graph_of(cudaGraph_t handle);   // or NULL
 Node *sim_node_of(cudaGraphNode_t handle); // or NULL
 Graph *sim_new_graph(bool with_handles);
 void sim_destroy_graph(Graph *graph); // with its nodes and handles
-// A copy, whose nodes know by `origin` what they are copies of.
+// Copies a graph; the new nodes' `origin` is the old nodes' number.
 cudaError_t sim_copy_graph(const Graph *graph, bool with_handles, Graph **copy);
-// Adds a node that does a copy of this work; its dependencies are nodes of the graph.
+// Adds a node with a copy of the work; its dependencies must be nodes of the graph.
 cudaError_t sim_add_node(Graph *graph, const cudaGraphNode_t *before, size_t count, const Work *work, Node **node);
-// Gives the node other work of its kind.
+// Replaces a node's work by another of the same type.
 cudaError_t sim_replace_work(Node *node, const Work *work);
-// Decides in which order the nodes run: each after those that it depends on, else as they were added.
-// Returns NULL, or a node of a cycle.
+// Sorts the nodes topologically, and otherwise as they were added. Returns NULL, or a node of a cycle.
 Node *sim_order_nodes(Graph *graph);
 bool sim_allocates(const Graph *graph);
 bool sim_depends_on(const Node *node, const Node *before);
@@ -108,15 +104,15 @@ void sim_remove_dependency(Node *node, const Node *before);
 
 // ---- graph_work.c
 
-// Makes a copy with memory of its own, if it is work that can be done.
+// Checks the work, and makes a deep copy.
 cudaError_t sim_copy_work(Work *to, const Work *from, bool with_handles);
 void sim_destroy_work(Work *work);
-void sim_set_owner_of_graphs(Node *node); // those that it runs know whose they are
-// Whether there are conditional nodes, there or in a graph of a node.
+void sim_set_owner_of_graphs(Node *node); // of its child or bodies
+// Whether the graph or a nested one has conditional nodes.
 bool sim_is_conditional(const Graph *graph);
-// The graphs that a node runs, or one of which it runs.
+// A node's child or body graphs.
 Graph **sim_graphs_in(const Work *work, size_t *count);
-// A copy of rows of bytes, as a node's parameters.
+// The node parameters of a 2D copy in bytes.
 struct cudaMemcpy3DParms sim_copy_of_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                                           size_t height, enum cudaMemcpyKind kind);
 
@@ -124,33 +120,33 @@ struct cudaMemcpy3DParms sim_copy_of_rows(void *to, size_t to_pitch, const void 
 
 cudaError_t sim_new_graph_memory(size_t bytes, GraphMemory **memory); // with one owner
 GraphMemory *sim_graph_memory_at(const void *address);                // or NULL
-void sim_release_graph_memory(GraphMemory *memory);                     // by one of its owners
-void sim_use_graph_memory(GraphMemory *memory);                       // by a launch that allocates it
+void sim_release_graph_memory(GraphMemory *memory);                   // drops a reference
+void sim_use_graph_memory(GraphMemory *memory);                       // when an allocation node runs
 
 // ---- graph_nodes.c, node_params.c, any_node.c, graph_edges.c
 
-// A node, for a call that gives its handle; other work for one, for a call that changes it.
+// Implementations of cudaGraphAdd...Node and cudaGraph...NodeSetParams.
 cudaError_t sim_add_for_call(cudaGraphNode_t *handle, cudaGraph_t graph, const cudaGraphNode_t *before, size_t count,
                              const Work *work);
 cudaError_t sim_change_for_call(cudaGraphNode_t node, const Work *work);
 Work sim_kernel_work(const struct cudaKernelNodeParams *p);
-// A copy to or from a part of a variable, as one between addresses.
+// Turns a copy to or from a variable into one between addresses.
 cudaError_t sim_work_with_symbol(Work *work, const void *symbol, bool to_symbol, const void *other, size_t bytes,
                                  size_t offset, enum cudaMemcpyKind kind);
-// What the parameters of cudaGraphAddNode describe, unless it is memory.
+// The work of cudaGraphAddNode's parameters, except for allocations and frees.
 #if CUDART_VERSION >= 13000
 cudaError_t sim_work_of(const struct cudaGraphNodeParams *p, Work *work);
-// Edges with data let a node begin before the one that it depends on has ended. Here all edges are plain ones.
+// Accepts default edges only: edge data would allow programmatic dependent launch.
 cudaError_t sim_check_edge_data(const cudaGraphEdgeData *data, size_t count);
 #endif
 
 // ---- graph_runs.c
 
-typedef struct GraphRun { // what a cudaGraphExec_t stands for
-    Graph *graph; // a copy of the one that it was made of
+typedef struct GraphRun { // object of a cudaGraphExec_t
+    Graph *graph; // a copy of `made_of`
     uint64_t flags;
     cudaGraph_t made_of;
-    int users; // the handle, and launches that are under way
+    int users; // reference count: the handle, and current launches
 } GraphRun;
 
 GraphRun *sim_run_of(cudaGraphExec_t handle); // or NULL
@@ -158,12 +154,10 @@ GraphRun *sim_run_of(cudaGraphExec_t handle); // or NULL
 
 // ---- capture.c
 
-// Makes the work the stream's next node, if the stream's work is being captured: then *captured is true. Or tells
-// why the stream may not have work.
+// If the stream is capturing, adds the work as a node and sets *captured. Returns an error if the work is not allowed.
 cudaError_t sim_capture(cudaStream_t stream, const Work *work, bool *captured);
 
-// At the head of a call that gives a stream work. Where it is captured the call ends here. The rest of the call does
-// the work, and no capture forbids that.
+// For the start of a call that enqueues work: returns if the work is captured; otherwise begins an operation.
 #define CAPTURE(stream, ...)                                                     \
     REQUIRE_STREAM(stream);                                                      \
     do {                                                                         \

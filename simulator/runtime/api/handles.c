@@ -1,17 +1,17 @@
-// handles.c: the table in which handles lead to what they stand for.
+// handles.c: the table of handles.
 //
-// A handle is no pointer but a mark, a generation and a place in the table. The generation counts how often the
-// place was given away, so that a destroyed handle differs from the one that has its place now.
+// A handle is a mark, a generation and an index in the table. The generation counts the uses of an entry, so that a destroyed
+// handle differs from a later one with the same index.
 #include "runtime/api/calls.h"
 
 enum { INDEX_BITS = 24, GENERATION_BITS = 24 };
-static const uint64_t MARK = 0xc0daull << (INDEX_BITS + GENERATION_BITS); // no address begins like this
+static const uint64_t MARK = 0xc0daull << (INDEX_BITS + GENERATION_BITS); // not a canonical address
 
 typedef struct Entry {
     HandleKind kind;
-    int device; // that was current when it was made
+    int device; // current when it was created
     uint32_t generation;
-    void *object; // NULL: the place is free
+    void *object; // NULL: free entry
     size_t next_free;
 } Entry;
 

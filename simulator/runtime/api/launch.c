@@ -1,27 +1,25 @@
-// launch.c: launches of kernels, and of functions of the host.
-//
-// All work is done when it is asked for: a launch returns when the kernel has ended.
+// launch.c: launches of kernels and host functions. Launches are synchronous: they return when the kernel has ended.
 #include "checker/host_checks.h"
 #include "runtime/api/graphs.h"
 #include "runtime/work/device_runtime.h"
 
-enum { PREFERRED_CARVEOUT = 14, NVLINK_SCHEDULING = 16 }; // attributes whose names are newer than CUDA 12.0
+enum { PREFERRED_CARVEOUT = 14, NVLINK_SCHEDULING = 16 }; // attributes named only after CUDA 12.0
 
-// ---- kernel<<<grid, block, bytes, stream>>>(arguments): nvcc makes two calls of it
+// ---- kernel<<<grid, block, bytes, stream>>>(arguments): compiled by nvcc into two calls
 
 typedef struct Configuration {
     dim3 grid, block;
     size_t dynamic_bytes;
     cudaStream_t stream;
     dim3 cluster;     // 0: the kernel's own, or none
-    const void *from; // where the host goes on
+    const void *from; // return address
 } Configuration;
 
-// Between the two calls the arguments are worked out, which may launch other kernels: hence a stack.
+// A stack, because arguments are evaluated between the two calls and may launch other kernels.
 enum { MAX_NESTED_LAUNCHES = 64 };
 static _Thread_local Configuration configurations[MAX_NESTED_LAUNCHES];
 static _Thread_local int depth;
-// Where the host goes on, if the next launch is such a one: nobody sees what it returns. Else NULL.
+// Return address of a <<<...>>> launch, whose error is not returned to the program; otherwise NULL.
 static _Thread_local const void *unchecked_from;
 
 API unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_bytes, cudaStream_t stream)
@@ -52,8 +50,7 @@ static bool is_stream_of_device(cudaStream_t stream)
     return s && s->device == sim_current_device;
 }
 
-// `extra` holds names, each before its value: 1, where the arguments lie; 2, where it is written how long they are;
-// 0, the end.
+// `extra` is a list of keys and values: 1: pointer to the arguments; 2: pointer to their size; 0: end.
 cudaError_t sim_unpack_arguments(const Function *f, void **extra, void **arguments, size_t most)
 {
     char *buffer = NULL;
@@ -74,7 +71,7 @@ cudaError_t sim_unpack_arguments(const Function *f, void **extra, void **argumen
     return cudaSuccess;
 }
 
-// How to fix a refused launch; empty if its error says enough.
+// A hint how to fix a refused launch; empty if the error suffices.
 static void explain_refusal(const Kernel *kernel, const Function *f, const Configuration *c, char *why, size_t space)
 {
     const uint64_t threads = (uint64_t)c->block.x * c->block.y * c->block.z,
@@ -128,7 +125,7 @@ static cudaError_t launch_kernel(const void *host, const Configuration *c, void 
     sim_set_sticky_error(sim_run_kernel(&(KernelLaunch){kernel, f, c->grid, c->block, c->dynamic_bytes, arguments, cooperative,
                                              c->cluster},
                              from));
-    return cudaSuccess; // as on a GPU, the next call tells that the kernel failed
+    return cudaSuccess; // as on a GPU, the next call returns the kernel's error
 }
 
 API cudaError_t cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void **arguments, size_t dynamic_bytes,
@@ -151,7 +148,7 @@ API cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, v
     return cudaLaunchKernel((const void *)kernel, grid, block, arguments, dynamic_bytes, stream);
 }
 
-// An attribute that changes how a launch is scheduled changes nothing here; one that changes what it does is refused.
+// Ignores attributes that only affect scheduling; refuses those that change a launch's effects.
 cudaError_t sim_check_attribute(const cudaLaunchAttribute *attribute, bool *cooperative, dim3 *cluster)
 {
     switch ((int)attribute->id) {
@@ -177,7 +174,7 @@ cudaError_t sim_check_attribute(const cudaLaunchAttribute *attribute, bool *coop
     }
 }
 
-// A graph's node keeps no cluster: those of its blocks are the kernel's own.
+// Kernel nodes support only the kernel's own cluster size.
 static cudaError_t refuse_capture(cudaStream_t stream, dim3 cluster)
 {
     enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
@@ -211,13 +208,13 @@ API cudaError_t cudaLaunchCooperativeKernel(const void *host, dim3 grid, dim3 bl
     return launch_kernel(host, &c, arguments, true);
 }
 
-// Whether the host may run the function now; or why not.
+// Whether to call the host function now; false if it was captured.
 static cudaError_t may_run_function(cudaStream_t stream, cudaHostFn_t function, void *data, bool *may)
 {
     BEGIN_CALL();
     REQUIRE(function, cudaErrorInvalidValue);
     CAPTURE(stream, &(Work){cudaGraphNodeTypeHost, .host = {function, data}});
-    sim_host_awaits(sim_current_timeline()); // the function may tell any thread that it has run
+    sim_host_awaits(sim_current_timeline()); // the function may signal any host thread
     *may = true;
     return cudaSuccess;
 }

@@ -1,4 +1,4 @@
-// library.c: the operations of libraries that stand in for NVIDIA's.
+// library.c: operations of the replacements of NVIDIA's libraries.
 #include "runtime/api/calls.h"
 #include "checker/host_checks.h"
 #include "runtime/api/graphs.h"
@@ -40,12 +40,12 @@ static cudaError_t run(const LibraryCall *call)
     return cudaSuccess;
 }
 
-// A graph's node may run often, so that its call stays.
+// The call is not freed, because the graph's node may run again.
 static void run_captured(void *call)
 {
     HOLD_MEMORY();
     DURING(sim_continue_operation());
-    sim_invalidate_all_digests(); // another thread's operation may have begun behind the node's
+    sim_invalidate_all_digests(); // another thread's operation may have begun since the node's
     run(call);
 }
 
@@ -70,7 +70,7 @@ cudaError_t sim_call_library(const LibraryCall *call)
         return sim_done(call->host_waits ? cudaErrorStreamCaptureUnsupported : cudaSuccess);
     free(copy);
     DURING(sim_begin_operation(call->name, call->stream, false, call->from));
-    sim_note_launch_attempt(); // it would be a kernel
+    sim_note_launch_attempt(); // on a GPU it would be a kernel launch
     const cudaError_t error = run(call);
     if (call->host_waits)
         sim_host_awaits(sim_current_timeline());

@@ -1,4 +1,4 @@
-// library.h: for libraries that stand in for NVIDIA's (libraries/): a call of theirs is one operation of a stream.
+// library.h: for the replacements of NVIDIA's libraries (libraries/). Each of their calls is one operation of a stream.
 #ifndef LIBRARY_H
 #define LIBRARY_H
 
@@ -7,7 +7,7 @@
 
 #include <cuda_runtime_api.h>
 
-typedef struct UsedMemory { // memory that a call uses: so many pieces of so many bytes, which begin `pitch` bytes apart
+typedef struct UsedMemory { // memory that a call accesses: `count` pieces of `bytes` bytes, at multiples of `pitch`
     const void *pointer;
     size_t bytes, pitch, count;
     bool reads, writes;
@@ -16,21 +16,21 @@ typedef struct UsedMemory { // memory that a call uses: so many pieces of so man
 enum { SIM_MAX_USED = 6 };
 typedef struct LibraryCall {
     const char *name;
-    const void *from; // where the host goes on when the call has come back
+    const void *from; // the call's return address
     cudaStream_t stream;
     UsedMemory used[SIM_MAX_USED];
     int used_count;
-    bool host_waits; // for its result
+    bool host_waits; // synchronous
     void (*work)(const void *data);
-    const void *data; // is copied
+    const void *data; // copied if the stream is capturing
     size_t data_bytes;
 } LibraryCall;
 
-// Looks at the memory as at a copy's, does the work, and notes what it has used; in a captured stream later.
+// Checks the memory, does the work, and reports the accesses to the checker; or captures the call.
 cudaError_t sim_call_library(const LibraryCall *call);
-// The host gives a call a handle that is none; `wanted`: what it should be.
+// Adds a finding for an invalid handle; `wanted`: what it should be.
 void sim_report_wrong_handle(const char *call, const char *wanted);
-// Where what has this address lies in the process, for the work.
+// Translates a program's pointer to the address of the memory in this process, for the work.
 void *sim_memory_at(const void *pointer);
 
 #endif

@@ -1,16 +1,15 @@
-// managed.c: where managed memory should be. It lies in one place here, so that this changes no result; it is
-// remembered for who asks.
+// managed.c: advice and prefetches of managed memory. Without effect, except that queries return them.
 #include "runtime/api/calls.h"
 
 typedef enum Topic { READ_MOSTLY, PREFERRED, ACCESSED_BY, PREFETCHED } Topic;
 
-// What the program last said of a range: newer advice comes before older, of which it may cover a part.
+// Advice for a range; newer entries come first and take precedence where ranges overlap.
 typedef struct Advice {
-    int allocation; // its number, which no other ever has
+    int allocation; // its unique number
     uint64_t begin, end;
     Topic topic;
     int device;                     // of ACCESSED_BY
-    struct cudaMemLocation location; // its type is invalid where the advice was taken back
+    struct cudaMemLocation location; // invalid type: the advice was unset
     struct Advice *next;
 } Advice;
 
@@ -24,7 +23,7 @@ static bool is_about(const Advice *a, int allocation, Topic topic, int device)
 
 static bool add_advice(const Advice *advice)
 {
-    for (Advice **link = &newest; *link;) { // what the new one covers is of no use any more
+    for (Advice **link = &newest; *link;) { // removes entries that the new one covers
         Advice *a = *link;
         if (is_about(a, advice->allocation, advice->topic, advice->device) && a->begin >= advice->begin &&
             a->end <= advice->end) {
@@ -56,7 +55,7 @@ static bool same(struct cudaMemLocation a, struct cudaMemLocation b)
     return a.type == b.type && a.id == b.id;
 }
 
-// What holds for all of a range, or nothing. It can change only where some advice begins or ends.
+// The advice if it is the same for the whole range; otherwise NO_LOCATION. Compares it where entries begin and end.
 static struct cudaMemLocation advice_for(uint64_t begin, uint64_t end, int allocation, Topic topic, int device)
 {
     const struct cudaMemLocation first = advice_at(begin, allocation, topic, device);
@@ -69,7 +68,7 @@ static struct cudaMemLocation advice_for(uint64_t begin, uint64_t end, int alloc
     return first;
 }
 
-// The allocation of managed memory that holds the range, or NULL.
+// The managed allocation that contains the range, or NULL.
 static const Allocation *managed_range(const void *pointer, size_t bytes)
 {
     if (bytes == 0 || !sim_on_device(pointer, bytes))
@@ -140,7 +139,7 @@ API cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemory
     return advise(pointer, bytes, advice, location);
 }
 #else
-// CUDA 12 names the host by a device's number, -1.
+// In CUDA 12 device -1 is the host.
 static struct cudaMemLocation location_of(int device)
 {
     return (struct cudaMemLocation){device == cudaCpuDeviceId ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice,
@@ -165,7 +164,7 @@ static int as_device(struct cudaMemLocation location)
     return location.type == cudaMemLocationTypeInvalid ? cudaInvalidDeviceId : cudaCpuDeviceId;
 }
 
-// The devices, the host among them, that are to access the range; in places without one: cudaInvalidDeviceId.
+// Lists the devices, including the host, with advice to access the range; fills the rest with cudaInvalidDeviceId.
 static void list_devices(int *list, size_t places, uint64_t begin, uint64_t end, int allocation)
 {
     size_t used = 0;
@@ -216,7 +215,7 @@ API cudaError_t cudaMemRangeGetAttributes(void **data, size_t *sizes, enum cudaM
     return cudaSuccess;
 }
 
-// Whole allocations are attached, and to a stream that is none of the default ones.
+// Accepts whole allocations only, and no default stream.
 API cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *pointer, size_t bytes, unsigned flags)
 {
     BEGIN_CALL();

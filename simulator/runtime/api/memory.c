@@ -1,4 +1,4 @@
-// memory.c: allocations of device memory, of pinned and of managed memory.
+// memory.c: device, pinned and managed memory; pointer attributes.
 #include "runtime/api/calls.h"
 
 // ---- Allocations
@@ -11,7 +11,6 @@ static cudaError_t allocate(const char *call, void **pointer, size_t bytes, Memo
     return sim_done(sim_allocate_memory(call, pointer, bytes, kind, flags));
 }
 
-// Also of memory of a pool, or of a graph.
 cudaError_t sim_free_device_memory(void *pointer)
 {
     const Allocation *a = sim_allocation_at((uint64_t)(uintptr_t)pointer);
@@ -47,7 +46,7 @@ API cudaError_t cudaFree(void *pointer)
     return sim_done(error);
 }
 
-// Rows of width bytes that begin at multiples of *pitch.
+// Allocates rows of `width` bytes, and sets their pitch.
 static cudaError_t allocate_rows(const char *call, void **pointer, size_t *pitch, size_t width, size_t rows)
 {
     enum { PITCH = 512 };
@@ -90,7 +89,7 @@ API cudaError_t cudaMemGetInfo(size_t *unused, size_t *total)
     return cudaSuccess;
 }
 
-// ---- The host's memory
+// ---- Host memory
 
 API cudaError_t cudaMallocHost(void **pointer, size_t bytes)
 {
@@ -158,7 +157,7 @@ API cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned fla
     return cudaSuccess;
 }
 
-// All of it is mapped and of use to any device, whatever was asked for.
+// All pinned memory is mapped and portable, whatever flags it was allocated with.
 API cudaError_t cudaHostGetFlags(unsigned *flags, void *host)
 {
     BEGIN_CALL();
@@ -168,7 +167,7 @@ API cudaError_t cudaHostGetFlags(unsigned *flags, void *host)
     return cudaSuccess;
 }
 
-// ---- What a pointer is
+// ---- Pointer attributes
 
 static enum cudaMemoryType memory_type(const void *pointer)
 {

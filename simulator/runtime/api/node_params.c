@@ -1,4 +1,4 @@
-// node_params.c: what a node does: asked, and changed.
+// node_params.c: gets and sets node parameters.
 #include "runtime/api/graphs.h"
 
 API cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *type)
@@ -165,7 +165,7 @@ API cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void *pointe
     return cudaSuccess;
 }
 
-// Of the attributes of a launch only this one changes what a kernel does here.
+// The cooperative attribute is the only one with an effect.
 API cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id,
                                                 const cudaLaunchAttributeValue *value)
 {
@@ -177,7 +177,7 @@ API cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLaunch
     dim3 cluster = {0, 0, 0};
     cudaError_t error = sim_check_attribute(&attribute, &cooperative, &cluster);
     if (!error && cluster.x * cluster.y * cluster.z > 1)
-        error = cudaErrorNotSupported; // a node's clusters are the kernel's own
+        error = cudaErrorNotSupported; // kernel nodes support only the kernel's own cluster size
     if (!error && id == cudaLaunchAttributeCooperative)
         sim_node_of(node)->work.kernel.cooperative = cooperative;
     return sim_done(error);

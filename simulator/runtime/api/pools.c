@@ -1,7 +1,7 @@
-// pools.c: memory that is allocated and freed in the order of a stream, from a pool.
+// pools.c: stream-ordered allocation from memory pools.
 //
-// A stream's work is over when the call returns, so memory comes and goes at once: a pool keeps nothing that
-// nobody uses, whatever its release threshold says. What it holds is counted.
+// Work is synchronous, so memory is allocated and freed at once. A pool keeps no unused memory, whatever its release
+// threshold; it only counts bytes.
 #include "runtime/api/processes.h"
 
 #include "checker/memory_uses.h"
@@ -10,14 +10,14 @@
 
 struct Pool {
     int device;
-    int process, number; // that made it, and which of its pools it is: its name in all processes
-    int types;           // of handles for other processes, a bit each
-    uint32_t accessible_by; // the devices whose kernels may touch what comes from it, a bit each
+    int process, number; // its creator's process ID, and its number there: unique on the machine
+    int types;           // bit mask of cudaMemAllocationHandleType
+    uint32_t accessible_by; // bit mask of devices that may access its memory
     uint64_t used, used_high, reserved_high, release_threshold;
-    int reuse[cudaMemPoolReuseAllowInternalDependencies + 1]; // three settings, by their attributes' numbers
+    int reuse[cudaMemPoolReuseAllowInternalDependencies + 1]; // the three reuse settings, indexed by attribute
 };
 
-// Of each device; NULL before they are first asked for.
+// Created on first use.
 static cudaMemPool_t default_pool[SIM_MAX_DEVICES], current_pool[SIM_MAX_DEVICES];
 
 static struct Pool *pool_of(cudaMemPool_t pool)
@@ -38,7 +38,7 @@ static cudaMemPool_t new_pool(int device)
     for (int k = cudaMemPoolReuseFollowEventDependencies; k <= cudaMemPoolReuseAllowInternalDependencies; k++)
         object->reuse[k] = 1;
     const int current = sim_current_device;
-    sim_current_device = device; // with which it ends
+    sim_current_device = device; // the handle's owner
     const cudaMemPool_t pool = sim_new_handle(POOL_HANDLE, object);
     sim_current_device = current;
     return pool;
@@ -81,7 +81,7 @@ static cudaError_t allocate(void **pointer, size_t bytes, cudaMemPool_t pool, cu
     DURING(sim_begin_operation(call, stream, false, from));
     struct Pool *p = pool_of(pool);
     const int device = sim_current_device;
-    sim_current_device = p->device; // which the memory belongs to, wherever it is asked for
+    sim_current_device = p->device; // memory belongs to the pool's device
     const cudaError_t error = sim_allocate_memory("cudaMallocAsync", pointer, bytes, DEVICE_MEMORY, 0);
     sim_current_device = device;
     if (error || !*pointer)
@@ -109,7 +109,7 @@ API cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t strea
 void sim_release_to_pool(const Allocation *a)
 {
     struct Pool *p = pool_of(a->pool);
-    if (p) // it may have been destroyed before
+    if (p) // the pool may have been destroyed
         p->used -= a->bytes;
 }
 
@@ -131,7 +131,7 @@ API cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
 
 // ---- Pools
 
-static bool is_known_type(enum cudaMemAllocationHandleType type) // of handles for other processes
+static bool is_known_type(enum cudaMemAllocationHandleType type)
 {
     return type == cudaMemHandleTypeNone || type == cudaMemHandleTypePosixFileDescriptor;
 }
@@ -193,10 +193,10 @@ API cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t least)
     UNUSED(least);
     BEGIN_CALL();
     REQUIRE(pool_of(pool), cudaErrorInvalidValue);
-    return cudaSuccess; // it keeps nothing that could go
+    return cudaSuccess; // a pool keeps no unused memory
 }
 
-// Three attributes are ints, the others 64 bits.
+// The three reuse attributes are ints, the others have 64 bits.
 API cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value)
 {
     BEGIN_CALL();
@@ -226,7 +226,7 @@ API cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr
     }
 }
 
-// Of what is counted, only the two highest values can be set, and only to 0: counting begins anew.
+// Of the counters only the two high-water marks can be set, and only to 0.
 API cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value)
 {
     BEGIN_CALL();
@@ -254,7 +254,7 @@ API cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr
     }
 }
 
-// Opens what comes from a pool, also what has come, to other devices' kernels. A pool's own device always has access.
+// Sets another device's access to a pool's existing and future memory. The pool's own device always has access.
 static void set_access(cudaMemPool_t pool, int device, bool open)
 {
     struct Pool *p = pool_of(pool);
@@ -289,7 +289,7 @@ API cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool
     return cudaSuccess;
 }
 
-// ---- In other processes. A pool goes there as a file, in which its name lies.
+// ---- Interprocess pools. The handle is a file with the pool's process and number.
 
 API cudaError_t cudaMemPoolExportToShareableHandle(void *handle, cudaMemPool_t pool,
                                                    enum cudaMemAllocationHandleType type, unsigned flags)

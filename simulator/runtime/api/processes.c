@@ -1,9 +1,8 @@
-// processes.c: memory and events that several processes of a machine share.
+// processes.c: interprocess memory and events.
 //
-// Each process has a simulated GPU of its own. Memory that one hands over lies in a file from then on, which the others map:
-// what one writes, all read. A stream's work is over when the call returns, so that an event of another process has always
-// happened. What two processes do to the same memory without waiting for each other is not seen, and neither is whether
-// anybody has written it.
+// Each process has its own simulated GPU. Exported memory is moved to a file, which other processes map. Work is synchronous, so
+// an event of another process is always complete. In shared memory the checker finds neither races between processes nor
+// uninitialised reads.
 #include "runtime/api/processes.h"
 
 #include "checker/host_checks.h"
@@ -50,7 +49,7 @@ cudaError_t sim_open_shared_memory(const char *call, const SharedMemory *shared,
     if (memcmp(shared->what, MEMORY, sizeof MEMORY) != 0 || !sim_is_device(shared->device))
         return cudaErrorInvalidValue;
     if (shared->process == getpid())
-        return cudaErrorDeviceUninitialized; // what the driver says of it: "invalid device context"
+        return cudaErrorDeviceUninitialized; // as the driver: "invalid device context"
     const int file = open_of_process(shared->process, shared->file);
     if (file < 0)
         return cudaErrorMapBufferObjectFailed;
@@ -71,12 +70,12 @@ cudaError_t sim_open_shared_memory(const char *call, const SharedMemory *shared,
 
 // ---- Memory
 
-// What is open, so that a handle is opened once. Under the lock; never freed.
+// Opened handles; each is mapped once. Guarded by the lock; never freed.
 typedef struct Opened {
     struct Opened *next;
     SharedMemory shared;
     void *pointer;
-    int times; // how often; 0: it is closed
+    int times; // number of opens; 0: closed
 } Opened;
 
 static Opened *opened;
@@ -137,7 +136,7 @@ API cudaError_t cudaIpcCloseMemHandle(void *pointer)
     return sim_done(sim_free_device_memory(pointer));
 }
 
-// ---- Events. The handle says only that it is one.
+// ---- Events. The handle has no other content, since events are always complete.
 
 API cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t *handle, cudaEvent_t event)
 {

@@ -1,4 +1,4 @@
-// processes.h: memory that several processes of a machine share.
+// processes.h: interprocess memory (cudaIpc..., exported pools).
 #ifndef PROCESSES_H
 #define PROCESSES_H
 
@@ -6,16 +6,17 @@
 
 enum { SIM_NO_POOL = 0 };
 
-// What a handle says of an allocation: it lies in a file that a process has opened, and lets others of the same user open.
+// The content of an interprocess handle: a file that a process holds open, and that others of the same user can open.
 typedef struct SharedMemory {
-    char what[8]; // "memory"; or nobody has made this handle
-    int process, file, device, pool; // the last: that it came from, by its number there, or SIM_NO_POOL
+    char what[8]; // "memory" in a valid handle
+    int process, file, device;
+    int pool; // number of its pool in that process, or SIM_NO_POOL
     size_t bytes;
 } SharedMemory;
 
-// The device memory that the pointer points into, from now on in a file.
+// Moves the pointer's device memory to a file, and describes it.
 cudaError_t sim_share_memory(const void *pointer, int pool, SharedMemory *shared);
-// An allocation of this process that shows the same bytes. `call` is who asks for it.
+// Maps the memory into this process, for the named call.
 cudaError_t sim_open_shared_memory(const char *call, const SharedMemory *shared, void **pointer);
 
 #endif

@@ -1,21 +1,20 @@
-// registration.c: what the program registers before main: fat binaries, kernels, variables. It goes into the tables of
-// runtime/work/binaries.c.
+// registration.c: registration of fat binaries, kernels and variables before main, in the tables of runtime/work/binaries.c.
 #include "runtime/api/calls.h"
 
 enum { MAX_TEXTS = 32 };
 
-// What nvcc hands over for each object: a fat binary. With -rdc=true it is an empty one, and those of the
-// objects, which the simulator links itself, are in a list.
+// nvcc's wrapper of a fat binary. With -rdc=true the fat binary is empty, and `parts` lists those of the object files, which the
+// simulator links itself.
 typedef struct Wrapper {
     int magic, version;
     const uint8_t *data;
-    const uint8_t **parts; // of version LINKED, up to a NULL
+    const uint8_t **parts; // if version is LINKED; NULL-terminated
 } Wrapper;
 
 enum { LINKED = 2, DEVICE = 90 };
 static const char NO_PTX[] = "it holds no PTX: build the program with nvcc's -arch=sm_NN, not with code=sm_NN alone";
 
-// How many bytes can be read from an address on: a damaged header names any size. Where there are no maps nobody knows.
+// Number of readable bytes from an address on, since a damaged header may have any size; unlimited if unknown.
 static size_t readable_bytes(const uint8_t *data)
 {
     const uint64_t begin = (uint64_t)(uintptr_t)data;
@@ -31,7 +30,7 @@ static size_t readable_bytes(const uint8_t *data)
     return end - begin;
 }
 
-// The PTX texts in a fat binary; 0 with a message if there are none.
+// Extracts the PTX texts of a fat binary; 0 and a message if there are none.
 static int texts_in(const uint8_t *data, Arena *arena, const char **texts)
 {
     const char *why = NO_PTX;
@@ -47,7 +46,7 @@ static int target_of(const char *text)
     return target ? atoi(target + strlen(".target sm_")) : 0;
 }
 
-// The PTX for the highest architecture that the device can run; NULL if there is none.
+// The PTX for the highest architecture that the device supports; NULL: none.
 static const char *choose_text(const char *const *texts, int count)
 {
     const char *best = NULL;
@@ -57,7 +56,7 @@ static const char *choose_text(const char *const *texts, int count)
     return best;
 }
 
-// Chooses a text of each part; none, with a message, if one of them has nothing that can run.
+// Chooses a text of each part; none at all, with a message, if a part has no suitable one.
 static void choose_parts(Binary *binary, const uint8_t *const *parts)
 {
     int count = 0;
@@ -75,7 +74,7 @@ static void choose_parts(Binary *binary, const uint8_t *const *parts)
         binary->modules[0] = sim_load_texts(binary->texts, count, NULL);
 }
 
-// The PTX for the highest architecture that the device's, 9.0, can run.
+// Chooses the PTX for the highest architecture up to 9.0.
 static void choose_module(Binary *binary, const uint8_t *data)
 {
     const char *texts[MAX_TEXTS];
@@ -134,7 +133,7 @@ API void __cudaRegisterFatBinaryEnd(void **handle)
 
 API void __cudaUnregisterFatBinary(void **handle)
 {
-    UNUSED(handle); // at the program's end, when all is given back anyway
+    UNUSED(handle); // called at exit, when everything is freed anyway
 }
 
 API void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int thread_limit,

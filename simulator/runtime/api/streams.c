@@ -1,15 +1,15 @@
-// streams.c: streams and events. Work is over when the call returns, so there is nothing to wait for.
+// streams.c: streams and events. Work is synchronous, so waits return at once.
 #include "checker/host_checks.h"
 #include "checker/memory_uses.h"
 #include "runtime/api/calls.h"
 
 #include <math.h>
 
-enum { LEAST_PRIORITY = 0, GREATEST_PRIORITY = -5 }; // the smaller number goes first
+enum { LEAST_PRIORITY = 0, GREATEST_PRIORITY = -5 }; // lower numbers have higher priority
 
 // ---- Streams
 
-static unsigned long long streams_made, streams_named; // the latter by the program
+static unsigned long long streams_made, streams_named; // streams_named: created by the program
 
 static Stream *new_stream_object(TimelineKind kind, unsigned flags, int priority)
 {
@@ -26,7 +26,7 @@ static Stream *new_stream_object(TimelineKind kind, unsigned flags, int priority
     return s;
 }
 
-// The current device's stream of calls that name none, made when it is first asked for.
+// The current device's default stream, created on first use.
 static Stream *default_stream(void)
 {
     static Stream *streams[SIM_MAX_DEVICES];
@@ -82,7 +82,7 @@ static uint32_t timeline_of(cudaStream_t stream)
     return sim_stream_of(stream)->timeline;
 }
 
-// ---- What is known of streams
+// ---- Stream management
 
 static int within_range(int priority)
 {
@@ -92,7 +92,7 @@ static int within_range(int priority)
 API cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
 {
     STOP_IF_BROKEN();
-    if (least) // either may be left out
+    if (least) // both pointers may be NULL
         *least = LEAST_PRIORITY;
     if (greatest)
         *greatest = GREATEST_PRIORITY;
@@ -124,7 +124,7 @@ API cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
     BEGIN_CALL();
     STOP_IF(stream ? sim_remove_from_capture(stream) : cudaSuccess);
-    Stream *object = sim_remove_handle(STREAM_HANDLE, stream); // the default streams have no handle
+    Stream *object = sim_remove_handle(STREAM_HANDLE, stream); // NULL for default streams
     REQUIRE(object, cudaErrorInvalidResourceHandle);
     end_stream(object);
     return cudaSuccess;
@@ -180,7 +180,7 @@ API cudaError_t cudaStreamGetDevice(cudaStream_t stream, int *device)
     return cudaSuccess;
 }
 
-// Those that a stream can have: how it is scheduled, and what of its memory the L2 should keep.
+// Attributes of a stream: scheduling and L2 persistence.
 static bool is_stream_attribute(cudaLaunchAttributeID attribute)
 {
     return attribute == cudaLaunchAttributeAccessPolicyWindow ||
@@ -198,7 +198,7 @@ API cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaLaunchAttributeI
     return cudaSuccess;
 }
 
-// Part of an access is to hit, the rest misses; what misses cannot be kept.
+// A valid hit ratio, and no persisting property for misses.
 static bool is_sound(const struct cudaAccessPolicyWindow *window)
 {
     return window->hitRatio >= 0 && window->hitRatio <= 1 &&
@@ -241,11 +241,11 @@ API cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t 
 
 // ---- Events
 
-// Of its handle, with which it ends; under the lock. What it says of operations is in the units of order.h.
+// Owned by its handle; guarded by the lock.
 struct CUevent_st {
     int device;
-    bool recorded, without_time, shared; // the last: other processes may have it
-    VectorClock before; // what has ended when it has happened
+    bool recorded, without_time, shared; // shared: interprocess
+    VectorClock before; // of the work that the event completes (checker/order.h)
 };
 
 static void end_event(void *object)
@@ -306,7 +306,7 @@ cudaError_t sim_record_in_graph(cudaEvent_t event)
 {
     if (!event_of(event) || event_of(event)->device != sim_current_device)
         return cudaErrorInvalidResourceHandle;
-    sim_clear_captured(event); // it is recorded now
+    sim_clear_captured(event); // this record is not captured
     record(event_of(event), sim_current_timeline());
     return cudaSuccess;
 }
@@ -360,7 +360,7 @@ API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsi
     return cudaSuccess;
 }
 
-static void say_that_time_is_none(void)
+static void print_no_clock_note(void)
 {
     fprintf(stderr, "simulator: cudaEventElapsedTime gave NaN: the simulator counts what kernels do and has no "
                     "clock; how long they take, only a GPU tells. What the program computes from that is NaN, too, "
@@ -373,8 +373,7 @@ void sim_wait_in_graph(cudaEvent_t event)
         sim_await_event(sim_current_timeline(), &event_of(event)->before);
 }
 
-// Always NaN: what the host took says nothing about a GPU. That is said once, at the program's end, behind its own
-// messages.
+// Returns NaN, because the host's time says nothing about a GPU. A note is printed once at exit, after the program's output.
 API cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
 {
     BEGIN_CALL();
@@ -387,10 +386,10 @@ API cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t e
     REQUIRE(!first->without_time && !second->without_time, cudaErrorInvalidResourceHandle);
     static bool noted;
     if (!noted)
-        atexit(say_that_time_is_none);
+        atexit(print_no_clock_note);
     noted = true;
     *ms = NAN;
-    sim_host_awaits_event(&first->before); // both have happened
+    sim_host_awaits_event(&first->before); // success implies that both are complete
     sim_host_awaits_event(&second->before);
     return cudaSuccess;
 }

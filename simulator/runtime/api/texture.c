@@ -1,4 +1,4 @@
-// texture.c: calls that make and end texture and surface objects.
+// texture.c: creates and destroys texture and surface objects.
 #include "runtime/api/calls.h"
 #include "runtime/work/record.h"
 #include "runtime/work/repeats.h"
@@ -28,7 +28,7 @@ void sim_destroy_all_textures(void)
     sim_destroy_all_arrays();
 }
 
-// ---- What an object shows
+// ---- Resources
 
 static void set_format(Texels *t, const struct cudaChannelFormatDesc *format)
 {
@@ -64,7 +64,7 @@ static size_t most_linear_texels(size_t texel_bytes)
     return bytes / texel_bytes < most ? bytes / texel_bytes : most;
 }
 
-// Memory of the device that is a row of texels, or, with a pitch, several.
+// Linear or pitched device memory as texels.
 static cudaError_t texels_of_memory(const struct cudaResourceDesc *r, Texels *t)
 {
     const bool linear = r->resType == cudaResourceTypeLinear;
@@ -106,7 +106,7 @@ static cudaError_t texels_of(const struct cudaResourceDesc *r, Texels *t)
 
 // ---- Texture objects
 
-// Only numbers with a fraction can be mixed, and only small whole numbers stand for fractions.
+// Linear filtering needs floating-point reads; only 8- and 16-bit integers can be read as normalised floats.
 static cudaError_t check_sampling(const TextureObject *o)
 {
     const struct cudaTextureDesc *s = &o->sampling;
@@ -179,7 +179,7 @@ API cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *sampling
     return cudaSuccess;
 }
 
-// No object has a view.
+// Resource views are not supported.
 API cudaError_t cudaGetTextureObjectResourceViewDesc(struct cudaResourceViewDesc *view, cudaTextureObject_t number)
 {
     BEGIN_CALL();
@@ -213,7 +213,7 @@ API cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *number, const struc
     }
     TextureObject o = {.surface = true, .device = sim_current_device, .resource = *resource};
     cudaError_t error = texels_of(resource, &o.texels);
-    if (o.texels.cube) { // its faces are layers
+    if (o.texels.cube) { // surfaces access cubemap faces as layers
         o.texels.layers = (int64_t)resource->res.array.array->slices;
         o.texels.layered = true;
         o.texels.cube = false;
