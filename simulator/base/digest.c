@@ -5,7 +5,7 @@
 
 enum { DIGESTED = sizeof(Digest) };
 
-static void take_in(Digest *d, const void *bytes)
+static void absorb(Digest *d, const void *bytes)
 {
     uint64_t words[DIGEST_LANES];
     memcpy(words, bytes, sizeof words);
@@ -17,12 +17,12 @@ void sim_digest(Digest *d, const void *bytes, size_t count)
 {
     const uint8_t *at = bytes;
     for (; count >= DIGESTED; count -= DIGESTED, at += DIGESTED)
-        take_in(d, at);
+        absorb(d, at);
     if (count == 0)
         return;
     uint8_t rest[DIGESTED] = {0};
     memcpy(rest, at, count);
-    take_in(d, rest);
+    absorb(d, rest);
 }
 
 bool sim_same_digest(const Digest *a, const Digest *b)

@@ -13,7 +13,7 @@ typedef struct Pieces {
     void *with;
 } Pieces;
 
-static void *take_pieces(void *argument)
+static void *run_pieces(void *argument)
 {
     Pieces *p = argument;
     for (size_t k; (k = atomic_fetch_add(&p->next, 1)) < p->count;)
@@ -28,9 +28,9 @@ void sim_parallel_for(size_t count, size_t least, void (*work)(size_t piece, voi
     Thread others[MAX_SHARED_THREADS];
     int started = 0;
     while (started < MAX_SHARED_THREADS && (uint64_t)started + 1 < threads && (size_t)(started + 1) * least < count &&
-           sim_start_thread(&others[started], take_pieces, &pieces))
+           sim_start_thread(&others[started], run_pieces, &pieces))
         started++;
-    take_pieces(&pieces);
+    run_pieces(&pieces);
     while (started > 0)
         sim_join_thread(others[--started]);
 }

@@ -381,7 +381,7 @@ typedef struct Found {
     bool inside;
 } Found;
 
-static int look_in_program(struct dl_phdr_info *object, size_t size, void *found)
+static int find_in_program(struct dl_phdr_info *object, size_t size, void *found)
 {
     Found *f = found;
     (void)size;
@@ -396,7 +396,7 @@ static int look_in_program(struct dl_phdr_info *object, size_t size, void *found
 bool sim_is_in_program(const void *address, uintptr_t *moved_by)
 {
     Found found = {.address = (uintptr_t)address};
-    dl_iterate_phdr(look_in_program, &found);
+    dl_iterate_phdr(find_in_program, &found);
     *moved_by = found.moved_by;
     return found.inside;
 }

@@ -25,7 +25,7 @@ static bool in_granules(uint64_t number)
     return number % SIM_GRANULE == 0;
 }
 
-static void leave(Piece *piece)
+static void release_piece(Piece *piece)
 {
     if (--piece->holders > 0)
         return;
@@ -98,7 +98,7 @@ API CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
     NEED(piece, CUDA_ERROR_INVALID_VALUE);
     if (--piece->handles == 0)
         sim_remove_handle(PIECE_HANDLE, (const void *)(uintptr_t)handle);
-    leave(piece);
+    release_piece(piece);
     return CUDA_SUCCESS;
 }
 
@@ -221,7 +221,7 @@ API CUresult cuMemUnmap(CUdeviceptr address, size_t bytes)
     sim_host_awaits_device(sim_current_device);
     NEED(sim_restore_fill(a->memory + (address - a->address), bytes), CUDA_ERROR_OUT_OF_MEMORY);
     for (size_t k = 0; k < bytes / SIM_GRANULE; k++) {
-        leave(granule[k].piece);
+        release_piece(granule[k].piece);
         granule[k] = (Granule){.piece = NULL};
     }
     return CUDA_SUCCESS;

@@ -103,7 +103,7 @@ static void parse_or_defer_body(Parser *p, Function *f)
     const Position start = sim_position(p);
     sim_skip_braces(p);
     if (declares_for_others(f, start.at, p->at)) {
-        sim_go_back(p, &start);
+        sim_restore_position(p, &start);
         sim_parse_body(p);
     } else {
         f->body = start.token.text.text;
@@ -170,7 +170,7 @@ void sim_parse_function(Parser *p, bool entry)
     if (p->function->name.length == 0)
         sim_rethrow(p);
     const char *error = sim_keep_error(p);
-    sim_go_back(p, &start);
+    sim_restore_position(p, &start);
     while (!sim_next_is(p, "{") && !sim_next_is(p, ";") && p->token.kind != END)
         sim_advance(p);
     if (!sim_accept(p, ";"))

@@ -18,21 +18,21 @@ typedef struct Liveness {
     uint64_t *live_in;         // a bit set for each block
 } Liveness;
 
-static void put(const Liveness *l, uint64_t *set, const Register *reg, bool live)
+static void set_live(const Liveness *l, uint64_t *set, const Register *reg, bool live)
 {
     const uint32_t n = l->number[reg->slot / 4];
     const uint64_t bit = 1ull << n % 64;
     set[n / 64] = live ? set[n / 64] | bit : set[n / 64] & ~bit;
 }
 
-static void put_operand(const Liveness *l, uint64_t *set, const Operand *o, bool live)
+static void set_operand_live(const Liveness *l, uint64_t *set, const Operand *o, bool live)
 {
     if (o->reg)
-        put(l, set, o->reg, live);
+        set_live(l, set, o->reg, live);
     if (o->second)
-        put(l, set, o->second, live);
+        set_live(l, set, o->second, live);
     for (int k = 0; k < o->count; k++)
-        put_operand(l, set, &o->elements[k], live);
+        set_operand_live(l, set, &o->elements[k], live);
 }
 
 // The transfer function of an instruction, from live-out to live-in.
@@ -43,11 +43,11 @@ static void transfer(const Liveness *l, uint64_t *set, const Instr *i)
         return;
     const bool writes = s->count > 0 && !s->operands[0].address && i->effects & SETS_FIRST;
     if (writes && !s->guard)
-        put_operand(l, set, &s->operands[0], false);
+        set_operand_live(l, set, &s->operands[0], false);
     for (int k = writes ? 1 : 0; k < s->count; k++)
-        put_operand(l, set, &s->operands[k], true);
+        set_operand_live(l, set, &s->operands[k], true);
     if (s->guard)
-        put(l, set, s->guard, true);
+        set_live(l, set, s->guard, true);
 }
 
 // Recomputes a block's live-in set; true if it changed.
@@ -71,7 +71,7 @@ static void add_shuffled(const Liveness *l, uint64_t *set)
 {
     for (uint32_t k = 0; k < l->program->count; k++)
         if (l->program->code[k].kind == SHUFFLE)
-            put_operand(l, set, &l->program->code[k].statement->operands[1], true);
+            set_operand_live(l, set, &l->program->code[k].statement->operands[1], true);
 }
 
 static void add_range(Program *p, uint32_t offset, uint32_t bytes)

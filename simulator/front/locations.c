@@ -6,7 +6,7 @@ static Location **bucket_of_line(Parser *p, const Location *l)
     return &p->locations[((unsigned)l->file * 31 + (unsigned)l->line) % BUCKETS];
 }
 
-static bool same_place(const Location *a, const Location *b)
+static bool same_position(const Location *a, const Location *b)
 {
     return a->file == b->file && a->line == b->line && a->column == b->column;
 }
@@ -18,7 +18,7 @@ static void find_own_line(Parser *p, const Location *call, Location *l)
     const Location *found = NULL;
     bool several = false;
     for (const Location *k = *bucket_of_line(p, call); k; k = k->next) {
-        if (!same_place(k, call))
+        if (!same_position(k, call))
             continue;
         several = found != NULL;
         found = k;
@@ -38,7 +38,7 @@ static void find_own_line(Parser *p, const Location *call, Location *l)
 static void keep_location(Parser *p)
 {
     Location **bucket = bucket_of_line(p, &p->location), *k = *bucket;
-    while (k && !(same_place(k, &p->location) && k->own_file == p->location.own_file &&
+    while (k && !(same_position(k, &p->location) && k->own_file == p->location.own_file &&
                   k->own_line == p->location.own_line))
         k = k->next;
     if (!k) {
@@ -50,7 +50,7 @@ static void keep_location(Parser *p)
     k->next_statement = p->function->count;
 }
 
-static Location parse_place(Parser *p) // file line column
+static Location parse_position(Parser *p) // file line column
 {
     Location l = {.file = (int)sim_expect_integer(p)};
     l.line = p->token.kind == INTEGER ? (int)sim_expect_integer(p) : 0;
@@ -62,11 +62,11 @@ void sim_parse_location(Parser *p) // .loc file line column, function_name label
 {
     const int line = p->token.line;
     sim_advance(p);
-    p->location = parse_place(p);
+    p->location = parse_position(p);
     while (p->token.line == line && p->token.kind != END && !sim_next_is(p, "inlined_at"))
         sim_advance(p);
     if (p->token.line == line && sim_accept(p, "inlined_at")) {
-        const Location call = parse_place(p);
+        const Location call = parse_position(p);
         p->location.caller_file = call.file;
         find_own_line(p, &call, &p->location);
         if (p->token.line == line)

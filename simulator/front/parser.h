@@ -78,7 +78,7 @@ typedef struct Position { // in the text
 } Position;
 
 Position sim_position(const Parser *p);
-void sim_go_back(Parser *p, const Position *position);
+void sim_restore_position(Parser *p, const Position *position);
 // Calls parse(p, what). False on an error, which is in p->error; the parser stays where it occurred.
 bool sim_can_parse(Parser *p, void (*parse)(Parser *, void *), void *what);
 // The same, but on an error skips to after the next semicolon and returns the error. NULL: success.

@@ -33,7 +33,7 @@ Position sim_position(const Parser *p)
     return (Position){p->at, p->line, p->nesting, p->token};
 }
 
-void sim_go_back(Parser *p, const Position *position)
+void sim_restore_position(Parser *p, const Position *position)
 {
     p->at = position->at;
     p->line = position->line;
@@ -59,7 +59,7 @@ const char *sim_try_to_parse(Parser *p, void (*parse)(Parser *, void *), void *w
     if (sim_can_parse(p, parse, what))
         return NULL;
     const char *error = sim_keep_error(p);
-    sim_go_back(p, &start);
+    sim_restore_position(p, &start);
     sim_skip_statement(p);
     return error;
 }

@@ -214,12 +214,12 @@ static const Bytes *read_bytes_name(Replay *r, size_t count)
     refuse(r, "its bytes are missing");
 }
 
-static uint8_t *variable_named(Replay *r, char *place) // "0:table"
+static uint8_t *variable_named(Replay *r, char *position) // "0:table"
 {
-    char *colon = strchr(place, ':');
+    char *colon = strchr(position, ':');
     *colon = 0;
     const Slice name = {colon + 1, strlen(colon + 1)};
-    const Module *m = sim_module_of(binary_numbered(r, number_in(r, place, 10)));
+    const Module *m = sim_module_of(binary_numbered(r, number_in(r, position, 10)));
     const Variable *v = m ? sim_find_variable(m->variables, name) : NULL;
     if (!v || !v->address)
         refuse(r, "there is no such variable");
@@ -233,24 +233,24 @@ static uint8_t *allocation_numbered(Replay *r, uint64_t number)
     return r->allocations[number];
 }
 
-static Spot place_in(Replay *r, char *place) // "3+16"
+static Spot position_in(Replay *r, char *position) // "3+16"
 {
-    char *plus = strrchr(place, '+');
+    char *plus = strrchr(position, '+');
     if (!plus)
         refuse(r, "expected a position in memory");
     *plus = 0;
     const uint64_t offset = number_in(r, plus + 1, 10);
-    uint8_t *first = strchr(place, ':') ? variable_named(r, place) : allocation_numbered(r, number_in(r, place, 10));
+    uint8_t *first = strchr(position, ':') ? variable_named(r, position) : allocation_numbered(r, number_in(r, position, 10));
     const Allocation *a = sim_allocation_at((uint64_t)(uintptr_t)first);
     if (offset > a->bytes)
         refuse(r, "the offset is past the end of the allocation");
     return (Spot){first + offset, a->bytes - offset};
 }
 
-static Spot read_place(Replay *r)
+static Spot read_position(Replay *r)
 {
     read_word(r);
-    return place_in(r, r->word);
+    return position_in(r, r->word);
 }
 
 // A byte count that must not exceed `room`.
@@ -320,7 +320,7 @@ static void replay_free(Replay *r)
 
 static void replay_write(Replay *r)
 {
-    const Spot to = read_place(r);
+    const Spot to = read_position(r);
     const size_t count = read_count(r, to.room);
     const Bytes *from = read_bytes_name(r, count);
     begin(r, "cudaMemcpy");
@@ -330,7 +330,7 @@ static void replay_write(Replay *r)
 
 static void replay_fill(Replay *r)
 {
-    const Spot to = read_place(r);
+    const Spot to = read_position(r);
     const size_t count = read_count(r, to.room);
     const int value = (int)read_number(r);
     begin(r, "cudaMemset");
@@ -340,7 +340,7 @@ static void replay_fill(Replay *r)
 
 static void replay_copy(Replay *r)
 {
-    const Spot to = read_place(r), from = read_place(r);
+    const Spot to = read_position(r), from = read_position(r);
     const size_t count = read_count(r, to.room < from.room ? to.room : from.room);
     begin(r, "cudaMemcpy");
     sim_move_bytes(to.pointer, from.pointer, count);
@@ -379,7 +379,7 @@ static void report_read(Replay *r, const uint8_t *got, const uint8_t *expected, 
 
 static void replay_read(Replay *r)
 {
-    const Spot from = read_place(r);
+    const Spot from = read_position(r);
     const size_t count = read_count(r, from.room);
     const Bytes *expected = read_bytes_name(r, count);
     uint8_t *to = sim_allocate(&r->arena, count + 1);
@@ -396,7 +396,7 @@ static uint64_t read_argument_word(Replay *r, size_t bytes)
 {
     read_up_to(r, " ,");
     if (*r->word == '@' && bytes == sizeof(uint64_t))
-        return (uint64_t)(uintptr_t)place_in(r, r->word + 1).pointer;
+        return (uint64_t)(uintptr_t)position_in(r, r->word + 1).pointer;
     if (strlen(r->word) != 2 * bytes)
         refuse(r, "the argument's size differs from the kernel parameter's");
     return number_in(r, r->word, 16);

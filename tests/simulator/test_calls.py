@@ -63,7 +63,7 @@ def test_a_time_that_is_none_is_explained(messages):
     result = run(messages, "time")
     assert result.stdout == "cudaSuccess\ncudaSuccess\nnan\n"
     assert result.stderr == ("simulator: cudaEventElapsedTime gave NaN: the simulator counts what kernels do and has no clock; "
-                             "how long they take, only a GPU tells. What the program computes from that is NaN, too, and may fail its checks\n")
+                             "measure times on a GPU. Values that the program computes from it are NaN, too, and may fail its checks\n")
 
 
 def test_processes_share_memory_events_and_pools(tmp_path):

@@ -22,7 +22,7 @@ static bool fits(size_t value, size_t most)
 }
 
 // Checks an array's shape against the device's limits.
-static bool is_possible(struct cudaExtent e, unsigned flags)
+static bool is_valid_shape(struct cudaExtent e, unsigned flags)
 {
     const bool surface = flags & cudaArraySurfaceLoadStore, layered = flags & cudaArrayLayered;
     if (flags & cudaArrayCubemap)
@@ -46,7 +46,7 @@ API cudaError_t cudaMalloc3DArray(cudaArray_t *array, const struct cudaChannelFo
         return sim_done(refuse("arrays without memory of their own"));
     if (format && !sim_is_texel_format(format))
         return sim_done(cudaErrorInvalidChannelDescriptor);
-    if (!array || !format || !is_possible(extent, flags))
+    if (!array || !format || !is_valid_shape(extent, flags))
         return sim_done(cudaErrorInvalidValue);
     struct cudaArray *a = calloc(1, sizeof *a);
     if (!a)

@@ -250,7 +250,7 @@ API cudaError_t cudaDeviceDisablePeerAccess(int peer)
 }
 
 // Peer access ends when either device is reset.
-static void forget_peers(void)
+static void disable_all_peers(void)
 {
     for (int other = 0; other < sim_device_count(); other++)
         if (other != sim_current_device) {
@@ -272,7 +272,7 @@ API cudaError_t cudaDeviceReset(void)
     sim_destroy_all_streams();
     sim_reset_program();
     sim_reset_limits();
-    forget_peers();
+    disable_all_peers();
     sim_last_error = sim_sticky_error = cudaSuccess;
     return cudaSuccess;
 }

@@ -72,7 +72,7 @@ void sim_note_refusal(const char *launch, cudaError_t error, const char *why, co
     own_refusal->error = error;
 }
 
-static void note_that_it_asks(void)
+static void mark_error_checked(void)
 {
     if (own_refusal)
         own_refusal->error = cudaSuccess;
@@ -84,14 +84,14 @@ static void note_that_it_asks(void)
 API cudaError_t cudaGetLastError(void)
 {
     const cudaError_t error = sim_last_error;
-    note_that_it_asks();
+    mark_error_checked();
     sim_last_error = cudaSuccess;
     return error;
 }
 
 API cudaError_t cudaPeekAtLastError(void)
 {
-    note_that_it_asks();
+    mark_error_checked();
     return sim_last_error;
 }
 

@@ -146,14 +146,14 @@ API cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t run, cudaGraphNode_t nod
 
 // ---- Whole graph
 
-static bool differs(cudaGraphExecUpdateResultInfo *info, enum cudaGraphExecUpdateResult result, const Node *node,
+static bool set_update_failure(cudaGraphExecUpdateResultInfo *info, enum cudaGraphExecUpdateResult result, const Node *node,
                     const Node *from)
 {
     *info = (cudaGraphExecUpdateResultInfo){result, node ? node->handle : NULL, from ? from->handle : NULL};
     return true;
 }
 
-static bool chooses_otherwise(const Work *old, const Work *new)
+static bool conditional_differs(const Work *old, const Work *new)
 {
     return old->type == cudaGraphNodeTypeConditional &&
            (old->conditional.kind != new->conditional.kind || old->conditional.count != new->conditional.count);
@@ -163,24 +163,24 @@ static bool chooses_otherwise(const Work *old, const Work *new)
 static bool has_changed(const Graph *old, const Graph *new, cudaGraphExecUpdateResultInfo *info)
 {
     if (old->count != new->count)
-        return differs(info, cudaGraphExecUpdateErrorTopologyChanged, NULL, NULL);
+        return set_update_failure(info, cudaGraphExecUpdateErrorTopologyChanged, NULL, NULL);
     for (Node *a = old->nodes, *b = new->nodes; a; a = a->next, b = b->next)
         a->counterpart = b;
     for (const Node *a = old->nodes; a; a = a->next) {
         const Node *b = a->counterpart;
         if (a->work.type != b->work.type)
-            return differs(info, cudaGraphExecUpdateErrorNodeTypeChanged, b, NULL);
+            return set_update_failure(info, cudaGraphExecUpdateErrorNodeTypeChanged, b, NULL);
         if (a->dependency_count != b->dependency_count)
-            return differs(info, cudaGraphExecUpdateErrorTopologyChanged, b, NULL);
+            return set_update_failure(info, cudaGraphExecUpdateErrorTopologyChanged, b, NULL);
         for (size_t k = 0; k < a->dependency_count; k++)
             if (a->dependencies[k]->counterpart != b->dependencies[k])
-                return differs(info, cudaGraphExecUpdateErrorTopologyChanged, b, b->dependencies[k]);
+                return set_update_failure(info, cudaGraphExecUpdateErrorTopologyChanged, b, b->dependencies[k]);
         if (a->work.type == cudaGraphNodeTypeKernel && a->work.kernel.cooperative != b->work.kernel.cooperative)
-            return differs(info, cudaGraphExecUpdateErrorAttributesChanged, b, NULL);
+            return set_update_failure(info, cudaGraphExecUpdateErrorAttributesChanged, b, NULL);
         if (a->work.type == cudaGraphNodeTypeMemAlloc || a->work.type == cudaGraphNodeTypeMemFree)
-            return differs(info, cudaGraphExecUpdateErrorNotSupported, b, NULL);
-        if (chooses_otherwise(&a->work, &b->work))
-            return differs(info, cudaGraphExecUpdateErrorParametersChanged, b, NULL);
+            return set_update_failure(info, cudaGraphExecUpdateErrorNotSupported, b, NULL);
+        if (conditional_differs(&a->work, &b->work))
+            return set_update_failure(info, cudaGraphExecUpdateErrorParametersChanged, b, NULL);
         size_t count;
         Graph **graphs = sim_graphs_in(&a->work, &count), **others = sim_graphs_in(&b->work, &count);
         for (size_t k = 0; k < count; k++)

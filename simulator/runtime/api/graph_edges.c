@@ -135,7 +135,7 @@ cudaError_t sim_check_edge_data(const cudaGraphEdgeData *data, size_t count)
     return cudaSuccess;
 }
 
-static void give_edge_data(cudaGraphEdgeData *data, const size_t *count)
+static void set_default_edge_data(cudaGraphEdgeData *data, const size_t *count)
 {
     if (data && count)
         memset(data, 0, *count * sizeof *data);
@@ -145,7 +145,7 @@ API cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cuda
                                   cudaGraphEdgeData *data, size_t *count)
 {
     REQUIRE(from || !data, cudaErrorInvalidValue);
-    give_edge_data(data, count);
+    set_default_edge_data(data, count);
     return get_edges(graph, from, to, count);
 }
 
@@ -153,7 +153,7 @@ API cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode
                                              size_t *count)
 {
     REQUIRE(before || !data, cudaErrorInvalidValue);
-    give_edge_data(data, count);
+    set_default_edge_data(data, count);
     return get_dependencies(node, before, count);
 }
 
@@ -161,7 +161,7 @@ API cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNo
                                                size_t *count)
 {
     REQUIRE(after || !data, cudaErrorInvalidValue);
-    give_edge_data(data, count);
+    set_default_edge_data(data, count);
     return get_dependents(node, after, count);
 }
 

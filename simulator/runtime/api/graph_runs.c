@@ -10,7 +10,7 @@ GraphRun *sim_run_of(cudaGraphExec_t handle)
     return sim_object_of(GRAPH_RUN_HANDLE, handle);
 }
 
-static void leave_run(GraphRun *run)
+static void release_run(GraphRun *run)
 {
     if (--run->users > 0)
         return;
@@ -114,7 +114,7 @@ API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t handle)
     REQUIRE(run, cudaErrorInvalidValue);
     if (sim_graph_of(run->made_of))
         sim_graph_of(run->made_of)->executable--;
-    leave_run(run);
+    release_run(run);
     return cudaSuccess;
 }
 
@@ -289,7 +289,7 @@ static bool has_unfreed_memory(const Graph *graph)
     return false;
 }
 
-static void start_conditions(const Graph *graph)
+static void reset_conditions(const Graph *graph)
 {
     for (const Node *node = graph->nodes; node; node = node->next) {
         size_t count;
@@ -299,7 +299,7 @@ static void start_conditions(const Graph *graph)
         if (condition && condition->resets)
             condition->value = condition->initial_value;
         for (size_t k = 0; k < count; k++)
-            start_conditions(graphs[k]);
+            reset_conditions(graphs[k]);
     }
 }
 
@@ -310,7 +310,7 @@ static cudaError_t begin_launch(cudaGraphExec_t handle, cudaStream_t stream, Gra
     REQUIRE_STREAM(stream);
     GraphRun *found = sim_run_of(handle);
     CAPTURE(stream, &(Work){cudaGraphNodeTypeGraph, .child = found->graph});
-    start_conditions(found->graph);
+    reset_conditions(found->graph);
     REQUIRE((found->flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) || !has_unfreed_memory(found->graph),
             cudaErrorInvalidValue);
     found->users++;
@@ -329,7 +329,7 @@ API cudaError_t cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t stream)
     launched_from = __builtin_return_address(0);
     const cudaError_t error = run_nodes(run->graph, timeline);
     HOLD_MEMORY();
-    leave_run(run);
+    release_run(run);
     return sim_done(error);
 }
 
@@ -343,13 +343,13 @@ API cudaError_t cudaGraphUpload(cudaGraphExec_t run, cudaStream_t stream)
 
 // ---- Destruction of all graphs
 
-static void end_run(void *run)
+static void destroy_run(void *run)
 {
-    leave_run(run);
+    release_run(run);
 }
 
 // Child graphs are destroyed with their node.
-static void end_graph(void *object)
+static void destroy_graph(void *object)
 {
     Graph *graph = object;
     graph->handle = NULL; // already removed from the table
@@ -360,8 +360,8 @@ static void end_graph(void *object)
 void sim_destroy_all_graphs(void)
 {
     sim_abort_all_captures();
-    sim_destroy_all_handles(GRAPH_RUN_HANDLE, end_run);
-    sim_destroy_all_handles(GRAPH_HANDLE, end_graph);
+    sim_destroy_all_handles(GRAPH_RUN_HANDLE, destroy_run);
+    sim_destroy_all_handles(GRAPH_HANDLE, destroy_graph);
 }
 
 // ---- For nvcc -default-stream per-thread

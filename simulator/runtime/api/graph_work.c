@@ -65,7 +65,7 @@ static bool is_copy(const struct cudaMemcpy3DParms *p)
 
 // ---- Body graphs of conditional nodes
 
-static void end_choice(ConditionalWork *conditional)
+static void destroy_conditional(ConditionalWork *conditional)
 {
     for (unsigned k = 0; k < conditional->count; k++)
         if (conditional->bodies[k])
@@ -91,7 +91,7 @@ static cudaError_t copy_conditional(ConditionalWork *to, const ConditionalWork *
             to->handles[k] = to->bodies[k]->handle;
     }
     if (error)
-        end_choice(to);
+        destroy_conditional(to);
     return error;
 }
 
@@ -154,7 +154,7 @@ void sim_destroy_work(Work *work)
     if (work->type == cudaGraphNodeTypeGraph)
         sim_destroy_graph(work->child);
     if (work->type == cudaGraphNodeTypeConditional)
-        end_choice(&work->conditional);
+        destroy_conditional(&work->conditional);
     if (work->type == cudaGraphNodeTypeMemAlloc || work->type == cudaGraphNodeTypeMemFree)
         sim_release_graph_memory(work->memory);
 }

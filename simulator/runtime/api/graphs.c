@@ -152,7 +152,7 @@ cudaError_t sim_copy_graph(const Graph *graph, bool with_handles, Graph **copy)
     return cudaSuccess;
 }
 
-static bool can_be_next(const Node *node)
+static bool dependencies_ordered(const Node *node)
 {
     for (size_t k = 0; k < node->dependency_count; k++)
         if (!node->dependencies[k]->ordered)
@@ -172,7 +172,7 @@ Node *sim_order_nodes(Graph *graph)
     do { // one pass suffices if nodes were added after their dependencies
         before = ordered;
         for (Node *node = graph->nodes; node; node = node->next)
-            if (can_be_next(node)) {
+            if (dependencies_ordered(node)) {
                 node->ordered = true;
                 node->order_index = ordered;
                 graph->order[ordered++] = node;

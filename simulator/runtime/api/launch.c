@@ -85,9 +85,9 @@ static void explain_refusal(const Kernel *kernel, const Function *f, const Confi
     else if (f && f->max_threads && threads > (uint64_t)f->max_threads)
         snprintf(why, space, "launch at most %d threads per block, as the kernel's __launch_bounds__ say, not %llu",
                  f->max_threads, (unsigned long long)threads);
-    else if (f && c->dynamic_bytes > sim_most_dynamic_bytes(kernel, f))
+    else if (f && c->dynamic_bytes > sim_max_dynamic_bytes(kernel, f))
         snprintf(why, space, "request at most %zu bytes of dynamic shared memory, not %zu, or raise the limit with cudaFuncSetAttribute()",
-                 sim_most_dynamic_bytes(kernel, f), c->dynamic_bytes);
+                 sim_max_dynamic_bytes(kernel, f), c->dynamic_bytes);
 }
 
 static void note_refusal(const Kernel *kernel, const Function *f, const Configuration *c, cudaError_t error,

@@ -80,7 +80,7 @@ typedef struct Opened {
 
 static Opened *opened;
 
-static Opened *opened_as(const SharedMemory *shared)
+static Opened *find_opened(const SharedMemory *shared)
 {
     Opened *o = opened;
     while (o && (o->times == 0 || memcmp(&o->shared, shared, sizeof *shared) != 0))
@@ -107,7 +107,7 @@ API cudaError_t cudaIpcOpenMemHandle(void **pointer, cudaIpcMemHandle_t handle, 
     BEGIN_CALL();
     REQUIRE(pointer && flags == cudaIpcMemLazyEnablePeerAccess, cudaErrorInvalidValue);
     memcpy(&shared, &handle, sizeof shared);
-    Opened *o = opened_as(&shared);
+    Opened *o = find_opened(&shared);
     if (!o) {
         o = malloc(sizeof *o);
         REQUIRE(o, cudaErrorMemoryAllocation);

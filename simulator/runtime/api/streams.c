@@ -43,7 +43,7 @@ Stream *sim_stream_of(cudaStream_t stream)
     return sim_object_of(STREAM_HANDLE, stream);
 }
 
-static void end_stream(void *object)
+static void destroy_stream(void *object)
 {
     sim_end_timeline(((Stream *)object)->timeline);
     free(object);
@@ -84,7 +84,7 @@ static uint32_t timeline_of(cudaStream_t stream)
 
 // ---- Stream management
 
-static int within_range(int priority)
+static int clamp_priority(int priority)
 {
     return priority > LEAST_PRIORITY ? LEAST_PRIORITY : priority < GREATEST_PRIORITY ? GREATEST_PRIORITY : priority;
 }
@@ -104,7 +104,7 @@ API cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flag
     BEGIN_CALL();
     REQUIRE(stream && (flags & ~(unsigned)cudaStreamNonBlocking) == 0, cudaErrorInvalidValue);
     const TimelineKind kind = flags & cudaStreamNonBlocking ? NON_BLOCKING_TIMELINE : BLOCKING_TIMELINE;
-    Stream *object = new_stream_object(kind, flags, within_range(priority));
+    Stream *object = new_stream_object(kind, flags, clamp_priority(priority));
     *stream = object ? sim_new_handle(STREAM_HANDLE, object) : NULL;
     REQUIRE(*stream, cudaErrorMemoryAllocation);
     return cudaSuccess;
@@ -126,7 +126,7 @@ API cudaError_t cudaStreamDestroy(cudaStream_t stream)
     STOP_IF(stream ? sim_remove_from_capture(stream) : cudaSuccess);
     Stream *object = sim_remove_handle(STREAM_HANDLE, stream); // NULL for default streams
     REQUIRE(object, cudaErrorInvalidResourceHandle);
-    end_stream(object);
+    destroy_stream(object);
     return cudaSuccess;
 }
 
@@ -199,7 +199,7 @@ API cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaLaunchAttributeI
 }
 
 // A valid hit ratio, and no persisting property for misses.
-static bool is_sound(const struct cudaAccessPolicyWindow *window)
+static bool is_valid_window(const struct cudaAccessPolicyWindow *window)
 {
     return window->hitRatio >= 0 && window->hitRatio <= 1 &&
            (unsigned)window->hitProp <= cudaAccessPropertyPersisting &&
@@ -212,11 +212,11 @@ API cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeI
     BEGIN_CALL();
     REQUIRE_STREAM(stream);
     REQUIRE(value && is_stream_attribute(attribute), cudaErrorInvalidValue);
-    REQUIRE(attribute != cudaLaunchAttributeAccessPolicyWindow || is_sound(&value->accessPolicyWindow),
+    REQUIRE(attribute != cudaLaunchAttributeAccessPolicyWindow || is_valid_window(&value->accessPolicyWindow),
             cudaErrorInvalidValue);
     sim_stream_of(stream)->attributes[attribute] = *value;
     if (attribute == cudaLaunchAttributePriority)
-        sim_stream_of(stream)->attributes[attribute].priority = within_range(value->priority);
+        sim_stream_of(stream)->attributes[attribute].priority = clamp_priority(value->priority);
     return cudaSuccess;
 }
 
@@ -248,7 +248,7 @@ struct CUevent_st {
     VectorClock before; // of the work that the event completes (checker/order.h)
 };
 
-static void end_event(void *object)
+static void destroy_event(void *object)
 {
     sim_free_clocks(&((struct CUevent_st *)object)->before);
     free(object);
@@ -292,7 +292,7 @@ API cudaError_t cudaEventDestroy(cudaEvent_t event)
     struct CUevent_st *object = sim_remove_handle(EVENT_HANDLE, event);
     REQUIRE(object, cudaErrorInvalidResourceHandle);
     sim_clear_captured(event);
-    end_event(object);
+    destroy_event(object);
     return cudaSuccess;
 }
 
@@ -363,7 +363,7 @@ API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsi
 static void print_no_clock_note(void)
 {
     fprintf(stderr, "simulator: cudaEventElapsedTime gave NaN: the simulator counts what kernels do and has no "
-                    "clock; how long they take, only a GPU tells. What the program computes from that is NaN, too, "
+                    "clock; measure times on a GPU. Values that the program computes from it are NaN, too, "
                     "and may fail its checks\n");
 }
 
@@ -396,8 +396,8 @@ API cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t e
 
 void sim_destroy_all_streams(void)
 {
-    sim_destroy_all_handles(STREAM_HANDLE, end_stream);
-    sim_destroy_all_handles(EVENT_HANDLE, end_event);
+    sim_destroy_all_handles(STREAM_HANDLE, destroy_stream);
+    sim_destroy_all_handles(EVENT_HANDLE, destroy_event);
 }
 
 // ---- For nvcc -default-stream per-thread

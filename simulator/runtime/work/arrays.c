@@ -83,12 +83,12 @@ static bool is_direction(enum cudaMemcpyKind kind)
     return kind >= cudaMemcpyHostToHost && kind <= cudaMemcpyDefault;
 }
 
-static bool goes_to_array(enum cudaMemcpyKind kind)
+static bool writes_array(enum cudaMemcpyKind kind)
 {
     return kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice || kind == cudaMemcpyDefault;
 }
 
-static bool comes_from_array(enum cudaMemcpyKind kind)
+static bool reads_array(enum cudaMemcpyKind kind)
 {
     return kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice || kind == cudaMemcpyDefault;
 }
@@ -109,7 +109,7 @@ cudaError_t sim_copy_rows_to_array(cudaArray_t to, size_t x, size_t y, const voi
     const Size size = {width, height, 1};
     const Box source = {(uint8_t *)(uintptr_t)from, pitch, 0};
     Box target;
-    if (!goes_to_array(kind))
+    if (!writes_array(kind))
         return cudaErrorInvalidMemcpyDirection;
     if (!sim_is_array(to))
         return cudaErrorInvalidResourceHandle;
@@ -131,7 +131,7 @@ cudaError_t sim_copy_rows_from_array(void *to, size_t pitch, cudaArray_const_t f
     const Size size = {width, height, 1};
     const Box target = {to, pitch, 0};
     Box source;
-    if (!comes_from_array(kind))
+    if (!reads_array(kind))
         return cudaErrorInvalidMemcpyDirection;
     if (!sim_is_array(from))
         return cudaErrorInvalidResourceHandle;
@@ -185,7 +185,7 @@ static uint8_t *run_in_array(const LinearRange *run, size_t bytes)
 cudaError_t sim_copy_linear_to_array(cudaArray_t to, size_t x, size_t y, const void *from, size_t bytes,
                                   enum cudaMemcpyKind kind)
 {
-    if (!goes_to_array(kind))
+    if (!writes_array(kind))
         return cudaErrorInvalidMemcpyDirection;
     if (!sim_is_array(to))
         return cudaErrorInvalidResourceHandle;
@@ -200,7 +200,7 @@ cudaError_t sim_copy_linear_to_array(cudaArray_t to, size_t x, size_t y, const v
 cudaError_t sim_copy_linear_from_array(void *to, cudaArray_const_t from, size_t x, size_t y, size_t bytes,
                                     enum cudaMemcpyKind kind)
 {
-    if (!comes_from_array(kind))
+    if (!reads_array(kind))
         return cudaErrorInvalidMemcpyDirection;
     if (!sim_is_array(from))
         return cudaErrorInvalidResourceHandle;

@@ -3,7 +3,7 @@
 
 #include <stdarg.h>
 
-size_t sim_most_dynamic_bytes(const Kernel *kernel, const Function *f)
+size_t sim_max_dynamic_bytes(const Kernel *kernel, const Function *f)
 {
     const size_t usual = (size_t)sim_device()->shared_per_block;
     const int set = kernel->max_dynamic_bytes[sim_current_device];
@@ -91,7 +91,7 @@ static cudaError_t check_grid_and_block(const Function *f, dim3 grid, dim3 block
 
 static cudaError_t check_shared(const Kernel *kernel, const Function *f, size_t dynamic_bytes)
 {
-    const size_t usual = (size_t)sim_device()->shared_per_block, allowed = sim_most_dynamic_bytes(kernel, f);
+    const size_t usual = (size_t)sim_device()->shared_per_block, allowed = sim_max_dynamic_bytes(kernel, f);
     const size_t possible = (size_t)sim_device()->shared_per_block_optin - f->shared_bytes;
     if (f->shared_bytes > usual)
         return refuse(f, cudaErrorInvalidValue,
@@ -137,7 +137,7 @@ static cudaError_t check_cluster_fits(const Function *f, dim3 block, size_t dyna
     return cudaSuccess;
 }
 
-static bool all_there(const Function *f, void **arguments)
+static bool has_all_arguments(const Function *f, void **arguments)
 {
     int index = 0;
     for (const Variable *v = f->params; v; v = v->next, index++)
@@ -171,7 +171,7 @@ cudaError_t sim_check_launch(const void *host, dim3 grid, dim3 block, size_t dyn
         error = check_cluster(kernel, f, grid, cluster);
     if (!error)
         error = check_cluster_fits(f, block, dynamic_bytes, cluster);
-    if (!error && !all_there(f, arguments))
+    if (!error && !has_all_arguments(f, arguments))
         error = refuse(f, cudaErrorInvalidValue, "an argument is missing");
     if (!error && cooperative)
         error = check_fits_at_once(f, grid, block, dynamic_bytes);

@@ -5,7 +5,7 @@
 typedef enum Side { ON_HOST, ON_DEVICE, ON_EITHER } Side; // required location of one side of a copy
 static const char *const SIDE_NAMES[] = {"host memory", "device memory", "allocated memory"};
 
-static bool is_there(const void *pointer, size_t bytes, Side side)
+static bool is_accessible(const void *pointer, size_t bytes, Side side)
 {
     if (side == ON_EITHER)
         return sim_on_device(pointer, bytes) || sim_on_host(pointer, bytes);
@@ -24,8 +24,8 @@ static cudaError_t check_copy(const char *call, const void *to, size_t to_bytes,
     };
     if ((unsigned)kind > cudaMemcpyDefault)
         return cudaErrorInvalidMemcpyDirection;
-    const bool can_write = is_there(to, to_bytes, SIDES[kind].to),
-               can_read = is_there(from, from_bytes, SIDES[kind].from);
+    const bool can_write = is_accessible(to, to_bytes, SIDES[kind].to),
+               can_read = is_accessible(from, from_bytes, SIDES[kind].from);
     if (!can_write)
         sim_find_wrong_range(call, "writes", to, to_bytes, SIDE_NAMES[SIDES[kind].to]);
     else if (!can_read)

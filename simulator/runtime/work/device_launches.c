@@ -106,7 +106,7 @@ cudaError_t sim_device_launch(const Call *c)
 
 // ---- Copies and fills
 
-static bool lies_in_memory(uint64_t address, size_t pitch, size_t width, size_t height)
+static bool is_device_box(uint64_t address, size_t pitch, size_t width, size_t height)
 {
     const Allocation *a = sim_allocation_at(address);
     const size_t bytes = width && height ? pitch * (height - 1) + width : 0;
@@ -116,8 +116,8 @@ static bool lies_in_memory(uint64_t address, size_t pitch, size_t width, size_t 
 static cudaError_t queue_copy(const Call *c, DeviceCopy copy, GridKind kind, uint64_t stream)
 {
     static const char *const NAMES[] = {[COPY_GRID] = "cudaMemcpyAsync", [FILL_GRID] = "cudaMemsetAsync"};
-    if (!lies_in_memory(copy.to, copy.to_pitch, copy.width, copy.height) ||
-        (kind == COPY_GRID && !lies_in_memory(copy.from, copy.from_pitch, copy.width, copy.height)))
+    if (!is_device_box(copy.to, copy.to_pitch, copy.width, copy.height) ||
+        (kind == COPY_GRID && !is_device_box(copy.from, copy.from_pitch, copy.width, copy.height)))
         sim_fault(c->w, c->i, c->lane, cudaErrorIllegalAddress, "%s on the device: some of the bytes are not device memory",
                   NAMES[kind]);
     const cudaError_t error = no_room(c, NAMES[kind]);

@@ -117,6 +117,6 @@ cudaError_t sim_check_configuration(const Kernel *kernel, const Function *f, dim
                                     size_t dynamic_bytes);
 int sim_largest_cluster(const Kernel *kernel); // in blocks
 // The limit of dynamic shared memory: as set for the kernel, or the default.
-size_t sim_most_dynamic_bytes(const Kernel *kernel, const Function *function);
+size_t sim_max_dynamic_bytes(const Kernel *kernel, const Function *function);
 
 #endif
