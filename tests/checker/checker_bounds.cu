@@ -1,7 +1,7 @@
 // How much memory the checker's bookkeeping takes.
 #include <cstdio>
 
-// Each thread learns at each fence what many others have told: at other places, each time.
+// Each thread synchronises with many others at each fence, each time by other flags.
 __global__ void learn(int *places, int count, int times)
 {
     const int thread = blockIdx.x * blockDim.x + threadIdx.x;

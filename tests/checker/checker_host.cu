@@ -147,7 +147,7 @@ static long pages()
     return count;
 }
 
-// Says how many pages the copy of much that nobody wrote has taken, beyond those for 1 byte in 8 of it.
+// Prints how many pages a copy of much uninitialised memory has taken, beyond one byte for each 8.
 static void copy_much()
 {
     const size_t bytes = 16 << 20;

@@ -142,7 +142,7 @@ static void scale_in(cudaStream_t stream, int from, int number)
     scale<<<(number + 255) / 256, 256, 0, stream>>>(device + from, number);
 }
 
-// A graph of two branches, which write all numbers, or half of them each; and a kernel behind both, which writes all.
+// A graph of two branches, which write all numbers, or half of them each; and a kernel after both, which writes all.
 static cudaGraphExec_t branches(int from, int number)
 {
     cudaGraph_t graph;
@@ -175,7 +175,7 @@ static size_t closed_bytes(const char *array, size_t bytes)
     return closed;
 }
 
-// A large array whose parts are copied, each in a stream: what is closed to the host behind each call, in pages.
+// A large array whose parts are copied, each in a stream: the pages that are closed to the host after each call.
 static void parts()
 {
     const size_t page = sysconf(_SC_PAGESIZE), bytes = 1024 * page;
@@ -244,7 +244,7 @@ static void streams(const std::string &word)
         cudaMemcpyAsync(pinned, device + 2, 120, cudaMemcpyDeviceToHost, lonely); // beside it
         cudaMemcpyAsync(pinned, device, 128, cudaMemcpyDeviceToHost, lonely);
     }
-    if (word == "a line behind one with a word") {
+    if (word == "a line after one with a word") {
         count_each<<<1, 64, 0, two>>>(device);
         count<<<1, 1, 0, one>>>(device + 31);
         cudaEventRecord(event, one);

@@ -227,7 +227,7 @@ def test_the_host_does_not_wait(order, tmp_path, word, title, result):
      "default stream may still write"),
     ("a word of a line", "cudaMemcpyAsync in stream 3 reads byte 4 of a 16384-byte allocation, which cudaMemsetAsync in stream 2 "
      "may not have written yet"),
-    ("a line behind one with a word", "cudaMemcpyAsync in stream 3 reads byte 128 of a 16384-byte allocation, which kernel count_each in "
+    ("a line after one with a word", "cudaMemcpyAsync in stream 3 reads byte 128 of a 16384-byte allocation, which kernel count_each in "
      "stream 2 may not have written yet"),
     ("one cleared, then counted", "kernel count_each in stream 2 writes byte 12 of a 16384-byte allocation, which kernel "
      "clear_one_and_count_each in stream 1 may still write"),

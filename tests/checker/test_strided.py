@@ -10,7 +10,7 @@ from tests.simulator.ptx import RUN
 
 AREA = 384  # bytes: three of the checker's lines
 SHAPES = [(1, 2), (1, 2), (1, 5), (2, 3), (3, 2)]  # blocks, warps of each; no more than 255 threads, who store different bytes
-OFF = -1  # in place of the offset of a lane that is off
+OFF = -1  # instead of the offset of an inactive lane
 SEEDS = 240
 READ, WRITE = 0, 1
 
