@@ -1,4 +1,4 @@
-"""The calls of the CUDA runtime on the simulator: what they say on stderr. What they return is tested in programs/."""
+"""Messages of CUDA runtime calls on stderr. Their results are tested in programs/."""
 
 
 import pytest
@@ -24,15 +24,15 @@ def messages(tmp_path_factory):
 
 @pytest.mark.parametrize("how, error", [("last", "InvalidConfiguration"), ("peek", "InvalidConfiguration"),
                                         ("call", "InvalidConfiguration")])
-def test_who_asks_is_told_only_why(messages, how, error):
-    """Broken: a program that looks at its launches' errors does not learn why one was refused, or is told that it never asked."""
+def test_checked_launch_errors_print_only_the_reason(messages, how, error):
+    """Broken: a program that checks launch errors gets no reason for a refused launch, or is reported as not checking."""
     result = run(messages, how)
     assert (result.returncode, result.stdout, result.stderr) == (0, f"cudaError{error}\n", WHY)
 
 
 @pytest.mark.parametrize("how", ["never", "synchronize", "thread"])
-def test_who_never_asks_is_told_at_the_end(messages, how):
-    """Broken: a kernel is not launched, nobody asks why, and the program ends as if all were well."""
+def test_an_unchecked_launch_error_is_a_finding_at_the_end(messages, how):
+    """Broken: a launch is refused, the program does not check for errors, and ends without a finding."""
     result = run(messages, how)
     text = "std::thread([&] { wide<<<1, 2048>>>(numbers); }).join();" if how == "thread" else "wide<<<1, 2048>>>(numbers);"
     source = ROOT / "tests/simulator/messages.cu"
@@ -42,7 +42,7 @@ def test_who_never_asks_is_told_at_the_end(messages, how):
 
 
 def test_refused_launches_say_why(messages):
-    """Broken: of a launch that is refused one learns that an argument is invalid, but not which, nor what is possible."""
+    """Broken: the message for a refused launch does not name the wrong argument and its limit."""
     result = run(messages, "launches")
     assert result.stderr.splitlines() == [f"simulator: kernel {said}" for said in (
         "paired<float> cannot be launched: a grid of 3 x 1 x 1 blocks is not made of whole clusters of 2 x 1 x 1",
@@ -58,8 +58,8 @@ def test_refused_launches_say_why(messages):
         "CooperativeLaunchTooLarge")]
 
 
-def test_a_time_that_is_none_is_explained(messages):
-    """Broken: a program that measures prints nan, and nobody says why; or it is said once for each measurement."""
+def test_a_nan_time_is_explained(messages):
+    """Broken: a program that measures times prints nan without an explanation, or with one for each measurement."""
     result = run(messages, "time")
     assert result.stdout == "cudaSuccess\ncudaSuccess\nnan\n"
     assert result.stderr == ("simulator: cudaEventElapsedTime gave NaN: the simulator counts what kernels do and has no clock; "
@@ -79,19 +79,19 @@ def two_devices(tmp_path_factory):
 
 
 def test_two_devices_are_apart(two_devices):
-    """Broken: devices share variables, limits or streams, or a peer's memory is open without being asked for."""
+    """Broken: devices share variables, limits or streams, or a peer's memory is accessible without cudaDeviceEnablePeerAccess."""
     result = run(two_devices, SIM_DEVICES="2", SIM_CHECK="0") # it adds to memory that nobody has set
     assert (result.returncode, result.stdout, result.stderr) == (0, "PASS\n", "")
 
 
 def test_a_peers_memory_is_closed(two_devices):
-    """Broken: a kernel reads another device's memory, to which its device has no access, as if it were its own."""
+    """Broken: a kernel can read another device's memory without peer access."""
     result = run(two_devices, "closed", SIM_DEVICES="2")
     assert result.stdout == "cudaErrorIllegalAddress\n"
     assert "on device 0: to device 1, where the kernel runs, it is not open" in result.stderr
 
 
 def test_a_default_stream_for_each_host_thread(tmp_path):
-    """Broken: what nvcc calls by another name with -default-stream per-thread is missing, or does something else."""
+    """Broken: a function that nvcc renames with -default-stream per-thread is missing, or behaves differently."""
     result = run(build(ROOT / "tests/programs/small_calls.cu", tmp_path / "small_calls", "-default-stream", "per-thread"))
     assert (result.returncode, result.stdout, result.stderr) == (0, "PASS\n", "")

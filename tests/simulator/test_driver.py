@@ -1,4 +1,4 @@
-"""The driver API: beside the runtime in one program, as libcuda.so.1, and with what NVRTC compiles."""
+"""The driver API: together with the runtime, as libcuda.so.1, and with code compiled by NVRTC."""
 
 import shutil
 import subprocess
@@ -27,13 +27,13 @@ def beside_runtime(tmp_path_factory):
 
 @pytest.mark.parametrize("libraries", [[], [f"-L{SIM}", "-lcuda"]], ids=["archive", "both"])
 def test_both_interfaces_work_on_one_device(beside_runtime, libraries, tmp_path):
-    """Broken: what the runtime allocates, creates or registers is unknown to the driver's functions, or the other way round."""
+    """Broken: objects of the runtime are unknown to the driver API, or the other way round."""
     result = run(link(tmp_path / "program", beside_runtime, *libraries), LD_LIBRARY_PATH=str(SIM))
     assert (result.returncode, result.stdout) == (0, "PASS\n"), result.stderr
 
 
 def test_a_string_is_compiled_and_launched(beside_runtime, tmp_path):
-    """Broken: PTX that NVRTC makes at run time does not load, or its kernel does not run."""
+    """Broken: PTX compiled by NVRTC at run time does not load, or its kernel does not run."""
     library = nvrtc()
     if not library:
         pytest.skip("the toolkit has no libnvrtc")
@@ -42,8 +42,8 @@ def test_a_string_is_compiled_and_launched(beside_runtime, tmp_path):
 
 
 def test_memory_is_mapped_at_reserved_addresses(tmp_path):
-    """Broken: pieces of memory that are mapped side by side are no one array, lose their contents when they move to other addresses or go by
-    their file, or are never given back; or an access where nothing is mapped passes."""
+    """Broken: adjacent mappings do not form one array; memory loses its content when it is mapped elsewhere or exported as a file, or is
+    never freed; or an access to an unmapped address passes."""
     program = build(ROOT / "tests/simulator/virtual_memory.cu", tmp_path / "program", "-lineinfo")
     result = run(program, SIM_CHECK="1")
     assert (result.returncode, result.stdout, result.stderr) == (0, "PASS\n", "")
@@ -83,7 +83,7 @@ int main(void)
 
 @pytest.mark.parametrize("path", ["", str(SIM)], ids=["alone", "library-in-path"])
 def test_machine_code_of_nvrtc_is_ptx(path, tmp_path):
-    """Broken: a program that has NVRTC compile for sm_90 and loads the cubin is refused; NVRTC crashes where it finds the simulator's libcuda.so.1."""
+    """Broken: a cubin that NVRTC compiled for sm_90 does not load, or NVRTC crashes with the simulator's libcuda.so.1."""
     library = nvrtc()
     if not library:
         pytest.skip("the toolkit has no libnvrtc")
@@ -135,13 +135,13 @@ NUMBERS = """.version 8.0
 
 @unsanitized
 def test_python_opens_the_library():
-    """Broken: a Python package that opens libcuda.so.1 and asks it for functions by their names finds no GPU."""
+    """Broken: a Python package that opens libcuda.so.1 and looks functions up by name finds no GPU."""
     result = run(sys.executable, "-c", f"PTX = {NUMBERS.encode()!r}\n{FROM_PYTHON}", LD_LIBRARY_PATH=str(SIM))
     assert (result.returncode, result.stdout) == (0, "PASS\n"), result.stderr
 
 
 def test_a_program_needs_only_the_library(tmp_path):
-    """Broken: a program of the driver API that is linked with -lcuda alone does not run."""
+    """Broken: a driver API program linked only with -lcuda does not run."""
     source = tmp_path / "only.cpp"
     source.write_text("""#include <cstdio>
 #include <cuda.h>
@@ -229,8 +229,8 @@ OLD_PTX = """.version 1.4
 
 
 def test_a_program_of_cuda_3_finds_its_calls_by_name(tmp_path):
-    """Broken: what launched kernels before CUDA 4, and names without a version, are not in libcuda.so.1, or its PTX (1.4) does not run; or a call that
-    is there only to be found does not say that the simulator has it not."""
+    """Broken: launch calls from before CUDA 4, or names without a version suffix, are missing from libcuda.so.1; PTX 1.4 does not run; or an
+    unsupported call does not return an error."""
     source, program = tmp_path / "old_calls.c", tmp_path / "program"
     text = OLD_PTX.replace("\n", "\\n")
     source.write_text(f'#define PTX "{text}"\n{OLD_CALLS}')

@@ -1,5 +1,5 @@
-"""Kernels whose threads leave everywhere: `return`, `exit`, assertions, traps, `break` and `continue` in loops and branches, with barriers wherever all
-threads that have not ended come to them. Python computes what each thread has to find. More of them: `python tests/simulator/test_exits.py 1000` tries seeds up to 1000."""
+"""Random kernels whose threads exit anywhere: `return`, `exit`, assertions, traps, `break` and `continue` in loops and branches, with barriers where all
+remaining threads arrive. Python computes the expected values. More kernels: `python tests/simulator/test_exits.py 1000` tries seeds up to 1000."""
 
 import os
 import random
@@ -11,7 +11,7 @@ import pytest
 from tests.support import build, run
 
 
-THREADS, WORD = 80, 0xFFFFFFFF  # the last warp is half a one
+THREADS, WORD = 80, 0xFFFFFFFF  # the last warp is half full
 HEAD = """#include <cassert>
 #include <cstdio>
 __device__ __noinline__ void leave(bool now, unsigned *out, unsigned sum)
@@ -43,21 +43,21 @@ int main()
 
 
 class Maker:
-    """A random body: CUDA's text, and beside it the same as nested lists for `follow`."""
+    """A random kernel body, as CUDA code and as nested lists for `follow`."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
-        self.loops, self.alike = 0, []  # alike: of which all threads have turned as often
+        self.loops, self.alike = 0, []  # alike: loops with the same iteration count in all threads
 
     def condition(self, together):
-        """One that all threads decide alike, or each thread for itself; and Python's of it."""
+        """A uniform or a per-thread condition, in CUDA and in Python."""
         a, b, c = self.random.randrange(1, 12), self.random.randrange(1, 9), self.random.randrange(8)
         loops = self.alike if together else range(self.loops)
         loop = f"i{self.random.choice(loops)}" if loops else "0"
         return f"({'' if together else 'tid + '}{loop} * {a} + {c}) % {b} == 0"
 
     def body(self, depth, together, loop):
-        """`together`: all threads that have not ended come here; loop: may each thread leave the innermost loop ("apart"), or only all?"""
+        """`together`: all remaining threads get here. `loop`: whether single threads may leave the innermost loop ("apart"), or only all."""
         return [self.statement(depth, together, loop) for _ in range(self.random.randrange(*((5, 9) if depth == 3 else (1, 5))))]
 
     def statement(self, depth, together, loop):
@@ -77,7 +77,7 @@ class Maker:
             return kind, self.condition(alike), arms
         if kind == "for":
             apart = not together or self.random.random() < 0.5
-            own = not together or (apart and self.random.random() < 0.5)  # each thread's own count of turns
+            own = not together or (apart and self.random.random() < 0.5)  # each thread has its own iteration count
             name, turns = self.loops, f"{'tid % 5 + ' if own else ''}{self.random.randrange(1, 4)}"
             self.loops += 1
             self.alike += [] if apart else [name]
@@ -86,7 +86,7 @@ class Maker:
 
 
 def write(body, indent="    "):
-    """The text in CUDA."""
+    """The CUDA code."""
     lines = []
     for kind, what, more in body:
         lines += {
@@ -116,7 +116,7 @@ def kernel(name, body):
 
 
 def follow(body, own):
-    """One thread's way, up to each operation that it shares with others, for which it waits; its end: how it left a loop, or that it ended."""
+    """One thread's execution: yields at each collective operation; returns how it left a loop, or that it exited."""
     true = lambda text: eval(text.replace("&&", "and"), {}, own)  # noqa: E731
     for kind, what, more in body:
         if kind == "add":
@@ -149,7 +149,7 @@ def follow(body, own):
 
 
 def expected(body):
-    """What each thread of the kernel stores: all that have not ended come to the same operation, one after the other."""
+    """The value that each thread stores; all remaining threads execute each collective operation together."""
     lanes = [{"tid": tid, "sum": tid + 1, **{f"i{k}": 0 for k in range(7)}} for tid in range(THREADS)]
     ways, box = {tid: follow(body, lanes[tid]) for tid in range(THREADS)}, [0] * THREADS
     while ways:
@@ -188,7 +188,7 @@ def check(seeds, folder, flags, environments):
 
 @pytest.mark.parametrize("flags", [("-lineinfo",), ("-G",)])
 def test_threads_may_leave_anywhere(flags, tmp_path):
-    """Broken: lanes wait where others have left, or go on too early, so that a right program hangs or finds something else."""
+    """Broken: lanes wait for exited lanes, or continue too early, so that a correct program hangs or has other results."""
     check(range(16), tmp_path, flags, ({"SIM_CHECK": "1"}, {"SIM_CHECK": "0", "SIM_TOGETHER": "1"}))
 
 

@@ -1,13 +1,13 @@
-"""What the simulator need not do: run blocks that have nothing to do, and look for races in memory that a launch only reads."""
+"""Skipped work: blocks without effect, and race checks of memory that a launch only reads."""
 
 import pytest
 
 from tests.support import ROOT, build, findings, run
 
-IDLE = ["guarded", "guarded, long", "guarded, unsigned", "guarded twice"]  # blocks at their grids' ends
+IDLE = ["guarded", "guarded, long", "guarded, unsigned", "guarded twice"]  # blocks past the end of the data
 BUSY = ["guarded at the side", "wraps around", "counts the others", "waits first"]
 WAYS = ["own", "loaded", "chosen", "in a structure", "as a number", "of a variable", "by a function", "as a vector", "updated",
-        "shared or not", "walked to", "copied"]  # by which a pointer comes to who writes
+        "shared or not", "walked to", "copied"]  # the path by which a pointer reaches the store
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +17,7 @@ def left_out(tmp_path_factory):
 
 @pytest.mark.parametrize("word", IDLE + BUSY)
 def test_blocks_that_have_nothing_to_do_are_counted(left_out, tmp_path, word):
-    """Broken: a block is left out that does something, or is not counted as if it had run. In a shuffled order all run."""
+    """Broken: a block with effects is skipped, or a skipped block is not counted as if it had run. In a shuffled order all blocks run."""
     seen = []
     for order in ({}, {"SIM_BLOCK_ORDER": "0"}):
         path = tmp_path / "counters.csv"
@@ -28,7 +28,7 @@ def test_blocks_that_have_nothing_to_do_are_counted(left_out, tmp_path, word):
 
 
 def test_blocks_that_have_nothing_to_do_do_not_run(left_out):
-    """Broken: blocks run only to find that there is nothing to do; so many take hours."""
+    """Broken: blocks without effect run, which takes hours for so many."""
     result = run(left_out, "guarded, long", "2000000000")
     assert result.returncode == 0, result.stderr
 
@@ -36,18 +36,18 @@ def test_blocks_that_have_nothing_to_do_do_not_run(left_out):
 @pytest.mark.parametrize("writer", ["0", "1"])
 @pytest.mark.parametrize("word", WAYS)
 def test_a_race_is_found_however_a_pointer_comes(left_out, tmp_path, word, writer):
-    """Broken: a launch counts as one that only reads an array to which it writes, so that a race there is missed."""
+    """Broken: an array counts as only read although the launch writes it, so a race is missed."""
     result, found = findings(left_out, tmp_path, word, writer, SIM_THREADS="1")
     assert [f["kind"] for f in found] == ["race-global"], result.stderr
 
 
 def test_a_race_is_found_where_a_store_goes_astray(left_out, tmp_path):
-    """Broken: what a store has changed counts as only read, though the kernel's pointer leads elsewhere."""
+    """Broken: memory that an out-of-bounds store has changed counts as only read."""
     result, found = findings(left_out, tmp_path, "astray", "0", SIM_THREADS="1")
     assert [f["kind"] for f in found] == ["race-global"], result.stderr
 
 
-def test_who_only_reads_is_not_accused(left_out, tmp_path):
-    """Broken: two blocks that read one place count as a race."""
+def test_concurrent_reads_are_no_race(left_out, tmp_path):
+    """Broken: two blocks that read the same address are reported as a race."""
     result, found = findings(left_out, tmp_path, "read only", "0")
     assert result.returncode == 0 and not found, result.stderr

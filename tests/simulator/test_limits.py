@@ -1,4 +1,4 @@
-"""What the machine holds and what it is given: memory, clusters, modules, damaged files."""
+"""Limits and invalid input: memory, clusters, modules, damaged files."""
 
 import re
 import resource
@@ -24,27 +24,27 @@ def test_a_cluster_that_does_not_fit_is_refused(limits):
 
 @pytest.mark.parametrize("word", ["alignment", "deprecated"])
 def test_what_older_programs_ask_for(limits, word):
-    """Broken: an array with a wide alignment, or a call of shared memory's banks that all GPUs ignore, refuses a program."""
+    """Broken: a program with a widely aligned array, or with a call that sets the shared-memory bank size, is refused."""
     result = run(limits, word)
     assert (result.returncode, result.stdout, result.stderr) == (0, "PASS\n", "")
 
 
 @pytest.mark.parametrize("word", ["memory", "zeros"])
 def test_memory_that_the_host_may_touch(limits, word):
-    """Broken: pinned or managed memory is taken from the device's, or holds what nobody wrote and no GPU shows."""
+    """Broken: pinned or managed memory counts as device memory, or its initial content differs from a GPU's."""
     result = run(limits, word)
     assert (result.returncode, result.stdout, result.stderr) == (0, "PASS\n", "")
 
 
 @unsanitized
 def test_freed_memory_is_taken_where_no_more_may_be_had(limits):
-    """Broken: what a program has freed, or asked for in vain, counts to the memory that its process may have (RLIMIT_DATA)."""
+    """Broken: freed memory, or a failed allocation, counts towards the process's RLIMIT_DATA."""
     result = run(limits, "limit")
     assert (result.returncode, result.stdout, result.stderr) == (0, "PASS\n", "")
 
 
 def test_processes_have_their_own_memory(limits):
-    """Broken: processes that a program begins (fork) write to the managed variables of one another."""
+    """Broken: child processes (fork) share managed variables with their parent."""
     result = run(limits, "processes")
     assert (result.returncode, result.stdout, result.stderr) == (0, "PASS\n", "")
 
@@ -56,42 +56,42 @@ def test_a_kernel_of_a_module_that_is_gone_is_named(limits, tmp_path):
 
 
 def test_a_damaged_header_of_a_fat_binary(limits):
-    """Broken: a fat binary whose header names a size that it has not crashes the program."""
+    """Broken: a fat binary with a wrong size in its header crashes the program."""
     result = run(limits, "damaged", ROOT / "tests/corpus/step08.fatbin")
     assert (result.returncode, result.stdout) == (0, "PASS\n"), result.stderr
 
 
 def test_a_copy_of_nothing(limits):
-    """Broken: a bulk copy of 0 bytes crashes the checker, or is accused."""
+    """Broken: a bulk copy of 0 bytes crashes the checker, or is reported."""
     result = run(limits, "nothing")
     assert (result.returncode, result.stdout, result.stderr) == (0, "PASS\n", "")
 
 
 @pytest.mark.parametrize("threads", ["1", "8"])
 def test_findings_are_counted_alike_on_any_number_of_threads(limits, tmp_path, threads):
-    """Broken: a block that ran ahead and starts again reports what it did twice."""
+    """Broken: a block that ran ahead and restarts reports its findings twice."""
     result, found = findings(limits, tmp_path, "again", SIM_THREADS=threads)
     assert (result.returncode, [one["count"] for one in found]) == (FINDINGS, [64])
 
 
-def test_a_race_is_told_alike_on_any_number_of_threads(limits, tmp_path):
-    """Broken: which race of a small launch is told first, and how, depends on which host thread was faster."""
+def test_a_race_is_reported_alike_on_any_number_of_threads(limits, tmp_path):
+    """Broken: which race of a small launch is reported first depends on the timing of host threads."""
     one, many = (findings(limits, tmp_path, "race", SIM_THREADS=threads) for threads in ("1", "8"))
     assert one[0].returncode == FINDINGS and (one[0].stderr, one[1]) == (many[0].stderr, many[1])
 
 
 def test_words_beside_those_that_all_read(limits):
-    """Broken: which bytes were written is asked while another host thread marks some, which SANITIZE=thread finds; or is a race."""
+    """Broken: initialised bytes are read while another host thread marks some, which SANITIZE=thread reports; or the program is reported as a race."""
     result = run(limits, "beside", SIM_THREADS="8")
     assert (result.returncode, result.stdout, result.stderr) == (0, "PASS\n", "")
 
 
-@unsanitized  # which take memory of their own
-def test_what_memory_runs_out_for_is_said(tmp_path):
-    """Broken: where nothing is left for the checker, the simulator itself ends with a signal and without a word."""
+@unsanitized  # sanitizers need memory of their own
+def test_the_message_names_what_memory_runs_out_for(tmp_path):
+    """Broken: if memory runs out for the checker, the simulator ends with a signal and without a message."""
     (tmp_path / "k.ptx").write_text(kernel("mov.b64 %t, %s0;", "b64", ["b64"]))
     with open(tmp_path / "in", "wb") as file:
-        file.truncate(64 << 20)  # is read once and copied once; the checker needs more
+        file.truncate(64 << 20)  # read once and copied once; the checker needs more
     command = [RUN, tmp_path / "k.ptx", "k", "64", tmp_path / "in", tmp_path / "out"]
     limited = subprocess.run(command, capture_output=True, text=True,
                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (150 << 20, resource.RLIM_INFINITY)))

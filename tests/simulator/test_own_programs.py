@@ -20,14 +20,14 @@ REFUSED = [("", "", "FILE is missing"), ("none.cu", "", "no file"), ("README.md"
 
 @pytest.mark.parametrize("file,flags,why", REFUSED, ids=[why for _, _, why in REFUSED])
 def test_bad_input_gets_one_line(file, flags, why):
-    """Broken: a wrong FILE or FLAGS is answered by nvcc, by the shell, or after the simulator was compiled."""
+    """Broken: an invalid FILE or FLAGS leads to a message of nvcc or of the shell, or is reported only after the simulator was compiled."""
     result = make("-s", "sim", f"FILE={file}", f"FLAGS={flags}")
     first, *behind = result.stderr.splitlines()
     assert why in first and result.returncode == 2 and not result.stdout and all(line.startswith("make") for line in behind)
 
 
 def test_programs_do_not_collide():
-    """Broken: two programs of one name, in two folders, overwrite each other; or one lies outside of the folder for programs."""
+    """Broken: two programs with the same name in different folders overwrite each other, or a program is built outside the folder for programs."""
     names = ["x/task1.cu", "y/task1.cu", "task1.cu", "/x/task1.cu", f"../not {ROOT.name}/task1.cu", "a b/../x y/task1.cu", "build/x.cu"]
     programs = [str(program.program_of(ROOT / name, Path("folder"))) for name in names]
     assert programs[:4] == ["folder/programs/x/task1", "folder/programs/y/task1", "folder/programs/task1", "folder/elsewhere/x/task1"]
@@ -36,7 +36,7 @@ def test_programs_do_not_collide():
 
 
 def test_libraries_of_nvidia_are_not_linked(monkeypatch):
-    """Broken: a library of NVIDIA's, or the runtime itself, is linked beside the simulator, and fails or answers in its place."""
+    """Broken: a library of NVIDIA's, or its runtime, is linked together with the simulator, and fails or is called instead."""
     monkeypatch.setenv("FLAGS", "-O1 -lcublas -l cublasLt_static -lcudart -lcuda -lcurand -lm -l own -lcudaless --std=c++20 -DX='a b'")
     given = [word for word in program.flags() if not program.NOT_LINKED.fullmatch(word)]
     assert given == ["-O1", "-lm", "-lown", "-lcudaless", "--std=c++20", "-DX=a b"]
@@ -53,7 +53,7 @@ int main() { return cudaFoo() + cudaBar() + cufftPlan1d() + cuFoo() + cufftBar()
 
 
 def test_what_is_missing_is_named(tmp_path):
-    """Broken: a program that calls what the simulator lacks gets a page of the linker's errors, or not all names at once."""
+    """Broken: a program that calls unsupported functions gets a page of linker errors, or not all names at once."""
     (tmp_path / "missing.cu").write_text(MISSING)
     (tmp_path / "cufft.h").write_text('extern "C" { int cufftPlan1d(); int cufftBar(); }\n')
     (tmp_path / "other.cpp").write_text('extern "C" int cudaBar();\nvoid elsewhere(int);\nint other() { elsewhere(1); return cudaBar(); }\n')
@@ -79,14 +79,14 @@ STRAY = {"cublas": (("1", "cublasSgemm reads 64 bytes at offset 0 of a 60-byte a
          "curand": (("1", "curandGenerateUniform writes 262148 bytes at offset 0 of a 262144-byte allocation: 4 bytes past the end"),
                     ("2", "the handle that curandGenerateUniform gets is not a generator that curandCreateGenerator created and that has not been destroyed"))}
 
-SAID_LINES = {"cublas": 1, "curand": 4}  # that the simulator says: what it is, and of quasirandom numbers what there is not
+SAID_LINES = {"cublas": 1, "curand": 4}  # lines printed by the simulator: that it replaces the library; that quasirandom numbers are not supported
 
 
 @unsanitized
-@pytest.mark.parametrize("library", [pytest.param("cublas", marks=longer), "curand"])  # OpenBLAS has to be fetched for the first
-def test_libraries_that_stand_in_for_nvidias(library):
-    """Broken: a call of cuBLAS or cuRAND computes something else, is not linked by itself, or the checker sees neither what it reads and writes nor its stream,
-    or names a line of the library's in place of the program's."""
+@pytest.mark.parametrize("library", [pytest.param("cublas", marks=longer), "curand"])  # the first needs a download of OpenBLAS
+def test_replacements_of_nvidias_libraries(library):
+    """Broken: a call of cuBLAS or cuRAND computes something else, or is not linked automatically; the checker does not know its accesses or its stream,
+    or reports a line of the library instead of the program's."""
     if subprocess.run(["make", "-s", f"build/sim/lib{library}.a"], cwd=ROOT, env=os.environ | {"COMPILING": "1"}, capture_output=True).returncode != 0:
         pytest.skip("OpenBLAS could not be installed from PyPI")
     result = make("-s", "sim", f"FILE=tests/simulator/{library}.cu", "FLAGS=-O0")
@@ -101,7 +101,7 @@ def test_libraries_that_stand_in_for_nvidias(library):
 
 
 def test_what_two_files_define_is_named(tmp_path):
-    """Broken: two files with a main each, or a function of one name, get a page of the linker's errors."""
+    """Broken: two files that both define main, or the same function, get a page of linker errors."""
     (tmp_path / "one.cpp").write_text("int size() { return 1; }\nint main() {}\n")
     (tmp_path / "two.cpp").write_text("int size() { return 2; }\nint main() {}\nint number = 1;\n")
     (tmp_path / "three.cpp").write_text("int number = 2;\n")
@@ -155,7 +155,7 @@ def test_run_shows_what_a_program_prints_and_its_counters(tmp_path):
 
 
 def test_the_table_sums_up(tmp_path):
-    """Broken: a kernel's launches are not summed up, its mean is that of the last launch, or its name stays mangled."""
+    """Broken: the launches of a kernel are not added up, the mean is that of the last launch, or the name is mangled."""
     header = "step,kernel,launch,grid,block,warp_instructions,active_lanes_mean,shuffles,atomics\n"
     (tmp_path / "x.csv").write_text(header + "s,add,0,1,1,10,32.000,0,1\ns,_ZL5twicePi,1,1,1,5,1.000,0,0\ns,add,2,1,1,30,16.000,0,2\n")
     assert counters_table.of(tmp_path / "x.csv").splitlines()[1:] == [
@@ -164,18 +164,18 @@ def test_the_table_sums_up(tmp_path):
     assert counters_table.of(tmp_path / "none.csv") == "no kernel was launched, or none came to its end"
 
 
-# ---- Files that are compiled apart: -rdc=true
+# ---- Separate compilation: -rdc=true
 
 def test_files_compiled_apart():
-    """Broken: a program of several files cannot use functions, variables, constants, kernels or function pointers of another one."""
+    """Broken: a file cannot use functions, variables, constants, kernels or function pointers of another file."""
     files = " ".join(f"tests/programs/rdc/{name}.cu" for name in ("main", "parts"))
     result = make("-s", "run", f"FILE={files}", "FLAGS=-rdc=true", "DEVICE=sim")
     assert result.returncode == 0 and "\nPASS\n" in result.stdout, result.stderr
 
 
 def test_kernels_launch_kernels():
-    """Broken: a kernel cannot launch kernels, or they run in another order than their streams, events and tails say, or limits are not kept;
-    or make run does not see by itself that -rdc=true is needed, or the children have no counters."""
+    """Broken: a kernel cannot launch kernels; they run in an order that their streams, events and tail launches forbid; limits are not checked;
+    make run does not add -rdc=true by itself; or child grids have no counters."""
     result = make("-s", "run", "FILE=tests/programs/rdc/children.cu", "DEVICE=sim")
     assert result.returncode == 0 and "\nPASS\n" in result.stdout, result.stderr
     launches = {line.split()[0]: int(line.split()[1]) for line in result.stdout.splitlines() if len(line.split()) > 10 and line.split()[1].isdigit()}
@@ -201,7 +201,7 @@ MAIN = """
 
 
 def linked(tmp_path, *texts):
-    """What the kernel use writes, run from the texts linked together; or the message."""
+    """The output of the kernel `use` of the linked texts; or the error message."""
     for k, text in enumerate(texts):
         (tmp_path / f"{k}.ptx").write_text(HEAD.format(file=f"{k}.cu") + text)
     (tmp_path / "in").write_bytes(bytes(8))
@@ -215,7 +215,7 @@ def linked(tmp_path, *texts):
 
 
 def function(name, how, before=""):
-    """A function that returns what an instruction puts into %v."""
+    """A function that returns the value that an instruction stores in %v."""
     return f".func (.param .b32 r) {name}() {{ .reg .b32 %v; {before} {how} st.param.b32 [r], %v; ret; }}\n"
 
 
@@ -229,7 +229,7 @@ OTHER = ".visible " + function("other", "ld.param.b32 %v, [v];", ".param .b32 v;
 
 
 def test_names_of_one_text_stay_its_own(tmp_path):
-    """Broken: a static function or variable stands for another file's of the same name."""
+    """Broken: a static function or variable is used instead of another file's with the same name."""
     caller = EXTERN.format("other") + MAIN.format(first="get", second="other")
     mine, other = variable(1) + GET + caller, variable(2) + GET + OTHER
     assert linked(tmp_path, mine, other) == [1, 2] == linked(tmp_path, other, mine)
@@ -239,7 +239,7 @@ def test_names_of_one_text_stay_its_own(tmp_path):
 
 
 def test_one_of_several_equal_functions_stays(tmp_path):
-    """Broken: a template or inline function that two files have is an error, or its variable is there twice."""
+    """Broken: a template or inline function in two files is an error, or its static variable exists twice."""
     caller = EXTERN.format("other") + MAIN.format(first="get", second="other")
     mine, other = ".weak " + variable(4) + ".weak " + GET + caller, ".weak " + variable(4) + ".weak " + GET + OTHER
     assert linked(tmp_path, mine, other) == [4, 4] == linked(tmp_path, other, mine)
@@ -248,7 +248,7 @@ def test_one_of_several_equal_functions_stays(tmp_path):
 
 
 def test_what_cannot_be_linked_is_named(tmp_path):
-    """Broken: a name that two files define, or none, gives a result; nor does a call in a kernel that the simulator lacks."""
+    """Broken: a name with two definitions or none links without an error, or an unsupported call in a kernel is not reported."""
     caller = MAIN.format(first="get", second="__cudaCDP2Memset3DAsync")
     defined = ".visible " + variable(1) + ".visible " + GET
     extern = EXTERN.format("get") + EXTERN.format("__cudaCDP2Memset3DAsync") + caller
@@ -292,12 +292,12 @@ INLINED = """
 }}
 """
 LINES = ["/include/mma.hpp:91, inlined into 0.cu:6", "/include/mma.hpp:92, inlined into 0.cu:20", "/include/mma.hpp:92, inlined into 0.cu:21",
-         "/include/mma.hpp:92", "/include/mma.hpp:93", "0.cu:23"]  # line 7 of mine.h is inlined at two lines; its line 8 is not known
+         "/include/mma.hpp:92", "/include/mma.hpp:93", "0.cu:23"]  # line 7 of mine.h is inlined at two lines; for line 8 the calling line is unknown
 
 
 @pytest.mark.parametrize("place", range(len(LINES)))
 def test_what_was_inlined_is_named_with_the_users_line(place, tmp_path):
-    """Broken: a fault in a header of CUDA does not say which line of the user's file led there; or names a line that did not."""
+    """Broken: a fault in a CUDA header does not name the calling line of the user's file, or names a wrong one."""
     text = INLINED.format(*("strange.u32 %r1, %r1;" if k == place else "mov.b32 %r2, %r1;" for k in range(len(LINES))))
     assert f" ({LINES[place]}): the simulator does not know" in linked(tmp_path, text)
     assert f" ({LINES[place].replace('0.cu', '1.cu')}): the simulator does not know" in linked(tmp_path, variable(1), text)

@@ -1,4 +1,4 @@
-"""The simulator on a host without threads, signals and pages of its own: base/platform_plain.c."""
+"""The simulator without host threads, signals and page protection: base/platform_plain.c."""
 
 import struct
 import subprocess
@@ -19,21 +19,21 @@ def run(program, tmp_path, **environment):
 
 @pytest.mark.parametrize("environment", [{}, {"SIM_THREADS": "4"}, {"SIM_TOGETHER": "1"}])
 def test_a_kernel_runs_on_the_plain_platform(tmp_path, environment):
-    """Broken: the simulator waits there for a thread that cannot be started, or needs pages."""
+    """Broken: the simulator waits for a thread that cannot be started, or needs page protection."""
     result = run(PLAIN, tmp_path, SIM_CHECK="0", **environment)
     assert (result.returncode, result.stderr) == (0, "")
     assert struct.unpack("<640Q", (tmp_path / "out").read_bytes()) == tuple(3 * i for i in range(640))
 
 
 def test_the_checker_works_on_the_plain_platform(tmp_path):
-    """Broken: a finding for which no thread, file or page is needed is another one there, or none."""
+    """Broken: a finding that needs no thread, file or page protection differs, or is missing."""
     result, linux = run(PLAIN, tmp_path), run(RUN, tmp_path)
     assert result.returncode == linux.returncode == 88
     assert "uninitialised value" in result.stderr and result.stderr == linux.stderr
 
 
 def test_the_plain_platform_uses_no_thread_and_no_signal():
-    """Broken: threads, signals or pages are used past base/platform.h."""
+    """Broken: threads, signals or pages are used without base/platform.h."""
     names = subprocess.run(["nm", "-u", PLAIN], capture_output=True, text=True, check=True).stdout
     used = {line.split()[-1].split("@")[0] for line in names.splitlines()}
     beside = {"mmap", "mprotect", "madvise", "mincore", "memfd_create", "sigaction", "backtrace", "dl_iterate_phdr", "popen", "sysconf"}

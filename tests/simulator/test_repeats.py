@@ -1,4 +1,4 @@
-"""Launches that find all as an earlier one found it do not run. All that they leave is as if they had."""
+"""Memoised launches: a launch with the same inputs as an earlier one is skipped, and its effects are the same."""
 
 import os
 import re
@@ -22,8 +22,8 @@ def repeats(tmp_path_factory):
 
 @pytest.mark.parametrize("check, late", [("1", []), ("0", []), ("1", ["late"])])
 @pytest.mark.parametrize("word", LEFT_OUT + SOME + RUN)
-def test_what_is_left_out_changes_nothing(repeats, tmp_path, word, check, late):
-    """Broken: a launch is left out that would have done something else, or its counters, or what the checker has to know of it; or none is ever left out."""
+def test_a_skipped_launch_has_the_same_effects(repeats, tmp_path, word, check, late):
+    """Broken: a launch with other effects is skipped; a skipped launch lacks counters or the checker's state; or none is ever skipped."""
     seen = []
     for repeat in "01":
         counters = tmp_path / f"counters{repeat}.csv"
@@ -39,19 +39,19 @@ def test_what_is_left_out_changes_nothing(repeats, tmp_path, word, check, late):
 
 
 def test_without_addresses_to_reserve(repeats):
-    """Broken: a launch is left out though the host has changed a managed variable, which then lies where other variables do."""
+    """Broken: a launch is skipped although the host has changed a managed variable, which without page protection is among other variables."""
     little = ["bash", "-c", 'ulimit -v 4000000 && exec "$0" "$1"', repeats, "by the host"]
     seen = [subprocess.run(little, capture_output=True, text=True, check=True, env=os.environ | {"SIM_REPEAT": repeat}).stdout for repeat in "01"]
     assert seen[0] == seen[1]
 
 
-def test_the_second_one_is_left_out(repeats):
-    """Broken: a long launch of which only the results differ from what the first one found, which did not read them, runs once more."""
+def test_a_second_long_launch_is_skipped(repeats):
+    """Broken: a long launch runs again if only its results, which it does not read, differ from the first one's input."""
     assert "launch 2 of the program, of kernel first_of_many, finds all as launch 1 found it" in run(repeats, "long").stderr
 
 
-def test_who_might_talk_with_the_host_runs(tmp_path):
-    """Broken: a kernel with a fence of the system's scope, or an atomic operation, is left out though it has read memory that the host shares; or it always runs."""
+def test_a_kernel_that_may_communicate_with_the_host_runs(tmp_path):
+    """Broken: a kernel with a fence of system scope, or an atomic operation, is skipped although it has read memory shared with the host; or it always runs."""
     program = build(ROOT / "tests/simulator/repeats_talk.cu", tmp_path / "talk")
     for way in ("fence", "exchange"):
         alone, shared = run(program, way), run(program, way, "of the host's memory")
@@ -60,7 +60,7 @@ def test_who_might_talk_with_the_host_runs(tmp_path):
 
 
 def test_a_recording_holds_all_launches(repeats, tmp_path):
-    """Broken: what did not run is missing from a recording, or from a trace."""
+    """Broken: a skipped launch is missing from a recording, or from a trace."""
     for repeat in "01":
         findings(repeats, tmp_path, "nothing", SIM_REPEAT=repeat, SIM_TRACE=str(tmp_path / f"trace{repeat}"), SIM_TRACE_ROWS="5")
         findings(repeats, tmp_path, "nothing", SIM_REPEAT=repeat, SIM_RECORD=str(tmp_path / f"recording{repeat}"))
@@ -69,6 +69,6 @@ def test_a_recording_holds_all_launches(repeats, tmp_path):
 
 
 def test_many_allocations_cost_no_time(repeats):
-    """Broken: before each small launch all of thousands of allocations are looked at."""
+    """Broken: thousands of allocations are visited before each small launch."""
     seconds = [float(run(repeats, "many", SIM_REPEAT=repeat).stdout) for repeat in "01"]
     assert seconds[0] < 3 * seconds[1]

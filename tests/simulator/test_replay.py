@@ -1,4 +1,4 @@
-"""Recordings (SIM_RECORD) and what replays them: build/sim/replay here, book/player/simulator.js in a page."""
+"""Recordings (SIM_RECORD) and their replay: by build/sim/replay, and by book/player/simulator.js in a page."""
 
 import csv
 import json
@@ -25,13 +25,13 @@ def run(words, **settings):
 
 
 def files(folder):
-    """Settings that have counters and trace written into a folder."""
+    """Settings that write counters and trace to a folder."""
     folder.mkdir(exist_ok=True)
     return {"SIM_COUNTERS": str(folder / "counters"), "SIM_TRACE": str(folder / "trace")}
 
 
 def counters(text):
-    """Of each launch but the harness's: all columns behind the program's name and the launch's number."""
+    """For each launch except the harness's: all columns after program name and launch number."""
     rows = [row.split(",") for row in text.splitlines()]
     return [[row[1], *row[3:]] for row in rows if row[1] != "prepare"]
 
@@ -49,7 +49,7 @@ def recording(tmp_path_factory):
 
 
 def test_a_replay_does_what_the_program_did(recording, tmp_path):
-    """Broken: a call is not recorded, or replayed in another way."""
+    """Broken: a call is not recorded, or its replay has another effect."""
     result = run([REPLAY, recording], **files(tmp_path))
     assert (result.returncode, result.stderr) == (0, "")
     checks = json.loads(result.stdout)["checks"]
@@ -59,11 +59,11 @@ def test_a_replay_does_what_the_program_did(recording, tmp_path):
 
 
 def test_values_are_those_that_lanes_load_and_store(recording, tmp_path):
-    """Broken: the column of values holds another register, or another moment."""
+    """Broken: the values are of another register, or from another time."""
     assert run([REPLAY, recording], SIM_TRACE_VALUES="1", **files(tmp_path)).returncode == 0
     with open(tmp_path / "trace", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["kernel"] == "reduce" and row["launch"] == "1"]
-    held = {}  # shared memory of the block: what was stored last
+    held = {}  # shared memory of the block: the last stored value of each address
     compared = 0
     for row in rows:
         if row["memory"] != "shared" or not row["addresses"]:
@@ -73,11 +73,11 @@ def test_values_are_those_that_lanes_load_and_store(recording, tmp_path):
             assert all(held[address] == value for address, value in cells), row
             compared += len(cells)
         held |= dict(cells) if row["opcode"].startswith("st") else {}
-    assert compared == 2 * 255 + 1  # two an addition, and the sum
+    assert compared == 2 * 255 + 1  # two for each addition, and the sum
 
 
 def test_a_trace_may_end_early(recording, tmp_path):
-    """Broken: a page that asks for the first rows waits for all, gets others, or the run ends with them."""
+    """Broken: a page that requests the first rows waits for all rows, gets other ones, or the run ends after them."""
     result = run([REPLAY, recording], SIM_TRACE_ROWS="100", **files(tmp_path))
     assert result.returncode == 0 and all(check["equal"] for check in json.loads(result.stdout)["checks"])
     with open(recording.parent / "trace", newline="") as whole, open(tmp_path / "trace", newline="") as begin:
@@ -87,7 +87,7 @@ def test_a_trace_may_end_early(recording, tmp_path):
 
 
 def test_a_copy_does_not_go_beyond_the_rows_of_a_trace(tmp_path):
-    """Broken: a trace has a row more than it was asked for, where the last one is a copy's, which has two."""
+    """Broken: a trace has one row too many if the last row is of a copy, which has two."""
     copy = "{.shared .align 4 .b32 word; cp.async.ca.shared.global [word], [%in], 4; cp.async.wait_all; mov.u32 %t, 0;}"
     (tmp_path / "k.ptx").write_text(kernel(copy, "u32", ["u32"]))
     (tmp_path / "in").write_bytes(bytes(8))
@@ -107,7 +107,7 @@ def lines_of_findings(text):
 
 
 def test_a_barrier_can_be_left_out(recording, tmp_path):
-    """Broken: another line's instructions go, or the branch's way is not what it was."""
+    """Broken: instructions of another line are removed, or the control flow changes."""
     result = run([REPLAY, recording, "--without", str(FIRST_BARRIER)], SIM_FINDINGS=str(tmp_path / "findings"))
     assert result.returncode == 88
     assert ("race-shared", [LOAD, ADDITION]) in lines_of_findings((tmp_path / "findings").read_text())
@@ -137,7 +137,7 @@ def test_only_lines_that_can_be_left_out_are(recording):
     assert result.returncode == 2 and result.stderr == f"replay: '{ADDITION}' names no line with a barrier or a fence\n"
 
 
-# ---- Recordings whose kernel is written here
+# ---- Recordings with a kernel of this file
 
 # Copies the last eight bytes of its first parameter, or what they point to.
 LAST_WORD = """.version 8.0
@@ -156,7 +156,7 @@ ret;
 
 
 def replay_of(tmp_path, parameter, launch, follow=""):
-    """Replays the kernel above with one launch; what it leaves in allocation 0 should be the bytes of 42."""
+    """Replays one launch of the kernel above, which should store 42 in allocation 0."""
     ptx = LAST_WORD % (parameter, parameter - 8, follow)
     (tmp_path / "recording").write_bytes(f"recording 1\nptx 0 {len(ptx)}\n{ptx}\nbytes 2a 8\n".encode() + bytes([42, *7 * [0]])
         + f"\nallocate 0 device 8 cudaMalloc\nallocate 1 device 8 cudaMalloc\nwrite 1+0 8 2a\nlaunch 0 k {launch}\nread 0+0 8 2a\n".encode())
@@ -165,7 +165,7 @@ def replay_of(tmp_path, parameter, launch, follow=""):
 
 @pytest.mark.parametrize("argument, follow", [(",".join([*499 * [16 * "0"], f"{42:016x}"]), ""), (",".join(300 * ["@1+0"]), "ld.global.u64 %a0, [%a0];")])
 def test_arguments_may_be_large(tmp_path, argument, follow):
-    """Broken: an argument's end is cut off, or has no room; 500 words, 300 pointers."""
+    """Broken: a large argument is truncated or overflows a buffer: 500 words, 300 pointers."""
     result = replay_of(tmp_path, 8 * len(argument.split(",")), f"1,1,1 1,1,1 0 0,0,0 0 {argument} @0+0", follow)
     assert (result.returncode, result.stderr) == (0, "") and [check["equal"] for check in json.loads(result.stdout)["checks"]] == [True]
 
@@ -176,13 +176,13 @@ def test_arguments_may_be_large(tmp_path, argument, follow):
     ("1,1,1 1,1,1 0 0,0,0 0 {} 05", "more arguments"), ("1,1,1 1,1,1 0 0,0,0 0 00", "another size"), ("1,1,1 1,1,1 0 0,0,0 0", "fewer arguments"),
     ("1,1,1 1,1,1 0 0,0,0 0 " + 3000 * "0", "too long")])
 def test_a_launch_that_cannot_be_is_refused(tmp_path, launch, said):
-    """Broken: the machine is handed what cudaLaunchKernel would have refused."""
+    """Broken: a launch runs that cudaLaunchKernel would have refused."""
     result = replay_of(tmp_path, 8, launch.format(16 * "0" + " @0+0"))
     assert result.returncode == 2 and said in result.stderr and len(result.stderr.splitlines()) == 1
 
 
 def test_a_launch_may_have_what_the_program_had_allowed(tmp_path):
-    """Broken: more than 48 KB of dynamic shared memory is refused, as cudaFuncSetAttribute is not recorded."""
+    """Broken: more than 48 KB of dynamic shared memory is refused, because cudaFuncSetAttribute is not recorded."""
     assert replay_of(tmp_path, 8, f"1,1,1 1,1,1 100000 0,0,0 0 {42:016x} @0+0").returncode == 0
 
 
@@ -190,7 +190,7 @@ ONE_BARRIER = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(
 
 
 def test_binaries_may_have_any_numbers(tmp_path):
-    """Broken: lines of binary 1 cannot be left out where no binary 0 has PTX."""
+    """Broken: lines of binary 1 cannot be removed if binary 0 has no PTX."""
     recording = tmp_path / "recording"
     recording.write_text(f"recording 1\nptx 1 {len(ONE_BARRIER)}\n{ONE_BARRIER}\nlaunch 1 k 1,1,1 1,1,1 0 0,0,0 0\n")
     assert [line["line"] for line in json.loads(run([REPLAY, recording, "--lines"]).stdout)] == [7]
@@ -199,7 +199,7 @@ def test_binaries_may_have_any_numbers(tmp_path):
 
 @pytest.mark.parametrize("text, words, said", [("fill x:name+0 1 0", [], "a number is expected"), ("ptx 0 7\n.bar 20", ["--without", "20"], "begins with .version")])
 def test_what_cannot_be_read_is_refused(tmp_path, text, words, said):
-    """Broken: a binary's number is taken for 0, or lines are left out of a text that has none."""
+    """Broken: an invalid binary number is read as 0, or removing lines from an empty text succeeds."""
     (tmp_path / "recording").write_text(f"recording 1\n{text}\n")
     result = run([REPLAY, tmp_path / "recording", *words])
     assert result.returncode == 2 and said in result.stderr
@@ -210,7 +210,7 @@ def test_a_folder_is_no_recording(tmp_path):
     assert result.returncode == 2 and result.stderr == f"replay: cannot read {tmp_path}: Is a directory\n"
 
 
-# A program that makes a texture object of linear memory, or gives a kernel registered memory.
+# Creates a texture object of linear memory, or passes registered memory to a kernel.
 UNRECORDED = """
 import ctypes, struct, sys
 cuda, place, host = ctypes.CDLL(sys.argv[1]), ctypes.c_void_p(), ctypes.create_string_buffer(4096)
@@ -229,7 +229,7 @@ else:
 
 @pytest.mark.parametrize("what, said", [("texture", "textures"), ("registered", "cudaHostRegister")])
 def test_what_is_not_recorded_ends_the_program(tmp_path, what, said):
-    """Broken: a recording lacks what the kernel reads, and nobody is told. (Without SIM_RECORD the program works.)"""
+    """Broken: a recording lacks memory that the kernel reads, without a message. (Without SIM_RECORD the program works.)"""
     words = [sys.executable, "-c", UNRECORDED, ROOT / "build/sim/libcuda.so.1", what]
     assert run(words).stdout == "0\n"
     result = run(words, SIM_RECORD=str(tmp_path / "recording"))
@@ -240,7 +240,7 @@ def test_what_is_not_recorded_ends_the_program(tmp_path, what, said):
 
 needs_engine = pytest.mark.skipif(not ENGINE.exists() or not shutil.which("node"), reason="needs node, and book/player/simulator.js, which `make stage` builds")
 
-# Replays a recording as it is, and without the barrier of a line: what comes of each, as JSON.
+# Replays a recording unchanged, and without the barrier of a line; prints both results as JSON.
 IN_NODE = """
 const Simulator = require(process.argv[1]);
 const program = JSON.parse(require("fs").readFileSync(0, "utf8"));
@@ -250,7 +250,7 @@ const program = JSON.parse(require("fs").readFileSync(0, "utf8"));
 
 @needs_engine
 def test_the_pages_simulator_does_the_same(recording):
-    """Broken: on WebAssembly's 32 bits, without threads and files, something comes out in another way."""
+    """Broken: in WebAssembly, with 32-bit addresses and without threads and files, a result differs."""
     calls, texts, blobs = recordings.split(recording.read_bytes())
     calls = recordings.first_run(calls, 1000)
     program = {"name": "step03", "source": {"file": "reduce.cu", "text": ""}, "sizes": [1000], "harness": ["prepare"],
@@ -283,7 +283,7 @@ needs_recordings = pytest.mark.skipif(not PROGRAMS.exists(), reason="book/player
 @needs_recordings
 @pytest.mark.parametrize("step", LESSONS)
 def test_recordings_are_of_these_lessons(step):
-    """Broken: a lesson or a Try has changed, and the page runs what it was before."""
+    """Broken: a lesson or a Try has changed, and the page runs the old version."""
     text = (PROGRAMS / f"{recordings.step_name(step)}.js").read_text(encoding="utf-8")
     program = json.loads(text[text.index("] = ") + len("] = "):].rstrip(";\n"))
     assert program["source"]["text"] == tries.source_of(step).read_text(encoding="utf-8").split(recordings.MARK)[0], "make recordings"
@@ -291,7 +291,7 @@ def test_recordings_are_of_these_lessons(step):
     assert program["sizes"] == recordings.SIZES and not any(str(ROOT) in text for _, text in program["ptx"])
 
 
-# Runs lessons, each with its number of elements: what comes of each, without its trace.
+# Runs lessons with a number of elements each; prints the results without traces.
 LESSONS_IN_NODE = """
 const Simulator = require(process.argv[1]), fs = require("fs"), folder = process.argv[2];
 Simulator.load = async (file) => (0, eval)(fs.readFileSync(`${folder}/${file}`, "utf8"));
@@ -318,7 +318,7 @@ def lessons_in_node(cases):
 @needs_engine
 @needs_recordings
 def test_every_lesson_runs_in_a_page():
-    """Broken: a lesson's result is wrong in a page, or the checker finds there what is no mistake."""
+    """Broken: a lesson's result is wrong in a page, or the checker reports a false positive there."""
     lessons_in_node([(recordings.step_name(step), 1000) for step in LESSONS])
 
 

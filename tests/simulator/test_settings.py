@@ -1,4 +1,4 @@
-"""What the environment asks of the simulator: settings that are wrong, and files that cannot be written."""
+"""Environment variables: invalid settings, and output files that cannot be written."""
 
 import json
 import os
@@ -23,7 +23,7 @@ WRONG_SETTINGS = [("SIM_THREADS", "abc", "a number of host threads, at least 1")
 
 @pytest.mark.parametrize("name, value, accepted", WRONG_SETTINGS, ids=[f"{name}={value}" for name, value, _ in WRONG_SETTINGS])
 def test_a_wrong_setting_is_refused(name, value, accepted):
-    """Broken: who mistypes a setting gets another run than the one asked for, without a word."""
+    """Broken: a mistyped setting is ignored without a message."""
     result = run(SIM / "step03_sequential/reduce", 100, **{name: value})
     assert (result.returncode, result.stdout, result.stderr) == (2, "", f"simulator: {name} is '{value}'; accepted: {accepted}\n")
 
@@ -31,14 +31,14 @@ def test_a_wrong_setting_is_refused(name, value, accepted):
 @pytest.mark.parametrize("what, setting", [("trace", "SIM_TRACE"), ("counters", "SIM_COUNTERS"), ("findings", "SIM_FINDINGS"), ("recording", "SIM_RECORD")])
 @pytest.mark.parametrize("path, why", [("/nowhere/file", "No such file or directory"), ("/dev/full", "No space left on device")])
 def test_a_file_that_cannot_be_written_is_named(what, setting, path, why):
-    """Broken: a trace, counters, findings or a recording are lost without a word, or with status 0; or a device is replaced by a file."""
+    """Broken: a trace, counters, findings or a recording are lost without a message or with status 0, or a device file is replaced."""
     result = run(SIM / "step03_sequential/reduce", 100, **{setting: path})
     assert (result.returncode, reported(result)) == (1, [f"simulator: cannot write the {what} to {path}: {why}"])
     assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
 
 
 def test_findings_go_where_their_name_leads(tmp_path):
-    """Broken: a link is replaced by a file, a pipe gets the findings more than once, or what was in the file remains."""
+    """Broken: a link is replaced by a file, a pipe gets the findings more than once, or old content of the file remains."""
     (tmp_path / "file").write_text("earlier")
     (tmp_path / "link").symlink_to("file")
     program = SIM / "step03_sequential/reduce"

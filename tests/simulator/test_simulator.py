@@ -1,4 +1,4 @@
-"""The simulator: every step, what it counts, programs of a course, and what goes wrong in a kernel."""
+"""The simulator: all steps, counters, programs of courses, and faults in kernels."""
 
 import csv
 import functools
@@ -24,7 +24,7 @@ PROGRAMS = sorted((ROOT / "tests/programs").glob("*.cu"))
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_size_is_summed_right(name):
-    """Broken: the simulator runs a step wrongly at some size."""
+    """Broken: a step has a wrong sum at some size."""
     for elements in SIZES[:-2]:
         result = run(SIM / name / "reduce", elements)
         assert result.returncode == 0 and "PASS" in result.stdout, (elements, result.stderr)
@@ -32,14 +32,14 @@ def test_every_size_is_summed_right(name):
 
 @pytest.mark.parametrize("step", STEPS[7:], ids=lambda step: step.name)
 def test_blocks_go_on_through_the_array(step):
-    """Broken: a step is wrong where the GPU holds few blocks, so that each has many tiles."""
+    """Broken: a step is wrong on a GPU with few resident blocks, where each block has many tiles."""
     for elements in (65537, 100003, 1048577, 2500001):
         result = run(SIM / step.name / "reduce", elements, SIM_SMS="1")
         assert result.returncode == 0 and "PASS" in result.stdout, (elements, result.stderr)
 
 
 def around(program, step=None):
-    """A program of this folder with the text of the step that it includes."""
+    """A program of this folder that includes a step's source."""
     text = (ROOT / f"tests/simulator/{program}.cu").read_text()
     (line, named), = re.findall(r'^(#include (?:"../../(.*)"|STEP_FILE))$', text, re.M)
     return text.replace(line, (step or ROOT / named).read_text())
@@ -57,15 +57,15 @@ def changed_steps(tmp_path_factory):
 
 @pytest.mark.parametrize("step", STEPS[9:], ids=lambda step: step.name)
 def test_arrays_begin_and_end_anywhere(step, changed_steps):
-    """Broken: a step reads beside an array that does not begin at a multiple of 16 bytes, or adds its ends wrongly."""
+    """Broken: a step reads out of bounds in an array that is not aligned to 16 bytes, or adds its first or last elements wrongly."""
     result = run(changed_steps, step.name)
     assert result.returncode == 0 and "PASS" in result.stdout, result.stderr
 
 
 @pytest.mark.parametrize("program", ["after_abort", "after_abort_scan"])
 def test_after_an_aborted_launch(program, changed_steps):
-    """Broken: step 10, or step 14 of the prefix sum, finds the tickets of a launch that was aborted."""
-    result = run(changed_steps, program, SIM_CHECK="0")  # the abort is on purpose
+    """Broken: step 10, or step 14 of the prefix sum, uses the tickets of an aborted launch."""
+    result = run(changed_steps, program, SIM_CHECK="0")  # the abort is intended
     assert result.returncode == 0 and result.stdout == "PASS\n", result.stderr
 
 
@@ -77,27 +77,27 @@ def test_planted_error_fails_the_check(error, changed_steps):
         assert result.returncode == 1 and ("FAIL" in result.stderr or "misaligned address" in result.stderr), (elements, result.stderr)
 
 
-def test_reading_behind_a_small_array_is_named(changed_steps):
-    """Broken: the harness's array has so much room behind its elements that nobody sees who reads on."""
+def test_reading_past_a_small_array_is_named(changed_steps):
+    """Broken: the harness's array has so much padding that an access past its end is not reported."""
     result = run(changed_steps, "no bounds", 100003)
     assert result.returncode == 88 and re.search(r"out-of-bounds access: .* past the end of a \d+-byte allocation", result.stderr), result.stderr
 
 
-# ---- What it counts
+# ---- Counters
 
 def committed(folder, table, step=None):
     with open(ROOT / "tests/counters" / folder / table, newline="") as file:
         return [row for row in csv.DictReader(file) if step in (None, row["step"])]
 
 
-# What a GPU counts otherwise, in all kernels of a step or in all of that name, and why.
-MERGED = ["shared_loads"]  # the last compiler stage merges neighbouring ones into wider ones
-POLLED = ["global_load_requests", "global_load_sectors"]  # it looks until the others' words are there, more or less often
-PLACED = ["global_store_sectors"]  # the words that it sets back may begin in the middle of a sector
+# Counters that differ on a GPU, in all kernels of a step or in all of that name, and why.
+MERGED = ["shared_loads"]  # ptxas merges adjacent accesses into wider ones
+POLLED = ["global_load_requests", "global_load_sectors"]  # the number of polls varies
+PLACED = ["global_store_sectors"]  # the words that it resets may begin in the middle of a sector
 UNEQUAL = {("shared_merged",): MERGED, ("DeviceReduceKernel",): MERGED, ("DeviceReduceSingleTileKernel",): MERGED,
            ("step12_launchshape",): MERGED, ("step13_cluster",): MERGED, ("step14_notickets",): MERGED,
            ("step14_notickets", "reduce"): POLLED + PLACED}
-# 128-bit loads from device memory disturb the shared accesses beside them; ncu counts that as conflicts, and no number twice.
+# 128-bit loads from device memory disturb concurrent shared accesses; ncu counts that as conflicts, and the number varies.
 DISTURBED = NAMES[9:]
 
 
@@ -117,7 +117,7 @@ def compare(ours, theirs):
 
 @pytest.fixture(scope="module")
 def strided(tmp_path_factory):
-    """What step 02's page suggests to try."""
+    """The Try of step 02."""
     source = tmp_path_factory.mktemp("strided") / "step02_strided/reduce.cu"
     source.parent.mkdir()
     source.write_text(tries.applied("step02_bitops", tries.tries("step02_bitops")[0][0]))
@@ -127,11 +127,11 @@ def strided(tmp_path_factory):
 @pytest.mark.parametrize("table, elements", [("steps.csv", 65536), ("ragged.csv", 100003)])
 @pytest.mark.parametrize("name", [*NAMES, "step02_strided"])
 def test_counters_equal_those_of_a_gpu(name, table, elements, tmp_path, request):
-    """Broken: a counter is not what Nsight Compute reads on an H200, or is another one with the checker."""
+    """Broken: a counter differs from Nsight Compute's on an H200, or changes with the checker."""
     program = request.getfixturevalue("strided") if name == "step02_strided" else SIM / name / "reduce"
     expected = committed("simulator", table, name)
     assert expected, "make build DEVICE=sim && tests/counters/renew.sh"
-    ours = counters(program, tmp_path, elements, SIM_CHECK=str(int(table == "steps.csv")))[: len(expected)]  # the repeats of the reduction are left out
+    ours = counters(program, tmp_path, elements, SIM_CHECK=str(int(table == "steps.csv")))[: len(expected)]  # without the repetitions of the reduction
     assert ours == expected
     theirs = committed("h200", table, name)
     if not theirs:
@@ -142,13 +142,13 @@ def test_counters_equal_those_of_a_gpu(name, table, elements, tmp_path, request)
 
 @pytest.fixture(scope="module")
 def counted(tmp_path_factory):
-    """Programs whose counters are looked at."""
+    """Programs whose counters are tested."""
     files = {path.stem: path.read_text() for path in (*ROOT.glob("tests/counters/access/*.cu"), ROOT / "tests/simulator/struct_argument.cu")}
     return build_together(files | {"in turn": IN_TURN, "textures": TEXTURE_COUNTS}, tmp_path_factory.mktemp("counted") / "counted")
 
 
 def test_counters_of_all_kinds_of_access_equal_those_of_a_gpu(counted, tmp_path):
-    """Broken: conflicts, requests or sectors of some access are not what Nsight Compute reads."""
+    """Broken: conflicts, requests or sectors of an access differ from Nsight Compute's."""
     ours, theirs = counters(counted, tmp_path, "access"), committed("h200", "access.csv")
     assert len(ours) == len(theirs) and [{**row, "step": "access"} for row in ours] == [
         {**row, "step": "access"} for row in committed("simulator", "access.csv")]
@@ -156,17 +156,17 @@ def test_counters_of_all_kinds_of_access_equal_those_of_a_gpu(counted, tmp_path)
 
 
 def test_counters_of_clusters_and_of_threads_that_return_equal_those_of_a_gpu(counted, tmp_path):
-    """Broken: what goes to another block's shared memory is counted, or lanes stay parted when others have returned."""
+    """Broken: accesses to another block's shared memory are counted, or lanes stay diverged after others have returned."""
     ours, theirs = counters(counted, tmp_path, "together"), committed("h200", "together.csv")
     assert [{**row, "step": "together"} for row in ours] == committed("simulator", "together.csv")
-    waits = [row["kernel"] for row in ours].index("grid_meets")  # as often as a block asks whether the others have come
+    waits = [row["kernel"] for row in ours].index("grid_meets")  # one for each poll for the other blocks
     compare(*([row for k, row in enumerate(rows) if k != waits] for rows in (ours, theirs)))
     assert all(ours[waits][column] == theirs[waits][other] for column, other in (
         ("block_barriers", "barriers"), ("global_store_requests", "global_store_requests"), ("global_store_sectors", "global_store_sectors")))
 
 
 def test_where_a_gpu_counts_more(counted, tmp_path):
-    """Broken: the page of the simulator describes a difference that is not there."""
+    """Broken: counters.md describes a difference that does not exist."""
     (ours,), (theirs,) = counters(counted, tmp_path, "loops"), committed("h200", "loops.csv")
     assert {**ours, "step": "loops"} == {**committed("simulator", "loops.csv")[0], "step": "loops"}
     assert int(ours["global_load_requests"]) < int(theirs["global_load_requests"])
@@ -175,7 +175,7 @@ def test_where_a_gpu_counts_more(counted, tmp_path):
 
 @pytest.mark.parametrize("name", ["step01_divergent", "step08_shuffle", "step10_singlepass", "step13_cluster", "step14_notickets"])
 def test_counters_do_not_depend_on_the_host(name, tmp_path):
-    """Broken: another number of host threads gives other counters."""
+    """Broken: counters depend on the number of host threads."""
     once = counters(SIM / name / "reduce", tmp_path, 100003, SIM_THREADS="1")
     assert all(counters(SIM / name / "reduce", tmp_path, 100003, SIM_THREADS=threads) == once for threads in ("2", "5"))
 
@@ -215,7 +215,7 @@ int main()
 
 
 def test_blocks_that_run_ahead_see_what_they_would_in_turn(counted, tmp_path):
-    """Broken: a block read what an earlier one was yet to change, and its result or counters depend on the host."""
+    """Broken: a block that ran ahead keeps a value that an earlier block changed, so that results or counters depend on the host."""
     once = counters(counted, tmp_path, "in turn", SIM_THREADS="1")
     for threads in "125":
         result = run(counted, "in turn", SIM_THREADS=threads, SIM_CHECK="0")
@@ -247,10 +247,10 @@ int main()
 
 
 def test_counters_worked_out_by_hand(tmp_path):
-    """Broken: a counter counts something else than README.md says."""
+    """Broken: a counter differs from its description in README.md."""
     source = tmp_path / "counted.cu"
     source.write_text(COUNTED_BY_HAND)
-    row, = counters(build(source, tmp_path / "counted", "-G"), tmp_path)  # no optimisation: as written
+    row, = counters(build(source, tmp_path / "counted", "-G"), tmp_path)  # without optimisation
     # 3 blocks of 2 warps; 8 lanes store one sector, then 24 lanes a sector each, twice.
     assert (row["kernel"], row["grid"], row["block"]) == ("two_halves", "3", "64")
     expected = {"divergent_branches": 6, "global_store_requests": 18, "global_store_sectors": 6 * (1 + 48),
@@ -260,20 +260,20 @@ def test_counters_worked_out_by_hand(tmp_path):
 
 # ---- Programs
 
-# Programs that call CUDA wrongly, to see its errors, or whose threads end before a barrier of the others.
+# Programs that provoke CUDA errors, or whose threads exit before a barrier of the others.
 WRONG_ON_PURPOSE = ["api_edge", "device_heap", "divergence", "driver_api", "graphs", "host_threads", "runtime_calls"]
 
-# make test compiles each program once, every third one as a debugger wants it; ALL=1 compiles all of them both ways. What -O3 and -O0 differ in
-# is the host's code alone, and -O0 takes half as long.
+# make test compiles each program once, every third one with -G; ALL=1 compiles all of them both ways. -O3 and -O0 differ only in host code,
+# and -O0 takes half as long.
 COMPILED = [(source, flags) for k, source in enumerate(PROGRAMS) for flags in ("-O0" if os.environ.get("LEFT_OUT") else "-O3", "-G")
             if not os.environ.get("LEFT_OUT") or (flags == "-G") == (k % 3 == 1)]
-# make test compiles those of the same flags together, all but one that asks whether a header is there; ALL=1 compiles each alone.
+# make test compiles programs with the same flags together, except one that tests for a header; ALL=1 compiles each alone.
 COMPILED_TOGETHER = [(source, flags) for source, flags in COMPILED if os.environ.get("LEFT_OUT") and "__has_include" not in source.read_text()]
 
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
-    """Builds a program, with the others of its flags where they are compiled together: the words that run it."""
+    """Builds a program, perhaps together with others of the same flags; returns the command that runs it."""
     folder = tmp_path_factory.mktemp("programs")
 
     @functools.cache
@@ -290,30 +290,30 @@ def program(tmp_path_factory):
 
 @pytest.mark.parametrize("source, flags", COMPILED, ids=lambda value: getattr(value, "stem", value))
 def test_programs_of_a_course(source, flags, program):
-    """Broken: a program that passes on a GPU does not pass here, or the checker finds in it what is no mistake."""
+    """Broken: a program that passes on a GPU fails here, or the checker reports a false positive."""
     result = run(*program(source, flags), SIM_CHECK="0" if source.stem in WRONG_ON_PURPOSE else "1")
     assert result.returncode == 0 and result.stdout.splitlines()[-1] == "PASS", result.stderr
 
 
 def named(name):
-    """A program of a course and the first flags that it is compiled with."""
+    """A course program and its first compiler flags."""
     return next((source, flags) for source, flags in COMPILED if source.stem == name)
 
 
 def test_a_kernel_is_counted_by_its_own_name(counted, tmp_path):
-    """Broken: a kernel that gets a struct by value bears the struct's name in the CSV."""
+    """Broken: a kernel with a struct parameter has the struct's name in the CSV."""
     assert [row["kernel"] for row in counters(counted, tmp_path, "struct_argument")] == ["add_pair"]
 
 
 def test_printf(program):
-    """Broken: printf in a kernel prints something else than on the host."""
+    """Broken: printf in a kernel has other output than on the host."""
     result = run(*program(*named("output")))
     assert result.stdout.splitlines()[1] == "lane 0.1:  0.50|7   |ff|1099511627776|b|%|1.234568e+04"
     assert result.stdout.splitlines()[4] == "-1|1|   5|end"
 
 
 def test_what_the_host_writes_without_a_call_is_recorded(program, tmp_path):
-    """Broken: a recording lacks what pinned or managed memory or a variable held, or a struct's pointers lead elsewhere in a replay."""
+    """Broken: a recording lacks the content of pinned or managed memory or of a variable, or pointers in a struct are wrong in a replay."""
     assert run(*program(*named("written_by_host")), SIM_RECORD=str(tmp_path / "recording")).returncode == 0
     result = run(SIM / "replay", tmp_path / "recording")
     assert (result.returncode, result.stderr) == (0, "")
@@ -333,21 +333,21 @@ def memory(tmp_path_factory):
     ("variable", "the host reads device memory: byte 12 of a 100-byte device variable"),
     ("freed", "the host reads device memory: byte 4 of a freed 4096-byte allocation")])
 def test_the_host_cannot_touch_device_memory(memory, access, said):
-    """Broken: without the checker, a program that forgets cudaMemcpy passes here and crashes on a GPU, or crashes without a word."""
+    """Broken: without the checker, a program that forgets cudaMemcpy passes here but crashes on a GPU, or crashes without a message."""
     result = run(memory, access, SIM_CHECK="0")
     assert result.returncode != 0 and f"simulator: {said}\n" in result.stderr
-    if not os.environ.get("ASAN_OPTIONS"):  # the sanitizer has a handler of its own, which comes next
+    if not os.environ.get("ASAN_OPTIONS"):  # the sanitizer's own handler runs next
         assert result.returncode == -signal.SIGSEGV and len(result.stderr.splitlines()) == 1
 
 
 def test_other_crashes_are_none_of_the_simulator(memory):
-    """Broken: a program's own crash is taken for an access of device memory, or does not end it."""
+    """Broken: a program's own crash is reported as an access to device memory, or does not end the program."""
     result = run(memory, "elsewhere")
     assert result.returncode != 0 and "simulator" not in result.stderr
 
 
 def test_fresh_memory_is_poison(memory):
-    """Broken: managed or pinned memory does not begin as zeros, as on a GPU; or a kernel that reads what nobody wrote finds zeros, or what a freed allocation held, or 4 GiB are committed at once."""
+    """Broken: managed or pinned memory is not zeroed, as on a GPU; uninitialised device memory reads as zeros, or as the content of a freed allocation; or 4 GiB are committed at once."""
     result = run(memory, "fresh", SIM_CHECK="0")
     assert result.stdout == "-1 0 0 7\ncudaSuccess -1 -1 0 small\n-1 -1 small\ncudaSuccess\n", result.stdout + result.stderr
 
@@ -359,14 +359,14 @@ def test_a_kernel_cannot_use_freed_memory(memory):
 
 
 def test_many_pieces_of_the_heap(memory):
-    """Broken: a kernel's malloc or free loses a piece, or takes longer the more pieces there are: then half a million take minutes."""
+    """Broken: a kernel's malloc or free loses an allocation, or takes time linear in their number: then half a million take minutes."""
     result = subprocess.run([memory, "pieces"], capture_output=True, text=True, timeout=40, env=os.environ | {"SIM_CHECK": "0"})
     every, third = sum(range(1 << 19)), sum(range(0, 1 << 19, 3))
     assert result.stdout == f"{every + third}\ncudaSuccess\n", result.stderr
 
 
 def test_wrong_ranges_give_cudas_errors(memory):
-    """Broken: a wrong call gets another error than CUDA's, or a program that tests for errors is flooded."""
+    """Broken: an invalid call returns another error than CUDA's, or a program that tests for errors is flooded with messages."""
     result = run(memory, "calls")
     assert result.stdout.startswith("1111111\n") and result.stderr.count("error: ") == 7, result.stderr
     assert run(memory, "calls", SIM_CHECK="0").stderr == ""
@@ -374,15 +374,15 @@ def test_wrong_ranges_give_cudas_errors(memory):
 
 @pytest.mark.parametrize("threads", "128")
 def test_local_memory_does_not_depend_on_the_host(memory, threads):
-    """Broken: a thread finds what another block left on the stack, so that results depend on the number of host threads."""
+    """Broken: local memory keeps values of another block, so that results depend on the number of host threads."""
     result = run(memory, "strays", SIM_THREADS=threads, SIM_CHECK="0")
     assert result.stdout == "cudaErrorIllegalAddress\n" and "of local memory, of which the thread's variables take 16" in result.stderr
     assert run(memory, "stack", SIM_THREADS=threads, SIM_CHECK="0").stdout == "cudaSuccess" + 64 * " -1" + "\n"
 
 
 def test_one_function_leads_to_memory():
-    """Broken: an instruction reaches memory by another way than sim_access, past checks and whatever watches accesses."""
-    observers = ("written.c", "bulk_copies.c", "cluster_ends.c", "livelock.c")  # these watch accesses, or whether a block changes at all
+    """Broken: an instruction accesses memory without sim_access, and so without checks and observers."""
+    observers = ("written.c", "bulk_copies.c", "cluster_ends.c", "livelock.c")  # these observe accesses, or a block's progress
     for source in sorted((ROOT / "simulator").rglob("*.c")):
         found = re.search(r"(block|b)->(local|shared)\b(?!_)|\bnear->memory\b", source.read_text())
         assert not found or source.name in ("spaces.c", "block.c", *observers), (source.name, found[0])
@@ -391,11 +391,11 @@ def test_one_function_leads_to_memory():
 # ---- Blocks that wait for each other
 
 def looks_back(rows):
-    """For each look back in a launch of step 08's kernel: past how many tiles whose prefix was not there yet it went at once."""
+    """For each look-back in a launch of step 08's kernel: the number of tiles without a prefix that it passed at once."""
     rows = [row for row in rows if row["kernel"] == "scan_tiles"]
     rows = [row for row in rows if row["launch"] == rows[0]["launch"]]
     words = next(row["memory"] for row in rows if row["opcode"].startswith("atom"))
-    stores, passed = Counter(), []  # a tile's word is stored twice: its total, its prefix
+    stores, passed = Counter(), []  # a tile's word is stored twice: its sum, then its prefix
     for row in (row for row in rows if row["memory"] == words and not row["opcode"].startswith("atom")):
         addresses = row["addresses"].split(";")
         if row["opcode"].startswith("st"):
@@ -406,7 +406,7 @@ def looks_back(rows):
 
 
 def test_blocks_together_look_back(tmp_path):
-    """Broken: blocks that take turns run one by one, depend on the host's threads, or are not all in the trace."""
+    """Broken: interleaved blocks run serially, depend on host threads, or are missing from the trace."""
     program, path = SIM / "scan/step08_lookback/scan", tmp_path / "trace.csv"
     traced, passed = {"SIM_TRACE": str(path), "SIM_TRACE_BLOCK": "all"}, {}
     for together in "01":
@@ -428,7 +428,7 @@ def test_blocks_together_look_back(tmp_path):
 @pytest.mark.parametrize("together", "01")
 @pytest.mark.parametrize("step", ["step07_chained", "step08_lookback", "step14_noclear", "step17_shapes"])
 def test_tickets_pass_in_any_order_of_the_blocks(step, together, tmp_path):
-    """Broken: blocks that draw their tiles go wrong in a shuffled order, or the order depends on the host, or not on the seed."""
+    """Broken: blocks with dynamic tiles fail in a shuffled order, or the order depends on the host, or not on the seed."""
     orders = set()
     for seed in "12":
         shuffled = {"SIM_BLOCK_ORDER": seed, "SIM_TOGETHER": together, "SIM_SMS": "2"}
@@ -470,15 +470,15 @@ ENDLESS = "::chained, block .* an endless loop"
     (TOGETHER | {"SIM_SMS": "1"}, [], "cudaSuccess 64", ""), (TOGETHER | SHUFFLED, [], "cudaSuccess 64", ""),
     (TOGETHER | SHUFFLED | {"SIM_SMS": "1"}, [], "cudaErrorLaunchTimeout 0", ENDLESS),
     (TOGETHER, ["astray"], "cudaErrorIllegalAddress 0", r"block \(3,0,0\), thread \(0,0,0\), st.* 4 bytes at 0x")])
-def test_a_block_that_takes_its_number_for_its_place(environment, arguments, printed, said, wrong):
-    """Broken: a wait for a block that has not begun ends well or never, or faults get lost where blocks take turns."""
+def test_a_block_that_waits_for_a_later_block(environment, arguments, printed, said, wrong):
+    """Broken: waiting for a block that has not started succeeds or hangs, or faults of interleaved blocks get lost."""
     for threads in "15":
         result = run(wrong, "chained", *arguments, SIM_MAX_INSTRUCTIONS="40000000", SIM_THREADS=threads, SIM_CHECK="0", **environment)
         assert result.returncode == 0 and result.stdout == printed + "\n", result.stderr
         assert len(result.stderr.splitlines()) == (said != "") and re.search(said, result.stderr), result.stderr
 
 
-# ---- What goes wrong in a kernel
+# ---- Faults in kernels
 
 MBARRIER = ("__shared__ alignas(16) int tile[64]; __shared__ unsigned long long bar;"
             "const unsigned to = __cvta_generic_to_shared(tile), b = __cvta_generic_to_shared(&bar);"
@@ -492,7 +492,7 @@ def bulk_copy(to, source, size):
             f":: \"r\"({to}), \"l\"({source}), \"r\"({size}), \"r\"(b));")
 
 
-FAULTS = {  # kernel, launch, CUDA's error, what the message must name
+FAULTS = {  # kernel, launch, CUDA's error, text that the message must contain
     "out of bounds": ("out[threadIdx.x * 100] = 1;", "2, 32", "cudaErrorIllegalAddress",
                       ["block (0,0,0)", "thread (3,0,0)", "4 bytes at 0x", "past the end of a 1024-byte allocation"]),
     "misaligned": ("*(int *)((char *)out + 2) = 1;", "1, 1", "cudaErrorMisalignedAddress", ["not a multiple of 4"]),
@@ -555,7 +555,7 @@ def wrong(tmp_path_factory):
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_ends_the_launch(fault, wrong):
-    """Broken: a wrong kernel crashes, hangs or passes, or the message does not help."""
+    """Broken: a faulty kernel crashes the simulator, hangs or passes, or the message is not helpful."""
     *_, error, named = FAULTS[fault]
     result = run(wrong, fault, SIM_MAX_INSTRUCTIONS="100000", SIM_CHECK="0")
     assert result.returncode == 0 and result.stdout == f"{error} {error}\n", result.stderr
@@ -646,7 +646,7 @@ int main(int argc, char **argv)
     ("seamless", "cudaErrorNotSupported", "cubemaps that are filtered across their edges are not supported"),
     ("mipmaps", "cudaErrorNotSupported", "mipmapped arrays are not supported")])
 def test_a_wrong_use_of_a_texture_is_named(fault, error, said, wrong):
-    """Broken: a kernel reads a texture that is no longer there, or as if it were another, and gets anything."""
+    """Broken: a kernel reads a destroyed texture, or one of another kind, without a fault."""
     result = run(wrong, "textures", fault, SIM_CHECK="0")
     assert result.returncode == 0 and result.stdout == error + "\n", result.stderr
     assert len(result.stderr.splitlines()) == 1 and said in result.stderr, result.stderr
@@ -677,7 +677,7 @@ int main()
 
 
 def test_textures_and_surfaces_are_no_global_accesses(counted, tmp_path):
-    """Broken: an access to a texture or a surface is counted as a load or store of device memory."""
+    """Broken: a texture or surface access is counted as a load or store of global memory."""
     row, = counters(counted, tmp_path, "textures")
     assert (row["global_load_requests"], row["global_store_requests"], row["global_store_sectors"]) == ("0", "1", "4")
 
@@ -694,7 +694,7 @@ CLUSTER_FAULTS = {
 
 
 def test_clusters(program, tmp_path):
-    """Broken: results or counters of clusters depend on the host's threads, or a wrong kernel crashes, hangs or passes."""
+    """Broken: results or counters of clusters depend on host threads, or a faulty kernel crashes the simulator, hangs or passes."""
     program, *words = program(*named("clusters"))
     assert counters(program, tmp_path, *words, SIM_THREADS="1") == counters(program, tmp_path, *words, SIM_THREADS="2")
     for fault, (error, said) in CLUSTER_FAULTS.items():
@@ -704,7 +704,7 @@ def test_clusters(program, tmp_path):
 
 
 def test_compressed_or_missing_ptx_is_named(tmp_path):
-    """Broken: a program without readable PTX crashes, or says nothing."""
+    """Broken: a program without readable PTX crashes, or ends without a message."""
     link = [word for word in LINK if word != "--no-compress" and not word.startswith(("-gencode", "arch="))]
     for flag, said in (("-arch=sm_90", "--no-compress"), ("-gencode=arch=compute_90,code=sm_90", "no PTX")):
         built = subprocess.run([nvcc(), ROOT / "step03_sequential/reduce.cu", "-o", tmp_path / "reduce", *link, flag],
