@@ -221,6 +221,15 @@ static void add_strong_hint(const Pair *p, char *hint)
     add_line(hint, "note: volatile does not order accesses");
 }
 
+// Whether no other load of the line shares the site, so that an access record names this very instruction.
+static bool is_only_one_of_site(const Program *program, const Instr *load)
+{
+    int count = 0;
+    for (const Instr *k = program->code; k < program->code + program->count; k++)
+        count += k->kind == LOAD && k->site == load->site;
+    return count == 1;
+}
+
 // Whether the two are the store of a read-modify-write, such as `sum += x`, and that store or its load.
 static bool is_update(const Pair *p)
 {
@@ -231,7 +240,7 @@ static bool is_update(const Pair *p)
     if (both_write || p->extent != ACROSS_BLOCKS)
         return both_write && is_loaded(p->program, store);
     const Operand *to = &store->statement->operands[0], *from = load->kind == LOAD ? &load->statement->operands[1] : NULL;
-    return from && from->reg == to->reg && from->variable == to->variable && from->integer == to->integer;
+    return from && (load == p->j || is_only_one_of_site(p->program, load)) && from->reg == to->reg && from->variable == to->variable && from->integer == to->integer;
 }
 
 // Of threads of one block, without atomic operations.
@@ -372,7 +381,7 @@ void sim_report_race(const AccessCheck *check)
         places[k] = sim_place_of(launch, examples[k].block_number, examples[k].thread, instrs[k], access);
     }
     write_title(race, extent, title, sizeof title);
-    const Pair pair = {.race = race, .program = program, .i = instrs[0], .j = instrs[1], .extent = extent, .shared = check->shared,
+    const Pair pair = {.race = race, .program = program, .i = instrs[0], .j = check->i->site == b->site ? check->i : instrs[1], .extent = extent, .shared = check->shared,
                        .fenced = sim_has_fenced(w, a), .lacks_fence = sim_lacks_fence(w, __builtin_ctz(b->lanes), a)};
     if (race->stale)
         snprintf(hint, sizeof hint,
