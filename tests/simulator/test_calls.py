@@ -67,7 +67,7 @@ def test_a_nan_time_is_explained(messages):
 
 
 def test_processes_share_memory_events_and_pools(tmp_path):
-    """Broken: what a child adds to its parent's numbers is not there, memory goes to another process that did not ask for it by its handle, or a pool's by that of another pool; or nobody says why something cannot be shared."""
+    """Broken: a child's additions to its parent's numbers are lost; memory is accessible with a wrong handle, or a pool's with another pool's; or a refused export has no message."""
     result = run(build(ROOT / "tests/simulator/processes.cu", tmp_path / "processes"))
     assert (result.returncode, result.stdout) == (0, "PASS\n")
     assert result.stderr == "simulator: only cudaMalloc's memory of at least a page (4096 bytes) can be shared with other processes\n"
@@ -80,7 +80,7 @@ def two_devices(tmp_path_factory):
 
 def test_two_devices_are_apart(two_devices):
     """Broken: devices share variables, limits or streams, or a peer's memory is accessible without cudaDeviceEnablePeerAccess."""
-    result = run(two_devices, SIM_DEVICES="2", SIM_CHECK="0") # it adds to memory that nobody has set
+    result = run(two_devices, SIM_DEVICES="2", SIM_CHECK="0") # it adds to uninitialised memory
     assert (result.returncode, result.stdout, result.stderr) == (0, "PASS\n", "")
 
 

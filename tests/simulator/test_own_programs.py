@@ -22,8 +22,8 @@ REFUSED = [("", "", "FILE is missing"), ("none.cu", "", "no file"), ("README.md"
 def test_bad_input_gets_one_line(file, flags, why):
     """Broken: an invalid FILE or FLAGS leads to a message of nvcc or of the shell, or is reported only after the simulator was compiled."""
     result = make("-s", "sim", f"FILE={file}", f"FLAGS={flags}")
-    first, *behind = result.stderr.splitlines()
-    assert why in first and result.returncode == 2 and not result.stdout and all(line.startswith("make") for line in behind)
+    first, *rest = result.stderr.splitlines()
+    assert why in first and result.returncode == 2 and not result.stdout and all(line.startswith("make") for line in rest)
 
 
 def test_programs_do_not_collide():
