@@ -12,6 +12,17 @@ typedef struct NamedPass {
 } NamedPass;
 
 static const NamedPass PASSES[] = {
+    {"simplify-cfg", simplify_control_flow},
+    {"split", split_variables},
+    {"promote", promote_variables},
+    {"spaces", infer_spaces},
+    {"simplify", simplify_values},
+    {"split", split_variables},
+    {"promote", promote_variables},
+    {"spaces", infer_spaces},
+    {"simplify", simplify_values},
+    {"simplify-cfg", simplify_control_flow},
+    {"dce", remove_dead_code},
     {NULL, NULL},
 };
 

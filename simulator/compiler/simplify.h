@@ -1,0 +1,37 @@
+// simplify.h: parts of the pass that simplifies values: fold.c constants, simplify_integer.c, simplify_compare.c,
+// simplify_other.c, and simplify.c, which runs them.
+#ifndef SIMPLIFY_H
+#define SIMPLIFY_H
+
+#include "compiler/known.h"
+#include "compiler/passes.h"
+
+typedef struct Simplifier {
+    IrModule *module;
+    IrFunction *function;
+    bool changed; // an instruction was changed where it stands
+    bool is_late; // after loops have been transformed: forms that hide ranges are allowed
+} Simplifier;
+
+// Each returns the value that an instruction can be replaced by, or NULL. They may also change it, or insert instructions
+// before it.
+IrInstruction *fold_constants(Simplifier *s, IrInstruction *i);
+IrInstruction *simplify_integer(Simplifier *s, IrInstruction *i);
+IrInstruction *simplify_compare(Simplifier *s, IrInstruction *i);
+IrInstruction *simplify_select(Simplifier *s, IrInstruction *i);
+IrInstruction *simplify_conversion(Simplifier *s, IrInstruction *i);
+IrInstruction *simplify_float(Simplifier *s, IrInstruction *i);
+IrInstruction *simplify_pointer(Simplifier *s, IrInstruction *i);
+
+// A pure instruction before the place, simplified at once.
+IrInstruction *made(Simplifier *s, IrInstruction *place, IrOp op, IrInstruction *a, IrInstruction *b, uint32_t flags);
+IrInstruction *constant_like(Simplifier *s, const IrInstruction *value, int64_t integer);
+static inline bool has_constant(const IrInstruction *i, uint32_t operand)
+{
+    return i->operands[operand]->op == IR_INTEGER;
+}
+bool fold_compare(IrCompare compare, bool is_signed, IrType type, int64_t a, int64_t b);
+IrCompare swapped_compare(IrCompare compare); // of exchanged operands
+IrCompare inverse_compare(IrCompare compare);
+
+#endif

@@ -1,0 +1,347 @@
+// simplify_compare.c: comparisons and selections: constants come second and bounds are strict, comparisons of sums and
+// conversions compare what is inside, and selections become minima, maxima or logic.
+#include "compiler/simplify.h"
+
+IrCompare swapped_compare(IrCompare compare)
+{
+    static const uint8_t swapped[] = {IR_EQUAL, IR_NOT_EQUAL, IR_GREATER, IR_GREATER_EQUAL, IR_LESS, IR_LESS_EQUAL};
+    return swapped[compare];
+}
+
+IrCompare inverse_compare(IrCompare compare)
+{
+    static const uint8_t inverse[] = {IR_NOT_EQUAL, IR_EQUAL, IR_GREATER_EQUAL, IR_GREATER, IR_LESS_EQUAL, IR_LESS};
+    return inverse[compare];
+}
+
+static IrInstruction *compare_with(Simplifier *s, IrInstruction *i, IrCompare compare, IrInstruction *a, IrInstruction *b, uint32_t flags)
+{
+    return ir_compare(s->module, i, compare, a, b, flags);
+}
+
+static IrInstruction *predicate(Simplifier *s, bool value)
+{
+    return ir_integer(s->module, s->function, IR_PRED, value);
+}
+
+static void set_compare(Simplifier *s, IrInstruction *i, IrCompare compare, int64_t constant)
+{
+    i->compare = compare;
+    ir_set_operand(i, 1, ir_integer(s->module, s->function, i->operands[0]->type, constant));
+    s->changed = true;
+}
+
+// <= c becomes < c + 1, >= c becomes > c - 1, and unsigned > 0 becomes != 0.
+static IrInstruction *make_strict(Simplifier *s, IrInstruction *i)
+{
+    const IrType type = i->operands[0]->type;
+    const uint64_t mask = type_mask(type);
+    const bool is_signed = i->flags & IR_SIGNED;
+    const int64_t c = i->operands[1]->integer;
+    const int64_t most = is_signed ? (int64_t)(mask >> 1) : ir_sign_extended(type, (int64_t)mask), least = is_signed ? -(int64_t)(mask >> 1) - 1 : 0;
+    if (i->compare == IR_LESS_EQUAL && c == most)
+        return predicate(s, true);
+    if (i->compare == IR_GREATER_EQUAL && c == least)
+        return predicate(s, true);
+    if (i->compare == IR_LESS && c == least)
+        return predicate(s, false);
+    if (i->compare == IR_GREATER && c == most)
+        return predicate(s, false);
+    if (i->compare == IR_LESS_EQUAL)
+        set_compare(s, i, IR_LESS, c + 1);
+    else if (i->compare == IR_GREATER_EQUAL)
+        set_compare(s, i, IR_GREATER, c - 1);
+    else if (i->compare == IR_LESS && c == least + 1)
+        set_compare(s, i, IR_EQUAL, least);
+    else if (i->compare == IR_GREATER && c == most - 1)
+        set_compare(s, i, IR_EQUAL, most);
+    else if (i->compare == IR_GREATER && c == least)
+        set_compare(s, i, IR_NOT_EQUAL, least);
+    else if (i->compare == IR_LESS && c == most)
+        set_compare(s, i, IR_NOT_EQUAL, most);
+    return NULL;
+}
+
+// By what is known of the first operand's range.
+static IrInstruction *decide_by_range(Simplifier *s, IrInstruction *i)
+{
+    const IrInstruction *a = i->operands[0];
+    const int64_t c = i->operands[1]->integer;
+    const bool is_signed = i->flags & IR_SIGNED;
+    if (is_signed && is_never_negative(a)) {
+        if (c < 0)
+            return predicate(s, i->compare == IR_GREATER || i->compare == IR_GREATER_EQUAL || i->compare == IR_NOT_EQUAL);
+        const bool is_order = i->compare != IR_EQUAL && i->compare != IR_NOT_EQUAL;
+        if (is_order)
+            i->flags &= ~IR_SIGNED, s->changed = true;
+    }
+    if ((i->flags & IR_SIGNED) && i->compare != IR_EQUAL && i->compare != IR_NOT_EQUAL)
+        return NULL;
+    const uint64_t value = unsigned_value(i->operands[1]), most = largest_unsigned(a);
+    if (most < value)
+        return predicate(s, i->compare == IR_LESS || i->compare == IR_LESS_EQUAL || i->compare == IR_NOT_EQUAL);
+    if (most == value && i->compare == IR_GREATER)
+        return predicate(s, false);
+    if (value & known_zero_bits(a) && (i->compare == IR_EQUAL || i->compare == IR_NOT_EQUAL))
+        return predicate(s, i->compare == IR_NOT_EQUAL);
+    if (!value && is_never_zero(a) && (i->compare == IR_EQUAL || i->compare == IR_NOT_EQUAL))
+        return predicate(s, i->compare == IR_NOT_EQUAL);
+    return NULL;
+}
+
+// (x + c) < d becomes x < d - c if neither wraps.
+static IrInstruction *compare_sum(Simplifier *s, IrInstruction *i)
+{
+    IrInstruction *a = i->operands[0];
+    const bool is_equality = i->compare == IR_EQUAL || i->compare == IR_NOT_EQUAL;
+    if (a->op != IR_ADD || !has_constant(a, 1) || (is_equality && !ir_has_one_use(a)) || (!is_equality && !((i->flags & IR_SIGNED) && (a->flags & IR_NO_WRAP))))
+        return NULL;
+    int64_t difference;
+    if (__builtin_sub_overflow(i->operands[1]->integer, a->operands[1]->integer, &difference))
+        return NULL;
+    if (!is_equality && ir_sign_extended(a->type, difference) != difference)
+        return NULL;
+    return compare_with(s, i, i->compare, a->operands[0], constant_like(s, a, difference), i->flags);
+}
+
+static IrInstruction *compare_shift(Simplifier *s, IrInstruction *i)
+{
+    IrInstruction *a = i->operands[0];
+    const int64_t c = i->operands[1]->integer;
+    if (!has_constant(a, 1) || unsigned_value(a->operands[1]) >= ir_bits(a->type))
+        return NULL;
+    const uint32_t count = (uint32_t)unsigned_value(a->operands[1]);
+    const bool is_equality = i->compare == IR_EQUAL || i->compare == IR_NOT_EQUAL;
+    if (a->op == IR_SHL && (a->flags & IR_NO_WRAP) && c == 0 && (is_equality || (i->flags & IR_SIGNED)))
+        return compare_with(s, i, i->compare, a->operands[0], constant_like(s, a, 0), i->flags);
+    if (a->op == IR_SHL && is_equality && c == 0 && ir_has_one_use(a)) {
+        IrInstruction *low = made(s, i, IR_AND, a->operands[0], constant_like(s, a, (int64_t)(type_mask(a->type) >> count)), 0);
+        return compare_with(s, i, i->compare, low, constant_like(s, a, 0), 0);
+    }
+    if (a->op != IR_SHR || !ir_has_one_use(a) || (a->flags & IR_SIGNED) || (i->flags & IR_SIGNED))
+        return NULL;
+    const uint64_t value = unsigned_value(i->operands[1]);
+    if (value > type_mask(a->type) >> count)
+        return NULL;
+    if (i->compare == IR_EQUAL && !value) // x >> c == 0: x < 1 << c
+        return compare_with(s, i, IR_LESS, a->operands[0], constant_like(s, a, (int64_t)(1ull << count)), 0);
+    if (i->compare == IR_NOT_EQUAL && !value)
+        return compare_with(s, i, IR_GREATER, a->operands[0], constant_like(s, a, (int64_t)((1ull << count) - 1)), 0);
+    if (i->compare == IR_LESS)
+        return compare_with(s, i, IR_LESS, a->operands[0], constant_like(s, a, (int64_t)(value << count)), 0);
+    if (i->compare == IR_GREATER)
+        return compare_with(s, i, IR_GREATER, a->operands[0], constant_like(s, a, (int64_t)(value << count | ((1ull << count) - 1))), 0);
+    return NULL;
+}
+
+// A widened value compared with a constant that it had before.
+static IrInstruction *compare_conversion(Simplifier *s, IrInstruction *i)
+{
+    const IrInstruction *a = i->operands[0];
+    IrInstruction *inner = a->operands[0];
+    const int64_t c = i->operands[1]->integer;
+    if (ir_is_float_type(inner->type))
+        return NULL;
+    if (inner->type == IR_PRED && c == 0 && (i->compare == IR_NOT_EQUAL || i->compare == IR_EQUAL))
+        return i->compare == IR_NOT_EQUAL ? inner : ir_insert_before(s->module, i, IR_NOT, IR_PRED, 1, &inner);
+    if (inner->type == IR_PRED && c == 1 && !(a->flags & IR_SIGNED) && (i->compare == IR_NOT_EQUAL || i->compare == IR_EQUAL))
+        return i->compare == IR_EQUAL ? inner : ir_insert_before(s->module, i, IR_NOT, IR_PRED, 1, &inner);
+    if (inner->type == IR_PRED || ir_bits(inner->type) < 32 || ir_bits(inner->type) >= ir_bits(a->type))
+        return NULL;
+    IrInstruction *narrow = ir_integer(s->module, s->function, inner->type, c);
+    const bool fits = a->flags & IR_SIGNED ? narrow->integer == c : (uint64_t)c <= type_mask(inner->type);
+    if (!fits)
+        return NULL;
+    // Both conversions keep the order of their kind; a zero-extended value is not negative.
+    const uint32_t flags = a->flags & IR_SIGNED ? i->flags : i->flags & ~(uint32_t)IR_SIGNED;
+    return compare_with(s, i, i->compare, inner, narrow, flags);
+}
+
+static IrInstruction *compare_with_constant(Simplifier *s, IrInstruction *i)
+{
+    IrInstruction *a = i->operands[0];
+    IrInstruction *decided = make_strict(s, i);
+    if (!decided)
+        decided = decide_by_range(s, i);
+    if (decided)
+        return decided;
+    const bool is_equality = i->compare == IR_EQUAL || i->compare == IR_NOT_EQUAL;
+    switch (a->op) {
+    case IR_ADD:
+        return compare_sum(s, i);
+    case IR_SHL:
+    case IR_SHR:
+        return compare_shift(s, i);
+    case IR_CONVERT:
+        return compare_conversion(s, i);
+    case IR_SUB:
+        if (is_equality && i->operands[1]->integer == 0)
+            return compare_with(s, i, i->compare, a->operands[0], a->operands[1], 0);
+        return NULL;
+    case IR_XOR:
+        if (is_equality && i->operands[1]->integer == 0)
+            return compare_with(s, i, i->compare, a->operands[0], a->operands[1], 0);
+        return NULL;
+    case IR_NEG:
+        if (is_equality && i->operands[1]->integer == 0)
+            return compare_with(s, i, i->compare, a->operands[0], i->operands[1], 0);
+        return NULL;
+    case IR_SELECT: // of two constants
+        if (has_constant(a, 1) && has_constant(a, 2)) {
+            const bool is_signed = i->flags & IR_SIGNED;
+            const bool first = fold_compare(i->compare, is_signed, a->type, a->operands[1]->integer, i->operands[1]->integer);
+            const bool second = fold_compare(i->compare, is_signed, a->type, a->operands[2]->integer, i->operands[1]->integer);
+            if (first == second)
+                return predicate(s, first);
+            return first ? a->operands[0] : ir_insert_before(s->module, i, IR_NOT, IR_PRED, 1, &a->operands[0]);
+        }
+        return NULL;
+    default:
+        return NULL;
+    }
+}
+
+static IrInstruction *compare_two(Simplifier *s, IrInstruction *i)
+{
+    IrInstruction *a = i->operands[0], *b = i->operands[1];
+    const bool is_equality = i->compare == IR_EQUAL || i->compare == IR_NOT_EQUAL;
+    if (a == b)
+        return predicate(s, i->compare == IR_EQUAL || i->compare == IR_LESS_EQUAL || i->compare == IR_GREATER_EQUAL);
+    if (a->op == IR_CONVERT && b->op == IR_CONVERT && a->operands[0]->type == b->operands[0]->type && !ir_is_float_type(a->operands[0]->type) &&
+        ir_bits(a->operands[0]->type) >= 32 && ir_bits(a->type) > ir_bits(a->operands[0]->type) && !((a->flags ^ b->flags) & IR_SIGNED))
+        return compare_with(s, i, i->compare, a->operands[0], b->operands[0], a->flags & IR_SIGNED ? i->flags : i->flags & ~(uint32_t)IR_SIGNED);
+    if ((i->flags & IR_SIGNED) && !is_equality && is_never_negative(a) && is_never_negative(b)) {
+        i->flags &= ~IR_SIGNED;
+        s->changed = true;
+    }
+    if (a->op == IR_ADD && is_equality && a->operands[0] == b)
+        return compare_with(s, i, i->compare, a->operands[1], constant_like(s, a, 0), 0);
+    if (a->op == IR_ADD && b->op == IR_ADD && a->operands[0] == b->operands[0] &&
+        (is_equality || ((i->flags & IR_SIGNED) && (a->flags & b->flags & IR_NO_WRAP))))
+        return compare_with(s, i, i->compare, a->operands[1], b->operands[1], i->flags);
+    return NULL;
+}
+
+static IrInstruction *compare_predicates(Simplifier *s, IrInstruction *i)
+{
+    IrInstruction *a = i->operands[0];
+    if (!has_constant(i, 1) || (i->compare != IR_EQUAL && i->compare != IR_NOT_EQUAL))
+        return NULL;
+    if ((i->compare == IR_NOT_EQUAL) == !(i->operands[1]->integer & 1))
+        return a;
+    return ir_insert_before(s->module, i, IR_NOT, IR_PRED, 1, &a);
+}
+
+IrInstruction *simplify_compare(Simplifier *s, IrInstruction *i)
+{
+    if (ir_is_constant(i->operands[0]) && !ir_is_constant(i->operands[1])) {
+        IrInstruction *first = i->operands[0];
+        ir_set_operand(i, 0, i->operands[1]);
+        ir_set_operand(i, 1, first);
+        i->compare = swapped_compare(i->compare);
+        s->changed = true;
+    }
+    const IrType type = i->operands[0]->type;
+    if (ir_is_float_type(type))
+        return NULL;
+    if (type == IR_PRED)
+        return compare_predicates(s, i);
+    return has_constant(i, 1) ? compare_with_constant(s, i) : compare_two(s, i);
+}
+
+// ---- Selections
+
+static bool is_constant_predicate(const IrInstruction *value, bool is_true)
+{
+    return value->op == IR_INTEGER && (value->integer != 0) == is_true;
+}
+
+static IrInstruction *select_predicates(Simplifier *s, IrInstruction *i)
+{
+    IrInstruction *c = i->operands[0], *a = i->operands[1], *b = i->operands[2];
+    if (is_constant_predicate(a, true) && is_constant_predicate(b, false))
+        return c;
+    if (is_constant_predicate(a, false) && is_constant_predicate(b, true))
+        return ir_insert_before(s->module, i, IR_NOT, IR_PRED, 1, &c);
+    if (is_constant_predicate(a, true))
+        return made(s, i, IR_OR, c, b, 0);
+    if (is_constant_predicate(b, false))
+        return made(s, i, IR_AND, c, a, 0);
+    if (is_constant_predicate(a, false))
+        return made(s, i, IR_AND, ir_insert_before(s->module, i, IR_NOT, IR_PRED, 1, &c), b, 0);
+    if (is_constant_predicate(b, true))
+        return made(s, i, IR_OR, ir_insert_before(s->module, i, IR_NOT, IR_PRED, 1, &c), a, 0);
+    return NULL;
+}
+
+// a < b ? a : b
+static IrInstruction *select_extreme(Simplifier *s, IrInstruction *i)
+{
+    const IrInstruction *c = i->operands[0];
+    IrInstruction *a = i->operands[1], *b = i->operands[2];
+    if (c->op != IR_COMPARE || ir_is_float_type(i->type) || i->type == IR_PRED || ir_bits(i->type) < 32 || i->space)
+        return NULL;
+    IrCompare compare = c->compare;
+    if (compare == IR_EQUAL || compare == IR_NOT_EQUAL)
+        return NULL;
+    if (c->operands[0] == b && c->operands[1] == a)
+        compare = swapped_compare(compare);
+    else if (c->operands[0] != a || c->operands[1] != b)
+        return NULL;
+    const bool is_min = compare == IR_LESS || compare == IR_LESS_EQUAL;
+    return made(s, i, is_min ? IR_MIN : IR_MAX, a, b, c->flags & IR_SIGNED);
+}
+
+// x < c ? x : c - 1, and the like, as bounds have been made strict
+static IrInstruction *select_bounded(Simplifier *s, IrInstruction *i)
+{
+    const IrInstruction *c = i->operands[0];
+    IrInstruction *a = i->operands[1], *b = i->operands[2];
+    if (c->op != IR_COMPARE || ir_is_float_type(i->type) || i->type == IR_PRED || ir_bits(i->type) < 32 || !has_constant(c, 1))
+        return NULL;
+    IrCompare compare = c->compare;
+    if (c->operands[0] == b && a->op == IR_INTEGER) {
+        IrInstruction *swapped = a;
+        a = b;
+        b = swapped;
+        compare = inverse_compare(compare);
+    }
+    if (c->operands[0] != a || b->op != IR_INTEGER)
+        return NULL;
+    const int64_t bound = c->operands[1]->integer, other = b->integer;
+    const bool is_one_less = bound != INT64_MIN && other == bound - 1, is_one_more = bound != INT64_MAX && other == bound + 1;
+    const bool crosses_zero = !(c->flags & IR_SIGNED) && (bound == 0 || bound == -1) && (other == 0 || other == -1) && bound != other;
+    const bool is_min = other == bound ? compare == IR_LESS || compare == IR_LESS_EQUAL
+                                       : (compare == IR_LESS && is_one_less) || (compare == IR_LESS_EQUAL && is_one_more);
+    const bool is_max = other == bound ? compare == IR_GREATER || compare == IR_GREATER_EQUAL
+                                       : (compare == IR_GREATER && is_one_more) || (compare == IR_GREATER_EQUAL && is_one_less);
+    if (crosses_zero || (!is_min && !is_max))
+        return NULL;
+    return made(s, i, is_min ? IR_MIN : IR_MAX, a, b, c->flags & IR_SIGNED);
+}
+
+IrInstruction *simplify_select(Simplifier *s, IrInstruction *i)
+{
+    IrInstruction *c = i->operands[0], *a = i->operands[1], *b = i->operands[2];
+    if (a == b || b->op == IR_UNDEFINED)
+        return a;
+    if (a->op == IR_UNDEFINED)
+        return b;
+    if (c->op == IR_INTEGER)
+        return c->integer ? a : b;
+    if (c->op == IR_NOT) {
+        ir_set_operand(i, 0, c->operands[0]);
+        ir_set_operand(i, 1, b);
+        ir_set_operand(i, 2, a);
+        s->changed = true;
+        return NULL;
+    }
+    if (i->type == IR_PRED)
+        return select_predicates(s, i);
+    if (a->op == IR_SELECT && a->operands[0] == c)
+        return ir_select(s->module, i, c, a->operands[1], b);
+    if (b->op == IR_SELECT && b->operands[0] == c)
+        return ir_select(s->module, i, c, a, b->operands[2]);
+    IrInstruction *extreme = select_extreme(s, i);
+    return extreme ? extreme : select_bounded(s, i);
+}

@@ -1,0 +1,319 @@
+// simplify_integer.c: algebraic identities of integers. Constants come second, sums of constants are collected, multiplications
+// and unsigned divisions by powers of two become shifts and masks, as instcombine in LLVM does.
+#include "compiler/simplify.h"
+
+static bool is_commutative(const IrInstruction *i)
+{
+    switch (i->op) {
+    case IR_ADD: case IR_MUL: case IR_AND: case IR_OR: case IR_XOR: case IR_MIN: case IR_MAX: case IR_MUL_HIGH: case IR_MUL_WIDE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void swap_operands(Simplifier *s, IrInstruction *i)
+{
+    IrInstruction *first = i->operands[0];
+    ir_set_operand(i, 0, i->operands[1]);
+    ir_set_operand(i, 1, first);
+    s->changed = true;
+}
+
+// Whether the operation of a constant can be joined with that of the operand.
+static bool has_inner_constant(const IrInstruction *i)
+{
+    const IrInstruction *inner = i->operands[0];
+    return has_constant(i, 1) && inner->op == i->op && inner->type == i->type && has_constant(inner, 1);
+}
+
+// The sum and its inner sum do not wrap, nor does the sum of their constants.
+static uint32_t joined_flags(const IrInstruction *i, const IrInstruction *inner)
+{
+    int64_t sum;
+    const int64_t a = i->operands[1]->integer, b = inner->operands[1]->integer;
+    const bool fits = !__builtin_add_overflow(a, b, &sum) && ir_sign_extended(i->type, sum) == sum && (a < 0) == (b < 0);
+    return fits ? i->flags & inner->flags & IR_NO_WRAP : 0;
+}
+
+static IrInstruction *simplify_add(Simplifier *s, IrInstruction *i)
+{
+    IrInstruction *a = i->operands[0], *b = i->operands[1];
+    if (has_constant(i, 1) && b->integer == 0)
+        return a;
+    if (has_inner_constant(i))
+        return made(s, i, IR_ADD, a->operands[0], constant_like(s, i, (int64_t)((uint64_t)a->operands[1]->integer + (uint64_t)b->integer)),
+                    joined_flags(i, a));
+    if (a->op == IR_NEG)
+        return made(s, i, IR_SUB, b, a->operands[0], 0);
+    if (b->op == IR_NEG)
+        return made(s, i, IR_SUB, a, b->operands[0], 0);
+    if (a->op == IR_SUB && a->operands[1] == b)
+        return a->operands[0];
+    if (b->op == IR_SUB && b->operands[1] == a)
+        return b->operands[0];
+    if (a->op == IR_NOT && has_constant(i, 1) && b->integer == 1)
+        return ir_insert_before(s->module, i, IR_NEG, i->type, 1, &a->operands[0]);
+    if (has_constant(i, 1) && a->op == IR_SUB && has_constant(a, 0)) // (c - x) + d
+        return made(s, i, IR_SUB, constant_like(s, i, (int64_t)((uint64_t)a->operands[0]->integer + (uint64_t)b->integer)), a->operands[1], 0);
+    if (a == b)
+        return made(s, i, IR_SHL, a, ir_integer(s->module, s->function, IR_B32, 1), i->flags & IR_NO_WRAP);
+    return NULL;
+}
+
+static IrInstruction *simplify_sub(Simplifier *s, IrInstruction *i)
+{
+    IrInstruction *a = i->operands[0], *b = i->operands[1];
+    if (a == b)
+        return constant_like(s, i, 0);
+    if (has_constant(i, 1)) {
+        const bool negates = ir_sign_extended(i->type, (int64_t)-(uint64_t)b->integer) != b->integer || b->integer == 0;
+        return made(s, i, IR_ADD, a, constant_like(s, i, (int64_t)-(uint64_t)b->integer), negates ? i->flags & IR_NO_WRAP : 0);
+    }
+    if (has_constant(i, 0) && a->integer == 0) {
+        IrInstruction *negated = ir_insert_before(s->module, i, IR_NEG, i->type, 1, &b);
+        negated->flags = i->flags & IR_NO_WRAP;
+        return negated;
+    }
+    if (has_constant(i, 0) && a->integer == -1)
+        return ir_insert_before(s->module, i, IR_NOT, i->type, 1, &b);
+    if (a->op == IR_ADD && a->operands[0] == b)
+        return a->operands[1];
+    if (a->op == IR_ADD && a->operands[1] == b)
+        return a->operands[0];
+    if (b->op == IR_ADD && b->operands[0] == a)
+        return ir_insert_before(s->module, i, IR_NEG, i->type, 1, &b->operands[1]);
+    if (b->op == IR_ADD && b->operands[1] == a)
+        return ir_insert_before(s->module, i, IR_NEG, i->type, 1, &b->operands[0]);
+    if (b->op == IR_NEG)
+        return made(s, i, IR_ADD, a, b->operands[0], 0);
+    if (b->op == IR_SUB && ir_has_one_use(b))
+        return made(s, i, IR_SUB, made(s, i, IR_ADD, a, b->operands[1], 0), b->operands[0], 0);
+    if (has_constant(i, 0) && b->op == IR_ADD && has_constant(b, 1)) // c - (x + d)
+        return made(s, i, IR_SUB, constant_like(s, i, (int64_t)((uint64_t)a->integer - (uint64_t)b->operands[1]->integer)), b->operands[0], 0);
+    if (has_constant(i, 0) && b->op == IR_SUB && has_constant(b, 0)) // c - (d - x)
+        return made(s, i, IR_ADD, b->operands[1], constant_like(s, i, (int64_t)((uint64_t)a->integer - (uint64_t)b->operands[0]->integer)), 0);
+    return NULL;
+}
+
+static IrInstruction *simplify_mul(Simplifier *s, IrInstruction *i)
+{
+    IrInstruction *a = i->operands[0], *b = i->operands[1];
+    if (!has_constant(i, 1))
+        return NULL;
+    if (b->integer == 0)
+        return b;
+    if (b->integer == 1)
+        return a;
+    if (b->integer == -1)
+        return ir_insert_before(s->module, i, IR_NEG, i->type, 1, &a);
+    const int power = power_of_two(b);
+    if (power > 0 && i->type != IR_PRED) {
+        const bool keeps = (uint32_t)power < ir_bits(i->type) - 1;
+        return made(s, i, IR_SHL, a, ir_integer(s->module, s->function, IR_B32, power), keeps ? i->flags & IR_NO_WRAP : 0);
+    }
+    if (has_inner_constant(i))
+        return made(s, i, IR_MUL, a->operands[0], constant_like(s, i, (int64_t)((uint64_t)a->operands[1]->integer * (uint64_t)b->integer)), 0);
+    if (a->op == IR_SHL && has_constant(a, 1) && unsigned_value(a->operands[1]) < 31)
+        return made(s, i, IR_MUL, a->operands[0], constant_like(s, i, (int64_t)((uint64_t)b->integer << unsigned_value(a->operands[1]))),
+                    i->flags & a->flags & IR_NO_WRAP);
+    if (a->op == IR_ADD && has_constant(a, 1) && ir_has_one_use(a)) // (x + c) * d
+        return made(s, i, IR_ADD, made(s, i, IR_MUL, a->operands[0], b, i->flags & a->flags & IR_NO_WRAP),
+                    constant_like(s, i, (int64_t)((uint64_t)a->operands[1]->integer * (uint64_t)b->integer)), i->flags & a->flags & IR_NO_WRAP);
+    return NULL;
+}
+
+// By a power of two: the signed ones round towards zero, so negative numbers are corrected by their sign first.
+static IrInstruction *divide_by_power(Simplifier *s, IrInstruction *i, uint32_t power)
+{
+    IrInstruction *a = i->operands[0];
+    const uint32_t bits = ir_bits(i->type);
+    IrInstruction *count = ir_integer(s->module, s->function, IR_B32, power), *mask = constant_like(s, i, (int64_t)((1ull << power) - 1));
+    if (!(i->flags & IR_SIGNED) || is_never_negative(a))
+        return i->op == IR_DIV ? made(s, i, IR_SHR, a, count, 0) : made(s, i, IR_AND, a, mask, 0);
+    if (!s->is_late)
+        return NULL;
+    IrInstruction *sign = made(s, i, IR_SHR, a, ir_integer(s->module, s->function, IR_B32, bits - 1), IR_SIGNED);
+    IrInstruction *bias = made(s, i, IR_SHR, sign, ir_integer(s->module, s->function, IR_B32, bits - power), 0);
+    IrInstruction *biased = made(s, i, IR_ADD, a, bias, 0);
+    if (i->op == IR_DIV)
+        return made(s, i, IR_SHR, biased, count, IR_SIGNED);
+    return made(s, i, IR_SUB, a, made(s, i, IR_AND, biased, constant_like(s, i, ~(int64_t)((1ull << power) - 1)), 0), 0);
+}
+
+static IrInstruction *simplify_division(Simplifier *s, IrInstruction *i)
+{
+    IrInstruction *a = i->operands[0], *b = i->operands[1];
+    if (has_constant(i, 0) && a->integer == 0)
+        return a;
+    if (!has_constant(i, 1)) {
+        if (!(i->flags & IR_SIGNED) && b->op == IR_SHL && has_constant(b, 0) && b->operands[0]->integer == 1 && i->op == IR_DIV)
+            return made(s, i, IR_SHR, a, b->operands[1], 0);
+        if ((i->flags & IR_SIGNED) && is_never_negative(a) && is_never_negative(b))
+            i->flags &= ~IR_SIGNED, s->changed = true;
+        return NULL;
+    }
+    if (b->integer == 1)
+        return i->op == IR_DIV ? a : constant_like(s, i, 0);
+    const int power = power_of_two(b);
+    if (power > 0 && ((uint32_t)power < ir_bits(i->type) - 1 || !(i->flags & IR_SIGNED)))
+        return divide_by_power(s, i, (uint32_t)power);
+    if ((i->flags & IR_SIGNED) && b->integer > 0 && is_never_negative(a))
+        i->flags &= ~IR_SIGNED, s->changed = true;
+    if (!(i->flags & IR_SIGNED) && largest_unsigned(a) < unsigned_value(b))
+        return i->op == IR_DIV ? constant_like(s, i, 0) : a;
+    return NULL;
+}
+
+static IrInstruction *simplify_and(Simplifier *s, IrInstruction *i)
+{
+    IrInstruction *a = i->operands[0], *b = i->operands[1];
+    if (a == b)
+        return a;
+    if (has_constant(i, 1)) {
+        const uint64_t mask = unsigned_value(b), zeros = known_zero_bits(a);
+        if (!mask || !(mask & ~zeros))
+            return constant_like(s, i, 0);
+        if (!(~zeros & ~mask)) // the mask clears nothing
+            return a;
+        if (has_inner_constant(i))
+            return made(s, i, IR_AND, a->operands[0], constant_like(s, i, a->operands[1]->integer & b->integer), 0);
+    }
+    if (i->type == IR_PRED && ((a->op == IR_NOT && a->operands[0] == b) || (b->op == IR_NOT && b->operands[0] == a)))
+        return constant_like(s, i, 0);
+    if (a->op == IR_OR && (a->operands[0] == b || a->operands[1] == b))
+        return b;
+    if (b->op == IR_OR && (b->operands[0] == a || b->operands[1] == a))
+        return a;
+    if (a->op == IR_AND && (a->operands[0] == b || a->operands[1] == b))
+        return a;
+    if (b->op == IR_AND && (b->operands[0] == a || b->operands[1] == a))
+        return b;
+    return NULL;
+}
+
+// x << k | x >> (width - k), and the like, are kept; an or of bits that do not overlap is a sum.
+static IrInstruction *simplify_or(Simplifier *s, IrInstruction *i)
+{
+    IrInstruction *a = i->operands[0], *b = i->operands[1];
+    if (a == b)
+        return a;
+    if (has_constant(i, 1)) {
+        if (!b->integer)
+            return a;
+        if (unsigned_value(b) == type_mask(i->type))
+            return b;
+        if (has_inner_constant(i))
+            return made(s, i, IR_OR, a->operands[0], constant_like(s, i, a->operands[1]->integer | b->integer), 0);
+    }
+    if (i->type == IR_PRED && ((a->op == IR_NOT && a->operands[0] == b) || (b->op == IR_NOT && b->operands[0] == a)))
+        return constant_like(s, i, 1);
+    if (a->op == IR_AND && (a->operands[0] == b || a->operands[1] == b))
+        return b;
+    if (b->op == IR_AND && (b->operands[0] == a || b->operands[1] == a))
+        return a;
+    return NULL;
+}
+
+static IrInstruction *simplify_xor(Simplifier *s, IrInstruction *i)
+{
+    IrInstruction *a = i->operands[0], *b = i->operands[1];
+    if (a == b)
+        return constant_like(s, i, 0);
+    if (!has_constant(i, 1))
+        return NULL;
+    if (!b->integer)
+        return a;
+    if (unsigned_value(b) == type_mask(i->type))
+        return ir_insert_before(s->module, i, IR_NOT, i->type, 1, &a);
+    if (has_inner_constant(i))
+        return made(s, i, IR_XOR, a->operands[0], constant_like(s, i, a->operands[1]->integer ^ b->integer), 0);
+    return NULL;
+}
+
+// (x << c) << d, (x >> c) >> d
+static IrInstruction *join_shifts(Simplifier *s, IrInstruction *i)
+{
+    const IrInstruction *inner = i->operands[0];
+    if (inner->op != i->op || !has_constant(inner, 1) || ((i->flags ^ inner->flags) & IR_SIGNED))
+        return NULL;
+    const uint64_t sum = unsigned_value(i->operands[1]) + unsigned_value(inner->operands[1]), bits = ir_bits(i->type);
+    if (sum < bits)
+        return made(s, i, i->op, inner->operands[0], ir_integer(s->module, s->function, IR_B32, (int64_t)sum),
+                    i->flags & (IR_SIGNED | (inner->flags & IR_NO_WRAP)));
+    if (i->op == IR_SHR && (i->flags & IR_SIGNED))
+        return made(s, i, i->op, inner->operands[0], ir_integer(s->module, s->function, IR_B32, (int64_t)bits - 1), IR_SIGNED);
+    return constant_like(s, i, 0);
+}
+
+static IrInstruction *simplify_shift(Simplifier *s, IrInstruction *i)
+{
+    IrInstruction *a = i->operands[0], *b = i->operands[1];
+    const uint32_t bits = ir_bits(i->type);
+    if (has_constant(i, 0) && a->integer == 0)
+        return a;
+    if (i->op == IR_SHR && (i->flags & IR_SIGNED) && is_never_negative(a))
+        i->flags &= ~IR_SIGNED, s->changed = true;
+    if (!has_constant(i, 1) || unsigned_value(b) >= bits)
+        return NULL;
+    const uint32_t count = (uint32_t)unsigned_value(b);
+    if (!count)
+        return a;
+    IrInstruction *joined = join_shifts(s, i);
+    if (joined)
+        return joined;
+    if (i->op == IR_SHR && !(i->flags & IR_SIGNED) && !(~known_zero_bits(a) >> count))
+        return constant_like(s, i, 0);
+    const bool undoes = (a->op == IR_SHL || a->op == IR_SHR) && a->op != i->op && has_constant(a, 1) && unsigned_value(a->operands[1]) == count;
+    if (undoes && i->op == IR_SHL) // (x >> c) << c
+        return made(s, i, IR_AND, a->operands[0], constant_like(s, i, (int64_t)(UINT64_MAX << count)), 0);
+    if (undoes && !(i->flags & IR_SIGNED) && !(a->flags & IR_NO_WRAP)) // (x << c) >> c
+        return made(s, i, IR_AND, a->operands[0], constant_like(s, i, (int64_t)(type_mask(i->type) >> count)), 0);
+    if (i->op == IR_SHL && a->op == IR_MUL && has_constant(a, 1))
+        return made(s, i, IR_MUL, a->operands[0], constant_like(s, i, (int64_t)((uint64_t)a->operands[1]->integer << count)), 0);
+    if (i->op == IR_SHL && a->op == IR_ADD && has_constant(a, 1) && ir_has_one_use(a)) // (x + c) << d
+        return made(s, i, IR_ADD, made(s, i, IR_SHL, a->operands[0], b, i->flags & a->flags & IR_NO_WRAP),
+                    constant_like(s, i, (int64_t)((uint64_t)a->operands[1]->integer << count)), i->flags & a->flags & IR_NO_WRAP);
+    return NULL;
+}
+
+static IrInstruction *simplify_extreme(Simplifier *s, IrInstruction *i)
+{
+    IrInstruction *a = i->operands[0], *b = i->operands[1];
+    if (a == b)
+        return a;
+    if (has_inner_constant(i) && !((i->flags ^ a->flags) & IR_SIGNED)) {
+        const bool less = fold_compare(IR_LESS, i->flags & IR_SIGNED, i->type, a->operands[1]->integer, b->integer);
+        return made(s, i, i->op, a->operands[0], less == (i->op == IR_MIN) ? a->operands[1] : b, i->flags);
+    }
+    return NULL;
+}
+
+static IrInstruction *simplify_not(IrInstruction *i)
+{
+    const IrInstruction *a = i->operands[0];
+    return a->op == i->op ? a->operands[0] : NULL;
+}
+
+IrInstruction *simplify_integer(Simplifier *s, IrInstruction *i)
+{
+    if (is_commutative(i) && ir_is_constant(i->operands[0]) && !ir_is_constant(i->operands[1]))
+        swap_operands(s, i);
+    switch (i->op) {
+    case IR_ADD: return simplify_add(s, i);
+    case IR_SUB: return simplify_sub(s, i);
+    case IR_MUL: return simplify_mul(s, i);
+    case IR_DIV:
+    case IR_REM: return simplify_division(s, i);
+    case IR_AND: return simplify_and(s, i);
+    case IR_OR: return simplify_or(s, i);
+    case IR_XOR: return simplify_xor(s, i);
+    case IR_SHL:
+    case IR_SHR: return simplify_shift(s, i);
+    case IR_MIN:
+    case IR_MAX: return simplify_extreme(s, i);
+    case IR_NEG:
+    case IR_NOT: return simplify_not(i);
+    default: return NULL;
+    }
+}
