@@ -1,4 +1,4 @@
-"""What holds for whole files of tests."""
+"""Settings and fixtures that hold for all tests."""
 
 import os
 import shutil
@@ -19,7 +19,7 @@ python3 = shutil.which("python3")
 if python3 and Path(python3).read_bytes().startswith(b"#!"):
     os.environ["PATH"] = f"{Path(sys.executable).resolve().parent}{os.pathsep}{os.environ['PATH']}"
 
-# How instructions run, what the runtime says, and how long it takes: programs and texts that are wrong on purpose or read what nobody wrote. What the
+# How instructions run, what the runtime says, and how long it takes: programs and texts that are wrong on purpose or read uninitialised memory. What the
 # checker finds has files of its own; with it run the programs of a course, the steps, the labs and the scan.
 WITHOUT_CHECKER = {"test_control", "test_driver", "test_instructions", "test_matrix", "test_textures"}
 

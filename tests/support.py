@@ -25,7 +25,7 @@ def name(path):
 
 
 def needs_measuring(step):
-    """Skips what only a GPU can mend, for a step that is new: no CSV of plots/h200 holds it yet."""
+    """Skips what only a GPU can fix, for a step that is new: no CSV of plots/h200 holds it yet."""
     if tables.is_new(step):
         pytest.skip(f"{step} is not measured yet: CONTRIBUTING.md says what a GPU has to do")
 
@@ -61,7 +61,7 @@ PLANTED = {
     "an element dropped": ("step03_sequential", LOAD, "sums[tid] = i < n && i != 5 ? in[i] : 0;"),
     "an element added twice": ("step03_sequential", LOAD, "sums[tid] = i < n ? in[i] : 0; if (i == 7) sums[tid] += in[i];"),
     "the last element missed": ("step03_sequential", LOAD, "sums[tid] = i + 1 < n ? in[i] : 0;"),
-    "an element read behind the end": ("step00_baseline", "i < n; i++", "i <= n; i++"),
+    "an element read past the end": ("step00_baseline", "i < n; i++", "i <= n; i++"),
     "a partial sum not written": ("step03_sequential", "if (tid == 0)", "if (tid == 0 && blockIdx.x != 1)"),
     "elements cut off to whole numbers": ("step03_sequential", LOAD, "sums[tid] = i < n ? (int)in[i] : 0;"),
     "the array taken to begin at a multiple of 16 bytes": ("step09_vectorload", "min(n, -(long long)in >> 2 & 3)", "min(n, 0ll)"),

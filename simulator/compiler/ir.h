@@ -1,7 +1,7 @@
 // ir.h: kernels in static single assignment (SSA) form, between the front end and the PTX writer.
 //
 // A function is a list of basic blocks; a block is a list of instructions whose last one is a terminator; an instruction is
-// the value that it computes. Everything is allocated in the compilation's arena and lives as long as it does. One host
+// the value that it computes. Everything is allocated in the arena of the compilation, and freed with it. One host
 // thread compiles; nothing here is locked.
 //
 // The front end (lower.c) writes plain code: each variable is an IR_ALLOCA with loads and stores, each call an IR_CALL, no
@@ -179,7 +179,7 @@ typedef struct IrProblem { // why a module cannot be compiled
 // ---- ir.c: building
 
 IrFunction *ir_new_function(IrModule *module, const char *name, IrType result);
-IrBlock *ir_new_block(IrModule *module, IrFunction *function); // behind the last one
+IrBlock *ir_new_block(IrModule *module, IrFunction *function); // after the last one
 // An instruction at the end of a block, with `count` operands, or before another one.
 IrInstruction *ir_append(IrModule *module, IrBlock *block, IrOp op, IrType type, uint32_t count, IrInstruction *const *operands);
 IrInstruction *ir_insert_before(IrModule *module, IrInstruction *place, IrOp op, IrType type, uint32_t count, IrInstruction *const *operands);
@@ -193,7 +193,7 @@ void ir_jump(IrModule *module, IrBlock *from, IrBlock *to);
 void ir_branch(IrModule *module, IrBlock *from, IrInstruction *condition, IrBlock *if_true, IrBlock *if_false);
 void ir_return(IrModule *module, IrBlock *from, IrInstruction *value);
 void ir_unreachable(IrModule *module, IrBlock *from);
-// Whether the block has its terminator, so that code behind it cannot run.
+// Whether the block has its terminator, so that code after it cannot run.
 bool ir_is_terminated(const IrBlock *block);
 
 // ---- ir_print.c, ir_verify.c

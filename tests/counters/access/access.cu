@@ -1,4 +1,4 @@
-// Kernels that load and store in the ways that a GPU's counters tell apart: each is launched once,
+// Kernels that load and store in the ways that a GPU's counters distinguish: each is launched once,
 // to compare what the simulator counts with what Nsight Compute reads.
 // Build and run: nvcc -O3 -arch=native -o access access.cu && ./access
 

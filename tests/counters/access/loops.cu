@@ -1,5 +1,5 @@
-// A loop that the lanes of a warp leave after different numbers of turns. In PTX it is one loop, and lanes meet again when
-// all have left it. The last compiler stage unrolls it and does not let them meet in between: a GPU counts more requests.
+// A loop that the lanes of a warp leave after different numbers of iterations. In PTX it is one loop, and lanes reconverge when
+// all have left it. The last compiler stage unrolls it and does not let them reconverge in between: a GPU counts more requests.
 // Build and run: nvcc -O3 -arch=native -o loops loops.cu && ./loops
 
 #include <cstdio>
