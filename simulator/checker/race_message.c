@@ -122,7 +122,8 @@ static bool is_of_one_thread(const Race *race)
 typedef struct Pair { // a race, as the hint needs it
     const Race *race;
     const Program *program;
-    const Instr *i, *j; // of the earlier access and the later one
+    const Instr *i, *j;  // of the earlier access and the later one: the first of their sites
+    const Instr *later;  // the later access's own instruction
     RaceExtent extent;
     bool shared;
     bool fenced;       // the earlier access's thread has executed a fence since
@@ -234,13 +235,13 @@ static bool is_only_one_of_site(const Program *program, const Instr *load)
 static bool is_update(const Pair *p)
 {
     const bool stores = writes(&p->race->earlier), both_write = stores && writes(&p->race->later);
-    const Instr *store = stores ? p->i : p->j, *load = stores ? p->j : p->i;
+    const Instr *store = stores ? p->i : p->later, *load = stores ? p->later : p->i;
     if (store->kind != STORE)
         return false;
     if (both_write || p->extent != ACROSS_BLOCKS)
         return both_write && is_loaded(p->program, store);
     const Operand *to = &store->statement->operands[0], *from = load->kind == LOAD ? &load->statement->operands[1] : NULL;
-    return from && (load == p->j || is_only_one_of_site(p->program, load)) && from->reg == to->reg && from->variable == to->variable && from->integer == to->integer;
+    return from && (load == p->later || is_only_one_of_site(p->program, load)) && from->reg == to->reg && from->variable == to->variable && from->integer == to->integer;
 }
 
 // Of threads of one block, without atomic operations.
@@ -381,7 +382,8 @@ void sim_report_race(const AccessCheck *check)
         places[k] = sim_place_of(launch, examples[k].block_number, examples[k].thread, instrs[k], access);
     }
     write_title(race, extent, title, sizeof title);
-    const Pair pair = {.race = race, .program = program, .i = instrs[0], .j = check->i->site == b->site ? check->i : instrs[1], .extent = extent, .shared = check->shared,
+    const Pair pair = {.race = race, .program = program, .i = instrs[0], .j = instrs[1], .later = check->i->site == b->site ? check->i : instrs[1],
+                       .extent = extent, .shared = check->shared,
                        .fenced = sim_has_fenced(w, a), .lacks_fence = sim_lacks_fence(w, __builtin_ctz(b->lanes), a)};
     if (race->stale)
         snprintf(hint, sizeof hint,
