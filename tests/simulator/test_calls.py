@@ -8,11 +8,12 @@ from tests.support import ROOT, build, run
 
 WHY = "simulator: kernel wide cannot be launched: 2048 threads a block, at most 1024 are possible\n"
 SAID = """\
-error: unchecked error: kernel wide<<<(1,1,1), (2048,1,1), 0>>> did not run: invalid configuration argument \
-(cudaErrorInvalidConfiguration), and the program never asked
-  --> {place}: the host launches it
+error: unchecked CUDA error: kernel wide<<<(1,1,1), (2048,1,1), 0>>> did not run: invalid configuration argument \
+(cudaErrorInvalidConfiguration), and the program did not check for errors
+  --> {place}: launched by the host
 {line:>6} |     {text}
-  = a block of 2048 threads; it can have 1024
+  = help: launch at most 1024 threads per block, not 2048
+  = help: call cudaGetLastError() after each launch
 1 finding
 """
 
@@ -88,7 +89,7 @@ def test_a_peers_memory_is_closed(two_devices):
     """Broken: a kernel can read another device's memory without peer access."""
     result = run(two_devices, "closed", SIM_DEVICES="2")
     assert result.stdout == "cudaErrorIllegalAddress\n"
-    assert "on device 0: to device 1, where the kernel runs, it is not open" in result.stderr
+    assert "in memory of device 0, to which the kernel's device 1 has no" in result.stderr
 
 
 def test_a_default_stream_for_each_host_thread(tmp_path):

@@ -61,11 +61,11 @@ def test_what_is_missing_is_named(tmp_path):
     result = make("-s", "sim", f"FILE={file} {other}", f"FLAGS=-lcufft -I{tmp_path}")
     lines = [line for line in result.stderr.splitlines() if not line.startswith(("make", "another make"))]
     assert result.returncode == 2 and sorted(lines) == [
-        f"undefined: elsewhere(int) (called in {other}): is a file missing in FILE, or a library in FLAGS?",
         f"the simulator has no cuFFT (cufftPlan1d, cufftBar, called in {file}): "
         "write the kernel yourself, or use a library for the CPU, such as FFTW",
         f"the simulator has no cuFoo (called in {file}); simulator/covers.md lists the calls of the driver that it has",
-        f"the simulator has no cudaBar (called in {file}, {other})", f"the simulator has no cudaFoo (called in {file})"], result.stderr
+        f"the simulator has no cudaBar (called in {file}, {other})", f"the simulator has no cudaFoo (called in {file})",
+        f"undefined: elsewhere(int) (called in {other}): is a file missing in FILE, or a library in FLAGS?"], result.stderr
     (tmp_path / "missing.cu").write_text("#include <nccl_of_tests.h>\n")
     result = make("-s", "sim", f"FILE={file}")
     assert "the simulator has no NCCL (whose header" in result.stderr

@@ -29,7 +29,7 @@ def test_the_checker_works_on_the_plain_platform(tmp_path):
     """Broken: a finding that needs no thread, file or page protection differs, or is missing."""
     result, linux = run(PLAIN, tmp_path), run(RUN, tmp_path)
     assert result.returncode == linux.returncode == 88
-    assert "uninitialised value" in result.stderr and result.stderr == linux.stderr
+    assert "uninitialised read" in result.stderr and result.stderr == linux.stderr
 
 
 def test_the_plain_platform_uses_no_thread_and_no_signal():

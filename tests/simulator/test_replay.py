@@ -121,9 +121,9 @@ def test_a_test_can_be_left_out(recording, tmp_path):
 
 
 @pytest.mark.parametrize("old, new, said", [
-    (b"recording 1\n", b"recording 9\n", "begins with"), (b"\nfill 1+0 32 ", b"\nfill 1+8 32 ", "not so many bytes"),
+    (b"recording 1\n", b"recording 9\n", "begins with"), (b"\nfill 1+0 32 ", b"\nfill 1+8 32 ", "the byte count exceeds the allocation"),
     (b"\nfill 1+0", b"\nfill 7+0", "no such allocation"), (b"_Z6reducePKfPfx 4,1,1", b"_Z6missingPKfPfx 4,1,1", "no such kernel"),
-    (b"\nwrite 0+0", b"\nwritten 0+0", "first word"), (b"ptx 0 ", b"ptx 0 9", "missing")])
+    (b"\nwrite 0+0", b"\nwritten 0+0", "first word"), (b"ptx 0 ", b"ptx 0 9", "its data is truncated")])
 def test_a_damaged_recording_is_refused(recording, tmp_path, old, new, said):
     data = recording.read_bytes()
     assert old in data
@@ -172,8 +172,8 @@ def test_arguments_may_be_large(tmp_path, argument, follow):
 
 @pytest.mark.parametrize("launch, said", [
     ("1,1,1 2000,1,1 0 0,0,0 0 {}", "2000 threads a block"), ("1,1,1 0,1,1 0 0,0,0 0 {}", "a block of 0"), ("0,1,1 1,1,1 0 0,0,0 0 {}", "a grid of 0"),
-    ("1,1,1 1,1,1 99999999999 0,0,0 0 {}", "dynamic shared memory"), ("1,1,1 1,1,1 0 3,5,7 0 {}", "clusters of 3 x 5 x 7"), ("1,1,1 1,1,1 0 1,0,1 0 {}", "all are 0, or none"),
-    ("1,1,1 1,1,1 0 0,0,0 0 {} 05", "more arguments"), ("1,1,1 1,1,1 0 0,0,0 0 00", "another size"), ("1,1,1 1,1,1 0 0,0,0 0", "fewer arguments"),
+    ("1,1,1 1,1,1 99999999999 0,0,0 0 {}", "dynamic shared memory"), ("1,1,1 1,1,1 0 3,5,7 0 {}", "clusters of 3 x 5 x 7"), ("1,1,1 1,1,1 0 1,0,1 0 {}", "must be all 0 or none"),
+    ("1,1,1 1,1,1 0 0,0,0 0 {} 05", "too many arguments"), ("1,1,1 1,1,1 0 0,0,0 0 00", "size differs"), ("1,1,1 1,1,1 0 0,0,0 0", "arguments are missing"),
     ("1,1,1 1,1,1 0 0,0,0 0 " + 3000 * "0", "too long")])
 def test_a_launch_that_cannot_be_is_refused(tmp_path, launch, said):
     """Broken: a launch runs that cudaLaunchKernel would have refused."""
@@ -197,7 +197,7 @@ def test_binaries_may_have_any_numbers(tmp_path):
     assert run([REPLAY, recording, "--without", "7"]).returncode == 0
 
 
-@pytest.mark.parametrize("text, words, said", [("fill x:name+0 1 0", [], "a number is expected"), ("ptx 0 7\n.bar 20", ["--without", "20"], "begins with .version")])
+@pytest.mark.parametrize("text, words, said", [("fill x:name+0 1 0", [], "expected a number"), ("ptx 0 7\n.bar 20", ["--without", "20"], "begins with .version")])
 def test_what_cannot_be_read_is_refused(tmp_path, text, words, said):
     """Broken: an invalid binary number is read as 0, or removing lines from an empty text succeeds."""
     (tmp_path / "recording").write_text(f"recording 1\n{text}\n")
