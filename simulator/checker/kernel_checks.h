@@ -6,6 +6,7 @@
 #define KERNEL_CHECKS_H
 
 #include "checker/findings.h"
+#include "checker/values.h"
 #include "machine/observer.h"
 
 // ---- clocks.c: which accesses happen before which
@@ -162,27 +163,6 @@ void sim_advance_time(Block *block);
 // same number, because its blocks access each other's shared memory.
 uint32_t sim_block_run(const Block *block);
 uint32_t sim_first_run(const Block *block);
-
-// ---- values.c, value_results.c: undefined values in registers
-
-// A load has read unwritten bytes, or the warp has undefined registers: sets which destination registers are undefined.
-void sim_note_loaded(Warp *w, const Instr *i, const Access *access);
-// Lanes of a shuffle have read lanes that do not execute it: their results are undefined.
-void sim_note_inactive_sources(Warp *w, const Instr *i, uint32_t mask);
-// An atomic operation reads unwritten bytes.
-void sim_report_uninitialised(Warp *w, const Instr *i, const Access *access);
-// For a warp with undefined registers: before each instruction; after a plain one; before a shuffle.
-void sim_check_uses(Warp *w, const Instr *i);
-void sim_follow_values(Warp *w, const Instr *i, uint32_t mask);
-void sim_follow_shuffle(Warp *w, const Instr *i, uint32_t mask);
-void sim_forget_values(Warp *w); // value_table.c
-
-// ---- undefined_copies.c: undefined values in global memory
-
-// These bytes are copied to the host: reports undefined values that a kernel stored there; returns whether there are any.
-bool sim_check_result(uint64_t address, size_t bytes);
-// The device has copied these bytes.
-void sim_move_undefined_copies(uint64_t to, uint64_t from, size_t bytes);
 
 // ---- barriers.c
 
