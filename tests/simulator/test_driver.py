@@ -47,7 +47,7 @@ def test_memory_is_mapped_at_reserved_addresses(tmp_path):
     program = build(ROOT / "tests/simulator/virtual_memory.cu", tmp_path / "program", "-lineinfo")
     result = run(program, SIM_CHECK="1")
     assert (result.returncode, result.stdout, result.stderr) == (0, "PASS\n", "")
-    for mistake, said in (1, "to which cuMemMap"), (2, "reads 6291456 bytes, and among them is byte 4194304 of"), (3, "which cuMemSetAccess has not opened"):
+    for mistake, said in (1, "to which cuMemMap"), (2, "reads 6291456 bytes, among them byte 4194304 of"), (3, "to which cuMemSetAccess has not given this device access"):
         result = run(program, mistake, SIM_CHECK="1")
         assert result.returncode == 88 and said in result.stderr, (mistake, result.stderr)
 
