@@ -131,7 +131,7 @@ def test_a_folder_that_holds_ones_own_kernel_stays(tmp_path):
 @longer
 def test_no_warnings_in_the_simulator(tmp_path):
     """Broken: the simulator makes the host compiler warn."""
-    sources = [source for source in (ROOT / "simulator").rglob("*.c") if source.name != "stage.c"]  # which is compiled for a page only
+    sources = [source for source in (ROOT / "simulator").rglob("*.c") if source.name != "player.c"]  # which is compiled for a page only
     options = "-fsyntax-only,-O1,-std=gnu11,-march=native,-Wall,-Wextra,-Werror,-Wno-type-limits,-Wno-clobbered"
     result = subprocess.run([nvcc(), "-c", "-Xcompiler", options, f"-I{ROOT}/simulator", *sources], cwd=tmp_path, capture_output=True, text=True)
     assert sources and result.returncode == 0, result.stderr
