@@ -126,3 +126,42 @@ IrBlock *common_dominator(const Dominators *d, IrBlock *a, IrBlock *b)
 {
     return meet(d, a, b);
 }
+
+// ---- Dominance frontiers
+
+static void add_to_frontier(Frontiers *f, const IrBlock *runner, IrBlock *block, bool counts_only)
+{
+    uint32_t *count = &f->count[runner->id];
+    if (counts_only)
+        ++*count;
+    else if (!*count || f->blocks[runner->id][*count - 1] != block)
+        f->blocks[runner->id][(*count)++] = block;
+}
+
+static void walk_frontiers(Frontiers *f, const Dominators *d, bool counts_only)
+{
+    for (uint32_t k = 0; k < d->count; k++) {
+        IrBlock *block = d->order[k];
+        if (block->predecessor_count < 2)
+            continue;
+        for (uint32_t e = 0; e < block->predecessor_count; e++)
+            for (const IrBlock *runner = block->predecessors[e]; runner && d->number[runner->id] != UINT32_MAX && runner != d->parent[block->id];
+                 runner = d->parent[runner->id])
+                add_to_frontier(f, runner, block, counts_only);
+    }
+}
+
+Frontiers *frontiers_of(IrModule *module, IrFunction *function, const Dominators *d)
+{
+    const uint32_t blocks = function->next_block;
+    Frontiers *f = ir_scratch(module, sizeof *f);
+    f->blocks = ir_scratch(module, blocks * sizeof *f->blocks);
+    f->count = ir_scratch(module, blocks * sizeof *f->count);
+    walk_frontiers(f, d, true);
+    for (uint32_t k = 0; k < blocks; k++) {
+        f->blocks[k] = ir_scratch(module, (f->count[k] + 1) * sizeof **f->blocks);
+        f->count[k] = 0;
+    }
+    walk_frontiers(f, d, false);
+    return f;
+}

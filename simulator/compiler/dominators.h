@@ -19,6 +19,13 @@ bool block_dominates(const Dominators *d, const IrBlock *a, const IrBlock *b);
 bool value_dominates(const Dominators *d, const IrInstruction *value, const IrInstruction *user);
 IrBlock *common_dominator(const Dominators *d, IrBlock *a, IrBlock *b);
 
+typedef struct Frontiers { // dominance frontiers, of a block's id
+    IrBlock ***blocks;
+    uint32_t *count;
+} Frontiers;
+
+Frontiers *frontiers_of(IrModule *module, IrFunction *function, const Dominators *d);
+
 // ---- loops.c
 
 typedef struct Loop Loop;

@@ -22,6 +22,32 @@ Pass simplify_values;
 Pass simplify_values_late; // also divisions by constants
 // simplify_cfg.c
 Pass simplify_control_flow;
+// gvn.c
+Pass number_values;
+// rotate.c
+Pass rotate_loops;
+// licm.c
+Pass hoist_invariants;
+bool is_safe_to_speculate(const IrInstruction *i); // it has no effects and cannot fault
+// if_convert.c
+Pass convert_branches;
+// demote.c
+IrInstruction *new_variable(IrModule *module, IrFunction *function);
+void store_variable(IrModule *module, IrInstruction *place, IrInstruction *variable, IrInstruction *value);
+void load_for_use(IrModule *module, IrInstruction *variable, IrType type, IrUse *use);
+IrInstruction *place_after(const IrInstruction *value);
+// addresses.c
+Pass separate_offsets;       // constant parts of indices
+Pass reassociate_addresses;  // an index that is a sum continues another address
+Pass lower_addresses;        // to shifts, multiplications and additions
+Pass fold_offsets;           // into loads and stores
+// sink.c
+Pass sink_values;
+// select.c: fma, mad, mul.wide
+Pass select_instructions;
+// branches.c, constants.c
+Pass invert_branches;
+Pass move_constants;
 // dce.c: what nothing needs.
 Pass remove_dead_code;
 

@@ -13,8 +13,7 @@ typedef struct Promotion {
     IrModule *module;
     IrFunction *function;
     const Dominators *dominators;
-    IrBlock ***frontier;      // of a block's id
-    uint32_t *frontier_count;
+    const Frontiers *frontiers;
     uint32_t *position;       // of an instruction's id in its block
     // Of a block's id, for the variable at hand, if `stamp` says so
     uint32_t *phi_stamp, *live_stamp, *end_stamp, *entry_stamp;
@@ -46,46 +45,6 @@ static IrType promotable_type(const IrInstruction *variable)
         if (ir_bits(use->user->memory) != ir_bits(type))
             return IR_VOID;
     return type;
-}
-
-// ---- Dominance frontiers
-
-static void add_to_frontier(Promotion *p, const IrBlock *runner, IrBlock *block, bool counts_only)
-{
-    uint32_t *count = &p->frontier_count[runner->id];
-    if (counts_only) {
-        ++*count;
-        return;
-    }
-    if (!*count || p->frontier[runner->id][*count - 1] != block)
-        p->frontier[runner->id][(*count)++] = block;
-}
-
-static void walk_frontiers(Promotion *p, bool counts_only)
-{
-    const Dominators *d = p->dominators;
-    for (uint32_t k = 0; k < d->count; k++) {
-        IrBlock *block = d->order[k];
-        if (block->predecessor_count < 2)
-            continue;
-        for (uint32_t e = 0; e < block->predecessor_count; e++)
-            for (const IrBlock *runner = block->predecessors[e]; runner && d->number[runner->id] != UINT32_MAX && runner != d->parent[block->id];
-                 runner = d->parent[runner->id])
-                add_to_frontier(p, runner, block, counts_only);
-    }
-}
-
-static void find_frontiers(Promotion *p)
-{
-    const uint32_t blocks = p->function->next_block;
-    p->frontier = ir_scratch(p->module, blocks * sizeof *p->frontier);
-    p->frontier_count = ir_scratch(p->module, blocks * sizeof *p->frontier_count);
-    walk_frontiers(p, true);
-    for (uint32_t k = 0; k < blocks; k++) {
-        p->frontier[k] = ir_scratch(p->module, (p->frontier_count[k] + 1) * sizeof **p->frontier);
-        p->frontier_count[k] = 0;
-    }
-    walk_frontiers(p, false);
 }
 
 // ---- One variable
@@ -144,8 +103,8 @@ static void place_phis(Promotion *p, IrType type)
             p->stack[depth++] = p->accesses[k].instruction->block, last = p->stack[depth - 1];
     while (depth) {
         const IrBlock *block = p->stack[--depth];
-        for (uint32_t k = 0; k < p->frontier_count[block->id]; k++) {
-            IrBlock *join = p->frontier[block->id][k];
+        for (uint32_t k = 0; k < p->frontiers->count[block->id]; k++) {
+            IrBlock *join = p->frontiers->blocks[block->id][k];
             if (p->phi_stamp[join->id] == p->stamp || p->live_stamp[join->id] != p->stamp)
                 continue;
             p->phi_stamp[join->id] = p->stamp;
@@ -311,7 +270,7 @@ bool promote_variables(IrModule *module, IrFunction *function)
     for (const IrBlock *block = function->first; block; block = block->next)
         edges += block->predecessor_count;
     p.stack = ir_scratch(module, edges * sizeof *p.stack);
-    find_frontiers(&p);
+    p.frontiers = frontiers_of(module, function, p.dominators);
     number_positions(&p);
     bool changed = false;
     uint32_t count;

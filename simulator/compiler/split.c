@@ -105,7 +105,7 @@ static void mark_cuts(Splitting *s, Variable *v)
     }
 }
 
-static Variable *new_variable(Splitting *s, IrInstruction *alloca)
+static Variable *find_accesses(Splitting *s, IrInstruction *alloca)
 {
     Variable *v = ir_scratch(s->module, sizeof *v);
     v->alloca = alloca;
@@ -121,7 +121,7 @@ static void collect_all(Splitting *s)
     s->variable_of = ir_scratch(s->module, s->capacity * sizeof *s->variable_of);
     s->allocas = list_variables(s->module, s->function, &s->count);
     for (uint32_t k = 0; k < s->count; k++)
-        s->variable_of[s->allocas[k]->id] = new_variable(s, s->allocas[k]);
+        s->variable_of[s->allocas[k]->id] = find_accesses(s, s->allocas[k]);
 }
 
 // ---- Copies

@@ -112,7 +112,7 @@ static void place_locals(Writer *w)
             if (i->op != IR_ALLOCA || !i->uses)
                 continue;
             const uint32_t alignment = i->alignment ? i->alignment : 1;
-            w->local_bytes = (uint32_t)sim_aligned(w->local_bytes, alignment);
+            w->local_bytes = (uint32_t)sim_align_up(w->local_bytes, alignment);
             w->local_offset[i->id] = w->local_bytes;
             w->local_bytes += i->memory_bytes ? i->memory_bytes : 1;
         }
@@ -166,10 +166,6 @@ static void write_branch(Writer *w, const IrInstruction *branch)
         return;
     }
     const Name condition = operand_in_register(w, branch->operands[0]);
-    if (falls_through(w, block, if_true)) {
-        fprintf(w->out, "\t@!%s bra \t$L__BB%u_%u;\n", condition.text, w->function_number, if_false->id);
-        return;
-    }
     fprintf(w->out, "\t@%s bra \t$L__BB%u_%u;\n", condition.text, w->function_number, if_true->id);
     write_jump(w, block, if_false);
 }

@@ -1,0 +1,42 @@
+// demote.c: a value becomes a local variable, which promote.c makes values again: how passes that copy blocks let promote.c place
+// the phis that the copies need.
+#include "compiler/passes.h"
+
+static IrInstruction *access_variable(IrModule *module, IrInstruction *place, IrInstruction *variable, IrType type, IrInstruction *stored)
+{
+    IrInstruction *operands[] = {variable, stored};
+    IrInstruction *access = ir_insert_before(module, place, stored ? IR_STORE : IR_LOAD, stored ? IR_VOID : type, stored ? 2 : 1, operands);
+    access->memory = type;
+    access->space = IR_LOCAL;
+    access->line = access->file = 0;
+    return access;
+}
+
+IrInstruction *new_variable(IrModule *module, IrFunction *function)
+{
+    IrInstruction *variable = ir_insert_before(module, ir_first_not_phi(function->first), IR_ALLOCA, IR_B64, 0, NULL);
+    variable->space = IR_LOCAL;
+    variable->memory_bytes = variable->alignment = 8;
+    variable->line = variable->file = 0;
+    return variable;
+}
+
+void store_variable(IrModule *module, IrInstruction *place, IrInstruction *variable, IrInstruction *value)
+{
+    access_variable(module, place, variable, value->type, value);
+}
+
+void load_for_use(IrModule *module, IrInstruction *variable, IrType type, IrUse *use)
+{
+    IrInstruction *user = use->user;
+    IrInstruction *place = user->op == IR_PHI ? user->block->predecessors[use->operand]->last : user;
+    ir_set_operand(user, use->operand, access_variable(module, place, variable, type, NULL));
+}
+
+// The place after which a value is known in its block.
+IrInstruction *place_after(const IrInstruction *value)
+{
+    if (value->op == IR_PHI)
+        return ir_first_not_phi(value->block);
+    return value->next;
+}

@@ -1,0 +1,119 @@
+// licm.c: loop-invariant code motion. What a loop computes anew from values that it does not change is computed before it: values
+// without effects always, loads if no write in the loop may touch their bytes and the loop would execute them anyway.
+#include "compiler/memory.h"
+#include "compiler/intrinsics.h"
+
+enum { MAX_WRITES = 256 };
+
+typedef struct Hoisting {
+    IrModule *module;
+    IrFunction *function;
+    const Dominators *dominators;
+    const Loops *loops;
+    const Loop *loop;
+    IrInstruction *place; // the preheader's jump
+    const IrInstruction *writes[MAX_WRITES];
+    uint32_t write_count;
+} Hoisting;
+
+static bool has_invariant_operands(const Hoisting *h, const IrInstruction *i)
+{
+    for (uint32_t k = 0; k < i->operand_count; k++)
+        if (!loop_invariant(h->loops, h->loop, i->operands[k]))
+            return false;
+    return true;
+}
+
+// Whether it runs in each iteration that is not the last.
+static bool is_always_executed(const Hoisting *h, const IrBlock *block)
+{
+    if (block == h->loop->header)
+        return true;
+    for (uint32_t k = 0; k < h->loop->block_count; k++) {
+        const IrBlock *from = h->loop->blocks[k];
+        for (uint32_t t = 0; t < ir_target_count(from); t++)
+            if (!loop_contains(h->loops, h->loop, from->last->target[t]) && !block_dominates(h->dominators, block, from))
+                return false;
+    }
+    return true;
+}
+
+// An address that is certainly a variable's, so that a load of it never faults.
+static bool is_safe_address(const IrInstruction *load)
+{
+    const Location location = location_of(load);
+    const IrInstruction *root = location.root;
+    if (location.index != root)
+        return false;
+    if (root->op == IR_SYMBOL)
+        return location.begin >= 0 && (uint64_t)location.begin + location.bytes <= root->symbol->bytes;
+    return (root->op == IR_ALLOCA && location.begin >= 0 && location.begin + location.bytes <= root->memory_bytes) || load->space == IR_PARAMETER;
+}
+
+bool is_safe_to_speculate(const IrInstruction *i)
+{
+    if (i->op == IR_LOAD || i->op == IR_LOAD_VECTOR)
+        return !(i->flags & IR_VOLATILE) && is_safe_address(i);
+    return ir_is_pure(i);
+}
+
+static bool can_hoist(const Hoisting *h, const IrInstruction *i)
+{
+    if (i->op == IR_LOAD || i->op == IR_LOAD_VECTOR) {
+        if ((i->flags & IR_VOLATILE) || (!is_safe_address(i) && !is_always_executed(h, i->block)))
+            return false;
+        const Location location = location_of(i);
+        if (h->write_count == MAX_WRITES)
+            return ir_is_pure(i);
+        for (uint32_t k = 0; k < h->write_count && !ir_is_pure(i); k++)
+            if (may_write(h->function, h->writes[k], &location))
+                return false;
+        return true;
+    }
+    if (!ir_is_pure(i) || i->op == IR_ELEMENT)
+        return i->op == IR_ELEMENT && ir_is_pure(i);
+    const bool can_be_slow = i->op == IR_DIV || i->op == IR_REM;
+    return !can_be_slow || i->operands[1]->op == IR_INTEGER || i->operands[1]->op == IR_REAL || is_always_executed(h, i->block);
+}
+
+static void list_writes(Hoisting *h)
+{
+    h->write_count = 0;
+    for (uint32_t k = 0; k < h->loop->block_count; k++)
+        for (const IrInstruction *i = h->loop->blocks[k]->first; i; i = i->next)
+            if (is_memory_write(i) && h->write_count < MAX_WRITES)
+                h->writes[h->write_count++] = i;
+}
+
+static bool hoist_from(Hoisting *h)
+{
+    bool changed = false;
+    list_writes(h);
+    for (uint32_t k = 0; k < h->loop->block_count; k++)
+        for (IrInstruction *i = h->loop->blocks[k]->first, *next; i; i = next) {
+            next = i->next;
+            if (i->op == IR_PHI || ir_is_terminator(i) || !has_invariant_operands(h, i) || !can_hoist(h, i))
+                continue;
+            ir_move_before(h->place, i);
+            changed = true;
+        }
+    return changed;
+}
+
+bool hoist_invariants(IrModule *module, IrFunction *function)
+{
+    bool changed = loops_simplify(module, function);
+    const Dominators *d = dominators_of(module, function);
+    const Loops *loops = loops_of(module, function, d);
+    Hoisting *h = ir_scratch(module, sizeof *h);
+    *h = (Hoisting){.module = module, .function = function, .dominators = d, .loops = loops};
+    for (const Loop *loop = loops->all; loop; loop = loop->next) {
+        const IrBlock *preheader = loop_preheader(loops, loop);
+        if (!preheader)
+            continue;
+        h->loop = loop;
+        h->place = preheader->last;
+        changed |= hoist_from(h);
+    }
+    return changed;
+}

@@ -1,0 +1,156 @@
+// rotate.c: loop rotation. A loop that asks at its start whether to go on is entered only if the answer is yes, and asks at its
+// end: the header is copied to before the loop. Then the body runs whenever the loop does, so that what does not change in it can
+// be moved out, and an iteration has one jump.
+#include "compiler/intrinsics.h"
+#include "compiler/passes.h"
+
+enum { MAX_HEADER = 16 };
+
+typedef struct Rotation {
+    IrModule *module;
+    IrFunction *function;
+    const Loops *loops;
+    const Loop *loop;
+    IrBlock *preheader, *header;
+    IrInstruction **copy; // of an instruction's id: in the preheader
+} Rotation;
+
+// The header's target outside the loop, or -1.
+static int exit_target(const Loops *loops, const Loop *loop)
+{
+    const IrInstruction *end = loop->header->last;
+    if (end->op != IR_BRANCH)
+        return -1;
+    const bool first = loop_contains(loops, loop, end->target[0]), second = loop_contains(loops, loop, end->target[1]);
+    return first == second ? -1 : first;
+}
+
+static bool can_copy_header(const IrBlock *header)
+{
+    uint32_t count = 0;
+    for (const IrInstruction *i = header->first; i; i = i->next) {
+        if (i->op == IR_PHI)
+            continue;
+        if (++count > MAX_HEADER || (ir_effects(i) & INTRINSIC_CONVERGENT && !ir_is_terminator(i)) || i->op == IR_ALLOCA)
+            return false;
+    }
+    return true;
+}
+
+static bool is_exiting(const Loops *loops, const Loop *loop, const IrBlock *block)
+{
+    for (uint32_t t = 0; t < ir_target_count(block); t++)
+        if (!loop_contains(loops, loop, block->last->target[t]))
+            return true;
+    return false;
+}
+
+static IrInstruction *copied(const Rotation *r, IrInstruction *value)
+{
+    return value->block == r->header && r->copy[value->id] ? r->copy[value->id] : value;
+}
+
+static void copy_header(Rotation *r)
+{
+    const uint32_t from = ir_edge_index(r->preheader, 0);
+    IrInstruction *place = r->preheader->last;
+    for (IrInstruction *i = r->header->first; i != r->header->last; i = i->next) {
+        if (i->op == IR_PHI) {
+            r->copy[i->id] = i->operands[from];
+            continue;
+        }
+        IrInstruction *copy = r->copy[i->id] = ir_clone(r->module, r->function, i);
+        ir_link_before(place, copy);
+        for (uint32_t k = 0; k < copy->operand_count; k++)
+            ir_set_operand(copy, k, copied(r, copy->operands[k]));
+    }
+}
+
+// A value that is used outside the header has two definitions now.
+static void demote(Rotation *r, IrInstruction *value)
+{
+    bool is_used = false;
+    for (const IrUse *use = value->uses; use; use = use->next)
+        is_used |= use->user->block != r->header || use->user->op == IR_PHI;
+    if (!is_used)
+        return;
+    IrInstruction *variable = new_variable(r->module, r->function);
+    for (IrUse *use = value->uses, *next; use; use = next) {
+        next = use->next;
+        const bool in_header = use->user->block == r->header && use->user->op != IR_PHI;
+        if (!in_header)
+            load_for_use(r->module, variable, value->type, use);
+    }
+    store_variable(r->module, place_after(value), variable, value);
+    store_variable(r->module, r->preheader->last, variable, r->copy[value->id]);
+}
+
+static void demote_values(Rotation *r)
+{
+    for (IrInstruction *i = r->header->first, *next; i != r->header->last; i = next) {
+        next = i->next;
+        if (r->copy[i->id] && i->type != IR_VOID)
+            demote(r, i);
+    }
+}
+
+// The preheader's jump becomes a copy of the header's branch, whose targets' phis get the copies of their operands.
+static void copy_branch(Rotation *r)
+{
+    const IrInstruction *branch = r->header->last;
+    IrInstruction *condition = copied(r, branch->operands[0]);
+    const uint32_t line = branch->line, file = branch->file;
+    IrBlock *targets[] = {branch->target[0], branch->target[1]};
+    IrInstruction *jump = r->preheader->last;
+    ir_remove_predecessor(r->header, ir_edge_index(r->preheader, 0));
+    ir_remove(jump);
+    ir_branch(r->module, r->preheader, condition, targets[0], targets[1]);
+    r->preheader->last->line = line;
+    r->preheader->last->file = file;
+    for (uint32_t t = 0; t < 2; t++) {
+        uint32_t index = 0; // of the header's edge
+        while (targets[t]->predecessors[index] != r->header)
+            index++;
+        for (IrInstruction *phi = targets[t]->first; phi->op == IR_PHI; phi = phi->next)
+            ir_add_operand(r->module, phi, copied(r, phi->operands[index]));
+    }
+}
+
+static bool rotate(Rotation *r)
+{
+    const int exit = exit_target(r->loops, r->loop);
+    const IrBlock *latch = loop_latch(r->loops, r->loop);
+    r->header = r->loop->header;
+    r->preheader = loop_preheader(r->loops, r->loop);
+    if (exit < 0 || !latch || !r->preheader || is_exiting(r->loops, r->loop, latch) || !can_copy_header(r->header))
+        return false;
+    r->copy = ir_scratch(r->module, r->function->next_instruction * sizeof *r->copy);
+    copy_header(r);
+    copy_branch(r);
+    demote_values(r);
+    IrBlock *body = r->header->last->target[!exit];
+    if (r->header->unroll)
+        body->unroll = r->header->unroll;
+    r->header->unroll = 0;
+    // The body is what the text enters; the header stands where the loop ends.
+    if (latch->next && latch != r->header)
+        ir_move_block_before(latch->next, r->header);
+    return true;
+}
+
+// Inner loops first. Each rotation changes the loops around it only by edges inside them, but its own header: one a round.
+bool rotate_loops(IrModule *module, IrFunction *function)
+{
+    bool changed = false;
+    loops_simplify(module, function);
+    const Loops *loops = loops_of(module, function, dominators_of(module, function));
+    for (const Loop *loop = loops->all; loop; loop = loop->next) {
+        Rotation r = {.module = module, .function = function, .loops = loops, .loop = loop};
+        changed |= rotate(&r);
+    }
+    if (!changed)
+        return false;
+    promote_variables(module, function);
+    loops_simplify(module, function);
+    return true;
+}

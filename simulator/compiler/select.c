@@ -1,0 +1,138 @@
+// select.c: instruction selection. Multiplications and additions become fma and mad, products of extended numbers mul.wide,
+// within a block, as the code generator sees one block at a time.
+#include "compiler/known.h"
+#include "compiler/passes.h"
+
+typedef struct Selection {
+    IrModule *module;
+    IrFunction *function;
+    bool changed;
+} Selection;
+
+// ---- Fused multiplication and addition
+
+static bool can_fuse(const IrInstruction *product, const IrInstruction *sum)
+{
+    if (product->op != IR_MUL || product->block != sum->block || !ir_has_one_use(product) || product->type != sum->type)
+        return false;
+    if (ir_is_float_type(sum->type))
+        return sum->type != IR_F16 && sum->type != IR_BF16 && !((product->flags | sum->flags) & IR_EXACT);
+    return sum->type == IR_B32 || sum->type == IR_B64;
+}
+
+static IrInstruction *negated(Selection *s, IrInstruction *place, IrInstruction *value)
+{
+    if (value->op == IR_NEG)
+        return value->operands[0];
+    if (value->op == IR_REAL)
+        return ir_real(s->module, s->function, value->type, -value->real);
+    return ir_insert_before(s->module, place, IR_NEG, value->type, 1, &value);
+}
+
+static void replace_by_fma(Selection *s, IrInstruction *i, IrInstruction *a, IrInstruction *b, IrInstruction *c)
+{
+    IrInstruction *fma = ir_insert_before(s->module, i, IR_FMA, i->type, 3, (IrInstruction *[]){a, b, c});
+    fma->line = i->line;
+    fma->file = i->file;
+    ir_replace(i, fma);
+    s->changed = true;
+}
+
+static void fuse(Selection *s, IrInstruction *i)
+{
+    IrInstruction *a = i->operands[0], *b = i->operands[1];
+    const bool is_float = ir_is_float_type(i->type);
+    if (i->op == IR_ADD && can_fuse(a, i))
+        replace_by_fma(s, i, a->operands[0], a->operands[1], b);
+    else if (i->op == IR_ADD && can_fuse(b, i))
+        replace_by_fma(s, i, b->operands[0], b->operands[1], a);
+    else if (i->op == IR_SUB && is_float && can_fuse(a, i))
+        replace_by_fma(s, i, a->operands[0], a->operands[1], negated(s, i, b));
+    else if (i->op == IR_SUB && is_float && can_fuse(b, i))
+        replace_by_fma(s, i, negated(s, i, b->operands[0]), b->operands[1], a);
+}
+
+// ---- Wide multiplication
+
+// The 32-bit number that is extended to the operand in the same block, or NULL.
+static IrInstruction *narrow_operand(Selection *s, const IrInstruction *i, IrInstruction *operand, bool is_signed)
+{
+    if (operand->op == IR_INTEGER) {
+        const int64_t value = operand->integer;
+        const bool fits = is_signed ? value == (int32_t)value : (uint64_t)value <= UINT32_MAX;
+        return fits ? ir_integer(s->module, s->function, IR_B32, value) : NULL;
+    }
+    if (operand->op != IR_CONVERT || operand->block != i->block || operand->operands[0]->type != IR_B32)
+        return NULL;
+    return is_signed == !!(operand->flags & IR_SIGNED) ? operand->operands[0] : NULL;
+}
+
+static void replace_by_wide(Selection *s, IrInstruction *i, IrInstruction *a, IrInstruction *b, bool is_signed)
+{
+    ir_replace(i, ir_binary(s->module, i, IR_MUL_WIDE, a, b, is_signed ? IR_SIGNED : 0));
+    s->changed = true;
+}
+
+static void widen(Selection *s, IrInstruction *i)
+{
+    IrInstruction *a = i->operands[0], *b = i->operands[1];
+    if (i->type != IR_B64 || a->op != IR_CONVERT)
+        return;
+    const bool is_signed = a->flags & IR_SIGNED;
+    IrInstruction *narrow = narrow_operand(s, i, a, is_signed);
+    if (!narrow)
+        return;
+    if (i->op == IR_SHL) {
+        if (b->op == IR_INTEGER && unsigned_value(b) < 31)
+            replace_by_wide(s, i, narrow, ir_integer(s->module, s->function, IR_B32, (int64_t)1 << unsigned_value(b)), is_signed);
+        return;
+    }
+    IrInstruction *other = narrow_operand(s, i, b, is_signed);
+    if (other)
+        replace_by_wide(s, i, narrow, other, is_signed);
+}
+
+// (x >> c) << d: one shift and a mask, as the code generator prefers; it also masks what has been shifted right only.
+static void mask_shift(Selection *s, IrInstruction *i)
+{
+    IrInstruction *inner = i->operands[0];
+    if (i->op != IR_SHL || inner->op != IR_SHR || (inner->flags & IR_SIGNED) || !ir_has_one_use(inner) || inner->block != i->block)
+        return;
+    if (inner->operands[1]->op != IR_INTEGER || i->operands[1]->op != IR_INTEGER)
+        return;
+    const int64_t right = inner->operands[1]->integer, left = i->operands[1]->integer, bits = ir_bits(i->type);
+    if (right < 0 || left < 0 || right >= bits || left >= bits)
+        return;
+    const uint64_t mask = (type_mask(i->type) >> right << left) & type_mask(i->type);
+    IrInstruction *value = inner->operands[0];
+    if (right > left)
+        value = ir_binary(s->module, i, IR_SHR, value, ir_integer(s->module, s->function, IR_B32, right - left), 0);
+    else if (left > right)
+        value = ir_binary(s->module, i, IR_SHL, value, ir_integer(s->module, s->function, IR_B32, left - right), 0);
+    ir_replace(i, ir_binary(s->module, i, IR_AND, value, ir_integer(s->module, s->function, i->type, (int64_t)mask), 0));
+    s->changed = true;
+}
+
+bool select_instructions(IrModule *module, IrFunction *function)
+{
+    Selection s = {.module = module, .function = function};
+    for (IrBlock *block = function->first; block; block = block->next)
+        for (IrInstruction *i = block->first, *next; i; i = next) {
+            next = i->next;
+            if (i->op == IR_SHL)
+                mask_shift(&s, i);
+        }
+    for (IrBlock *block = function->first; block; block = block->next)
+        for (IrInstruction *i = block->first, *next; i; i = next) {
+            next = i->next;
+            if (i->op == IR_MUL || i->op == IR_SHL)
+                widen(&s, i);
+        }
+    for (IrBlock *block = function->first; block; block = block->next)
+        for (IrInstruction *i = block->first, *next; i; i = next) {
+            next = i->next;
+            if (i->op == IR_ADD || i->op == IR_SUB)
+                fuse(&s, i);
+        }
+    return s.changed;
+}
