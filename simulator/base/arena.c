@@ -20,7 +20,7 @@ void *sim_allocate(Arena *arena, size_t size)
         size_t space = size > BLOCK_BYTES ? size : BLOCK_BYTES;
         block = malloc(sizeof *block + space);
         if (!block)
-            sim_die("out of memory for what a kernel consists of");
+            sim_die("out of memory for a module");
         block->next = arena->blocks;
         block->used = 0;
         block->size = space;
@@ -33,10 +33,10 @@ void *sim_allocate(Arena *arena, size_t size)
 
 void sim_join_arenas(Arena *arena, Arena *other)
 {
-    struct ArenaBlock **last = &other->blocks;
-    while (*last)
-        last = &(*last)->next;
-    *last = arena->blocks;
+    struct ArenaBlock **tail = &other->blocks;
+    while (*tail)
+        tail = &(*tail)->next;
+    *tail = arena->blocks;
     arena->blocks = other->blocks;
     other->blocks = NULL;
 }

@@ -15,7 +15,7 @@
 
 enum { LANES = 32, MAX_WARPS = 32, BARRIERS = 16, MAX_VECTOR = 8, MAX_READ = 16 };
 #define ALL_LANES 0xffffffffu
-#define NOWHERE UINT32_MAX // no program counter, no register
+#define NOWHERE UINT32_MAX // no program counter, register or index
 
 // ---- digest.c: hashes that detect changed bytes. Digests are comparable if the bytes were added in the same pieces.
 
@@ -26,7 +26,7 @@ typedef struct Digest { // starts as zeros; two random inputs collide with proba
 
 void sim_digest(Digest *d, const void *bytes, size_t count);
 // Mixes a word into a lane. Bijective for a fixed word, so sequences that differ in one word have different results. One
-// multiplication would leave a difference in the highest bit, such as a sign, in place; the shift and the second spread it.
+// multiplication would not spread a difference in the highest bit, such as a sign; the shift and the second one do.
 static inline uint64_t sim_mix_word(uint64_t lane, uint64_t word)
 {
     const uint64_t once = (lane ^ word) * 0x9e3779b97f4a7c15, mixed = (once ^ once >> 32) * 0xd6e8feb86659fd93;
@@ -48,19 +48,21 @@ typedef struct Settings {
     uint64_t threads; // host threads that run blocks; 0: one for each core
     uint64_t max_instructions; // warp instructions of a block; above that it counts as an infinite loop
     int sms, devices;
-    bool time_sliced, shuffles;
-    uint64_t block_order;
+    bool time_sliced;     // blocks are interleaved
+    bool random_order;    // of blocks, warps and lanes
+    uint64_t block_order; // seed of the random order
     bool checks, checks_leaks;
     bool strict; // a warning counts as an error
     const char *counters, *findings, *record, *trace; // file names, or NULL
     bool traces_all, traces_values;
     uint64_t traced_block; // unless traces_all
-    uint64_t traced_rows;  // at most, for each launch
-    bool repeats, prints_speed;
+    uint64_t traced_rows;  // limit for each launch
+    bool runs_all_launches; // also launches that would change nothing
+    bool prints_speed;
 } Settings;
 
 const Settings *sim_settings(void);
 // Whether the checker runs.
-bool sim_checks(void);
+bool sim_checker_enabled(void);
 
 #endif

@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 
-enum { CANNOT_GO_ON = 70 }; // sysexits.h: EX_SOFTWARE
+enum { INTERNAL_ERROR_STATUS = 70 }; // sysexits.h: EX_SOFTWARE
 
 void sim_die(const char *what)
 {
     fprintf(stderr, "simulator: %s\n", what);
-    _Exit(CANNOT_GO_ON);
+    _Exit(INTERNAL_ERROR_STATUS);
 }

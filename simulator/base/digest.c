@@ -1,9 +1,9 @@
-// digest.c: hashes that detect changed bytes without a copy of the old ones.
+// digest.c: hashes that detect changed bytes, so that no copy of the old bytes is needed.
 #include "base/base.h"
 
 #include <string.h>
 
-enum { DIGESTED = sizeof(Digest) };
+enum { DIGEST_BYTES = sizeof(Digest) };
 
 static void absorb(Digest *d, const void *bytes)
 {
@@ -15,14 +15,14 @@ static void absorb(Digest *d, const void *bytes)
 
 void sim_digest(Digest *d, const void *bytes, size_t count)
 {
-    const uint8_t *at = bytes;
-    for (; count >= DIGESTED; count -= DIGESTED, at += DIGESTED)
-        absorb(d, at);
+    const uint8_t *next = bytes;
+    for (; count >= DIGEST_BYTES; count -= DIGEST_BYTES, next += DIGEST_BYTES)
+        absorb(d, next);
     if (count == 0)
         return;
-    uint8_t rest[DIGESTED] = {0};
-    memcpy(rest, at, count);
-    absorb(d, rest);
+    uint8_t tail[DIGEST_BYTES] = {0};
+    memcpy(tail, next, count);
+    absorb(d, tail);
 }
 
 bool sim_same_digest(const Digest *a, const Digest *b)

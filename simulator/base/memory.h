@@ -1,4 +1,4 @@
-// memory.h: arenas, slices of text and the end of a process: what needs neither CUDA's headers nor a platform.
+// memory.h: arenas, text slices and sim_die. Depends neither on CUDA's headers nor on platform.h.
 #ifndef BASE_MEMORY_H
 #define BASE_MEMORY_H
 
@@ -23,7 +23,7 @@ void *sim_allocate(Arena *arena, size_t size);
 void sim_join_arenas(Arena *arena, Arena *other); // moves all memory of `other` to `arena`
 void sim_free_arena(Arena *arena);
 
-// ---- slices.c, and sizes
+// ---- slices.c, and alignment
 
 typedef struct Slice { // borrowed text, not NUL-terminated
     const char *text;
@@ -32,7 +32,8 @@ typedef struct Slice { // borrowed text, not NUL-terminated
 
 bool sim_slice_is(Slice slice, const char *text);
 bool sim_same_slice(Slice a, Slice b);
-static inline size_t sim_aligned(size_t offset, size_t align)
+// Rounds an offset up to a multiple of `align`.
+static inline size_t sim_align_up(size_t offset, size_t align)
 {
     return (offset + align - 1) / align * align;
 }

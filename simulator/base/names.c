@@ -30,8 +30,8 @@ Slice sim_plain_name(Slice mangled)
     return plain;
 }
 
-// The index of the bracket that matches the closing one at text[at].
-static size_t opening(const char *text, size_t at)
+// The index of the opening bracket that matches the closing one at text[at].
+static size_t matching_bracket(const char *text, size_t at)
 {
     int depth = 0;
     for (;; at--) {
@@ -43,15 +43,15 @@ static size_t opening(const char *text, size_t at)
 }
 
 // Removes return type and parameters in place: "void scale<4>(float*)" becomes "scale<4>".
-static char *without_types(char *text)
+static char *strip_types(char *text)
 {
     size_t at = strlen(text);
     if (at > 0 && text[at - 1] == ')')
-        text[at = opening(text, at - 1)] = 0;
+        text[at = matching_bracket(text, at - 1)] = 0;
     while (at > 0 && text[at - 1] != ' ') {
         at--;
         if (text[at] == ')' || text[at] == '>' || text[at] == '}')
-            at = opening(text, at);
+            at = matching_bracket(text, at);
     }
     return text + at;
 }
@@ -61,7 +61,7 @@ void sim_readable_name(Slice mangled, char *name, size_t space)
     char *copy = strndup(mangled.text, mangled.length);
     char *text =
         copy && mangled.length > 2 && memcmp(copy, "_Z", 2) == 0 ? __cxa_demangle(copy, NULL, NULL, NULL) : NULL;
-    snprintf(name, space, "%s", text ? without_types(text) : copy ? copy : "");
+    snprintf(name, space, "%s", text ? strip_types(text) : copy ? copy : "");
     free(text);
     free(copy);
 }

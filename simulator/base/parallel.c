@@ -4,33 +4,33 @@
 
 #include <stdatomic.h>
 
-enum { MAX_SHARED_THREADS = 16 };
+enum { MAX_HELPERS = 16 };
 
-typedef struct Pieces {
+typedef struct ParallelLoop {
     size_t count;
     atomic_size_t next;
-    void (*work)(size_t piece, void *with);
-    void *with;
-} Pieces;
+    void (*work)(size_t index, void *context);
+    void *context;
+} ParallelLoop;
 
-static void *run_pieces(void *argument)
+static void *run_loop(void *argument)
 {
-    Pieces *p = argument;
-    for (size_t k; (k = atomic_fetch_add(&p->next, 1)) < p->count;)
-        p->work(k, p->with);
+    ParallelLoop *loop = argument;
+    for (size_t k; (k = atomic_fetch_add(&loop->next, 1)) < loop->count;)
+        loop->work(k, loop->context);
     return NULL;
 }
 
-void sim_parallel_for(size_t count, size_t least, void (*work)(size_t piece, void *with), void *with)
+void sim_parallel_for(size_t count, size_t min_per_thread, void (*work)(size_t index, void *context), void *context)
 {
-    Pieces pieces = {.count = count, .work = work, .with = with};
-    const uint64_t asked = sim_settings()->threads, threads = asked ? asked : (uint64_t)sim_core_count();
-    Thread others[MAX_SHARED_THREADS];
+    ParallelLoop loop = {.count = count, .work = work, .context = context};
+    const uint64_t requested = sim_settings()->threads, threads = requested ? requested : (uint64_t)sim_core_count();
+    Thread helpers[MAX_HELPERS];
     int started = 0;
-    while (started < MAX_SHARED_THREADS && (uint64_t)started + 1 < threads && (size_t)(started + 1) * least < count &&
-           sim_start_thread(&others[started], run_pieces, &pieces))
+    while (started < MAX_HELPERS && (uint64_t)started + 1 < threads && (size_t)(started + 1) * min_per_thread < count &&
+           sim_start_thread(&helpers[started], run_loop, &loop))
         started++;
-    run_pieces(&pieces);
+    run_loop(&loop);
     while (started > 0)
-        sim_join_thread(others[--started]);
+        sim_join_thread(helpers[--started]);
 }

@@ -24,29 +24,29 @@ FILE *sim_open_output(const char *name)
     return fopen(name, "w");
 }
 
-// Whether rename may replace this name: a regular file or nothing, but no device or link.
+// Whether rename may replace this name: it is a regular file or does not exist; it is no device or link.
 static bool is_replaceable(const char *name)
 {
-    struct stat there;
-    return lstat(name, &there) == 0 ? S_ISREG(there.st_mode) : errno == ENOENT;
+    struct stat info;
+    return lstat(name, &info) == 0 ? S_ISREG(info.st_mode) : errno == ENOENT;
 }
 
-bool sim_write_whole(const char *name, bool at_end, void (*write)(FILE *out))
+bool sim_replace_file(const char *name, bool at_exit, void (*write)(FILE *out))
 {
-    char part[4096];
-    const bool beside = is_replaceable(name);
-    if (!beside && !at_end)
+    char path[4096];
+    const bool uses_temporary = is_replaceable(name);
+    if (!uses_temporary && !at_exit)
         return true;
-    const int length = snprintf(part, sizeof part, beside ? "%s.%d.part" : "%s", name, (int)getpid());
-    FILE *out = length < (int)sizeof part ? fopen(part, "w") : NULL;
+    const int length = snprintf(path, sizeof path, uses_temporary ? "%s.%d.part" : "%s", name, (int)getpid());
+    FILE *out = length < (int)sizeof path ? fopen(path, "w") : NULL;
     if (out)
         write(out);
     const bool failed = !out || ferror(out);
-    if (!failed && fclose(out) == 0 && (!beside || rename(part, name) == 0))
+    if (!failed && fclose(out) == 0 && (!uses_temporary || rename(path, name) == 0))
         return true;
     const int error = errno;
-    if (beside && out)
-        unlink(part);
+    if (uses_temporary && out)
+        unlink(path);
     errno = error;
     return false;
 }
@@ -54,8 +54,8 @@ bool sim_write_whole(const char *name, bool at_end, void (*write)(FILE *out))
 // Regular files only: #line may also name an endless device, or a pipe without a writer.
 FILE *sim_open_source(const char *name)
 {
-    struct stat there;
-    return stat(name, &there) == 0 && S_ISREG(there.st_mode) ? fopen(name, "r") : NULL;
+    struct stat info;
+    return stat(name, &info) == 0 && S_ISREG(info.st_mode) ? fopen(name, "r") : NULL;
 }
 
 void sim_keep_source(const char *name, const char *text, size_t bytes)
@@ -63,17 +63,17 @@ void sim_keep_source(const char *name, const char *text, size_t bytes)
     (void)name, (void)text, (void)bytes;
 }
 
-const char *sim_text_of(const char *name, size_t *bytes)
+const char *sim_written_text(const char *name, size_t *bytes)
 {
     (void)name, (void)bytes;
     return NULL;
 }
 
-const char *sim_short_name(const char *file)
+const char *sim_relative_name(const char *file)
 {
-    char here[4096];
-    const size_t length = getcwd(here, sizeof here) ? strlen(here) : 0;
-    return length > 1 && strncmp(file, here, length) == 0 && file[length] == '/' ? file + length + 1 : file;
+    char directory[4096];
+    const size_t length = getcwd(directory, sizeof directory) ? strlen(directory) : 0;
+    return length > 1 && strncmp(file, directory, length) == 0 && file[length] == '/' ? file + length + 1 : file;
 }
 
 void sim_program_path(char *path, size_t space)
@@ -94,18 +94,18 @@ bool sim_is_terminal(FILE *file)
 
 // ---- Exit handlers
 
-static void end_by(int status, void *end)
+static void call_exit_handler(int status, void *object)
 {
-    void (*function)(int) = NULL;
-    memcpy(&function, &end, sizeof end);
-    function(status);
+    void (*handler)(int) = NULL;
+    memcpy(&handler, &object, sizeof object);
+    handler(status);
 }
 
-void sim_on_exit(void (*end)(int status))
+void sim_on_exit(void (*handler)(int status))
 {
-    void *function;
-    memcpy(&function, &end, sizeof end); // ISO C does not convert function pointers to object pointers
-    on_exit(end_by, function);
+    void *object;
+    memcpy(&object, &handler, sizeof handler); // ISO C does not convert function pointers to object pointers
+    on_exit(call_exit_handler, object);
 }
 
 // ---- Pages
@@ -115,7 +115,7 @@ size_t sim_page_bytes(void)
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-size_t sim_host_bytes(void)
+size_t sim_host_memory_bytes(void)
 {
     return (size_t)sysconf(_SC_PHYS_PAGES) * sim_page_bytes();
 }
@@ -131,52 +131,52 @@ uint8_t *sim_reserve_pages(size_t bytes)
     return pages == MAP_FAILED ? NULL : pages;
 }
 
-// Linux does not count shared memory towards RLIMIT_DATA; this does.
-static bool may_share(const uint8_t *pages, size_t bytes)
+// Applies RLIMIT_DATA to shared memory, which Linux does not count towards it.
+static bool within_data_limit(const uint8_t *pages, size_t bytes)
 {
-    static const uint8_t *first; // of all that are shared
-    struct rlimit most;
+    static const uint8_t *first; // start of the lowest shared range
+    struct rlimit limit;
     first = first ? first : pages;
-    return getrlimit(RLIMIT_DATA, &most) != 0 || (size_t)(pages + bytes - first) <= most.rlim_cur;
+    return getrlimit(RLIMIT_DATA, &limit) != 0 || (size_t)(pages + bytes - first) <= limit.rlim_cur;
 }
 
-bool sim_map_twice(void *pages, void *again, size_t bytes)
+bool sim_map_twice(void *pages, void *alias, size_t bytes)
 {
-    if (!may_share(pages, bytes))
+    if (!within_data_limit(pages, bytes))
         return false;
     if (mmap(pages, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE | MAP_ANONYMOUS, -1, 0) !=
             MAP_FAILED &&
-        mremap(pages, 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, again) != MAP_FAILED) // old size 0: duplicates the mapping
+        mremap(pages, 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, alias) != MAP_FAILED) // an old size of 0 duplicates the mapping
         return true;
-    const int file = sim_make_shared(bytes); // for qemu and valgrind; fails if the size exceeds RLIMIT_FSIZE
-    const bool mapped = file >= 0 && sim_map_shared(pages, bytes, file, 0) && sim_map_shared(again, bytes, file, 0);
+    const int file = sim_make_shared_file(bytes); // for qemu and valgrind; fails if the size exceeds RLIMIT_FSIZE
+    const bool mapped = file >= 0 && sim_map_shared(pages, bytes, file, 0) && sim_map_shared(alias, bytes, file, 0);
     if (file >= 0)
         close(file);
     return mapped;
 }
 
-int sim_make_fill(uint8_t value, size_t bytes)
+int sim_make_fill_file(uint8_t value, size_t bytes)
 {
-    static char part[1 << 16];
+    static char chunk[1 << 16];
     int file = memfd_create("fill", MFD_CLOEXEC);
     if (file < 0) {
-        FILE *other = tmpfile();
-        file = other ? fileno(other) : -1;
+        FILE *temporary = tmpfile();
+        file = temporary ? fileno(temporary) : -1;
     }
-    memset(part, value, sizeof part);
-    for (size_t k = 0; k < bytes && file >= 0; k += sizeof part)
-        if (write(file, part, sizeof part) != (ssize_t)sizeof part)
+    memset(chunk, value, sizeof chunk);
+    for (size_t k = 0; k < bytes && file >= 0; k += sizeof chunk)
+        if (write(file, chunk, sizeof chunk) != (ssize_t)sizeof chunk)
             return -1;
     return file;
 }
 
-bool sim_map_fill(void *pages, size_t bytes, int file, size_t offset)
+bool sim_map_private(void *pages, size_t bytes, int file, size_t offset)
 {
     return mmap(pages, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, file, (off_t)offset) !=
            MAP_FAILED;
 }
 
-int sim_make_shared(size_t bytes)
+int sim_make_shared_file(size_t bytes)
 {
     const int file = memfd_create("piece", MFD_CLOEXEC);
     if (file < 0 || ftruncate(file, (off_t)bytes) == 0)
@@ -209,23 +209,23 @@ void sim_reset_pages(void *pages, size_t bytes)
 bool sim_protect_pages(void *pages, size_t bytes, PageAccess access)
 {
     static const int BITS[] = {
-        [NO_ACCESS] = PROT_NONE, [READ_ACCESS] = PROT_READ, [ALL_ACCESS] = PROT_READ | PROT_WRITE};
+        [NO_ACCESS] = PROT_NONE, [READ_ACCESS] = PROT_READ, [READ_WRITE_ACCESS] = PROT_READ | PROT_WRITE};
     return mprotect(pages, bytes, BITS[access]) == 0;
 }
 
-void *sim_new_zeros(size_t bytes)
+void *sim_allocate_zeroed(size_t bytes)
 {
     void *zeros =
         mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return zeros == MAP_FAILED ? NULL : zeros;
 }
 
-void sim_free_zeros(void *zeros, size_t bytes)
+void sim_free_zeroed(void *zeros, size_t bytes)
 {
     munmap(zeros, bytes);
 }
 
-void sim_prefer_large_pages(void *memory, size_t bytes)
+void sim_prefer_huge_pages(void *memory, size_t bytes)
 {
     const uintptr_t page = sim_page_bytes(), begin = ((uintptr_t)memory + page - 1) / page * page;
     if (bytes >= 4 << 20)
@@ -247,8 +247,8 @@ bool sim_pages_are_mapped(const void *pointer, size_t bytes)
 
 // ---- Faults
 
-static FaultHandler *explain_access;
-static struct sigaction earlier_action; // for SIGSEGV, before sim_install_fault_handler
+static FaultHandler *fault_handler;
+static struct sigaction previous_action; // for SIGSEGV, before sim_install_fault_handler
 
 // Whether the faulting instruction writes, and its address.
 #if defined __x86_64__
@@ -262,7 +262,7 @@ static const void *instruction_of(const ucontext_t *context)
     return (const void *)context->uc_mcontext.gregs[REG_RIP];
 }
 #elif defined __aarch64__
-static bool was_write(const ucontext_t *context) // in one of the records after the registers
+static bool was_write(const ucontext_t *context) // the exception syndrome is in a record after the registers
 {
     const unsigned char *record = context->uc_mcontext.__reserved;
     for (const struct _aarch64_ctx *head; (head = (const void *)record)->magic; record += head->size)
@@ -287,27 +287,27 @@ static const void *instruction_of(const ucontext_t *context) // NULL: unknown
 }
 #endif
 
-static void explain_fault(int signal, siginfo_t *info, void *context)
+static void handle_fault(int signal, siginfo_t *info, void *context)
 {
-    const bool last = earlier_action.sa_handler == SIG_DFL;
-    if (info->si_code > 0 && explain_access(info->si_addr, was_write(context), instruction_of(context), last))
+    const bool is_last = previous_action.sa_handler == SIG_DFL;
+    if (info->si_code > 0 && fault_handler(info->si_addr, was_write(context), instruction_of(context), is_last))
         return;
-    sigaction(signal, &earlier_action, NULL); // handles the fault when the instruction is retried
+    sigaction(signal, &previous_action, NULL); // the retried instruction faults again, and the previous handler runs
     if (info->si_code <= 0)                   // sent by a process: no instruction is retried
         raise(signal);
 }
 
-bool sim_install_fault_handler(FaultHandler *explain)
+bool sim_install_fault_handler(FaultHandler *handler)
 {
-    struct sigaction action = {.sa_sigaction = explain_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-    explain_access = explain;
-    return sigaction(SIGSEGV, &action, &earlier_action) == 0;
+    struct sigaction action = {.sa_sigaction = handle_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    fault_handler = handler;
+    return sigaction(SIGSEGV, &action, &previous_action) == 0;
 }
 
 bool sim_owns_fault_handler(void)
 {
     struct sigaction now;
-    return sigaction(SIGSEGV, NULL, &now) == 0 && now.sa_flags & SA_SIGINFO && now.sa_sigaction == explain_fault;
+    return sigaction(SIGSEGV, NULL, &now) == 0 && now.sa_flags & SA_SIGINFO && now.sa_sigaction == handle_fault;
 }
 
 // ---- Threads. The PTHREAD_..._INITIALIZERs are all zeros.
@@ -325,14 +325,14 @@ void sim_unlock(Lock *lock)
     pthread_mutex_unlock((pthread_mutex_t *)lock);
 }
 
-void sim_wait(CondVar *waiters, Lock *lock)
+void sim_wait(CondVar *condition, Lock *lock)
 {
-    pthread_cond_wait((pthread_cond_t *)waiters, (pthread_mutex_t *)lock);
+    pthread_cond_wait((pthread_cond_t *)condition, (pthread_mutex_t *)lock);
 }
 
-void sim_wake_all(CondVar *waiters)
+void sim_wake_all(CondVar *condition)
 {
-    pthread_cond_broadcast((pthread_cond_t *)waiters);
+    pthread_cond_broadcast((pthread_cond_t *)condition);
 }
 
 void sim_yield(void)
@@ -371,46 +371,46 @@ int sim_core_count(void)
 
 // ---- Host lines
 
-int sim_backtrace(void **called, int most)
+int sim_backtrace(void **return_addresses, int max)
 {
-    return backtrace(called, most);
+    return backtrace(return_addresses, max);
 }
 
-typedef struct Found {
-    uintptr_t moved_by, address;
+typedef struct ProgramSearch {
+    uintptr_t load_bias, address;
     bool inside;
-} Found;
+} ProgramSearch;
 
-static int find_in_program(struct dl_phdr_info *object, size_t size, void *found)
+static int find_in_program(struct dl_phdr_info *object, size_t size, void *result)
 {
-    Found *f = found;
+    ProgramSearch *search = result;
     (void)size;
-    f->moved_by = object->dlpi_addr;
+    search->load_bias = object->dlpi_addr;
     for (int k = 0; k < object->dlpi_phnum; k++) {
-        const ElfW(Phdr) *part = &object->dlpi_phdr[k];
-        f->inside |= part->p_type == PT_LOAD && f->address - f->moved_by - part->p_vaddr < part->p_memsz;
+        const ElfW(Phdr) *segment = &object->dlpi_phdr[k];
+        search->inside |= segment->p_type == PT_LOAD && search->address - search->load_bias - segment->p_vaddr < segment->p_memsz;
     }
     return 1; // stop: the first object is the main executable
 }
 
-bool sim_is_in_program(const void *address, uintptr_t *moved_by)
+bool sim_is_in_program(const void *address, uintptr_t *load_bias)
 {
-    Found found = {.address = (uintptr_t)address};
-    dl_iterate_phdr(find_in_program, &found);
-    *moved_by = found.moved_by;
-    return found.inside;
+    ProgramSearch result = {.address = (uintptr_t)address};
+    dl_iterate_phdr(find_in_program, &result);
+    *load_bias = result.load_bias;
+    return result.inside;
 }
 
-static int program_file; // while its lines are read
+static int program_file; // open while addr2line runs
 
 // addr2line inherits the open executable, so that it also works where /proc/self/exe names a file of another namespace.
 FILE *sim_open_lines(const uintptr_t *addresses, int count)
 {
-    enum { MOST = 40 };
-    char command[100 + 24 * MOST];
+    enum { MAX_ADDRESSES = 40 };
+    char command[100 + 24 * MAX_ADDRESSES];
     program_file = open("/proc/self/exe", O_RDONLY);
     int length = snprintf(command, sizeof command, "addr2line -a -i -e /proc/self/fd/%d", program_file);
-    for (int k = 0; k < count && k < MOST; k++)
+    for (int k = 0; k < count && k < MAX_ADDRESSES; k++)
         length += snprintf(command + length, sizeof command - (size_t)length, " 0x%llx",
                            (unsigned long long)addresses[k]);
     snprintf(command + length, sizeof command - (size_t)length, " 2>/dev/null </dev/null");

@@ -9,49 +9,49 @@
 
 // ---- Files
 
-typedef struct Text { // content of a file; never freed
+typedef struct MemoryFile { // content of a file; never freed
     const char *name;
     char *bytes;
     size_t count;
     FILE *file; // open for writing, or NULL
-    struct Text *next;
-} Text;
+    struct MemoryFile *next;
+} MemoryFile;
 
-static Text *texts;
+static MemoryFile *files;
 
-static Text *text_named(const char *name)
+static MemoryFile *find_file(const char *name)
 {
-    Text *t = texts;
-    while (t && strcmp(t->name, name) != 0)
-        t = t->next;
-    return t;
+    MemoryFile *entry = files;
+    while (entry && strcmp(entry->name, name) != 0)
+        entry = entry->next;
+    return entry;
 }
 
-static Text *new_text(const char *name)
+static MemoryFile *create_file(const char *name)
 {
-    Text *t = text_named(name);
-    if (!t) {
-        t = calloc(1, sizeof *t);
-        if (!t || !(t->name = strdup(name)))
+    MemoryFile *entry = find_file(name);
+    if (!entry) {
+        entry = calloc(1, sizeof *entry);
+        if (!entry || !(entry->name = strdup(name)))
             sim_die("out of memory for a file");
-        t->next = texts;
-        texts = t;
+        entry->next = files;
+        files = entry;
     }
-    t->bytes = NULL;
-    t->count = 0;
-    t->file = NULL;
-    return t;
+    entry->bytes = NULL;
+    entry->count = 0;
+    entry->file = NULL;
+    return entry;
 }
 
 FILE *sim_open_output(const char *name)
 {
-    Text *t = new_text(name);
-    return t->file = open_memstream(&t->bytes, &t->count);
+    MemoryFile *entry = create_file(name);
+    return entry->file = open_memstream(&entry->bytes, &entry->count);
 }
 
-bool sim_write_whole(const char *name, bool at_end, void (*write)(FILE *out))
+bool sim_replace_file(const char *name, bool at_exit, void (*write)(FILE *out))
 {
-    (void)at_end;
+    (void)at_exit;
     FILE *out = sim_open_output(name);
     if (!out)
         return false;
@@ -61,27 +61,27 @@ bool sim_write_whole(const char *name, bool at_end, void (*write)(FILE *out))
 
 FILE *sim_open_source(const char *name)
 {
-    Text *t = text_named(name);
-    return t && t->count > 0 ? fmemopen(t->bytes, t->count, "r") : NULL;
+    MemoryFile *entry = find_file(name);
+    return entry && entry->count > 0 ? fmemopen(entry->bytes, entry->count, "r") : NULL;
 }
 
 void sim_keep_source(const char *name, const char *text, size_t bytes)
 {
-    Text *t = new_text(name);
-    t->bytes = memcpy(malloc(bytes + 1), text, bytes);
-    t->count = bytes;
+    MemoryFile *entry = create_file(name);
+    entry->bytes = memcpy(malloc(bytes + 1), text, bytes);
+    entry->count = bytes;
 }
 
-const char *sim_text_of(const char *name, size_t *bytes)
+const char *sim_written_text(const char *name, size_t *bytes)
 {
-    Text *t = text_named(name);
-    if (t && t->file)
-        fflush(t->file);
-    *bytes = t ? t->count : 0;
-    return t ? t->bytes : NULL;
+    MemoryFile *entry = find_file(name);
+    if (entry && entry->file)
+        fflush(entry->file);
+    *bytes = entry ? entry->count : 0;
+    return entry ? entry->bytes : NULL;
 }
 
-const char *sim_short_name(const char *file)
+const char *sim_relative_name(const char *file)
 {
     return file;
 }
@@ -105,23 +105,23 @@ bool sim_is_terminal(FILE *file)
 
 // ---- Exit handlers
 
-enum { MAX_ENDS = 8 };
-static void (*ends[MAX_ENDS])(int status);
-static int end_count;
+enum { MAX_EXIT_HANDLERS = 8 };
+static void (*exit_handlers[MAX_EXIT_HANDLERS])(int status);
+static int exit_handler_count;
 
-static void end_all(void)
+static void run_exit_handlers(void)
 {
-    while (end_count > 0)
-        ends[--end_count](0);
+    while (exit_handler_count > 0)
+        exit_handlers[--exit_handler_count](0);
 }
 
-void sim_on_exit(void (*end)(int status))
+void sim_on_exit(void (*handler)(int status))
 {
-    if (end_count == 0)
-        atexit(end_all);
-    if (end_count == MAX_ENDS)
-        sim_die("too many functions for the program's end");
-    ends[end_count++] = end;
+    if (exit_handler_count == 0)
+        atexit(run_exit_handlers);
+    if (exit_handler_count == MAX_EXIT_HANDLERS)
+        sim_die("too many exit handlers");
+    exit_handlers[exit_handler_count++] = handler;
 }
 
 // ---- Pages
@@ -134,7 +134,7 @@ size_t sim_page_bytes(void)
     return PAGE;
 }
 
-size_t sim_host_bytes(void)
+size_t sim_host_memory_bytes(void)
 {
     return HOST_BYTES;
 }
@@ -150,25 +150,25 @@ uint8_t *sim_reserve_pages(size_t bytes)
     return NULL;
 }
 
-bool sim_map_twice(void *pages, void *again, size_t bytes)
+bool sim_map_twice(void *pages, void *alias, size_t bytes)
 {
-    (void)pages, (void)again, (void)bytes;
+    (void)pages, (void)alias, (void)bytes;
     return false;
 }
 
-int sim_make_fill(uint8_t value, size_t bytes)
+int sim_make_fill_file(uint8_t value, size_t bytes)
 {
     (void)value, (void)bytes;
     return -1;
 }
 
-bool sim_map_fill(void *pages, size_t bytes, int file, size_t offset)
+bool sim_map_private(void *pages, size_t bytes, int file, size_t offset)
 {
     (void)pages, (void)bytes, (void)file, (void)offset;
     return false;
 }
 
-int sim_make_shared(size_t bytes)
+int sim_make_shared_file(size_t bytes)
 {
     (void)bytes;
     return -1;
@@ -176,7 +176,7 @@ int sim_make_shared(size_t bytes)
 
 bool sim_map_shared(void *pages, size_t bytes, int file, size_t offset)
 {
-    return sim_map_fill(pages, bytes, file, offset);
+    return sim_map_private(pages, bytes, file, offset);
 }
 
 void sim_close_file(int file)
@@ -201,18 +201,18 @@ bool sim_protect_pages(void *pages, size_t bytes, PageAccess access)
     return true;
 }
 
-void *sim_new_zeros(size_t bytes)
+void *sim_allocate_zeroed(size_t bytes)
 {
     return calloc(1, bytes);
 }
 
-void sim_free_zeros(void *zeros, size_t bytes)
+void sim_free_zeroed(void *zeros, size_t bytes)
 {
     (void)bytes;
     free(zeros);
 }
 
-void sim_prefer_large_pages(void *memory, size_t bytes)
+void sim_prefer_huge_pages(void *memory, size_t bytes)
 {
     (void)memory, (void)bytes;
 }
@@ -225,9 +225,9 @@ bool sim_pages_are_mapped(const void *pointer, size_t bytes)
 
 // ---- Faults
 
-bool sim_install_fault_handler(FaultHandler *explain)
+bool sim_install_fault_handler(FaultHandler *handler)
 {
-    (void)explain;
+    (void)handler;
     return true;
 }
 
@@ -248,15 +248,15 @@ void sim_unlock(Lock *lock)
     (void)lock;
 }
 
-void sim_wait(CondVar *waiters, Lock *lock)
+void sim_wait(CondVar *condition, Lock *lock)
 {
-    (void)waiters, (void)lock;
+    (void)condition, (void)lock;
     sim_die("the only thread waits for another one");
 }
 
-void sim_wake_all(CondVar *waiters)
+void sim_wake_all(CondVar *condition)
 {
-    (void)waiters;
+    (void)condition;
 }
 
 void sim_yield(void)
@@ -294,16 +294,16 @@ int sim_core_count(void)
 
 // ---- Host lines
 
-int sim_backtrace(void **called, int most)
+int sim_backtrace(void **return_addresses, int max)
 {
-    (void)called, (void)most;
+    (void)return_addresses, (void)max;
     return 0;
 }
 
-bool sim_is_in_program(const void *address, uintptr_t *moved_by)
+bool sim_is_in_program(const void *address, uintptr_t *load_bias)
 {
     (void)address;
-    *moved_by = 0;
+    *load_bias = 0;
     return false;
 }
 

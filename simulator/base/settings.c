@@ -1,4 +1,4 @@
-// settings.c: reads and validates all environment variables before main runs, so that a mistake is reported at once.
+// settings.c: reads and validates all environment variables before main runs, so that an invalid one is reported at once.
 #include "base/base.h"
 #include "base/platform.h"
 
@@ -6,142 +6,142 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WRONG_ARGUMENT = 2, MAX_SMS = 1024 }; // WRONG_ARGUMENT: the program's exit status
+enum { INVALID_SETTING_STATUS = 2, MAX_SMS = 1024 }; // the first is an exit status
 
-static Settings settings;
-static Once known; // `settings` is immutable afterwards
+static Settings settings; // immutable once settings_once is done
+static Once settings_once;
 
-static _Noreturn void refuse(const char *name, const char *text, const char *accepted)
+static _Noreturn void reject(const char *name, const char *text, const char *accepted)
 {
     fprintf(stderr, "simulator: %s is '%s'; accepted: %s\n", name, text, accepted);
-    exit(WRONG_ARGUMENT);
+    exit(INVALID_SETTING_STATUS);
 }
 
-// ---- Parsers of a variable's text; NULL: not set
+// ---- Parsers. `text` is the variable's value, or NULL if it is not set.
 
 typedef struct Setting Setting;
-typedef void Read(const Setting *s, const char *text);
+typedef void SetSetting(const Setting *s, const char *text);
 
 struct Setting {
     const char *name;
-    Read *read;
-    void *into; // of `settings`
-    uint64_t otherwise, least, most; // of a number: default value and bounds
+    SetSetting *set;
+    void *field; // of `settings`, of the type that `set` stores
+    uint64_t default_value, min, max; // of a number
     const char *accepted;
 };
 
-static uint64_t number(const Setting *s, const char *text)
+static uint64_t parse_number(const Setting *s, const char *text)
 {
     char *end = NULL;
     errno = 0;
-    const uint64_t value = text ? strtoull(text, &end, 10) : s->otherwise;
-    if (text && (*text < '0' || *text > '9' || *end || errno || value < s->least || value > s->most))
-        refuse(s->name, text, s->accepted);
+    const uint64_t value = text ? strtoull(text, &end, 10) : s->default_value;
+    if (text && (*text < '0' || *text > '9' || *end || errno || value < s->min || value > s->max))
+        reject(s->name, text, s->accepted);
     return value;
 }
 
-static void read_number(const Setting *s, const char *text)
+static void set_uint64(const Setting *s, const char *text)
 {
-    *(uint64_t *)s->into = number(s, text);
+    *(uint64_t *)s->field = parse_number(s, text);
 }
 
-static void read_count(const Setting *s, const char *text)
+static void set_int(const Setting *s, const char *text)
 {
-    *(int *)s->into = (int)number(s, text);
+    *(int *)s->field = (int)parse_number(s, text);
 }
 
-static void read_switch(const Setting *s, const char *text)
+static void set_bool(const Setting *s, const char *text)
 {
-    *(bool *)s->into = number(s, text);
+    *(bool *)s->field = parse_number(s, text);
 }
 
-static void read_file(const Setting *s, const char *text)
+static void set_file_name(const Setting *s, const char *text)
 {
     if (text && !*text)
-        refuse(s->name, text, s->accepted);
-    *(const char **)s->into = text;
+        reject(s->name, text, s->accepted);
+    *(const char **)s->field = text;
 }
 
-static void read_check(const Setting *s, const char *text)
+static void set_checks(const Setting *s, const char *text)
 {
     settings.checks = !text || strcmp(text, "0") != 0;
     settings.checks_leaks = text && strcmp(text, "leaks") == 0;
     if (settings.checks && !settings.checks_leaks && text && strcmp(text, "1") != 0)
-        refuse(s->name, text, s->accepted);
+        reject(s->name, text, s->accepted);
 }
 
-static void read_traced_block(const Setting *s, const char *text)
+static void set_traced_block(const Setting *s, const char *text)
 {
     settings.traces_all = text && strcmp(text, "all") == 0;
     if (!settings.traces_all)
-        read_number(s, text);
+        set_uint64(s, text);
 }
 
-static void read_order(const Setting *s, const char *text)
+static void set_block_order(const Setting *s, const char *text)
 {
-    settings.shuffles = text != NULL;
-    read_number(s, text);
+    settings.random_order = text != NULL;
+    set_uint64(s, text);
 }
 
 // ---- The variables. make tables copies the comment above a row into simulator/README.md.
 
 static const Setting SETTINGS[] = {
     // file for [counters](counters.md), a row for each launch
-    {"SIM_COUNTERS", read_file, &settings.counters, 0, 0, 0, "a file name"},
+    {"SIM_COUNTERS", set_file_name, &settings.counters, 0, 0, 0, "a file name"},
     // file for the [trace of a warp](counters.md#what-a-warp-does-line-by-line)
-    {"SIM_TRACE", read_file, &settings.trace, 0, 0, 0, "a file name"},
+    {"SIM_TRACE", set_file_name, &settings.trace, 0, 0, 0, "a file name"},
     // traced block; block 0 if not set
-    {"SIM_TRACE_BLOCK", read_traced_block, &settings.traced_block, 0, 0, UINT64_MAX,
+    {"SIM_TRACE_BLOCK", set_traced_block, &settings.traced_block, 0, 0, UINT64_MAX,
      "a block number, or all"},
     // maximum number of trace rows for each launch; all if not set
-    {"SIM_TRACE_ROWS", read_number, &settings.traced_rows, UINT64_MAX, 1, UINT64_MAX, "a number of rows, at least 1"},
+    {"SIM_TRACE_ROWS", set_uint64, &settings.traced_rows, UINT64_MAX, 1, UINT64_MAX, "a number of rows, at least 1"},
     // whether the trace has [the values of each lane](counters.md#what-a-warp-does-line-by-line)
-    {"SIM_TRACE_VALUES", read_switch, &settings.traces_values, 0, 0, 1, "1, for a column of values, or 0"},
+    {"SIM_TRACE_VALUES", set_bool, &settings.traces_values, 0, 0, 1, "1, for a column of values, or 0"},
     // `0`: no checks; `1`: the default; `leaks`: memory leaks are findings, too
-    {"SIM_CHECK", read_check, NULL, 0, 0, 0, "0 (off), 1 or leaks"},
+    {"SIM_CHECK", set_checks, NULL, 0, 0, 0, "0 (off), 1 or leaks"},
     // whether a data race in which all threads write the same value is an error; without it, a warning
-    {"SIM_STRICT", read_switch, &settings.strict, 0, 0, 1, "1, for an error instead of a warning, or 0"},
+    {"SIM_STRICT", set_bool, &settings.strict, 0, 0, 1, "1, for an error instead of a warning, or 0"},
     // file for [findings](checker.md), as JSON
-    {"SIM_FINDINGS", read_file, &settings.findings, 0, 0, 0, "a file name"},
+    {"SIM_FINDINGS", set_file_name, &settings.findings, 0, 0, 0, "a file name"},
     // file for [a recording](how-it-works.md#recordings) of the program's device operations, for replay
-    {"SIM_RECORD", read_file, &settings.record, 0, 0, 0, "a file name"},
+    {"SIM_RECORD", set_file_name, &settings.record, 0, 0, 0, "a file name"},
     // number of host threads that run blocks; one for each core if not set
-    {"SIM_THREADS", read_number, &settings.threads, 0, 1, UINT64_MAX, "a number of host threads, at least 1"},
+    {"SIM_THREADS", set_uint64, &settings.threads, 0, 1, UINT64_MAX, "a number of host threads, at least 1"},
     // whether [blocks are interleaved](how-it-works.md#blocks)
-    {"SIM_TOGETHER", read_switch, &settings.time_sliced, 0, 0, 1, "1, for interleaved blocks, or 0"},
+    {"SIM_TOGETHER", set_bool, &settings.time_sliced, 0, 0, 1, "1, for interleaved blocks, or 0"},
     // seed of a random [order of blocks, warps and lanes](how-it-works.md#blocks)
-    {"SIM_BLOCK_ORDER", read_order, &settings.block_order, 0, 0, UINT64_MAX, "a number"},
+    {"SIM_BLOCK_ORDER", set_block_order, &settings.block_order, 0, 0, UINT64_MAX, "a number"},
     // number of warp instructions after which a block counts as an infinite loop
-    {"SIM_MAX_INSTRUCTIONS", read_number, &settings.max_instructions, 1000000000, 1, UINT64_MAX,
+    {"SIM_MAX_INSTRUCTIONS", set_uint64, &settings.max_instructions, 1000000000, 1, UINT64_MAX,
      "a number of warp instructions, at least 1"},
     // whether [launches run that would change nothing](how-it-works.md#launches-that-need-not-run), instead of being skipped
-    {"SIM_REPEAT", read_switch, &settings.repeats, 0, 0, 1, "1, to run every launch, or 0"},
+    {"SIM_REPEAT", set_bool, &settings.runs_all_launches, 0, 0, 1, "1, to run every launch, or 0"},
     // number of SMs of the GPU
-    {"SIM_SMS", read_count, &settings.sms, 132, 1, MAX_SMS, "a number of SMs, from 1 to 1024"},
+    {"SIM_SMS", set_int, &settings.sms, 132, 1, MAX_SMS, "a number of SMs, from 1 to 1024"},
     // number of GPUs
-    {"SIM_DEVICES", read_count, &settings.devices, 1, 1, SIM_MAX_DEVICES, "a number of GPUs, from 1 to 16"},
+    {"SIM_DEVICES", set_int, &settings.devices, 1, 1, SIM_MAX_DEVICES, "a number of GPUs, from 1 to 16"},
     // whether the program prints a last line with the number of warp instructions and their run time
-    {"SIM_SPEED", read_switch, &settings.prints_speed, 0, 0, 1, "1, to print that line, or 0"},
+    {"SIM_SPEED", set_bool, &settings.prints_speed, 0, 0, 1, "1, to print that line, or 0"},
 };
 
 static void read_settings(void)
 {
     for (size_t k = 0; k < sizeof SETTINGS / sizeof *SETTINGS; k++)
-        SETTINGS[k].read(&SETTINGS[k], getenv(SETTINGS[k].name));
+        SETTINGS[k].set(&SETTINGS[k], getenv(SETTINGS[k].name));
 }
 
 const Settings *sim_settings(void)
 {
-    sim_once(&known, read_settings);
+    sim_once(&settings_once, read_settings);
     return &settings;
 }
 
-__attribute__((constructor(101))) static void refuse_wrong_ones(void)
+__attribute__((constructor(101))) static void validate_settings(void)
 {
     sim_settings();
 }
 
-bool sim_checks(void)
+bool sim_checker_enabled(void)
 {
     return sim_settings()->checks;
 }

@@ -54,7 +54,7 @@ static bool bypasses(Block *b, uint32_t barrier, uint32_t last)
 {
     const Program *p = b->launch->kernel->program;
     for (size_t k = 0; k < sizeof b->bypass_checks / sizeof *b->bypass_checks; k++)
-        if (b->bypass_checks[k].known && b->bypass_checks[k].barrier == barrier && b->bypass_checks[k].last == last)
+        if (b->bypass_checks[k].known && b->bypass_checks[k].barrier == barrier && b->bypass_checks[k].exit_pc == last)
             return b->bypass_checks[k].bypassed;
     const bool past = last < p->count && !is_reachable(p, last, barrier, NOWHERE) && is_reachable(p, barrier, last, NOWHERE) &&
                       !is_reachable(p, barrier, NOWHERE, last);
@@ -75,7 +75,7 @@ void sim_note_end(Warp *w, const WarpSplit *p, uint32_t mask)
     const uint32_t end = p->pc - 1, before = p->jump_from != NOWHERE && p->jump_to == end ? p->jump_from : end ? end - 1 : 0;
     const uint32_t last = index_in_kernel(p->frame, before);
     for (uint32_t rest = mask; rest; rest &= rest - 1)
-        w->last[__builtin_ctz(rest)] = last;
+        w->exit_pc[__builtin_ctz(rest)] = last;
     sim_check_cluster_exit(w, &p->frame->function->program->code[end], mask);
 }
 
@@ -86,7 +86,7 @@ static uint32_t count_bypassing(Block *b, const WarpSplit *waited)
     uint32_t count = 0;
     for (uint32_t t = 0; t < b->threads; t++) {
         const Warp *w = &b->warps[t / LANES];
-        count += !(w->live >> t % LANES & 1) && bypasses(b, barrier, w->last[t % LANES]);
+        count += !(w->live >> t % LANES & 1) && bypasses(b, barrier, w->exit_pc[t % LANES]);
     }
     return count;
 }
@@ -99,7 +99,7 @@ void sim_check_arrivals(Block *b, const Barrier *barrier)
     const Warp *of_first = NULL, *of_other = NULL;
     for (int n = 0; n < b->warp_count; n++)
         for (const WarpSplit *p = b->warps[n].splits; p; p = p->next) {
-            if (!(barrier->arrived[n] & p->mask) || p->waiting != RUNS)
+            if (!(barrier->arrived[n] & p->mask) || p->state != RUNNABLE)
                 continue;
             const Instr *at = instruction_before(p), *there = first ? instruction_before(first) : at;
             if (at->control == BLOCK_BARRIER && at != there &&

@@ -39,7 +39,7 @@ typedef struct Shadow { // of an allocation: for each word, number and lane of t
 
 LaunchTreeUses *sim_start_tree_uses(const Function *kernel)
 {
-    if (!sim_checks() || !kernel->program->effects.launches)
+    if (!sim_checker_enabled() || !kernel->program->effects.launches)
         return NULL;
     LaunchTreeUses *tree = calloc(1, sizeof *tree);
     if (!tree)

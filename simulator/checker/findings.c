@@ -434,7 +434,7 @@ static void write_all_findings(FILE *out)
 static bool write_findings(bool at_end)
 {
     const char *name = sim_settings()->findings;
-    if (!name || sim_write_whole(name, at_end, write_all_findings))
+    if (!name || sim_replace_file(name, at_end, write_all_findings))
         return true;
     fprintf(stderr, "simulator: cannot write the findings to %s: %s\n", name, strerror(errno));
     return false;
@@ -466,7 +466,7 @@ static void print_place(const Place *p, const Colours *c)
     describe_place(p, description, sizeof description);
     fprintf(stderr, "  %s-->%s ", c->blue, c->plain);
     if (p->line > 0)
-        fprintf(stderr, "%s%s:%d%s: ", c->strong, sim_short_name(p->file), p->line, c->plain);
+        fprintf(stderr, "%s%s:%d%s: ", c->strong, sim_relative_name(p->file), p->line, c->plain);
     fprintf(stderr, "%s\n", description);
     if (text[0])
         fprintf(stderr, "%s%6d |%s     %s\n", c->blue, p->line, c->plain, text);
@@ -589,6 +589,6 @@ void sim_end_with_findings(void)
 __attribute__((constructor(101))) static void prepare_end(void)
 {
     sim_observe_machine();
-    if (sim_checks())
+    if (sim_checker_enabled())
         sim_on_exit(end);
 }

@@ -41,12 +41,12 @@ void sim_note_allocation(Allocation *a, const char *call)
 {
     a->call = call;
     a->call_number = next_number(call);
-    a->made_at = sim_checks() ? sim_call_site() : 0;
+    a->created_at = sim_checker_enabled() ? sim_call_site() : 0;
 }
 
 void sim_note_free(const void *pointer)
 {
-    Allocation *a = sim_checks() ? sim_allocation_at((uint64_t)(uintptr_t)pointer) : NULL;
+    Allocation *a = sim_checker_enabled() ? sim_allocation_at((uint64_t)(uintptr_t)pointer) : NULL;
     if (a && a->address == (uint64_t)(uintptr_t)pointer)
         a->freed_at = sim_call_site();
 }
@@ -88,7 +88,7 @@ static void describe_site(int site, char *text, size_t space)
     Place p = {.line = 0};
     text[0] = 0;
     if (site && sim_find_site(site, &p) && p.line > 0)
-        snprintf(text, space, ", at %s:%d", sim_short_name(p.file), p.line);
+        snprintf(text, space, ", at %s:%d", sim_relative_name(p.file), p.line);
 }
 
 static void add_allocated_note(const char *call, int number, int site, char *hint)
@@ -101,7 +101,7 @@ static void add_allocated_note(const char *call, int number, int site, char *hin
 
 void sim_add_allocation_note(const Allocation *a, char *hint)
 {
-    add_allocated_note(a->call, a->call_number, a->made_at, hint);
+    add_allocated_note(a->call, a->call_number, a->created_at, hint);
 }
 
 // ---- What lies at an address
@@ -212,7 +212,7 @@ static void describe_unallocated(uint64_t address, AddressText *d)
 static void add_freed_notes(const FreedAllocation *f, char *hint)
 {
     char at[450];
-    add_allocated_note(f->call, f->call_number, f->made_at, hint);
+    add_allocated_note(f->call, f->call_number, f->created_at, hint);
     describe_site(f->freed_at, at, sizeof at);
     add_line(hint, "note: freed by %s%s", f->freed_by, at);
 }
@@ -322,7 +322,7 @@ static const char BYTES_HINT[] = "pass the size in bytes: the number of elements
 static void add(FindingKind kind, const char *access, const char *title, const char *hint)
 {
     Place host = {.line = 0};
-    if (!sim_checks())
+    if (!sim_checker_enabled())
         return;
     snprintf(host.access, sizeof host.access, "%s, called by the host", access);
     sim_find_host_line(NULL, &host);
@@ -449,7 +449,7 @@ void sim_find_host_access(uint64_t address, bool writes, const void *instruction
     FindingKind kind = sim_describe_address(address, &at);
     snprintf(title, sizeof title, "the host %s %s%s", writes ? "writes" : "reads",
              sim_in_device_range((const void *)(uintptr_t)address) ? "device memory: " : "", at.text);
-    if (!sim_checks()) {
+    if (!sim_checker_enabled()) {
         fprintf(stderr, "simulator: %s\n", title);
         return;
     }
@@ -586,6 +586,6 @@ static void check_at_end(int status)
 // Registered after findings.c's function, so that it runs before it.
 __attribute__((constructor(102))) static void prepare_check_at_end(void)
 {
-    if (sim_checks())
+    if (sim_checker_enabled())
         sim_on_exit(check_at_end);
 }

@@ -81,7 +81,7 @@ static void open_all(Uses *u)
 {
     const Span pages = sim_span_union(u->marked, u->unsettled);
     if (u->marked.first < u->marked.end)
-        allow(u, u->marked, ALL_ACCESS);
+        allow(u, u->marked, READ_WRITE_ACCESS);
     for (size_t p = pages.first; p < pages.end; p++)
         u->wanted[p] = u->closed[p] = OPEN;
     u->unsettled = u->marked = NO_PAGES;
@@ -108,7 +108,7 @@ static Span alike_from(const Uses *u, size_t first, size_t end)
 // Applies the wanted protection.
 static void settle(Uses *u, Span pages)
 {
-    static const PageAccess ALLOWED[] = {[OPEN] = ALL_ACCESS, [CLOSED_TO_WRITES] = READ_ACCESS, [CLOSED] = NO_ACCESS};
+    static const PageAccess ALLOWED[] = {[OPEN] = READ_WRITE_ACCESS, [CLOSED_TO_WRITES] = READ_ACCESS, [CLOSED] = NO_ACCESS};
     if (pages.first >= pages.end)
         return;
     u->marked = sim_span_union(u->marked, pages);
@@ -166,7 +166,7 @@ void sim_open_pages(Uses *u)
 {
     if (!u->wanted || u->marked.first >= u->marked.end)
         return;
-    allow(u, u->marked, ALL_ACCESS);
+    allow(u, u->marked, READ_WRITE_ACCESS);
     memset(u->closed + u->marked.first, OPEN, u->marked.end - u->marked.first);
     u->unsettled = sim_span_union(u->unsettled, u->marked);
 }
@@ -184,9 +184,9 @@ void sim_end_pages(Uses *u)
 static void open_for_now(Uses *u, size_t page)
 {
     const Span pages = {page, page + 1};
-    if (!allow(u, pages, ALL_ACCESS)) {
+    if (!allow(u, pages, READ_WRITE_ACCESS)) {
         close_all(u);
-        if (!allow(u, pages, ALL_ACCESS)) {
+        if (!allow(u, pages, READ_WRITE_ACCESS)) {
             open_all(u);
             return;
         }
@@ -235,7 +235,7 @@ static void find_race(uint64_t address, uint32_t op, bool host_writes, bool op_w
 
 bool sim_explain_shared(uint64_t address, bool writes, const void *instruction)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     const Allocation *a = sim_allocation_at(address);
     Uses *u = a ? a->uses : NULL;
     const uint64_t at = u ? address - u->address : 0;

@@ -20,7 +20,7 @@ const Object *sim_object_at(const Launch *launch, uint64_t address)
 LaunchClocks *sim_start_launch_clocks(const Launch *launch)
 {
     static atomic_uint runs = FULLY_WRITTEN;
-    if (!sim_checks())
+    if (!sim_checker_enabled())
         return NULL;
     LaunchClocks *clocks = calloc(1, sizeof *clocks);
     if (!clocks)

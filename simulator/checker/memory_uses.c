@@ -30,7 +30,7 @@ static bool op_running;
 // A table of operation numbers; untouched pages take no memory.
 static atomic_uint *new_numbers(size_t count)
 {
-    void *numbers = sim_new_zeros(count * sizeof(atomic_uint) + 1);
+    void *numbers = sim_allocate_zeroed(count * sizeof(atomic_uint) + 1);
     if (!numbers)
         sim_die("out of memory for the uses of memory of host and device");
     return numbers;
@@ -38,7 +38,7 @@ static atomic_uint *new_numbers(size_t count)
 
 static void free_numbers(atomic_uint *numbers, size_t count)
 {
-    sim_free_zeros(numbers, count * sizeof *numbers + 1);
+    sim_free_zeroed(numbers, count * sizeof *numbers + 1);
 }
 
 // A table's rarely needed part, made at its first use.
@@ -162,7 +162,7 @@ static void set_uses(UseTable *t, size_t bytes, uint64_t first, uint64_t end, ui
 void sim_begin_uses(Allocation *a)
 {
     const bool with_host = sim_in_shared_range((const void *)(uintptr_t)a->address);
-    if (!sim_checks() || a->uses || a->kind == PARAMETER_MEMORY || a->kind == HEAP_MEMORY ||
+    if (!sim_checker_enabled() || a->uses || a->kind == PARAMETER_MEMORY || a->kind == HEAP_MEMORY ||
         !(with_host || sim_has_streams()))
         return;
     Uses *u = calloc(1, sizeof *u);

@@ -58,7 +58,7 @@ static bool host_access(uint64_t address, bool writes, const void *instruction, 
     if (sim_in_shared_range((const void *)(uintptr_t)address) && sim_explain_shared(address, writes, instruction))
         return true;
     sim_find_host_access(address, writes, instruction);
-    if (sim_checks() && last)
+    if (sim_checker_enabled() && last)
         sim_end_with_findings();
     return false;
 }
@@ -75,7 +75,7 @@ static void fence(Warp *w, const Instr *i, uint32_t mask, FenceKind kind)
 {
     if (kind == PROXY_FENCE)
         sim_order_proxy(w);
-    else if (kind == INITS_FENCE)
+    else if (kind == MBARRIER_INIT_FENCE)
         sim_order_inits(w, i, mask);
     else
         sim_order_by_fence(w, i, mask);
@@ -99,17 +99,17 @@ void sim_observe_machine(void)
         .arrive_after_copy = sim_order_copy,
         .warp_barrier = sim_order_lanes,
         .fence = fence,
-        .end_lanes = sim_note_end,
+        .exit_lanes = sim_note_end,
         .access = sim_check_access,
         .access_local = sim_check_local,
         .use_foreign = sim_find_foreign_owner,
         .begin_bulk = sim_check_bulk_copy,
-        .update_unwritten = sim_report_uninitialised,
+        .atomic_on_uninitialised = sim_report_uninitialised,
         .read_inactive_lanes = sim_note_inactive_sources,
         .prepare_fast_path = sim_expect_accesses,
         .fast_store = sim_note_store,
         .access_host_shared = sim_note_shared_use,
-        .access_in_tree = sim_note_tree_use,
+        .access_in_launch_tree = sim_note_tree_use,
         .load = sim_note_loaded,
         .begin_instruction = sim_check_uses,
         .end_instruction = sim_follow_values,

@@ -36,7 +36,7 @@ static size_t lines_of(size_t bytes)
 
 void sim_digest_written(Digest *digest, const Allocation *a, size_t first, size_t bytes)
 {
-    const bool noted = sim_checks() && sim_starts_uninitialised(a); // also without lines: then none has been written
+    const bool noted = sim_checker_enabled() && sim_starts_uninitialised(a); // also without lines: then none has been written
     for (size_t k = first / LINE_BYTES; noted && k < (first + bytes + LINE_BYTES - 1) / LINE_BYTES; k++)
         for (size_t half = 0; half < 2; half++) {
             const uint64_t written = !a->lines ? 0 : a->fully_written[k] ? ~0ull : a->lines[k].written[half];

@@ -81,7 +81,7 @@ static uint32_t *make_fully_written(Allocation *a)
 ShadowLine *sim_make_lines(Allocation *a)
 {
     ShadowLine *existing = NULL, *lines = sim_new_lines(a->bytes);
-    sim_prefer_large_pages(lines, a->bytes / LINE_BYTES * sizeof *lines);
+    sim_prefer_huge_pages(lines, a->bytes / LINE_BYTES * sizeof *lines);
     make_fully_written(a);
     if (__atomic_compare_exchange_n(&a->lines, &existing, lines, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return lines;
@@ -103,7 +103,7 @@ void sim_update_fully_written(const Allocation *a, size_t line)
 
 void sim_mark_written(uint64_t address, size_t bytes)
 {
-    Allocation *a = sim_checks() ? sim_allocation_at(address) : NULL;
+    Allocation *a = sim_checker_enabled() ? sim_allocation_at(address) : NULL;
     if (!a || !sim_starts_uninitialised(a) || address - a->address >= a->bytes)
         return;
     ShadowLine *lines = sim_lines_of(a);
@@ -144,7 +144,7 @@ static size_t find_byte(const ShadowLine *lines, size_t first, size_t bytes, boo
 
 static size_t find(uint64_t address, size_t bytes, bool written)
 {
-    Allocation *a = sim_checks() ? sim_allocation_at(address) : NULL;
+    Allocation *a = sim_checker_enabled() ? sim_allocation_at(address) : NULL;
     if (!a || !sim_starts_uninitialised(a) || address - a->address >= a->bytes)
         return written ? 0 : bytes;
     const size_t first = address - a->address, inside = bytes < a->bytes - first ? bytes : a->bytes - first;

@@ -83,17 +83,17 @@ API CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t bytes, con
                          unsigned long long flags)
 {
     NEED_CUINIT();
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     RETURN_IF(check_properties(p));
     NEED(handle && bytes > 0 && in_granules(bytes) && flags == 0, CUDA_ERROR_INVALID_VALUE);
     NEED(sim_memory_available(p->location.id, bytes), CUDA_ERROR_OUT_OF_MEMORY);
-    return new_piece(handle, sim_make_shared(bytes), bytes, p);
+    return new_piece(handle, sim_make_shared_file(bytes), bytes, p);
 }
 
 API CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
 {
     NEED_CUINIT();
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     Piece *piece = piece_of(handle);
     NEED(piece, CUDA_ERROR_INVALID_VALUE);
     if (--piece->handles == 0)
@@ -105,7 +105,7 @@ API CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
 API CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *p, CUmemGenericAllocationHandle handle)
 {
     NEED_CUINIT();
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     const Piece *piece = piece_of(handle);
     NEED(p && piece, CUDA_ERROR_INVALID_VALUE);
     *p = piece->properties;
@@ -117,7 +117,7 @@ API CUresult cuMemExportToShareableHandle(void *shared, CUmemGenericAllocationHa
                                           CUmemAllocationHandleType type, unsigned long long flags)
 {
     NEED_CUINIT();
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     const Piece *piece = piece_of(handle);
     NEED(shared && piece && flags == 0, CUDA_ERROR_INVALID_VALUE);
     NEED(type == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, CUDA_ERROR_NOT_SUPPORTED);
@@ -134,7 +134,7 @@ API CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle
     struct stat about;
     const int file = (int)(intptr_t)shared;
     NEED_CONTEXT();
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     NEED(type == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, CUDA_ERROR_NOT_SUPPORTED);
     NEED(handle && fstat(file, &about) == 0 && about.st_size > 0 && in_granules((uint64_t)about.st_size),
          CUDA_ERROR_INVALID_VALUE);
@@ -150,7 +150,7 @@ API CUresult cuMemAddressReserve(CUdeviceptr *address, size_t bytes, size_t alig
 {
     UNUSED(wish); // CUDA may ignore it
     NEED_CUINIT();
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     NEED(address && bytes > 0 && in_granules(bytes) && flags == 0, CUDA_ERROR_INVALID_VALUE);
     NEED((alignment & (alignment - 1)) == 0, CUDA_ERROR_INVALID_VALUE);
     *address = sim_reserve_addresses(bytes, alignment > SIM_GRANULE ? alignment : SIM_GRANULE);
@@ -185,18 +185,18 @@ static bool are_all(const Granule *granules, size_t bytes, bool mapped)
 API CUresult cuMemAddressFree(CUdeviceptr address, size_t bytes)
 {
     NEED_CUINIT();
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     const Allocation *a = reservation_at(address, bytes);
     NEED(a && a->address == address && a->bytes == bytes, CUDA_ERROR_INVALID_VALUE);
     NEED(are_all(a->granules, bytes, false), CUDA_ERROR_INVALID_VALUE);
-    return sim_driver_error(sim_end_allocation(pointer_at(address), RESERVED_MEMORY));
+    return sim_driver_error(sim_free_allocation(pointer_at(address), RESERVED_MEMORY));
 }
 
 API CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle,
                       unsigned long long flags)
 {
     NEED_CUINIT();
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     Piece *piece = piece_of(handle);
     const Allocation *a = reservation_at(address, bytes);
     NEED(piece && a && flags == 0, CUDA_ERROR_INVALID_VALUE);
@@ -213,7 +213,7 @@ API CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset, CUmemGen
 API CUresult cuMemUnmap(CUdeviceptr address, size_t bytes)
 {
     NEED_CUINIT();
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     const Allocation *a = reservation_at(address, bytes);
     NEED(a, CUDA_ERROR_INVALID_VALUE);
     Granule *granule = granule_at(a, address);
@@ -231,7 +231,7 @@ API CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccess
 {
     int devices;
     NEED_CUINIT();
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     const Allocation *a = reservation_at(address, bytes);
     NEED(a && wanted && count > 0, CUDA_ERROR_INVALID_VALUE);
     Granule *granule = granule_at(a, address);
@@ -255,7 +255,7 @@ API CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccess
 API CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location, CUdeviceptr address)
 {
     NEED_CUINIT();
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     const Allocation *a = sim_allocation_at(address);
     NEED(flags && location && location->type == CU_MEM_LOCATION_TYPE_DEVICE, CUDA_ERROR_INVALID_VALUE);
     NEED(a && a->granules && address - a->address < a->bytes, CUDA_ERROR_INVALID_VALUE);

@@ -172,7 +172,7 @@ static void parse_all_initials(Parser *p, void *variable)
 
 static void place_in(Parser *p, Variable *v, size_t *bytes, size_t most)
 {
-    v->address = sim_aligned(*bytes, v->align);
+    v->address = sim_align_up(*bytes, v->align);
     if (v->bytes > most || v->address > most - v->bytes)
         sim_fail(p, "%.*s: too large", (int)v->name.length, v->name.text);
     *bytes = v->address + v->bytes;

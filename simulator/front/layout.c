@@ -118,7 +118,7 @@ static bool assign_address(Variable *v)
     size_t end = 0;
     for (const Use *use = v->uses; use; use = use->next)
         end = use->kernel->shared_bytes > end ? use->kernel->shared_bytes : end;
-    v->address = sim_aligned(end, v->align);
+    v->address = sim_align_up(end, v->align);
     for (const Use *use = v->uses; use; use = use->next)
         use->kernel->shared_bytes = v->address + v->bytes;
     return v->bytes <= MAX_SHARED_BYTES && v->address <= MAX_SHARED_BYTES - v->bytes;
@@ -134,7 +134,7 @@ static void assign_padded_address(Variable *v)
         const size_t end = use->kernel->shared_extent + use->kernel->shared_gap;
         start = end > start ? end : start;
     }
-    v->address = sim_aligned(start, unit) + v->address % unit;
+    v->address = sim_align_up(start, unit) + v->address % unit;
     for (const Use *use = v->uses; use; use = use->next) {
         use->kernel->shared_extent = v->address + v->bytes;
         use->kernel->shared_gap = v->bytes < MIN_REDZONE ? MIN_REDZONE : v->bytes > MAX_REDZONE ? MAX_REDZONE : v->bytes;
@@ -153,7 +153,7 @@ static void place_used(Module *m, Variable *v)
 {
     if (!assign_address(v) && !m->error[0])
         snprintf(m->error, sizeof m->error, "%.*s: too large", (int)v->name.length, v->name.text);
-    if (sim_checks())
+    if (sim_checker_enabled())
         assign_padded_address(v);
 }
 
@@ -184,7 +184,7 @@ void sim_layout_shared(Module *m)
         for (Variable *v = m->shared; v; v = v->next_shared)
             if (v->use_count == uses)
                 place_used(m, v);
-    for (Function *f = m->functions; f && !sim_checks(); f = f->next)
+    for (Function *f = m->functions; f && !sim_checker_enabled(); f = f->next)
         f->shared_extent = f->shared_bytes;
 }
 
@@ -195,10 +195,10 @@ bool sim_layout_shared_of(Module *m, Function *kernel)
         if (v->owner == kernel && kernel->entry) {
             add_use(m, v, kernel);
             small &= assign_address(v);
-            if (sim_checks())
+            if (sim_checker_enabled())
                 assign_padded_address(v);
         }
-    if (!sim_checks())
+    if (!sim_checker_enabled())
         kernel->shared_extent = kernel->shared_bytes;
     return small;
 }

@@ -12,26 +12,26 @@ uint64_t sim_next_random(uint64_t *state)
     return bits ^ bits >> 31;
 }
 
-void sim_use_local(Block *b, size_t bytes)
+void sim_extend_local(Block *b, size_t bytes)
 {
-    const size_t of_thread = b->launch->local_bytes;
+    const size_t thread_bytes = b->launch->local_bytes;
     if (bytes <= b->local_used)
         return;
     for (size_t t = 0; t < b->threads; t++)
-        memset(b->local + t * of_thread + b->local_used, 0xff, bytes - b->local_used);
+        memset(b->local + t * thread_bytes + b->local_used, 0xff, bytes - b->local_used);
     for (size_t t = 0; b->local_written && t < b->threads; t++)
-        memset(b->local_written + t * of_thread + b->local_used, 0, bytes - b->local_used);
+        memset(b->local_written + t * thread_bytes + b->local_used, 0, bytes - b->local_used);
     b->local_used = bytes;
 }
 
-// The order in which the warps run: ascending, or, with $SIM_BLOCK_ORDER, a random permutation that leaves no warp in its
+// Sets the order in which the warps run: ascending, or, with $SIM_BLOCK_ORDER, a random permutation that leaves no warp in its
 // own position.
 static void order_warps(Block *b)
 {
-    const bool shuffles = sim_settings()->shuffles;
+    const bool random_order = sim_settings()->random_order;
     b->random_state = sim_settings()->block_order ^ (b->number + 1) * 0xd1b54a32d192ed03;
     for (int n = 0; n < b->warp_count; n++) { // Sattolo's algorithm, inside out
-        const uint64_t other = shuffles && n > 0 ? sim_next_random(&b->random_state) % (uint64_t)n : (uint64_t)n;
+        const uint64_t other = random_order && n > 0 ? sim_next_random(&b->random_state) % (uint64_t)n : (uint64_t)n;
         b->warp_order[n] = b->warp_order[other];
         b->warp_order[other] = (uint8_t)n;
     }
@@ -76,7 +76,7 @@ void sim_start_block(Block *b, uint64_t start_index)
     if (b->clocks)
         sim_observer.begin_block(b);
     b->local_used = 0;
-    sim_use_local(b, b->launch->kernel->local_bytes);
+    sim_extend_local(b, b->launch->kernel->local_bytes);
     start_warps(b);
 }
 
@@ -142,7 +142,7 @@ void sim_run_warps(Block *b)
         progress |= w->splits && sim_run_warp(w);
         instructions += w->instructions;
     }
-    if (b->launch->ended_blocks >= b->start_index) // if its speculative reads are stale, it might wait for ever
+    if (b->launch->ended_blocks >= b->start_index) // a block with stale speculative reads might wait for ever
         sim_wait_for_earlier_blocks(b);
     const bool others_may_help = b->launch->time_sliced && sim_waits_for_cluster(b);
     if (!progress && !others_may_help && !sim_release_waiting_lanes(b))
@@ -151,12 +151,12 @@ void sim_run_warps(Block *b)
         sim_report_stuck(b);
     if (sim_has_later_blocks(b) && sim_state_repeats(b))
         sim_switch_to_time_slicing(b, SIM_NEEDS_LATER_BLOCKS);
-    const uint64_t most = sim_settings()->max_instructions;
-    if (b->watch->polling_instructions > most / 100)
+    const uint64_t limit = sim_settings()->max_instructions;
+    if (b->watch->polling_instructions > limit / 100)
         sim_switch_to_time_slicing(b, SIM_NEEDS_LATER_BLOCKS);
-    if (instructions > most / 10 && sim_has_later_blocks(b) && sim_is_polling(b)) // as its loop writes memory,
-                                                                                     // SIM_NEEDS_LATER_BLOCKS was not detected
+    if (instructions > limit / 10 && sim_has_later_blocks(b) && sim_is_polling(b)) // its loop writes memory, so that
+                                                                                      // no repeated state was found
         sim_switch_to_time_slicing(b, "a block asks again and again for what others may do");
-    if (instructions > most || b->watch->polling_instructions > most / 10)
-        sim_report_limit(b, instructions > most ? instructions : b->watch->polling_instructions);
+    if (instructions > limit || b->watch->polling_instructions > limit / 10)
+        sim_report_limit(b, instructions > limit ? instructions : b->watch->polling_instructions);
 }

@@ -7,10 +7,10 @@
 
 enum { RESERVED_BYTES = 1024, WORKSPACE_BYTES = 16 };
 
-// A random permutation of the numbers for $SIM_BLOCK_ORDER; NULL if it is not set.
+// A random permutation of the numbers below `count`; NULL unless $SIM_BLOCK_ORDER is set.
 static uint64_t *shuffled_blocks(uint64_t count)
 {
-    if (!sim_settings()->shuffles)
+    if (!sim_settings()->random_order)
         return NULL;
     uint64_t seed = sim_settings()->block_order;
     uint64_t *numbers = malloc(count * sizeof *numbers);
@@ -35,7 +35,7 @@ static uint64_t block_in_cluster(const Launch *launch, uint64_t cluster, uint32_
     return x + grid.x * (y + grid.y * z);
 }
 
-// The start order: a cluster's blocks consecutively, by rank. NULL: ascending numbers.
+// The block numbers in start order, each cluster's consecutively by rank. NULL: ascending.
 static uint64_t *order_of_blocks(const Launch *launch)
 {
     const uint32_t size = launch->cluster_blocks;
@@ -57,25 +57,25 @@ static bool needs_time_slicing(const Launch *launch)
     return launch->workspace || launch->cluster_blocks > 1 || (sim_settings()->time_sliced && launch->order != CONCURRENT);
 }
 
-// Offset of dynamic shared memory, after the kernel's static variables: `unpadded_offset` without redzones. With redzones, one
-// more separates them, and the offset keeps its bank.
-static size_t begin_of_dynamic_shared(const Launch *launch, size_t unpadded_offset)
+// Offset of dynamic shared memory, after the kernel's static variables: unpadded_offset without redzones. With redzones,
+// another redzone precedes it, and the offset stays in the same bank.
+static size_t dynamic_shared_offset(const Launch *launch, size_t unpadded_offset)
 {
     const size_t extent = launch->kernel->shared_extent, align = launch->module->dynamic_align;
-    const bool redzones = sim_checks() || extent != launch->kernel->shared_bytes;
+    const bool redzones = sim_checker_enabled() || extent != launch->kernel->shared_bytes;
     if (!redzones)
         return unpadded_offset;
     if (extent == 0)
         return 0;
     const size_t unit = align > LINE_BYTES ? align : LINE_BYTES;
-    return sim_aligned(extent + LINE_BYTES, unit) + unpadded_offset % unit;
+    return sim_align_up(extent + LINE_BYTES, unit) + unpadded_offset % unit;
 }
 
 static void lay_out_shared(Launch *launch)
 {
     const Function *kernel = launch->kernel;
-    const size_t unpadded_offset = sim_aligned(kernel->shared_bytes, launch->module->dynamic_align);
-    launch->dynamic_shared = (uint32_t)begin_of_dynamic_shared(launch, unpadded_offset);
+    const size_t unpadded_offset = sim_align_up(kernel->shared_bytes, launch->module->dynamic_align);
+    launch->dynamic_shared = (uint32_t)dynamic_shared_offset(launch, unpadded_offset);
     launch->shared_bytes = kernel->shared_extent;
     launch->requested_shared = kernel->shared_bytes;
     if (launch->dynamic_bytes) {
@@ -85,16 +85,16 @@ static void lay_out_shared(Launch *launch)
     // An indirect call may reach any function.
     launch->uses_reserved_shared = launch->module->uses_reserved_shared && kernel->program->effects.reserved;
     if (launch->uses_reserved_shared) {
-        const size_t alignment = sim_checks() ? LINE_BYTES : 16; // a shadow line holds one array only
-        launch->reserved_shared = (uint32_t)sim_aligned(launch->shared_bytes, alignment);
+        const size_t alignment = sim_checker_enabled() ? LINE_BYTES : 16; // a shadow line holds one array only
+        launch->reserved_shared = (uint32_t)sim_align_up(launch->shared_bytes, alignment);
         launch->shared_bytes = launch->reserved_shared + RESERVED_BYTES;
-        launch->requested_shared = sim_aligned(launch->requested_shared, 16) + RESERVED_BYTES;
+        launch->requested_shared = sim_align_up(launch->requested_shared, 16) + RESERVED_BYTES;
     }
 }
 
 static size_t local_bytes_of(const Function *kernel, size_t stack)
 {
-    const size_t own = sim_aligned(kernel->local_bytes, 16);
+    const size_t own = sim_align_up(kernel->local_bytes, 16);
     return kernel->program->calls ? own + stack : own;
 }
 
@@ -109,7 +109,7 @@ static void set_cluster(Launch *launch, dim3 requested)
 // Copies the arguments, followed by the workspace of a cooperative launch. False: out of memory.
 static bool copy_arguments(Launch *launch, void **arguments, bool cooperative)
 {
-    const size_t workspace_offset = sim_aligned(launch->kernel->kernel_param_bytes, 16);
+    const size_t workspace_offset = sim_align_up(launch->kernel->kernel_param_bytes, 16);
     launch->params = calloc(1, workspace_offset + WORKSPACE_BYTES);
     if (!launch->params)
         return false;
@@ -121,11 +121,11 @@ static bool copy_arguments(Launch *launch, void **arguments, bool cooperative)
     return true;
 }
 
-// Finds the allocations that the launch may write to: those that its arguments and variables point into.
+// Marks the allocations that the launch may write to: those into which its arguments and variables point.
 static void find_write_set(Launch *launch)
 {
     const Stores *stores = &launch->kernel->program->stores;
-    launch->write_set_known = stores->known && !launch->launch_tree_grid; // other kernels of the launch tree run meanwhile
+    launch->write_set_known = stores->known && !launch->launch_tree_grid; // other kernels of the launch tree may run during this one
     for (const PointerOrigin *o = stores->into; o < stores->into + stores->count; o++) {
         uint64_t address = o->variable ? o->variable->address : 0;
         if (!o->variable && o->offset + sizeof address <= launch->kernel->kernel_param_bytes)
@@ -145,7 +145,7 @@ static double seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static void run(Launch *launch)
+static void run_launch(Launch *launch)
 {
     sim_reset_writers();
     find_write_set(launch);
@@ -173,7 +173,7 @@ static void free_launch(Launch *launch)
     free(launch->shuffled);
 }
 
-// Prints the error unless the observer reports it, which treats unsupported operations as no mistake. Exits if the kernel
+// Prints the error unless the observer reports it; the observer does not report unsupported operations. Exits if the kernel
 // waits for the host.
 static void end_launch(Launch *launch)
 {
@@ -185,17 +185,17 @@ static void end_launch(Launch *launch)
         exit(CANNOT_RUN);
 }
 
-static _Atomic uint64_t launches; // of the program
-static LaunchResult last_ran;
+static _Atomic uint64_t launch_count; // of the program
+static LaunchResult last_success;
 
 LaunchResult sim_last_launch(void)
 {
-    return last_ran;
+    return last_success;
 }
 
 uint64_t sim_count_skipped_launch(const Module *module, const Function *kernel, dim3 grid, dim3 block, const Counters *counters)
 {
-    Launch launch = {.number = ++launches,
+    Launch launch = {.number = ++launch_count,
                      .module = module,
                      .kernel = kernel,
                      .grid = grid,
@@ -204,14 +204,14 @@ uint64_t sim_count_skipped_launch(const Module *module, const Function *kernel, 
                      .counters = *counters};
     if (sim_observer.end_launch)
         sim_observer.end_launch(&launch);
-    sim_count_launch(&launch);
+    sim_write_counters(&launch);
     return launch.number;
 }
 
 cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
-                            size_t stack_bytes, void **arguments, Grouping grouping, Grid *launch_tree_grid, bool checks_tree)
+                            size_t stack_bytes, void **arguments, Grouping grouping, Grid *launch_tree_grid, bool checks_launch_tree)
 {
-    Launch launch = {.number = ++launches,
+    Launch launch = {.number = ++launch_count,
                      .module = module,
                      .device = sim_current_device,
                      .kernel = kernel,
@@ -223,7 +223,7 @@ cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 g
                      .order = kernel->program->order,
                      .fault_block = UINT64_MAX,
                      .launch_tree_grid = launch_tree_grid,
-                     .checks_tree = checks_tree};
+                     .checks_launch_tree = checks_launch_tree};
     set_cluster(&launch, grouping.cluster);
     lay_out_shared(&launch);
     if (!copy_arguments(&launch, arguments, grouping.cooperative))
@@ -231,15 +231,15 @@ cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 g
     launch.time_sliced = needs_time_slicing(&launch);
     launch.shuffled = order_of_blocks(&launch);
     const double begin = seconds();
-    run(&launch);
+    run_launch(&launch);
     const double end = seconds();
     free_launch(&launch);
     fflush(stdout);
     end_launch(&launch);
     if (launch.error == cudaSuccess) {
-        last_ran = (LaunchResult){launch.number, launch.counters, launch.write_set_known};
+        last_success = (LaunchResult){launch.number, launch.counters, launch.write_set_known};
         sim_add_to_speed(&launch, end - begin);
-        sim_count_launch(&launch);
+        sim_write_counters(&launch);
     }
     if (launch.error == cudaSuccess && launch.held)
         sim_report_time_slicing(&launch);

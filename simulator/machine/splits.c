@@ -4,8 +4,8 @@
 // the old one waits at the reconvergence point, the immediate post-dominator of the branch, until the new ones arrive there.
 // A split may also wait at a block barrier or for other lanes of its warp; then another split of the warp runs.
 //
-// Independent thread scheduling guarantees progress of every lane, but no reconvergence. So reconvergence points are hints:
-// if all other lanes wait for lanes that wait at one, these continue without the rest.
+// Independent thread scheduling guarantees progress of every lane, but no reconvergence. Reconvergence points are therefore
+// only hints: lanes that wait at one continue without the rest if all other lanes wait for them.
 #include "machine/running.h"
 
 WarpSplit *sim_new_split(Warp *w, WarpSplit *parent, Frame *frame, uint32_t mask, uint32_t pc, uint32_t reconvergence_pc)
@@ -34,15 +34,15 @@ void sim_end_split(Warp *w, WarpSplit *p)
     if (!parent || --parent->children > 0)
         return;
     parent->mask &= w->live;
-    parent->waiting = RUNS;
+    parent->state = RUNNABLE;
     if (parent->mask == 0)
         sim_end_split(w, parent);
 }
 
-// True if the not taken path runs first: sometimes with $SIM_BLOCK_ORDER, as CUDA guarantees no order.
-static bool not_taken_first(Block *b)
+// True if the fall-through path runs first: at random with $SIM_BLOCK_ORDER, as CUDA guarantees no order.
+static bool runs_fall_through_first(Block *b)
 {
-    return sim_settings()->shuffles && sim_next_random(&b->random_state) % 2;
+    return sim_settings()->random_order && sim_next_random(&b->random_state) % 2;
 }
 
 // Swaps the warp's first two splits.
@@ -66,15 +66,15 @@ void sim_diverge(Warp *w, WarpSplit *p, uint32_t reconvergence_pc, uint32_t mask
     w->block->counters.divergent_branches++;
     p->loop = NULL;
     if (reconvergence_pc != end) {
-        sim_note_jump(p, from, reconvergence_pc); // of some lanes
+        sim_note_jump(p, from, reconvergence_pc); // by some of the lanes
         p->pc = reconvergence_pc;
-        p->waiting = WAITS_FOR_SPLITS;
+        p->state = WAITS_FOR_SPLITS;
         p->children = (pc != reconvergence_pc) + (other_pc != reconvergence_pc);
         if (other_pc != reconvergence_pc)
             sim_new_split(w, p, p->frame, other, other_pc, reconvergence_pc);
         if (pc != reconvergence_pc)
             sim_note_jump(sim_new_split(w, p, p->frame, mask, pc, reconvergence_pc), from, pc);
-        if (p->children == 2 && not_taken_first(w->block))
+        if (p->children == 2 && runs_fall_through_first(w->block))
             swap_first(w);
         return;
     }
@@ -85,7 +85,7 @@ void sim_diverge(Warp *w, WarpSplit *p, uint32_t reconvergence_pc, uint32_t mask
         if (p->parent)
             p->parent->children++;
         sim_note_jump(sim_new_split(w, p->parent, p->frame, mask, pc, p->reconvergence_pc), from, pc);
-        if (w->splits->next == p && other_pc != reconvergence_pc && not_taken_first(w->block))
+        if (w->splits->next == p && other_pc != reconvergence_pc && runs_fall_through_first(w->block))
             swap_first(w);
     }
 }
@@ -95,7 +95,7 @@ void sim_diverge(Warp *w, WarpSplit *p, uint32_t reconvergence_pc, uint32_t mask
 WarpSplit *sim_next_split(const Warp *w)
 {
     WarpSplit *p = w->splits;
-    while (p && p->waiting != RUNS)
+    while (p && p->state != RUNNABLE)
         p = p->next;
     return p;
 }
@@ -116,7 +116,7 @@ void sim_move_to_back(Warp *w, WarpSplit *p)
 
 uint32_t sim_lanes_at_reconvergence(const Warp *w, const WarpSplit *p)
 {
-    uint32_t arrived = p->waiting == WAITS_FOR_SPLITS ? p->mask & w->live : 0;
+    uint32_t arrived = p->state == WAITS_FOR_SPLITS ? p->mask & w->live : 0;
     for (const WarpSplit *q = w->splits; q && arrived; q = q->next)
         arrived &= q->parent == p ? ~q->mask : ALL_LANES;
     return arrived;
@@ -127,9 +127,9 @@ void sim_release_reconverged(Warp *w, WarpSplit *p, uint32_t arrived)
     p->mask &= ~arrived;
     if (p->parent)
         p->parent->children++;
-    WarpSplit *opened = sim_new_split(w, p->parent, p->frame, arrived, p->pc, p->reconvergence_pc);
-    opened->jump_from = p->jump_from;
-    opened->jump_to = p->jump_to;
+    WarpSplit *released = sim_new_split(w, p->parent, p->frame, arrived, p->pc, p->reconvergence_pc);
+    released->jump_from = p->jump_from;
+    released->jump_to = p->jump_to;
 }
 
 bool sim_release_at_reconvergence(Warp *w, uint32_t wanted)

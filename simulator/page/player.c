@@ -35,12 +35,12 @@ int main(void)
 EXPORT("text_of") const char *player_text_of(const char *name)
 {
     size_t bytes;
-    return sim_text_of(name, &bytes);
+    return sim_written_text(name, &bytes);
 }
 
 EXPORT("length_of") size_t player_length_of(const char *name)
 {
     size_t bytes;
-    sim_text_of(name, &bytes);
+    sim_written_text(name, &bytes);
     return bytes;
 }

@@ -10,7 +10,7 @@ static Once described; // `device` is immutable afterwards
 
 static void describe(void)
 {
-    const size_t host = sim_host_bytes(), h200 = 150110011392;
+    const size_t host = sim_host_memory_bytes(), h200 = 150110011392;
     device_count = sim_settings()->devices;
     device = (Device){
         .sm_count = sim_settings()->sms,

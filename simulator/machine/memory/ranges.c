@@ -1,6 +1,6 @@
 // ranges.c: the two address ranges of allocations, reserved once.
 //
-// Device addresses are pages without access rights; the bytes are in other pages, at a constant distance. A host access to a
+// Device addresses are in pages without access rights; the bytes are in other pages, at a constant distance. A host access to a
 // device address therefore faults (faults.c). Memory shared by host and device is mapped at both addresses, so that the
 // simulator can access it while the checker has protected the host's pages.
 //
@@ -23,22 +23,22 @@ typedef struct Range {
     uint8_t *memory; // host address of `begin`
     size_t mapped;   // bytes usable so far
     uint64_t next;   // end of the last allocation
-    int fresh;       // byte that new memory is filled with
+    int fill;       // byte with which new memory is filled
 } Range;
 
 static Range device_range, shared_range; // device memory; memory that the host may access, too
-static bool reserved; // both, as pages
+static bool reserved; // both ranges, as pages
 static int poison_file;
 
 // Device addresses on a host without virtual memory.
 static const uint64_t DEVICE_BEGIN = sizeof(void *) == 4 ? 0x80000000 : 1ull << 48,
                       DEVICE_BYTES = sizeof(void *) == 4 ? 0x7ff00000 : 1ull << 40;
 
-static void set_range(Range *range, uint8_t *addresses, uint8_t *memory, size_t bytes, int fresh)
+static void set_range(Range *range, uint8_t *addresses, uint8_t *memory, size_t bytes, int fill)
 {
     const uint64_t begin = (uint64_t)(uintptr_t)addresses;
-    // The range also covers the bytes before the first allocation, which free() reads when it is given a pointer to that.
-    *range = (Range){.begin = begin, .end = begin + bytes, .memory = memory, .next = begin + MIN_ALIGNMENT, .fresh = fresh};
+    // The range includes bytes before the first allocation: the host's free() reads them if it gets a pointer to that.
+    *range = (Range){.begin = begin, .end = begin + bytes, .memory = memory, .next = begin + MIN_ALIGNMENT, .fill = fill};
 }
 
 static void copy_shared(uint8_t *to, const uint8_t *from)
@@ -53,14 +53,14 @@ static void unshare_after_fork(void)
 {
     if (shared_range.mapped == 0)
         return;
-    uint8_t *kept = sim_new_zeros(shared_range.mapped);
-    if (!kept)
+    uint8_t *saved = sim_allocate_zeroed(shared_range.mapped);
+    if (!saved)
         sim_die("out of memory for what a process has of its parent");
-    copy_shared(kept, shared_range.memory);
+    copy_shared(saved, shared_range.memory);
     if (!sim_map_twice(shared_range.memory, (void *)(uintptr_t)shared_range.begin, shared_range.mapped))
         sim_die("out of memory for what a process has of its parent");
-    copy_shared(shared_range.memory, kept);
-    sim_free_zeros(kept, shared_range.mapped);
+    copy_shared(shared_range.memory, saved);
+    sim_free_zeroed(saved, shared_range.mapped);
 }
 
 static bool reserve_ranges(void)
@@ -69,7 +69,7 @@ static bool reserve_ranges(void)
         (2 * sim_device()->memory_bytes / MAP_BYTES + 1) * MAP_BYTES; // twice the memory, for fragmentation
     uint8_t *addresses = sim_reserve_pages(bytes), *memory = sim_reserve_pages(bytes),
             *shared = sim_reserve_pages(bytes), *shared_memory = sim_reserve_pages(bytes);
-    poison_file = sim_make_fill(POISON, MAP_BYTES);
+    poison_file = sim_make_fill_file(POISON, MAP_BYTES);
     if (!addresses || !memory || !shared || !shared_memory || poison_file < 0)
         return false;
     set_range(&device_range, addresses, memory, bytes, POISON);
@@ -77,7 +77,7 @@ static bool reserve_ranges(void)
     return sim_after_fork_in_child(unshare_after_fork) && sim_handle_faults();
 }
 
-static bool can_reserve(void)
+static bool ensure_reserved(void)
 {
     static bool tried;
     if (!tried)
@@ -99,17 +99,17 @@ static uint64_t round_up(uint64_t number, uint64_t unit)
 // Makes the first `bytes` of the range's memory usable.
 static bool map(Range *range, size_t bytes)
 {
-    const size_t at_once = range->fresh == POISON ? MAP_BYTES : round_up(bytes, MAP_BYTES) - range->mapped;
-    for (; range->mapped < bytes; range->mapped += at_once) {
+    const size_t step = range->fill == POISON ? MAP_BYTES : round_up(bytes, MAP_BYTES) - range->mapped;
+    for (; range->mapped < bytes; range->mapped += step) {
         uint8_t *memory = range->memory + range->mapped;
-        if (!(range->fresh == POISON ? sim_map_fill(memory, MAP_BYTES, poison_file, 0)
-                                     : sim_map_twice(memory, (uint8_t *)(uintptr_t)range->begin + range->mapped, at_once)))
+        if (!(range->fill == POISON ? sim_map_private(memory, MAP_BYTES, poison_file, 0)
+                                     : sim_map_twice(memory, (uint8_t *)(uintptr_t)range->begin + range->mapped, step)))
             return false;
     }
     return true;
 }
 
-// The first gap from `from` on with room for the bytes and one unallocated byte after them; 0 if there is none.
+// Address of the first gap, from `from` on, for the bytes and one unallocated byte after them; 0 if there is none.
 static uint64_t find_gap(const Range *range, uint64_t from, size_t bytes, size_t alignment)
 {
     for (uint64_t at = round_up(from, alignment); at < range->end && bytes < range->end - at;) {
@@ -121,7 +121,7 @@ static uint64_t find_gap(const Range *range, uint64_t from, size_t bytes, size_t
     return 0;
 }
 
-// The same, with mapped memory; 0 on failure.
+// Finds a gap and maps its memory; 0 on failure.
 static uint64_t allocate_gap(Range *range, uint64_t from, size_t bytes, size_t alignment)
 {
     const uint64_t address = find_gap(range, from, bytes, alignment);
@@ -132,12 +132,12 @@ static uint64_t allocate_gap(Range *range, uint64_t from, size_t bytes, size_t a
 }
 
 // A freed address is not reused at once, so that a use after free is detected. But a loop that allocates and frees the same
-// size should see few addresses, so that its launches can be memoized (repeats.c).
+// size should get few different addresses, so that its launches can be memoized (repeats.c).
 enum { REUSE_AFTER = 6, KEPT_UNUSED = 2, MAX_FREED = 64 };
-static struct Gap {
+static struct FreedRange {
     uint64_t address;
     size_t bytes;
-    int times; // how often this size had been freed by then
+    int free_count; // how often ranges of this size had been freed, including this one
 } freed[MAX_FREED]; // oldest first; guarded by the lock of lock.c
 static int freed_count;
 
@@ -148,14 +148,14 @@ static void remove_freed(int number)
 
 static void note_freed(uint64_t address, size_t bytes)
 {
-    int times = 1;
+    int free_count = 1;
     for (int k = 0; k < freed_count; k++)
         if (freed[k].bytes == bytes)
-            times = freed[k].times + 1;
+            free_count = freed[k].free_count + 1;
     for (int k = freed_count; k-- > 0;)
         if (freed[k].address == address || freed_count == MAX_FREED)
             remove_freed(freed[k].address == address ? k : 0);
-    freed[freed_count++] = (struct Gap){address, bytes, times};
+    freed[freed_count++] = (struct FreedRange){address, bytes, free_count};
 }
 
 static bool can_reuse(const Range *range, int number, size_t bytes, size_t alignment)
@@ -165,25 +165,25 @@ static bool can_reuse(const Range *range, int number, size_t bytes, size_t align
            find_gap(range, address, bytes, alignment) == address;
 }
 
-// The longest freed address of this size, if the size was freed REUSE_AFTER times or more and more than KEPT_UNUSED
-// candidates exist; otherwise 0.
+// The least recently freed address of this size, if the size was freed at least REUSE_AFTER times and more than KEPT_UNUSED
+// such addresses are free; otherwise 0.
 static uint64_t reuse_freed(const Range *range, size_t bytes, size_t alignment)
 {
-    int oldest = 0, count = 0, times = 0;
+    int oldest = 0, count = 0, free_count = 0;
     for (int k = freed_count; k-- > 0;)
         if (can_reuse(range, k, bytes, alignment)) {
             oldest = k;
             count++;
-            times = times > freed[k].times ? times : freed[k].times;
+            free_count = free_count > freed[k].free_count ? free_count : freed[k].free_count;
         }
-    if (count <= KEPT_UNUSED || times < REUSE_AFTER)
+    if (count <= KEPT_UNUSED || free_count < REUSE_AFTER)
         return 0;
     const uint64_t address = freed[oldest].address;
     remove_freed(oldest);
     return address;
 }
 
-// A free address in the range, or 0. If the range has no unused addresses left, any freed one is taken.
+// A free address in the range, or 0. If the range has no unused addresses left, takes any freed one.
 static uint64_t allocate_addresses(Range *range, size_t bytes, size_t alignment)
 {
     const uint64_t reused = reuse_freed(range, bytes, alignment);
@@ -207,17 +207,17 @@ static uint8_t *allocate_unmapped(size_t bytes, size_t alignment, bool on_device
 uint8_t *sim_allocate_range(size_t bytes, size_t alignment, bool on_device, uint64_t *address)
 {
     alignment = alignment > MIN_ALIGNMENT ? alignment : MIN_ALIGNMENT;
-    if (!can_reserve())
+    if (!ensure_reserved())
         return allocate_unmapped(bytes, alignment, on_device, address);
     Range *range = on_device ? &device_range : &shared_range;
-    // Pages that the host may be denied, or that other processes may map, hold one allocation only.
+    // A page to which the host may lose access, or that other processes may map, holds one allocation only.
     if ((!on_device || bytes >= sim_page_bytes()) && alignment < sim_page_bytes())
         alignment = sim_page_bytes();
     *address = allocate_addresses(range, bytes, alignment);
     if (*address == 0)
         return NULL;
     if (!on_device)
-        sim_protect_pages((void *)(uintptr_t)*address, bytes, ALL_ACCESS);
+        sim_protect_pages((void *)(uintptr_t)*address, bytes, READ_WRITE_ACCESS);
     return range->memory + (*address - range->begin);
 }
 
@@ -226,36 +226,36 @@ int sim_share_pages(const Allocation *a)
     const size_t bytes = round_up(a->bytes, sim_page_bytes());
     const Allocation *above = sim_allocation_above(a->address);
     const bool owns_pages = a->bytes >= sim_page_bytes() && a->address % sim_page_bytes() == 0 && !(above && above->address < a->address + bytes);
-    uint8_t *kept = reserved && owns_pages ? sim_new_zeros(bytes) : NULL;
-    if (!kept)
+    uint8_t *saved = reserved && owns_pages ? sim_allocate_zeroed(bytes) : NULL;
+    if (!saved)
         return -1;
-    memcpy(kept, a->memory, a->bytes);
-    const int file = sim_make_shared(bytes);
+    memcpy(saved, a->memory, a->bytes);
+    const int file = sim_make_shared_file(bytes);
     const bool mapped = file >= 0 && sim_map_shared(a->memory, bytes, file, 0);
     if (mapped)
-        memcpy(a->memory, kept, a->bytes);
+        memcpy(a->memory, saved, a->bytes);
     else if (file >= 0)
         sim_close_file(file);
-    sim_free_zeros(kept, bytes);
+    sim_free_zeroed(saved, bytes);
     return mapped ? file : -1;
 }
 
-// Maps the poison file again, at the offset that it had.
+// Maps the poison file again, at its former offset.
 bool sim_restore_fill(uint8_t *memory, size_t bytes)
 {
     for (size_t done = 0, length; done < bytes; done += length) {
         const size_t in_piece = (size_t)(memory + done - device_range.memory) % MAP_BYTES;
         length = bytes - done < MAP_BYTES - in_piece ? bytes - done : MAP_BYTES - in_piece;
-        if (!sim_map_fill(memory + done, length, poison_file, in_piece))
+        if (!sim_map_private(memory + done, length, poison_file, in_piece))
             return false;
     }
     return true;
 }
 
-// Memory shared by host and device occupies whole pages; denies the host access to them.
-static void close_pages(uint64_t address, size_t bytes)
+// Denies the host access to freed memory shared by host and device, which occupies whole pages.
+static void protect_freed_pages(uint64_t address, size_t bytes)
 {
-    if (sim_checks() && sim_in_shared_range((const void *)(uintptr_t)address))
+    if (sim_checker_enabled() && sim_in_shared_range((const void *)(uintptr_t)address))
         sim_protect_pages((void *)(uintptr_t)address, bytes, NO_ACCESS);
 }
 
@@ -268,7 +268,7 @@ void sim_free_range(uint64_t address, uint8_t *memory, size_t bytes, bool may_be
     }
     if (may_be_reused)
         note_freed(address, bytes);
-    const int fresh = sim_in_shared_range((const void *)(uintptr_t)address) ? shared_range.fresh : device_range.fresh;
+    const int fill = sim_in_shared_range((const void *)(uintptr_t)address) ? shared_range.fill : device_range.fill;
     const uint64_t page = sim_page_bytes(), end = address + bytes;
     const Allocation *below = sim_allocation_at(address), *above = sim_allocation_above(address);
     const uint64_t gap_begin = round_up(below ? below->address + below->bytes : 0, page);
@@ -276,16 +276,16 @@ void sim_free_range(uint64_t address, uint8_t *memory, size_t bytes, bool may_be
     const uint64_t from = gap_begin > address ? gap_begin : address / page * page;
     const uint64_t to = gap_end < end ? gap_end : round_up(end, page);
     if (from >= to) {
-        memset(memory, fresh, bytes);
-        close_pages(address, bytes);
+        memset(memory, fill, bytes);
+        protect_freed_pages(address, bytes);
         return;
     }
     if (from > address)
-        memset(memory, fresh, from - address);
+        memset(memory, fill, from - address);
     if (to < end)
-        memset(memory + (to - address), fresh, end - to);
+        memset(memory + (to - address), fill, end - to);
     sim_reset_pages(memory + (int64_t)(from - address), to - from);
-    close_pages(address, bytes);
+    protect_freed_pages(address, bytes);
 }
 
 bool sim_in_device_range(const void *pointer)
@@ -301,11 +301,11 @@ bool sim_in_shared_range(const void *pointer)
 void *sim_memory_at(const void *pointer)
 {
     const uint64_t address = (uint64_t)(uintptr_t)pointer;
-    const bool of_device = sim_in_device_range(pointer);
-    if (!of_device && !sim_in_shared_range(pointer))
+    const bool on_device = sim_in_device_range(pointer);
+    if (!on_device && !sim_in_shared_range(pointer))
         return (void *)(uintptr_t)address;
     if (reserved)
-        return of_device ? device_range.memory + (address - device_range.begin)
+        return on_device ? device_range.memory + (address - device_range.begin)
                          : shared_range.memory + (address - shared_range.begin);
     const Allocation *a = sim_allocation_at(address);
     return a->memory + (address - a->address);

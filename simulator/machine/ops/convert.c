@@ -297,8 +297,8 @@ static inline float itself(float value)
     {                                                                        \
         D *d = OPERAND(D, d);                                                \
         const float *as = OPERAND(float, a);                                 \
-        const Modifiers m = modifiers(i->flags & FLUSH, i->flags & SATURATE); \
-        FOR_EACH_LANE(const float value = rounded(operand(m, as[l])); d[l] = (D)(expression)) \
+        const Modifiers m = make_modifiers(i->flags & FLUSH, i->flags & SATURATE); \
+        FOR_EACH_LANE(const float value = rounded(flush_operand(m, as[l])); d[l] = (D)(expression)) \
     }
 #define ROUNDED(rounding, rounded)                                          \
     FROM_SINGLE(f32_##rounding, rounded, uint32_t, result_bits(m, value))    \

@@ -77,7 +77,7 @@ BINARY(copysign_f64, uint64_t, uint64_t, uint64_t, (a & 0x8000000000000000) | (b
     COMPARE(num_##name, T, of(a) == of(a) && of(b) == of(b))                 \
     COMPARE(nan_##name, T, of(a) != of(a) || of(b) != of(b))
 COMPARISONS(single, float, )
-COMPARISONS(flushed, float, flushed)
+COMPARISONS(flushed, float, flush_denormal)
 COMPARISONS(double, double, )
 COMPARISONS(half, uint16_t, float_of_half)
 COMPARISONS(bf16, uint16_t, float_of_bf16)
@@ -251,11 +251,11 @@ static uint16_t compute_one_half(const Instr *i, uint16_t a, uint16_t b, uint16_
     {                                                                        \
         uint32_t *d = OPERAND(uint32_t, d);                                  \
         const float *as = OPERAND(float, a), *bs = OPERAND(float, b), *cs = OPERAND(float, c); \
-        const Modifiers m = modifiers(i->flags & FLUSH, i->flags & SATURATE); \
+        const Modifiers m = make_modifiers(i->flags & FLUSH, i->flags & SATURATE); \
         const bool nan_wins = i->flags & NAN_WINS;                           \
         FOR_EACH_LANE(                                                       \
-            const float a = operand(m, as[l]); const float b = operands > 1 ? operand(m, bs[l]) : 0; \
-            const float c = operands > 2 ? operand(m, cs[l]) : 0;            \
+            const float a = flush_operand(m, as[l]); const float b = operands > 1 ? flush_operand(m, bs[l]) : 0; \
+            const float c = operands > 2 ? flush_operand(m, cs[l]) : 0;            \
             const float value = compute_single(operation, a, b, c);                  \
             d[l] = result_bits(m, nan_wins & ((a != a) | (b != b)) ? NAN : value)) \
     }
@@ -333,7 +333,7 @@ static double compared(const uint8_t *lanes, int l, int part, Type type, bool fl
     switch (type) {
     case F16X2: case BF16X2: return half_value(((const uint16_t *)lanes)[2 * l + part], type == BF16X2, flush);
     case F16: case BF16: return half_value(((const uint16_t *)lanes)[l], type == BF16, flush);
-    case F32: return operand(modifiers(flush, false), ((const float *)lanes)[l]);
+    case F32: return flush_operand(make_modifiers(flush, false), ((const float *)lanes)[l]);
     case F64: return ((const double *)lanes)[l];
     case S32: return ((const int32_t *)lanes)[l];
     default: return ((const uint32_t *)lanes)[l];

@@ -41,7 +41,7 @@ static void report_unchecked_launches(void)
 {
     char title[400];
     for (const Refusal *r = refusals; r; r = r->next) {
-        if (!r->error || !sim_checks())
+        if (!r->error || !sim_checker_enabled())
             continue;
         snprintf(title, sizeof title, "%s did not run: %s (%s), and the program did not check for errors", r->launch,
                  sim_error_text(r->error), sim_error_name(r->error));

@@ -94,13 +94,13 @@ static cudaError_t allocate(void **pointer, size_t bytes, cudaMemPool_t pool, cu
 
 API cudaError_t cudaMallocFromPoolAsync(void **pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     return allocate(pointer, bytes, pool, stream, __func__, __builtin_return_address(0));
 }
 
 API cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     REQUIRE_STREAM(stream);
     return allocate(pointer, bytes, current_pool_of(sim_stream_of(stream)->device), stream, __func__,
                     __builtin_return_address(0));
@@ -297,7 +297,7 @@ API cudaError_t cudaMemPoolExportToShareableHandle(void *handle, cudaMemPool_t p
     BEGIN_CALL();
     const struct Pool *p = pool_of(pool);
     REQUIRE(p && handle && flags == 0 && type == cudaMemHandleTypePosixFileDescriptor && p->types & type, cudaErrorInvalidValue);
-    const int file = sim_make_shared(sizeof *p);
+    const int file = sim_make_shared_file(sizeof *p);
     if (file < 0 || pwrite(file, p, sizeof *p, 0) != (ssize_t)sizeof *p)
         return sim_done(cudaErrorOperatingSystem);
     *(int *)handle = file;

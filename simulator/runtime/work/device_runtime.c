@@ -86,7 +86,7 @@ static cudaError_t last_error(const Call *c, bool forget)
 
 void sim_report_device_errors(const Grid *g)
 {
-    for (const ThreadError *e = sim_checks() ? g->errors : NULL; e; e = e->next) {
+    for (const ThreadError *e = sim_checker_enabled() ? g->errors : NULL; e; e = e->next) {
         char title[400];
         if (!e->what)
             continue;
@@ -228,7 +228,7 @@ static cudaError_t free_memory(const Call *c)
 {
     for (int n = 0; n < c->w->block->warp_count; n++)
         c->w->block->warps[n].last_allocation = NULL; // it may be freed
-    if (sim_end_allocation((void *)(uintptr_t)sim_argument(c, 0, 8), HEAP_MEMORY) != cudaSuccess)
+    if (sim_free_allocation((void *)(uintptr_t)sim_argument(c, 0, 8), HEAP_MEMORY) != cudaSuccess)
         return sim_set_device_error(
             c, cudaErrorInvalidValue,
             "cudaFree in a kernel, of what cudaMalloc in a kernel did not give");

@@ -157,7 +157,7 @@ MemoLookup sim_memo_lookup(const KernelLaunch *l, size_t stack)
 {
     MemoLookup at = {.entry = NULL};
     const Settings *s = sim_settings();
-    if (s->repeats || s->trace || s->record || !depends_on_memory_only(l))
+    if (s->runs_all_launches || s->trace || s->record || !depends_on_memory_only(l))
         return at;
     const Digest key = key_of(l, stack);
     MemoizedLaunch *f = at.entry = memo_entry(&key);
@@ -184,7 +184,7 @@ MemoLookup sim_memo_lookup(const KernelLaunch *l, size_t stack)
 
 static size_t max_changes_bytes(void)
 {
-    return sim_host_bytes() / MEMORY_FRACTION;
+    return sim_host_memory_bytes() / MEMORY_FRACTION;
 }
 
 // Clears the least recently used entries until the changes fit.

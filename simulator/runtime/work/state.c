@@ -188,7 +188,7 @@ void sim_invalidate_launch_writes(void)
 
 static bool add_change(Piece p, size_t number, const Digest *digest, uint64_t launch, size_t most, Changes *changes)
 {
-    const size_t written = sim_written_size(p.allocation, p.bytes), aligned = sim_aligned(p.bytes, sizeof(uint64_t)),
+    const size_t written = sim_written_size(p.allocation, p.bytes), aligned = sim_align_up(p.bytes, sizeof(uint64_t)),
                  bytes = sizeof(Change) + aligned + written;
     Change *c = bytes <= most - changes->bytes ? malloc(bytes) : NULL;
     if (!c)
