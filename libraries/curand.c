@@ -52,7 +52,7 @@ static bool find(curandGenerator_t generator, const char *call, bool take)
         *at = generator->next_made;
     pthread_mutex_unlock(&lock);
     if (!found)
-        sim_report_wrong_handle(call, "a generator that curandCreateGenerator created and that has not been destroyed");
+        sim_report_invalid_handle(call, "a generator that curandCreateGenerator created and that has not been destroyed");
     return found;
 }
 

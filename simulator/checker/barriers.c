@@ -70,7 +70,7 @@ static uint32_t index_in_kernel(const Frame *f, uint32_t at)
     return at;
 }
 
-void sim_note_end(Warp *w, const WarpSplit *p, uint32_t mask)
+void sim_note_exits(Warp *w, const WarpSplit *p, uint32_t mask)
 {
     const uint32_t end = p->pc - 1, before = p->jump_from != NOWHERE && p->jump_to == end ? p->jump_from : end ? end - 1 : 0;
     const uint32_t last = index_in_kernel(p->frame, before);
@@ -93,7 +93,7 @@ static uint32_t count_bypassing(Block *b, const WarpSplit *waited)
 
 // ---- Barriers
 
-void sim_check_arrivals(Block *b, const Barrier *barrier)
+void sim_check_barrier(Block *b, const Barrier *barrier)
 {
     const WarpSplit *first = NULL, *other = NULL;
     const Warp *of_first = NULL, *of_other = NULL;
@@ -127,6 +127,6 @@ void sim_check_arrivals(Block *b, const Barrier *barrier)
     else
         snprintf(title, sizeof title, "%u of the block's %u threads bypass this barrier and exit", bypassing, b->threads);
     sim_wait_for_earlier_blocks(b); // not from a speculative run
-    sim_add_finding(BARRIER_MISUSE, title, places, count,
+    sim_add_finding(BARRIER_DIVERGENCE, title, places, count,
                     "move __syncthreads() to where all threads of the block execute it");
 }

@@ -41,14 +41,14 @@ void sim_note_allocation(Allocation *a, const char *call)
 {
     a->call = call;
     a->call_number = next_number(call);
-    a->created_at = sim_checker_enabled() ? sim_call_site() : 0;
+    a->allocation_stack = sim_checker_enabled() ? sim_call_stack_id() : 0;
 }
 
 void sim_note_free(const void *pointer)
 {
     Allocation *a = sim_checker_enabled() ? sim_allocation_at((uint64_t)(uintptr_t)pointer) : NULL;
     if (a && a->address == (uint64_t)(uintptr_t)pointer)
-        a->freed_at = sim_call_site();
+        a->free_stack = sim_call_stack_id();
 }
 
 static struct {
@@ -87,7 +87,7 @@ static void describe_site(int site, char *text, size_t space)
 {
     Place p = {.line = 0};
     text[0] = 0;
-    if (site && sim_find_site(site, &p) && p.line > 0)
+    if (site && sim_set_line_of_stack(site, &p) && p.line > 0)
         snprintf(text, space, ", at %s:%d", sim_relative_name(p.file), p.line);
 }
 
@@ -101,7 +101,7 @@ static void add_allocated_note(const char *call, int number, int site, char *hin
 
 void sim_add_allocation_note(const Allocation *a, char *hint)
 {
-    add_allocated_note(a->call, a->call_number, a->created_at, hint);
+    add_allocated_note(a->call, a->call_number, a->allocation_stack, hint);
 }
 
 // ---- What lies at an address
@@ -212,8 +212,8 @@ static void describe_unallocated(uint64_t address, AddressText *d)
 static void add_freed_notes(const FreedAllocation *f, char *hint)
 {
     char at[450];
-    add_allocated_note(f->call, f->call_number, f->created_at, hint);
-    describe_site(f->freed_at, at, sizeof at);
+    add_allocated_note(f->call, f->call_number, f->allocation_stack, hint);
+    describe_site(f->free_stack, at, sizeof at);
     add_line(hint, "note: freed by %s%s", f->freed_by, at);
 }
 
@@ -325,9 +325,9 @@ static void add(FindingKind kind, const char *access, const char *title, const c
     if (!sim_checker_enabled())
         return;
     snprintf(host.access, sizeof host.access, "%s, called by the host", access);
-    sim_find_host_line(NULL, &host);
+    sim_set_host_line(NULL, &host);
     sim_add_finding(kind, title, &host, 1, hint);
-    sim_say_findings();
+    sim_print_findings();
 }
 
 static void find_beyond_end(const char *call, const char *does, const Allocation *a, uint64_t address, size_t bytes)
@@ -354,7 +354,7 @@ static void report_wrong_memory(const char *call, bool writes, size_t bytes, con
                   : "pass a pointer from cudaMalloc, or change the direction of the copy");
 }
 
-void sim_find_wrong_range(const char *call, const char *does, const void *pointer, size_t bytes, const char *side)
+void sim_report_bad_range(const char *call, const char *does, const void *pointer, size_t bytes, const char *side)
 {
     char title[500];
     AddressText at;
@@ -384,7 +384,7 @@ void sim_find_wrong_range(const char *call, const char *does, const void *pointe
     }
 }
 
-void sim_find_padding(const char *call, const char *does, const void *pointer, size_t pitch, size_t width, size_t rows)
+void sim_check_padding_copy(const char *call, const char *does, const void *pointer, size_t pitch, size_t width, size_t rows)
 {
     char title[400], owner[100], hint[HINT_BYTES];
     const uint64_t address = (uint64_t)(uintptr_t)pointer;
@@ -403,14 +403,14 @@ void sim_find_padding(const char *call, const char *does, const void *pointer, s
     add(OUT_OF_BOUNDS, call, title, hint);
 }
 
-void sim_report_wrong_handle(const char *call, const char *wanted)
+void sim_report_invalid_handle(const char *call, const char *wanted)
 {
     char title[400];
     snprintf(title, sizeof title, "the handle that %s gets is not %s", call, wanted);
     add(UNINITIALISED, call, title, "create the handle before the call; to keep it from call to call, make the variable static");
 }
 
-void sim_find_wrong_free(const char *call, const void *pointer)
+void sim_report_invalid_free(const char *call, const void *pointer)
 {
     char title[400], hint[HINT_BYTES] = "";
     AddressText at;
@@ -431,7 +431,7 @@ void sim_find_wrong_free(const char *call, const void *pointer)
         sim_add_allocation_note(a, hint);
     else if (gone)
         add_freed_notes(gone, hint);
-    add(DOUBLE_FREE, call, title, hint);
+    add(INVALID_FREE, call, title, hint);
 }
 
 // Whether the C library's free() reads there if it is passed a pointer from cudaMalloc.
@@ -441,7 +441,7 @@ static bool is_read_by_free(uint64_t address, bool writes)
     return !writes && above && above->address - address == sizeof(size_t);
 }
 
-void sim_find_host_access(uint64_t address, bool writes, const void *instruction)
+void sim_report_host_access(uint64_t address, bool writes, const void *instruction)
 {
     char title[400], hint[HINT_BYTES] = "";
     AddressText at;
@@ -455,7 +455,7 @@ void sim_find_host_access(uint64_t address, bool writes, const void *instruction
     }
     Place host = {.line = 0};
     snprintf(host.access, sizeof host.access, "%s by the host", writes ? "write" : "read");
-    sim_find_host_line(instruction, &host);
+    sim_set_host_line(instruction, &host);
     kind = holds(a, address) ? HOST_POINTER : kind;
     if (is_read_by_free(address, writes))
         add_line(hint, "free it with cudaFree(): free() and delete are for host memory");
@@ -485,7 +485,7 @@ void sim_note_result(uint64_t address, size_t bytes)
     result.any_written |= reported || sim_find_written(address, bytes) < bytes;
 }
 
-void sim_end_results(void)
+void sim_check_results(void)
 {
     char title[400], hint[HINT_BYTES] = "write it in a kernel, or with cudaMemcpy() or cudaMemset(), before the copy";
     AddressText at;
@@ -494,9 +494,9 @@ void sim_end_results(void)
         snprintf(title, sizeof title, "%zu bytes copied to the host, from %s on, have not been written", result.bytes, at.text);
         add_line(hint, "%s", at.hint);
         Place host = {.access = "read by a copy, called by the host"};
-        sim_find_host_line(NULL, &host);
+        sim_set_host_line(NULL, &host);
         sim_add_finding(UNINITIALISED, title, &host, 1, hint);
-        sim_say_findings();
+        sim_print_findings();
     }
     result.bytes = 0;
     result.any_written = false;

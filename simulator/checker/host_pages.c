@@ -225,15 +225,15 @@ static void find_race(uint64_t address, uint32_t op, bool host_writes, bool op_w
     snprintf(title, sizeof title, "the host %s %s, which %s may %s", host_writes ? "writes" : "reads", at.text, operation,
              !op_writes ? "still read" : host_writes ? "still write" : "not have written yet");
     snprintf(host.access, sizeof host.access, "%s by the host", host_writes ? "write" : "read");
-    sim_find_host_line(instruction, &host);
+    sim_set_host_line(instruction, &host);
     const Place places[] = {sim_place_of_op(op), host};
     snprintf(hint, sizeof hint, "call cudaDeviceSynchronize() or cudaStreamSynchronize() before the host's access");
     sim_add_allocation_note(sim_allocation_at(address), hint);
     sim_add_finding(RACE_HOST, title, places, 2, hint);
-    sim_say_findings();
+    sim_print_findings();
 }
 
-bool sim_explain_shared(uint64_t address, bool writes, const void *instruction)
+bool sim_handle_shared_fault(uint64_t address, bool writes, const void *instruction)
 {
     LOCK_MEMORY();
     const Allocation *a = sim_allocation_at(address);

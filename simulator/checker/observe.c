@@ -39,7 +39,7 @@ static void free_block(Block *b)
 
 static void complete_barrier(Block *b, const Barrier *barrier)
 {
-    sim_check_arrivals(b, barrier);
+    sim_check_barrier(b, barrier);
     sim_order_block(b);
 }
 
@@ -55,9 +55,9 @@ static void end_allocation(Allocation *a)
 
 static bool host_access(uint64_t address, bool writes, const void *instruction, bool last)
 {
-    if (sim_in_shared_range((const void *)(uintptr_t)address) && sim_explain_shared(address, writes, instruction))
+    if (sim_in_shared_range((const void *)(uintptr_t)address) && sim_handle_shared_fault(address, writes, instruction))
         return true;
-    sim_find_host_access(address, writes, instruction);
+    sim_report_host_access(address, writes, instruction);
     if (sim_checker_enabled() && last)
         sim_end_with_findings();
     return false;
@@ -74,9 +74,9 @@ static int describe_address(const Launch *launch, const Instr *i, uint64_t addre
 static void fence(Warp *w, const Instr *i, uint32_t mask, FenceKind kind)
 {
     if (kind == PROXY_FENCE)
-        sim_order_proxy(w);
+        sim_note_proxy_fence(w);
     else if (kind == MBARRIER_INIT_FENCE)
-        sim_order_inits(w, i, mask);
+        sim_note_init_fence(w, i, mask);
     else
         sim_order_by_fence(w, i, mask);
 }
@@ -99,21 +99,21 @@ void sim_observe_machine(void)
         .arrive_after_copy = sim_order_copy,
         .warp_barrier = sim_order_lanes,
         .fence = fence,
-        .exit_lanes = sim_note_end,
+        .exit_lanes = sim_note_exits,
         .access = sim_check_access,
         .access_local = sim_check_local,
-        .use_foreign = sim_find_foreign_owner,
+        .use_foreign = sim_report_foreign_address,
         .begin_bulk = sim_check_bulk_copy,
         .atomic_on_uninitialised = sim_report_uninitialised,
         .read_inactive_lanes = sim_note_inactive_sources,
-        .prepare_fast_path = sim_expect_accesses,
-        .fast_store = sim_note_store,
+        .prepare_fast_path = sim_prepare_fast_path,
+        .fast_store = sim_record_store,
         .access_host_shared = sim_note_shared_use,
         .access_in_launch_tree = sim_note_tree_use,
         .load = sim_note_loaded,
-        .begin_instruction = sim_check_uses,
-        .end_instruction = sim_follow_values,
-        .shuffle = sim_follow_shuffle,
-        .clear_warp = sim_forget_values,
+        .begin_instruction = sim_check_undefined_uses,
+        .end_instruction = sim_propagate_values,
+        .shuffle = sim_propagate_shuffle,
+        .clear_warp = sim_clear_values,
     };
 }

@@ -169,7 +169,7 @@ API CUresult cuTexObjectCreate(CUtexObject *object, const CUDA_RESOURCE_DESC *sh
 {
     struct cudaResourceDesc resource;
     struct cudaChannelFormatDesc format;
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     NEED_CONTEXT();
     NEED(object && t, CUDA_ERROR_INVALID_VALUE);
     NEED(!view, CUDA_ERROR_NOT_SUPPORTED);
@@ -188,7 +188,7 @@ API CUresult cuSurfObjectCreate(CUsurfObject *object, const CUDA_RESOURCE_DESC *
 {
     struct cudaResourceDesc resource;
     struct cudaChannelFormatDesc format;
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     NEED_CONTEXT();
     NEED(object, CUDA_ERROR_INVALID_VALUE);
     RETURN_IF(resource_of(shown, &resource, &format));

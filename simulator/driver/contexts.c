@@ -52,7 +52,7 @@ static CUcontext current_context(void)
 CUresult sim_context_is_current(void)
 {
     NEED_CUINIT();
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     const CUcontext context = current_context();
     NEED(context, CUDA_ERROR_INVALID_CONTEXT);
     return context_of(context) ? CUDA_SUCCESS : CUDA_ERROR_CONTEXT_IS_DESTROYED;
@@ -74,7 +74,7 @@ static CUresult push(CUcontext context)
 static CUresult create_context(CUcontext *context, unsigned flags, CUdevice device)
 {
     RETURN_IF(sim_check_device(device));
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     NEED(context && (flags & ~(unsigned)CU_CTX_FLAGS_MASK) == 0, CUDA_ERROR_INVALID_VALUE);
     RETURN_IF(new_context(device, flags, false, context));
     return push(*context);
@@ -96,7 +96,7 @@ API CUresult cuCtxCreate(CUcontext *context, CUctxCreateParams *params, unsigned
 API CUresult cuCtxDestroy(CUcontext context)
 {
     NEED_CUINIT();
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     NEED(context_of(context), CUDA_ERROR_INVALID_CONTEXT);
     NEED(!context_of(context)->primary, CUDA_ERROR_INVALID_CONTEXT);
     free(sim_remove_handle(CONTEXT_HANDLE, context));
@@ -108,7 +108,7 @@ API CUresult cuCtxDestroy(CUcontext context)
 API CUresult cuCtxPushCurrent(CUcontext context)
 {
     NEED_CUINIT();
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     NEED(context_of(context), CUDA_ERROR_INVALID_CONTEXT);
     return push(context);
 }
@@ -116,7 +116,7 @@ API CUresult cuCtxPushCurrent(CUcontext context)
 API CUresult cuCtxPopCurrent(CUcontext *context)
 {
     NEED_CUINIT();
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     NEED(depth > 0, CUDA_ERROR_INVALID_CONTEXT);
     const CUcontext popped = current[--depth];
     if (context)
@@ -127,7 +127,7 @@ API CUresult cuCtxPopCurrent(CUcontext *context)
 API CUresult cuCtxSetCurrent(CUcontext context)
 {
     NEED_CUINIT();
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     NEED(!context || context_of(context), CUDA_ERROR_INVALID_CONTEXT);
     depth -= depth > 0; // replaces the top of the stack
     return context ? push(context) : CUDA_SUCCESS;
@@ -136,7 +136,7 @@ API CUresult cuCtxSetCurrent(CUcontext context)
 API CUresult cuCtxGetCurrent(CUcontext *context)
 {
     NEED_CUINIT();
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     NEED(context, CUDA_ERROR_INVALID_VALUE);
     *context = current_context();
     return CUDA_SUCCESS;
@@ -145,7 +145,7 @@ API CUresult cuCtxGetCurrent(CUcontext *context)
 API CUresult cuCtxGetDevice(CUdevice *device)
 {
     NEED_CONTEXT();
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     NEED(device, CUDA_ERROR_INVALID_VALUE);
     *device = context_of(current_context())->device;
     return CUDA_SUCCESS;
@@ -154,7 +154,7 @@ API CUresult cuCtxGetDevice(CUdevice *device)
 API CUresult cuCtxGetFlags(unsigned *flags)
 {
     NEED_CONTEXT();
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     NEED(flags, CUDA_ERROR_INVALID_VALUE);
     *flags = context_of(current_context())->flags;
     return CUDA_SUCCESS;
@@ -163,7 +163,7 @@ API CUresult cuCtxGetFlags(unsigned *flags)
 API CUresult cuCtxGetApiVersion(CUcontext context, unsigned *version)
 {
     NEED_CUINIT();
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     NEED(version, CUDA_ERROR_INVALID_VALUE);
     NEED(context ? context_of(context) : context_of(current_context()), CUDA_ERROR_INVALID_CONTEXT);
     *version = 3020; // of the functions with the suffix _v2
@@ -224,7 +224,7 @@ API CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
 static CUresult find_peer(CUcontext peer, int *device)
 {
     NEED_CONTEXT();
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     NEED(context_of(peer) && peer != current_context(), CUDA_ERROR_INVALID_CONTEXT);
     *device = context_of(peer)->device;
     return CUDA_SUCCESS;
@@ -247,7 +247,7 @@ API CUresult cuCtxDisablePeerAccess(CUcontext peer)
 API CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 {
     RETURN_IF(sim_check_device(device));
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     NEED(context, CUDA_ERROR_INVALID_VALUE);
     RETURN_IF(primary_context(device, context));
     context_of(*context)->retained++;
@@ -258,7 +258,7 @@ API CUresult cuDevicePrimaryCtxRelease(CUdevice device)
 {
     CUcontext context;
     RETURN_IF(sim_check_device(device));
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     RETURN_IF(primary_context(device, &context));
     NEED(context_of(context)->retained > 0, CUDA_ERROR_INVALID_CONTEXT);
     context_of(context)->retained--;
@@ -269,7 +269,7 @@ API CUresult cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned flags)
 {
     CUcontext context;
     RETURN_IF(sim_check_device(device));
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     NEED((flags & ~(unsigned)CU_CTX_FLAGS_MASK) == 0, CUDA_ERROR_INVALID_VALUE);
     RETURN_IF(primary_context(device, &context));
     context_of(context)->flags = flags;
@@ -280,7 +280,7 @@ API CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *a
 {
     CUcontext context;
     RETURN_IF(sim_check_device(device));
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     NEED(flags && active, CUDA_ERROR_INVALID_VALUE);
     RETURN_IF(primary_context(device, &context));
     *flags = context_of(context)->flags;

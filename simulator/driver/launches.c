@@ -8,7 +8,7 @@ static CUresult list_arguments(CUfunction function, void ***arguments, void **ex
 {
     Kernel *kernel;
     const Function *f;
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     if (!extra)
         return CUDA_SUCCESS;
     NEED(!*arguments, CUDA_ERROR_INVALID_VALUE);

@@ -93,7 +93,7 @@ API CUresult cuMemHostGetFlags(unsigned *flags, void *pointer)
 API CUresult cuMemGetAddressRange(CUdeviceptr *base, size_t *bytes, CUdeviceptr address)
 {
     NEED_CONTEXT();
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     NEED(sim_on_device(pointer_at(address), 1), CUDA_ERROR_NOT_FOUND);
     const Allocation *a = sim_allocation_at(address);
     if (base)

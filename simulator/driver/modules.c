@@ -108,7 +108,7 @@ static CUresult load_module(void **module, const void *image, unsigned count, co
 {
     Binary *binary;
     NEED_CONTEXT();
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     NEED(module && image, CUDA_ERROR_INVALID_VALUE);
     RETURN_IF(load(image, count, options, values, &binary));
     *module = sim_new_handle(MODULE_HANDLE, binary);
@@ -155,7 +155,7 @@ API CUresult cuModuleLoad(CUmodule *module, const char *path)
 static CUresult unload(void *module)
 {
     NEED_CONTEXT();
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     Binary *binary = sim_remove_handle(MODULE_HANDLE, module);
     NEED(binary, CUDA_ERROR_INVALID_HANDLE);
     sim_unload_binary(binary);
@@ -190,7 +190,7 @@ static const char *permanent_name(const char *name)
 static CUresult get_kernel(void **kernel, const void *module, const char *name)
 {
     NEED_CONTEXT();
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     Binary *binary = module_of(module);
     NEED(binary, CUDA_ERROR_INVALID_HANDLE);
     NEED(kernel && name && *name, CUDA_ERROR_INVALID_VALUE);
@@ -211,7 +211,7 @@ API CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const ch
 static CUresult get_variable(CUdeviceptr *address, size_t *bytes, const void *module, const char *name)
 {
     NEED_CONTEXT();
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     Binary *binary = module_of(module);
     NEED(binary, CUDA_ERROR_INVALID_HANDLE);
     NEED(name && *name, CUDA_ERROR_INVALID_VALUE);
@@ -261,7 +261,7 @@ API CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char 
 API CUresult cuLibraryGetModule(CUmodule *module, CUlibrary library)
 {
     NEED_CONTEXT();
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     NEED(module_of(library), CUDA_ERROR_INVALID_HANDLE);
     NEED(module, CUDA_ERROR_INVALID_VALUE);
     *module = (CUmodule)library;
@@ -276,7 +276,7 @@ API CUresult cuLibraryGetGlobal(CUdeviceptr *address, size_t *bytes, CUlibrary l
 API CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel)
 {
     NEED_CONTEXT();
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     NEED(sim_kernel_of(kernel), CUDA_ERROR_INVALID_HANDLE);
     NEED(function, CUDA_ERROR_INVALID_VALUE);
     *function = (CUfunction)kernel;
@@ -299,7 +299,7 @@ API CUresult cuLinkCreate(unsigned count, CUjit_option *options, void **values, 
 {
     UNUSED(count), UNUSED(options), UNUSED(values);
     NEED_CONTEXT();
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     NEED(state, CUDA_ERROR_INVALID_VALUE);
     Link *link = calloc(1, sizeof *link);
     *state = link ? sim_new_handle(LINK_HANDLE, link) : NULL;
@@ -311,7 +311,7 @@ API CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, s
 {
     UNUSED(name);
     NEED_CONTEXT();
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     Link *link = link_of(state);
     NEED(link, CUDA_ERROR_INVALID_HANDLE);
     NEED(data && bytes > 0, CUDA_ERROR_INVALID_VALUE);
@@ -343,7 +343,7 @@ API CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *p
 API CUresult cuLinkComplete(CUlinkState state, void **image, size_t *bytes)
 {
     NEED_CONTEXT();
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     const Link *link = link_of(state);
     NEED(link, CUDA_ERROR_INVALID_HANDLE);
     NEED(image && link->text, CUDA_ERROR_INVALID_VALUE);
@@ -356,7 +356,7 @@ API CUresult cuLinkComplete(CUlinkState state, void **image, size_t *bytes)
 API CUresult cuLinkDestroy(CUlinkState state)
 {
     NEED_CONTEXT();
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     Link *link = sim_remove_handle(LINK_HANDLE, state);
     NEED(link, CUDA_ERROR_INVALID_HANDLE);
     free(link->text);
@@ -423,7 +423,7 @@ API CUresult cuFuncSetSharedMemConfig(CUfunction function, CUsharedconfig config
 API CUresult cuFuncGetName(const char **name, CUfunction function)
 {
     NEED_CONTEXT();
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     NEED(sim_kernel_of(function), CUDA_ERROR_INVALID_HANDLE);
     NEED(name, CUDA_ERROR_INVALID_VALUE);
     *name = sim_kernel_of(function)->name;

@@ -71,7 +71,7 @@ static Prepared *prepared_of(CUfunction function)
 API CUresult cuFuncSetBlockShape(CUfunction function, int x, int y, int z)
 {
     NEED_CONTEXT();
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     NEED(x > 0 && y > 0 && z > 0, CUDA_ERROR_INVALID_VALUE);
     prepared_of(function)->block = (dim3){(unsigned)x, (unsigned)y, (unsigned)z};
     return CUDA_SUCCESS;
@@ -80,7 +80,7 @@ API CUresult cuFuncSetBlockShape(CUfunction function, int x, int y, int z)
 API CUresult cuFuncSetSharedSize(CUfunction function, unsigned bytes)
 {
     NEED_CONTEXT();
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     prepared_of(function)->dynamic_bytes = bytes;
     return CUDA_SUCCESS;
 }
@@ -88,7 +88,7 @@ API CUresult cuFuncSetSharedSize(CUfunction function, unsigned bytes)
 API CUresult cuParamSetSize(CUfunction function, unsigned bytes)
 {
     NEED_CONTEXT();
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     NEED(bytes <= MAX_BYTES, CUDA_ERROR_INVALID_VALUE);
     prepared_of(function)->bytes = bytes;
     return CUDA_SUCCESS;
@@ -97,7 +97,7 @@ API CUresult cuParamSetSize(CUfunction function, unsigned bytes)
 API CUresult cuParamSetv(CUfunction function, int offset, void *value, unsigned bytes)
 {
     NEED_CONTEXT();
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     NEED(value && offset >= 0 && offset <= MAX_BYTES && bytes <= MAX_BYTES - (unsigned)offset, CUDA_ERROR_INVALID_VALUE);
     memcpy(prepared_of(function)->arguments + offset, value, bytes);
     return CUDA_SUCCESS;
@@ -116,7 +116,7 @@ API CUresult cuParamSetf(CUfunction function, int offset, float value)
 static CUresult launch(CUfunction function, int width, int height, CUstream stream)
 {
     NEED_CONTEXT();
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     NEED(width > 0 && height > 0, CUDA_ERROR_INVALID_VALUE);
     Prepared *p = prepared_of(function);
     void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, p->arguments, CU_LAUNCH_PARAM_BUFFER_SIZE, &p->bytes, CU_LAUNCH_PARAM_END};

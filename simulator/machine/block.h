@@ -9,9 +9,9 @@
 Handler sim_map_address, sim_rank_of_address;
 // True if a shared-memory address carries the rank of a block of the cluster.
 bool sim_has_block_rank(uint64_t address);
-// That block; the address must be one that sim_cluster_pointer accepted.
+// The block with the rank in the address, which sim_cluster_pointer must have accepted.
 struct Block *sim_block_of_address(const Warp *w, uint64_t address);
-// The host pointer to a lane's bytes at such an address. Ends the launch if the address is invalid or the block has ended.
+// The host pointer to a lane's bytes at a shared-memory address with a rank. Ends the launch if the address is invalid or the block has ended.
 uint8_t *sim_cluster_pointer(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes);
 // Executes barrier.cluster.arrive or .wait for the split.
 void sim_execute_cluster_barrier(Warp *w, WarpSplit *p, const Instr *i);
@@ -65,15 +65,15 @@ typedef struct Launch {
     bool solo;                   // the first worker has not yet started the others
     struct Block *held;          // a block that waits for later ones, which makes the rest of the launch time-sliced; or NULL
     const char *why_time_sliced; // if `held` is not NULL
-    Watch watch;
+    ProgressWatch watch;
     bool traced;                 // some of its blocks: trace.c
     bool records_host_sharing;   // the checker records its accesses to memory shared with the host: checker/memory_uses.c
     bool write_set_known;        // all allocations that it may write to have last_writing_launch set
     uint64_t *shuffled;          // block numbers in start order; NULL: ascending
     struct LaunchClocks *clocks; // NULL: not checked
-    struct Grid *launch_tree_grid;    // NULL unless kernels launch kernels
-    bool checks_tree;          // the checker looks for races with parent and child grids: checker/dynamic_parallelism.c
-    uint8_t padding[64];         // keeps the fields that all workers read in another cache line than those that they write
+    struct Grid *launch_tree_grid; // NULL unless kernels launch kernels
+    bool checks_launch_tree;     // the checker looks for races with parent and child grids: checker/dynamic_parallelism.c
+    uint8_t padding[64];         // avoids false sharing: separates the fields that workers only read from those that they write
     // Indices in the start order: of the next block that no worker has claimed, and of the first block that failed.
     _Atomic uint64_t next_block, fault_block;
     _Atomic uint64_t ended_blocks; // of an ORDERED_EFFECTS launch; they are the first in the start order
@@ -84,13 +84,13 @@ typedef struct Launch {
     char message[2048];
 } Launch;
 
-typedef struct BypassCheck { // for the checker: whether threads that exited after an instruction have bypassed a barrier
-    uint32_t barrier, last;
+typedef struct BypassCheck { // the checker's cache: whether a thread that exited at exit_pc has bypassed the barrier at `barrier`
+    uint32_t barrier, exit_pc; // indices of instructions
     bool known, bypassed;
 } BypassCheck;
 
-typedef struct RepeatCheck { // detects a block that repeats the same round of its warps: sim_state_repeats
-    uint64_t rounds, state_hash;
+typedef struct RepeatCheck { // detects a block whose state repeats: sim_state_repeats
+    uint64_t rounds, state_hash; // a round: one time slice of every warp
 } RepeatCheck;
 
 // Owned by one host thread, which reuses it for one block after another. A time-sliced launch has one thread for all of its
@@ -100,17 +100,17 @@ typedef struct Block {
     uint64_t number, start_index; // start_index: position in the order in which blocks start
     dim3 index;
     uint32_t rank;                 // in its cluster
-    uint32_t slices_to_skip;       // time slices that it still skips
-    struct Block **cluster, *self; // the blocks of its cluster; points to `self` without clusters
+    uint32_t slices_to_skip;       // time slices for which it pauses
+    struct Block **cluster, *self; // the blocks of its cluster; without clusters `cluster` points to `self`
     Warp warps[MAX_WARPS];
     int warp_count;
     uint8_t warp_order[MAX_WARPS]; // warp numbers in the order in which they run
     uint64_t random_state;         // for $SIM_BLOCK_ORDER
-    uint32_t threads, live;
-    bool traced; // the trace file gets its instructions
+    uint32_t threads, live; // live: threads that have not exited
+    bool traced;            // its instructions are written to the trace file
     uint8_t *shared, *local;
     AddressPattern patterns[PATTERNS];        // by instruction: sim_pattern_slot
-    const AddressPattern *last_fully_written; // the last one whose loads read whole lines that are fully written, and stay so;
+    const AddressPattern *last_fully_written; // the last pattern whose loads read whole lines that remain fully written;
                                               // or NULL
     struct Origins *origins;                  // of undefined values: checker/values.c
     uint8_t *local_written;                   // for the checker: a byte for each byte of local memory
@@ -120,21 +120,21 @@ typedef struct Block {
     uint64_t starvation_limit; // instructions of a warp after which runnable lanes may count as starved
     BypassCheck bypass_checks[8];
     uint32_t bypass_check_count; // number of entries found so far
-    size_t local_used;           // bytes of each thread's local memory that were given to functions and filled with poison
+    size_t local_used;           // bytes of each thread's local memory in use so far, filled with poison at first use
     Barrier barriers[BARRIERS];
-    Watch *watch, own_watch; // watch: own_watch, or that of a time-sliced launch
+    ProgressWatch *watch, own_watch; // watch: &own_watch, or that of a time-sliced launch
     Counters counters;
     Arena arena; // of frames and splits
     Frame *free_frames;
     WarpSplit *free_splits;
     struct AsyncCopy *free_copies;
     struct BulkSource *free_sources;
-    struct AsyncWriters *async_writers;    // checker/bulk_copies.c; NULL if the module has no bulk copies
+    struct AsyncWriters *async_writers;       // checker/bulk_copies.c; NULL if the module has no bulk copies
     struct ClusterAccesses *cluster_accesses; // checker/cluster_ends.c; NULL without clusters
     struct DeferredReads *deferred_reads;     // checker/deferred_reads.c; NULL if no read is deferred
-    uint32_t cluster_phase;         // completed phases of the cluster's barrier; kept in its first block
-    // A speculative block runs before earlier ones have ended: `ended_at_start` of them had, and it has read these
-    // allocations.
+    uint32_t cluster_phase;                   // completed phases of the cluster's barrier; kept in its first block
+    // A speculative block runs before all earlier blocks have ended. ended_at_start: the number of blocks that had ended when
+    // it started; `read`: the allocations that it has read since.
     bool speculative;
     uint64_t ended_at_start;
     Allocation *read[MAX_READ];
@@ -145,7 +145,7 @@ typedef struct Block {
     char message[2048];
 } Block;
 
-// The slot for the address pattern of this instruction; it may hold that of another one.
+// The cache slot for the address pattern of this instruction; it may hold that of another instruction.
 static inline AddressPattern *sim_pattern_slot(Block *b, const Instr *i)
 {
     return &b->patterns[(uintptr_t)i / sizeof *i % PATTERNS];
@@ -161,22 +161,22 @@ static inline bool sim_only_reads(const Launch *launch, const Allocation *a)
 // The next number of a pseudo-random sequence (SplitMix64).
 uint64_t sim_next_random(uint64_t *state);
 
-// Waits until all earlier blocks have ended. A speculative block that read what they have changed since does not return: it
-// restarts.
+// Waits until all earlier blocks have ended. If they have written to what a speculative block read, it restarts instead of
+// returning.
 void sim_wait_for_earlier_blocks(Block *block);
 
-// Extends every thread's local memory to so many bytes; the new ones are filled with poison.
-void sim_use_local(Block *block, size_t bytes);
+// Makes the first `bytes` of every thread's local memory usable; fills the new ones with poison.
+void sim_extend_local(Block *block, size_t bytes);
 
-// Releases the threads that wait at a barrier if it is complete. sim_check_barriers: at any of them, after threads have
-// exited.
+// Releases the threads that wait at a barrier if it is complete.
 void sim_check_barrier(Block *block, int number);
+// Calls sim_check_barrier for all barriers, after threads have exited.
 void sim_check_barriers(Block *block);
 
 // ---- livelock.c
 
-// Called after every round of the block's warps: true if the block's state is that of an earlier round, so that it repeats
-// for ever unless other blocks change something. It checks only some of the rounds, and none of the first 1023.
+// Called after every round: true if the block's state equals that of an earlier round, so that it repeats for ever unless
+// other blocks intervene. Compares only some rounds, and none of the first 1023.
 bool sim_state_repeats(Block *b);
 
 typedef struct Grid Grid; // grid.h
@@ -189,10 +189,10 @@ typedef struct Grouping { // which blocks of a launch must be co-resident
 // ---- launch.c
 
 // Runs a kernel to its end and returns its error, after a message on stderr. stack_bytes: local memory of each thread for
-// the functions that the kernel calls. `launch_tree_grid`: its node if kernels launch kernels, else NULL. `checks_tree`: as in
-// the Launch.
+// the functions that the kernel calls. launch_tree_grid: its Grid if kernels launch kernels, otherwise NULL. checks_launch_tree: as
+// in the Launch.
 cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
-                            size_t stack_bytes, void **arguments, Grouping grouping, Grid *launch_tree_grid, bool checks_tree);
+                            size_t stack_bytes, void **arguments, Grouping grouping, Grid *launch_tree_grid, bool checks_launch_tree);
 
 // The last launch that succeeded. Guarded by the lock of lock.c.
 typedef struct LaunchResult {
@@ -210,27 +210,27 @@ uint64_t sim_count_skipped_launch(const Module *module, const Function *kernel, 
 // Records a fault at a lane's instruction (lane -1: none); the launch ends with this block unless an earlier block failed.
 void sim_note_fault(Warp *w, const Instr *i, int lane, cudaError_t error, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
-// The same, but ends the block at once.
+// Records a fault as sim_note_fault does, and ends the block at once.
 _Noreturn void sim_fault(Warp *w, const Instr *i, int lane, cudaError_t error, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
 // ---- counters.c
 
 // Appends the launch's row to the file of $SIM_COUNTERS, if set.
-void sim_count_launch(const Launch *launch);
+void sim_write_counters(const Launch *launch);
 // Adds the launch to the total that $SIM_SPEED prints, if set.
 void sim_add_to_speed(const Launch *launch, double host_seconds);
 
 // ---- trace.c: the instructions of one block, or the device-memory accesses of all
 
-// Starts the launch's rows in the file of $SIM_TRACE; false if it is not set.
+// Starts the launch's rows in the file of $SIM_TRACE. True if some of its blocks are traced.
 bool sim_trace_launch(const Launch *launch);
 // True if all blocks are traced.
 bool sim_traces_all(void);
 bool sim_is_traced(const Launch *launch, uint64_t number);
 // Adds a row for the instruction that the split executes next.
 void sim_trace_instruction(const Warp *w, const WarpSplit *p);
-// Completes this row with the values in the instruction's registers, after it has executed.
+// After the instruction has executed: completes its row with the values in its registers.
 void sim_trace_values(const Warp *w, const Instr *i, uint32_t mask);
 // Adds a row for a split that a barrier has released.
 void sim_trace_release(const Warp *w, const WarpSplit *p);

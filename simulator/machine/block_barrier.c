@@ -40,14 +40,14 @@ void sim_execute_barrier(Warp *w, WarpSplit *p, const Instr *i)
     b->expected = expected;
     b->has_count |= requested != 0;
     if (requested && w->block->clocks)
-        sim_observer.arrive(w, p->mask, sim_barrier_key((int)number));
+        sim_observer.arrive(w, p->mask, sim_named_barrier_key((int)number));
     b->arrived[w->number] |= p->mask;
     b->count += (uint32_t)__builtin_popcount(p->mask);
     w->block->counters.block_barriers++;
     p->pc++;
     p->loop = NULL;
     if (i->op != BAR_ARRIVE) {
-        p->waiting = WAITS_AT_BARRIER;
+        p->state = WAITS_AT_BARRIER;
         p->barrier = (int)number;
     }
     sim_check_barrier(w->block, (int)number);
@@ -92,11 +92,11 @@ void sim_check_barrier(Block *b, int number)
         return;
     for (int n = 0; n < b->warp_count; n++)
         for (WarpSplit *p = b->warps[n].splits; p; p = p->next)
-            if (p->waiting == WAITS_AT_BARRIER && p->barrier == number) {
+            if (p->state == WAITS_AT_BARRIER && p->barrier == number) {
                 write_result(p, barrier);
-                p->waiting = RUNS;
+                p->state = RUNNABLE;
                 if (b->clocks && barrier->has_count)
-                    sim_observer.acquire(&b->warps[n], p->mask, sim_barrier_key(number));
+                    sim_observer.acquire(&b->warps[n], p->mask, sim_named_barrier_key(number));
                 if (b->traced)
                     sim_trace_release(&b->warps[n], p);
             }

@@ -1,49 +1,49 @@
-// block_faults.c: records what went wrong in a block, and words the message.
+// block_faults.c: records the fault of a block, and writes its message.
 #include "machine/blocks.h"
 
 #include <stdarg.h>
 #include <string.h>
 
-// "file:line", with the end of a long name; false if unknown.
-static bool line_of_source(const Module *m, int file, int line, char *text, size_t space)
+// Writes "file:line", of a long name the last 200 characters; false if unknown.
+static bool source_line_text(const Module *m, int file, int line, char *text, size_t capacity)
 {
     if (line <= 0 || file < 0 || file >= m->file_count || !m->files[file].text)
         return false;
     const Slice name = m->files[file];
     const int length = (int)(name.length < 200 ? name.length : 200);
-    snprintf(text, space, "%.*s:%d", length, name.text + name.length - length, line);
+    snprintf(text, capacity, "%.*s:%d", length, name.text + name.length - length, line);
     return true;
 }
 
 // Appends ", bar.sync, PTX line 7 (a.cu:3, inlined into a.cu:9)" to the text; returns its new length.
-static int append_instruction(const Module *m, const Statement *s, char *text, int used, size_t space)
+static int append_instruction(const Module *m, const Statement *s, char *text, int used, size_t capacity)
 {
     const int opcode = (int)(s->opcode.length < 60 ? s->opcode.length : 60);
-    used += snprintf(text + used, space - (size_t)used, ", %.*s, PTX line %d", opcode, s->opcode.text, s->line);
+    used += snprintf(text + used, capacity - (size_t)used, ", %.*s, PTX line %d", opcode, s->opcode.text, s->line);
     char line[256], own[256];
-    if (!line_of_source(m, s->source_file, s->source_line, line, sizeof line))
+    if (!source_line_text(m, s->source_file, s->source_line, line, sizeof line))
         return used;
-    if (s->own_file != s->source_file && line_of_source(m, s->own_file, s->own_line, own, sizeof own))
-        return used + snprintf(text + used, space - (size_t)used, " (%s, inlined into %s)", line, own);
-    return used + snprintf(text + used, space - (size_t)used, " (%s)", line);
+    if (s->own_file != s->source_file && source_line_text(m, s->own_file, s->own_line, own, sizeof own))
+        return used + snprintf(text + used, capacity - (size_t)used, " (%s, inlined into %s)", line, own);
+    return used + snprintf(text + used, capacity - (size_t)used, " (%s)", line);
 }
 
 // Writes kernel, block, thread and instruction; lane < 0: no thread.
-static void write_location(Block *b, char *text, size_t space, const Instr *i, const Warp *w, int lane)
+static void write_location(Block *b, char *text, size_t capacity, const Instr *i, const Warp *w, int lane)
 {
     const dim3 size = b->launch->block;
     char name[200];
     sim_readable_name(b->launch->kernel->name, name, sizeof name);
     int used =
-        snprintf(text, space, "simulator: kernel %s, block (%u,%u,%u)", name, b->index.x, b->index.y, b->index.z);
+        snprintf(text, capacity, "simulator: kernel %s, block (%u,%u,%u)", name, b->index.x, b->index.y, b->index.z);
     if (lane >= 0) {
         const unsigned thread = (unsigned)(w->number * LANES + lane);
-        used += snprintf(text + used, space - (size_t)used, ", thread (%u,%u,%u)", thread % size.x,
+        used += snprintf(text + used, capacity - (size_t)used, ", thread (%u,%u,%u)", thread % size.x,
                          thread / size.x % size.y, thread / size.x / size.y);
     }
     if (i && i->statement)
-        used = append_instruction(b->launch->module, i->statement, text, used, space);
-    snprintf(text + used, space - (size_t)used, ": ");
+        used = append_instruction(b->launch->module, i->statement, text, used, capacity);
+    snprintf(text + used, capacity - (size_t)used, ": ");
 }
 
 static void record_fault(Warp *w, const Instr *i, int lane, cudaError_t error, const char *format, va_list arguments)

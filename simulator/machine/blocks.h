@@ -24,22 +24,22 @@ void sim_run_warps(Block *b);
 // ---- deadlock.c
 
 bool sim_waits_for_cluster(const Block *b);
-// Releases lanes that wait for reconvergence while their warp waits for them: any lanes if some wait at a barrier, otherwise
-// only those that a warp-level operation names. False if there are none.
+// Releases lanes that wait for reconvergence while other lanes wait for them: any lanes if threads of the block wait at a
+// barrier, otherwise only those that a warp-level operation names. False if there are none.
 bool sim_release_waiting_lanes(Block *b);
 // True if every warp waits or is in a loop without progress, and only other blocks could change that.
 bool sim_is_block_stuck(const Block *b);
-// Runs other runnable lanes of its warps, which a polling split keeps from running; false if there are none.
+// Makes its warps run lanes that a polling split has kept from running; false if there are none.
 bool sim_run_other_lanes(Block *b);
 // True if the launch has later blocks that could still start and release this one.
 bool sim_has_later_blocks(const Block *b);
-// Continues this block and time-slices it with the later ones, if it is the earliest that has not ended. CUDA guarantees
-// that only for cooperative launches; a message on stderr gives the reason.
+// If this block is the earliest that has not ended, time-slices it with the later blocks, and does not return. CUDA
+// guarantees concurrent blocks only for cooperative launches, so a message on stderr gives `why`.
 #define SIM_NEEDS_LATER_BLOCKS "its blocks wait for later ones"
 void sim_switch_to_time_slicing(Block *b, const char *why);
 // True if a warp is in a loop that polls memory.
 bool sim_is_polling(const Block *b);
-// These report what the block waits for, and leave through on_fault.
+// These three report what the block waits for, and leave through on_fault.
 _Noreturn void sim_report_deadlock(Block *b);
 _Noreturn void sim_report_stuck(Block *b);
 _Noreturn void sim_report_limit(Block *b, uint64_t instructions);
@@ -53,8 +53,8 @@ int sim_worker_count(const Launch *launch);
 void sim_end_block(Launch *launch, Block *b);
 // Makes the block's fault that of the launch, unless an earlier block has failed.
 void sim_record_fault(Launch *launch, const Block *b);
-// Records that there was no memory for a block.
-void sim_report_memory(Launch *launch);
+// Records as the launch's error that there was no memory for a block.
+void sim_report_out_of_memory(Launch *launch);
 
 // ---- skipped_blocks.c
 
@@ -67,7 +67,7 @@ void sim_skip_idle_blocks(Launch *launch);
 void sim_run_time_sliced(Launch *launch);
 // Continues the held block, time-sliced with the later ones.
 void sim_resume_held_block(Launch *launch);
-// Reports that on stderr, once for each of the first kernels.
+// Reports the switch to time-slicing on stderr, once for each of the first eight kernels.
 void sim_report_time_slicing(const Launch *launch);
 
 #endif

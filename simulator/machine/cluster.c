@@ -94,9 +94,9 @@ static void release(Block *b)
     for (int n = 0; n < b->warp_count; n++) {
         Warp *w = &b->warps[n];
         for (WarpSplit *p = w->splits; p; p = p->next)
-            if (p->waiting == WAITS_AT_CLUSTER && !(p->mask & ~w->passed)) {
+            if (p->state == WAITS_AT_CLUSTER && !(p->mask & ~w->passed)) {
                 w->passed &= ~p->mask;
-                p->waiting = RUNS;
+                p->state = RUNNABLE;
                 if (b->clocks)
                     sim_observer.acquire(w, p->mask, CLUSTER_KEY);
                 if (b->traced)
@@ -142,7 +142,7 @@ void sim_execute_cluster_barrier(Warp *w, WarpSplit *p, const Instr *i)
             sim_observer.arrive(w, p->mask, CLUSTER_KEY);
         sim_check_cluster_barrier(w->block);
     } else {
-        p->waiting = WAITS_AT_CLUSTER;
+        p->state = WAITS_AT_CLUSTER;
         release(w->block);
     }
 }

@@ -11,18 +11,18 @@ static bool same_operation(const Instr *a, const Instr *b)
            (a == b || a->control == WARP_BARRIER || a->opcode == b->opcode);
 }
 
-// The live lanes in the member mask of a lane that waits.
+// The live lanes in the member mask of a waiting lane.
 static uint32_t members_of(const Warp *w, const WarpSplit *p, int lane)
 {
     return ((const uint32_t *)(p->frame->lanes + sim_instruction_of(p)->members))[lane] & w->live;
 }
 
-// The lanes that have arrived at operation i, wherever it is in the code, with this member mask.
+// The lanes that have arrived at operation i, at any instruction, with this member mask.
 static uint32_t lanes_at(const Warp *w, const Instr *i, uint32_t wanted)
 {
     uint32_t lanes = 0;
     for (const WarpSplit *q = w->splits; q; q = q->next) {
-        if (q->waiting != WAITS_FOR_LANES || !same_operation(i, sim_instruction_of(q)))
+        if (q->state != WAITS_FOR_LANES || !same_operation(i, sim_instruction_of(q)))
             continue;
         for (uint32_t rest = q->mask & ~q->executed; rest; rest &= rest - 1)
             if (members_of(w, q, __builtin_ctz(rest)) == wanted)
@@ -36,17 +36,17 @@ typedef struct GatheredOperands { // operands of lanes that are at different ins
     uint32_t a[LANES], b[LANES], c[LANES], d[LANES], predicate, result, second; // of 4 bytes, or a predicate
 } GatheredOperands;
 
-// Copies the lanes' operands from the split into g, or their results back.
-static void copy_operands(GatheredOperands *g, const WarpSplit *p, uint32_t mask, bool out)
+// Copies the lanes' operands from the split into g, or with write_back their results from g into the split.
+static void copy_operands(GatheredOperands *g, const WarpSplit *p, uint32_t mask, bool write_back)
 {
     const Instr *i = sim_instruction_of(p);
     uint8_t *lanes = p->frame->lanes;
     const bool votes = i->kind == VOTE, ballot = votes && i->op == VOTE_BALLOT;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
-        if (out && i->d != NOWHERE && (!votes || ballot))
+        if (write_back && i->d != NOWHERE && (!votes || ballot))
             ((uint32_t *)(lanes + i->d))[l] = g->d[l];
-        if (out)
+        if (write_back)
             continue;
         if (i->kind == MATCH && i->bytes == 8)
             g->a_64[l] = ((const uint64_t *)(lanes + i->a))[l];
@@ -57,15 +57,15 @@ static void copy_operands(GatheredOperands *g, const WarpSplit *p, uint32_t mask
             g->c[l] = ((const uint32_t *)(lanes + i->c))[l];
         }
     }
-    if (!out && votes) {
+    if (!write_back && votes) {
         const uint32_t values = *(const uint32_t *)(lanes + i->a) ^ (i->flags & COMBINE_NEGATED ? ALL_LANES : 0);
         g->predicate = (g->predicate & ~mask) | (values & mask);
     }
-    if (out && votes && !ballot) {
+    if (write_back && votes && !ballot) {
         uint32_t *d = (uint32_t *)(lanes + i->d);
         *d = (*d & ~mask) | (g->result & mask);
     }
-    if (out && i->second != NOWHERE) {
+    if (write_back && i->second != NOWHERE) {
         uint32_t *second = (uint32_t *)(lanes + i->second);
         *second = (*second & ~mask) | (g->second & mask);
     }
@@ -77,20 +77,20 @@ static void execute_gathered(Warp *w, const Instr *i, uint32_t mask)
     GatheredOperands g;
     memset(&g, 0, sizeof g);
     for (const WarpSplit *q = w->splits; q; q = q->next)
-        if (q->waiting == WAITS_FOR_LANES && q->mask & mask)
+        if (q->state == WAITS_FOR_LANES && q->mask & mask)
             copy_operands(&g, q, q->mask & mask, false);
     const bool votes = i->kind == VOTE, ballot = votes && i->op == VOTE_BALLOT;
-    Instr one = *i;
-    one.flags &= (uint16_t)~COMBINE_NEGATED;
-    one.a = votes ? offsetof(GatheredOperands, predicate) : i->bytes == 8 ? offsetof(GatheredOperands, a_64) : offsetof(GatheredOperands, a);
-    one.b = offsetof(GatheredOperands, b);
-    one.c = offsetof(GatheredOperands, c);
-    one.d = votes && !ballot ? offsetof(GatheredOperands, result) : offsetof(GatheredOperands, d);
-    one.second = offsetof(GatheredOperands, second);
+    Instr gathered = *i;
+    gathered.flags &= (uint16_t)~COMBINE_NEGATED;
+    gathered.a = votes ? offsetof(GatheredOperands, predicate) : i->bytes == 8 ? offsetof(GatheredOperands, a_64) : offsetof(GatheredOperands, a);
+    gathered.b = offsetof(GatheredOperands, b);
+    gathered.c = offsetof(GatheredOperands, c);
+    gathered.d = votes && !ballot ? offsetof(GatheredOperands, result) : offsetof(GatheredOperands, d);
+    gathered.second = offsetof(GatheredOperands, second);
     w->lanes = (uint8_t *)&g;
-    i->run(w, &one, mask);
+    i->run(w, &gathered, mask);
     for (const WarpSplit *q = w->splits; q; q = q->next)
-        if (q->waiting == WAITS_FOR_LANES && q->mask & mask)
+        if (q->state == WAITS_FOR_LANES && q->mask & mask)
             copy_operands(&g, q, q->mask & mask, true);
 }
 
@@ -118,13 +118,13 @@ void sim_converge_execute(Warp *w, WarpSplit *p)
         else
             execute(w, i, here);
         for (WarpSplit *q = w->splits; q; q = q->next)
-            if (q->waiting == WAITS_FOR_LANES)
+            if (q->state == WAITS_FOR_LANES)
                 q->executed |= q->mask & here;
     }
     w->block->counters.shuffles += i->kind == SHUFFLE && p->executed == p->mask;
     for (WarpSplit *q = w->splits; q; q = q->next)
-        if (q->waiting == WAITS_FOR_LANES && q->executed == q->mask) {
-            q->waiting = RUNS;
+        if (q->state == WAITS_FOR_LANES && q->executed == q->mask) {
+            q->state = RUNNABLE;
             q->pc++;
         }
 }
@@ -133,7 +133,7 @@ uint32_t sim_wanted_lanes(const Warp *w)
 {
     uint32_t wanted = 0;
     for (const WarpSplit *q = w->splits; q; q = q->next)
-        for (uint32_t rest = q->waiting == WAITS_FOR_LANES ? q->mask & ~q->executed : 0; rest; rest &= rest - 1)
+        for (uint32_t rest = q->state == WAITS_FOR_LANES ? q->mask & ~q->executed : 0; rest; rest &= rest - 1)
             wanted |= members_of(w, q, __builtin_ctz(rest));
     return wanted;
 }
@@ -156,7 +156,7 @@ void sim_converge_wait(Warp *w, WarpSplit *p, const Instr *i)
         p->pc++;
         return;
     }
-    p->waiting = WAITS_FOR_LANES;
+    p->state = WAITS_FOR_LANES;
     p->executed = 0;
     p->loop = NULL;
     sim_converge_execute(w, p);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The name of the program's folder: "step03_sequential" of ".../step03_sequential/reduce".
+// Writes the name of the program's folder: "step03_sequential" of ".../step03_sequential/reduce".
 static void step_name(char *name, size_t space)
 {
     char path[4096];
@@ -34,8 +34,9 @@ static _Noreturn void exit_with_error(const char *path)
     exit(EXIT_FAILURE);
 }
 
-// "256", "32x8" or "8x4x2": with the same number of threads, the shape may change the access order.
-static void write_shape(FILE *file, dim3 block)
+// Writes the block dimensions: "256", "32x8" or "8x4x2". The thread count would not do, because the dimensions may change
+// the access order.
+static void write_block_dim(FILE *file, dim3 block)
 {
     fprintf(file, "%u", block.x);
     if (block.y > 1 || block.z > 1)
@@ -70,7 +71,7 @@ static void write_row(FILE *file, const char *step, int number, const Launch *la
     const Counters *c = &launch->counters;
     const Slice kernel = sim_plain_name(launch->kernel->name);
     fprintf(file, "%s,%.*s,%d,%" PRIu64 ",", step, (int)kernel.length, kernel.text, number, launch->blocks);
-    write_shape(file, launch->block);
+    write_block_dim(file, launch->block);
     fprintf(file, ",%" PRIu64 ",%.3f", c->warp_instructions,
             c->warp_instructions ? (double)c->active_lanes / (double)c->warp_instructions : 0.0);
     const uint64_t totals[] = {c->divergent_branches, c->shared_loads, c->shared_stores, c->bank_conflicts,
@@ -81,7 +82,7 @@ static void write_row(FILE *file, const char *step, int number, const Launch *la
     fprintf(file, "\n");
 }
 
-void sim_count_launch(const Launch *launch)
+void sim_write_counters(const Launch *launch)
 {
     static FILE *file;
     static int number;

@@ -1,4 +1,4 @@
-// deadlock.c: blocks without progress: what lets them continue, and the report if nothing does.
+// deadlock.c: blocks that make no progress: ways to let them continue, and the reports of deadlocks and endless loops.
 #include "machine/blocks.h"
 
 // True if a split waits at a barrier of the block or of the cluster.
@@ -6,7 +6,7 @@ static bool is_at_barrier(const Block *b)
 {
     for (int n = 0; n < b->warp_count; n++)
         for (const WarpSplit *p = b->warps[n].splits; p; p = p->next)
-            if (p->waiting == WAITS_AT_BARRIER || p->waiting == WAITS_AT_CLUSTER)
+            if (p->state == WAITS_AT_BARRIER || p->state == WAITS_AT_CLUSTER)
                 return true;
     return false;
 }
@@ -14,17 +14,17 @@ static bool is_at_barrier(const Block *b)
 bool sim_release_waiting_lanes(Block *b)
 {
     const bool any = is_at_barrier(b);
-    bool opened = false;
+    bool released = false;
     for (int n = 0; n < b->warp_count; n++)
-        opened |= sim_release_at_reconvergence(&b->warps[n], any ? ALL_LANES : sim_wanted_lanes(&b->warps[n]));
-    return opened;
+        released |= sim_release_at_reconvergence(&b->warps[n], any ? ALL_LANES : sim_wanted_lanes(&b->warps[n]));
+    return released;
 }
 
 bool sim_waits_for_cluster(const Block *b)
 {
     for (int n = 0; n < b->warp_count; n++)
         for (const WarpSplit *p = b->warps[n].splits; p; p = p->next)
-            if (p->waiting == WAITS_AT_CLUSTER)
+            if (p->state == WAITS_AT_CLUSTER)
                 return true;
     return false;
 }
@@ -54,15 +54,15 @@ static void report_waiting(Warp *w, const WarpSplit *p)
     const Block *b = w->block;
     const Instr *next = &p->frame->function->program->code[p->pc];
     const int first = __builtin_ctz(p->mask), lanes = __builtin_popcount(p->mask);
-    if (p->waiting == WAITS_AT_CLUSTER)
+    if (p->state == WAITS_AT_CLUSTER)
         sim_fault(w, next - 1, first, cudaErrorLaunchTimeout,
                   "%d threads of a warp wait at the cluster barrier, which other threads of the cluster never reach", lanes);
-    if (p->waiting == WAITS_AT_BARRIER)
+    if (p->state == WAITS_AT_BARRIER)
         sim_fault(w, next - 1, first, cudaErrorLaunchTimeout,
                   "%u threads wait at barrier %d, which others of the %u threads that have not exited never reach\n"
                   "move the barrier to where all threads of the block execute it",
                   b->barriers[p->barrier].count, p->barrier, b->live);
-    if (p->waiting == WAITS_FOR_LANES)
+    if (p->state == WAITS_FOR_LANES)
         sim_fault(w, next, first, cudaErrorLaunchTimeout,
                   "%d lanes (0x%x) wait for other lanes in their mask that never execute this operation; %u threads have not exited\n"
                   "name in the mask exactly the lanes that execute the operation", lanes,
@@ -77,7 +77,7 @@ _Noreturn void sim_report_deadlock(Block *b)
     sim_fault(&b->warps[0], NULL, -1, cudaErrorLaunchTimeout, "deadlock: no thread can continue");
 }
 
-// Of the warps that can run, the one with the most instructions.
+// The runnable warp that has executed the most instructions.
 static Warp *busiest_warp(Block *b)
 {
     Warp *busiest = &b->warps[0];

@@ -73,7 +73,7 @@ static void fill_slot(const Warp *w, Frame *f, const Slot *s)
 {
     uint8_t *lanes = f->lanes + s->offset;
     uint64_t value = s->special < 0 ? s->value : special_value(w, f, (Special)s->special, 0);
-    if (s->bytes == 4 && !differs_between_lanes(s->special)) { // fast path: indices of the block in the grid
+    if (s->bytes == 4 && !differs_between_lanes(s->special)) { // fast path, for the block's indices in the grid
         for (int l = 0; l < LANES; l++)
             ((uint32_t *)lanes)[l] = (uint32_t)value;
         return;
@@ -85,7 +85,7 @@ static void fill_slot(const Warp *w, Frame *f, const Slot *s)
     }
 }
 
-// Zeroes the registers that the function may read before it writes them.
+// Zeroes the registers that the function may read before it writes to them.
 static void clear_registers(Frame *f)
 {
     const Program *p = f->function->program;
@@ -139,6 +139,7 @@ void sim_leave_frame(Block *b, Frame *f, uint32_t mask)
 
 // ---- Calls
 
+// The function that the first lane calls; sets `same` to the lanes that call the same one.
 static const Function *callee_of(Warp *w, const Instr *i, uint32_t mask, uint32_t *same)
 {
     *same = mask;
@@ -190,7 +191,7 @@ void sim_call(Warp *w, WarpSplit *p, const Instr *i)
     f->call = i;
     f->local_base = local_base;
     f->local_end = callee->local_bytes ? local_base + callee->local_bytes : p->frame->local_end;
-    sim_use_local(w->block, f->local_end);
+    sim_extend_local(w->block, f->local_end);
     for (int k = 0; k < callee->program->slot_count; k++)
         fill_slot(w, f, &callee->program->slots[k]);
     copy_arguments(p, p->frame, f, i->call->arguments, i->call->argument_count, callee->params, true);

@@ -1,5 +1,5 @@
-// grid.h: the kernels, copies and fills that kernels launch (dynamic parallelism). A launch tree is all that one host launch
-// starts.
+// grid.h: the kernels, copies and fills that kernels launch (dynamic parallelism). A launch tree consists of a host launch
+// and all its descendants.
 #ifndef GRID_H
 #define GRID_H
 
@@ -9,49 +9,49 @@ typedef struct LaunchTreeUses LaunchTreeUses;
 
 typedef enum GridKind { KERNEL_GRID, COPY_GRID, FILL_GRID } GridKind;
 
-typedef struct DeviceCopy { // or a fill; of rows
+typedef struct DeviceCopy { // a copy or fill of `height` rows
     uint64_t to, from;
     size_t to_pitch, from_pitch, width, height;
     int value;
 } DeviceCopy;
 
-typedef struct Reached { // the first `count` operations of a stream
+typedef struct StreamPrefix { // the first `count` operations of a stream
     uint32_t stream, count;
-} Reached;
+} StreamPrefix;
 
-typedef struct Waits { // what a stream waits for besides its own operations; immutable
+typedef struct StreamDependencies { // the operations of other streams that a stream waits for; immutable
     int count;
-    Reached of[];
-} Waits;
+    StreamPrefix of[];
+} StreamDependencies;
 
-// A kernel, copy or fill launched on the device, allocated in its launch tree's arena. Only the thread of the launch tree's host
-// launch uses it: it runs the launch tree's blocks one by one, holding the lock of lock.c.
+// A kernel, copy or fill launched on the device, allocated in its launch tree's arena. Owned by the thread of the
+// host launch, which holds the lock of lock.c and runs the tree's blocks one by one.
 struct Grid {
     struct LaunchTree *tree;
     Grid *parent;     // NULL: launched by the host
-    int depth, level; // ancestors; level: all of them, depth: without tail launches
+    int depth, level; // level: number of ancestors; depth: without tail launches
     GridKind kind;
     Launch launch; // of a kernel
     DeviceCopy copy;
     uint8_t *arguments;
-    // The launching thread, and the position among the operations of its grid's streams.
+    // The launching thread and instruction, and the position among the operations of the parent's streams.
     uint64_t block;
     uint32_t thread;
     const Instr *from;
-    bool tail;
+    bool tail; // a tail launch
     uint32_t stream, number; // index in the stream
-    const Waits *waits;
-    // What this grid has launched and created.
+    const StreamDependencies *waits;
+    // The children and objects of this grid.
     Grid *first, *last, *first_tail, *last_tail; // not yet started
-    Grid *next;
+    Grid *next;                                  // sibling
     Grid *prepared; // its arguments are being written
     struct DeviceStream *streams;
     struct DeviceEvent *events;
     struct ThreadError *errors, *no_error; // no_error is NULL
     // For checker/dynamic_parallelism.c
-    LaunchTreeUses *tree_uses;                     // NULL: not checked
+    LaunchTreeUses *tree_uses;                   // NULL: not checked
     const struct ClockSnapshot *launch_snapshot; // the launching thread's clock
-    struct LaunchClocks *clocks;                 // memory of `launch_snapshot`s of the children; kept until they have ended
+    struct LaunchClocks *clocks;                 // holds the launch_snapshots of the children; kept until they have ended
     struct AcquiredGrid *acquired_grids;
     bool fences; // the grid has executed a fence
 };

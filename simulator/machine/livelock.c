@@ -1,26 +1,26 @@
-// livelock.c: detects a block that repeats its state. A typical one polls another block's flag and broadcasts the result to
-// its own block, followed by a barrier: such a loop writes memory, so that progress.c counts it as progress.
+// livelock.c: detects a block that repeats its state. Typically it polls another block's flag, and broadcasts the result through
+// shared memory before a barrier: progress.c counts such a loop as progress, because it writes memory.
 #include "machine/running.h"
 
 #include <string.h>
 
-enum { FIRST_CHECK = 1024, CHECKS = 32 }; // rounds: of the first check; checked after each power of two, as loops
-                                          // may have several barriers
+enum { FIRST_ROUND = 1024, MAX_DISTANCE = 32 }; // rounds: the first compared; those compared after each power of
+                                               // two, as a loop may have several barriers
 
 static uint64_t mix(uint64_t state, uint64_t more)
 {
     return (state ^ more) * 0x9e3779b97f4a7c15 + (state >> 29);
 }
 
-static uint64_t mix_bytes(uint64_t state, const uint8_t *bytes, size_t count)
+static uint64_t mix_bytes(uint64_t state, const uint8_t *bytes, size_t round)
 {
     uint64_t word;
     size_t k = 0;
-    for (; k + sizeof word <= count; k += sizeof word) {
+    for (; k + sizeof word <= round; k += sizeof word) {
         memcpy(&word, bytes + k, sizeof word);
         state = mix(state, word);
     }
-    for (; k < count; k++)
+    for (; k < round; k++)
         state = mix(state, bytes[k]);
     return state;
 }
@@ -28,14 +28,14 @@ static uint64_t mix_bytes(uint64_t state, const uint8_t *bytes, size_t count)
 static uint64_t mix_split(uint64_t state, const WarpSplit *p)
 {
     state = mix(state, (uint64_t)p->mask << 32 | p->pc);
-    state = mix(state, p->waiting);
+    state = mix(state, p->state);
     for (const Frame *f = p->frame; f; f = f->caller)
         state = mix(state, sim_frame_hash(f));
     return state;
 }
 
-// A hash of everything that decides what the block does next and that it can change itself. Of global memory only the number
-// of stores counts, for a block may poll by atomic operations. Bulk copies and surface writes do not count.
+// A hash of all state that determines what the block does next and that it can change itself. Global memory is represented
+// by the number of stores alone, because a block may poll by atomic operations; bulk copies and surface writes are ignored.
 static uint64_t hash_of_block(const Block *b)
 {
     uint64_t state = mix(b->live, b->counters.global_store_requests);
@@ -50,14 +50,14 @@ static uint64_t hash_of_block(const Block *b)
 
 bool sim_state_repeats(Block *b)
 {
-    const uint64_t count = ++b->repeat_check.rounds;
-    if (count < FIRST_CHECK)
+    const uint64_t round = ++b->repeat_check.rounds;
+    if (round < FIRST_ROUND)
         return false;
-    const uint64_t since = count - (UINT64_C(1) << (63 - __builtin_clzll(count))); // distance to the last power of two
-    if (since > CHECKS)
+    const uint64_t distance = round - (UINT64_C(1) << (63 - __builtin_clzll(round))); // from the last power of two
+    if (distance > MAX_DISTANCE)
         return false;
     const uint64_t state = hash_of_block(b);
-    if (since == 0)
+    if (distance == 0)
         b->repeat_check.state_hash = state;
-    return since > 0 && state == b->repeat_check.state_hash;
+    return distance > 0 && state == b->repeat_check.state_hash;
 }

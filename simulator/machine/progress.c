@@ -22,7 +22,7 @@ static bool is_in_loop(const WarpSplit *p)
     return f && at >= &f->function->program->code[p->loop->target] && at <= p->loop;
 }
 
-// True if one of the split's loop and the loop of back_edge contains the other, and the split has not left them.
+// True if the split's loop and the loop of back_edge are nested, and the split has left neither.
 static bool in_same_loop_nest(const WarpSplit *p, const Instr *back_edge)
 {
     const bool around = p->loop_frame == p->frame && back_edge > p->loop &&
@@ -30,13 +30,13 @@ static bool in_same_loop_nest(const WarpSplit *p, const Instr *back_edge)
     return around || is_in_loop(p);
 }
 
-// A loop that only waits for a clock may last seconds. Its clock advances faster and faster, by up to 2^28 cycles a step, so
-// that a 32-bit clock never wraps unseen. No delay becomes shorter than requested.
+// A loop that only waits for the clock may last seconds, so its clock advances faster and faster. A step is at most 2^28
+// cycles, so that the loop sees a 32-bit clock wrap. No delay becomes shorter than requested.
 static void advance_clock(Warp *w, const WarpSplit *p)
 {
-    enum { MOST = 19 };
+    enum { MAX_SHIFT = 19 };
     const uint32_t checks = p->iterations / SIM_ITERATIONS_TO_COMPARE;
-    w->clock_advance += (uint64_t)SIM_ITERATIONS_TO_COMPARE << (checks < MOST ? checks : MOST);
+    w->clock_advance += (uint64_t)SIM_ITERATIONS_TO_COMPARE << (checks < MAX_SHIFT ? checks : MAX_SHIFT);
 }
 
 void sim_count_iteration(Warp *w, WarpSplit *p, const Instr *back_edge)
@@ -49,8 +49,8 @@ void sim_count_iteration(Warp *w, WarpSplit *p, const Instr *back_edge)
     if (p->loop && !same && is_in_loop(p) && ++p->inner_iterations < SIM_ITERATIONS_TO_COMPARE)
         return;
     if (!same) {
-        w->block->watch->memory_version += !p->loop || !in_same_loop_nest(p, back_edge); // the code before the loop may have written
-                                                                               // memory
+        w->block->watch->memory_version += !p->loop || !in_same_loop_nest(p, back_edge); // code before the loop may have
+                                                                                          // written memory
         p->loop = back_edge;
         p->loop_frame = p->frame;
         p->iterations = 0;
@@ -70,7 +70,7 @@ void sim_count_iteration(Warp *w, WarpSplit *p, const Instr *back_edge)
 
 void sim_note_progress(Warp *w, WarpSplit *p, uint64_t instructions)
 {
-    Watch *watch = w->block->watch;
+    ProgressWatch *watch = w->block->watch;
     if (p->loop && !is_in_loop(p))
         p->loop = NULL;
     watch->memory_version += !p->loop;
@@ -91,7 +91,7 @@ bool sim_is_warp_stuck(const Warp *w)
 // The branch that closes the innermost loop around an instruction, or NULL.
 static const Instr *loop_around(const Program *program, uint32_t at)
 {
-    for (uint32_t k = at; k < program->count; k++) // it is the next backward branch over the instruction
+    for (uint32_t k = at; k < program->count; k++) // it is the next branch to this instruction or an earlier one
         if (program->code[k].control == BRANCH && program->code[k].target <= at)
             return &program->code[k];
     return NULL;
@@ -111,7 +111,7 @@ static uint32_t call_of(const Frame *f)
 bool sim_yield_stuck_warp(Warp *w)
 {
     for (const WarpSplit *q = w->splits; q; q = q->next)
-        if (q->waiting == RUNS && !makes_no_progress(w, q)) {
+        if (q->state == RUNNABLE && !makes_no_progress(w, q)) {
             sim_move_to_back(w, sim_next_split(w));
             return true;
         }
@@ -133,8 +133,8 @@ bool sim_polls_in_loop(const WarpSplit *p)
     return false;
 }
 
-// True if the instruction may read what other threads, or the host, have written. Of atomic operations only those with
-// system scope can be meant for the host.
+// True if the instruction may read what other threads, or the host, have written. Only atomic operations
+// with system scope can communicate with the host.
 static bool polls_host(const Instr *i)
 {
     return (i->kind == LOAD && i->flags & POLLS_OTHERS) || (i->kind == ATOMIC && i->scope == SYSTEM_SCOPE) ||
@@ -149,7 +149,7 @@ static bool is_host_visible(const Allocation *a)
     return shared && !sim_in_device_range((const void *)(uintptr_t)a->address);
 }
 
-// True if a lane loads from such memory; its address register still has the value of the last iteration.
+// True if the load's address is in memory that the host may write; its register has the value of the last iteration.
 static bool loads_from_host(const Frame *f, int lane, const Instr *i)
 {
     if (i->kind != LOAD || (i->at.base != NOWHERE && i->at.base_bytes != 8))
@@ -191,24 +191,24 @@ static bool waits_for(const WarpSplit *p, const WarpSplit *child)
     return child == p;
 }
 
-void sim_run_starved(Warp *w, WarpSplit *runs)
+void sim_run_starved(Warp *w, WarpSplit *running)
 {
     WarpSplit *longest = NULL;
     w->since_starvation_check = 0;
-    if (!runs->next && w->splits == runs)
+    if (!running->next && w->splits == running)
         return;
     for (WarpSplit *q = w->splits; q; q = q->next) {
-        const bool could = q->waiting == RUNS || (waits_for(q, runs) && sim_lanes_at_reconvergence(w, q));
-        q->starved = q != runs && could ? q->starved + 1 : 0;
+        const bool runnable = q->state == RUNNABLE || (waits_for(q, running) && sim_lanes_at_reconvergence(w, q));
+        q->starved = q != running && runnable ? q->starved + 1 : 0;
         if (q->starved > 1 && (!longest || q->starved > longest->starved))
             longest = q;
     }
-    if (!longest || runs->waiting != RUNS || !sim_polls_in_loop(runs))
+    if (!longest || running->state != RUNNABLE || !sim_polls_in_loop(running))
         return;
     Block *b = w->block;
     b->starvation_limit = b->starvation_limit / 2 > SIM_MIN_STARVATION_LIMIT ? b->starvation_limit / 2 : SIM_MIN_STARVATION_LIMIT;
     longest->starved = 0;
-    sim_move_to_back(w, runs);
-    if (longest->waiting == WAITS_FOR_SPLITS)
+    sim_move_to_back(w, running);
+    if (longest->state == WAITS_FOR_SPLITS)
         sim_release_reconverged(w, longest, sim_lanes_at_reconvergence(w, longest));
 }

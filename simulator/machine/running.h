@@ -9,7 +9,7 @@
 
 // ---- frames.c
 
-// Initialises the kernel's frame for a new block.
+// Initialises the kernel's frame for a new block; creates it for the first.
 void sim_enter_kernel(Warp *w);
 // Removes lanes from the frame, at return or exit; frees it with the last lane.
 void sim_leave_frame(Block *b, Frame *f, uint32_t mask);
@@ -24,22 +24,23 @@ void sim_return_to_caller(Warp *w, WarpSplit *p);
 WarpSplit *sim_new_split(Warp *w, WarpSplit *parent, Frame *frame, uint32_t mask, uint32_t pc, uint32_t reconvergence_pc);
 // Frees the split; its parent continues if this was the last child.
 void sim_end_split(Warp *w, WarpSplit *p);
-// Splits at a branch. The two parts reconverge at reconvergence_pc, or, if that is NOWHERE, where the split ends.
+// Divides the split at a branch: the lanes of `mask` continue at `pc`, the others at other_pc. The two parts reconverge at reconvergence_pc, or, if that is NOWHERE, where the split ends.
 void sim_diverge(Warp *w, WarpSplit *p, uint32_t reconvergence_pc, uint32_t mask, uint32_t pc, uint32_t other_pc);
-// Makes a polling split the last of its warp: the others may be what it waits for.
+// Makes a polling split the last of its warp, because the others may have to write what it polls.
 void sim_move_to_back(Warp *w, WarpSplit *p);
 // The lanes that have arrived at the reconvergence point of a waiting split.
 uint32_t sim_lanes_at_reconvergence(const Warp *w, const WarpSplit *p);
-// Lets these lanes continue without the others.
+// Lets the arrived lanes continue without the others.
 void sim_release_reconverged(Warp *w, WarpSplit *p, uint32_t arrived);
 
-// Where the split ends in its function: at the reconvergence point of its parent.
+// The pc at which the split ends: its reconvergence point, or NOWHERE in a function that it has called.
 static inline uint32_t sim_split_end(const WarpSplit *p)
 {
     return p->parent && p->parent->frame == p->frame ? p->reconvergence_pc : NOWHERE;
 }
 
-// Records a taken or not taken branch. A chain of unconditional jumps counts as one jump.
+// Records a jump, for the checker. An unconditional one is attributed to the instruction before it, the end of the path that
+// jumps; a chain of unconditional jumps counts as one.
 static inline void sim_note_jump(WarpSplit *p, uint32_t from, uint32_t to)
 {
     const bool always = p->frame->function->program->code[from].guard == NOWHERE;
@@ -57,9 +58,9 @@ uint64_t sim_frame_hash(const Frame *f);
 // Counts an iteration of the loop that `back_edge` closes. The split is in a livelock if the loop writes no memory, its
 // registers are those of the previous comparison, and since then all other splits have only been in such loops.
 void sim_count_iteration(Warp *w, WarpSplit *p, const Instr *back_edge);
-enum { SIM_ITERATIONS_TO_COMPARE = 512 }; // a loop's registers are compared after so many iterations
-// The same for another iteration of the current loop without a comparison; otherwise false, without effect.
-static inline bool sim_counts_iteration_fast(WarpSplit *p, const Instr *back_edge)
+enum { SIM_ITERATIONS_TO_COMPARE = 512 }; // iterations from one comparison of a loop's registers to the next
+// Counts an iteration of the split's current loop, if no comparison is due; otherwise returns false, without effect.
+static inline bool sim_try_count_iteration(WarpSplit *p, const Instr *back_edge)
 {
     if (p->loop != back_edge || p->loop_frame != p->frame || (p->iterations + 1) % SIM_ITERATIONS_TO_COMPARE == 0)
         return false;
@@ -67,10 +68,10 @@ static inline bool sim_counts_iteration_fast(WarpSplit *p, const Instr *back_edg
     p->inner_iterations = 0;
     return true;
 }
-// After a time slice: counts it as progress, unless the split is in a loop that writes no memory.
+// Called after a time slice: records progress, unless the split is in a loop that writes no memory.
 void sim_note_progress(Warp *w, WarpSplit *p, uint64_t instructions);
-// Runs lanes that are runnable, but kept waiting by `runs`, which polls for something that they may have to do.
-void sim_run_starved(Warp *w, WarpSplit *runs);
+// Lets starved lanes run if `running` polls: they may have to write what it polls.
+void sim_run_starved(Warp *w, WarpSplit *running);
 
 // ---- block_barrier.c
 

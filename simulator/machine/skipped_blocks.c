@@ -1,5 +1,5 @@
-// skipped_blocks.c: idle blocks at the end of a grid, whose threads all find their index out of range and return. They are
-// counted without being run.
+// skipped_blocks.c: counts the idle blocks at the end of a grid without running them. In an idle block all threads find their
+// index out of range and return.
 //
 // The proof is an interval analysis of the kernel's first instructions over all threads of these blocks. The blocks are idle
 // if each guard has one value for the whole interval.
@@ -8,26 +8,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_STEPS = 64, MIN_BLOCKS = 64 }; // instructions of a thread; below MIN_BLOCKS the analysis does not pay off
+enum { MAX_STEPS = 64, MIN_BLOCKS = 64 }; // MAX_STEPS: instructions of a thread; with fewer than MIN_BLOCKS the analysis does not pay off
 
 typedef struct Range { // an interval; all zeros: unknown
     int64_t low, high;
     bool known;
 } Range;
 
-typedef struct TailBlocks { // the blocks from one index on in the grid's last dimension, and the path that their threads take
+typedef struct TailBlocks { // the blocks from index `first` to the end of the grid, and the path that their threads take
     const Launch *launch;
     uint32_t first[3];
     Range *values;          // of registers, constants and predicates (0 or 1), by frame offset / 4
     uint64_t count, active; // instructions of a warp; those of them with active lanes
 } TailBlocks;
 
-static Range exactly(int64_t value)
+static Range constant(int64_t value)
 {
     return (Range){value, value, true};
 }
 
-static bool is_exactly(Range r, int64_t value)
+static bool is_constant(Range r, int64_t value)
 {
     return r.known && r.low == value && r.high == value;
 }
@@ -52,11 +52,11 @@ static Range range_of_special(const TailBlocks *t, int special)
     if (special >= TID_X && special <= TID_Z)
         return (Range){0, (int64_t)threads[special - TID_X] - 1, true};
     if (special >= NTID_X && special <= NTID_Z)
-        return exactly(threads[special - NTID_X]);
+        return constant(threads[special - NTID_X]);
     if (special >= CTAID_X && special <= CTAID_Z)
         return (Range){t->first[special - CTAID_X], (int64_t)blocks[special - CTAID_X] - 1, true};
     if (special >= NCTAID_X && special <= NCTAID_Z)
-        return exactly(blocks[special - NCTAID_X]);
+        return constant(blocks[special - NCTAID_X]);
     return (Range){0};
 }
 
@@ -66,8 +66,8 @@ static void fill_frame(TailBlocks *t)
     memset(t->values, 0, (p->frame_bytes / 4 + 1) * sizeof *t->values);
     for (const Slot *s = p->slots; s < p->slots + p->slot_count; s++)
         t->values[s->offset / 4] = s->special >= 0 ? range_of_special(t, s->special)
-                                   : s->bytes == 8 ? exactly((int64_t)s->value)
-                                                   : exactly((int32_t)s->value);
+                                   : s->bytes == 8 ? constant((int64_t)s->value)
+                                                   : constant((int32_t)s->value);
 }
 
 // ---- Transfer functions
@@ -91,13 +91,13 @@ static Range if_fits_width(const Statement *s, Range r)
     return r.known && r.low >= (small ? INT32_MIN : INT64_MIN) && r.high <= (small ? UINT32_MAX : INT64_MAX) ? r : (Range){0};
 }
 
-// The same, with the sign of the type.
+// The interval if its values fit the opcode's type, with its sign, otherwise unknown.
 static Range if_fits_type(const Statement *s, Range r)
 {
     const bool small = ends_with(s, "32"), is_signed = ends_with(s, "s32") || ends_with(s, "s64");
-    const int64_t least = !is_signed ? 0 : small ? INT32_MIN : INT64_MIN,
-                  most = !small ? INT64_MAX : is_signed ? INT32_MAX : UINT32_MAX;
-    return r.known && r.low >= least && r.high <= most ? r : (Range){0};
+    const int64_t min = !is_signed ? 0 : small ? INT32_MIN : INT64_MIN,
+                  max = !small ? INT64_MAX : is_signed ? INT32_MAX : UINT32_MAX;
+    return r.known && r.low >= min && r.high <= max ? r : (Range){0};
 }
 
 static Range sum(Range a, Range b)
@@ -117,12 +117,12 @@ static Range product(Range a, Range b) // of non-negative numbers
 // a < b, or a <= b with `equal`: 0, 1, or unknown.
 static Range is_less(Range a, Range b, bool equal)
 {
-    const int64_t more = equal ? 0 : 1;
+    const int64_t margin = equal ? 0 : 1;
     if (!a.known || !b.known)
         return (Range){0};
-    if (a.high <= b.low - more)
-        return exactly(1);
-    return a.low > b.high - more ? exactly(0) : (Range){0};
+    if (a.high <= b.low - margin)
+        return constant(1);
+    return a.low > b.high - margin ? constant(0) : (Range){0};
 }
 
 static Range comparison(const Statement *s, Range a, Range b)
@@ -136,11 +136,11 @@ static Range comparison(const Statement *s, Range a, Range b)
     return begins_with(s, "setp.ge.") ? is_less(b, a, true) : (Range){0};
 }
 
-static Range and_or(Range a, Range b, int64_t decides) // of two predicates: AND decides by 0, OR by 1
+static Range and_or(Range a, Range b, int64_t absorbing) // of two predicates; `absorbing`: 0 for AND, 1 for OR
 {
-    if (is_exactly(a, decides) || is_exactly(b, decides))
-        return exactly(decides);
-    return is_exactly(a, !decides) && is_exactly(b, !decides) ? exactly(!decides) : (Range){0};
+    if (is_constant(a, absorbing) || is_constant(b, absorbing))
+        return constant(absorbing);
+    return is_constant(a, !absorbing) && is_constant(b, !absorbing) ? constant(!absorbing) : (Range){0};
 }
 
 static Range argument(const TailBlocks *t, const Instr *i)
@@ -151,7 +151,7 @@ static Range argument(const TailBlocks *t, const Instr *i)
     if (!fits || (i->bytes != 4 && i->bytes != 8))
         return (Range){0};
     memcpy(&value, t->launch->params + i->at.offset, i->bytes);
-    return exactly(i->bytes == 8 ? value : (int32_t)value);
+    return constant(i->bytes == 8 ? value : (int32_t)value);
 }
 
 static Range computed(const TailBlocks *t, const Instr *i)
@@ -180,14 +180,14 @@ static Range computed(const TailBlocks *t, const Instr *i)
     return (Range){0};
 }
 
-static void set_unknown(TailBlocks *t, const Operand *o)
+static void forget(TailBlocks *t, const Operand *o)
 {
     const Register *const registers[] = {o->reg, o->second};
     for (int k = 0; k < 2; k++)
         if (registers[k])
             t->values[registers[k]->slot / 4] = (Range){0};
     for (int k = 0; k < o->count; k++)
-        set_unknown(t, &o->elements[k]);
+        forget(t, &o->elements[k]);
 }
 
 static void compute(TailBlocks *t, const Instr *i)
@@ -196,7 +196,7 @@ static void compute(TailBlocks *t, const Instr *i)
     const bool loads = begins_with(s, "ld.param.") && !ends_with(s, "f32") && !ends_with(s, "f64");
     const Range r = loads ? argument(t, i) : begins_with(s, "ld.") ? (Range){0} : computed(t, i);
     if (s->count > 0 && !s->operands[0].address)
-        set_unknown(t, &s->operands[0]);
+        forget(t, &s->operands[0]);
     Range *to = r.known ? value_at(t, loads ? i->list[0] : i->d) : NULL;
     if (to)
         *to = r;
@@ -212,9 +212,9 @@ static bool is_idle(TailBlocks *t)
     fill_frame(t);
     for (t->count = 1, t->active = 0; t->count <= MAX_STEPS && pc < p->count; t->count++) {
         const Instr *i = &p->code[pc];
-        const Range guard = i->guard == NOWHERE ? exactly(1) : operand(t, i->guard);
-        const bool taken = is_exactly(guard, i->guard != NOWHERE && i->guard_negated ? 0 : 1);
-        if (!taken && !is_exactly(guard, i->guard_negated ? 1 : 0))
+        const Range guard = i->guard == NOWHERE ? constant(1) : operand(t, i->guard);
+        const bool taken = is_constant(guard, i->guard != NOWHERE && i->guard_negated ? 0 : 1);
+        if (!taken && !is_constant(guard, i->guard_negated ? 1 : 0))
             return false;
         t->active += taken;
         if (taken && i->control == RETURN)
@@ -250,17 +250,17 @@ void sim_skip_idle_blocks(Launch *launch)
     t.first[dimension] = size - 1;
     t.values = malloc((launch->kernel->program->frame_bytes / 4 + 1) * sizeof *t.values);
     if (launch->blocks >= MIN_BLOCKS && t.values && is_idle(&t)) {
-        uint32_t first_idle = 0, last_idle = size - 1; // bounds of the first idle index
-        while (first_idle < last_idle) {
-            t.first[dimension] = first_idle + (last_idle - first_idle) / 2;
+        uint32_t low = 0, high = size - 1; // bounds of the first index whose blocks are idle
+        while (low < high) {
+            t.first[dimension] = low + (high - low) / 2;
             if (is_idle(&t))
-                last_idle = t.first[dimension];
+                high = t.first[dimension];
             else
-                first_idle = t.first[dimension] + 1;
+                low = t.first[dimension] + 1;
         }
-        t.first[dimension] = last_idle;
+        t.first[dimension] = high;
         is_idle(&t);
-        count_idle(launch, &t, (size - last_idle) * (launch->blocks / size));
+        count_idle(launch, &t, (size - high) * (launch->blocks / size));
     }
     free(t.values);
 }

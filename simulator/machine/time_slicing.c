@@ -1,5 +1,4 @@
-// time_slicing.c: blocks that wait for each other legitimately: as many as the device holds share one host thread in time
-// slices.
+// time_slicing.c: runs blocks that may wait for each other: as many as the device holds share one host thread in time slices.
 #include "machine/blocks.h"
 
 #include <stdlib.h>
@@ -28,7 +27,7 @@ static bool run_slice(Block *b)
         return false;
     }
     for (int n = 0; n < b->warp_count; n++)
-        b->warps[n].last_allocation = NULL; // another block may have freed it
+        b->warps[n].last_allocation = NULL; // another block may have freed it since
     sim_run_warps(b);
     if (b->live > 0)
         return true;
@@ -80,9 +79,9 @@ static uint64_t resident_block_count(const Launch *launch)
 {
     const int threads = (int)(launch->block.x * launch->block.y * launch->block.z);
     const uint64_t per_sm = (uint64_t)sim_blocks_per_sm(launch->kernel, threads, launch->dynamic_bytes);
-    const uint64_t size = launch->cluster_blocks, most = per_sm * (uint64_t)sim_device()->sm_count / size * size;
-    const uint64_t left = launch->blocks_to_run - (launch->held ? launch->held->start_index : 0);
-    return most < left ? most : left;
+    const uint64_t size = launch->cluster_blocks, capacity = per_sm * (uint64_t)sim_device()->sm_count / size * size;
+    const uint64_t remaining = launch->blocks_to_run - (launch->held ? launch->held->start_index : 0);
+    return capacity < remaining ? capacity : remaining;
 }
 
 // The held block, if any, is the first. False: out of memory.
@@ -120,7 +119,7 @@ void sim_run_time_sliced(Launch *launch)
     if (blocks && make_blocks(launch, blocks, count))
         run_in_slices(launch, blocks, count);
     else
-        sim_report_memory(launch);
+        sim_report_out_of_memory(launch);
     for (uint64_t k = 0; blocks && k < count; k++)
         sim_end_block(launch, blocks[k]);
     free(blocks);

@@ -60,7 +60,7 @@ bool sim_traces_all(void)
     return sim_settings()->traces_all;
 }
 
-// Ends the row, if one is open; its values, if required, are empty.
+// Ends the row if one is open, with an empty values column if there is one.
 static void end_row(void)
 {
     if (row_is_open)
@@ -88,15 +88,15 @@ static size_t bytes_in(const Warp *w, uint32_t slot, uint32_t mask)
     return mask ? ((const uint32_t *)(w->lanes + slot))[__builtin_ctz(mask)] : 0;
 }
 
-// Translates an operand in brackets.
-static void translate(const Warp *w, const Address *operand, TracedAccess *t)
+// Sets the space and the addresses of an operand in brackets.
+static void set_addresses(const Warp *w, const Address *operand, TracedAccess *t)
 {
     t->space = (Space)operand->space;
     for (int l = 0; l < LANES; l++)
         t->address[l] = sim_operand_address(w, operand, l);
 }
 
-// The instruction's access, of a copy the source; false if it is no access.
+// Finds the instruction's access, or the source of a copy; false if it accesses no memory.
 static bool find_access(const Warp *w, const Instr *i, uint32_t mask, TracedAccess *t)
 {
     if (i->kind == LOAD || i->kind == STORE || i->kind == ATOMIC) {
@@ -105,23 +105,23 @@ static bool find_access(const Warp *w, const Instr *i, uint32_t mask, TracedAcce
         sim_find_addresses(w, i, t->address);
     } else if (i->kind == ASYNC_COPY || i->kind == BULK_COPY) {
         t->bytes = i->kind == ASYNC_COPY ? i->bytes : bytes_in(w, i->c, mask);
-        translate(w, &i->addresses[1], t);
+        set_addresses(w, &i->addresses[1], t);
     } else if (i->kind == MBARRIER) {
         t->bytes = sizeof(uint64_t);
-        translate(w, &i->addresses[0], t);
+        set_addresses(w, &i->addresses[0], t);
     } else {
         return false;
     }
     return true;
 }
 
-// The destination of a copy; false if it is no copy.
+// Finds the destination of a copy; false if the instruction is no copy.
 static bool find_destination(const Warp *w, const Instr *i, uint32_t mask, TracedAccess *t)
 {
     if (i->kind != ASYNC_COPY && i->kind != BULK_COPY)
         return false;
     t->bytes = i->kind == ASYNC_COPY ? i->bytes : bytes_in(w, i->c, mask);
-    translate(w, &i->addresses[0], t);
+    set_addresses(w, &i->addresses[0], t);
     return true;
 }
 
@@ -134,8 +134,8 @@ static bool in_device_memory(const TracedAccess *t, uint32_t mask)
 
 // ---- Rows
 
-// Names the memory of an address, and makes the address an offset in it.
-static void name_memory(char *name, size_t space_for_name, Space space, uint64_t *address)
+// Writes the name of the memory at an address, and makes the address an offset in it.
+static void name_memory(char *name, size_t capacity, Space space, uint64_t *address)
 {
     if (space == GENERIC) {
         space = sim_space_at(*address);
@@ -146,11 +146,11 @@ static void name_memory(char *name, size_t space_for_name, Space space, uint64_t
     if (inside)
         *address -= a->address;
     if (inside && a->kind != PARAMETER_MEMORY)
-        snprintf(name, space_for_name, "device%d", a->number);
+        snprintf(name, capacity, "device%d", a->number);
     else if (inside)
-        snprintf(name, space_for_name, "arguments");
+        snprintf(name, capacity, "arguments");
     else
-        snprintf(name, space_for_name, "%s", space == SHARED ? "shared" : space == LOCAL ? "local" : "nowhere");
+        snprintf(name, capacity, "%s", space == SHARED ? "shared" : space == LOCAL ? "local" : "nowhere");
 }
 
 // Writes the columns memory, bytes of each lane, and addresses of the active lanes.
@@ -242,12 +242,12 @@ void sim_trace_release(const Warp *w, const WarpSplit *p)
 
 // ---- Values
 
-// The registers that the instruction writes, or that a store reads: the first operand that is no address.
+// The registers that the instruction writes, or that a store reads: the first operand that is not an address.
 static const Operand *valued_operand(const Statement *s)
 {
     const Operand *operand = s->count > 1 && s->operands[0].address ? &s->operands[1] : &s->operands[0];
-    const bool holds = s->count > 0 && !operand->address && (operand->kind == IS_REGISTER || operand->kind == IS_VECTOR);
-    return holds ? operand : NULL;
+    const bool has_values = s->count > 0 && !operand->address && (operand->kind == IS_REGISTER || operand->kind == IS_VECTOR);
+    return has_values ? operand : NULL;
 }
 
 static void write_register(const Warp *w, const Register *reg, int lane)

@@ -1,4 +1,4 @@
-// warp.c: the interpreter loop of a warp; it executes one split at a time (splits.c).
+// warp.c: the interpreter loop of a warp, which executes one split at a time (splits.c).
 #include "machine/running.h"
 
 enum { TIME_SLICE = 20000 };    // warp instructions
@@ -20,10 +20,10 @@ void sim_start_warp(Warp *w, uint32_t live)
     sim_new_split(w, NULL, w->entry, live, 0, NOWHERE);
 }
 
-static void end_lanes(Warp *w, WarpSplit *p, uint32_t mask)
+static void exit_lanes(Warp *w, WarpSplit *p, uint32_t mask)
 {
     if (w->block->clocks)
-        sim_observer.end_lanes(w, p, mask);
+        sim_observer.exit_lanes(w, p, mask);
     w->live &= ~mask;
     w->block->live -= (uint32_t)__builtin_popcount(mask);
     p->mask &= ~mask;
@@ -32,7 +32,7 @@ static void end_lanes(Warp *w, WarpSplit *p, uint32_t mask)
     if (p->mask == 0)
         sim_end_split(w, p);
     for (WarpSplit *q = w->splits; q; q = q->next)
-        if (q->waiting == WAITS_FOR_LANES) // it may have waited only for lanes that have exited
+        if (q->state == WAITS_FOR_LANES) // its last missing lanes may have exited
             sim_converge_execute(w, q);
     sim_check_barriers(w->block);
     sim_check_cluster_barrier(w->block);
@@ -90,7 +90,7 @@ static void end_function(Warp *w, WarpSplit *p, const Instr *i, uint32_t mask)
     const uint32_t end = p->frame->function->program->count;
     if (p->frame->function->entry) {
         p->pc++; // for lanes that the guard excludes
-        end_lanes(w, p, mask);
+        exit_lanes(w, p, mask);
     } else if (p->pc == end) {
         sim_return_to_caller(w, p);
     } else if (mask == p->mask) {
@@ -115,7 +115,7 @@ static void execute_convergent(Warp *w, WarpSplit *p, const Instr *i, uint32_t m
         sim_converge_wait(w, p, i);
 }
 
-static void control(Warp *w, WarpSplit *p, const Instr *i, uint32_t mask)
+static void execute_control(Warp *w, WarpSplit *p, const Instr *i, uint32_t mask)
 {
     switch (i->control) {
     case BRANCH:
@@ -127,7 +127,7 @@ static void control(Warp *w, WarpSplit *p, const Instr *i, uint32_t mask)
     case EXIT:
         i->run(w, i, mask); // reports a failed assertion
         p->pc++;            // for lanes that the guard excludes
-        end_lanes(w, p, mask);
+        exit_lanes(w, p, mask);
         break;
     case RETURN:
         end_function(w, p, i, mask);
@@ -143,20 +143,20 @@ static void control(Warp *w, WarpSplit *p, const Instr *i, uint32_t mask)
     }
 }
 
-// True if all lanes take a branch that needs no more bookkeeping than this: forward, or closing a loop.
-static inline bool is_plain_jump(WarpSplit *p, const Instr *i, uint32_t mask, uint32_t pc)
+// True if all lanes take the branch, and it needs no comparison of states. Counts the iteration if the branch closes a loop.
+static inline bool try_plain_jump(WarpSplit *p, const Instr *i, uint32_t mask, uint32_t pc)
 {
     if (i->control != BRANCH || mask != p->mask)
         return false;
     if (i->target > pc)
         return true;
     if (i->loop & QUIET_LOOP)
-        return sim_counts_iteration_fast(p, i);
+        return sim_try_count_iteration(p, i);
     p->loop = NULL; // see sim_count_iteration
     return true;
 }
 
-// The number of instructions from i on that need no check: plain, unguarded, before the reconvergence point, and within the
+// The number of instructions from i on that need no checks: plain, unguarded, before the reconvergence point, and within the
 // time slice.
 static inline uint32_t unchecked_count(const Instr *i, uint32_t left, uint32_t until_reconvergence)
 {
@@ -164,7 +164,7 @@ static inline uint32_t unchecked_count(const Instr *i, uint32_t left, uint32_t u
     return count < left ? count : left;
 }
 
-// Runs instructions that need no check, up to one that leaves an undefined register; returns their number.
+// Runs instructions that need no checks, up to one that leaves a register undefined; returns their number.
 static inline uint32_t run_unchecked(Warp *w, const Instr *first, uint32_t count, uint32_t mask)
 {
     const Instr *const end = first + count;
@@ -186,14 +186,14 @@ static inline uint32_t guarded_lanes(const Warp *w, const Instr *i, uint32_t mas
 }
 
 typedef struct InstructionRun { // consecutive instructions of a split
-    uint32_t pc;           // after them; the split's own is still that of the first one
+    uint32_t pc;           // of the next instruction; the split's own pc is still that of the first
     uint32_t count;        // includes `stop`
-    uint64_t active_lanes; // summed over them
-    const Instr *stop;     // left to control(), with `mask`; NULL: none
+    uint64_t active_lanes; // summed over the instructions
+    const Instr *stop;     // the last one, to be executed by execute_control(), with `mask`; NULL: none
     uint32_t mask;
 } InstructionRun;
 
-// Runs an instruction that needs checks. False: it is left to control().
+// Runs an instruction that needs checks. False: execute_control() must execute it.
 static inline bool step(Warp *w, WarpSplit *p, const Instr *i, uint32_t active, InstructionRun *s)
 {
     const uint32_t mask = guarded_lanes(w, i, active);
@@ -204,7 +204,7 @@ static inline bool step(Warp *w, WarpSplit *p, const Instr *i, uint32_t active, 
     } else if (i->control == PLAIN) {
         i->run(w, i, mask);
         s->pc++;
-    } else if (is_plain_jump(p, i, mask, s->pc)) {
+    } else if (try_plain_jump(p, i, mask, s->pc)) {
         sim_note_jump(p, s->pc, i->target);
         s->pc = i->target;
     } else {
@@ -215,15 +215,15 @@ static inline bool step(Warp *w, WarpSplit *p, const Instr *i, uint32_t active, 
     return true;
 }
 
-// Runs 1 to `most` instructions, until the reconvergence point, an instruction for control(), or an undefined register.
-static inline InstructionRun run_until_stop(Warp *w, WarpSplit *p, uint32_t reconvergence_pc, uint32_t most)
+// Runs 1 to `max_count` instructions, until the reconvergence point, an instruction for execute_control(), or an undefined register.
+static inline InstructionRun run_until_stop(Warp *w, WarpSplit *p, uint32_t reconvergence_pc, uint32_t max_count)
 {
     const Instr *code = p->frame->function->program->code;
     const uint32_t active = p->mask, active_count = (uint32_t)__builtin_popcount(active);
     InstructionRun s = {.pc = p->pc};
     do {
         const Instr *i = &code[s.pc];
-        const uint32_t straight_line = unchecked_count(i, most - s.count, reconvergence_pc - s.pc); // wraps if the reconvergence
+        const uint32_t straight_line = unchecked_count(i, max_count - s.count, reconvergence_pc - s.pc); // wraps if the reconvergence
                                                                                               // point is earlier in the code
         if (straight_line > 0) {
             const uint32_t ran = run_unchecked(w, i, straight_line, active);
@@ -233,7 +233,7 @@ static inline InstructionRun run_until_stop(Warp *w, WarpSplit *p, uint32_t reco
         } else if (!step(w, p, i, active, &s)) {
             return s;
         }
-    } while (s.count < most && s.pc != reconvergence_pc && !w->undefined);
+    } while (s.count < max_count && s.pc != reconvergence_pc && !w->undefined);
     return s;
 }
 
@@ -242,7 +242,7 @@ static InstructionRun run_observed(Warp *w, WarpSplit *p, uint32_t reconvergence
 {
     const Instr *i = sim_instruction_of(p);
     const bool tracks_undefined = w->undefined;
-    const uint32_t mask = guarded_lanes(w, i, p->mask); // it may change its own guard
+    const uint32_t mask = guarded_lanes(w, i, p->mask); // before the instruction can change its own guard
     if (w->block->traced)
         sim_trace_instruction(w, p);
     if (tracks_undefined)
@@ -255,11 +255,11 @@ static InstructionRun run_observed(Warp *w, WarpSplit *p, uint32_t reconvergence
     return s;
 }
 
-// Runs until the split waits, ends or splits, or the budget is used up; returns the rest of the budget.
+// Runs until the split waits, ends or diverges, or the budget is used up; returns the rest of the budget.
 static int run_split(Warp *w, WarpSplit *p, int budget)
 {
     Counters *counters = &w->block->counters;
-    while (budget > 0 && w->current_split == p && p->waiting == RUNS) {
+    while (budget > 0 && w->current_split == p && p->state == RUNNABLE) {
         const uint32_t reconvergence_pc = sim_split_end(p);
         InstructionRun s = {.pc = p->pc};
         w->lanes = p->frame->lanes;
@@ -273,7 +273,7 @@ static int run_split(Warp *w, WarpSplit *p, int budget)
         if (s.stop) {
             const uint8_t kind = s.stop->control;
             counters->warp_barriers += kind == WARP_BARRIER;
-            control(w, p, s.stop, s.mask);
+            execute_control(w, p, s.stop, s.mask);
             if (w->splits != p || kind >= BLOCK_BARRIER || kind == EXIT || kind == RETURN)
                 return budget;
         } else if (s.pc == reconvergence_pc) {

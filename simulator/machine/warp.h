@@ -10,38 +10,38 @@ typedef struct Frame { // a function call by some lanes of a warp
     const Function *function;
     struct Frame *caller;
     const Instr *call;
-    uint64_t local_base, local_end; // its variables in local memory; no memory is in use past local_end
+    uint64_t local_base, local_end; // its variables in local memory; the stack ends at local_end
     uint32_t inside;                // lanes that have not returned
     uint8_t *params;                // arguments and formal parameters, lane by lane
     uint8_t *lanes;                 // registers, constants, special registers
     struct Frame *next_free;
 } Frame;
 
-typedef enum Waiting { RUNS, WAITS_FOR_SPLITS, WAITS_AT_BARRIER, WAITS_AT_CLUSTER, WAITS_FOR_LANES } Waiting;
+typedef enum SplitState { RUNNABLE, WAITS_FOR_SPLITS, WAITS_AT_BARRIER, WAITS_AT_CLUSTER, WAITS_FOR_LANES } SplitState;
 
 typedef struct WarpSplit { // lanes of a warp that execute together
     uint32_t mask, pc, reconvergence_pc;
-    Waiting waiting;
+    SplitState state;
     uint32_t starved;  // number of starvation checks at which its lanes were runnable but did not run
     uint32_t executed; // waiting lanes whose warp-level operation has executed
-    int barrier, children;
-    uint32_t jump_from, jump_to; // its last jump: from, or NOWHERE, and to
+    int barrier, children;       // the barrier at which it waits; splits for which it waits
+    uint32_t jump_from, jump_to; // its last jump; jump_from is NOWHERE before the first
     Frame *frame;
     struct WarpSplit *parent, *next;
     // Of a split in a loop that writes no memory: sim_count_iteration in progress.c
     const Instr *loop;
     const Frame *loop_frame;
-    uint32_t iterations, inner_iterations; // inner_iterations: of loops in it, or in functions called there
+    uint32_t iterations, inner_iterations; // inner_iterations: of nested loops, also in callees
     bool unchanged;                        // at the last comparison state_hash and memory_version had not changed
     uint64_t state_hash, memory_version;   // as of the last comparison
 } WarpSplit;
 
-// Progress of the warps of a block, or of all blocks of a time-sliced launch. It does not change while they only execute
-// loops that write no memory.
-typedef struct Watch {
-    uint64_t memory_version;       // incremented when a warp does more than that
-    uint64_t polling_instructions; // since then, if all of them polled
-} Watch;
+// Progress of the warps of a block, or of all blocks of a time-sliced launch. memory_version is constant while they only
+// execute loops that write no memory.
+typedef struct ProgressWatch {
+    uint64_t memory_version;       // incremented by any other execution
+    uint64_t polling_instructions; // executed since the last one outside a polling loop
+} ProgressWatch;
 
 // Part of its Block, and so owned by the same host thread. Masks have a bit for each lane.
 struct Warp {
@@ -50,19 +50,19 @@ struct Warp {
     WarpSplit *splits;        // all of them, newest first
     Frame *entry;             // the kernel's frame, reused for the next block
     struct Block *block;
-    Allocation *last_allocation; // that the last global access fell into
+    Allocation *last_allocation; // the one that the last global access used
     uint32_t live;               // lanes that have not exited
-    uint32_t last[LANES];        // of exited lanes: the last instruction before the exit, for the checker
+    uint32_t exit_pc[LANES];     // of exited lanes, for the checker: index of the last instruction
     uint32_t arrived;            // lanes that have arrived at the cluster's barrier, in the current phase
-    uint32_t passed;             // lanes of which that phase is complete, but that have not waited yet
-    bool yields;                 // the current split polled an mbarrier in vain: run the others
+    uint32_t passed;             // lanes that may pass the wait: their phase is complete, but they have not waited yet
+    bool yields;                 // the current split polled an incomplete mbarrier phase: run the others
     struct {
         uint32_t missing, expected; // arrivals; expected == 0: the last test succeeded
         int64_t bytes;
-    } mbarrier_wait; // the mbarrier phase that it last tested
+    } mbarrier_wait; // the state of the mbarrier phase that the warp tested last
     int number;
     uint64_t instructions;
-    uint64_t clock_advance;          // added to its clock, besides its instructions
+    uint64_t clock_advance;          // cycles by which its clock is ahead of its instructions
     uint64_t since_starvation_check; // instructions since the last starvation check
     uint32_t undefined;              // number of undefined registers, for the checker; the table is in `values`
     struct Undefined *values;
@@ -72,8 +72,8 @@ struct Warp {
     uint64_t bulk_groups[LANES]; // bulk groups committed by each lane
 };
 
-// Instructions of a warp between two starvation checks, if the running lanes poll in a loop. After a check has found starved
-// lanes the block's limit is halved, down to the minimum.
+// Instructions of a warp between two starvation checks. Each check that finds starved lanes halves the block's limit, down to
+// the minimum.
 enum { SIM_STARVATION_LIMIT = 1 << 18, SIM_MIN_STARVATION_LIMIT = 1 << 11 };
 // Makes the `live` lanes ready to run the kernel's first instruction.
 void sim_start_warp(Warp *w, uint32_t live);
@@ -87,13 +87,13 @@ bool sim_waits_for_host(const Warp *w);
 bool sim_polls_in_loop(const WarpSplit *p);
 // The branch that closes the innermost loop around the split, or NULL.
 const Instr *sim_loop_around(const WarpSplit *p);
-// True if nothing that the warp could run makes progress, unless another warp does something.
+// True if the warp waits, or runs a loop that ends only if another warp intervenes.
 bool sim_is_warp_stuck(const Warp *w);
-// Of a stuck warp: runs another split, or releases lanes that wait for reconvergence. False if there are none.
+// Makes a stuck warp run another split, or releases lanes that wait for reconvergence. False if there are none.
 bool sim_yield_stuck_warp(Warp *w);
 // Releases the lanes that wait at a reconvergence point, if one of them is in `wanted`.
 bool sim_release_at_reconvergence(Warp *w, uint32_t wanted);
-// The lanes that others of their warp wait for at a warp-level operation.
+// The lanes for which other lanes of the warp wait at a warp-level operation.
 uint32_t sim_wanted_lanes(const Warp *w);
 
 // ---- convergence.c: lanes that synchronise at warp-level operations

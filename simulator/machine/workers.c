@@ -1,9 +1,9 @@
 // workers.c: runs the blocks of a launch on a pool of host threads, with the same results on any host.
 //
-// Blocks start in the order of their numbers, or in one shuffled by $SIM_BLOCK_ORDER; start_index is a block's position in
-// it. Each runs on the next free worker. In an ORDERED_EFFECTS launch, whose blocks may communicate (atomics on device memory,
+// Blocks start in the order of their numbers, or in an order shuffled by $SIM_BLOCK_ORDER; start_index is a block's position
+// in it. Each runs on the next free worker. In an ORDERED_EFFECTS launch, whose blocks may communicate (atomics on device memory,
 // fences), a block runs speculatively until it first writes device memory or reads what others may have written. Then it
-// waits until all earlier blocks have ended, and restarts if these wrote to what it had read. Kernels that print or allocate
+// waits until all earlier blocks have ended, and restarts if they have written to an allocation that it has read. Kernels that print or allocate
 // run their blocks one by one. Blocks that wait for each other are time-sliced (time_slicing.c).
 #include "machine/blocks.h"
 #include "base/platform.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum { MAX_WORKERS = 64 };
-enum { MAX_RESTARTS = 16 }; // in a launch; after that, no block runs speculatively
+enum { MAX_RESTARTS = 16 }; // of a launch; after that, no block runs speculatively
 enum { SPINS = 200 }; // polls of an earlier block's end before the worker sleeps
 enum { SOLO_INSTRUCTIONS = 1 << 17 }; // warp instructions of a checked launch before the first worker starts the others
 
@@ -50,7 +50,7 @@ static void note_block_end(Launch *launch)
         return;
     sim_lock(&launch_lock);
     sim_wake_all(&waiters[next % MAX_WORKERS]);
-    sim_wake_all(&waiters[(next + 1) % MAX_WORKERS]); // it is awake when it becomes the earliest
+    sim_wake_all(&waiters[(next + 1) % MAX_WORKERS]); // wakes early, to be spinning when it becomes the earliest
     sim_unlock(&launch_lock);
 }
 
@@ -59,7 +59,7 @@ static bool earlier_blocks_ended(const Launch *launch, const Block *b)
     return launch->ended_blocks >= b->start_index;
 }
 
-// Spins first, because earlier blocks mostly end soon, and sleeping takes longer than many a block.
+// Spins first, because earlier blocks usually end soon, and sleeping may take longer than a block.
 static void wait_for_earlier_blocks(Launch *launch, const Block *b)
 {
     for (;;) {
@@ -68,7 +68,7 @@ static void wait_for_earlier_blocks(Launch *launch, const Block *b)
         if (earlier_blocks_ended(launch, b))
             return;
         sim_lock(&launch_lock);
-        launch->sleepers++; // before the check, as note_block_end increments ended_blocks before it reads `sleepers`
+        launch->sleepers++; // before the check: note_block_end increments ended_blocks before it reads `sleepers`
         if (!earlier_blocks_ended(launch, b))
             sim_wait(&waiters[b->start_index % MAX_WORKERS], &launch_lock);
         launch->sleepers--;
@@ -150,7 +150,7 @@ static void run_block(Block *b, uint64_t start_index)
             start_workers(b->launch);
     }
     sim_wait_for_earlier_blocks(b);
-    if (b->error != cudaSuccess) // of threads that ended before the others
+    if (b->error != cudaSuccess) // recorded by sim_note_fault, which lets the other threads continue
         longjmp(b->on_fault, FAULT);
 }
 
@@ -194,7 +194,7 @@ static void *run_worker(void *argument)
     return NULL;
 }
 
-void sim_report_memory(Launch *launch)
+void sim_report_out_of_memory(Launch *launch)
 {
     char name[200];
     sim_readable_name(launch->kernel->name, name, sizeof name);
@@ -208,22 +208,22 @@ void sim_report_memory(Launch *launch)
 int sim_worker_count(const Launch *launch)
 {
     const uint64_t wanted = sim_settings()->threads, cores = wanted ? wanted : (uint64_t)sim_core_count();
-    const bool one_worker = launch->order == SERIAL || launch->checks_tree || (launch->traced && sim_traces_all());
-    const uint64_t most = one_worker ? 1 : launch->blocks_to_run;
+    const bool one_worker = launch->order == SERIAL || launch->checks_launch_tree || (launch->traced && sim_traces_all());
+    const uint64_t max_workers = one_worker ? 1 : launch->blocks_to_run;
     const uint64_t workers = cores > MAX_WORKERS ? MAX_WORKERS : cores;
-    return (int)(workers < most ? workers : most);
+    return (int)(workers < max_workers ? workers : max_workers);
 }
 
 void sim_run_blocks(Launch *launch)
 {
     Workers pool = {.wanted = sim_worker_count(launch) - 1};
     launch->workers = &pool;
-    launch->solo = launch->clocks && pool.wanted > 0; // so that the races found do not depend on the number of cores
+    launch->solo = launch->clocks && pool.wanted > 0; // so that the races found in small launches do not depend on the number of cores
     if (!launch->solo)
         start_workers(launch);
     run_worker(launch);
     for (int k = 0; k < pool.started; k++)
         sim_join_thread(pool.threads[k]);
     if (launch->error == cudaSuccess && !launch->held && launch->next_block < launch->blocks_to_run)
-        sim_report_memory(launch); // every worker ran out of memory
+        sim_report_out_of_memory(launch); // every worker ran out of memory
 }

@@ -272,7 +272,7 @@ static void begin(Replay *r, const char *call)
 
 static void end(Replay *r)
 {
-    sim_end_results();
+    sim_check_results();
     sim_end_op_uses();
     sim_host_awaits(r->timeline);
 }
@@ -550,7 +550,7 @@ static Replay *new_replay(const char *recording, size_t bytes, FILE *report)
 
 int sim_replay(const char *recording, size_t bytes, const char *without, FILE *report)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     Replay *r = new_replay(recording, bytes, report);
     fputs("{\"checks\": [", report);
     if (setjmp(r->damaged) != 0)

@@ -9,22 +9,22 @@ typedef enum Pattern { SCATTERED, CONSECUTIVE, ALL_SAME } Pattern; // the last t
 enum { SECTOR = 32 }; // bytes
 enum { PATTERNS = 256, REMAINDERS = SECTOR, UNKNOWN_COST = 0xff };
 
-// The loads or stores of an instruction that need no observer: those in `allocation` with a first address from `first` to
-// `last`. Loads qualify if all of their lines are fully written (Allocation.fully_written); for stores the observer is
-// asked.
+// The loads or stores of an instruction that skip Observer.access: those in `allocation` whose first lane's address is from
+// `first` to `last`. Loads qualify if all of their lines are fully written (Allocation.fully_written), stores if
+// Observer.fast_store returns true.
 typedef struct FastPath {
     struct Allocation *allocation; // NULL: unused
     uint64_t first, last;          // first > last: always call the observer
-    const uint32_t *fully_written; // NULL: the observer ignores all of these loads
-    uint32_t run;                  // kernel run that the lines must be fully written in; 0: any
-    const atomic_uint *users;      // the operation that used each line last; NULL: not needed
-    uint32_t user;                 // the value that they must have
-    uint64_t first_line;           // 1 + the first lane's line when all were fully written (Block.last_fully_written), or 0
+    const uint32_t *fully_written; // of the allocation; NULL: the observer ignores all of these loads
+    uint32_t run;                  // the kernel run in which the lines must be fully written; 0: any
+    const atomic_uint *users;      // for each line, the operation that used it last; NULL: not compared
+    uint32_t user;                 // the value that the entries of `users` must have
+    uint64_t first_line;           // 1 + the first lane's line at the last check that found all lines fully written, or 0
 } FastPath;
 
 enum { QUARTERS = 4, QUARTER_LANES = LANES / QUARTERS };
 
-// The distances of a full warp's addresses from the first lane's, and what follows from them. Owned by the host thread that
+// The distances of a full warp's addresses from the first lane's, and data derived from them. Owned by the host thread that
 // runs the block.
 typedef struct AddressPattern {
     const Instr *instr; // NULL: unused
@@ -36,8 +36,8 @@ typedef struct AddressPattern {
     uint8_t quarters[QUARTERS];                         // a Pattern for each; SCATTERED if no other fits
     uint64_t below, above;                              // largest distances below and above the first lane's address
     uint64_t distance_bits;                             // OR of all distances
-    uint8_t sectors[REMAINDERS], conflicts[REMAINDERS]; // cost, by the first address modulo a sector, or modulo a row of the
-                                                        // banks: ops/access_cost.c
+    uint8_t sectors[REMAINDERS], conflicts[REMAINDERS]; // cost, by the first address modulo the sector size, or modulo
+                                                        // the width of all banks: ops/access_cost.c
     FastPath fast_path;
     _Alignas(64) uint64_t distance[LANES]; // from the first lane's address, modulo 2^64
 } AddressPattern;

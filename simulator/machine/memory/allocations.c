@@ -4,17 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-// All allocations by ascending address, in chunks, so that inserting or removing one moves at most a chunk. No chunk is
-// empty.
+// All allocations by ascending address, in chunks, so that inserting or removing one moves at most a chunk's entries. No
+// chunk is empty.
 enum { CHUNK = 256 };
 typedef struct Chunk {
-    uint64_t address[CHUNK]; // of each allocation, stored contiguously for the binary search
-    Allocation *held[CHUNK];
+    uint64_t address[CHUNK]; // of each allocation; contiguous for the binary search
+    Allocation *allocation[CHUNK];
     size_t count;
 } Chunk;
 
 static Chunk **chunks;
-static size_t chunk_count, chunk_space;
+static size_t chunk_count, chunk_capacity;
 
 typedef struct Usage { // of a device's memory; guarded by the lock of lock.c
     size_t allocated;
@@ -57,7 +57,7 @@ Allocation *sim_allocation_at(uint64_t address)
         return NULL;
     const Chunk *c = chunks[chunk_of(address)];
     const size_t above = index_above(c, address);
-    return above ? c->held[above - 1] : NULL;
+    return above ? c->allocation[above - 1] : NULL;
 }
 
 Allocation *sim_allocation_above(uint64_t address)
@@ -66,22 +66,22 @@ Allocation *sim_allocation_above(uint64_t address)
         return NULL;
     const size_t at = chunk_of(address), above = index_above(chunks[at], address);
     if (above < chunks[at]->count)
-        return chunks[at]->held[above];
-    return at + 1 < chunk_count ? chunks[at + 1]->held[0] : NULL;
+        return chunks[at]->allocation[above];
+    return at + 1 < chunk_count ? chunks[at + 1]->allocation[0] : NULL;
 }
 
 void sim_reset_writers(void)
 {
     for (size_t k = 0; k < chunk_count; k++)
         for (size_t j = 0; j < chunks[k]->count; j++)
-            chunks[k]->held[j]->last_writer = 0;
+            chunks[k]->allocation[j]->last_writer = 0;
 }
 
 static Chunk *add_chunk(size_t at)
 {
-    if (chunk_count == chunk_space) {
-        chunk_space = chunk_space ? 2 * chunk_space : 16;
-        chunks = realloc(chunks, chunk_space * sizeof *chunks);
+    if (chunk_count == chunk_capacity) {
+        chunk_capacity = chunk_capacity ? 2 * chunk_capacity : 16;
+        chunks = realloc(chunks, chunk_capacity * sizeof *chunks);
     }
     Chunk *c = calloc(1, sizeof *c);
     if (!chunks || !c)
@@ -91,11 +91,11 @@ static Chunk *add_chunk(size_t at)
     return chunks[at] = c;
 }
 
-// Moves the entries from index `from` on.
+// Moves the entries of c from index `from` on to index `to` of `other`.
 static void move_entries(Chunk *c, size_t from, Chunk *other, size_t to)
 {
     memmove(other->address + to, c->address + from, (c->count - from) * sizeof *c->address);
-    memmove(other->held + to, c->held + from, (c->count - from) * sizeof *c->held);
+    memmove(other->allocation + to, c->allocation + from, (c->count - from) * sizeof *c->allocation);
 }
 
 static void remove_chunk(size_t at)
@@ -147,7 +147,7 @@ static void insert(uint64_t address, uint8_t *memory, size_t bytes, MemoryKind k
     const size_t at = index_above(c, address);
     move_entries(c, at, c, at + 1);
     c->address[at] = address;
-    c->held[at] = a;
+    c->allocation[at] = a;
     c->count++;
     if (sim_observer.begin_allocation)
         sim_observer.begin_allocation(a);
@@ -157,7 +157,7 @@ static void insert(uint64_t address, uint8_t *memory, size_t bytes, MemoryKind k
 
 enum { MAX_FREED = 4096 };
 static FreedAllocation freed[MAX_FREED];
-static size_t freed_count; // ever freed
+static size_t freed_count; // since the program's start
 
 static void note_freed(const Allocation *a)
 {
@@ -167,7 +167,7 @@ static void note_freed(const Allocation *a)
                            : a->kind == ARRAY_MEMORY  ? "cudaFreeArray"
                            : a->granules              ? "cuMemAddressFree"
                                                       : "cudaFree";
-    freed[freed_count++ % MAX_FREED] = (FreedAllocation){a->address, a->bytes, a->call, freed_by, a->call_number, a->made_at, a->freed_at};
+    freed[freed_count++ % MAX_FREED] = (FreedAllocation){a->address, a->bytes, a->call, freed_by, a->call_number, a->allocation_stack, a->free_stack};
 }
 
 const FreedAllocation *sim_freed_at(uint64_t address)
@@ -182,13 +182,13 @@ const FreedAllocation *sim_freed_at(uint64_t address)
 
 // ---- Creation and removal
 
-// Removes the allocation at this address from the list. `ours`: its memory belongs to the simulator, and is freed.
+// Removes the allocation at this address from the list. `owned`: its memory belongs to the simulator, and is freed.
 static void remove_allocation(uint64_t address, bool owned)
 {
     const size_t number = chunk_of(address);
     Chunk *c = chunks[number];
     const size_t at = index_above(c, address) - 1;
-    Allocation *a = c->held[at];
+    Allocation *a = c->allocation[at];
     if (owned)
         note_freed(a);
     if (sim_observer.end_allocation)
@@ -228,13 +228,13 @@ bool sim_has_peer_access(int owner, int device)
     return usage[owner].accessible_by >> device & 1;
 }
 
-void sim_set_peer_access(int owner, int device, bool open)
+void sim_set_peer_access(int owner, int device, bool enabled)
 {
     const uint32_t bit = 1u << device;
-    usage[owner].accessible_by = open ? usage[owner].accessible_by | bit : usage[owner].accessible_by & ~bit;
+    usage[owner].accessible_by = enabled ? usage[owner].accessible_by | bit : usage[owner].accessible_by & ~bit;
     for (Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address))
         if (a->device == owner && a->accessible_by != SIM_ALL_DEVICES && !a->pool) // a pool has its own access rights
-            a->accessible_by = open ? a->accessible_by | bit : a->accessible_by & ~bit;
+            a->accessible_by = enabled ? a->accessible_by | bit : a->accessible_by & ~bit;
 }
 
 bool sim_set_heap_limit(size_t bytes)
@@ -247,7 +247,7 @@ bool sim_set_heap_limit(size_t bytes)
     return true;
 }
 
-// Bytes that an allocation takes from the heap, which is allocated in units of 16.
+// Bytes that an allocation takes from the heap: a multiple of 16.
 static size_t heap_bytes(size_t bytes)
 {
     return (bytes + 15) / 16 * 16;
@@ -264,13 +264,13 @@ static bool reserve_heap(size_t bytes)
     return true;
 }
 
-// True if it counts as host memory: managed memory stays there until a kernel accesses it.
+// True if the memory counts as host memory; managed memory does, because it is in host memory until a kernel accesses it.
 static bool is_host_kind(MemoryKind kind)
 {
     return kind == PINNED_MEMORY || kind == MANAGED_MEMORY;
 }
 
-static size_t host_bytes_used; // bytes in use
+static size_t host_bytes_used;
 
 // The counter for this kind of memory.
 static size_t *usage_counter(MemoryKind kind, int device)
@@ -325,7 +325,7 @@ uint64_t sim_reserve_addresses(size_t bytes, size_t alignment)
     return address;
 }
 
-bool sim_place_variable(Variable *v)
+bool sim_allocate_variable(Variable *v)
 {
     uint64_t address;
     uint8_t *memory = sim_allocate_range(v->bytes, v->align, !v->managed, &address);
@@ -338,12 +338,12 @@ bool sim_place_variable(Variable *v)
     return true;
 }
 
-void sim_end_variable(const Variable *v)
+void sim_free_variable(const Variable *v)
 {
     remove_allocation(v->address, true);
 }
 
-cudaError_t sim_end_allocation(void *pointer, MemoryKind kind)
+cudaError_t sim_free_allocation(void *pointer, MemoryKind kind)
 {
     const uint64_t address = (uint64_t)(uintptr_t)pointer;
     if (!pointer)
@@ -359,7 +359,7 @@ cudaError_t sim_end_allocation(void *pointer, MemoryKind kind)
     return cudaSuccess;
 }
 
-void sim_end_all_allocations(void)
+void sim_free_all_allocations(void)
 {
     for (Allocation *a = sim_allocation_at(UINT64_MAX), *below; a; a = below) {
         void *pointer = (void *)(uintptr_t)a->address;
@@ -369,7 +369,7 @@ void sim_end_all_allocations(void)
         if (a->kind == HOST_MEMORY)
             sim_unregister_memory(pointer);
         else if (a->kind != MODULE_MEMORY)
-            sim_end_allocation(pointer, a->kind);
+            sim_free_allocation(pointer, a->kind);
     }
     usage[sim_current_device].heap_was_used = false;
 }

@@ -3,10 +3,10 @@
 #include "base/platform.h"
 
 // Runs on the faulting thread, synchronously with its code, so the observer may print.
-static bool explain_fault(const void *address, bool writes, const void *at, bool last)
+static bool explain_fault(const void *address, bool writes, const void *instruction, bool last)
 {
     return (sim_in_device_range(address) || sim_in_shared_range(address)) && sim_observer.host_access &&
-           sim_observer.host_access((uint64_t)(uintptr_t)address, writes, at, last);
+           sim_observer.host_access((uint64_t)(uintptr_t)address, writes, instruction, last);
 }
 
 bool sim_handle_faults(void)

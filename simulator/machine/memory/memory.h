@@ -8,14 +8,14 @@
 
 // ---- lock.c
 
-// One lock for all state shared by host threads: allocations and their contents, the runtime's handles, limits, kernel
-// attributes, and the device, which runs one kernel at a time. Recursive.
+// One recursive lock for all state shared by host threads: allocations and their contents, the runtime's handles, limits and
+// kernel attributes. A launch holds it, so that the device runs one kernel at a time.
 Lock *sim_lock_memory(void);
 void sim_unlock_memory(Lock **lock);
 
-// Holds the lock until the end of the enclosing block.
-#define HOLD_MEMORY() \
-    __attribute__((cleanup(sim_unlock_memory), unused)) Lock *held = sim_lock_memory()
+// Holds the lock of lock.c until the end of the enclosing scope.
+#define LOCK_MEMORY() \
+    __attribute__((cleanup(sim_unlock_memory), unused)) Lock *held_lock = sim_lock_memory()
 
 // ---- allocations.c: memory that a kernel may access
 
@@ -29,9 +29,9 @@ typedef enum MemoryKind {
 } MemoryKind;
 
 enum { SIM_GRANULE = 2 << 20 };
-typedef struct Granule { // of RESERVED_MEMORY, SIM_GRANULE bytes
+typedef struct Granule { // SIM_GRANULE bytes of RESERVED_MEMORY
     struct Piece *piece;       // the physical memory mapped here, or NULL
-    uint32_t readers, writers; // device masks: access rights
+    uint32_t readers, writers; // masks of the devices with these access rights
 } Granule;
 
 // Owned by the list of allocations.c, which frees it. The list and all fields are guarded by the lock of lock.c, which a
@@ -43,7 +43,7 @@ typedef struct Allocation {
     size_t bytes;
     MemoryKind kind;
     Granule *granules;              // NULL unless RESERVED_MEMORY
-    int file;                       // descriptor of a mapped file, to share the pages with other processes; or negative
+    int file;                       // descriptor of the mapped file through which other processes share the pages; or negative
     int number;                     // in order of creation, without kernel arguments
     uint64_t last_writing_launch;   // the last launch that may write here, or that did so out of bounds
     uint64_t last_reading_launch;   // the last launch that read here
@@ -53,18 +53,18 @@ typedef struct Allocation {
     int device;                     // current at creation
     uint32_t accessible_by;         // devices whose kernels may access it, one bit each
     struct ShadowLine *lines;       // shadow memory of the checker; NULL: not accessed yet
-    uint32_t *fully_written;        // for each shadow line: 0, FULLY_WRITTEN, or the run in which further reads add nothing to it;
+    uint32_t *fully_written;        // for each shadow line: 0, FULLY_WRITTEN, or the run in which reads no longer change the line;
                                     // allocated with `lines`
-    atomic_bool has_overflow_lines; // some lines have allocated memory
+    atomic_bool has_overflow_lines; // some lines have a ShadowOverflow
     atomic_uint last_write_run;     // run (clocks.h) of the last kernel that wrote here
     size_t row_bytes, row_pitch;    // if CUDA chose the pitch; otherwise 0
     const char *call;               // the API call that created it, or NULL
     int call_number;                // ordinal of that call among those of the same name
-    int made_at, freed_at;          // call sites of checker/host_lines.c, or 0
+    int allocation_stack, free_stack;          // call sites of checker/host_lines.c, or 0
     uint8_t *unwritten_bytes[2];    // checker/undefined_copies.c: one bit for each byte; or NULL
-    struct Uses *uses;              // checker/memory_uses.c: host and device use; or NULL
+    struct Uses *uses;              // checker/memory_uses.c: accesses by host and device; or NULL
     struct Shadow *shadow;          // checker/dynamic_parallelism.c; or NULL
-    struct CachedDigest *cached_digests;       // runtime/work/state.c, allocated with malloc; or NULL
+    struct CachedDigest *cached_digests; // runtime/work/state.c, allocated with malloc; or NULL
 } Allocation;
 
 typedef struct FreedAllocation { // a former allocation, for messages
@@ -72,27 +72,26 @@ typedef struct FreedAllocation { // a former allocation, for messages
     size_t bytes;
     const char *call, *freed_by;
     int call_number;
-    int made_at, freed_at; // as of an Allocation
+    int allocation_stack, free_stack; // as in Allocation
 } FreedAllocation;
 
-cudaError_t sim_new_allocation(size_t bytes, MemoryKind kind, void **pointer); // the pointer is the program's
-cudaError_t sim_end_allocation(void *pointer, MemoryKind kind); // an error if it is of another kind
+cudaError_t sim_new_allocation(size_t bytes, MemoryKind kind, void **pointer); // the pointer is a device address
+cudaError_t sim_free_allocation(void *pointer, MemoryKind kind); // an error if the memory is of another kind
 uint64_t sim_reserve_addresses(size_t bytes, size_t alignment); // 0: out of addresses
-// The first of these bytes that is unmapped, or that the device has no right to access; the end of the bytes if there is
-// none.
+// Address of the first of these bytes that is unmapped, or that the device may not access; address + bytes if there is none.
 uint64_t sim_first_inaccessible(const Allocation *a, int device, uint64_t address, size_t bytes, bool writes);
 // Moves its pages, with their contents, to a file that other processes can map; false on failure.
 bool sim_make_shareable(Allocation *a);
 bool sim_map_file(Allocation *a, int file); // maps another process's pages, and takes over the descriptor; false on failure
-bool sim_memory_available(int device, size_t bytes);         // that much is free
+bool sim_memory_available(int device, size_t bytes); // true if that many bytes are free
 void sim_count_memory(int device, int64_t difference); // adds to the bytes in use
-void sim_end_all_allocations(void); // of the current device, except variables of modules
+void sim_free_all_allocations(void); // of the current device, except variables of modules
 // Peer access: whether kernels of `device` may access memory that cudaMalloc returns on `owner`, now and later.
-void sim_set_peer_access(int owner, int device, bool open);
+void sim_set_peer_access(int owner, int device, bool enabled);
 bool sim_has_peer_access(int owner, int device);
-bool sim_place_variable(Variable *v);                           // assigns its address; false: out of memory
-void sim_end_variable(const Variable *v);
-void sim_register_memory(void *pointer, size_t bytes, MemoryKind kind); // allocated by others
+bool sim_allocate_variable(Variable *v); // assigns its address; false: out of memory
+void sim_free_variable(const Variable *v);
+void sim_register_memory(void *pointer, size_t bytes, MemoryKind kind); // memory that the simulator did not allocate
 void sim_unregister_memory(void *pointer);
 // The allocation with the highest address not above this one, or NULL.
 Allocation *sim_allocation_at(uint64_t address);
@@ -105,16 +104,18 @@ bool sim_set_heap_limit(size_t bytes); // false: a kernel has already called mal
 
 // ---- ranges.c: address ranges of allocations
 
-// Reserves a device address and its memory, which may have another host address. NULL: out of memory.
+// Allocates an address range of the device and its memory, and returns the host address, which may differ from `address`.
+// NULL: out of memory.
 uint8_t *sim_allocate_range(size_t bytes, size_t alignment, bool on_device, uint64_t *address);
-int sim_share_pages(const Allocation *a); // replaces them by a mapped file with the same contents; its descriptor, negative
-                                          // on failure
-bool sim_restore_fill(uint8_t *memory, size_t bytes); // restores the contents of new device memory; false on failure
-// The allocation is off the list. may_be_reused: its address may soon be given to an allocation of the same size.
+// Replaces the allocation's pages by a mapped file with the same contents; returns its descriptor, negative on failure.
+int sim_share_pages(const Allocation *a);
+bool sim_restore_fill(uint8_t *memory, size_t bytes); // fills it like new device memory; false on failure
+// Frees the range of an allocation that is no longer in the list. may_be_reused: an allocation of the same size may soon get
+// its address.
 void sim_free_range(uint64_t address, uint8_t *memory, size_t bytes, bool may_be_reused);
 bool sim_in_device_range(const void *pointer); // memory that the host must not access
 bool sim_in_shared_range(const void *pointer); // memory that host and device may access
-void *sim_memory_at(const void *pointer);      // the host address of a pointer that the program knows
+void *sim_memory_at(const void *pointer);      // the host address of a pointer that the program uses
 
 // ---- faults.c: SIGSEGV handler for host accesses to device memory
 
@@ -127,7 +128,7 @@ enum { SHARED_WINDOW_BIT = 60, LOCAL_WINDOW_BIT = 61 };
 #define SHARED_WINDOW (1ull << SHARED_WINDOW_BIT) // generic addresses of shared memory
 #define LOCAL_WINDOW (1ull << LOCAL_WINDOW_BIT)
 
-// The ASYNC ones belong to asynchronous copies: their writes are visible after a wait.
+// ASYNC: by asynchronous copies, whose writes become visible after a wait.
 typedef enum AccessKind { ACCESS_READ, ACCESS_WRITE, ACCESS_ATOMIC, ACCESS_ASYNC_READ, ACCESS_ASYNC_WRITE } AccessKind;
 
 typedef struct Access { // by lanes of one warp, in one address space
@@ -135,27 +136,26 @@ typedef struct Access { // by lanes of one warp, in one address space
     Space space;                          // not GENERIC
     uint32_t mask;                        // active lanes
     size_t bytes, alignment;              // of each lane; bytes is a power of two except for bulk copies
-    _Alignas(64) uint64_t address[LANES]; // in `space`; aligned, so that a vector load of the host never straddles two cache
-                                          // lines
+    _Alignas(64) uint64_t address[LANES]; // in `space`; aligned, so that no vector load of the host straddles two cache lines
     Pattern pattern;                      // found by sim_access, like `pointer`
     uint64_t lowest, highest;             // address of any lane
-    uint32_t same_address, adjacent;      // SCATTERED only: lanes whose address equals that of the previous lane, or continues its bytes;
-                                          // inactive lanes included. 0 if not needed: spaces.c
+    uint32_t same_address, adjacent;      // masks, SCATTERED only: lanes whose address equals that of the previous lane, or is adjacent to
+                                          // it; inactive lanes included. 0 if not needed: spaces.c
     bool repeated_half;                   // lanes 16 to 31 repeat the addresses of lanes 0 to 15
     AddressPattern *address_pattern;      // of these addresses if all lanes are active; otherwise NULL
     _Alignas(64) uint8_t *pointer[LANES];
-    bool has_unwritten; // a read includes uninitialised bytes: one bit for each
-    uint32_t unwritten[LANES];
+    bool has_unwritten;        // a read includes uninitialised bytes
+    uint32_t unwritten[LANES]; // one bit for each uninitialised byte
 } Access;
 
-// A segment is a run of lanes with the same address or with consecutive ones. These are the active lanes that continue the
-// segment of the previous lane.
+// A segment is a sequence of lanes with the same or consecutive addresses. Returns the active lanes that continue the segment
+// of the previous lane.
 static inline uint32_t sim_continuing_lanes(const Access *access, uint32_t mask)
 {
     return access->pattern == SCATTERED ? (access->same_address | access->adjacent) & mask & mask << 1 : mask & (mask - 1);
 }
 
-// The first lanes of the segments; a repeated half warp is left out.
+// The first lanes of the segments. Omits lanes 16 to 31 if they repeat the addresses of the others.
 static inline uint32_t sim_segment_starts(const Access *access, uint32_t mask, uint32_t continuing)
 {
     const bool repeated_half = access->pattern == SCATTERED && mask == ALL_LANES && access->repeated_half;
@@ -172,21 +172,21 @@ static inline int sim_segment_end(uint32_t continuing, int first)
 // Every access of a kernel goes through this function before it reads or writes, except for named arguments (ld.param). It
 // translates the lanes' addresses, and ends the launch if one is invalid. Semantics and scope are those of the instruction.
 void sim_access(Warp *w, const Instr *i, Access *access);
-// The same for one lane; the address may be generic.
+// Checks and translates the access of one lane, like sim_access; the address may be generic.
 uint8_t *sim_access_lane(Warp *w, const Instr *i, int lane, Space space, uint64_t address, size_t bytes, size_t alignment,
                          AccessKind kind);
 
 Space sim_space_at(uint64_t address); // of a generic address
 uint64_t sim_window(Space space);     // base of its generic addresses; 0 for device memory
-// The bits that a generic address has besides window and offset, if the program is checked: they identify the block, or the
-// thread for local memory.
+// In checked programs: the bits of a generic address, besides window and offset, that identify the block of shared memory or
+// the thread of local memory.
 uint64_t sim_owner_of(const Warp *w, int lane, Space space);
-// The address within its space that a generic one stands for.
+// Converts a generic address to an address in its space.
 uint64_t sim_offset_of_generic(uint64_t address);
-// The same for an access by a lane: reports an address of another block's shared or another thread's local memory.
-uint64_t sim_use_generic(Warp *w, const Instr *i, int lane, uint64_t address);
-// Translates the lanes' generic addresses in place, and sets the lanes in each space.
-void sim_split_generic(Warp *w, const Instr *i, uint64_t *address, uint32_t mask, uint32_t in[SPACES]);
+// Converts a lane's generic address, and reports one of another block's shared or another thread's local memory.
+uint64_t sim_resolve_generic(Warp *w, const Instr *i, int lane, uint64_t address);
+// Converts the lanes' generic addresses in place, and sets the mask of the lanes in each space.
+void sim_split_generic(Warp *w, const Instr *i, uint64_t *address, uint32_t mask, uint32_t masks[SPACES]);
 // The addresses of a load, a store or an atomic operation, for all 32 lanes.
 void sim_find_addresses(const Warp *w, const Instr *i, uint64_t *address);
 uint64_t sim_operand_address(const Warp *w, const Address *operand, int lane);
@@ -195,13 +195,13 @@ Handler sim_is_space;
 
 // ---- device.c: the simulated GPU; $SIM_DEVICES identical ones
 
-extern _Thread_local int sim_current_device; // of the host thread: cudaSetDevice
+extern _Thread_local int sim_current_device; // of each host thread: cudaSetDevice
 int sim_device_count(void);
 
 typedef struct Device {
     int sm_count, shared_per_block, shared_per_block_optin, shared_per_sm, threads_per_sm, blocks_per_sm,
         registers_per_sm, l2_bytes;
-    size_t memory_bytes, host_bytes; // host_bytes: of the host's own memory
+    size_t memory_bytes, host_bytes; // host_bytes: main memory of the host
 } Device;
 
 const Device *sim_device(void);

@@ -1,7 +1,7 @@
 // spaces.c: address spaces, and the one function through which kernels access memory.
 //
-// Global addresses are those of the program, checked against the list of allocations. Shared and local memory have addresses
-// from 0; their generic addresses are in two windows that contain no host pointer.
+// Global addresses are those that the program uses, checked against the list of allocations. Addresses in shared and local
+// memory start at 0; their generic addresses are in two windows that contain no host pointer.
 #include "machine/observer.h"
 #include "machine/ops/lanes.h"
 
@@ -58,7 +58,7 @@ static void order_block(Warp *w, AccessKind kind)
     Block *b = w->block;
     if (writes_memory(kind)) {
         sim_wait_for_earlier_blocks(b);
-        if (w->last_allocation->last_writer != b->start_index + 1) // avoids a write to a cache line that other workers read
+        if (w->last_allocation->last_writer != b->start_index + 1) // avoids invalidating a cache line that other workers read
             w->last_allocation->last_writer = b->start_index + 1;
         return;
     }
@@ -73,7 +73,7 @@ static void order_block(Warp *w, AccessKind kind)
         b->read[b->read_count++] = w->last_allocation;
 }
 
-// Finds the lanes with the address of the previous lane, and those that continue its bytes.
+// Finds the lanes whose address equals that of the previous lane, or is adjacent to it.
 static void find_neighbours(Access *access)
 {
     const uint64_t *address = access->address;
@@ -93,7 +93,7 @@ static void find_neighbours(Access *access)
 }
 
 // Finds the lowest and highest address of the active lanes; returns the OR of all their addresses.
-static uint64_t find_reach(Access *access)
+static uint64_t find_address_range(Access *access)
 {
     const uint64_t *address = access->address;
     const uint32_t mask = access->mask;
@@ -136,7 +136,7 @@ static void compute_pattern(AddressPattern *s, const Instr *i, Access *access)
         different |= s->distance[l];
     }
     s->distance_bits = different;
-    find_reach(access);
+    find_address_range(access);
     s->below = first - access->lowest;
     s->above = access->highest - first;
     if (spread == 0 && access->lowest == first && (access->bytes & (access->alignment - 1)) == 0)
@@ -158,8 +158,8 @@ static void compute_pattern(AddressPattern *s, const Instr *i, Access *access)
     s->fast_path.allocation = NULL;
 }
 
-// Finds the access's pattern; returns bits that show misaligned addresses. neighbours: also find segments of partial warps.
-// A single lane is handled first, for programs with one thread.
+// Finds the access's pattern; returns the OR of bits of all addresses, which shows misalignment. neighbours: also finds the
+// segments of partial warps. A single lane is a fast path, for programs with one thread.
 static inline uint64_t find_pattern(const Warp *w, const Instr *i, Access *access, bool neighbours)
 {
     access->pattern = SCATTERED;
@@ -170,7 +170,7 @@ static inline uint64_t find_pattern(const Warp *w, const Instr *i, Access *acces
     if (access->mask != ALL_LANES) {
         if (neighbours)
             find_neighbours(access);
-        return find_reach(access);
+        return find_address_range(access);
     }
     AddressPattern *s = sim_pattern_slot(w->block, i);
     if (!matches_cached_pattern(s, i, access))
@@ -187,7 +187,7 @@ static inline uint64_t find_pattern(const Warp *w, const Instr *i, Access *acces
 }
 
 // True if the allocation contains the bytes from `lowest` to `highest` + access->bytes, mapped and accessible.
-static inline bool holds(const Allocation *a, const Warp *w, const Access *access, uint64_t lowest, uint64_t highest)
+static inline bool contains_access(const Allocation *a, const Warp *w, const Access *access, uint64_t lowest, uint64_t highest)
 {
     const size_t bytes = access->bytes;
     if (!a || lowest < a->address || bytes > a->bytes || highest - a->address > a->bytes - bytes)
@@ -203,7 +203,7 @@ static void set_pointers(Access *access, uint64_t origin, size_t lane_bytes)
     FOR_EACH_LANE(access->pointer[l] = (uint8_t *)(uintptr_t)(origin + access->address[l] + (uint64_t)l * lane_bytes))
 }
 
-// Shared memory of the cluster: an address may hold a block's rank.
+// Translates addresses in the shared memory of the cluster, which may hold a block's rank.
 static void translate_cluster_shared(Warp *w, const Instr *i, Access *access)
 {
     const size_t size = w->block->launch->shared_bytes;
@@ -220,7 +220,8 @@ static void translate_cluster_shared(Warp *w, const Instr *i, Access *access)
     }
 }
 
-// Shared or local memory; `size` bytes in each space.
+// Translates addresses in shared or local memory, of which a block or thread has `size` bytes. lane_bytes: distance of the
+// lanes' local memories; 0 for shared memory.
 static void translate_in_block(Warp *w, const Instr *i, Access *access, size_t size, uint8_t *memory, size_t lane_bytes)
 {
     const uint64_t bits = find_pattern(w, i, access, w->block->clocks && access->space == SHARED);
@@ -257,7 +258,7 @@ static Allocation *accessible_allocation_at(const Warp *w, uint64_t address)
 static inline void record_use(Warp *w, const Instr *i, const Access *access, uint32_t mask)
 {
     const Launch *launch = w->block->launch;
-    if (writes_memory(access->kind) && sim_only_reads(launch, w->last_allocation)) // the pointer has left its allocation
+    if (writes_memory(access->kind) && sim_only_reads(launch, w->last_allocation)) // a pointer has left its allocation, so that find_write_set missed this one
         __atomic_store_n(&w->last_allocation->last_writing_launch, launch->number, __ATOMIC_RELAXED);
     if (reads_memory(access->kind) && __atomic_load_n(&w->last_allocation->last_reading_launch, __ATOMIC_RELAXED) != launch->number)
         __atomic_store_n(&w->last_allocation->last_reading_launch, launch->number, __ATOMIC_RELAXED);
@@ -265,17 +266,17 @@ static inline void record_use(Warp *w, const Instr *i, const Access *access, uin
         order_block(w, access->kind);
     if (w->last_allocation->uses && launch->records_host_sharing)
         sim_observer.access_host_shared(w, i, access, mask);
-    if (launch->checks_tree)
-        sim_observer.access_in_tree(w, i, access, mask);
+    if (launch->checks_launch_tree)
+        sim_observer.access_in_launch_tree(w, i, access, mask);
 }
 
 static void translate_global(Warp *w, const Instr *i, Access *access)
 {
     const uint64_t bits = find_pattern(w, i, access, true);
     if ((bits & (access->alignment - 1)) == 0) {
-        if (!holds(w->last_allocation, w, access, access->lowest, access->highest))
+        if (!contains_access(w->last_allocation, w, access, access->lowest, access->highest))
             w->last_allocation = accessible_allocation_at(w, access->lowest);
-        if (holds(w->last_allocation, w, access, access->lowest, access->highest)) { // the common case
+        if (contains_access(w->last_allocation, w, access, access->lowest, access->highest)) { // the common case
             record_use(w, i, access, access->mask);
             set_pointers(access, (uint64_t)(uintptr_t)w->last_allocation->memory - w->last_allocation->address, 0);
             if (w->block->clocks)
@@ -287,7 +288,7 @@ static void translate_global(Warp *w, const Instr *i, Access *access)
         const int l = __builtin_ctz(rest);
         const uint64_t address = access->address[l];
         w->last_allocation = accessible_allocation_at(w, address);
-        if (address % access->alignment || !holds(w->last_allocation, w, access, address, address)) {
+        if (address % access->alignment || !contains_access(w->last_allocation, w, access, address, address)) {
             w->last_allocation = NULL;
             report_invalid_access(w, i, access, l);
         }
@@ -317,7 +318,7 @@ uint8_t *sim_access_lane(Warp *w, const Instr *i, int lane, Space space, uint64_
     Access access = {.kind = kind, .space = space, .mask = 1u << lane, .bytes = bytes, .alignment = alignment};
     if (space == GENERIC) {
         access.space = sim_space_at(address);
-        address = sim_use_generic(w, i, lane, address);
+        address = sim_resolve_generic(w, i, lane, address);
     }
     access.address[lane] = address;
     sim_access(w, i, &access);
@@ -353,8 +354,8 @@ uint64_t sim_offset_of_generic(uint64_t address)
 {
     if (sim_space_at(address) == GLOBAL)
         return address;
-    const int above = 64 - OWNER_BIT; // sign-extends: pointer arithmetic may lead to an offset below 0
-    return (uint64_t)((int64_t)(address << above) >> above);
+    const int shift = 64 - OWNER_BIT; // sign-extends: pointer arithmetic may lead to an offset below 0
+    return (uint64_t)((int64_t)(address << shift) >> shift);
 }
 
 static void report_foreign_owner(Warp *w, const Instr *i, int lane, Space space, uint64_t owner)
@@ -371,7 +372,7 @@ static bool is_of_cluster(const Warp *w, uint64_t owner)
     return false;
 }
 
-uint64_t sim_use_generic(Warp *w, const Instr *i, int lane, uint64_t address)
+uint64_t sim_resolve_generic(Warp *w, const Instr *i, int lane, uint64_t address)
 {
     const Space space = sim_space_at(address);
     const uint64_t offset = sim_offset_of_generic(address);
@@ -382,20 +383,20 @@ uint64_t sim_use_generic(Warp *w, const Instr *i, int lane, uint64_t address)
     return offset;
 }
 
-void sim_split_generic(Warp *w, const Instr *i, uint64_t *address, uint32_t mask, uint32_t in[SPACES])
+void sim_split_generic(Warp *w, const Instr *i, uint64_t *address, uint32_t mask, uint32_t masks[SPACES])
 {
     uint64_t bits = 0;
-    memset(in, 0, SPACES * sizeof *in);
+    memset(masks, 0, SPACES * sizeof *masks);
     FOR_EACH_LANE(bits |= address[l])
     if (bits >> SHARED_WINDOW_BIT == 0) { // fast path: all lanes in global memory
-        in[GLOBAL] = mask;
+        masks[GLOBAL] = mask;
         return;
     }
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         const Space space = sim_space_at(address[l]);
-        address[l] = sim_use_generic(w, i, l, address[l]);
-        in[space] |= 1u << l;
+        address[l] = sim_resolve_generic(w, i, l, address[l]);
+        masks[space] |= 1u << l;
     }
 }
 
@@ -429,7 +430,7 @@ void sim_is_space(Warp *w, const Instr *i, uint32_t mask)
 {
     const uint64_t *address = OPERAND(uint64_t, a);
     uint32_t *d = OPERAND(uint32_t, d), result = 0;
-    const bool own = i->at.space == SHARED && !(i->flags & WITHIN_CLUSTER); // of the block itself
+    const bool own = i->at.space == SHARED && !(i->flags & WITHIN_CLUSTER); // only the executing block's
     for (int l = 0; l < LANES; l++)
         result |= (uint32_t)(sim_space_at(address[l]) == (Space)i->at.space && 
                              !(own && sim_has_block_rank(sim_offset_of_generic(address[l])))) << l;

@@ -122,7 +122,7 @@ static void update_lanes(Warp *w, const Instr *i, Access *access)
 {
     sim_access(w, i, access);
     if (access->has_unwritten && i->op != ATOMIC_EXCH)
-        sim_observer.update_unwritten(w, i, access);
+        sim_observer.atomic_on_uninitialised(w, i, access);
     for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         if (i->bytes == 16)
@@ -144,10 +144,10 @@ void sim_atomic(Warp *w, const Instr *i, uint32_t mask)
         update_lanes(w, i, &access);
         return;
     }
-    uint32_t in[SPACES];
-    sim_split_generic(w, i, access.address, mask, in);
+    uint32_t masks[SPACES];
+    sim_split_generic(w, i, access.address, mask, masks);
     for (access.space = GLOBAL; access.space <= LOCAL; access.space++)
-        if ((access.mask = in[access.space]))
+        if ((access.mask = masks[access.space]))
             update_lanes(w, i, &access);
 }
 
@@ -166,7 +166,7 @@ void sim_fence(Warp *w, const Instr *i, uint32_t mask)
 
 void sim_fence_inits(Warp *w, const Instr *i, uint32_t mask)
 {
-    report_fence(w, i, mask, INITS_FENCE);
+    report_fence(w, i, mask, MBARRIER_INIT_FENCE);
 }
 
 void sim_fence_proxy(Warp *w, const Instr *i, uint32_t mask)

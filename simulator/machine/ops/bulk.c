@@ -47,7 +47,7 @@ static void find_barriers(Warp *w, const Instr *i, const Address *operand, uint3
         if ((generic ? sim_space_at(access.address[l]) : operand->space) != SHARED)
             sim_fault(w, i, l, cudaErrorIllegalAddress, "the mbarrier is not in shared memory");
         if (generic)
-            access.address[l] = sim_use_generic(w, i, l, access.address[l]);
+            access.address[l] = sim_resolve_generic(w, i, l, access.address[l]);
     }
     sim_access(w, i, &access);
     for (uint32_t rest = mask; rest; rest &= rest - 1)

@@ -175,7 +175,7 @@ static void prepare_fast_path(const Warp *w, const Instr *i, AddressPattern *pat
         return;
     *fast_path = (FastPath){.allocation = a, .first = 1};
     const bool ordered = launch->order == ORDERED_EFFECTS && !sim_only_reads(launch, a);
-    if (ordered || launch->checks_tree || a->granules || pattern->below + pattern->above + i->bytes > a->bytes ||
+    if (ordered || launch->checks_launch_tree || a->granules || pattern->below + pattern->above + i->bytes > a->bytes ||
         (i->kind == STORE && pattern->kind != CONSECUTIVE) ||
         (launch->clocks && !sim_observer.prepare_fast_path(w, i, a, fast_path)))
         return;
@@ -330,10 +330,10 @@ static void access_memory(Warp *w, const Instr *i, uint32_t mask, AccessKind kin
         load_or_store(w, i, &access);
         return;
     }
-    uint32_t in[SPACES]; // each lane's address has its own space
-    sim_split_generic(w, i, access.address, mask, in);
+    uint32_t masks[SPACES]; // each lane's address has its own space
+    sim_split_generic(w, i, access.address, mask, masks);
     for (access.space = GLOBAL; access.space <= LOCAL; access.space++)
-        if ((access.mask = in[access.space]))
+        if ((access.mask = masks[access.space]))
             load_or_store(w, i, &access);
 }
 

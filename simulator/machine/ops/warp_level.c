@@ -300,7 +300,7 @@ void sim_free(Warp *w, const Instr *i, uint32_t mask)
         w->block->warps[n].last_allocation = NULL; // it may be freed
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const Printer p = {.w = w, .i = i, .lane = __builtin_ctz(rest)};
-        if (sim_end_allocation((void *)(uintptr_t)call_argument(&p, 0, 8), HEAP_MEMORY) != cudaSuccess)
+        if (sim_free_allocation((void *)(uintptr_t)call_argument(&p, 0, 8), HEAP_MEMORY) != cudaSuccess)
             sim_fault(w, i, p.lane, cudaErrorIllegalAddress, "free() of a pointer that malloc() did not return");
     }
 }

@@ -91,7 +91,7 @@ API cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const
                                  const cudaGraphEdgeData *data, size_t count, struct cudaGraphNodeParams *p)
 {
     Work work;
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     REQUIRE(p, cudaErrorInvalidValue);
     cudaError_t error = sim_check_edge_data(data, count);
     if (error)
@@ -113,7 +113,7 @@ API cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const
 API cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, struct cudaGraphNodeParams *p)
 {
     Work work;
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     REQUIRE(p, cudaErrorInvalidValue);
     REQUIRE(p->type != cudaGraphNodeTypeConditional, cudaErrorNotSupported);
     const cudaError_t error = sim_work_of(p, &work);

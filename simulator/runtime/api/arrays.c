@@ -92,7 +92,7 @@ API cudaError_t cudaFreeArray(cudaArray_t array)
         return sim_done(cudaErrorInvalidResourceHandle);
     *link = array->next;
     sim_forget_array(array);
-    const cudaError_t error = sim_end_allocation(array->texels, ARRAY_MEMORY);
+    const cudaError_t error = sim_free_allocation(array->texels, ARRAY_MEMORY);
     free(array);
     return sim_done(error);
 }

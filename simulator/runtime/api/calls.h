@@ -64,7 +64,7 @@ extern _Thread_local bool
 
 // The start of most calls. The lock is held to the end of the scope, except during callbacks into the program.
 #define BEGIN_CALL() \
-    HOLD_MEMORY();   \
+    LOCK_MEMORY();   \
     STOP_IF_BROKEN()
 
 // ---- handles.c: a table of handles for streams, events, pools, graphs and so on. Destroyed and invalid handles are detected.

@@ -401,7 +401,7 @@ API cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t g
                                               const cudaGraphEdgeData *data, size_t count,
                                               enum cudaStreamCaptureMode mode)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     REQUIRE(sim_graph_of(graph) && (before || count == 0), cudaErrorInvalidValue);
     REQUIRE(!data || count == 0, cudaErrorNotSupported);
     return begin_capture(stream, graph, before, count, mode);
@@ -448,7 +448,7 @@ static bool is_joined(const Capture *c)
 API cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
 {
     Participant *p;
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     if (graph)
         *graph = NULL;
     REQUIRE_STREAM(stream);
@@ -487,7 +487,7 @@ API cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptur
 {
     Capture *c;
     Participant *p;
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     return get_status(stream, status, &c, &p);
 }
 
@@ -496,7 +496,7 @@ static cudaError_t get_capture_info(cudaStream_t stream, enum cudaStreamCaptureS
 {
     Capture *c;
     Participant *p;
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     const cudaError_t error = get_status(stream, status, &c, &p);
     if (error || *status != cudaStreamCaptureStatusActive)
         return error;
@@ -514,7 +514,7 @@ static cudaError_t get_capture_info(cudaStream_t stream, enum cudaStreamCaptureS
 static cudaError_t update_dependencies(cudaStream_t stream, const cudaGraphNode_t *nodes, size_t count, unsigned flags)
 {
     Participant *p;
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     REQUIRE_STREAM(stream);
     Capture *c = capture_of(stream, &p);
     REQUIRE(c, cudaErrorIllegalState);

@@ -27,7 +27,7 @@ static unsigned device_flags = cudaDeviceMapHost; // guarded by the lock
 
 API cudaError_t cudaSetDeviceFlags(unsigned flags)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     REQUIRE((flags & ~(unsigned)cudaDeviceMask) == 0, cudaErrorInvalidValue);
     device_flags = flags | cudaDeviceMapHost; // all pinned memory is mapped
     return cudaSuccess;
@@ -35,7 +35,7 @@ API cudaError_t cudaSetDeviceFlags(unsigned flags)
 
 API cudaError_t cudaGetDeviceFlags(unsigned *flags)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     REQUIRE(flags, cudaErrorInvalidValue);
     *flags = device_flags;
     return cudaSuccess;
@@ -263,11 +263,11 @@ static void disable_all_peers(void)
 
 API cudaError_t cudaDeviceReset(void)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     sim_host_awaits_device(sim_current_device);
     sim_destroy_all_graphs();
     sim_destroy_all_textures();
-    sim_end_all_allocations();
+    sim_free_all_allocations();
     sim_destroy_all_pools();
     sim_destroy_all_streams();
     sim_reset_program();

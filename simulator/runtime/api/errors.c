@@ -46,7 +46,7 @@ static void report_unchecked_launches(void)
         snprintf(title, sizeof title, "%s did not run: %s (%s), and the program did not check for errors", r->launch,
                  sim_error_text(r->error), sim_error_name(r->error));
         Place host = {.access = "launched by the host"};
-        sim_find_line_before(r->from, &host);
+        sim_set_calling_line(r->from, &host);
         char hint[HINT_BYTES];
         snprintf(hint, sizeof hint, "%s%scall cudaGetLastError() after each launch", r->why, r->why[0] ? "\n" : "");
         sim_add_finding(UNCHECKED_ERROR, title, &host, 1, hint);

@@ -39,7 +39,7 @@ static cudaError_t change(cudaGraphExec_t run, cudaGraphNode_t handle, const Wor
 API cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t run, cudaGraphNode_t node,
                                                  const struct cudaKernelNodeParams *p)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     REQUIRE(p, cudaErrorInvalidValue);
     const Node *copy = copy_in(run, node);
     REQUIRE(copy && copy->work.type == cudaGraphNodeTypeKernel, cudaErrorInvalidValue);
@@ -96,7 +96,7 @@ API cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t run, cudaGraphNod
 
 API cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t run, cudaGraphNode_t node, cudaGraph_t child)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     REQUIRE(sim_graph_of(child) && !sim_order_nodes(sim_graph_of(child)), cudaErrorInvalidValue);
     return change(run, node, &(Work){cudaGraphNodeTypeGraph, .child = sim_graph_of(child)});
 }
@@ -115,7 +115,7 @@ API cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t run, cudaGrap
 API cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t run, cudaGraphNode_t node, struct cudaGraphNodeParams *p)
 {
     Work work;
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     REQUIRE(p, cudaErrorInvalidValue);
     const cudaError_t error = sim_work_of(p, &work);
     return error ? error : change(run, node, &work);
@@ -130,7 +130,7 @@ static bool can_be_disabled(const Node *node)
 
 API cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t run, cudaGraphNode_t node, unsigned enabled)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     REQUIRE(can_be_disabled(copy_in(run, node)), cudaErrorInvalidValue);
     copy_in(run, node)->disabled = !enabled;
     return cudaSuccess;
@@ -138,7 +138,7 @@ API cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t run, cudaGraphNode_t nod
 
 API cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t run, cudaGraphNode_t node, unsigned *enabled)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     REQUIRE(enabled && can_be_disabled(copy_in(run, node)), cudaErrorInvalidValue);
     *enabled = !copy_in(run, node)->disabled;
     return cudaSuccess;

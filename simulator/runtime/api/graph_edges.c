@@ -23,7 +23,7 @@ static Node **new_node_array(size_t count)
 
 static cudaError_t get_nodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count, bool only_roots)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     REQUIRE_GRAPH(graph);
     REQUIRE(count, cudaErrorInvalidValue);
     Node **found = new_node_array(sim_graph_of(graph)->count);
@@ -49,7 +49,7 @@ API cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes,
 static cudaError_t get_edges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, size_t *count)
 {
     size_t edges = 0;
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     REQUIRE_GRAPH(graph);
     REQUIRE(count && !from == !to, cudaErrorInvalidValue);
     for (Node *n = sim_graph_of(graph)->nodes; n; n = n->next)
@@ -66,14 +66,14 @@ static cudaError_t get_edges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraph
 
 static cudaError_t get_dependencies(cudaGraphNode_t node, cudaGraphNode_t *before, size_t *count)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     REQUIRE(sim_node_of(node) && count, cudaErrorInvalidValue);
     return copy_nodes(sim_node_of(node)->dependencies, sim_node_of(node)->dependency_count, before, count);
 }
 
 static cudaError_t get_dependents(cudaGraphNode_t node, cudaGraphNode_t *after, size_t *count)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     REQUIRE(sim_node_of(node) && count, cudaErrorInvalidValue);
     const Graph *graph = sim_node_of(node)->graph;
     Node **found = new_node_array(graph->count);
@@ -104,7 +104,7 @@ static cudaError_t check_edges(cudaGraph_t graph, const cudaGraphNode_t *from, c
 
 static cudaError_t add_edges(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t count)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     const cudaError_t error = check_edges(graph, from, to, count, false);
     for (size_t k = 0; !error && k < count; k++)
         if (!sim_depends_on(sim_node_of(to[k]), sim_node_of(from[k])))
@@ -114,7 +114,7 @@ static cudaError_t add_edges(cudaGraph_t graph, const cudaGraphNode_t *from, con
 
 static cudaError_t remove_edges(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t count)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     const cudaError_t error = check_edges(graph, from, to, count, true);
     REQUIRE(error || count == 0 || !sim_allocates(sim_graph_of(graph)), cudaErrorInvalidValue);
     for (size_t k = 0; !error && k < count; k++)

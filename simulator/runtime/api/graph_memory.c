@@ -59,7 +59,7 @@ void sim_release_graph_memory(GraphMemory *memory)
             *link = memory->next;
             break;
         }
-    sim_end_allocation(memory->address, GRAPH_MEMORY);
+    sim_free_allocation(memory->address, GRAPH_MEMORY);
     free(memory);
 }
 
@@ -74,7 +74,7 @@ cudaError_t sim_free_graph_memory(const void *address)
 
 API cudaError_t cudaDeviceGraphMemTrim(int device)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     REQUIRE(sim_is_device(device), cudaErrorInvalidDevice);
     bytes_on[device].kept = bytes_on[device].in_use;
     return cudaSuccess;
@@ -82,7 +82,7 @@ API cudaError_t cudaDeviceGraphMemTrim(int device)
 
 API cudaError_t cudaDeviceGetGraphMemAttribute(int device, enum cudaGraphMemAttributeType attribute, void *value)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     REQUIRE(sim_is_device(device), cudaErrorInvalidDevice);
     REQUIRE(value && attribute <= cudaGraphMemAttrReservedMemHigh, cudaErrorInvalidValue);
     const bool high = attribute == cudaGraphMemAttrUsedMemHigh || attribute == cudaGraphMemAttrReservedMemHigh;
@@ -92,7 +92,7 @@ API cudaError_t cudaDeviceGetGraphMemAttribute(int device, enum cudaGraphMemAttr
 
 API cudaError_t cudaDeviceSetGraphMemAttribute(int device, enum cudaGraphMemAttributeType attribute, void *value)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     REQUIRE(sim_is_device(device), cudaErrorInvalidDevice);
     REQUIRE(attribute == cudaGraphMemAttrUsedMemHigh || attribute == cudaGraphMemAttrReservedMemHigh,
             cudaErrorInvalidValue);

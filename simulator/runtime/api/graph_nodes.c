@@ -99,7 +99,7 @@ API cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *node, cudaGraph_t graph, 
 API cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before,
                                            size_t count, cudaGraph_t child)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     REQUIRE_GRAPH(child);
     REQUIRE(child != graph && !sim_allocates(sim_graph_of(child)), cudaErrorInvalidValue);
     return sim_add_for_call(node, graph, before, count, &(Work){cudaGraphNodeTypeGraph, .child = sim_graph_of(child)});
@@ -134,7 +134,7 @@ API cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *node, cudaGraph_t grap
 API cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before,
                                         size_t count, void *pointer)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     REQUIRE(sim_graph_memory_at(pointer), cudaErrorInvalidValue);
     return sim_add_for_call(
         node, graph, before, count,

@@ -109,7 +109,7 @@ API cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t *run, cudaGraph_t
 
 API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t handle)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     GraphRun *run = sim_remove_handle(GRAPH_RUN_HANDLE, handle);
     REQUIRE(run, cudaErrorInvalidValue);
     if (sim_graph_of(run->made_of))
@@ -120,7 +120,7 @@ API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t handle)
 
 API cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t run, unsigned long long *flags)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     REQUIRE_RUN(run);
     REQUIRE(flags, cudaErrorInvalidValue);
     *flags = sim_run_of(run)->flags;
@@ -148,7 +148,7 @@ static cudaError_t run_kernel(const KernelWork *k)
 
 static cudaError_t do_work(const Work *work, uint32_t timeline)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     DURING(sim_begin_node(timeline, "cudaGraphLaunch", launched_from));
     switch (work->type) {
     case cudaGraphNodeTypeKernel:
@@ -193,14 +193,14 @@ typedef struct NodeRun { // state of a node in one launch
 // A node continues the timeline of one dependency, or starts a new one after all work before the launch.
 static void begin_node(const Node *node, NodeRun *runs, const VectorClock *start, uint32_t outer)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     NodeRun *run = &runs[node->order_index], *first = NULL;
     for (size_t k = 0; k < node->dependency_count && !first; k++)
         if (!runs[node->dependencies[k]->order_index].clock_reused)
             first = &runs[node->dependencies[k]->order_index];
     if (first)
         first->clock_reused = true;
-    run->timeline = first ? first->timeline : sim_branch_timeline(outer);
+    run->timeline = first ? first->timeline : sim_fork_timeline(outer);
     sim_await_event(run->timeline, start);
     for (size_t k = 0; k < node->dependency_count; k++)
         sim_await_event(run->timeline, &runs[node->dependencies[k]->order_index].ended);
@@ -208,13 +208,13 @@ static void begin_node(const Node *node, NodeRun *runs, const VectorClock *start
 
 static void end_node(NodeRun *run)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     sim_mark_event(&run->ended, run->timeline);
 }
 
 static NodeRun *new_node_runs(const Graph *graph, uint32_t timeline, VectorClock *start)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     sim_mark_event(start, timeline);
     NodeRun *runs = calloc(graph->count + 1, sizeof *runs);
     if (!runs)
@@ -225,7 +225,7 @@ static NodeRun *new_node_runs(const Graph *graph, uint32_t timeline, VectorClock
 // Orders later work of the outer timeline after all nodes.
 static void join_node_runs(NodeRun *runs, size_t count, uint32_t timeline, VectorClock *start)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     for (NodeRun *run = runs; run < runs + count; run++) {
         sim_await_event(timeline, &run->ended);
         if (!run->clock_reused)
@@ -240,7 +240,7 @@ static cudaError_t run_nodes(const Graph *graph, uint32_t timeline);
 
 static uint32_t value_of(const ConditionalWork *conditional)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     return sim_condition_of(conditional->condition)->value;
 }
 
@@ -328,7 +328,7 @@ API cudaError_t cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t stream)
         return begun;
     launched_from = __builtin_return_address(0);
     const cudaError_t error = run_nodes(run->graph, timeline);
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     release_run(run);
     return sim_done(error);
 }

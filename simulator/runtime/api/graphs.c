@@ -210,7 +210,7 @@ API cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned flags)
 
 API cudaError_t cudaGraphDestroy(cudaGraph_t graph)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     REQUIRE_GRAPH(graph);
     REQUIRE(!sim_graph_of(graph)->owner, cudaErrorInvalidValue); // owned by a node
     sim_destroy_graph(sim_graph_of(graph));
@@ -232,7 +232,7 @@ API cudaError_t cudaGraphClone(cudaGraph_t *clone, cudaGraph_t original)
 
 API cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t *node, cudaGraphNode_t original, cudaGraph_t clone)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     REQUIRE_GRAPH(clone);
     REQUIRE(node && sim_node_of(original), cudaErrorInvalidValue);
     for (const Node *n = sim_graph_of(clone)->nodes; n; n = n->next)
@@ -245,7 +245,7 @@ API cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t *node, cudaGraphNode_t 
 
 API cudaError_t cudaGraphDestroyNode(cudaGraphNode_t handle)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     Node *node = sim_node_of(handle);
     REQUIRE(node && !sim_allocates(node->graph), cudaErrorInvalidValue);
     Graph *graph = node->graph;
@@ -306,7 +306,7 @@ static void draw(FILE *file, const Graph *graph, const char *prefix)
 API cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char *path, unsigned flags)
 {
     UNUSED(flags);
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     REQUIRE_GRAPH(graph);
     REQUIRE(path, cudaErrorInvalidValue);
     FILE *file = fopen(path, "w");

@@ -17,7 +17,7 @@ static cudaError_t check_memory(const LibraryCall *call)
         const size_t span = u->count && u->bytes ? (u->count - 1) * u->pitch + u->bytes : 0;
         if (sim_on_device(u->pointer, span))
             continue;
-        sim_find_wrong_range(call->name, u->writes ? "writes" : "reads", u->pointer, span, "device memory");
+        sim_report_bad_range(call->name, u->writes ? "writes" : "reads", u->pointer, span, "device memory");
         return cudaErrorIllegalAddress;
     }
     return cudaSuccess;
@@ -43,7 +43,7 @@ static cudaError_t run(const LibraryCall *call)
 // The call is not freed, because the graph's node may run again.
 static void run_captured(void *call)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     DURING(sim_continue_operation());
     sim_invalidate_all_digests(); // another thread's operation may have begun since the node's
     run(call);

@@ -29,7 +29,7 @@ typedef struct LibraryCall {
 // Checks the memory, does the work, and reports the accesses to the checker; or captures the call.
 cudaError_t sim_call_library(const LibraryCall *call);
 // Adds a finding for an invalid handle; `wanted`: what it should be.
-void sim_report_wrong_handle(const char *call, const char *wanted);
+void sim_report_invalid_handle(const char *call, const char *wanted);
 // Translates a program's pointer to the address of the memory in this process, for the work.
 void *sim_memory_at(const void *pointer);
 

@@ -55,7 +55,7 @@ static cudaError_t allocate_rows(const char *call, void **pointer, size_t *pitch
     *pitch = (width + PITCH - 1) / PITCH * PITCH;
     REQUIRE(!__builtin_mul_overflow(*pitch, rows, &bytes), cudaErrorMemoryAllocation);
     const cudaError_t error = allocate(call, pointer, bytes, DEVICE_MEMORY, 0);
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     Allocation *a = error || bytes == 0 ? NULL : sim_allocation_at((uint64_t)(uintptr_t)*pointer);
     if (a) {
         a->row_bytes = width;

@@ -3,7 +3,7 @@
 
 API cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *type)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     REQUIRE(type && sim_node_of(node), cudaErrorInvalidValue);
     *type = sim_node_of(node)->work.type;
     return cudaSuccess;
@@ -18,7 +18,7 @@ cudaError_t sim_change_for_call(cudaGraphNode_t node, const Work *work)
 
 API cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernelNodeParams *p)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     REQUIRE_NODE(node, cudaGraphNodeTypeKernel);
     REQUIRE(p, cudaErrorInvalidValue);
     const KernelWork *k = &sim_node_of(node)->work.kernel;
@@ -29,7 +29,7 @@ API cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKe
 
 API cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const struct cudaKernelNodeParams *p)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     REQUIRE(p, cudaErrorInvalidValue);
     REQUIRE_NODE(node, cudaGraphNodeTypeKernel);
     Work work = sim_kernel_work(p);
@@ -39,7 +39,7 @@ API cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const struct 
 
 API cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, struct cudaMemcpy3DParms *p)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     REQUIRE_NODE(node, cudaGraphNodeTypeMemcpy);
     REQUIRE(p, cudaErrorInvalidValue);
     *p = sim_node_of(node)->work.copy;
@@ -77,7 +77,7 @@ API cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, voi
 
 API cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, struct cudaMemsetParams *p)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     REQUIRE_NODE(node, cudaGraphNodeTypeMemset);
     REQUIRE(p, cudaErrorInvalidValue);
     *p = sim_node_of(node)->work.fill;
@@ -92,7 +92,7 @@ API cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const struct 
 
 API cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, struct cudaHostNodeParams *p)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     REQUIRE_NODE(node, cudaGraphNodeTypeHost);
     REQUIRE(p, cudaErrorInvalidValue);
     *p = sim_node_of(node)->work.host;
@@ -107,7 +107,7 @@ API cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const struct cu
 
 API cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *child)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     REQUIRE_NODE(node, cudaGraphNodeTypeGraph);
     REQUIRE(child, cudaErrorInvalidValue);
     *child = sim_node_of(node)->work.child->handle;
@@ -116,7 +116,7 @@ API cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_
 
 API cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     REQUIRE_NODE(node, cudaGraphNodeTypeEventRecord);
     REQUIRE(event, cudaErrorInvalidValue);
     *event = sim_node_of(node)->work.event;
@@ -130,7 +130,7 @@ API cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent
 
 API cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     REQUIRE_NODE(node, cudaGraphNodeTypeWaitEvent);
     REQUIRE(event, cudaErrorInvalidValue);
     *event = sim_node_of(node)->work.event;
@@ -144,7 +144,7 @@ API cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t
 
 API cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, struct cudaMemAllocNodeParams *p)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     REQUIRE_NODE(node, cudaGraphNodeTypeMemAlloc);
     REQUIRE(p, cudaErrorInvalidValue);
     const GraphMemory *memory = sim_node_of(node)->work.memory;
@@ -158,7 +158,7 @@ API cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, struct cuda
 
 API cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void *pointer)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     REQUIRE_NODE(node, cudaGraphNodeTypeMemFree);
     REQUIRE(pointer, cudaErrorInvalidValue);
     memcpy(pointer, &sim_node_of(node)->work.memory->address, sizeof(void *));
@@ -170,7 +170,7 @@ API cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLaunch
                                                 const cudaLaunchAttributeValue *value)
 {
     bool cooperative = false;
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     REQUIRE_NODE(node, cudaGraphNodeTypeKernel);
     REQUIRE(value, cudaErrorInvalidValue);
     const cudaLaunchAttribute attribute = {.id = id, .val = *value};
@@ -186,7 +186,7 @@ API cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLaunch
 API cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id,
                                                 cudaLaunchAttributeValue *value)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     REQUIRE_NODE(node, cudaGraphNodeTypeKernel);
     REQUIRE(value, cudaErrorInvalidValue);
     REQUIRE(id == cudaLaunchAttributeCooperative, cudaErrorNotSupported);
@@ -196,7 +196,7 @@ API cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunch
 
 API cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cudaGraphNode_t from)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     REQUIRE_NODE(to, cudaGraphNodeTypeKernel);
     REQUIRE_NODE(from, cudaGraphNodeTypeKernel);
     sim_node_of(to)->work.kernel.cooperative = sim_node_of(from)->work.kernel.cooperative;

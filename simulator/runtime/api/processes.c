@@ -149,7 +149,7 @@ API cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t *handle, cudaEvent_t 
 
 API cudaError_t cudaIpcOpenEventHandle(cudaEvent_t *event, cudaIpcEventHandle_t handle)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     REQUIRE(event && memcmp(&handle, EVENT, sizeof EVENT) == 0, cudaErrorInvalidValue);
     return cudaEventCreateWithFlags(event, cudaEventInterprocess | cudaEventDisableTiming);
 }

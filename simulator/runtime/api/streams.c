@@ -73,7 +73,7 @@ void sim_end_operation(Operation *operation)
 {
     if (operation->host_waits)
         sim_host_awaits(default_stream()->timeline);
-    sim_end_results();
+    sim_check_results();
     sim_end_op_uses();
 }
 
@@ -342,7 +342,7 @@ API cudaError_t cudaEventSynchronize(cudaEvent_t event)
 
 API cudaError_t cudaEventQuery(cudaEvent_t event)
 {
-    HOLD_MEMORY();
+    LOCK_MEMORY();
     STOP_IF(sim_forbidden_in_capture(false));
     return cudaEventSynchronize(event);
 }

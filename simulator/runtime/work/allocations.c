@@ -20,8 +20,8 @@ cudaError_t sim_free_memory(const char *call, void *pointer, MemoryKind kind)
 {
     sim_record_free(pointer);
     sim_note_free(pointer);
-    const cudaError_t error = sim_end_allocation(pointer, kind);
+    const cudaError_t error = sim_free_allocation(pointer, kind);
     if (error)
-        sim_find_wrong_free(call, pointer);
+        sim_report_invalid_free(call, pointer);
     return error;
 }

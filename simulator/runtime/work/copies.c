@@ -27,9 +27,9 @@ static cudaError_t check_copy(const char *call, const void *to, size_t to_bytes,
     const bool can_write = is_accessible(to, to_bytes, SIDES[kind].to),
                can_read = is_accessible(from, from_bytes, SIDES[kind].from);
     if (!can_write)
-        sim_find_wrong_range(call, "writes", to, to_bytes, SIDE_NAMES[SIDES[kind].to]);
+        sim_report_bad_range(call, "writes", to, to_bytes, SIDE_NAMES[SIDES[kind].to]);
     else if (!can_read)
-        sim_find_wrong_range(call, "reads", from, from_bytes, SIDE_NAMES[SIDES[kind].from]);
+        sim_report_bad_range(call, "reads", from, from_bytes, SIDE_NAMES[SIDES[kind].from]);
     return can_write && can_read ? cudaSuccess : cudaErrorInvalidValue;
 }
 
@@ -68,8 +68,8 @@ cudaError_t sim_copy_rows(const char *call, const RowCopy *r)
     sim_span_of_rows(r->from_pitch, r->width, r->height, &from_bytes);
     error = check_copy(call, r->to, to_bytes, r->from, from_bytes, r->kind);
     if (!error) {
-        sim_find_padding(call, "writes", r->to, r->to_pitch, r->width, r->height);
-        sim_find_padding(call, "reads", r->from, r->from_pitch, r->width, r->height);
+        sim_check_padding_copy(call, "writes", r->to, r->to_pitch, r->width, r->height);
+        sim_check_padding_copy(call, "reads", r->from, r->from_pitch, r->width, r->height);
     }
     for (size_t row = 0; row < r->height && r->width > 0 && !error; row++)
         sim_move_bytes((char *)r->to + row * r->to_pitch, (const char *)r->from + row * r->from_pitch, r->width);

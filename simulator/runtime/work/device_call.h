@@ -23,14 +23,14 @@ typedef struct DeviceStream { // of a grid
     uint64_t handle;
     uint64_t block; // of a default stream: its block, since each block has its own
     uint32_t stream, count; // its number in the tree; number of its operations
-    const Waits *waits;
+    const StreamDependencies *waits;
     bool ended;
     struct DeviceStream *next;
 } DeviceStream;
 
 typedef struct DeviceEvent {
     uint64_t handle;
-    const Waits *waits; // NULL: not recorded
+    const StreamDependencies *waits; // NULL: not recorded
     struct DeviceEvent *next;
 } DeviceEvent;
 

@@ -22,17 +22,17 @@ DeviceStream *sim_device_stream(const Call *c, uint64_t handle)
     return handle < FIRST_HANDLE && handle <= TAIL_STREAM ? new_stream(c->grid, key, block) : NULL;
 }
 
-static const Waits *joined(Grid *g, const Waits *one, const Waits *two, const DeviceStream *reached)
+static const StreamDependencies *joined(Grid *g, const StreamDependencies *one, const StreamDependencies *two, const DeviceStream *reached)
 {
     const int first = one ? one->count : 0, second = two ? two->count : 0;
-    Waits *all = sim_allocate(&g->tree->arena, sizeof *all + (size_t)(first + second + 1) * sizeof *all->of);
+    StreamDependencies *all = sim_allocate(&g->tree->arena, sizeof *all + (size_t)(first + second + 1) * sizeof *all->of);
     if (first)
         memcpy(all->of, one->of, (size_t)first * sizeof *all->of);
     if (second)
         memcpy(all->of + first, two->of, (size_t)second * sizeof *all->of);
     all->count = first + second;
     if (reached)
-        all->of[all->count++] = (Reached){reached->stream, reached->count};
+        all->of[all->count++] = (StreamPrefix){reached->stream, reached->count};
     return all;
 }
 

@@ -78,7 +78,7 @@ cudaError_t sim_launch_tree(const Module *module, const Function *kernel, dim3 g
         sim_unregister_memory(t->text);
     sim_end_tree_uses(uses);
     sim_free_arena(&tree.arena);
-    sim_say_findings();
+    sim_print_findings();
     return error;
 }
 

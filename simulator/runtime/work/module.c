@@ -61,7 +61,7 @@ static void place_variables(Module *m)
             v->address = sim_find_variable(m->first->variables, v->name)->address;
             continue;
         }
-        if (!sim_place_variable(v)) {
+        if (!sim_allocate_variable(v)) {
             snprintf(m->error, sizeof m->error, "no memory for %.*s (%zu bytes)",
                      (int)(v->name.length < 100 ? v->name.length : 100), v->name.text, v->bytes);
             return;
@@ -95,7 +95,7 @@ void sim_unload_module(Module *m)
 {
     for (const Variable *v = m->variables; v; v = v->next)
         if (in_device_memory(v) && v->address != 0 && !is_shared(m, v))
-            sim_end_variable(v);
+            sim_free_variable(v);
     sim_clear_memo();
     sim_free_module(m);
 }

@@ -9,7 +9,7 @@
 // A launch always runs if its kernel depends on more (a clock, the launch's number), has other effects (prints, allocates,
 // launches, communicates with the host through shared memory), or had a finding that was new. Textures and surfaces are
 // immutable until one is destroyed.
-#include "checker/uses_again.h"
+#include "checker/memoized_uses.h"
 #include "runtime/work/repeats.h"
 
 #include <inttypes.h>
@@ -33,7 +33,7 @@ typedef struct MemoizedLaunch {
     MemoryState *found; // memory before the launch
     Changes changes; // memory after the launch
     LaunchResult ran;
-    TimesFound *repeated_findings; // its findings; NULL: none
+    OccurrenceCounts *repeated_findings; // its findings; NULL: none
     uint64_t last_lookup; // value of lookup_clock
     unsigned backoff;    // exponential: launches to run without a comparison after the next mismatch
     unsigned skips_left; // of these, still to run
@@ -140,16 +140,16 @@ static void apply_memoized(const KernelLaunch *l, MemoizedLaunch *f)
     first_snapshots = 0;
     sim_apply_changes(&f->changes);
     if (f->repeated_findings)
-        sim_find_again(f->repeated_findings);
+        sim_add_occurrences(f->repeated_findings);
     report_skip(l, sim_count_skipped_launch(module, l->function, l->grid, l->block, &f->ran.counters), f->ran.number);
 }
 
 static void compare_state(MemoLookup *lookup, MemoizedLaunch *f)
 {
     lookup->found = sim_snapshot_before_op();
-    lookup->times_found = sim_times_found();
+    lookup->times_found = sim_occurrence_counts();
     lookup->mismatch = lookup->found && f->uses && !sim_changes_apply_to(lookup->found, f->found, &f->changes);
-    lookup->skipped = lookup->found && f->uses && !lookup->mismatch && sim_use_again(f->uses);
+    lookup->skipped = lookup->found && f->uses && !lookup->mismatch && sim_repeat_uses(f->uses);
     f->last_lookup = ++lookup_clock;
 }
 
@@ -200,11 +200,11 @@ static void evict_changes(const MemoizedLaunch *but)
 }
 
 // Keeps the findings of a launch that has run; false: one was new.
-static bool remember_findings(MemoizedLaunch *f, const TimesFound *before)
+static bool remember_findings(MemoizedLaunch *f, const OccurrenceCounts *before)
 {
-    const TimesFound after = sim_times_found();
-    TimesFound more;
-    if (!sim_found_more_often(before, &after, &more))
+    const OccurrenceCounts after = sim_occurrence_counts();
+    OccurrenceCounts more;
+    if (!sim_subtract_counts(before, &after, &more))
         return false;
     bool any = false;
     for (int n = 0; n < more.count; n++)
@@ -223,7 +223,7 @@ static bool may_have_communicated(const KernelLaunch *l, uint64_t number)
 }
 
 // Keeps accesses, changes and findings of the launch; false: it cannot be memoised.
-static bool remember(const KernelLaunch *l, MemoizedLaunch *f, const TimesFound *found_before)
+static bool remember(const KernelLaunch *l, MemoizedLaunch *f, const OccurrenceCounts *found_before)
 {
     if (may_have_communicated(l, f->ran.number) || !remember_findings(f, found_before) || !sim_changes_since(f->found, f->ran.number, max_changes_bytes(), &f->changes))
         return false;

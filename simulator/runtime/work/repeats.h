@@ -10,7 +10,7 @@ typedef struct MemoLookup { // result of sim_memo_lookup
     bool skipped;            // the inputs match: the results are in memory, and the launch must not run
     bool mismatch;           // an entry exists, but the inputs differ
     MemoryState *found;      // memory before the launch; NULL: not compared
-    TimesFound times_found;  // the checker's counts of findings before the launch
+    OccurrenceCounts times_found;  // the checker's counts of findings before the launch
 } MemoLookup;
 
 // Called within the launch's operation; `stack` is a thread's local memory for calls, in bytes. Unless `skipped`, pass the

@@ -1,7 +1,7 @@
 // state.c: digests of all memory that kernels may access, and changes between two of them.
 #include "runtime/work/state.h"
 #include "checker/order.h"
-#include "checker/uses_again.h"
+#include "checker/memoized_uses.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +50,7 @@ static Digest digest_of(Piece p)
     Digest digest = {{0}};
     if (p.bytes == 0) {
         sim_digest(&digest, about, sizeof about);
-        sim_digest_tracked(&digest, a);
+        sim_digest_tracking(&digest, a);
     } else {
         sim_digest(&digest, a->memory + p.first, p.bytes);
         sim_digest_written(&digest, a, p.first, p.bytes);
