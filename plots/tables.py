@@ -839,7 +839,7 @@ HEADINGS = {"median_ms": "ms", "min_ms": "minimum, ms", "before_ms": "before, ms
             "peak_gb_per_s": "peak, GB/s", "copy_gb_per_s": "copy, GB/s", "read_gb_per_s": "read only, GB/s", "of_copy": "share of copy bandwidth",
             "of_ideal": "share of ideal", "ns_per_block": "ns per block", "to_device_ms": "to the GPU, ms", "kernel_ms": "kernel, ms", "to_host_ms": "to the host, ms",
             "sm_count": "SMs", "blocks_per_sm": "blocks per SM", "clock_mhz": "SM clock, MHz", "memory_mhz": "memory clock, MHz", "bus_bits": "bus, bits",
-            "occupancy_percent": "occupancy, %", "per_thread": "elements per thread", "wanted_bytes": "bytes wanted", "moved_bytes": "bytes moved"}
+            "occupancy_percent": "occupancy, %", "per_thread": "elements per thread", "wanted_bytes": "useful bytes", "moved_bytes": "bytes moved"}
 
 
 def lab_cell(text):

@@ -1,4 +1,4 @@
-"""How many bytes does a warp move for each byte wanted, and what bandwidth does that leave?"""
+"""How many bytes does a warp move for each useful byte, and what bandwidth does that leave?"""
 from plot import GREY, LINE_COLOURS, REFERENCE_COLOUR, STEP_COLOUR, plt, sized  # plots/plot.py is on the path
 
 # What the simulator's chart shows: counter (a column of SIM_COUNTERS) -> the panel's title
@@ -19,23 +19,23 @@ def colour(row):
 
 
 def draw_bytes(axes, rows):
-    """For each case a wide bar for the bytes of its sectors, and a thin one in front for the bytes wanted."""
+    """For each case a wide bar for the bytes of its sectors, and a thin one in front for the useful bytes."""
     moved = [float(row["moved_bytes"]) for row in rows]
-    wanted = [float(row["wanted_bytes"]) for row in rows]
-    places = range(len(rows))
-    axes.barh(places, moved, color=[colour(row) for row in rows], alpha=0.45)
-    axes.barh(places, wanted, height=0.4, color=[colour(row) for row in rows])
-    for y, (few, all_of_them) in enumerate(zip(wanted, moved)):
-        axes.annotate(f"{few:.0f} of {all_of_them:.0f}", (all_of_them, y), xytext=(3, 0),
+    useful = [float(row["wanted_bytes"]) for row in rows]
+    positions = range(len(rows))
+    axes.barh(positions, moved, color=[colour(row) for row in rows], alpha=0.45)
+    axes.barh(positions, useful, height=0.4, color=[colour(row) for row in rows])
+    for y, (used, fetched) in enumerate(zip(useful, moved)):
+        axes.annotate(f"{used:.0f} of {fetched:.0f}", (fetched, y), xytext=(3, 0),
                       textcoords="offset points", va="center", fontsize=sized(8.5))
     axes.set_xlim(0, 1.2 * max(moved))
-    axes.set_xlabel("bytes per element: thin bar wanted, wide bar moved")
-    most = max(m / w for m, w in zip(moved, wanted))
-    axes.set_title(f"A warp's sectors hold up to {most:.0f} times the bytes wanted")
+    axes.set_xlabel("bytes per element: thin bar useful, wide bar moved")
+    most = max(m / u for m, u in zip(moved, useful))
+    axes.set_title(f"A warp's sectors hold up to {most:.0f} times its useful bytes")
 
 
 def draw_rates(axes, rows):
-    """The bandwidth of the bytes wanted."""
+    """The bandwidth, counted in useful bytes."""
     rates = [float(row["gb_per_s"]) for row in rows]
     axes.barh(range(len(rows)), rates, color=[colour(row) for row in rows])
     for y, rate in enumerate(rates):
@@ -43,7 +43,7 @@ def draw_rates(axes, rows):
                       fontsize=sized(8.5))
     axes.set_xlim(0, 1.15 * max(rates))
     axes.xaxis.set_major_formatter("{x:,.0f}")
-    axes.set_xlabel("GB/s of the bytes wanted")
+    axes.set_xlabel("GB/s of useful bytes")
     axes.set_title(finding(rows))
 
 
@@ -58,7 +58,7 @@ def finding(rows):
 
 
 def draw(rows):
-    """The figure: bytes wanted and moved, and beside them the bandwidth, for each step and block."""
+    """The figure: useful bytes and bytes moved, and beside them the bandwidth, for each step and block."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(12, 1.6 + 0.27 * len(rows)), sharey=True)
     draw_bytes(left, rows)
     draw_rates(right, rows)

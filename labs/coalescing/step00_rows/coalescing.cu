@@ -133,7 +133,7 @@ __global__ void count_wrong(const float *c, unsigned a, unsigned b, int n,
 }
 
 // Evicts the matrices and all modified lines from the L2 cache by reading the whole buffer.
-// Runs for at least so many cycles, in which the host queues the launch; short runs
+// Takes at least `cycles` cycles, while the host queues the launch; short runs
 // would otherwise include launch overhead.
 __global__ void prepare(const float4 *flush, long long count, long long cycles,
                         float *never)
@@ -225,13 +225,13 @@ int main(int argc, char **argv)
     for (const dim3 &block : BLOCKS) {
         const double ms = median_ms(&d, block);
         const int loads = load_sectors(block), stores = store_sectors(block);
-        const int wanted = (MATRICES_READ + 1) * sizeof(float); // per element of c
+        const int useful = (MATRICES_READ + 1) * sizeof(float); // per element of c
         const int moved = MATRICES_READ * loads + stores; // 32 bytes each, for 32 elements
         printf(
             csv ? "%s,%s,%d,%ux%u,%.6f,%.3f,%d,%d,%d,%d,PASS\n"
                 : "%s on %s: edge %d, block %ux%u, ms %.4f, GB/s %.1f, sectors a load %d, "
-                  "a store %d, bytes wanted %d, moved %d, PASS\n",
+                  "a store %d, useful bytes %d, moved %d, PASS\n",
             STEP, device.name, d.n, block.x, block.y, ms,
-            (double)d.n * d.n * wanted / ms / 1e6, loads, stores, wanted, moved);
+            (double)d.n * d.n * useful / ms / 1e6, loads, stores, useful, moved);
     }
 }
