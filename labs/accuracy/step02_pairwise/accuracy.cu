@@ -35,7 +35,7 @@ static long long partial_count(long long n)
     return (n + BLOCK_SIZE - 1) / BLOCK_SIZE;
 }
 
-// One pass: out[0 .. partial_count(n)) become the partial sums of in[0 .. n).
+// One pass: stores the partial sums of in[0 .. n) in out[0 .. partial_count(n)).
 static void launch(const float *in, float *out, long long n)
 {
     reduce<<<partial_count(n), BLOCK_SIZE>>>(in, out, n);

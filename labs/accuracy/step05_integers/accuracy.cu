@@ -56,7 +56,7 @@ static long long partial_count(long long)
     return 1;
 }
 
-// One pass: out[0 .. partial_count(n)) become the partial sums of in[0 .. n).
+// One pass: stores the partial sums of in[0 .. n) in out[0 .. partial_count(n)).
 static void launch(const float *in, float *out, long long n)
 {
     reduce<<<block_count(n), BLOCK_SIZE>>>(in, n);

@@ -36,7 +36,7 @@ static long long partial_count(long long n)
     return (n + BLOCK_SIZE - 1) / BLOCK_SIZE;
 }
 
-// One pass: out[0 .. partial_count(n)) become the partial sums of in[0 .. n).
+// One pass: stores the partial sums of in[0 .. n) in out[0 .. partial_count(n)).
 static void launch(const float *in, float *out, long long n)
 {
     reduce<<<partial_count(n), BLOCK_SIZE>>>(in, out, n);
@@ -131,7 +131,7 @@ static long long sum_between(const Data &d, size_t begin, size_t end)
 }
 
 // Evicts the input and all modified lines from the L2 cache by reading the whole buffer.
-// Runs for at least so many cycles, in which the host queues the launches; short runs
+// Takes at least `cycles` cycles, while the host queues the launches; short runs
 // would otherwise include launch overhead.
 __global__ void prepare(const float4 *flush, long long count, long long cycles,
                         float *never)

@@ -202,7 +202,7 @@ __global__ void find_wrong(const int *sum, long long n, long long *wrong)
 }
 
 // Evicts the arrays and all modified lines from the L2 cache by reading the whole buffer.
-// Runs for at least so many cycles, in which the host queues the run; short times
+// Takes at least `cycles` cycles, while the host queues the run; short times
 // would otherwise include launch overhead.
 __global__ void prepare(const float4 *flush, long long count, long long cycles,
                         long long *never)

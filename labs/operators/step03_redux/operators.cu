@@ -188,7 +188,7 @@ static long long block_count(long long n)
     return std::min((n + 16 * BLOCK_SIZE - 1) / (16 * BLOCK_SIZE), most);
 }
 
-// One pass: out[0 .. blocks) become the values of the blocks.
+// One pass: stores the values of the blocks in out[0 .. blocks).
 template <typename Op, typename T>
 static void launch(const T *in, Value<Op> *out, long long n, long long blocks)
 {
@@ -198,7 +198,7 @@ static void launch(const T *in, Value<Op> *out, long long n, long long blocks)
     CHECK(cudaGetLastError());
 }
 
-// The whole reduction: *host becomes the value of in[0 .. n), on the host.
+// The whole reduction: stores the value of in[0 .. n) in *host, on the host.
 template <typename Op, typename T>
 static void reduce_all(const T *in, Value<Op> *scratch, Value<Op> *host, long long n)
 {

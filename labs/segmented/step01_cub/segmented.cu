@@ -30,7 +30,7 @@ static long long scratch_count(long long n)
     return (bytes + sizeof(float) - 1) / sizeof(float);
 }
 
-// out[i] becomes the sum of i's segment up to in[i], or before in[i] if exclusive.
+// Stores the sum of i's segment up to in[i], or before in[i] if exclusive, in out[i].
 static void launch(const int *keys, const float *in, float *out, long long n,
                    bool exclusive, float *scratch)
 {

@@ -66,7 +66,7 @@ __device__ void sync_scanners()
     __barrier_sync_count(1, BLOCK_SIZE);
 }
 
-// Exclusive scan over the threads of the block; *total becomes the pair of all.
+// Exclusive scan over the threads of the block; stores the block's aggregate in *total.
 __device__ Pair scan_block(Pair own, Pair *total)
 {
     __shared__ Pair pairs[WARPS]; // inclusive, over the warps
@@ -413,7 +413,7 @@ static long long resident_blocks()
     return sm_count * blocks_per_sm;
 }
 
-// out[i] becomes the sum of i's segment up to in[i], or before in[i] if exclusive.
+// Stores the sum of i's segment up to in[i], or before in[i] if exclusive, in out[i].
 static void launch(const int *keys, const float *in, float *out, long long n,
                    bool exclusive, float *scratch)
 {

@@ -16,7 +16,7 @@ static const char STEP[] = "step03_sums";
 static void check(cudaError_t error, const char *call, const char *file, int line);
 
 static const long long MOST_ELEMENTS = 1ll << 30;
-static const bool ONLY_SUMS = true; // out[k] becomes the sum of segment k
+static const bool ONLY_SUMS = true; // out[k] is the sum of segment k
 
 const unsigned BLOCK_SIZE = 512;          // scanning threads, in whole warps
 const unsigned ITEMS = 8;                 // consecutive elements per thread
@@ -66,7 +66,7 @@ __device__ void sync_scanners()
     __barrier_sync_count(1, BLOCK_SIZE);
 }
 
-// Exclusive scan over the threads of the block; *total becomes the pair of all.
+// Exclusive scan over the threads of the block; stores the block's aggregate in *total.
 __device__ Pair scan_block(Pair own, Pair *total)
 {
     __shared__ Pair pairs[WARPS]; // inclusive, over the warps
@@ -392,7 +392,7 @@ static long long resident_blocks()
     return sm_count * blocks_per_sm;
 }
 
-// out[k] becomes the sum of segment k.
+// Stores the sum of segment k in out[k].
 static void launch(const int *keys, const float *in, float *out, long long n, bool,
                    float *scratch)
 {

@@ -24,7 +24,7 @@ struct Gpu {
     size_t temporary_bytes;
 };
 
-// The GPUs of this process. *count becomes the number of those of all processes.
+// The GPUs of this process. Stores the number of GPUs of all processes in *count.
 static std::vector<Gpu> find_gpus(int *count)
 {
     int own;

@@ -36,7 +36,7 @@ struct Gpu {
     ncclComm_t comm; // its membership in the group of GPUs
 };
 
-// The GPUs of this process. *count becomes the number of those of all processes.
+// The GPUs of this process. Stores the number of GPUs of all processes in *count.
 static std::vector<Gpu> find_gpus(int *count)
 {
     MPI_Init(nullptr, nullptr);
