@@ -93,7 +93,7 @@ static uint32_t count_bypassing(Block *b, const WarpSplit *waited)
 
 // ---- Barriers
 
-void sim_check_barrier(Block *b, const Barrier *barrier)
+void sim_check_barrier_divergence(Block *b, const Barrier *barrier)
 {
     const WarpSplit *first = NULL, *other = NULL;
     const Warp *of_first = NULL, *of_other = NULL;

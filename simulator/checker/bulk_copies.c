@@ -30,7 +30,7 @@ void sim_start_async_writers(Block *b)
     b->async_writers->fenced = b->async_writers->inits_fenced = sim_time(b) - 1; // ignores the writes of earlier blocks
 }
 
-void sim_note_writes(Warp *w, const Instr *i, const Access *access, uint32_t mask)
+void sim_note_generic_writes(Warp *w, const Instr *i, const Access *access, uint32_t mask)
 {
     const Block *b = w->block;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
@@ -42,7 +42,7 @@ void sim_note_writes(Warp *w, const Instr *i, const Access *access, uint32_t mas
     }
 }
 
-void sim_order_proxy(Warp *w)
+void sim_note_proxy_fence(Warp *w)
 {
     if (!w->block->async_writers)
         return;
@@ -50,7 +50,7 @@ void sim_order_proxy(Warp *w)
     sim_advance_time(w->block);
 }
 
-void sim_order_inits(Warp *w, const Instr *i, uint32_t mask)
+void sim_note_init_fence(Warp *w, const Instr *i, uint32_t mask)
 {
     if (w->block->async_writers)
         w->block->async_writers->inits_fenced = sim_time(w->block);

@@ -32,12 +32,12 @@ static const struct {
     [MISALIGNED] = {"misaligned", "misaligned address", 3},
     [USE_AFTER_FREE] = {"use-after-free", "use after free", 3},
     [HOST_POINTER] = {"host-pointer", "host pointer in device code", 3},
-    [DOUBLE_FREE] = {"double-free", "invalid free", 3},
+    [INVALID_FREE] = {"double-free", "invalid free", 3},
     [LEAK] = {"leak", "memory leak", 6},
     [UNINITIALISED] = {"uninitialised", "uninitialised read", 4},
-    [BARRIER_MISUSE] = {"barrier", "barrier divergence", 1},
-    [LANES_MISUSE] = {"lanes", "invalid warp-level operation", 1},
-    [MBARRIER_MISUSE] = {"mbarrier", "invalid mbarrier operation", 1},
+    [BARRIER_DIVERGENCE] = {"barrier", "barrier divergence", 1},
+    [INVALID_WARP_OPERATION] = {"lanes", "invalid warp-level operation", 1},
+    [INVALID_MBARRIER_OPERATION] = {"mbarrier", "invalid mbarrier operation", 1},
     [LAUNCH_FAULT] = {"launch-fault", "kernel fault", 5},
     [UNCHECKED_ERROR] = {"unchecked-error", "unchecked CUDA error", 0},
 };
@@ -187,7 +187,7 @@ static int finding_of(const Cause *c)
     return -1;
 }
 
-void sim_add_finding_of(const Cause *cause, FindingKind kind, const char *title, const Place *places, int count, const char *hint,
+void sim_add_caused_finding(const Cause *cause, FindingKind kind, const char *title, const Place *places, int count, const char *hint,
                         const RaceFacts *race)
 {
     sim_lock(&lock);
@@ -200,7 +200,7 @@ void sim_add_finding_of(const Cause *cause, FindingKind kind, const char *title,
     sim_unlock(&lock);
 }
 
-bool sim_find_once_more(const Cause *cause, const Example *threads, int count)
+bool sim_count_occurrence(const Cause *cause, const Example *threads, int count)
 {
     sim_lock(&lock);
     const int known = finding_of(cause);
@@ -221,11 +221,11 @@ static FindingKind kind_of_fault(const Launch *launch)
     if (launch->fault.kind >= 0)
         return (FindingKind)launch->fault.kind;
     if (i && i->control == BLOCK_BARRIER)
-        return BARRIER_MISUSE;
+        return BARRIER_DIVERGENCE;
     if (i && (i->control == WARP_BARRIER || i->control == CONVERGE))
-        return LANES_MISUSE;
+        return INVALID_WARP_OPERATION;
     if (i && i->kind == MBARRIER)
-        return MBARRIER_MISUSE;
+        return INVALID_MBARRIER_OPERATION;
     if (launch->error == cudaErrorIllegalAddress)
         return OUT_OF_BOUNDS;
     return launch->error == cudaErrorMisalignedAddress ? MISALIGNED : LAUNCH_FAULT;
@@ -275,25 +275,25 @@ static int count_of(bool errors)
     return count;
 }
 
-TimesFound sim_times_found(void)
+OccurrenceCounts sim_occurrence_counts(void)
 {
     sim_lock(&lock);
-    TimesFound t = {.count = finding_count, .left_out = left_out};
+    OccurrenceCounts t = {.count = finding_count, .left_out = left_out};
     for (int n = 0; n < finding_count; n++)
         t.times[n] = findings[n].count;
     sim_unlock(&lock);
     return t;
 }
 
-bool sim_found_more_often(const TimesFound *before, const TimesFound *after, TimesFound *more)
+bool sim_subtract_counts(const OccurrenceCounts *before, const OccurrenceCounts *after, OccurrenceCounts *more)
 {
-    *more = (TimesFound){.count = after->count};
+    *more = (OccurrenceCounts){.count = after->count};
     for (int n = 0; n < before->count; n++)
         more->times[n] = after->times[n] - before->times[n];
     return before->count == after->count && before->left_out == after->left_out;
 }
 
-void sim_find_again(const TimesFound *more)
+void sim_add_occurrences(const OccurrenceCounts *more)
 {
     sim_lock(&lock);
     for (int n = 0; n < more->count; n++)
@@ -528,7 +528,7 @@ static void drop_consequences(void)
     memset(causes, 0, sizeof causes); // their launch has ended, and indices have changed
 }
 
-void sim_say_findings(void)
+void sim_print_findings(void)
 {
     Finding *fresh[MAX_FINDINGS];
     size_t count = 0;
@@ -551,7 +551,7 @@ void sim_say_findings(void)
 
 static atomic_bool refused;
 
-void sim_note_lack(void)
+void sim_report_unsupported(void)
 {
     refused = true;
 }
@@ -568,7 +568,7 @@ static void print_counts(int errors, int warnings)
 
 static void end(int status)
 {
-    sim_say_findings();
+    sim_print_findings();
     const bool written = write_findings(true);
     const int errors = count_of(true), warnings = count_of(false);
     if (errors || warnings)

@@ -5,8 +5,8 @@
 #include "machine/block.h"
 
 typedef enum FindingKind {
-    RACE_SHARED, RACE_GLOBAL, RACE_HOST, OUT_OF_BOUNDS, MISALIGNED, USE_AFTER_FREE, HOST_POINTER, DOUBLE_FREE, LEAK,
-    UNINITIALISED, BARRIER_MISUSE, LANES_MISUSE, MBARRIER_MISUSE, LAUNCH_FAULT, UNCHECKED_ERROR,
+    RACE_SHARED, RACE_GLOBAL, RACE_HOST, OUT_OF_BOUNDS, MISALIGNED, USE_AFTER_FREE, HOST_POINTER, INVALID_FREE, LEAK,
+    UNINITIALISED, BARRIER_DIVERGENCE, INVALID_WARP_OPERATION, INVALID_MBARRIER_OPERATION, LAUNCH_FAULT, UNCHECKED_ERROR,
     FINDING_KINDS
 } FindingKind;
 
@@ -29,11 +29,11 @@ enum {
 Place sim_place_of(const Launch *launch, uint64_t block_number, uint32_t thread, const Instr *i, const char *access);
 // Sets the host's source line that called the runtime, or that holds the faulting instruction; the line of a call that returns to an
 // address. They stay unknown without debug information (host_lines.c).
-void sim_find_host_line(const void *instruction, Place *p);
-void sim_find_line_before(const void *return_address, Place *p);
+void sim_set_host_line(const void *instruction, Place *p);
+void sim_set_calling_line(const void *return_address, Place *p);
 // The number of the current call chain, from 1 on; 0 if it is not kept. Sets the host's source line of such a chain; false: unknown.
-int sim_call_site(void);
-bool sim_find_site(int site, Place *p);
+int sim_call_stack_id(void);
+bool sim_set_line_of_stack(int site, Place *p);
 // Adds a finding, or an occurrence of one: findings of a kind at the same lines are one. The first block's example is shown.
 // hint: lines of help, in the imperative, and lines that begin with "note: "; or empty. Any host thread may call it.
 void sim_add_finding(FindingKind kind, const char *title, const Place *places, int count, const char *hint);
@@ -57,28 +57,28 @@ typedef struct RaceFacts { // of one racing pair
     bool same_value; // both threads store the same value: a warning, unless $SIM_STRICT is set
 } RaceFacts;
 
-// The same for a finding with a cause; `race`: NULL if it is none. The text is needed only if sim_find_once_more returns false.
-void sim_add_finding_of(const Cause *cause, FindingKind kind, const char *title, const Place *places, int count, const char *hint,
+// The same for a finding with a cause; `race`: NULL if it is none. The text is needed only if sim_count_occurrence returns false.
+void sim_add_caused_finding(const Cause *cause, FindingKind kind, const char *title, const Place *places, int count, const char *hint,
                         const RaceFacts *race);
 // Counts an occurrence. Returns false if no finding of the running launch has this cause, or one of these threads may be an earlier
 // example.
-bool sim_find_once_more(const Cause *cause, const Example *threads, int count);
+bool sim_count_occurrence(const Cause *cause, const Example *threads, int count);
 // Adds the fault that ended a launch.
 void sim_add_fault(const Launch *launch);
 // A kernel needs something that the simulator lacks: without errors the program ends with CANNOT_RUN.
-void sim_note_lack(void);
+void sim_report_unsupported(void);
 // Prints the findings that are new since the last call: at the end of each launch, and of the program.
-void sim_say_findings(void);
+void sim_print_findings(void);
 
 enum { MAX_FINDINGS = 200 }; // occurrences of others are only counted
-typedef struct TimesFound { // occurrences of each finding, in the order in which they were added
+typedef struct OccurrenceCounts { // occurrences of each finding, in the order in which they were added
     int count;
     uint64_t left_out, times[MAX_FINDINGS];
-} TimesFound;
-TimesFound sim_times_found(void);
+} OccurrenceCounts;
+OccurrenceCounts sim_occurrence_counts(void);
 // Sets `more` to the difference of two such records; returns false if there are new findings.
-bool sim_found_more_often(const TimesFound *before, const TimesFound *after, TimesFound *more);
-void sim_find_again(const TimesFound *more); // adds these occurrences
+bool sim_subtract_counts(const OccurrenceCounts *before, const OccurrenceCounts *after, OccurrenceCounts *more);
+void sim_add_occurrences(const OccurrenceCounts *more); // adds these occurrences
 // Ends the program at an access that cannot be made. Does not return.
 void sim_end_with_findings(void) __attribute__((noreturn));
 

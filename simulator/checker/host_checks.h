@@ -28,20 +28,20 @@ FindingKind sim_describe_access(const Launch *launch, const Instr *i, uint64_t a
 
 // A call was given bytes that it cannot access. `does`: "reads" or "writes"; `side`: the memory that its arguments name: "host memory",
 // "device memory" or "allocated memory".
-void sim_find_wrong_range(const char *call, const char *does, const void *pointer, size_t bytes, const char *side);
+void sim_report_bad_range(const char *call, const char *does, const void *pointer, size_t bytes, const char *side);
 // A handle that was never created, or was destroyed; `wanted`: what it should be.
-void sim_report_wrong_handle(const char *call, const char *wanted);
+void sim_report_invalid_handle(const char *call, const char *wanted);
 // Rows of `width` bytes are copied, `pitch` bytes apart: reports copies of a part of the padding. Whole rows with all of their padding
 // may be copied.
-void sim_find_padding(const char *call, const char *does, const void *pointer, size_t pitch, size_t width,
+void sim_check_padding_copy(const char *call, const char *does, const void *pointer, size_t pitch, size_t width,
                       size_t rows);
-void sim_find_wrong_free(const char *call, const void *pointer);
+void sim_report_invalid_free(const char *call, const void *pointer);
 // The host accessed device memory, or an unallocated address.
-void sim_find_host_access(uint64_t address, bool writes, const void *instruction);
+void sim_report_host_access(uint64_t address, bool writes, const void *instruction);
 
 // The current operation copies these device bytes to the host; it has ended. It is a finding if none of its bytes was written.
 void sim_note_result(uint64_t address, size_t bytes);
-void sim_end_results(void);
+void sim_check_results(void);
 
 // What the program has done, for its end.
 void sim_note_copy(bool from_device, size_t bytes); // a copy, or a fill

@@ -130,12 +130,12 @@ static void find_line(const Frames *frames, Place *p)
     sim_unlock(&lock);
 }
 
-void sim_find_host_line(const void *instruction, Place *p)
+void sim_set_host_line(const void *instruction, Place *p)
 {
     void *called[MAX_FRAMES];
     const int count = sim_backtrace(called, MAX_FRAMES - 1);
     Frames frames = {.count = 0};
-    add_frame(&frames, (const void *)sim_find_host_line);
+    add_frame(&frames, (const void *)sim_set_host_line);
     for (int k = 0; k < count && frames.count > 0; k++) // a return address is the instruction after the call
         add_frame(&frames, (const char *)called[k] - (called[k] != instruction));
     if (frames.count > 0)
@@ -155,7 +155,7 @@ typedef struct CallChain {
 static CallChain sites[MAX_SITES + 1]; // from 1 on; guarded by the lock of calls.h
 static int site_count;
 
-int sim_call_site(void)
+int sim_call_stack_id(void)
 {
     CallChain here = {.hash = 0};
     here.count = sim_backtrace(here.called, SITE_FRAMES);
@@ -170,10 +170,10 @@ int sim_call_site(void)
     return site_count;
 }
 
-bool sim_find_site(int site, Place *p)
+bool sim_set_line_of_stack(int site, Place *p)
 {
     Frames frames = {.count = 0};
-    add_frame(&frames, (const void *)sim_find_host_line);
+    add_frame(&frames, (const void *)sim_set_host_line);
     for (int k = 0; k < sites[site].count && frames.count > 0; k++)
         add_frame(&frames, (const char *)sites[site].called[k] - 1);
     if (frames.count > 0)
@@ -181,10 +181,10 @@ bool sim_find_site(int site, Place *p)
     return p->line > 0;
 }
 
-void sim_find_line_before(const void *return_address, Place *p)
+void sim_set_calling_line(const void *return_address, Place *p)
 {
     Frames frames = {.count = 0};
-    add_frame(&frames, (const void *)sim_find_host_line);
+    add_frame(&frames, (const void *)sim_set_host_line);
     add_frame(&frames, (const char *)return_address - 1);
     if (frames.count == 2)
         find_line(&frames, p);

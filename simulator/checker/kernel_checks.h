@@ -167,20 +167,20 @@ uint32_t sim_first_run(const Block *block);
 // ---- barriers.c
 
 // Lanes exit after the last instruction of their warp split.
-void sim_note_end(Warp *w, const WarpSplit *p, uint32_t mask);
+void sim_note_exits(Warp *w, const WarpSplit *p, uint32_t mask);
 // All threads of the block have arrived at the barrier, which is about to open.
-void sim_check_arrivals(Block *b, const Barrier *barrier);
+void sim_check_barrier_divergence(Block *b, const Barrier *barrier);
 
 // ---- bulk_copies.c: whether the async proxy sees what threads have written to shared memory
 
 void sim_start_async_writers(Block *b); // also when the block restarts
 // fence.mbarrier_init; fence.proxy.async
-void sim_order_inits(Warp *w, const Instr *i, uint32_t mask);
-void sim_order_proxy(Warp *w);
+void sim_note_init_fence(Warp *w, const Instr *i, uint32_t mask);
+void sim_note_proxy_fence(Warp *w);
 // A lane starts a bulk copy that reads these bytes of shared memory (`out`), or that signals the mbarrier there.
 void sim_check_bulk_copy(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes, bool out);
 // Lanes write shared memory of their block.
-void sim_note_writes(Warp *w, const Instr *i, const Access *access, uint32_t mask);
+void sim_note_generic_writes(Warp *w, const Instr *i, const Access *access, uint32_t mask);
 
 // ---- cluster_ends.c: accesses to shared memory of a block that may have exited
 
@@ -206,15 +206,15 @@ void sim_mark_unwritten(Warp *w, int lane, Space space, uint64_t address, size_t
 void sim_check_local(Warp *w, Access *access);
 
 // A lane uses the generic address of a variable of another block (SHARED) or thread (LOCAL), whose number is `owner`.
-void sim_find_foreign_owner(Warp *w, const Instr *i, int lane, Space space, uint64_t owner);
+void sim_report_foreign_address(Warp *w, const Instr *i, int lane, Space space, uint64_t owner);
 // Checks a warp's access after its addresses are resolved and before it takes effect; sets access->unwritten. owner: the block
 // whose shared memory it is, or NULL; a: the allocation, or NULL.
 void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Block *owner, Allocation *a);
 // Sets what the machine needs to skip redundant checks of an instruction's loads or stores; false: every access must be
 // checked.
-bool sim_expect_accesses(const Warp *w, const Instr *i, Allocation *a, FastPath *fast_path);
+bool sim_prepare_fast_path(const Warp *w, const Instr *i, Allocation *a, FastPath *fast_path);
 // Records a store of consecutive elements by a whole warp; false: it needs sim_check_access.
-bool sim_note_store(const Warp *w, const Instr *i, Allocation *a, uint64_t first, size_t bytes);
+bool sim_record_store(const Warp *w, const Instr *i, Allocation *a, uint64_t first, size_t bytes);
 RecordKind sim_record_kind(const Instr *i, const Access *access);
 
 // ---- written.c: which bytes have been written

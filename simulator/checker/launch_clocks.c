@@ -57,10 +57,10 @@ void sim_end_launch_clocks(Launch *launch)
     else
         sim_free_launch_clocks(clocks);
     if (launch->error == cudaErrorNotSupported)
-        sim_note_lack();
+        sim_report_unsupported();
     else if (launch->error != cudaSuccess)
         sim_add_fault(launch);
-    sim_say_findings();
+    sim_print_findings();
 }
 
 uint32_t sim_launch_run(const Launch *launch)

@@ -329,7 +329,7 @@ static bool has_only_barriers(const Launch *launch)
 static inline bool is_redundant(const AccessCheck *check, const ShadowLine *line, uint32_t words)
 {
     if (!check->launch_only_reads)
-        return is_known_read(check->memory.run, line, words, check->memory.checks_values);
+        return is_redundant_read(check->memory.run, line, words, check->memory.checks_values);
     return !check->memory.checks_values || all_written(line, words);
 }
 
@@ -458,7 +458,7 @@ static void check_in_allocation(AccessCheck *check, uint32_t mask, Allocation *a
         atomic_store_explicit(&a->last_write_run, check->memory.run, memory_order_relaxed);
     const bool read_only = check->i->flags & READ_ONLY && check->i->kind == LOAD;
     if (read_only && written && !check->race.found)
-        sim_check_read_only(check, mask);
+        sim_check_noncoherent(check, mask);
 }
 
 static void report_race(const AccessCheck *check, bool reserved)
@@ -480,7 +480,7 @@ static void check_in_block(Warp *w, const Instr *i, const Access *access, uint32
 {
     if (owner->cluster_accesses)
         sim_note_cluster_access(w, i, access, mask, owner, kind);
-    sim_check_objects(w, i, access, mask, owner->shared);
+    sim_check_shared_bounds(w, i, access, mask, owner->shared);
 }
 
 void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Block *owner, Allocation *a)
@@ -498,7 +498,7 @@ void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Bl
         return;
     init_check(&check, w, i, access, mask, owner, a);
     if (owner == w->block && owner->async_writers && kind == PLAIN_WRITE)
-        sim_note_writes(w, i, access, mask);
+        sim_note_generic_writes(w, i, access, mask);
     if (owner && check.barriers_only && !reserved) {
         if (sim_defer_read(&check, mask))
             return;
@@ -512,13 +512,13 @@ void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Bl
         order_by_access(w, i, access, mask, owner != NULL, kind);
 }
 
-bool sim_expect_accesses(const Warp *w, const Instr *i, Allocation *a, FastPath *fast_path)
+bool sim_prepare_fast_path(const Warp *w, const Instr *i, Allocation *a, FastPath *fast_path)
 {
     const Launch *launch = w->block->launch;
     const bool only_read = sim_only_reads(launch, a);
     if (a->row_bytes || a->kind == HEAP_MEMORY) // the heap may free and reuse it during the launch
         return false;
-    sim_expect_uses(launch, a, i->kind == STORE, fast_path);
+    sim_prepare_use_fast_path(launch, a, i->kind == STORE, fast_path);
     if (i->kind == STORE)
         return true;
     fast_path->fully_written = only_read && !sim_starts_uninitialised(a) ? NULL : a->fully_written;
@@ -526,7 +526,7 @@ bool sim_expect_accesses(const Warp *w, const Instr *i, Allocation *a, FastPath 
     return only_read || (has_only_barriers(launch) && !(i->loop & CAS_GUESS));
 }
 
-bool sim_note_store(const Warp *w, const Instr *i, Allocation *a, uint64_t first, size_t bytes)
+bool sim_record_store(const Warp *w, const Instr *i, Allocation *a, uint64_t first, size_t bytes)
 {
     const Launch *launch = w->block->launch;
     const uint64_t end = first + bytes;
@@ -541,13 +541,13 @@ bool sim_note_store(const Warp *w, const Instr *i, Allocation *a, uint64_t first
         r.record.lanes = bits_between((unsigned)((low - first) / i->bytes), (unsigned)((high - first) / i->bytes));
         r.words = bits_between((unsigned)(low - begin) / 4, (unsigned)(high - begin) / 4);
         r.origin = (int32_t)(first - begin);
-        if (!sim_note_strided_store(&check, &a->lines[line], &r))
+        if (!sim_record_strided_store(&check, &a->lines[line], &r))
             return false;
     }
     return true;
 }
 
-void sim_find_foreign_owner(Warp *w, const Instr *i, int lane, Space space, uint64_t owner)
+void sim_report_foreign_address(Warp *w, const Instr *i, int lane, Space space, uint64_t owner)
 {
     const Launch *launch = w->block->launch;
     const uint32_t thread = (uint32_t)(w->number * LANES + lane);

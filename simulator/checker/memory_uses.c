@@ -340,7 +340,7 @@ static void find_conflicts(void)
                  c->before == DID_ALLOCATE ? "uses" : c->writes ? "writes" : "reads", at.text, earlier, may_have_done(c));
         if (c->before == DID_ALLOCATE)
             a->uses->allocated_by = 0; // report it once
-        const bool nodes = sim_is_of_graph(sim_current_op()) && sim_is_of_graph(c->earlier);
+        const bool nodes = sim_is_graph_node(sim_current_op()) && sim_is_graph_node(c->earlier);
         const Place places[] = {sim_place_of_op(c->earlier), sim_place_of_op(sim_current_op())};
         snprintf(hint, sizeof hint, "%s",
                  nodes ? "make one node depend on the other (in a capture: cudaEventRecord() and cudaStreamWaitEvent()), or one launch "
@@ -350,7 +350,7 @@ static void find_conflicts(void)
         sim_add_finding(RACE_HOST, title, places, 2, hint);
     }
     if (conflict_count)
-        sim_say_findings();
+        sim_print_findings();
     conflict_count = 0;
 }
 
@@ -478,7 +478,7 @@ void sim_check_free(const Allocation *a)
     snprintf(hint, sizeof hint, "before the free, call cudaStreamWaitEvent() with an event that follows the last use");
     sim_add_allocation_note(a, hint);
     sim_add_finding(RACE_HOST, title, places, 2, hint);
-    sim_say_findings();
+    sim_print_findings();
 }
 
 // ---- A kernel's accesses
@@ -520,7 +520,7 @@ static bool is_recorded(const Uses *u, uint64_t address, size_t bytes, UseKind h
 }
 
 // Lines that the current operation has used in this way need not be noted again.
-void sim_expect_uses(const Launch *launch, const Allocation *a, bool writes, FastPath *fast_path)
+void sim_prepare_use_fast_path(const Launch *launch, const Allocation *a, bool writes, FastPath *fast_path)
 {
     fast_path->users = !a->uses || !launch->records_host_sharing ? NULL : writes ? a->uses->written.lines : a->uses->read.lines;
     fast_path->user = sim_current_op();

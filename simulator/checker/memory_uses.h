@@ -21,7 +21,7 @@ void sim_note_conflict(const Allocation *a, uint64_t address, size_t bytes, UseK
 void sim_note_shared_use(Warp *w, const Instr *i, const Access *access, uint32_t mask);
 
 // Sets what the machine needs to skip accesses to bytes whose use is recorded already.
-void sim_expect_uses(const Launch *launch, const Allocation *a, bool writes, FastPath *fast_path);
+void sim_prepare_use_fast_path(const Launch *launch, const Allocation *a, bool writes, FastPath *fast_path);
 
 // The current operation allocates memory, or frees it, in stream order.
 void sim_note_stream_allocation(Allocation *a);
@@ -35,6 +35,6 @@ void sim_drop_ended_uses(void);
 // The operation that begins may wait for the host: until it ends, the host may access all memory that it shares with the device.
 void sim_open_to_host(void);
 // The host has faulted at this address. Adds a finding if the access is a mistake; returns whether the host may continue.
-bool sim_explain_shared(uint64_t address, bool writes, const void *instruction);
+bool sim_handle_shared_fault(uint64_t address, bool writes, const void *instruction);
 
 #endif

@@ -39,7 +39,7 @@ static void free_block(Block *b)
 
 static void complete_barrier(Block *b, const Barrier *barrier)
 {
-    sim_check_barrier(b, barrier);
+    sim_check_barrier_divergence(b, barrier);
     sim_order_block(b);
 }
 

@@ -108,7 +108,7 @@ uint32_t sim_new_timeline(TimelineKind kind, int device, unsigned long long stre
     return (uint32_t)slot;
 }
 
-uint32_t sim_branch_timeline(uint32_t outer)
+uint32_t sim_fork_timeline(uint32_t outer)
 {
     return sim_new_timeline(NON_BLOCKING_TIMELINE, timelines[outer].device, timelines[outer].stream);
 }
@@ -197,7 +197,7 @@ bool sim_host_has_awaited(uint32_t op)
     return op == 0 || op >= op_count || includes(&host, op);
 }
 
-bool sim_is_of_graph(uint32_t op)
+bool sim_is_graph_node(uint32_t op)
 {
     return strcmp(ops[op].call, "cudaGraphLaunch") == 0;
 }
@@ -213,7 +213,7 @@ void sim_describe_op(uint32_t op, char *text, size_t space)
     if (sim_device_count() > 1)
         snprintf(device, sizeof device, " of device %d", timelines[o->timeline].device);
     snprintf(text, space, "%s%s%s in %s%s", o->kernel ? "kernel " : "", o->kernel ? kernel : o->call,
-             o->kernel && sim_is_of_graph(op) ? " of a graph" : "", stream, device);
+             o->kernel && sim_is_graph_node(op) ? " of a graph" : "", stream, device);
 }
 
 Place sim_place_of_op(uint32_t op)
@@ -223,7 +223,7 @@ Place sim_place_of_op(uint32_t op)
     sim_describe_op(op, what, sizeof what);
     snprintf(p.access, sizeof p.access, "%s, %s by the host", what, ops[op].kernel ? "launched" : "called");
     if (ops[op].from)
-        sim_find_line_before(ops[op].from, &p);
+        sim_set_calling_line(ops[op].from, &p);
     return p;
 }
 

@@ -25,7 +25,7 @@ typedef enum TimelineKind {
 // stream: its number in messages, 0 for the default stream.
 uint32_t sim_new_timeline(TimelineKind kind, int device, unsigned long long stream);
 // For a node of a graph that is launched in the stream or node `outer`. Its clock is empty at first.
-uint32_t sim_branch_timeline(uint32_t outer);
+uint32_t sim_fork_timeline(uint32_t outer);
 void sim_end_timeline(uint32_t timeline);
 bool sim_has_streams(void); // the program has created a stream
 
@@ -47,7 +47,7 @@ bool sim_op_ordered(uint32_t a, uint32_t b);
 void sim_order_after(uint32_t op);
 // True if the host has waited for the operation.
 bool sim_host_has_awaited(uint32_t op);
-bool sim_is_of_graph(uint32_t op); // a node's
+bool sim_is_graph_node(uint32_t op); // a node's
 // Describes an operation: "kernel scale in stream 2", "cudaMemcpyAsync in the default stream".
 void sim_describe_op(uint32_t op, char *text, size_t space);
 

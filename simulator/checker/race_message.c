@@ -374,7 +374,7 @@ void sim_report_race(const AccessCheck *check)
     const Cause cause = {launch, instrs[0], instrs[1], check->shared | (int)extent << 1 | same_value << 3};
     char title[300], hint[HINT_BYTES];
     Place places[2];
-    if (sim_find_once_more(&cause, examples, 2))
+    if (sim_count_occurrence(&cause, examples, 2))
         return;
     for (int k = 0; k < 2; k++) {
         char access[100];
@@ -390,5 +390,5 @@ void sim_report_race(const AccessCheck *check)
                  "read with an ordinary load: no __ldg(), no pointer that is const and __restrict__ (ld.global.nc)");
     else
         add_hint(&pair, same_value, hint);
-    sim_add_finding_of(&cause, check->shared ? RACE_SHARED : RACE_GLOBAL, title, places, 2, hint, &facts);
+    sim_add_caused_finding(&cause, check->shared ? RACE_SHARED : RACE_GLOBAL, title, places, 2, hint, &facts);
 }

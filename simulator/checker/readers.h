@@ -20,7 +20,7 @@ static inline bool has_two_readers(uint32_t run, const ShadowLine *line, uint32_
 }
 
 // True if a read of these words needs no record; values: and no check for unwritten bytes.
-static inline bool is_known_read(uint32_t run, const ShadowLine *line, uint32_t words, bool values)
+static inline bool is_redundant_read(uint32_t run, const ShadowLine *line, uint32_t words, bool values)
 {
     return has_two_readers(run, line, words) && (!values || all_written(line, words));
 }

@@ -49,7 +49,7 @@ static bool is_in_one_object(const Launch *launch, const Access *access)
            access->highest - low->address + access->bytes <= low->bytes;
 }
 
-void sim_check_objects(Warp *w, const Instr *i, const Access *access, uint32_t mask, const uint8_t *base)
+void sim_check_shared_bounds(Warp *w, const Instr *i, const Access *access, uint32_t mask, const uint8_t *base)
 {
     const int first = __builtin_ctz(mask), last = LANES - 1 - __builtin_clz(mask);
     if (mask == access->mask && is_in_one_object(w->block->launch, access))

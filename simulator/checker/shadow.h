@@ -105,10 +105,10 @@ void sim_check_word(AccessCheck *check, ShadowCell *c, uint32_t lanes, unsigned 
 
 // Checks and records the part of an access in one line; as_strided: it may be kept as a StridedAccess. Changes `r` temporarily.
 void sim_check_strided(AccessCheck *check, ShadowLine *line, StridedAccess *r, bool as_strided);
-void sim_check_read_only(AccessCheck *check, uint32_t mask); // loads by ld.global.nc
+void sim_check_noncoherent(AccessCheck *check, uint32_t mask); // loads by ld.global.nc
 // Records a store if the line has no other record of this run; false: nothing is recorded. Of the check only memory, a,
 // single_threaded, barriers_only and access->bytes need to be set.
-bool sim_note_strided_store(const AccessCheck *check, ShadowLine *line, const StridedAccess *r);
+bool sim_record_strided_store(const AccessCheck *check, ShadowLine *line, const StridedAccess *r);
 
 // ---- memory.c, deferred_reads.c
 
@@ -123,7 +123,7 @@ void sim_flush_deferred(const AccessCheck *check);
 // ---- redzones.c, race_message.c
 
 // Ends the launch if a lane accesses shared memory outside a variable; base: start of the block's shared memory.
-void sim_check_objects(Warp *w, const Instr *i, const Access *access, uint32_t mask, const uint8_t *base);
+void sim_check_shared_bounds(Warp *w, const Instr *i, const Access *access, uint32_t mask, const uint8_t *base);
 void sim_report_race(const AccessCheck *check);
 
 // ---- Inline queries

@@ -471,7 +471,7 @@ static inline bool check_quickly(const AccessCheck *check, ShadowLine *line, con
 void sim_check_strided(AccessCheck *check, ShadowLine *line, StridedAccess *r, bool as_strided)
 {
     const ShadowedMemory *memory = &check->memory;
-    if (check->barriers_only && r->record.kind == PLAIN_READ && is_known_read(memory->run, line, r->words, memory->checks_values))
+    if (check->barriers_only && r->record.kind == PLAIN_READ && is_redundant_read(memory->run, line, r->words, memory->checks_values))
         return;
     lock_line(check, line);
     as_strided &= check->fits_strided;
@@ -494,7 +494,7 @@ static inline bool is_only_access(const ShadowLine *line, uint32_t run, const St
     return same;
 }
 
-bool sim_note_strided_store(const AccessCheck *check, ShadowLine *line, const StridedAccess *r)
+bool sim_record_strided_store(const AccessCheck *check, ShadowLine *line, const StridedAccess *r)
 {
     if (is_only_access(line, check->memory.run, r))
         return true;
@@ -527,7 +527,7 @@ static const AccessRecord *find_writer(ShadowLine *line, unsigned first, unsigne
     return NULL;
 }
 
-void sim_check_read_only(AccessCheck *check, uint32_t mask)
+void sim_check_noncoherent(AccessCheck *check, uint32_t mask)
 {
     for (uint32_t rest = mask; rest && !check->race.found; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);

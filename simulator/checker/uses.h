@@ -1,4 +1,4 @@
-// uses.h: the recorded uses of an allocation; shared by memory_uses.c, host_pages.c and uses_again.c.
+// uses.h: the recorded uses of an allocation; shared by memory_uses.c, host_pages.c and memoized_uses.c.
 #ifndef USES_H
 #define USES_H
 

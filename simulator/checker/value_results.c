@@ -206,13 +206,13 @@ static void split_register(Warp *w, const Instr *i, uint32_t mask, uint32_t lane
     }
 }
 
-void sim_follow_values(Warp *w, const Instr *i, uint32_t mask)
+void sim_propagate_values(Warp *w, const Instr *i, uint32_t mask)
 {
     const Statement *s = i->statement;
     if (!s || s->count == 0 || i->kind == LOAD)
         return;
     if (i->kind == STORE) {
-        sim_follow_store(w, i, mask);
+        sim_propagate_store(w, i, mask);
         return;
     }
     if (s->operands[0].address)
@@ -239,7 +239,7 @@ void sim_follow_values(Warp *w, const Instr *i, uint32_t mask)
 }
 
 // Runs the shuffle once more on lane numbers, from 1, of undefined lanes, to find which lane receives which.
-void sim_follow_shuffle(Warp *w, const Instr *i, uint32_t mask)
+void sim_propagate_shuffle(Warp *w, const Instr *i, uint32_t mask)
 {
     struct { uint32_t a[LANES], b[LANES], c[LANES], d[LANES], second; } g;
     const UndefinedValue *v = sim_find_value(w, w->lanes + i->a);

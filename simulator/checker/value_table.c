@@ -242,7 +242,7 @@ UndefinedBranch *sim_undefined_branch(const Warp *w, int k)
     return k < MAX_BRANCHES ? &w->values->branches[k] : NULL;
 }
 
-void sim_forget_values(Warp *w)
+void sim_clear_values(Warp *w)
 {
     struct Undefined *u = w->values;
     if (u->count > 0)

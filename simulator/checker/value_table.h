@@ -65,7 +65,7 @@ uint32_t sim_lanes_fully_undefined(const Warp *w, const Operand *o, uint32_t mas
 uint32_t sim_lanes_computed(const Warp *w, const Operand *o, uint32_t mask);
 
 // After a store of an undefined value (values.c).
-void sim_follow_store(Warp *w, const Instr *i, uint32_t mask);
+void sim_propagate_store(Warp *w, const Instr *i, uint32_t mask);
 
 // A lane stores the value in shared or local memory: keeps its origin and its undefined bits for these bytes.
 void sim_keep_origin(Warp *w, int lane, Space space, uint64_t address, size_t bytes, const UndefinedValue *v);

@@ -68,7 +68,7 @@ static Report report_of(Warp *w, const UndefinedValue *v, const Instr *i, int la
         snprintf(access, sizeof access, "shuffle from an inactive lane");
     else
         snprintf(access, sizeof access, "uninitialised read");
-    Report r = {.kind = inactive_source ? LANES_MISUSE : UNINITIALISED, .count = v->read == i && !copied ? 1 : 2, .source = source};
+    Report r = {.kind = inactive_source ? INVALID_WARP_OPERATION : UNINITIALISED, .count = v->read == i && !copied ? 1 : 2, .source = source};
     r.places[0] = copied ? before.places[0] : sim_place_of(launch, w->block->number, thread, v->read, access);
     r.places[1] = sim_place_of(launch, w->block->number, thread, i, "value used");
     if (inactive_source)
@@ -87,10 +87,10 @@ static void report(Warp *w, const UndefinedValue *v, const Instr *i, int lane, c
     const Cause cause = {w->block->launch, v->read, i, v->source};
     const Example here = {w->block->number, (uint32_t)(w->number * LANES + lane)};
     sim_wait_for_earlier_blocks(w->block); // a speculative run may read too early
-    if (sim_find_once_more(&cause, &here, 1))
+    if (sim_count_occurrence(&cause, &here, 1))
         return;
     const Report r = report_of(w, v, i, lane, use);
-    sim_add_finding_of(&cause, r.kind, r.title, r.places, r.count, r.hint, NULL);
+    sim_add_caused_finding(&cause, r.kind, r.title, r.places, r.count, r.hint, NULL);
 }
 
 static void note_stored(Warp *w, const UndefinedValue *v, const Instr *i, int lane, uint64_t address, size_t bytes, ReportRule rule)
@@ -246,7 +246,7 @@ static uint32_t find_bits_stored(const Instr *i, const UndefinedValue *held, Und
 }
 
 // An undefined value is stored: its bytes count as uninitialised again, except for the elements of a vector that are defined.
-void sim_follow_store(Warp *w, const Instr *i, uint32_t mask)
+void sim_propagate_store(Warp *w, const Instr *i, uint32_t mask)
 {
     const Operand *value = &i->statement->operands[1];
     uint32_t lanes = 0, global = 0;
@@ -282,7 +282,7 @@ void sim_follow_store(Warp *w, const Instr *i, uint32_t mask)
         store_in_global(w, v, i, address, global, global & undefined);
 }
 
-void sim_check_uses(Warp *w, const Instr *i)
+void sim_check_undefined_uses(Warp *w, const Instr *i)
 {
     const Statement *s = i->statement;
     uint32_t mask = w->current_split->mask;

@@ -13,10 +13,10 @@ void sim_note_inactive_sources(Warp *w, const Instr *i, uint32_t mask);
 // An atomic operation reads unwritten bytes.
 void sim_report_uninitialised(Warp *w, const Instr *i, const Access *access);
 // For a warp with undefined registers: before each instruction; after a plain one; before a shuffle.
-void sim_check_uses(Warp *w, const Instr *i);
-void sim_follow_values(Warp *w, const Instr *i, uint32_t mask);
-void sim_follow_shuffle(Warp *w, const Instr *i, uint32_t mask);
-void sim_forget_values(Warp *w); // value_table.c
+void sim_check_undefined_uses(Warp *w, const Instr *i);
+void sim_propagate_values(Warp *w, const Instr *i, uint32_t mask);
+void sim_propagate_shuffle(Warp *w, const Instr *i, uint32_t mask);
+void sim_clear_values(Warp *w); // value_table.c
 
 // ---- undefined_copies.c: undefined values in global memory
 

@@ -1,11 +1,11 @@
-// uses_again.h: what the checker needs for a launch that is skipped because it would repeat an earlier one (runtime/work/repeats.c).
-#ifndef USES_AGAIN_H
-#define USES_AGAIN_H
+// memoized_uses.h: what the checker needs for a launch that is skipped because it would repeat an earlier one (runtime/work/repeats.c).
+#ifndef MEMOIZED_USES_H
+#define MEMOIZED_USES_H
 
 #include "machine/block.h"
 
 // Adds to the digest what findings about an allocation may depend on: whether its uses are recorded.
-void sim_digest_tracked(Digest *digest, const Allocation *a);
+void sim_digest_tracking(Digest *digest, const Allocation *a);
 // Adds which of these bytes have been written, if that is tracked. `first` is a multiple of LINE_BYTES.
 void sim_digest_written(Digest *digest, const Allocation *a, size_t first, size_t bytes);
 size_t sim_written_size(const Allocation *a, size_t bytes); // space that sim_get_written needs; 0: not tracked
@@ -18,6 +18,6 @@ typedef struct UsesOfOp UsesOfOp; // the bytes of recorded allocations that an o
 UsesOfOp *sim_uses_of_op(void);
 // Records the same uses for the current operation. False, and nothing is recorded, if one races with another operation: findings then
 // depend on the order of the accesses, so the launch must run.
-bool sim_use_again(const UsesOfOp *uses);
+bool sim_repeat_uses(const UsesOfOp *uses);
 
 #endif

@@ -1,5 +1,5 @@
-// uses_again.c: what the checker needs for a launch that is skipped because it would repeat an earlier one.
-#include "checker/uses_again.h"
+// memoized_uses.c: what the checker needs for a launch that is skipped because it would repeat an earlier one.
+#include "checker/memoized_uses.h"
 #include "checker/kernel_checks.h"
 #include "checker/order.h"
 #include "checker/shadow.h"
@@ -21,7 +21,7 @@ struct UsesOfOp {
     Range ranges[MAX_RANGES + 1];
 };
 
-void sim_digest_tracked(Digest *digest, const Allocation *a)
+void sim_digest_tracking(Digest *digest, const Allocation *a)
 {
     const uint64_t known = a->uses != NULL;
     sim_digest(digest, &known, sizeof known);
@@ -124,7 +124,7 @@ UsesOfOp *sim_uses_of_op(void)
     return fitting ? fitting : uses;
 }
 
-bool sim_use_again(const UsesOfOp *uses)
+bool sim_repeat_uses(const UsesOfOp *uses)
 {
     const Range *const end = uses->ranges + uses->count;
     for (const Range *r = uses->ranges; r < end; r++)
