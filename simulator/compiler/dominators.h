@@ -35,6 +35,7 @@ struct Loop {
     uint32_t depth;      // 1: in no other loop
     IrBlock **blocks;    // with those of inner loops, in reverse postorder
     uint32_t block_count;
+    bool is_changed;     // for the pass that runs
 };
 
 typedef struct Loops {

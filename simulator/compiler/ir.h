@@ -168,6 +168,7 @@ typedef struct IrModule {
     uint32_t file_count;
     Arena *arena;          // the compilation's
     Arena scratch;         // of the pass that runs; freed after it
+    uint64_t max_instructions; // that passes may make, set by ir_optimise
     uint32_t line, file;   // that ir.c gives to each new instruction: the front end and the passes set it
 } IrModule;
 

@@ -32,7 +32,15 @@ static const NamedPass PASSES[] = {
     {"simplify-cfg", simplify_control_flow},
     {"gvn", number_values},
     {"simplify", simplify_values},
+    {"unroll-full", unroll_constant_loops},
+    {"split", split_variables},
+    {"promote", promote_variables},
+    {"gvn", number_values},
+    {"simplify", simplify_values},
     {"if-convert", convert_branches},
+    {"simplify", simplify_values},
+    {"unroll", unroll_counting_loops},
+    {"gvn", number_values},
     {"simplify", simplify_values},
     {"separate-offsets", separate_offsets},
     {"gvn", number_values},
@@ -97,6 +105,7 @@ static void optimise(IrModule *module, IrFunction *function, const char *skip)
 IrProblem ir_optimise(IrModule *module, const CompileOptions *options)
 {
     const uint64_t max = options->max_instructions ? options->max_instructions : DEFAULT_MAX_INSTRUCTIONS;
+    module->max_instructions = max;
     const IrProblem problem = inline_functions(module, max);
     if (problem.message)
         return problem;

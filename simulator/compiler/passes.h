@@ -48,6 +48,9 @@ Pass select_instructions;
 // branches.c, constants.c
 Pass invert_branches;
 Pass move_constants;
+// unroll.c
+Pass unroll_constant_loops; // fully
+Pass unroll_counting_loops; // by four
 // dce.c: what nothing needs.
 Pass remove_dead_code;
 

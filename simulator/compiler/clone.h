@@ -1,0 +1,38 @@
+// clone.h: copies of regions of blocks (clone.c), and how often loops run (trips.c).
+#ifndef CLONE_H
+#define CLONE_H
+
+#include "compiler/passes.h"
+
+typedef struct Clone { // what the blocks and values of a region became
+    IrBlock **blocks;       // of a block's id; NULL: not in the region
+    IrInstruction **values; // of an instruction's id; NULL: likewise
+    uint32_t block_capacity, value_capacity;
+} Clone;
+
+// Copies the blocks of a region before `place`. Edges inside become edges between copies. Edges out of it are there twice, with
+// the phis' operands. Edges into it are not copied: the caller makes one to the copy of its entry, and appends operands to that
+// block's phis.
+Clone *clone_blocks(IrModule *module, IrFunction *function, IrBlock *const *blocks, uint32_t count, IrBlock *place);
+IrInstruction *cloned_value(const Clone *clone, IrInstruction *value);
+// Values of the loop that are used after it, but in phis of its exits, go through local variables, so that the loop can be copied.
+void demote_outside_uses(IrModule *module, IrFunction *function, const Loops *loops, const Loop *loop);
+
+// ---- trips.c
+
+typedef struct Trips { // of a loop that is left at its latch only, or at several places
+    IrInstruction *phi, *next;  // induction variable, and its value in the next iteration; or NULL
+    IrInstruction *step;        // that is added; invariant
+    IrInstruction *compare;     // at the latch: `next` or `phi` with `bound`
+    IrInstruction *bound;       // invariant
+    bool compares_next;         // else the phi
+    IrCompare relation;         // as long as (variable relation bound) the loop goes on
+    bool is_signed;
+} Trips;
+
+// How often a loop runs, if that is the same always and at most `most`; else 0. It is found by running the loop's exit test.
+uint32_t constant_trips(IrModule *module, const Loops *loops, const Loop *loop, uint32_t most);
+// Whether the loop counts towards an invariant bound.
+bool find_trips(const Loops *loops, const Loop *loop, Trips *trips);
+
+#endif
