@@ -13,9 +13,9 @@ __global__ void scan(const float *in, float *out, long long n, bool exclusive)
 {
     float sum = 0.0f;
     for (long long i = 0; i < n; i++) {
-        const float own = in[i];
-        out[i] = exclusive ? sum : sum + own;
-        sum += own;
+        const float value = in[i];
+        out[i] = exclusive ? sum : sum + value;
+        sum += value;
     }
 }
 
@@ -25,7 +25,7 @@ static long long scratch_count(long long)
     return 0;
 }
 
-// out[i] becomes in[0] + ... + in[i], or the sum before in[i] if exclusive.
+// Sets out[i] to in[0] + ... + in[i], or to the sum before in[i] if exclusive.
 // Returns the number of kernels launched.
 static int launch(const float *in, float *out, long long n, bool exclusive, float *)
 {

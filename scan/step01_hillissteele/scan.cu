@@ -12,64 +12,64 @@ static void check(cudaError_t error, const char *call, const char *file, int lin
 const unsigned BLOCK_SIZE = 512;  // threads, a power of two
 const unsigned TILE = BLOCK_SIZE; // elements per tile
 
-// Exclusive prefix sum over the threads of the block; *total becomes the sum of all.
-__device__ float scan_block(float own, float *total)
+// Exclusive prefix sum over the threads of the block. Sets *aggregate to the whole sum.
+__device__ float scan_block(float value, float *aggregate)
 {
     __shared__ float sums[BLOCK_SIZE];
     const unsigned tid = threadIdx.x;
-    sums[tid] = own;
+    sums[tid] = value;
     __syncthreads();
     for (unsigned distance = 1; distance < BLOCK_SIZE; distance *= 2) {
         const float left = tid >= distance ? sums[tid - distance] : 0.0f;
-        __syncthreads(); // all have read
+        __syncthreads(); // all threads have read
         sums[tid] += left;
-        __syncthreads(); // all have written
+        __syncthreads(); // all threads have written
     }
-    *total = sums[BLOCK_SIZE - 1];
+    *aggregate = sums[BLOCK_SIZE - 1];
     return tid > 0 ? sums[tid - 1] : 0.0f;
 }
 
-// Scans each tile separately, and stores its total.
+// Scans each tile separately, and stores its aggregate, the sum of its elements.
 __global__ void scan_tiles(const float *in, float *out, long long n, bool exclusive,
-                           float *totals)
+                           float *aggregates)
 {
     const long long i = (long long)blockIdx.x * TILE + threadIdx.x;
-    const float own = i < n ? in[i] : 0.0f;
-    float total;
-    const float before = scan_block(own, &total);
+    const float value = i < n ? in[i] : 0.0f;
+    float aggregate;
+    const float prefix = scan_block(value, &aggregate);
     if (i < n)
-        out[i] = exclusive ? before : before + own;
+        out[i] = exclusive ? prefix : prefix + value;
     if (threadIdx.x == 0)
-        totals[blockIdx.x] = total;
+        aggregates[blockIdx.x] = aggregate;
 }
 
-// Adds the sum before each tile to its elements.
-__global__ void add_before(float *out, long long n, const float *before)
+// Adds each tile's exclusive prefix to its elements.
+__global__ void add_before(float *out, long long n, const float *prefix)
 {
     const long long i = (long long)blockIdx.x * TILE + threadIdx.x;
     if (i < n)
-        out[i] += before[blockIdx.x];
+        out[i] += prefix[blockIdx.x];
 }
 
-// Floats of scratch memory for a scan of n elements: a total for each tile, then
-// one for each tile of totals, and so on.
+// Floats of scratch memory for a scan of n elements: an aggregate per tile, then
+// one per tile of aggregates, and so on.
 static long long scratch_count(long long n)
 {
     const long long tiles = (n + TILE - 1) / TILE;
     return tiles == 1 ? 1 : tiles + scratch_count(tiles);
 }
 
-// out[i] becomes in[0] + ... + in[i], or the sum before in[i] if exclusive.
+// Sets out[i] to in[0] + ... + in[i], or to the sum before in[i] if exclusive.
 // Returns the number of kernels launched.
-static int launch(const float *in, float *out, long long n, bool exclusive, float *totals)
+static int launch(const float *in, float *out, long long n, bool exclusive, float *scratch)
 {
     const long long tiles = (n + TILE - 1) / TILE;
-    scan_tiles<<<tiles, BLOCK_SIZE>>>(in, out, n, exclusive, totals);
+    scan_tiles<<<tiles, BLOCK_SIZE>>>(in, out, n, exclusive, scratch);
     CHECK(cudaGetLastError());
     if (tiles == 1)
         return 1;
-    const int launches = launch(totals, totals, tiles, true, totals + tiles); // in place
-    add_before<<<tiles, BLOCK_SIZE>>>(out, n, totals);
+    const int launches = launch(scratch, scratch, tiles, true, scratch + tiles); // in place
+    add_before<<<tiles, BLOCK_SIZE>>>(out, n, scratch);
     CHECK(cudaGetLastError());
     return launches + 2;
 }

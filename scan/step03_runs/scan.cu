@@ -25,78 +25,78 @@ __device__ float scan_warp(float sum)
     return sum;
 }
 
-// Exclusive prefix sum over the threads of the block; *total becomes the sum of all.
-__device__ float scan_block(float own, float *total)
+// Exclusive prefix sum over the threads of the block. Sets *aggregate to the whole sum.
+__device__ float scan_block(float value, float *aggregate)
 {
-    __shared__ float sums[WARPS]; // inclusive, over the warps
+    __shared__ float sums[WARPS]; // inclusive prefixes of the warps' sums
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const float sum = scan_warp(own);
+    const float sum = scan_warp(value);
     const float left = __shfl_up_sync(0xffffffff, sum, 1);
     if (lane == 31)
         sums[warp] = sum;
     __syncthreads();
     if (warp == 0) {
-        const float sum_of_warps = scan_warp(lane < WARPS ? sums[lane] : 0.0f);
+        const float warp_prefix = scan_warp(lane < WARPS ? sums[lane] : 0.0f);
         if (lane < WARPS)
-            sums[lane] = sum_of_warps;
+            sums[lane] = warp_prefix;
     }
     __syncthreads();
-    *total = sums[WARPS - 1];
+    *aggregate = sums[WARPS - 1];
     return (warp > 0 ? sums[warp - 1] : 0.0f) + (lane > 0 ? left : 0.0f);
 }
 
-// Scans each tile separately, and stores its total.
+// Scans each tile separately, and stores its aggregate, the sum of its elements.
 __global__ void scan_tiles(const float *in, float *out, long long n, bool exclusive,
-                           float *totals)
+                           float *aggregates)
 {
     const long long start = (long long)blockIdx.x * TILE + threadIdx.x * ITEMS;
-    float own[ITEMS], sum = 0.0f, total;
+    float items[ITEMS], sum = 0.0f, aggregate;
     for (unsigned k = 0; k < ITEMS; k++) {
-        own[k] = start + k < n ? in[start + k] : 0.0f;
-        sum += own[k];
+        items[k] = start + k < n ? in[start + k] : 0.0f;
+        sum += items[k];
     }
-    float before = scan_block(sum, &total);
+    float prefix = scan_block(sum, &aggregate);
     for (unsigned k = 0; k < ITEMS; k++) {
         if (start + k < n)
-            out[start + k] = exclusive ? before : before + own[k];
-        before += own[k];
+            out[start + k] = exclusive ? prefix : prefix + items[k];
+        prefix += items[k];
     }
     if (threadIdx.x == 0)
-        totals[blockIdx.x] = total;
+        aggregates[blockIdx.x] = aggregate;
 }
 
-// Adds the sum before each tile to its elements.
-__global__ void add_before(float *out, long long n, const float *before)
+// Adds each tile's exclusive prefix to its elements.
+__global__ void add_before(float *out, long long n, const float *prefix)
 {
     const long long start = (long long)blockIdx.x * TILE + threadIdx.x;
-    const float sum = before[blockIdx.x];
-    float own[ITEMS];
+    const float sum = prefix[blockIdx.x];
+    float items[ITEMS];
     for (unsigned k = 0; k < ITEMS; k++)
-        own[k] = start + k * BLOCK_SIZE < n ? out[start + k * BLOCK_SIZE] : 0.0f;
+        items[k] = start + k * BLOCK_SIZE < n ? out[start + k * BLOCK_SIZE] : 0.0f;
     for (unsigned k = 0; k < ITEMS; k++)
         if (start + k * BLOCK_SIZE < n)
-            out[start + k * BLOCK_SIZE] = own[k] + sum;
+            out[start + k * BLOCK_SIZE] = items[k] + sum;
 }
 
-// Floats of scratch memory for a scan of n elements: a total for each tile, then
-// one for each tile of totals, and so on.
+// Floats of scratch memory for a scan of n elements: an aggregate per tile, then
+// one per tile of aggregates, and so on.
 static long long scratch_count(long long n)
 {
     const long long tiles = (n + TILE - 1) / TILE;
     return tiles == 1 ? 1 : tiles + scratch_count(tiles);
 }
 
-// out[i] becomes in[0] + ... + in[i], or the sum before in[i] if exclusive.
+// Sets out[i] to in[0] + ... + in[i], or to the sum before in[i] if exclusive.
 // Returns the number of kernels launched.
-static int launch(const float *in, float *out, long long n, bool exclusive, float *totals)
+static int launch(const float *in, float *out, long long n, bool exclusive, float *scratch)
 {
     const long long tiles = (n + TILE - 1) / TILE;
-    scan_tiles<<<tiles, BLOCK_SIZE>>>(in, out, n, exclusive, totals);
+    scan_tiles<<<tiles, BLOCK_SIZE>>>(in, out, n, exclusive, scratch);
     CHECK(cudaGetLastError());
     if (tiles == 1)
         return 1;
-    const int launches = launch(totals, totals, tiles, true, totals + tiles); // in place
-    add_before<<<tiles, BLOCK_SIZE>>>(out, n, totals);
+    const int launches = launch(scratch, scratch, tiles, true, scratch + tiles); // in place
+    add_before<<<tiles, BLOCK_SIZE>>>(out, n, scratch);
     CHECK(cudaGetLastError());
     return launches + 2;
 }

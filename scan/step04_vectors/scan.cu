@@ -26,48 +26,48 @@ __device__ float scan_warp(float sum)
     return sum;
 }
 
-// Exclusive prefix sum over the threads of the block; *total becomes the sum of all.
-__device__ float scan_block(float own, float *total)
+// Exclusive prefix sum over the threads of the block. Sets *aggregate to the whole sum.
+__device__ float scan_block(float value, float *aggregate)
 {
-    __shared__ float sums[WARPS]; // inclusive, over the warps
+    __shared__ float sums[WARPS]; // inclusive prefixes of the warps' sums
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const float sum = scan_warp(own);
+    const float sum = scan_warp(value);
     const float left = __shfl_up_sync(0xffffffff, sum, 1);
     if (lane == 31)
         sums[warp] = sum;
     __syncthreads();
     if (warp == 0) {
-        const float sum_of_warps = scan_warp(lane < WARPS ? sums[lane] : 0.0f);
+        const float warp_prefix = scan_warp(lane < WARPS ? sums[lane] : 0.0f);
         if (lane < WARPS)
-            sums[lane] = sum_of_warps;
+            sums[lane] = warp_prefix;
     }
     __syncthreads();
-    *total = sums[WARPS - 1];
+    *aggregate = sums[WARPS - 1];
     return (warp > 0 ? sums[warp - 1] : 0.0f) + (lane > 0 ? left : 0.0f);
 }
 
 // The sum of a thread's elements.
-__device__ float add_items(const float4 *own)
+__device__ float add_items(const float4 *items)
 {
     float sum = 0.0f;
     for (unsigned k = 0; k < VECTORS; k++)
-        sum += own[k].x + own[k].y + own[k].z + own[k].w;
+        sum += items[k].x + items[k].y + items[k].z + items[k].w;
     return sum;
 }
 
-// Scans four elements, given the sum before them; returns that sum plus theirs.
-__device__ float scan_vector(float4 *own, float before, bool exclusive)
+// Scans four elements, given their exclusive prefix. Returns their inclusive prefix.
+__device__ float scan_vector(float4 *items, float prefix, bool exclusive)
 {
-    const float x = before + own->x, y = x + own->y, z = y + own->z, w = z + own->w;
-    *own = exclusive ? make_float4(before, x, y, z) : make_float4(x, y, z, w);
+    const float x = prefix + items->x, y = x + items->y, z = y + items->z, w = z + items->w;
+    *items = exclusive ? make_float4(prefix, x, y, z) : make_float4(x, y, z, w);
     return w;
 }
 
-// Scans a thread's elements, given the sum before them.
-__device__ void scan_items(float4 *own, float before, bool exclusive)
+// Scans a thread's elements, given their exclusive prefix.
+__device__ void scan_items(float4 *items, float prefix, bool exclusive)
 {
     for (unsigned k = 0; k < VECTORS; k++)
-        before = scan_vector(own + k, before, exclusive);
+        prefix = scan_vector(items + k, prefix, exclusive);
 }
 
 // Elements i to i + 3; those past the end of the array are 0.
@@ -93,58 +93,58 @@ __device__ void store_vector(float *out, long long i, long long n, float4 v)
         out[i + 2] = v.z;
 }
 
-// Scans each tile separately, and stores its total.
+// Scans each tile separately, and stores its aggregate, the sum of its elements.
 __global__ void scan_tiles(const float *in, float *out, long long n, bool exclusive,
-                           float *totals)
+                           float *aggregates)
 {
     const long long start = (long long)blockIdx.x * TILE + threadIdx.x * ITEMS;
-    float4 own[VECTORS];
+    float4 items[VECTORS];
     for (unsigned k = 0; k < VECTORS; k++)
-        own[k] = load_vector(in, start + 4 * k, n);
-    float total;
-    const float before = scan_block(add_items(own), &total);
-    scan_items(own, before, exclusive);
+        items[k] = load_vector(in, start + 4 * k, n);
+    float aggregate;
+    const float prefix = scan_block(add_items(items), &aggregate);
+    scan_items(items, prefix, exclusive);
     for (unsigned k = 0; k < VECTORS; k++)
-        store_vector(out, start + 4 * k, n, own[k]);
+        store_vector(out, start + 4 * k, n, items[k]);
     if (threadIdx.x == 0)
-        totals[blockIdx.x] = total;
+        aggregates[blockIdx.x] = aggregate;
 }
 
-// Adds the sum before each tile to its elements.
-__global__ void add_before(float *out, long long n, const float *before)
+// Adds each tile's exclusive prefix to its elements.
+__global__ void add_before(float *out, long long n, const float *prefix)
 {
     const long long start = (long long)blockIdx.x * TILE + 4 * threadIdx.x;
-    const float sum = before[blockIdx.x];
-    float4 own[VECTORS];
+    const float sum = prefix[blockIdx.x];
+    float4 items[VECTORS];
     for (unsigned k = 0; k < VECTORS; k++)
-        own[k] = load_vector(out, start + 4 * k * BLOCK_SIZE, n);
+        items[k] = load_vector(out, start + 4 * k * BLOCK_SIZE, n);
     for (unsigned k = 0; k < VECTORS; k++) {
-        const float4 v = own[k];
+        const float4 v = items[k];
         store_vector(out, start + 4 * k * BLOCK_SIZE, n,
                      make_float4(v.x + sum, v.y + sum, v.z + sum, v.w + sum));
     }
 }
 
-// Floats of scratch memory for a scan of n elements: a total for each tile, then
-// one for each tile of totals, and so on. Each level begins at a multiple of 16 bytes.
+// Floats of scratch memory for a scan of n elements: an aggregate per tile, then
+// one per tile of aggregates, and so on. Each level begins at a multiple of 16 bytes.
 static long long scratch_count(long long n)
 {
     const long long tiles = (n + TILE - 1) / TILE;
     return tiles == 1 ? 1 : (tiles + 3) / 4 * 4 + scratch_count(tiles);
 }
 
-// out[i] becomes in[0] + ... + in[i], or the sum before in[i] if exclusive.
+// Sets out[i] to in[0] + ... + in[i], or to the sum before in[i] if exclusive.
 // Returns the number of kernels launched.
-static int launch(const float *in, float *out, long long n, bool exclusive, float *totals)
+static int launch(const float *in, float *out, long long n, bool exclusive, float *scratch)
 {
     const long long tiles = (n + TILE - 1) / TILE;
-    scan_tiles<<<tiles, BLOCK_SIZE>>>(in, out, n, exclusive, totals);
+    scan_tiles<<<tiles, BLOCK_SIZE>>>(in, out, n, exclusive, scratch);
     CHECK(cudaGetLastError());
     if (tiles == 1)
         return 1;
-    float *next = totals + (tiles + 3) / 4 * 4;
-    const int launches = launch(totals, totals, tiles, true, next); // in place
-    add_before<<<tiles, BLOCK_SIZE>>>(out, n, totals);
+    float *next = scratch + (tiles + 3) / 4 * 4;
+    const int launches = launch(scratch, scratch, tiles, true, next); // in place
+    add_before<<<tiles, BLOCK_SIZE>>>(out, n, scratch);
     CHECK(cudaGetLastError());
     return launches + 2;
 }

@@ -1,5 +1,5 @@
 // Step 06: reduce, then scan: 3n floats through memory, not 4n.
-// The change: tiles are added up first, so each tile's scan is already the result.
+// The change: the tiles are added up first, so each tile's scan is already the result.
 // Build and run: nvcc -O3 -arch=native -o scan scan.cu && ./scan
 
 #include <cstdio>
@@ -26,48 +26,48 @@ __device__ float scan_warp(float sum)
     return sum;
 }
 
-// Exclusive prefix sum over the threads of the block; *total becomes the sum of all.
-__device__ float scan_block(float own, float *total)
+// Exclusive prefix sum over the threads of the block. Sets *aggregate to the whole sum.
+__device__ float scan_block(float value, float *aggregate)
 {
-    __shared__ float sums[WARPS]; // inclusive, over the warps
+    __shared__ float sums[WARPS]; // inclusive prefixes of the warps' sums
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const float sum = scan_warp(own);
+    const float sum = scan_warp(value);
     const float left = __shfl_up_sync(0xffffffff, sum, 1);
     if (lane == 31)
         sums[warp] = sum;
     __syncthreads();
     if (warp == 0) {
-        const float sum_of_warps = scan_warp(lane < WARPS ? sums[lane] : 0.0f);
+        const float warp_prefix = scan_warp(lane < WARPS ? sums[lane] : 0.0f);
         if (lane < WARPS)
-            sums[lane] = sum_of_warps;
+            sums[lane] = warp_prefix;
     }
     __syncthreads();
-    *total = sums[WARPS - 1];
+    *aggregate = sums[WARPS - 1];
     return (warp > 0 ? sums[warp - 1] : 0.0f) + (lane > 0 ? left : 0.0f);
 }
 
 // The sum of a thread's elements.
-__device__ float add_items(const float4 *own)
+__device__ float add_items(const float4 *items)
 {
     float sum = 0.0f;
     for (unsigned k = 0; k < VECTORS; k++)
-        sum += own[k].x + own[k].y + own[k].z + own[k].w;
+        sum += items[k].x + items[k].y + items[k].z + items[k].w;
     return sum;
 }
 
-// Scans four elements, given the sum before them; returns that sum plus theirs.
-__device__ float scan_vector(float4 *own, float before, bool exclusive)
+// Scans four elements, given their exclusive prefix. Returns their inclusive prefix.
+__device__ float scan_vector(float4 *items, float prefix, bool exclusive)
 {
-    const float x = before + own->x, y = x + own->y, z = y + own->z, w = z + own->w;
-    *own = exclusive ? make_float4(before, x, y, z) : make_float4(x, y, z, w);
+    const float x = prefix + items->x, y = x + items->y, z = y + items->z, w = z + items->w;
+    *items = exclusive ? make_float4(prefix, x, y, z) : make_float4(x, y, z, w);
     return w;
 }
 
-// Scans a thread's elements, given the sum before them.
-__device__ void scan_items(float4 *own, float before, bool exclusive)
+// Scans a thread's elements, given their exclusive prefix.
+__device__ void scan_items(float4 *items, float prefix, bool exclusive)
 {
     for (unsigned k = 0; k < VECTORS; k++)
-        before = scan_vector(own + k, before, exclusive);
+        prefix = scan_vector(items + k, prefix, exclusive);
 }
 
 // Elements i to i + 3; those past the end of the array are 0.
@@ -93,8 +93,8 @@ __device__ void store_vector(float *out, long long i, long long n, float4 v)
         out[i + 2] = v.z;
 }
 
-// Index of a vector in shared memory: every eight vectors, which span all banks, are
-// followed by an unused one, so the data of neighbouring lanes start in different banks.
+// Index of a vector in shared memory. After every eight vectors, which span all banks,
+// one is unused, so the vectors of neighbouring lanes start in different banks.
 const unsigned PADDED_TILE = TILE / 4 + TILE / 32;
 __device__ unsigned padded(unsigned vector)
 {
@@ -103,80 +103,80 @@ __device__ unsigned padded(unsigned vector)
 
 // Loads a tile striped (coalesced), then transposes it to the blocked arrangement.
 __device__ void load_tile(const float *in, long long start, long long n, float4 *tile,
-                          float4 *own)
+                          float4 *items)
 {
     const unsigned tid = threadIdx.x;
     for (unsigned k = 0; k < VECTORS; k++)
-        own[k] = load_vector(in, start + 4 * (k * BLOCK_SIZE + tid), n);
+        items[k] = load_vector(in, start + 4 * (k * BLOCK_SIZE + tid), n);
     for (unsigned k = 0; k < VECTORS; k++)
-        tile[padded(k * BLOCK_SIZE + tid)] = own[k];
+        tile[padded(k * BLOCK_SIZE + tid)] = items[k];
     __syncthreads();
     for (unsigned k = 0; k < VECTORS; k++)
-        own[k] = tile[padded(tid * VECTORS + k)];
+        items[k] = tile[padded(tid * VECTORS + k)];
 }
 
 // Transposes a tile back to the striped arrangement, and stores it (coalesced).
 __device__ void store_tile(float *out, long long start, long long n, float4 *tile,
-                           const float4 *own)
+                           const float4 *items)
 {
     const unsigned tid = threadIdx.x;
     for (unsigned k = 0; k < VECTORS; k++)
-        tile[padded(tid * VECTORS + k)] = own[k];
+        tile[padded(tid * VECTORS + k)] = items[k];
     __syncthreads();
     for (unsigned k = 0; k < VECTORS; k++)
         store_vector(out, start + 4 * (k * BLOCK_SIZE + tid), n,
                      tile[padded(k * BLOCK_SIZE + tid)]);
 }
 
-// Stores the total of each tile.
-__global__ void add_tiles(const float *in, long long n, float *totals)
+// Stores the aggregate of each tile: the sum of its elements.
+__global__ void add_tiles(const float *in, long long n, float *aggregates)
 {
     const long long start = (long long)blockIdx.x * TILE;
-    float4 own[VECTORS];
+    float4 items[VECTORS];
     for (unsigned k = 0; k < VECTORS; k++)
-        own[k] = load_vector(in, start + 4 * (k * BLOCK_SIZE + threadIdx.x), n);
-    float total;
-    scan_block(add_items(own), &total);
+        items[k] = load_vector(in, start + 4 * (k * BLOCK_SIZE + threadIdx.x), n);
+    float aggregate;
+    scan_block(add_items(items), &aggregate);
     if (threadIdx.x == 0)
-        totals[blockIdx.x] = total;
+        aggregates[blockIdx.x] = aggregate;
 }
 
-// Scans each tile, given the sum before it.
+// Scans each tile, given its exclusive prefix.
 __global__ void scan_tiles(const float *in, float *out, long long n, bool exclusive,
-                           const float *before_tile)
+                           const float *tile_prefix)
 {
     __shared__ float4 vectors[PADDED_TILE];
     const long long start = (long long)blockIdx.x * TILE;
-    float4 own[VECTORS];
-    load_tile(in, start, n, vectors, own);
-    float total;
-    const float before = scan_block(add_items(own), &total);
-    scan_items(own, before_tile[blockIdx.x] + before, exclusive);
-    store_tile(out, start, n, vectors, own);
+    float4 items[VECTORS];
+    load_tile(in, start, n, vectors, items);
+    float aggregate;
+    const float prefix = scan_block(add_items(items), &aggregate);
+    scan_items(items, tile_prefix[blockIdx.x] + prefix, exclusive);
+    store_tile(out, start, n, vectors, items);
 }
 
-// Floats of scratch memory for a scan of n elements: a total for each tile, then
-// one for each tile of totals, and so on. Each level begins at a multiple of 16 bytes.
+// Floats of scratch memory for a scan of n elements: an aggregate per tile, then
+// one per tile of aggregates, and so on. Each level begins at a multiple of 16 bytes.
 static long long scratch_count(long long n)
 {
     const long long tiles = (n + TILE - 1) / TILE;
     return tiles == 1 ? 1 : (tiles + 3) / 4 * 4 + scratch_count(tiles);
 }
 
-// out[i] becomes in[0] + ... + in[i], or the sum before in[i] if exclusive.
+// Sets out[i] to in[0] + ... + in[i], or to the sum before in[i] if exclusive.
 // Returns the number of kernels launched.
-static int launch(const float *in, float *out, long long n, bool exclusive, float *totals)
+static int launch(const float *in, float *out, long long n, bool exclusive, float *scratch)
 {
     const long long tiles = (n + TILE - 1) / TILE;
     int launches = 1;
     if (tiles == 1) {
-        CHECK(cudaMemsetAsync(totals, 0, sizeof(float))); // nothing comes before
+        CHECK(cudaMemsetAsync(scratch, 0, sizeof(float))); // no tile precedes it
     } else {
-        add_tiles<<<tiles, BLOCK_SIZE>>>(in, n, totals);
-        float *next = totals + (tiles + 3) / 4 * 4;
-        launches += 1 + launch(totals, totals, tiles, true, next); // in place
+        add_tiles<<<tiles, BLOCK_SIZE>>>(in, n, scratch);
+        float *next = scratch + (tiles + 3) / 4 * 4;
+        launches += 1 + launch(scratch, scratch, tiles, true, next); // in place
     }
-    scan_tiles<<<tiles, BLOCK_SIZE>>>(in, out, n, exclusive, totals);
+    scan_tiles<<<tiles, BLOCK_SIZE>>>(in, out, n, exclusive, scratch);
     CHECK(cudaGetLastError());
     return launches;
 }

@@ -1,5 +1,5 @@
-// Step 08: decoupled look-back: a block adds up the totals of the preceding tiles.
-// The change: totals are published early; no block waits for a block that waits.
+// Step 08: decoupled look-back: a block adds up the aggregates of preceding tiles.
+// The change: aggregates are published early; no block waits for a waiting block.
 // Build and run: nvcc -O3 -arch=native -o scan scan.cu && ./scan
 
 #include <cstdio>
@@ -27,48 +27,48 @@ __device__ float scan_warp(float sum)
     return sum;
 }
 
-// Exclusive prefix sum over the threads of the block; *total becomes the sum of all.
-__device__ float scan_block(float own, float *total)
+// Exclusive prefix sum over the threads of the block. Sets *aggregate to the whole sum.
+__device__ float scan_block(float value, float *aggregate)
 {
-    __shared__ float sums[WARPS]; // inclusive, over the warps
+    __shared__ float sums[WARPS]; // inclusive prefixes of the warps' sums
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const float sum = scan_warp(own);
+    const float sum = scan_warp(value);
     const float left = __shfl_up_sync(0xffffffff, sum, 1);
     if (lane == 31)
         sums[warp] = sum;
     __syncthreads();
     if (warp == 0) {
-        const float sum_of_warps = scan_warp(lane < WARPS ? sums[lane] : 0.0f);
+        const float warp_prefix = scan_warp(lane < WARPS ? sums[lane] : 0.0f);
         if (lane < WARPS)
-            sums[lane] = sum_of_warps;
+            sums[lane] = warp_prefix;
     }
     __syncthreads();
-    *total = sums[WARPS - 1];
+    *aggregate = sums[WARPS - 1];
     return (warp > 0 ? sums[warp - 1] : 0.0f) + (lane > 0 ? left : 0.0f);
 }
 
 // The sum of a thread's elements.
-__device__ float add_items(const float4 *own)
+__device__ float add_items(const float4 *items)
 {
     float sum = 0.0f;
     for (unsigned k = 0; k < VECTORS; k++)
-        sum += own[k].x + own[k].y + own[k].z + own[k].w;
+        sum += items[k].x + items[k].y + items[k].z + items[k].w;
     return sum;
 }
 
-// Scans four elements, given the sum before them; returns that sum plus theirs.
-__device__ float scan_vector(float4 *own, float before, bool exclusive)
+// Scans four elements, given their exclusive prefix. Returns their inclusive prefix.
+__device__ float scan_vector(float4 *items, float prefix, bool exclusive)
 {
-    const float x = before + own->x, y = x + own->y, z = y + own->z, w = z + own->w;
-    *own = exclusive ? make_float4(before, x, y, z) : make_float4(x, y, z, w);
+    const float x = prefix + items->x, y = x + items->y, z = y + items->z, w = z + items->w;
+    *items = exclusive ? make_float4(prefix, x, y, z) : make_float4(x, y, z, w);
     return w;
 }
 
-// Scans a thread's elements, given the sum before them.
-__device__ void scan_items(float4 *own, float before, bool exclusive)
+// Scans a thread's elements, given their exclusive prefix.
+__device__ void scan_items(float4 *items, float prefix, bool exclusive)
 {
     for (unsigned k = 0; k < VECTORS; k++)
-        before = scan_vector(own + k, before, exclusive);
+        prefix = scan_vector(items + k, prefix, exclusive);
 }
 
 // Elements i to i + 3; those past the end of the array are 0.
@@ -94,8 +94,8 @@ __device__ void store_vector(float *out, long long i, long long n, float4 v)
         out[i + 2] = v.z;
 }
 
-// Index of a vector in shared memory: every eight vectors, which span all banks, are
-// followed by an unused one, so the data of neighbouring lanes start in different banks.
+// Index of a vector in shared memory. After every eight vectors, which span all banks,
+// one is unused, so the vectors of neighbouring lanes start in different banks.
 const unsigned PADDED_TILE = TILE / 4 + TILE / 32;
 __device__ unsigned padded(unsigned vector)
 {
@@ -104,56 +104,56 @@ __device__ unsigned padded(unsigned vector)
 
 // Loads a tile striped (coalesced), then transposes it to the blocked arrangement.
 __device__ void load_tile(const float *in, long long start, long long n, float4 *tile,
-                          float4 *own)
+                          float4 *items)
 {
     const unsigned tid = threadIdx.x;
     for (unsigned k = 0; k < VECTORS; k++)
-        own[k] = load_vector(in, start + 4 * (k * BLOCK_SIZE + tid), n);
+        items[k] = load_vector(in, start + 4 * (k * BLOCK_SIZE + tid), n);
     for (unsigned k = 0; k < VECTORS; k++)
-        tile[padded(k * BLOCK_SIZE + tid)] = own[k];
+        tile[padded(k * BLOCK_SIZE + tid)] = items[k];
     __syncthreads();
     for (unsigned k = 0; k < VECTORS; k++)
-        own[k] = tile[padded(tid * VECTORS + k)];
+        items[k] = tile[padded(tid * VECTORS + k)];
 }
 
 // Transposes a tile back to the striped arrangement, and stores it (coalesced).
 __device__ void store_tile(float *out, long long start, long long n, float4 *tile,
-                           const float4 *own)
+                           const float4 *items)
 {
     const unsigned tid = threadIdx.x;
     for (unsigned k = 0; k < VECTORS; k++)
-        tile[padded(tid * VECTORS + k)] = own[k];
+        tile[padded(tid * VECTORS + k)] = items[k];
     __syncthreads();
     for (unsigned k = 0; k < VECTORS; k++)
         store_vector(out, start + 4 * (k * BLOCK_SIZE + tid), n,
                      tile[padded(k * BLOCK_SIZE + tid)]);
 }
 
-// A tile's status word: upper half its state, lower half the sum. One 64-bit access,
-// so a reader never sees one without the other.
-typedef unsigned long long Word;
-enum { NOTHING, TOTAL, PREFIX }; // of the tile alone; of all tiles up to it
+// A tile's status word: its state (upper half) and its aggregate or prefix (lower half).
+// Each access is a single 64-bit access, so both halves are from the same store.
+typedef unsigned long long Status;
+enum { INVALID, AGGREGATE, PREFIX }; // PREFIX is the inclusive prefix
 
-__device__ void publish(Word *word, Word what, float sum)
+__device__ void publish(Status *status, Status state, float sum)
 {
-    cuda::atomic_ref<Word, cuda::thread_scope_device>(*word).store(
-        what << 32 | __float_as_uint(sum), cuda::memory_order_relaxed);
+    cuda::atomic_ref<Status, cuda::thread_scope_device>(*status).store(
+        state << 32 | __float_as_uint(sum), cuda::memory_order_relaxed);
 }
 
-// Polls a word until it holds a total or a prefix.
-__device__ Word wait_for(Word *word)
+// Polls a status word until it holds an aggregate or an inclusive prefix.
+__device__ Status wait_for(Status *status)
 {
-    Word seen;
+    Status seen;
     do {
-        seen = cuda::atomic_ref<Word, cuda::thread_scope_device>(*word).load(
+        seen = cuda::atomic_ref<Status, cuda::thread_scope_device>(*status).load(
             cuda::memory_order_relaxed);
-    } while (seen >> 32 == NOTHING);
+    } while (seen >> 32 == INVALID);
     return seen;
 }
 
-// The number of the next tile. Only a running block draws tiles, so no block waits for a
+// Draws the next tile number. Only a running block draws tiles, so no block waits for a
 // tile whose block has not started, whatever the order in which blocks start.
-__device__ long long draw_tile(Word *drawn)
+__device__ long long draw_tile(unsigned long long *drawn)
 {
     __shared__ long long tile;
     if (threadIdx.x == 0)
@@ -162,17 +162,17 @@ __device__ long long draw_tile(Word *drawn)
     return tile;
 }
 
-// The sum of all tiles before this one. A warp looks back over 32 tiles at a time, lane 0
-// at the nearest, until it finds a tile with a published prefix.
-__device__ float look_back(Word *words, long long tile)
+// The exclusive prefix of a tile. A warp looks back over 32 tiles at a time, lane 0 at the
+// nearest, until it finds a tile with a published inclusive prefix.
+__device__ float look_back(Status *status, long long tile)
 {
     const unsigned lane = threadIdx.x % 32;
     float sum = 0.0f;
     for (long long nearest = tile - 1;; nearest -= 32) {
-        const Word seen =
-            nearest >= lane ? wait_for(words + nearest - lane) : (Word)PREFIX << 32;
+        const Status seen =
+            nearest >= lane ? wait_for(status + nearest - lane) : (Status)PREFIX << 32;
         const unsigned prefixes = __ballot_sync(0xffffffff, seen >> 32 == PREFIX);
-        const unsigned wanted = prefixes ^ (prefixes - 1); // lanes up to the first, or all
+        const unsigned wanted = prefixes ^ (prefixes - 1); // lanes up to the first prefix
         const float part = wanted >> lane & 1 ? __uint_as_float((unsigned)seen) : 0.0f;
         sum += __shfl_sync(0xffffffff, scan_warp(part), 31);
         if (prefixes != 0)
@@ -180,46 +180,46 @@ __device__ float look_back(Word *words, long long tile)
     }
 }
 
-// Scans the array. Each block publishes the total of its tile before it waits for others.
+// Scans the array. Each block publishes its tile's aggregate before it waits for others.
 __global__ void scan_tiles(const float *in, float *out, long long n, bool exclusive,
-                           Word *drawn, Word *words)
+                           unsigned long long *drawn, Status *status)
 {
     __shared__ float4 vectors[PADDED_TILE];
-    __shared__ float before_tile;
+    __shared__ float tile_prefix;
     const long long tile = draw_tile(drawn), start = tile * TILE;
-    float4 own[VECTORS];
-    load_tile(in, start, n, vectors, own);
-    float total;
-    const float before = scan_block(add_items(own), &total);
+    float4 items[VECTORS];
+    load_tile(in, start, n, vectors, items);
+    float aggregate;
+    const float prefix = scan_block(add_items(items), &aggregate);
     if (threadIdx.x == 0)
-        publish(words + tile, TOTAL, total);
+        publish(status + tile, AGGREGATE, aggregate);
     if (threadIdx.x < 32) {
-        const float sum = look_back(words, tile);
+        const float sum = look_back(status, tile);
         if (threadIdx.x == 0) {
-            before_tile = sum;
-            publish(words + tile, PREFIX, before_tile + total);
+            tile_prefix = sum;
+            publish(status + tile, PREFIX, tile_prefix + aggregate);
         }
     }
     __syncthreads();
-    scan_items(own, before_tile + before, exclusive);
-    store_tile(out, start, n, vectors, own);
+    scan_items(items, tile_prefix + prefix, exclusive);
+    store_tile(out, start, n, vectors, items);
 }
 
-// Floats of scratch memory for a scan of n elements: the counter of drawn tiles,
+// Floats of scratch memory for a scan of n elements: the tile counter,
 // and a status word for each tile.
 static long long scratch_count(long long n)
 {
-    return sizeof(Word) / sizeof(float) * (1 + (n + TILE - 1) / TILE);
+    return sizeof(Status) / sizeof(float) * (1 + (n + TILE - 1) / TILE);
 }
 
-// out[i] becomes in[0] + ... + in[i], or the sum before in[i] if exclusive.
+// Sets out[i] to in[0] + ... + in[i], or to the sum before in[i] if exclusive.
 // Returns the number of kernels launched.
 static int launch(const float *in, float *out, long long n, bool exclusive, float *scratch)
 {
     const long long tiles = (n + TILE - 1) / TILE;
-    Word *drawn = (Word *)scratch, *words = drawn + 1;
+    unsigned long long *drawn = (unsigned long long *)scratch, *status = drawn + 1;
     CHECK(cudaMemsetAsync(scratch, 0, scratch_count(n) * sizeof(float)));
-    scan_tiles<<<tiles, BLOCK_SIZE>>>(in, out, n, exclusive, drawn, words);
+    scan_tiles<<<tiles, BLOCK_SIZE>>>(in, out, n, exclusive, drawn, status);
     CHECK(cudaGetLastError());
     return 1;
 }

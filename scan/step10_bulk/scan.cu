@@ -32,49 +32,49 @@ __device__ float scan_warp(float sum)
     return sum;
 }
 
-// Exclusive prefix sum over the threads of the block; *total becomes the sum of all.
-__device__ float scan_block(float own, float *total)
+// Exclusive prefix sum over the threads of the block. Sets *aggregate to the whole sum.
+__device__ float scan_block(float value, float *aggregate)
 {
-    __shared__ float sums[WARPS]; // inclusive, over the warps
+    __shared__ float sums[WARPS]; // inclusive prefixes of the warps' sums
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    __syncthreads(); // all have read the sums of the previous scan
-    const float sum = scan_warp(own);
+    __syncthreads(); // all threads have read the previous scan's sums
+    const float sum = scan_warp(value);
     const float left = __shfl_up_sync(0xffffffff, sum, 1);
     if (lane == 31)
         sums[warp] = sum;
     __syncthreads();
     if (warp == 0) {
-        const float sum_of_warps = scan_warp(lane < WARPS ? sums[lane] : 0.0f);
+        const float warp_prefix = scan_warp(lane < WARPS ? sums[lane] : 0.0f);
         if (lane < WARPS)
-            sums[lane] = sum_of_warps;
+            sums[lane] = warp_prefix;
     }
     __syncthreads();
-    *total = sums[WARPS - 1];
+    *aggregate = sums[WARPS - 1];
     return (warp > 0 ? sums[warp - 1] : 0.0f) + (lane > 0 ? left : 0.0f);
 }
 
 // The sum of a thread's elements.
-__device__ float add_items(const float4 *own)
+__device__ float add_items(const float4 *items)
 {
     float sum = 0.0f;
     for (unsigned k = 0; k < VECTORS; k++)
-        sum += own[k].x + own[k].y + own[k].z + own[k].w;
+        sum += items[k].x + items[k].y + items[k].z + items[k].w;
     return sum;
 }
 
-// Scans four elements, given the sum before them; returns that sum plus theirs.
-__device__ float scan_vector(float4 *own, float before, bool exclusive)
+// Scans four elements, given their exclusive prefix. Returns their inclusive prefix.
+__device__ float scan_vector(float4 *items, float prefix, bool exclusive)
 {
-    const float x = before + own->x, y = x + own->y, z = y + own->z, w = z + own->w;
-    *own = exclusive ? make_float4(before, x, y, z) : make_float4(x, y, z, w);
+    const float x = prefix + items->x, y = x + items->y, z = y + items->z, w = z + items->w;
+    *items = exclusive ? make_float4(prefix, x, y, z) : make_float4(x, y, z, w);
     return w;
 }
 
-// Scans a thread's elements, given the sum before them.
-__device__ void scan_items(float4 *own, float before, bool exclusive)
+// Scans a thread's elements, given their exclusive prefix.
+__device__ void scan_items(float4 *items, float prefix, bool exclusive)
 {
     for (unsigned k = 0; k < VECTORS; k++)
-        before = scan_vector(own + k, before, exclusive);
+        prefix = scan_vector(items + k, prefix, exclusive);
 }
 
 __device__ void store_vector(float *out, long long i, long long n, float4 v)
@@ -91,8 +91,8 @@ __device__ void store_vector(float *out, long long i, long long n, float4 v)
         out[i + 2] = v.z;
 }
 
-// Index of a vector in shared memory: every eight vectors, which span all banks, are
-// followed by an unused one, so the data of neighbouring lanes start in different banks.
+// Index of a vector in shared memory. After every eight vectors, which span all banks,
+// one is unused, so the vectors of neighbouring lanes start in different banks.
 __device__ unsigned padded(unsigned vector)
 {
     return vector + vector / 8;
@@ -100,34 +100,34 @@ __device__ unsigned padded(unsigned vector)
 
 // Transposes a tile back to the striped arrangement, and stores it (coalesced).
 __device__ void store_tile(float *out, long long start, long long n, float4 *tile,
-                           const float4 *own)
+                           const float4 *items)
 {
     const unsigned tid = threadIdx.x;
     for (unsigned k = 0; k < VECTORS; k++)
-        tile[padded(tid * VECTORS + k)] = own[k];
+        tile[padded(tid * VECTORS + k)] = items[k];
     __syncthreads();
     for (unsigned k = 0; k < VECTORS; k++)
         store_vector(out, start + 4 * (k * BLOCK_SIZE + tid), n,
                      tile[padded(k * BLOCK_SIZE + tid)]);
 }
 
-// A tile's status word: upper half a valid flag, lower half the total. One 64-bit access,
-// so a reader never sees one without the other.
-typedef unsigned long long Word;
+// A tile's status word: a valid flag (upper half) and its aggregate (lower half).
+// Each access is a single 64-bit access, so both halves are from the same store.
+typedef unsigned long long Status;
 
-__device__ void publish(Word *word, float total)
+__device__ void publish(Status *status, float aggregate)
 {
-    const Word there = 1ull << 32;
-    cuda::atomic_ref<Word, cuda::thread_scope_device>(*word).store(
-        there | __float_as_uint(total), cuda::memory_order_relaxed);
+    const Status valid = 1ull << 32;
+    cuda::atomic_ref<Status, cuda::thread_scope_device>(*status).store(
+        valid | __float_as_uint(aggregate), cuda::memory_order_relaxed);
 }
 
-// Polls a word until it is valid; returns its sum.
-__device__ float wait_for(Word *word)
+// Polls a status word until it is valid; returns its lower half.
+__device__ float wait_for(Status *status)
 {
-    Word seen;
+    Status seen;
     do {
-        seen = cuda::atomic_ref<Word, cuda::thread_scope_device>(*word).load(
+        seen = cuda::atomic_ref<Status, cuda::thread_scope_device>(*status).load(
             cuda::memory_order_relaxed);
     } while (seen >> 32 == 0);
     return __uint_as_float((unsigned)seen);
@@ -136,7 +136,7 @@ __device__ float wait_for(Word *word)
 // Buffer of the next tile of the block, in shared memory.
 struct Stage {
     float4 vectors[TILE / 4];
-    long long tile;  // its number in the array
+    long long tile;  // index of the tile in the array
     uint64_t loaded; // mbarrier: the tile has arrived
 };
 
@@ -148,34 +148,34 @@ __device__ void wait(uint64_t *barrier, unsigned phase)
 
 // Draws a tile, and starts its copy. Only a running block draws tiles, so no block waits
 // for a tile whose block has not started, whatever the order in which blocks start.
-__device__ void load_tile(Stage *next, const float *in, long long n, Word *drawn)
+__device__ void load_tile(Stage *s, const float *in, long long n, unsigned long long *drawn)
 {
-    next->tile = atomicAdd(drawn, 1);
-    const long long start = next->tile * TILE;
+    s->tile = atomicAdd(drawn, 1);
+    const long long start = s->tile * TILE;
     const unsigned count = max(0ll, min((long long)TILE, n - start)),
                    bytes = count / 4 * sizeof(float4);
     for (unsigned k = count / 4 * 4; k < count; k++) // TMA copies multiples of 16 bytes
-        ((float *)next->vectors)[k] = in[start + k];
+        ((float *)s->vectors)[k] = in[start + k];
     ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared,
-                                   &next->loaded, bytes);
+                                   &s->loaded, bytes);
     if (bytes > 0)
-        ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, next->vectors, in + start,
-                           bytes, &next->loaded);
+        ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, s->vectors, in + start,
+                           bytes, &s->loaded);
 }
 
-// The sum of tiles first to last - 1, whose words are shared out over the block's threads.
-__device__ float add_totals(Word *words, long long first, long long last)
+// The sum of tiles first to end - 1. The block's threads share the polling.
+__device__ float sum_tiles(Status *status, long long first, long long end)
 {
-    float sum = 0.0f, total;
-    for (long long tile = first + threadIdx.x; tile < last; tile += BLOCK_SIZE)
-        sum += wait_for(words + tile);
-    scan_block(sum, &total);
-    return total;
+    float sum = 0.0f, aggregate;
+    for (long long tile = first + threadIdx.x; tile < end; tile += BLOCK_SIZE)
+        sum += wait_for(status + tile);
+    scan_block(sum, &aggregate);
+    return aggregate;
 }
 
-// Scans the array. Each block draws tile after tile, and keeps the sum before its last one.
+// Scans the array. Each block draws tile after tile, and keeps its latest tile's prefix.
 __global__ void scan_tiles(const float *in, float *out, long long n, bool exclusive,
-                           Word *drawn, Word *words)
+                           unsigned long long *drawn, Status *status)
 {
 #if __CUDA_ARCH__ >= 900                             // older GPUs have no TMA
     __shared__ float4 vectors[TILE / 4 + TILE / 32]; // with padding
@@ -187,35 +187,35 @@ __global__ void scan_tiles(const float *in, float *out, long long n, bool exclus
         load_tile(next, in, n, drawn);
     }
     __syncthreads();
-    long long last = 0;
-    float before_tile = 0.0f; // sum before the previous tile
+    long long previous = 0;
+    float tile_prefix = 0.0f; // exclusive, of the previous tile
     for (unsigned i = 0;; i++) {
         wait(&next->loaded, i);
         const long long tile = next->tile, start = tile * TILE;
         if (start >= n)
             return;
-        float4 own[VECTORS];
+        float4 items[VECTORS];
         for (unsigned k = 0; k < VECTORS; k++)
-            own[k] = next->vectors[threadIdx.x * VECTORS + k];
-        float total;
-        const float before = scan_block(add_items(own), &total); // all have read theirs
+            items[k] = next->vectors[threadIdx.x * VECTORS + k];
+        float aggregate;
+        const float prefix = scan_block(add_items(items), &aggregate); // all reads done
         if (threadIdx.x == 0) {
-            publish(words + tile, total);
+            publish(status + tile, aggregate);
             load_tile(next, in, n, drawn);
         }
-        before_tile += add_totals(words, last, tile);
-        last = tile;
-        scan_items(own, before_tile + before, exclusive);
-        store_tile(out, start, n, vectors, own);
+        tile_prefix += sum_tiles(status, previous, tile);
+        previous = tile;
+        scan_items(items, tile_prefix + prefix, exclusive);
+        store_tile(out, start, n, vectors, items);
     }
 #endif
 }
 
-// Floats of scratch memory for a scan of n elements: the counter of drawn tiles,
+// Floats of scratch memory for a scan of n elements: the tile counter,
 // and a status word for each tile.
 static long long scratch_count(long long n)
 {
-    return sizeof(Word) / sizeof(float) * (1 + (n + TILE - 1) / TILE);
+    return sizeof(Status) / sizeof(float) * (1 + (n + TILE - 1) / TILE);
 }
 
 // Resident blocks on the whole GPU. Exits if the GPU cannot run this kernel.
@@ -236,15 +236,15 @@ static long long resident_blocks()
     return sm_count * blocks_per_sm;
 }
 
-// out[i] becomes in[0] + ... + in[i], or the sum before in[i] if exclusive.
+// Sets out[i] to in[0] + ... + in[i], or to the sum before in[i] if exclusive.
 // Returns the number of kernels launched.
 static int launch(const float *in, float *out, long long n, bool exclusive, float *scratch)
 {
     static const long long resident = resident_blocks(); // cached
     const long long blocks = min((n + TILE - 1) / TILE, resident);
-    Word *drawn = (Word *)scratch, *words = drawn + 1;
+    unsigned long long *drawn = (unsigned long long *)scratch, *status = drawn + 1;
     CHECK(cudaMemsetAsync(scratch, 0, scratch_count(n) * sizeof(float)));
-    scan_tiles<<<blocks, BLOCK_SIZE, sizeof(Stage)>>>(in, out, n, exclusive, drawn, words);
+    scan_tiles<<<blocks, BLOCK_SIZE, sizeof(Stage)>>>(in, out, n, exclusive, drawn, status);
     CHECK(cudaGetLastError());
     return 1;
 }

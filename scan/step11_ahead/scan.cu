@@ -1,5 +1,5 @@
-// Step 11: software pipeline: a tile is added up three tiles before it is scanned.
-// The change: six stages; by the scan of a tile, the totals before it have arrived.
+// Step 11: software pipeline: each tile is added up three tiles before it is scanned.
+// The change: when a tile is scanned, the aggregates before it have long been published.
 // Build and run: nvcc -O3 -arch=native -o scan scan.cu && ./scan
 
 #include <cstdint>
@@ -21,7 +21,7 @@ const unsigned TILE = BLOCK_SIZE * ITEMS; // elements per tile
 const unsigned WARPS = BLOCK_SIZE / 32;
 const unsigned VECTORS = ITEMS / 4; // float4 vectors per thread
 const unsigned STAGES = 6;          // tiles of a block in shared memory
-const unsigned AHEAD = 3;           // tiles between a tile's total and its scan
+const unsigned AHEAD = 3;           // tiles between a tile's aggregate and its scan
 static_assert(AHEAD < STAGES);
 
 // Inclusive prefix sum over the lanes of the warp.
@@ -35,49 +35,49 @@ __device__ float scan_warp(float sum)
     return sum;
 }
 
-// Exclusive prefix sum over the threads of the block; *total becomes the sum of all.
-__device__ float scan_block(float own, float *total)
+// Exclusive prefix sum over the threads of the block. Sets *aggregate to the whole sum.
+__device__ float scan_block(float value, float *aggregate)
 {
-    __shared__ float sums[WARPS]; // inclusive, over the warps
+    __shared__ float sums[WARPS]; // inclusive prefixes of the warps' sums
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    __syncthreads(); // all have read the sums of the previous scan
-    const float sum = scan_warp(own);
+    __syncthreads(); // all threads have read the previous scan's sums
+    const float sum = scan_warp(value);
     const float left = __shfl_up_sync(0xffffffff, sum, 1);
     if (lane == 31)
         sums[warp] = sum;
     __syncthreads();
     if (warp == 0) {
-        const float sum_of_warps = scan_warp(lane < WARPS ? sums[lane] : 0.0f);
+        const float warp_prefix = scan_warp(lane < WARPS ? sums[lane] : 0.0f);
         if (lane < WARPS)
-            sums[lane] = sum_of_warps;
+            sums[lane] = warp_prefix;
     }
     __syncthreads();
-    *total = sums[WARPS - 1];
+    *aggregate = sums[WARPS - 1];
     return (warp > 0 ? sums[warp - 1] : 0.0f) + (lane > 0 ? left : 0.0f);
 }
 
 // The sum of a thread's elements.
-__device__ float add_items(const float4 *own)
+__device__ float add_items(const float4 *items)
 {
     float sum = 0.0f;
     for (unsigned k = 0; k < VECTORS; k++)
-        sum += own[k].x + own[k].y + own[k].z + own[k].w;
+        sum += items[k].x + items[k].y + items[k].z + items[k].w;
     return sum;
 }
 
-// Scans four elements, given the sum before them; returns that sum plus theirs.
-__device__ float scan_vector(float4 *own, float before, bool exclusive)
+// Scans four elements, given their exclusive prefix. Returns their inclusive prefix.
+__device__ float scan_vector(float4 *items, float prefix, bool exclusive)
 {
-    const float x = before + own->x, y = x + own->y, z = y + own->z, w = z + own->w;
-    *own = exclusive ? make_float4(before, x, y, z) : make_float4(x, y, z, w);
+    const float x = prefix + items->x, y = x + items->y, z = y + items->z, w = z + items->w;
+    *items = exclusive ? make_float4(prefix, x, y, z) : make_float4(x, y, z, w);
     return w;
 }
 
-// Scans a thread's elements, given the sum before them.
-__device__ void scan_items(float4 *own, float before, bool exclusive)
+// Scans a thread's elements, given their exclusive prefix.
+__device__ void scan_items(float4 *items, float prefix, bool exclusive)
 {
     for (unsigned k = 0; k < VECTORS; k++)
-        before = scan_vector(own + k, before, exclusive);
+        prefix = scan_vector(items + k, prefix, exclusive);
 }
 
 __device__ void store_vector(float *out, long long i, long long n, float4 v)
@@ -104,23 +104,23 @@ __device__ void store_tile(float *out, long long start, long long n, const float
                      tile[k * BLOCK_SIZE + tid]);
 }
 
-// A tile's status word: upper half a valid flag, lower half the total. One 64-bit access,
-// so a reader never sees one without the other.
-typedef unsigned long long Word;
+// A tile's status word: a valid flag (upper half) and its aggregate (lower half).
+// Each access is a single 64-bit access, so both halves are from the same store.
+typedef unsigned long long Status;
 
-__device__ void publish(Word *word, float total)
+__device__ void publish(Status *status, float aggregate)
 {
-    const Word there = 1ull << 32;
-    cuda::atomic_ref<Word, cuda::thread_scope_device>(*word).store(
-        there | __float_as_uint(total), cuda::memory_order_relaxed);
+    const Status valid = 1ull << 32;
+    cuda::atomic_ref<Status, cuda::thread_scope_device>(*status).store(
+        valid | __float_as_uint(aggregate), cuda::memory_order_relaxed);
 }
 
-// Polls a word until it is valid; returns its sum.
-__device__ float wait_for(Word *word)
+// Polls a status word until it is valid; returns its lower half.
+__device__ float wait_for(Status *status)
 {
-    Word seen;
+    Status seen;
     do {
-        seen = cuda::atomic_ref<Word, cuda::thread_scope_device>(*word).load(
+        seen = cuda::atomic_ref<Status, cuda::thread_scope_device>(*status).load(
             cuda::memory_order_relaxed);
     } while (seen >> 32 == 0);
     return __uint_as_float((unsigned)seen);
@@ -130,7 +130,7 @@ __device__ float wait_for(Word *word)
 // i % STAGES.
 struct Pipeline {
     float4 vectors[STAGES][TILE / 4];
-    long long tile[STAGES];  // its number in the array
+    long long tile[STAGES];  // index of the tile in the array
     uint64_t loaded[STAGES]; // mbarrier: the tile has arrived
 };
 
@@ -144,7 +144,7 @@ __device__ void wait(uint64_t *barrier, unsigned phase)
 // for a tile whose block has not started, whatever the order in which blocks start.
 // Returns false if no tile was left.
 __device__ bool load_tile(Pipeline *p, unsigned i, const float *in, long long n,
-                          Word *drawn)
+                          unsigned long long *drawn)
 {
     const unsigned stage = i % STAGES;
     p->tile[stage] = atomicAdd(drawn, 1);
@@ -161,19 +161,19 @@ __device__ bool load_tile(Pipeline *p, unsigned i, const float *in, long long n,
     return start < n;
 }
 
-// The sum of tiles first to last - 1, whose words are shared out over the block's threads.
-__device__ float add_totals(Word *words, long long first, long long last)
+// The sum of tiles first to end - 1. The block's threads share the polling.
+__device__ float sum_tiles(Status *status, long long first, long long end)
 {
-    float sum = 0.0f, total;
-    for (long long tile = first + threadIdx.x; tile < last; tile += BLOCK_SIZE)
-        sum += wait_for(words + tile);
-    scan_block(sum, &total);
-    return total;
+    float sum = 0.0f, aggregate;
+    for (long long tile = first + threadIdx.x; tile < end; tile += BLOCK_SIZE)
+        sum += wait_for(status + tile);
+    scan_block(sum, &aggregate);
+    return aggregate;
 }
 
-// Scans the array. Each block draws tile after tile, and keeps the sum before its last one.
+// Scans the array. Each block draws tile after tile, and keeps its latest tile's prefix.
 __global__ void scan_tiles(const float *in, float *out, long long n, bool exclusive,
-                           Word *drawn, Word *words)
+                           unsigned long long *drawn, Status *status)
 {
 #if __CUDA_ARCH__ >= 900 // older GPUs have no TMA
     extern __shared__ __align__(128) char shared[];
@@ -186,23 +186,23 @@ __global__ void scan_tiles(const float *in, float *out, long long n, bool exclus
             continue;
     }
     __syncthreads();
-    long long last = 0;
-    float before_tile = 0.0f;           // sum before the previous tile
-    float before_items[AHEAD + 1] = {}; // sum before it in its tile; newest tile last
+    long long previous = 0;
+    float tile_prefix = 0.0f;            // exclusive, of the previous tile
+    float thread_prefix[AHEAD + 1] = {}; // within the tile; newest tile last
     bool more = true;
     for (unsigned i = 0;; i++) {
         unsigned stage = i % STAGES;
         if (more)
             wait(&p->loaded[stage], i / STAGES);
         for (unsigned k = 0; k < AHEAD; k++)
-            before_items[k] = before_items[k + 1];
+            thread_prefix[k] = thread_prefix[k + 1];
         more = more && p->tile[stage] * TILE < n;
         if (more) {
-            float total;
-            const float4 *own = p->vectors[stage] + threadIdx.x * VECTORS;
-            before_items[AHEAD] = scan_block(add_items(own), &total);
+            float aggregate;
+            const float4 *items = p->vectors[stage] + threadIdx.x * VECTORS;
+            thread_prefix[AHEAD] = scan_block(add_items(items), &aggregate);
             if (threadIdx.x == 0)
-                publish(words + p->tile[stage], total);
+                publish(status + p->tile[stage], aggregate);
         }
         if (i < AHEAD)
             continue;
@@ -210,24 +210,24 @@ __global__ void scan_tiles(const float *in, float *out, long long n, bool exclus
         const long long tile = p->tile[stage], start = tile * TILE;
         if (start >= n)
             return;
-        before_tile += add_totals(words, last, tile);
-        last = tile;
-        float4 *own = p->vectors[stage] + threadIdx.x * VECTORS;
-        scan_items(own, before_tile + before_items[0], exclusive);
+        tile_prefix += sum_tiles(status, previous, tile);
+        previous = tile;
+        float4 *items = p->vectors[stage] + threadIdx.x * VECTORS;
+        scan_items(items, tile_prefix + thread_prefix[0], exclusive);
         store_tile(out, start, n, p->vectors[stage]);
         ptx::fence_proxy_async(ptx::space_shared); // make the writes visible to TMA
-        __syncthreads();                           // all have read this stage
+        __syncthreads();                           // all reads are done
         if (threadIdx.x == 0 && more)
             load_tile(p, i - AHEAD + STAGES, in, n, drawn);
     }
 #endif
 }
 
-// Floats of scratch memory for a scan of n elements: the counter of drawn tiles,
+// Floats of scratch memory for a scan of n elements: the tile counter,
 // and a status word for each tile.
 static long long scratch_count(long long n)
 {
-    return sizeof(Word) / sizeof(float) * (1 + (n + TILE - 1) / TILE);
+    return sizeof(Status) / sizeof(float) * (1 + (n + TILE - 1) / TILE);
 }
 
 // Resident blocks on the whole GPU. Exits if the GPU cannot run this kernel.
@@ -248,16 +248,16 @@ static long long resident_blocks()
     return sm_count * blocks_per_sm;
 }
 
-// out[i] becomes in[0] + ... + in[i], or the sum before in[i] if exclusive.
+// Sets out[i] to in[0] + ... + in[i], or to the sum before in[i] if exclusive.
 // Returns the number of kernels launched.
 static int launch(const float *in, float *out, long long n, bool exclusive, float *scratch)
 {
     static const long long resident = resident_blocks(); // cached
     const long long blocks = min((n + TILE - 1) / TILE, resident);
-    Word *drawn = (Word *)scratch, *words = drawn + 1;
+    unsigned long long *drawn = (unsigned long long *)scratch, *status = drawn + 1;
     CHECK(cudaMemsetAsync(scratch, 0, scratch_count(n) * sizeof(float)));
     scan_tiles<<<blocks, BLOCK_SIZE, sizeof(Pipeline)>>>(in, out, n, exclusive, drawn,
-                                                         words);
+                                                         status);
     CHECK(cudaGetLastError());
     return 1;
 }

@@ -1,5 +1,5 @@
 // Step 13: warp specialisation: a separate warp looks back.
-// The change: the scanning threads no longer look back; one warp does only that.
+// The change: the scanning threads no longer look back; a separate warp does.
 // Build and run: nvcc -O3 -arch=native -o scan scan.cu && ./scan
 
 #include <cstdint>
@@ -23,8 +23,8 @@ const unsigned WARPS = BLOCK_SIZE / 32;
 const unsigned ALL_THREADS = BLOCK_SIZE + 64;
 const unsigned VECTORS = ITEMS / 4; // float4 vectors per thread
 const unsigned STAGES = 6;          // tiles of a block in shared memory
-const unsigned AHEAD = 3;           // tiles between a tile's total and its scan
-const unsigned BATCH = 8;           // words that a lane loads per poll
+const unsigned AHEAD = 3;           // tiles between a tile's aggregate and its scan
+const unsigned BATCH = 8;           // status words that a lane loads per poll
 static_assert(AHEAD < STAGES);
 
 // Inclusive prefix sum over the lanes of the warp.
@@ -44,65 +44,65 @@ __device__ void sync_scanners()
     __barrier_sync_count(1, BLOCK_SIZE);
 }
 
-// Exclusive prefix sum over the threads of the block; *total becomes the sum of all.
-__device__ float scan_block(float own, float *total)
+// Exclusive prefix sum over the threads of the block. Sets *aggregate to the whole sum.
+__device__ float scan_block(float value, float *aggregate)
 {
-    __shared__ float sums[WARPS]; // inclusive, over the warps
+    __shared__ float sums[WARPS]; // inclusive prefixes of the warps' sums
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    sync_scanners(); // all have read the sums of the previous scan
-    const float sum = scan_warp(own);
+    sync_scanners(); // all threads have read the previous scan's sums
+    const float sum = scan_warp(value);
     const float left = __shfl_up_sync(0xffffffff, sum, 1);
     if (lane == 31)
         sums[warp] = sum;
     sync_scanners();
     if (warp == 0) {
-        const float sum_of_warps = scan_warp(lane < WARPS ? sums[lane] : 0.0f);
+        const float warp_prefix = scan_warp(lane < WARPS ? sums[lane] : 0.0f);
         if (lane < WARPS)
-            sums[lane] = sum_of_warps;
+            sums[lane] = warp_prefix;
     }
     sync_scanners();
-    *total = sums[WARPS - 1];
+    *aggregate = sums[WARPS - 1];
     return (warp > 0 ? sums[warp - 1] : 0.0f) + (lane > 0 ? left : 0.0f);
 }
 
 // The sum of a thread's elements.
-__device__ float add_items(const float4 *own)
+__device__ float add_items(const float4 *items)
 {
     float sum = 0.0f;
     for (unsigned k = 0; k < VECTORS; k++)
-        sum += own[k].x + own[k].y + own[k].z + own[k].w;
+        sum += items[k].x + items[k].y + items[k].z + items[k].w;
     return sum;
 }
 
-// Scans four elements, given the sum before them; returns that sum plus theirs.
-__device__ float scan_vector(float4 *own, float before, bool exclusive)
+// Scans four elements, given their exclusive prefix. Returns their inclusive prefix.
+__device__ float scan_vector(float4 *items, float prefix, bool exclusive)
 {
-    const float x = before + own->x, y = x + own->y, z = y + own->z, w = z + own->w;
-    *own = exclusive ? make_float4(before, x, y, z) : make_float4(x, y, z, w);
+    const float x = prefix + items->x, y = x + items->y, z = y + items->z, w = z + items->w;
+    *items = exclusive ? make_float4(prefix, x, y, z) : make_float4(x, y, z, w);
     return w;
 }
 
-// Scans a thread's elements, given the sum before them.
-__device__ void scan_items(float4 *own, float before, bool exclusive)
+// Scans a thread's elements, given their exclusive prefix.
+__device__ void scan_items(float4 *items, float prefix, bool exclusive)
 {
     for (unsigned k = 0; k < VECTORS; k++)
-        before = scan_vector(own + k, before, exclusive);
+        prefix = scan_vector(items + k, prefix, exclusive);
 }
 
-// A tile's status word: upper half a valid flag, lower half the total. One 64-bit access,
-// so a reader never sees one without the other.
-typedef unsigned long long Word;
-const Word THERE = 1ull << 32;
+// A tile's status word: a valid flag (upper half) and its aggregate (lower half).
+// Each access is a single 64-bit access, so both halves are from the same store.
+typedef unsigned long long Status;
+const Status VALID = 1ull << 32;
 
-__device__ void publish(Word *word, float total)
+__device__ void publish(Status *status, float aggregate)
 {
-    cuda::atomic_ref<Word, cuda::thread_scope_device>(*word).store(
-        THERE | __float_as_uint(total), cuda::memory_order_relaxed);
+    cuda::atomic_ref<Status, cuda::thread_scope_device>(*status).store(
+        VALID | __float_as_uint(aggregate), cuda::memory_order_relaxed);
 }
 
-__device__ Word poll(Word *word)
+__device__ Status poll(Status *status)
 {
-    return cuda::atomic_ref<Word, cuda::thread_scope_device>(*word).load(
+    return cuda::atomic_ref<Status, cuda::thread_scope_device>(*status).load(
         cuda::memory_order_relaxed);
 }
 
@@ -110,11 +110,11 @@ __device__ Word poll(Word *word)
 // i % STAGES. An mbarrier signals that one group of threads is done with a stage.
 struct Pipeline {
     float4 vectors[STAGES][TILE / 4];
-    long long tile[STAGES]; // its number in the array
-    float before_tile[STAGES];
+    long long tile[STAGES]; // index of the tile in the array
+    float tile_prefix[STAGES];
     uint64_t loaded[STAGES];  // the tile has arrived
-    uint64_t known[STAGES];   // the sum before it is known
-    uint64_t scanned[STAGES]; // it can be stored
+    uint64_t known[STAGES];   // its prefix has been computed
+    uint64_t scanned[STAGES]; // the tile can be stored
 };
 
 __device__ void init(Pipeline *p)
@@ -137,7 +137,7 @@ __device__ void wait(uint64_t *barrier, unsigned phase)
 // for a tile whose block has not started, whatever the order in which blocks start.
 // Returns false if no tile was left.
 __device__ bool load_tile(Pipeline *p, unsigned i, const float *in, long long n,
-                          Word *drawn)
+                          unsigned long long *drawn)
 {
     const unsigned stage = i % STAGES;
     p->tile[stage] = atomicAdd(drawn, 1);
@@ -172,7 +172,7 @@ __device__ void store_tile(Pipeline *p, unsigned i, float *out, long long n)
 
 // The producer thread: issues the loads and stores of all tiles.
 __device__ void copy_tiles(Pipeline *p, const float *in, float *out, long long n,
-                           Word *drawn)
+                           unsigned long long *drawn)
 {
     bool more = true;
     for (unsigned i = 0; i < STAGES && more; i++)
@@ -185,65 +185,65 @@ __device__ void copy_tiles(Pipeline *p, const float *in, float *out, long long n
     }
 }
 
-// The sum of tiles first to last - 1, whose words are shared out over a warp's lanes.
-__device__ float add_totals(Word *words, long long first, long long last)
+// The sum of tiles first to end - 1. The lanes of a warp share the polling.
+__device__ float sum_tiles(Status *status, long long first, long long end)
 {
     float sum = 0.0f;
-    for (long long at = first + threadIdx.x % 32; at < last; at += 32 * BATCH) {
-        Word seen[BATCH];
-        bool all_there;
+    for (long long at = first + threadIdx.x % 32; at < end; at += 32 * BATCH) {
+        Status seen[BATCH];
+        bool all_valid;
         do {
-            all_there = true;
+            all_valid = true;
             for (unsigned k = 0; k < BATCH; k++) // all loads in flight at once
-                seen[k] = at + 32 * k < last ? poll(words + at + 32 * k) : THERE;
+                seen[k] = at + 32 * k < end ? poll(status + at + 32 * k) : VALID;
             for (unsigned k = 0; k < BATCH; k++)
-                all_there = all_there && seen[k] >= THERE;
-        } while (!all_there);
+                all_valid = all_valid && seen[k] >= VALID;
+        } while (!all_valid);
         for (unsigned k = 0; k < BATCH; k++)
             sum += __uint_as_float((unsigned)seen[k]);
     }
     return __shfl_sync(0xffffffff, scan_warp(sum), 31);
 }
 
-// The look-back warp: finds the sum before each tile.
-__device__ void look_back(Pipeline *p, long long n, Word *words)
+// The look-back warp: computes each tile's exclusive prefix.
+__device__ void look_back(Pipeline *p, long long n, Status *status)
 {
-    long long last = 0;
-    float before_tile = 0.0f; // sum before the previous tile
+    long long previous = 0;
+    float tile_prefix = 0.0f; // exclusive, of the previous tile
     for (unsigned i = 0;; i++) {
         const unsigned stage = i % STAGES;
         wait(&p->loaded[stage], i / STAGES);
         const long long tile = p->tile[stage];
         if (tile * TILE >= n)
             return;
-        before_tile += add_totals(words, last, tile);
-        last = tile;
-        __syncwarp(); // all lanes have read the tile's number
+        tile_prefix += sum_tiles(status, previous, tile);
+        previous = tile;
+        __syncwarp(); // all lanes have read the tile index
         if (threadIdx.x % 32 == 0) {
-            p->before_tile[stage] = before_tile;
+            p->tile_prefix[stage] = tile_prefix;
             ptx::mbarrier_arrive(&p->known[stage]);
         }
     }
 }
 
 // The consumer warps: add up each tile, and scan it AHEAD tiles later.
-__device__ void scan_stages(Pipeline *p, long long n, bool exclusive, Word *words)
+__device__ void scan_stages(Pipeline *p, long long n, bool exclusive, Status *status)
 {
-    float before_items[AHEAD + 1] = {}; // sum before it in its tile; newest tile last
+    float thread_prefix[AHEAD + 1] = {}; // within the tile; newest tile last
     bool more = true;
     for (unsigned i = 0;; i++) {
         unsigned stage = i % STAGES;
         if (more)
             wait(&p->loaded[stage], i / STAGES);
         for (unsigned k = 0; k < AHEAD; k++)
-            before_items[k] = before_items[k + 1];
+            thread_prefix[k] = thread_prefix[k + 1];
         more = more && p->tile[stage] * TILE < n;
         if (more) {
-            float total;
-            const float4 *own = p->vectors[stage] + threadIdx.x * VECTORS;
-            before_items[AHEAD] = scan_block(add_items(own), &total);
+            float aggregate;
+            const float4 *items = p->vectors[stage] + threadIdx.x * VECTORS;
+            thread_prefix[AHEAD] = scan_block(add_items(items), &aggregate);
             if (threadIdx.x == 0)
-                publish(words + p->tile[stage], total);
+                publish(status + p->tile[stage], aggregate);
         }
         if (i < AHEAD)
             continue;
@@ -251,8 +251,8 @@ __device__ void scan_stages(Pipeline *p, long long n, bool exclusive, Word *word
         if (p->tile[stage] * TILE >= n)
             return;
         wait(&p->known[stage], (i - AHEAD) / STAGES);
-        float4 *own = p->vectors[stage] + threadIdx.x * VECTORS;
-        scan_items(own, p->before_tile[stage] + before_items[0], exclusive);
+        float4 *items = p->vectors[stage] + threadIdx.x * VECTORS;
+        scan_items(items, p->tile_prefix[stage] + thread_prefix[0], exclusive);
         ptx::fence_proxy_async(ptx::space_shared); // make the writes visible to TMA
         ptx::mbarrier_arrive(&p->scanned[stage]);
     }
@@ -260,7 +260,7 @@ __device__ void scan_stages(Pipeline *p, long long n, bool exclusive, Word *word
 
 // Scans the array. Each block draws tile after tile.
 __global__ void scan_tiles(const float *in, float *out, long long n, bool exclusive,
-                           Word *drawn, Word *words)
+                           unsigned long long *drawn, Status *status)
 {
 #if __CUDA_ARCH__ >= 900 // older GPUs have no TMA
     extern __shared__ __align__(128) char shared[];
@@ -269,19 +269,19 @@ __global__ void scan_tiles(const float *in, float *out, long long n, bool exclus
         init(p);
     __syncthreads();
     if (threadIdx.x < BLOCK_SIZE)
-        scan_stages(p, n, exclusive, words);
+        scan_stages(p, n, exclusive, status);
     else if (threadIdx.x < BLOCK_SIZE + 32)
-        look_back(p, n, words);
+        look_back(p, n, status);
     else if (threadIdx.x == BLOCK_SIZE + 32)
         copy_tiles(p, in, out, n, drawn);
 #endif
 }
 
-// Floats of scratch memory for a scan of n elements: the counter of drawn tiles,
+// Floats of scratch memory for a scan of n elements: the tile counter,
 // and a status word for each tile.
 static long long scratch_count(long long n)
 {
-    return sizeof(Word) / sizeof(float) * (1 + (n + TILE - 1) / TILE);
+    return sizeof(Status) / sizeof(float) * (1 + (n + TILE - 1) / TILE);
 }
 
 // Resident blocks on the whole GPU. Exits if the GPU cannot run this kernel.
@@ -302,16 +302,16 @@ static long long resident_blocks()
     return sm_count * blocks_per_sm;
 }
 
-// out[i] becomes in[0] + ... + in[i], or the sum before in[i] if exclusive.
+// Sets out[i] to in[0] + ... + in[i], or to the sum before in[i] if exclusive.
 // Returns the number of kernels launched.
 static int launch(const float *in, float *out, long long n, bool exclusive, float *scratch)
 {
     static const long long resident = resident_blocks(); // cached
     const long long blocks = min((n + TILE - 1) / TILE, resident);
-    Word *drawn = (Word *)scratch, *words = drawn + 1;
+    unsigned long long *drawn = (unsigned long long *)scratch, *status = drawn + 1;
     CHECK(cudaMemsetAsync(scratch, 0, scratch_count(n) * sizeof(float)));
     scan_tiles<<<blocks, ALL_THREADS, sizeof(Pipeline)>>>(in, out, n, exclusive, drawn,
-                                                          words);
+                                                          status);
     CHECK(cudaGetLastError());
     return 1;
 }

@@ -1,5 +1,5 @@
 // Step 16: decoupled fallback instead of tickets.
-// The change: a warp that polls in vain for too long adds up the missing tile itself.
+// The change: after too many unsuccessful polls a warp adds up the missing tile itself.
 // Build and run: nvcc -O3 -arch=native -o scan scan.cu && ./scan
 
 #include <cstdint>
@@ -23,8 +23,8 @@ const unsigned WARPS = BLOCK_SIZE / 32;
 const unsigned ALL_THREADS = BLOCK_SIZE + 64;
 const unsigned VECTORS = ITEMS / 4; // float4 vectors per thread
 const unsigned STAGES = 6;          // tiles of a block in shared memory
-const unsigned AHEAD = 3;           // tiles between a tile's total and its scan
-const unsigned BATCH = 8;           // words that a lane loads per poll
+const unsigned AHEAD = 3;           // tiles between a tile's aggregate and its scan
+const unsigned BATCH = 8;           // status words that a lane loads per poll
 static_assert(AHEAD < STAGES);
 
 // For small arrays.
@@ -50,67 +50,67 @@ __device__ void sync_scanners()
     __barrier_sync_count(1, BLOCK_SIZE);
 }
 
-// Exclusive prefix sum over the threads of the block; *total becomes the sum of all.
-__device__ float scan_block(float own, float *total)
+// Exclusive prefix sum over the threads of the block. Sets *aggregate to the whole sum.
+__device__ float scan_block(float value, float *aggregate)
 {
-    __shared__ float sums[WARPS]; // inclusive, over the warps
+    __shared__ float sums[WARPS]; // inclusive prefixes of the warps' sums
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    sync_scanners(); // all have read the sums of the previous scan
-    const float sum = scan_warp(own);
+    sync_scanners(); // all threads have read the previous scan's sums
+    const float sum = scan_warp(value);
     const float left = __shfl_up_sync(0xffffffff, sum, 1);
     if (lane == 31)
         sums[warp] = sum;
     sync_scanners();
     if (warp == 0) {
-        const float sum_of_warps = scan_warp(lane < WARPS ? sums[lane] : 0.0f);
+        const float warp_prefix = scan_warp(lane < WARPS ? sums[lane] : 0.0f);
         if (lane < WARPS)
-            sums[lane] = sum_of_warps;
+            sums[lane] = warp_prefix;
     }
     sync_scanners();
-    *total = sums[WARPS - 1];
+    *aggregate = sums[WARPS - 1];
     return (warp > 0 ? sums[warp - 1] : 0.0f) + (lane > 0 ? left : 0.0f);
 }
 
 // The sum of a thread's elements.
-__device__ float add_items(const float4 *own)
+__device__ float add_items(const float4 *items)
 {
     float sum = 0.0f;
     for (unsigned k = 0; k < VECTORS; k++)
-        sum += own[k].x + own[k].y + own[k].z + own[k].w;
+        sum += items[k].x + items[k].y + items[k].z + items[k].w;
     return sum;
 }
 
-// Scans four elements, given the sum before them; returns that sum plus theirs.
-__device__ float scan_vector(float4 *own, float before, bool exclusive)
+// Scans four elements, given their exclusive prefix. Returns their inclusive prefix.
+__device__ float scan_vector(float4 *items, float prefix, bool exclusive)
 {
-    const float x = before + own->x, y = x + own->y, z = y + own->z, w = z + own->w;
-    *own = exclusive ? make_float4(before, x, y, z) : make_float4(x, y, z, w);
+    const float x = prefix + items->x, y = x + items->y, z = y + items->z, w = z + items->w;
+    *items = exclusive ? make_float4(prefix, x, y, z) : make_float4(x, y, z, w);
     return w;
 }
 
-// Scans a thread's elements, given the sum before them.
-__device__ void scan_items(float4 *own, float before, bool exclusive)
+// Scans a thread's elements, given their exclusive prefix.
+__device__ void scan_items(float4 *items, float prefix, bool exclusive)
 {
     for (unsigned k = 0; k < VECTORS; k++)
-        before = scan_vector(own + k, before, exclusive);
+        prefix = scan_vector(items + k, prefix, exclusive);
 }
 
-// A tile's status word: upper half its launch number, lower half the total. One 64-bit
-// access, so a reader never sees one without the other.
-typedef unsigned long long Word;
+// A tile's status word: a launch number (upper half) and its aggregate (lower half).
+// Each access is a single 64-bit access, so both halves are from the same store.
+typedef unsigned long long Status;
 
-__device__ unsigned drawn;       // tiles, in this launch
-__device__ unsigned done_blocks; // that draw no more tiles
+__device__ unsigned drawn;       // tiles drawn in this launch
+__device__ unsigned done_blocks; // blocks that draw no more tiles
 
-__device__ void publish(Word *word, unsigned launch, float total)
+__device__ void publish(Status *status, unsigned launch, float aggregate)
 {
-    cuda::atomic_ref<Word, cuda::thread_scope_device>(*word).store(
-        (Word)launch << 32 | __float_as_uint(total), cuda::memory_order_relaxed);
+    cuda::atomic_ref<Status, cuda::thread_scope_device>(*status).store(
+        (Status)launch << 32 | __float_as_uint(aggregate), cuda::memory_order_relaxed);
 }
 
-__device__ Word poll(Word *word)
+__device__ Status poll(Status *status)
 {
-    return cuda::atomic_ref<Word, cuda::thread_scope_device>(*word).load(
+    return cuda::atomic_ref<Status, cuda::thread_scope_device>(*status).load(
         cuda::memory_order_relaxed);
 }
 
@@ -118,11 +118,11 @@ __device__ Word poll(Word *word)
 // i % STAGES. An mbarrier signals that one group of threads is done with a stage.
 struct Pipeline {
     float4 vectors[STAGES][TILE / 4];
-    long long tile[STAGES]; // its number in the array
-    float before_tile[STAGES];
+    long long tile[STAGES]; // index of the tile in the array
+    float tile_prefix[STAGES];
     uint64_t loaded[STAGES];  // the tile has arrived
-    uint64_t known[STAGES];   // the sum before it is known
-    uint64_t scanned[STAGES]; // it can be stored
+    uint64_t known[STAGES];   // its prefix has been computed
+    uint64_t scanned[STAGES]; // the tile can be stored
 };
 
 __device__ void init(Pipeline *p)
@@ -193,67 +193,67 @@ __device__ void copy_tiles(Pipeline *p, const float *in, float *out, long long n
         atomicExch(&drawn, 0);                                   // for the next launch
 }
 
-// The sum of tiles first to last - 1, whose words are shared out over a warp's lanes.
-__device__ float add_totals(Word *words, unsigned launch, long long first, long long last)
+// The sum of tiles first to end - 1. The lanes of a warp share the polling.
+__device__ float sum_tiles(Status *status, unsigned launch, long long first, long long end)
 {
     float sum = 0.0f;
-    for (long long at = first + threadIdx.x % 32; at < last; at += 32 * BATCH) {
-        Word seen[BATCH];
-        bool all_there;
+    for (long long at = first + threadIdx.x % 32; at < end; at += 32 * BATCH) {
+        Status seen[BATCH];
+        bool all_valid;
         do {
-            all_there = true;
+            all_valid = true;
             for (unsigned k = 0; k < BATCH; k++) // all loads in flight at once
                 seen[k] =
-                    at + 32 * k < last ? poll(words + at + 32 * k) : (Word)launch << 32;
+                    at + 32 * k < end ? poll(status + at + 32 * k) : (Status)launch << 32;
             for (unsigned k = 0; k < BATCH; k++)
-                all_there = all_there && seen[k] >> 32 == launch;
-        } while (!all_there);
+                all_valid = all_valid && seen[k] >> 32 == launch;
+        } while (!all_valid);
         for (unsigned k = 0; k < BATCH; k++)
             sum += __uint_as_float((unsigned)seen[k]);
     }
     return __shfl_sync(0xffffffff, scan_warp(sum), 31);
 }
 
-// The look-back warp: finds the sum before each tile.
-__device__ void look_back(Pipeline *p, long long n, Word *words, unsigned launch)
+// The look-back warp: computes each tile's exclusive prefix.
+__device__ void look_back(Pipeline *p, long long n, Status *status, unsigned launch)
 {
-    long long last = 0;
-    float before_tile = 0.0f; // sum before the previous tile
+    long long previous = 0;
+    float tile_prefix = 0.0f; // exclusive, of the previous tile
     for (unsigned i = 0;; i++) {
         const unsigned stage = i % STAGES;
         wait(&p->loaded[stage], i / STAGES);
         const long long tile = p->tile[stage];
         if (tile * TILE >= n)
             return;
-        before_tile += add_totals(words, launch, last, tile);
-        last = tile;
-        __syncwarp(); // all lanes have read the tile's number
+        tile_prefix += sum_tiles(status, launch, previous, tile);
+        previous = tile;
+        __syncwarp(); // all lanes have read the tile index
         if (threadIdx.x % 32 == 0) {
-            p->before_tile[stage] = before_tile;
+            p->tile_prefix[stage] = tile_prefix;
             ptx::mbarrier_arrive(&p->known[stage]);
         }
     }
 }
 
 // The consumer warps: add up each tile, and scan it AHEAD tiles later.
-__device__ void scan_stages(Pipeline *p, long long n, bool exclusive, Word *words,
+__device__ void scan_stages(Pipeline *p, long long n, bool exclusive, Status *status,
                             unsigned launch)
 {
-    float before_items[AHEAD + 1] = {}; // sum before it in its tile; newest tile last
+    float thread_prefix[AHEAD + 1] = {}; // within the tile; newest tile last
     bool more = true;
     for (unsigned i = 0;; i++) {
         unsigned stage = i % STAGES;
         if (more)
             wait(&p->loaded[stage], i / STAGES);
         for (unsigned k = 0; k < AHEAD; k++)
-            before_items[k] = before_items[k + 1];
+            thread_prefix[k] = thread_prefix[k + 1];
         more = more && p->tile[stage] * TILE < n;
         if (more) {
-            float total;
-            const float4 *own = p->vectors[stage] + threadIdx.x * VECTORS;
-            before_items[AHEAD] = scan_block(add_items(own), &total);
+            float aggregate;
+            const float4 *items = p->vectors[stage] + threadIdx.x * VECTORS;
+            thread_prefix[AHEAD] = scan_block(add_items(items), &aggregate);
             if (threadIdx.x == 0)
-                publish(words + p->tile[stage], launch, total);
+                publish(status + p->tile[stage], launch, aggregate);
         }
         if (i < AHEAD)
             continue;
@@ -261,8 +261,8 @@ __device__ void scan_stages(Pipeline *p, long long n, bool exclusive, Word *word
         if (p->tile[stage] * TILE >= n)
             return;
         wait(&p->known[stage], (i - AHEAD) / STAGES);
-        float4 *own = p->vectors[stage] + threadIdx.x * VECTORS;
-        scan_items(own, p->before_tile[stage] + before_items[0], exclusive);
+        float4 *items = p->vectors[stage] + threadIdx.x * VECTORS;
+        scan_items(items, p->tile_prefix[stage] + thread_prefix[0], exclusive);
         ptx::fence_proxy_async(ptx::space_shared); // make the writes visible to TMA
         ptx::mbarrier_arrive(&p->scanned[stage]);
     }
@@ -270,7 +270,7 @@ __device__ void scan_stages(Pipeline *p, long long n, bool exclusive, Word *word
 
 // Scans the array. Each block draws tile after tile.
 __global__ void scan_tiles(const float *in, float *out, long long n, bool exclusive,
-                           Word *words, unsigned launch)
+                           Status *status, unsigned launch)
 {
 #if __CUDA_ARCH__ >= 900 // older GPUs have no TMA
     extern __shared__ __align__(128) char shared[];
@@ -279,9 +279,9 @@ __global__ void scan_tiles(const float *in, float *out, long long n, bool exclus
         init(p);
     __syncthreads();
     if (threadIdx.x < BLOCK_SIZE)
-        scan_stages(p, n, exclusive, words, launch);
+        scan_stages(p, n, exclusive, status, launch);
     else if (threadIdx.x < BLOCK_SIZE + 32)
-        look_back(p, n, words, launch);
+        look_back(p, n, status, launch);
     else if (threadIdx.x == BLOCK_SIZE + 32)
         copy_tiles(p, in, out, n);
 #endif
@@ -310,9 +310,9 @@ __device__ void store_vector(float *out, long long i, long long n, float4 v)
         out[i + 2] = v.z;
 }
 
-// Fallback: one warp adds up a tile of another block, and publishes the total.
+// Fallback: one warp adds up a tile of another block, and publishes the aggregate.
 // The tile is full, because it is not the last one.
-__device__ void add_late_tile(const float *in, Word *words, unsigned launch, unsigned tile)
+__device__ void fall_back(const float *in, Status *status, unsigned launch, unsigned tile)
 {
     const float *start = in + (long long)tile * SMALL_TILE;
     float sum = 0.0f;
@@ -320,24 +320,24 @@ __device__ void add_late_tile(const float *in, Word *words, unsigned launch, uns
         sum += start[k];
     sum = scan_warp(sum);
     if (threadIdx.x % 32 == 31)
-        publish(words + tile, launch, sum);
+        publish(status + tile, launch, sum);
 }
 
-// The sum of all tiles before this one, found by one warp. If a total stays missing, the
+// The exclusive prefix of a tile, computed by one warp. If an aggregate is late, the
 // warp adds up that tile itself, so it never depends on a block that has not started.
-__device__ float add_tiles_before(const float *in, Word *words, unsigned launch,
+__device__ float add_tiles_before(const float *in, Status *status, unsigned launch,
                                   unsigned tile)
 {
     const unsigned lane = threadIdx.x % 32;
     float sum = 0.0f;
-    for (unsigned first = 0; first < tile; first += 32 * BATCH)
-        for (unsigned tries = 1;; tries++) {
-            unsigned missing = 0; // one bit for each word that this lane polls
+    for (unsigned base = 0; base < tile; base += 32 * BATCH)
+        for (unsigned polls = 1;; polls++) {
+            unsigned missing = 0; // bit k: this lane's k-th status word is invalid
             float part = 0.0f;
-            Word seen[BATCH];
+            Status seen[BATCH];
             for (unsigned k = 0; k < BATCH; k++) // all loads in flight at once
-                seen[k] = first + 32 * k + lane < tile ? poll(words + first + 32 * k + lane)
-                                                       : (Word)launch << 32;
+                seen[k] = base + 32 * k + lane < tile ? poll(status + base + 32 * k + lane)
+                                                      : (Status)launch << 32;
             for (unsigned k = 0; k < BATCH; k++) {
                 missing |= (seen[k] >> 32 != launch) << k;
                 part += __uint_as_float((unsigned)seen[k]);
@@ -346,10 +346,10 @@ __device__ float add_tiles_before(const float *in, Word *words, unsigned launch,
                 sum += __shfl_sync(0xffffffff, scan_warp(part), 31);
                 break;
             }
-            for (unsigned k = 0; tries % PATIENCE == 0 && k < BATCH; k++)
+            for (unsigned k = 0; polls % PATIENCE == 0 && k < BATCH; k++)
                 for (unsigned late = __ballot_sync(0xffffffff, missing >> k & 1); late != 0;
                      late &= late - 1)
-                    add_late_tile(in, words, launch, first + 32 * k + __ffs(late) - 1);
+                    fall_back(in, status, launch, base + 32 * k + __ffs(late) - 1);
         }
     return sum;
 }
@@ -357,46 +357,46 @@ __device__ float add_tiles_before(const float *in, Word *words, unsigned launch,
 // Scans a small array: one tile per block, from memory to registers and back. A warp
 // loads its elements in a warp-striped arrangement (coalesced), a row at a time.
 __global__ void __launch_bounds__(SMALL_BLOCK, 4)
-    scan_small(const float *in, float *out, long long n, bool exclusive, Word *words,
+    scan_small(const float *in, float *out, long long n, bool exclusive, Status *status,
                unsigned launch)
 {
-    __shared__ float warps[SMALL_BLOCK / 32]; // the sum of each, then the sum before it
+    __shared__ float sums[SMALL_BLOCK / 32]; // of the warps, then their exclusive prefixes
     const unsigned tile = blockIdx.x, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const long long start = (long long)tile * SMALL_TILE + 4 * (warp * 32 * ROWS + lane);
-    float4 own[ROWS];
-    float before[ROWS], sum = 0.0f; // before each vector, within the warp
+    float4 items[ROWS];
+    float prefix[ROWS], sum = 0.0f; // of each vector, within the warp
     for (unsigned k = 0; k < ROWS; k++)
-        own[k] = load_vector(in, start + 128 * k, n);
+        items[k] = load_vector(in, start + 128 * k, n);
     for (unsigned k = 0; k < ROWS; k++) {
-        const float row = scan_warp(own[k].x + own[k].y + own[k].z + own[k].w);
+        const float row = scan_warp(items[k].x + items[k].y + items[k].z + items[k].w);
         const float left = __shfl_up_sync(0xffffffff, row, 1);
-        before[k] = sum + (lane > 0 ? left : 0.0f);
+        prefix[k] = sum + (lane > 0 ? left : 0.0f);
         sum += __shfl_sync(0xffffffff, row, 31);
     }
     if (lane == 0)
-        warps[warp] = sum;
+        sums[warp] = sum;
     __syncthreads();
     if (warp == 0) {
-        const float up_to = scan_warp(lane < SMALL_BLOCK / 32 ? warps[lane] : 0.0f);
-        const float left = __shfl_up_sync(0xffffffff, up_to, 1);
+        const float warp_prefix = scan_warp(lane < SMALL_BLOCK / 32 ? sums[lane] : 0.0f);
+        const float left = __shfl_up_sync(0xffffffff, warp_prefix, 1);
         if (lane == 31)
-            publish(words + tile, launch, up_to);
-        const float before_tile = add_tiles_before(in, words, launch, tile);
+            publish(status + tile, launch, warp_prefix);
+        const float tile_prefix = add_tiles_before(in, status, launch, tile);
         if (lane < SMALL_BLOCK / 32)
-            warps[lane] = before_tile + (lane > 0 ? left : 0.0f);
+            sums[lane] = tile_prefix + (lane > 0 ? left : 0.0f);
     }
     __syncthreads();
     for (unsigned k = 0; k < ROWS; k++) {
-        scan_vector(own + k, warps[warp] + before[k], exclusive);
-        store_vector(out, start + 128 * k, n, own[k]);
+        scan_vector(items + k, sums[warp] + prefix[k], exclusive);
+        store_vector(out, start + 128 * k, n, items[k]);
     }
 }
 
 // Floats of scratch memory for a scan of n elements: a status word for each tile.
-// Its initial contents must not look like a valid word: all bits set, or 0.
+// Initially all bits must be 0, or all 1, so that no status word looks valid.
 static long long scratch_count(long long n)
 {
-    return sizeof(Word) / sizeof(float) * ((n + TILE - 1) / TILE);
+    return sizeof(Status) / sizeof(float) * ((n + TILE - 1) / TILE);
 }
 
 // Resident blocks of a kernel on the whole GPU.
@@ -424,21 +424,21 @@ static long long pipeline_blocks()
     return resident_blocks(scan_tiles, ALL_THREADS, sizeof(Pipeline));
 }
 
-// out[i] becomes in[0] + ... + in[i], or the sum before in[i] if exclusive. The arrays
-// must not overlap: a fallback reads input of a block that may already store its result.
+// Sets out[i] to in[0] + ... + in[i], or to the sum before in[i] if exclusive. The arrays
+// must not overlap: a fallback reads input that another block may already overwrite.
 // Returns the number of kernels launched.
 static int launch(const float *in, float *out, long long n, bool exclusive, float *scratch)
 {
-    static const long long few = resident_blocks(scan_small, SMALL_BLOCK, 0); // cached
-    static unsigned number = 0; // of the launch, from 1
-    Word *words = (Word *)scratch;
+    static const long long resident = resident_blocks(scan_small, SMALL_BLOCK, 0); // cached
+    static unsigned number = 0; // launch number, from 1
+    Status *status = (Status *)scratch;
     number++;
-    if (n <= few * SMALL_TILE) { // at most one tile per resident block
+    if (n <= resident * SMALL_TILE) { // at most one tile per resident block
         const unsigned blocks = (n + SMALL_TILE - 1) / SMALL_TILE;
-        scan_small<<<blocks, SMALL_BLOCK>>>(in, out, n, exclusive, words, number);
+        scan_small<<<blocks, SMALL_BLOCK>>>(in, out, n, exclusive, status, number);
     } else {
         static const long long blocks = pipeline_blocks();
-        scan_tiles<<<blocks, ALL_THREADS, sizeof(Pipeline)>>>(in, out, n, exclusive, words,
+        scan_tiles<<<blocks, ALL_THREADS, sizeof(Pipeline)>>>(in, out, n, exclusive, status,
                                                               number);
     }
     CHECK(cudaGetLastError());

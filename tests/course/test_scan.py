@@ -75,7 +75,7 @@ def test_a_scan_is_right_at_any_size(source, options):
 
 @pytest.mark.parametrize("source", PROGRAMS[7:-1], ids=name)
 def test_a_scan_is_right_when_blocks_interleave(source):
-    """Broken: a block adds up the wrong totals of other blocks' tiles. (One after the other, the first block draws all tiles.)"""
+    """Broken: a block adds up the wrong aggregates. (One after the other, the first block draws all tiles.)"""
     for n in (100003, 300001):
         result = run(simulated(source), n, **INTERLEAVED)
         assert result.returncode == 0 and "PASS" in result.stdout, result.stderr
@@ -90,19 +90,19 @@ def test_bad_arguments(arguments):
 
 
 # Each planted error: the step, the original text, its replacement, and the environment that exposes it.
-# With interleaved blocks (SIM_TOGETHER) a block polls a word before another has written it; in a shuffled order some blocks pause, and others have to wait.
+# With interleaved blocks (SIM_TOGETHER) a block polls a status word before another has written it; in a shuffled order some blocks pause, and others have to wait.
 MISTAKES = {
-    "an element dropped at the tile's edge": ("step06_reducefirst", "own[k].z + own[k].w;\n    return sum;",
-                                              "own[k].z + (threadIdx.x * VECTORS + k < TILE / 4 - 1 ? own[k].w : 0);\n    return sum;", {}),
-    "exclusive ignored": ("step06_reducefirst", "*own = exclusive ? make_float4(before, x, y, z) :", "*own =", {}),
-    "the sum before the tile not passed on": ("step07_chained", "publish(words + tile, before_tile + total)", "publish(words + tile, total)", {}),
-    "the flag set before the value": ("step07_chained", "publish(words + tile, before_tile + total);",
-                                      "publish(words + tile, 0.0f); for (int k = 0; k < 99; k++) __nanosleep(k); publish(words + tile, before_tile + total);", INTERLEAVED),
-    "a total published as a prefix": ("step08_lookback", "publish(words + tile, TOTAL, total);", "publish(words + tile, PREFIX, total);", INTERLEAVED),
-    "no barrier before the sums are overwritten": ("step09_resident", "    __syncthreads(); // all have read the sums of the previous scan\n", "", {}),
-    "a fallback adds up the wrong tile": ("step17_shapes", "publish(words + tile, launch, sum);", "publish(words + tile, launch, sum + 1.0f);", {"SIM_BLOCK_ORDER": "1"}),
-    "a word not waited for": ("step07_chained", "} while (seen >> 32 == 0);", "} while (false);", INTERLEAVED | {"SIM_BLOCK_ORDER": "7", "SIM_SMS": "1"}),
-    "words of old launches accepted": ("step14_noclear", "all_there && seen[k] >> 32 == launch;", "all_there && seen[k] >> 32 != 0;", {}),
+    "an element dropped at the tile's edge": ("step06_reducefirst", "items[k].z + items[k].w;\n    return sum;",
+                                              "items[k].z + (threadIdx.x * VECTORS + k < TILE / 4 - 1 ? items[k].w : 0);\n    return sum;", {}),
+    "exclusive ignored": ("step06_reducefirst", "*items = exclusive ? make_float4(prefix, x, y, z) :", "*items =", {}),
+    "the prefix not passed on": ("step07_chained", "publish(status + tile, tile_prefix + aggregate)", "publish(status + tile, aggregate)", {}),
+    "the flag set before the value": ("step07_chained", "publish(status + tile, tile_prefix + aggregate);",
+                                      "publish(status + tile, 0.0f); for (int k = 0; k < 99; k++) __nanosleep(k); publish(status + tile, tile_prefix + aggregate);", INTERLEAVED),
+    "an aggregate published as a prefix": ("step08_lookback", "publish(status + tile, AGGREGATE, aggregate);", "publish(status + tile, PREFIX, aggregate);", INTERLEAVED),
+    "no barrier before the sums are overwritten": ("step09_resident", "    __syncthreads(); // all threads have read the previous scan's sums\n", "", {}),
+    "a fallback adds up the wrong tile": ("step17_shapes", "publish(status + tile, launch, sum);", "publish(status + tile, launch, sum + 1.0f);", {"SIM_BLOCK_ORDER": "1"}),
+    "a status word not polled until valid": ("step07_chained", "} while (seen >> 32 == 0);", "} while (false);", INTERLEAVED | {"SIM_BLOCK_ORDER": "7", "SIM_SMS": "1"}),
+    "status words of old launches accepted": ("step14_noclear", "all_valid && seen[k] >> 32 == launch;", "all_valid && seen[k] >> 32 != 0;", {}),
 }
 
 
@@ -111,7 +111,7 @@ UNORDERED = {
     "no wait for the bulk copy": ("    ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>());\n", "the copy may still be under way: "),
     "no proxy fence before a bulk copy": ("        ptx::fence_proxy_async(ptx::space_shared); // make the writes visible to TMA\n", "no fence.proxy.async between"),
     "no fence after mbarrier initialisation": ("    ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);\n", "no fence.mbarrier_init or fence.proxy.async between"),
-    "no barrier between lanes": ("        __syncwarp(); // all lanes have read the tile's number\n", "race in shared memory"),
+    "no barrier between lanes": ("        __syncwarp(); // all lanes have read the tile index\n", "race in shared memory"),
 }
 
 
@@ -192,7 +192,7 @@ def test_the_look_back_goes_over_several_tiles():
     """Broken: the figure of step 08 shows what no run did."""
     found = picture_scan.looks(picture_scan.together("step08_lookback", 28 * 8192, 2))
     of_15 = {tile: written for looker, tile, written in found if looker == 15}
-    assert of_15[7] == 2 and {of_15[tile] for tile in range(8, 15)} == {1}  # a total first, then a prefix
+    assert of_15[7] == 2 and {of_15[tile] for tile in range(8, 15)} == {1}  # an aggregate first, then a prefix
 
 
 RUNS = "step,device,elements,launches,median_ms,min_ms,q1_ms,q3_ms,gb_per_s,peak_gb_per_s,status\n" + "".join(

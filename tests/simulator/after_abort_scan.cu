@@ -48,7 +48,7 @@ int main()
     }
     const long long blocks = step::resident_blocks();
     float *in = allocate(ELEMENTS), *out = allocate(ELEMENTS), *scratch = allocate(step::scratch_count(TOO_MANY));
-    step::scan_tiles<<<blocks, step::ALL_THREADS, sizeof(step::Pipeline)>>>(in, out, TOO_MANY, false, (step::Word *)scratch, 77);
+    step::scan_tiles<<<blocks, step::ALL_THREADS, sizeof(step::Pipeline)>>>(in, out, TOO_MANY, false, (step::Status *)scratch, 77);
     if (cudaDeviceSynchronize() == cudaSuccess) {
         printf("SKIP: reading past the end of the array was no error here\n");
         return 0;

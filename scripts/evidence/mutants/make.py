@@ -167,14 +167,14 @@ def bound(code, begin, end):
 
 def index(code, begin, end):
     """Each index one more and one less, except for arrays in registers; the same for each dereferenced pointer."""
-    for found in re.compile(r"(?!own\[k|seen\[k|before\[k)\b[\w>.-]+\[|[)\]]\[").finditer(code, begin, end):
+    for found in re.compile(r"(?!items\[k|seen\[k|prefix\[k)\b[\w>.-]+\[|[)\]]\[").finditer(code, begin, end):
         b, e = found.end(), closing(code, found.end() - 1)
         before = re.split(r"[;{}\n]", code[:b - 1])[-1]
-        if b < e and not re.fullmatch(r"\s*(?:__shared__ |extern |const )*(?:float4?|Word|bool|unsigned|long long) \w+", before):
+        if b < e and not re.fullmatch(r"\s*(?:__shared__ |extern |const )*(?:float4?|Status|bool|unsigned|long long) \w+", before):
             inside = f"({code[b:e]})" if " ? " in code[b:e] else code[b:e]
             yield b, e, f"{inside} + 1"
             yield b, e, f"{inside} - 1"
-    for found in re.compile(r"\b(?:words|in|out|own|start_of) (\+ )").finditer(code, begin, end):
+    for found in re.compile(r"\b(?:status|in|out|items|start_of) (\+ )").finditer(code, begin, end):
         yield *found.span(1), "+ 1 + "
         yield *found.span(1), "- 1 + "
     for found in re.compile(r"__shfl\w+\(.*, (\w+)\)").finditer(code, begin, end):
