@@ -1,10 +1,10 @@
-// addresses.c: symbolic addresses, and which pointer parameters a function accesses. Unoptimised code recomputes or reloads
-// an address for each use, and passes it to functions that optimised code would inline.
+// addresses.c: symbolic addresses, and the pointer parameters that a function accesses. They are needed for unoptimised code,
+// which recomputes or reloads an address for each use, and passes it to functions that optimised code would inline.
 #include "front/addresses.h"
 
 #include <string.h>
 
-enum { MAX_DEPTH = 16, MAX_SUMS = 4 };
+enum { MAX_DEPTH = 16, MAX_ADDITIONS = 4 };
 
 bool sim_is_parameter(const Operand *o)
 {
@@ -18,7 +18,7 @@ bool sim_is_pure(const Instr *i)
            (i->kind == OTHER_KIND || i->kind >= LOGICAL_AND) && (!stores || sim_is_parameter(&i->statement->operands[0]));
 }
 
-// The only definition of a register, if it is unguarded; or NULL.
+// The only definition of a register; NULL if there are several, or if it is guarded.
 static const Instr *sole_definition(const Function *in, const Register *reg)
 {
     const uint32_t k = reg ? reg->sole_def : NOWHERE;
@@ -27,14 +27,15 @@ static const Instr *sole_definition(const Function *in, const Register *reg)
                : NULL;
 }
 
-// The same, if it is pure.
+// The only definition of a register, if it is unguarded and pure; or NULL.
 static const Instr *pure_definition(const Function *in, const Register *reg)
 {
     const Instr *i = sole_definition(in, reg);
     return i && sim_is_pure(i) ? i : NULL;
 }
 
-// The same, if it is pure, or a weak load in a function without synchronisation, which may be repeated with the same result.
+// The only definition of a register, if it is unguarded, and is pure or a weak load in a function without synchronisation:
+// such a load returns the same value when it is repeated.
 static const Instr *value_definition(const Function *in, const Register *reg)
 {
     const Instr *i = sole_definition(in, reg);
@@ -42,15 +43,15 @@ static const Instr *value_definition(const Function *in, const Register *reg)
     return i && (loads || sim_is_pure(i)) ? i : NULL;
 }
 
-static bool is_opcode(const Statement *s, const char *begin)
+static bool opcode_starts_with(const Statement *s, const char *prefix)
 {
-    return s->opcode.length >= strlen(begin) && memcmp(s->opcode.text, begin, strlen(begin)) == 0;
+    return s->opcode.length >= strlen(prefix) && memcmp(s->opcode.text, prefix, strlen(prefix)) == 0;
 }
 
 // Address conversions; addresses in shared memory have 32 or 64 bits.
 static bool converts_address(const Statement *s)
 {
-    return is_opcode(s, "cvta.") || is_opcode(s, "cvt.u64.u32") || is_opcode(s, "cvt.s64.s32") || is_opcode(s, "cvt.u32.u64");
+    return opcode_starts_with(s, "cvta.") || opcode_starts_with(s, "cvt.u64.u32") || opcode_starts_with(s, "cvt.s64.s32") || opcode_starts_with(s, "cvt.u32.u64");
 }
 
 Pointer sim_pointer_of(const Function *in, const Operand *o)
@@ -61,8 +62,8 @@ Pointer sim_pointer_of(const Function *in, const Operand *o)
         const Statement *s = i ? i->statement : NULL;
         if (!s || s->operands[0].kind != IS_REGISTER || sim_is_parameter(&s->operands[1]))
             break;
-        const bool copies = s->count == 2 && (is_opcode(s, "mov.") || converts_address(s)),
-                   adds = s->count == 3 && is_opcode(s, "add.") && s->operands[2].kind == IS_INTEGER;
+        const bool copies = s->count == 2 && (opcode_starts_with(s, "mov.") || converts_address(s)),
+                   adds = s->count == 3 && opcode_starts_with(s, "add.") && s->operands[2].kind == IS_INTEGER;
         const Operand *from = &s->operands[1];
         if (!(copies || adds) || !(from->variable || (from->reg && from->reg->sole_def != MANY_DEFS)))
             break;
@@ -90,7 +91,7 @@ static bool same_operand(const Function *in, const Operand *a, const Operand *b,
         return false;
     if (a->reg || a->variable)
         return same_pointer(in, sim_pointer_of(in, a), sim_pointer_of(in, b), depth);
-    return a->integer == b->integer && a->real == b->real && sim_same_slice(a->name, b->name);
+    return a->integer == b->integer && a->floating == b->floating && sim_same_slice(a->name, b->name);
 }
 
 static bool same_pointer(const Function *in, Pointer a, Pointer b, int depth)
@@ -133,7 +134,7 @@ const Operand *sim_argument_value(const Function *in, uint32_t call, const Opera
     return NULL;
 }
 
-// The parameter of the function that an address is, perhaps plus a constant; or NULL.
+// The function's parameter that an address equals, up to a constant offset; or NULL.
 static const Variable *parameter_of(const Function *in, Pointer at)
 {
     const Instr *from = pure_definition(in, at.reg);
@@ -151,7 +152,7 @@ static uint16_t param_bit(const Function *f, const Variable *formal)
 }
 
 // The vector of all arguments of a call, with or without a result; or NULL.
-static const Operand *all_arguments(const Statement *s)
+static const Operand *call_arguments(const Statement *s)
 {
     const int last = sim_arguments_of(s) ? 2 : 1;
     return s->count > last && s->operands[last].kind == IS_VECTOR ? &s->operands[last] : NULL;
@@ -159,25 +160,25 @@ static const Operand *all_arguments(const Statement *s)
 
 bool sim_passes_address(const Function *in, uint32_t call)
 {
-    const Operand *all = all_arguments(in->program->code[call].statement);
-    for (int n = 0; all && n < all->count; n++) {
-        const Operand *argument = sim_argument_value(in, call, &all->elements[n]);
-        if (all->elements[n].variable && all->elements[n].variable->bytes == 8 &&
+    const Operand *arguments = call_arguments(in->program->code[call].statement);
+    for (int n = 0; arguments && n < arguments->count; n++) {
+        const Operand *argument = sim_argument_value(in, call, &arguments->elements[n]);
+        if (arguments->elements[n].variable && arguments->elements[n].variable->bytes == 8 &&
             !(argument && argument->reg && argument->reg->type == F64) && !(argument && sim_is_local(sim_pointer_of(in, argument))))
             return true;
     }
     return false;
 }
 
-// Adds a callee's effects through the pointers that it is passed.
-static void note_call(const Function *f, uint32_t k, EffectSummary *effects)
+// Adds a callee's effects on memory, including those through the pointers that the call passes.
+static void add_call_effects(const Function *f, uint32_t k, EffectSummary *effects)
 {
     const Instr *i = &f->program->code[k];
     const Function *callee = i->call->callee;
-    const Operand *all = all_arguments(i->statement);
-    effects->uses |= !callee || callee->program->effects.uses;
-    for (int n = 0; callee && all && n < all->count && n < MAX_CAS_PARAMS; n++) {
-        const Operand *argument = sim_argument_value(f, k, &all->elements[n]);
+    const Operand *arguments = call_arguments(i->statement);
+    effects->accesses_beyond_params |= !callee || callee->program->effects.accesses_beyond_params;
+    for (int n = 0; callee && arguments && n < arguments->count && n < MAX_CAS_PARAMS; n++) {
+        const Operand *argument = sim_argument_value(f, k, &arguments->elements[n]);
         if (argument && callee->program->effects.cas_params >> n & 1)
             effects->cas_params |= param_bit(f, parameter_of(f, sim_pointer_of(f, argument)));
     }
@@ -189,29 +190,29 @@ static const Variable *array_of(const Function *in, const Operand *o, int depth)
 {
     const Pointer at = sim_pointer_of(in, o);
     const Instr *i = at.variable ? NULL : pure_definition(in, at.reg);
-    if (!i || depth == MAX_SUMS || !is_opcode(i->statement, "add."))
+    if (!i || depth == MAX_ADDITIONS || !opcode_starts_with(i->statement, "add."))
         return at.variable;
     const Variable *first = array_of(in, &i->statement->operands[1], depth + 1);
     return first ? first : array_of(in, &i->statement->operands[2], depth + 1);
 }
 
-static void note_access(const Function *f, const Instr *i, EffectSummary *effects)
+static void add_access_effects(const Function *f, const Instr *i, EffectSummary *effects)
 {
     const Operand *address = &i->statement->operands[i->kind == STORE || !(i->effects & SETS_FIRST) ? 0 : 1];
     const Variable *array = array_of(f, address, 0);
     const int space = i->at.space == GENERIC && array ? (int)array->space : i->at.space;
     const Pointer at = sim_pointer_of(f, address);
-    const bool own = space == LOCAL || space == PARAM || space == CONST, through_param = parameter_of(f, at) != NULL;
+    const bool is_private = space == LOCAL || space == PARAM || space == CONST, through_param = parameter_of(f, at) != NULL;
     if (i->kind == ATOMIC && i->op == ATOMIC_CAS)
         effects->cas_params |= at.offset == 0 ? param_bit(f, parameter_of(f, at)) : 0;
     else if (i->kind == ATOMIC)
-        effects->uses = true;
+        effects->accesses_beyond_params = true;
     else if (i->kind == LOAD)
-        effects->uses |= !own && !through_param && !(i->flags & READ_ONLY);
+        effects->accesses_beyond_params |= !is_private && !through_param && !(i->flags & READ_ONLY);
     else if (through_param)
-        effects->stores_at_params |= !own;
+        effects->stores_at_params |= !is_private;
     else
-        effects->uses |= !own;
+        effects->accesses_beyond_params |= !is_private;
 }
 
 void sim_summarise_addresses(const Function *f, EffectSummary *effects)
@@ -219,10 +220,10 @@ void sim_summarise_addresses(const Function *f, EffectSummary *effects)
     for (uint32_t k = 0; k < f->program->count; k++) {
         const Instr *i = &f->program->code[k];
         if (i->control == CALL)
-            note_call(f, k, effects);
+            add_call_effects(f, k, effects);
         else if (i->statement && (i->kind == LOAD || i->kind == STORE || i->kind == ATOMIC))
-            note_access(f, i, effects);
+            add_access_effects(f, i, effects);
         else
-            effects->uses |= (i->effects & (ACCESSES | PUBLISHES | PUBLISHES_TO_HOST | LAUNCHES)) != 0;
+            effects->accesses_beyond_params |= (i->effects & (ACCESSES | PUBLISHES | PUBLISHES_TO_HOST | LAUNCHES)) != 0;
     }
 }

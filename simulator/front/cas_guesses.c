@@ -1,12 +1,12 @@
 // cas_guesses.c: marks weak loads that only guess the value for a compare-and-swap of the same word, as before the atomicCAS
 // loop of the CUDA Programming Guide. A stale guess is harmless: it costs an iteration.
 //
-// Data-flow analysis: the loaded value may decide branches and become the new value. Before the swap compares it, it may not
-// reach an address, or a store that other threads see. After the swap it is not followed, because the result validates it.
+// Data-flow analysis: the loaded value may decide branches and become the new value. Until the swap compares it, it must not
+// reach an address, or a store that is visible to other threads. It is not followed past the swap, whose result validates it.
 //
-// Unoptimised code calls atomicCAS and conversions as functions, keeps values in local memory, and recomputes addresses. So
-// a call that passes the pointer and the guess to a function with a compare-and-swap counts as one. Values are followed
-// through local memory, and addresses are compared symbolically. A function may return a guess.
+// Unoptimised code calls atomicCAS and conversions as functions, keeps values in local memory, and recomputes addresses.
+// Therefore a call that passes the pointer and the guess to a function with a compare-and-swap counts as a compare-and-swap.
+// Values are followed through local memory, and addresses are compared symbolically. A function may return a guess.
 #include "front/flow.h"
 #include "front/addresses.h"
 
@@ -14,15 +14,15 @@
 
 enum { MAX_VALUES = 1 << 14, BUCKETS = 2 * MAX_VALUES };
 
-typedef struct Swap { // a compare-and-swap, or a call that does one
-    const Operand *at;     // the address, or all arguments of a call; NULL: no swap
-    const Operand *compared; // the expected value, or all arguments that may be it
-    size_t bytes;          // 0: a call, unknown
+typedef struct Swap { // a compare-and-swap, or a call of a function that contains one
+    const Operand *address;  // of the word, or all arguments of the call; NULL: no swap
+    const Operand *compared; // the expected value, or all arguments that may be the expected value
+    size_t bytes;            // of the word; 0: a call, unknown
 } Swap;
 
 // ---- Compare-and-swaps
 
-// In a call with three arguments, as of atomicCAS, the second is the expected value.
+// If a call has three arguments, as that of atomicCAS has, the second is the expected value.
 static Swap swap_of(const Instr *i)
 {
     const Statement *s = i->statement;
@@ -30,20 +30,20 @@ static Swap swap_of(const Instr *i)
         return (Swap){&s->operands[1], &s->operands[2], i->bytes};
     const Operand *arguments = s && i->control == CALL && i->call->callee ? sim_arguments_of(s) : NULL;
     const EffectSummary *effects = arguments ? &i->call->callee->program->effects : NULL;
-    if (!effects || !effects->cas_params || effects->uses || effects->stores_at_params)
-        return (Swap){.at = NULL};
+    if (!effects || !effects->cas_params || effects->accesses_beyond_params || effects->stores_at_params)
+        return (Swap){.address = NULL};
     return (Swap){arguments, arguments->count == 3 ? &arguments->elements[1] : arguments, 0};
 }
 
-// Whether the swap at k is of this address.
-static bool swap_matches(const Function *in, uint32_t k, const Swap *swap, Pointer place, size_t bytes)
+// Whether the swap at instruction k is of the word at this address.
+static bool swap_matches(const Function *in, uint32_t k, const Swap *swap, Pointer address, size_t bytes)
 {
     const Instr *i = &in->program->code[k];
     if (i->control != CALL)
-        return swap->bytes == bytes && sim_same_pointer(in, sim_pointer_of(in, swap->at), place);
-    for (int n = 0; n < swap->at->count && n < MAX_CAS_PARAMS; n++) {
-        const Operand *given = i->call->callee->program->effects.cas_params >> n & 1 ? sim_argument_value(in, k, &swap->at->elements[n]) : NULL;
-        if (given && sim_same_pointer(in, sim_pointer_of(in, given), place))
+        return swap->bytes == bytes && sim_same_pointer(in, sim_pointer_of(in, swap->address), address);
+    for (int n = 0; n < swap->address->count && n < MAX_CAS_PARAMS; n++) {
+        const Operand *given = i->call->callee->program->effects.cas_params >> n & 1 ? sim_argument_value(in, k, &swap->address->elements[n]) : NULL;
+        if (given && sim_same_pointer(in, sim_pointer_of(in, given), address))
             return true;
     }
     return false;
@@ -51,7 +51,7 @@ static bool swap_matches(const Function *in, uint32_t k, const Swap *swap, Point
 
 // ---- Data flow of a guess
 
-typedef struct Value { // the content of a register, a call's parameter or local memory before an instruction
+typedef struct Value { // a guess in a register, a call's parameter or local memory, before an instruction
     const Register *reg;
     const Variable *variable;
     int64_t offset, bytes; // in local memory; otherwise 0
@@ -62,8 +62,8 @@ typedef struct Search {
     const Function *function;
     const FlowGraph *flow;
     const Swap *swaps; // by instruction
-    Pointer guessed;
-    size_t bytes;
+    Pointer guessed; // address of the load
+    size_t bytes;    // of the load
     Value values[MAX_VALUES];
     uint32_t count, buckets[BUCKETS]; // hash table of 1 + index in `values`; 0: empty
     bool compared; // a swap compares the value
@@ -75,7 +75,7 @@ static bool same_value(const Value *a, const Value *b)
     return a->reg == b->reg && a->variable == b->variable && a->offset == b->offset && a->bytes == b->bytes && a->at == b->at;
 }
 
-static void add(Search *s, Value v)
+static void add_value(Search *s, Value v)
 {
     const uint64_t key = ((uintptr_t)v.reg ^ (uintptr_t)v.variable) / 16 + (uint64_t)v.offset * 31 + (uint64_t)v.at * 0x9e3779b97f4a7c15;
     uint32_t n = (uint32_t)(key % BUCKETS);
@@ -93,17 +93,17 @@ static void add(Search *s, Value v)
 static void add_operand(Search *s, const Operand *o, uint32_t at)
 {
     if (sim_is_parameter(o))
-        add(s, (Value){.variable = o->variable, .at = at});
+        add_value(s, (Value){.variable = o->variable, .at = at});
     if (o->reg)
-        add(s, (Value){.reg = o->reg, .at = at});
+        add_value(s, (Value){.reg = o->reg, .at = at});
     if (o->second)
-        add(s, (Value){.reg = o->second, .at = at});
+        add_value(s, (Value){.reg = o->second, .at = at});
     for (int k = 0; k < o->count; k++)
         add_operand(s, &o->elements[k], at);
 }
 
 // The part of local memory that an instruction loads or stores; variable NULL: none.
-static Value local_bytes_of(const Function *in, const Instr *i)
+static Value local_range_of(const Function *in, const Instr *i)
 {
     if (!i->statement || (i->kind != LOAD && i->kind != STORE) || i->semantics != WEAK)
         return (Value){.variable = NULL};
@@ -118,42 +118,42 @@ static bool overlap(const Value *a, const Value *b)
     return a->variable == b->variable && a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
 }
 
-static bool has(const Operand *o, const Value *v)
+static bool operand_holds(const Operand *o, const Value *v)
 {
     bool any = v->reg ? o->reg == v->reg || o->second == v->reg : v->bytes == 0 && o->variable == v->variable;
     for (int k = 0; k < o->count; k++)
-        any |= has(&o->elements[k], v);
+        any |= operand_holds(&o->elements[k], v);
     return any;
 }
 
-static bool reads(const Search *s, const Instr *i, const Value *v)
+static bool reads_value(const Search *s, const Instr *i, const Value *v)
 {
     if (v->bytes > 0) {
-        const Value part = local_bytes_of(s->function, i);
+        const Value part = local_range_of(s->function, i);
         return i->kind == LOAD && overlap(&part, v);
     }
     const Statement *statement = i->statement;
-    bool any = statement->count > 0 && statement->operands[0].address && v->reg && has(&statement->operands[0], v);
+    bool any = statement->count > 0 && statement->operands[0].address && v->reg && operand_holds(&statement->operands[0], v);
     for (int k = 1; k < statement->count; k++)
-        any |= has(&statement->operands[k], v);
+        any |= operand_holds(&statement->operands[k], v);
     return any;
 }
 
-static bool writes(const Search *s, const Instr *i, const Value *v)
+static bool redefines(const Search *s, const Instr *i, const Value *v)
 {
     const Statement *statement = i->statement;
     if (statement->count == 0 || statement->guard)
         return false;
     if (v->bytes > 0) {
-        const Value part = local_bytes_of(s->function, i);
+        const Value part = local_range_of(s->function, i);
         return i->kind == STORE && part.variable == v->variable && part.offset <= v->offset &&
                part.offset + part.bytes >= v->offset + v->bytes;
     }
-    return has(&statement->operands[0], v) &&
+    return operand_holds(&statement->operands[0], v) &&
            (i->control == CALL || (statement->operands[0].address ? !v->reg : (i->effects & SETS_FIRST) != 0));
 }
 
-// Whether a call only computes a result from its arguments. Indirect calls are assumed to, if no argument may be an address.
+// Whether a call only computes a result from its arguments. An indirect call is assumed to do so if no argument may be an address.
 static bool is_pure_call(const Function *in, uint32_t k)
 {
     const Instr *i = &in->program->code[k];
@@ -162,11 +162,11 @@ static bool is_pure_call(const Function *in, uint32_t k)
     if (!i->call->callee)
         return !sim_passes_address(in, k);
     const EffectSummary *effects = &i->call->callee->program->effects;
-    return (!effects->accesses && !effects->writes) || (!effects->uses && (!effects->stores_at_params || !sim_passes_address(in, k)));
+    return (!effects->accesses && !effects->writes) || (!effects->accesses_beyond_params && (!effects->stores_at_params || !sim_passes_address(in, k)));
 }
 
 // Loads of constant or local memory have no visible effect, even at a guessed address.
-static bool is_of_constants(const Instr *i)
+static bool loads_thread_constant(const Instr *i)
 {
     return i->kind == LOAD && (i->flags & READ_ONLY || i->at.space == CONST || i->at.space == LOCAL);
 }
@@ -177,12 +177,12 @@ static void propagate(Search *s, uint32_t k, const Value *v)
 {
     const Instr *i = &s->function->program->code[k];
     const Operand *to = &i->statement->operands[0];
-    Value part = local_bytes_of(s->function, i);
+    Value part = local_range_of(s->function, i);
     part.at = k + 1;
-    const bool address_depends = v->reg && (i->kind == LOAD || i->kind == STORE) && has(&i->statement->operands[i->kind == LOAD], v);
+    const bool address_depends = v->reg && (i->kind == LOAD || i->kind == STORE) && operand_holds(&i->statement->operands[i->kind == LOAD], v);
     if (i->kind == STORE && part.variable && i->at.space == GENERIC && !address_depends) {
-        add(s, part);
-    } else if ((i->kind == LOAD && part.variable && !address_depends) || is_of_constants(i) || sim_is_pure(i) || i->kind == VOTE ||
+        add_value(s, part);
+    } else if ((i->kind == LOAD && part.variable && !address_depends) || loads_thread_constant(i) || sim_is_pure(i) || i->kind == VOTE ||
                is_pure_call(s->function, k)) {
         if (!(sim_is_parameter(to) && to->variable == s->function->returned))
             add_operand(s, to, k + 1);
@@ -191,7 +191,7 @@ static void propagate(Search *s, uint32_t k, const Value *v)
     }
 }
 
-// Follows a value to a swap that compares it, to a redefinition, or to the end of its basic block and its successors.
+// Follows a value to a swap that compares it, to a redefinition, or to the end of its basic block; then adds it to the successors.
 static void follow_value(Search *s, Value v)
 {
     const FlowGraph *f = s->flow;
@@ -201,18 +201,18 @@ static void follow_value(Search *s, Value v)
         const Swap *swap = &s->swaps[k];
         if (!i->statement)
             continue;
-        if (swap->at && swap_matches(s->function, k, swap, s->guessed, s->bytes)) {
-            s->compared |= has(swap->compared, &v);
+        if (swap->address && swap_matches(s->function, k, swap, s->guessed, s->bytes)) {
+            s->compared |= operand_holds(swap->compared, &v);
             return;
         }
-        if (reads(s, i, &v))
+        if (reads_value(s, i, &v))
             propagate(s, k, &v);
-        if (writes(s, i, &v))
+        if (redefines(s, i, &v))
             return;
     }
     for (uint32_t k = 0; block + 1 < f->count && k < f->successor_count[block]; k++) {
         v.at = f->first[f->successors[block][k]];
-        add(s, v);
+        add_value(s, v);
     }
 }
 
@@ -230,11 +230,11 @@ static bool is_guess(Search *s, uint32_t load)
     return s->compared && !s->escapes;
 }
 
-// Whether any swap is of this address.
-static bool is_swapped(const Search *s, Pointer place, size_t bytes)
+// Whether a swap of the function is of this address.
+static bool is_swapped(const Search *s, Pointer address, size_t bytes)
 {
     for (uint32_t k = 0; k < s->function->program->count; k++)
-        if (s->swaps[k].at && swap_matches(s->function, k, &s->swaps[k], place, bytes))
+        if (s->swaps[k].address && swap_matches(s->function, k, &s->swaps[k], address, bytes))
             return true;
     return false;
 }
@@ -245,7 +245,7 @@ void sim_find_cas_guesses(Arena *arena, const Function *function, Program *p, co
     bool any = false;
     for (uint32_t k = 0; k < p->count; k++) {
         swaps[k] = swap_of(&p->code[k]);
-        any |= swaps[k].at != NULL;
+        any |= swaps[k].address != NULL;
     }
     if (!any)
         return;

@@ -6,7 +6,7 @@
 enum { MAX_REGISTERS = 1 << 20, MAX_LOCAL = 1 << 20, MAX_PARAMS = 1 << 16, MAX_ALIGNMENT = 1 << 16 };
 static const size_t MAX_VARIABLE = (size_t)1 << 40;
 
-static void add_initial(Parser *p, Variable *v, int *space, Initialiser initial)
+static void add_initialiser(Parser *p, Variable *v, int *space, Initialiser initial)
 {
     if (initial.offset + (size_t)initial.bytes > v->bytes)
         sim_fail(p, "more initial values than the variable holds");
@@ -20,7 +20,7 @@ static void add_initial(Parser *p, Variable *v, int *space, Initialiser initial)
     v->initialisers[v->initialiser_count++] = initial;
 }
 
-// name, generic(name), and either with an offset: name+8.
+// Parses name or generic(name), each perhaps with an offset: name+8.
 static void parse_initial_address(Parser *p, Initialiser *initial)
 {
     const bool generic = sim_accept(p, "generic");
@@ -33,8 +33,8 @@ static void parse_initial_address(Parser *p, Initialiser *initial)
         initial->value = (uint64_t)sim_expect_integer(p);
 }
 
-// A number, an address, or 0xFF00(address), which is the byte of an address that the mask selects.
-static Initialiser parse_initial(Parser *p, Type type)
+// Parses a number, an address, or 0xFF00(address): the bits of an address that the mask selects.
+static Initialiser parse_initialiser(Parser *p, Type type)
 {
     Initialiser initial = {.bytes = sim_type_bytes(type), .mask = UINT64_MAX};
     if (p->token.kind == WORD) {
@@ -42,15 +42,15 @@ static Initialiser parse_initial(Parser *p, Type type)
         return initial;
     }
     const bool minus = sim_accept(p, "-");
-    if (p->token.kind == REAL) {
-        double real = minus ? -p->token.real : p->token.real;
-        const float single = (float)real;
-        if (type == F32 && p->token.single)
+    if (p->token.kind == FLOATING) {
+        double floating = minus ? -p->token.floating : p->token.floating;
+        const float as_float = (float)floating;
+        if (type == F32 && p->token.is_float32)
             initial.value = (uint64_t)p->token.integer ^ (minus ? 0x80000000 : 0);
         else if (type == F32)
-            memcpy(&initial.value, &single, sizeof single);
+            memcpy(&initial.value, &as_float, sizeof as_float);
         else
-            memcpy(&initial.value, &real, sizeof real);
+            memcpy(&initial.value, &floating, sizeof floating);
     } else if (p->token.kind == INTEGER) {
         initial.value = minus ? 0 - (uint64_t)p->token.integer : (uint64_t)p->token.integer;
     } else {
@@ -68,20 +68,20 @@ static Initialiser parse_initial(Parser *p, Type type)
     return initial;
 }
 
-static void parse_initials(Parser *p, Variable *v, int *space, size_t *offset)
+static void parse_initialisers(Parser *p, Variable *v, int *space, size_t *offset)
 {
     if (!sim_next_is(p, "{")) {
-        Initialiser initial = parse_initial(p, v->type);
+        Initialiser initial = parse_initialiser(p, v->type);
         initial.offset = *offset;
         *offset += (size_t)initial.bytes;
-        add_initial(p, v, space, initial);
+        add_initialiser(p, v, space, initial);
         return;
     }
     if (++p->nesting > MAX_NESTING)
         sim_fail(p, "braces nested too deeply");
     sim_expect(p, "{");
     while (!sim_next_is(p, "}")) {
-        parse_initials(p, v, space, offset);
+        parse_initialisers(p, v, space, offset);
         if (!sim_accept(p, ","))
             break;
     }
@@ -161,16 +161,16 @@ Variable *sim_parse_declarator(Parser *p, Space space, Type type, size_t align, 
     return v;
 }
 
-static void parse_all_initials(Parser *p, void *variable)
+static void parse_all_initialisers(Parser *p, void *variable)
 {
     int space = 0;
     size_t offset = 0;
-    parse_initials(p, variable, &space, &offset);
+    parse_initialisers(p, variable, &space, &offset);
     if (!sim_next_is(p, ",") && !sim_next_is(p, ";"))
         sim_fail(p, "expected ',' or ';' after an initial value");
 }
 
-static void place_in(Parser *p, Variable *v, size_t *bytes, size_t most)
+static void allocate_in(Parser *p, Variable *v, size_t *bytes, size_t most)
 {
     v->address = sim_align_up(*bytes, v->align);
     if (v->bytes > most || v->address > most - v->bytes)
@@ -178,8 +178,8 @@ static void place_in(Parser *p, Variable *v, size_t *bytes, size_t most)
     *bytes = v->address + v->bytes;
 }
 
-// Keeps the order of the text, in whatever order bodies are parsed.
-static void list_shared(Variable **list, Variable *v)
+// Inserts in the order of the text, which does not depend on the order in which bodies are parsed.
+static void insert_shared(Variable **list, Variable *v)
 {
     while (*list && (*list)->name.text < v->name.text)
         list = &(*list)->next_shared;
@@ -192,11 +192,11 @@ void sim_assign_address(Parser *p, Variable *v)
     Function *f = p->function;
     if (v->space == SHARED) {
         v->owner = f;
-        list_shared(&p->module->shared, v);
+        insert_shared(&p->module->shared, v);
     } else if (v->space == LOCAL && f)
-        place_in(p, v, &f->local_bytes, MAX_LOCAL);
+        allocate_in(p, v, &f->local_bytes, MAX_LOCAL);
     else if (v->space == PARAM && f)
-        place_in(p, v, &f->param_bytes, MAX_PARAMS);
+        allocate_in(p, v, &f->param_bytes, MAX_PARAMS);
     else if (v->space == LOCAL || v->space == PARAM)
         sim_fail(p, "a local variable or parameter outside a function");
     // GLOBAL and CONST variables get their addresses when the module is loaded, SHARED ones in layout.c.
@@ -226,12 +226,12 @@ void sim_parse_variables(Parser *p, Space space)
         v->managed = p->managed;
         v->linkage = p->function ? LINK_INTERNAL : p->linkage;
         if (sim_accept(p, "="))
-            ended = (v->error = sim_try_to_parse(p, parse_all_initials, v)) != NULL;
+            ended = (v->error = sim_parse_or_skip(p, parse_all_initialisers, v)) != NULL;
         // Variables in device memory are visible in the whole module, wherever they are declared.
         const bool outer = !p->function || space == GLOBAL || space == CONST;
         Variable **list = outer ? &p->module->variables : &p->scope->variables;
-        Variable *known = outer ? sim_find_variable(*list, v->name) : NULL;
-        if (known && ((v->initialiser_count == 0 && !v->error) || known->initialiser_count > 0))
+        Variable *declared = outer ? sim_find_variable(*list, v->name) : NULL;
+        if (declared && ((v->initialiser_count == 0 && !v->error) || declared->initialiser_count > 0))
             continue; // a repeated declaration
         sim_assign_address(p, v);
         v->next = *list;

@@ -1,8 +1,7 @@
 // decode.c: decodes statements into instructions: a handler, and operands as frame offsets.
 //
-// Supported instructions are rows of tables in machine/ops, at the end of alu.c, float.c, convert.c, decode_memory.c and so on:
-// syntax, operands, handler, kind and effects. A statement that matches no row becomes UNKNOWN, which ends the launch with
-// an error.
+// Supported instructions are rows of tables at the end of files in machine/ops, such as alu.c and float.c: syntax, operands,
+// handler, kind and effects. A statement that matches no row becomes UNKNOWN, which ends the launch with an error.
 #include "front/decode.h"
 
 #include <stdlib.h>
@@ -37,7 +36,7 @@ const char *sim_word_list(Slice word)
     return NULL;
 }
 
-// Removes the part up to the next separator from the front of a text. False at its end.
+// Removes the part before the next separator from the front of a text. False at the end of the text.
 static bool next_part(Slice *rest, char separator, Slice *part)
 {
     if (rest->length == 0)
@@ -50,17 +49,17 @@ static bool next_part(Slice *rest, char separator, Slice *part)
     return true;
 }
 
-static bool same(Slice a, Slice b)
+static bool same_text(Slice a, Slice b)
 {
     return a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
 }
 
-// Whether the word is one of a|b|LIST.
+// Whether a word is one of the alternatives a|b|LIST.
 static bool is_among(Slice word, Slice words, const Instruction *row)
 {
     Slice one;
     while (next_part(&words, '|', &one)) {
-        if (same(word, one))
+        if (same_text(word, one))
             return true;
         const bool capital = one.text[0] >= 'A' && one.text[0] <= 'Z';
         const char *list = capital ? sim_word_list(one) : NULL;
@@ -72,7 +71,7 @@ static bool is_among(Slice word, Slice words, const Instruction *row)
     return false;
 }
 
-static Opcode split(Slice opcode)
+static Opcode split_opcode(Slice opcode)
 {
     Opcode o = {.count = 0};
     Slice part;
@@ -84,9 +83,9 @@ static Opcode split(Slice opcode)
     return o;
 }
 
-// Whether an opcode matches a row. Like ptxas, it accepts qualifiers in any order, except types: cvt.f32.f16 is not
-// cvt.f16.f32.
-static bool fits(const Instruction *row, const Opcode *opcode, Opcode *ordered)
+// Whether an opcode matches a row; stores its parts in the order of the row. Like ptxas, it accepts qualifiers in any order,
+// except types: cvt.f32.f16 is not cvt.f16.f32.
+static bool matches_row(const Instruction *row, const Opcode *opcode, Opcode *ordered)
 {
     uint32_t unmatched = (1u << opcode->count) - 2; // a bit for each part but the first, the name
     Slice syntax = {row->syntax, strlen(row->syntax)}, words;
@@ -156,8 +155,8 @@ static const Instruction *find_row(const Decoder *d, const Opcode *opcode, Opcod
         else
             end = middle;
     }
-    for (; opcode->count && first < d->row_count && same(name_of(d->rows[first]), opcode->parts[0]); first++)
-        if (fits(d->rows[first], opcode, ordered))
+    for (; opcode->count && first < d->row_count && same_text(name_of(d->rows[first]), opcode->parts[0]); first++)
+        if (matches_row(d->rows[first], opcode, ordered))
             return d->rows[first];
     return NULL;
 }
@@ -183,7 +182,7 @@ static void no_operation(Warp *w, const Instr *i, uint32_t mask)
     (void)w, (void)i, (void)mask;
 }
 
-static Instr blank(const Statement *s)
+static Instr empty_instr(const Statement *s)
 {
     return (Instr){
         .run = no_operation, .d = NOWHERE, .second = NOWHERE, .guard = NOWHERE, .reconvergence_pc = NOWHERE, .statement = s};
@@ -193,7 +192,7 @@ static Instr blank(const Statement *s)
 static uint32_t number_of_opcode(Decoder *d, Slice text)
 {
     QualifiedOpcode **opcodes = &d->module->decoder->opcodes, *o = *opcodes;
-    while (o && !same(o->text, text))
+    while (o && !same_text(o->text, text))
         o = o->next;
     if (!o) {
         o = sim_allocate(d->arena, sizeof *o);
@@ -237,10 +236,10 @@ static const char *error_of(const Statement *s)
 static void decode_statement(Decoder *d, const Statement *s, Instr *i)
 {
     const char *reason = error_of(s);
-    const Opcode opcode = split(s->opcode);
-    *i = blank(s);
+    const Opcode opcode = split_opcode(s->opcode);
+    *i = empty_instr(s);
     if (reason || !decode(d, s, &opcode, i)) {
-        *i = blank(s);
+        *i = empty_instr(s);
         i->control = UNKNOWN;
         i->reason = reason;
     }
@@ -258,7 +257,7 @@ void sim_require_order(Decoder *d, BlockOrder order)
         d->program->order = order;
 }
 
-static void place_registers(Decoder *d, const Function *f)
+static void allocate_registers(Decoder *d, const Function *f)
 {
     for (uint32_t k = 0; k < f->register_count; k++)
         if (f->registers[k]->type == PRED)
@@ -297,11 +296,11 @@ void sim_decode(const Module *m, const Function *f)
     d.function = f;
     program->count = f->count;
     program->code = sim_allocate(d.arena, ((size_t)f->count + 1) * sizeof *program->code);
-    place_registers(&d, f);
+    allocate_registers(&d, f);
     for (uint32_t k = 0; k < f->count; k++)
         decode_statement(&d, &f->statements[k], &program->code[k]);
     find_definitions(f);
-    program->code[f->count] = blank(NULL);
+    program->code[f->count] = empty_instr(NULL);
     program->code[f->count].control = RETURN;
     for (uint32_t k = f->count; k-- > 0;) {
         Instr *i = &program->code[k];

@@ -6,10 +6,10 @@
 
 enum { MAX_PARTS = 12 };
 
-// Decodes a call of an undefined function, by its name; false: unknown, or the arguments do not match.
+// Decodes a call of an undefined function by its name. False: the name is unknown, or the arguments do not match.
 typedef bool DecodeCall(Module *module, Slice name, const CallSite *call, size_t param_bytes, Instr *i);
 
-typedef struct QualifiedOpcode { // list of opcodes with their numbers
+typedef struct QualifiedOpcode { // list of warp-level opcodes with their numbers
     Slice text;
     uint32_t number;
     struct QualifiedOpcode *next;
@@ -26,7 +26,7 @@ typedef struct Decoder {
     const struct Instruction **rows; // of all tables, sorted by name
     int row_count;
     DecodeCall *decode_call;  // for undefined functions
-    QualifiedOpcode *opcodes; // operations between lanes; only in the module's own decoder
+    QualifiedOpcode *opcodes; // only in the module's decoder, not in its copies
 } Decoder;
 
 typedef struct Opcode { // "ld.global.f32" split at the dots, in the order of the table's row
@@ -39,11 +39,12 @@ typedef struct Opcode { // "ld.global.f32" split at the dots, in the order of th
 typedef bool Decode(Decoder *d, const Statement *s, const Opcode *o, Instr *i);
 
 typedef struct Instruction { // a row of the table
-    // The opcode's name, then its qualifiers: a|b is one of these words, {a|b} one of them or none. A word in capitals is a
-    // list of sim_word_list; TYPE is any type of by_type.
+    // The opcode's name, then its qualifiers: a|b means one of these words, {a|b} one of them or none. A word in capitals
+    // stands for a list of sim_word_list, TYPE for any type of by_type.
     const char *syntax;
     // A letter for each operand, the destination first: i 32 bits, l 64, h 16, c 8, q 128, f float, d double, p predicate;
-    // v 32 bits, perhaps with a selector; t of the opcode's type, w twice as wide. A final "+": with carry. NULL: see `decode`.
+    // v 32 bits, perhaps with a selector; t as wide as the opcode's type, w twice as wide. A final "+": uses the carry flag.
+    // NULL: `decode` handles the operands.
     const char *operands;
     Decode *decode; // NULL: sim_plain_operands
     Handler *run;   // NULL: by_type has it, or `decode` sets it
@@ -67,7 +68,7 @@ typedef struct InstructionTable {
     int count;
 } InstructionTable;
 
-// Sets the tables with which the module's functions are decoded later. Its variables must have addresses.
+// Sets the instruction tables that decode the module's functions later. The module's variables must have addresses.
 void sim_set_instruction_table(Module *module, const InstructionTable *table, DecodeCall *decode_call);
 // Fills in a function's empty program. Statements that match no row become UNKNOWN.
 void sim_decode(const Module *module, const Function *function);
@@ -76,7 +77,7 @@ void sim_decode(const Module *module, const Function *function);
 const char *sim_word_list(Slice word);
 
 bool sim_has_part(const Opcode *o, const char *part);
-// The index of the first of `count` words that the opcode has; `count` if none.
+// The index of the first of `count` words that is a part of the opcode; `count` if none is.
 int sim_part_among(const Opcode *o, const char *const *words, int count);
 
 // ---- operands.c: frame offsets of operands. NOWHERE: the operand does not match the letter.
@@ -87,15 +88,15 @@ uint32_t sim_source(Decoder *d, const Operand *o, char letter);
 uint32_t sim_destination(const Operand *o, char letter);
 char sim_letter_of_bytes(int bytes);
 char sim_letter_of_type(Type type);
-// Frame offset of the base address of a variable whose address differs between blocks or calls, or NOWHERE; the variable's
-// address is the base plus sim_offset_of.
+// A variable's address is a base plus sim_offset_of. Frame offset of the base, if it differs between blocks or calls; otherwise
+// NOWHERE, and the base is 0.
 uint32_t sim_base_of(Decoder *d, const Variable *v, int bytes);
 int64_t sim_offset_of(const Variable *v);
 // The Special of a clock register, which is not cached in a slot; -1 for other operands.
 int sim_clock_named(const Operand *o);
 // Decodes operands as described by the letters of Instruction.operands.
 bool sim_plain_operands(Decoder *d, const Statement *s, const Opcode *o, Instr *i, const char *letters);
-// Fills i->list with the offsets of a vector's elements; NOWHERE for `_`, allowed only if `written`.
+// Fills i->elements with the offsets of a vector's elements; NOWHERE for `_`, allowed only if `written`.
 bool sim_vector_offsets(Decoder *d, const Operand *o, Instr *i, char letter, bool written);
 // [register + offset], [symbol + offset] or [number]
 bool sim_decode_address(Decoder *d, const Operand *o, Space space, Address *address);

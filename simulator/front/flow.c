@@ -1,4 +1,4 @@
-// flow.c: builds a function's control-flow graph, and runs the analyses of flow.h on it.
+// flow.c: builds a function's control-flow graph and runs the analyses of flow.h.
 #include "front/flow.h"
 
 static bool ends_block(const Instr *i)

@@ -4,14 +4,14 @@
 
 #include "front/program.h"
 
-// The basic blocks; the last one is the function's exit. Freed at the end of sim_analyse, as are subgraphs with fewer edges,
-// which share its blocks.
+// The basic blocks of a function; the last one is its exit. "Block" means basic block in these files. Freed at the end of
+// sim_analyse, as are subgraphs with fewer edges, which share `first` and `block_of`.
 typedef struct FlowGraph {
     uint32_t count;
-    uint32_t *first;    // index of each block's first instruction, then the number of instructions
-    uint32_t *block_of; // block of each instruction
-    uint32_t **successors, *successor_count;
-    uint32_t **predecessors, *predecessor_count;
+    uint32_t *first;    // by block: index of its first instruction; then, at `count`, one past the last instruction
+    uint32_t *block_of; // by instruction: its block
+    uint32_t **successors, *successor_count;     // by block
+    uint32_t **predecessors, *predecessor_count; // by block
 } FlowGraph;
 
 // Fills in the predecessors from the successors.

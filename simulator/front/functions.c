@@ -1,4 +1,4 @@
-// functions.c: parses functions and kernels: parameters, performance directives, and bodies, most of them lazily.
+// functions.c: parses functions and kernels: parameters, performance directives and bodies. Most bodies are parsed lazily.
 #include "front/parser.h"
 
 #include <string.h>
@@ -28,10 +28,10 @@ static int parse_product(Parser *p, dim3 *extent)
 {
     unsigned *const sizes[] = {&extent->x, &extent->y, &extent->z};
     size_t count = 0;
-    enum { MOST = 65536 };
+    enum { MAX_THREADS = 65536 };
     int64_t product = 1;
     while (p->token.kind == INTEGER) {
-        if (p->token.integer < 1 || p->token.integer > MOST || product > MOST)
+        if (p->token.integer < 1 || p->token.integer > MAX_THREADS || product > MAX_THREADS)
             sim_fail(p, "a block of that many threads");
         product *= p->token.integer;
         if (count < sizeof sizes / sizeof *sizes)
@@ -40,13 +40,13 @@ static int parse_product(Parser *p, dim3 *extent)
         if (!sim_accept(p, ","))
             break;
     }
-    return product < MOST ? (int)product : MOST;
+    return product < MAX_THREADS ? (int)product : MAX_THREADS;
 }
 
-// .maxntid 64, 1, 1 and the like, between a function's parameters and its body.
+// Parses a directive such as .maxntid 64, 1, 1, between a function's parameters and its body.
 static void parse_directive(Parser *p, Function *f)
 {
-    static const char *const HINTS[] = {".minnctapersm", ".maxnctapersm", ".maxnreg", ".noreturn",
+    static const char *const IGNORED[] = {".minnctapersm", ".maxnctapersm", ".maxnreg", ".noreturn",
                                         ".explicitcluster", ".blocksareclusters", ".abi_preserve",
                                         ".abi_preserve_control"};
     const Slice name = p->token.text;
@@ -54,10 +54,10 @@ static void parse_directive(Parser *p, Function *f)
         sim_skip_statement(p);
         return;
     }
-    bool known = false;
-    for (size_t k = 0; k < sizeof HINTS / sizeof *HINTS; k++)
-        known |= sim_next_is(p, HINTS[k]);
-    if (!known && !sim_next_is(p, ".maxntid") && !sim_next_is(p, ".reqntid") && !sim_next_is(p, ".reqnctapercluster") &&
+    bool is_ignored = false;
+    for (size_t k = 0; k < sizeof IGNORED / sizeof *IGNORED; k++)
+        is_ignored |= sim_next_is(p, IGNORED[k]);
+    if (!is_ignored && !sim_next_is(p, ".maxntid") && !sim_next_is(p, ".reqntid") && !sim_next_is(p, ".reqnctapercluster") &&
         !sim_next_is(p, ".maxclusterrank"))
         sim_fail(p, "unknown directive '%.*s'", (int)(name.length < 40 ? name.length : 40), name.text);
     sim_advance(p);
@@ -67,7 +67,7 @@ static void parse_directive(Parser *p, Function *f)
         f->cluster = extent;
     else if (sim_slice_is(name, ".maxclusterrank"))
         f->most_cluster_blocks = product;
-    else if (!known)
+    else if (!is_ignored)
         f->max_threads = product;
     f->exact_threads |= sim_slice_is(name, ".reqntid");
 }
@@ -75,19 +75,19 @@ static void parse_directive(Parser *p, Function *f)
 // Adds a function, or overwrites its earlier declaration.
 static Function *add_function(Parser *p, Function *f)
 {
-    Function *known = sim_find_function(p->module, f->name);
-    if (known) {
-        f->next = known->next;
-        *known = *f;
-        return known;
+    Function *declared = sim_find_function(p->module, f->name);
+    if (declared) {
+        f->next = declared->next;
+        *declared = *f;
+        return declared;
     }
     f->next = p->module->functions;
     p->module->functions = f;
     return f;
 }
 
-// Whether a body declares variables that need an address before it is used: all but a kernel's shared variables.
-static bool declares_for_others(const Function *f, const char *begin, const char *end)
+// Whether a body declares variables that need an address before the function is used: any but shared variables of a kernel.
+static bool needs_early_parse(const Function *f, const char *begin, const char *end)
 {
     static const char *const DIRECTIVES[] = {".shared", ".global", ".const", ".extern"};
     for (const char *at = begin; (at = memchr(at, '.', (size_t)(end - at))); at++)
@@ -102,7 +102,7 @@ static void parse_or_defer_body(Parser *p, Function *f)
 {
     const Position start = sim_position(p);
     sim_skip_braces(p);
-    if (declares_for_others(f, start.at, p->at)) {
+    if (needs_early_parse(f, start.at, p->at)) {
         sim_restore_position(p, &start);
         sim_parse_body(p);
     } else {
@@ -128,22 +128,22 @@ static void parse_function(Parser *p, void *entry)
     f->kernel_param_bytes = f->param_bytes;
     while (p->token.kind == WORD && p->token.text.text[0] == '.')
         parse_directive(p, f);
-    const Function *known = sim_find_function(p->module, f->name);
+    const Function *declared = sim_find_function(p->module, f->name);
     if (sim_next_is(p, "{")) {
-        if (known && known->defined)
+        if (declared && declared->defined)
             sim_fail(p, "'%.*s' is defined twice", (int)f->name.length, f->name.text);
         f->defined = true;
         p->function = add_function(p, f); // before its body, which may be recursive
         parse_or_defer_body(p, p->function);
     } else {
-        if (!known)
+        if (!declared)
             add_function(p, f);
         sim_accept(p, ";");
     }
     p->function = NULL;
 }
 
-// Replaces the body by one statement with the error, which is reported when a thread executes it.
+// Replaces the body by a single statement with the error, which is reported when a thread executes the statement.
 static void replace_by_error(Parser *p, const char *error)
 {
     Function *f = p->function;
@@ -165,11 +165,11 @@ static void replace_by_error(Parser *p, const char *error)
 void sim_parse_function(Parser *p, bool entry)
 {
     const Position start = sim_position(p);
-    if (sim_can_parse(p, parse_function, &entry))
+    if (sim_parse_catching(p, parse_function, &entry))
         return;
     if (p->function->name.length == 0)
         sim_rethrow(p);
-    const char *error = sim_keep_error(p);
+    const char *error = sim_copy_error(p);
     sim_restore_position(p, &start);
     while (!sim_next_is(p, "{") && !sim_next_is(p, ";") && p->token.kind != END)
         sim_advance(p);
@@ -183,7 +183,7 @@ static void read_body(Parser *p, void *function)
     Function *f = function;
     sim_advance(p);
     sim_parse_body(p);
-    p->token.line = f->body_line; // for an error that concerns the whole body
+    p->token.line = f->body_line; // for an error of the whole body
     if (!sim_layout_shared_of(p->module, f))
         sim_fail(p, "its variables in shared memory are too large");
 }
@@ -194,8 +194,8 @@ void sim_read_body(Module *m, Function *f)
         return;
     Parser p = {.module = m, .function = f, .at = f->body, .line = f->body_line};
     f->body = NULL;
-    if (!sim_can_parse(&p, read_body, f))
-        replace_by_error(&p, sim_keep_error(&p));
+    if (!sim_parse_catching(&p, read_body, f))
+        replace_by_error(&p, sim_copy_error(&p));
 }
 
 void sim_read_bodies(Module *m)

@@ -1,8 +1,8 @@
 // layout.c: assigns addresses to the shared variables of a module.
 //
 // A variable has the same address in all kernels. A block's shared memory holds the variables that its kernel uses, itself or
-// in functions that it may call. Variables are placed in descending number of kernels that use them, each after the
-// variables that these kernels have so far, which keeps the holes small.
+// in functions that it may call. Variables used by most kernels get their addresses first, each after all variables that these
+// kernels have so far; that keeps unused gaps small.
 #include "front/program.h"
 
 #include <string.h>
@@ -34,22 +34,22 @@ static Function *function_named(const Module *m, const Operand *o)
     return name ? sim_find_function(m, o->name) : NULL;
 }
 
-static void note_pointers(const Module *m, const Operand *o)
+static void mark_pointers(const Module *m, const Operand *o)
 {
     Function *named = function_named(m, o);
     if (named)
         named->has_pointers = true;
     for (int k = 0; k < o->count; k++)
-        note_pointers(m, &o->elements[k]);
+        mark_pointers(m, &o->elements[k]);
 }
 
-static void find_pointers(const Module *m)
+static void find_address_taken(const Module *m)
 {
     for (Function *f = m->functions; f; f = f->next)
         for (const Statement *s = f->statements; s < f->statements + f->count; s++)
             for (int k = 0; k < s->count; k++)
                 if (&s->operands[k] != sim_callee_of(s))
-                    note_pointers(m, &s->operands[k]);
+                    mark_pointers(m, &s->operands[k]);
     for (const Variable *v = m->variables; v; v = v->next)
         for (int k = 0; k < v->initialiser_count; k++) {
             Function *named = v->initialisers[k].symbol.length ? sim_find_function(m, v->initialisers[k].symbol) : NULL;
@@ -84,29 +84,29 @@ static void visit_function(Module *m, Function *f, Function *kernel)
     }
 }
 
-static bool of_one_kernel(const Variable *v)
+static bool belongs_to_kernel(const Variable *v)
 {
     return v->owner && v->owner->entry;
 }
 
 static void find_uses(Module *m)
 {
-    bool of_several = false;
+    bool used_by_several = false;
     for (Variable *v = m->shared; v; v = v->next_shared) {
         v->uses = NULL;
         v->use_count = 0;
-        if (of_one_kernel(v))
+        if (belongs_to_kernel(v))
             add_use(m, v, v->owner);
         else
-            of_several |= !v->dynamic;
+            used_by_several |= !v->dynamic;
     }
     for (Function *f = m->functions; f; f = f->next) {
         f->visited_for = NULL;
         f->has_pointers = false;
     }
-    if (of_several)
-        find_pointers(m);
-    for (Function *f = m->functions; f && of_several; f = f->next)
+    if (used_by_several)
+        find_address_taken(m);
+    for (Function *f = m->functions; f && used_by_several; f = f->next)
         if (f->entry)
             visit_function(m, f, f);
 }
@@ -124,8 +124,8 @@ static bool assign_address(Variable *v)
     return v->bytes <= MAX_SHARED_BYTES && v->address <= MAX_SHARED_BYTES - v->bytes;
 }
 
-// With the checker, a red zone as large as the variable, within bounds, follows each variable, so that an access past its
-// end hits no other variable. The variable keeps its shared-memory banks.
+// With the checker, a red zone follows each variable, so that an access past its end hits no other variable. The red zone is as
+// large as the variable, between MIN_REDZONE and MAX_REDZONE. The variable keeps its shared-memory banks.
 static void assign_padded_address(Variable *v)
 {
     const size_t unit = v->align > MIN_REDZONE ? v->align : MIN_REDZONE;
@@ -149,7 +149,7 @@ bool sim_uses_shared(const Function *kernel, const Variable *v)
     return use != NULL;
 }
 
-static void place_used(Module *m, Variable *v)
+static void assign_addresses(Module *m, Variable *v)
 {
     if (!assign_address(v) && !m->error[0])
         snprintf(m->error, sizeof m->error, "%.*s: too large", (int)v->name.length, v->name.text);
@@ -157,18 +157,18 @@ static void place_used(Module *m, Variable *v)
         assign_padded_address(v);
 }
 
-// Whether some variable may be used by several kernels, so that all bodies must be parsed.
-static bool has_common(const Module *m)
+// Whether a variable may be used by several kernels; then all bodies must be parsed before the layout.
+static bool has_shared_by_kernels(const Module *m)
 {
     for (const Variable *v = m->shared; v; v = v->next_shared)
-        if (!v->dynamic && !of_one_kernel(v))
+        if (!v->dynamic && !belongs_to_kernel(v))
             return true;
     return false;
 }
 
 void sim_layout_shared(Module *m)
 {
-    if (has_common(m))
+    if (has_shared_by_kernels(m))
         sim_read_bodies(m);
     find_uses(m);
     for (Function *f = m->functions; f; f = f->next)
@@ -183,7 +183,7 @@ void sim_layout_shared(Module *m)
     for (int uses = most; uses > 0; uses--)
         for (Variable *v = m->shared; v; v = v->next_shared)
             if (v->use_count == uses)
-                place_used(m, v);
+                assign_addresses(m, v);
     for (Function *f = m->functions; f && !sim_checker_enabled(); f = f->next)
         f->shared_extent = f->shared_bytes;
 }

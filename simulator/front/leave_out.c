@@ -1,4 +1,4 @@
-// leave_out.c: removes barriers, fences and tests of given source lines from a PTX text.
+// leave_out.c: removes the barriers, fences and conditional branches of given source lines from a PTX text.
 #include "front/ptx.h"
 
 #include <string.h>
@@ -14,7 +14,8 @@ static bool is_branch(const Statement *s)
     return sim_slice_is(s->opcode, "bra") || sim_slice_is(s->opcode, "bra.uni");
 }
 
-// A forward branch, which skips guarded code or leaves the kernel. Backward branches belong to loops.
+// Whether a statement is a conditional forward branch, which skips guarded code or leaves the kernel. Backward branches are
+// loops.
 static bool is_test(const Function *f, uint32_t number)
 {
     const Statement *s = &f->statements[number];
@@ -34,7 +35,7 @@ static LineUse use_of(const Function *f, uint32_t number)
     return is_test(f, number) ? TEST_LINE : OTHER_LINE;
 }
 
-static int line_of(const Statement *s) // of the function's own file
+static int line_in_own_file(const Statement *s) // if the statement is inlined: the line of the call
 {
     return s->own_line > 0 ? s->own_line : s->source_line;
 }
@@ -44,14 +45,14 @@ void sim_list_lines(Module *m, void (*list)(Slice function, int line, LineUse us
     sim_read_bodies(m);
     for (const Function *f = m->functions; f; f = f->next)
         for (uint32_t k = 0; k < f->count; k++)
-            if (use_of(f, k) != OTHER_LINE && line_of(&f->statements[k]) > 0)
-                list(f->name, line_of(&f->statements[k]), use_of(f, k), context);
+            if (use_of(f, k) != OTHER_LINE && line_in_own_file(&f->statements[k]) > 0)
+                list(f->name, line_in_own_file(&f->statements[k]), use_of(f, k), context);
 }
 
 // ---- In the text
 
 // The start of a statement, including its guard.
-static const char *begin_of(const Statement *s, const char *text)
+static const char *statement_begin(const Statement *s, const char *text)
 {
     const char *at = s->opcode.text;
     while (at > text && !strchr("\n;{}:", at[-1]))
@@ -66,17 +67,17 @@ static void blank(char *begin, const char *end)
             *begin = ' ';
 }
 
-// Removes a statement. If a test branches to the guarded code and the next statement jumps over it, only the guard is removed,
-// so all lanes take the branch.
-static void leave_out_statement(const Function *f, uint32_t number, char *text)
+// Removes a statement. If a conditional branch leads to the guarded code, and the next statement jumps over that code, only the
+// guard is removed, so that all lanes take the branch.
+static void remove_statement(const Function *f, uint32_t number, char *text)
 {
     const Statement *s = &f->statements[number];
-    const bool leads_inside = use_of(f, number) == TEST_LINE && number + 1 < f->count && is_branch(s + 1) && !s[1].guard;
-    char *begin = text + (begin_of(s, text) - text);
-    blank(begin, leads_inside ? s->opcode.text : strchr(s->opcode.text, ';') + 1);
+    const bool targets_guarded_code = use_of(f, number) == TEST_LINE && number + 1 < f->count && is_branch(s + 1) && !s[1].guard;
+    char *begin = text + (statement_begin(s, text) - text);
+    blank(begin, targets_guarded_code ? s->opcode.text : strchr(s->opcode.text, ';') + 1);
 }
 
-int sim_leave_out(char *text, int line, bool tests)
+int sim_remove_line(char *text, int line, bool tests)
 {
     int count = 0;
     Module *m = sim_parse(text);
@@ -84,9 +85,9 @@ int sim_leave_out(char *text, int line, bool tests)
     for (const Function *f = m->functions; f; f = f->next)
         for (uint32_t k = 0; k < f->count; k++) {
             const LineUse use = use_of(f, k);
-            if (line_of(&f->statements[k]) != line || use == OTHER_LINE || (use == TEST_LINE) != tests)
+            if (line_in_own_file(&f->statements[k]) != line || use == OTHER_LINE || (use == TEST_LINE) != tests)
                 continue;
-            leave_out_statement(f, k, text);
+            remove_statement(f, k, text);
             count++;
         }
     sim_free_module(m);

@@ -1,4 +1,4 @@
-// lexer.c: splits PTX into tokens, with one token of lookahead; helpers that expect, accept or skip tokens.
+// lexer.c: splits PTX into tokens, with one token of lookahead, and has functions that expect, accept or skip tokens.
 #include "front/parser.h"
 
 #include <stdlib.h>
@@ -55,15 +55,15 @@ static bool read_float_bits(Parser *p)
             return false;
         bits = bits << 4 | (uint64_t)(is_digit(c) ? c - '0' : low - 'a' + 10);
     }
-    p->token.kind = REAL;
+    p->token.kind = FLOATING;
     if (digits == 16) {
-        memcpy(&p->token.real, &bits, sizeof bits);
+        memcpy(&p->token.floating, &bits, sizeof bits);
     } else {
         const uint32_t low = (uint32_t)bits;
         float value;
         memcpy(&value, &low, sizeof low);
-        p->token.real = value;
-        p->token.single = true;
+        p->token.floating = value;
+        p->token.is_float32 = true;
     }
     p->token.integer = (int64_t)bits; // the conversion to double may change a NaN's payload
     p->token.text = (Slice){p->at, (size_t)digits + 2};
@@ -82,9 +82,9 @@ static void read_number(Parser *p)
     p->token.integer = (int64_t)strtoull(binary ? start + 2 : start, &end, binary ? 2 : 0);
     const bool hexadecimal = start[0] == '0' && (start[1] | 0x20) == 'x';
     if (!hexadecimal && (*end == '.' || (*end | 0x20) == 'e')) {
-        p->token.kind = REAL;
-        p->token.real = strtod(start, &end);
-        memcpy(&p->token.integer, &p->token.real, sizeof p->token.real);
+        p->token.kind = FLOATING;
+        p->token.floating = strtod(start, &end);
+        memcpy(&p->token.integer, &p->token.floating, sizeof p->token.floating);
     } else if ((*end | 0x20) == 'u') {
         end++;
     }

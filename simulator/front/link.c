@@ -1,12 +1,12 @@
 // link.c: links the PTX texts of separately compiled files (nvcc -rdc=true) into one module.
 //
-// Internal names that clash with another text's are renamed. For an external name one definition is kept, and its
-// declarations refer to it.
+// Internal names that also occur in another text are renamed. Of the definitions of an external name one is kept, and all
+// declarations of the name refer to it.
 #include "front/program.h"
 
 #include <string.h>
 
-static bool same(Slice a, Slice b)
+static bool same_text(Slice a, Slice b)
 {
     return a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
 }
@@ -45,7 +45,7 @@ typedef struct Renaming {
 
 static void rename_slice(Slice *name, const Renaming *renaming)
 {
-    if (same(*name, renaming->from))
+    if (same_text(*name, renaming->from))
         *name = renaming->to;
 }
 
@@ -71,7 +71,7 @@ static void use_definition(Operand *o, const void *what)
 
 // ---- Internal names
 
-static void rename_in(Module *m, Slice name)
+static void rename_symbol(Module *m, Slice name)
 {
     static const char SUFFIX[] = "$of_another_text";
     char *longer = sim_allocate(&m->arena, name.length + sizeof SUFFIX);
@@ -93,15 +93,15 @@ static bool has_name(const Module *m, Slice name)
     return sim_find_function(m, name) || sim_find_variable(m->variables, name);
 }
 
-// Renames the internal names of `m` that `other` has, too.
+// Renames the internal names of `m` that also occur in `other`.
 static void rename_internal(Module *m, const Module *other)
 {
     for (Function *f = m->functions; f; f = f->next)
         while (f->linkage == LINK_INTERNAL && has_name(other, f->name))
-            rename_in(m, f->name);
+            rename_symbol(m, f->name);
     for (Variable *v = m->variables; v; v = v->next)
         while (v->linkage == LINK_INTERNAL && has_name(other, v->name))
-            rename_in(m, v->name);
+            rename_symbol(m, v->name);
 }
 
 // ---- External names
@@ -133,7 +133,7 @@ static void remove_variable(Module *m, const Variable *gone)
         }
 }
 
-// Keeps one of two functions of the same name, one from each module.
+// Keeps one of two functions of the same name, `mine` of module `m` and `others` of module `other`.
 static void resolve_function(Module *m, Function *mine, Module *other, Function *others)
 {
     if (mine->defined && others->defined && mine->linkage != LINK_WEAK && others->linkage != LINK_WEAK)
@@ -162,15 +162,15 @@ static void resolve_names(Module *m, Module *other)
 {
     for (Function *f = other->functions, *next; f; f = next) {
         next = f->next;
-        Function *known = sim_find_function(m, f->name);
-        if (known)
-            resolve_function(m, known, other, f);
+        Function *existing = sim_find_function(m, f->name);
+        if (existing)
+            resolve_function(m, existing, other, f);
     }
     for (Variable *v = other->variables, *next; v; v = next) {
         next = v->next;
-        Variable *known = sim_find_variable(m->variables, v->name);
-        if (known)
-            resolve_variable(m, known, other, v);
+        Variable *existing = sim_find_variable(m->variables, v->name);
+        if (existing)
+            resolve_variable(m, existing, other, v);
     }
 }
 

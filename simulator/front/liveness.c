@@ -1,21 +1,21 @@
-// liveness.c: the registers that are live on entry to a function. Only these are set to zero; the others may keep values of
-// an earlier block.
+// liveness.c: the registers that are live on entry to a function. Only these are zeroed when a thread block starts; the others
+// may keep values of an earlier thread block.
 //
-// The usual backward data-flow analysis. A guarded write does not end liveness, because inactive lanes keep their values.
+// A backward data-flow analysis. A guarded write does not kill a register, because lanes whose guard is false keep their values.
 // The analysis holds for each lane, since a lane follows one path of the graph.
 #include "front/flow.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_BYTES = 1 << 28 }; // of Liveness.live_in; above that all registers count as live
+enum { MAX_BYTES = 1 << 28 }; // of Liveness.live_in; beyond that all registers count as live
 
 typedef struct Liveness {
     const Program *program;
     const FlowGraph *flow;
     uint32_t registers, words; // words of 64 registers
-    uint32_t *number;          // frame offset / 4 -> number of the register
-    uint64_t *live_in;         // a bit set for each block
+    uint32_t *number;          // by frame offset / 4: number of the register
+    uint64_t *live_in;         // by basic block: a bit set of `words` words
 } Liveness;
 
 static void set_live(const Liveness *l, uint64_t *set, const Register *reg, bool live)
@@ -66,7 +66,7 @@ static bool update_block(const Liveness *l, uint32_t block, uint64_t *set)
     return changed;
 }
 
-// A shuffle may read lanes that do not participate; their values must not depend on an earlier block.
+// A shuffle may read lanes that do not participate; their values must not depend on an earlier thread block.
 static void add_shuffled(const Liveness *l, uint64_t *set)
 {
     for (uint32_t k = 0; k < l->program->count; k++)

@@ -11,8 +11,8 @@ static bool same_position(const Location *a, const Location *b)
     return a->file == b->file && a->line == b->line && a->column == b->column;
 }
 
-// Finds the line in the function's own file for a location inlined at `call`, which an earlier .loc has named. If `call` was
-// itself inlined at several lines, the latest .loc is meant, or the one with the last own line.
+// Sets the line in the function's own file of a location that was inlined at `call`; an earlier .loc names `call`. If `call` was
+// itself inlined at several lines, the immediately preceding .loc is chosen, or the one with the latest own line.
 static void find_own_line(Parser *p, const Location *call, Location *l)
 {
     const Location *found = NULL;
@@ -35,7 +35,7 @@ static void find_own_line(Parser *p, const Location *call, Location *l)
     l->own_line = own ? l->line : found->own_line;
 }
 
-static void keep_location(Parser *p)
+static void store_location(Parser *p)
 {
     Location **bucket = bucket_of_line(p, &p->location), *k = *bucket;
     while (k && !(same_position(k, &p->location) && k->own_file == p->location.own_file &&
@@ -77,5 +77,5 @@ void sim_parse_location(Parser *p) // .loc file line column, function_name label
     }
     if (p->location.own_line > 0 && p->location.own_file == p->location.file)
         p->own = p->location;
-    keep_location(p);
+    store_location(p);
 }

@@ -1,26 +1,28 @@
 // loops.c: effect summaries of functions, and Instr.loop of branches and volatile loads.
 //
-// For a back edge: the loop's effects on memory. For a branch out of a loop: whether the loop accesses memory. For a volatile
-// load: whether a loop or a branch depends on its value. A loop that writes nothing and returns to the same register values
-// waits for other threads, or for ever. Where lanes leave a loop in different iterations, a GPU may count more requests.
+// Instr.loop says, for a back edge, whether the loop writes, and whether it observes other threads; for a branch out of a loop,
+// whether the loop accesses memory; for a volatile load, whether a loop or a branch depends on its value. A loop that writes
+// nothing and returns to the same register values waits for other threads, or is infinite. If lanes leave a loop in different
+// iterations, a GPU may count more requests.
 #include "front/flow.h"
 #include "front/addresses.h"
 
 #include <string.h>
 
-// Whether it may release or acquire: fences, bar.red, bar.arrive with a thread count, mbarriers, acquire and release accesses.
+// Whether an instruction may release or acquire: fences, bar.red, bar.arrive with a thread count, mbarriers, acquire and
+// release accesses.
 static bool may_synchronise(const Instr *i)
 {
     return i->effects & SYNCHRONISES || i->semantics >= ACQUIRE || (i->control == BLOCK_BARRIER && i->b != NOWHERE);
 }
 
-// Whether it may release to, or acquire from, a concurrent kernel.
+// Whether an instruction may release to, or acquire from, a concurrent kernel.
 static bool fences_for_device(const Instr *i)
 {
     return (i->kind == FENCE || i->semantics >= ACQUIRE) && i->scope >= DEVICE_SCOPE;
 }
 
-// Whether it is a strong access of this kind to memory that blocks share.
+// Whether an instruction is a strong access of this kind to memory that thread blocks share.
 static bool may_be_flag(const Instr *i, Kind kind)
 {
     return i->kind == kind && i->semantics != WEAK && i->at.space != SHARED && i->at.space != LOCAL;
@@ -28,15 +30,15 @@ static bool may_be_flag(const Instr *i, Kind kind)
 
 bool sim_has_effects(const Instr *i)
 {
-    const bool own = i->kind == STORE && (i->at.space == LOCAL || i->at.space == PARAM);
+    const bool is_private = i->kind == STORE && (i->at.space == LOCAL || i->at.space == PARAM);
     if (i->control == CALL)
         return !i->call->callee || i->call->callee->program->effects.has_effects;
     return (i->control != PLAIN && i->control != BRANCH) ||
-           (!own && i->effects & (PUBLISHES | OBSERVES | PUBLISHES_TO_HOST | SYNCHRONISES | LAUNCHES | FAILS | UNCOUNTED));
+           (!is_private && i->effects & (PUBLISHES | OBSERVES | PUBLISHES_TO_HOST | SYNCHRONISES | LAUNCHES | FAILS | UNCOUNTED));
 }
 
-// Whether a load may be a poll of a flag, and not of data: a branch may depend on it, here, in the function's caller or, in
-// unoptimised code, through memory. So may an atomic operation that returns a value.
+// Whether an instruction may read a flag rather than data: an atomic operation that returns a value, or a load on which a branch
+// may depend, in this function, in its caller or, in unoptimised code, through memory.
 static bool may_load_flag(const Function *f, const Instr *i, bool through_memory)
 {
     if (may_be_flag(i, ATOMIC))
@@ -45,7 +47,7 @@ static bool may_load_flag(const Function *f, const Instr *i, bool through_memory
 }
 
 // bar.warp.sync -1
-static bool is_for_all_lanes(const Instr *i)
+static bool names_all_lanes(const Instr *i)
 {
     const Operand *members = &i->statement->operands[i->statement->count - 1];
     return members->kind == IS_INTEGER && (uint32_t)members->integer == ALL_LANES;
@@ -53,15 +55,15 @@ static bool is_for_all_lanes(const Instr *i)
 
 static void add_effects(EffectSummary *effects, const Instr *i)
 {
-    const bool own = i->at.space == LOCAL || i->at.space == PARAM || i->at.space == CONST; // no other thread's
-    effects->accesses |= i->effects & ACCESSES && !own;
+    const bool is_private = i->at.space == LOCAL || i->at.space == PARAM || i->at.space == CONST; // no other thread's
+    effects->accesses |= i->effects & ACCESSES && !is_private;
     effects->observes |= i->effects & OBSERVES;
     effects->observes_block |= i->kind == LOAD && i->semantics != WEAK && i->at.space == SHARED;
     effects->writes |= i->effects & PUBLISHES;
     effects->publishes_to_host |= (i->scope == SYSTEM_SCOPE && i->at.space != SHARED) || i->effects & PUBLISHES_TO_HOST;
     effects->synchronises |= may_synchronise(i);
     effects->fences |= fences_for_device(i);
-    effects->some_lanes |= i->control == WARP_BARRIER && !is_for_all_lanes(i);
+    effects->some_lanes |= i->control == WARP_BARRIER && !names_all_lanes(i);
     effects->launches |= i->effects & LAUNCHES;
     effects->reads_volatile |= i->kind == LOAD && i->semantics == VOLATILE;
     effects->varies |= i->effects & VARIES;
@@ -71,23 +73,23 @@ static void add_effects(EffectSummary *effects, const Instr *i)
                    i->control == WARP_BARRIER || i->control == PHASE_TEST;
     if (i->control != CALL)
         return;
-    const EffectSummary any = {true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, 0},
-               called = i->call->callee ? i->call->callee->program->effects : any;
-    effects->accesses |= called.accesses;
-    effects->observes |= called.observes;
-    effects->observes_block |= called.observes_block;
-    effects->writes |= called.writes;
-    effects->publishes_to_host |= called.publishes_to_host;
-    effects->synchronises |= called.synchronises;
-    effects->fences |= called.fences;
-    effects->some_lanes |= called.some_lanes;
-    effects->launches |= called.launches;
-    effects->reads_volatile |= called.reads_volatile;
-    effects->reserved |= called.reserved;
-    effects->varies |= called.varies;
-    effects->stores_flags |= called.stores_flags;
-    effects->loads_flags |= called.loads_flags;
-    effects->orders |= called.orders;
+    const EffectSummary unknown_callee = {true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, 0},
+               callee = i->call->callee ? i->call->callee->program->effects : unknown_callee;
+    effects->accesses |= callee.accesses;
+    effects->observes |= callee.observes;
+    effects->observes_block |= callee.observes_block;
+    effects->writes |= callee.writes;
+    effects->publishes_to_host |= callee.publishes_to_host;
+    effects->synchronises |= callee.synchronises;
+    effects->fences |= callee.fences;
+    effects->some_lanes |= callee.some_lanes;
+    effects->launches |= callee.launches;
+    effects->reads_volatile |= callee.reads_volatile;
+    effects->reserved |= callee.reserved;
+    effects->varies |= callee.varies;
+    effects->stores_flags |= callee.stores_flags;
+    effects->loads_flags |= callee.loads_flags;
+    effects->orders |= callee.orders;
 }
 
 static bool reads_special(const Program *p, Special special)
@@ -109,7 +111,7 @@ static bool has_generic_stores(const Program *p)
 
 bool sim_summarise_effects(const Function *f, bool for_debugger)
 {
-    _Static_assert(sizeof(EffectSummary) == 18 * sizeof(bool) + sizeof(uint16_t), "it is compared byte by byte: nothing lies between its members");
+    _Static_assert(sizeof(EffectSummary) == 18 * sizeof(bool) + sizeof(uint16_t), "compared byte by byte: no padding");
     EffectSummary *effects = &f->program->effects;
     const EffectSummary before = *effects;
     effects->reserved |= reads_special(f->program, RESERVED_SHARED);
@@ -125,7 +127,7 @@ bool sim_summarise_effects(const Function *f, bool for_debugger)
     return memcmp(&before, effects, sizeof before) != 0;
 }
 
-// Lists the blocks of the natural loop with the back edge from `last` to `head`.
+// Lists the basic blocks of the natural loop with the back edge from `last` to `head`, and marks them in `inside`.
 static uint32_t find_loop(const FlowGraph *f, uint32_t head, uint32_t last, uint32_t *list, bool *inside)
 {
     uint32_t count = 0;
@@ -142,40 +144,40 @@ static uint32_t find_loop(const FlowGraph *f, uint32_t head, uint32_t last, uint
 }
 
 // Marks the branches by which some lanes may leave the loop while others stay.
-static void mark_exits(Program *p, const FlowGraph *f, const uint32_t *list, uint32_t count, const bool *inside)
+static void mark_loop_exits(Program *p, const FlowGraph *f, const uint32_t *list, uint32_t count, const bool *inside)
 {
     for (uint32_t k = 0; k < count; k++) {
-        uint32_t stay = 0;
-        const uint32_t b = list[k], ways = f->successor_count[b];
-        for (uint32_t n = 0; n < ways; n++)
-            stay += inside[f->successors[b][n]];
-        Instr *last = sim_terminator(p, f, b);
-        if (stay > 0 && stay < ways && last->control == BRANCH)
-            last->loop |= LEAVES_LOOP;
+        uint32_t staying = 0;
+        const uint32_t block = list[k], successors = f->successor_count[block];
+        for (uint32_t n = 0; n < successors; n++)
+            staying += inside[f->successors[block][n]];
+        Instr *branch = sim_terminator(p, f, block);
+        if (staying > 0 && staying < successors && branch->control == BRANCH)
+            branch->loop |= LEAVES_LOOP;
     }
 }
 
 // ---- Loads that control flow depends on
 
-static bool any_marked(const Operand *o, const bool *marked)
+static bool reads_marked(const Operand *o, const bool *marked)
 {
     bool any = (o->reg && marked[o->reg->slot / 4]) || (o->second && marked[o->second->slot / 4]);
     for (int k = 0; k < o->count; k++)
-        any |= any_marked(&o->elements[k], marked);
+        any |= reads_marked(&o->elements[k], marked);
     return any;
 }
 
-// Marks the operand's registers; true if one was unmarked.
-static bool mark(const Operand *o, bool *marked)
+// Marks the operand's registers; returns whether one of them was unmarked.
+static bool mark_registers(const Operand *o, bool *marked)
 {
-    bool fresh = false;
+    bool newly_marked = false;
     const Register *const registers[] = {o->reg, o->second};
     for (int k = 0; k < 2; k++)
         if (registers[k] && !marked[registers[k]->slot / 4])
-            fresh = marked[registers[k]->slot / 4] = true;
+            newly_marked = marked[registers[k]->slot / 4] = true;
     for (int k = 0; k < o->count; k++)
-        fresh |= mark(&o->elements[k], marked);
-    return fresh;
+        newly_marked |= mark_registers(&o->elements[k], marked);
+    return newly_marked;
 }
 
 static bool is_parameter(const Operand *o)
@@ -183,7 +185,7 @@ static bool is_parameter(const Operand *o)
     return o->variable && o->variable->space == PARAM;
 }
 
-// `parameters`, `shared`: marked values may be in a call's parameters, in shared memory.
+// `parameters`, `shared`: whether marked values may be in a call's parameters, or in shared memory.
 static bool uses_marked(const Instr *i, const bool *marked, bool parameters, bool shared)
 {
     const Statement *s = i->statement;
@@ -191,17 +193,17 @@ static bool uses_marked(const Instr *i, const bool *marked, bool parameters, boo
         return true;
     bool uses = s->guard && marked[s->guard->slot / 4];
     for (int k = i->control == BRANCH_INDEXED ? 0 : 1; k < s->count; k++)
-        uses |= any_marked(&s->operands[k], marked) || (parameters && is_parameter(&s->operands[k]));
+        uses |= reads_marked(&s->operands[k], marked) || (parameters && is_parameter(&s->operands[k]));
     return uses;
 }
 
-// Forward slice: whether a branch in these blocks depends on the loaded value.
+// Forward slice: whether a branch in these basic blocks depends on the loaded value.
 static bool feeds_control_flow(const Instr *load, const Program *p, const FlowGraph *f, const uint32_t *list, uint32_t count,
                     bool *marked)
 {
     memset(marked, 0, p->register_bytes / 4 + 1);
     bool parameters = false, shared = false; // one thread may poll for its block, and broadcast through shared memory
-    for (bool more = mark(&load->statement->operands[0], marked); more;) {
+    for (bool more = mark_registers(&load->statement->operands[0], marked); more;) {
         more = false;
         for (uint32_t k = count; k-- > 0;)
             for (const Instr *i = &p->code[f->first[list[k]]]; i < &p->code[f->first[list[k] + 1]]; i++) {
@@ -211,7 +213,7 @@ static bool feeds_control_flow(const Instr *load, const Program *p, const FlowGr
                 if (i->control == BRANCH || i->control == BRANCH_INDEXED || i->control == RETURN || i->control == EXIT)
                     return true;
                 if (s->count > 0 && !s->operands[0].address) {
-                    more |= mark(&s->operands[0], marked);
+                    more |= mark_registers(&s->operands[0], marked);
                 } else if (s->count > 0 && is_parameter(&s->operands[0])) {
                     more |= !parameters;
                     parameters = true;
@@ -229,13 +231,13 @@ static bool is_volatile_load(const Instr *i)
     return i->kind == LOAD && i->semantics == VOLATILE && i->statement;
 }
 
-// Marks the volatile loads of these blocks on which their control flow depends.
-static void mark_feeding_loads(Program *p, const FlowGraph *f, const uint32_t *list, uint32_t count, bool *marked, uint8_t mark)
+// Sets `flag` of the volatile loads on which the control flow of these basic blocks depends.
+static void mark_feeding_loads(Program *p, const FlowGraph *f, const uint32_t *list, uint32_t count, bool *scratch, uint8_t flag)
 {
     for (uint32_t k = 0; k < count; k++)
         for (Instr *i = &p->code[f->first[list[k]]]; i < &p->code[f->first[list[k] + 1]]; i++)
-            if (is_volatile_load(i) && !(i->loop & mark) && feeds_control_flow(i, p, f, list, count, marked))
-                i->loop |= mark;
+            if (is_volatile_load(i) && !(i->loop & flag) && feeds_control_flow(i, p, f, list, count, scratch))
+                i->loop |= flag;
 }
 
 // Marks the volatile loads of a loop that are followed by a fence and another read, as in the reader of a sequence lock: their
@@ -257,7 +259,7 @@ static bool same_address(const Instr *i, const Instr *j)
     return a->reg == b->reg && a->variable == b->variable && a->integer == b->integer;
 }
 
-// nvcc rotates a spin loop with a body: the first poll is before the loop, and counts as one of its polls.
+// nvcc rotates a spin loop with a body, which moves the first poll before the loop; it still counts as a poll of the loop.
 static void mark_peeled_reads(Program *p)
 {
     for (uint32_t k = 0; k < p->count; k++) {
@@ -282,9 +284,9 @@ void sim_find_loops(Arena *arena, Program *p, const FlowGraph *f)
             for (uint32_t n = f->first[list[k]]; n < f->first[list[k] + 1]; n++)
                 add_effects(&effects, &p->code[n]);
         if (effects.accesses)
-            mark_exits(p, f, list, count, inside);
+            mark_loop_exits(p, f, list, count, inside);
         mark_feeding_loads(p, f, list, count, marked, IN_SPIN_LOOP);
-        for (const Instr *i = &p->code[latch->target]; i < latch; i++) // including blocks in between that leave the loop
+        for (const Instr *i = &p->code[latch->target]; i < latch; i++) // including basic blocks in between that leave the loop
             add_effects(&effects, i);
         mark_rereads(&p->code[latch->target], latch);
         latch->loop |= effects.observes || effects.observes_block ? POLLS_IN_LOOP : 0;

@@ -1,7 +1,7 @@
 // operands.c: frame layout, and operands as frame offsets.
 //
-// A frame holds the 32 lanes of each register side by side. Constants and special registers have slots too, filled when the
-// frame is made, so every operand is an offset.
+// A frame holds the 32 lanes of each register side by side. Constants and special registers also have slots, which are filled
+// when the frame is made, so every operand is a frame offset.
 #include "front/decode.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@ uint32_t sim_new_frame_offset(Decoder *d, uint32_t bytes, uint32_t alignment)
     return offset;
 }
 
-static uint32_t slot_offset(Decoder *d, int bytes, int special, uint64_t value)
+static uint32_t constant_slot(Decoder *d, int bytes, int special, uint64_t value)
 {
     Program *p = d->program;
     for (int k = 0; k < p->slot_count; k++)
@@ -39,7 +39,7 @@ static uint32_t slot_offset(Decoder *d, int bytes, int special, uint64_t value)
 
 uint32_t sim_constant(Decoder *d, int bytes, uint64_t value)
 {
-    return slot_offset(d, bytes, -1, bytes == 8 ? value : value & ((1ull << (8 * bytes)) - 1));
+    return constant_slot(d, bytes, -1, bytes == 8 ? value : value & ((1ull << (8 * bytes)) - 1));
 }
 
 // ---- Operands
@@ -99,14 +99,14 @@ static bool symbol_value(const Decoder *d, const Operand *o, uint64_t *value)
 
 static uint32_t number_offset(Decoder *d, const Operand *o, char letter)
 {
-    const double real = o->kind == IS_FLOAT ? o->real : (double)o->integer;
-    const float single = (float)real;
+    const double floating = o->kind == IS_FLOAT ? o->floating : (double)o->integer;
+    const float as_float = (float)floating;
     uint64_t value = (uint64_t)o->integer;
-    if ((letter == 'd' || (letter == 'l' && o->kind == IS_FLOAT)) && (o->single || o->kind == IS_INTEGER))
-        memcpy(&value, &real, sizeof real);
-    if ((letter == 'f' || (letter == 'i' && o->kind == IS_FLOAT)) && !o->single) {
+    if ((letter == 'd' || (letter == 'l' && o->kind == IS_FLOAT)) && (o->is_float32 || o->kind == IS_INTEGER))
+        memcpy(&value, &floating, sizeof floating);
+    if ((letter == 'f' || (letter == 'i' && o->kind == IS_FLOAT)) && !o->is_float32) {
         uint32_t bits;
-        memcpy(&bits, &single, sizeof bits);
+        memcpy(&bits, &as_float, sizeof bits);
         value = bits;
     }
     return sim_constant(d, bytes_of_letter(letter), value);
@@ -119,7 +119,7 @@ static uint32_t symbol_offset(Decoder *d, const Operand *o, int bytes)
             const bool half = (SPECIAL_REGISTERS[k].special == GRIDID && bytes == 4) || // its width before PTX 3.0
                               (SPECIAL_REGISTERS[k].special <= NCTAID_Z && bytes == 2); // its width before PTX 2.0
             const bool fits = (SPECIAL_REGISTERS[k].bytes == bytes || half) && !is_clock(SPECIAL_REGISTERS[k].special);
-            return fits ? slot_offset(d, bytes, (int)SPECIAL_REGISTERS[k].special, 0) : NOWHERE;
+            return fits ? constant_slot(d, bytes, (int)SPECIAL_REGISTERS[k].special, 0) : NOWHERE;
         }
     if (o->name.length > 7 && memcmp(o->name.text, "%envreg", 7) == 0)
         return sim_constant(d, bytes, 0); // set by the driver
@@ -139,7 +139,7 @@ uint32_t sim_source(Decoder *d, const Operand *o, char letter)
         return predicate == (letter == 'p') && fits ? o->reg->slot : NOWHERE;
     }
     if (letter == 'p' && o->kind == IS_SYMBOL && sim_slice_is(o->name, "%is_explicit_cluster"))
-        return slot_offset(d, 4, IS_EXPLICIT_CLUSTER, 0);
+        return constant_slot(d, 4, IS_EXPLICIT_CLUSTER, 0);
     if (letter == 'p')
         return o->kind == IS_INTEGER ? sim_constant(d, 4, o->integer ? ALL_LANES : 0) : NOWHERE;
     if (letter == 'q') // there are no 128-bit constants
@@ -218,11 +218,11 @@ bool sim_vector_offsets(Decoder *d, const Operand *o, Instr *i, char letter, boo
     if (o->kind != IS_VECTOR || o->count < 1 || o->count > MAX_VECTOR)
         return false;
     i->count = (uint8_t)o->count;
-    i->list = sim_allocate(d->arena, (size_t)o->count * sizeof *i->list);
+    i->elements = sim_allocate(d->arena, (size_t)o->count * sizeof *i->elements);
     for (int k = 0; k < o->count; k++) {
         const Operand *element = &o->elements[k];
-        i->list[k] = written ? sim_destination(element, letter) : sim_source(d, element, letter);
-        if (i->list[k] == NOWHERE && !(written && element->kind == IS_SINK))
+        i->elements[k] = written ? sim_destination(element, letter) : sim_source(d, element, letter);
+        if (i->elements[k] == NOWHERE && !(written && element->kind == IS_SINK))
             return false;
     }
     return true;
@@ -232,10 +232,10 @@ bool sim_vector_offsets(Decoder *d, const Operand *o, Instr *i, char letter, boo
 
 uint32_t sim_base_of(Decoder *d, const Variable *v, int bytes)
 {
-    const bool formal = v->space == PARAM && d->function->entry && v->address < d->function->kernel_param_bytes;
-    return v->dynamic ? slot_offset(d, bytes, DYNAMIC_SHARED, 0)
-           : v->space == LOCAL ? slot_offset(d, bytes, LOCAL_BASE, 0)
-           : formal            ? slot_offset(d, bytes, PARAM_BASE, 0)
+    const bool is_kernel_param = v->space == PARAM && d->function->entry && v->address < d->function->kernel_param_bytes;
+    return v->dynamic ? constant_slot(d, bytes, DYNAMIC_SHARED, 0)
+           : v->space == LOCAL ? constant_slot(d, bytes, LOCAL_BASE, 0)
+           : is_kernel_param            ? constant_slot(d, bytes, PARAM_BASE, 0)
                                : NOWHERE;
 }
 

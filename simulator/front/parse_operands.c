@@ -1,4 +1,4 @@
-// parse_operands.c: the operands of a PTX statement as they are written. (What they are in a frame: operands.c.)
+// parse_operands.c: parses the operands of a PTX statement. (operands.c translates them to frame offsets.)
 #include "front/parser.h"
 
 #include <string.h>
@@ -28,7 +28,7 @@ void sim_parse_list(Parser *p, Operand *o, const char *end)
     parse_elements(p, o, end);
 }
 
-// [base], [base+8], [base, {coordinates}]: the latter are the operand's elements.
+// Parses [base], [base+8] or [base, {coordinates}]; coordinates become the operand's elements.
 static void parse_address(Parser *p, Operand *o)
 {
     sim_parse_operand(p, o);
@@ -43,7 +43,7 @@ static void parse_address(Parser *p, Operand *o)
         sim_expect(p, "]");
 }
 
-// %r1.b0: a part of a register.
+// Splits %r1.b0 into a register and the selector of a part of it.
 static void find_part(Parser *p, Operand *o)
 {
     const char *dot = memchr(o->name.text, '.', o->name.length);
@@ -53,7 +53,7 @@ static void find_part(Parser *p, Operand *o)
         o->selector = (Slice){dot + 1, o->name.length - length - 1};
 }
 
-// q of %r|q and of _|q.
+// Parses the q of %r|q and of _|q.
 static void parse_second(Parser *p, Operand *o)
 {
     const Slice second = sim_expect_word(p, "a register");
@@ -81,7 +81,7 @@ static void parse_name(Parser *p, Operand *o)
         return;
     }
     o->variable = sim_variable_in_scope(p, o->name);
-    o->kind = IS_SYMBOL; // a label, if the end of the scope finds one of this name
+    o->kind = IS_SYMBOL; // the end of the scope turns it into a label if one has this name
 }
 
 void sim_parse_operand(Parser *p, Operand *o)
@@ -106,11 +106,11 @@ void sim_parse_operand(Parser *p, Operand *o)
         if (p->token.kind == INTEGER) {
             o->kind = IS_INTEGER;
             o->integer = minus ? (int64_t)(0 - (uint64_t)p->token.integer) : p->token.integer;
-        } else if (p->token.kind == REAL) {
+        } else if (p->token.kind == FLOATING) {
             o->kind = IS_FLOAT;
-            o->real = minus ? -p->token.real : p->token.real;
-            o->single = p->token.single;
-            o->integer = p->token.integer ^ (minus ? o->single ? 0x80000000 : INT64_MIN : 0);
+            o->floating = minus ? -p->token.floating : p->token.floating;
+            o->is_float32 = p->token.is_float32;
+            o->integer = p->token.integer ^ (minus ? o->is_float32 ? 0x80000000 : INT64_MIN : 0);
         } else {
             sim_fail(p, "expected an operand, found '%.*s'",
                      (int)(p->token.text.length < 40 ? p->token.text.length : 40), p->token.text.text);

@@ -7,14 +7,14 @@
 
 enum { MAX_NESTING = 64, BUCKETS = 256 };
 
-typedef enum TokenKind { END, WORD, INTEGER, REAL, STRING, PUNCTUATION } TokenKind;
+typedef enum TokenKind { END, WORD, INTEGER, FLOATING, STRING, PUNCTUATION } TokenKind;
 
 typedef struct Token {
     TokenKind kind;
     Slice text; // within the module's text
     int64_t integer; // of REAL: its bits
-    double real;
-    bool single; // written as 0f...: the bits are a float's
+    double floating; // value of FLOATING
+    bool is_float32; // written as 0f...: `integer` has the bits of a float, not of a double
     int line;
 } Token;
 
@@ -30,18 +30,18 @@ typedef struct Label {
     struct Label *next;
 } Label;
 
-typedef struct Scope { // of one pair of braces; on the stack of sim_parse_body
+typedef struct Scope { // the declarations between a pair of braces; on the stack of sim_parse_body
     struct Scope *outer;
     RegisterName *named[BUCKETS];
     Label *labels;
     Variable *variables;
-    uint32_t first_statement; // the scope's statements start here
+    uint32_t first_statement; // index of the scope's first statement
 } Scope;
 
 typedef struct Location { // a source location, from .loc
     int file, line, column;
-    int own_file, own_line; // the line in the function's own file that it was inlined at, or itself; 0: unknown
-    int caller_file; // file of the innermost inlining call, or its own file
+    int own_file, own_line; // this line or, if it was inlined, the line of the call in the function's own file; 0: unknown
+    int caller_file; // file of the innermost inlining call; `file` if the line is not inlined
     uint32_t next_statement; // index of the first statement after the .loc
     struct Location *next;
 } Location;
@@ -57,9 +57,9 @@ typedef struct Parser {
     uint32_t register_space, statement_space; // capacities of the function's arrays
     Location *locations[BUCKETS]; // hash table of the function's .loc directives so far
     Location location;            // of the next statement
-    Location own;                 // the last location in the function's own file
+    Location own;                 // the latest location in the function's own file
     int nesting;                  // of braces and operands
-    bool managed;    // of the current declaration
+    bool managed;    // whether the current declaration has .attribute(.managed)
     Linkage linkage; // of the current function or variable
     jmp_buf *on_error; // handler of the innermost statement, variable, function or module
     char error[256];   // the last error
@@ -69,7 +69,7 @@ typedef struct Parser {
 
 _Noreturn void sim_fail(Parser *p, const char *format, ...);
 _Noreturn void sim_rethrow(Parser *p); // passes the last error to the outer handler
-const char *sim_keep_error(Parser *p); // a copy in the module's arena
+const char *sim_copy_error(Parser *p); // a copy in the module's arena
 
 typedef struct Position { // in the text
     const char *at;
@@ -79,10 +79,10 @@ typedef struct Position { // in the text
 
 Position sim_position(const Parser *p);
 void sim_restore_position(Parser *p, const Position *position);
-// Calls parse(p, what). False on an error, which is in p->error; the parser stays where it occurred.
-bool sim_can_parse(Parser *p, void (*parse)(Parser *, void *), void *what);
-// The same, but on an error skips to after the next semicolon and returns the error. NULL: success.
-const char *sim_try_to_parse(Parser *p, void (*parse)(Parser *, void *), void *what);
+// Calls parse(p, what). False on an error, which is then in p->error; the parser stays at the error.
+bool sim_parse_catching(Parser *p, void (*parse)(Parser *, void *), void *what);
+// Calls parse(p, what). On an error, skips to after the next semicolon and returns a copy of the error. NULL: success.
+const char *sim_parse_or_skip(Parser *p, void (*parse)(Parser *, void *), void *what);
 
 // ---- lexer.c
 
@@ -99,21 +99,21 @@ Slice sim_expect_word(Parser *p, const char *what);
 int64_t sim_expect_integer(Parser *p);
 void sim_skip_statement(Parser *p);
 void sim_skip_braces(Parser *p); // to the matching brace
-void sim_skip_line(Parser *p); // from after the lookahead token
+void sim_skip_line(Parser *p); // the rest of the line after the lookahead token
 
 // ---- symbols.c
 
 unsigned sim_bucket_of_name(Slice name);
-// %r12: declared by this name, or as part of the range %r<13>. NULL if neither.
+// Looks up a register such as %r12, declared by this name or as part of the range %r<13>. NULL: not declared.
 Register *sim_find_register(Parser *p, Slice name);
 Variable *sim_variable_in_scope(Parser *p, Slice name); // innermost scope first, then the module; or NULL
 
 // ---- declarations.c
 
 bool sim_space_named(Slice word, Space *space); // ".shared"
-// The part of a declaration between state space and name: alignment, type, .v2, .ptr and the like.
+// Parses the part of a declaration between state space and name: alignment, type, .v2, .ptr and the like.
 Type sim_parse_attributes(Parser *p, size_t *align, int *elements);
-// name[2][3]: a variable without an address.
+// Parses a declarator such as name[2][3]; the variable has no address yet.
 Variable *sim_parse_declarator(Parser *p, Space space, Type type, size_t align, int elements);
 void sim_assign_address(Parser *p, Variable *v); // of .local and .param; adds .shared variables to the module's list
 void sim_parse_variables(Parser *p, Space space);
@@ -126,7 +126,7 @@ void sim_parse_operand(Parser *p, Operand *o);
 void sim_parse_list(Parser *p, Operand *o, const char *end);
 Statement *sim_new_statement(Parser *p);
 void sim_parse_body(Parser *p);
-// A syntax error inside becomes the function's own error.
+// A syntax error inside is stored as the function's error.
 void sim_parse_function(Parser *p, bool entry);
 
 #endif

@@ -1,4 +1,4 @@
-// program.h: decoded programs: instructions with resolved operands, which the machine runs.
+// program.h: decoded programs: instructions with resolved operands, which the machine executes.
 #ifndef PROGRAM_H
 #define PROGRAM_H
 
@@ -10,12 +10,12 @@ typedef struct Warp Warp;
 typedef struct Instr Instr;
 typedef void Handler(Warp *w, const Instr *i, uint32_t mask);
 
-typedef enum Control { // handled by the warp's interpreter loop itself; CONVERGE: an operation between lanes
+typedef enum Control { // how the interpreter loop handles an instruction; CONVERGE: a warp-level operation such as a shuffle
     PLAIN, BRANCH, BRANCH_INDEXED, CALL, RETURN, EXIT, BLOCK_BARRIER, CLUSTER_BARRIER, WARP_BARRIER, CONVERGE, PHASE_TEST, UNKNOWN
 } Control;
 
-// What an instruction computes, for the analyses; from the instruction table. A function's parameters count as registers:
-// instructions that load or store them are OTHER_KIND.
+// What an instruction computes, for the analyses; from the instruction table. A function's parameters count as registers, so
+// instructions that load or store parameters are OTHER_KIND.
 typedef enum Kind {
     OTHER_KIND, LOAD, STORE, ATOMIC, ASYNC_COPY, ASYNC_STORE, ARRIVE_AFTER_COPIES, BULK_COPY, AWAIT_BULK, MBARRIER, FENCE, SHUFFLE,
     VOTE, MATCH, ELECT, LOGICAL_AND, LOGICAL_OR, COMPARE, SELECT, INSERT,
@@ -28,16 +28,16 @@ typedef enum Kind {
 } Kind;
 
 typedef enum Effect { // bits of Instr.effects
-    ACCESSES = 1,           // memory, perhaps only the thread's own
+    ACCESSES = 1,           // accesses memory, perhaps only memory of the thread
     PUBLISHES = 2,          // visible to other threads: writes to memory, prints, allocates, arrives at a barrier
-    OBSERVES = 4,           // effects of other threads
+    OBSERVES = 4,           // may observe effects of other threads
     SYNCHRONISES = 8,       // orders earlier accesses, as a fence or an mbarrier
     PUBLISHES_TO_HOST = 16, // system scope: the host may observe the kernel's progress
-    LAUNCHES = 32,          // kernels, or copies and fills by the device runtime
+    LAUNCHES = 32,          // launches kernels, or copies and fills by the device runtime
     FAILS = 64,             // ends the launch with an error
     UNCOUNTED = 128,        // has an effect that the counters of stores and atomic operations miss
     SETS_FIRST = 256,       // every active lane writes all bits of the first operand
-    VARIES = 512            // depends on more than memory and arguments: a clock
+    VARIES = 512            // depends on more than memory and arguments, such as a clock
 } Effect;
 
 typedef struct Address { // of an operand in brackets
@@ -53,30 +53,32 @@ struct Instr {
     uint32_t d, a, b, c, e; // operands: offsets of their lanes in the frame
     uint32_t second;        // offset of a second predicate result, or NOWHERE
     uint32_t carry;         // offset of the carry flag of add.cc and the like
-    uint32_t members;       // offset of the member mask of an operation between lanes
+    uint32_t members;       // offset of the member mask of a warp-level operation
     uint32_t guard;         // offset of the guard predicate, or NOWHERE
     bool guard_negated;
     uint8_t control;
     uint8_t kind;
-    uint32_t straight_line; // number of PLAIN unguarded instructions from this one on
+    uint32_t straight_line; // length of the sequence of PLAIN unguarded instructions that begins here
     uint8_t op;             // selects among a handler's operations
-    uint8_t type, from;     // of the result, or of all; of the operands
+    uint8_t type;           // of the result and, unless `from` is set, of the operands
+    uint8_t from;           // type of the operands, if it differs
     uint8_t combine;        // with COMBINE: how the comparison and a predicate are combined
     uint8_t rounding;
     uint16_t flags;
-    uint8_t bytes, count;   // of an element that is moved or exchanged; number of elements
+    uint8_t bytes;          // of an element that is loaded, stored, updated or shuffled
+    uint8_t count;          // of such elements
     uint8_t register_bytes; // of the registers that hold such an element, or a conversion's result
     uint8_t source_bytes;   // of a conversion's source register
     uint32_t target;        // of a branch
-    uint32_t reconvergence_pc; // of a branch; NOWHERE: the enclosing branch's
+    uint32_t reconvergence_pc; // of a branch; NOWHERE: that of the enclosing branch
     uint16_t loop;          // of a branch, or a load: QUIET_LOOP and so on
     uint32_t target_count;  // of an indexed branch
     uint32_t groups;        // pending groups that cp.async.wait_group allows
     Address at;             // of a load, a store or an atomic operation
     uint8_t semantics, scope; // its memory order
     uint16_t effects;
-    uint32_t opcode; // of an operation between lanes: equal for equal opcodes of the module
-    uint32_t *list;         // offsets of the elements of a vector, a load, a store or an atomic operation
+    uint32_t opcode;        // of a warp-level operation: its number, equal for equal opcodes of the module
+    uint32_t *elements;     // frame offsets of the elements of a vector, a load, a store or an atomic operation
     uint32_t *values;       // of an atomic operation: offsets of its operands
     union {
         const struct CallSite *call; // of a CALL, also of a built-in function
@@ -85,9 +87,9 @@ struct Instr {
         const struct VideoOperation *video;
         const struct MatrixOperation *matrix; // of the tensor cores
     };
-    uint32_t site; // its number for the checker (sites.c)
+    uint32_t site;      // the checker's number of the instruction (sites.c)
     const Statement *statement;
-    const char *reason; // of UNKNOWN: the error; NULL if the table has no such instruction
+    const char *reason; // of UNKNOWN: the syntax error; NULL if the table has no such instruction
 };
 
 enum { ROUND_NEAREST, ROUND_ZERO, ROUND_DOWN, ROUND_UP, ROUND_AWAY }; // Instr.rounding
@@ -97,12 +99,12 @@ enum { ATOMIC_ADD, ATOMIC_MIN, ATOMIC_MAX, ATOMIC_INC, ATOMIC_DEC, ATOMIC_AND, A
        ATOMIC_CAS };                               // Instr.op of atom and red
 enum { COMBINE_AND, COMBINE_OR, COMBINE_XOR }; // Instr.combine
 enum { FUNNEL_CLAMPS, FUNNEL_WRAPS }; // Instr.op of a FUNNEL_LEFT or FUNNEL_RIGHT
-enum { COMPARES_EQUAL, COMPARES_LESS, COMPARES_MORE }; // or their negations: Instr.op of a COMPARE
-enum { BAR_SYNC, BAR_ARRIVE, BAR_POPC, BAR_AND, BAR_OR }; // of bar
-enum { CLUSTER_ARRIVE, CLUSTER_WAIT };                    // of barrier.cluster
-enum { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_XOR, SHUFFLE_INDEX }; // of shfl
-enum { VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT };            // of vote
-enum { REDUCE_ADD, REDUCE_MIN, REDUCE_MAX, REDUCE_AND, REDUCE_OR, REDUCE_XOR }; // of redux
+enum { COMPARES_EQUAL, COMPARES_LESS, COMPARES_MORE }; // Instr.op of a COMPARE: this comparison or its negation
+enum { BAR_SYNC, BAR_ARRIVE, BAR_POPC, BAR_AND, BAR_OR };      // Instr.op of bar
+enum { CLUSTER_ARRIVE, CLUSTER_WAIT };                         // Instr.op of barrier.cluster
+enum { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_XOR, SHUFFLE_INDEX }; // Instr.op of shfl
+enum { VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT };            // Instr.op of vote
+enum { REDUCE_ADD, REDUCE_MIN, REDUCE_MAX, REDUCE_AND, REDUCE_OR, REDUCE_XOR }; // Instr.op of redux
 enum { // Instr.flags
     FLUSH = 1, SATURATE = 2, NAN_WINS = 4, RELU = 8, SIGNED_VALUE = 16, COMBINE = 32, COMBINE_NEGATED = 64,
     POLLS_OTHERS = 128, // a strong access to memory that other threads may write
@@ -113,7 +115,7 @@ enum { // Instr.flags
 enum { // Instr.loop
     QUIET_LOOP = 1,    // back edge of a loop that writes nothing
     POLLING_LOOP = 2,  // back edge of a quiet loop that observes other threads
-    LEAVES_LOOP = 4,   // some lanes may leave a loop with memory accesses by this branch, while others stay
+    LEAVES_LOOP = 4,   // branch by which some lanes may leave a loop with memory accesses while others stay
     IN_SPIN_LOOP = 8,  // volatile load that decides whether its loop continues
     FEEDS_BRANCH = 16, // volatile load that a branch depends on
     REREAD = 32,       // volatile load followed in its loop by a fence and another read, as in a sequence lock
@@ -145,35 +147,35 @@ typedef struct Slot { // frame slot of a constant or special register, filled wh
     uint64_t value;
 } Slot;
 
-// How blocks may run: all at once; at once, but with effects on each other in block order; one after the other.
+// How blocks may run: concurrently; concurrently, but with effects on each other in block order; one after the other.
 typedef enum BlockOrder { CONCURRENT, ORDERED_EFFECTS, SERIAL } BlockOrder;
 
-typedef struct FramePart { // of a frame
+typedef struct FramePart { // consecutive bytes of a frame
     uint32_t offset, bytes;
 } FramePart;
 
 enum { MAX_CAS_PARAMS = 16 }; // bits of EffectSummary.cas_params
 
 typedef struct EffectSummary { // of some instructions, and of the functions that they call; each flag means "may"
-    bool accesses;       // memory that is not the thread's own
-    bool writes;         // such memory, or has another visible effect: prints, allocates, arrives
-    bool observes;       // other threads
-    bool observes_block; // other threads of its block, in shared memory
+    bool accesses;       // accesses memory that other threads can access
+    bool writes;         // writes such memory, or has another visible effect: prints, allocates, arrives
+    bool observes;       // observes effects of other threads
+    bool observes_block; // observes effects of threads of its block, in shared memory
     bool publishes_to_host; // uses system scope, or calls an unknown function: the host may observe its progress
     bool synchronises;   // orders threads by more than barriers of whole blocks and warps
-    bool fences;         // at device scope, or acquires or releases at it
+    bool fences;         // has fences, acquires or releases of device scope
     bool some_lanes;     // has barriers for some lanes of a warp
-    bool launches;       // kernels
+    bool launches;       // launches kernels
     bool reads_volatile; // has volatile loads
     bool reserved;       // uses the shared memory that CUDA reserves for cooperative groups
     bool varies;         // depends on more than memory and arguments
-    bool has_effects;    // beyond registers of its own lanes, and local memory
+    bool has_effects;    // has effects other than on registers of its lanes and local memory
     bool stores_flags;   // has volatile or relaxed stores to global memory
-    bool loads_flags;    // has such loads
+    bool loads_flags;    // has volatile or relaxed loads from global memory whose value may be a flag
     bool orders;         // has barriers or fences
-    bool uses;           // accesses memory other than its thread's own, constants, and its pointer parameters as below
+    bool accesses_beyond_params; // accesses memory other than local and constant memory and what its pointer parameters address
     bool stores_at_params; // stores through its pointer parameters
-    uint16_t cas_params; // a bit for each parameter through which it compares and swaps
+    uint16_t cas_params; // a bit for each pointer parameter that a compare-and-swap uses
 } EffectSummary;
 
 typedef struct PointerOrigin { // what a pointer is derived from
@@ -183,9 +185,9 @@ typedef struct PointerOrigin { // what a pointer is derived from
 
 typedef struct Stores { // the static approximation of what a kernel may write
     bool known;   // false: anything
-    bool assumed; // in sums of a pointer and a number of unknown origin, the number was assumed to be no pointer
+    bool assumed; // a number of unknown origin was assumed to be an offset, not a pointer, where it is added to a pointer
     int count;
-    PointerOrigin *into;
+    PointerOrigin *targets; // `count` parameters and variables
 } Stores;
 
 typedef struct Program { // an executable function; in its module's arena; immutable once it is ready
@@ -194,26 +196,26 @@ typedef struct Program { // an executable function; in its module's arena; immut
     uint32_t frame_bytes, register_bytes; // registers come first in a frame
     Slot *slots;
     int slot_count;
-    FramePart *ranges; // of the registers that are live on entry: set to zero
+    FramePart *ranges; // the registers that are live on entry; set to zero when a frame is made
     int range_count;
     BlockOrder order;
     EffectSummary effects;
     Stores stores;
-    bool calls;
+    bool calls; // contains a call
 } Program;
 
 // loops.c: updates a function's EffectSummary from its callees' current ones; true if it changed.
 bool sim_summarise_effects(const Function *function, bool for_debugger);
-// loops.c: whether an instruction, or its callee, does more than set registers and local memory of its own lanes and branch.
-// The callee must be summarised.
+// loops.c: whether an instruction or its callee has an effect other than on registers of its lanes, on local memory and on
+// control flow. The callee must be summarised.
 bool sim_has_effects(const Instr *i);
-// sites.c: numbers the instructions for the checker; the instruction of a number.
+// sites.c: numbers the instructions for the checker; equal accesses of one source line may share a number.
 void sim_number_sites(Instr *code, uint32_t count);
-const Instr *sim_instruction_at(uint32_t site);
+const Instr *sim_instruction_at(uint32_t site); // the first instruction with this number
 // flow.c: all analyses of the control-flow graph. Results are allocated in the module's arena.
 void sim_analyse(Arena *module, const Function *function, Program *program);
-// ready.c: reads, decodes and analyses a function and all that it may call, once; thread-safe. Call it before a launch, or
-// before reading a kernel's memory use. Parse and decode errors are reported when a thread executes the statement.
-void sim_make_ready(Module *module, Function *function);
+// ready.c: parses, decodes and analyses a function and all functions that it may call, once; thread-safe. Call it before a launch,
+// and before reading a kernel's memory requirements. Parse and decode errors are reported when a thread executes the statement.
+void sim_prepare_function(Module *module, Function *function);
 
 #endif

@@ -1,5 +1,5 @@
-// ptx.c: parser entry point, module-level directives, and error handling. The parser knows PTX's grammar; instructions are
-// checked in decode.c.
+// ptx.c: parser entry point, module-level directives and error handling. The parser checks only the grammar; decode.c checks
+// the instructions.
 #include "front/parser.h"
 
 #include <stdarg.h>
@@ -22,7 +22,7 @@ _Noreturn void sim_rethrow(Parser *p)
     longjmp(*p->on_error, 1);
 }
 
-const char *sim_keep_error(Parser *p)
+const char *sim_copy_error(Parser *p)
 {
     const size_t bytes = strlen(p->error) + 1;
     return memcpy(sim_allocate(&p->module->arena, bytes), p->error, bytes);
@@ -41,7 +41,7 @@ void sim_restore_position(Parser *p, const Position *position)
     p->token = position->token;
 }
 
-bool sim_can_parse(Parser *p, void (*parse)(Parser *, void *), void *what)
+bool sim_parse_catching(Parser *p, void (*parse)(Parser *, void *), void *what)
 {
     jmp_buf *const outer = p->on_error;
     jmp_buf here;
@@ -53,12 +53,12 @@ bool sim_can_parse(Parser *p, void (*parse)(Parser *, void *), void *what)
     return !failed;
 }
 
-const char *sim_try_to_parse(Parser *p, void (*parse)(Parser *, void *), void *what)
+const char *sim_parse_or_skip(Parser *p, void (*parse)(Parser *, void *), void *what)
 {
     const Position start = sim_position(p);
-    if (sim_can_parse(p, parse, what))
+    if (sim_parse_catching(p, parse, what))
         return NULL;
-    const char *error = sim_keep_error(p);
+    const char *error = sim_copy_error(p);
     sim_restore_position(p, &start);
     sim_skip_statement(p);
     return error;
@@ -85,9 +85,9 @@ static void parse_file(Parser *p) // .file 1 "path"
 
 static void parse_header(Parser *p)
 {
-    if (!sim_accept(p, ".version") || p->token.kind != REAL)
+    if (!sim_accept(p, ".version") || p->token.kind != FLOATING)
         sim_fail(p, "PTX begins with .version, as in .version 8.0");
-    p->module->version = (int)(p->token.real * 10 + 0.5);
+    p->module->version = (int)(p->token.floating * 10 + 0.5);
     sim_advance(p);
     sim_expect(p, ".target");
     const Slice target = sim_expect_word(p, "a target");

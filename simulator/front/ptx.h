@@ -6,7 +6,7 @@
 
 // ---- fatbin.c: the container in which nvcc puts PTX.
 
-// The PTX texts in a fat binary, at most `most`, each NUL-terminated and allocated in the arena. Returns their number, or
+// Stores at most `most` PTX texts of a fat binary, each NUL-terminated and allocated in the arena. Returns their number, or
 // -1 with a message in *why if the binary is damaged.
 int sim_fatbin_texts(const void *data, size_t size, Arena *arena, const char **texts, int most,
                      const char **why);
@@ -31,7 +31,7 @@ typedef struct Register {
     Slice name;
     Type type;
     uint32_t slot; // offset of its lanes in a frame, in bytes
-    uint32_t sole_def; // index of the only instruction that defines it; NOWHERE: none; MANY_DEFS: several (decode.c)
+    uint32_t sole_def; // index of the only instruction that defines it; NOWHERE: there is none; MANY_DEFS: several (decode.c)
 } Register;
 #define MANY_DEFS (UINT32_MAX - 1)
 
@@ -39,8 +39,8 @@ typedef struct Initialiser { // one value of a variable's initialiser
     size_t offset;
     int bytes;
     uint64_t value;
-    Slice symbol;  // its address is added; empty: none
-    uint64_t mask; // selects the value's bits from this sum; they are shifted down
+    Slice symbol;  // the symbol whose address is added to `value`; empty: none
+    uint64_t mask; // selects bits of this sum, which are then shifted down to bit 0
 } Initialiser;
 
 // Owned by its module. `address` is set under the lock of machine/lock.c, and never while a kernel runs. Sizes are in bytes.
@@ -53,7 +53,7 @@ typedef struct Variable {
     size_t bytes, align;
     bool dynamic;     // extern .shared: the launch sets its size
     bool managed;     // also accessible to the host
-    uint64_t address; // offset in its space; of GLOBAL and CONST the program's virtual address
+    uint64_t address; // offset in its space; of GLOBAL and CONST variables a virtual address
     Initialiser *initialisers;
     int initialiser_count;
     const char *error; // of its initialiser, or NULL
@@ -74,18 +74,18 @@ typedef struct Operand {
     Register *second;     // q of p|q
     Slice name;           // of a symbol, label or special register
     Slice selector;       // b0 of %r1.b0: a part of a register
-    Variable *variable;   // named by it, or NULL
+    Variable *variable;   // the variable that the symbol names, or NULL
     uint32_t label;       // index of the statement after the label
     int64_t integer;      // value, bits of a floating-point number, or offset of an address
-    double real;          // of a floating-point number
-    bool single;          // the bits are a float's
+    double floating;      // value of a floating-point number
+    bool is_float32;      // `integer` has the bits of a float, not of a double
     struct Operand *elements; // of a vector; of an address with coordinates: [base, {x, y}]
     int count;
 } Operand;
 
 enum { MAX_OPERANDS = 8 };
 
-// Element of its function's array, which is reallocated while the body is parsed: keep no pointers until then.
+// An element of its function's array. Parsing the body reallocates the array, so keep no pointers before it is complete.
 typedef struct Statement {
     Slice opcode; // with all qualifiers: "ld.global.f32"
     bool calls;   // a call instruction; known before decoding, for layout.c
@@ -95,7 +95,7 @@ typedef struct Statement {
     int count;
     int line, source_line, source_file;
     int caller_file; // file of the innermost inlining call, or source_file
-    int own_line, own_file; // the line in the function's own file that it was inlined at, or 0
+    int own_line, own_file; // the source line or, if inlined, the line of the call in the function's own file; 0: unknown
     const char *error; // syntax error, or NULL
 } Statement;
 
@@ -108,59 +108,62 @@ typedef struct Function {
     uint32_t register_count;
     Statement *statements;
     uint32_t count;
-    const char *body; // its opening brace in the text until it is parsed; then NULL
+    const char *body; // until the body is parsed: its opening brace in the text; then NULL
     int body_line;
-    size_t local_bytes, param_bytes; // of a lane; parameters and arguments of its calls
+    size_t local_bytes; // of a lane's local memory
+    size_t param_bytes; // of a lane's parameters, and of the arguments of its calls
     size_t shared_bytes;             // static shared memory of a block of this kernel
-    size_t shared_extent, shared_gap; // the same with the checker's red zones; size of the last red zone
+    size_t shared_extent; // `shared_bytes` with the checker's red zones between variables
+    size_t shared_gap;    // size of the last red zone
     const struct Function *visited_for; // the last kernel for which layout.c visited it
     bool has_pointers; // its address is taken (layout.c)
     size_t kernel_param_bytes;
-    int max_threads;    // .maxntid or .reqntid, 0 if none
+    int max_threads;    // .maxntid or .reqntid; 0: none
     bool exact_threads; // .reqntid
-    dim3 cluster;       // .reqnctapercluster, 0 if none
-    int most_cluster_blocks; // .maxclusterrank, 0 if none
+    dim3 cluster;       // .reqnctapercluster; 0: none
+    int most_cluster_blocks; // .maxclusterrank; 0: none
     struct Program *program; // made on first use (ready.c); NULL before
     struct Function *next;
     struct Function *next_ready; // in the batch of ready.c
 } Function;
 
 // Owned by its creator (in the runtime: a Binary), with all functions, variables and programs in it.
-// Created under the lock of machine/lock.c. Functions are made ready later, under the lock of ready.c; a ready function is
+// Created under the lock of machine/lock.c. Functions are prepared later, under the lock of ready.c; a prepared function is
 // immutable and read without a lock. Addresses and sizes are in bytes.
 typedef struct Module {
     Arena arena; // holds everything but the text
-    const struct Module *first; // the first device's module, which has the managed variables of all; NULL: this one
+    const struct Module *first; // the first device's module, which owns the managed variables of all devices; NULL: this one
     int target; // 90 for sm_90
     int version; // 90 for PTX 9.0
     Function *functions;
     Variable *variables;
     Variable *shared;
     size_t dynamic_align; // of dynamic shared memory
-    bool uses_reserved_shared; // some function uses the kilobyte after a block's own that is for cooperative groups
-    bool uses_bulk_copies; // some ready function does
-    bool launches_kernels; // some ready function calls the device runtime
+    bool uses_reserved_shared; // some function uses the kilobyte of shared memory that is reserved for cooperative groups
+    bool uses_bulk_copies; // some prepared function starts bulk asynchronous copies
+    bool launches_kernels; // some prepared function calls the device runtime
     bool for_debugger; // compiled with -G: all variables are in memory
     Slice *files;
     int file_count;
     struct Decoder *decoder; // decode.h
-    char error[256]; // empty: none
+    char error[256]; // a syntax or link error; empty: none
 } Module;
 
-// Parses a PTX text, which must outlive the module unchanged. Never returns NULL: a syntax error is stored in the smallest
-// of statement, variable, function and module that contains it. Bodies are parsed on first use, except those that declare
-// variables which other functions need.
+// Parses a PTX text, which must outlive the module unchanged. Never returns NULL: a syntax error is stored in the innermost
+// statement, variable, function or module that contains it. Bodies are parsed on first use, except those that declare variables
+// for other functions.
 Module *sim_parse(const char *text);
-// Parse a body, or all bodies, that are not parsed yet.
+// Parse one body, or all bodies, unless they are parsed already.
 void sim_read_body(Module *module, Function *function);
 void sim_read_bodies(Module *module);
 void sim_free_module(Module *module);
-// The callee operand of a call; NULL: the statement is no call (statements.c).
+// statements.c: the callee operand of a call; NULL: the statement is no call.
 const Operand *sim_callee_of(const Statement *s);
 // layout.c: assigns addresses to all shared variables, and sizes to kernels; may be repeated.
 void sim_layout_shared(Module *module);
-// The same for the own variables of a kernel whose body was just parsed; false: too large.
+// Assigns addresses to the shared variables that a kernel declares, after its body has been parsed. False: too large.
 bool sim_layout_shared_of(Module *module, Function *kernel);
+// Whether a kernel uses a shared variable, itself or in a function that it may call.
 bool sim_uses_shared(const Function *kernel, const Variable *variable);
 Function *sim_find_function(const Module *module, Slice name);
 Variable *sim_find_variable(Variable *list, Slice name);
@@ -171,15 +174,15 @@ bool sim_is_signed(Type type); // integer
 const char *sim_type_name(Type type);
 Type sim_type_named(Slice name); // "f32"; NO_TYPE if there is none
 
-// ---- leave_out.c: removes the code of single source lines
+// ---- leave_out.c: removes the barriers, fences or conditional branches of single source lines
 
 typedef enum LineUse { OTHER_LINE, BARRIER_LINE, WARP_BARRIER_LINE, FENCE_LINE, TEST_LINE } LineUse;
 
-// Calls `list` for each statement that can be left out.
+// Calls `list` for each statement that sim_remove_line can remove.
 void sim_list_lines(Module *m, void (*list)(Slice function, int line, LineUse use, void *context), void *context);
 // Blanks the barriers and fences, or with `tests` the conditional branches, of a source line in a text without syntax
 // errors; all threads then execute the guarded code. Returns the number of statements.
-int sim_leave_out(char *text, int line, bool tests);
+int sim_remove_line(char *text, int line, bool tests);
 
 // ---- link.c: separately compiled texts
 

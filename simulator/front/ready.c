@@ -1,13 +1,13 @@
-// ready.c: parses, decodes and analyses functions on first use, with all that they may call. Template libraries leave
-// hundreds of kernels in a text, of which a program runs few.
+// ready.c: parses, decodes and analyses functions on first use, together with all functions that they may call. A template
+// library instantiates hundreds of kernels in a text, of which a program runs few.
 #include "front/decode.h"
 #include "base/platform.h"
 
-typedef struct Batch { // functions that become ready together, linked by next_ready
+typedef struct PrepareBatch { // functions that become ready together, linked by next_ready
     Function *first, **last;
-} Batch;
+} PrepareBatch;
 
-static void add(Batch *b, const Module *m, Function *f)
+static void add(PrepareBatch *b, const Module *m, Function *f)
 {
     if (!f->defined || f->program)
         return;
@@ -16,8 +16,8 @@ static void add(Batch *b, const Module *m, Function *f)
     b->last = &f->next_ready;
 }
 
-// An indirect call may reach any function that is no kernel.
-static void add_callees(Batch *b, const Module *m, const Program *caller)
+// An indirect call may reach any function that is not a kernel.
+static void add_callees(PrepareBatch *b, const Module *m, const Program *caller)
 {
     for (const Instr *i = caller->code; i < caller->code + caller->count; i++) {
         if (i->control == CALL && i->call->callee)
@@ -45,7 +45,7 @@ static bool tighten_order(Function *f)
 }
 
 // Iterates to a fixed point, since functions may be recursive.
-static void summarise(const Batch *b, const Module *m)
+static void summarise(const PrepareBatch *b, const Module *m)
 {
     for (bool changed = true; changed;) {
         changed = false;
@@ -54,11 +54,11 @@ static void summarise(const Batch *b, const Module *m)
     }
 }
 
-void sim_make_ready(Module *m, Function *function)
+void sim_prepare_function(Module *m, Function *function)
 {
     static Lock lock;
     sim_lock(&lock);
-    Batch batch = {NULL, &batch.first};
+    PrepareBatch batch = {NULL, &batch.first};
     add(&batch, m, function);
     for (Function *f = batch.first; f; f = f->next_ready) {
         sim_read_body(m, f);
@@ -70,6 +70,6 @@ void sim_make_ready(Module *m, Function *function)
         sim_analyse(&m->arena, f, f->program);
         sim_number_sites(f->program->code, f->program->count);
     }
-    summarise(&batch, m); // again: sim_analyse has marked the loads that branches depend on
+    summarise(&batch, m); // a second time, because sim_analyse has marked the loads that feed branches
     sim_unlock(&lock);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The lock guards writers; readers take none. Instructions are freed with their module.
+// Guarded by site_lock for writers; readers take no lock. Instructions are freed with their module.
 static Lock site_lock;
 static const Instr **_Atomic sites;
 static uint32_t site_count, site_space;
@@ -16,14 +16,14 @@ static uint32_t new_site(const Instr *i)
     sim_lock(&site_lock);
     if (site_count == site_space) {
         site_space = site_space ? 2 * site_space : 4096;
-        static const Instr **earlier[32]; // old tables are kept: other threads may be reading them
+        static const Instr **old_tables[32]; // kept, because other host threads may be reading them
         static int tables;
-        const Instr **more = earlier[tables++] = malloc(site_space * sizeof *more);
-        if (!more)
+        const Instr **larger = old_tables[tables++] = malloc(site_space * sizeof *larger);
+        if (!larger)
             sim_die("out of memory for the checker's table of instructions");
         if (sites)
-            memcpy(more, sites, site_count * sizeof *more);
-        sites = more;
+            memcpy(larger, sites, site_count * sizeof *larger);
+        sites = larger;
     }
     const uint32_t site = site_count < MAX_SITES ? site_count++ : MAX_SITES - 1;
     sites[site] = i;
@@ -31,8 +31,8 @@ static uint32_t new_site(const Instr *i)
     return site;
 }
 
-// Whether two accesses look the same in the source, like the copies in an unrolled loop.
-static bool is_same_for_reader(const Instr *i, const Instr *j)
+// Whether two accesses are indistinguishable in the source, like the copies in an unrolled loop.
+static bool looks_same_in_source(const Instr *i, const Instr *j)
 {
     const Statement *s = i->statement, *t = j->statement;
     return (i->kind == LOAD || i->kind == STORE) && i->kind == j->kind && i->semantics == WEAK &&
@@ -43,11 +43,11 @@ static bool is_same_for_reader(const Instr *i, const Instr *j)
 
 void sim_number_sites(Instr *code, uint32_t count)
 {
-    enum { NEAR = 128 };
+    enum { MAX_DISTANCE = 128 };
     for (uint32_t k = 0; k < count; k++) {
         uint32_t same = k;
-        for (uint32_t n = 1; n <= NEAR && n <= k && same == k; n++)
-            same = is_same_for_reader(&code[k], &code[k - n]) ? k - n : k;
+        for (uint32_t n = 1; n <= MAX_DISTANCE && n <= k && same == k; n++)
+            same = looks_same_in_source(&code[k], &code[k - n]) ? k - n : k;
         code[k].site = same < k ? code[same].site : new_site(&code[k]);
     }
 }

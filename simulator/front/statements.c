@@ -62,7 +62,7 @@ static void parse_instruction(Parser *p)
 {
     Statement *s = sim_new_statement(p);
     s->opcode = p->token.text; // for errors in the guard
-    s->error = sim_try_to_parse(p, parse_guard_and_operands, s);
+    s->error = sim_parse_or_skip(p, parse_guard_and_operands, s);
     if (s->error)
         s->count = 0; // the last operand may be incomplete
 }

@@ -1,8 +1,8 @@
-// stores.c: points-to analysis: through which parameters, and into which variables, a kernel may write. Allocations that a
-// launch only reads need no race check.
+// stores.c: points-to analysis of the parameters and variables through which a kernel may write. Allocations that a launch only
+// reads need no race check.
 //
-// Flow-insensitive: each register has a set of origins, a bit for each parameter and variable. A computed value has the
-// origins of all its operands, so pointer arithmetic keeps them.
+// Flow-insensitive: each register has a set of origins, with a bit for each parameter and variable. A computed value has the
+// origins of all its operands, so pointer arithmetic preserves them.
 #include "front/flow.h"
 
 #include <string.h>
@@ -11,16 +11,16 @@ enum { MAX_ORIGINS = 62 };
 static const uint64_t OWN_MEMORY = 1ull << 62;     // shared or local memory
 static const uint64_t UNKNOWN_ORIGIN = 1ull << 63; // may be any pointer
 
-typedef struct Search {
+typedef struct OriginAnalysis {
     const Function *function;
-    uint64_t *origins_of; // frame offset / 4 -> origins of the register
+    uint64_t *origins_of; // by frame offset / 4: origins of the register
     PointerOrigin found[MAX_ORIGINS];
     int count;
     bool changed;
-    bool assumed; // see Stores
-} Search;
+    bool assumed; // as in Stores
+} OriginAnalysis;
 
-static uint64_t origin(Search *s, const Variable *variable, uint64_t offset)
+static uint64_t origin(OriginAnalysis *s, const Variable *variable, uint64_t offset)
 {
     int k = 0;
     while (k < s->count && (s->found[k].variable != variable || s->found[k].offset != offset))
@@ -32,14 +32,14 @@ static uint64_t origin(Search *s, const Variable *variable, uint64_t offset)
     return 1ull << k;
 }
 
-static uint64_t origins_of_variable(Search *s, const Variable *v)
+static uint64_t origins_of_variable(OriginAnalysis *s, const Variable *v)
 {
     if (v->space == GLOBAL)
         return origin(s, v->definition ? v->definition : v, 0);
     return v->space == SHARED || v->space == LOCAL ? OWN_MEMORY : 0;
 }
 
-static uint64_t origins_of(Search *s, const Operand *o)
+static uint64_t origins_of(OriginAnalysis *s, const Operand *o)
 {
     uint64_t origins = o->reg ? s->origins_of[o->reg->slot / 4] : o->variable ? origins_of_variable(s, o->variable) : 0;
     for (int k = 0; k < o->count; k++)
@@ -47,7 +47,7 @@ static uint64_t origins_of(Search *s, const Operand *o)
     return origins;
 }
 
-static void set_origins(Search *s, const Operand *o, uint64_t origins)
+static void set_origins(OriginAnalysis *s, const Operand *o, uint64_t origins)
 {
     const Register *const registers[] = {o->reg, o->second};
     for (int k = 0; k < 2; k++) {
@@ -60,9 +60,9 @@ static void set_origins(Search *s, const Operand *o, uint64_t origins)
         set_origins(s, &o->elements[k], origins);
 }
 
-static bool begins_with(const Statement *s, const char *begin)
+static bool begins_with(const Statement *s, const char *prefix)
 {
-    return s->opcode.length >= strlen(begin) && memcmp(s->opcode.text, begin, strlen(begin)) == 0;
+    return s->opcode.length >= strlen(prefix) && memcmp(s->opcode.text, prefix, strlen(prefix)) == 0;
 }
 
 static bool ends_with(const Statement *s, const char *end)
@@ -71,14 +71,14 @@ static bool ends_with(const Statement *s, const char *end)
     return s->opcode.length >= length && memcmp(s->opcode.text + s->opcode.length - length, end, length) == 0;
 }
 
-static bool is_kernel_parameter(const Search *s, const Operand *o)
+static bool is_kernel_parameter(const OriginAnalysis *s, const Operand *o)
 {
     return o->variable && o->variable->space == PARAM && s->function->entry && !o->reg &&
            o->variable->address < s->function->kernel_param_bytes;
 }
 
 // Sets the origins of loaded elements; only 64-bit integers can be pointers.
-static void add_load(Search *s, const Statement *t)
+static void add_load(OriginAnalysis *s, const Statement *t)
 {
     const Operand *to = &t->operands[0], *from = &t->operands[1];
     if (!(ends_with(t, "64") || ends_with(t, "128")) || ends_with(t, "f64"))
@@ -95,7 +95,7 @@ static void add_load(Search *s, const Statement *t)
 
 // The result has the origins of all operands. In a sum of a known pointer and an unknown number, the number is assumed to be
 // an offset; the launch verifies that the parameter is a pointer.
-static void add_computation(Search *s, const Instr *i)
+static void add_computation(OriginAnalysis *s, const Instr *i)
 {
     const Statement *t = i->statement;
     uint64_t origins = 0;
@@ -109,7 +109,7 @@ static void add_computation(Search *s, const Instr *i)
     set_origins(s, &t->operands[0], origins);
 }
 
-static void add_instruction(Search *s, const Instr *i)
+static void add_instruction(OriginAnalysis *s, const Instr *i)
 {
     const Statement *t = i->statement;
     if (!t || t->count == 0 || t->operands[0].address || i->control == CALL)
@@ -121,7 +121,7 @@ static void add_instruction(Search *s, const Instr *i)
 }
 
 // The origins of the device memory that an instruction may write.
-static uint64_t written_by(Search *s, const Instr *i)
+static uint64_t written_by(OriginAnalysis *s, const Instr *i)
 {
     const Statement *t = i->statement;
     if (i->control == CALL)
@@ -138,7 +138,7 @@ static uint64_t written_by(Search *s, const Instr *i)
 
 void sim_find_stores(Arena *arena, Arena *module, const Function *function, Program *p)
 {
-    Search s = {.function = function};
+    OriginAnalysis s = {.function = function};
     s.origins_of = sim_allocate(arena, ((size_t)p->register_bytes / 4 + 1) * sizeof *s.origins_of);
     do {
         s.changed = false;
@@ -150,8 +150,8 @@ void sim_find_stores(Arena *arena, Arena *module, const Function *function, Prog
         written |= written_by(&s, &p->code[k]);
     p->stores.known = !(written & UNKNOWN_ORIGIN);
     p->stores.assumed = s.assumed;
-    p->stores.into = sim_allocate(module, (size_t)s.count * sizeof *p->stores.into);
+    p->stores.targets = sim_allocate(module, (size_t)s.count * sizeof *p->stores.targets);
     for (int k = 0; k < s.count; k++)
         if (written >> k & 1)
-            p->stores.into[p->stores.count++] = s.found[k];
+            p->stores.targets[p->stores.count++] = s.found[k];
 }

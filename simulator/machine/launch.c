@@ -126,7 +126,7 @@ static void find_write_set(Launch *launch)
 {
     const Stores *stores = &launch->kernel->program->stores;
     launch->write_set_known = stores->known && !launch->launch_tree_grid; // other kernels of the launch tree may run during this one
-    for (const PointerOrigin *o = stores->into; o < stores->into + stores->count; o++) {
+    for (const PointerOrigin *o = stores->targets; o < stores->targets + stores->count; o++) {
         uint64_t address = o->variable ? o->variable->address : 0;
         if (!o->variable && o->offset + sizeof address <= launch->kernel->kernel_param_bytes)
             memcpy(&address, launch->params + o->offset, sizeof address);

@@ -508,7 +508,7 @@ static int leave_out_line(Replay *r, int line, bool test)
     int count = 0;
     for (int k = 0; k < MAX_BINARIES; k++)
         for (int t = 0; r->binaries[k] && t < r->binaries[k]->text_count; t++)
-            count += sim_leave_out((char *)r->binaries[k]->texts[t], line, test);
+            count += sim_remove_line((char *)r->binaries[k]->texts[t], line, test);
     return count;
 }
 

@@ -140,7 +140,7 @@ static void launch(Module *module, Function *kernel)
             return;
         arguments[count] = values;
     }
-    sim_make_ready(module, kernel);
+    sim_prepare_function(module, kernel);
     if (count == 1024 || kernel->shared_bytes > 49152)
         return;
     sim_register_memory(buffer, sizeof buffer, HOST_MEMORY);

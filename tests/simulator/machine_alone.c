@@ -20,7 +20,7 @@ int main(int argc, char **argv)
     void *out, *arguments[] = {&out};
     if (module->error[0] || !kernel || sim_new_allocation(threads * sizeof(int), DEVICE_MEMORY, &out))
         return 2;
-    sim_make_ready(module, kernel);
+    sim_prepare_function(module, kernel);
     const dim3 grid = {1, 1, 1}, block = {threads, 1, 1};
     if (sim_launch_grid(module, kernel, grid, block, 0, 65536, arguments, (Grouping){0}, NULL, false))
         return 1;

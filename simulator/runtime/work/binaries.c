@@ -95,7 +95,7 @@ Kernel *sim_kernel_of_code(const Module *module, uint64_t address)
         f = f->next;
     for (Kernel *k = f && f->entry && f->defined ? kernels : NULL; k; k = k->next)
         if (sim_slice_is(f->name, k->name) && sim_module_of(k->binary) == module) {
-            sim_make_ready(sim_module_of(k->binary), f);
+            sim_prepare_function(sim_module_of(k->binary), f);
             return k;
         }
     return NULL;
@@ -122,7 +122,7 @@ cudaError_t sim_find_kernel(const void *host, Kernel **kernel, const Function **
     Function *f = sim_find_function(m, (Slice){(*kernel)->name, strlen((*kernel)->name)});
     if (!f || !f->defined)
         return cudaErrorInvalidDeviceFunction;
-    sim_make_ready(m, f);
+    sim_prepare_function(m, f);
     *function = f;
     return cudaSuccess;
 }

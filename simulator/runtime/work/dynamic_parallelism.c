@@ -93,6 +93,6 @@ cudaError_t sim_launch_grouped(const Module *module, const Function *kernel, dim
 cudaError_t sim_launch(Module *module, Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
                        size_t stack_bytes, void **arguments)
 {
-    sim_make_ready(module, kernel);
+    sim_prepare_function(module, kernel);
     return sim_launch_grouped(module, kernel, grid, block, dynamic_bytes, stack_bytes, arguments, (Grouping){0});
 }
