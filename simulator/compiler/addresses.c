@@ -40,8 +40,19 @@ static bool can_split(const IrInstruction *sum, Index x)
     if (!x.is_extended || x.may_wrap)
         return true;
     if (x.is_signed)
-        return sum->flags & IR_NO_WRAP;
-    return (sum->flags & IR_NO_WRAP) && is_never_negative(sum->operands[0]) && is_never_negative(sum->operands[1]);
+        return true; // as nvcc does: an int is taken not to wrap, even if its sum is unsigned
+    if ((sum->flags & IR_NO_WRAP) && is_never_negative(sum->operands[0]) && is_never_negative(sum->operands[1]))
+        return true;
+    uint64_t most;
+    return !__builtin_add_overflow(largest_with_specials(sum->operands[0]), largest_with_specials(sum->operands[1]), &most) && most <= UINT32_MAX;
+}
+
+// The same for a multiplication by a constant or a shift.
+static bool can_scale(const IrInstruction *product, Index x)
+{
+    if (!x.is_extended || x.may_wrap || x.is_signed)
+        return true;
+    return ((product->flags & IR_NO_WRAP) && is_never_negative(product->operands[0])) || largest_with_specials(product) < UINT32_MAX;
 }
 
 // The constant in an index, which is removed from it; `*rest` is NULL if nothing else is left.
@@ -70,14 +81,14 @@ static int64_t take_constant(Addresses *s, IrInstruction *place, IrInstruction *
         return constant;
     }
     case IR_SHL:
-        if (value->operands[1]->op != IR_INTEGER || unsigned_value(value->operands[1]) > 20 || (x.is_extended && !x.may_wrap && !(value->flags & IR_NO_WRAP)))
+        if (value->operands[1]->op != IR_INTEGER || unsigned_value(value->operands[1]) > 20 || !can_scale(value, x))
             return 0;
         constant = take_constant(s, place, value->operands[0], x, &inner[0], depth + 1);
         if (constant)
             *rest = inner[0] ? ir_binary(s->module, place, IR_SHL, inner[0], value->operands[1], value->flags & IR_NO_WRAP) : NULL;
         return (int64_t)((uint64_t)constant << unsigned_value(value->operands[1]));
     case IR_MUL:
-        if (value->operands[1]->op != IR_INTEGER || (x.is_extended && !x.may_wrap && !(value->flags & IR_NO_WRAP)))
+        if (value->operands[1]->op != IR_INTEGER || !can_scale(value, x))
             return 0;
         constant = take_constant(s, place, value->operands[0], x, &inner[0], depth + 1);
         if (constant)
@@ -166,7 +177,7 @@ static IrInstruction *find_address(const Addresses *s, const IrInstruction *i, c
         IrInstruction *other = use->user;
         if (other == i || other->op != IR_OFFSET || other->operand_count != 2 || other->operands[1] != part || other->operands[0] != i->operands[0])
             continue;
-        if (other->scale == scale && !other->integer && other->type == i->type && !((other->flags ^ i->flags) & IR_SIGNED) && value_dominates(s->dominators, other, i))
+        if (other->scale == scale && !other->integer && other->type == i->type && !(i->type == IR_B64 && (other->flags ^ i->flags) & IR_SIGNED) && value_dominates(s->dominators, other, i))
             return other;
     }
     return NULL;
@@ -180,7 +191,7 @@ static IrInstruction *find_converted_address(const Addresses *s, const IrInstruc
     uint32_t steps = 0;
     for (const IrUse *use = part->uses; use && steps++ < MAX_CANDIDATES; use = use->next) {
         const IrInstruction *other = use->user;
-        if (other->op != IR_CONVERT || other->type != conversion->type || ((other->flags ^ conversion->flags) & IR_SIGNED))
+        if (other->op != IR_CONVERT || other->type != conversion->type || (i->type == IR_B64 && (other->flags ^ conversion->flags) & IR_SIGNED))
             continue;
         IrInstruction *found = find_address(s, i, other, i->scale);
         if (found)

@@ -2,6 +2,8 @@
 // else needs it, else a not is computed. With two arms nvcc writes two branches, which write.c does.
 #include "compiler/passes.h"
 
+enum { MAX_USES = 64 };
+
 static bool can_invert(const IrInstruction *value, uint32_t depth)
 {
     if (!ir_has_one_use(value) || depth > 4)
@@ -56,6 +58,69 @@ static void invert_branch(IrModule *module, IrInstruction *branch)
     branch->target[1] = first;
 }
 
+// A comparison is computed where it is asked for, once in each block, so that each branch may have its own form of it.
+static bool spread_compare(IrModule *module, IrInstruction *compare)
+{
+    bool changed = false;
+    for (IrUse *use = compare->uses, *next; use; use = next) {
+        next = use->next;
+        IrInstruction *user = use->user;
+        if (user->op == IR_PHI || user->block == compare->block)
+            continue;
+        IrInstruction *copy = NULL;
+        for (IrInstruction *i = ir_first_not_phi(user->block); i && i != user && !copy; i = i->next)
+            if (i->op == IR_COMPARE && i->compare == compare->compare && i->operands[0] == compare->operands[0] &&
+                i->operands[1] == compare->operands[1] && i->flags == compare->flags)
+                copy = i;
+        if (!copy) {
+            copy = ir_clone(module, compare->block->function, compare);
+            ir_link_before(user, copy);
+        }
+        ir_set_operand(user, use->operand, copy);
+        changed = true;
+    }
+    if (!compare->uses)
+        ir_remove(compare);
+    return changed;
+}
+
+bool spread_compares(IrModule *module, IrFunction *function)
+{
+    bool changed = false;
+    for (IrBlock *block = function->first; block; block = block->next)
+        for (IrInstruction *i = block->first, *next; i; i = next) {
+            next = i->next;
+            if (i->op == IR_COMPARE && i->uses)
+                changed |= spread_compare(module, i);
+        }
+    return changed;
+}
+
+// A comparison that a dominating block has made in the form that it needs is not made again.
+static bool share_compares(const Dominators *d)
+{
+    bool changed = false;
+    for (uint32_t k = 0; k < d->count; k++)
+        for (IrInstruction *i = d->order[k]->first, *next; i; i = next) {
+            next = i->next;
+            if (i->op != IR_COMPARE)
+                continue;
+            uint32_t steps = 0;
+            IrInstruction *found = NULL;
+            for (const IrUse *use = i->operands[0]->uses; use && !found && steps++ < MAX_USES; use = use->next) {
+                IrInstruction *other = use->user;
+                if (other != i && other->op == IR_COMPARE && other->compare == i->compare && other->operands[0] == i->operands[0] &&
+                    other->operands[1] == i->operands[1] && other->flags == i->flags && value_dominates(d, other, i))
+                    found = other;
+            }
+            if (!found)
+                continue;
+            ir_replace(i, found);
+            changed = true;
+        }
+    return changed;
+}
+
 bool invert_branches(IrModule *module, IrFunction *function)
 {
     bool changed = false;
@@ -68,5 +133,6 @@ bool invert_branches(IrModule *module, IrFunction *function)
         invert_branch(module, end);
         changed = true;
     }
+    changed |= share_compares(dominators_of(module, function));
     return changed;
 }

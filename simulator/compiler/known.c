@@ -1,5 +1,6 @@
-// known.c: bits of integers that are known to be zero, and how large integers can be, for simplify.c and for selecting
-// instructions. The ranges of the special registers are those of the programming guide.
+// known.c: bits of integers that are known to be zero, and how large integers can be, for simplify.c and for addresses. Where nvcc
+// knows nothing of special registers, neither does this: their ranges, those of the programming guide, count only where the
+// constant parts of addresses are separated.
 #include "compiler/known.h"
 
 #include <string.h>
@@ -98,8 +99,6 @@ static uint64_t zero_bits_of(const IrInstruction *i, uint32_t depth)
     switch (i->op) {
     case IR_INTEGER:
         return ~unsigned_value(i);
-    case IR_SPECIAL:
-        return zeros_above(largest_special(i));
     case IR_AND:
         return zero_bits(i->operands[0], depth) | zero_bits(i->operands[1], depth);
     case IR_OR:
@@ -142,7 +141,7 @@ uint64_t known_zero_bits(const IrInstruction *value)
     return zero_bits(value, 0);
 }
 
-static uint64_t largest(const IrInstruction *value, uint32_t depth)
+static uint64_t largest(const IrInstruction *value, uint32_t depth, bool with_specials)
 {
     const uint64_t by_bits = ~zero_bits(value, depth);
     if (depth >= MAX_DEPTH)
@@ -150,10 +149,10 @@ static uint64_t largest(const IrInstruction *value, uint32_t depth)
     uint64_t by_range = UINT64_MAX;
     switch (value->op) {
     case IR_SPECIAL:
-        by_range = largest_special(value);
+        by_range = with_specials ? largest_special(value) : UINT64_MAX;
         break;
     case IR_ADD:
-        if (__builtin_add_overflow(largest(value->operands[0], depth + 1), largest(value->operands[1], depth + 1), &by_range))
+        if (__builtin_add_overflow(largest(value->operands[0], depth + 1, with_specials), largest(value->operands[1], depth + 1, with_specials), &by_range))
             by_range = UINT64_MAX;
         by_range = by_range > type_mask(value->type) ? UINT64_MAX : by_range;
         break;
@@ -161,17 +160,17 @@ static uint64_t largest(const IrInstruction *value, uint32_t depth)
     case IR_MUL_WIDE:
         if (value->op == IR_MUL_WIDE && (value->flags & IR_SIGNED))
             break;
-        if (__builtin_mul_overflow(largest(value->operands[0], depth + 1), largest(value->operands[1], depth + 1), &by_range))
+        if (__builtin_mul_overflow(largest(value->operands[0], depth + 1, with_specials), largest(value->operands[1], depth + 1, with_specials), &by_range))
             by_range = UINT64_MAX;
         by_range = by_range > type_mask(value->type) ? UINT64_MAX : by_range;
         break;
     case IR_CONVERT:
         if (!(value->flags & IR_SIGNED) && !ir_is_float_type(value->operands[0]->type))
-            by_range = largest(value->operands[0], depth + 1);
+            by_range = largest(value->operands[0], depth + 1, with_specials);
         break;
     case IR_SHR:
         if (!(value->flags & IR_SIGNED) && value->operands[1]->op == IR_INTEGER && unsigned_value(value->operands[1]) < 64)
-            by_range = largest(value->operands[0], depth + 1) >> unsigned_value(value->operands[1]);
+            by_range = largest(value->operands[0], depth + 1, with_specials) >> unsigned_value(value->operands[1]);
         break;
     default:
         break;
@@ -181,7 +180,38 @@ static uint64_t largest(const IrInstruction *value, uint32_t depth)
 
 uint64_t largest_unsigned(const IrInstruction *value)
 {
-    return largest(value, 0);
+    return largest(value, 0, false);
+}
+
+uint64_t largest_with_specials(const IrInstruction *value)
+{
+    return largest(value, 0, true);
+}
+
+// Whether the way from one block to the next is taken only if the value is not negative.
+static bool edge_shows_not_negative(const IrBlock *from, const IrBlock *to, const IrInstruction *value)
+{
+    for (uint32_t steps = 0; steps < 4; steps++) {
+        const IrInstruction *end = from->last;
+        const IrInstruction *compare = end->op == IR_BRANCH ? end->operands[0] : NULL;
+        if (compare && end->target[0] != end->target[1] && compare->op == IR_COMPARE && compare->operands[0] == value && compare->operands[1]->op == IR_INTEGER &&
+            (compare->flags & IR_SIGNED)) {
+            const bool truth = end->target[0] == to;
+            const int64_t c = compare->operands[1]->integer;
+            if (truth ? compare->compare == IR_GREATER && c >= -1 : compare->compare == IR_LESS && c <= 1 && c >= 0)
+                return true;
+        }
+        if (from->predecessor_count != 1)
+            return false;
+        to = from;
+        from = from->predecessors[0];
+    }
+    return false;
+}
+
+static bool is_positive(const IrInstruction *value)
+{
+    return value->op == IR_INTEGER && value->integer > 0;
 }
 
 static bool never_negative(const IrInstruction *i, uint32_t depth)
@@ -217,14 +247,18 @@ static bool never_negative(const IrInstruction *i, uint32_t depth)
         return never_negative(i->operands[1], depth + 1) && never_negative(i->operands[2], depth + 1);
     case IR_CONVERT:
         return (i->flags & IR_SIGNED) && ir_bits(i->type) >= ir_bits(i->operands[0]->type) && never_negative(i->operands[0], depth + 1);
-    case IR_PHI: { // an induction variable that starts at no less than 0 and grows
+    case IR_PHI: { // an induction variable that starts at no less than 0 and grows, or that a test keeps from being negative
         if (i->operand_count > 4)
             return false;
         for (uint32_t k = 0; k < i->operand_count; k++) {
             const IrInstruction *value = i->operands[k];
             const bool grows = value->op == IR_ADD && (value->flags & IR_NO_WRAP) && value->operands[0] == i;
-            const bool shrinks = value->op == IR_SHR && value->operands[0] == i;
-            if (value != i && !(shrinks || (grows && never_negative(value->operands[1], depth + 1)) || (!grows && never_negative(value, depth + 1))))
+            const bool shrinks = (value->op == IR_SHR || (value->op == IR_DIV && is_positive(value->operands[1]))) && value->operands[0] == i;
+            if (value == i || shrinks || (grows && never_negative(value->operands[1], depth + 1)))
+                continue;
+            if (edge_shows_not_negative(i->block->predecessors[k], i->block, value))
+                continue;
+            if (grows || !never_negative(value, depth + 1))
                 return false;
         }
         return true;
@@ -243,7 +277,5 @@ bool is_never_zero(const IrInstruction *value)
 {
     if (value->op == IR_INTEGER)
         return value->integer != 0;
-    if (value->op == IR_SPECIAL)
-        return strncmp(value->special, "%ntid", 5) == 0 || strncmp(value->special, "%nctaid", 7) == 0;
     return false;
 }

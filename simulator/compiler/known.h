@@ -8,6 +8,7 @@
 uint64_t known_zero_bits(const IrInstruction *value);
 // The largest that the value, taken as unsigned, can be.
 uint64_t largest_unsigned(const IrInstruction *value);
+uint64_t largest_with_specials(const IrInstruction *value); // counts on the ranges of %tid and its kin
 bool is_never_negative(const IrInstruction *value);
 bool is_never_zero(const IrInstruction *value);
 static inline uint64_t type_mask(IrType type)

@@ -140,7 +140,15 @@ static IrBlock *gather_edges(IrModule *module, IrBlock *block, const bool *is_ma
     ir_jump(module, gathered, block); // its edge comes last
     gathered->last->line = gathered->last->file = 0;
     const uint32_t last = block->predecessor_count - 1;
+    uint32_t marked = 0, only = 0;
+    for (uint32_t k = 0; k < last; k++)
+        if (is_marked[k])
+            marked++, only = k;
     for (IrInstruction *phi = block->first; phi && phi->op == IR_PHI; phi = phi->next) {
+        if (marked == 1) {
+            ir_add_operand(module, phi, phi->operands[only]);
+            continue;
+        }
         IrInstruction *joined = ir_phi(module, gathered, phi->type);
         joined->space = phi->space;
         for (uint32_t k = 0; k < last; k++)

@@ -54,6 +54,7 @@ static const NamedPass PASSES[] = {
     {"dce", remove_dead_code},
     {"sink", sink_values},
     {"simplify-cfg", simplify_control_flow},
+    {"compares", spread_compares},
     {"select", select_instructions},
     {"dce", remove_dead_code},
     {"constants", move_constants},

@@ -46,6 +46,7 @@ Pass sink_values;
 // select.c: fma, mad, mul.wide
 Pass select_instructions;
 // branches.c, constants.c
+Pass spread_compares; // to where they are needed
 Pass invert_branches;
 Pass move_constants;
 // unroll.c

@@ -68,14 +68,13 @@ static IrInstruction *decide_by_range(Simplifier *s, IrInstruction *i)
     const IrInstruction *a = i->operands[0];
     const int64_t c = i->operands[1]->integer;
     const bool is_signed = i->flags & IR_SIGNED;
-    if (is_signed && is_never_negative(a)) {
-        if (c < 0)
-            return predicate(s, i->compare == IR_GREATER || i->compare == IR_GREATER_EQUAL || i->compare == IR_NOT_EQUAL);
-        const bool is_order = i->compare != IR_EQUAL && i->compare != IR_NOT_EQUAL;
-        if (is_order)
-            i->flags &= ~IR_SIGNED, s->changed = true;
-    }
-    if ((i->flags & IR_SIGNED) && i->compare != IR_EQUAL && i->compare != IR_NOT_EQUAL)
+    if (is_signed && c < 0 && is_never_negative(a))
+        return predicate(s, i->compare == IR_GREATER || i->compare == IR_GREATER_EQUAL || i->compare == IR_NOT_EQUAL);
+    if (is_signed && c == 0 && i->compare == IR_GREATER && is_never_negative(a))
+        set_compare(s, i, IR_NOT_EQUAL, 0);
+    else if (is_signed && c == 1 && i->compare == IR_LESS && is_never_negative(a))
+        set_compare(s, i, IR_EQUAL, 0);
+    if (is_signed && i->compare != IR_EQUAL && i->compare != IR_NOT_EQUAL)
         return NULL;
     const uint64_t value = unsigned_value(i->operands[1]), most = largest_unsigned(a);
     if (most < value)
@@ -210,10 +209,6 @@ static IrInstruction *compare_two(Simplifier *s, IrInstruction *i)
     if (a->op == IR_CONVERT && b->op == IR_CONVERT && a->operands[0]->type == b->operands[0]->type && !ir_is_float_type(a->operands[0]->type) &&
         ir_bits(a->operands[0]->type) >= 32 && ir_bits(a->type) > ir_bits(a->operands[0]->type) && !((a->flags ^ b->flags) & IR_SIGNED))
         return compare_with(s, i, i->compare, a->operands[0], b->operands[0], a->flags & IR_SIGNED ? i->flags : i->flags & ~(uint32_t)IR_SIGNED);
-    if ((i->flags & IR_SIGNED) && !is_equality && is_never_negative(a) && is_never_negative(b)) {
-        i->flags &= ~IR_SIGNED;
-        s->changed = true;
-    }
     if (a->op == IR_ADD && is_equality && a->operands[0] == b)
         return compare_with(s, i, i->compare, a->operands[1], constant_like(s, a, 0), 0);
     if (a->op == IR_ADD && b->op == IR_ADD && a->operands[0] == b->operands[0] &&

@@ -209,11 +209,10 @@ static IrInstruction *simplify_offset(Simplifier *s, IrInstruction *i)
         constant->integer = i->integer + index * (int64_t)scale;
         return constant;
     }
-    if (i->operand_count == 1 && pointer->op == IR_OFFSET) {
-        IrInstruction *joined = ir_insert_before(s->module, i, IR_OFFSET, i->type, pointer->operand_count, pointer->operands);
+    if (i->operand_count == 1 && pointer->op == IR_OFFSET && pointer->operand_count == 1) {
+        IrInstruction *joined = ir_insert_before(s->module, i, IR_OFFSET, i->type, 1, pointer->operands);
         joined->space = i->space;
-        joined->flags = pointer->flags;
-        joined->scale = pointer->scale;
+        joined->scale = 1;
         joined->integer = i->integer + pointer->integer;
         return joined;
     }
