@@ -1,22 +1,22 @@
-// bulk_copies.c: whether bulk asynchronous copies (TMA) see what threads have written to shared memory.
+// bulk_copies.c: whether bulk asynchronous copies (TMA) see the writes of threads to shared memory.
 //
-// Such a copy uses the async proxy: it need not see a thread's ordinary writes, even after a barrier, without a fence.proxy.async between
-// them. The same holds for the mbarrier that it signals, for which fence.mbarrier_init is enough. Here the fence may be any thread's of the
-// block, after the write: a simplification that misses some mistakes.
+// Such a copy uses the async proxy. Without a fence.proxy.async in between, it need not see a thread's earlier writes through the
+// generic proxy, even if a barrier orders them. The same holds for the initialisation of the mbarrier that it signals, for which
+// fence.mbarrier_init also suffices. As a simplification, a fence by any thread of the block counts; this misses some errors.
 #include "checker/kernel_checks.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { UNIT = 8 }; // bytes of an mbarrier
+enum { UNIT_BYTES = 8 }; // granularity of the tracking: the size of an mbarrier
 
-typedef struct Writer { // the last writer of a unit
+typedef struct LastWriter { // of a unit
     uint32_t time, site : 20, thread : 12;
-} Writer;
+} LastWriter;
 
 typedef struct AsyncWriters { // of a block's shared memory
-    uint32_t fenced, inits_fenced; // time of the last fence.proxy.async and fence.mbarrier_init of any thread of the block
-    Writer writers[];
+    uint32_t proxy_fence_time, init_fence_time; // times of the block's last fence.proxy.async and fence.mbarrier_init
+    LastWriter writers[]; // by unit
 } AsyncWriters;
 
 void sim_start_async_writers(Block *b)
@@ -24,10 +24,10 @@ void sim_start_async_writers(Block *b)
     if (!b->launch->module->uses_bulk_copies)
         return;
     if (!b->async_writers)
-        b->async_writers = calloc(1, sizeof *b->async_writers + (b->launch->shared_bytes / UNIT + 1) * sizeof *b->async_writers->writers);
+        b->async_writers = calloc(1, sizeof *b->async_writers + (b->launch->shared_bytes / UNIT_BYTES + 1) * sizeof *b->async_writers->writers);
     if (!b->async_writers)
         sim_die("out of memory for the checks of bulk copies");
-    b->async_writers->fenced = b->async_writers->inits_fenced = sim_time(b) - 1; // ignores the writes of earlier blocks
+    b->async_writers->proxy_fence_time = b->async_writers->init_fence_time = sim_time(b) - 1; // earlier than all writes of this block, later than those of earlier blocks
 }
 
 void sim_note_generic_writes(Warp *w, const Instr *i, const Access *access, uint32_t mask)
@@ -36,9 +36,9 @@ void sim_note_generic_writes(Warp *w, const Instr *i, const Access *access, uint
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         const size_t first = (size_t)(access->pointer[l] - b->shared);
-        for (size_t unit = first / UNIT; unit <= (first + access->bytes - 1) / UNIT; unit++)
+        for (size_t unit = first / UNIT_BYTES; unit <= (first + access->bytes - 1) / UNIT_BYTES; unit++)
             b->async_writers->writers[unit] =
-                (Writer){sim_time(b), i->site & 0xfffff, (unsigned)(w->number * LANES + l) & 0xfff};
+                (LastWriter){sim_time(b), i->site & 0xfffff, (unsigned)(w->number * LANES + l) & 0xfff};
     }
 }
 
@@ -46,31 +46,31 @@ void sim_note_proxy_fence(Warp *w)
 {
     if (!w->block->async_writers)
         return;
-    w->block->async_writers->fenced = sim_time(w->block);
+    w->block->async_writers->proxy_fence_time = sim_time(w->block);
     sim_advance_time(w->block);
 }
 
 void sim_note_init_fence(Warp *w, const Instr *i, uint32_t mask)
 {
     if (w->block->async_writers)
-        w->block->async_writers->inits_fenced = sim_time(w->block);
+        w->block->async_writers->init_fence_time = sim_time(w->block);
     sim_order_by_fence(w, i, mask);
 }
 
-static void report(Warp *w, const Instr *i, int lane, const Writer *writer, bool out)
+static void report(Warp *w, const Instr *i, int lane, const LastWriter *writer, bool is_source)
 {
     const Block *b = w->block;
     const Launch *launch = b->launch;
     const Place places[] = {sim_place_of(launch, b->number, writer->thread, sim_instruction_at(writer->site),
-                                         out ? "shared memory write" : "mbarrier.init"),
+                                         is_source ? "shared memory write" : "mbarrier.init"),
                             sim_place_of(launch, b->number, (uint32_t)(w->number * LANES + lane), i,
-                                         out ? "bulk copy from it, started" : "bulk copy that signals it, started")};
+                                         is_source ? "bulk copy from it, started" : "bulk copy that signals it, started")};
     sim_add_finding(
         RACE_SHARED,
-        out ? "a bulk asynchronous copy need not see what a thread has written to shared memory"
+        is_source ? "a bulk asynchronous copy need not see what a thread has written to shared memory"
             : "a bulk asynchronous copy need not see the mbarrier that a thread has initialised",
         places, 2,
-        out ? "add a fence.proxy.async between the write and the bulk copy\nnote: a barrier alone does not order the two"
+        is_source ? "add a fence.proxy.async between the write and the bulk copy\nnote: a barrier alone does not order the two"
             : "add a fence.mbarrier_init or fence.proxy.async between mbarrier.init and the bulk copy");
 }
 
@@ -84,7 +84,7 @@ static bool is_in_memcpy_async(const Module *m, int file)
     return false;
 }
 
-// True if cuda::memcpy_async starts the copy: NVIDIA documents it without such a fence.
+// True if cuda::memcpy_async starts the copy: NVIDIA documents its use without such a fence.
 static bool is_from_library(const Warp *w, const Instr *i)
 {
     const Module *m = w->block->launch->module;
@@ -93,7 +93,7 @@ static bool is_from_library(const Warp *w, const Instr *i)
            (call && is_in_memcpy_async(m, call->statement->source_file));
 }
 
-static void warn_of_library(void)
+static void warn_about_library(void)
 {
     static atomic_flag printed = ATOMIC_FLAG_INIT;
     if (!atomic_flag_test_and_set(&printed))
@@ -101,19 +101,19 @@ static void warn_of_library(void)
                         "this is the library's responsibility, not a finding\n");
 }
 
-void sim_check_bulk_copy(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes, bool out)
+void sim_check_bulk_copy(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes, bool is_source)
 {
     const Block *b = w->block;
-    const AsyncWriters *e = b->async_writers;
-    const uint32_t fenced = out || e->fenced > e->inits_fenced ? e->fenced : e->inits_fenced;
-    for (size_t unit = address / UNIT; bytes > 0 && !sim_has_block_rank(address) && unit <= (address + bytes - 1) / UNIT;
+    const AsyncWriters *async_writers = b->async_writers;
+    const uint32_t fence_time = is_source || async_writers->proxy_fence_time > async_writers->init_fence_time ? async_writers->proxy_fence_time : async_writers->init_fence_time;
+    for (size_t unit = address / UNIT_BYTES; bytes > 0 && !sim_has_block_rank(address) && unit <= (address + bytes - 1) / UNIT_BYTES;
          unit++)
-        if (e->writers[unit].time > fenced) {
+        if (async_writers->writers[unit].time > fence_time) {
             sim_wait_for_earlier_blocks(w->block); // not from a speculative run
-            if (!out && is_from_library(w, i))
-                warn_of_library();
+            if (!is_source && is_from_library(w, i))
+                warn_about_library();
             else
-                report(w, i, lane, &e->writers[unit], out);
+                report(w, i, lane, &async_writers->writers[unit], is_source);
             return;
         }
 }

@@ -8,9 +8,9 @@
 
 // In PTX volatile accesses are strong, so they do not race. But lanes of a warp, or threads that share floating-point data, that
 // synchronise by `volatile` alone depend on the order of execution; such code is reported. A flag in a spin loop is not.
-static bool relies_on_volatile(const Instr *i, const AccessRecord *a, const AccessRecord *b)
+static bool relies_on_volatile(const Instr *i, const AccessRecord *earlier, const AccessRecord *current)
 {
-    return i->semantics == VOLATILE && ((a->block == b->block && a->warp == b->warp) || sim_is_float((Type)i->type));
+    return i->semantics == VOLATILE && ((earlier->block == current->block && earlier->warp == current->warp) || sim_is_float((Type)i->type));
 }
 
 // A volatile load before an atomic update of the word, as a test that saves the update: the update reads the word again. In a called
@@ -25,26 +25,26 @@ static bool loads_before_update(const AccessCheck *check, const Instr *i, const 
 
 // A volatile read of data (no branch depends on it) from a volatile write without a fence after it, by a thread from which the block
 // has acquired later writes: it relies on their order. A read that is repeated after a fence does not.
-static bool is_unfenced_volatile_read(const AccessCheck *check, const Instr *i, const Instr *j, const AccessRecord *a)
+static bool is_unfenced_volatile_read(const AccessCheck *check, const Instr *i, const Instr *j, const AccessRecord *earlier)
 {
-    return i->semantics == VOLATILE && j->semantics == VOLATILE && a->kind == STRONG_WRITE &&
-           check->record.kind == STRONG_READ && !sim_has_fenced(check->w, a) && !sim_feeds_branch(check->w, j) &&
-           !(j->loop & REREAD) && sim_acquired_since(check->w, a);
+    return i->semantics == VOLATILE && j->semantics == VOLATILE && earlier->kind == STRONG_WRITE &&
+           check->record.kind == STRONG_READ && !sim_has_fenced(check->w, earlier) && !sim_feeds_branch(check->w, j) &&
+           !(j->loop & REREAD) && sim_acquired_since(check->w, earlier);
 }
 
-bool sim_strong_conflict(const AccessCheck *check, const AccessRecord *a, const AccessRecord *b)
+bool sim_strong_conflict(const AccessCheck *check, const AccessRecord *earlier, const AccessRecord *current)
 {
-    const Instr *i = sim_instruction_at(a->site), *j = sim_instruction_at(b->site);
+    const Instr *i = sim_instruction_at(earlier->site), *j = sim_instruction_at(current->site);
     const bool other_width = i->kind == ATOMIC && j->kind == ATOMIC && i->bytes != j->bytes;
-    const bool lost_update = i->semantics == VOLATILE && j->semantics == VOLATILE && writes(a) && writes(b);
+    const bool lost_update = i->semantics == VOLATILE && j->semantics == VOLATILE && writes(earlier) && writes(current);
     const bool awaited = (i->loop | j->loop) & IN_SPIN_LOOP;
-    return !in_scope(i, a, b) || !in_scope(j, a, b) || other_width || lost_update || is_unfenced_volatile_read(check, i, j, a) ||
-           (check->shared && !awaited && !loads_before_update(check, i, j) && (relies_on_volatile(i, a, b) || relies_on_volatile(j, a, b)));
+    return !in_scope(i, earlier, current) || !in_scope(j, earlier, current) || other_width || lost_update || is_unfenced_volatile_read(check, i, j, earlier) ||
+           (check->shared && !awaited && !loads_before_update(check, i, j) && (relies_on_volatile(i, earlier, current) || relies_on_volatile(j, earlier, current)));
 }
 
 // ---- Cells
 
-void sim_insert_record(ShadowCell *c, const AccessRecord *e)
+void sim_insert_record(ShadowCell *c, const AccessRecord *record)
 {
     if (c->count == MAX_CELL_RECORDS) { // drop the second: the first is often the write
         memmove(&c->heap_records[1], &c->heap_records[2], (MAX_CELL_RECORDS - 2) * sizeof *c->heap_records);
@@ -60,14 +60,14 @@ void sim_insert_record(ShadowCell *c, const AccessRecord *e)
         c->heap_records = heap_records;
         c->capacity = capacity;
     }
-    records_of(c)[c->count++] = *e;
+    records_of(c)[c->count++] = *record;
 }
 
 bool sim_lanes_store_same(const AccessCheck *check, int lane, int other)
 {
     const Instr *i = check->i;
     for (int k = 0; k < i->count; k++) {
-        const uint8_t *lanes = check->w->lanes + i->list[k];
+        const uint8_t *lanes = check->w->lanes + i->elements[k];
         const size_t bytes = i->register_bytes;
         if (memcmp(lanes + (size_t)other * bytes, lanes + (size_t)lane * bytes, i->bytes) != 0)
             return false;
@@ -80,7 +80,7 @@ bool sim_stores_present_value(const AccessCheck *check, int lane)
     const Instr *i = check->i;
     bool same = i->kind == STORE;
     for (int k = 0; same && k < i->count; k++)
-        same = memcmp(check->w->lanes + i->list[k] + (size_t)lane * i->register_bytes,
+        same = memcmp(check->w->lanes + i->elements[k] + (size_t)lane * i->register_bytes,
                       check->access->pointer[lane] + (size_t)k * i->bytes, i->bytes) == 0;
     return same;
 }
@@ -119,12 +119,12 @@ static bool may_feed_branch(const Program *kernel, const Instr *store)
 }
 
 // True if the lane has read the word since the cell's record k; computes: other than to decide a branch.
-static bool has_read_word(const AccessCheck *check, ShadowCell *c, int k, const AccessRecord *e, bool computes)
+static bool has_read_word(const AccessCheck *check, ShadowCell *c, int k, const AccessRecord *current, bool computes)
 {
     while (++k < c->count) {
-        const AccessRecord *a = &records_of(c)[k];
-        if (a->kind == STRONG_READ && is_same_warp(a, e) && a->lanes & e->lanes &&
-            !(computes && sim_feeds_branch(check->w, sim_instruction_at(a->site))))
+        const AccessRecord *record = &records_of(c)[k];
+        if (record->kind == STRONG_READ && is_same_warp(record, current) && record->lanes & current->lanes &&
+            !(computes && sim_feeds_branch(check->w, sim_instruction_at(record->site))))
             return true;
     }
     return false;
@@ -133,27 +133,27 @@ static bool has_read_word(const AccessCheck *check, ShadowCell *c, int k, const 
 // Two volatile stores to a word do not race in PTX, but one value may be lost. Benign: both store the same value (a flag set by many
 // threads), or a branch depends on the word (`turn` in Peterson's lock). Not benign: the value is computed from the word's old value,
 // or the lane has read of the other store without a fence.
-static bool is_benign(const AccessCheck *check, ShadowCell *c, int k, const AccessRecord *e, int lane)
+static bool is_benign(const AccessCheck *check, ShadowCell *c, int k, const AccessRecord *current, int lane)
 {
-    const AccessRecord *a = &records_of(c)[k];
-    const Instr *i = sim_instruction_at(a->site), *j = check->i;
+    const AccessRecord *earlier = &records_of(c)[k];
+    const Instr *i = sim_instruction_at(earlier->site), *j = check->i;
     const Program *kernel = check->w->block->launch->kernel->program;
     if (i->kind != STORE || j->kind != STORE || i->semantics != VOLATILE || j->semantics != VOLATILE)
         return false;
     if (sim_stores_present_value(check, lane) || (i == j && stores_constant(kernel, j)))
         return true;
-    return !sim_is_float((Type)j->type) && may_feed_branch(kernel, j) && !has_read_word(check, c, -1, e, true) &&
-           (has_read_word(check, c, k, e, false) || !sim_lacks_fence(check->w, lane, a));
+    return !sim_is_float((Type)j->type) && may_feed_branch(kernel, j) && !has_read_word(check, c, -1, current, true) &&
+           (has_read_word(check, c, k, current, false) || !sim_lacks_fence(check->w, lane, earlier));
 }
 
 // True if the record is of other lanes of the same store, in the same execution, with the same value.
-static bool same_value(const AccessCheck *check, int lane, const AccessRecord *a)
+static bool same_value(const AccessCheck *check, int lane, const AccessRecord *earlier)
 {
     const Access *access = check->access;
-    if (a->site != check->record.site || a->time != check->record.time || a->block != check->record.block ||
-        a->warp != check->record.warp || check->i->kind != STORE || (a->lanes & ~access->mask))
+    if (earlier->site != check->record.site || earlier->time != check->record.time || earlier->block != check->record.block ||
+        earlier->warp != check->record.warp || check->i->kind != STORE || (earlier->lanes & ~access->mask))
         return false;
-    for (uint32_t rest = a->lanes; rest; rest &= rest - 1) {
+    for (uint32_t rest = earlier->lanes; rest; rest &= rest - 1) {
         const int other = __builtin_ctz(rest);
         if (access->address[other] != access->address[lane] || !sim_lanes_store_same(check, lane, other))
             return false;
@@ -163,47 +163,47 @@ static bool same_value(const AccessCheck *check, int lane, const AccessRecord *a
 
 // True if the lane has observed the strong write k, so that their order is agreed: it has updated the word since, or polled it in a
 // spin loop before its own write, or read it before. A full cell has dropped records, and counts as observed.
-static bool has_observed(const AccessCheck *check, ShadowCell *c, int k, const AccessRecord *e)
+static bool has_observed(const AccessCheck *check, ShadowCell *c, int k, const AccessRecord *current)
 {
     const AccessRecord *all = records_of(c);
-    const bool both_write = all[k].kind == STRONG_WRITE && e->kind == STRONG_WRITE,
-               reads = all[k].kind == STRONG_WRITE && e->kind == STRONG_READ;
+    const bool both_write = all[k].kind == STRONG_WRITE && current->kind == STRONG_WRITE,
+               reads = all[k].kind == STRONG_WRITE && current->kind == STRONG_READ;
     if (all[k].kind != ATOMIC_UPDATE && all[k].kind != STRONG_WRITE)
         return false;
     for (int later = k + 1; later < c->count; later++) {
-        const AccessRecord *a = &all[later];
-        const bool own = is_same_warp(a, e) && a->lanes & e->lanes;
-        if (own && (a->kind == ATOMIC_UPDATE || (reads && a->kind == STRONG_READ) ||
-                    (both_write && a->kind == STRONG_READ && sim_is_spin_read(check->w, a))))
+        const AccessRecord *record = &all[later];
+        const bool own = is_same_warp(record, current) && record->lanes & current->lanes;
+        if (own && (record->kind == ATOMIC_UPDATE || (reads && record->kind == STRONG_READ) ||
+                    (both_write && record->kind == STRONG_READ && sim_is_spin_read(check->w, record))))
             return true;
     }
     return both_write && c->count == MAX_CELL_RECORDS;
 }
 
 // True if a lane of the access races with record k of the cell.
-static bool races(const AccessCheck *check, ShadowCell *c, int k, AccessRecord e, int lane)
+static bool races(const AccessCheck *check, ShadowCell *c, int k, AccessRecord current, int lane)
 {
-    const AccessRecord *a = &records_of(c)[k];
-    e.lanes = 1u << lane;
-    const bool own_copy = a->lanes == e.lanes && is_own_copy(check, a, &e);
-    return !own_copy && !has_observed(check, c, k, &e) && !sim_happens_before(check->w, check->i, lane, a) &&
-           !same_value(check, lane, a) && !is_benign(check, c, k, &e, lane);
+    const AccessRecord *earlier = &records_of(c)[k];
+    current.lanes = 1u << lane;
+    const bool own_copy = earlier->lanes == current.lanes && is_own_copy(check, earlier, &current);
+    return !own_copy && !has_observed(check, c, k, &current) && !sim_happens_before(check->w, check->i, lane, earlier) &&
+           !same_value(check, lane, earlier) && !is_benign(check, c, k, &current, lane);
 }
 
 // A filter before races().
-static bool may_race(const AccessCheck *check, const AccessRecord *a, const AccessRecord *e)
+static bool may_race(const AccessCheck *check, const AccessRecord *earlier, const AccessRecord *current)
 {
-    return conflict(check, a, e) && !sim_hb_all_lanes(check->w, check->i, e->lanes, a);
+    return conflict(check, earlier, current) && !sim_hb_all_lanes(check->w, check->i, current->lanes, earlier);
 }
 
 // Looks for a race of the access with the records of the cell.
-static void check_records(AccessCheck *check, ShadowCell *c, const AccessRecord *e)
+static void check_records(AccessCheck *check, ShadowCell *c, const AccessRecord *current)
 {
     const AccessRecord *all = records_of(c);
     for (int k = 0; k < c->count && !check->race.found; k++)
-        for (uint32_t rest = may_race(check, &all[k], e) ? e->lanes : 0; rest && !check->race.found; rest &= rest - 1)
-            if (races(check, c, k, *e, __builtin_ctz(rest))) {
-                check->race = (Race){all[k], *e, .found = true, .same_value = sim_stores_present_value(check, __builtin_ctz(rest))};
+        for (uint32_t rest = may_race(check, &all[k], current) ? current->lanes : 0; rest && !check->race.found; rest &= rest - 1)
+            if (races(check, c, k, *current, __builtin_ctz(rest))) {
+                check->race = (Race){all[k], *current, .found = true, .same_value = sim_stores_present_value(check, __builtin_ctz(rest))};
                 check->race.later.lanes = rest & -rest;
             }
 }
@@ -221,50 +221,50 @@ static void note_writers(const AccessCheck *check, ShadowCell *c)
 
 // True if the lanes have polled the word before, at the same time, and it has not been written since. A volatile read of data is
 // excluded: is_unfenced_volatile_read depends on what the block has acquired meanwhile.
-static bool is_repeated_poll(const AccessCheck *check, ShadowCell *c, const AccessRecord *e)
+static bool is_repeated_poll(const AccessCheck *check, ShadowCell *c, const AccessRecord *current)
 {
-    if (e->kind != STRONG_READ || (check->i->semantics == VOLATILE && !check->reads_flag))
+    if (current->kind != STRONG_READ || (check->i->semantics == VOLATILE && !check->reads_flag))
         return false;
     const AccessRecord *all = records_of(c);
     for (int k = c->count; k-- > 0 && all[k].kind == STRONG_READ;)
-        if (all[k].time == e->time && all[k].block == e->block && all[k].warp == e->warp && all[k].site == e->site &&
-            all[k].bytes == e->bytes && !(e->lanes & ~all[k].lanes))
+        if (all[k].time == current->time && all[k].block == current->block && all[k].warp == current->warp && all[k].site == current->site &&
+            all[k].byte_mask == current->byte_mask && !(current->lanes & ~all[k].lanes))
             return true;
     return false;
 }
 
 void sim_check_word(AccessCheck *check, ShadowCell *c, uint32_t lanes, unsigned bytes)
 {
-    AccessRecord e = check->record, *all = records_of(c);
-    e.lanes = lanes;
-    e.bytes = bytes & 15;
-    if (is_repeated_poll(check, c, &e)) {
+    AccessRecord current = check->record, *all = records_of(c);
+    current.lanes = lanes;
+    current.byte_mask = bytes & 15;
+    if (is_repeated_poll(check, c, &current)) {
         note_writers(check, c);
         return;
     }
-    check_records(check, c, &e);
+    check_records(check, c, &current);
     note_writers(check, c);
     bool merged = false;
-    int kept = 0;
+    int kept_count = 0;
     for (int k = 0; k < c->count; k++) {
-        AccessRecord *a = &all[k];
-        const bool same_warp = a->block == e.block && a->warp == e.warp;
-        const bool same_kind = same_warp && a->kind == e.kind && a->bytes == e.bytes && a->time == e.time;
-        if (same_kind && is_strong(&e)) { // moves to the end: has_observed looks for records after a write
-            e.lanes |= a->lanes;
-            a->lanes = 0;
+        AccessRecord *earlier = &all[k];
+        const bool same_warp = earlier->block == current.block && earlier->warp == current.warp;
+        const bool same_kind = same_warp && earlier->kind == current.kind && earlier->byte_mask == current.byte_mask && earlier->time == current.time;
+        if (same_kind && is_strong(&current)) { // moves to the end: has_observed looks for records after a write
+            current.lanes |= earlier->lanes;
+            earlier->lanes = 0;
         } else if (same_kind && !merged) {
-            a->lanes |= e.lanes;
+            earlier->lanes |= current.lanes;
             merged = true;
-        } else if ((same_warp || e.kind == PLAIN_WRITE) && subsumes(&e, a)) {
-            a->lanes = e.kind == PLAIN_WRITE ? 0 : a->lanes & ~e.lanes;
-        } else if (ends_copy(check, a, &e)) {
-            a->lanes &= ~e.lanes;
+        } else if ((same_warp || current.kind == PLAIN_WRITE) && subsumes(&current, earlier)) {
+            earlier->lanes = current.kind == PLAIN_WRITE ? 0 : earlier->lanes & ~current.lanes;
+        } else if (ends_copy(check, earlier, &current)) {
+            earlier->lanes &= ~current.lanes;
         }
-        if (a->lanes && kept++ < k)
-            all[kept - 1] = *a;
+        if (earlier->lanes && kept_count++ < k)
+            all[kept_count - 1] = *earlier;
     }
-    c->count = (uint8_t)kept;
+    c->count = (uint8_t)kept_count;
     if (!merged)
-        sim_insert_record(c, &e);
+        sim_insert_record(c, &current);
 }

@@ -13,7 +13,7 @@
 
 typedef struct AccessRecord { // accesses by lanes of a warp, at one time of its block's clock
     uint32_t block, time, lanes;
-    uint32_t site : 20, warp : 5, kind : 3, bytes : 4; // bytes: a bit for each byte of a word
+    uint32_t site : 20, warp : 5, kind : 3, byte_mask : 4; // byte_mask: a bit for each byte of a word
 } AccessRecord;
 
 typedef enum RecordKind {
@@ -39,17 +39,17 @@ enum { MAX_STRIDED = 32 };
 //      0   record.block: the block's number
 //      4   record.time: of the block's clock
 //      8   record.lanes: a bit each; a later access may have taken over all words of a lane
-//     12   record.site: 20 bits    record.warp: 5    record.kind: 3    record.bytes: 4
-//     16   words: a bit for each accessed word of the line
+//     12   record.site: 20 bits    record.warp: 5    record.kind: 3    record.byte_mask: 4
+//     16   word_mask: a bit for each accessed word of the line
 //     20   origin: byte offset of lane 0 from the start of the line; negative if it is in an earlier line
 //     24   stride: 24 bits                         size: 7                  whole: 1
 //
 // Lane l accesses `size` bytes at origin + l * stride, and the following words up to the next lane if its element has
-// several. Example: lanes 4 to 7 access four adjacent floats from byte 32 of the line: lanes 0xf0, words 0xf00, origin 16,
+// several. Example: lanes 4 to 7 access four adjacent floats from byte 32 of the line: lanes 0xf0, word_mask 0xf00, origin 16,
 // stride 4, size 4, whole 1.
 typedef struct StridedAccess {
     AccessRecord record;
-    uint32_t words;
+    uint32_t word_mask;
     int32_t origin;
     union {
         struct {
@@ -71,13 +71,13 @@ enum { SAME_ADDRESS = 0 };
 //   - two lanes of a warp: for that warp, until its next barrier, if all its barriers name all its lanes.
 // So a finding may show one reader of many.
 typedef struct ReaderPair {
-    uint32_t words; // of a line
+    uint32_t word_mask; // of a line
     uint32_t run, block, warp;
     uint32_t since; // time of the last barrier before the reads
 } ReaderPair;
 
 // The last accesses to 128 bytes; as large as a cache line of the host. Lines of an allocation are shared by blocks: fields
-// are guarded by `busy`, except that `written`, `run` and `two_readers` are also read, and bits of `written` cleared, without
+// are guarded by `busy`, except that `written`, `run` and `two_reader_mask` are also read, and bits of `written` cleared, without
 // it. Lines of shared memory are owned by the host thread that runs the block or its cluster, and need no lock.
 typedef struct ShadowLine {
     uint64_t written[2];       // a bit for each byte that has been written
@@ -88,7 +88,7 @@ typedef struct ShadowLine {
     bool has_cells : 1;        // records are in cells, one a word
     bool has_copies : 1;       // some records may be of copies in flight
     bool has_other_kinds : 1;  // some records may not be plain reads
-    uint32_t two_readers;      // words read by threads of two blocks; in shared memory, of two warps
+    uint32_t two_reader_mask;      // words read by threads of two blocks; in shared memory, of two warps
     StridedAccess first;       // the newest strided access
     struct ShadowOverflow *overflow; // NULL until needed
 } ShadowLine;

@@ -103,7 +103,7 @@ void sim_observe_machine(void)
         .access = sim_check_access,
         .access_local = sim_check_local,
         .use_foreign = sim_report_foreign_address,
-        .begin_bulk = sim_check_bulk_copy,
+        .begin_bulk_copy = sim_check_bulk_copy,
         .atomic_on_uninitialised = sim_report_uninitialised,
         .read_inactive_lanes = sim_note_inactive_sources,
         .prepare_fast_path = sim_prepare_fast_path,

@@ -30,7 +30,7 @@ static uint64_t within_load(const Warp *w, const UndefinedValue *v, const Regist
 {
     const Instr *load = v ? v->load : NULL;
     const bool narrow = load && load->kind == LOAD && load->count == 1 && load->bytes < load->register_bytes &&
-                        !(load->flags & SIGNED_VALUE) && v->lanes == w->current_split->frame->lanes + load->list[0] && reg->slot == load->list[0];
+                        !(load->flags & SIGNED_VALUE) && v->lanes == w->current_split->frame->lanes + load->elements[0] && reg->slot == load->elements[0];
     return narrow ? undefined & ((1ull << 8 * load->bytes) - 1) : undefined;
 }
 

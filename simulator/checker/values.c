@@ -41,8 +41,8 @@ void sim_note_loaded(Warp *w, const Instr *i, const Access *access)
         v.bits = bits;
         const uint32_t mask = undefined | sim_find_origins(w, access, first, i->bytes, &v);
         v.from = mask && access->space == GLOBAL ? access->address[__builtin_ctz(mask)] + first : 0;
-        if (i->list[k] != NOWHERE)
-            sim_set_value(w, w->lanes + i->list[k], access->mask, mask, &v);
+        if (i->elements[k] != NOWHERE)
+            sim_set_value(w, w->lanes + i->elements[k], access->mask, mask, &v);
     }
 }
 
@@ -134,7 +134,7 @@ static bool is_set_between(const Instr *first, const Instr *second, uint32_t slo
     for (const Instr *i = first; i < second; i++) {
         bool sets = i->d == slot;
         for (int k = 0; i->kind == LOAD && k < i->count; k++)
-            sets |= i->list[k] == slot;
+            sets |= i->elements[k] == slot;
         if (sets)
             return true;
     }

@@ -55,8 +55,9 @@ typedef struct Observer {
     // A lane has used a generic address of another block's shared or another thread's local memory. `owner`: the number of
     // that block, modulo 2^20 - 1, or the index of that thread in its block.
     void (*use_foreign)(Warp *w, const Instr *i, int lane, Space space, uint64_t owner);
-    // A lane starts a bulk copy that reads these bytes of shared memory (`out`), or that completes on this mbarrier.
-    void (*begin_bulk)(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes, bool out);
+    // A lane starts a bulk copy. to_global: the copy reads these bytes of shared memory; otherwise `address` is the mbarrier
+    // on which it completes.
+    void (*begin_bulk_copy)(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes, bool to_global);
     void (*atomic_on_uninitialised)(Warp *w, const Instr *i, const Access *access); // the access has `has_unwritten`
     // Lanes of a shuffle read lanes that do not take part in it.
     void (*read_inactive_lanes)(Warp *w, const Instr *i, uint32_t mask);

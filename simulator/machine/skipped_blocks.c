@@ -197,7 +197,7 @@ static void compute(TailBlocks *t, const Instr *i)
     const Range r = loads ? argument(t, i) : begins_with(s, "ld.") ? (Range){0} : computed(t, i);
     if (s->count > 0 && !s->operands[0].address)
         forget(t, &s->operands[0]);
-    Range *to = r.known ? value_at(t, loads ? i->list[0] : i->d) : NULL;
+    Range *to = r.known ? value_at(t, loads ? i->elements[0] : i->d) : NULL;
     if (to)
         *to = r;
 }

@@ -5,87 +5,88 @@
 enum { BANKS = 32 }; // of shared memory, 4 bytes wide
 enum { WAVEFRONT_BYTES = 128 }; // bytes that shared memory delivers in a wavefront
 
-// Costs are cached with the address pattern, by the first address modulo `bytes`.
-static inline unsigned cost_of(const Access *access, uint8_t *known, unsigned bytes, unsigned (*compute)(const Access *access))
+// Returns the cost from the cache, which is indexed by the first address modulo `bytes`; computes a missing one.
+static inline unsigned cost_of(const Access *access, uint8_t *cache, unsigned bytes, unsigned (*compute)(const Access *access))
 {
     const uint64_t offset = access->address[0] % bytes;
     if (offset % (bytes / REMAINDERS))
         return compute(access);
-    uint8_t *cost = &known[offset / (bytes / REMAINDERS)];
+    uint8_t *cost = &cache[offset / (bytes / REMAINDERS)];
     if (*cost == UNKNOWN_COST)
         *cost = (uint8_t)compute(access);
     return *cost;
 }
 
-// Sectors that a warp's access touches.
+// The number of different sectors that the access touches.
 static unsigned count_sectors(const Access *access)
 {
     if (access->pattern == CONSECUTIVE)
         return (unsigned)((access->address[0] % SECTOR + LANES * access->bytes + SECTOR - 1) / SECTOR);
-    if (access->pattern == ALL_SAME || (access->mask & (access->mask - 1)) == 0) // an aligned element never crosses a sector
+    if (access->pattern == ALL_SAME || (access->mask & (access->mask - 1)) == 0) // an aligned element never crosses a sector boundary
         return 1;
     const uint32_t continuing = sim_continuing_lanes(access, access->mask);
-    uint64_t seen[LANES], most = 0;
+    uint64_t seen[LANES], highest = 0;
     unsigned count = 0;
     for (uint32_t starts = sim_segment_starts(access, access->mask, continuing); starts; starts &= starts - 1) {
         const int first = __builtin_ctz(starts), last = sim_segment_end(continuing, first);
         const uint64_t end = (access->address[last] + access->bytes - 1) / SECTOR;
         for (uint64_t sector = access->address[first] / SECTOR; sector <= end; sector++) {
-            unsigned k = count > 0 && sector > most ? 0 : count; // higher than all earlier ones: new
+            unsigned k = count > 0 && sector > highest ? 0 : count; // a new sector, above all earlier ones
             while (k > 0 && seen[k - 1] != sector)
                 k--;
             if (k == 0)
                 seen[count++] = sector;
-            most = sector > most ? sector : most;
+            highest = sector > highest ? sector : highest;
         }
     }
     return count;
 }
 
-// True if all requested words are in different banks.
+// True if all lanes request words in different banks.
 static bool in_different_banks(const Access *access, uint32_t lanes, int words)
 {
     const uint32_t word_bits = (1u << words) - 1;
     uint32_t used = 0, conflicts = 0;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-        const uint32_t wanted = word_bits
-                                << (access->address[__builtin_ctz(rest)] / 4 % BANKS); // an element never wraps around the
-                                                                                       // banks
-        conflicts |= used & wanted;
-        used |= wanted;
+        const uint32_t banks = word_bits
+                               << (access->address[__builtin_ctz(rest)] / 4 % BANKS); // an element never wraps around to
+                                                                                      // bank 0
+        conflicts |= used & banks;
+        used |= banks;
     }
     return conflicts == 0;
 }
 
-// True if all words are within one row of the banks: then no two share a bank.
-static bool is_in_one_row(const Access *access, int words)
+// True if all words are among BANKS consecutive words, so that no two share a bank.
+static bool fits_in_one_row(const Access *access, int words)
 {
     return access->highest / 4 - access->lowest / 4 + (uint64_t)words <= BANKS;
 }
 
-// Wavefronts if the lanes' words ascend or descend: then only neighbours can request the same one. 0: they do not.
+// Returns the wavefronts if the lanes' words only ascend or only descend, so that only neighbouring lanes can request the same
+// word; otherwise 0.
 static unsigned wavefronts_if_ordered(const Access *access, uint32_t lanes, int words)
 {
-    uint8_t count[BANKS] = {0}, most = 0;
+    uint8_t count[BANKS] = {0}, max_wavefronts = 0;
     bool up = false, down = false;
-    uint64_t last = UINT64_MAX; // none
+    uint64_t previous = UINT64_MAX; // none
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         const uint64_t word = access->address[__builtin_ctz(rest)] / 4;
-        if (word == last)
+        if (word == previous)
             continue;
-        up |= rest != lanes && word > last;
-        down |= rest != lanes && word < last;
+        up |= rest != lanes && word > previous;
+        down |= rest != lanes && word < previous;
         for (int k = 0; k < words; k++) {
             const uint8_t wavefronts = ++count[(word + (uint64_t)k) % BANKS];
-            most = wavefronts > most ? wavefronts : most;
+            max_wavefronts = wavefronts > max_wavefronts ? wavefronts : max_wavefronts;
         }
-        last = word;
+        previous = word;
     }
-    return up && down ? 0 : most;
+    return up && down ? 0 : max_wavefronts;
 }
 
-// Wavefronts if the segments ascend without overlap; otherwise 0. A segment requests at most one word of a bank, so one
-// bit-sliced addition counts all banks: bit b of digits[k] is bit k of the count of bank b.
+// Returns the wavefronts if the segments ascend without overlap; otherwise 0. A segment requests at most one word of a bank,
+// so that one bit-sliced addition counts all banks: bit b of digits[k] is bit k of the count of bank b.
 static unsigned wavefronts_of_segments(const Access *access, uint32_t lanes, int words)
 {
     uint32_t digits[6] = {0}; // counts up to 32
@@ -107,20 +108,20 @@ static unsigned wavefronts_of_segments(const Access *access, uint32_t lanes, int
         }
         previous_end = end;
     }
-    unsigned most = 0;
-    uint32_t banks = ~0u; // those with the largest count, by the digits seen so far
+    unsigned max_wavefronts = 0;
+    uint32_t banks = ~0u; // those with the largest count, judged by the digits so far
     for (int k = 5; k >= 0; k--)
         if (banks & digits[k]) {
             banks &= digits[k];
-            most |= 1u << k;
+            max_wavefronts |= 1u << k;
         }
-    return most;
+    return max_wavefronts;
 }
 
-// Wavefronts of these lanes: in each, a bank delivers one word to any number of lanes.
+// Returns the wavefronts of these lanes: in each, a bank delivers one word to any number of lanes.
 static unsigned wavefronts_of(const Access *access, uint32_t lanes, int words)
 {
-    if (lanes == 0 || is_in_one_row(access, words))
+    if (lanes == 0 || fits_in_one_row(access, words))
         return lanes != 0;
     unsigned wavefronts = wavefronts_of_segments(access, lanes, words);
     if (!wavefronts && in_different_banks(access, lanes, words))
@@ -129,45 +130,45 @@ static unsigned wavefronts_of(const Access *access, uint32_t lanes, int words)
         wavefronts = wavefronts_if_ordered(access, lanes, words);
     if (wavefronts)
         return wavefronts;
-    uint64_t in_bank[BANKS][LANES];
-    uint8_t count[BANKS] = {0}, most = 0;
+    uint64_t words_in_bank[BANKS][LANES];
+    uint8_t count[BANKS] = {0}, max_wavefronts = 0;
     for (uint32_t rest = lanes; rest; rest &= rest - 1)
         for (int k = 0; k < words; k++) {
             const uint64_t word = access->address[__builtin_ctz(rest)] / 4 + (uint64_t)k;
             const unsigned bank = word % BANKS;
             int n = 0;
-            while (n < count[bank] && in_bank[bank][n] != word)
+            while (n < count[bank] && words_in_bank[bank][n] != word)
                 n++;
             if (n == count[bank])
-                in_bank[bank][count[bank]++] = word;
-            most = count[bank] > most ? count[bank] : most;
+                words_in_bank[bank][count[bank]++] = word;
+            max_wavefronts = count[bank] > max_wavefronts ? count[bank] : max_wavefronts;
         }
-    return most;
+    return max_wavefronts;
 }
 
-static unsigned sectors(const Access *access)
+static unsigned sector_count(const Access *access)
 {
     return access->address_pattern ? cost_of(access, access->address_pattern->sectors, SECTOR, count_sectors) : count_sectors(access);
 }
 
-// Wavefronts beyond the minimum. The hardware serves elements of 4 bytes for a whole warp at once, of 8 for half a warp, of
+// Returns the wavefronts beyond the minimum. The hardware serves elements of 4 bytes for a whole warp at once, of 8 for half a warp, of
 // 16 for a quarter. The minimum is 128 bytes a wavefront, computed for half warps if elements have 16 bytes. Measured on an
-// H200; tests/counters has its counts.
+// H200 (tests/counters).
 static unsigned count_conflicts(const Access *access)
 {
     if (access->pattern != SCATTERED)
         return 0;
     const int words = access->bytes > 4 ? (int)access->bytes / 4 : 1, lanes_at_once = LANES / words;
-    const int group = words == 4 ? LANES / 2 : LANES;
+    const int group_lanes = words == 4 ? LANES / 2 : LANES;
     unsigned conflicts = 0;
-    for (int first = 0; first < LANES; first += group) {
-        const uint32_t lanes = access->mask & sim_lanes_from(first, group);
-        const unsigned wanted = (unsigned)__builtin_popcount(lanes) * (unsigned)words * 4;
+    for (int first = 0; first < LANES; first += group_lanes) {
+        const uint32_t lanes = access->mask & sim_lanes_from(first, group_lanes);
+        const unsigned requested_bytes = (unsigned)__builtin_popcount(lanes) * (unsigned)words * 4;
         unsigned wavefronts = 0;
-        for (int piece = first; piece < first + group; piece += lanes_at_once)
+        for (int piece = first; piece < first + group_lanes; piece += lanes_at_once)
             wavefronts += wavefronts_of(access, lanes & sim_lanes_from(piece, lanes_at_once), words);
-        const unsigned needed = (wanted + WAVEFRONT_BYTES - 1) / WAVEFRONT_BYTES;
-        conflicts += wavefronts > needed ? wavefronts - needed : 0;
+        const unsigned minimum = (requested_bytes + WAVEFRONT_BYTES - 1) / WAVEFRONT_BYTES;
+        conflicts += wavefronts > minimum ? wavefronts - minimum : 0;
     }
     return conflicts;
 }
@@ -183,18 +184,18 @@ void sim_count_access(Warp *w, const Access *access)
     Counters *c = &w->block->counters;
     const bool load = access->kind == ACCESS_READ;
     if (access->space == SHARED && sim_has_block_rank(access->address[__builtin_ctz(access->mask)]))
-        return; // a GPU counts accesses through the cluster's window as neither
+        return; // the profiler counts accesses through the cluster's window neither as shared nor as global ones
     if (access->space == SHARED) {
         *(load ? &c->shared_loads : &c->shared_stores) += 1;
         sim_count_conflicts(w, access);
     } else if (access->space == GLOBAL) {
         *(load ? &c->global_load_requests : &c->global_store_requests) += 1;
-        *(load ? &c->global_load_sectors : &c->global_store_sectors) += sectors(access);
+        *(load ? &c->global_load_sectors : &c->global_store_sectors) += sector_count(access);
     }
 }
 
 void sim_count_async_load(Warp *w, const Access *access)
 {
     w->block->counters.global_load_requests++;
-    w->block->counters.global_load_sectors += sectors(access);
+    w->block->counters.global_load_sectors += sector_count(access);
 }

@@ -4,13 +4,13 @@
 
 void sim_set_predicates(Warp *w, const Instr *i, uint32_t mask, uint32_t result)
 {
-    uint32_t with = i->flags & COMBINE ? *OPERAND(uint32_t, c) : 0;
+    uint32_t combined = i->flags & COMBINE ? *OPERAND(uint32_t, c) : 0;
     if (i->flags & COMBINE_NEGATED)
-        with = ~with;
+        combined = ~combined;
     uint32_t p = result, q = ~result;
     if (i->flags & COMBINE) {
-        p = i->combine == COMBINE_AND ? p & with : i->combine == COMBINE_OR ? p | with : p ^ with;
-        q = i->combine == COMBINE_AND ? q & with : i->combine == COMBINE_OR ? q | with : q ^ with;
+        p = i->combine == COMBINE_AND ? p & combined : i->combine == COMBINE_OR ? p | combined : p ^ combined;
+        q = i->combine == COMBINE_AND ? q & combined : i->combine == COMBINE_OR ? q | combined : q ^ combined;
     }
     if (i->d != NOWHERE) {
         uint32_t *d = OPERAND(uint32_t, d);
@@ -25,7 +25,7 @@ void sim_set_predicates(Warp *w, const Instr *i, uint32_t mask, uint32_t result)
 typedef __int128 s128;
 typedef unsigned __int128 u128;
 
-// Integers of every size; W is twice as wide.
+// Operations on integers of type T; S and U are its signed and unsigned types, W is twice as wide.
 #define INTEGER_OPERATIONS(T, S, U, W)                                            \
     BINARY(mul_hi_##T, T, T, T, ((W)a * (W)b) >> (8 * sizeof(T)))            \
     TERNARY(mad_hi_##T, T, T, T, T, (U)(((W)a * (W)b) >> (8 * sizeof(T))) + (U)c) \
@@ -66,10 +66,10 @@ typedef unsigned __int128 u128;
     }
 
 // Division by zero yields all ones, as on a GPU; the remainder is then the dividend.
-#define DIVISION(T, lowest)                                                  \
+#define DIVISION(T, minimum)                                                  \
     static inline T divide_##T(T a, T b)                                     \
     {                                                                        \
-        return b == 0 ? (T)-1 : (T)-1 < 0 && b == (T)-1 ? (a == (lowest) ? a : (T)(0 - a)) : (T)(a / b); \
+        return b == 0 ? (T)-1 : (T)-1 < 0 && b == (T)-1 ? (a == (minimum) ? a : (T)(0 - a)) : (T)(a / b); \
     }                                                                        \
     static inline T remainder_##T(T a, T b)                                  \
     {                                                                        \
@@ -79,8 +79,8 @@ typedef unsigned __int128 u128;
 DIVISION(int16_t, INT16_MIN)
 DIVISION(uint16_t, 0)
 
-// 32-bit division in double precision, which vectorises. Rounding cannot reach an integer: a quotient that is none is too
-// far from one.
+// 32-bit division in double precision, which vectorises. It is exact: a quotient that is not an integer is further from the
+// next integer than the rounding error.
 static inline uint32_t divide_uint32_t(uint32_t a, uint32_t b)
 {
     const uint32_t quotient = (uint32_t)(int64_t)((double)a / (b == 0 ? 1 : b));
@@ -142,7 +142,7 @@ BINARY(add_sat_s32, int32_t, int32_t, int32_t, saturated((int64_t)a + b))
 BINARY(sub_sat_s32, int32_t, int32_t, int32_t, saturated((int64_t)a - b))
 TERNARY(mad_hi_sat_s32, int32_t, int32_t, int32_t, int32_t, saturated((((int64_t)a * b) >> 32) + c))
 
-// Two halves of a register at once; relu: negative results become 0.
+// Operations on the two halves of a register; relu: negative results become 0.
 #define HALVES(name, T, expression)                                          \
     static inline T name##_half(T a, T b)                                    \
     {                                                                        \
@@ -171,17 +171,17 @@ UNARY(popc_b64, uint32_t, uint64_t, __builtin_popcountll(a))
 UNARY(clz_b32, uint32_t, uint32_t, leading_zeros(a, 32))
 UNARY(clz_b64, uint32_t, uint64_t, leading_zeros(a, 64))
 
-static inline uint64_t reversed(uint64_t a)
+static inline uint64_t bits_reversed(uint64_t a)
 {
     a = (a >> 1 & 0x5555555555555555) | (a & 0x5555555555555555) << 1;
     a = (a >> 2 & 0x3333333333333333) | (a & 0x3333333333333333) << 2;
     a = (a >> 4 & 0x0f0f0f0f0f0f0f0f) | (a & 0x0f0f0f0f0f0f0f0f) << 4;
     return __builtin_bswap64(a);
 }
-UNARY(brev_b32, uint32_t, uint32_t, reversed(a) >> 32)
-UNARY(brev_b64, uint64_t, uint64_t, reversed(a))
+UNARY(brev_b32, uint32_t, uint32_t, bits_reversed(a) >> 32)
+UNARY(brev_b64, uint64_t, uint64_t, bits_reversed(a))
 
-// Position of the highest bit that differs from the sign; shift: its distance from the top.
+// Position of the highest set bit; shift: its distance from the top bit instead.
 static inline uint32_t find_bit(uint64_t value, int bits, bool shift)
 {
     const uint32_t zeros = leading_zeros(value, bits);
@@ -196,23 +196,23 @@ UNARY(bfind_shiftamt_s32, uint32_t, int32_t, find_bit((uint32_t)(a < 0 ? ~a : a)
 UNARY(bfind_shiftamt_u64, uint32_t, uint64_t, find_bit(a, 64, true))
 UNARY(bfind_shiftamt_s64, uint32_t, int64_t, find_bit((uint64_t)(a < 0 ? ~a : a), 64, true))
 
-// c bits from bit b on; with_sign: sign-extended.
-static inline uint64_t field(uint64_t a, uint32_t b, uint32_t c, int bits, bool with_sign)
+// The c bits of a from bit b on, sign- or zero-extended.
+static inline uint64_t extracted(uint64_t a, uint32_t b, uint32_t c, int bits, bool sign_extends)
 {
     const uint32_t position = b & 0xff, length = c & 0xff, top = (uint32_t)bits - 1;
     if (length == 0)
         return 0;
     const uint64_t value = position < (uint32_t)bits ? a >> position : 0;
     const uint32_t last = position + length - 1 < top ? position + length - 1 : top;
-    const bool sign = with_sign && (a >> last & 1);
-    const uint32_t kept = last < position ? 0 : last - position + 1;
-    const uint64_t low = kept >= 64 ? UINT64_MAX : (1ull << kept) - 1;
+    const bool sign = sign_extends && (a >> last & 1);
+    const uint32_t valid = last < position ? 0 : last - position + 1;
+    const uint64_t low = valid >= 64 ? UINT64_MAX : (1ull << valid) - 1;
     return sign ? value | ~low : value & low;
 }
-TERNARY(bfe_u32, uint32_t, uint32_t, uint32_t, uint32_t, field(a, b, c, 32, false))
-TERNARY(bfe_s32, uint32_t, uint32_t, uint32_t, uint32_t, field(a, b, c, 32, true))
-TERNARY(bfe_u64, uint64_t, uint64_t, uint32_t, uint32_t, field(a, b, c, 64, false))
-TERNARY(bfe_s64, uint64_t, uint64_t, uint32_t, uint32_t, field(a, b, c, 64, true))
+TERNARY(bfe_u32, uint32_t, uint32_t, uint32_t, uint32_t, extracted(a, b, c, 32, false))
+TERNARY(bfe_s32, uint32_t, uint32_t, uint32_t, uint32_t, extracted(a, b, c, 32, true))
+TERNARY(bfe_u64, uint64_t, uint64_t, uint32_t, uint32_t, extracted(a, b, c, 64, false))
+TERNARY(bfe_s64, uint64_t, uint64_t, uint32_t, uint32_t, extracted(a, b, c, 64, true))
 
 // b with the low `length` bits of a inserted at `position`.
 static inline uint64_t inserted(uint64_t a, uint64_t b, uint32_t position, uint32_t length, uint32_t bits)
@@ -258,7 +258,7 @@ TERNARY(shf_r_wrap_b32, uint32_t, uint32_t, uint32_t, uint32_t, funnel(a, b, c &
 TERNARY(shf_l_clamp_b32, uint32_t, uint32_t, uint32_t, uint32_t, funnel(a, b, c < 32 ? c : 32, true))
 TERNARY(shf_r_clamp_b32, uint32_t, uint32_t, uint32_t, uint32_t, funnel(a, b, c < 32 ? c : 32, false))
 
-// Any function of three bits: its value is bit (a << 2 | b << 1 | c) of the table.
+// Any Boolean function of three bits: its value is bit (a << 2 | b << 1 | c) of the table.
 static void lop3_b32(Warp *w, const Instr *i, uint32_t mask)
 {
     uint32_t *d = OPERAND(uint32_t, d);
@@ -331,7 +331,7 @@ DOT4(dp4a_s32_s32, int8_t, int8_t)
 DOT2_SIGNS(dp2a_lo, 0)
 DOT2_SIGNS(dp2a_hi, 16)
 
-// Position of the n-th set bit from position b on, upwards, or downwards if n is negative; bit b counts.
+// Position of the n-th set bit from position b on, including b; upwards, or downwards if n is negative.
 static inline uint32_t nth_bit(uint32_t a, uint32_t b, int32_t n)
 {
     if (n == 0)
@@ -346,12 +346,12 @@ static inline uint32_t nth_bit(uint32_t a, uint32_t b, int32_t n)
 TERNARY(fns_b32, uint32_t, uint32_t, uint32_t, int32_t, nth_bit(a, b, c))
 
 // The low b bits, sign- or zero-extended; clamp: all bits if b >= 32.
-static inline uint32_t extended(uint32_t a, uint32_t b, bool with_sign, bool clamp)
+static inline uint32_t extended(uint32_t a, uint32_t b, bool sign_extends, bool clamp)
 {
     if (clamp && b >= 32)
         return a;
     const uint32_t unused = 32 - (b & 31);
-    return unused == 32 ? 0 : with_sign ? (uint32_t)((int32_t)(a << unused) >> unused) : a << unused >> unused;
+    return unused == 32 ? 0 : sign_extends ? (uint32_t)((int32_t)(a << unused) >> unused) : a << unused >> unused;
 }
 BINARY(szext_clamp_s32, uint32_t, uint32_t, uint32_t, extended(a, b, true, true))
 BINARY(szext_clamp_u32, uint32_t, uint32_t, uint32_t, extended(a, b, false, true))
@@ -430,7 +430,7 @@ SELECT_BY_SIGN(uint64_t)
 
 // ---- Decoding
 
-// slct.b64.s32: the selected type, and that of c.
+// slct.b64.s32: the type of d, a and b, then that of c.
 static bool decode_select_by_sign(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     static Handler *const HANDLERS[][3] = {{slct_s32_uint16_t, slct_s32_uint32_t, slct_s32_uint64_t},
@@ -452,7 +452,8 @@ bool sim_decode_comparison(Decoder *d, const Statement *s, const Opcode *o, Inst
     return sim_plain_operands(d, s, o, i, i->combine < 3 ? "pttp" : "ptt");
 }
 
-// An operation's handlers by type: ANY_SIGN does not depend on the sign, SIGNED does; UNSIGNED and BITS have only these types.
+// An operation's handlers by type. ANY_SIGN: the same for signed and unsigned types. SIGNED: different ones. UNSIGNED, BITS: for
+// these types only.
 #define ANY_SIGN(f) [S16] = f##_uint16_t, [U16] = f##_uint16_t, [S32] = f##_uint32_t, [U32] = f##_uint32_t, \
                  [S64] = f##_uint64_t, [U64] = f##_uint64_t
 #define SIGNED(f) [S16] = f##_int16_t, [S32] = f##_int32_t, [S64] = f##_int64_t, UNSIGNED(f)

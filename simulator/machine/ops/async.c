@@ -1,6 +1,6 @@
 // async.c: cp.async, non-bulk asynchronous copies to shared memory.
 //
-// A copy reads when it is issued and writes when its thread waits for it, so that code without a wait reads the old values.
+// A copy reads when it is issued and writes when its thread waits for it, so that code without a wait reads stale values.
 // A thread's copies belong to the group that it commits next; its groups are numbered from 0.
 #include "machine/ops/lanes.h"
 
@@ -8,7 +8,7 @@
 
 enum { MAX_BYTES = 16 };
 
-struct AsyncCopy {          // of one instruction, for the lanes that have not waited yet
+struct AsyncCopy {          // by one instruction, for the lanes that have not waited yet
     struct AsyncCopy *next; // issued later
     uint32_t mask;
     uint32_t bytes;
@@ -42,8 +42,8 @@ void sim_drop_copies(Warp *w)
     }
 }
 
-// Reads the lanes' sources: the first `wanted` bytes come from global memory, the rest of i->bytes are 0.
-static void read_sources(Warp *w, const Instr *i, uint32_t mask, const uint32_t *wanted, struct AsyncCopy *copy)
+// Reads the lanes' sources: the first source_bytes bytes come from global memory, the rest of i->bytes are 0.
+static void read_sources(Warp *w, const Instr *i, uint32_t mask, const uint32_t *source_bytes, struct AsyncCopy *copy)
 {
     Access from = {.kind = ACCESS_ASYNC_READ, .space = GLOBAL, .bytes = i->bytes, .alignment = i->bytes};
     for (int l = 0; l < LANES; l++)
@@ -51,14 +51,14 @@ static void read_sources(Warp *w, const Instr *i, uint32_t mask, const uint32_t 
     memset(copy->data, 0, sizeof copy->data);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
-        if (wanted[l] >= i->bytes) {
+        if (source_bytes[l] >= i->bytes) {
             from.mask |= 1u << l;
             continue;
         }
         const uint8_t *source =
-            wanted[l] ? sim_access_lane(w, i, l, GLOBAL, from.address[l], wanted[l], i->bytes, ACCESS_ASYNC_READ)
+            source_bytes[l] ? sim_access_lane(w, i, l, GLOBAL, from.address[l], source_bytes[l], i->bytes, ACCESS_ASYNC_READ)
                       : NULL;
-        for (uint32_t k = 0; k < wanted[l]; k++)
+        for (uint32_t k = 0; k < source_bytes[l]; k++)
             copy->data[l][k] = (uint8_t)sim_read_bytes(source + k, 1);
     }
     if (from.mask)
@@ -68,7 +68,7 @@ static void read_sources(Warp *w, const Instr *i, uint32_t mask, const uint32_t 
         for (int k = 0; k < i->bytes; k += 4)
             sim_write_bytes(copy->data[l] + k, sim_read_bytes(from.pointer[l] + k, 4), 4);
     }
-    from.mask = mask; // counted as one load by all of them
+    from.mask = mask; // counted as one load by all lanes
     from.pattern = SCATTERED;
     sim_count_async_load(w, &from);
 }

@@ -4,36 +4,37 @@
 
 #include <string.h>
 
-static double atomic_real(int op, double old, double value)
+static double atomic_float(int op, double old, double operand)
 {
     switch (op) {
-    case ATOMIC_ADD: return old + value;
-    case ATOMIC_MIN: return value < old || old != old ? value : old;
-    default: return value > old || old != old ? value : old;
+    case ATOMIC_ADD: return old + operand;
+    case ATOMIC_MIN: return operand < old || old != old ? operand : old;
+    default: return operand > old || old != old ? operand : old;
     }
 }
 
-static uint64_t atomic_integer(const Instr *i, uint64_t old, uint64_t value, uint64_t other)
+// cas compares with `operand`, and stores new_value.
+static uint64_t atomic_integer(const Instr *i, uint64_t old, uint64_t operand, uint64_t new_value)
 {
     const int unused = 64 - 8 * i->bytes;
-    const bool with_sign = i->type == S32 || i->type == S64;
-    const bool less = with_sign ? (int64_t)(old << unused) < (int64_t)(value << unused) : old < value;
+    const bool is_signed = i->type == S32 || i->type == S64;
+    const bool less = is_signed ? (int64_t)(old << unused) < (int64_t)(operand << unused) : old < operand;
     switch (i->op) {
-    case ATOMIC_ADD: return old + value;
-    case ATOMIC_MIN: return less ? old : value;
-    case ATOMIC_MAX: return less ? value : old;
-    case ATOMIC_INC: return old >= value ? 0 : old + 1;
-    case ATOMIC_DEC: return old == 0 || old > value ? value : old - 1;
-    case ATOMIC_AND: return old & value;
-    case ATOMIC_OR: return old | value;
-    case ATOMIC_XOR: return old ^ value;
-    case ATOMIC_EXCH: return value;
-    default: return old == value ? other : old;
+    case ATOMIC_ADD: return old + operand;
+    case ATOMIC_MIN: return less ? old : operand;
+    case ATOMIC_MAX: return less ? operand : old;
+    case ATOMIC_INC: return old >= operand ? 0 : old + 1;
+    case ATOMIC_DEC: return old == 0 || old > operand ? operand : old - 1;
+    case ATOMIC_AND: return old & operand;
+    case ATOMIC_OR: return old | operand;
+    case ATOMIC_XOR: return old ^ operand;
+    case ATOMIC_EXCH: return operand;
+    default: return old == operand ? new_value : old;
     }
 }
 
 // The sum of two floats; flush: subnormal operands and results become 0.
-static uint32_t atomic_sum(uint32_t a_bits, uint32_t b_bits, bool flush)
+static uint32_t add_floats(uint32_t a_bits, uint32_t b_bits, bool flush)
 {
     enum { EXPONENT = 0x7f800000 };
     const uint32_t sign = 0x80000000;
@@ -46,30 +47,30 @@ static uint32_t atomic_sum(uint32_t a_bits, uint32_t b_bits, bool flush)
     return flush && !(bits[0] & EXPONENT) ? bits[0] & sign : bits[0];
 }
 
-// One or two numbers of half precision or bf16.
-static uint64_t atomic_halves(const Instr *i, uint64_t old, uint64_t value)
+// The result for one or two numbers of half precision or bf16.
+static uint64_t atomic_halves(const Instr *i, uint64_t old, uint64_t operand)
 {
     const bool bf16 = i->type == BF16 || i->type == BF16X2;
     uint64_t result = 0;
     for (int k = 0; k < i->bytes / 2; k++) {
         const double a = sim_half_value((uint16_t)(old >> (16 * k)), bf16),
-                     b = sim_half_value((uint16_t)(value >> (16 * k)), bf16);
-        const double number = atomic_real(i->op, a, b);
+                     b = sim_half_value((uint16_t)(operand >> (16 * k)), bf16);
+        const double number = atomic_float(i->op, a, b);
         result |= (uint64_t)(bf16 ? sim_bf16_from_double : sim_half_from_double)(number, ROUND_NEAREST) << (16 * k);
     }
     return result;
 }
 
-static uint64_t atomic_result(const Instr *i, uint64_t old, uint64_t value, uint64_t other, bool shared)
+static uint64_t atomic_result(const Instr *i, uint64_t old, uint64_t operand, uint64_t new_value, bool shared)
 {
     const bool is_exchange = i->op == ATOMIC_EXCH || i->op == ATOMIC_CAS;
     if (i->type == F32 && i->op == ATOMIC_ADD)
-        return atomic_sum((uint32_t)old, (uint32_t)value, !shared);
+        return add_floats((uint32_t)old, (uint32_t)operand, !shared);
     if (i->type == F32 && !is_exchange) {
         float a, b;
         memcpy(&a, &old, sizeof a);
-        memcpy(&b, &value, sizeof b);
-        const float result = (float)atomic_real(i->op, a, b);
+        memcpy(&b, &operand, sizeof b);
+        const float result = (float)atomic_float(i->op, a, b);
         uint32_t bits;
         memcpy(&bits, &result, sizeof bits);
         return bits;
@@ -77,32 +78,33 @@ static uint64_t atomic_result(const Instr *i, uint64_t old, uint64_t value, uint
     if (i->type == F64 && !is_exchange) {
         double a, b;
         memcpy(&a, &old, sizeof a);
-        memcpy(&b, &value, sizeof b);
-        const double sum = atomic_real(i->op, a, b);
-        memcpy(&old, &sum, sizeof sum);
-        return old;
+        memcpy(&b, &operand, sizeof b);
+        const double result = atomic_float(i->op, a, b);
+        uint64_t bits;
+        memcpy(&bits, &result, sizeof bits);
+        return bits;
     }
     if (!is_exchange && (i->type == F16 || i->type == F16X2 || i->type == BF16 || i->type == BF16X2))
-        return atomic_halves(i, old, value);
-    return atomic_integer(i, old, value, other);
+        return atomic_halves(i, old, operand);
+    return atomic_integer(i, old, operand, new_value);
 }
 
-// The elements of a lane's vector; each is a separate atomic operation.
+// Updates the elements of a lane's vector, each by a separate atomic operation.
 static void update_elements(Warp *w, const Instr *i, int lane, uint8_t *at, bool shared)
 {
     for (int k = 0; k < i->count; k++, at += i->bytes) {
         const size_t offset = (size_t)lane * i->bytes;
-        const uint64_t value = sim_read_bytes(w->lanes + i->values[k] + offset, i->bytes);
-        const uint64_t other = sim_read_bytes(w->lanes + i->c + offset, i->bytes);
-        const uint64_t old = sim_read_bytes(at, i->bytes), result = atomic_result(i, old, value, other, shared);
+        const uint64_t operand = sim_read_bytes(w->lanes + i->values[k] + offset, i->bytes);
+        const uint64_t new_value = sim_read_bytes(w->lanes + i->c + offset, i->bytes);
+        const uint64_t old = sim_read_bytes(at, i->bytes), result = atomic_result(i, old, operand, new_value, shared);
         sim_write_bytes(at, result, i->bytes);
         w->block->watch->memory_version += result != old; // lets a polling loop continue
-        if (i->list[k] != NOWHERE)
-            sim_write_bytes(w->lanes + i->list[k] + offset, old, i->bytes);
+        if (i->elements[k] != NOWHERE)
+            sim_write_bytes(w->lanes + i->elements[k] + offset, old, i->bytes);
     }
 }
 
-// exch and cas of 16 bytes.
+// Executes exch or cas of 16 bytes.
 static void exchange_16_bytes(Warp *w, const Instr *i, int lane, uint8_t *at)
 {
     uint64_t old[2];
@@ -114,8 +116,8 @@ static void exchange_16_bytes(Warp *w, const Instr *i, int lane, uint8_t *at)
     w->block->watch->memory_version += exchanges;
     for (int k = 0; k < 2 && exchanges; k++)
         sim_write_bytes(at + 8 * k, next[k], 8);
-    if (i->list[0] != NOWHERE)
-        memcpy(w->lanes + i->list[0] + offset, old, sizeof old);
+    if (i->elements[0] != NOWHERE)
+        memcpy(w->lanes + i->elements[0] + offset, old, sizeof old);
 }
 
 static void update_lanes(Warp *w, const Instr *i, Access *access)
@@ -132,7 +134,7 @@ static void update_lanes(Warp *w, const Instr *i, Access *access)
     }
 }
 
-// Lanes execute one after another.
+// The lanes execute one after another.
 void sim_atomic(Warp *w, const Instr *i, uint32_t mask)
 {
     const size_t bytes = (size_t)i->bytes * i->count;
@@ -164,7 +166,7 @@ void sim_fence(Warp *w, const Instr *i, uint32_t mask)
     report_fence(w, i, mask, MEMORY_FENCE);
 }
 
-void sim_fence_inits(Warp *w, const Instr *i, uint32_t mask)
+void sim_fence_mbarrier_init(Warp *w, const Instr *i, uint32_t mask)
 {
     report_fence(w, i, mask, MBARRIER_INIT_FENCE);
 }

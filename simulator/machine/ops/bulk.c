@@ -1,13 +1,13 @@
 // bulk.c: bulk asynchronous copies (TMA) and mbarriers.
 //
-// A copy is executed when it is issued. A phase completes when all expected arrivals and transaction bytes have come; bytes
-// may come before they are expected.
+// A copy is executed when it is issued. A phase completes when all expected arrivals and transaction bytes have been
+// counted; bytes may complete before they are expected.
 #include "machine/observer.h"
 #include "machine/ops/lanes.h"
 
 #include <string.h>
 
-struct BulkSource { // shared memory that an issued copy may still read
+struct BulkSource { // shared memory that an issued copy reads until a wait
     struct BulkSource *next;
     const Instr *copy;
     int lane;
@@ -35,7 +35,7 @@ static uint8_t *operand_pointer(Warp *w, const Instr *i, const Address *operand,
 }
 
 // Host pointers to the lanes' mbarriers.
-static void find_barriers(Warp *w, const Instr *i, const Address *operand, uint32_t mask, AccessKind kind,
+static void find_mbarriers(Warp *w, const Instr *i, const Address *operand, uint32_t mask, AccessKind kind,
                           Mbarrier *found[LANES])
 {
     const bool generic = operand->space == GENERIC;
@@ -60,21 +60,21 @@ static void require_valid(Warp *w, const Instr *i, int lane, const Mbarrier *b)
         sim_fault(w, i, lane, cudaErrorLaunchFailure, "the mbarrier is not initialised: mbarrier.init has not run\ninitialise it in one thread, then call __syncthreads()");
 }
 
-static void find_valid_barriers(Warp *w, const Instr *i, const Address *operand, uint32_t mask, Mbarrier *found[LANES])
+static void find_valid_mbarriers(Warp *w, const Instr *i, const Address *operand, uint32_t mask, Mbarrier *found[LANES])
 {
-    find_barriers(w, i, operand, mask, ACCESS_ATOMIC, found);
+    find_mbarriers(w, i, operand, mask, ACCESS_ATOMIC, found);
     FOR_EACH_LANE(require_valid(w, i, l, found[l]))
 }
 
-static Mbarrier *find_valid_barrier(Warp *w, const Instr *i, const Address *operand, int lane)
+static Mbarrier *find_valid_mbarrier(Warp *w, const Instr *i, const Address *operand, int lane)
 {
     Mbarrier *found[LANES];
-    find_valid_barriers(w, i, operand, 1u << lane, found);
+    find_valid_mbarriers(w, i, operand, 1u << lane, found);
     return found[lane];
 }
 
-// Applies arrivals, and expected or (negative) completed bytes; completes the phase if they were the last.
-static void update(Warp *w, const Instr *i, int lane, Mbarrier *b, uint32_t arrivals, int64_t bytes)
+// Applies arrivals, and expected or (negative) completed bytes; completes the phase if none is outstanding.
+static void apply_arrivals(Warp *w, const Instr *i, int lane, Mbarrier *b, uint32_t arrivals, int64_t bytes)
 {
     const int64_t sum = b->bytes + bytes;
     if (arrivals > b->pending)
@@ -94,56 +94,56 @@ static void update(Warp *w, const Instr *i, int lane, Mbarrier *b, uint32_t arri
 void sim_mbarrier_init(Warp *w, const Instr *i, uint32_t mask)
 {
     const uint32_t *count = OPERAND(uint32_t, b);
-    Mbarrier *at[LANES];
-    find_barriers(w, i, i->addresses, mask, ACCESS_WRITE, at);
+    Mbarrier *barriers[LANES];
+    find_mbarriers(w, i, i->addresses, mask, ACCESS_WRITE, barriers);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         if (count[l] < 1 || count[l] > MAX_ARRIVALS)
             sim_fault(w, i, l, cudaErrorLaunchFailure, "an mbarrier for %u arrivals; allowed are 1 to %d", count[l],
                       MAX_ARRIVALS);
-        *at[l] = (Mbarrier){.pending = count[l], .expected = count[l], .state = VALID};
+        *barriers[l] = (Mbarrier){.pending = count[l], .expected = count[l], .state = VALID};
     }
 }
 
 void sim_mbarrier_inval(Warp *w, const Instr *i, uint32_t mask)
 {
-    Mbarrier *at[LANES];
-    find_barriers(w, i, i->addresses, mask, ACCESS_ATOMIC, at);
+    Mbarrier *barriers[LANES];
+    find_mbarriers(w, i, i->addresses, mask, ACCESS_ATOMIC, barriers);
     for (uint32_t rest = mask; rest; rest &= rest - 1) { // the second of two lanes with the same mbarrier faults
         const int l = __builtin_ctz(rest);
-        require_valid(w, i, l, at[l]);
-        *at[l] = (Mbarrier){.state = 0};
+        require_valid(w, i, l, barriers[l]);
+        *barriers[l] = (Mbarrier){.state = 0};
     }
 }
 
 // The lanes with the same mbarrier as the first one.
-static uint32_t lanes_at_first(uint32_t mask, Mbarrier *const at[LANES])
+static uint32_t lanes_at_first_mbarrier(uint32_t mask, Mbarrier *const barriers[LANES])
 {
     uint32_t same = 0;
     for (uint32_t rest = mask; rest; rest &= rest - 1)
-        if (at[__builtin_ctz(rest)] == at[__builtin_ctz(mask)])
+        if (barriers[__builtin_ctz(rest)] == barriers[__builtin_ctz(mask)])
             same |= rest & -rest;
     return same;
 }
 
-// arrive, expect_tx and arrive.expect_tx: b arrivals, c bytes; d is the previous state. arrive_drop also lowers the expected
-// count of later phases.
+// arrive, expect_tx and arrive.expect_tx: b is the number of arrivals, c that of bytes, d the previous state. arrive_drop also
+// lowers the expected count of later phases.
 void sim_mbarrier_arrive(Warp *w, const Instr *i, uint32_t mask)
 {
     const uint32_t *arrivals = OPERAND(uint32_t, b), *bytes = OPERAND(uint32_t, c);
-    Mbarrier *at[LANES];
-    find_valid_barriers(w, i, i->addresses, mask, at);
+    Mbarrier *barriers[LANES];
+    find_valid_mbarriers(w, i, i->addresses, mask, barriers);
     for (uint32_t rest = w->block->clocks ? mask : 0, same; rest; rest &= ~same) {
-        same = lanes_at_first(rest, at);
+        same = lanes_at_first_mbarrier(rest, barriers);
         if (arrivals[__builtin_ctz(rest)]) // releases the lanes' earlier accesses
-            sim_observer.arrive(w, same, (uint64_t)(uintptr_t)at[__builtin_ctz(rest)]);
+            sim_observer.arrive(w, same, (uint64_t)(uintptr_t)barriers[__builtin_ctz(rest)]);
     }
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
-        const Mbarrier before = *at[l];
+        const Mbarrier before = *barriers[l];
         if (i->flags & DISCARDS)
-            at[l]->expected -= arrivals[l] < at[l]->expected ? arrivals[l] : at[l]->expected;
-        update(w, i, l, at[l], arrivals[l], bytes[l]);
+            barriers[l]->expected -= arrivals[l] < barriers[l]->expected ? arrivals[l] : barriers[l]->expected;
+        apply_arrivals(w, i, l, barriers[l], arrivals[l], bytes[l]);
         if (i->d != NOWHERE)
             OPERAND(Mbarrier, d)[l] = before;
     }
@@ -152,11 +152,11 @@ void sim_mbarrier_arrive(Warp *w, const Instr *i, uint32_t mask)
 // cp.async.mbarrier.arrive: completes the lanes' copies now, then arrives b times.
 void sim_arrive_after_copies(Warp *w, const Instr *i, uint32_t mask)
 {
-    Mbarrier *at[LANES];
+    Mbarrier *barriers[LANES];
     sim_await_all_copies(w, i, mask);
     if (w->block->clocks) {
-        find_valid_barriers(w, i, i->addresses, mask, at);
-        FOR_EACH_LANE(sim_observer.arrive_after_copy(w, l, (uint64_t)(uintptr_t)at[l]))
+        find_valid_mbarriers(w, i, i->addresses, mask, barriers);
+        FOR_EACH_LANE(sim_observer.arrive_after_copy(w, l, (uint64_t)(uintptr_t)barriers[l]))
     }
     sim_mbarrier_arrive(w, i, mask);
 }
@@ -166,29 +166,29 @@ void sim_arrive_after_copies(Warp *w, const Instr *i, uint32_t mask)
 void sim_mbarrier_test(Warp *w, const Instr *i, uint32_t mask)
 {
     uint32_t *d = OPERAND(uint32_t, d), done = 0;
-    Mbarrier *at[LANES];
-    find_valid_barriers(w, i, i->addresses, mask, at);
+    Mbarrier *barriers[LANES];
+    find_valid_mbarriers(w, i, i->addresses, mask, barriers);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         const uint8_t parity = *(w->lanes + i->b + (size_t)l * i->bytes) & 1;
-        done |= (uint32_t)(at[l]->phase != parity) << l;
+        done |= (uint32_t)(barriers[l]->phase != parity) << l;
     }
     for (uint32_t rest = w->block->clocks ? done : 0, same; rest; rest &= ~same) {
-        same = lanes_at_first(rest, at);
-        sim_observer.acquire(w, same, (uint64_t)(uintptr_t)at[__builtin_ctz(rest)]);
+        same = lanes_at_first_mbarrier(rest, barriers);
+        sim_observer.acquire(w, same, (uint64_t)(uintptr_t)barriers[__builtin_ctz(rest)]);
     }
     *d = (*d & ~mask) | done;
     w->yields = done != mask;
     w->mbarrier_wait.expected = 0;
     if (w->yields) {
-        const Mbarrier *b = at[__builtin_ctz(mask & ~done)];
+        const Mbarrier *b = barriers[__builtin_ctz(mask & ~done)];
         w->mbarrier_wait.missing = b->pending;
         w->mbarrier_wait.expected = b->expected;
         w->mbarrier_wait.bytes = b->bytes;
     }
 }
 
-// In units of 8 bytes, with relaxed atomics as in lanes.h.
+// Copies in units of 8 bytes, with relaxed atomics as in lanes.h.
 static void copy(uint8_t *to, const uint8_t *from, size_t bytes)
 {
     for (size_t k = 0; k < bytes; k += 8)
@@ -225,7 +225,7 @@ void sim_commit_bulk(Warp *w, const Instr *i, uint32_t mask)
     FOR_EACH_LANE(w->bulk_groups[l]++)
 }
 
-// A source has been read completely. Later copies of the lane that overlap it are still reading.
+// Reports that a source has been read completely, and that later copies of the lane still read bytes that overlap it.
 static void end_source(Warp *w, const Instr *i, const struct BulkSource *source)
 {
     sim_access_lane(w, i, source->lane, SHARED, source->address, source->bytes, 1, ACCESS_READ);
@@ -235,7 +235,7 @@ static void end_source(Warp *w, const Instr *i, const struct BulkSource *source)
             sim_access_lane(w, s->copy, s->lane, SHARED, s->address, s->bytes, 1, ACCESS_ASYNC_READ);
 }
 
-// Ends the reads of the lanes' sources, except those of the last i->groups groups and uncommitted ones.
+// Waits for the reads of the lanes' sources, except those of the last i->groups groups and uncommitted ones.
 void sim_await_bulk(Warp *w, const Instr *i, uint32_t mask)
 {
     for (struct BulkSource **link = &w->sources; *link;) {
@@ -258,10 +258,10 @@ void sim_store_async(Warp *w, const Instr *i, uint32_t mask)
         const int l = __builtin_ctz(rest);
         uint8_t *to = operand_pointer(w, i, &i->addresses[0], l, i->bytes, i->bytes, ACCESS_ASYNC_WRITE);
         sim_write_bytes(to, sim_read_bytes(w->lanes + i->c + (size_t)l * i->bytes, i->bytes), i->bytes);
-        Mbarrier *b = find_valid_barrier(w, i, &i->addresses[1], l);
+        Mbarrier *b = find_valid_mbarrier(w, i, &i->addresses[1], l);
         if (w->block->clocks)
             sim_observer.arrive_after_copy(w, l, (uint64_t)(uintptr_t)b);
-        update(w, i, l, b, 0, -(int64_t)i->bytes);
+        apply_arrivals(w, i, l, b, 0, -(int64_t)i->bytes);
     }
 }
 
@@ -276,17 +276,17 @@ void sim_copy_bulk(Warp *w, const Instr *i, uint32_t mask)
             sim_fault(w, i, l, cudaErrorMisalignedAddress, "a size of %u bytes, which is not a multiple of %d", bytes[l], UNIT);
         uint8_t *to = operand_pointer(w, i, &i->addresses[0], l, bytes[l], UNIT, ACCESS_ASYNC_WRITE);
         copy(to, operand_pointer(w, i, &i->addresses[1], l, bytes[l], UNIT, ACCESS_ASYNC_READ), bytes[l]);
-        const bool out = i->addresses[0].space != SHARED;
+        const bool to_global = i->addresses[0].space != SHARED;
         if (w->block->clocks)
-            sim_observer.begin_bulk(w, i, l, sim_operand_address(w, &i->addresses[out ? 1 : 2], l),
-                                    out ? bytes[l] : sizeof(Mbarrier), out);
-        if (out && w->block->clocks)
+            sim_observer.begin_bulk_copy(w, i, l, sim_operand_address(w, &i->addresses[to_global ? 1 : 2], l),
+                                    to_global ? bytes[l] : sizeof(Mbarrier), to_global);
+        if (to_global && w->block->clocks)
             add_source(w, i, l, sim_operand_address(w, &i->addresses[1], l), bytes[l]);
-        if (out)
+        if (to_global)
             continue;
-        Mbarrier *b = find_valid_barrier(w, i, &i->addresses[2], l);
+        Mbarrier *b = find_valid_mbarrier(w, i, &i->addresses[2], l);
         if (w->block->clocks)
             sim_observer.arrive_after_copy(w, l, (uint64_t)(uintptr_t)b);
-        update(w, i, l, b, 0, -(int64_t)bytes[l]);
+        apply_arrivals(w, i, l, b, 0, -(int64_t)bytes[l]);
     }
 }

@@ -5,7 +5,7 @@
 
 #include <fenv.h>
 
-enum { TO_INTEGER = 1 }; // Instr.op: rounds to an integer, also between floating-point types
+enum { TO_INTEGER = 1 }; // Instr.op: rounds to an integer, even if both types are floating-point
 
 // ---- Half precision
 
@@ -32,22 +32,22 @@ static double rounded_to_integer(double value, int rounding, bool negative)
     }
 }
 
-double sim_rounded(double value, int digits, int lowest, int rounding)
+double sim_rounded(double value, int digits, int min_exponent, int rounding)
 {
     if (value == 0 || !isfinite(value))
         return value;
     int exponent;
     frexp(value, &exponent); // 2^(exponent-1) <= |value| < 2^exponent
-    const int unit = exponent - digits > lowest ? exponent - digits : lowest;
+    const int unit = exponent - digits > min_exponent ? exponent - digits : min_exponent;
     return copysign(ldexp(rounded_to_integer(ldexp(fabs(value), -unit), rounding, value < 0), unit), value);
 }
 
-// Overflow: becomes the largest number or infinity, by the rounding mode.
-static double overflow(double value, double largest, int rounding)
+// Replaces a value above the largest number by that number or infinity, depending on the rounding mode.
+static double round_overflow(double value, double largest, int rounding)
 {
-    const bool stays = rounding == ROUND_ZERO || (rounding == ROUND_DOWN && value > 0) ||
+    const bool is_finite = rounding == ROUND_ZERO || (rounding == ROUND_DOWN && value > 0) ||
                        (rounding == ROUND_UP && value < 0);
-    return fabs(value) > largest && !isinf(value) ? copysign(stays ? largest : INFINITY, value) : value;
+    return fabs(value) > largest && !isinf(value) ? copysign(is_finite ? largest : INFINITY, value) : value;
 }
 
 uint16_t sim_half_from_double(double value, int rounding)
@@ -57,7 +57,7 @@ uint16_t sim_half_from_double(double value, int rounding)
     if (value != value)
         return NAN_16;
     const uint16_t sign = signbit(value) ? 0x8000 : 0;
-    const double number = fabs(overflow(sim_rounded(value, 11, -24, rounding), 65504, rounding));
+    const double number = fabs(round_overflow(sim_rounded(value, 11, -24, rounding), 65504, rounding));
     if (isinf(number))
         return sign | 0x7c00;
     if (number < 0x1p-14)
@@ -73,16 +73,16 @@ uint16_t sim_bf16_from_double(double value, int rounding)
         return bf16_of(value);
     if (value != value)
         return NAN_16;
-    const float number = (float)overflow(sim_rounded(value, 8, -133, rounding), 0x1.fep127, rounding);
+    const float number = (float)round_overflow(sim_rounded(value, 8, -133, rounding), 0x1.fep127, rounding);
     return (uint16_t)(raw_bits(number) >> 16);
 }
 
 // ---- One lane
 
-typedef struct Number { // integers: `integer`; floats: `real`
+typedef struct Number { // an integer, in `integer`, or a floating-point number, in `value`
     bool is_float, is_signed;
     uint64_t integer;
-    double real;
+    double value;
 } Number;
 
 static uint64_t sign_extended(uint64_t value, int bytes)
@@ -99,19 +99,19 @@ static Number read_number(const uint8_t *lane, Type type, bool flush)
     if (n.is_signed)
         n.integer = sign_extended(n.integer, bytes);
     if (type == F16) {
-        n.real = sim_half_to_float((uint16_t)n.integer);
+        n.value = sim_half_to_float((uint16_t)n.integer);
     } else if (type == BF16 || type == F32) {
         const uint32_t bits = (uint32_t)(type == BF16 ? n.integer << 16 : n.integer);
         float value;
         memcpy(&value, &bits, sizeof value);
-        n.real = flush && fabsf(value) < 0x1p-126f ? copysignf(0, value) : value;
+        n.value = flush && fabsf(value) < 0x1p-126f ? copysignf(0, value) : value;
     } else if (type == F64) {
-        memcpy(&n.real, &n.integer, sizeof n.real);
+        memcpy(&n.value, &n.integer, sizeof n.value);
     }
     return n;
 }
 
-static uint64_t integer_from_real(double value, Type from, Type type, int rounding)
+static uint64_t integer_from_float(double value, Type from, Type type, int rounding)
 {
     const int bits = 8 * sim_type_bytes(type);
     if (value != value)
@@ -162,7 +162,7 @@ static double double_from_integer(Number n, int rounding)
     return value;
 }
 
-// Round to odd: truncates, and sets the last bit if bits were lost, so that another rounding to fewer digits is correct.
+// Round to odd: truncates, and sets the last bit if bits were lost, so that a second rounding to fewer digits is correct.
 static double double_to_odd(Number n)
 {
     const double value = double_from_integer(n, ROUND_ZERO);
@@ -178,13 +178,13 @@ static float single_from_double(double value, int rounding)
 {
     if (rounding == ROUND_NEAREST)
         return (float)value;
-    return (float)overflow(sim_rounded(value, 24, -149, rounding), 0x1.fffffep127, rounding);
+    return (float)round_overflow(sim_rounded(value, 24, -149, rounding), 0x1.fffffep127, rounding);
 }
 
-static uint64_t real_bits(Number n, const Instr *i)
+static uint64_t float_bits(Number n, const Instr *i)
 {
     const Type type = (Type)i->type;
-    double value = n.is_float ? n.real : type == F64 ? double_from_integer(n, i->rounding)
+    double value = n.is_float ? n.value : type == F64 ? double_from_integer(n, i->rounding)
                                        : type == F32 ? single_from_integer(n, i->rounding)
                                                      : double_to_odd(n);
     if (i->op == TO_INTEGER && isfinite(value))
@@ -219,8 +219,8 @@ static void convert(Warp *w, const Instr *i, uint32_t mask)
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         const Number n = read_number(as + (size_t)l * i->source_bytes, (Type)i->from, i->flags & FLUSH);
-        uint64_t bits = sim_is_float(type) ? real_bits(n, i)
-                        : n.is_float        ? integer_from_real(n.real, (Type)i->from, type, i->rounding)
+        uint64_t bits = sim_is_float(type) ? float_bits(n, i)
+                        : n.is_float        ? integer_from_float(n.value, (Type)i->from, type, i->rounding)
                                             : integer_from_integer(n, type, i->flags & SATURATE);
         if (!sim_is_float(type)) {
             const int unused = 64 - 8 * sim_type_bytes(type);
@@ -230,7 +230,7 @@ static void convert(Warp *w, const Instr *i, uint32_t mask)
     }
 }
 
-// Two numbers into one register, a in the high half.
+// Converts two numbers into one register, a in the high half.
 BINARY(half_pair, uint32_t, float, float, (uint32_t)half_of(a) << 16 | half_of(b))
 BINARY(bf16_pair, uint32_t, float, float, (uint32_t)bf16_of(a) << 16 | bf16_of(b))
 
@@ -274,7 +274,7 @@ UNARY(bf16_from_f32, uint16_t, float, bf16_of(a))
 UNARY(f16_from_s32, uint16_t, int32_t, half_of(a))
 UNARY(f16_from_u32, uint16_t, uint32_t, half_of(a))
 
-// Single precision to integers and to single precision, rounded to an integer or not.
+// Conversions from single precision, to an integer or to single precision.
 static inline int32_t to_s32(float value)
 {
     const float limit = 0x1p31f, low = value < -limit ? -limit : value;
@@ -287,7 +287,7 @@ static inline uint32_t to_u32(float value)
     return low < limit ? (uint32_t)low : UINT32_MAX;
 }
 
-static inline float itself(float value)
+static inline float identity(float value)
 {
     return value;
 }
@@ -304,7 +304,7 @@ static inline float itself(float value)
     FROM_SINGLE(f32_##rounding, rounded, uint32_t, result_bits(m, value))    \
     FROM_SINGLE(s32_##rounding, rounded, int32_t, to_s32(value))             \
     FROM_SINGLE(u32_##rounding, rounded, uint32_t, to_u32(value))
-FROM_SINGLE(f32_modified, itself, uint32_t, result_bits(m, value))
+FROM_SINGLE(f32_modified, identity, uint32_t, result_bits(m, value))
 ROUNDED(nearest, rintf)
 ROUNDED(zero, truncf)
 ROUNDED(down, floorf)
@@ -321,7 +321,7 @@ static Handler *rounding_handler(const Instr *i)
     return (i->type == F32 ? SINGLE : i->type == S32 ? SIGNED : UNSIGNED)[i->rounding];
 }
 
-// Integers in registers of any size: `keep` masks the type's bits; `sign` is its sign bit, or 0.
+// Converts integers between registers of any size: `keep` masks the type's bits; `sign` is its sign bit, or 0.
 #define INTEGER_CONVERSION(name, D, A)                                                                                            \
     static void name(Warp *w, const Instr *i, uint32_t mask)                                                         \
     {                                                                                                                \
@@ -368,7 +368,7 @@ static Handler *integer_handler(const Instr *i)
     }
 }
 
-// Rounded to nearest or exact, registers as wide as the types.
+// The handler of a conversion that is exact or rounds to nearest, with registers as wide as the types.
 static Handler *common_handler(const Instr *i)
 {
     switch (i->type << 8 | i->from) {
@@ -400,17 +400,17 @@ static Handler *common_handler(const Instr *i)
 static Handler *handler_of(const Instr *i)
 {
     const Type type = (Type)i->type, from = (Type)i->from;
-    const bool own_size = i->register_bytes == sim_type_bytes(type),
-               own_source = i->source_bytes == sim_type_bytes(from);
+    const bool matching_destination = i->register_bytes == sim_type_bytes(type),
+               matching_source = i->source_bytes == sim_type_bytes(from);
     const bool plain = i->flags == 0 && i->op == 0 && i->rounding == ROUND_NEAREST;
     Handler *found = NULL;
-    if (plain && own_size && own_source)
+    if (plain && matching_destination && matching_source)
         found = common_handler(i);
-    else if (plain && own_size && type == F32 && i->source_bytes == 2 && (from == S8 || from == U8))
+    else if (plain && matching_destination && type == F32 && i->source_bytes == 2 && (from == S8 || from == U8))
         found = from == S8 ? f32_from_low_s8 : f32_from_low_u8;
-    else if (from == F32 && own_size && own_source && type == F32)
+    else if (from == F32 && matching_destination && matching_source && type == F32)
         found = i->op == TO_INTEGER ? rounding_handler(i) : i->rounding == ROUND_NEAREST ? f32_modified : NULL;
-    else if (from == F32 && own_size && own_source && (type == S32 || type == U32))
+    else if (from == F32 && matching_destination && matching_source && (type == S32 || type == U32))
         found = rounding_handler(i);
     if (!found && plain && !sim_is_float(type) && !sim_is_float(from))
         found = integer_handler(i);

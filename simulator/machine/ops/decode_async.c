@@ -6,12 +6,12 @@
 
 // ---- mbarrier
 
-// The operands after the address operand `first`; some may be omitted.
-static bool more_operands(Decoder *d, const Statement *s, int first, const char *letters, int required,
+// Decodes the operands after operand `first`, the address: at least `required` ones, at most one for each letter.
+static bool decode_operands_after(Decoder *d, const Statement *s, int first, const char *letters, int required,
                           uint32_t *offsets)
 {
-    const int given = s->count - first - 1, most = (int)strlen(letters);
-    if (given < required || given > most)
+    const int given = s->count - first - 1, max_count = (int)strlen(letters);
+    if (given < required || given > max_count)
         return false;
     for (int k = 0; k < given; k++)
         if ((offsets[k] = sim_source(d, &s->operands[first + 1 + k], letters[k])) == NOWHERE)
@@ -19,7 +19,7 @@ static bool more_operands(Decoder *d, const Statement *s, int first, const char 
     return true;
 }
 
-static bool barrier_address(Decoder *d, const Operand *o, const Opcode *opcode, Instr *i)
+static bool decode_mbarrier_address(Decoder *d, const Operand *o, const Opcode *opcode, Instr *i)
 {
     static const char *const SHARED_NAMES[] = {"shared", "shared::cta"};
     Address *address = sim_allocate(d->arena, sizeof *address);
@@ -31,7 +31,7 @@ static bool barrier_address(Decoder *d, const Operand *o, const Opcode *opcode, 
 static bool decode_mbarrier(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     const int required = sim_has_part(o, "init") ? 1 : 0;
-    return more_operands(d, s, 0, required ? "i" : "", required, &i->b) && barrier_address(d, &s->operands[0], o, i);
+    return decode_operands_after(d, s, 0, required ? "i" : "", required, &i->b) && decode_mbarrier_address(d, &s->operands[0], o, i);
 }
 
 // mbarrier.arrive.b64 state, [address]{, count}; with expect_tx the operand is a byte count; expect_tx alone has no state.
@@ -41,14 +41,14 @@ static bool decode_arrive(Decoder *d, const Statement *s, const Opcode *o, Instr
                arrives = drops || sim_has_part(o, "arrive");
     const int first = arrives ? 1 : 0;
     uint32_t number = NOWHERE;
-    if (!more_operands(d, s, first, "i", expects, &number))
+    if (!decode_operands_after(d, s, first, "i", expects, &number))
         return false;
     const bool sink = s->operands[0].kind == IS_SINK;
     i->d = arrives && !sink ? sim_destination(&s->operands[0], 'l') : NOWHERE;
     i->b = expects || number == NOWHERE ? sim_constant(d, 4, arrives) : number;
     i->c = expects ? number : sim_constant(d, 4, 0);
     i->flags = drops ? DISCARDS : 0;
-    return (!arrives || sink || i->d != NOWHERE) && barrier_address(d, &s->operands[first], o, i);
+    return (!arrives || sink || i->d != NOWHERE) && decode_mbarrier_address(d, &s->operands[first], o, i);
 }
 
 // mbarrier.test_wait.b64 done, [address], state; with .parity the parity; the time limit of try_wait is ignored.
@@ -56,13 +56,13 @@ static bool decode_test(Decoder *d, const Statement *s, const Opcode *o, Instr *
 {
     const bool parity = sim_has_part(o, "parity"), may_wait = sim_has_part(o, "try_wait");
     uint32_t offsets[2] = {NOWHERE, NOWHERE};
-    if (!more_operands(d, s, 1, parity ? (may_wait ? "ii" : "i") : may_wait ? "li" : "l", 1, offsets))
+    if (!decode_operands_after(d, s, 1, parity ? (may_wait ? "ii" : "i") : may_wait ? "li" : "l", 1, offsets))
         return false;
     i->control = PHASE_TEST;
     i->d = sim_destination(&s->operands[0], 'p');
     i->b = offsets[0];
     i->bytes = parity ? 4 : 8;
-    return i->d != NOWHERE && barrier_address(d, &s->operands[1], o, i);
+    return i->d != NOWHERE && decode_mbarrier_address(d, &s->operands[1], o, i);
 }
 
 // ---- Copies
@@ -86,8 +86,8 @@ static bool decode_async_copy(Decoder *d, const Statement *s, const Opcode *o, I
 }
 
 // cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [to], [from], bytes, [mbarrier]{, policy} and
-// cp.async.bulk.global.shared::cta.bulk_group [to], [from], bytes{, policy}. They execute at once: for the checker, waiting
-// allows the source to be overwritten. The destination is the block's own shared memory.
+// cp.async.bulk.global.shared::cta.bulk_group [to], [from], bytes{, policy}. The copies execute at once; only the
+// checker needs the wait, before which the source must not be overwritten. Shared memory is always the block's own.
 static bool decode_bulk_copy(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     const bool load = sim_has_part(o, "mbarrier::complete_tx::bytes");
@@ -120,7 +120,7 @@ static bool decode_arrival_after_copies(Decoder *d, const Statement *s, const Op
 {
     i->b = sim_constant(d, 4, sim_has_part(o, "noinc"));
     i->c = sim_constant(d, 4, 0);
-    return s->count == 1 && barrier_address(d, &s->operands[0], o, i);
+    return s->count == 1 && decode_mbarrier_address(d, &s->operands[0], o, i);
 }
 
 // cp.async.wait_group n and cp.async.bulk.wait_group n
@@ -134,7 +134,7 @@ static bool decode_await_copies(Decoder *d, const Statement *s, const Opcode *o,
     return true;
 }
 
-static bool decode_nothing(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
+static bool decode_no_operands(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     (void)d, (void)o, (void)i;
     return s->count == 0;
@@ -165,9 +165,9 @@ static const Instruction ROWS[] = {
     {"cp async bulk shared::cluster|shared::cta global mbarrier::complete_tx::bytes {L2::cache_hint}",
      .decode = decode_bulk_copy, BULK},
     {"cp async bulk global shared::cta bulk_group {L2::cache_hint}", .decode = decode_bulk_copy, BULK},
-    {"cp async bulk commit_group", .decode = decode_nothing, .run = sim_commit_bulk},
+    {"cp async bulk commit_group", .decode = decode_no_operands, .run = sim_commit_bulk},
     {"cp async bulk wait_group {read}", .decode = decode_await_copies, .run = sim_await_bulk, .kind = AWAIT_BULK},
-    {"griddepcontrol wait|launch_dependents", .decode = decode_nothing}, // kernels run one after another
+    {"griddepcontrol wait|launch_dependents", .decode = decode_no_operands}, // kernels run one after another
 };
 
 INSTRUCTION_LIST(sim_async_instructions, "Asynchronous copies and their barriers", ROWS)

@@ -39,7 +39,7 @@ static bool decode_indexed_branch(Decoder *d, const Statement *s, const Opcode *
     return i->a != NOWHERE;
 }
 
-static bool decode_end(Decoder *d, const Statement *s, const Opcode *o, Instr *i) // of a function or a thread
+static bool decode_end(Decoder *d, const Statement *s, const Opcode *o, Instr *i) // ret, exit
 {
     (void)d;
     i->control = sim_slice_is(o->parts[0], "ret") ? RETURN : EXIT;
@@ -53,6 +53,7 @@ static bool decode_trap(Decoder *d, const Statement *s, const Opcode *o, Instr *
     return s->count == 0;
 }
 
+// An instruction with one operand and no effect.
 static bool decode_hint(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     (void)o, (void)i;

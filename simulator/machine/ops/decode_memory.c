@@ -47,11 +47,11 @@ static int elements_of(const Opcode *o)
     return COUNTS[sim_part_among(o, NAMES, 3)];
 }
 
-// The registers and constants that are loaded or stored. Registers may be wider than the elements in memory (except those of
-// 128 bits), but all have the same size, as have the constants.
-static bool access_elements(Decoder *d, const Operand *elements, bool load, Instr *i)
+// Decodes the registers and constants that are loaded or stored. All registers have the same size, which may exceed that of
+// the elements in memory, except for 128-bit elements.
+static bool decode_elements(Decoder *d, const Operand *elements, bool load, Instr *i)
 {
-    i->list = sim_allocate(d->arena, (size_t)i->count * sizeof *i->list);
+    i->elements = sim_allocate(d->arena, (size_t)i->count * sizeof *i->elements);
     i->register_bytes = i->bytes;
     for (int k = i->count - 1; k >= 0; k--)
         if (elements[k].kind == IS_REGISTER)
@@ -60,28 +60,28 @@ static bool access_elements(Decoder *d, const Operand *elements, bool load, Inst
         i->register_bytes == i->bytes ? sim_letter_of_type((Type)i->type) : sim_letter_of_bytes(i->register_bytes);
     for (int k = 0; k < i->count; k++) {
         const bool sink = load && elements[k].kind == IS_SINK;
-        i->list[k] = sink   ? NOWHERE
+        i->elements[k] = sink   ? NOWHERE
                      : load ? sim_destination(&elements[k], letter)
                             : sim_source(d, &elements[k], letter);
-        if (i->list[k] == NOWHERE && !sink)
+        if (i->elements[k] == NOWHERE && !sink)
             return false;
     }
     return i->register_bytes >= i->bytes && (i->register_bytes < 16 || i->bytes == 16);
 }
 
-// Parameters: a kernel's are the same for all lanes, a function's are in its frame.
+// Selects the handler for a parameter: a kernel's are the same for all lanes, a function's are in its frame.
 static bool decode_parameter(const Decoder *d, const Variable *v, bool load, Instr *i)
 {
-    const bool kernels = d->function->entry && v->address < d->function->kernel_param_bytes;
-    i->run = kernels ? sim_load_kernel_param : load ? sim_load_argument : sim_store_argument;
+    const bool of_kernel = d->function->entry && v->address < d->function->kernel_param_bytes;
+    i->run = of_kernel ? sim_load_kernel_param : load ? sim_load_argument : sim_store_argument;
     i->kind = OTHER_KIND;
     i->effects &= SETS_FIRST;
-    return load || !kernels;
+    return load || !of_kernel;
 }
 
 static bool allows_fast_path(const Instr *i)
 {
-    return i->semantics == WEAK && i->count == 1 && i->list[0] != NOWHERE && i->bytes == i->register_bytes &&
+    return i->semantics == WEAK && i->count == 1 && i->elements[0] != NOWHERE && i->bytes == i->register_bytes &&
            (i->bytes == 4 || i->bytes == 8) && (i->at.space == GLOBAL || i->at.space == GENERIC) &&
            i->at.base != NOWHERE && i->at.base_bytes == 8;
 }
@@ -101,7 +101,7 @@ static bool decode_access(Decoder *d, const Statement *s, const Opcode *o, Instr
     i->flags |= cluster_flag(o) | (sim_has_part(o, "nc") ? READ_ONLY : 0);
     if (i->count != (vector ? value->count : 1) || i->count * i->bytes > 32 ||
         !sim_decode_address(d, address, space_of(o), &i->at) ||
-        !access_elements(d, vector ? value->elements : value, load, i))
+        !decode_elements(d, vector ? value->elements : value, load, i))
         return false;
     if (v && v->space == PARAM)
         return decode_parameter(d, v, load, i);
@@ -117,7 +117,7 @@ static bool decode_access(Decoder *d, const Statement *s, const Opcode *o, Instr
 // ---- Atomic operations
 
 // Frame offsets of the operands or results of an atomic operation, a scalar or a vector; NOWHERE if unused.
-static uint32_t *atomic_elements(Decoder *d, const Operand *o, const Instr *i, bool written)
+static uint32_t *decode_atomic_elements(Decoder *d, const Operand *o, const Instr *i, bool written)
 {
     const char letter = sim_letter_of_type((Type)i->type);
     const bool vector = o && o->kind == IS_VECTOR;
@@ -138,7 +138,7 @@ static uint32_t *atomic_elements(Decoder *d, const Operand *o, const Instr *i, b
 static bool discards_result(const Instr *i)
 {
     for (int k = 0; k < i->count; k++)
-        if (i->list[k] != NOWHERE)
+        if (i->elements[k] != NOWHERE)
             return false;
     return true;
 }
@@ -157,18 +157,18 @@ static bool decode_atomic(Decoder *d, const Statement *s, const Opcode *o, Instr
     i->count = (uint8_t)elements_of(o);
     decode_semantics(o, i, RELAXED);
     i->flags |= cluster_flag(o);
-    i->values = atomic_elements(d, address + 1, i, false);
-    i->list = atomic_elements(d, returns ? &s->operands[0] : NULL, i, true);
-    if (!i->values || !i->list || i->count * i->bytes > 16 || !sim_decode_address(d, address, space_of(o), &i->at))
+    i->values = decode_atomic_elements(d, address + 1, i, false);
+    i->elements = decode_atomic_elements(d, returns ? &s->operands[0] : NULL, i, true);
+    if (!i->values || !i->elements || i->count * i->bytes > 16 || !sim_decode_address(d, address, space_of(o), &i->at))
         return false;
-    i->effects |= discards_result(i) ? PUBLISHES : 0; // one with a result may leave memory unchanged
+    i->effects |= discards_result(i) ? PUBLISHES : 0; // with a result it may leave memory unchanged, as a failed cas does
     i->c = i->op == ATOMIC_CAS ? sim_source(d, address + 2, sim_letter_of_type(o->type)) : i->values[0];
     if (i->at.space != SHARED)
         sim_require_order(d, ORDERED_EFFECTS);
     return i->c != NOWHERE;
 }
 
-// ---- Others
+// ---- Other instructions
 
 static bool decode_isspacep(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
@@ -185,14 +185,14 @@ static bool decode_cluster_address(Decoder *d, const Statement *s, const Opcode 
     return sim_plain_operands(d, s, o, i, sim_slice_is(o->parts[0], "mapa") ? "tti" : "it");
 }
 
-// Accesses of a block, bulk copies included, execute in the order of their issue, so that fences matter to the checker only.
-// A fence with a scope wider than the block shows that blocks communicate.
+// Accesses of a block, bulk copies included, execute in the order of their issue, so that only the checker needs fences.
+// A fence with a scope beyond the block indicates that blocks communicate.
 static bool decode_fence(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     static const char *const WITHIN[] = {"cta", "mbarrier_init", "proxy"};
-    const bool wide = sim_part_among(o, WITHIN, 3) == 3;
-    i->scope = wide ? DEVICE_SCOPE : BLOCK_SCOPE;
-    if (wide)
+    const bool beyond_block = sim_part_among(o, WITHIN, 3) == 3;
+    i->scope = beyond_block ? DEVICE_SCOPE : BLOCK_SCOPE;
+    if (beyond_block)
         sim_require_order(d, ORDERED_EFFECTS);
     return s->count == 0;
 }
@@ -235,7 +235,7 @@ static const Instruction ROWS[] = {
      .effects = SYNCHRONISES},
     {"fence {sc|acq_rel|acquire|release} SCOPE", .decode = decode_fence, .run = sim_fence, .kind = FENCE,
      .effects = SYNCHRONISES},
-    {"fence mbarrier_init release cluster", .decode = decode_fence, .run = sim_fence_inits, .effects = SYNCHRONISES},
+    {"fence mbarrier_init release cluster", .decode = decode_fence, .run = sim_fence_mbarrier_init, .effects = SYNCHRONISES},
     {"fence proxy async {global|shared::cta|shared::cluster}", .decode = decode_fence, .run = sim_fence_proxy},
     {"prefetch {global|local} L1|L2|L2::evict_last|L2::evict_normal", .decode = decode_hint},
     {"prefetchu L1", .decode = decode_hint},

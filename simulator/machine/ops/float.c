@@ -1,14 +1,14 @@
 // float.c: floating-point operations of all sizes.
 //
 // Common ones are branch-free loops over the lanes, which vectorise; the others run lane by lane. Results for which the PTX
-// ISA allows an error (.approx, .full) are exact, rounded.
+// ISA allows an error (.approx, .full) are rounded correctly.
 #include "machine/ops/instructions.h"
 #include "machine/ops/lanes.h"
 #include "base/numbers.h"
 
 #include <fenv.h>
 
-// The smaller one; a number rather than NaN, and -0 rather than 0.
+// The smaller operand, or the other one if one is NaN; -0 is smaller than +0.
 static inline double smaller(double a, double b)
 {
     return a != a ? b : b != b ? a : a == b ? (signbit(a) ? a : b) : a < b ? a : b;
@@ -19,7 +19,7 @@ static inline double larger(double a, double b)
     return a != a ? b : b != b ? a : a == b ? (signbit(a) ? b : a) : a > b ? a : b;
 }
 
-// The same for single precision, without branches: of equal numbers with different bits, one is -0.
+// The smaller operand in single precision, without branches: of equal numbers with different bits, one is -0.
 static inline float smaller_single(float a, float b)
 {
     const float number = a < b ? a : a == b ? float_of(raw_bits(a) | raw_bits(b)) : b;
@@ -59,7 +59,7 @@ UNARY(abs_f16x2, uint32_t, uint32_t, a & 0x7fff7fff)
 BINARY(copysign_f32, uint32_t, uint32_t, uint32_t, (a & 0x80000000) | (b & 0x7fffffff))
 BINARY(copysign_f64, uint64_t, uint64_t, uint64_t, (a & 0x8000000000000000) | (b & 0x7fffffffffffffff))
 
-// ---- Comparisons: ordered ones are false with a NaN, those ending in u are true
+// ---- Comparisons: with a NaN, ordered ones are false, unordered ones (ending in u) true
 
 #define COMPARISONS(name, T, of)                                             \
     COMPARE(eq_##name, T, of(a) == of(b))                                    \
@@ -86,20 +86,20 @@ COMPARISONS(bf16, uint16_t, float_of_bf16)
 static const struct {
     const char *name;
     Handler *single, *flushed, *for_double, *half, *bf16;
-} COMPARE_WITH[] = {
+} COMPARISON_HANDLERS[] = {
     COMPARISON_ROW(eq),  COMPARISON_ROW(ne),  COMPARISON_ROW(lt),  COMPARISON_ROW(le),  COMPARISON_ROW(gt),
     COMPARISON_ROW(ge),  COMPARISON_ROW(equ), COMPARISON_ROW(neu), COMPARISON_ROW(ltu), COMPARISON_ROW(leu),
     COMPARISON_ROW(gtu), COMPARISON_ROW(geu), COMPARISON_ROW(num), COMPARISON_ROW(nan),
 };
 
-static bool compares(const char *how, double a, double b)
+static bool evaluate_comparison(const char *comparison, double a, double b)
 {
     const bool unordered = a != a || b != b;
-    if (strcmp(how, "num") == 0)
+    if (strcmp(comparison, "num") == 0)
         return !unordered;
-    if (strcmp(how, "nan") == 0 || unordered)
-        return unordered && (how[2] == 'u' || strcmp(how, "nan") == 0);
-    switch (how[0] << 8 | how[1]) {
+    if (strcmp(comparison, "nan") == 0 || unordered)
+        return unordered && (comparison[2] == 'u' || strcmp(comparison, "nan") == 0);
+    switch (comparison[0] << 8 | comparison[1]) {
     case 'e' << 8 | 'q': return a == b;
     case 'n' << 8 | 'e': return a != b;
     case 'l' << 8 | 't': return a < b;
@@ -126,13 +126,13 @@ static inline double power_of_two(double x)
 {
     static const double SERIES[] = {1. / 6227020800, 1. / 479001600, 1. / 39916800, 1. / 3628800, 1. / 362880,
                                     1. / 40320, 1. / 5040, 1. / 720, 1. / 120, 1. / 24, 1. / 6, 1. / 2, 1, 1}; // 1/13!, 1/12!, ...
-    const double ROUNDS = 0x1.8p52; // numbers near it have no fractional digits
+    const double ROUNDING_OFFSET = 0x1.8p52; // numbers near it have no fractional bits
     const double LN_2 = 0x1.62e42fefa39efp-1;
-    const double limited = x < -200 ? -200 : x > 200 ? 200 : x, shifted = limited + ROUNDS;
-    const double power = (limited - (shifted - ROUNDS)) * LN_2;
+    const double limited = x < -200 ? -200 : x > 200 ? 200 : x, shifted = limited + ROUNDING_OFFSET;
+    const double exponent = (limited - (shifted - ROUNDING_OFFSET)) * LN_2;
     double sum = SERIES[0];
     for (int k = 1; k < (int)(sizeof SERIES / sizeof *SERIES); k++)
-        sum = sum * power + SERIES[k];
+        sum = sum * exponent + SERIES[k];
     return sum * double_of((double_bits(shifted) + 1023) << 52);
 }
 
@@ -178,7 +178,7 @@ static double compute_as_double(Op op, double a, double b, double c)
     }
 }
 
-// a * b + c, rounded to odd, so that another rounding to half precision is correct: the product is exact in double
+// a * b + c, rounded to odd, so that a second rounding to half precision is correct: the product is exact in double
 // precision, and an inexact sum gets an odd last bit.
 static inline double fma_to_odd(double a, double b, double c)
 {
@@ -190,7 +190,7 @@ static inline double fma_to_odd(double a, double b, double c)
     return inexact ? double_of(odd) : sum;
 }
 
-// Half precision, one or two numbers a lane, without modifiers.
+// Operations in half precision and bf16 on one or two numbers a lane, without modifiers.
 #define HALVES_TO_NEAREST(name, of, to, expression)                          \
     static void name(Warp *w, const Instr *i, uint32_t mask)                 \
     {                                                                        \
@@ -244,8 +244,8 @@ static uint16_t compute_one_half(const Instr *i, uint16_t a, uint16_t b, uint16_
     return flush && half_value(result, bf16, true) == 0 ? result & 0x8000 : result;
 }
 
-// Single precision with modifiers. Unused operands are not read: their slot may hold a subnormal number, which costs some
-// processors a hundred cycles.
+// Operations in single precision with modifiers. Unused operands are not read: their slot may hold a subnormal number, which
+// costs some processors a hundred cycles.
 #define MODIFIED(name, operation, operands)                                  \
     static void name##_modified(Warp *w, const Instr *i, uint32_t mask)      \
     {                                                                        \
@@ -322,16 +322,16 @@ static void compare_flushed_halves(Warp *w, const Instr *i, uint32_t mask)
     uint32_t result = 0;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
-        result |= (uint32_t)compares(COMPARE_WITH[i->op].name, half_value(a[l], false, true), half_value(b[l], false, true)) << l;
+        result |= (uint32_t)evaluate_comparison(COMPARISON_HANDLERS[i->op].name, half_value(a[l], false, true), half_value(b[l], false, true)) << l;
     }
     sim_set_predicates(w, i, mask, result);
 }
 
-// An operand of a comparison, or one half of it.
-static double compared(const uint8_t *lanes, int l, int part, Type type, bool flush)
+// A lane's operand of a comparison, or one half of it.
+static double comparison_operand(const uint8_t *lanes, int l, int half, Type type, bool flush)
 {
     switch (type) {
-    case F16X2: case BF16X2: return half_value(((const uint16_t *)lanes)[2 * l + part], type == BF16X2, flush);
+    case F16X2: case BF16X2: return half_value(((const uint16_t *)lanes)[2 * l + half], type == BF16X2, flush);
     case F16: case BF16: return half_value(((const uint16_t *)lanes)[l], type == BF16, flush);
     case F32: return flush_operand(make_modifiers(flush, false), ((const float *)lanes)[l]);
     case F64: return ((const double *)lanes)[l];
@@ -340,20 +340,20 @@ static double compared(const uint8_t *lanes, int l, int part, Type type, bool fl
     }
 }
 
-// set: like setp, but the result is a number: all ones of an integer, or 1.
-static void compare_to_number(Warp *w, const Instr *i, uint32_t mask)
+// set: like setp, but the result is a value, if true all ones or 1.0, if false 0.
+static void compare_to_value(Warp *w, const Instr *i, uint32_t mask)
 {
     const Type type = (Type)i->from, to = (Type)i->type;
-    const int parts = type == F16X2 || type == BF16X2 ? 2 : 1;
+    const int halves = type == F16X2 || type == BF16X2 ? 2 : 1;
     const uint32_t half_true = to == F16X2 ? 0x3c00 : to == BF16X2 ? 0x3f80 : 0xffff;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         uint32_t result = 0;
-        for (int part = 0; part < parts; part++) {
-            const double a = compared(OPERAND(uint8_t, a), l, part, type, i->flags & FLUSH),
-                         b = compared(OPERAND(uint8_t, b), l, part, type, i->flags & FLUSH);
-            if (compares(COMPARE_WITH[i->op].name, a, b))
-                result |= parts == 2 ? half_true << (16 * part) : to == F32 ? 0x3f800000 : to == F16 ? 0x3c00 : to == BF16 ? 0x3f80 : UINT32_MAX;
+        for (int half = 0; half < halves; half++) {
+            const double a = comparison_operand(OPERAND(uint8_t, a), l, half, type, i->flags & FLUSH),
+                         b = comparison_operand(OPERAND(uint8_t, b), l, half, type, i->flags & FLUSH);
+            if (evaluate_comparison(COMPARISON_HANDLERS[i->op].name, a, b))
+                result |= halves == 2 ? half_true << (16 * half) : to == F32 ? 0x3f800000 : to == F16 ? 0x3c00 : to == BF16 ? 0x3f80 : UINT32_MAX;
         }
         if (sim_type_bytes(to) == 2)
             OPERAND(uint16_t, d)[l] = (uint16_t)result;
@@ -393,7 +393,7 @@ static Handler *half_handler(const Instr *i)
     return common && !i->flags ? common : compute_half;
 }
 
-static Handler *common_handler(const Instr *i)
+static Handler *handler_of(const Instr *i)
 {
     static Handler *const SINGLE[NEG + 1] = {[ADD] = add_f32, [SUB] = sub_f32, [MUL] = mul_f32,
                                              [FMA] = fma_f32, [DIV] = div_f32, [SQRT] = sqrt_f32, [RCP] = rcp_f32,
@@ -408,7 +408,7 @@ static Handler *common_handler(const Instr *i)
     return i->type == F64 ? compute_double : i->rounding == ROUND_NEAREST ? WITH_MODIFIERS[i->op] : round_single;
 }
 
-// Operations on one, two or three numbers of a type.
+// Decodes an operation on one, two or three numbers of a type.
 static bool decode_arithmetic(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     static const char *const ROUNDINGS[] = {"rn", "rz", "rm", "rp"};
@@ -418,16 +418,16 @@ static bool decode_arithmetic(Decoder *d, const Statement *s, const Opcode *o, I
     i->rounding = ROUNDING[sim_part_among(o, ROUNDINGS, 4)];
     i->flags = (uint8_t)((sim_has_part(o, "ftz") ? FLUSH : 0) | (sim_has_part(o, "sat") ? SATURATE : 0) |
                          (sim_has_part(o, "NaN") ? NAN_WINS : 0) | (sim_has_part(o, "relu") ? RELU : 0));
-    i->run = common_handler(i);
+    i->run = handler_of(i);
     return sim_plain_operands(d, s, o, i, LETTERS[i->op] ? LETTERS[i->op] : "tt");
 }
 
 static uint8_t comparison_of(const Opcode *o)
 {
-    enum { COUNT = sizeof COMPARE_WITH / sizeof *COMPARE_WITH };
+    enum { COUNT = sizeof COMPARISON_HANDLERS / sizeof *COMPARISON_HANDLERS };
     const char *names[COUNT];
     for (int k = 0; k < COUNT; k++)
-        names[k] = COMPARE_WITH[k].name;
+        names[k] = COMPARISON_HANDLERS[k].name;
     return (uint8_t)sim_part_among(o, names, COUNT);
 }
 
@@ -436,16 +436,16 @@ static bool decode_float_comparison(Decoder *d, const Statement *s, const Opcode
     i->op = comparison_of(o);
     i->from = (uint8_t)o->type;
     i->flags = sim_has_part(o, "ftz") ? FLUSH : 0;
-    i->run = o->type == F64    ? COMPARE_WITH[i->op].for_double
-             : o->type == F32  ? (i->flags ? COMPARE_WITH[i->op].flushed : COMPARE_WITH[i->op].single)
-             : o->type == BF16 ? COMPARE_WITH[i->op].bf16
+    i->run = o->type == F64    ? COMPARISON_HANDLERS[i->op].for_double
+             : o->type == F32  ? (i->flags ? COMPARISON_HANDLERS[i->op].flushed : COMPARISON_HANDLERS[i->op].single)
+             : o->type == BF16 ? COMPARISON_HANDLERS[i->op].bf16
              : i->flags        ? compare_flushed_halves
-                               : COMPARE_WITH[i->op].half;
+                               : COMPARISON_HANDLERS[i->op].half;
     return sim_decode_comparison(d, s, o, i);
 }
 
 // set.gt.ftz.u32.f16x2
-static bool decode_number_comparison(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
+static bool decode_value_comparison(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     i->op = comparison_of(o);
     i->type = (uint8_t)sim_type_named(o->parts[o->count - 2]);
@@ -486,7 +486,7 @@ static const Instruction ROWS[] = {
     HALVES("fma", FMA),
     ARITHMETIC("fma rn {ftz} relu f16|f16x2", FMA),
     ARITHMETIC("fma rn relu bf16|bf16x2", FMA),
-    ARITHMETIC("mad {ROUNDING} {ftz} {sat} f32", FMA), // without a rounding it is PTX before 2.0, and equals fma.rn
+    ARITHMETIC("mad {ROUNDING} {ftz} {sat} f32", FMA), // without a rounding mode, as in PTX before 2.0, it equals fma.rn
     ARITHMETIC("mad {ROUNDING} f64", FMA),
     ARITHMETIC("div ROUNDING|approx|full {ftz} f32", DIV),
     ARITHMETIC("div ROUNDING f64", DIV),
@@ -508,18 +508,18 @@ static const Instruction ROWS[] = {
     {"copysign TYPE", "ttt", .by_type = {[F32] = copysign_f32, [F64] = copysign_f64}},
     {"setp " COMPARISON " {LOGIC} {ftz} f32|f16|bf16", .decode = decode_float_comparison, .kind = COMPARE, .effects = SETS_FIRST},
     {"setp " COMPARISON " {LOGIC} f64", .decode = decode_float_comparison, .kind = COMPARE, .effects = SETS_FIRST},
-    {"set " COMPARISON " {ftz} u32|s32|f32 f32|f64|u32|s32", .decode = decode_number_comparison,
-     .run = compare_to_number, .effects = SETS_FIRST},
-    {"set " COMPARISON " {ftz} u32|s32 f16|f16x2|bf16|bf16x2", .decode = decode_number_comparison,
-     .run = compare_to_number, .effects = SETS_FIRST},
-    {"set " COMPARISON " {ftz} f16 f16", .decode = decode_number_comparison,
-     .run = compare_to_number, .effects = SETS_FIRST},
-    {"set " COMPARISON " {ftz} f16x2 f16x2", .decode = decode_number_comparison,
-     .run = compare_to_number, .effects = SETS_FIRST},
-    {"set " COMPARISON " {ftz} bf16 bf16", .decode = decode_number_comparison,
-     .run = compare_to_number, .effects = SETS_FIRST},
-    {"set " COMPARISON " {ftz} bf16x2 bf16x2", .decode = decode_number_comparison,
-     .run = compare_to_number, .effects = SETS_FIRST},
+    {"set " COMPARISON " {ftz} u32|s32|f32 f32|f64|u32|s32", .decode = decode_value_comparison,
+     .run = compare_to_value, .effects = SETS_FIRST},
+    {"set " COMPARISON " {ftz} u32|s32 f16|f16x2|bf16|bf16x2", .decode = decode_value_comparison,
+     .run = compare_to_value, .effects = SETS_FIRST},
+    {"set " COMPARISON " {ftz} f16 f16", .decode = decode_value_comparison,
+     .run = compare_to_value, .effects = SETS_FIRST},
+    {"set " COMPARISON " {ftz} f16x2 f16x2", .decode = decode_value_comparison,
+     .run = compare_to_value, .effects = SETS_FIRST},
+    {"set " COMPARISON " {ftz} bf16 bf16", .decode = decode_value_comparison,
+     .run = compare_to_value, .effects = SETS_FIRST},
+    {"set " COMPARISON " {ftz} bf16x2 bf16x2", .decode = decode_value_comparison,
+     .run = compare_to_value, .effects = SETS_FIRST},
     {"testp finite|infinite|number|notanumber|normal|subnormal f32|f64", .decode = decode_class_test,
      .run = test_class, .effects = SETS_FIRST},
 };

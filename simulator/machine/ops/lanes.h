@@ -4,10 +4,10 @@
 
 #include "machine/block.h"
 
-// The values of an operand: an array of 32, or, for a predicate, one word of 32 bits.
+// The values of an operand: an array of 32, or, for a predicate, a word with a bit for each lane.
 #define OPERAND(type, field) ((type *)(w->lanes + i->field))
 
-// The statement for each lane l of mask. With all lanes active the loop vectorises: a lane's result depends on that lane's
+// Executes the statement for each lane l of `mask`. With all lanes active the loop vectorises: a lane's result depends on that lane's
 // operands only.
 #define FOR_EACH_LANE(statement)                                  \
     if (mask == ALL_LANES) {                                      \
@@ -21,7 +21,7 @@
         }                                                         \
     }
 
-// Handlers with one, two and three source operands: D, A, B and C are types, the expression uses a, b, c.
+// These define handlers with one, two and three source operands. D, A, B and C are types; the expression uses a, b and c.
 #define UNARY(name, D, A, expression)                                        \
     static void name(Warp *w, const Instr *i, uint32_t mask)                 \
     {                                                                        \
@@ -52,6 +52,7 @@
 // Writes setp's destinations p|q in the lanes of mask.
 void sim_set_predicates(Warp *w, const Instr *i, uint32_t mask, uint32_t result);
 
+// Does what sim_set_predicates does, with an inline fast path.
 static inline void sim_set_predicate(Warp *w, const Instr *i, uint32_t mask, uint32_t result)
 {
     if (i->d == NOWHERE || i->second != NOWHERE || i->flags & COMBINE) {
@@ -62,7 +63,7 @@ static inline void sim_set_predicate(Warp *w, const Instr *i, uint32_t mask, uin
     *d = (*d & ~mask) | (result & mask);
 }
 
-// setp; `condition` uses a and b.
+// Defines a handler of setp; `condition` uses a and b.
 #define COMPARE(name, A, condition)                                          \
     static void name(Warp *w, const Instr *i, uint32_t mask)                 \
     {                                                                        \

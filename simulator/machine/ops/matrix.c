@@ -1,24 +1,24 @@
 // matrix.c: tensor core operations: wmma and mma.sync.
 //
-// The 32 lanes of a warp hold a matrix in fragments. The PTX ISA defines those of mma.sync, ldmatrix and movmatrix, but not
-// those of wmma: these are as ptxas lays them out for sm_90, which uses the machine instructions of mma.sync, 16 lines by 8.
+// The 32 lanes of a warp hold a matrix in fragments. The PTX ISA defines the fragments of mma.sync, ldmatrix and movmatrix,
+// but not those of wmma: their layout here is that of ptxas for sm_90, which translates wmma to mma.sync, 16 lines by 8.
 #include "machine/ops/matrix.h"
 
 #include <math.h>
 #include <string.h>
 
-// What the same register of all lanes holds: some adjacent elements of the tile each.
+// One register of all lanes: each lane's holds adjacent elements of the tile.
 typedef struct PieceRegister {
     uint8_t *registers; // of all lanes
     uint64_t *tile;     // lane 0's first element; lane 4's is one line below
-    int stride, bits;   // run: distance between lanes; bits: of an element
+    int stride, bits;   // stride: elements from a lane to the next; bits: of an element
 } PieceRegister;
 
 static inline PieceRegister piece_register(const Warp *w, const Fragment *f, Tile *tile, int number)
 {
-    const int each = sim_registers_of_piece(f), elements = f->register_bytes / f->bytes;
-    const Origin origin = sim_origin_of(f, number / each % f->pieces);
-    return (PieceRegister){w->lanes + f->registers_at[number], &tile->bits[origin.line][origin.position + number % each * elements], f->piece_elements,
+    const int per_piece = sim_registers_of_piece(f), elements = f->register_bytes / f->bytes;
+    const Origin origin = sim_origin_of(f, number / per_piece % f->pieces);
+    return (PieceRegister){w->lanes + f->registers_at[number], &tile->bits[origin.line][origin.position + number % per_piece * elements], f->piece_elements,
                   8 * f->bytes};
 }
 
@@ -28,9 +28,9 @@ static inline __attribute__((always_inline)) void unpack_register(PieceRegister 
     const uint64_t mask = ~0ull >> (64 - h.bits);
     for (int l = 0; l < LANES; l++) {
         uint64_t *to = h.tile + l / 4 * MAX_POSITIONS + l % 4 * h.stride;
-        const uint64_t held = register_bytes == 4 ? ((uint32_t *)h.registers)[l] : ((uint64_t *)h.registers)[l];
+        const uint64_t packed = register_bytes == 4 ? ((uint32_t *)h.registers)[l] : ((uint64_t *)h.registers)[l];
         for (int k = 0; k < elements; k++)
-            to[k] = elements == 1 ? held : held >> k * h.bits & mask;
+            to[k] = elements == 1 ? packed : packed >> k * h.bits & mask;
     }
 }
 
@@ -38,13 +38,13 @@ static inline __attribute__((always_inline)) void pack_register(PieceRegister h,
 {
     for (int l = 0; l < LANES; l++) {
         const uint64_t *from = h.tile + l / 4 * MAX_POSITIONS + l % 4 * h.stride;
-        uint64_t held = from[0];
+        uint64_t packed = from[0];
         for (int k = 1; k < elements; k++)
-            held |= from[k] << k * h.bits;
+            packed |= from[k] << k * h.bits;
         if (register_bytes == 4)
-            ((uint32_t *)h.registers)[l] = (uint32_t)held;
+            ((uint32_t *)h.registers)[l] = (uint32_t)packed;
         else
-            ((uint64_t *)h.registers)[l] = held;
+            ((uint64_t *)h.registers)[l] = packed;
     }
 }
 
@@ -61,7 +61,7 @@ void sim_unpack_tile(const Warp *w, const Fragment *f, Tile *tile)
     }
 }
 
-// wmma fragments of 16-bit numbers have more registers than pieces; the rest are copies.
+// wmma fragments of 16-bit numbers have more registers than their pieces need; the others are copies.
 void sim_pack_tile(Warp *w, const Fragment *f, Tile *tile)
 {
     for (int number = 0; number < f->registers; number++) {
@@ -84,7 +84,7 @@ void sim_require_all_lanes(Warp *w, const Instr *i, uint32_t mask)
 
 // ---- Products
 
-// significand * 2^(exponent - 10) for factors, 2^(exponent - 23) for floats. Infinity has exponent INFINITE and significand
+// A factor is significand * 2^(exponent - 10), a float significand * 2^(exponent - 23). Infinity has exponent INFINITE and significand
 // 1 or -1; NaN has significand 0.
 typedef struct Number {
     int32_t significand, exponent;
@@ -94,13 +94,13 @@ enum { INFINITE = 1000, NO_EXPONENT = -INFINITE };
 
 static Number number_of(uint32_t bits, int exponent_bits, int fraction_bits)
 {
-    const int most = (1 << exponent_bits) - 1, exponent = (int)(bits >> fraction_bits) & most;
+    const int max_exponent = (1 << exponent_bits) - 1, exponent = (int)(bits >> fraction_bits) & max_exponent;
     const int32_t fraction = (int32_t)(bits & ((1u << fraction_bits) - 1));
     const int32_t sign = bits >> (exponent_bits + fraction_bits) & 1 ? -1 : 1;
-    if (exponent == most)
+    if (exponent == max_exponent)
         return (Number){fraction ? 0 : sign, INFINITE};
     const int32_t whole = exponent ? 1 << fraction_bits : 0;
-    return (Number){sign * (whole | fraction), (exponent ? exponent : 1) - (most >> 1)};
+    return (Number){sign * (whole | fraction), (exponent ? exponent : 1) - (max_exponent >> 1)};
 }
 
 static Number factor_of(uint64_t bits, Type type)
@@ -130,17 +130,17 @@ static Number addend_of(uint64_t bits, Type type, bool in_half_precision)
     return n;
 }
 
-static double real_of(Number n, int fraction_bits)
+static double double_of(Number n, int fraction_bits)
 {
     if (n.exponent == INFINITE)
         return n.significand ? n.significand * INFINITY : NAN;
     return ldexp(n.significand, n.exponent - fraction_bits);
 }
 
-// One side of a product: a[line][k] or b[k][position]; zero has exponent NO_EXPONENT.
+// One operand of a product: a[line][k] or b[k][position]; zero has exponent NO_EXPONENT.
 typedef struct Factors {
     int32_t significand[MAX_POSITIONS][MAX_POSITIONS], exponent[MAX_POSITIONS][MAX_POSITIONS];
-    bool finite; // all of them
+    bool finite; // all factors are
 } Factors;
 
 static Number factor_at(const Factors *f, int line, int position)
@@ -148,16 +148,16 @@ static Number factor_at(const Factors *f, int line, int position)
     return (Number){f->significand[line][position], f->exponent[line][position]};
 }
 
-// c + a[r][k] b[k][n] + ... if an operand is infinite or NaN.
+// c + a[r][k] b[k][n] + ..., for infinite or NaN operands.
 static double special_sum(const Factors *a, const Factors *b, int r, int n, Number c, int from, int end)
 {
-    double sum = real_of(c, 23);
+    double sum = double_of(c, 23);
     for (int k = from; k < end; k++)
-        sum += real_of(factor_at(a, r, k), 10) * real_of(factor_at(b, k, n), 10);
+        sum += double_of(factor_at(a, r, k), 10) * double_of(factor_at(b, k, n), 10);
     return sum;
 }
 
-// Vectors of STRIP adjacent positions.
+// Vectors of CORE_SIZE adjacent positions.
 typedef int32_t Ints __attribute__((vector_size(4 * CORE_SIZE)));
 typedef int64_t Longs __attribute__((vector_size(8 * CORE_SIZE)));
 typedef double Doubles __attribute__((vector_size(8 * CORE_SIZE)));
@@ -177,8 +177,8 @@ static inline Ints larger(Ints a, Ints b)
 
 static inline Longs truncated_shift(Ints value, Ints shift) // value / 2^shift, truncated
 {
-    const Ints sign = value >> 31, least = 31 - larger(31 - shift, shift * 0);
-    return __builtin_convertvector(((((value ^ sign) - sign) >> least) ^ sign) - sign, Longs);
+    const Ints sign = value >> 31, limited = 31 - larger(31 - shift, shift * 0);
+    return __builtin_convertvector(((((value ^ sign) - sign) >> limited) ^ sign) - sign, Longs);
 }
 
 static inline Doubles powers_of_two(Ints exponents) // results must be normal
@@ -190,27 +190,27 @@ typedef struct Addends {
     Ints significands, exponents; // exponent of zero: NO_EXPONENT
 } Addends;
 
-// c + a[r][k] b[k][n] + ..., for STRIP positions from n on, as a Hopper tensor core adds: all terms at once. Products are
+// c + a[r][k] b[k][n] + ..., for CORE_SIZE positions from n on, as a Hopper tensor core adds them: all terms at once. Products are
 // exact; each term is truncated 25 bits below the largest exponent (that of a product is the sum of its factors' exponents).
 // The sum of the truncated terms is exact; the caller rounds it. Source: P. Xie et al., "MMA-Sim: Bit-Accurate Reference
-// Model of Tensor Cores and Matrix Cores", arXiv:2511.10909, for the H100. There zero has exponent -126; on an H200 8
-// products of 2^-152 yield 2^-149, so zero has none here.
+// Model of Tensor Cores and Matrix Cores", arXiv:2511.10909, for the H100. There zero has exponent -126; here it
+// has none, because on an H200 8 products of 2^-152 yield 2^-149.
 static Doubles fused_sums(const Factors *a, const Factors *b, int r, int n, const Addends *c, int from, int end)
 {
-    enum { KEPT = 25, LOWEST = -1000 };
-    Ints most = c->exponents;
+    enum { KEPT_BITS = 25, MIN_EXPONENT = -1000 };
+    Ints max_exponent = c->exponents;
     for (int k = from; k < end; k++)
-        most = larger(a->exponent[r][k] + ints_at(&b->exponent[k][n]), most);
-    Longs sum = truncated_shift(c->significands << (KEPT - 23), most - c->exponents);
+        max_exponent = larger(a->exponent[r][k] + ints_at(&b->exponent[k][n]), max_exponent);
+    Longs sum = truncated_shift(c->significands << (KEPT_BITS - 23), max_exponent - c->exponents);
     for (int k = from; k < end; k++) {
         const Ints product = a->significand[r][k] * ints_at(&b->significand[k][n]);
-        sum += truncated_shift(product << (KEPT - 20), most - a->exponent[r][k] - ints_at(&b->exponent[k][n]));
+        sum += truncated_shift(product << (KEPT_BITS - 20), max_exponent - a->exponent[r][k] - ints_at(&b->exponent[k][n]));
     }
-    const Ints lowest = most * 0 + LOWEST; // if all terms are zero
-    return __builtin_convertvector(sum, Doubles) * powers_of_two(larger(most - KEPT, lowest));
+    const Ints min_exponent = max_exponent * 0 + MIN_EXPONENT; // if all terms are zero
+    return __builtin_convertvector(sum, Doubles) * powers_of_two(larger(max_exponent - KEPT_BITS, min_exponent));
 }
 
-// Rounds to a float towards zero; larger numbers than a float can hold become infinite.
+// Rounds to a float towards zero; numbers beyond the range of float become infinite.
 static uint32_t truncate_to_float(double value)
 {
     const float number = (float)value;
@@ -218,41 +218,41 @@ static uint32_t truncate_to_float(double value)
     if (value != value)
         return 0x7fffffff;
     memcpy(&bits, &number, sizeof bits);
-    return bits - (fabs(value) < 0x1p128 && fabsf(number) > fabs(value)); // the next one towards zero
+    return bits - (fabs(value) < 0x1p128 && fabsf(number) > fabs(value)); // the next float towards zero
 }
 
-// Sums accumulated as floats are rounded twice to become halves.
+// The bits of a sum. One accumulated as a float is rounded twice if its type is F16.
 static uint64_t rounded_sum(double sum, Type type, bool in_half_precision)
 {
-    float kept;
+    float truncated;
     if (in_half_precision)
         return sim_half_from_double(sum, ROUND_NEAREST);
     const uint32_t bits = truncate_to_float(sum);
-    memcpy(&kept, &bits, sizeof kept);
-    return type == F16 ? sim_half_from_double(kept, ROUND_NEAREST) : bits;
+    memcpy(&truncated, &bits, sizeof truncated);
+    return type == F16 ? sim_half_from_double(truncated, ROUND_NEAREST) : bits;
 }
 
-// Unpacks the factors of one side; by_k: with k as the first index.
-static void unpack(const Tile *tile, const Fragment *f, bool by_k, Factors *factors)
+// Unpacks the factors of one operand; by_k: with k as the first index.
+static void unpack_factors(const Tile *tile, const Fragment *f, bool by_k, Factors *factors)
 {
     factors->finite = true;
     for (int line = 0; line < f->lines; line++)
         for (int k = 0; k < f->positions; k++) {
             const Number n = factor_of(tile->bits[line][k], f->type);
-            const int at = by_k ? k : line, beside = by_k ? line : k;
-            factors->significand[at][beside] = n.significand;
-            factors->exponent[at][beside] = n.significand || n.exponent == INFINITE ? n.exponent : NO_EXPONENT;
+            const int first = by_k ? k : line, second = by_k ? line : k;
+            factors->significand[first][second] = n.significand;
+            factors->exponent[first][second] = n.significand || n.exponent == INFINITE ? n.exponent : NO_EXPONENT;
             factors->finite &= n.exponent != INFINITE;
         }
 }
 
-// add_products for floats, vectorised. False if an addend is infinite or NaN.
+// A vectorised add_products for floats. False if an addend is infinite or NaN.
 static bool add_to_floats(const Factors *a, const Factors *b, int r, int n, int from, int end, uint64_t *bits)
 {
     typedef float Floats __attribute__((vector_size(4 * CORE_SIZE)));
     typedef uint32_t Words __attribute__((vector_size(4 * CORE_SIZE)));
     typedef uint64_t LongWords __attribute__((vector_size(8 * CORE_SIZE)));
-    const Longs plus = (Longs){0} + INT64_MAX, too_large = (Longs)((Doubles){0} + 0x1p128);
+    const Longs magnitude_mask = (Longs){0} + INT64_MAX, too_large = (Longs)((Doubles){0} + 0x1p128);
     Longs wide;
     memcpy(&wide, bits, sizeof wide);
     const Ints before = __builtin_convertvector(wide, Ints), exponents = before >> 23 & 255, sign = before >> 31,
@@ -263,14 +263,14 @@ static bool add_to_floats(const Factors *a, const Factors *b, int r, int n, int 
     const Addends c = {(fraction ^ sign) - sign, ((larger(exponents, zero * 0 + 1) - 127) & ~zero) | (zero & NO_EXPONENT)};
     const Doubles sums = fused_sums(a, b, r, n, &c, from, end);
     const Floats nearest = __builtin_convertvector(sums, Floats);
-    const Longs size = (Longs)sums & plus, size_nearest = (Longs)__builtin_convertvector(nearest, Doubles) & plus;
-    const Words after = (Words)nearest + __builtin_convertvector((size_nearest > size) & (size < too_large), Words);
-    const LongWords kept = __builtin_convertvector(after, LongWords);
-    memcpy(bits, &kept, sizeof kept);
+    const Longs magnitude = (Longs)sums & magnitude_mask, nearest_magnitude = (Longs)__builtin_convertvector(nearest, Doubles) & magnitude_mask;
+    const Words after = (Words)nearest + __builtin_convertvector((nearest_magnitude > magnitude) & (magnitude < too_large), Words);
+    const LongWords truncated = __builtin_convertvector(after, LongWords);
+    memcpy(bits, &truncated, sizeof truncated);
     return true;
 }
 
-// Adds m->at_once products to the sums of STRIP positions.
+// Adds m->products_at_once products to the sums of CORE_SIZE positions.
 static void add_products(const MatrixOperation *m, const Factors *a, const Factors *b, int r, int n, int from, bool in_half_precision,
                          uint64_t *bits)
 {
@@ -297,8 +297,8 @@ static void multiply_floats(const MatrixOperation *m, const Tile *a, const Tile 
 {
     Factors lines, columns;
     const bool in_half_precision = m->c.type == F16 && m->d.type == F16;
-    unpack(a, &m->a, false, &lines);
-    unpack(b, &m->b, true, &columns);
+    unpack_factors(a, &m->a, false, &lines);
+    unpack_factors(b, &m->b, true, &columns);
     for (int r = 0; r < m->d.lines; r++)
         for (int n = 0; n < m->d.positions; n += CORE_SIZE)
             for (int k = 0; k < m->a.positions; k += m->products_at_once)
@@ -336,7 +336,7 @@ static void multiply_integers(const MatrixOperation *m, const Tile *a, const Til
         }
 }
 
-// Fused multiply-adds in the order of k, for STRIP adjacent positions. An H200 keeps a sum that is NaN.
+// Fused multiply-adds in the order of k, for CORE_SIZE adjacent positions. An H200 keeps a sum that is NaN.
 static void multiply_doubles(const MatrixOperation *m, const Tile *a, const Tile *b, Tile *sums)
 {
     double columns[MAX_POSITIONS][MAX_LINES]; // by k
@@ -349,7 +349,7 @@ static void multiply_doubles(const MatrixOperation *m, const Tile *a, const Tile
             memcpy(sum, &sums->bits[r][n], sizeof sum);
             for (int k = 0; k < m->a.positions; k++) {
                 memcpy(&x, &a->bits[r][k], sizeof x);
-                for (int l = 0; l < CORE_SIZE; l++) // a signalling NaN becomes quiet
+                for (int l = 0; l < CORE_SIZE; l++) // the addition quiets a signalling NaN
                     sum[l] = sum[l] != sum[l] ? sum[l] + sum[l] : fma(x, columns[k][n + l], sum[l]);
             }
             memcpy(&sums->bits[r][n], sum, sizeof sum);

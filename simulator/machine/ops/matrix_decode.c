@@ -8,7 +8,7 @@ typedef struct Shape {
     int m, n, k;
 } Shape;
 
-static Shape shape_named(Slice name) // m16n8k16; zeros if it is no shape
+static Shape parse_shape(Slice name) // of m16n8k16; zeros if the name is no shape
 {
     char text[16] = "";
     Shape s;
@@ -59,7 +59,7 @@ static bool is_flat(Shape s) // 8 rows by 32 columns: computed as the transposed
     return s.m < s.n && s.n > CORE_SIZE;
 }
 
-// The fragment of matrix 'a', 'b', or 'c' (also d).
+// The fragment of matrix 'a' or 'b', or 'c' for both c and d.
 static Fragment fragment_of(char matrix, bool wmma, Shape s, Type type)
 {
     const bool flat = is_flat(s), factor = matrix != 'c';
@@ -72,7 +72,7 @@ static Fragment fragment_of(char matrix, bool wmma, Shape s, Type type)
     f.stacked = matrix != (flat ? 'a' : 'b');
     f.registers = (uint8_t)(f.pieces * sim_registers_of_piece(&f));
     if (wmma && factor && type == F16)
-        f.registers = MAX_REGISTERS; // as many as on Volta
+        f.registers = MAX_REGISTERS; // the number on Volta
     return f;
 }
 
@@ -92,7 +92,7 @@ static bool find_registers(Decoder *d, const Operand *list, Fragment *f, bool wr
     return true;
 }
 
-// Common to all tensor core instructions: an operation with all lanes as members.
+// Creates the operation of an instruction, with all lanes as members.
 static MatrixOperation *new_operation(Decoder *d, Instr *i)
 {
     const Operand all = {.kind = IS_INTEGER, .integer = ALL_LANES};
@@ -118,24 +118,24 @@ static Types types_of(const Opcode *o)
     return count == 4 ? (Types){found[0], found[1], found[2], found[3]} : (Types){found[0], F16, F16, found[1]};
 }
 
-static bool are_known(bool wmma, Shape shape, const Types *t)
+static bool is_supported(bool wmma, Shape shape, const Types *t)
 {
-    const bool bytes = t->a != t->b; // s8 and u8
-    return (!bytes || !wmma) && is_product(wmma, shape, t->a, t->d) && is_product(wmma, shape, t->a, t->c);
+    const bool mixed_signs = t->a != t->b; // s8 and u8
+    return (!mixed_signs || !wmma) && is_product(wmma, shape, t->a, t->d) && is_product(wmma, shape, t->a, t->c);
 }
 
 // wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 d, a, b, c and mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
 static bool decode_product(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     const bool wmma = sim_slice_is(o->parts[0], "wmma");
-    const Shape shape = shape_named(o->parts[wmma ? 6 : 3]);
+    const Shape shape = parse_shape(o->parts[wmma ? 6 : 3]);
     const Types types = types_of(o);
     const Operand *matrices = s->operands;
     MatrixOperation *m = new_operation(d, i);
-    if (s->count != 4 || !are_known(wmma, shape, &types))
+    if (s->count != 4 || !is_supported(wmma, shape, &types))
         return false;
     m->saturate = sim_has_part(o, "satfinite");
-    m->products_at_once = (uint8_t)(wmma && types.a == TF32 ? 4 : shape.k); // ptxas translates this one to two HMMA.1684
+    m->products_at_once = (uint8_t)(wmma && types.a == TF32 ? 4 : shape.k); // ptxas translates wmma on TF32 to two HMMA.1684
     m->d = fragment_of('c', wmma, shape, types.d);
     m->a = fragment_of('a', wmma, shape, types.a);
     m->b = fragment_of('b', wmma, shape, types.b);
@@ -164,7 +164,7 @@ static bool decode_wmma_access(Decoder *d, const Statement *s, const Opcode *o, 
     const bool load = sim_slice_is(o->parts[1], "load");
     const char matrix = *o->parts[2].text;
     const bool factor = matrix == 'a' || matrix == 'b';
-    const Shape shape = shape_named(o->parts[6]);
+    const Shape shape = parse_shape(o->parts[6]);
     const Space space = space_among(o);
     MatrixOperation *m = new_operation(d, i);
     if (s->count < 2 || s->count > 3 || !is_product(true, shape, factor ? o->type : NO_TYPE, factor ? NO_TYPE : o->type))

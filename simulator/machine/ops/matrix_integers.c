@@ -1,5 +1,5 @@
-// matrix_integers.c: fast path for products of matrices of small integers. Their sums are exact in single precision, so the
-// order in which a tensor core adds does not matter.
+// matrix_integers.c: a fast path for products of matrices of small integers. Their sums are exact in single precision, so that
+// the order of additions in a tensor core does not matter.
 #include "machine/ops/matrix.h"
 
 #include <string.h>
@@ -11,11 +11,11 @@ typedef uint16_t Halves __attribute__((vector_size(2 * CORE_SIZE)));
 typedef double Doubles __attribute__((vector_size(8 * CORE_SIZE)));
 typedef int64_t Longs __attribute__((vector_size(8 * CORE_SIZE)));
 
-typedef struct Matrix { // lines, in vectors of STRIP numbers
+typedef struct Matrix { // its lines, in vectors of CORE_SIZE numbers
     Floats rows[MAX_LINES][MAX_POSITIONS / CORE_SIZE];
 } Matrix;
 
-// ---- Registers to and from vectors: four lanes hold STRIP adjacent numbers of a line
+// ---- Registers to and from vectors: four lanes hold CORE_SIZE adjacent numbers of a line
 
 // Subnormal, infinite and NaN inputs become NaN.
 static inline Floats floats_of_halves(const uint16_t *from)
@@ -94,27 +94,27 @@ static void pack_core(Warp *w, const Fragment *f, int piece, const Matrix *from)
 
 // ---- Integers
 
-// The largest magnitude in the matrix; infinity if an element is no small integer.
-static float largest_integer(const Fragment *f, const Matrix *of)
+// The largest magnitude in the matrix; infinity if an element is not an integer, or too large.
+static float largest_integer(const Fragment *f, const Matrix *matrix)
 {
-    enum { COUNTED = 24 }; // a float represents integers up to 2^24
-    Ints most = {0}, not_small_integer = {0};
+    enum { INTEGER_BITS = 24 }; // a float represents integers up to 2^24
+    Ints max = {0}, not_small_integer = {0};
     for (int line = 0; line < f->lines; line++)
         for (int n = 0; n < (f->positions + CORE_SIZE - 1) / CORE_SIZE; n++) {
-            const Ints size = (Ints)of->rows[line][n] & 0x7fffffff, small = size < (127 + COUNTED) << 23, larger = size > most;
-            const Floats kept = (Floats)(size & small);
-            not_small_integer |= ~small | (kept != __builtin_convertvector(__builtin_convertvector(kept, Ints), Floats));
-            most = (size & larger) | (most & ~larger);
+            const Ints size = (Ints)matrix->rows[line][n] & 0x7fffffff, small = size < (127 + INTEGER_BITS) << 23, larger = size > max;
+            const Floats truncated = (Floats)(size & small);
+            not_small_integer |= ~small | (truncated != __builtin_convertvector(__builtin_convertvector(truncated, Ints), Floats));
+            max = (size & larger) | (max & ~larger);
         }
-    float all = 0;
+    float largest = 0;
     for (int l = 0; l < CORE_SIZE; l++) {
-        const float one = not_small_integer[l] ? __builtin_inff() : ((Floats)most)[l];
-        all = one > all ? one : all;
+        const float magnitude = not_small_integer[l] ? __builtin_inff() : ((Floats)max)[l];
+        largest = magnitude > largest ? magnitude : largest;
     }
-    return all;
+    return largest;
 }
 
-static float gather(const Warp *w, const Fragment *f, Matrix *to)
+static float unpack_matrix(const Warp *w, const Fragment *f, Matrix *to)
 {
     if (f->positions % CORE_SIZE) // half a row
         memset(to, 0, sizeof *to);
@@ -130,7 +130,7 @@ static void transpose(const Fragment *f, const Matrix *from, Matrix *to)
             ((float *)to->rows[k])[line] = ((const float *)from->rows[line])[k];
 }
 
-// All terms are integers: any order is exact, as no sum has more digits than a float.
+// All terms are integers, and no sum has more digits than a float, so that the order of additions does not matter.
 static void add_integers(const MatrixOperation *m, const Matrix *a, const Matrix *columns, Matrix *sums)
 {
     for (int r = 0; r < m->d.lines; r++)
@@ -142,9 +142,9 @@ static void add_integers(const MatrixOperation *m, const Matrix *a, const Matrix
         }
 }
 
-// ---- Integer products added to other sums
+// ---- Products of integers, added to sums that are not integers
 
-enum { ZERO_EXPONENT = -1000, KEPT = 25 }; // as in fused_sums in matrix.c: bits kept of each term below the largest exponent
+enum { ZERO_EXPONENT = -1000, KEPT_BITS = 25 }; // as in fused_sums in matrix.c; KEPT_BITS: of each term, below the largest exponent
 
 static inline Ints larger(Ints a, Ints b)
 {
@@ -171,27 +171,27 @@ static inline Doubles truncate_to_integers(Doubles value) // of magnitudes below
 // Rounds to floats towards zero.
 static inline Floats truncate_to_floats(Doubles value)
 {
-    const Longs plus = (Longs){0} + INT64_MAX;
+    const Longs magnitude_mask = (Longs){0} + INT64_MAX;
     const Floats nearest = __builtin_convertvector(value, Floats);
-    const Longs beyond = ((Longs)__builtin_convertvector(nearest, Doubles) & plus) > ((Longs)value & plus);
-    return (Floats)((Ints)nearest + __builtin_convertvector(beyond, Ints));
+    const Longs too_large = ((Longs)__builtin_convertvector(nearest, Doubles) & magnitude_mask) > ((Longs)value & magnitude_mask);
+    return (Floats)((Ints)nearest + __builtin_convertvector(too_large, Ints));
 }
 
-// Adds the products k to end of line r to a vector of sums. Only the previous sum may lose digits: fused_sums.
+// Adds the products k to end of line r to a vector of sums, as fused_sums does. Only the previous sum may lose digits.
 static inline Floats add_products(const Matrix *a, const Matrix *columns, const Ints (*exponents)[MAX_POSITIONS / CORE_SIZE], int r, int n, int k,
                               int end, Floats sums)
 {
     Floats products = {0};
-    Ints most = exponents_of(sums);
+    Ints max = exponents_of(sums);
     for (; k < end; k++) {
         const float factor = ((const float *)a->rows[r])[k];
         const int exponent = exponents_of((Floats){factor})[0];
         products += factor * columns->rows[k][n];
-        most = larger(exponent + exponents[k][n], most);
+        max = larger(exponent + exponents[k][n], max);
     }
-    most = larger(most, most * 0 - 126);
-    const Doubles kept = truncate_to_integers(__builtin_convertvector(sums, Doubles) * power_of_two(KEPT - most)) * power_of_two(most - KEPT);
-    return truncate_to_floats(kept + __builtin_convertvector(products, Doubles));
+    max = larger(max, max * 0 - 126);
+    const Doubles truncated = truncate_to_integers(__builtin_convertvector(sums, Doubles) * power_of_two(KEPT_BITS - max)) * power_of_two(max - KEPT_BITS);
+    return truncate_to_floats(truncated + __builtin_convertvector(products, Doubles));
 }
 
 static void add_to_floats(const MatrixOperation *m, const Matrix *a, const Matrix *columns, Matrix *sums)
@@ -207,28 +207,28 @@ static void add_to_floats(const MatrixOperation *m, const Matrix *a, const Matri
 }
 
 // The largest magnitude; infinity if an element is NaN.
-static float largest_magnitude(const Fragment *f, const Matrix *of)
+static float largest_magnitude(const Fragment *f, const Matrix *matrix)
 {
-    Ints most = {0};
-    float all = 0;
+    Ints max = {0};
+    float largest = 0;
     for (int line = 0; line < f->lines; line++)
         for (int n = 0; n < f->positions / CORE_SIZE; n++)
-            most = larger((Ints)of->rows[line][n] & 0x7fffffff, most);
+            max = larger((Ints)matrix->rows[line][n] & 0x7fffffff, max);
     for (int l = 0; l < CORE_SIZE; l++)
-        all = most[l] > 0x7f800000 ? __builtin_inff() : ((Floats)most)[l] > all ? ((Floats)most)[l] : all;
-    return all;
+        largest = max[l] > 0x7f800000 ? __builtin_inff() : ((Floats)max)[l] > largest ? ((Floats)max)[l] : largest;
+    return largest;
 }
 
-// ---- The operation, where it is one of whole numbers
+// ---- The operation, on integers
 
 bool sim_multiply_small_integers(Warp *w, const MatrixOperation *m)
 {
     Matrix a, b, columns, sums;
-    const float most_a = gather(w, &m->a, &a), most_b = gather(w, &m->b, &b), products = (float)m->a.positions * most_a * most_b;
+    const float max_a = unpack_matrix(w, &m->a, &a), max_b = unpack_matrix(w, &m->b, &b), products = (float)m->a.positions * max_a * max_b;
     if (!(products <= 0x1p24f))
         return false;
-    const float most_c = gather(w, &m->c, &sums), exact = m->d.type == F16 ? 0x1p11f : 0x1p24f;
-    const bool whole = most_c + products <= exact;
+    const float max_c = unpack_matrix(w, &m->c, &sums), exact = m->d.type == F16 ? 0x1p11f : 0x1p24f;
+    const bool whole = max_c + products <= exact;
     if (!whole && (m->c.type != F32 || m->d.type != F32 || largest_magnitude(&m->c, &sums) >= 0x1p24f))
         return false;
     transpose(&m->b, &b, &columns);

@@ -10,7 +10,7 @@ typedef struct Placement { // of a matrix in memory
     uint64_t address, stride;
 } Placement;
 
-typedef struct Piece { // one access: some adjacent elements of each lane, from `from` on
+typedef struct Piece { // of a matrix, moved by one access: adjacent elements for each lane, starting at `from`
     uint32_t mask;
     int elements;
     Origin from[LANES];
@@ -23,9 +23,9 @@ static Space space_at(uint64_t *generic)
     return space;
 }
 
-static Placement placement_of(Warp *w, const Instr *i)
+static Placement find_placement(Warp *w, const Instr *i)
 {
-    enum { STRIDE_BYTES = 16 }; // PTX requires a multiple of it; a GPU uses another stride otherwise
+    enum { STRIDE_BYTES = 16 }; // PTX requires a multiple of it; for other strides, a GPU silently uses another one
     const MatrixOperation *m = i->matrix;
     const Fragment *f = &m->d;
     Placement p = {.space = (Space)m->address.space, .address = sim_operand_address(w, &m->address, 0)};
@@ -43,13 +43,13 @@ static Placement placement_of(Warp *w, const Instr *i)
     return p;
 }
 
-static uint32_t lanes_of_rows(int blocks) // that address the rows of so many 8x8 matrices
+static uint32_t lanes_of_rows(int matrices) // a mask of the lanes that address the rows of these 8x8 matrices
 {
-    return ALL_LANES >> (LANES - CORE_SIZE * blocks);
+    return ALL_LANES >> (LANES - CORE_SIZE * matrices);
 }
 
-// Translates, checks and counts one of an instruction's accesses. by_rows (ldmatrix, stmatrix): counts bank conflicts only,
-// as Nsight Compute does not count them as shared loads or stores.
+// Translates, checks and counts one of an instruction's accesses. uses_ldmatrix: counts bank conflicts
+// only, because Nsight Compute counts no shared loads or stores for ldmatrix and stmatrix.
 static void access_lanes(Warp *w, const Instr *i, Access *access, bool uses_ldmatrix)
 {
     access->alignment = access->bytes;
@@ -91,7 +91,7 @@ static void move_piece(Warp *w, const Instr *i, const Placement *p, const Piece 
     }
 }
 
-// A row of 16-bit numbers, held by four lanes, is copied to their registers unchanged.
+// Copies rows of 16-bit numbers to the registers: the four lanes that hold a row hold it contiguously.
 static void load_rows_of_halves(Warp *w, const Fragment *f, int first, const Piece *row, const Access *access)
 {
     for (uint32_t rest = row->mask; rest; rest &= rest - 1) {
@@ -100,7 +100,7 @@ static void load_rows_of_halves(Warp *w, const Fragment *f, int first, const Pie
     }
 }
 
-// Registers beyond those of the pieces are copies of them.
+// Fills the registers beyond those of the pieces, which are copies.
 static void repeat_registers(Warp *w, const Fragment *f)
 {
     const int once = f->pieces * sim_registers_of_piece(f);
@@ -108,18 +108,18 @@ static void repeat_registers(Warp *w, const Fragment *f)
         memcpy(w->lanes + f->registers_at[number], w->lanes + f->registers_at[number % once], LANES * f->register_bytes);
 }
 
-// As ldmatrix: rows of 16 bytes, up to four 8x8 matrices at a time, each row addressed by one lane.
+// Loads as ldmatrix does: rows of 16 bytes, up to four 8x8 matrices at a time, each row addressed by one lane.
 static void load_by_rows(Warp *w, const Instr *i, const Placement *p)
 {
     const MatrixOperation *m = i->matrix;
-    const int at_once = m->d.bytes == 2 ? 4 : 2;
+    const int max_matrices = m->d.bytes == 2 ? 4 : 2;
     const bool copies_rows = m->lines_contiguous && m->d.bytes == 2;
     Tile tile;
-    for (int first = 0; first < m->d.pieces; first += at_once) {
-        const int left = m->d.pieces - first, blocks = left < at_once ? left : at_once;
-        Piece row = {.mask = lanes_of_rows(blocks), .elements = ROW_BYTES / m->d.bytes};
+    for (int first = 0; first < m->d.pieces; first += max_matrices) {
+        const int remaining = m->d.pieces - first, matrices = remaining < max_matrices ? remaining : max_matrices;
+        Piece row = {.mask = lanes_of_rows(matrices), .elements = ROW_BYTES / m->d.bytes};
         for (int l = 0; l < LANES; l++) {
-            row.from[l] = sim_origin_of(&m->d, first + l / CORE_SIZE % blocks);
+            row.from[l] = sim_origin_of(&m->d, first + l / CORE_SIZE % matrices);
             *(m->lines_contiguous ? &row.from[l].line : &row.from[l].position) += l % CORE_SIZE;
         }
         if (copies_rows) {
@@ -138,29 +138,29 @@ static void load_by_rows(Warp *w, const Instr *i, const Placement *p)
 // Moves a contiguous piece between memory and each lane's registers.
 static void move_whole_piece(Warp *w, const Fragment *f, int number, const Access *access)
 {
-    const int each = sim_registers_of_piece(f), bytes = f->register_bytes;
-    for (int k = 0; k < each; k++) {
-        uint8_t *registers = w->lanes + f->registers_at[number * each + k];
+    const int per_piece = sim_registers_of_piece(f), bytes = f->register_bytes;
+    for (int k = 0; k < per_piece; k++) {
+        uint8_t *registers = w->lanes + f->registers_at[number * per_piece + k];
         for (int l = 0; l < LANES; l++) {
-            uint8_t *memory = access->pointer[l] + k * bytes, *held = registers + l * bytes;
+            uint8_t *memory = access->pointer[l] + k * bytes, *in_register = registers + l * bytes;
             if (access->kind == ACCESS_READ)
-                sim_write_bytes(held, sim_read_bytes(memory, bytes), bytes);
+                sim_write_bytes(in_register, sim_read_bytes(memory, bytes), bytes);
             else
-                sim_write_bytes(memory, sim_read_bytes(held, bytes), bytes);
+                sim_write_bytes(memory, sim_read_bytes(in_register, bytes), bytes);
         }
     }
 }
 
-// Moves contiguous pieces at once. Otherwise: 16-bit numbers by pieces of the transposed matrix, as if movmatrix followed;
-// others element by element.
+// Moves contiguous pieces whole. Others: 16-bit numbers by pieces of the transposed matrix, as if followed by movmatrix, wider or
+// narrower ones element by element.
 static void move_by_pieces(Warp *w, const Instr *i, const Placement *p, Tile *tile, AccessKind kind)
 {
     const MatrixOperation *m = i->matrix;
     const bool transposed = !m->lines_contiguous && m->d.bytes == 2;
-    const int steps = m->lines_contiguous || transposed ? 1 : m->d.piece_elements;
+    const int accesses = m->lines_contiguous || transposed ? 1 : m->d.piece_elements;
     for (int number = 0; number < m->d.pieces; number++)
-        for (int k = 0; k < steps; k++) {
-            Piece piece = {.mask = ALL_LANES, .elements = m->d.piece_elements / steps};
+        for (int k = 0; k < accesses; k++) {
+            Piece piece = {.mask = ALL_LANES, .elements = m->d.piece_elements / accesses};
             const Origin origin = sim_origin_of(&m->d, number);
             for (int l = 0; l < LANES; l++) {
                 const int across = l % 4 * m->d.piece_elements, line = transposed ? across : l / 4;
@@ -179,7 +179,7 @@ static void move_by_pieces(Warp *w, const Instr *i, const Placement *p, Tile *ti
 static void load_wmma(Warp *w, const Instr *i)
 {
     const MatrixOperation *m = i->matrix;
-    const Placement p = placement_of(w, i);
+    const Placement p = find_placement(w, i);
     Tile tile;
     if (m->uses_ldmatrix) {
         load_by_rows(w, i, &p);
@@ -195,7 +195,7 @@ static void load_wmma(Warp *w, const Instr *i)
 static void store_wmma(Warp *w, const Instr *i)
 {
     const MatrixOperation *m = i->matrix;
-    const Placement p = placement_of(w, i);
+    const Placement p = find_placement(w, i);
     Tile tile;
     if (!m->lines_contiguous)
         sim_unpack_tile(w, &m->d, &tile);
@@ -206,7 +206,7 @@ static void store_wmma(Warp *w, const Instr *i)
 
 typedef uint16_t Rows[LANES][CORE_SIZE]; // of up to four matrices
 
-// Row `row` of matrix k, which lane 8 k + row addresses.
+// Accesses the rows of the matrices: lane 8 k + r addresses row r of matrix k.
 static Access access_rows(Warp *w, const Instr *i, AccessKind kind)
 {
     const MatrixOperation *m = i->matrix;
@@ -220,16 +220,16 @@ static Access access_rows(Warp *w, const Instr *i, AccessKind kind)
     return rows;
 }
 
-// Moves between registers and rows: lane l holds elements 2 (l % 4) and the next of row l / 4; transposed: of column l / 4.
+// Moves between registers and rows: lane l holds elements 2 (l % 4) and 2 (l % 4) + 1 of row l / 4; transposed: of column l / 4.
 static void move_rows(Warp *w, const Fragment *f, bool transposed, Rows rows, bool to_registers)
 {
     for (int k = 0; k < f->registers; k++)
         for (int l = 0; l < LANES; l++) {
-            uint16_t *held = (uint16_t *)(w->lanes + f->registers_at[k]) + 2 * l;
+            uint16_t *in_register = (uint16_t *)(w->lanes + f->registers_at[k]) + 2 * l;
             for (int half = 0; half < 2; half++) {
                 const int across = l % 4 * 2 + half, row = CORE_SIZE * k + (transposed ? across : l / 4);
                 uint16_t *number = &rows[row][transposed ? l / 4 : across];
-                *(to_registers ? &held[half] : number) = *(to_registers ? number : &held[half]);
+                *(to_registers ? &in_register[half] : number) = *(to_registers ? number : &in_register[half]);
             }
         }
 }

@@ -7,7 +7,7 @@
 // ---- Loads and stores. Blocks run concurrently on the host, so device memory is accessed with relaxed atomics: plain moves
 // would be data races in C.
 
-// Sets the active lanes to one value.
+// Sets the active lanes' registers to one value.
 static void set_lanes(uint8_t *lanes, int register_bytes, uint64_t value, uint32_t mask)
 {
     switch (register_bytes) { // a memcpy of variable length would be slow
@@ -56,7 +56,7 @@ static inline void store_element(uint8_t *to, const uint8_t *from, const Instr *
     sim_write_bytes(to, value, i->bytes < 8 ? i->bytes : 8);
 }
 
-// Common cases: registers as wide as the elements, 4 or 8 bytes.
+// These move the elements of all active lanes, of 4 or 8 bytes, from or to registers of the same width.
 #define MOVE_LANES(name, T)                                                                        \
     static void name(T *lanes, uint8_t *const *pointer, size_t offset, uint32_t mask, bool load)   \
     {                                                                                              \
@@ -69,8 +69,8 @@ static inline void store_element(uint8_t *to, const uint8_t *from, const Instr *
 MOVE_LANES(move_4, uint32_t)
 MOVE_LANES(move_8, uint64_t)
 
-// The same for a full warp with contiguous memory, vectorised. Vector moves of aligned elements are as atomic as relaxed
-// accesses, but compilers do not vectorise those. A lane has `stride` elements.
+// These do so for a full warp and contiguous memory, vectorised. A lane has `stride` elements. Vector moves of aligned elements
+// are as atomic as relaxed accesses, which compilers do not vectorise.
 #define MOVE_ROW(name, T)                                                                          \
     __attribute__((no_sanitize("thread"))) static void name(T *lanes, T *memory, int stride, bool load) \
     {                                                                                              \
@@ -100,36 +100,36 @@ static void move_row(uint8_t *lanes, const Instr *i, uint8_t *memory, bool load)
     }
 }
 
-// Loads of some lanes from a segment; `memory` is the first lane's.
-#define LOAD_PIECE(name, T)                                                                                   \
-    __attribute__((no_sanitize("thread"))) static void name(T *lanes, const T *memory, uint32_t some, bool same_address) \
+// These load from a segment, into the lanes of that mask; `memory` is the first lane's.
+#define LOAD_SEGMENT(name, T)                                                                                   \
+    __attribute__((no_sanitize("thread"))) static void name(T *lanes, const T *memory, uint32_t segment, bool same_address) \
     {                                                                                                         \
-        const T value = *memory, *lane_0 = memory - __builtin_ctz(some);                                      \
+        const T value = *memory, *lane_0 = memory - __builtin_ctz(segment);                                      \
         if (same_address) {                                                                                          \
-            _Pragma("GCC ivdep") for (int l = 0; l < LANES; l++) lanes[l] = some >> l & 1 ? value : lanes[l]; \
+            _Pragma("GCC ivdep") for (int l = 0; l < LANES; l++) lanes[l] = segment >> l & 1 ? value : lanes[l]; \
         } else {                                                                                              \
-            _Pragma("GCC ivdep") for (int l = 0; l < LANES; l++) if (some >> l & 1) lanes[l] = lane_0[l];     \
+            _Pragma("GCC ivdep") for (int l = 0; l < LANES; l++) if (segment >> l & 1) lanes[l] = lane_0[l];     \
         }                                                                                                     \
     }
-LOAD_PIECE(load_piece_4, uint32_t)
-LOAD_PIECE(load_piece_8, uint64_t)
+LOAD_SEGMENT(load_segment_4, uint32_t)
+LOAD_SEGMENT(load_segment_8, uint64_t)
 
-// Loads of a full warp from few segments, as those of a tile's rows. False, without effect, for others.
-static bool load_pieces(uint8_t *lanes, const Instr *i, const Access *access)
+// Loads for a full warp from few segments, such as the rows of a tile. False, without effect, if there are more.
+static bool load_segments(uint8_t *lanes, const Instr *i, const Access *access)
 {
-    enum { FEW = 4 };
+    enum { MAX_SEGMENTS = 4 };
     const uint32_t same_address = access->same_address, adjacent = access->adjacent;
-    const uint32_t continuing = (same_address & ~(adjacent << 1)) | (adjacent & ~(same_address << 1)); // as for the previous lane
-    if (access->mask != ALL_LANES || i->count != 1 || __builtin_popcount(~continuing) > FEW)
+    const uint32_t continuing = (same_address & ~(adjacent << 1)) | (adjacent & ~(same_address << 1)); // with the same distance as the previous lane
+    if (access->mask != ALL_LANES || i->count != 1 || __builtin_popcount(~continuing) > MAX_SEGMENTS)
         return false;
     for (uint32_t starts = ~continuing; starts; starts &= starts - 1) {
         const int first = __builtin_ctz(starts), last = sim_segment_end(continuing, first);
-        const uint32_t some = sim_lanes_from(first, last + 1 - first);
-        const bool same = (same_address & some & (some - 1)) != 0;
+        const uint32_t segment = sim_lanes_from(first, last + 1 - first);
+        const bool same = (same_address & segment & (segment - 1)) != 0;
         if (i->bytes == 4)
-            load_piece_4((uint32_t *)lanes, (const uint32_t *)access->pointer[first], some, same);
+            load_segment_4((uint32_t *)lanes, (const uint32_t *)access->pointer[first], segment, same);
         else
-            load_piece_8((uint64_t *)lanes, (const uint64_t *)access->pointer[first], some, same);
+            load_segment_8((uint64_t *)lanes, (const uint64_t *)access->pointer[first], segment, same);
     }
     return true;
 }
@@ -140,16 +140,16 @@ static void move_element(Warp *w, const Instr *i, const Access *access, int k)
     const bool load = access->kind == ACCESS_READ,
                plain = i->bytes == i->register_bytes && (i->bytes == 4 || i->bytes == 8);
     const uint32_t mask = access->mask;
-    uint8_t *lanes = w->lanes + i->list[k];
+    uint8_t *lanes = w->lanes + i->elements[k];
     const size_t offset = (size_t)k * i->bytes;
     if (plain && access->pattern == CONSECUTIVE) {
         move_row(lanes, i, access->pointer[0] + offset, load);
     } else if (plain && access->pattern == ALL_SAME && load) {
         set_lanes(lanes, i->bytes, sim_read_bytes(access->pointer[0] + offset, i->bytes), mask);
     } else if (plain && access->pattern == ALL_SAME && w->block->launch->shuffled) {
-        store_element(access->pointer[0] + offset, lanes, i); // CUDA does not define which lane's value remains: lane 0's,
-                                                              // to differ from the usual last one
-    } else if (plain && load && load_pieces(lanes, i, access)) {
+        store_element(access->pointer[0] + offset, lanes, i); // CUDA does not define which lane's value remains; here lane
+                                                              // 0's, to differ from the usual last one
+    } else if (plain && load && load_segments(lanes, i, access)) {
         return;
     } else if (plain) {
         if (i->bytes == 4)
@@ -163,7 +163,7 @@ static void move_element(Warp *w, const Instr *i, const Access *access, int k)
     }
 }
 
-// ---- Fast path: FastPath
+// ---- Fast path (FastPath in address_pattern.h)
 
 // Prepares the fast path for the warp's last allocation, which the lanes have just accessed.
 static void prepare_fast_path(const Warp *w, const Instr *i, AddressPattern *pattern)
@@ -183,7 +183,8 @@ static void prepare_fast_path(const Warp *w, const Instr *i, AddressPattern *pat
     fast_path->last = a->address + a->bytes - i->bytes - pattern->above;
 }
 
-// The cached pattern if it matches and the fast path applies; *first becomes the first lane's offset in the allocation.
+// Returns the cached pattern if it matches and the fast path applies, otherwise NULL; sets *first to the first lane's offset in
+// the allocation.
 static inline AddressPattern *fast_pattern(const Warp *w, const Instr *i, uint64_t *first)
 {
     const uint64_t *base = (const uint64_t *)(w->lanes + i->at.base);
@@ -218,7 +219,7 @@ static bool are_lines_fully_written(const AddressPattern *pattern, uint64_t firs
     return true;
 }
 
-// The same, with a shortcut: if all lanes read whole matrix rows, another instruction's result for the same lines is reused.
+// Calls are_lines_fully_written, unless the last pattern found fully written reads the same lines.
 static inline bool is_fully_written(Block *b, AddressPattern *pattern, uint64_t first)
 {
     FastPath *fast_path = &pattern->fast_path;
@@ -227,40 +228,40 @@ static inline bool is_fully_written(Block *b, AddressPattern *pattern, uint64_t 
         return true;
     if (fast_path->run != 0 || pattern->distance_bits % LINE_BYTES != 0)
         return are_lines_fully_written(pattern, first);
-    const bool found = last && last->fast_path.allocation == fast_path->allocation && last->fast_path.first_line == first / LINE_BYTES + 1 &&
+    const bool reuses_result = last && last->fast_path.allocation == fast_path->allocation && last->fast_path.first_line == first / LINE_BYTES + 1 &&
                        (last == pattern || memcmp(last->distance, pattern->distance, sizeof last->distance) == 0);
-    if (!found && !are_lines_fully_written(pattern, first))
+    if (!reuses_result && !are_lines_fully_written(pattern, first))
         return false;
     fast_path->first_line = first / LINE_BYTES + 1;
     b->last_fully_written = pattern;
     return true;
 }
 
-// Loads quarters of a warp by vectors. Each quarter is written with one store, so that later vector loads are forwarded from
-// it.
+// These load a warp's quarters by vectors. Each quarter is written by one store, from which later vector loads can be
+// forwarded.
 #define LOAD_QUARTERS(name, T)                                                                                         \
-    typedef T name##_row __attribute__((vector_size(QUARTER_LANES * sizeof(T)), aligned(sizeof(T)), may_alias));          \
+    typedef T name##_quarter __attribute__((vector_size(QUARTER_LANES * sizeof(T)), aligned(sizeof(T)), may_alias));          \
     __attribute__((no_sanitize("thread"))) static void name(uint8_t *lanes, const uint8_t *first, const AddressPattern *pattern) \
     {                                                                                                                  \
-        name##_row *to = (name##_row *)lanes;                                                                          \
+        name##_quarter *to = (name##_quarter *)lanes;                                                                          \
         for (int q = 0; q < QUARTERS; q++, to++) {                                                                     \
             const uint64_t *distance = pattern->distance + q * QUARTER_LANES;                                                    \
             const uint8_t *from = first + distance[0];                                                                    \
-            name##_row row;                                                                                            \
+            name##_quarter quarter;                                                                                            \
             if (pattern->quarters[q] == CONSECUTIVE)                                                                    \
-                row = *(const name##_row *)from;                                                                       \
+                quarter = *(const name##_quarter *)from;                                                                       \
             else if (pattern->quarters[q] == ALL_SAME)                                                                  \
-                row = (name##_row){0} + *(const T *)from;                                                              \
+                quarter = (name##_quarter){0} + *(const T *)from;                                                              \
             else                                                                                                       \
                 for (int l = 0; l < QUARTER_LANES; l++)                                                                   \
-                    row[l] = *(const T *)(first + distance[l]);                                                           \
-            *to = row;                                                                                                 \
+                    quarter[l] = *(const T *)(first + distance[l]);                                                           \
+            *to = quarter;                                                                                                 \
         }                                                                                                              \
     }
 LOAD_QUARTERS(load_quarters_4, uint32_t)
 LOAD_QUARTERS(load_quarters_8, uint64_t)
 
-// False, without effect, if the fast path does not apply.
+// Loads by the fast path; false, without effect, if it does not apply.
 static bool load_fast(Warp *w, const Instr *i)
 {
     uint64_t first = 0;
@@ -275,13 +276,13 @@ static bool load_fast(Warp *w, const Instr *i)
     w->block->counters.global_load_requests++;
     w->block->counters.global_load_sectors += sectors;
     if (i->bytes == 4)
-        load_quarters_4(w->lanes + i->list[0], fast_path->allocation->memory + first, pattern);
+        load_quarters_4(w->lanes + i->elements[0], fast_path->allocation->memory + first, pattern);
     else
-        load_quarters_8(w->lanes + i->list[0], fast_path->allocation->memory + first, pattern);
+        load_quarters_8(w->lanes + i->elements[0], fast_path->allocation->memory + first, pattern);
     return true;
 }
 
-// The same for stores.
+// Stores by the fast path; false, without effect, if it does not apply.
 static bool store_fast(Warp *w, const Instr *i)
 {
     uint64_t first = 0;
@@ -298,7 +299,7 @@ static bool store_fast(Warp *w, const Instr *i)
         return false;
     w->block->counters.global_store_requests++;
     w->block->counters.global_store_sectors += sectors;
-    move_row(w->lanes + i->list[0], i, fast_path->allocation->memory + first, false);
+    move_row(w->lanes + i->elements[0], i, fast_path->allocation->memory + first, false);
     return true;
 }
 
@@ -309,7 +310,7 @@ static void load_or_store(Warp *w, const Instr *i, Access *access)
         prepare_fast_path(w, i, access->address_pattern);
     sim_count_access(w, access);
     for (int k = 0; k < i->count; k++)
-        if (i->list[k] != NOWHERE)
+        if (i->elements[k] != NOWHERE)
             move_element(w, i, access, k);
     if (access->kind == ACCESS_READ && (access->has_unwritten || w->undefined))
         sim_observer.load(w, i, access);
@@ -330,7 +331,7 @@ static void access_memory(Warp *w, const Instr *i, uint32_t mask, AccessKind kin
         load_or_store(w, i, &access);
         return;
     }
-    uint32_t masks[SPACES]; // each lane's address has its own space
+    uint32_t masks[SPACES]; // of the lanes in each space
     sim_split_generic(w, i, access.address, mask, masks);
     for (access.space = GLOBAL; access.space <= LOCAL; access.space++)
         if ((access.mask = masks[access.space]))
@@ -351,7 +352,7 @@ void sim_store(Warp *w, const Instr *i, uint32_t mask)
     access_memory(w, i, mask, ACCESS_WRITE);
 }
 
-// ---- Parameters: a kernel's are the same for all lanes, a function's are in its frame
+// ---- Parameters: those of a kernel are the same for all lanes, those of a function are in its frame
 
 void sim_load_kernel_param(Warp *w, const Instr *i, uint32_t mask)
 {
@@ -361,19 +362,19 @@ void sim_load_kernel_param(Warp *w, const Instr *i, uint32_t mask)
         if (i->bytes > size || offset > size - i->bytes)
             sim_fault(w, i, -1, cudaErrorIllegalAddress, "byte %llu of %zu bytes of parameters",
                       (unsigned long long)offset, size);
-        if (i->list[k] == NOWHERE)
+        if (i->elements[k] == NOWHERE)
             continue;
         _Alignas(16) uint8_t bytes[16] = {0}, element[16]; // parameters may be unaligned
         memcpy(bytes, w->block->launch->params + offset, i->bytes);
         load_element(element, bytes, i);
         if (i->register_bytes == 16) {
             for (uint32_t rest = mask; rest; rest &= rest - 1)
-                memcpy(w->lanes + i->list[k] + (size_t)__builtin_ctz(rest) * 16, element, 16);
+                memcpy(w->lanes + i->elements[k] + (size_t)__builtin_ctz(rest) * 16, element, 16);
             continue;
         }
         uint64_t value;
         memcpy(&value, element, sizeof value);
-        set_lanes(w->lanes + i->list[k], i->register_bytes, value, mask);
+        set_lanes(w->lanes + i->elements[k], i->register_bytes, value, mask);
     }
 }
 
@@ -386,13 +387,13 @@ static void access_argument(Warp *w, const Instr *i, uint32_t mask, bool load)
         const int l = __builtin_ctz(rest);
         for (int k = 0; k < i->count; k++) {
             uint8_t *argument = w->current_split->frame->params + (size_t)l * size + i->at.offset + (size_t)k * i->bytes;
-            _Alignas(16) uint8_t whole[16] = {0}; // arguments may be unaligned
-            if (i->list[k] == NOWHERE)
+            _Alignas(16) uint8_t aligned[16] = {0}; // arguments may be unaligned
+            if (i->elements[k] == NOWHERE)
                 continue;
-            uint8_t *lane = w->lanes + i->list[k] + (size_t)l * i->register_bytes;
+            uint8_t *lane = w->lanes + i->elements[k] + (size_t)l * i->register_bytes;
             if (load) {
-                memcpy(whole, argument, i->bytes);
-                load_element(lane, whole, i);
+                memcpy(aligned, argument, i->bytes);
+                load_element(lane, aligned, i);
             } else {
                 memcpy(argument, lane, i->bytes);
             }

@@ -13,12 +13,12 @@ UNARY(mov_b128, unsigned __int128, unsigned __int128, a)
 BINARY(add_uint32_t, uint32_t, uint32_t, uint32_t, a + b)
 BINARY(add_uint64_t, uint64_t, uint64_t, uint64_t, a + b)
 
-// Generic addresses; the rank in a distributed shared memory address already identifies the owner.
+// Conversions of generic addresses. The rank in a distributed shared memory address already identifies the owner.
 BINARY(make_generic_shared, uint64_t, uint64_t, uint64_t,
        a + b + (sim_has_block_rank(a + b - SHARED_WINDOW) ? 0 : sim_owner_of(w, l, SHARED)))
 BINARY(make_generic_local, uint64_t, uint64_t, uint64_t, a + b + sim_owner_of(w, l, LOCAL))
-BINARY(leave_generic, uint64_t, uint64_t, uint64_t,
-       sim_window(sim_space_at(a)) == b ? sim_offset_of_generic(a) : a - b) // for a null pointer: out of bounds
+BINARY(convert_from_generic, uint64_t, uint64_t, uint64_t,
+       sim_window(sim_space_at(a)) == b ? sim_offset_of_generic(a) : a - b) // a null pointer becomes an address out of bounds
 
 static void mov_pred(Warp *w, const Instr *i, uint32_t mask)
 {
@@ -26,11 +26,11 @@ static void mov_pred(Warp *w, const Instr *i, uint32_t mask)
     *d = (*d & ~mask) | (*OPERAND(uint32_t, a) & mask);
 }
 
-// mov between a register and a vector of its parts, lowest first.
+// mov of a vector to a register: its parts, lowest first.
 static void pack(Warp *w, const Instr *i, uint32_t mask)
 {
     if (mask == ALL_LANES && i->count == 2 && i->bytes == 4) { // fast path: a double before its halves are shuffled
-        const uint32_t *low = (const uint32_t *)(w->lanes + i->list[0]), *high = (const uint32_t *)(w->lanes + i->list[1]);
+        const uint32_t *low = (const uint32_t *)(w->lanes + i->elements[0]), *high = (const uint32_t *)(w->lanes + i->elements[1]);
         uint32_t(*pairs)[2] = (uint32_t(*)[2])(w->lanes + i->d);
         for (int l = 0; l < LANES; l++) {
             pairs[l][0] = low[l];
@@ -42,7 +42,7 @@ static void pack(Warp *w, const Instr *i, uint32_t mask)
         const int l = __builtin_ctz(rest);
         uint8_t whole[16];
         for (int k = 0; k < i->count; k++)
-            memcpy(whole + k * i->bytes, w->lanes + i->list[k] + l * i->bytes, i->bytes);
+            memcpy(whole + k * i->bytes, w->lanes + i->elements[k] + l * i->bytes, i->bytes);
         memcpy(w->lanes + i->d + l * i->count * i->bytes, whole, (size_t)i->count * i->bytes);
     }
 }
@@ -52,8 +52,8 @@ static void unpack(Warp *w, const Instr *i, uint32_t mask)
     if (mask == ALL_LANES && i->count == 2 && i->bytes == 4) { // fast path: a float2
         const uint32_t(*pairs)[2] = (const uint32_t(*)[2])(w->lanes + i->a);
         for (int k = 0; k < 2; k++) {
-            uint32_t *part = (uint32_t *)(w->lanes + i->list[k]);
-            for (int l = 0; l < LANES && i->list[k] != NOWHERE; l++)
+            uint32_t *part = (uint32_t *)(w->lanes + i->elements[k]);
+            for (int l = 0; l < LANES && i->elements[k] != NOWHERE; l++)
                 part[l] = pairs[l][k];
         }
         return;
@@ -63,8 +63,8 @@ static void unpack(Warp *w, const Instr *i, uint32_t mask)
         uint8_t whole[16];
         memcpy(whole, w->lanes + i->a + l * i->count * i->bytes, (size_t)i->count * i->bytes);
         for (int k = 0; k < i->count; k++)
-            if (i->list[k] != NOWHERE)
-                memcpy(w->lanes + i->list[k] + l * i->bytes, whole + k * i->bytes, i->bytes);
+            if (i->elements[k] != NOWHERE)
+                memcpy(w->lanes + i->elements[k] + l * i->bytes, whole + k * i->bytes, i->bytes);
     }
 }
 
@@ -94,14 +94,14 @@ static bool decode_clock(const Operand *to, int clock, Instr *i)
     return i->d != NOWHERE;
 }
 
-// d = address of a variable that depends on the block or call, plus `more`.
-static bool decode_address_move(Decoder *d, const Statement *s, Instr *i, uint32_t base, uint64_t more, int bytes)
+// Decodes d = address of a variable that depends on the block or call, plus `addend`.
+static bool decode_address_move(Decoder *d, const Statement *s, Instr *i, uint32_t base, uint64_t addend, int bytes)
 {
     const Operand *from = &s->operands[1];
     i->run = bytes == 8 ? add_uint64_t : add_uint32_t;
     i->d = sim_destination(&s->operands[0], sim_letter_of_bytes(bytes));
     i->a = base;
-    i->b = sim_constant(d, bytes, (uint64_t)sim_offset_of(from->variable) + (uint64_t)from->integer + more);
+    i->b = sim_constant(d, bytes, (uint64_t)sim_offset_of(from->variable) + (uint64_t)from->integer + addend);
     return i->d != NOWHERE;
 }
 
@@ -143,7 +143,7 @@ static bool decode_cvta(Decoder *d, const Statement *s, const Opcode *o, Instr *
         return decoded;
     }
     i->run = space == GLOBAL   ? add_uint64_t
-             : to              ? leave_generic
+             : to              ? convert_from_generic
              : space == SHARED ? make_generic_shared
                                : make_generic_local;
     i->d = sim_destination(&s->operands[0], 'l');
@@ -156,9 +156,9 @@ static bool decode_cvta(Decoder *d, const Statement *s, const Opcode *o, Instr *
 // policy, property. There are no caches, so the policy may be any number.
 static bool decode_policy(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
-    const int least = sim_has_part(o, "range") ? 4 : sim_has_part(o, "cvt") ? 2 : 1,
-              most = sim_has_part(o, "fractional") ? 2 : least;
-    if (s->count < least || s->count > most)
+    const int min_count = sim_has_part(o, "range") ? 4 : sim_has_part(o, "cvt") ? 2 : 1,
+              max_count = sim_has_part(o, "fractional") ? 2 : min_count;
+    if (s->count < min_count || s->count > max_count)
         return false;
     i->d = sim_destination(&s->operands[0], 'l');
     i->a = sim_constant(d, 8, 0);

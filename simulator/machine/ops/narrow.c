@@ -1,7 +1,7 @@
 // narrow.c: cvt to and from 8-bit floating-point numbers, in pairs, and to tf32.
 //
 // e4m3: sign, 4 bits of exponent (bias 7), 3 of fraction, no infinity; e5m2: the upper half of a half-precision number;
-// tf32: the upper 19 bits of a single-precision one.
+// tf32: the upper 19 bits of a single-precision number.
 #include "machine/ops/instructions.h"
 #include "machine/ops/lanes.h"
 
@@ -42,7 +42,7 @@ static uint8_t e5m2_from_double(double value)
     return (uint8_t)(sim_half_from_double(copysign(number, value), ROUND_NEAREST) >> 8);
 }
 
-static uint8_t narrowed(const Instr *i, double value)
+static uint8_t to_8_bits(const Instr *i, double value)
 {
     if (i->flags & RELU && value <= 0) // NaN is preserved
         value = 0;
@@ -53,15 +53,15 @@ static void narrow_singles(Warp *w, const Instr *i, uint32_t mask)
 {
     const float *a = OPERAND(float, a), *b = OPERAND(float, b);
     uint16_t *d = OPERAND(uint16_t, d);
-    FOR_EACH_LANE(d[l] = (uint16_t)(narrowed(i, a[l]) << 8 | narrowed(i, b[l])))
+    FOR_EACH_LANE(d[l] = (uint16_t)(to_8_bits(i, a[l]) << 8 | to_8_bits(i, b[l])))
 }
 
 static void narrow_halves(Warp *w, const Instr *i, uint32_t mask)
 {
     const uint32_t *a = OPERAND(uint32_t, a);
     uint16_t *d = OPERAND(uint16_t, d);
-    FOR_EACH_LANE(d[l] = (uint16_t)(narrowed(i, sim_half_to_float((uint16_t)(a[l] >> 16))) << 8 |
-                                    narrowed(i, sim_half_to_float((uint16_t)a[l]))))
+    FOR_EACH_LANE(d[l] = (uint16_t)(to_8_bits(i, sim_half_to_float((uint16_t)(a[l] >> 16))) << 8 |
+                                    to_8_bits(i, sim_half_to_float((uint16_t)a[l]))))
 }
 
 static uint16_t half_from(const Instr *i, uint8_t bits)
@@ -77,9 +77,9 @@ static void widen(Warp *w, const Instr *i, uint32_t mask)
     FOR_EACH_LANE(d[l] = (uint32_t)half_from(i, (uint8_t)(a[l] >> 8)) << 16 | half_from(i, (uint8_t)a[l]))
 }
 
-// NaN: ptxas translates .rna to integer instructions, which truncate it like infinity, so that 0x7f800001 becomes infinite;
-// .rn and .rz are one instruction, which yields 0x7fffe000 on an H200.
-static uint32_t tf32_of_no_number(uint32_t bits, int rounding)
+// ptxas translates .rna to integer instructions, which truncate a NaN, so that 0x7f800001 becomes infinite; .rn and .rz to one
+// instruction, which yields 0x7fffe000 on an H200.
+static uint32_t tf32_of_nan(uint32_t bits, int rounding)
 {
     return rounding == ROUND_AWAY ? bits & 0xffffe000 : 0x7fffe000;
 }
@@ -92,7 +92,7 @@ static void round_to_tf32(Warp *w, const Instr *i, uint32_t mask)
         const int l = __builtin_ctz(rest);
         const float number = (float)sim_rounded(i->flags & RELU && a[l] <= 0 ? 0 : a[l], 11, -136, i->rounding);
         if (a[l] != a[l])
-            d[l] = tf32_of_no_number(OPERAND(uint32_t, a)[l], i->rounding);
+            d[l] = tf32_of_nan(OPERAND(uint32_t, a)[l], i->rounding);
         else
             memcpy(&d[l], &number, sizeof number);
     }

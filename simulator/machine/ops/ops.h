@@ -7,15 +7,15 @@
 // ---- convert.c: half precision
 
 float sim_half_to_float(uint16_t bits);
-double sim_half_value(uint16_t bits, bool bf16); // brain: bf16
-// Rounded to `digits` binary digits, the last of them at least 2^`lowest`.
-double sim_rounded(double value, int digits, int lowest, int rounding);
+double sim_half_value(uint16_t bits, bool bf16); // false: half precision
+// Rounds to `digits` significant binary digits, the last of which has a weight of at least 2^min_exponent.
+double sim_rounded(double value, int digits, int min_exponent, int rounding);
 uint16_t sim_half_from_double(double value, int rounding);
 uint16_t sim_bf16_from_double(double value, int rounding);
 
 // ---- memory.c, atomics.c, async.c: loads, stores, atomics and asynchronous copies
 
-// Per block; its host thread adds them to the launch's when the block ends. counters.md defines them.
+// Owned by a block, whose host thread adds them to the launch's when the block ends.
 typedef struct Counters {
     uint64_t warp_instructions, active_lanes, divergent_branches, shared_loads, shared_stores, bank_conflicts,
         global_load_requests, global_load_sectors, global_store_requests, global_store_sectors, atomics,
@@ -24,16 +24,16 @@ typedef struct Counters {
 
 // ---- access_cost.c: updates the counters of a load or store, after sim_access.
 void sim_count_access(Warp *w, const Access *access);
-// Only bank conflicts.
+// Counts the bank conflicts only.
 void sim_count_conflicts(Warp *w, const Access *access);
-// The global read of a cp.async.
+// Counts the global read of a cp.async.
 void sim_count_async_load(Warp *w, const Access *access);
 
 Handler sim_load, sim_store, sim_load_kernel_param, sim_load_argument, sim_store_argument, sim_atomic, sim_copy_async,
     sim_commit_copies, sim_await_copies, sim_await_all_copies;
 // Fences: membar/fence, fence.mbarrier_init, fence.proxy.
-Handler sim_fence, sim_fence_inits, sim_fence_proxy;
-// Discards the copies that no thread of the warp has waited for.
+Handler sim_fence, sim_fence_mbarrier_init, sim_fence_proxy;
+// Discards the warp's pending cp.async copies.
 void sim_drop_copies(Warp *w);
 
 // ---- texture.c: textures and surfaces. runtime/api/texture.c manages the objects.
@@ -43,7 +43,7 @@ struct cudaArray {
     struct cudaChannelFormatDesc format;
     struct cudaExtent extent; // as requested: 0 in unused dimensions
     unsigned flags;
-    size_t row_bytes, rows, slices; // slices: depth, or layers
+    size_t row_bytes, rows, slices; // slices: of the depth, or layers
     uint8_t *texels;
     int device; // current at creation
     struct cudaArray *next;
@@ -55,7 +55,7 @@ typedef struct Texels { // memory that a texture or surface object refers to
     bool layered, cube, linear, gathers; // cube: a layer has six faces; linear: memory without a pitch; gathers: created for
                                          // tld4
     int64_t size[3], layers;             // at least 1
-    size_t row_bytes, slice_bytes;       // slice: or layer
+    size_t row_bytes, slice_bytes;       // slice_bytes: of a slice or layer
     int channels, channel_bytes;
     enum cudaChannelFormatKind kind;
 } Texels;
@@ -69,12 +69,12 @@ typedef struct TextureObject {
     struct cudaTextureDesc sampling; // of a texture
 } TextureObject;
 
-// NULL: no such object
+// NULL: there is no such object
 const TextureObject *sim_texture_object(uint64_t number);
 cudaError_t sim_add_texture_object(const TextureObject *object, unsigned long long *number); // copies it
-void sim_end_texture_object(uint64_t number); // must exist
-void sim_end_texture_objects(int device);
-void sim_forget_array(cudaArray_const_t array); // objects of a freed array refer to no memory
+void sim_free_texture_object(uint64_t number); // must exist
+void sim_free_texture_objects(int device);
+void sim_detach_array(cudaArray_const_t array); // called when the array is freed: its objects then refer to no memory
 
 Handler sim_sample_texture, sim_texture_gather, sim_fetch_texel, sim_load_surface, sim_store_surface, sim_query_surface;
 
@@ -82,7 +82,7 @@ Handler sim_sample_texture, sim_texture_gather, sim_fetch_texel, sim_load_surfac
 
 Handler sim_mbarrier_init, sim_mbarrier_inval, sim_mbarrier_arrive, sim_mbarrier_test, sim_copy_bulk, sim_commit_bulk,
     sim_await_bulk, sim_arrive_after_copies, sim_store_async;
-// Discards the source ranges that no thread of the warp has waited for.
+// Discards the warp's pending reads of bulk copies.
 void sim_drop_sources(Warp *w);
 
 // ---- matrix.c: tensor cores
@@ -91,8 +91,9 @@ Handler sim_load_matrix, sim_store_matrix;
 
 // ---- warp_level.c: warp-level operations, and calls of functions that the simulator implements
 
-// An argument of a lane's call of such a function; its return value.
+// Copies argument `index` of a lane's call to `value`.
 void sim_call_argument(const Warp *w, const Instr *i, int lane, int index, void *value, size_t bytes);
+// Sets the return value of a lane's call.
 void sim_return_value(const Warp *w, const Instr *i, int lane, const void *value, size_t bytes);
 
 Handler sim_shuffle, sim_vote, sim_match, sim_reduce_warp, sim_activemask, sim_elect, sim_print,

@@ -22,13 +22,13 @@ static float float_of(uint32_t bits)
 }
 // ---- Channels
 
-static int32_t with_sign(uint32_t value, int bytes)
+static int32_t sign_extended(uint32_t value, int bytes)
 {
     const int unused = 32 - 8 * bytes;
     return (int32_t)(value << unused) >> unused;
 }
 
-// Linear colour of an sRGB byte: the upper half of a float's bits, measured on an H200.
+// The linear colour of an sRGB byte: the upper half of a float's bits, measured on an H200.
 static const uint16_t LINEAR_OF_SRGB[256] = {
     0x0000, 0x39a0, 0x3a20, 0x3a70, 0x3aa0, 0x3ac8, 0x3af0, 0x3b0c, 0x3b20, 0x3b34, 0x3b48, 0x3b5c, 0x3b70, 0x3b84, 0x3b90, 0x3b9c,
     0x3baa, 0x3bb8, 0x3bc6, 0x3bd6, 0x3be6, 0x3bf6, 0x3c03, 0x3c0c, 0x3c16, 0x3c1f, 0x3c29, 0x3c34, 0x3c3e, 0x3c49, 0x3c55, 0x3c60,
@@ -48,7 +48,7 @@ static const uint16_t LINEAR_OF_SRGB[256] = {
     0x3f5f, 0x3f61, 0x3f63, 0x3f65, 0x3f68, 0x3f6a, 0x3f6c, 0x3f6e, 0x3f70, 0x3f72, 0x3f74, 0x3f76, 0x3f7a, 0x3f7c, 0x3f7e, 0x3f80,
 };
 
-static float largest_of(const Texels *t) // the integer that is 1
+static float unit_of(const Texels *t) // the integer that represents 1.0
 {
     return (float)((1u << (8 * t->channel_bytes - (t->kind == cudaChannelFormatKindSigned))) - 1);
 }
@@ -71,13 +71,13 @@ uint32_t sim_channel_value(const TextureObject *o, uint32_t stored, int channel)
         return t->channel_bytes == 2 ? bits_of(sim_half_to_float((uint16_t)stored)) : stored;
     const bool is_signed = t->kind == cudaChannelFormatKindSigned;
     if (!is_normalized(o))
-        return is_signed ? (uint32_t)with_sign(stored, t->channel_bytes) : stored;
+        return is_signed ? (uint32_t)sign_extended(stored, t->channel_bytes) : stored;
     if (is_signed)
-        return bits_of(fmaxf((float)with_sign(stored, t->channel_bytes) / largest_of(t), -1.0f));
-    return is_srgb(o, channel) ? (uint32_t)LINEAR_OF_SRGB[stored] << 16 : bits_of((float)stored / largest_of(t));
+        return bits_of(fmaxf((float)sign_extended(stored, t->channel_bytes) / unit_of(t), -1.0f));
+    return is_srgb(o, channel) ? (uint32_t)LINEAR_OF_SRGB[stored] << 16 : bits_of((float)stored / unit_of(t));
 }
 
-// Half precision truncates; normalised integers round, ties downwards.
+// Half precision truncates; normalised integers are rounded to nearest, ties downwards.
 uint32_t sim_border_channel(const TextureObject *o, int channel)
 {
     const Texels *t = &o->texels;
@@ -86,10 +86,10 @@ uint32_t sim_border_channel(const TextureObject *o, int channel)
         return isnan(colour) ? 0x7fff : sim_half_from_double(colour, ROUND_ZERO);
     const uint32_t mask = t->channel_bytes == 4 ? UINT32_MAX : (1u << 8 * t->channel_bytes) - 1;
     if (!is_normalized(o))
-        return bits_of(colour) & mask; // programs pass integers as a float's bits
-    const float least = t->kind == cudaChannelFormatKindSigned ? -1.0f : 0.0f;
-    const float inside = isnan(colour) ? 0 : fminf(fmaxf(colour, least), 1.0f);
-    return (uint32_t)(int32_t)ceilf(inside * largest_of(t) - 0.5f) & mask;
+        return bits_of(colour) & mask; // programs pass integers as the bits of a float
+    const float minimum = t->kind == cudaChannelFormatKindSigned ? -1.0f : 0.0f;
+    const float clamped = isnan(colour) ? 0 : fminf(fmaxf(colour, minimum), 1.0f);
+    return (uint32_t)(int32_t)ceilf(clamped * unit_of(t) - 0.5f) & mask;
 }
 // ---- Filtering, found by comparison with an H200
 
@@ -101,8 +101,8 @@ static double rounded_to(double value, int digits)
     return ldexp(round(ldexp(mantissa, digits)), exponent - digits);
 }
 
-// The weighted sum of a slice's texels; each is first truncated `kept` digits below the largest one's exponent.
-static double sum_of_slice(const double *value, const int *weight, int kept)
+// The weighted sum of a slice's texels, each truncated `digits` binary digits below the largest one's exponent.
+static double sum_of_slice(const double *value, const int *weight, int digits)
 {
     double largest = 0, sum = 0;
     for (int k = 0; k < 4; k++)
@@ -110,7 +110,7 @@ static double sum_of_slice(const double *value, const int *weight, int kept)
             largest = fabs(value[k]);
     if (largest == 0)
         return 0;
-    const int shift = kept - ilogb(largest);
+    const int shift = digits - ilogb(largest);
     const double scale = ldexp(1, shift); // a power of two: the products are exact
     for (int k = 0; k < 4; k++)
         if (weight[k])
@@ -118,38 +118,38 @@ static double sum_of_slice(const double *value, const int *weight, int kept)
     return ldexp(sum, -shift - FRACTION_BITS);
 }
 
-// For floating-point texels with `digits` digits; subnormal floats are 0.
+// Filters floating-point texels with `digits` binary digits; the caller has flushed subnormal numbers.
 static float filter_floats(const double *value, const int *weight, int digits)
 {
-    double plain = 0;
+    double exact = 0;
     bool negative = true;
     for (int k = 0; k < 8; k++)
         if (weight[k]) {
-            plain += value[k] * weight[k];
+            exact += value[k] * weight[k];
             negative &= signbit(value[k]) != 0;
         }
-    if (isnan(plain))
+    if (isnan(exact))
         return float_of(digits == HALF_DIGITS ? 0x7fffe000 : 0x7fffffff);
-    if (isinf(plain))
-        return (float)plain;
+    if (isinf(exact))
+        return (float)exact;
     const double sum = sum_of_slice(value, weight, digits + 3) + sum_of_slice(value + 4, weight + 4, digits + 3);
     return sum == 0 && negative ? -0.0f : (float)rounded_to(sum, digits);
 }
 
-// For normalised integers. 8 bits are widened to 16, before the sum if unsigned, after it if signed.
+// Filters normalised integers. 8 bits are widened to 16, before the sum if unsigned, after it if signed.
 static float filter_normalized(const Texels *t, const Corners *c, int channel)
 {
     const bool is_signed = t->kind == cudaChannelFormatKindSigned, bytes = t->channel_bytes == 1;
     int64_t sum = 0;
     for (int k = 0; k < 8; k++) {
         const uint32_t stored = c->weight[k] ? c->stored[k][channel] : 0;
-        const int64_t number = is_signed ? with_sign(stored, t->channel_bytes) : (int64_t)stored * (bytes ? 257 : 1);
+        const int64_t number = is_signed ? sign_extended(stored, t->channel_bytes) : (int64_t)stored * (bytes ? 257 : 1);
         sum += (is_signed && !bytes && number < -32767 ? -32767 : number) * c->weight[k];
     }
     if (!is_signed)
         return (float)((sum + ONE / 2) >> FRACTION_BITS) / 65535.0f;
-    const int64_t wide = bytes ? (8 * sum + (sum >> 4) + (sum >> 12) + 4) >> 3 : (sum + ONE / 2) >> FRACTION_BITS;
-    return (float)(wide < -32767 ? -32767 : wide) / 32767.0f;
+    const int64_t widened = bytes ? (8 * sum + (sum >> 4) + (sum >> 12) + 4) >> 3 : (sum + ONE / 2) >> FRACTION_BITS;
+    return (float)(widened < -32767 ? -32767 : widened) / 32767.0f;
 }
 
 uint32_t sim_filter_channel(const TextureObject *o, const Corners *c, int channel)

@@ -1,7 +1,7 @@
 // texture.c: texture and surface instructions.
 //
-// Filtering follows the CUDA C++ Programming Guide, "Texture Fetching". What it leaves open, above all rounding, is as on an
-// H200.
+// Filtering follows the CUDA C++ Programming Guide, "Texture Fetching". Where it leaves results open, above all in
+// rounding, they are those of an H200.
 #include "machine/ops/texture.h"
 #include "machine/block.h"
 
@@ -20,8 +20,8 @@ static const uint32_t *lanes_at(const Warp *w, uint32_t offset)
 static void write_results(Warp *w, const Instr *i, int lane, const uint32_t *result)
 {
     for (int k = 0; k < CHANNELS; k++)
-        if (i->list[k] != NOWHERE)
-            ((uint32_t *)(w->lanes + i->list[k]))[lane] = result[k];
+        if (i->elements[k] != NOWHERE)
+            ((uint32_t *)(w->lanes + i->elements[k]))[lane] = result[k];
 }
 
 static const TextureObject *object_of(Warp *w, const Instr *i, int lane, bool surface)
@@ -40,7 +40,7 @@ static const TextureObject *object_of(Warp *w, const Instr *i, int lane, bool su
     return o;
 }
 
-// An instruction for another shape than the object's would read arbitrary memory.
+// Reports an instruction for another shape than the object's: it would read arbitrary memory.
 static void check_shape(Warp *w, const Instr *i, int lane, const Texels *t)
 {
     const TextureShape *shape = &sim_texture_shapes[i->type];
@@ -109,7 +109,7 @@ static void read_texels(const TexelReaders *readers, uint32_t mask, TexelIndex *
     }
 }
 
-// The same, converted for the kernel; missing channels are 0.
+// Reads the texels and converts their channels for the kernel; missing channels are 0.
 static void fetch_texels(const TexelReaders *readers, uint32_t mask, TexelIndex *at, Texel *value)
 {
     memset(value, 0, LANES * sizeof *value);
@@ -131,7 +131,7 @@ typedef struct Taps { // in one dimension: the two texels to interpolate, or the
 // Applies the address mode to texel index n.
 static int64_t apply_address_mode(int64_t n, int64_t size, enum cudaTextureAddressMode mode)
 {
-    const int64_t period = mode == cudaAddressModeMirror ? 2 * size : size; // n repeats after so many texels
+    const int64_t period = mode == cudaAddressModeMirror ? 2 * size : size; // in texels
     const int64_t at = mode == cudaAddressModeWrap || mode == cudaAddressModeMirror ? (n % period + period) % period : n;
     switch (mode) {
     case cudaAddressModeWrap:
@@ -152,8 +152,8 @@ static enum cudaTextureAddressMode address_mode(const TextureObject *o, int dime
     return repeats && !o->sampling.normalizedCoords ? cudaAddressModeClamp : mode;
 }
 
-// A coordinate in texels. A normalised one is first truncated to fixed point: 21 fractional bits, or more if 256 positions
-// in each texel need them.
+// Converts a coordinate to texels. A normalised one is first truncated to fixed point with 21 fractional bits, or with more if
+// 256 positions in each texel need them.
 static double texel_coordinate(const TextureObject *o, int dimension, float coordinate)
 {
     const int64_t size = o->texels.size[dimension];
@@ -192,7 +192,7 @@ static Taps taps_of(const TextureObject *o, int dimension, float coordinate, boo
 static float coordinate_at(const Warp *w, const Instr *i, int lane, int k)
 {
     const bool layered = sim_texture_shapes[i->type].layered;
-    return ((const float *)(w->lanes + i->list[CHANNELS + layered + k]))[lane];
+    return ((const float *)(w->lanes + i->elements[CHANNELS + layered + k]))[lane];
 }
 
 static void find_taps(const TexelReaders *readers, int lane, bool linear, Taps *taps)
@@ -209,8 +209,8 @@ static void find_taps(const TexelReaders *readers, int lane, bool linear, Taps *
 
 // ---- Filter weights, as on an H200
 
-// Divides ONE between the corners: by z, then x, then y. Each part is rounded to an integer, and the remainder is the other
-// part. Ties go to the second of x; for y, to the corner that is even or odd in both.
+// Divides ONE between the corners: by z, then x, then y. One part is rounded to an integer; the other is the remainder. Ties go
+// to the second corner in x; in y, to the corner whose index is even in both or odd in both.
 static void compute_weights(const Taps *taps, int *weight)
 {
     for (int z = 0; z < 2; z++) {
@@ -259,7 +259,7 @@ static int64_t layer_of(const Warp *w, const Instr *i, int lane, const Texels *t
 {
     if (!t->layered)
         return 0;
-    const uint32_t layer = lanes_at(w, i->list[CHANNELS])[lane];
+    const uint32_t layer = lanes_at(w, i->elements[CHANNELS])[lane];
     const int64_t last = t->layers - 1;
     return layer > last ? last : layer;
 }
@@ -292,7 +292,7 @@ static TexelReaders readers_with_first(Warp *w, const Instr *i, uint32_t mask)
     return readers;
 }
 
-// The same for instructions with coordinates.
+// Finds these lanes for an instruction with coordinates, and their layers.
 static TexelReaders readers_at_coordinates(Warp *w, const Instr *i, uint32_t mask)
 {
     TexelReaders readers = readers_with_first(w, i, mask);
@@ -355,7 +355,7 @@ void sim_sample_texture(Warp *w, const Instr *i, uint32_t mask)
     }
 }
 
-// One of the four texels of tex2Dgather, and its channel.
+// Reads one of the four texels of tex2Dgather, and stores its selected channel in result[.][result_at].
 static void gather_corner(const TexelReaders *readers, int corner, Taps (*taps)[3], Texel *result, int result_at)
 {
     TexelIndex at[LANES];
@@ -396,15 +396,15 @@ void sim_texture_gather(Warp *w, const Instr *i, uint32_t mask)
     }
 }
 
-// Linear memory: past the end all channels are 0.
-static void fetch_from_row(const TexelReaders *readers)
+// Fetches texels of linear memory; past the end all channels are 0.
+static void fetch_from_linear_memory(const TexelReaders *readers)
 {
     TexelIndex at[LANES];
     Texel value[LANES];
     uint32_t inside = 0;
     for (uint32_t rest = readers->mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
-        at[l][0] = lanes_at(readers->w, readers->i->list[CHANNELS])[l];
+        at[l][0] = lanes_at(readers->w, readers->i->elements[CHANNELS])[l];
         at[l][1] = at[l][2] = 0;
         inside |= (uint32_t)(at[l][0] < readers->object->texels.size[0]) << l;
     }
@@ -420,15 +420,15 @@ void sim_fetch_texel(Warp *w, const Instr *i, uint32_t mask)
         const TexelReaders readers = readers_with_first(w, i, mask);
         if (!readers.object->texels.linear)
             sim_fault(w, i, __builtin_ctz(mask), cudaErrorIllegalAddress, "tex1Dfetch() reads only linear memory");
-        fetch_from_row(&readers);
+        fetch_from_linear_memory(&readers);
         mask &= ~readers.mask;
     }
 }
 
 // ---- suld, sust
 
-// Applies clamping, if the boundary mode has it. False: the coordinate is outside.
-static bool move_inside(int64_t *at, int64_t last, int boundary)
+// Clamps a coordinate if the boundary mode says so. Otherwise false if the coordinate is outside.
+static bool clamp_coordinate(int64_t *at, int64_t last, int boundary)
 {
     if (*at >= 0 && *at <= last)
         return true;
@@ -438,7 +438,7 @@ static bool move_inside(int64_t *at, int64_t last, int boundary)
     return true;
 }
 
-// The host pointer of a lane's surface access; NULL: outside.
+// The host pointer of a lane's surface access; NULL if it is outside the surface.
 static uint8_t *surface_pointer(Warp *w, const Instr *i, int lane, AccessKind kind)
 {
     const Texels *t = &object_of(w, i, lane, true)->texels;
@@ -448,12 +448,12 @@ static uint8_t *surface_pointer(Warp *w, const Instr *i, int lane, AccessKind ki
     int64_t at[3] = {0}, layer = 0;
     bool inside = true;
     for (int k = 0; k < shape->dimensions; k++) {
-        at[k] = (int32_t)lanes_at(w, i->list[CHANNELS + shape->layered + k])[lane];
-        inside &= move_inside(&at[k], k ? t->size[k] - 1 : (int64_t)(t->row_bytes - bytes), i->op);
+        at[k] = (int32_t)lanes_at(w, i->elements[CHANNELS + shape->layered + k])[lane];
+        inside &= clamp_coordinate(&at[k], k ? t->size[k] - 1 : (int64_t)(t->row_bytes - bytes), i->op);
     }
     if (shape->layered) {
-        layer = lanes_at(w, i->list[CHANNELS])[lane]; // a negative one is past the last
-        inside &= move_inside(&layer, t->layers - 1, i->op);
+        layer = lanes_at(w, i->elements[CHANNELS])[lane]; // as unsigned, a negative one is past the last
+        inside &= clamp_coordinate(&layer, t->layers - 1, i->op);
     }
     if (!inside && i->op == cudaBoundaryModeTrap)
         sim_fault(w, i, lane, cudaErrorLaunchFailure, "byte %lld, row %lld, slice %lld, layer %lld of a surface of %zu bytes "
@@ -486,9 +486,9 @@ void sim_load_surface(Warp *w, const Instr *i, uint32_t mask)
         const int lane = __builtin_ctz(rest);
         const uint8_t *from = surface_pointer(w, i, lane, ACCESS_READ);
         for (int k = 0; k < i->count; k++) {
-            if (i->list[k] == NOWHERE)
+            if (i->elements[k] == NOWHERE)
                 continue;
-            uint8_t *to = w->lanes + i->list[k] + (size_t)lane * register_bytes(i);
+            uint8_t *to = w->lanes + i->elements[k] + (size_t)lane * register_bytes(i);
             memset(to, 0, register_bytes(i));
             if (from)
                 copy_element(to, from + k * i->bytes, i->bytes);
@@ -502,7 +502,7 @@ void sim_store_surface(Warp *w, const Instr *i, uint32_t mask)
         const int lane = __builtin_ctz(rest);
         uint8_t *to = surface_pointer(w, i, lane, ACCESS_WRITE);
         for (int k = 0; k < i->count && to; k++)
-            copy_element(to + k * i->bytes, w->lanes + i->list[k] + (size_t)lane * register_bytes(i), i->bytes);
+            copy_element(to + k * i->bytes, w->lanes + i->elements[k] + (size_t)lane * register_bytes(i), i->bytes);
     }
 }
 

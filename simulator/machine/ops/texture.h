@@ -11,7 +11,7 @@ typedef struct TextureShape {
     const char *name;
     int dimensions; // of a layer or a face
     bool layered, cube;
-    const char *coordinates; // letters as for sim_source; the layer comes first; of four coordinates the last is unused
+    const char *coordinates; // letters as for sim_source, the layer first; the last of four coordinates is unused
 } TextureShape;
 
 extern const TextureShape sim_texture_shapes[TEXTURE_SHAPES]; // indexed by Instr.type
@@ -23,7 +23,7 @@ typedef struct Corners { // of a line segment, a square or a cube: index z * 4 +
 
 // ---- texels.c
 
-// The bits of a channel for a lane: of one texel as stored, or of filtered ones as a float.
+// The bits that a lane gets for a channel: of one texel, or of filtered texels as a float.
 uint32_t sim_channel_value(const TextureObject *o, uint32_t stored, int channel);
 uint32_t sim_filter_channel(const TextureObject *o, const Corners *c, int channel);
 // A channel of the border colour in the texel's format.

@@ -14,22 +14,22 @@ const TextureShape sim_texture_shapes[TEXTURE_SHAPES] = {
 #define COUNT_OF(list) ((int)(sizeof(list) / sizeof *(list)))
 
 static const char *const CHANNEL_NAMES[] = {"r", "g", "b", "a"};
-static const char *const RESULT_TYPES[] = {"f32", "u32", "s32"}; // equivalent: the texture defines the type
+static const char *const RESULT_TYPES[] = {"f32", "u32", "s32"}; // equivalent, as the texture determines the type
 static const char *const CACHES[] = {"ca", "cg", "cs", "cv", "wb", "wt"};
 static const char *const BOUNDARIES[] = {"zero", "clamp", "trap"}; // in the order of cudaSurfaceBoundaryMode
 static const char *const QUERIES[] = {"width", "height", "depth"}; // in the order of Texels.size
 
-// Removes the opcode's next part, up to a dot.
+// Removes and returns the opcode's next part, up to a dot.
 static Slice next_part(Slice *rest)
 {
     const char *dot = memchr(rest->text, '.', rest->length);
     const Slice part = {rest->text, dot ? (size_t)(dot - rest->text) : rest->length};
-    const size_t used = part.length + (dot ? 1 : 0);
-    *rest = (Slice){rest->text + used, rest->length - used};
+    const size_t consumed = part.length + (dot ? 1 : 0);
+    *rest = (Slice){rest->text + consumed, rest->length - consumed};
     return part;
 }
 
-static bool consume(Slice *rest, const char *part) // if it comes next
+static bool consume(Slice *rest, const char *part) // if it is the next part
 {
     Slice after = *rest;
     const bool is = sim_slice_is(next_part(&after), part);
@@ -78,7 +78,7 @@ static bool decode_texture_address(Decoder *d, const Operand *o, const char *let
     object.count = 0;
     i->a = sim_source(d, &object, 'l');
     return i->a != NOWHERE &&
-           (!*letters || decode_operands(d, &o->elements[0], letters, (int)strlen(letters), false, i->list + CHANNELS));
+           (!*letters || decode_operands(d, &o->elements[0], letters, (int)strlen(letters), false, i->elements + CHANNELS));
 }
 
 // tex.2d.v4.f32.f32 {r, g, b, a}, [object, {x, y}]. The level of detail of .level and .grad is ignored, as there are no
@@ -89,19 +89,19 @@ static bool decode_sample(Decoder *d, const Statement *s, Slice rest, Instr *i)
     const TextureShape *shape = consume_shape(&rest, i);
     if (!shape || !consume(&rest, "v4") || consume_one_of(&rest, RESULT_TYPES, COUNT_OF(RESULT_TYPES)) < 0)
         return false;
-    const bool whole = i->type == 0 && consume(&rest, "s32"); // index of a texel
-    if ((!whole && !consume(&rest, "f32")) || rest.length)
+    const bool integer_index = i->type == 0 && consume(&rest, "s32"); // index of a texel
+    if ((!integer_index && !consume(&rest, "f32")) || rest.length)
         return false;
-    const int more = level ? 1 : gradient ? 2 : 0, each = level ? 1 : shape->dimensions == 3 || shape->cube ? 4 : shape->dimensions;
+    const int extra_operands = level ? 1 : gradient ? 2 : 0, operand_length = level ? 1 : shape->dimensions == 3 || shape->cube ? 4 : shape->dimensions;
     uint32_t unused[MAX_COORDINATES];
-    if (s->count != 2 + more)
+    if (s->count != 2 + extra_operands)
         return false;
     for (int k = 2; k < s->count; k++)
-        if (!decode_operands(d, &s->operands[k], "ffff", each, false, unused))
+        if (!decode_operands(d, &s->operands[k], "ffff", operand_length, false, unused))
             return false;
-    i->run = whole ? sim_fetch_texel : sim_sample_texture;
-    return decode_operands(d, &s->operands[0], "ffff", CHANNELS, true, i->list) &&
-           decode_texture_address(d, &s->operands[1], whole ? "i" : shape->coordinates, i);
+    i->run = integer_index ? sim_fetch_texel : sim_sample_texture;
+    return decode_operands(d, &s->operands[0], "ffff", CHANNELS, true, i->elements) &&
+           decode_texture_address(d, &s->operands[1], integer_index ? "i" : shape->coordinates, i);
 }
 
 // tld4.r.2d.v4.f32.f32: one channel of the four texels that linear filtering would use.
@@ -114,7 +114,7 @@ static bool decode_gather(Decoder *d, const Statement *s, Slice rest, Instr *i)
         return false;
     i->op = (uint8_t)channel;
     i->run = sim_texture_gather;
-    return decode_operands(d, &s->operands[0], "ffff", CHANNELS, true, i->list) && decode_texture_address(d, &s->operands[1], "ff", i);
+    return decode_operands(d, &s->operands[0], "ffff", CHANNELS, true, i->elements) && decode_texture_address(d, &s->operands[1], "ff", i);
 }
 
 // suld.b.2d.v2.b32.trap {a, b}, [object, {x, y}] and sust.b.2d.v2.b32.trap [object, {x, y}], {a, b}: x in bytes.
@@ -135,7 +135,7 @@ static bool decode_surface(Decoder *d, const Statement *s, Slice rest, bool load
     i->op = (uint8_t)boundary;
     i->run = load ? sim_load_surface : sim_store_surface;
     const size_t coordinates = strlen(shape->coordinates);
-    return decode_operands(d, &s->operands[load ? 0 : 1], LETTERS[i->bytes], i->count, load, i->list) &&
+    return decode_operands(d, &s->operands[load ? 0 : 1], LETTERS[i->bytes], i->count, load, i->elements) &&
            decode_texture_address(d, &s->operands[load ? 1 : 0], &"iiii"[MAX_COORDINATES - coordinates], i);
 }
 
@@ -155,7 +155,7 @@ static bool decode_texture(Decoder *d, const Statement *s, const Opcode *o, Inst
 {
     (void)o;
     Slice rest = s->opcode; // in the opcode's order
-    i->list = sim_allocate(d->arena, (CHANNELS + MAX_COORDINATES) * sizeof *i->list);
+    i->elements = sim_allocate(d->arena, (CHANNELS + MAX_COORDINATES) * sizeof *i->elements);
     if (consume(&rest, "tex"))
         return decode_sample(d, s, rest, i);
     if (consume(&rest, "tld4"))

@@ -1,12 +1,12 @@
 // texture_objects.c: the table of texture and surface objects.
 //
-// Kernels get an object's number. Numbers are never reused, so that the use of a destroyed object is detected.
+// The handle of an object is its number. Numbers are never reused, so that the use of a destroyed object is detected.
 #include "machine/ops/ops.h"
 
 #include <stdlib.h>
 
 static TextureObject **objects; // index: number - 1; NULL: destroyed
-static size_t object_count, object_space;
+static size_t object_count, object_capacity;
 
 const TextureObject *sim_texture_object(uint64_t number)
 {
@@ -15,13 +15,13 @@ const TextureObject *sim_texture_object(uint64_t number)
 
 cudaError_t sim_add_texture_object(const TextureObject *object, unsigned long long *number)
 {
-    if (object_count == object_space) {
-        const size_t space = object_space ? 2 * object_space : 64;
-        TextureObject **grown = realloc(objects, space * sizeof *grown);
+    if (object_count == object_capacity) {
+        const size_t capacity = object_capacity ? 2 * object_capacity : 64;
+        TextureObject **grown = realloc(objects, capacity * sizeof *grown);
         if (!grown)
             return cudaErrorMemoryAllocation;
         objects = grown;
-        object_space = space;
+        object_capacity = capacity;
     }
     TextureObject *copy = malloc(sizeof *copy);
     if (!copy)
@@ -32,20 +32,20 @@ cudaError_t sim_add_texture_object(const TextureObject *object, unsigned long lo
     return cudaSuccess;
 }
 
-void sim_end_texture_object(uint64_t number)
+void sim_free_texture_object(uint64_t number)
 {
     free(objects[number - 1]);
     objects[number - 1] = NULL;
 }
 
-void sim_end_texture_objects(int device)
+void sim_free_texture_objects(int device)
 {
     for (size_t k = 0; k < object_count; k++)
         if (objects[k] && objects[k]->device == device)
-            sim_end_texture_object(k + 1);
+            sim_free_texture_object(k + 1);
 }
 
-void sim_forget_array(cudaArray_const_t array)
+void sim_detach_array(cudaArray_const_t array)
 {
     for (size_t k = 0; k < object_count; k++)
         if (objects[k] && objects[k]->resource.resType == cudaResourceTypeArray &&

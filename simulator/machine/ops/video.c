@@ -9,30 +9,30 @@ typedef enum Operator {
     V_ADD, V_SUB, V_ABSDIFF, V_MIN, V_MAX, V_AVERAGE, V_SHL, V_SHR, V_MAD, V_EQ, V_NE, V_LT, V_LE, V_GT, V_GE
 } Operator;
 
-typedef enum Second { NO_SECOND, SECOND_ADD, SECOND_MIN, SECOND_MAX, MERGE } Second; // operation with c
+typedef enum SecondOperation { NO_SECOND, SECOND_ADD, SECOND_MIN, SECOND_MAX, MERGE } SecondOperation; // operation with c
 
 typedef struct Field { // bit field in a register, or in b:a, 64 bits
     uint8_t position, bits;
 } Field;
 
 typedef struct VideoOperation {
-    int numbers; // results
+    int result_count; // results
     Field a[4], b[4], d[4];
     bool selected[4]; // selected by d.mask
     bool a_signed, b_signed, d_signed;
     bool saturate, wraps; // wraps: shift amounts modulo 32
-    int plus, scale;      // vmad: added to the sum; right shift of the sum
-    Second second;
+    int increment, scale;      // vmad: added to the sum; right shift of the sum
+    SecondOperation second;
 } VideoOperation;
 
-static int64_t number_in(uint64_t registers, Field f, bool with_sign)
+static int64_t extract_field(uint64_t registers, Field f, bool is_signed)
 {
     const int unused = 64 - f.bits;
     const uint64_t top = registers >> f.position << unused;
-    return with_sign ? (int64_t)top >> unused : (int64_t)(top >> unused);
+    return is_signed ? (int64_t)top >> unused : (int64_t)(top >> unused);
 }
 
-typedef __int128 Wide; // holds a product plus c, of either sign
+typedef __int128 Wide; // wide enough for a product plus c, of either sign
 
 static Wide operate(Operator op, const VideoOperation *v, int64_t a, int64_t b, uint32_t c)
 {
@@ -46,7 +46,7 @@ static Wide operate(Operator op, const VideoOperation *v, int64_t a, int64_t b, 
     case V_AVERAGE: return a + b < 0 ? (a + b) >> 1 : (a + b + 1) >> 1; // ties away from 0
     case V_SHL: return (Wide)((unsigned __int128)a << shift);
     case V_SHR: return a >> shift;
-    case V_MAD: return ((Wide)a * b + (v->a_signed || v->b_signed ? (int32_t)c : (Wide)c) + v->plus) >> v->scale;
+    case V_MAD: return ((Wide)a * b + (v->a_signed || v->b_signed ? (int32_t)c : (Wide)c) + v->increment) >> v->scale;
     case V_EQ: return a == b;
     case V_NE: return a != b;
     case V_LT: return a < b;
@@ -56,13 +56,13 @@ static Wide operate(Operator op, const VideoOperation *v, int64_t a, int64_t b, 
     }
 }
 
-static Wide clamped(Wide value, int bits, bool with_sign)
+static Wide clamped(Wide value, int bits, bool is_signed)
 {
-    const Wide most = ((Wide)1 << (with_sign ? bits - 1 : bits)) - 1, least = with_sign ? -most - 1 : 0;
-    return value < least ? least : value > most ? most : value;
+    const Wide maximum = ((Wide)1 << (is_signed ? bits - 1 : bits)) - 1, minimum = is_signed ? -maximum - 1 : 0;
+    return value < minimum ? minimum : value > maximum ? maximum : value;
 }
 
-static uint32_t with_second(const VideoOperation *v, uint32_t result, uint32_t value, uint32_t c, int k)
+static uint32_t apply_second(const VideoOperation *v, uint32_t result, uint32_t value, uint32_t c, int k)
 {
     const bool less = v->d_signed ? (int32_t)value < (int32_t)c : value < c;
     const Field f = v->d[k];
@@ -82,17 +82,17 @@ static void compute(Warp *w, const Instr *i, uint32_t mask)
         const int l = __builtin_ctz(rest);
         const uint32_t a = OPERAND(uint32_t, a)[l], b = OPERAND(uint32_t, b)[l], c = OPERAND(uint32_t, c)[l];
         const uint64_t both = (uint64_t)b << 32 | a;
-        const bool several = v->numbers > 1; // then each operand may come from either register
+        const bool is_simd = v->result_count > 1; // each operand may come from either register
         uint32_t result = v->second == NO_SECOND ? 0 : c;
-        for (int k = 0; k < v->numbers; k++) {
+        for (int k = 0; k < v->result_count; k++) {
             if (!v->selected[k])
                 continue;
-            const int64_t x = number_in(several ? both : a, v->a[k], v->a_signed);
-            const int64_t y = number_in(several ? both : b, v->b[k], v->b_signed);
+            const int64_t x = extract_field(is_simd ? both : a, v->a[k], v->a_signed);
+            const int64_t y = extract_field(is_simd ? both : b, v->b[k], v->b_signed);
             Wide value = operate((Operator)i->op, v, x, y, c);
             if (v->saturate)
                 value = clamped(value, v->d[k].bits, v->d_signed);
-            result = with_second(v, result, (uint32_t)value, c, k);
+            result = apply_second(v, result, (uint32_t)value, c, k);
         }
         OPERAND(uint32_t, d)[l] = result;
     }
@@ -100,8 +100,8 @@ static void compute(Warp *w, const Instr *i, uint32_t mask)
 
 // ---- Decoding
 
-// b2 or h1: a byte or a half; the whole register without a selector.
-static bool read_field(Slice selector, Field *f)
+// Parses b2 or h1, a byte or a half; without a selector, the field is the whole register.
+static bool parse_selector(Slice selector, Field *f)
 {
     *f = (Field){0, 32};
     if (selector.length == 0)
@@ -113,8 +113,8 @@ static bool read_field(Slice selector, Field *f)
            index * f->bits < 32;
 }
 
-// b7210 or h31: bytes or halves of b:a, highest first; by default those from `first` on.
-static bool read_fields(Slice selector, int count, int first, Field *fields)
+// Parses b7210 or h31: bytes or halves of b:a, highest first; by default those from `first` on.
+static bool parse_simd_selector(Slice selector, int count, int first, Field *fields)
 {
     const int bits = 32 / count;
     for (int k = 0; k < count; k++) {
@@ -128,29 +128,29 @@ static bool read_fields(Slice selector, int count, int first, Field *fields)
     return true;
 }
 
-// d.b20: the results that are computed; the others are copied from c.
-static bool read_mask(Slice selector, int count, bool *selected)
+// Parses d.b20: the results that are computed; the others are copied from c.
+static bool parse_mask(Slice selector, int count, bool *selected)
 {
     for (int k = 0; k < count; k++)
         selected[k] = selector.length == 0 || memchr(selector.text + 1, '0' + k, selector.length - 1);
     return selector.length != 1;
 }
 
-static bool read_selectors(const Statement *s, VideoOperation *v)
+static bool parse_selectors(const Statement *s, VideoOperation *v)
 {
     const Slice d = s->operands[0].selector, a = s->operands[1].selector, b = s->operands[2].selector;
-    if (v->numbers > 1)
-        return read_fields(a, v->numbers, 0, v->a) && read_fields(b, v->numbers, v->numbers, v->b) &&
-               read_fields((Slice){"", 0}, v->numbers, 0, v->d) && read_mask(d, v->numbers, v->selected);
+    if (v->result_count > 1)
+        return parse_simd_selector(a, v->result_count, 0, v->a) && parse_simd_selector(b, v->result_count, v->result_count, v->b) &&
+               parse_simd_selector((Slice){"", 0}, v->result_count, 0, v->d) && parse_mask(d, v->result_count, v->selected);
     v->selected[0] = true;
     if (d.length && v->second == NO_SECOND)
         v->second = MERGE;
-    return read_field(a, &v->a[0]) && read_field(b, &v->b[0]) && read_field(d, &v->d[0]) &&
+    return parse_selector(a, &v->a[0]) && parse_selector(b, &v->b[0]) && parse_selector(d, &v->d[0]) &&
            (d.length == 0 || v->second == MERGE);
 }
 
 // vadd.dtype.atype.btype{.sat}{.op2}; for a comparison only the operands have types.
-static void read_types(const Opcode *o, int op, VideoOperation *v)
+static void decode_types(const Opcode *o, int op, VideoOperation *v)
 {
     const Slice *types = &o->parts[op >= V_EQ ? 0 : 1]; // atype and btype are at 1 and 2
     v->a_signed = sim_slice_is(types[1], "s32");
@@ -158,24 +158,24 @@ static void read_types(const Opcode *o, int op, VideoOperation *v)
     v->d_signed = op < V_EQ && sim_slice_is(o->parts[1], "s32");
     v->saturate = sim_has_part(o, "sat");
     v->wraps = sim_has_part(o, "wrap");
-    v->plus = sim_has_part(o, "po");
+    v->increment = sim_has_part(o, "po");
     v->scale = sim_has_part(o, "shr7") ? 7 : sim_has_part(o, "shr15") ? 15 : 0;
 }
 
 static bool decode_video(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     static const char *const SECONDS[] = {"add", "min", "max"};
-    static const Second MEANINGS[] = {SECOND_ADD, SECOND_MIN, SECOND_MAX, NO_SECOND};
+    static const SecondOperation MEANINGS[] = {SECOND_ADD, SECOND_MIN, SECOND_MAX, NO_SECOND};
     VideoOperation *v = sim_allocate(d->arena, sizeof *v);
     const char last = o->parts[0].text[o->parts[0].length - 1];
     if (s->count < 3)
         return false;
-    v->numbers = last == '2' ? 2 : last == '4' ? 4 : 1;
+    v->result_count = last == '2' ? 2 : last == '4' ? 4 : 1;
     v->second = MEANINGS[sim_part_among(o, SECONDS, 3)];
-    if (v->numbers > 1 && v->second == NO_SECOND)
+    if (v->result_count > 1 && v->second == NO_SECOND)
         v->second = MERGE;
-    read_types(o, i->op, v);
-    if (!read_selectors(s, v))
+    decode_types(o, i->op, v);
+    if (!parse_selectors(s, v))
         return false;
     const bool reads_c = v->second != NO_SECOND || i->op == V_MAD;
     i->video = v;
@@ -187,16 +187,16 @@ static bool decode_video(Decoder *d, const Statement *s, const Opcode *o, Instr 
 
 #define VIDEO(syntax, operator) {"v" syntax, .decode = decode_video, .run = compute, .op = operator}
 #define WORDS " u32|s32 u32|s32 u32|s32"
-#define ONE(name, operator) VIDEO(name WORDS " {sat} {add|min|max}", operator)
-#define SEVERAL(name, operator)                                                                                      \
+#define SCALAR(name, operator) VIDEO(name WORDS " {sat} {add|min|max}", operator)
+#define SIMD(name, operator)                                                                                      \
     VIDEO(name "2" WORDS " {sat|add}", operator), VIDEO(name "4" WORDS " {sat|add}", operator)
 #define COMPARISON(word, operator) VIDEO("set u32|s32 u32|s32 " word " {add|min|max}", operator), \
     VIDEO("set2 u32|s32 u32|s32 " word " {add}", operator), VIDEO("set4 u32|s32 u32|s32 " word " {add}", operator)
 
 static const Instruction ROWS[] = {
-    ONE("add", V_ADD), ONE("sub", V_SUB), ONE("absdiff", V_ABSDIFF), ONE("min", V_MIN), ONE("max", V_MAX),
-    SEVERAL("add", V_ADD), SEVERAL("sub", V_SUB), SEVERAL("avrg", V_AVERAGE), SEVERAL("absdiff", V_ABSDIFF),
-    SEVERAL("min", V_MIN), SEVERAL("max", V_MAX),
+    SCALAR("add", V_ADD), SCALAR("sub", V_SUB), SCALAR("absdiff", V_ABSDIFF), SCALAR("min", V_MIN), SCALAR("max", V_MAX),
+    SIMD("add", V_ADD), SIMD("sub", V_SUB), SIMD("avrg", V_AVERAGE), SIMD("absdiff", V_ABSDIFF),
+    SIMD("min", V_MIN), SIMD("max", V_MAX),
     VIDEO("shl u32|s32 u32|s32 u32 {sat} clamp|wrap {add|min|max}", V_SHL),
     VIDEO("shr u32|s32 u32|s32 u32 {sat} clamp|wrap {add|min|max}", V_SHR),
     VIDEO("mad" WORDS " {po} {sat} {shr7|shr15}", V_MAD),

@@ -5,21 +5,21 @@
 #include <inttypes.h>
 #include <string.h>
 
-// shfl: operand b is the distance or index, c holds the end of the segment and its mask. Finds each lane's source lane;
-// returns the lanes with one in range. The others read themselves.
-static uint32_t find_partners(const Instr *i, const uint32_t *b, const uint32_t *c, uint32_t partner[LANES])
+// Finds each lane's source lane for shfl; returns the lanes whose source is in range. The others read themselves. Operand b is
+// the distance or index, c holds the end of the segment and its mask.
+static uint32_t find_source_lanes(const Instr *i, const uint32_t *b, const uint32_t *c, uint32_t source[LANES])
 {
     uint32_t in_range = 0;
     for (uint32_t l = 0; l < LANES; l++) {
-        const uint32_t distance = b[l] & 31, segment = c[l] >> 8 & 31, least = l & segment,
-                       most = least | (c[l] & 31 & ~segment);
+        const uint32_t distance = b[l] & 31, segment = c[l] >> 8 & 31, segment_begin = l & segment,
+                       segment_end = segment_begin | (c[l] & 31 & ~segment);
         const uint32_t j = i->op == SHUFFLE_UP     ? l - distance
                            : i->op == SHUFFLE_DOWN ? l + distance
                            : i->op == SHUFFLE_XOR  ? l ^ distance
-                                                   : least | (distance & ~segment);
-        const bool inside = i->op == SHUFFLE_UP ? (int32_t)j >= (int32_t)most : j <= most;
-        partner[l] = inside ? j : l;
-        in_range |= (uint32_t)inside << l;
+                                                   : segment_begin | (distance & ~segment);
+        const bool is_in_range = i->op == SHUFFLE_UP ? (int32_t)j >= (int32_t)segment_end : j <= segment_end;
+        source[l] = is_in_range ? j : l;
+        in_range |= (uint32_t)is_in_range << l;
     }
     return in_range;
 }
@@ -27,20 +27,20 @@ static uint32_t find_partners(const Instr *i, const uint32_t *b, const uint32_t 
 void sim_shuffle(Warp *w, const Instr *i, uint32_t mask)
 {
     const uint32_t *a = OPERAND(uint32_t, a);
-    uint32_t *d = OPERAND(uint32_t, d), partner[LANES], result[LANES];
-    const uint32_t in_range = find_partners(i, OPERAND(uint32_t, b), OPERAND(uint32_t, c), partner);
+    uint32_t *d = OPERAND(uint32_t, d), source[LANES], result[LANES];
+    const uint32_t in_range = find_source_lanes(i, OPERAND(uint32_t, b), OPERAND(uint32_t, c), source);
     for (int l = 0; l < LANES; l++)
-        result[l] = a[partner[l] & 31];
+        result[l] = a[source[l] & 31];
     FOR_EACH_LANE(d[l] = result[l])
     if (i->second != NOWHERE) {
         uint32_t *p = OPERAND(uint32_t, second);
         *p = (*p & ~mask) | (in_range & mask);
     }
-    uint32_t reads_inactive = 0; // lanes that read a non-participating lane
+    uint32_t reading_inactive = 0; // lanes that read a non-participating lane
     for (uint32_t rest = w->block->clocks ? mask : 0; rest; rest &= rest - 1)
-        reads_inactive |= mask >> (partner[__builtin_ctz(rest)] & 31) & 1 ? 0 : rest & -rest;
-    if (reads_inactive)
-        sim_observer.read_inactive_lanes(w, i, reads_inactive);
+        reading_inactive |= mask >> (source[__builtin_ctz(rest)] & 31) & 1 ? 0 : rest & -rest;
+    if (reading_inactive)
+        sim_observer.read_inactive_lanes(w, i, reading_inactive);
 }
 
 void sim_vote(Warp *w, const Instr *i, uint32_t mask)
@@ -112,12 +112,12 @@ void sim_elect(Warp *w, const Instr *i, uint32_t mask)
     }
 }
 
-// There is no clock. It advances with the warp's instructions, and by what loops have waited (move_clock). Each read
-// advances it, too, so that consecutive reads differ before their instructions are counted.
+// The clock counts the warp's instructions, plus the delays of loops that wait for it (advance_clock in progress.c). Each read
+// advances it, so that consecutive reads differ even before their instructions are counted.
 void sim_read_clock(Warp *w, const Instr *i, uint32_t mask)
 {
     w->clock_advance++;
-    const uint64_t value = (w->instructions + w->clock_advance) >> (i->op ? 32 : 0); // op: upper half
+    const uint64_t value = (w->instructions + w->clock_advance) >> (i->op ? 32 : 0); // op: the upper half is read
     if (i->bytes == 8) {
         FOR_EACH_LANE(OPERAND(uint64_t, d)[l] = value)
     } else {
@@ -140,7 +140,7 @@ typedef struct Printer {
     int used;           // arguments printed
 } Printer;
 
-static uint64_t argument(Printer *p, size_t bytes)
+static uint64_t next_argument(Printer *p, size_t bytes)
 {
     uint64_t value = 0;
     p->arguments = (p->arguments + bytes - 1) / bytes * bytes;
@@ -150,12 +150,12 @@ static uint64_t argument(Printer *p, size_t bytes)
     return value;
 }
 
-static void text_at(Printer *p, uint64_t address, char *text, size_t space)
+static void read_text(Printer *p, uint64_t address, char *text, size_t capacity)
 {
     size_t k = 0;
     if (address == 0)
         memcpy(text, "(null)", k = 6);
-    for (; address && k + 1 < space; k++) {
+    for (; address && k + 1 < capacity; k++) {
         text[k] = (char)*sim_access_lane(p->w, p->i, p->lane, GENERIC, address + k, 1, 1, ACCESS_READ);
         if (!text[k])
             return;
@@ -163,7 +163,7 @@ static void text_at(Printer *p, uint64_t address, char *text, size_t space)
     text[k] = 0;
 }
 
-// Prints one conversion, from its % on; returns the text after it.
+// Prints one conversion, which starts at its %; returns the text after it.
 static const char *print_conversion(Printer *p, const char *format)
 {
     char spec[64] = "%", text[1024];
@@ -173,7 +173,7 @@ static const char *print_conversion(Printer *p, const char *format)
     int halvings = 0; // number of h: %hd is a short, %hhd a char
     for (; *at && strchr("-+ #0123456789.*lhzjt", *at) && length < sizeof spec - 16; at++) {
         if (*at == '*')
-            length += (size_t)snprintf(spec + length, 12, "%d", (int)argument(p, 4));
+            length += (size_t)snprintf(spec + length, 12, "%d", (int)next_argument(p, 4));
         else if (strchr("lzjt", *at))
             is_long = true;
         else if (*at == 'h')
@@ -186,26 +186,26 @@ static const char *print_conversion(Printer *p, const char *format)
     const char kind = *at;
     if (strchr("diouxX", kind)) {
         const int unused = is_long ? 0 : halvings == 0 ? 32 : halvings == 1 ? 48 : 56;
-        const uint64_t value = argument(p, is_long ? 8 : 4) << unused;
+        const uint64_t value = next_argument(p, is_long ? 8 : 4) << unused;
         snprintf(spec + length, 8, "%s%c", "ll", kind);
         if (strchr("di", kind))
             printf(spec, (long long)value >> unused);
         else
             printf(spec, (unsigned long long)value >> unused);
     } else if (strchr("eEfFgGaA", kind)) {
-        const uint64_t bits = argument(p, 8);
+        const uint64_t bits = next_argument(p, 8);
         double value;
         memcpy(&value, &bits, sizeof value);
         snprintf(spec + length, 8, "%c", kind);
         printf(spec, value);
     } else if (kind == 'c') {
         snprintf(spec + length, 8, "c");
-        printf(spec, (int)argument(p, 4));
+        printf(spec, (int)next_argument(p, 4));
     } else if (kind == 'p') {
         snprintf(spec + length, 8, "p");
-        printf(spec, (void *)(uintptr_t)argument(p, 8));
+        printf(spec, (void *)(uintptr_t)next_argument(p, 8));
     } else if (kind == 's') {
-        text_at(p, argument(p, 8), text, sizeof text);
+        read_text(p, next_argument(p, 8), text, sizeof text);
         snprintf(spec + length, 8, "s");
         printf(spec, text);
     } else {
@@ -243,9 +243,9 @@ void sim_fail_assertion(Warp *w, const Instr *i, uint32_t mask)
         Printer p = {.w = w, .i = i, .lane = __builtin_ctz(rest)};
         const unsigned thread = (unsigned)(w->number * LANES + p.lane);
         char condition[1024], file[1024], function[1024];
-        text_at(&p, call_argument(&p, 0, 8), condition, sizeof condition);
-        text_at(&p, call_argument(&p, 1, 8), file, sizeof file);
-        text_at(&p, call_argument(&p, 3, 8), function, sizeof function);
+        read_text(&p, call_argument(&p, 0, 8), condition, sizeof condition);
+        read_text(&p, call_argument(&p, 1, 8), file, sizeof file);
+        read_text(&p, call_argument(&p, 3, 8), function, sizeof function);
         fprintf(stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", file,
                 (unsigned)call_argument(&p, 2, 4), function, index.x, index.y, index.z, thread % size.x,
                 thread / size.x % size.y, thread / size.x / size.y, condition);
@@ -253,14 +253,14 @@ void sim_fail_assertion(Warp *w, const Instr *i, uint32_t mask)
     }
 }
 
-// Returns the number of arguments printed; -1 without a format.
+// Prints for a lane. Returns the number of arguments printed; -1 if the format is NULL.
 static int print_lane(Printer *p)
 {
     char format[4096];
     const uint64_t address = call_argument(p, 0, 8);
     if (address == 0)
         return -1;
-    text_at(p, address, format, sizeof format);
+    read_text(p, address, format, sizeof format);
     p->arguments = call_argument(p, 1, 8);
     for (const char *at = format; *at;) {
         if (*at == '%')
@@ -282,7 +282,7 @@ void sim_print(Warp *w, const Instr *i, uint32_t mask)
     }
 }
 
-// ---- malloc and free in a kernel: its blocks run one by one
+// ---- malloc and free in a kernel, whose blocks run one by one
 
 void sim_malloc(Warp *w, const Instr *i, uint32_t mask)
 {
@@ -297,7 +297,7 @@ void sim_malloc(Warp *w, const Instr *i, uint32_t mask)
 void sim_free(Warp *w, const Instr *i, uint32_t mask)
 {
     for (int n = 0; n < w->block->warp_count; n++)
-        w->block->warps[n].last_allocation = NULL; // it may be freed
+        w->block->warps[n].last_allocation = NULL; // the allocation may be freed below
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const Printer p = {.w = w, .i = i, .lane = __builtin_ctz(rest)};
         if (sim_free_allocation((void *)(uintptr_t)call_argument(&p, 0, 8), HEAP_MEMORY) != cudaSuccess)

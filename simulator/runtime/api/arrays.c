@@ -91,7 +91,7 @@ API cudaError_t cudaFreeArray(cudaArray_t array)
     if (!*link)
         return sim_done(cudaErrorInvalidResourceHandle);
     *link = array->next;
-    sim_forget_array(array);
+    sim_detach_array(array);
     const cudaError_t error = sim_free_allocation(array->texels, ARRAY_MEMORY);
     free(array);
     return sim_done(error);
@@ -107,7 +107,7 @@ void sim_destroy_all_arrays(void)
             continue;
         }
         *link = array->next;
-        sim_forget_array(array);
+        sim_detach_array(array);
         free(array);
     }
 }

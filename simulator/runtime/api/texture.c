@@ -16,14 +16,14 @@ static cudaError_t destroy(uint64_t number, bool surface)
         return cudaSuccess;
     if (!object_of_kind(number, surface))
         return sim_done(cudaErrorInvalidValue);
-    sim_end_texture_object(number);
+    sim_free_texture_object(number);
     sim_clear_memo();
     return cudaSuccess;
 }
 
 void sim_destroy_all_textures(void)
 {
-    sim_end_texture_objects(sim_current_device);
+    sim_free_texture_objects(sim_current_device);
     sim_clear_memo();
     sim_destroy_all_arrays();
 }

@@ -208,7 +208,7 @@ static bool remember_findings(MemoizedLaunch *f, const OccurrenceCounts *before)
         return false;
     bool any = false;
     for (int n = 0; n < more.count; n++)
-        any |= more.times[n] > 0;
+        any |= more.counts[n] > 0;
     f->repeated_findings = any ? malloc(sizeof more) : NULL;
     if (f->repeated_findings)
         *f->repeated_findings = more;
