@@ -221,25 +221,31 @@ static bool values_intersect(const Coalescing *c, const Member *a, const Member 
     return false;
 }
 
-// A variable is live from the moves at the end of its phi's predecessors to the phi.
+// A variable is live from the moves at the end of its phi's predecessors to the phi. Where it is set to the very value, both may
+// be in one register.
 static bool variable_intersects(const Coalescing *c, const Member *variable, const Member *value)
 {
     const IrBlock *block = variable->value->block;
     for (uint32_t k = 0; k < block->predecessor_count; k++) {
         const IrBlock *from = block->predecessors[k];
+        if (variable->value->operands[k] == value->value)
+            continue;
         if (test_bit(live_out(c, from), value->live_index) || (from->last->operand_count && from->last->operands[0] == value->value))
             return true;
     }
     return false;
 }
 
+// Both are set at the end of a block, to different values.
 static bool variables_intersect(const Member *a, const Member *b)
 {
     const IrBlock *first = a->value->block, *second = b->value->block;
     for (uint32_t k = 0; k < first->predecessor_count; k++)
-        for (uint32_t t = 0; t < ir_target_count(first->predecessors[k]); t++)
-            if (first->predecessors[k]->last->target[t] == second)
+        for (uint32_t t = 0; t < ir_target_count(first->predecessors[k]); t++) {
+            const IrBlock *from = first->predecessors[k];
+            if (from->last->target[t] == second && a->value->operands[k] != b->value->operands[ir_edge_index(from, t)])
                 return true;
+        }
     return false;
 }
 

@@ -117,7 +117,7 @@ static IrInstruction *compare_shift(Simplifier *s, IrInstruction *i)
         IrInstruction *low = made(s, i, IR_AND, a->operands[0], constant_like(s, a, (int64_t)(type_mask(a->type) >> count)), 0);
         return compare_with(s, i, i->compare, low, constant_like(s, a, 0), 0);
     }
-    if (a->op != IR_SHR || !ir_has_one_use(a) || (a->flags & IR_SIGNED) || (i->flags & IR_SIGNED))
+    if (a->op != IR_SHR || (is_equality && !ir_has_one_use(a)) || (a->flags & IR_SIGNED) || (i->flags & IR_SIGNED))
         return NULL;
     const uint64_t value = unsigned_value(i->operands[1]);
     if (value > type_mask(a->type) >> count)
@@ -184,6 +184,20 @@ static IrInstruction *compare_with_constant(Simplifier *s, IrInstruction *i)
     case IR_NEG:
         if (is_equality && i->operands[1]->integer == 0)
             return compare_with(s, i, i->compare, a->operands[0], i->operands[1], 0);
+        return NULL;
+    case IR_REM: { // by a power of two: of the sign only 0 matters
+        const int power = power_of_two(a->operands[1]);
+        if (!is_equality || i->operands[1]->integer != 0 || power <= 0 || !ir_has_one_use(a))
+            return NULL;
+        IrInstruction *low = made(s, i, IR_AND, a->operands[0], constant_like(s, a, (int64_t)((1ull << power) - 1)), 0);
+        return compare_with(s, i, i->compare, low, i->operands[1], 0);
+    }
+    case IR_DIV: // unsigned: x / c < d is x < c * d
+        if (!(a->flags & IR_SIGNED) && !(i->flags & IR_SIGNED) && has_constant(a, 1) && i->compare == IR_LESS) {
+            uint64_t product;
+            if (!__builtin_mul_overflow(unsigned_value(a->operands[1]), unsigned_value(i->operands[1]), &product) && product <= type_mask(a->type))
+                return compare_with(s, i, IR_LESS, a->operands[0], constant_like(s, a, (int64_t)product), 0);
+        }
         return NULL;
     case IR_SELECT: // of two constants
         if (has_constant(a, 1) && has_constant(a, 2)) {

@@ -1,6 +1,6 @@
 // unroll.c: loops that run a known small number of times are replaced by that many copies of their body. Other loops that count
-// are done four iterations at a time, after a loop for the remainder, as NVVM does; not if they have barriers or other operations
-// that threads execute together.
+// are done four iterations at a time, as NVVM does: with a loop for the remainder after them if they start at a constant, else
+// before them.
 #include "compiler/clone.h"
 #include "compiler/intrinsics.h"
 #include "compiler/simplify.h"
@@ -43,15 +43,6 @@ static uint32_t size_of(const Loop *loop)
         for (const IrInstruction *i = loop->blocks[k]->first; i; i = i->next)
             size += is_counted(i);
     return size;
-}
-
-static bool has_convergent(const Loop *loop)
-{
-    for (uint32_t k = 0; k < loop->block_count; k++)
-        for (const IrInstruction *i = loop->blocks[k]->first; i; i = i->next)
-            if (!ir_is_terminator(i) && ir_effects(i) & INTRINSIC_CONVERGENT)
-                return true;
-    return false;
 }
 
 static bool is_innermost(const Unrolling *u, const Loop *loop)
@@ -194,103 +185,177 @@ static bool shrinks_without_wrap(const Trips *trips)
     return step->integer == -1 || (trips->is_signed && (trips->next->flags & IR_NO_WRAP));
 }
 
+// bound - 1 - start
+static IrInstruction *distance_up(Unrolling *u, const Trips *trips, IrInstruction *start, IrInstruction *place)
+{
+    Simplifier *s = &u->simplifier;
+    if (start->op == IR_INTEGER)
+        return made(s, place, IR_ADD, trips->bound, constant_like(s, start, -1 - start->integer), 0);
+    if (trips->bound->op == IR_INTEGER)
+        return made(s, place, IR_SUB, constant_like(s, start, trips->bound->integer - 1), start, 0);
+    return made(s, place, IR_ADD, ir_insert_before(u->module, place, IR_NOT, start->type, 1, &start), trips->bound, 0);
+}
+
+// The test is of the variable before it grows: (max(start, bound) - start + step - 1) / step
+static IrInstruction *count_from_bound(Unrolling *u, const Trips *trips, IrInstruction *start, IrInstruction *place)
+{
+    Simplifier *s = &u->simplifier;
+    IrInstruction *end = trips->bound;
+    const bool is_below = end->op == IR_INTEGER && end->integer >= 0 && is_never_negative(start) && largest_unsigned(start) <= unsigned_value(end);
+    if (!is_below)
+        end = made(s, place, IR_MAX, start, end, trips->is_signed ? IR_SIGNED : 0);
+    IrInstruction *sum = made(s, place, IR_ADD, end, constant_like(s, start, trips->step->integer - 1), 0);
+    IrInstruction *distance = made(s, place, IR_SUB, sum, start, 0);
+    return trips->step->integer == 1 ? distance : made(s, place, IR_DIV, distance, trips->step, 0);
+}
+
 // How often the loop goes back, before the preheader's jump; or NULL if that cannot be computed.
 static IrInstruction *count_back_edges(Unrolling *u, const Trips *trips, IrInstruction *start, IrBlock *preheader)
 {
     Simplifier *s = &u->simplifier;
-    IrInstruction *place = preheader->last, *distance;
-    if (!trips->compares_next || trips->phi->type == IR_PRED)
-        return NULL;
+    IrInstruction *place = preheader->last;
     const bool is_one = trips->step->op == IR_INTEGER && trips->step->integer == 1, is_minus_one = trips->step->op == IR_INTEGER && trips->step->integer == -1;
+    if (trips->phi->type == IR_PRED || (!trips->compares_next && trips->relation != IR_LESS))
+        return NULL;
+    if (!trips->compares_next)
+        return grows_without_wrap(trips) && trips->step->op == IR_INTEGER ? count_from_bound(u, trips, start, place) : NULL;
     if (trips->relation == IR_NOT_EQUAL ? is_one : trips->relation == IR_LESS && grows_without_wrap(trips)) {
         if (trips->relation == IR_LESS && !is_guarded(trips, start, preheader))
             return NULL;
-        distance = made(s, place, IR_SUB, made(s, place, IR_ADD, trips->bound, constant_like(s, start, -1), 0), start, 0);
-        if (start->op != IR_INTEGER && trips->bound->op != IR_INTEGER) { // -1 - start + bound
-            IrInstruction *inverse = ir_insert_before(u->module, place, IR_NOT, start->type, 1, &start);
-            distance = made(s, place, IR_ADD, inverse, trips->bound, 0);
-        }
+        IrInstruction *distance = distance_up(u, trips, start, place);
         return is_one ? distance : made(s, place, IR_DIV, distance, trips->step, 0);
     }
     if (trips->relation == IR_NOT_EQUAL ? is_minus_one : trips->relation == IR_GREATER && shrinks_without_wrap(trips)) {
         if (trips->relation == IR_GREATER && !is_guarded(trips, start, preheader))
             return NULL;
-        distance = made(s, place, IR_SUB, made(s, place, IR_ADD, start, constant_like(s, start, -1), 0), trips->bound, 0);
+        IrInstruction *distance = made(s, place, IR_SUB, made(s, place, IR_ADD, start, constant_like(s, start, -1), 0), trips->bound, 0);
         return is_minus_one ? distance : made(s, place, IR_DIV, distance, constant_like(s, start, -trips->step->integer), 0);
     }
     return NULL;
 }
 
-typedef struct Remainder { // the loop for the iterations that are no multiple of four
-    IrBlock *before, *enter, *after, *main_enter; // before: the loop's preheader; after: where it goes to the main loop, or to the exit
-    IrInstruction *phis[MAX_PHIS];                // in `after`
+typedef struct Remainder { // a copy of the loop for the iterations that are no multiple of four
+    IrBlock *before;          // the loop's preheader
+    IrBlock *enter;           // of the copy
+    IrBlock *between;         // after the first of the two loops
+    IrBlock *main_enter;      // of the loop that is done four times at once
+    IrInstruction *starts[MAX_PHIS], *phis[MAX_PHIS]; // phis: in `between`, what the first loop leaves
+    IrInstruction *rest, *trips;
     Clone *copy;
+    bool is_last;             // the remainder comes after the main loop
 } Remainder;
 
-// The header's phis start with what the remainder leaves.
-static void connect_phis(Unrolling *u, const Loop *loop, Remainder *r, IrInstruction *const *starts, const IrBlock *latch)
+static bool starts_with_constant(const IrBlock *header, uint32_t from)
 {
-    uint32_t k = 0;
-    const uint32_t from = index_of(loop->header, latch);
-    for (IrInstruction *phi = loop->header->first; phi->op == IR_PHI; phi = phi->next, k++) {
-        ir_add_operand(u->module, r->phis[k], starts[k]);
-        ir_add_operand(u->module, r->phis[k], cloned_value(r->copy, phi->operands[from]));
-    }
-    k = 0;
-    for (IrInstruction *phi = r->copy->blocks[loop->header->id]->first; phi->op == IR_PHI; phi = phi->next)
-        ir_add_operand(u->module, phi, starts[k++]);
-    k = 0;
-    for (IrInstruction *phi = loop->header->first; phi->op == IR_PHI; phi = phi->next)
-        ir_add_operand(u->module, phi, r->phis[k++]);
+    for (const IrInstruction *phi = header->first; phi->op == IR_PHI; phi = phi->next)
+        if (phi->operands[from]->op == IR_INTEGER)
+            return true;
+    return false;
 }
 
-// The remainder's loop counts down by itself.
-static void count_down(Unrolling *u, const Loop *loop, const Remainder *r, IrInstruction *rest, IrBlock *latch)
+// A loop's test becomes that of a counter that starts with `count`.
+static void count_down(Unrolling *u, IrBlock *header, IrBlock *latch, IrInstruction *count)
 {
-    IrBlock *header = r->copy->blocks[loop->header->id];
-    IrInstruction *counter = ir_phi(u->module, header, rest->type);
-    IrInstruction *next = ir_binary(u->module, latch->last, IR_ADD, counter, ir_integer(u->module, u->function, rest->type, -1), 0);
+    IrInstruction *counter = ir_phi(u->module, header, count->type);
+    IrInstruction *next = ir_binary(u->module, latch->last, IR_ADD, counter, ir_integer(u->module, u->function, count->type, -1), 0);
     for (uint32_t k = 0; k < header->predecessor_count; k++)
-        ir_add_operand(u->module, counter, header->predecessors[k] == latch ? next : rest);
+        ir_add_operand(u->module, counter, header->predecessors[k] == latch ? next : count);
     const bool goes_on = latch->last->target[0] == header;
-    IrInstruction *zero = ir_integer(u->module, u->function, rest->type, 0);
+    IrInstruction *zero = ir_integer(u->module, u->function, count->type, 0);
     ir_set_operand(latch->last, 0, ir_compare(u->module, latch->last, goes_on ? IR_NOT_EQUAL : IR_EQUAL, next, zero, 0));
+}
+
+static void add_phi_operands(Unrolling *u, IrBlock *header, IrInstruction *const *values)
+{
+    uint32_t k = 0;
+    for (IrInstruction *phi = header->first; phi->op == IR_PHI; phi = phi->next)
+        ir_add_operand(u->module, phi, values[k++]);
+}
+
+static IrInstruction *compare_at_end(Unrolling *u, IrBlock *block, IrCompare compare, IrInstruction *a, int64_t b)
+{
+    IrInstruction *operands[] = {a, ir_integer(u->module, u->function, a->type, b)};
+    IrInstruction *made_compare = ir_append(u->module, block, IR_COMPARE, IR_PRED, 2, operands);
+    made_compare->compare = compare;
+    return made_compare;
+}
+
+// before -> (enter -> copy) -> between -> (main_enter -> loop) -> exit
+static void connect_remainder_first(Unrolling *u, const Loop *loop, Remainder *r, IrInstruction *back_edges, IrBlock *exit)
+{
+    IrBlock *header = r->copy->blocks[loop->header->id], *latch = r->copy->blocks[loop_latch(u->loops, loop)->id];
+    ir_branch(u->module, r->before, compare_at_end(u, r->before, IR_EQUAL, r->rest, 0), r->between, r->enter);
+    ir_jump(u->module, r->enter, header);
+    add_phi_operands(u, header, r->starts);
+    ir_redirect(u->module, latch, !back_target(latch, header), r->between);
+    ir_branch(u->module, r->between, compare_at_end(u, r->between, IR_LESS, back_edges, RUNTIME_COUNT - 1), exit, r->main_enter);
+    ir_jump(u->module, r->main_enter, loop->header);
+    add_phi_operands(u, loop->header, r->phis);
+    count_down(u, header, latch, r->rest);
+}
+
+// before -> (main_enter -> loop) -> between -> (enter -> copy) -> exit
+static void connect_remainder_last(Unrolling *u, const Loop *loop, Remainder *r, IrInstruction *back_edges, IrBlock *exit)
+{
+    IrBlock *header = r->copy->blocks[loop->header->id], *latch = loop_latch(u->loops, loop);
+    ir_branch(u->module, r->before, compare_at_end(u, r->before, IR_LESS, back_edges, RUNTIME_COUNT - 1), r->between, r->main_enter);
+    IrInstruction *operands[] = {r->trips, r->rest};
+    IrInstruction *count = ir_append(u->module, r->main_enter, IR_SUB, r->rest->type, 2, operands);
+    ir_jump(u->module, r->main_enter, loop->header);
+    add_phi_operands(u, loop->header, r->starts);
+    ir_redirect(u->module, latch, !back_target(latch, loop->header), r->between);
+    ir_branch(u->module, r->between, compare_at_end(u, r->between, IR_EQUAL, r->rest, 0), exit, r->enter);
+    ir_jump(u->module, r->enter, header);
+    add_phi_operands(u, header, r->phis);
+    count_down(u, loop->header, latch, count);
+    IrBlock *copied_latch = r->copy->blocks[latch->id];
+    count_down(u, header, copied_latch, r->rest);
 }
 
 static void add_remainder(Unrolling *u, const Loop *loop, IrInstruction *back_edges, IrBlock *exit)
 {
-    Remainder r = {.before = loop_preheader(u->loops, loop)};
-    IrBlock *header = loop->header, *latch = loop_latch(u->loops, loop);
-    IrInstruction *starts[MAX_PHIS], *jump = r.before->last;
-    uint32_t count = 0;
-    const uint32_t from = index_of(header, r.before);
-    for (const IrInstruction *phi = header->first; phi->op == IR_PHI; phi = phi->next)
-        starts[count++] = phi->operands[from];
+    Remainder *r = ir_scratch(u->module, sizeof *r);
     Simplifier *s = &u->simplifier;
-    IrInstruction *trips = made(s, jump, IR_ADD, back_edges, constant_like(s, back_edges, 1), 0);
-    IrInstruction *rest = made(s, jump, IR_AND, trips, constant_like(s, back_edges, RUNTIME_COUNT - 1), 0);
-    IrInstruction *has_none = ir_compare(u->module, jump, IR_EQUAL, rest, constant_like(s, rest, 0), 0);
+    IrBlock *header = loop->header, *latch = loop_latch(u->loops, loop);
+    r->before = loop_preheader(u->loops, loop);
+    IrInstruction *jump = r->before->last, *next[MAX_PHIS];
+    const uint32_t from = index_of(header, r->before), back = index_of(header, latch);
+    uint32_t count = 0;
+    for (const IrInstruction *phi = header->first; phi->op == IR_PHI; phi = phi->next) {
+        r->starts[count] = phi->operands[from];
+        next[count++] = phi->operands[back];
+    }
+    r->is_last = starts_with_constant(header, from);
+    r->trips = made(s, jump, IR_ADD, back_edges, constant_like(s, back_edges, 1), 0);
+    r->rest = made(s, jump, IR_AND, r->trips, constant_like(s, back_edges, RUNTIME_COUNT - 1), 0);
 
-    r.enter = ir_new_block_before(u->module, header);
-    r.copy = clone_blocks(u->module, u->function, loop->blocks, loop->block_count, header);
-    r.after = ir_new_block_before(u->module, header);
-    r.main_enter = ir_new_block_before(u->module, header);
+    IrBlock *place = r->is_last ? block_after(u, loop) : header;
+    place = place ? place : exit;
+    if (!r->is_last)
+        r->enter = ir_new_block_before(u->module, place);
+    else
+        r->main_enter = ir_new_block_before(u->module, header);
+    r->between = r->is_last ? ir_new_block_before(u->module, place) : NULL;
+    if (r->is_last)
+        r->enter = ir_new_block_before(u->module, place);
+    r->copy = clone_blocks(u->module, u->function, loop->blocks, loop->block_count, place);
+    r->copy->blocks[header->id]->unroll = 1;
+    if (!r->is_last) {
+        r->between = ir_new_block_before(u->module, header);
+        r->main_enter = ir_new_block_before(u->module, header);
+    }
     for (uint32_t k = count; k-- > 0;)
-        r.phis[k] = ir_phi(u->module, r.after, starts[k]->type);
+        r->phis[k] = ir_phi(u->module, r->between, r->starts[k]->type);
+    for (uint32_t k = 0; k < count; k++) {
+        ir_add_operand(u->module, r->phis[k], r->starts[k]);
+        ir_add_operand(u->module, r->phis[k], r->is_last ? next[k] : cloned_value(r->copy, next[k]));
+    }
     ir_remove_predecessor(header, from);
     ir_remove(jump);
-    ir_branch(u->module, r.before, has_none, r.after, r.enter);
-    IrBlock *copied_header = r.copy->blocks[header->id], *copied_latch = r.copy->blocks[latch->id];
-    ir_jump(u->module, r.enter, copied_header);
-    ir_redirect(u->module, copied_latch, !back_target(copied_latch, copied_header), r.after);
-    ir_jump(u->module, r.main_enter, header);
-    connect_phis(u, loop, &r, starts, latch);
-    count_down(u, loop, &r, rest, copied_latch);
-    copied_header->unroll = 1;
-    IrInstruction *operands[] = {back_edges, constant_like(s, back_edges, RUNTIME_COUNT - 1)};
-    IrInstruction *is_done = ir_append(u->module, r.after, IR_COMPARE, IR_PRED, 2, operands);
-    is_done->compare = IR_LESS;
-    ir_branch(u->module, r.after, is_done, exit, r.main_enter);
+    if (r->is_last)
+        connect_remainder_last(u, loop, r, back_edges, exit);
+    else
+        connect_remainder_first(u, loop, r, back_edges, exit);
 }
 
 // The exit, if the latch is the only way out.
@@ -312,7 +377,7 @@ static bool unroll_by_four(Unrolling *u, Loop *loop)
 {
     Trips trips;
     IrBlock *preheader = loop_preheader(u->loops, loop), *exit = only_exit(u, loop);
-    if (!exit || !preheader || !is_innermost(u, loop) || has_convergent(loop) || size_of(loop) > MAX_RUNTIME_SIZE)
+    if (!exit || !preheader || !is_innermost(u, loop) || size_of(loop) > MAX_RUNTIME_SIZE)
         return false;
     if (count_phis(loop->header) >= MAX_PHIS || !find_trips(u->loops, loop, &trips))
         return false;
