@@ -1,5 +1,5 @@
-// barriers.c: barrier divergence. From compute capability 7.0 on a barrier waits for the threads that have not exited, so a thread may
-// return before it. It is a mistake if a thread bypasses the barrier and continues with code that also follows the barrier, or if
+// barriers.c: barrier divergence. From compute capability 7.0 on, a barrier waits only for threads that have not exited, so a thread
+// may return before it. It is an error if a thread bypasses the barrier and continues with code that also follows the barrier, or if
 // threads wait at different barriers.
 #include "checker/kernel_checks.h"
 
@@ -13,7 +13,7 @@ static const Instr *instruction_before(const WarpSplit *p)
 
 // ---- Threads that bypass a barrier
 
-// Whether `to` is reachable from the instruction `from`; to == NOWHERE: the end, by a way that does not contain `avoided`.
+// Whether a path leads from instruction `from` to instruction `to` (NOWHERE: to the end) without instruction `avoided`.
 static bool is_reachable(const Program *p, uint32_t from, uint32_t to, uint32_t avoided)
 {
     bool *seen = calloc((size_t)p->count + 1, sizeof *seen), found = false;
@@ -22,8 +22,8 @@ static bool is_reachable(const Program *p, uint32_t from, uint32_t to, uint32_t 
         sim_die("out of memory for a search through a program");
     list[count++] = from;
     for (uint32_t k = 0; k < count && !found; k++) {
-        const uint32_t at = list[k];
-        const Instr *i = &p->code[at];
+        const uint32_t pc = list[k];
+        const Instr *i = &p->code[pc];
         const bool ends = i->control == RETURN || i->control == EXIT || i->control == UNKNOWN;
         const bool jumps = i->control == BRANCH || i->control == BRANCH_INDEXED;
         const uint32_t targets = i->control == BRANCH ? 1 : i->control == BRANCH_INDEXED ? (uint32_t)i->target_count : 0;
@@ -32,7 +32,7 @@ static bool is_reachable(const Program *p, uint32_t from, uint32_t to, uint32_t 
             const bool falls_through = n == targets;
             if (falls_through && (ends || jumps) && i->guard == NOWHERE)
                 continue;
-            const uint32_t next = falls_through ? at + 1 : i->control == BRANCH ? i->target : i->targets[n];
+            const uint32_t next = falls_through ? pc + 1 : i->control == BRANCH ? i->target : i->targets[n];
             if (next >= p->count) {
                 found |= to == NOWHERE;
             } else if (next == to) {
@@ -48,21 +48,21 @@ static bool is_reachable(const Program *p, uint32_t from, uint32_t to, uint32_t 
     return found;
 }
 
-// Whether a thread that exited after the instruction `last` has bypassed the barrier: the barrier is not reachable from there, and all
-// ways from the barrier to the end contain `last`.
-static bool bypasses(Block *b, uint32_t barrier, uint32_t last)
+// Whether a thread that exited after instruction `exit_pc` has bypassed the barrier: the barrier is not reachable from `exit_pc`, and
+// all paths from the barrier to the end contain `exit_pc`.
+static bool bypasses(Block *b, uint32_t barrier, uint32_t exit_pc)
 {
     const Program *p = b->launch->kernel->program;
     for (size_t k = 0; k < sizeof b->bypass_checks / sizeof *b->bypass_checks; k++)
-        if (b->bypass_checks[k].known && b->bypass_checks[k].barrier == barrier && b->bypass_checks[k].exit_pc == last)
+        if (b->bypass_checks[k].known && b->bypass_checks[k].barrier == barrier && b->bypass_checks[k].exit_pc == exit_pc)
             return b->bypass_checks[k].bypassed;
-    const bool past = last < p->count && !is_reachable(p, last, barrier, NOWHERE) && is_reachable(p, barrier, last, NOWHERE) &&
-                      !is_reachable(p, barrier, NOWHERE, last);
-    b->bypass_checks[b->bypass_check_count++ % (sizeof b->bypass_checks / sizeof *b->bypass_checks)] = (BypassCheck){barrier, last, true, past};
-    return past;
+    const bool bypassed = exit_pc < p->count && !is_reachable(p, exit_pc, barrier, NOWHERE) && is_reachable(p, barrier, exit_pc, NOWHERE) &&
+                      !is_reachable(p, barrier, NOWHERE, exit_pc);
+    b->bypass_checks[b->bypass_check_count++ % (sizeof b->bypass_checks / sizeof *b->bypass_checks)] = (BypassCheck){barrier, exit_pc, true, bypassed};
+    return bypassed;
 }
 
-// The index in the kernel's own code of an instruction of a frame, or of the call that led to it.
+// The index in the kernel's code of an instruction of a frame or, if a function contains it, of the call in the kernel.
 static uint32_t index_in_kernel(const Frame *f, uint32_t at)
 {
     for (; f->caller; f = f->caller)
@@ -72,17 +72,17 @@ static uint32_t index_in_kernel(const Frame *f, uint32_t at)
 
 void sim_note_exits(Warp *w, const WarpSplit *p, uint32_t mask)
 {
-    const uint32_t end = p->pc - 1, before = p->jump_from != NOWHERE && p->jump_to == end ? p->jump_from : end ? end - 1 : 0;
-    const uint32_t last = index_in_kernel(p->frame, before);
+    const uint32_t exit_pc = p->pc - 1, previous = p->jump_from != NOWHERE && p->jump_to == exit_pc ? p->jump_from : exit_pc ? exit_pc - 1 : 0;
+    const uint32_t last_pc = index_in_kernel(p->frame, previous);
     for (uint32_t rest = mask; rest; rest &= rest - 1)
-        w->exit_pc[__builtin_ctz(rest)] = last;
-    sim_check_cluster_exit(w, &p->frame->function->program->code[end], mask);
+        w->exit_pc[__builtin_ctz(rest)] = last_pc;
+    sim_check_cluster_exit(w, &p->frame->function->program->code[exit_pc], mask);
 }
 
-// The exited threads that bypassed the barrier at which this split waits.
-static uint32_t count_bypassing(Block *b, const WarpSplit *waited)
+// The number of exited threads that bypassed the barrier at which this split waits.
+static uint32_t count_bypassing(Block *b, const WarpSplit *waiting)
 {
-    const uint32_t barrier = index_in_kernel(waited->frame, waited->pc ? waited->pc - 1 : 0);
+    const uint32_t barrier = index_in_kernel(waiting->frame, waiting->pc ? waiting->pc - 1 : 0);
     uint32_t count = 0;
     for (uint32_t t = 0; t < b->threads; t++) {
         const Warp *w = &b->warps[t / LANES];
@@ -96,24 +96,24 @@ static uint32_t count_bypassing(Block *b, const WarpSplit *waited)
 void sim_check_barrier_divergence(Block *b, const Barrier *barrier)
 {
     const WarpSplit *first = NULL, *other = NULL;
-    const Warp *of_first = NULL, *of_other = NULL;
+    const Warp *first_warp = NULL, *other_warp = NULL;
     for (int n = 0; n < b->warp_count; n++)
         for (const WarpSplit *p = b->warps[n].splits; p; p = p->next) {
             if (!(barrier->arrived[n] & p->mask) || p->state != RUNNABLE)
                 continue;
-            const Instr *at = instruction_before(p), *there = first ? instruction_before(first) : at;
-            if (at->control == BLOCK_BARRIER && at != there &&
-                at->statement->source_line != there->statement->source_line && !other) {
+            const Instr *instr = instruction_before(p), *first_instr = first ? instruction_before(first) : instr;
+            if (instr->control == BLOCK_BARRIER && instr != first_instr &&
+                instr->statement->source_line != first_instr->statement->source_line && !other) {
                 other = p;
-                of_other = &b->warps[n];
+                other_warp = &b->warps[n];
             }
-            of_first = first ? of_first : &b->warps[n];
+            first_warp = first ? first_warp : &b->warps[n];
             first = first ? first : p;
         }
     const uint32_t bypassing = first && !other && barrier->count < b->threads ? count_bypassing(b, first) : 0;
     if (!other && bypassing == 0)
         return;
-    const Warp *warps[] = {of_first, of_other};
+    const Warp *warps[] = {first_warp, other_warp};
     const WarpSplit *splits[] = {first, other};
     Place places[2];
     const int count = other ? 2 : 1;

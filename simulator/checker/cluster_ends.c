@@ -99,7 +99,7 @@ static bool is_awaited(Block *owner, uint64_t number, unsigned warp, int lane, c
 {
     const struct ClusterAccesses *all = owner->cluster_accesses;
     const AccessRecord e = {.block = (uint32_t)number, .time = v->time, .lanes = 1u << lane, .site = v->site & 0xfffff,
-                     .warp = warp & 31, .kind = plain ? PLAIN_READ : ATOMIC_UPDATE, .bytes = 15};
+                     .warp = warp & 31, .kind = plain ? PLAIN_READ : ATOMIC_UPDATE, .byte_mask = 15};
     return v->time == 0 || v->phase <= all->last_phase || (!plain && all->polled[v->word / 8] >> v->word % 8 & 1) ||
            sim_block_acquired(owner, &e);
 }

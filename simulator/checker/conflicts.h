@@ -1,44 +1,44 @@
-// conflicts.h: which two accesses to a word conflict, ordered or not. Internal to the checker.
+// conflicts.h: whether two accesses to a word conflict, regardless of their order. Internal to the checker.
 #ifndef CONFLICTS_H
 #define CONFLICTS_H
 
 #include "checker/shadow.h"
 
-static inline bool in_scope(const Instr *i, const AccessRecord *a, const AccessRecord *b)
+static inline bool in_scope(const Instr *i, const AccessRecord *earlier, const AccessRecord *current)
 {
-    return i->scope != BLOCK_SCOPE || a->block == b->block;
+    return i->scope != BLOCK_SCOPE || earlier->block == current->block;
 }
 
-static inline bool conflict(const AccessCheck *check, const AccessRecord *a, const AccessRecord *b)
+static inline bool conflict(const AccessCheck *check, const AccessRecord *earlier, const AccessRecord *current)
 {
-    if (!(a->bytes & b->bytes) || !(writes(a) || writes(b)))
+    if (!(earlier->byte_mask & current->byte_mask) || !(writes(earlier) || writes(current)))
         return false;
-    const bool same_update = a->kind == ATOMIC_UPDATE && a->site == b->site && a->kind == b->kind;
-    if (same_update && check->i->site == b->site && check->i->scope != BLOCK_SCOPE) // fast path: a histogram
+    const bool same_update = earlier->kind == ATOMIC_UPDATE && earlier->site == current->site && earlier->kind == current->kind;
+    if (same_update && check->i->site == current->site && check->i->scope != BLOCK_SCOPE) // fast path, as for a histogram
         return false;
-    return !is_strong(a) || !is_strong(b) || sim_strong_conflict(check, a, b);
+    return !is_strong(earlier) || !is_strong(current) || sim_strong_conflict(check, earlier, current);
 }
 
-// True if every access that conflicts with `a` also conflicts with `b`.
-static inline bool subsumes(const AccessRecord *b, const AccessRecord *a)
+// True if every access that conflicts with `earlier` also conflicts with `current`.
+static inline bool subsumes(const AccessRecord *current, const AccessRecord *earlier)
 {
-    return (a->bytes & ~b->bytes) == 0 &&
-           (b->kind == PLAIN_WRITE || b->kind == a->kind || (b->kind == ATOMIC_UPDATE && is_strong(a)));
+    return (earlier->byte_mask & ~current->byte_mask) == 0 &&
+           (current->kind == PLAIN_WRITE || current->kind == earlier->kind || (current->kind == ATOMIC_UPDATE && is_strong(earlier)));
 }
 
-// True if `a` is a copy of the same warp and has completed before `e`. The caller compares the lanes.
-static inline bool is_own_copy(const AccessCheck *check, const AccessRecord *a, const AccessRecord *e)
+// True if `earlier` is a copy of the same warp and has completed before `current`. The caller compares the lanes.
+static inline bool is_own_copy(const AccessCheck *check, const AccessRecord *earlier, const AccessRecord *current)
 {
-    return a->kind == COPY_IN_FLIGHT && (e->kind == PLAIN_WRITE || e->kind == COPY_IN_FLIGHT) &&
+    return earlier->kind == COPY_IN_FLIGHT && (current->kind == PLAIN_WRITE || current->kind == COPY_IN_FLIGHT) &&
            check->i->kind != STORE && check->i->kind != ASYNC_COPY && check->i->kind != ASYNC_STORE && check->i->kind != BULK_COPY &&
-           a->block == e->block && a->warp == e->warp;
+           earlier->block == current->block && earlier->warp == current->warp;
 }
 
-// True if by this instruction the lane waits until its copy has read its source.
-static inline bool ends_copy(const AccessCheck *check, const AccessRecord *a, const AccessRecord *e)
+// True if the current instruction waits until the lane's copy has read its source.
+static inline bool ends_copy(const AccessCheck *check, const AccessRecord *earlier, const AccessRecord *current)
 {
-    return a->kind == SOURCE_IN_FLIGHT && check->i->kind == AWAIT_BULK && a->block == e->block &&
-           a->warp == e->warp && a->lanes & e->lanes;
+    return earlier->kind == SOURCE_IN_FLIGHT && check->i->kind == AWAIT_BULK && earlier->block == current->block &&
+           earlier->warp == current->warp && earlier->lanes & current->lanes;
 }
 
 #endif

@@ -1,8 +1,8 @@
-// deferred_reads.c: reads of shared memory that are checked later, or never.
+// deferred_reads.c: reads of shared memory whose check is deferred, and often unnecessary.
 //
 // Most kernels read a tile between two barriers without a write to shared memory in between. Such reads cannot race, and the second
-// barrier orders them before everything later, so they need no records. If barriers are a launch's only synchronisation, its blocks
-// list their reads, and drop the list at the barrier. Any other access to shared memory first checks the list, in its order.
+// barrier orders them before all later accesses, so they need no records. If barriers are a launch's only synchronisation, each block
+// lists its reads, and drops the list at the barrier. Any other access to shared memory first checks the listed reads, in order.
 #include "checker/pieces.h"
 
 enum { MAX_DEFERRED = 1024, BACKOFF_RUNS = 7 };
@@ -11,17 +11,17 @@ typedef struct DeferredRead { // by lanes of a warp, of written words
     Warp *w;
     const Instr *i;
     AccessRecord record;
-    uint32_t mask, same_address, adjacent;   // alike, beside: as in Access
-    uint32_t block_epoch, warp_epoch;   // as in AccessCheck
+    uint32_t mask, same_address, adjacent; // as in Access
+    uint32_t block_epoch, warp_epoch;      // as in AccessCheck
     uint8_t bytes, pattern;
     bool repeated_half;
     uint32_t offset[LANES]; // in the block's shared memory; 0 for inactive lanes
 } DeferredRead;
 
 struct DeferredReads { // of a block; owned by its host thread
-    uint32_t run;  // the barrier interval of the reads
-    uint32_t backoff; // runs in which to defer nothing: deferring has not paid off
-    bool immediate;  // no more is deferred in this run
+    uint32_t run;     // the barrier interval of the reads
+    uint32_t backoff; // runs in which nothing is deferred, because an earlier list had to be checked
+    bool immediate;   // no further read of this run is deferred
     uint32_t count;
     DeferredRead reads[MAX_DEFERRED];
 };
@@ -31,7 +31,7 @@ static struct DeferredReads *reads_of(Block *b)
     if (!b->deferred_reads)
         b->deferred_reads = calloc(1, sizeof *b->deferred_reads); // calloc: unused pages take no memory
     if (!b->deferred_reads)
-        sim_die("out of memory for what a block reads");
+        sim_die("out of memory for the reads of a block");
     return b->deferred_reads;
 }
 
@@ -44,12 +44,12 @@ static void begin_run(struct DeferredReads *list, uint32_t run)
 }
 
 // True if the block has written these words, and no copy to the line is in flight.
-static inline bool is_initialised(const AccessCheck *check, const ShadowLine *line, uint32_t words)
+static inline bool is_initialised(const AccessCheck *check, const ShadowLine *line, uint32_t word_mask)
 {
-    return line->run >= check->first_run && !line->has_copies && all_written(line, words);
+    return line->run >= check->first_run && !line->has_copies && all_written(line, word_mask);
 }
 
-// True for plain reads, and for volatile ones except of flags, which a loop may poll thousands of times.
+// True for plain and volatile reads, except volatile reads of flags, which a loop may poll thousands of times.
 static bool is_read_of_data(const AccessCheck *check)
 {
     return check->record.kind == PLAIN_READ || (check->record.kind == STRONG_READ && check->i->semantics == VOLATILE && !check->reads_flag);

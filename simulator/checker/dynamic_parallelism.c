@@ -279,7 +279,7 @@ void sim_note_tree_use(Warp *w, const Instr *i, const Access *access, uint32_t m
         return;
     grid->fences |= writes && (i->semantics == RELEASE || i->semantics == ACQUIRE_RELEASE);
     Use use = {grid, {.block = (uint32_t)w->block->number, .time = sim_time(w->block), .site = i->site & 0xfffff,
-                      .warp = (unsigned)w->number & 31, .kind = (unsigned)sim_record_kind(i, access) & 7, .bytes = 15}};
+                      .warp = (unsigned)w->number & 31, .kind = (unsigned)sim_record_kind(i, access) & 7, .byte_mask = 15}};
     for (bool race = false; mask && !race; mask &= mask - 1) {
         use.record.lanes = mask & -mask;
         race = use_words(grid->tree_uses, grid, a, access->address[__builtin_ctz(mask)], access->bytes, &use,

@@ -1,4 +1,5 @@
-// findings.c: the list of findings: one for each kind and pair of source lines, printed like a compiler's diagnostics, and as JSON.
+// findings.c: the list of findings, one for each kind and pair of source lines. They are printed like a compiler's diagnostics, and
+// written as JSON.
 #define _GNU_SOURCE // getline
 #include "checker/findings.h"
 #include "base/platform.h"
@@ -13,17 +14,17 @@ enum { MAX_PLACES = 2 };
 typedef struct Finding {
     FindingKind kind;
     bool is_error;     // false: a warning
-    RaceExtent extent; // of a race: the widest of all its pairs; the hint is about that one
+    RaceExtent extent; // of a race: the widest extent of its pairs; the hint applies to such a pair
     char title[400], hint[HINT_BYTES];
-    Place places[MAX_PLACES]; // of the example
+    Place places[MAX_PLACES]; // of the occurrence that is shown
     int place_count;
     uint64_t count; // occurrences
     bool printed;
 } Finding;
 
 static const struct {
-    const char *name, *words;
-    int rank; // of two findings of one launch, the one with the lower rank is printed first: it may be the cause of the other
+    const char *name, *label;
+    int rank; // findings of a launch are printed by ascending rank, because an earlier one may cause a later one
 } KINDS[FINDING_KINDS] = {
     [RACE_SHARED] = {"race-shared", "data race in shared memory", 2},
     [RACE_GLOBAL] = {"race-global", "data race in global memory", 2},
@@ -46,7 +47,7 @@ static const struct {
 static Lock lock;
 static Finding *findings;
 static int finding_count;
-static uint64_t left_out; // occurrences beyond MAX_FINDINGS findings
+static uint64_t unlisted; // occurrences of findings that exceed MAX_FINDINGS
 
 // ---- Places
 
@@ -64,7 +65,7 @@ Place sim_place_of(const Launch *launch, uint64_t block_number, uint32_t thread,
     sim_readable_name(launch->kernel->name, p.kernel, sizeof p.kernel);
     const Statement *s = i ? i->statement : NULL;
     const Module *m = launch->module;
-    const bool own = s && s->own_line > 0; // of a header's inlined function: the calling line
+    const bool own = s && s->own_line > 0; // for an inlined function of a header: the line of the call
     const int file = !s ? -1 : own ? s->own_file : s->source_file, line = !s ? 0 : own ? s->own_line : s->source_line;
     if (line > 0 && file >= 0 && file < m->file_count && m->files[file].text) {
         snprintf(p.file, sizeof p.file, "%.*s", (int)m->files[file].length, m->files[file].text);
@@ -73,7 +74,8 @@ Place sim_place_of(const Launch *launch, uint64_t block_number, uint32_t thread,
     return p;
 }
 
-// Of two known lines only the lines count, so that the instances of a template share a finding.
+// Whether two places are the same for grouping. If their lines are known, only these are compared, so that the instances of a
+// template share a finding.
 static bool same_line(const Place *a, const Place *b)
 {
     if (a->line != b->line || strcmp(a->caller, b->caller) != 0)
@@ -81,7 +83,7 @@ static bool same_line(const Place *a, const Place *b)
     return a->line > 0 ? strcmp(a->file, b->file) == 0 : strcmp(a->kernel, b->kernel) == 0 && strcmp(a->access, b->access) == 0;
 }
 
-// The order of examples: by block, then by thread.
+// Whether one place is before another in the order of examples: by block, then by thread.
 static bool is_before(const Place *a, const Place *b)
 {
     const uint64_t keys[][2] = {{a->block_number, b->block_number},
@@ -94,7 +96,7 @@ static bool is_before(const Place *a, const Place *b)
     return strcmp(a->access, b->access) < 0;
 }
 
-static Finding *find(FindingKind kind, const char *title, const Place *places, int count)
+static Finding *find_finding(FindingKind kind, const char *title, const Place *places, int count)
 {
     for (int n = 0; n < finding_count; n++) {
         Finding *f = &findings[n];
@@ -113,8 +115,8 @@ static void set_hint(Finding *f, const char *hint, const RaceFacts *race)
     f->extent = race ? race->extent : WITHIN_WARP;
 }
 
-// An occurrence as severe as the ones before, or more so, may become the example: of a race not a pair within a warp if there is
-// another one, and no pair that stores the same value if there is one that does not.
+// Whether an occurrence is a better example than the current one. An error is better than a warning; among races, a pair of
+// different warps is better than a pair within a warp; otherwise the lowest block and thread is best.
 static bool is_better_example(const Finding *f, const Place *places, bool is_error, const RaceFacts *race)
 {
     const bool crosses = race && race->extent != WITHIN_WARP, crossed = f->extent != WITHIN_WARP;
@@ -123,21 +125,21 @@ static bool is_better_example(const Finding *f, const Place *places, bool is_err
     return crosses != crossed ? crosses : is_before(&places[0], &f->places[0]);
 }
 
-// Returns the finding's index; negative if it is only counted. `race`: NULL if it is none.
-static int add(FindingKind kind, const char *title, const Place *places, int count, const char *hint, const RaceFacts *race)
+// Returns the finding's index; negative if the occurrence is only counted. `race`: NULL if the finding is not a race.
+static int add_occurrence(FindingKind kind, const char *title, const Place *places, int count, const char *hint, const RaceFacts *race)
 {
     static const Place nowhere;
     const bool is_error = !race || !race->same_value || sim_settings()->strict;
     Place sides[MAX_PLACES] = {count > 0 ? places[0] : nowhere, count > 1 ? places[1] : nowhere};
     if (count == 2 && (sides[1].line < sides[0].line ||
                        (sides[1].line == sides[0].line && strcmp(sides[1].access, sides[0].access) < 0))) {
-        const Place first = sides[0]; // the same order in every run
+        const Place first = sides[0]; // independent of the execution order
         sides[0] = sides[1];
         sides[1] = first;
     }
-    Finding *f = find(kind, title, sides, count);
+    Finding *f = find_finding(kind, title, sides, count);
     if (!f && finding_count == MAX_FINDINGS) {
-        left_out++;
+        unlisted++;
         return -1;
     }
     if (!f) {
@@ -164,24 +166,24 @@ static int add(FindingKind kind, const char *title, const Place *places, int cou
 void sim_add_finding(FindingKind kind, const char *title, const Place *places, int count, const char *hint)
 {
     sim_lock(&lock);
-    add(kind, title, places, count, hint, NULL);
+    add_occurrence(kind, title, places, count, hint, NULL);
     sim_unlock(&lock);
 }
 
-// ---- Further occurrences: many threads of a launch make the same mistake
+// ---- Further occurrences: often many threads of a launch make the same mistake
 
-enum { CAUSES = 16 };
+enum { RECENT_CAUSES = 16 };
 static struct {
     Cause cause;
     int finding;
-} causes[CAUSES];            // a ring: the latest causes of the running launch
+} causes[RECENT_CAUSES];            // a ring: the latest causes of the running launch
 static unsigned cause_count; // entries ever added
 
 static int finding_of(const Cause *c)
 {
-    for (int k = 0; k < CAUSES; k++) {
-        const Cause *known = &causes[k].cause;
-        if (known->launch == c->launch && known->first == c->first && known->second == c->second && known->what == c->what)
+    for (int k = 0; k < RECENT_CAUSES; k++) {
+        const Cause *entry = &causes[k].cause;
+        if (entry->launch == c->launch && entry->first == c->first && entry->second == c->second && entry->what == c->what)
             return causes[k].finding;
     }
     return -1;
@@ -191,11 +193,11 @@ void sim_add_caused_finding(const Cause *cause, FindingKind kind, const char *ti
                         const RaceFacts *race)
 {
     sim_lock(&lock);
-    const int finding = add(kind, title, places, count, hint, race);
+    const int finding = add_occurrence(kind, title, places, count, hint, race);
     const bool compared_by_text = places[0].line == 0 || places[count - 1].line == 0;
     if (finding >= 0 && !compared_by_text && finding_of(cause) < 0) {
-        causes[cause_count % CAUSES].cause = *cause;
-        causes[cause_count++ % CAUSES].finding = finding;
+        causes[cause_count % RECENT_CAUSES].cause = *cause;
+        causes[cause_count++ % RECENT_CAUSES].finding = finding;
     }
     sim_unlock(&lock);
 }
@@ -203,14 +205,14 @@ void sim_add_caused_finding(const Cause *cause, FindingKind kind, const char *ti
 bool sim_count_occurrence(const Cause *cause, const Example *threads, int count)
 {
     sim_lock(&lock);
-    const int known = finding_of(cause);
-    bool found = known >= 0;
+    const int index = finding_of(cause);
+    bool found = index >= 0;
     for (int k = 0; k < count && found; k++) {
-        const Place here = {.block_number = threads[k].block_number, .thread = index_of(threads[k].thread, cause->launch->block)};
-        found = !is_before(&here, &findings[known].places[0]);
+        const Place example = {.block_number = threads[k].block_number, .thread = index_of(threads[k].thread, cause->launch->block)};
+        found = !is_before(&example, &findings[index].places[0]);
     }
     if (found)
-        findings[known].count++;
+        findings[index].count++;
     sim_unlock(&lock);
     return found;
 }
@@ -240,9 +242,9 @@ static void describe_fault(const Instr *i, char *text, size_t space)
         return;
     const int length = (int)(s->opcode.length < 60 ? s->opcode.length : 60);
     const bool waits = i->control == BLOCK_BARRIER || i->control == WARP_BARRIER || i->control == CONVERGE;
-    const char *does = i->kind == LOAD ? "read" : i->kind == STORE ? "write" : i->kind == ATOMIC ? "atomic update" : NULL;
-    if (does)
-        snprintf(text, space, "%u-byte %s (%.*s)", (unsigned)i->bytes * (i->count ? i->count : 1), does, length, s->opcode.text);
+    const char *noun = i->kind == LOAD ? "read" : i->kind == STORE ? "write" : i->kind == ATOMIC ? "atomic update" : NULL;
+    if (noun)
+        snprintf(text, space, "%u-byte %s (%.*s)", (unsigned)i->bytes * (i->count ? i->count : 1), noun, length, s->opcode.text);
     else if (i->control == BRANCH)
         snprintf(text, space, "waiting in a loop (%.*s)", length, s->opcode.text);
     else
@@ -266,10 +268,10 @@ void sim_add_fault(const Launch *launch)
     sim_add_finding(kind_of_fault(launch), title, &place, 1, hint);
 }
 
-// Errors, or warnings.
-static int count_of(bool errors)
+// The number of errors, or else of warnings.
+static int count_findings(bool errors)
 {
-    int count = errors && left_out > 0;
+    int count = errors && unlisted > 0;
     for (int n = 0; n < finding_count; n++)
         count += findings[n].is_error == errors;
     return count;
@@ -278,26 +280,26 @@ static int count_of(bool errors)
 OccurrenceCounts sim_occurrence_counts(void)
 {
     sim_lock(&lock);
-    OccurrenceCounts t = {.count = finding_count, .left_out = left_out};
+    OccurrenceCounts t = {.count = finding_count, .unlisted = unlisted};
     for (int n = 0; n < finding_count; n++)
-        t.times[n] = findings[n].count;
+        t.counts[n] = findings[n].count;
     sim_unlock(&lock);
     return t;
 }
 
-bool sim_subtract_counts(const OccurrenceCounts *before, const OccurrenceCounts *after, OccurrenceCounts *more)
+bool sim_subtract_counts(const OccurrenceCounts *before, const OccurrenceCounts *after, OccurrenceCounts *difference)
 {
-    *more = (OccurrenceCounts){.count = after->count};
+    *difference = (OccurrenceCounts){.count = after->count};
     for (int n = 0; n < before->count; n++)
-        more->times[n] = after->times[n] - before->times[n];
-    return before->count == after->count && before->left_out == after->left_out;
+        difference->counts[n] = after->counts[n] - before->counts[n];
+    return before->count == after->count && before->unlisted == after->unlisted;
 }
 
-void sim_add_occurrences(const OccurrenceCounts *more)
+void sim_add_occurrences(const OccurrenceCounts *difference)
 {
     sim_lock(&lock);
-    for (int n = 0; n < more->count; n++)
-        findings[n].count += more->times[n];
+    for (int n = 0; n < difference->count; n++)
+        findings[n].count += difference->counts[n];
     sim_unlock(&lock);
 }
 
@@ -336,13 +338,13 @@ static void describe_place(const Place *p, char *text, size_t space)
     snprintf(text, space, "%s%s%s, kernel %s", p->access, !p->access[0] ? "" : waits ? ": " : " by ", thread, p->kernel);
 }
 
-// The name of the mistake. Of a pointer to the wrong memory it depends on what was done with it.
-static const char *words_of(const Finding *f)
+// The name of the mistake. For HOST_POINTER it depends on the access.
+static const char *label_of(const Finding *f)
 {
     const Place *p = &f->places[0];
     if (f->kind != HOST_POINTER || p->kernel[0])
-        return KINDS[f->kind].words;
-    return strstr(p->access, "cpy") ? "wrong copy direction" : strncmp(p->access, "cu", 2) == 0 ? KINDS[f->kind].words : "device pointer in host code";
+        return KINDS[f->kind].label;
+    return strstr(p->access, "cpy") ? "wrong copy direction" : strncmp(p->access, "cu", 2) == 0 ? KINDS[f->kind].label : "device pointer in host code";
 }
 
 static bool is_read(const Place *p)
@@ -350,8 +352,8 @@ static bool is_read(const Place *p)
     return strstr(p->access, "read") != NULL;
 }
 
-// The data race through which the bytes may have been read before they were written; NULL if none is known at that line.
-static const Finding *cause_of(const Finding *f)
+// The data race that may have caused an uninitialised read, since it is at the same line; NULL if there is none.
+static const Finding *causing_race(const Finding *f)
 {
     for (int n = 0; f->kind == UNINITIALISED && n < finding_count; n++) {
         const Finding *race = &findings[n];
@@ -363,13 +365,13 @@ static const Finding *cause_of(const Finding *f)
     return NULL;
 }
 
-// All help and notes of a finding, a line each, as in Finding.hint.
+// Joins all help and notes of a finding, one a line, as in Finding.hint.
 static void complete_hint(const Finding *f, char *text, size_t space)
 {
-    const Finding *cause = cause_of(f);
+    const Finding *cause = causing_race(f);
     int used = 0;
     if (cause)
-        used = snprintf(text, space, "fix the %s at line %d first: the value may be read before it is written\n", KINDS[cause->kind].words,
+        used = snprintf(text, space, "fix the %s at line %d first: the value may be read before it is written\n", KINDS[cause->kind].label,
                         cause->places[0].line);
     snprintf(text + used, space - (size_t)used, "%s", f->hint);
 }
@@ -408,7 +410,7 @@ static void write_finding(FILE *out, const Finding *f)
     char hint[2 * HINT_BYTES];
     complete_hint(f, hint, sizeof hint);
     fprintf(out, "{\"kind\": \"%s\", \"level\": \"%s\", \"count\": %llu, \"name\": \"%s\", \"title\": ", KINDS[f->kind].name,
-            f->is_error ? "error" : "warning", (unsigned long long)f->count, words_of(f));
+            f->is_error ? "error" : "warning", (unsigned long long)f->count, label_of(f));
     write_string(out, f->title);
     fprintf(out, ", \"places\": [");
     for (int k = 0; k < f->place_count; k++) {
@@ -427,10 +429,10 @@ static void write_all_findings(FILE *out)
         fputs(n ? ",\n" : "\n", out);
         write_finding(out, &findings[n]);
     }
-    fprintf(out, "\n], \"left_out\": %llu}\n", (unsigned long long)left_out);
+    fprintf(out, "\n], \"left_out\": %llu}\n", (unsigned long long)unlisted);
 }
 
-// Writes the file that $SIM_FINDINGS names, if it is set: whole, or not at all. Returns false if that fails.
+// Atomically writes the file that $SIM_FINDINGS names, if it is set. Returns false if that fails.
 static bool write_findings(bool at_end)
 {
     const char *name = sim_settings()->findings;
@@ -441,7 +443,7 @@ static bool write_findings(bool at_end)
 }
 
 // Whether stderr is a terminal, or is copied to one ($CLICOLOR_FORCE), unless $NO_COLOR is set.
-static bool wants_colour(void)
+static bool use_colour(void)
 {
     const char *no = getenv("NO_COLOR"), *force = getenv("CLICOLOR_FORCE");
     if (no && *no)
@@ -456,7 +458,7 @@ typedef struct Colours {
 static Colours colours(void)
 {
     static const Colours NONE = {"", "", "", "", ""}, ALL = {"\033[1;31m", "\033[1;35m", "\033[1m", "\033[34m", "\033[0m"};
-    return wants_colour() ? ALL : NONE;
+    return use_colour() ? ALL : NONE;
 }
 
 static void print_place(const Place *p, const Colours *c)
@@ -472,7 +474,7 @@ static void print_place(const Place *p, const Colours *c)
         fprintf(stderr, "%s%6d |%s     %s\n", c->blue, p->line, c->plain, text);
 }
 
-// "  = help: ..." or "  = note: ...", a line of a hint each.
+// Prints each line of a hint as "  = help: ..." or "  = note: ...".
 static void print_hint(const char *hint, const Colours *c)
 {
     static const char NOTE[] = "note: ";
@@ -487,7 +489,7 @@ static void print_finding(const Finding *f)
     const Colours c = colours();
     char hint[2 * HINT_BYTES];
     complete_hint(f, hint, sizeof hint);
-    fprintf(stderr, "%s%s: %s:%s %s\n", f->is_error ? c.error : c.warning, f->is_error ? "error" : "warning", words_of(f), c.plain,
+    fprintf(stderr, "%s%s: %s:%s %s\n", f->is_error ? c.error : c.warning, f->is_error ? "error" : "warning", label_of(f), c.plain,
             f->title);
     for (int k = 0; k < f->place_count; k++)
         print_place(&f->places[k], &c);
@@ -507,8 +509,8 @@ static int by_rank_and_place(const void *one, const void *two)
                                                       : (int)a->kind - (int)b->kind;
 }
 
-// Whether an uninitialised read is the out-of-bounds read of the same line, which is already a finding.
-static bool is_out_of_bounds_too(const Finding *f)
+// Whether an uninitialised read is already reported as an out-of-bounds read of the same line.
+static bool duplicates_out_of_bounds(const Finding *f)
 {
     for (int n = 0; n < finding_count; n++)
         for (int k = 0; k < f->place_count && findings[n].kind == OUT_OF_BOUNDS; k++)
@@ -518,42 +520,42 @@ static bool is_out_of_bounds_too(const Finding *f)
     return false;
 }
 
-static void drop_consequences(void)
+static void drop_duplicates(void)
 {
     int kept = 0;
     for (int n = 0; n < finding_count; n++)
-        if (findings[n].printed || findings[n].kind != UNINITIALISED || !is_out_of_bounds_too(&findings[n]))
+        if (findings[n].printed || findings[n].kind != UNINITIALISED || !duplicates_out_of_bounds(&findings[n]))
             findings[kept++] = findings[n];
     finding_count = kept;
-    memset(causes, 0, sizeof causes); // their launch has ended, and indices have changed
+    memset(causes, 0, sizeof causes); // the launch has ended, and indices of findings have changed
 }
 
 void sim_print_findings(void)
 {
-    Finding *fresh[MAX_FINDINGS];
+    Finding *unprinted[MAX_FINDINGS];
     size_t count = 0;
     sim_lock(&lock);
-    drop_consequences();
+    drop_duplicates();
     for (int n = 0; n < finding_count; n++)
         if (!findings[n].printed)
-            fresh[count++] = &findings[n];
-    qsort(fresh, count, sizeof *fresh, by_rank_and_place);
+            unprinted[count++] = &findings[n];
+    qsort(unprinted, count, sizeof *unprinted, by_rank_and_place);
     for (size_t k = 0; k < count; k++) {
-        print_finding(fresh[k]);
-        fresh[k]->printed = true;
+        print_finding(unprinted[k]);
+        unprinted[k]->printed = true;
     }
     if (count > 0)
         write_findings(false); // the program may be killed before its end
     sim_unlock(&lock);
 }
 
-// ---- The program's end
+// ---- Exit
 
-static atomic_bool refused;
+static atomic_bool has_unsupported;
 
 void sim_report_unsupported(void)
 {
-    refused = true;
+    has_unsupported = true;
 }
 
 // "2 findings, 1 warning"
@@ -563,20 +565,20 @@ static void print_counts(int errors, int warnings)
         fprintf(stderr, "%d finding%s", errors, errors == 1 ? "" : "s");
     if (warnings)
         fprintf(stderr, "%s%d warning%s", errors ? ", " : "", warnings, warnings == 1 ? "" : "s");
-    fprintf(stderr, "%s\n", left_out ? ", and more that are not listed" : "");
+    fprintf(stderr, "%s\n", unlisted ? ", and more that are not listed" : "");
 }
 
 static void end(int status)
 {
     sim_print_findings();
     const bool written = write_findings(true);
-    const int errors = count_of(true), warnings = count_of(false);
+    const int errors = count_findings(true), warnings = count_findings(false);
     if (errors || warnings)
         print_counts(errors, warnings);
-    if (!errors && !refused && (written || status != 0))
+    if (!errors && !has_unsupported && (written || status != 0))
         return;
     fflush(NULL);
-    _Exit(errors ? FINDINGS_STATUS : refused ? CANNOT_RUN : EXIT_FAILURE);
+    _Exit(errors ? FINDINGS_STATUS : has_unsupported ? CANNOT_RUN : EXIT_FAILURE);
 }
 
 void sim_end_with_findings(void)
@@ -585,8 +587,8 @@ void sim_end_with_findings(void)
     _Exit(FINDINGS_STATUS);
 }
 
-// The first constructor, so that its function runs last at the program's end.
-__attribute__((constructor(101))) static void prepare_end(void)
+// The first constructor, so that its handler runs last at exit.
+__attribute__((constructor(101))) static void register_end(void)
 {
     sim_observe_machine();
     if (sim_checker_enabled())

@@ -1,4 +1,4 @@
-// findings.h: what the checker has found in a program, and how it is reported.
+// findings.h: the findings of the checker, and how they are reported.
 #ifndef FINDINGS_H
 #define FINDINGS_H
 
@@ -10,14 +10,14 @@ typedef enum FindingKind {
     FINDING_KINDS
 } FindingKind;
 
-typedef struct Place { // one side of a finding
-    char access[200];      // of a thread: "4-byte write", to which its index is appended; of the host: "cudaFree, called by the host"
+typedef struct Place { // one side of a finding: a source line, and the thread or the host call there
+    char access[200];      // of a thread: "4-byte write", to which the thread is appended; of the host: "cudaFree, called by the host"
     char kernel[200];      // empty: the host
     char file[400];        // empty: unknown
     int line;              // 0: unknown
-    char caller[120];      // on the host: "file:line" that called the function of this line; empty: unknown
-    uint64_t block_number; // of the example
-    dim3 block, thread;    // its indices
+    char caller[120];      // of the host: "file:line" of the call of the function that contains `line`; empty: unknown
+    uint64_t block_number; // linear index of `block`
+    dim3 block, thread;    // indices of the block and of the thread
 } Place;
 
 enum {
@@ -25,23 +25,23 @@ enum {
     HINT_BYTES = 800
 };
 
-// The place of a thread that is at instruction i, or NULL.
+// The place of a thread at instruction i; `i` may be NULL if it is unknown.
 Place sim_place_of(const Launch *launch, uint64_t block_number, uint32_t thread, const Instr *i, const char *access);
-// Sets the host's source line that called the runtime, or that holds the faulting instruction; the line of a call that returns to an
-// address. They stay unknown without debug information (host_lines.c).
-void sim_set_host_line(const void *instruction, Place *p);
-void sim_set_calling_line(const void *return_address, Place *p);
-// The number of the current call chain, from 1 on; 0 if it is not kept. Sets the host's source line of such a chain; false: unknown.
+// host_lines.c sets the source line and the caller of a place. They stay unknown without debug information.
+void sim_set_host_line(const void *instruction, Place *p); // of the faulting instruction; NULL: of the call of the runtime
+void sim_set_calling_line(const void *return_address, Place *p); // of the call that returns to this address
+// An identifier of the current call stack, greater than 0; 0 if the table of stacks is full. The caller holds the lock of calls.h.
 int sim_call_stack_id(void);
-bool sim_set_line_of_stack(int site, Place *p);
-// Adds a finding, or an occurrence of one: findings of a kind at the same lines are one. The first block's example is shown.
-// hint: lines of help, in the imperative, and lines that begin with "note: "; or empty. Any host thread may call it.
+bool sim_set_line_of_stack(int stack_id, Place *p); // false: unknown
+
+// Adds a finding, or an occurrence of it: findings of one kind at the same lines are one. The occurrence in the lowest block is shown.
+// `hint`: lines of help, in the imperative, and lines that begin with "note: "; may be empty. Any host thread may call it.
 void sim_add_finding(FindingKind kind, const char *title, const Place *places, int count, const char *hint);
 
 // Identifies a finding of a launch without its text.
 typedef struct Cause {
     const Launch *launch;
-    const Instr *first, *second; // the second may be NULL
+    const Instr *first, *second; // `second` may be NULL
     int what;                    // distinguishes findings at the same instructions
 } Cause;
 
@@ -57,29 +57,29 @@ typedef struct RaceFacts { // of one racing pair
     bool same_value; // both threads store the same value: a warning, unless $SIM_STRICT is set
 } RaceFacts;
 
-// The same for a finding with a cause; `race`: NULL if it is none. The text is needed only if sim_count_occurrence returns false.
+// Like sim_add_finding; sim_count_occurrence then finds it by its cause. `race`: NULL if the finding is not a race.
 void sim_add_caused_finding(const Cause *cause, FindingKind kind, const char *title, const Place *places, int count, const char *hint,
-                        const RaceFacts *race);
-// Counts an occurrence. Returns false if no finding of the running launch has this cause, or one of these threads may be an earlier
-// example.
+                            const RaceFacts *race);
+// Counts an occurrence of a known finding. False, and nothing is counted, if no finding of the running launch has this cause, or if one
+// of these threads would be a better example: then call sim_add_caused_finding.
 bool sim_count_occurrence(const Cause *cause, const Example *threads, int count);
 // Adds the fault that ended a launch.
 void sim_add_fault(const Launch *launch);
-// A kernel needs something that the simulator lacks: without errors the program ends with CANNOT_RUN.
+// A kernel needs something that the simulator does not support: without errors, the program exits with status CANNOT_RUN.
 void sim_report_unsupported(void);
-// Prints the findings that are new since the last call: at the end of each launch, and of the program.
+// Prints the findings that are new since the last call: at the end of each launch, and at exit.
 void sim_print_findings(void);
 
-enum { MAX_FINDINGS = 200 }; // occurrences of others are only counted
-typedef struct OccurrenceCounts { // occurrences of each finding, in the order in which they were added
-    int count;
-    uint64_t left_out, times[MAX_FINDINGS];
+enum { MAX_FINDINGS = 200 }; // occurrences of further findings are only counted
+typedef struct OccurrenceCounts { // of each finding, in the order in which the findings were added
+    int count; // of findings
+    uint64_t unlisted, counts[MAX_FINDINGS];
 } OccurrenceCounts;
 OccurrenceCounts sim_occurrence_counts(void);
-// Sets `more` to the difference of two such records; returns false if there are new findings.
-bool sim_subtract_counts(const OccurrenceCounts *before, const OccurrenceCounts *after, OccurrenceCounts *more);
-void sim_add_occurrences(const OccurrenceCounts *more); // adds these occurrences
-// Ends the program at an access that cannot be made. Does not return.
+// Sets `difference` to after - before; returns false if there are new findings.
+bool sim_subtract_counts(const OccurrenceCounts *before, const OccurrenceCounts *after, OccurrenceCounts *difference);
+void sim_add_occurrences(const OccurrenceCounts *difference);
+// Exits the program after an access that cannot be executed. Does not return.
 void sim_end_with_findings(void) __attribute__((noreturn));
 
 #endif

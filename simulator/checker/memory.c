@@ -52,14 +52,14 @@ static int64_t find_stride(const Access *access, uint32_t mask)
 }
 
 // Sets a StridedAccess in place, each word by one store: reading a word that was stored in parts misses store forwarding.
-static inline void set_strided(StridedAccess *r, const AccessCheck *check, uint32_t lanes, uint32_t words, int64_t origin,
+static inline void set_strided(StridedAccess *r, const AccessCheck *check, uint32_t lanes, uint32_t word_mask, int64_t origin,
                            int64_t stride)
 {
     const size_t bytes = check->access->bytes;
     const uint32_t size = bytes < 4 ? (uint32_t)bytes : 4, whole = bytes % 4 == 0 && origin % 4 == 0;
     r->record = check->record;
     r->record.lanes = lanes;
-    r->words = words;
+    r->word_mask = word_mask;
     r->origin = (int32_t)origin;
     r->shape = ((uint32_t)stride & 0xffffff) | size << 24 | whole << 31;
 }
@@ -67,8 +67,8 @@ static inline void set_strided(StridedAccess *r, const AccessCheck *check, uint3
 // The words of an element within one line.
 static uint32_t words_at(uint64_t offset, size_t bytes)
 {
-    const uint32_t words = bytes < 4 ? 1 : bytes == LINE_BYTES ? ALL_LANES : (1u << bytes / 4) - 1;
-    return words << offset % LINE_BYTES / 4;
+    const uint32_t word_mask = bytes < 4 ? 1 : bytes == LINE_BYTES ? ALL_LANES : (1u << bytes / 4) - 1;
+    return word_mask << offset % LINE_BYTES / 4;
 }
 
 // Lanes with the same address, of any size; the element may cross lines.
@@ -129,7 +129,7 @@ static void check_consecutive(AccessCheck *check, int first_lane, unsigned count
         const uint32_t lanes =
             bits_between((unsigned)((low - base) >> shift), (unsigned)((high - 1 - base) >> shift) + 1);
         r.record.lanes = lanes;
-        r.words = bits_between((unsigned)(low - begin) / 4, (unsigned)(high - begin + 3) / 4);
+        r.word_mask = bits_between((unsigned)(low - begin) / 4, (unsigned)(high - begin + 3) / 4);
         r.origin = (int32_t)(base - begin);
         if (shift < 2)
             r.whole = low % 4 == 0 && high % 4 == 0;
@@ -140,22 +140,22 @@ static void check_consecutive(AccessCheck *check, int first_lane, unsigned count
 // Lanes that are `stride` bytes apart, line by line. base: offset of lane 0, active or not.
 static void check_strided_lanes(AccessCheck *check, uint32_t mask, int64_t base, int64_t stride)
 {
-    uint32_t lanes = 0, words = 0;
+    uint32_t lanes = 0, word_mask = 0;
     StridedAccess r;
     set_strided(&r, check, 0, 0, 0, stride);
     for (uint32_t rest = mask; rest;) {
         const int l = __builtin_ctz(rest);
         const int64_t offset = base + l * stride, line = offset / LINE_BYTES;
         lanes |= rest & -rest;
-        words |= words_at((uint64_t)offset, check->access->bytes);
+        word_mask |= words_at((uint64_t)offset, check->access->bytes);
         rest &= rest - 1;
         if (rest && (base + __builtin_ctz(rest) * stride) / LINE_BYTES == line)
             continue;
         r.record.lanes = lanes;
-        r.words = words;
+        r.word_mask = word_mask;
         r.origin = (int32_t)(base - line * LINE_BYTES);
         sim_check_strided(check, &check->memory.lines[line], &r, true);
-        lanes = words = 0;
+        lanes = word_mask = 0;
     }
 }
 
@@ -173,7 +173,7 @@ static void check_column(AccessCheck *check, uint32_t mask, int64_t base, int64_
         if (!(mask >> l & 1))
             continue;
         r.record.lanes = 1u << l;
-        r.words = first_words << (offset & (LINE_BYTES - 1)) / 4;
+        r.word_mask = first_words << (offset & (LINE_BYTES - 1)) / 4;
         r.origin = (int32_t)(base - (offset & -LINE_BYTES));
         sim_check_strided(check, &lines[offset / LINE_BYTES], &r, true);
     }
@@ -198,7 +198,7 @@ static uint32_t check_piece(AccessCheck *check, uint32_t mask, int64_t offset)
     const Access *access = check->access;
     const int first = __builtin_ctz(mask);
     const int64_t line = offset / LINE_BYTES;
-    uint32_t lanes = mask & -mask, words = words_at((uint64_t)offset, access->bytes);
+    uint32_t lanes = mask & -mask, word_mask = words_at((uint64_t)offset, access->bytes);
     int64_t stride = 0;
     for (uint32_t rest = mask & (mask - 1); rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
@@ -208,11 +208,11 @@ static uint32_t check_piece(AccessCheck *check, uint32_t mask, int64_t offset)
         if (stride < (int64_t)access->bytes || distance != stride * (l - first) || (offset + distance) / LINE_BYTES != line)
             break;
         lanes |= rest & -rest;
-        words |= words_at((uint64_t)(offset + distance), access->bytes);
+        word_mask |= words_at((uint64_t)(offset + distance), access->bytes);
     }
     const bool alone = lanes == (mask & -mask);
     StridedAccess r;
-    set_strided(&r, check, lanes, words, offset - line * LINE_BYTES - (alone ? 0 : first * stride),
+    set_strided(&r, check, lanes, word_mask, offset - line * LINE_BYTES - (alone ? 0 : first * stride),
             alone ? SAME_ADDRESS : stride);
     sim_check_strided(check, &check->memory.lines[line], &r, true);
     return lanes;
@@ -326,11 +326,11 @@ static bool has_only_barriers(const Launch *launch)
 }
 
 // True if a read of these words needs no record. If the launch only reads the allocation, that holds for all written words.
-static inline bool is_redundant(const AccessCheck *check, const ShadowLine *line, uint32_t words)
+static inline bool is_redundant(const AccessCheck *check, const ShadowLine *line, uint32_t word_mask)
 {
     if (!check->launch_only_reads)
-        return is_redundant_read(check->memory.run, line, words, check->memory.checks_values);
-    return !check->memory.checks_values || all_written(line, words);
+        return is_redundant_read(check->memory.run, line, word_mask, check->memory.checks_values);
+    return !check->memory.checks_values || all_written(line, word_mask);
 }
 
 // The same for all words that these lanes read.
@@ -434,7 +434,7 @@ static void init_check(AccessCheck *check, Warp *w, const Instr *i, Access *acce
     check->w = w;
     check->i = i;
     check->access = access;
-    check->a = a;
+    check->allocation = a;
     check->shared = owner != NULL;
     check->single_threaded = owner || launch->on_one_thread;
     check->barriers_only = has_only_barriers(launch);
@@ -443,7 +443,7 @@ static void init_check(AccessCheck *check, Warp *w, const Instr *i, Access *acce
     check->warp_epoch = sim_warp_barrier(w);
     check->first_run = owner ? sim_first_run(owner) : 0;
     check->record = (AccessRecord){.block = (uint32_t)w->block->number, .time = sim_time(w->block), .site = i->site & 0xfffff,
-                           .warp = (unsigned)w->number & 31, .kind = sim_record_kind(i, access) & 7, .bytes = 15};
+                           .warp = (unsigned)w->number & 31, .kind = sim_record_kind(i, access) & 7, .byte_mask = 15};
     check->reads_flag = check->record.kind == STRONG_READ && i->semantics == VOLATILE && sim_feeds_branch(w, i);
     check->race.found = check->race.stale = false;
 }
@@ -531,15 +531,15 @@ bool sim_record_store(const Warp *w, const Instr *i, Allocation *a, uint64_t fir
     const Launch *launch = w->block->launch;
     const uint64_t end = first + bytes;
     Access access = {.bytes = i->bytes};
-    const AccessCheck check = {.access = &access, .memory = {a->lines, a->memory, sim_launch_run(launch), sim_starts_uninitialised(a)}, .a = a,
+    const AccessCheck check = {.access = &access, .memory = {a->lines, a->memory, sim_launch_run(launch), sim_starts_uninitialised(a)}, .allocation = a,
                                .single_threaded = launch->on_one_thread, .barriers_only = has_only_barriers(launch)};
     StridedAccess r = {.record = {.block = (uint32_t)w->block->number, .time = sim_time(w->block), .site = i->site & 0xfffff,
-                       .warp = (unsigned)w->number & 31, .kind = PLAIN_WRITE, .bytes = 15},
+                       .warp = (unsigned)w->number & 31, .kind = PLAIN_WRITE, .byte_mask = 15},
              .stride = i->bytes, .size = 4, .whole = 1};
     for (uint64_t line = first / LINE_BYTES, begin; (begin = line * LINE_BYTES) < end; line++) {
         const uint64_t low = first > begin ? first : begin, high = end < begin + LINE_BYTES ? end : begin + LINE_BYTES;
         r.record.lanes = bits_between((unsigned)((low - first) / i->bytes), (unsigned)((high - first) / i->bytes));
-        r.words = bits_between((unsigned)(low - begin) / 4, (unsigned)(high - begin) / 4);
+        r.word_mask = bits_between((unsigned)(low - begin) / 4, (unsigned)(high - begin) / 4);
         r.origin = (int32_t)(first - begin);
         if (!sim_record_strided_store(&check, &a->lines[line], &r))
             return false;

@@ -1,4 +1,4 @@
-// pieces.h: a predicate over all words of an access, evaluated for each run of lanes with consecutive addresses.
+// pieces.h: evaluates a predicate over all words of an access, for each group of lanes with consecutive addresses.
 #ifndef PIECES_H
 #define PIECES_H
 
@@ -10,7 +10,7 @@ static inline bool are_whole_words(const Access *access)
     return access->bytes % 4 == 0 && access->bytes <= access->alignment;
 }
 
-typedef bool WordsPredicate(const AccessCheck *check, const ShadowLine *line, uint32_t words);
+typedef bool WordsPredicate(const AccessCheck *check, const ShadowLine *line, uint32_t word_mask);
 
 static inline __attribute__((always_inline)) bool all_words_between(const AccessCheck *check, uint64_t offset, uint64_t end, WordsPredicate *holds)
 {
@@ -22,7 +22,7 @@ static inline __attribute__((always_inline)) bool all_words_between(const Access
     return holds(check, &check->memory.lines[line], bits_between(first, (unsigned)((end - 1) % LINE_BYTES / 4) + 1));
 }
 
-// True if the predicate holds for all words of the lanes; are_whole_words() must hold.
+// True if the predicate holds for all words of the lanes. Requires are_whole_words().
 static inline __attribute__((always_inline)) bool all_words(const AccessCheck *check, const Access *access, uint32_t mask, WordsPredicate *holds)
 {
     const uint32_t continuing = sim_continuing_lanes(access, mask);

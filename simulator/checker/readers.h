@@ -1,4 +1,4 @@
-// readers.h: words of a line with two known readers, see ReaderPair. Internal to the checker.
+// readers.h: words of a line with two known readers (see ReaderPair). Internal to the checker.
 #ifndef READERS_H
 #define READERS_H
 
@@ -6,35 +6,36 @@
 
 // ---- readers.c
 
-// Notes which words of a read have two readers now that it is recorded, in a line without or with cells. The line is locked.
+// After a read has been recorded: notes which of its words now have two readers, in a line without or with cells. The line is
+// locked.
 void sim_note_readers(const AccessCheck *check, ShadowLine *line, const StridedAccess *r);
 void sim_note_readers_of_cells(const AccessCheck *check, ShadowLine *line, const StridedAccess *r);
 
 // ---- Inline queries of strided.c and memory.c
 
-// True if all of these words have two readers in this run. Needs no lock: a later write finds these two.
-static inline bool has_two_readers(uint32_t run, const ShadowLine *line, uint32_t words)
+// True if all of these words have two readers in this run. Needs no lock, because a later write finds these two readers.
+static inline bool has_two_readers(uint32_t run, const ShadowLine *line, uint32_t word_mask)
 {
     return __atomic_load_n(&line->run, __ATOMIC_ACQUIRE) == run &&
-           !(words & ~__atomic_load_n(&line->two_readers, __ATOMIC_RELAXED));
+           !(word_mask & ~__atomic_load_n(&line->two_reader_mask, __ATOMIC_RELAXED));
 }
 
-// True if a read of these words needs no record; values: and no check for unwritten bytes.
-static inline bool is_redundant_read(uint32_t run, const ShadowLine *line, uint32_t words, bool values)
+// True if a read of these words needs no record. `values`: it needs no check for unwritten bytes either.
+static inline bool is_redundant_read(uint32_t run, const ShadowLine *line, uint32_t word_mask, bool values)
 {
-    return has_two_readers(run, line, words) && (!values || all_written(line, words));
+    return has_two_readers(run, line, word_mask) && (!values || all_written(line, word_mask));
 }
 
-// Words are accessed other than by a plain read.
-static inline void forget_readers(const AccessCheck *check, ShadowLine *line, uint32_t words)
+// Drops the readers of words that are accessed other than by a plain read. The line is locked.
+static inline void forget_readers(const AccessCheck *check, ShadowLine *line, uint32_t word_mask)
 {
-    __atomic_store_n(&line->two_readers, line->two_readers & ~words, __ATOMIC_RELAXED);
+    __atomic_store_n(&line->two_reader_mask, line->two_reader_mask & ~word_mask, __ATOMIC_RELAXED);
     if (line->overflow) {
-        line->overflow->warp_pair.words &= ~words;
-        line->overflow->lane_pair.words &= ~words;
+        line->overflow->warp_pair.word_mask &= ~word_mask;
+        line->overflow->lane_pair.word_mask &= ~word_mask;
     }
-    if (check->a && check->barriers_only)
-        update_fully_written(check->a, (size_t)(line - check->memory.lines));
+    if (check->allocation && check->barriers_only)
+        update_fully_written(check->allocation, (size_t)(line - check->memory.lines));
 }
 
 // The words of a read that do not have two readers yet. The line is locked.
@@ -42,18 +43,18 @@ static inline uint32_t words_to_note(const AccessCheck *check, const ShadowLine 
 {
     const struct ShadowOverflow *overflow = line->overflow;
     const StridedAccess *a = &line->first;
-    uint32_t words = r->words & ~line->two_readers;
+    uint32_t word_mask = r->word_mask & ~line->two_reader_mask;
     if (line->count == 1 && check->full_warp_barriers && a->record.kind == PLAIN_READ && a->stride == SAME_ADDRESS &&
         a->record.block == r->record.block && a->record.warp == r->record.warp &&
         a->record.time > check->warp_epoch && a->record.lanes & (a->record.lanes - 1) && a->size == 4)
-        words &= ~a->words;
+        word_mask &= ~a->word_mask;
     if (overflow && overflow->warp_pair.run == check->memory.run && overflow->warp_pair.block == r->record.block &&
         overflow->warp_pair.since == check->block_epoch)
-        words &= ~overflow->warp_pair.words;
+        word_mask &= ~overflow->warp_pair.word_mask;
     if (overflow && overflow->lane_pair.run == check->memory.run && overflow->lane_pair.block == r->record.block &&
         overflow->lane_pair.warp == r->record.warp && overflow->lane_pair.since == check->warp_epoch)
-        words &= ~overflow->lane_pair.words;
-    return words;
+        word_mask &= ~overflow->lane_pair.word_mask;
+    return word_mask;
 }
 
 #endif

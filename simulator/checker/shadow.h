@@ -1,4 +1,4 @@
-// shadow.h: the shadow of memory, a ShadowLine for each 128 bytes, and the state of one access check. Internal to the checker.
+// shadow.h: shadow memory, with a ShadowLine for each 128 bytes, and the state of one access check. Internal to the checker.
 #ifndef SHADOW_H
 #define SHADOW_H
 
@@ -10,19 +10,20 @@
 
 enum { WORDS = LINE_BYTES / 4, INLINE_RECORDS = 2, MAX_CELL_RECORDS = 40 };
 
-// ---- Parts of a line: guarded by ShadowLine.busy, in shared memory owned by the host thread that runs the block. The line
-// frees them when its memory is freed (sim_free_lines).
+// ---- Parts of a line. Guarded by ShadowLine.busy; in shared memory, owned by the host thread that runs the block. Freed by
+// sim_free_lines, together with the line.
 
-typedef struct ShadowCell { // the last accesses of a word, oldest first
+typedef struct ShadowCell { // the last accesses to a word, oldest first
     AccessRecord inline_records[INLINE_RECORDS];
-    AccessRecord *heap_records; // in use instead once `capacity` is not 0
-    uint8_t count, capacity;    // capacity: of heap_records
+    AccessRecord *heap_records; // replaces inline_records if `capacity` is not 0
+    uint8_t count;              // of records
+    uint8_t capacity;           // of heap_records
 } ShadowCell;
 
 struct ShadowOverflow { // of a line with more than one strided access
     ShadowCell *cells; // one a word; in use if ShadowLine.has_cells
     ReaderPair warp_pair, lane_pair;
-    uint32_t words;          // union of the words in `strided`; may have more
+    uint32_t word_mask;          // union of the words in `strided`; may have more
     uint32_t warp_bits;      // union of their warp_bit(); may have more
     StridedAccess strided[]; // all but the first, oldest first
 };
@@ -33,13 +34,13 @@ typedef struct Race {
     AccessRecord earlier, later;
     bool found;
     bool same_value; // the store does not change the value
-    bool stale;      // a read-only load, which may return an older value even if ordered after the write
+    bool stale;      // the later access is a non-coherent load, which may return an older value even if ordered after the write
 } Race;
 
 typedef struct ShadowedMemory { // an allocation, or a block's shared memory
     ShadowLine *lines;
-    const uint8_t *base; // its start in this process
-    uint32_t run;        // the current one, see ShadowLine.run
+    const uint8_t *base; // host address of its start
+    uint32_t run;        // the current run (see ShadowLine.run)
     bool checks_values;  // reading unwritten bytes is an error
 } ShadowedMemory;
 
@@ -48,17 +49,17 @@ typedef struct AccessCheck {
     const Instr *i;
     Access *access;
     ShadowedMemory memory;
-    Allocation *a;           // NULL: shared memory
+    Allocation *allocation;  // NULL: shared memory
     bool shared;
     bool single_threaded;    // only one host thread uses these lines: no locking
-    bool fits_strided;       // can be kept as a StridedAccess if its lanes are equally far apart
+    bool fits_strided;       // can be kept as a StridedAccess if its lanes are equally spaced
     bool reads_flag;         // a volatile load that feeds a branch
     bool launch_only_reads;  // the launch never writes to the allocation
-    bool barriers_only;      // barriers are the launch's only synchronisation, and
-    bool full_warp_barriers; // those of warps name all lanes: see ReaderPair
+    bool barriers_only;      // barriers are the launch's only synchronisation (see ReaderPair)
+    bool full_warp_barriers; // all barriers of warps name all lanes (see ReaderPair)
     uint32_t block_epoch;    // sim_block_barrier()
     uint32_t warp_epoch;     // sim_warp_barrier()
-    uint32_t words_in_others; // of a read: its words that other strided accesses of the line have
+    uint32_t words_in_others; // word mask: words of a read that other strided accesses of the line also have
     uint32_t first_run;      // in shared memory: the block's first run; lines of earlier runs count as unwritten
     AccessRecord record;
     Race race;
@@ -66,11 +67,11 @@ typedef struct AccessCheck {
 
 // ---- written.c
 
-// `count` bytes of a lane's access, from byte `first` of a line on: marks them as written, or else sets those that are unwritten in
-// access->unwritten. done: bytes of the lane in earlier lines.
+// Marks `count` bytes of a lane's access as written if `writing`; otherwise sets the unwritten ones in access->unwritten. `first`: the
+// first byte within the line; `done`: number of the lane's bytes in earlier lines.
 void sim_check_written_bytes(Access *access, ShadowLine *line, int lane, unsigned first, unsigned count, unsigned done,
                        bool writing);
-// Sets access->unwritten of the lanes.
+// Sets access->unwritten for the lanes of the mask.
 void sim_set_unwritten(Access *access, uint32_t mask, const ShadowedMemory *memory);
 ShadowLine *sim_make_lines(Allocation *a);
 // Updates Allocation.fully_written after a change of ShadowLine.written.
@@ -82,7 +83,8 @@ static inline ShadowLine *sim_lines_of(Allocation *a)
     return lines ? lines : sim_make_lines(a);
 }
 
-// True if the allocation is uninitialised at first. Memory shared with other processes is not: they may have written it.
+// True if the allocation is uninitialised at first. Memory shared with other processes counts as initialised, since they may have
+// written it.
 static inline bool sim_starts_uninitialised(const Allocation *a)
 {
     return (a->kind == DEVICE_MEMORY && a->file < 0) || a->kind == HEAP_MEMORY || a->kind == GRAPH_MEMORY;
@@ -90,8 +92,8 @@ static inline bool sim_starts_uninitialised(const Allocation *a)
 
 // ---- cells.c
 
-// True if two strong accesses conflict all the same: outside each other's scope, atomics of different widths, volatile updates that
-// may lose a value.
+// True if two strong accesses conflict nevertheless: their scopes do not include each other, they are atomics of different widths, or
+// volatile updates that may lose a value.
 bool sim_strong_conflict(const AccessCheck *check, const AccessRecord *a, const AccessRecord *b);
 void sim_insert_record(ShadowCell *c, const AccessRecord *e);
 // True if two lanes store the same value in this execution of the instruction.
@@ -103,12 +105,12 @@ void sim_check_word(AccessCheck *check, ShadowCell *c, uint32_t lanes, unsigned 
 
 // ---- strided.c
 
-// Checks and records the part of an access in one line; as_strided: it may be kept as a StridedAccess. Changes `r` temporarily.
-void sim_check_strided(AccessCheck *check, ShadowLine *line, StridedAccess *r, bool as_strided);
-void sim_check_noncoherent(AccessCheck *check, uint32_t mask); // loads by ld.global.nc
-// Records a store if the line has no other record of this run; false: nothing is recorded. Of the check only memory, a,
+// Checks and records the part of an access in one line. `as_strided`: it may be kept as a StridedAccess. Changes `current` temporarily.
+void sim_check_strided(AccessCheck *check, ShadowLine *line, StridedAccess *current, bool as_strided);
+void sim_check_noncoherent(AccessCheck *check, uint32_t mask); // checks loads by ld.global.nc
+// Records a store if the line has no other record of this run; false: nothing is recorded. Of the check, only memory, allocation,
 // single_threaded, barriers_only and access->bytes need to be set.
-bool sim_record_strided_store(const AccessCheck *check, ShadowLine *line, const StridedAccess *r);
+bool sim_record_strided_store(const AccessCheck *check, ShadowLine *line, const StridedAccess *current);
 
 // ---- memory.c, deferred_reads.c
 
@@ -172,7 +174,7 @@ static inline void lock_line(const AccessCheck *check, ShadowLine *line)
     if (line->run == check->memory.run)
         return;
     const bool of_this_block = check->shared && line->run >= check->first_run;
-    __atomic_store_n(&line->two_readers, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&line->two_reader_mask, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&line->run, check->memory.run, __ATOMIC_RELEASE);
     if (of_this_block && line->has_copies)
         return;
@@ -193,12 +195,12 @@ static inline bool is_same_warp(const AccessRecord *a, const AccessRecord *b)
     return a->warp == b->warp && a->block == b->block;
 }
 
-static inline uint32_t warp_bit(const AccessRecord *e) // in ShadowOverflow.warp_bits
+static inline uint32_t warp_bit(const AccessRecord *e) // of ShadowOverflow.warp_bits
 {
-    return 1u << ((e->warp + 9 * e->block) & 31); // differs for neighbours, which share lines
+    return 1u << ((e->warp + 9 * e->block) & 31); // distinct for neighbouring warps and blocks, which share lines
 }
 
-static inline uint32_t bits_between(unsigned first, unsigned end) // at most 32
+static inline uint32_t bits_between(unsigned first, unsigned end) // bits [first, end); end <= 32
 {
     return (end >= 32 ? ALL_LANES : (1u << end) - 1) & ~((1u << first) - 1);
 }

@@ -1,4 +1,4 @@
-// strided.c: the records of a shadow line: a few StridedAccesses, or cells (cells.c) when these do not suffice.
+// strided.c: the access records of a shadow line: a few StridedAccesses or, where these do not suffice, cells (cells.c).
 #include "checker/conflicts.h"
 #include "checker/readers.h"
 
@@ -7,7 +7,7 @@
 
 // ---- Strided accesses
 
-// The overflow of a line, with room for `count` strided accesses besides the first.
+// Returns the line's overflow, with capacity for at least `count` strided accesses besides the first.
 static struct ShadowOverflow *grow(const AccessCheck *check, ShadowLine *line, uint8_t count)
 {
     struct ShadowOverflow *overflow = line->overflow;
@@ -19,59 +19,60 @@ static struct ShadowOverflow *grow(const AccessCheck *check, ShadowLine *line, u
     if (!overflow)
         memset(line->overflow, 0, sizeof *overflow);
     line->capacity = count;
-    if (check->a)
-        atomic_store_explicit(&check->a->has_overflow_lines, true, memory_order_relaxed);
+    if (check->allocation)
+        atomic_store_explicit(&check->allocation->has_overflow_lines, true, memory_order_relaxed);
     return line->overflow;
 }
 
-// True if each word, or byte, of an access and of an earlier one of its warp belongs to the same lane in both, or both are
-// broadcasts to the same lanes. Compares field by field: wider loads of the new `r` would miss store forwarding.
-static inline __attribute__((always_inline)) bool lanes_match(const AccessCheck *check, const StridedAccess *a, const StridedAccess *r)
+// True if each word, or byte, of two accesses of a warp belongs to the same lane in both, or if both are broadcasts to the same
+// lanes. Compares field by field, because a wider load of the fields of `current`, just stored one by one, would miss store
+// forwarding.
+static inline __attribute__((always_inline)) bool lanes_match(const AccessCheck *check, const StridedAccess *earlier, const StridedAccess *current)
 {
-    if (a->stride != r->stride || ((a->size < 4 || r->size < 4) && !same_shape(a, r)))
+    if (earlier->stride != current->stride || ((earlier->size < 4 || current->size < 4) && !same_shape(earlier, current)))
         return false;
-    if (a->stride == SAME_ADDRESS)
-        return a->record.lanes == r->record.lanes && (!(a->record.lanes & (a->record.lanes - 1)) ||
-                                                    (a->record.kind == PLAIN_READ && r->record.kind == PLAIN_READ));
-    // Each thread walks through elements of its own, `stride` bytes apart: the access may be at a later one.
-    const int distance = r->origin - a->origin;
-    return distance == 0 || (distance > 0 && distance + (int)check->access->bytes <= (int)a->stride);
+    if (earlier->stride == SAME_ADDRESS)
+        return earlier->record.lanes == current->record.lanes && (!(earlier->record.lanes & (earlier->record.lanes - 1)) ||
+                                                    (earlier->record.kind == PLAIN_READ && current->record.kind == PLAIN_READ));
+    // Each thread iterates over its own elements within `stride` bytes; the current access may be at a later element.
+    const int distance = current->origin - earlier->origin;
+    return distance == 0 || (distance > 0 && distance + (int)check->access->bytes <= (int)earlier->stride);
 }
 
-// True if both are broadcasts, and the later one reaches all lanes of the earlier one.
-static bool covers_broadcast(const StridedAccess *a, const StridedAccess *r)
+// True if both accesses are broadcasts, and the current one includes all lanes of the earlier one.
+static bool covers_broadcast(const StridedAccess *earlier, const StridedAccess *current)
 {
-    return a->stride == SAME_ADDRESS && r->stride == SAME_ADDRESS && !(a->record.lanes & ~r->record.lanes) && a->size == 4 &&
-           r->size == 4;
+    return earlier->stride == SAME_ADDRESS && current->stride == SAME_ADDRESS && !(earlier->record.lanes & ~current->record.lanes) && earlier->size == 4 &&
+           current->size == 4;
 }
 
-static uint32_t lanes_at_byte(const StridedAccess *r, int byte)
+static uint32_t lanes_at_byte(const StridedAccess *strided, int byte)
 {
-    const int distance = byte - r->origin;
-    if (r->size == 4)
-        return lanes_at(r, byte / 4);
-    if (r->stride == SAME_ADDRESS)
-        return distance >= 0 && distance < (int)r->size ? r->record.lanes : 0;
-    if (distance < 0 || distance / (int)r->stride >= LANES || distance % (int)r->stride >= (int)r->size)
+    const int distance = byte - strided->origin;
+    if (strided->size == 4)
+        return lanes_at(strided, byte / 4);
+    if (strided->stride == SAME_ADDRESS)
+        return distance >= 0 && distance < (int)strided->size ? strided->record.lanes : 0;
+    if (distance < 0 || distance / (int)strided->stride >= LANES || distance % (int)strided->stride >= (int)strided->size)
         return 0;
-    return 1u << distance / (int)r->stride & r->record.lanes;
+    return 1u << distance / (int)strided->stride & strided->record.lanes;
 }
 
-// Adds the records of a strided access for one word to its cell.
-static void insert_word(ShadowCell *c, const StridedAccess *r, int word)
+// Adds the records of a strided access to one word to the cell of that word.
+static void insert_word(ShadowCell *c, const StridedAccess *strided, int word)
 {
-    AccessRecord e = r->record;
-    if (r->size == 4) {
-        e.lanes = lanes_at(r, word);
-        e.bytes = 15;
-        sim_insert_record(c, &e);
+    AccessRecord record = strided->record;
+    if (strided->size == 4) {
+        record.lanes = lanes_at(strided, word);
+        record.byte_mask = 15;
+        sim_insert_record(c, &record);
         return;
     }
-    for (int k = 0; k < 4; k += (int)r->size) {
-        e.lanes = lanes_at_byte(r, 4 * word + k);
-        e.bytes = ((1u << r->size) - 1) << k & 15;
-        if (e.lanes)
-            sim_insert_record(c, &e);
+    for (int k = 0; k < 4; k += (int)strided->size) {
+        record.lanes = lanes_at_byte(strided, 4 * word + k);
+        record.byte_mask = ((1u << strided->size) - 1) << k & 15;
+        if (record.lanes)
+            sim_insert_record(c, &record);
     }
 }
 
@@ -85,7 +86,7 @@ static void make_cells(const AccessCheck *check, ShadowLine *line)
     for (int n = 0; n < WORDS; n++) {
         overflow->cells[n].count = 0;
         for (int k = 0; k < line->count; k++)
-            if (strided_by_age(line, k)->words >> n & 1)
+            if (strided_by_age(line, k)->word_mask >> n & 1)
                 insert_word(&overflow->cells[n], strided_by_age(line, k), n);
     }
     line->count = 0;
@@ -115,109 +116,109 @@ void sim_free_lines(ShadowLine *lines, size_t bytes)
     free(lines ? ((void **)lines)[-1] : NULL);
 }
 
-// Looks for a race between these lanes of both accesses, in one word or byte; sim_hb_all_lanes has not ordered them.
-static void check_lane_pairs(AccessCheck *check, const StridedAccess *a, const StridedAccess *r, uint32_t earlier_lanes, uint32_t lanes)
+// Looks for a race between lanes of two accesses to one word or byte, which sim_hb_all_lanes has not found to be ordered.
+static void check_lane_pairs(AccessCheck *check, const StridedAccess *earlier, const StridedAccess *current, uint32_t earlier_lanes, uint32_t lanes)
 {
-    AccessRecord earlier = a->record, later = r->record;
-    earlier.lanes = earlier_lanes;
+    AccessRecord earlier_record = earlier->record, later_record = current->record;
+    earlier_record.lanes = earlier_lanes;
     for (uint32_t rest = earlier_lanes ? lanes : 0; rest; rest &= rest - 1) {
-        later.lanes = rest & -rest;
-        const bool same = a->record.block == r->record.block && a->record.warp == r->record.warp &&
-                          earlier.lanes == later.lanes &&
-                          (!is_in_flight(&a->record) || is_own_copy(check, &a->record, &r->record));
-        if (!same && !sim_happens_before(check->w, check->i, __builtin_ctz(rest), &earlier))
-            check->race = (Race){earlier, later, .found = true, .same_value = sim_stores_present_value(check, __builtin_ctz(rest))};
+        later_record.lanes = rest & -rest;
+        const bool same = earlier->record.block == current->record.block && earlier->record.warp == current->record.warp &&
+                          earlier_record.lanes == later_record.lanes &&
+                          (!is_in_flight(&earlier->record) || is_own_copy(check, &earlier->record, &current->record));
+        if (!same && !sim_happens_before(check->w, check->i, __builtin_ctz(rest), &earlier_record))
+            check->race = (Race){earlier_record, later_record, .found = true, .same_value = sim_stores_present_value(check, __builtin_ctz(rest))};
     }
 }
 
-static void check_words(AccessCheck *check, const StridedAccess *a, const StridedAccess *r)
+static void check_words(AccessCheck *check, const StridedAccess *earlier, const StridedAccess *current)
 {
-    const int step = a->size == 4 && r->size == 4 ? 4 : 1;
-    for (uint32_t words = a->words & r->words; words && !check->race.found; words &= words - 1)
-        for (int at = 4 * __builtin_ctz(words), end = at + 4; at < end && !check->race.found; at += step)
-            check_lane_pairs(check, a, r, lanes_at_byte(a, at), lanes_at_byte(r, at));
+    const int granularity = earlier->size == 4 && current->size == 4 ? 4 : 1;
+    for (uint32_t word_mask = earlier->word_mask & current->word_mask; word_mask && !check->race.found; word_mask &= word_mask - 1)
+        for (int byte = 4 * __builtin_ctz(word_mask), end = byte + 4; byte < end && !check->race.found; byte += granularity)
+            check_lane_pairs(check, earlier, current, lanes_at_byte(earlier, byte), lanes_at_byte(current, byte));
 }
 
-// True if one StridedAccess can represent both: the same instruction at the same time, as in a walk through an array.
-static inline bool can_merge(const AccessCheck *check, const StridedAccess *a, const StridedAccess *r)
+// True if one StridedAccess can represent both accesses: the same instruction at the same time, as in a loop over an array.
+static inline bool can_merge(const AccessCheck *check, const StridedAccess *earlier, const StridedAccess *current)
 {
-    const AccessRecord *e = &a->record;
-    return e->time == r->record.time && e->site == r->record.site && e->kind == r->record.kind && is_same_warp(e, &r->record) &&
-           !is_in_flight(e) && lanes_match(check, a, r);
+    const AccessRecord *record = &earlier->record;
+    return record->time == current->record.time && record->site == current->record.site && record->kind == current->record.kind && is_same_warp(record, &current->record) &&
+           !is_in_flight(record) && lanes_match(check, earlier, current);
 }
 
-// Adds the access to an earlier one if possible.
-static inline bool merge(const AccessCheck *check, ShadowLine *line, StridedAccess *a, const StridedAccess *r)
+// Merges the access into an earlier one; false if that is impossible.
+static inline bool merge(const AccessCheck *check, ShadowLine *line, StridedAccess *earlier, const StridedAccess *current)
 {
-    if (!can_merge(check, a, r))
+    if (!can_merge(check, earlier, current))
         return false;
-    a->words |= r->words;
-    a->whole &= r->whole;
-    a->record.lanes |= r->record.lanes;
-    if (a != &line->first)
-        line->overflow->words |= r->words;
+    earlier->word_mask |= current->word_mask;
+    earlier->whole &= current->whole;
+    earlier->record.lanes |= current->record.lanes;
+    if (earlier != &line->first)
+        line->overflow->word_mask |= current->word_mask;
     return true;
 }
 
-// Keeps the newest access as the first: a warp in a loop finds its own there.
-static void add_strided(const AccessCheck *check, ShadowLine *line, const StridedAccess *r)
+// Stores the newest access as `first`, where the next iteration of the same warp finds it.
+static void add_strided(const AccessCheck *check, ShadowLine *line, const StridedAccess *current)
 {
     if (line->count > line->capacity)
         grow(check, line, line->capacity ? 3 * line->capacity + 1 : 3); // 3, 10, 31
     if (line->count > 0) {
         struct ShadowOverflow *overflow = line->overflow;
         overflow->strided[line->count - 1] = line->first;
-        overflow->words = (line->count > 1 ? overflow->words : 0) | line->first.words;
+        overflow->word_mask = (line->count > 1 ? overflow->word_mask : 0) | line->first.word_mask;
         overflow->warp_bits = (line->count > 1 ? overflow->warp_bits : 0) | warp_bit(&line->first.record);
     }
-    line->first = *r;
+    line->first = *current;
     line->count++;
 }
 
-// True if both have the same stride but disjoint bytes, such as different members of small structures; false means unknown.
-static bool is_interleaved(const StridedAccess *a, const StridedAccess *r)
+// True if the accesses have the same stride and disjoint bytes, such as different members of small structures. False: unknown.
+static bool is_interleaved(const StridedAccess *earlier, const StridedAccess *current)
 {
-    if (a->stride != r->stride || a->stride == SAME_ADDRESS || a->size == 4 || r->size == 4)
+    if (earlier->stride != current->stride || earlier->stride == SAME_ADDRESS || earlier->size == 4 || current->size == 4)
         return false;
-    const int stride = (int)a->stride, distance = ((r->origin - a->origin) % stride + stride) % stride;
-    return distance >= (int)a->size && distance + (int)r->size <= stride;
+    const int stride = (int)earlier->stride, distance = ((current->origin - earlier->origin) % stride + stride) % stride;
+    return distance >= (int)earlier->size && distance + (int)current->size <= stride;
 }
 
-// False if the two accesses cannot race: a filter before check_words. matching: lanes_match().
-static bool may_race_with(const AccessCheck *check, const StridedAccess *a, const StridedAccess *r, bool matching)
+// False if the two accesses cannot race: a filter before check_words. `matching`: the result of lanes_match.
+static bool may_race_with(const AccessCheck *check, const StridedAccess *earlier, const StridedAccess *current, bool matching)
 {
-    if (!(a->words & r->words) || !conflict(check, &a->record, &r->record) || is_interleaved(a, r))
+    if (!(earlier->word_mask & current->word_mask) || !conflict(check, &earlier->record, &current->record) || is_interleaved(earlier, current))
         return false;
-    if (matching && (!is_in_flight(&a->record) || is_own_copy(check, &a->record, &r->record)))
+    if (matching && (!is_in_flight(&earlier->record) || is_own_copy(check, &earlier->record, &current->record)))
         return false;
-    return !sim_hb_warp_fast(check->w, &a->record) &&
-           !sim_hb_all_lanes(check->w, check->i, r->record.lanes, &a->record);
+    return !sim_hb_warp_fast(check->w, &earlier->record) &&
+           !sim_hb_all_lanes(check->w, check->i, current->record.lanes, &earlier->record);
 }
 
-// Removes the words of a read that have two other readers: of two blocks, or of two warps since (see ReaderPair).
-static void drop_redundant_reads(ShadowLine *line, StridedAccess *a)
+// Removes the words of a read that two other reads cover (see ReaderPair): reads by two thread blocks, or later reads by two warps.
+static void drop_redundant_reads(ShadowLine *line, StridedAccess *read)
 {
-    uint32_t blocks = 0, block = 0, warps = 0, warp = 0;
+    uint32_t other_block_words = 0, same_block_words = 0, other_warp_words = 0, same_warp_words = 0;
     for (int k = 0; k < line->count; k++) {
-        const StridedAccess *b = strided_at(line, k);
-        if (b == a || b->record.kind != PLAIN_READ || !b->whole)
+        const StridedAccess *other = strided_at(line, k);
+        if (other == read || other->record.kind != PLAIN_READ || !other->whole)
             continue;
-        *(b->record.block == a->record.block ? &block : &blocks) |= b->words;
-        if (b->record.block == a->record.block && b->record.time >= a->record.time)
-            *(b->record.warp == a->record.warp ? &warp : &warps) |= b->words;
+        *(other->record.block == read->record.block ? &same_block_words : &other_block_words) |= other->word_mask;
+        if (other->record.block == read->record.block && other->record.time >= read->record.time)
+            *(other->record.warp == read->record.warp ? &same_warp_words : &other_warp_words) |= other->word_mask;
     }
-    a->words &= ~(blocks & block) & ~(warps & warp);
+    read->word_mask &= ~(other_block_words & same_block_words) & ~(other_warp_words & same_warp_words);
 }
 
 static void drop_empty(ShadowLine *line)
 {
     int kept = 0; // besides the first
     for (int k = 1; k < line->count; k++)
-        if (strided_at(line, k)->words && ++kept < k)
+        if (strided_at(line, k)->word_mask && ++kept < k)
             *strided_at(line, kept) = *strided_at(line, k);
-    if (!line->first.words && kept > 0)
+    if (!line->first.word_mask && kept > 0)
         line->first = *strided_at(line, kept--);
-    line->count = (uint8_t)(kept + (line->first.words != 0));
+    line->count = (uint8_t)(kept + (line->first.word_mask != 0));
 }
 
 static bool make_room(const AccessCheck *check, ShadowLine *line)
@@ -229,299 +230,300 @@ static bool make_room(const AccessCheck *check, ShadowLine *line)
     return line->count < MAX_STRIDED;
 }
 
-// True if in the common words `r` makes the earlier record of `a` redundant.
-static inline bool replaces(const StridedAccess *a, const StridedAccess *r, bool matching, bool same_lanes)
+// True if `current` makes the record of `earlier` redundant in their common words.
+static inline bool replaces(const StridedAccess *earlier, const StridedAccess *current, bool matching, bool same_lanes)
 {
-    const bool whole = r->whole || (matching && !(a->record.lanes & ~r->record.lanes) && !(a->words & ~r->words));
-    return whole && subsumes(&r->record, &a->record) && (r->record.kind == PLAIN_WRITE || same_lanes);
+    const bool whole = current->whole || (matching && !(earlier->record.lanes & ~current->record.lanes) && !(earlier->word_mask & ~current->word_mask));
+    return whole && subsumes(&current->record, &earlier->record) && (current->record.kind == PLAIN_WRITE || same_lanes);
 }
 
-// Looks for a race with an earlier access, and removes the words of that access that `r` makes redundant.
-static void check_against(AccessCheck *check, StridedAccess *a, const StridedAccess *r)
+// Looks for a race with an earlier access, and removes the words of that access that `current` makes redundant.
+static void check_against(AccessCheck *check, StridedAccess *earlier, const StridedAccess *current)
 {
-    const bool own = is_same_warp(&a->record, &r->record), matching = own && lanes_match(check, a, r),
-               same_lanes = matching || (own && r->record.kind == PLAIN_READ && covers_broadcast(a, r));
-    if (may_race_with(check, a, r, matching))
-        check_words(check, a, r);
-    if (replaces(a, r, matching, same_lanes) || ends_copy(check, &a->record, &r->record))
-        a->words &= ~r->words;
+    const bool same_warp = is_same_warp(&earlier->record, &current->record), lanes_equal = same_warp && lanes_match(check, earlier, current),
+               same_lanes = lanes_equal || (same_warp && current->record.kind == PLAIN_READ && covers_broadcast(earlier, current));
+    if (may_race_with(check, earlier, current, lanes_equal))
+        check_words(check, earlier, current);
+    if (replaces(earlier, current, lanes_equal, same_lanes) || ends_copy(check, &earlier->record, &current->record))
+        earlier->word_mask &= ~current->word_mask;
 }
 
-// Redundant read: the same threads have read the same words in this barrier interval.
-static inline bool is_repeated_read(const AccessCheck *check, const StridedAccess *a, const StridedAccess *r)
+// True if the read is redundant: the same threads have read the same words in this barrier interval.
+static inline bool is_repeated_read(const AccessCheck *check, const StridedAccess *earlier, const StridedAccess *current)
 {
-    return a->record.time > check->warp_epoch && check->full_warp_barriers && a->whole && !(r->words & ~a->words) &&
-           is_same_warp(&a->record, &r->record) && !(r->record.lanes & ~a->record.lanes) && lanes_match(check, a, r);
+    return earlier->record.time > check->warp_epoch && check->full_warp_barriers && earlier->whole && !(current->word_mask & ~earlier->word_mask) &&
+           is_same_warp(&earlier->record, &current->record) && !(current->record.lanes & ~earlier->record.lanes) && lanes_match(check, earlier, current);
 }
 
-// False if the line has no access of the record's warp; true may be wrong.
-static inline bool may_have_warp(const ShadowLine *line, const AccessRecord *e)
+// False if the line has no access by the record's warp. True: unknown.
+static inline bool may_have_warp(const ShadowLine *line, const AccessRecord *record)
 {
     if (line->count == 0)
-        return false; // `first` is of an earlier run
-    return is_same_warp(&line->first.record, e) || (line->count > 1 && line->overflow->warp_bits & warp_bit(e));
+        return false; // `first` belongs to an earlier run
+    return is_same_warp(&line->first.record, record) || (line->count > 1 && line->overflow->warp_bits & warp_bit(record));
 }
 
-// In shared memory that is only read, with changing lane patterns, cells find two readers of a word sooner.
+// A line of shared memory that is only read, with more different patterns of lanes than this, is converted to cells: they find two
+// readers of a word sooner.
 enum { MAX_STRIDED_READS = 8 };
 
-static bool keep_strided(const AccessCheck *check, ShadowLine *line, const StridedAccess *r)
+static bool keep_strided(const AccessCheck *check, ShadowLine *line, const StridedAccess *current)
 {
     const bool only_read = check->shared && check->barriers_only && !line->has_other_kinds;
     if (line->count == (only_read ? MAX_STRIDED_READS : MAX_STRIDED) && (only_read || !make_room(check, line)))
         return false;
-    add_strided(check, line, r);
+    add_strided(check, line, current);
     return true;
 }
 
-// A read of a line that so far has only been read: no race is possible, and only accesses of the same warp can be merged or become
-// redundant. is_initialised_read: a redundant read need not be kept.
-static bool check_strided_read(AccessCheck *check, ShadowLine *line, const StridedAccess *r, bool is_initialised_read)
+// Checks a read of a line that has only been read so far: no race is possible, and only accesses of the same warp can be merged or
+// become redundant. `is_initialised_read`: the bytes are written, so a redundant read need not be kept. False: no capacity.
+static bool check_strided_read(AccessCheck *check, ShadowLine *line, const StridedAccess *current, bool is_initialised_read)
 {
-    const bool own = may_have_warp(line, &r->record);
-    uint32_t replaced = 0;
-    StridedAccess *next = NULL;
+    const bool may_have_own = may_have_warp(line, &current->record);
+    uint32_t replaced_set = 0;
+    StridedAccess *mergeable = NULL;
     check->words_in_others = 0;
     for (int k = 0; k < line->count; k++) {
-        StridedAccess *a = strided_at(line, k);
-        const uint32_t both = a->words & r->words;
-        check->words_in_others |= both;
-        if (!own || !is_same_warp(&a->record, &r->record))
+        StridedAccess *earlier = strided_at(line, k);
+        const uint32_t common = earlier->word_mask & current->word_mask;
+        check->words_in_others |= common;
+        if (!may_have_own || !is_same_warp(&earlier->record, &current->record))
             continue;
-        const bool matching = lanes_match(check, a, r);
-        if (is_initialised_read && matching && is_repeated_read(check, a, r)) {
+        const bool matching = lanes_match(check, earlier, current);
+        if (is_initialised_read && matching && is_repeated_read(check, earlier, current)) {
             check->words_in_others = 0;
             return true;
         }
-        replaced |= (uint32_t)(both && replaces(a, r, matching, matching || covers_broadcast(a, r))) << k;
-        next = next || !matching || !can_merge(check, a, r) ? next : a;
+        replaced_set |= (uint32_t)(common && replaces(earlier, current, matching, matching || covers_broadcast(earlier, current))) << k;
+        mergeable = mergeable || !matching || !can_merge(check, earlier, current) ? mergeable : earlier;
     }
-    if (next)
-        return merge(check, line, next, r);
-    for (uint32_t rest = replaced; rest; rest &= rest - 1)
-        strided_at(line, __builtin_ctz(rest))->words &= ~r->words;
-    if (replaced)
+    if (mergeable)
+        return merge(check, line, mergeable, current);
+    for (uint32_t rest = replaced_set; rest; rest &= rest - 1)
+        strided_at(line, __builtin_ctz(rest))->word_mask &= ~current->word_mask;
+    if (replaced_set)
         drop_empty(line);
-    return keep_strided(check, line, r);
+    return keep_strided(check, line, current);
 }
 
-// Looks for races, and keeps the access. False if the line has no room for it.
-static bool check_strided(AccessCheck *check, ShadowLine *line, const StridedAccess *r, bool is_initialised_read)
+// Looks for races and keeps the access. False if the line has no capacity for it.
+static bool check_strided(AccessCheck *check, ShadowLine *line, const StridedAccess *current, bool is_initialised_read)
 {
     if (!line->has_other_kinds)
-        return check_strided_read(check, line, r, is_initialised_read);
+        return check_strided_read(check, line, current, is_initialised_read);
     bool empty = false;
     check->words_in_others = ALL_LANES;
-    if (line->count == 1 && merge(check, line, &line->first, r))
+    if (line->count == 1 && merge(check, line, &line->first, current))
         return true;
     for (int k = 0; k < line->count; k++) {
-        StridedAccess *a = strided_by_age(line, k);
-        check_against(check, a, r);
-        empty |= !a->words;
+        StridedAccess *earlier = strided_by_age(line, k);
+        check_against(check, earlier, current);
+        empty |= !earlier->word_mask;
     }
     if (empty)
         drop_empty(line);
     for (int k = 0; k < line->count; k++)
-        if (merge(check, line, strided_at(line, k), r))
+        if (merge(check, line, strided_at(line, k), current))
             return true;
-    return keep_strided(check, line, r);
+    return keep_strided(check, line, current);
 }
 
 // ---- An access in a line
 
-// Checks and records the lanes' bytes in the cells of a line, which is locked.
+// Checks and records an access to consecutive bytes in the cells of a line. The line is locked.
 static void check_lanes(AccessCheck *check, ShadowLine *line, uint32_t lanes, unsigned first, unsigned count)
 {
-    for (unsigned at = first; at < first + count;) {
-        const unsigned part = at % 4, end = first + count - at < 4 - part ? first + count - at : 4 - part;
-        sim_check_word(check, &line->overflow->cells[at / 4], lanes, ((1u << end) - 1) << part);
-        at += end;
+    for (unsigned byte = first; byte < first + count;) {
+        const unsigned in_word = byte % 4, covered = first + count - byte < 4 - in_word ? first + count - byte : 4 - in_word;
+        sim_check_word(check, &line->overflow->cells[byte / 4], lanes, ((1u << covered) - 1) << in_word);
+        byte += covered;
     }
 }
 
-static void mark_words(ShadowLine *line, uint32_t words)
+static void mark_words(ShadowLine *line, uint32_t word_mask)
 {
-    mark_bytes(line, 0, bytes_of_words(words));
-    mark_bytes(line, 1, bytes_of_words(words >> 16));
+    mark_bytes(line, 0, bytes_of_words(word_mask));
+    mark_bytes(line, 1, bytes_of_words(word_mask >> 16));
 }
 
-// Lane by lane: records the access in the cells unless it is `kept` already, and if `values` checks or marks written bytes. The line
-// is locked.
-static void check_each_lane(AccessCheck *check, ShadowLine *line, const StridedAccess *r, bool kept, bool values)
+// Lane by lane, records the access in the cells unless `is_kept`, and checks or marks written bytes if `checks_values`. The line is
+// locked.
+static void check_each_lane(AccessCheck *check, ShadowLine *line, const StridedAccess *current, bool is_kept, bool checks_values)
 {
     Access *access = check->access;
-    const bool writing = writes(&r->record), updates = r->record.kind == ATOMIC_UPDATE, same_address = r->stride == SAME_ADDRESS;
-    for (uint32_t rest = r->record.lanes; rest; rest &= rest - 1) {
-        const int l = __builtin_ctz(rest), at = r->origin + l * (int)r->stride;
+    const bool writing = writes(&current->record), updates = current->record.kind == ATOMIC_UPDATE, same_address = current->stride == SAME_ADDRESS;
+    for (uint32_t rest = current->record.lanes; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest), at = current->origin + l * (int)current->stride;
         const int begin = at > 0 ? at : 0,
                   end = at + (int)access->bytes < LINE_BYTES ? at + (int)access->bytes : LINE_BYTES;
-        if (!kept && (!same_address || rest == r->record.lanes))
+        if (!is_kept && (!same_address || rest == current->record.lanes))
             check_lanes(check, line, same_address ? rest : rest & -rest, (unsigned)begin, (unsigned)(end - begin));
-        if (values && updates)
+        if (checks_values && updates)
             sim_check_written_bytes(access, line, l, (unsigned)begin, (unsigned)(end - begin), (unsigned)(begin - at), false);
-        if (values)
+        if (checks_values)
             sim_check_written_bytes(access, line, l, (unsigned)begin, (unsigned)(end - begin), (unsigned)(begin - at), writing);
     }
 }
 
-// Checks and records an access to r->words by r->record.lanes. The line is locked.
-static void check_words_of_lanes(AccessCheck *check, ShadowLine *line, const StridedAccess *r, bool as_strided, bool is_initialised_read)
+// Checks and records an access to current->word_mask by current->record.lanes. The line is locked.
+static void check_words_of_lanes(AccessCheck *check, ShadowLine *line, const StridedAccess *current, bool as_strided, bool is_initialised_read)
 {
-    line->has_copies |= is_in_flight(&r->record);
-    line->has_other_kinds |= r->record.kind != PLAIN_READ;
-    const bool kept = as_strided && !line->has_cells && check_strided(check, line, r, is_initialised_read);
-    if (kept && (is_initialised_read || !check->memory.checks_values))
+    line->has_copies |= is_in_flight(&current->record);
+    line->has_other_kinds |= current->record.kind != PLAIN_READ;
+    const bool is_kept = as_strided && !line->has_cells && check_strided(check, line, current, is_initialised_read);
+    if (is_kept && (is_initialised_read || !check->memory.checks_values))
         return;
-    if (kept && writes(&r->record) && r->whole) {
-        mark_words(line, r->words);
+    if (is_kept && writes(&current->record) && current->whole) {
+        mark_words(line, current->word_mask);
         return;
     }
-    if (!kept && !line->has_cells)
+    if (!is_kept && !line->has_cells)
         make_cells(check, line);
-    const bool unwritten = check->memory.checks_values && !all_written(line, r->words);
-    if (!kept || unwritten)
-        check_each_lane(check, line, r, kept, unwritten);
+    const bool unwritten = check->memory.checks_values && !all_written(line, current->word_mask);
+    if (!is_kept || unwritten)
+        check_each_lane(check, line, current, is_kept, unwritten);
 }
 
-// The lanes, each with `bytes` bytes, that access at least one of r->words.
-static uint32_t lanes_of_words(const StridedAccess *r, size_t bytes)
+// The lanes that access at least one word of the mask. `bytes`: size of a lane's element.
+static uint32_t lanes_of_words(const StridedAccess *strided, size_t bytes)
 {
     uint32_t lanes = 0;
-    for (uint32_t rest = r->stride == SAME_ADDRESS ? 0 : r->record.lanes; rest; rest &= rest - 1) {
-        const int at = r->origin + __builtin_ctz(rest) * (int)r->stride;
+    for (uint32_t rest = strided->stride == SAME_ADDRESS ? 0 : strided->record.lanes; rest; rest &= rest - 1) {
+        const int at = strided->origin + __builtin_ctz(rest) * (int)strided->stride;
         const unsigned first = at > 0 ? (unsigned)at / 4 : 0;
-        lanes |= r->words & bits_between(first, (unsigned)(at + (int)bytes + 3) / 4) ? rest & -rest : 0;
+        lanes |= strided->word_mask & bits_between(first, (unsigned)(at + (int)bytes + 3) / 4) ? rest & -rest : 0;
     }
-    return r->stride == SAME_ADDRESS ? r->record.lanes : lanes;
+    return strided->stride == SAME_ADDRESS ? strided->record.lanes : lanes;
 }
 
-// The general case. The line is locked.
-static __attribute__((noinline)) void check_slowly(AccessCheck *check, ShadowLine *line, StridedAccess *r, bool as_strided)
+// Checks and records any access. The line is locked.
+static __attribute__((noinline)) void check_strided_slow_path(AccessCheck *check, ShadowLine *line, StridedAccess *current, bool as_strided)
 {
-    const bool reads = check->barriers_only && r->record.kind == PLAIN_READ,
-               is_initialised_read = reads && (!check->memory.checks_values || all_written(line, r->words));
-    const uint32_t words = r->words, lanes = r->record.lanes;
+    const bool reads = check->barriers_only && current->record.kind == PLAIN_READ,
+               is_initialised_read = reads && (!check->memory.checks_values || all_written(line, current->word_mask));
+    const uint32_t word_mask = current->word_mask, lanes = current->record.lanes;
     if (is_initialised_read)
-        r->words = words_to_note(check, line, r);
-    if (line->has_cells && r->words != words)
-        r->record.lanes = lanes_of_words(r, check->access->bytes);
-    const bool has_new_words = r->words != 0;
+        current->word_mask = words_to_note(check, line, current);
+    if (line->has_cells && current->word_mask != word_mask)
+        current->record.lanes = lanes_of_words(current, check->access->bytes);
+    const bool has_new_words = current->word_mask != 0;
     if (has_new_words)
-        check_words_of_lanes(check, line, r, as_strided, is_initialised_read && !line->has_cells);
+        check_words_of_lanes(check, line, current, as_strided, is_initialised_read && !line->has_cells);
     if (has_new_words && reads && line->has_cells)
-        sim_note_readers_of_cells(check, line, r);
-    r->record.lanes = lanes;
-    r->words = words;
+        sim_note_readers_of_cells(check, line, current);
+    current->record.lanes = lanes;
+    current->word_mask = word_mask;
     if (!reads)
-        forget_readers(check, line, words);
-    else if (has_new_words && !line->has_cells && line->count > 1 && r->whole && check->words_in_others)
-        sim_note_readers(check, line, r);
+        forget_readers(check, line, word_mask);
+    else if (has_new_words && !line->has_cells && line->count > 1 && current->whole && check->words_in_others)
+        sim_note_readers(check, line, current);
 }
 
-// True if the access is, or has now become, part of `a`, and no other access has its words.
-static inline bool extends(const AccessCheck *check, ShadowLine *line, StridedAccess *a, const StridedAccess *r, uint32_t other_words)
+// Merges the access into `earlier`, if no other access has its words; true if it is now, or already was, a part of `earlier`.
+static inline bool try_extend(const AccessCheck *check, ShadowLine *line, StridedAccess *earlier, const StridedAccess *current, uint32_t other_words)
 {
-    const bool only_reads = r->record.kind == PLAIN_READ && !line->has_other_kinds;
-    if ((line->count == 1 || (only_reads && !(other_words & r->words))) && merge(check, line, a, r))
+    const bool only_reads = current->record.kind == PLAIN_READ && !line->has_other_kinds;
+    if ((line->count == 1 || (only_reads && !(other_words & current->word_mask))) && merge(check, line, earlier, current))
         return true;
-    return only_reads && check->barriers_only && is_repeated_read(check, a, r);
+    return only_reads && check->barriers_only && is_repeated_read(check, earlier, current);
 }
 
-// The same for the two newest accesses.
-static inline bool extends_newest(const AccessCheck *check, ShadowLine *line, const StridedAccess *r)
+// Tries to extend one of the two newest accesses.
+static inline bool try_extend_newest(const AccessCheck *check, ShadowLine *line, const StridedAccess *current)
 {
     struct ShadowOverflow *overflow = line->overflow;
-    if (extends(check, line, &line->first, r, line->count > 1 ? overflow->words : 0))
+    if (try_extend(check, line, &line->first, current, line->count > 1 ? overflow->word_mask : 0))
         return true;
-    return line->count > 1 && extends(check, line, strided_at(line, line->count - 1), r, overflow->words | line->first.words);
+    return line->count > 1 && try_extend(check, line, strided_at(line, line->count - 1), current, overflow->word_mask | line->first.word_mask);
 }
 
-// True if `r` is a read, and the line has only reads of other words by other warps.
-static inline bool is_disjoint_read(const ShadowLine *line, const StridedAccess *r)
+// True if `current` is a read, and the line has only reads of other words by other warps.
+static inline bool is_disjoint_read(const ShadowLine *line, const StridedAccess *current)
 {
-    return r->record.kind == PLAIN_READ && !line->has_other_kinds && !may_have_warp(line, &r->record) &&
-           !(line->first.words & r->words) && !(line->count > 1 && line->overflow->words & r->words);
+    return current->record.kind == PLAIN_READ && !line->has_other_kinds && !may_have_warp(line, &current->record) &&
+           !(line->first.word_mask & current->word_mask) && !(line->count > 1 && line->overflow->word_mask & current->word_mask);
 }
 
-// The frequent cases: an empty line, one whose newest accesses continue, one that more and more warps read. False: another case, and
-// nothing has changed. The line is locked.
-static inline bool check_quickly(const AccessCheck *check, ShadowLine *line, const StridedAccess *r)
+// Handles the frequent cases: the line is empty, the access extends one of the two newest, or it is a read of words that no other
+// access has. False: another case, and nothing has changed. The line is locked.
+static inline bool check_strided_fast_path(const AccessCheck *check, ShadowLine *line, const StridedAccess *current)
 {
-    const bool reads = r->record.kind == PLAIN_READ, values = check->memory.checks_values;
-    if (line->has_cells || (!reads && r->record.kind != PLAIN_WRITE) || !r->whole)
+    const bool reads = current->record.kind == PLAIN_READ, checks_values = check->memory.checks_values;
+    if (line->has_cells || (!reads && current->record.kind != PLAIN_WRITE) || !current->whole)
         return false;
-    if (reads && values && !all_written(line, r->words))
+    if (reads && checks_values && !all_written(line, current->word_mask))
         return false;
     if (line->count == 0)
-        add_strided(check, line, r);
-    else if (!extends_newest(check, line, r)) {
-        if (line->count == MAX_STRIDED || !is_disjoint_read(line, r))
-            return reads && check->barriers_only && !words_to_note(check, line, r);
-        add_strided(check, line, r);
+        add_strided(check, line, current);
+    else if (!try_extend_newest(check, line, current)) {
+        if (line->count == MAX_STRIDED || !is_disjoint_read(line, current))
+            return reads && check->barriers_only && !words_to_note(check, line, current);
+        add_strided(check, line, current);
     }
     if (reads)
         return true;
     line->has_other_kinds = true;
-    if (values)
-        mark_words(line, r->words);
-    forget_readers(check, line, r->words);
+    if (checks_values)
+        mark_words(line, current->word_mask);
+    forget_readers(check, line, current->word_mask);
     return true;
 }
 
-void sim_check_strided(AccessCheck *check, ShadowLine *line, StridedAccess *r, bool as_strided)
+void sim_check_strided(AccessCheck *check, ShadowLine *line, StridedAccess *current, bool as_strided)
 {
     const ShadowedMemory *memory = &check->memory;
-    if (check->barriers_only && r->record.kind == PLAIN_READ && is_redundant_read(memory->run, line, r->words, memory->checks_values))
+    if (check->barriers_only && current->record.kind == PLAIN_READ && is_redundant_read(memory->run, line, current->word_mask, memory->checks_values))
         return;
     lock_line(check, line);
     as_strided &= check->fits_strided;
-    if (!as_strided || !check_quickly(check, line, r))
-        check_slowly(check, line, r, as_strided);
+    if (!as_strided || !check_strided_fast_path(check, line, current))
+        check_strided_slow_path(check, line, current, as_strided);
     unlock_line(check, line);
 }
 
-// True if this access is the line's only record of this run. Needs no lock: no other thread makes a record with this block, warp and
-// time, and later accesses will find it.
-static inline bool is_only_access(const ShadowLine *line, uint32_t run, const StridedAccess *r)
+// True if this access is already the line's only record of this run. Needs no lock: no other host thread makes a record with this
+// block, warp and time, and later accesses find the record.
+static inline bool is_only_access(const ShadowLine *line, uint32_t run, const StridedAccess *current)
 {
-    const uint32_t *is = (const uint32_t *)&line->first.record, *wanted = (const uint32_t *)&r->record;
+    const uint32_t *stored = (const uint32_t *)&line->first.record, *expected = (const uint32_t *)&current->record;
     bool same = __atomic_load_n(&line->run, __ATOMIC_ACQUIRE) == run && __atomic_load_n(&line->count, __ATOMIC_RELAXED) == 1 &&
-                !(r->words & ~__atomic_load_n(&line->first.words, __ATOMIC_RELAXED)) &&
-                __atomic_load_n(&line->first.origin, __ATOMIC_RELAXED) == r->origin &&
-                __atomic_load_n(&line->first.shape, __ATOMIC_RELAXED) == r->shape;
-    for (size_t k = 0; k < sizeof r->record / sizeof *is && same; k++)
-        same = __atomic_load_n(&is[k], __ATOMIC_RELAXED) == wanted[k];
+                !(current->word_mask & ~__atomic_load_n(&line->first.word_mask, __ATOMIC_RELAXED)) &&
+                __atomic_load_n(&line->first.origin, __ATOMIC_RELAXED) == current->origin &&
+                __atomic_load_n(&line->first.shape, __ATOMIC_RELAXED) == current->shape;
+    for (size_t k = 0; k < sizeof current->record / sizeof *stored && same; k++)
+        same = __atomic_load_n(&stored[k], __ATOMIC_RELAXED) == expected[k];
     return same;
 }
 
-bool sim_record_strided_store(const AccessCheck *check, ShadowLine *line, const StridedAccess *r)
+bool sim_record_strided_store(const AccessCheck *check, ShadowLine *line, const StridedAccess *current)
 {
-    if (is_only_access(line, check->memory.run, r))
+    if (is_only_access(line, check->memory.run, current))
         return true;
     lock_line(check, line);
-    const bool noted = line->count == 0 && check_quickly(check, line, r);
+    const bool recorded = line->count == 0 && check_strided_fast_path(check, line, current);
     unlock_line(check, line);
-    return noted;
+    return recorded;
 }
 
-// ---- Loads for memory that is only read
+// ---- Non-coherent loads (ld.global.nc)
 
-// A write to these bytes of a line in this run, and its lanes; or NULL. The line is locked.
+// A write to these bytes of a line in this run, or NULL; sets the lanes of the write. The line is locked.
 static const AccessRecord *find_writer(ShadowLine *line, unsigned first, unsigned count, uint32_t *lanes)
 {
-    for (unsigned at = first; at < first + count; at++) {
-        const unsigned n = at / 4;
+    for (unsigned byte = first; byte < first + count; byte++) {
+        const unsigned n = byte / 4;
         for (int k = 0; !line->has_cells && k < line->count; k++) {
-            const StridedAccess *r = strided_at(line, k);
-            *lanes = lanes_at_byte(r, (int)at);
-            if (writes(&r->record) && r->words >> n & 1 && *lanes)
-                return &r->record;
+            const StridedAccess *strided = strided_at(line, k);
+            *lanes = lanes_at_byte(strided, (int)byte);
+            if (writes(&strided->record) && strided->word_mask >> n & 1 && *lanes)
+                return &strided->record;
         }
         for (int k = 0; line->has_cells && k < line->overflow->cells[n].count; k++) {
-            const AccessRecord *e = &records_of(&line->overflow->cells[n])[k];
-            *lanes = e->lanes;
-            if (writes(e) && e->bytes >> at % 4 & 1)
-                return e;
+            const AccessRecord *record = &records_of(&line->overflow->cells[n])[k];
+            *lanes = record->lanes;
+            if (writes(record) && record->byte_mask >> byte % 4 & 1)
+                return record;
         }
     }
     return NULL;

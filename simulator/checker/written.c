@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-// The bits of `count` bytes of a line, at least one, from byte `first` on.
+// Sets the bits of `count` bytes of a line, at least one, that start at byte `first`.
 static void bits_of(uint64_t bits[2], unsigned first, unsigned count)
 {
     const unsigned __int128 all = ~(unsigned __int128)0 >> (LINE_BYTES - count) << first;
@@ -33,7 +33,7 @@ void sim_check_written_bytes(Access *access, ShadowLine *line, int lane, unsigne
             access->unwritten[lane] |= 1u << ((done + k) & 31);
 }
 
-// For elements that do not cross half a line.
+// Sets access->unwritten for elements that do not cross half a line.
 static void find_unwritten_elements(Access *access, uint32_t mask, const ShadowedMemory *memory)
 {
     const uint32_t all = access->bytes == 32 ? ~0u : (1u << access->bytes) - 1;
@@ -75,7 +75,7 @@ static uint32_t *make_fully_written(Allocation *a)
     if (__atomic_compare_exchange_n(&a->fully_written, &existing, fully_written, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return fully_written;
     free(fully_written);
-    return existing; // another host thread was faster
+    return existing; // made by another host thread in the meantime
 }
 
 ShadowLine *sim_make_lines(Allocation *a)
@@ -86,7 +86,7 @@ ShadowLine *sim_make_lines(Allocation *a)
     if (__atomic_compare_exchange_n(&a->lines, &existing, lines, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return lines;
     sim_free_lines(lines, 0);
-    return existing; // another host thread was faster
+    return existing; // made by another host thread in the meantime
 }
 
 bool sim_starts_unwritten(uint64_t address)

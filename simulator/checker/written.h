@@ -1,15 +1,15 @@
-// written.h: which bytes of a line have been written; the line needs no lock for these queries.
+// written.h: which bytes of a line have been written. These functions need no lock.
 #ifndef WRITTEN_H
 #define WRITTEN_H
 
 #include "checker/kernel_checks.h"
 
-enum { FULLY_WRITTEN = 1 }; // value of Allocation.fully_written; numbers of launches are greater
+enum { FULLY_WRITTEN = 1 }; // a value of Allocation.fully_written; launch numbers are greater
 
 // Expands the bits of the lowest 16 words to a bit for each byte.
-static inline uint64_t bytes_of_words(uint32_t words)
+static inline uint64_t bytes_of_words(uint32_t word_mask)
 {
-    uint64_t bits = words & 0xffff;
+    uint64_t bits = word_mask & 0xffff;
     bits = (bits | bits << 24) & 0x000000ff000000ff;
     bits = (bits | bits << 12) & 0x000f000f000f000f;
     bits = (bits | bits << 6) & 0x0303030303030303;
@@ -17,13 +17,13 @@ static inline uint64_t bytes_of_words(uint32_t words)
     return bits * 15;
 }
 
-// The written bytes of half a line; read and cleared without the lock, too.
+// The written bytes of half a line: a bit for each.
 static inline uint64_t written_half(const ShadowLine *line, int half)
 {
     return __atomic_load_n(&line->written[half], __ATOMIC_RELAXED);
 }
 
-// A whole half is stored without a load: the first load of a fresh page would be a page fault of its own.
+// Stores a complete half without loading it first, which would cost a second page fault on a new page.
 static inline void mark_bytes(ShadowLine *line, int half, uint64_t bytes)
 {
     if (bytes == ~0ull)
@@ -33,15 +33,15 @@ static inline void mark_bytes(ShadowLine *line, int half, uint64_t bytes)
 }
 
 // True if all bytes of these words have been written.
-static inline bool all_written(const ShadowLine *line, uint32_t words)
+static inline bool all_written(const ShadowLine *line, uint32_t word_mask)
 {
     const uint64_t low = written_half(line, 0), high = written_half(line, 1);
     if ((low & high) == ~0ull)
         return true;
-    const int first = __builtin_ctz(words);
-    if (!(words & (words - 1)))
+    const int first = __builtin_ctz(word_mask);
+    if (!(word_mask & (word_mask - 1)))
         return ((first < 16 ? low : high) >> first % 16 * 4 & 15) == 15;
-    return !(bytes_of_words(words) & ~low) && !(bytes_of_words(words >> 16) & ~high);
+    return !(bytes_of_words(word_mask) & ~low) && !(bytes_of_words(word_mask >> 16) & ~high);
 }
 
 // Sets Allocation.fully_written of a line. sim_mark_unwritten clears `written` before `fully_written`, perhaps concurrently, so

@@ -12,7 +12,7 @@ typedef enum TokenKind { END, WORD, INTEGER, FLOATING, STRING, PUNCTUATION } Tok
 typedef struct Token {
     TokenKind kind;
     Slice text; // within the module's text
-    int64_t integer; // of REAL: its bits
+    int64_t integer; // value of INTEGER, or bits of FLOATING
     double floating; // value of FLOATING
     bool is_float32; // written as 0f...: `integer` has the bits of a float, not of a double
     int line;
