@@ -1,0 +1,10 @@
+// A break outside of a loop.
+// error 8:9: 'break' is only known in a loop or a switch
+// help: 'return' ends the kernel for this thread
+__global__ void add(const float *in, float *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        break;
+    out[i] = in[i];
+}

@@ -1,0 +1,16 @@
+// A template cannot know its argument.
+// error 15:25: the template 'power' needs an argument for 'N'
+// help: give the template's arguments: power<...>(...)
+template <int N>
+__device__ int power(int x)
+{
+    int result = 1;
+    for (int k = 0; k < N; k++)
+        result *= x;
+    return result;
+}
+
+__global__ void cubes(int *data)
+{
+    data[threadIdx.x] = power(data[threadIdx.x]);
+}

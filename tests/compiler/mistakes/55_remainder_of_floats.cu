@@ -1,0 +1,9 @@
+// The remainder of floats.
+// error 8:24: '%' has no meaning for 'float' and 'float'
+// help: write fmodf(a, b)
+__global__ void add(const float *in, float *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        out[i] = in[i] % 2.0f;
+}
