@@ -1,4 +1,4 @@
-// cells.c: the last accesses of a single word, for lines with cells; and which strong accesses conflict.
+// cells.c: the last accesses to each word, for lines with cells; and which strong accesses conflict.
 #include "checker/conflicts.h"
 
 #include <stdlib.h>
@@ -6,15 +6,15 @@
 
 // ---- Which accesses conflict
 
-// In PTX volatile accesses are strong, so they do not race. But lanes of a warp, or threads that share floating-point data, that
-// synchronise by `volatile` alone depend on the order of execution; such code is reported. A flag in a spin loop is not.
+// In PTX, volatile accesses are strong, so they do not race. But lanes of a warp, or threads that share floating-point data, depend
+// on the order of execution if they synchronise only by `volatile`; this is reported. A flag in a spin loop is not.
 static bool relies_on_volatile(const Instr *i, const AccessRecord *earlier, const AccessRecord *current)
 {
     return i->semantics == VOLATILE && ((earlier->block == current->block && earlier->warp == current->warp) || sim_is_float((Type)i->type));
 }
 
-// A volatile load before an atomic update of the word, as a test that saves the update: the update reads the word again. In a called
-// function their order is unknown, and counts as load first.
+// True for a volatile load that tests whether an atomic update of the word is needed; the update reads the word again. If one of them
+// is in a called function, their order is unknown, and the load counts as first.
 static bool loads_before_update(const AccessCheck *check, const Instr *i, const Instr *j)
 {
     const Instr *load = i->kind == ATOMIC ? j : i, *update = i->kind == ATOMIC ? i : j;
@@ -23,8 +23,8 @@ static bool loads_before_update(const AccessCheck *check, const Instr *i, const 
     return load->kind == LOAD && update->kind == ATOMIC && !update_first;
 }
 
-// A volatile read of data (no branch depends on it) from a volatile write without a fence after it, by a thread from which the block
-// has acquired later writes: it relies on their order. A read that is repeated after a fence does not.
+// True for a volatile read of data (no branch depends on it) from a volatile write that no fence follows, if the block has polled later
+// writes of the writing lanes: the program relies on the order of the writes. A read that is repeated after a fence does not.
 static bool is_unfenced_volatile_read(const AccessCheck *check, const Instr *i, const Instr *j, const AccessRecord *earlier)
 {
     return i->semantics == VOLATILE && j->semantics == VOLATILE && earlier->kind == STRONG_WRITE &&
@@ -46,7 +46,7 @@ bool sim_strong_conflict(const AccessCheck *check, const AccessRecord *earlier, 
 
 void sim_insert_record(ShadowCell *c, const AccessRecord *record)
 {
-    if (c->count == MAX_CELL_RECORDS) { // drop the second: the first is often the write
+    if (c->count == MAX_CELL_RECORDS) { // drop the second record, because the first one is often the write
         memmove(&c->heap_records[1], &c->heap_records[2], (MAX_CELL_RECORDS - 2) * sizeof *c->heap_records);
         c->count--;
     }
@@ -54,7 +54,7 @@ void sim_insert_record(ShadowCell *c, const AccessRecord *record)
         const uint8_t capacity = c->capacity ? MAX_CELL_RECORDS : 3 * INLINE_RECORDS;
         AccessRecord *heap_records = realloc(c->heap_records, capacity * sizeof *heap_records);
         if (!heap_records)
-            sim_die("out of memory for the readers of a word");
+            sim_die("out of memory for the accesses to a word");
         if (!c->capacity)
             memcpy(heap_records, c->inline_records, sizeof c->inline_records);
         c->heap_records = heap_records;
@@ -85,7 +85,7 @@ bool sim_stores_present_value(const AccessCheck *check, int lane)
     return same;
 }
 
-// True if a store in the kernel's own code always stores the same value.
+// True if a store in the kernel's code always stores the same constant.
 static bool stores_constant(const Program *kernel, const Instr *store)
 {
     const Operand *value = &store->statement->operands[1];
@@ -103,8 +103,8 @@ static bool stores_constant(const Program *kernel, const Instr *store)
     return only && only->count == 2 && only->operands[1].kind == IS_INTEGER;
 }
 
-// True if a branch may depend on the stored value: the kernel has a volatile load of this size and space that feeds a branch, or calls
-// a function with volatile loads.
+// True if a branch may depend on the stored value: the kernel has a volatile load of this size and address space that feeds a branch,
+// or calls a function with volatile loads.
 static bool may_feed_branch(const Program *kernel, const Instr *store)
 {
     for (uint32_t k = 0; k < kernel->count; k++) {
@@ -118,7 +118,7 @@ static bool may_feed_branch(const Program *kernel, const Instr *store)
     return false;
 }
 
-// True if the lane has read the word since the cell's record k; computes: other than to decide a branch.
+// True if the lane has read the word since record k of the cell. `computes`: reads that only feed branches do not count.
 static bool has_read_word(const AccessCheck *check, ShadowCell *c, int k, const AccessRecord *current, bool computes)
 {
     while (++k < c->count) {
@@ -130,9 +130,9 @@ static bool has_read_word(const AccessCheck *check, ShadowCell *c, int k, const 
     return false;
 }
 
-// Two volatile stores to a word do not race in PTX, but one value may be lost. Benign: both store the same value (a flag set by many
-// threads), or a branch depends on the word (`turn` in Peterson's lock). Not benign: the value is computed from the word's old value,
-// or the lane has read of the other store without a fence.
+// Two volatile stores to a word do not race in PTX, but one of the values may be lost. They are benign if both store the same value (a
+// flag set by many threads), or if a branch depends on the word (`turn` in Peterson's lock). They are not benign if the value is
+// computed from the word's old value, or if only a fence is missing to order them.
 static bool is_benign(const AccessCheck *check, ShadowCell *c, int k, const AccessRecord *current, int lane)
 {
     const AccessRecord *earlier = &records_of(c)[k];
@@ -146,7 +146,7 @@ static bool is_benign(const AccessCheck *check, ShadowCell *c, int k, const Acce
            (has_read_word(check, c, k, current, false) || !sim_lacks_fence(check->w, lane, earlier));
 }
 
-// True if the record is of other lanes of the same store, in the same execution, with the same value.
+// True if the record is by other lanes of the same execution of the store, which store the same value.
 static bool same_value(const AccessCheck *check, int lane, const AccessRecord *earlier)
 {
     const Access *access = check->access;
@@ -161,8 +161,8 @@ static bool same_value(const AccessCheck *check, int lane, const AccessRecord *e
     return true;
 }
 
-// True if the lane has observed the strong write k, so that their order is agreed: it has updated the word since, or polled it in a
-// spin loop before its own write, or read it before. A full cell has dropped records, and counts as observed.
+// True if the lane has observed strong write k before the current access: it has updated the word since, or polled it in a spin loop
+// before a write, or read it before a read. If a cell is full, records have been dropped, and the write counts as observed.
 static bool has_observed(const AccessCheck *check, ShadowCell *c, int k, const AccessRecord *current)
 {
     const AccessRecord *all = records_of(c);
@@ -180,7 +180,7 @@ static bool has_observed(const AccessCheck *check, ShadowCell *c, int k, const A
     return both_write && c->count == MAX_CELL_RECORDS;
 }
 
-// True if a lane of the access races with record k of the cell.
+// True if one lane of the access races with record k of the cell.
 static bool races(const AccessCheck *check, ShadowCell *c, int k, AccessRecord current, int lane)
 {
     const AccessRecord *earlier = &records_of(c)[k];
@@ -196,7 +196,7 @@ static bool may_race(const AccessCheck *check, const AccessRecord *earlier, cons
     return conflict(check, earlier, current) && !sim_hb_all_lanes(check->w, check->i, current->lanes, earlier);
 }
 
-// Looks for a race of the access with the records of the cell.
+// Looks for a race between the access and the records of the cell.
 static void check_records(AccessCheck *check, ShadowCell *c, const AccessRecord *current)
 {
     const AccessRecord *all = records_of(c);
@@ -208,7 +208,7 @@ static void check_records(AccessCheck *check, ShadowCell *c, const AccessRecord 
             }
 }
 
-// If the access updates the word or polls it as a flag: notes up to which time the block has read from the last writers.
+// If the access updates the word or polls it as a flag: notes the latest writes that the block has observed of each writer.
 static void note_writers(const AccessCheck *check, ShadowCell *c)
 {
     enum { LATEST = 8 };
@@ -219,8 +219,8 @@ static void note_writers(const AccessCheck *check, ShadowCell *c)
             sim_note_acquired_from(check->w, &records_of(c)[k]);
 }
 
-// True if the lanes have polled the word before, at the same time, and it has not been written since. A volatile read of data is
-// excluded: is_unfenced_volatile_read depends on what the block has acquired meanwhile.
+// True if the lanes have already polled the word at this time, and it has not been written since. A volatile read of data is excluded,
+// because is_unfenced_volatile_read depends on what the block has polled in the meantime.
 static bool is_repeated_poll(const AccessCheck *check, ShadowCell *c, const AccessRecord *current)
 {
     if (current->kind != STRONG_READ || (check->i->semantics == VOLATILE && !check->reads_flag))
@@ -250,7 +250,7 @@ void sim_check_word(AccessCheck *check, ShadowCell *c, uint32_t lanes, unsigned 
         AccessRecord *earlier = &all[k];
         const bool same_warp = earlier->block == current.block && earlier->warp == current.warp;
         const bool same_kind = same_warp && earlier->kind == current.kind && earlier->byte_mask == current.byte_mask && earlier->time == current.time;
-        if (same_kind && is_strong(&current)) { // moves to the end: has_observed looks for records after a write
+        if (same_kind && is_strong(&current)) { // appended again at the end, because has_observed looks for records after a write
             current.lanes |= earlier->lanes;
             earlier->lanes = 0;
         } else if (same_kind && !merged) {

@@ -1,38 +1,38 @@
-// clocks.c: which accesses of a launch happen before which: the causality order of PTX's memory model.
+// clocks.c: the happens-before relation of a launch's accesses (causality order in PTX's memory model).
 //
-// As in FastTrack, memory keeps an AccessRecord of an access (which lanes, and the time on their block's clock) and not a
-// vector clock. The block's clock advances at every synchronisation.
+// As in FastTrack, shadow memory keeps for an access not a vector clock, but an AccessRecord: the lanes, and the time on their
+// block's clock. The block's clock advances at every synchronisation.
 //
 // A thread's vector clock would have an element for each thread of the grid, so it is compressed:
 //
-//   block_epoch   the last barrier of the whole block: covers all of the block's threads
-//   warp_epoch    the last barrier of the whole warp: covers its lanes
-//   lane_clocks   single lanes of its warp, after barriers with a mask
-//   history       all other threads: the ranges of ReleaseRecords that it has acquired
+//   block_epoch   time of the last barrier of the whole block, for all of the block's threads
+//   warp_epoch    time of the last barrier of the whole warp, for its lanes
+//   lane_clocks   times for single lanes of the warp, from barriers with a mask
+//   history       for all other threads: the ranges of ReleaseRecords that the thread has acquired
 //
-// An access happened before a thread's next one if any of these covers the access's lanes at its time, or later.
+// An access happens before the thread's next access if one of these has, for the accessing lanes, its time or a later one.
 //
 //   release       appends a ReleaseRecord, a copy of the thread's clock, to a SyncVar: a word written by a release, or by
 //                 a strong operation after a fence; an mbarrier; a barrier that is not for the whole block.
-//   acquire       joins the SyncVar's records into `history` (sim_history_join). Barriers and acquire operations do so at
-//                 once. A relaxed read holds them in `pending_acquire`, a release-only operation in `pending_fence`, until
-//                 a fence follows.
-//   scope         .cta reaches the block's threads only; .gpu, .cluster and .sys count alike and reach all. A record has
-//                 `history` for its own block, as of the last fence of any scope, and `gpu_history` for other blocks, as
-//                 of the last fence of device scope.
-//   transitivity  a thread releases what it has acquired like its own accesses. Only each single release-acquire pair
-//                 needs scopes that include both threads.
+//   acquire       joins the SyncVar's records into `history` (sim_history_join). Barriers and acquire operations do so
+//                 immediately. A relaxed read joins them into `pending_acquire`, a release-only operation into
+//                 `pending_fence`; the next fence moves them to `history`.
+//   scope         .cta includes only the block's threads; .gpu, .cluster and .sys are treated alike and include all threads.
+//                 A record has `history` for its own block, as of the last fence of any scope, and `gpu_history` for other
+//                 blocks, as of the last fence of device scope.
+//   transitivity  a thread releases the accesses that it has acquired together with its own. Scopes matter only within each
+//                 release-acquire pair: both scopes must include both threads.
 //
-// `recent` and `last_release` are lookup caches: they save searches and add no order.
+// `recent` and `last_release` are lookup caches, which do not affect the order.
 //
-// Five simplifications, each of which can hide a race and none of which can invent one:
+// Five simplifications can cause false negatives, but no false positives:
 //
-//   1. A barrier of the block is a fence for a relaxed read of a flag before it.
-//   2. After a barrier of the warp, a fence of one lane acquires what another lane has read.
-//   3. A fence also releases what its thread acquires between the fence and the store to the flag, by barriers and by
+//   1. A barrier of the block acts as a fence for relaxed reads of flags before it.
+//   2. After a barrier of the warp, a fence by one lane acquires the releases that another lane has read.
+//   3. A fence also releases what its thread acquires between the fence and the store to the flag, by barriers or by
 //      acquires of device scope.
 //   4. A relaxed store after a barrier releases the reads before that barrier (release_reads).
-//   5. After MAX_SEARCH_STEPS records a search ends, and the access counts as ordered.
+//   5. A search stops after MAX_SEARCH_STEPS records, and the access counts as ordered.
 #include "checker/clocks.h"
 #include "machine/grid.h"
 
@@ -41,25 +41,25 @@
 
 // ---- Queries
 
-bool sim_hb_warp_fast(const Warp *w, const AccessRecord *e)
+bool sim_hb_warp_fast(const Warp *w, const AccessRecord *access)
 {
     const BlockClocks *clocks = w->block->clocks;
-    return e->block == (uint32_t)w->block->number && !is_in_flight(e) &&
-           (e->time <= clocks->min_block_epoch[w->number] ||
-            (e->warp == (unsigned)w->number && e->time <= clocks->warp_epoch[w->number]));
+    return access->block == (uint32_t)w->block->number && !is_in_flight(access) &&
+           (access->time <= clocks->min_block_epoch[w->number] ||
+            (access->warp == (unsigned)w->number && access->time <= clocks->warp_epoch[w->number]));
 }
 
-bool sim_has_fenced(const Warp *w, const AccessRecord *e)
+bool sim_has_fenced(const Warp *w, const AccessRecord *access)
 {
     const Block *b = w->block;
-    if (e->block != (uint32_t)b->number)
-        return e->time <= b->launch->clocks->last_gpu_fence[e->block % BLOCK_BUCKETS];
-    const ThreadClock *t = clock_in(b->clocks, (int)e->warp, __builtin_ctz(e->lanes));
-    return e->time <= t->gpu_fence || e->time <= t->cta_fence;
+    if (access->block != (uint32_t)b->number)
+        return access->time <= b->launch->clocks->last_gpu_fence[access->block % BLOCK_HASH_BUCKETS];
+    const ThreadClock *t = clock_in(b->clocks, (int)access->warp, __builtin_ctz(access->lanes));
+    return access->time <= t->gpu_fence || access->time <= t->cta_fence;
 }
 
-// True if the loaded value is used in the kernel itself, in optimised code: a function may return the value, and -G stores
-// it before any use.
+// True if the analysis sees all uses of the loaded value: the load is in the kernel itself, compiled with optimisation. A function
+// may return the value, and -G stores it before any use.
 static bool is_use_visible(const Warp *w, const Instr *i)
 {
     const Program *kernel = w->block->launch->kernel->program;
@@ -71,37 +71,37 @@ bool sim_feeds_branch(const Warp *w, const Instr *i)
     return i->loop & FEEDS_BRANCH || !is_use_visible(w, i);
 }
 
-void sim_note_acquired_from(const Warp *w, const AccessRecord *e)
+void sim_note_acquired_from(const Warp *w, const AccessRecord *access)
 {
     BlockClocks *clocks = w->block->clocks;
-    const uint32_t n = (e->block * 31 + e->warp) % INDEX_SLOTS;
-    const bool known = clocks->writers[n].block == e->block && clocks->writers[n].warp == e->warp;
-    const uint32_t lanes = known ? clocks->writers[n].lanes : 0, time = lanes ? clocks->writers[n].time : 0;
-    clocks->writers[n].block = e->block;
-    clocks->writers[n].warp = e->warp;
-    clocks->writers[n].lanes = lanes | e->lanes;
-    clocks->writers[n].time = e->time > time ? e->time : time;
+    const uint32_t n = (access->block * 31 + access->warp) % INDEX_SLOTS;
+    const bool same_warp = clocks->writers[n].block == access->block && clocks->writers[n].warp == access->warp;
+    const uint32_t lanes = same_warp ? clocks->writers[n].lanes : 0, time = lanes ? clocks->writers[n].time : 0;
+    clocks->writers[n].block = access->block;
+    clocks->writers[n].warp = access->warp;
+    clocks->writers[n].lanes = lanes | access->lanes;
+    clocks->writers[n].time = access->time > time ? access->time : time;
     clocks->has_writers = true;
 }
 
-bool sim_acquired_since(const Warp *w, const AccessRecord *e)
+bool sim_acquired_since(const Warp *w, const AccessRecord *access)
 {
     const BlockClocks *clocks = w->block->clocks;
-    const uint32_t n = (e->block * 31 + e->warp) % INDEX_SLOTS;
-    return clocks->writers[n].block == e->block && clocks->writers[n].warp == e->warp &&
-           clocks->writers[n].lanes & e->lanes && clocks->writers[n].time >= e->time;
+    const uint32_t n = (access->block * 31 + access->warp) % INDEX_SLOTS;
+    return clocks->writers[n].block == access->block && clocks->writers[n].warp == access->warp &&
+           clocks->writers[n].lanes & access->lanes && clocks->writers[n].time >= access->time;
 }
 
-bool sim_is_spin_read(const Warp *w, const AccessRecord *e)
+bool sim_is_spin_read(const Warp *w, const AccessRecord *access)
 {
-    const Instr *i = sim_instruction_at(e->site);
-    return i->loop & IN_SPIN_LOOP || !is_use_visible(w, i) || (i->loop & FEEDS_BRANCH && sim_has_fenced(w, e));
+    const Instr *i = sim_instruction_at(access->site);
+    return i->loop & IN_SPIN_LOOP || !is_use_visible(w, i) || (i->loop & FEEDS_BRANCH && sim_has_fenced(w, access));
 }
 
-// False if no thread of the access's block has released anything since.
-static bool may_have_released(const Launch *launch, const AccessRecord *e)
+// False if no thread of the access's block has executed a release since the access.
+static bool may_have_released(const Launch *launch, const AccessRecord *access)
 {
-    return e->time <= launch->clocks->last_release[e->block % BLOCK_BUCKETS];
+    return access->time <= launch->clocks->last_release[access->block % BLOCK_HASH_BUCKETS];
 }
 
 // A nonzero key for an unordered pair of instructions.
@@ -114,7 +114,7 @@ static uint64_t pair_of(uint32_t site, uint32_t other)
 void sim_note_race(Block *b, uint32_t site, uint32_t other)
 {
     const uint64_t pair = pair_of(site, other);
-    b->clocks->raced[pair % (INDEX_SLOTS - 1)] = pair; // odd modulus: both halves of the key count
+    b->clocks->raced[pair % (INDEX_SLOTS - 1)] = pair; // odd, so that both halves of the key affect the slot
 }
 
 static bool has_raced(const Block *b, uint32_t site, uint32_t other)
@@ -123,28 +123,28 @@ static bool has_raced(const Block *b, uint32_t site, uint32_t other)
     return b->clocks->raced[pair % (INDEX_SLOTS - 1)] == pair;
 }
 
-static const ReleaseRecord **recent_record_of(const Warp *w, int lane, const AccessRecord *e)
+static const ReleaseRecord **recent_record_of(const Warp *w, int lane, const AccessRecord *access)
 {
     const size_t thread = (size_t)(w->number * LANES + lane);
-    return &w->block->clocks->recent[thread * (size_t)w->block->warp_count + e->warp][e->kind == COPY_IN_FLIGHT];
+    return &w->block->clocks->recent[thread * (size_t)w->block->warp_count + access->warp][access->kind == COPY_IN_FLIGHT];
 }
 
-bool sim_happens_before(Warp *w, const Instr *i, int lane, const AccessRecord *e)
+bool sim_happens_before(Warp *w, const Instr *i, int lane, const AccessRecord *access)
 {
     const BlockClocks *clocks = w->block->clocks;
     const ThreadClock *thread = clock_of(w, lane);
-    uint32_t lanes = e->lanes;
-    if (e->kind == SOURCE_IN_FLIGHT)
+    uint32_t lanes = access->lanes;
+    if (access->kind == SOURCE_IN_FLIGHT)
         return false;
-    if (e->kind != COPY_IN_FLIGHT && e->block == (uint32_t)w->block->number) {
-        if (e->time <= thread->block_epoch)
+    if (access->kind != COPY_IN_FLIGHT && access->block == (uint32_t)w->block->number) {
+        if (access->time <= thread->block_epoch)
             return true;
-        if (e->warp == (unsigned)w->number) {
+        if (access->warp == (unsigned)w->number) {
             lanes &= ~(1u << lane);
-            if (lanes == 0 || e->time <= clocks->warp_epoch[w->number])
+            if (lanes == 0 || access->time <= clocks->warp_epoch[w->number])
                 return true;
             for (uint32_t rest = lanes; rest; rest &= rest - 1)
-                if (e->time <= clocks->lane_clocks[w->number][lane][__builtin_ctz(rest)])
+                if (access->time <= clocks->lane_clocks[w->number][lane][__builtin_ctz(rest)])
                     lanes &= ~(rest & -rest);
             if (lanes == 0)
                 return true;
@@ -153,15 +153,15 @@ bool sim_happens_before(Warp *w, const Instr *i, int lane, const AccessRecord *e
     if (!thread->history)
         return false;
     VisitedRange visited[MAX_VISITED];
-    HistorySearch s = {.access = e, .lanes = lanes, .visited = visited, .is_read = e->kind == PLAIN_READ || e->kind == STRONG_READ};
+    HistorySearch s = {.access = access, .lanes = lanes, .visited = visited, .is_read = access->kind == PLAIN_READ || access->kind == STRONG_READ};
     const uint32_t reader = (uint32_t)w->block->number;
-    // A volatile write may overwrite an unread one unless a release orders the two.
-    s.is_strong_write = e->kind == STRONG_WRITE && i->kind == STORE && i->semantics == VOLATILE;
+    // A volatile write may overwrite a value that no thread has read, unless a release orders the two writes.
+    s.is_strong_write = access->kind == STRONG_WRITE && i->kind == STORE && i->semantics == VOLATILE;
     // Try the record that ordered this warp's accesses last.
-    const ReleaseRecord **recent = e->block == reader && !s.is_strong_write ? recent_record_of(w, lane, e) : NULL;
+    const ReleaseRecord **recent = access->block == reader && !s.is_strong_write ? recent_record_of(w, lane, access) : NULL;
     if (recent && *recent)
         sim_apply_release(&s, *recent, reader);
-    if (s.lanes && may_have_released(w->block->launch, e) && !has_raced(w->block, e->site, i->site)) {
+    if (s.lanes && may_have_released(w->block->launch, access) && !has_raced(w->block, access->site, i->site)) {
         sim_search_history(&s, thread->history, reader);
         if (recent && s.found) {
             *recent = s.found;
@@ -171,35 +171,35 @@ bool sim_happens_before(Warp *w, const Instr *i, int lane, const AccessRecord *e
     return s.lanes == 0;
 }
 
-bool sim_hb_all_lanes(Warp *w, const Instr *i, uint32_t mask, const AccessRecord *e)
+bool sim_hb_all_lanes(Warp *w, const Instr *i, uint32_t mask, const AccessRecord *access)
 {
-    const bool other_warp = e->block != (uint32_t)w->block->number || e->warp != (unsigned)w->number;
-    const ThreadClock *previous = NULL; // of the previous lane: most lanes have the same history
+    const bool other_warp = access->block != (uint32_t)w->block->number || access->warp != (unsigned)w->number;
+    const ThreadClock *previous = NULL; // of the previous lane; most lanes have the same history
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         const ThreadClock *t = clock_of(w, l);
         if (previous && other_warp && t->history == previous->history && t->block_epoch == previous->block_epoch)
             continue;
-        if (!sim_happens_before(w, i, l, e))
+        if (!sim_happens_before(w, i, l, access))
             return false;
         previous = t;
     }
     return true;
 }
 
-bool sim_may_have_released(const Block *b, const AccessRecord *e)
+bool sim_may_have_released(const Block *b, const AccessRecord *access)
 {
-    const bool reads = e->kind == PLAIN_READ || e->kind == STRONG_READ;
-    return reads && e->block != (uint32_t)b->number && b->launch->clocks->reads_only_count == MAX_READS_ONLY;
+    const bool reads = access->kind == PLAIN_READ || access->kind == STRONG_READ;
+    return reads && access->block != (uint32_t)b->number && b->launch->clocks->reads_only_count == MAX_READS_ONLY;
 }
 
-bool sim_lacks_fence(const Warp *w, int lane, const AccessRecord *e)
+bool sim_lacks_fence(const Warp *w, int lane, const AccessRecord *access)
 {
     const ThreadClock *t = clock_of(w, lane);
     const CausalHistory *const pending[] = {t->pending_acquire, t->pending_fence};
     VisitedRange visited[MAX_VISITED];
     for (int n = 0; n < 2; n++) {
-        HistorySearch s = {.access = e, .lanes = e->lanes, .visited = visited};
+        HistorySearch s = {.access = access, .lanes = access->lanes, .visited = visited};
         sim_search_history(&s, pending[n], (uint32_t)w->block->number);
         if (s.lanes == 0)
             return true;
@@ -207,11 +207,11 @@ bool sim_lacks_fence(const Warp *w, int lane, const AccessRecord *e)
     return false;
 }
 
-bool sim_block_acquired(const Block *b, const AccessRecord *e)
+bool sim_block_acquired(const Block *b, const AccessRecord *access)
 {
     const CausalHistory *previous = NULL;
     VisitedRange visited[MAX_VISITED];
-    HistorySearch s = {.access = e, .lanes = e->lanes, .visited = visited, .is_strong_write = true};
+    HistorySearch s = {.access = access, .lanes = access->lanes, .visited = visited, .is_strong_write = true};
     for (uint32_t thread = 0; thread < b->threads && s.lanes; thread++) {
         const ThreadClock *t = clock_in(b->clocks, (int)(thread / LANES), (int)(thread % LANES));
         const CausalHistory *const histories[] = {t->history, t->pending_acquire, t->pending_fence};
@@ -224,7 +224,7 @@ bool sim_block_acquired(const Block *b, const AccessRecord *e)
 
 // ---- Barriers
 
-// Adds a history to a thread's; cta_scope: acquired with block scope, so not released to other blocks.
+// Adds a history to that of a thread. `cta_scope`: it is acquired with block scope, so not released to other blocks.
 static void acquire(const Block *b, ThreadClock *t, const CausalHistory *more, bool cta_scope)
 {
     const bool same = t->gpu_history == t->history;
@@ -320,15 +320,15 @@ void sim_order_lanes(Warp *w, uint32_t mask)
         clocks->warp_epoch[w->number] = clocks->time++;
         return;
     }
-    uint32_t most[LANES];
-    memset(most, 0, sizeof most);
+    uint32_t joined[LANES];
+    memset(joined, 0, sizeof joined);
     for (uint32_t rest = mask; rest; rest &= rest - 1)
-        for (int m = 0; m < LANES; m++)
-            most[m] = lane_clocks[__builtin_ctz(rest)][m] > most[m] ? lane_clocks[__builtin_ctz(rest)][m] : most[m];
-    for (int m = 0; m < LANES; m++)
-        most[m] = mask >> m & 1 ? clocks->time : most[m];
+        for (int other = 0; other < LANES; other++)
+            joined[other] = lane_clocks[__builtin_ctz(rest)][other] > joined[other] ? lane_clocks[__builtin_ctz(rest)][other] : joined[other];
+    for (int other = 0; other < LANES; other++)
+        joined[other] = mask >> other & 1 ? clocks->time : joined[other];
     for (uint32_t rest = mask; rest; rest &= rest - 1)
-        memcpy(lane_clocks[__builtin_ctz(rest)], most, sizeof most);
+        memcpy(lane_clocks[__builtin_ctz(rest)], joined, sizeof joined);
     clocks->time++;
 }
 
@@ -340,43 +340,44 @@ static ThreadClock *own_clock(const Warp *w, int lane)
     return &w->block->clocks->threads[w->number][lane];
 }
 
-// A copy of the lanes' clocks. It releases their own accesses up to `until`, and those of the first lane to other blocks
-// up to `gpu_until`.
+// Makes a record with a copy of the lanes' clocks. It releases their own accesses up to time `until` and, to other blocks, those of
+// the first lane up to `gpu_until`.
 static ReleaseRecord *release_record(Warp *w, uint32_t mask, uint32_t until, uint32_t gpu_until)
 {
     Block *b = w->block;
     const BlockClocks *clocks = b->clocks;
     uint32_t lane_epochs[LANES];
-    for (int m = 0; m < LANES; m++)
-        lane_epochs[m] = clocks->warp_epoch[w->number];
+    for (int other = 0; other < LANES; other++)
+        lane_epochs[other] = clocks->warp_epoch[w->number];
     ThreadClock merged = {.history = NULL};
-    ReleaseRecord *e = sim_allocate_for_clocks(b, sizeof *e);
-    e->block = (uint32_t)b->number;
-    e->warp = (uint32_t)w->number;
-    e->time = clocks->time;
+    ReleaseRecord *record = sim_clocks_allocate(b, sizeof *record);
+    record->block = (uint32_t)b->number;
+    record->warp = (uint32_t)w->number;
+    record->time = clocks->time;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         const ThreadClock *t = clock_of(w, l);
-        const uint32_t *known_lanes = clocks->lane_clocks[w->number][l];
-        e->block_epoch = t->block_epoch > e->block_epoch ? t->block_epoch : e->block_epoch;
+        const uint32_t *clock = clocks->lane_clocks[w->number][l];
+        record->block_epoch = t->block_epoch > record->block_epoch ? t->block_epoch : record->block_epoch;
         merge_clock(b, &merged, t);
-        for (int m = 0; m < LANES; m++)
-            lane_epochs[m] = known_lanes[m] > lane_epochs[m] ? known_lanes[m] : lane_epochs[m];
+        for (int other = 0; other < LANES; other++)
+            lane_epochs[other] = clock[other] > lane_epochs[other] ? clock[other] : lane_epochs[other];
     }
-    for (int m = 0; m < LANES; m++)
-        e->lane_epochs[m] = mask >> m & 1 && until > lane_epochs[m] ? until : lane_epochs[m];
-    e->lane = (uint8_t)__builtin_ctz(mask);
-    e->gpu_epoch = gpu_until > lane_epochs[e->lane] ? gpu_until : lane_epochs[e->lane];
-    e->history = merged.history;
-    e->gpu_history = merged.gpu_history;
-    return e;
+    for (int other = 0; other < LANES; other++)
+        record->lane_epochs[other] = mask >> other & 1 && until > lane_epochs[other] ? until : lane_epochs[other];
+    record->lane = (uint8_t)__builtin_ctz(mask);
+    record->gpu_epoch = gpu_until > lane_epochs[record->lane] ? gpu_until : lane_epochs[record->lane];
+    record->history = merged.history;
+    record->gpu_history = merged.gpu_history;
+    return record;
 }
 
-// The variable of a counting barrier, or of a word of shared memory; those of a cluster are with its first block.
+// The variable of a barrier with a thread count, of a cluster barrier, or of a word of shared memory. The cluster's first block owns
+// all but the first kind.
 static SyncVar *sync_var_of_block(const Warp *w, uint64_t key, bool make)
 {
-    const bool own = key > CLUSTER_KEY && key <= CLUSTER_KEY + BARRIERS;
-    return sim_find_sync_var(own ? w->block : w->block->cluster[0], key, false, make);
+    const bool is_counting_barrier = key > CLUSTER_KEY && key <= CLUSTER_KEY + BARRIERS;
+    return sim_find_sync_var(is_counting_barrier ? w->block : w->block->cluster[0], key, false, make);
 }
 
 void sim_sync_release(Warp *w, uint32_t mask, uint64_t key)
@@ -390,24 +391,24 @@ void sim_sync_release(Warp *w, uint32_t mask, uint64_t key)
 void sim_order_copy(Warp *w, int lane, uint64_t key)
 {
     BlockClocks *clocks = w->block->clocks;
-    ReleaseRecord *e = sim_allocate_for_clocks(w->block, sizeof *e);
-    *e = (ReleaseRecord){.block = (uint32_t)w->block->number, .warp = (uint32_t)w->number, .time = clocks->time,
+    ReleaseRecord *record = sim_clocks_allocate(w->block, sizeof *record);
+    *record = (ReleaseRecord){.block = (uint32_t)w->block->number, .warp = (uint32_t)w->number, .time = clocks->time,
                  .lane = (uint8_t)lane, .copy_done = true};
-    e->lane_epochs[lane] = e->gpu_epoch = clocks->time++; // other blocks of a cluster may wait for it, too
+    record->lane_epochs[lane] = record->gpu_epoch = clocks->time++; // other blocks of a cluster may also wait for the copy
     sim_make_thread_clocks(w->block);
-    sim_append_release(w->block, sync_var_of_block(w, key, true), e);
+    sim_append_release(w->block, sync_var_of_block(w, key, true), record);
 }
 
-// A history of all records of a variable so far; NULL if `history` covers them.
+// A history of all current records of a variable; NULL if `history` covers them.
 static const CausalHistory *all_records(const Block *b, SyncVar *var, const CausalHistory *history, bool cta_scope)
 {
     const ReleaseRange range = {var, 0, var ? var->count : 0, cta_scope};
     if (range.end == 0 || sim_history_covers(history, &range))
         return NULL;
-    RangeList *list = sim_allocate_for_clocks(b, sizeof *list + sizeof range);
+    RangeList *list = sim_clocks_allocate(b, sizeof *list + sizeof range);
     list->ranges[list->used++] = range;
     list->capacity = 1;
-    CausalHistory *one = sim_allocate_for_clocks(b, sizeof *one);
+    CausalHistory *one = sim_clocks_allocate(b, sizeof *one);
     *one = (CausalHistory){1, list};
     return one;
 }
@@ -421,7 +422,7 @@ void sim_sync_acquire(Warp *w, uint32_t mask, uint64_t key)
 {
     SyncVar *var = sync_var_of_block(w, key, false);
     sim_make_thread_clocks(w->block);
-    ThreadClock unacquired = {.history = NULL}, acquired = {.history = NULL}; // of the previous lane: most lanes have the same history
+    ThreadClock unacquired = {.history = NULL}, acquired = {.history = NULL}; // of the previous lane; most lanes have the same history
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         ThreadClock *t = own_clock(w, __builtin_ctz(rest));
         if (!acquired.history || t->history != unacquired.history || t->gpu_history != unacquired.gpu_history) {
@@ -433,7 +434,7 @@ void sim_sync_acquire(Warp *w, uint32_t mask, uint64_t key)
     }
 }
 
-// Acquires what relaxed reads before the fence have left pending; later strong writes release what was done before it.
+// Acquires the pending releases that were read before the fence. Later strong writes release the accesses before the fence.
 void sim_order_by_fence(Warp *w, const Instr *i, uint32_t mask)
 {
     Block *b = w->block;
@@ -445,7 +446,7 @@ void sim_order_by_fence(Warp *w, const Instr *i, uint32_t mask)
         ThreadClock *t = own_clock(w, __builtin_ctz(rest));
         *(cta_scope ? &t->cta_fence : &t->gpu_fence) = b->clocks->time;
         if (!cta_scope)
-            sim_atomic_max(&b->launch->clocks->last_gpu_fence[b->number % BLOCK_BUCKETS], b->clocks->time);
+            sim_atomic_max(&b->launch->clocks->last_gpu_fence[b->number % BLOCK_HASH_BUCKETS], b->clocks->time);
         acquire(b, t, t->pending_acquire, cta_scope);
         acquire(b, t, t->pending_fence, cta_scope);
         if (!cta_scope) {
@@ -456,17 +457,17 @@ void sim_order_by_fence(Warp *w, const Instr *i, uint32_t mask)
     b->clocks->time++;
 }
 
-// An unfenced relaxed store orders the reads before its block's last barrier, and those of the stores that its thread has
-// read: a later write cannot overtake them. CUB's in-place algorithms rely on that.
+// An unfenced relaxed store orders the reads before its block's last barrier, and transitively those before the stores that its
+// thread has read: a write that follows the flag cannot overtake them. CUB's in-place algorithms rely on that.
 static void release_reads(Warp *w, const Instr *i, int lane, SyncVar *var)
 {
     const ThreadClock *t = clock_of(w, lane);
     const CausalHistory *history = sim_history_join(w->block, t->history, t->pending_acquire, false);
-    ReleaseRecord *e = sim_allocate_for_clocks(w->block, sizeof *e);
-    *e = (ReleaseRecord){.block = (uint32_t)w->block->number, .warp = (uint32_t)w->number, .time = w->block->clocks->time,
+    ReleaseRecord *record = sim_clocks_allocate(w->block, sizeof *record);
+    *record = (ReleaseRecord){.block = (uint32_t)w->block->number, .warp = (uint32_t)w->number, .time = w->block->clocks->time,
                  .block_epoch = t->block_epoch, .history = history, .gpu_history = history, .site = i->site, .lane = (uint8_t)lane, .reads_only = true};
     w->block->launch->clocks->reads_only_count++;
-    sim_append_release(w->block, var, e);
+    sim_append_release(w->block, var, record);
 }
 
 static void release(Warp *w, const Instr *i, int lane, SyncVar *var)
@@ -482,18 +483,18 @@ static void release(Warp *w, const Instr *i, int lane, SyncVar *var)
         last->warp == (uint32_t)w->number && last->site == i->site && last->lane_epochs[lane] >= until && last->cta_scope <= cta_scope &&
         (last->lane != lane || last->gpu_epoch >= gpu_until) && last->history == t->history && last->gpu_history == t->gpu_history)
         return; // redundant: the last record releases as much
-    ReleaseRecord *e = release_record(w, 1u << lane, until, gpu_until);
-    e->site = i->site;
-    e->cta_scope = cta_scope;
+    ReleaseRecord *record = release_record(w, 1u << lane, until, gpu_until);
+    record->site = i->site;
+    record->cta_scope = cta_scope;
     if (releases)
-        e->gpu_history = e->history;
-    sim_append_release(w->block, var, e);
+        record->gpu_history = record->history;
+    sim_append_release(w->block, var, record);
     if (releases)
         clocks->time++;
 }
 
-// True if a plain strong store keeps the records of earlier releases: another lane of the same execution has released, or the
-// thread publishes and wrote the variable last, or has acquired its records. Read-modify-writes always do.
+// True if a strong store continues the release sequence: another lane has released in the same execution, or the thread releases,
+// too, and wrote the variable last or has acquired its records. Read-modify-writes always continue it.
 static bool continues_release_sequence(const Warp *w, const Instr *i, int lane, SyncVar *var, bool publishes)
 {
     const int until = var->stored ? var->stored : 1;
@@ -505,7 +506,7 @@ static bool continues_release_sequence(const Warp *w, const Instr *i, int lane, 
                          sim_history_covers(clock_of(w, lane)->history, &(ReleaseRange){var, 0, until, true}));
 }
 
-// An operation has read the variable: an acquire joins its records now, others when a fence follows.
+// An operation has read the variable: an acquire joins its records now, other operations at the next fence.
 static void acquire_by_access(const Block *b, const Instr *i, ThreadClock *t, SyncVar *var)
 {
     const bool acquires = i->semantics == ACQUIRE || i->semantics == ACQUIRE_RELEASE, cta_scope = i->scope == BLOCK_SCOPE;
@@ -551,7 +552,7 @@ void sim_order_by_access(Warp *w, const Instr *i, int lane, bool shared, uint64_
     sim_make_thread_clocks(b);
     if (kind != STRONG_WRITE)
         acquire_by_access(b, i, own_clock(w, lane), var);
-    if (kind == STRONG_WRITE && !continues_release_sequence(w, i, lane, var, publishes)) { // the store ends the release sequence
+    if (kind == STRONG_WRITE && !continues_release_sequence(w, i, lane, var, publishes)) { // ends the release sequence
         sim_retire_sync_var(shared ? b->cluster[0] : b, var, !shared);
         var = !publishes && !releases_reads ? NULL : shared ? sync_var_of_block(w, key, true) : sim_find_sync_var(b, key, true, true);
     }

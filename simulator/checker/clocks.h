@@ -2,8 +2,9 @@
 //
 // LaunchClocks belongs to all blocks of the launch, which host threads may run concurrently:
 //   arena       guarded by `lock`;
-//   sync_vars   of the block whose turn it is: releases and acquires at global memory wait for their turn;
-//   atomics     any block, any time.
+//   sync_vars   used only by the earliest running block, for which releases and acquires in global memory wait
+//               (sim_wait_for_earlier_blocks);
+//   atomics     used by any block at any time.
 // BlockClocks belongs to the host thread that runs the block.
 #ifndef CLOCKS_H
 #define CLOCKS_H
@@ -14,7 +15,7 @@
 enum {
     MAX_SEARCH_STEPS = 200000,
     MAX_READS_ONLY = 1 << 16, // reads-only records in a launch
-    INDEX_SLOTS = 64,
+    INDEX_SLOTS = 64,         // length of the lookup tables by block, warp or pair
     NO_RECORD = -1,
     MIN_BUCKET_BITS = 6
 };
@@ -22,13 +23,13 @@ enum {
 typedef struct ReleaseRecord { // one release: a copy of the releasing lanes' clocks
     uint32_t block, warp;
     uint32_t time;                // of the block, at the release
-    uint32_t block_epoch;         // last block barrier that the releasing lanes know of
-    uint32_t lane_epochs[LANES];  // of each lane of the warp: its accesses up to then are released
+    uint32_t block_epoch;         // time of the last block barrier that the releasing lanes have passed or acquired
+    uint32_t lane_epochs[LANES];  // by lane of the warp: accesses of the lane up to this time are released
     uint32_t gpu_epoch;           // replaces lane_epochs[lane] for readers in other blocks
     const struct CausalHistory *history;     // what the lanes had acquired, for readers in this block
-    const struct CausalHistory *gpu_history; // the same, for readers in other blocks
+    const struct CausalHistory *gpu_history; // what the lanes had acquired, for readers in other blocks
     int prev_same_block;          // index of this block's previous record, or NO_RECORD
-    uint32_t site;                // of the releasing access; 0: a barrier or an mbarrier
+    uint32_t site;                // instruction number of the releasing access; 0: a barrier or an mbarrier
     uint8_t lane;                 // the first of the releasing lanes
     bool cta_scope;               // orders only threads of this block
     bool reads_only;              // unfenced relaxed store: orders earlier reads only
@@ -36,12 +37,12 @@ typedef struct ReleaseRecord { // one release: a copy of the releasing lanes' cl
 } ReleaseRecord;
 
 typedef struct SyncVar { // a flag, an mbarrier or a barrier, with all releases to it
-    uint64_t key; // its address in this process
+    uint64_t key; // its host address
     ReleaseRecord **records; // oldest first
     int count, capacity;
-    int stored;         // records up to the last plain store that continues the release sequence
-    int history_hint;   // where a history last held this variable: a guess
-    int *last_by_block; // hash of a block -> its last record; NULL below two records
+    int stored;         // number of records up to the last store (no read-modify-write) that continued the release sequence
+    int history_hint;   // probable index of this variable in a history
+    int *last_by_block; // by hash of a block: index of its last record; NULL if there are fewer than two records
     struct SyncVar *next; // in its bucket
 } SyncVar;
 
@@ -57,7 +58,7 @@ typedef struct ReleaseRange { // records [begin, end) of a variable
     bool cta_scope; // acquired with block scope
 } ReleaseRange;
 
-typedef struct RangeList { // append-only, shared: each history is a prefix of it
+typedef struct RangeList { // append-only; shared by histories, each of which is a prefix
     int used, capacity;
     ReleaseRange ranges[];
 } RangeList;
@@ -67,49 +68,50 @@ typedef struct CausalHistory { // the acquired ranges; immutable
     RangeList *list;
 } CausalHistory;
 
-enum { BLOCK_BUCKETS = 4096 };
+enum { BLOCK_HASH_BUCKETS = 4096 };
 
 struct LaunchClocks {
     uint32_t run; // number of the launch
     Arena arena;  // of variables, records and histories
     Lock lock;
-    Object *objects;        // of each line of shared memory, the variable in it: at most one
+    Object *objects;        // by line of shared memory: the variable in it, of which there is at most one
     SyncVarTable sync_vars; // in global memory
-    uint32_t reads_only_count; // at MAX_READS_ONLY counting stops, and overwriting what another block has read is no
-                               // longer reported (sim_may_have_released): data stored as volatile looks like flags
+    uint32_t reads_only_count; // from MAX_READS_ONLY on, no such records are made, and writes over data that another block
+                               // has read are no longer reported (sim_may_have_released): volatile data look like flags
     struct Overrun *overruns; // of padding.c
-    _Atomic uint32_t latest;  // latest time of any block's clock that was freed
-    _Atomic uint32_t last_release[BLOCK_BUCKETS];   // hash of a block -> time of its last release
-    _Atomic uint32_t last_gpu_fence[BLOCK_BUCKETS]; // hash of a block -> time of its last fence of device scope
+    _Atomic uint32_t latest;  // latest time of all freed block clocks
+    _Atomic uint32_t last_release[BLOCK_HASH_BUCKETS];   // by hash of a block: time of its last release
+    _Atomic uint32_t last_gpu_fence[BLOCK_HASH_BUCKETS]; // by hash of a block: time of its last fence of device scope
 };
 
 typedef struct ThreadClock {
-    uint32_t block_epoch;
+    uint32_t block_epoch; // time of the last barrier of the block
     uint32_t gpu_fence, cta_fence; // times of the last fences of device and of block scope
     const CausalHistory *history;
-    const CausalHistory *gpu_history;     // what it may release to other blocks: `history` without block-scope acquires
-                                          // since the last fence of device scope
-    const CausalHistory *pending_acquire; // read by relaxed accesses since the last fence of device scope; a fence or a
-                                          // barrier acquires it
-    const CausalHistory *pending_fence;   // the same for release-only operations; a barrier does not acquire it
+    const CausalHistory *gpu_history;     // what the thread may release to other blocks: `history` without block-scope
+                                          // acquires since the last fence of device scope
+    const CausalHistory *pending_acquire; // releases read by relaxed accesses since the last fence of device scope; the next
+                                          // fence or barrier acquires them
+    const CausalHistory *pending_fence;   // releases read by release-only operations since that fence; only the next fence
+                                          // acquires them
 } ThreadClock;
 
 struct BlockClocks {
     uint32_t time;           // advances at every synchronisation
-    uint32_t run, first_run; // number of the barrier interval, and of the block's first
-    uint32_t warp_epoch[MAX_WARPS]; // last barrier of the whole warp
+    uint32_t run, first_run; // numbers of the current barrier interval, and of the block's first one
+    uint32_t warp_epoch[MAX_WARPS]; // time of the last barrier of the whole warp
     ThreadClock common;             // of every thread, while has_thread_clocks is false
-    ThreadClock threads[MAX_WARPS][LANES]; // from then on
+    ThreadClock threads[MAX_WARPS][LANES]; // valid if has_thread_clocks
     uint32_t min_block_epoch[MAX_WARPS];   // over the live lanes of a warp
     uint32_t (*lane_clocks)[LANES][LANES]; // vector clocks of the lanes, over their warp
-    const ReleaseRecord *(*recent)[2]; // lookup cache, thread x warp: the record that last ordered the warp's accesses,
-                                       // and its copies
-    uint64_t raced[INDEX_SLOTS];       // pairs of instructions that raced: not searched again
-    struct { uint32_t block, time, lanes, warp; } writers[INDEX_SLOTS]; // warps that wrote words which this block
-                                                                          // polled, and their last such write
-    bool has_writers;       // `writers` holds something
+    const ReleaseRecord *(*recent)[2]; // lookup cache by thread and accessing warp: the record that last ordered the warp's
+                                       // accesses, and that for its copies
+    uint64_t raced[INDEX_SLOTS];       // pairs of instructions that race, for which no search is needed
+    struct { uint32_t block, time, lanes, warp; } writers[INDEX_SLOTS]; // warps that wrote words polled by this block, with
+                                                                        // the time of the last such write
+    bool has_writers;       // `writers` is not empty
     bool has_thread_clocks; // a thread executed a fence, or acquired something
-    bool has_recent;        // `recent` holds something
+    bool has_recent;        // `recent` is not empty
     SyncVarTable sync_vars; // in shared memory, and barriers
 };
 
@@ -123,7 +125,7 @@ static inline const ThreadClock *clock_of(const Warp *w, int lane)
     return clock_in(w->block->clocks, w->number, lane);
 }
 
-// Gives each thread a clock of its own; before the first release or acquire.
+// Gives each thread its own clock. Called before a release or an acquire; does nothing if the clocks exist.
 void sim_make_thread_clocks(Block *b);
 
 // ---- sync_vars.c: synchronisation variables
@@ -132,31 +134,34 @@ enum { MAX_VISITED = 64 };
 
 typedef struct VisitedRange {
     ReleaseRange range;
-    uint32_t reader;
+    uint32_t reader; // block of the reading thread
 } VisitedRange;
 
-typedef struct HistorySearch { // for accesses that happened before
+typedef struct HistorySearch { // for the lanes whose access happens before
     const AccessRecord *access;
-    uint32_t lanes;     // of the access, not yet found
+    uint32_t lanes;     // lanes of the access for which no order has been found yet
     bool is_read;       // reads-only records count
     bool is_strong_write; // the access is a strong write: its own record releases it
     int steps, visited_count;
     const ReleaseRecord *found; // the last record that ordered a lane
-    VisitedRange *visited;      // skipped when met again
+    VisitedRange *visited;      // ranges not to be searched again
 } HistorySearch;
 
-void *sim_allocate_for_clocks(const Block *b, size_t bytes);
-// The union of two histories, perhaps one of them itself. cta_scope: the second is acquired with block scope.
+void *sim_clocks_allocate(const Block *b, size_t bytes);
+// The union of two histories; may return one of them. `cta_scope`: the second is acquired with block scope.
 const CausalHistory *sim_history_join(const Block *b, const CausalHistory *one, const CausalHistory *two, bool cta_scope);
+// The variable with this key; if there is none, NULL or, with `make`, a new one. `global`: in global memory.
 SyncVar *sim_find_sync_var(const Block *b, uint64_t key, bool global, bool make);
-// Ends a release sequence: later lookups of the key get a new variable, histories keep this one.
+// Ends the release sequence of a variable: later lookups of its key make a new variable; histories keep this one.
 void sim_retire_sync_var(const Block *b, SyncVar *var, bool global);
 void sim_atomic_max(_Atomic uint32_t *max, uint32_t value);
-void sim_append_release(Block *b, SyncVar *var, ReleaseRecord *e);
-// Clears the search's lanes that the history orders for a thread of block `reader`; all of them after MAX_SEARCH_STEPS.
+void sim_append_release(Block *b, SyncVar *var, ReleaseRecord *record);
+// Removes from s->lanes the lanes whose access the history orders before a thread of block `reader`; after MAX_SEARCH_STEPS, all
+// lanes.
 void sim_search_history(HistorySearch *s, const CausalHistory *history, uint32_t reader);
-// The same for one record.
-void sim_apply_release(HistorySearch *s, const ReleaseRecord *e, uint32_t reader);
+// Removes from s->lanes the lanes whose access the record orders before a thread of block `reader`.
+void sim_apply_release(HistorySearch *s, const ReleaseRecord *record, uint32_t reader);
+// True if the history includes all records of the range, with at least its scope.
 bool sim_history_covers(const CausalHistory *history, const ReleaseRange *range);
 
 #endif

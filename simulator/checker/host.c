@@ -153,7 +153,7 @@ static const char *why_closed(const Allocation *a, uint64_t address)
 {
     if (!a->granules)
         return "";
-    return a->granules[(address - a->address) / SIM_GRANULE].piece ? ", to which cuMemSetAccess has not given this device access"
+    return a->granules[(address - a->address) / SIM_GRANULE].physical ? ", to which cuMemSetAccess has not given this device access"
                                                                    : ", to which cuMemMap has mapped no memory";
 }
 

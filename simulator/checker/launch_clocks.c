@@ -1,4 +1,4 @@
-// launch_clocks.c: the clocks of a launch and of a block, from start to end; and the snapshot of a thread that launches a kernel.
+// launch_clocks.c: creates, resets and frees the clocks of launches and blocks; snapshots the clock of a thread that launches a kernel.
 #include "checker/clocks.h"
 #include "checker/shadow.h"
 #include "machine/grid.h"
@@ -52,7 +52,7 @@ void sim_end_launch_clocks(Launch *launch)
         return;
     if (launch->error == cudaSuccess)
         sim_report_padding(launch);
-    if (g && (g->first || g->first_tail)) // snapshots of its child launches refer to them
+    if (g && (g->first || g->first_tail)) // its child launches' snapshots refer to the clocks
         g->clocks = clocks;
     else
         sim_free_launch_clocks(clocks);
@@ -154,30 +154,30 @@ const ClockSnapshot *sim_take_snapshot(Arena *arena, Warp *w, int lane)
 {
     BlockClocks *clocks = w->block->clocks;
     const ThreadClock *t = clock_of(w, lane);
-    ClockSnapshot *k = sim_allocate(arena, sizeof *k);
-    *k = (ClockSnapshot){.block = (uint32_t)w->block->number, .warp = (uint32_t)w->number, .lane = (uint32_t)lane,
+    ClockSnapshot *snapshot = sim_allocate(arena, sizeof *snapshot);
+    *snapshot = (ClockSnapshot){.block = (uint32_t)w->block->number, .warp = (uint32_t)w->number, .lane = (uint32_t)lane,
                   .time = clocks->time++, .block_epoch = t->block_epoch, .warp_epoch = clocks->warp_epoch[w->number],
                   .history = t->history, .pending_acquire = t->pending_acquire, .pending_fence = t->pending_fence};
-    memcpy(k->lane_clocks, clocks->lane_clocks[w->number][lane], sizeof k->lane_clocks);
-    return k;
+    memcpy(snapshot->lane_clocks, clocks->lane_clocks[w->number][lane], sizeof snapshot->lane_clocks);
+    return snapshot;
 }
 
-bool sim_snapshot_covers(const ClockSnapshot *k, const AccessRecord *e)
+bool sim_snapshot_covers(const ClockSnapshot *snapshot, const AccessRecord *access)
 {
-    uint32_t lanes = e->lanes;
-    if (e->block == k->block && e->time <= k->block_epoch)
+    uint32_t lanes = access->lanes;
+    if (access->block == snapshot->block && access->time <= snapshot->block_epoch)
         return true;
-    if (e->block == k->block && e->warp == k->warp) {
-        lanes &= e->time <= k->warp_epoch ? 0 : e->time <= k->time ? ~(1u << k->lane) : ALL_LANES;
+    if (access->block == snapshot->block && access->warp == snapshot->warp) {
+        lanes &= access->time <= snapshot->warp_epoch ? 0 : access->time <= snapshot->time ? ~(1u << snapshot->lane) : ALL_LANES;
         for (uint32_t rest = lanes; rest; rest &= rest - 1)
-            if (e->time <= k->lane_clocks[__builtin_ctz(rest)])
+            if (access->time <= snapshot->lane_clocks[__builtin_ctz(rest)])
                 lanes &= ~(rest & -rest);
     }
-    const CausalHistory *const all[] = {k->history, k->pending_acquire, k->pending_fence};
+    const CausalHistory *const histories[] = {snapshot->history, snapshot->pending_acquire, snapshot->pending_fence};
     VisitedRange visited[MAX_VISITED];
     for (int n = 0; n < 3 && lanes; n++) {
-        HistorySearch s = {.access = e, .lanes = lanes, .visited = visited};
-        sim_search_history(&s, all[n], k->block);
+        HistorySearch s = {.access = access, .lanes = lanes, .visited = visited};
+        sim_search_history(&s, histories[n], snapshot->block);
         lanes = s.lanes;
     }
     return lanes == 0;

@@ -1,8 +1,8 @@
 // memory.c: checks accesses to global and shared memory for data races and uninitialised reads.
 //
-// Memory is divided into lines of 128 bytes. In most accesses the lanes of a warp are equally far apart, or fall into groups
-// that are, as in a tile with gaps. A line keeps its last few such accesses as they are (strided.c); otherwise it has a cell
-// for each word (cells.c).
+// Memory is divided into lines of 128 bytes. In most accesses the lanes of a warp are equally spaced, or consist of groups of
+// equally spaced lanes. A line keeps its last few accesses in this form (strided.c); otherwise it has a cell for each word
+// (cells.c).
 #include "checker/readers.h"
 #include "checker/pieces.h"
 #include "checker/memory_uses.h"
@@ -14,7 +14,7 @@ enum { MAX_STRIDE = 1 << 20 };
 
 // ---- Address patterns
 
-// True if all lanes are `stride` bytes apart.
+// True if the addresses of all lanes are `stride` bytes apart.
 static bool has_stride(const Access *access, uint32_t mask, int64_t stride)
 {
     const int first = __builtin_ctz(mask);
@@ -31,7 +31,8 @@ static bool has_stride(const Access *access, uint32_t mask, int64_t stride)
     return true;
 }
 
-// Bytes between neighbouring lanes; 0 if all have the same address; -1 if they differ or a StridedAccess cannot represent them.
+// The bytes between neighbouring lanes; 0 if all have the same address; -1 if the spacing varies, or a StridedAccess cannot
+// represent it.
 static int64_t find_stride(const Access *access, uint32_t mask)
 {
     const int first = __builtin_ctz(mask);
@@ -41,7 +42,7 @@ static int64_t find_stride(const Access *access, uint32_t mask)
     if (access->pattern == ALL_SAME)
         return 0;
     const uint32_t continuing = sim_continuing_lanes(access, mask);
-    if (mask == ALL_LANES && continuing && continuing != others) // several groups of consecutive lanes
+    if (mask == ALL_LANES && continuing && continuing != others) // more than one group of consecutive lanes
         return -1;
     const int second = __builtin_ctz(others);
     const int64_t distance = access->pointer[second] - access->pointer[first];
@@ -51,7 +52,7 @@ static int64_t find_stride(const Access *access, uint32_t mask)
     return has_stride(access, mask, stride) ? stride : -1;
 }
 
-// Sets a StridedAccess in place, each word by one store: reading a word that was stored in parts misses store forwarding.
+// Initialises a StridedAccess with one store for each word: reading a word that was stored in parts misses store forwarding.
 static inline void set_strided(StridedAccess *r, const AccessCheck *check, uint32_t lanes, uint32_t word_mask, int64_t origin,
                            int64_t stride)
 {
@@ -64,14 +65,14 @@ static inline void set_strided(StridedAccess *r, const AccessCheck *check, uint3
     r->shape = ((uint32_t)stride & 0xffffff) | size << 24 | whole << 31;
 }
 
-// The words of an element within one line.
+// The word mask of an element within one line.
 static uint32_t words_at(uint64_t offset, size_t bytes)
 {
     const uint32_t word_mask = bytes < 4 ? 1 : bytes == LINE_BYTES ? ALL_LANES : (1u << bytes / 4) - 1;
     return word_mask << offset % LINE_BYTES / 4;
 }
 
-// Lanes with the same address, of any size; the element may cross lines.
+// Checks lanes with the same address. The element has any size, and may cross lines.
 static void check_same_address(AccessCheck *check, uint32_t mask, uint64_t offset, bool as_strided)
 {
     const Access *access = check->access;
@@ -87,7 +88,7 @@ static void check_same_address(AccessCheck *check, uint32_t mask, uint64_t offse
     }
 }
 
-// The same for an element within one line, kept as a StridedAccess.
+// Checks lanes with the same address, if the element lies within one line and may be kept as a StridedAccess.
 static void check_broadcast(AccessCheck *check, uint32_t mask, int64_t offset)
 {
     StridedAccess r;
@@ -95,7 +96,7 @@ static void check_broadcast(AccessCheck *check, uint32_t mask, int64_t offset)
     sim_check_strided(check, &check->memory.lines[offset / LINE_BYTES], &r, true);
 }
 
-// The first lane, and those after it with the same address that do not conflict with it, or store the same value.
+// The first lane, and the following lanes that have its address and do not conflict with it, or store the same value.
 static uint32_t lanes_like_first(const AccessCheck *check, uint32_t mask)
 {
     const Access *access = check->access;
@@ -113,7 +114,7 @@ static uint32_t lanes_like_first(const AccessCheck *check, uint32_t mask)
     return like_first;
 }
 
-// `count` lanes with consecutive elements, line by line.
+// Checks `count` lanes with consecutive elements, line by line.
 static void check_consecutive(AccessCheck *check, int first_lane, unsigned count, int64_t offset)
 {
     ShadowLine *lines = check->memory.lines;
@@ -137,7 +138,7 @@ static void check_consecutive(AccessCheck *check, int first_lane, unsigned count
     }
 }
 
-// Lanes that are `stride` bytes apart, line by line. base: offset of lane 0, active or not.
+// Checks lanes that are `stride` bytes apart, line by line. `base`: offset of lane 0, active or not.
 static void check_strided_lanes(AccessCheck *check, uint32_t mask, int64_t base, int64_t stride)
 {
     uint32_t lanes = 0, word_mask = 0;
@@ -159,7 +160,7 @@ static void check_strided_lanes(AccessCheck *check, uint32_t mask, int64_t base,
     }
 }
 
-// The same if each lane is in a line of its own.
+// Checks lanes that are `stride` bytes apart, if each lane has a different line.
 static void check_column(AccessCheck *check, uint32_t mask, int64_t base, int64_t stride)
 {
     ShadowLine *lines = check->memory.lines;
@@ -179,7 +180,7 @@ static void check_column(AccessCheck *check, uint32_t mask, int64_t base, int64_
     }
 }
 
-// True if addresses ascend with the lanes, without overlap.
+// True if the addresses ascend with the lanes, and the elements do not overlap.
 static bool is_ascending(const Access *access, uint32_t mask)
 {
     const uint8_t *end = NULL;
@@ -192,8 +193,8 @@ static bool is_ascending(const Access *access, uint32_t mask)
     return true;
 }
 
-// Checks the first lane and those after it that are equally far apart in its line; returns these lanes.
-static uint32_t check_piece(AccessCheck *check, uint32_t mask, int64_t offset)
+// Checks the first lane together with the following lanes that are equally spaced in its line; returns the lanes checked.
+static uint32_t check_spaced_group(AccessCheck *check, uint32_t mask, int64_t offset)
 {
     const Access *access = check->access;
     const int first = __builtin_ctz(mask);
@@ -218,22 +219,22 @@ static uint32_t check_piece(AccessCheck *check, uint32_t mask, int64_t offset)
     return lanes;
 }
 
-// Splits the lanes into groups: with the same address, consecutive, or equally far apart in one line.
-static void check_pieces(AccessCheck *check, uint32_t mask)
+// Splits the lanes into groups and checks each: lanes with the same address, consecutive lanes, or equally spaced lanes in one line.
+static void check_groups(AccessCheck *check, uint32_t mask)
 {
     const Access *access = check->access;
     const uint32_t same = access->same_address & mask & mask << 1, next = access->adjacent & mask & mask << 1;
     for (uint32_t rest = mask, done; rest; rest &= ~done) {
         const int first = __builtin_ctz(rest);
         const int64_t offset = access->pointer[first] - check->memory.base;
-        const int last_alike = sim_segment_end(same, first), last_beside = sim_segment_end(next, first);
-        done = bits_between((unsigned)first, (unsigned)(last_alike > last_beside ? last_alike : last_beside) + 1);
-        if (last_alike > first)
+        const int last_same = sim_segment_end(same, first), last_adjacent = sim_segment_end(next, first);
+        done = bits_between((unsigned)first, (unsigned)(last_same > last_adjacent ? last_same : last_adjacent) + 1);
+        if (last_same > first)
             check_broadcast(check, done, offset);
-        else if (last_beside > first)
-            check_consecutive(check, first, (unsigned)(last_beside + 1 - first), offset);
+        else if (last_adjacent > first)
+            check_consecutive(check, first, (unsigned)(last_adjacent + 1 - first), offset);
         else
-            done = check_piece(check, rest, offset);
+            done = check_spaced_group(check, rest, offset);
     }
 }
 
@@ -251,7 +252,7 @@ RecordKind sim_record_kind(const Instr *i, const Access *access)
     }
 }
 
-// Gives this execution a time of its own, by which same_value recognises it.
+// Gives this execution of a store a distinct time, by which same_value recognises it.
 static void separate_stores(AccessCheck *check)
 {
     if (check->i->kind != STORE)
@@ -267,7 +268,7 @@ static bool are_disjoint_words(const AccessCheck *check, uint32_t mask)
     return (kind == STRONG_READ || kind == STRONG_WRITE) && check->access->bytes % 4 == 0 && is_ascending(check->access, mask);
 }
 
-// Any addresses: lanes with the same address together unless they conflict, others one by one.
+// Checks lanes with any addresses: lanes with the same address together unless they conflict, the others one by one.
 static void check_scattered(AccessCheck *check, uint32_t mask, bool as_strided)
 {
     const Access *access = check->access;
@@ -281,7 +282,7 @@ static void check_scattered(AccessCheck *check, uint32_t mask, bool as_strided)
     }
 }
 
-// True if a StridedAccess can represent the access, given equally spaced lanes.
+// True if a StridedAccess can represent the access, provided that its lanes are equally spaced.
 static bool can_be_strided(const AccessCheck *check)
 {
     const size_t bytes = check->access->bytes;
@@ -313,7 +314,7 @@ void sim_check_lines(AccessCheck *check, uint32_t mask)
     } else if (stride == 0 && kind == PLAIN_READ && fits) {
         check_broadcast(check, mask, offset);
     } else if (in_order && fits && !alone && (!as_strided || kind == PLAIN_READ || is_ascending(access, mask))) {
-        check_pieces(check, mask);
+        check_groups(check, mask);
     } else {
         check_scattered(check, mask, as_strided);
     }
@@ -325,7 +326,7 @@ static bool has_only_barriers(const Launch *launch)
     return !launch->kernel->program->effects.synchronises && launch->cluster_blocks == 1 && !launch->launch_tree_grid;
 }
 
-// True if a read of these words needs no record. If the launch only reads the allocation, that holds for all written words.
+// True if a read of these words needs no record. If the launch only reads the allocation, no read of written words needs one.
 static inline bool is_redundant(const AccessCheck *check, const ShadowLine *line, uint32_t word_mask)
 {
     if (!check->launch_only_reads)
@@ -333,13 +334,13 @@ static inline bool is_redundant(const AccessCheck *check, const ShadowLine *line
     return !check->memory.checks_values || all_written(line, word_mask);
 }
 
-// The same for all words that these lanes read.
+// True if is_redundant holds for all words that these lanes read.
 static bool all_redundant(const AccessCheck *check, const Access *access, uint32_t mask)
 {
     return are_whole_words(access) && all_words(check, access, mask, is_redundant);
 }
 
-// After a redundant read: marks those of its lines of which every read is redundant, in `fully_written`.
+// After a redundant read: marks in `fully_written` those of its lines in which every read is redundant.
 static void mark_redundant_lines(const AccessCheck *check, const Access *access, uint32_t *fully_written, uint32_t mask)
 {
     const uint32_t continuing = sim_continuing_lanes(access, mask), run = check->launch_only_reads ? FULLY_WRITTEN : check->memory.run;
@@ -357,7 +358,7 @@ static void mark_redundant_lines(const AccessCheck *check, const Access *access,
     }
 }
 
-// True for a load that needs no race check, as most do not. Sets access->unwritten if the launch only reads the allocation.
+// True for a load that needs no race check; most do not. Sets access->unwritten if the launch only reads the allocation.
 static bool is_redundant_load(AccessCheck *check, const Launch *launch, Access *access, uint32_t mask, Allocation *a, RecordKind kind)
 {
     check->launch_only_reads = a && kind == PLAIN_READ && sim_only_reads(launch, a) && !a->row_bytes;
@@ -371,7 +372,7 @@ static bool is_redundant_load(AccessCheck *check, const Launch *launch, Access *
     return redundant || check->launch_only_reads;
 }
 
-// True for the part of shared memory that CUDA reserves for cooperative groups. The library reads it uninitialised, and orders the
+// True for accesses to the shared memory that CUDA reserves for cooperative groups. The library reads it uninitialised, and orders
 // accesses of tiles of several warps by a shuffle; neither is reported.
 static bool is_reserved(const Launch *launch, const Block *owner, const Access *access, uint32_t mask)
 {
@@ -388,13 +389,13 @@ static void print_reserved_note(void)
                 "does not guarantee; this is the library's responsibility, not a finding\n");
 }
 
-// True if `some` contains the first of all lanes.
+// True if `some` contains the first lane of `all`.
 static bool has_first_lane(uint32_t some, uint32_t all)
 {
     return some & all & -all;
 }
 
-// Strong accesses acquire and release, in the order of the lanes; reads of one address together.
+// Strong accesses acquire and release in the order of the lanes; reads of one address acquire together.
 static void order_by_access(Warp *w, const Instr *i, const Access *access, uint32_t mask, bool shared, RecordKind kind)
 {
     for (uint32_t rest = mask; rest;) {
@@ -425,7 +426,7 @@ static ShadowedMemory memory_of(const Launch *launch, Block *owner, Allocation *
     return (ShadowedMemory){sim_lines_of(a), a->memory, sim_launch_run(launch), sim_starts_uninitialised(a)};
 }
 
-// Sets all but check->memory and check->launch_only_reads.
+// Initialises all fields but check->memory and check->launch_only_reads.
 static void init_check(AccessCheck *check, Warp *w, const Instr *i, Access *access, uint32_t mask, Block *owner, Allocation *a)
 {
     const Launch *launch = w->block->launch;
@@ -448,7 +449,7 @@ static void init_check(AccessCheck *check, Warp *w, const Instr *i, Access *acce
     check->race.found = check->race.stale = false;
 }
 
-// Checks of global memory besides the lines: padding, and writes to data that read-only loads assume constant.
+// Additional checks of global memory: padding, and writes to data that non-coherent loads assume constant.
 static void check_in_allocation(AccessCheck *check, uint32_t mask, Allocation *a)
 {
     if (a->row_bytes)
@@ -456,8 +457,8 @@ static void check_in_allocation(AccessCheck *check, uint32_t mask, Allocation *a
     const bool written = atomic_load_explicit(&a->last_write_run, memory_order_relaxed) == check->memory.run;
     if (writes(&check->record) && !written)
         atomic_store_explicit(&a->last_write_run, check->memory.run, memory_order_relaxed);
-    const bool read_only = check->i->flags & READ_ONLY && check->i->kind == LOAD;
-    if (read_only && written && !check->race.found)
+    const bool noncoherent = check->i->flags & READ_ONLY && check->i->kind == LOAD;
+    if (noncoherent && written && !check->race.found)
         sim_check_noncoherent(check, mask);
 }
 
@@ -470,12 +471,12 @@ static void report_race(const AccessCheck *check, bool reserved)
         return;
     }
     sim_note_race(check->w->block, check->race.earlier.site, check->race.later.site);
-    sim_wait_for_earlier_blocks(check->w->block); // a block that runs ahead may be restarted
+    sim_wait_for_earlier_blocks(check->w->block); // a speculative run may be restarted
     if (!sim_may_have_released(check->w->block, &check->race.earlier))
         sim_report_race(check);
 }
 
-// First check of an access to shared memory: outside a variable it ends the launch.
+// Checks the bounds of an access to shared memory: outside a variable it ends the launch.
 static void check_in_block(Warp *w, const Instr *i, const Access *access, uint32_t mask, Block *owner, RecordKind kind)
 {
     if (owner->cluster_accesses)
@@ -485,7 +486,7 @@ static void check_in_block(Warp *w, const Instr *i, const Access *access, uint32
 
 void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Block *owner, Allocation *a)
 {
-    if (access->bytes == 0) // a bulk copy of nothing
+    if (access->bytes == 0) // a bulk copy of no bytes
         return;
     const Launch *launch = w->block->launch;
     const RecordKind kind = sim_record_kind(i, access);
@@ -561,7 +562,7 @@ void sim_report_foreign_address(Warp *w, const Instr *i, int lane, Space space, 
         snprintf(title, sizeof title,
                  "the address of a local variable of thread (%u,%u,%u) is used by another thread",
                  of_thread.thread.x, of_thread.thread.y, of_thread.thread.z);
-    sim_wait_for_earlier_blocks(w->block); // a block that runs ahead may be restarted
+    sim_wait_for_earlier_blocks(w->block); // a speculative run may be restarted
     sim_add_finding(OUT_OF_BOUNDS, title, &p, 1,
                     space == SHARED ? "pass the value, or keep it in global memory\n"
                                       "note: each block has its own shared memory; there the address names its own variable"

@@ -1,11 +1,11 @@
-// sync_vars.c: synchronisation variables (flags, mbarriers, barriers), the releases to them, and the search for an access in
-// what a thread has acquired.
+// sync_vars.c: synchronisation variables (flags, mbarriers, barriers), the releases to them, and the search of a thread's acquired
+// history for an access.
 #include "checker/clocks.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-void *sim_allocate_for_clocks(const Block *b, size_t bytes)
+void *sim_clocks_allocate(const Block *b, size_t bytes)
 {
     LaunchClocks *clocks = b->launch->clocks;
     sim_lock(&clocks->lock);
@@ -23,7 +23,7 @@ static bool range_covers(const ReleaseRange *range, const ReleaseRange *other)
 bool sim_history_covers(const CausalHistory *history, const ReleaseRange *range)
 {
     const int count = history ? history->count : 0, guess = range->var->history_hint;
-    if (guess < count && range_covers(&history->list->ranges[guess], range)) // polling many flags in turn: same index for all
+    if (guess < count && range_covers(&history->list->ranges[guess], range)) // polling many flags one after the other: their index is the same
         return true;
     for (int k = count; k-- > 0;) // newest first: repeated polls hit
         if (range_covers(&history->list->ranges[k], range)) {
@@ -33,7 +33,7 @@ bool sim_history_covers(const CausalHistory *history, const ReleaseRange *range)
     return false;
 }
 
-// True if joining `two` makes `range` redundant. A range that `one` covers is not added, and so makes nothing redundant.
+// True if joining `two` to `one` makes `range` redundant. A range of `two` that `one` covers is not added, so it has no effect.
 static bool is_superseded(const CausalHistory *one, const CausalHistory *two, bool cta_scope, const ReleaseRange *range)
 {
     for (int n = 0; n < two->count; n++) {
@@ -45,12 +45,12 @@ static bool is_superseded(const CausalHistory *one, const CausalHistory *two, bo
     return false;
 }
 
-// Copies a list without superseded ranges, with room for `added` more: the list of a polling thread stays short.
+// Copies a list without its superseded ranges, with capacity for `added` more. This keeps the list of a polling thread short.
 static RangeList *copy_ranges(const Block *b, const CausalHistory *one, const CausalHistory *two, bool cta_scope, int added)
 {
     enum { SPARE = 4 };
     const int old = one ? one->count : 0;
-    RangeList *copy = sim_allocate_for_clocks(b, sizeof *copy + (size_t)(old + added + old / 4 + SPARE) * sizeof *copy->ranges);
+    RangeList *copy = sim_clocks_allocate(b, sizeof *copy + (size_t)(old + added + old / 4 + SPARE) * sizeof *copy->ranges);
     for (int k = 0; k < old; k++) {
         const ReleaseRange *range = &one->list->ranges[k];
         bool covered = is_superseded(one, two, cta_scope, range);
@@ -85,7 +85,7 @@ const CausalHistory *sim_history_join(const Block *b, const CausalHistory *one, 
         if (!sim_history_covers(one, &range))
             list->ranges[list->used++] = range;
     }
-    CausalHistory *both = sim_allocate_for_clocks(b, sizeof *both);
+    CausalHistory *both = sim_clocks_allocate(b, sizeof *both);
     *both = (CausalHistory){list->used, list};
     return both;
 }
@@ -107,7 +107,7 @@ static void grow_table(const Block *b, SyncVarTable *table)
 {
     const SyncVarTable old = *table;
     *table = (SyncVarTable){.bits = old.buckets ? old.bits + 1 : MIN_BUCKET_BITS};
-    table->buckets = sim_allocate_for_clocks(b, sizeof *table->buckets << table->bits);
+    table->buckets = sim_clocks_allocate(b, sizeof *table->buckets << table->bits);
     for (uint32_t k = 0; old.buckets && k < 1u << old.bits; k++)
         for (SyncVar *var = old.buckets[k], *next; var; var = next) {
             next = var->next;
@@ -130,7 +130,7 @@ SyncVar *sim_find_sync_var(const Block *b, uint64_t key, bool global, bool make)
         return NULL;
     if (!table->buckets || table->count == 1u << table->bits)
         grow_table(b, table);
-    SyncVar *var = sim_allocate_for_clocks(b, sizeof *var);
+    SyncVar *var = sim_clocks_allocate(b, sizeof *var);
     var->key = key;
     link_var(table, var);
     return var;
@@ -146,13 +146,13 @@ void sim_retire_sync_var(const Block *b, SyncVar *var, bool global)
     table->count--;
 }
 
-// The block's last record, or that of a block with the same slot.
+// Index of the last record of a block, or of a block with the same hash; may be NO_RECORD.
 static int last_record(const SyncVar *var, uint32_t block)
 {
     return var->last_by_block ? var->last_by_block[block % INDEX_SLOTS] : var->count - 1;
 }
 
-// Atomic because concurrent blocks may share a bucket.
+// Atomic, because concurrent blocks may share a bucket.
 void sim_atomic_max(_Atomic uint32_t *max, uint32_t value)
 {
     uint32_t seen = *max;
@@ -160,30 +160,30 @@ void sim_atomic_max(_Atomic uint32_t *max, uint32_t value)
         ;
 }
 
-void sim_append_release(Block *b, SyncVar *var, ReleaseRecord *e)
+void sim_append_release(Block *b, SyncVar *var, ReleaseRecord *record)
 {
     if (var->count == var->capacity) {
         const int capacity = var->capacity ? 2 * var->capacity : 1;
-        ReleaseRecord **larger = sim_allocate_for_clocks(b, (size_t)capacity * sizeof *larger);
+        ReleaseRecord **larger = sim_clocks_allocate(b, (size_t)capacity * sizeof *larger);
         if (var->count)
             memcpy(larger, var->records, (size_t)var->count * sizeof *larger);
         var->records = larger;
         var->capacity = capacity;
     }
     if (var->count == 1) {
-        var->last_by_block = sim_allocate_for_clocks(b, INDEX_SLOTS * sizeof *var->last_by_block);
+        var->last_by_block = sim_clocks_allocate(b, INDEX_SLOTS * sizeof *var->last_by_block);
         for (int k = 0; k < INDEX_SLOTS; k++)
             var->last_by_block[k] = NO_RECORD;
         var->last_by_block[var->records[0]->block % INDEX_SLOTS] = 0;
     }
-    sim_atomic_max(&b->launch->clocks->last_release[e->block % BLOCK_BUCKETS], e->time);
-    e->prev_same_block = last_record(var, e->block);
+    sim_atomic_max(&b->launch->clocks->last_release[record->block % BLOCK_HASH_BUCKETS], record->time);
+    record->prev_same_block = last_record(var, record->block);
     if (var->last_by_block)
-        var->last_by_block[e->block % INDEX_SLOTS] = var->count;
-    var->records[var->count++] = e;
+        var->last_by_block[record->block % INDEX_SLOTS] = var->count;
+    var->records[var->count++] = record;
 }
 
-// True if the search has not visited the range for this reader; marks it as visited.
+// True if the search has not visited the range for this reader; then marks it as visited.
 static bool first_visit(HistorySearch *s, const ReleaseRange *range, uint32_t reader)
 {
     for (int k = 0; k < s->visited_count; k++) {
@@ -198,65 +198,65 @@ static bool first_visit(HistorySearch *s, const ReleaseRange *range, uint32_t re
 }
 
 // True if the scopes of the release and of the acquire include both threads.
-static bool scopes_match(const ReleaseRecord *e, const ReleaseRange *range, uint32_t reader)
+static bool scopes_match(const ReleaseRecord *record, const ReleaseRange *range, uint32_t reader)
 {
-    return e->block == reader || !(e->cta_scope || range->cta_scope);
+    return record->block == reader || !(record->cta_scope || range->cta_scope);
 }
 
 // The lanes whose access the record orders before a thread of block `reader`.
-static uint32_t released_lanes(const ReleaseRecord *e, const HistorySearch *s, uint32_t reader)
+static uint32_t released_lanes(const ReleaseRecord *record, const HistorySearch *s, uint32_t reader)
 {
     const AccessRecord *access = s->access;
     uint32_t released = 0;
-    if (e->block != access->block || e->copy_done != (access->kind == COPY_IN_FLIGHT))
+    if (record->block != access->block || record->copy_done != (access->kind == COPY_IN_FLIGHT))
         return 0;
-    if (access->time <= e->block_epoch && !e->copy_done)
+    if (access->time <= record->block_epoch && !record->copy_done)
         return s->lanes;
-    for (uint32_t rest = e->warp == access->warp ? s->lanes : 0; rest; rest &= rest - 1) {
+    for (uint32_t rest = record->warp == access->warp ? s->lanes : 0; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
-        const uint32_t until = l != e->lane ? e->lane_epochs[l] : s->is_strong_write && e->site == access->site ? e->time
-                             : reader != e->block ? e->gpu_epoch : e->lane_epochs[l];
+        const uint32_t until = l != record->lane ? record->lane_epochs[l] : s->is_strong_write && record->site == access->site ? record->time
+                             : reader != record->block ? record->gpu_epoch : record->lane_epochs[l];
         if (access->time <= until)
             released |= rest & -rest;
     }
     return released;
 }
 
-void sim_apply_release(HistorySearch *s, const ReleaseRecord *e, uint32_t reader)
+void sim_apply_release(HistorySearch *s, const ReleaseRecord *record, uint32_t reader)
 {
-    const uint32_t released = s->is_read || !e->reads_only ? released_lanes(e, s, reader) : 0;
+    const uint32_t released = s->is_read || !record->reads_only ? released_lanes(record, s, reader) : 0;
     s->lanes &= ~released;
-    s->found = released ? e : s->found;
+    s->found = released ? record : s->found;
 }
 
-// First the releases of the access's own block, then, recursively, what the releasing threads had acquired.
+// First searches the releases of the access's own block; then, recursively, the histories of the releasing threads.
 void sim_search_history(HistorySearch *s, const CausalHistory *history, uint32_t reader)
 {
     for (int k = history ? history->count : 0; k-- > 0 && s->lanes;) {
         const ReleaseRange *range = &history->list->ranges[k];
         for (int n = last_record(range->var, s->access->block); n != NO_RECORD && s->lanes; n = range->var->records[n]->prev_same_block) {
-            const ReleaseRecord *e = range->var->records[n];
-            if (e->block == s->access->block && e->time < s->access->time)
-                break; // this and earlier records precede the access
-            if (e->reads_only && !s->is_read)
+            const ReleaseRecord *record = range->var->records[n];
+            if (record->block == s->access->block && record->time < s->access->time)
+                break; // this record and earlier ones precede the access
+            if (record->reads_only && !s->is_read)
                 continue;
             if (++s->steps > MAX_SEARCH_STEPS)
                 s->lanes = 0;
-            if (n >= range->begin && n < range->end && scopes_match(e, range, reader))
-                sim_apply_release(s, e, reader);
+            if (n >= range->begin && n < range->end && scopes_match(record, range, reader))
+                sim_apply_release(s, record, reader);
         }
     }
     for (int k = history ? history->count : 0; k-- > 0 && s->lanes;) {
         const ReleaseRange *range = &history->list->ranges[k];
         for (int n = first_visit(s, range, reader) ? range->end : 0; n-- > range->begin && s->lanes;) {
-            const ReleaseRecord *e = range->var->records[n];
-            const CausalHistory *released = e->block == reader ? e->history : e->gpu_history;
-            if (e->reads_only && !s->is_read)
+            const ReleaseRecord *record = range->var->records[n];
+            const CausalHistory *released = record->block == reader ? record->history : record->gpu_history;
+            if (record->reads_only && !s->is_read)
                 continue;
             if (++s->steps > MAX_SEARCH_STEPS)
                 s->lanes = 0;
-            else if (scopes_match(e, range, reader) && (released != history || e->block != reader))
-                sim_search_history(s, released, e->block);
+            else if (scopes_match(record, range, reader) && (released != history || record->block != reader))
+                sim_search_history(s, released, record->block);
         }
     }
 }
