@@ -16,6 +16,7 @@ typedef struct Diagnostic { // in the order of the source; a note belongs to the
     int length;          // bytes that are underlined, at least 1
     const char *message; // one clause, no full stop
     const char *help;    // what to write instead, or NULL
+    const char *text;    // the line of the source
 } Diagnostic;
 
 typedef struct CompileOptions {

@@ -49,6 +49,20 @@ void names_visit(Compiler *c, void (*visit)(void *context, const Name *name), vo
             visit(context, name);
 }
 
+const char *keyword_suggestion(const Name *name)
+{
+    uint32_t limit = name->length <= 3 ? 2 : name->length <= 5 ? 5 : 7; // as doubled by source_distance
+    const char *best = NULL;
+    for (size_t k = 0; k < sizeof KEYWORDS / sizeof *KEYWORDS; k++) {
+        const uint32_t distance = source_distance(name->text, name->length, KEYWORDS[k].text, strlen(KEYWORDS[k].text), limit);
+        if (distance < limit) {
+            limit = distance;
+            best = KEYWORDS[k].text;
+        }
+    }
+    return best;
+}
+
 // ---- punctuators: longer ones first
 
 static const struct {

@@ -157,6 +157,7 @@ static void add_diagnostic(Compiler *c, Severity severity, Position at, uint32_t
     r->diagnostics[count] = (Diagnostic){.severity = severity, .file = file->name, .line = (int)line,
                                          .column = (int)source_column(c, at), .message = message, .help = help,
                                          .length = (int)(length == 0 || rest == 0 ? 1 : length < rest ? length : rest)};
+    r->diagnostics[count].text = compile_copy_text(c, text - (source_column(c, at) - 1), source_column(c, at) - 1 + rest);
     c->diagnostic_positions[count] = at;
     r->diagnostic_count++;
 }

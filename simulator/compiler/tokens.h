@@ -23,6 +23,7 @@ enum {
     ID_ARROW = 128, ID_INCREMENT, ID_DECREMENT, ID_SHIFT_LEFT, ID_LESS_EQUAL, ID_GREATER_EQUAL, ID_EQUAL, ID_NOT_EQUAL, ID_AND,
     ID_OR, ID_ADD_ASSIGN, ID_SUB_ASSIGN, ID_MUL_ASSIGN, ID_DIV_ASSIGN, ID_REM_ASSIGN, ID_AND_ASSIGN, ID_OR_ASSIGN,
     ID_XOR_ASSIGN, ID_SHIFT_LEFT_ASSIGN, ID_SCOPE, ID_ELLIPSIS, ID_LAUNCH, ID_PASTE, ID_ARROW_STAR, ID_DOT_STAR,
+    OPERATOR_SHIFT_RIGHT, OPERATOR_SHIFT_RIGHT_ASSIGN, // no tokens: what the parser makes of > > and > >=
     ID_FIRST_KEYWORD = 200,
 #define KEYWORD(id, text) KEYWORD_##id,
 #include "compiler/keywords.h"
@@ -73,6 +74,9 @@ typedef struct Lexer {
     bool at_line_start, after_space;
     bool in_include; // <...> is one TOKEN_STRING
 } Lexer;
+
+// A keyword that is close to a name, or NULL.
+const char *keyword_suggestion(const Name *name);
 
 // The next token. The text is that of a SourceFile, or ends with 0 at `end`.
 Token lexer_next(Lexer *lexer);

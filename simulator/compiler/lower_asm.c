@@ -1,0 +1,95 @@
+// lower_asm.c: inline PTX becomes an intrinsic of its own.
+#include "compiler/intrinsics.h"
+#include "compiler/lower.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { MAX_ASM_OPERANDS = 9 };
+
+// The text with the table's placeholders: an output is $0a, $0b, ... (or $0), an input %1, %2, ...
+static char *translate(Lowering *l, const Assembly *a, const Expression *e)
+{
+    Compiler *c = l->compiler;
+    char *text = compile_allocate(c, 3 * strlen(a->text) + 1), *to = text;
+    for (const char *from = a->text; *from;) {
+        if (*from == '$') {
+            *to++ = *from++;
+        } else if (*from != '%') {
+            *to++ = *from++;
+        } else if (from[1] == '%') {
+            *to++ = '%';
+            from += 2;
+        } else if (isdigit((unsigned char)from[1])) {
+            uint32_t index = 0;
+            for (from++; isdigit((unsigned char)*from) && index < 1000; from++)
+                index = 10 * index + (uint32_t)(*from - '0');
+            if (index >= a->operand_count) {
+                lower_error(l, e->start, e->end, NULL, "asm has no operand %%%u", index);
+                return text;
+            }
+            if (index < a->output_count) {
+                *to++ = '$', *to++ = '0';
+                if (a->output_count > 1)
+                    *to++ = (char)('a' + index);
+            } else {
+                *to++ = a->constraints[index][0] == 'n' ? '$' : '%';
+                *to++ = (char)('1' + index - a->output_count);
+            }
+        } else {
+            *to++ = *from++;
+        }
+    }
+    return text;
+}
+
+static uint16_t effects_of(const Assembly *a)
+{
+    if (a->is_volatile && a->clobbers_memory)
+        return INTRINSIC_READS | INTRINSIC_WRITES | INTRINSIC_ORDERS | INTRINSIC_CONVERGENT;
+    if (a->clobbers_memory)
+        return INTRINSIC_READS | INTRINSIC_WRITES;
+    return a->is_volatile ? INTRINSIC_UNIQUE | INTRINSIC_CONVERGENT | (a->output_count ? 0 : INTRINSIC_WRITES) : INTRINSIC_PURE;
+}
+
+void lower_asm(Lowering *l, Expression *e)
+{
+    const Assembly *a = e->assembly;
+    const uint32_t inputs = a->operand_count - a->output_count;
+    IrInstruction *operands[MAX_ASM_OPERANDS];
+    Address outputs[MAX_ASM_OPERANDS];
+    uint32_t tied = 0;
+    for (uint32_t k = 0; k < a->output_count && k < MAX_ASM_OPERANDS; k++)
+        tied += a->constraints[k][0] == '+';
+    if (inputs + tied > MAX_ASM_OPERANDS || a->output_count > 8) {
+        lower_error(l, e->start, e->end, NULL, "asm with more than %d inputs or 8 outputs is not supported", MAX_ASM_OPERANDS);
+        return;
+    }
+    if (tied) {
+        lower_error(l, e->start, e->end, "use an output \"=r\" and an input \"r\"", "an operand of asm that is read and written (\"+\") is not supported");
+        return;
+    }
+    for (uint32_t k = 0; k < inputs; k++) {
+        operands[k] = lower_value(l, a->operands[a->output_count + k]);
+        const bool immediate = a->constraints[a->output_count + k][0] == 'n';
+        if (immediate && operands[k]->op != IR_INTEGER)
+            lower_error(l, e->start, e->end, NULL, "an operand \"n\" of asm must be a constant");
+    }
+    for (uint32_t k = 0; k < a->output_count; k++)
+        outputs[k] = lower_lvalue(l, a->operands[k]);
+    Intrinsic *row = compile_new(l->compiler, Intrinsic);
+    *row = (Intrinsic){.name = "asm", .ptx = translate(l, a, e), .effects = effects_of(a)};
+    lower_set_line(l, e->start);
+    const IrType only = a->output_count == 1 ? lower_type(a->operands[0]->type) : IR_VOID;
+    IrInstruction *i = lower_emit(l, IR_INTRINSIC, only, inputs, operands);
+    i->intrinsic = row;
+    i->count = (uint8_t)a->output_count;
+    for (uint32_t k = 0; k < a->output_count; k++) {
+        IrInstruction *value = i;
+        if (a->output_count > 1) {
+            value = lower_emit1(l, IR_ELEMENT, lower_type(a->operands[k]->type), i);
+            value->index = k;
+        }
+        lower_store(l, outputs[k], type_bare(a->operands[k]->type), value);
+    }
+}

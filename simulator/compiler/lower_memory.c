@@ -1,0 +1,422 @@
+// lower_memory.c: addresses, loads, stores and objects.
+#include "compiler/lower.h"
+
+#include <string.h>
+
+// ---- pointers
+
+static uint8_t space_of(const IrInstruction *pointer)
+{
+    switch (pointer->op) {
+    case IR_SYMBOL: case IR_ALLOCA: case IR_OFFSET: case IR_FROM_GENERIC: case IR_ARGUMENT: return pointer->space;
+    default: return IR_GENERIC; // .space of a load or a conversion is that of its operand
+    }
+}
+
+IrInstruction *lower_generic(Lowering *l, IrInstruction *pointer)
+{
+    if (space_of(pointer) == IR_GENERIC)
+        return pointer;
+    IrInstruction *generic = lower_emit1(l, IR_TO_GENERIC, IR_B64, pointer);
+    generic->space = space_of(pointer); // of what is converted
+    return generic;
+}
+
+IrInstruction *lower_offset(Lowering *l, IrInstruction *pointer, int64_t bytes)
+{
+    if (bytes == 0)
+        return pointer;
+    IrInstruction *moved = lower_emit1(l, IR_OFFSET, pointer->type, pointer);
+    moved->space = space_of(pointer);
+    moved->integer = bytes;
+    return moved;
+}
+
+IrInstruction *lower_moved(Lowering *l, IrInstruction *pointer, const Type *type, bool subtract, IrInstruction *index, const Type *index_type)
+{
+    const uint64_t size = type->target->size;
+    bool is_signed = type_is_signed(index_type);
+    if (index->op == IR_INTEGER) {
+        const int64_t number = is_signed || index_type->size == 8 ? index->integer : (int64_t)(uint32_t)index->integer;
+        const int64_t bytes = (int64_t)((uint64_t)number * size);
+        return lower_offset(l, pointer, subtract ? -bytes : bytes);
+    }
+    if (subtract) {
+        if (index->type != IR_B64) {
+            index = lower_emit1(l, IR_CONVERT, IR_B64, index);
+            index->flags |= is_signed ? IR_SIGNED : 0;
+        }
+        index = lower_emit1(l, IR_NEG, IR_B64, index);
+        is_signed = true;
+    }
+    IrInstruction *moved = lower_emit2(l, IR_OFFSET, pointer->type, pointer, index);
+    moved->space = space_of(pointer);
+    moved->scale = (uint32_t)size;
+    moved->flags |= (is_signed ? IR_SIGNED : 0) | IR_NO_WRAP;
+    return moved;
+}
+
+static IrInstruction *lower_element(Lowering *l, Expression *e)
+{
+    IrInstruction *pointer = lower_pointer(l, e->left);
+    return lower_moved(l, pointer, e->type, e->subtract, lower_value(l, e->right), e->right->type);
+}
+
+// The value of a pointer; not generic where it is known what it points into.
+IrInstruction *lower_pointer(Lowering *l, Expression *e)
+{
+    switch (e->kind) {
+    case EXPRESSION_DECAY:
+    case EXPRESSION_ADDRESS:
+        if (e->left->kind != EXPRESSION_FUNCTION)
+            return lower_lvalue(l, e->left).pointer;
+        break;
+    case EXPRESSION_OFFSET:
+        if (e->type->target->size <= UINT32_MAX)
+            return lower_element(l, e);
+        break;
+    case EXPRESSION_BITCAST:
+        if (e->left->type->kind == TYPE_POINTER && e->type->kind == TYPE_POINTER)
+            return lower_pointer(l, e->left);
+        break;
+    default: break;
+    }
+    return lower_value(l, e);
+}
+
+// ---- lvalues
+
+static Address address_of(IrInstruction *pointer, const Type *type)
+{
+    return (Address){pointer, (type->qualifiers & TYPE_VOLATILE) != 0};
+}
+
+static Address lower_reference(Lowering *l, IrInstruction *holder, const Type *type) // what a reference refers to
+{
+    IrInstruction *load = lower_emit1(l, IR_LOAD, IR_B64, holder);
+    load->memory = IR_B64;
+    load->space = space_of(holder);
+    return address_of(load, type);
+}
+
+static Address lower_temporary(Lowering *l, Expression *e)
+{
+    const Type *type = e->type;
+    const Address address = {lower_alloca(l, lower_size(type), lower_alignment(type)), false};
+    lower_into(l, address, type_bare(e->type), e);
+    return address;
+}
+
+static Address lower_conditional(Lowering *l, Expression *e)
+{
+    IrBlock *yes = lower_block(l), *no = lower_block(l), *after = lower_block(l);
+    IrInstruction *slot = lower_alloca(l, 8, 8);
+    lower_condition_to(l, e->condition, yes, no);
+    for (int k = 0; k < 2; k++) {
+        l->block = k ? no : yes;
+        IrInstruction *pointer = lower_generic(l, lower_lvalue(l, k ? e->right : e->left).pointer);
+        IrInstruction *store = lower_emit2(l, IR_STORE, IR_VOID, slot, pointer);
+        store->space = space_of(slot);
+        store->memory = IR_B64;
+        lower_jump(l, after);
+    }
+    l->block = after;
+    return lower_reference(l, slot, e->type);
+}
+
+Address lower_lvalue(Lowering *l, Expression *e)
+{
+    Address address;
+    switch (e->kind) {
+    case EXPRESSION_VARIABLE: {
+        IrInstruction *pointer = lower_variable(l, e->variable, e);
+        return type_is_any_reference(e->variable->type) ? lower_reference(l, pointer, e->type) : address_of(pointer, e->type);
+    }
+    case EXPRESSION_DEREFERENCE: return address_of(lower_pointer(l, e->left), e->type);
+    case EXPRESSION_MEMBER:
+        address = lower_lvalue(l, e->left);
+        address.pointer = lower_offset(l, address.pointer, (int64_t)e->field->offset);
+        if (type_is_any_reference(e->field->type))
+            return lower_reference(l, address.pointer, e->type);
+        address.is_volatile |= (e->type->qualifiers & TYPE_VOLATILE) != 0;
+        return address;
+    case EXPRESSION_BASE:
+        address = lower_lvalue(l, e->left);
+        address.pointer = lower_offset(l, address.pointer, (int64_t)e->offset);
+        address.is_volatile = (e->type->qualifiers & TYPE_VOLATILE) != 0;
+        return address;
+    case EXPRESSION_MATERIALISE: return lower_temporary(l, e->left);
+    case EXPRESSION_STRING: return (Address){lower_string(l, e->text, e->length), false};
+    case EXPRESSION_CONDITIONAL: return e->is_lvalue ? lower_conditional(l, e) : lower_temporary(l, e);
+    case EXPRESSION_ASSIGN: case EXPRESSION_COMPOUND: case EXPRESSION_INCREMENT:
+        lower_discarded(l, e);
+        return lower_lvalue(l, e->left);
+    case EXPRESSION_COMMA:
+        lower_discarded(l, e->left);
+        return lower_lvalue(l, e->right);
+    case EXPRESSION_CALL:
+        if (e->is_lvalue)
+            return address_of(lower_call(l, e, NULL), e->type);
+        return lower_temporary(l, e);
+    case EXPRESSION_UNKNOWN:
+        lower_error(l, e->start, e->end, NULL, "this compiler does not know what this is");
+        return (Address){lower_alloca(l, 16, 16), false};
+    default: return lower_temporary(l, e);
+    }
+}
+
+// ---- loads and stores of scalars
+
+IrInstruction *lower_load(Lowering *l, Address address, Type *type)
+{
+    const IrType value = lower_type(type);
+    IrInstruction *load = lower_emit1(l, IR_LOAD, value, address.pointer);
+    load->memory = (uint8_t)value;
+    load->space = space_of(address.pointer);
+    load->flags |= (address.is_volatile ? IR_VOLATILE : 0) | (type_is_signed(type) ? IR_SIGNED : 0);
+    return load;
+}
+
+void lower_store(Lowering *l, Address address, Type *type, IrInstruction *value)
+{
+    IrInstruction *store = lower_emit2(l, IR_STORE, IR_VOID, address.pointer, value);
+    store->memory = (uint8_t)lower_type(type);
+    store->space = space_of(address.pointer);
+    store->flags |= address.is_volatile ? IR_VOLATILE : 0;
+}
+
+// ---- objects
+
+static const Type *vector_element(const Type *type) // of float4 and the like: their elements move at once
+{
+    const Record *r = type->kind == TYPE_RECORD ? type->record : NULL;
+    if (!r || r->is_union || (r->field_count != 2 && r->field_count != 4) || type->alignment < type->size || type->size > 16)
+        return NULL;
+    const Type *element = r->fields[0].type;
+    if (!type_is_arithmetic(element) || element->kind == TYPE_BOOL || element->size * r->field_count != type->size)
+        return NULL;
+    for (uint32_t k = 1; k < r->field_count; k++)
+        if (type_bare((Type *)r->fields[k].type) != type_bare((Type *)element))
+            return NULL;
+    return element;
+}
+
+static void copy_vector(Lowering *l, Address to, Address from, const Type *type, const Type *element)
+{
+    const uint32_t count = type->record->field_count;
+    IrInstruction *load = lower_emit1(l, IR_LOAD_VECTOR, IR_VOID, from.pointer);
+    load->memory = (uint8_t)lower_type(element);
+    load->count = (uint8_t)count;
+    load->space = space_of(from.pointer);
+    load->flags |= from.is_volatile ? IR_VOLATILE : 0;
+    IrInstruction *operands[5] = {to.pointer};
+    for (uint32_t k = 0; k < count; k++) {
+        operands[k + 1] = lower_emit1(l, IR_ELEMENT, lower_type(element), load);
+        operands[k + 1]->index = k;
+    }
+    IrInstruction *store = lower_emit(l, IR_STORE_VECTOR, IR_VOID, count + 1, operands);
+    store->memory = (uint8_t)lower_type(element);
+    store->count = (uint8_t)count;
+    store->space = space_of(to.pointer);
+    store->flags |= to.is_volatile ? IR_VOLATILE : 0;
+}
+
+static void copy_members(Lowering *l, Address to, Address from, Type *type)
+{
+    const Record *r = type->record;
+    for (uint32_t k = 0; k < r->field_count; k++) {
+        Address a = to, b = from;
+        a.pointer = lower_offset(l, to.pointer, (int64_t)r->fields[k].offset);
+        b.pointer = lower_offset(l, from.pointer, (int64_t)r->fields[k].offset);
+        lower_copy(l, a, b, r->fields[k].type);
+    }
+}
+
+enum { MAX_COPIED_MEMBERS = 8 };
+
+// A small struct without arrays and unions is copied member by member, as nvcc does.
+static bool is_simple(const Type *type, uint32_t *members)
+{
+    if (type->kind != TYPE_RECORD)
+        return type->kind != TYPE_ARRAY && ++*members <= MAX_COPIED_MEMBERS;
+    const Record *r = type->record;
+    if (r->is_union)
+        return false;
+    for (uint32_t k = 0; k < r->field_count; k++)
+        if (!is_simple(r->fields[k].type, members))
+            return false;
+    return true;
+}
+
+void lower_copy(Lowering *l, Address to, Address from, Type *type)
+{
+    type = type_bare(type);
+    if (type_is_any_reference(type))
+        type = type_pointer(l->compiler, type->target);
+    if (type->kind != TYPE_RECORD && type->kind != TYPE_ARRAY) {
+        lower_store(l, to, type, lower_load(l, from, type));
+        return;
+    }
+    if (type->kind == TYPE_RECORD && type->record->field_count == 0)
+        return;
+    const Type *element = vector_element(type);
+    uint32_t members = 0;
+    if (element) {
+        copy_vector(l, to, from, type, element);
+    } else if (type->kind == TYPE_RECORD && is_simple(type, &members)) {
+        copy_members(l, to, from, type);
+    } else {
+        IrInstruction *copy = lower_emit2(l, IR_COPY, IR_VOID, to.pointer, from.pointer);
+        copy->memory_bytes = (uint32_t)type->size;
+        copy->alignment = type->alignment;
+        copy->flags |= to.is_volatile || from.is_volatile ? IR_VOLATILE : 0;
+    }
+}
+
+static void zero_bytes(Lowering *l, Address address, uint64_t bytes, uint32_t alignment)
+{
+    static const IrType types[] = {IR_B64, IR_B32, IR_B16, IR_B8};
+    uint64_t at = 0;
+    for (int k = 0; k < 4; k++) {
+        const uint64_t size = 8u >> k;
+        while (size <= alignment && at + size <= bytes) {
+            IrInstruction *store = lower_emit2(l, IR_STORE, IR_VOID, lower_offset(l, address.pointer, (int64_t)at), lower_integer(l, types[k], 0));
+            store->memory = (uint8_t)types[k];
+            store->space = space_of(address.pointer);
+            at += size;
+        }
+    }
+}
+
+enum { MAX_ZEROED = 4096 }; // bytes by single stores
+
+void lower_zero(Lowering *l, Address address, Type *type)
+{
+    type = type_bare(type);
+    if (type->kind == TYPE_ARRAY && type->size > MAX_ZEROED) {
+        lower_error(l, l->source->position, 0, "assign its elements in a loop", "an array of %llu bytes that begins as zeros is not supported",
+                    (unsigned long long)type->size);
+    } else if (type->kind == TYPE_ARRAY) {
+        for (uint64_t k = 0; k < type->count; k++) {
+            Address element = address;
+            element.pointer = lower_offset(l, address.pointer, (int64_t)(k * type->target->size));
+            lower_zero(l, element, type->target);
+        }
+    } else if (type->kind == TYPE_RECORD && !type->record->is_union) {
+        for (uint32_t k = 0; k < type->record->field_count; k++) {
+            Address field = address;
+            field.pointer = lower_offset(l, address.pointer, (int64_t)type->record->fields[k].offset);
+            lower_zero(l, field, type->record->fields[k].type);
+        }
+    } else if (type->kind == TYPE_RECORD) {
+        zero_bytes(l, address, type->size, type->alignment);
+    } else {
+        const IrType of = lower_type(type);
+        IrInstruction *zero = of == IR_F32 || of == IR_F64 ? ir_real(l->module, l->function, of, 0) : lower_integer(l, of, 0);
+        lower_store(l, address, type, zero);
+    }
+}
+
+static void lower_text(Lowering *l, Address address, const Type *type, const Expression *text)
+{
+    for (uint64_t k = 0; k < type->count && k < MAX_ZEROED; k++) {
+        Address element = address;
+        element.pointer = lower_offset(l, address.pointer, (int64_t)k);
+        lower_store(l, element, type->target, lower_integer(l, IR_B8, k < text->length ? text->text[k] : 0));
+    }
+}
+
+static void lower_list(Lowering *l, Address address, Type *type, Expression *e)
+{
+    if (type->kind == TYPE_ARRAY && e->argument_count == 1 && e->arguments[0] && e->arguments[0]->kind == EXPRESSION_STRING && type->target->size == 1) {
+        lower_text(l, address, type, e->arguments[0]);
+        return;
+    }
+    const bool array = type->kind == TYPE_ARRAY;
+    const uint64_t count = array ? type->count : type->record->is_union ? (type->record->field_count > 0) : type->record->field_count;
+    if (array && e->zeroed && e->argument_count < count && type->size > MAX_ZEROED) {
+        lower_zero(l, address, type);
+        return;
+    }
+    for (uint64_t k = 0; k < count; k++) {
+        Expression *value = k < e->argument_count ? e->arguments[k] : NULL;
+        Type *of = array ? type->target : type->record->fields[k].type;
+        Address part = address;
+        part.pointer = lower_offset(l, address.pointer, (int64_t)(array ? k * type->target->size : type->record->fields[k].offset));
+        if (value)
+            lower_into(l, part, of, value);
+        else if (e->zeroed)
+            lower_zero(l, part, of);
+        else if (array)
+            break; // the rest is undefined, too
+    }
+    if (!array && type->record->is_union && e->zeroed && !e->argument_count)
+        lower_zero(l, address, type);
+}
+
+static void lower_builtin_object(Lowering *l, Address address, const Expression *e) // threadIdx as a whole
+{
+    const Record *r = e->type->record;
+    for (uint32_t k = 0; k < r->field_count; k++) {
+        IrInstruction *value = lower_emit(l, IR_SPECIAL, IR_B32, 0, NULL);
+        value->special = compile_format(l->compiler, "%s.%s", e->text, r->fields[k].name->text);
+        Address part = address;
+        part.pointer = lower_offset(l, address.pointer, (int64_t)r->fields[k].offset);
+        lower_store(l, part, r->fields[k].type, value);
+    }
+}
+
+void lower_into(Lowering *l, Address address, Type *type, Expression *e)
+{
+    if (!e)
+        return;
+    if (type_is_any_reference(type)) {
+        IrInstruction *pointer = lower_generic(l, lower_lvalue(l, e).pointer);
+        lower_store(l, address, type_pointer(l->compiler, type->target), pointer);
+        return;
+    }
+    type = type_bare(type);
+    if (e->kind == EXPRESSION_LIST && (type->kind == TYPE_ARRAY || type->kind == TYPE_RECORD)) {
+        lower_list(l, address, type, e);
+        return;
+    }
+    if (type->kind != TYPE_RECORD) {
+        if (e->kind == EXPRESSION_UNKNOWN)
+            lower_error(l, e->start, e->end, NULL, "this compiler does not know what this is");
+        else
+            lower_store(l, address, type, lower_value(l, e));
+        return;
+    }
+    switch (e->kind) {
+    case EXPRESSION_CONSTRUCT: lower_construct(l, e, address); return;
+    case EXPRESSION_BUILTIN: lower_builtin_object(l, address, e); return;
+    case EXPRESSION_COPY: lower_into(l, address, type, e->left); return;
+    case EXPRESSION_COMMA:
+        lower_discarded(l, e->left);
+        lower_into(l, address, type, e->right);
+        return;
+    case EXPRESSION_CALL:
+        if (!e->is_lvalue) {
+            lower_call(l, e, &address);
+            return;
+        }
+        break;
+    case EXPRESSION_CONDITIONAL:
+        if (!e->is_lvalue) {
+            IrBlock *yes = lower_block(l), *no = lower_block(l), *after = lower_block(l);
+            lower_condition_to(l, e->condition, yes, no);
+            l->block = yes;
+            lower_into(l, address, type, e->left);
+            lower_jump(l, after);
+            l->block = no;
+            lower_into(l, address, type, e->right);
+            lower_jump(l, after);
+            l->block = after;
+            return;
+        }
+        break;
+    default: break;
+    }
+    lower_set_line(l, e->start);
+    lower_copy(l, address, lower_lvalue(l, e), type);
+}

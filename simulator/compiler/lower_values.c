@@ -1,0 +1,369 @@
+// lower_values.c: values of scalar expressions.
+#include "compiler/lower.h"
+
+#include <string.h>
+
+// ---- constants and conversions
+
+static IrInstruction *lower_constant(Lowering *l, const Expression *e)
+{
+    const IrType type = lower_type(e->type);
+    const Constant *c = &e->constant;
+    if (c->function) {
+        lower_error(l, e->start, e->end, "call the function itself, or pass a functor or a lambda", "a pointer to a function is not supported in a kernel");
+        return lower_integer(l, IR_B64, 0);
+    }
+    if (c->variable)
+        return lower_offset(l, lower_generic(l, lower_variable(l, c->variable, e)), c->integer);
+    if (type == IR_F32 || type == IR_F64)
+        return ir_real(l->module, l->function, type, c->is_real ? c->real : (double)c->integer);
+    return lower_integer(l, type, c->integer);
+}
+
+static bool is_real(IrType type)
+{
+    return type == IR_F32 || type == IR_F64;
+}
+
+static IrInstruction *is_not_zero(Lowering *l, IrInstruction *value)
+{
+    IrInstruction *zero = is_real(value->type) ? ir_real(l->module, l->function, value->type, 0) : lower_integer(l, value->type, 0);
+    IrInstruction *test = lower_emit2(l, IR_COMPARE, IR_PRED, value, zero);
+    test->compare = IR_NOT_EQUAL;
+    test->flags |= is_real(value->type) ? IR_UNORDERED : 0;
+    return test;
+}
+
+IrInstruction *lower_convert(Lowering *l, IrInstruction *value, Type *from, Type *to)
+{
+    const IrType type = lower_type(to);
+    if (to->kind == TYPE_BOOL)
+        return value->type == IR_PRED ? value : is_not_zero(l, value);
+    if (type == value->type)
+        return value;
+    IrInstruction *converted = lower_emit1(l, IR_CONVERT, type, value);
+    // Of numbers the source's sign counts; a float that becomes an integer has that of the result.
+    converted->flags |= (is_real(value->type) ? type_is_signed(to) : type_is_signed(from)) ? IR_SIGNED : 0;
+    return converted;
+}
+
+// ---- operators
+
+IrInstruction *lower_binary(Lowering *l, uint8_t kind, Type *type, IrInstruction *a, IrInstruction *b)
+{
+    static const uint8_t ops[] = {[EXPRESSION_ADD] = IR_ADD, [EXPRESSION_SUBTRACT] = IR_SUB, [EXPRESSION_MULTIPLY] = IR_MUL,
+                                  [EXPRESSION_DIVIDE] = IR_DIV, [EXPRESSION_REMAINDER] = IR_REM, [EXPRESSION_AND] = IR_AND,
+                                  [EXPRESSION_OR] = IR_OR, [EXPRESSION_XOR] = IR_XOR, [EXPRESSION_SHIFT_LEFT] = IR_SHL,
+                                  [EXPRESSION_SHIFT_RIGHT] = IR_SHR};
+    const IrType of = lower_type(type);
+    const bool is_signed = type_is_signed(type);
+    const bool shifts = kind == EXPRESSION_SHIFT_LEFT || kind == EXPRESSION_SHIFT_RIGHT;
+    if (shifts && b->type == IR_B64)
+        b = lower_emit1(l, IR_CONVERT, IR_B32, b);
+    IrInstruction *i = lower_emit2(l, ops[kind], of, a, b);
+    if (is_real(of))
+        return i;
+    if (is_signed && (kind == EXPRESSION_DIVIDE || kind == EXPRESSION_REMAINDER || kind == EXPRESSION_SHIFT_RIGHT))
+        i->flags |= IR_SIGNED;
+    if (is_signed && (kind == EXPRESSION_ADD || kind == EXPRESSION_SUBTRACT || kind == EXPRESSION_MULTIPLY))
+        i->flags |= IR_NO_WRAP;
+    return i;
+}
+
+static IrInstruction *lower_compare(Lowering *l, Expression *e)
+{
+    static const uint8_t compares[] = {IR_EQUAL, IR_NOT_EQUAL, IR_LESS, IR_LESS_EQUAL, IR_GREATER, IR_GREATER_EQUAL};
+    const Type *type = type_integer_of(e->left->type);
+    IrInstruction *a = lower_value(l, e->left), *b = lower_value(l, e->right);
+    if (a->type == IR_PRED) { // two bools
+        a = lower_emit1(l, IR_CONVERT, IR_B32, a);
+        b = lower_emit1(l, IR_CONVERT, IR_B32, b);
+    }
+    IrInstruction *test = lower_emit2(l, IR_COMPARE, IR_PRED, a, b);
+    test->compare = compares[e->kind - EXPRESSION_EQUAL];
+    test->flags |= type_is_signed(type) ? IR_SIGNED : 0;
+    if (is_real(a->type) && test->compare == IR_NOT_EQUAL)
+        test->flags |= IR_UNORDERED;
+    return test;
+}
+
+static IrInstruction *lower_difference(Lowering *l, Expression *e)
+{
+    const uint64_t size = e->left->type->target->size ? e->left->type->target->size : 1;
+    IrInstruction *a = lower_value(l, e->left), *b = lower_value(l, e->right);
+    IrInstruction *bytes = lower_emit2(l, IR_SUB, IR_B64, a, b);
+    if (size == 1)
+        return bytes;
+    const bool power = (size & (size - 1)) == 0; // it divides exactly
+    IrInstruction *count = power ? lower_emit2(l, IR_SHR, IR_B64, bytes, lower_integer(l, IR_B32, __builtin_ctzll(size)))
+                                 : lower_emit2(l, IR_DIV, IR_B64, bytes, lower_integer(l, IR_B64, (int64_t)size));
+    count->flags |= IR_SIGNED;
+    return count;
+}
+
+// ---- control flow in expressions
+
+void lower_condition_to(Lowering *l, Expression *e, IrBlock *yes, IrBlock *no)
+{
+    if (e->kind == EXPRESSION_NOT) {
+        lower_condition_to(l, e->left, no, yes);
+    } else if (e->kind == EXPRESSION_LOGICAL_AND || e->kind == EXPRESSION_LOGICAL_OR) {
+        IrBlock *second = lower_block(l);
+        if (e->kind == EXPRESSION_LOGICAL_AND)
+            lower_condition_to(l, e->left, second, no);
+        else
+            lower_condition_to(l, e->left, yes, second);
+        l->block = second;
+        lower_condition_to(l, e->right, yes, no);
+    } else {
+        lower_branch(l, lower_condition(l, e), yes, no);
+    }
+}
+
+static IrInstruction *slot_for(Lowering *l, const Type *type)
+{
+    return lower_alloca(l, type->size, type->alignment);
+}
+
+// A && B, A || B, A ? B : C as values: through a variable, which becomes a phi.
+static IrInstruction *lower_branches(Lowering *l, Expression *e)
+{
+    const Address slot = {slot_for(l, e->type), false};
+    IrBlock *yes = lower_block(l), *no = lower_block(l), *after = lower_block(l);
+    const bool conditional = e->kind == EXPRESSION_CONDITIONAL;
+    if (conditional)
+        lower_condition_to(l, e->condition, yes, no);
+    else
+        lower_condition_to(l, e->left, e->kind == EXPRESSION_LOGICAL_AND ? yes : no, e->kind == EXPRESSION_LOGICAL_AND ? no : yes);
+    l->block = yes;
+    IrInstruction *value = conditional ? lower_value(l, e->left) : lower_value(l, e->right);
+    lower_store(l, slot, e->type, value);
+    lower_jump(l, after);
+    l->block = no;
+    value = conditional ? lower_value(l, e->right) : lower_integer(l, IR_PRED, e->kind == EXPRESSION_LOGICAL_OR);
+    lower_store(l, slot, e->type, value);
+    lower_jump(l, after);
+    l->block = after;
+    return lower_load(l, slot, e->type);
+}
+
+IrInstruction *lower_condition(Lowering *l, Expression *e)
+{
+    IrInstruction *value = lower_value(l, e);
+    return value && value->type == IR_PRED ? value : value ? is_not_zero(l, value) : lower_integer(l, IR_PRED, 0);
+}
+
+// ---- assignments
+
+static IrInstruction *lower_assign(Lowering *l, Expression *e)
+{
+    Type *type = type_bare(e->left->type);
+    if (type->kind == TYPE_RECORD) {
+        const Address from = e->right->kind == EXPRESSION_COPY ? lower_lvalue(l, e->right->left) : lower_lvalue(l, e->right);
+        const Address to = lower_lvalue(l, e->left);
+        lower_set_line(l, e->start);
+        lower_copy(l, to, from, type);
+        return NULL;
+    }
+    IrInstruction *value = lower_value(l, e->right);
+    const Address address = lower_lvalue(l, e->left);
+    lower_set_line(l, e->left->start);
+    lower_store(l, address, type, value);
+    return value;
+}
+
+// left op= right; *old becomes the value before.
+static IrInstruction *lower_update(Lowering *l, Expression *e, IrInstruction **old)
+{
+    Type *type = type_bare(e->left->type);
+    const bool step = e->kind == EXPRESSION_INCREMENT;
+    IrInstruction *right = step ? NULL : lower_value(l, e->right);
+    const Address address = lower_lvalue(l, e->left);
+    lower_set_line(l, e->left->start);
+    *old = lower_load(l, address, type);
+    IrInstruction *value;
+    if (type->kind == TYPE_POINTER) {
+        if (step)
+            value = lower_offset(l, *old, e->subtract ? -(int64_t)type->target->size : (int64_t)type->target->size);
+        else
+            value = lower_moved(l, *old, type, e->subtract, right, e->right->type);
+    } else {
+        Type *compute = step ? type_promoted(l->compiler, type_integer_of(type)) : e->compute;
+        if (step && type_is_real(type))
+            compute = type;
+        IrInstruction *left = lower_convert(l, *old, type_integer_of(type), compute);
+        if (step) {
+            const IrType of = lower_type(compute);
+            right = is_real(of) ? ir_real(l->module, l->function, of, e->subtract ? -1 : 1) : lower_integer(l, of, e->subtract ? -1 : 1);
+        }
+        const uint8_t kind = step ? EXPRESSION_ADD : e->operation;
+        value = lower_binary(l, kind, compute, left, right);
+        value = lower_convert(l, value, compute, type_integer_of(type));
+    }
+    lower_set_line(l, e->left->start);
+    lower_store(l, address, type, value);
+    return value;
+}
+
+// ---- values
+
+static IrInstruction *lower_unary(Lowering *l, Expression *e)
+{
+    IrInstruction *value = lower_value(l, e->left);
+    switch (e->kind) {
+    case EXPRESSION_NEGATE: {
+        IrInstruction *negative = lower_emit1(l, IR_NEG, lower_type(e->type), value);
+        negative->flags |= type_is_signed(e->type) ? IR_NO_WRAP : 0;
+        return negative;
+    }
+    default: return lower_emit1(l, IR_NOT, lower_type(e->type), value);
+    }
+}
+
+static IrInstruction *lower_bitcast(Lowering *l, Expression *e)
+{
+    IrInstruction *value = lower_value(l, e->left);
+    const IrType type = lower_type(e->type);
+    if (value->type == type)
+        return value;
+    if (value->type == IR_B64 || type == IR_B64) { // an integer of another size
+        IrInstruction *converted = lower_emit1(l, IR_CONVERT, type, value);
+        converted->flags |= type_is_signed(e->left->type) ? IR_SIGNED : 0;
+        return converted;
+    }
+    return lower_emit1(l, IR_BITCAST, type, value);
+}
+
+static IrInstruction *lower_special(Lowering *l, const Expression *e)
+{
+    IrInstruction *value = lower_emit(l, IR_SPECIAL, IR_B32, 0, NULL);
+    value->special = e->text;
+    return value;
+}
+
+static IrInstruction *lower_new(Lowering *l, Expression *e)
+{
+    const Address address = {lower_pointer(l, e->left), false};
+    if (e->right)
+        lower_into(l, address, e->type->target, e->right);
+    return lower_generic(l, address.pointer);
+}
+
+static IrInstruction *lower_load_of(Lowering *l, Expression *e)
+{
+    if (e->left->kind == EXPRESSION_STRING)
+        return lower_integer(l, IR_B8, e->left->length ? e->left->text[0] : 0);
+    const Address address = lower_lvalue(l, e->left);
+    lower_set_line(l, e->left->start);
+    return lower_load(l, address, type_bare(e->type));
+}
+
+static IrInstruction *lower_convert_of(Lowering *l, Expression *e)
+{
+    if (e->type->kind == TYPE_VOID) {
+        lower_discarded(l, e->left);
+        return NULL;
+    }
+    IrInstruction *value = lower_value(l, e->left);
+    return lower_convert(l, value, type_integer_of(e->left->type), type_integer_of(e->type));
+}
+
+static IrInstruction *lower_inner(Lowering *l, Expression *e)
+{
+    IrInstruction *old;
+    switch (e->kind) {
+    case EXPRESSION_CONSTANT: return lower_constant(l, e);
+    case EXPRESSION_LOAD: return lower_load_of(l, e);
+    case EXPRESSION_BUILTIN: return lower_special(l, e);
+    case EXPRESSION_DECAY: return lower_generic(l, lower_lvalue(l, e->left).pointer);
+    case EXPRESSION_ADDRESS:
+        if (e->left->kind == EXPRESSION_FUNCTION)
+            break;
+        return lower_generic(l, lower_lvalue(l, e->left).pointer);
+    case EXPRESSION_CONVERT: return lower_convert_of(l, e);
+    case EXPRESSION_BITCAST: return lower_bitcast(l, e);
+    case EXPRESSION_NEGATE: case EXPRESSION_COMPLEMENT: case EXPRESSION_NOT: return lower_unary(l, e);
+    case EXPRESSION_OFFSET: return lower_generic(l, lower_pointer(l, e));
+    case EXPRESSION_DIFFERENCE: return lower_difference(l, e);
+    case EXPRESSION_EQUAL: case EXPRESSION_NOT_EQUAL: case EXPRESSION_LESS: case EXPRESSION_LESS_EQUAL: case EXPRESSION_GREATER:
+    case EXPRESSION_GREATER_EQUAL:
+        return lower_compare(l, e);
+    case EXPRESSION_LOGICAL_AND: case EXPRESSION_LOGICAL_OR: case EXPRESSION_CONDITIONAL:
+        if (e->type->kind == TYPE_VOID) {
+            lower_discarded(l, e);
+            return NULL;
+        }
+        return lower_branches(l, e);
+    case EXPRESSION_ASSIGN: return lower_assign(l, e);
+    case EXPRESSION_COMPOUND: return lower_update(l, e, &old);
+    case EXPRESSION_INCREMENT: {
+        IrInstruction *value = lower_update(l, e, &old);
+        return e->is_postfix ? old : value;
+    }
+    case EXPRESSION_COMMA:
+        lower_discarded(l, e->left);
+        return lower_value(l, e->right);
+    case EXPRESSION_CALL: return lower_call(l, e, NULL);
+    case EXPRESSION_NEW: return lower_new(l, e);
+    case EXPRESSION_ASM: lower_asm(l, e); return NULL;
+    case EXPRESSION_LIST:
+        if (e->argument_count == 1 && e->arguments[0])
+            return lower_value(l, e->arguments[0]);
+        break;
+    case EXPRESSION_UNKNOWN: case EXPRESSION_FUNCTION: break;
+    default:
+        if (e->kind >= EXPRESSION_ADD && e->kind <= EXPRESSION_SHIFT_RIGHT) {
+            IrInstruction *a = lower_value(l, e->left), *b = lower_value(l, e->right);
+            return lower_binary(l, e->kind, e->type, a, b);
+        }
+        if (e->is_lvalue)
+            return lower_load(l, lower_lvalue(l, e), type_bare(e->type));
+    }
+    const bool function = e->kind == EXPRESSION_FUNCTION || e->kind == EXPRESSION_ADDRESS;
+    lower_error(l, e->start, e->end, function ? "call the function itself, or pass a functor or a lambda" : NULL,
+                function ? "a pointer to a function is not supported in a kernel" : "this compiler does not know what this is");
+    return lower_integer(l, IR_B64, 0);
+}
+
+IrInstruction *lower_value(Lowering *l, Expression *e)
+{
+    if (++l->depth > 4 * MAX_NESTING)
+        source_abandon(l->compiler, e->start, "this is nested too deeply");
+    IrInstruction *value = lower_inner(l, e);
+    l->depth--;
+    const bool none = e->type->kind == TYPE_VOID || e->type->kind == TYPE_RECORD || e->kind == EXPRESSION_UNKNOWN;
+    if (value && !none && e->type->kind != TYPE_UNKNOWN && !e->is_lvalue && value->type != lower_type(e->type)) // after an error
+        return ir_undefined(l->module, l->function, lower_type(e->type));
+    return value ? value : none ? NULL : ir_undefined(l->module, l->function, lower_type(e->type));
+}
+
+void lower_discarded(Lowering *l, Expression *e)
+{
+    if (e->kind == EXPRESSION_CONDITIONAL && !e->is_lvalue && e->type->kind != TYPE_RECORD) {
+        IrBlock *yes = lower_block(l), *no = lower_block(l), *after = lower_block(l);
+        lower_condition_to(l, e->condition, yes, no);
+        l->block = yes;
+        lower_discarded(l, e->left);
+        lower_jump(l, after);
+        l->block = no;
+        lower_discarded(l, e->right);
+        lower_jump(l, after);
+        l->block = after;
+    } else if ((e->kind == EXPRESSION_LOGICAL_AND || e->kind == EXPRESSION_LOGICAL_OR)) {
+        IrBlock *second = lower_block(l), *after = lower_block(l);
+        const bool and = e->kind == EXPRESSION_LOGICAL_AND;
+        lower_condition_to(l, e->left, and ? second : after, and ? after : second);
+        l->block = second;
+        lower_discarded(l, e->right);
+        lower_jump(l, after);
+        l->block = after;
+    } else if (e->is_lvalue && e->kind != EXPRESSION_ASSIGN && e->kind != EXPRESSION_COMPOUND && e->kind != EXPRESSION_INCREMENT) {
+        const Address address = lower_lvalue(l, e);
+        if (address.is_volatile && e->type->kind != TYPE_RECORD && e->type->kind != TYPE_ARRAY)
+            lower_load(l, address, type_bare(e->type));
+    } else if (e->type->kind == TYPE_RECORD && e->kind != EXPRESSION_ASSIGN) {
+        lower_lvalue(l, e);
+    } else {
+        lower_value(l, e);
+    }
+}

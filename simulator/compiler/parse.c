@@ -1,0 +1,316 @@
+// parse.c: the parser's tokens, its recovery from errors, and the order in which a program is parsed.
+#include "compiler/parser.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "compiler/preprocessor.h"
+
+// ---- tokens
+
+const Token *parse_token(Compiler *c)
+{
+    return &c->parser->list.tokens[c->parser->now.at];
+}
+
+const Token *parse_peek(Compiler *c, uint32_t ahead)
+{
+    const Parser *p = c->parser;
+    uint32_t at = p->now.at;
+    while (ahead-- > 0 && p->list.tokens[at].kind != TOKEN_END)
+        at++;
+    return &p->list.tokens[at];
+}
+
+const Token *parse_previous(Compiler *c)
+{
+    const uint32_t at = c->parser->now.at;
+    return &c->parser->list.tokens[at ? at - 1 : 0];
+}
+
+void parse_advance(Compiler *c)
+{
+    if (parse_token(c)->kind != TOKEN_END)
+        c->parser->now.at++;
+}
+
+bool parse_at(Compiler *c, uint16_t id)
+{
+    return token_is(parse_token(c), id);
+}
+
+bool parse_accept(Compiler *c, uint16_t id)
+{
+    if (!parse_at(c, id))
+        return false;
+    parse_advance(c);
+    return true;
+}
+
+Position parse_end(Compiler *c)
+{
+    const Token *t = parse_previous(c);
+    return t->position + ((t->flags & TOKEN_EXPANDED) ? 0 : t->length);
+}
+
+uint32_t parse_greater_count(Compiler *c)
+{
+    uint32_t count = 0;
+    while (token_is(parse_peek(c, count), '>') && (count == 0 || !(parse_peek(c, count)->flags & (TOKEN_SPACE | TOKEN_FIRST))))
+        count++;
+    return count;
+}
+
+// ---- errors
+
+void parse_syntax_error(Compiler *c, const char *help, const char *format, ...)
+{
+    Parser *p = c->parser;
+    const Token *t = parse_token(c);
+    char text[400];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    if (!p->now.panicking)
+        source_error(c, t->position, (t->flags & TOKEN_EXPANDED) ? 0 : t->length, help, "%s", text);
+    p->now.panicking = true;
+    p->now.panic_at = p->now.at;
+}
+
+static const char *token_text(Compiler *c, const Token *t)
+{
+    if (t->kind == TOKEN_END)
+        return "the end of the file";
+    if (t->kind == TOKEN_LINE_END)
+        return "the end of the line";
+    const int length = t->length < 40 ? (int)t->length : 40;
+    return compile_format(c, t->kind == TOKEN_NAME && t->id ? "the keyword '%.*s'" : "'%.*s'", length, t->text);
+}
+
+bool parse_expect(Compiler *c, uint16_t id, const char *where)
+{
+    if (parse_accept(c, id)) {
+        c->parser->now.panicking = false;
+        return true;
+    }
+    Parser *p = c->parser;
+    const Token *t = parse_token(c), *last = parse_previous(c);
+    if (p->now.panicking)
+        return false;
+    const char *wanted = token_id_text(id);
+    const char *help = compile_format(c, "add '%s'", wanted);
+    // What is missing is reported where it should be: after the last token, if the next one is on another line.
+    const bool after = id == ';' || id == ')' || id == ']' || (t->flags & TOKEN_FIRST);
+    if (after && !(last->flags & TOKEN_EXPANDED) && last->length)
+        source_error(c, last->position + last->length - 1, 1, help, "expected '%s' %s", wanted, where);
+    else
+        source_error(c, t->position, (t->flags & TOKEN_EXPANDED) ? 0 : t->length, help, "expected '%s' %s, not %s", wanted, where, token_text(c, t));
+    p->now.panicking = true;
+    p->now.panic_at = p->now.at;
+    return false;
+}
+
+void parse_skip_group(Compiler *c)
+{
+    static const struct {
+        uint16_t open, close;
+    } groups[] = {{'(', ')'}, {'[', ']'}, {'{', '}'}};
+    uint32_t depth[3] = {0};
+    uint32_t guard = c->parser->list.count;
+    do {
+        const Token *t = parse_token(c);
+        if (t->kind == TOKEN_END)
+            return;
+        for (int k = 0; k < 3; k++) {
+            if (token_is(t, groups[k].open))
+                depth[k]++;
+            else if (token_is(t, groups[k].close) && depth[k])
+                depth[k]--;
+        }
+        // A } that closes more than was opened here belongs to what is around.
+        parse_advance(c);
+    } while ((depth[0] || depth[1] || depth[2]) && guard-- > 0);
+}
+
+// Whether a line begins like a declaration of a namespace, so that a } before it is missing.
+static bool begins_outer(const Token *t)
+{
+    return (t->flags & TOKEN_FIRST) && (token_is(t, KEYWORD_GLOBAL) || token_is(t, KEYWORD_TEMPLATE) || token_is(t, KEYWORD_NAMESPACE));
+}
+
+void parse_recover(Compiler *c)
+{
+    Parser *p = c->parser;
+    p->now.panicking = false;
+    for (uint32_t begin = p->now.at;;) {
+        const Token *t = parse_token(c);
+        if (t->kind == TOKEN_END || token_is(t, '}'))
+            return;
+        if (p->now.at > begin && begins_outer(t))
+            return;
+        if (token_is(t, '{')) {
+            parse_skip_group(c);
+            parse_accept(c, ';');
+            return;
+        }
+        const bool group = token_is(t, '(') || token_is(t, '[');
+        if (group) {
+            // A ( without its ) would swallow everything: only if it closes before a line that begins a statement.
+            uint32_t depth = 0, k = 0;
+            for (;; k++) {
+                const Token *inner = parse_peek(c, k);
+                depth += token_is(inner, '(') || token_is(inner, '[');
+                depth -= token_is(inner, ')') || token_is(inner, ']');
+                if (depth == 0 || inner->kind == TOKEN_END || token_is(inner, ';') || token_is(inner, '{') || token_is(inner, '}'))
+                    break;
+            }
+            if (depth == 0) {
+                parse_skip_group(c);
+                continue;
+            }
+        }
+        parse_advance(c);
+        if (token_is(t, ';'))
+            return;
+    }
+}
+
+bool parse_skip_angles(Compiler *c)
+{
+    if (!parse_at(c, '<'))
+        return false;
+    const uint32_t begin = c->parser->now.at;
+    uint32_t depth = 0;
+    for (;;) {
+        const Token *t = parse_token(c);
+        if (t->kind == TOKEN_END || token_is(t, ';') || token_is(t, '{') || token_is(t, '}'))
+            break;
+        if (token_is(t, '(') || token_is(t, '[')) {
+            parse_skip_group(c);
+            continue;
+        }
+        depth += token_is(t, '<');
+        depth -= token_is(t, '>');
+        parse_advance(c);
+        if (depth == 0)
+            return true;
+    }
+    c->parser->now.at = begin;
+    return false;
+}
+
+// ---- state
+
+ParserState parse_save(Compiler *c)
+{
+    return c->parser->now;
+}
+
+void parse_restore(Compiler *c, const ParserState *state)
+{
+    c->parser->now = *state;
+}
+
+void parse_enter(Compiler *c)
+{
+    if (++c->parser->nesting > MAX_NESTING)
+        source_abandon(c, parse_token(c)->position, "this is nested too deeply");
+}
+
+void parse_leave(Compiler *c)
+{
+    c->parser->nesting--;
+}
+
+// ---- the whole
+
+void parse_start(Compiler *c)
+{
+    Parser *p = c->parser = compile_new(c, Parser);
+    p->global = scope_new(c, SCOPE_NAMESPACE, NULL);
+    p->global->is_library = true;
+    p->now.scope = p->global;
+    // Token 0 is none, so that 0 means "no token".
+    *compile_push(c, p->list.tokens, p->list.count, p->list.capacity) = (Token){.kind = TOKEN_END, .text = ""};
+}
+
+static uint32_t add_tokens(Compiler *c, const TokenList *list)
+{
+    Parser *p = c->parser;
+    const uint32_t begin = p->list.count;
+    if (begin + list->count > 2 * MAX_TOKENS)
+        source_abandon(c, 0, "the program is too large");
+    for (uint32_t k = 0; k < list->count; k++)
+        *compile_push(c, p->list.tokens, p->list.count, p->list.capacity) = list->tokens[k];
+    return begin;
+}
+
+void parse_library_text(Compiler *c, SourceFile *file)
+{
+    Parser *p = c->parser;
+    const TokenList list = preprocess(c, file);
+    const uint32_t begin = add_tokens(c, &list);
+    const ParserState saved = parse_save(c);
+    const int silent = c->silent;
+    c->silent = 0; // an error in a text of the library's is the compiler's own
+    parse_enter(c);
+    p->now = (ParserState){.at = begin, .scope = p->global};
+    while (parse_token(c)->kind != TOKEN_END)
+        parse_declaration(c);
+    parse_leave(c);
+    c->silent = silent;
+    parse_restore(c, &saved);
+}
+
+void parse_need(Compiler *c, Function *f)
+{
+    Parser *p = c->parser;
+    if (f->is_needed || f->intrinsic)
+        return;
+    f->is_needed = true;
+    if (p->last_needed)
+        p->last_needed->next_needed = f;
+    else
+        p->first_needed = f;
+    p->last_needed = f;
+    f->instantiation = c->instantiation;
+}
+
+static void parse_needed(Compiler *c)
+{
+    Parser *p = c->parser;
+    while (p->first_needed) {
+        Function *f = p->first_needed;
+        p->first_needed = f->next_needed;
+        if (!p->first_needed)
+            p->last_needed = NULL;
+        parse_delayed_body(c, f);
+    }
+}
+
+// A } that closes nothing, at the end of a namespace's declarations.
+static void report_extra_brace(Compiler *c)
+{
+    source_error(c, parse_token(c)->position, 1, "delete it, or add the { that it closes", "this } has no {");
+    parse_advance(c);
+}
+
+void parse_program(Compiler *c, SourceFile *file)
+{
+    Parser *p = c->parser;
+    const TokenList list = preprocess(c, file);
+    p->now.at = add_tokens(c, &list);
+    while (parse_token(c)->kind != TOKEN_END)
+        if (parse_at(c, '}'))
+            report_extra_brace(c);
+        else
+            parse_declaration(c);
+    parse_needed(c);
+    // Host code says which instances of kernel templates there are.
+    for (uint32_t k = 0; k < p->function_count; k++)
+        parse_delayed_body(c, p->functions[k]);
+    parse_needed(c);
+    template_check_unused(c);
+    parse_needed(c);
+}

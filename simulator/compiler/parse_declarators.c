@@ -1,0 +1,312 @@
+// parse_declarators.c: what surrounds a declared name: pointers, arrays, parameters.
+#include "compiler/build.h"
+
+#include <string.h>
+
+static Type *parse_pointers(Compiler *c, Type *type)
+{
+    for (;;) {
+        if (parse_accept(c, '*')) {
+            type = type_pointer(c, type);
+        } else if (parse_at(c, '&') || parse_at(c, ID_AND)) {
+            const bool rvalue = parse_at(c, ID_AND);
+            parse_advance(c);
+            if (type->kind == TYPE_VOID) {
+                source_error(c, parse_previous(c)->position, 1, NULL, "a reference to void");
+                type = type_basic(c, TYPE_UNKNOWN);
+            }
+            type = type_reference(c, type, rvalue);
+        } else if (parse_qualifier(parse_token(c)->id)) {
+            type = type_qualified(c, type, parse_qualifier(parse_token(c)->id));
+            parse_advance(c);
+        } else {
+            Specifiers ignored = {0};
+            if (!parse_attributes(c, &ignored))
+                return type;
+        }
+    }
+}
+
+Type *parse_parameter_type(Compiler *c, Type *type)
+{
+    if (type->kind == TYPE_ARRAY)
+        return type_pointer(c, type->target);
+    return type->kind == TYPE_FUNCTION ? type_pointer(c, type) : type;
+}
+
+static void parse_one_parameter(Compiler *c, Declarator *d, uint32_t *capacity, uint32_t *default_capacity)
+{
+    Specifiers s = parse_specifiers(c);
+    Declarator one = {0};
+    if (!s.has_type && parse_unknown_type(c)) {
+        s.has_type = true;
+        while (parse_qualifier(parse_token(c)->id))
+            parse_advance(c);
+    }
+    if (!s.has_type) {
+        const Token *t = parse_token(c);
+        parse_syntax_error(c, NULL, "expected a parameter, not '%.*s'", (int)t->length, t->text);
+        while (!parse_at(c, ',') && !parse_at(c, ')') && !parse_at(c, ';') && !parse_at(c, '{') && parse_token(c)->kind != TOKEN_END)
+            parse_advance(c);
+        c->parser->now.panicking = false;
+        one.type = type_basic(c, TYPE_UNKNOWN);
+    } else {
+        parse_declarator(c, &s, &one);
+    }
+    Variable *v = variable_new(c, one.name, parse_parameter_type(c, one.type), one.position);
+    v->is_parameter = true;
+    v->is_initialised = true;
+    v->alignment = s.alignment;
+    const uint32_t index = d->parameter_count;
+    *compile_push(c, d->parameters, d->parameter_count, *capacity) = v;
+    uint32_t slots = index;
+    uint32_t *slot = compile_push(c, d->defaults, slots, *default_capacity);
+    *slot = 0;
+    if (one.name)
+        scope_declare(c, c->parser->now.scope, SYMBOL_VARIABLE, one.name, one.position)->variable = v;
+    if (parse_accept(c, '=')) {
+        *slot = c->parser->now.at;
+        while (!parse_at(c, ',') && !parse_at(c, ')') && parse_token(c)->kind != TOKEN_END)
+            if (parse_at(c, '<')) {
+                if (!parse_skip_angles(c))
+                    parse_advance(c);
+            } else {
+                parse_skip_group(c);
+            }
+    } else if (d->required == index) {
+        d->required = index + 1;
+    }
+}
+
+void parse_parameters(Compiler *c, Declarator *d)
+{
+    Scope *outer = c->parser->now.scope;
+    const bool greater = c->parser->now.no_greater;
+    c->parser->now.no_greater = false;
+    d->parameter_scope = c->parser->now.scope = scope_new(c, SCOPE_PARAMETERS, outer);
+    uint32_t capacity = 0, default_capacity = 0;
+    if (parse_at(c, KEYWORD_VOID) && token_is(parse_peek(c, 1), ')'))
+        parse_advance(c);
+    while (!parse_at(c, ')') && parse_token(c)->kind != TOKEN_END && !parse_at(c, ID_ELLIPSIS)) {
+        parse_one_parameter(c, d, &capacity, &default_capacity);
+        if (!parse_accept(c, ','))
+            break;
+    }
+    const bool variadic = parse_accept(c, ID_ELLIPSIS);
+    parse_expect(c, ')', "after the parameters");
+    c->parser->now.scope = outer;
+    c->parser->now.no_greater = greater;
+    d->is_pure = variadic; // only until the type is made
+}
+
+static Type *function_suffix(Compiler *c, Type *result, Declarator *d)
+{
+    Declarator own = {0};
+    parse_parameters(c, &own);
+    const bool variadic = own.is_pure;
+    uint8_t qualifiers = 0;
+    for (;;) {
+        Specifiers ignored = {0};
+        if (parse_qualifier(parse_token(c)->id)) {
+            qualifiers |= parse_qualifier(parse_token(c)->id);
+            parse_advance(c);
+        } else if (parse_accept(c, KEYWORD_NOEXCEPT) || parse_accept(c, KEYWORD_THROW)) {
+            if (parse_at(c, '('))
+                parse_skip_group(c);
+        } else if (parse_at(c, '&') || parse_at(c, ID_AND) ||
+                   (parse_token(c)->kind == TOKEN_NAME && (!strcmp(parse_token(c)->name->text, "override") || !strcmp(parse_token(c)->name->text, "final")))) {
+            parse_advance(c);
+        } else if (!parse_attributes(c, &ignored)) {
+            break;
+        }
+    }
+    if (parse_accept(c, ID_ARROW)) {
+        Scope *outer = c->parser->now.scope;
+        c->parser->now.scope = own.parameter_scope;
+        result = parse_type_name(c);
+        c->parser->now.scope = outer;
+    }
+    Type **types = compile_allocate(c, (own.parameter_count + 1) * sizeof *types);
+    for (uint32_t k = 0; k < own.parameter_count; k++)
+        types[k] = type_bare(own.parameters[k]->type);
+    d->parameters = own.parameters;
+    d->parameter_count = own.parameter_count;
+    d->required = own.required;
+    d->defaults = own.defaults;
+    d->parameter_scope = own.parameter_scope;
+    return type_function(c, result, types, own.parameter_count, variadic, qualifiers);
+}
+
+static Type *checked_element(Compiler *c, Type *element, Position at)
+{
+    if (element->kind != TYPE_VOID && element->kind != TYPE_FUNCTION && !type_is_any_reference(element))
+        return element;
+    source_error(c, at, 1, NULL, "an array of '%s'", type_text(c, element));
+    return type_basic(c, TYPE_UNKNOWN);
+}
+
+static Type *array_suffix(Compiler *c, Type *element)
+{
+    const Position at = parse_previous(c)->position;
+    uint64_t count = NO_SIZE;
+    Expression *dependent = NULL;
+    if (!parse_at(c, ']')) {
+        const bool greater = c->parser->now.no_greater;
+        c->parser->now.no_greater = false;
+        Expression *e = expression_value(c, parse_conditional(c));
+        c->parser->now.no_greater = greater;
+        Constant value = {0};
+        if (expression_is_unknown(e)) {
+            dependent = e;
+        } else if (!type_is_integer(type_integer_of(e->type)) && e->type->kind != TYPE_RECORD) {
+            expression_error(c, e, NULL, "the number of elements must be an integer, and this is '%s'", type_text(c, e->type));
+            dependent = e;
+        } else if (!constant_evaluate(c, convert(c, e, type_basic(c, TYPE_LONG_LONG), NULL), &value)) {
+            expression_error(c, e, "a size that the launch decides: extern __shared__ T name[]; otherwise use a constant: const int or constexpr",
+                             "the number of elements is no constant");
+            dependent = e;
+        } else if (value.integer < 0 || (uint64_t)value.integer > (uint64_t)1 << 40) {
+            expression_error(c, e, NULL, "an array cannot have %lld elements", (long long)value.integer);
+            dependent = e;
+        }
+        count = (uint64_t)value.integer;
+    }
+    parse_expect(c, ']', "after the number of elements");
+    if (parse_accept(c, '['))
+        element = array_suffix(c, element);
+    element = checked_element(c, element, at);
+    if (dependent && element->kind != TYPE_UNKNOWN) {
+        if (!c->parser->now.in_pattern)
+            return type_basic(c, TYPE_UNKNOWN);
+        Type *type = type_new(c, TYPE_ARRAY);
+        type->target = element;
+        type->count = NO_SIZE;
+        type->bound = dependent;
+        type->dependent = true;
+        return type;
+    }
+    return type_array(c, element, count);
+}
+
+// Whether a ( after a declarator's name begins parameters, and not a variable's initialiser.
+static bool begins_parameters(Compiler *c)
+{
+    const Token *next = parse_peek(c, 1);
+    if (token_is(next, ')') || token_is(next, ID_ELLIPSIS))
+        return true;
+    const ParserState saved = parse_save(c);
+    parse_advance(c);
+    Specifiers ignored = {0};
+    while (parse_attributes(c, &ignored))
+        continue;
+    bool type = parse_type_begins(c);
+    if (type && parse_token(c)->kind == TOKEN_NAME && !parse_token(c)->id) { // T(x) or T{x} is a value
+        parse_maybe_named_type(c);
+        type = !parse_at(c, '{') && !(parse_at(c, '(') && !token_is(parse_peek(c, 1), '*') && !token_is(parse_peek(c, 1), '&'));
+    } else if (type && parse_token(c)->id >= ID_FIRST_KEYWORD) {
+        parse_advance(c);
+        type = !parse_at(c, '(') || token_is(parse_peek(c, 1), '*') || token_is(parse_peek(c, 1), '&');
+    } else if (!type) { // an unknown type's name, followed by a parameter's
+        const Token *a = parse_token(c), *b = parse_peek(c, 1), *d = parse_peek(c, 2);
+        type = a->kind == TOKEN_NAME && !a->id && (b->kind == TOKEN_NAME || (token_is(b, '*') && d->kind == TOKEN_NAME &&
+               (token_is(parse_peek(c, 3), ',') || token_is(parse_peek(c, 3), ')'))));
+        type &= !scope_lookup(c, c->parser->now.scope, a->kind == TOKEN_NAME ? a->name : name_intern(c, "?", 1));
+    }
+    parse_restore(c, &saved);
+    return type;
+}
+
+static Type *parse_suffix(Compiler *c, Type *type, Declarator *d, bool is_outermost)
+{
+    if (parse_at(c, '[') && !token_is(parse_peek(c, 1), '[')) {
+        parse_advance(c);
+        return array_suffix(c, type);
+    }
+    if (!parse_at(c, '(') || !begins_parameters(c))
+        return type;
+    parse_advance(c);
+    if (type->kind == TYPE_ARRAY || type->kind == TYPE_FUNCTION) {
+        source_error(c, parse_previous(c)->position, 1, NULL, "a function cannot return '%s'", type_text(c, type));
+        type = type_basic(c, TYPE_UNKNOWN);
+    }
+    Declarator ignored = {0};
+    d->is_function |= is_outermost;
+    return function_suffix(c, type, is_outermost ? d : &ignored);
+}
+
+static bool begins_nested(Compiler *c) // ( of (*name)
+{
+    if (!parse_at(c, '('))
+        return false;
+    const Token *next = parse_peek(c, 1);
+    return token_is(next, '*') || token_is(next, '&') || token_is(next, ID_AND) || (token_is(next, '(') && !token_is(parse_peek(c, 2), ')'));
+}
+
+static void take_name(Compiler *c, Declarator *d, Type *specified)
+{
+    const ParserState saved = parse_save(c);
+    const ParsedName name = parse_qualified_name(c);
+    d->name = name.name;
+    d->position = name.start;
+    d->scope = name.scope;
+    d->is_destructor = name.is_destructor;
+    d->is_conversion = name.conversion != NULL;
+    d->has_template_arguments = name.has_arguments;
+    d->template_arguments = name.arguments;
+    d->template_argument_count = name.argument_count;
+    if (name.conversion)
+        d->type = name.conversion;
+    (void)specified;
+    if (!name.name)
+        parse_restore(c, &saved);
+}
+
+static Type *parse_declared(Compiler *c, Type *type, Declarator *d)
+{
+    parse_enter(c);
+    type = parse_pointers(c, type);
+    if (begins_nested(c)) {
+        const uint32_t inner = c->parser->now.at + 1;
+        parse_skip_group(c);
+        Declarator suffix = {0};
+        type = parse_suffix(c, type, &suffix, false);
+        const uint32_t after = c->parser->now.at;
+        c->parser->now.at = inner;
+        type = parse_declared(c, type, d);
+        parse_expect(c, ')', "after the declarator");
+        c->parser->now.at = after;
+        parse_leave(c);
+        return type;
+    }
+    const Token *t = parse_token(c);
+    if (parse_accept(c, ID_ELLIPSIS))
+        d->is_pack = true;
+    t = parse_token(c);
+    if ((t->kind == TOKEN_NAME && (!t->id || t->id == KEYWORD_OPERATOR)) || token_is(t, '~') || token_is(t, ID_SCOPE))
+        take_name(c, d, type);
+    Specifiers ignored = {0};
+    while (parse_attributes(c, &ignored))
+        continue;
+    type = parse_suffix(c, d->is_conversion ? d->type : type, d, true);
+    parse_leave(c);
+    return type;
+}
+
+void parse_declarator(Compiler *c, const Specifiers *s, Declarator *d)
+{
+    d->position = parse_token(c)->position;
+    d->type = parse_declared(c, s->type, d);
+}
+
+Type *parse_type_name(Compiler *c)
+{
+    Specifiers s = parse_specifiers(c);
+    if (!s.has_type && !parse_unknown_type(c)) {
+        const Token *t = parse_token(c);
+        parse_syntax_error(c, NULL, "expected a type, not '%.*s'", (int)t->length, t->text);
+        return type_basic(c, TYPE_UNKNOWN);
+    }
+    Declarator d = {0};
+    parse_declarator(c, &s, &d);
+    return d.type;
+}

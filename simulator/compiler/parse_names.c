@@ -1,0 +1,354 @@
+// parse_names.c: qualified names, and what they mean as types.
+#include "compiler/build.h"
+
+#include <string.h>
+
+#include "compiler/library.h"
+
+// ---- template arguments
+
+static bool parse_argument_value(Compiler *c, TemplateArgument *argument)
+{
+    Expression *e = parse_conditional(c);
+    if (e->kind == EXPRESSION_FUNCTION) {
+        Function *f = resolve_function(c, e, NULL);
+        argument->value = (Constant){.function = f, .is_unknown = !f};
+        argument->value_type = f ? type_pointer(c, f->type) : type_basic(c, TYPE_UNKNOWN);
+        return true;
+    }
+    Expression *value = e->type->kind == TYPE_RECORD ? convert_to_arithmetic(c, e) : NULL;
+    value = expression_value(c, value ? value : e);
+    argument->value_type = value->type;
+    if (expression_is_unknown(value)) {
+        argument->value.is_unknown = true;
+        argument->dependent = e;
+        return true;
+    }
+    if (constant_evaluate(c, value, &argument->value))
+        return true;
+    expression_error(c, e, "use a constant: const int, constexpr or a template's parameter",
+                     "a template's argument must be known when the program is compiled");
+    argument->value.is_unknown = true;
+    return true;
+}
+
+static Symbol *template_name_next(Compiler *c) // a template as an argument, not an instance of it
+{
+    const ParserState saved = parse_save(c);
+    const ParsedName name = parse_qualified_name(c);
+    const bool whole = !name.has_arguments && (parse_at(c, ',') || parse_at(c, '>'));
+    parse_restore(c, &saved);
+    const bool is_template = name.symbol && name.symbol->kind == SYMBOL_TEMPLATE && name.symbol->template->kind != TEMPLATE_FUNCTION &&
+                             name.symbol->template->kind != TEMPLATE_VARIABLE;
+    return whole && is_template ? name.symbol : NULL;
+}
+
+static void add_pack(Compiler *c, const Symbol *pack, TemplateArgument **list, uint32_t *count, uint32_t *capacity)
+{
+    for (uint32_t k = 0; k < pack->element_count; k++) {
+        TemplateArgument *argument = compile_push(c, *list, *count, *capacity);
+        *argument = (TemplateArgument){.is_set = true};
+        if (pack->elements[k]->kind == SYMBOL_TYPE)
+            argument->type = pack->elements[k]->type;
+        else
+            argument->value = pack->elements[k]->constant, argument->value_type = pack->elements[k]->type;
+    }
+}
+
+TemplateArgument *parse_template_arguments(Compiler *c, const Template *of, uint32_t *count)
+{
+    ParserState *now = &c->parser->now;
+    const bool greater = now->no_greater;
+    TemplateArgument *list = NULL;
+    uint32_t capacity = 0;
+    *count = 0;
+    now->no_greater = true;
+    parse_enter(c);
+    while (!parse_at(c, '>') && parse_token(c)->kind != TOKEN_END) {
+        const Token *t = parse_token(c);
+        Symbol *pack = t->kind == TOKEN_NAME && !t->id && token_is(parse_peek(c, 1), ID_ELLIPSIS) ? scope_lookup(c, now->scope, t->name) : NULL;
+        if (pack && pack->kind == SYMBOL_PACK) {
+            parse_advance(c), parse_advance(c);
+            add_pack(c, pack, &list, count, &capacity);
+        } else {
+            TemplateArgument argument = {.is_set = true};
+            const bool is_template = of && *count < of->parameter_count && of->parameters[*count].is_template;
+            Symbol *named = is_template ? template_name_next(c) : NULL;
+            if (named) {
+                parse_qualified_name(c);
+                argument.template = named->template;
+            } else if (parse_type_begins(c)) {
+                const uint32_t begin = now->at;
+                argument.type = parse_type_name(c);
+                if (!parse_at(c, ',') && !parse_at(c, '>') && !parse_at(c, ID_ELLIPSIS)) { // T(3) or T::value * 2
+                    now->at = begin;
+                    argument.type = NULL;
+                    parse_argument_value(c, &argument);
+                }
+            } else {
+                parse_argument_value(c, &argument);
+            }
+            parse_accept(c, ID_ELLIPSIS);
+            *compile_push(c, list, *count, capacity) = argument;
+        }
+        if (!parse_accept(c, ','))
+            break;
+    }
+    parse_leave(c);
+    now->no_greater = greater;
+    if (!parse_accept(c, '>'))
+        parse_syntax_error(c, "add '>'", "expected '>' after the template's arguments");
+    return list;
+}
+
+// ---- qualified names
+
+static Name *operator_name(Compiler *c, ParsedName *n)
+{
+    bool conversion = false;
+    Type *type = NULL;
+    Name *name = parse_operator_name(c, &conversion, &type);
+    n->is_operator = true;
+    n->conversion = conversion ? type : NULL;
+    return name;
+}
+
+Name *parse_operator_name(Compiler *c, bool *is_conversion, Type **type)
+{
+    const Token *t = parse_token(c);
+    *is_conversion = false;
+    if (t->kind == TOKEN_PUNCTUATOR) {
+        const char *text = token_id_text(t->id);
+        parse_advance(c);
+        if (t->id == '(' || t->id == '[') {
+            parse_expect(c, t->id == '(' ? ')' : ']', "after the operator");
+            text = t->id == '(' ? "()" : "[]";
+        } else if (t->id == '>' && !(parse_token(c)->flags & TOKEN_SPACE)) {
+            if (parse_accept(c, '>'))
+                text = parse_accept(c, ID_GREATER_EQUAL) ? ">>=" : ">>";
+            else if (parse_accept(c, ID_GREATER_EQUAL))
+                text = ">>=";
+        }
+        const char *whole = compile_format(c, "operator%s", text);
+        return name_intern(c, whole, strlen(whole));
+    }
+    if (t->kind == TOKEN_STRING || token_is(t, KEYWORD_NEW) || token_is(t, KEYWORD_DELETE)) {
+        parse_advance(c);
+        if (parse_token(c)->kind == TOKEN_NAME)
+            parse_advance(c);
+        if (parse_accept(c, '['))
+            parse_expect(c, ']', "after [");
+        return name_intern(c, "operator new", 12);
+    }
+    *is_conversion = true;
+    const Specifiers s = parse_specifiers(c);
+    *type = s.type;
+    while (parse_at(c, '*') || parse_at(c, '&') || parse_qualifier(parse_token(c)->id)) {
+        *type = parse_at(c, '*') ? type_pointer(c, *type)
+                : parse_at(c, '&') ? type_reference(c, *type, false)
+                                   : type_qualified(c, *type, parse_qualifier(parse_token(c)->id));
+        parse_advance(c);
+    }
+    const char *whole = compile_format(c, "operator %s", type_text(c, *type));
+    return name_intern(c, whole, strlen(whole));
+}
+
+// The template whose arguments follow a name, or NULL.
+static Template *template_of(const Symbol *symbol)
+{
+    if (!symbol)
+        return NULL;
+    if (symbol->kind == SYMBOL_TYPE && symbol->is_tag && symbol->type->kind == TYPE_RECORD && symbol->type->record->template)
+        return symbol->type->record->template; // within the template itself
+    for (; symbol; symbol = symbol->next_overload)
+        if (symbol->kind == SYMBOL_TEMPLATE)
+            return symbol->template;
+    return NULL;
+}
+
+// Template arguments after a name of which nothing is known: whether the < > is such, judged by what follows it.
+static bool skip_unknown_arguments(Compiler *c)
+{
+    const ParserState saved = parse_save(c);
+    if (!parse_skip_angles(c))
+        return false;
+    const Token *t = parse_token(c);
+    const bool fits = token_is(t, '(') || token_is(t, ID_SCOPE) || token_is(t, '{') || token_is(t, '>') || token_is(t, ',') || token_is(t, '&') ||
+                      token_is(t, '*') || token_is(t, ')') || token_is(t, ';') || t->kind == TOKEN_NAME || token_is(t, ID_LAUNCH) ||
+                      token_is(t, ID_ELLIPSIS) || token_is(t, ID_AND);
+    if (!fits)
+        parse_restore(c, &saved);
+    return fits;
+}
+
+static void read_arguments(Compiler *c, ParsedName *n, bool template_word)
+{
+    Template *template = template_of(n->symbol);
+    const bool unknown = !n->symbol && (n->dependent_scope || n->is_unknown_scope || template_word || c->silent);
+    if (!parse_at(c, '<'))
+        return;
+    if (template) {
+        parse_advance(c);
+        n->has_arguments = true;
+        n->arguments = parse_template_arguments(c, template, &n->argument_count);
+        if (!n->arguments)
+            n->arguments = compile_new(c, TemplateArgument);
+    } else if (unknown || (n->symbol && n->symbol->kind == SYMBOL_UNKNOWN)) {
+        n->has_arguments = skip_unknown_arguments(c);
+    }
+}
+
+// The scope that a name before :: means.
+static void enter_scope(Compiler *c, ParsedName *n)
+{
+    Scope *scope = NULL;
+    n->dependent_scope = NULL;
+    n->is_unknown_scope = false;
+    if (n->symbol && n->symbol->kind == SYMBOL_NAMESPACE) {
+        scope = n->symbol->names;
+    } else {
+        Type *type = parse_named_type(c, n);
+        if (type && type->kind == TYPE_RECORD) {
+            scope = type->record->scope;
+            if (!type->record->is_complete && !type->record->is_being_defined && !c->silent)
+                source_error(c, n->start, n->end - n->start, NULL, "'%s' is declared, but not defined", type_text(c, type));
+        } else if (type && type->kind == TYPE_ENUM) {
+            scope = type->enumeration->members ? type->enumeration->members : type->enumeration->scope;
+        } else if (type && type_is_unknown(type)) {
+            n->dependent_scope = type;
+        } else {
+            n->is_unknown_scope = true;
+        }
+    }
+    n->scope = scope;
+    n->has_arguments = false;
+    n->arguments = NULL;
+    n->argument_count = 0;
+}
+
+static Symbol *find_component(Compiler *c, const ParsedName *n, bool qualified)
+{
+    if (!qualified)
+        return scope_lookup(c, c->parser->now.scope, n->name);
+    return n->scope ? scope_find_member(c, n->scope, n->name) : NULL;
+}
+
+ParsedName parse_qualified_name(Compiler *c)
+{
+    ParsedName n = {.start = parse_token(c)->position};
+    bool qualified = false;
+    if (parse_accept(c, ID_SCOPE)) {
+        n.scope = c->parser->global;
+        n.is_global = qualified = true;
+    }
+    for (;;) {
+        const bool template_word = parse_accept(c, KEYWORD_TEMPLATE);
+        const Token *t = parse_token(c);
+        n.is_destructor = parse_accept(c, '~');
+        t = parse_token(c);
+        if (parse_accept(c, KEYWORD_OPERATOR)) {
+            n.name = operator_name(c, &n);
+        } else if (t->kind == TOKEN_NAME && !t->id) {
+            n.name = t->name;
+            parse_advance(c);
+        } else {
+            n.name = NULL;
+            n.symbol = NULL;
+            return n;
+        }
+        n.symbol = n.is_destructor ? NULL : find_component(c, &n, qualified);
+        n.end = parse_end(c);
+        read_arguments(c, &n, template_word);
+        n.end = parse_end(c);
+        const bool last = !parse_at(c, ID_SCOPE) || n.is_operator || n.is_destructor || token_is(parse_peek(c, 1), '*');
+        if (last)
+            return n;
+        parse_advance(c);
+        enter_scope(c, &n);
+        qualified = true;
+    }
+}
+
+// ---- names of types
+
+static Type *dependent_member(Compiler *c, Type *scope, Name *name)
+{
+    if (!c->parser->now.in_pattern || scope->kind == TYPE_UNKNOWN)
+        return type_basic(c, TYPE_UNKNOWN);
+    Type *type = type_new(c, TYPE_MEMBER);
+    type->member.scope = scope;
+    type->member.name = name;
+    return type;
+}
+
+Type *parse_named_type(Compiler *c, const ParsedName *n)
+{
+    if (n->dependent_scope && n->name)
+        return dependent_member(c, n->dependent_scope, n->name);
+    Symbol *symbol = n->symbol;
+    if (!symbol)
+        return NULL;
+    if (symbol->kind == SYMBOL_TYPE && n->has_arguments && symbol->type->kind == TYPE_RECORD && symbol->type->record->template)
+        return template_type(c, symbol->type->record->template, n->arguments, n->argument_count, n->start);
+    if (symbol->kind == SYMBOL_TYPE)
+        return symbol->type;
+    if (symbol->kind != SYMBOL_TEMPLATE || symbol->template->kind == TEMPLATE_FUNCTION || symbol->template->kind == TEMPLATE_VARIABLE)
+        return NULL;
+    if (!n->has_arguments) {
+        for (uint32_t k = 0; k < symbol->template->parameter_count; k++)
+            if (!symbol->template->parameters[k].default_token && !symbol->template->parameters[k].is_pack)
+                return NULL;
+        return NULL;
+    }
+    return template_type(c, symbol->template, n->arguments, n->argument_count, n->start);
+}
+
+Type *parse_maybe_named_type(Compiler *c)
+{
+    const Token *t = parse_token(c), *next = parse_peek(c, 1);
+    if (t->kind == TOKEN_NAME && !token_is(next, ID_SCOPE) && !token_is(next, '<')) { // the usual case
+        Symbol *symbol = scope_lookup(c, c->parser->now.scope, t->name);
+        if (!symbol || symbol->kind != SYMBOL_TYPE)
+            return NULL;
+        parse_advance(c);
+        return symbol->type;
+    }
+    const ParserState saved = parse_save(c);
+    const ParsedName name = parse_qualified_name(c);
+    // A member of what depends on a parameter is a value without `typename`, but where no value could be.
+    Type *type = name.dependent_scope && !(saved.in_pattern || parse_token(c)->kind == TOKEN_NAME) ? NULL : parse_named_type(c, &name);
+    const bool constructor = name.scope && name.scope->kind == SCOPE_RECORD && name.name == name.scope->record->name && parse_at(c, '(');
+    if (type && !constructor && !name.is_destructor)
+        return type;
+    parse_restore(c, &saved);
+    return NULL;
+}
+
+// ---- messages
+
+static const char *suggestion_help(Compiler *c, const ParsedName *n)
+{
+    const char *like = n->scope ? scope_member_suggestion(c, n->scope, n->name) : scope_suggestion(c, c->parser->now.scope, n->name);
+    return like ? compile_format(c, "did you mean '%s'?", like) : NULL;
+}
+
+void parse_report_unknown(Compiler *c, const ParsedName *n)
+{
+    if (!n->name || c->silent) {
+        c->silent_errors++;
+        return;
+    }
+    const char *space = n->scope ? n->scope->kind == SCOPE_NAMESPACE ? n->scope->qualified : n->scope->record ? record_readable(c, n->scope->record) : "" : "";
+    const char *qualified = *space ? compile_format(c, "%s::%s", space, n->name->text) : n->name->text;
+    const char *header = library_header_of(c, qualified);
+    const char *help = header ? compile_format(c, "#include <%s>", header) : suggestion_help(c, n);
+    const uint32_t length = n->end > n->start ? n->end - n->start : n->name->length;
+    if (n->is_unknown_scope) {
+        help = preprocess_missing_header(c) ? compile_format(c, "#include <%s> was not found", preprocess_missing_header(c)) : NULL;
+        source_error(c, n->start, length, help, "unknown: what is before :: is not declared");
+        return;
+    }
+    if (!help && preprocess_missing_header(c))
+        help = compile_format(c, "#include <%s> was not found", preprocess_missing_header(c));
+    source_error(c, n->start, length, help, "'%s' is not declared", qualified);
+}

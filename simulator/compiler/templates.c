@@ -1,0 +1,384 @@
+// templates.c: declarations of templates and their instances. An instance is made by parsing the template's tokens again in
+// a scope where its parameters are bound.
+#include "compiler/build.h"
+
+#include <string.h>
+
+// ---- arguments
+
+static bool constants_equal(const Constant *a, const Constant *b)
+{
+    return a->is_real == b->is_real && a->integer == b->integer && a->variable == b->variable && a->function == b->function &&
+           (!a->is_real || !memcmp(&a->real, &b->real, sizeof a->real));
+}
+
+bool template_arguments_equal(const TemplateArgument *a, const TemplateArgument *b, uint32_t count)
+{
+    for (uint32_t k = 0; k < count; k++) {
+        if (a[k].type != b[k].type || a[k].template != b[k].template || a[k].is_pack != b[k].is_pack || a[k].pack_count != b[k].pack_count)
+            return false;
+        if (!a[k].type && !a[k].template && !a[k].is_pack && !constants_equal(&a[k].value, &b[k].value))
+            return false;
+        if (a[k].is_pack && !template_arguments_equal(a[k].pack, b[k].pack, a[k].pack_count))
+            return false;
+    }
+    return true;
+}
+
+static bool is_dependent(const TemplateArgument *a, uint32_t count)
+{
+    for (uint32_t k = 0; k < count; k++)
+        if ((a[k].type && type_is_unknown(a[k].type)) || a[k].value.is_unknown || (a[k].is_pack && is_dependent(a[k].pack, a[k].pack_count)))
+            return true;
+    return false;
+}
+
+static Symbol *bind_element(Compiler *c, const TemplateArgument *argument, Name *name)
+{
+    Symbol *symbol = compile_new(c, Symbol);
+    symbol->name = name;
+    symbol->kind = argument->type ? SYMBOL_TYPE : SYMBOL_CONSTANT;
+    symbol->type = argument->type ? argument->type : argument->value_type;
+    if (!argument->type)
+        symbol->constant = argument->value;
+    return symbol;
+}
+
+static void bind_one(Compiler *c, Scope *scope, const TemplateParameter *parameter, const TemplateArgument *argument)
+{
+    if (!parameter->name)
+        return;
+    const SymbolKind kind = argument->is_pack ? SYMBOL_PACK : argument->type ? SYMBOL_TYPE : argument->template ? SYMBOL_TEMPLATE : SYMBOL_CONSTANT;
+    Symbol *symbol = scope_declare(c, scope, kind, parameter->name, parameter->position);
+    symbol->is_parameter = true;
+    symbol->type = argument->type ? argument->type : argument->value_type;
+    if (kind == SYMBOL_PACK) {
+        symbol->elements = compile_allocate(c, (argument->pack_count + 1) * sizeof *symbol->elements);
+        for (uint32_t k = 0; k < argument->pack_count; k++)
+            symbol->elements[symbol->element_count++] = bind_element(c, &argument->pack[k], parameter->name);
+    } else if (kind == SYMBOL_TEMPLATE) {
+        symbol->template = argument->template;
+    } else if (kind == SYMBOL_CONSTANT) {
+        symbol->constant = argument->value;
+        symbol->dependent = argument->dependent;
+    }
+}
+
+static Scope *bind_arguments(Compiler *c, const Template *t, const TemplateArgument *arguments, uint32_t count)
+{
+    Scope *scope = scope_new(c, SCOPE_TEMPLATE, t->scope);
+    for (uint32_t k = 0; k < t->parameter_count && k < count; k++)
+        bind_one(c, scope, &t->parameters[k], &arguments[k]);
+    return scope;
+}
+
+// The type of a value parameter, where the parameters before it are bound.
+static Type *value_type(Compiler *c, const TemplateParameter *parameter, Scope *scope)
+{
+    const ParserState saved = parse_save(c);
+    c->parser->now = (ParserState){.at = parameter->type_token, .scope = scope, .no_greater = true, .in_pattern = saved.in_pattern,
+                                   .in_check = saved.in_check, .function = saved.function};
+    const Specifiers s = parse_specifiers(c);
+    Declarator d = {0};
+    parse_declarator(c, &s, &d);
+    parse_restore(c, &saved);
+    return s.has_type ? d.type : type_basic(c, TYPE_UNKNOWN);
+}
+
+static bool read_default(Compiler *c, const TemplateParameter *parameter, Scope *scope, TemplateArgument *argument)
+{
+    if (!parameter->default_token)
+        return false;
+    const ParserState saved = parse_save(c);
+    c->parser->now = (ParserState){.at = parameter->default_token, .scope = scope, .no_greater = true, .in_pattern = saved.in_pattern,
+                                   .in_check = saved.in_check, .function = saved.function};
+    *argument = (TemplateArgument){.is_set = true};
+    if (parameter->is_type) {
+        argument->type = parse_type_name(c);
+    } else {
+        Expression *e = expression_value(c, parse_conditional(c));
+        argument->value_type = e->type;
+        argument->value.is_unknown = expression_is_unknown(e) || !constant_evaluate(c, e, &argument->value);
+    }
+    parse_restore(c, &saved);
+    return true;
+}
+
+static bool convert_value(Compiler *c, const Template *t, const TemplateParameter *parameter, TemplateArgument *argument, Scope *scope, Position at)
+{
+    Type *type = value_type(c, parameter, scope);
+    if (argument->value.is_unknown || type_is_unknown(type) || type->kind == TYPE_AUTO) {
+        if (!type_is_unknown(type) && type->kind != TYPE_AUTO)
+            argument->value_type = type;
+        return true;
+    }
+    Type *from = argument->value_type ? argument->value_type : type;
+    if (argument->value.function || argument->value.variable || type_bare(type) == from) {
+        argument->value_type = type_bare(type);
+        return true;
+    }
+    Expression *e = expression_of_constant(c, from, &argument->value, at, at);
+    if (conversion_rank(c, e, type, true) == FITS_NOT) {
+        source_error(c, at, 0, NULL, "the template '%s' needs a '%s' for '%s'", t->name->text, type_text(c, type), parameter->name ? parameter->name->text : "it");
+        return false;
+    }
+    argument->value = constant_convert(type_integer_of(from), type_integer_of(type), argument->value);
+    argument->value_type = type_bare(type);
+    return true;
+}
+
+// All arguments of a template: the given ones, converted, and the defaults. NULL after an error.
+static TemplateArgument *complete_arguments(Compiler *c, Template *t, const TemplateArgument *given, uint32_t count, Position at)
+{
+    TemplateArgument *all = compile_allocate(c, (t->parameter_count + 1) * sizeof *all);
+    Scope *scope = scope_new(c, SCOPE_TEMPLATE, t->scope);
+    const bool has_pack = t->parameter_count && t->parameters[t->parameter_count - 1].is_pack;
+    if (count > t->parameter_count && !has_pack) {
+        source_error(c, at, t->name->length, NULL, "the template '%s' has %u parameter%s, and these are %u arguments", t->name->text, t->parameter_count,
+                     t->parameter_count == 1 ? "" : "s", count);
+        return NULL;
+    }
+    for (uint32_t k = 0; k < t->parameter_count; k++) {
+        const TemplateParameter *parameter = &t->parameters[k];
+        if (k < count && given[k].is_pack) {
+            all[k] = given[k];
+        } else if (parameter->is_pack) {
+            all[k] = (TemplateArgument){.is_set = true, .is_pack = true, .pack_count = count > k ? count - k : 0};
+            all[k].pack = compile_allocate(c, (all[k].pack_count + 1) * sizeof *all[k].pack);
+            for (uint32_t j = 0; j < all[k].pack_count; j++)
+                all[k].pack[j] = given[k + j];
+        } else if (k < count && given[k].is_set) {
+            all[k] = given[k];
+        } else if (!read_default(c, parameter, scope, &all[k])) {
+            source_error(c, at, t->name->length, compile_format(c, "write %s<...>", t->name->text), "the template '%s' needs an argument for '%s'",
+                         t->name->text, parameter->name ? parameter->name->text : "each parameter");
+            source_note(c, t->position, t->name->length, "'%s' is declared here", t->name->text);
+            return NULL;
+        }
+        const bool unknown = all[k].value.is_unknown || (all[k].type && type_is_unknown(all[k].type));
+        if (!parameter->is_pack && !unknown && (parameter->is_type != (all[k].type != NULL) || parameter->is_template != (all[k].template != NULL))) {
+            source_error(c, at, t->name->length, NULL, "the template '%s' needs a %s for '%s'", t->name->text,
+                         parameter->is_type ? "type" : parameter->is_template ? "template" : "value", parameter->name ? parameter->name->text : "it");
+            return NULL;
+        }
+        if (!parameter->is_type && !parameter->is_template && !parameter->is_pack && !convert_value(c, t, parameter, &all[k], scope, at))
+            return NULL;
+        bind_one(c, scope, parameter, &all[k]);
+    }
+    return all;
+}
+
+// ---- instances
+
+static TemplateInstance *find_instance(const Template *t, const TemplateArgument *arguments)
+{
+    for (TemplateInstance *i = t->instances; i; i = i->next)
+        if (template_arguments_equal(i->arguments, arguments, t->parameter_count))
+            return i;
+    return NULL;
+}
+
+static TemplateInstance *add_instance(Compiler *c, Template *t, TemplateArgument *arguments)
+{
+    TemplateInstance *i = compile_new(c, TemplateInstance);
+    *i = (TemplateInstance){.arguments = arguments, .argument_count = t->parameter_count, .next = t->instances};
+    t->instance_count++;
+    return t->instances = i;
+}
+
+static Symbol *symbol_for(Compiler *c, SymbolKind kind, const Template *t)
+{
+    Symbol *symbol = compile_new(c, Symbol);
+    *symbol = (Symbol){.kind = (uint8_t)kind, .name = t->name, .position = t->position, .scope = t->scope};
+    return symbol;
+}
+
+static Symbol *function_instance(Compiler *c, Template *t, TemplateArgument *arguments)
+{
+    Specifiers s = parse_specifiers(c);
+    Declarator d = {0};
+    parse_declarator(c, &s, &d);
+    if (!d.name || !d.is_function)
+        return NULL;
+    if (t->record && d.name == t->record->name && !s.has_type) {
+        d.is_constructor = true;
+        d.type = type_function(c, type_basic(c, TYPE_VOID), d.type->parameters, d.type->parameter_count, d.type->variadic, 0);
+    }
+    Function *f = parse_function(c, &s, &d, t);
+    if (!f)
+        return NULL;
+    f->template = t;
+    f->arguments = arguments;
+    f->argument_count = t->parameter_count;
+    f->instantiation = c->instantiation;
+    Symbol *symbol = symbol_for(c, SYMBOL_FUNCTION, t);
+    symbol->function = f;
+    return symbol;
+}
+
+// The partial specialisation that fits best, with what its own parameters are; or the template itself.
+static Template *specialisation_for(Compiler *c, Template *t, TemplateArgument *arguments, TemplateArgument **own)
+{
+    *own = arguments;
+    Template *best = t;
+    for (Template *p = t->partial; p; p = p->partial) {
+        TemplateArgument *bound = compile_allocate(c, (p->parameter_count + 1) * sizeof *bound);
+        bool fits = true;
+        for (uint32_t k = 0; k < t->parameter_count && fits; k++) {
+            const TemplateArgument *pattern = k < p->partial_count ? &p->partial_arguments[k] : NULL;
+            fits = pattern && template_match_argument(c, p, pattern, &arguments[k], bound);
+        }
+        for (uint32_t k = 0; k < p->parameter_count; k++)
+            fits &= bound[k].is_set;
+        if (fits) { // later ones are not compared: the last that fits counts
+            best = p;
+            *own = bound;
+        }
+    }
+    return best;
+}
+
+static Symbol *record_instance(Compiler *c, Template *t, TemplateArgument *arguments, TemplateInstance *instance)
+{
+    TemplateArgument *own;
+    Template *from = specialisation_for(c, t, arguments, &own);
+    Scope *scope = bind_arguments(c, from, own, from->parameter_count);
+    Record *r = record_new(c, t->name, scope, t->position);
+    r->template = t;
+    r->arguments = arguments;
+    r->argument_count = t->parameter_count;
+    r->function = NULL;
+    Symbol *symbol = symbol_for(c, SYMBOL_TYPE, t);
+    symbol->type = r->type;
+    instance->symbol = symbol; // before its members, which may name it
+    if (!from->is_defined)
+        return symbol;
+    c->parser->now.at = from->declaration_token;
+    c->parser->now.scope = scope;
+    Specifiers s = {0};
+    while (parse_attributes(c, &s))
+        continue;
+    parse_record(c, &s, r);
+    return symbol;
+}
+
+static Symbol *alias_instance(Compiler *c, const Template *t)
+{
+    Symbol *symbol = symbol_for(c, SYMBOL_TYPE, t);
+    symbol->type = parse_type_name(c);
+    return symbol;
+}
+
+static Symbol *variable_instance(Compiler *c, Template *t)
+{
+    Specifiers s = parse_specifiers(c);
+    Declarator d = {0};
+    parse_declarator(c, &s, &d);
+    if (!d.name)
+        return NULL;
+    Symbol *symbol = symbol_for(c, SYMBOL_VARIABLE, t);
+    d.name = NULL; // it is not declared in the scope
+    symbol->variable = parse_variable(c, &s, &d, false);
+    symbol->variable->name = t->name;
+    return symbol;
+}
+
+static Template *definition_of(Template *t)
+{
+    while (t->redeclared_by)
+        t = t->redeclared_by;
+    return t;
+}
+
+static Symbol *make_instance(Compiler *c, Template *t, TemplateArgument *arguments, TemplateInstance *instance, Position at)
+{
+    InstantiationNote *note = compile_new(c, InstantiationNote);
+    *note = (InstantiationNote){.outer = c->instantiation, .position = at, .depth = c->instantiation ? c->instantiation->depth + 1 : 1,
+                                .readable = t->kind == TEMPLATE_ALIAS ? t->name->text : template_readable(c, t, arguments, t->parameter_count)};
+    if (note->depth > MAX_INSTANTIATION_DEPTH)
+        source_abandon(c, at, "the template '%s' is instantiated without end", t->name->text);
+    const ParserState saved = parse_save(c);
+    InstantiationNote *outer = c->instantiation;
+    Scope *scope = bind_arguments(c, t, arguments, t->parameter_count);
+    parse_enter(c);
+    c->parser->now = (ParserState){.at = t->declaration_token, .scope = scope};
+    if (t->kind != TEMPLATE_ALIAS && !t->is_built_in)
+        c->instantiation = note;
+    Symbol *symbol = t->kind == TEMPLATE_FUNCTION ? function_instance(c, t, arguments)
+                     : t->kind == TEMPLATE_RECORD ? record_instance(c, t, arguments, instance)
+                     : t->kind == TEMPLATE_ALIAS  ? alias_instance(c, t)
+                                                  : variable_instance(c, t);
+    c->instantiation = outer;
+    parse_leave(c);
+    parse_restore(c, &saved);
+    return symbol;
+}
+
+Symbol *template_instance(Compiler *c, Template *t, TemplateArgument *given, uint32_t count, Position at)
+{
+    t = definition_of(t);
+    TemplateArgument *arguments = complete_arguments(c, t, given, count, at);
+    if (!arguments || is_dependent(arguments, t->parameter_count))
+        return NULL;
+    TemplateInstance *known = find_instance(t, arguments);
+    const bool undefined = known && known->symbol && t->kind == TEMPLATE_RECORD && !known->symbol->type->record->is_complete &&
+                           !known->symbol->type->record->is_being_defined && t->is_defined;
+    if (known && known->symbol && !undefined)
+        return known->symbol;
+    if (!known)
+        known = add_instance(c, t, arguments);
+    const uint32_t errors = c->silent_errors;
+    Symbol *symbol = make_instance(c, t, arguments, known, at);
+    if (t->kind == TEMPLATE_FUNCTION && c->silent && c->silent_errors != errors)
+        symbol = NULL; // it does not fit
+    return known->symbol = symbol;
+}
+
+Type *template_type(Compiler *c, Template *t, TemplateArgument *given, uint32_t count, Position at)
+{
+    t = definition_of(t);
+    if (t->kind == TEMPLATE_FUNCTION || t->kind == TEMPLATE_VARIABLE)
+        return type_basic(c, TYPE_UNKNOWN);
+    if (is_dependent(given, count)) {
+        if (!c->parser->now.in_pattern)
+            return type_basic(c, TYPE_UNKNOWN);
+        TemplateArgument *arguments = complete_arguments(c, t, given, count, at);
+        if (!arguments)
+            return type_basic(c, TYPE_UNKNOWN);
+        if (t->kind == TEMPLATE_ALIAS) { // is what it stands for
+            const ParserState saved = parse_save(c);
+            c->parser->now = (ParserState){.at = t->declaration_token, .scope = bind_arguments(c, t, arguments, t->parameter_count), .in_pattern = true};
+            Type *type = parse_type_name(c);
+            parse_restore(c, &saved);
+            return type;
+        }
+        Type *type = type_new(c, TYPE_INSTANCE);
+        type->instance.template = t;
+        type->instance.arguments = arguments;
+        type->instance.argument_count = t->parameter_count;
+        return type;
+    }
+    Symbol *symbol = template_instance(c, t, given, count, at);
+    return symbol ? symbol->type : type_basic(c, TYPE_UNKNOWN);
+}
+
+Function *template_pattern(Compiler *c, Template *t)
+{
+    (void)c;
+    return definition_of(t)->pattern;
+}
+
+// ---- templates that have no instance: their bodies are parsed once, with parameters of which nothing is known
+
+void template_check_unused(Compiler *c)
+{
+    Parser *p = c->parser;
+    for (uint32_t k = 0; k < p->template_count; k++) {
+        Template *t = definition_of(p->templates[k]);
+        Function *f = t->pattern;
+        if (t->instance_count || t->is_checked || !f || !f->body_token || t->is_built_in || (t->record && t->record->template))
+            continue;
+        t->is_checked = true;
+        parse_delayed_body(c, f);
+    }
+}

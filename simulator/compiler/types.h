@@ -1,0 +1,114 @@
+// types.h: types. Equal types are one Type, so they are compared as pointers; a Type never changes, but for records, which
+// are completed by their definition.
+#ifndef COMPILER_TYPES_H
+#define COMPILER_TYPES_H
+
+#include "compiler/tokens.h"
+
+typedef enum TypeKind {
+    TYPE_VOID, TYPE_BOOL, TYPE_CHAR, TYPE_SIGNED_CHAR, TYPE_UNSIGNED_CHAR, TYPE_SHORT, TYPE_UNSIGNED_SHORT, TYPE_INT,
+    TYPE_UNSIGNED, TYPE_LONG, TYPE_UNSIGNED_LONG, TYPE_LONG_LONG, TYPE_UNSIGNED_LONG_LONG, TYPE_FLOAT, TYPE_DOUBLE,
+    TYPE_NULLPTR,
+    TYPE_ENUM, TYPE_POINTER, TYPE_REFERENCE, TYPE_RVALUE_REFERENCE, TYPE_ARRAY, TYPE_FUNCTION, TYPE_RECORD,
+    TYPE_AUTO,      // a placeholder that the initialiser replaces
+    TYPE_INITIALISERS, // of { ... } as an argument, before it is converted
+    TYPE_UNKNOWN,   // after an error, of what only the host knows, and of what depends on a template's parameter in ways
+                    // that need not be followed: every operation with it is unknown, too, and says nothing
+    // Dependent: only in the signature and the check of a template
+    TYPE_PARAMETER, // a template's own type parameter
+    TYPE_MEMBER,    // typename Scope::name
+    TYPE_INSTANCE   // Template<arguments>, of which one is dependent
+} TypeKind;
+
+enum { TYPE_CONST = 1, TYPE_VOLATILE = 2, TYPE_RESTRICT = 4, TYPE_QUALIFIERS = 8 }; // Type.qualifiers
+#define NO_SIZE UINT64_MAX // of an array without its size
+
+typedef struct Type Type;
+
+struct Type {
+    uint8_t kind, qualifiers;
+    bool dependent;      // contains a template's parameter
+    bool member_const, member_volatile; // TYPE_FUNCTION of a member
+    bool variadic;       // TYPE_FUNCTION with ...
+    uint32_t alignment;  // 0: incomplete, or no object
+    uint64_t size;
+    uint64_t count;      // of an array's elements, or NO_SIZE
+    struct Expression *bound; // of an array: a dependent number of elements, or NULL
+    Type *unqualified;   // itself if it has no qualifiers
+    Type *target;        // pointed or referred to, element, result of a function, underlying type of an enumeration
+    Type **parameters;   // TYPE_FUNCTION
+    uint32_t parameter_count;
+    uint32_t index;      // TYPE_PARAMETER: in its template's list
+    union {
+        struct Record *record;           // TYPE_RECORD
+        struct Enumeration *enumeration; // TYPE_ENUM
+        struct {                         // TYPE_MEMBER
+            Type *scope;
+            Name *name;
+        } member;
+        Name *parameter_name;            // TYPE_PARAMETER
+        struct {                         // TYPE_INSTANCE
+            struct Template *template;
+            struct TemplateArgument *arguments;
+            uint32_t argument_count;
+        } instance;
+    };
+    // Types made of this one, or NULL
+    Type *qualified[TYPE_QUALIFIERS]; // of the unqualified one
+    Type *pointer, *reference, *rvalue_reference;
+    Type *arrays, *next_array;
+    Type *functions, *next_function; // with this result
+};
+
+void types_start(Compiler *c);
+Type *type_basic(Compiler *c, TypeKind kind);
+Type *type_qualified(Compiler *c, Type *type, uint8_t qualifiers); // adds them; of an array: to its elements
+Type *type_pointer(Compiler *c, Type *target);
+Type *type_reference(Compiler *c, Type *target, bool rvalue); // collapses references to references
+Type *type_array(Compiler *c, Type *element, uint64_t count);
+Type *type_function(Compiler *c, Type *result, Type **parameters, uint32_t count, bool variadic, uint8_t qualifiers);
+Type *type_new(Compiler *c, TypeKind kind); // a record, an enumeration or a dependent type of its own
+Type *type_size_t(Compiler *c);
+
+static inline Type *type_bare(Type *type)
+{
+    return type->unqualified;
+}
+static inline bool type_is(const Type *type, TypeKind kind)
+{
+    return type->kind == kind;
+}
+static inline bool type_is_integer(const Type *type) // bool included, enumerations not
+{
+    return type->kind >= TYPE_BOOL && type->kind <= TYPE_UNSIGNED_LONG_LONG;
+}
+static inline bool type_is_real(const Type *type)
+{
+    return type->kind == TYPE_FLOAT || type->kind == TYPE_DOUBLE;
+}
+static inline bool type_is_arithmetic(const Type *type)
+{
+    return type->kind >= TYPE_BOOL && type->kind <= TYPE_DOUBLE;
+}
+static inline bool type_is_any_reference(const Type *type)
+{
+    return type->kind == TYPE_REFERENCE || type->kind == TYPE_RVALUE_REFERENCE;
+}
+static inline bool type_is_unknown(const Type *type) // nothing can be said about it
+{
+    return type->kind == TYPE_UNKNOWN || type->dependent;
+}
+bool type_is_signed(const Type *type);   // of an integer or an enumeration
+bool type_is_scoped_enum(const Type *type);
+bool type_is_complete(Type *type);
+Type *type_without_reference(Type *type);
+Type *type_promoted(Compiler *c, Type *type);          // the integral promotions
+Type *type_common(Compiler *c, Type *a, Type *b);      // the usual arithmetic conversions
+Type *type_integer_of(Type *type);                     // of an enumeration: its underlying type
+Type *type_innermost(Type *type);                      // the element of an array of arrays
+Type *type_unsigned(Compiler *c, Type *type);          // the unsigned integer of the same size
+Type *type_signed(Compiler *c, Type *type);
+// The type as the source would write it, for messages.
+const char *type_text(Compiler *c, Type *type);
+
+#endif
