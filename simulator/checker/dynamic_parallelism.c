@@ -119,7 +119,7 @@ static bool ends_before(const Grid *one, const Grid *two)
     if (one->tail || two->tail)
         return two->tail;
     for (int k = 0; two->waits && k < two->waits->count; k++)
-        if (two->waits->of[k].stream == one->stream && one->number < two->waits->of[k].count)
+        if (two->waits->prefixes[k].stream == one->stream && one->number < two->waits->prefixes[k].count)
             return true;
     return false;
 }

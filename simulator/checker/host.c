@@ -1,8 +1,8 @@
-// host.c: findings about what the host does: wrong pointers and ranges in its calls, invalid frees, accesses of device memory, and,
-// at the program's end, memory leaks and kernels that had no effect.
+// host.c: checks of the host: invalid pointers and ranges in its calls, invalid frees, accesses to device memory and, at exit, memory
+// leaks and kernels without effect.
 //
-// Two messages are no findings: a program that ends with status 0, has kernels and has copied data, but has launched none; and
-// kernels that all ran without writing anything while results were copied from the device. A filter may have nothing to keep.
+// Two messages are warnings without a finding, since they may be intended: the program has kernels and copies data, but launches none;
+// or no kernel wrote anything while results were copied from the device.
 #include "base/platform.h"
 #include "checker/host_checks.h"
 #include "checker/kernel_checks.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *ending(int number) // of an ordinal number
+static const char *ordinal_suffix(int number) // "st", "nd", "rd" or "th"
 {
     const bool teen = number / 10 % 10 == 1;
     return teen ? "th" : number % 10 == 1 ? "st" : number % 10 == 2 ? "nd" : number % 10 == 3 ? "rd" : "th";
@@ -24,15 +24,15 @@ enum { MAX_CALLS = 16 };
 static struct {
     const char *call;
     int count;
-} counted[MAX_CALLS]; // allocating functions, and how often each was called
+} call_counts[MAX_CALLS]; // of the functions that allocate
 
-static int next_number(const char *call)
+static int count_call(const char *call)
 {
     for (int k = 0; k < MAX_CALLS; k++) {
-        if (!counted[k].call)
-            counted[k].call = call;
-        if (strcmp(counted[k].call, call) == 0)
-            return ++counted[k].count;
+        if (!call_counts[k].call)
+            call_counts[k].call = call;
+        if (strcmp(call_counts[k].call, call) == 0)
+            return ++call_counts[k].count;
     }
     return 0;
 }
@@ -40,7 +40,7 @@ static int next_number(const char *call)
 void sim_note_allocation(Allocation *a, const char *call)
 {
     a->call = call;
-    a->call_number = next_number(call);
+    a->call_number = count_call(call);
     a->allocation_stack = sim_checker_enabled() ? sim_call_stack_id() : 0;
 }
 
@@ -52,16 +52,16 @@ void sim_note_free(const void *pointer)
 }
 
 static struct {
-    const char *call; // NULL: none has failed
+    const char *call; // NULL: no allocation has failed
     int number;
     size_t bytes;
-} failed; // the last allocation that failed
+} failed_allocation; // the last allocation that failed
 
 void sim_note_failed_allocation(const char *call, size_t bytes)
 {
-    failed.call = call;
-    failed.number = next_number(call);
-    failed.bytes = bytes;
+    failed_allocation.call = call;
+    failed_allocation.number = count_call(call);
+    failed_allocation.bytes = bytes;
 }
 
 void sim_describe_allocation(const Allocation *a, char *text, size_t space)
@@ -82,7 +82,7 @@ static void add_line(char *hint, const char *format, ...)
     snprintf(hint + used, HINT_BYTES - used, "%s%s", used && line[0] ? "\n" : "", line);
 }
 
-// ", at a.cu:17"; empty if the line is not known.
+// Describes a call stack as ", at a.cu:17"; empty if the line is unknown.
 static void describe_site(int site, char *text, size_t space)
 {
     Place p = {.line = 0};
@@ -96,7 +96,7 @@ static void add_allocated_note(const char *call, int number, int site, char *hin
     char at[450];
     describe_site(site, at, sizeof at);
     if (call)
-        add_line(hint, "note: allocated by the %d%s %s%s", number, ending(number), call, at);
+        add_line(hint, "note: allocated by the %d%s %s%s", number, ordinal_suffix(number), call, at);
 }
 
 void sim_add_allocation_note(const Allocation *a, char *hint)
@@ -104,11 +104,11 @@ void sim_add_allocation_note(const Allocation *a, char *hint)
     add_allocated_note(a->call, a->call_number, a->allocation_stack, hint);
 }
 
-// ---- What lies at an address
+// ---- Description of addresses
 
-enum { NULL_BYTES = 65536 }; // up to here an address is taken for an element of an array at a null pointer
-static const uint64_t FAR_BYTES = 1ull << 36; // no allocation is named from further away
-static const int64_t TWO_31 = 1ll << 31;
+enum { NULL_BYTES = 65536 }; // lower addresses count as elements of an array at a null pointer
+static const uint64_t FAR_BYTES = 1ull << 36; // addresses further away are not described relative to an allocation
+static const int64_t TWO_POW_31 = 1ll << 31;
 
 static void describe_null(uint64_t address, AddressText *d)
 {
@@ -116,12 +116,12 @@ static void describe_null(uint64_t address, AddressText *d)
         snprintf(d->text, sizeof d->text, "%llu bytes past a null pointer", (unsigned long long)address);
     else
         snprintf(d->text, sizeof d->text, "a null pointer");
-    add_line(d->hint, failed.call ? "check whether the allocation has failed" : "allocate the memory first, or check the pointer");
-    if (failed.call)
-        add_line(d->hint, "note: the %d%s %s, of %zu bytes, failed", failed.number, ending(failed.number), failed.call, failed.bytes);
+    add_line(d->hint, failed_allocation.call ? "check whether the allocation has failed" : "allocate the memory first, or check the pointer");
+    if (failed_allocation.call)
+        add_line(d->hint, "note: the %d%s %s, of %zu bytes, failed", failed_allocation.number, ordinal_suffix(failed_allocation.number), failed_allocation.call, failed_allocation.bytes);
 }
 
-// What the host has at the address; NULL: nothing.
+// The kind of host memory at the address; NULL: it is not mapped.
 static const char *host_memory_at(uint64_t address)
 {
     FILE *maps = sim_open_maps();
@@ -148,8 +148,8 @@ static bool holds(const Allocation *a, uint64_t address)
     return a && address - a->address < a->bytes;
 }
 
-// Why the device may not access a byte of reserved addresses.
-static const char *why_closed(const Allocation *a, uint64_t address)
+// Why the device must not access a byte of a reserved address range.
+static const char *access_denial(const Allocation *a, uint64_t address)
 {
     if (!a->granules)
         return "";
@@ -162,7 +162,7 @@ static bool is_named(const Allocation *a)
     return a && a->kind != PARAMETER_MEMORY;
 }
 
-// The distance of an address outside of an allocation.
+// Describes an address outside an allocation by its distance.
 static void describe_distance(uint64_t address, const Allocation *a, AddressText *d)
 {
     char bytes[100];
@@ -173,7 +173,7 @@ static void describe_distance(uint64_t address, const Allocation *a, AddressText
         snprintf(d->text, sizeof d->text, "%llu bytes past the end of %s", (unsigned long long)(address - a->address - a->bytes), bytes);
 }
 
-// The allocation that begins or ends nearest to an address that none holds; NULL if there is none within FAR_BYTES.
+// The allocation nearest to an address that is in no allocation; NULL if none is within FAR_BYTES.
 static const Allocation *nearest_to(uint64_t address)
 {
     const Allocation *below = sim_allocation_at(address), *above = sim_allocation_above(address);
@@ -186,9 +186,9 @@ static const Allocation *nearest_to(uint64_t address)
     return (before < after ? before : after) < FAR_BYTES ? before < after ? above : below : NULL;
 }
 
-// Whether the nearest allocation says more about an address than what the host has there. Without pages, memory that host and device
-// share is in no range of its own: there the bytes right after an allocation count.
-static bool is_gap(uint64_t address)
+// Whether to describe an address by the nearest allocation rather than by the host memory there. Without page protection, shared
+// memory of host and device has no address range of its own; then the bytes right after an allocation count.
+static bool is_near_allocation(uint64_t address)
 {
     enum { RIGHT_AFTER = 65536 };
     const void *pointer = (const void *)(uintptr_t)address;
@@ -221,7 +221,7 @@ FindingKind sim_describe_address(uint64_t address, AddressText *d)
 {
     char bytes[100];
     const Allocation *a = sim_allocation_at(address);
-    const FreedAllocation *gone = sim_freed_at(address);
+    const FreedAllocation *freed = sim_freed_at(address);
     *d = (AddressText){.text = ""};
     if (address < NULL_BYTES) {
         describe_null(address, d);
@@ -229,18 +229,18 @@ FindingKind sim_describe_address(uint64_t address, AddressText *d)
     }
     if (holds(a, address)) {
         sim_describe_allocation(a, bytes, sizeof bytes);
-        snprintf(d->text, sizeof d->text, "byte %llu of %s%s", (unsigned long long)(address - a->address), bytes, why_closed(a, address));
+        snprintf(d->text, sizeof d->text, "byte %llu of %s%s", (unsigned long long)(address - a->address), bytes, access_denial(a, address));
         sim_add_allocation_note(a, d->hint);
         return OUT_OF_BOUNDS;
     }
-    if (gone) {
-        snprintf(d->text, sizeof d->text, "byte %llu of a freed %zu-byte allocation", (unsigned long long)(address - gone->address),
-                 gone->bytes);
+    if (freed) {
+        snprintf(d->text, sizeof d->text, "byte %llu of a freed %zu-byte allocation", (unsigned long long)(address - freed->address),
+                 freed->bytes);
         add_line(d->hint, "free it after its last use");
-        add_freed_notes(gone, d->hint);
+        add_freed_notes(freed, d->hint);
         return USE_AFTER_FREE;
     }
-    const char *host = is_gap(address) ? NULL : host_memory_at(address);
+    const char *host = is_near_allocation(address) ? NULL : host_memory_at(address);
     if (host) {
         snprintf(d->text, sizeof d->text, "%s", host);
         add_line(d->hint, "use a pointer from cudaMalloc or cudaMallocManaged");
@@ -250,7 +250,7 @@ FindingKind sim_describe_address(uint64_t address, AddressText *d)
     return OUT_OF_BOUNDS;
 }
 
-// ---- Where the pointer of a kernel's access came from, as far as the arguments show it
+// ---- The origin of the pointer of a kernel's access, as far as the arguments show it
 
 static uint64_t argument_at(const Launch *launch, size_t offset)
 {
@@ -268,18 +268,18 @@ static bool points_into(const Launch *launch, const FreedAllocation *f)
     return false;
 }
 
-// Whether an index of 32 bits that overflowed leads from the pointer to the address: with 2^32 added it is in the allocation, or it
-// has just passed 2^31.
+// Whether a 32-bit index that overflowed leads from the pointer to the address: the index plus 2^32 is in the allocation, or it is
+// little more than 2^31.
 static bool is_overflow(const Allocation *a, uint64_t pointer, uint64_t address, int64_t element)
 {
     const int64_t distance = (int64_t)(address - pointer), index = distance / element, just_passed = 1 << 28;
-    if (distance % element || index >= 0 || index < -TWO_31)
+    if (distance % element || index >= 0 || index < -TWO_POW_31)
         return false;
-    const uint64_t meant = pointer + (uint64_t)((index + 2 * TWO_31) * element);
-    return index < -TWO_31 + just_passed || meant - a->address < a->bytes;
+    const uint64_t intended = pointer + (uint64_t)((index + 2 * TWO_POW_31) * element);
+    return index < -TWO_POW_31 + just_passed || intended - a->address < a->bytes;
 }
 
-// The allocation that an overflowed index has left; NULL: it was no such index.
+// The allocation whose index has overflowed; NULL: no overflow explains the address.
 static const Allocation *overflowed(const Launch *launch, uint64_t address, const Instr *i)
 {
     const int64_t sizes[] = {(int64_t)i->bytes * (i->kind == LOAD || i->kind == STORE ? i->count : 1), i->bytes, 1};
@@ -296,7 +296,7 @@ static const Allocation *overflowed(const Launch *launch, uint64_t address, cons
 FindingKind sim_describe_access(const Launch *launch, const Instr *i, uint64_t address, AddressText *d)
 {
     const Allocation *overflow = address < NULL_BYTES || holds(sim_allocation_at(address), address) ? NULL : overflowed(launch, address, i);
-    const FreedAllocation *gone = sim_freed_at(address);
+    const FreedAllocation *freed = sim_freed_at(address);
     if (overflow) {
         *d = (AddressText){.text = ""};
         describe_distance(address, overflow, d);
@@ -305,21 +305,21 @@ FindingKind sim_describe_access(const Launch *launch, const Instr *i, uint64_t a
         return OUT_OF_BOUNDS;
     }
     const FindingKind kind = sim_describe_address(address, d);
-    if (kind != USE_AFTER_FREE || points_into(launch, gone))
+    if (kind != USE_AFTER_FREE || points_into(launch, freed))
         return kind;
     d->hint[0] = 0;
     describe_unallocated(address, d);
-    add_line(d->hint, "note: a freed %zu-byte allocation was here, but no argument points to it", gone->bytes);
-    add_freed_notes(gone, d->hint);
+    add_line(d->hint, "note: a freed %zu-byte allocation was here, but no argument points to it", freed->bytes);
+    add_freed_notes(freed, d->hint);
     return OUT_OF_BOUNDS;
 }
 
-// ---- Wrong pointers in calls
+// ---- Invalid pointers in calls
 
 static const char BYTES_HINT[] = "pass the size in bytes: the number of elements times sizeof the element";
 
-// access: "cudaMemcpy" or "cudaMemcpy of 400 bytes"
-static void add(FindingKind kind, const char *access, const char *title, const char *hint)
+// Adds and prints a finding at the host's current call. `access`: "cudaMemcpy" or "cudaMemcpy of 400 bytes".
+static void report_call(FindingKind kind, const char *access, const char *title, const char *hint)
 {
     Place host = {.line = 0};
     if (!sim_checker_enabled())
@@ -330,7 +330,7 @@ static void add(FindingKind kind, const char *access, const char *title, const c
     sim_print_findings();
 }
 
-static void find_beyond_end(const char *call, const char *does, const Allocation *a, uint64_t address, size_t bytes)
+static void report_past_end(const char *call, const char *does, const Allocation *a, uint64_t address, size_t bytes)
 {
     char title[400], owner[100], hint[HINT_BYTES];
     const size_t offset = address - a->address;
@@ -339,7 +339,7 @@ static void find_beyond_end(const char *call, const char *does, const Allocation
              owner, bytes - (a->bytes - offset));
     snprintf(hint, sizeof hint, "%s", BYTES_HINT);
     sim_add_allocation_note(a, hint);
-    add(OUT_OF_BOUNDS, call, title, hint);
+    report_call(OUT_OF_BOUNDS, call, title, hint);
 }
 
 // A host pointer instead of a device pointer, or the reverse.
@@ -349,7 +349,7 @@ static void report_wrong_memory(const char *call, bool writes, size_t bytes, con
     snprintf(title, sizeof title, "the %s of %s must be %s, but it is %s%s", writes ? "destination" : "source", call, side,
              is_device ? "device memory: " : "", what);
     snprintf(access, sizeof access, "%s of %zu bytes", call, bytes);
-    add(HOST_POINTER, access, title,
+    report_call(HOST_POINTER, access, title,
         is_device ? "pass a host pointer, or change the direction of the copy"
                   : "pass a pointer from cudaMalloc, or change the direction of the copy");
 }
@@ -362,25 +362,25 @@ void sim_report_bad_range(const char *call, const char *does, const void *pointe
     const Allocation *a = sim_allocation_at(address);
     const bool writes = strcmp(does, "writes") == 0;
     if (holds(a, address) && bytes > a->bytes - (address - a->address)) {
-        find_beyond_end(call, does, a, address, bytes);
+        report_past_end(call, does, a, address, bytes);
         return;
     }
-    const uint64_t closed = holds(a, address) ? sim_first_inaccessible(a, sim_current_device, address, bytes, false) : address + bytes;
-    if (closed != address + bytes) {
-        sim_describe_address(closed, &at);
+    const uint64_t inaccessible = holds(a, address) ? sim_first_inaccessible(a, sim_current_device, address, bytes, false) : address + bytes;
+    if (inaccessible != address + bytes) {
+        sim_describe_address(inaccessible, &at);
         snprintf(title, sizeof title, "%s %s %zu bytes, among them %s", call, does, bytes, at.text);
-        add(OUT_OF_BOUNDS, call, title, "map memory there with cuMemMap, and give the device access with cuMemSetAccess");
+        report_call(OUT_OF_BOUNDS, call, title, "map memory there with cuMemMap, and give the device access with cuMemSetAccess");
         return;
     }
     const FindingKind kind = sim_describe_address(address, &at);
-    if (kind == HOST_POINTER && strcmp(side, "device memory") != 0) { // its first byte is on the right side
+    if (kind == HOST_POINTER && strcmp(side, "device memory") != 0) { // its first byte is in the right memory
         snprintf(title, sizeof title, "%s %s %zu bytes of %s, which ends before", call, does, bytes, at.text);
-        add(OUT_OF_BOUNDS, call, title, BYTES_HINT);
+        report_call(OUT_OF_BOUNDS, call, title, BYTES_HINT);
     } else if (kind == HOST_POINTER || holds(a, address)) {
         report_wrong_memory(call, writes, bytes, side, at.text, holds(a, address));
     } else {
         snprintf(title, sizeof title, "%s %s %zu bytes at %s", call, does, bytes, at.text);
-        add(kind, call, title, at.hint);
+        report_call(kind, call, title, at.hint);
     }
 }
 
@@ -400,14 +400,14 @@ void sim_check_padding_copy(const char *call, const char *does, const void *poin
     snprintf(hint, sizeof hint, "pass the width of a row in bytes, without its padding");
     add_line(hint, "note: the size of the padding differs between devices");
     sim_add_allocation_note(a, hint);
-    add(OUT_OF_BOUNDS, call, title, hint);
+    report_call(OUT_OF_BOUNDS, call, title, hint);
 }
 
 void sim_report_invalid_handle(const char *call, const char *wanted)
 {
     char title[400];
     snprintf(title, sizeof title, "the handle that %s gets is not %s", call, wanted);
-    add(UNINITIALISED, call, title, "create the handle before the call; to keep it from call to call, make the variable static");
+    report_call(UNINITIALISED, call, title, "create the handle before the call; to keep it from call to call, make the variable static");
 }
 
 void sim_report_invalid_free(const char *call, const void *pointer)
@@ -416,25 +416,25 @@ void sim_report_invalid_free(const char *call, const void *pointer)
     AddressText at;
     const uint64_t address = (uint64_t)(uintptr_t)pointer;
     const Allocation *a = sim_allocation_at(address);
-    const FreedAllocation *gone = sim_freed_at(address);
-    const bool begins = a && a->address == address, twice = !holds(a, address) && gone && gone->address == address;
+    const FreedAllocation *freed = sim_freed_at(address);
+    const bool is_start = a && a->address == address, was_freed = !holds(a, address) && freed && freed->address == address;
     sim_describe_address(address, &at);
-    if (begins)
+    if (is_start)
         snprintf(title, sizeof title, "%s of %s that another function has to free", call, strstr(at.text, " of ") + strlen(" of "));
     else
         snprintf(title, sizeof title, "%s of %s", call, at.text);
-    add_line(hint, "%s", begins              ? "free it with the function that belongs to its allocation"
+    add_line(hint, "%s", is_start              ? "free it with the function that belongs to its allocation"
                          : holds(a, address) ? "free the pointer that the allocation returned, not one into the middle"
-                         : twice             ? "free each allocation once"
+                         : was_freed             ? "free each allocation once"
                                              : "free only pointers from CUDA's allocation functions");
     if (holds(a, address))
         sim_add_allocation_note(a, hint);
-    else if (gone)
-        add_freed_notes(gone, hint);
-    add(INVALID_FREE, call, title, hint);
+    else if (freed)
+        add_freed_notes(freed, hint);
+    report_call(INVALID_FREE, call, title, hint);
 }
 
-// Whether the C library's free() reads there if it is passed a pointer from cudaMalloc.
+// Whether the C library's free() reads at this address when it is passed a pointer from cudaMalloc.
 static bool is_read_by_free(uint64_t address, bool writes)
 {
     const Allocation *above = sim_allocation_above(address);
@@ -468,63 +468,63 @@ void sim_report_host_access(uint64_t address, bool writes, const void *instructi
 
 // ---- Results that were never written
 //
-// Only if nothing of what is copied was written: programs often copy a whole buffer and use the part that they know to be set.
+// Reported only if none of the copied bytes was written: programs often copy a whole buffer and use only the part that is set.
 
 static struct {
     uint64_t first; // address of the first copied byte
     size_t bytes;
     bool any_written;
-} result; // of the current operation; no bytes: it has copied nothing from the device
+} copied_result; // bytes that the current operation has copied from the device; bytes == 0: none
 
 void sim_note_result(uint64_t address, size_t bytes)
 {
-    if (result.bytes == 0)
-        result.first = address;
-    result.bytes += bytes;
+    if (copied_result.bytes == 0)
+        copied_result.first = address;
+    copied_result.bytes += bytes;
     const bool reported = sim_check_result(address, bytes);
-    result.any_written |= reported || sim_find_written(address, bytes) < bytes;
+    copied_result.any_written |= reported || sim_find_written(address, bytes) < bytes;
 }
 
 void sim_check_results(void)
 {
     char title[400], hint[HINT_BYTES] = "write it in a kernel, or with cudaMemcpy() or cudaMemset(), before the copy";
     AddressText at;
-    if (result.bytes && !result.any_written) {
-        sim_describe_address(result.first, &at);
-        snprintf(title, sizeof title, "%zu bytes copied to the host, from %s on, have not been written", result.bytes, at.text);
+    if (copied_result.bytes && !copied_result.any_written) {
+        sim_describe_address(copied_result.first, &at);
+        snprintf(title, sizeof title, "%zu bytes copied to the host, from %s on, have not been written", copied_result.bytes, at.text);
         add_line(hint, "%s", at.hint);
         Place host = {.access = "read by a copy, called by the host"};
         sim_set_host_line(NULL, &host);
         sim_add_finding(UNINITIALISED, title, &host, 1, hint);
         sim_print_findings();
     }
-    result.bytes = 0;
-    result.any_written = false;
+    copied_result.bytes = 0;
+    copied_result.any_written = false;
 }
 
-// ---- The program's end
+// ---- Exit
 
 static struct {
     uint64_t copied_to, copied_from; // bytes to and from the device
     int64_t kernels;                 // kernels in loaded modules
-    uint64_t attempts;               // launches, also refused ones
-    uint64_t launches;               // launches that ran to their end
-    uint64_t with_effect;            // launches that may have written something
-} done;
+    uint64_t attempts;               // launches, including rejected ones
+    uint64_t launches;               // launches that completed
+    uint64_t with_effect;            // completed launches that may have written something
+} totals;
 
 void sim_note_copy(bool from_device, size_t bytes)
 {
-    *(from_device ? &done.copied_from : &done.copied_to) += bytes;
+    *(from_device ? &totals.copied_from : &totals.copied_to) += bytes;
 }
 
 void sim_note_kernels(int more)
 {
-    done.kernels += more;
+    totals.kernels += more;
 }
 
 void sim_note_launch_attempt(void)
 {
-    done.attempts++;
+    totals.attempts++;
 }
 
 // Whether the kernel has instructions whose effects are not counted as stores or atomic operations.
@@ -539,22 +539,22 @@ static bool has_other_effects(const Program *program)
 void sim_note_launch(const Launch *launch)
 {
     const Counters *c = &launch->counters;
-    done.launches++;
-    done.with_effect += c->global_store_requests > 0 || c->atomics > 0 || has_other_effects(launch->kernel->program);
+    totals.launches++;
+    totals.with_effect += c->global_store_requests > 0 || c->atomics > 0 || has_other_effects(launch->kernel->program);
 }
 
-static void warn_of_no_effect(void)
+static void warn_about_no_effect(void)
 {
-    if (done.attempts == 0 && (done.copied_to || done.copied_from) && done.kernels)
+    if (totals.attempts == 0 && (totals.copied_to || totals.copied_from) && totals.kernels)
         fprintf(stderr, "simulator: the program has kernels and copies data to or from the device, but launches no kernel; "
                         "kernel<<<blocks, threads>>>(...) launches one\n");
-    if (done.launches && done.launches == done.attempts && done.with_effect == 0 && done.copied_from)
+    if (totals.launches && totals.launches == totals.attempts && totals.with_effect == 0 && totals.copied_from)
         fprintf(stderr, "simulator: %llu kernel%s ran without writing anything: no thread executed a store, so the program "
                         "copied unchanged data from the device\n",
-                (unsigned long long)done.launches, done.launches == 1 ? "" : "s");
+                (unsigned long long)totals.launches, totals.launches == 1 ? "" : "s");
 }
 
-static void find_leaks(void)
+static void report_leaks(void)
 {
     char title[300], largest_bytes[100], hint[HINT_BYTES] = "call cudaFree()";
     size_t count = 0, bytes = 0;
@@ -575,17 +575,17 @@ static void find_leaks(void)
     sim_add_finding(LEAK, title, NULL, 0, hint);
 }
 
-static void check_at_end(int status)
+static void check_at_exit(int status)
 {
     if (status == 0)
-        warn_of_no_effect();
+        warn_about_no_effect();
     if (sim_settings()->checks_leaks)
-        find_leaks();
+        report_leaks();
 }
 
-// Registered after findings.c's function, so that it runs before it.
-__attribute__((constructor(102))) static void prepare_check_at_end(void)
+// Registered after the handler of findings.c, so that it runs earlier.
+__attribute__((constructor(102))) static void register_check_at_exit(void)
 {
     if (sim_checker_enabled())
-        sim_on_exit(check_at_end);
+        sim_on_exit(check_at_exit);
 }

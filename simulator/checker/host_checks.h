@@ -1,4 +1,4 @@
-// host_checks.h: findings about what the host does: its calls, its pointers, and the program's end.
+// host_checks.h: checks of the host: its calls, its pointers, and the state at exit.
 //
 // The caller holds the lock of calls.h, except for sim_describe_address and sim_describe_access.
 #ifndef HOST_CHECKS_H
@@ -6,10 +6,10 @@
 
 #include "checker/findings.h"
 
-// Notes that this call made the allocation, as the n-th of its name, and from where; that the host is about to free it.
+// Notes which call made an allocation, and its call stack; and the call stack of the call that is about to free a pointer.
 void sim_note_allocation(Allocation *a, const char *call);
 void sim_note_free(const void *pointer);
-// An allocation failed: a null pointer may come from there.
+// Notes a failed allocation, which may explain a null pointer.
 void sim_note_failed_allocation(const char *call, size_t bytes);
 // "a 4096-byte allocation"
 void sim_describe_allocation(const Allocation *a, char *text, size_t space);
@@ -21,32 +21,33 @@ typedef struct AddressText {
     char hint[HINT_BYTES]; // help and notes, as of a finding
 } AddressText;
 
-// Describes an address that may not be accessed so. Returns the kind of finding that its use is.
+// Describes an address that was accessed invalidly. Returns the kind of finding for it.
 FindingKind sim_describe_address(uint64_t address, AddressText *d);
-// The same of a kernel's access. It is a use after free only if an argument points into the freed allocation.
+// Describes the address of a kernel's invalid access. It is a use after free only if an argument points into the freed allocation.
 FindingKind sim_describe_access(const Launch *launch, const Instr *i, uint64_t address, AddressText *d);
 
-// A call was given bytes that it cannot access. `does`: "reads" or "writes"; `side`: the memory that its arguments name: "host memory",
+// Reports a call that cannot access its bytes. `does`: "reads" or "writes"; `side`: the memory that the call expects: "host memory",
 // "device memory" or "allocated memory".
 void sim_report_bad_range(const char *call, const char *does, const void *pointer, size_t bytes, const char *side);
-// A handle that was never created, or was destroyed; `wanted`: what it should be.
+// Reports a handle that was never created, or was destroyed. `wanted`: what the handle should be.
 void sim_report_invalid_handle(const char *call, const char *wanted);
-// Rows of `width` bytes are copied, `pitch` bytes apart: reports copies of a part of the padding. Whole rows with all of their padding
-// may be copied.
+// Rows of `width` bytes, `pitch` bytes apart, are copied: reports copies of a part of the padding. Copying whole rows with all of their
+// padding is correct.
 void sim_check_padding_copy(const char *call, const char *does, const void *pointer, size_t pitch, size_t width,
                       size_t rows);
 void sim_report_invalid_free(const char *call, const void *pointer);
-// The host accessed device memory, or an unallocated address.
+// Reports a host access to device memory or to an unallocated address.
 void sim_report_host_access(uint64_t address, bool writes, const void *instruction);
 
-// The current operation copies these device bytes to the host; it has ended. It is a finding if none of its bytes was written.
+// The first notes that the current operation copies these device bytes to the host. The second, after the operation, reports it if none
+// of its bytes was ever written.
 void sim_note_result(uint64_t address, size_t bytes);
 void sim_check_results(void);
 
-// What the program has done, for its end.
+// Statistics for the checks at exit.
 void sim_note_copy(bool from_device, size_t bytes); // a copy, or a fill
-void sim_note_launch(const Launch *launch);         // it ran to its end
+void sim_note_launch(const Launch *launch);         // a completed launch
 void sim_note_launch_attempt(void);
-void sim_note_kernels(int more); // loaded; negative: unloaded
+void sim_note_kernels(int more); // number of kernels loaded; negative: unloaded
 
 #endif

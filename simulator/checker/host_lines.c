@@ -1,7 +1,8 @@
-// host_lines.c: the line of the host's source that calls the runtime, or that accesses memory it must not.
+// host_lines.c: the source line of the host that calls the runtime, or that accesses memory invalidly.
 //
-// It needs the program's debug information (nvcc -Xcompiler -g1,-fno-optimize-sibling-calls) and addr2line, which comes with the
-// compiler. The line stays unknown without them, if the simulator is the driver's library, and for launches compiled without -O.
+// This needs the program's debug information (nvcc -Xcompiler -g1,-fno-optimize-sibling-calls) and addr2line, which comes with the
+// compiler. The line remains unknown without them, if the simulator replaces the driver's library, and for launches compiled without
+// -O.
 #include "checker/findings.h"
 #include "base/platform.h"
 
@@ -14,23 +15,23 @@ enum { MAX_FRAMES = 40, MAX_LOOKUPS = 200 }; // each lookup starts a process
 
 typedef struct Frames {
     int count;
-    uintptr_t moved_by;       // load address of the program
+    uintptr_t load_bias;      // of the program
     uintptr_t at[MAX_FRAMES]; // addresses in the program, innermost first
     uint64_t hash;            // of all addresses
 } Frames;
 
 static void add_frame(Frames *frames, const void *address)
 {
-    if (!sim_is_in_program(address, &frames->moved_by))
+    if (!sim_is_in_program(address, &frames->load_bias))
         return;
     frames->at[frames->count++] = (uintptr_t)address;
     frames->hash = (frames->hash ^ (uintptr_t)address) * 0x100000001b3; // like FNV-1a
 }
 
-// ---- Their lines
+// ---- Lines of frames
 
-// Whether a file is in the folder of CUDA's headers, or below it.
-static bool is_of_toolkit(const char *file)
+// Whether a file is in the folder of CUDA's headers, or in a subfolder.
+static bool is_toolkit_header(const char *file)
 {
     char path[500];
     snprintf(path, sizeof path - strlen("/cuda_runtime_api.h"), "%s", file);
@@ -44,12 +45,12 @@ static bool is_of_toolkit(const char *file)
     return false;
 }
 
-typedef struct Line {
+typedef struct SourceLine {
     uint64_t hash; // of the frames
     char file[sizeof((Place *)NULL)->file];
     int line;
     char caller[sizeof((Place *)NULL)->caller];
-} Line;
+} SourceLine;
 
 // Copies "/x/" of "/x/simulator/checker/host_lines.c".
 static void copy_root(const char *file, char *root, size_t space)
@@ -62,7 +63,7 @@ static void copy_root(const char *file, char *root, size_t space)
 }
 
 // Whether a file belongs to the simulator, or to a library that replaces one of NVIDIA's.
-static bool is_own(const char *file, const char *root)
+static bool is_simulator_file(const char *file, const char *root)
 {
     const size_t length = strlen(root);
     return length > 0 && strncmp(file, root, length) == 0 &&
@@ -70,9 +71,9 @@ static bool is_own(const char *file, const char *root)
             strncmp(file + length, "libraries/", strlen("libraries/")) == 0);
 }
 
-// Takes the first line that is neither the simulator's, like the first address's, nor in CUDA's or the system's headers; and the next
-// such line, its caller's. platform.h describes the lines.
-static void take_line(FILE *lines, Line *found)
+// Reads the output of sim_open_lines. Finds the first line of the program, skipping the simulator and the headers of CUDA and of the
+// system, and the next such line, which is its caller's. The first address is in the simulator, and shows where its files are.
+static void read_line(FILE *lines, SourceLine *found)
 {
     char text[500], root[500] = "";
     int address = 0;
@@ -81,11 +82,11 @@ static void take_line(FILE *lines, Line *found)
         const int line = colon ? atoi(colon + 1) : 0;
         address += strncmp(text, "0x", 2) == 0;
         if (line <= 0 || !slash || found->caller[0] || strlen(text) >= sizeof found->file)
-            continue; // read all lines, so that addr2line can end
+            continue; // read all lines, so that addr2line does not get SIGPIPE
         *colon = 0;
         if (address == 1 && !root[0])
             copy_root(text, root, sizeof root);
-        if (is_own(text, root) || is_of_toolkit(text) || strncmp(text, "/usr/include/", strlen("/usr/include/")) == 0)
+        if (is_simulator_file(text, root) || is_toolkit_header(text) || strncmp(text, "/usr/include/", strlen("/usr/include/")) == 0)
             continue;
         if (found->line > 0) {
             snprintf(found->caller, sizeof found->caller, "%.*s:%d", (int)sizeof found->caller - 20, slash + 1, line);
@@ -96,86 +97,86 @@ static void take_line(FILE *lines, Line *found)
     }
 }
 
-static void look_up(const Frames *frames, Line *found)
+static void look_up_line(const Frames *frames, SourceLine *found)
 {
     uintptr_t addresses[MAX_FRAMES];
     for (int k = 0; k < frames->count; k++)
-        addresses[k] = frames->at[k] - frames->moved_by;
+        addresses[k] = frames->at[k] - frames->load_bias;
     FILE *lines = sim_open_lines(addresses, frames->count);
     if (!lines)
         return;
-    take_line(lines, found);
+    read_line(lines, found);
     sim_close_lines(lines);
 }
 
-// Keeps the results: a program may make one mistake very often.
+// Sets the line of the innermost frames. Caches the results, because a program may repeat a mistake very often.
 static void find_line(const Frames *frames, Place *p)
 {
     static Lock lock;
-    static Line known[MAX_LOOKUPS];
+    static SourceLine cache[MAX_LOOKUPS];
     static int count;
     sim_lock(&lock);
     int k = 0;
-    while (k < count && known[k].hash != frames->hash)
+    while (k < count && cache[k].hash != frames->hash)
         k++;
     if (k == count && count < MAX_LOOKUPS) {
-        known[count++].hash = frames->hash;
-        look_up(frames, &known[k]);
+        cache[count++].hash = frames->hash;
+        look_up_line(frames, &cache[k]);
     }
     if (k < count) {
-        memcpy(p->file, known[k].file, sizeof p->file);
-        p->line = known[k].line;
-        memcpy(p->caller, known[k].caller, sizeof p->caller);
+        memcpy(p->file, cache[k].file, sizeof p->file);
+        p->line = cache[k].line;
+        memcpy(p->caller, cache[k].caller, sizeof p->caller);
     }
     sim_unlock(&lock);
 }
 
 void sim_set_host_line(const void *instruction, Place *p)
 {
-    void *called[MAX_FRAMES];
-    const int count = sim_backtrace(called, MAX_FRAMES - 1);
+    void *return_addresses[MAX_FRAMES];
+    const int count = sim_backtrace(return_addresses, MAX_FRAMES - 1);
     Frames frames = {.count = 0};
     add_frame(&frames, (const void *)sim_set_host_line);
-    for (int k = 0; k < count && frames.count > 0; k++) // a return address is the instruction after the call
-        add_frame(&frames, (const char *)called[k] - (called[k] != instruction));
+    for (int k = 0; k < count && frames.count > 0; k++) // a return address is that of the instruction after the call
+        add_frame(&frames, (const char *)return_addresses[k] - (return_addresses[k] != instruction));
     if (frames.count > 0)
         find_line(&frames, p);
 }
 
-// ---- Call sites: where memory was allocated and freed, looked up only if a message names it
+// ---- Call stacks of allocations and frees, whose lines are looked up only for a message
 
-enum { MAX_SITES = 1024, SITE_FRAMES = 16 };
+enum { MAX_STACKS = 1024, STACK_FRAMES = 16 };
 
-typedef struct CallChain {
+typedef struct CallStack {
     uint64_t hash;
     int count;
-    void *called[SITE_FRAMES]; // return addresses, innermost first
-} CallChain;
+    void *return_addresses[STACK_FRAMES]; // return addresses, innermost first
+} CallStack;
 
-static CallChain sites[MAX_SITES + 1]; // from 1 on; guarded by the lock of calls.h
-static int site_count;
+static CallStack stacks[MAX_STACKS + 1]; // by identifier, starting at 1; guarded by the lock of calls.h
+static int stack_count;
 
 int sim_call_stack_id(void)
 {
-    CallChain here = {.hash = 0};
-    here.count = sim_backtrace(here.called, SITE_FRAMES);
-    for (int k = 0; k < here.count; k++)
-        here.hash = (here.hash ^ (uintptr_t)here.called[k]) * 0x100000001b3;
-    for (int k = 1; k <= site_count; k++)
-        if (sites[k].hash == here.hash)
+    CallStack stack = {.hash = 0};
+    stack.count = sim_backtrace(stack.return_addresses, STACK_FRAMES);
+    for (int k = 0; k < stack.count; k++)
+        stack.hash = (stack.hash ^ (uintptr_t)stack.return_addresses[k]) * 0x100000001b3;
+    for (int k = 1; k <= stack_count; k++)
+        if (stacks[k].hash == stack.hash)
             return k;
-    if (here.count <= 0 || site_count == MAX_SITES)
+    if (stack.count <= 0 || stack_count == MAX_STACKS)
         return 0;
-    sites[++site_count] = here;
-    return site_count;
+    stacks[++stack_count] = stack;
+    return stack_count;
 }
 
-bool sim_set_line_of_stack(int site, Place *p)
+bool sim_set_line_of_stack(int stack_id, Place *p)
 {
     Frames frames = {.count = 0};
     add_frame(&frames, (const void *)sim_set_host_line);
-    for (int k = 0; k < sites[site].count && frames.count > 0; k++)
-        add_frame(&frames, (const char *)sites[site].called[k] - 1);
+    for (int k = 0; k < stacks[stack_id].count && frames.count > 0; k++)
+        add_frame(&frames, (const char *)stacks[stack_id].return_addresses[k] - 1);
     if (frames.count > 0)
         find_line(&frames, p);
     return p->line > 0;

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AHEAD = 256 }; // the most pages that one fault opens
+enum { MAX_OPENED = 256 }; // the most pages that one fault opens
 
 static size_t page_bytes, page_bits; // page_bytes == 1 << page_bits
 
@@ -42,18 +42,18 @@ void sim_begin_pages(Uses *u)
 
 void sim_close_later(Uses *u, uint64_t first, uint64_t end, bool writes)
 {
-    const uint8_t how = writes ? CLOSED : CLOSED_TO_WRITES;
+    const uint8_t protection = writes ? CLOSED : CLOSED_TO_WRITES;
     const Span pages = {page_of(first), page_of(end - 1) + 1};
     for (size_t p = pages.first; p < pages.end; p++) {
-        uint8_t now = atomic_load_explicit(&u->wanted[p], memory_order_relaxed);
-        while (now < how && !atomic_compare_exchange_weak(&u->wanted[p], &now, how))
+        uint8_t current = atomic_load_explicit(&u->wanted[p], memory_order_relaxed);
+        while (current < protection && !atomic_compare_exchange_weak(&u->wanted[p], &current, protection))
             continue;
     }
-    size_t known = atomic_load_explicit(&u->touched, memory_order_relaxed);
-    while (pages.first < known && !atomic_compare_exchange_weak(&u->touched, &known, pages.first))
+    size_t old = atomic_load_explicit(&u->touched, memory_order_relaxed);
+    while (pages.first < old && !atomic_compare_exchange_weak(&u->touched, &old, pages.first))
         continue;
-    known = atomic_load_explicit(&u->touched_end, memory_order_relaxed);
-    while (pages.end > known && !atomic_compare_exchange_weak(&u->touched_end, &known, pages.end))
+    old = atomic_load_explicit(&u->touched_end, memory_order_relaxed);
+    while (pages.end > old && !atomic_compare_exchange_weak(&u->touched_end, &old, pages.end))
         continue;
 }
 
@@ -70,7 +70,7 @@ Span sim_take_used_pages(Uses *u)
 
 // ---- Opening and closing
 
-static bool allow(const Uses *u, Span pages, PageAccess access)
+static bool protect(const Uses *u, Span pages, PageAccess access)
 {
     return sim_protect_pages((void *)(uintptr_t)(u->address + pages.first * page_bytes), (pages.end - pages.first) * page_bytes,
                      access);
@@ -81,7 +81,7 @@ static void open_all(Uses *u)
 {
     const Span pages = sim_span_union(u->marked, u->unsettled);
     if (u->marked.first < u->marked.end)
-        allow(u, u->marked, READ_WRITE_ACCESS);
+        protect(u, u->marked, READ_WRITE_ACCESS);
     for (size_t p = pages.first; p < pages.end; p++)
         u->wanted[p] = u->closed[p] = OPEN;
     u->unsettled = u->marked = NO_PAGES;
@@ -90,23 +90,23 @@ static void open_all(Uses *u)
 // Linux limits the number of mappings: beyond it the pages between are closed, too.
 static void close_all(Uses *u)
 {
-    allow(u, u->marked, NO_ACCESS);
+    protect(u, u->marked, NO_ACCESS);
     for (size_t p = u->marked.first; p < u->marked.end; p++)
         u->wanted[p] = u->closed[p] = CLOSED;
 }
 
 // The pages from the first one on that need the same change.
-static Span alike_from(const Uses *u, size_t first, size_t end)
+static Span equal_pages_from(const Uses *u, size_t first, size_t end)
 {
     const uint8_t wanted = u->wanted[first];
-    Span alike = {first, first + 1};
-    while (alike.end < end && u->wanted[alike.end] == wanted && u->closed[alike.end] != wanted)
-        alike.end++;
-    return alike;
+    Span equal = {first, first + 1};
+    while (equal.end < end && u->wanted[equal.end] == wanted && u->closed[equal.end] != wanted)
+        equal.end++;
+    return equal;
 }
 
 // Applies the wanted protection.
-static void settle(Uses *u, Span pages)
+static void apply_protection(Uses *u, Span pages)
 {
     static const PageAccess ALLOWED[] = {[OPEN] = READ_WRITE_ACCESS, [CLOSED_TO_WRITES] = READ_ACCESS, [CLOSED] = NO_ACCESS};
     if (pages.first >= pages.end)
@@ -119,17 +119,17 @@ static void settle(Uses *u, Span pages)
     for (size_t p = pages.first; p < pages.end; p++) {
         if (u->wanted[p] == u->closed[p])
             continue;
-        const Span alike = alike_from(u, p, pages.end);
-        if (!allow(u, alike, ALLOWED[u->wanted[p]])) {
+        const Span equal = equal_pages_from(u, p, pages.end);
+        if (!protect(u, equal, ALLOWED[u->wanted[p]])) {
             close_all(u);
             return;
         }
-        memset(u->closed + alike.first, u->wanted[p], alike.end - alike.first);
-        p = alike.end - 1;
+        memset(u->closed + equal.first, u->wanted[p], equal.end - equal.first);
+        p = equal.end - 1;
     }
 }
 
-static bool is_pending(uint32_t entry)
+static bool is_unawaited(uint32_t entry)
 {
     return !sim_host_has_awaited(entry & SIM_USE_NUMBER);
 }
@@ -138,10 +138,10 @@ static bool is_pending(uint32_t entry)
 static bool is_in_use(const Uses *u, const UseTable *t, size_t page)
 {
     const size_t first = page * page_bytes, end = first + page_bytes;
-    return sim_any_use(t, first, end < u->bytes ? end : u->bytes, is_pending);
+    return sim_any_use(t, first, end < u->bytes ? end : u->bytes, is_unawaited);
 }
 
-static Closed how_to_close(const Uses *u, size_t page)
+static Closed required_protection(const Uses *u, size_t page)
 {
     return is_in_use(u, &u->written, page) ? CLOSED : is_in_use(u, &u->read, page) ? CLOSED_TO_WRITES : OPEN;
 }
@@ -156,17 +156,17 @@ void sim_settle_pages(Uses *u, Span awaited)
     }
     for (size_t p = awaited.first; p < awaited.end; p++)
         if (u->wanted[p] != OPEN)
-            u->wanted[p] = how_to_close(u, p);
+            u->wanted[p] = required_protection(u, p);
     const Span pages = sim_span_union(u->unsettled, awaited);
     u->unsettled = NO_PAGES;
-    settle(u, pages);
+    apply_protection(u, pages);
 }
 
 void sim_open_pages(Uses *u)
 {
     if (!u->wanted || u->marked.first >= u->marked.end)
         return;
-    allow(u, u->marked, READ_WRITE_ACCESS);
+    protect(u, u->marked, READ_WRITE_ACCESS);
     memset(u->closed + u->marked.first, OPEN, u->marked.end - u->marked.first);
     u->unsettled = sim_span_union(u->unsettled, u->marked);
 }
@@ -181,12 +181,12 @@ void sim_end_pages(Uses *u)
 }
 
 // Opens a page until the next operation.
-static void open_for_now(Uses *u, size_t page)
+static void open_temporarily(Uses *u, size_t page)
 {
     const Span pages = {page, page + 1};
-    if (!allow(u, pages, READ_WRITE_ACCESS)) {
+    if (!protect(u, pages, READ_WRITE_ACCESS)) {
         close_all(u);
-        if (!allow(u, pages, READ_WRITE_ACCESS)) {
+        if (!protect(u, pages, READ_WRITE_ACCESS)) {
             open_all(u);
             return;
         }
@@ -198,24 +198,24 @@ static void open_for_now(Uses *u, size_t page)
 // Opens a page at an access that is no race, so that the host can continue.
 static void open_page(Uses *u, size_t page, bool writes)
 {
-    const Closed how = how_to_close(u, page);
+    const Closed required = required_protection(u, page);
     Span pages = {page, page + 1};
-    if (how == CLOSED || (how == CLOSED_TO_WRITES && writes)) { // other words of the page are in use
-        open_for_now(u, page);
+    if (required == CLOSED || (required == CLOSED_TO_WRITES && writes)) { // other words of the page are in use
+        open_temporarily(u, page);
         return;
     }
-    u->wanted[page] = how;
-    for (; pages.end < page_count(u) && pages.end - page < AHEAD && u->closed[pages.end] &&
-           how_to_close(u, pages.end) == OPEN; pages.end++)
+    u->wanted[page] = required;
+    for (; pages.end < page_count(u) && pages.end - page < MAX_OPENED && u->closed[pages.end] &&
+           required_protection(u, pages.end) == OPEN; pages.end++)
         u->wanted[pages.end] = OPEN;
-    settle(u, pages);
-    if (u->closed[page] != how)
-        open_for_now(u, page);
+    apply_protection(u, pages);
+    if (u->closed[page] != required)
+        open_temporarily(u, page);
 }
 
 // ---- The host's accesses
 
-static void find_race(uint64_t address, uint32_t op, bool host_writes, bool op_writes, const void *instruction)
+static void report_race(uint64_t address, uint32_t op, bool host_writes, bool op_writes, const void *instruction)
 {
     char title[800], operation[300], hint[HINT_BYTES];
     AddressText at;
@@ -246,7 +246,7 @@ bool sim_handle_shared_fault(uint64_t address, bool writes, const void *instruct
                    reader = inside ? sim_last_use(&u->read, at) & SIM_USE_NUMBER : 0;
     const bool after_write = !sim_host_has_awaited(writer), after_read = writes && !sim_host_has_awaited(reader);
     if (after_write || after_read) {
-        find_race(address, after_write ? writer : reader, writes, after_write, instruction);
+        report_race(address, after_write ? writer : reader, writes, after_write, instruction);
         sim_drop_pending(u); // report it once
         open_all(u);
     } else {
