@@ -216,7 +216,7 @@ def fewer_bytes(picture, before, step):
     """The floats that each launch reads and writes."""
     runs = [scan(each, 65536, "all") for each in (before, step)]
     totals = [sum(moved(rows, "ld") + moved(rows, "st") for rows in one.launches) / one.elements for one in runs]
-    picture.title(f"Totals first: {totals[1]:.0f} floats of memory traffic per element, not {totals[0]:.0f}")
+    picture.title(f"Aggregates first: {totals[1]:.0f} floats of memory traffic per element, not {totals[0]:.0f}")
     traffic(picture, runs)
     picture.legend(runs[1], ("work", "read"), ("other", "written"), blocks="all blocks")
 
@@ -288,18 +288,18 @@ def look_back(picture, title, *panels):
         for tile in (0, tiles - 1):
             picture.text(x - 8, picture.y + 36 + tile * size, f"tile {tile}", "note end")
     picture.y += 26 + tiles * size
-    picture.legend(panels[-1][0], ("work", "the polling tile"), ("third", "total (added)"), ("other", "prefix: look-back ends"),
+    picture.legend(panels[-1][0], ("work", "the polling tile"), ("third", "aggregate (added)"), ("other", "prefix: look-back ends"),
                    ("idle", "read, not needed"), ("faint", "not read"), blocks="all blocks")
 
 
 def decoupled(picture, before, step):
     runs = [together(each, 28 * 8192, 2) for each in (before, step)]
-    look_back(picture, "Decoupled look-back: a tile adds totals until it finds a prefix", (runs[0], 1), (runs[1], 2))
+    look_back(picture, "Decoupled look-back: a tile adds aggregates until it finds a prefix", (runs[0], 1), (runs[1], 2))
 
 
 def resident(picture, before, step):
     runs = [together(each, 28 * 8192, 2) for each in (before, step)]
-    look_back(picture, "In a persistent kernel a block adds the totals since its own last tile", (runs[0], 2), (runs[1], 3))
+    look_back(picture, "In a persistent kernel a block adds the aggregates since its previous tile", (runs[0], 2), (runs[1], 3))
 
 
 def one_buffer(one):
@@ -338,7 +338,7 @@ def beside(picture, before, step):
             picture.boxes("ink", [(LEFT + tile["published"] * SPAN / (end + 1) - 1, picture.y - 1, 3, 16)])
             free = tile["stored"] + 1
             picture.y += 18
-    picture.legend(runs[-1], ("faint", "load in flight or done"), ("third", "load and sum"), ("ink", "total published"), ("idle", "waits"),
+    picture.legend(runs[-1], ("faint", "load in flight or done"), ("third", "load and add up"), ("ink", "aggregate published"), ("idle", "waits"),
                    ("work", "stored"))
 
 
@@ -367,7 +367,7 @@ def ahead(picture, _, step):
     """The states of each tile of a block, from its arrival in shared memory on."""
     now = scan(step, 16 * TILE, SIM_TOGETHER="1", SIM_SMS="1")
     tiles, end = state_times(now)
-    picture.title("A tile is summed as early as possible, and scanned three tiles later")
+    picture.title("A tile is added up as early as possible, and scanned three tiles later")
     picture.head(now, "the tiles of the block; horizontal: order of the events")
     for k, tile in enumerate(tiles):
         picture.label(picture.y + 11, f"tile {k}")
@@ -375,7 +375,7 @@ def ahead(picture, _, step):
             picture.boxes(css, [(LEFT + tile[begin] * SPAN / end, picture.y, (tile[until] - tile[begin]) * SPAN / end, 14)])
         picture.boxes("ink", [(LEFT + tile["published"] * SPAN / end - 1, picture.y - 1, 3, 16)])
         picture.y += 18
-    picture.legend(now, ("faint", "loaded, total unknown"), ("third", "being summed"), ("ink", "total published"), ("idle", "waits"),
+    picture.legend(now, ("faint", "loaded, not added up yet"), ("third", "being added up"), ("ink", "aggregate published"), ("idle", "waits"),
                    ("work", "being scanned"))
 
 
@@ -434,7 +434,7 @@ def old_words(picture, _, step):
         words[row.addresses[0] // 8] = row.values[0] >> 32
     first = max(words.values())
     picture.title("A status word has its launch number, so old words need no clearing")
-    picture.head(now, "the status words of the tiles; rows: after each total that the second launch publishes")
+    picture.head(now, "the status words of the tiles; rows: after each aggregate that the second launch publishes")
     for k, row in enumerate([None, *rows[1]]):
         if row:
             words[row.addresses[0] // 8] = row.values[0] >> 32
@@ -443,7 +443,7 @@ def old_words(picture, _, step):
             picture.boxes("other" if number == first else "work", [(LEFT + tile * wide, picture.y, wide - 3, 18)])
             picture.text(LEFT + tile * wide + wide / 2, picture.y + 13, f"launch {number}", "on mid")
         picture.y += 22
-    picture.legend(now, ("other", "old total, ignored"), ("work", "total of this launch"), blocks="all blocks")
+    picture.legend(now, ("other", "old aggregate, ignored"), ("work", "aggregate of this launch"), blocks="all blocks")
 
 
 BLOCK_ACTIVITIES = (("ink", "takes a ticket", r"atom"), ("third", "TMA load", r"cp\.async\.bulk\.shared"), ("third", "loads", r"ld\.global"),
@@ -466,7 +466,7 @@ def short_way(picture, before, step):
 
 
 def fallback(picture, _, step):
-    """The totals that each block found, and the tiles that it summed itself, if blocks run one after the other in a shuffled order."""
+    """The aggregates that each block found, and the tiles that it added up itself, if blocks run one after the other in a shuffled order."""
     now, wide, high = scan(step, 16 * TILE, "all", SIM_BLOCK_ORDER="1"), 42, 16
     added, looked = {}, {}  # block -> its tiles, in launch order of the blocks
     for row in now.rows:
@@ -475,7 +475,7 @@ def fallback(picture, _, step):
             added.setdefault(row.block, []).extend(tiles)
         elif row.opcode.startswith("ld.relaxed"):
             looked.setdefault(row.block, set()).update(tiles)
-    picture.title("Decoupled fallback: a block sums the tiles of blocks that have not started")
+    picture.title("Decoupled fallback: a block adds up the tiles of blocks that have not started")
     picture.head(now, "rows: blocks in launch order, one after the other; columns: tiles 0 to 15")
     for block, (own, *others) in added.items():
         picture.label(picture.y + 12, f"block {block}")
@@ -483,7 +483,7 @@ def fallback(picture, _, step):
                            ("faint", set(range(16)) - {own, *looked.get(block, [])})):
             picture.boxes(css, [(LEFT + tile * wide, picture.y, wide - 2, high - 2) for tile in sorted(tiles)])
         picture.y += high
-    picture.legend(now, ("work", "its own tile"), ("third", "total found"), ("other", "no total: summed by this block"), ("faint", "later tile"), blocks="all blocks")
+    picture.legend(now, ("work", "its own tile"), ("third", "aggregate found"), ("other", "no aggregate: added up by this block"), ("faint", "later tile"), blocks="all blocks")
 
 
 def shapes(picture, before, step):
