@@ -413,7 +413,7 @@ static int launch(const float *in, float *out, long long n, bool exclusive, floa
 enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, ENOUGH_MS = 1000 };
 static const long long MAX_ELEMENTS = 1ll << 37; // keeps every grid below 2^31 blocks
 
-// Exits with a message of one line if a CUDA call failed.
+// Exits with a one-line message if a CUDA call failed.
 static void check(cudaError_t error, const char *call, const char *file, int line)
 {
     if (error == cudaSuccess)
@@ -495,7 +495,7 @@ __global__ void compare(const float *out, long long n, bool exclusive,
 }
 
 // Reads the whole buffer, which evicts the arrays from the L2 cache and writes back its
-// dirty lines. Runs for at least so many clock cycles, so that the host has queued the
+// dirty lines. Runs for at least `cycles` clock cycles, so that the host has queued the
 // launches before the timing starts.
 __global__ void prepare(const float4 *flush, long long count, long long cycles,
                         long long *never)
@@ -511,7 +511,7 @@ __global__ void prepare(const float4 *flush, long long count, long long cycles,
         continue;
 }
 
-// Scans fresh data once. Returns milliseconds; exits if an element is wrong.
+// Scans fresh data once. Returns the time in ms; exits if an element is wrong.
 static float timed_run(Data *d, unsigned long long run)
 {
     const long long none[] = {0, d->n};
@@ -540,7 +540,7 @@ static float timed_run(Data *d, unsigned long long run)
     return ms;
 }
 
-// Times in milliseconds of the timed runs, sorted.
+// The times of the timed runs in milliseconds, sorted.
 static std::vector<float> time_runs(Data *d)
 {
     const float warm_up_ms = timed_run(d, 0);
@@ -583,7 +583,7 @@ int main(int argc, char **argv)
     const size_t last = ms.size() - 1;
     const double median_ms = (ms[last / 2] + ms[(last + 1) / 2]) / 2;
     const double gb_per_s = 2 * d.n * sizeof(float) / median_ms / 1e6; // read and written
-    const double peak = 2.0 * memory_khz * bus_bits / 8 / 1e6; // two transfers a clock
+    const double peak = 2.0 * memory_khz * bus_bits / 8 / 1e6; // two transfers per clock
     printf(csv ? "%s,%s,%lld,%d,%.6f,%.6f,%.6f,%.6f,%.3f,%.1f,PASS\n"
                : "%s on %s: n %lld, launches %d, ms %.4f (least %.4f, interquartile "
                  "range %.4f to %.4f), GB/s %.2f of %.0f, PASS\n",
