@@ -29,13 +29,13 @@ __global__ void reduce(const float *in, float *out, long long n)
         out[blockIdx.x] = sums[0];
 }
 
-// How many partial sums one pass over n elements leaves.
+// Returns the number of partial sums that one pass over n elements leaves.
 static long long partial_count(long long n)
 {
     return (n + BLOCK_SIZE - 1) / BLOCK_SIZE;
 }
 
-// One pass: out[0 .. partial_count(n)) become the partial sums of in[0 .. n).
+// One pass: stores the partial sums of in[0 .. n) in out[0 .. partial_count(n)).
 static void launch(const float *in, float *out, long long n)
 {
     reduce<<<partial_count(n), BLOCK_SIZE>>>(in, out, n);
@@ -88,9 +88,9 @@ static void parse_arguments(int argc, char **argv, long long *n, bool *csv, bool
     *n = *n == 0 ? 1ll << 26 : *n;
 }
 
-// In elements: every other pair of timed runs begins this much later. At 2^30 elements,
+// Offset, in elements, of the array in every other pair of timed runs. At 2^30 elements,
 // 128 bytes cost some programs 1 %, and 256 KiB cost nothing (docs/measuring.md). A small
-// array ends where its allocation ends, so memcheck and the simulator see reads past it.
+// array ends where its allocation ends, so memcheck and the simulator detect reads past it.
 static size_t shift_of(long long n)
 {
     return n < 1ll << 27 ? 32 : 1 << 16;
@@ -107,7 +107,7 @@ struct Data {
     std::vector<long long> sums; // of the first 0, 1, ... PERIOD elements, in sixteenths
 };
 
-// Fills d->in. An element is 1 to 16 sixteenths, or -1 to -16: a missing 0 would not show.
+// Fills d->in. An element is 1 to 16 sixteenths, or -1 to -16: a lost 0 would go unnoticed.
 // The second half of a period is the first with the signs changed, so sums stay small:
 // below 2^24 sixteenths float addition is exact in any order.
 static void fill(Data *d)
@@ -140,7 +140,7 @@ static long long sum_between(const Data &d, size_t begin, size_t end)
 
 // Reads the whole buffer, which evicts the input from the L2 cache and leaves no dirty line
 // in it. Runs for at least `cycles`, while the host enqueues the launches: otherwise short
-// times would include that.
+// times would include the launch overhead.
 __global__ void prepare(const float4 *flush, long long count, long long cycles,
                         float *never)
 {
@@ -149,13 +149,13 @@ __global__ void prepare(const float4 *flush, long long count, long long cycles,
     for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count;
          i += gridDim.x * blockDim.x)
         sum += flush[i].x + flush[i].y + flush[i].z + flush[i].w;
-    if (sum != 0) // it holds zeros, but the compiler cannot know
+    if (sum != 0) // the buffer holds zeros, but the compiler cannot know
         *never = sum;
     while (clock64() - start < cycles)
         continue;
 }
 
-// One whole reduction of in[0 .. n), pass after pass until one value is left. Returns
+// Runs one whole reduction of in[0 .. n), pass after pass until one value is left. Returns
 // milliseconds; exits if the sum is not as expected (in sixteenths).
 static float timed_run(Data *d, const float *in, long long expected)
 {
@@ -183,9 +183,9 @@ static float timed_run(Data *d, const float *in, long long expected)
     return ms;
 }
 
-// Milliseconds of each timed run, sorted; each sum is checked. Each run changes the sign of
-// an element, and each pair of runs begins the array elsewhere: a stale sum, of the whole
-// array or of one block, is wrong then.
+// Returns the sorted milliseconds of the timed runs, and checks each sum. A run changes the
+// sign of an element, and each pair of runs moves the array, so a stale sum, of the whole
+// array or of one block, is wrong.
 static std::vector<float> time_runs(Data *d)
 {
     const float warm_up_ms = timed_run(d, d->in, sum_between(*d, 0, d->n));

@@ -11,7 +11,7 @@ static void check(cudaError_t error, const char *call, const char *file, int lin
 
 const unsigned BLOCK_SIZE = 256; // threads, a power of two
 
-// The tree's last 64 sums, added by the first warp: no block barrier is needed,
+// The first warp adds the last 64 sums of the tree: no block barrier is needed,
 // but all its lanes must have read before one writes, and written before one reads again.
 __device__ void reduce_last_warp(float *sums, unsigned lane)
 {
@@ -48,7 +48,7 @@ __global__ void reduce(const float *in, float *out, long long n)
         out[blockIdx.x] = sums[0];
 }
 
-// How many blocks the whole GPU holds at once.
+// Returns the number of blocks that the GPU can hold at once.
 static long long resident_blocks()
 {
     int blocks_per_sm, sm_count;
@@ -58,14 +58,14 @@ static long long resident_blocks()
     return sm_count * blocks_per_sm;
 }
 
-// How many partial sums one pass over n elements leaves.
+// Returns the number of partial sums that one pass over n elements leaves.
 static long long partial_count(long long n)
 {
     static const long long most = resident_blocks(); // queried only once
     return min((n + 16 * BLOCK_SIZE - 1) / (16 * BLOCK_SIZE), most);
 }
 
-// One pass: out[0 .. partial_count(n)) become the partial sums of in[0 .. n).
+// One pass: stores the partial sums of in[0 .. n) in out[0 .. partial_count(n)).
 static void launch(const float *in, float *out, long long n)
 {
     reduce<BLOCK_SIZE><<<partial_count(n), BLOCK_SIZE>>>(in, out, n);
@@ -118,9 +118,9 @@ static void parse_arguments(int argc, char **argv, long long *n, bool *csv, bool
     *n = *n == 0 ? 1ll << 26 : *n;
 }
 
-// In elements: every other pair of timed runs begins this much later. At 2^30 elements,
+// Offset, in elements, of the array in every other pair of timed runs. At 2^30 elements,
 // 128 bytes cost some programs 1 %, and 256 KiB cost nothing (docs/measuring.md). A small
-// array ends where its allocation ends, so memcheck and the simulator see reads past it.
+// array ends where its allocation ends, so memcheck and the simulator detect reads past it.
 static size_t shift_of(long long n)
 {
     return n < 1ll << 27 ? 32 : 1 << 16;
@@ -137,7 +137,7 @@ struct Data {
     std::vector<long long> sums; // of the first 0, 1, ... PERIOD elements, in sixteenths
 };
 
-// Fills d->in. An element is 1 to 16 sixteenths, or -1 to -16: a missing 0 would not show.
+// Fills d->in. An element is 1 to 16 sixteenths, or -1 to -16: a lost 0 would go unnoticed.
 // The second half of a period is the first with the signs changed, so sums stay small:
 // below 2^24 sixteenths float addition is exact in any order.
 static void fill(Data *d)
@@ -170,7 +170,7 @@ static long long sum_between(const Data &d, size_t begin, size_t end)
 
 // Reads the whole buffer, which evicts the input from the L2 cache and leaves no dirty line
 // in it. Runs for at least `cycles`, while the host enqueues the launches: otherwise short
-// times would include that.
+// times would include the launch overhead.
 __global__ void prepare(const float4 *flush, long long count, long long cycles,
                         float *never)
 {
@@ -179,13 +179,13 @@ __global__ void prepare(const float4 *flush, long long count, long long cycles,
     for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count;
          i += gridDim.x * blockDim.x)
         sum += flush[i].x + flush[i].y + flush[i].z + flush[i].w;
-    if (sum != 0) // it holds zeros, but the compiler cannot know
+    if (sum != 0) // the buffer holds zeros, but the compiler cannot know
         *never = sum;
     while (clock64() - start < cycles)
         continue;
 }
 
-// One whole reduction of in[0 .. n), pass after pass until one value is left. Returns
+// Runs one whole reduction of in[0 .. n), pass after pass until one value is left. Returns
 // milliseconds; exits if the sum is not as expected (in sixteenths).
 static float timed_run(Data *d, const float *in, long long expected)
 {
@@ -213,9 +213,9 @@ static float timed_run(Data *d, const float *in, long long expected)
     return ms;
 }
 
-// Milliseconds of each timed run, sorted; each sum is checked. Each run changes the sign of
-// an element, and each pair of runs begins the array elsewhere: a stale sum, of the whole
-// array or of one block, is wrong then.
+// Returns the sorted milliseconds of the timed runs, and checks each sum. A run changes the
+// sign of an element, and each pair of runs moves the array, so a stale sum, of the whole
+// array or of one block, is wrong.
 static std::vector<float> time_runs(Data *d)
 {
     const float warm_up_ms = timed_run(d, d->in, sum_between(*d, 0, d->n));

@@ -1,5 +1,5 @@
-// Step 12: the launch shape. An array of one tile is added by one block of that size.
-// The change: the number of blocks and of threads in each; a lone block draws no ticket.
+// Step 12: the launch configuration. One block of matching size adds a small array.
+// The change: the number of blocks and of threads in each; a single block draws no ticket.
 // Build and run: nvcc -O3 -arch=native -o reduce reduce.cu && ./reduce
 // The lesson: lines 13 to 159; the rest is the harness.
 #include <cstdio>
@@ -11,19 +11,19 @@ static const char STEP[] = "step12_launchshape";
 static void check(cudaError_t error, const char *call, const char *file, int line);
 
 const unsigned BLOCK_SIZE = 512;  // threads, a power of two
-const unsigned LOADS = 4;         // of a thread for each tile
+const unsigned LOADS = 4;         // per thread and tile
 const unsigned MAX_BLOCKS = 8192; // more than any GPU holds at once today
 
-__device__ float partial_sums[MAX_BLOCKS]; // one a block
+__device__ float partial_sums[MAX_BLOCKS]; // one per block
 __device__ unsigned tickets;               // drawn in this pass
 
-// The sum of four elements that came in one load.
+// Returns the sum of four elements loaded as one vector.
 __device__ float add_up(float4 v)
 {
     return v.x + v.y + v.z + v.w;
 }
 
-// The sum over a warp, in its lane 0: each lane adds the register of the lane s above.
+// Returns the sum over a warp in lane 0: each lane adds the register of the lane s above.
 __device__ float reduce_warp(float sum)
 {
     for (unsigned s = 16; s > 0; s /= 2)
@@ -31,7 +31,7 @@ __device__ float reduce_warp(float sum)
     return sum;
 }
 
-// The sum over a block, in its thread 0, which adds up the sums of the warps.
+// Returns the sum over a block in thread 0, which adds up the sums of the warps.
 template <unsigned block_size>
 __device__ float reduce_block(float sum)
 {
@@ -48,7 +48,7 @@ __device__ float reduce_block(float sum)
     return sum;
 }
 
-// True in the last block to call this; it sees what the others wrote before their calls.
+// True in the last block that calls it; earlier writes of all blocks are visible there.
 __device__ bool is_last_block()
 {
     __shared__ bool is_last;
@@ -62,7 +62,7 @@ __device__ bool is_last_block()
     return is_last;
 }
 
-// The sum, in thread 0, of the tiles that this block has to add.
+// Returns, in thread 0, the sum of the tiles of this block.
 template <unsigned block_size>
 __device__ float add_tiles(const float *in, long long n, unsigned head)
 {
@@ -75,15 +75,15 @@ __device__ float add_tiles(const float *in, long long n, unsigned head)
     for (; start + tile <= count; start += gridDim.x * tile)
         for (unsigned k = 0; k < LOADS; k++) // none of these loads waits for a test
             sum += add_up(vectors[start + k * block_size + tid]);
-    for (unsigned k = 0; k < LOADS; k++) // the last tile may be cut off anywhere
+    for (unsigned k = 0; k < LOADS; k++) // the last tile may be partial
         if (start + k * block_size + tid < count)
             sum += add_up(vectors[start + k * block_size + tid]);
-    if (blockIdx.x == 0 && 4 * count + tid < n) // what is not in a vector
+    if (blockIdx.x == 0 && 4 * count + tid < n) // elements outside the vectors
         sum += in[tid < head ? tid : 4 * count + tid];
     return reduce_block<block_size>(sum);
 }
 
-// One block, one tile: no other block to wait for, and 32 bits count its elements.
+// One block adds one tile: it waits for no other block, and 32-bit counts suffice.
 template <unsigned block_size>
 __global__ void reduce_alone(const float *in, float *out, unsigned n, unsigned head)
 {
@@ -94,7 +94,7 @@ __global__ void reduce_alone(const float *in, float *out, unsigned n, unsigned h
     for (unsigned k = 0; k < LOADS; k++)
         if (k * block_size + tid < count)
             sum += add_up(vectors[k * block_size + tid]);
-    if (4 * count + tid < n) // what is not in a vector
+    if (4 * count + tid < n) // elements outside the vectors
         sum += in[tid < head ? tid : 4 * count + tid];
     sum = reduce_block<block_size>(sum);
     if (tid == 0)
@@ -118,7 +118,7 @@ __global__ void reduce(const float *in, float *out, long long n, unsigned head)
         *out = sum;
 }
 
-// How many blocks the whole GPU holds at once.
+// Returns the number of blocks that the GPU can hold at once.
 static long long resident_blocks()
 {
     int blocks_per_sm, sm_count;
@@ -128,26 +128,26 @@ static long long resident_blocks()
     return min((unsigned)(sm_count * blocks_per_sm), MAX_BLOCKS);
 }
 
-// How many blocks to launch for more than one tile.
+// Returns the number of blocks to launch for more than one tile.
 static long long block_count(long long n)
 {
     static const long long most = resident_blocks(); // queried only once
     return min((n + 8 * BLOCK_SIZE - 1) / (8 * BLOCK_SIZE), most);
 }
 
-// How many partial sums one pass over n elements leaves.
+// Returns the number of partial sums that one pass over n elements leaves.
 static long long partial_count(long long)
 {
     return 1;
 }
 
-// One pass: out[0 .. partial_count(n)) become the partial sums of in[0 .. n).
+// One pass: stores the partial sums of in[0 .. n) in out[0 .. partial_count(n)).
 static void launch(const float *in, float *out, long long n)
 {
     // A float4 is aligned to 16 bytes: up to three elements come before the first,
     // and up to three after the last.
     const unsigned head = min(n, -(long long)in >> 2 & 3);
-    if (n <= 4 * LOADS * 256) // one tile: a block of just that size is done soonest
+    if (n <= 4 * LOADS * 256) // one tile: the smallest block that covers it is fastest
         reduce_alone<256><<<1, 256>>>(in, out, n, head);
     else if (n <= 4 * LOADS * 512)
         reduce_alone<512><<<1, 512>>>(in, out, n, head);
@@ -204,9 +204,9 @@ static void parse_arguments(int argc, char **argv, long long *n, bool *csv, bool
     *n = *n == 0 ? 1ll << 26 : *n;
 }
 
-// In elements: every other pair of timed runs begins this much later. At 2^30 elements,
+// Offset, in elements, of the array in every other pair of timed runs. At 2^30 elements,
 // 128 bytes cost some programs 1 %, and 256 KiB cost nothing (docs/measuring.md). A small
-// array ends where its allocation ends, so memcheck and the simulator see reads past it.
+// array ends where its allocation ends, so memcheck and the simulator detect reads past it.
 static size_t shift_of(long long n)
 {
     return n < 1ll << 27 ? 32 : 1 << 16;
@@ -223,7 +223,7 @@ struct Data {
     std::vector<long long> sums; // of the first 0, 1, ... PERIOD elements, in sixteenths
 };
 
-// Fills d->in. An element is 1 to 16 sixteenths, or -1 to -16: a missing 0 would not show.
+// Fills d->in. An element is 1 to 16 sixteenths, or -1 to -16: a lost 0 would go unnoticed.
 // The second half of a period is the first with the signs changed, so sums stay small:
 // below 2^24 sixteenths float addition is exact in any order.
 static void fill(Data *d)
@@ -256,7 +256,7 @@ static long long sum_between(const Data &d, size_t begin, size_t end)
 
 // Reads the whole buffer, which evicts the input from the L2 cache and leaves no dirty line
 // in it. Runs for at least `cycles`, while the host enqueues the launches: otherwise short
-// times would include that.
+// times would include the launch overhead.
 __global__ void prepare(const float4 *flush, long long count, long long cycles,
                         float *never)
 {
@@ -265,13 +265,13 @@ __global__ void prepare(const float4 *flush, long long count, long long cycles,
     for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count;
          i += gridDim.x * blockDim.x)
         sum += flush[i].x + flush[i].y + flush[i].z + flush[i].w;
-    if (sum != 0) // it holds zeros, but the compiler cannot know
+    if (sum != 0) // the buffer holds zeros, but the compiler cannot know
         *never = sum;
     while (clock64() - start < cycles)
         continue;
 }
 
-// One whole reduction of in[0 .. n), pass after pass until one value is left. Returns
+// Runs one whole reduction of in[0 .. n), pass after pass until one value is left. Returns
 // milliseconds; exits if the sum is not as expected (in sixteenths).
 static float timed_run(Data *d, const float *in, long long expected)
 {
@@ -299,9 +299,9 @@ static float timed_run(Data *d, const float *in, long long expected)
     return ms;
 }
 
-// Milliseconds of each timed run, sorted; each sum is checked. Each run changes the sign of
-// an element, and each pair of runs begins the array elsewhere: a stale sum, of the whole
-// array or of one block, is wrong then.
+// Returns the sorted milliseconds of the timed runs, and checks each sum. A run changes the
+// sign of an element, and each pair of runs moves the array, so a stale sum, of the whole
+// array or of one block, is wrong.
 static std::vector<float> time_runs(Data *d)
 {
     const float warm_up_ms = timed_run(d, d->in, sum_between(*d, 0, d->n));
