@@ -13,7 +13,7 @@
 
 struct cublasContext {
     cudaStream_t stream;
-    cublasPointerMode_t pointers;
+    cublasPointerMode_t pointer_mode;
     cublasMath_t math;
 };
 
@@ -24,23 +24,23 @@ uint16_t sim_bf16_from_double(double value, int rounding);
 #define API __attribute__((visibility("default")))
 // The names of these functions in NVIDIA's header.
 #define V2(name) extern __typeof__(name) name##_v2 __attribute__((alias(#name), visibility("default")))
-#define NEED(condition)                          \
+#define CUBLAS_REQUIRE(condition)                          \
     do {                                         \
         if (!(condition))                        \
             return CUBLAS_STATUS_INVALID_VALUE;  \
     } while (0)
-#define NEED_HANDLE(handle)                        \
+#define REQUIRE_HANDLE(handle)                        \
     do {                                           \
         if (!(handle))                             \
             return CUBLAS_STATUS_NOT_INITIALIZED;  \
     } while (0)
 
-// ---- The context
+// ---- Contexts
 
 API cublasStatus_t cublasCreate(cublasHandle_t *handle)
 {
     static bool reported;
-    NEED(handle);
+    CUBLAS_REQUIRE(handle);
     if (!reported)
         fprintf(stderr, "simulator: OpenBLAS on the host computes the calls of cuBLAS; they launch no kernels and are "
                         "not counted\n");
@@ -52,7 +52,7 @@ API cublasStatus_t cublasCreate(cublasHandle_t *handle)
 
 API cublasStatus_t cublasDestroy(cublasHandle_t handle)
 {
-    NEED_HANDLE(handle);
+    REQUIRE_HANDLE(handle);
     free(handle);
     return cudaDeviceSynchronize() ? CUBLAS_STATUS_EXECUTION_FAILED : CUBLAS_STATUS_SUCCESS;
 }
@@ -60,14 +60,14 @@ API cublasStatus_t cublasDestroy(cublasHandle_t handle)
 API cublasStatus_t cublasGetVersion(cublasHandle_t handle, int *version)
 {
     (void)handle;
-    NEED(version);
+    CUBLAS_REQUIRE(version);
     *version = CUDART_VERSION / 1000 * 10000;
     return CUBLAS_STATUS_SUCCESS;
 }
 
 API cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream)
 {
-    NEED_HANDLE(handle);
+    REQUIRE_HANDLE(handle);
     handle->stream = stream;
     return CUBLAS_STATUS_SUCCESS;
 }
@@ -75,26 +75,26 @@ API cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream)
 #define GETTER(name, type, field)                                \
     API cublasStatus_t name(cublasHandle_t handle, type *value)  \
     {                                                            \
-        NEED_HANDLE(handle);                                     \
-        NEED(value);                                             \
+        REQUIRE_HANDLE(handle);                                     \
+        CUBLAS_REQUIRE(value);                                             \
         *value = handle->field;                                  \
         return CUBLAS_STATUS_SUCCESS;                            \
     }
 GETTER(cublasGetStream, cudaStream_t, stream)
-GETTER(cublasGetPointerMode, cublasPointerMode_t, pointers)
+GETTER(cublasGetPointerMode, cublasPointerMode_t, pointer_mode)
 GETTER(cublasGetMathMode, cublasMath_t, math)
 
 API cublasStatus_t cublasSetPointerMode(cublasHandle_t handle, cublasPointerMode_t mode)
 {
-    NEED_HANDLE(handle);
-    NEED(mode == CUBLAS_POINTER_MODE_HOST || mode == CUBLAS_POINTER_MODE_DEVICE);
-    handle->pointers = mode;
+    REQUIRE_HANDLE(handle);
+    CUBLAS_REQUIRE(mode == CUBLAS_POINTER_MODE_HOST || mode == CUBLAS_POINTER_MODE_DEVICE);
+    handle->pointer_mode = mode;
     return CUBLAS_STATUS_SUCCESS;
 }
 
 API cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode)
 {
-    NEED_HANDLE(handle);
+    REQUIRE_HANDLE(handle);
     handle->math = mode; // ignored: all arithmetic has the precision of the type
     return CUBLAS_STATUS_SUCCESS;
 }
@@ -102,7 +102,7 @@ API cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode)
 API cublasStatus_t cublasSetWorkspace(cublasHandle_t handle, void *workspace, size_t bytes)
 {
     (void)workspace, (void)bytes; // not needed
-    NEED_HANDLE(handle);
+    REQUIRE_HANDLE(handle);
     return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -137,36 +137,36 @@ static int at_least_1(int n)
 static cublasStatus_t copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, int rows,
                                 enum cudaMemcpyKind kind, cudaStream_t stream)
 {
-    NEED(rows >= 0 && to_pitch >= width && from_pitch >= width && width > 0);
+    CUBLAS_REQUIRE(rows >= 0 && to_pitch >= width && from_pitch >= width && width > 0);
     return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, (size_t)rows, kind, stream)
                ? CUBLAS_STATUS_MAPPING_ERROR
                : CUBLAS_STATUS_SUCCESS;
 }
 
-#define COPIES(way, kind)                                                                                              \
-    API cublasStatus_t cublas##way##VectorAsync(int n, int size, const void *x, int incx, void *y, int incy,           \
+#define COPIES(direction, kind)                                                                                              \
+    API cublasStatus_t cublas##direction##VectorAsync(int n, int size, const void *x, int incx, void *y, int incy,           \
                                                 cudaStream_t stream)                                                   \
     {                                                                                                                  \
-        NEED(incx > 0 && incy > 0 && size > 0);                                                                        \
+        CUBLAS_REQUIRE(incx > 0 && incy > 0 && size > 0);                                                                        \
         if (incx == 1 && incy == 1) /* contiguous */                                                                   \
-            return cublas##way##MatrixAsync(n, 1, size, x, at_least_1(n), y, at_least_1(n), stream);                   \
+            return cublas##direction##MatrixAsync(n, 1, size, x, at_least_1(n), y, at_least_1(n), stream);                   \
         return copy_rows(y, (size_t)incy * size, x, (size_t)incx * size, (size_t)size, n, kind, stream);               \
     }                                                                                                                  \
-    API cublasStatus_t cublas##way##Vector(int n, int size, const void *x, int incx, void *y, int incy)                \
+    API cublasStatus_t cublas##direction##Vector(int n, int size, const void *x, int incx, void *y, int incy)                \
     {                                                                                                                  \
-        const cublasStatus_t status = cublas##way##VectorAsync(n, size, x, incx, y, incy, NULL);                       \
+        const cublasStatus_t status = cublas##direction##VectorAsync(n, size, x, incx, y, incy, NULL);                       \
         return cudaStreamSynchronize(NULL) ? CUBLAS_STATUS_MAPPING_ERROR : status;                                     \
     }                                                                                                                  \
-    API cublasStatus_t cublas##way##MatrixAsync(int m, int n, int size, const void *a, int lda, void *b, int ldb,      \
+    API cublasStatus_t cublas##direction##MatrixAsync(int m, int n, int size, const void *a, int lda, void *b, int ldb,      \
                                                 cudaStream_t stream)                                                   \
     {                                                                                                                  \
-        NEED(m >= 0 && size > 0 && lda >= m && ldb >= m && lda > 0 && ldb > 0);                                        \
+        CUBLAS_REQUIRE(m >= 0 && size > 0 && lda >= m && ldb >= m && lda > 0 && ldb > 0);                                        \
         return m == 0 ? CUBLAS_STATUS_SUCCESS                                                                          \
                       : copy_rows(b, (size_t)ldb * size, a, (size_t)lda * size, (size_t)m * size, n, kind, stream);    \
     }                                                                                                                  \
-    API cublasStatus_t cublas##way##Matrix(int m, int n, int size, const void *a, int lda, void *b, int ldb)           \
+    API cublasStatus_t cublas##direction##Matrix(int m, int n, int size, const void *a, int lda, void *b, int ldb)           \
     {                                                                                                                  \
-        const cublasStatus_t status = cublas##way##MatrixAsync(m, n, size, a, lda, b, ldb, NULL);                      \
+        const cublasStatus_t status = cublas##direction##MatrixAsync(m, n, size, a, lda, b, ldb, NULL);                      \
         return cudaStreamSynchronize(NULL) ? CUBLAS_STATUS_MAPPING_ERROR : status;                                     \
     }
 COPIES(Set, cudaMemcpyHostToDevice)
@@ -214,8 +214,8 @@ static UsedMemory matrix(const void *a, int rows, int columns, int ld, size_t si
 
 static UsedMemory vector(const void *x, int n, int inc, size_t size, bool reads, bool writes)
 {
-    const int apart = inc < 0 ? -inc : inc;
-    return apart <= 1 ? matrix(x, n, 1, n, size, reads, writes) : matrix(x, 1, n, apart, size, reads, writes);
+    const int distance = inc < 0 ? -inc : inc;
+    return distance <= 1 ? matrix(x, n, 1, n, size, reads, writes) : matrix(x, 1, n, distance, size, reads, writes);
 }
 
 static UsedMemory scalar(const void *x, size_t size, bool writes)
@@ -233,10 +233,11 @@ static void add(LibraryCall *call, UsedMemory used)
     call->used[call->used_count++] = used;
 }
 
-// Adds scalars and result on the device as used memory. Host scalars are read at the call; the host waits for a host result.
+// Adds scalars and the result, if on the device, as used memory. Host scalars are read at the call; the host waits for a result
+// in host memory.
 static void add_scalars(LibraryCall *call, Task *t, cublasHandle_t handle, size_t size)
 {
-    t->scalars_on_device = handle->pointers == CUBLAS_POINTER_MODE_DEVICE;
+    t->scalars_on_device = handle->pointer_mode == CUBLAS_POINTER_MODE_DEVICE;
     if (t->scalars_on_device && t->alpha)
         add(call, scalar(t->alpha, size, false));
     if (t->scalars_on_device && t->beta)
@@ -246,17 +247,17 @@ static void add_scalars(LibraryCall *call, Task *t, cublasHandle_t handle, size_
     call->host_waits = !t->scalars_on_device && t->result;
 }
 
-static double value_of(const void *scalar, size_t size)
+static double host_scalar(const void *scalar, size_t size)
 {
     return !scalar ? 0 : size == sizeof(double) ? *(const double *)scalar : *(const float *)scalar;
 }
 
-static cublasStatus_t perform(LibraryCall *call, Task *t, cublasHandle_t handle, const void *from, size_t size)
+static cublasStatus_t submit(LibraryCall *call, Task *t, cublasHandle_t handle, const void *from, size_t size)
 {
     add_scalars(call, t, handle, size);
     if (!t->scalars_on_device) {
-        t->alpha_value = t->scalars_are_half ? sim_half_value(*(const uint16_t *)t->alpha, false) : value_of(t->alpha, size);
-        t->beta_value = t->scalars_are_half ? sim_half_value(*(const uint16_t *)t->beta, false) : value_of(t->beta, size);
+        t->alpha_value = t->scalars_are_half ? sim_half_value(*(const uint16_t *)t->alpha, false) : host_scalar(t->alpha, size);
+        t->beta_value = t->scalars_are_half ? sim_half_value(*(const uint16_t *)t->beta, false) : host_scalar(t->beta, size);
     }
     call->stream = handle->stream;
     call->from = from;
@@ -264,38 +265,38 @@ static cublasStatus_t perform(LibraryCall *call, Task *t, cublasHandle_t handle,
     call->data_bytes = sizeof *t;
     return sim_call_library(call) ? CUBLAS_STATUS_EXECUTION_FAILED : CUBLAS_STATUS_SUCCESS;
 }
-#define PERFORM(size) perform(&call, &t, handle, __builtin_return_address(0), (size))
-#define CALL_OF(...) LibraryCall call = {.name = __func__, .work = (__VA_ARGS__)}
+#define SUBMIT(size) submit(&call, &t, handle, __builtin_return_address(0), (size))
+#define DECLARE_CALL(...) LibraryCall call = {.name = __func__, .work = (__VA_ARGS__)}
 
-// Arrays of pointers are on the device and are read during the call, so the call cannot be captured.
-static cublasStatus_t can_read_lists(cublasHandle_t handle)
+// A list of pointers is device memory that is read during the call, so that the call cannot be captured.
+static cublasStatus_t check_pointer_lists(cublasHandle_t handle)
 {
     enum cudaStreamCaptureStatus capture;
-    NEED_HANDLE(handle);
+    REQUIRE_HANDLE(handle);
     return cudaStreamIsCapturing(handle->stream, &capture) || capture ? CUBLAS_STATUS_NOT_SUPPORTED : CUBLAS_STATUS_SUCCESS;
 }
 
-typedef struct Listed {
-    const void *there;
-    void *pointer; // receives the value at `there`
-} Listed;
+typedef struct ListElement {
+    const void *element_address;
+    void *pointer; // receives the element
+} ListElement;
 
 static void read_pointer(const void *data)
 {
-    const Listed *listed = data;
-    memcpy(listed->pointer, sim_memory_at(listed->there), sizeof(void *));
+    const ListElement *listed = data;
+    memcpy(listed->pointer, sim_memory_at(listed->element_address), sizeof(void *));
 }
 
-static cublasStatus_t read_listed(cublasHandle_t handle, const char *name, const void *from, const void *there, void *pointer)
+static cublasStatus_t read_list_element(cublasHandle_t handle, const char *name, const void *from, const void *element_address, void *pointer)
 {
-    const Listed listed = {there, pointer};
+    const ListElement listed = {element_address, pointer};
     LibraryCall call = {.name = name, .from = from, .stream = handle->stream, .host_waits = true, .work = read_pointer,
                         .data = &listed, .data_bytes = sizeof listed};
-    add(&call, scalar(there, sizeof(void *), false));
+    add(&call, scalar(element_address, sizeof(void *), false));
     return sim_call_library(&call) ? CUBLAS_STATUS_EXECUTION_FAILED : CUBLAS_STATUS_SUCCESS;
 }
-#define READ_LISTED(there, pointer) \
-    RETURN_IF_FAILED(read_listed(handle, __func__, __builtin_return_address(0), (there), (pointer)))
+#define READ_LIST_ELEMENT(element_address, pointer) \
+    RETURN_IF_FAILED(read_list_element(handle, __func__, __builtin_return_address(0), (element_address), (pointer)))
 #define RETURN_IF_FAILED(call)                    \
     do {                                          \
         const cublasStatus_t failed = (call);     \
@@ -308,14 +309,14 @@ static cublasStatus_t read_listed(cublasHandle_t handle, const char *name, const
 
 #define T float
 #define LETTER S
-#define SMALL s
+#define BLAS_LETTER s
 #include "cublas_of_type.h"
 #undef T
 #undef LETTER
-#undef SMALL
+#undef BLAS_LETTER
 #define T double
 #define LETTER D
-#define SMALL d
+#define BLAS_LETTER d
 #include "cublas_of_type.h"
 
 #define BOTH(name) V2(cublasS##name); V2(cublasD##name)
@@ -347,7 +348,7 @@ static void set_element(void *a, cudaDataType type, size_t k, double value)
         ((uint16_t *)a)[k] = type == CUDA_R_16BF ? sim_bf16_from_double(value, 0) : sim_half_from_double(value, 0);
 }
 
-static double *in_double(const void *a, cudaDataType type, int rows, int columns, int ld)
+static double *convert_to_double(const void *a, cudaDataType type, int rows, int columns, int ld)
 {
     double *values = malloc(((size_t)rows * (size_t)columns + 1) * sizeof *values);
     if (!values)
@@ -366,15 +367,15 @@ static double scalar_of(const Task *t, const void *on_device, double value)
     return element(sim_memory_at(on_device), type, 0);
 }
 
-static void gemm_of_any(const void *data)
+static void gemm_of_any_type(const void *data)
 {
     const Task *t = data;
-    const bool a_as_is = t->transa == CUBLAS_OP_N, b_as_is = t->transb == CUBLAS_OP_N;
-    const int a_rows = a_as_is ? t->m : t->k, b_rows = b_as_is ? t->k : t->n;
+    const bool a_plain = t->transa == CUBLAS_OP_N, b_plain = t->transb == CUBLAS_OP_N;
+    const int a_rows = a_plain ? t->m : t->k, b_rows = b_plain ? t->k : t->n;
     const double alpha = scalar_of(t, t->alpha, t->alpha_value), beta = scalar_of(t, t->beta, t->beta_value);
-    double *a = in_double(t->a, t->types[0], a_rows, a_as_is ? t->k : t->m, t->lda);
-    double *b = in_double(t->b, t->types[1], b_rows, b_as_is ? t->n : t->k, t->ldb);
-    double *c = in_double(t->c, t->types[2], t->m, t->n, t->ldc);
+    double *a = convert_to_double(t->a, t->types[0], a_rows, a_plain ? t->k : t->m, t->lda);
+    double *b = convert_to_double(t->b, t->types[1], b_rows, b_plain ? t->n : t->k, t->ldb);
+    double *c = convert_to_double(t->c, t->types[2], t->m, t->n, t->ldc);
     scipy_cblas_dgemm(CblasColMajor, as_trans(t->transa), as_trans(t->transb), t->m, t->n, t->k, alpha, a,
                       at_least_1(a_rows), b, at_least_1(b_rows), beta, c, at_least_1(t->m));
     for (int j = 0; j < t->n; j++)
@@ -388,14 +389,14 @@ static cublasStatus_t gemm_ex(cublasHandle_t handle, Task t, LibraryCall call, c
     for (int k = 0; k < 3; k++)
         if (!size_of(t.types[k]))
             return CUBLAS_STATUS_NOT_SUPPORTED;
-    const bool a_as_is = t.transa == CUBLAS_OP_N, b_as_is = t.transb == CUBLAS_OP_N;
-    const int a_rows = a_as_is ? t.m : t.k, b_rows = b_as_is ? t.k : t.n;
-    NEED(t.m >= 0 && t.n >= 0 && t.k >= 0 && t.alpha && t.beta);
-    NEED(t.lda >= at_least_1(a_rows) && t.ldb >= at_least_1(b_rows) && t.ldc >= at_least_1(t.m));
-    add(&call, matrix(t.a, a_rows, a_as_is ? t.k : t.m, t.lda, size_of(t.types[0]), true, false));
-    add(&call, matrix(t.b, b_rows, b_as_is ? t.n : t.k, t.ldb, size_of(t.types[1]), true, false));
+    const bool a_plain = t.transa == CUBLAS_OP_N, b_plain = t.transb == CUBLAS_OP_N;
+    const int a_rows = a_plain ? t.m : t.k, b_rows = b_plain ? t.k : t.n;
+    CUBLAS_REQUIRE(t.m >= 0 && t.n >= 0 && t.k >= 0 && t.alpha && t.beta);
+    CUBLAS_REQUIRE(t.lda >= at_least_1(a_rows) && t.ldb >= at_least_1(b_rows) && t.ldc >= at_least_1(t.m));
+    add(&call, matrix(t.a, a_rows, a_plain ? t.k : t.m, t.lda, size_of(t.types[0]), true, false));
+    add(&call, matrix(t.b, b_rows, b_plain ? t.n : t.k, t.ldb, size_of(t.types[1]), true, false));
     add(&call, matrix(t.c, t.m, t.n, t.ldc, size_of(t.types[2]), true, true));
-    return perform(&call, &t, handle, from, t.scalars_are_half ? 2 : t.scalars_are_double ? 8 : 4);
+    return submit(&call, &t, handle, from, t.scalars_are_half ? 2 : t.scalars_are_double ? 8 : 4);
 }
 
 typedef struct Batch {
@@ -403,28 +404,28 @@ typedef struct Batch {
     long long a, b, c; // strides between the matrices of successive products, in elements
 } Batch;
 
-static const void *beside(const void *first, cudaDataType type, long long elements)
+static const void *offset_by(const void *first, cudaDataType type, long long elements)
 {
     return (const char *)first + elements * (long long)size_of(type);
 }
 
-// The products of a batch, each a separate operation.
-static cublasStatus_t gemms_ex(cublasHandle_t handle, Task t, Batch batch, LibraryCall call, const void *from)
+// Computes the products of a batch, each as a separate operation.
+static cublasStatus_t gemm_batch_ex(cublasHandle_t handle, Task t, Batch batch, LibraryCall call, const void *from)
 {
     cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
-    NEED_HANDLE(handle);
-    NEED(batch.count >= 0);
+    REQUIRE_HANDLE(handle);
+    CUBLAS_REQUIRE(batch.count >= 0);
     for (int k = 0; k < batch.count && !status; k++) {
-        Task one = t;
-        one.a = beside(t.a, t.types[0], k * batch.a);
-        one.b = beside(t.b, t.types[1], k * batch.b);
-        one.c = (void *)beside(t.c, t.types[2], k * batch.c);
-        status = gemm_ex(handle, one, call, from);
+        Task product = t;
+        product.a = offset_by(t.a, t.types[0], k * batch.a);
+        product.b = offset_by(t.b, t.types[1], k * batch.b);
+        product.c = (void *)offset_by(t.c, t.types[2], k * batch.c);
+        status = gemm_ex(handle, product, call, from);
     }
     return status;
 }
 
-// The type of the scalars.
+// These two determine the type of the scalars.
 static bool is_half(cublasComputeType_t compute)
 {
     return compute == CUBLAS_COMPUTE_16F || compute == CUBLAS_COMPUTE_16F_PEDANTIC;
@@ -448,8 +449,8 @@ API cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOpera
                                               cublasComputeType_t compute, cublasGemmAlgo_t algorithm)
 {
     (void)algorithm;
-    CALL_OF(gemm_of_any);
-    return gemms_ex(handle, PRODUCT(.types = {type_a, type_b, type_c}, .scalars_are_half = is_half(compute),
+    DECLARE_CALL(gemm_of_any_type);
+    return gemm_batch_ex(handle, PRODUCT(.types = {type_a, type_b, type_c}, .scalars_are_half = is_half(compute),
                                     .scalars_are_double = is_double(compute)),
                     (Batch){batch, stridea, strideb, stridec}, call, __builtin_return_address(0));
 }
@@ -460,8 +461,8 @@ API cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t transa,
                                 cublasComputeType_t compute, cublasGemmAlgo_t algorithm)
 {
     (void)algorithm;
-    CALL_OF(gemm_of_any);
-    return gemms_ex(handle, PRODUCT(.types = {type_a, type_b, type_c}, .scalars_are_half = is_half(compute),
+    DECLARE_CALL(gemm_of_any_type);
+    return gemm_batch_ex(handle, PRODUCT(.types = {type_a, type_b, type_c}, .scalars_are_half = is_half(compute),
                                     .scalars_are_double = is_double(compute)),
                     (Batch){.count = 1}, call, __builtin_return_address(0));
 }
@@ -470,8 +471,8 @@ API cublasStatus_t cublasHgemm(cublasHandle_t handle, cublasOperation_t transa, 
                                int k, const void *alpha, const void *a, int lda, const void *b, int ldb,
                                const void *beta, void *c, int ldc)
 {
-    CALL_OF(gemm_of_any);
-    return gemms_ex(handle, PRODUCT(.types = {CUDA_R_16F, CUDA_R_16F, CUDA_R_16F}, .scalars_are_half = true),
+    DECLARE_CALL(gemm_of_any_type);
+    return gemm_batch_ex(handle, PRODUCT(.types = {CUDA_R_16F, CUDA_R_16F, CUDA_R_16F}, .scalars_are_half = true),
                     (Batch){.count = 1}, call, __builtin_return_address(0));
 }
 
@@ -481,14 +482,14 @@ typedef struct cublasLtContext *cublasLtHandle_t;
 
 API cublasStatus_t cublasLtCreate(cublasLtHandle_t *handle)
 {
-    NEED(handle);
+    CUBLAS_REQUIRE(handle);
     *handle = malloc(1);
     return *handle ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_ALLOC_FAILED;
 }
 
 API cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle)
 {
-    NEED_HANDLE(handle);
+    REQUIRE_HANDLE(handle);
     free(handle);
     return CUBLAS_STATUS_SUCCESS;
 }

@@ -1,17 +1,17 @@
-// cublas_of_type.h: the calls for one type T, with LETTER in their cuBLAS names and SMALL in their BLAS names. cublas.c
-// includes it once a type. A call checks its arguments, declares the memory that it uses, and enqueues its work.
+// cublas_of_type.h: the calls for one type T, with LETTER in their cuBLAS names and BLAS_LETTER in their BLAS names.
+// cublas.c includes it once for each type. A call checks its arguments, declares the memory that it uses, and enqueues its work.
 #define CUBLAS(name) NAMED(cublas, LETTER, name)
-#define BLAS(name) NAMED(scipy_cblas_, SMALL, name)
-#define WORK(name) NAMED(SMALL, _, name)
+#define BLAS(name) NAMED(scipy_cblas_, BLAS_LETTER, name)
+#define WORK(name) NAMED(BLAS_LETTER, _, name)
 #define ALPHA ((T)(t->scalars_on_device ? *(const T *)sim_memory_at(t->alpha) : t->alpha_value))
 #define BETA ((T)(t->scalars_on_device ? *(const T *)sim_memory_at(t->beta) : t->beta_value))
 #define A ((const T *)sim_memory_at(t->a))
 #define B ((const T *)sim_memory_at(t->b))
 #define C ((T *)sim_memory_at(t->c))
 #define BEGIN(work, ...)      \
-    NEED_HANDLE(handle);      \
+    REQUIRE_HANDLE(handle);      \
     Task t = {__VA_ARGS__};   \
-    CALL_OF(WORK(work))
+    DECLARE_CALL(WORK(work))
 #define BEGIN_WORK const Task *t = data
 
 // ---- Vectors
@@ -25,12 +25,12 @@ static void WORK(axpy)(const void *data)
 API cublasStatus_t CUBLAS(axpy)(cublasHandle_t handle, int n, const T *alpha, const T *x, int incx, T *y, int incy)
 {
     BEGIN(axpy, .n = n, .alpha = alpha, .a = x, .lda = incx, .c = y, .ldc = incy);
-    NEED(alpha);
+    CUBLAS_REQUIRE(alpha);
     if (n <= 0)
         return CUBLAS_STATUS_SUCCESS;
     add(&call, vector(x, n, incx, sizeof(T), true, false));
     add(&call, vector(y, n, incy, sizeof(T), true, true));
-    return PERFORM(sizeof(T));
+    return SUBMIT(sizeof(T));
 }
 
 static void WORK(scal)(const void *data)
@@ -42,11 +42,11 @@ static void WORK(scal)(const void *data)
 API cublasStatus_t CUBLAS(scal)(cublasHandle_t handle, int n, const T *alpha, T *x, int incx)
 {
     BEGIN(scal, .n = n, .alpha = alpha, .c = x, .ldc = incx);
-    NEED(alpha);
+    CUBLAS_REQUIRE(alpha);
     if (n <= 0 || incx <= 0)
         return CUBLAS_STATUS_SUCCESS;
     add(&call, vector(x, n, incx, sizeof(T), true, true));
-    return PERFORM(sizeof(T));
+    return SUBMIT(sizeof(T));
 }
 
 static void WORK(copy)(const void *data)
@@ -62,7 +62,7 @@ API cublasStatus_t CUBLAS(copy)(cublasHandle_t handle, int n, const T *x, int in
         return CUBLAS_STATUS_SUCCESS;
     add(&call, vector(x, n, incx, sizeof(T), true, false));
     add(&call, vector(y, n, incy, sizeof(T), false, true));
-    return PERFORM(sizeof(T));
+    return SUBMIT(sizeof(T));
 }
 
 static void WORK(swap)(const void *data)
@@ -78,7 +78,7 @@ API cublasStatus_t CUBLAS(swap)(cublasHandle_t handle, int n, T *x, int incx, T 
         return CUBLAS_STATUS_SUCCESS;
     add(&call, vector(x, n, incx, sizeof(T), true, true));
     add(&call, vector(y, n, incy, sizeof(T), true, true));
-    return PERFORM(sizeof(T));
+    return SUBMIT(sizeof(T));
 }
 
 // ---- Scalar results: 0 if there are no elements
@@ -90,18 +90,18 @@ API cublasStatus_t CUBLAS(swap)(cublasHandle_t handle, int n, T *x, int incx, T 
         BEGIN_WORK;                                                                                                \
         RESULT(type) = t->n > 0 && t->lda > 0 ? (value) : 0;                                                       \
     }                                                                                                              \
-    static cublasStatus_t WORK(begin_##which)(cublasHandle_t handle, const char *called, const void *from, int n,  \
+    static cublasStatus_t WORK(begin_##which)(cublasHandle_t handle, const char *name, const void *from, int n,  \
                                               const T *x, int incx, type *result)                                  \
     {                                                                                                              \
         BEGIN(which, .n = n, .a = x, .lda = incx, .result = result);                                               \
-        NEED(result);                                                                                              \
-        call.name = called;                                                                                        \
+        CUBLAS_REQUIRE(result);                                                                                              \
+        call.name = name;                                                                                        \
         if (n > 0 && incx > 0)                                                                                     \
             add(&call, vector(x, n, incx, sizeof(T), true, false));                                                \
-        return perform(&call, &t, handle, from, sizeof(type));                                                     \
+        return submit(&call, &t, handle, from, sizeof(type));                                                     \
     }
 #define REDUCE(which) WORK(begin_##which)(handle, __func__, __builtin_return_address(0), n, x, incx, result)
-#define INDEX(of) NAMED(scipy_cblas_i, SMALL, of)
+#define INDEX(of) NAMED(scipy_cblas_i, BLAS_LETTER, of)
 
 REDUCTION(nrm2, T, BLAS(nrm2)(t->n, A, t->lda))
 REDUCTION(asum, T, BLAS(asum)(t->n, A, t->lda))
@@ -118,12 +118,12 @@ API cublasStatus_t CUBLAS(asum)(cublasHandle_t handle, int n, const T *x, int in
     return REDUCE(asum);
 }
 
-API cublasStatus_t NAMED(cublasI, SMALL, amax)(cublasHandle_t handle, int n, const T *x, int incx, int *result)
+API cublasStatus_t NAMED(cublasI, BLAS_LETTER, amax)(cublasHandle_t handle, int n, const T *x, int incx, int *result)
 {
     return REDUCE(amax);
 }
 
-API cublasStatus_t NAMED(cublasI, SMALL, amin)(cublasHandle_t handle, int n, const T *x, int incx, int *result)
+API cublasStatus_t NAMED(cublasI, BLAS_LETTER, amin)(cublasHandle_t handle, int n, const T *x, int incx, int *result)
 {
     return REDUCE(amin);
 }
@@ -137,12 +137,12 @@ static void WORK(dot)(const void *data)
 API cublasStatus_t CUBLAS(dot)(cublasHandle_t handle, int n, const T *x, int incx, const T *y, int incy, T *result)
 {
     BEGIN(dot, .n = n, .a = x, .lda = incx, .b = y, .ldb = incy, .result = result);
-    NEED(result);
+    CUBLAS_REQUIRE(result);
     if (n > 0) {
         add(&call, vector(x, n, incx, sizeof(T), true, false));
         add(&call, vector(y, n, incy, sizeof(T), true, false));
     }
-    return PERFORM(sizeof(T));
+    return SUBMIT(sizeof(T));
 }
 
 // ---- A matrix and vectors
@@ -158,11 +158,11 @@ API cublasStatus_t CUBLAS(gemv)(cublasHandle_t handle, cublasOperation_t trans, 
 {
     BEGIN(gemv, .transa = trans, .m = m, .n = n, .alpha = alpha, .a = a, .lda = lda, .b = x, .ldb = incx, .beta = beta,
           .c = y, .ldc = incy);
-    NEED(m >= 0 && n >= 0 && lda >= at_least_1(m) && incx && incy && alpha && beta);
+    CUBLAS_REQUIRE(m >= 0 && n >= 0 && lda >= at_least_1(m) && incx && incy && alpha && beta);
     add(&call, matrix(a, m, n, lda, sizeof(T), true, false));
     add(&call, vector(x, trans == CUBLAS_OP_N ? n : m, incx, sizeof(T), true, false));
     add(&call, vector(y, trans == CUBLAS_OP_N ? m : n, incy, sizeof(T), true, true));
-    return PERFORM(sizeof(T));
+    return SUBMIT(sizeof(T));
 }
 
 static void WORK(ger)(const void *data)
@@ -175,11 +175,11 @@ API cublasStatus_t CUBLAS(ger)(cublasHandle_t handle, int m, int n, const T *alp
                                int incy, T *a, int lda)
 {
     BEGIN(ger, .m = m, .n = n, .alpha = alpha, .a = x, .lda = incx, .b = y, .ldb = incy, .c = a, .ldc = lda);
-    NEED(m >= 0 && n >= 0 && lda >= at_least_1(m) && incx && incy && alpha);
+    CUBLAS_REQUIRE(m >= 0 && n >= 0 && lda >= at_least_1(m) && incx && incy && alpha);
     add(&call, vector(x, m, incx, sizeof(T), true, false));
     add(&call, vector(y, n, incy, sizeof(T), true, false));
     add(&call, matrix(a, m, n, lda, sizeof(T), true, true));
-    return PERFORM(sizeof(T));
+    return SUBMIT(sizeof(T));
 }
 
 // ---- Matrices
@@ -191,18 +191,18 @@ static void WORK(gemm)(const void *data)
                BETA, C, t->ldc);
 }
 
-static cublasStatus_t WORK(begin_gemm)(cublasHandle_t handle, const char *called, const void *from, Task t)
+static cublasStatus_t WORK(begin_gemm)(cublasHandle_t handle, const char *name, const void *from, Task t)
 {
-    NEED_HANDLE(handle);
-    const bool a_as_is = t.transa == CUBLAS_OP_N, b_as_is = t.transb == CUBLAS_OP_N;
-    LibraryCall call = {.name = called, .work = WORK(gemm)};
-    NEED(t.m >= 0 && t.n >= 0 && t.k >= 0 && t.alpha && t.beta);
-    NEED(t.lda >= at_least_1(a_as_is ? t.m : t.k) && t.ldb >= at_least_1(b_as_is ? t.k : t.n) &&
+    REQUIRE_HANDLE(handle);
+    const bool a_plain = t.transa == CUBLAS_OP_N, b_plain = t.transb == CUBLAS_OP_N;
+    LibraryCall call = {.name = name, .work = WORK(gemm)};
+    CUBLAS_REQUIRE(t.m >= 0 && t.n >= 0 && t.k >= 0 && t.alpha && t.beta);
+    CUBLAS_REQUIRE(t.lda >= at_least_1(a_plain ? t.m : t.k) && t.ldb >= at_least_1(b_plain ? t.k : t.n) &&
          t.ldc >= at_least_1(t.m));
-    add(&call, matrix(t.a, a_as_is ? t.m : t.k, a_as_is ? t.k : t.m, t.lda, sizeof(T), true, false));
-    add(&call, matrix(t.b, b_as_is ? t.k : t.n, b_as_is ? t.n : t.k, t.ldb, sizeof(T), true, false));
+    add(&call, matrix(t.a, a_plain ? t.m : t.k, a_plain ? t.k : t.m, t.lda, sizeof(T), true, false));
+    add(&call, matrix(t.b, b_plain ? t.k : t.n, b_plain ? t.n : t.k, t.ldb, sizeof(T), true, false));
     add(&call, matrix(t.c, t.m, t.n, t.ldc, sizeof(T), true, true));
-    return perform(&call, &t, handle, from, sizeof(T));
+    return submit(&call, &t, handle, from, sizeof(T));
 }
 #define GEMM(ofa, ofb, ofc)                                                                                            \
     WORK(begin_gemm)(handle, __func__, __builtin_return_address(0),                                                    \
@@ -222,9 +222,9 @@ API cublasStatus_t CUBLAS(gemmStridedBatched)(cublasHandle_t handle, cublasOpera
                                               T *c, int ldc, long long stridec, int batch)
 {
     cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
-    NEED(batch >= 0);
-    for (int k_of = 0; k_of < batch && !status; k_of++)
-        status = GEMM(a + k_of * stridea, b + k_of * strideb, c + k_of * stridec);
+    CUBLAS_REQUIRE(batch >= 0);
+    for (int index = 0; index < batch && !status; index++)
+        status = GEMM(a + index * stridea, b + index * strideb, c + index * stridec);
     return status;
 }
 
@@ -232,14 +232,14 @@ API cublasStatus_t CUBLAS(gemmBatched)(cublasHandle_t handle, cublasOperation_t 
                                        int n, int k, const T *alpha, const T *const la[], int lda, const T *const lb[],
                                        int ldb, const T *beta, T *const lc[], int ldc, int batch)
 {
-    cublasStatus_t status = can_read_lists(handle);
-    NEED(batch >= 0);
-    for (int k_of = 0; k_of < batch && !status; k_of++) {
+    cublasStatus_t status = check_pointer_lists(handle);
+    CUBLAS_REQUIRE(batch >= 0);
+    for (int index = 0; index < batch && !status; index++) {
         const T *a, *b;
         T *c;
-        READ_LISTED(la + k_of, &a);
-        READ_LISTED(lb + k_of, &b);
-        READ_LISTED(lc + k_of, &c);
+        READ_LIST_ELEMENT(la + index, &a);
+        READ_LIST_ELEMENT(lb + index, &b);
+        READ_LIST_ELEMENT(lc + index, &c);
         status = GEMM(a, b, c);
     }
     return status;
@@ -264,15 +264,15 @@ API cublasStatus_t CUBLAS(geam)(cublasHandle_t handle, cublasOperation_t transa,
 {
     BEGIN(geam, .transa = transa, .transb = transb, .m = m, .n = n, .alpha = alpha, .beta = beta, .a = a, .lda = lda,
           .b = b, .ldb = ldb, .c = c, .ldc = ldc);
-    const bool a_as_is = transa == CUBLAS_OP_N, b_as_is = transb == CUBLAS_OP_N;
-    const bool by_host = handle->pointers == CUBLAS_POINTER_MODE_HOST;
-    NEED(m >= 0 && n >= 0 && alpha && beta && ldc >= at_least_1(m));
-    if (!by_host || *alpha != 0)
-        add(&call, matrix(a, a_as_is ? m : n, a_as_is ? n : m, lda, sizeof(T), true, false));
-    if (!by_host || *beta != 0)
-        add(&call, matrix(b, b_as_is ? m : n, b_as_is ? n : m, ldb, sizeof(T), true, false));
+    const bool a_plain = transa == CUBLAS_OP_N, b_plain = transb == CUBLAS_OP_N;
+    const bool host_scalars = handle->pointer_mode == CUBLAS_POINTER_MODE_HOST;
+    CUBLAS_REQUIRE(m >= 0 && n >= 0 && alpha && beta && ldc >= at_least_1(m));
+    if (!host_scalars || *alpha != 0)
+        add(&call, matrix(a, a_plain ? m : n, a_plain ? n : m, lda, sizeof(T), true, false));
+    if (!host_scalars || *beta != 0)
+        add(&call, matrix(b, b_plain ? m : n, b_plain ? n : m, ldb, sizeof(T), true, false));
     add(&call, matrix(c, m, n, ldc, sizeof(T), false, true));
-    return PERFORM(sizeof(T));
+    return SUBMIT(sizeof(T));
 }
 
 static void WORK(symm)(const void *data)
@@ -288,11 +288,11 @@ API cublasStatus_t CUBLAS(symm)(cublasHandle_t handle, cublasSideMode_t side, cu
     BEGIN(symm, .side = side, .fill = fill, .m = m, .n = n, .alpha = alpha, .a = a, .lda = lda, .b = b, .ldb = ldb,
           .beta = beta, .c = c, .ldc = ldc);
     const int order = side == CUBLAS_SIDE_LEFT ? m : n;
-    NEED(m >= 0 && n >= 0 && lda >= at_least_1(order) && ldb >= at_least_1(m) && ldc >= at_least_1(m) && alpha && beta);
+    CUBLAS_REQUIRE(m >= 0 && n >= 0 && lda >= at_least_1(order) && ldb >= at_least_1(m) && ldc >= at_least_1(m) && alpha && beta);
     add(&call, matrix(a, order, order, lda, sizeof(T), true, false));
     add(&call, matrix(b, m, n, ldb, sizeof(T), true, false));
     add(&call, matrix(c, m, n, ldc, sizeof(T), true, true));
-    return PERFORM(sizeof(T));
+    return SUBMIT(sizeof(T));
 }
 
 static void WORK(syrk)(const void *data)
@@ -307,10 +307,10 @@ API cublasStatus_t CUBLAS(syrk)(cublasHandle_t handle, cublasFillMode_t fill, cu
     BEGIN(syrk, .fill = fill, .transa = trans, .n = n, .k = k, .alpha = alpha, .a = a, .lda = lda, .beta = beta, .c = c,
           .ldc = ldc);
     const int rows = trans == CUBLAS_OP_N ? n : k;
-    NEED(n >= 0 && k >= 0 && lda >= at_least_1(rows) && ldc >= at_least_1(n) && alpha && beta);
+    CUBLAS_REQUIRE(n >= 0 && k >= 0 && lda >= at_least_1(rows) && ldc >= at_least_1(n) && alpha && beta);
     add(&call, matrix(a, rows, trans == CUBLAS_OP_N ? k : n, lda, sizeof(T), true, false));
     add(&call, matrix(c, n, n, ldc, sizeof(T), true, true));
-    return PERFORM(sizeof(T));
+    return SUBMIT(sizeof(T));
 }
 
 static void WORK(trsm)(const void *data)
@@ -327,10 +327,10 @@ API cublasStatus_t CUBLAS(trsm)(cublasHandle_t handle, cublasSideMode_t side, cu
     BEGIN(trsm, .side = side, .fill = fill, .transa = trans, .diagonal = diagonal, .m = m, .n = n, .alpha = alpha,
           .a = a, .lda = lda, .c = b, .ldc = ldb);
     const int order = side == CUBLAS_SIDE_LEFT ? m : n;
-    NEED(m >= 0 && n >= 0 && lda >= at_least_1(order) && ldb >= at_least_1(m) && alpha);
+    CUBLAS_REQUIRE(m >= 0 && n >= 0 && lda >= at_least_1(order) && ldb >= at_least_1(m) && alpha);
     add(&call, matrix(a, order, order, lda, sizeof(T), true, false));
     add(&call, matrix(b, m, n, ldb, sizeof(T), true, true));
-    return PERFORM(sizeof(T));
+    return SUBMIT(sizeof(T));
 }
 
 // In-place LU decomposition. b, unless it is NULL, receives the row exchanged in each step; `a` receives the first step whose
@@ -351,26 +351,26 @@ static void WORK(getrf)(const void *data)
             *info = *info ? *info : k + 1;
             continue;
         }
-        for (int below = 1; below < n - k; below++)
-            pivot[below] /= *pivot;
+        for (int row_below = 1; row_below < n - k; row_below++)
+            pivot[row_below] /= *pivot;
         BLAS(ger)(CblasColMajor, n - k - 1, n - k - 1, -1, pivot + 1, 1, pivot + ld, ld, pivot + ld + 1, ld);
     }
 }
 
-API cublasStatus_t CUBLAS(getrfBatched)(cublasHandle_t handle, int n, T *const list[], int lda, int *rows, int *info, int batch)
+API cublasStatus_t CUBLAS(getrfBatched)(cublasHandle_t handle, int n, T *const matrices[], int lda, int *rows, int *info, int batch)
 {
-    cublasStatus_t status = can_read_lists(handle);
-    NEED(n >= 0 && batch >= 0 && lda >= at_least_1(n) && info);
+    cublasStatus_t status = check_pointer_lists(handle);
+    CUBLAS_REQUIRE(n >= 0 && batch >= 0 && lda >= at_least_1(n) && info);
     for (int k = 0; k < batch && !status; k++) {
         T *a;
-        int *const rows_of_it = rows ? rows + (size_t)k * (size_t)n : NULL;
-        READ_LISTED(list + k, &a);
-        BEGIN(getrf, .n = n, .a = info + k, .b = rows_of_it, .c = a, .ldc = lda);
+        int *const its_rows = rows ? rows + (size_t)k * (size_t)n : NULL;
+        READ_LIST_ELEMENT(matrices + k, &a);
+        BEGIN(getrf, .n = n, .a = info + k, .b = its_rows, .c = a, .ldc = lda);
         add(&call, matrix(a, n, n, lda, sizeof(T), true, true));
         add(&call, vector(info + k, 1, 1, sizeof *info, false, true));
         if (rows)
-            add(&call, vector(rows_of_it, n, 1, sizeof *rows, false, true));
-        status = PERFORM(sizeof(T));
+            add(&call, vector(its_rows, n, 1, sizeof *rows, false, true));
+        status = SUBMIT(sizeof(T));
     }
     return status;
 }

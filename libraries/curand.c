@@ -1,6 +1,6 @@
 // curand.c: cuRAND's host API for the simulator. Each call is an operation of its stream. The numbers have the same
-// distributions as NVIDIA's, but other values, whatever the generator's type: number k of a seed is a hash of both. Quasirandom
-// numbers are Sobol's.
+// distributions as NVIDIA's, but other values, whatever the generator's type: number k of a seed is a hash of k and the seed.
+// Quasirandom numbers are Sobol's.
 #include "include/curand.h"
 #include "sobol.h"
 
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 struct curandGenerator_st {
-    struct curandGenerator_st *next_made;
+    struct curandGenerator_st *next_generator;
     uint64_t seed, next; // next: index of the next number; of quasirandom ones, within each dimension
     int dimensions;      // of quasirandom numbers; 0: pseudorandom
     cudaStream_t stream;
@@ -21,7 +21,7 @@ struct curandGenerator_st {
 };
 
 #define API __attribute__((visibility("default")))
-#define NEED(condition, error) \
+#define CURAND_REQUIRE(condition, error) \
     do {                       \
         if (!(condition))      \
             return (error);    \
@@ -30,26 +30,26 @@ struct curandGenerator_st {
 // ---- Generators
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static curandGenerator_t made; // list of the live generators; guarded by `lock`
+static curandGenerator_t generators; // list of the live generators; guarded by `lock`
 
 static void add(curandGenerator_t generator)
 {
     pthread_mutex_lock(&lock);
-    generator->next_made = made;
-    made = generator;
+    generator->next_generator = generators;
+    generators = generator;
     pthread_mutex_unlock(&lock);
 }
 
-// Whether the generator is live; reports a finding if not. With `take` it is removed from the list.
-static bool find(curandGenerator_t generator, const char *call, bool take)
+// True if the generator is live; otherwise reports a finding. remove: also removes it from the list.
+static bool check_generator(curandGenerator_t generator, const char *call, bool remove)
 {
     pthread_mutex_lock(&lock);
-    curandGenerator_t *at = &made;
+    curandGenerator_t *at = &generators;
     while (*at && *at != generator)
-        at = &(*at)->next_made;
+        at = &(*at)->next_generator;
     const bool found = *at != NULL;
-    if (found && take)
-        *at = generator->next_made;
+    if (found && remove)
+        *at = generator->next_generator;
     pthread_mutex_unlock(&lock);
     if (!found)
         sim_report_invalid_handle(call, "a generator that curandCreateGenerator created and that has not been destroyed");
@@ -59,7 +59,7 @@ static bool find(curandGenerator_t generator, const char *call, bool take)
 static curandStatus_t create(curandGenerator_t *generator, curandRngType_t type, bool on_host)
 {
     static bool reported;
-    NEED(generator, CURAND_STATUS_NOT_INITIALIZED);
+    CURAND_REQUIRE(generator, CURAND_STATUS_NOT_INITIALIZED);
     const bool quasi = type >= CURAND_RNG_QUASI_DEFAULT;
     if (type < CURAND_RNG_PSEUDO_DEFAULT || (quasi && type > CURAND_RNG_QUASI_SOBOL32 && type != CURAND_RNG_QUASI_SOBOL64)) {
         fprintf(stderr, "simulator: curandCreateGenerator does not support scrambled quasirandom numbers\n");
@@ -69,7 +69,7 @@ static curandStatus_t create(curandGenerator_t *generator, curandRngType_t type,
         fprintf(stderr, "simulator: cuRAND's host API has the distributions of NVIDIA's numbers, but not their values\n");
     reported |= !quasi;
     *generator = calloc(1, sizeof **generator);
-    NEED(*generator, CURAND_STATUS_ALLOCATION_FAILED);
+    CURAND_REQUIRE(*generator, CURAND_STATUS_ALLOCATION_FAILED);
     (*generator)->on_host = on_host;
     (*generator)->dimensions = quasi ? 1 : 0;
     add(*generator);
@@ -88,28 +88,28 @@ API curandStatus_t curandCreateGeneratorHost(curandGenerator_t *generator, curan
 
 API curandStatus_t curandDestroyGenerator(curandGenerator_t generator)
 {
-    NEED(find(generator, __func__, true), CURAND_STATUS_NOT_INITIALIZED);
+    CURAND_REQUIRE(check_generator(generator, __func__, true), CURAND_STATUS_NOT_INITIALIZED);
     free(generator);
     return CURAND_STATUS_SUCCESS;
 }
 
 API curandStatus_t curandGetVersion(int *version)
 {
-    NEED(version, CURAND_STATUS_OUT_OF_RANGE);
+    CURAND_REQUIRE(version, CURAND_STATUS_OUT_OF_RANGE);
     *version = CUDART_VERSION / 1000 * 1000;
     return CURAND_STATUS_SUCCESS;
 }
 
 API curandStatus_t curandSetStream(curandGenerator_t generator, cudaStream_t stream)
 {
-    NEED(find(generator, __func__, false), CURAND_STATUS_NOT_INITIALIZED);
+    CURAND_REQUIRE(check_generator(generator, __func__, false), CURAND_STATUS_NOT_INITIALIZED);
     generator->stream = stream;
     return CURAND_STATUS_SUCCESS;
 }
 
 API curandStatus_t curandSetPseudoRandomGeneratorSeed(curandGenerator_t generator, unsigned long long seed)
 {
-    NEED(find(generator, __func__, false), CURAND_STATUS_NOT_INITIALIZED);
+    CURAND_REQUIRE(check_generator(generator, __func__, false), CURAND_STATUS_NOT_INITIALIZED);
     generator->seed = seed;
     generator->next = 0;
     return CURAND_STATUS_SUCCESS;
@@ -117,32 +117,32 @@ API curandStatus_t curandSetPseudoRandomGeneratorSeed(curandGenerator_t generato
 
 API curandStatus_t curandSetQuasiRandomGeneratorDimensions(curandGenerator_t generator, unsigned dimensions)
 {
-    NEED(find(generator, __func__, false), CURAND_STATUS_NOT_INITIALIZED);
-    NEED(generator->dimensions, CURAND_STATUS_TYPE_ERROR);
+    CURAND_REQUIRE(check_generator(generator, __func__, false), CURAND_STATUS_NOT_INITIALIZED);
+    CURAND_REQUIRE(generator->dimensions, CURAND_STATUS_TYPE_ERROR);
     if (dimensions > SOBOL_DIMENSIONS)
         fprintf(stderr, "simulator: quasirandom numbers of at most %d dimensions are supported\n", SOBOL_DIMENSIONS);
-    NEED(dimensions >= 1 && dimensions <= SOBOL_DIMENSIONS, CURAND_STATUS_OUT_OF_RANGE);
+    CURAND_REQUIRE(dimensions >= 1 && dimensions <= SOBOL_DIMENSIONS, CURAND_STATUS_OUT_OF_RANGE);
     generator->dimensions = (int)dimensions;
     return CURAND_STATUS_SUCCESS;
 }
 
 API curandStatus_t curandGetDirectionVectors32(curandDirectionVectors32_t *vectors[], curandDirectionVectorSet_t set)
 {
-    NEED(vectors && set == CURAND_DIRECTION_VECTORS_32_JOEKUO6, CURAND_STATUS_OUT_OF_RANGE);
+    CURAND_REQUIRE(vectors && set == CURAND_DIRECTION_VECTORS_32_JOEKUO6, CURAND_STATUS_OUT_OF_RANGE);
     *vectors = sobol_directions_32();
     return *vectors ? CURAND_STATUS_SUCCESS : CURAND_STATUS_ALLOCATION_FAILED;
 }
 
 API curandStatus_t curandGetDirectionVectors64(curandDirectionVectors64_t *vectors[], curandDirectionVectorSet_t set)
 {
-    NEED(vectors && set == CURAND_DIRECTION_VECTORS_64_JOEKUO6, CURAND_STATUS_OUT_OF_RANGE);
+    CURAND_REQUIRE(vectors && set == CURAND_DIRECTION_VECTORS_64_JOEKUO6, CURAND_STATUS_OUT_OF_RANGE);
     *vectors = (curandDirectionVectors64_t *)sobol_directions_64();
     return *vectors ? CURAND_STATUS_SUCCESS : CURAND_STATUS_ALLOCATION_FAILED;
 }
 
 API curandStatus_t curandSetGeneratorOffset(curandGenerator_t generator, unsigned long long offset)
 {
-    NEED(find(generator, __func__, false), CURAND_STATUS_NOT_INITIALIZED);
+    CURAND_REQUIRE(check_generator(generator, __func__, false), CURAND_STATUS_NOT_INITIALIZED);
     generator->next = offset;
     return CURAND_STATUS_SUCCESS;
 }
@@ -150,13 +150,13 @@ API curandStatus_t curandSetGeneratorOffset(curandGenerator_t generator, unsigne
 API curandStatus_t curandSetGeneratorOrdering(curandGenerator_t generator, curandOrdering_t order)
 {
     (void)order; // only one order is supported
-    NEED(find(generator, __func__, false), CURAND_STATUS_NOT_INITIALIZED);
+    CURAND_REQUIRE(check_generator(generator, __func__, false), CURAND_STATUS_NOT_INITIALIZED);
     return CURAND_STATUS_SUCCESS;
 }
 
 API curandStatus_t curandGenerateSeeds(curandGenerator_t generator)
 {
-    NEED(find(generator, __func__, false), CURAND_STATUS_NOT_INITIALIZED);
+    CURAND_REQUIRE(check_generator(generator, __func__, false), CURAND_STATUS_NOT_INITIALIZED);
     return CURAND_STATUS_SUCCESS;
 }
 
@@ -168,15 +168,15 @@ typedef struct Task {
     int dimensions; // of quasirandom numbers, stored one dimension after the other; 0: pseudorandom
     void *out;
     bool on_host, in_double;
-    double mean, deviation;
+    double mean, standard_deviation;
 } Task;
 
 // The mixing function of SplitMix64 (Steele, Lea and Flood, 2014), applied to a seed and an index.
 static uint64_t bits_at(const Task *t, uint64_t k)
 {
-    const uint64_t each = t->dimensions ? t->count / (uint64_t)t->dimensions : 0; // numbers of a dimension
-    if (each)
-        return sobol_number((int)(k / each), t->first + k % each);
+    const uint64_t per_dimension = t->dimensions ? t->count / (uint64_t)t->dimensions : 0; // numbers of a dimension
+    if (per_dimension)
+        return sobol_number((int)(k / per_dimension), t->first + k % per_dimension);
     uint64_t z = t->seed * 0xd1342543de82ef95u + (t->first + k + 1) * 0x9e3779b97f4a7c15u;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
@@ -194,7 +194,7 @@ static double uniform_at(const Task *t, uint64_t k) // in (0, 1]
 static double normal_at(const Task *t, uint64_t k)
 {
     const double radius = sqrt(-2 * log(uniform_at(t, k & ~1ull))), angle = 2 * M_PI * uniform_at(t, k | 1);
-    return t->mean + t->deviation * radius * (k & 1 ? sin(angle) : cos(angle));
+    return t->mean + t->standard_deviation * radius * (k & 1 ? sin(angle) : cos(angle));
 }
 
 static double log_normal_at(const Task *t, uint64_t k)
@@ -202,7 +202,7 @@ static double log_normal_at(const Task *t, uint64_t k)
     return exp(normal_at(t, k));
 }
 
-static void *out_of(const Task *t)
+static void *output_of(const Task *t)
 {
     return t->on_host ? t->out : sim_memory_at(t->out);
 }
@@ -211,16 +211,16 @@ static void write_numbers(const Task *t, double (*number_at)(const Task *t, uint
 {
     for (size_t k = 0; k < t->count; k++)
         if (t->in_double)
-            ((double *)out_of(t))[k] = number_at(t, k);
+            ((double *)output_of(t))[k] = number_at(t, k);
         else
-            ((float *)out_of(t))[k] = (float)number_at(t, k);
+            ((float *)output_of(t))[k] = (float)number_at(t, k);
 }
 
 static void write_bits(const void *task)
 {
     const Task *t = task;
     for (size_t k = 0; k < t->count; k++)
-        ((uint32_t *)out_of(t))[k] = (uint32_t)(bits_at(t, k) >> 32);
+        ((uint32_t *)output_of(t))[k] = (uint32_t)(bits_at(t, k) >> 32);
 }
 
 static void write_uniform(const void *task)
@@ -241,13 +241,13 @@ static void write_log_normal(const void *task)
 static curandStatus_t generate(curandGenerator_t g, const char *name, const void *from, void (*work)(const void *task),
                                Task t)
 {
-    NEED(find(g, name, false), CURAND_STATUS_NOT_INITIALIZED);
+    CURAND_REQUIRE(check_generator(g, name, false), CURAND_STATUS_NOT_INITIALIZED);
     const bool normal = work == write_normal || work == write_log_normal;
-    NEED(!normal || t.count % 2 == 0, CURAND_STATUS_LENGTH_NOT_MULTIPLE);
-    NEED(!g->dimensions || t.count % (size_t)g->dimensions == 0, CURAND_STATUS_LENGTH_NOT_MULTIPLE);
+    CURAND_REQUIRE(!normal || t.count % 2 == 0, CURAND_STATUS_LENGTH_NOT_MULTIPLE);
+    CURAND_REQUIRE(!g->dimensions || t.count % (size_t)g->dimensions == 0, CURAND_STATUS_LENGTH_NOT_MULTIPLE);
     if (normal && g->dimensions)
         fprintf(stderr, "simulator: quasirandom numbers of normal distributions are not supported\n");
-    NEED(!normal || !g->dimensions, CURAND_STATUS_TYPE_ERROR);
+    CURAND_REQUIRE(!normal || !g->dimensions, CURAND_STATUS_TYPE_ERROR);
     t.seed = g->seed, t.first = g->next, t.on_host = g->on_host, t.dimensions = g->dimensions;
     g->next += g->dimensions ? t.count / (size_t)g->dimensions : t.count;
     const size_t bytes = t.count * (t.in_double ? sizeof(double) : sizeof(float));
@@ -279,25 +279,25 @@ API curandStatus_t curandGenerateUniformDouble(curandGenerator_t generator, doub
 }
 
 API curandStatus_t curandGenerateNormal(curandGenerator_t generator, float *out, size_t count, float mean,
-                                        float deviation)
+                                        float standard_deviation)
 {
-    return GENERATE(write_normal, .mean = mean, .deviation = deviation);
+    return GENERATE(write_normal, .mean = mean, .standard_deviation = standard_deviation);
 }
 
 API curandStatus_t curandGenerateNormalDouble(curandGenerator_t generator, double *out, size_t count, double mean,
-                                              double deviation)
+                                              double standard_deviation)
 {
-    return GENERATE(write_normal, .in_double = true, .mean = mean, .deviation = deviation);
+    return GENERATE(write_normal, .in_double = true, .mean = mean, .standard_deviation = standard_deviation);
 }
 
 API curandStatus_t curandGenerateLogNormal(curandGenerator_t generator, float *out, size_t count, float mean,
-                                           float deviation)
+                                           float standard_deviation)
 {
-    return GENERATE(write_log_normal, .mean = mean, .deviation = deviation);
+    return GENERATE(write_log_normal, .mean = mean, .standard_deviation = standard_deviation);
 }
 
 API curandStatus_t curandGenerateLogNormalDouble(curandGenerator_t generator, double *out, size_t count, double mean,
-                                                 double deviation)
+                                                 double standard_deviation)
 {
-    return GENERATE(write_log_normal, .in_double = true, .mean = mean, .deviation = deviation);
+    return GENERATE(write_log_normal, .in_double = true, .mean = mean, .standard_deviation = standard_deviation);
 }

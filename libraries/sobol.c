@@ -11,7 +11,7 @@
 
 // For each dimension except the first: the degree of a polynomial, its inner coefficients as bits, and the initial odd numbers.
 static const struct {
-    unsigned char degree, inner, odd[7];
+    unsigned char degree, coefficients, initial[7];
 } JOE_AND_KUO[SOBOL_DIMENSIONS - 1] = {
     {1, 0, {1}}, {2, 1, {1, 3}}, {3, 1, {1, 3, 1}}, {3, 2, {1, 1, 1}}, {4, 1, {1, 1, 3, 3}}, {4, 4, {1, 3, 5, 13}},
     {5, 2, {1, 1, 5, 5, 17}}, {5, 4, {1, 1, 5, 5, 5}}, {5, 7, {1, 1, 7, 11, 19}}, {5, 11, {1, 1, 5, 1, 1}},
@@ -31,49 +31,49 @@ static void fill_dimension(int d)
     uint64_t *v = directions[d];
     for (int i = 0; i < 64; i++) {
         if (i < degree || d == 0) {
-            v[i] = (uint64_t)(d == 0 ? 1 : JOE_AND_KUO[d - 1].odd[i]) << (63 - i);
+            v[i] = (uint64_t)(d == 0 ? 1 : JOE_AND_KUO[d - 1].initial[i]) << (63 - i);
             continue;
         }
         v[i] = v[i - degree] ^ v[i - degree] >> degree;
         for (int k = 1; k < degree; k++)
-            if (JOE_AND_KUO[d - 1].inner >> (degree - 1 - k) & 1)
+            if (JOE_AND_KUO[d - 1].coefficients >> (degree - 1 - k) & 1)
                 v[i] ^= v[i - k];
     }
 }
 
-static void fill_all(void)
+static void compute_directions(void)
 {
     for (int d = 0; d < SOBOL_DIMENSIONS; d++)
         fill_dimension(d);
 }
 
-static void fill(void)
+static void ensure_directions(void)
 {
-    static pthread_once_t filled = PTHREAD_ONCE_INIT;
-    pthread_once(&filled, fill_all);
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, compute_directions);
 }
 
 uint64_t sobol_number(int dimension, uint64_t n)
 {
     uint64_t sum = 0;
-    fill();
+    ensure_directions();
     for (uint64_t gray = n ^ n >> 1; gray; gray &= gray - 1)
         sum ^= directions[dimension][__builtin_ctzll(gray)];
     return sum;
 }
 
 // cuRAND has 20,000 dimensions. Memory past the supported ones is unreadable, so that a program cannot use wrong numbers.
-static void *table_of(size_t bytes_of_one, size_t dimensions)
+static void *reserve_table(size_t vector_bytes, size_t dimensions)
 {
     static bool reported;
-    const size_t known = SOBOL_DIMENSIONS * bytes_of_one; // whole pages
-    char *table = mmap(NULL, dimensions * bytes_of_one, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (table == MAP_FAILED || mprotect(table, known, PROT_READ | PROT_WRITE) != 0)
+    const size_t supported_bytes = SOBOL_DIMENSIONS * vector_bytes; // whole pages
+    char *table = mmap(NULL, dimensions * vector_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (table == MAP_FAILED || mprotect(table, supported_bytes, PROT_READ | PROT_WRITE) != 0)
         return NULL;
     if (!reported)
         fprintf(stderr, "simulator: cuRAND's direction vectors are supported for the first %d dimensions only\n", SOBOL_DIMENSIONS);
     reported = true;
-    fill();
+    ensure_directions();
     return table;
 }
 
@@ -82,7 +82,7 @@ enum { CURAND_DIMENSIONS = 20000 };
 uint32_t (*sobol_directions_32(void))[32]
 {
     static uint32_t (*table)[32];
-    if (table || !(table = table_of(sizeof *table, CURAND_DIMENSIONS)))
+    if (table || !(table = reserve_table(sizeof *table, CURAND_DIMENSIONS)))
         return table;
     for (int d = 0; d < SOBOL_DIMENSIONS; d++)
         for (int i = 0; i < 32; i++)
@@ -93,7 +93,7 @@ uint32_t (*sobol_directions_32(void))[32]
 uint64_t (*sobol_directions_64(void))[64]
 {
     static uint64_t (*table)[64];
-    if (table || !(table = table_of(sizeof *table, CURAND_DIMENSIONS)))
+    if (table || !(table = reserve_table(sizeof *table, CURAND_DIMENSIONS)))
         return table;
     for (int d = 0; d < SOBOL_DIMENSIONS; d++)
         for (int i = 0; i < 64; i++)

@@ -1,11 +1,12 @@
-// host_pages.c: the host's accesses of memory that it shares with the device: managed or pinned.
+// host_pages.c: host accesses to memory that host and device share (managed or pinned memory).
 //
-// The host must not access what an operation that it has not waited for may use. Pages that such an operation has written are closed to
-// the host; pages that it has only read are closed to writes. An access of a closed page faults (faults.c has the handler). If a pending
-// operation has used the very word, that is a race. Otherwise the page is opened: until the next operation, if it holds other words that
-// are in use. A system call that is given a closed page fails with EFAULT. The simulator has a second mapping of the same bytes (ranges.c).
+// The host must not access memory in use by an operation for which it has not waited. Pages that such a pending operation has written
+// are closed to the host; pages that it has only read are closed to writes. An access to a closed page faults (faults.c has the
+// handler). It is a race if a pending operation has used the same word. Otherwise the page is opened; if it contains other words in
+// use, only until the next operation. A system call that gets a closed page fails with EFAULT. The simulator itself uses a second
+// mapping of the same bytes (ranges.c).
 //
-// Missed are races with the host's second access of a page whose first access was of another word.
+// A race is missed if the host has accessed another word of the page before.
 #include "base/platform.h"
 #include "checker/host_checks.h"
 #include "checker/order.h"
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_OPENED = 256 }; // the most pages that one fault opens
+enum { MAX_OPENED = 256 }; // pages that one fault opens
 
 static size_t page_bytes, page_bits; // page_bytes == 1 << page_bits
 
@@ -32,45 +33,45 @@ void sim_begin_pages(Uses *u)
 {
     page_bytes = sim_page_bytes();
     page_bits = (size_t)__builtin_ctzl(page_bytes);
-    u->wanted = calloc(page_count(u), sizeof *u->wanted);
-    u->closed = calloc(page_count(u), sizeof *u->closed);
-    if (!u->wanted || !u->closed)
+    u->required_protection = calloc(page_count(u), sizeof *u->required_protection);
+    u->protection = calloc(page_count(u), sizeof *u->protection);
+    if (!u->required_protection || !u->protection)
         sim_die("out of memory for the pages of host and device");
-    u->unsettled = u->marked = NO_PAGES;
-    u->touched = SIZE_MAX;
+    u->unapplied = u->not_open = NO_PAGES;
+    u->used_first = SIZE_MAX;
 }
 
-void sim_close_later(Uses *u, uint64_t first, uint64_t end, bool writes)
+void sim_protect_after_op(Uses *u, uint64_t first, uint64_t end, bool writes)
 {
     const uint8_t protection = writes ? CLOSED : CLOSED_TO_WRITES;
-    const Span pages = {page_of(first), page_of(end - 1) + 1};
+    const PageSpan pages = {page_of(first), page_of(end - 1) + 1};
     for (size_t p = pages.first; p < pages.end; p++) {
-        uint8_t current = atomic_load_explicit(&u->wanted[p], memory_order_relaxed);
-        while (current < protection && !atomic_compare_exchange_weak(&u->wanted[p], &current, protection))
+        uint8_t current = atomic_load_explicit(&u->required_protection[p], memory_order_relaxed);
+        while (current < protection && !atomic_compare_exchange_weak(&u->required_protection[p], &current, protection))
             continue;
     }
-    size_t old = atomic_load_explicit(&u->touched, memory_order_relaxed);
-    while (pages.first < old && !atomic_compare_exchange_weak(&u->touched, &old, pages.first))
+    size_t old = atomic_load_explicit(&u->used_first, memory_order_relaxed);
+    while (pages.first < old && !atomic_compare_exchange_weak(&u->used_first, &old, pages.first))
         continue;
-    old = atomic_load_explicit(&u->touched_end, memory_order_relaxed);
-    while (pages.end > old && !atomic_compare_exchange_weak(&u->touched_end, &old, pages.end))
+    old = atomic_load_explicit(&u->used_end, memory_order_relaxed);
+    while (pages.end > old && !atomic_compare_exchange_weak(&u->used_end, &old, pages.end))
         continue;
 }
 
-Span sim_take_used_pages(Uses *u)
+PageSpan sim_collect_used_pages(Uses *u)
 {
-    if (!u->wanted)
+    if (!u->required_protection)
         return NO_PAGES;
-    const Span touched = {u->touched, u->touched_end};
-    u->touched = SIZE_MAX;
-    u->touched_end = 0;
-    u->unsettled = sim_span_union(u->unsettled, touched);
-    return touched;
+    const PageSpan used_first = {u->used_first, u->used_end};
+    u->used_first = SIZE_MAX;
+    u->used_end = 0;
+    u->unapplied = sim_page_span_union(u->unapplied, used_first);
+    return used_first;
 }
 
 // ---- Opening and closing
 
-static bool protect(const Uses *u, Span pages, PageAccess access)
+static bool protect(const Uses *u, PageSpan pages, PageAccess access)
 {
     return sim_protect_pages((void *)(uintptr_t)(u->address + pages.first * page_bytes), (pages.end - pages.first) * page_bytes,
                      access);
@@ -79,52 +80,52 @@ static bool protect(const Uses *u, Span pages, PageAccess access)
 // Opens all pages.
 static void open_all(Uses *u)
 {
-    const Span pages = sim_span_union(u->marked, u->unsettled);
-    if (u->marked.first < u->marked.end)
-        protect(u, u->marked, READ_WRITE_ACCESS);
+    const PageSpan pages = sim_page_span_union(u->not_open, u->unapplied);
+    if (u->not_open.first < u->not_open.end)
+        protect(u, u->not_open, READ_WRITE_ACCESS);
     for (size_t p = pages.first; p < pages.end; p++)
-        u->wanted[p] = u->closed[p] = OPEN;
-    u->unsettled = u->marked = NO_PAGES;
+        u->required_protection[p] = u->protection[p] = OPEN;
+    u->unapplied = u->not_open = NO_PAGES;
 }
 
-// Linux limits the number of mappings: beyond it the pages between are closed, too.
+// Closes the whole span of protected pages, because Linux's limit on the number of mappings is reached.
 static void close_all(Uses *u)
 {
-    protect(u, u->marked, NO_ACCESS);
-    for (size_t p = u->marked.first; p < u->marked.end; p++)
-        u->wanted[p] = u->closed[p] = CLOSED;
+    protect(u, u->not_open, NO_ACCESS);
+    for (size_t p = u->not_open.first; p < u->not_open.end; p++)
+        u->required_protection[p] = u->protection[p] = CLOSED;
 }
 
-// The pages from the first one on that need the same change.
-static Span equal_pages_from(const Uses *u, size_t first, size_t end)
+// The longest span that starts at page `first` and needs the same change.
+static PageSpan equal_pages_from(const Uses *u, size_t first, size_t end)
 {
-    const uint8_t wanted = u->wanted[first];
-    Span equal = {first, first + 1};
-    while (equal.end < end && u->wanted[equal.end] == wanted && u->closed[equal.end] != wanted)
+    const uint8_t required_protection = u->required_protection[first];
+    PageSpan equal = {first, first + 1};
+    while (equal.end < end && u->required_protection[equal.end] == required_protection && u->protection[equal.end] != required_protection)
         equal.end++;
     return equal;
 }
 
-// Applies the wanted protection.
-static void apply_protection(Uses *u, Span pages)
+// Applies the required protection to the pages of a span.
+static void apply_protection(Uses *u, PageSpan pages)
 {
     static const PageAccess ALLOWED[] = {[OPEN] = READ_WRITE_ACCESS, [CLOSED_TO_WRITES] = READ_ACCESS, [CLOSED] = NO_ACCESS};
     if (pages.first >= pages.end)
         return;
-    u->marked = sim_span_union(u->marked, pages);
-    if (!sim_handles_faults()) { // no handler would let the host continue
+    u->not_open = sim_page_span_union(u->not_open, pages);
+    if (!sim_handles_faults()) { // without the handler, a fault would end the program
         open_all(u);
         return;
     }
     for (size_t p = pages.first; p < pages.end; p++) {
-        if (u->wanted[p] == u->closed[p])
+        if (u->required_protection[p] == u->protection[p])
             continue;
-        const Span equal = equal_pages_from(u, p, pages.end);
-        if (!protect(u, equal, ALLOWED[u->wanted[p]])) {
+        const PageSpan equal = equal_pages_from(u, p, pages.end);
+        if (!protect(u, equal, ALLOWED[u->required_protection[p]])) {
             close_all(u);
             return;
         }
-        memset(u->closed + equal.first, u->wanted[p], equal.end - equal.first);
+        memset(u->protection + equal.first, u->required_protection[p], equal.end - equal.first);
         p = equal.end - 1;
     }
 }
@@ -134,56 +135,56 @@ static bool is_unawaited(uint32_t entry)
     return !sim_host_has_awaited(entry & SIM_USE_NUMBER);
 }
 
-// Whether an operation for which the host has not waited has used a part of a page in this way.
+// Whether an operation for which the host has not waited has used a part of the page, as recorded in the table.
 static bool is_in_use(const Uses *u, const UseTable *t, size_t page)
 {
     const size_t first = page * page_bytes, end = first + page_bytes;
     return sim_any_use(t, first, end < u->bytes ? end : u->bytes, is_unawaited);
 }
 
-static Closed required_protection(const Uses *u, size_t page)
+static HostProtection find_required_protection(const Uses *u, size_t page)
 {
     return is_in_use(u, &u->written, page) ? CLOSED : is_in_use(u, &u->read, page) ? CLOSED_TO_WRITES : OPEN;
 }
 
-void sim_settle_pages(Uses *u, Span awaited)
+void sim_apply_protection(Uses *u, PageSpan awaited)
 {
-    if (!u->wanted)
+    if (!u->required_protection)
         return;
     if (!u->pending) {
         open_all(u);
         return;
     }
     for (size_t p = awaited.first; p < awaited.end; p++)
-        if (u->wanted[p] != OPEN)
-            u->wanted[p] = required_protection(u, p);
-    const Span pages = sim_span_union(u->unsettled, awaited);
-    u->unsettled = NO_PAGES;
+        if (u->required_protection[p] != OPEN)
+            u->required_protection[p] = find_required_protection(u, p);
+    const PageSpan pages = sim_page_span_union(u->unapplied, awaited);
+    u->unapplied = NO_PAGES;
     apply_protection(u, pages);
 }
 
 void sim_open_pages(Uses *u)
 {
-    if (!u->wanted || u->marked.first >= u->marked.end)
+    if (!u->required_protection || u->not_open.first >= u->not_open.end)
         return;
-    protect(u, u->marked, READ_WRITE_ACCESS);
-    memset(u->closed + u->marked.first, OPEN, u->marked.end - u->marked.first);
-    u->unsettled = sim_span_union(u->unsettled, u->marked);
+    protect(u, u->not_open, READ_WRITE_ACCESS);
+    memset(u->protection + u->not_open.first, OPEN, u->not_open.end - u->not_open.first);
+    u->unapplied = sim_page_span_union(u->unapplied, u->not_open);
 }
 
 void sim_end_pages(Uses *u)
 {
-    if (!u->wanted)
+    if (!u->required_protection)
         return;
     open_all(u);
-    free((void *)u->wanted);
-    free(u->closed);
+    free((void *)u->required_protection);
+    free(u->protection);
 }
 
 // Opens a page until the next operation.
 static void open_temporarily(Uses *u, size_t page)
 {
-    const Span pages = {page, page + 1};
+    const PageSpan pages = {page, page + 1};
     if (!protect(u, pages, READ_WRITE_ACCESS)) {
         close_all(u);
         if (!protect(u, pages, READ_WRITE_ACCESS)) {
@@ -191,25 +192,25 @@ static void open_temporarily(Uses *u, size_t page)
             return;
         }
     }
-    u->closed[page] = OPEN;
-    u->unsettled = sim_span_union(u->unsettled, pages);
+    u->protection[page] = OPEN;
+    u->unapplied = sim_page_span_union(u->unapplied, pages);
 }
 
-// Opens a page at an access that is no race, so that the host can continue.
+// Opens a page at an access that does not race, so that the host can continue.
 static void open_page(Uses *u, size_t page, bool writes)
 {
-    const Closed required = required_protection(u, page);
-    Span pages = {page, page + 1};
+    const HostProtection required = find_required_protection(u, page);
+    PageSpan pages = {page, page + 1};
     if (required == CLOSED || (required == CLOSED_TO_WRITES && writes)) { // other words of the page are in use
         open_temporarily(u, page);
         return;
     }
-    u->wanted[page] = required;
-    for (; pages.end < page_count(u) && pages.end - page < MAX_OPENED && u->closed[pages.end] &&
-           required_protection(u, pages.end) == OPEN; pages.end++)
-        u->wanted[pages.end] = OPEN;
+    u->required_protection[page] = required;
+    for (; pages.end < page_count(u) && pages.end - page < MAX_OPENED && u->protection[pages.end] &&
+           find_required_protection(u, pages.end) == OPEN; pages.end++)
+        u->required_protection[pages.end] = OPEN;
     apply_protection(u, pages);
-    if (u->closed[page] != required)
+    if (u->protection[page] != required)
         open_temporarily(u, page);
 }
 
@@ -239,7 +240,7 @@ bool sim_handle_shared_fault(uint64_t address, bool writes, const void *instruct
     const Allocation *a = sim_allocation_at(address);
     Uses *u = a ? a->uses : NULL;
     const uint64_t at = u ? address - u->address : 0;
-    if (!u || !u->wanted || page_of(at) >= page_count(u))
+    if (!u || !u->required_protection || page_of(at) >= page_count(u))
         return false;
     const bool inside = at < u->bytes;
     const uint32_t writer = inside ? sim_last_use(&u->written, at) & SIM_USE_NUMBER : 0,

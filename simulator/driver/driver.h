@@ -14,40 +14,39 @@
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations" // deprecated functions are defined, too
 
-// Converts a runtime error; most have the same number.
+// Converts a runtime error; most have the same number in both APIs.
 CUresult sim_driver_error(cudaError_t error);
 
 // A 2D copy with an array on at least one side.
-CUresult sim_copy_rows_of_arrays(const CUDA_MEMCPY2D *p, bool async, CUstream stream);
+CUresult sim_copy_2d_arrays(const CUDA_MEMCPY2D *p, bool async, CUstream stream);
 
-// Calls a runtime function, and restores the runtime's last error.
-#define CALL(call)                                                 \
+// Calls a runtime function, and restores the runtime's last error and sim_uses_runtime.
+#define CALL_RUNTIME(call)                                                 \
     ({                                                             \
         const cudaError_t last_error = sim_last_error;             \
         const bool uses_runtime = sim_uses_runtime;                \
-        const CUresult called = sim_driver_error(call);            \
+        const CUresult call_result = sim_driver_error(call);       \
         sim_last_error = last_error;                               \
         sim_uses_runtime = uses_runtime;                           \
-        called;                                                    \
+        call_result;                                               \
     })
 
 enum { SIM_MAX_DRIVER_DEVICES = 64 };
-CUresult sim_check_device(CUdevice device); // an error if it is no device, or before cuInit
+CUresult sim_check_device(CUdevice device); // an error for an invalid device, or before cuInit
 
-// The error of a call before cuInit, or without a context.
-CUresult sim_driver_ready(void);
-CUresult sim_context_is_current(void);
+CUresult sim_require_cuinit(void);  // an error before cuInit
+CUresult sim_require_context(void); // an error before cuInit, or without a current context
 
-#define RETURN_IF(error)                 \
+#define CU_RETURN_IF_ERROR(error)                 \
     do {                                 \
-        const CUresult returned = (error); \
-        if (returned)                    \
-            return returned;             \
+        const CUresult result = (error); \
+        if (result)                      \
+            return result;               \
     } while (0)
-#define NEED_CUINIT() RETURN_IF(sim_driver_ready())
-#define NEED_CONTEXT() RETURN_IF(sim_context_is_current())
+#define REQUIRE_CUINIT() CU_RETURN_IF_ERROR(sim_require_cuinit())
+#define REQUIRE_CONTEXT() CU_RETURN_IF_ERROR(sim_require_context())
 // Returns `error` unless the condition holds.
-#define NEED(condition, error) RETURN_IF((condition) ? CUDA_SUCCESS : (error))
+#define CU_REQUIRE(condition, error) CU_RETURN_IF_ERROR((condition) ? CUDA_SUCCESS : (error))
 
 static inline void *pointer_at(CUdeviceptr address)
 {

@@ -1,9 +1,9 @@
 // launches.c: driver API: launches and occupancy.
 #include "driver/driver.h"
 
-// The arguments as pointers, from either form; `unpacked` has room for MAX_ARGUMENTS.
 enum { MAX_ARGUMENTS = 4096 };
 
+// Sets *arguments to pointers to the arguments, which may be given in `extra`; `unpacked` has room for MAX_ARGUMENTS.
 static CUresult list_arguments(CUfunction function, void ***arguments, void **extra, void **unpacked)
 {
     Kernel *kernel;
@@ -11,9 +11,9 @@ static CUresult list_arguments(CUfunction function, void ***arguments, void **ex
     LOCK_MEMORY();
     if (!extra)
         return CUDA_SUCCESS;
-    NEED(!*arguments, CUDA_ERROR_INVALID_VALUE);
-    RETURN_IF(sim_driver_error(sim_find_kernel(function, &kernel, &f)));
-    RETURN_IF(sim_driver_error(sim_unpack_arguments(f, extra, unpacked, MAX_ARGUMENTS)));
+    CU_REQUIRE(!*arguments, CUDA_ERROR_INVALID_VALUE);
+    CU_RETURN_IF_ERROR(sim_driver_error(sim_find_kernel(function, &kernel, &f)));
+    CU_RETURN_IF_ERROR(sim_driver_error(sim_unpack_arguments(f, extra, unpacked, MAX_ARGUMENTS)));
     *arguments = unpacked;
     return CUDA_SUCCESS;
 }
@@ -23,9 +23,9 @@ API CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_
                             void **arguments, void **extra)
 {
     void *unpacked[MAX_ARGUMENTS];
-    NEED_CONTEXT();
-    RETURN_IF(list_arguments(function, &arguments, extra, unpacked));
-    return CALL(cudaLaunchKernel(function, (dim3){grid_x, grid_y, grid_z}, (dim3){block_x, block_y, block_z}, arguments,
+    REQUIRE_CONTEXT();
+    CU_RETURN_IF_ERROR(list_arguments(function, &arguments, extra, unpacked));
+    return CALL_RUNTIME(cudaLaunchKernel(function, (dim3){grid_x, grid_y, grid_z}, (dim3){block_x, block_y, block_z}, arguments,
                                  dynamic_bytes, stream));
 }
 
@@ -33,8 +33,8 @@ API CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, uns
                                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned dynamic_bytes,
                                        CUstream stream, void **arguments)
 {
-    NEED_CONTEXT();
-    return CALL(cudaLaunchCooperativeKernel(function, (dim3){grid_x, grid_y, grid_z}, (dim3){block_x, block_y, block_z},
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaLaunchCooperativeKernel(function, (dim3){grid_x, grid_y, grid_z}, (dim3){block_x, block_y, block_z},
                                             arguments, dynamic_bytes, stream));
 }
 
@@ -43,27 +43,27 @@ _Static_assert(sizeof(CUlaunchAttribute) == sizeof(cudaLaunchAttribute), "attrib
 API CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction function, void **arguments, void **extra)
 {
     void *unpacked[MAX_ARGUMENTS];
-    NEED_CONTEXT();
-    NEED(c, CUDA_ERROR_INVALID_VALUE);
-    RETURN_IF(list_arguments(function, &arguments, extra, unpacked));
+    REQUIRE_CONTEXT();
+    CU_REQUIRE(c, CUDA_ERROR_INVALID_VALUE);
+    CU_RETURN_IF_ERROR(list_arguments(function, &arguments, extra, unpacked));
     const cudaLaunchConfig_t config = {.gridDim = {c->gridDimX, c->gridDimY, c->gridDimZ},
                                        .blockDim = {c->blockDimX, c->blockDimY, c->blockDimZ},
                                        .dynamicSmemBytes = c->sharedMemBytes, .stream = c->hStream,
                                        .attrs = (cudaLaunchAttribute *)c->attrs, .numAttrs = c->numAttrs};
-    return CALL(cudaLaunchKernelExC(&config, function, arguments));
+    return CALL_RUNTIME(cudaLaunchKernelExC(&config, function, arguments));
 }
 
 API CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *data)
 {
-    NEED_CONTEXT();
-    return CALL(cudaLaunchHostFunc(stream, function, data));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaLaunchHostFunc(stream, function, data));
 }
 
 API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function, int threads,
                                                                   size_t dynamic_bytes, unsigned flags)
 {
-    NEED_CONTEXT();
-    return CALL(
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(
         cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, dynamic_bytes, flags));
 }
 
@@ -73,20 +73,20 @@ API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction
     return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, dynamic_bytes, 0);
 }
 
-// Maximises threads on an SM; among equal block sizes the largest.
+// Maximises the resident threads of an SM; of equally good block sizes it chooses the largest.
 API CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *threads, CUfunction function,
-                                              CUoccupancyB2DSize bytes_for, size_t dynamic_bytes, int limit)
+                                              CUoccupancyB2DSize dynamic_bytes_of, size_t dynamic_bytes, int limit)
 {
-    int most = 0, best = 0, blocks;
+    int max_threads = 0, best = 0, blocks;
     CUresult error = CUDA_SUCCESS;
-    NEED_CONTEXT();
-    NEED(grid && threads, CUDA_ERROR_INVALID_VALUE);
-    RETURN_IF(cuFuncGetAttribute(&most, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function));
-    most = limit > 0 && limit < most ? limit : most;
+    REQUIRE_CONTEXT();
+    CU_REQUIRE(grid && threads, CUDA_ERROR_INVALID_VALUE);
+    CU_RETURN_IF_ERROR(cuFuncGetAttribute(&max_threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function));
+    max_threads = limit > 0 && limit < max_threads ? limit : max_threads;
     *grid = *threads = 0;
-    for (int size = most; size >= 1 && !error; size = (size - 1) / LANES * LANES) {
+    for (int size = max_threads; size >= 1 && !error; size = (size - 1) / LANES * LANES) {
         error = cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, size,
-                                                            bytes_for ? bytes_for(size) : dynamic_bytes);
+                                                            dynamic_bytes_of ? dynamic_bytes_of(size) : dynamic_bytes);
         if (!error && blocks * size > best) {
             best = blocks * size;
             *threads = size;

@@ -3,98 +3,98 @@
 
 // ---- Allocations
 
-API CUresult cuMemGetInfo(size_t *unused, size_t *total)
+API CUresult cuMemGetInfo(size_t *free_bytes, size_t *total)
 {
-    NEED_CONTEXT();
-    return CALL(cudaMemGetInfo(unused, total));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaMemGetInfo(free_bytes, total));
 }
 
 API CUresult cuMemAlloc(CUdeviceptr *address, size_t bytes)
 {
-    NEED_CONTEXT();
-    NEED(bytes > 0, CUDA_ERROR_INVALID_VALUE);
-    return CALL(cudaMalloc((void **)address, bytes));
+    REQUIRE_CONTEXT();
+    CU_REQUIRE(bytes > 0, CUDA_ERROR_INVALID_VALUE);
+    return CALL_RUNTIME(cudaMalloc((void **)address, bytes));
 }
 
 API CUresult cuMemAllocPitch(CUdeviceptr *address, size_t *pitch, size_t width, size_t height, unsigned element_bytes)
 {
-    NEED_CONTEXT();
-    NEED(element_bytes == 4 || element_bytes == 8 || element_bytes == 16, CUDA_ERROR_INVALID_VALUE);
-    NEED(width > 0 && height > 0, CUDA_ERROR_INVALID_VALUE);
-    return CALL(cudaMallocPitch((void **)address, pitch, width, height));
+    REQUIRE_CONTEXT();
+    CU_REQUIRE(element_bytes == 4 || element_bytes == 8 || element_bytes == 16, CUDA_ERROR_INVALID_VALUE);
+    CU_REQUIRE(width > 0 && height > 0, CUDA_ERROR_INVALID_VALUE);
+    return CALL_RUNTIME(cudaMallocPitch((void **)address, pitch, width, height));
 }
 
 API CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned flags)
 {
-    NEED_CONTEXT();
-    return CALL(cudaMallocManaged((void **)address, bytes, flags));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaMallocManaged((void **)address, bytes, flags));
 }
 
 API CUresult cuMemFree(CUdeviceptr address)
 {
-    NEED_CONTEXT();
-    return CALL(cudaFree(pointer_at(address)));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaFree(pointer_at(address)));
 }
 
 API CUresult cuMemAllocAsync(CUdeviceptr *address, size_t bytes, CUstream stream)
 {
-    NEED_CONTEXT();
-    return CALL(cudaMallocAsync((void **)address, bytes, stream));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaMallocAsync((void **)address, bytes, stream));
 }
 
 API CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream)
 {
-    NEED_CONTEXT();
-    return CALL(cudaFreeAsync(pointer_at(address), stream));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaFreeAsync(pointer_at(address), stream));
 }
 
 API CUresult cuMemHostAlloc(void **pointer, size_t bytes, unsigned flags)
 {
-    NEED_CONTEXT();
-    return CALL(cudaHostAlloc(pointer, bytes, flags));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaHostAlloc(pointer, bytes, flags));
 }
 
 API CUresult cuMemAllocHost(void **pointer, size_t bytes)
 {
-    NEED_CONTEXT();
-    return CALL(cudaMallocHost(pointer, bytes));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaMallocHost(pointer, bytes));
 }
 
 API CUresult cuMemFreeHost(void *pointer)
 {
-    NEED_CONTEXT();
-    return CALL(cudaFreeHost(pointer));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaFreeHost(pointer));
 }
 
 API CUresult cuMemHostRegister(void *pointer, size_t bytes, unsigned flags)
 {
-    NEED_CONTEXT();
-    return CALL(cudaHostRegister(pointer, bytes, flags));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaHostRegister(pointer, bytes, flags));
 }
 
 API CUresult cuMemHostUnregister(void *pointer)
 {
-    NEED_CONTEXT();
-    return CALL(cudaHostUnregister(pointer));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaHostUnregister(pointer));
 }
 
 API CUresult cuMemHostGetDevicePointer(CUdeviceptr *address, void *pointer, unsigned flags)
 {
-    NEED_CONTEXT();
-    return CALL(cudaHostGetDevicePointer((void **)address, pointer, flags));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaHostGetDevicePointer((void **)address, pointer, flags));
 }
 
 API CUresult cuMemHostGetFlags(unsigned *flags, void *pointer)
 {
-    NEED_CONTEXT();
-    return CALL(cudaHostGetFlags(flags, pointer));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaHostGetFlags(flags, pointer));
 }
 
 API CUresult cuMemGetAddressRange(CUdeviceptr *base, size_t *bytes, CUdeviceptr address)
 {
-    NEED_CONTEXT();
+    REQUIRE_CONTEXT();
     LOCK_MEMORY();
-    NEED(sim_on_device(pointer_at(address), 1), CUDA_ERROR_NOT_FOUND);
+    CU_REQUIRE(sim_on_device(pointer_at(address), 1), CUDA_ERROR_NOT_FOUND);
     const Allocation *a = sim_allocation_at(address);
     if (base)
         *base = a->address;
@@ -105,27 +105,27 @@ API CUresult cuMemGetAddressRange(CUdeviceptr *base, size_t *bytes, CUdeviceptr 
 
 API CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdeviceptr address)
 {
-    struct cudaPointerAttributes known;
-    NEED_CONTEXT();
-    NEED(value, CUDA_ERROR_INVALID_VALUE);
-    RETURN_IF(CALL(cudaPointerGetAttributes(&known, pointer_at(address))));
-    NEED(known.type != cudaMemoryTypeUnregistered, CUDA_ERROR_INVALID_VALUE);
+    struct cudaPointerAttributes attributes;
+    REQUIRE_CONTEXT();
+    CU_REQUIRE(value, CUDA_ERROR_INVALID_VALUE);
+    CU_RETURN_IF_ERROR(CALL_RUNTIME(cudaPointerGetAttributes(&attributes, pointer_at(address))));
+    CU_REQUIRE(attributes.type != cudaMemoryTypeUnregistered, CUDA_ERROR_INVALID_VALUE);
     switch (attribute) {
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
-        *(unsigned *)value = known.type == cudaMemoryTypeHost ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+        *(unsigned *)value = attributes.type == cudaMemoryTypeHost ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
         return CUDA_SUCCESS;
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
         *(CUdeviceptr *)value = address;
         return CUDA_SUCCESS;
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
-        NEED(known.hostPointer, CUDA_ERROR_INVALID_VALUE);
-        *(void **)value = known.hostPointer;
+        CU_REQUIRE(attributes.hostPointer, CUDA_ERROR_INVALID_VALUE);
+        *(void **)value = attributes.hostPointer;
         return CUDA_SUCCESS;
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
-        *(unsigned *)value = known.type == cudaMemoryTypeManaged;
+        *(unsigned *)value = attributes.type == cudaMemoryTypeManaged;
         return CUDA_SUCCESS;
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-        *(int *)value = known.device;
+        *(int *)value = attributes.device;
         return CUDA_SUCCESS;
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
         return cuMemGetAddressRange(value, NULL, address);
@@ -140,54 +140,54 @@ API CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, C
 
 API CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes)
 {
-    NEED_CONTEXT();
-    return CALL(cudaMemcpy(pointer_at(to), pointer_at(from), bytes, cudaMemcpyDefault));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaMemcpy(pointer_at(to), pointer_at(from), bytes, cudaMemcpyDefault));
 }
 
 API CUresult cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t bytes)
 {
-    NEED_CONTEXT();
-    return CALL(cudaMemcpy(pointer_at(to), from, bytes, cudaMemcpyHostToDevice));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaMemcpy(pointer_at(to), from, bytes, cudaMemcpyHostToDevice));
 }
 
 API CUresult cuMemcpyDtoH(void *to, CUdeviceptr from, size_t bytes)
 {
-    NEED_CONTEXT();
-    return CALL(cudaMemcpy(to, pointer_at(from), bytes, cudaMemcpyDeviceToHost));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaMemcpy(to, pointer_at(from), bytes, cudaMemcpyDeviceToHost));
 }
 
 API CUresult cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, size_t bytes)
 {
-    NEED_CONTEXT();
-    return CALL(cudaMemcpy(pointer_at(to), pointer_at(from), bytes, cudaMemcpyDeviceToDevice));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaMemcpy(pointer_at(to), pointer_at(from), bytes, cudaMemcpyDeviceToDevice));
 }
 
 API CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
 {
-    NEED_CONTEXT();
-    return CALL(cudaMemcpyAsync(pointer_at(to), pointer_at(from), bytes, cudaMemcpyDefault, stream));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaMemcpyAsync(pointer_at(to), pointer_at(from), bytes, cudaMemcpyDefault, stream));
 }
 
 API CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t bytes, CUstream stream)
 {
-    NEED_CONTEXT();
-    return CALL(cudaMemcpyAsync(pointer_at(to), from, bytes, cudaMemcpyHostToDevice, stream));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaMemcpyAsync(pointer_at(to), from, bytes, cudaMemcpyHostToDevice, stream));
 }
 
 API CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t bytes, CUstream stream)
 {
-    NEED_CONTEXT();
-    return CALL(cudaMemcpyAsync(to, pointer_at(from), bytes, cudaMemcpyDeviceToHost, stream));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaMemcpyAsync(to, pointer_at(from), bytes, cudaMemcpyDeviceToHost, stream));
 }
 
 API CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
 {
-    NEED_CONTEXT();
-    return CALL(cudaMemcpyAsync(pointer_at(to), pointer_at(from), bytes, cudaMemcpyDeviceToDevice, stream));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaMemcpyAsync(pointer_at(to), pointer_at(from), bytes, cudaMemcpyDeviceToDevice, stream));
 }
 
-// The start of one side of a 2D copy; NULL: not memory.
-static char *end_of_copy(CUmemorytype type, const void *host, CUdeviceptr device, size_t x, size_t y, size_t pitch)
+// The start of one side of a 2D copy; NULL if it is not memory.
+static char *copy_side_start(CUmemorytype type, const void *host, CUdeviceptr device, size_t x, size_t y, size_t pitch)
 {
     if (type != CU_MEMORYTYPE_HOST && type != CU_MEMORYTYPE_DEVICE && type != CU_MEMORYTYPE_UNIFIED)
         return NULL;
@@ -199,21 +199,21 @@ static CUresult copy_rows(const CUDA_MEMCPY2D *p, bool async, CUstream stream)
 {
     static const enum cudaMemcpyKind KINDS[2][2] = {{cudaMemcpyHostToHost, cudaMemcpyHostToDevice},
                                                     {cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice}};
-    NEED_CONTEXT();
-    NEED(p, CUDA_ERROR_INVALID_VALUE);
+    REQUIRE_CONTEXT();
+    CU_REQUIRE(p, CUDA_ERROR_INVALID_VALUE);
     if (p->srcMemoryType == CU_MEMORYTYPE_ARRAY || p->dstMemoryType == CU_MEMORYTYPE_ARRAY)
-        return sim_copy_rows_of_arrays(p, async, stream);
+        return sim_copy_2d_arrays(p, async, stream);
     const size_t width = p->WidthInBytes, from_pitch = p->srcPitch ? p->srcPitch : p->srcXInBytes + width,
                  to_pitch = p->dstPitch ? p->dstPitch : p->dstXInBytes + width;
-    char *from = end_of_copy(p->srcMemoryType, p->srcHost, p->srcDevice, p->srcXInBytes, p->srcY, from_pitch);
-    char *to = end_of_copy(p->dstMemoryType, p->dstHost, p->dstDevice, p->dstXInBytes, p->dstY, to_pitch);
-    NEED(from && to, CUDA_ERROR_INVALID_VALUE);
+    char *from = copy_side_start(p->srcMemoryType, p->srcHost, p->srcDevice, p->srcXInBytes, p->srcY, from_pitch);
+    char *to = copy_side_start(p->dstMemoryType, p->dstHost, p->dstDevice, p->dstXInBytes, p->dstY, to_pitch);
+    CU_REQUIRE(from && to, CUDA_ERROR_INVALID_VALUE);
     const bool unified = p->srcMemoryType == CU_MEMORYTYPE_UNIFIED || p->dstMemoryType == CU_MEMORYTYPE_UNIFIED;
     const enum cudaMemcpyKind kind =
         unified ? cudaMemcpyDefault
                 : KINDS[p->srcMemoryType == CU_MEMORYTYPE_DEVICE][p->dstMemoryType == CU_MEMORYTYPE_DEVICE];
-    return async ? CALL(cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, p->Height, kind, stream))
-                 : CALL(cudaMemcpy2D(to, to_pitch, from, from_pitch, width, p->Height, kind));
+    return async ? CALL_RUNTIME(cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, p->Height, kind, stream))
+                 : CALL_RUNTIME(cudaMemcpy2D(to, to_pitch, from, from_pitch, width, p->Height, kind));
 }
 
 API CUresult cuMemcpy2D(const CUDA_MEMCPY2D *p)
@@ -237,22 +237,22 @@ static cudaError_t fill_in_stream(const struct cudaMemsetParams *p, CUstream str
 {
     BEGIN_CALL();
     CAPTURE(stream, &(Work){cudaGraphNodeTypeMemset, .fill = *p});
-    return sim_done(sim_fill_elements(p));
+    return sim_record_error(sim_fill_elements(p));
 }
 
 static CUresult fill(CUdeviceptr to, size_t pitch, unsigned value, unsigned bytes, size_t width, size_t height)
 {
-    NEED_CONTEXT();
-    NEED(to % bytes == 0 && (height <= 1 || (pitch % bytes == 0 && width <= pitch / bytes)), CUDA_ERROR_INVALID_VALUE);
-    return CALL(sim_fill_now("cuMemset", &(struct cudaMemsetParams){pointer_at(to), pitch, value, bytes, width, height},
+    REQUIRE_CONTEXT();
+    CU_REQUIRE(to % bytes == 0 && (height <= 1 || (pitch % bytes == 0 && width <= pitch / bytes)), CUDA_ERROR_INVALID_VALUE);
+    return CALL_RUNTIME(sim_fill_now("cuMemset", &(struct cudaMemsetParams){pointer_at(to), pitch, value, bytes, width, height},
                              __builtin_return_address(0)));
 }
 
 static CUresult fill_async(CUdeviceptr to, unsigned value, unsigned bytes, size_t count, CUstream stream)
 {
-    NEED_CONTEXT();
-    NEED(to % bytes == 0, CUDA_ERROR_INVALID_VALUE);
-    return CALL(fill_in_stream(&(struct cudaMemsetParams){pointer_at(to), 0, value, bytes, count, 1}, stream));
+    REQUIRE_CONTEXT();
+    CU_REQUIRE(to % bytes == 0, CUDA_ERROR_INVALID_VALUE);
+    return CALL_RUNTIME(fill_in_stream(&(struct cudaMemsetParams){pointer_at(to), 0, value, bytes, count, 1}, stream));
 }
 
 API CUresult cuMemsetD8(CUdeviceptr to, unsigned char value, size_t count)

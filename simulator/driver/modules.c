@@ -12,16 +12,16 @@ static const char NEEDS_PTX[] = "the simulator runs PTX, and this is machine cod
 static void report_jit_error(const char *why, unsigned count, const CUjit_option *options, void **values)
 {
     char *buffer = NULL;
-    size_t space = 0;
+    size_t capacity = 0;
     fprintf(stderr, "simulator: %s\n", why);
     for (unsigned k = 0; options && values && k < count; k++) {
         if (options[k] == CU_JIT_ERROR_LOG_BUFFER)
             buffer = values[k];
         if (options[k] == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES)
-            space = (size_t)(uintptr_t)values[k];
+            capacity = (size_t)(uintptr_t)values[k];
     }
-    if (buffer && space > 0)
-        snprintf(buffer, space, "%s", why);
+    if (buffer && capacity > 0)
+        snprintf(buffer, capacity, "%s", why);
 }
 
 // Loads a fat binary, with or without nvcc's wrapper, or a PTX text.
@@ -64,7 +64,7 @@ static char *read_file(const char *path, size_t *bytes)
     return data;
 }
 
-// Whether the data is a truncated fat binary.
+// True if the data is a truncated fat binary.
 static bool is_truncated(const char *data, size_t bytes)
 {
     uint64_t payload;
@@ -107,10 +107,10 @@ static CUresult load_module(void **module, const void *image, unsigned count, co
                             void **values)
 {
     Binary *binary;
-    NEED_CONTEXT();
+    REQUIRE_CONTEXT();
     LOCK_MEMORY();
-    NEED(module && image, CUDA_ERROR_INVALID_VALUE);
-    RETURN_IF(load(image, count, options, values, &binary));
+    CU_REQUIRE(module && image, CUDA_ERROR_INVALID_VALUE);
+    CU_RETURN_IF_ERROR(load(image, count, options, values, &binary));
     *module = sim_new_handle(MODULE_HANDLE, binary);
     return *module ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
@@ -118,10 +118,10 @@ static CUresult load_module(void **module, const void *image, unsigned count, co
 static CUresult load_file(void **module, const char *path)
 {
     size_t bytes;
-    NEED_CONTEXT();
-    NEED(module && path, CUDA_ERROR_INVALID_VALUE);
+    REQUIRE_CONTEXT();
+    CU_REQUIRE(module && path, CUDA_ERROR_INVALID_VALUE);
     char *data = read_file(path, &bytes);
-    NEED(data, CUDA_ERROR_FILE_NOT_FOUND);
+    CU_REQUIRE(data, CUDA_ERROR_FILE_NOT_FOUND);
     if (is_truncated(data, bytes)) {
         free(data);
         return CUDA_ERROR_INVALID_IMAGE;
@@ -154,10 +154,10 @@ API CUresult cuModuleLoad(CUmodule *module, const char *path)
 
 static CUresult unload(void *module)
 {
-    NEED_CONTEXT();
+    REQUIRE_CONTEXT();
     LOCK_MEMORY();
     Binary *binary = sim_remove_handle(MODULE_HANDLE, module);
-    NEED(binary, CUDA_ERROR_INVALID_HANDLE);
+    CU_REQUIRE(binary, CUDA_ERROR_INVALID_HANDLE);
     sim_unload_binary(binary);
     return CUDA_SUCCESS;
 }
@@ -167,39 +167,39 @@ API CUresult cuModuleUnload(CUmodule module)
     return unload(module);
 }
 
-// A copy of the name that is never freed, since findings may name kernels of unloaded modules.
+// A copy of the name that is never freed, because findings may name kernels of unloaded modules.
 static const char *permanent_name(const char *name)
 {
-    typedef struct Kept {
-        struct Kept *next;
+    typedef struct PermanentName {
+        struct PermanentName *next;
         char name[];
-    } Kept;
-    static Kept *all;
-    for (const Kept *k = all; k; k = k->next)
+    } PermanentName;
+    static PermanentName *names;
+    for (const PermanentName *k = names; k; k = k->next)
         if (strcmp(k->name, name) == 0)
             return k->name;
-    Kept *new = malloc(sizeof *new + strlen(name) + 1);
+    PermanentName *new = malloc(sizeof *new + strlen(name) + 1);
     if (!new)
         sim_die("out of memory for a name");
-    new->next = all;
-    all = new;
+    new->next = names;
+    names = new;
     return strcpy(new->name, name);
 }
 
 // Registers a module's kernel on first use, as nvcc's code does for a program's kernels.
 static CUresult get_kernel(void **kernel, const void *module, const char *name)
 {
-    NEED_CONTEXT();
+    REQUIRE_CONTEXT();
     LOCK_MEMORY();
     Binary *binary = module_of(module);
-    NEED(binary, CUDA_ERROR_INVALID_HANDLE);
-    NEED(kernel && name && *name, CUDA_ERROR_INVALID_VALUE);
+    CU_REQUIRE(binary, CUDA_ERROR_INVALID_HANDLE);
+    CU_REQUIRE(kernel && name && *name, CUDA_ERROR_INVALID_VALUE);
     const Function *f = sim_find_function(sim_module_of(binary), (Slice){name, strlen(name)});
-    NEED(f && f->entry && f->defined, CUDA_ERROR_NOT_FOUND);
-    const Kernel *known = sim_kernel_named(binary, name);
-    if (!known)
-        known = sim_add_kernel(binary, permanent_name(name), NULL);
-    *kernel = (void *)(uintptr_t)known->host;
+    CU_REQUIRE(f && f->entry && f->defined, CUDA_ERROR_NOT_FOUND);
+    const Kernel *found = sim_kernel_named(binary, name);
+    if (!found)
+        found = sim_add_kernel(binary, permanent_name(name), NULL);
+    *kernel = (void *)(uintptr_t)found->host;
     return CUDA_SUCCESS;
 }
 
@@ -210,13 +210,13 @@ API CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const ch
 
 static CUresult get_variable(CUdeviceptr *address, size_t *bytes, const void *module, const char *name)
 {
-    NEED_CONTEXT();
+    REQUIRE_CONTEXT();
     LOCK_MEMORY();
     Binary *binary = module_of(module);
-    NEED(binary, CUDA_ERROR_INVALID_HANDLE);
-    NEED(name && *name, CUDA_ERROR_INVALID_VALUE);
+    CU_REQUIRE(binary, CUDA_ERROR_INVALID_HANDLE);
+    CU_REQUIRE(name && *name, CUDA_ERROR_INVALID_VALUE);
     const Variable *v = sim_find_variable(sim_module_of(binary)->variables, (Slice){name, strlen(name)});
-    NEED(v && (v->space == GLOBAL || v->space == CONST), CUDA_ERROR_NOT_FOUND);
+    CU_REQUIRE(v && (v->space == GLOBAL || v->space == CONST), CUDA_ERROR_NOT_FOUND);
     if (address)
         *address = v->address;
     if (bytes)
@@ -260,10 +260,10 @@ API CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char 
 
 API CUresult cuLibraryGetModule(CUmodule *module, CUlibrary library)
 {
-    NEED_CONTEXT();
+    REQUIRE_CONTEXT();
     LOCK_MEMORY();
-    NEED(module_of(library), CUDA_ERROR_INVALID_HANDLE);
-    NEED(module, CUDA_ERROR_INVALID_VALUE);
+    CU_REQUIRE(module_of(library), CUDA_ERROR_INVALID_HANDLE);
+    CU_REQUIRE(module, CUDA_ERROR_INVALID_VALUE);
     *module = (CUmodule)library;
     return CUDA_SUCCESS;
 }
@@ -275,10 +275,10 @@ API CUresult cuLibraryGetGlobal(CUdeviceptr *address, size_t *bytes, CUlibrary l
 
 API CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel)
 {
-    NEED_CONTEXT();
+    REQUIRE_CONTEXT();
     LOCK_MEMORY();
-    NEED(sim_kernel_of(kernel), CUDA_ERROR_INVALID_HANDLE);
-    NEED(function, CUDA_ERROR_INVALID_VALUE);
+    CU_REQUIRE(sim_kernel_of(kernel), CUDA_ERROR_INVALID_HANDLE);
+    CU_REQUIRE(function, CUDA_ERROR_INVALID_VALUE);
     *function = (CUfunction)kernel;
     return CUDA_SUCCESS;
 }
@@ -298,9 +298,9 @@ static Link *link_of(CUlinkState state)
 API CUresult cuLinkCreate(unsigned count, CUjit_option *options, void **values, CUlinkState *state)
 {
     UNUSED(count), UNUSED(options), UNUSED(values);
-    NEED_CONTEXT();
+    REQUIRE_CONTEXT();
     LOCK_MEMORY();
-    NEED(state, CUDA_ERROR_INVALID_VALUE);
+    CU_REQUIRE(state, CUDA_ERROR_INVALID_VALUE);
     Link *link = calloc(1, sizeof *link);
     *state = link ? sim_new_handle(LINK_HANDLE, link) : NULL;
     return *state ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
@@ -310,18 +310,18 @@ API CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, s
                            unsigned count, CUjit_option *options, void **values)
 {
     UNUSED(name);
-    NEED_CONTEXT();
+    REQUIRE_CONTEXT();
     LOCK_MEMORY();
     Link *link = link_of(state);
-    NEED(link, CUDA_ERROR_INVALID_HANDLE);
-    NEED(data && bytes > 0, CUDA_ERROR_INVALID_VALUE);
+    CU_REQUIRE(link, CUDA_ERROR_INVALID_HANDLE);
+    CU_REQUIRE(data && bytes > 0, CUDA_ERROR_INVALID_VALUE);
     if (type != CU_JIT_INPUT_PTX || link->text) {
         report_jit_error("cuLinkAddData takes one PTX text here; other kinds, and several to be linked, are not supported", count,
              options, values);
         return CUDA_ERROR_NOT_SUPPORTED;
     }
     link->text = calloc(1, bytes + 1);
-    NEED(link->text, CUDA_ERROR_OUT_OF_MEMORY);
+    CU_REQUIRE(link->text, CUDA_ERROR_OUT_OF_MEMORY);
     memcpy(link->text, data, bytes);
     link->bytes = strlen(link->text) + 1;
     return CUDA_SUCCESS;
@@ -331,10 +331,10 @@ API CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *p
                            CUjit_option *options, void **values)
 {
     size_t bytes;
-    NEED_CONTEXT();
-    NEED(path, CUDA_ERROR_INVALID_VALUE);
+    REQUIRE_CONTEXT();
+    CU_REQUIRE(path, CUDA_ERROR_INVALID_VALUE);
     char *data = read_file(path, &bytes);
-    NEED(data, CUDA_ERROR_FILE_NOT_FOUND);
+    CU_REQUIRE(data, CUDA_ERROR_FILE_NOT_FOUND);
     const CUresult error = cuLinkAddData(state, type, data, bytes, path, count, options, values);
     free(data);
     return error;
@@ -342,11 +342,11 @@ API CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *p
 
 API CUresult cuLinkComplete(CUlinkState state, void **image, size_t *bytes)
 {
-    NEED_CONTEXT();
+    REQUIRE_CONTEXT();
     LOCK_MEMORY();
     const Link *link = link_of(state);
-    NEED(link, CUDA_ERROR_INVALID_HANDLE);
-    NEED(image && link->text, CUDA_ERROR_INVALID_VALUE);
+    CU_REQUIRE(link, CUDA_ERROR_INVALID_HANDLE);
+    CU_REQUIRE(image && link->text, CUDA_ERROR_INVALID_VALUE);
     *image = link->text; // cuModuleLoadData accepts PTX
     if (bytes)
         *bytes = link->bytes;
@@ -355,10 +355,10 @@ API CUresult cuLinkComplete(CUlinkState state, void **image, size_t *bytes)
 
 API CUresult cuLinkDestroy(CUlinkState state)
 {
-    NEED_CONTEXT();
+    REQUIRE_CONTEXT();
     LOCK_MEMORY();
     Link *link = sim_remove_handle(LINK_HANDLE, state);
-    NEED(link, CUDA_ERROR_INVALID_HANDLE);
+    CU_REQUIRE(link, CUDA_ERROR_INVALID_HANDLE);
     free(link->text);
     free(link);
     return CUDA_SUCCESS;
@@ -369,9 +369,9 @@ API CUresult cuLinkDestroy(CUlinkState state)
 API CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function)
 {
     struct cudaFuncAttributes a;
-    NEED_CONTEXT();
-    NEED(value, CUDA_ERROR_INVALID_VALUE);
-    RETURN_IF(CALL(cudaFuncGetAttributes(&a, function)));
+    REQUIRE_CONTEXT();
+    CU_REQUIRE(value, CUDA_ERROR_INVALID_VALUE);
+    CU_RETURN_IF_ERROR(CALL_RUNTIME(cudaFuncGetAttributes(&a, function)));
     const int values[] = {
         [CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK] = a.maxThreadsPerBlock,
         [CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES] = (int)a.sharedSizeBytes,
@@ -384,7 +384,7 @@ API CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfu
         [CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES] = a.maxDynamicSharedSizeBytes,
         [CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT] = a.preferredShmemCarveout,
     };
-    NEED((size_t)attribute < sizeof values / sizeof *values, CUDA_ERROR_INVALID_VALUE);
+    CU_REQUIRE((size_t)attribute < sizeof values / sizeof *values, CUDA_ERROR_INVALID_VALUE);
     *value = values[attribute];
     return CUDA_SUCCESS;
 }
@@ -392,8 +392,8 @@ API CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfu
 // Attributes that can be set have the same values in the runtime.
 API CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value)
 {
-    NEED_CONTEXT();
-    return CALL(cudaFuncSetAttribute(function, (enum cudaFuncAttribute)attribute, value));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaFuncSetAttribute(function, (enum cudaFuncAttribute)attribute, value));
 }
 
 API CUresult cuKernelGetAttribute(int *value, CUfunction_attribute attribute, CUkernel kernel, CUdevice device)
@@ -410,22 +410,22 @@ API CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUk
 
 API CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config)
 {
-    NEED_CONTEXT();
-    return CALL(cudaFuncSetCacheConfig(function, (enum cudaFuncCache)config));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaFuncSetCacheConfig(function, (enum cudaFuncCache)config));
 }
 
 API CUresult cuFuncSetSharedMemConfig(CUfunction function, CUsharedconfig config)
 {
-    NEED_CONTEXT();
-    return CALL(cudaFuncSetSharedMemConfig(function, (enum cudaSharedMemConfig)config));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaFuncSetSharedMemConfig(function, (enum cudaSharedMemConfig)config));
 }
 
 API CUresult cuFuncGetName(const char **name, CUfunction function)
 {
-    NEED_CONTEXT();
+    REQUIRE_CONTEXT();
     LOCK_MEMORY();
-    NEED(sim_kernel_of(function), CUDA_ERROR_INVALID_HANDLE);
-    NEED(name, CUDA_ERROR_INVALID_VALUE);
+    CU_REQUIRE(sim_kernel_of(function), CUDA_ERROR_INVALID_HANDLE);
+    CU_REQUIRE(name, CUDA_ERROR_INVALID_VALUE);
     *name = sim_kernel_of(function)->name;
     return CUDA_SUCCESS;
 }

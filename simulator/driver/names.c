@@ -34,7 +34,7 @@ static const struct {
 
 API CUresult cuGetErrorName(CUresult error, const char **name)
 {
-    NEED(name, CUDA_ERROR_INVALID_VALUE);
+    CU_REQUIRE(name, CUDA_ERROR_INVALID_VALUE);
     *name = NULL;
     for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; k++)
         if (NAMES[k].error == error)
@@ -46,9 +46,9 @@ API CUresult cuGetErrorName(CUresult error, const char **name)
 API CUresult cuGetErrorString(CUresult error, const char **text)
 {
     const char *name;
-    NEED(text, CUDA_ERROR_INVALID_VALUE);
+    CU_REQUIRE(text, CUDA_ERROR_INVALID_VALUE);
     *text = NULL;
-    RETURN_IF(cuGetErrorName(error, &name));
+    CU_RETURN_IF_ERROR(cuGetErrorName(error, &name));
     *text = cudaGetErrorString((cudaError_t)error);
     return CUDA_SUCCESS;
 }
@@ -56,81 +56,81 @@ API CUresult cuGetErrorString(CUresult error, const char **text)
 // ---- Functions
 
 // Of two entries with the same name, the later one applies from its CUDA version on.
-typedef struct Named {
+typedef struct FunctionEntry {
     const char *name;
     void *function;
-    int since;
-} Named;
+    int min_version;
+} FunctionEntry;
 
 CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device);
 CUresult cuGetProcAddress(const char *name, void **function, int version, cuuint64_t flags,
                           CUdriverProcAddressQueryResult *status);
 
-#define CALL_NAMED(function) {#function, (void *)function, 0} // cuda.h's macro maps the name to its version
-static const Named FUNCTIONS[] = {
-    CALL_NAMED(cuCtxDestroy), CALL_NAMED(cuCtxPushCurrent), CALL_NAMED(cuCtxPopCurrent),
-    CALL_NAMED(cuCtxSetCurrent), CALL_NAMED(cuCtxGetCurrent), CALL_NAMED(cuCtxGetDevice),
-    CALL_NAMED(cuCtxGetFlags), CALL_NAMED(cuCtxGetApiVersion), CALL_NAMED(cuCtxSynchronize),
-    CALL_NAMED(cuCtxSetLimit), CALL_NAMED(cuCtxGetLimit), CALL_NAMED(cuCtxSetCacheConfig),
-    CALL_NAMED(cuCtxGetStreamPriorityRange), CALL_NAMED(cuDevicePrimaryCtxRetain),
-    CALL_NAMED(cuDevicePrimaryCtxRelease), CALL_NAMED(cuDevicePrimaryCtxSetFlags),
-    CALL_NAMED(cuDevicePrimaryCtxGetState), CALL_NAMED(cuDevicePrimaryCtxReset), CALL_NAMED(cuInit),
-    CALL_NAMED(cuDriverGetVersion), CALL_NAMED(cuDeviceGetCount), CALL_NAMED(cuDeviceGet),
-    CALL_NAMED(cuDeviceGetName), CALL_NAMED(cuDeviceGetUuid), CALL_NAMED(cuDeviceTotalMem),
-    CALL_NAMED(cuDeviceGetAttribute), CALL_NAMED(cuDeviceGetProperties), CALL_NAMED(cuDeviceCanAccessPeer),
-    CALL_NAMED(cuCtxEnablePeerAccess), CALL_NAMED(cuCtxDisablePeerAccess),
-    CALL_NAMED(cuCtxGetCacheConfig), CALL_NAMED(cuCtxSetSharedMemConfig), CALL_NAMED(cuCtxGetSharedMemConfig),
-    CALL_NAMED(cuFuncSetSharedMemConfig),
-    CALL_NAMED(cuStreamCreate), CALL_NAMED(cuStreamCreateWithPriority), CALL_NAMED(cuStreamDestroy),
-    CALL_NAMED(cuStreamSynchronize), CALL_NAMED(cuStreamQuery), CALL_NAMED(cuStreamWaitEvent),
-    CALL_NAMED(cuStreamAddCallback), CALL_NAMED(cuEventCreate), CALL_NAMED(cuEventDestroy),
-    CALL_NAMED(cuEventRecord), CALL_NAMED(cuEventRecordWithFlags), CALL_NAMED(cuEventQuery),
-    CALL_NAMED(cuEventSynchronize), CALL_NAMED(cuEventElapsedTime), CALL_NAMED(cuStreamBeginCapture),
-    CALL_NAMED(cuStreamEndCapture), CALL_NAMED(cuStreamIsCapturing), CALL_NAMED(cuGraphInstantiateWithFlags),
-    CALL_NAMED(cuGraphLaunch), CALL_NAMED(cuGraphExecDestroy), CALL_NAMED(cuGraphDestroy),
-    CALL_NAMED(cuLaunchKernel), CALL_NAMED(cuLaunchCooperativeKernel), CALL_NAMED(cuLaunchKernelEx),
-    CALL_NAMED(cuLaunchHostFunc), CALL_NAMED(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags),
-    CALL_NAMED(cuOccupancyMaxActiveBlocksPerMultiprocessor), CALL_NAMED(cuOccupancyMaxPotentialBlockSize),
-    CALL_NAMED(cuMemGetInfo), CALL_NAMED(cuMemAlloc), CALL_NAMED(cuMemAllocPitch),
-    CALL_NAMED(cuMemAllocManaged), CALL_NAMED(cuMemFree), CALL_NAMED(cuMemAllocAsync),
-    CALL_NAMED(cuMemFreeAsync), CALL_NAMED(cuMemHostAlloc), CALL_NAMED(cuMemAllocHost),
-    CALL_NAMED(cuMemFreeHost), CALL_NAMED(cuMemHostRegister), CALL_NAMED(cuMemHostUnregister),
-    CALL_NAMED(cuMemHostGetDevicePointer), CALL_NAMED(cuMemHostGetFlags), CALL_NAMED(cuMemGetAddressRange),
-    CALL_NAMED(cuMemGetAllocationGranularity), CALL_NAMED(cuMemCreate), CALL_NAMED(cuMemRelease),
-    CALL_NAMED(cuMemGetAllocationPropertiesFromHandle), CALL_NAMED(cuMemExportToShareableHandle),
-    CALL_NAMED(cuMemImportFromShareableHandle), CALL_NAMED(cuMemAddressReserve), CALL_NAMED(cuMemAddressFree),
-    CALL_NAMED(cuMemMap), CALL_NAMED(cuMemUnmap), CALL_NAMED(cuMemSetAccess), CALL_NAMED(cuMemGetAccess),
-    CALL_NAMED(cuPointerGetAttribute), CALL_NAMED(cuMemcpy), CALL_NAMED(cuMemcpyHtoD), CALL_NAMED(cuMemcpyDtoH),
-    CALL_NAMED(cuMemcpyDtoD), CALL_NAMED(cuMemcpyAsync), CALL_NAMED(cuMemcpyHtoDAsync),
-    CALL_NAMED(cuMemcpyDtoHAsync), CALL_NAMED(cuMemcpyDtoDAsync), CALL_NAMED(cuMemcpy2D),
-    CALL_NAMED(cuMemcpy2DUnaligned), CALL_NAMED(cuMemcpy2DAsync), CALL_NAMED(cuMemsetD8),
-    CALL_NAMED(cuMemsetD16), CALL_NAMED(cuMemsetD32), CALL_NAMED(cuMemsetD2D8), CALL_NAMED(cuMemsetD2D16),
-    CALL_NAMED(cuMemsetD2D32), CALL_NAMED(cuMemsetD8Async), CALL_NAMED(cuMemsetD16Async),
-    CALL_NAMED(cuMemsetD32Async), CALL_NAMED(cuModuleLoadDataEx), CALL_NAMED(cuModuleLoadData),
-    CALL_NAMED(cuArrayCreate), CALL_NAMED(cuArray3DCreate), CALL_NAMED(cuArrayDestroy),
-    CALL_NAMED(cuTexObjectCreate), CALL_NAMED(cuTexObjectDestroy),
-    CALL_NAMED(cuSurfObjectCreate), CALL_NAMED(cuSurfObjectDestroy),
-    CALL_NAMED(cuModuleLoadFatBinary), CALL_NAMED(cuModuleLoad), CALL_NAMED(cuModuleUnload),
-    CALL_NAMED(cuModuleGetFunction), CALL_NAMED(cuModuleGetGlobal), CALL_NAMED(cuLibraryLoadData),
-    CALL_NAMED(cuLibraryLoadFromFile), CALL_NAMED(cuLibraryUnload), CALL_NAMED(cuLibraryGetKernel),
-    CALL_NAMED(cuLibraryGetModule), CALL_NAMED(cuLibraryGetGlobal), CALL_NAMED(cuKernelGetFunction),
-    CALL_NAMED(cuLinkCreate), CALL_NAMED(cuLinkAddData), CALL_NAMED(cuLinkAddFile), CALL_NAMED(cuLinkComplete),
-    CALL_NAMED(cuLinkDestroy), CALL_NAMED(cuFuncGetAttribute), CALL_NAMED(cuFuncSetAttribute),
-    CALL_NAMED(cuKernelGetAttribute), CALL_NAMED(cuKernelSetAttribute), CALL_NAMED(cuFuncSetCacheConfig),
-    CALL_NAMED(cuFuncGetName), CALL_NAMED(cuGetExportTable), CALL_NAMED(cuGetErrorName), CALL_NAMED(cuGetErrorString),
-    CALL_NAMED(cuIpcGetMemHandle), CALL_NAMED(cuIpcOpenMemHandle), CALL_NAMED(cuIpcCloseMemHandle),
-    CALL_NAMED(cuIpcGetEventHandle), CALL_NAMED(cuIpcOpenEventHandle),
+#define ENTRY(function) {#function, (void *)function, 0} // cuda.h's macro maps the name to its version
+static const FunctionEntry FUNCTIONS[] = {
+    ENTRY(cuCtxDestroy), ENTRY(cuCtxPushCurrent), ENTRY(cuCtxPopCurrent),
+    ENTRY(cuCtxSetCurrent), ENTRY(cuCtxGetCurrent), ENTRY(cuCtxGetDevice),
+    ENTRY(cuCtxGetFlags), ENTRY(cuCtxGetApiVersion), ENTRY(cuCtxSynchronize),
+    ENTRY(cuCtxSetLimit), ENTRY(cuCtxGetLimit), ENTRY(cuCtxSetCacheConfig),
+    ENTRY(cuCtxGetStreamPriorityRange), ENTRY(cuDevicePrimaryCtxRetain),
+    ENTRY(cuDevicePrimaryCtxRelease), ENTRY(cuDevicePrimaryCtxSetFlags),
+    ENTRY(cuDevicePrimaryCtxGetState), ENTRY(cuDevicePrimaryCtxReset), ENTRY(cuInit),
+    ENTRY(cuDriverGetVersion), ENTRY(cuDeviceGetCount), ENTRY(cuDeviceGet),
+    ENTRY(cuDeviceGetName), ENTRY(cuDeviceGetUuid), ENTRY(cuDeviceTotalMem),
+    ENTRY(cuDeviceGetAttribute), ENTRY(cuDeviceGetProperties), ENTRY(cuDeviceCanAccessPeer),
+    ENTRY(cuCtxEnablePeerAccess), ENTRY(cuCtxDisablePeerAccess),
+    ENTRY(cuCtxGetCacheConfig), ENTRY(cuCtxSetSharedMemConfig), ENTRY(cuCtxGetSharedMemConfig),
+    ENTRY(cuFuncSetSharedMemConfig),
+    ENTRY(cuStreamCreate), ENTRY(cuStreamCreateWithPriority), ENTRY(cuStreamDestroy),
+    ENTRY(cuStreamSynchronize), ENTRY(cuStreamQuery), ENTRY(cuStreamWaitEvent),
+    ENTRY(cuStreamAddCallback), ENTRY(cuEventCreate), ENTRY(cuEventDestroy),
+    ENTRY(cuEventRecord), ENTRY(cuEventRecordWithFlags), ENTRY(cuEventQuery),
+    ENTRY(cuEventSynchronize), ENTRY(cuEventElapsedTime), ENTRY(cuStreamBeginCapture),
+    ENTRY(cuStreamEndCapture), ENTRY(cuStreamIsCapturing), ENTRY(cuGraphInstantiateWithFlags),
+    ENTRY(cuGraphLaunch), ENTRY(cuGraphExecDestroy), ENTRY(cuGraphDestroy),
+    ENTRY(cuLaunchKernel), ENTRY(cuLaunchCooperativeKernel), ENTRY(cuLaunchKernelEx),
+    ENTRY(cuLaunchHostFunc), ENTRY(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags),
+    ENTRY(cuOccupancyMaxActiveBlocksPerMultiprocessor), ENTRY(cuOccupancyMaxPotentialBlockSize),
+    ENTRY(cuMemGetInfo), ENTRY(cuMemAlloc), ENTRY(cuMemAllocPitch),
+    ENTRY(cuMemAllocManaged), ENTRY(cuMemFree), ENTRY(cuMemAllocAsync),
+    ENTRY(cuMemFreeAsync), ENTRY(cuMemHostAlloc), ENTRY(cuMemAllocHost),
+    ENTRY(cuMemFreeHost), ENTRY(cuMemHostRegister), ENTRY(cuMemHostUnregister),
+    ENTRY(cuMemHostGetDevicePointer), ENTRY(cuMemHostGetFlags), ENTRY(cuMemGetAddressRange),
+    ENTRY(cuMemGetAllocationGranularity), ENTRY(cuMemCreate), ENTRY(cuMemRelease),
+    ENTRY(cuMemGetAllocationPropertiesFromHandle), ENTRY(cuMemExportToShareableHandle),
+    ENTRY(cuMemImportFromShareableHandle), ENTRY(cuMemAddressReserve), ENTRY(cuMemAddressFree),
+    ENTRY(cuMemMap), ENTRY(cuMemUnmap), ENTRY(cuMemSetAccess), ENTRY(cuMemGetAccess),
+    ENTRY(cuPointerGetAttribute), ENTRY(cuMemcpy), ENTRY(cuMemcpyHtoD), ENTRY(cuMemcpyDtoH),
+    ENTRY(cuMemcpyDtoD), ENTRY(cuMemcpyAsync), ENTRY(cuMemcpyHtoDAsync),
+    ENTRY(cuMemcpyDtoHAsync), ENTRY(cuMemcpyDtoDAsync), ENTRY(cuMemcpy2D),
+    ENTRY(cuMemcpy2DUnaligned), ENTRY(cuMemcpy2DAsync), ENTRY(cuMemsetD8),
+    ENTRY(cuMemsetD16), ENTRY(cuMemsetD32), ENTRY(cuMemsetD2D8), ENTRY(cuMemsetD2D16),
+    ENTRY(cuMemsetD2D32), ENTRY(cuMemsetD8Async), ENTRY(cuMemsetD16Async),
+    ENTRY(cuMemsetD32Async), ENTRY(cuModuleLoadDataEx), ENTRY(cuModuleLoadData),
+    ENTRY(cuArrayCreate), ENTRY(cuArray3DCreate), ENTRY(cuArrayDestroy),
+    ENTRY(cuTexObjectCreate), ENTRY(cuTexObjectDestroy),
+    ENTRY(cuSurfObjectCreate), ENTRY(cuSurfObjectDestroy),
+    ENTRY(cuModuleLoadFatBinary), ENTRY(cuModuleLoad), ENTRY(cuModuleUnload),
+    ENTRY(cuModuleGetFunction), ENTRY(cuModuleGetGlobal), ENTRY(cuLibraryLoadData),
+    ENTRY(cuLibraryLoadFromFile), ENTRY(cuLibraryUnload), ENTRY(cuLibraryGetKernel),
+    ENTRY(cuLibraryGetModule), ENTRY(cuLibraryGetGlobal), ENTRY(cuKernelGetFunction),
+    ENTRY(cuLinkCreate), ENTRY(cuLinkAddData), ENTRY(cuLinkAddFile), ENTRY(cuLinkComplete),
+    ENTRY(cuLinkDestroy), ENTRY(cuFuncGetAttribute), ENTRY(cuFuncSetAttribute),
+    ENTRY(cuKernelGetAttribute), ENTRY(cuKernelSetAttribute), ENTRY(cuFuncSetCacheConfig),
+    ENTRY(cuFuncGetName), ENTRY(cuGetExportTable), ENTRY(cuGetErrorName), ENTRY(cuGetErrorString),
+    ENTRY(cuIpcGetMemHandle), ENTRY(cuIpcOpenMemHandle), ENTRY(cuIpcCloseMemHandle),
+    ENTRY(cuIpcGetEventHandle), ENTRY(cuIpcOpenEventHandle),
     {"cuCtxCreate", (void *)cuCtxCreate_v2, 0}, {"cuGetProcAddress", (void *)cuGetProcAddress, 12000},
 #if CUDA_VERSION >= 13000
     {"cuCtxCreate", (void *)cuCtxCreate, 13000},
 #endif
 };
 
-static void *function_named(const char *name, int version)
+static void *find_function(const char *name, int version)
 {
     void *found = NULL;
     for (size_t k = 0; k < sizeof FUNCTIONS / sizeof *FUNCTIONS; k++)
-        if (strcmp(FUNCTIONS[k].name, name) == 0 && version >= FUNCTIONS[k].since)
+        if (strcmp(FUNCTIONS[k].name, name) == 0 && version >= FUNCTIONS[k].min_version)
             found = FUNCTIONS[k].function;
     return found;
 }
@@ -140,8 +140,8 @@ API CUresult cuGetProcAddress(const char *name, void **function, int version, cu
                               CUdriverProcAddressQueryResult *status)
 {
     UNUSED(flags);
-    NEED(name && *name && function, CUDA_ERROR_INVALID_VALUE);
-    *function = function_named(name, version);
+    CU_REQUIRE(name && *name && function, CUDA_ERROR_INVALID_VALUE);
+    *function = find_function(name, version);
     if (status)
         *status = *function ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
     return *function ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
@@ -150,7 +150,7 @@ API CUresult cuGetProcAddress(const char *name, void **function, int version, cu
 // NVRTC requests internal tables of NVIDIA's driver, and works without them.
 API CUresult cuGetExportTable(const void **table, const CUuuid *id)
 {
-    NEED(table && id, CUDA_ERROR_INVALID_VALUE);
+    CU_REQUIRE(table && id, CUDA_ERROR_INVALID_VALUE);
     *table = NULL;
     return CUDA_ERROR_NOT_FOUND;
 }
@@ -158,9 +158,9 @@ API CUresult cuGetExportTable(const void **table, const CUuuid *id)
 static cudaError_t entry_point(const char *name, void **function, int version,
                                enum cudaDriverEntryPointQueryResult *status)
 {
-    STOP_IF_BROKEN();
+    RETURN_IF_STICKY_ERROR();
     REQUIRE(name && *name && function, cudaErrorInvalidValue);
-    *function = function_named(name, version);
+    *function = find_function(name, version);
     if (status)
         *status = *function ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
     if (!*function) // a program may check neither

@@ -7,15 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALSO_WITHOUT_VERSION(name, type)                     \
-    API CUresult name##_before_4(type it) __asm__(#name);    \
-    API CUresult name##_before_4(type it) { return name(it); }
+#define ALIAS_WITHOUT_VERSION(name, type)                     \
+    API CUresult name##_before_4(type argument) __asm__(#name);    \
+    API CUresult name##_before_4(type argument) { return name(argument); }
 
-ALSO_WITHOUT_VERSION(cuCtxDestroy, CUcontext)
-ALSO_WITHOUT_VERSION(cuCtxPushCurrent, CUcontext)
-ALSO_WITHOUT_VERSION(cuCtxPopCurrent, CUcontext *)
-ALSO_WITHOUT_VERSION(cuStreamDestroy, CUstream)
-ALSO_WITHOUT_VERSION(cuEventDestroy, CUevent)
+ALIAS_WITHOUT_VERSION(cuCtxDestroy, CUcontext)
+ALIAS_WITHOUT_VERSION(cuCtxPushCurrent, CUcontext)
+ALIAS_WITHOUT_VERSION(cuCtxPopCurrent, CUcontext *)
+ALIAS_WITHOUT_VERSION(cuStreamDestroy, CUstream)
+ALIAS_WITHOUT_VERSION(cuEventDestroy, CUevent)
 
 API CUresult host_register_before_4(void *memory, size_t bytes, unsigned flags) __asm__("cuMemHostRegister");
 API CUresult host_register_before_4(void *memory, size_t bytes, unsigned flags)
@@ -26,15 +26,15 @@ API CUresult host_register_before_4(void *memory, size_t bytes, unsigned flags)
 // Attaching is not counted: a context exists until it is destroyed.
 API CUresult cuCtxAttach(CUcontext *context, unsigned flags)
 {
-    NEED(flags == 0, CUDA_ERROR_INVALID_VALUE);
-    NEED_CONTEXT();
+    CU_REQUIRE(flags == 0, CUDA_ERROR_INVALID_VALUE);
+    REQUIRE_CONTEXT();
     return cuCtxGetCurrent(context);
 }
 
 API CUresult cuCtxDetach(CUcontext context)
 {
     UNUSED(context);
-    NEED_CONTEXT();
+    REQUIRE_CONTEXT();
     return CUDA_SUCCESS;
 }
 
@@ -42,19 +42,19 @@ API CUresult cuCtxDetach(CUcontext context)
 
 enum { MAX_BYTES = 4096 }; // of arguments
 
-typedef struct Prepared { // launch parameters of a kernel, set by earlier calls; guarded by the lock of machine/lock.c
+typedef struct PreparedLaunch { // launch parameters of a kernel, set by earlier calls; guarded by the lock of machine/lock.c
     CUfunction function;
     dim3 block;
     unsigned dynamic_bytes;
     size_t bytes; // of the arguments
     uint8_t arguments[MAX_BYTES];
-    struct Prepared *next;
-} Prepared;
+    struct PreparedLaunch *next;
+} PreparedLaunch;
 
-static Prepared *prepared_of(CUfunction function)
+static PreparedLaunch *prepared_launch(CUfunction function)
 {
-    static Prepared *all;
-    Prepared *p = all;
+    static PreparedLaunch *list;
+    PreparedLaunch *p = list;
     while (p && p->function != function)
         p = p->next;
     if (p)
@@ -64,42 +64,42 @@ static Prepared *prepared_of(CUfunction function)
         sim_die("out of memory for a kernel's arguments");
     p->function = function;
     p->block = (dim3){1, 1, 1};
-    p->next = all;
-    return all = p;
+    p->next = list;
+    return list = p;
 }
 
 API CUresult cuFuncSetBlockShape(CUfunction function, int x, int y, int z)
 {
-    NEED_CONTEXT();
+    REQUIRE_CONTEXT();
     LOCK_MEMORY();
-    NEED(x > 0 && y > 0 && z > 0, CUDA_ERROR_INVALID_VALUE);
-    prepared_of(function)->block = (dim3){(unsigned)x, (unsigned)y, (unsigned)z};
+    CU_REQUIRE(x > 0 && y > 0 && z > 0, CUDA_ERROR_INVALID_VALUE);
+    prepared_launch(function)->block = (dim3){(unsigned)x, (unsigned)y, (unsigned)z};
     return CUDA_SUCCESS;
 }
 
 API CUresult cuFuncSetSharedSize(CUfunction function, unsigned bytes)
 {
-    NEED_CONTEXT();
+    REQUIRE_CONTEXT();
     LOCK_MEMORY();
-    prepared_of(function)->dynamic_bytes = bytes;
+    prepared_launch(function)->dynamic_bytes = bytes;
     return CUDA_SUCCESS;
 }
 
 API CUresult cuParamSetSize(CUfunction function, unsigned bytes)
 {
-    NEED_CONTEXT();
+    REQUIRE_CONTEXT();
     LOCK_MEMORY();
-    NEED(bytes <= MAX_BYTES, CUDA_ERROR_INVALID_VALUE);
-    prepared_of(function)->bytes = bytes;
+    CU_REQUIRE(bytes <= MAX_BYTES, CUDA_ERROR_INVALID_VALUE);
+    prepared_launch(function)->bytes = bytes;
     return CUDA_SUCCESS;
 }
 
 API CUresult cuParamSetv(CUfunction function, int offset, void *value, unsigned bytes)
 {
-    NEED_CONTEXT();
+    REQUIRE_CONTEXT();
     LOCK_MEMORY();
-    NEED(value && offset >= 0 && offset <= MAX_BYTES && bytes <= MAX_BYTES - (unsigned)offset, CUDA_ERROR_INVALID_VALUE);
-    memcpy(prepared_of(function)->arguments + offset, value, bytes);
+    CU_REQUIRE(value && offset >= 0 && offset <= MAX_BYTES && bytes <= MAX_BYTES - (unsigned)offset, CUDA_ERROR_INVALID_VALUE);
+    memcpy(prepared_launch(function)->arguments + offset, value, bytes);
     return CUDA_SUCCESS;
 }
 
@@ -115,10 +115,10 @@ API CUresult cuParamSetf(CUfunction function, int offset, float value)
 
 static CUresult launch(CUfunction function, int width, int height, CUstream stream)
 {
-    NEED_CONTEXT();
+    REQUIRE_CONTEXT();
     LOCK_MEMORY();
-    NEED(width > 0 && height > 0, CUDA_ERROR_INVALID_VALUE);
-    Prepared *p = prepared_of(function);
+    CU_REQUIRE(width > 0 && height > 0, CUDA_ERROR_INVALID_VALUE);
+    PreparedLaunch *p = prepared_launch(function);
     void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, p->arguments, CU_LAUNCH_PARAM_BUFFER_SIZE, &p->bytes, CU_LAUNCH_PARAM_END};
     return cuLaunchKernel(function, (unsigned)width, (unsigned)height, 1, p->block.x, p->block.y, p->block.z,
                           p->dynamic_bytes, stream, NULL, extra);

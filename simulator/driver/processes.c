@@ -8,34 +8,34 @@ _Static_assert(sizeof(CUipcEventHandle) == sizeof(cudaIpcEventHandle_t), "a hand
 
 API CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr address)
 {
-    NEED_CONTEXT();
-    return CALL(cudaIpcGetMemHandle((cudaIpcMemHandle_t *)handle, pointer_at(address)));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaIpcGetMemHandle((cudaIpcMemHandle_t *)handle, pointer_at(address)));
 }
 
 API CUresult cuIpcOpenMemHandle(CUdeviceptr *address, CUipcMemHandle handle, unsigned flags)
 {
     cudaIpcMemHandle_t shared;
-    NEED_CONTEXT();
+    REQUIRE_CONTEXT();
     memcpy(&shared, &handle, sizeof shared);
-    return CALL(cudaIpcOpenMemHandle((void **)address, shared, flags));
+    return CALL_RUNTIME(cudaIpcOpenMemHandle((void **)address, shared, flags));
 }
 
 API CUresult cuIpcCloseMemHandle(CUdeviceptr address)
 {
-    NEED_CONTEXT();
-    return CALL(cudaIpcCloseMemHandle(pointer_at(address)));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaIpcCloseMemHandle(pointer_at(address)));
 }
 
 API CUresult cuIpcGetEventHandle(CUipcEventHandle *handle, CUevent event)
 {
-    NEED_CONTEXT();
-    return CALL(cudaIpcGetEventHandle((cudaIpcEventHandle_t *)handle, event));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaIpcGetEventHandle((cudaIpcEventHandle_t *)handle, event));
 }
 
 API CUresult cuIpcOpenEventHandle(CUevent *event, CUipcEventHandle handle)
 {
     cudaIpcEventHandle_t shared;
-    NEED_CONTEXT();
+    REQUIRE_CONTEXT();
     memcpy(&shared, &handle, sizeof shared);
-    return CALL(cudaIpcOpenEventHandle(event, shared));
+    return CALL_RUNTIME(cudaIpcOpenEventHandle(event, shared));
 }

@@ -5,128 +5,128 @@
 
 API CUresult cuStreamCreate(CUstream *stream, unsigned flags)
 {
-    NEED_CONTEXT();
-    return CALL(cudaStreamCreateWithFlags(stream, flags));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaStreamCreateWithFlags(stream, flags));
 }
 
 API CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priority)
 {
-    NEED_CONTEXT();
-    return CALL(cudaStreamCreateWithPriority(stream, flags, priority));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaStreamCreateWithPriority(stream, flags, priority));
 }
 
 API CUresult cuStreamDestroy(CUstream stream)
 {
-    NEED_CONTEXT();
-    return CALL(cudaStreamDestroy(stream));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaStreamDestroy(stream));
 }
 
 API CUresult cuStreamSynchronize(CUstream stream)
 {
-    NEED_CONTEXT();
-    return CALL(cudaStreamSynchronize(stream));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaStreamSynchronize(stream));
 }
 
 API CUresult cuStreamQuery(CUstream stream)
 {
-    NEED_CONTEXT();
-    return CALL(cudaStreamQuery(stream));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaStreamQuery(stream));
 }
 
 API CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags)
 {
-    NEED_CONTEXT();
-    return CALL(cudaStreamWaitEvent(stream, event, flags));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaStreamWaitEvent(stream, event, flags));
 }
 
 API CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void *data, unsigned flags)
 {
-    NEED_CONTEXT();
-    return CALL(cudaStreamAddCallback(stream, (cudaStreamCallback_t)callback, data, flags)); // success is 0 in both APIs
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaStreamAddCallback(stream, (cudaStreamCallback_t)callback, data, flags)); // success is 0 in both APIs
 }
 
 API CUresult cuEventCreate(CUevent *event, unsigned flags)
 {
-    NEED_CONTEXT();
-    return CALL(cudaEventCreateWithFlags(event, flags));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaEventCreateWithFlags(event, flags));
 }
 
 API CUresult cuEventDestroy(CUevent event)
 {
-    NEED_CONTEXT();
-    return CALL(cudaEventDestroy(event));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaEventDestroy(event));
 }
 
 API CUresult cuEventRecord(CUevent event, CUstream stream)
 {
-    NEED_CONTEXT();
-    return CALL(cudaEventRecord(event, stream));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaEventRecord(event, stream));
 }
 
 API CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags)
 {
-    NEED_CONTEXT();
-    return CALL(cudaEventRecordWithFlags(event, stream, flags));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaEventRecordWithFlags(event, stream, flags));
 }
 
 API CUresult cuEventQuery(CUevent event)
 {
-    NEED_CONTEXT();
-    return CALL(cudaEventQuery(event));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaEventQuery(event));
 }
 
 API CUresult cuEventSynchronize(CUevent event)
 {
-    NEED_CONTEXT();
-    return CALL(cudaEventSynchronize(event));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaEventSynchronize(event));
 }
 
 API CUresult cuEventElapsedTime(float *ms, CUevent start, CUevent end)
 {
-    NEED_CONTEXT();
-    return CALL(cudaEventElapsedTime(ms, start, end));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaEventElapsedTime(ms, start, end));
 }
 
 // ---- Captures and graphs
 
 API CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode)
 {
-    NEED_CONTEXT();
-    return CALL(cudaStreamBeginCapture(stream, (enum cudaStreamCaptureMode)mode));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaStreamBeginCapture(stream, (enum cudaStreamCaptureMode)mode));
 }
 
 API CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph)
 {
-    NEED_CONTEXT();
-    return CALL(cudaStreamEndCapture(stream, graph));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaStreamEndCapture(stream, graph));
 }
 
 API CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status)
 {
-    NEED_CONTEXT();
-    return CALL(cudaStreamIsCapturing(stream, (enum cudaStreamCaptureStatus *)status));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaStreamIsCapturing(stream, (enum cudaStreamCaptureStatus *)status));
 }
 
-API CUresult cuGraphInstantiateWithFlags(CUgraphExec *run, CUgraph graph, unsigned long long flags)
+API CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags)
 {
-    NEED_CONTEXT();
-    return CALL(cudaGraphInstantiateWithFlags(run, graph, flags));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaGraphInstantiateWithFlags(exec, graph, flags));
 }
 
-API CUresult cuGraphLaunch(CUgraphExec run, CUstream stream)
+API CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
 {
-    NEED_CONTEXT();
-    return CALL(cudaGraphLaunch(run, stream));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaGraphLaunch(exec, stream));
 }
 
-API CUresult cuGraphExecDestroy(CUgraphExec run)
+API CUresult cuGraphExecDestroy(CUgraphExec exec)
 {
-    NEED_CONTEXT();
-    return CALL(cudaGraphExecDestroy(run));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaGraphExecDestroy(exec));
 }
 
 API CUresult cuGraphDestroy(CUgraph graph)
 {
-    NEED_CONTEXT();
-    return CALL(cudaGraphDestroy(graph));
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaGraphDestroy(graph));
 }

@@ -66,7 +66,7 @@ static void parse_directive(Parser *p, Function *f)
     if (sim_slice_is(name, ".reqnctapercluster"))
         f->cluster = extent;
     else if (sim_slice_is(name, ".maxclusterrank"))
-        f->most_cluster_blocks = product;
+        f->max_cluster_blocks = product;
     else if (!is_ignored)
         f->max_threads = product;
     f->exact_threads |= sim_slice_is(name, ".reqntid");

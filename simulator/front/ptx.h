@@ -121,7 +121,7 @@ typedef struct Function {
     int max_threads;    // .maxntid or .reqntid; 0: none
     bool exact_threads; // .reqntid
     dim3 cluster;       // .reqnctapercluster; 0: none
-    int most_cluster_blocks; // .maxclusterrank; 0: none
+    int max_cluster_blocks; // .maxclusterrank; 0: none
     struct Program *program; // made on first use (ready.c); NULL before
     struct Function *next;
     struct Function *next_ready; // in the batch of ready.c

@@ -21,7 +21,7 @@ typedef struct StreamPrefix { // the first `count` operations of a stream
 
 typedef struct StreamDependencies { // the operations of other streams that a stream waits for; immutable
     int count;
-    StreamPrefix of[];
+    StreamPrefix prefixes[];
 } StreamDependencies;
 
 // A kernel, copy or fill launched on the device, allocated in its launch tree's arena. Owned by the thread of the

@@ -15,20 +15,20 @@ EXPORT("room") void *player_allocate(size_t bytes)
 static struct {
     const char *recording, *without;
     size_t bytes;
-} given;
+} input;
 
 EXPORT("give") void player_give(const char *recording, size_t bytes, const char *without)
 {
-    given.recording = recording;
-    given.bytes = bytes;
-    given.without = without;
+    input.recording = recording;
+    input.bytes = bytes;
+    input.without = without;
 }
 
-// Replays the given recording; returns its status, or that of findings. The settings name the files "trace", "counters" and
+// Replays the recording; returns the status of sim_replay, or that of findings. The settings name the files "trace", "counters" and
 // "findings"; the file "report" has the report of sim_replay.
 int main(void)
 {
-    return sim_replay(given.recording, given.bytes, given.without, sim_open_output("report"));
+    return sim_replay(input.recording, input.bytes, input.without, sim_open_output("report"));
 }
 
 // Content and length of a file after the process has ended.

@@ -19,10 +19,10 @@ typedef struct Bytes { // named data in the recording
     size_t count;
 } Bytes;
 
-typedef struct Spot { // a position in an allocation
+typedef struct Position { // a position in an allocation
     uint8_t *pointer; // as seen by the program
-    size_t room;      // bytes up to the end of the allocation
-} Spot;
+    size_t bytes_left;      // up to the end of the allocation
+} Position;
 
 typedef struct Replay {
     const char *at, *end; // rest of the recording
@@ -45,7 +45,7 @@ typedef struct Replay {
 
 // ---- Reading
 
-static _Noreturn void refuse(Replay *r, const char *why)
+static _Noreturn void fail(Replay *r, const char *why)
 {
     fprintf(stderr, "replay: the recording's line %d: %s\n", r->line, why);
     longjmp(r->damaged, 1);
@@ -56,18 +56,18 @@ static bool at_line_end(const Replay *r)
     return r->at == r->end || *r->at == '\n';
 }
 
-// The text up to one of these characters, or to the end of the line; refuses empty text.
-static const char *read_up_to(Replay *r, const char *ends)
+// Reads the text up to one of these characters, or to the end of the line; fails if it is empty.
+static const char *read_up_to(Replay *r, const char *delimiters)
 {
     size_t length = 0;
-    while (!at_line_end(r) && !strchr(ends, *r->at)) {
+    while (!at_line_end(r) && !strchr(delimiters, *r->at)) {
         if (length + 1 == sizeof r->word)
-            refuse(r, "a word is too long");
+            fail(r, "a word is too long");
         r->word[length++] = *r->at++;
     }
     r->word[length] = 0;
     if (length == 0)
-        refuse(r, "the line is too short");
+        fail(r, "the line is too short");
     return r->word;
 }
 
@@ -78,18 +78,18 @@ static const char *read_word(Replay *r)
     return read_up_to(r, " ");
 }
 
-static uint64_t number_in(Replay *r, const char *text, int base)
+static uint64_t parse_number(Replay *r, const char *text, int base)
 {
     char *end;
     const uint64_t number = strtoull(text, &end, base);
     if (end == text || *end)
-        refuse(r, "expected a number");
+        fail(r, "expected a number");
     return number;
 }
 
 static uint64_t read_number(Replay *r)
 {
-    return number_in(r, read_word(r), 10);
+    return parse_number(r, read_word(r), 10);
 }
 
 static char *read_name(Replay *r) // in the arena
@@ -102,11 +102,11 @@ static dim3 read_dim3(Replay *r)
 {
     dim3 d;
     if (sscanf(read_word(r), "%u,%u,%u", &d.x, &d.y, &d.z) != 3)
-        refuse(r, "expected three numbers");
+        fail(r, "expected three numbers");
     return d;
 }
 
-static void next_line(Replay *r)
+static void skip_line(Replay *r)
 {
     while (!at_line_end(r))
         r->at++;
@@ -115,25 +115,25 @@ static void next_line(Replay *r)
     r->line++;
 }
 
-// The `count` bytes after the current line.
-static const char *take_data(Replay *r, size_t count)
+// Reads the `count` bytes after the current line.
+static const char *read_data_bytes(Replay *r, size_t count)
 {
-    next_line(r);
+    skip_line(r);
     if ((size_t)(r->end - r->at) < count)
-        refuse(r, "its data is truncated");
+        fail(r, "its data is truncated");
     const char *data = r->at;
     r->at += count;
     return data;
 }
 
-static Binary *binary_numbered(Replay *r, uint64_t number)
+static Binary *find_binary(Replay *r, uint64_t number)
 {
     if (number >= MAX_BINARIES)
-        refuse(r, "the binary number is too large");
+        fail(r, "the binary number is too large");
     if (!r->binaries[number]) {
         r->binaries[number] = sim_new_binary();
         r->binaries[number]->texts = sim_allocate(&r->arena, MAX_TEXTS * sizeof(char *));
-        sim_keep_binary(r->binaries[number]);
+        sim_register_binary(r->binaries[number]);
     }
     return r->binaries[number];
 }
@@ -142,53 +142,53 @@ static Binary *binary_numbered(Replay *r, uint64_t number)
 
 static void read_ptx(Replay *r)
 {
-    Binary *binary = binary_numbered(r, read_number(r));
+    Binary *binary = find_binary(r, read_number(r));
     const size_t length = read_number(r);
     char *text = sim_allocate(&r->arena, length + 1);
-    memcpy(text, take_data(r, length), length);
+    memcpy(text, read_data_bytes(r, length), length);
     if (binary->text_count == MAX_TEXTS)
-        refuse(r, "a binary has too many texts");
+        fail(r, "a binary has too many texts");
     binary->texts[binary->text_count++] = text;
 }
 
 static void read_bytes(Replay *r)
 {
-    const uint64_t name = number_in(r, read_word(r), 16);
+    const uint64_t name = parse_number(r, read_word(r), 16);
     const size_t count = read_number(r);
     r->bytes = realloc(r->bytes, (r->bytes_count + 1) * sizeof *r->bytes);
     if (!r->bytes)
         sim_die("out of memory for a recording");
-    r->bytes[r->bytes_count++] = (Bytes){name, (const uint8_t *)take_data(r, count), count};
+    r->bytes[r->bytes_count++] = (Bytes){name, (const uint8_t *)read_data_bytes(r, count), count};
 }
 
 static void read_source(Replay *r)
 {
     const char *name = read_name(r);
     const size_t count = read_number(r);
-    sim_keep_source(name, take_data(r, count), count);
+    sim_register_source(name, read_data_bytes(r, count), count);
 }
 
-typedef struct Word {
+typedef struct LineHandler {
     const char *word;
     void (*read)(Replay *r);
-} Word;
+} LineHandler;
 
-static const Word DATA[] = {{"ptx", read_ptx}, {"bytes", read_bytes}, {"source", read_source}, {NULL, NULL}};
+static const LineHandler DATA_LINES[] = {{"ptx", read_ptx}, {"bytes", read_bytes}, {"source", read_source}, {NULL, NULL}};
 
-static const Word *find_word(const Word *words, const char *word)
+static const LineHandler *find_handler(const LineHandler *words, const char *word)
 {
     while (words->word && strcmp(words->word, word) != 0)
         words++;
     return words->word ? words : NULL;
 }
 
-// Skips lines of operations.
+// Reads the lines of data, and skips those of operations.
 static void read_data(Replay *r)
 {
     if (strcmp(read_word(r), "recording") != 0 || read_number(r) != 1)
-        refuse(r, "not a recording of this version, which begins with \"recording 1\"");
-    for (next_line(r); r->at < r->end; next_line(r)) {
-        const Word *data = at_line_end(r) ? NULL : find_word(DATA, read_word(r));
+        fail(r, "not a recording of this version, which begins with \"recording 1\"");
+    for (skip_line(r); r->at < r->end; skip_line(r)) {
+        const LineHandler *data = at_line_end(r) ? NULL : find_handler(DATA_LINES, read_word(r));
         if (data)
             data->read(r);
     }
@@ -199,66 +199,66 @@ static void load_modules(Replay *r)
     for (int k = 0; k < MAX_BINARIES; k++) {
         const Module *m = r->binaries[k] ? sim_module_of(r->binaries[k]) : NULL;
         if (m && m->error[0])
-            refuse(r, m->error);
+            fail(r, m->error);
     }
 }
 
 // ---- Positions in memory, and named bytes
 
-static const Bytes *read_bytes_name(Replay *r, size_t count)
+static const Bytes *read_named_bytes(Replay *r, size_t count)
 {
-    const uint64_t name = number_in(r, read_word(r), 16);
+    const uint64_t name = parse_number(r, read_word(r), 16);
     for (size_t k = 0; k < r->bytes_count; k++)
         if (r->bytes[k].name == name && r->bytes[k].count >= count)
             return &r->bytes[k];
-    refuse(r, "its bytes are missing");
+    fail(r, "its bytes are missing");
 }
 
-static uint8_t *variable_named(Replay *r, char *position) // "0:table"
+static uint8_t *find_variable(Replay *r, char *position) // "0:table"
 {
     char *colon = strchr(position, ':');
     *colon = 0;
     const Slice name = {colon + 1, strlen(colon + 1)};
-    const Module *m = sim_module_of(binary_numbered(r, number_in(r, position, 10)));
+    const Module *m = sim_module_of(find_binary(r, parse_number(r, position, 10)));
     const Variable *v = m ? sim_find_variable(m->variables, name) : NULL;
     if (!v || !v->address)
-        refuse(r, "there is no such variable");
+        fail(r, "there is no such variable");
     return (uint8_t *)(uintptr_t)v->address;
 }
 
-static uint8_t *allocation_numbered(Replay *r, uint64_t number)
+static uint8_t *find_allocation(Replay *r, uint64_t number)
 {
     if (number >= r->allocation_count || !r->allocations[number])
-        refuse(r, "there is no such allocation");
+        fail(r, "there is no such allocation");
     return r->allocations[number];
 }
 
-static Spot position_in(Replay *r, char *position) // "3+16"
+static Position parse_position(Replay *r, char *position) // "3+16"
 {
     char *plus = strrchr(position, '+');
     if (!plus)
-        refuse(r, "expected a position in memory");
+        fail(r, "expected a position in memory");
     *plus = 0;
-    const uint64_t offset = number_in(r, plus + 1, 10);
-    uint8_t *first = strchr(position, ':') ? variable_named(r, position) : allocation_numbered(r, number_in(r, position, 10));
+    const uint64_t offset = parse_number(r, plus + 1, 10);
+    uint8_t *first = strchr(position, ':') ? find_variable(r, position) : find_allocation(r, parse_number(r, position, 10));
     const Allocation *a = sim_allocation_at((uint64_t)(uintptr_t)first);
     if (offset > a->bytes)
-        refuse(r, "the offset is past the end of the allocation");
-    return (Spot){first + offset, a->bytes - offset};
+        fail(r, "the offset is past the end of the allocation");
+    return (Position){first + offset, a->bytes - offset};
 }
 
-static Spot read_position(Replay *r)
+static Position read_position(Replay *r)
 {
     read_word(r);
-    return position_in(r, r->word);
+    return parse_position(r, r->word);
 }
 
-// A byte count that must not exceed `room`.
-static size_t read_count(Replay *r, size_t room)
+// Reads a byte count, which must not exceed bytes_left.
+static size_t read_count(Replay *r, size_t bytes_left)
 {
     const size_t count = read_number(r);
-    if (count > room)
-        refuse(r, "the byte count exceeds the allocation");
+    if (count > bytes_left)
+        fail(r, "the byte count exceeds the allocation");
     return count;
 }
 
@@ -285,7 +285,7 @@ static MemoryKind read_kind(Replay *r)
     for (int k = DEVICE_MEMORY; k <= MANAGED_MEMORY; k++)
         if (strcmp(word, KINDS[k]) == 0)
             return (MemoryKind)k;
-    refuse(r, "expected device, pinned or managed");
+    fail(r, "expected device, pinned or managed");
 }
 
 static void replay_allocation(Replay *r)
@@ -296,9 +296,9 @@ static void replay_allocation(Replay *r)
     const size_t bytes = read_number(r);
     void *pointer = NULL;
     if (number >= MAX_NUMBER)
-        refuse(r, "there are too many allocations");
+        fail(r, "there are too many allocations");
     if (sim_allocate_memory(read_name(r), &pointer, bytes, kind, 0) || !pointer)
-        refuse(r, "out of memory");
+        fail(r, "out of memory");
     if (number >= r->allocation_count) {
         r->allocations = realloc(r->allocations, (number + 1) * sizeof *r->allocations);
         if (!r->allocations)
@@ -312,7 +312,7 @@ static void replay_allocation(Replay *r)
 static void replay_free(Replay *r)
 {
     const size_t number = read_number(r);
-    uint8_t *pointer = allocation_numbered(r, number);
+    uint8_t *pointer = find_allocation(r, number);
     const MemoryKind kind = sim_allocation_at((uint64_t)(uintptr_t)pointer)->kind;
     sim_free_memory(kind == PINNED_MEMORY ? "cudaFreeHost" : "cudaFree", pointer, kind);
     r->allocations[number] = NULL;
@@ -320,9 +320,9 @@ static void replay_free(Replay *r)
 
 static void replay_write(Replay *r)
 {
-    const Spot to = read_position(r);
-    const size_t count = read_count(r, to.room);
-    const Bytes *from = read_bytes_name(r, count);
+    const Position to = read_position(r);
+    const size_t count = read_count(r, to.bytes_left);
+    const Bytes *from = read_named_bytes(r, count);
     begin(r, "cudaMemcpy");
     sim_move_bytes(to.pointer, from->at, count);
     end(r);
@@ -330,8 +330,8 @@ static void replay_write(Replay *r)
 
 static void replay_fill(Replay *r)
 {
-    const Spot to = read_position(r);
-    const size_t count = read_count(r, to.room);
+    const Position to = read_position(r);
+    const size_t count = read_count(r, to.bytes_left);
     const int value = (int)read_number(r);
     begin(r, "cudaMemset");
     sim_set_bytes(to.pointer, value, count);
@@ -340,8 +340,8 @@ static void replay_fill(Replay *r)
 
 static void replay_copy(Replay *r)
 {
-    const Spot to = read_position(r), from = read_position(r);
-    const size_t count = read_count(r, to.room < from.room ? to.room : from.room);
+    const Position to = read_position(r), from = read_position(r);
+    const size_t count = read_count(r, to.bytes_left < from.bytes_left ? to.bytes_left : from.bytes_left);
     begin(r, "cudaMemcpy");
     sim_move_bytes(to.pointer, from.pointer, count);
     end(r);
@@ -356,22 +356,22 @@ static uint32_t word_at(const uint8_t *bytes, size_t at, size_t count)
     return word;
 }
 
-// The offset of the first word that differs; `count` if none does.
-static size_t first_difference(const uint8_t *got, const uint8_t *expected, size_t count)
+// The offset of the first word that differs; `count` if there is none.
+static size_t first_difference(const uint8_t *actual, const uint8_t *expected, size_t count)
 {
     size_t at = 0;
-    while (at < count && word_at(got, at, count) == word_at(expected, at, count))
+    while (at < count && word_at(actual, at, count) == word_at(expected, at, count))
         at += sizeof(uint32_t);
     return at < count ? at : count;
 }
 
-static void report_read(Replay *r, const uint8_t *got, const uint8_t *expected, size_t count)
+static void report_read(Replay *r, const uint8_t *actual, const uint8_t *expected, size_t count)
 {
-    const size_t at = first_difference(got, expected, count);
+    const size_t at = first_difference(actual, expected, count);
     fprintf(r->report, "%s{\"call\": %d, \"bytes\": %zu, \"equal\": %s", r->reads++ ? ",\n" : "", r->call, count,
             at == count ? "true" : "false");
     if (at < count)
-        fprintf(r->report, ", \"at\": %zu, \"got\": %" PRIu32 ", \"expected\": %" PRIu32, at, word_at(got, at, count),
+        fprintf(r->report, ", \"at\": %zu, \"got\": %" PRIu32 ", \"expected\": %" PRIu32, at, word_at(actual, at, count),
                 word_at(expected, at, count));
     fputc('}', r->report);
     r->differs |= at < count;
@@ -379,9 +379,9 @@ static void report_read(Replay *r, const uint8_t *got, const uint8_t *expected, 
 
 static void replay_read(Replay *r)
 {
-    const Spot from = read_position(r);
-    const size_t count = read_count(r, from.room);
-    const Bytes *expected = read_bytes_name(r, count);
+    const Position from = read_position(r);
+    const size_t count = read_count(r, from.bytes_left);
+    const Bytes *expected = read_named_bytes(r, count);
     uint8_t *to = sim_allocate(&r->arena, count + 1);
     begin(r, "cudaMemcpy");
     sim_move_bytes(to, from.pointer, count);
@@ -391,25 +391,25 @@ static void replay_read(Replay *r)
 
 // ---- Launches
 
-// Up to eight bytes of an argument: hexadecimal digits, or "@" and a position.
+// Reads up to eight bytes of an argument: hexadecimal digits, or "@" and a position.
 static uint64_t read_argument_word(Replay *r, size_t bytes)
 {
     read_up_to(r, " ,");
     if (*r->word == '@' && bytes == sizeof(uint64_t))
-        return (uint64_t)(uintptr_t)position_in(r, r->word + 1).pointer;
+        return (uint64_t)(uintptr_t)parse_position(r, r->word + 1).pointer;
     if (strlen(r->word) != 2 * bytes)
-        refuse(r, "the argument's size differs from the kernel parameter's");
-    return number_in(r, r->word, 16);
+        fail(r, "the argument's size differs from the kernel parameter's");
+    return parse_number(r, r->word, 16);
 }
 
-// An argument: a space, then its words, separated by commas.
+// Reads an argument: a space, then its words, separated by commas.
 static void *read_argument(Replay *r, size_t bytes)
 {
     uint8_t *argument = sim_allocate(&r->arena, bytes);
     for (size_t at = 0; at < bytes; at += sizeof(uint64_t)) {
         const size_t length = bytes - at < sizeof(uint64_t) ? bytes - at : sizeof(uint64_t);
         if (at_line_end(r) || *r->at++ != (at ? ',' : ' '))
-            refuse(r, "arguments are missing or too short");
+            fail(r, "arguments are missing or too short");
         const uint64_t word = read_argument_word(r, length);
         memcpy(argument + at, &word, length);
     }
@@ -418,7 +418,7 @@ static void *read_argument(Replay *r, size_t bytes)
 
 static Kernel *read_kernel(Replay *r)
 {
-    Binary *binary = binary_numbered(r, read_number(r));
+    Binary *binary = find_binary(r, read_number(r));
     const char *name = read_name(r);
     Kernel *kernel = sim_kernel_named(binary, name);
     return kernel ? kernel : sim_add_kernel(binary, name, NULL);
@@ -429,19 +429,19 @@ static void read_arguments(Replay *r, const Function *f, void **arguments)
     int count = 0;
     for (const Variable *v = f->params; v; v = v->next) {
         if (count == MAX_ARGUMENTS)
-            refuse(r, "a kernel has too many arguments");
+            fail(r, "a kernel has too many arguments");
         arguments[count++] = read_argument(r, v->bytes);
     }
     if (!at_line_end(r))
-        refuse(r, "too many arguments, or too long");
+        fail(r, "too many arguments, or too long");
 }
 
-// Refuses what cudaLaunchKernel would. Function attributes are not recorded, so their maximum is assumed.
+// Fails if cudaLaunchKernel would. Function attributes are not recorded, so that their maximum is assumed.
 static void check_launch(Replay *r, const KernelLaunch *l)
 {
-    const bool some = l->cluster.x || l->cluster.y || l->cluster.z;
-    if (some && !(l->cluster.x && l->cluster.y && l->cluster.z))
-        refuse(r, "the cluster's numbers must be all 0 or none");
+    const bool has_cluster = l->cluster.x || l->cluster.y || l->cluster.z;
+    if (has_cluster && !(l->cluster.x && l->cluster.y && l->cluster.z))
+        fail(r, "the cluster's numbers must be all 0 or none");
     l->kernel->max_dynamic_bytes[sim_current_device] =
         (int)((size_t)sim_device()->shared_per_block_optin - l->function->shared_bytes);
     l->kernel->large_clusters[sim_current_device] = true;
@@ -455,7 +455,7 @@ static void replay_launch(Replay *r)
     void *arguments[MAX_ARGUMENTS];
     KernelLaunch l = {.kernel = read_kernel(r), .arguments = arguments};
     if (sim_find_kernel(l.kernel->host, &l.kernel, &l.function))
-        refuse(r, "there is no such kernel");
+        fail(r, "there is no such kernel");
     l.grid = read_dim3(r);
     l.block = read_dim3(r);
     l.dynamic_bytes = read_number(r);
@@ -469,23 +469,23 @@ static void replay_launch(Replay *r)
     end(r);
 }
 
-static const Word CALLS[] = {{"allocate", replay_allocation}, {"free", replay_free}, {"write", replay_write},
+static const LineHandler CALL_LINES[] = {{"allocate", replay_allocation}, {"free", replay_free}, {"write", replay_write},
                              {"fill", replay_fill},           {"copy", replay_copy}, {"read", replay_read},
                              {"launch", replay_launch},       {NULL, NULL}};
 
 static void replay_calls(Replay *r)
 {
-    for (next_line(r); r->at < r->end && !r->failed; next_line(r)) {
+    for (skip_line(r); r->at < r->end && !r->failed; skip_line(r)) {
         const char *word = at_line_end(r) ? "" : read_word(r);
-        const Word *call = find_word(CALLS, word);
+        const LineHandler *call = find_handler(CALL_LINES, word);
         if (call) {
             call->read(r);
             r->call++;
         } else if (strcmp(word, "source") == 0 || strcmp(word, "ptx") == 0 || strcmp(word, "bytes") == 0) {
             read_word(r);
-            take_data(r, read_number(r));
+            read_data_bytes(r, read_number(r));
         } else if (*word) {
-            refuse(r, "unknown first word");
+            fail(r, "unknown first word");
         }
     }
 }
@@ -498,12 +498,12 @@ static void check_texts(Replay *r)
         for (int t = 0; r->binaries[k] && t < r->binaries[k]->text_count; t++) {
             Module *m = sim_parse(r->binaries[k]->texts[t]);
             if (m->error[0])
-                refuse(r, m->error);
+                fail(r, m->error);
             sim_free_module(m);
         }
 }
 
-static int leave_out_line(Replay *r, int line, bool test)
+static int remove_line(Replay *r, int line, bool test)
 {
     int count = 0;
     for (int k = 0; k < MAX_BINARIES; k++)
@@ -512,7 +512,7 @@ static int leave_out_line(Replay *r, int line, bool test)
     return count;
 }
 
-static void leave_out(Replay *r, const char *without)
+static void remove_lines(Replay *r, const char *without)
 {
     if (*without)
         check_texts(r);
@@ -520,7 +520,7 @@ static void leave_out(Replay *r, const char *without)
         const bool test = *without == 't';
         char *end;
         const long line = strtol(without + test, &end, 10);
-        if (end == without + test || (*end && *end != ',') || leave_out_line(r, (int)line, test) == 0) {
+        if (end == without + test || (*end && *end != ',') || remove_line(r, (int)line, test) == 0) {
             fprintf(stderr, "replay: '%.20s' names no line with %s\n", without, test ? "a test" : "a barrier or a fence");
             longjmp(r->damaged, 1);
         }
@@ -554,23 +554,23 @@ int sim_replay(const char *recording, size_t bytes, const char *without, FILE *r
     Replay *r = new_replay(recording, bytes, report);
     fputs("{\"checks\": [", report);
     if (setjmp(r->damaged) != 0)
-        return fputs("], \"failed\": true}\n", report), REPLAY_REFUSED;
+        return fputs("], \"failed\": true}\n", report), REPLAY_INVALID;
     read_data(r);
-    leave_out(r, without);
+    remove_lines(r, without);
     load_modules(r);
     r->timeline = sim_new_timeline(LEGACY_TIMELINE, 0, 0);
     r->at = recording;
     r->line = 1;
     replay_calls(r);
     fprintf(report, "], \"failed\": %s}\n", r->failed ? "true" : "false");
-    return r->differs || r->failed ? REPLAY_DIFFERS : REPLAY_RIGHT;
+    return r->differs || r->failed ? REPLAY_DIFFERS : REPLAY_EQUAL;
 }
 
 int sim_report_lines(const char *recording, size_t bytes, FILE *report)
 {
     Replay *r = new_replay(recording, bytes, report);
     if (setjmp(r->damaged) != 0)
-        return REPLAY_REFUSED;
+        return REPLAY_INVALID;
     read_data(r);
     load_modules(r);
     fputs("[", report);
@@ -578,5 +578,5 @@ int sim_report_lines(const char *recording, size_t bytes, FILE *report)
         if (r->binaries[k])
             sim_list_lines(sim_module_of(r->binaries[k]), report_line, r);
     fputs("]\n", report);
-    return REPLAY_RIGHT;
+    return REPLAY_EQUAL;
 }

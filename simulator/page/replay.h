@@ -5,21 +5,21 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum { REPLAY_RIGHT = 0, REPLAY_DIFFERS = 1, REPLAY_REFUSED = 2 };
+enum { REPLAY_EQUAL = 0, REPLAY_DIFFERS = 1, REPLAY_INVALID = 2 };
 
 // Replays a recording with the settings of the environment. Call it once in a process; the recording must outlive the
 // process's exit handlers.
 //
-//   without   source lines whose barriers and fences are removed, and with a t, lines whose tests are: "20,t19"; may be empty
+//   without   source lines whose barriers and fences are removed or, after a t, whose tests are, as in "20,t19"; may be empty
 //   report    receives, as JSON, a comparison of each copy to the host with the recorded bytes
 //
-// REPLAY_DIFFERS: the bytes differ, or a launch failed. REPLAY_REFUSED, with a line on stderr: the recording is invalid, or
-// `without` names a line without anything to remove.
+// REPLAY_DIFFERS: the bytes differ, or a launch failed. REPLAY_INVALID, with a line on stderr: the recording is invalid, or
+// `without` names a line with nothing to remove.
 //
 // A recording may contain lines "source NAME BYTES", each followed by a source file, which findings then quote.
 int sim_replay(const char *recording, size_t bytes, const char *without, FILE *report);
 
-// Writes, as JSON, the lines of a recording's kernels that `without` may name. Same status.
+// Writes, as JSON, the lines of a recording's kernels that `without` may name. Returns REPLAY_EQUAL or REPLAY_INVALID.
 int sim_report_lines(const char *recording, size_t bytes, FILE *report);
 
 #endif

@@ -4,16 +4,16 @@
 
 #include <string.h>
 
-enum { LONGEST = 4096 };
+enum { MAX_TEXT = 4096 };
 
-typedef struct Line { // one row of the table
-    char name[64], modifiers[LONGEST], types[LONGEST];
-} Line;
+typedef struct Row { // one row of the table
+    char name[64], modifiers[MAX_TEXT], types[MAX_TEXT];
+} Row;
 
 static void append(char *text, const char *words, size_t length)
 {
     const size_t used = strlen(text);
-    snprintf(text + used, LONGEST - used, "%s%.*s", used ? " " : "", (int)length, words);
+    snprintf(text + used, MAX_TEXT - used, "%s%.*s", used ? " " : "", (int)length, words);
 }
 
 // The words that a slot of a row's syntax stands for, separated by spaces.
@@ -22,18 +22,18 @@ static void list_words(const char *slot, size_t length, const Instruction *row, 
     const char *end = slot + length;
     while (slot < end) {
         const char *bar = memchr(slot, '|', (size_t)(end - slot));
-        const size_t one = (size_t)((bar ? bar : end) - slot);
-        const char *list = sim_word_list((Slice){slot, one});
+        const size_t length_of_word = (size_t)((bar ? bar : end) - slot);
+        const char *list = sim_word_list((Slice){slot, length_of_word});
         if (list)
             list_words(list, strlen(list), row, words);
-        else if (sim_slice_is((Slice){slot, one}, "TYPE"))
+        else if (sim_slice_is((Slice){slot, length_of_word}, "TYPE"))
             for (Type type = B8; type < TYPES; type++) {
                 if (row->by_type[type])
                     append(words, sim_type_name(type), strlen(sim_type_name(type)));
             }
         else
-            append(words, slot, one);
-        slot += one + 1;
+            append(words, slot, length_of_word);
+        slot += length_of_word + 1;
     }
 }
 
@@ -42,30 +42,30 @@ static bool are_types(const char *words)
     return sim_type_named((Slice){words, strcspn(words, " ")}) != NO_TYPE;
 }
 
-static Line line_of(const Instruction *row)
+static Row row_of(const Instruction *row)
 {
-    Line line = {.name = ""};
+    Row printed = {.name = ""};
     const char *at = row->syntax;
     const size_t name = strcspn(at, " ");
-    snprintf(line.name, sizeof line.name, "%.*s", (int)name, at);
+    snprintf(printed.name, sizeof printed.name, "%.*s", (int)name, at);
     for (at += name; *at; at += strcspn(at, " ")) {
         at++; // the space before the slot
         const size_t length = strcspn(at, " ");
         const bool optional = at[0] == '{', last = at[length] == 0;
-        char words[LONGEST] = "", slot[LONGEST + 2];
+        char words[MAX_TEXT] = "", slot[MAX_TEXT + 2];
         list_words(at + optional, length - 2 * (size_t)optional, row, words);
         if (last && are_types(words)) {
-            append(line.types, words, strlen(words));
+            append(printed.types, words, strlen(words));
             continue;
         }
         const bool choice = strchr(words, ' ');
         snprintf(slot, sizeof slot, "%s%s%s", optional ? "[" : choice ? "(" : "", words, optional ? "]" : choice ? ")" : "");
-        append(line.modifiers, slot, strlen(slot));
+        append(printed.modifiers, slot, strlen(slot));
     }
-    return line;
+    return printed;
 }
 
-static bool is_known(const char *name)
+static bool is_supported(const char *name)
 {
     const InstructionTable *table = sim_instructions();
     for (int k = 0; k < table->count; k++)
@@ -75,7 +75,7 @@ static bool is_known(const char *name)
     return false;
 }
 
-static void print_refused(void)
+static void print_unsupported(void)
 {
     static const char *const PTX[] = { // version 9.0
         "abs", "activemask", "add", "addc", "alloca", "and", "applypriority", "atom", "bar", "barrier", "bfe", "bfi", "bfind",
@@ -90,7 +90,7 @@ static void print_refused(void)
         "vavrg4", "vmad", "vmax", "vmax2", "vmax4", "vmin", "vmin2", "vmin4", "vote", "vset", "vset2", "vset4", "vshl", "vshr",
         "vsub", "vsub2", "vsub4", "wgmma", "wmma", "xor"};
     for (size_t k = 0; k < sizeof PTX / sizeof *PTX; k++)
-        if (!is_known(PTX[k]))
+        if (!is_supported(PTX[k]))
             printf("refused,%s,,\n", PTX[k]);
 }
 
@@ -100,9 +100,9 @@ int main(void)
     printf("subject,instruction,modifiers,types\n");
     for (int k = 0; k < table->count; k++)
         for (int row = 0; row < table->lists[k]->count; row++) {
-            const Line line = line_of(&table->lists[k]->rows[row]);
-            printf("\"%s\",%s,%s,%s\n", table->lists[k]->subject, line.name, line.modifiers, line.types);
+            const Row printed = row_of(&table->lists[k]->rows[row]);
+            printf("\"%s\",%s,%s,%s\n", table->lists[k]->subject, printed.name, printed.modifiers, printed.types);
         }
-    print_refused();
+    print_unsupported();
     return 0;
 }

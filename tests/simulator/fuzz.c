@@ -1,6 +1,6 @@
 // fuzz CORPUS COUNT SEED: mutates the files of a folder COUNT times, and passes them to the parser (*.ptx), running what it
-// accepts, and to the reader of fat binaries (*.fatbin). Built with AddressSanitizer and UBSan, it ends at the first read out of
-// bounds, and hangs at the first endless loop. The same SEED gives the same inputs. SIM_MAX_INSTRUCTIONS=50000 bounds loops
+// accepts, and to the reader of fat binaries (*.fatbin). Built with AddressSanitizer and UBSan, it aborts at the first
+// out-of-bounds read, and hangs at the first endless loop. The same SEED gives the same inputs. SIM_MAX_INSTRUCTIONS=50000 bounds loops
 // in kernels.
 #include "runtime/work/device_runtime.h"
 
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_FILES = 64, MOST_BYTES = 1 << 20 };
+enum { MAX_FILES = 64, MAX_BYTES = 1 << 20 };
 
 typedef struct Sample {
     char *bytes;
@@ -29,7 +29,7 @@ static int read_corpus(const char *folder, Sample *samples)
     int count = 0;
     struct dirent **entries;
     const int found = scandir(folder, &entries, NULL, alphasort);
-    for (int k = 0; k < found && count < MOST_FILES; k++) {
+    for (int k = 0; k < found && count < MAX_FILES; k++) {
         char path[4096];
         const char *name = entries[k]->d_name;
         const bool binary = strstr(name, ".fatbin"), text = strstr(name, ".ptx");
@@ -38,8 +38,8 @@ static int read_corpus(const char *folder, Sample *samples)
         FILE *file = binary || text ? fopen(path, "rb") : NULL;
         if (!file)
             continue;
-        char *bytes = malloc(MOST_BYTES);
-        const size_t size = fread(bytes, 1, MOST_BYTES, file);
+        char *bytes = malloc(MAX_BYTES);
+        const size_t size = fread(bytes, 1, MAX_BYTES, file);
         samples[count++] = (Sample){bytes, size, binary};
         fclose(file);
     }
@@ -56,7 +56,7 @@ static const char *const WORDS[] = {"{", "}", "(", ")", "[", "]", ";", ",", ":",
     "mbarrier.test_wait.parity.b64", "cp.async.bulk", "{%r1, %r2}", "[%rd1+4]", ".loc 1 2 3"};
 
 // Changes a size, an offset or a kind in the headers of a fat binary or of its first entry.
-static void damage_header(char *bytes, size_t size)
+static void mutate_header(char *bytes, size_t size)
 {
     static const size_t FIELDS[] = {0, 4, 6, 8, 16, 20, 24, 32};
     const uint64_t values[] = {0, 1, 2, 15, 16, 20, size, size - 16, 1ull << 31, 1ull << 40, 1ull << 63, UINT64_MAX, UINT64_MAX - 15};
@@ -66,8 +66,8 @@ static void damage_header(char *bytes, size_t size)
         memcpy(bytes + field, &value, width);
 }
 
-// Changes the first number after a position of a text. Returns the text's new size.
-static size_t damage_number(char *bytes, size_t size, size_t at)
+// Changes the first number after a position in a text; returns the text's new size.
+static size_t mutate_number(char *bytes, size_t size, size_t at)
 {
     static const char *const NUMBERS[] = {"0", "1", "3", "31", "128", "4096", "65536", "65537", "1048576", "2147483648", "4294967295",
                                           "4294967296", "9223372036854775807", "18446744073709551615", "99999999999999999999"};
@@ -78,14 +78,14 @@ static size_t damage_number(char *bytes, size_t size, size_t at)
     size_t end = at;
     while (end < size && bytes[end] >= '0' && bytes[end] <= '9')
         end++;
-    if (end == at || size - (end - at) + length > MOST_BYTES)
+    if (end == at || size - (end - at) + length > MAX_BYTES)
         return size;
     memmove(bytes + at + length, bytes + end, size - end);
     memcpy(bytes + at, number, length);
     return size - (end - at) + length;
 }
 
-static size_t damage(const Sample *sample, const Sample *other, char *to)
+static size_t mutate(const Sample *sample, const Sample *other, char *to)
 {
     size_t size = sample->size;
     memcpy(to, sample->bytes, size);
@@ -93,19 +93,19 @@ static size_t damage(const Sample *sample, const Sample *other, char *to)
     for (uint32_t n = 0; n < changes && size > 0; n++) {
         const size_t at = random_below((uint32_t)size);
         const char *word = WORDS[random_below(sizeof WORDS / sizeof *WORDS)];
-        const size_t length = strlen(word), run = 1 + random_below(200);
+        const size_t length = strlen(word), length_of_part = 1 + random_below(200);
         switch (random_below(7)) {
         case 0: to[at] = (char)random_below(256); break;
         case 1: to[at] ^= (char)(1u << random_below(8)); break;
         case 2: size = at; break; // truncate
         case 3:                   // remove a part
-            if (at + run < size) {
-                memmove(to + at, to + at + run, size - at - run);
-                size -= run;
+            if (at + length_of_part < size) {
+                memmove(to + at, to + at + length_of_part, size - at - length_of_part);
+                size -= length_of_part;
             }
             break;
         case 4: // insert a token
-            if (size + length < MOST_BYTES) {
+            if (size + length < MAX_BYTES) {
                 memmove(to + at + length, to + at, size - at);
                 memcpy(to + at, word, length);
                 size += length;
@@ -113,13 +113,13 @@ static size_t damage(const Sample *sample, const Sample *other, char *to)
             break;
         case 5:
             if (sample->binary)
-                damage_header(to, size);
+                mutate_header(to, size);
             else
-                size = damage_number(to, size, at);
+                size = mutate_number(to, size, at);
             break;
         default: // overwrite with a part of another file
-            if (at + run < size && run < other->size)
-                memcpy(to + at, other->bytes + random_below((uint32_t)(other->size - run)), run);
+            if (at + length_of_part < size && length_of_part < other->size)
+                memcpy(to + at, other->bytes + random_below((uint32_t)(other->size - length_of_part)), length_of_part);
         }
     }
     return size;
@@ -148,7 +148,7 @@ static void launch(Module *module, Function *kernel)
     sim_unregister_memory(buffer);
 }
 
-static void try(const char *bytes, size_t size, bool binary)
+static void test_input(const char *bytes, size_t size, bool binary)
 {
     // A copy of exactly that size, so that the sanitizer detects reads past its end.
     char *copy = malloc(size + !binary);
@@ -175,8 +175,8 @@ static void try(const char *bytes, size_t size, bool binary)
 
 int main(int argc, char **argv)
 {
-    static Sample samples[MOST_FILES];
-    static char damaged[MOST_BYTES + 256];
+    static Sample samples[MAX_FILES];
+    static char mutated[MAX_BYTES + 256];
     const int count = argc == 4 ? read_corpus(argv[1], samples) : 0;
     if (count == 0) {
         fprintf(stderr, "usage: fuzz CORPUS COUNT SEED, where CORPUS is a folder with *.ptx and *.fatbin\n");
@@ -186,8 +186,8 @@ int main(int argc, char **argv)
     const long inputs = atol(argv[2]);
     for (long n = 0; n < inputs; n++) {
         const Sample *sample = &samples[n % count];
-        const size_t size = damage(sample, &samples[random_below((uint32_t)count)], damaged);
-        try(damaged, size, sample->binary);
+        const size_t size = mutate(sample, &samples[random_below((uint32_t)count)], mutated);
+        test_input(mutated, size, sample->binary);
         if ((n + 1) % 10000 == 0)
             fprintf(stderr, "%ld inputs\n", n + 1);
     }

@@ -29,11 +29,11 @@ static char *read_file(const char *path, size_t *size)
 
 static Module *load(char *paths)
 {
-    enum { MOST = 8 };
-    const char *texts[MOST];
+    enum { MAX_TEXTS = 8 };
+    const char *texts[MAX_TEXTS];
     int count = 0;
     size_t size;
-    for (char *path = strtok(paths, ","); path && count < MOST; path = strtok(NULL, ","))
+    for (char *path = strtok(paths, ","); path && count < MAX_TEXTS; path = strtok(NULL, ","))
         texts[count++] = read_file(path, &size);
     return sim_load_texts(texts, count, NULL);
 }
@@ -48,7 +48,7 @@ int main(int argc, char **argv)
     Module *module = load(argv[1]);
     Function *kernel = sim_find_function(module, (Slice){argv[2], strlen(argv[2])});
     const char *slash = strchr(argv[3], '/');
-    const unsigned threads = (unsigned)atoi(argv[3]), in_block = slash ? (unsigned)atoi(slash + 1) : 64;
+    const unsigned threads = (unsigned)atoi(argv[3]), block_threads = slash ? (unsigned)atoi(slash + 1) : 64;
     const char *input = read_file(argv[4], &input_size);
     if (module->error[0] || !kernel) {
         fprintf(stderr, "ptx_run: %s\n", module->error[0] ? module->error : "no such kernel");
@@ -60,7 +60,7 @@ int main(int argc, char **argv)
     memcpy(sim_memory_at(in), input, input_size);
     memset(sim_memory_at(out), 0, (size_t)threads * 8);
     void *arguments[] = {&in, &out};
-    const dim3 grid = {(threads + in_block - 1) / in_block, 1, 1}, block = {threads < in_block ? threads : in_block, 1, 1};
+    const dim3 grid = {(threads + block_threads - 1) / block_threads, 1, 1}, block = {threads < block_threads ? threads : block_threads, 1, 1};
     if (sim_launch(module, kernel, grid, block, 0, 65536, arguments) != cudaSuccess)
         return 1;
     sim_check_result((uint64_t)(uintptr_t)out, (size_t)threads * 8); // as at a cudaMemcpy to the host

@@ -125,7 +125,7 @@ uint64_t sim_first_inaccessible(const Allocation *a, int device, uint64_t addres
     for (uint64_t at = address; a->granules && at < address + bytes;) {
         const uint64_t number = (at - a->address) / SIM_GRANULE;
         const Granule *g = &a->granules[number];
-        if (!g->piece || !((writes ? g->writers : g->readers) >> device & 1))
+        if (!g->physical || !((writes ? g->writers : g->readers) >> device & 1))
             return at;
         at = a->address + (number + 1) * SIM_GRANULE;
     }

@@ -30,8 +30,8 @@ typedef enum MemoryKind {
 
 enum { SIM_GRANULE = 2 << 20 };
 typedef struct Granule { // SIM_GRANULE bytes of RESERVED_MEMORY
-    struct Piece *piece;       // the physical memory mapped here, or NULL
-    uint32_t readers, writers; // masks of the devices with these access rights
+    struct PhysicalMemory *physical; // mapped here, or NULL
+    uint32_t readers, writers;       // masks of the devices with these access rights
 } Granule;
 
 // Owned by the list of allocations.c, which frees it. The list and all fields are guarded by the lock of lock.c, which a

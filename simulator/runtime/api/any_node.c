@@ -29,12 +29,12 @@ static bool can_use_condition(const ConditionalWork *conditional, const Graph *g
            (conditional->kind != cudaGraphCondTypeIf || conditional->count <= 2);
 }
 
-static cudaError_t add_conditional(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before, size_t count,
+static cudaError_t add_conditional(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *dependencies, size_t count,
                               struct cudaConditionalNodeParams *p, const Work *work)
 {
     REQUIRE_GRAPH(graph);
     REQUIRE(can_use_condition(&work->conditional, sim_graph_of(graph)), cudaErrorInvalidValue);
-    const cudaError_t error = sim_add_for_call(node, graph, before, count, work);
+    const cudaError_t error = sim_add_node_for_call(node, graph, dependencies, count, work);
     if (!error) {
         sim_condition_of(p->handle)->has_node = true;
         p->phGraph_out = sim_node_of(*node)->work.conditional.handles;
@@ -44,7 +44,7 @@ static cudaError_t add_conditional(cudaGraphNode_t *node, cudaGraph_t graph, con
 
 // ---- Nodes of all types
 
-cudaError_t sim_work_of(const struct cudaGraphNodeParams *p, Work *work)
+cudaError_t sim_convert_node_params(const struct cudaGraphNodeParams *p, Work *work)
 {
     const struct cudaKernelNodeParamsV2 *k = &p->kernel;
     *work = (Work){.type = p->type};
@@ -65,7 +65,7 @@ cudaError_t sim_work_of(const struct cudaGraphNodeParams *p, Work *work)
         return cudaSuccess;
     case cudaGraphNodeTypeGraph:
         REQUIRE_GRAPH(p->graph.graph);
-        REQUIRE(!sim_allocates(sim_graph_of(p->graph.graph)), cudaErrorInvalidValue);
+        REQUIRE(!sim_has_allocation_nodes(sim_graph_of(p->graph.graph)), cudaErrorInvalidValue);
         work->child = sim_graph_of(p->graph.graph);
         return cudaSuccess;
     case cudaGraphNodeTypeEmpty:
@@ -83,11 +83,11 @@ cudaError_t sim_work_of(const struct cudaGraphNodeParams *p, Work *work)
     default:
         REQUIRE((unsigned)p->type < cudaGraphNodeTypeCount, cudaErrorInvalidValue);
         fprintf(stderr, "simulator: nodes of a graph of type %d are not supported\n", (int)p->type);
-        return sim_done(cudaErrorNotSupported);
+        return sim_record_error(cudaErrorNotSupported);
     }
 }
 
-API cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before,
+API cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
                                  const cudaGraphEdgeData *data, size_t count, struct cudaGraphNodeParams *p)
 {
     Work work;
@@ -98,16 +98,16 @@ API cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const
         return error;
     if (p->type == cudaGraphNodeTypeMemAlloc) {
         struct cudaMemAllocNodeParams alloc = {.poolProps = p->alloc.poolProps, .bytesize = p->alloc.bytesize};
-        error = cudaGraphAddMemAllocNode(node, graph, before, count, &alloc);
+        error = cudaGraphAddMemAllocNode(node, graph, dependencies, count, &alloc);
         p->alloc.dptr = alloc.dptr;
         return error;
     }
     if (p->type == cudaGraphNodeTypeMemFree)
-        return cudaGraphAddMemFreeNode(node, graph, before, count, p->free.dptr);
-    error = sim_work_of(p, &work);
+        return cudaGraphAddMemFreeNode(node, graph, dependencies, count, p->free.dptr);
+    error = sim_convert_node_params(p, &work);
     if (!error && p->type == cudaGraphNodeTypeConditional)
-        return add_conditional(node, graph, before, count, &p->conditional, &work);
-    return error ? error : sim_add_for_call(node, graph, before, count, &work);
+        return add_conditional(node, graph, dependencies, count, &p->conditional, &work);
+    return error ? error : sim_add_node_for_call(node, graph, dependencies, count, &work);
 }
 
 API cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, struct cudaGraphNodeParams *p)
@@ -116,8 +116,8 @@ API cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, struct cudaGraphNod
     LOCK_MEMORY();
     REQUIRE(p, cudaErrorInvalidValue);
     REQUIRE(p->type != cudaGraphNodeTypeConditional, cudaErrorNotSupported);
-    const cudaError_t error = sim_work_of(p, &work);
-    return error ? error : sim_change_for_call(node, &work);
+    const cudaError_t error = sim_convert_node_params(p, &work);
+    return error ? error : sim_set_params_for_call(node, &work);
 }
 
 #endif

@@ -43,14 +43,14 @@ API cudaError_t cudaMalloc3DArray(cudaArray_t *array, const struct cudaChannelFo
 {
     BEGIN_CALL();
     if (flags & (cudaArraySparse | cudaArrayDeferredMapping | cudaArrayColorAttachment))
-        return sim_done(refuse("arrays without memory of their own"));
+        return sim_record_error(refuse("arrays without memory of their own"));
     if (format && !sim_is_texel_format(format))
-        return sim_done(cudaErrorInvalidChannelDescriptor);
+        return sim_record_error(cudaErrorInvalidChannelDescriptor);
     if (!array || !format || !is_valid_shape(extent, flags))
-        return sim_done(cudaErrorInvalidValue);
+        return sim_record_error(cudaErrorInvalidValue);
     struct cudaArray *a = calloc(1, sizeof *a);
     if (!a)
-        return sim_done(cudaErrorMemoryAllocation);
+        return sim_record_error(cudaErrorMemoryAllocation);
     *a = (struct cudaArray){
         .format = *format, .extent = extent, .flags = flags, .device = sim_current_device, .next = sim_arrays};
     a->row_bytes = extent.width * sim_texel_bytes(format);
@@ -59,7 +59,7 @@ API cudaError_t cudaMalloc3DArray(cudaArray_t *array, const struct cudaChannelFo
     const cudaError_t error = sim_new_allocation(a->row_bytes * a->rows * a->slices, ARRAY_MEMORY, (void **)&a->texels);
     if (error) {
         free(a);
-        return sim_done(error);
+        return sim_record_error(error);
     }
     *array = sim_arrays = a;
     return cudaSuccess;
@@ -70,7 +70,7 @@ API cudaError_t cudaMallocArray(cudaArray_t *array, const struct cudaChannelForm
 {
     const bool layered = flags & (cudaArrayLayered | cudaArrayCubemap);
     if (layered) // needs cudaMalloc3DArray
-        return sim_done(cudaErrorInvalidValue);
+        return sim_record_error(cudaErrorInvalidValue);
     return cudaMalloc3DArray(array, format, (struct cudaExtent){width, height, 0}, flags);
 }
 
@@ -89,12 +89,12 @@ API cudaError_t cudaFreeArray(cudaArray_t array)
         return cudaSuccess;
     struct cudaArray **link = link_to(array);
     if (!*link)
-        return sim_done(cudaErrorInvalidResourceHandle);
+        return sim_record_error(cudaErrorInvalidResourceHandle);
     *link = array->next;
     sim_detach_array(array);
     const cudaError_t error = sim_free_allocation(array->texels, ARRAY_MEMORY);
     free(array);
-    return sim_done(error);
+    return sim_record_error(error);
 }
 
 void sim_destroy_all_arrays(void)
@@ -117,7 +117,7 @@ API cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *format, struct cu
 {
     BEGIN_CALL();
     if (!sim_is_array(array))
-        return sim_done(cudaErrorInvalidResourceHandle);
+        return sim_record_error(cudaErrorInvalidResourceHandle);
     if (format)
         *format = array->format;
     if (extent)
@@ -136,18 +136,18 @@ API cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t *array, const stru
                                          struct cudaExtent extent, unsigned levels, unsigned flags)
 {
     UNUSED(array), UNUSED(format), UNUSED(extent), UNUSED(levels), UNUSED(flags);
-    return sim_done(refuse("mipmapped arrays"));
+    return sim_record_error(refuse("mipmapped arrays"));
 }
 
 API cudaError_t cudaGetMipmappedArrayLevel(cudaArray_t *level, cudaMipmappedArray_const_t array, unsigned number)
 {
     UNUSED(level), UNUSED(array), UNUSED(number);
-    return sim_done(refuse("mipmapped arrays"));
+    return sim_record_error(refuse("mipmapped arrays"));
 }
 
 API cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t array)
 {
-    return array ? sim_done(refuse("mipmapped arrays")) : cudaSuccess;
+    return array ? sim_record_error(refuse("mipmapped arrays")) : cudaSuccess;
 }
 
 // ---- Copies
@@ -156,9 +156,9 @@ API cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const vo
                                     size_t height, enum cudaMemcpyKind kind)
 {
     BEGIN_CALL();
-    STOP_IF(sim_forbidden_in_capture(true));
-    IN_DEFAULT_STREAM(kind != cudaMemcpyDeviceToDevice);
-    return sim_done(sim_copy_rows_to_array(to, x, y, from, pitch, width, height, kind));
+    RETURN_IF_ERROR(sim_capture_check_unsafe(true));
+    DEFAULT_STREAM_OPERATION(kind != cudaMemcpyDeviceToDevice);
+    return sim_record_error(sim_copy_rows_to_array(to, x, y, from, pitch, width, height, kind));
 }
 
 API cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch,
@@ -166,17 +166,17 @@ API cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, con
 {
     BEGIN_CALL();
     REQUIRE_STREAM(stream);
-    OPERATION(stream);
-    return sim_done(sim_copy_rows_to_array(to, x, y, from, pitch, width, height, kind));
+    STREAM_OPERATION(stream);
+    return sim_record_error(sim_copy_rows_to_array(to, x, y, from, pitch, width, height, kind));
 }
 
 API cudaError_t cudaMemcpy2DFromArray(void *to, size_t pitch, cudaArray_const_t from, size_t x, size_t y, size_t width,
                                       size_t height, enum cudaMemcpyKind kind)
 {
     BEGIN_CALL();
-    STOP_IF(sim_forbidden_in_capture(true));
-    IN_DEFAULT_STREAM(kind != cudaMemcpyDeviceToDevice);
-    return sim_done(sim_copy_rows_from_array(to, pitch, from, x, y, width, height, kind));
+    RETURN_IF_ERROR(sim_capture_check_unsafe(true));
+    DEFAULT_STREAM_OPERATION(kind != cudaMemcpyDeviceToDevice);
+    return sim_record_error(sim_copy_rows_from_array(to, pitch, from, x, y, width, height, kind));
 }
 
 API cudaError_t cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, cudaArray_const_t from, size_t x, size_t y,
@@ -184,8 +184,8 @@ API cudaError_t cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, cudaArray_con
 {
     BEGIN_CALL();
     REQUIRE_STREAM(stream);
-    OPERATION(stream);
-    return sim_done(sim_copy_rows_from_array(to, pitch, from, x, y, width, height, kind));
+    STREAM_OPERATION(stream);
+    return sim_record_error(sim_copy_rows_from_array(to, pitch, from, x, y, width, height, kind));
 }
 
 API cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from,
@@ -193,18 +193,18 @@ API cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_
                                          enum cudaMemcpyKind kind)
 {
     BEGIN_CALL();
-    STOP_IF(sim_forbidden_in_capture(true));
-    IN_DEFAULT_STREAM(kind != cudaMemcpyDeviceToDevice);
-    return sim_done(sim_copy_between_arrays(to, to_x, to_y, from, from_x, from_y, width, height, kind));
+    RETURN_IF_ERROR(sim_capture_check_unsafe(true));
+    DEFAULT_STREAM_OPERATION(kind != cudaMemcpyDeviceToDevice);
+    return sim_record_error(sim_copy_between_arrays(to, to_x, to_y, from, from_x, from_y, width, height, kind));
 }
 
 API cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void *from, size_t bytes,
                                   enum cudaMemcpyKind kind)
 {
     BEGIN_CALL();
-    STOP_IF(sim_forbidden_in_capture(true));
-    IN_DEFAULT_STREAM(kind != cudaMemcpyDeviceToDevice);
-    return sim_done(sim_copy_linear_to_array(to, x, y, from, bytes, kind));
+    RETURN_IF_ERROR(sim_capture_check_unsafe(true));
+    DEFAULT_STREAM_OPERATION(kind != cudaMemcpyDeviceToDevice);
+    return sim_record_error(sim_copy_linear_to_array(to, x, y, from, bytes, kind));
 }
 
 API cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from, size_t bytes,
@@ -212,17 +212,17 @@ API cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, size_t x, size_t y, const
 {
     BEGIN_CALL();
     REQUIRE_STREAM(stream);
-    OPERATION(stream);
-    return sim_done(sim_copy_linear_to_array(to, x, y, from, bytes, kind));
+    STREAM_OPERATION(stream);
+    return sim_record_error(sim_copy_linear_to_array(to, x, y, from, bytes, kind));
 }
 
 API cudaError_t cudaMemcpyFromArray(void *to, cudaArray_const_t from, size_t x, size_t y, size_t bytes,
                                     enum cudaMemcpyKind kind)
 {
     BEGIN_CALL();
-    STOP_IF(sim_forbidden_in_capture(true));
-    IN_DEFAULT_STREAM(kind != cudaMemcpyDeviceToDevice);
-    return sim_done(sim_copy_linear_from_array(to, from, x, y, bytes, kind));
+    RETURN_IF_ERROR(sim_capture_check_unsafe(true));
+    DEFAULT_STREAM_OPERATION(kind != cudaMemcpyDeviceToDevice);
+    return sim_record_error(sim_copy_linear_from_array(to, from, x, y, bytes, kind));
 }
 
 API cudaError_t cudaMemcpyFromArrayAsync(void *to, cudaArray_const_t from, size_t x, size_t y, size_t bytes,
@@ -230,15 +230,15 @@ API cudaError_t cudaMemcpyFromArrayAsync(void *to, cudaArray_const_t from, size_
 {
     BEGIN_CALL();
     REQUIRE_STREAM(stream);
-    OPERATION(stream);
-    return sim_done(sim_copy_linear_from_array(to, from, x, y, bytes, kind));
+    STREAM_OPERATION(stream);
+    return sim_record_error(sim_copy_linear_from_array(to, from, x, y, bytes, kind));
 }
 
 API cudaError_t cudaMemcpyArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from, size_t from_x,
                                        size_t from_y, size_t bytes, enum cudaMemcpyKind kind)
 {
     BEGIN_CALL();
-    STOP_IF(sim_forbidden_in_capture(true));
-    IN_DEFAULT_STREAM(kind != cudaMemcpyDeviceToDevice);
-    return sim_done(sim_copy_linear_between_arrays(to, to_x, to_y, from, from_x, from_y, bytes, kind));
+    RETURN_IF_ERROR(sim_capture_check_unsafe(true));
+    DEFAULT_STREAM_OPERATION(kind != cudaMemcpyDeviceToDevice);
+    return sim_record_error(sim_copy_linear_between_arrays(to, to_x, to_y, from, from_x, from_y, bytes, kind));
 }

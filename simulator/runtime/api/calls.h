@@ -26,57 +26,58 @@
 extern _Thread_local cudaError_t sim_last_error; // of this host thread
 extern _Atomic cudaError_t sim_sticky_error;     // of the process
 
-// Sets the last error, if the call failed; returns its argument.
-cudaError_t sim_done(cudaError_t error);
+// Sets the host thread's last error if the call failed; returns its argument.
+cudaError_t sim_record_error(cudaError_t error);
 
 // Sets the sticky error of a failed kernel; cudaSuccess does nothing.
 void sim_set_sticky_error(cudaError_t error);
 
-// Records that kernel<<<...>>> was refused. A finding at the program's end, if the host thread never checks for errors.
-// `from`: the return address of the launch.
-void sim_note_refusal(const char *launch, cudaError_t error, const char *why, const void *from);
+// Records that kernel<<<...>>> was rejected, which becomes a finding at the program's end unless the host thread checks for
+// errors. `from`: the return address of the launch.
+void sim_note_rejected_launch(const char *launch, cudaError_t error, const char *why, const void *from);
 
-extern _Thread_local bool
-    sim_uses_runtime; // this host thread has called the runtime, so driver calls need no cuInit and no context
+// This host thread has called the runtime, so that driver calls need neither cuInit nor a context.
+extern _Thread_local bool sim_uses_runtime;
 
 // Returns the sticky error, if there is one.
-#define STOP_IF_BROKEN()                       \
+#define RETURN_IF_STICKY_ERROR()                       \
     do {                                       \
         sim_uses_runtime = true;               \
         if (sim_sticky_error)                  \
-            return sim_done(sim_sticky_error); \
+            return sim_record_error(sim_sticky_error); \
     } while (0)
 
 // Returns `error` unless the condition holds.
 #define REQUIRE(condition, error)              \
     do {                                       \
         if (!(condition))                      \
-            return sim_done(error);            \
+            return sim_record_error(error);            \
     } while (0)
 
-// Returns the error of `why`, if it is one.
-#define STOP_IF(why)                           \
+// Returns the value of `call` if it is an error.
+#define RETURN_IF_ERROR(call)                           \
     do {                                       \
-        const cudaError_t why_not = (why);     \
-        if (why_not)                           \
-            return sim_done(why_not);          \
+        const cudaError_t call_error = (call); \
+        if (call_error)                        \
+            return sim_record_error(call_error);          \
     } while (0)
 
-// The start of most calls. The lock is held to the end of the scope, except during callbacks into the program.
+// Begins most calls: locks until the end of the scope, except during callbacks into the program, and returns a sticky error.
 #define BEGIN_CALL() \
     LOCK_MEMORY();   \
-    STOP_IF_BROKEN()
+    RETURN_IF_STICKY_ERROR()
 
-// ---- handles.c: a table of handles for streams, events, pools, graphs and so on. Destroyed and invalid handles are detected.
-// Callers hold the lock.
+// ---- handles.c: a table of handles for streams, events, pools, graphs and so on. The table detects destroyed
+// and invalid handles. Callers hold the lock.
 
-typedef enum HandleKind { STREAM_HANDLE, EVENT_HANDLE, POOL_HANDLE, GRAPH_HANDLE, NODE_HANDLE, GRAPH_RUN_HANDLE,
-                         CONTEXT_HANDLE, MODULE_HANDLE, LINK_HANDLE, PIECE_HANDLE } HandleKind;
+typedef enum HandleKind { STREAM_HANDLE, EVENT_HANDLE, POOL_HANDLE, GRAPH_HANDLE, NODE_HANDLE, GRAPH_EXEC_HANDLE,
+                         CONTEXT_HANDLE, MODULE_HANDLE, LINK_HANDLE, PHYSICAL_MEMORY_HANDLE } HandleKind;
 
 void *sim_new_handle(HandleKind kind, void *object);          // NULL: out of memory
 void *sim_object_of(HandleKind kind, const void *handle);     // NULL: no valid handle of this kind
 void *sim_remove_handle(HandleKind kind, const void *handle); // returns its object, which the caller frees; or NULL
-void sim_destroy_all_handles(HandleKind kind, void (*end)(void *object)); // of the current device
+// Removes all handles of this kind of the current device, and calls `destroy` for their objects.
+void sim_destroy_all_handles(HandleKind kind, void (*destroy)(void *object));
 
 // ---- streams.c
 
@@ -87,29 +88,30 @@ typedef struct Stream {
     unsigned flags;
     unsigned long long id;
     uint32_t timeline; // see checker/order.h
-    cudaLaunchAttributeValue attributes[cudaLaunchAttributeMemSyncDomain + 1];} Stream;
+    cudaLaunchAttributeValue attributes[cudaLaunchAttributeMemSyncDomain + 1]; // by cudaLaunchAttributeID
+} Stream;
 
-// Includes the default streams of the current device; NULL: invalid handle.
+// The stream of a handle, or the current device's default stream; NULL: invalid handle.
 Stream *sim_stream_of(cudaStream_t stream);
 #define REQUIRE_STREAM(stream) REQUIRE(sim_stream_of(stream), cudaErrorInvalidResourceHandle)
 void sim_destroy_all_streams(void); // and events
 bool sim_is_shared_event(cudaEvent_t event); // created for interprocess use
 
-// An operation of a stream, from its declaration to the end of the scope. Operations do not nest, so a call with an operation
-// must not call another one that begins one.
+// An operation of a stream lasts from its declaration to the end of the scope. Operations do not nest: a call with an operation
+// must not call a function that begins another one.
 typedef struct Operation {
-    bool host_waits; // synchronous
+    bool host_waits; // for the end of the operation
 } Operation;
 
 Operation sim_begin_operation(const char *call, cudaStream_t stream, bool host_waits, const void *from);
-Operation sim_begin_node(uint32_t timeline, const char *call, const void *from); // of a graph
-Operation sim_continue_operation(void); // reopens the last operation
+Operation sim_begin_node(uint32_t timeline, const char *call, const void *from); // for a node of a graph
+Operation sim_continue_operation(void); // continues the last operation
 void sim_end_operation(Operation *operation);
-#define DURING(operation) \
+#define SCOPED_OPERATION(operation) \
     __attribute__((cleanup(sim_end_operation), unused)) Operation this_operation = (operation)
-#define OPERATION(stream) DURING(sim_begin_operation(__func__, (stream), false, __builtin_return_address(0)))
-#define IN_DEFAULT_STREAM_FOR(call, waits, from) DURING(sim_begin_operation((call), NULL, (waits), (from)))
-#define IN_DEFAULT_STREAM(waits) IN_DEFAULT_STREAM_FOR(__func__, (waits), __builtin_return_address(0))
+#define STREAM_OPERATION(stream) SCOPED_OPERATION(sim_begin_operation(__func__, (stream), false, __builtin_return_address(0)))
+#define DEFAULT_STREAM_OPERATION_FOR(call, waits, from) SCOPED_OPERATION(sim_begin_operation((call), NULL, (waits), (from)))
+#define DEFAULT_STREAM_OPERATION(waits) DEFAULT_STREAM_OPERATION_FOR(__func__, (waits), __builtin_return_address(0))
 
 // Event nodes of a graph.
 cudaError_t sim_record_in_graph(cudaEvent_t event);
@@ -117,14 +119,14 @@ void sim_wait_in_graph(cudaEvent_t event);
 
 // ---- registration.c
 
-Binary *sim_load_binary(const uint8_t *fat_binary); // without texts, if it has no suitable PTX
+Binary *sim_load_binary(const uint8_t *fat_binary); // without texts if it has no suitable PTX
 Binary *sim_load_text(const char *ptx);
 
 // ---- memory.c
 
 cudaError_t sim_free_device_memory(void *pointer); // including memory of pools and graphs
 // The allocation of pinned or registered memory that contains the pointer, or NULL.
-const Allocation *sim_pinned_allocation_with(const void *pointer);
+const Allocation *sim_pinned_allocation_containing(const void *pointer);
 
 // ---- pools.c
 
@@ -133,31 +135,30 @@ void sim_destroy_all_pools(void);
 
 // ---- copies.c
 
-// A fill by a call without a stream; `from`: the call's return address.
+// Executes a fill for a call without a stream; `from`: the call's return address.
 cudaError_t sim_fill_now(const char *call, const struct cudaMemsetParams *fill, const void *from);
-// The address of `bytes` bytes at `offset` in a variable.
-cudaError_t sim_part_of_symbol(const void *host, size_t bytes, size_t offset, char **part);
+// Sets *part to the address of `bytes` bytes at `offset` in a variable.
+cudaError_t sim_symbol_address(const void *host, size_t bytes, size_t offset, char **part);
 
 // ---- launch.c
 
 cudaError_t sim_check_attribute(const cudaLaunchAttribute *attribute, bool *cooperative, dim3 *cluster);
-// Sets pointers to the arguments in a launch's `extra` buffer, at most `most`.
-cudaError_t sim_unpack_arguments(const Function *f, void **extra, void **arguments, size_t most);
+// Sets pointers to the arguments in a launch's `extra` buffer, at most max_count of them.
+cudaError_t sim_unpack_arguments(const Function *f, void **extra, void **arguments, size_t max_count);
 
 // ---- graphs.c, graph_runs.c
 
 cudaError_t sim_free_graph_memory(const void *address); // of an allocation node
 void sim_destroy_all_graphs(void);                          // and captures
 
-// ---- capture.c: a capturing stream's work becomes nodes of a graph: see CAPTURE in graphs.h. The following return the error
-// of calls that are invalid during capture, and invalidate the capture.
+// ---- capture.c: captures the work of streams as nodes of a graph (CAPTURE in graphs.h). The sim_capture_check functions return
+// the error of calls that are invalid during capture, and invalidate the capture.
 
-cudaError_t sim_forbidden_in_capture(bool uses_legacy_stream); // unsafe calls
-cudaError_t sim_device_in_capture(void);                       // calls that synchronise the device
-cudaError_t sim_stream_in_capture(cudaStream_t stream);        // queries of the stream
-cudaError_t
-sim_remove_from_capture(cudaStream_t stream); // destruction of the stream; an error only for the origin stream
-cudaError_t sim_event_in_capture(cudaEvent_t event);           // queries of the event
+cudaError_t sim_capture_check_unsafe(bool uses_legacy_stream); // unsafe calls
+cudaError_t sim_capture_check_device(void);                       // calls that synchronise the device
+cudaError_t sim_capture_check_stream(cudaStream_t stream);        // queries of the stream
+cudaError_t sim_remove_from_capture(cudaStream_t stream); // destruction of the stream; an error only for the origin stream
+cudaError_t sim_capture_check_event(cudaEvent_t event);           // queries of the event
 // Event records and waits, allocations and frees. If *captured, the call is complete.
 cudaError_t sim_capture_record(cudaEvent_t event, cudaStream_t stream, unsigned flags, bool *captured);
 cudaError_t sim_capture_wait(cudaStream_t stream, cudaEvent_t event, unsigned flags, bool *captured);

@@ -1,4 +1,4 @@
-// capture.c: stream capture: work of streams becomes nodes of a graph.
+// capture.c: stream capture, which turns the work of streams into nodes of a graph.
 //
 // A capture begins in its origin stream. Another stream joins it by waiting for an event that was recorded in the capture,
 // and must be joined back to the origin stream by another event before the capture ends.
@@ -13,14 +13,14 @@ typedef struct NodeSet { // of handles, because the program may destroy nodes
 typedef struct Participant { // a capturing stream
     const void *stream;      // key_of the stream
     bool blocking;           // synchronises with cudaStreamLegacy
-    NodeSet ends;            // dependencies of the stream's next node
+    NodeSet last_nodes;            // dependencies of the stream's next node
     struct Participant *next;
 } Participant;
 
 typedef struct Capture {
     uint64_t id;
     cudaGraph_t graph;
-    bool own_graph; // the graph was created by the capture
+    bool owns_graph; // the graph was created by the capture
     enum cudaStreamCaptureMode mode;
     uintptr_t thread; // sim_this_thread()
     bool invalid;
@@ -32,7 +32,7 @@ typedef struct Capture {
 typedef struct CapturedEvent { // an event whose last record was captured
     cudaEvent_t event;
     uint64_t capture;
-    NodeSet before;
+    NodeSet dependencies;
     struct CapturedEvent *next;
 } CapturedEvent;
 
@@ -125,7 +125,7 @@ static cudaError_t invalidate(Capture *c, cudaError_t error)
     return error;
 }
 
-// A capture with a stream that synchronises with cudaStreamLegacy, or NULL.
+// A valid capture with a stream that synchronises with cudaStreamLegacy, or NULL.
 static Capture *capture_blocking_legacy(void)
 {
     for (Capture *c = captures; c; c = c->next)
@@ -144,7 +144,7 @@ static void end_capture(Capture *c)
         }
     for (Participant *p = c->participants, *next; p; p = next) {
         next = p->next;
-        clear_set(&p->ends);
+        clear_set(&p->last_nodes);
         free(p);
     }
     free(c);
@@ -176,14 +176,14 @@ cudaError_t sim_capture(cudaStream_t stream, const Work *work, bool *captured)
     *captured = true;
     if (c->invalid || !sim_graph_of(c->graph))
         return cudaErrorStreamCaptureInvalidated;
-    NodeSet before = {NULL, 0};
-    join_sets(&before, &p->ends);
-    const cudaError_t error = sim_add_node(sim_graph_of(c->graph), before.nodes, before.count, work, &node);
-    clear_set(&before);
+    NodeSet dependencies = {NULL, 0};
+    join_sets(&dependencies, &p->last_nodes);
+    const cudaError_t error = sim_add_node(sim_graph_of(c->graph), dependencies.nodes, dependencies.count, work, &node);
+    clear_set(&dependencies);
     if (error)
         return error;
-    clear_set(&p->ends);
-    add_to_set(&p->ends, node->handle);
+    clear_set(&p->last_nodes);
+    add_to_set(&p->last_nodes, node->handle);
     return cudaSuccess;
 }
 
@@ -215,8 +215,8 @@ cudaError_t sim_capture_free(cudaStream_t stream, void *pointer, bool *captured)
     return sim_capture(stream, &(Work){cudaGraphNodeTypeMemFree, .memory = memory}, captured);
 }
 
-// Whether the capture's mode forbids this thread unsafe calls.
-static bool forbids_unsafe_call(const Capture *c)
+// True if the capture's mode does not allow unsafe calls by this thread.
+static bool rejects_unsafe_call(const Capture *c)
 {
     if (c->invalid)
         return false;
@@ -225,7 +225,7 @@ static bool forbids_unsafe_call(const Capture *c)
     return thread_mode == cudaStreamCaptureModeGlobal && c->mode == cudaStreamCaptureModeGlobal;
 }
 
-cudaError_t sim_forbidden_in_capture(bool uses_legacy_stream)
+cudaError_t sim_capture_check_unsafe(bool uses_legacy_stream)
 {
     cudaError_t error = cudaSuccess;
     if (!captures)
@@ -234,12 +234,12 @@ cudaError_t sim_forbidden_in_capture(bool uses_legacy_stream)
     if (blocking)
         return invalidate(blocking, cudaErrorStreamCaptureImplicit);
     for (Capture *c = captures; c && thread_mode != cudaStreamCaptureModeRelaxed; c = c->next)
-        if (forbids_unsafe_call(c))
+        if (rejects_unsafe_call(c))
             error = invalidate(c, cudaErrorStreamCaptureUnsupported);
     return error;
 }
 
-cudaError_t sim_device_in_capture(void)
+cudaError_t sim_capture_check_device(void)
 {
     cudaError_t error = cudaSuccess;
     for (Capture *c = captures; c; c = c->next)
@@ -247,7 +247,7 @@ cudaError_t sim_device_in_capture(void)
     return error;
 }
 
-cudaError_t sim_stream_in_capture(cudaStream_t stream)
+cudaError_t sim_capture_check_stream(cudaStream_t stream)
 {
     Participant *p;
     if (!captures)
@@ -266,7 +266,7 @@ cudaError_t sim_remove_from_capture(cudaStream_t stream)
     Participant *p;
     const Capture *c = capture_of(stream, &p);
     if (!c || p->stream == c->origin)
-        return sim_stream_in_capture(stream);
+        return sim_capture_check_stream(stream);
     p->stream = NULL; // its nodes remain, and must be joined
     p->blocking = false;
     return cudaSuccess;
@@ -288,13 +288,13 @@ void sim_clear_captured(cudaEvent_t event)
         if ((*link)->event == event) {
             CapturedEvent *e = *link;
             *link = e->next;
-            clear_set(&e->before);
+            clear_set(&e->dependencies);
             free(e);
             return;
         }
 }
 
-cudaError_t sim_event_in_capture(cudaEvent_t event)
+cudaError_t sim_capture_check_event(cudaEvent_t event)
 {
     const CapturedEvent *e = captured_event(event);
     if (!e)
@@ -303,14 +303,14 @@ cudaError_t sim_event_in_capture(cudaEvent_t event)
     return c ? invalidate(c, cudaErrorCapturedEvent) : cudaErrorCapturedEvent;
 }
 
-static void set_captured(cudaEvent_t event, const Capture *c, const NodeSet *before)
+static void set_captured(cudaEvent_t event, const Capture *c, const NodeSet *dependencies)
 {
     CapturedEvent *e = calloc(1, sizeof *e);
     if (!e)
         sim_die("out of memory for an event that is captured");
     sim_clear_captured(event);
     *e = (CapturedEvent){.event = event, .capture = c->id, .next = captured_events};
-    join_sets(&e->before, before);
+    join_sets(&e->dependencies, dependencies);
     captured_events = e;
 }
 
@@ -325,11 +325,11 @@ cudaError_t sim_capture_record(cudaEvent_t event, cudaStream_t stream, unsigned 
         return error;
     }
     *captured = true;
-    set_captured(event, c, &p->ends);
+    set_captured(event, c, &p->last_nodes);
     return cudaSuccess;
 }
 
-// A stream joins a capture by waiting for a captured event.
+// Makes a stream that waits for a captured event join its capture.
 static cudaError_t join_capture(cudaStream_t stream, const CapturedEvent *e)
 {
     Capture *c = capture_with_id(e->capture);
@@ -339,7 +339,7 @@ static cudaError_t join_capture(cudaStream_t stream, const CapturedEvent *e)
         return cudaErrorStreamCaptureInvalidated;
     if (is_legacy(stream))
         return invalidate(c, cudaErrorStreamCaptureImplicit);
-    join_sets(&add_participant(c, stream)->ends, &e->before);
+    join_sets(&add_participant(c, stream)->last_nodes, &e->dependencies);
     return cudaSuccess;
 }
 
@@ -357,7 +357,7 @@ cudaError_t sim_capture_wait(cudaStream_t stream, cudaEvent_t event, unsigned fl
             invalidate(other, cudaErrorStreamCaptureMerge);
             return invalidate(c, cudaErrorStreamCaptureMerge);
         }
-        join_sets(&p->ends, &e->before);
+        join_sets(&p->last_nodes, &e->dependencies);
         return cudaSuccess;
     }
     if (!c && e) {
@@ -369,7 +369,7 @@ cudaError_t sim_capture_wait(cudaStream_t stream, cudaEvent_t event, unsigned fl
 
 // ---- API functions
 
-static cudaError_t begin_capture(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *before, size_t count,
+static cudaError_t begin_capture(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *dependencies, size_t count,
                                  enum cudaStreamCaptureMode mode)
 {
     Participant *p;
@@ -379,15 +379,15 @@ static cudaError_t begin_capture(cudaStream_t stream, cudaGraph_t graph, const c
     REQUIRE(!is_legacy(stream), cudaErrorStreamCaptureUnsupported);
     REQUIRE(!capture_of(stream, &p), cudaErrorIllegalState);
     for (size_t k = 0; k < count; k++)
-        REQUIRE(sim_node_of(before[k]) && sim_node_of(before[k])->graph == sim_graph_of(graph), cudaErrorInvalidValue);
+        REQUIRE(sim_node_of(dependencies[k]) && sim_node_of(dependencies[k])->graph == sim_graph_of(graph), cudaErrorInvalidValue);
     Capture *c = calloc(1, sizeof *c);
     REQUIRE(c, cudaErrorMemoryAllocation);
-    *c = (Capture){.id = ++captures_made, .graph = graph ? graph : sim_new_graph(true)->handle, .own_graph = !graph,
+    *c = (Capture){.id = ++captures_made, .graph = graph ? graph : sim_new_graph(true)->handle, .owns_graph = !graph,
                    .mode = mode, .thread = sim_this_thread(), .origin = key_of(stream), .next = captures};
     captures = c;
     p = add_participant(c, stream);
     for (size_t k = 0; k < count; k++)
-        add_to_set(&p->ends, before[k]);
+        add_to_set(&p->last_nodes, dependencies[k]);
     return cudaSuccess;
 }
 
@@ -397,50 +397,50 @@ API cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptu
 }
 
 #if CUDART_VERSION >= 13000
-API cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *before,
+API cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
                                               const cudaGraphEdgeData *data, size_t count,
                                               enum cudaStreamCaptureMode mode)
 {
     LOCK_MEMORY();
-    REQUIRE(sim_graph_of(graph) && (before || count == 0), cudaErrorInvalidValue);
+    REQUIRE(sim_graph_of(graph) && (dependencies || count == 0), cudaErrorInvalidValue);
     REQUIRE(!data || count == 0, cudaErrorNotSupported);
-    return begin_capture(stream, graph, before, count, mode);
+    return begin_capture(stream, graph, dependencies, count, mode);
 }
 #endif
 
 // Marks a node and its transitive dependencies.
-static void mark(Node *node, Node **waiting)
+static void mark_dependencies(Node *node, Node **worklist)
 {
     size_t count = 0;
     if (!node->ordered)
-        waiting[count++] = node;
+        worklist[count++] = node;
     node->ordered = true;
     while (count > 0) {
-        const Node *next = waiting[--count];
+        const Node *next = worklist[--count];
         for (size_t k = 0; k < next->dependency_count; k++)
             if (!next->dependencies[k]->ordered) {
                 next->dependencies[k]->ordered = true;
-                waiting[count++] = next->dependencies[k];
+                worklist[count++] = next->dependencies[k];
             }
     }
 }
 
-// Whether all other streams are joined: the origin's last nodes depend on all nodes.
+// True if all other streams have been joined: the origin's last nodes depend on all nodes.
 static bool is_joined(const Capture *c)
 {
-    Node **waiting = calloc(sim_graph_of(c->graph)->count + 1, sizeof *waiting); // work list; each node is added at most once
-    if (!waiting)
+    Node **worklist = calloc(sim_graph_of(c->graph)->count + 1, sizeof *worklist); // each node is added at most once
+    if (!worklist)
         sim_die("out of memory for what a capture waits for");
     for (Node *n = sim_graph_of(c->graph)->nodes; n; n = n->next)
         n->ordered = false;
     for (const Participant *p = c->participants; p; p = p->next)
-        for (size_t k = 0; k < p->ends.count && p->stream == c->origin; k++)
-            if (sim_node_of(p->ends.nodes[k]))
-                mark(sim_node_of(p->ends.nodes[k]), waiting);
-    free(waiting);
+        for (size_t k = 0; k < p->last_nodes.count && p->stream == c->origin; k++)
+            if (sim_node_of(p->last_nodes.nodes[k]))
+                mark_dependencies(sim_node_of(p->last_nodes.nodes[k]), worklist);
+    free(worklist);
     for (const Participant *p = c->participants; p; p = p->next)
-        for (size_t k = 0; k < p->ends.count; k++)
-            if (sim_node_of(p->ends.nodes[k]) && !sim_node_of(p->ends.nodes[k])->ordered)
+        for (size_t k = 0; k < p->last_nodes.count; k++)
+            if (sim_node_of(p->last_nodes.nodes[k]) && !sim_node_of(p->last_nodes.nodes[k])->ordered)
                 return false;
     return true;
 }
@@ -453,7 +453,7 @@ API cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
         *graph = NULL;
     REQUIRE_STREAM(stream);
     Capture *c = capture_of(stream, &p);
-    REQUIRE(graph || (c && !c->own_graph), cudaErrorInvalidValue); // with cudaStreamBeginCaptureToGraph the program has the graph
+    REQUIRE(graph || (c && !c->owns_graph), cudaErrorInvalidValue); // with cudaStreamBeginCaptureToGraph the program has the graph
     REQUIRE(c, cudaErrorIllegalState);
     REQUIRE(c->mode == cudaStreamCaptureModeRelaxed || c->thread == sim_this_thread(),
             cudaErrorStreamCaptureWrongThread);
@@ -464,15 +464,15 @@ API cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
                                                       : cudaSuccess;
     if (!error && graph)
         *graph = c->graph;
-    else if (error && captured && c->own_graph)
+    else if (error && captured && c->owns_graph)
         sim_destroy_graph(captured);
     end_capture(c);
-    return sim_done(error);
+    return sim_record_error(error);
 }
 
 static cudaError_t get_status(cudaStream_t stream, enum cudaStreamCaptureStatus *status, Capture **c, Participant **p)
 {
-    STOP_IF_BROKEN();
+    RETURN_IF_STICKY_ERROR();
     REQUIRE(status, cudaErrorInvalidValue);
     REQUIRE_STREAM(stream);
     REQUIRE(!is_legacy(stream) || !capture_blocking_legacy(), cudaErrorStreamCaptureImplicit);
@@ -492,7 +492,7 @@ API cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptur
 }
 
 static cudaError_t get_capture_info(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id,
-                                    cudaGraph_t *graph, const cudaGraphNode_t **before, size_t *count)
+                                    cudaGraph_t *graph, const cudaGraphNode_t **dependencies, size_t *count)
 {
     Capture *c;
     Participant *p;
@@ -504,10 +504,10 @@ static cudaError_t get_capture_info(cudaStream_t stream, enum cudaStreamCaptureS
         *id = c->id;
     if (graph)
         *graph = c->graph;
-    if (before)
-        *before = p->ends.nodes;
+    if (dependencies)
+        *dependencies = p->last_nodes.nodes;
     if (count)
-        *count = p->ends.count;
+        *count = p->last_nodes.count;
     return cudaSuccess;
 }
 
@@ -522,25 +522,25 @@ static cudaError_t update_dependencies(cudaStream_t stream, const cudaGraphNode_
     REQUIRE(flags <= cudaStreamSetCaptureDependencies && (nodes || count == 0), cudaErrorInvalidValue);
     for (size_t k = 0; k < count; k++)
         REQUIRE(sim_node_of(nodes[k]) && sim_node_of(nodes[k])->graph == sim_graph_of(c->graph), cudaErrorInvalidValue);
-    NodeSet ends = {NULL, 0};
+    NodeSet last_nodes = {NULL, 0};
     if (flags == cudaStreamAddCaptureDependencies)
-        join_sets(&ends, &p->ends);
+        join_sets(&last_nodes, &p->last_nodes);
     for (size_t k = 0; k < count; k++)
-        add_to_set(&ends, nodes[k]);
-    clear_set(&p->ends);
-    p->ends = ends;
+        add_to_set(&last_nodes, nodes[k]);
+    clear_set(&p->last_nodes);
+    p->last_nodes = last_nodes;
     return cudaSuccess;
 }
 
 #if CUDART_VERSION >= 13000
 API cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCaptureStatus *status,
-                                         unsigned long long *id, cudaGraph_t *graph, const cudaGraphNode_t **before,
+                                         unsigned long long *id, cudaGraph_t *graph, const cudaGraphNode_t **dependencies,
                                          const cudaGraphEdgeData **data, size_t *count)
 {
-    REQUIRE(before || !data, cudaErrorInvalidValue);
+    REQUIRE(dependencies || !data, cudaErrorInvalidValue);
     if (data)
         *data = NULL; // default edges only
-    return get_capture_info(stream, status, id, graph, before, count);
+    return get_capture_info(stream, status, id, graph, dependencies, count);
 }
 
 API cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *nodes,
@@ -552,9 +552,9 @@ API cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGra
 #else
 API cudaError_t cudaStreamGetCaptureInfo_v2(cudaStream_t stream, enum cudaStreamCaptureStatus *status,
                                             unsigned long long *id, cudaGraph_t *graph,
-                                            const cudaGraphNode_t **before, size_t *count)
+                                            const cudaGraphNode_t **dependencies, size_t *count)
 {
-    return get_capture_info(stream, status, id, graph, before, count);
+    return get_capture_info(stream, status, id, graph, dependencies, count);
 }
 
 API cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *nodes, size_t count,
@@ -567,9 +567,9 @@ API cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGra
 API cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode)
 {
     REQUIRE(mode && (unsigned)*mode <= cudaStreamCaptureModeRelaxed, cudaErrorInvalidValue);
-    const enum cudaStreamCaptureMode before = thread_mode;
+    const enum cudaStreamCaptureMode previous = thread_mode;
     thread_mode = *mode;
-    *mode = before;
+    *mode = previous;
     return cudaSuccess;
 }
 

@@ -5,33 +5,33 @@
 //
 // Findings name the synchronous call, also for asynchronous ones and those for symbols.
 
-static RowCopy bytes_of(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+static RowCopy linear_copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
     return (RowCopy){to, bytes, from, bytes, bytes, 1, kind};
 }
 
-// A copy without a stream; `from`: the call's return address.
+// Executes a copy without a stream; `from`: the call's return address.
 static cudaError_t copy_now(const char *call, const RowCopy *rows, const void *from)
 {
-    STOP_IF(sim_forbidden_in_capture(true));
-    STOP_IF(sim_check_rows(rows));
-    IN_DEFAULT_STREAM_FOR(call, sim_host_waits(rows->kind, rows->to, rows->from), from);
-    return sim_done(sim_copy_rows(call, rows));
+    RETURN_IF_ERROR(sim_capture_check_unsafe(true));
+    RETURN_IF_ERROR(sim_check_rows(rows));
+    DEFAULT_STREAM_OPERATION_FOR(call, sim_is_synchronous_copy(rows->kind, rows->to, rows->from), from);
+    return sim_record_error(sim_copy_rows(call, rows));
 }
 
 API cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
     BEGIN_CALL();
-    const RowCopy rows = bytes_of(to, from, bytes, kind);
+    const RowCopy rows = linear_copy(to, from, bytes, kind);
     return copy_now(__func__, &rows, __builtin_return_address(0));
 }
 
 API cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
 {
     BEGIN_CALL();
-    CAPTURE(stream, &(Work){cudaGraphNodeTypeMemcpy, .copy = sim_copy_of_rows(to, bytes, from, bytes, bytes, 1, kind)});
-    const RowCopy rows = bytes_of(to, from, bytes, kind);
-    return sim_done(sim_copy_rows("cudaMemcpy", &rows));
+    CAPTURE(stream, &(Work){cudaGraphNodeTypeMemcpy, .copy = sim_make_2d_copy(to, bytes, from, bytes, bytes, 1, kind)});
+    const RowCopy rows = linear_copy(to, from, bytes, kind);
+    return sim_record_error(sim_copy_rows("cudaMemcpy", &rows));
 }
 
 API cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
@@ -47,30 +47,30 @@ API cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, s
 {
     BEGIN_CALL();
     CAPTURE(stream, &(Work){cudaGraphNodeTypeMemcpy,
-                            .copy = sim_copy_of_rows(to, to_pitch, from, from_pitch, width, height, kind)});
-    return sim_done(sim_copy_rows("cudaMemcpy2D", &(RowCopy){to, to_pitch, from, from_pitch, width, height, kind}));
+                            .copy = sim_make_2d_copy(to, to_pitch, from, from_pitch, width, height, kind)});
+    return sim_record_error(sim_copy_rows("cudaMemcpy2D", &(RowCopy){to, to_pitch, from, from_pitch, width, height, kind}));
 }
 
-static const char ROWS_OF_BOXES[] = "cudaMemcpy2D"; // the call named in findings
+static const char NAME_OF_3D_COPY[] = "cudaMemcpy2D"; // the call named in findings
 
-static cudaError_t copy_boxes_now(const char *call, const struct cudaMemcpy3DParms *p, const void *from)
+static cudaError_t copy_3d_now(const char *call, const struct cudaMemcpy3DParms *p, const void *from)
 {
-    STOP_IF(sim_forbidden_in_capture(true));
+    RETURN_IF_ERROR(sim_capture_check_unsafe(true));
     REQUIRE(p, cudaErrorInvalidValue);
-    STOP_IF(sim_check_boxes(p));
+    RETURN_IF_ERROR(sim_check_3d_copy(p));
     if (sim_is_empty_copy(p))
         return cudaSuccess;
-    IN_DEFAULT_STREAM_FOR(call,
+    DEFAULT_STREAM_OPERATION_FOR(call,
                           p->srcArray || p->dstArray ? p->kind != cudaMemcpyDeviceToDevice
-                                                     : sim_host_waits(p->kind, p->dstPtr.ptr, p->srcPtr.ptr),
+                                                     : sim_is_synchronous_copy(p->kind, p->dstPtr.ptr, p->srcPtr.ptr),
                           from);
-    return sim_done(sim_copy_boxes(ROWS_OF_BOXES, p));
+    return sim_record_error(sim_copy_3d(NAME_OF_3D_COPY, p));
 }
 
 API cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p)
 {
     BEGIN_CALL();
-    return copy_boxes_now(__func__, p, __builtin_return_address(0));
+    return copy_3d_now(__func__, p, __builtin_return_address(0));
 }
 
 API cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t stream)
@@ -78,7 +78,7 @@ API cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_
     BEGIN_CALL();
     REQUIRE(p, cudaErrorInvalidValue);
     CAPTURE(stream, &(Work){cudaGraphNodeTypeMemcpy, .copy = *p});
-    return sim_done(sim_copy_boxes(ROWS_OF_BOXES, p));
+    return sim_record_error(sim_copy_3d(NAME_OF_3D_COPY, p));
 }
 
 // ---- Copies from device to device
@@ -102,8 +102,8 @@ static cudaError_t begin_peer_copy(void *to, int to_device, const void *from, in
 API cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes)
 {
     BEGIN_CALL();
-    STOP_IF(begin_peer_copy(to, to_device, from, from_device, bytes));
-    const RowCopy rows = bytes_of(to, from, bytes, cudaMemcpyDeviceToDevice);
+    RETURN_IF_ERROR(begin_peer_copy(to, to_device, from, from_device, bytes));
+    const RowCopy rows = linear_copy(to, from, bytes, cudaMemcpyDeviceToDevice);
     return copy_now("cudaMemcpy", &rows, __builtin_return_address(0));
 }
 
@@ -112,13 +112,13 @@ API cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, i
 {
     BEGIN_CALL();
     REQUIRE_STREAM(stream);
-    OPERATION(stream);
-    STOP_IF(begin_peer_copy(to, to_device, from, from_device, bytes));
-    const RowCopy rows = bytes_of(to, from, bytes, cudaMemcpyDeviceToDevice);
-    return sim_done(sim_copy_rows("cudaMemcpy", &rows));
+    STREAM_OPERATION(stream);
+    RETURN_IF_ERROR(begin_peer_copy(to, to_device, from, from_device, bytes));
+    const RowCopy rows = linear_copy(to, from, bytes, cudaMemcpyDeviceToDevice);
+    return sim_record_error(sim_copy_rows("cudaMemcpy", &rows));
 }
 
-static struct cudaMemcpy3DParms boxes_of(const struct cudaMemcpy3DPeerParms *p)
+static struct cudaMemcpy3DParms params_of_peer_copy(const struct cudaMemcpy3DPeerParms *p)
 {
     return (struct cudaMemcpy3DParms){p->srcArray, p->srcPos, p->srcPtr, p->dstArray, p->dstPos, p->dstPtr,
                                       p->extent, cudaMemcpyDeviceToDevice};
@@ -129,8 +129,8 @@ API cudaError_t cudaMemcpy3DPeer(const struct cudaMemcpy3DPeerParms *p)
     BEGIN_CALL();
     REQUIRE(p, cudaErrorInvalidValue);
     REQUIRE(sim_is_device(p->srcDevice) && sim_is_device(p->dstDevice), cudaErrorInvalidDevice);
-    const struct cudaMemcpy3DParms boxes = boxes_of(p);
-    return copy_boxes_now("cudaMemcpy3D", &boxes, __builtin_return_address(0));
+    const struct cudaMemcpy3DParms params = params_of_peer_copy(p);
+    return copy_3d_now("cudaMemcpy3D", &params, __builtin_return_address(0));
 }
 
 API cudaError_t cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *p, cudaStream_t stream)
@@ -139,42 +139,42 @@ API cudaError_t cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *p, cud
     REQUIRE_STREAM(stream);
     REQUIRE(p, cudaErrorInvalidValue);
     REQUIRE(sim_is_device(p->srcDevice) && sim_is_device(p->dstDevice), cudaErrorInvalidDevice);
-    OPERATION(stream);
-    const struct cudaMemcpy3DParms boxes = boxes_of(p);
-    return sim_done(sim_copy_boxes(ROWS_OF_BOXES, &boxes));
+    STREAM_OPERATION(stream);
+    const struct cudaMemcpy3DParms params = params_of_peer_copy(p);
+    return sim_record_error(sim_copy_3d(NAME_OF_3D_COPY, &params));
 }
 
 // ---- Fills
 
-// A fill without a stream is synchronous only for pinned memory.
-static bool fill_is_awaited(const void *pointer)
+// A fill without a stream is synchronous for pinned memory only.
+static bool is_synchronous_fill(const void *pointer)
 {
-    return sim_pinned_allocation_with(pointer);
+    return sim_pinned_allocation_containing(pointer);
 }
 
 API cudaError_t cudaMemset(void *pointer, int value, size_t bytes)
 {
     BEGIN_CALL();
-    STOP_IF(sim_forbidden_in_capture(true));
-    STOP_IF(sim_check_fill(__func__, pointer, bytes, bytes, 1));
-    IN_DEFAULT_STREAM(fill_is_awaited(pointer));
-    return sim_done(sim_fill_rows(__func__, pointer, bytes, value, bytes, 1));
+    RETURN_IF_ERROR(sim_capture_check_unsafe(true));
+    RETURN_IF_ERROR(sim_check_fill(__func__, pointer, bytes, bytes, 1));
+    DEFAULT_STREAM_OPERATION(is_synchronous_fill(pointer));
+    return sim_record_error(sim_fill_rows(__func__, pointer, bytes, value, bytes, 1));
 }
 
 API cudaError_t cudaMemsetAsync(void *pointer, int value, size_t bytes, cudaStream_t stream)
 {
     BEGIN_CALL();
     CAPTURE(stream, &(Work){cudaGraphNodeTypeMemset, .fill = {pointer, bytes, (unsigned)value, 1, bytes, 1}});
-    return sim_done(sim_fill_rows("cudaMemset", pointer, bytes, value, bytes, 1));
+    return sim_record_error(sim_fill_rows("cudaMemset", pointer, bytes, value, bytes, 1));
 }
 
 API cudaError_t cudaMemset2D(void *pointer, size_t pitch, int value, size_t width, size_t height)
 {
     BEGIN_CALL();
-    STOP_IF(sim_forbidden_in_capture(true));
-    STOP_IF(sim_check_fill(__func__, pointer, pitch, width, height));
-    IN_DEFAULT_STREAM(fill_is_awaited(pointer));
-    return sim_done(sim_fill_rows(__func__, pointer, pitch, value, width, height));
+    RETURN_IF_ERROR(sim_capture_check_unsafe(true));
+    RETURN_IF_ERROR(sim_check_fill(__func__, pointer, pitch, width, height));
+    DEFAULT_STREAM_OPERATION(is_synchronous_fill(pointer));
+    return sim_record_error(sim_fill_rows(__func__, pointer, pitch, value, width, height));
 }
 
 API cudaError_t cudaMemset2DAsync(void *pointer, size_t pitch, int value, size_t width, size_t height,
@@ -182,37 +182,37 @@ API cudaError_t cudaMemset2DAsync(void *pointer, size_t pitch, int value, size_t
 {
     BEGIN_CALL();
     CAPTURE(stream, &(Work){cudaGraphNodeTypeMemset, .fill = {pointer, pitch, (unsigned)value, 1, width, height}});
-    return sim_done(sim_fill_rows("cudaMemset2D", pointer, pitch, value, width, height));
+    return sim_record_error(sim_fill_rows("cudaMemset2D", pointer, pitch, value, width, height));
 }
 
 API cudaError_t cudaMemset3D(struct cudaPitchedPtr pitched, int value, struct cudaExtent extent)
 {
     BEGIN_CALL();
-    STOP_IF(sim_forbidden_in_capture(true));
+    RETURN_IF_ERROR(sim_capture_check_unsafe(true));
     REQUIRE(extent.height <= (pitched.ysize ? pitched.ysize : extent.height), cudaErrorInvalidValue);
-    IN_DEFAULT_STREAM(fill_is_awaited(pitched.ptr));
-    return sim_done(sim_fill_slices("cudaMemset2D", pitched, value, extent));
+    DEFAULT_STREAM_OPERATION(is_synchronous_fill(pitched.ptr));
+    return sim_record_error(sim_fill_slices("cudaMemset2D", pitched, value, extent));
 }
 
 API cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr pitched, int value, struct cudaExtent extent,
                                   cudaStream_t stream)
 {
     BEGIN_CALL();
-    const size_t rows_of_slice = pitched.ysize ? pitched.ysize : extent.height; // 0: contiguous slices
-    const bool rows = extent.depth == 1 || rows_of_slice == extent.height;
-    REQUIRE(rows || !sim_stream_in_capture(stream), cudaErrorNotSupported);
+    const size_t slice_rows = pitched.ysize ? pitched.ysize : extent.height; // 0: contiguous slices
+    const bool rows = extent.depth == 1 || slice_rows == extent.height;
+    REQUIRE(rows || !sim_capture_check_stream(stream), cudaErrorNotSupported);
     CAPTURE(stream, &(Work){cudaGraphNodeTypeMemset, .fill = {pitched.ptr, pitched.pitch, (unsigned)value, 1,
                                                               extent.width, extent.height * extent.depth}});
-    return sim_done(sim_fill_slices("cudaMemset2D", pitched, value, extent));
+    return sim_record_error(sim_fill_slices("cudaMemset2D", pitched, value, extent));
 }
 
 cudaError_t sim_fill_now(const char *call, const struct cudaMemsetParams *p, const void *from)
 {
     BEGIN_CALL();
-    STOP_IF(sim_forbidden_in_capture(true));
-    STOP_IF(sim_check_elements(p));
-    IN_DEFAULT_STREAM_FOR(call, fill_is_awaited(p->dst), from);
-    return sim_done(sim_fill_elements(p));
+    RETURN_IF_ERROR(sim_capture_check_unsafe(true));
+    RETURN_IF_ERROR(sim_check_elements(p));
+    DEFAULT_STREAM_OPERATION_FOR(call, is_synchronous_fill(p->dst), from);
+    return sim_record_error(sim_fill_elements(p));
 }
 
 // ---- Variables
@@ -237,7 +237,7 @@ API cudaError_t cudaGetSymbolSize(size_t *bytes, const void *host)
     return cudaSuccess;
 }
 
-cudaError_t sim_part_of_symbol(const void *host, size_t bytes, size_t offset, char **part)
+cudaError_t sim_symbol_address(const void *host, size_t bytes, size_t offset, char **part)
 {
     const Symbol *s = sim_symbol_of(host);
     if (!s || !sim_variable_of(s))
@@ -254,8 +254,8 @@ API cudaError_t cudaMemcpyToSymbol(const void *host, const void *from, size_t by
     char *to = NULL;
     BEGIN_CALL();
     REQUIRE(kind != cudaMemcpyHostToHost && kind != cudaMemcpyDeviceToHost, cudaErrorInvalidMemcpyDirection);
-    STOP_IF(sim_part_of_symbol(host, bytes, offset, &to));
-    const RowCopy rows = bytes_of(to, from, bytes, kind);
+    RETURN_IF_ERROR(sim_symbol_address(host, bytes, offset, &to));
+    const RowCopy rows = linear_copy(to, from, bytes, kind);
     return copy_now("cudaMemcpy", &rows, __builtin_return_address(0));
 }
 
@@ -264,8 +264,8 @@ API cudaError_t cudaMemcpyFromSymbol(void *to, const void *host, size_t bytes, s
     char *from = NULL;
     BEGIN_CALL();
     REQUIRE(kind != cudaMemcpyHostToHost && kind != cudaMemcpyHostToDevice, cudaErrorInvalidMemcpyDirection);
-    STOP_IF(sim_part_of_symbol(host, bytes, offset, &from));
-    const RowCopy rows = bytes_of(to, from, bytes, kind);
+    RETURN_IF_ERROR(sim_symbol_address(host, bytes, offset, &from));
+    const RowCopy rows = linear_copy(to, from, bytes, kind);
     return copy_now("cudaMemcpy", &rows, __builtin_return_address(0));
 }
 
@@ -274,10 +274,10 @@ API cudaError_t cudaMemcpyToSymbolAsync(const void *host, const void *from, size
 {
     Work work;
     BEGIN_CALL();
-    STOP_IF(sim_work_with_symbol(&work, host, true, from, bytes, offset, kind));
+    RETURN_IF_ERROR(sim_make_symbol_copy(&work, host, true, from, bytes, offset, kind));
     CAPTURE(stream, &work);
-    const RowCopy rows = bytes_of(work.copy.dstPtr.ptr, from, bytes, kind);
-    return sim_done(sim_copy_rows("cudaMemcpy", &rows));
+    const RowCopy rows = linear_copy(work.copy.dstPtr.ptr, from, bytes, kind);
+    return sim_record_error(sim_copy_rows("cudaMemcpy", &rows));
 }
 
 API cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *host, size_t bytes, size_t offset,
@@ -285,10 +285,10 @@ API cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *host, size_t byt
 {
     Work work;
     BEGIN_CALL();
-    STOP_IF(sim_work_with_symbol(&work, host, false, to, bytes, offset, kind));
+    RETURN_IF_ERROR(sim_make_symbol_copy(&work, host, false, to, bytes, offset, kind));
     CAPTURE(stream, &work);
-    const RowCopy rows = bytes_of(to, work.copy.srcPtr.ptr, bytes, kind);
-    return sim_done(sim_copy_rows("cudaMemcpy", &rows));
+    const RowCopy rows = linear_copy(to, work.copy.srcPtr.ptr, bytes, kind);
+    return sim_record_error(sim_copy_rows("cudaMemcpy", &rows));
 }
 
 // ---- For nvcc -default-stream per-thread

@@ -41,16 +41,16 @@ API cudaError_t cudaGetDeviceFlags(unsigned *flags)
     return cudaSuccess;
 }
 
-API cudaError_t cudaInitDevice(int device, unsigned device_flags_wanted, unsigned flags)
+API cudaError_t cudaInitDevice(int device, unsigned requested_flags, unsigned flags)
 {
     REQUIRE(sim_is_device(device), cudaErrorInvalidDevice);
     REQUIRE(flags == 0 || flags == cudaInitDeviceFlagsAreValid, cudaErrorInvalidValue);
-    return flags ? cudaSetDeviceFlags(device_flags_wanted) : cudaSuccess;
+    return flags ? cudaSetDeviceFlags(requested_flags) : cudaSuccess;
 }
 
-API cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *wanted)
+API cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *requested)
 {
-    REQUIRE(device && wanted, cudaErrorInvalidValue);
+    REQUIRE(device && requested, cudaErrorInvalidValue);
     *device = 0; // all devices are equal
     return cudaSuccess;
 }
@@ -58,7 +58,7 @@ API cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *wante
 API cudaError_t cudaDeviceSynchronize(void)
 {
     BEGIN_CALL();
-    STOP_IF(sim_device_in_capture());
+    RETURN_IF_ERROR(sim_capture_check_device());
     sim_host_awaits_device(sim_current_device);
     return cudaSuccess;
 }
@@ -69,7 +69,7 @@ API cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
 {
     BEGIN_CALL();
     REQUIRE(sim_is_limit(limit), cudaErrorUnsupportedLimit);
-    return sim_done(sim_set_limit(limit, value));
+    return sim_record_error(sim_set_limit(limit, value));
 }
 
 API cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
@@ -84,13 +84,13 @@ API cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
 // No persisting L2 cache is simulated.
 API cudaError_t cudaCtxResetPersistingL2Cache(void)
 {
-    STOP_IF_BROKEN();
+    RETURN_IF_STICKY_ERROR();
     return cudaSuccess;
 }
 
 // ---- Profilers
 
-// No effect: profilers cannot attach. Use SIM_COUNTERS and SIM_TRACE instead.
+// Without effect, because profilers cannot attach; SIM_COUNTERS and SIM_TRACE replace them.
 API cudaError_t cudaProfilerStart(void)
 {
     return cudaSuccess;
@@ -116,17 +116,17 @@ API cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache *config)
     return cudaSuccess;
 }
 
-// No effect: since Maxwell, shared-memory banks are always 4 bytes wide.
+// Without effect: since Maxwell, shared-memory banks are always 4 bytes wide.
 API cudaError_t cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig config)
 {
     UNUSED(config);
-    STOP_IF_BROKEN();
+    RETURN_IF_STICKY_ERROR();
     return cudaSuccess;
 }
 
 API cudaError_t cudaDeviceGetSharedMemConfig(enum cudaSharedMemConfig *config)
 {
-    STOP_IF_BROKEN();
+    RETURN_IF_STICKY_ERROR();
     REQUIRE(config, cudaErrorInvalidValue);
     *config = cudaSharedMemBankSizeFourByte;
     return cudaSuccess;
@@ -169,7 +169,7 @@ static void set_texture_limits(struct cudaDeviceProp *p) // an H200's
 API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device)
 {
     const Device *d = sim_device();
-    STOP_IF_BROKEN();
+    RETURN_IF_STICKY_ERROR();
     REQUIRE(p, cudaErrorInvalidValue);
     REQUIRE(sim_is_device(device), cudaErrorInvalidDevice);
     memset(p, 0, sizeof *p);
@@ -204,7 +204,7 @@ API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device)
 
 API cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device)
 {
-    STOP_IF_BROKEN();
+    RETURN_IF_STICKY_ERROR();
     REQUIRE(value && sim_is_device_attribute(attribute), cudaErrorInvalidValue);
     REQUIRE(sim_is_device(device), cudaErrorInvalidDevice);
     *value = sim_device_attribute(attribute);

@@ -6,7 +6,7 @@ _Thread_local cudaError_t sim_last_error;
 _Thread_local bool sim_uses_runtime;
 _Atomic cudaError_t sim_sticky_error;
 
-cudaError_t sim_done(cudaError_t error)
+cudaError_t sim_record_error(cudaError_t error)
 {
     if (error != cudaSuccess)
         sim_last_error = error;
@@ -23,59 +23,59 @@ void sim_set_sticky_error(cudaError_t error)
 
 // ---- Unchecked launch errors
 //
-// kernel<<<...>>> returns no error. A refused launch is a finding unless the host thread calls cudaGetLastError or
-// cudaPeekAtLastError later. Other calls return their error, and many are made to test for one, so they are never reported as
-// unchecked. A kernel that fails while it runs is a finding of its own.
+// kernel<<<...>>> returns no error. A rejected launch is a finding unless the host thread calls cudaGetLastError or
+// cudaPeekAtLastError later. Errors that other calls return are never reported as unchecked, because many programs call them to
+// test for an error. A kernel that fails while it runs is another finding.
 
-typedef struct Refusal { // a host thread's first refused launch since it last checked for errors
+typedef struct RejectedLaunch { // a host thread's first rejected launch since it last checked for errors
     _Atomic cudaError_t error; // cudaSuccess: none
-    char launch[300], why[200];
+    char launch[300], hint[200];
     const void *from; // return address of the launch
-    struct Refusal *next;
-} Refusal;
+    struct RejectedLaunch *next;
+} RejectedLaunch;
 
-static _Atomic(Refusal *) refusals; // list, at most one for each host thread; insertion is guarded by the lock
-static _Thread_local Refusal *own_refusal;
+static _Atomic(RejectedLaunch *) rejected_launches; // list, at most one for each host thread; insertion is guarded by the lock
+static _Thread_local RejectedLaunch *own_rejected;
 
 static void report_unchecked_launches(void)
 {
     char title[400];
-    for (const Refusal *r = refusals; r; r = r->next) {
+    for (const RejectedLaunch *r = rejected_launches; r; r = r->next) {
         if (!r->error || !sim_checker_enabled())
             continue;
         snprintf(title, sizeof title, "%s did not run: %s (%s), and the program did not check for errors", r->launch,
                  sim_error_text(r->error), sim_error_name(r->error));
         Place host = {.access = "launched by the host"};
         sim_set_calling_line(r->from, &host);
-        char hint[HINT_BYTES];
-        snprintf(hint, sizeof hint, "%s%scall cudaGetLastError() after each launch", r->why, r->why[0] ? "\n" : "");
-        sim_add_finding(UNCHECKED_ERROR, title, &host, 1, hint);
+        char text[HINT_BYTES];
+        snprintf(text, sizeof text, "%s%scall cudaGetLastError() after each launch", r->hint, r->hint[0] ? "\n" : "");
+        sim_add_finding(UNCHECKED_ERROR, title, &host, 1, text);
     }
 }
 
-void sim_note_refusal(const char *launch, cudaError_t error, const char *why, const void *from)
+void sim_note_rejected_launch(const char *launch, cudaError_t error, const char *hint, const void *from)
 {
-    if (!own_refusal) {
-        own_refusal = calloc(1, sizeof *own_refusal);
-        if (!own_refusal)
+    if (!own_rejected) {
+        own_rejected = calloc(1, sizeof *own_rejected);
+        if (!own_rejected)
             return;
-        if (!refusals)
+        if (!rejected_launches)
             atexit(report_unchecked_launches);
-        own_refusal->next = refusals;
-        refusals = own_refusal;
+        own_rejected->next = rejected_launches;
+        rejected_launches = own_rejected;
     }
-    if (own_refusal->error)
+    if (own_rejected->error)
         return;
-    snprintf(own_refusal->launch, sizeof own_refusal->launch, "%s", launch);
-    snprintf(own_refusal->why, sizeof own_refusal->why, "%s", why);
-    own_refusal->from = from;
-    own_refusal->error = error;
+    snprintf(own_rejected->launch, sizeof own_rejected->launch, "%s", launch);
+    snprintf(own_rejected->hint, sizeof own_rejected->hint, "%s", hint);
+    own_rejected->from = from;
+    own_rejected->error = error;
 }
 
 static void mark_error_checked(void)
 {
-    if (own_refusal)
-        own_refusal->error = cudaSuccess;
+    if (own_rejected)
+        own_rejected->error = cudaSuccess;
 }
 
 // ---- The last error

@@ -21,8 +21,8 @@ API cudaError_t cudaFuncSetAttribute(const void *host, enum cudaFuncAttribute at
     const cudaError_t error = sim_find_kernel(host, &kernel, &f);
     REQUIRE(!error, error);
     if (attribute == cudaFuncAttributeMaxDynamicSharedMemorySize) {
-        const int most = sim_device()->shared_per_block_optin - (int)f->shared_bytes;
-        REQUIRE(value >= 0 && value <= most, cudaErrorInvalidValue);
+        const int limit = sim_device()->shared_per_block_optin - (int)f->shared_bytes;
+        REQUIRE(value >= 0 && value <= limit, cudaErrorInvalidValue);
         kernel->max_dynamic_bytes[sim_current_device] = value;
         return cudaSuccess;
     }
@@ -37,24 +37,24 @@ API cudaError_t cudaFuncSetAttribute(const void *host, enum cudaFuncAttribute at
     case cudaFuncAttributeRequiredClusterWidth:
     case cudaFuncAttributeRequiredClusterHeight:
     case cudaFuncAttributeRequiredClusterDepth:
-        return sim_done(cudaErrorNotSupported);
+        return sim_record_error(cudaErrorNotSupported);
     default:
-        return sim_done(cudaErrorInvalidValue);
+        return sim_record_error(cudaErrorInvalidValue);
     }
 }
 
 API cudaError_t cudaFuncSetCacheConfig(const void *host, enum cudaFuncCache config)
 {
     UNUSED(config);
-    STOP_IF_BROKEN();
-    return sim_kernel_of(host) ? cudaSuccess : sim_done(cudaErrorInvalidDeviceFunction);
+    RETURN_IF_STICKY_ERROR();
+    return sim_kernel_of(host) ? cudaSuccess : sim_record_error(cudaErrorInvalidDeviceFunction);
 }
 
 API cudaError_t cudaFuncSetSharedMemConfig(const void *host, enum cudaSharedMemConfig config)
 {
     UNUSED(config);
-    STOP_IF_BROKEN();
-    return sim_kernel_of(host) ? cudaSuccess : sim_done(cudaErrorInvalidDeviceFunction);
+    RETURN_IF_STICKY_ERROR();
+    return sim_kernel_of(host) ? cudaSuccess : sim_record_error(cudaErrorInvalidDeviceFunction);
 }
 
 API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *host, int threads,
@@ -76,7 +76,7 @@ API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const
     return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, host, threads, dynamic_bytes, 0);
 }
 
-// The dynamic shared memory of a block if so many blocks are resident on an SM.
+// The most dynamic shared memory of a block with which `blocks` blocks are resident on an SM.
 API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *host, int blocks, int threads)
 {
     Kernel *kernel;
@@ -121,8 +121,8 @@ API cudaError_t cudaFuncGetParamInfo(const void *host, size_t index, size_t *off
 
 // ---- Clusters
 
-// The cluster size of a launch: its attribute's, or the kernel's; 0: none.
-static cudaError_t cluster_of(const cudaLaunchConfig_t *config, const Function *f, dim3 *cluster)
+// Finds the cluster size of a launch: that of its attribute, or the kernel's; 0: none.
+static cudaError_t find_cluster(const cudaLaunchConfig_t *config, const Function *f, dim3 *cluster)
 {
     bool cooperative;
     *cluster = f->cluster;
@@ -134,7 +134,7 @@ static cudaError_t cluster_of(const cudaLaunchConfig_t *config, const Function *
     return cudaSuccess;
 }
 
-// Treats all SMs as one GPC: a cluster may be placed on any of them.
+// Treats all SMs as one GPC, so that a cluster may use any of them.
 API cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *host, const cudaLaunchConfig_t *config)
 {
     Kernel *kernel;
@@ -144,7 +144,7 @@ API cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *host, 
     cudaError_t error = sim_find_kernel(host, &kernel, &f);
     REQUIRE(!error, error);
     REQUIRE(clusters && config && (config->attrs || config->numAttrs == 0), cudaErrorInvalidValue);
-    error = cluster_of(config, f, &cluster);
+    error = find_cluster(config, f, &cluster);
     REQUIRE(!error, error);
     const uint64_t threads = (uint64_t)config->blockDim.x * config->blockDim.y * config->blockDim.z;
     const uint64_t blocks = (uint64_t)cluster.x * cluster.y * cluster.z;
@@ -162,7 +162,7 @@ API cudaError_t cudaOccupancyMaxPotentialClusterSize(int *blocks, const void *ho
     const cudaError_t error = sim_find_kernel(host, &kernel, &f);
     REQUIRE(!error, error);
     REQUIRE(blocks && config, cudaErrorInvalidValue);
-    const int largest = sim_largest_cluster(kernel), most = f->most_cluster_blocks;
-    *blocks = most && most < largest ? most : largest;
+    const int largest = sim_largest_cluster(kernel), limit = f->max_cluster_blocks;
+    *blocks = limit && limit < largest ? limit : largest;
     return cudaSuccess;
 }

@@ -7,7 +7,7 @@ static Node *find_copy(const Graph *graph, uint64_t origin)
 {
     for (Node *n = graph->nodes; n; n = n->next) {
         size_t count;
-        Graph **graphs = sim_graphs_in(&n->work, &count);
+        Graph **graphs = sim_nested_graphs(&n->work, &count);
         Node *found = n->origin == origin ? n : NULL;
         for (size_t k = 0; k < count && !found; k++)
             found = find_copy(graphs[k], origin);
@@ -17,108 +17,108 @@ static Node *find_copy(const Graph *graph, uint64_t origin)
     return NULL;
 }
 
-// The executable graph's copy of a node of its source graph; also NULL while it is running.
-static Node *copy_in(cudaGraphExec_t run, cudaGraphNode_t node)
+// The executable graph's copy of a node of its source graph; NULL if there is none, or while the graph is running.
+static Node *find_exec_node(cudaGraphExec_t exec, cudaGraphNode_t node)
 {
-    if (!sim_run_of(run) || sim_run_of(run)->users > 1 || !sim_node_of(node))
+    if (!sim_exec_of(exec) || sim_exec_of(exec)->users > 1 || !sim_node_of(node))
         return NULL;
-    return find_copy(sim_run_of(run)->graph, sim_node_of(node)->number);
+    return find_copy(sim_exec_of(exec)->graph, sim_node_of(node)->number);
 }
 
-static cudaError_t change(cudaGraphExec_t run, cudaGraphNode_t handle, const Work *work)
+static cudaError_t replace_params(cudaGraphExec_t exec, cudaGraphNode_t handle, const Work *work)
 {
     BEGIN_CALL();
-    Node *node = copy_in(run, handle);
+    Node *node = find_exec_node(exec, handle);
     REQUIRE(node, cudaErrorInvalidValue);
     const cudaError_t error = sim_replace_work(node, work);
     if (!error && work->type == cudaGraphNodeTypeGraph)
-        sim_order_nodes(node->work.child);
-    return sim_done(error);
+        sim_sort_nodes(node->work.child);
+    return sim_record_error(error);
 }
 
-API cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t run, cudaGraphNode_t node,
+API cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                                  const struct cudaKernelNodeParams *p)
 {
     LOCK_MEMORY();
     REQUIRE(p, cudaErrorInvalidValue);
-    const Node *copy = copy_in(run, node);
+    const Node *copy = find_exec_node(exec, node);
     REQUIRE(copy && copy->work.type == cudaGraphNodeTypeKernel, cudaErrorInvalidValue);
-    Work work = sim_kernel_work(p);
+    Work work = sim_make_kernel_work(p);
     work.kernel.cooperative = copy->work.kernel.cooperative;
-    return change(run, node, &work);
+    return replace_params(exec, node, &work);
 }
 
-API cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t run, cudaGraphNode_t node,
+API cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                                  const struct cudaMemcpy3DParms *p)
 {
     REQUIRE(p, cudaErrorInvalidValue);
-    return change(run, node, &(Work){cudaGraphNodeTypeMemcpy, .copy = *p});
+    return replace_params(exec, node, &(Work){cudaGraphNodeTypeMemcpy, .copy = *p});
 }
 
-API cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t run, cudaGraphNode_t node, void *to,
+API cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t node, void *to,
                                                    const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
-    return change(run, node,
-                  &(Work){cudaGraphNodeTypeMemcpy, .copy = sim_copy_of_rows(to, bytes, from, bytes, bytes, 1, kind)});
+    return replace_params(exec, node,
+                  &(Work){cudaGraphNodeTypeMemcpy, .copy = sim_make_2d_copy(to, bytes, from, bytes, bytes, 1, kind)});
 }
 
-API cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t run, cudaGraphNode_t node,
+API cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t exec, cudaGraphNode_t node,
                                                          const void *symbol, const void *from, size_t bytes,
                                                          size_t offset, enum cudaMemcpyKind kind)
 {
     Work work;
-    const cudaError_t error = sim_work_with_symbol(&work, symbol, true, from, bytes, offset, kind);
-    return error ? error : change(run, node, &work);
+    const cudaError_t error = sim_make_symbol_copy(&work, symbol, true, from, bytes, offset, kind);
+    return error ? error : replace_params(exec, node, &work);
 }
 
-API cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t run, cudaGraphNode_t node, void *to,
+API cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec, cudaGraphNode_t node, void *to,
                                                            const void *symbol, size_t bytes, size_t offset,
                                                            enum cudaMemcpyKind kind)
 {
     Work work;
-    const cudaError_t error = sim_work_with_symbol(&work, symbol, false, to, bytes, offset, kind);
-    return error ? error : change(run, node, &work);
+    const cudaError_t error = sim_make_symbol_copy(&work, symbol, false, to, bytes, offset, kind);
+    return error ? error : replace_params(exec, node, &work);
 }
 
-API cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t run, cudaGraphNode_t node,
+API cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                                  const struct cudaMemsetParams *p)
 {
     REQUIRE(p, cudaErrorInvalidValue);
-    return change(run, node, &(Work){cudaGraphNodeTypeMemset, .fill = *p});
+    return replace_params(exec, node, &(Work){cudaGraphNodeTypeMemset, .fill = *p});
 }
 
-API cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t run, cudaGraphNode_t node,
+API cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                                const struct cudaHostNodeParams *p)
 {
     REQUIRE(p, cudaErrorInvalidValue);
-    return change(run, node, &(Work){cudaGraphNodeTypeHost, .host = *p});
+    return replace_params(exec, node, &(Work){cudaGraphNodeTypeHost, .host = *p});
 }
 
-API cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t run, cudaGraphNode_t node, cudaGraph_t child)
+API cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, cudaGraph_t child)
 {
     LOCK_MEMORY();
-    REQUIRE(sim_graph_of(child) && !sim_order_nodes(sim_graph_of(child)), cudaErrorInvalidValue);
-    return change(run, node, &(Work){cudaGraphNodeTypeGraph, .child = sim_graph_of(child)});
+    REQUIRE(sim_graph_of(child) && !sim_sort_nodes(sim_graph_of(child)), cudaErrorInvalidValue);
+    return replace_params(exec, node, &(Work){cudaGraphNodeTypeGraph, .child = sim_graph_of(child)});
 }
 
-API cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t run, cudaGraphNode_t node, cudaEvent_t event)
+API cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event)
 {
-    return change(run, node, &(Work){cudaGraphNodeTypeEventRecord, .event = event});
+    return replace_params(exec, node, &(Work){cudaGraphNodeTypeEventRecord, .event = event});
 }
 
-API cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t run, cudaGraphNode_t node, cudaEvent_t event)
+API cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event)
 {
-    return change(run, node, &(Work){cudaGraphNodeTypeWaitEvent, .event = event});
+    return replace_params(exec, node, &(Work){cudaGraphNodeTypeWaitEvent, .event = event});
 }
 
 #if CUDART_VERSION >= 13000
-API cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t run, cudaGraphNode_t node, struct cudaGraphNodeParams *p)
+API cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, struct cudaGraphNodeParams *p)
 {
     Work work;
     LOCK_MEMORY();
     REQUIRE(p, cudaErrorInvalidValue);
-    const cudaError_t error = sim_work_of(p, &work);
-    return error ? error : change(run, node, &work);
+    const cudaError_t error = sim_convert_node_params(p, &work);
+    return error ? error : replace_params(exec, node, &work);
 }
 #endif
 
@@ -128,19 +128,19 @@ static bool can_be_disabled(const Node *node)
                     node->work.type == cudaGraphNodeTypeMemset);
 }
 
-API cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t run, cudaGraphNode_t node, unsigned enabled)
+API cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned enabled)
 {
     LOCK_MEMORY();
-    REQUIRE(can_be_disabled(copy_in(run, node)), cudaErrorInvalidValue);
-    copy_in(run, node)->disabled = !enabled;
+    REQUIRE(can_be_disabled(find_exec_node(exec, node)), cudaErrorInvalidValue);
+    find_exec_node(exec, node)->disabled = !enabled;
     return cudaSuccess;
 }
 
-API cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t run, cudaGraphNode_t node, unsigned *enabled)
+API cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned *enabled)
 {
     LOCK_MEMORY();
-    REQUIRE(enabled && can_be_disabled(copy_in(run, node)), cudaErrorInvalidValue);
-    *enabled = !copy_in(run, node)->disabled;
+    REQUIRE(enabled && can_be_disabled(find_exec_node(exec, node)), cudaErrorInvalidValue);
+    *enabled = !find_exec_node(exec, node)->disabled;
     return cudaSuccess;
 }
 
@@ -159,8 +159,9 @@ static bool conditional_differs(const Work *old, const Work *new)
            (old->conditional.kind != new->conditional.kind || old->conditional.count != new->conditional.count);
 }
 
-// Whether more than the nodes' parameters differs. Nodes are matched in the order in which they were added.
-static bool has_changed(const Graph *old, const Graph *new, cudaGraphExecUpdateResultInfo *info)
+// True if more than the nodes' parameters differs; describes the difference in *info. Nodes are matched in the order in which
+// they were added.
+static bool is_incompatible(const Graph *old, const Graph *new, cudaGraphExecUpdateResultInfo *info)
 {
     if (old->count != new->count)
         return set_update_failure(info, cudaGraphExecUpdateErrorTopologyChanged, NULL, NULL);
@@ -182,22 +183,22 @@ static bool has_changed(const Graph *old, const Graph *new, cudaGraphExecUpdateR
         if (conditional_differs(&a->work, &b->work))
             return set_update_failure(info, cudaGraphExecUpdateErrorParametersChanged, b, NULL);
         size_t count;
-        Graph **graphs = sim_graphs_in(&a->work, &count), **others = sim_graphs_in(&b->work, &count);
+        Graph **graphs = sim_nested_graphs(&a->work, &count), **others = sim_nested_graphs(&b->work, &count);
         for (size_t k = 0; k < count; k++)
-            if (has_changed(graphs[k], others[k], info))
+            if (is_incompatible(graphs[k], others[k], info))
                 return true;
     }
     return false;
 }
 
-static cudaError_t take_work(Graph *old, const Graph *new)
+static cudaError_t update_work(Graph *old, const Graph *new)
 {
     cudaError_t error = cudaSuccess;
     for (Node *a = old->nodes, *b = new->nodes; a && !error; a = a->next, b = b->next) {
         size_t count;
-        Graph **graphs = sim_graphs_in(&a->work, &count), **others = sim_graphs_in(&b->work, &count);
+        Graph **graphs = sim_nested_graphs(&a->work, &count), **others = sim_nested_graphs(&b->work, &count);
         for (size_t k = 0; k < count && !error; k++)
-            error = take_work(graphs[k], others[k]);
+            error = update_work(graphs[k], others[k]);
         if (a->work.type == cudaGraphNodeTypeConditional)
             a->work.conditional.condition = b->work.conditional.condition;
         else if (count == 0)
@@ -206,15 +207,15 @@ static cudaError_t take_work(Graph *old, const Graph *new)
     return error;
 }
 
-API cudaError_t cudaGraphExecUpdate(cudaGraphExec_t run, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info)
+API cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info)
 {
     BEGIN_CALL();
     REQUIRE(info, cudaErrorInvalidValue);
     *info = (cudaGraphExecUpdateResultInfo){.result = cudaGraphExecUpdateError};
-    REQUIRE_RUN(run);
-    REQUIRE(sim_graph_of(graph) && sim_run_of(run)->users == 1, cudaErrorInvalidValue);
-    REQUIRE(!has_changed(sim_run_of(run)->graph, sim_graph_of(graph), info), cudaErrorGraphExecUpdateFailure);
-    const cudaError_t error = take_work(sim_run_of(run)->graph, sim_graph_of(graph));
+    REQUIRE_EXEC(exec);
+    REQUIRE(sim_graph_of(graph) && sim_exec_of(exec)->users == 1, cudaErrorInvalidValue);
+    REQUIRE(!is_incompatible(sim_exec_of(exec)->graph, sim_graph_of(graph), info), cudaErrorGraphExecUpdateFailure);
+    const cudaError_t error = update_work(sim_exec_of(exec)->graph, sim_graph_of(graph));
     REQUIRE(!error, cudaErrorGraphExecUpdateFailure);
     info->result = cudaGraphExecUpdateSuccess;
     return cudaSuccess;

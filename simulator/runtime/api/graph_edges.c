@@ -1,18 +1,19 @@
-// graph_edges.c: queries of nodes and edges; adds and removes edges.
+// graph_edges.c: queries of nodes and edges; adding and removing edges.
 #include "runtime/api/graphs.h"
 
 // ---- Queries
 
-// Without an array, sets the number of nodes; otherwise copies them, and fills the rest of the array with NULL.
-static cudaError_t copy_nodes(Node *const *found, size_t count, cudaGraphNode_t *nodes, size_t *space)
+// Copies the nodes to an array of *count elements, and fills the rest with NULL. Sets *count to the number of copied nodes or,
+// without an array, of found nodes.
+static cudaError_t copy_nodes(Node *const *found, size_t found_count, cudaGraphNode_t *nodes, size_t *count)
 {
-    for (size_t k = 0; nodes && k < *space; k++)
-        nodes[k] = k < count ? found[k]->handle : NULL;
-    *space = nodes && *space < count ? *space : count;
+    for (size_t k = 0; nodes && k < *count; k++)
+        nodes[k] = k < found_count ? found[k]->handle : NULL;
+    *count = nodes && *count < found_count ? *count : found_count;
     return cudaSuccess;
 }
 
-// Allocates an array of nodes, freed by the caller.
+// Allocates an array of nodes, which the caller frees.
 static Node **new_node_array(size_t count)
 {
     Node **nodes = calloc(count + 1, sizeof *nodes);
@@ -64,11 +65,11 @@ static cudaError_t get_edges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraph
     return cudaSuccess;
 }
 
-static cudaError_t get_dependencies(cudaGraphNode_t node, cudaGraphNode_t *before, size_t *count)
+static cudaError_t get_dependencies(cudaGraphNode_t node, cudaGraphNode_t *dependencies, size_t *count)
 {
     LOCK_MEMORY();
     REQUIRE(sim_node_of(node) && count, cudaErrorInvalidValue);
-    return copy_nodes(sim_node_of(node)->dependencies, sim_node_of(node)->dependency_count, before, count);
+    return copy_nodes(sim_node_of(node)->dependencies, sim_node_of(node)->dependency_count, dependencies, count);
 }
 
 static cudaError_t get_dependents(cudaGraphNode_t node, cudaGraphNode_t *after, size_t *count)
@@ -94,10 +95,10 @@ static cudaError_t check_edges(cudaGraph_t graph, const cudaGraphNode_t *from, c
     REQUIRE_GRAPH(graph);
     REQUIRE(count == 0 || (from && to), cudaErrorInvalidValue);
     for (size_t k = 0; k < count; k++) {
-        const Node *before = sim_node_of(from[k]), *node = sim_node_of(to[k]);
-        REQUIRE(before && node && before != node, cudaErrorInvalidValue);
-        REQUIRE(before->graph == sim_graph_of(graph) && node->graph == before->graph, cudaErrorInvalidValue);
-        REQUIRE(sim_depends_on(node, before) == present, cudaErrorInvalidValue);
+        const Node *dependency = sim_node_of(from[k]), *node = sim_node_of(to[k]);
+        REQUIRE(dependency && node && dependency != node, cudaErrorInvalidValue);
+        REQUIRE(dependency->graph == sim_graph_of(graph) && node->graph == dependency->graph, cudaErrorInvalidValue);
+        REQUIRE(sim_depends_on(node, dependency) == present, cudaErrorInvalidValue);
     }
     return cudaSuccess;
 }
@@ -116,7 +117,7 @@ static cudaError_t remove_edges(cudaGraph_t graph, const cudaGraphNode_t *from, 
 {
     LOCK_MEMORY();
     const cudaError_t error = check_edges(graph, from, to, count, true);
-    REQUIRE(error || count == 0 || !sim_allocates(sim_graph_of(graph)), cudaErrorInvalidValue);
+    REQUIRE(error || count == 0 || !sim_has_allocation_nodes(sim_graph_of(graph)), cudaErrorInvalidValue);
     for (size_t k = 0; !error && k < count; k++)
         sim_remove_dependency(sim_node_of(to[k]), sim_node_of(from[k]));
     return error;
@@ -130,7 +131,7 @@ cudaError_t sim_check_edge_data(const cudaGraphEdgeData *data, size_t count)
     for (size_t k = 0; data && k < count; k++)
         if (memcmp(&data[k], &plain, sizeof plain) != 0) {
             fprintf(stderr, "simulator: edges of a graph with ports or a type are not supported\n");
-            return sim_done(cudaErrorNotSupported);
+            return sim_record_error(cudaErrorNotSupported);
         }
     return cudaSuccess;
 }
@@ -149,12 +150,12 @@ API cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cuda
     return get_edges(graph, from, to, count);
 }
 
-API cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *before, cudaGraphEdgeData *data,
+API cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *dependencies, cudaGraphEdgeData *data,
                                              size_t *count)
 {
-    REQUIRE(before || !data, cudaErrorInvalidValue);
+    REQUIRE(dependencies || !data, cudaErrorInvalidValue);
     set_default_edge_data(data, count);
-    return get_dependencies(node, before, count);
+    return get_dependencies(node, dependencies, count);
 }
 
 API cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *after, cudaGraphEdgeData *data,
@@ -186,9 +187,9 @@ API cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cuda
     return get_edges(graph, from, to, count);
 }
 
-API cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *before, size_t *count)
+API cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *dependencies, size_t *count)
 {
-    return get_dependencies(node, before, count);
+    return get_dependencies(node, dependencies, count);
 }
 
 API cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *after, size_t *count)

@@ -1,14 +1,14 @@
 // graph_memory.c: memory of allocation nodes.
 #include "runtime/api/graphs.h"
 
-static GraphMemory *memories;
+static GraphMemory *graph_memories;
 
-// Bytes on a device. As in CUDA, freed memory stays reserved for graphs until cudaDeviceGraphMemTrim.
-typedef struct GraphBytes {
-    uint64_t in_use, kept, most_kept;
-} GraphBytes;
+// Of a device, in bytes. As in CUDA, freed memory stays reserved for graphs until cudaDeviceGraphMemTrim.
+typedef struct GraphMemoryUsage {
+    uint64_t in_use, reserved, max_reserved;
+} GraphMemoryUsage;
 
-static GraphBytes bytes_on[SIM_MAX_DEVICES];
+static GraphMemoryUsage usage[SIM_MAX_DEVICES];
 
 cudaError_t sim_new_graph_memory(size_t bytes, GraphMemory **memory)
 {
@@ -20,14 +20,14 @@ cudaError_t sim_new_graph_memory(size_t bytes, GraphMemory **memory)
     if (!*memory)
         sim_die("out of memory for memory of a graph");
     **memory = (GraphMemory){
-        .address = address, .bytes = bytes, .device = sim_current_device, .owners = 1, .next = memories};
-    memories = *memory;
+        .address = address, .bytes = bytes, .device = sim_current_device, .owners = 1, .next = graph_memories};
+    graph_memories = *memory;
     return cudaSuccess;
 }
 
 GraphMemory *sim_graph_memory_at(const void *address)
 {
-    for (GraphMemory *m = memories; m; m = m->next)
+    for (GraphMemory *m = graph_memories; m; m = m->next)
         if (m->address == address)
             return m;
     return NULL;
@@ -35,17 +35,17 @@ GraphMemory *sim_graph_memory_at(const void *address)
 
 void sim_use_graph_memory(GraphMemory *memory)
 {
-    GraphBytes *b = &bytes_on[memory->device];
+    GraphMemoryUsage *b = &usage[memory->device];
     memory->in_use = true;
     b->in_use += memory->bytes;
-    b->kept = b->in_use > b->kept ? b->in_use : b->kept;
-    b->most_kept = b->kept > b->most_kept ? b->kept : b->most_kept;
+    b->reserved = b->in_use > b->reserved ? b->in_use : b->reserved;
+    b->max_reserved = b->reserved > b->max_reserved ? b->reserved : b->max_reserved;
 }
 
 static void end_use(GraphMemory *memory)
 {
     if (memory->in_use)
-        bytes_on[memory->device].in_use -= memory->bytes;
+        usage[memory->device].in_use -= memory->bytes;
     memory->in_use = false;
 }
 
@@ -54,7 +54,7 @@ void sim_release_graph_memory(GraphMemory *memory)
     if (--memory->owners > 0)
         return;
     end_use(memory);
-    for (GraphMemory **link = &memories; *link; link = &(*link)->next)
+    for (GraphMemory **link = &graph_memories; *link; link = &(*link)->next)
         if (*link == memory) {
             *link = memory->next;
             break;
@@ -76,7 +76,7 @@ API cudaError_t cudaDeviceGraphMemTrim(int device)
 {
     LOCK_MEMORY();
     REQUIRE(sim_is_device(device), cudaErrorInvalidDevice);
-    bytes_on[device].kept = bytes_on[device].in_use;
+    usage[device].reserved = usage[device].in_use;
     return cudaSuccess;
 }
 
@@ -86,7 +86,7 @@ API cudaError_t cudaDeviceGetGraphMemAttribute(int device, enum cudaGraphMemAttr
     REQUIRE(sim_is_device(device), cudaErrorInvalidDevice);
     REQUIRE(value && attribute <= cudaGraphMemAttrReservedMemHigh, cudaErrorInvalidValue);
     const bool high = attribute == cudaGraphMemAttrUsedMemHigh || attribute == cudaGraphMemAttrReservedMemHigh;
-    *(uint64_t *)value = high ? bytes_on[device].most_kept : bytes_on[device].kept;
+    *(uint64_t *)value = high ? usage[device].max_reserved : usage[device].reserved;
     return cudaSuccess;
 }
 
@@ -97,6 +97,6 @@ API cudaError_t cudaDeviceSetGraphMemAttribute(int device, enum cudaGraphMemAttr
     REQUIRE(attribute == cudaGraphMemAttrUsedMemHigh || attribute == cudaGraphMemAttrReservedMemHigh,
             cudaErrorInvalidValue);
     REQUIRE(value && *(uint64_t *)value == 0, cudaErrorInvalidValue); // can only be reset to 0
-    bytes_on[device].most_kept = bytes_on[device].kept;
+    usage[device].max_reserved = usage[device].reserved;
     return cudaSuccess;
 }

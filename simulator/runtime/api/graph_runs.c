@@ -1,108 +1,108 @@
 // graph_runs.c: instantiates graphs (cudaGraphExec_t), and launches them.
 //
 // The nodes of a launch run serially, in a fixed order. For the checker (checker/order.h) each node has a timeline that starts
-// after the stream's earlier work, so independent nodes are unordered.
+// after the stream's earlier work, so that independent nodes are unordered.
 #include "checker/host_checks.h"
 #include "runtime/api/graphs.h"
 
-GraphRun *sim_run_of(cudaGraphExec_t handle)
+GraphExec *sim_exec_of(cudaGraphExec_t handle)
 {
-    return sim_object_of(GRAPH_RUN_HANDLE, handle);
+    return sim_object_of(GRAPH_EXEC_HANDLE, handle);
 }
 
-static void release_run(GraphRun *run)
+static void release_exec(GraphExec *exec)
 {
-    if (--run->users > 0)
+    if (--exec->users > 0)
         return;
-    sim_destroy_graph(run->graph);
-    free(run);
+    sim_destroy_graph(exec->graph);
+    free(exec);
 }
 
 // ---- Instantiation
 
-// Graphs with allocation nodes or conditions may have only one cudaGraphExec_t at a time.
+// True if the graph cannot be instantiated again: it has a cudaGraphExec_t, and allocation or conditional nodes.
 static bool is_instantiated(const Graph *graph)
 {
-    return (sim_allocates(graph) || sim_is_conditional(graph)) && graph->executable > 0;
+    return (sim_has_allocation_nodes(graph) || sim_has_conditional_nodes(graph)) && graph->exec_count > 0;
 }
 
 // As in CUDA, body graphs may contain only device work.
-static bool can_run_in_body(const Graph *graph)
+static bool is_valid_body(const Graph *graph)
 {
     for (const Node *node = graph->nodes; node; node = node->next) {
         const enum cudaGraphNodeType type = node->work.type;
         size_t count;
-        Graph **graphs = sim_graphs_in(&node->work, &count);
+        Graph **graphs = sim_nested_graphs(&node->work, &count);
         if (type != cudaGraphNodeTypeKernel && type != cudaGraphNodeTypeEmpty && type != cudaGraphNodeTypeMemset &&
             type != cudaGraphNodeTypeMemcpy && count == 0)
             return false;
         for (size_t k = 0; k < count; k++)
-            if (!can_run_in_body(graphs[k]))
+            if (!is_valid_body(graphs[k]))
                 return false;
     }
     return true;
 }
 
-static bool bodies_can_run(const Graph *graph)
+static bool are_bodies_valid(const Graph *graph)
 {
     for (const Node *node = graph->nodes; node; node = node->next)
         for (unsigned k = 0; node->work.type == cudaGraphNodeTypeConditional && k < node->work.conditional.count; k++)
-            if (!can_run_in_body(node->work.conditional.bodies[k]))
+            if (!is_valid_body(node->work.conditional.bodies[k]))
                 return false;
     return true;
 }
 
-static cudaError_t instantiate(cudaGraphExec_t *handle, cudaGraph_t graph, uint64_t flags, cudaGraphNode_t *wrong)
+static cudaError_t instantiate(cudaGraphExec_t *handle, cudaGraph_t graph, uint64_t flags, cudaGraphNode_t *error_node)
 {
-    const uint64_t known = cudaGraphInstantiateFlagAutoFreeOnLaunch | cudaGraphInstantiateFlagUpload |
+    const uint64_t valid_flags = cudaGraphInstantiateFlagAutoFreeOnLaunch | cudaGraphInstantiateFlagUpload |
                            cudaGraphInstantiateFlagDeviceLaunch | cudaGraphInstantiateFlagUseNodePriority;
     BEGIN_CALL();
     Graph *original = sim_graph_of(graph);
-    REQUIRE(handle && original && (flags & ~known) == 0 && !is_instantiated(original), cudaErrorInvalidValue);
+    REQUIRE(handle && original && (flags & ~valid_flags) == 0 && !is_instantiated(original), cudaErrorInvalidValue);
     if (flags & cudaGraphInstantiateFlagDeviceLaunch) {
         fprintf(stderr, "simulator: graphs that kernels launch are not supported\n");
-        return sim_done(cudaErrorNotSupported);
+        return sim_record_error(cudaErrorNotSupported);
     }
-    REQUIRE(bodies_can_run(original), cudaErrorNotSupported);
-    const Node *in_cycle = sim_order_nodes(original);
-    *wrong = in_cycle ? in_cycle->handle : NULL;
+    REQUIRE(are_bodies_valid(original), cudaErrorNotSupported);
+    const Node *in_cycle = sim_sort_nodes(original);
+    *error_node = in_cycle ? in_cycle->handle : NULL;
     REQUIRE(!in_cycle, cudaErrorInvalidValue);
-    GraphRun *run = calloc(1, sizeof *run);
-    REQUIRE(run, cudaErrorMemoryAllocation);
-    const cudaError_t error = sim_copy_graph(original, false, &run->graph);
+    GraphExec *exec = calloc(1, sizeof *exec);
+    REQUIRE(exec, cudaErrorMemoryAllocation);
+    const cudaError_t error = sim_copy_graph(original, false, &exec->graph);
     if (error) {
-        free(run);
-        return sim_done(error);
+        free(exec);
+        return sim_record_error(error);
     }
-    sim_order_nodes(run->graph);
-    run->flags = flags;
-    run->made_of = graph;
-    run->users = 1;
-    original->executable++;
-    *handle = sim_new_handle(GRAPH_RUN_HANDLE, run);
-    return *handle ? cudaSuccess : sim_done(cudaErrorMemoryAllocation);
+    sim_sort_nodes(exec->graph);
+    exec->flags = flags;
+    exec->source = graph;
+    exec->users = 1;
+    original->exec_count++;
+    *handle = sim_new_handle(GRAPH_EXEC_HANDLE, exec);
+    return *handle ? cudaSuccess : sim_record_error(cudaErrorMemoryAllocation);
 }
 
-API cudaError_t cudaGraphInstantiate(cudaGraphExec_t *run, cudaGraph_t graph, unsigned long long flags)
+API cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags)
 {
-    cudaGraphNode_t wrong;
-    return instantiate(run, graph, flags, &wrong);
+    cudaGraphNode_t error_node;
+    return instantiate(exec, graph, flags, &error_node);
 }
 
-API cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *run, cudaGraph_t graph, unsigned long long flags)
+API cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags)
 {
-    cudaGraphNode_t wrong;
-    return instantiate(run, graph, flags, &wrong);
+    cudaGraphNode_t error_node;
+    return instantiate(exec, graph, flags, &error_node);
 }
 
-API cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t *run, cudaGraph_t graph, cudaGraphInstantiateParams *p)
+API cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphInstantiateParams *p)
 {
-    cudaGraphNode_t wrong = NULL;
+    cudaGraphNode_t error_node = NULL;
     REQUIRE(p, cudaErrorInvalidValue);
-    const cudaError_t error = instantiate(run, graph, p->flags, &wrong);
-    p->errNode_out = wrong;
+    const cudaError_t error = instantiate(exec, graph, p->flags, &error_node);
+    p->errNode_out = error_node;
     p->result_out = !error  ? cudaGraphInstantiateSuccess
-                    : wrong ? cudaGraphInstantiateInvalidStructure
+                    : error_node ? cudaGraphInstantiateInvalidStructure
                             : cudaGraphInstantiateError;
     return error;
 }
@@ -110,20 +110,20 @@ API cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t *run, cudaGraph_t
 API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t handle)
 {
     LOCK_MEMORY();
-    GraphRun *run = sim_remove_handle(GRAPH_RUN_HANDLE, handle);
-    REQUIRE(run, cudaErrorInvalidValue);
-    if (sim_graph_of(run->made_of))
-        sim_graph_of(run->made_of)->executable--;
-    release_run(run);
+    GraphExec *exec = sim_remove_handle(GRAPH_EXEC_HANDLE, handle);
+    REQUIRE(exec, cudaErrorInvalidValue);
+    if (sim_graph_of(exec->source))
+        sim_graph_of(exec->source)->exec_count--;
+    release_exec(exec);
     return cudaSuccess;
 }
 
-API cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t run, unsigned long long *flags)
+API cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long *flags)
 {
     LOCK_MEMORY();
-    REQUIRE_RUN(run);
+    REQUIRE_EXEC(exec);
     REQUIRE(flags, cudaErrorInvalidValue);
-    *flags = sim_run_of(run)->flags;
+    *flags = sim_exec_of(exec)->flags;
     return cudaSuccess;
 }
 
@@ -146,15 +146,15 @@ static cudaError_t run_kernel(const KernelWork *k)
     return cudaSuccess; // as on a GPU, the next call returns the kernel's error
 }
 
-static cudaError_t do_work(const Work *work, uint32_t timeline)
+static cudaError_t execute_work(const Work *work, uint32_t timeline)
 {
     LOCK_MEMORY();
-    DURING(sim_begin_node(timeline, "cudaGraphLaunch", launched_from));
+    SCOPED_OPERATION(sim_begin_node(timeline, "cudaGraphLaunch", launched_from));
     switch (work->type) {
     case cudaGraphNodeTypeKernel:
         return run_kernel(&work->kernel);
     case cudaGraphNodeTypeMemcpy:
-        return sim_copy_boxes("cudaMemcpy2D", &work->copy);
+        return sim_copy_3d("cudaMemcpy2D", &work->copy);
     case cudaGraphNodeTypeMemset:
         return sim_fill_elements(&work->fill);
     case cudaGraphNodeTypeEventRecord:
@@ -162,7 +162,7 @@ static cudaError_t do_work(const Work *work, uint32_t timeline)
     case cudaGraphNodeTypeWaitEvent:
         sim_wait_in_graph(work->event);
         return cudaSuccess;
-    case cudaGraphNodeTypeHost: // the callback, called next, may signal any host thread
+    case cudaGraphNodeTypeHost: // the callback, which run_nodes calls next, may signal any host thread
         sim_host_awaits(timeline);
         return cudaSuccess;
     case cudaGraphNodeTypeMemAlloc:
@@ -175,18 +175,18 @@ static cudaError_t do_work(const Work *work, uint32_t timeline)
     }
 }
 
-static cudaError_t do_on_device(const Node *node, uint32_t timeline)
+static cudaError_t execute_node(const Node *node, uint32_t timeline)
 {
     const int before = sim_current_device;
     sim_current_device = node->device;
-    const cudaError_t error = do_work(&node->work, timeline);
+    const cudaError_t error = execute_work(&node->work, timeline);
     sim_current_device = before;
     return error;
 }
 
 typedef struct NodeRun { // state of a node in one launch
     uint32_t timeline;
-    bool clock_reused; // a dependent node continues its timeline
+    bool clock_reused; // a dependent node continues this node's timeline
     VectorClock ended;   // at the node's end
 } NodeRun;
 
@@ -238,7 +238,7 @@ static void join_node_runs(NodeRun *runs, size_t count, uint32_t timeline, Vecto
 
 static cudaError_t run_nodes(const Graph *graph, uint32_t timeline);
 
-static uint32_t value_of(const ConditionalWork *conditional)
+static uint32_t condition_value(const ConditionalWork *conditional)
 {
     LOCK_MEMORY();
     return sim_condition_of(conditional->condition)->value;
@@ -247,9 +247,9 @@ static uint32_t value_of(const ConditionalWork *conditional)
 static cudaError_t run_conditional(const ConditionalWork *conditional, uint32_t timeline)
 {
     cudaError_t error = cudaSuccess;
-    uint32_t value = value_of(conditional);
+    uint32_t value = condition_value(conditional);
     if (conditional->kind == cudaGraphCondTypeWhile) {
-        for (; value && !error && !sim_sticky_error; value = value_of(conditional))
+        for (; value && !error && !sim_sticky_error; value = condition_value(conditional))
             error = run_nodes(conditional->bodies[0], timeline);
         return error;
     }
@@ -267,11 +267,11 @@ static cudaError_t run_nodes(const Graph *graph, uint32_t timeline)
     for (; count < graph->count && !error && !sim_sticky_error; count++) {
         const Node *node = graph->order[count];
         begin_node(node, runs, &start, timeline);
-        const uint32_t own = runs[count].timeline;
+        const uint32_t node_timeline = runs[count].timeline;
         if (!node->disabled)
-            error = node->work.type == cudaGraphNodeTypeGraph ? run_nodes(node->work.child, own)
-                    : node->work.type == cudaGraphNodeTypeConditional          ? run_conditional(&node->work.conditional, own)
-                                                              : do_on_device(node, own);
+            error = node->work.type == cudaGraphNodeTypeGraph ? run_nodes(node->work.child, node_timeline)
+                    : node->work.type == cudaGraphNodeTypeConditional          ? run_conditional(&node->work.conditional, node_timeline)
+                                                              : execute_node(node, node_timeline);
         if (node->work.type == cudaGraphNodeTypeHost && !node->disabled && !error)
             node->work.host.fn(node->work.host.userData);
         end_node(&runs[count]);
@@ -280,7 +280,7 @@ static cudaError_t run_nodes(const Graph *graph, uint32_t timeline)
     return error;
 }
 
-// Whether memory that the previous launch allocated has not been freed.
+// True if memory that the previous launch allocated has not been freed.
 static bool has_unfreed_memory(const Graph *graph)
 {
     for (const Node *node = graph->nodes; node; node = node->next)
@@ -293,7 +293,7 @@ static void reset_conditions(const Graph *graph)
 {
     for (const Node *node = graph->nodes; node; node = node->next) {
         size_t count;
-        Graph **graphs = sim_graphs_in(&node->work, &count);
+        Graph **graphs = sim_nested_graphs(&node->work, &count);
         Condition *condition =
             node->work.type == cudaGraphNodeTypeConditional ? sim_condition_of(node->work.conditional.condition) : NULL;
         if (condition && condition->resets)
@@ -303,52 +303,52 @@ static void reset_conditions(const Graph *graph)
     }
 }
 
-static cudaError_t begin_launch(cudaGraphExec_t handle, cudaStream_t stream, GraphRun **run, uint32_t *timeline)
+static cudaError_t begin_launch(cudaGraphExec_t handle, cudaStream_t stream, GraphExec **exec, uint32_t *timeline)
 {
     BEGIN_CALL();
-    REQUIRE_RUN(handle);
+    REQUIRE_EXEC(handle);
     REQUIRE_STREAM(stream);
-    GraphRun *found = sim_run_of(handle);
+    GraphExec *found = sim_exec_of(handle);
     CAPTURE(stream, &(Work){cudaGraphNodeTypeGraph, .child = found->graph});
     reset_conditions(found->graph);
     REQUIRE((found->flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) || !has_unfreed_memory(found->graph),
             cudaErrorInvalidValue);
     found->users++;
-    *run = found;
+    *exec = found;
     *timeline = sim_current_timeline();
     return cudaSuccess;
 }
 
 API cudaError_t cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t stream)
 {
-    GraphRun *run = NULL;
+    GraphExec *exec = NULL;
     uint32_t timeline = 0;
-    const cudaError_t begun = begin_launch(handle, stream, &run, &timeline);
-    if (!run) // an error, or captured as a child graph node
-        return begun;
+    const cudaError_t launch_error = begin_launch(handle, stream, &exec, &timeline);
+    if (!exec) // an error, or captured as a child graph node
+        return launch_error;
     launched_from = __builtin_return_address(0);
-    const cudaError_t error = run_nodes(run->graph, timeline);
+    const cudaError_t error = run_nodes(exec->graph, timeline);
     LOCK_MEMORY();
-    release_run(run);
-    return sim_done(error);
+    release_exec(exec);
+    return sim_record_error(error);
 }
 
-API cudaError_t cudaGraphUpload(cudaGraphExec_t run, cudaStream_t stream)
+API cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream)
 {
     BEGIN_CALL();
-    REQUIRE_RUN(run);
+    REQUIRE_EXEC(exec);
     REQUIRE_STREAM(stream);
     return cudaSuccess;
 }
 
 // ---- Destruction of all graphs
 
-static void destroy_run(void *run)
+static void destroy_exec(void *exec)
 {
-    release_run(run);
+    release_exec(exec);
 }
 
-// Child graphs are destroyed with their node.
+// A child graph is destroyed with its node.
 static void destroy_graph(void *object)
 {
     Graph *graph = object;
@@ -360,7 +360,7 @@ static void destroy_graph(void *object)
 void sim_destroy_all_graphs(void)
 {
     sim_abort_all_captures();
-    sim_destroy_all_handles(GRAPH_RUN_HANDLE, destroy_run);
+    sim_destroy_all_handles(GRAPH_EXEC_HANDLE, destroy_exec);
     sim_destroy_all_handles(GRAPH_HANDLE, destroy_graph);
 }
 

@@ -50,15 +50,15 @@ static cudaError_t copy_kernel_work(KernelWork *to, const KernelWork *from)
     return cudaSuccess;
 }
 
-static bool is_fill(const struct cudaMemsetParams *p)
+static bool is_valid_fill(const struct cudaMemsetParams *p)
 {
-    const bool known_size = p->elementSize == 1 || p->elementSize == 2 || p->elementSize == 4;
-    return known_size && (uintptr_t)p->dst % p->elementSize == 0 &&
+    const bool valid_size = p->elementSize == 1 || p->elementSize == 2 || p->elementSize == 4;
+    return valid_size && (uintptr_t)p->dst % p->elementSize == 0 &&
            (p->height <= 1 || (p->pitch % p->elementSize == 0 && p->width <= p->pitch / p->elementSize)) &&
            sim_on_device(p->dst, p->width && p->height ? p->elementSize : 0);
 }
 
-static bool is_copy(const struct cudaMemcpy3DParms *p)
+static bool is_valid_copy(const struct cudaMemcpy3DParms *p)
 {
     return !p->srcArray != !p->srcPtr.ptr && !p->dstArray != !p->dstPtr.ptr && (unsigned)p->kind <= cudaMemcpyDefault;
 }
@@ -95,21 +95,21 @@ static cudaError_t copy_conditional(ConditionalWork *to, const ConditionalWork *
     return error;
 }
 
-Graph **sim_graphs_in(const Work *work, size_t *count)
+Graph **sim_nested_graphs(const Work *work, size_t *count)
 {
     *count = work->type == cudaGraphNodeTypeConditional ? work->conditional.count : work->type == cudaGraphNodeTypeGraph;
     return work->type == cudaGraphNodeTypeConditional ? work->conditional.bodies : (Graph **)&work->child;
 }
 
-void sim_set_owner_of_graphs(Node *node)
+void sim_set_graph_owner(Node *node)
 {
     size_t count;
-    Graph **graphs = sim_graphs_in(&node->work, &count);
+    Graph **graphs = sim_nested_graphs(&node->work, &count);
     for (size_t k = 0; k < count; k++)
         graphs[k]->owner = node;
 }
 
-bool sim_is_conditional(const Graph *graph)
+bool sim_has_conditional_nodes(const Graph *graph)
 {
     for (const Node *node = graph->nodes; node; node = node->next)
         if (node->work.type == cudaGraphNodeTypeConditional)
@@ -125,16 +125,16 @@ cudaError_t sim_copy_work(Work *to, const Work *from, bool with_handles)
     case cudaGraphNodeTypeKernel:
         return copy_kernel_work(&to->kernel, &from->kernel);
     case cudaGraphNodeTypeMemcpy:
-        return is_copy(&from->copy) ? cudaSuccess : cudaErrorInvalidValue;
+        return is_valid_copy(&from->copy) ? cudaSuccess : cudaErrorInvalidValue;
     case cudaGraphNodeTypeMemset:
-        return is_fill(&from->fill) ? cudaSuccess : cudaErrorInvalidValue;
+        return is_valid_fill(&from->fill) ? cudaSuccess : cudaErrorInvalidValue;
     case cudaGraphNodeTypeHost:
         return from->host.fn ? cudaSuccess : cudaErrorInvalidValue;
     case cudaGraphNodeTypeWaitEvent:
     case cudaGraphNodeTypeEventRecord:
         return sim_object_of(EVENT_HANDLE, from->event) ? cudaSuccess : cudaErrorInvalidResourceHandle;
     case cudaGraphNodeTypeGraph:
-        return sim_is_conditional(from->child) ? cudaErrorNotSupported
+        return sim_has_conditional_nodes(from->child) ? cudaErrorNotSupported
                                                : sim_copy_graph(from->child, with_handles, &to->child);
     case cudaGraphNodeTypeConditional:
         return copy_conditional(&to->conditional, &from->conditional, with_handles);
@@ -159,7 +159,7 @@ void sim_destroy_work(Work *work)
         sim_release_graph_memory(work->memory);
 }
 
-struct cudaMemcpy3DParms sim_copy_of_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+struct cudaMemcpy3DParms sim_make_2d_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                                           size_t height, enum cudaMemcpyKind kind)
 {
     return (struct cudaMemcpy3DParms){.srcPtr = {(void *)(uintptr_t)from, from_pitch, width, height},

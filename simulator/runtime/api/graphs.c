@@ -1,4 +1,4 @@
-// graphs.c: CUDA graphs: creates, copies, sorts, destroys and prints them.
+// graphs.c: creates, copies, sorts, destroys and prints CUDA graphs.
 #include "runtime/api/graphs.h"
 
 static uint64_t nodes_made;
@@ -23,7 +23,7 @@ Graph *sim_new_graph(bool with_handles)
     return graph;
 }
 
-static void end_node(Node *node)
+static void destroy_node(Node *node)
 {
     if (node->handle)
         sim_remove_handle(NODE_HANDLE, node->handle);
@@ -36,7 +36,7 @@ void sim_destroy_graph(Graph *graph)
 {
     for (Node *node = graph->nodes, *next; node; node = next) {
         next = node->next;
-        end_node(node);
+        destroy_node(node);
     }
     if (graph->handle)
         sim_remove_handle(GRAPH_HANDLE, graph->handle);
@@ -44,15 +44,15 @@ void sim_destroy_graph(Graph *graph)
     free(graph);
 }
 
-bool sim_depends_on(const Node *node, const Node *before)
+bool sim_depends_on(const Node *node, const Node *dependency)
 {
     for (size_t k = 0; k < node->dependency_count; k++)
-        if (node->dependencies[k] == before)
+        if (node->dependencies[k] == dependency)
             return true;
     return false;
 }
 
-void sim_add_dependency(Node *node, Node *before)
+void sim_add_dependency(Node *node, Node *dependency)
 {
     if (node->dependency_count == node->dependency_capacity) {
         node->dependency_capacity = node->dependency_capacity ? 2 * node->dependency_capacity : 4;
@@ -60,14 +60,14 @@ void sim_add_dependency(Node *node, Node *before)
         if (!node->dependencies)
             sim_die("out of memory for what a node comes after");
     }
-    node->dependencies[node->dependency_count++] = before;
+    node->dependencies[node->dependency_count++] = dependency;
 }
 
-void sim_remove_dependency(Node *node, const Node *before)
+void sim_remove_dependency(Node *node, const Node *dependency)
 {
     size_t kept = 0;
     for (size_t k = 0; k < node->dependency_count; k++)
-        if (node->dependencies[k] != before)
+        if (node->dependencies[k] != dependency)
             node->dependencies[kept++] = node->dependencies[k];
     node->dependency_count = kept;
 }
@@ -81,14 +81,14 @@ static Node *append_node(Graph *graph, const Work *work, bool with_handle)
     node->origin = node->number;
     if (with_handle && !(node->handle = sim_new_handle(NODE_HANDLE, node)))
         sim_die("out of memory for the handle of a node");
-    sim_set_owner_of_graphs(node);
+    sim_set_graph_owner(node);
     *(graph->last ? &graph->last->next : &graph->nodes) = node;
     graph->last = node;
     graph->count++;
     return node;
 }
 
-// Whether these are distinct nodes of the graph.
+// True if these are distinct nodes of the graph.
 static bool are_nodes_of(const Graph *graph, const cudaGraphNode_t *nodes, size_t count)
 {
     if (count > graph->count || (count > 0 && !nodes))
@@ -104,31 +104,31 @@ static bool are_nodes_of(const Graph *graph, const cudaGraphNode_t *nodes, size_
     return true;
 }
 
-cudaError_t sim_add_node(Graph *graph, const cudaGraphNode_t *before, size_t count, const Work *work, Node **node)
+cudaError_t sim_add_node(Graph *graph, const cudaGraphNode_t *dependencies, size_t count, const Work *work, Node **node)
 {
-    Work own;
-    if (!are_nodes_of(graph, before, count))
+    Work copied;
+    if (!are_nodes_of(graph, dependencies, count))
         return cudaErrorInvalidValue;
-    const cudaError_t error = sim_copy_work(&own, work, true);
+    const cudaError_t error = sim_copy_work(&copied, work, true);
     if (error)
         return error;
-    *node = append_node(graph, &own, true);
+    *node = append_node(graph, &copied, true);
     for (size_t k = 0; k < count; k++)
-        sim_add_dependency(*node, sim_node_of(before[k]));
+        sim_add_dependency(*node, sim_node_of(dependencies[k]));
     return cudaSuccess;
 }
 
 cudaError_t sim_replace_work(Node *node, const Work *work)
 {
-    Work own;
+    Work copied;
     if (node->work.type != work->type)
         return cudaErrorInvalidValue;
-    const cudaError_t error = sim_copy_work(&own, work, node->handle != NULL);
+    const cudaError_t error = sim_copy_work(&copied, work, node->handle != NULL);
     if (error)
         return error;
     sim_destroy_work(&node->work);
-    node->work = own;
-    sim_set_owner_of_graphs(node);
+    node->work = copied;
+    sim_set_graph_owner(node);
     return cudaSuccess;
 }
 
@@ -136,13 +136,13 @@ cudaError_t sim_copy_graph(const Graph *graph, bool with_handles, Graph **copy)
 {
     *copy = sim_new_graph(with_handles);
     for (Node *node = graph->nodes; node; node = node->next) {
-        Work own;
-        const cudaError_t error = sim_copy_work(&own, &node->work, with_handles);
+        Work copied;
+        const cudaError_t error = sim_copy_work(&copied, &node->work, with_handles);
         if (error) { // one of its events or kernels no longer exists
             sim_destroy_graph(*copy);
             return error;
         }
-        node->counterpart = append_node(*copy, &own, with_handles);
+        node->counterpart = append_node(*copy, &copied, with_handles);
         node->counterpart->origin = node->number;
         node->counterpart->device = node->device;
     }
@@ -160,7 +160,7 @@ static bool dependencies_ordered(const Node *node)
     return !node->ordered;
 }
 
-Node *sim_order_nodes(Graph *graph)
+Node *sim_sort_nodes(Graph *graph)
 {
     size_t ordered = 0, before;
     free(graph->order);
@@ -169,7 +169,7 @@ Node *sim_order_nodes(Graph *graph)
         sim_die("out of memory for the order of a graph's nodes");
     for (Node *node = graph->nodes; node; node = node->next)
         node->ordered = false;
-    do { // one pass suffices if nodes were added after their dependencies
+    do { // one pass suffices if all nodes were added after their dependencies
         before = ordered;
         for (Node *node = graph->nodes; node; node = node->next)
             if (dependencies_ordered(node)) {
@@ -181,18 +181,18 @@ Node *sim_order_nodes(Graph *graph)
     for (Node *node = graph->nodes; node; node = node->next) {
         if (!node->ordered)
             return node;
-        size_t inner;
-        Graph **graphs = sim_graphs_in(&node->work, &inner);
-        for (size_t k = 0; k < inner; k++) {
-            Node *wrong = sim_order_nodes(graphs[k]);
-            if (wrong)
-                return wrong;
+        size_t nested_count;
+        Graph **graphs = sim_nested_graphs(&node->work, &nested_count);
+        for (size_t k = 0; k < nested_count; k++) {
+            Node *in_cycle = sim_sort_nodes(graphs[k]);
+            if (in_cycle)
+                return in_cycle;
         }
     }
     return NULL;
 }
 
-bool sim_allocates(const Graph *graph)
+bool sim_has_allocation_nodes(const Graph *graph)
 {
     for (const Node *node = graph->nodes; node; node = node->next)
         if (node->work.type == cudaGraphNodeTypeMemAlloc || node->work.type == cudaGraphNodeTypeMemFree)
@@ -222,8 +222,8 @@ API cudaError_t cudaGraphClone(cudaGraph_t *clone, cudaGraph_t original)
     Graph *copy;
     BEGIN_CALL();
     REQUIRE_GRAPH(original);
-    REQUIRE(clone && !sim_allocates(sim_graph_of(original)), cudaErrorInvalidValue);
-    REQUIRE(!sim_is_conditional(sim_graph_of(original)), cudaErrorNotSupported);
+    REQUIRE(clone && !sim_has_allocation_nodes(sim_graph_of(original)), cudaErrorInvalidValue);
+    REQUIRE(!sim_has_conditional_nodes(sim_graph_of(original)), cudaErrorNotSupported);
     const cudaError_t error = sim_copy_graph(sim_graph_of(original), true, &copy);
     REQUIRE(!error, error);
     *clone = copy->handle;
@@ -240,14 +240,14 @@ API cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t *node, cudaGraphNode_t 
             *node = n->handle;
             return cudaSuccess;
         }
-    return sim_done(cudaErrorInvalidValue);
+    return sim_record_error(cudaErrorInvalidValue);
 }
 
 API cudaError_t cudaGraphDestroyNode(cudaGraphNode_t handle)
 {
     LOCK_MEMORY();
     Node *node = sim_node_of(handle);
-    REQUIRE(node && !sim_allocates(node->graph), cudaErrorInvalidValue);
+    REQUIRE(node && !sim_has_allocation_nodes(node->graph), cudaErrorInvalidValue);
     Graph *graph = node->graph;
     Node *previous = NULL;
     for (Node *n = graph->nodes; n; n = n->next) {
@@ -262,7 +262,7 @@ API cudaError_t cudaGraphDestroyNode(cudaGraphNode_t handle)
     if (graph->last == node)
         graph->last = previous;
     graph->count--;
-    end_node(node);
+    destroy_node(node);
     return cudaSuccess;
 }
 
@@ -278,27 +278,27 @@ static const char *type_name(enum cudaGraphNodeType type)
 }
 
 // Nodes are numbered by their order in the graph, so that the file is reproducible.
-static void draw(FILE *file, const Graph *graph, const char *prefix)
+static void write_dot(FILE *file, const Graph *graph, const char *prefix)
 {
-    size_t place = 0;
+    size_t index = 0;
     for (Node *n = graph->nodes; n; n = n->next)
-        n->drawing_index = place++;
+        n->drawing_index = index++;
     for (const Node *n = graph->nodes; n; n = n->next) {
-        const size_t at = n->drawing_index;
+        const size_t number = n->drawing_index;
         const Kernel *kernel = n->work.type == cudaGraphNodeTypeKernel ? sim_kernel_of(n->work.kernel.host) : NULL;
-        fprintf(file, "    \"%s%zu\" [label=\"%s%zu\\n%s%s%s\"];\n", prefix, at, prefix, at, type_name(n->work.type),
+        fprintf(file, "    \"%s%zu\" [label=\"%s%zu\\n%s%s%s\"];\n", prefix, number, prefix, number, type_name(n->work.type),
                 kernel ? "\\n" : "", kernel ? kernel->name : "");
         for (size_t k = 0; k < n->dependency_count; k++)
-            fprintf(file, "    \"%s%zu\" -> \"%s%zu\";\n", prefix, n->dependencies[k]->drawing_index, prefix, at);
+            fprintf(file, "    \"%s%zu\" -> \"%s%zu\";\n", prefix, n->dependencies[k]->drawing_index, prefix, number);
         size_t count;
-        Graph **graphs = sim_graphs_in(&n->work, &count);
+        Graph **graphs = sim_nested_graphs(&n->work, &count);
         for (size_t k = 0; k < count; k++) {
-            char inner[256];
+            char nested_prefix[256];
             if (n->work.type == cudaGraphNodeTypeGraph)
-                snprintf(inner, sizeof inner, "%.200s%zu.", prefix, at);
+                snprintf(nested_prefix, sizeof nested_prefix, "%.200s%zu.", prefix, number);
             else
-                snprintf(inner, sizeof inner, "%.200s%zu.%zu.", prefix, at, k);
-            draw(file, graphs[k], inner);
+                snprintf(nested_prefix, sizeof nested_prefix, "%.200s%zu.%zu.", prefix, number, k);
+            write_dot(file, graphs[k], nested_prefix);
         }
     }
 }
@@ -312,7 +312,7 @@ API cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char *path, unsi
     FILE *file = fopen(path, "w");
     REQUIRE(file, cudaErrorOperatingSystem);
     fprintf(file, "digraph graph_of_cuda {\n");
-    draw(file, sim_graph_of(graph), "");
+    write_dot(file, sim_graph_of(graph), "");
     fprintf(file, "}\n");
-    return sim_done(fclose(file) == 0 ? cudaSuccess : cudaErrorOperatingSystem);
+    return sim_record_error(fclose(file) == 0 ? cudaSuccess : cudaErrorOperatingSystem);
 }

@@ -61,24 +61,24 @@ typedef struct Node {
     struct Node **dependencies;
     size_t dependency_count, dependency_capacity;
     bool disabled;          // in a cudaGraphExec_t: cudaGraphNodeSetEnabled
-    bool ordered;           // mark of graph searches
+    bool ordered;           // visited mark of graph searches
     size_t order_index;     // index in Graph.order
-    struct Node *counterpart;      // the matching node of another graph, in sim_copy_graph and cudaGraphExecUpdate
-    size_t drawing_index;    // in cudaGraphDebugDotPrint
+    struct Node *counterpart; // the matching node of another graph, in sim_copy_graph and cudaGraphExecUpdate
+    size_t drawing_index;   // in cudaGraphDebugDotPrint
     struct Node *next;      // in Graph.nodes
 } Node;
 
-// Owned by its handle, by the node whose child or body it is, or by a GraphRun. Owns its nodes.
+// Owned by its handle, by the node whose child or body it is, or by a GraphExec. Owns its nodes.
 struct Graph {
     cudaGraph_t handle;
     Node *owner; // the node whose child or body it is, or NULL
     Node *nodes, *last; // in the order in which they were added
     size_t count;
-    Node **order; // topological order, set by sim_order_nodes
-    int executable; // number of its cudaGraphExec_t, limited for graphs that allocate
+    Node **order; // topological order, set by sim_sort_nodes
+    int exec_count; // number of its cudaGraphExec_t; at most one for graphs with allocation or conditional nodes
 };
 
-// For the start of a call on a graph, or on a node of a kind.
+// Begin a call on a graph, or on a node of this type; return an error for another handle.
 #define REQUIRE_GRAPH(handle) REQUIRE(sim_graph_of(handle), cudaErrorInvalidValue)
 #define REQUIRE_NODE(handle, kind) \
     REQUIRE(sim_node_of(handle) && sim_node_of(handle)->work.type == (kind), cudaErrorInvalidValue)
@@ -92,28 +92,28 @@ void sim_destroy_graph(Graph *graph); // with its nodes and handles
 // Copies a graph; the new nodes' `origin` is the old nodes' number.
 cudaError_t sim_copy_graph(const Graph *graph, bool with_handles, Graph **copy);
 // Adds a node with a copy of the work; its dependencies must be nodes of the graph.
-cudaError_t sim_add_node(Graph *graph, const cudaGraphNode_t *before, size_t count, const Work *work, Node **node);
+cudaError_t sim_add_node(Graph *graph, const cudaGraphNode_t *dependencies, size_t count, const Work *work, Node **node);
 // Replaces a node's work by another of the same type.
 cudaError_t sim_replace_work(Node *node, const Work *work);
-// Sorts the nodes topologically, and otherwise as they were added. Returns NULL, or a node of a cycle.
-Node *sim_order_nodes(Graph *graph);
-bool sim_allocates(const Graph *graph);
-bool sim_depends_on(const Node *node, const Node *before);
-void sim_add_dependency(Node *node, Node *before);
-void sim_remove_dependency(Node *node, const Node *before);
+// Sorts the nodes topologically, independent ones in the order in which they were added. Returns a node of a cycle, or NULL.
+Node *sim_sort_nodes(Graph *graph);
+bool sim_has_allocation_nodes(const Graph *graph); // or free nodes
+bool sim_depends_on(const Node *node, const Node *dependency);
+void sim_add_dependency(Node *node, Node *dependency);
+void sim_remove_dependency(Node *node, const Node *dependency);
 
 // ---- graph_work.c
 
 // Checks the work, and makes a deep copy.
 cudaError_t sim_copy_work(Work *to, const Work *from, bool with_handles);
 void sim_destroy_work(Work *work);
-void sim_set_owner_of_graphs(Node *node); // of its child or bodies
-// Whether the graph or a nested one has conditional nodes.
-bool sim_is_conditional(const Graph *graph);
-// A node's child or body graphs.
-Graph **sim_graphs_in(const Work *work, size_t *count);
+void sim_set_graph_owner(Node *node); // of its child or bodies
+// True if the graph itself has conditional nodes.
+bool sim_has_conditional_nodes(const Graph *graph);
+// A node's child graph or body graphs.
+Graph **sim_nested_graphs(const Work *work, size_t *count);
 // The node parameters of a 2D copy in bytes.
-struct cudaMemcpy3DParms sim_copy_of_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+struct cudaMemcpy3DParms sim_make_2d_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                                           size_t height, enum cudaMemcpyKind kind);
 
 // ---- graph_memory.c
@@ -126,47 +126,47 @@ void sim_use_graph_memory(GraphMemory *memory);                       // when an
 // ---- graph_nodes.c, node_params.c, any_node.c, graph_edges.c
 
 // Implementations of cudaGraphAdd...Node and cudaGraph...NodeSetParams.
-cudaError_t sim_add_for_call(cudaGraphNode_t *handle, cudaGraph_t graph, const cudaGraphNode_t *before, size_t count,
+cudaError_t sim_add_node_for_call(cudaGraphNode_t *handle, cudaGraph_t graph, const cudaGraphNode_t *dependencies, size_t count,
                              const Work *work);
-cudaError_t sim_change_for_call(cudaGraphNode_t node, const Work *work);
-Work sim_kernel_work(const struct cudaKernelNodeParams *p);
-// Turns a copy to or from a variable into one between addresses.
-cudaError_t sim_work_with_symbol(Work *work, const void *symbol, bool to_symbol, const void *other, size_t bytes,
+cudaError_t sim_set_params_for_call(cudaGraphNode_t node, const Work *work);
+Work sim_make_kernel_work(const struct cudaKernelNodeParams *p);
+// Makes the work of a copy to or from a variable.
+cudaError_t sim_make_symbol_copy(Work *work, const void *symbol, bool to_symbol, const void *other, size_t bytes,
                                  size_t offset, enum cudaMemcpyKind kind);
-// The work of cudaGraphAddNode's parameters, except for allocations and frees.
 #if CUDART_VERSION >= 13000
-cudaError_t sim_work_of(const struct cudaGraphNodeParams *p, Work *work);
+// Converts cudaGraphAddNode's parameters to work, except for allocations and frees.
+cudaError_t sim_convert_node_params(const struct cudaGraphNodeParams *p, Work *work);
 // Accepts default edges only: edge data would allow programmatic dependent launch.
 cudaError_t sim_check_edge_data(const cudaGraphEdgeData *data, size_t count);
 #endif
 
 // ---- graph_runs.c
 
-typedef struct GraphRun { // object of a cudaGraphExec_t
-    Graph *graph; // a copy of `made_of`
+typedef struct GraphExec { // the object of a cudaGraphExec_t
+    Graph *graph; // a copy of `source`
     uint64_t flags;
-    cudaGraph_t made_of;
+    cudaGraph_t source;
     int users; // reference count: the handle, and current launches
-} GraphRun;
+} GraphExec;
 
-GraphRun *sim_run_of(cudaGraphExec_t handle); // or NULL
-#define REQUIRE_RUN(handle) REQUIRE(sim_run_of(handle), cudaErrorInvalidValue)
+GraphExec *sim_exec_of(cudaGraphExec_t handle); // or NULL
+#define REQUIRE_EXEC(handle) REQUIRE(sim_exec_of(handle), cudaErrorInvalidValue)
 
 // ---- capture.c
 
 // If the stream is capturing, adds the work as a node and sets *captured. Returns an error if the work is not allowed.
 cudaError_t sim_capture(cudaStream_t stream, const Work *work, bool *captured);
 
-// For the start of a call that enqueues work: returns if the work is captured; otherwise begins an operation.
+// Begins a call that enqueues work: returns if the work is captured; otherwise begins an operation of the stream.
 #define CAPTURE(stream, ...)                                                     \
     REQUIRE_STREAM(stream);                                                      \
     do {                                                                         \
         bool captured;                                                           \
-        STOP_IF(sim_capture((stream), __VA_ARGS__, &captured));                  \
+        RETURN_IF_ERROR(sim_capture((stream), __VA_ARGS__, &captured));                  \
         if (captured)                                                            \
             return cudaSuccess;                                                  \
     } while (0);                                                                 \
-    OPERATION(stream)
+    STREAM_OPERATION(stream)
 
 void sim_abort_all_captures(void);
 

@@ -1,7 +1,7 @@
 // handles.c: the table of handles.
 //
-// A handle is a mark, a generation and an index in the table. The generation counts the uses of an entry, so that a destroyed
-// handle differs from a later one with the same index.
+// A handle consists of a mark, a generation and an index in the table. The generation counts the uses of an entry, so that a
+// destroyed handle differs from a later one with the same index.
 #include "runtime/api/calls.h"
 
 enum { INDEX_BITS = 24, GENERATION_BITS = 24 };
@@ -28,12 +28,12 @@ static bool add_entry(void)
     if (entry_count >> INDEX_BITS)
         return false;
     if (entry_count == entry_capacity) {
-        const size_t space = entry_capacity ? 2 * entry_capacity : 64;
-        Entry *larger = realloc(entries, space * sizeof *entries);
+        const size_t capacity = entry_capacity ? 2 * entry_capacity : 64;
+        Entry *larger = realloc(entries, capacity * sizeof *entries);
         if (!larger)
             return false;
         entries = larger;
-        entry_capacity = space;
+        entry_capacity = capacity;
     }
     entries[entry_count] = (Entry){.next_free = first_free};
     first_free = entry_count++;
@@ -74,9 +74,9 @@ void *sim_remove_handle(HandleKind kind, const void *handle)
     return object;
 }
 
-void sim_destroy_all_handles(HandleKind kind, void (*end)(void *object))
+void sim_destroy_all_handles(HandleKind kind, void (*destroy)(void *object))
 {
     for (size_t index = 0; index < entry_count; index++)
         if (entries[index].object && entries[index].kind == kind && entries[index].device == sim_current_device)
-            end(sim_remove_handle(kind, handle_of(index)));
+            destroy(sim_remove_handle(kind, handle_of(index)));
 }

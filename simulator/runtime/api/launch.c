@@ -51,7 +51,7 @@ static bool is_stream_of_device(cudaStream_t stream)
 }
 
 // `extra` is a list of keys and values: 1: pointer to the arguments; 2: pointer to their size; 0: end.
-cudaError_t sim_unpack_arguments(const Function *f, void **extra, void **arguments, size_t most)
+cudaError_t sim_unpack_arguments(const Function *f, void **extra, void **arguments, size_t max_count)
 {
     char *buffer = NULL;
     size_t bytes = 0, index = 0;
@@ -64,15 +64,15 @@ cudaError_t sim_unpack_arguments(const Function *f, void **extra, void **argumen
             return cudaErrorInvalidValue;
     }
     for (const Variable *v = f->params; v; v = v->next, index++) {
-        if (!buffer || index == most || v->address + v->bytes > bytes)
+        if (!buffer || index == max_count || v->address + v->bytes > bytes)
             return cudaErrorInvalidValue;
         arguments[index] = buffer + v->address;
     }
     return cudaSuccess;
 }
 
-// A hint how to fix a refused launch; empty if the error suffices.
-static void explain_refusal(const Kernel *kernel, const Function *f, const Configuration *c, char *why, size_t space)
+// Writes a hint how to fix a rejected launch; none if the error suffices.
+static void suggest_fix(const Kernel *kernel, const Function *f, const Configuration *c, char *why, size_t space)
 {
     const uint64_t threads = (uint64_t)c->block.x * c->block.y * c->block.z,
                    blocks = (uint64_t)c->grid.x * c->grid.y * c->grid.z;
@@ -90,7 +90,7 @@ static void explain_refusal(const Kernel *kernel, const Function *f, const Confi
                  sim_max_dynamic_bytes(kernel, f), c->dynamic_bytes);
 }
 
-static void note_refusal(const Kernel *kernel, const Function *f, const Configuration *c, cudaError_t error,
+static void note_rejection(const Kernel *kernel, const Function *f, const Configuration *c, cudaError_t error,
                          const void *from)
 {
     char name[200] = "(unknown)", launch[300], why[200];
@@ -98,16 +98,16 @@ static void note_refusal(const Kernel *kernel, const Function *f, const Configur
         sim_readable_name((Slice){kernel->name, strlen(kernel->name)}, name, sizeof name);
     snprintf(launch, sizeof launch, "kernel %s<<<(%u,%u,%u), (%u,%u,%u), %zu>>>", name, c->grid.x, c->grid.y, c->grid.z,
              c->block.x, c->block.y, c->block.z, c->dynamic_bytes);
-    explain_refusal(kernel, f, c, why, sizeof why);
-    sim_note_refusal(launch, error, why, from);
+    suggest_fix(kernel, f, c, why, sizeof why);
+    sim_note_rejected_launch(launch, error, why, from);
 }
 
 static cudaError_t launch_kernel(const void *host, const Configuration *c, void **arguments, bool cooperative)
 {
     Kernel *kernel = NULL;
     const Function *f = NULL;
-    const bool unseen = unchecked_from != NULL;
-    const void *from = unseen ? unchecked_from : c->from;
+    const bool unchecked = unchecked_from != NULL;
+    const void *from = unchecked ? unchecked_from : c->from;
     unchecked_from = NULL;
     BEGIN_CALL();
     sim_note_launch_attempt();
@@ -116,10 +116,10 @@ static cudaError_t launch_kernel(const void *host, const Configuration *c, void 
         error = sim_check_launch(host, c->grid, c->block, c->dynamic_bytes, arguments, cooperative, c->cluster);
     if (!error && !is_stream_of_device(c->stream))
         error = cudaErrorInvalidResourceHandle;
-    if (error && unseen)
-        note_refusal(kernel, f, c, error, from);
+    if (error && unchecked)
+        note_rejection(kernel, f, c, error, from);
     if (error)
-        return sim_done(error);
+        return sim_record_error(error);
     CAPTURE(c->stream, &(Work){cudaGraphNodeTypeKernel,
                                .kernel = {host, c->grid, c->block, c->dynamic_bytes, cooperative, arguments, NULL}});
     sim_set_sticky_error(sim_run_kernel(&(KernelLaunch){kernel, f, c->grid, c->block, c->dynamic_bytes, arguments, cooperative,
@@ -148,7 +148,7 @@ API cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, v
     return cudaLaunchKernel((const void *)kernel, grid, block, arguments, dynamic_bytes, stream);
 }
 
-// Ignores attributes that only affect scheduling; refuses those that change a launch's effects.
+// Ignores attributes that affect scheduling only; rejects unsupported ones that change a launch's effects.
 cudaError_t sim_check_attribute(const cudaLaunchAttribute *attribute, bool *cooperative, dim3 *cluster)
 {
     switch ((int)attribute->id) {
@@ -182,7 +182,7 @@ static cudaError_t refuse_capture(cudaStream_t stream, dim3 cluster)
         status == cudaStreamCaptureStatusNone)
         return cudaSuccess;
     fprintf(stderr, "simulator: a launch with the attribute cudaLaunchAttributeClusterDimension cannot be captured\n");
-    return sim_done(cudaErrorNotSupported);
+    return sim_record_error(cudaErrorNotSupported);
 }
 
 API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *host, void **arguments)
@@ -193,9 +193,9 @@ API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void
     for (unsigned k = 0; k < config->numAttrs; k++) {
         const cudaError_t error = sim_check_attribute(&config->attrs[k], &cooperative, &cluster);
         if (error)
-            return sim_done(error);
+            return sim_record_error(error);
     }
-    STOP_IF(refuse_capture(config->stream, cluster));
+    RETURN_IF_ERROR(refuse_capture(config->stream, cluster));
     const Configuration c = {config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream, cluster,
                              __builtin_return_address(0)};
     return launch_kernel(host, &c, arguments, cooperative);
@@ -208,22 +208,22 @@ API cudaError_t cudaLaunchCooperativeKernel(const void *host, dim3 grid, dim3 bl
     return launch_kernel(host, &c, arguments, true);
 }
 
-// Whether to call the host function now; false if it was captured.
-static cudaError_t may_run_function(cudaStream_t stream, cudaHostFn_t function, void *data, bool *may)
+// Sets *run_now if the host function is to be called now; it is not if the call was captured.
+static cudaError_t should_run_function(cudaStream_t stream, cudaHostFn_t function, void *data, bool *run_now)
 {
     BEGIN_CALL();
     REQUIRE(function, cudaErrorInvalidValue);
     CAPTURE(stream, &(Work){cudaGraphNodeTypeHost, .host = {function, data}});
     sim_host_awaits(sim_current_timeline()); // the function may signal any host thread
-    *may = true;
+    *run_now = true;
     return cudaSuccess;
 }
 
 API cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data)
 {
-    bool may = false;
-    STOP_IF(may_run_function(stream, function, data, &may));
-    if (may)
+    bool run_now = false;
+    RETURN_IF_ERROR(should_run_function(stream, function, data, &run_now));
+    if (run_now)
         function(data);
     return cudaSuccess;
 }

@@ -44,7 +44,7 @@ static cudaError_t run(const LibraryCall *call)
 static void run_captured(void *call)
 {
     LOCK_MEMORY();
-    DURING(sim_continue_operation());
+    SCOPED_OPERATION(sim_continue_operation());
     sim_invalidate_all_digests(); // another thread's operation may have begun since the node's
     run(call);
 }
@@ -65,14 +65,14 @@ cudaError_t sim_call_library(const LibraryCall *call)
     BEGIN_CALL();
     REQUIRE_STREAM(call->stream);
     LibraryCall *copy = copy_of(call);
-    STOP_IF(sim_capture(call->stream, &(Work){cudaGraphNodeTypeHost, .host = {run_captured, copy}}, &captured));
+    RETURN_IF_ERROR(sim_capture(call->stream, &(Work){cudaGraphNodeTypeHost, .host = {run_captured, copy}}, &captured));
     if (captured)
-        return sim_done(call->host_waits ? cudaErrorStreamCaptureUnsupported : cudaSuccess);
+        return sim_record_error(call->host_waits ? cudaErrorStreamCaptureUnsupported : cudaSuccess);
     free(copy);
-    DURING(sim_begin_operation(call->name, call->stream, false, call->from));
+    SCOPED_OPERATION(sim_begin_operation(call->name, call->stream, false, call->from));
     sim_note_launch_attempt(); // on a GPU it would be a kernel launch
     const cudaError_t error = run(call);
     if (call->host_waits)
         sim_host_awaits(sim_current_timeline());
-    return sim_done(error);
+    return sim_record_error(error);
 }

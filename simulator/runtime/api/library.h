@@ -1,4 +1,4 @@
-// library.h: for the replacements of NVIDIA's libraries (libraries/). Each of their calls is one operation of a stream.
+// library.h: interface for the replacements of NVIDIA's libraries (libraries/). Each of their calls is one operation of a stream.
 #ifndef LIBRARY_H
 #define LIBRARY_H
 
@@ -20,7 +20,7 @@ typedef struct LibraryCall {
     cudaStream_t stream;
     UsedMemory used[SIM_MAX_USED];
     int used_count;
-    bool host_waits; // synchronous
+    bool host_waits; // for the end of the call
     void (*work)(const void *data);
     const void *data; // copied if the stream is capturing
     size_t data_bytes;
@@ -28,9 +28,9 @@ typedef struct LibraryCall {
 
 // Checks the memory, does the work, and reports the accesses to the checker; or captures the call.
 cudaError_t sim_call_library(const LibraryCall *call);
-// Adds a finding for an invalid handle; `wanted`: what it should be.
+// Adds a finding for an invalid handle; `wanted` describes a valid one.
 void sim_report_invalid_handle(const char *call, const char *wanted);
-// Translates a program's pointer to the address of the memory in this process, for the work.
+// Translates a pointer of the program to a host address, for use by `work`.
 void *sim_memory_at(const void *pointer);
 
 #endif

@@ -1,13 +1,13 @@
-// managed.c: advice and prefetches of managed memory. Without effect, except that queries return them.
+// managed.c: advice and prefetches of managed memory, which have no effect except that queries return them.
 #include "runtime/api/calls.h"
 
-typedef enum Topic { READ_MOSTLY, PREFERRED, ACCESSED_BY, PREFETCHED } Topic;
+typedef enum AdviceKind { READ_MOSTLY, PREFERRED, ACCESSED_BY, PREFETCHED } AdviceKind;
 
 // Advice for a range; newer entries come first and take precedence where ranges overlap.
 typedef struct Advice {
     int allocation; // its unique number
     uint64_t begin, end;
-    Topic topic;
+    AdviceKind kind;
     int device;                     // of ACCESSED_BY
     struct cudaMemLocation location; // invalid type: the advice was unset
     struct Advice *next;
@@ -16,16 +16,16 @@ typedef struct Advice {
 static Advice *newest;
 static const struct cudaMemLocation NO_LOCATION = {cudaMemLocationTypeInvalid, 0};
 
-static bool is_about(const Advice *a, int allocation, Topic topic, int device)
+static bool matches(const Advice *a, int allocation, AdviceKind kind, int device)
 {
-    return a->allocation == allocation && a->topic == topic && (topic != ACCESSED_BY || a->device == device);
+    return a->allocation == allocation && a->kind == kind && (kind != ACCESSED_BY || a->device == device);
 }
 
 static bool add_advice(const Advice *advice)
 {
     for (Advice **link = &newest; *link;) { // removes entries that the new one covers
         Advice *a = *link;
-        if (is_about(a, advice->allocation, advice->topic, advice->device) && a->begin >= advice->begin &&
+        if (matches(a, advice->allocation, advice->kind, advice->device) && a->begin >= advice->begin &&
             a->end <= advice->end) {
             *link = a->next;
             free(a);
@@ -42,27 +42,27 @@ static bool add_advice(const Advice *advice)
     return true;
 }
 
-static struct cudaMemLocation advice_at(uint64_t address, int allocation, Topic topic, int device)
+static struct cudaMemLocation advice_at(uint64_t address, int allocation, AdviceKind kind, int device)
 {
     for (const Advice *a = newest; a; a = a->next)
-        if (is_about(a, allocation, topic, device) && address >= a->begin && address < a->end)
+        if (matches(a, allocation, kind, device) && address >= a->begin && address < a->end)
             return a->location;
     return NO_LOCATION;
 }
 
-static bool same(struct cudaMemLocation a, struct cudaMemLocation b)
+static bool same_location(struct cudaMemLocation a, struct cudaMemLocation b)
 {
     return a.type == b.type && a.id == b.id;
 }
 
-// The advice if it is the same for the whole range; otherwise NO_LOCATION. Compares it where entries begin and end.
-static struct cudaMemLocation advice_for(uint64_t begin, uint64_t end, int allocation, Topic topic, int device)
+// The advice if it is the same for the whole range; otherwise NO_LOCATION. Advice can change only where entries begin or end.
+static struct cudaMemLocation advice_for(uint64_t begin, uint64_t end, int allocation, AdviceKind kind, int device)
 {
-    const struct cudaMemLocation first = advice_at(begin, allocation, topic, device);
+    const struct cudaMemLocation first = advice_at(begin, allocation, kind, device);
     for (const Advice *a = newest; a; a = a->next) {
-        if (a->begin > begin && a->begin < end && !same(first, advice_at(a->begin, allocation, topic, device)))
+        if (a->begin > begin && a->begin < end && !same_location(first, advice_at(a->begin, allocation, kind, device)))
             return NO_LOCATION;
-        if (a->end > begin && a->end < end && !same(first, advice_at(a->end, allocation, topic, device)))
+        if (a->end > begin && a->end < end && !same_location(first, advice_at(a->end, allocation, kind, device)))
             return NO_LOCATION;
     }
     return first;
@@ -85,12 +85,12 @@ static cudaError_t check_location(struct cudaMemLocation location)
                ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-static cudaError_t set_advice(const void *pointer, size_t bytes, Topic topic, int device, struct cudaMemLocation location)
+static cudaError_t set_advice(const void *pointer, size_t bytes, AdviceKind kind, int device, struct cudaMemLocation location)
 {
     const Allocation *a = managed_range(pointer, bytes);
     const uint64_t begin = (uint64_t)(uintptr_t)pointer;
     REQUIRE(a, cudaErrorInvalidValue);
-    const Advice advice = {a->number, begin, begin + bytes, topic, device, location, NULL};
+    const Advice advice = {a->number, begin, begin + bytes, kind, device, location, NULL};
     REQUIRE(add_advice(&advice), cudaErrorMemoryAllocation);
     return cudaSuccess;
 }
@@ -107,21 +107,21 @@ static cudaError_t prefetch(const void *pointer, size_t bytes, struct cudaMemLoc
 static cudaError_t advise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice,
                           struct cudaMemLocation location)
 {
-    const struct cudaMemLocation yes = {cudaMemLocationTypeDevice, 0};
-    const bool located = advice == cudaMemAdviseSetPreferredLocation || advice == cudaMemAdviseSetAccessedBy ||
+    const struct cudaMemLocation set = {cudaMemLocationTypeDevice, 0};
+    const bool uses_location = advice == cudaMemAdviseSetPreferredLocation || advice == cudaMemAdviseSetAccessedBy ||
                          advice == cudaMemAdviseUnsetAccessedBy;
     BEGIN_CALL();
-    const cudaError_t error = located ? check_location(location) : cudaSuccess; // the others ignore it
+    const cudaError_t error = uses_location ? check_location(location) : cudaSuccess; // other advice ignores it
     const int device = location.type == cudaMemLocationTypeDevice ? location.id : cudaCpuDeviceId;
     REQUIRE(!error, error);
     switch (advice) {
-    case cudaMemAdviseSetReadMostly: return set_advice(pointer, bytes, READ_MOSTLY, 0, yes);
+    case cudaMemAdviseSetReadMostly: return set_advice(pointer, bytes, READ_MOSTLY, 0, set);
     case cudaMemAdviseUnsetReadMostly: return set_advice(pointer, bytes, READ_MOSTLY, 0, NO_LOCATION);
     case cudaMemAdviseSetPreferredLocation: return set_advice(pointer, bytes, PREFERRED, 0, location);
     case cudaMemAdviseUnsetPreferredLocation: return set_advice(pointer, bytes, PREFERRED, 0, NO_LOCATION);
-    case cudaMemAdviseSetAccessedBy: return set_advice(pointer, bytes, ACCESSED_BY, device, yes);
+    case cudaMemAdviseSetAccessedBy: return set_advice(pointer, bytes, ACCESSED_BY, device, set);
     case cudaMemAdviseUnsetAccessedBy: return set_advice(pointer, bytes, ACCESSED_BY, device, NO_LOCATION);
-    default: return sim_done(cudaErrorInvalidValue);
+    default: return sim_record_error(cudaErrorInvalidValue);
     }
 }
 
@@ -165,14 +165,14 @@ static int as_device(struct cudaMemLocation location)
 }
 
 // Lists the devices, including the host, with advice to access the range; fills the rest with cudaInvalidDeviceId.
-static void list_devices(int *list, size_t places, uint64_t begin, uint64_t end, int allocation)
+static void list_devices(int *list, size_t capacity, uint64_t begin, uint64_t end, int allocation)
 {
-    size_t used = 0;
+    size_t count = 0;
     for (int device = cudaCpuDeviceId; device == cudaCpuDeviceId || sim_is_device(device); device++)
-        if (used < places && advice_for(begin, end, allocation, ACCESSED_BY, device).type != cudaMemLocationTypeInvalid)
-            list[used++] = device;
-    while (used < places)
-        list[used++] = cudaInvalidDeviceId;
+        if (count < capacity && advice_for(begin, end, allocation, ACCESSED_BY, device).type != cudaMemLocationTypeInvalid)
+            list[count++] = device;
+    while (count < capacity)
+        list[count++] = cudaInvalidDeviceId;
 }
 
 API cudaError_t cudaMemRangeGetAttribute(void *data, size_t size, enum cudaMemRangeAttribute attribute,
@@ -199,7 +199,7 @@ API cudaError_t cudaMemRangeGetAttribute(void *data, size_t size, enum cudaMemRa
     case cudaMemRangeAttributeAccessedBy:
         list_devices(result, size / sizeof(int), begin, end, a->number);
         return cudaSuccess;
-    default: return sim_done(cudaErrorInvalidValue);
+    default: return sim_record_error(cudaErrorInvalidValue);
     }
 }
 
@@ -215,7 +215,7 @@ API cudaError_t cudaMemRangeGetAttributes(void **data, size_t *sizes, enum cudaM
     return cudaSuccess;
 }
 
-// Accepts whole allocations only, and no default stream.
+// Accepts whole allocations only, and no default stream for cudaMemAttachSingle.
 API cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *pointer, size_t bytes, unsigned flags)
 {
     BEGIN_CALL();

@@ -6,20 +6,20 @@
 static cudaError_t allocate(const char *call, void **pointer, size_t bytes, MemoryKind kind, unsigned flags)
 {
     BEGIN_CALL();
-    STOP_IF(sim_forbidden_in_capture(false));
+    RETURN_IF_ERROR(sim_capture_check_unsafe(false));
     REQUIRE(pointer, cudaErrorInvalidValue);
-    return sim_done(sim_allocate_memory(call, pointer, bytes, kind, flags));
+    return sim_record_error(sim_allocate_memory(call, pointer, bytes, kind, flags));
 }
 
 cudaError_t sim_free_device_memory(void *pointer)
 {
     const Allocation *a = sim_allocation_at((uint64_t)(uintptr_t)pointer);
-    const bool begins = a && a->address == (uint64_t)(uintptr_t)pointer;
-    if (begins && a->kind == GRAPH_MEMORY)
+    const bool is_start = a && a->address == (uint64_t)(uintptr_t)pointer;
+    if (is_start && a->kind == GRAPH_MEMORY)
         return sim_free_graph_memory(pointer);
-    if (begins && a->pool)
+    if (is_start && a->pool)
         sim_release_to_pool(a);
-    return sim_free_memory("cudaFree", pointer, begins && a->kind == MANAGED_MEMORY ? MANAGED_MEMORY : DEVICE_MEMORY);
+    return sim_free_memory("cudaFree", pointer, is_start && a->kind == MANAGED_MEMORY ? MANAGED_MEMORY : DEVICE_MEMORY);
 }
 
 // ---- Device memory
@@ -29,7 +29,7 @@ API cudaError_t cudaMalloc(void **pointer, size_t bytes)
     return allocate(__func__, pointer, bytes, DEVICE_MEMORY, 0);
 }
 
-static bool is_of_graph(const void *pointer)
+static bool is_graph_memory(const void *pointer)
 {
     const Allocation *a = sim_allocation_at((uint64_t)(uintptr_t)pointer);
     return a && a->address == (uint64_t)(uintptr_t)pointer && a->kind == GRAPH_MEMORY;
@@ -38,12 +38,12 @@ static bool is_of_graph(const void *pointer)
 API cudaError_t cudaFree(void *pointer)
 {
     BEGIN_CALL();
-    STOP_IF(sim_forbidden_in_capture(false));
-    const bool of_graph = is_of_graph(pointer);
+    RETURN_IF_ERROR(sim_capture_check_unsafe(false));
+    const bool graph_memory = is_graph_memory(pointer);
     const cudaError_t error = sim_free_device_memory(pointer);
-    if (!of_graph)
+    if (!graph_memory)
         sim_host_awaits_device(sim_current_device);
-    return sim_done(error);
+    return sim_record_error(error);
 }
 
 // Allocates rows of `width` bytes, and sets their pitch.
@@ -80,12 +80,12 @@ API cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pitched, struct cudaExtent e
     return allocate_rows(__func__, &pitched->ptr, &pitched->pitch, extent.width, rows);
 }
 
-API cudaError_t cudaMemGetInfo(size_t *unused, size_t *total)
+API cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total)
 {
     BEGIN_CALL();
-    REQUIRE(unused && total, cudaErrorInvalidValue);
+    REQUIRE(free_bytes && total, cudaErrorInvalidValue);
     *total = sim_device()->memory_bytes;
-    *unused = *total - sim_allocated_bytes();
+    *free_bytes = *total - sim_allocated_bytes();
     return cudaSuccess;
 }
 
@@ -98,18 +98,18 @@ API cudaError_t cudaMallocHost(void **pointer, size_t bytes)
 
 API cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned flags)
 {
-    const unsigned known = cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
-    REQUIRE((flags & ~known) == 0, cudaErrorInvalidValue);
+    const unsigned valid_flags = cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
+    REQUIRE((flags & ~valid_flags) == 0, cudaErrorInvalidValue);
     return allocate(__func__, pointer, bytes, PINNED_MEMORY, flags);
 }
 
 API cudaError_t cudaFreeHost(void *pointer)
 {
     BEGIN_CALL();
-    STOP_IF(sim_forbidden_in_capture(false));
+    RETURN_IF_ERROR(sim_capture_check_unsafe(false));
     const cudaError_t error = sim_free_memory(__func__, pointer, PINNED_MEMORY);
     sim_host_awaits_device(sim_current_device);
-    return sim_done(error);
+    return sim_record_error(error);
 }
 
 API cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned flags)
@@ -121,10 +121,10 @@ API cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned flags)
 
 API cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags)
 {
-    const unsigned known =
+    const unsigned valid_flags =
         cudaHostRegisterPortable | cudaHostRegisterMapped | cudaHostRegisterIoMemory | cudaHostRegisterReadOnly;
     BEGIN_CALL();
-    REQUIRE(bytes > 0 && (flags & ~known) == 0 && sim_is_mapped(pointer, bytes), cudaErrorInvalidValue);
+    REQUIRE(bytes > 0 && (flags & ~valid_flags) == 0 && sim_is_mapped(pointer, bytes), cudaErrorInvalidValue);
     const uint64_t address = (uint64_t)(uintptr_t)pointer;
     const Allocation *last = sim_allocation_at(address + bytes - 1);
     REQUIRE(!last || last->address + last->bytes <= address, cudaErrorHostMemoryAlreadyRegistered);
@@ -136,23 +136,23 @@ API cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags)
 API cudaError_t cudaHostUnregister(void *pointer)
 {
     BEGIN_CALL();
-    const Allocation *a = sim_allocation_with(pointer);
+    const Allocation *a = sim_allocation_containing(pointer);
     REQUIRE(a, cudaErrorHostMemoryNotRegistered);
     REQUIRE(a->kind == HOST_MEMORY && a->address == (uint64_t)(uintptr_t)pointer, cudaErrorInvalidValue);
     sim_unregister_memory(pointer);
     return cudaSuccess;
 }
 
-const Allocation *sim_pinned_allocation_with(const void *pointer)
+const Allocation *sim_pinned_allocation_containing(const void *pointer)
 {
-    const Allocation *a = sim_allocation_with(pointer);
+    const Allocation *a = sim_allocation_containing(pointer);
     return a && (a->kind == PINNED_MEMORY || a->kind == HOST_MEMORY) ? a : NULL;
 }
 
 API cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned flags)
 {
     BEGIN_CALL();
-    REQUIRE(device && flags == 0 && sim_pinned_allocation_with(host), cudaErrorInvalidValue);
+    REQUIRE(device && flags == 0 && sim_pinned_allocation_containing(host), cudaErrorInvalidValue);
     *device = host;
     return cudaSuccess;
 }
@@ -161,7 +161,7 @@ API cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned fla
 API cudaError_t cudaHostGetFlags(unsigned *flags, void *host)
 {
     BEGIN_CALL();
-    const Allocation *a = sim_pinned_allocation_with(host);
+    const Allocation *a = sim_pinned_allocation_containing(host);
     REQUIRE(flags && a, cudaErrorInvalidValue);
     *flags = a->flags | cudaHostAllocMapped;
     return cudaSuccess;
@@ -171,7 +171,7 @@ API cudaError_t cudaHostGetFlags(unsigned *flags, void *host)
 
 static enum cudaMemoryType memory_type(const void *pointer)
 {
-    const Allocation *a = sim_allocation_with(pointer);
+    const Allocation *a = sim_allocation_containing(pointer);
     if (!a || a->kind == PARAMETER_MEMORY)
         return cudaMemoryTypeUnregistered;
     const MemoryKind kind = a->kind;

@@ -9,11 +9,11 @@ API cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeTyp
     return cudaSuccess;
 }
 
-cudaError_t sim_change_for_call(cudaGraphNode_t node, const Work *work)
+cudaError_t sim_set_params_for_call(cudaGraphNode_t node, const Work *work)
 {
     BEGIN_CALL();
     REQUIRE_NODE(node, work->type);
-    return sim_done(sim_replace_work(sim_node_of(node), work));
+    return sim_record_error(sim_replace_work(sim_node_of(node), work));
 }
 
 API cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernelNodeParams *p)
@@ -32,9 +32,9 @@ API cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const struct 
     LOCK_MEMORY();
     REQUIRE(p, cudaErrorInvalidValue);
     REQUIRE_NODE(node, cudaGraphNodeTypeKernel);
-    Work work = sim_kernel_work(p);
+    Work work = sim_make_kernel_work(p);
     work.kernel.cooperative = sim_node_of(node)->work.kernel.cooperative;
-    return sim_change_for_call(node, &work);
+    return sim_set_params_for_call(node, &work);
 }
 
 API cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, struct cudaMemcpy3DParms *p)
@@ -49,30 +49,30 @@ API cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, struct cudaMe
 API cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const struct cudaMemcpy3DParms *p)
 {
     REQUIRE(p, cudaErrorInvalidValue);
-    return sim_change_for_call(node, &(Work){cudaGraphNodeTypeMemcpy, .copy = *p});
+    return sim_set_params_for_call(node, &(Work){cudaGraphNodeTypeMemcpy, .copy = *p});
 }
 
 API cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *to, const void *from, size_t bytes,
                                                enum cudaMemcpyKind kind)
 {
-    return sim_change_for_call(node,
-                  &(Work){cudaGraphNodeTypeMemcpy, .copy = sim_copy_of_rows(to, bytes, from, bytes, bytes, 1, kind)});
+    return sim_set_params_for_call(node,
+                  &(Work){cudaGraphNodeTypeMemcpy, .copy = sim_make_2d_copy(to, bytes, from, bytes, bytes, 1, kind)});
 }
 
 API cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const void *symbol, const void *from,
                                                      size_t bytes, size_t offset, enum cudaMemcpyKind kind)
 {
     Work work;
-    const cudaError_t error = sim_work_with_symbol(&work, symbol, true, from, bytes, offset, kind);
-    return error ? error : sim_change_for_call(node, &work);
+    const cudaError_t error = sim_make_symbol_copy(&work, symbol, true, from, bytes, offset, kind);
+    return error ? error : sim_set_params_for_call(node, &work);
 }
 
 API cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void *to, const void *symbol, size_t bytes,
                                                        size_t offset, enum cudaMemcpyKind kind)
 {
     Work work;
-    const cudaError_t error = sim_work_with_symbol(&work, symbol, false, to, bytes, offset, kind);
-    return error ? error : sim_change_for_call(node, &work);
+    const cudaError_t error = sim_make_symbol_copy(&work, symbol, false, to, bytes, offset, kind);
+    return error ? error : sim_set_params_for_call(node, &work);
 }
 
 API cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, struct cudaMemsetParams *p)
@@ -87,7 +87,7 @@ API cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, struct cudaMe
 API cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const struct cudaMemsetParams *p)
 {
     REQUIRE(p, cudaErrorInvalidValue);
-    return sim_change_for_call(node, &(Work){cudaGraphNodeTypeMemset, .fill = *p});
+    return sim_set_params_for_call(node, &(Work){cudaGraphNodeTypeMemset, .fill = *p});
 }
 
 API cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, struct cudaHostNodeParams *p)
@@ -102,7 +102,7 @@ API cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, struct cudaHost
 API cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const struct cudaHostNodeParams *p)
 {
     REQUIRE(p, cudaErrorInvalidValue);
-    return sim_change_for_call(node, &(Work){cudaGraphNodeTypeHost, .host = *p});
+    return sim_set_params_for_call(node, &(Work){cudaGraphNodeTypeHost, .host = *p});
 }
 
 API cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *child)
@@ -125,7 +125,7 @@ API cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent
 
 API cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event)
 {
-    return sim_change_for_call(node, &(Work){cudaGraphNodeTypeEventRecord, .event = event});
+    return sim_set_params_for_call(node, &(Work){cudaGraphNodeTypeEventRecord, .event = event});
 }
 
 API cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event)
@@ -139,7 +139,7 @@ API cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t
 
 API cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event)
 {
-    return sim_change_for_call(node, &(Work){cudaGraphNodeTypeWaitEvent, .event = event});
+    return sim_set_params_for_call(node, &(Work){cudaGraphNodeTypeWaitEvent, .event = event});
 }
 
 API cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, struct cudaMemAllocNodeParams *p)
@@ -180,7 +180,7 @@ API cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLaunch
         error = cudaErrorNotSupported; // kernel nodes support only the kernel's own cluster size
     if (!error && id == cudaLaunchAttributeCooperative)
         sim_node_of(node)->work.kernel.cooperative = cooperative;
-    return sim_done(error);
+    return sim_record_error(error);
 }
 
 API cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id,

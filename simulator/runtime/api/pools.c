@@ -58,7 +58,7 @@ static cudaMemPool_t current_pool_of(int device)
 
 // ---- Allocations
 
-static void join_pool(Allocation *a, cudaMemPool_t pool)
+static void add_to_pool(Allocation *a, cudaMemPool_t pool)
 {
     struct Pool *p = pool_of(pool);
     a->pool = pool;
@@ -71,24 +71,24 @@ static void join_pool(Allocation *a, cudaMemPool_t pool)
 static cudaError_t allocate(void **pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream, const char *call,
                             const void *from)
 {
-    STOP_IF_BROKEN();
+    RETURN_IF_STICKY_ERROR();
     REQUIRE(pointer && pool_of(pool), cudaErrorInvalidValue);
     REQUIRE_STREAM(stream);
     bool captured;
-    STOP_IF(sim_capture_allocation(stream, bytes, pointer, &captured));
+    RETURN_IF_ERROR(sim_capture_allocation(stream, bytes, pointer, &captured));
     if (captured)
         return cudaSuccess;
-    DURING(sim_begin_operation(call, stream, false, from));
+    SCOPED_OPERATION(sim_begin_operation(call, stream, false, from));
     struct Pool *p = pool_of(pool);
     const int device = sim_current_device;
     sim_current_device = p->device; // memory belongs to the pool's device
     const cudaError_t error = sim_allocate_memory("cudaMallocAsync", pointer, bytes, DEVICE_MEMORY, 0);
     sim_current_device = device;
     if (error || !*pointer)
-        return sim_done(error);
+        return sim_record_error(error);
     Allocation *a = sim_allocation_at((uint64_t)(uintptr_t)*pointer);
     sim_note_stream_allocation(a);
-    join_pool(a, pool);
+    add_to_pool(a, pool);
     return cudaSuccess;
 }
 
@@ -119,19 +119,19 @@ API cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
     REQUIRE_STREAM(stream);
     REQUIRE(pointer, cudaErrorInvalidValue);
     bool captured;
-    STOP_IF(sim_capture_free(stream, pointer, &captured));
+    RETURN_IF_ERROR(sim_capture_free(stream, pointer, &captured));
     if (captured)
         return cudaSuccess;
-    OPERATION(stream);
+    STREAM_OPERATION(stream);
     const Allocation *a = sim_allocation_at((uint64_t)(uintptr_t)pointer);
     if (a && a->address == (uint64_t)(uintptr_t)pointer)
         sim_check_free(a);
-    return sim_done(sim_free_device_memory(pointer));
+    return sim_record_error(sim_free_device_memory(pointer));
 }
 
 // ---- Pools
 
-static bool is_known_type(enum cudaMemAllocationHandleType type)
+static bool is_supported_type(enum cudaMemAllocationHandleType type)
 {
     return type == cudaMemHandleTypeNone || type == cudaMemHandleTypePosixFileDescriptor;
 }
@@ -142,7 +142,7 @@ API cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const struct cudaMemPoolP
     REQUIRE(pool && properties && properties->allocType == cudaMemAllocationTypePinned, cudaErrorInvalidValue);
     REQUIRE(properties->location.type == cudaMemLocationTypeDevice, cudaErrorNotSupported);
     REQUIRE(sim_is_device(properties->location.id), cudaErrorInvalidDevice);
-    REQUIRE(is_known_type(properties->handleTypes), cudaErrorNotSupported);
+    REQUIRE(is_supported_type(properties->handleTypes), cudaErrorNotSupported);
     *pool = new_pool(properties->location.id);
     REQUIRE(*pool, cudaErrorMemoryAllocation);
     pool_of(*pool)->types = (int)properties->handleTypes;
@@ -188,9 +188,9 @@ API cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool)
     return cudaSuccess;
 }
 
-API cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t least)
+API cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t min_bytes)
 {
-    UNUSED(least);
+    UNUSED(min_bytes);
     BEGIN_CALL();
     REQUIRE(pool_of(pool), cudaErrorInvalidValue);
     return cudaSuccess; // a pool keeps no unused memory
@@ -222,7 +222,7 @@ API cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr
         *(uint64_t *)value = p->used_high;
         return cudaSuccess;
     default:
-        return sim_done(cudaErrorInvalidValue);
+        return sim_record_error(cudaErrorInvalidValue);
     }
 }
 
@@ -250,15 +250,15 @@ API cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr
         p->used_high = p->used;
         return cudaSuccess;
     default:
-        return sim_done(cudaErrorInvalidValue);
+        return sim_record_error(cudaErrorInvalidValue);
     }
 }
 
 // Sets another device's access to a pool's existing and future memory. The pool's own device always has access.
-static void set_access(cudaMemPool_t pool, int device, bool open)
+static void set_access(cudaMemPool_t pool, int device, bool enabled)
 {
     struct Pool *p = pool_of(pool);
-    p->accessible_by = open ? p->accessible_by | 1u << device : p->accessible_by & ~(1u << device);
+    p->accessible_by = enabled ? p->accessible_by | 1u << device : p->accessible_by & ~(1u << device);
     for (Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address))
         if (a->pool == pool)
             a->accessible_by = p->accessible_by;
@@ -270,11 +270,11 @@ API cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAcc
     REQUIRE(pool_of(pool) && (list || count == 0), cudaErrorInvalidValue);
     for (size_t k = 0; k < count; k++) {
         const struct cudaMemLocation *location = &list[k].location;
-        const bool open = list[k].flags == cudaMemAccessFlagsProtReadWrite;
+        const bool enabled = list[k].flags == cudaMemAccessFlagsProtReadWrite;
         REQUIRE(location->type == cudaMemLocationTypeDevice && sim_is_device(location->id), cudaErrorInvalidDevice);
-        REQUIRE(open || list[k].flags == cudaMemAccessFlagsProtNone, cudaErrorInvalidValue);
-        REQUIRE(open || location->id != pool_of(pool)->device, cudaErrorInvalidDevice);
-        set_access(pool, location->id, open);
+        REQUIRE(enabled || list[k].flags == cudaMemAccessFlagsProtNone, cudaErrorInvalidValue);
+        REQUIRE(enabled || location->id != pool_of(pool)->device, cudaErrorInvalidDevice);
+        set_access(pool, location->id, enabled);
     }
     return cudaSuccess;
 }
@@ -299,7 +299,7 @@ API cudaError_t cudaMemPoolExportToShareableHandle(void *handle, cudaMemPool_t p
     REQUIRE(p && handle && flags == 0 && type == cudaMemHandleTypePosixFileDescriptor && p->types & type, cudaErrorInvalidValue);
     const int file = sim_make_shared_file(sizeof *p);
     if (file < 0 || pwrite(file, p, sizeof *p, 0) != (ssize_t)sizeof *p)
-        return sim_done(cudaErrorOperatingSystem);
+        return sim_record_error(cudaErrorOperatingSystem);
     *(int *)handle = file;
     return cudaSuccess;
 }
@@ -307,15 +307,15 @@ API cudaError_t cudaMemPoolExportToShareableHandle(void *handle, cudaMemPool_t p
 API cudaError_t cudaMemPoolImportFromShareableHandle(cudaMemPool_t *pool, void *handle,
                                                      enum cudaMemAllocationHandleType type, unsigned flags)
 {
-    struct Pool theirs;
+    struct Pool exported;
     BEGIN_CALL();
     REQUIRE(pool && flags == 0 && type == cudaMemHandleTypePosixFileDescriptor, cudaErrorInvalidValue);
-    REQUIRE(pread((int)(intptr_t)handle, &theirs, sizeof theirs, 0) == (ssize_t)sizeof theirs && sim_is_device(theirs.device),
+    REQUIRE(pread((int)(intptr_t)handle, &exported, sizeof exported, 0) == (ssize_t)sizeof exported && sim_is_device(exported.device),
             cudaErrorInvalidValue);
-    *pool = new_pool(theirs.device);
+    *pool = new_pool(exported.device);
     REQUIRE(*pool, cudaErrorMemoryAllocation);
-    pool_of(*pool)->process = theirs.process;
-    pool_of(*pool)->number = theirs.number;
+    pool_of(*pool)->process = exported.process;
+    pool_of(*pool)->number = exported.number;
     return cudaSuccess;
 }
 
@@ -323,10 +323,10 @@ API cudaError_t cudaMemPoolExportPointer(struct cudaMemPoolPtrExportData *data, 
 {
     SharedMemory shared;
     BEGIN_CALL();
-    const Allocation *a = sim_allocation_with(pointer);
+    const Allocation *a = sim_allocation_containing(pointer);
     const struct Pool *p = a ? pool_of(a->pool) : NULL;
     REQUIRE(data && p && p->types, cudaErrorInvalidValue);
-    STOP_IF(sim_share_memory(pointer, p->number, &shared));
+    RETURN_IF_ERROR(sim_share_memory(pointer, p->number, &shared));
     memset(data, 0, sizeof *data);
     memcpy(data, &shared, sizeof shared);
     return cudaSuccess;
@@ -340,8 +340,8 @@ API cudaError_t cudaMemPoolImportPointer(void **pointer, cudaMemPool_t pool, str
     REQUIRE(pointer && p && data, cudaErrorInvalidValue);
     memcpy(&shared, data, sizeof shared);
     REQUIRE(shared.process == p->process && shared.pool == p->number, cudaErrorInvalidValue);
-    STOP_IF(sim_open_shared_memory(__func__, &shared, pointer));
-    join_pool(sim_allocation_at((uint64_t)(uintptr_t)*pointer), pool);
+    RETURN_IF_ERROR(sim_open_shared_memory(__func__, &shared, pointer));
+    add_to_pool(sim_allocation_at((uint64_t)(uintptr_t)*pointer), pool);
     return cudaSuccess;
 }
 

@@ -15,10 +15,10 @@ static const char MEMORY[8] = "memory", EVENT[8] = "event";
 _Static_assert(sizeof(SharedMemory) <= sizeof(cudaIpcMemHandle_t), "a handle says all of it");
 _Static_assert(sizeof(SharedMemory) <= sizeof(struct cudaMemPoolPtrExportData), "a handle says all of it");
 
-static cudaError_t refuse(void)
+static cudaError_t reject(void)
 {
-    static atomic_flag said = ATOMIC_FLAG_INIT;
-    if (!atomic_flag_test_and_set(&said))
+    static atomic_flag printed = ATOMIC_FLAG_INIT;
+    if (!atomic_flag_test_and_set(&printed))
         fprintf(stderr, "simulator: only cudaMalloc's memory of at least a page (%zu bytes) can be shared with other processes\n",
                 sim_page_bytes());
     return cudaErrorNotSupported;
@@ -30,13 +30,13 @@ cudaError_t sim_share_memory(const void *pointer, int pool, SharedMemory *shared
     if (!a || (uint64_t)(uintptr_t)pointer - a->address >= a->bytes || a->kind != DEVICE_MEMORY)
         return cudaErrorInvalidValue;
     if (!sim_make_shareable(a))
-        return refuse();
+        return reject();
     *shared = (SharedMemory){.process = getpid(), .file = a->file, .device = a->device, .pool = pool, .bytes = a->bytes};
-    memcpy(shared->what, MEMORY, sizeof MEMORY);
+    memcpy(shared->tag, MEMORY, sizeof MEMORY);
     return cudaSuccess;
 }
 
-static int open_of_process(int process, int file)
+static int open_file_of_process(int process, int file)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/fd/%d", process, file);
@@ -46,11 +46,11 @@ static int open_of_process(int process, int file)
 cudaError_t sim_open_shared_memory(const char *call, const SharedMemory *shared, void **pointer)
 {
     const int current = sim_current_device;
-    if (memcmp(shared->what, MEMORY, sizeof MEMORY) != 0 || !sim_is_device(shared->device))
+    if (memcmp(shared->tag, MEMORY, sizeof MEMORY) != 0 || !sim_is_device(shared->device))
         return cudaErrorInvalidValue;
     if (shared->process == getpid())
         return cudaErrorDeviceUninitialized; // as the driver: "invalid device context"
-    const int file = open_of_process(shared->process, shared->file);
+    const int file = open_file_of_process(shared->process, shared->file);
     if (file < 0)
         return cudaErrorMapBufferObjectFailed;
     sim_current_device = shared->device;
@@ -71,19 +71,19 @@ cudaError_t sim_open_shared_memory(const char *call, const SharedMemory *shared,
 // ---- Memory
 
 // Opened handles; each is mapped once. Guarded by the lock; never freed.
-typedef struct Opened {
-    struct Opened *next;
+typedef struct OpenedHandle {
+    struct OpenedHandle *next;
     SharedMemory shared;
     void *pointer;
-    int times; // number of opens; 0: closed
-} Opened;
+    int open_count; // number of opens; 0: closed
+} OpenedHandle;
 
-static Opened *opened;
+static OpenedHandle *opened_handles;
 
-static Opened *find_opened(const SharedMemory *shared)
+static OpenedHandle *find_opened(const SharedMemory *shared)
 {
-    Opened *o = opened;
-    while (o && (o->times == 0 || memcmp(&o->shared, shared, sizeof *shared) != 0))
+    OpenedHandle *o = opened_handles;
+    while (o && (o->open_count == 0 || memcmp(&o->shared, shared, sizeof *shared) != 0))
         o = o->next;
     return o;
 }
@@ -93,9 +93,9 @@ API cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *pointer)
     SharedMemory shared;
     BEGIN_CALL();
     REQUIRE(handle && pointer, cudaErrorInvalidValue);
-    const Allocation *a = sim_allocation_with(pointer);
+    const Allocation *a = sim_allocation_containing(pointer);
     REQUIRE(a && !a->pool, cudaErrorInvalidValue);
-    STOP_IF(sim_share_memory(pointer, SIM_NO_POOL, &shared));
+    RETURN_IF_ERROR(sim_share_memory(pointer, SIM_NO_POOL, &shared));
     memset(handle, 0, sizeof *handle);
     memcpy(handle, &shared, sizeof shared);
     return cudaSuccess;
@@ -107,18 +107,18 @@ API cudaError_t cudaIpcOpenMemHandle(void **pointer, cudaIpcMemHandle_t handle, 
     BEGIN_CALL();
     REQUIRE(pointer && flags == cudaIpcMemLazyEnablePeerAccess, cudaErrorInvalidValue);
     memcpy(&shared, &handle, sizeof shared);
-    Opened *o = find_opened(&shared);
+    OpenedHandle *o = find_opened(&shared);
     if (!o) {
         o = malloc(sizeof *o);
         REQUIRE(o, cudaErrorMemoryAllocation);
-        *o = (Opened){.next = opened, .shared = shared};
+        *o = (OpenedHandle){.next = opened_handles, .shared = shared};
         const cudaError_t error = sim_open_shared_memory(__func__, &shared, &o->pointer);
         if (error)
             free(o);
-        STOP_IF(error);
-        opened = o;
+        RETURN_IF_ERROR(error);
+        opened_handles = o;
     }
-    o->times++;
+    o->open_count++;
     *pointer = o->pointer;
     return cudaSuccess;
 }
@@ -126,14 +126,14 @@ API cudaError_t cudaIpcOpenMemHandle(void **pointer, cudaIpcMemHandle_t handle, 
 API cudaError_t cudaIpcCloseMemHandle(void *pointer)
 {
     BEGIN_CALL();
-    Opened *o = opened;
-    while (o && (o->times == 0 || o->pointer != pointer))
+    OpenedHandle *o = opened_handles;
+    while (o && (o->open_count == 0 || o->pointer != pointer))
         o = o->next;
     REQUIRE(o, cudaErrorInvalidValue);
-    if (--o->times > 0)
+    if (--o->open_count > 0)
         return cudaSuccess;
     sim_host_awaits_device(sim_current_device);
-    return sim_done(sim_free_device_memory(pointer));
+    return sim_record_error(sim_free_device_memory(pointer));
 }
 
 // ---- Events. The handle has no other content, since events are always complete.

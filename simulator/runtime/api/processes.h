@@ -8,7 +8,7 @@ enum { SIM_NO_POOL = 0 };
 
 // The content of an interprocess handle: a file that a process holds open, and that others of the same user can open.
 typedef struct SharedMemory {
-    char what[8]; // "memory" in a valid handle
+    char tag[8]; // "memory" in a valid handle
     int process, file, device;
     int pool; // number of its pool in that process, or SIM_NO_POOL
     size_t bytes;

@@ -122,7 +122,7 @@ API void **__cudaRegisterFatBinary(void *fat_cubin)
         choose_module(binary, wrapper->data);
     if (binary->modules[0] && binary->modules[0]->error[0])
         fprintf(stderr, "simulator: %s\n", binary->modules[0]->error);
-    sim_keep_binary(binary);
+    sim_register_binary(binary);
     return (void **)binary;
 }
 

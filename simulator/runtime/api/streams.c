@@ -91,7 +91,7 @@ static int clamp_priority(int priority)
 
 API cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
 {
-    STOP_IF_BROKEN();
+    RETURN_IF_STICKY_ERROR();
     if (least) // both pointers may be NULL
         *least = LEAST_PRIORITY;
     if (greatest)
@@ -123,7 +123,7 @@ API cudaError_t cudaStreamCreate(cudaStream_t *stream)
 API cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
     BEGIN_CALL();
-    STOP_IF(stream ? sim_remove_from_capture(stream) : cudaSuccess);
+    RETURN_IF_ERROR(stream ? sim_remove_from_capture(stream) : cudaSuccess);
     Stream *object = sim_remove_handle(STREAM_HANDLE, stream); // NULL for default streams
     REQUIRE(object, cudaErrorInvalidResourceHandle);
     destroy_stream(object);
@@ -134,7 +134,7 @@ API cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
     BEGIN_CALL();
     REQUIRE_STREAM(stream);
-    STOP_IF(sim_stream_in_capture(stream));
+    RETURN_IF_ERROR(sim_capture_check_stream(stream));
     sim_host_awaits(timeline_of(stream));
     return cudaSuccess;
 }
@@ -180,7 +180,7 @@ API cudaError_t cudaStreamGetDevice(cudaStream_t stream, int *device)
     return cudaSuccess;
 }
 
-// Attributes of a stream: scheduling and L2 persistence.
+// True for the attributes of a stream: scheduling and L2 persistence.
 static bool is_stream_attribute(cudaLaunchAttributeID attribute)
 {
     return attribute == cudaLaunchAttributeAccessPolicyWindow ||
@@ -198,7 +198,7 @@ API cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaLaunchAttributeI
     return cudaSuccess;
 }
 
-// A valid hit ratio, and no persisting property for misses.
+// True if the hit ratio is valid, and misses have no persisting property.
 static bool is_valid_window(const struct cudaAccessPolicyWindow *window)
 {
     return window->hitRatio >= 0 && window->hitRatio <= 1 &&
@@ -244,13 +244,13 @@ API cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t 
 // Owned by its handle; guarded by the lock.
 struct CUevent_st {
     int device;
-    bool recorded, without_time, shared; // shared: interprocess
-    VectorClock before; // of the work that the event completes (checker/order.h)
+    bool recorded, timing_disabled, shared; // shared: interprocess
+    VectorClock clock; // of the work before the event's record (checker/order.h)
 };
 
 static void destroy_event(void *object)
 {
-    sim_free_clocks(&((struct CUevent_st *)object)->before);
+    sim_free_clocks(&((struct CUevent_st *)object)->clock);
     free(object);
 }
 
@@ -263,15 +263,15 @@ static struct CUevent_st *event_of(cudaEvent_t event)
 
 API cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
 {
-    const unsigned known = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
+    const unsigned valid_flags = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
     BEGIN_CALL();
-    REQUIRE(event && (flags & ~known) == 0, cudaErrorInvalidValue);
+    REQUIRE(event && (flags & ~valid_flags) == 0, cudaErrorInvalidValue);
     REQUIRE(!(flags & cudaEventInterprocess) || (flags & cudaEventDisableTiming), cudaErrorInvalidValue);
     struct CUevent_st *object = calloc(1, sizeof *object);
     *event = object ? sim_new_handle(EVENT_HANDLE, object) : NULL;
     REQUIRE(*event, cudaErrorMemoryAllocation);
     object->device = sim_current_device;
-    object->without_time = flags & cudaEventDisableTiming;
+    object->timing_disabled = flags & cudaEventDisableTiming;
     object->shared = flags & cudaEventInterprocess;
     return cudaSuccess;
 }
@@ -299,7 +299,7 @@ API cudaError_t cudaEventDestroy(cudaEvent_t event)
 static void record(struct CUevent_st *event, uint32_t timeline)
 {
     event->recorded = true;
-    sim_mark_event(&event->before, timeline);
+    sim_mark_event(&event->clock, timeline);
 }
 
 cudaError_t sim_record_in_graph(cudaEvent_t event)
@@ -319,7 +319,7 @@ API cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream,
     REQUIRE(flags == cudaEventRecordDefault || flags == cudaEventRecordExternal, cudaErrorInvalidValue);
     REQUIRE(event_of(event)->device == sim_stream_of(stream)->device, cudaErrorInvalidResourceHandle);
     bool captured;
-    STOP_IF(sim_capture_record(event, stream, flags, &captured));
+    RETURN_IF_ERROR(sim_capture_record(event, stream, flags, &captured));
     if (captured)
         return cudaSuccess;
     record(event_of(event), timeline_of(stream));
@@ -335,15 +335,15 @@ API cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
     BEGIN_CALL();
     REQUIRE_EVENT(event);
-    STOP_IF(sim_event_in_capture(event));
-    sim_host_awaits_event(&event_of(event)->before);
+    RETURN_IF_ERROR(sim_capture_check_event(event));
+    sim_host_awaits_event(&event_of(event)->clock);
     return cudaSuccess;
 }
 
 API cudaError_t cudaEventQuery(cudaEvent_t event)
 {
     LOCK_MEMORY();
-    STOP_IF(sim_forbidden_in_capture(false));
+    RETURN_IF_ERROR(sim_capture_check_unsafe(false));
     return cudaEventSynchronize(event);
 }
 
@@ -354,9 +354,9 @@ API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsi
     REQUIRE_EVENT(event);
     REQUIRE(flags == cudaEventWaitDefault || flags == cudaEventWaitExternal, cudaErrorInvalidValue);
     bool captured;
-    STOP_IF(sim_capture_wait(stream, event, flags, &captured));
+    RETURN_IF_ERROR(sim_capture_wait(stream, event, flags, &captured));
     if (!captured)
-        sim_await_event(timeline_of(stream), &event_of(event)->before);
+        sim_await_event(timeline_of(stream), &event_of(event)->clock);
     return cudaSuccess;
 }
 
@@ -370,27 +370,28 @@ static void print_no_clock_note(void)
 void sim_wait_in_graph(cudaEvent_t event)
 {
     if (event_of(event))
-        sim_await_event(sim_current_timeline(), &event_of(event)->before);
+        sim_await_event(sim_current_timeline(), &event_of(event)->clock);
 }
 
-// Returns NaN, because the host's time says nothing about a GPU. A note is printed once at exit, after the program's output.
+// Returns NaN, because times on the host do not predict those on a GPU. A note is printed once at exit, after the program's
+// output.
 API cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
 {
     BEGIN_CALL();
     REQUIRE(ms, cudaErrorInvalidValue);
     const struct CUevent_st *first = event_of(start), *second = event_of(end);
     REQUIRE(first && second && first->device == second->device, cudaErrorInvalidResourceHandle);
-    STOP_IF(sim_event_in_capture(start));
-    STOP_IF(sim_event_in_capture(end));
+    RETURN_IF_ERROR(sim_capture_check_event(start));
+    RETURN_IF_ERROR(sim_capture_check_event(end));
     REQUIRE(first->recorded && second->recorded, cudaErrorInvalidResourceHandle);
-    REQUIRE(!first->without_time && !second->without_time, cudaErrorInvalidResourceHandle);
+    REQUIRE(!first->timing_disabled && !second->timing_disabled, cudaErrorInvalidResourceHandle);
     static bool noted;
     if (!noted)
         atexit(print_no_clock_note);
     noted = true;
     *ms = NAN;
-    sim_host_awaits_event(&first->before); // success implies that both are complete
-    sim_host_awaits_event(&second->before);
+    sim_host_awaits_event(&first->clock); // success implies that both are complete
+    sim_host_awaits_event(&second->clock);
     return cudaSuccess;
 }
 

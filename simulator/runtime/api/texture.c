@@ -15,7 +15,7 @@ static cudaError_t destroy(uint64_t number, bool surface)
     if (number == 0)
         return cudaSuccess;
     if (!object_of_kind(number, surface))
-        return sim_done(cudaErrorInvalidValue);
+        return sim_record_error(cudaErrorInvalidValue);
     sim_free_texture_object(number);
     sim_clear_memo();
     return cudaSuccess;
@@ -41,16 +41,16 @@ static cudaError_t texels_of_array(struct cudaArray *a, Texels *t)
 {
     if (!sim_is_array(a))
         return cudaErrorInvalidValue;
-    const bool layered = a->flags & cudaArrayLayered, cube = a->flags & cudaArrayCubemap, deep = !layered && !cube;
+    const bool layered = a->flags & cudaArrayLayered, cube = a->flags & cudaArrayCubemap, is_3d = !layered && !cube;
     const size_t faces = cube ? 6 : 1;
     *t = (Texels){.first = (uint64_t)(uintptr_t)a->texels,
                   .layered = layered,
                   .cube = cube,
                   .gathers = a->flags & cudaArrayTextureGather,
                   .dimensions = a->extent.height == 0             ? 1
-                                : a->extent.depth == 0 || !deep   ? 2
+                                : a->extent.depth == 0 || !is_3d   ? 2
                                                                   : 3,
-                  .size = {(int64_t)a->extent.width, (int64_t)a->rows, deep ? (int64_t)a->slices : 1},
+                  .size = {(int64_t)a->extent.width, (int64_t)a->rows, is_3d ? (int64_t)a->slices : 1},
                   .layers = layered ? (int64_t)(a->slices / faces) : 1,
                   .row_bytes = a->row_bytes,
                   .slice_bytes = a->rows * a->row_bytes};
@@ -58,13 +58,13 @@ static cudaError_t texels_of_array(struct cudaArray *a, Texels *t)
     return cudaSuccess;
 }
 
-static size_t most_linear_texels(size_t texel_bytes)
+static size_t max_linear_texels(size_t texel_bytes)
 {
-    const size_t most = (size_t)1 << 30, bytes = (size_t)1 << 32;
-    return bytes / texel_bytes < most ? bytes / texel_bytes : most;
+    const size_t max_count = (size_t)1 << 30, bytes = (size_t)1 << 32;
+    return bytes / texel_bytes < max_count ? bytes / texel_bytes : max_count;
 }
 
-// Linear or pitched device memory as texels.
+// Describes linear or pitched device memory as texels.
 static cudaError_t texels_of_memory(const struct cudaResourceDesc *r, Texels *t)
 {
     const bool linear = r->resType == cudaResourceTypeLinear;
@@ -76,7 +76,7 @@ static cudaError_t texels_of_memory(const struct cudaResourceDesc *r, Texels *t)
                  width = linear ? r->res.linear.sizeInBytes / texel : r->res.pitch2D.width,
                  height = linear ? 1 : r->res.pitch2D.height,
                  pitch = linear ? width * texel : r->res.pitch2D.pitchInBytes;
-    if (linear ? width > most_linear_texels(texel)
+    if (linear ? width > max_linear_texels(texel)
                : width == 0 || width > MAX_PITCHED_WIDTH || height == 0 || height > MAX_PITCHED_HEIGHT ||
                      pitch > MAX_PITCH || pitch % PITCH_ALIGNMENT || pitch < width * texel)
         return cudaErrorInvalidValue;
@@ -111,14 +111,14 @@ static cudaError_t check_sampling(const TextureObject *o)
 {
     const struct cudaTextureDesc *s = &o->sampling;
     const Texels *t = &o->texels;
-    const bool floats = t->kind == cudaChannelFormatKindFloat, fractions = s->readMode == cudaReadModeNormalizedFloat;
-    if (fractions && (floats || t->channel_bytes == 4))
+    const bool is_float = t->kind == cudaChannelFormatKindFloat, normalized = s->readMode == cudaReadModeNormalizedFloat;
+    if (normalized && (is_float || t->channel_bytes == 4))
         return cudaErrorInvalidNormSetting;
-    if (s->filterMode == cudaFilterModeLinear && !floats && !fractions)
+    if (s->filterMode == cudaFilterModeLinear && !is_float && !normalized)
         return cudaErrorInvalidFilterSetting;
     for (int k = 0; k < 3 && s->sRGB; k++)
         if (s->addressMode[k] == cudaAddressModeBorder || t->kind != cudaChannelFormatKindUnsigned ||
-            t->channel_bytes != 1 || !fractions) {
+            t->channel_bytes != 1 || !normalized) {
             fprintf(stderr, "simulator: sRGB textures are bytes read as fractions, without a border\n");
             return cudaErrorNotSupported;
         }
@@ -136,22 +136,22 @@ API cudaError_t cudaCreateTextureObject(cudaTextureObject_t *number, const struc
 {
     BEGIN_CALL();
     if (!number || !resource || !sampling)
-        return sim_done(cudaErrorInvalidValue);
+        return sim_record_error(cudaErrorInvalidValue);
     if (view) {
         fprintf(stderr, "simulator: cudaCreateTextureObject: resource views are not supported\n");
-        return sim_done(cudaErrorNotSupported);
+        return sim_record_error(cudaErrorNotSupported);
     }
     TextureObject o = {.device = sim_current_device, .resource = *resource, .sampling = *sampling};
     cudaError_t error = texels_of(resource, &o.texels);
     if (!error && o.texels.cube && sampling->seamlessCubemap) {
         fprintf(stderr, "simulator: cubemaps that are filtered across their edges are not supported\n");
-        return sim_done(cudaErrorNotSupported);
+        return sim_record_error(cudaErrorNotSupported);
     }
     if (!error)
         error = check_sampling(&o);
     if (!error)
         error = add_object(&o, number);
-    return sim_done(error);
+    return sim_record_error(error);
 }
 
 API cudaError_t cudaDestroyTextureObject(cudaTextureObject_t number)
@@ -164,7 +164,7 @@ API cudaError_t cudaGetTextureObjectResourceDesc(struct cudaResourceDesc *resour
     BEGIN_CALL();
     const TextureObject *o = object_of_kind(number, false);
     if (!o || !resource)
-        return sim_done(cudaErrorInvalidValue);
+        return sim_record_error(cudaErrorInvalidValue);
     *resource = o->resource;
     return cudaSuccess;
 }
@@ -174,7 +174,7 @@ API cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *sampling
     BEGIN_CALL();
     const TextureObject *o = object_of_kind(number, false);
     if (!o || !sampling)
-        return sim_done(cudaErrorInvalidValue);
+        return sim_record_error(cudaErrorInvalidValue);
     *sampling = o->sampling;
     return cudaSuccess;
 }
@@ -184,7 +184,7 @@ API cudaError_t cudaGetTextureObjectResourceViewDesc(struct cudaResourceViewDesc
 {
     BEGIN_CALL();
     if (!object_of_kind(number, false) || !view)
-        return sim_done(cudaErrorInvalidValue);
+        return sim_record_error(cudaErrorInvalidValue);
     memset(view, 0, sizeof *view);
     return cudaSuccess;
 }
@@ -193,10 +193,10 @@ API cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t *texels, const struc
                                                      int device)
 {
     if (device != 0)
-        return sim_done(cudaErrorInvalidDevice);
+        return sim_record_error(cudaErrorInvalidDevice);
     if (!texels || !format || !sim_is_texel_format(format))
-        return sim_done(cudaErrorInvalidValue);
-    *texels = most_linear_texels(sim_texel_bytes(format));
+        return sim_record_error(cudaErrorInvalidValue);
+    *texels = max_linear_texels(sim_texel_bytes(format));
     return cudaSuccess;
 }
 
@@ -206,10 +206,10 @@ API cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *number, const struc
 {
     BEGIN_CALL();
     if (!number || !resource || resource->resType != cudaResourceTypeArray || !sim_is_array(resource->res.array.array))
-        return sim_done(cudaErrorInvalidValue);
+        return sim_record_error(cudaErrorInvalidValue);
     if (!(resource->res.array.array->flags & cudaArraySurfaceLoadStore)) {
         fprintf(stderr, "simulator: cudaCreateSurfaceObject: the array was made without cudaArraySurfaceLoadStore\n");
-        return sim_done(cudaErrorInvalidValue);
+        return sim_record_error(cudaErrorInvalidValue);
     }
     TextureObject o = {.surface = true, .device = sim_current_device, .resource = *resource};
     cudaError_t error = texels_of(resource, &o.texels);
@@ -220,7 +220,7 @@ API cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *number, const struc
     }
     if (!error)
         error = add_object(&o, number);
-    return sim_done(error);
+    return sim_record_error(error);
 }
 
 API cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t number)
@@ -233,7 +233,7 @@ API cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *resour
     BEGIN_CALL();
     const TextureObject *o = object_of_kind(number, true);
     if (!o || !resource)
-        return sim_done(cudaErrorInvalidValue);
+        return sim_record_error(cudaErrorInvalidValue);
     *resource = o->resource;
     return cudaSuccess;
 }

@@ -18,9 +18,9 @@ bool sim_is_texel_format(const struct cudaChannelFormatDesc *f)
 {
     const bool one = !f->y && !f->z && !f->w, two = f->y == f->x && !f->z && !f->w,
                four = f->y == f->x && f->z == f->x && f->w == f->x;
-    const bool number = f->f == cudaChannelFormatKindSigned || f->f == cudaChannelFormatKindUnsigned;
-    return (one || two || four) && (f->x == 16 || f->x == 32 || (f->x == 8 && number)) &&
-           (number || f->f == cudaChannelFormatKindFloat);
+    const bool is_integer = f->f == cudaChannelFormatKindSigned || f->f == cudaChannelFormatKindUnsigned;
+    return (one || two || four) && (f->x == 16 || f->x == 32 || (f->x == 8 && is_integer)) &&
+           (is_integer || f->f == cudaChannelFormatKindFloat);
 }
 
 int sim_channels(const struct cudaChannelFormatDesc *f)
@@ -49,7 +49,7 @@ static size_t span(const Box *box, Size size) // from its first byte to its last
     return (size.slices - 1) * box->slice_bytes + (size.rows - 1) * box->pitch + size.bytes;
 }
 
-// The part of an array from a position on, in bytes, rows and slices.
+// Sets `box` to the part of an array at a position in bytes, rows and slices.
 static cudaError_t box_in_array(struct cudaArray *a, Size at, Size size, Box *box)
 {
     if (at.bytes > a->row_bytes || size.bytes > a->row_bytes - at.bytes || at.rows > a->rows ||
@@ -60,8 +60,8 @@ static cudaError_t box_in_array(struct cudaArray *a, Size at, Size size, Box *bo
     return cudaSuccess;
 }
 
-// Checks the side that is memory, on the device, the host or (cudaMemcpyDefault) either. The other side is an array, whatever
-// the direction says.
+// Checks the side of a copy that is memory: on the device, on the host, or, with cudaMemcpyDefault, on either. The direction is
+// ignored for the other side, an array.
 static cudaError_t check_memory(const Box *box, Size size, bool on_device, enum cudaMemcpyKind kind)
 {
     const size_t bytes = span(box, size);
@@ -171,15 +171,15 @@ typedef struct LinearRange {
     size_t x, y;
 } LinearRange;
 
-// The program's address of the range; NULL: out of bounds. Rows are contiguous.
-static uint8_t *run_in_array(const LinearRange *run, size_t bytes)
+// The program's address of the range; NULL if it is out of bounds. Rows are contiguous.
+static uint8_t *address_in_array(const LinearRange *range, size_t bytes)
 {
-    const size_t row = run->array->row_bytes, all = row * run->array->rows;
-    const size_t texel = sim_texel_bytes(&run->array->format);
-    if (run->x >= row || run->y >= run->array->rows || run->x % texel || bytes % texel ||
-        bytes > all - run->y * row - run->x)
+    const size_t row = range->array->row_bytes, array_bytes = row * range->array->rows;
+    const size_t texel = sim_texel_bytes(&range->array->format);
+    if (range->x >= row || range->y >= range->array->rows || range->x % texel || bytes % texel ||
+        bytes > array_bytes - range->y * row - range->x)
         return NULL;
-    return run->array->texels + run->y * row + run->x;
+    return range->array->texels + range->y * row + range->x;
 }
 
 cudaError_t sim_copy_linear_to_array(cudaArray_t to, size_t x, size_t y, const void *from, size_t bytes,
@@ -189,7 +189,7 @@ cudaError_t sim_copy_linear_to_array(cudaArray_t to, size_t x, size_t y, const v
         return cudaErrorInvalidMemcpyDirection;
     if (!sim_is_array(to))
         return cudaErrorInvalidResourceHandle;
-    uint8_t *target = run_in_array(&(LinearRange){to, x, y}, bytes);
+    uint8_t *target = address_in_array(&(LinearRange){to, x, y}, bytes);
     const Box source = {(uint8_t *)(uintptr_t)from, bytes, 0};
     if (!target || check_memory(&source, (Size){bytes, 1, 1}, from_device(kind), kind))
         return cudaErrorInvalidValue;
@@ -204,7 +204,7 @@ cudaError_t sim_copy_linear_from_array(void *to, cudaArray_const_t from, size_t 
         return cudaErrorInvalidMemcpyDirection;
     if (!sim_is_array(from))
         return cudaErrorInvalidResourceHandle;
-    const uint8_t *source = run_in_array(&(LinearRange){(cudaArray_t)(uintptr_t)from, x, y}, bytes);
+    const uint8_t *source = address_in_array(&(LinearRange){(cudaArray_t)(uintptr_t)from, x, y}, bytes);
     const Box target = {to, bytes, 0};
     if (!source || check_memory(&target, (Size){bytes, 1, 1}, to_device(kind), kind))
         return cudaErrorInvalidValue;
@@ -219,8 +219,8 @@ cudaError_t sim_copy_linear_between_arrays(cudaArray_t to, size_t to_x, size_t t
         return cudaErrorInvalidMemcpyDirection;
     if (!sim_is_array(to) || !sim_is_array(from))
         return cudaErrorInvalidResourceHandle;
-    uint8_t *target = run_in_array(&(LinearRange){to, to_x, to_y}, bytes);
-    const uint8_t *source = run_in_array(&(LinearRange){(cudaArray_t)(uintptr_t)from, from_x, from_y}, bytes);
+    uint8_t *target = address_in_array(&(LinearRange){to, to_x, to_y}, bytes);
+    const uint8_t *source = address_in_array(&(LinearRange){(cudaArray_t)(uintptr_t)from, from_x, from_y}, bytes);
     if (!target || !source)
         return cudaErrorInvalidValue;
     sim_move_bytes(target, source, bytes);
@@ -229,8 +229,8 @@ cudaError_t sim_copy_linear_between_arrays(cudaArray_t to, size_t to_x, size_t t
 
 // ---- 3D copies between arrays and pitched memory
 
-// One side of the copy: an array, with positions in texels, or memory, with positions in bytes.
-static cudaError_t side_of_copy(struct cudaArray *array, struct cudaPitchedPtr memory, struct cudaPos at, Size size,
+// Locates one side of a copy: an array, with positions in texels, or memory, with positions in bytes.
+static cudaError_t locate_side(struct cudaArray *array, struct cudaPitchedPtr memory, struct cudaPos at, Size size,
                                 bool on_device, enum cudaMemcpyKind kind, Box *box)
 {
     if (array)
@@ -259,9 +259,9 @@ cudaError_t sim_copy_arrays(const struct cudaMemcpy3DParms *p)
     const size_t element = from_texel ? from_texel : to_texel ? to_texel : 1;
     const Size size = {p->extent.width * element, p->extent.height, p->extent.depth};
     Box from, to;
-    cudaError_t error = side_of_copy(p->srcArray, p->srcPtr, p->srcPos, size, from_device(p->kind), p->kind, &from);
+    cudaError_t error = locate_side(p->srcArray, p->srcPtr, p->srcPos, size, from_device(p->kind), p->kind, &from);
     if (!error)
-        error = side_of_copy(p->dstArray, p->dstPtr, p->dstPos, size, to_device(p->kind), p->kind, &to);
+        error = locate_side(p->dstArray, p->dstPtr, p->dstPos, size, to_device(p->kind), p->kind, &to);
     if (!error)
         copy_box(&to, &from, size);
     return error;

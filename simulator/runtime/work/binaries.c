@@ -17,7 +17,7 @@ Binary *sim_new_binary(void)
     return binary;
 }
 
-void sim_keep_binary(Binary *binary)
+void sim_register_binary(Binary *binary)
 {
     binary->next = binaries;
     binaries = binary;
@@ -43,7 +43,7 @@ void sim_unload_binary(Binary *binary)
             link = &k->next;
         }
     }
-    for (int device = SIM_MAX_DEVICES - 1; device >= 0; device--) // the first device's last: others share its variables
+    for (int device = SIM_MAX_DEVICES - 1; device >= 0; device--) // the first device's module last, because others share its variables
         if (binary->modules[device])
             sim_unload_module(binary->modules[device]);
     sim_free_arena(&binary->arena);

@@ -33,7 +33,7 @@ typedef struct Symbol {
 } Symbol;
 
 Binary *sim_new_binary(void);
-void sim_keep_binary(Binary *binary); // adds it to the registered ones
+void sim_register_binary(Binary *binary); // adds it to the list of registered binaries
 Module *sim_module_of(Binary *binary); // for the current device; NULL: no PTX
 void sim_unload_binary(Binary *binary);
 // `host` NULL: the kernel's address is that of the returned object.
@@ -41,12 +41,12 @@ Kernel *sim_add_kernel(Binary *binary, const char *name, const void *host);
 Kernel *sim_kernel_of(const void *host); // or NULL
 Kernel *sim_kernel_of_code(const Module *module, uint64_t address); // by a device function pointer, made ready; or NULL
 Kernel *sim_kernel_named(const Binary *binary, const char *name); // or NULL
-// The kernel with this address in the program, and its ready function.
+// Finds the kernel with this address in the program, and its function, made ready.
 cudaError_t sim_find_kernel(const void *host, Kernel **kernel, const Function **function);
 void sim_add_symbol(Binary *binary, const void *host, const char *name, size_t bytes, void **managed);
 Symbol *sim_symbol_of(const void *host); // or NULL
 Variable *sim_variable_of(const Symbol *symbol); // or NULL
-// The variable of the current device at this address, and its binary; false: none.
+// Finds the variable of the current device at this address, and its binary; false if there is none.
 bool sim_find_variable_at(uint64_t address, const Binary **binary, const Variable **variable);
 bool sim_in_managed_variable(const void *pointer);
 void sim_reset_program(void); // resets kernels' attributes and variables of the current device

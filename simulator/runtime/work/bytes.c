@@ -8,22 +8,22 @@
 
 #include <string.h>
 
-// Copies to pageable memory are synchronous.
+// True for pageable memory, to which copies are synchronous.
 static bool is_pageable(const void *pointer)
 {
     return !sim_on_device(pointer, 1);
 }
 
 // Reports the access, if the checker tracks the memory.
-static void note_use(const void *pointer, size_t bytes, UseKind how)
+static void note_use(const void *pointer, size_t bytes, UseKind kind)
 {
     const uint64_t address = (uint64_t)(uintptr_t)pointer;
     const Allocation *a = sim_allocation_at(address);
     if (!a || !a->uses || address - a->address >= a->bytes)
         return;
-    if (sim_use_conflicts(a, address, bytes, how))
-        sim_note_conflict(a, address, bytes, how);
-    sim_note_use(a, address, bytes, how);
+    if (sim_use_conflicts(a, address, bytes, kind))
+        sim_note_conflict(a, address, bytes, kind);
+    sim_note_use(a, address, bytes, kind);
 }
 
 void sim_note_read(const void *pointer, size_t bytes)
@@ -38,7 +38,7 @@ void sim_note_write(const void *pointer, size_t bytes)
     sim_invalidate_digests(pointer, bytes);
 }
 
-// Copies which bytes are initialised.
+// Copies the record of which bytes are initialised.
 static void copy_written(uint64_t to, uint64_t from, size_t bytes)
 {
     for (size_t at = 0; at < bytes;) {

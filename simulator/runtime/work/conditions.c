@@ -6,19 +6,19 @@
 #include <stdlib.h>
 
 static Condition **conditions;
-static uint64_t count, space;
+static uint64_t count, capacity;
 
 uint64_t sim_new_condition(const Condition *condition)
 {
-    if (count == space) {
-        space = space ? 2 * space : 16;
-        conditions = realloc(conditions, space * sizeof *conditions);
+    if (count == capacity) {
+        capacity = capacity ? 2 * capacity : 16;
+        conditions = realloc(conditions, capacity * sizeof *conditions);
     }
-    Condition *own = malloc(sizeof *own);
-    if (!conditions || !own)
+    Condition *copy = malloc(sizeof *copy);
+    if (!conditions || !copy)
         sim_die("out of memory for a condition of a graph");
-    *own = *condition;
-    conditions[count++] = own;
+    *copy = *condition;
+    conditions[count++] = copy;
     return count; // 0 is no handle
 }
 

@@ -5,11 +5,11 @@
 
 size_t sim_max_dynamic_bytes(const Kernel *kernel, const Function *f)
 {
-    const size_t usual = (size_t)sim_device()->shared_per_block;
+    const size_t default_bytes = (size_t)sim_device()->shared_per_block;
     const int set = kernel->max_dynamic_bytes[sim_current_device];
     if (set >= 0)
         return (size_t)set;
-    return usual > f->shared_bytes ? usual - f->shared_bytes : 0;
+    return default_bytes > f->shared_bytes ? default_bytes - f->shared_bytes : 0;
 }
 
 enum { PORTABLE_CLUSTER = 8, LARGEST_CLUSTER = 16 }; // blocks of a cluster: on all devices, on this one
@@ -19,7 +19,8 @@ int sim_largest_cluster(const Kernel *kernel)
     return kernel->large_clusters[sim_current_device] ? LARGEST_CLUSTER : PORTABLE_CLUSTER;
 }
 
-// Prints why a launch is refused, since CUDA's error codes are unspecific. Only the first ones: a program may test for errors.
+// Prints why a launch is rejected, because CUDA's error codes are unspecific. Prints only the first few reasons, because a
+// program may test for errors.
 enum { MAX_LINES = 8 };
 __attribute__((format(printf, 3, 4)))
 static cudaError_t refuse(const Function *f, cudaError_t error, const char *format, ...)
@@ -36,32 +37,32 @@ static cudaError_t refuse(const Function *f, cudaError_t error, const char *form
     return error;
 }
 
-#define BY "%u x %u x %u"
-#define OF(size) (size).x, (size).y, (size).z
+#define DIM_FORMAT "%u x %u x %u"
+#define DIM_VALUES(size) (size).x, (size).y, (size).z
 
-// Whether the grid consists of whole clusters, of a size that the kernel and the device allow.
-static cudaError_t check_cluster(const Kernel *kernel, const Function *f, dim3 grid, dim3 asked)
+// Checks that the grid consists of whole clusters, of a size that the kernel and the device allow.
+static cudaError_t check_cluster(const Kernel *kernel, const Function *f, dim3 grid, dim3 requested)
 {
     static const cudaError_t ERROR = cudaErrorInvalidClusterSize;
-    const dim3 own = f->cluster, size = asked.x ? asked : own;
+    const dim3 own = f->cluster, size = requested.x ? requested : own;
     if (size.x == 0)
         return cudaSuccess;
     const uint64_t blocks = (uint64_t)size.x * size.y * size.z;
     if (own.x && (own.x != size.x || own.y != size.y || own.z != size.z))
-        return refuse(f, ERROR, "clusters of " BY " blocks; its own __cluster_dims__ are " BY, OF(size), OF(own));
+        return refuse(f, ERROR, "clusters of " DIM_FORMAT " blocks; its own __cluster_dims__ are " DIM_FORMAT, DIM_VALUES(size), DIM_VALUES(own));
     const bool too_long = size.x > LARGEST_CLUSTER || size.y > LARGEST_CLUSTER || size.z > LARGEST_CLUSTER;
-    const uint64_t largest = (uint64_t)sim_largest_cluster(kernel), named = (uint64_t)f->most_cluster_blocks;
-    if (named && blocks > named)
-        return refuse(f, ERROR, "clusters of " BY " blocks; its own __launch_bounds__ allow %d blocks a cluster",
-                      OF(size), (int)named);
+    const uint64_t largest = (uint64_t)sim_largest_cluster(kernel), declared = (uint64_t)f->max_cluster_blocks;
+    if (declared && blocks > declared)
+        return refuse(f, ERROR, "clusters of " DIM_FORMAT " blocks; its own __launch_bounds__ allow %d blocks a cluster",
+                      DIM_VALUES(size), (int)declared);
     if (too_long || blocks > largest)
         return refuse(f, ERROR,
-                      "clusters of " BY
+                      "clusters of " DIM_FORMAT
                       " blocks; at most %d blocks are possible, and %d after cudaFuncSetAttribute(kernel, "
                       "cudaFuncAttributeNonPortableClusterSizeAllowed, 1)",
-                      OF(size), PORTABLE_CLUSTER, LARGEST_CLUSTER);
+                      DIM_VALUES(size), PORTABLE_CLUSTER, LARGEST_CLUSTER);
     if (grid.x % size.x || grid.y % size.y || grid.z % size.z)
-        return refuse(f, ERROR, "a grid of " BY " blocks is not made of whole clusters of " BY, OF(grid), OF(size));
+        return refuse(f, ERROR, "a grid of " DIM_FORMAT " blocks is not made of whole clusters of " DIM_FORMAT, DIM_VALUES(grid), DIM_VALUES(size));
     return cudaSuccess;
 }
 
@@ -70,37 +71,37 @@ static cudaError_t check_grid_and_block(const Function *f, dim3 grid, dim3 block
     static const cudaError_t ERROR = cudaErrorInvalidConfiguration;
     const uint64_t threads = (uint64_t)block.x * block.y * block.z;
     if (grid.x == 0 || grid.y == 0 || grid.z == 0)
-        return refuse(f, ERROR, "a grid of " BY " blocks; none of the three may be 0", OF(grid));
+        return refuse(f, ERROR, "a grid of " DIM_FORMAT " blocks; none of the three may be 0", DIM_VALUES(grid));
     if (threads == 0)
-        return refuse(f, ERROR, "a block of " BY " threads; none of the three may be 0", OF(block));
+        return refuse(f, ERROR, "a block of " DIM_FORMAT " threads; none of the three may be 0", DIM_VALUES(block));
     if (grid.x > 2147483647u || grid.y > 65535 || grid.z > 65535)
-        return refuse(f, ERROR, "a grid of " BY " blocks; at most 2147483647 x 65535 x 65535 are possible", OF(grid));
+        return refuse(f, ERROR, "a grid of " DIM_FORMAT " blocks; at most 2147483647 x 65535 x 65535 are possible", DIM_VALUES(grid));
     if (threads > MAX_THREADS)
         return refuse(f, ERROR, "%llu threads a block, at most %d are possible", (unsigned long long)threads,
                       MAX_THREADS);
     if (block.z > 64)
-        return refuse(f, ERROR, "a block of " BY " threads; at most 1024 x 1024 x 64 are possible", OF(block));
-    const uint64_t named = f->max_threads ? (uint64_t)f->max_threads : MAX_THREADS;
-    if (threads > named)
+        return refuse(f, ERROR, "a block of " DIM_FORMAT " threads; at most 1024 x 1024 x 64 are possible", DIM_VALUES(block));
+    const uint64_t declared = f->max_threads ? (uint64_t)f->max_threads : MAX_THREADS;
+    if (threads > declared)
         return refuse(f, cudaErrorInvalidValue, "%d threads a block; its own __launch_bounds__ allow %d",
-                      (int)threads, (int)named);
-    if (f->exact_threads && threads < named)
-        return refuse(f, cudaErrorInvalidValue, "%d threads a block; it was compiled for %d", (int)threads, (int)named);
+                      (int)threads, (int)declared);
+    if (f->exact_threads && threads < declared)
+        return refuse(f, cudaErrorInvalidValue, "%d threads a block; it was compiled for %d", (int)threads, (int)declared);
     return cudaSuccess;
 }
 
 static cudaError_t check_shared(const Kernel *kernel, const Function *f, size_t dynamic_bytes)
 {
-    const size_t usual = (size_t)sim_device()->shared_per_block, allowed = sim_max_dynamic_bytes(kernel, f);
-    const size_t possible = (size_t)sim_device()->shared_per_block_optin - f->shared_bytes;
-    if (f->shared_bytes > usual)
+    const size_t default_bytes = (size_t)sim_device()->shared_per_block, allowed = sim_max_dynamic_bytes(kernel, f);
+    const size_t max_bytes = (size_t)sim_device()->shared_per_block_optin - f->shared_bytes;
+    if (f->shared_bytes > default_bytes)
         return refuse(f, cudaErrorInvalidValue,
                       "its variables take %zu bytes of shared memory, at most %zu are possible; dynamic shared "
                       "memory may be larger",
-                      f->shared_bytes, usual);
-    if (dynamic_bytes > possible)
+                      f->shared_bytes, default_bytes);
+    if (dynamic_bytes > max_bytes)
         return refuse(f, cudaErrorInvalidValue, "%zu bytes of dynamic shared memory, at most %zu are possible",
-                      dynamic_bytes, possible);
+                      dynamic_bytes, max_bytes);
     if (dynamic_bytes > allowed)
         return refuse(f, cudaErrorInvalidValue,
                       "%zu bytes of dynamic shared memory; more than %zu need cudaFuncSetAttribute(kernel, "
@@ -109,31 +110,31 @@ static cudaError_t check_shared(const Kernel *kernel, const Function *f, size_t 
     return cudaSuccess;
 }
 
-// Whether all blocks of a grid can be resident at once, as a cooperative launch requires.
-static cudaError_t check_fits_at_once(const Function *f, dim3 grid, dim3 block, size_t dynamic_bytes)
+// Checks that all blocks of a grid can be co-resident, as a cooperative launch requires.
+static cudaError_t check_cooperative(const Function *f, dim3 grid, dim3 block, size_t dynamic_bytes)
 {
     const int per_sm = sim_blocks_per_sm(f, (int)(block.x * block.y * block.z), dynamic_bytes);
-    const unsigned long long held = (unsigned long long)per_sm * (unsigned)sim_device()->sm_count;
+    const unsigned long long capacity = (unsigned long long)per_sm * (unsigned)sim_device()->sm_count;
     const unsigned long long blocks = (unsigned long long)grid.x * grid.y * grid.z;
-    if (blocks > held)
+    if (blocks > capacity)
         return refuse(
             f, cudaErrorCooperativeLaunchTooLarge,
             "%llu blocks; a cooperative launch needs all of them on the device at once, which holds %llu of these",
-            blocks, held);
+            blocks, capacity);
     return cudaSuccess;
 }
 
-// Whether all blocks of a cluster can be resident at once.
-static cudaError_t check_cluster_fits(const Function *f, dim3 block, size_t dynamic_bytes, dim3 asked)
+// Checks that all blocks of a cluster can be co-resident.
+static cudaError_t check_cluster_fits(const Function *f, dim3 block, size_t dynamic_bytes, dim3 requested)
 {
-    const dim3 size = asked.x ? asked : f->cluster;
+    const dim3 size = requested.x ? requested : f->cluster;
     const int per_sm = sim_blocks_per_sm(f, (int)(block.x * block.y * block.z), dynamic_bytes);
-    const unsigned long long held = (unsigned long long)per_sm * (unsigned)sim_device()->sm_count;
-    if ((unsigned long long)size.x * size.y * size.z > held)
+    const unsigned long long capacity = (unsigned long long)per_sm * (unsigned)sim_device()->sm_count;
+    if ((unsigned long long)size.x * size.y * size.z > capacity)
         return refuse(f, cudaErrorInvalidClusterSize,
-                      "clusters of " BY
+                      "clusters of " DIM_FORMAT
                       " blocks, which run at once; the device holds %llu of these blocks",
-                      OF(size), held);
+                      DIM_VALUES(size), capacity);
     return cudaSuccess;
 }
 
@@ -174,6 +175,6 @@ cudaError_t sim_check_launch(const void *host, dim3 grid, dim3 block, size_t dyn
     if (!error && !has_all_arguments(f, arguments))
         error = refuse(f, cudaErrorInvalidValue, "an argument is missing");
     if (!error && cooperative)
-        error = check_fits_at_once(f, grid, block, dynamic_bytes);
+        error = check_cooperative(f, grid, block, dynamic_bytes);
     return error;
 }

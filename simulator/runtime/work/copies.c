@@ -33,7 +33,7 @@ static cudaError_t check_copy(const char *call, const void *to, size_t to_bytes,
     return can_write && can_read ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-bool sim_host_waits(enum cudaMemcpyKind kind, const void *to, const void *from)
+bool sim_is_synchronous_copy(enum cudaMemcpyKind kind, const void *to, const void *from)
 {
     return kind != cudaMemcpyDeviceToDevice &&
            !(kind == cudaMemcpyDefault && sim_in_device_range(to) && sim_in_device_range(from));
@@ -76,19 +76,19 @@ cudaError_t sim_copy_rows(const char *call, const RowCopy *r)
     return error;
 }
 
-// The start of the box in its pitched memory; NULL: out of bounds.
-static char *box_in(const struct cudaPitchedPtr *whole, const struct cudaPos *at, const struct cudaExtent *box)
+// The start of the box in its pitched memory; NULL if the box is out of bounds.
+static char *box_in(const struct cudaPitchedPtr *memory, const struct cudaPos *at, const struct cudaExtent *box)
 {
     size_t rows, row;
-    if (box->width > whole->pitch || at->x > whole->pitch - box->width)
+    if (box->width > memory->pitch || at->x > memory->pitch - box->width)
         return NULL;
-    if (whole->ysize && (box->height > whole->ysize || at->y > whole->ysize - box->height))
+    if (memory->ysize && (box->height > memory->ysize || at->y > memory->ysize - box->height))
         return NULL;
-    const size_t rows_of_slice = whole->ysize ? whole->ysize : box->height;
-    if (__builtin_mul_overflow(at->z, rows_of_slice, &rows) || __builtin_add_overflow(rows, at->y, &rows) ||
-        __builtin_mul_overflow(rows, whole->pitch, &row))
+    const size_t slice_rows = memory->ysize ? memory->ysize : box->height;
+    if (__builtin_mul_overflow(at->z, slice_rows, &rows) || __builtin_add_overflow(rows, at->y, &rows) ||
+        __builtin_mul_overflow(rows, memory->pitch, &row))
         return NULL;
-    return (char *)whole->ptr + row + at->x;
+    return (char *)memory->ptr + row + at->x;
 }
 
 bool sim_is_empty_copy(const struct cudaMemcpy3DParms *p)
@@ -96,20 +96,20 @@ bool sim_is_empty_copy(const struct cudaMemcpy3DParms *p)
     return !p->srcArray && !p->dstArray && (p->extent.width == 0 || p->extent.height == 0 || p->extent.depth == 0);
 }
 
-cudaError_t sim_check_boxes(const struct cudaMemcpy3DParms *p)
+cudaError_t sim_check_3d_copy(const struct cudaMemcpy3DParms *p)
 {
     if (p->srcArray || p->dstArray)
         return cudaSuccess; // arrays are checked by sim_copy_arrays
     if (!p->srcPtr.ptr || !p->dstPtr.ptr)
         return cudaErrorInvalidValue;
-    const bool fit = sim_is_empty_copy(p) || (box_in(&p->dstPtr, &p->dstPos, &p->extent) &&
+    const bool fits = sim_is_empty_copy(p) || (box_in(&p->dstPtr, &p->dstPos, &p->extent) &&
                                               box_in(&p->srcPtr, &p->srcPos, &p->extent));
-    return fit ? cudaSuccess : cudaErrorInvalidValue;
+    return fits ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-cudaError_t sim_copy_boxes(const char *call, const struct cudaMemcpy3DParms *p)
+cudaError_t sim_copy_3d(const char *call, const struct cudaMemcpy3DParms *p)
 {
-    cudaError_t error = sim_check_boxes(p);
+    cudaError_t error = sim_check_3d_copy(p);
     if (p->srcArray || p->dstArray)
         return sim_copy_arrays(p);
     if (error || sim_is_empty_copy(p))

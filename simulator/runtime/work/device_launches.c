@@ -21,7 +21,7 @@ static Grid *new_grid(Grid *parent, const Call *c)
     return g;
 }
 
-static cudaError_t queue(const Call *c, Grid *g, uint64_t handle)
+static cudaError_t enqueue(const Call *c, Grid *g, uint64_t handle)
 {
     Grid *parent = c->grid;
     DeviceStream *s = sim_device_stream(c, handle);
@@ -42,21 +42,22 @@ static cudaError_t queue(const Call *c, Grid *g, uint64_t handle)
     return cudaSuccess;
 }
 
-static cudaError_t no_room(const Call *c, const char *what)
+// Returns an error if the launch tree has too many pending launches.
+static cudaError_t check_pending_limit(const Call *c, const char *what)
 {
-    const size_t most = sim_limit(cudaLimitDevRuntimePendingLaunchCount);
-    if (c->grid->tree->pending < most)
+    const size_t limit = sim_limit(cudaLimitDevRuntimePendingLaunchCount);
+    if (c->grid->tree->pending < limit)
         return cudaSuccess;
     return sim_set_device_error(c, cudaErrorLaunchOutOfResources,
                             "%s did not run: %zu launches of kernels wait already", what,
-                            most);
+                            limit);
 }
 
-// First call of <<<grid, block, bytes>>>: returns a buffer for the arguments, or NULL. A second call launches the kernel.
+// The first call of <<<grid, block, bytes>>>: returns a buffer for the arguments, or NULL. A second call launches the kernel.
 uint64_t sim_device_parameter_buffer(const Call *c)
 {
     const uint64_t code = sim_argument(c, 0, 8);
-    const dim3 grid = sim_size_argument(c, 1), block = sim_size_argument(c, 2);
+    const dim3 grid = sim_dim3_argument(c, 1), block = sim_dim3_argument(c, 2);
     const size_t dynamic_bytes = sim_argument(c, 3, 4);
     const Kernel *kernel = sim_kernel_of_code(c->grid->tree->module, code);
     const Function *f = (const Function *)(uintptr_t)code;
@@ -75,7 +76,7 @@ uint64_t sim_device_parameter_buffer(const Call *c)
         sim_set_device_error(c, cudaErrorLaunchMaxDepthExceeded,
                          "%s did not run: kernels launch kernels %d deep", what,
                          MAX_DEPTH);
-    if (error || c->grid->depth >= MAX_DEPTH || no_room(c, what))
+    if (error || c->grid->depth >= MAX_DEPTH || check_pending_limit(c, what))
         return 0;
     Grid *g = new_grid(c->grid, c);
     g->launch = (Launch){.module = c->grid->tree->module, .kernel = f, .grid = grid, .block = block,
@@ -98,7 +99,7 @@ cudaError_t sim_device_launch(const Call *c)
         return sim_set_device_error(c, cudaErrorInvalidValue, "cudaLaunchDevice: no buffer of cudaGetParameterBuffer");
     *link = g->next;
     g->next = NULL;
-    const cudaError_t error = queue(c, g, sim_argument(c, 1, 8));
+    const cudaError_t error = enqueue(c, g, sim_argument(c, 1, 8));
     if (error)
         sim_unregister_memory(g->arguments);
     return error;
@@ -120,13 +121,13 @@ static cudaError_t queue_copy(const Call *c, DeviceCopy copy, GridKind kind, uin
         (kind == COPY_GRID && !is_device_box(copy.from, copy.from_pitch, copy.width, copy.height)))
         sim_fault(c->w, c->i, c->lane, cudaErrorIllegalAddress, "%s on the device: some of the bytes are not device memory",
                   NAMES[kind]);
-    const cudaError_t error = no_room(c, NAMES[kind]);
+    const cudaError_t error = check_pending_limit(c, NAMES[kind]);
     if (error)
         return error;
     Grid *g = new_grid(c->grid, c);
     g->kind = kind;
     g->copy = copy;
-    return queue(c, g, stream);
+    return enqueue(c, g, stream);
 }
 
 cudaError_t sim_device_copy(const Call *c)

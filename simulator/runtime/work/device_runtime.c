@@ -18,7 +18,7 @@ uint64_t sim_argument(const Call *c, int index, size_t bytes)
     return value;
 }
 
-dim3 sim_size_argument(const Call *c, int index)
+dim3 sim_dim3_argument(const Call *c, int index)
 {
     dim3 size = {0, 0, 0};
     sim_call_argument(c->w, c->i, c->lane, index, &size, sizeof size);
@@ -40,7 +40,8 @@ void sim_store_for_lane(const Call *c, uint64_t address, const void *value, size
 
 // ---- The last error of each thread
 
-// Errors of a block are adjacent in the list, unless blocks are interleaved.
+// The link to the thread's error. Stops at the first error of another block, because a block's errors are adjacent in the list
+// unless blocks are time-sliced.
 static ThreadError **error_of(const Call *c)
 {
     const Block *b = c->w->block;
@@ -73,7 +74,7 @@ cudaError_t sim_set_device_error(const Call *c, cudaError_t error, const char *f
     return error;
 }
 
-static cudaError_t last_error(const Call *c, bool forget)
+static cudaError_t get_thread_error(const Call *c, bool forget)
 {
     ThreadError **link = error_of(c);
     const cudaError_t error = *link ? (*link)->error : cudaSuccess;
@@ -102,7 +103,7 @@ void sim_report_device_errors(const Grid *g)
 
 // ---- Queries
 
-static cudaError_t answer(const Call *c, cudaError_t error, const void *value, size_t bytes)
+static cudaError_t store_answer(const Call *c, cudaError_t error, const void *value, size_t bytes)
 {
     if (error)
         return sim_set_device_error(c, error, "a question to the device's runtime");
@@ -117,34 +118,34 @@ static cudaError_t get_attribute(const Call *c)
     const cudaError_t error = !sim_is_device_attribute(attribute)          ? cudaErrorInvalidValue
                               : !sim_is_device((int)sim_argument(c, 2, 4)) ? cudaErrorInvalidDevice
                                                                        : cudaSuccess;
-    return answer(c, error, &value, sizeof value);
+    return store_answer(c, error, &value, sizeof value);
 }
 
 static cudaError_t get_limit(const Call *c)
 {
     const enum cudaLimit limit = (enum cudaLimit)sim_argument(c, 1, 4);
     const size_t value = sim_is_limit(limit) ? sim_limit(limit) : 0;
-    return answer(c, sim_is_limit(limit) ? cudaSuccess : cudaErrorUnsupportedLimit, &value, sizeof value);
+    return store_answer(c, sim_is_limit(limit) ? cudaSuccess : cudaErrorUnsupportedLimit, &value, sizeof value);
 }
 
 static cudaError_t get_device(const Call *c)
 {
-    return answer(c, cudaSuccess, &sim_current_device, sizeof sim_current_device);
+    return store_answer(c, cudaSuccess, &sim_current_device, sizeof sim_current_device);
 }
 
 static cudaError_t get_device_count(const Call *c)
 {
     const int count = sim_device_count();
-    return answer(c, cudaSuccess, &count, sizeof count);
+    return store_answer(c, cudaSuccess, &count, sizeof count);
 }
 
 static cudaError_t get_version(const Call *c)
 {
     const int version = CUDART_VERSION;
-    return answer(c, cudaSuccess, &version, sizeof version);
+    return store_answer(c, cudaSuccess, &version, sizeof version);
 }
 
-// The kernel and function of an argument; or an error.
+// Finds the kernel of an argument, and its function.
 static cudaError_t kernel_argument(const Call *c, Kernel **kernel, const Function **f)
 {
     *kernel = sim_kernel_of_code(c->grid->tree->module, sim_argument(c, 1, 8));
@@ -159,7 +160,7 @@ static cudaError_t get_function_attributes(const Call *c)
     const cudaError_t error = kernel_argument(c, &kernel, &f);
     if (!error)
         sim_describe_kernel(&attributes, kernel, f);
-    return answer(c, error, &attributes, sizeof attributes);
+    return store_answer(c, error, &attributes, sizeof attributes);
 }
 
 static cudaError_t get_occupancy(const Call *c)
@@ -173,11 +174,11 @@ static cudaError_t get_occupancy(const Call *c)
         error = cudaErrorInvalidValue;
     if (!error && threads <= MAX_THREADS)
         blocks = sim_blocks_per_sm(f, threads, sim_argument(c, 3, 8));
-    return answer(c, error, &blocks, sizeof blocks);
+    return store_answer(c, error, &blocks, sizeof blocks);
 }
 
 // Copies a string to device memory; returns its address.
-static uint64_t device_text(LaunchTree *f, const char *text)
+static uint64_t copy_text_to_device(LaunchTree *f, const char *text)
 {
     struct Text *t = f->texts;
     while (t && strcmp(t->text, text) != 0)
@@ -195,22 +196,22 @@ static uint64_t device_text(LaunchTree *f, const char *text)
 
 static uint64_t error_name(const Call *c)
 {
-    return device_text(c->grid->tree, sim_error_name((cudaError_t)sim_argument(c, 0, 4)));
+    return copy_text_to_device(c->grid->tree, sim_error_name((cudaError_t)sim_argument(c, 0, 4)));
 }
 
 static uint64_t error_text(const Call *c)
 {
-    return device_text(c->grid->tree, sim_error_text((cudaError_t)sim_argument(c, 0, 4)));
+    return copy_text_to_device(c->grid->tree, sim_error_text((cudaError_t)sim_argument(c, 0, 4)));
 }
 
 static cudaError_t get_last_error(const Call *c)
 {
-    return last_error(c, true);
+    return get_thread_error(c, true);
 }
 
 static cudaError_t peek_at_last_error(const Call *c)
 {
-    return last_error(c, false);
+    return get_thread_error(c, false);
 }
 
 // cudaMalloc and cudaFree in a kernel are malloc and free.
@@ -227,7 +228,7 @@ static cudaError_t allocate_memory(const Call *c)
 static cudaError_t free_memory(const Call *c)
 {
     for (int n = 0; n < c->w->block->warp_count; n++)
-        c->w->block->warps[n].last_allocation = NULL; // it may be freed
+        c->w->block->warps[n].last_allocation = NULL; // the allocation may be freed below
     if (sim_free_allocation((void *)(uintptr_t)sim_argument(c, 0, 8), HEAP_MEMORY) != cudaSuccess)
         return sim_set_device_error(
             c, cudaErrorInvalidValue,
@@ -241,9 +242,9 @@ static const struct {
     const char *name; // after the prefix __cudaCDP2
     int arguments;
     cudaError_t (*run)(const Call *c);
-    uint64_t (*point)(const Call *c); // a call that returns a pointer
+    uint64_t (*return_pointer)(const Call *c); // a call that returns a pointer
     bool launches;
-} CALLS[] = {{"GetParameterBufferV2", 4, .point = sim_device_parameter_buffer},
+} CALLS[] = {{"GetParameterBufferV2", 4, .return_pointer = sim_device_parameter_buffer},
              {"LaunchDeviceV2", 2, .run = sim_device_launch, .launches = true},
              {"MemcpyAsync", 5, .run = sim_device_copy, .launches = true},
              {"Memcpy2DAsync", 8, .run = sim_device_copy_rows, .launches = true},
@@ -258,8 +259,8 @@ static const struct {
              {"EventDestroy", 1, .run = sim_device_destroy_event},
              {"GetLastError", 0, .run = get_last_error},
              {"PeekAtLastError", 0, .run = peek_at_last_error},
-             {"GetErrorName", 1, .point = error_name},
-             {"GetErrorString", 1, .point = error_text},
+             {"GetErrorName", 1, .return_pointer = error_name},
+             {"GetErrorString", 1, .return_pointer = error_text},
              {"DeviceGetAttribute", 3, .run = get_attribute},
              {"DeviceGetLimit", 2, .run = get_limit},
              {"GetDevice", 1, .run = get_device},
@@ -275,8 +276,8 @@ static void call_runtime(Warp *w, const Instr *i, uint32_t mask)
 {
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const Call c = {w, i, __builtin_ctz(rest), w->block->launch->launch_tree_grid};
-        if (CALLS[i->op].point) {
-            const uint64_t pointer = CALLS[i->op].point(&c);
+        if (CALLS[i->op].return_pointer) {
+            const uint64_t pointer = CALLS[i->op].return_pointer(&c);
             sim_return_value(w, i, c.lane, &pointer, sizeof pointer);
         } else {
             const cudaError_t error = CALLS[i->op].run(&c);
@@ -296,7 +297,7 @@ bool sim_decode_device_call(Slice name, const CallSite *call, size_t param_bytes
         plain.length -= after;
     for (size_t n = 0; n < sizeof CALLS / sizeof *CALLS; n++)
         if (sim_slice_is(plain, CALLS[n].name)) {
-            const size_t bytes = CALLS[n].point ? sizeof(uint64_t) : sizeof(cudaError_t);
+            const size_t bytes = CALLS[n].return_pointer ? sizeof(uint64_t) : sizeof(cudaError_t);
             i->run = call_runtime;
             i->op = (uint8_t)n;
             i->effects = CALLS[n].launches ? PUBLISHES | LAUNCHES : 0;

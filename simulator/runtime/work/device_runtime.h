@@ -15,11 +15,11 @@ bool sim_decode_device_call(Slice name, const CallSite *call, size_t param_bytes
 cudaError_t sim_launch(Module *module, Function *kernel, dim3 grid, dim3 block,
                        size_t dynamic_bytes, size_t stack_bytes, void **arguments);
 
-// The same for a ready kernel, with cooperative launch and clusters.
+// Runs a ready kernel to its end; `grouping` is for cooperative launches and clusters.
 cudaError_t sim_launch_grouped(const Module *module, const Function *kernel, dim3 grid,
                                dim3 block, size_t dynamic_bytes, size_t stack_bytes,
                                void **arguments, Grouping grouping);
-// sim_launch_grouped for modules whose kernels launch others: returns when the whole tree has ended.
+// Does so for modules whose kernels launch others, with all descendants.
 cudaError_t sim_launch_tree(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
                               size_t stack_bytes, void **arguments, Grouping grouping);
 

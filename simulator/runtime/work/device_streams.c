@@ -22,18 +22,18 @@ DeviceStream *sim_device_stream(const Call *c, uint64_t handle)
     return handle < FIRST_HANDLE && handle <= TAIL_STREAM ? new_stream(c->grid, key, block) : NULL;
 }
 
-static const StreamDependencies *joined(Grid *g, const StreamDependencies *one, const StreamDependencies *two, const DeviceStream *reached)
+static const StreamDependencies *join_dependencies(Grid *g, const StreamDependencies *one, const StreamDependencies *two, const DeviceStream *recorded)
 {
     const int first = one ? one->count : 0, second = two ? two->count : 0;
-    StreamDependencies *all = sim_allocate(&g->tree->arena, sizeof *all + (size_t)(first + second + 1) * sizeof *all->of);
+    StreamDependencies *joined = sim_allocate(&g->tree->arena, sizeof *joined + (size_t)(first + second + 1) * sizeof *joined->prefixes);
     if (first)
-        memcpy(all->of, one->of, (size_t)first * sizeof *all->of);
+        memcpy(joined->prefixes, one->prefixes, (size_t)first * sizeof *joined->prefixes);
     if (second)
-        memcpy(all->of + first, two->of, (size_t)second * sizeof *all->of);
-    all->count = first + second;
-    if (reached)
-        all->of[all->count++] = (StreamPrefix){reached->stream, reached->count};
-    return all;
+        memcpy(joined->prefixes + first, two->prefixes, (size_t)second * sizeof *joined->prefixes);
+    joined->count = first + second;
+    if (recorded)
+        joined->prefixes[joined->count++] = (StreamPrefix){recorded->stream, recorded->count};
+    return joined;
 }
 
 cudaError_t sim_device_create_stream(const Call *c)
@@ -96,7 +96,7 @@ cudaError_t sim_device_record_event(const Call *c)
     if (!e || !s)
         return sim_set_device_error(c, cudaErrorInvalidResourceHandle,
                                 "cudaEventRecord: no event or no stream of this grid");
-    e->waits = joined(c->grid, s->waits, NULL, s);
+    e->waits = join_dependencies(c->grid, s->waits, NULL, s);
     return cudaSuccess;
 }
 
@@ -109,6 +109,6 @@ cudaError_t sim_device_await_event(const Call *c)
         return sim_set_device_error(c, cudaErrorInvalidResourceHandle,
                                 "cudaStreamWaitEvent: no event or no stream of this grid");
     if (e->waits)
-        s->waits = joined(c->grid, s->waits, e->waits, NULL);
+        s->waits = join_dependencies(c->grid, s->waits, e->waits, NULL);
     return cudaSuccess;
 }

@@ -1,14 +1,14 @@
 // dynamic_parallelism.c: runs a launch by the host with all its descendants (CUDA Dynamic Parallelism, version 2).
 //
-// A kernel cannot wait for its child grids, and CUDA does not guarantee that they run concurrently with it. So child grids start
-// when their parent has ended, in launch order, which respects streams and events. Each runs with all its descendants before
+// A kernel cannot wait for its child grids, and CUDA does not guarantee that they run concurrently with it. Therefore child grids
+// start when their parent has ended, in launch order, which respects streams and events. Each runs with all its descendants before
 // the next; grids of the tail stream come last. The order is deterministic, because blocks of a launching kernel run serially.
 #include "runtime/work/device_call.h"
 #include "checker/dynamic_parallelism.h"
 #include "runtime/work/work.h"
 
-// The next child grid to run; NULL: none left.
-static Grid *next_child(Grid *g)
+// Removes and returns the next child grid to run; NULL if none is left.
+static Grid *pop_child(Grid *g)
 {
     Grid **first = g->first ? &g->first : &g->first_tail, *child = *first;
     if (child)
@@ -33,22 +33,22 @@ static cudaError_t run_grid(Grid *g)
                            g->tree->stack_bytes, arguments, (Grouping){0}, g, g->tree_uses != NULL);
 }
 
-static void forget_arguments(Grid *g)
+static void unregister_arguments(Grid *g)
 {
     if (g->arguments)
         sim_unregister_memory(g->arguments);
     g->arguments = NULL;
 }
 
-// Discards launches that will not run.
+// Reports the grid's errors, and discards launches that will not run.
 static void end_grid(Grid *g)
 {
     sim_report_device_errors(g);
     sim_free_launch_clocks(g->clocks);
     for (Grid *child = g->prepared; child; child = child->next)
-        forget_arguments(child);
-    for (Grid *child; (child = next_child(g));)
-        forget_arguments(child);
+        unregister_arguments(child);
+    for (Grid *child; (child = pop_child(g));)
+        unregister_arguments(child);
 }
 
 cudaError_t sim_launch_tree(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
@@ -63,7 +63,7 @@ cudaError_t sim_launch_tree(const Module *module, const Function *kernel, dim3 g
         sim_launch_grid(module, kernel, grid, block, dynamic_bytes, stack_bytes, arguments, grouping, running,
                         uses != NULL);
     while (running) {
-        Grid *child = error ? NULL : next_child(running);
+        Grid *child = error ? NULL : pop_child(running);
         if (!child) {
             end_grid(running);
             running = running->parent;
@@ -71,7 +71,7 @@ cudaError_t sim_launch_tree(const Module *module, const Function *kernel, dim3 g
         }
         tree.pending--;
         error = run_grid(child);
-        forget_arguments(child);
+        unregister_arguments(child);
         running = child;
     }
     for (const struct Text *t = tree.texts; t; t = t->next)

@@ -23,10 +23,10 @@ cudaError_t sim_fill_rows(const char *call, void *pointer, size_t pitch, int val
 
 cudaError_t sim_fill_slices(const char *call, struct cudaPitchedPtr pitched, int value, struct cudaExtent extent)
 {
-    const size_t rows_of_slice = pitched.ysize ? pitched.ysize : extent.height;
-    cudaError_t error = extent.height <= rows_of_slice ? cudaSuccess : cudaErrorInvalidValue;
+    const size_t slice_rows = pitched.ysize ? pitched.ysize : extent.height;
+    cudaError_t error = extent.height <= slice_rows ? cudaSuccess : cudaErrorInvalidValue;
     for (size_t z = 0; z < extent.depth && !error; z++)
-        error = sim_fill_rows(call, (char *)pitched.ptr + z * pitched.pitch * rows_of_slice, pitched.pitch, value,
+        error = sim_fill_rows(call, (char *)pitched.ptr + z * pitched.pitch * slice_rows, pitched.pitch, value,
                               extent.width, extent.height);
     return error;
 }
@@ -36,9 +36,9 @@ cudaError_t sim_check_elements(const struct cudaMemsetParams *p)
     size_t width, bytes;
     if (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4)
         return cudaErrorInvalidValue;
-    const bool fit = !__builtin_mul_overflow(p->width, p->elementSize, &width) &&
+    const bool fits = !__builtin_mul_overflow(p->width, p->elementSize, &width) &&
                      sim_span_of_rows(p->pitch, width, p->height, &bytes) && sim_on_device(p->dst, bytes);
-    return fit ? cudaSuccess : cudaErrorInvalidValue;
+    return fits ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 cudaError_t sim_fill_elements(const struct cudaMemsetParams *p)

@@ -10,10 +10,10 @@ static const size_t MIN_STACK = 65536; // local memory of a thread for called fu
 
 cudaError_t sim_run_kernel(const KernelLaunch *l, const void *from)
 {
-    const size_t asked = sim_limit(cudaLimitStackSize), stack = asked > MIN_STACK ? asked : MIN_STACK;
+    const size_t requested = sim_limit(cudaLimitStackSize), stack = requested > MIN_STACK ? requested : MIN_STACK;
     sim_name_op(l->kernel->name, l->function->program->effects.fences, from);
     if (l->function->program->effects.publishes_to_host)
-        sim_open_to_host();
+        sim_open_pages_to_host();
     const MemoLookup lookup = sim_memo_lookup(l, stack);
     if (lookup.skipped)
         return cudaSuccess;

@@ -2,37 +2,37 @@
 #include "runtime/work/limits.h"
 
 typedef struct Limit {
-    bool known;
-    size_t usual, largest;
+    bool supported;
+    size_t default_value, max;
     bool set[SIM_MAX_DEVICES]; // by the program; the lock guards this
     size_t value[SIM_MAX_DEVICES];
 } Limit;
 
-// Only the limits of stack and heap have an effect.
+// Only the limits of stack, heap and pending launches have an effect.
 static Limit limits[] = {
-    [cudaLimitStackSize] = {.known = true, .usual = 1024, .largest = 1 << 20},
-    [cudaLimitPrintfFifoSize] = {.known = true, .usual = 1 << 20, .largest = SIZE_MAX},
-    [cudaLimitMallocHeapSize] = {.known = true, .usual = SIM_DEFAULT_HEAP_LIMIT, .largest = SIZE_MAX},
-    [cudaLimitDevRuntimePendingLaunchCount] = {.known = true, .usual = 2048, .largest = SIZE_MAX},
-    [cudaLimitMaxL2FetchGranularity] = {.known = true, .usual = 64, .largest = 128},
-    [cudaLimitPersistingL2CacheSize] = {.known = true, .usual = 0, .largest = SIZE_MAX},
+    [cudaLimitStackSize] = {.supported = true, .default_value = 1024, .max = 1 << 20},
+    [cudaLimitPrintfFifoSize] = {.supported = true, .default_value = 1 << 20, .max = SIZE_MAX},
+    [cudaLimitMallocHeapSize] = {.supported = true, .default_value = SIM_DEFAULT_HEAP_LIMIT, .max = SIZE_MAX},
+    [cudaLimitDevRuntimePendingLaunchCount] = {.supported = true, .default_value = 2048, .max = SIZE_MAX},
+    [cudaLimitMaxL2FetchGranularity] = {.supported = true, .default_value = 64, .max = 128},
+    [cudaLimitPersistingL2CacheSize] = {.supported = true, .default_value = 0, .max = SIZE_MAX},
 };
 enum { LIMITS = sizeof limits / sizeof *limits };
 
 bool sim_is_limit(enum cudaLimit limit)
 {
-    return (unsigned)limit < LIMITS && limits[limit].known;
+    return (unsigned)limit < LIMITS && limits[limit].supported;
 }
 
 size_t sim_limit(enum cudaLimit limit)
 {
     const Limit *l = &limits[limit];
-    return l->set[sim_current_device] ? l->value[sim_current_device] : l->usual;
+    return l->set[sim_current_device] ? l->value[sim_current_device] : l->default_value;
 }
 
 cudaError_t sim_set_limit(enum cudaLimit limit, size_t value)
 {
-    if (value > limits[limit].largest || (limit == cudaLimitMallocHeapSize && !sim_set_heap_limit(value)))
+    if (value > limits[limit].max || (limit == cudaLimitMallocHeapSize && !sim_set_heap_limit(value)))
         return cudaErrorInvalidValue;
     limits[limit].set[sim_current_device] = true;
     limits[limit].value[sim_current_device] = value;

@@ -19,31 +19,31 @@ static uint8_t *memory_of(const Variable *v)
 }
 
 // Marks a variable whose initialiser refers to an undefined name.
-static void refuse(Module *m, Variable *v, const char *why, Slice name)
+static void mark_invalid(Module *m, Variable *v, const char *why, Slice name)
 {
     char *error = sim_allocate(&m->arena, 160);
     snprintf(error, 160, "%s '%.*s'", why, (int)(name.length < 60 ? name.length : 60), name.text);
     v->error = error;
 }
 
-static bool store_initial(Module *m, Variable *v, const Initialiser *initial)
+static bool store_initialiser(Module *m, Variable *v, const Initialiser *initialiser)
 {
-    uint64_t value = initial->value;
-    if (initial->symbol.text) {
-        const Variable *target = sim_find_variable(m->variables, initial->symbol);
-        const Function *function = target ? NULL : sim_find_function(m, initial->symbol);
+    uint64_t value = initialiser->value;
+    if (initialiser->symbol.text) {
+        const Variable *target = sim_find_variable(m->variables, initialiser->symbol);
+        const Function *function = target ? NULL : sim_find_function(m, initialiser->symbol);
         if (!target && !function) {
-            refuse(m, v, "unknown symbol", initial->symbol);
+            mark_invalid(m, v, "unknown symbol", initialiser->symbol);
             return false;
         }
         if (target && target->error) {
-            refuse(m, v, "it needs the address of a variable that is refused:", initial->symbol);
+            mark_invalid(m, v, "it needs the address of a variable that is refused:", initialiser->symbol);
             return false;
         }
         value += target ? target->address : (uint64_t)(uintptr_t)function;
     }
-    value = (value & initial->mask) >> __builtin_ctzll(initial->mask);
-    memcpy(memory_of(v) + initial->offset, &value, (size_t)(initial->bytes < 8 ? initial->bytes : 8));
+    value = (value & initialiser->mask) >> __builtin_ctzll(initialiser->mask);
+    memcpy(memory_of(v) + initialiser->offset, &value, (size_t)(initialiser->bytes < 8 ? initialiser->bytes : 8));
     return true;
 }
 
@@ -52,7 +52,7 @@ static bool is_shared(const Module *m, const Variable *v)
     return v->managed && m->first;
 }
 
-static void place_variables(Module *m)
+static void allocate_variables(Module *m)
 {
     for (Variable *v = m->variables; v && !m->error[0]; v = v->next) {
         if (!in_device_memory(v) || v->bytes == 0)
@@ -69,13 +69,13 @@ static void place_variables(Module *m)
     }
 }
 
-// Stores all initial values. False if one fails: others may contain that variable's address.
-static bool store_initials(Module *m)
+// Stores all initial values. False if one fails; it must be called again, as others may contain that variable's address.
+static bool store_initialisers(Module *m)
 {
     bool stored = true;
     for (Variable *v = m->variables; v; v = v->next)
         for (int k = 0; in_device_memory(v) && !is_shared(m, v) && k < v->initialiser_count && !v->error; k++)
-            stored &= store_initial(m, v, &v->initialisers[k]);
+            stored &= store_initialiser(m, v, &v->initialisers[k]);
     return stored;
 }
 
@@ -87,7 +87,7 @@ void sim_set_variables(Module *m)
     for (Variable *v = m->variables; v; v = v->next)
         if (in_device_memory(v) && v->bytes > 0 && !is_shared(m, v))
             memset(memory_of(v), 0, v->bytes);
-    while (!store_initials(m))
+    while (!store_initialisers(m))
         ;
 }
 
@@ -105,9 +105,9 @@ static bool decode_call(Module *m, Slice name, const CallSite *call, size_t para
 {
     if (sim_decode_condition_call(name, call, param_bytes, i))
         return true;
-    const bool known = sim_decode_device_call(name, call, param_bytes, i);
-    m->launches_kernels |= known;
-    return known;
+    const bool decoded = sim_decode_device_call(name, call, param_bytes, i);
+    m->launches_kernels |= decoded;
+    return decoded;
 }
 
 void sim_make_executable(Module *m)
@@ -124,7 +124,7 @@ Module *sim_load_texts(const char *const *texts, int count, const Module *first)
     if (!m->error[0])
         sim_link(m);
     if (!m->error[0])
-        place_variables(m);
+        allocate_variables(m);
     sim_set_variables(m);
     if (!m->error[0])
         sim_make_executable(m);

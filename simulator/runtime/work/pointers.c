@@ -2,7 +2,7 @@
 #include "runtime/work/work.h"
 #include "base/platform.h"
 
-const Allocation *sim_allocation_with(const void *pointer)
+const Allocation *sim_allocation_containing(const void *pointer)
 {
     const uint64_t address = (uint64_t)(uintptr_t)pointer;
     const Allocation *a = sim_allocation_at(address);
@@ -11,7 +11,7 @@ const Allocation *sim_allocation_with(const void *pointer)
 
 bool sim_on_device(const void *pointer, size_t bytes)
 {
-    const Allocation *a = sim_allocation_with(pointer);
+    const Allocation *a = sim_allocation_containing(pointer);
     if (bytes == 0)
         return true;
     if (!a || a->kind == HEAP_MEMORY || a->kind == PARAMETER_MEMORY) // accessible to kernels only
@@ -30,7 +30,7 @@ bool sim_is_mapped(const void *pointer, size_t bytes)
 
 bool sim_on_host(const void *pointer, size_t bytes)
 {
-    const Allocation *a = sim_allocation_with(pointer);
+    const Allocation *a = sim_allocation_containing(pointer);
     if (bytes == 0)
         return true;
     if (!a)

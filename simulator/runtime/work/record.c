@@ -11,54 +11,54 @@ static FILE *file;
 
 // ---- The file
 
-static _Noreturn void give_up(const char *why)
+static _Noreturn void fail(const char *why)
 {
     fprintf(stderr, "simulator: cannot write the recording to %s: %s\n", sim_settings()->record, why);
     exit(EXIT_FAILURE);
 }
 
-// Whether the program is recorded; opens the file.
-static bool is_recorded(void)
+// True if the program is recorded. Opens the file at the first call.
+static bool open_recording(void)
 {
-    const char *name = sim_settings()->record;
-    if (name && !file) {
-        file = sim_open_output(name);
+    const char *path = sim_settings()->record;
+    if (path && !file) {
+        file = sim_open_output(path);
         if (!file)
-            give_up(strerror(errno));
+            fail(strerror(errno));
         fputs("recording 1\n", file);
     }
-    if (name && sim_current_device != 0)
-        give_up("the program uses several devices");
-    return name;
+    if (path && sim_current_device != 0)
+        fail("the program uses several devices");
+    return path;
 }
 
 static void end_line(void)
 {
     fputc('\n', file);
     if (ferror(file))
-        give_up(strerror(errno));
+        fail(strerror(errno));
 }
 
 // ---- Data, written once each
 
-static uint64_t *known; // hashes of data already in the recording
-static size_t known_count;
+static uint64_t *written_hashes; // of data that is in the recording already
+static size_t written_count;
 
-static bool is_known(uint64_t name)
+static bool test_and_add_hash(uint64_t hash)
 {
     size_t k = 0;
-    while (k < known_count && known[k] != name)
+    while (k < written_count && written_hashes[k] != hash)
         k++;
-    if (k < known_count)
+    if (k < written_count)
         return true;
-    known = realloc(known, (known_count + 1) * sizeof *known);
-    if (!known)
+    written_hashes = realloc(written_hashes, (written_count + 1) * sizeof *written_hashes);
+    if (!written_hashes)
         sim_die("out of memory for the recording");
-    known[known_count++] = name;
+    written_hashes[written_count++] = hash;
     return false;
 }
 
-static uint64_t name_of(const uint8_t *bytes, size_t count)
+static uint64_t hash_of(const uint8_t *bytes, size_t count)
 {
     uint64_t hash = 0xcbf29ce484222325; // FNV-1a
     for (size_t k = 0; k < count; k++)
@@ -66,16 +66,16 @@ static uint64_t name_of(const uint8_t *bytes, size_t count)
     return (hash ^ count) * 0x100000001b3;
 }
 
-// Writes the bytes, if they are new; returns their hash.
+// Writes the bytes if they are new; returns their hash.
 static uint64_t write_bytes(const void *bytes, size_t count)
 {
-    const uint64_t name = name_of(bytes, count);
-    if (!is_known(name)) {
-        fprintf(file, "bytes %016" PRIx64 " %zu\n", name, count);
+    const uint64_t hash = hash_of(bytes, count);
+    if (!test_and_add_hash(hash)) {
+        fprintf(file, "bytes %016" PRIx64 " %zu\n", hash, count);
         fwrite(bytes, 1, count, file);
         end_line();
     }
-    return name;
+    return hash;
 }
 
 // ---- Binaries
@@ -83,14 +83,14 @@ static uint64_t write_bytes(const void *bytes, size_t count)
 enum { MAX_BINARIES = 64 };
 static const Binary *binaries[MAX_BINARIES];
 
-// The binary's number; writes its PTX on first use.
-static int number_of(const Binary *binary)
+// Writes the binary's PTX on first use; returns its number.
+static int write_binary(const Binary *binary)
 {
     int number = 0;
     while (number < MAX_BINARIES && binaries[number] && binaries[number] != binary)
         number++;
     if (number == MAX_BINARIES)
-        give_up("the program has too many binaries");
+        fail("the program has too many binaries");
     for (int k = 0; !binaries[number] && k < binary->text_count; k++) {
         const size_t length = strlen(binary->texts[k]);
         fprintf(file, "ptx %d %zu\n", number, length);
@@ -103,12 +103,12 @@ static int number_of(const Binary *binary)
 
 // ---- Positions in memory
 
-typedef struct Spot { // a position in a recorded allocation
+typedef struct Position { // a position in a recorded allocation
     const Allocation *allocation;
     const Binary *binary; // of a variable; otherwise NULL
     const Variable *variable;
     uint64_t offset;
-} Spot;
+} Position;
 
 static bool is_shared(const Allocation *a) // pinned or managed
 {
@@ -116,30 +116,30 @@ static bool is_shared(const Allocation *a) // pinned or managed
 }
 
 // False for host memory, and for memory that is not recorded.
-static bool find_spot(uint64_t address, Spot *spot)
+static bool find_position(uint64_t address, Position *position)
 {
     const Allocation *a = sim_allocation_at(address);
     if (!a || address - a->address > a->bytes)
         return false;
-    *spot = (Spot){.allocation = a, .offset = address - a->address};
+    *position = (Position){.allocation = a, .offset = address - a->address};
     if (a->kind == MODULE_MEMORY)
-        return sim_find_variable_at(a->address, &spot->binary, &spot->variable);
+        return sim_find_variable_at(a->address, &position->binary, &position->variable);
     return a->kind == DEVICE_MEMORY || is_shared(a);
 }
 
-static void prepare_spot(const Spot *spot) // call before its line begins
+static void prepare_position(const Position *position) // must precede the line that uses the position
 {
-    if (spot->binary)
-        number_of(spot->binary);
+    if (position->binary)
+        write_binary(position->binary);
 }
 
-static void write_spot(const Spot *spot)
+static void write_position(const Position *position)
 {
-    if (spot->binary)
-        fprintf(file, "%d:%.*s", number_of(spot->binary), (int)spot->variable->name.length, spot->variable->name.text);
+    if (position->binary)
+        fprintf(file, "%d:%.*s", write_binary(position->binary), (int)position->variable->name.length, position->variable->name.text);
     else
-        fprintf(file, "%d", spot->allocation->number);
-    fprintf(file, "+%" PRIu64, spot->offset);
+        fprintf(file, "%d", position->allocation->number);
+    fprintf(file, "+%" PRIu64, position->offset);
 }
 
 static bool is_within(const Allocation *a, uint64_t address)
@@ -147,14 +147,14 @@ static bool is_within(const Allocation *a, uint64_t address)
     return a && address - a->address < a->bytes;
 }
 
-// The same for device memory only; false for memory that the host can access.
-static bool find_device_spot(const void *pointer, Spot *spot)
+// Finds a position in device memory; false for memory that the host can access.
+static bool find_device_position(const void *pointer, Position *position)
 {
     const Allocation *a = sim_allocation_at((uint64_t)(uintptr_t)pointer);
     if (!is_within(a, (uint64_t)(uintptr_t)pointer) || a->kind == HOST_MEMORY || is_shared(a))
         return false;
-    if (!find_spot((uint64_t)(uintptr_t)pointer, spot))
-        give_up("it uses memory of arrays, graphs or reserved addresses, which is not recorded");
+    if (!find_position((uint64_t)(uintptr_t)pointer, position))
+        fail("it uses memory of arrays, graphs or reserved addresses, which is not recorded");
     return true;
 }
 
@@ -164,7 +164,7 @@ void sim_record_allocation(const Allocation *a)
 {
     static const char *const KINDS[] = {
         [DEVICE_MEMORY] = "device", [PINNED_MEMORY] = "pinned", [MANAGED_MEMORY] = "managed"};
-    if (!is_recorded() || a->kind > MANAGED_MEMORY)
+    if (!open_recording() || a->kind > MANAGED_MEMORY)
         return;
     fprintf(file, "allocate %d %s %zu %s", a->number, KINDS[a->kind], a->bytes, a->call);
     end_line();
@@ -172,7 +172,7 @@ void sim_record_allocation(const Allocation *a)
 
 void sim_record_free(const void *pointer)
 {
-    const Allocation *a = is_recorded() ? sim_allocation_at((uint64_t)(uintptr_t)pointer) : NULL;
+    const Allocation *a = open_recording() ? sim_allocation_at((uint64_t)(uintptr_t)pointer) : NULL;
     if (!a || a->address != (uint64_t)(uintptr_t)pointer || a->kind > MANAGED_MEMORY)
         return;
     fprintf(file, "free %d", a->number);
@@ -180,28 +180,28 @@ void sim_record_free(const void *pointer)
 }
 
 // Writes a "write" or "read" line with its data.
-static void record_bytes(const char *what, const Spot *spot, const void *bytes, size_t count)
+static void record_bytes(const char *what, const Position *position, const void *bytes, size_t count)
 {
-    prepare_spot(spot);
-    const uint64_t name = write_bytes(bytes, count);
+    prepare_position(position);
+    const uint64_t hash = write_bytes(bytes, count);
     fprintf(file, "%s ", what);
-    write_spot(spot);
-    fprintf(file, " %zu %016" PRIx64, count, name);
+    write_position(position);
+    fprintf(file, " %zu %016" PRIx64, count, hash);
     end_line();
 }
 
 void sim_record_move(const void *to, const void *from, size_t bytes)
 {
-    Spot target, source;
-    if (!is_recorded())
+    Position target, source;
+    if (!open_recording())
         return;
-    const bool is_write = find_device_spot(to, &target), is_read = find_device_spot(from, &source);
+    const bool is_write = find_device_position(to, &target), is_read = find_device_position(from, &source);
     if (is_write && is_read) {
-        prepare_spot(&target), prepare_spot(&source);
+        prepare_position(&target), prepare_position(&source);
         fputs("copy ", file);
-        write_spot(&target);
+        write_position(&target);
         fputc(' ', file);
-        write_spot(&source);
+        write_position(&source);
         fprintf(file, " %zu", bytes);
         end_line();
     } else if (is_write) {
@@ -213,12 +213,12 @@ void sim_record_move(const void *to, const void *from, size_t bytes)
 
 void sim_record_fill(const void *pointer, int value, size_t bytes)
 {
-    Spot spot;
-    if (!is_recorded() || !find_device_spot(pointer, &spot))
+    Position position;
+    if (!open_recording() || !find_device_position(pointer, &position))
         return;
-    prepare_spot(&spot);
+    prepare_position(&position);
     fputs("fill ", file);
-    write_spot(&spot);
+    write_position(&position);
     fprintf(file, " %zu %d", bytes, value & 0xff);
     end_line();
 }
@@ -227,22 +227,22 @@ void sim_record_fill(const void *pointer, int value, size_t bytes)
 
 typedef struct SavedContent { // an allocation's content as last recorded
     int number;
-    uint64_t bytes_name;
+    uint64_t hash;
 } SavedContent;
 
-static SavedContent *seen;
-static size_t seen_count;
+static SavedContent *saved_contents;
+static size_t saved_count;
 
-static SavedContent *seen_of(int number)
+static SavedContent *saved_content_of(int number)
 {
-    for (size_t k = 0; k < seen_count; k++)
-        if (seen[k].number == number)
-            return &seen[k];
-    seen = realloc(seen, (seen_count + 1) * sizeof *seen);
-    if (!seen)
+    for (size_t k = 0; k < saved_count; k++)
+        if (saved_contents[k].number == number)
+            return &saved_contents[k];
+    saved_contents = realloc(saved_contents, (saved_count + 1) * sizeof *saved_contents);
+    if (!saved_contents)
         sim_die("out of memory for the recording");
-    seen[seen_count] = (SavedContent){number, 0};
-    return &seen[seen_count++];
+    saved_contents[saved_count] = (SavedContent){number, 0};
+    return &saved_contents[saved_count++];
 }
 
 // Records changes of shared memory: by the host ("write"), or by a kernel ("read").
@@ -251,11 +251,11 @@ static void record_shared(const char *what)
     for (const Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address)) {
         if (!is_shared(a))
             continue;
-        SavedContent *last = seen_of(a->number);
-        const uint64_t name = name_of(a->memory, a->bytes);
-        if (name != last->bytes_name)
-            record_bytes(what, &(Spot){.allocation = a}, a->memory, a->bytes);
-        last->bytes_name = name;
+        SavedContent *last = saved_content_of(a->number);
+        const uint64_t hash = hash_of(a->memory, a->bytes);
+        if (hash != last->hash)
+            record_bytes(what, &(Position){.allocation = a}, a->memory, a->bytes);
+        last->hash = hash;
     }
 }
 
@@ -266,37 +266,37 @@ static void write_argument(const uint8_t *bytes, size_t count)
     for (size_t at = 0; at < count; at += sizeof(uint64_t)) {
         const size_t length = count - at < sizeof(uint64_t) ? count - at : sizeof(uint64_t);
         uint64_t word = 0;
-        Spot spot;
+        Position position;
         memcpy(&word, bytes + at, length);
         fputc(at ? ',' : ' ', file);
-        if (length == sizeof word && find_spot(word, &spot)) {
+        if (length == sizeof word && find_position(word, &position)) {
             fputc('@', file);
-            write_spot(&spot);
+            write_position(&position);
         } else if (length == sizeof word && is_within(sim_allocation_at(word), word)) {
-            give_up("a kernel is given a pointer to memory that is not recorded, such as cudaHostRegister's");
+            fail("a kernel is given a pointer to memory that is not recorded, such as cudaHostRegister's");
         } else {
             fprintf(file, "%0*" PRIx64, (int)(2 * length), word);
         }
     }
 }
 
-// Writes the PTX of variables that arguments point to before the launch's line.
+// Writes the PTX of all variables, which must precede the launch's line, because arguments may point to them.
 static void prepare_variables(void)
 {
     for (const Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address)) {
-        Spot spot;
-        if (a->kind == MODULE_MEMORY && find_spot(a->address, &spot))
-            prepare_spot(&spot);
+        Position position;
+        if (a->kind == MODULE_MEMORY && find_position(a->address, &position))
+            prepare_position(&position);
     }
 }
 
 void sim_record_launch(const KernelLaunch *l)
 {
-    if (!is_recorded())
+    if (!open_recording())
         return;
     record_shared("write");
     prepare_variables();
-    const int binary = number_of(l->kernel->binary);
+    const int binary = write_binary(l->kernel->binary);
     fprintf(file, "launch %d %s %u,%u,%u %u,%u,%u %zu %u,%u,%u %d", binary, l->kernel->name, l->grid.x, l->grid.y,
             l->grid.z, l->block.x, l->block.y, l->block.z, l->dynamic_bytes, l->cluster.x, l->cluster.y, l->cluster.z,
             l->cooperative);
@@ -308,15 +308,15 @@ void sim_record_launch(const KernelLaunch *l)
 
 void sim_record_texture(void)
 {
-    if (is_recorded())
-        give_up("it uses textures or surfaces, which are not recorded");
+    if (open_recording())
+        fail("it uses textures or surfaces, which are not recorded");
 }
 
 void sim_record_end_of_launch(void)
 {
-    if (!is_recorded())
+    if (!open_recording())
         return;
     record_shared("read");
     if (fflush(file) != 0)
-        give_up(strerror(errno));
+        fail(strerror(errno));
 }

@@ -13,8 +13,8 @@ struct MemoryState {
     Digest pieces[]; // for each allocation its properties, then its content
 };
 
-// Cached digests of memory that only operations can change. An operation that invalidates nothing invalidates all of them:
-// see continue_cache.
+// Cached digests of memory that only operations can change. They become invalid at an operation that
+// does not call continue_cache.
 typedef struct CachedDigest {
     Digest digest;
     uint64_t generation; // valid if equal to digest_cache.generation
@@ -26,7 +26,7 @@ static struct {
 } digest_cache = {.generation = 1};
 
 typedef struct Piece {
-    Allocation *allocation; // NULL: past the last piece
+    Allocation *allocation; // NULL after the last piece
     size_t first, bytes; // 0 bytes: the allocation's properties
 } Piece;
 
@@ -46,10 +46,10 @@ static Piece next_piece(Piece p)
 static Digest digest_of(Piece p)
 {
     const Allocation *a = p.allocation;
-    const uint64_t about[] = {a->address, a->bytes, a->kind, (uint64_t)a->device, a->accessible_by};
+    const uint64_t properties[] = {a->address, a->bytes, a->kind, (uint64_t)a->device, a->accessible_by};
     Digest digest = {{0}};
     if (p.bytes == 0) {
-        sim_digest(&digest, about, sizeof about);
+        sim_digest(&digest, properties, sizeof properties);
         sim_digest_tracking(&digest, a);
     } else {
         sim_digest(&digest, a->memory + p.first, p.bytes);
@@ -58,7 +58,7 @@ static Digest digest_of(Piece p)
     return digest;
 }
 
-// Whether only operations change this memory. Other memory may be written by the host at any time, even while a kernel runs.
+// True if only operations change this memory. Other memory may be written by the host at any time, even while a kernel runs.
 static bool is_device_only(const Allocation *a)
 {
     const void *pointer = (const void *)(uintptr_t)a->address;
@@ -84,7 +84,7 @@ static size_t piece_count(const Allocation *a)
     return (a->bytes + PIECE_BYTES - 1) / PIECE_BYTES;
 }
 
-// Not for the heap of a kernel's malloc, where out-of-bounds writes go unnoticed.
+// The heap of a kernel's malloc is not cached, because out-of-bounds writes to it go unnoticed.
 static void make_cache(Allocation *a)
 {
     if (!a->cached_digests && is_device_only(a) && a->kind != PARAMETER_MEMORY && a->kind != HEAP_MEMORY)
@@ -96,14 +96,14 @@ typedef struct Inventory { // of all memory that kernels may access
     Digest *digests;
 } Inventory;
 
-static void compute_digest(size_t number, void *with)
+static void compute_digest(size_t number, void *context)
 {
-    const Inventory *all = with;
-    const Piece p = all->pieces[number];
+    const Inventory *inventory = context;
+    const Piece p = inventory->pieces[number];
     CachedDigest *k = cached_digest(p);
-    all->digests[number] = k && k->generation == digest_cache.generation ? k->digest : digest_of(p);
+    inventory->digests[number] = k && k->generation == digest_cache.generation ? k->digest : digest_of(p);
     if (k)
-        *k = (CachedDigest){all->digests[number], digest_cache.generation};
+        *k = (CachedDigest){inventory->digests[number], digest_cache.generation};
 }
 
 void sim_invalidate_all_digests(void)
@@ -111,10 +111,10 @@ void sim_invalidate_all_digests(void)
     digest_cache.generation++;
 }
 
-// The state after an operation.
+// Digests of the memory after an operation.
 static MemoryState *snapshot_after(uint32_t op)
 {
-    enum { A_THREAD = 64 }; // pieces that justify a further thread
+    enum { PIECES_PER_THREAD = 64 }; // pieces that justify a further thread
     size_t count = 0;
     for (Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address)) {
         make_cache(a);
@@ -133,7 +133,7 @@ static MemoryState *snapshot_after(uint32_t op)
     now->count = 0;
     for (Piece p = first_piece(); p.allocation; p = next_piece(p))
         pieces[now->count++] = p;
-    sim_parallel_for(count, A_THREAD, compute_digest, &(Inventory){pieces, now->pieces});
+    sim_parallel_for(count, PIECES_PER_THREAD, compute_digest, &(Inventory){pieces, now->pieces});
     free(pieces);
     return now;
 }
@@ -150,10 +150,10 @@ MemoryState *sim_snapshot_before_op(void)
 static bool continue_cache(void)
 {
     const uint32_t now = sim_current_op();
-    const bool on = digest_cache.op == now || digest_cache.op + 1 == now;
-    if (on)
+    const bool valid = digest_cache.op == now || digest_cache.op + 1 == now;
+    if (valid)
         digest_cache.op = now;
-    return on;
+    return valid;
 }
 
 static void invalidate_pieces(Allocation *a, size_t first, size_t end)
@@ -186,11 +186,11 @@ void sim_invalidate_launch_writes(void)
 
 // ---- Changes by a launch
 
-static bool add_change(Piece p, size_t number, const Digest *digest, uint64_t launch, size_t most, Changes *changes)
+static bool add_change(Piece p, size_t number, const Digest *digest, uint64_t launch, size_t max_bytes, Changes *changes)
 {
     const size_t written = sim_written_size(p.allocation, p.bytes), aligned = sim_align_up(p.bytes, sizeof(uint64_t)),
                  bytes = sizeof(Change) + aligned + written;
-    Change *c = bytes <= most - changes->bytes ? malloc(bytes) : NULL;
+    Change *c = bytes <= max_bytes - changes->bytes ? malloc(bytes) : NULL;
     if (!c)
         return false;
     *c = (Change){.next = changes->first, .address = p.allocation->address + p.first, .bytes = p.bytes, .piece = number,
@@ -203,7 +203,7 @@ static bool add_change(Piece p, size_t number, const Digest *digest, uint64_t la
     return true;
 }
 
-bool sim_changes_since(const MemoryState *before, uint64_t launch, size_t most, Changes *changes)
+bool sim_changes_since(const MemoryState *before, uint64_t launch, size_t max_bytes, Changes *changes)
 {
     MemoryState *now = snapshot_after(sim_current_op());
     size_t k = 0;
@@ -211,7 +211,7 @@ bool sim_changes_since(const MemoryState *before, uint64_t launch, size_t most, 
     *changes = (Changes){.bytes = 0};
     for (Piece p = first_piece(); p.allocation && kept; p = next_piece(p), k++)
         if (!sim_same_digest(&now->pieces[k], &before->pieces[k]))
-            kept = p.bytes > 0 && is_device_only(p.allocation) && add_change(p, k, &now->pieces[k], launch, most, changes);
+            kept = p.bytes > 0 && is_device_only(p.allocation) && add_change(p, k, &now->pieces[k], launch, max_bytes, changes);
     free(now);
     if (!kept)
         sim_free_changes(changes);

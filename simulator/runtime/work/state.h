@@ -10,10 +10,10 @@ typedef struct MemoryState MemoryState;
 // Memory before the current operation's effects; freed by the caller with free(). NULL: out of memory.
 MemoryState *sim_snapshot_before_op(void);
 
-// Whether the last launch, with this number, accessed memory that the host may have accessed meanwhile.
+// True if the last launch, with this number, accessed memory that the host may have accessed during the launch.
 bool sim_launch_used_shared(uint64_t launch);
 // Digests of memory that only operations can change are cached; each operation must invalidate what it changes.
-void sim_invalidate_digests(const void *pointer, size_t bytes); // of any memory; the operation changes no more than its calls name
+void sim_invalidate_digests(const void *pointer, size_t bytes); // of any memory; the calls must name all memory that the operation changes
 void sim_invalidate_launch_writes(void); // the writes of the last launch, which is the current operation
 // After a change outside an operation.
 void sim_invalidate_all_digests(void);
@@ -34,11 +34,11 @@ typedef struct Changes {
     size_t bytes; // allocated for the list
 } Changes;
 
-// The changes of the current operation, which is this launch. False, and an empty list, if they take more than `most` bytes, if
+// The changes of the current operation, which is this launch. False, and an empty list, if they take more than max_bytes bytes, if
 // allocations changed, or if the host may have changed some of the memory.
-bool sim_changes_since(const MemoryState *before, uint64_t launch, size_t most, Changes *changes);
-// Whether a launch that made these changes to `before` would have the same results in `other`: all pieces that differ are unread,
-// and already hold the new content.
+bool sim_changes_since(const MemoryState *before, uint64_t launch, size_t max_bytes, Changes *changes);
+// True if a launch that made these changes to `before` would have the same results in `other`: all pieces that differ are unread,
+// and already have the new content.
 bool sim_changes_apply_to(const MemoryState *other, const MemoryState *before, const Changes *changes);
 // Stores the new content; `other` of sim_changes_apply_to must be the current state.
 void sim_apply_changes(const Changes *changes);

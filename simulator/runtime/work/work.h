@@ -7,27 +7,27 @@
 
 #include "runtime/work/binaries.h"
 
-// ---- pointers.c. All are true for 0 bytes.
+// ---- pointers.c. The predicates are true for 0 bytes.
 
-// Whether [pointer, pointer + bytes) is in one allocation of device memory.
+// True if [pointer, pointer + bytes) is in one allocation of device memory.
 bool sim_on_device(const void *pointer, size_t bytes);
-// Whether the host may access it: pinned, registered, managed, or the program's own memory.
+// True if the host may access these bytes: pinned, registered, managed, or the program's own memory.
 bool sim_on_host(const void *pointer, size_t bytes);
-// Whether it is mapped memory of the program.
+// True if the bytes are mapped memory of the program.
 bool sim_is_mapped(const void *pointer, size_t bytes);
 // The allocation that contains the pointer, if the program may pass it to a call; or NULL.
-const Allocation *sim_allocation_with(const void *pointer);
+const Allocation *sim_allocation_containing(const void *pointer);
 
 // ---- allocations.c
 
-// Allocates for the named call; for 0 bytes NULL without an error.
+// Allocates for the named call. For 0 bytes, *pointer becomes NULL without an error.
 cudaError_t sim_allocate_memory(const char *call, void **pointer, size_t bytes, MemoryKind kind, unsigned flags);
 // Frees an allocation of this kind; an invalid free is a finding.
 cudaError_t sim_free_memory(const char *call, void *pointer, MemoryKind kind);
 
 // ---- bytes.c
 
-// All copies and fills end here. Pointers are the program's addresses.
+// All copies and fills use these two. Pointers are the program's addresses.
 void sim_move_bytes(void *to, const void *from, size_t bytes);
 void sim_set_bytes(void *pointer, int value, size_t bytes);
 // Records accesses of the current operation.
@@ -44,25 +44,25 @@ typedef struct RowCopy { // a copy of `height` rows of `width` bytes that begin 
     enum cudaMemcpyKind kind;
 } RowCopy;
 
-// Bytes from the first to the last of these rows; false on overflow.
+// Sets *bytes to the bytes from the first to the last of these rows; false on overflow.
 bool sim_span_of_rows(size_t pitch, size_t width, size_t rows, size_t *bytes);
 // Checks pitches and direction, but no addresses.
 cudaError_t sim_check_rows(const RowCopy *rows);
 // Checks everything before it copies the first row.
 cudaError_t sim_copy_rows(const char *call, const RowCopy *rows);
-// Boxes in memory or arrays.
-cudaError_t sim_check_boxes(const struct cudaMemcpy3DParms *p);
+// 3D copies between memory or arrays.
+cudaError_t sim_check_3d_copy(const struct cudaMemcpy3DParms *p);
 bool sim_is_empty_copy(const struct cudaMemcpy3DParms *p);
-cudaError_t sim_copy_boxes(const char *call, const struct cudaMemcpy3DParms *p);
-// Whether such a copy without a stream is synchronous.
-bool sim_host_waits(enum cudaMemcpyKind kind, const void *to, const void *from);
+cudaError_t sim_copy_3d(const char *call, const struct cudaMemcpy3DParms *p);
+// True if such a copy, without a stream, is synchronous.
+bool sim_is_synchronous_copy(enum cudaMemcpyKind kind, const void *to, const void *from);
 
 // ---- fills.c
 
 cudaError_t sim_check_fill(const char *call, const void *pointer, size_t pitch, size_t width, size_t height);
 cudaError_t sim_fill_rows(const char *call, void *pointer, size_t pitch, int value, size_t width, size_t height);
 cudaError_t sim_fill_slices(const char *call, struct cudaPitchedPtr pitched, int value, struct cudaExtent extent);
-// Rows of elements of one, two or four bytes.
+// Fill rows of elements of one, two or four bytes.
 cudaError_t sim_check_elements(const struct cudaMemsetParams *p);
 cudaError_t sim_fill_elements(const struct cudaMemsetParams *p);
 
@@ -87,7 +87,7 @@ cudaError_t sim_copy_linear_from_array(void *to, cudaArray_const_t from, size_t 
                                     enum cudaMemcpyKind kind);
 cudaError_t sim_copy_linear_between_arrays(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from,
                                         size_t from_x, size_t from_y, size_t bytes, enum cudaMemcpyKind kind);
-cudaError_t sim_copy_arrays(const struct cudaMemcpy3DParms *p); // at least one side is an array
+cudaError_t sim_copy_arrays(const struct cudaMemcpy3DParms *p); // with an array on at least one side
 
 // ---- launches.c
 
@@ -104,15 +104,15 @@ typedef struct KernelLaunch { // valid during a call; arguments are the caller's
 // Runs the kernel to its end. `from`: see sim_name_op.
 cudaError_t sim_run_kernel(const KernelLaunch *launch, const void *from);
 
-// ---- configuration.c: limits of kernel and device. The first refusals are printed.
+// ---- configuration.c: limits of kernel and device. The reasons of the first rejections are printed.
 
 enum { MAX_THREADS = 1024 }; // of a block
 
-// Checks a launch, except for its stream.
+// Checks a launch, but not its stream.
 cudaError_t sim_check_launch(const void *host, dim3 grid, dim3 block, size_t dynamic_bytes, void **arguments,
                              bool cooperative,
                              dim3 cluster); // of the launch; 0: the kernel's own, or none
-// The same for a launch by a kernel.
+// Checks a launch by a kernel.
 cudaError_t sim_check_configuration(const Kernel *kernel, const Function *f, dim3 grid, dim3 block,
                                     size_t dynamic_bytes);
 int sim_largest_cluster(const Kernel *kernel); // in blocks
