@@ -17,9 +17,9 @@ FILE *sim_open_output(const char *name);
 // Atomically replaces a file by the output of `write`. A file that is not regular, such as a pipe, is written only if `at_exit`.
 // False and errno on failure.
 bool sim_replace_file(const char *name, bool at_exit, void (*write)(FILE *out));
-// Opens a source file of the program; NULL on failure. Plain: only files stored by sim_keep_source.
+// Opens a source file of the program; NULL on failure. Plain: only files stored by sim_register_source.
 FILE *sim_open_source(const char *name);
-void sim_keep_source(const char *name, const char *text, size_t bytes); // stores a source file; Linux: does nothing
+void sim_register_source(const char *name, const char *text, size_t bytes); // stores a source file; Linux: does nothing
 // The content of a file opened by sim_open_output, valid until the next write to it. Linux: NULL.
 const char *sim_written_text(const char *name, size_t *bytes);
 // The name relative to the working directory if the file is in it, else the name unchanged.

@@ -58,7 +58,7 @@ FILE *sim_open_source(const char *name)
     return stat(name, &info) == 0 && S_ISREG(info.st_mode) ? fopen(name, "r") : NULL;
 }
 
-void sim_keep_source(const char *name, const char *text, size_t bytes)
+void sim_register_source(const char *name, const char *text, size_t bytes)
 {
     (void)name, (void)text, (void)bytes;
 }

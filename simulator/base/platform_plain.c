@@ -65,7 +65,7 @@ FILE *sim_open_source(const char *name)
     return entry && entry->count > 0 ? fmemopen(entry->bytes, entry->count, "r") : NULL;
 }
 
-void sim_keep_source(const char *name, const char *text, size_t bytes)
+void sim_register_source(const char *name, const char *text, size_t bytes)
 {
     MemoryFile *entry = create_file(name);
     entry->bytes = memcpy(malloc(bytes + 1), text, bytes);
