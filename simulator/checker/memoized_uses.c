@@ -1,4 +1,4 @@
-// memoized_uses.c: what the checker needs for a launch that is skipped because it would repeat an earlier one.
+// memoized_uses.c: the checker's part of launches that are skipped because they would repeat an earlier launch.
 #include "checker/memoized_uses.h"
 #include "checker/kernel_checks.h"
 #include "checker/order.h"
@@ -10,21 +10,21 @@
 
 enum { MAX_RANGES = 4096 };
 
-typedef struct Range { // consecutive bytes that were used in the same way
+typedef struct UsedRange { // consecutive bytes used in the same way
     uint64_t address;
     size_t bytes;
     UseKind how;
-} Range;
+} UsedRange;
 
 struct UsesOfOp {
     size_t count;
-    Range ranges[MAX_RANGES + 1];
+    UsedRange ranges[MAX_RANGES + 1];
 };
 
 void sim_digest_tracking(Digest *digest, const Allocation *a)
 {
-    const uint64_t known = a->uses != NULL;
-    sim_digest(digest, &known, sizeof known);
+    const uint64_t tracked = a->uses != NULL;
+    sim_digest(digest, &tracked, sizeof tracked);
 }
 
 // ---- Written bytes
@@ -36,7 +36,7 @@ static size_t lines_of(size_t bytes)
 
 void sim_digest_written(Digest *digest, const Allocation *a, size_t first, size_t bytes)
 {
-    const bool noted = sim_checker_enabled() && sim_starts_uninitialised(a); // also without lines: then none has been written
+    const bool noted = sim_checker_enabled() && sim_starts_uninitialised(a); // even without lines, if nothing has been written
     for (size_t k = first / LINE_BYTES; noted && k < (first + bytes + LINE_BYTES - 1) / LINE_BYTES; k++)
         for (size_t half = 0; half < 2; half++) {
             const uint64_t written = !a->lines ? 0 : a->fully_written[k] ? ~0ull : a->lines[k].written[half];
@@ -74,14 +74,14 @@ static UseKind how_of(uint32_t entry, UseKind how)
 
 static void add(UsesOfOp *uses, uint64_t address, size_t bytes, UseKind how)
 {
-    Range *last = uses->count ? &uses->ranges[uses->count - 1] : NULL;
+    UsedRange *last = uses->count ? &uses->ranges[uses->count - 1] : NULL;
     if (last && last->how == how && last->address + last->bytes == address)
         last->bytes += bytes;
     else if (uses->count <= MAX_RANGES)
-        uses->ranges[uses->count++] = (Range){address, bytes, how};
+        uses->ranges[uses->count++] = (UsedRange){address, bytes, how};
 }
 
-// Adds a table's entries for bytes [first, end) of an allocation; unit: bytes of an entry.
+// Adds the current operation's entries of a table for bytes [first, end) of an allocation. `unit`: bytes of an entry.
 static void add_entries(UsesOfOp *uses, const Uses *u, const atomic_uint *entries, size_t unit, uint64_t first, uint64_t end,
                         UseKind how)
 {
@@ -126,11 +126,11 @@ UsesOfOp *sim_uses_of_op(void)
 
 bool sim_repeat_uses(const UsesOfOp *uses)
 {
-    const Range *const end = uses->ranges + uses->count;
-    for (const Range *r = uses->ranges; r < end; r++)
+    const UsedRange *const end = uses->ranges + uses->count;
+    for (const UsedRange *r = uses->ranges; r < end; r++)
         if (sim_use_conflicts(sim_allocation_at(r->address), r->address, r->bytes, r->how))
             return false;
-    for (const Range *r = uses->ranges; r < end; r++)
+    for (const UsedRange *r = uses->ranges; r < end; r++)
         sim_note_use(sim_allocation_at(r->address), r->address, r->bytes, r->how);
     return true;
 }

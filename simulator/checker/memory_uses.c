@@ -1,14 +1,14 @@
 // memory_uses.c: data races between operations of streams, and between them and the host.
 //
-// For each byte the last operations that read and wrote it are known: kernels, copies, fills. If another operation writes the byte,
-// or reads what was written, the program must have ordered the two (order.h); otherwise it is a race, although here the first has ended
-// before the second begins. Device memory is tracked only in programs that create streams.
+// For each byte, the checker records the last operations (kernels, copies, fills) that read and wrote it. If another operation writes
+// the byte, or reads what was written, the program must have ordered the two operations (order.h). Otherwise they race, although the
+// simulator completes the first before the second begins. Device memory is tracked only in programs that create streams.
 //
-// Some races are missed, as only the last reader of a byte is known; there are no false positives. Kernels with stores, atomic
-// operations or fences of system scope, or with volatile accesses, may synchronise with others: what they use is not tracked. Kernels
+// Some races are missed, since only the last reader of a byte is recorded; there are no false positives. Kernels with stores, atomic
+// operations or fences of system scope, or with volatile accesses, may synchronise with others, so their uses are not tracked. Kernels
 // that synchronise at device scope count as ordered from then on.
 //
-// host_pages.c detects the host's accesses of memory that it shares with the device.
+// host_pages.c detects host accesses to memory that host and device share.
 #include "checker/memory_uses.h"
 #include "base/platform.h"
 #include "checker/host_checks.h"
@@ -18,11 +18,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_CONFLICTS = 64 };
-static const uint32_t ATOMIC_USE = 1u << 31, NUMBER = SIM_USE_NUMBER; // bits of an entry: the kind of use, and the operation
+enum { MAX_CONFLICTS = 64 };
+static const uint32_t ATOMIC_USE = 1u << 31, NUMBER_MASK = SIM_USE_NUMBER; // bits of an entry: the kind of use, and the operation
 
-static _Atomic(Uses *) used; // by the current operation
-static Uses *with_pending;   // allocations with pending operations
+static _Atomic(Uses *) used_by_current; // list of the allocations used by the current operation
+static Uses *with_pending;   // list of the allocations with pending uses
 static bool op_running;
 
 // ---- Allocations
@@ -41,7 +41,7 @@ static void free_numbers(atomic_uint *numbers, size_t count)
     sim_free_zeroed(numbers, count * sizeof *numbers + 1);
 }
 
-// A table's rarely needed part, made at its first use.
+// A rarely needed part of a table, which is allocated on first use.
 static atomic_uint *numbers_of(_Atomic(atomic_uint *) *table_part, size_t count)
 {
     atomic_uint *numbers = *table_part;
@@ -64,7 +64,7 @@ static size_t words_of(size_t bytes)
     return (bytes + SIM_USE_WORD - 1) / SIM_USE_WORD;
 }
 
-static void make_table(UseTable *t, size_t bytes)
+static void allocate_table(UseTable *t, size_t bytes)
 {
     t->lines = new_numbers(lines_of(bytes));
     t->parts = new_numbers(lines_of(bytes));
@@ -85,18 +85,18 @@ static uint32_t number_at(const atomic_uint *numbers, uint64_t at)
     return atomic_load_explicit(&numbers[at], memory_order_relaxed);
 }
 
-// A plain use by the same operation stays: it conflicts with more operations than an atomic one.
+// Stores an entry, but does not replace a plain use by the same operation, which conflicts with more operations than an atomic use.
 static void set_number(atomic_uint *numbers, uint64_t at, uint32_t entry)
 {
     const uint32_t known = number_at(numbers, at);
-    if (known != entry && known != (entry & NUMBER)) // avoids contention between host threads
+    if (known != entry && known != (entry & NUMBER_MASK)) // avoids contention between host threads
         atomic_store_explicit(&numbers[at], entry, memory_order_relaxed);
 }
 
-// The later of two entries; of one operation's two, the plain one.
+// The later of two entries; if both are of one operation, the plain one.
 static uint32_t later(uint32_t a, uint32_t b)
 {
-    return (b & NUMBER) > (a & NUMBER) || b == (a & NUMBER) ? b : a;
+    return (b & NUMBER_MASK) > (a & NUMBER_MASK) || b == (a & NUMBER_MASK) ? b : a;
 }
 
 uint32_t sim_last_use(const UseTable *t, uint64_t at)
@@ -107,7 +107,7 @@ uint32_t sim_last_use(const UseTable *t, uint64_t at)
     return later(whole, part);
 }
 
-// sim_any_use for a part of one line, whose words or bytes were used after the whole.
+// sim_any_use for a part of one line whose words or bytes were used later than the whole line.
 static bool any_use_in_line(const UseTable *t, uint64_t at, uint64_t end, bool (*matches)(uint32_t entry))
 {
     for (; at < end; at += t->bytes ? 1 : SIM_USE_WORD - at % SIM_USE_WORD)
@@ -118,7 +118,7 @@ static bool any_use_in_line(const UseTable *t, uint64_t at, uint64_t end, bool (
 
 bool sim_any_use(const UseTable *t, uint64_t first, uint64_t end, bool (*matches)(uint32_t entry))
 {
-    uint32_t none = UINT32_MAX; // the last entry that did not match: neighbours mostly have the same
+    uint32_t last_mismatch = UINT32_MAX; // the last entry that did not match; neighbouring lines mostly have the same entry
     for (uint64_t at = first, next; at < end; at = next) {
         const uint64_t line = at / SIM_USE_LINE, line_end = (line + 1) * SIM_USE_LINE;
         const uint32_t entry = number_at(t->lines, line);
@@ -126,16 +126,16 @@ bool sim_any_use(const UseTable *t, uint64_t first, uint64_t end, bool (*matches
         if (later(entry, number_at(t->parts, line)) != entry) {
             if (any_use_in_line(t, at, next, matches))
                 return true;
-        } else if (entry != none) {
+        } else if (entry != last_mismatch) {
             if (matches(entry))
                 return true;
-            none = entry;
+            last_mismatch = entry;
         }
     }
     return false;
 }
 
-// Records the use of a part of a line. bytes: size of the allocation.
+// Records the use of a part of a line. `bytes`: size of the allocation.
 static void set_part(UseTable *t, size_t bytes, uint64_t at, uint64_t end, uint32_t entry)
 {
     set_number(t->parts, at / SIM_USE_LINE, entry);
@@ -171,21 +171,21 @@ void sim_begin_uses(Allocation *a)
     *u = (Uses){.address = a->address, .bytes = a->bytes};
     if (with_host)
         sim_begin_pages(u);
-    make_table(&u->read, a->bytes);
-    make_table(&u->written, a->bytes);
+    allocate_table(&u->read, a->bytes);
+    allocate_table(&u->written, a->bytes);
     a->uses = u;
 }
 
-static void leave_lists(const Uses *u)
+static void remove_from_lists(const Uses *u)
 {
-    for (_Atomic(Uses *) *link = &used; *link; link = &(*link)->next_used)
+    for (_Atomic(Uses *) *link = &used_by_current; *link; link = &(*link)->next_used)
         if (*link == u) {
             *link = u->next_used;
             break;
         }
-    for (Uses **link = &with_pending; *link; link = &(*link)->next_busy)
+    for (Uses **link = &with_pending; *link; link = &(*link)->next_pending)
         if (*link == u) {
-            *link = u->next_busy;
+            *link = u->next_pending;
             break;
         }
 }
@@ -193,7 +193,7 @@ static void leave_lists(const Uses *u)
 void sim_end_uses(Allocation *a)
 {
     Uses *u = a->uses;
-    leave_lists(u);
+    remove_from_lists(u);
     sim_drop_pending(u);
     sim_end_pages(u);
     free_table(&u->read, u->bytes);
@@ -213,24 +213,24 @@ typedef struct Conflict { // of the current operation with an earlier one, at th
     uint64_t address;
 } Conflict;
 
-static Conflict conflicts[MOST_CONFLICTS];
+static Conflict conflicts[MAX_CONFLICTS];
 static int conflict_count;
 static Lock conflict_lock;
 
 static bool is_ordered(uint32_t entry, UseKind how)
 {
-    return (how & ATOMICALLY && entry & ATOMIC_USE) || sim_op_ordered(entry & NUMBER, sim_current_op());
+    return (how & ATOMICALLY && entry & ATOMIC_USE) || sim_op_ordered(entry & NUMBER_MASK, sim_current_op());
 }
 
-// The earlier operation that conflicts with a use of a byte; 0 if there is none.
+// The earlier operation that conflicts with a use of a byte, or 0. Sets whether that operation wrote the byte.
 static uint32_t use_before(const Uses *u, uint64_t at, UseKind how, bool *writes)
 {
     const uint32_t written = sim_last_use(&u->written, at), read = sim_last_use(&u->read, at);
     *writes = !is_ordered(written, how);
-    return *writes ? written & NUMBER : how & WRITES && !is_ordered(read, how) ? read & NUMBER : 0;
+    return *writes ? written & NUMBER_MASK : how & WRITES && !is_ordered(read, how) ? read & NUMBER_MASK : 0;
 }
 
-// How many bytes from here on were used by the same operations: a word's rest, unless single bytes are recorded.
+// The number of bytes, starting here, with the same last uses: the rest of the word, or 1 if single bytes are recorded.
 static size_t same_uses_from(const Uses *u, uint64_t at)
 {
     return u->read.bytes || u->written.bytes ? 1 : SIM_USE_WORD - at % SIM_USE_WORD;
@@ -263,7 +263,7 @@ static void add_conflict(Conflict new)
            (conflicts[k].earlier != new.earlier || conflicts[k].before != new.before ||
             conflicts[k].writes != new.writes))
         k++;
-    if (k == conflict_count && k < MOST_CONFLICTS)
+    if (k == conflict_count && k < MAX_CONFLICTS)
         conflicts[conflict_count++] = new;
     else if (k < conflict_count && new.address < conflicts[k].address) // independent of the number of host threads
         conflicts[k].address = new.address;
@@ -289,13 +289,13 @@ void sim_note_conflict(const Allocation *a, uint64_t address, size_t bytes, UseK
         add_conflict((Conflict){u->allocated_by, DID_ALLOCATE, false, address});
 }
 
-// Adds the allocation to the list of those that the current operation uses.
-static void enter_list(Uses *u)
+// Adds the allocation to the list used_by_current.
+static void add_to_used(Uses *u)
 {
-    Uses *first = used;
+    Uses *first = used_by_current;
     do
         u->next_used = first;
-    while (!atomic_compare_exchange_weak(&used, &first, u));
+    while (!atomic_compare_exchange_weak(&used_by_current, &first, u));
 }
 
 void sim_note_use(const Allocation *a, uint64_t address, size_t bytes, UseKind how)
@@ -304,11 +304,11 @@ void sim_note_use(const Allocation *a, uint64_t address, size_t bytes, UseKind h
     const uint32_t op = sim_current_op(), entry = how & ATOMICALLY ? op | ATOMIC_USE : op;
     const uint64_t first = address - u->address, end = first + bytes;
     set_uses(how & WRITES ? &u->written : &u->read, u->bytes, first, end, entry);
-    if (u->wanted)
-        sim_close_later(u, first, end, how & WRITES);
+    if (u->required_protection)
+        sim_protect_after_op(u, first, end, how & WRITES);
     set_number(how & WRITES ? &u->writer : &u->reader, 0, op);
-    if (number_at(&u->listed, 0) != op && atomic_exchange(&u->listed, op) != op)
-        enter_list(u);
+    if (number_at(&u->listed_by, 0) != op && atomic_exchange(&u->listed_by, op) != op)
+        add_to_used(u);
 }
 
 static int by_address(const void *one, const void *two)
@@ -325,25 +325,25 @@ static const char *may_have_done(const Conflict *c)
     return c->before != DID_WRITE ? DONE[c->before] : c->writes ? "still write" : "not have written yet";
 }
 
-static void find_conflicts(void)
+static void report_conflicts(void)
 {
-    char title[1000], hint[HINT_BYTES], now[300], earlier[300];
+    char title[1000], hint[HINT_BYTES], current[300], earlier[300];
     AddressText at;
     qsort(conflicts, (size_t)conflict_count, sizeof *conflicts, by_address);
     for (int k = 0; k < conflict_count; k++) {
         const Conflict *c = &conflicts[k];
         const Allocation *a = sim_allocation_at(c->address);
         sim_describe_address(c->address, &at);
-        sim_describe_op(sim_current_op(), now, sizeof now);
+        sim_describe_op(sim_current_op(), current, sizeof current);
         sim_describe_op(c->earlier, earlier, sizeof earlier);
-        snprintf(title, sizeof title, "%s %s %s, which %s may %s", now,
+        snprintf(title, sizeof title, "%s %s %s, which %s may %s", current,
                  c->before == DID_ALLOCATE ? "uses" : c->writes ? "writes" : "reads", at.text, earlier, may_have_done(c));
         if (c->before == DID_ALLOCATE)
             a->uses->allocated_by = 0; // report it once
-        const bool nodes = sim_is_graph_node(sim_current_op()) && sim_is_graph_node(c->earlier);
+        const bool both_graph_nodes = sim_is_graph_node(sim_current_op()) && sim_is_graph_node(c->earlier);
         const Place places[] = {sim_place_of_op(c->earlier), sim_place_of_op(sim_current_op())};
         snprintf(hint, sizeof hint, "%s",
-                 nodes ? "make one node depend on the other (in a capture: cudaEventRecord() and cudaStreamWaitEvent()), or one launch "
+                 both_graph_nodes ? "make one node depend on the other (in a capture: cudaEventRecord() and cudaStreamWaitEvent()), or one launch "
                          "wait for the other"
                        : "call cudaStreamWaitEvent() with an event of the first operation's stream, or synchronise between them");
         sim_add_allocation_note(a, hint);
@@ -356,7 +356,7 @@ static void find_conflicts(void)
 
 void sim_begin_op_uses(void)
 {
-    static bool all_noted; // also the allocations made before the first stream
+    static bool all_noted; // uses of allocations made before the first stream are recorded, too
     op_running = true;
     if (all_noted || !sim_has_streams())
         return;
@@ -365,44 +365,44 @@ void sim_begin_op_uses(void)
         sim_begin_uses(a);
 }
 
-static void add_pending(Uses *u, uint32_t op, bool writes, Span pages)
+static void add_pending(Uses *u, uint32_t op, bool writes, PageSpan pages)
 {
-    for (Pending *p = u->pending; p; p = p->next)
+    for (PendingUse *p = u->pending; p; p = p->next)
         if (p->writes == writes && sim_timeline_of(p->op) == sim_timeline_of(op)) {
             p->op = op;
-            p->pages = sim_span_union(p->pages, pages);
+            p->pages = sim_page_span_union(p->pages, pages);
             return;
         }
-    Pending *p = malloc(sizeof *p);
+    PendingUse *p = malloc(sizeof *p);
     if (!p)
         sim_die("out of memory for a use of memory of host and device");
-    *p = (Pending){op, writes, pages, u->pending};
+    *p = (PendingUse){op, writes, pages, u->pending};
     u->pending = p;
 }
 
 void sim_drop_pending(Uses *u)
 {
-    for (Pending *p; (p = u->pending);) {
+    for (PendingUse *p; (p = u->pending);) {
         u->pending = p->next;
         free(p);
     }
 }
 
-// Removes operations for which the host has waited.
+// Removes the uses by operations for which the host has waited, and updates the protection of their pages.
 static void drop_awaited(Uses *u)
 {
-    Span pages = NO_PAGES;
-    for (Pending **link = &u->pending; *link;) {
-        Pending *p = *link;
+    PageSpan pages = NO_PAGES;
+    for (PendingUse **link = &u->pending; *link;) {
+        PendingUse *p = *link;
         if (sim_host_has_awaited(p->op)) {
-            pages = sim_span_union(pages, p->pages);
+            pages = sim_page_span_union(pages, p->pages);
             *link = p->next;
             free(p);
         } else {
             link = &p->next;
         }
     }
-    sim_settle_pages(u, pages);
+    sim_apply_protection(u, pages);
 }
 
 static void drop_all_awaited(void)
@@ -410,11 +410,11 @@ static void drop_all_awaited(void)
     for (Uses **link = &with_pending; *link;) {
         Uses *u = *link;
         drop_awaited(u);
-        u->busy = u->pending;
-        if (u->busy)
-            link = &u->next_busy;
+        u->has_pending = u->pending;
+        if (u->has_pending)
+            link = &u->next_pending;
         else
-            *link = u->next_busy;
+            *link = u->next_pending;
     }
 }
 
@@ -426,14 +426,14 @@ void sim_drop_ended_uses(void)
 
 static void end_use(Uses *u, uint32_t op)
 {
-    const Span pages = sim_take_used_pages(u);
+    const PageSpan pages = sim_collect_used_pages(u);
     if (u->reader == op)
         add_pending(u, op, false, pages);
     if (u->writer == op)
         add_pending(u, op, true, pages);
-    if (!u->busy) {
-        u->busy = true;
-        u->next_busy = with_pending;
+    if (!u->has_pending) {
+        u->has_pending = true;
+        u->next_pending = with_pending;
         with_pending = u;
     }
 }
@@ -441,15 +441,15 @@ static void end_use(Uses *u, uint32_t op)
 void sim_end_op_uses(void)
 {
     op_running = false;
-    for (Uses *u = atomic_exchange(&used, NULL); u; u = u->next_used)
+    for (Uses *u = atomic_exchange(&used_by_current, NULL); u; u = u->next_used)
         end_use(u, sim_current_op());
     drop_all_awaited();
-    find_conflicts();
+    report_conflicts();
 }
 
-void sim_open_to_host(void)
+void sim_open_pages_to_host(void)
 {
-    for (Uses *u = with_pending; u; u = u->next_busy)
+    for (Uses *u = with_pending; u; u = u->next_pending)
         sim_open_pages(u);
 }
 
@@ -463,17 +463,17 @@ void sim_note_stream_allocation(Allocation *a)
 
 void sim_check_free(const Allocation *a)
 {
-    char title[1000], what[100], now[300], earlier[300], hint[HINT_BYTES];
+    char title[1000], allocation[100], current[300], earlier[300], hint[HINT_BYTES];
     const uint32_t op = sim_current_op();
-    const Pending *p = a->uses ? a->uses->pending : NULL;
+    const PendingUse *p = a->uses ? a->uses->pending : NULL;
     while (p && sim_op_ordered(p->op, op))
         p = p->next;
     if (!p)
         return;
-    sim_describe_allocation(a, what, sizeof what);
-    sim_describe_op(op, now, sizeof now);
+    sim_describe_allocation(a, allocation, sizeof allocation);
+    sim_describe_op(op, current, sizeof current);
     sim_describe_op(p->op, earlier, sizeof earlier);
-    snprintf(title, sizeof title, "%s frees %s, which %s may still %s", now, what, earlier, p->writes ? "write" : "read");
+    snprintf(title, sizeof title, "%s frees %s, which %s may still %s", current, allocation, earlier, p->writes ? "write" : "read");
     const Place places[] = {sim_place_of_op(p->op), sim_place_of_op(op)};
     snprintf(hint, sizeof hint, "before the free, call cudaStreamWaitEvent() with an event that follows the last use");
     sim_add_allocation_note(a, hint);
@@ -483,8 +483,8 @@ void sim_check_free(const Allocation *a)
 
 // ---- A kernel's accesses
 
-// Takes the first lanes that are adjacent, or at one address, out of `mask`; returns the number of their bytes.
-static size_t take_consecutive(const Access *access, uint32_t *mask)
+// Removes from `mask` its first lanes that are adjacent or have one address; returns the number of their bytes.
+static size_t pop_consecutive(const Access *access, uint32_t *mask)
 {
     if (*mask == ALL_LANES && access->pattern != SCATTERED) {
         *mask = 0;
@@ -503,7 +503,7 @@ static size_t take_consecutive(const Access *access, uint32_t *mask)
 
 static bool is_of_others(uint32_t entry)
 {
-    return (entry & NUMBER) != sim_current_op();
+    return (entry & NUMBER_MASK) != sim_current_op();
 }
 
 static bool is_of_others_or_atomic(uint32_t entry)
@@ -511,7 +511,7 @@ static bool is_of_others_or_atomic(uint32_t entry)
     return entry != sim_current_op();
 }
 
-// True if the current operation was the last to use all these bytes in this way.
+// True if the current operation was the last to use each of these bytes in this way.
 static bool is_recorded(const Uses *u, uint64_t address, size_t bytes, UseKind how)
 {
     const uint64_t first = address - u->address;
@@ -519,7 +519,6 @@ static bool is_recorded(const Uses *u, uint64_t address, size_t bytes, UseKind h
                         how & ATOMICALLY ? is_of_others : is_of_others_or_atomic);
 }
 
-// Lines that the current operation has used in this way need not be noted again.
 void sim_prepare_use_fast_path(const Launch *launch, const Allocation *a, bool writes, FastPath *fast_path)
 {
     fast_path->users = !a->uses || !launch->records_host_sharing ? NULL : writes ? a->uses->written.lines : a->uses->read.lines;
@@ -535,7 +534,7 @@ static bool reads(const Operand *o, const Register *reg)
 }
 
 // True if a register is a source operand.
-static bool takes(const Instr *i, const Register *reg)
+static bool reads_register(const Instr *i, const Register *reg)
 {
     const Statement *s = i->statement;
     const bool sets_none = s && (s->operands[0].address || i->control == BRANCH_INDEXED);
@@ -545,29 +544,29 @@ static bool takes(const Instr *i, const Register *reg)
     return found;
 }
 
-// True if the function uses the value that an atomic operation or a load returns. Of a vector it is assumed.
+// True if the function uses the value that an atomic operation or a load returns. For vector loads this is assumed.
 static bool is_used(const Warp *w, const Instr *i)
 {
     const Program *p = w->current_split->frame->function->program;
-    const Operand *to = &i->statement->operands[0];
-    bool used_value = i->kind == LOAD && !to->reg;
-    for (const Instr *j = p->code; j < p->code + p->count && !to->address && to->reg && !used_value; j++)
-        used_value = takes(j, to->reg);
-    return used_value;
+    const Operand *result = &i->statement->operands[0];
+    bool is_value_used = i->kind == LOAD && !result->reg;
+    for (const Instr *j = p->code; j < p->code + p->count && !result->address && result->reg && !is_value_used; j++)
+        is_value_used = reads_register(j, result->reg);
+    return is_value_used;
 }
 
-// An atomic or volatile read of a value that another operation stored in such a way may synchronise with that operation.
+// An atomic or volatile read of a value that another operation stored by an atomic or volatile access may synchronise with that
+// operation.
 static void sync_with_writer(const Warp *w, const Instr *i, uint64_t address)
 {
     const Uses *u = w->last_allocation->uses;
     const uint32_t entry = sim_last_use(&u->written, address - u->address);
-    if (!(entry & ATOMIC_USE) || sim_op_ordered(entry & NUMBER, sim_current_op()) || !is_used(w, i))
+    if (!(entry & ATOMIC_USE) || sim_op_ordered(entry & NUMBER_MASK, sim_current_op()) || !is_used(w, i))
         return;
     sim_wait_for_earlier_blocks(w->block);
-    sim_order_after(entry & NUMBER);
+    sim_order_after(entry & NUMBER_MASK);
 }
 
-// Notes accesses of memory that other streams or the host may use.
 void sim_note_shared_use(Warp *w, const Instr *i, const Access *access, uint32_t mask)
 {
     const bool writes = access->kind != ACCESS_READ && access->kind != ACCESS_ASYNC_READ;
@@ -575,7 +574,7 @@ void sim_note_shared_use(Warp *w, const Instr *i, const Access *access, uint32_t
     const UseKind how = (writes ? WRITES : READS) | (atomically ? ATOMICALLY : 0);
     while (mask) {
         const uint64_t address = access->address[__builtin_ctz(mask)];
-        const size_t bytes = take_consecutive(access, &mask);
+        const size_t bytes = pop_consecutive(access, &mask);
         if (atomically && (!writes || access->kind == ACCESS_ATOMIC))
             sync_with_writer(w, i, address);
         if (is_recorded(w->last_allocation->uses, address, bytes, how))

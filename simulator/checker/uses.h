@@ -7,70 +7,73 @@
 #include <stdatomic.h>
 
 enum { SIM_USE_WORD = 4, SIM_USE_LINE = 128 }; // bytes
-static const uint32_t SIM_USE_NUMBER = ~(1u << 31); // the operation's number in an entry of a Table
+static const uint32_t SIM_USE_NUMBER = ~(1u << 31); // mask of the operation's number in an entry of a UseTable
 
-typedef struct Span { // pages [first, end) of an allocation
+typedef struct PageSpan { // pages [first, end) of an allocation
     size_t first, end;
-} Span;
-#define NO_PAGES ((Span){SIZE_MAX, 0})
+} PageSpan;
+#define NO_PAGES ((PageSpan){SIZE_MAX, 0})
 
-static inline Span sim_span_union(Span a, Span b) // the smallest span with both
+static inline PageSpan sim_page_span_union(PageSpan a, PageSpan b) // the smallest span that contains both
 {
-    return (Span){a.first < b.first ? a.first : b.first, a.end > b.end ? a.end : b.end};
+    return (PageSpan){a.first < b.first ? a.first : b.first, a.end > b.end ? a.end : b.end};
 }
 
-typedef struct Pending { // a timeline's last operation that used an allocation, while the host has not waited for it
+typedef struct PendingUse { // the last operation of a timeline that used an allocation, until the host waits for it
     uint32_t op;
     bool writes;
-    Span pages; // used by this operation and those before it
-    struct Pending *next;
-} Pending;
+    PageSpan pages; // used by this operation and those before it
+    struct PendingUse *next;
+} PendingUse;
 
-// The last operation that used each byte: the largest number in the entries of its line, its word and itself; 0: none. Most memory is
-// used in whole lines.
+// The last operation that used each byte: the largest number in the entries of the byte's line, its word and the byte itself; 0: none.
+// Most memory is used in whole lines.
 typedef struct UseTable {
-    atomic_uint *lines;           // lines used as a whole
-    atomic_uint *parts;           // lines used in part
-    _Atomic(atomic_uint *) words; // words used as a whole, in such lines; NULL: none yet
-    _Atomic(atomic_uint *) bytes; // bytes used singly, in such words; NULL: none yet
+    atomic_uint *lines;           // by line: its last use as a whole
+    atomic_uint *parts;           // by line: the last use of a part of it
+    _Atomic(atomic_uint *) words; // by word: its last use, in a line used in part; NULL: none yet
+    _Atomic(atomic_uint *) bytes; // by byte: its last use, in a word used in part; NULL: none yet
 } UseTable;
 
-typedef enum Closed { OPEN, CLOSED_TO_WRITES, CLOSED } Closed; // a page's protection against the host
+typedef enum HostProtection { OPEN, CLOSED_TO_WRITES, CLOSED } HostProtection; // a page's protection against the host
 
-typedef struct Uses { // of an allocation; guarded by the lock of lock.c, except atomic fields
+typedef struct Uses { // of an allocation; guarded by the lock of lock.c, except for the atomic fields
     uint64_t address;
     size_t bytes;
     UseTable read, written;
     atomic_uint reader, writer;     // the last operations that read or wrote any of its bytes
-    uint32_t allocated_by;               // the operation that allocated it in stream order, or 0
-    Pending *pending;
-    _Atomic uint8_t *wanted;        // of each page, a Closed: the protection it needs; NULL: the host has no access to the memory
-    uint8_t *closed;                // the protection it has
-    atomic_size_t touched, touched_end; // span of the pages that the current operation has used
-    Span unsettled, marked;         // contain all pages whose two protections differ; that are not OPEN
-    atomic_uint listed;             // the operation in whose list of used allocations it is
+    uint32_t allocated_by;          // the operation that allocated it in stream order, or 0
+    PendingUse *pending;
+    _Atomic uint8_t *required_protection; // by page, a HostProtection; NULL: the memory is not shared with the host
+    uint8_t *protection;            // by page: the current HostProtection
+    atomic_size_t used_first, used_end; // span of the pages used by the current operation
+    PageSpan unapplied;             // contains all pages whose `protection` is not `required_protection`
+    PageSpan not_open;              // contains all pages that are not OPEN
+    atomic_uint listed_by;          // the last operation whose list `next_used` contains this allocation
     _Atomic(struct Uses *) next_used;
-    bool busy;                      // it is in the list of allocations that may have pending operations
-    struct Uses *next_busy;
+    bool has_pending;               // whether the list `next_pending` contains it
+    struct Uses *next_pending;      // in the list of allocations that may have pending uses
 } Uses;
 
 // ---- memory_uses.c
 
-uint32_t sim_last_use(const UseTable *t, uint64_t at); // of a byte: an entry of the table
-// True if `matches` is true of the last use of any of these bytes.
+uint32_t sim_last_use(const UseTable *t, uint64_t at); // the entry of a byte's last use
+// True if `matches` is true for the last use of any of these bytes.
 bool sim_any_use(const UseTable *t, uint64_t first, uint64_t end, bool (*matches)(uint32_t entry));
-void sim_drop_pending(Uses *u); // all of them
+void sim_drop_pending(Uses *u); // drops all pending uses
 
 // ---- host_pages.c
 
 void sim_begin_pages(Uses *u); // for memory that the host may access
 void sim_end_pages(Uses *u);   // opens the pages
-// The current operation uses bytes whose pages are to be closed when it has ended. The threads of a kernel may call this concurrently.
-void sim_close_later(Uses *u, uint64_t first, uint64_t end, bool writes);
-// Returns the pages that the current operation has used, and resets them; it has ended.
-Span sim_take_used_pages(Uses *u);
-// Protects the pages as they need it. awaited: pages of operations for which the host has waited: what it may access again is opened.
-void sim_settle_pages(Uses *u, Span awaited);
-void sim_open_pages(Uses *u); // until the next sim_settle_pages
+// Notes that the current operation uses bytes; their pages are closed to the host after the operation. The threads of a kernel may call
+// this concurrently.
+void sim_protect_after_op(Uses *u, uint64_t first, uint64_t end, bool writes);
+// After an operation: returns the span of the pages that it has used, and resets the span.
+PageSpan sim_collect_used_pages(Uses *u);
+// Applies the required protection. `awaited`: pages of operations for which the host has waited; those that the host may access again
+// are opened.
+void sim_apply_protection(Uses *u, PageSpan awaited);
+void sim_open_pages(Uses *u); // opens the pages until the next sim_apply_protection
 
 #endif
