@@ -1,9 +1,9 @@
-// cluster_ends.c: the shared memory of a block of a cluster ends with the block.
+// cluster_ends.c: accesses to the shared memory of a block of a cluster after the block may have exited.
 //
-// An access by a thread of another block is correct if it happens before the exit of some thread of the owner: by the cluster's
-// barrier, an mbarrier or a flag. It is checked at the owner's end, for the last access of each remote thread: earlier ones are ordered
-// with it. Bulk copies signal an mbarrier and do not count. An atomic operation or strong write may itself be the flag for which the
-// owner waits: it does not count if the owner's threads read the same word.
+// An access by a thread of another block is correct if it happens before the exit of a thread of the owner: by the cluster's barrier, an
+// mbarrier or a flag. The last access of each remote thread is checked when the owner exits; earlier ones are ordered before it. Bulk
+// copies signal an mbarrier and are not checked. An atomic operation or strong write may itself be the flag for which the owner waits:
+// it is not checked if the owner's threads read the same word.
 #include "checker/kernel_checks.h"
 
 #include <stdlib.h>
@@ -13,14 +13,14 @@ enum { WORD = 4 };
 
 typedef struct RemoteAccess { // a remote thread's last access; time 0: none
     uint32_t time, site, word;
-    uint32_t phase; // number of the cluster barrier's phase at the end of which the access has completed
+    uint32_t phase; // the phase of the cluster barrier whose completion orders the access
 } RemoteAccess;
 
 struct ClusterAccesses {
-    uint32_t last_phase;    // the last phase for which a thread of the owner has waited
-    bool any_remote;        // `of` has an access
-    uint8_t *polled;        // a bit for each word that the owner's threads have read by strong or atomic accesses
-    RemoteAccess of[][2];   // by rank, warp and lane: plain accesses, and others
+    uint32_t last_awaited_phase; // the last phase of the cluster barrier for which a thread of the owner has waited
+    bool has_remote;             // whether `of` contains an access
+    uint8_t *polled;             // bit mask of the words that the owner's threads have read by strong or atomic accesses
+    RemoteAccess of[][2];        // by rank, warp and lane: the last plain or strong read, and the last strong write or atomic
 };
 
 static size_t remote_threads(const Block *b)
@@ -46,7 +46,7 @@ void sim_start_cluster_accesses(Block *b)
     b->cluster_accesses->polled = (uint8_t *)b->cluster_accesses + bytes;
 }
 
-static void note_poll(Block *b, const Access *access, uint32_t mask)
+static void record_poll(Block *b, const Access *access, uint32_t mask)
 {
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const size_t first = (size_t)(access->pointer[__builtin_ctz(rest)] - b->shared);
@@ -62,10 +62,10 @@ void sim_note_cluster_access(Warp *w, const Instr *i, const Access *access, uint
         return;
     if (owner == w->block) {
         if (kind == STRONG_READ || kind == ATOMIC_UPDATE)
-            note_poll(owner, access, mask);
+            record_poll(owner, access, mask);
         return;
     }
-    owner->cluster_accesses->any_remote = true;
+    owner->cluster_accesses->has_remote = true;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         const size_t thread = ((size_t)w->block->rank * (size_t)w->block->warp_count + (size_t)w->number) * LANES;
@@ -79,7 +79,7 @@ void sim_note_cluster_access(Warp *w, const Instr *i, const Access *access, uint
 void sim_acquire_at_barrier(Warp *w, uint32_t mask, uint64_t key)
 {
     if (key == CLUSTER_KEY && w->block->cluster_accesses)
-        w->block->cluster_accesses->last_phase = w->block->cluster[0]->cluster_phase;
+        w->block->cluster_accesses->last_awaited_phase = w->block->cluster[0]->cluster_phase;
     sim_sync_acquire(w, mask, key);
 }
 
@@ -94,13 +94,13 @@ static void report(Warp *w, const Instr *end, uint32_t mask, uint64_t number, ui
                     "call cluster.sync() in all blocks after the last access");
 }
 
-// True if one of the owner's threads has waited for the access.
-static bool is_awaited(Block *owner, uint64_t number, unsigned warp, int lane, const RemoteAccess *v, bool plain)
+// True if a thread of the owner has waited for the access, so that it happens before that thread's exit.
+static bool is_ordered_before_exit(Block *owner, uint64_t number, unsigned warp, int lane, const RemoteAccess *v, bool plain)
 {
     const struct ClusterAccesses *all = owner->cluster_accesses;
     const AccessRecord e = {.block = (uint32_t)number, .time = v->time, .lanes = 1u << lane, .site = v->site & 0xfffff,
                      .warp = warp & 31, .kind = plain ? PLAIN_READ : ATOMIC_UPDATE, .byte_mask = 15};
-    return v->time == 0 || v->phase <= all->last_phase || (!plain && all->polled[v->word / 8] >> v->word % 8 & 1) ||
+    return v->time == 0 || v->phase <= all->last_awaited_phase || (!plain && all->polled[v->word / 8] >> v->word % 8 & 1) ||
            sim_block_acquired(owner, &e);
 }
 
@@ -108,15 +108,15 @@ void sim_check_cluster_exit(Warp *w, const Instr *end, uint32_t mask)
 {
     Block *owner = w->block;
     struct ClusterAccesses *all = owner->cluster_accesses;
-    if (!all || !all->any_remote || owner->live > (uint32_t)__builtin_popcount(mask))
+    if (!all || !all->has_remote || owner->live > (uint32_t)__builtin_popcount(mask))
         return;
-    all->any_remote = false;
+    all->has_remote = false;
     for (size_t t = 0; t < remote_threads(owner); t++) {
         const size_t threads = (size_t)owner->warp_count * LANES;
         const uint64_t number = owner->cluster[t / threads]->number;
         const uint32_t thread = (uint32_t)(t % threads);
         for (int k = 0; k < 2; k++)
-            if (!is_awaited(owner, number, thread / LANES, (int)(thread % LANES), &all->of[t][k], k == 0)) {
+            if (!is_ordered_before_exit(owner, number, thread / LANES, (int)(thread % LANES), &all->of[t][k], k == 0)) {
                 sim_wait_for_earlier_blocks(owner);
                 report(w, end, mask, number, thread, &all->of[t][k]);
                 return; // report it once

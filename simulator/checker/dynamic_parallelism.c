@@ -1,18 +1,18 @@
 // dynamic_parallelism.c: data races between a kernel and the grids that it launches, and between these grids.
 //
-// What happens before the launch, for the launching thread, happens before the child grid. Nothing that the parent does later is ordered
-// with the child. Grids of one stream of a parent run in order, each with all of its descendants; grids of two streams are ordered by events
-// only; grids of the tail stream follow the parent and all others (clocks.c has a thread's clocks, runtime/work/device_streams.c the streams).
+// Accesses that happen before the launch happen before the child grid. Later accesses of the parent are not ordered with the child. Grids
+// of one stream of a parent run in order, each with all of its descendants. Grids of two streams are ordered only by events. Grids of the
+// tail stream follow the parent and all its other children. (clocks.c has the clocks of threads, runtime/work/device_streams.c the streams.)
 //
-// For each word the last reading and the last writing lane are kept, with their grids. Two grids may also synchronise by atomic operations and
-// fences: then one counts as ordered after everything that the other does. Parts of words are ignored, and so is what follows very many
-// accesses: some races are missed, but there are no false positives.
+// For each word, the checker keeps the last reading and the last writing lane, with their grids. Two grids may also synchronise by atomic
+// operations and fences; then all accesses of one count as ordered before the other. Accesses to parts of words are ignored, as are those
+// after MAX_USES: some races are missed, but there are no false positives.
 #include "checker/dynamic_parallelism.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORD = 4, LANE_BITS = 5, MAX_USES = 1 << 23, RECENT = 64, MAX_HOPS = 8 };
+enum { WORD = 4, LANE_BITS = 5, MAX_USES = 1 << 23, RECENT_USES = 64, MAX_DEPTH = 8 };
 
 typedef struct Use { // an access by lanes of a warp of a grid
     const Grid *grid;
@@ -20,18 +20,18 @@ typedef struct Use { // an access by lanes of a warp of a grid
 } Use;
 
 struct LaunchTreeUses { // accesses of global memory by a kernel and its descendants
-    Use *uses; // by number, from 1 on
+    Use *uses; // by number; 0 is unused
     uint32_t count, capacity;
-    uint32_t recent[RECENT]; // uses, by warp and instruction
+    uint32_t recent[RECENT_USES]; // numbers of recent uses, by hash of warp and instruction
     Arena arena;
 };
 
-typedef struct AcquiredGrid { // a grid with which another one has synchronised by atomic operations
+typedef struct AcquiredGrid { // a grid from which another one has acquired by atomic operations
     const Grid *grid;
     struct AcquiredGrid *next;
 } AcquiredGrid;
 
-typedef struct Shadow { // of an allocation: for each word, number and lane of the last use
+typedef struct Shadow { // of an allocation; by word: number of the last use << LANE_BITS | lane
     uint32_t *read, *written;
 } Shadow;
 
@@ -59,7 +59,7 @@ void sim_end_tree_uses(LaunchTreeUses *tree)
     free(tree);
 }
 
-static uint32_t *new_table(const Allocation *a)
+static uint32_t *allocate_table(const Allocation *a)
 {
     uint32_t *table = calloc(a->bytes / WORD + 1, sizeof *table);
     if (!table)
@@ -74,7 +74,7 @@ static Shadow *shadow_of(Allocation *a)
     a->shadow = malloc(sizeof *a->shadow);
     if (!a->shadow)
         sim_die("out of memory for the uses of an allocation");
-    *a->shadow = (Shadow){new_table(a), new_table(a)};
+    *a->shadow = (Shadow){allocate_table(a), allocate_table(a)};
     return a->shadow;
 }
 
@@ -88,14 +88,14 @@ void sim_end_shadow(Allocation *a)
     a->shadow = NULL;
 }
 
-// The number of a use; 0 beyond MAX_USES.
+// The number of a use, which is added if it is new; 0: MAX_USES is reached.
 static uint32_t number_of(LaunchTreeUses *tree, const Use *use)
 {
-    uint32_t *recent = &tree->recent[(use->record.site * 8 + use->record.warp + use->record.kind) % RECENT];
-    const Use *last = &tree->uses[*recent];
-    const AccessRecord *e = &use->record;
-    if (*recent && last->grid == use->grid && last->record.block == e->block && last->record.time == e->time &&
-        last->record.site == e->site && last->record.warp == e->warp && last->record.kind == e->kind)
+    uint32_t *recent = &tree->recent[(use->record.site * 8 + use->record.warp + use->record.kind) % RECENT_USES];
+    const Use *latest = &tree->uses[*recent];
+    const AccessRecord *record = &use->record;
+    if (*recent && latest->grid == use->grid && latest->record.block == record->block && latest->record.time == record->time &&
+        latest->record.site == record->site && latest->record.warp == record->warp && latest->record.kind == record->kind)
         return *recent;
     if (tree->count == MAX_USES)
         return 0;
@@ -111,8 +111,8 @@ static uint32_t number_of(LaunchTreeUses *tree, const Use *use)
 
 // ---- Which grids are ordered
 
-// True if one of two children of a grid has ended, with all of its descendants, when the other begins.
-static bool ends_before(const Grid *one, const Grid *two)
+// True if child `one` of a grid has completed, with all of its descendants, when child `two` of the same grid begins.
+static bool child_ends_before(const Grid *one, const Grid *two)
 {
     if (one->stream == two->stream)
         return one->number < two->number;
@@ -124,37 +124,37 @@ static bool ends_before(const Grid *one, const Grid *two)
     return false;
 }
 
-typedef struct Branches { // of two grids
-    const Grid *ancestor;       // their lowest common ancestor
-    const Grid *one, *two;  // its children that lead to the two; NULL: the ancestor is that grid itself
-} Branches;
+typedef struct LaunchPaths { // from the lowest common ancestor of two grids to these
+    const Grid *ancestor;
+    const Grid *one, *two; // the child of the ancestor on the path to each grid; NULL: the grid is the ancestor itself
+} LaunchPaths;
 
-static Branches branches_of(const Grid *one, const Grid *two)
+static LaunchPaths launch_paths(const Grid *one, const Grid *two)
 {
-    Branches b = {one, NULL, NULL};
-    for (; b.ancestor->level > two->level; b.ancestor = b.ancestor->parent)
-        b.one = b.ancestor;
-    const Grid *other = two;
-    for (; other->level > b.ancestor->level; other = other->parent)
-        b.two = other;
-    for (; other != b.ancestor; other = other->parent, b.ancestor = b.ancestor->parent) {
-        b.one = b.ancestor;
-        b.two = other;
+    LaunchPaths paths = {one, NULL, NULL};
+    for (; paths.ancestor->level > two->level; paths.ancestor = paths.ancestor->parent)
+        paths.one = paths.ancestor;
+    const Grid *node = two;
+    for (; node->level > paths.ancestor->level; node = node->parent)
+        paths.two = node;
+    for (; node != paths.ancestor; node = node->parent, paths.ancestor = paths.ancestor->parent) {
+        paths.one = paths.ancestor;
+        paths.two = node;
     }
-    return b;
+    return paths;
 }
 
-// True if a use happens before everything that the other grid does.
-static bool is_ordered(const Use *use, const Grid *grid, int hops)
+// True if a use happens before all accesses of the other grid.
+static bool is_ordered(const Use *use, const Grid *grid, int depth)
 {
-    const Branches b = branches_of(use->grid, grid);
-    if (!b.two)
+    const LaunchPaths paths = launch_paths(use->grid, grid);
+    if (!paths.two)
         return true;
-    if (b.one ? ends_before(b.one, b.two) : b.two->tail || sim_snapshot_covers(b.two->launch_snapshot, &use->record))
+    if (paths.one ? child_ends_before(paths.one, paths.two) : paths.two->tail || sim_snapshot_covers(paths.two->launch_snapshot, &use->record))
         return true;
-    for (const Grid *g = grid; g && hops < MAX_HOPS; g = g->parent)
-        for (const AcquiredGrid *h = g->acquired_grids; h; h = h->next)
-            if (h->grid == use->grid || is_ordered(use, h->grid, hops + 1))
+    for (const Grid *g = grid; g && depth < MAX_DEPTH; g = g->parent)
+        for (const AcquiredGrid *acquired = g->acquired_grids; acquired; acquired = acquired->next)
+            if (acquired->grid == use->grid || is_ordered(use, acquired->grid, depth + 1))
                 return true;
     return false;
 }
@@ -180,26 +180,26 @@ static void describe(const Use *use, bool writes, size_t bytes, Place *place) //
 
 static void report(const Use *earlier, bool earlier_writes, const Use *use, bool writes, size_t bytes)
 {
-    const Branches b = branches_of(earlier->grid, use->grid);
-    const AccessRecord *e = &earlier->record;
-    const uint32_t thread = e->warp * LANES + (uint32_t)__builtin_ctz(e->lanes);
+    const LaunchPaths paths = launch_paths(earlier->grid, use->grid);
+    const AccessRecord *record = &earlier->record;
+    const uint32_t thread = record->warp * LANES + (uint32_t)__builtin_ctz(record->lanes);
     const size_t known_bytes = earlier->grid->kind == KERNEL_GRID && use->grid->kind == KERNEL_GRID ? bytes : 0;
-    const int line = sim_place_of(&b.ancestor->launch, b.two->block, b.two->thread, b.two->from, "").line;
+    const int line = sim_place_of(&paths.ancestor->launch, paths.two->block, paths.two->thread, paths.two->from, "").line;
     Place places[2];
     char hint[HINT_BYTES];
     describe(earlier, earlier_writes, known_bytes, &places[0]);
     describe(use, writes, known_bytes, &places[1]);
-    if (b.one)
+    if (paths.one)
         snprintf(hint, sizeof hint,
                  "launch both in one stream, or order the streams by an event (cudaStreamWaitEvent)\n"
                  "note: each block has its own default stream");
-    else if (e->block != b.two->block)
+    else if (record->block != paths.two->block)
         snprintf(hint, sizeof hint,
                  "let the last block launch, after all blocks have counted with __threadfence() and an atomic operation; or launch "
                  "in cudaStreamTailLaunch, which follows the whole grid\n"
                  "note: the launch in line %d follows its own thread, not other blocks",
                  line);
-    else if (thread == b.two->thread || places[0].line > line)
+    else if (thread == paths.two->thread || places[0].line > line)
         snprintf(hint, sizeof hint,
                  "do what needs both in a kernel that is launched after the child, or in cudaStreamTailLaunch\n"
                  "note: the parent continues while the child of line %d runs, and cannot wait for it",
@@ -210,7 +210,7 @@ static void report(const Use *earlier, bool earlier_writes, const Use *use, bool
                  "note: a child sees only what happens before its launch",
                  line);
     sim_add_finding(RACE_GLOBAL,
-                    b.one ? "two grids that a kernel launched access the same bytes, without synchronisation"
+                    paths.one ? "two grids that a kernel launched access the same bytes, without synchronisation"
                           : "a kernel and a grid that it launched access the same bytes, without synchronisation",
                     places, 2, hint);
 }
@@ -222,20 +222,20 @@ static bool is_strong(const Use *use)
     return use->record.kind == ATOMIC_UPDATE || use->record.kind == STRONG_READ || use->record.kind == STRONG_WRITE;
 }
 
-// The grid reads by a strong operation what another grid has written so: it synchronises with that grid.
-static void synchronise(LaunchTreeUses *tree, Grid *grid, const Use *writer)
+// The grid has read, by a strong access, a strong write of another grid: it acquires from that grid, if that one has fences.
+static void acquire_from_grid(LaunchTreeUses *tree, Grid *grid, const Use *writer)
 {
     if (!writer->grid->fences)
         return;
-    for (const AcquiredGrid *h = grid->acquired_grids; h; h = h->next)
-        if (h->grid == writer->grid)
+    for (const AcquiredGrid *acquired = grid->acquired_grids; acquired; acquired = acquired->next)
+        if (acquired->grid == writer->grid)
             return;
-    AcquiredGrid *h = sim_allocate(&tree->arena, sizeof *h);
-    *h = (AcquiredGrid){writer->grid, grid->acquired_grids};
-    grid->acquired_grids = h;
+    AcquiredGrid *acquired = sim_allocate(&tree->arena, sizeof *acquired);
+    *acquired = (AcquiredGrid){writer->grid, grid->acquired_grids};
+    grid->acquired_grids = acquired;
 }
 
-// Reports a race of the current use with an earlier one of the table; returns whether there is one.
+// Reports a race between the current use and an earlier one from a table; returns whether there is one.
 static bool races(LaunchTreeUses *tree, uint32_t entry, bool earlier_writes, const Use *use, bool writes, size_t bytes)
 {
     Use earlier = tree->uses[entry >> LANE_BITS];
@@ -247,8 +247,8 @@ static bool races(LaunchTreeUses *tree, uint32_t entry, bool earlier_writes, con
     return true;
 }
 
-// Checks one lane's access: the whole words in it. Returns whether it is a race.
-static bool use_words(LaunchTreeUses *tree, Grid *grid, Allocation *a, uint64_t address, size_t bytes, const Use *use,
+// Checks and records the whole words of one lane's access. Returns whether it races.
+static bool check_words(LaunchTreeUses *tree, Grid *grid, Allocation *a, uint64_t address, size_t bytes, const Use *use,
                       bool reads, bool writes)
 {
     const Shadow *shadow = shadow_of(a);
@@ -260,7 +260,7 @@ static bool use_words(LaunchTreeUses *tree, Grid *grid, Allocation *a, uint64_t 
         const uint32_t written = shadow->written[k];
         const Use *writer = &tree->uses[written >> LANE_BITS];
         if (reads && written && is_strong(use) && writer->grid != grid && is_strong(writer))
-            synchronise(tree, grid, writer);
+            acquire_from_grid(tree, grid, writer);
         race = race || races(tree, written, true, use, writes, bytes) ||
                (writes && races(tree, shadow->read[k], false, use, writes, bytes));
         if (number)
@@ -282,7 +282,7 @@ void sim_note_tree_use(Warp *w, const Instr *i, const Access *access, uint32_t m
                       .warp = (unsigned)w->number & 31, .kind = (unsigned)sim_record_kind(i, access) & 7, .byte_mask = 15}};
     for (bool race = false; mask && !race; mask &= mask - 1) {
         use.record.lanes = mask & -mask;
-        race = use_words(grid->tree_uses, grid, a, access->address[__builtin_ctz(mask)], access->bytes, &use,
+        race = check_words(grid->tree_uses, grid, a, access->address[__builtin_ctz(mask)], access->bytes, &use,
                          updates || !writes, writes);
     }
 }
@@ -292,5 +292,5 @@ void sim_note_tree_copy(Grid *g, uint64_t address, size_t bytes, bool writes)
     Allocation *a = sim_allocation_at(address);
     const Use use = {g, {.lanes = 1, .site = g->from->site & 0xfffff, .kind = writes ? PLAIN_WRITE : PLAIN_READ}};
     if (g->tree_uses && a && bytes)
-        use_words(g->tree_uses, g, a, address, bytes, &use, !writes, writes);
+        check_words(g->tree_uses, g, a, address, bytes, &use, !writes, writes);
 }

@@ -1,14 +1,14 @@
-// order.c: which operations of streams are certain to have ended when another one begins.
+// order.c: which operations of streams are certain to have completed when another one begins.
 //
-// In the simulator each operation (a launch, a copy, a fill) has ended when the call returns. On a GPU only those are ordered that the
-// program orders: by a stream, the default stream, events, or a waiting host. So each stream is a timeline with numbered operations and
-// keeps a vector clock: how many operations of each other timeline are certain to have ended. Waiting takes the maximum of two clocks.
-// Operation a happens before b if b's stream knew of a when b began.
+// In the simulator, an operation (a launch, a copy, a fill) has completed when its call returns. On a GPU, only the program orders
+// operations: by a stream, the default stream, events, or a waiting host. Therefore each stream is a timeline with numbered operations
+// and a vector clock: for every timeline, how many of its operations are certain to have completed. Waiting takes the maximum of two
+// clocks. Operation a happens before b if the clock of b's stream included a when b began.
 //
-// The host is one timeline for all its threads, since synchronisation between them is invisible; the default stream of -default-stream
-// per-thread is one for all threads, too. A stream that reuses a destroyed one's slot continues its numbers. All this orders more than a
-// GPU does: a race may be missed, but there are no false positives. Kernels that run concurrently may also synchronise by atomic
-// operations: then one counts as ordered after everything that the other's stream had been given (sim_order_after).
+// All host threads share one timeline, since the checker does not see their synchronisation. So do the per-thread default streams. A
+// new stream may reuse the timeline of a destroyed one, and continues its numbers. All this orders more than a GPU does: races may be
+// missed, but there are no false positives. Concurrent kernels may also synchronise by atomic operations; then one counts as ordered
+// after all operations issued so far to the other's stream (sim_order_after).
 #include "checker/order.h"
 #include "checker/memory_uses.h"
 
@@ -21,8 +21,8 @@ typedef struct StreamClock {
     int device;
     bool in_use;
     unsigned long long stream;
-    uint32_t begun; // operations
-    VectorClock clock; // operations that have ended before its next one begins: its own, and those that it waits for
+    uint32_t begun; // number of operations begun
+    VectorClock clock; // operations that complete before the next one of this timeline begins
 } StreamClock;
 
 typedef struct Op {
@@ -38,15 +38,15 @@ static bool has_streams;
 static size_t timeline_count;
 static VectorClock host; // operations for which the host has waited
 
-static Op *ops; // by number; index 0 is unused
-static size_t op_count = 1, op_space;
-// Operations that had ended when the current one began, or with which it has synchronised since. Threads of the kernel may read it while
-// the block whose turn it is adds to it; it has room for all timelines, so it is never moved.
-static VectorClock before_current;
+static Op *ops; // by number; 0 is unused
+static size_t op_count = 1, op_capacity;
+// Operations that had completed when the current one began, or with which it has synchronised since. Threads of the kernel may read it
+// while the earliest running block adds to it. It has capacity for all timelines, so it is not reallocated meanwhile.
+static VectorClock completed_before_current;
 
 // ---- Clocks
 
-static void *resized(void *memory, size_t count, size_t size)
+static void *reallocate(void *memory, size_t count, size_t size)
 {
     void *larger = realloc(memory, count * size);
     if (!larger)
@@ -54,58 +54,58 @@ static void *resized(void *memory, size_t count, size_t size)
     return larger;
 }
 
-static void make_room(VectorClock *clocks, size_t count)
+static void grow_clock(VectorClock *clock, size_t count)
 {
-    if (count <= clocks->count)
+    if (count <= clock->count)
         return;
-    clocks->ended = resized(clocks->ended, count, sizeof *clocks->ended);
-    memset(clocks->ended + clocks->count, 0, (count - clocks->count) * sizeof *clocks->ended);
-    clocks->count = count;
+    clock->ended = reallocate(clock->ended, count, sizeof *clock->ended);
+    memset(clock->ended + clock->count, 0, (count - clock->count) * sizeof *clock->ended);
+    clock->count = count;
 }
 
-static void join_clock(VectorClock *clocks, const VectorClock *from)
+static void join_clock(VectorClock *clock, const VectorClock *from)
 {
-    make_room(clocks, from->count);
+    grow_clock(clock, from->count);
     for (size_t k = 0; k < from->count; k++)
-        if (from->ended[k] > clocks->ended[k])
-            __atomic_store_n(&clocks->ended[k], from->ended[k], __ATOMIC_RELAXED); // see before_current
+        if (from->ended[k] > clock->ended[k])
+            __atomic_store_n(&clock->ended[k], from->ended[k], __ATOMIC_RELAXED); // concurrent readers: see completed_before_current
 }
 
-static void copy_clocks(VectorClock *to, const VectorClock *from)
+static void copy_clock(VectorClock *to, const VectorClock *from)
 {
     if (to->count)
         memset(to->ended, 0, to->count * sizeof *to->ended);
     join_clock(to, from);
 }
 
-static bool includes(const VectorClock *clocks, uint32_t op)
+static bool clock_covers(const VectorClock *clock, uint32_t op)
 {
     const Op *o = &ops[op];
-    return o->timeline < clocks->count && o->number <= __atomic_load_n(&clocks->ended[o->timeline], __ATOMIC_RELAXED);
+    return o->timeline < clock->count && o->number <= __atomic_load_n(&clock->ended[o->timeline], __ATOMIC_RELAXED);
 }
 
-void sim_free_clocks(VectorClock *clocks)
+void sim_free_clocks(VectorClock *clock)
 {
-    free(clocks->ended);
-    *clocks = (VectorClock){NULL, 0};
+    free(clock->ended);
+    *clock = (VectorClock){NULL, 0};
 }
 
 // ---- Timelines
 
 uint32_t sim_new_timeline(TimelineKind kind, int device, unsigned long long stream)
 {
-    size_t slot = 0;
-    while (slot < timeline_count &&
-           (timelines[slot].in_use || timelines[slot].kind != kind || timelines[slot].device != device))
-        slot++;
-    if (slot == timeline_count) {
-        timelines = resized(timelines, ++timeline_count, sizeof *timelines);
-        timelines[slot] = (StreamClock){.kind = kind, .device = device};
+    size_t index = 0;
+    while (index < timeline_count &&
+           (timelines[index].in_use || timelines[index].kind != kind || timelines[index].device != device))
+        index++;
+    if (index == timeline_count) {
+        timelines = reallocate(timelines, ++timeline_count, sizeof *timelines);
+        timelines[index] = (StreamClock){.kind = kind, .device = device};
     }
     has_streams |= kind != LEGACY_TIMELINE;
-    timelines[slot].in_use = true;
-    timelines[slot].stream = stream;
-    return (uint32_t)slot;
+    timelines[index].in_use = true;
+    timelines[index].stream = stream;
+    return (uint32_t)index;
 }
 
 uint32_t sim_fork_timeline(uint32_t outer)
@@ -123,9 +123,9 @@ void sim_end_timeline(uint32_t timeline)
     timelines[timeline].in_use = false;
 }
 
-// Adds what the timeline's next operation waits for besides its own earlier ones: the operations for which the host has waited, and those
-// of the device's default stream, or of its blocking streams.
-static void wait_for_others(StreamClock *t)
+// Joins the clocks for which the timeline's next operation waits implicitly: that of the host, and those of the device's legacy default
+// stream or, for the default stream itself, of its blocking streams.
+static void join_implicit_waits(StreamClock *t)
 {
     join_clock(&t->clock, &host);
     for (size_t k = 0; k < timeline_count && t->kind != NON_BLOCKING_TIMELINE; k++) {
@@ -142,14 +142,14 @@ static void wait_for_others(StreamClock *t)
 uint32_t sim_begin_op(uint32_t timeline, const char *call, const void *from)
 {
     StreamClock *t = &timelines[timeline];
-    wait_for_others(t);
-    copy_clocks(&before_current, &t->clock);
-    make_room(&before_current, timeline_count);
-    make_room(&t->clock, timeline_count);
+    join_implicit_waits(t);
+    copy_clock(&completed_before_current, &t->clock);
+    grow_clock(&completed_before_current, timeline_count);
+    grow_clock(&t->clock, timeline_count);
     t->clock.ended[timeline] = ++t->begun;
-    if (op_count >= op_space) {
-        op_space = op_space ? 2 * op_space : 256;
-        ops = resized(ops, op_space, sizeof *ops);
+    if (op_count >= op_capacity) {
+        op_capacity = op_capacity ? 2 * op_capacity : 256;
+        ops = reallocate(ops, op_capacity, sizeof *ops);
     }
     ops[op_count] = (Op){.timeline = timeline, .number = t->begun, .stream = t->stream, .call = call, .from = from};
     return (uint32_t)op_count++;
@@ -180,7 +180,7 @@ void sim_name_op(const char *kernel, bool fences, const void *from)
 
 bool sim_op_ordered(uint32_t a, uint32_t b)
 {
-    return a == 0 || a >= b || b != sim_current_op() || includes(&before_current, a);
+    return a == 0 || a >= b || b != sim_current_op() || clock_covers(&completed_before_current, a);
 }
 
 void sim_order_after(uint32_t op)
@@ -188,13 +188,13 @@ void sim_order_after(uint32_t op)
     const Op *other = &ops[op];
     if (!other->fences || !ops[sim_current_op()].fences)
         return;
-    join_clock(&before_current, &timelines[other->timeline].clock);
-    join_clock(&timelines[sim_current_timeline()].clock, &before_current);
+    join_clock(&completed_before_current, &timelines[other->timeline].clock);
+    join_clock(&timelines[sim_current_timeline()].clock, &completed_before_current);
 }
 
 bool sim_host_has_awaited(uint32_t op)
 {
-    return op == 0 || op >= op_count || includes(&host, op);
+    return op == 0 || op >= op_count || clock_covers(&host, op);
 }
 
 bool sim_is_graph_node(uint32_t op)
@@ -231,7 +231,7 @@ Place sim_place_of_op(uint32_t op)
 
 void sim_host_awaits(uint32_t timeline)
 {
-    wait_for_others(&timelines[timeline]);
+    join_implicit_waits(&timelines[timeline]);
     join_clock(&host, &timelines[timeline].clock);
     sim_drop_ended_uses();
 }
@@ -246,8 +246,8 @@ void sim_host_awaits_device(int device)
 
 void sim_mark_event(VectorClock *event, uint32_t timeline)
 {
-    wait_for_others(&timelines[timeline]);
-    copy_clocks(event, &timelines[timeline].clock);
+    join_implicit_waits(&timelines[timeline]);
+    copy_clock(event, &timelines[timeline].clock);
 }
 
 void sim_await_event(uint32_t timeline, const VectorClock *event)

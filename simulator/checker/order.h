@@ -1,6 +1,6 @@
-// order.h: which operations of streams are certain to have ended when another one begins (see order.c).
+// order.h: which operations of streams are certain to have completed when another one begins (see order.c).
 //
-// The caller holds the lock of calls.h, except that the threads of a kernel may call sim_op_ordered at any time, and sim_order_after.
+// The caller holds the lock of calls.h. The threads of a kernel may also call sim_op_ordered, and sim_order_after as described there.
 #ifndef ORDER_H
 #define ORDER_H
 
@@ -10,58 +10,58 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// A vector clock: for each timeline, how many of its operations are certain to have ended.
+// For each timeline, how many of its operations are certain to have completed.
 typedef struct VectorClock {
-    uint32_t *ended;
-    size_t count; // later timelines: 0 operations
+    uint32_t *ended; // by timeline
+    size_t count;    // timelines; further ones have 0 completed operations
 } VectorClock;
 
 typedef enum TimelineKind {
-    LEGACY_TIMELINE,   // of a device's legacy default stream: it and the blocking streams wait for each other
-    BLOCKING_TIMELINE, // of a stream
-    NON_BLOCKING_TIMELINE    // of a stream with cudaStreamNonBlocking
+    LEGACY_TIMELINE,      // of a device's legacy default stream; it and the blocking streams wait for each other
+    BLOCKING_TIMELINE,    // of a blocking stream
+    NON_BLOCKING_TIMELINE // of a stream with cudaStreamNonBlocking
 } TimelineKind;
 
-// stream: its number in messages, 0 for the default stream.
+// Returns an index. `stream`: the stream's number in messages, 0 for the default stream.
 uint32_t sim_new_timeline(TimelineKind kind, int device, unsigned long long stream);
-// For a node of a graph that is launched in the stream or node `outer`. Its clock is empty at first.
+// Makes the timeline of a node of a graph that is launched in stream or node `outer`. Its clock is empty.
 uint32_t sim_fork_timeline(uint32_t outer);
 void sim_end_timeline(uint32_t timeline);
-bool sim_has_streams(void); // the program has created a stream
+bool sim_has_streams(void); // whether the program has created a stream
 
-// Begins the next operation of a timeline (a launch, a copy, a fill) and returns its number, from 1. call: name of the API function,
-// with static storage; from: the return address of the call in the host program, or NULL.
+// Begins the next operation of a timeline (a launch, a copy, a fill) and returns its number, which is greater than 0. `call`: name of
+// the API function, with static storage; `from`: the return address of the call in the host program, or NULL.
 uint32_t sim_begin_op(uint32_t timeline, const char *call, const void *from);
-uint32_t sim_current_op(void); // the last one to begin; 0: none yet
+uint32_t sim_current_op(void); // the operation that began last; 0: none yet
 uint32_t sim_current_timeline(void); // requires a current operation
 uint32_t sim_timeline_of(uint32_t op);
-// Describes the current operation. kernel: its name, with static storage; fences: it has fences of device scope
-// (EffectSummary.fences), so that concurrent kernels can synchronise with it; from: a better return address, or NULL.
+// Adds a description to the current operation. `kernel`: its name, with static storage; `fences`: it has fences of device scope
+// (EffectSummary.fences), so that concurrent kernels can synchronise with it; `from`: replaces the return address, unless NULL.
 void sim_name_op(const char *kernel, bool fences, const void *from);
 
-// True if operation a was certain to have ended when b, the current one, began: the program orders them. True if unknown.
+// True if operation a was certain to have completed when b, the current one, began. Also true if that is unknown.
 bool sim_op_ordered(uint32_t a, uint32_t b);
 // A thread of the current operation, a kernel, has read an atomic or volatile store of operation `op`. If both kernels have fences, the
-// current one and its stream count as ordered after all operations given to the other's stream so far. Call it only in the block's turn
-// (sim_wait_for_earlier_blocks).
+// current one and its stream count as ordered after all operations issued so far to the other's stream. Call it after
+// sim_wait_for_earlier_blocks.
 void sim_order_after(uint32_t op);
 // True if the host has waited for the operation.
 bool sim_host_has_awaited(uint32_t op);
-bool sim_is_graph_node(uint32_t op); // a node's
+bool sim_is_graph_node(uint32_t op); // whether it is a node of a launched graph
 // Describes an operation: "kernel scale in stream 2", "cudaMemcpyAsync in the default stream".
 void sim_describe_op(uint32_t op, char *text, size_t space);
 
-// The source line of the host that started it.
+// The host's source line that started the operation.
 Place sim_place_of_op(uint32_t op);
 
 // The host waits for all operations of a stream, or of a device.
 void sim_host_awaits(uint32_t timeline);
 void sim_host_awaits_device(int device);
 
-// Events: the clock of a recorded event; a stream, or the host, waits for it.
+// Events: stores the clock of an event when it is recorded; a stream, or the host, waits for the event.
 void sim_mark_event(VectorClock *event, uint32_t timeline);
 void sim_await_event(uint32_t timeline, const VectorClock *event);
 void sim_host_awaits_event(const VectorClock *event);
-void sim_free_clocks(VectorClock *clocks);
+void sim_free_clocks(VectorClock *clock);
 
 #endif

@@ -1,23 +1,24 @@
-// padding.c: kernels that access the padding after a row whose pitch CUDA chose.
+// padding.c: kernels that access the padding of rows whose pitch CUDA chose (cudaMallocPitch).
 //
-// The padding is allocated, and correct kernels touch it: a vector reaches into it, a loop covers all of it, unguarded threads work up
-// to a round number of elements. Reported is an element that lies wholly in the padding, in a launch that reaches no round number in
-// any row: of writes only if the launch reaches as far in several rows, as code that ignores the rows ends in one of them; of reads
-// only if the bytes are uninitialised, as a program may fill its padding.
+// The padding is allocated, and correct kernels may access it: a vector access extends into it, a loop covers all of it, or threads
+// without a bounds check process a round number of elements. Therefore an access is reported only if its element is entirely in the
+// padding, and the launch's furthest access in a row does not end at a round number. Of writes, the launch must end equally far in
+// several rows, because code that ignores the rows ends in one of them. Of reads, the bytes must be uninitialised, because a program
+// may fill its padding.
 #include "checker/clocks.h"
 #include "checker/host_checks.h"
 
-enum { ROUND_BYTES = 16, ROUND_ELEMENTS = 4 }; // a row of whole vectors, or groups of elements
+enum { ROUND_BYTES = 16, ROUND_ELEMENTS = 4 }; // an end at a multiple of one of these is a round number
 
-struct Overrun { // a launch's accesses of the padding of an allocation
+struct Overrun { // a launch's accesses to the padding of an allocation
     const Allocation *a;
     struct Reach {
-        size_t end;   // furthest byte accessed, from the start of a row
+        size_t end;   // end of the furthest access, as an offset in its row
         uint64_t row; // offset of the first row in which it was accessed
-        bool several; // the same in other rows
+        bool several; // whether other rows were accessed equally far
     } reach;
-    // The example, of the first block that has one.
-    const Instr *i; // NULL: there is none
+    // The example, in the lowest block that has one.
+    const Instr *i; // NULL: there is no example
     uint64_t block, offset;
     uint32_t thread;
     size_t bytes;
@@ -43,17 +44,17 @@ static bool writes(const Access *access)
     return access->kind != ACCESS_READ && access->kind != ACCESS_ASYNC_READ;
 }
 
-// The union of two reaches: the further one, or both if they are equal.
-static void extend_reach(struct Reach *reach, const struct Reach *by)
+// Replaces `reach` by the further of the two; if both are equally far, joins their rows.
+static void join_reach(struct Reach *reach, const struct Reach *added)
 {
-    if (by->end > reach->end)
-        *reach = *by;
-    else if (by->end == reach->end)
-        reach->several |= by->several || by->row != reach->row;
+    if (added->end > reach->end)
+        *reach = *added;
+    else if (added->end == reach->end)
+        reach->several |= added->several || added->row != reach->row;
 }
 
-// Notes how far lanes of a warp went in their rows. `lane`: the first suspicious one, or -1.
-static void note(Warp *w, const Instr *i, const Access *access, const Allocation *a, const struct Reach *reach,
+// Records how far lanes of a warp went in their rows. `lane`: the first lane with a suspicious access, or -1.
+static void record_overrun(Warp *w, const Instr *i, const Access *access, const Allocation *a, const struct Reach *reach,
                  int lane)
 {
     Block *b = w->block;
@@ -61,7 +62,7 @@ static void note(Warp *w, const Instr *i, const Access *access, const Allocation
     LaunchClocks *clocks = b->launch->clocks;
     sim_lock(&clocks->lock);
     struct Overrun *o = overrun_of(clocks, a);
-    extend_reach(&o->reach, reach);
+    join_reach(&o->reach, reach);
     if (lane >= 0 && (!o->i || b->number < o->block)) {
         o->i = i;
         o->block = b->number;
@@ -77,7 +78,7 @@ void sim_note_padding(Warp *w, const Instr *i, const Access *access, uint32_t ma
 {
     uint64_t row = 0; // offset of the last lane's row
     struct Reach reach = {.end = 0};
-    int suspect = -1;
+    int suspect_lane = -1;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         const uint64_t offset = (uint64_t)(access->pointer[l] - a->memory);
@@ -85,12 +86,12 @@ void sim_note_padding(Warp *w, const Instr *i, const Access *access, uint32_t ma
             row = offset / a->row_pitch * a->row_pitch;
         if (offset - row < a->row_bytes)
             continue;
-        extend_reach(&reach, &(struct Reach){offset - row + access->bytes, row, .several = false});
-        if (suspect < 0 && (writes(access) || (access->has_unwritten && access->unwritten[l])))
-            suspect = l;
+        join_reach(&reach, &(struct Reach){offset - row + access->bytes, row, .several = false});
+        if (suspect_lane < 0 && (writes(access) || (access->has_unwritten && access->unwritten[l])))
+            suspect_lane = l;
     }
     if (reach.end > 0)
-        note(w, i, access, a, &reach, suspect);
+        record_overrun(w, i, access, a, &reach, suspect_lane);
 }
 
 static bool is_round(const struct Overrun *o)
@@ -100,15 +101,15 @@ static bool is_round(const struct Overrun *o)
 
 static void report(const Launch *launch, const struct Overrun *o)
 {
-    char owner[100], title[400], does[60], hint[HINT_BYTES];
+    char owner[100], title[400], access[60], hint[HINT_BYTES];
     const size_t pitch = o->a->row_pitch;
     sim_describe_allocation(o->a, owner, sizeof owner);
     snprintf(title, sizeof title,
              "%zu byte%s at byte %llu of row %llu of %s with rows of %zu bytes: the rest, up to the pitch of %zu bytes, is padding",
              o->bytes, o->bytes == 1 ? "" : "s", (unsigned long long)(o->offset % pitch),
              (unsigned long long)(o->offset / pitch), owner, o->a->row_bytes, pitch);
-    snprintf(does, sizeof does, "%zu-byte %s", o->bytes, o->writes ? "write" : "read");
-    const Place p = sim_place_of(launch, o->block, o->thread, o->i, does);
+    snprintf(access, sizeof access, "%zu-byte %s", o->bytes, o->writes ? "write" : "read");
+    const Place p = sim_place_of(launch, o->block, o->thread, o->i, access);
     snprintf(hint, sizeof hint, "check the column index against the width of a row\nnote: the size of the padding differs between devices");
     sim_add_allocation_note(o->a, hint);
     sim_add_finding(OUT_OF_BOUNDS, title, &p, 1, hint);

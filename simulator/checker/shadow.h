@@ -124,7 +124,7 @@ void sim_flush_deferred(const AccessCheck *check);
 
 // ---- redzones.c, race_message.c
 
-// Ends the launch if a lane accesses shared memory outside a variable; base: start of the block's shared memory.
+// Ends the launch if a lane accesses shared memory outside a variable. `base`: start of the block's shared memory.
 void sim_check_shared_bounds(Warp *w, const Instr *i, const Access *access, uint32_t mask, const uint8_t *base);
 void sim_report_race(const AccessCheck *check);
 
