@@ -71,10 +71,11 @@ def varied(content):
 # ---- The device
 
 class Device:
-    def __init__(self, library, texts, options):
+    def __init__(self, library, texts, namespace, options):
         self.cuda = ctypes.CDLL(library)
         self.options = options
         self.memory, self.modules, self.variables = {}, {}, {}
+        self.texts, self.originals = texts, {}  # the recording's own PTX, for kernels that the other one lacks
         self.call("cuInit", 0)
         context = ctypes.c_void_p()
         self.call("cuDevicePrimaryCtxRetain", ctypes.byref(context), 0)
@@ -83,8 +84,10 @@ class Device:
         for number, parts in texts.items():
             if replaced is None and len(parts) > 1:
                 raise Failure("several PTX texts are linked")
-            self.load(number, replaced or parts[0])
-            self.variables[number] = sorted(set(VARIABLE.findall(b"".join(parts).decode())))
+            self.modules[number] = self.loaded(replaced or parts[0])
+            names = set(VARIABLE.findall(b"".join(parts).decode()))
+            self.variables[number] = sorted((name for name in names if name.startswith(namespace)), key=simple_name)
+            self.names = {simple_name(name): name for name in VARIABLE.findall(replaced.decode())} if replaced else {}
 
     def call(self, name, *arguments):
         error = getattr(self.cuda, name)(*arguments)
@@ -93,12 +96,23 @@ class Device:
             self.cuda.cuGetErrorString(error, ctypes.byref(text))
             raise Failure(f"{name}: {(text.value or b'?').decode()}")
 
-    def load(self, number, text):
-        self.modules[number] = ctypes.c_void_p()
-        self.call("cuModuleLoadData", ctypes.byref(self.modules[number]), text + b"\0")
+    def loaded(self, text):
+        module = ctypes.c_void_p()
+        self.call("cuModuleLoadData", ctypes.byref(module), text + b"\0")
+        return module
+
+    def function(self, number, name):
+        """A kernel; the recording's own if the other PTX lacks it."""
+        function = ctypes.c_void_p()
+        if self.cuda.cuModuleGetFunction(ctypes.byref(function), self.modules[number], self.options.rename.get(name, name).encode()):
+            if number not in self.originals:
+                self.originals[number] = self.loaded(self.texts[number][0])
+            self.call("cuModuleGetFunction", ctypes.byref(function), self.originals[number], name.encode())
+        return function
 
     def variable(self, number, name):
         address, size = ctypes.c_uint64(), ctypes.c_size_t()
+        name = self.names.get(simple_name(name), name)
         self.call("cuModuleGetGlobal_v2", ctypes.byref(address), ctypes.byref(size), self.modules[number], name.encode())
         return address.value, size.value
 
@@ -160,9 +174,7 @@ class Device:
                         for part in word.split(","))
 
     def launch(self, binary, kernel, grid, block, shared, cluster, cooperative, *arguments):
-        function = ctypes.c_void_p()
-        name = self.options.rename.get(kernel, kernel)
-        self.call("cuModuleGetFunction", ctypes.byref(function), self.modules[int(binary)], name.encode())
+        function = self.function(int(binary), kernel)
         if int(shared) > 48 << 10:
             self.call("cuFuncSetAttribute", function, 8, int(shared))  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
         self.cuda.cuFuncSetAttribute(function, 14, 1)  # ..._NON_PORTABLE_CLUSTER_SIZE_ALLOWED
@@ -175,6 +187,20 @@ class Device:
                               ctypes.addressof(kept), len(attributes) // 72)
         self.call("cuLaunchKernelEx", ctypes.byref(config), function, pointers, None)
         self.call("cuCtxSynchronize")
+
+
+def simple_name(mangled):
+    """The last part of a nested name: tickets of _ZN6answer7ticketsE. In the table of exercises only nvcc's names are in a namespace."""
+    name, rest = mangled, mangled[3:] if mangled.startswith("_ZN") else ""
+    while length := re.match(r"L?(\d+)", rest):
+        name, rest = rest[length.end():length.end() + int(length[1])], rest[length.end() + int(length[1]):]
+    return name
+
+
+def namespace_of(mangled):
+    """_ZN6answer of _ZN6answer3sumEPKf: an exercise's variants are in one PTX, each in a namespace; other programs have no such kernels."""
+    length = re.match(r"_ZN(\d+)", mangled)
+    return mangled[:length.end() + int(length[1])] if length else ""
 
 
 def numbers(word):
@@ -190,7 +216,8 @@ def replay(options):
     calls, texts, blobs = read_recording(Path(options.recording).read_bytes())
     launches = []
     try:
-        device = Device(options.library, texts, options)
+        first = next((words[2] for words in calls if words[0] == "launch"), "")
+        device = Device(options.library, texts, namespace_of(first), options)
         for name, *words in calls:
             if name == "launch" and len(launches) == MAX_LAUNCHES:
                 break
