@@ -1,4 +1,4 @@
-// Lab rowscale, step 00: a block a row. CUB finds the largest absolute value of a row.
+// Lab rowscale, step 00: one block per row. CUB finds the largest absolute value of a row.
 // Build and run: nvcc -O3 -arch=native -o rowscale rowscale.cu && ./rowscale
 
 #include <cstdio>
