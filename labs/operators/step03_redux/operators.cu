@@ -1,5 +1,5 @@
-// Lab operators, step 03: redux, one instruction a warp. It combines the ints of all lanes.
-// The change: reduce_warp has a specialization for sum, min and max of int.
+// Lab operators, step 03: redux, one instruction per warp. It combines the ints of all lanes.
+// The change: reduce_warp has a specialisation for sum, min and max of int.
 // Build and run: nvcc -O3 -arch=native -o operators operators.cu && ./operators
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Lab operators, step 04: an operator in which order counts. It does not commute.
+// Lab operators, step 04: a non-commutative operator. The order of operands counts.
 // The change: each thread takes consecutive elements; the shuffle distance grows.
 // Build and run: nvcc -O3 -arch=native -o operators operators.cu && ./operators
 
