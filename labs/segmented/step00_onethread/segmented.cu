@@ -67,7 +67,7 @@ struct Data {
     long long mean; // length of a segment; 0: all elements are one segment
     bool exclusive;
     int *keys;           // n: the segment of each element
-    float *in, *out;     // n each
+    float *in, *out;     // n elements each
     float *scratch;      // scratch_count(n)
     float4 *flush;       // twice the L2 cache
     long long *mistakes; // number of wrong elements, and index of the first
@@ -124,7 +124,7 @@ __device__ float sum_up_to(long long i, unsigned long long run)
     return (float)(2 * (int)(bits >> 50) + (int)(i & 1) - (1 << 14));
 }
 
-// The same, excluding i.
+// The chosen sum of i's segment before i.
 __device__ float sum_before(long long i, long long mean, unsigned long long run)
 {
     const bool begins = i == 0 || key_at(i, mean) != key_at(i - 1, mean);

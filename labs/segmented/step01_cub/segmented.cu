@@ -1,4 +1,4 @@
-// Lab segmented, step 01: the call that does it: CUB scans by key.
+// Lab segmented, step 01: CUB's scan by key.
 // The change: a call instead of a kernel.
 // Build and run: nvcc -O3 -arch=native -o segmented segmented.cu && ./segmented
 
@@ -66,7 +66,7 @@ struct Data {
     long long mean; // length of a segment; 0: all elements are one segment
     bool exclusive;
     int *keys;           // n: the segment of each element
-    float *in, *out;     // n each
+    float *in, *out;     // n elements each
     float *scratch;      // scratch_count(n)
     float4 *flush;       // twice the L2 cache
     long long *mistakes; // number of wrong elements, and index of the first
@@ -123,7 +123,7 @@ __device__ float sum_up_to(long long i, unsigned long long run)
     return (float)(2 * (int)(bits >> 50) + (int)(i & 1) - (1 << 14));
 }
 
-// The same, excluding i.
+// The chosen sum of i's segment before i.
 __device__ float sum_before(long long i, long long mean, unsigned long long run)
 {
     const bool begins = i == 0 || key_at(i, mean) != key_at(i - 1, mean);

@@ -25,13 +25,13 @@ const unsigned WARPS = BLOCK_SIZE / 32;
 // One more warp that looks back, and a producer warp, of which one thread issues copies.
 const unsigned ALL_THREADS = BLOCK_SIZE + 64;
 const unsigned STAGES = 6;              // tiles in progress in a block
-const unsigned AHEAD = 3;               // tiles between a tile's total and its scan
+const unsigned AHEAD = 3;               // tiles between a tile's aggregate and its scan
 const unsigned LOADED = STAGES - AHEAD; // tiles whose keys are in shared memory
-const unsigned BATCH = 8;               // words that a lane loads per poll
+const unsigned BATCH = 8;               // status words that a lane loads per poll
 static_assert(AHEAD < STAGES);
 
-// Summary of consecutive elements: whether a segment begins among them, and their sum
-// since the last beginning.
+// Summary of consecutive elements: whether a segment begins among them, and the sum of
+// those in the last segment.
 struct Pair {
     bool begins;
     float sum;
@@ -66,12 +66,12 @@ __device__ void sync_scanners()
     __barrier_sync_count(1, BLOCK_SIZE);
 }
 
-// Exclusive scan over the threads of the block; stores the block's aggregate in *total.
-__device__ Pair scan_block(Pair own, Pair *total)
+// Exclusive scan over the threads of the block. Sets *aggregate to the block's pair.
+__device__ Pair scan_block(Pair own, Pair *aggregate)
 {
     __shared__ Pair pairs[WARPS]; // inclusive, over the warps
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    sync_scanners(); // all have read the pairs of the previous scan
+    sync_scanners(); // all threads have read the previous scan's pairs
     const Pair pair = scan_warp(own), left = shuffle_up(pair, 1);
     if (lane == 31)
         pairs[warp] = pair;
@@ -82,7 +82,7 @@ __device__ Pair scan_block(Pair own, Pair *total)
             pairs[lane] = of_warps;
     }
     sync_scanners();
-    *total = pairs[WARPS - 1];
+    *aggregate = pairs[WARPS - 1];
     const Pair before_warp = warp > 0 ? pairs[warp - 1] : Pair{false, 0.0f};
     return lane > 0 ? combine(before_warp, left) : before_warp;
 }
@@ -109,7 +109,7 @@ __device__ void end_segment(int key, Pair pair, Head *head, float *out)
         *head = {true, key, pair.sum};
 }
 
-// The pair of a thread's elements; key: of the element before; left: up to the array's end.
+// The pair of a thread's elements; key: of the preceding element; left: to the array's end.
 __device__ Pair add_items(Items<float> own, Items<int> keys, int key, long long left,
                           Head *head, float *out)
 {
@@ -128,16 +128,16 @@ __device__ Pair add_items(Items<float> own, Items<int> keys, int key, long long 
     return pair;
 }
 
-// A tile's status word. Upper half: its launch number, and one bit: a segment begins. Lower
-// half: the sum since. One 64-bit access, so a reader never sees one without the other.
+// A tile's status word. Upper half: the launch number, and one bit: a segment begins. Lower
+// half: the aggregate's sum. Each access is a single 64-bit access to both halves.
 typedef unsigned long long Word;
 
-__device__ unsigned drawn;       // tiles, in this launch
-__device__ unsigned done_blocks; // that draw no more tiles
+__device__ unsigned drawn;       // tiles drawn in this launch
+__device__ unsigned done_blocks; // blocks that draw no more tiles
 
-__device__ Word make_word(unsigned launch, Pair total)
+__device__ Word make_word(unsigned launch, Pair aggregate)
 {
-    return (Word)(2 * launch + total.begins) << 32 | __float_as_uint(total.sum);
+    return (Word)(2 * launch + aggregate.begins) << 32 | __float_as_uint(aggregate.sum);
 }
 
 __device__ bool is_from(Word word, unsigned launch)
@@ -150,10 +150,10 @@ __device__ Pair pair_of(Word word)
     return {(bool)(word >> 32 & 1), __uint_as_float((unsigned)word)};
 }
 
-__device__ void publish(Word *word, unsigned launch, Pair total)
+__device__ void publish(Word *word, unsigned launch, Pair aggregate)
 {
     cuda::atomic_ref<Word, cuda::thread_scope_device>(*word).store(
-        make_word(launch, total), cuda::memory_order_relaxed);
+        make_word(launch, aggregate), cuda::memory_order_relaxed);
 }
 
 __device__ Word poll(Word *word)
@@ -163,17 +163,17 @@ __device__ Word poll(Word *word)
 }
 
 // The pipeline stages of a block, in shared memory. The block's i-th tile uses stage
-// i % STAGES; buffers needed only until its total is known have index i % LOADED. An
+// i % STAGES; buffers needed only until its aggregate is known have index i % LOADED. An
 // mbarrier signals that one group of threads is done with a stage.
 struct Pipeline {
     Items<float> values[LOADED][BLOCK_SIZE];
     Items<int> keys[LOADED][BLOCK_SIZE];
-    long long tile[STAGES];    // its number in the array
+    long long tile[STAGES];    // index of the tile in the array
     int key_before[STAGES];    // key of the element before the tile
-    float before_tile[STAGES]; // sum of that element's segment
+    float tile_prefix[STAGES]; // exclusive, within the segment
     uint64_t loaded[STAGES];   // the tile has arrived
-    uint64_t known[STAGES];    // the sum before it is known
-    uint64_t done[STAGES];     // its total is known, and tile i - AHEAD is scanned
+    uint64_t known[STAGES];    // its prefix has been computed
+    uint64_t done[STAGES];     // its aggregate is known, and tile i - AHEAD is scanned
 };
 static_assert(sizeof(Pipeline) <= 99 * 1024); // available on each GPU with TMA
 
@@ -193,7 +193,7 @@ __device__ void wait(uint64_t *barrier, unsigned phase)
         continue;
 }
 
-// The key of the element before those of this thread, in tile i.
+// The key of the element that precedes this thread's elements in tile i.
 __device__ int preceding_key(const Pipeline *p, unsigned i, Items<int> own)
 {
     const int left = __shfl_up_sync(0xffffffff, own.elements[ITEMS - 1], 1);
@@ -247,10 +247,10 @@ __device__ void copy_tiles(Pipeline *p, const int *keys, const float *in, long l
         atomicExch(&drawn, 0);                                   // for the next launch
 }
 
-// Returns the sum before tile last, within its segment, given that before tile first. The
-// words are shared out over the warp's lanes.
-__device__ float add_totals(Word *words, unsigned launch, long long first, long long last,
-                            float before)
+// Returns the exclusive prefix of tile last, given that of tile first. The lanes share the
+// polling.
+__device__ float sum_tiles(Word *words, unsigned launch, long long first, long long last,
+                           float prefix)
 {
     const unsigned lane = threadIdx.x % 32;
     for (; first < last; first += 32 * BATCH) {
@@ -266,48 +266,48 @@ __device__ float add_totals(Word *words, unsigned launch, long long first, long 
             for (unsigned k = 0; k < BATCH; k++)
                 all_there = all_there && is_from(seen[k], launch);
         } while (!__all_sync(0xffffffff, all_there));
-        unsigned since = 0; // the last of these tiles in which a segment begins
+        unsigned begin_tile = 0; // the last of these tiles in which a segment begins
         bool begins = false;
         for (unsigned k = 0; k < BATCH; k++) {
             const unsigned lanes = __ballot_sync(0xffffffff, pair_of(seen[k]).begins);
             begins = begins || lanes != 0;
-            since = lanes != 0 ? 32 * k + 31 - __clz(lanes) : since;
+            begin_tile = lanes != 0 ? 32 * k + 31 - __clz(lanes) : begin_tile;
         }
         float sum = 0.0f;
         for (unsigned k = 0; k < BATCH; k++)
-            sum += 32 * k + lane >= since ? pair_of(seen[k]).sum : 0.0f;
+            sum += 32 * k + lane >= begin_tile ? pair_of(seen[k]).sum : 0.0f;
         for (unsigned distance = 16; distance > 0; distance /= 2)
             sum += __shfl_xor_sync(0xffffffff, sum, distance);
-        before = begins ? sum : before + sum;
+        prefix = begins ? sum : prefix + sum;
     }
-    return before;
+    return prefix;
 }
 
-// The look-back warp: finds the sum before each tile.
+// The look-back warp: computes each tile's exclusive prefix.
 __device__ void look_back(Pipeline *p, long long n, Word *words, unsigned launch)
 {
     long long last = 0;
-    float before_tile = 0.0f; // sum before the previous tile
+    float tile_prefix = 0.0f; // exclusive, of the previous tile
     for (unsigned i = 0;; i++) {
         const unsigned stage = i % STAGES;
         wait(&p->loaded[stage], i / STAGES);
         const long long tile = p->tile[stage];
         if (tile * TILE >= n)
             return;
-        before_tile = add_totals(words, launch, last, tile, before_tile);
+        tile_prefix = sum_tiles(words, launch, last, tile, tile_prefix);
         last = tile;
-        __syncwarp(); // all lanes have read the tile's number
+        __syncwarp(); // all lanes have read the tile index
         if (threadIdx.x % 32 == 0) {
-            p->before_tile[stage] = before_tile;
+            p->tile_prefix[stage] = tile_prefix;
             ptx::mbarrier_arrive(&p->known[stage]);
         }
     }
 }
 
-// A thread's data about a tile between its total and its scan, in registers.
+// A thread's data about a tile between its aggregate and its scan, in registers.
 struct Added {
     Head head;         // of the thread's elements
-    Pair before_items; // pair before the thread's elements, within the tile
+    Pair thread_prefix; // exclusive, within the tile
 };
 
 // The consumer warps: add up each tile, and scan it AHEAD tiles later.
@@ -324,15 +324,15 @@ __device__ void scan_stages(Pipeline *p, float *out, long long n, Word *words,
             added[k] = added[k + 1];
         more = more && p->tile[stage] * TILE < n;
         if (more) {
-            Pair total;
+            Pair aggregate;
             const Items<int> keys = p->keys[i % LOADED][threadIdx.x];
             const long long left = n - p->tile[stage] * TILE - threadIdx.x * ITEMS;
             const Pair own =
                 add_items(p->values[i % LOADED][threadIdx.x], keys,
                           preceding_key(p, i, keys), left, &added[AHEAD].head, out);
-            added[AHEAD].before_items = scan_block(own, &total);
+            added[AHEAD].thread_prefix = scan_block(own, &aggregate);
             if (threadIdx.x == 0)
-                publish(words + p->tile[stage], launch, total);
+                publish(words + p->tile[stage], launch, aggregate);
         }
         if (i >= AHEAD) {
             stage = (i - AHEAD) % STAGES;
@@ -340,7 +340,7 @@ __device__ void scan_stages(Pipeline *p, float *out, long long n, Word *words,
                 return;
             wait(&p->known[stage], (i - AHEAD) / STAGES);
             const Pair before =
-                combine({false, p->before_tile[stage]}, added[0].before_items);
+                combine({false, p->tile_prefix[stage]}, added[0].thread_prefix);
             if (added[0].head.ends)
                 out[added[0].head.key] = before.sum + added[0].head.sum;
         }
@@ -368,7 +368,7 @@ __global__ void scan_tiles(const int *keys, const float *in, float *out, long lo
 }
 
 // Floats of scratch memory for a scan of n elements: a status word for each tile.
-// Its initial contents must not look like a valid word: all bits set, or 0.
+// Initially all bits must be 0, or all 1, so that no status word looks valid.
 static long long scratch_count(long long n)
 {
     return sizeof(Word) / sizeof(float) * ((n + TILE - 1) / TILE);
@@ -398,7 +398,7 @@ static void launch(const int *keys, const float *in, float *out, long long n, bo
 {
     static const long long resident = resident_blocks(); // cached
     const long long blocks = min((n + TILE - 1) / TILE, resident);
-    static unsigned number = 0; // of the launch, from 1
+    static unsigned number = 0; // launch number, from 1
     scan_tiles<<<blocks, ALL_THREADS, sizeof(Pipeline)>>>(keys, in, out, n, (Word *)scratch,
                                                           ++number);
     CHECK(cudaGetLastError());
@@ -432,7 +432,7 @@ struct Data {
     long long mean; // length of a segment; 0: all elements are one segment
     bool exclusive;
     int *keys;           // n: the segment of each element
-    float *in, *out;     // n each
+    float *in, *out;     // n elements each
     float *scratch;      // scratch_count(n)
     float4 *flush;       // twice the L2 cache
     long long *mistakes; // number of wrong elements, and index of the first
@@ -489,7 +489,7 @@ __device__ float sum_up_to(long long i, unsigned long long run)
     return (float)(2 * (int)(bits >> 50) + (int)(i & 1) - (1 << 14));
 }
 
-// The same, excluding i.
+// The chosen sum of i's segment before i.
 __device__ float sum_before(long long i, long long mean, unsigned long long run)
 {
     const bool begins = i == 0 || key_at(i, mean) != key_at(i - 1, mean);
