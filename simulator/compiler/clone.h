@@ -35,4 +35,19 @@ uint32_t constant_trips(IrModule *module, const Loops *loops, const Loop *loop, 
 // Whether the loop counts towards an invariant bound.
 bool find_trips(const Loops *loops, const Loop *loop, Trips *trips);
 
+// How often the loop goes back, computed before the preheader's jump; or NULL if that is not known when the loop begins.
+IrInstruction *count_back_edges(IrModule *module, const Loop *loop, const Trips *trips, IrInstruction *start, IrBlock *preheader);
+// Whether that can be known: the loop has one exit, at its latch.
+bool has_counted_trips(const Loops *loops, const Loop *loop);
+
+// ---- unroll_runtime.c: loops whose number of iterations is known when they begin
+
+enum { MAX_PHIS = 200 };
+
+// Adds a loop for the iterations that are no multiple of `count`, a power of two.
+void add_remainder(IrModule *module, const Loops *loops, const Loop *loop, IrInstruction *back_edges, IrBlock *exit, uint32_t count);
+uint32_t predecessor_index(const IrBlock *block, const IrBlock *predecessor);
+uint32_t back_target(const IrBlock *latch, const IrBlock *header); // of the latch's terminator
+IrBlock *block_after_loop(const Loops *loops, const Loop *loop);   // in the text
+
 #endif

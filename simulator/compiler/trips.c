@@ -1,9 +1,10 @@
 // trips.c: how often loops run. Of a loop that counts with constants the exit test is run until it fails; of others the bound and
 // the step are found.
 #include "compiler/clone.h"
+#include "compiler/memory.h"
 #include "compiler/simplify.h"
 
-enum { MAX_DEPTH = 16 };
+enum { MAX_DEPTH = 16, MAX_GUARDS = 32 };
 
 typedef struct Evaluation { // of a loop's values in one iteration
     IrModule *module;
@@ -125,4 +126,194 @@ bool find_trips(const Loops *loops, const Loop *loop, Trips *trips)
     trips->bound = bound;
     trips->is_signed = compare->flags & IR_SIGNED;
     return true;
+}
+
+// ---- The number of iterations before the loop runs
+
+static bool matches_guard(const IrInstruction *compare, bool truth, const IrInstruction *start, const Trips *trips)
+{
+    if (compare->op != IR_COMPARE)
+        return false;
+    IrCompare relation = truth ? (IrCompare)compare->compare : inverse_compare(compare->compare);
+    const IrInstruction *a = compare->operands[0], *b = compare->operands[1];
+    const bool same_sign = trips->is_signed == !!(compare->flags & IR_SIGNED);
+    if (a == start && b == trips->bound)
+        return relation == trips->relation && (same_sign || relation == IR_NOT_EQUAL);
+    if (b == start && a == trips->bound)
+        return swapped_compare(relation) == trips->relation && (same_sign || relation == IR_NOT_EQUAL);
+    // start = x + c, of a comparison that has been made one of x
+    if (start->op == IR_ADD && start->operands[1]->op == IR_INTEGER && a == start->operands[0] && b->op == IR_INTEGER && trips->bound->op == IR_INTEGER)
+        return same_sign && relation == trips->relation && b->integer + start->operands[1]->integer == trips->bound->integer;
+    // A constant start: bound > c - 1 is bound >= c.
+    if (a != trips->bound || start->op != IR_INTEGER || b->op != IR_INTEGER || (trips->relation != IR_LESS && trips->relation != IR_LESS_EQUAL))
+        return false;
+    if (trips->relation == IR_LESS_EQUAL)
+        return same_sign && relation == IR_GREATER && b->integer >= start->integer - 1 && start->integer > INT32_MIN;
+    if (!trips->is_signed && start->integer == 0 && relation == IR_NOT_EQUAL && b->integer == 0)
+        return true;
+    return same_sign && relation == IR_GREATER && b->integer >= start->integer && (trips->is_signed || start->integer >= 0);
+}
+
+// Whether the loop is entered only if its first test would have succeeded.
+static bool is_guarded(const Trips *trips, const IrInstruction *start, const IrBlock *preheader)
+{
+    const bool is_constant = start->op == IR_INTEGER && trips->bound->op == IR_INTEGER;
+    if (is_constant)
+        return fold_compare(trips->relation, trips->is_signed, start->type, start->integer, trips->bound->integer);
+    const IrBlock *block = preheader;
+    for (uint32_t k = 0; k < MAX_GUARDS && block->predecessor_count == 1; k++) {
+        const IrBlock *from = block->predecessors[0];
+        const IrInstruction *end = from->last;
+        if (end->op == IR_BRANCH && end->target[0] != end->target[1] && matches_guard(end->operands[0], end->target[0] == block, start, trips))
+            return true;
+        block = from;
+    }
+    return false;
+}
+
+static bool grows_without_wrap(const Trips *trips)
+{
+    const IrInstruction *step = trips->step;
+    if (step->op == IR_INTEGER ? step->integer <= 0 : !is_never_negative(step))
+        return false;
+    if (step->op == IR_INTEGER && step->integer == 1)
+        return true;
+    if (trips->is_signed)
+        return trips->next->flags & IR_NO_WRAP;
+    const uint64_t most = largest_unsigned(trips->bound);
+    return step->op == IR_INTEGER && most <= type_mask(step->type) - (uint64_t)step->integer;
+}
+
+static bool shrinks_without_wrap(const Trips *trips)
+{
+    const IrInstruction *step = trips->step;
+    if (step->op != IR_INTEGER || step->integer >= 0)
+        return false;
+    return step->integer == -1 || (trips->is_signed && (trips->next->flags & IR_NO_WRAP));
+}
+
+// Where the counting is written: before the preheader's jump.
+typedef struct Counting {
+    Simplifier *simplifier;
+    IrInstruction *place;
+} Counting;
+
+static IrInstruction *plus(const Counting *c, IrInstruction *value, int64_t constant)
+{
+    return made(c->simplifier, c->place, IR_ADD, value, constant_like(c->simplifier, value, constant), 0);
+}
+
+// a - b + c
+static IrInstruction *difference(const Counting *c, IrInstruction *a, IrInstruction *b, int64_t constant)
+{
+    if (b->op == IR_INTEGER)
+        return plus(c, a, constant - b->integer);
+    if (a->op == IR_INTEGER)
+        return made(c->simplifier, c->place, IR_SUB, constant_like(c->simplifier, a, a->integer + constant), b, 0);
+    if (constant == -1)
+        return made(c->simplifier, c->place, IR_ADD, ir_insert_before(c->simplifier->module, c->place, IR_NOT, b->type, 1, &b), a, 0);
+    return plus(c, made(c->simplifier, c->place, IR_SUB, a, b, 0), constant);
+}
+
+static IrInstruction *divided(const Counting *c, IrInstruction *distance, IrInstruction *step)
+{
+    if (step->op == IR_INTEGER && step->integer == 1)
+        return distance;
+    return made(c->simplifier, c->place, IR_DIV, distance, step, 0);
+}
+
+// The test is of the variable before it grows: (max(start, bound) - start + step - 1) / step
+static IrInstruction *count_from_bound(const Counting *c, const Trips *trips, IrInstruction *start)
+{
+    IrInstruction *end = trips->bound;
+    const bool is_below = end->op == IR_INTEGER && end->integer >= 0 && is_never_negative(start) && largest_unsigned(start) <= unsigned_value(end);
+    if (!is_below)
+        end = made(c->simplifier, c->place, IR_MAX, start, end, trips->is_signed ? IR_SIGNED : 0);
+    return divided(c, difference(c, plus(c, end, trips->step->integer - 1), start, 0), trips->step);
+}
+
+// The variable grows up to the bound. If it is not known that the first test would succeed, the bound is at least the first
+// value that is compared.
+static IrInstruction *count_up(const Counting *c, const Trips *trips, IrInstruction *start, const IrBlock *preheader)
+{
+    IrInstruction *bound = trips->bound;
+    const bool includes_bound = trips->relation == IR_LESS_EQUAL;
+    if (trips->relation != IR_NOT_EQUAL && !is_guarded(trips, start, preheader)) {
+        if (includes_bound || trips->step->op != IR_INTEGER)
+            return NULL;
+        bound = made(c->simplifier, c->place, IR_MAX, bound, plus(c, start, trips->step->integer), trips->is_signed ? IR_SIGNED : 0);
+    }
+    return divided(c, difference(c, bound, start, includes_bound ? 0 : -1), trips->step);
+}
+
+static IrInstruction *count_to_below(const Counting *c, const Trips *trips, IrInstruction *start, const IrBlock *preheader)
+{
+    if (trips->relation != IR_NOT_EQUAL && !is_guarded(trips, start, preheader))
+        return NULL;
+    IrInstruction *distance = difference(c, start, trips->bound, trips->relation == IR_GREATER_EQUAL ? 0 : -1);
+    return divided(c, distance, constant_like(c->simplifier, start, -trips->step->integer));
+}
+
+static bool has_side_effects(const Loop *loop)
+{
+    for (uint32_t k = 0; k < loop->block_count; k++)
+        for (const IrInstruction *i = loop->blocks[k]->first; i; i = i->next)
+            if (is_memory_write(i))
+                return true;
+    return false;
+}
+
+static bool is_widened_special(const IrInstruction *value)
+{
+    return value->op == IR_CONVERT && value->operands[0]->op == IR_SPECIAL;
+}
+
+// What can be told of the number of iterations without writing anything: NOT_COUNTED, or which way the variable goes.
+typedef enum Direction { NOT_COUNTED, UP, UP_FROM_BOUND, DOWN } Direction;
+
+static Direction direction_of(const Trips *trips, const Loop *loop, const IrInstruction *start)
+{
+    const bool is_one = trips->step->op == IR_INTEGER && trips->step->integer == 1, is_minus_one = trips->step->op == IR_INTEGER && trips->step->integer == -1;
+    if (trips->phi->type == IR_PRED)
+        return NOT_COUNTED;
+    if (trips->step->op != IR_INTEGER) {
+        // A step of unknown sign: a loop without effects may be taken to end. nvcc does not count one from a thread's index with
+        // a special register as its step.
+        const bool may_count = trips->is_signed && (trips->next->flags & IR_NO_WRAP) && trips->relation == IR_LESS && trips->compares_next;
+        return may_count && !has_side_effects(loop) && !(is_widened_special(start) && is_widened_special(trips->step)) ? UP : NOT_COUNTED;
+    }
+    if (!trips->compares_next)
+        return trips->relation == IR_LESS && grows_without_wrap(trips) ? UP_FROM_BOUND : NOT_COUNTED;
+    if (trips->relation == IR_NOT_EQUAL)
+        return is_one ? UP : is_minus_one ? DOWN : NOT_COUNTED;
+    if (trips->relation == IR_LESS || (trips->relation == IR_LESS_EQUAL && trips->is_signed))
+        return grows_without_wrap(trips) ? UP : NOT_COUNTED;
+    if (trips->relation == IR_GREATER || (trips->relation == IR_GREATER_EQUAL && trips->is_signed))
+        return shrinks_without_wrap(trips) ? DOWN : NOT_COUNTED;
+    return NOT_COUNTED;
+}
+
+IrInstruction *count_back_edges(IrModule *module, const Loop *loop, const Trips *trips, IrInstruction *start, IrBlock *preheader)
+{
+    Simplifier s = {.module = module, .function = preheader->function};
+    const Counting c = {.simplifier = &s, .place = preheader->last};
+    switch (direction_of(trips, loop, start)) {
+    case UP: return count_up(&c, trips, start, preheader);
+    case UP_FROM_BOUND: return count_from_bound(&c, trips, start);
+    case DOWN: return count_to_below(&c, trips, start, preheader);
+    default: return NULL;
+    }
+}
+
+bool has_counted_trips(const Loops *loops, const Loop *loop)
+{
+    Trips trips;
+    const IrBlock *preheader = loop_preheader(loops, loop);
+    if (!preheader || !find_trips(loops, loop, &trips))
+        return false;
+    for (uint32_t k = 0; k < loop->block_count; k++)
+        for (uint32_t t = 0; t < ir_target_count(loop->blocks[k]); t++)
+            if (loop->blocks[k] != loop_latch(loops, loop) && !loop_contains(loops, loop, loop->blocks[k]->last->target[t]))
+                return false;
+    return direction_of(&trips, loop, trips.phi->operands[ir_edge_index(preheader, 0)]) != NOT_COUNTED;
 }

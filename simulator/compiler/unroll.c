@@ -2,26 +2,22 @@
 // are done four iterations at a time, as NVVM does: with a loop for the remainder after them if they start at a constant, else
 // before them.
 #include "compiler/clone.h"
-#include "compiler/intrinsics.h"
-#include "compiler/simplify.h"
+#include "compiler/known.h"
 
-enum {
-    MAX_FULL_TRIPS = 100,      // that LLVM finds by running the test
-    MAX_FULL_SIZE = 400,       // instructions of all copies
+enum { // as NVVM has them, by trial
+    MAX_FULL_TRIPS = 128,      // that are found by running the test
+    MAX_FULL_SIZE = 420,       // instructions of all copies that depend on more than the number of the iteration
     MAX_PRAGMA_TRIPS = 4096,
     MAX_PRAGMA_SIZE = 16 * 1024,
-    MAX_RUNTIME_SIZE = 60,
-    RUNTIME_COUNT = 4,
-    MAX_FEW_TRIPS = 8,         // a loop that may run that often at most is not done four at a time
-    MAX_PHIS = 200,
-    MAX_GUARDS = 32
+    MAX_PARTIAL_SIZE = 184,    // of all copies
+    RUNTIME_COUNT = 4, RUNTIME_MAX = 16,
+    MAX_FEW_TRIPS = 8          // a loop that may run that often at most is not unrolled in part
 };
 
 typedef struct Unrolling {
     IrModule *module;
     IrFunction *function;
     const Loops *loops;
-    Simplifier simplifier;
     uint64_t instructions, max_instructions;
     bool changed;
 } Unrolling;
@@ -29,20 +25,56 @@ typedef struct Unrolling {
 static bool is_counted(const IrInstruction *i)
 {
     switch (i->op) {
-    case IR_PHI: case IR_ELEMENT: case IR_SYMBOL: case IR_TO_GENERIC: case IR_FROM_GENERIC: case IR_BITCAST: case IR_JUMP:
+    case IR_PHI: case IR_ELEMENT: case IR_SYMBOL: case IR_TO_GENERIC: case IR_FROM_GENERIC: case IR_BITCAST: case IR_JUMP: case IR_CONVERT:
         return false;
     default:
         return true;
     }
 }
 
+// Without the loop's own test and branch.
 static uint32_t size_of(const Loop *loop)
 {
     uint32_t size = 0;
     for (uint32_t k = 0; k < loop->block_count; k++)
         for (const IrInstruction *i = loop->blocks[k]->first; i; i = i->next)
             size += is_counted(i);
-    return size;
+    return size > 2 ? size - 2 : 1;
+}
+
+// Whether the value is known in each copy of a loop that is unrolled fully, given what is known of other values.
+static bool is_known(const Unrolling *u, const Loop *loop, const bool *known, const IrInstruction *i)
+{
+    if (i->op == IR_OFFSET) { // of another address, a constant offset
+        for (uint32_t k = 1; k < i->operand_count; k++)
+            if (!ir_is_constant(i->operands[k]) && !known[i->operands[k]->id])
+                return false;
+        return loop_invariant(u->loops, loop, i->operands[0]) || known[i->operands[0]->id];
+    }
+    if (i->op > IR_BITCAST || !i->operand_count)
+        return false;
+    for (uint32_t k = 0; k < i->operand_count; k++)
+        if (!ir_is_constant(i->operands[k]) && !known[i->operands[k]->id])
+            return false;
+    return true;
+}
+
+// The instructions that are left of each copy once constants are folded.
+static uint32_t size_unrolled(const Unrolling *u, const Loop *loop)
+{
+    bool *known = ir_scratch(u->module, u->function->next_instruction);
+    const uint32_t from = ir_edge_index(loop_preheader(u->loops, loop), 0);
+    for (const IrInstruction *phi = loop->header->first; phi->op == IR_PHI; phi = phi->next)
+        known[phi->id] = phi->operands[from]->op == IR_INTEGER && phi->operands[!from]->op <= IR_SHR;
+    uint32_t size = 0;
+    for (uint32_t k = 0; k < loop->block_count; k++)
+        for (const IrInstruction *i = loop->blocks[k]->first; i; i = i->next) {
+            if (i->op == IR_PHI || (i->op == IR_BRANCH && known[i->operands[0]->id]))
+                continue;
+            known[i->id] = is_known(u, loop, known, i);
+            size += is_counted(i) && !known[i->id];
+        }
+    return size ? size : 1;
 }
 
 static bool is_innermost(const Unrolling *u, const Loop *loop)
@@ -51,23 +83,6 @@ static bool is_innermost(const Unrolling *u, const Loop *loop)
         if (u->loops->innermost[loop->blocks[k]->id] != loop)
             return false;
     return true;
-}
-
-// The block that follows the loop in the text.
-static IrBlock *block_after(const Unrolling *u, const Loop *loop)
-{
-    IrBlock *after = loop_latch(u->loops, loop)->next;
-    while (after && loop_contains(u->loops, loop, after))
-        after = after->next;
-    return after;
-}
-
-static uint32_t index_of(const IrBlock *block, const IrBlock *predecessor)
-{
-    uint32_t k = 0;
-    while (block->predecessors[k] != predecessor)
-        k++;
-    return k;
 }
 
 static uint32_t count_phis(const IrBlock *block)
@@ -83,7 +98,7 @@ static void move_back_edge(Unrolling *u, IrBlock *latch, IrBlock *from, IrBlock 
 {
     IrInstruction *operands[MAX_PHIS];
     uint32_t count = 0;
-    const uint32_t index = index_of(from, latch);
+    const uint32_t index = predecessor_index(from, latch);
     for (const IrInstruction *phi = from->first; phi->op == IR_PHI; phi = phi->next)
         operands[count++] = phi->operands[index];
     ir_redirect(u->module, latch, latch->last->target[0] == from ? 0 : 1, to);
@@ -95,7 +110,7 @@ static void move_back_edge(Unrolling *u, IrBlock *latch, IrBlock *from, IrBlock 
 // The loop's body `count` times in a row, the last one going back to the first. Fills in the headers and latches.
 static void chain_copies(Unrolling *u, const Loop *loop, uint32_t count, IrBlock **headers, IrBlock **latches)
 {
-    IrBlock *place = block_after(u, loop);
+    IrBlock *place = block_after_loop(u->loops, loop);
     headers[0] = loop->header;
     latches[0] = loop_latch(u->loops, loop);
     for (uint32_t k = 1; k < count; k++) {
@@ -106,12 +121,6 @@ static void chain_copies(Unrolling *u, const Loop *loop, uint32_t count, IrBlock
     }
     for (uint32_t k = 0; k < count && count > 1; k++)
         move_back_edge(u, latches[k], headers[k], headers[(k + 1) % count]);
-}
-
-// Back edges are target 0 or 1 of their latches.
-static uint32_t back_target(const IrBlock *latch, const IrBlock *header)
-{
-    return latch->last->target[0] == header ? 0 : 1;
 }
 
 static void unroll_fully(Unrolling *u, const Loop *loop, uint32_t trips)
@@ -126,237 +135,7 @@ static void unroll_fully(Unrolling *u, const Loop *loop, uint32_t trips)
     loop->header->unroll = 0;
 }
 
-// ---- Four iterations at a time
-
-static bool matches_guard(const IrInstruction *compare, bool truth, const IrInstruction *start, const Trips *trips)
-{
-    if (compare->op != IR_COMPARE)
-        return false;
-    IrCompare relation = truth ? (IrCompare)compare->compare : inverse_compare(compare->compare);
-    const IrInstruction *a = compare->operands[0], *b = compare->operands[1];
-    const bool same_sign = trips->is_signed == !!(compare->flags & IR_SIGNED);
-    if (a == start && b == trips->bound)
-        return relation == trips->relation && (same_sign || relation == IR_NOT_EQUAL);
-    if (b == start && a == trips->bound)
-        return swapped_compare(relation) == trips->relation && (same_sign || relation == IR_NOT_EQUAL);
-    // A constant start: bound > c - 1 is bound >= c.
-    if (a != trips->bound || start->op != IR_INTEGER || b->op != IR_INTEGER || trips->relation != IR_LESS)
-        return false;
-    if (!trips->is_signed && start->integer == 0 && relation == IR_NOT_EQUAL && b->integer == 0)
-        return true;
-    return same_sign && relation == IR_GREATER && b->integer >= start->integer && (trips->is_signed || start->integer >= 0);
-}
-
-// Whether the loop is entered only if its first test would have succeeded.
-static bool is_guarded(const Trips *trips, const IrInstruction *start, const IrBlock *preheader)
-{
-    const bool is_constant = start->op == IR_INTEGER && trips->bound->op == IR_INTEGER;
-    if (is_constant)
-        return fold_compare(trips->relation, trips->is_signed, start->type, start->integer, trips->bound->integer);
-    const IrBlock *block = preheader;
-    for (uint32_t k = 0; k < MAX_GUARDS && block->predecessor_count == 1; k++) {
-        const IrBlock *from = block->predecessors[0];
-        const IrInstruction *end = from->last;
-        if (end->op == IR_BRANCH && end->target[0] != end->target[1] && matches_guard(end->operands[0], end->target[0] == block, start, trips))
-            return true;
-        block = from;
-    }
-    return false;
-}
-
-static bool grows_without_wrap(const Trips *trips)
-{
-    const IrInstruction *step = trips->step;
-    if (step->op == IR_INTEGER ? step->integer <= 0 : !is_never_negative(step))
-        return false;
-    if (step->op == IR_INTEGER && step->integer == 1)
-        return true;
-    if (trips->is_signed)
-        return trips->next->flags & IR_NO_WRAP;
-    const uint64_t most = largest_unsigned(trips->bound);
-    return step->op == IR_INTEGER && most <= type_mask(step->type) - (uint64_t)step->integer;
-}
-
-static bool shrinks_without_wrap(const Trips *trips)
-{
-    const IrInstruction *step = trips->step;
-    if (step->op != IR_INTEGER || step->integer >= 0)
-        return false;
-    return step->integer == -1 || (trips->is_signed && (trips->next->flags & IR_NO_WRAP));
-}
-
-// bound - 1 - start
-static IrInstruction *distance_up(Unrolling *u, const Trips *trips, IrInstruction *start, IrInstruction *place)
-{
-    Simplifier *s = &u->simplifier;
-    if (start->op == IR_INTEGER)
-        return made(s, place, IR_ADD, trips->bound, constant_like(s, start, -1 - start->integer), 0);
-    if (trips->bound->op == IR_INTEGER)
-        return made(s, place, IR_SUB, constant_like(s, start, trips->bound->integer - 1), start, 0);
-    return made(s, place, IR_ADD, ir_insert_before(u->module, place, IR_NOT, start->type, 1, &start), trips->bound, 0);
-}
-
-// The test is of the variable before it grows: (max(start, bound) - start + step - 1) / step
-static IrInstruction *count_from_bound(Unrolling *u, const Trips *trips, IrInstruction *start, IrInstruction *place)
-{
-    Simplifier *s = &u->simplifier;
-    IrInstruction *end = trips->bound;
-    const bool is_below = end->op == IR_INTEGER && end->integer >= 0 && is_never_negative(start) && largest_unsigned(start) <= unsigned_value(end);
-    if (!is_below)
-        end = made(s, place, IR_MAX, start, end, trips->is_signed ? IR_SIGNED : 0);
-    IrInstruction *sum = made(s, place, IR_ADD, end, constant_like(s, start, trips->step->integer - 1), 0);
-    IrInstruction *distance = made(s, place, IR_SUB, sum, start, 0);
-    return trips->step->integer == 1 ? distance : made(s, place, IR_DIV, distance, trips->step, 0);
-}
-
-// How often the loop goes back, before the preheader's jump; or NULL if that cannot be computed.
-static IrInstruction *count_back_edges(Unrolling *u, const Trips *trips, IrInstruction *start, IrBlock *preheader)
-{
-    Simplifier *s = &u->simplifier;
-    IrInstruction *place = preheader->last;
-    const bool is_one = trips->step->op == IR_INTEGER && trips->step->integer == 1, is_minus_one = trips->step->op == IR_INTEGER && trips->step->integer == -1;
-    if (trips->phi->type == IR_PRED || (!trips->compares_next && trips->relation != IR_LESS))
-        return NULL;
-    if (!trips->compares_next)
-        return grows_without_wrap(trips) && trips->step->op == IR_INTEGER ? count_from_bound(u, trips, start, place) : NULL;
-    if (trips->relation == IR_NOT_EQUAL ? is_one : trips->relation == IR_LESS && grows_without_wrap(trips)) {
-        if (trips->relation == IR_LESS && !is_guarded(trips, start, preheader))
-            return NULL;
-        IrInstruction *distance = distance_up(u, trips, start, place);
-        return is_one ? distance : made(s, place, IR_DIV, distance, trips->step, 0);
-    }
-    if (trips->relation == IR_NOT_EQUAL ? is_minus_one : trips->relation == IR_GREATER && shrinks_without_wrap(trips)) {
-        if (trips->relation == IR_GREATER && !is_guarded(trips, start, preheader))
-            return NULL;
-        IrInstruction *distance = made(s, place, IR_SUB, made(s, place, IR_ADD, start, constant_like(s, start, -1), 0), trips->bound, 0);
-        return is_minus_one ? distance : made(s, place, IR_DIV, distance, constant_like(s, start, -trips->step->integer), 0);
-    }
-    return NULL;
-}
-
-typedef struct Remainder { // a copy of the loop for the iterations that are no multiple of four
-    IrBlock *before;          // the loop's preheader
-    IrBlock *enter;           // of the copy
-    IrBlock *between;         // after the first of the two loops
-    IrBlock *main_enter;      // of the loop that is done four times at once
-    IrInstruction *starts[MAX_PHIS], *phis[MAX_PHIS]; // phis: in `between`, what the first loop leaves
-    IrInstruction *rest, *trips;
-    Clone *copy;
-    bool is_last;             // the remainder comes after the main loop
-} Remainder;
-
-static bool starts_with_constant(const IrBlock *header, uint32_t from)
-{
-    for (const IrInstruction *phi = header->first; phi->op == IR_PHI; phi = phi->next)
-        if (phi->operands[from]->op == IR_INTEGER)
-            return true;
-    return false;
-}
-
-// A loop's test becomes that of a counter that starts with `count`.
-static void count_down(Unrolling *u, IrBlock *header, IrBlock *latch, IrInstruction *count)
-{
-    IrInstruction *counter = ir_phi(u->module, header, count->type);
-    IrInstruction *next = ir_binary(u->module, latch->last, IR_ADD, counter, ir_integer(u->module, u->function, count->type, -1), 0);
-    for (uint32_t k = 0; k < header->predecessor_count; k++)
-        ir_add_operand(u->module, counter, header->predecessors[k] == latch ? next : count);
-    const bool goes_on = latch->last->target[0] == header;
-    IrInstruction *zero = ir_integer(u->module, u->function, count->type, 0);
-    ir_set_operand(latch->last, 0, ir_compare(u->module, latch->last, goes_on ? IR_NOT_EQUAL : IR_EQUAL, next, zero, 0));
-}
-
-static void add_phi_operands(Unrolling *u, IrBlock *header, IrInstruction *const *values)
-{
-    uint32_t k = 0;
-    for (IrInstruction *phi = header->first; phi->op == IR_PHI; phi = phi->next)
-        ir_add_operand(u->module, phi, values[k++]);
-}
-
-static IrInstruction *compare_at_end(Unrolling *u, IrBlock *block, IrCompare compare, IrInstruction *a, int64_t b)
-{
-    IrInstruction *operands[] = {a, ir_integer(u->module, u->function, a->type, b)};
-    IrInstruction *made_compare = ir_append(u->module, block, IR_COMPARE, IR_PRED, 2, operands);
-    made_compare->compare = compare;
-    return made_compare;
-}
-
-// before -> (enter -> copy) -> between -> (main_enter -> loop) -> exit
-static void connect_remainder_first(Unrolling *u, const Loop *loop, Remainder *r, IrInstruction *back_edges, IrBlock *exit)
-{
-    IrBlock *header = r->copy->blocks[loop->header->id], *latch = r->copy->blocks[loop_latch(u->loops, loop)->id];
-    ir_branch(u->module, r->before, compare_at_end(u, r->before, IR_EQUAL, r->rest, 0), r->between, r->enter);
-    ir_jump(u->module, r->enter, header);
-    add_phi_operands(u, header, r->starts);
-    ir_redirect(u->module, latch, !back_target(latch, header), r->between);
-    ir_branch(u->module, r->between, compare_at_end(u, r->between, IR_LESS, back_edges, RUNTIME_COUNT - 1), exit, r->main_enter);
-    ir_jump(u->module, r->main_enter, loop->header);
-    add_phi_operands(u, loop->header, r->phis);
-    count_down(u, header, latch, r->rest);
-}
-
-// before -> (main_enter -> loop) -> between -> (enter -> copy) -> exit
-static void connect_remainder_last(Unrolling *u, const Loop *loop, Remainder *r, IrInstruction *back_edges, IrBlock *exit)
-{
-    IrBlock *header = r->copy->blocks[loop->header->id], *latch = loop_latch(u->loops, loop);
-    ir_branch(u->module, r->before, compare_at_end(u, r->before, IR_LESS, back_edges, RUNTIME_COUNT - 1), r->between, r->main_enter);
-    IrInstruction *operands[] = {r->trips, r->rest};
-    IrInstruction *count = ir_append(u->module, r->main_enter, IR_SUB, r->rest->type, 2, operands);
-    ir_jump(u->module, r->main_enter, loop->header);
-    add_phi_operands(u, loop->header, r->starts);
-    ir_redirect(u->module, latch, !back_target(latch, loop->header), r->between);
-    ir_branch(u->module, r->between, compare_at_end(u, r->between, IR_EQUAL, r->rest, 0), exit, r->enter);
-    ir_jump(u->module, r->enter, header);
-    add_phi_operands(u, header, r->phis);
-    count_down(u, loop->header, latch, count);
-    IrBlock *copied_latch = r->copy->blocks[latch->id];
-    count_down(u, header, copied_latch, r->rest);
-}
-
-static void add_remainder(Unrolling *u, const Loop *loop, IrInstruction *back_edges, IrBlock *exit)
-{
-    Remainder *r = ir_scratch(u->module, sizeof *r);
-    Simplifier *s = &u->simplifier;
-    IrBlock *header = loop->header, *latch = loop_latch(u->loops, loop);
-    r->before = loop_preheader(u->loops, loop);
-    IrInstruction *jump = r->before->last, *next[MAX_PHIS];
-    const uint32_t from = index_of(header, r->before), back = index_of(header, latch);
-    uint32_t count = 0;
-    for (const IrInstruction *phi = header->first; phi->op == IR_PHI; phi = phi->next) {
-        r->starts[count] = phi->operands[from];
-        next[count++] = phi->operands[back];
-    }
-    r->is_last = starts_with_constant(header, from);
-    r->trips = made(s, jump, IR_ADD, back_edges, constant_like(s, back_edges, 1), 0);
-    r->rest = made(s, jump, IR_AND, r->trips, constant_like(s, back_edges, RUNTIME_COUNT - 1), 0);
-
-    IrBlock *place = r->is_last ? block_after(u, loop) : header;
-    place = place ? place : exit;
-    if (!r->is_last)
-        r->enter = ir_new_block_before(u->module, place);
-    else
-        r->main_enter = ir_new_block_before(u->module, header);
-    r->between = r->is_last ? ir_new_block_before(u->module, place) : NULL;
-    if (r->is_last)
-        r->enter = ir_new_block_before(u->module, place);
-    r->copy = clone_blocks(u->module, u->function, loop->blocks, loop->block_count, place);
-    r->copy->blocks[header->id]->unroll = 1;
-    if (!r->is_last) {
-        r->between = ir_new_block_before(u->module, header);
-        r->main_enter = ir_new_block_before(u->module, header);
-    }
-    for (uint32_t k = count; k-- > 0;)
-        r->phis[k] = ir_phi(u->module, r->between, r->starts[k]->type);
-    for (uint32_t k = 0; k < count; k++) {
-        ir_add_operand(u->module, r->phis[k], r->starts[k]);
-        ir_add_operand(u->module, r->phis[k], r->is_last ? next[k] : cloned_value(r->copy, next[k]));
-    }
-    ir_remove_predecessor(header, from);
-    ir_remove(jump);
-    if (r->is_last)
-        connect_remainder_last(u, loop, r, back_edges, exit);
-    else
-        connect_remainder_first(u, loop, r, back_edges, exit);
-}
+// ---- Several iterations at a time
 
 // The exit, if the latch is the only way out.
 static IrBlock *only_exit(const Unrolling *u, const Loop *loop)
@@ -373,47 +152,91 @@ static IrBlock *only_exit(const Unrolling *u, const Loop *loop)
     return exit && exit->predecessor_count == 1 ? exit : NULL;
 }
 
-static bool unroll_by_four(Unrolling *u, Loop *loop)
+// Whether the loop starts at no less than 0 and has a bound that it reaches soon.
+static bool has_few_trips(const Trips *trips, const IrInstruction *start)
+{
+    if (trips->bound->op != IR_INTEGER || trips->step->op != IR_INTEGER || trips->step->integer <= 0 || !is_never_negative(start))
+        return false;
+    const int64_t end = trips->bound->integer + (trips->compares_next ? 0 : trips->step->integer);
+    return end / trips->step->integer <= MAX_FEW_TRIPS;
+}
+
+// `count` iterations for each test, which divide the loop's.
+static void unroll_partly(Unrolling *u, const Loop *loop, uint32_t count)
+{
+    IrBlock *headers[RUNTIME_MAX], *latches[RUNTIME_MAX];
+    chain_copies(u, loop, count, headers, latches);
+    for (uint32_t k = 0; k + 1 < count; k++)
+        ir_make_jump(u->module, latches[k], back_target(latches[k], headers[k + 1]));
+    loop->header->unroll = 1;
+}
+
+static bool unroll_counted(Unrolling *u, Loop *loop, uint32_t count)
 {
     Trips trips;
     IrBlock *preheader = loop_preheader(u->loops, loop), *exit = only_exit(u, loop);
-    if (!exit || !preheader || !is_innermost(u, loop) || size_of(loop) > MAX_RUNTIME_SIZE)
+    if (!exit || !preheader || !is_innermost(u, loop) || count < 2 || count_phis(loop->header) >= MAX_PHIS || !find_trips(u->loops, loop, &trips))
         return false;
-    if (count_phis(loop->header) >= MAX_PHIS || !find_trips(u->loops, loop, &trips))
+    IrInstruction *start = trips.phi->operands[predecessor_index(loop->header, preheader)];
+    if (has_few_trips(&trips, start))
         return false;
-    IrInstruction *start = trips.phi->operands[index_of(loop->header, preheader)];
-    IrInstruction *back_edges = count_back_edges(u, &trips, start, preheader);
+    IrInstruction *back_edges = count_back_edges(u->module, loop, &trips, start, preheader);
     if (!back_edges || largest_unsigned(back_edges) < MAX_FEW_TRIPS)
         return false;
     while (exit->first->op == IR_PHI)
         ir_replace(exit->first, exit->first->operands[0]);
     demote_outside_uses(u->module, u->function, u->loops, loop);
-    add_remainder(u, loop, back_edges, exit);
-    IrBlock *headers[RUNTIME_COUNT], *latches[RUNTIME_COUNT];
-    chain_copies(u, loop, RUNTIME_COUNT, headers, latches);
-    for (uint32_t k = 0; k + 1 < RUNTIME_COUNT; k++)
-        ir_make_jump(u->module, latches[k], back_target(latches[k], headers[k + 1]));
-    loop->header->unroll = 1;
+    add_remainder(u->module, u->loops, loop, back_edges, exit, count);
+    unroll_partly(u, loop, count);
     return true;
+}
+
+// The largest power of two whose copies are small enough, and that divides the number of iterations if it is known.
+static uint32_t partial_count(const Loop *loop, uint32_t trips)
+{
+    const uint32_t size = size_of(loop);
+    uint32_t count = trips ? RUNTIME_MAX : RUNTIME_COUNT;
+    while (count > 1 && (count * size > MAX_PARTIAL_SIZE || (trips && trips % count)))
+        count /= 2;
+    return count;
 }
 
 // ---- Which loops
 
+static bool is_small(const Unrolling *u, const Loop *loop, uint32_t trips, uint32_t max)
+{
+    return trips == 1 || ((uint64_t)trips * size_unrolled(u, loop) <= max && u->instructions + (uint64_t)trips * size_of(loop) <= u->max_instructions);
+}
+
 static bool try_full(Unrolling *u, Loop *loop)
 {
-    const bool is_asked = loop->header->unroll == UINT32_MAX || loop->header->unroll > 1;
-    const uint32_t size = size_of(loop), trips = constant_trips(u->module, u->loops, loop, is_asked ? MAX_PRAGMA_TRIPS : MAX_FULL_TRIPS);
-    if (!trips || loop->header->unroll == 1 || count_phis(loop->header) >= MAX_PHIS)
+    const uint32_t asked = loop->header->unroll;
+    const bool is_asked = asked > 1;
+    const uint32_t trips = constant_trips(u->module, u->loops, loop, is_asked ? MAX_PRAGMA_TRIPS : MAX_FULL_TRIPS);
+    if (!trips || asked == 1 || count_phis(loop->header) >= MAX_PHIS || (asked > 1 && asked != UINT32_MAX && asked < trips))
         return false;
-    if (loop->header->unroll > 1 && loop->header->unroll < trips)
+    if (!is_small(u, loop, trips, is_asked ? MAX_PRAGMA_SIZE : MAX_FULL_SIZE))
         return false;
-    const uint64_t sum = (uint64_t)trips * size;
-    if (trips > 1 && sum > (is_asked ? MAX_PRAGMA_SIZE : MAX_FULL_SIZE))
-        return false;
-    if (u->instructions + sum > u->max_instructions)
-        return false;
-    u->instructions += sum;
+    u->instructions += (uint64_t)trips * size_of(loop);
     unroll_fully(u, loop, trips);
+    return true;
+}
+
+static bool try_partial(Unrolling *u, Loop *loop)
+{
+    const uint32_t asked = loop->header->unroll;
+    if (asked == 1 || asked == UINT32_MAX || asked > RUNTIME_MAX)
+        return false;
+    const uint32_t trips = constant_trips(u->module, u->loops, loop, MAX_PRAGMA_TRIPS);
+    const uint32_t count = asked ? asked : partial_count(loop, trips);
+    if (count < 2 || (count & (count - 1)))
+        return false;
+    if (!trips)
+        return unroll_counted(u, loop, count);
+    if (trips % count || !is_innermost(u, loop) || count_phis(loop->header) >= MAX_PHIS)
+        return false;
+    demote_outside_uses(u->module, u->function, u->loops, loop);
+    unroll_partly(u, loop, count);
     return true;
 }
 
@@ -445,7 +268,7 @@ static bool unroll_round(Unrolling *u, Attempt *attempt)
 
 static bool unroll_with(IrModule *module, IrFunction *function, Attempt *attempt)
 {
-    Unrolling u = {.module = module, .function = function, .simplifier = {.module = module, .function = function},
+    Unrolling u = {.module = module, .function = function,
                    .instructions = count_instructions(module), .max_instructions = module->max_instructions};
     bool changed = false;
     for (uint32_t round = 0; round < 16 && unroll_round(&u, attempt); round++) {
@@ -460,12 +283,7 @@ bool unroll_constant_loops(IrModule *module, IrFunction *function)
     return unroll_with(module, function, try_full);
 }
 
-static bool try_by_four(Unrolling *u, Loop *loop)
-{
-    return loop->header->unroll == 0 && unroll_by_four(u, loop);
-}
-
 bool unroll_counting_loops(IrModule *module, IrFunction *function)
 {
-    return unroll_with(module, function, try_by_four);
+    return unroll_with(module, function, try_partial);
 }
