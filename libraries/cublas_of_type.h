@@ -1,5 +1,5 @@
-// cublas_of_type.h: the calls for one type T, with LETTER in their cuBLAS names and BLAS_LETTER in their BLAS names.
-// cublas.c includes it once for each type. A call checks its arguments, declares the memory that it uses, and enqueues its work.
+// cublas_of_type.h: the calls for one type T, with LETTER in their cuBLAS names and BLAS_LETTER in their BLAS names. cublas.c
+// includes it once for each type. A call checks its arguments, declares the memory that it uses, and enqueues its work.
 #define CUBLAS(name) NAMED(cublas, LETTER, name)
 #define BLAS(name) NAMED(scipy_cblas_, BLAS_LETTER, name)
 #define WORK(name) NAMED(BLAS_LETTER, _, name)

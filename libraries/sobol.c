@@ -1,6 +1,7 @@
-// sobol.c: Sobol's quasirandom numbers (1967). Number n of a dimension is the XOR of the direction vectors of the bits set in n's
-// Gray code (Antonov and Saleev, 1979). The direction vectors are those of Joe and Kuo ("Constructing Sobol sequences with better
-// two-dimensional projections", SIAM J. Sci. Comput. 30, 2008), which cuRAND also uses; only its first dimensions are here.
+// sobol.c: Sobol's quasirandom numbers (1967). Number n of a dimension is the XOR of the direction vectors of the bits set in
+// n's Gray code (Antonov and Saleev, 1979). The direction vectors are those of Joe and Kuo ("Constructing Sobol sequences with
+// better two-dimensional projections", SIAM J. Sci. Comput. 30, 2008), which cuRAND also uses; only its first dimensions are
+// here.
 #define _GNU_SOURCE // MAP_ANONYMOUS
 #include "sobol.h"
 

@@ -1,4 +1,5 @@
-// refused.c: unsupported driver calls. They exist so that a program that can do without them links, or finds them in libcuda.so.1.
+// refused.c: unsupported driver calls. They exist so that a program that can do without them links, or finds them in
+// libcuda.so.1.
 #include "driver/driver.h"
 
 #define UNSUPPORTED(name)                                               \

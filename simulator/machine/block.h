@@ -11,7 +11,8 @@ Handler sim_map_address, sim_rank_of_address;
 bool sim_has_block_rank(uint64_t address);
 // The block with the rank in the address, which sim_cluster_pointer must have accepted.
 struct Block *sim_block_of_address(const Warp *w, uint64_t address);
-// The host pointer to a lane's bytes at a shared-memory address with a rank. Ends the launch if the address is invalid or the block has ended.
+// The host pointer to a lane's bytes at a shared-memory address with a rank. Ends the launch if the address is invalid or the
+// block has ended.
 uint8_t *sim_cluster_pointer(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes);
 // Executes barrier.cluster.arrive or .wait for the split.
 void sim_execute_cluster_barrier(Warp *w, WarpSplit *p, const Instr *i);
@@ -188,8 +189,8 @@ typedef struct Grouping { // which blocks of a launch must be co-resident
 
 // ---- launch.c
 
-// Runs a kernel to its end and returns its error, after a message on stderr. stack_bytes: local memory of each thread for
-// the functions that the kernel calls. launch_tree_grid: its Grid if kernels launch kernels, otherwise NULL. checks_launch_tree: as
+// Runs a kernel to its end and returns its error, after a message on stderr. stack_bytes: local memory of each thread for the
+// functions that the kernel calls. launch_tree_grid: its Grid if kernels launch kernels, otherwise NULL. checks_launch_tree: as
 // in the Launch.
 cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
                             size_t stack_bytes, void **arguments, Grouping grouping, Grid *launch_tree_grid, bool checks_launch_tree);

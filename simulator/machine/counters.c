@@ -34,8 +34,8 @@ static _Noreturn void exit_with_error(const char *path)
     exit(EXIT_FAILURE);
 }
 
-// Writes the block dimensions: "256", "32x8" or "8x4x2". The thread count would not do, because the dimensions may change
-// the access order.
+// Writes the block dimensions: "256", "32x8" or "8x4x2". The thread count does not suffice, because the dimensions may
+// change the access order.
 static void write_block_dim(FILE *file, dim3 block)
 {
     fprintf(file, "%u", block.x);

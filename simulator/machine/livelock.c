@@ -1,5 +1,5 @@
-// livelock.c: detects a block that repeats its state. Typically it polls another block's flag, and broadcasts the result through
-// shared memory before a barrier: progress.c counts such a loop as progress, because it writes memory.
+// livelock.c: detects a block that repeats its state. Typically it polls another block's flag, and broadcasts the result
+// through shared memory before a barrier: progress.c counts such a loop as progress, because it writes memory.
 #include "machine/running.h"
 
 #include <string.h>

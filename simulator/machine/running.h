@@ -24,7 +24,8 @@ void sim_return_to_caller(Warp *w, WarpSplit *p);
 WarpSplit *sim_new_split(Warp *w, WarpSplit *parent, Frame *frame, uint32_t mask, uint32_t pc, uint32_t reconvergence_pc);
 // Frees the split; its parent continues if this was the last child.
 void sim_end_split(Warp *w, WarpSplit *p);
-// Divides the split at a branch: the lanes of `mask` continue at `pc`, the others at other_pc. The two parts reconverge at reconvergence_pc, or, if that is NOWHERE, where the split ends.
+// Divides the split at a branch: the lanes of `mask` continue at `pc`, the others at other_pc. The two parts reconverge at
+// reconvergence_pc, or, if that is NOWHERE, where the split ends.
 void sim_diverge(Warp *w, WarpSplit *p, uint32_t reconvergence_pc, uint32_t mask, uint32_t pc, uint32_t other_pc);
 // Makes a polling split the last of its warp, because the others may have to write what it polls.
 void sim_move_to_back(Warp *w, WarpSplit *p);

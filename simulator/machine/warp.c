@@ -215,7 +215,8 @@ static inline bool step(Warp *w, WarpSplit *p, const Instr *i, uint32_t active, 
     return true;
 }
 
-// Runs 1 to `max_count` instructions, until the reconvergence point, an instruction for execute_control(), or an undefined register.
+// Runs 1 to `max_count` instructions, until the reconvergence point, an instruction for execute_control(), or an undefined
+// register.
 static inline InstructionRun run_until_stop(Warp *w, WarpSplit *p, uint32_t reconvergence_pc, uint32_t max_count)
 {
     const Instr *code = p->frame->function->program->code;

@@ -1,10 +1,10 @@
 // workers.c: runs the blocks of a launch on a pool of host threads, with the same results on any host.
 //
-// Blocks start in the order of their numbers, or in an order shuffled by $SIM_BLOCK_ORDER; start_index is a block's position
-// in it. Each runs on the next free worker. In an ORDERED_EFFECTS launch, whose blocks may communicate (atomics on device memory,
-// fences), a block runs speculatively until it first writes device memory or reads what others may have written. Then it
-// waits until all earlier blocks have ended, and restarts if they have written to an allocation that it has read. Kernels that print or allocate
-// run their blocks one by one. Blocks that wait for each other are time-sliced (time_slicing.c).
+// Blocks start in the order of their numbers, or in an order shuffled by $SIM_BLOCK_ORDER; start_index is a block's position in
+// it. Each runs on the next free worker. In an ORDERED_EFFECTS launch, whose blocks may communicate (atomics on device memory,
+// fences), a block runs speculatively until it first writes device memory or reads what others may have written. Then it waits
+// until all earlier blocks have ended, and restarts if they have written to an allocation that it has read. Kernels that print
+// or allocate run their blocks one by one. Blocks that wait for each other are time-sliced (time_slicing.c).
 #include "machine/blocks.h"
 #include "base/platform.h"
 

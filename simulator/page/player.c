@@ -7,7 +7,7 @@
 #define EXPORT(name) __attribute__((export_name(name)))
 
 // Allocates a buffer for the page's arguments.
-EXPORT("room") void *player_allocate(size_t bytes)
+EXPORT("allocate") void *player_allocate(size_t bytes)
 {
     return malloc(bytes);
 }
@@ -17,28 +17,28 @@ static struct {
     size_t bytes;
 } input;
 
-EXPORT("give") void player_give(const char *recording, size_t bytes, const char *without)
+EXPORT("set_recording") void player_set_recording(const char *recording, size_t bytes, const char *without)
 {
     input.recording = recording;
     input.bytes = bytes;
     input.without = without;
 }
 
-// Replays the recording; returns the status of sim_replay, or that of findings. The settings name the files "trace", "counters" and
-// "findings"; the file "report" has the report of sim_replay.
+// Replays the recording; returns the status of sim_replay, or that of findings. The settings name the files "trace", "counters"
+// and "findings"; the file "report" has the report of sim_replay.
 int main(void)
 {
     return sim_replay(input.recording, input.bytes, input.without, sim_open_output("report"));
 }
 
-// Content and length of a file after the process has ended.
-EXPORT("text_of") const char *player_text_of(const char *name)
+// The content and the length of a file, after the process has ended.
+EXPORT("file_text") const char *player_file_text(const char *name)
 {
     size_t bytes;
     return sim_written_text(name, &bytes);
 }
 
-EXPORT("length_of") size_t player_length_of(const char *name)
+EXPORT("file_length") size_t player_file_length(const char *name)
 {
     size_t bytes;
     sim_written_text(name, &bytes);

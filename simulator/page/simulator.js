@@ -1,16 +1,16 @@
 // simulator.js: window.Simulator, which replays recordings in a page. `make stage` puts the machine code into it.
 //
-// Each run is a new instance of the simulator in a Worker, so the page stays responsive and an endless run can be stopped.
+// Each run is a new instance of the simulator in a Worker, so that the page stays responsive and an endless run can be stopped.
 // Without Workers, as in node, it runs on this thread.
 "use strict";
 (function (page) {
 
 const MACHINE_CODE = "@MACHINE_CODE@"; // WebAssembly in base64
-const SOURCES = "@SOURCES@"; // a hash of what it was built from (scripts/build/stage.py)
+const SOURCES = "@SOURCES@"; // a hash of its sources (scripts/build/stage.py)
 const MAX_INSTRUCTIONS = 20000000; // warp instructions of a block; above that it counts as an infinite loop
-const here = page.document && page.document.currentScript ? page.document.currentScript.src.replace(/[^/]*$/, "") : "";
+const scriptFolder = page.document && page.document.currentScript ? page.document.currentScript.src.replace(/[^/]*$/, "") : "";
 
-// ---- One replay. Self-contained, because a Worker receives its text.
+// ---- One replay. The function is self-contained, because a Worker receives its text.
 
 function makeMachine() {
     let compiled = null;
@@ -22,12 +22,12 @@ function makeMachine() {
         }
     }
 
-    // The WASI functions that the simulator imports: clock, environment, output and exit.
+    // Makes the WASI functions that the simulator imports: clock, environment, output and exit.
     function makeSystem(settings, output) {
         const environment = Object.entries(settings).map(([name, value]) => new TextEncoder().encode(`${name}=${value}\0`));
         const system = {memory: null};
         const view = () => new DataView(system.memory.buffer);
-        const nothing = () => 0;
+        const succeed = () => 0;
         const wasi = {
             clock_time_get(clock, precision, at) {
                 view().setBigUint64(at, BigInt(Math.round(performance.now() * 1e6)), true);
@@ -56,38 +56,38 @@ function makeMachine() {
                 view().setUint32(written, bytes, true);
                 return 0;
             },
-            fd_close: nothing,
-            fd_seek: nothing,
+            fd_close: succeed,
+            fd_seek: succeed,
             proc_exit(status) {
                 throw new Exit(status);
             },
         };
-        let high = 0; // upper half of a 64-bit return value
-        const env = {emscripten_notify_memory_growth: nothing, getTempRet0: () => high, setTempRet0: (value) => { high = value; }};
+        let upperHalf = 0; // upper half of a 64-bit return value
+        const env = {emscripten_notify_memory_growth: succeed, getTempRet0: () => upperHalf, setTempRet0: (value) => { upperHalf = value; }};
         system.imports = {wasi_snapshot_preview1: wasi, env};
         return system;
     }
 
     // Copies bytes into the instance's memory, NUL-terminated; returns their address.
-    function copyIn(instance, bytes) {
-        const at = instance.exports.room(bytes.length + 1);
+    function copyToInstance(instance, bytes) {
+        const at = instance.exports.allocate(bytes.length + 1);
         const memory = new Uint8Array(instance.exports.memory.buffer);
         memory.set(bytes, at);
         memory[at + bytes.length] = 0;
         return at;
     }
 
-    function textOf(instance, name) {
-        const at = copyIn(instance, new TextEncoder().encode(name));
-        const begin = instance.exports.text_of(at), length = instance.exports.length_of(at);
+    function fileText(instance, name) {
+        const at = copyToInstance(instance, new TextEncoder().encode(name));
+        const begin = instance.exports.file_text(at), length = instance.exports.file_length(at);
         return new TextDecoder().decode(new Uint8Array(instance.exports.memory.buffer, begin, length));
     }
 
     // Returns the exit status, or a text "trap: ...".
-    function runToEnd(instance, recording, without) {
+    function runRecording(instance, recording, without) {
         try {
             const text = new TextEncoder().encode(without);
-            instance.exports.give(copyIn(instance, recording), recording.length, copyIn(instance, text));
+            instance.exports.set_recording(copyToInstance(instance, recording), recording.length, copyToInstance(instance, text));
             instance.exports._start();
         } catch (error) {
             if (error instanceof Exit)
@@ -98,34 +98,34 @@ function makeMachine() {
 
     // Replays a recording (bytes) with these settings; resolves to status, output and files.
     return async function replay(machineCode, {recording, without, settings}) {
-        const began = performance.now(), parts = [];
+        const startTime = performance.now(), parts = [];
         compiled = compiled || await WebAssembly.compile(machineCode);
         const system = makeSystem(settings, parts);
         const instance = await WebAssembly.instantiate(compiled, system.imports);
         system.memory = instance.exports.memory;
-        const status = runToEnd(instance, recording, without);
+        const status = runRecording(instance, recording, without);
         const files = {};
         for (const name of ["report", "trace", "counters", "findings"])
-            files[name] = textOf(instance, name);
+            files[name] = fileText(instance, name);
         const decoder = new TextDecoder();
         const output = parts.map((part) => decoder.decode(part, {stream: true})).join("");
-        return {status, output, ...files, ms: performance.now() - began};
+        return {status, output, ...files, ms: performance.now() - startTime};
     };
 }
 
 // ---- The Worker
 
-function bytesOf(base64) {
+function decodeBase64(base64) {
     const text = atob(base64), bytes = new Uint8Array(text.length);
     for (let k = 0; k < text.length; k++)
         bytes[k] = text.charCodeAt(k);
     return bytes;
 }
 
-const machineCode = () => bytesOf(MACHINE_CODE);
-let worker = null, waiting = new Map(), jobs = 0; // waiting: a job's number -> the job, resolve and reject of its Promise
-let workerFile = null; // URL of the Worker's text, shared by all Workers, because it is freed only with the page
-let ownMachine = null, hasWorkers = typeof page.Worker === "function" && typeof page.Blob === "function";
+const machineCode = () => decodeBase64(MACHINE_CODE);
+let worker = null, pendingJobs = new Map(), lastJobNumber = 0; // pendingJobs: maps a number to the job and its Promise's resolve and reject
+let workerUrl = null; // of the Worker's text; shared by all Workers, because it is freed only with the page
+let localMachine = null, hasWorkers = typeof page.Worker === "function" && typeof page.Blob === "function";
 
 function startWorker() {
     const text = `const replay = (${makeMachine})(); let code;
@@ -134,30 +134,30 @@ function startWorker() {
             try { postMessage({number: data.number, result: await replay(code, data.job)}); }
             catch (error) { postMessage({number: data.number, error: String(error)}); }
         };`;
-    workerFile = workerFile || URL.createObjectURL(new Blob([text], {type: "text/javascript"}));
-    worker = new page.Worker(workerFile);
+    workerUrl = workerUrl || URL.createObjectURL(new Blob([text], {type: "text/javascript"}));
+    worker = new page.Worker(workerUrl);
     worker.onmessage = ({data}) => {
-        const {resolve, reject} = waiting.get(data.number);
-        waiting.delete(data.number);
+        const {resolve, reject} = pendingJobs.get(data.number);
+        pendingJobs.delete(data.number);
         data.error ? reject(new Error(data.error)) : resolve(data.result);
     };
-    worker.onerror = leaveWorker;
+    worker.onerror = abandonWorker;
     worker.postMessage({code: machineCode()});
 }
 
-// A page's content security policy may forbid Workers, which is reported asynchronously.
-function leaveWorker() {
+// Runs the pending jobs on this thread: a page's content security policy may forbid Workers, which is reported asynchronously.
+function abandonWorker() {
     hasWorkers = false;
     worker = null;
-    const left = [...waiting.values()];
-    waiting = new Map();
-    for (const {job, resolve, reject} of left)
-        replayHere(job).then(resolve, reject);
+    const remaining = [...pendingJobs.values()];
+    pendingJobs = new Map();
+    for (const {job, resolve, reject} of remaining)
+        replayOnThisThread(job).then(resolve, reject);
 }
 
-function replayHere(job) {
-    ownMachine = ownMachine || {replay: makeMachine(), code: machineCode()};
-    return ownMachine.replay(ownMachine.code, job);
+function replayOnThisThread(job) {
+    localMachine = localMachine || {replay: makeMachine(), code: machineCode()};
+    return localMachine.replay(localMachine.code, job);
 }
 
 function replay(job) {
@@ -165,24 +165,24 @@ function replay(job) {
         try {
             startWorker();
         } catch (error) {
-            hasWorkers = false; // the page may have none
+            hasWorkers = false; // the page allows no Workers
         }
     }
     if (!hasWorkers)
-        return replayHere(job);
+        return replayOnThisThread(job);
     return new Promise((resolve, reject) => {
-        waiting.set(++jobs, {job, resolve, reject});
-        worker.postMessage({number: jobs, job});
+        pendingJobs.set(++lastJobNumber, {job, resolve, reject});
+        worker.postMessage({number: lastJobNumber, job});
     });
 }
 
-// Ends the pending runs; their status is "stopped".
+// Ends the pending runs, with the status "stopped".
 function stop() {
     if (worker)
         worker.terminate();
     worker = null;
-    const stopped = [...waiting.values()];
-    waiting = new Map();
+    const stopped = [...pendingJobs.values()];
+    pendingJobs = new Map();
     for (const {resolve} of stopped)
         resolve({status: "stopped", output: "", report: "", trace: "", counters: "", findings: "", ms: 0});
 }
@@ -193,32 +193,32 @@ function stop() {
 function load(file) {
     return new Promise((resolve, reject) => {
         const script = page.document.createElement("script");
-        script.src = `${here}programs/${file}`;
+        script.src = `${scriptFolder}programs/${file}`;
         script.onload = resolve;
         script.onerror = () => reject(new Error(`cannot load ${script.src}`));
         page.document.head.append(script);
     });
 }
 
-const ownBytes = (program, name) => (program.bytes || {})[name] || (page.playerBytes || {})[name];
+const embeddedBytes = (program, name) => (program.bytes || {})[name] || (page.playerBytes || {})[name];
 
 async function findBytes(program, name) {
-    if (!ownBytes(program, name))
+    if (!embeddedBytes(program, name))
         await api.load(`bytes-${name}.js`);
-    return bytesOf(ownBytes(program, name));
+    return decodeBase64(embeddedBytes(program, name));
 }
 
-function joined(parts) {
-    const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+function concatenate(parts) {
+    const result = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
     let at = 0;
     for (const part of parts) {
-        whole.set(part, at);
+        result.set(part, at);
         at += part.length;
     }
-    return whole;
+    return result;
 }
 
-// The recording in the native simulator's format (simulator/runtime/work/record.h).
+// Assembles the recording in the native simulator's format (simulator/runtime/work/record.h).
 async function assemble(program, variant, n) {
     const calls = variant.runs[n], encoder = new TextEncoder(), parts = [encoder.encode("recording 1\n")];
     if (calls === undefined)
@@ -230,7 +230,7 @@ async function assemble(program, variant, n) {
     for (const name of new Set([...calls.matchAll(/^(?:write|read) .* ([0-9a-f]{16})$/gm)].map((match) => match[1])))
         add(`bytes ${name}`, await findBytes(program, name));
     parts.push(encoder.encode(calls));
-    return joined(parts);
+    return concatenate(parts);
 }
 
 function settingsOf(request) {
@@ -245,23 +245,23 @@ function settingsOf(request) {
     return settings;
 }
 
-const withoutText = (lines) =>
+const formatRemovedLines = (lines) =>
     (lines || []).map((line) => typeof line === "number" ? `${line}` : `${line.what === "test" ? "t" : ""}${line.line}`).join(",");
 
 // Removes the rows of the harness's kernels; the kernel is the second column.
-function lessonRows(table, harness) {
-    const aside = new Set(harness);
-    return table.split("\n").filter((row) => !aside.has(row.split(",", 2)[1])).join("\n");
+function withoutHarnessRows(table, harness) {
+    const harnessKernels = new Set(harness);
+    return table.split("\n").filter((row) => !harnessKernels.has(row.split(",", 2)[1])).join("\n");
 }
 
-function numbersOf(bits) {
+function interpretBits(bits) {
     const view = new DataView(new ArrayBuffer(4));
     view.setUint32(0, bits);
     return {float: view.getFloat32(0), int: bits};
 }
 
 function withNumbers(check) {
-    return check.equal ? check : {...check, got: numbersOf(check.got), expected: numbersOf(check.expected)};
+    return check.equal ? check : {...check, got: interpretBits(check.got), expected: interpretBits(check.expected)};
 }
 
 async function run(program, request = {}) {
@@ -269,14 +269,14 @@ async function run(program, request = {}) {
     const n = request.n || (variant.sizes.includes(256) ? 256 : variant.sizes[0]);
     const recording = await assemble(program, variant, n);
     const {status, output, report, trace, counters, findings, ms} =
-        await replay({recording, without: withoutText(request.without), settings: settingsOf(request)});
+        await replay({recording, without: formatRemovedLines(request.without), settings: settingsOf(request)});
     const trapped = typeof status === "string" && status.startsWith("trap");
     return {
         status: trapped ? "trap" : status,
         output: trapped ? `${output}${status}\n` : output,
         checks: trapped || !report ? [] : JSON.parse(report).checks.map(withNumbers),
-        trace: lessonRows(trace, program.harness),
-        counters: lessonRows(counters, program.harness),
+        trace: withoutHarnessRows(trace, program.harness),
+        counters: withoutHarnessRows(counters, program.harness),
         findings: findings ? JSON.parse(findings).findings : [],
         ms,
     };

@@ -25,7 +25,7 @@ typedef enum MemoryKind {
     GRAPH_MEMORY,                                 // a graph's allocation node
     ARRAY_MEMORY,                                 // cudaArray, for textures and surfaces
     RESERVED_MEMORY,                              // cuMemAddressReserve
-    HOST_MEMORY, MODULE_MEMORY, PARAMETER_MEMORY  // pageable host memory, variables, kernel arguments
+    HOST_MEMORY, MODULE_MEMORY, PARAMETER_MEMORY  // registered host memory, variables, kernel arguments
 } MemoryKind;
 
 enum { SIM_GRANULE = 2 << 20 };
@@ -60,7 +60,7 @@ typedef struct Allocation {
     size_t row_bytes, row_pitch;    // if CUDA chose the pitch; otherwise 0
     const char *call;               // the API call that created it, or NULL
     int call_number;                // ordinal of that call among those of the same name
-    int allocation_stack, free_stack;          // call sites of checker/host_lines.c, or 0
+    int allocation_stack, free_stack; // call sites of checker/host_lines.c, or 0
     uint8_t *unwritten_bytes[2];    // checker/undefined_copies.c: one bit for each byte; or NULL
     struct Uses *uses;              // checker/memory_uses.c: accesses by host and device; or NULL
     struct Shadow *shadow;          // checker/dynamic_parallelism.c; or NULL

@@ -23,7 +23,7 @@ typedef struct Range {
     uint8_t *memory; // host address of `begin`
     size_t mapped;   // bytes usable so far
     uint64_t next;   // end of the last allocation
-    int fill;       // byte with which new memory is filled
+    int fill;        // byte with which new memory is filled
 } Range;
 
 static Range device_range, shared_range; // device memory; memory that the host may access, too

@@ -158,7 +158,7 @@ static void compute_pattern(AddressPattern *s, const Instr *i, Access *access)
     s->fast_path.allocation = NULL;
 }
 
-// Finds the access's pattern; returns the OR of bits of all addresses, which shows misalignment. neighbours: also finds the
+// Finds the access's pattern; returns an OR of the addresses, whose low bits show misalignment. neighbours: also finds the
 // segments of partial warps. A single lane is a fast path, for programs with one thread.
 static inline uint64_t find_pattern(const Warp *w, const Instr *i, Access *access, bool neighbours)
 {
@@ -258,7 +258,8 @@ static Allocation *accessible_allocation_at(const Warp *w, uint64_t address)
 static inline void record_use(Warp *w, const Instr *i, const Access *access, uint32_t mask)
 {
     const Launch *launch = w->block->launch;
-    if (writes_memory(access->kind) && sim_only_reads(launch, w->last_allocation)) // a pointer has left its allocation, so that find_write_set missed this one
+    // True if a pointer has left its allocation, so that find_write_set missed this one.
+    if (writes_memory(access->kind) && sim_only_reads(launch, w->last_allocation))
         __atomic_store_n(&w->last_allocation->last_writing_launch, launch->number, __ATOMIC_RELAXED);
     if (reads_memory(access->kind) && __atomic_load_n(&w->last_allocation->last_reading_launch, __ATOMIC_RELAXED) != launch->number)
         __atomic_store_n(&w->last_allocation->last_reading_launch, launch->number, __ATOMIC_RELAXED);

@@ -151,9 +151,9 @@ static unsigned sector_count(const Access *access)
     return access->address_pattern ? cost_of(access, access->address_pattern->sectors, SECTOR, count_sectors) : count_sectors(access);
 }
 
-// Returns the wavefronts beyond the minimum. The hardware serves elements of 4 bytes for a whole warp at once, of 8 for half a warp, of
-// 16 for a quarter. The minimum is 128 bytes a wavefront, computed for half warps if elements have 16 bytes. Measured on an
-// H200 (tests/counters).
+// Returns the wavefronts beyond the minimum. The hardware serves elements of 4 bytes for a whole warp at once, of 8 for half a
+// warp, of 16 for a quarter. The minimum is 128 bytes a wavefront, computed for half warps if elements have 16 bytes. Measured
+// on an H200 (tests/counters).
 static unsigned count_conflicts(const Access *access)
 {
     if (access->pattern != SCATTERED)

@@ -452,8 +452,8 @@ bool sim_decode_comparison(Decoder *d, const Statement *s, const Opcode *o, Inst
     return sim_plain_operands(d, s, o, i, i->combine < 3 ? "pttp" : "ptt");
 }
 
-// An operation's handlers by type. ANY_SIGN: the same for signed and unsigned types. SIGNED: different ones. UNSIGNED, BITS: for
-// these types only.
+// An operation's handlers by type. ANY_SIGN: the same for signed and unsigned types. SIGNED: different ones. UNSIGNED, BITS:
+// for these types only.
 #define ANY_SIGN(f) [S16] = f##_uint16_t, [U16] = f##_uint16_t, [S32] = f##_uint32_t, [U32] = f##_uint32_t, \
                  [S64] = f##_uint64_t, [U64] = f##_uint64_t
 #define SIGNED(f) [S16] = f##_int16_t, [S32] = f##_int32_t, [S64] = f##_int64_t, UNSIGNED(f)

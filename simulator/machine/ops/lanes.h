@@ -7,8 +7,8 @@
 // The values of an operand: an array of 32, or, for a predicate, a word with a bit for each lane.
 #define OPERAND(type, field) ((type *)(w->lanes + i->field))
 
-// Executes the statement for each lane l of `mask`. With all lanes active the loop vectorises: a lane's result depends on that lane's
-// operands only.
+// Executes the statement for each lane l of `mask`. With all lanes active the loop vectorises: a lane's result depends on that
+// lane's operands only.
 #define FOR_EACH_LANE(statement)                                  \
     if (mask == ALL_LANES) {                                      \
         _Pragma("GCC ivdep") for (int l = 0; l < LANES; l++) {    \

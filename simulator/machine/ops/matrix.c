@@ -84,8 +84,8 @@ void sim_require_all_lanes(Warp *w, const Instr *i, uint32_t mask)
 
 // ---- Products
 
-// A factor is significand * 2^(exponent - 10), a float significand * 2^(exponent - 23). Infinity has exponent INFINITE and significand
-// 1 or -1; NaN has significand 0.
+// A factor is significand * 2^(exponent - 10), a float significand * 2^(exponent - 23). Infinity has exponent INFINITE and
+// significand 1 or -1; NaN has significand 0.
 typedef struct Number {
     int32_t significand, exponent;
 } Number;
@@ -190,11 +190,11 @@ typedef struct Addends {
     Ints significands, exponents; // exponent of zero: NO_EXPONENT
 } Addends;
 
-// c + a[r][k] b[k][n] + ..., for CORE_SIZE positions from n on, as a Hopper tensor core adds them: all terms at once. Products are
-// exact; each term is truncated 25 bits below the largest exponent (that of a product is the sum of its factors' exponents).
-// The sum of the truncated terms is exact; the caller rounds it. Source: P. Xie et al., "MMA-Sim: Bit-Accurate Reference
-// Model of Tensor Cores and Matrix Cores", arXiv:2511.10909, for the H100. There zero has exponent -126; here it
-// has none, because on an H200 8 products of 2^-152 yield 2^-149.
+// c + a[r][k] b[k][n] + ..., for CORE_SIZE positions from n on, as a Hopper tensor core adds them: all terms at once. Products
+// are exact; each term is truncated 25 bits below the largest exponent (that of a product is the sum of its factors'
+// exponents). The sum of the truncated terms is exact; the caller rounds it. Source: P. Xie et al., "MMA-Sim: Bit-Accurate
+// Reference Model of Tensor Cores and Matrix Cores", arXiv:2511.10909, for the H100. There zero has exponent -126; here it has
+// none, because on an H200 8 products of 2^-152 yield 2^-149.
 static Doubles fused_sums(const Factors *a, const Factors *b, int r, int n, const Addends *c, int from, int end)
 {
     enum { KEPT_BITS = 25, MIN_EXPONENT = -1000 };

@@ -6,8 +6,8 @@
 
 enum { MAX_LINES = 32, MAX_POSITIONS = 32, MAX_REGISTERS = 8, CORE_SIZE = 8, ROW_BYTES = 16 };
 
-// Which elements of a matrix each lane holds. A line is a row of A, C or D, or a column of B; a position is an index in a
-// line. A lane holds pieces of piece_elements adjacent elements. One piece of every lane forms a tile of 8 lines: lane l holds piece
+// Which elements of a matrix each lane holds. A line is a row of A, C or D, or a column of B; a position is an index in a line.
+// A lane holds pieces of piece_elements adjacent elements. One piece of every lane forms a tile of 8 lines: lane l holds piece
 // l % 4 of line l / 4.
 typedef struct Fragment {
     Type type;

@@ -151,8 +151,8 @@ static void move_whole_piece(Warp *w, const Fragment *f, int number, const Acces
     }
 }
 
-// Moves contiguous pieces whole. Others: 16-bit numbers by pieces of the transposed matrix, as if followed by movmatrix, wider or
-// narrower ones element by element.
+// Moves contiguous pieces whole. Others: 16-bit numbers by pieces of the transposed matrix, as if followed by movmatrix, wider
+// or narrower ones element by element.
 static void move_by_pieces(Warp *w, const Instr *i, const Placement *p, Tile *tile, AccessKind kind)
 {
     const MatrixOperation *m = i->matrix;
@@ -220,7 +220,8 @@ static Access access_rows(Warp *w, const Instr *i, AccessKind kind)
     return rows;
 }
 
-// Moves between registers and rows: lane l holds elements 2 (l % 4) and 2 (l % 4) + 1 of row l / 4; transposed: of column l / 4.
+// Moves between registers and rows: lane l holds elements 2 (l % 4) and 2 (l % 4) + 1 of row l / 4, or, transposed, of
+// column l / 4.
 static void move_rows(Warp *w, const Fragment *f, bool transposed, Rows rows, bool to_registers)
 {
     for (int k = 0; k < f->registers; k++)

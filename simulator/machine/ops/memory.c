@@ -119,7 +119,8 @@ static bool load_segments(uint8_t *lanes, const Instr *i, const Access *access)
 {
     enum { MAX_SEGMENTS = 4 };
     const uint32_t same_address = access->same_address, adjacent = access->adjacent;
-    const uint32_t continuing = (same_address & ~(adjacent << 1)) | (adjacent & ~(same_address << 1)); // with the same distance as the previous lane
+    // A lane continues a segment only with the distance of the previous lane.
+    const uint32_t continuing = (same_address & ~(adjacent << 1)) | (adjacent & ~(same_address << 1));
     if (access->mask != ALL_LANES || i->count != 1 || __builtin_popcount(~continuing) > MAX_SEGMENTS)
         return false;
     for (uint32_t starts = ~continuing; starts; starts &= starts - 1) {

@@ -1,4 +1,5 @@
-// library.h: interface for the replacements of NVIDIA's libraries (libraries/). Each of their calls is one operation of a stream.
+// library.h: interface for the replacements of NVIDIA's libraries (libraries/). Each of their calls is one operation of a
+// stream.
 #ifndef LIBRARY_H
 #define LIBRARY_H
 

@@ -1,7 +1,7 @@
 // processes.c: interprocess memory and events.
 //
-// Each process has its own simulated GPU. Exported memory is moved to a file, which other processes map. Work is synchronous, so
-// an event of another process is always complete. In shared memory the checker finds neither races between processes nor
+// Each process has its own simulated GPU. Exported memory is moved to a file, which other processes map. Work is synchronous,
+// so an event of another process is always complete. In shared memory the checker finds neither races between processes nor
 // uninitialised reads.
 #include "runtime/api/processes.h"
 

@@ -3,8 +3,8 @@
 
 enum { MAX_TEXTS = 32 };
 
-// nvcc's wrapper of a fat binary. With -rdc=true the fat binary is empty, and `parts` lists those of the object files, which the
-// simulator links itself.
+// nvcc's wrapper of a fat binary. With -rdc=true the fat binary is empty, and `parts` lists those of the object files, which
+// the simulator links itself.
 typedef struct Wrapper {
     int magic, version;
     const uint8_t *data;

@@ -1,8 +1,9 @@
 // dynamic_parallelism.c: runs a launch by the host with all its descendants (CUDA Dynamic Parallelism, version 2).
 //
-// A kernel cannot wait for its child grids, and CUDA does not guarantee that they run concurrently with it. Therefore child grids
-// start when their parent has ended, in launch order, which respects streams and events. Each runs with all its descendants before
-// the next; grids of the tail stream come last. The order is deterministic, because blocks of a launching kernel run serially.
+// A kernel cannot wait for its child grids, and CUDA does not guarantee that they run concurrently with it. Therefore child
+// grids start when their parent has ended, in launch order, which respects streams and events. Each runs with all its
+// descendants before the next; grids of the tail stream come last. The order is deterministic, because blocks of a launching
+// kernel run serially.
 #include "runtime/work/device_call.h"
 #include "checker/dynamic_parallelism.h"
 #include "runtime/work/work.h"

@@ -34,11 +34,11 @@ typedef struct Changes {
     size_t bytes; // allocated for the list
 } Changes;
 
-// The changes of the current operation, which is this launch. False, and an empty list, if they take more than max_bytes bytes, if
-// allocations changed, or if the host may have changed some of the memory.
+// The changes of the current operation, which is this launch. False, and an empty list, if they take more than max_bytes bytes,
+// if allocations changed, or if the host may have changed some of the memory.
 bool sim_changes_since(const MemoryState *before, uint64_t launch, size_t max_bytes, Changes *changes);
-// True if a launch that made these changes to `before` would have the same results in `other`: all pieces that differ are unread,
-// and already have the new content.
+// True if a launch that made these changes to `before` would have the same results in `other`: all pieces that differ are
+// unread, and already have the new content.
 bool sim_changes_apply_to(const MemoryState *other, const MemoryState *before, const Changes *changes);
 // Stores the new content; `other` of sim_changes_apply_to must be the current state.
 void sim_apply_changes(const Changes *changes);
