@@ -38,7 +38,7 @@ def reported(source):
     for line in run.stderr.splitlines():
         if match := re.fullmatch(r".*?:(\d+:\d+): (error|warning|note): (.*)", line):
             found.append([match[2], match[1], match[3], None])
-        elif found and (match := re.fullmatch(r"\s*help: (.*)", line)):
+        elif found and (match := re.fullmatch(r"[ =|]*help: (.*)", line)):
             found[-1][3] = match[1]
     return found, run.returncode
 

@@ -1,5 +1,5 @@
 // The } of a block is missing.
-// error 7:16: this { has no }
+// error 5:1: this { has no }
 // help: add the } that ends the block
 __global__ void add(const float *in, float *out, int n)
 {

@@ -1,5 +1,5 @@
 // A ) is missing in a call.
-// error 8:34: expected ')' after the arguments, not ';'
+// error 8:34: expected ')' after the arguments
 // help: add ')'
 __global__ void add(const float *in, float *out, int n)
 {

@@ -1,5 +1,5 @@
 // A ] is missing.
-// error 8:13: expected ']' after the index, not '='
+// error 8:21: expected ']' after the index
 // help: add ']'
 __global__ void add(const float *in, float *out, int n)
 {

@@ -1,6 +1,6 @@
 // The parentheses of a barrier are missing: it is not called.
-// error 9:5: the function '__syncthreads' is named, but not called
-// help: write __syncthreads()
+// warning 9:5: this names the function '__syncthreads', but does not call it
+// help: call it: __syncthreads()
 __global__ void one(int *out)
 {
     __shared__ int value;

@@ -1,6 +1,6 @@
 // The size of a local array is a variable.
-// error 6:16: the size of 'values' is not a constant
-// help: write a number, or make it a constant: constexpr int n = ...
+// error 6:16: the number of elements is no constant
+// help: a size that the launch decides: extern __shared__ T name[]; otherwise use a constant: const int or constexpr
 __global__ void copy(const int *in, int *out, int n)
 {
     int values[n];

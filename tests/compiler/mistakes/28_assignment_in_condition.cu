@@ -1,6 +1,6 @@
 // = for == in a condition.
-// warning 6:11: an assignment is the condition
-// help: write == to compare, or ((n = 1)) to assign
+// warning 6:9: the condition of 'if' is an assignment
+// help: compare with ==; if an assignment is meant, put it in parentheses
 __global__ void first(int *out, int n)
 {
     if (n = 1)

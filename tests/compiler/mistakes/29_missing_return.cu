@@ -1,5 +1,5 @@
 // A function does not return a value.
-// warning 10:1: 'sign' may end without returning a 'int'
+// error 10:1: 'sign' may end without returning a 'int'
 // help: add a return at the end, for every way through the function
 __device__ int sign(int x)
 {

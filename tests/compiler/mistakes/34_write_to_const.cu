@@ -1,6 +1,6 @@
 // An input is changed.
-// error 8:9: 'in[i]' is const
-// help: the pointer is const float *: delete const where it is declared, or write elsewhere
+// error 8:9: cannot assign to this: it is const
+// help: the pointer points to const: drop that const if it is meant to be written
 __global__ void add(const float *in, float *out, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,6 +1,6 @@
 // A constant is changed.
-// error 7:5: 'i' is const
-// help: delete const where it is declared, or use another variable
+// error 7:5: cannot assign to 'i': it is const
+// note 6:15: 'i' is declared here
 __global__ void count(int *out)
 {
     const int i = threadIdx.x;

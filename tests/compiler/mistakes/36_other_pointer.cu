@@ -1,5 +1,7 @@
 // A pointer to another type is passed.
-// error 10:11: cannot convert 'float *' to 'int *'
+// error 12:11: cannot convert 'float *' to 'int *' in argument 1 of 'clear'
+// help: cast it if that is meant: (int *)
+// note 5:17: 'clear(int * at)' is declared here
 __device__ void clear(int *at)
 {
     *at = 0;

@@ -1,5 +1,5 @@
 // => instead of >=.
-// error 7:12: '>' is not expected here
+// error 7:12: expected an expression, not '>'
 // help: greater or equal is >=
 __global__ void add(const float *in, float *out, int n)
 {

@@ -1,6 +1,6 @@
 // A string has no end.
-// error 8:12: this string has no end
-// help: add a "
+// error 8:12: a string without its end
+// help: end the string with "
 #include <cstdio>
 
 __global__ void hello()

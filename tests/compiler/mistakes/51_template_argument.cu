@@ -1,6 +1,7 @@
 // A template cannot know its argument.
-// error 15:25: the template 'power' needs an argument for 'N'
+// error 16:25: the template 'power' does not fit the arguments (int)
 // help: give the template's arguments: power<...>(...)
+// note 6:16: the template 'power'
 template <int N>
 __device__ int power(int x)
 {

@@ -1,5 +1,6 @@
 // A case is there twice.
-// error 9:5: a second 'case' of this value
+// error 10:5: a second 'case' of this value
+// note 7:5: the first one
 __global__ void names(const int *in, int *out)
 {
     switch (in[threadIdx.x]) {
