@@ -1,25 +1,26 @@
 // undefined_copies.c: undefined values that kernels have stored in global memory, until they are copied to the host.
 //
-// For each allocation and rule, a bitmap of the bytes that hold undefined values. Bytes that have been written since are excluded when the
-// host reads them.
+// Each allocation has, for each rule, a bitmap of the bytes with undefined values. Bytes that have been written since are excluded when
+// the host reads them.
 #include "checker/undefined_copies.h"
 #include "base/platform.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct UndefinedCopy { // to an allocation, from one load by one store
+typedef struct UndefinedCopy { // by one store to an allocation, of a value from one load
     const Instr *read, *store;
-    uint64_t allocation, low, high; // allocation: its address; the copied bytes are within [low, high)
+    uint64_t allocation; // its address
+    uint64_t low, high;  // the copied bytes are within [low, high)
     ReportRule rule;
     Report report;
 } UndefinedCopy;
 
 static UndefinedCopy *copies; // guarded by `lock`, as is unwritten_bytes of all allocations
-static size_t count, space;
+static size_t count, capacity;
 static Lock lock;
 
-static UndefinedCopy *find(const Instr *read, const Instr *store, const Allocation *a, ReportRule rule)
+static UndefinedCopy *find_copy(const Instr *read, const Instr *store, const Allocation *a, ReportRule rule)
 {
     for (UndefinedCopy *c = copies; c < copies + count; c++)
         if (c->read == read && c->store == store && c->allocation == a->address && c->rule == rule)
@@ -29,7 +30,7 @@ static UndefinedCopy *find(const Instr *read, const Instr *store, const Allocati
 
 // ---- Bitmaps of the bytes of an allocation
 
-static void *allocate(size_t bytes)
+static void *allocate_bits(size_t bytes)
 {
     void *memory = calloc(bytes, 1);
     if (!memory)
@@ -56,7 +57,7 @@ static void set_bits(uint8_t *bits, size_t first, size_t end, bool value)
     }
 }
 
-static void forget(Allocation *a, size_t first, size_t end)
+static void clear_bits(Allocation *a, size_t first, size_t end)
 {
     for (int k = REPORT_LONG_RUNS; k <= REPORT_ANY; k++)
         if (a->unwritten_bytes[k])
@@ -66,32 +67,32 @@ static void forget(Allocation *a, size_t first, size_t end)
 static uint8_t *bits_of(Allocation *a, ReportRule rule)
 {
     if (!a->unwritten_bytes[rule])
-        a->unwritten_bytes[rule] = allocate(a->bytes / 8 + 1);
+        a->unwritten_bytes[rule] = allocate_bits(a->bytes / 8 + 1);
     return a->unwritten_bytes[rule];
 }
 
-static size_t end_in(const Allocation *a, size_t first, size_t bytes)
+static size_t end_within(const Allocation *a, size_t first, size_t bytes)
 {
     return bytes < a->bytes - first ? first + bytes : a->bytes;
 }
 
 // ---- Stores and copies
 
-static void widen(UndefinedCopy *c, uint64_t address, size_t bytes)
+static void extend_range(UndefinedCopy *c, uint64_t address, size_t bytes)
 {
     c->low = address < c->low ? address : c->low;
     c->high = address + bytes > c->high ? address + bytes : c->high;
 }
 
-static UndefinedCopy *add(const UndefinedCopy *one)
+static UndefinedCopy *add_copy(const UndefinedCopy *copy)
 {
-    if (count == space) {
-        space = space ? 2 * space : 16;
-        copies = realloc(copies, space * sizeof *copies);
+    if (count == capacity) {
+        capacity = capacity ? 2 * capacity : 16;
+        copies = realloc(copies, capacity * sizeof *copies);
         if (!copies)
             sim_die("out of memory for undefined values");
     }
-    copies[count] = *one;
+    copies[count] = *copy;
     return &copies[count++];
 }
 
@@ -100,20 +101,20 @@ void sim_forget_undefined_copy(uint64_t address, size_t bytes)
     Allocation *a = sim_allocation_at(address);
     const size_t first = address - a->address;
     sim_lock(&lock);
-    forget(a, first, end_in(a, first, bytes));
+    clear_bits(a, first, end_within(a, first, bytes));
     sim_unlock(&lock);
 }
 
 bool sim_note_undefined_copy(const Instr *read, const Instr *store, uint64_t address, size_t bytes, ReportRule rule)
 {
     Allocation *a = sim_allocation_at(address);
-    const size_t first = address - a->address, end = end_in(a, first, bytes);
+    const size_t first = address - a->address, end = end_within(a, first, bytes);
     sim_lock(&lock);
-    forget(a, first, end); // of earlier stores
+    clear_bits(a, first, end); // of earlier stores
     set_bits(bits_of(a, rule), first, end, true);
-    UndefinedCopy *c = find(read, store, a, rule);
+    UndefinedCopy *c = find_copy(read, store, a, rule);
     if (c)
-        widen(c, address, bytes);
+        extend_range(c, address, bytes);
     sim_unlock(&lock);
     return c != NULL;
 }
@@ -121,7 +122,7 @@ bool sim_note_undefined_copy(const Instr *read, const Instr *store, uint64_t add
 void sim_add_undefined_copy(const Instr *read, const Instr *store, uint64_t address, ReportRule rule, const Report *report)
 {
     sim_lock(&lock);
-    add(&(UndefinedCopy){read, store, sim_allocation_at(address)->address, address, address, rule, *report});
+    add_copy(&(UndefinedCopy){read, store, sim_allocation_at(address)->address, address, address, rule, *report});
     sim_unlock(&lock);
 }
 
@@ -150,23 +151,23 @@ static void add_bits(uint8_t *to, size_t to_first, const uint8_t *bits, size_t f
     }
 }
 
-// A copy of the bits of these bytes, since source and destination may overlap; NULL: none are set.
-static uint8_t *bits_before(const Allocation *source, size_t first, size_t bytes, ReportRule rule)
+// Copies the bits of these bytes, since source and destination may overlap. NULL: none are set.
+static uint8_t *copy_source_bits(const Allocation *source, size_t first, size_t bytes, ReportRule rule)
 {
     if (!source->unwritten_bytes[rule])
         return NULL;
     const size_t begin = first / 8, length = (first + bytes - 1) / 8 - begin + 1;
-    return memcpy(allocate(length), source->unwritten_bytes[rule] + begin, length);
+    return memcpy(allocate_bits(length), source->unwritten_bytes[rule] + begin, length);
 }
 
 // Applies the report of copies[k] to bytes of `a`, to which the device has copied them.
 static void copy_report(size_t k, const Allocation *a, uint64_t to, size_t bytes)
 {
-    UndefinedCopy one = copies[k];
-    UndefinedCopy *c = find(one.read, one.store, a, one.rule);
-    one.allocation = a->address;
-    one.low = one.high = to;
-    widen(c ? c : add(&one), to, bytes);
+    UndefinedCopy copy = copies[k];
+    UndefinedCopy *c = find_copy(copy.read, copy.store, a, copy.rule);
+    copy.allocation = a->address;
+    copy.low = copy.high = to;
+    extend_range(c ? c : add_copy(&copy), to, bytes);
 }
 
 void sim_move_undefined_copies(uint64_t to, uint64_t from, size_t bytes)
@@ -177,12 +178,12 @@ void sim_move_undefined_copies(uint64_t to, uint64_t from, size_t bytes)
         return;
     const size_t to_first = to - a->address, first = from - source->address;
     sim_lock(&lock);
-    uint8_t *before[] = {bits_before(source, first, bytes, REPORT_LONG_RUNS), bits_before(source, first, bytes, REPORT_ANY)};
-    forget(a, to_first, to_first + bytes);
+    uint8_t *source_bits[] = {copy_source_bits(source, first, bytes, REPORT_LONG_RUNS), copy_source_bits(source, first, bytes, REPORT_ANY)};
+    clear_bits(a, to_first, to_first + bytes);
     for (int k = REPORT_LONG_RUNS; k <= REPORT_ANY; k++) {
-        if (before[k])
-            add_bits(bits_of(a, (ReportRule)k), to_first, before[k], first % 8, bytes);
-        free(before[k]);
+        if (source_bits[k])
+            add_bits(bits_of(a, (ReportRule)k), to_first, source_bits[k], first % 8, bytes);
+        free(source_bits[k]);
     }
     for (size_t k = 0, known = count; k < known; k++) {
         const uint64_t low = copies[k].low > from ? copies[k].low : from, high = copies[k].high < from + bytes ? copies[k].high : from + bytes;
@@ -207,31 +208,31 @@ void sim_free_undefined_copies(Allocation *a)
     sim_unlock(&lock);
 }
 
-// True if enough of these unwritten bytes in a row hold undefined values.
-static bool has_run(const Allocation *a, uint64_t low, uint64_t high, ReportRule rule)
+// True if enough consecutive bytes in [low, high) hold undefined values.
+static bool has_long_run(const Allocation *a, uint64_t low, uint64_t high, ReportRule rule)
 {
     const uint8_t *bits = a->unwritten_bytes[rule];
-    const size_t least = rule == REPORT_ANY ? 1 : LINE_BYTES, end = high - a->address;
-    size_t run = 0;
-    for (size_t at = low - a->address; bits && at < end && run < least; at++) {
-        run = has_bit(bits, at) ? run + 1 : 0;
+    const size_t min_length = rule == REPORT_ANY ? 1 : LINE_BYTES, end = high - a->address;
+    size_t length = 0;
+    for (size_t at = low - a->address; bits && at < end && length < min_length; at++) {
+        length = has_bit(bits, at) ? length + 1 : 0;
         at += bits[at / 8] == 0 ? 7 - at % 8 : 0;
     }
-    return run >= least;
+    return length >= min_length;
 }
 
-static bool reach_host(const Allocation *a, uint64_t low, uint64_t high, ReportRule rule)
+static bool reaches_host(const Allocation *a, uint64_t low, uint64_t high, ReportRule rule)
 {
     for (uint64_t at = low, end; at < high; at = end) {
         at += sim_find_unwritten(at, high - at);
         end = at < high ? at + sim_find_written(at, high - at) : high;
-        if (at < end && has_run(a, at, end, rule))
+        if (at < end && has_long_run(a, at, end, rule))
             return true;
     }
     return false;
 }
 
-// Finds the next report, from copies[*k] on, that applies to bytes that the host reads; *k is then the index after it.
+// Finds the next report, starting at copies[*k], for bytes that the host reads; sets *k to the index after it.
 static bool find_reported(uint64_t address, size_t bytes, size_t *k, Report *report)
 {
     const Allocation *a = sim_allocation_at(address);
@@ -240,7 +241,7 @@ static bool find_reported(uint64_t address, size_t bytes, size_t *k, Report *rep
     for (; a && *k < count && !found; ++*k) {
         const UndefinedCopy *c = &copies[*k];
         const uint64_t low = c->low > address ? c->low : address, end = address + bytes, high = c->high < end ? c->high : end;
-        found = c->allocation == a->address && low < high && reach_host(a, low, high, c->rule);
+        found = c->allocation == a->address && low < high && reaches_host(a, low, high, c->rule);
         *report = found ? c->report : *report;
     }
     sim_unlock(&lock);

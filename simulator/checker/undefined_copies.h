@@ -4,7 +4,7 @@
 
 #include "checker/kernel_checks.h"
 
-typedef struct Report { // of a finding that is added if the value reaches the host
+typedef struct Report { // a finding that is added if the value reaches the host
     FindingKind kind;
     char title[200];
     Place places[2];
@@ -14,18 +14,18 @@ typedef struct Report { // of a finding that is added if the value reaches the h
 } Report;
 
 typedef enum ReportRule { // when undefined bytes that reach the host are reported
-    REPORT_LONG_RUNS, // from LINE_BYTES in a row on: fewer may be unused parts of structures that threads copy word by word
+    REPORT_LONG_RUNS, // if at least LINE_BYTES are consecutive: fewer may be unused parts of structures that are copied word by word
     REPORT_ANY,
-    REPORT_NEVER // parts of structures: only a use in a kernel is reported
+    REPORT_NEVER // for parts of structures: only a use in a kernel is reported
 } ReportRule;
 
-// A store has put an undefined value into these bytes of an allocation, as `read` had loaded it, or computed from it. Returns false if
-// it is the first with this read, store and rule: then call sim_add_undefined_copy. The block's turn has come (sim_wait_for_earlier_blocks).
+// Notes that a store has put an undefined value, loaded by `read` or computed from it, into these bytes of an allocation. Returns false
+// for the first store with this read, instruction and rule: then call sim_add_undefined_copy. Call it after sim_wait_for_earlier_blocks.
 bool sim_note_undefined_copy(const Instr *read, const Instr *store, uint64_t address, size_t bytes, ReportRule rule);
 void sim_add_undefined_copy(const Instr *read, const Instr *store, uint64_t address, ReportRule rule, const Report *report);
-// Drops what was noted of these bytes: an undefined value that is not to be reported has been stored there.
+// Drops the notes on these bytes, because a store has put an undefined value there that must not be reported.
 void sim_forget_undefined_copy(uint64_t address, size_t bytes);
-// True if such a store has gone to this address; sets its report.
+// True if an undefined value was stored at this address; sets its report.
 bool sim_find_undefined_copy(uint64_t address, Report *report);
 // The allocation is freed.
 void sim_free_undefined_copies(Allocation *a);

@@ -1,30 +1,30 @@
 // value_bits.c: the undefined bits of a result, from those of the operands.
 //
-// Bits of one word may be tested one by one: bit fields, or comparisons that are combined in a mask. An operand is a known number, or any
-// number between the smallest and the largest that its undefined bits allow.
+// A program may test the bits of a word separately: bit fields, or comparisons that are combined in a mask. In arithmetic, an operand is a
+// known number, or any number between the smallest and the largest that its undefined bits allow.
 #include "checker/value_bits.h"
 
-static bool is_number(Bits b)
+static bool is_known(Bits b)
 {
     return (b.zeros | b.ones) == ALL_BITS;
 }
 
-static uint64_t ones_of_width(int width)
+static uint64_t low_ones(int width)
 {
     return width >= 64 ? ALL_BITS : (1ull << width) - 1;
 }
 
-// Sign- or zero-extends bits of a number of this type.
+// Sign- or zero-extends a number of this type to 64 bits.
 static uint64_t extended(Type type, uint64_t bits)
 {
     const int width = 8 * sim_type_bytes(type);
-    const uint64_t own = ones_of_width(width);
-    return sim_is_signed(type) && bits >> (width - 1) & 1 ? bits | ~own : bits & own;
+    const uint64_t width_mask = low_ones(width);
+    return sim_is_signed(type) && bits >> (width - 1) & 1 ? bits | ~width_mask : bits & width_mask;
 }
 
 static Bits as_number(Type type, Bits b)
 {
-    const uint64_t above = sim_is_signed(type) ? 0 : ~ones_of_width(8 * sim_type_bytes(type));
+    const uint64_t above = sim_is_signed(type) ? 0 : ~low_ones(8 * sim_type_bytes(type));
     return (Bits){extended(type, b.undefined), extended(type, b.zeros) | above, extended(type, b.ones), b.all_undefined};
 }
 
@@ -38,19 +38,19 @@ static uint64_t shifted_right(Type type, uint64_t bits, uint64_t by)
 static uint64_t bits_shifted(const Instr *i, Bits a, Bits by)
 {
     const uint64_t bits = as_number((Type)i->type, a).undefined;
-    if (!is_number(by))
+    if (!is_known(by))
         return ALL_BITS;
     if (i->kind == SHIFT_RIGHT)
         return shifted_right((Type)i->type, bits, by.ones);
     return by.ones < 64 ? bits << by.ones : 0;
 }
 
-// A word from two concatenated ones.
+// A funnel shift: one word of the shifted concatenation of two words.
 static uint64_t bits_funnelled(const Instr *i, Bits low, Bits high, Bits by)
 {
     const uint64_t both = high.undefined << 32 | (low.undefined & UINT32_MAX);
     const uint64_t positions = i->op == FUNNEL_WRAPS ? by.ones & 31 : by.ones < 32 ? by.ones : 32;
-    if (!is_number(by))
+    if (!is_known(by))
         return ALL_BITS;
     return i->kind == FUNNEL_LEFT ? both << positions >> 32 : both >> positions;
 }
@@ -58,24 +58,24 @@ static uint64_t bits_funnelled(const Instr *i, Bits low, Bits high, Bits by)
 static uint64_t bits_extracted(const Instr *i, Bits a, Bits position, Bits length)
 {
     const Type type = (Type)i->type;
-    if (!is_number(position) || !is_number(length) || position.ones > 255 || length.ones > 64)
+    if (!is_known(position) || !is_known(length) || position.ones > 255 || length.ones > 64)
         return ALL_BITS;
     if (length.ones == 0)
         return 0;
-    const uint64_t field = ones_of_width((int)length.ones), bits = shifted_right(type, as_number(type, a).undefined, position.ones);
+    const uint64_t field = low_ones((int)length.ones), bits = shifted_right(type, as_number(type, a).undefined, position.ones);
     return sim_is_signed(type) && bits >> (length.ones - 1) & 1 ? bits | ~field : bits & field;
 }
 
-// `into` with a bit field replaced.
-static uint64_t bits_inserted(Bits field, Bits into, Bits position, Bits length)
+// `target` with a bit field replaced.
+static uint64_t bits_inserted(Bits field, Bits target, Bits position, Bits length)
 {
-    if (!is_number(position) || !is_number(length) || position.ones > 63 || length.ones > 64)
+    if (!is_known(position) || !is_known(length) || position.ones > 63 || length.ones > 64)
         return ALL_BITS;
-    const uint64_t replaced = ones_of_width((int)length.ones) << position.ones;
-    return (field.undefined << position.ones & replaced) | (into.undefined & ~replaced);
+    const uint64_t replaced = low_ones((int)length.ones) << position.ones;
+    return (field.undefined << position.ones & replaced) | (target.undefined & ~replaced);
 }
 
-// prmt: four bytes of two words, or replicated sign bits.
+// prmt: selects four bytes, or their replicated sign bits, from two words.
 static uint64_t bits_permuted(Bits a, Bits b, Bits positions)
 {
     const uint64_t from = b.undefined << 32 | (a.undefined & UINT32_MAX);
@@ -85,17 +85,17 @@ static uint64_t bits_permuted(Bits a, Bits b, Bits positions)
         const uint64_t byte = from >> 8 * (position & 7) & 255;
         bits |= (position & 8 ? byte >> 7 ? 255ull : 0 : byte) << 8 * k;
     }
-    return is_number(positions) ? bits : ALL_BITS;
+    return is_known(positions) ? bits : ALL_BITS;
 }
 
-// If a variable mask defines only some bits of a fully undefined register, such as a bitmap that was never cleared, the result counts as
-// fully undefined.
+// If a mask that is not constant defines only some bits of a fully undefined register, such as a bitmap that was never cleared, the result
+// counts as fully undefined.
 static uint64_t bits_of_logical(Bits a, Bits b, uint64_t bits, bool constant)
 {
     return bits && !constant && (a.undefined == ALL_BITS || b.undefined == ALL_BITS) ? ALL_BITS : bits;
 }
 
-// lop3: any bitwise operation on three words, given by its truth table.
+// lop3: a bitwise operation on three words, given by its truth table.
 static uint64_t bits_of_table(Bits a, Bits b, Bits c, Bits table)
 {
     uint64_t may_be_one = 0, may_be_zero = 0;
@@ -106,28 +106,28 @@ static uint64_t bits_of_table(Bits a, Bits b, Bits c, Bits table)
     return may_be_one & may_be_zero & (a.undefined | b.undefined | c.undefined);
 }
 
-static int low_zeros(uint64_t bits)
+static int trailing_zeros(uint64_t bits)
 {
     return bits ? __builtin_ctzll(bits) : 64;
 }
 
-// True if no bit is unknown. The operand that the operation has overwritten is unknown.
-static bool is_complete(Bits b)
+// True if no bit is unknown. An operand that the operation has overwritten has unknown bits.
+static bool has_no_unknown_bit(Bits b)
 {
     return (b.zeros | b.ones | b.undefined) == ALL_BITS;
 }
 
-// The bits that a carry from these can reach.
-static uint64_t all_above_lowest(uint64_t undefined)
+// The bits that carries from these bits can reach.
+static uint64_t bits_from_lowest(uint64_t undefined)
 {
-    return undefined ? ALL_BITS << low_zeros(undefined) : 0;
+    return undefined ? ALL_BITS << trailing_zeros(undefined) : 0;
 }
 
 // The bits in which the sums of the smallest and of the largest possible operands differ.
 static uint64_t bits_of_sum(Bits a, Bits b)
 {
-    if (!is_complete(a) || !is_complete(b))
-        return all_above_lowest(a.undefined | b.undefined);
+    if (!has_no_unknown_bit(a) || !has_no_unknown_bit(b))
+        return bits_from_lowest(a.undefined | b.undefined);
     if (a.zeros == ALL_BITS || b.zeros == ALL_BITS || !(a.undefined | b.undefined))
         return a.undefined | b.undefined;
     return a.undefined | b.undefined | ((a.ones + b.ones) ^ (~a.zeros + ~b.zeros));
@@ -135,21 +135,21 @@ static uint64_t bits_of_sum(Bits a, Bits b)
 
 static uint64_t bits_of_difference(Bits a, Bits b)
 {
-    if (!is_complete(a) || !is_complete(b))
-        return all_above_lowest(a.undefined | b.undefined);
+    if (!has_no_unknown_bit(a) || !has_no_unknown_bit(b))
+        return bits_from_lowest(a.undefined | b.undefined);
     return a.undefined | b.undefined | ((a.ones - ~b.zeros) ^ (~a.zeros - b.ones));
 }
 
-// No bit of a product depends on undefined bits below the lowest one of an operand, shifted by the other operand's trailing zeros. Times
-// a power of two: the shifted bits.
+// The lowest undefined bit of a product is at the lowest undefined bit of an operand plus the other operand's trailing zeros. If one
+// operand is a power of two, the undefined bits of the other are shifted.
 static uint64_t bits_of_product(Bits a, Bits b)
 {
-    const int from_a = low_zeros(a.undefined) + low_zeros(~b.zeros), from_b = low_zeros(b.undefined) + low_zeros(~a.zeros);
+    const int from_a = trailing_zeros(a.undefined) + trailing_zeros(~b.zeros), from_b = trailing_zeros(b.undefined) + trailing_zeros(~a.zeros);
     const int lowest = from_a < from_b ? from_a : from_b;
-    if (is_number(b) && !(b.ones & (b.ones - 1)))
-        return b.ones ? a.undefined << low_zeros(b.ones) : 0;
-    if (is_number(a) && !(a.ones & (a.ones - 1)))
-        return a.ones ? b.undefined << low_zeros(a.ones) : 0;
+    if (is_known(b) && !(b.ones & (b.ones - 1)))
+        return b.ones ? a.undefined << trailing_zeros(b.ones) : 0;
+    if (is_known(a) && !(a.ones & (a.ones - 1)))
+        return a.ones ? b.undefined << trailing_zeros(a.ones) : 0;
     return lowest < 64 ? ALL_BITS << lowest : 0;
 }
 
@@ -157,7 +157,7 @@ static Bits product(const Instr *i, Bits a, Bits b)
 {
     const Bits x = as_number((Type)i->type, a), y = as_number((Type)i->type, b);
     const uint64_t undefined = bits_of_product(x, y), value = x.ones * y.ones;
-    return is_complete(x) && is_complete(y) ? (Bits){undefined, ~value & ~undefined, value & ~undefined, false} : (Bits){.undefined = undefined};
+    return has_no_unknown_bit(x) && has_no_unknown_bit(y) ? (Bits){undefined, ~value & ~undefined, value & ~undefined, false} : (Bits){.undefined = undefined};
 }
 
 // Quotient and remainder of a nonnegative number and a power of two.
@@ -165,9 +165,9 @@ static uint64_t bits_of_division(const Instr *i, Bits a, Bits b)
 {
     const Bits x = as_number((Type)i->type, a), y = as_number((Type)i->type, b);
     const bool positive = !sim_is_signed((Type)i->type) || x.zeros >> 63;
-    if (!positive || !is_number(y) || y.ones == 0 || y.ones & (y.ones - 1))
+    if (!positive || !is_known(y) || y.ones == 0 || y.ones & (y.ones - 1))
         return ALL_BITS;
-    return i->kind == QUOTIENT ? x.undefined >> low_zeros(y.ones) : x.undefined & (y.ones - 1);
+    return i->kind == QUOTIENT ? x.undefined >> trailing_zeros(y.ones) : x.undefined & (y.ones - 1);
 }
 
 static uint64_t bits_reversed(Type type, uint64_t bits)
@@ -179,14 +179,14 @@ static uint64_t bits_reversed(Type type, uint64_t bits)
     return reversed;
 }
 
-// bfind: the position of the highest 1 depends on no lower bit.
+// bfind: the position of the highest 1 does not depend on lower bits.
 static uint64_t bits_of_highest(const Instr *i, Bits a)
 {
     const Bits number = as_number((Type)i->type, a);
     return sim_is_signed((Type)i->type) || number.undefined >= number.ones ? ALL_BITS : 0;
 }
 
-// dp4a: a byte that is multiplied by 0 does not matter.
+// dp4a: a byte that is multiplied by 0 has no effect.
 static uint64_t bits_of_dot(Bits a, Bits b, Bits c)
 {
     uint64_t bits = c.undefined;
@@ -197,7 +197,7 @@ static uint64_t bits_of_dot(Bits a, Bits b, Bits c)
     return bits ? ALL_BITS : 0;
 }
 
-// Packed halves: each depends on its own half of the operands.
+// Packed halves: each half of the result depends only on the same half of the operands.
 static uint64_t bits_of_halves(const Instr *i, const Bits o[MAX_BIT_OPERANDS])
 {
     const Type type = (Type)i->type;
@@ -209,7 +209,7 @@ static uint64_t bits_of_halves(const Instr *i, const Bits o[MAX_BIT_OPERANDS])
 
 static bool is_zero(const Instr *i, Bits b)
 {
-    return (~b.zeros & ones_of_width(8 * sim_type_bytes((Type)i->type))) == 0;
+    return (~b.zeros & low_ones(8 * sim_type_bytes((Type)i->type))) == 0;
 }
 
 bool sim_adds_nothing(const Instr *i, const Bits o[MAX_BIT_OPERANDS])
@@ -219,7 +219,7 @@ bool sim_adds_nothing(const Instr *i, const Bits o[MAX_BIT_OPERANDS])
     return i->kind == SUM && (is_zero(i, o[1]) || is_zero(i, o[2]));
 }
 
-// Before truncation to the result's type.
+// The undefined bits of a result before truncation to its type.
 static uint64_t bits_of_operation(const Instr *i, const Bits o[MAX_BIT_OPERANDS], bool local)
 {
     const Operand *by = &i->statement->operands[2];
@@ -255,7 +255,7 @@ static uint64_t bits_of_operation(const Instr *i, const Bits o[MAX_BIT_OPERANDS]
 
 uint64_t sim_undefined_bits(const Instr *i, const Bits o[MAX_BIT_OPERANDS], bool local)
 {
-    const uint64_t all = ones_of_width(8 * sim_type_bytes(i->statement->operands[0].reg->type)),
+    const uint64_t all = low_ones(8 * sim_type_bytes(i->statement->operands[0].reg->type)),
                    bits = bits_of_operation(i, o, local) & all;
     return bits == all ? ALL_BITS : bits;
 }

@@ -6,14 +6,14 @@
 
 static const uint64_t ALL_BITS = UINT64_MAX; // of a register of any width
 
-typedef struct Bits { // of an operand; a bit in none of the three masks is unknown
+typedef struct Bits { // of an operand; bits in none of the three masks are unknown
     uint64_t undefined, zeros, ones;
-    bool all_undefined; // every bit is undefined, as it was read
+    bool all_undefined; // every bit was undefined when the operand was read
 } Bits;
 enum { MAX_BIT_OPERANDS = 5 }; // operands of an instruction, with the result
 
-// The undefined bits of a result; o[1] is the first operand. local: the value is from local memory, where a variable's bits may be set one
-// by one without being cleared first.
+// The undefined bits of a result; o[1] is the first operand. `local`: the value is from local memory, where a program may set the bits of a
+// variable one by one without clearing it first.
 uint64_t sim_undefined_bits(const Instr *i, const Bits o[MAX_BIT_OPERANDS], bool local);
 // True if the operation adds 0, so that the result is one of the operands.
 bool sim_adds_nothing(const Instr *i, const Bits o[MAX_BIT_OPERANDS]);

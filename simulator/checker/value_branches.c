@@ -1,8 +1,8 @@
-// value_branches.c: branches on undefined values that affect nothing but registers.
+// value_branches.c: branches on undefined values that affect only registers.
 //
-// A thread beyond the last element may compute with an undefined value, branch on it (in logf, in `a > 0 ? sqrtf(a) : -a`) and discard the
-// result. Such a branch is treated as an operation: at the reconvergence point all registers that either side writes become undefined in
-// the lanes that branched. Its stores to local memory, as in sinf for large arguments, are not followed.
+// A thread past the last element may compute with an undefined value, branch on it (in logf, in `a > 0 ? sqrtf(a) : -a`) and discard the
+// result. Such a branch is treated as an operation: at the reconvergence point, all registers that either path writes become undefined in
+// the lanes that branched. Stores to local memory on these paths, as in sinf for large arguments, are not tracked.
 #include "checker/value_table.h"
 
 static bool in_region(const Instr *i, const BranchRegion *region)
@@ -13,7 +13,7 @@ static bool in_region(const Instr *i, const BranchRegion *region)
     return false;
 }
 
-// False: too many ranges.
+// Adds a range that starts at `first`. False: too many ranges.
 static bool add_range(BranchRegion *region, const Instr *first, const Instr *reconvergence_pc)
 {
     if (first == reconvergence_pc || in_region(first, region))
@@ -25,7 +25,7 @@ static bool add_range(BranchRegion *region, const Instr *first, const Instr *rec
     return true;
 }
 
-// Extends a range to its last instruction. False if an instruction has effects other than on registers.
+// Extends a range to its end. False if an instruction has effects other than on registers.
 static bool extend_range(const Program *p, BranchRegion *region, int k, const Instr *reconvergence_pc)
 {
     for (const Instr *i = region->ranges[k].first; i != reconvergence_pc; i++) {
@@ -40,7 +40,7 @@ static bool extend_range(const Program *p, BranchRegion *region, int k, const In
     return true;
 }
 
-// Finds the region of a branch. False if it has other effects, or no known reconvergence point.
+// Finds the region of a branch. False if the region has effects other than on registers, or no known reconvergence point.
 static bool find_region(const Program *p, const Instr *branch, BranchRegion *region)
 {
     if (branch->control != BRANCH || branch->reconvergence_pc == NOWHERE)
@@ -53,7 +53,7 @@ static bool find_region(const Program *p, const Instr *branch, BranchRegion *reg
     return has_no_effects;
 }
 
-// True if the warp is still in the region, or in a function called there.
+// True if the warp is still in the region, or in a function called from it.
 static bool is_inside(const Warp *w, const Instr *i, const UndefinedBranch *u)
 {
     return w->current_split->frame != u->frame || in_region(i, &u->region);
@@ -78,7 +78,7 @@ bool sim_begin_undefined_branch(Warp *w, const Instr *branch, uint32_t lanes, co
     return true;
 }
 
-static void set_results(Warp *w, const UndefinedBranch *u, uint32_t lanes)
+static void undefine_results(Warp *w, const UndefinedBranch *u, uint32_t lanes)
 {
     for (int k = 0; k < u->region.count; k++)
         for (const Instr *i = u->region.ranges[k].first; i < u->region.ranges[k].end; i++) {
@@ -96,7 +96,7 @@ void sim_end_undefined_branches(Warp *w, const Instr *i)
         if (!lanes)
             continue;
         u->lanes &= ~lanes;
-        set_results(w, u, lanes);
+        undefine_results(w, u, lanes);
         sim_count_undefined(w);
     }
 }

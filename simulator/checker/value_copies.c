@@ -1,7 +1,7 @@
-// value_copies.c: static analysis of copies: which instructions move values without using them.
+// value_copies.c: static analysis of copies: which instructions move values without other uses.
 //
-// Copying a structure also copies its padding, the inactive members of unions and unused array elements. So an undefined value is no
-// mistake if the thread copies it together with its neighbours. Two addresses are neighbours if their linear forms differ by a constant.
+// Copying a structure also copies its padding, the inactive members of unions and unused array elements. Therefore copying an undefined
+// value is not an error if the thread also copies its neighbours. Two addresses are neighbours if their linear forms differ by a constant.
 #include "checker/value_copies.h"
 
 enum { MAX_TERMS = 4, MAX_DEPTH = 8, MAX_MEMBER_DISTANCE = 128 }; // MAX_MEMBER_DISTANCE: bytes between neighbouring members
@@ -9,7 +9,7 @@ enum { MAX_TERMS = 4, MAX_DEPTH = 8, MAX_MEMBER_DISTANCE = 128 }; // MAX_MEMBER_
 typedef struct LinearForm { // a constant plus multiples of registers and of variables' addresses
     int64_t constant;
     uint32_t count;
-    struct { const void *of; int64_t factor; } terms[MAX_TERMS];
+    struct { const void *of; int64_t factor; } terms[MAX_TERMS]; // of: a Register or a Variable
     bool is_linear; // false: not linear, or too many terms
 } LinearForm;
 
@@ -53,14 +53,14 @@ static void add_term(LinearForm *f, const void *of, int64_t factor)
 static bool add_result(const Program *p, LinearForm *f, const Instr *i, int64_t factor, int depth)
 {
     const Operand *o = i->statement->operands;
-    const bool constant = o[2].kind == IS_INTEGER, same = i->kind == MOVE || i->kind == WIDEN;
+    const bool constant = o[2].kind == IS_INTEGER, is_copy = i->kind == MOVE || i->kind == WIDEN;
     const bool is_linear = o[1].kind == IS_REGISTER || (o[1].kind == IS_SYMBOL && o[1].variable);
-    if (!is_linear || (i->kind != SUM && !same && !constant))
+    if (!is_linear || (i->kind != SUM && !is_copy && !constant))
         return false;
     if (i->kind == SUM) {
         add_operand(p, f, &o[1], factor, depth);
         add_operand(p, f, &o[2], factor, depth);
-    } else if (same)
+    } else if (is_copy)
         add_operand(p, f, &o[1], factor, depth);
     else if (i->kind == SHIFT_LEFT && o[2].integer >= 0 && o[2].integer < 16)
         add_operand(p, f, &o[1], factor << o[2].integer, depth);
@@ -105,7 +105,7 @@ static bool differs_by_constant(const LinearForm *f, const LinearForm *other)
     return same;
 }
 
-// True if another instruction accesses the same space at a known small distance. here: the address of `i`.
+// True if another instruction accesses the same space at a known small distance. `here`: the address of `i`.
 static bool has_distance(const Program *p, const Instr *i, const LinearForm *here, const Instr *other, int64_t *distance)
 {
     if (other->kind != i->kind || other->at.space != i->at.space)
@@ -115,7 +115,7 @@ static bool has_distance(const Program *p, const Instr *i, const LinearForm *her
     return *distance > -MAX_MEMBER_DISTANCE && *distance < MAX_MEMBER_DISTANCE && differs_by_constant(here, &there);
 }
 
-// True if another load and another store are at the same distance from these two.
+// True if another load and another store are at one distance from this load and this store.
 static bool copies_neighbour(const Program *p, const Instr *load, const Instr *store)
 {
     enum { MAX_STORES = 128 };
@@ -133,7 +133,7 @@ static bool copies_neighbour(const Program *p, const Instr *load, const Instr *s
     return false;
 }
 
-// The constant by which a register advances in a loop, or 0.
+// The constant by which a register advances in each iteration, or 0.
 static int64_t step_of(const Program *p, const void *of)
 {
     for (const Instr *i = p->code; i < p->code + p->count; i++) {

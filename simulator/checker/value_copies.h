@@ -1,4 +1,4 @@
-// value_copies.h: static analysis of copies: which instructions move values without using them.
+// value_copies.h: static analysis of copies: which instructions move values without other uses.
 #ifndef VALUE_COPIES_H
 #define VALUE_COPIES_H
 
@@ -6,7 +6,7 @@
 
 // True if the result consists of bits of the operands: move, select, extract, insert, shift.
 bool sim_moves_bits(const Instr *i);
-// True if a load and a store copy a part of a structure: another part is copied next to it, or both addresses advance by the copied size in
+// True if a load and a store copy a part of a structure: a neighbouring part is copied, too, or both addresses advance by the copied size in
 // each iteration of a loop. False if the load is not in `p`.
 bool sim_copies_structure(const Program *p, const Instr *load, const Instr *store);
 

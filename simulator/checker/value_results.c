@@ -1,4 +1,4 @@
-// value_results.c: undefined values from register to register: the undefined lanes and bits of an operation's result.
+// value_results.c: propagates undefined values between registers: the undefined lanes and bits of an operation's result.
 #include "checker/value_bits.h"
 #include "checker/value_copies.h"
 #include "checker/value_table.h"
@@ -18,15 +18,15 @@ void sim_set_operand(Warp *w, const Operand *o, uint32_t mask, uint32_t lanes, c
 
 // ---- Bits
 
-static uint64_t undefined_in_lane(const UndefinedValue *v, int lane)
+static uint64_t undefined_bits_in_lane(const UndefinedValue *v, int lane)
 {
     if (!v || !(v->mask >> lane & 1))
         return 0;
     return v->partial >> lane & 1 ? v->bits[lane] : ALL_BITS;
 }
 
-// A zero-extending load defines the bits of the register above its own width.
-static uint64_t within_load(const Warp *w, const UndefinedValue *v, const Register *reg, uint64_t undefined)
+// A zero-extending load defines the bits of the register above the width of the load.
+static uint64_t limit_to_load(const Warp *w, const UndefinedValue *v, const Register *reg, uint64_t undefined)
 {
     const Instr *load = v ? v->load : NULL;
     const bool narrow = load && load->kind == LOAD && load->count == 1 && load->bytes < load->register_bytes &&
@@ -42,19 +42,19 @@ static uint64_t register_in_lane(const Warp *w, const Register *reg, int lane)
     return value;
 }
 
-// An operand before the operation; if it is also the result, its value is overwritten and unknown.
+// An operand's bits before the operation. If the operand is also the result, its value has been overwritten and is unknown.
 static Bits bits_in_lane(const Warp *w, const Operand *o, const Register *result, int lane)
 {
     const bool readable = o->reg && o->reg != result && o->reg->type != PRED && sim_type_bytes(o->reg->type) <= 8;
     const UndefinedValue *v = o->reg ? sim_find_value(w, w->current_split->frame->lanes + o->reg->slot) : NULL;
-    const uint64_t held = undefined_in_lane(v, lane), undefined = within_load(w, v, o->reg, held);
+    const uint64_t held = undefined_bits_in_lane(v, lane), undefined = limit_to_load(w, v, o->reg, held);
     if (o->kind != IS_INTEGER && !readable)
         return (Bits){.undefined = undefined, .all_undefined = held == ALL_BITS};
     const uint64_t value = readable ? register_in_lane(w, o->reg, lane) : (uint64_t)o->integer;
     return (Bits){undefined, ~value & ~undefined, value & ~undefined, held == ALL_BITS};
 }
 
-// A register packed from several, lowest bits first.
+// The bits of a register that is packed from several, the lowest bits first.
 static Bits bits_of_parts(const Warp *w, const Operand *o, const Register *result, int lane)
 {
     const int width = 8 * sim_type_bytes(result->type) / o->count;
@@ -73,34 +73,34 @@ static uint32_t lanes_known_to_be(const Warp *w, const Operand *o, bool value)
     const UndefinedValue *v = o->reg ? sim_find_value(w, w->current_split->frame->lanes + o->reg->slot) : NULL;
     if (!o->reg)
         return 0;
-    const uint32_t is = *(const uint32_t *)(w->current_split->frame->lanes + o->reg->slot);
-    return (is ^ (o->negated == value ? ALL_LANES : 0)) & ~(v ? v->mask : 0);
+    const uint32_t bits = *(const uint32_t *)(w->current_split->frame->lanes + o->reg->slot);
+    return (bits ^ (o->negated == value ? ALL_LANES : 0)) & ~(v ? v->mask : 0);
 }
 
-// The lanes in which two operands were loaded from the same global address: begin and end of an empty range, say.
-static uint32_t lanes_same_load(const Warp *w, const Operand *a, const Operand *b)
+// The lanes in which two operands were loaded from the same global address, such as begin and end of an empty range.
+static uint32_t lanes_with_same_load(const Warp *w, const Operand *a, const Operand *b)
 {
-    const UndefinedValue *v = sim_value_of(w, a->reg, ALL_LANES), *u = sim_value_of(w, b->reg, ALL_LANES);
-    const bool one = v && u && v->from && v->from == u->from && v->read == u->read && !v->shuffled && !u->shuffled;
-    return one ? v->mask & u->mask & ~(v->computed | u->computed | v->partial | u->partial) : 0;
+    const UndefinedValue *v = sim_value_of(w, a->reg, ALL_LANES), *other = sim_value_of(w, b->reg, ALL_LANES);
+    const bool same_load = v && other && v->from && v->from == other->from && v->read == other->read && !v->shuffled && !other->shuffled;
+    return same_load ? v->mask & other->mask & ~(v->computed | other->computed | v->partial | other->partial) : 0;
 }
 
 // The lanes in which a comparison has the same result for every value of the undefined bits.
-static uint32_t lanes_compared_defined(const Warp *w, const Instr *i, uint32_t lanes)
+static uint32_t lanes_with_defined_comparison(const Warp *w, const Instr *i, uint32_t lanes)
 {
     const Operand *o = i->statement->operands;
-    const uint32_t one = sim_is_float((Type)i->type) ? 0 : lanes_same_load(w, &o[1], &o[2]); // NaN != NaN
+    const uint32_t same_load = sim_is_float((Type)i->type) ? 0 : lanes_with_same_load(w, &o[1], &o[2]); // NaN != NaN
     uint32_t defined = 0;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
-        if ((one >> l & 1 && register_in_lane(w, o[1].reg, l) == register_in_lane(w, o[2].reg, l)) ||
+        if ((same_load >> l & 1 && register_in_lane(w, o[1].reg, l) == register_in_lane(w, o[2].reg, l)) ||
             sim_comparison_is_defined(i, bits_in_lane(w, &o[1], NULL, l), bits_in_lane(w, &o[2], NULL, l)))
             defined |= 1u << l;
     }
     return defined;
 }
 
-// The lanes in which the result does not depend on the undefined values: false && x, or the operand that selp does not select.
+// The lanes in which the result does not depend on the undefined values, as for false && x, or for the operand that selp does not select.
 static uint32_t defined_lanes(const Warp *w, const Instr *i, uint32_t lanes)
 {
     const Statement *s = i->statement;
@@ -108,16 +108,16 @@ static uint32_t defined_lanes(const Warp *w, const Instr *i, uint32_t lanes)
     uint32_t first = 0, second = 0;
     for (int k = 1; k < s->count; k++)
         if (o[k].reg && (o[k].reg == o[0].reg || o[k].reg == o[0].second))
-            return 0; // it has been overwritten
+            return 0; // the operand has been overwritten
     if ((i->kind == LOGICAL_AND || i->kind == LOGICAL_OR) && i->type == PRED) {
         const bool deciding = i->kind == LOGICAL_OR;
         return lanes_known_to_be(w, &o[1], deciding) | lanes_known_to_be(w, &o[2], deciding);
     }
     if (i->kind == COMPARE) {
         const bool combines = i->flags & COMBINE;
-        const uint32_t with = combines ? lanes_known_to_be(w, &o[3], true) | lanes_known_to_be(w, &o[3], false) : ALL_LANES,
-                       by_other = combines && i->combine != COMBINE_XOR ? lanes_known_to_be(w, &o[3], i->combine == COMBINE_OR) : 0;
-        return by_other | lanes_compared_defined(w, i, lanes & with & ~by_other);
+        const uint32_t predicate_defined = combines ? lanes_known_to_be(w, &o[3], true) | lanes_known_to_be(w, &o[3], false) : ALL_LANES,
+                       decided_by_predicate = combines && i->combine != COMBINE_XOR ? lanes_known_to_be(w, &o[3], i->combine == COMBINE_OR) : 0;
+        return decided_by_predicate | lanes_with_defined_comparison(w, i, lanes & predicate_defined & ~decided_by_predicate);
     }
     if (i->kind != SELECT)
         return 0;
@@ -126,7 +126,7 @@ static uint32_t defined_lanes(const Warp *w, const Instr *i, uint32_t lanes)
     return (lanes_known_to_be(w, &o[3], true) & ~first) | (lanes_known_to_be(w, &o[3], false) & ~second);
 }
 
-// The lanes in which the result counts as computed, rather than as a copy of an operand. selp: as in the selected operand.
+// The lanes in which the result counts as computed, rather than as a copy of an operand. For selp, the selected operand determines this.
 static uint32_t lanes_computed_by(const Warp *w, const Instr *i, uint32_t mask)
 {
     const Operand *o = i->statement->operands;
@@ -139,13 +139,13 @@ static uint32_t lanes_computed_by(const Warp *w, const Instr *i, uint32_t mask)
     return (first & chosen) | (second & other) | ~(chosen | other);
 }
 
-// selp: the undefined bits of the selected operand, if the predicate is defined.
-static uint64_t bits_chosen(const Warp *w, const Instr *i, int lane, const Bits o[MAX_BIT_OPERANDS], uint64_t otherwise)
+// The undefined bits of the operand that selp selects; `unknown_predicate_bits` if the predicate is undefined.
+static uint64_t selected_bits(const Warp *w, const Instr *i, int lane, const Bits o[MAX_BIT_OPERANDS], uint64_t unknown_predicate_bits)
 {
     const Operand *by = &i->statement->operands[3];
     if (lanes_known_to_be(w, by, true) >> lane & 1)
         return o[1].undefined;
-    return lanes_known_to_be(w, by, false) >> lane & 1 ? o[2].undefined : otherwise;
+    return lanes_known_to_be(w, by, false) >> lane & 1 ? o[2].undefined : unknown_predicate_bits;
 }
 
 static void find_operand_bits(const Warp *w, const Instr *i, int lane, Bits o[MAX_BIT_OPERANDS])
@@ -160,7 +160,7 @@ static void find_operand_bits(const Warp *w, const Instr *i, int lane, Bits o[MA
             o[k] = bits_in_lane(w, &s->operands[k], s->operands[0].reg, lane);
 }
 
-// Sets result->partial and ->bits; returns the lanes with undefined bits.
+// Sets `partial` and `bits` of the result; returns the lanes with undefined bits.
 static uint32_t find_bits(const Warp *w, const Instr *i, uint32_t lanes, UndefinedValue *result)
 {
     const Operand *o = i->statement->operands;
@@ -173,7 +173,7 @@ static uint32_t find_bits(const Warp *w, const Instr *i, uint32_t lanes, Undefin
         Bits operands[MAX_BIT_OPERANDS];
         find_operand_bits(w, i, l, operands);
         const uint64_t known = sim_undefined_bits(i, operands, result->source == LOCAL),
-                       bits = i->kind == SELECT ? bits_chosen(w, i, l, operands, known) : known;
+                       bits = i->kind == SELECT ? selected_bits(w, i, l, operands, known) : known;
         if (bits == 0)
             lanes &= ~(1u << l);
         else if (bits != ALL_BITS)
@@ -185,8 +185,8 @@ static uint32_t find_bits(const Warp *w, const Instr *i, uint32_t lanes, Undefin
     return lanes;
 }
 
-// One register is unpacked into several.
-static void split_register(Warp *w, const Instr *i, uint32_t mask, uint32_t lanes, const UndefinedValue *from)
+// Unpacks one register into several.
+static void split_register(Warp *w, const Instr *i, uint32_t mask, uint32_t lanes, const UndefinedValue *source)
 {
     const Operand *to = &i->statement->operands[0];
     const int width = 8 * sim_type_bytes(i->statement->operands[1].reg->type) / to->count;
@@ -194,11 +194,11 @@ static void split_register(Warp *w, const Instr *i, uint32_t mask, uint32_t lane
     for (int k = 0; k < to->count; k++) {
         uint64_t bits[LANES];
         uint32_t any = lanes;
-        UndefinedValue part = *from;
+        UndefinedValue part = *source;
         part.bits = bits;
-        for (uint32_t rest = lanes & from->partial; rest; rest &= rest - 1) {
+        for (uint32_t rest = lanes & source->partial; rest; rest &= rest - 1) {
             const int l = __builtin_ctz(rest);
-            bits[l] = from->bits[l] >> width * k & all;
+            bits[l] = source->bits[l] >> width * k & all;
             any &= bits[l] == 0 ? ~(1u << l) : ALL_LANES;
             part.partial &= bits[l] == all ? ~(1u << l) : ALL_LANES;
         }
@@ -238,41 +238,41 @@ void sim_propagate_values(Warp *w, const Instr *i, uint32_t mask)
     sim_set_operand(w, &s->operands[0], mask, lanes, &result);
 }
 
-// Runs the shuffle once more on lane numbers, from 1, of undefined lanes, to find which lane receives which.
+// Executes the shuffle additionally on values 1 + lane of the undefined lanes, which shows where each lane's value comes from.
 void sim_propagate_shuffle(Warp *w, const Instr *i, uint32_t mask)
 {
-    struct { uint32_t a[LANES], b[LANES], c[LANES], d[LANES], second; } g;
+    struct { uint32_t a[LANES], b[LANES], c[LANES], d[LANES], second; } registers;
     const UndefinedValue *v = sim_find_value(w, w->lanes + i->a);
-    const UndefinedValue from = v ? *v : (UndefinedValue){.mask = 0};
+    const UndefinedValue source = v ? *v : (UndefinedValue){.mask = 0};
     uint8_t *const lanes = w->lanes;
     uint64_t bits[LANES];
-    UndefinedValue result = from;
+    UndefinedValue result = source;
     uint32_t undefined = 0;
     for (uint32_t l = 0; l < LANES; l++)
-        g.a[l] = from.mask >> l & 1 ? l + 1 : 0;
-    memcpy(g.b, lanes + i->b, sizeof g.b);
-    memcpy(g.c, lanes + i->c, sizeof g.c);
-    Instr one = *i;
-    one.a = offsetof(typeof(g), a);
-    one.b = offsetof(typeof(g), b);
-    one.c = offsetof(typeof(g), c);
-    one.d = offsetof(typeof(g), d);
-    one.second = NOWHERE;
-    w->lanes = (uint8_t *)&g;
-    i->run(w, &one, mask);
+        registers.a[l] = source.mask >> l & 1 ? l + 1 : 0;
+    memcpy(registers.b, lanes + i->b, sizeof registers.b);
+    memcpy(registers.c, lanes + i->c, sizeof registers.c);
+    Instr copy = *i;
+    copy.a = offsetof(typeof(registers), a);
+    copy.b = offsetof(typeof(registers), b);
+    copy.c = offsetof(typeof(registers), c);
+    copy.d = offsetof(typeof(registers), d);
+    copy.second = NOWHERE;
+    w->lanes = (uint8_t *)&registers;
+    i->run(w, &copy, mask);
     w->lanes = lanes;
     result.partial = result.computed = 0;
     result.shuffled = true;
     result.bits = bits;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
-        const uint32_t other = g.d[l] - 1;
-        if (g.d[l] == 0)
+        const uint32_t other = registers.d[l] - 1;
+        if (registers.d[l] == 0)
             continue;
         undefined |= 1u << l;
-        result.computed |= (from.computed >> other & 1) << l;
-        result.partial |= (from.partial >> other & 1) << l;
-        bits[l] = from.bits ? from.bits[other] : 0;
+        result.computed |= (source.computed >> other & 1) << l;
+        result.partial |= (source.partial >> other & 1) << l;
+        bits[l] = source.bits ? source.bits[other] : 0;
     }
     sim_set_value(w, w->lanes + i->d, mask, undefined, &result);
 }

@@ -12,56 +12,58 @@ typedef struct CachedCopy { // a result of sim_copies_structure
     bool copies_member;
 } CachedCopy;
 
-// A hash table by register: each instruction of a warp with undefined values looks up all its registers.
+// A hash table by register. Each instruction of a warp with undefined values looks up all its registers.
 struct Undefined {
-    uint32_t count, live_values; // live_values: those with a nonzero mask
+    uint32_t count;       // of `values`
+    uint32_t live_values; // values with a nonzero mask
     UndefinedBranch branches[MAX_BRANCHES];
     UndefinedValue *values; // capacity_of() of them, or NULL
-    uint32_t *index;        // 1 + index of a value; 0: free. Linear probing
-    int index_bits;         // log2 of its length: SLOTS_PER_VALUE slots for each value
-    CachedCopy copies[CACHED_COPIES]; // hashed by the store
+    uint32_t *index;        // slots with 1 + index of a value; 0: free. Linear probing
+    int index_bits;         // log2 of the length of `index`, which has SLOTS_PER_VALUE slots for each value
+    CachedCopy copies[CACHED_COPIES]; // by hash of the store
 };
 
-// A hash table by word, with linear probing: the origins of undefined values in shared and local memory. When it has reached its largest
-// size and is full, it is emptied.
+// A hash table by word, with linear probing: the origins of undefined values in shared and local memory. It is cleared when it is full at
+// its maximum size.
 struct Origins {
     uint32_t count;
     int bits; // log2 of the length of `at`, of which at most half is used
     struct Origin {
         uint64_t key; // 0: free
         const Instr *read;
-        uint32_t defined; // bits that are defined although their bytes count as unwritten
-        uint8_t source, computed; // computed: a bit for each byte
+        uint32_t defined; // mask of bits that are defined although their bytes count as unwritten
+        uint8_t source;   // as in UndefinedValue
+        uint8_t computed; // mask of bytes that were computed from an undefined value
     } *at;
 };
 
 // The slot of a key, or the free slot where it would be.
 static struct Origin *find_origin(const struct Origins *origins, uint64_t key)
 {
-    const uint64_t last = (1ull << origins->bits) - 1;
+    const uint64_t slot_mask = (1ull << origins->bits) - 1;
     uint64_t k = key * 0x9e3779b97f4a7c15 >> (64 - origins->bits);
     while (origins->at[k].key && origins->at[k].key != key)
-        k = (k + 1) & last;
+        k = (k + 1) & slot_mask;
     return &origins->at[k];
 }
 
 static void grow_origins(Arena *arena, struct Origins *origins)
 {
-    const struct Origins before = *origins;
-    const size_t length = before.at ? (size_t)1 << before.bits : 0;
-    if (before.bits == MAX_ORIGIN_BITS) {
+    const struct Origins previous = *origins;
+    const size_t length = previous.at ? (size_t)1 << previous.bits : 0;
+    if (previous.bits == MAX_ORIGIN_BITS) {
         memset(origins->at, 0, length * sizeof *origins->at);
         origins->count = 0;
         return;
     }
-    origins->bits = before.at ? before.bits + 1 : INITIAL_BITS;
+    origins->bits = previous.at ? previous.bits + 1 : INITIAL_BITS;
     origins->at = sim_allocate(arena, sizeof *origins->at << origins->bits);
     for (size_t k = 0; k < length; k++)
-        if (before.at[k].key)
-            *find_origin(origins, before.at[k].key) = before.at[k];
+        if (previous.at[k].key)
+            *find_origin(origins, previous.at[k].key) = previous.at[k];
 }
 
-static uint64_t key_of(const Warp *w, int lane, Space space, uint64_t address) // not 0
+static uint64_t key_of(const Warp *w, int lane, Space space, uint64_t address) // never 0
 {
     const uint64_t thread = space == LOCAL ? (uint64_t)(w->number * LANES + lane) : 0;
     return (address << 16 | thread) << 2 | (uint64_t)(space == SHARED ? 1 : 2);
@@ -97,7 +99,7 @@ void sim_keep_origin(Warp *w, int lane, Space space, uint64_t address, size_t by
     }
 }
 
-// The undefined bits of bytes that a lane reads; sets the first known origin, and `computed` if a byte was computed.
+// The undefined bits of bytes that a lane reads. Sets `origin` to the first known one, and `computed` if a byte was computed.
 static uint64_t find_bits(const Warp *w, const Access *access, int lane, unsigned first, unsigned bytes, const struct Origin **origin,
                           bool *computed)
 {
@@ -107,9 +109,9 @@ static uint64_t find_bits(const Warp *w, const Access *access, int lane, unsigne
             continue;
         const uint64_t address = access->address[lane] + first + k, key = key_of(w, lane, access->space, address / WORD * WORD);
         const struct Origin *o = find_origin(w->block->origins, key);
-        const unsigned in_word = (unsigned)(address % WORD);
-        bits |= (o->key ? ~o->defined >> 8 * in_word & 255ull : 255ull) << 8 * k;
-        *computed |= o->key && o->computed >> in_word & 1;
+        const unsigned byte_in_word = (unsigned)(address % WORD);
+        bits |= (o->key ? ~o->defined >> 8 * byte_in_word & 255ull : 255ull) << 8 * k;
+        *computed |= o->key && o->computed >> byte_in_word & 1;
         *origin = *origin || !o->key ? *origin : o;
     }
     return bits;
@@ -147,18 +149,18 @@ static uint32_t capacity_of(const struct Undefined *u)
 }
 
 // The slot of a register, or the free slot where it would be.
-static uint32_t *indexed(const struct Undefined *u, const uint8_t *lanes)
+static uint32_t *find_slot(const struct Undefined *u, const uint8_t *lanes)
 {
-    const uint32_t last = (1u << u->index_bits) - 1;
+    const uint32_t slot_mask = (1u << u->index_bits) - 1;
     uint32_t slot = (uint32_t)((uint64_t)(uintptr_t)lanes * 0x9e3779b97f4a7c15 >> (64 - u->index_bits));
     while (u->index[slot] && u->values[u->index[slot] - 1].lanes != lanes)
-        slot = (slot + 1) & last;
+        slot = (slot + 1) & slot_mask;
     return &u->index[slot];
 }
 
 static UndefinedValue *find(const Warp *w, const uint8_t *lanes)
 {
-    const uint32_t number = w->undefined ? *indexed(w->values, lanes) : 0;
+    const uint32_t number = w->undefined ? *find_slot(w->values, lanes) : 0;
     return number ? &w->values->values[number - 1] : NULL;
 }
 
@@ -167,16 +169,16 @@ const UndefinedValue *sim_find_value(const Warp *w, const uint8_t *lanes)
     return find(w, lanes);
 }
 
-// Doubles the capacity. Its limit is the number of registers in all frames.
-static void grow(Arena *arena, struct Undefined *u)
+// Doubles the capacity, which the number of registers in all frames limits.
+static void grow_values(Arena *arena, struct Undefined *u)
 {
-    const UndefinedValue *before = u->values;
-    u->index_bits = before ? u->index_bits + 1 : INITIAL_BITS;
+    const UndefinedValue *previous = u->values;
+    u->index_bits = previous ? u->index_bits + 1 : INITIAL_BITS;
     u->values = sim_allocate(arena, capacity_of(u) * sizeof *u->values);
     u->index = sim_allocate(arena, sizeof *u->index << u->index_bits);
     for (uint32_t k = 0; k < u->count; k++) {
-        u->values[k] = before[k];
-        *indexed(u, before[k].lanes) = k + 1;
+        u->values[k] = previous[k];
+        *find_slot(u, previous[k].lanes) = k + 1;
     }
 }
 
@@ -188,12 +190,12 @@ static UndefinedValue *find_or_add(Warp *w, const uint8_t *lanes)
         w->values = sim_allocate(arena, sizeof *w->values);
     struct Undefined *u = w->values;
     if (!u->values || u->count == capacity_of(u))
-        grow(arena, u);
-    uint32_t *const number = indexed(u, lanes);
+        grow_values(arena, u);
+    uint32_t *const number = find_slot(u, lanes);
     if (!*number) {
         *number = ++u->count;
         UndefinedValue *v = &u->values[u->count - 1];
-        *v = (UndefinedValue){.lanes = lanes, .bits = v->bits}; // keeps the memory of an earlier block
+        *v = (UndefinedValue){.lanes = lanes, .bits = v->bits}; // keeps the array of an earlier block
     }
     return &u->values[*number - 1];
 }
@@ -210,8 +212,8 @@ void sim_set_value(Warp *w, const uint8_t *lanes, uint32_t changed, uint32_t mas
     UndefinedValue *v = mask ? find_or_add(w, lanes) : find(w, lanes);
     if (!v)
         return;
-    const uint32_t before = v->mask;
-    v->mask = (before & ~changed) | mask;
+    const uint32_t previous = v->mask;
+    v->mask = (previous & ~changed) | mask;
     v->partial = (v->partial & ~changed) | (mask & origin->partial);
     v->computed = (v->computed & ~changed) | (mask & origin->computed);
     if (mask & origin->partial && !v->bits)
@@ -225,7 +227,7 @@ void sim_set_value(Warp *w, const uint8_t *lanes, uint32_t changed, uint32_t mas
         v->shuffled = origin->shuffled;
         v->source = origin->source;
     }
-    w->values->live_values += (v->mask != 0) - (before != 0);
+    w->values->live_values += (v->mask != 0) - (previous != 0);
     sim_count_undefined(w);
 }
 

@@ -1,27 +1,27 @@
-// value_table.h: the undefined registers of a warp, with the origin of each value; the same for undefined values that a block has stored in
-// shared memory and its threads in local memory. Owned by the host thread that runs the block, which alone calls these functions.
+// value_table.h: the undefined registers of a warp, with the origin of each value; and the origins of undefined values that a block has
+// stored in shared memory, and its threads in local memory. Owned by the host thread that runs the block; only it calls these functions.
 #ifndef VALUE_TABLE_H
 #define VALUE_TABLE_H
 
 #include "checker/kernel_checks.h"
 
-typedef struct UndefinedValue { // lanes of a register that hold undefined values
-    const uint8_t *lanes; // the register, in its frame
-    const Instr *read;    // the load that read it first
-    const Instr *load;    // the load that read it last
-    uint64_t from;        // the address read in global memory, of one of these lanes; 0: not global memory
+typedef struct UndefinedValue { // the undefined lanes of a register
+    const uint8_t *lanes; // address of the register in its frame
+    const Instr *read;    // the first load of the value
+    const Instr *load;    // the last load of the value
+    uint64_t from;        // global address from which one of the lanes read it; 0: not global memory
     bool shuffled;        // received from another lane
-    uint8_t source;       // the Space that it was read from; or INACTIVE_LANE, of a shuffle
-    uint32_t mask;        // the lanes; 0: none any more
+    uint8_t source;       // the Space that it was read from, or INACTIVE_LANE of a shuffle
+    uint32_t mask;        // the undefined lanes; may be 0
     uint32_t computed;    // lanes in which it is the result of arithmetic on an undefined value
     uint32_t partial;     // lanes in which only some bits are undefined
-    uint64_t *bits;       // of each partial lane: its undefined bits; NULL: not allocated
+    uint64_t *bits;       // by lane: the undefined bits of partial lanes; NULL: not allocated
 } UndefinedValue;
 enum { INACTIVE_LANE = SPACES };
 
 // The entry of a register, by its address in a frame; NULL: it has never been undefined. Valid until the next entry is added.
 const UndefinedValue *sim_find_value(const Warp *w, const uint8_t *lanes);
-// Of the lanes `changed` of a register, those in `mask` become undefined and the others defined. origin->bits: of its partial lanes.
+// Of the lanes `changed` of a register, those in `mask` become undefined and the others defined. `origin` has all other fields.
 void sim_set_value(Warp *w, const uint8_t *lanes, uint32_t changed, uint32_t mask, const UndefinedValue *origin);
 // True if a store copies the value as a part of a structure: sim_copies_structure, cached.
 bool sim_copies_member(const Warp *w, const UndefinedValue *v, const Instr *store);
@@ -35,21 +35,21 @@ typedef struct BranchRegion { // instructions between a branch and its reconverg
 typedef struct UndefinedBranch { // lanes of a warp that branched on an undefined value
     const Frame *frame;
     BranchRegion region;
-    uint32_t lanes; // still inside the region; 0: the entry is free
+    uint32_t lanes; // lanes that are still in the region; 0: the entry is free
     UndefinedValue condition;
 } UndefinedBranch;
 
-// A free entry, or NULL if there is none; the k-th entry of a warp, or NULL past the last.
+// The first returns a free entry, or NULL if there is none; the second the k-th entry of a warp, or NULL past the last.
 UndefinedBranch *sim_new_undefined_branch(Warp *w);
 UndefinedBranch *sim_undefined_branch(const Warp *w, int k);
-// Updates w->undefined after branches have ended: it counts undefined registers and branches in progress.
+// Updates w->undefined, the number of undefined registers and branches in progress, after branches have ended.
 void sim_count_undefined(Warp *w);
 
 // ---- value_branches.c
 
-// These lanes are about to branch on an undefined value. False: the branch has effects other than on registers.
+// Lanes are about to branch on an undefined value. False: the region of the branch has effects other than on registers.
 bool sim_begin_undefined_branch(Warp *w, const Instr *branch, uint32_t lanes, const UndefinedValue *condition);
-// Before an instruction: for lanes that have left a branch region, all registers written in it become undefined.
+// Called before an instruction: in lanes that have left a branch region, all registers written in the region become undefined.
 void sim_end_undefined_branches(Warp *w, const Instr *i);
 
 // ---- Operands
@@ -58,19 +58,19 @@ void sim_end_undefined_branches(Warp *w, const Instr *i);
 void sim_set_operand(Warp *w, const Operand *o, uint32_t mask, uint32_t lanes, const UndefinedValue *origin);
 // The entry of a register that is undefined in some lanes of `mask`, or NULL.
 const UndefinedValue *sim_value_of(const Warp *w, const Register *reg, uint32_t mask);
-// The same for an operand, which may be a vector; adds the undefined lanes to `lanes`.
+// The entry of an undefined register of an operand, which may be a vector, or NULL; adds the undefined lanes to `lanes`.
 const UndefinedValue *sim_value_in(const Warp *w, const Operand *o, uint32_t mask, uint32_t *lanes);
-// The lanes in which all bits of an operand are undefined; those in which it was computed from an undefined value.
+// The lanes in which all bits of an operand are undefined; the lanes in which it was computed from an undefined value.
 uint32_t sim_lanes_fully_undefined(const Warp *w, const Operand *o, uint32_t mask);
 uint32_t sim_lanes_computed(const Warp *w, const Operand *o, uint32_t mask);
 
-// After a store of an undefined value (values.c).
+// Propagates undefined values through a store (values.c).
 void sim_propagate_store(Warp *w, const Instr *i, uint32_t mask);
 
-// A lane stores the value in shared or local memory: keeps its origin and its undefined bits for these bytes.
+// A lane stores an undefined value in shared or local memory: keeps the origin and the undefined bits for these bytes.
 void sim_keep_origin(Warp *w, int lane, Space space, uint64_t address, size_t bytes, const UndefinedValue *v);
-// Of `bytes` bytes that each lane reads there, from byte `first` of its element: returns the lanes in which a stored undefined value is
-// found, and sets the origin of the first of them, and each lane's `computed`, `partial` and `bits`.
+// Each lane reads `bytes` bytes of shared or local memory, which start at byte `first` of its element. Returns the lanes that read a
+// stored undefined value; sets the origin for the first of them, and `computed`, `partial` and `bits` for each.
 uint32_t sim_find_origins(const Warp *w, const Access *access, unsigned first, unsigned bytes, UndefinedValue *v);
 
 #endif

@@ -1,9 +1,9 @@
-// values.c: uninitialised values, from the read to the use that matters.
+// values.c: tracks undefined values from an uninitialised read to a use that affects the program.
 //
-// Reading such a value is no mistake yet: padding may be copied, and a value that is read too early, or for an element beyond the end,
-// may never be used. So it is tracked through registers (value_results.c, value_bits.c) and memory until it decides a branch with effects
-// beyond registers (value_branches.c), is used as an address, takes part in an atomic operation, or is copied to the host
-// (undefined_copies.c). Parts of copied structures may be padding and are no finding. Only warps that hold such a value pay for this.
+// The read alone is not an error: padding may be copied, and a value that was read too early or past the end may remain unused. Therefore
+// a value is tracked through registers (value_results.c, value_bits.c) and memory until it decides a branch with effects other than on
+// registers (value_branches.c), is used as an address, takes part in an atomic operation, or is copied to the host (undefined_copies.c).
+// Parts of copied structures may be padding and are not reported. Warps without undefined values have no overhead.
 #include "checker/undefined_copies.h"
 #include "checker/value_bits.h"
 #include "checker/value_table.h"
@@ -11,17 +11,17 @@
 
 #include <string.h>
 
-static const char *name_of(uint8_t space)
+static const char *space_name(uint8_t space)
 {
     return space == SHARED ? "shared memory" : space == LOCAL ? "local memory" : "global memory";
 }
 
-static UndefinedValue value_read(const Instr *i, uint8_t source)
+static UndefinedValue value_loaded_by(const Instr *i, uint8_t source)
 {
     return (UndefinedValue){.read = i, .load = i, .source = source};
 }
 
-// Lanes all of whose bytes are uninitialised: if a part was written, the rest is a gap.
+// The lanes all of whose bytes are uninitialised. If only a part of the bytes is, it counts as a gap in a structure.
 static uint32_t uninitialised_lanes(const Access *access)
 {
     const uint32_t all = access->bytes >= 32 ? ALL_LANES : (1u << access->bytes) - 1;
@@ -37,7 +37,7 @@ void sim_note_loaded(Warp *w, const Instr *i, const Access *access)
     const uint32_t undefined = uninitialised_lanes(access);
     for (int k = 0; k < i->count; k++) {
         const unsigned first = (unsigned)(k * i->bytes);
-        UndefinedValue v = value_read(i, (uint8_t)access->space);
+        UndefinedValue v = value_loaded_by(i, (uint8_t)access->space);
         v.bits = bits;
         const uint32_t mask = undefined | sim_find_origins(w, access, first, i->bytes, &v);
         v.from = mask && access->space == GLOBAL ? access->address[__builtin_ctz(mask)] + first : 0;
@@ -48,12 +48,12 @@ void sim_note_loaded(Warp *w, const Instr *i, const Access *access)
 
 void sim_note_inactive_sources(Warp *w, const Instr *i, uint32_t mask)
 {
-    const UndefinedValue origin = value_read(i, INACTIVE_LANE);
+    const UndefinedValue origin = value_loaded_by(i, INACTIVE_LANE);
     if (w->lanes == w->current_split->frame->lanes)
         sim_set_value(w, w->lanes + i->d, mask, mask, &origin);
 }
 
-// ---- Uses that matter
+// ---- Uses that affect the program
 
 static Report report_of(Warp *w, const UndefinedValue *v, const Instr *i, int lane, const char *use)
 {
@@ -61,20 +61,20 @@ static Report report_of(Warp *w, const UndefinedValue *v, const Instr *i, int la
     const uint32_t thread = (uint32_t)(w->number * LANES + lane);
     char access[120];
     const bool inactive_source = v->source == INACTIVE_LANE;
-    Report before;
-    const bool copied = v->from && sim_find_undefined_copy(v->from, &before); // report where it was read first
-    const uint8_t source = copied ? before.source : v->source;
+    Report copied_report;
+    const bool copied = v->from && sim_find_undefined_copy(v->from, &copied_report); // then report the first read
+    const uint8_t source = copied ? copied_report.source : v->source;
     if (inactive_source)
         snprintf(access, sizeof access, "shuffle from an inactive lane");
     else
         snprintf(access, sizeof access, "uninitialised read");
     Report r = {.kind = inactive_source ? INVALID_WARP_OPERATION : UNINITIALISED, .count = v->read == i && !copied ? 1 : 2, .source = source};
-    r.places[0] = copied ? before.places[0] : sim_place_of(launch, w->block->number, thread, v->read, access);
+    r.places[0] = copied ? copied_report.places[0] : sim_place_of(launch, w->block->number, thread, v->read, access);
     r.places[1] = sim_place_of(launch, w->block->number, thread, i, "value used");
     if (inactive_source)
         snprintf(r.title, sizeof r.title, "the value of a lane that does not take part in a shuffle %s", use);
     else
-        snprintf(r.title, sizeof r.title, "a value from uninitialised %s %s", name_of(source), use);
+        snprintf(r.title, sizeof r.title, "a value from uninitialised %s %s", space_name(source), use);
     r.hint = inactive_source ? "read only from lanes that execute the same shuffle and are in its mask"
              : source != SHARED && source != LOCAL
                  ? "write these bytes before the read: with cudaMemcpy(), cudaMemset() or a kernel's store"
@@ -85,15 +85,15 @@ static Report report_of(Warp *w, const UndefinedValue *v, const Instr *i, int la
 static void report(Warp *w, const UndefinedValue *v, const Instr *i, int lane, const char *use)
 {
     const Cause cause = {w->block->launch, v->read, i, v->source};
-    const Example here = {w->block->number, (uint32_t)(w->number * LANES + lane)};
-    sim_wait_for_earlier_blocks(w->block); // a speculative run may read too early
-    if (sim_count_occurrence(&cause, &here, 1))
+    const Example example = {w->block->number, (uint32_t)(w->number * LANES + lane)};
+    sim_wait_for_earlier_blocks(w->block); // a speculative run may read before an earlier block writes
+    if (sim_count_occurrence(&cause, &example, 1))
         return;
     const Report r = report_of(w, v, i, lane, use);
     sim_add_caused_finding(&cause, r.kind, r.title, r.places, r.count, r.hint, NULL);
 }
 
-static void note_stored(Warp *w, const UndefinedValue *v, const Instr *i, int lane, uint64_t address, size_t bytes, ReportRule rule)
+static void record_stored(Warp *w, const UndefinedValue *v, const Instr *i, int lane, uint64_t address, size_t bytes, ReportRule rule)
 {
     sim_wait_for_earlier_blocks(w->block);
     if (sim_note_undefined_copy(v->read, i, address, bytes, rule))
@@ -105,7 +105,7 @@ static void note_stored(Warp *w, const UndefinedValue *v, const Instr *i, int la
 
 void sim_report_uninitialised(Warp *w, const Instr *i, const Access *access)
 {
-    UndefinedValue v = value_read(i, (uint8_t)access->space);
+    UndefinedValue v = value_loaded_by(i, (uint8_t)access->space);
     const uint32_t lanes = uninitialised_lanes(access);
     if (!lanes)
         return;
@@ -121,14 +121,14 @@ static void report_use(Warp *w, const Operand *o, const Instr *i, uint32_t mask,
         report(w, v, i, __builtin_ctz(lanes), use);
 }
 
-// True if the address is in the arguments of a kernel to be launched: a structure may have padding.
+// True if the address is in the arguments of a kernel that is about to be launched, which may contain padding.
 static bool is_argument(uint64_t address)
 {
     const Allocation *a = sim_allocation_at(address);
     return a && a->kind == PARAMETER_MEMORY && address - a->address < a->bytes;
 }
 
-// True if a register is set between two instructions, or the first one does not come first.
+// True if a register is set between two instructions, or if the first is not before the second.
 static bool is_set_between(const Instr *first, const Instr *second, uint32_t slot)
 {
     for (const Instr *i = first; i < second; i++) {
@@ -141,8 +141,8 @@ static bool is_set_between(const Instr *first, const Instr *second, uint32_t slo
     return first >= second;
 }
 
-// Lanes in which the store sets a bit field and writes the other bits back unchanged: their bytes count as written, like gaps.
-static uint32_t lanes_that_set_field(const Program *p, const UndefinedValue *v, const Instr *store)
+// The lanes in which a store sets a bit field and writes the other bits back unchanged. Their bytes count as written, like gaps.
+static uint32_t lanes_setting_bit_field(const Program *p, const UndefinedValue *v, const Instr *store)
 {
     const Instr *load = v->read;
     if (load < p->code || load >= p->code + p->count) // in another function
@@ -153,8 +153,8 @@ static uint32_t lanes_that_set_field(const Program *p, const UndefinedValue *v, 
     return v->partial && same_address && !is_set_between(load, store, to->base) ? v->partial : 0;
 }
 
-// Takes the first lane and those with adjacent bytes out of `lanes`; returns the number of bytes.
-static size_t take_run(const uint64_t *address, size_t bytes, uint32_t *lanes)
+// Removes from `lanes` the first lane and those with adjacent bytes; returns the number of their bytes.
+static size_t pop_adjacent(const uint64_t *address, size_t bytes, uint32_t *lanes)
 {
     const uint64_t first = address[__builtin_ctz(*lanes)];
     size_t length = 0;
@@ -163,21 +163,21 @@ static size_t take_run(const uint64_t *address, size_t bytes, uint32_t *lanes)
     return length;
 }
 
-// Marks `bytes` bytes of each lane as uninitialised again, from its address on.
+// Marks `bytes` bytes, at each lane's address, as unwritten again.
 static void mark_undefined(Warp *w, const UndefinedValue *v, const Instr *i, const uint64_t *address, size_t bytes, uint32_t lanes, ReportRule rule)
 {
     while (lanes) {
         const int first = __builtin_ctz(lanes);
-        const size_t length = take_run(address, bytes, &lanes);
+        const size_t length = pop_adjacent(address, bytes, &lanes);
         if (rule != REPORT_NEVER)
-            note_stored(w, v, i, first, address[first], length, rule);
+            record_stored(w, v, i, first, address[first], length, rule);
         else
             sim_forget_undefined_copy(address[first], length);
         sim_mark_unwritten(w, first, GLOBAL, address[first], length);
     }
 }
 
-// The same for those bytes of the lanes in which no bit has been set.
+// Marks those bytes of partially undefined lanes as unwritten again that have no defined bit.
 static void mark_undefined_bytes(Warp *w, const UndefinedValue *v, const Instr *i, const uint64_t *address, uint32_t lanes)
 {
     for (uint32_t rest = i->count == 1 ? lanes : 0; rest; rest &= rest - 1) {
@@ -188,7 +188,7 @@ static void mark_undefined_bytes(Warp *w, const UndefinedValue *v, const Instr *
     }
 }
 
-// The same for the undefined elements of a vector that also has defined ones.
+// Marks the undefined elements of a vector that also has defined elements as unwritten again.
 static void mark_undefined_elements(Warp *w, const Instr *i, const uint64_t *address, uint32_t lanes)
 {
     const Operand *vector = &i->statement->operands[1];
@@ -202,36 +202,37 @@ static void mark_undefined_elements(Warp *w, const Instr *i, const uint64_t *add
     }
 }
 
-// The value is stored in global memory; `undefined`: lanes all of whose bytes are undefined. These bytes count as uninitialised there. It is
-// reported at once if initialisation is not tracked at that address, or if the value came from an inactive lane.
-static void store_in_global(Warp *w, const UndefinedValue *v, const Instr *i, const uint64_t *address, uint32_t lanes, uint32_t undefined)
+// An undefined value is stored in global memory. `undefined`: lanes all of whose bytes are undefined; these bytes become unwritten. The
+// store itself is reported if initialisation is not tracked at its address, or if the value came from an inactive lane.
+static void propagate_global_store(Warp *w, const UndefinedValue *v, const Instr *i, const uint64_t *address, uint32_t lanes, uint32_t undefined)
 {
     const bool structure = v->source != INACTIVE_LANE && sim_copies_member(w, v, i);
-    const uint32_t computed = lanes & v->computed, parts = structure ? lanes & ~computed : 0;
-    const uint32_t by_bytes = v->partial & ~computed;
+    const uint32_t computed = lanes & v->computed, structure_lanes = structure ? lanes & ~computed : 0;
+    const uint32_t partial_lanes = v->partial & ~computed;
     const size_t bytes = (size_t)i->bytes * i->count;
     uint32_t tracked = 0;
     for (uint32_t rest = v->source == INACTIVE_LANE ? 0 : lanes; rest; rest &= rest - 1)
         tracked |= sim_starts_unwritten(address[__builtin_ctz(rest)]) ? rest & -rest : 0;
-    if (lanes & ~tracked & ~parts) {
-        report(w, v, i, __builtin_ctz(lanes & ~tracked & ~parts), "is stored in global memory");
+    if (lanes & ~tracked & ~structure_lanes) {
+        report(w, v, i, __builtin_ctz(lanes & ~tracked & ~structure_lanes), "is stored in global memory");
         return;
     }
     undefined &= tracked;
-    if (i->semantics != WEAK) { // other threads poll it as a whole
-        mark_undefined(w, v, i, address, bytes, undefined & parts, REPORT_NEVER);
-        mark_undefined(w, v, i, address, bytes, undefined & ~parts, REPORT_ANY);
+    if (i->semantics != WEAK) { // other threads may poll the word
+        mark_undefined(w, v, i, address, bytes, undefined & structure_lanes, REPORT_NEVER);
+        mark_undefined(w, v, i, address, bytes, undefined & ~structure_lanes, REPORT_ANY);
         return;
     }
     mark_undefined(w, v, i, address, bytes, undefined & computed, structure ? REPORT_LONG_RUNS : REPORT_ANY);
-    mark_undefined(w, v, i, address, bytes, undefined & ~computed & ~by_bytes, structure ? REPORT_NEVER : REPORT_LONG_RUNS);
-    mark_undefined_bytes(w, v, i, address, undefined & by_bytes);
+    mark_undefined(w, v, i, address, bytes, undefined & ~computed & ~partial_lanes, structure ? REPORT_NEVER : REPORT_LONG_RUNS);
+    mark_undefined_bytes(w, v, i, address, undefined & partial_lanes);
     if (i->count > 1 && !structure)
         mark_undefined_elements(w, i, address, tracked & ~undefined);
 }
 
-// Sets the undefined bits that a store takes from a register, if not all are undefined; returns the lanes that have some.
-static uint32_t find_bits_stored(const Instr *i, const UndefinedValue *held, UndefinedValue *stored)
+// Sets the undefined bits of the stored part of a register, for lanes that also have defined bits. Returns the lanes with undefined
+// bits.
+static uint32_t find_stored_bits(const Instr *i, const UndefinedValue *held, UndefinedValue *stored)
 {
     const uint64_t all = i->bytes >= 8 ? ALL_BITS : (1ull << 8 * i->bytes) - 1;
     uint32_t any = ALL_LANES;
@@ -245,7 +246,6 @@ static uint32_t find_bits_stored(const Instr *i, const UndefinedValue *held, Und
     return any;
 }
 
-// An undefined value is stored: its bytes count as uninitialised again, except for the elements of a vector that are defined.
 void sim_propagate_store(Warp *w, const Instr *i, uint32_t mask)
 {
     const Operand *value = &i->statement->operands[1];
@@ -253,10 +253,10 @@ void sim_propagate_store(Warp *w, const Instr *i, uint32_t mask)
     uint64_t bits[LANES];
     const UndefinedValue *held = sim_value_in(w, value, mask, &lanes);
     if (held)
-        lanes &= ~lanes_that_set_field(w->current_split->frame->function->program, held, i);
+        lanes &= ~lanes_setting_bit_field(w->current_split->frame->function->program, held, i);
     UndefinedValue stored = held ? *held : (UndefinedValue){.mask = 0}, *const v = &stored;
     v->bits = bits;
-    lanes &= find_bits_stored(i, held, v);
+    lanes &= find_stored_bits(i, held, v);
     if (!lanes)
         return;
     const uint32_t undefined = i->count == 1 ? lanes : lanes & sim_lanes_fully_undefined(w, value, mask);
@@ -279,7 +279,7 @@ void sim_propagate_store(Warp *w, const Instr *i, uint32_t mask)
             sim_mark_unwritten(w, l, space, address[l], (size_t)i->bytes * i->count);
     }
     if (global)
-        store_in_global(w, v, i, address, global, global & undefined);
+        propagate_global_store(w, v, i, address, global, global & undefined);
 }
 
 void sim_check_undefined_uses(Warp *w, const Instr *i)
@@ -298,11 +298,11 @@ void sim_check_undefined_uses(Warp *w, const Instr *i)
     for (int k = 0; k < s->count && mask; k++)
         if (s->operands[k].address)
             report_use(w, &s->operands[k], i, mask, "is used as an address");
-    const bool moves_bits = i->kind == ATOMIC && i->op >= ATOMIC_AND; // then some bits may be undefined
+    const bool is_bitwise = i->kind == ATOMIC && i->op >= ATOMIC_AND; // bitwise operations and exchanges may have some undefined bits
     if (i->kind == ATOMIC && mask)
         for (int k = 0; k < s->count; k++) {
             const Operand *o = &s->operands[k];
             if (!o->address && !(k == 0 && s->operands[1].address))
-                report_use(w, o, i, moves_bits ? sim_lanes_fully_undefined(w, o, mask) : mask, "takes part in an atomic operation");
+                report_use(w, o, i, is_bitwise ? sim_lanes_fully_undefined(w, o, mask) : mask, "takes part in an atomic operation");
         }
 }
