@@ -1,5 +1,5 @@
-// Step 11: whole tiles. A thread issues four vector loads without a test between them.
-// The change: one bounds test for a whole tile; at most one partial tile comes last.
+// Step 11: full tiles. A thread issues four vector loads without a test between them.
+// The change: one bounds test for a full tile; at most one partial tile comes last.
 // Build and run: nvcc -O3 -arch=native -o reduce reduce.cu && ./reduce
 // The lesson: lines 13 to 127; the rest is the harness.
 #include <cstdio>
