@@ -31,14 +31,17 @@ typedef struct Numbering {
     Entry **buckets;
     Fact **facts;
     uint32_t mask;
+    bool stays_in_blocks; // nothing is known of other blocks
     bool changed;
 } Numbering;
 
 static bool depends_on_sign(const IrInstruction *i)
 {
     switch (i->op) {
-    case IR_DIV: case IR_REM: case IR_SHR: case IR_MIN: case IR_MAX: case IR_MUL_HIGH: case IR_MUL_WIDE: case IR_CONVERT: case IR_LOAD: case IR_OFFSET:
+    case IR_DIV: case IR_REM: case IR_SHR: case IR_MIN: case IR_MAX: case IR_MUL_HIGH: case IR_MUL_WIDE: case IR_CONVERT: case IR_LOAD:
         return true;
+    case IR_OFFSET:
+        return i->operand_count == 2;
     case IR_COMPARE:
         return i->compare != IR_EQUAL && i->compare != IR_NOT_EQUAL;
     default:
@@ -134,7 +137,7 @@ static const Version *version_of(const Numbering *n, const IrInstruction *i)
 
 static bool is_before(const Numbering *n, const IrInstruction *earlier, const IrInstruction *i)
 {
-    return earlier->block && (earlier->block == i->block || block_dominates(n->dominators, earlier->block, i->block));
+    return earlier->block && (earlier->block == i->block || (!n->stays_in_blocks && block_dominates(n->dominators, earlier->block, i->block)));
 }
 
 static IrInstruction *find(const Numbering *n, const IrInstruction *i, const Version *version, uint64_t hash)
@@ -261,7 +264,7 @@ static void learn(Numbering *n, IrInstruction *condition, bool truth, const IrBl
 
 static void learn_from_branch(Numbering *n, const IrBlock *block)
 {
-    if (block->predecessor_count != 1)
+    if (block->predecessor_count != 1 || n->stays_in_blocks)
         return;
     const IrInstruction *end = block->predecessors[0]->last;
     if (end->op == IR_BRANCH && end->target[0] != end->target[1])
@@ -309,10 +312,10 @@ static void number_block(Numbering *n, IrBlock *block)
     }
 }
 
-bool number_values(IrModule *module, IrFunction *function)
+static bool number_function(IrModule *module, IrFunction *function, bool stays_in_blocks)
 {
     ir_remove_unreachable(module, function);
-    Numbering n = {.module = module, .function = function, .dominators = dominators_of(module, function)};
+    Numbering n = {.module = module, .function = function, .dominators = dominators_of(module, function), .stays_in_blocks = stays_in_blocks};
     n.versions = memory_versions_of(module, function, n.dominators);
     uint32_t size = 64;
     while (size < function->next_instruction && size < 1u << 20)
@@ -323,4 +326,14 @@ bool number_values(IrModule *module, IrFunction *function)
     for (uint32_t k = 0; k < n.dominators->count; k++)
         number_block(&n, n.dominators->order[k]);
     return n.changed;
+}
+
+bool number_values(IrModule *module, IrFunction *function)
+{
+    return number_function(module, function, false);
+}
+
+bool number_values_in_blocks(IrModule *module, IrFunction *function)
+{
+    return number_function(module, function, true);
 }

@@ -24,6 +24,7 @@ Pass simplify_values_late; // also divisions by constants
 Pass simplify_control_flow;
 // gvn.c
 Pass number_values;
+Pass number_values_in_blocks; // each block by itself
 // rotate.c
 Pass rotate_loops;
 // licm.c
@@ -41,6 +42,9 @@ Pass separate_offsets;       // constant parts of indices
 Pass reassociate_addresses;  // an index that is a sum continues another address
 Pass lower_addresses;        // to shifts, multiplications and additions
 Pass fold_offsets;           // into loads and stores
+// lsr.c
+Pass reduce_strength;
+Pass test_next_values;       // at loops' ends
 // sink.c
 Pass sink_values;
 // select.c: fma, mad, mul.wide

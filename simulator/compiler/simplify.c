@@ -2,11 +2,29 @@
 // for a few rounds.
 #include "compiler/simplify.h"
 
-enum { MAX_ROUNDS = 8 };
+enum { MAX_ROUNDS = 8, MAX_PHIS = 64 };
 
 IrInstruction *constant_like(Simplifier *s, const IrInstruction *value, int64_t integer)
 {
     return ir_integer(s->module, s->function, value->type, integer);
+}
+
+// A phi that another one of the block can replace: it has the same operands, or none where this one is undefined.
+static IrInstruction *same_phi(const IrInstruction *phi)
+{
+    uint32_t steps = 0;
+    for (IrInstruction *other = phi->block->first; other->op == IR_PHI && steps++ < MAX_PHIS; other = other->next) {
+        bool is_same = other != phi && other->type == phi->type && (other->operand_count == phi->operand_count);
+        bool has_undefined = false;
+        for (uint32_t k = 0; is_same && k < phi->operand_count; k++) {
+            const bool is_undefined = phi->operands[k]->op == IR_UNDEFINED && other->operands[k]->op != IR_UNDEFINED;
+            has_undefined |= is_undefined;
+            is_same = is_undefined || phi->operands[k] == other->operands[k];
+        }
+        if (is_same && (has_undefined || other->id < phi->id))
+            return other;
+    }
+    return NULL;
 }
 
 static IrInstruction *simplify_phi(Simplifier *s, IrInstruction *phi)
@@ -19,12 +37,12 @@ static IrInstruction *simplify_phi(Simplifier *s, IrInstruction *phi)
         if (value == phi || value->op == IR_UNDEFINED || value == only)
             continue;
         if (only)
-            return NULL;
+            return same_phi(phi);
         only = value;
     }
     if (!only)
         return ir_undefined(s->module, s->function, phi->type);
-    return has_undefined && !ir_is_constant(only) ? NULL : only;
+    return has_undefined && !ir_is_constant(only) ? same_phi(phi) : only;
 }
 
 static IrInstruction *simplified(Simplifier *s, IrInstruction *i)

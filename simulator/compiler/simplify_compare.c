@@ -117,7 +117,7 @@ static IrInstruction *compare_shift(Simplifier *s, IrInstruction *i)
         IrInstruction *low = made(s, i, IR_AND, a->operands[0], constant_like(s, a, (int64_t)(type_mask(a->type) >> count)), 0);
         return compare_with(s, i, i->compare, low, constant_like(s, a, 0), 0);
     }
-    if (a->op != IR_SHR || (is_equality && !ir_has_one_use(a)) || (a->flags & IR_SIGNED) || (i->flags & IR_SIGNED))
+    if (a->op != IR_SHR || (is_equality && !ir_has_one_use(a)) || (a->flags & IR_SIGNED) || ((i->flags & IR_SIGNED) && (!count || c < 0)))
         return NULL;
     const uint64_t value = unsigned_value(i->operands[1]);
     if (value > type_mask(a->type) >> count)
