@@ -10,15 +10,15 @@ API struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int 
     return (struct cudaChannelFormatDesc){x, y, z, w, kind};
 }
 
-static cudaError_t refuse(const char *what)
+static cudaError_t report_unsupported(const char *what)
 {
     fprintf(stderr, "simulator: %s are not supported\n", what);
     return cudaErrorNotSupported;
 }
 
-static bool fits(size_t value, size_t most)
+static bool fits(size_t value, size_t max)
 {
-    return value >= 1 && value <= most;
+    return value >= 1 && value <= max;
 }
 
 // Checks an array's shape against the device's limits.
@@ -43,7 +43,7 @@ API cudaError_t cudaMalloc3DArray(cudaArray_t *array, const struct cudaChannelFo
 {
     BEGIN_CALL();
     if (flags & (cudaArraySparse | cudaArrayDeferredMapping | cudaArrayColorAttachment))
-        return sim_record_error(refuse("arrays without memory of their own"));
+        return sim_record_error(report_unsupported("arrays without memory of their own"));
     if (format && !sim_is_texel_format(format))
         return sim_record_error(cudaErrorInvalidChannelDescriptor);
     if (!array || !format || !is_valid_shape(extent, flags))
@@ -136,18 +136,18 @@ API cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t *array, const stru
                                          struct cudaExtent extent, unsigned levels, unsigned flags)
 {
     UNUSED(array), UNUSED(format), UNUSED(extent), UNUSED(levels), UNUSED(flags);
-    return sim_record_error(refuse("mipmapped arrays"));
+    return sim_record_error(report_unsupported("mipmapped arrays"));
 }
 
 API cudaError_t cudaGetMipmappedArrayLevel(cudaArray_t *level, cudaMipmappedArray_const_t array, unsigned number)
 {
     UNUSED(level), UNUSED(array), UNUSED(number);
-    return sim_record_error(refuse("mipmapped arrays"));
+    return sim_record_error(report_unsupported("mipmapped arrays"));
 }
 
 API cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t array)
 {
-    return array ? sim_record_error(refuse("mipmapped arrays")) : cudaSuccess;
+    return array ? sim_record_error(report_unsupported("mipmapped arrays")) : cudaSuccess;
 }
 
 // ---- Copies

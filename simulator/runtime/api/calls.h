@@ -155,10 +155,10 @@ void sim_destroy_all_graphs(void);                          // and captures
 // the error of calls that are invalid during capture, and invalidate the capture.
 
 cudaError_t sim_capture_check_unsafe(bool uses_legacy_stream); // unsafe calls
-cudaError_t sim_capture_check_device(void);                       // calls that synchronise the device
-cudaError_t sim_capture_check_stream(cudaStream_t stream);        // queries of the stream
+cudaError_t sim_capture_check_device(void);                    // calls that synchronise the device
+cudaError_t sim_capture_check_stream(cudaStream_t stream);     // queries of the stream
 cudaError_t sim_remove_from_capture(cudaStream_t stream); // destruction of the stream; an error only for the origin stream
-cudaError_t sim_capture_check_event(cudaEvent_t event);           // queries of the event
+cudaError_t sim_capture_check_event(cudaEvent_t event);        // queries of the event
 // Event records and waits, allocations and frees. If *captured, the call is complete.
 cudaError_t sim_capture_record(cudaEvent_t event, cudaStream_t stream, unsigned flags, bool *captured);
 cudaError_t sim_capture_wait(cudaStream_t stream, cudaEvent_t event, unsigned flags, bool *captured);

@@ -175,7 +175,7 @@ cudaError_t sim_check_attribute(const cudaLaunchAttribute *attribute, bool *coop
 }
 
 // Kernel nodes support only the kernel's own cluster size.
-static cudaError_t refuse_capture(cudaStream_t stream, dim3 cluster)
+static cudaError_t reject_capture(cudaStream_t stream, dim3 cluster)
 {
     enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     if (cluster.x * cluster.y * cluster.z <= 1 || cudaStreamIsCapturing(stream, &status) ||
@@ -195,7 +195,7 @@ API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void
         if (error)
             return sim_record_error(error);
     }
-    RETURN_IF_ERROR(refuse_capture(config->stream, cluster));
+    RETURN_IF_ERROR(reject_capture(config->stream, cluster));
     const Configuration c = {config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream, cluster,
                              __builtin_return_address(0)};
     return launch_kernel(host, &c, arguments, cooperative);

@@ -23,7 +23,7 @@ int sim_largest_cluster(const Kernel *kernel)
 // program may test for errors.
 enum { MAX_LINES = 8 };
 __attribute__((format(printf, 3, 4)))
-static cudaError_t refuse(const Function *f, cudaError_t error, const char *format, ...)
+static cudaError_t reject(const Function *f, cudaError_t error, const char *format, ...)
 {
     char name[200], why[300];
     va_list arguments;
@@ -49,20 +49,20 @@ static cudaError_t check_cluster(const Kernel *kernel, const Function *f, dim3 g
         return cudaSuccess;
     const uint64_t blocks = (uint64_t)size.x * size.y * size.z;
     if (own.x && (own.x != size.x || own.y != size.y || own.z != size.z))
-        return refuse(f, ERROR, "clusters of " DIM_FORMAT " blocks; its own __cluster_dims__ are " DIM_FORMAT, DIM_VALUES(size), DIM_VALUES(own));
+        return reject(f, ERROR, "clusters of " DIM_FORMAT " blocks; its own __cluster_dims__ are " DIM_FORMAT, DIM_VALUES(size), DIM_VALUES(own));
     const bool too_long = size.x > LARGEST_CLUSTER || size.y > LARGEST_CLUSTER || size.z > LARGEST_CLUSTER;
     const uint64_t largest = (uint64_t)sim_largest_cluster(kernel), declared = (uint64_t)f->max_cluster_blocks;
     if (declared && blocks > declared)
-        return refuse(f, ERROR, "clusters of " DIM_FORMAT " blocks; its own __launch_bounds__ allow %d blocks a cluster",
+        return reject(f, ERROR, "clusters of " DIM_FORMAT " blocks; its own __launch_bounds__ allow %d blocks a cluster",
                       DIM_VALUES(size), (int)declared);
     if (too_long || blocks > largest)
-        return refuse(f, ERROR,
+        return reject(f, ERROR,
                       "clusters of " DIM_FORMAT
                       " blocks; at most %d blocks are possible, and %d after cudaFuncSetAttribute(kernel, "
                       "cudaFuncAttributeNonPortableClusterSizeAllowed, 1)",
                       DIM_VALUES(size), PORTABLE_CLUSTER, LARGEST_CLUSTER);
     if (grid.x % size.x || grid.y % size.y || grid.z % size.z)
-        return refuse(f, ERROR, "a grid of " DIM_FORMAT " blocks is not made of whole clusters of " DIM_FORMAT, DIM_VALUES(grid), DIM_VALUES(size));
+        return reject(f, ERROR, "a grid of " DIM_FORMAT " blocks is not made of whole clusters of " DIM_FORMAT, DIM_VALUES(grid), DIM_VALUES(size));
     return cudaSuccess;
 }
 
@@ -71,22 +71,22 @@ static cudaError_t check_grid_and_block(const Function *f, dim3 grid, dim3 block
     static const cudaError_t ERROR = cudaErrorInvalidConfiguration;
     const uint64_t threads = (uint64_t)block.x * block.y * block.z;
     if (grid.x == 0 || grid.y == 0 || grid.z == 0)
-        return refuse(f, ERROR, "a grid of " DIM_FORMAT " blocks; none of the three may be 0", DIM_VALUES(grid));
+        return reject(f, ERROR, "a grid of " DIM_FORMAT " blocks; none of the three may be 0", DIM_VALUES(grid));
     if (threads == 0)
-        return refuse(f, ERROR, "a block of " DIM_FORMAT " threads; none of the three may be 0", DIM_VALUES(block));
+        return reject(f, ERROR, "a block of " DIM_FORMAT " threads; none of the three may be 0", DIM_VALUES(block));
     if (grid.x > 2147483647u || grid.y > 65535 || grid.z > 65535)
-        return refuse(f, ERROR, "a grid of " DIM_FORMAT " blocks; at most 2147483647 x 65535 x 65535 are possible", DIM_VALUES(grid));
+        return reject(f, ERROR, "a grid of " DIM_FORMAT " blocks; at most 2147483647 x 65535 x 65535 are possible", DIM_VALUES(grid));
     if (threads > MAX_THREADS)
-        return refuse(f, ERROR, "%llu threads a block, at most %d are possible", (unsigned long long)threads,
+        return reject(f, ERROR, "%llu threads a block, at most %d are possible", (unsigned long long)threads,
                       MAX_THREADS);
     if (block.z > 64)
-        return refuse(f, ERROR, "a block of " DIM_FORMAT " threads; at most 1024 x 1024 x 64 are possible", DIM_VALUES(block));
+        return reject(f, ERROR, "a block of " DIM_FORMAT " threads; at most 1024 x 1024 x 64 are possible", DIM_VALUES(block));
     const uint64_t declared = f->max_threads ? (uint64_t)f->max_threads : MAX_THREADS;
     if (threads > declared)
-        return refuse(f, cudaErrorInvalidValue, "%d threads a block; its own __launch_bounds__ allow %d",
+        return reject(f, cudaErrorInvalidValue, "%d threads a block; its own __launch_bounds__ allow %d",
                       (int)threads, (int)declared);
     if (f->exact_threads && threads < declared)
-        return refuse(f, cudaErrorInvalidValue, "%d threads a block; it was compiled for %d", (int)threads, (int)declared);
+        return reject(f, cudaErrorInvalidValue, "%d threads a block; it was compiled for %d", (int)threads, (int)declared);
     return cudaSuccess;
 }
 
@@ -95,15 +95,15 @@ static cudaError_t check_shared(const Kernel *kernel, const Function *f, size_t 
     const size_t default_bytes = (size_t)sim_device()->shared_per_block, allowed = sim_max_dynamic_bytes(kernel, f);
     const size_t max_bytes = (size_t)sim_device()->shared_per_block_optin - f->shared_bytes;
     if (f->shared_bytes > default_bytes)
-        return refuse(f, cudaErrorInvalidValue,
+        return reject(f, cudaErrorInvalidValue,
                       "its variables take %zu bytes of shared memory, at most %zu are possible; dynamic shared "
                       "memory may be larger",
                       f->shared_bytes, default_bytes);
     if (dynamic_bytes > max_bytes)
-        return refuse(f, cudaErrorInvalidValue, "%zu bytes of dynamic shared memory, at most %zu are possible",
+        return reject(f, cudaErrorInvalidValue, "%zu bytes of dynamic shared memory, at most %zu are possible",
                       dynamic_bytes, max_bytes);
     if (dynamic_bytes > allowed)
-        return refuse(f, cudaErrorInvalidValue,
+        return reject(f, cudaErrorInvalidValue,
                       "%zu bytes of dynamic shared memory; more than %zu need cudaFuncSetAttribute(kernel, "
                       "cudaFuncAttributeMaxDynamicSharedMemorySize, %zu)",
                       dynamic_bytes, allowed, dynamic_bytes);
@@ -117,7 +117,7 @@ static cudaError_t check_cooperative(const Function *f, dim3 grid, dim3 block, s
     const unsigned long long capacity = (unsigned long long)per_sm * (unsigned)sim_device()->sm_count;
     const unsigned long long blocks = (unsigned long long)grid.x * grid.y * grid.z;
     if (blocks > capacity)
-        return refuse(
+        return reject(
             f, cudaErrorCooperativeLaunchTooLarge,
             "%llu blocks; a cooperative launch needs all of them on the device at once, which holds %llu of these",
             blocks, capacity);
@@ -131,7 +131,7 @@ static cudaError_t check_cluster_fits(const Function *f, dim3 block, size_t dyna
     const int per_sm = sim_blocks_per_sm(f, (int)(block.x * block.y * block.z), dynamic_bytes);
     const unsigned long long capacity = (unsigned long long)per_sm * (unsigned)sim_device()->sm_count;
     if ((unsigned long long)size.x * size.y * size.z > capacity)
-        return refuse(f, cudaErrorInvalidClusterSize,
+        return reject(f, cudaErrorInvalidClusterSize,
                       "clusters of " DIM_FORMAT
                       " blocks, which run at once; the device holds %llu of these blocks",
                       DIM_VALUES(size), capacity);
@@ -173,7 +173,7 @@ cudaError_t sim_check_launch(const void *host, dim3 grid, dim3 block, size_t dyn
     if (!error)
         error = check_cluster_fits(f, block, dynamic_bytes, cluster);
     if (!error && !has_all_arguments(f, arguments))
-        error = refuse(f, cudaErrorInvalidValue, "an argument is missing");
+        error = reject(f, cudaErrorInvalidValue, "an argument is missing");
     if (!error && cooperative)
         error = check_cooperative(f, grid, block, dynamic_bytes);
     return error;

@@ -7,10 +7,10 @@
 
 typedef struct MemoLookup { // result of sim_memo_lookup
     struct MemoizedLaunch *entry; // of the last launch with the same key; NULL: not memoisable
-    bool skipped;            // the inputs match: the results are in memory, and the launch must not run
-    bool mismatch;           // an entry exists, but the inputs differ
-    MemoryState *state_before;      // memory before the launch; NULL: not compared
-    OccurrenceCounts counts_before;  // the checker's counts of findings before the launch
+    bool skipped;                 // the inputs match: the results are in memory, and the launch must not run
+    bool mismatch;                // an entry exists, but the inputs differ
+    MemoryState *state_before;    // memory before the launch; NULL: not compared
+    OccurrenceCounts counts_before; // the checker's counts of findings before the launch
 } MemoLookup;
 
 // Called within the launch's operation; `stack` is a thread's local memory for calls, in bytes. Unless `skipped`, pass the

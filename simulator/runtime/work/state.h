@@ -13,7 +13,8 @@ MemoryState *sim_snapshot_before_op(void);
 // True if the last launch, with this number, accessed memory that the host may have accessed during the launch.
 bool sim_launch_used_shared(uint64_t launch);
 // Digests of memory that only operations can change are cached; each operation must invalidate what it changes.
-void sim_invalidate_digests(const void *pointer, size_t bytes); // of any memory; the calls must name all memory that the operation changes
+// Of any memory; an operation's calls must name all memory that it changes.
+void sim_invalidate_digests(const void *pointer, size_t bytes);
 void sim_invalidate_launch_writes(void); // the writes of the last launch, which is the current operation
 // After a change outside an operation.
 void sim_invalidate_all_digests(void);
