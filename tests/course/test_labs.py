@@ -118,8 +118,8 @@ MISTAKES = [
     ("operators", "step00_operator", "tid < BLOCK_SIZE / 32 ? values[tid]", "tid < BLOCK_SIZE / 32 - 1 ? values[tid]", "257"),
     ("operators", "step05_wide", "e < count && i + k * step < end", "e < count", "257"),  # the last vector counts twice
     ("rowscale", "step05_teams", "end = row < rows ? count : 0;", "end = row < rows ? count - (count == 1023) : 0;", "33"),
-    ("segmented", "step02_pairs", "2 * launch + total.begins", "2 * launch", "30011"),  # ignores segments that begin in another tile
-    ("segmented", "step02_pairs", "32 * k + lane >= since ?", "true ?", "30011"),  # includes elements before the last segment start
+    ("segmented", "step02_pairs", "2 * launch + aggregate.begins", "2 * launch", "30011"),  # ignores segments that begin in another tile
+    ("segmented", "step02_pairs", "32 * k + lane >= begin_tile ?", "true ?", "30011"),  # includes elements before the last segment start
     ("segmented", "step02_pairs", "return exclusive ? without", "return exclusive ? *before", "--exclusive 33"),
     ("segmented", "step02_pairs", "    if (threadIdx.x % 32 > 0)\n", "    if (threadIdx.x > 0)\n", "30011"),  # lane 0 takes its own last key for its neighbour's
     ("segmented", "step03_sums", "left <= ITEMS)", "left < ITEMS)", "30008"),  # the last segment has no sum if the array ends with a full thread's items

@@ -77,9 +77,9 @@ __device__ Pair scan_block(Pair own, Pair *aggregate)
         pairs[warp] = pair;
     sync_scanners();
     if (warp == 0) {
-        const Pair of_warps = scan_warp(lane < WARPS ? pairs[lane] : Pair{false, 0.0f});
+        const Pair warp_prefix = scan_warp(lane < WARPS ? pairs[lane] : Pair{false, 0.0f});
         if (lane < WARPS)
-            pairs[lane] = of_warps;
+            pairs[lane] = warp_prefix;
     }
     sync_scanners();
     *aggregate = pairs[WARPS - 1];
@@ -130,35 +130,35 @@ __device__ Pair add_items(Items<float> own, Items<int> keys, int key, long long 
 
 // A tile's status word. Upper half: the launch number, and one bit: a segment begins. Lower
 // half: the aggregate's sum. Each access is a single 64-bit access to both halves.
-typedef unsigned long long Word;
+typedef unsigned long long Status;
 
 __device__ unsigned drawn;       // tiles drawn in this launch
 __device__ unsigned done_blocks; // blocks that draw no more tiles
 
-__device__ Word make_word(unsigned launch, Pair aggregate)
+__device__ Status make_status(unsigned launch, Pair aggregate)
 {
-    return (Word)(2 * launch + aggregate.begins) << 32 | __float_as_uint(aggregate.sum);
+    return (Status)(2 * launch + aggregate.begins) << 32 | __float_as_uint(aggregate.sum);
 }
 
-__device__ bool is_from(Word word, unsigned launch)
+__device__ bool is_from(Status status, unsigned launch)
 {
-    return word >> 33 == launch;
+    return status >> 33 == launch;
 }
 
-__device__ Pair pair_of(Word word)
+__device__ Pair pair_of(Status status)
 {
-    return {(bool)(word >> 32 & 1), __uint_as_float((unsigned)word)};
+    return {(bool)(status >> 32 & 1), __uint_as_float((unsigned)status)};
 }
 
-__device__ void publish(Word *word, unsigned launch, Pair aggregate)
+__device__ void publish(Status *status, unsigned launch, Pair aggregate)
 {
-    cuda::atomic_ref<Word, cuda::thread_scope_device>(*word).store(
-        make_word(launch, aggregate), cuda::memory_order_relaxed);
+    cuda::atomic_ref<Status, cuda::thread_scope_device>(*status).store(
+        make_status(launch, aggregate), cuda::memory_order_relaxed);
 }
 
-__device__ Word poll(Word *word)
+__device__ Status poll(Status *status)
 {
-    return cuda::atomic_ref<Word, cuda::thread_scope_device>(*word).load(
+    return cuda::atomic_ref<Status, cuda::thread_scope_device>(*status).load(
         cuda::memory_order_relaxed);
 }
 
@@ -247,25 +247,25 @@ __device__ void copy_tiles(Pipeline *p, const int *keys, const float *in, long l
         atomicExch(&drawn, 0);                                   // for the next launch
 }
 
-// Returns the exclusive prefix of tile last, given that of tile first. The lanes share the
+// Returns the exclusive prefix of tile end, given that of tile first. The lanes share the
 // polling.
-__device__ float sum_tiles(Word *words, unsigned launch, long long first, long long last,
+__device__ float sum_tiles(Status *status, unsigned launch, long long first, long long end,
                            float prefix)
 {
     const unsigned lane = threadIdx.x % 32;
-    for (; first < last; first += 32 * BATCH) {
-        Word seen[BATCH];
-        bool all_there;
+    for (; first < end; first += 32 * BATCH) {
+        Status seen[BATCH];
+        bool all_valid;
         do {
-            all_there = true;
+            all_valid = true;
             for (unsigned k = 0; k < BATCH; k++) { // all loads in flight at once
                 const long long tile = first + 32 * k + lane;
                 seen[k] =
-                    tile < last ? poll(words + tile) : make_word(launch, {false, 0.0f});
+                    tile < end ? poll(status + tile) : make_status(launch, {false, 0.0f});
             }
             for (unsigned k = 0; k < BATCH; k++)
-                all_there = all_there && is_from(seen[k], launch);
-        } while (!__all_sync(0xffffffff, all_there));
+                all_valid = all_valid && is_from(seen[k], launch);
+        } while (!__all_sync(0xffffffff, all_valid));
         unsigned begin_tile = 0; // the last of these tiles in which a segment begins
         bool begins = false;
         for (unsigned k = 0; k < BATCH; k++) {
@@ -284,9 +284,9 @@ __device__ float sum_tiles(Word *words, unsigned launch, long long first, long l
 }
 
 // The look-back warp: computes each tile's exclusive prefix.
-__device__ void look_back(Pipeline *p, long long n, Word *words, unsigned launch)
+__device__ void look_back(Pipeline *p, long long n, Status *status, unsigned launch)
 {
-    long long last = 0;
+    long long previous = 0;
     float tile_prefix = 0.0f; // exclusive, of the previous tile
     for (unsigned i = 0;; i++) {
         const unsigned stage = i % STAGES;
@@ -294,8 +294,8 @@ __device__ void look_back(Pipeline *p, long long n, Word *words, unsigned launch
         const long long tile = p->tile[stage];
         if (tile * TILE >= n)
             return;
-        tile_prefix = sum_tiles(words, launch, last, tile, tile_prefix);
-        last = tile;
+        tile_prefix = sum_tiles(status, launch, previous, tile, tile_prefix);
+        previous = tile;
         __syncwarp(); // all lanes have read the tile index
         if (threadIdx.x % 32 == 0) {
             p->tile_prefix[stage] = tile_prefix;
@@ -306,12 +306,12 @@ __device__ void look_back(Pipeline *p, long long n, Word *words, unsigned launch
 
 // A thread's data about a tile between its aggregate and its scan, in registers.
 struct Added {
-    Head head;         // of the thread's elements
+    Head head;          // of the thread's elements
     Pair thread_prefix; // exclusive, within the tile
 };
 
 // The consumer warps: add up each tile, and scan it AHEAD tiles later.
-__device__ void scan_stages(Pipeline *p, float *out, long long n, Word *words,
+__device__ void scan_stages(Pipeline *p, float *out, long long n, Status *status,
                             unsigned launch)
 {
     Added added[AHEAD + 1] = {}; // newest tile last
@@ -332,7 +332,7 @@ __device__ void scan_stages(Pipeline *p, float *out, long long n, Word *words,
                           preceding_key(p, i, keys), left, &added[AHEAD].head, out);
             added[AHEAD].thread_prefix = scan_block(own, &aggregate);
             if (threadIdx.x == 0)
-                publish(words + p->tile[stage], launch, aggregate);
+                publish(status + p->tile[stage], launch, aggregate);
         }
         if (i >= AHEAD) {
             stage = (i - AHEAD) % STAGES;
@@ -350,7 +350,7 @@ __device__ void scan_stages(Pipeline *p, float *out, long long n, Word *words,
 
 // Adds up the segments. Each block draws tile after tile.
 __global__ void scan_tiles(const int *keys, const float *in, float *out, long long n,
-                           Word *words, unsigned launch)
+                           Status *status, unsigned launch)
 {
 #if __CUDA_ARCH__ >= 900 // older GPUs have no TMA
     extern __shared__ __align__(128) char shared[];
@@ -359,9 +359,9 @@ __global__ void scan_tiles(const int *keys, const float *in, float *out, long lo
         init(p);
     __syncthreads();
     if (threadIdx.x < BLOCK_SIZE)
-        scan_stages(p, out, n, words, launch);
+        scan_stages(p, out, n, status, launch);
     else if (threadIdx.x < BLOCK_SIZE + 32)
-        look_back(p, n, words, launch);
+        look_back(p, n, status, launch);
     else if (threadIdx.x == BLOCK_SIZE + 32)
         copy_tiles(p, keys, in, n);
 #endif
@@ -371,7 +371,7 @@ __global__ void scan_tiles(const int *keys, const float *in, float *out, long lo
 // Initially all bits must be 0, or all 1, so that no status word looks valid.
 static long long scratch_count(long long n)
 {
-    return sizeof(Word) / sizeof(float) * ((n + TILE - 1) / TILE);
+    return sizeof(Status) / sizeof(float) * ((n + TILE - 1) / TILE);
 }
 
 // Resident blocks on the whole GPU. Exits if the GPU cannot run this kernel.
@@ -399,8 +399,8 @@ static void launch(const int *keys, const float *in, float *out, long long n, bo
     static const long long resident = resident_blocks(); // cached
     const long long blocks = min((n + TILE - 1) / TILE, resident);
     static unsigned number = 0; // launch number, from 1
-    scan_tiles<<<blocks, ALL_THREADS, sizeof(Pipeline)>>>(keys, in, out, n, (Word *)scratch,
-                                                          ++number);
+    scan_tiles<<<blocks, ALL_THREADS, sizeof(Pipeline)>>>(keys, in, out, n,
+                                                          (Status *)scratch, ++number);
     CHECK(cudaGetLastError());
 }
 
