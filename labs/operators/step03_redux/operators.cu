@@ -1,4 +1,4 @@
-// Lab operators, step 03: redux, one instruction per warp. It combines the ints of all lanes.
+// Lab operators, step 03: redux, one instruction per warp. It combines the lanes' ints.
 // The change: reduce_warp has a specialisation for sum, min and max of int.
 // Build and run: nvcc -O3 -arch=native -o operators operators.cu && ./operators
 

@@ -1,4 +1,4 @@
-// Lab rowscale, step 04: one warp per row. Its threads need no barrier and no shared memory.
+// Lab rowscale, step 04: one warp per row. It needs no barrier and no shared memory.
 // The change: a team of threads has a row: a warp if it suffices, else a block.
 // Build and run: nvcc -O3 -arch=native -o rowscale rowscale.cu && ./rowscale
 
