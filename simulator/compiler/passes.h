@@ -45,6 +45,9 @@ Pass fold_offsets;           // into loads and stores
 // lsr.c
 Pass reduce_strength;
 Pass test_next_values;       // at loops' ends
+// speculate.c
+Pass speculate_values;       // address arithmetic of short arms
+Pass hoist_common;           // what both arms begin with
 // sink.c
 Pass sink_values;
 // select.c: fma, mad, mul.wide

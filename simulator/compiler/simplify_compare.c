@@ -113,6 +113,10 @@ static IrInstruction *compare_shift(Simplifier *s, IrInstruction *i)
     const bool is_equality = i->compare == IR_EQUAL || i->compare == IR_NOT_EQUAL;
     if (a->op == IR_SHL && (a->flags & IR_NO_WRAP) && c == 0 && (is_equality || (i->flags & IR_SIGNED)))
         return compare_with(s, i, i->compare, a->operands[0], constant_like(s, a, 0), i->flags);
+    if (a->op == IR_SHL && (a->flags & IR_NO_WRAP) && (i->flags & IR_SIGNED) && i->compare == IR_GREATER)
+        return compare_with(s, i, IR_GREATER, a->operands[0], constant_like(s, a, c >> count), IR_SIGNED);
+    if (a->op == IR_SHL && (a->flags & IR_NO_WRAP) && (i->flags & IR_SIGNED) && i->compare == IR_LESS && c != INT64_MIN)
+        return compare_with(s, i, IR_LESS, a->operands[0], constant_like(s, a, ((c - 1) >> count) + 1), IR_SIGNED);
     if (a->op == IR_SHL && is_equality && c == 0 && ir_has_one_use(a)) {
         IrInstruction *low = made(s, i, IR_AND, a->operands[0], constant_like(s, a, (int64_t)(type_mask(a->type) >> count)), 0);
         return compare_with(s, i, i->compare, low, constant_like(s, a, 0), 0);

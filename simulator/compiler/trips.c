@@ -315,5 +315,7 @@ bool has_counted_trips(const Loops *loops, const Loop *loop)
         for (uint32_t t = 0; t < ir_target_count(loop->blocks[k]); t++)
             if (loop->blocks[k] != loop_latch(loops, loop) && !loop_contains(loops, loop, loop->blocks[k]->last->target[t]))
                 return false;
+    if (trips.relation == IR_NOT_EQUAL && trips.step->op == IR_INTEGER && trips.compares_next)
+        return true; // as unrolling leaves it
     return direction_of(&trips, loop, trips.phi->operands[ir_edge_index(preheader, 0)]) != NOT_COUNTED;
 }

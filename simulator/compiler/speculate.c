@@ -1,0 +1,121 @@
+// speculate.c: instructions move up out of branches. What both arms begin with is computed before the branch. Cheap address
+// arithmetic of one arm is, too: then an address that several branches need is computed once, while sink.c takes back what only
+// one of them needs. The limits are LLVM's.
+#include "compiler/passes.h"
+
+#include <string.h>
+
+enum { MAX_COST = 7, MAX_LEFT = 5, MAX_ARM = 200 };
+
+// ---- Address arithmetic of one arm
+
+static bool is_cheap(const IrInstruction *i)
+{
+    if (ir_is_float_type(i->type) && i->op != IR_SELECT)
+        return false;
+    switch (i->op) {
+    case IR_OFFSET: case IR_ADD: case IR_MUL: case IR_AND: case IR_OR: case IR_SELECT: case IR_SHL: case IR_SUB: case IR_SHR: case IR_XOR:
+    case IR_NOT: case IR_NEG: case IR_SYMBOL:
+        return true;
+    case IR_CONVERT:
+        return !ir_is_float_type(i->operands[0]->type);
+    default:
+        return false;
+    }
+}
+
+static bool uses_only_hoisted(const IrInstruction *i, const IrBlock *arm, const bool *stays)
+{
+    for (uint32_t k = 0; k < i->operand_count; k++)
+        if (i->operands[k]->block == arm && stays[i->operands[k]->id])
+            return false;
+    return true;
+}
+
+static bool hoist_from(IrModule *module, IrFunction *function, IrBlock *arm, IrBlock *to)
+{
+    uint32_t cost = 0, left = 0, steps = 0;
+    bool any = false, *stays = ir_scratch(module, function->next_instruction);
+    for (const IrInstruction *i = arm->first; i; i = i->next) {
+        if (++steps > MAX_ARM)
+            return false;
+        const bool can_hoist = is_cheap(i) && uses_only_hoisted(i, arm, stays);
+        stays[i->id] = !can_hoist;
+        any |= can_hoist;
+        cost += can_hoist && i->op != IR_SYMBOL && !(i->op == IR_OFFSET && i->operand_count == 1);
+        left += !can_hoist && i->op != IR_FROM_GENERIC && i->op != IR_TO_GENERIC;
+        if (cost > MAX_COST || left > MAX_LEFT)
+            return false;
+    }
+    for (IrInstruction *i = arm->first, *next; i && any; i = next) {
+        next = i->next;
+        if (!stays[i->id])
+            ir_move_before(to->last, i);
+    }
+    return any;
+}
+
+static bool is_arm(const IrBlock *arm, const IrBlock *end)
+{
+    return arm->predecessor_count == 1 && arm->last->op == IR_JUMP && arm->last->target[0] == end && arm->first->op != IR_PHI;
+}
+
+bool speculate_values(IrModule *module, IrFunction *function)
+{
+    bool changed = false;
+    for (IrBlock *block = function->first; block; block = block->next) {
+        const IrInstruction *end = block->last;
+        if (end->op != IR_BRANCH || end->target[0] == end->target[1])
+            continue;
+        for (uint32_t k = 0; k < 2; k++)
+            if (is_arm(end->target[k], end->target[!k])) {
+                changed |= hoist_from(module, function, end->target[k], block);
+                break;
+            }
+    }
+    return changed;
+}
+
+// ---- What both arms begin with
+
+static bool is_same(const IrInstruction *a, const IrInstruction *b)
+{
+    if (a->op != b->op || a->type != b->type || a->memory != b->memory || a->compare != b->compare || a->space != b->space || a->count != b->count)
+        return false;
+    if (a->flags != b->flags || a->integer != b->integer || a->scale != b->scale || a->index != b->index || a->operand_count != b->operand_count)
+        return false;
+    if (a->op == IR_INTRINSIC && (a->intrinsic != b->intrinsic || a->text != b->text))
+        return false;
+    if (a->op == IR_SYMBOL && a->symbol != b->symbol)
+        return false;
+    if (a->op == IR_SPECIAL && strcmp(a->special, b->special) != 0)
+        return false;
+    for (uint32_t k = 0; k < a->operand_count; k++)
+        if (a->operands[k] != b->operands[k])
+            return false;
+    return true;
+}
+
+static bool can_join(const IrInstruction *i)
+{
+    return !ir_is_terminator(i) && i->op != IR_PHI && i->op != IR_ALLOCA && i->op != IR_COPY && (ir_is_pure(i) || i->op == IR_LOAD || i->op == IR_STORE);
+}
+
+bool hoist_common(IrModule *module, IrFunction *function)
+{
+    bool changed = false;
+    (void)module;
+    for (IrBlock *block = function->last; block; block = block->previous) {
+        const IrInstruction *end = block->last;
+        if (end->op != IR_BRANCH || end->target[0] == end->target[1])
+            continue;
+        IrBlock *one = end->target[0], *other = end->target[1];
+        while (one->predecessor_count == 1 && other->predecessor_count == 1 && can_join(one->first) && is_same(one->first, other->first)) {
+            IrInstruction *kept = one->first, *gone = other->first;
+            ir_move_before(block->last, kept);
+            ir_replace(gone, kept);
+            changed = true;
+        }
+    }
+    return changed;
+}
