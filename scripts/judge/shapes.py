@@ -110,7 +110,7 @@ def wrong_prefixes(numbers, got):
     found = {words for words, sums in (("each element is left out of its own sum", before), ("nothing was added: it is the array itself", numbers)) if got == sums}
     first = next((k for k, (a, b) in enumerate(zip(got, right)) if a != b), None)
     if first and all(a == b - right[first - 1] for a, b in zip(got[first:], right[first:])):
-        found.add(f"from number {first:,} on, what comes before is missing")
+        found.add(f"from element {first:,} on, the sum of the earlier elements is missing")
     return found
 
 

@@ -45,7 +45,7 @@ def counter_lines(answer):
     shape, steps = answer.shape, step_counters(answer.shape) if answer.shape.steps else {}
     beside = [step for step in dict.fromkeys((answer.step, *list(steps)[-1:])) if step in steps]
     limit = {"launches": 1, "load sectors": math.ceil(shape.least_bytes / mine.SECTOR_BYTES)} if shape.least_bytes else {}
-    columns = {"yours": answer.counters} | {step: steps[step] for step in beside} | {name: column for name, column in (("at most", shape.limits), ("the limit", limit)) if column}
+    columns = {"yours": answer.counters} | {step: steps[step] for step in beside} | {name: column for name, column in (("at most", shape.limits), ("lower bound", limit)) if column}
     table = [[shapes.label(shape.counted_at), *columns]]
     table += [[name, *(f"{column[name]:,}" if name in column else "" for column in columns.values())] for name in shapes.COUNTERS]
     yield "counters:"
@@ -60,8 +60,8 @@ def counter_lines(answer):
 
 def distances(ours, last, theirs, timed_by):
     """Compares a program with the last step. Fewer instructions need not take less time: few threads do not hide the memory latency."""
-    yield (f"distance: warp instructions {ours['warp instructions'] / theirs['warp instructions']:.2f} times {last}'s, load requests "
-           f"{ours['load requests'] / theirs['load requests']:.2f} times")
+    yield (f"relative to {last}: {ours['warp instructions'] / theirs['warp instructions']:.2f} times the warp instructions, "
+           f"{ours['load requests'] / theirs['load requests']:.2f} times the load requests")
     if ours["warp instructions"] < theirs["warp instructions"]:
         yield (f"    fewer warp instructions do not mean less time: {threads(ours)} here, {threads(theirs)} in {last}"
                + (f"; {timed_by} measures" if timed_by else ""))
@@ -99,7 +99,7 @@ def threads(counters):
 
 def lines_about(answer, shown):
     """The report of an answer, in short lines."""
-    says = f"is {clean(answer.step)} by its STEP" if answer.step else "has no STEP"
+    says = f"has STEP {clean(answer.step)}" if answer.step else "has no STEP"
     yield f"{clean(shown)}, which {clean(answer.shape.promise) or says}"
     count = f" ({answer.warnings} warning{'s' * (answer.warnings > 1)})" if answer.warnings else ""
     yield dotted("builds", ("yes" if answer.built else "no") + count)
@@ -107,7 +107,7 @@ def lines_about(answer, shown):
     if not answer.built:
         return
     for size, wrong in answer.sizes.items():
-        first, *more = wrong.splitlines() or ["right"]
+        first, *more = wrong.splitlines() or ["correct"]
         yield dotted(shapes.label(size), first if wrong in ("", NOT_TRIED, answer.over) else f"wrong: {clean(first)}")
         yield from (f"    {clean(line)}" for line in more)
     yield dotted("findings", str(len(answer.findings) or "none"))
@@ -117,4 +117,4 @@ def lines_about(answer, shown):
 
 
 def counts_of(answer):
-    return f"right at {answer.right} of {len(answer.shape.sizes)} sizes, findings {len(answer.findings)}, {answer.seconds:.0f} s"
+    return f"correct at {answer.right} of {len(answer.shape.sizes)} sizes, findings {len(answer.findings)}, {answer.seconds:.0f} s"

@@ -104,7 +104,7 @@ def test_a_program_is_not_believed_without_bubblewrap(hostile, name, monkeypatch
 
 
 def test_a_limit_is_no_error():
-    """Broken: of a right kernel that is slow stands there that its sum is wrong, or a wrong one passes for a slow one."""
+    """Broken: a correct slow kernel is reported as wrong, or a wrong kernel as slow."""
     answer = verdicts.Answer("reduce.cu", built=True, over="it was stopped after 4 seconds", sizes={1: "it was stopped after 4 seconds"})
     said = list(words.lines_about(answer, "reduce.cu"))
     assert verdicts.Answer("reduce.cu", built=True, over=answer.over, sizes={1: "1.0, expected 2.0", 2: answer.over, 3: words.NOT_TRIED}).status == verdicts.WRONG
@@ -112,7 +112,7 @@ def test_a_limit_is_no_error():
 
 
 def test_a_limit_in_another_order_is_no_error(monkeypatch):
-    """Broken: a program that is right, and too slow only where its blocks take turns, is called wrong."""
+    """Broken: a correct program that is too slow only with interleaved blocks is reported as wrong."""
     def too_slow(session, size, answer):
         answer.over = "it was stopped after 2 seconds"
         return answer.over

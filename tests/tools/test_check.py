@@ -133,9 +133,9 @@ def test_a_right_step_passes(tmp_path):
     """Broken: the judge finds fault with a step of the course, or counts it otherwise than tests/counters does."""
     status, said = judged(tmp_path, RIGHT)
     assert status == 0, said
-    assert said.count(" right\n") == len(shapes.SIZES) and "\nbuilds ............... yes\n" in said and "\nfindings ............. none\n" in said
+    assert said.count(" correct\n") == len(shapes.SIZES) and "\nbuilds ............... yes\n" in said and "\nfindings ............. none\n" in said
     assert re.search(r"load sectors +8,224 +8,224 ", said) and re.search(r"warp instructions +([\d,]+) +\1 ", said), said
-    assert said.splitlines()[-1].startswith("passed: right at 27 of 27 sizes, findings 0, ")
+    assert said.splitlines()[-1].startswith("passed: correct at 27 of 27 sizes, findings 0, ")
     assert "\nsandbox: limits of time" in said and "\nnot covered: " in said
 
 
@@ -164,7 +164,7 @@ def test_a_wrong_size_is_named(tmp_path):
     assert status == 1 and len(lines) == len(shapes.SIZES)
     assert re.fullmatch(r"wrong: -?\d+\.\d{4}, expected -?\d+\.\d{4}: the last element is missing", lines.pop("257"))
     assert lines.pop("513").startswith("wrong: ") and "reduce.cu:8" in said  # out of bounds
-    assert set(lines.values()) == {"right"}
+    assert set(lines.values()) == {"correct"}
     assert "builds ............... yes (1 warning)\n    reduce.cu(5): warning " in said
 
 

@@ -58,10 +58,10 @@ def test_scans(tmp_path):
     answer, said = judged(tmp_path, "scan.cu", SCAN, few)
     assert answer.built and answer.status == verdicts.WRONG, said
     wrong = dict(re.findall(r"^n = ([\d,]+) \.+ (.*)$", said, re.M))
-    assert [n for n, words in wrong.items() if words == "right"] == ["1", "512", "65,536"], said
+    assert [n for n, words in wrong.items() if words == "correct"] == ["1", "512", "65,536"], said
     assert re.fullmatch(r"wrong: out\[0\] is \S+, expected 0.0000, exclusive; 33 of 33 are wrong", wrong["33"])
     assert wrong["256"].startswith("wrong: out[255] is no number: it is uninitialised")
-    assert re.fullmatch(r"wrong: out\[250\] is \S+, expected \S+; 7 of 257 are wrong: from number 250 on, what comes before is missing", wrong["257"])
+    assert re.fullmatch(r"wrong: out\[250\] is \S+, expected \S+; 7 of 257 are wrong: from element 250 on, the sum of the earlier elements is missing", wrong["257"])
     assert "expected 0.0000, exclusive" in wrong["511"]  # 1.0, which the first run has left in the scratch memory
     assert re.search(r"warp instructions +[\d,]+ +294,936 +36,969", said), said
 
@@ -132,7 +132,7 @@ def test_a_kernel_of_ones_own(tmp_path):
     assert "own.cu, which computes compaction, says own.contract\nbuilds ............... yes\n" in said
     wrong = dict(re.findall(r"^n = ([\d,]+) \.+ (.*)$", said, re.M))
     assert wrong.pop("33").startswith("wrong: count is ") and answer.status == verdicts.WRONG, said
-    assert wrong.pop("1") == wrong.pop("1,000") == "right" and answer.findings == {}, said
+    assert wrong.pop("1") == wrong.pop("1,000") == "correct" and answer.findings == {}, said
     shape.sizes, shape.limits = (1000,), {"load requests": 63}
     answer, said = judged(tmp_path, "own.cu", COMPACT, shape)
     assert answer.status == verdicts.MISSED and "    goal missed: 64 load requests, at most 63" in said, said
