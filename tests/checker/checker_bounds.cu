@@ -1,18 +1,18 @@
-// How much memory the checker's bookkeeping takes.
+// Measures the memory consumption of the checker.
 #include <cstdio>
 
-// Each thread synchronises with many others at each fence, each time by other flags.
-__global__ void learn(int *places, int count, int times)
+// At each fence, each thread synchronises with many others, each time through different flags.
+__global__ void synchronise(int *flags, int count, int iterations)
 {
     const int thread = blockIdx.x * blockDim.x + threadIdx.x;
-    for (int k = 0; k < times; k++) {
-        atomicAdd(&places[(thread + k * 37) % count], 1);
+    for (int k = 0; k < iterations; k++) {
+        atomicAdd(&flags[(thread + k * 37) % count], 1);
         __threadfence();
     }
 }
 
-// The most memory that this process has held since it began its program, in KiB. (getrusage also counts what the process
-// held before, as a copy of the one that started it.)
+// The peak resident memory of this process since exec, in KiB. (getrusage also counts the time between fork and exec, with the
+// memory of the parent process.)
 static long peak_kib()
 {
     FILE *status = fopen("/proc/self/status", "r");
@@ -26,13 +26,13 @@ static long peak_kib()
 
 int main()
 {
-    enum { PLACES = 1024 };
-    int *places;
-    cudaMalloc(&places, PLACES * sizeof(int));
-    cudaMemset(places, 0, PLACES * sizeof(int));
-    learn<<<4, 256>>>(places, PLACES, 160);
+    enum { FLAGS = 1024 };
+    int *flags;
+    cudaMalloc(&flags, FLAGS * sizeof(int));
+    cudaMemset(flags, 0, FLAGS * sizeof(int));
+    synchronise<<<4, 256>>>(flags, FLAGS, 160);
     const cudaError_t status = cudaDeviceSynchronize();
-    cudaFree(places);
+    cudaFree(flags);
     printf("%ld\n", peak_kib());
     return status;
 }

@@ -1,5 +1,4 @@
-// Mistakes of the host, and what looks like one and is none: one for each word. What the checker says of them is checked
-// by test_checker_host.py.
+// Mistakes of the host, and similar correct code: one case for each word. test_checker_host.py checks the checker's messages.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -29,7 +28,7 @@ __global__ void say(int value)
 
 static int host[COUNT], *device, *other;
 
-// Rows of 40 bytes with a pitch that CUDA chose: copied with some of the padding, or as they are and whole.
+// Copies rows of 40 bytes, whose pitch CUDA chose: with a part of the padding, without it, or with all of it.
 static void copy_rows(const std::string &word)
 {
     char *rows, *all;
@@ -52,7 +51,7 @@ static void copy_rows(const std::string &word)
         cudaMemcpy2D(rows, pitch, all, pitch, 40, 3, cudaMemcpyHostToDevice);
         cudaMemcpy2D(rows + 20, pitch, all, 20, 20, 3, cudaMemcpyHostToDevice);
         cudaMemcpy2D(all, pitch, rows, pitch, pitch, 3, cudaMemcpyDeviceToHost);
-        cudaMemcpy2D(all, 44, rows, 44, 44, 3, cudaMemcpyDeviceToHost); // another layout, of the program's own
+        cudaMemcpy2D(all, 44, rows, 44, 44, 3, cudaMemcpyDeviceToHost); // a layout chosen by the program
         cudaMemcpy(rows, all, 3 * pitch, cudaMemcpyHostToDevice);
     }
     cudaFree(rows);
@@ -127,7 +126,7 @@ static void unwritten(const std::string &word)
     if (word == "copied in part") {
         cudaMemset(device + 3, 0, 1);
         cudaMemcpy(other, device, 64, cudaMemcpyDeviceToDevice);
-        cudaMemcpy2D(host, 4, other, 8, 4, 8, cudaMemcpyDeviceToHost); // the odd elements are left out
+        cudaMemcpy2D(host, 4, other, 8, 4, 8, cudaMemcpyDeviceToHost); // without the odd elements
         cudaMemcpy2D(host, 4, other + 1, 8, 4, 8, cudaMemcpyDeviceToHost);
         cudaMemcpy(host, other, 64, cudaMemcpyDeviceToHost);
     }
@@ -135,7 +134,7 @@ static void unwritten(const std::string &word)
         fill<<<1, 128>>>(device, 1);
 }
 
-// This process's memory, in pages, as far as it has addresses.
+// The virtual memory of this process, in pages.
 static long pages()
 {
     long count = 0;
@@ -147,13 +146,13 @@ static long pages()
     return count;
 }
 
-// Prints how many pages a copy of much uninitialised memory has taken, beyond one byte for each 8.
+// Prints how many pages a copy of a large uninitialised array has added beyond an eighth of its size.
 static void copy_much()
 {
     const size_t bytes = 16 << 20;
     char *much, *copy = (char *)malloc(bytes);
     cudaMalloc(&much, bytes);
-    cudaMemcpy(copy, device, 4, cudaMemcpyDeviceToHost); // what the first finding takes is not counted
+    cudaMemcpy(copy, device, 4, cudaMemcpyDeviceToHost); // so that the memory for the first finding is not counted
     const long before = pages();
     cudaMemcpy(copy, much, bytes, cudaMemcpyDeviceToHost);
     const long taken = pages() - before, few = (long)(bytes / 4096 / 8);
@@ -179,7 +178,7 @@ static void touch(const std::string &word)
     }
 }
 
-// A kernel writes one element more than memory has that it shares with the host.
+// A kernel writes one element past the end of memory that it shares with the host.
 static void touch_beside(const std::string &word)
 {
     int *shared = nullptr;
@@ -219,7 +218,7 @@ static void launches(const std::string &word)
         say<<<1, 1>>>(3);
         cudaMemcpy(host, device, BYTES, cudaMemcpyDeviceToHost);
     }
-    if (word == "tried") { // calls that are made to see whether they fail
+    if (word == "tried") { // calls that test whether they fail
         cudaPointerAttributes attributes;
         cudaPointerGetAttributes(&attributes, host);
         int *huge;

@@ -1,5 +1,5 @@
-// The host and streams use the same memory: ordered or not, one case for each word. What the checker says is checked by
-// test_checker_host.py.
+// The host and streams use the same memory, ordered or not: one case for each word. test_checker_host.py checks the checker's
+// messages.
 #include <cstdio>
 #include <csignal>
 #include <cstring>
@@ -142,7 +142,7 @@ static void scale_in(cudaStream_t stream, int from, int number)
     scale<<<(number + 255) / 256, 256, 0, stream>>>(device + from, number);
 }
 
-// A graph of two branches, which write all numbers, or half of them each; and a kernel after both, which writes all.
+// A graph with two branches, each of which writes all numbers or half of them, followed by a kernel that writes all.
 static cudaGraphExec_t branches(int from, int number)
 {
     cudaGraph_t graph;
@@ -160,7 +160,7 @@ static cudaGraphExec_t branches(int from, int number)
     return run;
 }
 
-// Bytes of an array that the host may not write, as Linux lists its pages.
+// The bytes of an array that the host must not write, according to /proc/self/maps.
 static size_t closed_bytes(const char *array, size_t bytes)
 {
     const uintptr_t from = (uintptr_t)array, to = from + bytes;
@@ -175,7 +175,7 @@ static size_t closed_bytes(const char *array, size_t bytes)
     return closed;
 }
 
-// A large array whose parts are copied, each in a stream: the pages that are closed to the host after each call.
+// Copies parts of a large array in several streams, and prints how many pages are closed to the host after each call.
 static void parts()
 {
     const size_t page = sysconf(_SC_PAGESIZE), bytes = 1024 * page;
@@ -206,7 +206,7 @@ static void parts()
     cudaMemcpyAsync(array + 200 * page, device + 2, 8, cudaMemcpyDeviceToHost, lonely);
     array[200 * page + 8] = 1;
     cudaMemcpyAsync(array, device + 2, 8, cudaMemcpyDeviceToHost, lonely);
-    array[200 * page] = 1; // a race, although the page was open before
+    array[200 * page] = 1; // a race, although the page was open at first
 }
 
 static void streams(const std::string &word)
@@ -231,7 +231,7 @@ static void streams(const std::string &word)
         sum_of<<<1, 1, 0, one>>>(device, device + 100);
         cudaMemsetAsync(device, 0, 400, two);
     }
-    if (word == "fill beside kernel") { // which the default stream does for the host, too
+    if (word == "fill beside kernel") { // cudaMemset of device memory does not wait for the fill
         cudaMemset(device, 0, BYTES);
         scale_in(lonely, 0, COUNT);
     }
@@ -241,7 +241,7 @@ static void streams(const std::string &word)
         cudaStreamWaitEvent(two, event);
         cudaStreamWaitEvent(lonely, event);
         cudaMemsetAsync(device + 1, 0, 4, two);
-        cudaMemcpyAsync(pinned, device + 2, 120, cudaMemcpyDeviceToHost, lonely); // beside it
+        cudaMemcpyAsync(pinned, device + 2, 120, cudaMemcpyDeviceToHost, lonely); // next to it
         cudaMemcpyAsync(pinned, device, 128, cudaMemcpyDeviceToHost, lonely);
     }
     if (word == "a line after one with a word") {
@@ -267,7 +267,7 @@ static void streams(const std::string &word)
     }
 }
 
-// Streams in an order: by events, by the default stream, by the host, or since they have nothing to do with each other.
+// Streams that are ordered by events, by the default stream or by the host, or that use different memory.
 static void ordered_streams()
 {
     cudaGraph_t graph;
@@ -317,7 +317,7 @@ static void ordered_streams()
     scale_in(lonely, 0, COUNT);
 }
 
-// Everything here is in order.
+// All operations are ordered.
 static int ordered()
 {
     int result = 0;
@@ -346,14 +346,14 @@ static int ordered()
         ;
     result += numbers[5];
     launch(one);
-    cudaMemcpyAsync(mine, device, 4, cudaMemcpyDeviceToHost, one); // to memory that is not pinned: waits
+    cudaMemcpyAsync(mine, device, 4, cudaMemcpyDeviceToHost, one); // the destination is not pinned, so the call waits
     result += numbers[5];
     sum_of<<<1, 1, 0, one>>>(numbers, device); // both only read
     result += numbers[5];
-    scale<<<1, 256, 0, one>>>(numbers, 256); // another part of it
+    scale<<<1, 256, 0, one>>>(numbers, 256); // uses another part of the array
     numbers[COUNT - 1] = 7;
     numbers[1024] += numbers[257];
-    cudaMemset(pinned, 0, 256); // of pinned memory: waits
+    cudaMemset(pinned, 0, 256); // a fill of pinned memory waits
     pinned[0] = 1;
     cudaMemcpyAsync(pinned, device, 256, cudaMemcpyDeviceToHost, one);
     pinned[64] = pinned[65];
@@ -365,12 +365,12 @@ static int ordered()
     cudaStreamBeginCapture(one, cudaStreamCaptureModeGlobal);
     launch(one);
     cudaStreamEndCapture(one, &graph);
-    numbers[5] = 1; // captured, not launched
+    numbers[5] = 1; // the kernel is captured, but not launched
     cudaGraphInstantiate(&run, graph, 0);
     cudaGraphLaunch(run, two);
     cudaStreamSynchronize(two);
     result += numbers[5];
-    publish<<<1, 32>>>(numbers, pinned); // which the host sees without waiting for the kernel
+    publish<<<1, 32>>>(numbers, pinned); // the host observes the flag without waiting for the kernel
     while (*(volatile int *)pinned != 1)
         ;
     return result += numbers[5];
@@ -380,7 +380,7 @@ int main(int argc, char **argv)
 {
     const std::string word = argc > 1 ? argv[1] : "";
     cudaMallocManaged(&numbers, BYTES);
-    cudaMallocAsync(&mine, BYTES, 0); // before there is any operation
+    cudaMallocAsync(&mine, BYTES, 0); // before any operation
     cudaMallocHost(&pinned, BYTES);
     cudaMalloc(&device, BYTES);
     cudaMemset(device, 0, BYTES);

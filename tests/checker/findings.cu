@@ -1,4 +1,4 @@
-// Mistakes whose messages tests/checker/test_findings.py checks: how findings are grouped and ordered, their levels, and their hints.
+// Mistakes whose messages tests/checker/test_findings.py checks: grouping and order of findings, levels and hints.
 #include <cstdint>
 #include <cstdio>
 #include <cstring>

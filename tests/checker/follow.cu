@@ -1,7 +1,7 @@
-// The first block reads an uninitialised value before 600 registers hold others for a while, adds to it and stores it; the second block
-// reads one after that, and does the same. In every second iteration all these registers get initialised values, but not in the last
-// iteration, after which most of them are not read again. With the argument "initialised" these two values are. A third value, which
-// only the second block stores, is uninitialised in the first.
+// The first block reads an uninitialised value, then loads uninitialised values into 600 other registers for a while, then adds to the
+// first value and stores it. The second block reads its value after these loads, and also stores it. In every second iteration all 600
+// registers get initialised values, but not in the last one; most of them are not read afterwards. With the argument "initialised", the
+// two stored values are initialised. A third value, which only the second block stores, is uninitialised only in the first block.
 #include <cstring>
 
 __device__ float iterate(const float *x, float sum)
@@ -61,21 +61,21 @@ __global__ void set_fields(unsigned *bits, float *stored)
     bits[thread] = (before | 4) + 1; // <- here
 }
 
-// Of two bits of a word the first half of the warp uses the initialised one, and all lanes the other one. Bits that are shifted out are
-// not used; the position of an inserted field is.
-__global__ void ask_bits(const unsigned *written, const unsigned *words, float *stored)
+// The first half of the warp uses the initialised one of two bits of a word, and all lanes use the other. Bits that are shifted out are
+// not used, but the position of an inserted field is.
+__global__ void test_bits(const unsigned *written, const unsigned *words, float *stored)
 {
     const int thread = threadIdx.x;
     const unsigned one = thread < 16 ? written[thread] : words[thread], other = words[thread + 32]; // <- read here
     unsigned differ = (one != 5) | (other != 5) << 1;
-    asm volatile("" : "+r"(differ)); // or the compiler tests without the word
+    asm volatile("" : "+r"(differ)); // otherwise the compiler does not form the word
     if (thread < 16 && differ & 1)
         stored[thread] = 1;
     if (differ & 2) // <- here
         stored[thread + 32] = 1;
-    unsigned gone, placed;
-    asm volatile("shl.b32 %0, %1, 8;" : "=r"(gone) : "r"(words[thread + 64] & 0xff000000));
-    if (gone)
+    unsigned shifted, placed;
+    asm volatile("shl.b32 %0, %1, 8;" : "=r"(shifted) : "r"(words[thread + 64] & 0xff000000));
+    if (shifted)
         stored[thread] = 2;
     asm volatile("bfi.b32 %0, 1, %1, %2, 4;" : "=r"(placed) : "r"(thread), "r"(words[thread + 96])); // <- read here
     if (placed == 3) // <- here
@@ -103,7 +103,7 @@ int main(int, char **argv)
     if (!strcmp(argv[1], "initialised"))
         cudaMemset(kept, 0, 2 * n * sizeof *kept);
     static float host[3 * n];
-    const auto fetch = [&] { // all that the kernel has stored
+    const auto fetch = [&] { // copies everything that the kernel has stored
         cudaMemcpy(host, stored, sizeof host, cudaMemcpyDeviceToHost);
         cudaMemcpy(host, kept, sizeof host, cudaMemcpyDeviceToHost);
     };
@@ -113,7 +113,7 @@ int main(int, char **argv)
     fetch();
     set_fields<<<1, 32>>>((unsigned *)kept, stored);
     fetch();
-    ask_bits<<<1, 32>>>((unsigned *)(kept + 2 * n + n / 2), (unsigned *)(kept + n), stored);
+    test_bits<<<1, 32>>>((unsigned *)(kept + 2 * n + n / 2), (unsigned *)(kept + n), stored);
     clear_some<<<1, 32>>>((unsigned *)(kept + n + n / 2));
     fetch();
     for (float *each : {x, kept, y, stored})

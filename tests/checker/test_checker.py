@@ -1,7 +1,7 @@
-"""The simulator's checker: a student's mistakes, the steps with one line removed, and the steps as they are.
+"""The simulator's checker on typical mistakes of students, on the steps with one line removed, and on the unchanged steps.
 
-Each program in tests/mistakes begins with the message one would wish for: `finds:` a kind of finding and words that it has to
-contain, `also:` kinds that may be reported, too, `with:` settings. Its accesses are the lines that end with `// <- here`."""
+Each program in tests/mistakes begins with its expected message: `finds:` a kind of finding and a phrase that it must contain,
+`also:` further kinds that may be reported, `with:` settings. The accesses of the finding are the lines that end with `// <- here`."""
 
 import json
 import re
@@ -19,7 +19,7 @@ MISTAKES = sorted((ROOT / "tests/mistakes").glob("*.cu"))
 HERE = "// <- here"
 FINDINGS_STATUS = 88
 STEP = {step.name[4:6]: step for step in STEPS}
-# All programs are one, so that nvcc runs once: each has a namespace, and its main another name there.
+# All programs are compiled as one, so that nvcc runs once: each is in a namespace, where its main is renamed.
 INCLUDED = "#include <cooperative_groups.h>\n#include <cstdint>\n#include <cstdio>\n#include <cstring>\n#include <algorithm>\n#include <cuda/atomic>\n#include <cuda/barrier>\n#include <cuda/ptx>\n#include <cuda_pipeline.h>\n"
 DRIVER = """
 static void check(cudaError_t error, const char *call, const char *file, int line)
@@ -61,7 +61,7 @@ def remove(source, text, number):
     return source[:places[number]] + source[places[number] + len(text):]
 
 
-def instead(*pairs):
+def replaced(*pairs):
     def change(source):
         for old, new in pairs:
             assert source.count(old) == 1, old
@@ -71,14 +71,14 @@ def instead(*pairs):
 
 
 LOOP_BARRIER = f"{ADDS}\n        {BARRIER}"
-# The step, what is changed in it, what is found, and texts of the lines that the message names; of the same line one text.
+# The step, the change, the kind of the finding, and the text of each line that the message names.
 CHANGED = {
     "03-load-barrier": ("03", without(BARRIER, 0), "race-shared", [LOADS, ADDS]),
     "03-loop-barrier": ("03", without(BARRIER, 1), "race-shared", [ADDS]),
-    "03-last-barrier": ("03", instead((LOOP_BARRIER, f"{ADDS}\n        if (s > 1)\n            {BARRIER}"), ("if (tid == 0)", "if (tid == 255)")),
+    "03-last-barrier": ("03", replaced((LOOP_BARRIER, f"{ADDS}\n        if (s > 1)\n            {BARRIER}"), ("if (tid == 0)", "if (tid == 255)")),
                         "race-shared", [ADDS, OUT]),
-    "03-barrier-above-a-warp": ("03", instead((LOOP_BARRIER, f"{ADDS}\n        if (s > 32)\n            {BARRIER}")), "race-shared", [ADDS]),
-    "03-warp-writes-again": ("03", instead((f"    if (tid == 0)\n        {OUT}", "    if (tid / 32 == 1)\n        sums[tid % 32] = 0;\n"
+    "03-barrier-above-a-warp": ("03", replaced((LOOP_BARRIER, f"{ADDS}\n        if (s > 32)\n            {BARRIER}")), "race-shared", [ADDS]),
+    "03-warp-writes-again": ("03", replaced((f"    if (tid == 0)\n        {OUT}", "    if (tid / 32 == 1)\n        sums[tid % 32] = 0;\n"
                                             "    if (tid == 0)\n        out[blockIdx.x] = sums[0] + sums[1];")),
                              "race-shared", ["sums[tid % 32] = 0;", "out[blockIdx.x] = sums[0] + sums[1];"]),
     "05-load-barrier": ("05", without(BARRIER, 0), "race-shared", [LOADS_TWO, ADDS]),
@@ -92,7 +92,7 @@ CHANGED = {
     "11-sums-barrier": ("11", without(BARRIER, 0), "race-shared", [WARP_SUM, WARPS_READ]),
     "11-ticket-barrier": ("11", without(BARRIER, 1), "race-shared", ["is_last = ticket", "return is_last;"]),
 }
-# What a race brings with it, that depends on who comes first.
+# Kinds that may accompany a race, depending on the order of execution.
 ALSO = {"uninitialised", "race-shared", "race-global", "barrier"}
 
 
@@ -129,7 +129,7 @@ def lines_of(finding, name):
 
 
 def check_message(finding, stderr, name, source):
-    """Checks that stderr has the finding, with every line that it names."""
+    """Checks that stderr shows the finding, with every source line of its places."""
     assert re.search(r"^(error|warning): .+", stderr, re.M)
     for line in lines_of(finding, name):
         assert re.search(rf"--> .*{re.escape(name)}\.cu:{line}\b", stderr), stderr
@@ -138,45 +138,45 @@ def check_message(finding, stderr, name, source):
 
 
 def test_a_page_quotes_the_simulators_message_of_a_try(tmp_path, monkeypatch):
-    """Broken: a lesson quotes a message that the simulator no longer gives. (One Try is enough: one command writes all of them.)"""
-    monkeypatch.chdir(tmp_path)  # where the program's lines are shown from
+    """Broken: a lesson quotes a message that the simulator no longer prints. (One Try suffices, since one command writes all of them.)"""
+    monkeypatch.chdir(tmp_path)  # messages name source files relative to this folder
     source = Path("step08_shuffle/reduce.cu")
     source.parent.mkdir()
     source.write_text(tries.changed("step08_shuffle", 1), encoding="utf-8")
-    said = run(build(tmp_path / source, tmp_path / "program", "-lineinfo"), 65536).stderr.replace(f"{tmp_path}/", "")
-    found, others = apart(tables.kept_message(said))
+    stderr = run(build(tmp_path / source, tmp_path / "program", "-lineinfo"), 65536).stderr.replace(f"{tmp_path}/", "")
+    found, others = apart(tables.kept_message(stderr))
     assert tables.try_message("step08_shuffle", 1).read_text().split("\n", 1)[1] == "\n".join([*found, how_many(others)]) + "\n", "make findings tables"
 
 
 @pytest.mark.parametrize("file", MISTAKES, ids=lambda file: file.stem)
-def test_a_mistake_is_reported_as_one_would_wish(file, program, tmp_path):
-    """Broken: a student's mistake passes, or the message lacks the line or the fix."""
+def test_a_mistake_gets_its_expected_message(file, program, tmp_path):
+    """Broken: a mistake is not reported, or the message lacks the line or the fix."""
     source = file.read_text().splitlines()
     kind, phrase = re.search(r'^// finds: (\S+) "(.+)"$', "\n".join(source), re.M).groups()
-    also = " ".join(re.findall(r"^// also: (.*)", "\n".join(source), re.M)).split()
-    marked = {number for number, line in enumerate(source, 1) if line.endswith(HERE)}
+    also_allowed = " ".join(re.findall(r"^// also: (.*)", "\n".join(source), re.M)).split()
+    marked_lines = {number for number, line in enumerate(source, 1) if line.endswith(HERE)}
     settings = dict(re.findall(r"^// with: (\w+)=(.*)$", "\n".join(source), re.M))
     found, stderr = findings(program, tmp_path, file.stem, **settings)
-    assert {one["kind"] for one in found} <= {kind, *also}, found
-    wished = [one for one in found if one["kind"] == kind and lines_of(one, file.stem) == marked]
-    assert wished, found
-    assert any(phrase in one["title"] + one["hint"] for one in wished), wished
-    check_message(wished[0], stderr, file.stem, source)
-    shown = tables.MESSAGES / f"{file.stem}.txt"
-    assert not shown.exists() or tables.kept_message(re.sub(r"program_\d+::|, called from all\.cu:\d+", "", stderr)) == shown.read_text(), "docs/findings.md shows another message: make findings tables"
+    assert {one["kind"] for one in found} <= {kind, *also_allowed}, found
+    matching = [one for one in found if one["kind"] == kind and lines_of(one, file.stem) == marked_lines]
+    assert matching, found
+    assert any(phrase in one["title"] + one["hint"] for one in matching), matching
+    check_message(matching[0], stderr, file.stem, source)
+    quoted = tables.MESSAGES / f"{file.stem}.txt"
+    assert not quoted.exists() or tables.kept_message(re.sub(r"program_\d+::|, called from all\.cu:\d+", "", stderr)) == quoted.read_text(), "docs/findings.md shows another message: make findings tables"
 
 
 @pytest.mark.parametrize("name", CHANGED)
 def test_a_step_with_a_mistake_is_reported(name, program, tmp_path):
-    """Broken: a step whose barrier is missing, or is not executed by all threads, passes."""
+    """Broken: a step whose barrier is missing, or is not executed by all threads, has no finding."""
     _, change, kind, texts = CHANGED[name]
     source = change(lesson(CHANGED[name][0])).splitlines()
     found, stderr = findings(program, tmp_path, name)
     assert {one["kind"] for one in found} <= {kind} | ALSO, found
-    wished = [one for one in found if one["kind"] == kind and
+    matching = [one for one in found if one["kind"] == kind and
               {text for text in texts for line in lines_of(one, name) if text in source[line - 1]} == set(texts)]
-    assert wished, found
-    check_message(wished[0], stderr, name, source)
+    assert matching, found
+    check_message(matching[0], stderr, name, source)
 
 
 @pytest.mark.parametrize("step", STEP)
@@ -187,21 +187,21 @@ def test_a_correct_step_has_no_findings(step, program, tmp_path):
 
 
 def test_a_mistake_of_two_lines_is_one_finding(program, tmp_path):
-    """Broken: a lock without fences gives a finding for each variable, and for reads and writes."""
+    """Broken: a lock without fences causes separate findings for each variable, or for reads and for writes."""
     found, stderr = findings(program, tmp_path, "30_lock_without_fences")
     assert len(found) == 1, stderr
 
 
 def test_mistakes_are_small():
-    """Broken: a program is too long to be read at a glance."""
+    """Broken: a program is too long for a quick look."""
     assert len(MISTAKES) >= 20
     for file in MISTAKES:
         assert len(file.read_text().splitlines()) < 40, file.name
 
 
 def test_uninitialised_values_are_tracked_among_others(tmp_path):
-    """Broken: the checker forgets a value when other registers no longer hold one, or misses a new one after many others; or reports an earlier block's value
-    in a later block; or names the last read as the origin."""
+    """Broken: the checker loses an undefined value when other registers become defined, or misses a new one after many others; or reports a value of an earlier
+    block in a later one; or names the last read instead of the first."""
     file = ROOT / "tests/checker/follow.cu"
     program = build(file, tmp_path / "follow", "-lineinfo")
     found, _ = findings(program, tmp_path, "uninitialised")

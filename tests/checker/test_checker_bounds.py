@@ -1,11 +1,11 @@
-"""How much memory the checker itself takes."""
+"""The memory consumption of the checker."""
 
 from tests.support import ROOT, build, run, unsanitized
 
 
 @unsanitized
-def test_what_threads_know_of_each_other_is_not_copied_at_each_fence(tmp_path):
-    """Broken: each fence copies all that its thread knows, so that a kernel of fences takes gigabytes."""
+def test_a_fence_does_not_copy_the_acquired_history(tmp_path):
+    """Broken: each fence copies the whole history of its thread, so that a kernel with many fences needs gigabytes."""
     program = build(ROOT / "tests/checker/checker_bounds.cu", tmp_path / "checker_bounds")
     result = run(program, SIM_CHECK="1", SIM_THREADS="1")
     assert result.returncode == 0, result.stderr

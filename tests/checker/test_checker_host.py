@@ -1,4 +1,4 @@
-"""The checker on the simulator: mistakes of the host, and correct programs that resemble them."""
+"""The checker on host code: invalid calls and accesses, and similar correct programs."""
 
 import subprocess
 
@@ -35,7 +35,7 @@ def host(host_object):
     ("free of the host", "double-free", "cudaFree of host memory"),
     ("free by another function", "double-free", "cudaFree of a 400-byte allocation that another function has to free")])
 def test_wrong_pointers_and_sizes_are_named(host, tmp_path, word, kind, title):
-    """Broken: a wrong copy, fill or free gives no more than CUDA's error, which the program ignores."""
+    """Broken: an invalid copy, fill or free only returns CUDA's error, which the program ignores."""
     found, said, _ = only(host, tmp_path, word)
     assert found == kind and said.startswith(title), said
 
@@ -45,11 +45,11 @@ def test_wrong_pointers_and_sizes_are_named(host, tmp_path, word, kind, title):
     ("copied unwritten, on the device, too", "64 bytes copied to the host, from byte 0 of a 64-byte allocation on, have not been written"),
     ("copied in part", "32 bytes copied to the host, from byte 0 of a 64-byte allocation on, have not been written")])
 def test_results_that_were_not_written(host, tmp_path, word, title):
-    """Broken: a program copies a result that no kernel has written, and passes; or a false positive for a result of which a part was written."""
+    """Broken: no finding if a program copies a result that no kernel has written; or a false positive if a part of it was written."""
     assert only(host, tmp_path, word)[:2] == ("uninitialised", title)
 
 
-def test_unwritten_memory_needs_none_of_the_checkers(host, tmp_path):
+def test_unwritten_memory_needs_no_shadow_memory(host, tmp_path):
     """Broken: copying untouched memory makes the checker allocate and scan its shadow memory, 64 bytes for each 128."""
     result, found = findings(host, tmp_path, "much unwritten")
     assert result.stdout == "0 pages too many\n"
@@ -62,22 +62,22 @@ def test_unwritten_memory_needs_none_of_the_checkers(host, tmp_path):
     ("host writes", "host-pointer", "the host writes device memory: byte 16 of a 400-byte allocation"),
     ("host reads variable", "host-pointer", "the host reads device memory: byte 12 of a 100-byte device variable"),
     ("host reads freed", "use-after-free", "the host reads device memory: byte 4 of a freed 400-byte allocation")])
-def test_the_host_touches_device_memory(host, tmp_path, word, kind, title):
+def test_the_host_accesses_device_memory(host, tmp_path, word, kind, title):
     """Broken: the program is killed without a message, or without its findings."""
     found, said, _ = only(host, tmp_path, word)
     assert (found, said) == (kind, title)
 
 
 @pytest.mark.parametrize("word, call", [("beside managed", "cudaMallocManaged"), ("beside pinned", "cudaHostAlloc")])
-def test_a_kernel_goes_beyond_memory_that_host_and_device_share(host, tmp_path, word, call):
-    """Broken: the message names a host pointer, not the allocation whose end the access has passed."""
+def test_a_kernel_exceeds_memory_shared_with_the_host(host, tmp_path, word, call):
+    """Broken: the message reports a host pointer instead of an access past the end of an allocation."""
     found, said, result = only(host, tmp_path, word)
     assert found == "out-of-bounds" and said.endswith(", 0 bytes past the end of a 400-byte allocation"), said
     assert f"  = note: allocated by the 1st {call}, at " in result.stderr
 
 
-def test_memory_that_host_and_device_share_has_its_end_without_pages(host_object, tmp_path):
-    """Broken: on the plain platform, which a program's page uses, an access past the end of managed memory is an unallocated address."""
+def test_shared_memory_of_host_and_device_has_bounds_without_pages(host_object, tmp_path):
+    """Broken: on the plain platform, which the player uses, an access past the end of managed memory is reported as an unallocated address."""
     result = run(link(tmp_path / "plain", host_object, SIM / "objects/base/platform_plain.o"), "beside managed")
     assert result.returncode == FINDINGS and ", 0 bytes past the end of a 400-byte allocation\n" in result.stderr, result.stderr
 
@@ -85,28 +85,28 @@ def test_memory_that_host_and_device_share_has_its_end_without_pages(host_object
 @pytest.mark.parametrize("word, hint", [
     ("refused", "launch at most 1024 threads per block, not 2048"),
     ("refused: no blocks", "launch at least one block: is the number of elements 0, or was it divided and rounded down?")])
-def test_a_refused_launch_that_is_not_checked(host, tmp_path, word, hint):
-    """Broken: a kernel did not run, the program did not check for errors, and passes; or the message lacks the reason."""
+def test_a_failed_launch_that_is_not_checked(host, tmp_path, word, hint):
+    """Broken: no finding if a launch fails and the program does not check for errors; or the message lacks the reason."""
     found, said, result = only(host, tmp_path, word)
     assert found == "unchecked-error" and said.startswith("kernel fill<<<(") and hint in result.stderr
     assert "did not run: invalid configuration argument (cudaErrorInvalidConfiguration), and the program did not check for errors" in said
 
 
 def test_rows_with_a_pitch_may_be_copied_with_and_without_their_padding(host):
-    """Broken: a copy of whole rows, without or with all of their padding, is taken for one with a part of it."""
+    """Broken: a copy of whole rows, with all or none of their padding, is reported as a copy of a part of the padding."""
     assert "padding" not in run(host, "no padding").stderr
 
 
-def test_a_program_without_launches_gets_a_line_and_no_finding(host, tmp_path):
-    """Broken: a program that launches no kernel gets no message, or one that only copies has a finding."""
+def test_a_program_without_launches_is_warned_without_a_finding(host, tmp_path):
+    """Broken: a program that launches no kernel has no message, or has a finding."""
     result, found = findings(host, tmp_path, "none")
     assert (result.returncode, found) == (0, []) and result.stderr == (
         "simulator: the program has kernels and copies data to or from the device, but launches no kernel; "
         "kernel<<<blocks, threads>>>(...) launches one\n")
 
 
-def test_kernels_that_wrote_nothing_get_a_line_and_are_no_finding(host, tmp_path):
-    """Broken: a filter with nothing to keep, or a validation without errors, has a finding; or a kernel that returns too early gets no message."""
+def test_kernels_without_effect_are_warned_without_a_finding(host, tmp_path):
+    """Broken: a kernel that correctly writes nothing, such as a filter that keeps no element, has a finding; or a kernel that returns too early has no message."""
     result, found = findings(host, tmp_path, "writes nothing")
     assert (result.returncode, found) == (0, []) and result.stderr == (
         "simulator: 1 kernel ran without writing anything: no thread executed a store, so the program copied unchanged data from "
@@ -115,17 +115,17 @@ def test_kernels_that_wrote_nothing_get_a_line_and_are_no_finding(host, tmp_path
 
 @pytest.mark.parametrize("word", ["", "none, failed", "writes something", "nothing wanted", "prints", "refused, asked", "tried", "leak"])
 def test_correct_programs_of_the_host(host, tmp_path, word):
-    """Broken: a false positive in a program that checks for errors, tries calls that may fail, prints instead of writing, or has nothing to do."""
+    """Broken: a false positive in a program that checks for errors, makes calls that may fail, prints instead of writing, or does nothing."""
     result, found = findings(host, tmp_path, word)
-    said = [line for line in result.stderr.splitlines() if "cannot be launched: 2048 threads" not in line] # which the program asks for
+    said = [line for line in result.stderr.splitlines() if "cannot be launched: 2048 threads" not in line] # which the program queries
     assert (found, said) == ([], []) and result.returncode == (word == "none, failed")
 
 
 @pytest.mark.parametrize("word, title", [
     ("leak", "2 allocations of 464 bytes in total were never freed; the largest is a 400-byte allocation"),
     ("leak one", "1 allocation of 64 bytes in total was never freed; the largest is a 64-byte allocation")])
-def test_leaks_are_named_where_they_are_asked_for(host, tmp_path, word, title):
-    """Broken: SIM_CHECK=leaks finds no leak, or a leak where there is none."""
+def test_leaks_are_reported_on_request(host, tmp_path, word, title):
+    """Broken: SIM_CHECK=leaks misses a leak, or reports one in a correct program."""
     assert only(host, tmp_path, word, SIM_CHECK="leaks")[:2] == ("leak", title)
     assert findings(host, tmp_path, "", SIM_CHECK="leaks")[1] == []
 
@@ -143,7 +143,7 @@ int main()
 
 
 def test_device_memory_that_the_host_frees(tmp_path):
-    """Broken: free() or delete of a pointer from cudaMalloc kills the program without a message, as it reads the bytes before."""
+    """Broken: free() or delete of a pointer from cudaMalloc, which reads the bytes before it, kills the program without a message."""
     (tmp_path / "frees.cu").write_text(FREES)
     found, said, result = only(build(tmp_path / "frees.cu", tmp_path / "frees"), tmp_path)
     assert (found, said) == ("out-of-bounds", "the host reads device memory: 8 bytes before a 128-byte allocation")
@@ -170,8 +170,8 @@ def test_lines_of_the_host(host, tmp_path, word, line):
 
 
 @pytest.mark.parametrize("word, counts", [("in a loop", [1000]), ("by one function", [1, 1])])
-def test_one_finding_for_each_way_to_a_call(host, tmp_path, word, counts):
-    """Broken: a mistake in a loop is reported a thousand times, or takes minutes; or of two calls of one function only one is reported."""
+def test_one_finding_for_each_call_path(host, tmp_path, word, counts):
+    """Broken: a mistake in a loop is reported a thousand times, or takes minutes; or only one of two calls of a function is reported."""
     result, found = findings(host, tmp_path, word)
     assert [finding["count"] for finding in found] == counts
     source = (ROOT / "tests/checker/checker_host.cu").read_text().splitlines()
@@ -181,12 +181,12 @@ def test_one_finding_for_each_way_to_a_call(host, tmp_path, word, counts):
 
 
 def test_checks_are_off(host):
-    """Broken: SIM_CHECK=0 does not switch the checker off."""
+    """Broken: SIM_CHECK=0 does not disable the checker."""
     result = run(host, "free twice", SIM_CHECK="0")
     assert (result.returncode, result.stderr) == (0, "")
 
 
-# ---- Memory that host and device share, and what streams have to do
+# ---- Memory shared by host and device, and unordered streams
 
 @pytest.fixture(scope="module")
 def order(tmp_path_factory):
@@ -211,7 +211,7 @@ def order(tmp_path_factory):
     ("copy from pinned", "the host writes byte 0 of a 16384-byte allocation, which cudaMemcpyAsync in stream 1 may still "
      "read", 0)])
 def test_the_host_does_not_wait(order, tmp_path, word, title, result):
-    """Broken: a program reads a result before its kernel or its copy has ended, and passes, as here they always have."""
+    """Broken: no finding if a program reads a result without waiting for its kernel or copy, which the simulator has always completed."""
     found, said, ran = only(order, tmp_path, word)
     assert (found, said) == ("race-host", title) and ran.stdout == f"{result}\n"
 
@@ -241,7 +241,7 @@ def test_the_host_does_not_wait(order, tmp_path, word, title, result):
      "stream 3 may still write")])
 @pytest.mark.parametrize("threads", "13")
 def test_unordered_streams(order, tmp_path, word, title, threads):
-    """Broken: two unordered streams use the same memory, and the program passes, as here they run one after the other."""
+    """Broken: no finding if two unordered streams use the same memory; the simulator runs them one after the other."""
     assert only(order, tmp_path, word, SIM_THREADS=threads)[:2] == ("race-host", title)
 
 
@@ -255,9 +255,9 @@ def test_lines_of_both_sides(order, tmp_path, word, lines):
     assert lines_of(findings(order, tmp_path, word)[1][0]["places"]) == lines
 
 
-def test_only_the_pages_that_are_in_use_are_closed_to_the_host(order, tmp_path):
+def test_only_pages_in_use_are_closed_to_the_host(order, tmp_path):
     """Broken: each asynchronous copy closes and opens whole arrays, which makes copies of a large array in many parts slow; or a page that the host has
-    accessed stays open, or closed for a system call, while other operations begin and end."""
+    accessed remains open, or closed for a system call, while other operations begin and complete."""
     found, said, ran = only(order, tmp_path, "parts")
     assert ran.stdout.splitlines()[:-1] == [
         "two copies: 2", "and a kernel that uses none of it: 2", "the host reads beside a copy's bytes: 1", "and a fill begins elsewhere: 2",
@@ -267,27 +267,27 @@ def test_only_the_pages_that_are_in_use_are_closed_to_the_host(order, tmp_path):
                              "may still write")
 
 
-def test_freed_memory_that_the_host_shares(order, tmp_path):
+def test_freed_managed_memory(order, tmp_path):
     """Broken: the host reads managed memory after cudaFree, and gets the old value."""
     assert only(order, tmp_path, "freed")[:2] == ("use-after-free", "the host reads byte 0 of a freed 16384-byte allocation")
 
 
 @pytest.mark.parametrize("word, result", [("ordered", "151\n"), ("ordered streams", "0\n"), ("no synchronization, own handler", "3\n")])
 def test_ordered_operations(order, tmp_path, word, result):
-    """Broken: a false positive in a program that waits for its results in one of CUDA's ways; or a program with a fault handler of its own is killed at a
-    page that the checker closed."""
+    """Broken: a false positive in a program that waits for its results by one of CUDA's functions; or a program with its own fault handler is killed at a
+    page that the checker has closed."""
     ran, found = findings(order, tmp_path, word)
     assert (found, ran.stderr, ran.returncode, ran.stdout) == ([], "", 0, result)
 
 
 def test_colours_are_for_terminals(host, tmp_path):
-    """Broken: a file or JSON contains colours, a terminal that runs make run-all shows none, or NO_COLOR is ignored."""
+    """Broken: a file or JSON contains colours, make run-all in a terminal shows none, or NO_COLOR is ignored."""
     asked = {"CLICOLOR_FORCE": "1"}
-    plain, coloured, refused = (run(host, "beyond", SIM_FINDINGS=str(tmp_path / "json"), **asks) for asks in ({}, asked, asked | {"NO_COLOR": "1"}))
+    plain, coloured, refused = (run(host, "beyond", SIM_FINDINGS=str(tmp_path / "json"), **setting) for setting in ({}, asked, asked | {"NO_COLOR": "1"}))
     assert "\033[1;31merror: out-of-bounds access:\033[0m cudaMemcpy writes" in coloured.stderr
     assert "\033" not in plain.stderr + refused.stderr + (tmp_path / "json").read_text()
 
 
 def test_files_are_named_relative_to_the_folder(host):
-    """Broken: a message names a file of the working folder by its whole path."""
+    """Broken: a message names a file in the working directory by its absolute path."""
     assert "--> tests/checker/checker_host.cu:" in subprocess.run([host, "beyond"], cwd=ROOT, capture_output=True, text=True).stderr

@@ -1,4 +1,4 @@
-"""How findings are grouped, ordered and worded: hints that fit, levels, named allocations."""
+"""The grouping, order and text of findings: hints, levels, descriptions of addresses."""
 
 import re
 
@@ -25,21 +25,21 @@ def hint_at(found, text):
 
 
 def test_a_warp_barrier_is_a_hint_only_for_one_warp(program, tmp_path):
-    """Broken: __syncwarp() is suggested although the race crosses warps, or not although one warp races alone."""
+    """Broken: __syncwarp() is suggested for a race between warps, or not suggested for a race within a warp."""
     across, within = (hint_at(findings(program, tmp_path, f"tree of {warps}")[1], "sums[threadIdx.x] +=") for warps in ("eight warps", "one warp"))
     assert "add __syncthreads() between two executions" in across and "__syncwarp" not in across
     assert "add __syncwarp(), or __syncthreads() if other warps take part, between two executions" in within
 
 
 def test_a_wrong_parity_is_not_a_missing_barrier(program, tmp_path):
-    """Broken: a wait for the wrong phase of an mbarrier is reported as a missing barrier, or after its consequence, an endless loop."""
+    """Broken: a wait for the wrong phase of an mbarrier is reported as a missing barrier, or after the infinite loop that it causes."""
     result, found = findings(program, tmp_path, "parity")
     assert "check the parity of the mbarrier wait" in found[0]["hint"] and "add a barrier" not in result.stderr
     assert [re.sub(":.*", "", each) for each in re.findall(r"^error: (.*)", result.stderr, re.M)] == ["data race in shared memory", "kernel fault"]
 
 
 def test_the_instances_of_a_template_share_a_finding(program, tmp_path):
-    """Broken: one line is a finding for each instance of its template, or for each launch; or the consequence comes before the cause."""
+    """Broken: one line causes a finding for each instance of its template, or for each launch; or an effect is listed before its cause."""
     result, found = findings(program, tmp_path, "templates", SIM_STRICT="1")
     assert sorted((one["kind"], one["count"] > 1) for one in found) == [("race-global", True), ("race-shared", True), ("uninitialised", True)]
     assert f"  = help: fix the data race in shared memory at line {line('values[threadIdx.x] = N')} first: " in result.stderr
@@ -49,7 +49,7 @@ def test_the_instances_of_a_template_share_a_finding(program, tmp_path):
 
 @pytest.mark.parametrize("word", ["flag", "shared flag"])
 def test_a_race_of_equal_values_is_a_warning(program, tmp_path, word):
-    """Broken: it ends a program with an error, is not printed, or stays a warning where warnings are errors."""
+    """Broken: the program exits with an error, the race is not printed, or it is still a warning where warnings are errors."""
     result, (one,) = findings(program, tmp_path, word)
     assert result.returncode == 0 and one["level"] == "warning" and result.stderr.startswith("warning: data race in ") and result.stderr.endswith("\n1 warning\n")
     assert "note: both writes store the same value" in one["hint"] and "atomicAdd" not in one["hint"]
@@ -58,7 +58,7 @@ def test_a_race_of_equal_values_is_a_warning(program, tmp_path, word):
 
 
 def test_a_warning_becomes_an_error_when_values_differ(program, tmp_path):
-    """Broken: a race stays a warning because its first occurrence stored equal values."""
+    """Broken: a race remains a warning because its first occurrence stored equal values."""
     result, (one,) = findings(program, tmp_path, "flag, then index")
     assert result.returncode == FINDINGS and (one["level"], one["count"]) == ("error", 2) and "same value" not in one["hint"]
 
@@ -71,27 +71,27 @@ def test_an_address_names_the_nearest_allocation(program, tmp_path):
 
 
 def test_an_index_that_overflows_is_named(program, tmp_path):
-    """Broken: an int that passed 2^31 is reported as an address beside no allocation, without the reason."""
+    """Broken: an int that overflowed at 2^31 is reported as an unallocated address, without the reason."""
     (one,) = findings(program, tmp_path, "overflow")[1]
     assert one["kind"] == "out-of-bounds" and one["title"].endswith(" bytes before a 2200000000-byte allocation")
     assert one["hint"].startswith("compute the index in 64 bits")
 
 
 def test_a_use_after_free_is_of_a_pointer_to_freed_memory(program, tmp_path):
-    """Broken: an index that leaves one array and arrives where another was is a use after free; or the line of the free is not named."""
+    """Broken: an out-of-bounds index that hits freed memory is reported as a use after free; or the line of the free is missing."""
     (freed,), (reached,) = (findings(program, tmp_path, word)[1] for word in ("freed argument", "reached by index"))
     assert freed["kind"] == "use-after-free" and f"note: freed by cudaFree, at {SOURCE.name}:" in freed["hint"].replace(f"{SOURCE.parent}/", "").replace("tests/checker/", "")
     assert reached["kind"] == "out-of-bounds" and "but no argument points to it" in reached["hint"]
 
 
 def test_no_rule_depends_on_the_text_of_the_source(program, tmp_path):
-    """Broken: the word `return` in a comment hides that threads bypass a barrier."""
+    """Broken: the word `return` in a comment suppresses the finding of a bypassed barrier."""
     assert "that do not return" in SOURCE.read_text()
     (one,) = findings(program, tmp_path, "bypass")[1]
     assert one["kind"] == "barrier" and one["title"] == "128 of the block's 256 threads bypass this barrier and exit"
 
 
 def test_messages_before_and_after_are_current():
-    """Broken: tests/mistakes/before_and_after.md shows another message than the simulator prints, or lacks a kind."""
+    """Broken: a message in tests/mistakes/before_and_after.md is not what the simulator prints, or a kind is missing."""
     before = message_table.kept()
     assert message_table.page(before) == message_table.PAGE.read_text(), "run python3 -m scripts.evidence.message_table"

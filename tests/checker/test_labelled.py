@@ -1,4 +1,4 @@
-"""The labelled programs on the simulator: small kernels with known mistakes, or without."""
+"""The labelled programs on the simulator: small kernels with or without known mistakes."""
 
 import os
 import subprocess
@@ -27,8 +27,8 @@ def test_labels_are_reported(program):
 
 
 @pytest.mark.skipif(FOLDER / "atomics" in LEFT_OUT, reason="it was not built")
-def test_atomic_operations_of_two_sizes_are_named_as_that():
-    """Broken: the message of mixed sizes speaks of `volatile` or barriers, or names one size for both."""
+def test_mixed_sizes_of_atomic_operations_are_named():
+    """Broken: the message about mixed sizes mentions `volatile` or barriers, or has one size for both accesses."""
     run = subprocess.run([FOLDER / "atomics", "two-widths"], env=os.environ | {"SIM_CHECK": "1"}, capture_output=True, text=True, check=False)
     assert run.returncode == 88
     for part in ("8-byte atomic update by thread", "4-byte atomic update by thread", "use one size for all atomic operations on these bytes"):
@@ -37,16 +37,16 @@ def test_atomic_operations_of_two_sizes_are_named_as_that():
 
 @pytest.mark.skipif(FOLDER / "fences" in LEFT_OUT, reason="it was not built")
 def test_a_missing_acquire_fence_is_named():
-    """Broken: a reader without a fence after reading the flag gets the general hint about atomic operations with fences."""
+    """Broken: for a reader that lacks a fence after reading the flag, the message has only the general hint about atomic operations with fences."""
     run = subprocess.run([FOLDER / "fences", "lock-of-two-warps-first-without-fence"], env=os.environ | {"SIM_CHECK": "1", "SIM_BLOCK_ORDER": "5"},
                          capture_output=True, text=True, check=False)
     assert run.returncode == 88 and "after reading the flag, before line" in run.stderr, run.stderr
 
 
 @pytest.mark.parametrize("flags", ["-G", "-Xcicc -O1"])
-def test_a_guess_is_known_in_code_that_is_not_optimised(flags, tmp_path):
-    """Broken: compiled for a debugger, the first read of a compare-and-swap loop, which is a call there, is a false positive; or it is missed
-    if it is kept, or never compared."""
+def test_a_guess_is_recognised_in_unoptimised_code(flags, tmp_path):
+    """Broken: in unoptimised code, where a compare-and-swap is a call, the first read of its loop is a false positive; or a real race is missed
+    because the value is also stored, or never compared."""
     program = build(ROOT / "tests/labelled/guesses.cu", tmp_path / "guesses", *flags.split())
     rows = [row for row in LABELS if row["program"] == "guesses"]
     wrong = [(row["case"], kinds) for row in rows if not labelled.is_right(row, kinds := labelled.reported(tmp_path, row))]

@@ -1,4 +1,4 @@
-"""The mutants of the steps: programs with one error each, and the table of what finds them."""
+"""The mutants of the steps: programs with one error each, and the table of the tools that detect them."""
 
 import csv
 import re
@@ -19,15 +19,15 @@ def rows(name):
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_every_barrier_is_removed_in_turn(step):
-    """Broken: a barrier of a step has no mutant, so that a false negative would not be seen."""
+def test_every_barrier_has_a_mutant(step):
+    """Broken: a barrier of a step has no mutant, so that a false negative would go unnoticed."""
     lines = make.without_comments(make.sources()[step].read_text(encoding="utf-8").split(make.HARNESS)[0]).splitlines()
     barriers = {number for number, line in enumerate(lines, 1) if re.match(r" +(__sync\w+|sync_scanners)\(", line)}
     assert barriers <= {mutant.line for mutant in make.mutants(step) if mutant.operator == "barrier"}
 
 
 def test_a_mutant_changes_one_place():
-    """Broken: a mutant is the program as it was, or another mutant again; or its line is one where nothing changed."""
+    """Broken: a mutant equals the original program or another mutant; or its recorded line has not changed."""
     for step in STEPS:
         _, lesson, _ = make.parts(make.sources()[step])
         every = make.mutants(step)
@@ -35,16 +35,16 @@ def test_a_mutant_changes_one_place():
         assert all(mutant.before != mutant.after for mutant in every)
 
 
-def test_the_table_is_of_these_mutants():
-    """Broken: the published table speaks of mutants of older sources: make mutants writes it anew."""
+def test_the_table_lists_the_current_mutants():
+    """Broken: the published table is about mutants of older sources; make mutants updates it."""
     listed = {(row["mutant"], row["line"], row["before"], row["after"]) for row in rows("mutants.csv") if row["operator"]}
     ran = [step for step in STEPS if step in {row["step"] for row in rows("mutants.csv")}]
     made = {(f"{step}.{mutant.name}", str(mutant.line), mutant.before, mutant.after) for step in ran for mutant in make.mutants(step)}
     assert listed == made and set(ran) >= {step for step in STEPS if not step.startswith("scan-")}
 
 
-def test_nothing_is_missed():
-    """Broken: an undetected mutant is neither proven equivalent nor known as missed, a step has findings, or compute-sanitizer finds more."""
+def test_no_detectable_mutant_is_missed():
+    """Broken: an undetected mutant is neither proven equivalent nor listed as missed, a step has findings, or compute-sanitizer detects more."""
     joined = rows("agreement.csv")
     assert [row["mutant"] for row in joined if row["verdict"] in ("missed", "false alarm")] == [row["mutant"] for row in rows("missed.csv")]
     assert [row["mutant"] for row in joined if row["agreement"] == "compute-sanitizer alone"] == []
@@ -52,13 +52,13 @@ def test_nothing_is_missed():
 
 
 @unsanitized
-def test_the_table_is_true(tmp_path, monkeypatch):
-    """Broken: the checker finds less in step 03, its mutants that lack a barrier, or one of another kind, than the table says, or more."""
+def test_the_table_is_reproducible(tmp_path, monkeypatch):
+    """Broken: for step 03, its mutants without a barrier and one other mutant, the checker's findings differ from the table."""
     monkeypatch.setattr(run, "NVCC", nvcc())
     programs = run.compiled(tmp_path, ["step03"], run.FOR_SIMULATOR, run.LIBRARIES)
     listed = {row["mutant"]: (row["own_check"], row["findings"], row["size"]) for row in rows("mutants.csv")}
     chosen = {name: program for program, names in programs.items() for name in names if name.startswith(("barrier", "original", "bound1"))}
     assert len(chosen) >= 6
     for name, program in chosen.items():
-        says, found, size = run.simulated(program, name)
-        assert (says, " ".join(found), size) == listed[f"step03.{name}"], name
+        outcome, found, size = run.simulated(program, name)
+        assert (outcome, " ".join(found), size) == listed[f"step03.{name}"], name

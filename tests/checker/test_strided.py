@@ -1,5 +1,5 @@
-"""The checker against a judge who looks at each byte: warps access a little memory in rows, columns, pieces and at random, with
-barriers between. Most of these kernels have no race, some have one."""
+"""The checker against an oracle that tracks each byte. In random kernels, warps access a small area in strided, grouped or random
+patterns, with barriers in between. Most of these kernels have no race, some have one."""
 
 import random
 import subprocess
@@ -9,14 +9,14 @@ import numpy as np
 from tests.simulator.ptx import RUN
 
 AREA = 384  # bytes: three of the checker's lines
-SHAPES = [(1, 2), (1, 2), (1, 5), (2, 3), (3, 2)]  # blocks, warps of each; no more than 255 threads, who store different bytes
-OFF = -1  # instead of the offset of an inactive lane
+SHAPES = [(1, 2), (1, 2), (1, 5), (2, 3), (3, 2)]  # blocks, warps of each; at most 255 threads, which store distinct bytes
+INACTIVE = -1  # replaces the offset of an inactive lane
 SEEDS = 240
 READ, WRITE = 0, 1
 
 
-class Judge:
-    """Who has read and written each byte, as a bit each: blocks; the block's warps since its barrier; the warp's lanes since its."""
+class Oracle:
+    """The readers and writers of each byte, as bit masks: blocks; warps, since the last barrier of their block; lanes, since the last barrier of their warp."""
 
     def __init__(self, blocks, warps):
         self.blocks = np.zeros((2, AREA), np.uint32)
@@ -36,8 +36,8 @@ class Judge:
             return True
         for earlier in (WRITE,) if kind == READ else (READ, WRITE):
             others = self.blocks[earlier] & ~np.uint32(1 << block) | self.warps[earlier, block] & ~np.uint32(1 << warp)
-            mates = self.lanes[earlier, block, warp]
-            if ((lanes != 0) & (others | mates & ~lanes | mates * several != 0)).any():
+            warp_lanes = self.lanes[earlier, block, warp]
+            if ((lanes != 0) & (others | warp_lanes & ~lanes | warp_lanes * several != 0)).any():
                 return True
         return False
 
@@ -50,48 +50,48 @@ class Judge:
 def lanes_of_bytes(offsets, size):
     lanes = np.zeros(AREA, np.uint32)
     for lane, offset in enumerate(offsets):
-        if offset != OFF:
+        if offset != INACTIVE:
             lanes[offset:offset + size] |= np.uint32(1 << lane)
     return lanes
 
 
-def some_lanes(dice):
-    first, last = sorted((dice.randrange(32), dice.randrange(32)))
-    return dice.choice([range(32)] * 3 + [range(first, last + 1), [first], [lane for lane in range(32) if dice.random() < 0.5]])
+def random_active_lanes(rng):
+    first, last = sorted((rng.randrange(32), rng.randrange(32)))
+    return rng.choice([range(32)] * 3 + [range(first, last + 1), [first], [lane for lane in range(32) if rng.random() < 0.5]])
 
 
-def rounds_of(dice, size):
-    """The offsets of 32 lanes, of each round of a loop."""
-    on = some_lanes(dice)
-    stride = size * dice.choice([0, 1, 1, 1, 1, 2, 3, 4, -1]) if dice.random() < 0.7 else max(size, 4 * dice.randrange(1, 9)) // size * size
-    base, step = dice.randrange(AREA // size) * size, size * dice.choice([0, 1, 1, 4, 32])
-    turned = dice.choice([0, 0, 0, 0, 1, 16])
-    places = [base + stride * (lane ^ turned) for lane in range(32)]
-    if dice.random() < 0.1:
-        places = [dice.randrange(AREA // size) * size for _ in range(32)]
-    return [[(places[lane] + k * step) % AREA if lane in on else OFF for lane in range(32)]
-            for k in range(dice.choice([1, 1, 1, 2, 4]))]
+def random_iterations(rng, size):
+    """The offsets of 32 lanes in each iteration of a loop."""
+    on = random_active_lanes(rng)
+    stride = size * rng.choice([0, 1, 1, 1, 1, 2, 3, 4, -1]) if rng.random() < 0.7 else max(size, 4 * rng.randrange(1, 9)) // size * size
+    base, step = rng.randrange(AREA // size) * size, size * rng.choice([0, 1, 1, 4, 32])
+    lane_xor = rng.choice([0, 0, 0, 0, 1, 16])
+    places = [base + stride * (lane ^ lane_xor) for lane in range(32)]
+    if rng.random() < 0.1:
+        places = [rng.randrange(AREA // size) * size for _ in range(32)]
+    return [[(places[lane] + k * step) % AREA if lane in on else INACTIVE for lane in range(32)]
+            for k in range(rng.choice([1, 1, 1, 2, 4]))]
 
 
 def only_lane(rounds, lane):
-    return [[offset if k == lane else OFF for k, offset in enumerate(offsets)] for offsets in rounds]
+    return [[offset if k == lane else INACTIVE for k, offset in enumerate(offsets)] for offsets in rounds]
 
 
-def may_add(judge, who, kind, size, rounds, race):
-    """Whether these accesses have a race if, and only if, one is wanted; the judge knows of them then."""
-    before = [part.copy() for part in (judge.blocks, judge.warps, judge.lanes)]
+def try_add(oracle, who, kind, size, rounds, race):
+    """Adds the accesses to the oracle if they race exactly when `race` is true; returns whether it has added them."""
+    before = [part.copy() for part in (oracle.blocks, oracle.warps, oracle.lanes)]
     found = False
     for offsets in rounds:
         lanes = lanes_of_bytes(offsets, size)
-        found |= judge.races(*who, kind, lanes)
-        judge.add(*who, kind, lanes)
+        found |= oracle.races(*who, kind, lanes)
+        oracle.add(*who, kind, lanes)
     if found != race:
-        judge.blocks, judge.warps, judge.lanes = before
+        oracle.blocks, oracle.warps, oracle.lanes = before
     return found == race
 
 
 def access(number, warp, space, kind, size, row, rounds):
-    """PTX: a warp goes through some rows of the table."""
+    """PTX of a loop in which a warp accesses memory at the offsets in some rows of the table."""
     type_name, count = {1: ("u8", 1), 2: ("u16", 1), 4: ("u32", 1), 8: ("v2.u32", 2), 16: ("v4.u32", 4)}[size]
     values = ", ".join("%value" if kind == WRITE else f"%r{k}" for k in range(count))
     values = values if count == 1 else f"{{{values}}}"
@@ -141,35 +141,35 @@ MODULE = """.version 8.0
 }}
 """
 AREAS = {"shared": "mov.u64 %area, shared_area;", "global": "mov.u64 %area, global_area;",
-         "unwritten": "ld.param.u64 %area, [output];"} # the last: of device memory, of which the checker knows what was written
+         "unwritten": "ld.param.u64 %area, [output];"} # the last is device memory, whose written bytes the checker tracks
 
 
-def write_kernel(dice, area, blocks, warps, racy):
+def write_kernel(rng, area, blocks, warps, racy):
     """A kernel, and whether it has a race."""
-    judge, table, past, body = Judge(blocks, warps), [], [], []
-    sizes, writes, barriers = dice.choice([[4], [1, 2, 4, 8, 16]]), dice.uniform(0.05, 0.5), dice.choice([0, 0.1, 0.3])
-    found, steps = False, dice.randrange(10, 80)
+    oracle, table, past, body = Oracle(blocks, warps), [], [], []
+    sizes, writes, barriers = rng.choice([[4], [1, 2, 4, 8, 16]]), rng.uniform(0.05, 0.5), rng.choice([0, 0.1, 0.3])
+    found, steps = False, rng.randrange(10, 80)
     for step in range(steps):
-        block, warp = who = dice.randrange(blocks), dice.randrange(warps)
-        if dice.random() < barriers:
+        block, warp = who = rng.randrange(blocks), rng.randrange(warps)
+        if rng.random() < barriers:
             body.append("bar.sync 0;")
-            judge.block_barrier()
-        if dice.random() < 0.2:
+            oracle.block_barrier()
+        if rng.random() < 0.2:
             body.append(f"setp.eq.u32 %p, %id, {block * warps + warp};\n    @%p bar.warp.sync 0xffffffff;")
-            judge.warp_barrier(block, warp)
-        wanted = racy and step > steps // 3
-        for _ in range(30 if wanted else 6):
-            kind, size = WRITE if dice.random() < writes else READ, dice.choice(sizes)
+            oracle.warp_barrier(block, warp)
+        wants_race = racy and step > steps // 3
+        for _ in range(30 if wants_race else 6):
+            kind, size = WRITE if rng.random() < writes else READ, rng.choice(sizes)
             again = [old for length, old in past[-4:] if length == size]
-            rounds = dice.choice(again) if again and dice.random() < 0.6 else rounds_of(dice, size)
-            if wanted: # the hardest to find: one lane's race, and lanes that take their neighbours' places
-                rounds = dice.choice([only_lane(rounds, dice.randrange(32)), [offsets[1:] + [OFF] for offsets in rounds]])
-            if may_add(judge, who, kind, size, rounds, wanted):
+            rounds = rng.choice(again) if again and rng.random() < 0.6 else random_iterations(rng, size)
+            if wants_race: # races that are hard to detect: of a single lane, or of lanes that use their neighbours' offsets
+                rounds = rng.choice([only_lane(rounds, rng.randrange(32)), [offsets[1:] + [INACTIVE] for offsets in rounds]])
+            if try_add(oracle, who, kind, size, rounds, wants_race):
                 space = "shared" if area == "shared" else "global"
                 body.append(access(step, block * warps + warp, space, kind, size, len(table), len(rounds)))
                 table += rounds
                 past.append((size, rounds))
-                found = wanted
+                found = wants_race
                 break
         if found:
             break
@@ -177,12 +177,12 @@ def write_kernel(dice, area, blocks, warps, racy):
     return MODULE.format(words=32 * len(table), table=offsets, area=AREAS[area], body="\n    ".join(body)), found
 
 
-def verdict(tmp_path, seed):
-    """What is wrong with what the checker says of a kernel; nothing."""
-    dice = random.Random(seed)
-    area = dice.choice([*AREAS])
-    blocks, warps = dice.choice([shape for shape in SHAPES if area != "shared" or shape[0] == 1])
-    text, race = write_kernel(dice, area, blocks, warps, dice.random() < 0.6)
+def disagreement(tmp_path, seed):
+    """Describes how the checker and the oracle differ for a random kernel; None if they agree."""
+    rng = random.Random(seed)
+    area = rng.choice([*AREAS])
+    blocks, warps = rng.choice([shape for shape in SHAPES if area != "shared" or shape[0] == 1])
+    text, race = write_kernel(rng, area, blocks, warps, rng.random() < 0.6)
     ptx, threads = tmp_path / f"{seed}.ptx", 32 * warps
     ptx.write_text(text)
     result = subprocess.run([RUN, ptx, "k", f"{blocks * threads}/{threads}", "/dev/null", tmp_path / "out"], capture_output=True,
@@ -194,6 +194,6 @@ def verdict(tmp_path, seed):
 
 
 def test_random_accesses(tmp_path):
-    """Broken: a race of rows, columns or pieces of lanes is passed over, or found where there is none."""
-    wrong = [said for said in (verdict(tmp_path, seed) for seed in range(SEEDS)) if said]
+    """Broken: a false negative or a false positive for strided, grouped or scattered accesses."""
+    wrong = [said for said in (disagreement(tmp_path, seed) for seed in range(SEEDS)) if said]
     assert not wrong, "\n".join(wrong)

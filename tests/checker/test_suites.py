@@ -1,4 +1,4 @@
-"""make suite and make courses: the simulator on other people's programs. Here with stand-ins for the compiler and the programs."""
+"""make suite and make courses, which run the simulator on third-party programs. The tests use stand-ins for the compiler and the programs."""
 
 import csv
 import subprocess
@@ -26,7 +26,7 @@ PROGRAMS = {"clean": "exit 0", "clean_atomicBug": RACE, "clean_guardBug": f'[ "$
 
 @pytest.fixture
 def run_suite(tmp_path, monkeypatch, capsys):
-    """Runs the command on the stand-in programs; gives its rows and what it says."""
+    """Runs the command on the stand-in programs; returns its rows and its output."""
     compiler = tmp_path / "nvcc"
     compiler.write_text(COMPILER)
     compiler.chmod(0o755)
@@ -70,8 +70,8 @@ SUITES = [
 
 
 @pytest.mark.parametrize("names, wanted", SUITES, ids=["indigo", "scor", "barracuda"])
-def test_a_suites_own_names_and_lists_are_its_table(tmp_path, names, wanted):
-    """Broken: a label is not what the suite says, or a program is left out."""
+def test_a_suites_names_and_lists_become_its_table(tmp_path, names, wanted):
+    """Broken: a label differs from that of the suite, or a program is missing."""
     for name, text in names.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
@@ -82,7 +82,7 @@ def test_a_suites_own_names_and_lists_are_its_table(tmp_path, names, wanted):
 
 
 def test_what_is_reported_missed_and_flagged(run_suite):
-    """Broken: a mistake that only one of the three ways shows does not count, or a right program with a status in one of its inputs passes."""
+    """Broken: a mistake that only one of the three runs reports does not count, or a correct program that fails with one of its inputs passes."""
     rows, said = run_suite
     found = {name: (same[0]["label"], suite.outcome(same, same[0]["label"])) for name, same in suite.tests(rows).items()}
     assert found == {"clean": ("clean", "silent"), "clean_atomicBug": ("race", "reported"), "clean_guardBug": ("race", "reported"), "missed_raceBug": ("race", "missed"),
@@ -96,16 +96,16 @@ def test_what_is_reported_missed_and_flagged(run_suite):
 
 @pytest.mark.parametrize("table, said", [(None, "No such file or directory: cases.csv"), ("program,source\na,a.cu\n", "line 2: wanted are program, source"),
                                          ("program,source,options,label,input,arguments\na,a.cu,,wrong,,\n", "a label of race, memory, clean")], ids=["none", "columns", "label"])
-def test_another_folder_is_refused(table, said, tmp_path):
-    """Broken: a folder without a table of programs, or with a wrong one, gives a table without rows, or a Python error."""
+def test_an_invalid_folder_is_rejected(table, said, tmp_path):
+    """Broken: a folder without a valid table of programs leads to a table without rows, or to a Python error."""
     if table:
         (tmp_path / "cases.csv").write_text(table)
     result = subprocess.run([sys.executable, "-m", "scripts.evidence.suite", "--options", "", "--libraries", "", str(tmp_path)], cwd=ROOT, capture_output=True, text=True)
     assert result.returncode == 1 and said in result.stderr and result.stderr.count("\n") == 1
 
 
-def test_readings_are_of_tests_that_there_are():
-    """Broken: a label that we dispute is of no test, so that a name was misspelt."""
+def test_adjudicated_labels_are_of_existing_tests():
+    """Broken: a disputed label belongs to no test, for instance because its name is misspelt."""
     rows = tables.read(suite.ADJUDICATED)
     for row in rows:
         path = ROOT / f"tests/suites/{row['suite']}.csv"
@@ -115,7 +115,7 @@ def test_readings_are_of_tests_that_there_are():
 
 # ---- make courses
 
-# Compiles and links a program of these tests, which is a script: by copying it. What nvcc would refuse stands in it.
+# "Compiles and links" a program of these tests, which is a script, by copying it. Errors that nvcc would report are comments in it.
 COURSE_COMPILER = """#!/bin/bash
 stage=linker
 while [ $# -gt 0 ]; do case $1 in -o) made=$2; shift ;; -c) stage=compiler ;; *.cu | *.o) source=${source-$1} ;; esac; shift; done
@@ -134,7 +134,7 @@ OUTCOMES = {"right": ("pass", ""), "argument": ("pass", ""), "racy": ("finding",
 
 @pytest.fixture
 def run_courses(tmp_path, monkeypatch, capsys):
-    """Runs the command on the stand-in programs, with more arguments; gives its rows and what it says."""
+    """Runs the command on the stand-in programs, with additional arguments; returns its rows and its output."""
     compiler, table, repository = tmp_path / "nvcc", tmp_path / "programs.csv", tmp_path / "course"
     compiler.write_text(COURSE_COMPILER)
     compiler.chmod(0o755)
@@ -159,15 +159,15 @@ def run_courses(tmp_path, monkeypatch, capsys):
     return run
 
 
-def test_what_programs_of_courses_come_to(run_courses):
-    """Broken: a program that needs what is not here counts as one that cannot run, or one that was refused as left out; one that says itself that it failed passes."""
+def test_outcomes_of_course_programs(run_courses):
+    """Broken: a program with a missing dependency counts as refused, or a refused one as left out; or a program that reports its own failure passes."""
     rows, said = run_courses()
     assert {row["program"]: (row["outcome"], row["detail"]) for row in rows} == OUTCOMES and [row["program"] for row in rows] == list(COURSE)
     assert "12 programs, of which 4 are left out; 3 of 8 run: 2 pass, 1 finding, 2 refused, 1 timeout, 2 failed" in said
 
 
-def test_a_count_that_was_stopped_goes_on(run_courses, tmp_path):
-    """Broken: a program whose result is there runs again, the row that a kill tore counts, or AGAIN=1 or AGAIN=timeout runs the wrong ones."""
+def test_an_interrupted_count_resumes(run_courses, tmp_path):
+    """Broken: a program with a result runs again, an incomplete row counts, or AGAIN=1 or AGAIN=timeout runs the wrong programs."""
     (tmp_path / "courses.csv").write_text("repository,program,outcome,detail,seconds\ncourse,right,timeout,,60.0\ncourse,crash,pa")
     rows, said = run_courses()
     outcomes = {row["program"]: row["outcome"] for row in rows}
@@ -179,14 +179,14 @@ def test_a_count_that_was_stopped_goes_on(run_courses, tmp_path):
 
 
 def test_a_repository_that_is_missing_is_named(run_courses, tmp_path):
-    """Broken: all programs of a repository that is not there count as programs that do not compile."""
+    """Broken: all programs of a missing repository count as programs that do not compile."""
     (tmp_path / "course").rename(tmp_path / "elsewhere")
     with pytest.raises(SystemExit, match="course is missing"):
         run_courses()
 
 
-def test_programs_of_courses_are_of_repositories_that_are_named():
-    """Broken: a program is of a repository without an address, two programs have one name, or a result is of no program."""
+def test_course_programs_have_a_listed_repository():
+    """Broken: a program's repository has no address, two programs have one name, or a result belongs to no program."""
     named = {row["repository"] for row in tables.read(ROOT / "tests/suites/course_repositories.csv")}
     programs = [courses.key(row) for row in tables.read(courses.PROGRAMS)]
     assert named == {repository for repository, _ in programs} and len(set(programs)) == len(programs)
