@@ -58,7 +58,8 @@ static bool bypasses(Block *b, uint32_t barrier, uint32_t exit_pc)
             return b->bypass_checks[k].bypassed;
     const bool bypassed = exit_pc < p->count && !is_reachable(p, exit_pc, barrier, NOWHERE) && is_reachable(p, barrier, exit_pc, NOWHERE) &&
                       !is_reachable(p, barrier, NOWHERE, exit_pc);
-    b->bypass_checks[b->bypass_check_count++ % (sizeof b->bypass_checks / sizeof *b->bypass_checks)] = (BypassCheck){barrier, exit_pc, true, bypassed};
+    b->bypass_checks[b->bypass_check_count++ % (sizeof b->bypass_checks / sizeof *b->bypass_checks)] =
+        (BypassCheck){barrier, exit_pc, true, bypassed};
     return bypassed;
 }
 

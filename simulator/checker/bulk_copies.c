@@ -27,7 +27,8 @@ void sim_start_async_writers(Block *b)
         b->async_writers = calloc(1, sizeof *b->async_writers + (b->launch->shared_bytes / UNIT_BYTES + 1) * sizeof *b->async_writers->writers);
     if (!b->async_writers)
         sim_die("out of memory for the checks of bulk copies");
-    b->async_writers->proxy_fence_time = b->async_writers->init_fence_time = sim_time(b) - 1; // earlier than all writes of this block, later than those of earlier blocks
+    // Earlier than all writes of this block, later than those of earlier blocks.
+    b->async_writers->proxy_fence_time = b->async_writers->init_fence_time = sim_time(b) - 1;
 }
 
 void sim_note_generic_writes(Warp *w, const Instr *i, const Access *access, uint32_t mask)
@@ -105,7 +106,8 @@ void sim_check_bulk_copy(Warp *w, const Instr *i, int lane, uint64_t address, si
 {
     const Block *b = w->block;
     const AsyncWriters *async_writers = b->async_writers;
-    const uint32_t fence_time = is_source || async_writers->proxy_fence_time > async_writers->init_fence_time ? async_writers->proxy_fence_time : async_writers->init_fence_time;
+    const bool uses_proxy_fence = is_source || async_writers->proxy_fence_time > async_writers->init_fence_time;
+    const uint32_t fence_time = uses_proxy_fence ? async_writers->proxy_fence_time : async_writers->init_fence_time;
     for (size_t unit = address / UNIT_BYTES; bytes > 0 && !sim_has_block_rank(address) && unit <= (address + bytes - 1) / UNIT_BYTES;
          unit++)
         if (async_writers->writers[unit].time > fence_time) {

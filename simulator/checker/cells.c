@@ -38,8 +38,10 @@ bool sim_strong_conflict(const AccessCheck *check, const AccessRecord *earlier, 
     const bool other_width = i->kind == ATOMIC && j->kind == ATOMIC && i->bytes != j->bytes;
     const bool lost_update = i->semantics == VOLATILE && j->semantics == VOLATILE && writes(earlier) && writes(current);
     const bool awaited = (i->loop | j->loop) & IN_SPIN_LOOP;
-    return !in_scope(i, earlier, current) || !in_scope(j, earlier, current) || other_width || lost_update || is_unfenced_volatile_read(check, i, j, earlier) ||
-           (check->shared && !awaited && !loads_before_update(check, i, j) && (relies_on_volatile(i, earlier, current) || relies_on_volatile(j, earlier, current)));
+    return !in_scope(i, earlier, current) || !in_scope(j, earlier, current) || other_width || lost_update ||
+           is_unfenced_volatile_read(check, i, j, earlier) ||
+           (check->shared && !awaited && !loads_before_update(check, i, j) &&
+            (relies_on_volatile(i, earlier, current) || relies_on_volatile(j, earlier, current)));
 }
 
 // ---- Cells
@@ -249,7 +251,8 @@ void sim_check_word(AccessCheck *check, ShadowCell *c, uint32_t lanes, unsigned 
     for (int k = 0; k < c->count; k++) {
         AccessRecord *earlier = &all[k];
         const bool same_warp = earlier->block == current.block && earlier->warp == current.warp;
-        const bool same_kind = same_warp && earlier->kind == current.kind && earlier->byte_mask == current.byte_mask && earlier->time == current.time;
+        const bool same_kind = same_warp && earlier->kind == current.kind && earlier->byte_mask == current.byte_mask &&
+                               earlier->time == current.time;
         if (same_kind && is_strong(&current)) { // appended again at the end, because has_observed looks for records after a write
             current.lanes |= earlier->lanes;
             earlier->lanes = 0;

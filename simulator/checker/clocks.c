@@ -153,7 +153,8 @@ bool sim_happens_before(Warp *w, const Instr *i, int lane, const AccessRecord *a
     if (!thread->history)
         return false;
     VisitedRange visited[MAX_VISITED];
-    HistorySearch s = {.access = access, .lanes = lanes, .visited = visited, .is_read = access->kind == PLAIN_READ || access->kind == STRONG_READ};
+    HistorySearch s = {.access = access, .lanes = lanes, .visited = visited,
+                       .is_read = access->kind == PLAIN_READ || access->kind == STRONG_READ};
     const uint32_t reader = (uint32_t)w->block->number;
     // A volatile write may overwrite a value that no thread has read, unless a release orders the two writes.
     s.is_strong_write = access->kind == STRONG_WRITE && i->kind == STORE && i->semantics == VOLATILE;
@@ -465,7 +466,8 @@ static void release_reads(Warp *w, const Instr *i, int lane, SyncVar *var)
     const CausalHistory *history = sim_history_join(w->block, t->history, t->pending_acquire, false);
     ReleaseRecord *record = sim_clocks_allocate(w->block, sizeof *record);
     *record = (ReleaseRecord){.block = (uint32_t)w->block->number, .warp = (uint32_t)w->number, .time = w->block->clocks->time,
-                 .block_epoch = t->block_epoch, .history = history, .gpu_history = history, .site = i->site, .lane = (uint8_t)lane, .reads_only = true};
+                 .block_epoch = t->block_epoch, .history = history, .gpu_history = history, .site = i->site,
+                 .lane = (uint8_t)lane, .reads_only = true};
     w->block->launch->clocks->reads_only_count++;
     sim_append_release(w->block, var, record);
 }

@@ -118,7 +118,8 @@ static void describe_null(uint64_t address, AddressText *d)
         snprintf(d->text, sizeof d->text, "a null pointer");
     add_line(d->hint, failed_allocation.call ? "check whether the allocation has failed" : "allocate the memory first, or check the pointer");
     if (failed_allocation.call)
-        add_line(d->hint, "note: the %d%s %s, of %zu bytes, failed", failed_allocation.number, ordinal_suffix(failed_allocation.number), failed_allocation.call, failed_allocation.bytes);
+        add_line(d->hint, "note: the %d%s %s, of %zu bytes, failed", failed_allocation.number, ordinal_suffix(failed_allocation.number),
+                 failed_allocation.call, failed_allocation.bytes);
 }
 
 // The kind of host memory at the address; NULL: it is not mapped.

@@ -241,7 +241,8 @@ static bool is_read_modify_write_race(const RacePair *p)
     if (both_write || p->extent != ACROSS_BLOCKS)
         return both_write && is_read_modify_write(p->program, store);
     const Operand *to = &store->statement->operands[0], *from = load->kind == LOAD ? &load->statement->operands[1] : NULL;
-    return from && (load == p->later || has_unique_site(p->program, load)) && from->reg == to->reg && from->variable == to->variable && from->integer == to->integer;
+    return from && (load == p->later || has_unique_site(p->program, load)) && from->reg == to->reg &&
+           from->variable == to->variable && from->integer == to->integer;
 }
 
 // Hints for threads of one block, without atomic operations.
@@ -250,7 +251,8 @@ static void add_block_hint(const RacePair *p, char *hint)
     const Statement *s = p->i->statement;
     const bool one_line = line_of(s) > 0 && line_of(s) == line_of(p->j->statement) && file_of(s) == file_of(p->j->statement);
     const bool known = contains(p->program, p->i) && contains(p->program, p->j);
-    const Instr *low = p->i < p->j ? p->i : p->j, *high = p->i < p->j ? p->j : p->i, *loop = known ? enclosing_back_edge(p->program, low, high) : NULL;
+    const Instr *low = p->i < p->j ? p->i : p->j, *high = p->i < p->j ? p->j : p->i,
+                *loop = known ? enclosing_back_edge(p->program, low, high) : NULL;
     const bool both_write = writes(&p->race->earlier) && writes(&p->race->later), is_addition = is_read_modify_write_race(p);
     const bool again = known && one_line && (loop ? !has_barrier_between(p->program, high, low) : stores_of_line(p->program, s) > 1);
     char between[120];
@@ -382,7 +384,8 @@ void sim_report_race(const AccessCheck *check)
         places[k] = sim_place_of(launch, examples[k].block_number, examples[k].thread, instrs[k], access);
     }
     write_title(race, extent, title, sizeof title);
-    const RacePair pair = {.race = race, .program = program, .i = instrs[0], .j = instrs[1], .later = check->i->site == b->site ? check->i : instrs[1],
+    const RacePair pair = {.race = race, .program = program, .i = instrs[0], .j = instrs[1],
+                           .later = check->i->site == b->site ? check->i : instrs[1],
                        .extent = extent, .shared = check->shared,
                        .fenced = sim_has_fenced(w, a), .lacks_fence = sim_lacks_fence(w, __builtin_ctz(b->lanes), a)};
     if (race->stale)

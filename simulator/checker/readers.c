@@ -12,7 +12,8 @@ static uint32_t words_with_two_lanes(const StridedAccess *earlier, const Strided
         return 0;
     if (earlier->stride == SAME_ADDRESS && earlier->record.lanes & (earlier->record.lanes - 1))
         return common;
-    if (earlier->stride == current->stride && earlier->stride != SAME_ADDRESS && (uint32_t)abs(earlier->origin - current->origin) >= earlier->stride)
+    if (earlier->stride == current->stride && earlier->stride != SAME_ADDRESS &&
+        (uint32_t)abs(earlier->origin - current->origin) >= earlier->stride)
         return common;
     for (uint32_t rest = common; rest; rest &= rest - 1)
         result |= lanes_at(earlier, __builtin_ctz(rest)) != lanes_at(current, __builtin_ctz(rest)) ? rest & -rest : 0;
@@ -36,7 +37,8 @@ static void add_two_readers(ShadowLine *line, uint32_t word_mask)
 
 void sim_note_readers(const AccessCheck *check, ShadowLine *line, const StridedAccess *current)
 {
-    uint32_t other_block_words = 0, other_warp_words = 0, two_lane_words = 0, written_words = 0, unordered_words = 0; // unordered_words: written since the last barrier of the block
+    uint32_t other_block_words = 0, other_warp_words = 0, two_lane_words = 0, written_words = 0;
+    uint32_t unordered_words = 0; // written since the last barrier of the block
     for (int k = 0; k < line->count; k++) {
         const StridedAccess *earlier = strided_at(line, k);
         const AccessRecord *record = &earlier->record;
@@ -74,9 +76,11 @@ void sim_note_readers_of_cells(const AccessCheck *check, ShadowLine *line, const
             const bool ordered = record->block == current->record.block && record->time <= check->block_epoch;
             written |= record->kind != PLAIN_READ;
             unordered |= record->kind != PLAIN_READ && (!ordered || is_in_flight(record));
-            has_other_reader |= record->byte_mask == 15 && (check->shared ? record->warp != current->record.warp && record->time > check->block_epoch
-                                                    : record->block != current->record.block);
-            own_lanes |= record->kind == PLAIN_READ && record->byte_mask == 15 && is_same_warp(record, &current->record) && record->time > check->warp_epoch ? record->lanes : 0;
+            has_other_reader |= record->byte_mask == 15 &&
+                                (check->shared ? record->warp != current->record.warp && record->time > check->block_epoch
+                                               : record->block != current->record.block);
+            const bool own_read = record->kind == PLAIN_READ && record->byte_mask == 15 && is_same_warp(record, &current->record);
+            own_lanes |= own_read && record->time > check->warp_epoch ? record->lanes : 0;
         }
         if (has_other_reader && !written)
             add_two_readers(line, rest & -rest);

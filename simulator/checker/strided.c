@@ -27,7 +27,8 @@ static struct ShadowOverflow *grow(const AccessCheck *check, ShadowLine *line, u
 // True if each word, or byte, of two accesses of a warp belongs to the same lane in both, or if both are broadcasts to the same
 // lanes. Compares field by field, because a wider load of the fields of `current`, just stored one by one, would miss store
 // forwarding.
-static inline __attribute__((always_inline)) bool lanes_match(const AccessCheck *check, const StridedAccess *earlier, const StridedAccess *current)
+static inline __attribute__((always_inline)) bool lanes_match(const AccessCheck *check, const StridedAccess *earlier,
+                                                              const StridedAccess *current)
 {
     if (earlier->stride != current->stride || ((earlier->size < 4 || current->size < 4) && !same_shape(earlier, current)))
         return false;
@@ -42,8 +43,8 @@ static inline __attribute__((always_inline)) bool lanes_match(const AccessCheck 
 // True if both accesses are broadcasts, and the current one includes all lanes of the earlier one.
 static bool covers_broadcast(const StridedAccess *earlier, const StridedAccess *current)
 {
-    return earlier->stride == SAME_ADDRESS && current->stride == SAME_ADDRESS && !(earlier->record.lanes & ~current->record.lanes) && earlier->size == 4 &&
-           current->size == 4;
+    return earlier->stride == SAME_ADDRESS && current->stride == SAME_ADDRESS &&
+           !(earlier->record.lanes & ~current->record.lanes) && earlier->size == 4 && current->size == 4;
 }
 
 static uint32_t lanes_at_byte(const StridedAccess *strided, int byte)
@@ -117,7 +118,8 @@ void sim_free_lines(ShadowLine *lines, size_t bytes)
 }
 
 // Looks for a race between lanes of two accesses to one word or byte, which sim_hb_all_lanes has not found to be ordered.
-static void check_lane_pairs(AccessCheck *check, const StridedAccess *earlier, const StridedAccess *current, uint32_t earlier_lanes, uint32_t lanes)
+static void check_lane_pairs(AccessCheck *check, const StridedAccess *earlier, const StridedAccess *current,
+                             uint32_t earlier_lanes, uint32_t lanes)
 {
     AccessRecord earlier_record = earlier->record, later_record = current->record;
     earlier_record.lanes = earlier_lanes;
@@ -127,7 +129,8 @@ static void check_lane_pairs(AccessCheck *check, const StridedAccess *earlier, c
                           earlier_record.lanes == later_record.lanes &&
                           (!is_in_flight(&earlier->record) || is_own_copy(check, &earlier->record, &current->record));
         if (!same && !sim_happens_before(check->w, check->i, __builtin_ctz(rest), &earlier_record))
-            check->race = (Race){earlier_record, later_record, .found = true, .same_value = sim_stores_present_value(check, __builtin_ctz(rest))};
+            check->race = (Race){earlier_record, later_record, .found = true,
+                                 .same_value = sim_stores_present_value(check, __builtin_ctz(rest))};
     }
 }
 
@@ -143,8 +146,8 @@ static void check_words(AccessCheck *check, const StridedAccess *earlier, const 
 static inline bool can_merge(const AccessCheck *check, const StridedAccess *earlier, const StridedAccess *current)
 {
     const AccessRecord *record = &earlier->record;
-    return record->time == current->record.time && record->site == current->record.site && record->kind == current->record.kind && is_same_warp(record, &current->record) &&
-           !is_in_flight(record) && lanes_match(check, earlier, current);
+    return record->time == current->record.time && record->site == current->record.site &&
+           record->kind == current->record.kind && is_same_warp(record, &current->record) && !is_in_flight(record) && lanes_match(check, earlier, current);
 }
 
 // Merges the access into an earlier one; false if that is impossible.
@@ -233,7 +236,8 @@ static bool make_room(const AccessCheck *check, ShadowLine *line)
 // True if `current` makes the record of `earlier` redundant in their common words.
 static inline bool replaces(const StridedAccess *earlier, const StridedAccess *current, bool matching, bool same_lanes)
 {
-    const bool whole = current->whole || (matching && !(earlier->record.lanes & ~current->record.lanes) && !(earlier->word_mask & ~current->word_mask));
+    const bool whole = current->whole || (matching && !(earlier->record.lanes & ~current->record.lanes) &&
+                                          !(earlier->word_mask & ~current->word_mask));
     return whole && subsumes(&current->record, &earlier->record) && (current->record.kind == PLAIN_WRITE || same_lanes);
 }
 
@@ -251,8 +255,9 @@ static void check_against(AccessCheck *check, StridedAccess *earlier, const Stri
 // True if the read is redundant: the same threads have read the same words in this barrier interval.
 static inline bool is_repeated_read(const AccessCheck *check, const StridedAccess *earlier, const StridedAccess *current)
 {
-    return earlier->record.time > check->warp_epoch && check->full_warp_barriers && earlier->whole && !(current->word_mask & ~earlier->word_mask) &&
-           is_same_warp(&earlier->record, &current->record) && !(current->record.lanes & ~earlier->record.lanes) && lanes_match(check, earlier, current);
+    return earlier->record.time > check->warp_epoch && check->full_warp_barriers && earlier->whole &&
+           !(current->word_mask & ~earlier->word_mask) && is_same_warp(&earlier->record, &current->record) &&
+           !(current->record.lanes & ~earlier->record.lanes) && lanes_match(check, earlier, current);
 }
 
 // False if the line has no access by the record's warp. True: unknown.
@@ -352,7 +357,8 @@ static void mark_words(ShadowLine *line, uint32_t word_mask)
 static void check_each_lane(AccessCheck *check, ShadowLine *line, const StridedAccess *current, bool is_kept, bool checks_values)
 {
     Access *access = check->access;
-    const bool writing = writes(&current->record), updates = current->record.kind == ATOMIC_UPDATE, same_address = current->stride == SAME_ADDRESS;
+    const bool writing = writes(&current->record), updates = current->record.kind == ATOMIC_UPDATE,
+               same_address = current->stride == SAME_ADDRESS;
     for (uint32_t rest = current->record.lanes; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest), at = current->origin + l * (int)current->stride;
         const int begin = at > 0 ? at : 0,
@@ -421,7 +427,8 @@ static __attribute__((noinline)) void check_strided_slow_path(AccessCheck *check
 }
 
 // Merges the access into `earlier`, if no other access has its words; true if it is now, or already was, a part of `earlier`.
-static inline bool try_extend(const AccessCheck *check, ShadowLine *line, StridedAccess *earlier, const StridedAccess *current, uint32_t other_words)
+static inline bool try_extend(const AccessCheck *check, ShadowLine *line, StridedAccess *earlier, const StridedAccess *current,
+                              uint32_t other_words)
 {
     const bool only_reads = current->record.kind == PLAIN_READ && !line->has_other_kinds;
     if ((line->count == 1 || (only_reads && !(other_words & current->word_mask))) && merge(check, line, earlier, current))
@@ -473,7 +480,8 @@ static inline bool check_strided_fast_path(const AccessCheck *check, ShadowLine 
 void sim_check_strided(AccessCheck *check, ShadowLine *line, StridedAccess *current, bool as_strided)
 {
     const ShadowedMemory *memory = &check->memory;
-    if (check->barriers_only && current->record.kind == PLAIN_READ && is_redundant_read(memory->run, line, current->word_mask, memory->checks_values))
+    if (check->barriers_only && current->record.kind == PLAIN_READ &&
+        is_redundant_read(memory->run, line, current->word_mask, memory->checks_values))
         return;
     lock_line(check, line);
     as_strided &= check->fits_strided;

@@ -157,7 +157,8 @@ static Bits product(const Instr *i, Bits a, Bits b)
 {
     const Bits x = as_number((Type)i->type, a), y = as_number((Type)i->type, b);
     const uint64_t undefined = bits_of_product(x, y), value = x.ones * y.ones;
-    return has_no_unknown_bit(x) && has_no_unknown_bit(y) ? (Bits){undefined, ~value & ~undefined, value & ~undefined, false} : (Bits){.undefined = undefined};
+    return has_no_unknown_bit(x) && has_no_unknown_bit(y) ? (Bits){undefined, ~value & ~undefined, value & ~undefined, false}
+                                                          : (Bits){.undefined = undefined};
 }
 
 // Quotient and remainder of a nonnegative number and a power of two.

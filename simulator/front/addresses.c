@@ -51,7 +51,8 @@ static bool opcode_starts_with(const Statement *s, const char *prefix)
 // Address conversions; addresses in shared memory have 32 or 64 bits.
 static bool converts_address(const Statement *s)
 {
-    return opcode_starts_with(s, "cvta.") || opcode_starts_with(s, "cvt.u64.u32") || opcode_starts_with(s, "cvt.s64.s32") || opcode_starts_with(s, "cvt.u32.u64");
+    return opcode_starts_with(s, "cvta.") || opcode_starts_with(s, "cvt.u64.u32") ||
+           opcode_starts_with(s, "cvt.s64.s32") || opcode_starts_with(s, "cvt.u32.u64");
 }
 
 Pointer sim_pointer_of(const Function *in, const Operand *o)

@@ -42,7 +42,8 @@ static bool swap_matches(const Function *in, uint32_t k, const Swap *swap, Point
     if (i->control != CALL)
         return swap->bytes == bytes && sim_same_pointer(in, sim_pointer_of(in, swap->address), address);
     for (int n = 0; n < swap->address->count && n < MAX_CAS_PARAMS; n++) {
-        const Operand *given = i->call->callee->program->effects.cas_params >> n & 1 ? sim_argument_value(in, k, &swap->address->elements[n]) : NULL;
+        const bool swaps_parameter = i->call->callee->program->effects.cas_params >> n & 1;
+        const Operand *given = swaps_parameter ? sim_argument_value(in, k, &swap->address->elements[n]) : NULL;
         if (given && sim_same_pointer(in, sim_pointer_of(in, given), address))
             return true;
     }
@@ -162,7 +163,8 @@ static bool is_pure_call(const Function *in, uint32_t k)
     if (!i->call->callee)
         return !sim_passes_address(in, k);
     const EffectSummary *effects = &i->call->callee->program->effects;
-    return (!effects->accesses && !effects->writes) || (!effects->accesses_beyond_params && (!effects->stores_at_params || !sim_passes_address(in, k)));
+    return (!effects->accesses && !effects->writes) ||
+           (!effects->accesses_beyond_params && (!effects->stores_at_params || !sim_passes_address(in, k)));
 }
 
 // Loads of constant or local memory have no visible effect, even at a guessed address.

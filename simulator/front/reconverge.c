@@ -265,8 +265,9 @@ static bool may_exit_before(const FlowGraph *all, const FlowGraph *pruned, uint3
 }
 
 // Stores the pruned graph in `pruned` and returns its post-dominators.
-static PostDominatorTree build_post_dominator_tree(Arena *arena, const Function *function, const Program *p, const FlowGraph *flow, const FlowGraph *all,
-                      FlowGraph *pruned, LoopExits exits)
+static PostDominatorTree build_post_dominator_tree(Arena *arena, const Function *function, const Program *p,
+                                                   const FlowGraph *flow, const FlowGraph *all, FlowGraph *pruned,
+                                                   LoopExits exits)
 {
     PostDominatorTree tree;
     *pruned = prune_exits(arena, function, p, all, exits);
