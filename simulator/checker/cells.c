@@ -32,7 +32,7 @@ static bool is_unfenced_volatile_read(const AccessCheck *check, const Instr *i, 
            !(j->loop & REREAD) && sim_acquired_since(check->w, earlier);
 }
 
-bool sim_strong_conflict(const AccessCheck *check, const AccessRecord *earlier, const AccessRecord *current)
+bool sim_strong_accesses_conflict(const AccessCheck *check, const AccessRecord *earlier, const AccessRecord *current)
 {
     const Instr *i = sim_instruction_at(earlier->site), *j = sim_instruction_at(current->site);
     const bool other_width = i->kind == ATOMIC && j->kind == ATOMIC && i->bytes != j->bytes;

@@ -16,7 +16,7 @@ static inline bool conflict(const AccessCheck *check, const AccessRecord *earlie
     const bool same_update = earlier->kind == ATOMIC_UPDATE && earlier->site == current->site && earlier->kind == current->kind;
     if (same_update && check->i->site == current->site && check->i->scope != BLOCK_SCOPE) // fast path, as for a histogram
         return false;
-    return !is_strong(earlier) || !is_strong(current) || sim_strong_conflict(check, earlier, current);
+    return !is_strong(earlier) || !is_strong(current) || sim_strong_accesses_conflict(check, earlier, current);
 }
 
 // True if every access that conflicts with `earlier` also conflicts with `current`.

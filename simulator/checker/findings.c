@@ -568,7 +568,7 @@ static void print_counts(int errors, int warnings)
     fprintf(stderr, "%s\n", unlisted ? ", and more that are not listed" : "");
 }
 
-static void end(int status)
+static void report_at_exit(int status)
 {
     sim_print_findings();
     const bool written = write_findings(true);
@@ -583,14 +583,14 @@ static void end(int status)
 
 void sim_end_with_findings(void)
 {
-    end(FINDINGS_STATUS);
+    report_at_exit(FINDINGS_STATUS);
     _Exit(FINDINGS_STATUS);
 }
 
 // The first constructor, so that its handler runs last at exit.
-__attribute__((constructor(101))) static void register_end(void)
+__attribute__((constructor(101))) static void register_report_at_exit(void)
 {
     sim_observe_machine();
     if (sim_checker_enabled())
-        sim_on_exit(end);
+        sim_on_exit(report_at_exit);
 }

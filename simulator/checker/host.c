@@ -144,7 +144,7 @@ static const char *host_memory_at(uint64_t address)
     return found;
 }
 
-static bool holds(const Allocation *a, uint64_t address)
+static bool contains_address(const Allocation *a, uint64_t address)
 {
     return a && address - a->address < a->bytes;
 }
@@ -158,7 +158,7 @@ static const char *access_denial(const Allocation *a, uint64_t address)
                                                                    : ", to which cuMemMap has mapped no memory";
 }
 
-static bool is_named(const Allocation *a)
+static bool is_reportable(const Allocation *a)
 {
     return a && a->kind != PARAMETER_MEMORY;
 }
@@ -178,9 +178,9 @@ static void describe_distance(uint64_t address, const Allocation *a, AddressText
 static const Allocation *nearest_to(uint64_t address)
 {
     const Allocation *below = sim_allocation_at(address), *above = sim_allocation_above(address);
-    while (below && !is_named(below))
+    while (below && !is_reportable(below))
         below = below->address ? sim_allocation_at(below->address - 1) : NULL;
-    while (above && !is_named(above))
+    while (above && !is_reportable(above))
         above = sim_allocation_above(above->address);
     const uint64_t after = below ? address - below->address - below->bytes : UINT64_MAX,
                    before = above ? above->address - address : UINT64_MAX;
@@ -228,7 +228,7 @@ FindingKind sim_describe_address(uint64_t address, AddressText *d)
         describe_null(address, d);
         return OUT_OF_BOUNDS;
     }
-    if (holds(a, address)) {
+    if (contains_address(a, address)) {
         sim_describe_allocation(a, bytes, sizeof bytes);
         snprintf(d->text, sizeof d->text, "byte %llu of %s%s", (unsigned long long)(address - a->address), bytes, access_denial(a, address));
         sim_add_allocation_note(a, d->hint);
@@ -287,7 +287,7 @@ static const Allocation *overflowed(const Launch *launch, uint64_t address, cons
     for (size_t k = 0; k + 8 <= launch->kernel->kernel_param_bytes; k += 8) {
         const uint64_t pointer = argument_at(launch, k);
         const Allocation *a = sim_allocation_at(pointer);
-        for (int n = 0; n < 3 && holds(a, pointer) && is_named(a); n++)
+        for (int n = 0; n < 3 && contains_address(a, pointer) && is_reportable(a); n++)
             if (sizes[n] > 0 && is_overflow(a, pointer, address, sizes[n]))
                 return a;
     }
@@ -296,7 +296,7 @@ static const Allocation *overflowed(const Launch *launch, uint64_t address, cons
 
 FindingKind sim_describe_access(const Launch *launch, const Instr *i, uint64_t address, AddressText *d)
 {
-    const Allocation *overflow = address < NULL_BYTES || holds(sim_allocation_at(address), address) ? NULL : overflowed(launch, address, i);
+    const Allocation *overflow = address < NULL_BYTES || contains_address(sim_allocation_at(address), address) ? NULL : overflowed(launch, address, i);
     const FreedAllocation *freed = sim_freed_at(address);
     if (overflow) {
         *d = (AddressText){.text = ""};
@@ -362,11 +362,11 @@ void sim_report_bad_range(const char *call, const char *does, const void *pointe
     const uint64_t address = (uint64_t)(uintptr_t)pointer;
     const Allocation *a = sim_allocation_at(address);
     const bool writes = strcmp(does, "writes") == 0;
-    if (holds(a, address) && bytes > a->bytes - (address - a->address)) {
+    if (contains_address(a, address) && bytes > a->bytes - (address - a->address)) {
         report_past_end(call, does, a, address, bytes);
         return;
     }
-    const uint64_t inaccessible = holds(a, address) ? sim_first_inaccessible(a, sim_current_device, address, bytes, false) : address + bytes;
+    const uint64_t inaccessible = contains_address(a, address) ? sim_first_inaccessible(a, sim_current_device, address, bytes, false) : address + bytes;
     if (inaccessible != address + bytes) {
         sim_describe_address(inaccessible, &at);
         snprintf(title, sizeof title, "%s %s %zu bytes, among them %s", call, does, bytes, at.text);
@@ -377,8 +377,8 @@ void sim_report_bad_range(const char *call, const char *does, const void *pointe
     if (kind == HOST_POINTER && strcmp(side, "device memory") != 0) { // its first byte is in the right memory
         snprintf(title, sizeof title, "%s %s %zu bytes of %s, which ends before", call, does, bytes, at.text);
         report_call(OUT_OF_BOUNDS, call, title, BYTES_HINT);
-    } else if (kind == HOST_POINTER || holds(a, address)) {
-        report_wrong_memory(call, writes, bytes, side, at.text, holds(a, address));
+    } else if (kind == HOST_POINTER || contains_address(a, address)) {
+        report_wrong_memory(call, writes, bytes, side, at.text, contains_address(a, address));
     } else {
         snprintf(title, sizeof title, "%s %s %zu bytes at %s", call, does, bytes, at.text);
         report_call(kind, call, title, at.hint);
@@ -390,7 +390,7 @@ void sim_check_padding_copy(const char *call, const char *does, const void *poin
     char title[400], owner[100], hint[HINT_BYTES];
     const uint64_t address = (uint64_t)(uintptr_t)pointer;
     const Allocation *a = sim_allocation_at(address);
-    if (!holds(a, address) || a->row_pitch != pitch || rows < 2)
+    if (!contains_address(a, address) || a->row_pitch != pitch || rows < 2)
         return;
     const size_t from = (address - a->address) % pitch;
     if (from + width <= a->row_bytes || width == pitch)
@@ -418,17 +418,17 @@ void sim_report_invalid_free(const char *call, const void *pointer)
     const uint64_t address = (uint64_t)(uintptr_t)pointer;
     const Allocation *a = sim_allocation_at(address);
     const FreedAllocation *freed = sim_freed_at(address);
-    const bool is_start = a && a->address == address, was_freed = !holds(a, address) && freed && freed->address == address;
+    const bool is_start = a && a->address == address, was_freed = !contains_address(a, address) && freed && freed->address == address;
     sim_describe_address(address, &at);
     if (is_start)
         snprintf(title, sizeof title, "%s of %s that another function has to free", call, strstr(at.text, " of ") + strlen(" of "));
     else
         snprintf(title, sizeof title, "%s of %s", call, at.text);
     add_line(hint, "%s", is_start              ? "free it with the function that belongs to its allocation"
-                         : holds(a, address) ? "free the pointer that the allocation returned, not one into the middle"
+                         : contains_address(a, address) ? "free the pointer that the allocation returned, not one into the middle"
                          : was_freed             ? "free each allocation once"
                                              : "free only pointers from CUDA's allocation functions");
-    if (holds(a, address))
+    if (contains_address(a, address))
         sim_add_allocation_note(a, hint);
     else if (freed)
         add_freed_notes(freed, hint);
@@ -457,7 +457,7 @@ void sim_report_host_access(uint64_t address, bool writes, const void *instructi
     Place host = {.line = 0};
     snprintf(host.access, sizeof host.access, "%s by the host", writes ? "write" : "read");
     sim_set_host_line(instruction, &host);
-    kind = holds(a, address) ? HOST_POINTER : kind;
+    kind = contains_address(a, address) ? HOST_POINTER : kind;
     if (is_read_by_free(address, writes))
         add_line(hint, "free it with cudaFree(): free() and delete are for host memory");
     else if (kind == HOST_POINTER)
@@ -482,11 +482,11 @@ void sim_note_result(uint64_t address, size_t bytes)
     if (copied_result.bytes == 0)
         copied_result.first = address;
     copied_result.bytes += bytes;
-    const bool reported = sim_check_result(address, bytes);
+    const bool reported = sim_report_undefined_copies(address, bytes);
     copied_result.any_written |= reported || sim_find_written(address, bytes) < bytes;
 }
 
-void sim_check_results(void)
+void sim_report_unwritten_results(void)
 {
     char title[400], hint[HINT_BYTES] = "write it in a kernel, or with cudaMemcpy() or cudaMemset(), before the copy";
     AddressText at;

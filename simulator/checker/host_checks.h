@@ -42,7 +42,7 @@ void sim_report_host_access(uint64_t address, bool writes, const void *instructi
 // The first notes that the current operation copies these device bytes to the host. The second, after the operation, reports it if none
 // of its bytes was ever written.
 void sim_note_result(uint64_t address, size_t bytes);
-void sim_check_results(void);
+void sim_report_unwritten_results(void);
 
 // Statistics for the checks at exit.
 void sim_note_copy(bool from_device, size_t bytes); // a copy, or a fill

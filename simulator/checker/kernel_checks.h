@@ -221,7 +221,7 @@ RecordKind sim_record_kind(const Instr *i, const Access *access);
 // ---- written.c: which bytes have been written
 
 // True if the memory at this address is uninitialised when it is allocated.
-bool sim_starts_unwritten(uint64_t address);
+bool sim_address_starts_uninitialised(uint64_t address);
 // Marks device memory as written, by the host or by a copy.
 void sim_mark_written(uint64_t address, size_t bytes);
 // Offset of the first unwritten, or the first written, one of these bytes; `bytes` if there is none.

@@ -253,7 +253,7 @@ RecordKind sim_record_kind(const Instr *i, const Access *access)
 }
 
 // Gives this execution of a store a distinct time, by which same_value recognises it.
-static void separate_stores(AccessCheck *check)
+static void assign_distinct_time(AccessCheck *check)
 {
     if (check->i->kind != STORE)
         return;
@@ -275,7 +275,7 @@ static void check_scattered(AccessCheck *check, uint32_t mask, bool as_strided)
     const bool store = check->i->kind == STORE, several = mask & (mask - 1),
                alone = !several && !(store && mask != access->mask);
     if (several)
-        separate_stores(check);
+        assign_distinct_time(check);
     for (uint32_t rest = mask, some; rest; rest &= ~some) {
         some = lanes_like_first(check, rest);
         check_same_address(check, some, (uint64_t)(access->pointer[__builtin_ctz(rest)] - check->memory.base), as_strided && alone);
@@ -301,7 +301,7 @@ void sim_check_lines(AccessCheck *check, uint32_t mask)
     const int64_t stride = in_order ? find_stride(access, mask) : -1, offset = access->pointer[first] - check->memory.base;
     const size_t bytes = access->bytes;
     if (in_order && !as_strided)
-        separate_stores(check);
+        assign_distinct_time(check);
     const bool within = bytes <= LINE_BYTES && (bytes & (bytes - 1)) == 0 &&
                         (((uint64_t)offset | (uint64_t)stride) & (bytes - 1)) == 0; // no element crosses lines
     if (stride > 0 && stride <= MAX_STRIDE && !alone && within) {

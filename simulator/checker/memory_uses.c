@@ -94,7 +94,7 @@ static void set_number(atomic_uint *numbers, uint64_t at, uint32_t entry)
 }
 
 // The later of two entries; if both are of one operation, the plain one.
-static uint32_t later(uint32_t a, uint32_t b)
+static uint32_t later_entry(uint32_t a, uint32_t b)
 {
     return (b & NUMBER_MASK) > (a & NUMBER_MASK) || b == (a & NUMBER_MASK) ? b : a;
 }
@@ -103,8 +103,8 @@ uint32_t sim_last_use(const UseTable *t, uint64_t at)
 {
     const uint32_t whole = number_at(t->lines, at / SIM_USE_LINE);
     const atomic_uint *words = t->words, *bytes = t->bytes;
-    const uint32_t part = later(words ? number_at(words, at / SIM_USE_WORD) : 0, bytes ? number_at(bytes, at) : 0);
-    return later(whole, part);
+    const uint32_t part = later_entry(words ? number_at(words, at / SIM_USE_WORD) : 0, bytes ? number_at(bytes, at) : 0);
+    return later_entry(whole, part);
 }
 
 // sim_any_use for a part of one line whose words or bytes were used later than the whole line.
@@ -123,7 +123,7 @@ bool sim_any_use(const UseTable *t, uint64_t first, uint64_t end, bool (*matches
         const uint64_t line = at / SIM_USE_LINE, line_end = (line + 1) * SIM_USE_LINE;
         const uint32_t entry = number_at(t->lines, line);
         next = line_end < end ? line_end : end;
-        if (later(entry, number_at(t->parts, line)) != entry) {
+        if (later_entry(entry, number_at(t->parts, line)) != entry) {
             if (any_use_in_line(t, at, next, matches))
                 return true;
         } else if (entry != last_mismatch) {

@@ -94,7 +94,7 @@ static inline bool sim_starts_uninitialised(const Allocation *a)
 
 // True if two strong accesses conflict nevertheless: their scopes do not include each other, they are atomics of different widths, or
 // volatile updates that may lose a value.
-bool sim_strong_conflict(const AccessCheck *check, const AccessRecord *a, const AccessRecord *b);
+bool sim_strong_accesses_conflict(const AccessCheck *check, const AccessRecord *a, const AccessRecord *b);
 void sim_insert_record(ShadowCell *c, const AccessRecord *e);
 // True if two lanes store the same value in this execution of the instruction.
 bool sim_lanes_store_same(const AccessCheck *check, int lane, int other);

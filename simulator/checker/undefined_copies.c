@@ -172,8 +172,8 @@ static void copy_report(size_t k, const Allocation *a, uint64_t to, size_t bytes
 
 void sim_move_undefined_copies(uint64_t to, uint64_t from, size_t bytes)
 {
-    const Allocation *source = sim_starts_unwritten(from) ? sim_allocation_at(from) : NULL;
-    Allocation *a = source && sim_starts_unwritten(to) ? sim_allocation_at(to) : NULL;
+    const Allocation *source = sim_address_starts_uninitialised(from) ? sim_allocation_at(from) : NULL;
+    Allocation *a = source && sim_address_starts_uninitialised(to) ? sim_allocation_at(to) : NULL;
     if (!a)
         return;
     const size_t to_first = to - a->address, first = from - source->address;
@@ -248,7 +248,7 @@ static bool find_reported(uint64_t address, size_t bytes, size_t *k, Report *rep
     return found;
 }
 
-bool sim_check_result(uint64_t address, size_t bytes)
+bool sim_report_undefined_copies(uint64_t address, size_t bytes)
 {
     Report report;
     bool found = false;

@@ -212,7 +212,7 @@ static void propagate_global_store(Warp *w, const UndefinedValue *v, const Instr
     const size_t bytes = (size_t)i->bytes * i->count;
     uint32_t tracked = 0;
     for (uint32_t rest = v->source == INACTIVE_LANE ? 0 : lanes; rest; rest &= rest - 1)
-        tracked |= sim_starts_unwritten(address[__builtin_ctz(rest)]) ? rest & -rest : 0;
+        tracked |= sim_address_starts_uninitialised(address[__builtin_ctz(rest)]) ? rest & -rest : 0;
     if (lanes & ~tracked & ~structure_lanes) {
         report(w, v, i, __builtin_ctz(lanes & ~tracked & ~structure_lanes), "is stored in global memory");
         return;

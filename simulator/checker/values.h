@@ -21,7 +21,7 @@ void sim_clear_values(Warp *w); // value_table.c: forgets all undefined values o
 // ---- undefined_copies.c: undefined values in global memory
 
 // These bytes are copied to the host: reports undefined values that kernels have stored there. Returns whether there are any.
-bool sim_check_result(uint64_t address, size_t bytes);
+bool sim_report_undefined_copies(uint64_t address, size_t bytes);
 // Copies the notes on undefined values together with the bytes of a device-to-device copy.
 void sim_move_undefined_copies(uint64_t to, uint64_t from, size_t bytes);
 

@@ -89,7 +89,7 @@ ShadowLine *sim_make_lines(Allocation *a)
     return existing; // made by another host thread in the meantime
 }
 
-bool sim_starts_unwritten(uint64_t address)
+bool sim_address_starts_uninitialised(uint64_t address)
 {
     const Allocation *a = sim_allocation_at(address);
     return a && sim_starts_uninitialised(a) && address - a->address < a->bytes;

@@ -16,7 +16,7 @@ static bool is_branch(const Statement *s)
 
 // Whether a statement is a conditional forward branch, which skips guarded code or leaves the kernel. Backward branches are
 // loops.
-static bool is_test(const Function *f, uint32_t number)
+static bool is_conditional_forward_branch(const Function *f, uint32_t number)
 {
     const Statement *s = &f->statements[number];
     return s->guard && is_branch(s) && s->count == 1 && s->operands[0].label > number;
@@ -32,7 +32,7 @@ static LineUse use_of(const Function *f, uint32_t number)
     for (size_t k = 0; k < sizeof USES / sizeof *USES; k++)
         if (begins_with(f->statements[number].opcode, USES[k].opcode))
             return USES[k].use;
-    return is_test(f, number) ? TEST_LINE : OTHER_LINE;
+    return is_conditional_forward_branch(f, number) ? TEST_LINE : OTHER_LINE;
 }
 
 static int line_in_own_file(const Statement *s) // if the statement is inlined: the line of the call

@@ -272,7 +272,7 @@ static void begin(Replay *r, const char *call)
 
 static void end(Replay *r)
 {
-    sim_check_results();
+    sim_report_unwritten_results();
     sim_end_op_uses();
     sim_host_awaits(r->timeline);
 }

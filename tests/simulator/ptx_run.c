@@ -63,7 +63,7 @@ int main(int argc, char **argv)
     const dim3 grid = {(threads + block_threads - 1) / block_threads, 1, 1}, block = {threads < block_threads ? threads : block_threads, 1, 1};
     if (sim_launch(module, kernel, grid, block, 0, 65536, arguments) != cudaSuccess)
         return 1;
-    sim_check_result((uint64_t)(uintptr_t)out, (size_t)threads * 8); // as at a cudaMemcpy to the host
+    sim_report_undefined_copies((uint64_t)(uintptr_t)out, (size_t)threads * 8); // as at a cudaMemcpy to the host
     FILE *file = fopen(argv[5], "wb");
     const bool written = file && fwrite(sim_memory_at(out), 8, threads, file) == threads;
     return written && fclose(file) == 0 ? 0 : 2;

@@ -73,7 +73,7 @@ void sim_end_operation(Operation *operation)
 {
     if (operation->host_waits)
         sim_host_awaits(default_stream()->timeline);
-    sim_check_results();
+    sim_report_unwritten_results();
     sim_end_op_uses();
 }
 
