@@ -56,6 +56,7 @@ static const NamedPass PASSES[] = {
     {"gvn", number_values},
     {"fold-offsets", fold_offsets},
     {"dce", remove_dead_code},
+    {"vectorise", vectorise_accesses},
     {"sink", sink_values},
     {"simplify-cfg", simplify_control_flow},
     {"lower-addresses", lower_addresses},

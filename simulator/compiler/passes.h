@@ -45,6 +45,8 @@ Pass fold_offsets;           // into loads and stores
 // lsr.c
 Pass reduce_strength;
 Pass test_next_values;       // at loops' ends
+// vectorise.c
+Pass vectorise_accesses;
 // speculate.c
 Pass speculate_values;       // address arithmetic of short arms
 Pass hoist_common;           // what both arms begin with

@@ -236,7 +236,9 @@ static IrInstruction *access_before(Splitting *s, IrInstruction *copy, IrOp op, 
     access->integer = part.begin;
     access->line = copy->line;
     access->file = copy->file;
-    access->alignment = copy->alignment && part.begin % copy->alignment == 0 ? copy->alignment : 0;
+    access->alignment = copy->alignment;
+    while (access->alignment > 1 && part.begin % access->alignment)
+        access->alignment /= 2;
     return access;
 }
 

@@ -1,0 +1,282 @@
+// vectorise.c: neighbouring loads of a block become one vector load, neighbouring stores one vector store, where the alignment
+// allows it and no access in between may touch the same bytes. Three of four neighbours are loaded as four.
+#include "compiler/intrinsics.h"
+#include "compiler/memory.h"
+
+#include <stdlib.h>
+
+enum { MAX_GROUP = 64, MAX_GROUPS = 32, MAX_VECTOR_BYTES = 16, MAX_ELEMENTS = 4 };
+
+typedef struct Group { // accesses of one kind to constant offsets of one address
+    IrInstruction *accesses[MAX_GROUP]; // in the order of the block
+    uint32_t count;
+} Group;
+
+typedef struct Vectorisation {
+    IrModule *module;
+    IrFunction *function;
+    Group groups[MAX_GROUPS];
+    uint32_t group_count;
+    bool changed;
+} Vectorisation;
+
+static uint32_t bytes_of(const IrInstruction *access)
+{
+    return access->memory == IR_PRED ? 1 : ir_bits(access->memory) / 8;
+}
+
+static bool is_candidate(const IrInstruction *i)
+{
+    return (i->op == IR_LOAD || i->op == IR_STORE) && !(i->flags & IR_VOLATILE) && i->space != IR_PARAMETER && i->memory != IR_PRED &&
+           !(i->op == IR_LOAD && i->type == IR_PRED);
+}
+
+static IrType value_type(const IrInstruction *access)
+{
+    return access->op == IR_LOAD ? (IrType)access->type : (IrType)access->operands[1]->type;
+}
+
+static bool is_same_address(const IrInstruction *a, const IrInstruction *b)
+{
+    return a == b || (a->op == IR_SYMBOL && b->op == IR_SYMBOL && a->symbol == b->symbol);
+}
+
+static bool belongs(const Group *group, const IrInstruction *i)
+{
+    const IrInstruction *first = group->accesses[0];
+    return first->op == i->op && is_same_address(first->operands[0], i->operands[0]) && first->memory == i->memory && first->space == i->space &&
+           first->flags == i->flags && value_type(first) == value_type(i);
+}
+
+// ---- Alignment
+
+// Whether the address of the group's accesses plus an offset is aligned to `bytes`.
+static bool is_aligned(const Group *group, int64_t offset, uint32_t bytes)
+{
+    const IrInstruction *base = group->accesses[0]->operands[0];
+    uint32_t alignment = 0;
+    if (base->op == IR_SYMBOL)
+        alignment = (uint32_t)base->symbol->alignment;
+    else if (base->op == IR_ALLOCA)
+        alignment = MAX_VECTOR_BYTES; // place_locals aligns it
+    if (alignment >= bytes && offset % bytes == 0)
+        return true;
+    for (uint32_t k = 0; k < group->count; k++) {
+        const IrInstruction *access = group->accesses[k];
+        if (access->alignment >= bytes && (offset - access->integer) % bytes == 0)
+            return true;
+    }
+    return false;
+}
+
+static void align_variable(IrInstruction *base)
+{
+    if (base->op == IR_ALLOCA && base->alignment < MAX_VECTOR_BYTES)
+        base->alignment = MAX_VECTOR_BYTES;
+}
+
+// ---- Making vectors
+
+static IrInstruction *position_of_first(const Group *group, IrInstruction *const *run, uint32_t count, bool last)
+{
+    for (uint32_t k = 0; k < group->count; k++) {
+        const uint32_t at = last ? group->count - 1 - k : k;
+        for (uint32_t r = 0; r < count; r++)
+            if (group->accesses[at] == run[r])
+                return run[r];
+    }
+    return run[0];
+}
+
+static IrInstruction *new_vector(Vectorisation *v, IrInstruction *place, IrInstruction *const *run, IrOp op, uint32_t elements, uint32_t operands,
+                                 IrInstruction *const *list)
+{
+    const IrType type = op == IR_LOAD_VECTOR ? run[0]->memory : IR_VOID;
+    IrInstruction *vector = ir_insert_before(v->module, place, op, type, operands, list);
+    vector->memory = run[0]->memory;
+    vector->space = run[0]->space;
+    vector->flags = run[0]->flags;
+    vector->integer = run[0]->integer;
+    vector->count = elements;
+    vector->line = place->line;
+    vector->file = place->file;
+    vector->alignment = elements * bytes_of(run[0]);
+    align_variable(vector->operands[0]);
+    v->changed = true;
+    return vector;
+}
+
+static void load_run(Vectorisation *v, const Group *group, IrInstruction **run, uint32_t count, uint32_t elements)
+{
+    IrInstruction *place = position_of_first(group, run, count, false);
+    IrInstruction *vector = new_vector(v, place, run, IR_LOAD_VECTOR, elements, 1, run[0]->operands);
+    for (uint32_t k = 0; k < count; k++) {
+        IrInstruction *element = ir_insert_before(v->module, place, IR_ELEMENT, run[k]->type, 1, &vector);
+        element->index = k;
+        ir_replace_uses(run[k], element);
+    }
+    for (uint32_t k = 0; k < count; k++)
+        ir_remove(run[k]);
+}
+
+static void store_run(Vectorisation *v, const Group *group, IrInstruction **run, uint32_t count)
+{
+    IrInstruction *operands[MAX_ELEMENTS + 1] = {run[0]->operands[0]};
+    for (uint32_t k = 0; k < count; k++)
+        operands[k + 1] = run[k]->operands[1];
+    new_vector(v, position_of_first(group, run, count, true), run, IR_STORE_VECTOR, count, count + 1, operands);
+    for (uint32_t k = 0; k < count; k++)
+        ir_remove(run[k]);
+}
+
+static int by_offset(const void *one, const void *other)
+{
+    const IrInstruction *a = *(IrInstruction *const *)one, *b = *(IrInstruction *const *)other;
+    return a->integer < b->integer ? -1 : a->integer > b->integer;
+}
+
+// The longest run of neighbours from sorted[begin] on that one vector may hold; 0: none. A load may have one element more.
+static uint32_t run_length(const Group *group, IrInstruction **sorted, uint32_t begin, uint32_t *elements)
+{
+    const uint32_t bytes = bytes_of(sorted[begin]);
+    uint32_t length = 1;
+    while (begin + length < group->count && length < MAX_ELEMENTS && sorted[begin + length]->integer == sorted[begin]->integer + (int64_t)(length * bytes))
+        length++;
+    for (*elements = MAX_ELEMENTS; *elements >= 2; *elements /= 2) {
+        const bool is_filled = length >= *elements || (*elements == 4 && length == 3 && sorted[begin]->op == IR_LOAD);
+        if (is_filled && *elements * bytes <= MAX_VECTOR_BYTES && is_aligned(group, sorted[begin]->integer, *elements * bytes))
+            return length < *elements ? length : *elements;
+    }
+    return 0;
+}
+
+static void vectorise_group(Vectorisation *v, Group *group)
+{
+    IrInstruction *sorted[MAX_GROUP];
+    for (uint32_t k = 0; k < group->count; k++)
+        sorted[k] = group->accesses[k];
+    qsort(sorted, group->count, sizeof *sorted, by_offset);
+    for (uint32_t begin = 0; begin < group->count;) {
+        uint32_t elements;
+        const uint32_t length = run_length(group, sorted, begin, &elements);
+        if (length < 2) {
+            begin++;
+            continue;
+        }
+        if (sorted[begin]->op == IR_LOAD)
+            load_run(v, group, sorted + begin, length, elements);
+        else
+            store_run(v, group, sorted + begin, length);
+        begin += length;
+    }
+    group->count = 0;
+}
+
+// ---- Collecting groups
+
+static void close_group(Vectorisation *v, uint32_t index)
+{
+    if (v->groups[index].count > 1)
+        vectorise_group(v, &v->groups[index]);
+    v->groups[index] = v->groups[--v->group_count];
+}
+
+static bool touches(const Vectorisation *v, const Group *group, const IrInstruction *i)
+{
+    for (uint32_t k = 0; k < group->count; k++) {
+        const Location location = location_of(group->accesses[k]);
+        if (may_write(v->function, i, &location) || (group->accesses[k]->op == IR_STORE && may_read(v->function, i, &location)))
+            return true;
+    }
+    return false;
+}
+
+static void close_touched(Vectorisation *v, const IrInstruction *i, const Group *own)
+{
+    for (uint32_t k = v->group_count; k-- > 0;)
+        if (&v->groups[k] != own && touches(v, &v->groups[k], i))
+            close_group(v, k);
+}
+
+static Group *group_of(Vectorisation *v, const IrInstruction *i)
+{
+    for (uint32_t k = 0; k < v->group_count; k++)
+        if (belongs(&v->groups[k], i))
+            return &v->groups[k];
+    return NULL;
+}
+
+static bool has_offset(const Group *group, int64_t offset)
+{
+    for (uint32_t k = 0; k < group->count; k++)
+        if (group->accesses[k]->integer == offset)
+            return true;
+    return false;
+}
+
+static void add(Vectorisation *v, IrInstruction *i)
+{
+    Group *group = group_of(v, i);
+    if (group && (group->count == MAX_GROUP || has_offset(group, i->integer))) {
+        close_group(v, (uint32_t)(group - v->groups));
+        group = NULL;
+    }
+    if (!group) {
+        if (v->group_count == MAX_GROUPS)
+            close_group(v, 0);
+        group = &v->groups[v->group_count++];
+        group->count = 0;
+    }
+    group->accesses[group->count++] = i;
+}
+
+static void vectorise_block(Vectorisation *v, IrBlock *block)
+{
+    for (IrInstruction *i = block->first, *next; i; i = next) {
+        next = i->next;
+        const bool is_memory = ir_effects(i) & (INTRINSIC_READS | INTRINSIC_WRITES | INTRINSIC_ORDERS);
+        if (is_memory && !ir_is_terminator(i))
+            close_touched(v, i, is_candidate(i) ? group_of(v, i) : NULL);
+        if (is_candidate(i))
+            add(v, i);
+    }
+    while (v->group_count)
+        close_group(v, v->group_count - 1);
+}
+
+// A vector load of which one element is used is a scalar load.
+static void narrow(Vectorisation *v, IrInstruction *vector)
+{
+    IrInstruction *element = vector->uses ? vector->uses->user : NULL;
+    if (!element || !ir_has_one_use(vector) || element->op != IR_ELEMENT || (vector->flags & IR_VOLATILE))
+        return;
+    IrInstruction *load = ir_insert_before(v->module, vector, IR_LOAD, element->type, 1, vector->operands);
+    load->memory = vector->memory;
+    load->space = vector->space;
+    load->flags = vector->flags;
+    load->integer = vector->integer + (int64_t)(element->index * bytes_of(vector));
+    load->line = vector->line;
+    load->file = vector->file;
+    ir_replace(element, load);
+    ir_remove(vector);
+    v->changed = true;
+}
+
+bool vectorise_accesses(IrModule *module, IrFunction *function)
+{
+    Vectorisation *v = ir_scratch(module, sizeof *v);
+    v->module = module;
+    v->function = function;
+    for (IrBlock *block = function->first; block; block = block->next) {
+        for (IrInstruction *i = block->first, *next; i; i = next) {
+            next = i->next;
+            if (i->op != IR_LOAD_VECTOR)
+                continue;
+            while (next && next->op == IR_ELEMENT && next->operands[0] == i)
+                next = next->next;
+            narrow(v, i);
+        }
+        vectorise_block(v, block);
+    }
+    return v->changed;
+}
