@@ -190,7 +190,7 @@ typedef struct Stores { // the static approximation of what a kernel may write
     PointerOrigin *targets; // `count` parameters and variables
 } Stores;
 
-typedef struct Program { // an executable function; in its module's arena; immutable once it is ready
+typedef struct Program { // an executable function; in its module's arena; immutable once it is prepared
     Instr *code; // `count` instructions and a final RETURN
     uint32_t count;
     uint32_t frame_bytes, register_bytes; // registers come first in a frame
