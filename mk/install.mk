@@ -16,7 +16,7 @@ build/sim/options: .sim-flags
 	$(Q)mkdir -p $(@D) && echo '$(filter-out -cudart none,$(SIM_ONLY))' > $@
 
 install: | $(NEEDS_NVCC) ## installs drywarp, the simulator as a command, without root: make install PREFIX=~/.local (docs/drywarp.md)
-	$(COMPILE) build/sim/libsimulator.a build/sim/libcudadevrt.a build/sim/libcurand.a build/sim/replay build/sim/options
+	$(COMPILE) build/sim/libsimulator.a build/sim/libcudadevrt.a build/sim/libcurand.a build/sim/replay build/sim/compile build/sim/options
 	@scripts/drywarp/install.sh install
 
 uninstall: ## removes drywarp: make uninstall PREFIX=~/.local

@@ -7,9 +7,10 @@
   drywarp counters any.cu                 runs it, and prints a table of each kernel's counters; --csv FILE: each launch
   drywarp page any.cu                     writes any.html, which plays its run in a browser; -o FILE: another name
   drywarp build -o any a.cu b.cu -Iinc    runs nvcc, for the simulator; drywarp-nvcc is the same, as a compiler
+  drywarp compile any.cu -o any.ptx       compiles the kernels to PTX, without nvcc, in milliseconds; --help: its options
   drywarp --version, drywarp --help
 
-All take nvcc's options. Instead of a source, run, check and counters take a program built by drywarp.
+All but compile take nvcc's options. Instead of a source, run, check and counters take a program built by drywarp.
 CMake: cmake -DCMAKE_TOOLCHAIN_FILE=$(drywarp cmake) ...; others: pkg-config --libs drywarp. More: man drywarp.
 """
 
@@ -156,6 +157,15 @@ def write_page(job):
 JOBS = {"run": run, "check": check, "counters": counters, "page": write_page}
 
 
+def compile_kernels(words):
+    """Becomes the kernel compiler, which is a program of its own."""
+    command = compiler.ROOT / "build/sim/compile"
+    try:
+        os.execv(command, ["drywarp compile", *words])
+    except OSError as error:
+        fail(f"the kernel compiler cannot be run: {command}: {error.strerror}")
+
+
 def main():
     what, *words = sys.argv[1:] or ["--help"]
     if what in ("--help", "-h", "help") or what in JOBS and words in (["--help"], ["-h"]):
@@ -166,10 +176,12 @@ def main():
         print(compiler.ROOT.parent / "cmake/drywarp/toolchain.cmake")
     elif what == "build":
         sys.exit(compiler.compile(words))
+    elif what == "compile":
+        compile_kernels(words)
     elif what in JOBS:
         try:
             sys.exit(JOBS[what](job_of(what, words)))
         except KeyboardInterrupt:  # the program gets the signal, too
             sys.exit(128 + signal.SIGINT)
     else:
-        fail(f"'{what}': accepted are run, check, counters, page, build, cmake, --version and --help")
+        fail(f"'{what}': accepted are run, check, counters, page, build, compile, cmake, --version and --help")

@@ -24,7 +24,7 @@ fill() {
     local built=build/sim name
     mkdir -p "$1/$built/lib" "$1/book/player" "$1/docs" "$1/libraries"
     install -m 644 $built/options "$1/$built/options"
-    install -m 755 $built/replay "$1/$built/replay"
+    install -m 755 $built/replay $built/compile "$1/$built"
     install -m 644 $built/libsimulator.a "$1/$built/lib/libcudart_static.a"
     for name in cudart cuda; do ln -s libcudart_static.a "$1/$built/lib/lib$name.a"; done
     install -m 644 $built/libcudadevrt.a $built/libcurand.a "$1/$built/lib"

@@ -74,6 +74,16 @@ def test_a_source_is_counted(drywarp, tmp_path):
     assert (tmp_path / "each.csv").read_text().count("\n") == 3
 
 
+def test_kernels_are_compiled_without_nvcc(prefix, tmp_path):
+    """Broken: the kernel compiler is not installed, needs nvcc, or says nothing about an option that it lacks."""
+    shutil.copy(ROOT / "tests/mistakes" / RACE, tmp_path / "race.cu")
+    without = os.environ | {"PATH": "/usr/bin:/bin", "CUDA_HOME": ""}
+    result = subprocess.run([prefix / "bin/drywarp", "compile", "race.cu"], capture_output=True, text=True, cwd=tmp_path, env=without)
+    assert (result.returncode, result.stderr) == (0, "") and ".visible .entry _Z6reducePKfPf(" in (tmp_path / "race.ptx").read_text()
+    refused = subprocess.run([prefix / "bin/drywarp", "compile", "race.cu", "-Iinclude"], capture_output=True, text=True, cwd=tmp_path, env=without)
+    assert refused.returncode == 2 and refused.stderr.count("\n") == 1 and "-Iinclude" in refused.stderr
+
+
 def test_a_page_is_written(drywarp, tmp_path):
     """Broken: something that pages are made of is not installed."""
     result = drywarp("page", "-o", "played.html", "race.cu")
