@@ -61,6 +61,7 @@ static const NamedPass PASSES[] = {
     {"simplify-cfg", simplify_control_flow},
     {"lower-addresses", lower_addresses},
     {"simplify-late", simplify_values_late},
+    {"divide", lower_divisions},
     {"gvn-blocks", number_values_in_blocks},
     {"dce", remove_dead_code},
     {"compares", spread_compares},

@@ -45,6 +45,8 @@ Pass fold_offsets;           // into loads and stores
 // lsr.c
 Pass reduce_strength;
 Pass test_next_values;       // at loops' ends
+// divide.c
+Pass lower_divisions;
 // vectorise.c
 Pass vectorise_accesses;
 // speculate.c
