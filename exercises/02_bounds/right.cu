@@ -6,7 +6,7 @@ __global__ void add_one(const float *in, float *out, int n)
         return;
     out[i] = in[i] + 1;
 }
-// ==== With a loop that ends at once
+// ==== With a loop of one iteration
 __global__ void add_one(const float *in, float *out, int n)
 {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)

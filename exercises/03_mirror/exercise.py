@@ -12,7 +12,7 @@ EXERCISE = dict(
     hints=("A thread may read any element, not only the one with its own index.",
            "out[0] is in[n - 1], and out[n - 1] is in[0].",
            "out[i] = in[n - 1 - i];"),
-    why="You choose which thread handles which element. Exactly one thread must write each element of out.",
+    why="You choose which thread processes which element. Exactly one thread must write each element of out.",
     lesson="step01_divergent/README.md",
     kernel="mirror", data=data, sizes=(1, 2, 33, 256, 257, 1000, 4097),
     wrong=(

@@ -1,4 +1,4 @@
-// ==== Reads its own, writes another's
+// ==== Each thread reads its own element, and writes another one
 __global__ void mirror(const float *in, float *out, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -8,11 +8,11 @@ def data(n):
 
 EXERCISE = dict(
     chapter="1. Threads", title="How many threads are too many?", kind="predict",
-    task="Count by hand what a launch for n = 900 does. Write your numbers into the file and save it: the simulator counts, too.",
+    task="Count by hand the threads, load requests and sectors of a launch for n = 900. Write your numbers into the file and save it; the simulator checks them.",
     hints=("Blocks have 256 threads. How many blocks do 900 elements need?",
            "A warp has 32 threads. A warp without any element loads nothing. A float has 4 bytes.",
            "4 * 256 threads; 900 / 32 warps and 900 * 4 / 32 sectors, both rounded up."),
-    why="Threads come in blocks, loads in warps, and memory in 32-byte sectors: 1,024 threads are launched, 29 of 32 warps load, and they load 113 sectors.",
+    why="Threads are launched in whole blocks, a warp makes one load request, and memory is read in 32-byte sectors: 1,024 threads, 29 of 32 warps with a load, 113 sectors.",
     lesson="docs/words.md",
     kernel="add_one", data=data, sizes=(900,), random_sizes=(900, 900, 1),
     questions=(Count("threads launched", "threads"), Count("load requests", "global_load_requests"),

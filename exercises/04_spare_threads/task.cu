@@ -1,4 +1,4 @@
-// Count by hand what a launch of add_one with n = 900 and blocks of 256 threads does.
+// Count by hand the threads, load requests and sectors of a launch of add_one with n = 900 and blocks of 256 threads.
 // Write your numbers after the equals signs, and save. A load request is one load instruction of a warp with at least one active thread.
 //
 // threads launched =

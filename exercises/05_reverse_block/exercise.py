@@ -16,7 +16,7 @@ EXERCISE = dict(
     why="The warps of a block are not synchronised. A thread may read what another warp wrote only after a barrier.",
     lesson="labs/coalescing/README.md",
     kernel="reverse", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), random_sizes=(256, 4096, 256),
-    goals=(Goal("shared loads a block", "shared_loads", True, least=8),),
+    goals=(Goal("shared loads per block", "shared_loads", True, least=8),),
     wrong=(
         ("__syncthreads();", "__syncwarp();"),
         ("__syncthreads();", ""),

@@ -7,12 +7,12 @@ def data(n):
 
 
 EXERCISE = dict(
-    chapter="2. Shared memory", title="Right today, wrong tomorrow", kind="fix",
-    task="On most days the results are right, but the kernel is wrong: fix it with one line.",
+    chapter="2. Shared memory", title="Correct today, wrong tomorrow", kind="fix",
+    task="Usually the results are correct, but the kernel has a race: fix it with one line.",
     hints=("The finding names two lines: one thread reads what another writes. What guarantees that the write comes first?",
            "Threads of different warps synchronise only at a barrier.",
            "Add __syncthreads(); after the store to tile."),
-    why="A data race may give the right result a thousand times: warp 0 usually runs first, but CUDA does not guarantee it.",
+    why="With a data race the result may be correct a thousand times: warp 0 usually runs first, but CUDA does not guarantee it.",
     lesson="docs/findings.md",
     kernel="differences", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), random_sizes=(256, 4096, 256),
     wrong=(

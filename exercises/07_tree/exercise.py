@@ -12,10 +12,10 @@ EXERCISE = dict(
     hints=("Eight rounds: in the first, thread 0 adds sums[128] to sums[0], thread 1 adds sums[129] to sums[1], and so on.",
            "After each round all threads need a barrier, including those that had nothing to add.",
            "for (int s = 128; s > 0; s /= 2) { if (tid < s) sums[tid] += sums[tid + s]; __syncthreads(); }"),
-    why="Instead of 255 additions one after the other there are 8 rounds. The barrier after each round makes its sums visible to the next one.",
+    why="A tree takes 8 rounds instead of 255 successive additions. The barrier after each round makes its sums visible to the next one.",
     lesson="step01_divergent/README.md",
     kernel="sum", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), random_sizes=(256, 4096, 256),
-    goals=(Goal("shared loads a block", "shared_loads", True, 100),),
+    goals=(Goal("shared loads per block", "shared_loads", True, 100),),
     equivalent={"bound5": "two threads of a warp store the same sum at once"},
     wrong=(
         ("        __syncthreads();\n    }", "    }"),

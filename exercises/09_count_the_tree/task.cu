@@ -1,8 +1,8 @@
-// Count by hand what each block of this tree does, write your numbers after the equals signs, and save.
-// A shared load counts once for each warp, with any number of active threads; so does an arrival at a barrier.
+// Count by hand the loads and barrier arrivals of each block of this tree, write your numbers after the equals signs, and save.
+// A shared load counts once for each warp, with any number of active threads; and so does an arrival at a barrier.
 //
-// shared loads a block =
-// barrier arrivals a block =
+// shared loads per block =
+// barrier arrivals per block =
 
 __global__ void sum(const float *in, float *out)
 {

@@ -13,7 +13,7 @@ __global__ void sum(const float *in, float *out)
     if (tid == 0)
         out[blockIdx.x] = sums[0];
 }
-// ==== Counts how many are left
+// ==== Counts the remaining sums
 __global__ void sum(const float *in, float *out)
 {
     __shared__ float sums[256];

@@ -12,10 +12,10 @@ EXERCISE = dict(
     hints=("With s = 1 threads 0 and 16 access words 0 and 32, both in bank 0.",
            "A warp has no conflict if its threads access consecutive words.",
            "Begin with s = 128 and halve it: if (tid < s) sums[tid] += sums[tid + s];"),
-    why="32 consecutive words are in 32 different banks. There are as many loads as before, but each takes one wavefront.",
+    why="32 consecutive words are in 32 different banks. The number of loads is the same, but each takes one wavefront.",
     lesson="labs/bankconflicts/README.md",
     kernel="sum", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), random_sizes=(256, 4096, 256),
-    goals=(Goal("bank conflicts a block", "bank_conflicts", True, 0), Goal("shared loads a block", "shared_loads", True, 25)),
+    goals=(Goal("bank conflicts per block", "bank_conflicts", True, 0), Goal("shared loads per block", "shared_loads", True, 25)),
     equivalent={"bound5": "two threads of a warp store the same sum at once"},
     wrong=(
         ("s = 128", "s = 64"),

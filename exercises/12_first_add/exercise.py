@@ -12,10 +12,10 @@ EXERCISE = dict(
     hints=("Each thread may load two elements and add them before it stores to shared memory.",
            "Both loads of a warp should access consecutive elements: the second element is 256 after the first.",
            "sums[tid] = in[first] + in[first + 256];"),
-    why="After the first round half of the threads had nothing to do. Now that round is gone, and so are half of the blocks.",
+    why="In the first round only half of the threads added. Now the addition during the load replaces that round, and half as many blocks are needed.",
     lesson="step04_firstadd/README.md",
     kernel="sum", data=data, grid=lambda n: n // 512, sizes=(512, 1024, 5120), random_sizes=(512, 8192, 512),
-    goals=(Goal("shared loads a block", "shared_loads", True, 25), Goal("load sectors a block", "global_load_sectors", True, 64)),
+    goals=(Goal("shared loads per block", "shared_loads", True, 25), Goal("load sectors per block", "global_load_sectors", True, 64)),
     equivalent={"bound5": "two threads of a warp store the same sum at once"},
     wrong=(
         ("in[first] + in[first + 256]", "in[first] + in[first + 1]"),

@@ -1,4 +1,4 @@
-// One block of 32 threads is launched. Count by hand what it does, write your numbers after the equals signs, and save.
+// One block of 32 threads is launched. Count its accesses and conflicts by hand, write your numbers after the equals signs, and save.
 // Each wavefront of a warp's access after its first one counts as a bank conflict.
 //
 // shared stores =

@@ -9,13 +9,13 @@ def data(n):
 EXERCISE = dict(
     chapter="4. The last warp", title="Half of the barriers", kind="optimise",
     task="Each round has two barriers: keep only one, without a race.",
-    hints=("Which elements does a thread of another index read in a round, and which are written? If no element is both, no barrier is needed in between.",
-           "Only threads below s have to write; they read from s on.",
+    hints=("In a round, which elements are read by a thread that does not own them, and which are written? If no element is both, no barrier is needed in between.",
+           "Only threads below s have to write, and the second operand of each is at index s or above.",
            "if (tid < s) sums[tid] += sums[tid + s];  followed by one __syncthreads();"),
-    why="A round reads elements from s on and writes elements below s, so its threads do not conflict. The barrier between read and write was not needed.",
+    why="In a round, other threads' elements are read only at s and above, and elements are written only below s, so the threads do not conflict. The barrier between read and write was not needed.",
     lesson="step03_sequential/README.md",
     kernel="sum", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), random_sizes=(256, 4096, 256),
-    goals=(Goal("barrier arrivals a block", "block_barriers", True, 72),),
+    goals=(Goal("barrier arrivals per block", "block_barriers", True, 72),),
     equivalent={"bound5": "two threads of a warp store the same sum at once"},
     wrong=(
         ("        if (tid < s)\n", ""),

@@ -8,16 +8,16 @@ def data(n):
 
 EXERCISE = dict(
     chapter="4. The last warp", title="A warp without order", kind="fix",
-    task="The last rounds run in one warp, but its threads race: fix the kernel without another barrier of the block.",
+    task="The last rounds run in one warp, but its threads race: fix the kernel without another block barrier.",
     hints=("The finding names one line twice: a thread reads what another thread of the same warp writes in the round before.",
-           "From Volta on the threads of a warp may diverge. __syncwarp() synchronises them and makes their writes visible to each other.",
+           "Since Volta (compute capability 7.0) the threads of a warp may diverge at any time. __syncwarp() synchronises them and makes their writes visible to each other.",
            "__syncwarp(); after each round of the last loop, for all 32 threads."),
     why="Threads of one warp need a barrier, too. Theirs is __syncwarp(), which waits for 32 threads, not for 256.",
     lesson="step05_unrollwarp/README.md",
     kernel="sum", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), random_sizes=(256, 4096, 256),
-    goals=(Goal("barrier arrivals a block", "block_barriers", True, 24),),
+    goals=(Goal("barrier arrivals per block", "block_barriers", True, 24),),
     equivalent={"bound2": "the other warps' threads are all above s and add nothing", "bound10": "two threads of a warp store the same sum at once",
-                "bound7": "thread 32 adds nothing; the other lanes of its warp have ended, so it waits for none"},
+                "bound7": "thread 32 adds nothing; the other lanes of its warp have exited, so it waits for none"},
     wrong=(
         ("            __syncwarp();\n", "            __threadfence_block();\n"),
         ("            __syncwarp();\n", "            __syncthreads();\n"),

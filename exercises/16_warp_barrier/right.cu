@@ -1,4 +1,4 @@
-// ==== The warp's barrier first
+// ==== The warp barrier first
 __global__ void sum(const float *in, float *out)
 {
     __shared__ float sums[256];

@@ -21,7 +21,7 @@ __global__ void sum(const float *in, float *out)
     if (tid == 0)
         out[blockIdx.x] = sums[0];
 }
-// ==== One warp adds 256 elements, eight a thread
+// ==== One warp adds 256 elements, eight per thread
 __global__ void sum(const float *in, float *out)
 {
     __shared__ float sums[256];

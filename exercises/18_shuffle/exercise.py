@@ -12,10 +12,10 @@ EXERCISE = dict(
     hints=("The tree is the same as before: distance 16, then 8, 4, 2, 1.",
            "All 32 lanes take part in each shuffle, so do not put it into an if.",
            "for (int s = 16; s > 0; s /= 2) own += __shfl_down_sync(0xffffffff, own, s);"),
-    why="A shuffle reads another lane's register. It needs no shared memory and no barrier: the shuffle itself synchronises the lanes.",
+    why="A shuffle reads another lane's register. It needs neither shared memory nor a barrier: the shuffle itself synchronises the lanes.",
     lesson="step08_shuffle/README.md",
     kernel="sum", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), random_sizes=(256, 4096, 256),
-    goals=(Goal("shared loads a block", "shared_loads", True, 0), Goal("load requests a block", "global_load_requests", True, 8)),
+    goals=(Goal("shared loads per block", "shared_loads", True, 0), Goal("load requests per block", "global_load_requests", True, 8)),
     wrong=(
         ("s = 16", "s = 8"),
         ("s = 16", "s = 32"),

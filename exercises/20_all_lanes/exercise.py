@@ -10,7 +10,7 @@ EXERCISE = dict(
     chapter="5. Shuffles", title="A missing lane", kind="fix",
     task="The mask of the shuffle names all 32 lanes, but some do not execute it: fix the kernel.",
     hints=("Which lanes are in the branch, and which does 0xffffffff name?",
-           "A lane whose element does not count can take part with a value that changes nothing.",
+           "A lane whose element must not be added can take part with 0, which does not change the sum.",
            "float own = in[i] > 0 ? in[i] : 0;  and the loop without the if."),
     why="All lanes that the mask names must execute the shuffle. A lane without anything to add contributes 0.",
     lesson="docs/findings.md",

@@ -8,7 +8,7 @@ __global__ void positive_sum(const float *in, float *out)
     if (i % 32 == 0)
         out[i / 32] = own;
 }
-// ==== A branch that ends before the shuffles
+// ==== The branch ends before the shuffles
 __global__ void positive_sum(const float *in, float *out)
 {
     int i = blockIdx.x * 256 + threadIdx.x;

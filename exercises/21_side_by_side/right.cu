@@ -1,4 +1,4 @@
-// ==== Each warp its own 128 elements
+// ==== Each warp copies its own 128 elements
 __global__ void copy(const float *in, float *out)
 {
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;

@@ -9,7 +9,7 @@ def data(n):
 EXERCISE = dict(
     chapter="6. Memory", title="Few threads for many elements", kind="write",
     task="There are 1,024 threads, and n may be larger: let each thread continue with further elements until none is left.",
-    hints=("Make the if a loop. How far is it to the thread's next element, so that no other thread takes it?",
+    hints=("Replace the if by a loop. What must its stride be, so that no two threads process the same element?",
            "The grid processes 1,024 elements at a time: the next ones begin 1,024 further on.",
            "for (int i = blockIdx.x * 256 + threadIdx.x; i < n; i += gridDim.x * 256)"),
     why="A grid-stride loop works for any n and any grid. The grid can be as large as the GPU holds at once, and warps still load consecutive elements.",

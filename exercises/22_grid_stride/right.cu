@@ -7,7 +7,7 @@ __global__ void twice(const float *in, float *out, int n)
         i += gridDim.x * blockDim.x;
     }
 }
-// ==== Each block its own part
+// ==== Each block processes its own part
 __global__ void twice(const float *in, float *out, int n)
 {
     int each = (n + gridDim.x - 1) / gridDim.x, begin = blockIdx.x * each;

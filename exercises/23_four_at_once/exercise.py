@@ -15,8 +15,8 @@ EXERCISE = dict(
     why="The sectors are the same, but there are a quarter of the instructions: one request of a warp moves 512 bytes, not 128.",
     lesson="step09_vectorload/README.md",
     kernel="copy", data=data, grid=lambda n: n // 1024, sizes=(1024, 4096), random_sizes=(1024, 8192, 1024),
-    goals=(Goal("load requests a block", "global_load_requests", True, 8), Goal("store requests a block", "global_store_requests", True, 8),
-           Goal("load sectors a block", "global_load_sectors", True, 128)),
+    goals=(Goal("load requests per block", "global_load_requests", True, 8), Goal("store requests per block", "global_store_requests", True, 8),
+           Goal("load sectors per block", "global_load_sectors", True, 128)),
     wrong=(
         ("blockIdx.x * 256", "blockIdx.x * 1024"),
         ("blockIdx.x * 256", "blockIdx.x * 64"),

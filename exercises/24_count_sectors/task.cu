@@ -1,4 +1,4 @@
-// One block of 256 threads is launched; in begins at a multiple of 32 bytes. Count by hand what it does, write your numbers
+// One block of 256 threads is launched; in begins at a multiple of 32 bytes. Count its requests and sectors by hand, write your numbers
 // after the equals signs, and save. A sector is 32 bytes of memory that begin at a multiple of 32.
 //
 // load requests =

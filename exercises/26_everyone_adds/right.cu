@@ -8,7 +8,7 @@ __global__ void sum(const float *in, float *total, int n)
     if (threadIdx.x % 32 == 0)
         atomicAdd(total, own);
 }
-// ==== Compare and swap, until no other thread was in between
+// ==== A compare-and-swap loop
 __global__ void sum(const float *in, float *total, int n)
 {
     int i = blockIdx.x * 256 + threadIdx.x;

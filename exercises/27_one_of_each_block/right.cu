@@ -12,7 +12,7 @@ __global__ void sum(const float *in, float *total)
     if (tid == 0)
         atomicAdd(total, sums[0]);
 }
-// ==== The first warp takes eight elements a lane
+// ==== The first warp takes eight elements per lane
 __global__ void sum(const float *in, float *total)
 {
     if (threadIdx.x >= 32)

@@ -7,8 +7,8 @@ def data(n):
 
 
 EXERCISE = dict(
-    chapter="7. Atomics", title="How often is each?", kind="write",
-    task="Count how often each of the numbers 0 to 15 occurs in in.",
+    chapter="7. Atomics", title="A histogram", kind="write",
+    task="Count how often each of the numbers 0 to 15 occurs in the array in.",
     hints=("The element selects the counter: its index is in[i].",
            "Two threads may have the same number, so they add to the same counter at once.",
            "atomicAdd(&count[in[i]], 1);"),

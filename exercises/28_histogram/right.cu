@@ -12,7 +12,7 @@ __global__ void histogram(const int *in, int *count, int n)
     if (threadIdx.x < 16)
         atomicAdd(&count[threadIdx.x], own[threadIdx.x]);
 }
-// ==== A lane for each number
+// ==== One lane per number
 __global__ void histogram(const int *in, int *count, int n)
 {
     int i = blockIdx.x * 256 + threadIdx.x, number = i < n ? in[i] : -1;

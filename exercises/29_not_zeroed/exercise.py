@@ -7,12 +7,12 @@ def data(n):
 
 
 EXERCISE = dict(
-    chapter="7. Atomics", title="Not zero at the start", kind="fix",
+    chapter="7. Atomics", title="Uninitialised counters", kind="fix",
     task="Each block counts in its own shared memory, which is faster, but the counts are wrong: fix the kernel.",
     hints=("The finding reports an uninitialised read. Which thread writes the first value of own[k]?",
            "Shared memory is uninitialised when a block starts. Let 16 threads set it to 0 before any thread adds to it.",
            "if (threadIdx.x < 16) own[threadIdx.x] = 0;  __syncthreads();  before the first atomicAdd."),
-    why="Shared memory is not zero at the start, and no thread may add before all counters are set. So the kernel needs the stores and a barrier.",
+    why="Shared memory is uninitialised at the start of a block, and no thread may add before all counters are set. So the kernel needs the stores and a barrier.",
     lesson="docs/findings.md",
     kernel="histogram", data=data, sizes=(1, 31, 256, 257, 1000), random_sizes=(1, 3000, 1),
     equivalent={"atomic1": "own belongs to the block, so only threads of the block add to it", "index1": "one more element than is used"},

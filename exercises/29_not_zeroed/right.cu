@@ -13,7 +13,7 @@ __global__ void histogram(const int *in, int *count, int n)
     if (threadIdx.x < 16)
         atomicAdd(&count[threadIdx.x], own[threadIdx.x]);
 }
-// ==== Each warp its own counters
+// ==== Each warp has its own counters
 __global__ void histogram(const int *in, int *count, int n)
 {
     __shared__ int own[8][16];

@@ -8,7 +8,7 @@ def data(n):
 
 EXERCISE = dict(
     chapter="8. The last block", title="The missing fence", kind="fix",
-    task="The counter is atomic, but it does not guarantee that a part is visible before the count: fix the kernel.",
+    task="The counter is atomic, but it does not guarantee that a block's part is visible to the last block: fix the kernel.",
     hints=("The finding names the store to part and the load by another block. What orders the store before the load?",
            "__threadfence() orders a thread's accesses before it and after it, for all threads of the device. The writer and the reader both need one.",
            "__threadfence(); before the atomicInc, and again before the loop that reads part."),

@@ -1,4 +1,4 @@
-// Count by hand what a launch with n = 900 and blocks of 256 threads does, write your numbers after the equals signs, and save.
+// Count by hand the warp operations of a launch with n = 900 and blocks of 256 threads, write your numbers after the equals signs, and save.
 // Shuffles and atomic operations count once for each warp that executes one.
 //
 // load requests =

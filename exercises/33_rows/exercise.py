@@ -12,11 +12,11 @@ def data(rows):
 
 EXERCISE = dict(
     chapter="9. Beyond one sum", title="A warp for each row", kind="write",
-    task="Let each warp add its row: its lanes go through the row together, then add their partial sums.",
+    task="Let each warp add its row: its lanes traverse the row together, then add their partial sums.",
     hints=("Lane 0 takes elements 0, 32, 64, ... of the row, lane 1 takes 1, 33, 65, ..., so that a warp's loads are coalesced.",
            "The row begins at in[row * columns]. After the loop, add the lanes' values with shuffles.",
            "for (int k = lane; k < columns; k += 32) own += in[row * columns + k];  then for (int s = 16; s > 0; s /= 2) own += __shfl_down_sync(...);"),
-    why="With one thread per row, neighbouring threads would read a whole row apart. With one warp per row the loads are coalesced, and no block barrier is needed.",
+    why="With one thread per row, neighbouring threads would read addresses a whole row apart. With one warp per row the loads are coalesced, and no block barrier is needed.",
     lesson="labs/rowscale/README.md",
     kernel="sum_rows", data=data, grid=lambda rows: blocks_for(rows, 8), sizes=(1, 7, 8, 9, 50, 64), random_sizes=(1, 80, 1),
     goals=(Goal("load sectors", "global_load_sectors", most=1100),),

@@ -9,10 +9,10 @@ def data(n):
 EXERCISE = dict(
     chapter="9. Beyond one sum", title="Where is the largest?", kind="write",
     task="Let the tree find the index of the largest element, not its value.",
-    hints=("A pair goes through the tree: a value and its index. Which of two pairs does a thread keep?",
+    hints=("The tree combines pairs: a value and its index. Which of two pairs does a thread keep?",
            "fmaxf does not show which of the two it returned; compare, and copy value and index together.",
            "if (tid < s && best[tid + s] > best[tid]) { best[tid] = best[tid + s]; index[tid] = index[tid + s]; }"),
-    why="A tree works for any associative operation, also on pairs. Value and index have to be copied together.",
+    why="A tree works for any associative and commutative operation, also on pairs. Value and index have to be copied together.",
     lesson="labs/operators/README.md",
     kernel="largest", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), random_sizes=(256, 4096, 256),
     equivalent={"bound6": "no two elements are equal", "bound7": "two threads of a warp store the same index at once",

@@ -1,4 +1,4 @@
-// where[block] becomes the index of the largest of the block's 256 elements; no two elements are equal.
+// where[block] is the index of the largest of the block's 256 elements; no two elements are equal.
 __global__ void largest(const float *in, int *where)
 {
     __shared__ float best[256];

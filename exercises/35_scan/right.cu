@@ -13,7 +13,7 @@ __global__ void scan(const float *in, float *out, int n)
     if (tid < n)
         out[tid] = sums[from][tid];
 }
-// ==== Each warp its own, then the warps' sums
+// ==== Each warp scans its own elements, then the warps' sums are added
 __device__ float scan_of_warp(float own)
 {
     for (int s = 1; s < 32; s *= 2) {

@@ -1,4 +1,4 @@
-// out[i] becomes the sum of in[0] to in[i], for at most 1,000 elements, in one block of 1,024 threads.
+// out[i] is the sum of in[0] to in[i], for at most 1,000 elements, in one block of 1,024 threads.
 __global__ void scan(const float *in, float *out, int n)
 {
     __shared__ float sums[1024];

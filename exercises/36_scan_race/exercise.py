@@ -9,12 +9,12 @@ def data(n):
 
 
 EXERCISE = dict(
-    chapter="10. Scans", title="Read before it is written", kind="fix",
-    task="In the tree one barrier a round was enough; in this scan it is not. Fix it with another barrier or a second array.",
+    chapter="10. Scans", title="A race in a scan", kind="fix",
+    task="In the tree one barrier per round was enough; in this scan it is not. Fix it with another barrier or a second array.",
     hints=("The finding names one line twice. Which thread reads sums[tid] while thread tid writes it?",
            "In the tree a round reads no element that it writes. In the scan every element is read and written.",
            "float before = tid >= s ? sums[tid - s] : 0;  __syncthreads();  sums[tid] += before;  __syncthreads();"),
-    why="A round must not overwrite what it still reads. Either all threads read before the first one writes, or the round writes to another array.",
+    why="A round must not overwrite elements that are still to be read. Either all threads read before the first one writes, or the round writes to another array.",
     lesson="scan/step01_hillissteele/README.md",
     kernel="scan", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), random_sizes=(256, 4096, 256),
     equivalent={"bound2": "one more round, in which no thread has an element 256 before its own", "index1": "one more element than is used"},

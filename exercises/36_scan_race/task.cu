@@ -1,4 +1,4 @@
-// out[i] becomes the sum of the block's elements up to in[i].
+// out[i] is the sum of the block's elements up to in[i].
 __global__ void scan(const float *in, float *out)
 {
     __shared__ float sums[256];

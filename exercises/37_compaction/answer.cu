@@ -1,4 +1,4 @@
-// out becomes the positive elements of in, in their order; one block of 256 threads, n is at most 256.
+// out receives the positive elements of in, in their order; one block of 256 threads, n is at most 256.
 __global__ void keep_positive(const float *in, float *out, int n)
 {
     __shared__ int count[8]; // positive elements of each warp
@@ -8,9 +8,9 @@ __global__ void keep_positive(const float *in, float *out, int n)
     if (lane == 0)
         count[warp] = __popc(positive);
     __syncthreads();
-    int place = __popc(positive & ((1u << lane) - 1));
+    int index = __popc(positive & ((1u << lane) - 1));
     for (int k = 0; k < warp; k++)
-        place += count[k];
+        index += count[k];
     if (own > 0)
-        out[place] = own;
+        out[index] = own;
 }

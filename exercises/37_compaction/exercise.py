@@ -8,11 +8,11 @@ def data(n):
 
 
 EXERCISE = dict(
-    chapter="10. Scans", title="Close the gaps", kind="write",
+    chapter="10. Scans", title="Stream compaction", kind="write",
     task="Write the positive elements to out without gaps, in their order: find the index of each one.",
     hints=("An element's index is the number of positive elements before it: those in earlier warps, and those of lower lanes in its own warp.",
            "positive has a bit for each lane of the warp; (1u << lane) - 1 selects the lower lanes; __popc counts bits.",
-           "place = __popc(positive & ((1u << lane) - 1));  and for each warp k before this one: place += count[k];"),
+           "index = __popc(positive & ((1u << lane) - 1));  and for each warp k before this one: index += count[k];"),
     why="Compaction is a scan of zeros and ones. In a warp one ballot and one bit count are that scan.",
     lesson="scan/step02_shuffle/README.md",
     kernel="keep_positive", data=data, grid=lambda n: 1, sizes=(1, 2, 31, 32, 33, 200, 256), random_sizes=(1, 256, 1),
@@ -25,9 +25,9 @@ EXERCISE = dict(
         ("k < warp", "k <= warp"),
         ("k < warp", "k < 8"),
         ("k = 0;", "k = 1;"),
-        ("place += count[k]", "place = count[k]"),
+        ("index += count[k]", "index = count[k]"),
         ("own > 0)\n        out", "true)\n        out"),
         ("    __syncthreads();\n", ""),
-        ("int place = __popc(positive & ((1u << lane) - 1));", "int place = 0;"),
+        ("int index = __popc(positive & ((1u << lane) - 1));", "int index = 0;"),
     ),
 )

@@ -7,11 +7,11 @@ __global__ void keep_positive(const float *in, float *out, int n)
     unsigned positive = __ballot_sync(0xffffffff, own > 0);
     count[warp] = __popc(positive);
     __syncthreads();
-    int place = __popc(positive << (31 - lane)) - 1;
+    int index = __popc(positive << (31 - lane)) - 1;
     for (int k = warp - 1; k >= 0; k--)
-        place += count[k];
+        index += count[k];
     if (own > 0)
-        out[place] = own;
+        out[index] = own;
 }
 // ==== A scan of zeros and ones
 __global__ void keep_positive(const float *in, float *out, int n)

@@ -1,4 +1,4 @@
-// out becomes the positive elements of in, in their order; one block of 256 threads, n is at most 256.
+// out receives the positive elements of in, in their order; one block of 256 threads, n is at most 256.
 __global__ void keep_positive(const float *in, float *out, int n)
 {
     __shared__ int count[8]; // positive elements of each warp
@@ -8,7 +8,7 @@ __global__ void keep_positive(const float *in, float *out, int n)
     if (lane == 0)
         count[warp] = __popc(positive);
     __syncthreads();
-    int place = tid; // how many positive elements are before this one?
+    int index = tid; // how many positive elements are before this one?
     if (own > 0)
-        out[place] = own;
+        out[index] = own;
 }

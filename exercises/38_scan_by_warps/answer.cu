@@ -1,4 +1,4 @@
-// out[i] becomes the sum of the block's elements up to in[i]: each warp scans its own, and adds the sums of the warps before.
+// out[i] is the sum of the block's elements up to in[i]: each warp scans its own, and adds the sums of the warps before.
 __global__ void scan(const float *in, float *out)
 {
     __shared__ float sums[8];

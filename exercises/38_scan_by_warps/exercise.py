@@ -14,10 +14,10 @@ EXERCISE = dict(
     hints=("__shfl_up_sync(0xffffffff, own, s) returns the value of the lane s lower. Lanes below s get their own value, and must not add it.",
            "The last lane of a warp then has the warp's sum. After one barrier each thread adds the sums of the warps before its own.",
            "if (lane == 31) sums[warp] = own;  __syncthreads();  for (int k = 0; k < warp; k++) own += sums[k];"),
-    why="136 barrier arrivals become 8. Within a warp the shuffles synchronise, and only eight words are exchanged between warps.",
+    why="8 barrier arrivals replace 136. Within a warp the shuffles synchronise the lanes, and the warps exchange only eight words.",
     lesson="scan/step02_shuffle/README.md",
     kernel="scan", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), random_sizes=(256, 4096, 256),
-    goals=(Goal("barrier arrivals a block", "block_barriers", True, 16), Goal("shared stores a block", "shared_stores", True, 9)),
+    goals=(Goal("barrier arrivals per block", "block_barriers", True, 16), Goal("shared stores per block", "shared_stores", True, 9)),
     equivalent={"bound3": "one more round, in which no lane has another one 32 before it"},
     wrong=(
         ("lane >= s", "lane > s"),

@@ -10,15 +10,15 @@ def data(n):
 
 EXERCISE = dict(
     chapter="10. Scans", title="What a scan costs", kind="predict",
-    task="Count by hand what one block of a scan does, and compare it with the tree of exercise 09. Write your numbers into the file and save it.",
+    task="Count by hand the accesses and barrier arrivals of one block of a scan, and compare them with the tree of exercise 09. Write your numbers into the file and save it.",
     hints=("8 warps, and rounds with s = 1, 2, 4, ... 128: eight of them.",
            "All warps store in each round. In the rounds up to s = 16 each warp has a thread from s on; with s = 32 the first warp has none.",
            "Stores: 8 * 8. Loads: 5 * 8 + 7 + 6 + 4. Arrivals: 8 warps, at 2 barriers in each of 8 rounds."),
-    why="64 stores, 57 loads (the tree has 25) and 128 arrivals (the tree has 72). In a tree fewer and fewer warps have work; in a scan almost all have work to the end.",
+    why="64 stores, 57 loads (the tree has 25) and 128 arrivals (the tree has 72). In a tree fewer and fewer warps have work; in a scan almost all warps have work in every round.",
     lesson="scan/step02_shuffle/README.md",
     kernel="scan", data=data, grid=lambda n: n // 256, sizes=(2560,), random_sizes=(2560, 2560, 1),
-    questions=(Count("shared stores a block", "shared_stores", True), Count("shared loads a block", "shared_loads", True),
-               Count("barrier arrivals a block", "block_barriers", True)),
-    wrong=(("shared stores a block", (8, 9, 256, 2048)), ("shared loads a block", (64, 56, 25, 47, 65)),
-           ("barrier arrivals a block", (16, 72, 64, 256))),
+    questions=(Count("shared stores per block", "shared_stores", True), Count("shared loads per block", "shared_loads", True),
+               Count("barrier arrivals per block", "block_barriers", True)),
+    wrong=(("shared stores per block", (8, 9, 256, 2048)), ("shared loads per block", (64, 56, 25, 47, 65)),
+           ("barrier arrivals per block", (16, 72, 64, 256))),
 )

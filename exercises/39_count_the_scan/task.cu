@@ -1,10 +1,10 @@
-// Count by hand what each block of this scan does, write your numbers after the equals signs, and save.
+// Count by hand the accesses and barrier arrivals of each block of this scan, write your numbers after the equals signs, and save.
 // A load, a store and an arrival at a barrier count once for each warp, with any number of active threads.
 // Each thread keeps its own sum in a register.
 //
-// shared stores a block =
-// shared loads a block =
-// barrier arrivals a block =
+// shared stores per block =
+// shared loads per block =
+// barrier arrivals per block =
 
 __global__ void scan(const float *in, float *out)
 {

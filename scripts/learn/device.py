@@ -41,7 +41,7 @@ def run(device, launch, judge):
     slots = device.known_kernel(number)[1]
     values = list(arguments(device, launch, judge, memory))
     if error:
-        return "the simulator does not know this kernel", [], b""
+        return "the simulator has not loaded this kernel", [], b""
     packed = bytearray(max(offset + size for offset, size in slots))
     for (offset, size), value in zip(slots, values):
         packed[offset:offset + size] = value[:size]

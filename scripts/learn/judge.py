@@ -73,7 +73,7 @@ def to_ptx(source, folder, tools):
     command = [tools.nvcc, "--ptx", "-O3", "-std=c++17", "-arch=compute_90", "-lineinfo", "-o", str(ptx), str(source)]
     status, said = compiling.compiled(command, folder)
     lines = [line.replace(f"{folder}/", "") for line in compiling.explained(said.splitlines())]
-    lines = lines or [f"the compiler ended with status {status}"]
+    lines = lines or [f"the compiler exited with status {status}"]
     return (ptx, []) if status == 0 and ptx.exists() else (None, lines[:compiling.MOST_LINES])
 
 
@@ -137,7 +137,7 @@ class Session:
         except BrokenPipeError:
             pass
         self.device.stdout.close()
-        return f"it was stopped after {SECONDS} seconds" if self.device.wait() == sandbox.TIME_OVER else ""
+        return f"stopped after {SECONDS} seconds" if self.device.wait() == sandbox.TIME_OVER else ""
 
     def counters(self):
         """One row for each launch so far."""
@@ -302,7 +302,7 @@ def judged(task, name, text, tools):
         folder = place / "program"
         folder.mkdir()
         if len(text) > MOST_SOURCE:
-            verdict.said = [f"it has more than {MOST_SOURCE:,} bytes"]
+            verdict.said = [f"the file has more than {MOST_SOURCE:,} bytes"]
             return verdict
         source = folder / name
         source.write_bytes(text)
@@ -315,7 +315,7 @@ def judged(task, name, text, tools):
 def run_kernel(task, ptx, entry, tools, verdict):
     """Makes all runs of a kernel of the PTX; `entry` is "" if the kernel is missing."""
     if not entry:
-        verdict.said = [f"it has no kernel {task.kernel}; make learn RESET={task.number} restores the task"]
+        verdict.said = [f"it defines no kernel {task.kernel}; make learn RESET={task.number} restores the task"]
         return
     has, wanted = parameters(ptx, entry), len(task.data(task.sizes[0]))
     if has != wanted:

@@ -34,7 +34,7 @@ def find(tasks, number, name):
     for task in tasks:
         if number in (task.number, task.number.lstrip("0"), task.name):
             return task
-    refuse(f"{name}='{clean(number)}' is no exercise; there are {tasks[0].number} to {tasks[-1].number}, as in: make learn {name}={tasks[-1].number}")
+    refuse(f"{name}='{clean(number)}' is not an exercise; choose {tasks[0].number} to {tasks[-1].number}, as in: make learn {name}={tasks[-1].number}")
 
 
 class Learner:
@@ -148,7 +148,7 @@ def about(task, verdict):
         yield f"    your kernel printed (first {judge.MOST_PRINTED} lines):" if len(verdict.printed) == judge.MOST_PRINTED else "    your kernel printed:"
         yield from (f"        {clean(line)}" for line in verdict.printed)
     if verdict.missed:
-        yield "    right, but the goal is not reached yet:"
+        yield "    correct, but the goal is not reached yet:"
     if verdict.row and task.goals:
         yield from goal_table(task, [f"at n = {task.counts_at:,}", "goal", "yours"], lambda goal: [goal.limit, f"{goal.of(verdict.row):,}"])
 
@@ -178,7 +178,7 @@ def solved(task, row, tools):
 def sheet(task, learner):
     """A chapter's counts, as Markdown: the first prediction or count, the last count, and why; "why" only of exercises that are done."""
     state = progress.load(learner.folder)
-    lines = [f"# {task.chapter}", "", "| exercise | count | predicted, or at first | counted | why |", "| --- | --- | ---: | ---: | --- |"]
+    lines = [f"# {task.chapter}", "", "| exercise | count | predicted, or first count | last count | why |", "| --- | --- | ---: | ---: | --- |"]
     for other in learner.tasks:
         if other.chapter == task.chapter:
             counted = state["seen"].get(other.name) or {"": ["", ""]}
@@ -244,7 +244,7 @@ def check_predictions(task, content, learner, tools):
     learner.saw(task, {words: [number_of(numbers[words]), value] for words, value in counted.items()})
     for words, value in counted.items():
         if not is_right(numbers[words], value):
-            return Outcome([f"    {words}: you predicted {numbers[words]}; the run counts {'more' if value > number_of(numbers[words]) else 'fewer'}"])
+            return Outcome([f"    {words}: you predicted {numbers[words]}; the simulator counts {'more' if value > number_of(numbers[words]) else 'fewer'}"])
     return Outcome([f"    {words}: {value:,}, as you predicted" for words, value in counted.items()], verdict.row, verdict)
 
 
@@ -268,7 +268,7 @@ def check_once(task, content, learner, tools):
 def already_done(task, learner):
     """How to go on from an exercise that was done before."""
     left = [other for other in learner.tasks if not learner.is_done(other)]
-    yield f"{task.number} was done before, and stays the current exercise" + (f"; the next one: make learn GO={left[0].number}" if left else "")
+    yield f"{task.number} was already done, and stays the current exercise" + (f"; the next one: make learn GO={left[0].number}" if left else "")
 
 
 def closed(task, learner):
@@ -394,7 +394,7 @@ def look_once(learner, tools):
 def hint(task, text):
     """Prints one of the hints."""
     if text not in ("1", "2", "3"):
-        refuse(f"HINT='{clean(text)}' is no level; there are 1, 2 and 3, and 3 is almost the answer")
+        refuse(f"HINT='{clean(text)}' is not a level; choose 1, 2 or 3, where 3 is almost the answer")
     print(f"{task.number} {task.title}, hint {text} of {exercises.HINTS}: {task.hints[int(text) - 1]}")
 
 
@@ -429,7 +429,7 @@ def main():
         return look_once(learner, tools)
     if not progress.is_alone(options.folder):
         if not (options.go or options.reset):
-            refuse("it already runs in another terminal; continue there, or quit it there with Ctrl-C")
+            refuse("already running in another terminal; continue there, or quit it there with Ctrl-C")
         print(f"make learn in your other terminal is now at {learner.at().number}")
         return 0
     if not (options.go or options.reset):

@@ -138,7 +138,7 @@ def test_elements_of_arrays():
 
 def test_a_compiler_error_is_reported_with_its_line():
     assert judged(FIRST, FIRST.text("answer.cu").replace("threadIdx", "threadIndex")).said[0].startswith('kernel.cu(4): error: identifier "threadIndex"')
-    assert "it has no kernel add_one" in judged(FIRST, "__global__ void other() {}\n").said[0]
+    assert "it defines no kernel add_one" in judged(FIRST, "__global__ void other() {}\n").said[0]
     assert "add_one has 1 parameters; the task's kernel has 2" in judged(FIRST, "__global__ void add_one(float *out) { *out = 1; }\n").said[0]
 
 
@@ -189,11 +189,11 @@ def test_predictions_are_in_the_summary(tmp_path):
     task, = (task for task in TASKS if task.name == "04_spare_threads")
     text = task.text("task.cu").replace("launched =", "launched = 1,024").replace("sectors loaded =", "sectors loaded = 113")
     file = tmp_path / f"{task.name}.cu"
-    for number, reported in (("", "no number yet"), (" 32", "you predicted 32; the run counts fewer"), (" 29", "04 done")):
+    for number, reported in (("", "no number yet"), (" 32", "you predicted 32; the simulator counts fewer"), (" 29", "04 done")):
         file.write_text(text.replace("requests =", f"requests ={number}"))
         assert reported in make_learn(tmp_path, "--go", "4").stdout
     sheet = (tmp_path / "chapter1.md").read_text()
-    assert "| load requests | 32 | 29 |" in sheet and sheet.count("29 of 32 warps load") == 1
+    assert "| load requests | 32 | 29 |" in sheet and sheet.count("29 of 32 warps with a load") == 1
     assert FIRST.why not in sheet and "not done yet" in sheet
 
 
@@ -202,7 +202,7 @@ def test_a_done_exercise_that_is_chosen_stays(tmp_path):
     (tmp_path / f"{FIRST.name}.cu").write_text(FIRST.text("answer.cu"))
     assert make_learn(tmp_path).stdout.endswith(f"next: 02 {SECOND.title}\n")
     again = make_learn(tmp_path, "--go", "1")
-    assert "01 done" in again.stdout and "01 was done before, and stays the current exercise; the next one: make learn GO=02" in again.stdout
+    assert "01 done" in again.stdout and "01 was already done, and stays the current exercise; the next one: make learn GO=02" in again.stdout
     assert progress.load(tmp_path)["at"] == FIRST.name
     assert f"02 {SECOND.title}" in make_learn(tmp_path).stdout
 
@@ -227,8 +227,8 @@ def test_hints_have_three_levels(tmp_path):
     assert [make_learn(tmp_path, "--hint", level).stdout.split(": ", 1)[1].strip() for level in "123"] == list(SECOND.hints)
 
 
-@pytest.mark.parametrize("arguments, reported", [(("--go", "99"), "GO='99' is no exercise"), (("--hint", "4"), "HINT='4' is no level"),
-                                             (("--reset", "../x"), "RESET='../x' is no exercise")])
+@pytest.mark.parametrize("arguments, reported", [(("--go", "99"), "GO='99' is not an exercise"), (("--hint", "4"), "HINT='4' is not a level"),
+                                             (("--reset", "../x"), "RESET='../x' is not an exercise")])
 def test_an_unusable_argument_is_reported_in_one_line(tmp_path, arguments, reported):
     result = make_learn(tmp_path, *arguments)
     assert result.returncode == 2 and reported in result.stderr and result.stderr.count("\n") == 1
@@ -318,7 +318,7 @@ def test_one_watches_and_other_terminals_move_it(tmp_path):
     with on_a_terminal(tmp_path) as (terminal, _):
         read_until(terminal, "a hint: make learn HINT=1")
         with on_a_terminal(tmp_path) as (second, child):
-            read_until(second, "it already runs in another terminal")
+            read_until(second, "already running in another terminal")
             assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 2
         with on_a_terminal(tmp_path, "--go", "07") as (second, child):
             read_until(second, "in your other terminal is now at 07")

@@ -60,7 +60,7 @@ def test_scans(tmp_path):
     wrong = dict(re.findall(r"^n = ([\d,]+) \.+ (.*)$", said, re.M))
     assert [n for n, words in wrong.items() if words == "correct"] == ["1", "512", "65,536"], said
     assert re.fullmatch(r"wrong: out\[0\] is \S+, expected 0.0000, exclusive; 33 of 33 are wrong", wrong["33"])
-    assert wrong["256"].startswith("wrong: out[255] is no number: it is uninitialised")
+    assert wrong["256"].startswith("wrong: out[255] is not a number: it is uninitialised")
     assert re.fullmatch(r"wrong: out\[250\] is \S+, expected \S+; 7 of 257 are wrong: from element 250 on, the sum of the earlier elements is missing", wrong["257"])
     assert "expected 0.0000, exclusive" in wrong["511"]  # 1.0, which the first run has left in the scratch memory
     assert re.search(r"warp instructions +[\d,]+ +294,936 +36,969", said), said
@@ -71,7 +71,7 @@ def test_scratch_memory_has_its_limits(tmp_path):
     asks = SCAN.replace("scratch_count(long long) { return 1; }", "scratch_count(long long n) { return n == 1 ? -5 : n == 2 ? 1ll << 62 : 1; }")
     few = dataclasses.replace(shapes.SCANS, sizes=(1, 2, 3), orders_at=(3, 3, 3), counted_at=3)
     answer, said = judged(tmp_path, "scan.cu", asks, few)
-    assert answer.sizes == {1: "no result: scratch_count(1) is -5", 2: "it needed more than 256 MB of the device's memory", 3: ""}, said
+    assert answer.sizes == {1: "no result: scratch_count(1) is -5", 2: "the program needed more than 256 MB of device memory", 3: ""}, said
     assert answer.status == verdicts.WRONG and answer.findings == {}, said
 
 
@@ -129,7 +129,7 @@ def test_a_kernel_of_ones_own(tmp_path):
     assert max(map(len, drawn)) == 4 and all(sizes[0] == 1 and sizes[-1] == 1000 for sizes in drawn)
     shape.sizes = (1, 33, 64, 1000)
     answer, said = judged(tmp_path, "own.cu", COMPACT, shape)
-    assert "own.cu, which computes compaction, says own.contract\nbuilds ............... yes\n" in said
+    assert "own.cu, which computes compaction, according to own.contract\nbuilds ............... yes\n" in said
     wrong = dict(re.findall(r"^n = ([\d,]+) \.+ (.*)$", said, re.M))
     assert wrong.pop("33").startswith("wrong: count is ") and answer.status == verdicts.WRONG, said
     assert wrong.pop("1") == wrong.pop("1,000") == "correct" and answer.findings == {}, said
@@ -186,13 +186,13 @@ def test_two_sizes_are_unknown():
 
 # ---- Exercises
 
-PREDICTED = "// shared loads a block = 25\n// barrier arrivals a block = 72\n"  # of exercise 09
+PREDICTED = "// shared loads per block = 25\n// barrier arrivals per block = 72\n"  # of exercise 09
 
 
 @pytest.mark.parametrize("number, text, verdict, says", [
-    ("01", "answer.cu", "passed", ""), ("01", "task.cu", "wrong", "n = "), ("01", "__global__ void nothing() {}", "does not build", "it has no kernel"),
+    ("01", "answer.cu", "passed", ""), ("01", "task.cu", "wrong", "n = "), ("01", "__global__ void nothing() {}", "does not build", "it defines no kernel"),
     ("02", "answer.cu", "passed", ""), ("02", "task.cu", "wrong|findings", "02_bounds"), ("15", "task.cu", "misses the goal", "goal missed: "),
-    ("09", PREDICTED, "passed", "shared loads"), ("09", PREDICTED.replace("25", "24"), "wrong", "24, but the run counts more")])
+    ("09", PREDICTED, "passed", "shared loads"), ("09", PREDICTED.replace("25", "24"), "wrong", "24, but the simulator counts more")])
 def test_an_exercise(tmp_path, number, text, verdict, says):
     """Broken: make check judges an exercise otherwise than make learn does, or shows the numbers to who has not predicted them."""
     task = exercise.find(number)
@@ -230,8 +230,8 @@ def test_elements_keep_their_values(elements, bits):
 @pytest.mark.parametrize("line, reported", [("computes = summ", "computes = summ"), ("grid = n;3", "';'"), ("grid = system(1)", "'system'"), ("call = add(in, x)", "'x'"),
                                         ("call = add", "call = add"), ("sizes = 0", "'0'"), ("sizes = 9999999", "9,999,999"), ("elements = half", "half"),
                                         ("blocks = 3", "blocks = 3"), ("at most = 3 apples", "3 apples"), ("zeroed = in", "zeroed = in"), ("block = ", "block"), ("", "no line"),
-                                        ("grid = n // 256", "no arithmetic"), ("grid = (n + 1", "no arithmetic"), ("grid = é", "'é'"),
-                                        ("grid = " + 3000 * "-" + "1", "no arithmetic"), ("grid = (5)(6)", "no arithmetic"), ("grid = n / 4096", "is 0 at n = 1;"), ("block = 32, 64", "is 32, 64")])
+                                        ("grid = n // 256", "not a valid expression"), ("grid = (n + 1", "not a valid expression"), ("grid = é", "'é'"),
+                                        ("grid = " + 3000 * "-" + "1", "not a valid expression"), ("grid = (5)(6)", "not a valid expression"), ("grid = n / 4096", "is 0 at n = 1;"), ("block = 32, 64", "is 32, 64")])
 def test_a_bad_contract_is_refused_in_a_line(tmp_path, line, reported):
     """Broken: a contract that says nothing sensible is taken, or gives a traceback."""
     key = line.partition(" =")[0] or "sizes"
