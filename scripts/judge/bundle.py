@@ -23,7 +23,7 @@ NOT_FOR_THE_AUTOGRADER = re.compile(r"book/|exercises/|plots/|notebooks/|tests/(
 ANSWER = re.compile(r"(<details>\s*<summary>(?:<b>)?(?:Answer|The numbers, and why)[^\n]*</summary>).*?(</details>)", re.S)
 REPLACEMENT = r"\1\n\nYour teacher has it.\n\n\2"
 UNAVAILABLE = "mk/test.mk", "mk/book.mk"  # commands that need removed files
-REFUSAL = "\t@echo 'make $@: the tests and the book are with your teacher; make learn and make check judge what you write' >&2; exit 2\n"
+REFUSAL = "\t@echo 'make $@: your teacher has the tests and the book; make learn and make check judge your programs' >&2; exit 2\n"
 REFUSING_RULES = "# These need the tests and the book.\n.PHONY: {targets}\n{targets}:\n" + REFUSAL
 TEST = re.compile(r"^(test[a-z-]*):.*\n(?:\t.*\n)+", re.M)  # a rule of a test in another file
 ANSWERING = {"wrong": "()", "equivalent": "{}", "why": '"your teacher knows"'}  # fields of an exercise, and their replacements
@@ -53,7 +53,7 @@ def tracked():
     """The names of the course's files."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True)
     names = [name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()]
-    return names or fail("git ls-files names no files: make bundle needs a clone of the course, not a copy")
+    return names or fail("git ls-files names no files: make bundle requires a git clone of the course")
 
 
 def without_answers(name, text):

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Judges a program in the shape of a step, as a teaching assistant would: check.py my/reduce.cu, or check.py --all submissions.
+"""Judges a program with the interface of a step, as a teaching assistant would: check.py my/reduce.cu, or check.py --all submissions.
 
---ladder says of which ladder, --contract of what other shape: a file that contract.py reads. Beside FILE such a file needs not to be named; --lab takes
-that of a lab. --exercise 07 judges a file of make learn.
+--ladder names the ladder, --contract another interface, described in a file that contract.py reads. A contract next to FILE need not be named; --lab
+selects that of a lab. --exercise 07 judges a file of make learn.
 
-make check and make check-all call it; docs/judge.md says what it looks at and what it believes: nothing that the program prints.
-Exit status: 0 right; 1 a wrong sum, or it ended before its time; 2 unusable argument; 3 it does not build; 4 the simulator's checker found something; 5 it
-took too much time or memory; 6 it could not be judged, by no fault of its own; 7 it counts more than its contract allows. Of a folder: 0 if all passed, else 1, or 2 where the
+make check and make check-all call it; docs/judge.md lists what it checks. It trusts nothing that the program prints.
+Exit status: 0 correct; 1 a wrong result, or the program exited early; 2 unusable argument; 3 it does not build; 4 findings of the checker; 5 too much time or
+memory; 6 it could not be judged, for reasons outside the program; 7 a counter exceeds its contract's goal. Of a folder: 0 if all passed, else 1, or 2 if the
 table could not be written."""
 
 import argparse
@@ -106,44 +106,44 @@ def contracts_of_labs():
 
 def contract_of_lab(name):
     files = contracts_of_labs()
-    return files.get(name) or fail(f"LAB='{clean(name)}' is no task that is judged; accepted are {', '.join(files)}; other labs compute their result on the host, which cannot be judged")
+    return files.get(name) or fail(f"LAB='{clean(name)}' is not a task that can be judged; accepted are {', '.join(files)}; other labs compute their result on the host, which make check cannot judge")
 
 
 def shape_of(options, path):
     """The shape of a contract or of the ladder. Contracts in submitted folders are ignored."""
     if options.exercise is not None:
         task = exercise.find(options.exercise)
-        return exercise.OfExercise(task) if task else fail(f"EXERCISE='{clean(options.exercise)}' is no exercise; make learn LIST=1 lists them, as in: EXERCISE=07")
+        return exercise.OfExercise(task) if task else fail(f"EXERCISE='{clean(options.exercise)}' is not an exercise; make learn LIST=1 lists them, as in: EXERCISE=07")
     beside = path.with_suffix(".contract")
     says = contract_of_lab(options.lab) if options.lab is not None else options.contract or (beside if not options.all and beside.is_file() else None)
     try:
         return contract.read(says) if says else shapes.LADDERS[options.ladder]
     except contract.Unusable as error:
-        fail(f"{clean(str(says))}: {clean(str(error))}; docs/judge.md has the keys of a contract")
+        fail(f"{clean(str(says))}: {clean(str(error))}; docs/judge.md lists the keys of a contract")
 
 
 def parsed():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("file", metavar="FILE", help="a program in the shape of a step; with --all a folder of them")
-    parser.add_argument("--all", action="store_true", help="every .cu below the folder FILE, several at once, into a CSV")
-    parser.add_argument("--ladder", choices=shapes.LADDERS, default="reduce", help="the program is a step of it")
+    parser.add_argument("file", metavar="FILE", help="a program with the interface of a step; with --all a folder of them")
+    parser.add_argument("--all", action="store_true", help="judge every .cu file below the folder FILE, several at once, and write a CSV")
+    parser.add_argument("--ladder", choices=shapes.LADDERS, default="reduce", help="the ladder of which the program is a step")
     task = parser.add_mutually_exclusive_group()
-    task.add_argument("--contract", type=Path, help="the file that says how the program is called and what it computes; a single program's may lie beside it")
-    task.add_argument("--lab", help="the program is for a lab, whose contract lies in labs/")
-    task.add_argument("--exercise", help="the file is for an exercise of make learn: its number")
+    task.add_argument("--contract", type=Path, help="the file that defines how the program is called and what it computes; default: a file next to FILE")
+    task.add_argument("--lab", help="the lab for which the program is written; its contract is in labs/")
+    task.add_argument("--exercise", help="the number of the exercise of make learn for which the file is written")
     parser.add_argument("--output", type=Path, default=Path("results/check.csv"), help="the CSV of --all")
-    parser.add_argument("--gradescope", type=Path, help="the results.json of --all, where all the programs are of one student")
-    parser.add_argument("--seconds", type=sandbox.positive, default=60, help="for all runs of a program (60)")
-    parser.add_argument("--jobs", type=sandbox.positive, default=os.cpu_count() or 1, help="of --all: so many at once")
+    parser.add_argument("--gradescope", type=Path, help="with --all: write results.json; all programs are of one student")
+    parser.add_argument("--seconds", type=sandbox.positive, default=60, help="time limit for all runs of a program (default: 60)")
+    parser.add_argument("--jobs", type=sandbox.positive, default=os.cpu_count() or 1, help="with --all: the number of programs judged at once")
     parser.add_argument("--nvcc", required=True)
-    parser.add_argument("--options", required=True, help="nvcc's")
-    parser.add_argument("--object", type=Path, default=ROOT / "build/sim/check_program.o", help="the program's side of CUDA")
+    parser.add_argument("--options", required=True, help="nvcc's options")
+    parser.add_argument("--object", type=Path, default=ROOT / "build/sim/check_program.o", help="the object file that implements CUDA in the program")
     parser.add_argument("--library", type=Path, default=ROOT / "build/sim/libcuda.so.1", help="the simulator")
     parser.error = fail
     options = parser.parse_args()
     options.threads = 1 if options.all else None
     nvcc = shutil.which(options.nvcc)
-    options.nvcc = os.path.abspath(nvcc) if nvcc else fail(f"'{clean(options.nvcc)}' is no compiler that can be run; make check names nvcc")
+    options.nvcc = os.path.abspath(nvcc) if nvcc else fail(f"'{clean(options.nvcc)}' cannot be run as a compiler; make check passes the path of nvcc")
     options.object, options.library = options.object.absolute(), options.library.absolute()
     for part in (options.object, options.library):
         if not part.exists():
@@ -162,9 +162,9 @@ def refuse_wrong_kind(path, options):
     except (OSError, ValueError):
         is_file = is_folder = False
     if is_folder and not options.all:
-        fail(f"{clean(options.file)} is a folder; make check takes one program, as in: {one}; for a folder: {all_of_them}")
+        fail(f"{clean(options.file)} is a folder; make check judges one program, as in: {one}; for a folder: {all_of_them}")
     if is_file and options.all:
-        fail(f"{clean(options.file)} is a file; make check-all takes a folder, as in: {all_of_them}; for one program: {one}")
+        fail(f"{clean(options.file)} is a file; make check-all judges a folder, as in: {all_of_them}; for one program: {one}")
     if not is_file and not is_folder:
         fail(f"{clean(options.file)}: no such {'folder' if options.all else 'file'}")
 

@@ -21,11 +21,11 @@ FLOAT = struct.Struct("<f")
 UNINITIALISED = b"\xff" * FLOAT_BYTES  # the simulator's fill pattern: a NaN that additions do not produce
 MOST_BYTES = 1 << 28  # the limit of all allocations together, and of a single load or write
 MOST_QUESTIONS = 100_000
-TOO_MUCH_MEMORY = f"it needed more than {MOST_BYTES >> 20} MB of the device's memory"
-TOO_MANY_QUESTIONS = f"it called CUDA more than {MOST_QUESTIONS:,} times"
+TOO_MUCH_MEMORY = f"the program needed more than {MOST_BYTES >> 20} MB of device memory"
+TOO_MANY_QUESTIONS = f"the program called CUDA more than {MOST_QUESTIONS:,} times"
 MOST_PASSES = 64
 PROPERTIES_SPACE, ATTRIBUTES_SPACE = 4096, 1024  # at least the sizes of the two structs
-READS_BACK = "launch copies from the device to the host; here kernels have to do the work, and the host never sees the array"
+READS_BACK = "launch copies from the device to the host; here kernels have to do the work, and the host cannot read the array"
 
 
 class Ended(Exception):
@@ -269,7 +269,7 @@ class Device:
             self.remember(f"nothing was written to out[{empty[0]}]{more}, of {len(sums)} in pass {number}")
         for k, word in enumerate(sums):
             if math.isnan(*FLOAT.unpack(word)):
-                self.remember(f"out[{k}] is NaN after pass {number}, though no element is: it was computed from an uninitialised value")
+                self.remember(f"out[{k}] is NaN after pass {number}, although no element is NaN: it was computed from an uninitialised value")
 
     def with_data(self, data):
         """The address of new memory with these contents."""
@@ -294,7 +294,7 @@ class Device:
         while (left > 1 or passes == 0) and passes < MOST_PASSES and not self.note:
             count = self.call(COUNT, left)
             if not 1 <= count <= max(left - 1, 1):
-                self.remember(f"partial_count({left}) is {count}; a pass has to leave at least 1 sum, and fewer than it has elements")
+                self.remember(f"partial_count({left}) is {count}; a pass must leave at least 1 sum, and fewer sums than elements")
                 return []
             _, (sums,), _ = self.new_memory(count * FLOAT_BYTES)
             ours.append(sums)

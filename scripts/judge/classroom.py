@@ -92,7 +92,7 @@ def gradescope(path, answers):
     """Writes Gradescope's results.json for one student's programs; no program gives no points."""
     tests = [{"name": clean(name), "score": points(answer) or 0, "max_score": MOST_POINTS, "status": "passed" if answer.verdict == "passed" else "failed",
               "output": "\n".join(lines_about(answer, name))} for name, answer in answers]
-    total = {"score": 0, "output": "there is no file that ends in .cu"}
+    total = {"score": 0, "output": "there is no file whose name ends in .cu"}
     if answers:
         name, answer = best(answers)
         total = {"score": points(answer), "output": feedback(name, answer)}

@@ -47,7 +47,7 @@ def name_to_compile(path):
 def composed(path, shape):
     """The program's text, with the judge's part instead of the harness, and the name in its STEP."""
     if path.stat().st_size > MOST_FILE:
-        raise ValueError(f"it has more than {MOST_FILE:,} bytes")
+        raise ValueError(f"the file has more than {MOST_FILE:,} bytes")
     lesson, _ = mine.split(mine.read(path))
     if len(lesson) > MOST_LESSON:
         raise ValueError(f"there are more than {MOST_LESSON:,} characters above the line '{mine.MARK}'")
@@ -66,7 +66,7 @@ def build(path, folder, options, answer):
     try:
         text, answer.step = composed(path, answer.shape)
     except (ValueError, OSError) as error:
-        answer.said = [f"it cannot be used: {error}"]
+        answer.said = [f"the file cannot be used: {error}"]
         return None
     except SystemExit as error:  # of mine.py, in a line
         answer.said = [str(error).removeprefix("mine.py: ")]
@@ -133,4 +133,4 @@ def explained(lines):
     """The useful lines of the compiler; undefined calls are listed once."""
     absent = dict.fromkeys(call for line in lines for call in re.findall(r"undefined reference to `(\w+)'", line))
     known = [line for line in lines if line.strip() and not re.search("undefined reference|[Ii]n function `|^Remark: The warnings can be suppressed", line)]
-    return [f"the judge does not support {call}; a lesson rarely needs it, and make mine runs it" for call in absent] or known
+    return [f"the judge does not support {call}; steps rarely need it; make mine supports it" for call in absent] or known

@@ -23,8 +23,8 @@ MOST_BYTES = 4096  # of a contract
 MOST_ELEMENTS = {1: 1 << 20, 2: 1 << 16}  # by an operation's power: floats of that many sixteenths add up exactly
 MORE_SIZES, DRAWS = 2, 40  # random sizes; the draws made to get them, since some may be in the contract
 # Of a launch: the least number, how many at most, their product at most, and all that in words.
-SHAPE = {"grid": (1, 3, (1 << 31) - 1, "one to three numbers from 1 on"), "block": (1, 3, 1024, "one to three numbers from 1 on, 1,024 threads in all"),
-         "shared": (0, 1, 48 << 10, "one number up to 49,152")}
+SHAPE = {"grid": (1, 3, (1 << 31) - 1, "one to three positive numbers"), "block": (1, 3, 1024, "one to three positive numbers, at most 1,024 threads in all"),
+         "shared": (0, 1, 48 << 10, "one number, at most 49,152")}
 LAUNCH_LINE = """    {call}<<<dim3({grid}), dim3({block}), {shared}>>>({arguments});
     check(cudaGetLastError(), "{call}", "the contract", 0);
 """
@@ -119,7 +119,7 @@ def lines_of(text):
         if line:
             found[key] = value
     if LADDER in found and len(found) > 1:
-        raise Unusable("ladder allows no other keys: it implies them")
+        raise Unusable("a contract with ladder has no other keys: the ladder implies them")
     missing = sorted(NEEDED - found.keys()) if LADDER not in found else []
     if missing:
         raise Unusable(f"no line {missing[0]} = ...")
@@ -199,18 +199,18 @@ def check_shape(lines, sides, sizes):
         numbers = numbers_of(lines[key], dict(zip(sides, size if isinstance(size, tuple) else (size,))))
         fits = 1 <= len(numbers) <= most and all(isinstance(number, int) and number >= least for number in numbers)
         if not fits or math.prod(numbers) > product:
-            raise Unusable(f"{key} = {lines[key]} is {', '.join(map(str, numbers)) or 'no arithmetic'} at {shapes.label(size)}; it takes {words}")
+            raise Unusable(f"{key} = {lines[key]} is {', '.join(map(str, numbers)) or 'not a valid expression'} at {shapes.label(size)}; it takes {words}")
 
 
 def call_of(text, names):
     """The function's name and arguments. A constant of the program is recognised by its capitals."""
     found = re.fullmatch(r"([A-Za-z_]\w*(?:<[\w\s,<>]*>)?)\s*\(([^()]*)\)", text)
     if not found:
-        raise Unusable(f"call = {text}; it looks like add(in, out, n)")
+        raise Unusable(f"call = {text}; write it as in call = add(in, out, n)")
     arguments = [word.strip() for word in found[2].split(",")]
     wrong = [word for word in arguments if word not in names and not re.fullmatch(r"\d+|[A-Z][A-Z_0-9]*(\[\d+\])?", word)]
     if wrong:
-        raise Unusable(f"call has the argument '{wrong[0]}'; accepted are {', '.join(names)}, numbers, and constants of the program's such as BLOCKS[0]")
+        raise Unusable(f"call has the argument '{wrong[0]}'; accepted are {', '.join(names)}, numbers, and constants of the program such as BLOCKS[0]")
     return found[1], arguments
 
 
@@ -239,7 +239,7 @@ class Contract(shapes.Shape):
         sizes = sizes_of(lines["sizes"], of_rows)
         most = MOST_ELEMENTS[computed.power]
         if shapes.count_of(greatest(sizes)) > most:
-            raise Unusable(f"sizes go up to {shapes.label(greatest(sizes))}; the most is {most:,} elements")
+            raise Unusable(f"sizes contains {shapes.label(greatest(sizes))}; the maximum is {most:,} elements")
         sides, inputs = ("rows", "columns") if of_rows else ("n",), [("in", f"const {elements}"), ("in2", f"const {elements}")][:computed.inputs]
         inputs = [("keys", "const int")] * computed.keyed + inputs
         outputs = [(output, kind or elements) for output, kind in zip(computed.outputs, computed.kinds)]
@@ -249,7 +249,7 @@ class Contract(shapes.Shape):
         functions, part = part_of(lines, sides, dict(inputs + outputs))
         check_shape(lines, sides, sizes)
         super().__init__(functions, part, name, sizes=tuple(more_sizes(sizes)), orders_at=3 * sizes[-1:], counted_at=sizes[-1],
-                         promise=f"computes {lines['computes']}, says {name}", limits=limits_of(lines.get("at most", "")))
+                         promise=f"computes {lines['computes']}, according to {name}", limits=limits_of(lines.get("at most", "")))
         self.elements, self.operation, self.zeroed = elements, computed, [computed.outputs.index(output) for output in zeroed]
         self.scratch = "scratch_count" in functions
 
@@ -279,9 +279,9 @@ def read(path):
         with open(path, "rb") as file:
             text = file.read(MOST_BYTES + 1).decode()
     except (OSError, ValueError) as error:
-        raise Unusable(f"it cannot be read: {getattr(error, 'strerror', None) or 'no UTF-8 text'}") from None
+        raise Unusable(f"the file cannot be read: {getattr(error, 'strerror', None) or 'not UTF-8 text'}") from None
     if len(text) > MOST_BYTES:
-        raise Unusable(f"it has more than {MOST_BYTES:,} bytes")
+        raise Unusable(f"the file has more than {MOST_BYTES:,} bytes")
     lines = lines_of(text)
     if LADDER not in lines:
         return Contract(path.name, lines)

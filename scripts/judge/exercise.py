@@ -48,5 +48,5 @@ def wrong_predictions(task, text, row):
         if not learn.is_number(number):
             wrong.append(f"{question.words}: no number")
         elif not learn.is_right(number, counted):
-            wrong.append(f"{question.words}: {number}, but the run counts {'more' if counted > learn.number_of(number) else 'fewer'}")
+            wrong.append(f"{question.words}: {number}, but the simulator counts {'more' if counted > learn.number_of(number) else 'fewer'}")
     return "; ".join(wrong)

@@ -55,26 +55,26 @@ def how_it_ended(session, answer):
     """Why a program has ended, in a few words."""
     program, device = session.end()
     if sandbox.TIME_OVER in (program, device):
-        answer.over = answer.over or f"it was stopped after {session.limit} seconds"
+        answer.over = answer.over or f"stopped after {session.limit} seconds"
         return answer.over
     if program == sandbox.MEMORY_OVER:
-        answer.over = answer.over or f"it needed more than {PROGRAM_MEMORY} of host memory"
+        answer.over = answer.over or f"the program needed more than {PROGRAM_MEMORY} of host memory"
     if device == sandbox.MEMORY_OVER or device not in (0, CHECKER_ENDS_WITH) and any("memory" in line.lower() for line in session.said("device")):
-        answer.over = answer.over or f"it needed more than {DEVICE_MEMORY} of simulator memory"
+        answer.over = answer.over or f"the program needed more than {DEVICE_MEMORY} of simulator memory"
     if answer.over:
         return answer.over
     if device not in (0, CHECKER_ENDS_WITH):
-        return f"the simulator ended {manner(device)}"
+        return f"the simulator {manner(device)}"
     said = session.said("program")
     if any("bad_alloc" in line for line in said):
-        answer.over = f"it needed more than {PROGRAM_MEMORY} of host memory"
+        answer.over = f"the program needed more than {PROGRAM_MEMORY} of host memory"
         return answer.over
     hint = "; host code may have dereferenced a device pointer" if program == 128 + signal.SIGSEGV else ""
-    return f"the program ended {manner(program)}{hint}" + (f": {said[-1]}" if said else "") + session.fault()
+    return f"the program {manner(program)}{hint}" + (f": {said[-1]}" if said else "") + session.fault()
 
 
 def manner(status):
-    return f"by {signal.Signals(status - 128).name}" if status > 128 else f"with status {status}"
+    return f"was killed by {signal.Signals(status - 128).name}" if status > 128 else f"exited with status {status}"
 
 
 # ---- At all sizes
@@ -86,7 +86,7 @@ def run(program, options, answer):
     for size in answer.shape.sizes:
         left = math.ceil(end - time.monotonic())
         if left <= 0:
-            answer.over = answer.over or f"it was stopped after {options.seconds} seconds"
+            answer.over = answer.over or f"stopped after {options.seconds} seconds"
             answer.sizes[size] = NOT_TRIED
             continue
         session = session or Session(program, options, left)
@@ -117,9 +117,9 @@ def finish(session, answer):
     found = session.findings()
     add_findings(found, answer)
     if sandbox.TIME_OVER in (program, device):
-        answer.over = answer.over or f"it was stopped after {session.limit} seconds"
+        answer.over = answer.over or f"stopped after {session.limit} seconds"
     if device == CHECKER_ENDS_WITH and not found:
-        answer.findings[("", "")] = ["the checker had findings, but their list is missing"]
+        answer.findings[("", "")] = ["the checker reported findings, but their list is missing"]
 
 
 def whole_program(path, folder, options, answer):
@@ -133,7 +133,7 @@ def checked(path, options, judge=whole_program):
     """The answer about one file. A failure of the judge is no verdict about the file, and does not affect other files."""
     answer, begin = Answer(path.name, options.shape), time.monotonic()
     if path.is_dir():
-        answer.said = ["it has no file that ends in .cu"]
+        answer.said = ["there is no file whose name ends in .cu"]
         return answer
     try:
         with scratch.folder() as folder:

@@ -2,7 +2,7 @@
 """Runs an untrusted command, restricted by Linux without root: sandbox.py --write DIR --seconds 60 --memory 2G -- COMMAND...
 
 It may read and run only the given paths, write only into DIR, and has no network. Its time, memory and files are limited, its environment is
-empty, and all of its processes end with it, or when its time is up. Means that this machine lacks are skipped; --measures lists those in force.
+empty, and all of its processes are killed when it exits or its time is up. Mechanisms that this machine lacks are skipped; --measures lists those in force.
 Exit status: the command's; 128 plus the signal's number; 122: too much memory; 123: too much file space; 124: time limit; 125: the sandbox failed."""
 
 import argparse
@@ -157,36 +157,36 @@ def measures():
     if group:
         group.end()
         used += ["a control group"]
-    open_ones = [] if files or wrapped else ["files of this account can be read and written, and fill the disk (no Landlock, no bubblewrap)"]
+    open_ones = [] if files or wrapped else ["files of this account can be read and written, and the disk can be filled (no Landlock, no bubblewrap)"]
     if not own and not calls:
         open_ones.append("the network is reachable" + (", but not by TCP" if version >= 4 else ""))
     if not own and not (files and version >= 6):
         open_ones.append("processes of this account can be sent signals")
     if not calls:
-        open_ones.append("the kernel's rarer system calls, and new processes (no libseccomp)")
+        open_ones.append("unusual system calls, and new processes (no libseccomp)")
     if not group:
-        open_ones.append("memory of several processes together (no control group of version 2)")
-    open_ones += ["faults of the Linux kernel itself"]
+        open_ones.append("the total memory of several processes (no control group of version 2)")
+    open_ones += ["vulnerabilities of the Linux kernel itself"]
     return f"sandbox: {', '.join(used)}", f"not covered: {'; '.join(open_ones)}"
 
 
 def amount(text):
     found = re.fullmatch(r"(\d+)([KMGT]?)", text)
     if not found:
-        raise argparse.ArgumentTypeError(f"'{text}' is no number of bytes; it may end in K, M, G or T")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number of bytes, optionally followed by K, M, G or T")
     return int(found[1]) << 10 * " KMGT".index(found[2] or " ")
 
 
 def setting(text):
     name, equals, value = text.partition("=")
     if not equals:
-        raise argparse.ArgumentTypeError(f"'{text}' is not NAME=VALUE")
+        raise argparse.ArgumentTypeError(f"'{text}' is not of the form NAME=VALUE")
     return name, value
 
 
 def positive(text):
     if not text.isdigit() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"'{text}' is no whole number above 0")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a positive integer")
     return int(text)
 
 
@@ -194,24 +194,24 @@ def parsed(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--read", action="append", default=[], type=os.path.abspath, metavar="PATH", help="may be read")
     parser.add_argument("--run", action="append", default=[], type=os.path.abspath, metavar="PATH", help="may be read and run")
-    parser.add_argument("--system", action="store_true", help="what the system brings may be read and run")
-    parser.add_argument("--write", action="append", default=[], type=os.path.abspath, metavar="DIR", help="may be read and written; the command begins in the first")
+    parser.add_argument("--system", action="store_true", help="the system's files may be read and run")
+    parser.add_argument("--write", action="append", default=[], type=os.path.abspath, metavar="DIR", help="may be read and written; the first is the working directory")
     parser.add_argument("--seconds", type=positive, default=60)
-    parser.add_argument("--memory", type=amount, default=amount("2G"), help="of each process")
+    parser.add_argument("--memory", type=amount, default=amount("2G"), help="memory limit of each process")
     parser.add_argument("--file-bytes", type=amount, default=amount("256M"), help="the largest file that it can write")
-    parser.add_argument("--space", type=amount, default=amount("1G"), help="of all files in the folders that it can write")
-    parser.add_argument("--threads", type=positive, default=64, help="processes and threads, and seconds of computing for each second")
-    parser.add_argument("--reserves", action="store_true", help="it reserves more addresses than it uses: only what it can write counts")
-    parser.add_argument("--alone", action="store_true", help="it can start no further process")
-    parser.add_argument("--strict", action="store_true", help="with --alone: no thread, either, and no memory outside of --memory")
-    parser.add_argument("--set", action="append", default=[], type=setting, metavar="NAME=VALUE", help="in its environment")
+    parser.add_argument("--space", type=amount, default=amount("1G"), help="size limit of all files in the writable folders")
+    parser.add_argument("--threads", type=positive, default=64, help="the most processes and threads, and the most CPU seconds per second")
+    parser.add_argument("--reserves", action="store_true", help="the command reserves more address space than it uses: limit its writable memory only")
+    parser.add_argument("--alone", action="store_true", help="the command may start no further process")
+    parser.add_argument("--strict", action="store_true", help="with --alone: nor a thread, nor any memory outside --memory")
+    parser.add_argument("--set", action="append", default=[], type=setting, metavar="NAME=VALUE", help="a variable of its environment")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)  # bubblewrap has begun
-    parser.add_argument("--measures", action="store_true", help="say what is in force on this machine, and what is not covered")
+    parser.add_argument("--measures", action="store_true", help="print which mechanisms are in force on this machine, and what they do not cover")
     parser.add_argument("command", nargs="*", metavar="COMMAND")
     parser.error = lambda message: (print(f"sandbox.py: {message}", file=sys.stderr), sys.exit(SANDBOX_FAILED))
     options = parser.parse_args(arguments)
     if not options.command and not options.measures:
-        parser.error("no command; use it as in: sandbox.py --write DIR -- COMMAND...")
+        parser.error("no command; usage: sandbox.py --write DIR -- COMMAND...")
     if options.system:
         options.run += SYSTEM_FOLDERS
     return options
@@ -223,7 +223,7 @@ def main():
         print("\n".join(measures()))
         return
     if platform.system() != "Linux":
-        sys.exit("sandbox.py: it needs Linux")
+        sys.exit("sandbox.py: this program requires Linux")
     options.apart = options.inside
     os._exit(or_failed(lambda: become(options)) if options.inside else watched(options))
 

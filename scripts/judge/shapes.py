@@ -17,7 +17,7 @@ COUNTED_AT = 65536  # elements; tests/counters has the steps' counters at this s
 SIZES = [1, 2, 31, 32, 33, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 2047, 2048, 2049, 4095, 4096, 4097, 16383, 16385,
          COUNTED_AT - 1, COUNTED_AT, COUNTED_AT + 1, 100003, 262147]
 # Additional runs: with interleaved blocks, so that dynamically scheduled work is shared, and in other orders of blocks, warps and lanes.
-ORDERS = [("with blocks that take turns", {"SIM_TOGETHER": 1}),
+ORDERS = [("with interleaved blocks", {"SIM_TOGETHER": 1}),
           *(("with blocks, warps and lanes in another order", {"SIM_BLOCK_ORDER": seed}) for seed in (1, 2))]
 
 COUNTERS = {"launches": None, "blocks": ["blocks"], "threads": ["threads"], "warp instructions": ["warp_instructions"], "load requests": ["global_load_requests"],
@@ -96,18 +96,18 @@ def wrong_sums(numbers, got):
     found = set()
     for k, sums in enumerate(itertools.accumulate(numbers), 1):
         if sums == got:
-            found.add("the last element is missing" if k == n - 1 else f"only the first {k:,} of the elements are in it")
+            found.add("the last element is missing" if k == n - 1 else f"only the first {k:,} elements were added")
         if total - sums == got:
             found.add("the first element is missing" if k == 1 else f"the first {k:,} of the elements are missing")
     if got == 2 * total:
-        found.add("every element is in it twice")
+        found.add("every element was added twice")
     return found
 
 
 def wrong_prefixes(numbers, got):
     """Known mistakes of a scan that give these results."""
     (right,), (before,) = prefixes(numbers, None), prefixes_before(numbers, None)
-    found = {words for words, sums in (("each element is left out of its own sum", before), ("nothing was added: it is the array itself", numbers)) if got == sums}
+    found = {words for words, sums in (("each element is missing from its own sum", before), ("nothing was added: the output is the input array", numbers)) if got == sums}
     first = next((k for k, (a, b) in enumerate(zip(got, right)) if a != b), None)
     if first and all(a == b - right[first - 1] for a, b in zip(got[first:], right[first:])):
         found.add(f"from element {first:,} on, the sum of the earlier elements is missing")
@@ -166,7 +166,7 @@ def difference(name, ours, theirs, where, shown):
     first = wrong[0]
     if not math.isfinite(theirs[first]):
         what = "it is uninitialised, or computed from an uninitialised value" if math.isnan(theirs[first]) else "it is not finite"
-        return f"no result{where}: {what}" if len(ours) == 1 else f"{name}[{first}] is no number{where}: {what}; {len(wrong):,} of {len(ours):,} are wrong"
+        return f"no result{where}: {what}" if len(ours) == 1 else f"{name}[{first}] is not a number{where}: {what}; {len(wrong):,} of {len(ours):,} are wrong"
     pair = f"{shown(theirs[first])}, expected {shown(ours[first])}{where}"
     if len(ours) == 1:
         return pair if name == "out" else f"{name} is {pair}"

@@ -42,7 +42,7 @@ class Table:
             yield
         except OSError as error:
             self.whole = False
-            print(f"check.py: {clean(str(self.path))} cannot be written: {error.strerror}; the answers continue here", file=sys.stderr)
+            print(f"check.py: {clean(str(self.path))} cannot be written: {error.strerror}; the results are printed here only", file=sys.stderr)
 
     def finish(self):
         """Renames the finished file to the table's name; returns whether that succeeded."""

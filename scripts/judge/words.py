@@ -55,7 +55,7 @@ def counter_lines(answer):
         yield from distances(answer.counters, list(steps)[-1], steps[list(steps)[-1]], shape.timed_by)
     if limit:
         sectors = answer.counters["load sectors"] / limit["load sectors"]
-        yield f"load sectors: {sectors:.2f} times the lower bound" + (": bulk copies do not count as loads, or part of the array was not read" if sectors < 1 else "")
+        yield f"load sectors: {sectors:.2f} times the lower bound" + (": bulk copies are not counted as loads, or part of the array was not read" if sectors < 1 else "")
 
 
 def distances(ours, last, theirs, timed_by):

@@ -105,21 +105,21 @@ def test_a_program_is_not_believed_without_bubblewrap(hostile, name, monkeypatch
 
 def test_a_limit_is_no_error():
     """Broken: a correct slow kernel is reported as wrong, or a wrong kernel as slow."""
-    answer = verdicts.Answer("reduce.cu", built=True, over="it was stopped after 4 seconds", sizes={1: "it was stopped after 4 seconds"})
+    answer = verdicts.Answer("reduce.cu", built=True, over="stopped after 4 seconds", sizes={1: "stopped after 4 seconds"})
     said = list(words.lines_about(answer, "reduce.cu"))
     assert verdicts.Answer("reduce.cu", built=True, over=answer.over, sizes={1: "1.0, expected 2.0", 2: answer.over, 3: words.NOT_TRIED}).status == verdicts.WRONG
-    assert answer.status == verdicts.OVER and "n = 1 ................ it was stopped after 4 seconds" in said
+    assert answer.status == verdicts.OVER and "n = 1 ................ stopped after 4 seconds" in said
 
 
 def test_a_limit_in_another_order_is_no_error(monkeypatch):
     """Broken: a correct program that is too slow only with interleaved blocks is reported as wrong."""
     def too_slow(session, size, answer):
-        answer.over = "it was stopped after 2 seconds"
+        answer.over = "stopped after 2 seconds"
         return answer.over
 
     monkeypatch.setattr(judging, "one_size", too_slow)
     monkeypatch.setattr(judging, "finish", lambda *_: None)
-    for before in ("", "it was stopped after 4 seconds"):
+    for before in ("", "stopped after 4 seconds"):
         answer = verdicts.Answer("reduce.cu", built=True, over=before, sizes={1: "", 2: before})
         judging.run_in_order(None, 1, "in another order", answer)
         assert answer.status == verdicts.OVER, answer.sizes

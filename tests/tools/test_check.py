@@ -173,8 +173,8 @@ def test_reasons_are_guessed_only_where_they_are_sure():
     values = [3, -5, 7, 11]
     assert shapes.wrong_sums(values, [5]) == {"the last element is missing"}
     assert shapes.wrong_sums(values, [13]) == {"the first element is missing"}
-    assert shapes.wrong_sums(values, [-2]) == {"only the first 2 of the elements are in it"}
-    assert shapes.wrong_sums(values, [32]) == {"every element is in it twice"}
+    assert shapes.wrong_sums(values, [-2]) == {"only the first 2 elements were added"}
+    assert shapes.wrong_sums(values, [32]) == {"every element was added twice"}
     assert shapes.wrong_sums(values, [100]) == set()
     # One run may look like it; the next does not.
     other = types.SimpleNamespace(shape=shapes.REDUCE, counted=lambda launches: [], try_case=lambda case: {"outputs": [[1e9]], "launches": 0, "note": ""})
@@ -315,7 +315,7 @@ def test_a_folder(tmp_path):
     with open(tmp_path / "out/check/moodle.csv", newline="") as file:
         grades = {row["Username"]: (row["Grade"], row["Feedback"]) for row in csv.DictReader(file)}
     assert list(grades)[:4] == ["'=ben", "anna", "carl", "dora"] and [grades[name][0] for name in list(grades)[:4]] == ["0", "100", "0", "0"]
-    assert grades["gina"] == ("0", "gina/: does not build: it has no file that ends in .cu")
+    assert grades["gina"] == ("0", "gina/: does not build: there is no file whose name ends in .cu")
     with open(tmp_path / "out/check/canvas.csv", newline="") as file:
         header, possible, *students = csv.reader(file)
     assert header[:5] == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"] and possible[0] == "Points Possible" and possible[5] == "100"
@@ -349,7 +349,7 @@ def test_rows_are_written_as_they_come(tmp_path, capsys):
     table = Table(tmp_path / "check.csv")
     table.add(["ben", 2])
     reported = capsys.readouterr().err
-    assert not table.finish() and len(reported.splitlines()) == 1 and "check.csv cannot be written: No space left on device; the answers continue" in reported
+    assert not table.finish() and len(reported.splitlines()) == 1 and "check.csv cannot be written: No space left on device; the results are printed here only" in reported
 
 
 def test_ctrl_c_is_one_line(tmp_path):

@@ -118,7 +118,7 @@ def test_students_get_no_answers(tmp_path):
     assert {"book/player/simulator.js", "book/player/player.css"} <= files.keys() and not [name for name in files if name.startswith("book/player/programs")]
     for target in ("test", "test-learn", "test-class", "test-wheel"):
         result = subprocess.run(["make", target], cwd=tmp_path / "students", capture_output=True, text=True)
-        assert result.returncode and not result.stdout and "with your teacher" in result.stderr.splitlines()[0], target
+        assert result.returncode and not result.stdout and "your teacher has" in result.stderr.splitlines()[0], target
     assert "make test" not in subprocess.run(["make", "help"], cwd=tmp_path / "students", capture_output=True, text=True).stdout
 
 

@@ -138,9 +138,9 @@ def test_no_warnings_in_the_simulator(tmp_path):
 
 
 @pytest.mark.parametrize("arguments, what", [(["step03", "n=1000"], "n=... is written in capitals: N=1000"), (["Step03"], "there is no Step03; the steps are"),
-                                              (["mine", "STEPS=step03 step99"], "there is no step 'step99'"), (["picture", "STEP=99"], "STEP='99' has no picture"),
-                                              (["check", "exercise=07"], "EXERCISE=07"), (["check", "FILE=README.md", "EXERCISE="], "EXERCISE='' is none"),
-                                              (["check", "FILE=README.md", "LAB="], "LAB='' is no task")], ids=lambda value: "" if isinstance(value, str) else " ".join(value))
+                                              (["mine", "STEPS=step03 step99"], "there is no step 'step99'"), (["picture", "STEP=99"], "STEP='99' has no figure"),
+                                              (["check", "exercise=07"], "EXERCISE=07"), (["check", "FILE=README.md", "EXERCISE="], "EXERCISE='' is not an exercise"),
+                                              (["check", "FILE=README.md", "LAB="], "LAB='' is not a task")], ids=lambda value: "" if isinstance(value, str) else " ".join(value))
 def test_a_typing_error_is_one_line(arguments, what):
     """Broken: a variable in small letters, or one whose value is lost, is ignored without a word, or a wrong step gets make's own words."""
     result = make(*arguments)
