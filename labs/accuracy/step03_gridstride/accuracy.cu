@@ -69,7 +69,7 @@ static const long long MAX_ELEMENTS = 1ll << 24; // their sum fits 63 bits (unit
 enum Data { WHOLE, UNIFORM, MIXED, SIMILAR };
 static const char *const NAMES[] = {"whole", "uniform", "mixed", "similar"};
 
-// If a CUDA call failed, prints one line and exits.
+// Exits with a message of one line if a CUDA call failed.
 static void check(cudaError_t error, const char *call, const char *file, int line)
 {
     if (error == cudaSuccess)

@@ -61,7 +61,7 @@ enum { SHIFT = 32 }; // elements by which every other pair of timed runs begins 
 static const long long MAX_ELEMENTS = 1ll << 38; // keeps every grid below 2^31 blocks
 static const size_t PERIOD = 2 * 500009; // of the data; no stride or tile divides it
 
-// If a CUDA call failed, prints one line and exits.
+// Exits with a message of one line if a CUDA call failed.
 static void check(cudaError_t error, const char *call, const char *file, int line)
 {
     if (error == cudaSuccess)
@@ -105,7 +105,7 @@ struct Data {
     std::vector<long long> sums; // of the first 0, 1, ... PERIOD elements, in sixteenths
 };
 
-// Fills d->in with 1 to 16 sixteenths, or -1 to -16; not 0, whose loss goes unnoticed.
+// Fills d->in with 1 to 16 sixteenths, or -1 to -16; never 0: losing a 0 would pass.
 // The second half of a period is the first with opposite signs, so that sums stay small:
 // below 2^24 sixteenths float addition is exact in any order.
 static void fill(Data *d)

@@ -59,7 +59,7 @@ static void launch(const float *a, const float *b, float *c, int n, dim3 block)
 enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, ENOUGH_MS = 500 };
 static const long long MAX_EDGE = 65535; // the largest grid dimension in y
 
-// If a CUDA call failed, prints one line and exits.
+// Exits with a message of one line if a CUDA call failed.
 static void check(cudaError_t error, const char *call, const char *file, int line)
 {
     if (error == cudaSuccess)

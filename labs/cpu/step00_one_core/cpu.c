@@ -56,7 +56,7 @@ static void parse_arguments(int argc, char **argv, long long *n, bool *csv)
     *n = *n == 0 ? 1ll << 26 : *n;
 }
 
-// An element is 1 to 16 sixteenths, or -1 to -16; not 0, whose loss goes unnoticed. The
+// An element is 1 to 16 sixteenths, or -1 to -16; never 0: losing a 0 would pass. The
 // second half of a period is the first with opposite signs, so that sums stay small: below
 // 2^24 sixteenths float addition is exact in any order.
 static void make_values(void)

@@ -113,7 +113,7 @@ static void run(const Arrays &x, long long blocks, int block)
 enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, ENOUGH_MS = 500 };
 static const long long MAX_ELEMENTS = 1ll << 35; // keeps every grid below 2^31 blocks
 
-// If a CUDA call failed, prints one line and exits.
+// Exits with a message of one line if a CUDA call failed.
 static void check(cudaError_t error, const char *call, const char *file, int line)
 {
     if (error == cudaSuccess)

@@ -202,7 +202,7 @@ static long long resident_blocks()
     return sm_count * blocks_per_sm;
 }
 
-// The number of blocks for n elements, which is the number of values they leave.
+// The number of blocks for n elements, and so of the values that a pass leaves.
 template <typename Op, typename T>
 static long long block_count(long long n)
 {
@@ -267,7 +267,7 @@ enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, ENOUGH_MS = 500, MOST_RUNS = 51 };
 static const long long MAX_ELEMENTS = (1ll << 31) - 1; // an int holds every index
 static const long long PERIOD = 2 * 500009; // of the data; no stride or tile divides it
 
-// Ends the program with a one-line message if a CUDA call failed.
+// Exits with a message of one line if a CUDA call failed.
 static void check(cudaError_t error, const char *call, const char *file, int line)
 {
     if (error == cudaSuccess)
@@ -329,7 +329,7 @@ struct Case {
     std::vector<Stretch<Op>> stretches;
 };
 
-// Units without 0, since a lost 0 would not show. The second half of a period is the
+// Units, never 0: losing a 0 would pass. The second half of a period is the
 // negated first, so sums stay small: below 2^24 units float addition is exact.
 static std::vector<int> make_units()
 {
@@ -416,7 +416,7 @@ static std::string text_of(const V &value)
 }
 
 // Reads the whole buffer, which evicts the input from the L2 cache and leaves no modified
-// line to be written back later. Takes at least the given cycles, while the host queues
+// line to be written back later. Takes at least `cycles` cycles, while the host queues
 // the launches; otherwise launching would be part of short times.
 __global__ void prepare(const float4 *flush, long long count, long long cycles,
                         float4 *never)
@@ -432,8 +432,8 @@ __global__ void prepare(const float4 *flush, long long count, long long cycles,
         continue;
 }
 
-// Reduces in[0 .. n) and returns the milliseconds until the host has the result. Ends the
-// program unless its bits are the expected ones. Uninitialised scratch memory is NaN or
+// Reduces in[0 .. n) and returns the milliseconds until the host has the result. Exits
+// unless its bits are the expected ones. Uninitialised scratch memory is NaN or
 // -1, very large, or negative and very large or small, depending on the run.
 template <typename Op, typename T>
 static float checked_run(const Bench &b, const Case<Op, T> &c, long long n,

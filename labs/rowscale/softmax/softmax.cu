@@ -1,5 +1,5 @@
-// Lab rowscale, the exercise's answer: softmax. Each x of a row becomes e^x divided by the
-// sum of all e^x of the row.
+// Lab rowscale, the exercise's answer: softmax. It replaces each x of a row by e^x divided
+// by the sum of all e^x of the row.
 // Build and run: nvcc -O3 -arch=native -o softmax softmax.cu && ./softmax
 
 #include <algorithm>
@@ -101,7 +101,7 @@ static void launch(const float *in, float *out, long long rows, int columns)
 
 enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77 };
 
-// Ends the program with a one-line message if a CUDA call failed.
+// Exits with a message of one line if a CUDA call failed.
 static void check(cudaError_t error, const char *call, const char *file, int line)
 {
     if (error == cudaSuccess)

@@ -115,7 +115,7 @@ static const int CHECKED_COLUMNS[] = {2,    3,    5,    12,   13,   20,  33,
 static const long long MAX_ROWS = (1 << 24) - 1; // keeps every grid below 2^31 blocks
 static const unsigned long long NONE = ~0ull;
 
-// Ends the program with a one-line message if a CUDA call failed.
+// Exits with a message of one line if a CUDA call failed.
 static void check(cudaError_t error, const char *call, const char *file, int line)
 {
     if (error == cudaSuccess)
@@ -201,7 +201,7 @@ __global__ void find_wrong(const float *in, const float *out, long long rows, in
 }
 
 // Reads the whole buffer, which evicts the timed run's input from the L2 cache and leaves
-// no modified line to be written back. Takes at least the given cycles, while the host
+// no modified line to be written back. Takes at least `cycles` cycles, while the host
 // queues the launch; otherwise launching would be part of short times.
 __global__ void prepare(const float4 *flush, long long count, long long cycles,
                         float *never)
@@ -232,7 +232,7 @@ static float timed(const Data &d, long long n, const std::function<void()> &queu
     return ms;
 }
 
-// Ends the program if an element of the last run is wrong.
+// Exits if an element of the last run is wrong.
 static void check_result(const Data &d, long long rows, int columns)
 {
     unsigned long long wrong;

@@ -26,7 +26,7 @@ static void check(ncclResult_t result, const char *call, const char *file, int l
 static int process = 0; // the rank of this process; only 0 prints
 
 struct Gpu {
-    int device, rank; // its number on this machine, and among all GPUs
+    int device, rank; // the GPU's number on this machine, and among all GPUs
     cudaStream_t stream;
     float *in;       // its part of the array
     long long n;     // the number of its elements to add
@@ -92,7 +92,7 @@ static void start_sum(Gpu &gpu)
                                  gpu.stream));
 }
 
-// The sum over all GPUs; at the end it is on each of them.
+// Sums over all GPUs; afterwards each of them has the total.
 static void sum_over_all(std::vector<Gpu> &gpus)
 {
     for (Gpu &gpu : gpus)
@@ -110,7 +110,7 @@ static double largest(double value)
     return value;
 }
 
-// Ends the program; called by all processes.
+// Exits; called by all processes.
 static void leave(int status)
 {
     MPI_Finalize();
@@ -127,7 +127,7 @@ enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, MOST_RUNS = 51, ENOUGH_MS = 500 };
 static const long long MAX_ELEMENTS = 1ll << 36; // of one GPU
 static const size_t PERIOD = 2 * 50021;          // of the data; no tile divides it
 
-// Ends the program with a one-line message if a CUDA call failed.
+// Exits with a message of one line if a CUDA call failed.
 static void check(cudaError_t error, const char *call, const char *file, int line)
 {
     if (error == cudaSuccess)
@@ -177,7 +177,7 @@ struct Data {
     int run;                     // number of the run, from 1
 };
 
-// An element is 1 to 16 sixteenths, or -1 to -16; never 0, since a lost 0 would not show.
+// An element is 1 to 16 sixteenths, or -1 to -16; never 0: losing a 0 would pass.
 // The second half of a period is the negated first, so that sums stay small: below 2^24
 // sixteenths float addition is exact in any order.
 static void choose_values(Data *d)
@@ -298,7 +298,7 @@ __global__ void prepare(const float4 *flush, long long count, float *never,
 }
 
 // One sum of `all` elements over `count` GPUs. Returns the milliseconds of the slowest GPU;
-// ends the program if the sum is wrong on a GPU.
+// exits if the sum is wrong on a GPU.
 static double timed_run(Data *d, long long all, int count)
 {
     d->run++;

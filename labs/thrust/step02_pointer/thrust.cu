@@ -53,7 +53,7 @@ enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, ENOUGH_MS = 500, MOST_RUNS = 51 };
 enum { VARIANTS = 4 }; // of the data, alternately: each has another outlier
 static const long long MAX_ELEMENTS = 1ll << 30;
 
-// Ends the program with a one-line message if a CUDA call failed.
+// Exits with a message of one line if a CUDA call failed.
 static void check(cudaError_t error, const char *call, const char *file, int line)
 {
     if (error == cudaSuccess)
@@ -120,8 +120,8 @@ static std::vector<float> random_values(long long n)
     return values;
 }
 
-// Reads the whole buffer, which evicts the elements from the L2 cache. Takes at least the
-// given cycles, while the host queues the timed work.
+// Reads the whole buffer, which evicts the elements from the L2 cache. Takes at least
+// `cycles` cycles, while the host queues the timed work.
 __global__ void prepare(float4 *flush, long long count, long long cycles)
 {
     const long long start = clock64();
@@ -135,7 +135,7 @@ __global__ void prepare(float4 *flush, long long count, long long cycles)
         continue;
 }
 
-// How long one call occupies the GPU's stream, in milliseconds. Ends the program if the
+// How long one call occupies the GPU's stream, in milliseconds. Exits if the
 // result is wrong.
 static float timed_run(const Timer &t, const thrust::device_vector<float> &elements,
                        double expected)
