@@ -208,6 +208,11 @@ bool library_declare(Compiler *c, Scope *scope, Name *name)
     if (entry && !is_visible(c, entry))
         return false;
     key->mapped = true;
+    for (const char *p = entry ? entry->names : ""; *p;) { // one text declares all of them
+        const size_t length = strcspn(p, " ");
+        name_intern(c, p, length)->mapped = true;
+        p += length + (p[length] == ' ');
+    }
     const bool global = !*scope->qualified;
     const char *text = entry ? entry->text : global ? vector_text(c, name) : NULL;
     if (text)

@@ -12,8 +12,6 @@ typedef struct LibraryEntry {
     const char *text;   // in CUDA C++
 } LibraryEntry;
 
-#define LIBRARY_TEXT(...) #__VA_ARGS__ // a text without strings of quotes; may contain commas
-
 extern const LibraryEntry LIBRARY_CORE[], LIBRARY_MATH[], LIBRARY_GROUPS[], LIBRARY_ATOMICS[], LIBRARY_PTX[], LIBRARY_HALF[],
     LIBRARY_STANDARD[], LIBRARY_BARRIERS[]; // each ends with an entry of NULLs
 

@@ -1,5 +1,5 @@
 // library_barriers.c
-#include "compiler/library.h"
+#include "compiler/library_text.h"
 
 const LibraryEntry LIBRARY_BARRIERS[] = {
     {NULL, NULL, NULL},

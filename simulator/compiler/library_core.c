@@ -1,9 +1,5 @@
 // library_core.c: what every CUDA program knows without a header: shuffles, votes, atomics, minima, dim3.
-#include "compiler/library.h"
-
-#define EXPANDED_TEXT(...) LIBRARY_TEXT(__VA_ARGS__)
-#define D __device__ inline
-#define HD __host__ __device__ inline
+#include "compiler/library_text.h"
 
 // A shuffle of 64 bits is two of 32.
 #define SHUFFLE(name, row, lane, control) \
@@ -57,9 +53,8 @@
     D unsigned atomicCAS##suffix(unsigned *address, unsigned compare, unsigned value) { return __i_cas##suffix(address, compare, value); } \
     D unsigned long long atomicCAS##suffix(unsigned long long *address, unsigned long long compare, unsigned long long value) { \
         return __i_cas_y##suffix(address, compare, value); }
-#define NO_SUFFIX
 #define ATOMIC_ENTRIES(name, text, ...) \
-    {#name, NULL, EXPANDED_TEXT(text(__VA_ARGS__ NO_SUFFIX))}, {#name "_block", NULL, EXPANDED_TEXT(text(__VA_ARGS__ _block))}, \
+    {#name, NULL, EXPANDED_TEXT(text(__VA_ARGS__))}, {#name "_block", NULL, EXPANDED_TEXT(text(__VA_ARGS__ _block))}, \
     {#name "_system", NULL, EXPANDED_TEXT(text(__VA_ARGS__ _system))}
 
 // Loads and stores with cache operators.
@@ -93,7 +88,7 @@ const LibraryEntry LIBRARY_CORE[] = {
     {"cudaStream_t", NULL, "typedef struct CUstream_st *cudaStream_t;"},
     {"cudaError_t", NULL, "enum cudaError_t { cudaSuccess };"},
     {"clock_t", NULL, "typedef long clock_t;"},
-    {"__syncwarp", NULL, LIBRARY_TEXT(D void __syncwarp(unsigned mask = 0xffffffffu) { __i_syncwarp(mask); })},
+    {"__syncwarp", NULL, EXPANDED_TEXT(D void __syncwarp(unsigned mask = 0xffffffffu) { __i_syncwarp(mask); })},
     {"__shfl_sync", NULL, EXPANDED_TEXT(SHUFFLE(__shfl_sync, __i_shfl_idx, int, ((32 - width) << 8) | 31))},
     {"__shfl_up_sync", NULL, EXPANDED_TEXT(SHUFFLE(__shfl_up_sync, __i_shfl_up, unsigned, (32 - width) << 8))},
     {"__shfl_down_sync", NULL, EXPANDED_TEXT(SHUFFLE(__shfl_down_sync, __i_shfl_down, unsigned, ((32 - width) << 8) | 31))},

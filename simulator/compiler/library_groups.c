@@ -1,5 +1,5 @@
 // library_groups.c
-#include "compiler/library.h"
+#include "compiler/library_text.h"
 
 const LibraryEntry LIBRARY_GROUPS[] = {
     {NULL, NULL, NULL},

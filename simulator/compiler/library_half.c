@@ -1,5 +1,5 @@
 // library_half.c
-#include "compiler/library.h"
+#include "compiler/library_text.h"
 
 const LibraryEntry LIBRARY_HALF[] = {
     {NULL, NULL, NULL},

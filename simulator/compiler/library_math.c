@@ -1,5 +1,5 @@
 // library_math.c
-#include "compiler/library.h"
+#include "compiler/library_text.h"
 
 const LibraryEntry LIBRARY_MATH[] = {
     {NULL, NULL, NULL},

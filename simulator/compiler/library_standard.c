@@ -1,5 +1,5 @@
 // library_standard.c
-#include "compiler/library.h"
+#include "compiler/library_text.h"
 
 const LibraryEntry LIBRARY_STANDARD[] = {
     {NULL, NULL, NULL},

@@ -80,6 +80,11 @@ static IrInstruction *constant_object(Lowering *l, Variable *v, const Expression
         lower_store(l, (Address){slot, false}, type_bare(v->type), lower_value(l, expression_of_constant(c, v->type, &value, use->start, use->end)));
         return slot;
     }
+    if (v->is_constexpr && v->type->kind == TYPE_RECORD && v->is_initialised) {
+        IrInstruction *slot = lower_alloca(l, v->type->size, v->type->alignment);
+        lower_into(l, (Address){slot, false}, type_bare(v->type), v->initialiser);
+        return slot;
+    }
     const bool array = v->type->kind == TYPE_ARRAY;
     const bool constant = (type_innermost(v->type)->qualifiers & TYPE_CONST) != 0;
     const char *help = constant && array ? compile_format(c, "write __constant__ or __device__ before '%s'", name)

@@ -81,9 +81,9 @@ Statement *parse_asm(Compiler *c, Position at)
     a->text = parse_text(c, "the PTX of asm");
     bool pending = false, known = true;
     if (accept_colon(c, &pending)) {
-        known &= parse_operands(c, a, true, &constraint_capacity, &operand_capacity);
+        known &= pending || parse_operands(c, a, true, &constraint_capacity, &operand_capacity);
         if (accept_colon(c, &pending)) {
-            known &= parse_operands(c, a, false, &constraint_capacity, &operand_capacity);
+            known &= pending || parse_operands(c, a, false, &constraint_capacity, &operand_capacity);
             if (accept_colon(c, &pending))
                 while (parse_token(c)->kind == TOKEN_STRING) {
                     a->clobbers_memory |= !strcmp(parse_text(c, "a clobber"), "memory");

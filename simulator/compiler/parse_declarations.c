@@ -115,8 +115,10 @@ bool parse_declaration_begins(Compiler *c)
     Type *type = parse_maybe_named_type(c);
     const Token *next = parse_token(c);
     bool begins = type && ((next->kind == TOKEN_NAME && next->id != KEYWORD_OPERATOR) || token_is(next, '*') || token_is(next, '&') || token_is(next, ID_AND));
-    if (type && token_is(next, '(') && token_is(parse_peek(c, 1), '*'))
-        begins = !token_is(parse_peek(c, 2), KEYWORD_THIS);
+    if (type && token_is(next, '(') && token_is(parse_peek(c, 1), '*')) { // T (*p)(...), but not T(*p).f()
+        parse_skip_group(c);
+        begins = parse_at(c, '(') || parse_at(c, '[');
+    }
     parse_restore(c, &saved);
     return begins || (!type && begins_unknown_declaration(c));
 }

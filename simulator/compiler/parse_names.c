@@ -218,6 +218,7 @@ static void enter_scope(Compiler *c, ParsedName *n)
             n->dependent_scope = type;
         } else {
             n->is_unknown_scope = true;
+            n->unknown_scope = n->unknown_scope ? n->unknown_scope : n->name;
         }
     }
     n->scope = scope;
@@ -344,8 +345,13 @@ void parse_report_unknown(Compiler *c, const ParsedName *n)
     const char *help = header ? compile_format(c, "#include <%s>", header) : suggestion_help(c, n);
     const uint32_t length = n->end > n->start ? n->end - n->start : n->name->length;
     if (n->is_unknown_scope) {
-        help = preprocess_missing_header(c) ? compile_format(c, "#include <%s> was not found", preprocess_missing_header(c)) : NULL;
-        source_error(c, n->start, length, help, "unknown: what is before :: is not declared");
+        const char *like = n->unknown_scope ? scope_suggestion(c, c->parser->now.scope, n->unknown_scope) : NULL;
+        const char *scope = n->unknown_scope ? n->unknown_scope->text : "what";
+        header = library_header_of(c, scope);
+        help = header ? compile_format(c, "#include <%s>", header)
+               : preprocess_missing_header(c) ? compile_format(c, "#include <%s> was not found", preprocess_missing_header(c))
+               : like ? compile_format(c, "did you mean '%s'?", like) : NULL;
+        source_error(c, n->start, length, help, "'%s' before '::' is not declared", scope);
         return;
     }
     if (!help && preprocess_missing_header(c))

@@ -133,7 +133,8 @@ typedef struct ParsedName {
     Name *name;
     Scope *scope;      // it was qualified with, or NULL
     Type *dependent_scope; // T:: of a template's parameter, or NULL
-    bool is_unknown_scope; // qualified with something that is not known
+    bool is_unknown_scope; // qualified with something that is not known:
+    Name *unknown_scope;   // this
     bool is_destructor, is_operator, is_global;
     bool has_arguments;
     TemplateArgument *arguments;

@@ -138,7 +138,7 @@ static void add_diagnostic(Compiler *c, Severity severity, Position at, uint32_t
             file = source_file_at(c, at = note->position);
         length = 1;
     }
-    if (!file)
+    if (!file || file->built_in)
         file = c->files[0], at = file->base;
     const uint32_t line = source_line(c, at);
     uint32_t measured = 0; // bytes of the word there
