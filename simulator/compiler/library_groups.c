@@ -1,6 +1,123 @@
-// library_groups.c
+// library_groups.c: cooperative groups.
 #include "compiler/library_text.h"
 
+#define IN_GROUPS(...) EXPANDED_TEXT(namespace cooperative_groups { __VA_ARGS__ })
+#define HEADER "cooperative_groups.h cooperative_groups/reduce.h cooperative_groups/scan.h cooperative_groups/memcpy_async.h"
+
 const LibraryEntry LIBRARY_GROUPS[] = {
+    {"cooperative_groups::thread_block cooperative_groups::this_thread_block", HEADER, IN_GROUPS(
+        struct thread_block {
+            struct arrival_token {};
+            D static void sync() { __barrier_sync(0); }
+            D static arrival_token barrier_arrive() { asm volatile("barrier.arrive 0, %0;" :: "r"(blockDim.x * blockDim.y * blockDim.z) : "memory"); return arrival_token(); }
+            D static void barrier_wait(arrival_token &&) { __barrier_sync(0); }
+            D static unsigned thread_rank() { return threadIdx.z * blockDim.y * blockDim.x + threadIdx.y * blockDim.x + threadIdx.x; }
+            D static unsigned size() { return blockDim.x * blockDim.y * blockDim.z; }
+            D static unsigned num_threads() { return size(); }
+            D static dim3 group_index() { return dim3(blockIdx.x, blockIdx.y, blockIdx.z); }
+            D static dim3 thread_index() { return dim3(threadIdx.x, threadIdx.y, threadIdx.z); }
+            D static dim3 group_dim() { return dim3(blockDim.x, blockDim.y, blockDim.z); }
+            D static dim3 dim_threads() { return group_dim(); }
+        };
+        D thread_block this_thread_block() { return thread_block(); })},
+    {"cooperative_groups::grid_group cooperative_groups::this_grid", HEADER, IN_GROUPS(
+        struct grid_group {
+            D static unsigned long long size() { return num_blocks() * (blockDim.x * blockDim.y * blockDim.z); }
+            D static unsigned long long num_threads() { return size(); }
+            D static unsigned long long num_blocks() { return (unsigned long long)gridDim.x * gridDim.y * gridDim.z; }
+            D static unsigned long long block_rank() { return ((unsigned long long)blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x; }
+            D static unsigned long long thread_rank() { return block_rank() * (blockDim.x * blockDim.y * blockDim.z) + thread_block::thread_rank(); }
+            D static dim3 group_dim() { return dim3(gridDim.x, gridDim.y, gridDim.z); }
+            D static dim3 dim_blocks() { return group_dim(); }
+            D static dim3 block_index() { return dim3(blockIdx.x, blockIdx.y, blockIdx.z); }
+            D static bool is_valid() { return true; }
+        };
+        D grid_group this_grid() { return grid_group(); })},
+    {"cooperative_groups::cluster_group cooperative_groups::this_cluster", HEADER, IN_GROUPS(
+        struct cluster_group {
+            struct arrival_token {};
+            D static arrival_token barrier_arrive() { asm volatile("barrier.cluster.arrive;" ::: "memory"); return arrival_token(); }
+            D static void barrier_wait() { asm volatile("barrier.cluster.wait;" ::: "memory"); }
+            D static void barrier_wait(arrival_token &&) { asm volatile("barrier.cluster.wait;" ::: "memory"); }
+            D static void sync() { barrier_arrive(); barrier_wait(); }
+            D static unsigned block_rank() { return __i_special("%cluster_ctarank"); }
+            D static unsigned num_blocks() { return __i_special("%cluster_nctarank"); }
+            D static dim3 block_index() { return dim3(__i_special("%cluster_ctaid.x"), __i_special("%cluster_ctaid.y"), __i_special("%cluster_ctaid.z")); }
+            D static dim3 dim_blocks() { return dim3(__i_special("%cluster_nctaid.x"), __i_special("%cluster_nctaid.y"), __i_special("%cluster_nctaid.z")); }
+            D static unsigned thread_rank() { return block_rank() * thread_block::size() + thread_block::thread_rank(); }
+            D static unsigned num_threads() { return num_blocks() * thread_block::size(); }
+            D static unsigned size() { return num_threads(); }
+            D static dim3 thread_index() { return thread_block::thread_index(); }
+            template <class T> D static T *map_shared_rank(T *address, int rank) { T *mapped;
+                asm volatile("mapa.u64 %0, %1, %2;" : "=l"(mapped) : "l"(address), "r"(rank)); return mapped; }
+            D static unsigned query_shared_rank(const void *address) { unsigned rank;
+                asm volatile("getctarank.u64 %0, %1;" : "=r"(rank) : "l"(address)); return rank; }
+        };
+        D cluster_group this_cluster() { return cluster_group(); })},
+    {"cooperative_groups::__i_lanes", HEADER, IN_GROUPS(
+        D unsigned __i_lane() { return __i_special("%laneid"); }
+        D unsigned __i_lanes(unsigned mask) { return (unsigned)__popc(mask); })},
+    {"cooperative_groups::coalesced_group cooperative_groups::coalesced_threads", HEADER, IN_GROUPS(
+        struct coalesced_group {
+            unsigned mask_;
+            D explicit coalesced_group(unsigned mask) : mask_(mask) {}
+            D unsigned mask() const { return mask_; }
+            D unsigned size() const { return (unsigned)__popc(mask_); }
+            D unsigned num_threads() const { return size(); }
+            D unsigned thread_rank() const { return (unsigned)__popc(mask_ & __i_special("%lanemask_lt")); }
+            D void sync() const { __syncwarp(mask_); }
+            D unsigned meta_group_rank() const { return 0; }
+            D unsigned meta_group_size() const { return 1; }
+            D unsigned __i_lane_of(unsigned rank) const { // of the rank-th lane
+                unsigned rest = mask_;
+                for (unsigned k = 0; k < rank; k++) rest &= rest - 1;
+                return (unsigned)__ffs((int)rest) - 1;
+            }
+            template <class T> D T shfl(T value, unsigned rank) const { return __shfl_sync(mask_, value, (int)__i_lane_of(rank % size())); }
+            template <class T> D T shfl_down(T value, unsigned distance) const {
+                const unsigned rank = thread_rank() + distance;
+                return __shfl_sync(mask_, value, rank < size() ? (int)__i_lane_of(rank) : (int)(threadIdx.x & 31)); }
+            template <class T> D T shfl_up(T value, unsigned distance) const {
+                const unsigned rank = thread_rank();
+                return __shfl_sync(mask_, value, rank >= distance ? (int)__i_lane_of(rank - distance) : (int)(threadIdx.x & 31)); }
+            D int any(int predicate) const { return __any_sync(mask_, predicate); }
+            D int all(int predicate) const { return __all_sync(mask_, predicate); }
+        };
+        D coalesced_group coalesced_threads() { return coalesced_group(__activemask()); })},
+    {"cooperative_groups::thread_block_tile cooperative_groups::tiled_partition", HEADER, IN_GROUPS(
+        template <unsigned n, class Parent = thread_block> struct thread_block_tile {
+            D static unsigned thread_rank() { return thread_block::thread_rank() & (n - 1); }
+            D static constexpr unsigned size() { return n; }
+            D static constexpr unsigned num_threads() { return n; }
+            D unsigned meta_group_rank() const { return thread_block::thread_rank() / n; }
+            D unsigned meta_group_size() const { return (thread_block::size() + n - 1) / n; }
+            D static unsigned mask() { return n == 32 ? 0xffffffffu : ((1u << (n & 31)) - 1) << (__i_special("%laneid") & ~(n - 1)); }
+            D static void sync() { __syncwarp(mask()); }
+            template <class T> D T shfl(T value, int lane) const { return __shfl_sync(mask(), value, lane, n); }
+            template <class T> D T shfl_down(T value, unsigned distance) const { return __shfl_down_sync(mask(), value, distance, n); }
+            template <class T> D T shfl_up(T value, unsigned distance) const { return __shfl_up_sync(mask(), value, distance, n); }
+            template <class T> D T shfl_xor(T value, unsigned lanes) const { return __shfl_xor_sync(mask(), value, (int)lanes, n); }
+            D int any(int predicate) const { return __any_sync(mask(), predicate); }
+            D int all(int predicate) const { return __all_sync(mask(), predicate); }
+            D unsigned ballot(int predicate) const { return __ballot_sync(mask(), predicate) >> (__i_special("%laneid") & ~(n - 1)) & (n == 32 ? 0xffffffffu : (1u << (n & 31)) - 1); }
+        };
+        template <unsigned n, class Parent> D thread_block_tile<n, Parent> tiled_partition(const Parent &) { return thread_block_tile<n, Parent>(); }
+        D coalesced_group tiled_partition(const thread_block &, unsigned n) {
+            const unsigned lane = __i_special("%laneid");
+            return coalesced_group(n >= 32 ? 0xffffffffu : ((1u << n) - 1) << (lane & ~(n - 1))); })},
+    {"cooperative_groups::sync", HEADER, IN_GROUPS(template <class Group> D void sync(const Group &group) { group.sync(); })},
+    {"cooperative_groups::thread_rank", HEADER, IN_GROUPS(template <class Group> D unsigned thread_rank(const Group &group) { return group.thread_rank(); })},
+    {"cooperative_groups::plus cooperative_groups::less cooperative_groups::greater cooperative_groups::bit_and cooperative_groups::bit_or "
+     "cooperative_groups::bit_xor", "cooperative_groups/reduce.h cooperative_groups/scan.h", IN_GROUPS(
+        template <class T> struct plus { D T operator()(T a, T b) const { return a + b; } };
+        template <class T> struct less { D T operator()(T a, T b) const { return b < a ? b : a; } };
+        template <class T> struct greater { D T operator()(T a, T b) const { return a < b ? b : a; } };
+        template <class T> struct bit_and { D T operator()(T a, T b) const { return a & b; } };
+        template <class T> struct bit_or { D T operator()(T a, T b) const { return a | b; } };
+        template <class T> struct bit_xor { D T operator()(T a, T b) const { return a ^ b; } };)},
+    {"cooperative_groups::reduce", "cooperative_groups/reduce.h", IN_GROUPS(
+        template <unsigned n, class P, class T, class Op> D T reduce(const thread_block_tile<n, P> &tile, T value, Op op) {
+            for (int lanes = n / 2; lanes > 0; lanes /= 2) value = op(value, tile.shfl_xor(value, lanes));
+            return value; })},
     {NULL, NULL, NULL},
 };
