@@ -19,7 +19,7 @@ typedef struct Constant { // an integer, an enumerator, a bool, a real, or a poi
     bool is_real, is_unknown; // unknown: depends on a template's parameter
     int64_t integer;
     double real;
-    Variable *variable; // pointed to, with .integer bytes behind its begin; or NULL
+    Variable *variable; // pointed to, with .integer bytes after its begin; or NULL
     Function *function; // the same for a function
 } Constant;
 

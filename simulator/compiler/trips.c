@@ -268,7 +268,7 @@ static bool is_widened_special(const IrInstruction *value)
     return value->op == IR_CONVERT && value->operands[0]->op == IR_SPECIAL;
 }
 
-// What can be told of the number of iterations without writing anything: NOT_COUNTED, or which way the variable goes.
+// What is known of the number of iterations without writing anything: NOT_COUNTED, or which way the variable goes.
 typedef enum Direction { NOT_COUNTED, UP, UP_FROM_BOUND, DOWN } Direction;
 
 static Direction direction_of(const Trips *trips, const Loop *loop, const IrInstruction *start)

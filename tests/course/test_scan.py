@@ -108,9 +108,9 @@ MISTAKES = {
 
 # Lines of step 13 without which the sums happen to be right here, and the checker's message if they are missing.
 UNORDERED = {
-    "no wait for the bulk copy": ("    ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>());\n", "the copy may still be under way: "),
-    "no proxy fence before a bulk copy": ("        ptx::fence_proxy_async(ptx::space_shared); // make the writes visible to TMA\n", "no fence.proxy.async between"),
-    "no fence after mbarrier initialisation": ("    ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);\n", "no fence.mbarrier_init or fence.proxy.async between"),
+    "no wait for the bulk copy": ("    ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>());\n", "wait for the asynchronous copy between the two accesses"),
+    "no proxy fence before a bulk copy": ("        ptx::fence_proxy_async(ptx::space_shared); // make the writes visible to TMA\n", "add a fence.proxy.async between"),
+    "no fence after mbarrier initialisation": ("    ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);\n", "add a fence.mbarrier_init or fence.proxy.async between"),
     "no barrier between lanes": ("        __syncwarp(); // all lanes have read the tile index\n", "race in shared memory"),
 }
 
@@ -213,7 +213,7 @@ RESULTS = {
 def test_charts_are_drawn_of_what_is_there(tmp_path, monkeypatch):
     """Broken: make run-all LADDER=scan ends without a chart, or draws one of nothing."""
     monkeypatch.setattr(sys, "argv", ["scan.py", str(tmp_path)])
-    with pytest.raises(SystemExit, match="holds no results"):
+    with pytest.raises(SystemExit, match="has no results"):
         charts.main()
     for file, (text, _) in RESULTS.items():
         (tmp_path / f"{file}.csv").write_text(text)

@@ -40,7 +40,7 @@ WORDS = [
     (r"barriers open", "barriers passed", None),
     (r"touched before", "accessed earlier", None),
     (r"moments?", "step (of the player)", "book/*"),
-    (r"house|(?<!\.)floors?(?!\()", "repository; layer", "*.md *.py"),
+    (r"house|(?<!\.)floors?(?![({])", "repository; layer", "*.md *.py"),
     (r"book/stage|stage\.js|the stage", "the player", None),
     (r"told along", "released, acquired", None),
     (r"so is (a|an|the)", "say it in English word order", "*.md"),

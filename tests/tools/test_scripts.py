@@ -250,7 +250,7 @@ def test_a_peer_that_fails_does_not_end_the_others(tmp_path):
         program.write_text(f"#!/bin/bash\n{lines}\n")
         program.chmod(0o755)
     result = run([sys.executable, "-m", "scripts.gpu.peers", "--output", tmp_path / "peers.csv", tmp_path / "peers", tmp_path / "step/reduce"])
-    assert result.returncode == 0 and result.stderr.count("exit status 1; the rest of its rows are left out") == 2, result.stderr
+    assert result.returncode == 0 and result.stderr.count("exit status 1; its remaining rows are skipped") == 2, result.stderr
     rows = [tuple(line.split(",")[:3]) for line in (tmp_path / "peers.csv").read_text().splitlines()[1:]]
     steps = [("step", cache, str(n)) for n in (1 << 20, 1 << 26, 1 << 30) for cache in ("cold", "warm")]
     assert [row for row in rows if row[0] == "step"] == steps and [row for row in rows if row[0] == "a peer"] == [("a peer", "cold", str(n)) for n in (1 << 20, 1 << 30)]
