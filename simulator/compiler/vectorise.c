@@ -8,7 +8,8 @@
 enum { MAX_GROUP = 64, MAX_GROUPS = 32, MAX_VECTOR_BYTES = 16, MAX_ELEMENTS = 4 };
 
 typedef struct Group { // accesses of one kind to constant offsets of one address
-    IrInstruction *accesses[MAX_GROUP]; // in the order of the block
+    IrInstruction *accesses[MAX_GROUP]; // in the order of the block; their operands are gone once they are part of a vector
+    const IrInstruction *base;          // of their addresses
     uint32_t count;
 } Group;
 
@@ -53,7 +54,7 @@ static bool belongs(const Group *group, const IrInstruction *i)
 // Whether the address of the group's accesses plus an offset is aligned to `bytes`.
 static bool is_aligned(const Group *group, int64_t offset, uint32_t bytes)
 {
-    const IrInstruction *base = group->accesses[0]->operands[0];
+    const IrInstruction *base = group->base;
     uint32_t alignment = 0;
     if (base->op == IR_SYMBOL)
         alignment = (uint32_t)base->symbol->alignment;
@@ -226,6 +227,7 @@ static void add(Vectorisation *v, IrInstruction *i)
             close_group(v, 0);
         group = &v->groups[v->group_count++];
         group->count = 0;
+        group->base = i->operands[0];
     }
     group->accesses[group->count++] = i;
 }
