@@ -20,6 +20,7 @@ static const NamedPass PASSES[] = {
     {"split", split_variables},
     {"promote", promote_variables},
     {"spaces", infer_spaces},
+    {"read-only", mark_read_only},
     {"simplify", simplify_values},
     {"simplify-cfg", simplify_control_flow},
     {"gvn", number_values},
@@ -68,6 +69,7 @@ static const NamedPass PASSES[] = {
     {"select", select_instructions},
     {"dce", remove_dead_code},
     {"constants", move_constants},
+    {"layout", order_blocks},
     {"branches", invert_branches},
     {NULL, NULL},
 };

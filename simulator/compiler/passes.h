@@ -52,6 +52,10 @@ Pass vectorise_accesses;
 // speculate.c
 Pass speculate_values;       // address arithmetic of short arms
 Pass hoist_common;           // what both arms begin with
+// layout.c
+Pass order_blocks;
+// read_only.c
+Pass mark_read_only;
 // sink.c
 Pass sink_values;
 // select.c: fma, mad, mul.wide
