@@ -36,7 +36,7 @@ uint32_t constant_trips(IrModule *module, const Loops *loops, const Loop *loop, 
 bool find_trips(const Loops *loops, const Loop *loop, Trips *trips);
 
 // How often the loop goes back, computed before the preheader's jump; or NULL if that is not known when the loop begins.
-IrInstruction *count_back_edges(IrModule *module, const Trips *trips, IrInstruction *start, IrBlock *preheader);
+IrInstruction *count_back_edges(IrModule *module, const Loop *loop, const Trips *trips, IrInstruction *start, IrBlock *preheader);
 // Whether that can be known: the loop has one exit, at its latch.
 bool has_counted_trips(const Loops *loops, const Loop *loop);
 

@@ -205,6 +205,7 @@ static void split_division(Dividing *d, IrInstruction *i)
     IrInstruction *has_none = ir_compare(module, jump, IR_EQUAL, high, constant(d, IR_B64, 0), 0);
     ir_remove(jump);
     ir_branch(module, block, has_none, fast, slow);
+    block->last->index = 1; // the slow one follows in the text
     ir_jump(module, slow, after);
     ir_jump(module, fast, after);
     IrInstruction *whole = ir_clone(module, d->function, i);

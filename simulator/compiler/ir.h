@@ -111,7 +111,7 @@ struct IrInstruction {
         double real;
     };
     uint32_t scale;      // IR_OFFSET
-    uint32_t index;      // IR_ARGUMENT, IR_ELEMENT
+    uint32_t index;      // IR_ARGUMENT, IR_ELEMENT; 1 of an IR_BRANCH: its second way should follow it in the text
     uint32_t memory_bytes, alignment; // of an alloca or a copy; of a memory access: what its address is known to be aligned to
     union {
         const char *special;              // "%tid.x"

@@ -17,7 +17,8 @@ static IrBlock *target_in_order(const Loops *loops, const IrBlock *block, uint32
         return end->target[0];
     const Loop *loop = loops->innermost[block->id];
     const bool first_leaves = loop && !loop_contains(loops, loop, end->target[0]) && loop_contains(loops, loop, end->target[1]);
-    return end->target[first_leaves ? k : !k];
+    const bool second_follows = end->index && end->target[1]->predecessor_count == 1;
+    return end->target[first_leaves || second_follows ? k : !k];
 }
 
 static void visit(Walk *w, IrBlock *block)

@@ -23,6 +23,7 @@ typedef struct Lowering {
 typedef struct Address { // of an lvalue
     IrInstruction *pointer; // in its own space
     bool is_volatile;
+    uint32_t alignment; // that it is known to have as a member of a structure; 0: its type's
 } Address;
 
 // ---- lower.c

@@ -124,6 +124,13 @@ static Address lower_conditional(Lowering *l, Expression *e)
     return lower_reference(l, slot, e->type);
 }
 
+// A member of an aligned structure may be aligned to more than its type, so that its neighbours are loaded with it.
+static uint32_t member_alignment(uint32_t outer, const Type *structure, uint64_t offset)
+{
+    const uint64_t aligned = outer ? outer : structure->alignment, lowest = offset & -offset;
+    return (uint32_t)(offset && lowest < aligned ? lowest : aligned);
+}
+
 Address lower_lvalue(Lowering *l, Expression *e)
 {
     Address address;
@@ -136,6 +143,7 @@ Address lower_lvalue(Lowering *l, Expression *e)
     case EXPRESSION_MEMBER:
         address = lower_lvalue(l, e->left);
         address.pointer = lower_offset(l, address.pointer, (int64_t)e->field->offset);
+        address.alignment = member_alignment(address.alignment, e->left->type, e->field->offset);
         if (type_is_any_reference(e->field->type))
             return lower_reference(l, address.pointer, e->type);
         address.is_volatile |= (e->type->qualifiers & TYPE_VOLATILE) != 0;
@@ -172,6 +180,7 @@ IrInstruction *lower_load(Lowering *l, Address address, Type *type)
     const IrType value = lower_type(type);
     IrInstruction *load = lower_emit1(l, IR_LOAD, value, address.pointer);
     load->memory = (uint8_t)value;
+    load->alignment = address.alignment;
     load->space = space_of(address.pointer);
     load->flags |= (address.is_volatile ? IR_VOLATILE : 0) | (type_is_signed(type) ? IR_SIGNED : 0);
     return load;
@@ -181,6 +190,7 @@ void lower_store(Lowering *l, Address address, Type *type, IrInstruction *value)
 {
     IrInstruction *store = lower_emit2(l, IR_STORE, IR_VOID, address.pointer, value);
     store->memory = (uint8_t)lower_type(type);
+    store->alignment = address.alignment;
     store->space = space_of(address.pointer);
     store->flags |= address.is_volatile ? IR_VOLATILE : 0;
 }

@@ -30,6 +30,7 @@ static const NamedPass PASSES[] = {
     {"simplify", simplify_values},
     {"rotate", rotate_loops},
     {"licm", hoist_invariants},
+    {"unswitch", unswitch_loops},
     {"simplify", simplify_values},
     {"simplify-cfg", simplify_control_flow},
     {"gvn", number_values},

@@ -67,6 +67,8 @@ Pass move_constants;
 // unroll.c
 Pass unroll_constant_loops; // fully
 Pass unroll_counting_loops; // by four
+// unswitch.c
+Pass unswitch_loops;
 // dce.c: what nothing needs.
 Pass remove_dead_code;
 

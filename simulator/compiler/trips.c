@@ -253,6 +253,16 @@ static IrInstruction *count_to_below(const Counting *c, const Trips *trips, IrIn
     return divided(c, distance, constant_like(c->simplifier, start, -trips->step->integer));
 }
 
+// Whether something in the loop might keep it from going on: atomics, barriers, and the like.
+static bool may_stop(const Loop *loop)
+{
+    for (uint32_t k = 0; k < loop->block_count; k++)
+        for (const IrInstruction *i = loop->blocks[k]->first; i; i = i->next)
+            if (i->op == IR_INTRINSIC && !ir_is_pure(i))
+                return true;
+    return false;
+}
+
 static bool is_widened_special(const IrInstruction *value)
 {
     return value->op == IR_CONVERT && value->operands[0]->op == IR_SPECIAL;
@@ -261,7 +271,7 @@ static bool is_widened_special(const IrInstruction *value)
 // What is known of the number of iterations without writing anything: NOT_COUNTED, or which way the variable goes.
 typedef enum Direction { NOT_COUNTED, UP, UP_FROM_BOUND, DOWN } Direction;
 
-static Direction direction_of(const Trips *trips, const IrInstruction *start)
+static Direction direction_of(const Trips *trips, const Loop *loop, const IrInstruction *start)
 {
     const bool is_one = trips->step->op == IR_INTEGER && trips->step->integer == 1, is_minus_one = trips->step->op == IR_INTEGER && trips->step->integer == -1;
     if (trips->phi->type == IR_PRED)
@@ -269,7 +279,7 @@ static Direction direction_of(const Trips *trips, const IrInstruction *start)
     if (trips->step->op != IR_INTEGER) {
         // Not from a thread's index with a special register as its step, as nvcc has it.
         const bool may_count = trips->is_signed && (trips->next->flags & IR_NO_WRAP) && trips->relation == IR_LESS && trips->compares_next;
-        return may_count && !(is_widened_special(start) && is_widened_special(trips->step)) ? UP : NOT_COUNTED;
+        return may_count && !may_stop(loop) && !(is_widened_special(start) && is_widened_special(trips->step)) ? UP : NOT_COUNTED;
     }
     if (!trips->compares_next)
         return trips->relation == IR_LESS && grows_without_wrap(trips) ? UP_FROM_BOUND : NOT_COUNTED;
@@ -282,11 +292,11 @@ static Direction direction_of(const Trips *trips, const IrInstruction *start)
     return NOT_COUNTED;
 }
 
-IrInstruction *count_back_edges(IrModule *module, const Trips *trips, IrInstruction *start, IrBlock *preheader)
+IrInstruction *count_back_edges(IrModule *module, const Loop *loop, const Trips *trips, IrInstruction *start, IrBlock *preheader)
 {
     Simplifier s = {.module = module, .function = preheader->function};
     const Counting c = {.simplifier = &s, .place = preheader->last};
-    switch (direction_of(trips, start)) {
+    switch (direction_of(trips, loop, start)) {
     case UP: return count_up(&c, trips, start, preheader);
     case UP_FROM_BOUND: return count_from_bound(&c, trips, start);
     case DOWN: return count_to_below(&c, trips, start, preheader);
@@ -306,5 +316,5 @@ bool has_counted_trips(const Loops *loops, const Loop *loop)
                 return false;
     if (trips.relation == IR_NOT_EQUAL && trips.step->op == IR_INTEGER && trips.compares_next)
         return true; // as unrolling leaves it
-    return direction_of(&trips, trips.phi->operands[ir_edge_index(preheader, 0)]) != NOT_COUNTED;
+    return direction_of(&trips, loop, trips.phi->operands[ir_edge_index(preheader, 0)]) != NOT_COUNTED;
 }

@@ -180,7 +180,7 @@ static bool unroll_counted(Unrolling *u, Loop *loop, uint32_t count)
     IrInstruction *start = trips.phi->operands[predecessor_index(loop->header, preheader)];
     if (has_few_trips(&trips, start))
         return false;
-    IrInstruction *back_edges = count_back_edges(u->module, &trips, start, preheader);
+    IrInstruction *back_edges = count_back_edges(u->module, loop, &trips, start, preheader);
     if (!back_edges || largest_unsigned(back_edges) < MAX_FEW_TRIPS)
         return false;
     while (exit->first->op == IR_PHI)
