@@ -188,6 +188,18 @@ static int rank_of_reference(Compiler *c, Expression *e, Type *to, bool allow_us
     return conversion_rank(c, e, type_bare(target), allow_user);
 }
 
+// A lambda without captures as a pointer to a function.
+static Function *closure_function(const Type *from, const Type *to)
+{
+    if (from->kind != TYPE_RECORD || !from->record->is_closure || from->record->field_count || to->kind != TYPE_POINTER || to->target->kind != TYPE_FUNCTION)
+        return NULL;
+    const Type *own = from->record->call->type, *wanted = to->target;
+    bool same = own->parameter_count == wanted->parameter_count && own->target == wanted->target;
+    for (uint32_t k = 0; same && k < own->parameter_count; k++)
+        same = own->parameters[k] == wanted->parameters[k];
+    return same ? from->record->call : NULL;
+}
+
 int conversion_rank(Compiler *c, Expression *e, Type *to, bool allow_user)
 {
     if (type_is_unknown(to) || to->kind == TYPE_AUTO)
@@ -214,6 +226,8 @@ int conversion_rank(Compiler *c, Expression *e, Type *to, bool allow_user)
             return FITS_BY_USER;
         return converting_constructor(c, e, to->record) ? FITS_BY_USER : FITS_NOT;
     }
+    if (closure_function(from, to))
+        return FITS_BY_USER;
     if (from->kind == TYPE_RECORD)
         return allow_user && conversion_function(c, e, to, false) ? FITS_BY_USER : FITS_NOT;
     return rank_of_scalars(c, e, from, to);
@@ -344,6 +358,12 @@ Expression *convert(Compiler *c, Expression *e, Type *to, const char *purpose)
         return bind_reference(c, e, to);
     if (to->kind == TYPE_RECORD)
         return convert_record(c, e, type_bare(to));
+    Function *closure = closure_function(e->type, to);
+    if (closure) {
+        Expression *pointer = expression_integer(c, to, 0, e->start, e->end);
+        pointer->constant.function = closure;
+        return pointer;
+    }
     if (e->type->kind == TYPE_RECORD)
         return convert_scalar(c, expression_value(c, convert_by_operator(c, e, to, false)), to);
     return convert_scalar(c, expression_value(c, e), to);

@@ -198,34 +198,59 @@ static bool is_visible(Compiler *c, const LibraryEntry *e)
     return false;
 }
 
+static bool is_declared(const Compiler *c, const LibraryEntry *e)
+{
+    for (uint32_t k = 0; k < c->parser->declared_count; k++)
+        if (c->parser->declared[k] == e)
+            return true;
+    return false;
+}
+
+// Parses the texts of all entries that have a name: several headers may have overloads of it.
+static bool declare_entries(Compiler *c, const char *qualified)
+{
+    Parser *p = c->parser;
+    const size_t length = strlen(qualified);
+    bool declared = false;
+    for (int t = 0; t < TABLE_COUNT; t++)
+        for (const LibraryEntry *e = TABLES[t]; e->names; e++) {
+            if (!has_name(e->names, qualified, length) || is_declared(c, e) || !is_visible(c, e))
+                continue;
+            *compile_push(c, p->declared, p->declared_count, p->declared_capacity) = e;
+            parse_library_text(c, source_add(c, qualified, e->text, strlen(e->text), true));
+            declared = true;
+        }
+    return declared;
+}
+
+static bool is_hidden(Compiler *c, const char *qualified) // until its header is included
+{
+    const LibraryEntry *e = find_entry(qualified);
+    return e && !is_declared(c, e) && !is_visible(c, e);
+}
+
 bool library_declare(Compiler *c, Scope *scope, Name *name)
 {
     const char *qualified = *scope->qualified ? compile_format(c, "%s::%s", scope->qualified, name->text) : name->text;
     Name *key = *scope->qualified ? name_intern(c, qualified, strlen(qualified)) : name;
-    if (key->mapped || scope->kind != SCOPE_NAMESPACE)
-        return false;
-    const LibraryEntry *entry = find_entry(qualified);
-    if (entry && !is_visible(c, entry))
+    if (key->mapped || scope->kind != SCOPE_NAMESPACE || is_hidden(c, qualified))
         return false;
     key->mapped = true;
-    for (const char *p = entry ? entry->names : ""; *p;) { // one text declares all of them
-        const size_t length = strcspn(p, " ");
-        name_intern(c, p, length)->mapped = true;
-        p += length + (p[length] == ' ');
-    }
     const bool global = !*scope->qualified;
-    const char *text = entry ? entry->text : global ? vector_text(c, name) : NULL;
-    if (text)
-        parse_library_text(c, source_add(c, qualified, text, strlen(text), true));
+    bool declared = declare_entries(c, qualified);
+    const char *vector = global && !declared ? vector_text(c, name) : NULL;
+    if (vector)
+        parse_library_text(c, source_add(c, qualified, vector, strlen(vector), true));
+    declared |= vector != NULL;
     if (global && declare_intrinsics(c, scope, name))
         return true;
-    if (global && !text && declare_variable(c, scope, name))
+    if (global && !declared && declare_variable(c, scope, name))
         return true;
-    if (!text && library_has_namespace(qualified) && !scope_find(scope, name)) {
+    if (!declared && library_has_namespace(qualified) && !scope_find(scope, name)) {
         scope_namespace(c, scope, name, 0);
         return true;
     }
-    return text != NULL;
+    return declared;
 }
 
 const char *library_header_of(Compiler *c, const char *qualified)

@@ -348,7 +348,8 @@ static Record *named_record(Compiler *c, const ParsedName *n, bool defines, cons
     ParserState *now = &c->parser->now;
     Scope *scope = n->scope ? n->scope : now->scope;
     Symbol *old = defines ? scope_find(scope, n->name) : n->symbol;
-    while (scope->kind == SCOPE_TEMPLATE) // a record's name belongs to what is around its template
+    // A record's name belongs to what is around its template, and one that is only mentioned to a block or namespace.
+    while (scope->kind == SCOPE_TEMPLATE || (!defines && (scope->kind == SCOPE_PARAMETERS || scope->kind == SCOPE_RECORD)))
         scope = scope->parent;
     if (old && old->kind == SYMBOL_TYPE && old->type->kind == TYPE_RECORD && (!defines || !old->type->record->is_complete) && old->scope == scope)
         return old->type->record;
@@ -396,8 +397,10 @@ Type *parse_record(Compiler *c, Specifiers *s, Record *instance)
         parse_syntax_error(c, NULL, "expected a name or '{' after '%s'", token_id_text(word->id));
         return type_basic(c, TYPE_UNKNOWN);
     }
-    if (!defines)
+    if (!defines) {
+        s->defines_type = parse_at(c, ';'); // it declares the type at least
         return r->type;
+    }
     r->is_union = word->id == KEYWORD_UNION;
     r->is_class = word->id == KEYWORD_CLASS;
     r->position = t->position;

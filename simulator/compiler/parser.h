@@ -43,6 +43,8 @@ typedef struct Parser {
     uint32_t template_count, template_capacity;
     Variable **variables; // of namespaces in the source, which the device may have
     uint32_t variable_count, variable_capacity;
+    const struct LibraryEntry **declared; // texts of the library that have been parsed
+    uint32_t declared_count, declared_capacity;
     uint32_t closures;
     struct PendingUnroll { // #pragma unroll before a loop
         bool is_set;

@@ -211,6 +211,11 @@ static Symbol *function_instance(Compiler *c, Template *t, TemplateArgument *arg
     f->arguments = arguments;
     f->argument_count = t->parameter_count;
     f->instantiation = c->instantiation;
+    for (uint32_t k = 0; t->pattern && k < f->parameter_count && k < t->pattern->parameter_count; k++)
+        if (!f->defaults[k] && t->pattern->defaults[k]) { // of an earlier declaration
+            f->defaults[k] = t->pattern->defaults[k];
+            f->required = t->pattern->required;
+        }
     Symbol *symbol = symbol_for(c, SYMBOL_FUNCTION, t);
     symbol->function = f;
     return symbol;
