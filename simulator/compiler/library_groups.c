@@ -31,6 +31,20 @@ const LibraryEntry LIBRARY_GROUPS[] = {
             D static dim3 dim_blocks() { return group_dim(); }
             D static dim3 block_index() { return dim3(blockIdx.x, blockIdx.y, blockIdx.z); }
             D static bool is_valid() { return true; }
+            D static unsigned *__i_arrived() { // in the driver's workspace, whose address two registers have
+                unsigned high, low; asm("mov.u32 %0, %%envreg1;" : "=r"(high)); asm("mov.u32 %0, %%envreg2;" : "=r"(low));
+                return (unsigned *)((unsigned long long)high << 32 | low) + 1; }
+            D static void sync() {
+                unsigned *arrived = __i_arrived(); unsigned old = 0;
+                __barrier_sync(0);
+                if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+                    unsigned count = 1;
+                    if (blockIdx.x + blockIdx.y + blockIdx.z == 0) count = 0x80000000u - (gridDim.x * gridDim.y * gridDim.z - 1);
+                    asm volatile("atom.add.release.gpu.u32 %0,[%1],%2;" : "=r"(old) : "l"(arrived), "r"(count) : "memory");
+                    unsigned now;
+                    do asm volatile("ld.acquire.gpu.u32 %0,[%1];" : "=r"(now) : "l"(arrived) : "memory"); while (((old ^ now) & 0x80000000u) == 0);
+                }
+                __barrier_sync(0); }
         };
         D grid_group this_grid() { return grid_group(); })},
     {"cooperative_groups::cluster_group cooperative_groups::this_cluster", HEADER, IN_GROUPS(

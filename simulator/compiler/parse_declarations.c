@@ -107,7 +107,7 @@ bool parse_declaration_begins(Compiler *c)
         if (!parse_type_begins(c))
             return false;
         const Token *next = parse_peek(c, 1);
-        return !(token_is(next, '(') && !token_is(parse_peek(c, 2), '*')) && !token_is(next, '{');
+        return !(token_is(next, '(') && !token_is(parse_peek(c, 2), '*') && !token_is(parse_peek(c, 2), '&')) && !token_is(next, '{');
     }
     if (t->kind != TOKEN_NAME && !token_is(t, ID_SCOPE))
         return false;
@@ -115,7 +115,7 @@ bool parse_declaration_begins(Compiler *c)
     Type *type = parse_maybe_named_type(c);
     const Token *next = parse_token(c);
     bool begins = type && ((next->kind == TOKEN_NAME && next->id != KEYWORD_OPERATOR) || token_is(next, '*') || token_is(next, '&') || token_is(next, ID_AND));
-    if (type && token_is(next, '(') && token_is(parse_peek(c, 1), '*')) { // T (*p)(...), but not T(*p).f()
+    if (type && token_is(next, '(') && (token_is(parse_peek(c, 1), '*') || token_is(parse_peek(c, 1), '&'))) { // T (*p)(...), but not T(*p).f()
         parse_skip_group(c);
         begins = parse_at(c, '(') || parse_at(c, '[');
     }

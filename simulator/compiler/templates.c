@@ -82,7 +82,7 @@ static Type *value_type(Compiler *c, const TemplateParameter *parameter, Scope *
     Declarator d = {0};
     parse_declarator(c, &s, &d);
     parse_restore(c, &saved);
-    return s.has_type ? d.type : type_basic(c, TYPE_UNKNOWN);
+    return s.has_type ? parse_parameter_type(c, d.type) : type_basic(c, TYPE_UNKNOWN);
 }
 
 static bool read_default(Compiler *c, const TemplateParameter *parameter, Scope *scope, TemplateArgument *argument)
