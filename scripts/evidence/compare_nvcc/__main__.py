@@ -44,7 +44,11 @@ def rows_of(job, command, replays):
     """The rows of a job, and lines about programs that are not compared."""
     name, make = job
     rows, left_out = [], []
-    for program in make():
+    try:
+        made = make()
+    except (AssertionError, OSError, SyntaxError) as error:  # such as an exercise whose mistakes do not fit its answer
+        return name, [], [(name, f"{type(error).__name__}: {error}")]
+    for program in made:
         found = compare.compared(program, command, replays) if not program.obstacle else []
         rows += found
         if not found:
