@@ -30,3 +30,15 @@ compare-nvcc: | $(NEEDS_NVCC) ## compiles every kernel of the repository with nv
 	$(COMPILE) build/sim/libsimulator.a build/sim/libcuda.so.1 build/sim/compile
 	@set -f; python3 -m scripts.evidence.compare_nvcc --nvcc '$(NVCC)' --options '$(patsubst -O3,-O0,$(SIM_NVCCFLAGS))' \
 	    --libraries '$(strip $(SIM_LIBRARIES))' $(if $(ONLY),--only $$ONLY)
+
+# Random and mutated sources, under gcc's sanitizers. The objects of base/ are libsimulator's, which reads the PTX.
+COMPILER_FUZZ_CFLAGS := -g1 -O1 -std=gnu11 -fsanitize=address,undefined -fno-sanitize-recover=undefined
+build/sim/compiler-fuzz: tests/compiler/fuzz.c $(COMPILER_SOURCES) $(wildcard simulator/compiler/*.h) build/sim/libsimulator.a
+	@echo 'compiling the kernel compiler with sanitizers'
+	$(Q)$(NVCC) -cudart none $(call host_options,$(COMPILER_FUZZ_CFLAGS)) -Isimulator -o $@ $< $(filter simulator/compiler/%,$(COMPILER_SOURCES)) $(SIM_LIBRARIES)
+
+# All CUDA sources of the repository.
+FUZZ_SOURCES = $(wildcard step*/*.cu scan/*/*.cu labs/*/*/*.cu exercises/*/*.cu tests/*/*.cu tests/*/*/*.cu)
+fuzz-compiler: | $(NEEDS_NVCC) ## gives the kernel compiler a million random and mutated sources, under gcc's sanitizers; takes hours; COUNT=... SEED=...
+	$(COMPILE) build/sim/compiler-fuzz
+	@ASAN_OPTIONS=detect_leaks=0:hard_rss_limit_mb=3000 build/sim/compiler-fuzz $(or $(COUNT),1000000) $(or $(SEED),1) $(FUZZ_SOURCES)
