@@ -55,7 +55,7 @@ __device__ float largest_of_row(float largest)
     return of_block;
 }
 
-// Divides each row by its largest absolute value; count is the length of a row in V.
+// Divides each row by its largest absolute value; count: elements of type V per row.
 template <class V>
 __global__ void scale_rows(const V *in, V *out, long long rows, int count)
 {
@@ -71,7 +71,7 @@ __global__ void scale_rows(const V *in, V *out, long long rows, int count)
 }
 
 // Scales rows of 1 to 8192 columns. If columns is a multiple of four, each row starts at a
-// multiple of 16 bytes, as in and out do.
+// multiple of 16 bytes, because in and out do.
 static void launch(const float *in, float *out, long long rows, int columns)
 {
     if (columns % 4 == 0)

@@ -51,7 +51,7 @@ __device__ float largest_of_row(float largest)
     return largest;
 }
 
-// Divides each row by its largest absolute value; count is the length of a row in V.
+// Divides each row by its largest absolute value; count: elements of type V per row.
 template <class V, int team, int rounds>
 __global__ void scale_rows(const V *in, V *out, long long rows, int count)
 {
@@ -86,7 +86,7 @@ static void launch_rounds(const V *in, V *out, long long rows, int count)
 }
 
 // Scales rows of 1 to 8192 columns. If columns is a multiple of four, each row starts at a
-// multiple of 16 bytes, as in and out do.
+// multiple of 16 bytes, because in and out do.
 static void launch(const float *in, float *out, long long rows, int columns)
 {
     if (columns % 4 == 0)
