@@ -181,7 +181,7 @@ __global__ void reduce(const T *in, Value<Op> *out, long long n)
     Value<Op> value = Op::identity();
     const Vector<T> *vectors = (const Vector<T> *)in;
     const long long count = 16 / sizeof(T), whole = n / count;
-    const long long run = (whole + threads - 1) / threads; // consecutive, if order counts
+    const long long run = (whole + threads - 1) / threads; // consecutive if order matters
     const long long begin = ANY_ORDER<Op> ? thread : thread * run;
     const long long end = ANY_ORDER<Op> ? whole : min(whole, begin + run);
     const long long step = ANY_ORDER<Op> ? threads : 1;
