@@ -14,6 +14,7 @@ typedef struct Reduction {
     IrBlock *preheader, *latch;
     IrInstruction *phi;  // the induction variable
     IrInstruction *step; // invariant
+    int64_t times;       // that it is added in an iteration
     bool keeps_sign;     // the variable does not wrap as a signed number
 } Reduction;
 
@@ -101,6 +102,7 @@ static IrInstruction *growth(Reduction *r, IrType type, int64_t factor)
 {
     if (r->step->op == IR_INTEGER)
         return ir_integer(r->module, r->function, type, factor * r->step->integer);
+    factor *= r->times;
     IrInstruction *place = r->preheader->last, *step = r->step;
     if (step->type != type)
         step = ir_convert(r->module, place, type, step, IR_SIGNED);
@@ -194,15 +196,21 @@ static bool find_variable(Reduction *r, IrInstruction *phi)
         return false;
     IrInstruction *next = phi->operands[r->loop->header->predecessors[0] == r->latch ? 0 : 1];
     r->step = NULL;
-    if (next->op == IR_ADD && next->operands[0] == phi)
-        r->step = next->operands[1];
-    else if (next->op == IR_ADD && next->operands[1] == phi)
-        r->step = next->operands[0];
-    if (!r->step || !loop_invariant(r->loops, r->loop, r->step))
-        return false;
+    r->times = 0;
+    r->keeps_sign = true;
+    for (IrInstruction *sum = next; sum != phi; r->times++) { // unrolling leaves several additions
+        if (sum->op != IR_ADD || r->times == MAX_DEPTH)
+            return false;
+        const uint32_t which = sum->operands[1] == phi || !loop_invariant(r->loops, r->loop, sum->operands[1]) ? 0 : 1;
+        IrInstruction *step = sum->operands[which];
+        if (!loop_invariant(r->loops, r->loop, step) || (r->step && (step != r->step || step->op == IR_INTEGER)))
+            return false;
+        r->step = step;
+        r->keeps_sign &= (sum->flags & IR_NO_WRAP) != 0;
+        sum = sum->operands[!which];
+    }
     r->phi = phi;
-    r->keeps_sign = next->flags & IR_NO_WRAP;
-    return true;
+    return r->step != NULL;
 }
 
 static bool reduce_loop(Reduction *r)
@@ -238,7 +246,7 @@ static bool test_next(Reduction *r)
     IrInstruction *compare = end->op == IR_BRANCH ? end->operands[0] : NULL;
     if (!compare || compare->op != IR_COMPARE || !ir_has_one_use(compare) || compare->operands[1]->op != IR_INTEGER || compare->operands[0]->op != IR_PHI)
         return false;
-    if (compare->operands[0]->block != r->loop->header || !find_variable(r, compare->operands[0]) || r->step->op != IR_INTEGER || !r->keeps_sign)
+    if (compare->operands[0]->block != r->loop->header || !find_variable(r, compare->operands[0]) || r->step->op != IR_INTEGER || r->times != 1 || !r->keeps_sign)
         return false;
     const int64_t bound = compare->operands[1]->integer + r->step->integer;
     if (ir_sign_extended(r->phi->type, bound) != bound || (!(compare->flags & IR_SIGNED) && compare->compare != IR_EQUAL && compare->compare != IR_NOT_EQUAL))

@@ -17,6 +17,8 @@ IrInstruction **list_variables(IrModule *module, const IrFunction *function, uin
 Pass split_variables;
 // spaces.c: where generic pointers point.
 Pass infer_spaces;
+// chosen.c: loads from one of two variables.
+Pass choose_values;
 // simplify.c: constant folding and algebraic identities.
 Pass simplify_values;
 Pass simplify_values_late; // also divisions by constants

@@ -6,6 +6,20 @@
 
 // ---- Values
 
+IrSpace ir_pointer_space(const IrInstruction *pointer)
+{
+    switch (pointer->op) {
+    case IR_ALLOCA:
+        return IR_LOCAL;
+    case IR_SYMBOL:
+        return pointer->symbol->space;
+    case IR_TO_GENERIC:
+        return IR_GENERIC;
+    default:
+        return pointer->space;
+    }
+}
+
 bool ir_has_one_use(const IrInstruction *value)
 {
     return value->uses && !value->uses->next;

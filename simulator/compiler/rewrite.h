@@ -36,6 +36,7 @@ static inline bool ir_is_float_type(IrType type)
     return type >= IR_F16;
 }
 
+IrSpace ir_pointer_space(const IrInstruction *pointer);
 bool ir_has_one_use(const IrInstruction *value);
 // Every use of one value becomes a use of the other.
 void ir_replace_uses(IrInstruction *value, IrInstruction *by);

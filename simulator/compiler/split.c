@@ -31,12 +31,6 @@ typedef struct Splitting {
     uint32_t count;
 } Splitting;
 
-static IrSpace pointer_space(const IrInstruction *pointer)
-{
-    if (pointer->op == IR_ALLOCA)
-        return IR_LOCAL;
-    return pointer->op == IR_SYMBOL ? pointer->symbol->space : pointer->space;
-}
 
 static uint32_t bytes_of(IrType type)
 {
@@ -232,7 +226,7 @@ static IrInstruction *access_before(Splitting *s, IrInstruction *copy, IrOp op, 
     const IrType type = op == IR_LOAD ? part.type : IR_VOID;
     IrInstruction *access = ir_insert_before(s->module, copy, op, type, operands, list);
     access->memory = part.type;
-    access->space = pointer_space(copy->operands[pointer]);
+    access->space = ir_pointer_space(copy->operands[pointer]);
     access->integer = part.begin;
     access->line = copy->line;
     access->file = copy->file;

@@ -485,8 +485,8 @@ static void write_copy(Writer *w, const IrInstruction *i)
         char from[MAX_ADDRESS], to[MAX_ADDRESS];
         write_address(w, from, sizeof from, i->operands[1], done);
         write_address(w, to, sizeof to, i->operands[0], done);
-        fprintf(w->out, "\tld%s.%s \t%s, %s;\n", space_suffix(i->operands[1]->space), memory_suffix(type, false), value.text, from);
-        fprintf(w->out, "\tst%s.%s \t%s, %s;\n", space_suffix(i->operands[0]->space), memory_suffix(type, false), to, value.text);
+        fprintf(w->out, "\tld%s.%s \t%s, %s;\n", space_suffix(ir_pointer_space(i->operands[1])), memory_suffix(type, false), value.text, from);
+        fprintf(w->out, "\tst%s.%s \t%s, %s;\n", space_suffix(ir_pointer_space(i->operands[0])), memory_suffix(type, false), to, value.text);
         done += piece;
     }
 }
