@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { MAX_COST = 7, MAX_LEFT = 5, MAX_ARM = 200 };
+enum { MAX_COST = 7, MAX_LEFT = 5, MAX_ARM = 200, MAX_SEARCH = 32 };
 
 // ---- Address arithmetic of one arm
 
@@ -101,6 +101,42 @@ static bool can_join(const IrInstruction *i)
     return !ir_is_terminator(i) && i->op != IR_PHI && i->op != IR_ALLOCA && i->op != IR_COPY && (ir_is_pure(i) || i->op == IR_LOAD || i->op == IR_STORE);
 }
 
+static bool is_available(const IrInstruction *i, const IrBlock *arm)
+{
+    for (uint32_t k = 0; k < i->operand_count; k++)
+        if (i->operands[k]->block == arm)
+            return false;
+    return true;
+}
+
+static IrInstruction *find_same(const IrInstruction *i, const IrBlock *block)
+{
+    uint32_t steps = 0;
+    for (IrInstruction *other = block->first; other && steps++ < MAX_SEARCH; other = other->next)
+        if (is_same(i, other))
+            return other;
+    return NULL;
+}
+
+// Address arithmetic that both arms do somewhere.
+static bool hoist_shared(IrBlock *block, IrBlock *one, IrBlock *other)
+{
+    bool changed = false;
+    uint32_t steps = 0;
+    for (IrInstruction *i = one->first, *next; i && steps++ < MAX_SEARCH; i = next) {
+        next = i->next;
+        if (!is_cheap(i) || !is_available(i, one))
+            continue;
+        IrInstruction *same = find_same(i, other);
+        if (!same)
+            continue;
+        ir_move_before(block->last, i);
+        ir_replace(same, i);
+        changed = true;
+    }
+    return changed;
+}
+
 bool hoist_common(IrModule *module, IrFunction *function)
 {
     bool changed = false;
@@ -110,12 +146,15 @@ bool hoist_common(IrModule *module, IrFunction *function)
         if (end->op != IR_BRANCH || end->target[0] == end->target[1])
             continue;
         IrBlock *one = end->target[0], *other = end->target[1];
-        while (one->predecessor_count == 1 && other->predecessor_count == 1 && can_join(one->first) && is_same(one->first, other->first)) {
+        if (one->predecessor_count != 1 || other->predecessor_count != 1)
+            continue;
+        while (can_join(one->first) && is_same(one->first, other->first)) {
             IrInstruction *kept = one->first, *gone = other->first;
             ir_move_before(block->last, kept);
             ir_replace(gone, kept);
             changed = true;
         }
+        changed |= hoist_shared(block, one, other);
     }
     return changed;
 }
