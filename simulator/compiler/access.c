@@ -171,6 +171,15 @@ static Expression *object_as(Compiler *c, Expression *object, Record *record, in
     return object;
 }
 
+static const char *fields_text(Compiler *c, const Record *r)
+{
+    const char *text = NULL;
+    for (uint32_t k = 0; k < r->field_count && k < 8; k++)
+        if (r->fields[k].name)
+            text = text ? compile_format(c, "%s, %s", text, r->fields[k].name->text) : r->fields[k].name->text;
+    return text && r->field_count <= 8 ? compile_format(c, "there are: %s", text) : NULL;
+}
+
 static void report_no_member(Compiler *c, const Expression *object, const ParsedName *name, bool arrow)
 {
     const char *type = type_text(c, type_bare(object->type));
@@ -186,7 +195,8 @@ static void report_no_member(Compiler *c, const Expression *object, const Parsed
     }
     const char *like = name->name->length == 1 && !object->type->record->position
                            ? NULL : scope_member_suggestion(c, object->type->record->scope, name->name);
-    source_error(c, name->start, length, like ? compile_format(c, "did you mean '%s'?", like) : NULL, "'%s' has no member '%s'",
+    const char *help = like ? compile_format(c, "did you mean '%s'?", like) : fields_text(c, object->type->record);
+    source_error(c, name->start, length, help, "'%s' has no member '%s'",
                  object->kind == EXPRESSION_BUILTIN && expression_name(object) ? expression_name(object)->text : type, name->name->text);
 }
 

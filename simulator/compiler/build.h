@@ -31,6 +31,7 @@ void expression_error(Compiler *c, const Expression *e, const char *help, const 
     __attribute__((format(printf, 4, 5)));
 // The variable or member that an expression names, for messages; or NULL.
 const Name *expression_name(const Expression *e);
+const char *expression_text(Compiler *c, const Expression *e); // as the source has it, shortened
 
 // ---- conversions.c
 
@@ -109,6 +110,14 @@ Expression *initialise_list(Compiler *c, Type *type, Expression *list, const cha
 Expression *initialise_record_copy(Compiler *c, Expression *e); // a value that is a copy
 Type *array_completed(Compiler *c, Type *type, const Expression *initialiser);
 void initialise_fields(Compiler *c, Function *constructor); // completes a constructor's list
+
+// ---- known_names.c: of the host, or of old versions of CUDA, for messages
+
+const char *known_usage(const char *name);    // how a function is called, or NULL
+bool known_host_function(const char *name);
+const char *known_old_name(const char *name); // what to write instead, or NULL
+bool known_host_type(const char *name, const char **help); // of std
+bool known_host_object(const char *name, const char **help);
 
 // ---- constants.c
 

@@ -50,7 +50,10 @@ static bool check_callable(Compiler *c, Function *f, bool is_launch, Position st
         return false;
     }
     if (is_launch && !f->is_kernel) {
+        const int silent = c->silent;
+        c->silent = 0; // a launch is the host's, but it concerns the kernels
         source_error(c, start, end - start, compile_format(c, "write __global__ before 'void %s'", name), "'%s' is no kernel", name);
+        c->silent = silent;
         return false;
     }
     if (is_launch && is_device_code(c)) {
@@ -185,6 +188,9 @@ static Expression *call_named(Compiler *c, Expression *callee, Expression **argu
             object = base;
         }
     }
+    for (uint32_t k = 0; k < callee->template_argument_count; k++)
+        if (list.count == 0 && callee->template_arguments[k].value.is_unknown) // which has been reported, or depends on a parameter
+            return expression_unknown(c, callee->start, end);
     Function *f = choose(c, &list, object, arguments, count, what, callee->start, end);
     if (!f)
         return expression_unknown(c, callee->start, end);

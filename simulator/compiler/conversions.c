@@ -281,6 +281,8 @@ static Expression *bind_reference(Compiler *c, Expression *e, Type *to)
 static const char *conversion_help(Compiler *c, Expression *e, Type *from, Type *to)
 {
     const Type *target = type_without_reference(to);
+    if (e->kind == EXPRESSION_BUILTIN && e->name && type_is_arithmetic(target))
+        return compile_format(c, "write %s.x", e->name->text);
     if (from->kind == TYPE_POINTER && type_is_arithmetic(target))
         return e->kind == EXPRESSION_LOAD || e->is_lvalue || e->kind == EXPRESSION_DECAY
                    ? compile_format(c, "a pointer is not its element: write %s[i]", expression_name(e) ? expression_name(e)->text : "p") : NULL;

@@ -140,6 +140,15 @@ void expression_error(Compiler *c, const Expression *e, const char *help, const 
     source_error(c, e->start, expression_length(e), help, "%s", text);
 }
 
+const char *expression_text(Compiler *c, const Expression *e)
+{
+    const SourceFile *file = source_file_at(c, e->start);
+    const uint32_t length = expression_length(e);
+    if (!file || length == 0 || length > 40)
+        return "...";
+    return compile_copy_text(c, file->text + (e->start - file->base), length);
+}
+
 const Name *expression_name(const Expression *e)
 {
     switch (e->kind) {

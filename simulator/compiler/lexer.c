@@ -108,6 +108,12 @@ static bool continues_name(char c)
     return starts_name(c) || isdigit((unsigned char)c);
 }
 
+// Quotation marks that a word processor has made of ": three bytes each.
+static bool is_typographic(const char *p)
+{
+    return (unsigned char)p[0] == 0xe2 && (unsigned char)p[1] == 0x80 && (unsigned char)p[2] >= 0x98 && (unsigned char)p[2] <= 0x9f;
+}
+
 // A backslash at a line's end joins it with the next line; the bytes of both, or 0.
 static size_t splice_length(const char *p)
 {
@@ -123,6 +129,7 @@ static void skip_block_comment(Lexer *l)
             return;
         }
     source_error(l->compiler, l->base + (Position)(begin - l->text), 2, "end the comment with */", "this comment has no end");
+    l->compiler->is_cut_off = true;
 }
 
 static void skip_space(Lexer *l)
@@ -212,7 +219,7 @@ static void lex_word(Lexer *l, Token *t)
         return;
     }
     const char *p = l->at;
-    while (p < l->end && continues_name(*p))
+    while (p < l->end && continues_name(*p) && !is_typographic(p))
         p++;
     t->kind = TOKEN_NAME;
     t->name = name_intern(l->compiler, l->at, (size_t)(p - l->at));
@@ -239,6 +246,20 @@ static void lex_punctuator(Lexer *l, Token *t)
     l->at++;
 }
 
+static void lex_typographic(Lexer *l, Token *t)
+{
+    Compiler *c = l->compiler;
+    const bool single = ((unsigned char)l->at[2] & 4) == 0;
+    source_error(c, t->position, 3, single ? "write ' instead" : "write \" instead", "a typographic quotation mark");
+    const char *begin = l->at + 3, *p = begin;
+    while (p < l->end && *p != '\n' && *p != '"' && !is_typographic(p))
+        p++;
+    l->at = p < l->end && *p != '\n' ? p + (*p == '"' ? 1 : 3) : p;
+    t->kind = TOKEN_STRING;
+    t->text = compile_format(c, "\"%.*s\"", (int)(p - begin), begin);
+    t->length = (uint32_t)strlen(t->text);
+}
+
 Token lexer_next(Lexer *l)
 {
     skip_space(l);
@@ -250,6 +271,10 @@ Token lexer_next(Lexer *l)
         return t;
     }
     const char c = *l->at;
+    if (is_typographic(l->at)) {
+        lex_typographic(l, &t);
+        return t;
+    }
     if (starts_name(c)) {
         lex_word(l, &t);
     } else if (isdigit((unsigned char)c) || (c == '.' && isdigit((unsigned char)l->at[1]))) {

@@ -334,6 +334,13 @@ static void mark_assigned(Expression *e)
 static Expression *assign(Compiler *c, Expression *left, Expression *right)
 {
     Type *type = type_bare(left->type);
+    const bool element = type->kind == TYPE_POINTER && type_is_arithmetic(right->type) && type_is_arithmetic(type->target) && !right->is_zero_literal;
+    if (element && expression_name(left)) {
+        const char *name = expression_name(left)->text;
+        expression_error(c, right, compile_format(c, "a pointer is not its element: write %s[i] or *%s", name, name),
+                         "cannot convert '%s' to '%s' in an assignment", type_text(c, type_bare(right->type)), type_text(c, type));
+        return expression_unknown(c, left->start, right->end);
+    }
     right = convert(c, right, type, "an assignment");
     if (expression_is_unknown(right))
         return expression_unknown(c, left->start, right->end);

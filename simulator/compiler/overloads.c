@@ -199,7 +199,7 @@ static const char *count_text(Compiler *c, const Function *f)
     if (f->type->variadic)
         return compile_format(c, "at least %u argument%s", f->required, f->required == 1 ? "" : "s");
     if (f->required != most)
-        return compile_format(c, "%u to %u arguments", f->required, most);
+        return compile_format(c, f->required + 1 == most ? "%u or %u arguments" : "%u to %u arguments", f->required, most);
     return most == 0 ? "no arguments" : compile_format(c, "%u argument%s", most, most == 1 ? "" : "s");
 }
 
@@ -209,6 +209,21 @@ static void note_candidates(Compiler *c, const Candidates *list)
         if (!is_built_in(c, list->functions[k]))
             source_note(c, list->functions[k]->position, 0, "'%s' is declared here", function_readable(c, list->functions[k]));
 }
+
+// Whether none of the functions takes so many arguments, and all take the same numbers.
+static bool wrong_count(const Candidates *list, uint32_t count)
+{
+    const Function *first = list->functions[0];
+    for (uint32_t k = 0; k < list->count; k++) {
+        const Function *f = list->functions[k];
+        if (f->type->variadic || (count >= f->required && count <= f->parameter_count) || f->required != first->required ||
+            f->parameter_count != first->parameter_count)
+            return false;
+    }
+    return true;
+}
+
+static const char *help_for(Compiler *c, const Candidates *list, const char *what, Expression **arguments, uint32_t count);
 
 static const char *signatures(Compiler *c, const Candidates *list)
 {
@@ -222,7 +237,7 @@ static const char *signatures(Compiler *c, const Candidates *list)
 static void report_single(Compiler *c, const Candidates *list, Function *f, const char *what, Expression **arguments, uint32_t count,
                           Position start, Position end)
 {
-    const char *help = is_built_in(c, f) ? compile_format(c, "it is %s", function_readable(c, f)) : NULL;
+    const char *help = known_usage(what) ? known_usage(what) : is_built_in(c, f) ? compile_format(c, "it is %s", function_readable(c, f)) : NULL;
     if (count < f->required || (count > f->parameter_count && !f->type->variadic)) {
         source_error(c, start, end - start, help, "'%s' needs %s, and this call has %u", what, count_text(c, f), count);
     } else {
@@ -236,6 +251,18 @@ static void report_single(Compiler *c, const Candidates *list, Function *f, cons
     note_candidates(c, list);
 }
 
+static const char *help_for(Compiler *c, const Candidates *list, const char *what, Expression **arguments, uint32_t count)
+{
+    if (list->count == 0 || !is_built_in(c, list->functions[0]))
+        return NULL;
+    const Type *first = list->functions[0]->parameter_count ? list->functions[0]->type->parameters[0] : NULL;
+    if (count && first && first->kind == TYPE_POINTER && type_is_arithmetic(arguments[0]->type) && arguments[0]->is_lvalue)
+        return compile_format(c, "the first argument is an address: write &%s", expression_text(c, arguments[0]));
+    if (known_usage(what))
+        return known_usage(what);
+    return compile_format(c, "there are: %s", signatures(c, list));
+}
+
 void overload_report(Compiler *c, const Candidates *list, const char *what, Expression **arguments, uint32_t count, bool ambiguous,
                      Position start, Position end)
 {
@@ -246,15 +273,14 @@ void overload_report(Compiler *c, const Candidates *list, const char *what, Expr
         source_error(c, start, end - start, "convert an argument to the type that is meant", "the call of '%s' is ambiguous for (%s)", what,
                      types_of(c, arguments, count));
         note_candidates(c, list);
-    } else if (list->count == 1) {
+    } else if (list->count == 1 || (list->count > 1 && wrong_count(list, count))) {
         report_single(c, list, list->functions[0], what, arguments, count, start, end);
     } else if (list->count == 0 && list->failed) {
-        source_error(c, start, end - start, "give the template's arguments: name<...>(...)",
+        source_error(c, start, end - start, compile_format(c, "give the template's arguments: %s<...>(...)", what),
                      "the template '%s' does not fit the arguments (%s)", what, types_of(c, arguments, count));
         source_note(c, list->failed->position, list->failed->name->length, "the template '%s'", list->failed->name->text);
     } else {
-        const char *help = list->count && is_built_in(c, list->functions[0]) ? compile_format(c, "there are: %s", signatures(c, list)) : NULL;
-        source_error(c, start, end - start, help, "no '%s' takes (%s)", what, types_of(c, arguments, count));
+        source_error(c, start, end - start, help_for(c, list, what, arguments, count), "no '%s' takes (%s)", what, types_of(c, arguments, count));
         note_candidates(c, list);
     }
 }

@@ -90,14 +90,16 @@ static const char *token_text(Compiler *c, const Token *t)
 
 bool parse_expect(Compiler *c, uint16_t id, const char *where)
 {
-    if (parse_accept(c, id)) {
-        c->parser->now.panicking = false;
+    if (parse_accept(c, id))
         return true;
-    }
     Parser *p = c->parser;
     const Token *t = parse_token(c), *last = parse_previous(c);
-    if (p->now.panicking)
+    const bool open_string = last->kind == TOKEN_STRING && last->length && last->text[last->length - 1] != '"' && last->text[last->length - 1] != '>';
+    if (p->now.panicking || open_string || (c->is_cut_off && t->kind == TOKEN_END)) { // the lexer has reported it
+        p->now.panicking = true;
+        p->now.panic_at = p->now.at;
         return false;
+    }
     const char *wanted = token_id_text(id);
     const char *help = compile_format(c, "add '%s'", wanted);
     // What is missing is reported where it should be: after the last token, if the next one is on another line.

@@ -60,6 +60,8 @@ static void warn_about_empty(Compiler *c, const char *what)
 {
     const Token *t = parse_token(c);
     const bool same_line = !(t->flags & TOKEN_FIRST), block = token_is(parse_peek(c, 1), '{');
+    if (token_is(t, ';') && what[1] == 'i' && what[2] == 'f')
+        c->parser->empty_if = t->position;
     if (token_is(t, ';') && same_line && block)
         source_warning(c, t->position, 1, "delete the ;", "the %s has an empty body: the block after it does not belong to it", what);
 }
@@ -249,12 +251,42 @@ static Statement *parse_range_for(Compiler *c, Statement *loop)
     return loop;
 }
 
+// for (a, b, c): the first comma that should be a semicolon, or NULL.
+static const Token *comma_of_for(Compiler *c)
+{
+    const Token *comma = NULL;
+    uint32_t depth = 0;
+    for (uint32_t k = 0; k < 200; k++) {
+        const Token *t = parse_peek(c, k);
+        if (t->kind == TOKEN_END || token_is(t, '{') || token_is(t, ';') || (depth == 0 && token_is(t, ':')))
+            return NULL;
+        if (depth == 0 && token_is(t, ')'))
+            return comma;
+        depth += token_is(t, '(') || token_is(t, '[');
+        depth -= token_is(t, ')') || token_is(t, ']');
+        if (depth == 0 && token_is(t, ',') && !comma)
+            comma = t;
+    }
+    return NULL;
+}
+
 Statement *parse_for(Compiler *c, Position at)
 {
     Statement *s = statement_new(c, STATEMENT_LOOP, at);
     s->unroll = take_unroll(c);
     Scope *outer = parse_enter_block(c);
     parse_expect(c, '(', "after 'for'");
+    const Token *comma = comma_of_for(c);
+    if (comma) {
+        source_error(c, comma->position, 1, "write for (int i = 0; i < n; i++)", "expected ';' between the parts of 'for', not ','");
+        c->parser->now.at--;
+        parse_skip_group(c);
+        c->silent++; // its variables are not known: the body says nothing
+        s->body = parse_loop_body(c, "'for'");
+        c->silent--;
+        parse_leave_block(c, outer);
+        return statement_empty(c, at);
+    }
     if (is_range_for(c)) {
         parse_range_for(c, s);
         parse_leave_block(c, outer);

@@ -317,6 +317,9 @@ void parse_initialiser(Compiler *c, Variable *v, bool declared_auto)
     v->type = array_completed(c, v->type, e);
     v->initialiser = e;
     v->is_initialised = true;
+    Constant value;
+    if (v->is_constexpr && e && !expression_is_unknown(e) && type_is_arithmetic(type_bare(v->type)) && !constant_of_variable(c, v, &value))
+        expression_error(c, e, "write const instead of constexpr", "'%s' is constexpr, but its value is not a constant", v->name ? v->name->text : "it");
     check_shared(c, v, t->position);
 }
 

@@ -171,7 +171,14 @@ static Type *array_suffix(Compiler *c, Type *element)
         }
         count = (uint64_t)value.integer;
     }
-    parse_expect(c, ']', "after the number of elements");
+    const Token *end = parse_token(c);
+    const char *macro = token_is(end, ';') && (end->flags & TOKEN_EXPANDED) && token_is(parse_peek(c, 1), ']') ? preprocess_macro_at(c, end->position) : NULL;
+    if (macro) {
+        source_error(c, end->position, 0, macro, "expected ']' after the size, not ';'");
+        parse_advance(c), parse_advance(c);
+    } else {
+        parse_expect(c, ']', "after the size");
+    }
     if (parse_accept(c, '['))
         element = array_suffix(c, element);
     element = checked_element(c, element, at);

@@ -110,6 +110,13 @@ static void parse_launch(Compiler *c, Expression *callee)
     } else {
         parse_syntax_error(c, "a launch is name<<<blocks, threads>>>(arguments)", "expected '>>>' after the launch's configuration");
     }
+    if (list->argument_count == 1 && !c->parser->now.panicking && callee->kind == EXPRESSION_FUNCTION) {
+        const int silent = c->silent;
+        c->silent = 0; // a launch is the host's, but it concerns the kernels
+        source_error(c, list->arguments[0]->start, 0, compile_format(c, "write %s<<<blocks, threads>>>(...)", callee->name ? callee->name->text : "kernel"),
+                     "a launch needs the number of blocks and of threads");
+        c->silent = silent;
+    }
     callee->is_launch = true;
     callee->condition = list;
 }

@@ -367,6 +367,8 @@ void parse_delayed_body(Compiler *c, Function *f)
     c->silent = f->is_lenient;
     c->instantiation = f->instantiation;
     p->unroll.is_set = false;
+    p->empty_if = 0;
+    p->closed_count = 0;
     f->labels = NULL;
     f->static_count = 0;
     f->field_initialiser_count = 0;

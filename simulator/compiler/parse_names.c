@@ -7,7 +7,7 @@
 
 // ---- template arguments
 
-static bool parse_argument_value(Compiler *c, TemplateArgument *argument)
+static bool parse_argument_value(Compiler *c, TemplateArgument *argument, const Template *of, uint32_t index)
 {
     Expression *e = parse_conditional(c);
     if (e->kind == EXPRESSION_FUNCTION) {
@@ -26,8 +26,12 @@ static bool parse_argument_value(Compiler *c, TemplateArgument *argument)
     }
     if (constant_evaluate(c, value, &argument->value))
         return true;
-    expression_error(c, e, "use a constant: const int, constexpr or a template's parameter",
-                     "a template's argument must be known when the program is compiled");
+    const Name *name = of && index < of->parameter_count ? of->parameters[index].name : NULL;
+    if (name)
+        expression_error(c, e, of->kind == TEMPLATE_FUNCTION ? "pass it as a parameter of the function, or make it constexpr" : "make it constexpr",
+                         "the template '%s' needs a constant for '%s'", of->name->text, name->text);
+    else
+        expression_error(c, e, "make it constexpr", "a template's argument must be known when the program is compiled");
     argument->value.is_unknown = true;
     return true;
 }
@@ -83,10 +87,10 @@ TemplateArgument *parse_template_arguments(Compiler *c, const Template *of, uint
                 if (!parse_at(c, ',') && !parse_at(c, '>') && !parse_at(c, ID_ELLIPSIS)) { // T(3) or T::value * 2
                     now->at = begin;
                     argument.type = NULL;
-                    parse_argument_value(c, &argument);
+                    parse_argument_value(c, &argument, of, *count);
                 }
             } else {
-                parse_argument_value(c, &argument);
+                parse_argument_value(c, &argument, of, *count);
             }
             parse_accept(c, ID_ELLIPSIS);
             *compile_push(c, list, *count, capacity) = argument;
@@ -329,6 +333,12 @@ Type *parse_maybe_named_type(Compiler *c)
 
 static const char *suggestion_help(Compiler *c, const ParsedName *n)
 {
+    const Parser *p = c->parser;
+    for (uint32_t k = p->closed_count; k-- > 0 && !n->scope;) {
+        const Symbol *ended = scope_find(p->closed[k], n->name);
+        if (ended && ended->position)
+            return compile_format(c, "the '%s' of line %u is known in its block only: declare it before", n->name->text, source_line(c, ended->position));
+    }
     const char *like = n->scope ? scope_member_suggestion(c, n->scope, n->name) : scope_suggestion(c, c->parser->now.scope, n->name);
     return like ? compile_format(c, "did you mean '%s'?", like) : NULL;
 }
@@ -341,9 +351,22 @@ void parse_report_unknown(Compiler *c, const ParsedName *n)
     }
     const char *space = n->scope ? n->scope->kind == SCOPE_NAMESPACE ? n->scope->qualified : n->scope->record ? record_readable(c, n->scope->record) : "" : "";
     const char *qualified = *space ? compile_format(c, "%s::%s", space, n->name->text) : n->name->text;
-    const char *header = library_header_of(c, qualified);
+    const char *header = library_header_of(c, qualified), *known = NULL;
     const char *help = header ? compile_format(c, "#include <%s>", header) : suggestion_help(c, n);
     const uint32_t length = n->end > n->start ? n->end - n->start : n->name->length;
+    const bool global = !n->scope || n->scope == c->parser->global, in_std = n->scope && !strcmp(n->scope->qualified, "std");
+    if (global && known_old_name(n->name->text)) {
+        source_error(c, n->start, length, known_old_name(n->name->text), "'%s' is not declared", n->name->text);
+        return;
+    }
+    if ((global && known_host_function(n->name->text)) || (in_std && known_host_object(n->name->text, &known))) {
+        source_error(c, n->start, length, known, "'%s' is a host function, which a kernel cannot call", qualified);
+        return;
+    }
+    if (in_std && known_host_type(n->name->text, &known)) {
+        source_error(c, n->start, length, known, "'%s' is a host type, which a kernel cannot use", qualified);
+        return;
+    }
     if (n->is_unknown_scope) {
         const char *like = n->unknown_scope ? scope_suggestion(c, c->parser->now.scope, n->unknown_scope) : NULL;
         const char *scope = n->unknown_scope ? n->unknown_scope->text : "what";

@@ -298,6 +298,7 @@ Expression *parse_name_expression(Compiler *c)
     else if (token_is(t, ')') || token_is(t, ';') || token_is(t, '}') || token_is(t, ']') || token_is(t, ','))
         parse_syntax_error(c, NULL, "expected an expression before '%s'", token_id_text(t->id));
     else
-        parse_syntax_error(c, NULL, "expected an expression, not '%.*s'", (int)t->length, t->text);
+        parse_syntax_error(c, token_is(t, '>') && token_is(parse_previous(c), '=') ? "greater or equal is >=" : NULL, "expected an expression, not '%.*s'",
+                           (int)t->length, t->text);
     return expression_unknown(c, t->position, t->position);
 }

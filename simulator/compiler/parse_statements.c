@@ -27,6 +27,9 @@ Scope *parse_enter_block(Compiler *c)
 
 void parse_leave_block(Compiler *c, Scope *outer)
 {
+    Parser *p = c->parser;
+    if (p->now.scope->count)
+        *compile_push(c, p->closed, p->closed_count, p->closed_capacity) = p->now.scope;
     c->parser->now.scope = outer;
 }
 
@@ -57,7 +60,7 @@ Statement *parse_block(Compiler *c)
     parse_enter(c);
     while (!parse_at(c, '}')) {
         if (parse_token(c)->kind == TOKEN_END || parse_begins_function(c)) {
-            if (!p->now.panicking)
+            if (!p->now.panicking && !c->is_cut_off)
                 source_error(c, open->position, 1, "add the } that ends the block", "this { has no }");
             p->now.panicking = true;
             p->now.panic_at = p->now.at;
@@ -69,7 +72,8 @@ Statement *parse_block(Compiler *c)
             *last = s;
         while (*last)
             last = &(*last)->next;
-        if (p->now.panicking)
+        const bool in_step = p->now.at > p->now.panic_at && (token_is(parse_previous(c), ';') || token_is(parse_previous(c), '}'));
+        if (p->now.panicking && !in_step)
             parse_recover(c);
         p->now.panicking = false;
         if (p->now.at == begin)
@@ -267,7 +271,10 @@ static Statement *parse_keyword_statement(Compiler *c, const Token *t)
     case ';': return statement_empty(c, t->position);
     case KEYWORD_ELSE:
         c->parser->now.at--;
-        parse_syntax_error(c, "put several statements before 'else' into braces", "'else' without an 'if' before it");
+        parse_syntax_error(c, c->parser->empty_if ? compile_format(c, "delete the ';' after the condition in line %u, which is the whole body of the 'if'",
+                                                                   source_line(c, c->parser->empty_if))
+                                                  : "put several statements before 'else' into braces",
+                           "'else' without an 'if' before it");
         parse_advance(c);
         c->parser->now.panicking = false;
         return parse_statement(c);

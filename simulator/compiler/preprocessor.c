@@ -236,6 +236,15 @@ static void report_message(Compiler *c, const TokenList *line, const Token *dire
         source_warning(c, directive->position, directive->length, NULL, "#warning %.*s", length, text);
 }
 
+static const char *similar_directive(Compiler *c, const Token *directive)
+{
+    static const char *const all[] = {"include", "define", "undef", "if", "ifdef", "ifndef", "elif", "else", "endif", "error", "warning", "pragma"};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        if (source_distance(directive->text, directive->length, all[k], strlen(all[k]), 6) <= 4)
+            return compile_format(c, "did you mean '#%s'?", all[k]);
+    return NULL;
+}
+
 static void follow_directive(Compiler *c)
 {
     Lexer *lexer = &top(c)->lexer;
@@ -266,7 +275,7 @@ static void follow_directive(Compiler *c)
     } else if (word_is(&directive, "pragma")) {
         pragma(c, &line);
     } else if (!word_is(&directive, "line") && directive.kind != TOKEN_NUMBER) {
-        source_error(c, directive.position, directive.length, NULL, "an unknown directive: #%.*s", (int)directive.length,
+        source_error(c, directive.position, directive.length, similar_directive(c, &directive), "an unknown directive: #%.*s", (int)directive.length,
                      directive.text);
     }
 }
@@ -327,6 +336,19 @@ bool preprocess_has_included(Compiler *c, const char *header)
         if (!strcmp(c->preprocessor->headers[k], header))
             return true;
     return false;
+}
+
+const char *preprocess_macro_at(Compiler *c, Position position)
+{
+    const SourceFile *file = source_file_at(c, position);
+    size_t length = 0;
+    const char *text = file ? file->text + (position - file->base) : "";
+    while (text[length] == '_' || (text[length] >= '0' && text[length] <= '9') || (text[length] >= 'A' && text[length] <= 'Z') ||
+           (text[length] >= 'a' && text[length] <= 'z'))
+        length++;
+    const Macro *m = name_intern(c, text, length)->macro;
+    const bool ends = m && m->body_count && token_is(&m->body[m->body_count - 1], ';');
+    return ends ? compile_format(c, "the macro '%s' ends with ';': delete it in line %u", m->name->text, source_line(c, m->position)) : NULL;
 }
 
 const char *preprocess_missing_header(Compiler *c)

@@ -202,7 +202,8 @@ typedef struct Suggestion {
 
 static void consider(Suggestion *s, const char *text, size_t length)
 {
-    const uint32_t distance = source_distance(s->wanted->text, s->wanted->length, text, length, s->distance);
+    // A change within a name is likelier than a missing letter.
+    const uint32_t distance = 2 * source_distance(s->wanted->text, s->wanted->length, text, length, s->distance) + (length != s->wanted->length);
     if (distance < s->distance) {
         s->distance = distance;
         s->best = text;
@@ -224,7 +225,7 @@ static void consider_scope(Suggestion *s, const Scope *scope)
 static Suggestion suggestion_for(const Name *name)
 {
     // Doubled, as source_distance counts: one change in names of up to 4 bytes, two in longer ones, three from 8 on.
-    return (Suggestion){name, NULL, name->length <= 2 ? 2 : name->length <= 4 ? 3 : name->length < 8 ? 5 : 7};
+    return (Suggestion){name, NULL, 2 * (name->length <= 2 ? 2 : name->length <= 4 ? 3 : name->length < 8 ? 5 : 7)};
 }
 
 const char *scope_suggestion(Compiler *c, Scope *scope, const Name *name)

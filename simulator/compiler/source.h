@@ -41,6 +41,7 @@ typedef struct Compiler {
     SourceFile **files;
     uint32_t file_count, file_capacity;
     Position next_base;
+    bool is_cut_off;      // a comment without its end has swallowed the rest
     int silent;           // > 0: diagnostics are dropped, and only counted: host code, trials
     uint32_t silent_errors; // errors dropped while silent
     struct InstantiationNote *instantiation; // the innermost template that is being instantiated, or NULL

@@ -112,6 +112,8 @@ typedef struct TokenList {
 TokenList preprocess(Compiler *c, SourceFile *file);
 // Whether one of CUDA's or C++'s headers has been included, such as "cuda/atomic".
 bool preprocess_has_included(Compiler *c, const char *header);
+// For a ; that is not expected: which macro ends with it, as a help text; or NULL.
+const char *preprocess_macro_at(Compiler *c, Position position);
 // An #include that was not found, or NULL: what an unknown name may come from.
 const char *preprocess_missing_header(Compiler *c);
 

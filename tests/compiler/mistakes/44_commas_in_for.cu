@@ -1,5 +1,5 @@
 // Commas between the parts of a for.
-// error 7:23: expected ';' between the parts of 'for', not '<'
+// error 7:19: expected ';' between the parts of 'for', not ','
 // help: write for (int i = 0; i < n; i++)
 __global__ void sum(const int *in, int *out, int n)
 {

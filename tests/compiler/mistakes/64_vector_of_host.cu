@@ -1,5 +1,5 @@
 // std::vector in a kernel.
-// error 8:10: 'std::vector' is a host type, which a kernel cannot use
+// error 8:5: 'std::vector' is a host type, which a kernel cannot use
 // help: use an array of the kernel's own, shared memory, or memory that the host allocates
 #include <vector>
 

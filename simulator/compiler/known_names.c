@@ -1,0 +1,94 @@
+// known_names.c: names that beginners use in kernels and that are not there, with what to write instead.
+#include "compiler/build.h"
+
+#include <string.h>
+
+typedef struct KnownName {
+    const char *name, *help;
+} KnownName;
+
+// Functions of the host: C's and CUDA's own begin with "cuda" besides.
+static const char *const HOST_FUNCTIONS[] = {
+    "rand", "srand", "rand_r", "random", "drand48", "exit", "abort", "atexit", "fprintf", "sprintf", "snprintf", "puts", "putchar", "scanf", "fscanf",
+    "sscanf", "fopen", "fclose", "fread", "fwrite", "fgets", "getchar", "perror", "time", "sleep", "usleep", "getenv", "system", "atoi", "atof", "atol",
+    "strtol", "strtod", "strlen", "strcmp", "strcpy", "strcat", "strncpy", "strdup", "qsort", "bsearch", "calloc", "realloc", "memmove", "gettimeofday",
+    "clock_gettime", "malloc", "free", "assert_perror", "omp_get_thread_num", "omp_get_num_threads",
+};
+
+static const KnownName HOST_TYPES[] = {
+    {"vector", NULL}, {"string", "use an array of characters"}, {"map", NULL}, {"unordered_map", NULL}, {"set", NULL}, {"list", NULL}, {"deque", NULL},
+    {"queue", NULL}, {"stack", NULL}, {"array", "use an array: T name[n]"}, {"pair", "write a struct"}, {"tuple", "write a struct"}, {"unique_ptr", NULL},
+    {"shared_ptr", NULL}, {"optional", NULL}, {"function", "pass a functor or a lambda as a template's argument"}, {"complex", "use float2 or double2"},
+    {"mutex", "use atomicCAS, or a barrier"}, {"thread", NULL}, {"bitset", "use an unsigned"}, {"atomic", "use atomicAdd and the like, or cuda::atomic"},
+};
+
+static const KnownName HOST_OBJECTS[] = {
+    {"cout", "write printf(...)"}, {"cerr", "write printf(...)"}, {"endl", "write printf(\"...\\n\")"}, {"cin", NULL}, {"sort", NULL},
+    {"accumulate", "write a loop"}, {"fill", "write a loop"}, {"copy", "write a loop"},
+};
+
+static const KnownName OLD_NAMES[] = {
+    {"__shfl", "write __shfl_sync(0xffffffff, ...)"}, {"__shfl_up", "write __shfl_up_sync(0xffffffff, ...)"},
+    {"__shfl_down", "write __shfl_down_sync(0xffffffff, ...)"}, {"__shfl_xor", "write __shfl_xor_sync(0xffffffff, ...)"},
+    {"__any", "write __any_sync(0xffffffff, ...)"}, {"__all", "write __all_sync(0xffffffff, ...)"},
+    {"__ballot", "write __ballot_sync(0xffffffff, ...)"}, {"cudaThreadSynchronize", "write __syncthreads()"}, {"cudaDeviceSynchronize", "the host calls it; threads of a block wait with __syncthreads()"},
+};
+
+static const KnownName USAGES[] = {
+    {"__shfl_sync", "__shfl_sync(mask, value, lane): the mask of all lanes is 0xffffffff"},
+    {"__shfl_up_sync", "__shfl_up_sync(mask, value, distance): the mask of all lanes is 0xffffffff"},
+    {"__shfl_down_sync", "__shfl_down_sync(mask, value, distance): the mask of all lanes is 0xffffffff"},
+    {"__shfl_xor_sync", "__shfl_xor_sync(mask, value, lanes): the mask of all lanes is 0xffffffff"},
+    {"__ballot_sync", "__ballot_sync(mask, condition): the mask of all lanes is 0xffffffff"},
+    {"__any_sync", "__any_sync(mask, condition): the mask of all lanes is 0xffffffff"},
+    {"__all_sync", "__all_sync(mask, condition): the mask of all lanes is 0xffffffff"},
+    {"atomicAdd", "atomicAdd(address, value): the address of the element, such as &sum[0]"},
+    {"atomicCAS", "atomicCAS(address, compare, value)"},
+    {"min", "min(a, b) takes two values"}, {"max", "max(a, b) takes two values"},
+};
+
+static const KnownName *find(const KnownName *list, size_t count, const char *name)
+{
+    for (size_t k = 0; k < count; k++)
+        if (!strcmp(list[k].name, name))
+            return &list[k];
+    return NULL;
+}
+
+#define FIND(list, name) find((list), sizeof(list) / sizeof *(list), (name))
+
+const char *known_usage(const char *name)
+{
+    const KnownName *known = FIND(USAGES, name);
+    return known ? known->help : NULL;
+}
+
+bool known_host_function(const char *name)
+{
+    for (size_t k = 0; k < sizeof HOST_FUNCTIONS / sizeof *HOST_FUNCTIONS; k++)
+        if (!strcmp(HOST_FUNCTIONS[k], name))
+            return true;
+    return !strncmp(name, "cuda", 4) && name[4] >= 'A' && name[4] <= 'Z';
+}
+
+const char *known_old_name(const char *name)
+{
+    const KnownName *known = FIND(OLD_NAMES, name);
+    return known ? known->help : NULL;
+}
+
+bool known_host_type(const char *name, const char **help)
+{
+    const KnownName *known = FIND(HOST_TYPES, name);
+    if (known)
+        *help = known->help ? known->help : "use an array of the kernel's own, shared memory, or memory that the host allocates";
+    return known != NULL;
+}
+
+bool known_host_object(const char *name, const char **help)
+{
+    const KnownName *known = FIND(HOST_OBJECTS, name);
+    if (known)
+        *help = known->help;
+    return known != NULL;
+}
