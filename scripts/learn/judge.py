@@ -22,7 +22,7 @@ from scripts.learn import exercise as exercises
 
 ROOT = exercises.ROOT
 SECONDS = 20  # for all runs of one session
-MOST_INSTRUCTIONS = 4_000_000  # of a block's warps; more count as an endless loop
+MOST_INSTRUCTIONS = 4_000_000  # of a block's warps; more count as an infinite loop
 UNINITIALISED = -1  # the simulator's fill pattern of uninitialised memory, as an int
 FARTHEST = 1 << 20  # bytes from an array at which an address is still named by it
 MOST_SOURCE = 64 << 10  # bytes

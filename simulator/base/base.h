@@ -36,9 +36,9 @@ bool sim_same_digest(const Digest *a, const Digest *b);
 
 // ---- names.c
 // The unqualified name of a function: "reduce" for _Z6reduceILj256EEvPKfPfm.
-Slice sim_plain_name(Slice mangled);
-// The demangled name with namespaces and template arguments, truncated to `space`: "reduce<256u>".
-void sim_readable_name(Slice mangled, char *name, size_t space);
+Slice sim_unqualified_name(Slice mangled);
+// The demangled name with namespaces and template arguments, truncated to `size` bytes: "reduce<256u>".
+void sim_demangle(Slice mangled, char *name, size_t size);
 
 // ---- settings.c: the environment variables; documented in README.md
 

@@ -7,7 +7,7 @@
 // From the C++ standard library, which every program linked by nvcc has.
 char *__cxa_demangle(const char *mangled, char *text, size_t *length, int *status);
 
-Slice sim_plain_name(Slice mangled)
+Slice sim_unqualified_name(Slice mangled)
 {
     Slice plain = mangled;
     size_t at = 2;
@@ -16,8 +16,7 @@ Slice sim_plain_name(Slice mangled)
     const bool nested = mangled.text[at] == 'N'; // a sequence of names; otherwise a single one
     at += nested;
     at += mangled.text[at] == 'L'; // a static function
-    for (bool more = true; more && at < mangled.length && mangled.text[at] >= '0' && mangled.text[at] <= '9';
-         more = nested) {
+    while (at < mangled.length && mangled.text[at] >= '0' && mangled.text[at] <= '9') {
         size_t length = 0;
         for (; at < mangled.length && mangled.text[at] >= '0' && mangled.text[at] <= '9'; at++)
             length = length * 10 + (size_t)(mangled.text[at] - '0');
@@ -25,6 +24,8 @@ Slice sim_plain_name(Slice mangled)
             return mangled;
         plain = (Slice){mangled.text + at, length};
         at += length;
+        if (!nested)
+            break;
         at += at < mangled.length && mangled.text[at] == 'L';
     }
     return plain;
@@ -46,8 +47,10 @@ static size_t matching_bracket(const char *text, size_t at)
 static char *strip_types(char *text)
 {
     size_t at = strlen(text);
-    if (at > 0 && text[at - 1] == ')')
-        text[at = matching_bracket(text, at - 1)] = 0;
+    if (at > 0 && text[at - 1] == ')') {
+        at = matching_bracket(text, at - 1);
+        text[at] = 0;
+    }
     while (at > 0 && text[at - 1] != ' ') {
         at--;
         if (text[at] == ')' || text[at] == '>' || text[at] == '}')
@@ -56,12 +59,12 @@ static char *strip_types(char *text)
     return text + at;
 }
 
-void sim_readable_name(Slice mangled, char *name, size_t space)
+void sim_demangle(Slice mangled, char *name, size_t size)
 {
     char *copy = strndup(mangled.text, mangled.length);
     char *text =
         copy && mangled.length > 2 && memcmp(copy, "_Z", 2) == 0 ? __cxa_demangle(copy, NULL, NULL, NULL) : NULL;
-    snprintf(name, space, "%s", text ? strip_types(text) : copy ? copy : "");
+    snprintf(name, size, "%s", text ? strip_types(text) : copy ? copy : "");
     free(text);
     free(copy);
 }

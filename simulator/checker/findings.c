@@ -62,7 +62,7 @@ Place sim_place_of(const Launch *launch, uint64_t block_number, uint32_t thread,
     Place p = {.block_number = block_number, .block = index_of(block_number, launch->grid),
                .thread = index_of(thread, launch->block)};
     snprintf(p.access, sizeof p.access, "%s", access);
-    sim_readable_name(launch->kernel->name, p.kernel, sizeof p.kernel);
+    sim_demangle(launch->kernel->name, p.kernel, sizeof p.kernel);
     const Statement *s = i ? i->statement : NULL;
     const Module *m = launch->module;
     const bool own = s && s->own_line > 0; // for an inlined function of a header: the line of the call

@@ -30,8 +30,8 @@ LaunchClocks *sim_start_launch_clocks(const Launch *launch)
     for (const Variable *v = launch->module->shared; v; v = v->next_shared)
         if (sim_uses_shared(launch->kernel, v))
             add_object(clocks, v->address, v->bytes, v);
-    if (launch->dynamic_bytes)
-        add_object(clocks, launch->dynamic_shared, launch->dynamic_bytes, NULL);
+    if (launch->dynamic_shared_bytes)
+        add_object(clocks, launch->dynamic_shared, launch->dynamic_shared_bytes, NULL);
     if (launch->uses_reserved_shared)
         add_object(clocks, launch->reserved_shared, launch->shared_bytes - launch->reserved_shared, NULL);
     return clocks;

@@ -1,6 +1,6 @@
 // order.c: which operations of streams are certain to have completed when another one begins.
 //
-// In the simulator, an operation (a launch, a copy, a fill) has completed when its call returns. On a GPU, only the program orders
+// In the simulator, an operation (a launch, a copy, a memset) has completed when its call returns. On a GPU, only the program orders
 // operations: by a stream, the default stream, events, or a waiting host. Therefore each stream is a timeline with numbered operations
 // and a vector clock: for every timeline, how many of its operations are certain to have completed. Waiting takes the maximum of two
 // clocks. Operation a happens before b if the clock of b's stream included a when b began.
@@ -29,14 +29,14 @@ typedef struct Op {
     uint32_t timeline, number;
     unsigned long long stream;
     const char *call, *kernel;
-    const void *from;
-    bool fences;
+    const void *return_address;
+    bool has_device_fences;
 } Op;
 
 static StreamClock *timelines;
 static bool has_streams;
 static size_t timeline_count;
-static VectorClock host; // operations for which the host has waited
+static VectorClock host_clock; // operations for which the host has waited
 
 static Op *ops; // by number; 0 is unused
 static size_t op_count = 1, op_capacity;
@@ -58,8 +58,8 @@ static void grow_clock(VectorClock *clock, size_t count)
 {
     if (count <= clock->count)
         return;
-    clock->ended = reallocate(clock->ended, count, sizeof *clock->ended);
-    memset(clock->ended + clock->count, 0, (count - clock->count) * sizeof *clock->ended);
+    clock->completed = reallocate(clock->completed, count, sizeof *clock->completed);
+    memset(clock->completed + clock->count, 0, (count - clock->count) * sizeof *clock->completed);
     clock->count = count;
 }
 
@@ -67,26 +67,26 @@ static void join_clock(VectorClock *clock, const VectorClock *from)
 {
     grow_clock(clock, from->count);
     for (size_t k = 0; k < from->count; k++)
-        if (from->ended[k] > clock->ended[k])
-            __atomic_store_n(&clock->ended[k], from->ended[k], __ATOMIC_RELAXED); // concurrent readers: see completed_before_current
+        if (from->completed[k] > clock->completed[k])
+            __atomic_store_n(&clock->completed[k], from->completed[k], __ATOMIC_RELAXED); // concurrent readers: see completed_before_current
 }
 
 static void copy_clock(VectorClock *to, const VectorClock *from)
 {
     if (to->count)
-        memset(to->ended, 0, to->count * sizeof *to->ended);
+        memset(to->completed, 0, to->count * sizeof *to->completed);
     join_clock(to, from);
 }
 
 static bool clock_covers(const VectorClock *clock, uint32_t op)
 {
     const Op *o = &ops[op];
-    return o->timeline < clock->count && o->number <= __atomic_load_n(&clock->ended[o->timeline], __ATOMIC_RELAXED);
+    return o->timeline < clock->count && o->number <= __atomic_load_n(&clock->completed[o->timeline], __ATOMIC_RELAXED);
 }
 
-void sim_free_clocks(VectorClock *clock)
+void sim_free_clock(VectorClock *clock)
 {
-    free(clock->ended);
+    free(clock->completed);
     *clock = (VectorClock){NULL, 0};
 }
 
@@ -123,11 +123,11 @@ void sim_end_timeline(uint32_t timeline)
     timelines[timeline].in_use = false;
 }
 
-// Joins the clocks for which the timeline's next operation waits implicitly: that of the host, and those of the device's legacy default
-// stream or, for the default stream itself, of its blocking streams.
+// Joins the clocks of all that the timeline's next operation implicitly waits for. This is the host and, except for non-blocking
+// streams, the legacy default stream of its device. The legacy default stream itself waits for the device's blocking streams.
 static void join_implicit_waits(StreamClock *t)
 {
-    join_clock(&t->clock, &host);
+    join_clock(&t->clock, &host_clock);
     for (size_t k = 0; k < timeline_count && t->kind != NON_BLOCKING_TIMELINE; k++) {
         const StreamClock *other = &timelines[k];
         const bool waits =
@@ -139,19 +139,19 @@ static void join_implicit_waits(StreamClock *t)
 
 // ---- Operations
 
-uint32_t sim_begin_op(uint32_t timeline, const char *call, const void *from)
+uint32_t sim_begin_op(uint32_t timeline, const char *call, const void *return_address)
 {
     StreamClock *t = &timelines[timeline];
     join_implicit_waits(t);
     copy_clock(&completed_before_current, &t->clock);
     grow_clock(&completed_before_current, timeline_count);
     grow_clock(&t->clock, timeline_count);
-    t->clock.ended[timeline] = ++t->begun;
+    t->clock.completed[timeline] = ++t->begun;
     if (op_count >= op_capacity) {
         op_capacity = op_capacity ? 2 * op_capacity : 256;
         ops = reallocate(ops, op_capacity, sizeof *ops);
     }
-    ops[op_count] = (Op){.timeline = timeline, .number = t->begun, .stream = t->stream, .call = call, .from = from};
+    ops[op_count] = (Op){.timeline = timeline, .number = t->begun, .stream = t->stream, .call = call, .return_address = return_address};
     return (uint32_t)op_count++;
 }
 
@@ -170,12 +170,12 @@ uint32_t sim_current_timeline(void)
     return sim_timeline_of(sim_current_op());
 }
 
-void sim_name_op(const char *kernel, bool fences, const void *from)
+void sim_name_op(const char *kernel, bool has_device_fences, const void *return_address)
 {
     Op *o = &ops[sim_current_op()];
     o->kernel = kernel;
-    o->fences = fences;
-    o->from = from ? from : o->from;
+    o->has_device_fences = has_device_fences;
+    o->return_address = return_address ? return_address : o->return_address;
 }
 
 bool sim_op_ordered(uint32_t a, uint32_t b)
@@ -186,7 +186,7 @@ bool sim_op_ordered(uint32_t a, uint32_t b)
 void sim_order_after(uint32_t op)
 {
     const Op *other = &ops[op];
-    if (!other->fences || !ops[sim_current_op()].fences)
+    if (!other->has_device_fences || !ops[sim_current_op()].has_device_fences)
         return;
     join_clock(&completed_before_current, &timelines[other->timeline].clock);
     join_clock(&timelines[sim_current_timeline()].clock, &completed_before_current);
@@ -194,7 +194,7 @@ void sim_order_after(uint32_t op)
 
 bool sim_host_has_awaited(uint32_t op)
 {
-    return op == 0 || op >= op_count || clock_covers(&host, op);
+    return op == 0 || op >= op_count || clock_covers(&host_clock, op);
 }
 
 bool sim_is_graph_node(uint32_t op)
@@ -202,17 +202,17 @@ bool sim_is_graph_node(uint32_t op)
     return strcmp(ops[op].call, "cudaGraphLaunch") == 0;
 }
 
-void sim_describe_op(uint32_t op, char *text, size_t space)
+void sim_describe_op(uint32_t op, char *text, size_t size)
 {
     const Op *o = &ops[op];
     const char *name = o->kernel ? o->kernel : "";
     char kernel[200], stream[40] = "the default stream", device[40] = "";
-    sim_readable_name((Slice){name, strlen(name)}, kernel, sizeof kernel);
+    sim_demangle((Slice){name, strlen(name)}, kernel, sizeof kernel);
     if (o->stream)
         snprintf(stream, sizeof stream, "stream %llu", o->stream);
     if (sim_device_count() > 1)
         snprintf(device, sizeof device, " of device %d", timelines[o->timeline].device);
-    snprintf(text, space, "%s%s%s in %s%s", o->kernel ? "kernel " : "", o->kernel ? kernel : o->call,
+    snprintf(text, size, "%s%s%s in %s%s", o->kernel ? "kernel " : "", o->kernel ? kernel : o->call,
              o->kernel && sim_is_graph_node(op) ? " of a graph" : "", stream, device);
 }
 
@@ -222,29 +222,29 @@ Place sim_place_of_op(uint32_t op)
     char what[150];
     sim_describe_op(op, what, sizeof what);
     snprintf(p.access, sizeof p.access, "%s, %s by the host", what, ops[op].kernel ? "launched" : "called");
-    if (ops[op].from)
-        sim_set_calling_line(ops[op].from, &p);
+    if (ops[op].return_address)
+        sim_set_calling_line(ops[op].return_address, &p);
     return p;
 }
 
 // ---- Waiting
 
-void sim_host_awaits(uint32_t timeline)
+void sim_synchronize_host(uint32_t timeline)
 {
     join_implicit_waits(&timelines[timeline]);
-    join_clock(&host, &timelines[timeline].clock);
+    join_clock(&host_clock, &timelines[timeline].clock);
     sim_drop_ended_uses();
 }
 
-void sim_host_awaits_device(int device)
+void sim_synchronize_host_with_device(int device)
 {
     for (size_t k = 0; k < timeline_count; k++)
         if (timelines[k].device == device)
-            join_clock(&host, &timelines[k].clock);
+            join_clock(&host_clock, &timelines[k].clock);
     sim_drop_ended_uses();
 }
 
-void sim_mark_event(VectorClock *event, uint32_t timeline)
+void sim_record_event(VectorClock *event, uint32_t timeline)
 {
     join_implicit_waits(&timelines[timeline]);
     copy_clock(event, &timelines[timeline].clock);
@@ -255,8 +255,8 @@ void sim_await_event(uint32_t timeline, const VectorClock *event)
     join_clock(&timelines[timeline].clock, event);
 }
 
-void sim_host_awaits_event(const VectorClock *event)
+void sim_synchronize_host_with_event(const VectorClock *event)
 {
-    join_clock(&host, event);
+    join_clock(&host_clock, event);
     sim_drop_ended_uses();
 }

@@ -12,7 +12,7 @@
 
 // For each timeline, how many of its operations are certain to have completed.
 typedef struct VectorClock {
-    uint32_t *ended; // by timeline
+    uint32_t *completed; // by timeline
     size_t count;    // timelines; further ones have 0 completed operations
 } VectorClock;
 
@@ -29,15 +29,15 @@ uint32_t sim_fork_timeline(uint32_t outer);
 void sim_end_timeline(uint32_t timeline);
 bool sim_has_streams(void); // whether the program has created a stream
 
-// Begins the next operation of a timeline (a launch, a copy, a fill) and returns its number, which is greater than 0. `call`: name of
-// the API function, with static storage; `from`: the return address of the call in the host program, or NULL.
-uint32_t sim_begin_op(uint32_t timeline, const char *call, const void *from);
+// Begins the next operation of a timeline (a launch, a copy, a memset) and returns its number, which is greater than 0. `call`: name of
+// the API function, with static storage; `return_address`: the return address of the call in the host program, or NULL.
+uint32_t sim_begin_op(uint32_t timeline, const char *call, const void *return_address);
 uint32_t sim_current_op(void); // the operation that began last; 0: none yet
 uint32_t sim_current_timeline(void); // requires a current operation
 uint32_t sim_timeline_of(uint32_t op);
-// Adds a description to the current operation. `kernel`: its name, with static storage; `fences`: it has fences of device scope
-// (EffectSummary.fences), so that concurrent kernels can synchronise with it; `from`: replaces the return address, unless NULL.
-void sim_name_op(const char *kernel, bool fences, const void *from);
+// Adds a description to the current operation. `kernel`: its name, with static storage; `has_device_fences`: it has fences of device scope
+// (EffectSummary.fences), so that concurrent kernels can synchronise with it; `return_address`: replaces that of sim_begin_op, unless NULL.
+void sim_name_op(const char *kernel, bool has_device_fences, const void *return_address);
 
 // True if operation a was certain to have completed when b, the current one, began. Also true if that is unknown.
 bool sim_op_ordered(uint32_t a, uint32_t b);
@@ -49,19 +49,19 @@ void sim_order_after(uint32_t op);
 bool sim_host_has_awaited(uint32_t op);
 bool sim_is_graph_node(uint32_t op); // whether it is a node of a launched graph
 // Describes an operation: "kernel scale in stream 2", "cudaMemcpyAsync in the default stream".
-void sim_describe_op(uint32_t op, char *text, size_t space);
+void sim_describe_op(uint32_t op, char *text, size_t size);
 
 // The host's source line that started the operation.
 Place sim_place_of_op(uint32_t op);
 
 // The host waits for all operations of a stream, or of a device.
-void sim_host_awaits(uint32_t timeline);
-void sim_host_awaits_device(int device);
+void sim_synchronize_host(uint32_t timeline);
+void sim_synchronize_host_with_device(int device);
 
 // Events: stores the clock of an event when it is recorded; a stream, or the host, waits for the event.
-void sim_mark_event(VectorClock *event, uint32_t timeline);
+void sim_record_event(VectorClock *event, uint32_t timeline);
 void sim_await_event(uint32_t timeline, const VectorClock *event);
-void sim_host_awaits_event(const VectorClock *event);
-void sim_free_clocks(VectorClock *clock);
+void sim_synchronize_host_with_event(const VectorClock *event);
+void sim_free_clock(VectorClock *clock);
 
 #endif

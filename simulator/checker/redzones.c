@@ -6,7 +6,7 @@
 static void describe_variable(const Object *o, char *name, size_t space)
 {
     char text[300];
-    sim_readable_name(o->variable->name, text, sizeof text);
+    sim_demangle(o->variable->name, text, sizeof text);
     const char *last = strrchr(text, ':'); // strips the scope of reduce(float*)::sums
     snprintf(name, space, "array '%s'", last ? last + 1 : text);
 }

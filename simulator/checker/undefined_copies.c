@@ -1,15 +1,16 @@
-// undefined_copies.c: undefined values that kernels have stored in global memory, until they are copied to the host.
+// undefined_copies.c: tracks undefined values in global memory from the kernel's store until they are copied to the host.
 //
-// Each allocation has, for each rule, a bitmap of the bytes with undefined values. Bytes that have been written since are excluded when
-// the host reads them.
+// For each report rule, an allocation has a bitmap of the bytes to which undefined values were stored. A bit may be stale, as later
+// defined stores do not clear it; so the host's read also consults the bitmap of initialised bytes (written.c).
 #include "checker/undefined_copies.h"
 #include "base/platform.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct UndefinedCopy { // by one store to an allocation, of a value from one load
-    const Instr *read, *store;
+// All copies of undefined values from one load instruction, by one store instruction, to one allocation.
+typedef struct UndefinedCopy {
+    const Instr *load, *store;
     uint64_t allocation; // its address
     uint64_t low, high;  // the copied bytes are within [low, high)
     ReportRule rule;
@@ -17,13 +18,13 @@ typedef struct UndefinedCopy { // by one store to an allocation, of a value from
 } UndefinedCopy;
 
 static UndefinedCopy *copies; // guarded by `lock`, as is unwritten_bytes of all allocations
-static size_t count, capacity;
+static size_t copy_count, copy_capacity;
 static Lock lock;
 
-static UndefinedCopy *find_copy(const Instr *read, const Instr *store, const Allocation *a, ReportRule rule)
+static UndefinedCopy *find_copy(const Instr *load, const Instr *store, const Allocation *a, ReportRule rule)
 {
-    for (UndefinedCopy *c = copies; c < copies + count; c++)
-        if (c->read == read && c->store == store && c->allocation == a->address && c->rule == rule)
+    for (UndefinedCopy *c = copies; c < copies + copy_count; c++)
+        if (c->load == load && c->store == store && c->allocation == a->address && c->rule == rule)
             return c;
     return NULL;
 }
@@ -43,7 +44,7 @@ static bool has_bit(const uint8_t *bits, size_t at)
     return bits && bits[at / 8] >> at % 8 & 1;
 }
 
-static void set_bits(uint8_t *bits, size_t first, size_t end, bool value)
+static void fill_bits(uint8_t *bits, size_t first, size_t end, bool value)
 {
     for (size_t at = first, count; at < end; at += count) {
         count = 8 - at % 8 < end - at ? 8 - at % 8 : end - at;
@@ -52,23 +53,23 @@ static void set_bits(uint8_t *bits, size_t first, size_t end, bool value)
             memset(&bits[at / 8], value ? 255 : 0, count / 8);
             continue;
         }
-        const uint8_t some = (uint8_t)(((1u << count) - 1) << at % 8);
-        bits[at / 8] = (uint8_t)(value ? bits[at / 8] | some : bits[at / 8] & ~some);
+        const uint8_t mask = (uint8_t)(((1u << count) - 1) << at % 8);
+        bits[at / 8] = (uint8_t)(value ? bits[at / 8] | mask : bits[at / 8] & ~mask);
     }
 }
 
 static void clear_bits(Allocation *a, size_t first, size_t end)
 {
     for (int k = REPORT_LONG_RUNS; k <= REPORT_ANY; k++)
-        if (a->unwritten_bytes[k])
-            set_bits(a->unwritten_bytes[k], first, end, false);
+        if (a->undefined_bytes[k])
+            fill_bits(a->undefined_bytes[k], first, end, false);
 }
 
 static uint8_t *bits_of(Allocation *a, ReportRule rule)
 {
-    if (!a->unwritten_bytes[rule])
-        a->unwritten_bytes[rule] = allocate_bits(a->bytes / 8 + 1);
-    return a->unwritten_bytes[rule];
+    if (!a->undefined_bytes[rule])
+        a->undefined_bytes[rule] = allocate_bits(a->bytes / 8 + 1);
+    return a->undefined_bytes[rule];
 }
 
 static size_t end_within(const Allocation *a, size_t first, size_t bytes)
@@ -86,14 +87,14 @@ static void extend_range(UndefinedCopy *c, uint64_t address, size_t bytes)
 
 static UndefinedCopy *add_copy(const UndefinedCopy *copy)
 {
-    if (count == capacity) {
-        capacity = capacity ? 2 * capacity : 16;
-        copies = realloc(copies, capacity * sizeof *copies);
+    if (copy_count == copy_capacity) {
+        copy_capacity = copy_capacity ? 2 * copy_capacity : 16;
+        copies = realloc(copies, copy_capacity * sizeof *copies);
         if (!copies)
             sim_die("out of memory for undefined values");
     }
-    copies[count] = *copy;
-    return &copies[count++];
+    copies[copy_count] = *copy;
+    return &copies[copy_count++];
 }
 
 void sim_forget_undefined_copy(uint64_t address, size_t bytes)
@@ -105,24 +106,25 @@ void sim_forget_undefined_copy(uint64_t address, size_t bytes)
     sim_unlock(&lock);
 }
 
-bool sim_note_undefined_copy(const Instr *read, const Instr *store, uint64_t address, size_t bytes, ReportRule rule)
+bool sim_note_undefined_copy(const Instr *load, const Instr *store, uint64_t address, size_t bytes, ReportRule rule)
 {
     Allocation *a = sim_allocation_at(address);
     const size_t first = address - a->address, end = end_within(a, first, bytes);
     sim_lock(&lock);
     clear_bits(a, first, end); // of earlier stores
-    set_bits(bits_of(a, rule), first, end, true);
-    UndefinedCopy *c = find_copy(read, store, a, rule);
+    fill_bits(bits_of(a, rule), first, end, true);
+    UndefinedCopy *c = find_copy(load, store, a, rule);
     if (c)
         extend_range(c, address, bytes);
     sim_unlock(&lock);
     return c != NULL;
 }
 
-void sim_add_undefined_copy(const Instr *read, const Instr *store, uint64_t address, ReportRule rule, const Report *report)
+void sim_add_undefined_copy(const Instr *load, const Instr *store, uint64_t address, ReportRule rule, const Report *report)
 {
     sim_lock(&lock);
-    add_copy(&(UndefinedCopy){read, store, sim_allocation_at(address)->address, address, address, rule, *report});
+    // An empty range: the caller notes the store again, which extends it.
+    add_copy(&(UndefinedCopy){load, store, sim_allocation_at(address)->address, address, address, rule, *report});
     sim_unlock(&lock);
 }
 
@@ -131,46 +133,46 @@ bool sim_find_undefined_copy(uint64_t address, Report *report)
     const Allocation *a = sim_allocation_at(address);
     bool found = false;
     sim_lock(&lock);
-    for (const UndefinedCopy *c = copies; c < copies + count && a && !found; c++) {
+    for (const UndefinedCopy *c = copies; c < copies + copy_count && a && !found; c++) {
         const bool within = c->allocation == a->address && address >= c->low && address < c->high;
-        found = within && has_bit(a->unwritten_bytes[c->rule], address - a->address);
+        found = within && has_bit(a->undefined_bytes[c->rule], address - a->address);
         *report = found ? c->report : *report;
     }
     sim_unlock(&lock);
     return found;
 }
 
-// Copies bits; those of the destination must be 0.
+// ORs a range of bits into another bitmap.
 static void add_bits(uint8_t *to, size_t to_first, const uint8_t *bits, size_t first, size_t bytes)
 {
     for (size_t at = 0; at < bytes; at++) {
         if (bits[(first + at) / 8] == 0)
             at += 7 - (first + at) % 8;
         else if (has_bit(bits, first + at))
-            set_bits(to, to_first + at, to_first + at + 1, true);
+            fill_bits(to, to_first + at, to_first + at + 1, true);
     }
 }
 
-// Copies the bits of these bytes, since source and destination may overlap. NULL: none are set.
+// A copy of the bitmap's bytes that hold these bits, as source and destination may overlap; freed by the caller. NULL: no bits are set.
 static uint8_t *copy_source_bits(const Allocation *source, size_t first, size_t bytes, ReportRule rule)
 {
-    if (!source->unwritten_bytes[rule])
+    if (!source->undefined_bytes[rule])
         return NULL;
     const size_t begin = first / 8, length = (first + bytes - 1) / 8 - begin + 1;
-    return memcpy(allocate_bits(length), source->unwritten_bytes[rule] + begin, length);
+    return memcpy(allocate_bits(length), source->undefined_bytes[rule] + begin, length);
 }
 
-// Applies the report of copies[k] to bytes of `a`, to which the device has copied them.
+// Adds a record for `a`, or extends it, with the report of copies[k]: the device has copied these bytes to address `to`.
 static void copy_report(size_t k, const Allocation *a, uint64_t to, size_t bytes)
 {
     UndefinedCopy copy = copies[k];
-    UndefinedCopy *c = find_copy(copy.read, copy.store, a, copy.rule);
+    UndefinedCopy *c = find_copy(copy.load, copy.store, a, copy.rule);
     copy.allocation = a->address;
     copy.low = copy.high = to;
     extend_range(c ? c : add_copy(&copy), to, bytes);
 }
 
-void sim_move_undefined_copies(uint64_t to, uint64_t from, size_t bytes)
+void sim_propagate_undefined(uint64_t to, uint64_t from, size_t bytes)
 {
     const Allocation *source = sim_address_starts_uninitialised(from) ? sim_allocation_at(from) : NULL;
     Allocation *a = source && sim_address_starts_uninitialised(to) ? sim_allocation_at(to) : NULL;
@@ -185,7 +187,7 @@ void sim_move_undefined_copies(uint64_t to, uint64_t from, size_t bytes)
             add_bits(bits_of(a, (ReportRule)k), to_first, source_bits[k], first % 8, bytes);
         free(source_bits[k]);
     }
-    for (size_t k = 0, known = count; k < known; k++) {
+    for (size_t k = 0, old_count = copy_count; k < old_count; k++) {
         const uint64_t low = copies[k].low > from ? copies[k].low : from, high = copies[k].high < from + bytes ? copies[k].high : from + bytes;
         if (copies[k].allocation == source->address && low < high)
             copy_report(k, a, to + (low - from), high - low);
@@ -197,12 +199,12 @@ void sim_free_undefined_copies(Allocation *a)
 {
     sim_lock(&lock);
     for (int k = REPORT_LONG_RUNS; k <= REPORT_ANY; k++) {
-        free(a->unwritten_bytes[k]);
-        a->unwritten_bytes[k] = NULL;
+        free(a->undefined_bytes[k]);
+        a->undefined_bytes[k] = NULL;
     }
-    for (size_t k = 0; k < count;)
+    for (size_t k = 0; k < copy_count;)
         if (copies[k].allocation == a->address)
-            copies[k] = copies[--count];
+            copies[k] = copies[--copy_count];
         else
             k++;
     sim_unlock(&lock);
@@ -211,7 +213,7 @@ void sim_free_undefined_copies(Allocation *a)
 // True if enough consecutive bytes in [low, high) hold undefined values.
 static bool has_long_run(const Allocation *a, uint64_t low, uint64_t high, ReportRule rule)
 {
-    const uint8_t *bits = a->unwritten_bytes[rule];
+    const uint8_t *bits = a->undefined_bytes[rule];
     const size_t min_length = rule == REPORT_ANY ? 1 : LINE_BYTES, end = high - a->address;
     size_t length = 0;
     for (size_t at = low - a->address; bits && at < end && length < min_length; at++) {
@@ -238,7 +240,7 @@ static bool find_reported(uint64_t address, size_t bytes, size_t *k, Report *rep
     const Allocation *a = sim_allocation_at(address);
     bool found = false;
     sim_lock(&lock);
-    for (; a && *k < count && !found; ++*k) {
+    for (; a && *k < copy_count && !found; ++*k) {
         const UndefinedCopy *c = &copies[*k];
         const uint64_t low = c->low > address ? c->low : address, end = address + bytes, high = c->high < end ? c->high : end;
         found = c->allocation == a->address && low < high && reaches_host(a, low, high, c->rule);
@@ -252,7 +254,9 @@ bool sim_report_undefined_copies(uint64_t address, size_t bytes)
 {
     Report report;
     bool found = false;
-    for (size_t k = 0; find_reported(address, bytes, &k, &report); found = true)
+    for (size_t k = 0; find_reported(address, bytes, &k, &report);) {
+        found = true;
         sim_add_finding(report.kind, report.title, report.places, report.count, report.hint);
+    }
     return found;
 }

@@ -23,6 +23,6 @@ void sim_clear_values(Warp *w); // value_table.c: forgets all undefined values o
 // These bytes are copied to the host: reports undefined values that kernels have stored there. Returns whether there are any.
 bool sim_report_undefined_copies(uint64_t address, size_t bytes);
 // Copies the notes on undefined values together with the bytes of a device-to-device copy.
-void sim_move_undefined_copies(uint64_t to, uint64_t from, size_t bytes);
+void sim_propagate_undefined(uint64_t to, uint64_t from, size_t bytes);
 
 #endif

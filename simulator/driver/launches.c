@@ -19,23 +19,23 @@ static CUresult list_arguments(CUfunction function, void ***arguments, void **ex
 }
 
 API CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-                            unsigned block_y, unsigned block_z, unsigned dynamic_bytes, CUstream stream,
+                            unsigned block_y, unsigned block_z, unsigned dynamic_shared_bytes, CUstream stream,
                             void **arguments, void **extra)
 {
     void *unpacked[MAX_ARGUMENTS];
     REQUIRE_CONTEXT();
     CU_RETURN_IF_ERROR(list_arguments(function, &arguments, extra, unpacked));
     return CALL_RUNTIME(cudaLaunchKernel(function, (dim3){grid_x, grid_y, grid_z}, (dim3){block_x, block_y, block_z}, arguments,
-                                 dynamic_bytes, stream));
+                                 dynamic_shared_bytes, stream));
 }
 
 API CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                                       unsigned block_x, unsigned block_y, unsigned block_z, unsigned dynamic_bytes,
+                                       unsigned block_x, unsigned block_y, unsigned block_z, unsigned dynamic_shared_bytes,
                                        CUstream stream, void **arguments)
 {
     REQUIRE_CONTEXT();
     return CALL_RUNTIME(cudaLaunchCooperativeKernel(function, (dim3){grid_x, grid_y, grid_z}, (dim3){block_x, block_y, block_z},
-                                            arguments, dynamic_bytes, stream));
+                                            arguments, dynamic_shared_bytes, stream));
 }
 
 _Static_assert(sizeof(CUlaunchAttribute) == sizeof(cudaLaunchAttribute), "attributes are the runtime's");
@@ -60,22 +60,22 @@ API CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *data)
 }
 
 API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function, int threads,
-                                                                  size_t dynamic_bytes, unsigned flags)
+                                                                  size_t dynamic_shared_bytes, unsigned flags)
 {
     REQUIRE_CONTEXT();
     return CALL_RUNTIME(
-        cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, dynamic_bytes, flags));
+        cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, dynamic_shared_bytes, flags));
 }
 
 API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads,
-                                                         size_t dynamic_bytes)
+                                                         size_t dynamic_shared_bytes)
 {
-    return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, dynamic_bytes, 0);
+    return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, dynamic_shared_bytes, 0);
 }
 
 // Maximises the resident threads of an SM; of equally good block sizes it chooses the largest.
 API CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *threads, CUfunction function,
-                                              CUoccupancyB2DSize dynamic_bytes_of, size_t dynamic_bytes, int limit)
+                                              CUoccupancyB2DSize dynamic_bytes_of, size_t dynamic_shared_bytes, int limit)
 {
     int max_threads = 0, best = 0, blocks;
     CUresult error = CUDA_SUCCESS;
@@ -86,7 +86,7 @@ API CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *threads, CUfunctio
     *grid = *threads = 0;
     for (int size = max_threads; size >= 1 && !error; size = (size - 1) / LANES * LANES) {
         error = cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, size,
-                                                            dynamic_bytes_of ? dynamic_bytes_of(size) : dynamic_bytes);
+                                                            dynamic_bytes_of ? dynamic_bytes_of(size) : dynamic_shared_bytes);
         if (!error && blocks * size > best) {
             best = blocks * size;
             *threads = size;

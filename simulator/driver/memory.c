@@ -236,7 +236,7 @@ API CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *p, CUstream stream)
 static cudaError_t fill_in_stream(const struct cudaMemsetParams *p, CUstream stream)
 {
     BEGIN_CALL();
-    CAPTURE(stream, &(Work){cudaGraphNodeTypeMemset, .fill = *p});
+    CAPTURE(stream, &(NodeParams){cudaGraphNodeTypeMemset, .memset = *p});
     return sim_record_error(sim_fill_elements(p));
 }
 

@@ -45,7 +45,7 @@ enum { MAX_BYTES = 4096 }; // of arguments
 typedef struct PreparedLaunch { // launch parameters of a kernel, set by earlier calls; guarded by the lock of machine/lock.c
     CUfunction function;
     dim3 block;
-    unsigned dynamic_bytes;
+    unsigned dynamic_shared_bytes;
     size_t bytes; // of the arguments
     uint8_t arguments[MAX_BYTES];
     struct PreparedLaunch *next;
@@ -81,7 +81,7 @@ API CUresult cuFuncSetSharedSize(CUfunction function, unsigned bytes)
 {
     REQUIRE_CONTEXT();
     LOCK_MEMORY();
-    prepared_launch(function)->dynamic_bytes = bytes;
+    prepared_launch(function)->dynamic_shared_bytes = bytes;
     return CUDA_SUCCESS;
 }
 
@@ -121,7 +121,7 @@ static CUresult launch(CUfunction function, int width, int height, CUstream stre
     PreparedLaunch *p = prepared_launch(function);
     void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, p->arguments, CU_LAUNCH_PARAM_BUFFER_SIZE, &p->bytes, CU_LAUNCH_PARAM_END};
     return cuLaunchKernel(function, (unsigned)width, (unsigned)height, 1, p->block.x, p->block.y, p->block.z,
-                          p->dynamic_bytes, stream, NULL, extra);
+                          p->dynamic_shared_bytes, stream, NULL, extra);
 }
 
 API CUresult cuLaunchGridAsync(CUfunction function, int width, int height, CUstream stream)

@@ -218,7 +218,7 @@ API CUresult cuMemUnmap(CUdeviceptr address, size_t bytes)
     CU_REQUIRE(a, CUDA_ERROR_INVALID_VALUE);
     Granule *granule = granule_at(a, address);
     CU_REQUIRE(are_mapped(granule, bytes, true), CUDA_ERROR_INVALID_VALUE);
-    sim_host_awaits_device(sim_current_device);
+    sim_synchronize_host_with_device(sim_current_device);
     CU_REQUIRE(sim_restore_fill(a->memory + (address - a->address), bytes), CUDA_ERROR_OUT_OF_MEMORY);
     for (size_t k = 0; k < bytes / SIM_GRANULE; k++) {
         drop_reference(granule[k].physical);

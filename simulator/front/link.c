@@ -15,7 +15,7 @@ static bool same_text(Slice a, Slice b)
 static void link_error(Module *m, const char *why, Slice name)
 {
     char readable[100];
-    sim_readable_name(name, readable, sizeof readable);
+    sim_demangle(name, readable, sizeof readable);
     if (!m->error[0])
         snprintf(m->error, sizeof m->error, why, readable);
 }
@@ -256,7 +256,7 @@ void sim_explain_unknown(const Module *m, const Statement *s, char *why, size_t 
                  o->name.text + strlen(DEVICE_RUNTIME));
     } else {
         char name[200];
-        sim_readable_name(o->name, name, sizeof name);
+        sim_demangle(o->name, name, sizeof name);
         snprintf(why, space,
                  "it calls '%s', which no file defines: name the file that does, too, as in FILE='a.cu b.cu' "
                  "FLAGS=-rdc=true",

@@ -50,7 +50,7 @@ typedef struct Launch {
     dim3 grid, block, cluster;
     uint32_t cluster_blocks;                  // at least 1
     bool explicit_cluster;                    // the kernel or the launch names a cluster
-    size_t dynamic_bytes, requested_shared;   // dynamic_bytes: requested; requested_shared: static and dynamic, as on a GPU
+    size_t dynamic_shared_bytes, requested_shared;   // dynamic_bytes: requested; requested_shared: static and dynamic, as on a GPU
     size_t shared_bytes;                      // of the block's shared memory here, with the checker's redzones
     uint32_t dynamic_shared, reserved_shared; // byte offsets
     bool uses_reserved_shared;                // otherwise reserved_shared is unused
@@ -192,7 +192,7 @@ typedef struct Grouping { // which blocks of a launch must be co-resident
 // Runs a kernel to its end and returns its error, after a message on stderr. stack_bytes: local memory of each thread for the
 // functions that the kernel calls. launch_tree_grid: its Grid if kernels launch kernels, otherwise NULL. checks_launch_tree: as
 // in the Launch.
-cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
+cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_shared_bytes,
                             size_t stack_bytes, void **arguments, Grouping grouping, Grid *launch_tree_grid, bool checks_launch_tree);
 
 // The last launch that succeeded. Guarded by the lock of lock.c.

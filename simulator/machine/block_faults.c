@@ -33,7 +33,7 @@ static void write_location(Block *b, char *text, size_t capacity, const Instr *i
 {
     const dim3 size = b->launch->block;
     char name[200];
-    sim_readable_name(b->launch->kernel->name, name, sizeof name);
+    sim_demangle(b->launch->kernel->name, name, sizeof name);
     int used =
         snprintf(text, capacity, "simulator: kernel %s, block (%u,%u,%u)", name, b->index.x, b->index.y, b->index.z);
     if (lane >= 0) {

@@ -94,7 +94,7 @@ static void release(Block *b)
     for (int n = 0; n < b->warp_count; n++) {
         Warp *w = &b->warps[n];
         for (WarpSplit *p = w->splits; p; p = p->next)
-            if (p->state == WAITS_AT_CLUSTER && !(p->mask & ~w->passed)) {
+            if (p->state == WAITS_AT_CLUSTER_BARRIER && !(p->mask & ~w->passed)) {
                 w->passed &= ~p->mask;
                 p->state = RUNNABLE;
                 if (b->clocks)
@@ -142,7 +142,7 @@ void sim_execute_cluster_barrier(Warp *w, WarpSplit *p, const Instr *i)
             sim_observer.arrive(w, p->mask, CLUSTER_KEY);
         sim_check_cluster_barrier(w->block);
     } else {
-        p->state = WAITS_AT_CLUSTER;
+        p->state = WAITS_AT_CLUSTER_BARRIER;
         release(w->block);
     }
 }

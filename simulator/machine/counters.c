@@ -69,7 +69,7 @@ static FILE *open_counters(const char *path)
 static void write_row(FILE *file, const char *step, int number, const Launch *launch)
 {
     const Counters *c = &launch->counters;
-    const Slice kernel = sim_plain_name(launch->kernel->name);
+    const Slice kernel = sim_unqualified_name(launch->kernel->name);
     fprintf(file, "%s,%.*s,%d,%" PRIu64 ",", step, (int)kernel.length, kernel.text, number, launch->blocks);
     write_block_dim(file, launch->block);
     fprintf(file, ",%" PRIu64 ",%.3f", c->warp_instructions,

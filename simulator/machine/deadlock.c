@@ -1,4 +1,4 @@
-// deadlock.c: blocks that make no progress: ways to let them continue, and the reports of deadlocks and endless loops.
+// deadlock.c: lets blocks without progress continue, by other lanes or time slicing, or reports a deadlock or an infinite loop.
 #include "machine/blocks.h"
 
 // True if a split waits at a barrier of the block or of the cluster.
@@ -6,17 +6,17 @@ static bool is_at_barrier(const Block *b)
 {
     for (int n = 0; n < b->warp_count; n++)
         for (const WarpSplit *p = b->warps[n].splits; p; p = p->next)
-            if (p->state == WAITS_AT_BARRIER || p->state == WAITS_AT_CLUSTER)
+            if (p->state == WAITS_AT_BARRIER || p->state == WAITS_AT_CLUSTER_BARRIER)
                 return true;
     return false;
 }
 
 bool sim_release_waiting_lanes(Block *b)
 {
-    const bool any = is_at_barrier(b);
+    const bool at_barrier = is_at_barrier(b);
     bool released = false;
     for (int n = 0; n < b->warp_count; n++)
-        released |= sim_release_at_reconvergence(&b->warps[n], any ? ALL_LANES : sim_wanted_lanes(&b->warps[n]));
+        released |= sim_release_at_reconvergence(&b->warps[n], at_barrier ? ALL_LANES : sim_wanted_lanes(&b->warps[n]));
     return released;
 }
 
@@ -24,7 +24,7 @@ bool sim_waits_for_cluster(const Block *b)
 {
     for (int n = 0; n < b->warp_count; n++)
         for (const WarpSplit *p = b->warps[n].splits; p; p = p->next)
-            if (p->state == WAITS_AT_CLUSTER)
+            if (p->state == WAITS_AT_CLUSTER_BARRIER)
                 return true;
     return false;
 }
@@ -54,14 +54,14 @@ static void report_waiting(Warp *w, const WarpSplit *p)
     const Block *b = w->block;
     const Instr *next = &p->frame->function->program->code[p->pc];
     const int first = __builtin_ctz(p->mask), lanes = __builtin_popcount(p->mask);
-    if (p->state == WAITS_AT_CLUSTER)
+    if (p->state == WAITS_AT_CLUSTER_BARRIER)
         sim_fault(w, next - 1, first, cudaErrorLaunchTimeout,
                   "%d threads of a warp wait at the cluster barrier, which other threads of the cluster never reach", lanes);
     if (p->state == WAITS_AT_BARRIER)
         sim_fault(w, next - 1, first, cudaErrorLaunchTimeout,
-                  "%u threads wait at barrier %d, which others of the %u threads that have not exited never reach\n"
+                  "%u of %u live threads wait at barrier %d, which the others never reach\n"
                   "move the barrier to where all threads of the block execute it",
-                  b->barriers[p->barrier].count, p->barrier, b->live);
+                  b->barriers[p->barrier].count, b->live, p->barrier);
     if (p->state == WAITS_FOR_LANES)
         sim_fault(w, next, first, cudaErrorLaunchTimeout,
                   "%d lanes (0x%x) wait for other lanes in their mask that never execute this operation; %u threads have not exited\n"
@@ -77,7 +77,7 @@ _Noreturn void sim_report_deadlock(Block *b)
     sim_fault(&b->warps[0], NULL, -1, cudaErrorLaunchTimeout, "deadlock: no thread can continue");
 }
 
-// The runnable warp that has executed the most instructions.
+// The runnable warp that has executed the most instructions; the first warp if none is runnable.
 static Warp *busiest_warp(Block *b)
 {
     Warp *busiest = &b->warps[0];
@@ -105,8 +105,8 @@ static void report_wait_for_host(Block *b)
     }
 }
 
-// Reports the loop by the branch that closes it.
-static _Noreturn void report_endless_loop(Block *b, const char *what)
+// Reports the loop at its back edge.
+static _Noreturn void report_infinite_loop(Block *b, const char *what)
 {
     report_wait_for_host(b);
     Warp *w = busiest_warp(b);
@@ -152,14 +152,14 @@ _Noreturn void sim_report_stuck(Block *b)
     sim_switch_to_time_slicing(b, SIM_NEEDS_LATER_BLOCKS);
     if (!sim_next_split(busiest_warp(b)))
         sim_report_deadlock(b);
-    report_endless_loop(b, "endless loop: every thread that could end it is waiting, or in such a loop, too");
+    report_infinite_loop(b, "infinite loop: all threads that could end it are waiting or are in infinite loops too");
 }
 
 _Noreturn void sim_report_limit(Block *b, uint64_t instructions)
 {
     char what[160];
     snprintf(what, sizeof what,
-             "no end after %llu warp instructions: perhaps an endless loop ($SIM_MAX_INSTRUCTIONS sets the limit)",
+             "still running after %llu warp instructions: perhaps an infinite loop ($SIM_MAX_INSTRUCTIONS sets the limit)",
              (unsigned long long)instructions);
-    report_endless_loop(b, what);
+    report_infinite_loop(b, what);
 }

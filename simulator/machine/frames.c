@@ -51,7 +51,7 @@ static uint64_t special_value(const Warp *w, const Frame *f, Special special, in
     case LANEMASK_LE: return bit | (bit - 1);
     case LANEMASK_GT: return ~(bit | (bit - 1));
     case LANEMASK_GE: return ~(bit - 1);
-    case DYNAMIC_SMEM_SIZE: return launch->dynamic_bytes;
+    case DYNAMIC_SMEM_SIZE: return launch->dynamic_shared_bytes;
     case TOTAL_SMEM_SIZE: return launch->requested_shared;
     case DYNAMIC_SHARED: return launch->dynamic_shared;
     case RESERVED_SHARED: return launch->reserved_shared;

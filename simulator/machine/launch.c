@@ -78,9 +78,9 @@ static void lay_out_shared(Launch *launch)
     launch->dynamic_shared = (uint32_t)dynamic_shared_offset(launch, unpadded_offset);
     launch->shared_bytes = kernel->shared_extent;
     launch->requested_shared = kernel->shared_bytes;
-    if (launch->dynamic_bytes) {
-        launch->shared_bytes = launch->dynamic_shared + launch->dynamic_bytes;
-        launch->requested_shared = unpadded_offset + launch->dynamic_bytes;
+    if (launch->dynamic_shared_bytes) {
+        launch->shared_bytes = launch->dynamic_shared + launch->dynamic_shared_bytes;
+        launch->requested_shared = unpadded_offset + launch->dynamic_shared_bytes;
     }
     // An indirect call may reach any function.
     launch->uses_reserved_shared = launch->module->uses_reserved_shared && kernel->program->effects.reserved;
@@ -208,7 +208,7 @@ uint64_t sim_count_skipped_launch(const Module *module, const Function *kernel, 
     return launch.number;
 }
 
-cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
+cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_shared_bytes,
                             size_t stack_bytes, void **arguments, Grouping grouping, Grid *launch_tree_grid, bool checks_launch_tree)
 {
     Launch launch = {.number = ++launch_count,
@@ -218,7 +218,7 @@ cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 g
                      .grid = grid,
                      .block = block,
                      .blocks = (uint64_t)grid.x * grid.y * grid.z,
-                     .dynamic_bytes = dynamic_bytes,
+                     .dynamic_shared_bytes = dynamic_shared_bytes,
                      .local_bytes = local_bytes_of(kernel, stack_bytes),
                      .order = kernel->program->order,
                      .fault_block = UINT64_MAX,

@@ -78,7 +78,7 @@ static bool skips_slice(Block *b, uint64_t *random_state)
 static uint64_t resident_block_count(const Launch *launch)
 {
     const int threads = (int)(launch->block.x * launch->block.y * launch->block.z);
-    const uint64_t per_sm = (uint64_t)sim_blocks_per_sm(launch->kernel, threads, launch->dynamic_bytes);
+    const uint64_t per_sm = (uint64_t)sim_blocks_per_sm(launch->kernel, threads, launch->dynamic_shared_bytes);
     const uint64_t size = launch->cluster_blocks, capacity = per_sm * (uint64_t)sim_device()->sm_count / size * size;
     const uint64_t remaining = launch->blocks_to_run - (launch->held ? launch->held->start_index : 0);
     return capacity < remaining ? capacity : remaining;
@@ -148,7 +148,7 @@ void sim_report_time_slicing(const Launch *launch)
             continue;
         reported[k] = launch->kernel;
         char name[200];
-        sim_readable_name(launch->kernel->name, name, sizeof name);
+        sim_demangle(launch->kernel->name, name, sizeof name);
         fprintf(stderr,
                 "simulator: kernel %s: %s, so they run together; CUDA promises that for cooperative launches only\n", name,
                 launch->why_time_sliced);

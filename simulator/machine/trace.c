@@ -176,7 +176,7 @@ static void write_access(const TracedAccess *t, uint32_t mask)
 static void start_row(const Warp *w, const char *event, const Statement *s, uint32_t mask)
 {
     const Launch *launch = w->block->launch;
-    const Slice kernel = sim_plain_name(launch->kernel->name);
+    const Slice kernel = sim_unqualified_name(launch->kernel->name);
     end_row();
     row_is_open = true;
     const Slice opcode = s ? s->opcode : (Slice){"ret", 3}; // implicit at the end of a function

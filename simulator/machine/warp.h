@@ -17,7 +17,7 @@ typedef struct Frame { // a function call by some lanes of a warp
     struct Frame *next_free;
 } Frame;
 
-typedef enum SplitState { RUNNABLE, WAITS_FOR_SPLITS, WAITS_AT_BARRIER, WAITS_AT_CLUSTER, WAITS_FOR_LANES } SplitState;
+typedef enum SplitState { RUNNABLE, WAITS_FOR_SPLITS, WAITS_AT_BARRIER, WAITS_AT_CLUSTER_BARRIER, WAITS_FOR_LANES } SplitState;
 
 typedef struct WarpSplit { // lanes of a warp that execute together
     uint32_t mask, pc, reconvergence_pc;

@@ -197,7 +197,7 @@ static void *run_worker(void *argument)
 void sim_report_out_of_memory(Launch *launch)
 {
     char name[200];
-    sim_readable_name(launch->kernel->name, name, sizeof name);
+    sim_demangle(launch->kernel->name, name, sizeof name);
     launch->error = cudaErrorMemoryAllocation;
     snprintf(
         launch->message, sizeof launch->message,

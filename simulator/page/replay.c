@@ -274,7 +274,7 @@ static void end(Replay *r)
 {
     sim_report_unwritten_results();
     sim_end_op_uses();
-    sim_host_awaits(r->timeline);
+    sim_synchronize_host(r->timeline);
 }
 
 static MemoryKind read_kind(Replay *r)
@@ -442,10 +442,10 @@ static void check_launch(Replay *r, const KernelLaunch *l)
     const bool has_cluster = l->cluster.x || l->cluster.y || l->cluster.z;
     if (has_cluster && !(l->cluster.x && l->cluster.y && l->cluster.z))
         fail(r, "the cluster's numbers must be all 0 or none");
-    l->kernel->max_dynamic_bytes[sim_current_device] =
+    l->kernel->max_dynamic_shared_bytes[sim_current_device] =
         (int)((size_t)sim_device()->shared_per_block_optin - l->function->shared_bytes);
     l->kernel->large_clusters[sim_current_device] = true;
-    if (sim_check_launch(l->kernel->host, l->grid, l->block, l->dynamic_bytes, l->arguments, l->cooperative,
+    if (sim_check_launch(l->kernel->host, l->grid, l->block, l->dynamic_shared_bytes, l->arguments, l->cooperative,
                          l->cluster))
         longjmp(r->damaged, 1); // sim_check_launch has printed the reason
 }
@@ -458,7 +458,7 @@ static void replay_launch(Replay *r)
         fail(r, "there is no such kernel");
     l.grid = read_dim3(r);
     l.block = read_dim3(r);
-    l.dynamic_bytes = read_number(r);
+    l.dynamic_shared_bytes = read_number(r);
     l.cluster = read_dim3(r);
     l.cooperative = read_number(r);
     read_arguments(r, l.function, arguments);

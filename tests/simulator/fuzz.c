@@ -1,6 +1,6 @@
 // fuzz CORPUS COUNT SEED: mutates the files of a folder COUNT times, and passes them to the parser (*.ptx), running what it
 // accepts, and to the reader of fat binaries (*.fatbin). Built with AddressSanitizer and UBSan, it aborts at the first
-// out-of-bounds read, and hangs at the first endless loop. The same SEED gives the same inputs. SIM_MAX_INSTRUCTIONS=50000
+// out-of-bounds read, and hangs at the first infinite loop. The same SEED gives the same inputs. SIM_MAX_INSTRUCTIONS=50000
 // bounds loops in kernels.
 #include "runtime/work/device_runtime.h"
 

@@ -1,4 +1,4 @@
-"""Control flow: reconvergence, forward progress, and the reports of deadlocks and endless loops."""
+"""Control flow: reconvergence, forward progress, and the reports of deadlocks and infinite loops."""
 
 import re
 import resource
@@ -24,17 +24,17 @@ def test_early_return_does_not_split_the_other_lanes(tmp_path):
 
 
 @pytest.mark.parametrize("time_sliced", "01")
-@pytest.mark.parametrize("what, line, message", [("waits", 9, "kernel deep::waits<3, int>, .* endless loop: every thread that could end it is waiting"),
-                                              ("counts", 27, "no end after [0-9]+ warp instructions: perhaps an endless loop")])
-def test_endless_loop_is_located(what, line, message, time_sliced, program):
-    """Broken: blocks in a deadlock or an endless loop run for minutes, or the message does not give the line."""
+@pytest.mark.parametrize("what, line, message", [("waits", 9, "kernel deep::waits<3, int>, .* infinite loop: all threads that could end it are waiting"),
+                                              ("counts", 27, "still running after [0-9]+ warp instructions: perhaps an infinite loop")])
+def test_infinite_loop_is_located(what, line, message, time_sliced, program):
+    """Broken: blocks in a deadlock or an infinite loop run for minutes, or the message does not give the line."""
     result = run(program, what, SIM_TOGETHER=time_sliced, SIM_SMS="16", SIM_MAX_INSTRUCTIONS="100000000")
     assert result.stdout == "cudaErrorLaunchTimeout\n" and len(result.stderr.splitlines()) == 1
     assert re.search(message, result.stderr) and f"lanes_and_loops.cu:{line})" in result.stderr, result.stderr
 
 
 def test_waiting_for_the_host_is_no_finding(tmp_path):
-    """Broken: a correct program whose kernel waits for the host, which the simulator cannot run, is reported as an endless loop; or an endless loop is not."""
+    """Broken: a correct program whose kernel waits for the host, which the simulator cannot run, is reported as an infinite loop; or an infinite loop is not."""
     program = build(ROOT / "tests/simulator/waits_for_host.cu", tmp_path / "waits", "-lineinfo")
     for flag in ("variable", "mapped", "managed"):
         for environment in ({}, {"SIM_CHECK": "1"}, {"SIM_CHECK": "1", "SIM_TOGETHER": "1"}):
@@ -44,7 +44,7 @@ def test_waiting_for_the_host_is_no_finding(tmp_path):
     result = run(program, "counts", SIM_MAX_INSTRUCTIONS="100000")
     assert result.returncode == 77 and "this loop polls memory that the host may write" in result.stderr, result.stderr
     result = run(program, "device", SIM_CHECK="1")
-    assert result.returncode == 88 and "endless loop: every thread that could end it is waiting" in result.stderr, result.stderr
+    assert result.returncode == 88 and "infinite loop: all threads that could end it are waiting" in result.stderr, result.stderr
 
 
 def test_unsupported_instruction_is_no_finding(tmp_path):
@@ -70,9 +70,9 @@ int main() { void *f = &f; printf("%d ", cudaGetDriverEntryPointByVersion("cuTen
 
 
 def test_stuck_mbarrier_wait_reports_the_missing_arrivals(program):
-    """Broken: if fewer threads arrive at an mbarrier than it expects, only an endless loop is reported."""
+    """Broken: if fewer threads arrive at an mbarrier than it expects, only an infinite loop is reported."""
     result = run(program, "miscounts", SIM_MAX_INSTRUCTIONS="100000")
-    assert "endless loop" in result.stderr and "it waits at an mbarrier for 1 of 33 arrivals" in result.stderr, result.stderr
+    assert "infinite loop" in result.stderr and "it waits at an mbarrier for 1 of 33 arrivals" in result.stderr, result.stderr
 
 
 def test_failed_assertion_is_printed_for_every_thread(program):
@@ -110,7 +110,7 @@ def test_each_grid_has_an_id(program):
 
 @pytest.mark.parametrize("environment", [{"SIM_THREADS": "1"}, {"SIM_THREADS": "4"}, {"SIM_BLOCK_ORDER": "3"}, {"SIM_CHECK": "1"}])
 def test_blocks_that_wait_for_later_ones_are_time_sliced(environment, program, tmp_path):
-    """Broken: a hand-written grid barrier, correct if all blocks are resident, is reported as an endless loop, or runs without a warning."""
+    """Broken: a hand-written grid barrier, correct if all blocks are resident, is reported as an infinite loop, or runs without a warning."""
     result = run(program, "b", **environment)
     assert result.stdout == "5050\ncudaSuccess\n"
     assert "kernel meets_by_hand: its blocks wait for later ones, so they run together" in result.stderr

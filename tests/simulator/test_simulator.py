@@ -462,13 +462,13 @@ int main(int argc, char **)
 }
 """
 SHUFFLED, TOGETHER = {"SIM_BLOCK_ORDER": "1"}, {"SIM_TOGETHER": "1"}
-ENDLESS = "::chained, block .* an endless loop"
+INFINITE = "::chained, block .* infinite loop"
 
 
 @pytest.mark.parametrize("environment, arguments, printed, said", [
     ({}, [], "cudaSuccess 64", ""), (SHUFFLED, [], "cudaSuccess 64", "::chained: its blocks wait for later ones, so they run together"),
     (TOGETHER | {"SIM_SMS": "1"}, [], "cudaSuccess 64", ""), (TOGETHER | SHUFFLED, [], "cudaSuccess 64", ""),
-    (TOGETHER | SHUFFLED | {"SIM_SMS": "1"}, [], "cudaErrorLaunchTimeout 0", ENDLESS),
+    (TOGETHER | SHUFFLED | {"SIM_SMS": "1"}, [], "cudaErrorLaunchTimeout 0", INFINITE),
     (TOGETHER, ["astray"], "cudaErrorIllegalAddress 0", r"block \(3,0,0\), thread \(0,0,0\), st.* 4 bytes at 0x")])
 def test_a_block_that_waits_for_a_later_block(environment, arguments, printed, said, wrong):
     """Broken: waiting for a block that has not started succeeds or hangs, or faults of interleaved blocks get lost."""
@@ -501,7 +501,7 @@ FAULTS = {  # kernel, launch, CUDA's error, text that the message must contain
                       "cudaErrorIllegalAddress", ["of which the block has 128"]),
     "missed barrier": ("if (threadIdx.x < 32) __syncthreads(); else asm volatile(\"bar.sync 1, 64;\");", "1, 64",
                        "cudaErrorLaunchTimeout", ["wait at barrier"]),
-    "endless loop": ("while (*(volatile int *)out == 0);", "1, 32", "cudaErrorLaunchTimeout", ["endless loop: "]),
+    "infinite loop": ("while (*(volatile int *)out == 0);", "1, 32", "cudaErrorLaunchTimeout", ["infinite loop: "]),
     "trap": ("__trap();", "1, 1", "cudaErrorLaunchFailure", ["executed trap"]),
     "assert": ("assert(threadIdx.x < 3);", "1, 32", "cudaErrorAssert", ["thread (3,0,0)", "threadIdx.x < 3", "failed"]),
     "not in its own mask": ("asm volatile(\"bar.warp.sync 1;\");", "1, 32", "cudaErrorIllegalInstruction",
@@ -528,7 +528,7 @@ FAULTS = {  # kernel, launch, CUDA's error, text that the message must contain
     "one arrival too many": (MBARRIER + "asm volatile(\"mbarrier.arrive.shared.b64 _, [%0], 3;\" :: \"r\"(b));", "1, 1",
                              "cudaErrorLaunchFailure", ["3 arrivals at an mbarrier that expects only 2 more in this phase"]),
     "endless wait": (MBARRIER + f"for (int over = 0; !over;) asm volatile(\"{TEST_WAIT}\" : \"=r\"(over) : \"r\"(b));",
-                     "1, 64", "cudaErrorLaunchTimeout", ["endless loop: "]),
+                     "1, 64", "cudaErrorLaunchTimeout", ["infinite loop: "]),
 }
 
 
@@ -643,7 +643,7 @@ int main(int argc, char **argv)
     ("beside the surface", "cudaErrorLaunchFailure", "byte 32, row 1, slice 0, layer 0 of a surface of 32 bytes x 4 rows"),
     ("misaligned", "cudaErrorMisalignedAddress", "not a multiple of 4"),
     ("cube", "cudaErrorIllegalAddress", "an access to 2-D texels of an object with cubemap 2-D texels"),
-    ("seamless", "cudaErrorNotSupported", "cubemaps that are filtered across their edges are not supported"),
+    ("seamless", "cudaErrorNotSupported", "seamlessCubemap (filtering across the edges of cubemap faces) is not supported"),
     ("mipmaps", "cudaErrorNotSupported", "mipmapped arrays are not supported")])
 def test_a_wrong_use_of_a_texture_is_named(fault, error, said, wrong):
     """Broken: a kernel reads a destroyed texture, or one of another kind, without a fault."""
@@ -684,12 +684,12 @@ def test_textures_and_surfaces_are_no_global_accesses(counted, tmp_path):
 
 CLUSTER_FAULTS = {
     "late": ("cudaErrorIllegalAddress", "the shared memory of block 0 of the cluster, which has exited"),
-    "endless": ("cudaErrorLaunchTimeout", "endless loop: "),
+    "endless": ("cudaErrorLaunchTimeout", "infinite loop: "),
     0: ("cudaErrorIllegalInstruction", "arrives at the cluster barrier again"),
     1: ("cudaErrorIllegalInstruction", "without having arrived"),
     2: ("cudaErrorIllegalAddress", "but this instruction accesses only its own block's"),
     3: ("cudaErrorIllegalInstruction", "block rank 2 in a cluster of 2 blocks"),
-    4: ("cudaErrorLaunchTimeout", "32 threads wait at barrier 1, which others of the 64 threads that have not exited never reach"),
+    4: ("cudaErrorLaunchTimeout", "32 of 64 live threads wait at barrier 1, which the others never reach"),
 }
 
 

@@ -23,7 +23,7 @@ FOR_DEBUGGER = [*FOR_SIMULATOR, "-G"]
 LIBRARIES = [make.ROOT / "build/sim/libsimulator.a", "-lpthread", "-lm"]
 TIME_LIMIT_S = 60  # on the simulator a program takes a tenth of a second, some seconds with the most elements, and more on a busy machine
 CHECKED_LIMIT_S = 300  # hundreds of blocks that wait in vain for 100 million instructions take 30 s to 90 s, and twice that where all processors are busy
-# A limit of warp instructions ends endless loops early, so that the findings are printed; step 00's one thread needs more for millions of elements. With one
+# A limit of warp instructions ends infinite loops early, so that the findings are printed; step 00's one thread needs more for millions of elements. With one
 # host thread a race between blocks has the same result in every run.
 ALWAYS = {"SIM_MAX_INSTRUCTIONS": "10000000", "SIM_THREADS": "1", "SIM_STRICT": "1"}
 SIZES = ("1", "33", "258", "1000", "40003", "100003")

@@ -38,10 +38,10 @@ const Device *sim_device(void)
     return &device;
 }
 
-int sim_blocks_per_sm(const Function *kernel, int threads, size_t dynamic_bytes)
+int sim_blocks_per_sm(const Function *kernel, int threads, size_t dynamic_shared_bytes)
 {
     const Device *d = sim_device();
-    const size_t by_shared = (size_t)d->shared_per_sm / (kernel->shared_bytes + dynamic_bytes + SIM_RESERVED_SHARED);
+    const size_t by_shared = (size_t)d->shared_per_sm / (kernel->shared_bytes + dynamic_shared_bytes + SIM_RESERVED_SHARED);
     const int warps = (threads + LANES - 1) / LANES, by_threads = d->threads_per_sm / (warps * LANES);
     const int blocks = by_threads < d->blocks_per_sm ? by_threads : d->blocks_per_sm;
     return by_shared < (size_t)blocks ? (int)by_shared : blocks;

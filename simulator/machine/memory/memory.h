@@ -61,7 +61,7 @@ typedef struct Allocation {
     const char *call;               // the API call that created it, or NULL
     int call_number;                // ordinal of that call among those of the same name
     int allocation_stack, free_stack; // call sites of checker/host_lines.c, or 0
-    uint8_t *unwritten_bytes[2];    // checker/undefined_copies.c: one bit for each byte; or NULL
+    uint8_t *undefined_bytes[2];    // checker/undefined_copies.c: one bit for each byte; or NULL
     struct Uses *uses;              // checker/memory_uses.c: accesses by host and device; or NULL
     struct Shadow *shadow;          // checker/dynamic_parallelism.c; or NULL
     struct CachedDigest *cached_digests; // runtime/work/state.c, allocated with malloc; or NULL
@@ -207,6 +207,6 @@ typedef struct Device {
 const Device *sim_device(void);
 enum { SIM_RESERVED_SHARED = 1024 }; // bytes that the system reserves in each block's shared memory
 // Resident blocks of a kernel on one SM (occupancy).
-int sim_blocks_per_sm(const Function *kernel, int threads, size_t dynamic_bytes);
+int sim_blocks_per_sm(const Function *kernel, int threads, size_t dynamic_shared_bytes);
 
 #endif

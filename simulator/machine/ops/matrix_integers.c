@@ -7,12 +7,12 @@
 typedef float Floats __attribute__((vector_size(4 * CORE_SIZE)));
 typedef uint32_t Words __attribute__((vector_size(4 * CORE_SIZE)));
 typedef int32_t Ints __attribute__((vector_size(4 * CORE_SIZE)));
-typedef uint16_t Halves __attribute__((vector_size(2 * CORE_SIZE)));
+typedef uint16_t Halves __attribute__((vector_size(2 * CORE_SIZE))); // bit patterns of f16 or bf16 numbers
 typedef double Doubles __attribute__((vector_size(8 * CORE_SIZE)));
 typedef int64_t Longs __attribute__((vector_size(8 * CORE_SIZE)));
 
 typedef struct Matrix { // its lines, in vectors of CORE_SIZE numbers
-    Floats rows[MAX_LINES][MAX_POSITIONS / CORE_SIZE];
+    Floats lines[MAX_LINES][MAX_POSITIONS / CORE_SIZE];
 } Matrix;
 
 // ---- Registers to and from vectors: four lanes hold CORE_SIZE adjacent numbers of a line
@@ -22,16 +22,16 @@ static inline Floats floats_of_halves(const uint16_t *from)
 {
     Halves halves;
     memcpy(&halves, from, sizeof halves);
-    const Words bits = __builtin_convertvector(halves, Words), sign = (bits & 0x8000) << 16, size = bits & 0x7fff,
-                not_normal = (Words)(size < 0x400) | (Words)(size >= 0x7c00), zero = (Words)(size == 0),
-                normal = (size << 13) + (112u << 23);
+    const Words bits = __builtin_convertvector(halves, Words), sign = (bits & 0x8000) << 16, magnitude = bits & 0x7fff,
+                not_normal = (Words)(magnitude < 0x400) | (Words)(magnitude >= 0x7c00), zero = (Words)(magnitude == 0),
+                normal = (magnitude << 13) + (112u << 23);
     return (Floats)(sign | (normal & ~not_normal) | (not_normal & ~zero & 0x7fc00000));
 }
 
-static inline void halves_of_floats(Floats floats, uint16_t *to) // of integers that half precision represents exactly
+static inline void halves_of_floats(Floats floats, uint16_t *to) // the floats must be integers that f16 represents exactly
 {
-    const Words bits = (Words)floats, sign = bits >> 16 & 0x8000, size = bits & 0x7fffffff;
-    const Halves halves = __builtin_convertvector(sign | (((size - (112u << 23)) >> 13) & (Words)(size != 0)), Halves);
+    const Words bits = (Words)floats, sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff;
+    const Halves halves = __builtin_convertvector(sign | (((magnitude - (112u << 23)) >> 13) & (Words)(magnitude != 0)), Halves);
     memcpy(to, &halves, sizeof halves);
 }
 
@@ -60,20 +60,20 @@ static inline float *registers_of(const Warp *w, const Fragment *f, int piece, i
     return (float *)(w->lanes + f->registers_at[piece * sim_registers_of_piece(f) + number]);
 }
 
-// Unpacks the 8x8 tile of a piece; its lines are contiguous in the registers.
+// Unpacks the tile that the lanes' pieces with this index form. A line is in the registers of four consecutive lanes.
 static void unpack_core(const Warp *w, const Fragment *f, int piece, Matrix *to)
 {
     const Origin at = sim_origin_of(f, piece);
     const float *first = registers_of(w, f, piece, 0), *second = registers_of(w, f, piece, sim_registers_of_piece(f) - 1);
     for (int line = 0; line < CORE_SIZE; line++, first += 4, second += 4) {
-        Floats *row = &to->rows[at.line + line][at.position / CORE_SIZE];
+        Floats *row = &to->lines[at.line + line][at.position / CORE_SIZE];
         if (f->type == F16)
             *row = floats_of_halves((const uint16_t *)first);
         else if (f->type == BF16)
             *row = floats_of_bf16((const uint16_t *)first);
         else if (f->type == F32)
             *row = floats_of_pairs(first, second);
-        else // TF32: half a row
+        else // TF32: a piece fills half a vector
             for (int k = 0; k < CORE_SIZE / 2; k++)
                 ((uint32_t *)row)[at.position % CORE_SIZE + k] = ((const uint32_t *)first)[k] & ~0x1fffu;
     }
@@ -84,7 +84,7 @@ static void pack_core(Warp *w, const Fragment *f, int piece, const Matrix *from)
     const Origin at = sim_origin_of(f, piece);
     float *first = registers_of(w, f, piece, 0), *second = registers_of(w, f, piece, sim_registers_of_piece(f) - 1);
     for (int line = 0; line < CORE_SIZE; line++, first += 4, second += 4) {
-        const Floats row = from->rows[at.line + line][at.position / CORE_SIZE];
+        const Floats row = from->lines[at.line + line][at.position / CORE_SIZE];
         if (f->type == F16)
             halves_of_floats(row, (uint16_t *)first);
         else
@@ -101,10 +101,10 @@ static float largest_integer(const Fragment *f, const Matrix *matrix)
     Ints max = {0}, not_small_integer = {0};
     for (int line = 0; line < f->lines; line++)
         for (int n = 0; n < (f->positions + CORE_SIZE - 1) / CORE_SIZE; n++) {
-            const Ints size = (Ints)matrix->rows[line][n] & 0x7fffffff, small = size < (127 + INTEGER_BITS) << 23, larger = size > max;
-            const Floats truncated = (Floats)(size & small);
+            const Ints magnitude = (Ints)matrix->lines[line][n] & 0x7fffffff, small = magnitude < (127 + INTEGER_BITS) << 23, is_larger = magnitude > max;
+            const Floats truncated = (Floats)(magnitude & small);
             not_small_integer |= ~small | (truncated != __builtin_convertvector(__builtin_convertvector(truncated, Ints), Floats));
-            max = (size & larger) | (max & ~larger);
+            max = (magnitude & is_larger) | (max & ~is_larger);
         }
     float largest = 0;
     for (int l = 0; l < CORE_SIZE; l++) {
@@ -116,7 +116,7 @@ static float largest_integer(const Fragment *f, const Matrix *matrix)
 
 static float unpack_matrix(const Warp *w, const Fragment *f, Matrix *to)
 {
-    if (f->positions % CORE_SIZE) // half a row
+    if (f->positions % CORE_SIZE) // lines of half a vector: the other half must be 0
         memset(to, 0, sizeof *to);
     for (int piece = 0; piece < f->pieces; piece++)
         unpack_core(w, f, piece, to);
@@ -127,24 +127,25 @@ static void transpose(const Fragment *f, const Matrix *from, Matrix *to)
 {
     for (int line = 0; line < f->lines; line++)
         for (int k = 0; k < f->positions; k++)
-            ((float *)to->rows[k])[line] = ((const float *)from->rows[line])[k];
+            ((float *)to->lines[k])[line] = ((const float *)from->lines[line])[k];
 }
 
-// All terms are integers, and no sum has more digits than a float, so that the order of additions does not matter.
-static void add_integers(const MatrixOperation *m, const Matrix *a, const Matrix *columns, Matrix *sums)
+// All terms are integers, and every partial sum fits in a float's 24-bit significand, so that the order of additions does not matter.
+static void add_integers(const MatrixOperation *m, const Matrix *a, const Matrix *b_rows, Matrix *sums)
 {
     for (int r = 0; r < m->d.lines; r++)
         for (int n = 0; n < m->d.positions / CORE_SIZE; n++) {
-            Floats sum = sums->rows[r][n];
+            Floats sum = sums->lines[r][n];
             for (int k = 0; k < m->a.positions; k++)
-                sum += ((const float *)a->rows[r])[k] * columns->rows[k][n];
-            sums->rows[r][n] = sum + 0; // +0 instead of -0
+                sum += ((const float *)a->lines[r])[k] * b_rows->lines[k][n];
+            sums->lines[r][n] = sum + 0; // +0 instead of -0
         }
 }
 
 // ---- Products of integers, added to sums that are not integers
 
-enum { ZERO_EXPONENT = -1000, KEPT_BITS = 25 }; // as in fused_sums in matrix.c; KEPT_BITS: of each term, below the largest exponent
+// As in fused_sums of matrix.c. KEPT_BITS: fraction bits that each term keeps after alignment to the largest exponent.
+enum { ZERO_EXPONENT = -1000, KEPT_BITS = 25 };
 
 static inline Ints larger(Ints a, Ints b)
 {
@@ -154,8 +155,8 @@ static inline Ints larger(Ints a, Ints b)
 
 static inline Ints exponents_of(Floats floats)
 {
-    const Ints size = (Ints)floats & 0x7fffffff, zero = size == 0;
-    return ((larger(size >> 23, zero * 0 + 1) - 127) & ~zero) | (zero & ZERO_EXPONENT);
+    const Ints magnitude = (Ints)floats & 0x7fffffff, zero = magnitude == 0;
+    return ((larger(magnitude >> 23, (Ints){0} + 1) - 127) & ~zero) | (zero & ZERO_EXPONENT);
 }
 
 static inline Doubles power_of_two(Ints exponents)
@@ -177,43 +178,44 @@ static inline Floats truncate_to_floats(Doubles value)
     return (Floats)((Ints)nearest + __builtin_convertvector(too_large, Ints));
 }
 
-// Adds the products k to end of line r to a vector of sums, as fused_sums does. Only the previous sum may lose digits.
-static inline Floats add_products(const Matrix *a, const Matrix *columns, const Ints (*exponents)[MAX_POSITIONS / CORE_SIZE], int r, int n, int k,
+// Adds the products [k, end) of line r to the sums of vector n, as fused_sums does. Only the previous sums are truncated: the products
+// are integers that need no more than 24 bits.
+static inline Floats add_products(const Matrix *a, const Matrix *b_rows, const Ints (*exponents)[MAX_POSITIONS / CORE_SIZE], int r, int n, int k,
                               int end, Floats sums)
 {
     Floats products = {0};
     Ints max = exponents_of(sums);
     for (; k < end; k++) {
-        const float factor = ((const float *)a->rows[r])[k];
+        const float factor = ((const float *)a->lines[r])[k];
         const int exponent = exponents_of((Floats){factor})[0];
-        products += factor * columns->rows[k][n];
+        products += factor * b_rows->lines[k][n];
         max = larger(exponent + exponents[k][n], max);
     }
-    max = larger(max, max * 0 - 126);
+    max = larger(max, (Ints){0} - 126);
     const Doubles truncated = truncate_to_integers(__builtin_convertvector(sums, Doubles) * power_of_two(KEPT_BITS - max)) * power_of_two(max - KEPT_BITS);
     return truncate_to_floats(truncated + __builtin_convertvector(products, Doubles));
 }
 
-static void add_to_floats(const MatrixOperation *m, const Matrix *a, const Matrix *columns, Matrix *sums)
+static void add_to_floats(const MatrixOperation *m, const Matrix *a, const Matrix *b_rows, Matrix *sums)
 {
     Ints exponents[MAX_POSITIONS][MAX_POSITIONS / CORE_SIZE];
     for (int k = 0; k < m->a.positions; k++)
         for (int n = 0; n < m->d.positions / CORE_SIZE; n++)
-            exponents[k][n] = exponents_of(columns->rows[k][n]);
+            exponents[k][n] = exponents_of(b_rows->lines[k][n]);
     for (int r = 0; r < m->d.lines; r++)
         for (int n = 0; n < m->d.positions / CORE_SIZE; n++)
             for (int k = 0; k < m->a.positions; k += m->products_at_once)
-                sums->rows[r][n] = add_products(a, columns, exponents, r, n, k, k + m->products_at_once, sums->rows[r][n]);
+                sums->lines[r][n] = add_products(a, b_rows, exponents, r, n, k, k + m->products_at_once, sums->lines[r][n]);
 }
 
-// The largest magnitude; infinity if an element is NaN.
+// The largest magnitude in the matrix; infinity if an element is NaN.
 static float largest_magnitude(const Fragment *f, const Matrix *matrix)
 {
     Ints max = {0};
     float largest = 0;
     for (int line = 0; line < f->lines; line++)
         for (int n = 0; n < f->positions / CORE_SIZE; n++)
-            max = larger((Ints)matrix->rows[line][n] & 0x7fffffff, max);
+            max = larger((Ints)matrix->lines[line][n] & 0x7fffffff, max);
     for (int l = 0; l < CORE_SIZE; l++)
         largest = max[l] > 0x7f800000 ? __builtin_inff() : ((Floats)max)[l] > largest ? ((Floats)max)[l] : largest;
     return largest;
@@ -223,16 +225,16 @@ static float largest_magnitude(const Fragment *f, const Matrix *matrix)
 
 bool sim_multiply_small_integers(Warp *w, const MatrixOperation *m)
 {
-    Matrix a, b, columns, sums;
-    const float max_a = unpack_matrix(w, &m->a, &a), max_b = unpack_matrix(w, &m->b, &b), products = (float)m->a.positions * max_a * max_b;
-    if (!(products <= 0x1p24f))
+    Matrix a, b, b_rows, sums;
+    const float max_a = unpack_matrix(w, &m->a, &a), max_b = unpack_matrix(w, &m->b, &b), max_product_sum = (float)m->a.positions * max_a * max_b;
+    if (!(max_product_sum <= 0x1p24f))
         return false;
     const float max_c = unpack_matrix(w, &m->c, &sums), exact = m->d.type == F16 ? 0x1p11f : 0x1p24f;
-    const bool whole = max_c + products <= exact;
+    const bool whole = max_c + max_product_sum <= exact;
     if (!whole && (m->c.type != F32 || m->d.type != F32 || largest_magnitude(&m->c, &sums) >= 0x1p24f))
         return false;
-    transpose(&m->b, &b, &columns);
-    (whole ? add_integers : add_to_floats)(m, &a, &columns, &sums);
+    transpose(&m->b, &b, &b_rows);
+    (whole ? add_integers : add_to_floats)(m, &a, &b_rows, &sums);
     for (int piece = 0; piece < m->d.pieces; piece++)
         pack_core(w, &m->d, piece, &sums);
     return true;

@@ -50,9 +50,9 @@ struct cudaArray {
 };
 
 typedef struct Texels { // memory that a texture or surface object refers to
-    uint64_t first;                      // address; 0: the array has been freed
+    uint64_t base;                       // address; 0: the array has been freed
     int dimensions;                      // of a layer
-    bool layered, cube, linear, gathers; // cube: a layer has six faces; linear: memory without a pitch; gathers: created for
+    bool layered, cube, linear, supports_gather; // cube: a layer has six faces; linear: memory without a pitch; gathers: created for
                                          // tld4
     int64_t size[3], layers;             // at least 1
     size_t row_bytes, slice_bytes;       // slice_bytes: of a slice or layer
@@ -70,9 +70,9 @@ typedef struct TextureObject {
 } TextureObject;
 
 // NULL: there is no such object
-const TextureObject *sim_texture_object(uint64_t number);
-cudaError_t sim_add_texture_object(const TextureObject *object, unsigned long long *number); // copies it
-void sim_free_texture_object(uint64_t number); // must exist
+const TextureObject *sim_texture_object(uint64_t handle);
+cudaError_t sim_add_texture_object(const TextureObject *object, unsigned long long *handle); // copies it
+void sim_free_texture_object(uint64_t handle); // must exist
 void sim_free_texture_objects(int device);
 void sim_detach_array(cudaArray_const_t array); // called when the array is freed: its objects then refer to no memory
 

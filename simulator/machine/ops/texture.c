@@ -34,7 +34,7 @@ static const TextureObject *object_of(Warp *w, const Instr *i, int lane, bool su
                   (unsigned long long)number);
     if (o->surface != surface)
         sim_fault(w, i, lane, cudaErrorIllegalAddress, "object %llu is not a %s object", (unsigned long long)number, kind);
-    if (!o->texels.first)
+    if (!o->texels.base)
         sim_fault(w, i, lane, cudaErrorIllegalAddress, "the array of %s object %llu has been freed", kind,
                   (unsigned long long)number);
     return o;
@@ -77,7 +77,7 @@ static uint32_t read_channel(const uint8_t *from, int bytes)
 
 static uint64_t texel_address(const Texels *t, const int64_t *at, int64_t layer)
 {
-    return t->first + (uint64_t)(at[2] + layer) * t->slice_bytes + (uint64_t)at[1] * t->row_bytes +
+    return t->base + (uint64_t)(at[2] + layer) * t->slice_bytes + (uint64_t)at[1] * t->row_bytes +
            (uint64_t)at[0] * (uint64_t)(t->channels * t->channel_bytes);
 }
 
@@ -388,7 +388,7 @@ void sim_texture_gather(Warp *w, const Instr *i, uint32_t mask)
 {
     while (mask) {
         const TexelReaders readers = readers_at_coordinates(w, i, mask);
-        if (!readers.object->texels.gathers)
+        if (!readers.object->texels.supports_gather)
             sim_fault(w, i, __builtin_ctz(mask), cudaErrorIllegalAddress,
                       "tex2Dgather() from an array created without cudaArrayTextureGather");
         gather(&readers);
@@ -461,7 +461,7 @@ static uint8_t *surface_pointer(Warp *w, const Instr *i, int lane, AccessKind ki
                   (long long)layer, t->row_bytes, (long long)t->size[1], (long long)t->size[2], (long long)t->layers);
     if (!inside)
         return NULL;
-    const uint64_t address = t->first + (uint64_t)(at[2] + layer) * t->slice_bytes + (uint64_t)at[1] * t->row_bytes + (uint64_t)at[0];
+    const uint64_t address = t->base + (uint64_t)(at[2] + layer) * t->slice_bytes + (uint64_t)at[1] * t->row_bytes + (uint64_t)at[0];
     return sim_access_lane(w, i, lane, GLOBAL, address, bytes, bytes, kind);
 }
 

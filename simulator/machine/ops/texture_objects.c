@@ -1,19 +1,19 @@
 // texture_objects.c: the table of texture and surface objects.
 //
-// The handle of an object is its number. Numbers are never reused, so that the use of a destroyed object is detected.
+// Handles count up from 1. They are never reused, so that the use of a destroyed object is detected.
 #include "machine/ops/ops.h"
 
 #include <stdlib.h>
 
-static TextureObject **objects; // index: number - 1; NULL: destroyed
+static TextureObject **objects; // index: handle - 1; NULL: destroyed
 static size_t object_count, object_capacity;
 
-const TextureObject *sim_texture_object(uint64_t number)
+const TextureObject *sim_texture_object(uint64_t handle)
 {
-    return number >= 1 && number <= object_count ? objects[number - 1] : NULL;
+    return handle >= 1 && handle <= object_count ? objects[handle - 1] : NULL;
 }
 
-cudaError_t sim_add_texture_object(const TextureObject *object, unsigned long long *number)
+cudaError_t sim_add_texture_object(const TextureObject *object, unsigned long long *handle)
 {
     if (object_count == object_capacity) {
         const size_t capacity = object_capacity ? 2 * object_capacity : 64;
@@ -28,14 +28,14 @@ cudaError_t sim_add_texture_object(const TextureObject *object, unsigned long lo
         return cudaErrorMemoryAllocation;
     *copy = *object;
     objects[object_count++] = copy;
-    *number = object_count;
+    *handle = object_count;
     return cudaSuccess;
 }
 
-void sim_free_texture_object(uint64_t number)
+void sim_free_texture_object(uint64_t handle)
 {
-    free(objects[number - 1]);
-    objects[number - 1] = NULL;
+    free(objects[handle - 1]);
+    objects[handle - 1] = NULL;
 }
 
 void sim_free_texture_objects(int device)
@@ -50,5 +50,5 @@ void sim_detach_array(cudaArray_const_t array)
     for (size_t k = 0; k < object_count; k++)
         if (objects[k] && objects[k]->resource.resType == cudaResourceTypeArray &&
             objects[k]->resource.res.array.array == array)
-            objects[k]->texels.first = 0;
+            objects[k]->texels.base = 0;
 }

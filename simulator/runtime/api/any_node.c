@@ -17,7 +17,7 @@ API cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *han
 }
 
 // A condition handle may be used by one node, of its own graph or of a nested one.
-static bool can_use_condition(const ConditionalWork *conditional, const Graph *graph)
+static bool can_use_condition(const ConditionalParams *conditional, const Graph *graph)
 {
     const Condition *condition = sim_condition_of(conditional->condition);
     if (!condition || condition->has_node)
@@ -30,54 +30,54 @@ static bool can_use_condition(const ConditionalWork *conditional, const Graph *g
 }
 
 static cudaError_t add_conditional(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *dependencies, size_t count,
-                              struct cudaConditionalNodeParams *p, const Work *work)
+                              struct cudaConditionalNodeParams *p, const NodeParams *params)
 {
     REQUIRE_GRAPH(graph);
-    REQUIRE(can_use_condition(&work->conditional, sim_graph_of(graph)), cudaErrorInvalidValue);
-    const cudaError_t error = sim_add_node_for_call(node, graph, dependencies, count, work);
+    REQUIRE(can_use_condition(&params->conditional, sim_graph_of(graph)), cudaErrorInvalidValue);
+    const cudaError_t error = sim_add_node_from_api(node, graph, dependencies, count, params);
     if (!error) {
         sim_condition_of(p->handle)->has_node = true;
-        p->phGraph_out = sim_node_of(*node)->work.conditional.handles;
+        p->phGraph_out = sim_node_of(*node)->params.conditional.handles;
     }
     return error;
 }
 
 // ---- Nodes of all types
 
-cudaError_t sim_convert_node_params(const struct cudaGraphNodeParams *p, Work *work)
+cudaError_t sim_convert_node_params(const struct cudaGraphNodeParams *p, NodeParams *params)
 {
     const struct cudaKernelNodeParamsV2 *k = &p->kernel;
-    *work = (Work){.type = p->type};
+    *params = (NodeParams){.type = p->type};
     switch (p->type) {
     case cudaGraphNodeTypeKernel:
-        work->kernel =
-            (KernelWork){k->func, k->gridDim, k->blockDim, k->sharedMemBytes, false, k->kernelParams, k->extra};
+        params->kernel =
+            (KernelParams){k->func, k->gridDim, k->blockDim, k->sharedMemBytes, false, k->kernelParams, k->extra};
         return cudaSuccess;
     case cudaGraphNodeTypeMemcpy:
-        work->copy = p->memcpy.copyParams;
+        params->copy = p->memcpy.copyParams;
         return cudaSuccess;
     case cudaGraphNodeTypeMemset:
-        work->fill = (struct cudaMemsetParams){p->memset.dst, p->memset.pitch, p->memset.value, p->memset.elementSize,
+        params->memset = (struct cudaMemsetParams){p->memset.dst, p->memset.pitch, p->memset.value, p->memset.elementSize,
                                                p->memset.width, p->memset.height};
         return cudaSuccess;
     case cudaGraphNodeTypeHost:
-        work->host = (struct cudaHostNodeParams){p->host.fn, p->host.userData};
+        params->host = (struct cudaHostNodeParams){p->host.fn, p->host.userData};
         return cudaSuccess;
     case cudaGraphNodeTypeGraph:
         REQUIRE_GRAPH(p->graph.graph);
-        REQUIRE(!sim_has_allocation_nodes(sim_graph_of(p->graph.graph)), cudaErrorInvalidValue);
-        work->child = sim_graph_of(p->graph.graph);
+        REQUIRE(!sim_has_memory_nodes(sim_graph_of(p->graph.graph)), cudaErrorInvalidValue);
+        params->child = sim_graph_of(p->graph.graph);
         return cudaSuccess;
     case cudaGraphNodeTypeEmpty:
         return cudaSuccess;
     case cudaGraphNodeTypeWaitEvent:
-        work->event = p->eventWait.event;
+        params->event = p->eventWait.event;
         return cudaSuccess;
     case cudaGraphNodeTypeEventRecord:
-        work->event = p->eventRecord.event;
+        params->event = p->eventRecord.event;
         return cudaSuccess;
     case cudaGraphNodeTypeConditional:
-        work->conditional = (ConditionalWork){.condition = p->conditional.handle, .kind = p->conditional.type,
+        params->conditional = (ConditionalParams){.condition = p->conditional.handle, .kind = p->conditional.type,
                                 .count = p->conditional.size};
         return cudaSuccess;
     default:
@@ -90,7 +90,7 @@ cudaError_t sim_convert_node_params(const struct cudaGraphNodeParams *p, Work *w
 API cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
                                  const cudaGraphEdgeData *data, size_t count, struct cudaGraphNodeParams *p)
 {
-    Work work;
+    NodeParams params;
     LOCK_MEMORY();
     REQUIRE(p, cudaErrorInvalidValue);
     cudaError_t error = sim_check_edge_data(data, count);
@@ -104,20 +104,20 @@ API cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const
     }
     if (p->type == cudaGraphNodeTypeMemFree)
         return cudaGraphAddMemFreeNode(node, graph, dependencies, count, p->free.dptr);
-    error = sim_convert_node_params(p, &work);
+    error = sim_convert_node_params(p, &params);
     if (!error && p->type == cudaGraphNodeTypeConditional)
-        return add_conditional(node, graph, dependencies, count, &p->conditional, &work);
-    return error ? error : sim_add_node_for_call(node, graph, dependencies, count, &work);
+        return add_conditional(node, graph, dependencies, count, &p->conditional, &params);
+    return error ? error : sim_add_node_from_api(node, graph, dependencies, count, &params);
 }
 
 API cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, struct cudaGraphNodeParams *p)
 {
-    Work work;
+    NodeParams params;
     LOCK_MEMORY();
     REQUIRE(p, cudaErrorInvalidValue);
     REQUIRE(p->type != cudaGraphNodeTypeConditional, cudaErrorNotSupported);
-    const cudaError_t error = sim_convert_node_params(p, &work);
-    return error ? error : sim_set_params_for_call(node, &work);
+    const cudaError_t error = sim_convert_node_params(p, &params);
+    return error ? error : sim_set_params_from_api(node, &params);
 }
 
 #endif

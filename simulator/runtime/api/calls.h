@@ -175,6 +175,6 @@ void sim_destroy_all_arrays(void); // of the current device; not their memory, w
 enum { TEXTURE_ALIGNMENT = 512, PITCH_ALIGNMENT = 32 }; // of memory bound to a texture
 enum { MAX_PITCHED_WIDTH = 131072, MAX_PITCHED_HEIGHT = 65000, MAX_PITCH = 2097120 };
 
-void sim_destroy_all_textures(void); // and surfaces, and arrays: of the current device
+void sim_destroy_textures_and_arrays(void); // and surfaces, and arrays: of the current device
 
 #endif

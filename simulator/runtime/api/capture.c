@@ -160,7 +160,7 @@ void sim_abort_all_captures(void)
 
 // ---- Checks for other calls
 
-cudaError_t sim_capture(cudaStream_t stream, const Work *work, bool *captured)
+cudaError_t sim_capture(cudaStream_t stream, const NodeParams *params, bool *captured)
 {
     Participant *p;
     Node *node;
@@ -178,7 +178,7 @@ cudaError_t sim_capture(cudaStream_t stream, const Work *work, bool *captured)
         return cudaErrorStreamCaptureInvalidated;
     NodeSet dependencies = {NULL, 0};
     join_sets(&dependencies, &p->last_nodes);
-    const cudaError_t error = sim_add_node(sim_graph_of(c->graph), dependencies.nodes, dependencies.count, work, &node);
+    const cudaError_t error = sim_add_node(sim_graph_of(c->graph), dependencies.nodes, dependencies.count, params, &node);
     clear_set(&dependencies);
     if (error)
         return error;
@@ -197,7 +197,7 @@ cudaError_t sim_capture_allocation(cudaStream_t stream, size_t bytes, void **poi
     cudaError_t error = bytes ? sim_new_graph_memory(bytes, &memory) : cudaErrorInvalidValue;
     if (error)
         return error;
-    error = sim_capture(stream, &(Work){cudaGraphNodeTypeMemAlloc, .memory = memory}, captured);
+    error = sim_capture(stream, &(NodeParams){cudaGraphNodeTypeMemAlloc, .memory = memory}, captured);
     *pointer = error ? NULL : memory->address;
     sim_release_graph_memory(memory); // the node holds a reference
     return error;
@@ -212,7 +212,7 @@ cudaError_t sim_capture_free(cudaStream_t stream, void *pointer, bool *captured)
     GraphMemory *memory = sim_graph_memory_at(pointer);
     if (!memory)
         return cudaErrorInvalidValue; // not memory of an allocation node
-    return sim_capture(stream, &(Work){cudaGraphNodeTypeMemFree, .memory = memory}, captured);
+    return sim_capture(stream, &(NodeParams){cudaGraphNodeTypeMemFree, .memory = memory}, captured);
 }
 
 // True if the capture's mode does not allow unsafe calls by this thread.
@@ -319,7 +319,7 @@ cudaError_t sim_capture_record(cudaEvent_t event, cudaStream_t stream, unsigned 
     Participant *p;
     const Capture *c = capture_of(stream, &p);
     if (!c || c->invalid || flags == cudaEventRecordExternal) {
-        const cudaError_t error = sim_capture(stream, &(Work){cudaGraphNodeTypeEventRecord, .event = event}, captured);
+        const cudaError_t error = sim_capture(stream, &(NodeParams){cudaGraphNodeTypeEventRecord, .event = event}, captured);
         if (!error && !*captured)
             sim_clear_captured(event); // this record is not captured
         return error;
@@ -364,7 +364,7 @@ cudaError_t sim_capture_wait(cudaStream_t stream, cudaEvent_t event, unsigned fl
         *captured = true;
         return join_capture(stream, e);
     }
-    return sim_capture(stream, &(Work){cudaGraphNodeTypeWaitEvent, .event = event}, captured);
+    return sim_capture(stream, &(NodeParams){cudaGraphNodeTypeWaitEvent, .event = event}, captured);
 }
 
 // ---- API functions
@@ -412,14 +412,14 @@ API cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t g
 static void mark_dependencies(Node *node, Node **worklist)
 {
     size_t count = 0;
-    if (!node->ordered)
+    if (!node->visited)
         worklist[count++] = node;
-    node->ordered = true;
+    node->visited = true;
     while (count > 0) {
         const Node *next = worklist[--count];
         for (size_t k = 0; k < next->dependency_count; k++)
-            if (!next->dependencies[k]->ordered) {
-                next->dependencies[k]->ordered = true;
+            if (!next->dependencies[k]->visited) {
+                next->dependencies[k]->visited = true;
                 worklist[count++] = next->dependencies[k];
             }
     }
@@ -432,7 +432,7 @@ static bool is_joined(const Capture *c)
     if (!worklist)
         sim_die("out of memory for what a capture waits for");
     for (Node *n = sim_graph_of(c->graph)->nodes; n; n = n->next)
-        n->ordered = false;
+        n->visited = false;
     for (const Participant *p = c->participants; p; p = p->next)
         for (size_t k = 0; k < p->last_nodes.count && p->stream == c->origin; k++)
             if (sim_node_of(p->last_nodes.nodes[k]))
@@ -440,7 +440,7 @@ static bool is_joined(const Capture *c)
     free(worklist);
     for (const Participant *p = c->participants; p; p = p->next)
         for (size_t k = 0; k < p->last_nodes.count; k++)
-            if (sim_node_of(p->last_nodes.nodes[k]) && !sim_node_of(p->last_nodes.nodes[k])->ordered)
+            if (sim_node_of(p->last_nodes.nodes[k]) && !sim_node_of(p->last_nodes.nodes[k])->visited)
                 return false;
     return true;
 }

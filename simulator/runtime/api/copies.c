@@ -29,7 +29,7 @@ API cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMe
 API cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
 {
     BEGIN_CALL();
-    CAPTURE(stream, &(Work){cudaGraphNodeTypeMemcpy, .copy = sim_make_2d_copy(to, bytes, from, bytes, bytes, 1, kind)});
+    CAPTURE(stream, &(NodeParams){cudaGraphNodeTypeMemcpy, .copy = sim_make_2d_copy(to, bytes, from, bytes, bytes, 1, kind)});
     const RowCopy rows = linear_copy(to, from, bytes, kind);
     return sim_record_error(sim_copy_rows("cudaMemcpy", &rows));
 }
@@ -46,7 +46,7 @@ API cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, s
                                   size_t height, enum cudaMemcpyKind kind, cudaStream_t stream)
 {
     BEGIN_CALL();
-    CAPTURE(stream, &(Work){cudaGraphNodeTypeMemcpy,
+    CAPTURE(stream, &(NodeParams){cudaGraphNodeTypeMemcpy,
                             .copy = sim_make_2d_copy(to, to_pitch, from, from_pitch, width, height, kind)});
     return sim_record_error(sim_copy_rows("cudaMemcpy2D", &(RowCopy){to, to_pitch, from, from_pitch, width, height, kind}));
 }
@@ -77,7 +77,7 @@ API cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_
 {
     BEGIN_CALL();
     REQUIRE(p, cudaErrorInvalidValue);
-    CAPTURE(stream, &(Work){cudaGraphNodeTypeMemcpy, .copy = *p});
+    CAPTURE(stream, &(NodeParams){cudaGraphNodeTypeMemcpy, .copy = *p});
     return sim_record_error(sim_copy_3d(NAME_OF_3D_COPY, p));
 }
 
@@ -94,8 +94,8 @@ static cudaError_t begin_peer_copy(void *to, int to_device, const void *from, in
 {
     REQUIRE(sim_is_device(to_device) && sim_is_device(from_device), cudaErrorInvalidDevice);
     REQUIRE(is_of_device(to, bytes, to_device) && is_of_device(from, bytes, from_device), cudaErrorInvalidValue);
-    sim_host_awaits_device(to_device);
-    sim_host_awaits_device(from_device);
+    sim_synchronize_host_with_device(to_device);
+    sim_synchronize_host_with_device(from_device);
     return cudaSuccess;
 }
 
@@ -164,7 +164,7 @@ API cudaError_t cudaMemset(void *pointer, int value, size_t bytes)
 API cudaError_t cudaMemsetAsync(void *pointer, int value, size_t bytes, cudaStream_t stream)
 {
     BEGIN_CALL();
-    CAPTURE(stream, &(Work){cudaGraphNodeTypeMemset, .fill = {pointer, bytes, (unsigned)value, 1, bytes, 1}});
+    CAPTURE(stream, &(NodeParams){cudaGraphNodeTypeMemset, .memset = {pointer, bytes, (unsigned)value, 1, bytes, 1}});
     return sim_record_error(sim_fill_rows("cudaMemset", pointer, bytes, value, bytes, 1));
 }
 
@@ -181,7 +181,7 @@ API cudaError_t cudaMemset2DAsync(void *pointer, size_t pitch, int value, size_t
                                   cudaStream_t stream)
 {
     BEGIN_CALL();
-    CAPTURE(stream, &(Work){cudaGraphNodeTypeMemset, .fill = {pointer, pitch, (unsigned)value, 1, width, height}});
+    CAPTURE(stream, &(NodeParams){cudaGraphNodeTypeMemset, .memset = {pointer, pitch, (unsigned)value, 1, width, height}});
     return sim_record_error(sim_fill_rows("cudaMemset2D", pointer, pitch, value, width, height));
 }
 
@@ -201,7 +201,7 @@ API cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr pitched, int value, stru
     const size_t slice_rows = pitched.ysize ? pitched.ysize : extent.height; // 0: contiguous slices
     const bool rows = extent.depth == 1 || slice_rows == extent.height;
     REQUIRE(rows || !sim_capture_check_stream(stream), cudaErrorNotSupported);
-    CAPTURE(stream, &(Work){cudaGraphNodeTypeMemset, .fill = {pitched.ptr, pitched.pitch, (unsigned)value, 1,
+    CAPTURE(stream, &(NodeParams){cudaGraphNodeTypeMemset, .memset = {pitched.ptr, pitched.pitch, (unsigned)value, 1,
                                                               extent.width, extent.height * extent.depth}});
     return sim_record_error(sim_fill_slices("cudaMemset2D", pitched, value, extent));
 }
@@ -272,22 +272,22 @@ API cudaError_t cudaMemcpyFromSymbol(void *to, const void *host, size_t bytes, s
 API cudaError_t cudaMemcpyToSymbolAsync(const void *host, const void *from, size_t bytes, size_t offset,
                                         enum cudaMemcpyKind kind, cudaStream_t stream)
 {
-    Work work;
+    NodeParams params;
     BEGIN_CALL();
-    RETURN_IF_ERROR(sim_make_symbol_copy(&work, host, true, from, bytes, offset, kind));
-    CAPTURE(stream, &work);
-    const RowCopy rows = linear_copy(work.copy.dstPtr.ptr, from, bytes, kind);
+    RETURN_IF_ERROR(sim_make_symbol_copy(&params, host, true, from, bytes, offset, kind));
+    CAPTURE(stream, &params);
+    const RowCopy rows = linear_copy(params.copy.dstPtr.ptr, from, bytes, kind);
     return sim_record_error(sim_copy_rows("cudaMemcpy", &rows));
 }
 
 API cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *host, size_t bytes, size_t offset,
                                           enum cudaMemcpyKind kind, cudaStream_t stream)
 {
-    Work work;
+    NodeParams params;
     BEGIN_CALL();
-    RETURN_IF_ERROR(sim_make_symbol_copy(&work, host, false, to, bytes, offset, kind));
-    CAPTURE(stream, &work);
-    const RowCopy rows = linear_copy(to, work.copy.srcPtr.ptr, bytes, kind);
+    RETURN_IF_ERROR(sim_make_symbol_copy(&params, host, false, to, bytes, offset, kind));
+    CAPTURE(stream, &params);
+    const RowCopy rows = linear_copy(to, params.copy.srcPtr.ptr, bytes, kind);
     return sim_record_error(sim_copy_rows("cudaMemcpy", &rows));
 }
 

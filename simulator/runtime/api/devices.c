@@ -59,7 +59,7 @@ API cudaError_t cudaDeviceSynchronize(void)
 {
     BEGIN_CALL();
     RETURN_IF_ERROR(sim_capture_check_device());
-    sim_host_awaits_device(sim_current_device);
+    sim_synchronize_host_with_device(sim_current_device);
     return cudaSuccess;
 }
 
@@ -264,9 +264,9 @@ static void disable_all_peers(void)
 API cudaError_t cudaDeviceReset(void)
 {
     LOCK_MEMORY();
-    sim_host_awaits_device(sim_current_device);
+    sim_synchronize_host_with_device(sim_current_device);
     sim_destroy_all_graphs();
-    sim_destroy_all_textures();
+    sim_destroy_textures_and_arrays();
     sim_free_all_allocations();
     sim_destroy_all_pools();
     sim_destroy_all_streams();

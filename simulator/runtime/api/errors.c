@@ -18,7 +18,7 @@ void sim_set_sticky_error(cudaError_t error)
     if (!error)
         return;
     sim_sticky_error = sim_last_error = error;
-    sim_host_awaits_device(sim_current_device); // all later calls fail
+    sim_synchronize_host_with_device(sim_current_device); // all later calls fail
 }
 
 // ---- Unchecked launch errors

@@ -23,7 +23,7 @@ API cudaError_t cudaFuncSetAttribute(const void *host, enum cudaFuncAttribute at
     if (attribute == cudaFuncAttributeMaxDynamicSharedMemorySize) {
         const int limit = sim_device()->shared_per_block_optin - (int)f->shared_bytes;
         REQUIRE(value >= 0 && value <= limit, cudaErrorInvalidValue);
-        kernel->max_dynamic_bytes[sim_current_device] = value;
+        kernel->max_dynamic_shared_bytes[sim_current_device] = value;
         return cudaSuccess;
     }
     switch (attribute) {
@@ -58,7 +58,7 @@ API cudaError_t cudaFuncSetSharedMemConfig(const void *host, enum cudaSharedMemC
 }
 
 API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *host, int threads,
-                                                                       size_t dynamic_bytes, unsigned flags)
+                                                                       size_t dynamic_shared_bytes, unsigned flags)
 {
     Kernel *kernel;
     const Function *f;
@@ -66,14 +66,14 @@ API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *bloc
     const cudaError_t error = sim_find_kernel(host, &kernel, &f);
     REQUIRE(!error, error);
     REQUIRE(blocks && threads >= 1 && flags <= cudaOccupancyDisableCachingOverride, cudaErrorInvalidValue);
-    *blocks = threads > MAX_THREADS ? 0 : sim_blocks_per_sm(f, threads, dynamic_bytes);
+    *blocks = threads > MAX_THREADS ? 0 : sim_blocks_per_sm(f, threads, dynamic_shared_bytes);
     return cudaSuccess;
 }
 
 API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *host, int threads,
-                                                              size_t dynamic_bytes)
+                                                              size_t dynamic_shared_bytes)
 {
-    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, host, threads, dynamic_bytes, 0);
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, host, threads, dynamic_shared_bytes, 0);
 }
 
 // The most dynamic shared memory of a block with which `blocks` blocks are resident on an SM.

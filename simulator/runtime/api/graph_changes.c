@@ -7,7 +7,7 @@ static Node *find_copy(const Graph *graph, uint64_t origin)
 {
     for (Node *n = graph->nodes; n; n = n->next) {
         size_t count;
-        Graph **graphs = sim_nested_graphs(&n->work, &count);
+        Graph **graphs = sim_nested_graphs(&n->params, &count);
         Node *found = n->origin == origin ? n : NULL;
         for (size_t k = 0; k < count && !found; k++)
             found = find_copy(graphs[k], origin);
@@ -20,19 +20,19 @@ static Node *find_copy(const Graph *graph, uint64_t origin)
 // The executable graph's copy of a node of its source graph; NULL if there is none, or while the graph is running.
 static Node *find_exec_node(cudaGraphExec_t exec, cudaGraphNode_t node)
 {
-    if (!sim_exec_of(exec) || sim_exec_of(exec)->users > 1 || !sim_node_of(node))
+    if (!sim_exec_of(exec) || sim_exec_of(exec)->reference_count > 1 || !sim_node_of(node))
         return NULL;
     return find_copy(sim_exec_of(exec)->graph, sim_node_of(node)->number);
 }
 
-static cudaError_t replace_params(cudaGraphExec_t exec, cudaGraphNode_t handle, const Work *work)
+static cudaError_t replace_params(cudaGraphExec_t exec, cudaGraphNode_t handle, const NodeParams *params)
 {
     BEGIN_CALL();
     Node *node = find_exec_node(exec, handle);
     REQUIRE(node, cudaErrorInvalidValue);
-    const cudaError_t error = sim_replace_work(node, work);
-    if (!error && work->type == cudaGraphNodeTypeGraph)
-        sim_sort_nodes(node->work.child);
+    const cudaError_t error = sim_replace_params(node, params);
+    if (!error && params->type == cudaGraphNodeTypeGraph)
+        sim_sort_nodes(node->params.child);
     return sim_record_error(error);
 }
 
@@ -42,90 +42,90 @@ API cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraph
     LOCK_MEMORY();
     REQUIRE(p, cudaErrorInvalidValue);
     const Node *copy = find_exec_node(exec, node);
-    REQUIRE(copy && copy->work.type == cudaGraphNodeTypeKernel, cudaErrorInvalidValue);
-    Work work = sim_make_kernel_work(p);
-    work.kernel.cooperative = copy->work.kernel.cooperative;
-    return replace_params(exec, node, &work);
+    REQUIRE(copy && copy->params.type == cudaGraphNodeTypeKernel, cudaErrorInvalidValue);
+    NodeParams params = sim_make_kernel_params(p);
+    params.kernel.cooperative = copy->params.kernel.cooperative;
+    return replace_params(exec, node, &params);
 }
 
 API cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                                  const struct cudaMemcpy3DParms *p)
 {
     REQUIRE(p, cudaErrorInvalidValue);
-    return replace_params(exec, node, &(Work){cudaGraphNodeTypeMemcpy, .copy = *p});
+    return replace_params(exec, node, &(NodeParams){cudaGraphNodeTypeMemcpy, .copy = *p});
 }
 
 API cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t node, void *to,
                                                    const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
     return replace_params(exec, node,
-                  &(Work){cudaGraphNodeTypeMemcpy, .copy = sim_make_2d_copy(to, bytes, from, bytes, bytes, 1, kind)});
+                  &(NodeParams){cudaGraphNodeTypeMemcpy, .copy = sim_make_2d_copy(to, bytes, from, bytes, bytes, 1, kind)});
 }
 
 API cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t exec, cudaGraphNode_t node,
                                                          const void *symbol, const void *from, size_t bytes,
                                                          size_t offset, enum cudaMemcpyKind kind)
 {
-    Work work;
-    const cudaError_t error = sim_make_symbol_copy(&work, symbol, true, from, bytes, offset, kind);
-    return error ? error : replace_params(exec, node, &work);
+    NodeParams params;
+    const cudaError_t error = sim_make_symbol_copy(&params, symbol, true, from, bytes, offset, kind);
+    return error ? error : replace_params(exec, node, &params);
 }
 
 API cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec, cudaGraphNode_t node, void *to,
                                                            const void *symbol, size_t bytes, size_t offset,
                                                            enum cudaMemcpyKind kind)
 {
-    Work work;
-    const cudaError_t error = sim_make_symbol_copy(&work, symbol, false, to, bytes, offset, kind);
-    return error ? error : replace_params(exec, node, &work);
+    NodeParams params;
+    const cudaError_t error = sim_make_symbol_copy(&params, symbol, false, to, bytes, offset, kind);
+    return error ? error : replace_params(exec, node, &params);
 }
 
 API cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                                  const struct cudaMemsetParams *p)
 {
     REQUIRE(p, cudaErrorInvalidValue);
-    return replace_params(exec, node, &(Work){cudaGraphNodeTypeMemset, .fill = *p});
+    return replace_params(exec, node, &(NodeParams){cudaGraphNodeTypeMemset, .memset = *p});
 }
 
 API cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                                const struct cudaHostNodeParams *p)
 {
     REQUIRE(p, cudaErrorInvalidValue);
-    return replace_params(exec, node, &(Work){cudaGraphNodeTypeHost, .host = *p});
+    return replace_params(exec, node, &(NodeParams){cudaGraphNodeTypeHost, .host = *p});
 }
 
 API cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, cudaGraph_t child)
 {
     LOCK_MEMORY();
     REQUIRE(sim_graph_of(child) && !sim_sort_nodes(sim_graph_of(child)), cudaErrorInvalidValue);
-    return replace_params(exec, node, &(Work){cudaGraphNodeTypeGraph, .child = sim_graph_of(child)});
+    return replace_params(exec, node, &(NodeParams){cudaGraphNodeTypeGraph, .child = sim_graph_of(child)});
 }
 
 API cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event)
 {
-    return replace_params(exec, node, &(Work){cudaGraphNodeTypeEventRecord, .event = event});
+    return replace_params(exec, node, &(NodeParams){cudaGraphNodeTypeEventRecord, .event = event});
 }
 
 API cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event)
 {
-    return replace_params(exec, node, &(Work){cudaGraphNodeTypeWaitEvent, .event = event});
+    return replace_params(exec, node, &(NodeParams){cudaGraphNodeTypeWaitEvent, .event = event});
 }
 
 #if CUDART_VERSION >= 13000
 API cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, struct cudaGraphNodeParams *p)
 {
-    Work work;
+    NodeParams params;
     LOCK_MEMORY();
     REQUIRE(p, cudaErrorInvalidValue);
-    const cudaError_t error = sim_convert_node_params(p, &work);
-    return error ? error : replace_params(exec, node, &work);
+    const cudaError_t error = sim_convert_node_params(p, &params);
+    return error ? error : replace_params(exec, node, &params);
 }
 #endif
 
 static bool can_be_disabled(const Node *node)
 {
-    return node && (node->work.type == cudaGraphNodeTypeKernel || node->work.type == cudaGraphNodeTypeMemcpy ||
-                    node->work.type == cudaGraphNodeTypeMemset);
+    return node && (node->params.type == cudaGraphNodeTypeKernel || node->params.type == cudaGraphNodeTypeMemcpy ||
+                    node->params.type == cudaGraphNodeTypeMemset);
 }
 
 API cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned enabled)
@@ -153,7 +153,7 @@ static bool set_update_failure(cudaGraphExecUpdateResultInfo *info, enum cudaGra
     return true;
 }
 
-static bool conditional_differs(const Work *old, const Work *new)
+static bool conditional_differs(const NodeParams *old, const NodeParams *new)
 {
     return old->type == cudaGraphNodeTypeConditional &&
            (old->conditional.kind != new->conditional.kind || old->conditional.count != new->conditional.count);
@@ -169,21 +169,21 @@ static bool is_incompatible(const Graph *old, const Graph *new, cudaGraphExecUpd
         a->counterpart = b;
     for (const Node *a = old->nodes; a; a = a->next) {
         const Node *b = a->counterpart;
-        if (a->work.type != b->work.type)
+        if (a->params.type != b->params.type)
             return set_update_failure(info, cudaGraphExecUpdateErrorNodeTypeChanged, b, NULL);
         if (a->dependency_count != b->dependency_count)
             return set_update_failure(info, cudaGraphExecUpdateErrorTopologyChanged, b, NULL);
         for (size_t k = 0; k < a->dependency_count; k++)
             if (a->dependencies[k]->counterpart != b->dependencies[k])
                 return set_update_failure(info, cudaGraphExecUpdateErrorTopologyChanged, b, b->dependencies[k]);
-        if (a->work.type == cudaGraphNodeTypeKernel && a->work.kernel.cooperative != b->work.kernel.cooperative)
+        if (a->params.type == cudaGraphNodeTypeKernel && a->params.kernel.cooperative != b->params.kernel.cooperative)
             return set_update_failure(info, cudaGraphExecUpdateErrorAttributesChanged, b, NULL);
-        if (a->work.type == cudaGraphNodeTypeMemAlloc || a->work.type == cudaGraphNodeTypeMemFree)
+        if (a->params.type == cudaGraphNodeTypeMemAlloc || a->params.type == cudaGraphNodeTypeMemFree)
             return set_update_failure(info, cudaGraphExecUpdateErrorNotSupported, b, NULL);
-        if (conditional_differs(&a->work, &b->work))
+        if (conditional_differs(&a->params, &b->params))
             return set_update_failure(info, cudaGraphExecUpdateErrorParametersChanged, b, NULL);
         size_t count;
-        Graph **graphs = sim_nested_graphs(&a->work, &count), **others = sim_nested_graphs(&b->work, &count);
+        Graph **graphs = sim_nested_graphs(&a->params, &count), **others = sim_nested_graphs(&b->params, &count);
         for (size_t k = 0; k < count; k++)
             if (is_incompatible(graphs[k], others[k], info))
                 return true;
@@ -191,18 +191,18 @@ static bool is_incompatible(const Graph *old, const Graph *new, cudaGraphExecUpd
     return false;
 }
 
-static cudaError_t update_work(Graph *old, const Graph *new)
+static cudaError_t update_params(Graph *old, const Graph *new)
 {
     cudaError_t error = cudaSuccess;
     for (Node *a = old->nodes, *b = new->nodes; a && !error; a = a->next, b = b->next) {
         size_t count;
-        Graph **graphs = sim_nested_graphs(&a->work, &count), **others = sim_nested_graphs(&b->work, &count);
+        Graph **graphs = sim_nested_graphs(&a->params, &count), **others = sim_nested_graphs(&b->params, &count);
         for (size_t k = 0; k < count && !error; k++)
-            error = update_work(graphs[k], others[k]);
-        if (a->work.type == cudaGraphNodeTypeConditional)
-            a->work.conditional.condition = b->work.conditional.condition;
+            error = update_params(graphs[k], others[k]);
+        if (a->params.type == cudaGraphNodeTypeConditional)
+            a->params.conditional.condition = b->params.conditional.condition;
         else if (count == 0)
-            error = sim_replace_work(a, &b->work);
+            error = sim_replace_params(a, &b->params);
     }
     return error;
 }
@@ -213,9 +213,9 @@ API cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cud
     REQUIRE(info, cudaErrorInvalidValue);
     *info = (cudaGraphExecUpdateResultInfo){.result = cudaGraphExecUpdateError};
     REQUIRE_EXEC(exec);
-    REQUIRE(sim_graph_of(graph) && sim_exec_of(exec)->users == 1, cudaErrorInvalidValue);
+    REQUIRE(sim_graph_of(graph) && sim_exec_of(exec)->reference_count == 1, cudaErrorInvalidValue);
     REQUIRE(!is_incompatible(sim_exec_of(exec)->graph, sim_graph_of(graph), info), cudaErrorGraphExecUpdateFailure);
-    const cudaError_t error = update_work(sim_exec_of(exec)->graph, sim_graph_of(graph));
+    const cudaError_t error = update_params(sim_exec_of(exec)->graph, sim_graph_of(graph));
     REQUIRE(!error, cudaErrorGraphExecUpdateFailure);
     info->result = cudaGraphExecUpdateSuccess;
     return cudaSuccess;

@@ -117,7 +117,7 @@ static cudaError_t remove_edges(cudaGraph_t graph, const cudaGraphNode_t *from, 
 {
     LOCK_MEMORY();
     const cudaError_t error = check_edges(graph, from, to, count, true);
-    REQUIRE(error || count == 0 || !sim_has_allocation_nodes(sim_graph_of(graph)), cudaErrorInvalidValue);
+    REQUIRE(error || count == 0 || !sim_has_memory_nodes(sim_graph_of(graph)), cudaErrorInvalidValue);
     for (size_t k = 0; !error && k < count; k++)
         sim_remove_dependency(sim_node_of(to[k]), sim_node_of(from[k]));
     return error;

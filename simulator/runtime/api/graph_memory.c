@@ -20,7 +20,7 @@ cudaError_t sim_new_graph_memory(size_t bytes, GraphMemory **memory)
     if (!*memory)
         sim_die("out of memory for memory of a graph");
     **memory = (GraphMemory){
-        .address = address, .bytes = bytes, .device = sim_current_device, .owners = 1, .next = graph_memories};
+        .address = address, .bytes = bytes, .device = sim_current_device, .reference_count = 1, .next = graph_memories};
     graph_memories = *memory;
     return cudaSuccess;
 }
@@ -33,7 +33,7 @@ GraphMemory *sim_graph_memory_at(const void *address)
     return NULL;
 }
 
-void sim_use_graph_memory(GraphMemory *memory)
+void sim_allocate_graph_memory(GraphMemory *memory)
 {
     GraphMemoryUsage *b = &usage[memory->device];
     memory->in_use = true;
@@ -51,7 +51,7 @@ static void end_use(GraphMemory *memory)
 
 void sim_release_graph_memory(GraphMemory *memory)
 {
-    if (--memory->owners > 0)
+    if (--memory->reference_count > 0)
         return;
     end_use(memory);
     for (GraphMemory **link = &graph_memories; *link; link = &(*link)->next)

@@ -12,7 +12,7 @@ GraphExec *sim_exec_of(cudaGraphExec_t handle)
 
 static void release_exec(GraphExec *exec)
 {
-    if (--exec->users > 0)
+    if (--exec->reference_count > 0)
         return;
     sim_destroy_graph(exec->graph);
     free(exec);
@@ -23,16 +23,16 @@ static void release_exec(GraphExec *exec)
 // True if the graph cannot be instantiated again: it has a cudaGraphExec_t, and allocation or conditional nodes.
 static bool is_instantiated(const Graph *graph)
 {
-    return (sim_has_allocation_nodes(graph) || sim_has_conditional_nodes(graph)) && graph->exec_count > 0;
+    return (sim_has_memory_nodes(graph) || sim_has_conditional_nodes(graph)) && graph->exec_count > 0;
 }
 
 // As in CUDA, body graphs may contain only device work.
 static bool is_valid_body(const Graph *graph)
 {
     for (const Node *node = graph->nodes; node; node = node->next) {
-        const enum cudaGraphNodeType type = node->work.type;
+        const enum cudaGraphNodeType type = node->params.type;
         size_t count;
-        Graph **graphs = sim_nested_graphs(&node->work, &count);
+        Graph **graphs = sim_nested_graphs(&node->params, &count);
         if (type != cudaGraphNodeTypeKernel && type != cudaGraphNodeTypeEmpty && type != cudaGraphNodeTypeMemset &&
             type != cudaGraphNodeTypeMemcpy && count == 0)
             return false;
@@ -46,8 +46,8 @@ static bool is_valid_body(const Graph *graph)
 static bool are_bodies_valid(const Graph *graph)
 {
     for (const Node *node = graph->nodes; node; node = node->next)
-        for (unsigned k = 0; node->work.type == cudaGraphNodeTypeConditional && k < node->work.conditional.count; k++)
-            if (!is_valid_body(node->work.conditional.bodies[k]))
+        for (unsigned k = 0; node->params.type == cudaGraphNodeTypeConditional && k < node->params.conditional.count; k++)
+            if (!is_valid_body(node->params.conditional.bodies[k]))
                 return false;
     return true;
 }
@@ -77,7 +77,7 @@ static cudaError_t instantiate(cudaGraphExec_t *handle, cudaGraph_t graph, uint6
     sim_sort_nodes(exec->graph);
     exec->flags = flags;
     exec->source = graph;
-    exec->users = 1;
+    exec->reference_count = 1;
     original->exec_count++;
     *handle = sim_new_handle(GRAPH_EXEC_HANDLE, exec);
     return *handle ? cudaSuccess : sim_record_error(cudaErrorMemoryAllocation);
@@ -133,43 +133,43 @@ API cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long *
 static _Thread_local const void *launched_from;
 
 // Checks the launch again, because limits may have changed since the node was added.
-static cudaError_t run_kernel(const KernelWork *k)
+static cudaError_t run_kernel(const KernelParams *k)
 {
-    KernelLaunch launch = {NULL, NULL, k->grid, k->block, k->dynamic_bytes, k->arguments, k->cooperative, {0, 0, 0}};
+    KernelLaunch launch = {NULL, NULL, k->grid, k->block, k->dynamic_shared_bytes, k->arguments, k->cooperative, {0, 0, 0}};
     sim_note_launch_attempt();
-    const cudaError_t error = sim_check_launch(k->host, k->grid, k->block, k->dynamic_bytes, k->arguments,
+    const cudaError_t error = sim_check_launch(k->host_function, k->grid, k->block, k->dynamic_shared_bytes, k->arguments,
                                                k->cooperative, launch.cluster);
     if (error)
         return error;
-    sim_find_kernel(k->host, &launch.kernel, &launch.function);
+    sim_find_kernel(k->host_function, &launch.kernel, &launch.function);
     sim_set_sticky_error(sim_run_kernel(&launch, launched_from));
     return cudaSuccess; // as on a GPU, the next call returns the kernel's error
 }
 
-static cudaError_t execute_work(const Work *work, uint32_t timeline)
+static cudaError_t execute_work(const NodeParams *params, uint32_t timeline)
 {
     LOCK_MEMORY();
     SCOPED_OPERATION(sim_begin_node(timeline, "cudaGraphLaunch", launched_from));
-    switch (work->type) {
+    switch (params->type) {
     case cudaGraphNodeTypeKernel:
-        return run_kernel(&work->kernel);
+        return run_kernel(&params->kernel);
     case cudaGraphNodeTypeMemcpy:
-        return sim_copy_3d("cudaMemcpy2D", &work->copy);
+        return sim_copy_3d("cudaMemcpy2D", &params->copy);
     case cudaGraphNodeTypeMemset:
-        return sim_fill_elements(&work->fill);
+        return sim_fill_elements(&params->memset);
     case cudaGraphNodeTypeEventRecord:
-        return sim_record_in_graph(work->event);
+        return sim_record_in_graph(params->event);
     case cudaGraphNodeTypeWaitEvent:
-        sim_wait_in_graph(work->event);
+        sim_wait_in_graph(params->event);
         return cudaSuccess;
     case cudaGraphNodeTypeHost: // the callback, which run_nodes calls next, may signal any host thread
-        sim_host_awaits(timeline);
+        sim_synchronize_host(timeline);
         return cudaSuccess;
     case cudaGraphNodeTypeMemAlloc:
-        sim_use_graph_memory(work->memory);
+        sim_allocate_graph_memory(params->memory);
         return cudaSuccess;
     case cudaGraphNodeTypeMemFree:
-        return sim_free_graph_memory(work->memory->address);
+        return sim_free_graph_memory(params->memory->address);
     default: // an empty node
         return cudaSuccess;
     }
@@ -179,7 +179,7 @@ static cudaError_t execute_node(const Node *node, uint32_t timeline)
 {
     const int before = sim_current_device;
     sim_current_device = node->device;
-    const cudaError_t error = execute_work(&node->work, timeline);
+    const cudaError_t error = execute_work(&node->params, timeline);
     sim_current_device = before;
     return error;
 }
@@ -209,13 +209,13 @@ static void begin_node(const Node *node, NodeRun *runs, const VectorClock *start
 static void end_node(NodeRun *run)
 {
     LOCK_MEMORY();
-    sim_mark_event(&run->ended, run->timeline);
+    sim_record_event(&run->ended, run->timeline);
 }
 
 static NodeRun *new_node_runs(const Graph *graph, uint32_t timeline, VectorClock *start)
 {
     LOCK_MEMORY();
-    sim_mark_event(start, timeline);
+    sim_record_event(start, timeline);
     NodeRun *runs = calloc(graph->count + 1, sizeof *runs);
     if (!runs)
         sim_die("out of memory for a run of a graph");
@@ -230,21 +230,21 @@ static void join_node_runs(NodeRun *runs, size_t count, uint32_t timeline, Vecto
         sim_await_event(timeline, &run->ended);
         if (!run->clock_reused)
             sim_end_timeline(run->timeline);
-        sim_free_clocks(&run->ended);
+        sim_free_clock(&run->ended);
     }
-    sim_free_clocks(start);
+    sim_free_clock(start);
     free(runs);
 }
 
 static cudaError_t run_nodes(const Graph *graph, uint32_t timeline);
 
-static uint32_t condition_value(const ConditionalWork *conditional)
+static uint32_t condition_value(const ConditionalParams *conditional)
 {
     LOCK_MEMORY();
     return sim_condition_of(conditional->condition)->value;
 }
 
-static cudaError_t run_conditional(const ConditionalWork *conditional, uint32_t timeline)
+static cudaError_t run_conditional(const ConditionalParams *conditional, uint32_t timeline)
 {
     cudaError_t error = cudaSuccess;
     uint32_t value = condition_value(conditional);
@@ -269,11 +269,11 @@ static cudaError_t run_nodes(const Graph *graph, uint32_t timeline)
         begin_node(node, runs, &start, timeline);
         const uint32_t node_timeline = runs[count].timeline;
         if (!node->disabled)
-            error = node->work.type == cudaGraphNodeTypeGraph ? run_nodes(node->work.child, node_timeline)
-                    : node->work.type == cudaGraphNodeTypeConditional          ? run_conditional(&node->work.conditional, node_timeline)
+            error = node->params.type == cudaGraphNodeTypeGraph ? run_nodes(node->params.child, node_timeline)
+                    : node->params.type == cudaGraphNodeTypeConditional          ? run_conditional(&node->params.conditional, node_timeline)
                                                               : execute_node(node, node_timeline);
-        if (node->work.type == cudaGraphNodeTypeHost && !node->disabled && !error)
-            node->work.host.fn(node->work.host.userData);
+        if (node->params.type == cudaGraphNodeTypeHost && !node->disabled && !error)
+            node->params.host.fn(node->params.host.userData);
         end_node(&runs[count]);
     }
     join_node_runs(runs, count, timeline, &start);
@@ -284,7 +284,7 @@ static cudaError_t run_nodes(const Graph *graph, uint32_t timeline)
 static bool has_unfreed_memory(const Graph *graph)
 {
     for (const Node *node = graph->nodes; node; node = node->next)
-        if (node->work.type == cudaGraphNodeTypeMemAlloc && node->work.memory->in_use)
+        if (node->params.type == cudaGraphNodeTypeMemAlloc && node->params.memory->in_use)
             return true;
     return false;
 }
@@ -293,9 +293,9 @@ static void reset_conditions(const Graph *graph)
 {
     for (const Node *node = graph->nodes; node; node = node->next) {
         size_t count;
-        Graph **graphs = sim_nested_graphs(&node->work, &count);
+        Graph **graphs = sim_nested_graphs(&node->params, &count);
         Condition *condition =
-            node->work.type == cudaGraphNodeTypeConditional ? sim_condition_of(node->work.conditional.condition) : NULL;
+            node->params.type == cudaGraphNodeTypeConditional ? sim_condition_of(node->params.conditional.condition) : NULL;
         if (condition && condition->resets)
             condition->value = condition->initial_value;
         for (size_t k = 0; k < count; k++)
@@ -309,11 +309,11 @@ static cudaError_t begin_launch(cudaGraphExec_t handle, cudaStream_t stream, Gra
     REQUIRE_EXEC(handle);
     REQUIRE_STREAM(stream);
     GraphExec *found = sim_exec_of(handle);
-    CAPTURE(stream, &(Work){cudaGraphNodeTypeGraph, .child = found->graph});
+    CAPTURE(stream, &(NodeParams){cudaGraphNodeTypeGraph, .child = found->graph});
     reset_conditions(found->graph);
     REQUIRE((found->flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) || !has_unfreed_memory(found->graph),
             cudaErrorInvalidValue);
-    found->users++;
+    found->reference_count++;
     *exec = found;
     *timeline = sim_current_timeline();
     return cudaSuccess;

@@ -27,20 +27,20 @@ static void **copy_arguments(const Function *f, void **arguments)
     return copy;
 }
 
-static cudaError_t copy_kernel_work(KernelWork *to, const KernelWork *from)
+static cudaError_t copy_kernel_params(KernelParams *to, const KernelParams *from)
 {
     enum { MAX_ARGUMENTS = 4096 }; // of at least one byte each
     void *unpacked[MAX_ARGUMENTS], **arguments = from->arguments;
     Kernel *kernel;
     const Function *f;
-    cudaError_t error = sim_find_kernel(from->host, &kernel, &f);
+    cudaError_t error = sim_find_kernel(from->host_function, &kernel, &f);
     if (!error && from->extra) {
         error =
             from->arguments ? cudaErrorInvalidValue : sim_unpack_arguments(f, from->extra, unpacked, MAX_ARGUMENTS);
         arguments = unpacked;
     }
     if (!error)
-        error = sim_check_launch(from->host, from->grid, from->block, from->dynamic_bytes, arguments,
+        error = sim_check_launch(from->host_function, from->grid, from->block, from->dynamic_shared_bytes, arguments,
                                  from->cooperative, (dim3){0, 0, 0});
     if (error)
         return error;
@@ -65,7 +65,7 @@ static bool is_valid_copy(const struct cudaMemcpy3DParms *p)
 
 // ---- Body graphs of conditional nodes
 
-static void destroy_conditional(ConditionalWork *conditional)
+static void destroy_conditional(ConditionalParams *conditional)
 {
     for (unsigned k = 0; k < conditional->count; k++)
         if (conditional->bodies[k])
@@ -75,7 +75,7 @@ static void destroy_conditional(ConditionalWork *conditional)
 }
 
 // Copies the body graphs, or creates empty ones.
-static cudaError_t copy_conditional(ConditionalWork *to, const ConditionalWork *from, bool with_handles)
+static cudaError_t copy_conditional(ConditionalParams *to, const ConditionalParams *from, bool with_handles)
 {
     cudaError_t error = cudaSuccess;
     to->bodies = calloc(from->count, sizeof *to->bodies);
@@ -95,16 +95,16 @@ static cudaError_t copy_conditional(ConditionalWork *to, const ConditionalWork *
     return error;
 }
 
-Graph **sim_nested_graphs(const Work *work, size_t *count)
+Graph **sim_nested_graphs(const NodeParams *params, size_t *count)
 {
-    *count = work->type == cudaGraphNodeTypeConditional ? work->conditional.count : work->type == cudaGraphNodeTypeGraph;
-    return work->type == cudaGraphNodeTypeConditional ? work->conditional.bodies : (Graph **)&work->child;
+    *count = params->type == cudaGraphNodeTypeConditional ? params->conditional.count : params->type == cudaGraphNodeTypeGraph;
+    return params->type == cudaGraphNodeTypeConditional ? params->conditional.bodies : (Graph **)&params->child;
 }
 
 void sim_set_graph_owner(Node *node)
 {
     size_t count;
-    Graph **graphs = sim_nested_graphs(&node->work, &count);
+    Graph **graphs = sim_nested_graphs(&node->params, &count);
     for (size_t k = 0; k < count; k++)
         graphs[k]->owner = node;
 }
@@ -112,22 +112,22 @@ void sim_set_graph_owner(Node *node)
 bool sim_has_conditional_nodes(const Graph *graph)
 {
     for (const Node *node = graph->nodes; node; node = node->next)
-        if (node->work.type == cudaGraphNodeTypeConditional)
+        if (node->params.type == cudaGraphNodeTypeConditional)
             return true;
     return false;
 }
 
-// ---- Copies of work
-cudaError_t sim_copy_work(Work *to, const Work *from, bool with_handles)
+// ---- Copies of parameters
+cudaError_t sim_copy_params(NodeParams *to, const NodeParams *from, bool with_handles)
 {
     *to = *from;
     switch (from->type) {
     case cudaGraphNodeTypeKernel:
-        return copy_kernel_work(&to->kernel, &from->kernel);
+        return copy_kernel_params(&to->kernel, &from->kernel);
     case cudaGraphNodeTypeMemcpy:
         return is_valid_copy(&from->copy) ? cudaSuccess : cudaErrorInvalidValue;
     case cudaGraphNodeTypeMemset:
-        return is_valid_fill(&from->fill) ? cudaSuccess : cudaErrorInvalidValue;
+        return is_valid_fill(&from->memset) ? cudaSuccess : cudaErrorInvalidValue;
     case cudaGraphNodeTypeHost:
         return from->host.fn ? cudaSuccess : cudaErrorInvalidValue;
     case cudaGraphNodeTypeWaitEvent:
@@ -140,23 +140,23 @@ cudaError_t sim_copy_work(Work *to, const Work *from, bool with_handles)
         return copy_conditional(&to->conditional, &from->conditional, with_handles);
     case cudaGraphNodeTypeMemAlloc:
     case cudaGraphNodeTypeMemFree:
-        to->memory->owners++;
+        to->memory->reference_count++;
         return cudaSuccess;
     default:
         return cudaSuccess;
     }
 }
 
-void sim_destroy_work(Work *work)
+void sim_destroy_params(NodeParams *params)
 {
-    if (work->type == cudaGraphNodeTypeKernel)
-        free(work->kernel.arguments);
-    if (work->type == cudaGraphNodeTypeGraph)
-        sim_destroy_graph(work->child);
-    if (work->type == cudaGraphNodeTypeConditional)
-        destroy_conditional(&work->conditional);
-    if (work->type == cudaGraphNodeTypeMemAlloc || work->type == cudaGraphNodeTypeMemFree)
-        sim_release_graph_memory(work->memory);
+    if (params->type == cudaGraphNodeTypeKernel)
+        free(params->kernel.arguments);
+    if (params->type == cudaGraphNodeTypeGraph)
+        sim_destroy_graph(params->child);
+    if (params->type == cudaGraphNodeTypeConditional)
+        destroy_conditional(&params->conditional);
+    if (params->type == cudaGraphNodeTypeMemAlloc || params->type == cudaGraphNodeTypeMemFree)
+        sim_release_graph_memory(params->memory);
 }
 
 struct cudaMemcpy3DParms sim_make_2d_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,

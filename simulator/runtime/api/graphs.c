@@ -27,7 +27,7 @@ static void destroy_node(Node *node)
 {
     if (node->handle)
         sim_remove_handle(NODE_HANDLE, node->handle);
-    sim_destroy_work(&node->work);
+    sim_destroy_params(&node->params);
     free(node->dependencies);
     free(node);
 }
@@ -58,7 +58,7 @@ void sim_add_dependency(Node *node, Node *dependency)
         node->dependency_capacity = node->dependency_capacity ? 2 * node->dependency_capacity : 4;
         node->dependencies = realloc(node->dependencies, node->dependency_capacity * sizeof *node->dependencies);
         if (!node->dependencies)
-            sim_die("out of memory for what a node comes after");
+            sim_die("out of memory for the dependencies of a node");
     }
     node->dependencies[node->dependency_count++] = dependency;
 }
@@ -72,12 +72,12 @@ void sim_remove_dependency(Node *node, const Node *dependency)
     node->dependency_count = kept;
 }
 
-static Node *append_node(Graph *graph, const Work *work, bool with_handle)
+static Node *append_node(Graph *graph, const NodeParams *params, bool with_handle)
 {
     Node *node = calloc(1, sizeof *node);
     if (!node)
         sim_die("out of memory for a node of a graph");
-    *node = (Node){.work = *work, .graph = graph, .device = sim_current_device, .number = ++nodes_made};
+    *node = (Node){.params = *params, .graph = graph, .device = sim_current_device, .number = ++nodes_made};
     node->origin = node->number;
     if (with_handle && !(node->handle = sim_new_handle(NODE_HANDLE, node)))
         sim_die("out of memory for the handle of a node");
@@ -104,12 +104,12 @@ static bool are_nodes_of(const Graph *graph, const cudaGraphNode_t *nodes, size_
     return true;
 }
 
-cudaError_t sim_add_node(Graph *graph, const cudaGraphNode_t *dependencies, size_t count, const Work *work, Node **node)
+cudaError_t sim_add_node(Graph *graph, const cudaGraphNode_t *dependencies, size_t count, const NodeParams *params, Node **node)
 {
-    Work copied;
+    NodeParams copied;
     if (!are_nodes_of(graph, dependencies, count))
         return cudaErrorInvalidValue;
-    const cudaError_t error = sim_copy_work(&copied, work, true);
+    const cudaError_t error = sim_copy_params(&copied, params, true);
     if (error)
         return error;
     *node = append_node(graph, &copied, true);
@@ -118,16 +118,16 @@ cudaError_t sim_add_node(Graph *graph, const cudaGraphNode_t *dependencies, size
     return cudaSuccess;
 }
 
-cudaError_t sim_replace_work(Node *node, const Work *work)
+cudaError_t sim_replace_params(Node *node, const NodeParams *params)
 {
-    Work copied;
-    if (node->work.type != work->type)
+    NodeParams copied;
+    if (node->params.type != params->type)
         return cudaErrorInvalidValue;
-    const cudaError_t error = sim_copy_work(&copied, work, node->handle != NULL);
+    const cudaError_t error = sim_copy_params(&copied, params, node->handle != NULL);
     if (error)
         return error;
-    sim_destroy_work(&node->work);
-    node->work = copied;
+    sim_destroy_params(&node->params);
+    node->params = copied;
     sim_set_graph_owner(node);
     return cudaSuccess;
 }
@@ -136,8 +136,8 @@ cudaError_t sim_copy_graph(const Graph *graph, bool with_handles, Graph **copy)
 {
     *copy = sim_new_graph(with_handles);
     for (Node *node = graph->nodes; node; node = node->next) {
-        Work copied;
-        const cudaError_t error = sim_copy_work(&copied, &node->work, with_handles);
+        NodeParams copied;
+        const cudaError_t error = sim_copy_params(&copied, &node->params, with_handles);
         if (error) { // one of its events or kernels no longer exists
             sim_destroy_graph(*copy);
             return error;
@@ -152,37 +152,37 @@ cudaError_t sim_copy_graph(const Graph *graph, bool with_handles, Graph **copy)
     return cudaSuccess;
 }
 
-static bool dependencies_ordered(const Node *node)
+static bool is_ready(const Node *node)
 {
     for (size_t k = 0; k < node->dependency_count; k++)
-        if (!node->dependencies[k]->ordered)
+        if (!node->dependencies[k]->visited)
             return false;
-    return !node->ordered;
+    return !node->visited;
 }
 
 Node *sim_sort_nodes(Graph *graph)
 {
-    size_t ordered = 0, before;
+    size_t visited = 0, before;
     free(graph->order);
     graph->order = calloc(graph->count + 1, sizeof *graph->order);
     if (!graph->order)
         sim_die("out of memory for the order of a graph's nodes");
     for (Node *node = graph->nodes; node; node = node->next)
-        node->ordered = false;
+        node->visited = false;
     do { // one pass suffices if all nodes were added after their dependencies
-        before = ordered;
+        before = visited;
         for (Node *node = graph->nodes; node; node = node->next)
-            if (dependencies_ordered(node)) {
-                node->ordered = true;
-                node->order_index = ordered;
-                graph->order[ordered++] = node;
+            if (is_ready(node)) {
+                node->visited = true;
+                node->order_index = visited;
+                graph->order[visited++] = node;
             }
-    } while (ordered > before);
+    } while (visited > before);
     for (Node *node = graph->nodes; node; node = node->next) {
-        if (!node->ordered)
+        if (!node->visited)
             return node;
         size_t nested_count;
-        Graph **graphs = sim_nested_graphs(&node->work, &nested_count);
+        Graph **graphs = sim_nested_graphs(&node->params, &nested_count);
         for (size_t k = 0; k < nested_count; k++) {
             Node *in_cycle = sim_sort_nodes(graphs[k]);
             if (in_cycle)
@@ -192,10 +192,10 @@ Node *sim_sort_nodes(Graph *graph)
     return NULL;
 }
 
-bool sim_has_allocation_nodes(const Graph *graph)
+bool sim_has_memory_nodes(const Graph *graph)
 {
     for (const Node *node = graph->nodes; node; node = node->next)
-        if (node->work.type == cudaGraphNodeTypeMemAlloc || node->work.type == cudaGraphNodeTypeMemFree)
+        if (node->params.type == cudaGraphNodeTypeMemAlloc || node->params.type == cudaGraphNodeTypeMemFree)
             return true;
     return false;
 }
@@ -222,7 +222,7 @@ API cudaError_t cudaGraphClone(cudaGraph_t *clone, cudaGraph_t original)
     Graph *copy;
     BEGIN_CALL();
     REQUIRE_GRAPH(original);
-    REQUIRE(clone && !sim_has_allocation_nodes(sim_graph_of(original)), cudaErrorInvalidValue);
+    REQUIRE(clone && !sim_has_memory_nodes(sim_graph_of(original)), cudaErrorInvalidValue);
     REQUIRE(!sim_has_conditional_nodes(sim_graph_of(original)), cudaErrorNotSupported);
     const cudaError_t error = sim_copy_graph(sim_graph_of(original), true, &copy);
     REQUIRE(!error, error);
@@ -247,7 +247,7 @@ API cudaError_t cudaGraphDestroyNode(cudaGraphNode_t handle)
 {
     LOCK_MEMORY();
     Node *node = sim_node_of(handle);
-    REQUIRE(node && !sim_has_allocation_nodes(node->graph), cudaErrorInvalidValue);
+    REQUIRE(node && !sim_has_memory_nodes(node->graph), cudaErrorInvalidValue);
     Graph *graph = node->graph;
     Node *previous = NULL;
     for (Node *n = graph->nodes; n; n = n->next) {
@@ -285,16 +285,16 @@ static void write_dot(FILE *file, const Graph *graph, const char *prefix)
         n->drawing_index = index++;
     for (const Node *n = graph->nodes; n; n = n->next) {
         const size_t number = n->drawing_index;
-        const Kernel *kernel = n->work.type == cudaGraphNodeTypeKernel ? sim_kernel_of(n->work.kernel.host) : NULL;
-        fprintf(file, "    \"%s%zu\" [label=\"%s%zu\\n%s%s%s\"];\n", prefix, number, prefix, number, type_name(n->work.type),
+        const Kernel *kernel = n->params.type == cudaGraphNodeTypeKernel ? sim_kernel_of(n->params.kernel.host_function) : NULL;
+        fprintf(file, "    \"%s%zu\" [label=\"%s%zu\\n%s%s%s\"];\n", prefix, number, prefix, number, type_name(n->params.type),
                 kernel ? "\\n" : "", kernel ? kernel->name : "");
         for (size_t k = 0; k < n->dependency_count; k++)
             fprintf(file, "    \"%s%zu\" -> \"%s%zu\";\n", prefix, n->dependencies[k]->drawing_index, prefix, number);
         size_t count;
-        Graph **graphs = sim_nested_graphs(&n->work, &count);
+        Graph **graphs = sim_nested_graphs(&n->params, &count);
         for (size_t k = 0; k < count; k++) {
             char nested_prefix[256];
-            if (n->work.type == cudaGraphNodeTypeGraph)
+            if (n->params.type == cudaGraphNodeTypeGraph)
                 snprintf(nested_prefix, sizeof nested_prefix, "%.200s%zu.", prefix, number);
             else
                 snprintf(nested_prefix, sizeof nested_prefix, "%.200s%zu.%zu.", prefix, number, k);
@@ -311,7 +311,7 @@ API cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char *path, unsi
     REQUIRE(path, cudaErrorInvalidValue);
     FILE *file = fopen(path, "w");
     REQUIRE(file, cudaErrorOperatingSystem);
-    fprintf(file, "digraph graph_of_cuda {\n");
+    fprintf(file, "digraph cuda_graph {\n");
     write_dot(file, sim_graph_of(graph), "");
     fprintf(file, "}\n");
     return sim_record_error(fclose(file) == 0 ? cudaSuccess : cudaErrorOperatingSystem);

@@ -7,14 +7,14 @@
 
 typedef struct Graph Graph;
 
-typedef struct KernelWork {
-    const void *host; // the kernel's address in the program
+typedef struct KernelParams {
+    const void *host_function; // identifies the kernel in API calls
     dim3 grid, block;
-    size_t dynamic_bytes;
+    size_t dynamic_shared_bytes;
     bool cooperative;
     void **arguments; // of a node: one allocation, the pointers followed by the values
     void **extra;     // alternative to `arguments`; NULL in a node
-} KernelWork;
+} KernelParams;
 
 // Memory of an allocation node and all its copies. Its address is the same in all launches.
 typedef struct GraphMemory {
@@ -22,37 +22,37 @@ typedef struct GraphMemory {
     size_t bytes;
     int device;
     bool in_use; // allocated by a launch, and not yet freed
-    int owners;
+    int reference_count; // its allocation and free nodes, in all graphs
     struct GraphMemory *next;
 } GraphMemory;
 
 // A conditional node's body graphs.
-typedef struct ConditionalWork {
+typedef struct ConditionalParams {
     uint64_t condition;
     enum cudaGraphConditionalNodeType kind;
     unsigned count;
     Graph **bodies;
     cudaGraph_t *handles; // of the bodies, for the program
-} ConditionalWork;
+} ConditionalParams;
 
-// The parameters of a node.
-typedef struct Work {
+// The parameters of a node of any type.
+typedef struct NodeParams {
     enum cudaGraphNodeType type;
     union {
-        KernelWork kernel;
+        KernelParams kernel;
         struct cudaMemcpy3DParms copy;
-        struct cudaMemsetParams fill;
+        struct cudaMemsetParams memset;
         struct cudaHostNodeParams host;
         cudaEvent_t event;
         Graph *child;
-        GraphMemory *memory; // of an allocation and of a free node
-        ConditionalWork conditional;
+        GraphMemory *memory; // of allocation and free nodes
+        ConditionalParams conditional;
     };
-} Work;
+} NodeParams;
 
 // Owned by its graph. Owns its arguments and child graphs; shares a GraphMemory with its copies.
 typedef struct Node {
-    Work work;
+    NodeParams params;
     Graph *graph;
     int device;             // current when the node was added
     cudaGraphNode_t handle; // NULL in a cudaGraphExec_t
@@ -61,7 +61,7 @@ typedef struct Node {
     struct Node **dependencies;
     size_t dependency_count, dependency_capacity;
     bool disabled;          // in a cudaGraphExec_t: cudaGraphNodeSetEnabled
-    bool ordered;           // visited mark of graph searches
+    bool visited;           // in graph searches
     size_t order_index;     // index in Graph.order
     struct Node *counterpart; // the matching node of another graph, in sim_copy_graph and cudaGraphExecUpdate
     size_t drawing_index;   // in cudaGraphDebugDotPrint
@@ -71,17 +71,17 @@ typedef struct Node {
 // Owned by its handle, by the node whose child or body it is, or by a GraphExec. Owns its nodes.
 struct Graph {
     cudaGraph_t handle;
-    Node *owner; // the node whose child or body it is, or NULL
+    Node *owner; // the node whose child graph or body graph it is, or NULL
     Node *nodes, *last; // in the order in which they were added
     size_t count;
     Node **order; // topological order, set by sim_sort_nodes
     int exec_count; // number of its cudaGraphExec_t; at most one for graphs with allocation or conditional nodes
 };
 
-// Begin a call on a graph, or on a node of this type; return an error for another handle.
+// First statement of an API function on a graph, or on a node of type `kind`: returns cudaErrorInvalidValue for any other handle.
 #define REQUIRE_GRAPH(handle) REQUIRE(sim_graph_of(handle), cudaErrorInvalidValue)
 #define REQUIRE_NODE(handle, kind) \
-    REQUIRE(sim_node_of(handle) && sim_node_of(handle)->work.type == (kind), cudaErrorInvalidValue)
+    REQUIRE(sim_node_of(handle) && sim_node_of(handle)->params.type == (kind), cudaErrorInvalidValue)
 
 // ---- graphs.c
 
@@ -91,51 +91,51 @@ Graph *sim_new_graph(bool with_handles);
 void sim_destroy_graph(Graph *graph); // with its nodes and handles
 // Copies a graph; the new nodes' `origin` is the old nodes' number.
 cudaError_t sim_copy_graph(const Graph *graph, bool with_handles, Graph **copy);
-// Adds a node with a copy of the work; its dependencies must be nodes of the graph.
-cudaError_t sim_add_node(Graph *graph, const cudaGraphNode_t *dependencies, size_t count, const Work *work, Node **node);
-// Replaces a node's work by another of the same type.
-cudaError_t sim_replace_work(Node *node, const Work *work);
+// Adds a node with a copy of the parameters; its dependencies must be nodes of the graph.
+cudaError_t sim_add_node(Graph *graph, const cudaGraphNode_t *dependencies, size_t count, const NodeParams *params, Node **node);
+// Replaces a node's parameters by others of the same type.
+cudaError_t sim_replace_params(Node *node, const NodeParams *params);
 // Sorts the nodes topologically, independent ones in the order in which they were added. Returns a node of a cycle, or NULL.
 Node *sim_sort_nodes(Graph *graph);
-bool sim_has_allocation_nodes(const Graph *graph); // or free nodes
+bool sim_has_memory_nodes(const Graph *graph); // allocation or free nodes
 bool sim_depends_on(const Node *node, const Node *dependency);
 void sim_add_dependency(Node *node, Node *dependency);
 void sim_remove_dependency(Node *node, const Node *dependency);
 
 // ---- graph_work.c
 
-// Checks the work, and makes a deep copy.
-cudaError_t sim_copy_work(Work *to, const Work *from, bool with_handles);
-void sim_destroy_work(Work *work);
+// Checks the parameters, and makes a deep copy.
+cudaError_t sim_copy_params(NodeParams *to, const NodeParams *from, bool with_handles);
+void sim_destroy_params(NodeParams *params);
 void sim_set_graph_owner(Node *node); // of its child or bodies
 // True if the graph itself has conditional nodes.
 bool sim_has_conditional_nodes(const Graph *graph);
 // A node's child graph or body graphs.
-Graph **sim_nested_graphs(const Work *work, size_t *count);
+Graph **sim_nested_graphs(const NodeParams *params, size_t *count);
 // The node parameters of a 2D copy in bytes.
 struct cudaMemcpy3DParms sim_make_2d_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                                           size_t height, enum cudaMemcpyKind kind);
 
 // ---- graph_memory.c
 
-cudaError_t sim_new_graph_memory(size_t bytes, GraphMemory **memory); // with one owner
+cudaError_t sim_new_graph_memory(size_t bytes, GraphMemory **memory); // with one reference
 GraphMemory *sim_graph_memory_at(const void *address);                // or NULL
 void sim_release_graph_memory(GraphMemory *memory);                   // drops a reference
-void sim_use_graph_memory(GraphMemory *memory);                       // when an allocation node runs
+void sim_allocate_graph_memory(GraphMemory *memory);                       // when an allocation node runs
 
 // ---- graph_nodes.c, node_params.c, any_node.c, graph_edges.c
 
 // Implementations of cudaGraphAdd...Node and cudaGraph...NodeSetParams.
-cudaError_t sim_add_node_for_call(cudaGraphNode_t *handle, cudaGraph_t graph, const cudaGraphNode_t *dependencies, size_t count,
-                             const Work *work);
-cudaError_t sim_set_params_for_call(cudaGraphNode_t node, const Work *work);
-Work sim_make_kernel_work(const struct cudaKernelNodeParams *p);
-// Makes the work of a copy to or from a variable.
-cudaError_t sim_make_symbol_copy(Work *work, const void *symbol, bool to_symbol, const void *other, size_t bytes,
+cudaError_t sim_add_node_from_api(cudaGraphNode_t *handle, cudaGraph_t graph, const cudaGraphNode_t *dependencies, size_t count,
+                             const NodeParams *params);
+cudaError_t sim_set_params_from_api(cudaGraphNode_t node, const NodeParams *params);
+NodeParams sim_make_kernel_params(const struct cudaKernelNodeParams *p);
+// Sets the parameters of a copy node that copies to or from a __device__ variable.
+cudaError_t sim_make_symbol_copy(NodeParams *params, const void *symbol, bool to_symbol, const void *other, size_t bytes,
                                  size_t offset, enum cudaMemcpyKind kind);
 #if CUDART_VERSION >= 13000
-// Converts cudaGraphAddNode's parameters to work, except for allocations and frees.
-cudaError_t sim_convert_node_params(const struct cudaGraphNodeParams *p, Work *work);
+// Converts the parameters of cudaGraphAddNode, except those of allocation and free nodes.
+cudaError_t sim_convert_node_params(const struct cudaGraphNodeParams *p, NodeParams *params);
 // Accepts default edges only: edge data would allow programmatic dependent launch.
 cudaError_t sim_check_edge_data(const cudaGraphEdgeData *data, size_t count);
 #endif
@@ -146,7 +146,7 @@ typedef struct GraphExec { // the object of a cudaGraphExec_t
     Graph *graph; // a copy of `source`
     uint64_t flags;
     cudaGraph_t source;
-    int users; // reference count: the handle, and current launches
+    int reference_count; // the handle, and current launches
 } GraphExec;
 
 GraphExec *sim_exec_of(cudaGraphExec_t handle); // or NULL
@@ -154,10 +154,11 @@ GraphExec *sim_exec_of(cudaGraphExec_t handle); // or NULL
 
 // ---- capture.c
 
-// If the stream is capturing, adds the work as a node and sets *captured. Returns an error if the work is not allowed.
-cudaError_t sim_capture(cudaStream_t stream, const Work *work, bool *captured);
+// If the stream is capturing, adds a node with these parameters and sets *captured. Returns an error if the node is not allowed.
+cudaError_t sim_capture(cudaStream_t stream, const NodeParams *params, bool *captured);
 
-// Begins a call that enqueues work: returns if the work is captured; otherwise begins an operation of the stream.
+// Begins an API function that enqueues work in a stream. If the stream is capturing, adds a node with the given NodeParams and returns
+// from the function; otherwise begins an operation of the stream.
 #define CAPTURE(stream, ...)                                                     \
     REQUIRE_STREAM(stream);                                                      \
     do {                                                                         \

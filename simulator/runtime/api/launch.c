@@ -9,7 +9,7 @@ enum { PREFERRED_CARVEOUT = 14, NVLINK_SCHEDULING = 16 }; // attributes named on
 
 typedef struct Configuration {
     dim3 grid, block;
-    size_t dynamic_bytes;
+    size_t dynamic_shared_bytes;
     cudaStream_t stream;
     dim3 cluster;     // 0: the kernel's own, or none
     const void *from; // return address
@@ -22,21 +22,21 @@ static _Thread_local int depth;
 // Return address of a <<<...>>> launch, whose error is not returned to the program; otherwise NULL.
 static _Thread_local const void *unchecked_from;
 
-API unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_bytes, cudaStream_t stream)
+API unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_shared_bytes, cudaStream_t stream)
 {
     REQUIRE(depth < MAX_NESTED_LAUNCHES, cudaErrorLaunchOutOfResources);
     configurations[depth++] =
-        (Configuration){grid, block, dynamic_bytes, stream, {0, 0, 0}, __builtin_return_address(0)};
+        (Configuration){grid, block, dynamic_shared_bytes, stream, {0, 0, 0}, __builtin_return_address(0)};
     return 0;
 }
 
-API cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *dynamic_bytes, void *stream)
+API cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *dynamic_shared_bytes, void *stream)
 {
     REQUIRE(depth > 0, cudaErrorMissingConfiguration);
     const Configuration c = configurations[--depth];
     *grid = c.grid;
     *block = c.block;
-    *dynamic_bytes = c.dynamic_bytes;
+    *dynamic_shared_bytes = c.dynamic_shared_bytes;
     memcpy(stream, &c.stream, sizeof c.stream);
     unchecked_from = c.from;
     return cudaSuccess;
@@ -85,9 +85,9 @@ static void suggest_fix(const Kernel *kernel, const Function *f, const Configura
     else if (f && f->max_threads && threads > (uint64_t)f->max_threads)
         snprintf(why, space, "launch at most %d threads per block, as the kernel's __launch_bounds__ say, not %llu",
                  f->max_threads, (unsigned long long)threads);
-    else if (f && c->dynamic_bytes > sim_max_dynamic_bytes(kernel, f))
+    else if (f && c->dynamic_shared_bytes > sim_max_dynamic_shared_bytes(kernel, f))
         snprintf(why, space, "request at most %zu bytes of dynamic shared memory, not %zu, or raise the limit with cudaFuncSetAttribute()",
-                 sim_max_dynamic_bytes(kernel, f), c->dynamic_bytes);
+                 sim_max_dynamic_shared_bytes(kernel, f), c->dynamic_shared_bytes);
 }
 
 static void note_rejection(const Kernel *kernel, const Function *f, const Configuration *c, cudaError_t error,
@@ -95,9 +95,9 @@ static void note_rejection(const Kernel *kernel, const Function *f, const Config
 {
     char name[200] = "(unknown)", launch[300], why[200];
     if (kernel)
-        sim_readable_name((Slice){kernel->name, strlen(kernel->name)}, name, sizeof name);
+        sim_demangle((Slice){kernel->name, strlen(kernel->name)}, name, sizeof name);
     snprintf(launch, sizeof launch, "kernel %s<<<(%u,%u,%u), (%u,%u,%u), %zu>>>", name, c->grid.x, c->grid.y, c->grid.z,
-             c->block.x, c->block.y, c->block.z, c->dynamic_bytes);
+             c->block.x, c->block.y, c->block.z, c->dynamic_shared_bytes);
     suggest_fix(kernel, f, c, why, sizeof why);
     sim_note_rejected_launch(launch, error, why, from);
 }
@@ -113,25 +113,25 @@ static cudaError_t launch_kernel(const void *host, const Configuration *c, void 
     sim_note_launch_attempt();
     cudaError_t error = sim_find_kernel(host, &kernel, &f);
     if (!error)
-        error = sim_check_launch(host, c->grid, c->block, c->dynamic_bytes, arguments, cooperative, c->cluster);
+        error = sim_check_launch(host, c->grid, c->block, c->dynamic_shared_bytes, arguments, cooperative, c->cluster);
     if (!error && !is_stream_of_device(c->stream))
         error = cudaErrorInvalidResourceHandle;
     if (error && unchecked)
         note_rejection(kernel, f, c, error, from);
     if (error)
         return sim_record_error(error);
-    CAPTURE(c->stream, &(Work){cudaGraphNodeTypeKernel,
-                               .kernel = {host, c->grid, c->block, c->dynamic_bytes, cooperative, arguments, NULL}});
-    sim_set_sticky_error(sim_run_kernel(&(KernelLaunch){kernel, f, c->grid, c->block, c->dynamic_bytes, arguments, cooperative,
+    CAPTURE(c->stream, &(NodeParams){cudaGraphNodeTypeKernel,
+                               .kernel = {host, c->grid, c->block, c->dynamic_shared_bytes, cooperative, arguments, NULL}});
+    sim_set_sticky_error(sim_run_kernel(&(KernelLaunch){kernel, f, c->grid, c->block, c->dynamic_shared_bytes, arguments, cooperative,
                                              c->cluster},
                              from));
     return cudaSuccess; // as on a GPU, the next call returns the kernel's error
 }
 
-API cudaError_t cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void **arguments, size_t dynamic_bytes,
+API cudaError_t cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void **arguments, size_t dynamic_shared_bytes,
                                  cudaStream_t stream)
 {
-    const Configuration c = {grid, block, dynamic_bytes, stream, {0, 0, 0}, __builtin_return_address(0)};
+    const Configuration c = {grid, block, dynamic_shared_bytes, stream, {0, 0, 0}, __builtin_return_address(0)};
     return launch_kernel(host, &c, arguments, false);
 }
 
@@ -142,10 +142,10 @@ API cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *host)
     return cudaSuccess;
 }
 
-API cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments, size_t dynamic_bytes,
+API cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments, size_t dynamic_shared_bytes,
                                    cudaStream_t stream)
 {
-    return cudaLaunchKernel((const void *)kernel, grid, block, arguments, dynamic_bytes, stream);
+    return cudaLaunchKernel((const void *)kernel, grid, block, arguments, dynamic_shared_bytes, stream);
 }
 
 // Ignores attributes that affect scheduling only; rejects unsupported ones that change a launch's effects.
@@ -213,8 +213,8 @@ static cudaError_t should_run_function(cudaStream_t stream, cudaHostFn_t functio
 {
     BEGIN_CALL();
     REQUIRE(function, cudaErrorInvalidValue);
-    CAPTURE(stream, &(Work){cudaGraphNodeTypeHost, .host = {function, data}});
-    sim_host_awaits(sim_current_timeline()); // the function may signal any host thread
+    CAPTURE(stream, &(NodeParams){cudaGraphNodeTypeHost, .host = {function, data}});
+    sim_synchronize_host(sim_current_timeline()); // the function may signal any host thread
     *run_now = true;
     return cudaSuccess;
 }

@@ -65,7 +65,7 @@ cudaError_t sim_call_library(const LibraryCall *call)
     BEGIN_CALL();
     REQUIRE_STREAM(call->stream);
     LibraryCall *copy = copy_of(call);
-    RETURN_IF_ERROR(sim_capture(call->stream, &(Work){cudaGraphNodeTypeHost, .host = {run_captured, copy}}, &captured));
+    RETURN_IF_ERROR(sim_capture(call->stream, &(NodeParams){cudaGraphNodeTypeHost, .host = {run_captured, copy}}, &captured));
     if (captured)
         return sim_record_error(call->host_waits ? cudaErrorStreamCaptureUnsupported : cudaSuccess);
     free(copy);
@@ -73,6 +73,6 @@ cudaError_t sim_call_library(const LibraryCall *call)
     sim_note_launch_attempt(); // on a GPU it would be a kernel launch
     const cudaError_t error = run(call);
     if (call->host_waits)
-        sim_host_awaits(sim_current_timeline());
+        sim_synchronize_host(sim_current_timeline());
     return sim_record_error(error);
 }

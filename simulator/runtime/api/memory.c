@@ -42,7 +42,7 @@ API cudaError_t cudaFree(void *pointer)
     const bool graph_memory = is_graph_memory(pointer);
     const cudaError_t error = sim_free_device_memory(pointer);
     if (!graph_memory)
-        sim_host_awaits_device(sim_current_device);
+        sim_synchronize_host_with_device(sim_current_device);
     return sim_record_error(error);
 }
 
@@ -108,7 +108,7 @@ API cudaError_t cudaFreeHost(void *pointer)
     BEGIN_CALL();
     RETURN_IF_ERROR(sim_capture_check_unsafe(false));
     const cudaError_t error = sim_free_memory(__func__, pointer, PINNED_MEMORY);
-    sim_host_awaits_device(sim_current_device);
+    sim_synchronize_host_with_device(sim_current_device);
     return sim_record_error(error);
 }
 

@@ -5,15 +5,15 @@ API cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeTyp
 {
     LOCK_MEMORY();
     REQUIRE(type && sim_node_of(node), cudaErrorInvalidValue);
-    *type = sim_node_of(node)->work.type;
+    *type = sim_node_of(node)->params.type;
     return cudaSuccess;
 }
 
-cudaError_t sim_set_params_for_call(cudaGraphNode_t node, const Work *work)
+cudaError_t sim_set_params_from_api(cudaGraphNode_t node, const NodeParams *params)
 {
     BEGIN_CALL();
-    REQUIRE_NODE(node, work->type);
-    return sim_record_error(sim_replace_work(sim_node_of(node), work));
+    REQUIRE_NODE(node, params->type);
+    return sim_record_error(sim_replace_params(sim_node_of(node), params));
 }
 
 API cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernelNodeParams *p)
@@ -21,9 +21,9 @@ API cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKe
     LOCK_MEMORY();
     REQUIRE_NODE(node, cudaGraphNodeTypeKernel);
     REQUIRE(p, cudaErrorInvalidValue);
-    const KernelWork *k = &sim_node_of(node)->work.kernel;
-    *p = (struct cudaKernelNodeParams){(void *)(uintptr_t)k->host, k->grid,      k->block,
-                                       (unsigned)k->dynamic_bytes, k->arguments, NULL};
+    const KernelParams *k = &sim_node_of(node)->params.kernel;
+    *p = (struct cudaKernelNodeParams){(void *)(uintptr_t)k->host_function, k->grid,      k->block,
+                                       (unsigned)k->dynamic_shared_bytes, k->arguments, NULL};
     return cudaSuccess;
 }
 
@@ -32,9 +32,9 @@ API cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const struct 
     LOCK_MEMORY();
     REQUIRE(p, cudaErrorInvalidValue);
     REQUIRE_NODE(node, cudaGraphNodeTypeKernel);
-    Work work = sim_make_kernel_work(p);
-    work.kernel.cooperative = sim_node_of(node)->work.kernel.cooperative;
-    return sim_set_params_for_call(node, &work);
+    NodeParams params = sim_make_kernel_params(p);
+    params.kernel.cooperative = sim_node_of(node)->params.kernel.cooperative;
+    return sim_set_params_from_api(node, &params);
 }
 
 API cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, struct cudaMemcpy3DParms *p)
@@ -42,37 +42,37 @@ API cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, struct cudaMe
     LOCK_MEMORY();
     REQUIRE_NODE(node, cudaGraphNodeTypeMemcpy);
     REQUIRE(p, cudaErrorInvalidValue);
-    *p = sim_node_of(node)->work.copy;
+    *p = sim_node_of(node)->params.copy;
     return cudaSuccess;
 }
 
 API cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const struct cudaMemcpy3DParms *p)
 {
     REQUIRE(p, cudaErrorInvalidValue);
-    return sim_set_params_for_call(node, &(Work){cudaGraphNodeTypeMemcpy, .copy = *p});
+    return sim_set_params_from_api(node, &(NodeParams){cudaGraphNodeTypeMemcpy, .copy = *p});
 }
 
 API cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *to, const void *from, size_t bytes,
                                                enum cudaMemcpyKind kind)
 {
-    return sim_set_params_for_call(node,
-                  &(Work){cudaGraphNodeTypeMemcpy, .copy = sim_make_2d_copy(to, bytes, from, bytes, bytes, 1, kind)});
+    return sim_set_params_from_api(node,
+                  &(NodeParams){cudaGraphNodeTypeMemcpy, .copy = sim_make_2d_copy(to, bytes, from, bytes, bytes, 1, kind)});
 }
 
 API cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const void *symbol, const void *from,
                                                      size_t bytes, size_t offset, enum cudaMemcpyKind kind)
 {
-    Work work;
-    const cudaError_t error = sim_make_symbol_copy(&work, symbol, true, from, bytes, offset, kind);
-    return error ? error : sim_set_params_for_call(node, &work);
+    NodeParams params;
+    const cudaError_t error = sim_make_symbol_copy(&params, symbol, true, from, bytes, offset, kind);
+    return error ? error : sim_set_params_from_api(node, &params);
 }
 
 API cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void *to, const void *symbol, size_t bytes,
                                                        size_t offset, enum cudaMemcpyKind kind)
 {
-    Work work;
-    const cudaError_t error = sim_make_symbol_copy(&work, symbol, false, to, bytes, offset, kind);
-    return error ? error : sim_set_params_for_call(node, &work);
+    NodeParams params;
+    const cudaError_t error = sim_make_symbol_copy(&params, symbol, false, to, bytes, offset, kind);
+    return error ? error : sim_set_params_from_api(node, &params);
 }
 
 API cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, struct cudaMemsetParams *p)
@@ -80,14 +80,14 @@ API cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, struct cudaMe
     LOCK_MEMORY();
     REQUIRE_NODE(node, cudaGraphNodeTypeMemset);
     REQUIRE(p, cudaErrorInvalidValue);
-    *p = sim_node_of(node)->work.fill;
+    *p = sim_node_of(node)->params.memset;
     return cudaSuccess;
 }
 
 API cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const struct cudaMemsetParams *p)
 {
     REQUIRE(p, cudaErrorInvalidValue);
-    return sim_set_params_for_call(node, &(Work){cudaGraphNodeTypeMemset, .fill = *p});
+    return sim_set_params_from_api(node, &(NodeParams){cudaGraphNodeTypeMemset, .memset = *p});
 }
 
 API cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, struct cudaHostNodeParams *p)
@@ -95,14 +95,14 @@ API cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, struct cudaHost
     LOCK_MEMORY();
     REQUIRE_NODE(node, cudaGraphNodeTypeHost);
     REQUIRE(p, cudaErrorInvalidValue);
-    *p = sim_node_of(node)->work.host;
+    *p = sim_node_of(node)->params.host;
     return cudaSuccess;
 }
 
 API cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const struct cudaHostNodeParams *p)
 {
     REQUIRE(p, cudaErrorInvalidValue);
-    return sim_set_params_for_call(node, &(Work){cudaGraphNodeTypeHost, .host = *p});
+    return sim_set_params_from_api(node, &(NodeParams){cudaGraphNodeTypeHost, .host = *p});
 }
 
 API cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *child)
@@ -110,7 +110,7 @@ API cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_
     LOCK_MEMORY();
     REQUIRE_NODE(node, cudaGraphNodeTypeGraph);
     REQUIRE(child, cudaErrorInvalidValue);
-    *child = sim_node_of(node)->work.child->handle;
+    *child = sim_node_of(node)->params.child->handle;
     return cudaSuccess;
 }
 
@@ -119,13 +119,13 @@ API cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent
     LOCK_MEMORY();
     REQUIRE_NODE(node, cudaGraphNodeTypeEventRecord);
     REQUIRE(event, cudaErrorInvalidValue);
-    *event = sim_node_of(node)->work.event;
+    *event = sim_node_of(node)->params.event;
     return cudaSuccess;
 }
 
 API cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event)
 {
-    return sim_set_params_for_call(node, &(Work){cudaGraphNodeTypeEventRecord, .event = event});
+    return sim_set_params_from_api(node, &(NodeParams){cudaGraphNodeTypeEventRecord, .event = event});
 }
 
 API cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event)
@@ -133,13 +133,13 @@ API cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t
     LOCK_MEMORY();
     REQUIRE_NODE(node, cudaGraphNodeTypeWaitEvent);
     REQUIRE(event, cudaErrorInvalidValue);
-    *event = sim_node_of(node)->work.event;
+    *event = sim_node_of(node)->params.event;
     return cudaSuccess;
 }
 
 API cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event)
 {
-    return sim_set_params_for_call(node, &(Work){cudaGraphNodeTypeWaitEvent, .event = event});
+    return sim_set_params_from_api(node, &(NodeParams){cudaGraphNodeTypeWaitEvent, .event = event});
 }
 
 API cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, struct cudaMemAllocNodeParams *p)
@@ -147,7 +147,7 @@ API cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, struct cuda
     LOCK_MEMORY();
     REQUIRE_NODE(node, cudaGraphNodeTypeMemAlloc);
     REQUIRE(p, cudaErrorInvalidValue);
-    const GraphMemory *memory = sim_node_of(node)->work.memory;
+    const GraphMemory *memory = sim_node_of(node)->params.memory;
     memset(p, 0, sizeof *p);
     p->poolProps.allocType = cudaMemAllocationTypePinned;
     p->poolProps.location.type = cudaMemLocationTypeDevice;
@@ -161,7 +161,7 @@ API cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void *pointe
     LOCK_MEMORY();
     REQUIRE_NODE(node, cudaGraphNodeTypeMemFree);
     REQUIRE(pointer, cudaErrorInvalidValue);
-    memcpy(pointer, &sim_node_of(node)->work.memory->address, sizeof(void *));
+    memcpy(pointer, &sim_node_of(node)->params.memory->address, sizeof(void *));
     return cudaSuccess;
 }
 
@@ -179,7 +179,7 @@ API cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLaunch
     if (!error && cluster.x * cluster.y * cluster.z > 1)
         error = cudaErrorNotSupported; // kernel nodes support only the kernel's own cluster size
     if (!error && id == cudaLaunchAttributeCooperative)
-        sim_node_of(node)->work.kernel.cooperative = cooperative;
+        sim_node_of(node)->params.kernel.cooperative = cooperative;
     return sim_record_error(error);
 }
 
@@ -190,7 +190,7 @@ API cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunch
     REQUIRE_NODE(node, cudaGraphNodeTypeKernel);
     REQUIRE(value, cudaErrorInvalidValue);
     REQUIRE(id == cudaLaunchAttributeCooperative, cudaErrorNotSupported);
-    value->cooperative = sim_node_of(node)->work.kernel.cooperative;
+    value->cooperative = sim_node_of(node)->params.kernel.cooperative;
     return cudaSuccess;
 }
 
@@ -199,6 +199,6 @@ API cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cudaGraphN
     LOCK_MEMORY();
     REQUIRE_NODE(to, cudaGraphNodeTypeKernel);
     REQUIRE_NODE(from, cudaGraphNodeTypeKernel);
-    sim_node_of(to)->work.kernel.cooperative = sim_node_of(from)->work.kernel.cooperative;
+    sim_node_of(to)->params.kernel.cooperative = sim_node_of(from)->params.kernel.cooperative;
     return cudaSuccess;
 }

@@ -132,7 +132,7 @@ API cudaError_t cudaIpcCloseMemHandle(void *pointer)
     REQUIRE(o, cudaErrorInvalidValue);
     if (--o->open_count > 0)
         return cudaSuccess;
-    sim_host_awaits_device(sim_current_device);
+    sim_synchronize_host_with_device(sim_current_device);
     return sim_record_error(sim_free_device_memory(pointer));
 }
 

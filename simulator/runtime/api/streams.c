@@ -72,7 +72,7 @@ Operation sim_begin_operation(const char *call, cudaStream_t stream, bool host_w
 void sim_end_operation(Operation *operation)
 {
     if (operation->host_waits)
-        sim_host_awaits(default_stream()->timeline);
+        sim_synchronize_host(default_stream()->timeline);
     sim_report_unwritten_results();
     sim_end_op_uses();
 }
@@ -135,7 +135,7 @@ API cudaError_t cudaStreamSynchronize(cudaStream_t stream)
     BEGIN_CALL();
     REQUIRE_STREAM(stream);
     RETURN_IF_ERROR(sim_capture_check_stream(stream));
-    sim_host_awaits(timeline_of(stream));
+    sim_synchronize_host(timeline_of(stream));
     return cudaSuccess;
 }
 
@@ -250,7 +250,7 @@ struct CUevent_st {
 
 static void destroy_event(void *object)
 {
-    sim_free_clocks(&((struct CUevent_st *)object)->clock);
+    sim_free_clock(&((struct CUevent_st *)object)->clock);
     free(object);
 }
 
@@ -299,7 +299,7 @@ API cudaError_t cudaEventDestroy(cudaEvent_t event)
 static void record(struct CUevent_st *event, uint32_t timeline)
 {
     event->recorded = true;
-    sim_mark_event(&event->clock, timeline);
+    sim_record_event(&event->clock, timeline);
 }
 
 cudaError_t sim_record_in_graph(cudaEvent_t event)
@@ -336,7 +336,7 @@ API cudaError_t cudaEventSynchronize(cudaEvent_t event)
     BEGIN_CALL();
     REQUIRE_EVENT(event);
     RETURN_IF_ERROR(sim_capture_check_event(event));
-    sim_host_awaits_event(&event_of(event)->clock);
+    sim_synchronize_host_with_event(&event_of(event)->clock);
     return cudaSuccess;
 }
 
@@ -390,8 +390,8 @@ API cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t e
         atexit(print_no_clock_note);
     noted = true;
     *ms = NAN;
-    sim_host_awaits_event(&first->clock); // success implies that both are complete
-    sim_host_awaits_event(&second->clock);
+    sim_synchronize_host_with_event(&first->clock); // success implies that both are complete
+    sim_synchronize_host_with_event(&second->clock);
     return cudaSuccess;
 }
 

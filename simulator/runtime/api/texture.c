@@ -3,25 +3,25 @@
 #include "runtime/work/record.h"
 #include "runtime/work/repeats.h"
 
-static const TextureObject *object_of_kind(uint64_t number, bool surface)
+static const TextureObject *object_of_kind(uint64_t handle, bool surface)
 {
-    const TextureObject *o = sim_texture_object(number);
+    const TextureObject *o = sim_texture_object(handle);
     return o && o->surface == surface ? o : NULL;
 }
 
-static cudaError_t destroy(uint64_t number, bool surface)
+static cudaError_t destroy(uint64_t handle, bool surface)
 {
     BEGIN_CALL();
-    if (number == 0)
+    if (handle == 0)
         return cudaSuccess;
-    if (!object_of_kind(number, surface))
+    if (!object_of_kind(handle, surface))
         return sim_record_error(cudaErrorInvalidValue);
-    sim_free_texture_object(number);
+    sim_free_texture_object(handle);
     sim_clear_memo();
     return cudaSuccess;
 }
 
-void sim_destroy_all_textures(void)
+void sim_destroy_textures_and_arrays(void)
 {
     sim_free_texture_objects(sim_current_device);
     sim_clear_memo();
@@ -43,10 +43,10 @@ static cudaError_t texels_of_array(struct cudaArray *a, Texels *t)
         return cudaErrorInvalidValue;
     const bool layered = a->flags & cudaArrayLayered, cube = a->flags & cudaArrayCubemap, is_3d = !layered && !cube;
     const size_t faces = cube ? 6 : 1;
-    *t = (Texels){.first = (uint64_t)(uintptr_t)a->texels,
+    *t = (Texels){.base = (uint64_t)(uintptr_t)a->texels,
                   .layered = layered,
                   .cube = cube,
-                  .gathers = a->flags & cudaArrayTextureGather,
+                  .supports_gather = a->flags & cudaArrayTextureGather,
                   .dimensions = a->extent.height == 0             ? 1
                                 : a->extent.depth == 0 || !is_3d   ? 2
                                                                   : 3,
@@ -72,17 +72,17 @@ static cudaError_t texels_of_memory(const struct cudaResourceDesc *r, Texels *t)
     const void *memory = linear ? r->res.linear.devPtr : r->res.pitch2D.devPtr;
     if (!sim_is_texel_format(format) || !memory || (uintptr_t)memory % TEXTURE_ALIGNMENT)
         return cudaErrorInvalidValue;
-    const size_t texel = sim_texel_bytes(format),
-                 width = linear ? r->res.linear.sizeInBytes / texel : r->res.pitch2D.width,
+    const size_t texel_bytes = sim_texel_bytes(format),
+                 width = linear ? r->res.linear.sizeInBytes / texel_bytes : r->res.pitch2D.width,
                  height = linear ? 1 : r->res.pitch2D.height,
-                 pitch = linear ? width * texel : r->res.pitch2D.pitchInBytes;
-    if (linear ? width > max_linear_texels(texel)
+                 pitch = linear ? width * texel_bytes : r->res.pitch2D.pitchInBytes;
+    if (linear ? width > max_linear_texels(texel_bytes)
                : width == 0 || width > MAX_PITCHED_WIDTH || height == 0 || height > MAX_PITCHED_HEIGHT ||
-                     pitch > MAX_PITCH || pitch % PITCH_ALIGNMENT || pitch < width * texel)
+                     pitch > MAX_PITCH || pitch % PITCH_ALIGNMENT || pitch < width * texel_bytes)
         return cudaErrorInvalidValue;
-    if (!sim_on_device(memory, (height - 1) * pitch + width * texel))
+    if (!sim_on_device(memory, (height - 1) * pitch + width * texel_bytes))
         return cudaErrorInvalidValue;
-    *t = (Texels){.first = (uint64_t)(uintptr_t)memory, .linear = linear, .dimensions = linear ? 1 : 2, .layers = 1,
+    *t = (Texels){.base = (uint64_t)(uintptr_t)memory, .linear = linear, .dimensions = linear ? 1 : 2, .layers = 1,
                   .size = {(int64_t)width, (int64_t)height, 1}, .row_bytes = pitch};
     set_format(t, format);
     return cudaSuccess;
@@ -119,23 +119,23 @@ static cudaError_t check_sampling(const TextureObject *o)
     for (int k = 0; k < 3 && s->sRGB; k++)
         if (s->addressMode[k] == cudaAddressModeBorder || t->kind != cudaChannelFormatKindUnsigned ||
             t->channel_bytes != 1 || !normalized) {
-            fprintf(stderr, "simulator: sRGB textures are bytes read as fractions, without a border\n");
+            fprintf(stderr, "simulator: sRGB textures must have unsigned 8-bit channels, cudaReadModeNormalizedFloat and no cudaAddressModeBorder\n");
             return cudaErrorNotSupported;
         }
     return cudaSuccess;
 }
 
-static cudaError_t add_object(const TextureObject *object, unsigned long long *number)
+static cudaError_t add_object(const TextureObject *object, unsigned long long *handle)
 {
     sim_record_texture();
-    return sim_add_texture_object(object, number);
+    return sim_add_texture_object(object, handle);
 }
 
-API cudaError_t cudaCreateTextureObject(cudaTextureObject_t *number, const struct cudaResourceDesc *resource,
+API cudaError_t cudaCreateTextureObject(cudaTextureObject_t *handle, const struct cudaResourceDesc *resource,
                                         const struct cudaTextureDesc *sampling, const struct cudaResourceViewDesc *view)
 {
     BEGIN_CALL();
-    if (!number || !resource || !sampling)
+    if (!handle || !resource || !sampling)
         return sim_record_error(cudaErrorInvalidValue);
     if (view) {
         fprintf(stderr, "simulator: cudaCreateTextureObject: resource views are not supported\n");
@@ -144,35 +144,35 @@ API cudaError_t cudaCreateTextureObject(cudaTextureObject_t *number, const struc
     TextureObject o = {.device = sim_current_device, .resource = *resource, .sampling = *sampling};
     cudaError_t error = texels_of(resource, &o.texels);
     if (!error && o.texels.cube && sampling->seamlessCubemap) {
-        fprintf(stderr, "simulator: cubemaps that are filtered across their edges are not supported\n");
+        fprintf(stderr, "simulator: seamlessCubemap (filtering across the edges of cubemap faces) is not supported\n");
         return sim_record_error(cudaErrorNotSupported);
     }
     if (!error)
         error = check_sampling(&o);
     if (!error)
-        error = add_object(&o, number);
+        error = add_object(&o, handle);
     return sim_record_error(error);
 }
 
-API cudaError_t cudaDestroyTextureObject(cudaTextureObject_t number)
+API cudaError_t cudaDestroyTextureObject(cudaTextureObject_t handle)
 {
-    return destroy(number, false);
+    return destroy(handle, false);
 }
 
-API cudaError_t cudaGetTextureObjectResourceDesc(struct cudaResourceDesc *resource, cudaTextureObject_t number)
+API cudaError_t cudaGetTextureObjectResourceDesc(struct cudaResourceDesc *resource, cudaTextureObject_t handle)
 {
     BEGIN_CALL();
-    const TextureObject *o = object_of_kind(number, false);
+    const TextureObject *o = object_of_kind(handle, false);
     if (!o || !resource)
         return sim_record_error(cudaErrorInvalidValue);
     *resource = o->resource;
     return cudaSuccess;
 }
 
-API cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *sampling, cudaTextureObject_t number)
+API cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *sampling, cudaTextureObject_t handle)
 {
     BEGIN_CALL();
-    const TextureObject *o = object_of_kind(number, false);
+    const TextureObject *o = object_of_kind(handle, false);
     if (!o || !sampling)
         return sim_record_error(cudaErrorInvalidValue);
     *sampling = o->sampling;
@@ -180,10 +180,10 @@ API cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *sampling
 }
 
 // Resource views are not supported.
-API cudaError_t cudaGetTextureObjectResourceViewDesc(struct cudaResourceViewDesc *view, cudaTextureObject_t number)
+API cudaError_t cudaGetTextureObjectResourceViewDesc(struct cudaResourceViewDesc *view, cudaTextureObject_t handle)
 {
     BEGIN_CALL();
-    if (!object_of_kind(number, false) || !view)
+    if (!object_of_kind(handle, false) || !view)
         return sim_record_error(cudaErrorInvalidValue);
     memset(view, 0, sizeof *view);
     return cudaSuccess;
@@ -202,10 +202,10 @@ API cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t *texels, const struc
 
 // ---- Surface objects
 
-API cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *number, const struct cudaResourceDesc *resource)
+API cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *handle, const struct cudaResourceDesc *resource)
 {
     BEGIN_CALL();
-    if (!number || !resource || resource->resType != cudaResourceTypeArray || !sim_is_array(resource->res.array.array))
+    if (!handle || !resource || resource->resType != cudaResourceTypeArray || !sim_is_array(resource->res.array.array))
         return sim_record_error(cudaErrorInvalidValue);
     if (!(resource->res.array.array->flags & cudaArraySurfaceLoadStore)) {
         fprintf(stderr, "simulator: cudaCreateSurfaceObject: the array was made without cudaArraySurfaceLoadStore\n");
@@ -219,19 +219,19 @@ API cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *number, const struc
         o.texels.cube = false;
     }
     if (!error)
-        error = add_object(&o, number);
+        error = add_object(&o, handle);
     return sim_record_error(error);
 }
 
-API cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t number)
+API cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t handle)
 {
-    return destroy(number, true);
+    return destroy(handle, true);
 }
 
-API cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *resource, cudaSurfaceObject_t number)
+API cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *resource, cudaSurfaceObject_t handle)
 {
     BEGIN_CALL();
-    const TextureObject *o = object_of_kind(number, true);
+    const TextureObject *o = object_of_kind(handle, true);
     if (!o || !resource)
         return sim_record_error(cudaErrorInvalidValue);
     *resource = o->resource;

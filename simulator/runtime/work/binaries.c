@@ -57,7 +57,7 @@ Kernel *sim_add_kernel(Binary *binary, const char *name, const void *host)
         sim_die("out of memory for a kernel");
     *k = (Kernel){.host = host ? host : k, .name = name, .binary = binary, .next = kernels};
     for (int device = 0; device < SIM_MAX_DEVICES; device++)
-        k->max_dynamic_bytes[device] = -1;
+        k->max_dynamic_shared_bytes[device] = -1;
     sim_note_kernels(1);
     return kernels = k;
 }
@@ -160,7 +160,7 @@ void sim_reset_program(void)
         if (b->modules[sim_current_device])
             sim_set_variables(b->modules[sim_current_device]);
     for (Kernel *k = kernels; k; k = k->next) {
-        k->max_dynamic_bytes[sim_current_device] = -1;
+        k->max_dynamic_shared_bytes[sim_current_device] = -1;
         k->large_clusters[sim_current_device] = false;
     }
 }

@@ -18,7 +18,7 @@ typedef struct Kernel {
     const void *host; // its address in the program
     const char *name;
     Binary *binary;
-    int max_dynamic_bytes[SIM_MAX_DEVICES]; // cudaFuncAttributeMaxDynamicSharedMemorySize, -1 if not set
+    int max_dynamic_shared_bytes[SIM_MAX_DEVICES]; // cudaFuncAttributeMaxDynamicSharedMemorySize, -1 if not set
     bool large_clusters[SIM_MAX_DEVICES];   // cudaFuncAttributeNonPortableClusterSizeAllowed
     struct Kernel *next;
 } Kernel;

@@ -57,7 +57,7 @@ void sim_move_bytes(void *to, const void *from, size_t bytes)
     sim_invalidate_digests(to, bytes);
     memmove(sim_memory_at(to), sim_memory_at(from), bytes);
     copy_written((uint64_t)(uintptr_t)to, (uint64_t)(uintptr_t)from, bytes);
-    sim_move_undefined_copies((uint64_t)(uintptr_t)to, (uint64_t)(uintptr_t)from, bytes);
+    sim_propagate_undefined((uint64_t)(uintptr_t)to, (uint64_t)(uintptr_t)from, bytes);
     if (!sim_in_device_range(to))
         sim_note_result((uint64_t)(uintptr_t)from, bytes);
     note_use(from, bytes, READS);
@@ -67,7 +67,7 @@ void sim_move_bytes(void *to, const void *from, size_t bytes)
     if (sim_in_device_range(from))
         sim_note_copy(true, bytes);
     if (is_pageable(to))
-        sim_host_awaits(sim_current_timeline());
+        sim_synchronize_host(sim_current_timeline());
     sim_record_move(to, from, bytes);
 }
 

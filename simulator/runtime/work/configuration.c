@@ -3,10 +3,10 @@
 
 #include <stdarg.h>
 
-size_t sim_max_dynamic_bytes(const Kernel *kernel, const Function *f)
+size_t sim_max_dynamic_shared_bytes(const Kernel *kernel, const Function *f)
 {
     const size_t default_bytes = (size_t)sim_device()->shared_per_block;
-    const int set = kernel->max_dynamic_bytes[sim_current_device];
+    const int set = kernel->max_dynamic_shared_bytes[sim_current_device];
     if (set >= 0)
         return (size_t)set;
     return default_bytes > f->shared_bytes ? default_bytes - f->shared_bytes : 0;
@@ -30,7 +30,7 @@ static cudaError_t reject(const Function *f, cudaError_t error, const char *form
     va_start(arguments, format);
     vsnprintf(why, sizeof why, format, arguments);
     va_end(arguments);
-    sim_readable_name(f->name, name, sizeof name);
+    sim_demangle(f->name, name, sizeof name);
     static int lines;
     if (lines < MAX_LINES && ++lines)
         fprintf(stderr, "simulator: kernel %s cannot be launched: %s\n", name, why);
@@ -90,30 +90,30 @@ static cudaError_t check_grid_and_block(const Function *f, dim3 grid, dim3 block
     return cudaSuccess;
 }
 
-static cudaError_t check_shared(const Kernel *kernel, const Function *f, size_t dynamic_bytes)
+static cudaError_t check_shared(const Kernel *kernel, const Function *f, size_t dynamic_shared_bytes)
 {
-    const size_t default_bytes = (size_t)sim_device()->shared_per_block, allowed = sim_max_dynamic_bytes(kernel, f);
+    const size_t default_bytes = (size_t)sim_device()->shared_per_block, allowed = sim_max_dynamic_shared_bytes(kernel, f);
     const size_t max_bytes = (size_t)sim_device()->shared_per_block_optin - f->shared_bytes;
     if (f->shared_bytes > default_bytes)
         return reject(f, cudaErrorInvalidValue,
                       "its variables take %zu bytes of shared memory, at most %zu are possible; dynamic shared "
                       "memory may be larger",
                       f->shared_bytes, default_bytes);
-    if (dynamic_bytes > max_bytes)
+    if (dynamic_shared_bytes > max_bytes)
         return reject(f, cudaErrorInvalidValue, "%zu bytes of dynamic shared memory, at most %zu are possible",
-                      dynamic_bytes, max_bytes);
-    if (dynamic_bytes > allowed)
+                      dynamic_shared_bytes, max_bytes);
+    if (dynamic_shared_bytes > allowed)
         return reject(f, cudaErrorInvalidValue,
                       "%zu bytes of dynamic shared memory; more than %zu need cudaFuncSetAttribute(kernel, "
                       "cudaFuncAttributeMaxDynamicSharedMemorySize, %zu)",
-                      dynamic_bytes, allowed, dynamic_bytes);
+                      dynamic_shared_bytes, allowed, dynamic_shared_bytes);
     return cudaSuccess;
 }
 
 // Checks that all blocks of a grid can be co-resident, as a cooperative launch requires.
-static cudaError_t check_cooperative(const Function *f, dim3 grid, dim3 block, size_t dynamic_bytes)
+static cudaError_t check_cooperative(const Function *f, dim3 grid, dim3 block, size_t dynamic_shared_bytes)
 {
-    const int per_sm = sim_blocks_per_sm(f, (int)(block.x * block.y * block.z), dynamic_bytes);
+    const int per_sm = sim_blocks_per_sm(f, (int)(block.x * block.y * block.z), dynamic_shared_bytes);
     const unsigned long long capacity = (unsigned long long)per_sm * (unsigned)sim_device()->sm_count;
     const unsigned long long blocks = (unsigned long long)grid.x * grid.y * grid.z;
     if (blocks > capacity)
@@ -125,10 +125,10 @@ static cudaError_t check_cooperative(const Function *f, dim3 grid, dim3 block, s
 }
 
 // Checks that all blocks of a cluster can be co-resident.
-static cudaError_t check_cluster_fits(const Function *f, dim3 block, size_t dynamic_bytes, dim3 requested)
+static cudaError_t check_cluster_fits(const Function *f, dim3 block, size_t dynamic_shared_bytes, dim3 requested)
 {
     const dim3 size = requested.x ? requested : f->cluster;
-    const int per_sm = sim_blocks_per_sm(f, (int)(block.x * block.y * block.z), dynamic_bytes);
+    const int per_sm = sim_blocks_per_sm(f, (int)(block.x * block.y * block.z), dynamic_shared_bytes);
     const unsigned long long capacity = (unsigned long long)per_sm * (unsigned)sim_device()->sm_count;
     if ((unsigned long long)size.x * size.y * size.z > capacity)
         return reject(f, cudaErrorInvalidClusterSize,
@@ -148,17 +148,17 @@ static bool has_all_arguments(const Function *f, void **arguments)
 }
 
 cudaError_t sim_check_configuration(const Kernel *kernel, const Function *f, dim3 grid, dim3 block,
-                                    size_t dynamic_bytes)
+                                    size_t dynamic_shared_bytes)
 {
     cudaError_t error = check_grid_and_block(f, grid, block);
     if (!error)
-        error = check_shared(kernel, f, dynamic_bytes);
+        error = check_shared(kernel, f, dynamic_shared_bytes);
     if (!error)
         error = check_cluster(kernel, f, grid, (dim3){0, 0, 0});
     return error;
 }
 
-cudaError_t sim_check_launch(const void *host, dim3 grid, dim3 block, size_t dynamic_bytes, void **arguments,
+cudaError_t sim_check_launch(const void *host, dim3 grid, dim3 block, size_t dynamic_shared_bytes, void **arguments,
                              bool cooperative, dim3 cluster)
 {
     Kernel *kernel;
@@ -167,14 +167,14 @@ cudaError_t sim_check_launch(const void *host, dim3 grid, dim3 block, size_t dyn
     if (!error)
         error = check_grid_and_block(f, grid, block);
     if (!error)
-        error = check_shared(kernel, f, dynamic_bytes);
+        error = check_shared(kernel, f, dynamic_shared_bytes);
     if (!error)
         error = check_cluster(kernel, f, grid, cluster);
     if (!error)
-        error = check_cluster_fits(f, block, dynamic_bytes, cluster);
+        error = check_cluster_fits(f, block, dynamic_shared_bytes, cluster);
     if (!error && !has_all_arguments(f, arguments))
         error = reject(f, cudaErrorInvalidValue, "an argument is missing");
     if (!error && cooperative)
-        error = check_cooperative(f, grid, block, dynamic_bytes);
+        error = check_cooperative(f, grid, block, dynamic_shared_bytes);
     return error;
 }

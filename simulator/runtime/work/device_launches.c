@@ -58,7 +58,7 @@ uint64_t sim_device_parameter_buffer(const Call *c)
 {
     const uint64_t code = sim_argument(c, 0, 8);
     const dim3 grid = sim_dim3_argument(c, 1), block = sim_dim3_argument(c, 2);
-    const size_t dynamic_bytes = sim_argument(c, 3, 4);
+    const size_t dynamic_shared_bytes = sim_argument(c, 3, 4);
     const Kernel *kernel = sim_kernel_of_code(c->grid->tree->module, code);
     const Function *f = (const Function *)(uintptr_t)code;
     char name[200], what[280];
@@ -66,10 +66,10 @@ uint64_t sim_device_parameter_buffer(const Call *c)
         sim_set_device_error(c, cudaErrorInvalidDeviceFunction, "a kernel's launch by a kernel");
         return 0;
     }
-    sim_readable_name(f->name, name, sizeof name);
+    sim_demangle(f->name, name, sizeof name);
     snprintf(what, sizeof what, "kernel %s<<<(%u,%u,%u), (%u,%u,%u), %zu>>>", name, grid.x, grid.y, grid.z, block.x,
-             block.y, block.z, dynamic_bytes);
-    const cudaError_t error = sim_check_configuration(kernel, f, grid, block, dynamic_bytes);
+             block.y, block.z, dynamic_shared_bytes);
+    const cudaError_t error = sim_check_configuration(kernel, f, grid, block, dynamic_shared_bytes);
     if (error)
         sim_set_device_error(c, error, "%s did not run", what);
     else if (c->grid->depth >= MAX_DEPTH)
@@ -80,7 +80,7 @@ uint64_t sim_device_parameter_buffer(const Call *c)
         return 0;
     Grid *g = new_grid(c->grid, c);
     g->launch = (Launch){.module = c->grid->tree->module, .kernel = f, .grid = grid, .block = block,
-                         .dynamic_bytes = dynamic_bytes};
+                         .dynamic_shared_bytes = dynamic_shared_bytes};
     g->arguments = sim_allocate(&g->tree->arena, f->kernel_param_bytes + 16);
     sim_register_memory(g->arguments, f->kernel_param_bytes + 16, PARAMETER_MEMORY);
     g->next = c->grid->prepared;

@@ -13,14 +13,14 @@ bool sim_decode_device_call(Slice name, const CallSite *call, size_t param_bytes
 // Makes a kernel ready and runs it to its end; an error is printed to stderr. `stack_bytes`: local memory of a thread for the
 // frames of called functions.
 cudaError_t sim_launch(Module *module, Function *kernel, dim3 grid, dim3 block,
-                       size_t dynamic_bytes, size_t stack_bytes, void **arguments);
+                       size_t dynamic_shared_bytes, size_t stack_bytes, void **arguments);
 
 // Runs a ready kernel to its end; `grouping` is for cooperative launches and clusters.
 cudaError_t sim_launch_grouped(const Module *module, const Function *kernel, dim3 grid,
-                               dim3 block, size_t dynamic_bytes, size_t stack_bytes,
+                               dim3 block, size_t dynamic_shared_bytes, size_t stack_bytes,
                                void **arguments, Grouping grouping);
 // Does so for modules whose kernels launch others, with all descendants.
-cudaError_t sim_launch_tree(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
+cudaError_t sim_launch_tree(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_shared_bytes,
                               size_t stack_bytes, void **arguments, Grouping grouping);
 
 #endif

@@ -30,7 +30,7 @@ static cudaError_t run_grid(Grid *g)
     count = 0;
     for (const Variable *v = g->launch.kernel->params; v; v = v->next)
         arguments[count++] = g->arguments + v->address;
-    return sim_launch_grid(g->launch.module, g->launch.kernel, g->launch.grid, g->launch.block, g->launch.dynamic_bytes,
+    return sim_launch_grid(g->launch.module, g->launch.kernel, g->launch.grid, g->launch.block, g->launch.dynamic_shared_bytes,
                            g->tree->stack_bytes, arguments, (Grouping){0}, g, g->tree_uses != NULL);
 }
 
@@ -52,7 +52,7 @@ static void end_grid(Grid *g)
         unregister_arguments(child);
 }
 
-cudaError_t sim_launch_tree(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
+cudaError_t sim_launch_tree(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_shared_bytes,
                               size_t stack_bytes, void **arguments, Grouping grouping)
 {
     LaunchTree tree = {.module = module, .stack_bytes = stack_bytes};
@@ -61,7 +61,7 @@ cudaError_t sim_launch_tree(const Module *module, const Function *kernel, dim3 g
     LaunchTreeUses *uses = running->tree_uses = sim_start_tree_uses(kernel);
     running->launch = (Launch){.module = module, .kernel = kernel, .grid = grid, .block = block};
     cudaError_t error =
-        sim_launch_grid(module, kernel, grid, block, dynamic_bytes, stack_bytes, arguments, grouping, running,
+        sim_launch_grid(module, kernel, grid, block, dynamic_shared_bytes, stack_bytes, arguments, grouping, running,
                         uses != NULL);
     while (running) {
         Grid *child = error ? NULL : pop_child(running);
@@ -84,16 +84,16 @@ cudaError_t sim_launch_tree(const Module *module, const Function *kernel, dim3 g
 }
 
 cudaError_t sim_launch_grouped(const Module *module, const Function *kernel, dim3 grid, dim3 block,
-                               size_t dynamic_bytes, size_t stack_bytes, void **arguments, Grouping grouping)
+                               size_t dynamic_shared_bytes, size_t stack_bytes, void **arguments, Grouping grouping)
 {
     if (module->launches_kernels)
-        return sim_launch_tree(module, kernel, grid, block, dynamic_bytes, stack_bytes, arguments, grouping);
-    return sim_launch_grid(module, kernel, grid, block, dynamic_bytes, stack_bytes, arguments, grouping, NULL, false);
+        return sim_launch_tree(module, kernel, grid, block, dynamic_shared_bytes, stack_bytes, arguments, grouping);
+    return sim_launch_grid(module, kernel, grid, block, dynamic_shared_bytes, stack_bytes, arguments, grouping, NULL, false);
 }
 
-cudaError_t sim_launch(Module *module, Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
+cudaError_t sim_launch(Module *module, Function *kernel, dim3 grid, dim3 block, size_t dynamic_shared_bytes,
                        size_t stack_bytes, void **arguments)
 {
     sim_prepare_function(module, kernel);
-    return sim_launch_grouped(module, kernel, grid, block, dynamic_bytes, stack_bytes, arguments, (Grouping){0});
+    return sim_launch_grouped(module, kernel, grid, block, dynamic_shared_bytes, stack_bytes, arguments, (Grouping){0});
 }

@@ -19,7 +19,7 @@ cudaError_t sim_run_kernel(const KernelLaunch *l, const void *from)
         return cudaSuccess;
     sim_record_launch(l);
     const cudaError_t error =
-        sim_launch_grouped(sim_module_of(l->kernel->binary), l->function, l->grid, l->block, l->dynamic_bytes, stack,
+        sim_launch_grouped(sim_module_of(l->kernel->binary), l->function, l->grid, l->block, l->dynamic_shared_bytes, stack,
                            l->arguments, (Grouping){l->cooperative, l->cluster});
     sim_record_end_of_launch();
     if (error == cudaSuccess)

@@ -72,7 +72,7 @@ void sim_describe_kernel(struct cudaFuncAttributes *attributes, const Kernel *ke
     attributes->maxThreadsPerBlock = f->max_threads ? f->max_threads : MAX_THREADS;
     attributes->numRegs = 32; // ptxas would decide, but PTX is not translated
     attributes->ptxVersion = attributes->binaryVersion = target;
-    attributes->maxDynamicSharedSizeBytes = (int)sim_max_dynamic_bytes(kernel, f);
+    attributes->maxDynamicSharedSizeBytes = (int)sim_max_dynamic_shared_bytes(kernel, f);
     attributes->preferredShmemCarveout = -1;
     attributes->requiredClusterWidth = (int)f->cluster.x;
     attributes->requiredClusterHeight = (int)f->cluster.y;

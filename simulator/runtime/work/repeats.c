@@ -49,7 +49,7 @@ static Digest key_of(const KernelLaunch *l, size_t stack)
     Digest key = {{0}};
     const uint64_t configuration[] = {(uint64_t)(uintptr_t)l->function, l->grid.x, l->grid.y, l->grid.z,
                               l->block.x, l->block.y, l->block.z, l->cluster.x, l->cluster.y, l->cluster.z,
-                              l->cooperative, l->dynamic_bytes, stack, (uint64_t)sim_current_device};
+                              l->cooperative, l->dynamic_shared_bytes, stack, (uint64_t)sim_current_device};
     sim_digest(&key, configuration, sizeof configuration);
     int index = 0;
     for (const Variable *v = l->function->params; v; v = v->next, index++)
@@ -125,7 +125,7 @@ static void report_skip(const KernelLaunch *l, uint64_t number, uint64_t entry)
     if (reported)
         return;
     reported = true;
-    sim_readable_name(l->function->name, name, sizeof name);
+    sim_demangle(l->function->name, name, sizeof name);
     fprintf(stderr,
             "simulator: launch %" PRIu64 " of the program, of kernel %s, finds all as launch %" PRIu64
             " found it: it is counted, gets the same results, and does not run, nor do others like it; SIM_REPEAT=1 runs them\n",
@@ -219,7 +219,7 @@ static bool memoize_findings(MemoizedLaunch *f, const OccurrenceCounts *before)
 static bool may_have_communicated(const KernelLaunch *l, uint64_t number)
 {
     const EffectSummary *effects = &l->function->program->effects;
-    return (effects->publishes_to_host || effects->observes) && sim_launch_used_shared(number);
+    return (effects->publishes_to_host || effects->observes) && sim_launch_accessed_host_visible(number);
 }
 
 // Stores accesses, changes and findings of the launch; false if it cannot be memoised.

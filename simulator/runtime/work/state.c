@@ -66,7 +66,7 @@ static bool is_device_only(const Allocation *a)
            a->kind != MANAGED_MEMORY && a->kind != HOST_MEMORY;
 }
 
-bool sim_launch_used_shared(uint64_t launch)
+bool sim_launch_accessed_host_visible(uint64_t launch)
 {
     for (const Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address))
         if ((a->last_reading_launch == launch || a->last_writing_launch == launch) && !is_device_only(a))
@@ -188,16 +188,16 @@ void sim_invalidate_launch_writes(void)
 
 static bool add_change(Piece p, size_t number, const Digest *digest, uint64_t launch, size_t max_bytes, Changes *changes)
 {
-    const size_t written = sim_written_size(p.allocation, p.bytes), aligned = sim_align_up(p.bytes, sizeof(uint64_t)),
-                 bytes = sizeof(Change) + aligned + written;
+    const size_t bitmap_bytes = sim_written_size(p.allocation, p.bytes), aligned = sim_align_up(p.bytes, sizeof(uint64_t)),
+                 bytes = sizeof(Change) + aligned + bitmap_bytes;
     Change *c = bytes <= max_bytes - changes->bytes ? malloc(bytes) : NULL;
     if (!c)
         return false;
     *c = (Change){.next = changes->first, .address = p.allocation->address + p.first, .bytes = p.bytes, .piece = number,
                   .digest = *digest, .unread = p.allocation->last_reading_launch != launch};
     memcpy(c->memory, p.allocation->memory + p.first, p.bytes);
-    c->written = written ? (void *)(c->memory + aligned) : NULL;
-    sim_get_written(p.allocation, p.first, p.bytes, c->written);
+    c->initialised = bitmap_bytes ? (void *)(c->memory + aligned) : NULL;
+    sim_get_written(p.allocation, p.first, p.bytes, c->initialised);
     changes->first = c;
     changes->bytes += bytes;
     return true;
@@ -240,7 +240,7 @@ void sim_apply_changes(const Changes *changes)
         if (k && sim_same_digest(&k->digest, &c->digest))
             continue;
         memcpy(a->memory + first, c->memory, c->bytes);
-        sim_set_written(a, first, c->bytes, (const void *)c->written);
+        sim_set_written(a, first, c->bytes, (const void *)c->initialised);
         if (k)
             k->digest = c->digest;
     }

@@ -95,7 +95,7 @@ typedef struct KernelLaunch { // valid during a call; arguments are the caller's
     Kernel *kernel;
     const Function *function; // on the current device
     dim3 grid, block;
-    size_t dynamic_bytes;
+    size_t dynamic_shared_bytes;
     void **arguments;
     bool cooperative;
     dim3 cluster; // 0: the kernel's own, or none
@@ -109,14 +109,14 @@ cudaError_t sim_run_kernel(const KernelLaunch *launch, const void *from);
 enum { MAX_THREADS = 1024 }; // of a block
 
 // Checks a launch, but not its stream.
-cudaError_t sim_check_launch(const void *host, dim3 grid, dim3 block, size_t dynamic_bytes, void **arguments,
+cudaError_t sim_check_launch(const void *host, dim3 grid, dim3 block, size_t dynamic_shared_bytes, void **arguments,
                              bool cooperative,
                              dim3 cluster); // of the launch; 0: the kernel's own, or none
 // Checks a launch by a kernel.
 cudaError_t sim_check_configuration(const Kernel *kernel, const Function *f, dim3 grid, dim3 block,
-                                    size_t dynamic_bytes);
+                                    size_t dynamic_shared_bytes);
 int sim_largest_cluster(const Kernel *kernel); // in blocks
 // The limit of dynamic shared memory: as set for the kernel, or the default.
-size_t sim_max_dynamic_bytes(const Kernel *kernel, const Function *function);
+size_t sim_max_dynamic_shared_bytes(const Kernel *kernel, const Function *function);
 
 #endif
