@@ -18,7 +18,8 @@ typedef struct Spaces {
     IrFunction *function;
     uint8_t *space;          // of an instruction's id
     IrInstruction **specific; // of an instruction's id: the same pointer in its space
-    uint32_t capacity;
+    IrInstruction **needed;  // those that have been made
+    uint32_t needed_count, capacity;
     bool changed;
 } Spaces;
 
@@ -116,35 +117,6 @@ static void fill_specific(Spaces *s, IrInstruction *i)
     }
 }
 
-static IrInstruction *generic_again(Spaces *s, IrInstruction *i, IrInstruction *place)
-{
-    IrInstruction *generic = ir_insert_before(s->module, place, IR_TO_GENERIC, IR_B64, 1, &s->specific[i->id]);
-    generic->space = s->space[i->id];
-    generic->line = i->line;
-    generic->file = i->file;
-    return generic;
-}
-
-static void rewrite_pointers(Spaces *s)
-{
-    for (IrBlock *block = s->function->first; block; block = block->next)
-        for (IrInstruction *i = block->first; i; i = i->next)
-            if (is_specific(s, i))
-                make_specific(s, i);
-    for (IrBlock *block = s->function->first; block; block = block->next)
-        for (IrInstruction *i = block->first; i; i = i->next)
-            if (is_specific(s, i) && s->specific[i->id])
-                fill_specific(s, i);
-    for (IrBlock *block = s->function->first; block; block = block->next)
-        for (IrInstruction *i = block->first, *next; i; i = next) {
-            next = i->next;
-            if (!is_specific(s, i) || !s->specific[i->id])
-                continue;
-            ir_replace(i, generic_again(s, i, i->op == IR_PHI ? ir_first_not_phi(block) : i));
-            s->changed = true;
-        }
-}
-
 // ---- Accesses
 
 static bool names_space(const IrInstruction *i)
@@ -166,21 +138,66 @@ static bool is_generic_access(const IrInstruction *i)
     }
 }
 
-// Also through offsets of a conversion, and of both ends of a copy.
+// How many of the first operands are addresses that may be in any space.
+static uint32_t address_count(const IrInstruction *i)
+{
+    return i->op == IR_COPY ? 2 : is_generic_access(i);
+}
+
+// Generic pointers that accesses need in their spaces, and what they come from. What else needs a pointer keeps the generic one.
+static void need(Spaces *s, IrInstruction *pointer, IrInstruction **stack)
+{
+    uint32_t depth = 0;
+    stack[depth++] = pointer;
+    while (depth) {
+        IrInstruction *i = stack[--depth];
+        if (!is_specific(s, i) || s->specific[i->id])
+            continue;
+        make_specific(s, i);
+        s->needed[s->needed_count++] = i;
+        for (uint32_t k = i->op == IR_SELECT; k < (i->op == IR_OFFSET ? 1 : i->operand_count); k++)
+            if (is_specific(s, i->operands[k]) && !s->specific[i->operands[k]->id])
+                stack[depth++] = i->operands[k];
+    }
+}
+
+static void rewrite_pointers(Spaces *s)
+{
+    uint32_t operands = 1;
+    for (const IrBlock *block = s->function->first; block; block = block->next)
+        for (const IrInstruction *i = block->first; i; i = i->next)
+            operands += i->operand_count + 1;
+    IrInstruction **stack = ir_scratch(s->module, operands * sizeof *stack);
+    s->needed = ir_scratch(s->module, s->capacity * sizeof *s->needed);
+    for (IrBlock *block = s->function->first; block; block = block->next)
+        for (IrInstruction *i = block->first; i; i = i->next)
+            for (uint32_t k = 0; k < address_count(i); k++)
+                need(s, i->operands[k], stack);
+    for (uint32_t k = 0; k < s->needed_count; k++)
+        fill_specific(s, s->needed[k]);
+    s->changed |= s->needed_count > 0;
+}
+
+static IrInstruction *in_its_space(const Spaces *s, IrInstruction *pointer)
+{
+    if (pointer->op == IR_TO_GENERIC)
+        return pointer->operands[0];
+    return pointer->id < s->capacity && pointer->block ? s->specific[pointer->id] : NULL;
+}
+
 static void rewrite_accesses(Spaces *s)
 {
     for (IrBlock *block = s->function->first; block; block = block->next)
         for (IrInstruction *i = block->first; i; i = i->next) {
-            if (is_generic_access(i) && i->operands[0]->op == IR_TO_GENERIC) {
-                i->space = i->operands[0]->space;
-                ir_set_operand(i, 0, i->operands[0]->operands[0]);
+            for (uint32_t k = 0; k < address_count(i); k++) {
+                IrInstruction *specific = in_its_space(s, i->operands[k]);
+                if (!specific)
+                    continue;
+                if (i->op != IR_COPY)
+                    i->space = ir_pointer_space(specific);
+                ir_set_operand(i, k, specific);
                 s->changed = true;
             }
-            for (uint32_t k = 0; i->op == IR_COPY && k < 2; k++)
-                if (i->operands[k]->op == IR_TO_GENERIC) {
-                    ir_set_operand(i, k, i->operands[k]->operands[0]);
-                    s->changed = true;
-                }
             if (i->op == IR_FROM_GENERIC && i->operands[0]->op == IR_TO_GENERIC && i->operands[0]->space == i->space) {
                 ir_replace_uses(i, i->operands[0]->operands[0]);
                 s->changed = true;

@@ -1,7 +1,10 @@
 // trips.c: how often loops run. Of a loop that counts with constants the exit test is run until it fails; of others the bound and
 // the step are found.
 #include "compiler/clone.h"
+#include "compiler/intrinsics.h"
 #include "compiler/simplify.h"
+
+#include <string.h>
 
 enum { MAX_DEPTH = 16, MAX_GUARDS = 32 };
 
@@ -258,7 +261,7 @@ static bool may_stop(const Loop *loop)
 {
     for (uint32_t k = 0; k < loop->block_count; k++)
         for (const IrInstruction *i = loop->blocks[k]->first; i; i = i->next)
-            if (i->op == IR_INTRINSIC && !ir_is_pure(i))
+            if (i->op == IR_INTRINSIC && (!ir_is_pure(i) || strcmp(i->intrinsic->name, "asm") == 0))
                 return true;
     return false;
 }
