@@ -238,6 +238,8 @@ static void copy_members(Lowering *l, Address to, Address from, Type *type)
         Address a = to, b = from;
         a.pointer = lower_offset(l, to.pointer, (int64_t)r->fields[k].offset);
         b.pointer = lower_offset(l, from.pointer, (int64_t)r->fields[k].offset);
+        a.alignment = member_alignment(to.alignment, type, r->fields[k].offset);
+        b.alignment = member_alignment(from.alignment, type, r->fields[k].offset);
         lower_copy(l, a, b, r->fields[k].type);
     }
 }
