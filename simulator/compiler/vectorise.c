@@ -1,11 +1,12 @@
 // vectorise.c: neighbouring loads of a block become one vector load, neighbouring stores one vector store, where the alignment
 // allows it and no access in between may touch the same bytes. Three of four neighbours are loaded as four.
 #include "compiler/intrinsics.h"
+#include "compiler/known.h"
 #include "compiler/memory.h"
 
 #include <stdlib.h>
 
-enum { MAX_GROUP = 64, MAX_GROUPS = 32, MAX_VECTOR_BYTES = 16, MAX_ELEMENTS = 4 };
+enum { MAX_GROUP = 64, MAX_GROUPS = 32, MAX_VECTOR_BYTES = 16, MAX_ELEMENTS = 4, MAX_DEPTH = 8 };
 
 typedef struct Group { // accesses of one kind to constant offsets of one address
     IrInstruction *accesses[MAX_GROUP]; // in the order of the block; their operands are gone once they are part of a vector
@@ -51,16 +52,28 @@ static bool belongs(const Group *group, const IrInstruction *i)
 
 // ---- Alignment
 
+// What a pointer is known to be aligned to: as a variable, and by the scale of an index.
+static uint64_t alignment_of(const IrInstruction *pointer, uint32_t depth)
+{
+    if (pointer->op == IR_SYMBOL)
+        return pointer->symbol->alignment;
+    if (pointer->op == IR_ALLOCA)
+        return MAX_VECTOR_BYTES; // align_variable sees to it
+    if (pointer->op != IR_OFFSET || depth > MAX_DEPTH)
+        return 1;
+    uint64_t bits = alignment_of(pointer->operands[0], depth + 1) | (uint64_t)pointer->integer;
+    if (pointer->operand_count == 2) {
+        const uint64_t zeros = known_zero_bits(pointer->operands[1]);
+        const int low = ~zeros ? __builtin_ctzll(~zeros) : 20;
+        bits |= (uint64_t)(pointer->scale ? pointer->scale : 1) << (low < 20 ? low : 20);
+    }
+    return bits & -bits;
+}
+
 // Whether the address of the group's accesses plus an offset is aligned to `bytes`.
 static bool is_aligned(const Group *group, int64_t offset, uint32_t bytes)
 {
-    const IrInstruction *base = group->base;
-    uint32_t alignment = 0;
-    if (base->op == IR_SYMBOL)
-        alignment = (uint32_t)base->symbol->alignment;
-    else if (base->op == IR_ALLOCA)
-        alignment = MAX_VECTOR_BYTES; // place_locals aligns it
-    if (alignment >= bytes && offset % bytes == 0)
+    if (alignment_of(group->base, 0) % bytes == 0 && offset % bytes == 0)
         return true;
     for (uint32_t k = 0; k < group->count; k++) {
         const IrInstruction *access = group->accesses[k];
