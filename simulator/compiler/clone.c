@@ -1,16 +1,31 @@
 // clone.c: copies of regions of blocks, for unrolling and unswitching.
 #include "compiler/clone.h"
 
-IrInstruction *cloned_value(const Clone *clone, IrInstruction *value)
+static Copied *find(Copied *table, uint32_t mask, uint32_t id, const void *original)
 {
-    if (value->id >= clone->value_capacity || !clone->values[value->id])
-        return value;
-    return clone->values[value->id];
+    for (uint32_t k = id * 0x9e3779b1u & mask;; k = (k + 1) & mask)
+        if (!table[k].original || table[k].original == original)
+            return &table[k];
 }
 
-static IrBlock *cloned_block(const Clone *clone, const IrBlock *block)
+static Copied *new_table(IrModule *module, uint32_t entries, uint32_t *mask)
 {
-    return block->id < clone->block_capacity ? clone->blocks[block->id] : NULL;
+    uint32_t size = 16;
+    while (size < 2 * entries)
+        size *= 2;
+    *mask = size - 1;
+    return ir_scratch(module, size * sizeof(Copied));
+}
+
+IrInstruction *cloned_value(const Clone *clone, IrInstruction *value)
+{
+    const Copied *found = find(clone->values, clone->value_mask, value->id, value);
+    return found->original ? found->copy : value;
+}
+
+IrBlock *cloned_block(const Clone *clone, const IrBlock *block)
+{
+    return find(clone->blocks, clone->block_mask, block->id, block)->copy;
 }
 
 static void copy_instructions(IrModule *module, IrFunction *function, Clone *clone, const IrBlock *from, IrBlock *to)
@@ -21,7 +36,7 @@ static void copy_instructions(IrModule *module, IrFunction *function, Clone *clo
             while (copy->operand_count)
                 ir_set_operand(copy, --copy->operand_count, NULL);
         ir_link_last(to, copy);
-        clone->values[i->id] = copy;
+        *find(clone->values, clone->value_mask, i->id, i) = (Copied){i, copy};
     }
 }
 
@@ -40,7 +55,7 @@ static void copy_predecessors(IrModule *module, const Clone *clone, IrBlock *con
 
 static void append_edge(IrModule *module, const Clone *clone, const IrBlock *from, uint32_t target)
 {
-    IrBlock *to = from->last->target[target], *copy = clone->blocks[from->id];
+    IrBlock *to = from->last->target[target], *copy = cloned_block(clone, from);
     const uint32_t index = ir_edge_index(from, target), count = to->predecessor_count;
     if ((count & (count - 1)) == 0) {
         IrBlock **more = ir_allocate(module, 2 * (count + 1) * sizeof *more);
@@ -71,26 +86,29 @@ static void copy_terminator(IrModule *module, IrFunction *function, const Clone 
 Clone *clone_blocks(IrModule *module, IrFunction *function, IrBlock *const *blocks, uint32_t count, IrBlock *place)
 {
     Clone *clone = ir_scratch(module, sizeof *clone);
-    clone->block_capacity = function->next_block;
-    clone->value_capacity = function->next_instruction;
-    clone->blocks = ir_scratch(module, clone->block_capacity * sizeof *clone->blocks);
-    clone->values = ir_scratch(module, clone->value_capacity * sizeof *clone->values);
+    uint32_t values = 0;
+    for (uint32_t k = 0; k < count; k++)
+        for (const IrInstruction *i = blocks[k]->first; i; i = i->next)
+            values++;
+    clone->blocks = new_table(module, count, &clone->block_mask);
+    clone->values = new_table(module, values, &clone->value_mask);
     for (uint32_t k = 0; k < count; k++) {
-        clone->blocks[blocks[k]->id] = ir_new_block(module, function);
-        ir_move_block_before(place, clone->blocks[blocks[k]->id]);
-        clone->blocks[blocks[k]->id]->unroll = blocks[k]->unroll;
+        IrBlock *copy = ir_new_block(module, function);
+        *find(clone->blocks, clone->block_mask, blocks[k]->id, blocks[k]) = (Copied){blocks[k], copy};
+        ir_move_block_before(place, copy);
+        copy->unroll = blocks[k]->unroll;
     }
     for (uint32_t k = 0; k < count; k++)
-        copy_instructions(module, function, clone, blocks[k], clone->blocks[blocks[k]->id]);
+        copy_instructions(module, function, clone, blocks[k], cloned_block(clone, blocks[k]));
     for (uint32_t k = 0; k < count; k++) {
-        IrBlock *copy = clone->blocks[blocks[k]->id];
+        IrBlock *copy = cloned_block(clone, blocks[k]);
         for (IrInstruction *i = copy->first; i; i = i->next)
             for (uint32_t o = 0; o < i->operand_count; o++)
                 ir_set_operand(i, o, cloned_value(clone, i->operands[o]));
         copy_terminator(module, function, clone, blocks[k], copy);
     }
     for (uint32_t k = 0; k < count; k++)
-        copy_predecessors(module, clone, blocks[k], clone->blocks[blocks[k]->id]);
+        copy_predecessors(module, clone, blocks[k], cloned_block(clone, blocks[k]));
     return clone;
 }
 

@@ -4,17 +4,22 @@
 
 #include "compiler/passes.h"
 
+typedef struct Copied { // an entry of a hash table by the original's id
+    const void *original;
+    void *copy;
+} Copied;
+
 typedef struct Clone { // what the blocks and values of a region became
-    IrBlock **blocks;       // of a block's id; NULL: not in the region
-    IrInstruction **values; // of an instruction's id; NULL: likewise
-    uint32_t block_capacity, value_capacity;
+    Copied *blocks, *values;
+    uint32_t block_mask, value_mask;
 } Clone;
 
 // Copies the blocks of a region before `place`. Edges inside become edges between copies. Edges out of it are there twice, with
 // the phis' operands. Edges into it are not copied: the caller makes one to the copy of its entry, and appends operands to that
 // block's phis.
 Clone *clone_blocks(IrModule *module, IrFunction *function, IrBlock *const *blocks, uint32_t count, IrBlock *place);
-IrInstruction *cloned_value(const Clone *clone, IrInstruction *value);
+IrInstruction *cloned_value(const Clone *clone, IrInstruction *value); // itself if it is not in the region
+IrBlock *cloned_block(const Clone *clone, const IrBlock *block);       // NULL if it is not in the region
 // Values of the loop that are used after it, but in phis of its exits, go through local variables, so that the loop can be copied.
 void demote_outside_uses(IrModule *module, IrFunction *function, const Loops *loops, const Loop *loop);
 

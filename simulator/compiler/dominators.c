@@ -1,4 +1,5 @@
-// dominators.c: the dominator tree, by the algorithm of Cooper, Harvey and Kennedy ("A Simple, Fast Dominance Algorithm").
+// dominators.c: the dominator tree, by the algorithm Semi-NCA (Georgiadis, "Linear-Time Algorithms for Dominators and Related
+// Problems"), and dominance frontiers.
 #include "compiler/dominators.h"
 
 // Postorder without recursion: a block is finished once its targets are.
@@ -44,24 +45,90 @@ static IrBlock *meet(const Dominators *d, IrBlock *a, IrBlock *b)
     return a;
 }
 
-static void find_parents(Dominators *d)
+// The numbers of blocks in the depth-first walk, from 1 on, and what the algorithm keeps of each number.
+typedef struct SemiNca {
+    const Dominators *d;
+    uint32_t *visit;                     // of a block's id; 0: not reached
+    IrBlock **block;                     // of a number
+    uint32_t *parent, *ancestor, *best, *semi, *idom; // of a number, as numbers
+    uint32_t *stack;
+    uint32_t count;
+} SemiNca;
+
+static void walk(SemiNca *s, IrBlock *root)
 {
-    d->parent[d->order[0]->id] = d->order[0];
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (uint32_t k = 1; k < d->count; k++) {
-            const IrBlock *block = d->order[k];
-            IrBlock *parent = NULL;
-            for (uint32_t p = 0; p < block->predecessor_count; p++) {
-                IrBlock *from = block->predecessors[p];
-                if (d->number[from->id] != UINT32_MAX && d->parent[from->id])
-                    parent = parent ? meet(d, parent, from) : from;
-            }
-            changed |= d->parent[block->id] != parent;
-            d->parent[block->id] = parent;
+    uint8_t *next = (uint8_t *)s->stack; // reused below: one byte a block fits
+    IrBlock **stack = s->block + s->d->count + 2;
+    uint32_t depth = 0;
+    s->visit[root->id] = ++s->count;
+    s->block[s->count] = root;
+    stack[depth++] = root;
+    while (depth) {
+        IrBlock *block = stack[depth - 1];
+        if (next[block->id] == ir_target_count(block)) {
+            depth--;
+            continue;
         }
+        IrBlock *to = block->last->target[next[block->id]++];
+        if (s->visit[to->id])
+            continue;
+        s->visit[to->id] = ++s->count;
+        s->block[s->count] = to;
+        s->parent[s->count] = s->visit[block->id];
+        stack[depth++] = to;
     }
-    d->parent[d->order[0]->id] = NULL;
+}
+
+// The number with the least semidominator on the way up, with the way shortened for the next time.
+static uint32_t least(SemiNca *s, uint32_t v)
+{
+    if (!s->ancestor[v])
+        return v;
+    uint32_t depth = 0;
+    uint32_t *way = s->stack;
+    for (uint32_t at = v; s->ancestor[s->ancestor[at]]; at = s->ancestor[at])
+        way[depth++] = at;
+    while (depth) {
+        const uint32_t at = way[--depth], above = s->ancestor[at];
+        if (s->semi[s->best[above]] < s->semi[s->best[at]])
+            s->best[at] = s->best[above];
+        s->ancestor[at] = s->ancestor[above];
+    }
+    return s->best[v];
+}
+
+static void find_semidominators(SemiNca *s)
+{
+    for (uint32_t v = 1; v <= s->count; v++)
+        s->semi[v] = s->best[v] = v;
+    for (uint32_t w = s->count; w > 1; w--) {
+        const IrBlock *block = s->block[w];
+        s->semi[w] = s->parent[w];
+        for (uint32_t p = 0; p < block->predecessor_count; p++) {
+            const uint32_t v = s->visit[block->predecessors[p]->id];
+            if (v && s->semi[least(s, v)] < s->semi[w])
+                s->semi[w] = s->semi[least(s, v)];
+        }
+        s->ancestor[w] = s->parent[w];
+    }
+}
+
+static void find_parents(IrModule *module, Dominators *d)
+{
+    const uint32_t blocks = d->order[0]->function->next_block, numbers = d->count + 2;
+    SemiNca s = {.d = d, .visit = ir_scratch(module, blocks * sizeof(uint32_t)), .block = ir_scratch(module, 2 * numbers * sizeof(IrBlock *))};
+    uint32_t **tables[] = {&s.parent, &s.ancestor, &s.best, &s.semi, &s.idom};
+    for (uint32_t k = 0; k < 5; k++)
+        *tables[k] = ir_scratch(module, numbers * sizeof(uint32_t));
+    s.stack = ir_scratch(module, (blocks + numbers) * sizeof(uint32_t));
+    walk(&s, d->order[0]);
+    find_semidominators(&s);
+    for (uint32_t v = 2; v <= s.count; v++) { // the nearest common ancestor of the parent and the semidominator
+        s.idom[v] = s.parent[v];
+        while (s.idom[v] > s.semi[v])
+            s.idom[v] = s.idom[s.idom[v]];
+        d->parent[s.block[v]->id] = s.block[s.idom[v]];
+    }
 }
 
 static void number_tree(Dominators *d)
@@ -98,7 +165,7 @@ Dominators *dominators_of(IrModule *module, IrFunction *function)
     d->enter = ir_scratch(module, blocks * sizeof *d->enter);
     d->leave = ir_scratch(module, blocks * sizeof *d->leave);
     order_blocks(module, function, d);
-    find_parents(d);
+    find_parents(module, d);
     number_tree(d);
     return d;
 }
@@ -129,25 +196,21 @@ IrBlock *common_dominator(const Dominators *d, IrBlock *a, IrBlock *b)
 
 // ---- Dominance frontiers
 
-static void add_to_frontier(Frontiers *f, const IrBlock *runner, IrBlock *block, bool counts_only)
-{
-    uint32_t *count = &f->count[runner->id];
-    if (counts_only)
-        ++*count;
-    else if (!*count || f->blocks[runner->id][*count - 1] != block)
-        f->blocks[runner->id][(*count)++] = block;
-}
-
-static void walk_frontiers(Frontiers *f, const Dominators *d, bool counts_only)
+// Each walk up the tree ends where an earlier one from the same block has been.
+static void walk_frontiers(Frontiers *f, const Dominators *d, uint32_t *seen, bool counts_only)
 {
     for (uint32_t k = 0; k < d->count; k++) {
         IrBlock *block = d->order[k];
-        if (block->predecessor_count < 2)
-            continue;
-        for (uint32_t e = 0; e < block->predecessor_count; e++)
+        for (uint32_t e = 0; block->predecessor_count > 1 && e < block->predecessor_count; e++)
             for (const IrBlock *runner = block->predecessors[e]; runner && d->number[runner->id] != UINT32_MAX && runner != d->parent[block->id];
-                 runner = d->parent[runner->id])
-                add_to_frontier(f, runner, block, counts_only);
+                 runner = d->parent[runner->id]) {
+                if (seen[runner->id] == block->id + 1)
+                    break;
+                seen[runner->id] = block->id + 1;
+                if (!counts_only)
+                    f->blocks[runner->id][f->count[runner->id]] = block;
+                f->count[runner->id]++;
+            }
     }
 }
 
@@ -157,11 +220,11 @@ Frontiers *frontiers_of(IrModule *module, IrFunction *function, const Dominators
     Frontiers *f = ir_scratch(module, sizeof *f);
     f->blocks = ir_scratch(module, blocks * sizeof *f->blocks);
     f->count = ir_scratch(module, blocks * sizeof *f->count);
-    walk_frontiers(f, d, true);
+    walk_frontiers(f, d, ir_scratch(module, blocks * sizeof(uint32_t)), true);
     for (uint32_t k = 0; k < blocks; k++) {
         f->blocks[k] = ir_scratch(module, (f->count[k] + 1) * sizeof **f->blocks);
         f->count[k] = 0;
     }
-    walk_frontiers(f, d, false);
+    walk_frontiers(f, d, ir_scratch(module, blocks * sizeof(uint32_t)), false);
     return f;
 }

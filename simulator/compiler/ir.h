@@ -121,6 +121,7 @@ struct IrInstruction {
         IrBlock *target[2];
     };
     const char *text;    // IR_INTRINSIC: what completes the row's PTX, such as the scope and order of an atomic, or a format string
+    uint32_t mark;       // for the pass that runs; 0 between passes
     IrBlock *block;      // that holds it
     IrInstruction *previous, *next; // in the block
 };

@@ -12,7 +12,7 @@ typedef struct Rotation {
     const Loops *loops;
     const Loop *loop;
     IrBlock *preheader, *header;
-    IrInstruction **copy; // of an instruction's id: in the preheader
+    IrInstruction **copy; // in the preheader, of the header's instructions, whose marks are their index and 1
 } Rotation;
 
 // The header's target outside the loop, or -1.
@@ -47,19 +47,22 @@ static bool is_exiting(const Loops *loops, const Loop *loop, const IrBlock *bloc
 
 static IrInstruction *copied(const Rotation *r, IrInstruction *value)
 {
-    return value->block == r->header && r->copy[value->id] ? r->copy[value->id] : value;
+    return value->block == r->header && value->mark ? r->copy[value->mark - 1] : value;
 }
 
 static void copy_header(Rotation *r)
 {
     const uint32_t from = ir_edge_index(r->preheader, 0);
     IrInstruction *place = r->preheader->last;
+    uint32_t count = 0;
     for (IrInstruction *i = r->header->first; i != r->header->last; i = i->next) {
+        i->mark = count + 1;
         if (i->op == IR_PHI) {
-            r->copy[i->id] = i->operands[from];
+            r->copy[count++] = i->operands[from];
             continue;
         }
-        IrInstruction *copy = r->copy[i->id] = ir_clone(r->module, r->function, i);
+        IrInstruction *copy = r->copy[count++] = ir_clone(r->module, r->function, i);
+        copy->mark = 0;
         ir_link_before(place, copy);
         for (uint32_t k = 0; k < copy->operand_count; k++)
             ir_set_operand(copy, k, copied(r, copy->operands[k]));
@@ -82,15 +85,16 @@ static void demote(Rotation *r, IrInstruction *value)
             load_for_use(r->module, variable, value->type, use);
     }
     store_variable(r->module, place_after(value), variable, value);
-    store_variable(r->module, r->preheader->last, variable, r->copy[value->id]);
+    store_variable(r->module, r->preheader->last, variable, r->copy[value->mark - 1]);
 }
 
 static void demote_values(Rotation *r)
 {
     for (IrInstruction *i = r->header->first, *next; i != r->header->last; i = next) {
         next = i->next;
-        if (r->copy[i->id] && i->type != IR_VOID)
+        if (i->mark && i->type != IR_VOID)
             demote(r, i);
+        i->mark = 0;
     }
 }
 
@@ -124,7 +128,10 @@ static bool rotate(Rotation *r)
     r->preheader = loop_preheader(r->loops, r->loop);
     if (exit < 0 || !latch || !r->preheader || is_exiting(r->loops, r->loop, latch) || !can_copy_header(r->header))
         return false;
-    r->copy = ir_scratch(r->module, r->function->next_instruction * sizeof *r->copy);
+    uint32_t count = 0;
+    for (const IrInstruction *i = r->header->first; i; i = i->next)
+        count++;
+    r->copy = ir_scratch(r->module, count * sizeof *r->copy);
     copy_header(r);
     copy_branch(r);
     demote_values(r);

@@ -12,7 +12,7 @@ typedef struct Evaluation { // of a loop's values in one iteration
     IrModule *module;
     const Loops *loops;
     const Loop *loop;
-    IrInstruction **now; // of an instruction's id: the constants that header phis have
+    IrInstruction **now; // the constants that header phis have; a phi's mark is its index and 1
     Simplifier simplifier;
 } Evaluation;
 
@@ -24,7 +24,7 @@ static IrInstruction *evaluate(Evaluation *e, IrInstruction *value, uint32_t dep
     if (depth > MAX_DEPTH || loop_invariant(e->loops, e->loop, value))
         return NULL;
     if (value->op == IR_PHI)
-        return value->block == e->loop->header ? e->now[value->id] : NULL;
+        return value->block == e->loop->header ? e->now[value->mark - 1] : NULL;
     if (value->op > IR_BITCAST || !value->operand_count || value->operand_count > 3)
         return NULL;
     IrInstruction copy = *value, *operands[3];
@@ -40,7 +40,7 @@ static void start(Evaluation *e, const IrBlock *preheader)
     const uint32_t from = ir_edge_index(preheader, 0);
     for (const IrInstruction *phi = e->loop->header->first; phi->op == IR_PHI; phi = phi->next)
         if (phi->operands[from]->op == IR_INTEGER)
-            e->now[phi->id] = phi->operands[from];
+            e->now[phi->mark - 1] = phi->operands[from];
 }
 
 static void advance(Evaluation *e, const IrBlock *latch, IrInstruction **next)
@@ -49,10 +49,24 @@ static void advance(Evaluation *e, const IrBlock *latch, IrInstruction **next)
     while (e->loop->header->predecessors[from] != latch)
         from++;
     for (const IrInstruction *phi = e->loop->header->first; phi->op == IR_PHI; phi = phi->next)
-        next[count++] = e->now[phi->id] ? evaluate(e, phi->operands[from], 0) : NULL;
+        next[count++] = e->now[phi->mark - 1] ? evaluate(e, phi->operands[from], 0) : NULL;
     count = 0;
     for (const IrInstruction *phi = e->loop->header->first; phi->op == IR_PHI; phi = phi->next)
-        e->now[phi->id] = next[count++];
+        e->now[phi->mark - 1] = next[count++];
+}
+
+// How often the test at the latch succeeds until it fails, and 1; 0: more often than `most`, or not known.
+static uint32_t run_test(Evaluation *e, const IrBlock *latch, uint32_t back, uint32_t most, IrInstruction **next)
+{
+    for (uint32_t trips = 1; trips <= most; trips++) {
+        const IrInstruction *condition = evaluate(e, latch->last->operands[0], 0);
+        if (!condition)
+            return 0;
+        if ((condition->integer != 0) != (back == 0))
+            return trips;
+        advance(e, latch, next);
+    }
+    return 0;
 }
 
 uint32_t constant_trips(IrModule *module, const Loops *loops, const Loop *loop, uint32_t most)
@@ -67,20 +81,15 @@ uint32_t constant_trips(IrModule *module, const Loops *loops, const Loop *loop, 
     IrFunction *function = loop->header->function;
     Evaluation e = {.module = module, .loops = loops, .loop = loop, .simplifier = {.module = module, .function = function}};
     uint32_t phis = 0;
-    for (const IrInstruction *phi = loop->header->first; phi->op == IR_PHI; phi = phi->next)
-        phis++;
-    e.now = ir_scratch(module, function->next_instruction * sizeof *e.now);
+    for (IrInstruction *phi = loop->header->first; phi->op == IR_PHI; phi = phi->next)
+        phi->mark = ++phis;
+    e.now = ir_scratch(module, (phis + 1) * sizeof *e.now);
     IrInstruction **next = ir_scratch(module, (phis + 1) * sizeof *next);
     start(&e, preheader);
-    for (uint32_t trips = 1; trips <= most; trips++) {
-        const IrInstruction *condition = evaluate(&e, latch->last->operands[0], 0);
-        if (!condition)
-            return 0;
-        if ((condition->integer != 0) != (back == 0))
-            return trips;
-        advance(&e, latch, next);
-    }
-    return 0;
+    const uint32_t trips = run_test(&e, latch, back, most, next);
+    for (IrInstruction *phi = loop->header->first; phi->op == IR_PHI; phi = phi->next)
+        phi->mark = 0;
+    return trips;
 }
 
 // The header phi that grows by an invariant step.

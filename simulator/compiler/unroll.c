@@ -42,19 +42,19 @@ static uint32_t size_of(const Loop *loop)
     return size > 2 ? size - 2 : 1;
 }
 
-// Whether the value is known in each copy of a loop that is unrolled fully, given what is known of other values.
-static bool is_known(const Unrolling *u, const Loop *loop, const bool *known, const IrInstruction *i)
+// Whether the value is known in each copy of a loop that is unrolled fully, given that what it uses is marked if it is known.
+static bool is_known(const Unrolling *u, const Loop *loop, const IrInstruction *i)
 {
     if (i->op == IR_OFFSET) { // of another address, a constant offset
         for (uint32_t k = 1; k < i->operand_count; k++)
-            if (!ir_is_constant(i->operands[k]) && !known[i->operands[k]->id])
+            if (!ir_is_constant(i->operands[k]) && !i->operands[k]->mark)
                 return false;
-        return loop_invariant(u->loops, loop, i->operands[0]) || known[i->operands[0]->id];
+        return loop_invariant(u->loops, loop, i->operands[0]) || i->operands[0]->mark;
     }
     if (i->op > IR_BITCAST || !i->operand_count)
         return false;
     for (uint32_t k = 0; k < i->operand_count; k++)
-        if (!ir_is_constant(i->operands[k]) && !known[i->operands[k]->id])
+        if (!ir_is_constant(i->operands[k]) && !i->operands[k]->mark)
             return false;
     return true;
 }
@@ -62,18 +62,20 @@ static bool is_known(const Unrolling *u, const Loop *loop, const bool *known, co
 // The instructions that are left of each copy once constants are folded.
 static uint32_t size_unrolled(const Unrolling *u, const Loop *loop)
 {
-    bool *known = ir_scratch(u->module, u->function->next_instruction);
     const uint32_t from = ir_edge_index(loop_preheader(u->loops, loop), 0);
-    for (const IrInstruction *phi = loop->header->first; phi->op == IR_PHI; phi = phi->next)
-        known[phi->id] = phi->operands[from]->op == IR_INTEGER && phi->operands[!from]->op <= IR_SHR;
+    for (IrInstruction *phi = loop->header->first; phi->op == IR_PHI; phi = phi->next)
+        phi->mark = phi->operands[from]->op == IR_INTEGER && phi->operands[!from]->op <= IR_SHR;
     uint32_t size = 0;
     for (uint32_t k = 0; k < loop->block_count; k++)
-        for (const IrInstruction *i = loop->blocks[k]->first; i; i = i->next) {
-            if (i->op == IR_PHI || (i->op == IR_BRANCH && known[i->operands[0]->id]))
+        for (IrInstruction *i = loop->blocks[k]->first; i; i = i->next) {
+            if (i->op == IR_PHI || (i->op == IR_BRANCH && i->operands[0]->mark))
                 continue;
-            known[i->id] = is_known(u, loop, known, i);
-            size += is_counted(i) && !known[i->id];
+            i->mark = is_known(u, loop, i);
+            size += is_counted(i) && !i->mark;
         }
+    for (uint32_t k = 0; k < loop->block_count; k++)
+        for (IrInstruction *i = loop->blocks[k]->first; i; i = i->next)
+            i->mark = 0;
     return size ? size : 1;
 }
 
@@ -115,8 +117,8 @@ static void chain_copies(Unrolling *u, const Loop *loop, uint32_t count, IrBlock
     latches[0] = loop_latch(u->loops, loop);
     for (uint32_t k = 1; k < count; k++) {
         const Clone *copy = clone_blocks(u->module, u->function, loop->blocks, loop->block_count, place);
-        headers[k] = copy->blocks[headers[0]->id];
-        latches[k] = copy->blocks[latches[0]->id];
+        headers[k] = cloned_block(copy, headers[0]);
+        latches[k] = cloned_block(copy, latches[0]);
         headers[k]->unroll = 0;
     }
     for (uint32_t k = 0; k < count && count > 1; k++)

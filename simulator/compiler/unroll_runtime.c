@@ -90,7 +90,7 @@ static IrInstruction *compare_at_end(Runtime *u, IrBlock *block, IrCompare compa
 // before -> (enter -> copy) -> between -> (main_enter -> loop) -> exit
 static void connect_remainder_first(Runtime *u, const Loop *loop, Remainder *r, IrInstruction *back_edges, IrBlock *exit)
 {
-    IrBlock *header = r->copy->blocks[loop->header->id], *latch = r->copy->blocks[loop_latch(u->loops, loop)->id];
+    IrBlock *header = cloned_block(r->copy, loop->header), *latch = cloned_block(r->copy, loop_latch(u->loops, loop));
     ir_branch(u->module, r->before, compare_at_end(u, r->before, IR_EQUAL, r->rest, 0), r->between, r->enter);
     ir_jump(u->module, r->enter, header);
     add_phi_operands(u, header, r->starts);
@@ -105,7 +105,7 @@ static void connect_remainder_first(Runtime *u, const Loop *loop, Remainder *r, 
 // before -> (main_enter -> loop) -> between -> (enter -> copy) -> exit
 static void connect_remainder_last(Runtime *u, const Loop *loop, Remainder *r, IrInstruction *back_edges, IrBlock *exit)
 {
-    IrBlock *header = r->copy->blocks[loop->header->id], *latch = loop_latch(u->loops, loop);
+    IrBlock *header = cloned_block(r->copy, loop->header), *latch = loop_latch(u->loops, loop);
     ir_branch(u->module, r->before, compare_at_end(u, r->before, IR_LESS, back_edges, (int64_t)u->count - 1), r->between, r->main_enter);
     IrInstruction *operands[] = {r->trips, r->rest};
     IrInstruction *count = ir_append(u->module, r->main_enter, IR_SUB, r->rest->type, 2, operands);
@@ -116,7 +116,7 @@ static void connect_remainder_last(Runtime *u, const Loop *loop, Remainder *r, I
     ir_jump(u->module, r->enter, header);
     add_phi_operands(u, header, r->phis);
     count_down(u, loop->header, latch, count);
-    IrBlock *copied_latch = r->copy->blocks[latch->id];
+    IrBlock *copied_latch = cloned_block(r->copy, latch);
     if (!leave_at_once(u, header, copied_latch, r->rest, r->rest))
         count_down(u, header, copied_latch, r->rest);
 }
@@ -148,7 +148,7 @@ static void add_copy(Runtime *u, const Loop *loop, IrInstruction *back_edges, Ir
     if (r->is_last)
         r->enter = ir_new_block_before(u->module, place);
     r->copy = clone_blocks(u->module, u->function, loop->blocks, loop->block_count, place);
-    r->copy->blocks[header->id]->unroll = 1;
+    cloned_block(r->copy, header)->unroll = 1;
     if (!r->is_last) {
         r->between = ir_new_block_before(u->module, header);
         r->main_enter = ir_new_block_before(u->module, header);

@@ -67,7 +67,7 @@ static void decide(Unswitching *u, const Loop *loop, const Clone *clone, IrInstr
 {
     IrInstruction *constant = ir_integer(u->module, u->function, IR_PRED, answer);
     for (uint32_t k = 0; k < loop->block_count; k++) {
-        IrBlock *block = clone ? clone->blocks[loop->blocks[k]->id] : loop->blocks[k];
+        IrBlock *block = clone ? cloned_block(clone, loop->blocks[k]) : loop->blocks[k];
         for (IrInstruction *i = block->first; i; i = i->next)
             for (uint32_t o = 0; o < i->operand_count; o++)
                 if (i->operands[o] == condition)
@@ -89,7 +89,7 @@ static bool unswitch(Unswitching *u, const Loop *loop)
     IrBlock *place = block_after_loop(u->loops, loop);
     IrBlock *first_enter = ir_new_block_before(u->module, loop->header), *second_enter = ir_new_block_before(u->module, place ? place : loop->header);
     const Clone *clone = clone_blocks(u->module, u->function, loop->blocks, loop->block_count, place ? place : loop->header);
-    IrBlock *copied_header = clone->blocks[loop->header->id];
+    IrBlock *copied_header = cloned_block(clone, loop->header);
     const uint32_t from = ir_edge_index(preheader, 0);
     IrInstruction *starts[MAX_PHIS];
     uint32_t count = 0;
