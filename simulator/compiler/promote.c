@@ -19,7 +19,8 @@ typedef struct Promotion {
     uint32_t *phi_stamp, *live_stamp, *end_stamp, *entry_stamp;
     IrInstruction **phi, **last_store, **at_entry;
     uint32_t stamp;
-    IrBlock **stack;
+    IrBlock **stack, **phi_blocks;
+    uint32_t phi_count;
     Access *accesses;
     uint32_t access_count, access_capacity;
 } Promotion;
@@ -109,6 +110,7 @@ static void place_phis(Promotion *p, IrType type)
                 continue;
             p->phi_stamp[join->id] = p->stamp;
             p->phi[join->id] = ir_phi(p->module, join, type);
+            p->phi_blocks[p->phi_count++] = join;
             p->stack[depth++] = join;
         }
     }
@@ -203,10 +205,8 @@ static void replace_accesses(Promotion *p, IrType type)
 
 static void fill_phis(Promotion *p, IrType type)
 {
-    for (uint32_t k = 0; k < p->dominators->count; k++) {
-        IrBlock *block = p->dominators->order[k];
-        if (p->phi_stamp[block->id] != p->stamp)
-            continue;
+    for (uint32_t k = 0; k < p->phi_count; k++) {
+        IrBlock *block = p->phi_blocks[k];
         for (uint32_t e = 0; e < block->predecessor_count; e++) {
             IrBlock *from = block->predecessors[e];
             const bool is_reachable = p->dominators->number[from->id] != UINT32_MAX;
@@ -219,6 +219,7 @@ static void fill_phis(Promotion *p, IrType type)
 static void promote(Promotion *p, IrInstruction *variable, IrType type)
 {
     p->stamp++;
+    p->phi_count = 0;
     list_accesses(p, variable);
     find_stored_values(p, type);
     find_live_blocks(p);
@@ -270,6 +271,7 @@ bool promote_variables(IrModule *module, IrFunction *function)
     for (const IrBlock *block = function->first; block; block = block->next)
         edges += block->predecessor_count;
     p.stack = ir_scratch(module, edges * sizeof *p.stack);
+    p.phi_blocks = ir_scratch(module, (blocks + 1) * sizeof *p.phi_blocks);
     p.frontiers = frontiers_of(module, function, p.dominators);
     number_positions(&p);
     bool changed = false;
