@@ -11,6 +11,7 @@ typedef struct Addresses {
     IrModule *module;
     IrFunction *function;
     const Dominators *dominators;
+    const Loops *loops;
     bool changed;
 } Addresses;
 
@@ -219,6 +220,51 @@ static void continue_address(Addresses *s, IrInstruction *i)
         s->changed = true;
         return;
     }
+}
+
+// ---- Addresses that several branches compute
+
+static bool is_available_at(const Addresses *s, const IrInstruction *i, const IrBlock *block)
+{
+    for (uint32_t k = 0; k < i->operand_count; k++)
+        if (!ir_is_constant(i->operands[k]) && i->operands[k]->block != block && !block_dominates(s->dominators, i->operands[k]->block, block))
+            return false;
+    return true;
+}
+
+static IrInstruction *same_address(const Addresses *s, const IrInstruction *i)
+{
+    uint32_t steps = 0;
+    for (const IrUse *use = i->operands[0]->uses; use && steps++ < MAX_CANDIDATES; use = use->next) {
+        IrInstruction *other = use->user;
+        if (other != i && other->op == IR_OFFSET && use->operand == 0 && other->operand_count == 2 && other->operands[1] == i->operands[1] &&
+            other->scale == i->scale && other->integer == i->integer && !((other->flags ^ i->flags) & IR_SIGNED) && other->block != i->block &&
+            !block_dominates(s->dominators, i->block, other->block) && s->loops->innermost[other->block->id] == s->loops->innermost[i->block->id])
+            return other;
+    }
+    return NULL;
+}
+
+// Each address with an index is computed once, in the block that dominates those that need it.
+bool join_addresses(IrModule *module, IrFunction *function)
+{
+    Addresses s = {.module = module, .function = function, .dominators = dominators_of(module, function)};
+    s.loops = loops_of(module, function, s.dominators);
+    for (uint32_t k = s.dominators->count; k-- > 0;)
+        for (IrInstruction *i = s.dominators->order[k]->first, *next; i; i = next) {
+            next = i->next;
+            if (i->op != IR_OFFSET || i->operand_count != 2)
+                continue;
+            IrInstruction *other = same_address(&s, i);
+            IrBlock *common = other ? common_dominator(s.dominators, i->block, other->block) : NULL;
+            if (!common || !is_available_at(&s, i, common) || s.loops->innermost[common->id] != s.loops->innermost[i->block->id])
+                continue;
+            if (other->block != common)
+                ir_move_before(common->last, other);
+            ir_replace(i, other);
+            s.changed = true;
+        }
+    return s.changed;
 }
 
 bool reassociate_addresses(IrModule *module, IrFunction *function)

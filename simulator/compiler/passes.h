@@ -41,6 +41,7 @@ void load_for_use(IrModule *module, IrInstruction *variable, IrType type, IrUse 
 IrInstruction *place_after(const IrInstruction *value);
 // addresses.c
 Pass separate_offsets;       // constant parts of indices
+Pass join_addresses;         // those that several branches compute
 Pass reassociate_addresses;  // an index that is a sum continues another address
 Pass lower_addresses;        // to shifts, multiplications and additions
 Pass fold_offsets;           // into loads and stores

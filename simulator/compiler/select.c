@@ -38,6 +38,20 @@ static void replace_by_fma(Selection *s, IrInstruction *i, IrInstruction *a, IrI
     s->changed = true;
 }
 
+// An address whose index is a product.
+static void fuse_address(Selection *s, IrInstruction *i)
+{
+    if (i->operand_count != 2 || i->integer || i->scale > 1 || !can_fuse(i->operands[1], i))
+        return;
+    const uint8_t space = i->space;
+    IrInstruction *product = i->operands[1], *fma = ir_insert_before(s->module, i, IR_FMA, i->type, 3, (IrInstruction *[]){product->operands[0], product->operands[1], i->operands[0]});
+    fma->space = space;
+    fma->line = i->line;
+    fma->file = i->file;
+    ir_replace(i, fma);
+    s->changed = true;
+}
+
 static void fuse(Selection *s, IrInstruction *i)
 {
     IrInstruction *a = i->operands[0], *b = i->operands[1];
@@ -133,6 +147,8 @@ bool select_instructions(IrModule *module, IrFunction *function)
             next = i->next;
             if (i->op == IR_ADD || i->op == IR_SUB)
                 fuse(&s, i);
+            else if (i->op == IR_OFFSET)
+                fuse_address(&s, i);
         }
     return s.changed;
 }
