@@ -11,6 +11,9 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+void __sanitizer_print_stack_trace(void); // of gcc's sanitizers
+void __sanitizer_set_death_callback(void (*callback)(void));
+
 enum { MAX_SOURCES = 1024, MAX_BYTES = 1 << 19, MAX_TOKEN_COUNT = 1 << 16, LIMIT_S = 10 };
 
 typedef struct Text {
@@ -334,6 +337,11 @@ static void make_input(uint64_t seed, long n)
 
 // ---- Compiling
 
+static void on_death(void)
+{
+    fprintf(stderr, "fuzz: input %ld ends the compiler\n", number);
+}
+
 static _Noreturn void fail(const char *why)
 {
     fprintf(stderr, "fuzz: input %ld: %s\n", number, why);
@@ -352,7 +360,8 @@ static void on_alarm(int signal)
     const int length = snprintf(line, sizeof line, "fuzz: input %ld takes longer than %d s\n", number, LIMIT_S);
     if (write(2, line, (size_t)length) < 0)
         _exit(3);
-    abort(); // a sanitizer's stack trace is written by the signal's handler
+    __sanitizer_print_stack_trace();
+    abort();
 }
 
 static void check_diagnostics(const Compilation *c)
@@ -424,6 +433,7 @@ int main(int argc, char **argv)
     }
     made.bytes = malloc(MAX_BYTES);
     signal(SIGPROF, on_alarm);
+    __sanitizer_set_death_callback(on_death);
     const uint64_t seed = strtoull(argv[first - 1], NULL, 10);
     if (only) {
         number = atol(argv[2]);

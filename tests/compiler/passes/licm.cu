@@ -1,0 +1,8 @@
+// licm: what is the same in each iteration is computed before the loop.
+// with: promote spaces simplify dce simplify-cfg rotate
+__global__ void scale(const float *in, float *out, int n, float a, float b)
+{
+#pragma unroll 1
+    for (int i = 0; i < n; i++)
+        out[i] = in[i] * sqrtf(a / b);
+}

@@ -1,0 +1,11 @@
+// sink: what only one side of a branch needs is computed there.
+// with: promote spaces simplify dce simplify-cfg gvn
+__global__ void rare(const float *in, float *out, int n)
+{
+    const float x = in[n] * in[n + 1];
+    if (threadIdx.x == n) {
+        out[0] = x;
+        out[1] = x + 1;
+        __threadfence();
+    }
+}
