@@ -3,6 +3,10 @@
 #include "compiler/intrinsics.h"
 #include "compiler/passes.h"
 
+#include <stdlib.h>
+
+enum { MAX_WALK = 200, MAX_COPIES = 64 };
+
 typedef struct Cached { // the register of a constant in a block
     IrInstruction *constant, *move;
     struct Cached *next;
@@ -47,6 +51,88 @@ static IrInstruction *move_of(IrModule *module, Cached **cache, IrInstruction *p
     made->next = *cache;
     *cache = made;
     return made->move;
+}
+
+static bool comes_before(const IrInstruction *a, const IrInstruction *b)
+{
+    uint32_t steps = 0;
+    for (const IrInstruction *i = b->previous; i && steps++ < MAX_WALK; i = i->previous)
+        if (i == a)
+            return true;
+    return false;
+}
+
+typedef struct NumberedUse {
+    IrUse *use;
+    uint32_t number; // of its block in reverse postorder
+} NumberedUse;
+
+static int by_number(const void *one, const void *other)
+{
+    const NumberedUse *a = one, *b = other;
+    return a->number < b->number ? -1 : a->number > b->number;
+}
+
+static void sort_uses(IrModule *module, const Dominators *d, IrUse **uses, uint32_t count)
+{
+    NumberedUse *numbered = ir_scratch(module, (count + 1) * sizeof *numbered);
+    for (uint32_t k = 0; k < count; k++)
+        numbered[k] = (NumberedUse){uses[k], d->number[uses[k]->user->block->id]};
+    qsort(numbered, count, sizeof *numbered, by_number);
+    for (uint32_t k = 0; k < count; k++)
+        uses[k] = numbered[k].use;
+}
+
+// The address of a variable is a constant: it is moved to a register in the first block that needs it there, and not before a
+// loop. Blocks that this one dominates use the register, others have their own.
+static bool place_symbol(IrModule *module, const Dominators *d, IrInstruction *symbol)
+{
+    uint32_t count = 0, copies = 0;
+    for (const IrUse *use = symbol->uses; use; use = use->next)
+        count++;
+    IrUse **uses = ir_scratch(module, (count + 1) * sizeof *uses);
+    IrInstruction **made = ir_scratch(module, (count + 1) * sizeof *made);
+    count = 0;
+    for (IrUse *use = symbol->uses; use; use = use->next)
+        if (use->user->op != IR_PHI && d->number[use->user->block->id] != UINT32_MAX)
+            uses[count++] = use;
+    sort_uses(module, d, uses, count);
+    for (uint32_t k = 0; k < count; k++) {
+        IrInstruction *user = uses[k]->user, *found = NULL;
+        for (uint32_t c = 0; c < copies && c < MAX_COPIES && !found; c++)
+            if (block_dominates(d, made[c]->block, user->block))
+                found = made[c];
+        if (!found) {
+            found = made[copies++] = ir_clone(module, symbol->block->function, symbol);
+            IrInstruction *place = user;
+            for (uint32_t j = k + 1; j < count && uses[j]->user->block == user->block; j++)
+                if (comes_before(uses[j]->user, place))
+                    place = uses[j]->user;
+            ir_link_before(place, found);
+        }
+        ir_set_operand(user, uses[k]->operand, found);
+    }
+    if (!symbol->uses)
+        ir_remove(symbol);
+    return true;
+}
+
+bool spread_symbols(IrModule *module, IrFunction *function)
+{
+    const Dominators *d = dominators_of(module, function);
+    uint32_t count = 0;
+    for (const IrBlock *block = function->first; block; block = block->next)
+        for (const IrInstruction *i = block->first; i; i = i->next)
+            count += i->op == IR_SYMBOL;
+    IrInstruction **symbols = ir_scratch(module, (count + 1) * sizeof *symbols);
+    count = 0;
+    for (IrBlock *block = function->first; block; block = block->next)
+        for (IrInstruction *i = block->first; i; i = i->next)
+            if (i->op == IR_SYMBOL)
+                symbols[count++] = i;
+    for (uint32_t k = 0; k < count; k++)
+        place_symbol(module, d, symbols[k]);
+    return count > 0;
 }
 
 bool move_constants(IrModule *module, IrFunction *function)

@@ -57,8 +57,21 @@ bool is_safe_to_speculate(const IrInstruction *i)
     return ir_is_pure(i);
 }
 
+// A part of addresses that change in the loop: LLVM has one instruction for the whole address.
+static bool is_part_of_address(const Hoisting *h, const IrInstruction *i)
+{
+    if (i->op != IR_OFFSET && i->op != IR_SYMBOL)
+        return false;
+    for (const IrUse *use = i->uses; use; use = use->next)
+        if (use->user->op != IR_OFFSET || use->operand != 0 || use->user->operand_count != 2 || loop_invariant(h->loops, h->loop, use->user->operands[1]))
+            return false;
+    return i->uses != NULL;
+}
+
 static bool can_hoist(const Hoisting *h, const IrInstruction *i)
 {
+    if (is_part_of_address(h, i))
+        return false;
     if (i->op == IR_LOAD || i->op == IR_LOAD_VECTOR) {
         if ((i->flags & IR_VOLATILE) || (!is_safe_address(i) && !is_always_executed(h, i->block)))
             return false;

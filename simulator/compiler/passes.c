@@ -71,6 +71,7 @@ static const NamedPass PASSES[] = {
     {"sink", sink_values},
     {"simplify-cfg", simplify_control_flow},
     {"lower-addresses", lower_addresses},
+    {"symbols", spread_symbols},
     {"simplify-late", simplify_values_late},
     {"divide", lower_divisions},
     {"gvn-blocks", number_values_in_blocks},

@@ -67,6 +67,7 @@ Pass select_instructions;
 Pass spread_compares; // to where they are needed
 Pass invert_branches;
 Pass move_constants;
+Pass spread_symbols;  // to the blocks that need them
 // unroll.c
 Pass unroll_constant_loops; // fully
 Pass unroll_counting_loops; // by four
