@@ -1,6 +1,6 @@
 # The kernel compiler, simulator/compiler, and its tests. It needs a C compiler only.
 
-.PHONY: compare-nvcc
+.PHONY: compare-nvcc fuzz-compiler random-kernels
 
 COMPILER_SOURCES := $(filter-out %/main.c,$(wildcard simulator/compiler/*.c)) $(addprefix simulator/base/,arena.c die.c slices.c)
 COMPILER_OBJECTS := $(COMPILER_SOURCES:simulator/%.c=build/sim/compiler/%.o)
@@ -42,3 +42,7 @@ FUZZ_SOURCES = $(wildcard step*/*.cu scan/*/*.cu labs/*/*/*.cu exercises/*/*.cu 
 fuzz-compiler: | $(NEEDS_NVCC) ## gives the kernel compiler a million random and mutated sources, under gcc's sanitizers; takes hours; COUNT=... SEED=...
 	$(COMPILE) build/sim/compiler-fuzz
 	@ASAN_OPTIONS=detect_leaks=0:hard_rss_limit_mb=3000 build/sim/compiler-fuzz $(or $(COUNT),1000000) $(or $(SEED),1) $(FUZZ_SOURCES)
+
+random-kernels: | $(NEEDS_NVCC) ## compares 10 000 random kernels: host, nvcc and the kernel compiler; takes an hour; COUNT=... SEED=...
+	$(COMPILE) build/sim/libcuda.so.1 build/sim/compile
+	@python3 -m tests.compiler.random.check --count $(or $(COUNT),10000) --seed $(or $(SEED),1) --nvcc '$(NVCC)'

@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = Path(__file__).resolve().parent / "passes"
-COMPILE = Path("/tmp/t/compile_v2")
+COMPILE = ROOT / "build/sim/compile"
 
 
 def pass_names():
