@@ -76,6 +76,8 @@ static Linear linear(const Reduction *r, const IrInstruction *value, bool may_wr
         if (value->operands[1]->op != IR_INTEGER)
             return NOT_LINEAR;
         return scaled(linear(r, value->operands[0], may_wrap, depth + 1), value->operands[1]->integer);
+    case IR_SYMBOL: // a constant, wherever it stands
+        return (Linear){true, 0};
     case IR_CONVERT:
         return is_wide_enough(r, value, may_wrap) ? linear(r, value->operands[0], may_wrap, depth + 1) : NOT_LINEAR;
     default:
