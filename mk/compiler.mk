@@ -26,7 +26,7 @@ build/sim/compile: build/sim/compiler/compiler/main.o build/sim/libcompiler.a
 	$(Q)$(CC) $(COMPILER_CFLAGS) -o $@ $^ -lm
 
 # -O0 applies only to host code, and halves the compile time.
-compare-nvcc: | $(NEEDS_NVCC) ## compiles every kernel of the repository with nvcc and with the kernel compiler, and compares bytes, counters, findings: tests/compiler/compare.md; resumes; ONLY='steps/* scan/step03*'
+compare-nvcc: | $(NEEDS_NVCC) ## compiles every kernel with nvcc and with the kernel compiler, and compares the runs: tests/compiler/compare.md; ONLY=PATTERNS
 	$(COMPILE) build/sim/libsimulator.a build/sim/libcuda.so.1 build/sim/compile
 	@set -f; python3 -m scripts.evidence.compare_nvcc --nvcc '$(NVCC)' --options '$(patsubst -O3,-O0,$(SIM_NVCCFLAGS))' \
 	    --libraries '$(strip $(SIM_LIBRARIES))' $(if $(ONLY),--only $$ONLY)
