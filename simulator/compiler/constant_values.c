@@ -87,7 +87,7 @@ bool constant_condition(Compiler *c, Expression *e, bool *value)
 static bool may_be_constant(const Variable *v)
 {
     const Type *type = v->type;
-    return v->is_initialised && v->initialiser && !v->is_parameter && ((type->qualifiers & TYPE_CONST) || v->is_constexpr) &&
+    return v->is_initialised && !v->is_evaluated && v->initialiser && !v->is_parameter && ((type->qualifiers & TYPE_CONST) || v->is_constexpr) &&
            !(type->qualifiers & TYPE_VOLATILE) && type->kind != TYPE_RECORD && type->kind != TYPE_ARRAY && !type_is_any_reference(type) &&
            !type_is_unknown(type);
 }
@@ -96,7 +96,9 @@ bool constant_of_variable(Compiler *c, Variable *variable, Constant *value)
 {
     if (!variable->has_constant && may_be_constant(variable)) {
         c->silent++;
+        variable->is_evaluated = true;
         variable->has_constant = constant_evaluate(c, variable->initialiser, &variable->constant);
+        variable->is_evaluated = false;
         c->silent--;
     }
     *value = variable->constant;

@@ -17,6 +17,7 @@ struct Variable {
     bool is_pack;        // a function's parameter pack
     bool is_used, is_assigned;
     bool is_initialised; // .initialiser is valid, or it has none
+    bool is_evaluated;   // just now: a value that depends on itself is none
     bool has_constant;   // a const or constexpr scalar whose value is known
     uint32_t alignment;  // at least; 0: the type's
     Constant constant;

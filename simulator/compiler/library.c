@@ -10,49 +10,43 @@ static const LibraryEntry *const TABLES[] = {LIBRARY_CORE, LIBRARY_MATH, LIBRARY
                                              LIBRARY_STANDARD, LIBRARY_BARRIERS};
 enum { TABLE_COUNT = sizeof TABLES / sizeof *TABLES };
 
-// Whether a list of names separated by blanks has one.
-static bool has_name(const char *names, const char *name, size_t length)
+typedef struct LibraryUse { // an entry of a name
+    const LibraryEntry *entry;
+    bool *is_declared; // of the entry, for all its names
+    struct LibraryUse *next;
+} LibraryUse;
+
+static void note_spaces(Compiler *c, const char *name, size_t length) // each prefix of a qualified name
 {
-    for (const char *p = names; *p;) {
-        const size_t own = strcspn(p, " ");
-        if (own == length && !memcmp(p, name, length))
-            return true;
-        p += own + (p[own] == ' ');
-    }
-    return false;
+    for (size_t k = 0; k + 1 < length; k++)
+        if (name[k] == ':' && name[k + 1] == ':')
+            name_intern(c, name, k)->is_library_space = true;
 }
 
-static bool begins_with_space(const char *names, const char *space, size_t length)
+void library_start(Compiler *c)
 {
-    for (const char *p = names; *p;) {
-        const size_t own = strcspn(p, " ");
-        if (own > length + 2 && !memcmp(p, space, length) && p[length] == ':' && p[length + 1] == ':')
-            return true;
-        p += own + (p[own] == ' ');
-    }
-    return false;
-}
-
-bool library_has_namespace(const char *qualified)
-{
-    const size_t length = strlen(qualified);
-    if (!length)
-        return true;
     for (int t = 0; t < TABLE_COUNT; t++)
-        for (const LibraryEntry *e = TABLES[t]; e->names; e++)
-            if (begins_with_space(e->names, qualified, length))
-                return true;
-    return false;
+        for (const LibraryEntry *e = TABLES[t]; e->names; e++) {
+            bool *is_declared = compile_new(c, bool);
+            for (const char *p = e->names; *p;) {
+                const char *end = p;
+                while (*end && *end != ' ')
+                    end++;
+                Name *name = name_intern(c, p, (size_t)(end - p));
+                LibraryUse *use = compile_new(c, LibraryUse), **last = &name->library;
+                *use = (LibraryUse){.entry = e, .is_declared = is_declared};
+                while (*last)
+                    last = &(*last)->next;
+                *last = use;
+                note_spaces(c, p, (size_t)(end - p));
+                p = end + (*end == ' ');
+            }
+        }
 }
 
-static const LibraryEntry *find_entry(const char *qualified)
+bool library_has_namespace(Compiler *c, const char *qualified)
 {
-    const size_t length = strlen(qualified);
-    for (int t = 0; t < TABLE_COUNT; t++)
-        for (const LibraryEntry *e = TABLES[t]; e->names; e++)
-            if (has_name(e->names, qualified, length))
-                return e;
-    return NULL;
+    return !*qualified || name_intern(c, qualified, strlen(qualified))->is_library_space;
 }
 
 // ---- CUDA's vector types: float4 and make_float4
@@ -102,6 +96,8 @@ static bool declare_variable(Compiler *c, Scope *scope, Name *name)
     for (size_t k = 0; k < sizeof variables / sizeof *variables; k++)
         if (!strcmp(variables[k].name, name->text)) {
             Symbol *type = scope_lookup(c, scope, name_intern(c, variables[k].type, strlen(variables[k].type)));
+            if (!type || type->kind != SYMBOL_TYPE || type->type->kind != TYPE_RECORD)
+                return false; // the source has its own
             Symbol *symbol = scope_declare(c, scope, SYMBOL_BUILTIN, name, 0);
             symbol->type = type_qualified(c, type->type, TYPE_CONST);
             symbol->text = variables[k].text;
@@ -198,71 +194,67 @@ static bool is_visible(Compiler *c, const LibraryEntry *e)
     return false;
 }
 
-static bool is_declared(const Compiler *c, const LibraryEntry *e)
-{
-    for (uint32_t k = 0; k < c->parser->declared_count; k++)
-        if (c->parser->declared[k] == e)
-            return true;
-    return false;
-}
-
 // Parses the texts of all entries that have a name: several headers may have overloads of it.
-static bool declare_entries(Compiler *c, const char *qualified)
+static bool declare_entries(Compiler *c, Name *name)
 {
-    Parser *p = c->parser;
-    const size_t length = strlen(qualified);
     bool declared = false;
-    for (int t = 0; t < TABLE_COUNT; t++)
-        for (const LibraryEntry *e = TABLES[t]; e->names; e++) {
-            if (!has_name(e->names, qualified, length) || is_declared(c, e) || !is_visible(c, e))
-                continue;
-            *compile_push(c, p->declared, p->declared_count, p->declared_capacity) = e;
-            parse_library_text(c, source_add(c, qualified, e->text, strlen(e->text), true));
-            declared = true;
-        }
+    for (const LibraryUse *use = name->library; use; use = use->next) {
+        const LibraryEntry *e = use->entry;
+        if (*use->is_declared || !is_visible(c, e))
+            continue;
+        *use->is_declared = true;
+        parse_library_text(c, source_add(c, name->text, e->text, strlen(e->text), true));
+        declared = true;
+    }
     return declared;
-}
-
-static bool is_hidden(Compiler *c, const char *qualified) // until its header is included
-{
-    const LibraryEntry *e = find_entry(qualified);
-    return e && !is_declared(c, e) && !is_visible(c, e);
 }
 
 bool library_declare(Compiler *c, Scope *scope, Name *name)
 {
-    const char *qualified = *scope->qualified ? compile_format(c, "%s::%s", scope->qualified, name->text) : name->text;
-    Name *key = *scope->qualified ? name_intern(c, qualified, strlen(qualified)) : name;
-    if (key->mapped || scope->kind != SCOPE_NAMESPACE || is_hidden(c, qualified))
+    if (scope->kind != SCOPE_NAMESPACE)
+        return false;
+    const bool global = !*scope->qualified;
+    Name *key = name;
+    if (!global) {
+        const char *qualified = compile_format(c, "%s::%s", scope->qualified, name->text);
+        key = name_intern(c, qualified, strlen(qualified));
+    }
+    const LibraryUse *first = key->library;
+    if (key->mapped || (first && !*first->is_declared && !is_visible(c, first->entry)))
         return false;
     key->mapped = true;
-    const bool global = !*scope->qualified;
-    bool declared = declare_entries(c, qualified);
+    bool declared = declare_entries(c, key);
     const char *vector = global && !declared ? vector_text(c, name) : NULL;
     if (vector)
-        parse_library_text(c, source_add(c, qualified, vector, strlen(vector), true));
+        parse_library_text(c, source_add(c, name->text, vector, strlen(vector), true));
     declared |= vector != NULL;
     if (global && declare_intrinsics(c, scope, name))
         return true;
     if (global && !declared && declare_variable(c, scope, name))
         return true;
-    if (!declared && library_has_namespace(qualified) && !scope_find(scope, name)) {
+    if (!declared && key->is_library_space && !scope_find(scope, name)) {
         scope_namespace(c, scope, name, 0);
         return true;
     }
     return declared;
 }
 
+static const char *first_header(Compiler *c, const LibraryEntry *e)
+{
+    return e->header ? compile_copy_text(c, e->header, strcspn(e->header, " ")) : NULL;
+}
+
 const char *library_header_of(Compiler *c, const char *qualified)
 {
-    const LibraryEntry *e = find_entry(qualified);
-    for (int t = 0; t < TABLE_COUNT && !e; t++) // a namespace: that of any of its names
-        for (const LibraryEntry *one = TABLES[t]; one->names && !e; one++)
-            if (one->header && begins_with_space(one->names, qualified, strlen(qualified)))
-                e = one;
-    if (!e || !e->header)
-        return NULL;
-    return compile_copy_text(c, e->header, strcspn(e->header, " "));
+    const Name *name = name_intern(c, qualified, strlen(qualified));
+    if (name->library)
+        return first_header(c, name->library->entry);
+    const size_t length = strlen(qualified);
+    for (int t = 0; t < TABLE_COUNT && name->is_library_space; t++) // a namespace: that of any of its names
+        for (const LibraryEntry *e = TABLES[t]; e->names; e++)
+            if (e->header && !strncmp(e->names, qualified, length) && e->names[length] == ':')
+                return first_header(c, e);
+    return NULL;
 }
 
 void library_visit(void (*visit)(void *context, const char *name, size_t length), void *context)

@@ -15,7 +15,8 @@ typedef struct LibraryEntry {
 extern const LibraryEntry LIBRARY_CORE[], LIBRARY_MATH[], LIBRARY_GROUPS[], LIBRARY_ATOMICS[], LIBRARY_PTX[], LIBRARY_HALF[],
     LIBRARY_STANDARD[], LIBRARY_BARRIERS[]; // each ends with an entry of NULLs
 
-bool library_has_namespace(const char *qualified);
+void library_start(Compiler *c);
+bool library_has_namespace(Compiler *c, const char *qualified);
 // Declares the library's name in a namespace, if there is one and it is not declared yet. True if it did.
 bool library_declare(Compiler *c, Scope *scope, Name *name);
 // The header that would declare a name that is not known, or NULL.

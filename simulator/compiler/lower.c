@@ -179,16 +179,16 @@ static void bind_parameter(Lowering *l, Variable *v, uint32_t index)
     Type *type = v->type;
     if (type->kind == TYPE_RECORD && !l->source->is_kernel) {
         v->ir = lower_alloca(l, 8, 8); // as if it were a reference: the caller has made the copy
-        lower_store(l, (Address){(IrInstruction *)v->ir, false}, type_pointer(l->compiler, type), value);
+        lower_store(l, (Address){(IrInstruction *)v->ir, false, 0}, type_pointer(l->compiler, type), value);
         v->ir = value;
         return;
     }
     IrInstruction *slot = lower_alloca(l, lower_size(type), lower_alignment(type));
     v->ir = slot;
     if (type->kind == TYPE_RECORD)
-        lower_copy(l, (Address){slot, false}, (Address){value, false}, type);
+        lower_copy(l, (Address){slot, false, 0}, (Address){value, false, 0}, type);
     else
-        lower_store(l, (Address){slot, false}, type_is_any_reference(type) ? type_pointer(l->compiler, type->target) : type_bare(type), value);
+        lower_store(l, (Address){slot, false, 0}, type_is_any_reference(type) ? type_pointer(l->compiler, type->target) : type_bare(type), value);
 }
 
 static void bind_parameters(Lowering *l, Function *f)
@@ -209,7 +209,7 @@ static void lower_field_initialisers(Lowering *l, Function *f)
     IrInstruction *object = lower_value(l, expression_value(l->compiler, self));
     for (uint32_t k = 0; k < f->field_initialiser_count; k++) {
         const FieldInitialiser *one = &f->field_initialisers[k];
-        const Address part = {lower_offset(l, object, one->field ? (int64_t)one->field->offset : 0), false};
+        const Address part = {lower_offset(l, object, one->field ? (int64_t)one->field->offset : 0), false, 0};
         lower_into(l, part, one->field ? one->field->type : f->record->type, one->value);
     }
 }

@@ -14,7 +14,7 @@ static char *translate(Lowering *l, const Assembly *a, const Expression *e)
     char *text = compile_allocate(c, 3 * strlen(a->text) + 1), *to = text;
     for (const char *from = a->text; *from;) {
         if (*from == '$') {
-            *to++ = *from++;
+            *to++ = '$', *to++ = *from++;
         } else if (*from != '%') {
             *to++ = *from++;
         } else if (from[1] == '%') {
@@ -41,6 +41,16 @@ static char *translate(Lowering *l, const Assembly *a, const Expression *e)
         }
     }
     return text;
+}
+
+// The outputs' constraints: r, l, h, f or d of each.
+static char *output_letters(Lowering *l, const Assembly *a)
+{
+    char *letters = compile_allocate(l->compiler, a->output_count + 1);
+    for (uint32_t k = 0; k < a->output_count; k++)
+        letters[k] = a->constraints[k][strcspn(a->constraints[k], "rlhfd")];
+    letters[a->output_count] = '\0';
+    return letters;
 }
 
 static uint16_t effects_of(const Assembly *a)
@@ -78,7 +88,7 @@ void lower_asm(Lowering *l, Expression *e)
     for (uint32_t k = 0; k < a->output_count; k++)
         outputs[k] = lower_lvalue(l, a->operands[k]);
     Intrinsic *row = compile_new(l->compiler, Intrinsic);
-    *row = (Intrinsic){.name = "asm", .ptx = translate(l, a, e), .effects = effects_of(a)};
+    *row = (Intrinsic){.name = "asm", .signature = output_letters(l, a), .ptx = translate(l, a, e), .effects = effects_of(a)};
     lower_set_line(l, e->start);
     const IrType only = a->output_count == 1 ? lower_type(a->operands[0]->type) : IR_VOID;
     IrInstruction *i = lower_emit(l, IR_INTRINSIC, only, inputs, operands);

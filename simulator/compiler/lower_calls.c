@@ -7,7 +7,7 @@ static IrInstruction *lower_argument(Lowering *l, Type *type, Expression *e)
         return lower_generic(l, lower_lvalue(l, e).pointer);
     if (type->kind != TYPE_RECORD)
         return lower_value(l, e);
-    const Address copy = {lower_alloca(l, type->size, type->alignment), false};
+    const Address copy = {lower_alloca(l, type->size, type->alignment), false, 0};
     lower_into(l, copy, type, e);
     return lower_generic(l, copy.pointer);
 }
@@ -76,7 +76,7 @@ IrInstruction *lower_call(Lowering *l, Expression *e, const Address *result)
     if (!f->is_device && !f->is_lambda && f->is_constexpr)
         return lower_constant_call(l, e);
     const bool record = f->type->target->kind == TYPE_RECORD;
-    Address own = {NULL, false};
+    Address own = {NULL, false, 0};
     if (record && !result) {
         own.pointer = lower_alloca(l, f->type->target->size, f->type->target->alignment);
         result = &own;

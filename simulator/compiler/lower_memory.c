@@ -88,7 +88,7 @@ IrInstruction *lower_pointer(Lowering *l, Expression *e)
 
 static Address address_of(IrInstruction *pointer, const Type *type)
 {
-    return (Address){pointer, (type->qualifiers & TYPE_VOLATILE) != 0};
+    return (Address){pointer, (type->qualifiers & TYPE_VOLATILE) != 0, 0};
 }
 
 static Address lower_reference(Lowering *l, IrInstruction *holder, const Type *type) // what a reference refers to
@@ -102,7 +102,7 @@ static Address lower_reference(Lowering *l, IrInstruction *holder, const Type *t
 static Address lower_temporary(Lowering *l, Expression *e)
 {
     const Type *type = e->type;
-    const Address address = {lower_alloca(l, lower_size(type), lower_alignment(type)), false};
+    const Address address = {lower_alloca(l, lower_size(type), lower_alignment(type)), false, 0};
     lower_into(l, address, type_bare(e->type), e);
     return address;
 }
@@ -154,7 +154,7 @@ Address lower_lvalue(Lowering *l, Expression *e)
         address.is_volatile = (e->type->qualifiers & TYPE_VOLATILE) != 0;
         return address;
     case EXPRESSION_MATERIALISE: return lower_temporary(l, e->left);
-    case EXPRESSION_STRING: return (Address){lower_string(l, e->text, e->length), false};
+    case EXPRESSION_STRING: return (Address){lower_string(l, e->text, e->length), false, 0};
     case EXPRESSION_CONDITIONAL: return e->is_lvalue ? lower_conditional(l, e) : lower_temporary(l, e);
     case EXPRESSION_ASSIGN: case EXPRESSION_COMPOUND: case EXPRESSION_INCREMENT:
         lower_discarded(l, e);
@@ -168,7 +168,7 @@ Address lower_lvalue(Lowering *l, Expression *e)
         return lower_temporary(l, e);
     case EXPRESSION_UNKNOWN:
         lower_error(l, e->start, e->end, NULL, "this compiler does not know what this is");
-        return (Address){lower_alloca(l, 16, 16), false};
+        return (Address){lower_alloca(l, 16, 16), false, 0};
     default: return lower_temporary(l, e);
     }
 }

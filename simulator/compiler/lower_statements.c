@@ -23,7 +23,7 @@ static void lower_declaration(Lowering *l, Statement *s)
     const uint32_t alignment = lower_alignment(v->type);
     IrInstruction *slot = lower_alloca(l, lower_size(v->type), v->alignment > alignment ? v->alignment : alignment);
     v->ir = slot;
-    lower_into(l, (Address){slot, (v->type->qualifiers & TYPE_VOLATILE) != 0}, v->type, v->initialiser);
+    lower_into(l, (Address){slot, (v->type->qualifiers & TYPE_VOLATILE) != 0, 0}, v->type, v->initialiser);
 }
 
 static void lower_if(Lowering *l, Statement *s)
@@ -142,7 +142,7 @@ static void lower_return(Lowering *l, Statement *s)
     IrInstruction *value = NULL;
     lower_set_line(l, s->position);
     if (s->expression && l->result)
-        lower_into(l, (Address){l->result, false}, result, s->expression);
+        lower_into(l, (Address){l->result, false, 0}, result, s->expression);
     else if (s->expression && type_is_any_reference(result))
         value = lower_generic(l, lower_lvalue(l, s->expression).pointer);
     else if (s->expression && result->kind == TYPE_VOID)

@@ -77,12 +77,12 @@ static IrInstruction *constant_object(Lowering *l, Variable *v, const Expression
     const char *name = v->name ? v->name->text : "this";
     if (constant_of_variable(c, v, &value)) {
         IrInstruction *slot = lower_alloca(l, v->type->size, v->type->alignment);
-        lower_store(l, (Address){slot, false}, type_bare(v->type), lower_value(l, expression_of_constant(c, v->type, &value, use->start, use->end)));
+        lower_store(l, (Address){slot, false, 0}, type_bare(v->type), lower_value(l, expression_of_constant(c, v->type, &value, use->start, use->end)));
         return slot;
     }
     if (v->is_constexpr && v->type->kind == TYPE_RECORD && v->is_initialised) {
         IrInstruction *slot = lower_alloca(l, v->type->size, v->type->alignment);
-        lower_into(l, (Address){slot, false}, type_bare(v->type), v->initialiser);
+        lower_into(l, (Address){slot, false, 0}, type_bare(v->type), v->initialiser);
         return slot;
     }
     const bool array = v->type->kind == TYPE_ARRAY;

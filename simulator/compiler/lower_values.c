@@ -128,7 +128,7 @@ static IrInstruction *slot_for(Lowering *l, const Type *type)
 // A && B, A || B, A ? B : C as values: through a variable, which becomes a phi.
 static IrInstruction *lower_branches(Lowering *l, Expression *e)
 {
-    const Address slot = {slot_for(l, e->type), false};
+    const Address slot = {slot_for(l, e->type), false, 0};
     IrBlock *yes = lower_block(l), *no = lower_block(l), *after = lower_block(l);
     const bool conditional = e->kind == EXPRESSION_CONDITIONAL;
     if (conditional)
@@ -243,7 +243,7 @@ static IrInstruction *lower_special(Lowering *l, const Expression *e)
 
 static IrInstruction *lower_new(Lowering *l, Expression *e)
 {
-    const Address address = {lower_pointer(l, e->left), false};
+    const Address address = {lower_pointer(l, e->left), false, 0};
     if (e->right)
         lower_into(l, address, e->type->target, e->right);
     return lower_generic(l, address.pointer);

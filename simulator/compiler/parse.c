@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "compiler/library.h"
 #include "compiler/preprocessor.h"
 
 // ---- tokens
@@ -230,6 +231,7 @@ void parse_leave(Compiler *c)
 void parse_start(Compiler *c)
 {
     Parser *p = c->parser = compile_new(c, Parser);
+    library_start(c);
     p->global = scope_new(c, SCOPE_NAMESPACE, NULL);
     p->global->is_library = true;
     p->now.scope = p->global;

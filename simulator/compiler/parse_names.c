@@ -345,7 +345,7 @@ static const char *suggestion_help(Compiler *c, const ParsedName *n)
 
 void parse_report_unknown(Compiler *c, const ParsedName *n)
 {
-    if (!n->name || c->silent) {
+    if (!n->name || c->silent || source_has_error_at(c, n->start)) {
         c->silent_errors++;
         return;
     }

@@ -43,8 +43,6 @@ typedef struct Parser {
     uint32_t template_count, template_capacity;
     Variable **variables; // of namespaces in the source, which the device may have
     uint32_t variable_count, variable_capacity;
-    const struct LibraryEntry **declared; // texts of the library that have been parsed
-    uint32_t declared_count, declared_capacity;
     Position empty_if;   // the ; of the last if (...); in the function
     Scope **closed;      // blocks of the function that have ended, for messages
     uint32_t closed_count, closed_capacity;

@@ -95,7 +95,7 @@ Scope *scope_namespace(Compiler *c, Scope *parent, Name *name, Position position
     scope->is_unnamed = !name;
     const char *text = name ? name->text : "";
     scope->qualified = *parent->qualified ? compile_format(c, "%s::%s", parent->qualified, text) : text;
-    scope->is_library = library_has_namespace(scope->qualified);
+    scope->is_library = library_has_namespace(c, scope->qualified);
     if (name)
         scope_declare(c, parent, SYMBOL_NAMESPACE, name, position)->names = scope;
     else

@@ -122,6 +122,14 @@ uint32_t source_column(Compiler *c, Position position)
 
 // ---- diagnostics
 
+bool source_has_error_at(const Compiler *c, Position at)
+{
+    for (int k = 0; k < c->result->diagnostic_count; k++)
+        if (c->diagnostic_positions[k] == at && c->result->diagnostics[k].severity == ERROR_DIAGNOSTIC)
+            return true;
+    return false;
+}
+
 static bool is_repeated(const Compiler *c, Position at, const char *message)
 {
     for (int k = 0; k < c->result->diagnostic_count; k++)
@@ -267,7 +275,8 @@ uint32_t source_distance(const char *a, size_t a_length, const char *b, size_t b
 {
     enum { LONGEST = 60 };
     uint32_t rows[3][LONGEST + 1];
-    if (a_length > LONGEST || b_length > LONGEST)
+    const size_t difference = a_length > b_length ? a_length - b_length : b_length - a_length;
+    if (a_length > LONGEST || b_length > LONGEST || 2 * difference >= limit)
         return limit;
     for (size_t j = 0; j <= b_length; j++)
         rows[0][j] = 2 * (uint32_t)j;

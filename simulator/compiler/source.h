@@ -86,6 +86,8 @@ void source_error(Compiler *c, Position at, uint32_t length, const char *help, c
     __attribute__((format(printf, 5, 6)));
 void source_warning(Compiler *c, Position at, uint32_t length, const char *help, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
+// Whether an error was reported there: for an instance of a template whose messages another one has had.
+bool source_has_error_at(const Compiler *c, Position at);
 // Belongs to the error or warning before it.
 void source_note(Compiler *c, Position at, uint32_t length, const char *format, ...) __attribute__((format(printf, 4, 5)));
 // An error that ends the compilation at once: a bound is exceeded.
