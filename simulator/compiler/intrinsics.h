@@ -18,6 +18,7 @@ enum { // Intrinsic.effects: what a pass has to know
 // One row. The template `ptx` is a line of PTX, or several with newlines between them:
 //
 //   $0        the result, as a register; $0a, $0b, ... of several results (IR_ELEMENT)
+//   $$        a dollar
 //   $1 ... $9 an operand: a register, or an immediate if it is a constant
 //   %1 ... %9 an operand, always as a register
 //   @1 ... @9 an address operand: [register + bytes]; bytes is IrInstruction.integer for the first one

@@ -4,8 +4,11 @@
 #include "compiler/intrinsics.h"
 #include "compiler/registers.h"
 
+#include <string.h>
+
 enum {
     MAX_LIVE_BITS = 1 << 28,     // of all sets together; beyond them nothing is coalesced
+    MAX_ELEMENTS = 8,
     MAX_CHECKS = 20 * 1000 * 1000 // pairs of values whose live ranges are compared; beyond them likewise
 };
 
@@ -183,13 +186,60 @@ static void find_liveness(Coalescing *c)
     }
 }
 
+// Elements are written by the instruction that they belong to: they follow it, one of each index.
+static void gather_elements(IrInstruction *vector)
+{
+    IrInstruction *found[MAX_ELEMENTS] = {NULL}, *place = vector->next;
+    for (const IrUse *use = vector->uses, *next; use; use = next) {
+        next = use->next;
+        IrInstruction *element = use->user;
+        if (element->op != IR_ELEMENT || element->index >= MAX_ELEMENTS)
+            continue;
+        if (found[element->index]) {
+            ir_replace(element, found[element->index]);
+            continue;
+        }
+        found[element->index] = element;
+        if (element == place)
+            place = place->next;
+        else
+            ir_move_before(place, element);
+    }
+}
+
+static void gather_all_elements(IrFunction *function)
+{
+    for (IrBlock *block = function->first; block; block = block->next)
+        for (IrInstruction *i = block->first; i; i = i->next)
+            if (i->op == IR_LOAD_VECTOR || (i->op == IR_INTRINSIC && i->type == IR_VOID))
+                gather_elements(i);
+}
+
+// Whether a line of PTX writes a result before a later one reads an operand.
+static bool writes_early(const IrInstruction *i)
+{
+    const char *at = i->op == IR_INTRINSIC && i->intrinsic->ptx ? strstr(i->intrinsic->ptx, "$0") : NULL;
+    at = at ? strchr(at, ';') : NULL;
+    for (; at && *at; at++)
+        if ((*at == '%' || *at == '$' || *at == '@') && at[1] >= '1' && at[1] <= '9')
+            return true;
+    return false;
+}
+
+// Positions are even, so that such a result's can be before the operands'.
+static uint32_t result_position(const Coalescing *c, const IrInstruction *value)
+{
+    const IrInstruction *writer = value->op == IR_ELEMENT ? value->operands[0] : value;
+    return c->position[writer->id] - writes_early(writer);
+}
+
 static void number_positions(Coalescing *c)
 {
     c->position = ir_scratch(c->module, c->function->next_instruction * sizeof *c->position);
     for (const IrBlock *block = c->function->first; block; block = block->next) {
         uint32_t position = 0;
         for (const IrInstruction *i = block->first; i; i = i->next)
-            c->position[i->id] = i->op == IR_PHI ? 0 : ++position;
+            c->position[i->id] = i->op == IR_PHI ? 0 : (position += 2);
     }
 }
 
@@ -211,9 +261,9 @@ static bool is_live_after(const Coalescing *c, const Member *member, const IrBlo
 static bool values_intersect(const Coalescing *c, const Member *a, const Member *b)
 {
     const IrBlock *first = a->value->block, *second = b->value->block;
-    const uint32_t from = c->position[a->value->id], to = c->position[b->value->id];
+    const uint32_t from = result_position(c, a->value), to = result_position(c, b->value);
     if (first == second && from == to)
-        return true; // two phis
+        return true; // two phis, two elements
     if (first == second ? from < to : block_dominates(c->dominators, first, second))
         return is_live_after(c, a, second, to);
     if (first == second || block_dominates(c->dominators, second, first))
@@ -420,6 +470,7 @@ Registers *assign_registers(IrModule *module, IrFunction *function)
     c.variable_member = ir_scratch(module, values * sizeof(Member *));
     c.dominators = dominators_of(module, function);
     c.loops = loops_of(module, function, c.dominators);
+    gather_all_elements(function);
     add_members(&c);
     find_liveness(&c);
     number_positions(&c);

@@ -190,14 +190,15 @@ static bool is_written(const IrInstruction *i)
 {
     if (i->op == IR_PHI || i->op == IR_ELEMENT || ir_is_constant(i))
         return false;
-    return needs_register(i) || !ir_is_removable(i) || i->op == IR_LOAD_VECTOR;
+    const bool has_elements = i->type == IR_VOID && i->uses;
+    return needs_register(i) || !ir_is_removable(i) || i->op == IR_LOAD_VECTOR || has_elements;
 }
 
 static void write_block(Writer *w, const IrBlock *block)
 {
     if (block->predecessor_count)
         fprintf(w->out, "\n$L__BB%u_%u:\n", w->function_number, block->id);
-    if (block->unroll)
+    if (block->unroll == 1)
         fprintf(w->out, "\t.pragma \"nounroll\";\n");
     write_moves(w, w->registers->at_start[block->id]);
     for (const IrInstruction *i = block->first; i != block->last; i = i->next)

@@ -22,6 +22,12 @@ static const IrInstruction *operand_at(const Expansion *e, char digit)
     return index < e->instruction->operand_count ? e->instruction->operands[index] : NULL;
 }
 
+// Of a result of asm that nothing uses; lower_asm.c has left the letter of its constraint.
+static RegisterClass class_of_letter(char letter)
+{
+    return letter == 'l' ? REGISTERS_64 : letter == 'h' ? REGISTERS_16 : letter == 'f' ? FLOATS_32 : letter == 'd' ? FLOATS_64 : REGISTERS_32;
+}
+
 static Name element_name(Expansion *e, uint32_t index)
 {
     if (e->has_result[index])
@@ -30,7 +36,7 @@ static Name element_name(Expansion *e, uint32_t index)
     for (const IrUse *use = e->instruction->uses; use; use = use->next)
         if (use->user->op == IR_ELEMENT && use->user->index == index)
             found = use->user;
-    const RegisterClass class = register_class(found ? found->type : e->instruction->memory);
+    const RegisterClass class = found ? register_class(found->type) : class_of_letter(e->instruction->intrinsic->signature[index]);
     const uint32_t number = found ? e->writer->registers->number[found->id] : 0;
     e->results[index] = register_name(class, number ? number : scratch_register(e->writer, class));
     e->has_result[index] = true;
@@ -72,6 +78,10 @@ static int write_dollar(Expansion *e, const char *at)
 {
     const IrInstruction *i = e->instruction;
     const char kind = at[1];
+    if (kind == '$') {
+        fputc('$', e->out);
+        return 2;
+    }
     if (kind == '0')
         return 2 + write_result(e, at + 2);
     if (is_digit(kind) && operand_at(e, kind)) {
