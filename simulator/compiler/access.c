@@ -122,8 +122,22 @@ Expression *build_index(Compiler *c, Expression *e, Expression *index, Position 
 
 // ---- members
 
+bool record_is_usable(Compiler *c, const Type *type, Position at, uint32_t length)
+{
+    while (type->kind == TYPE_ARRAY)
+        type = type->target;
+    if (type->kind != TYPE_RECORD || !type->record->unsupported)
+        return true;
+    source_error(c, at, length, "pass a structure of numbers and pointers to kernels", "a kernel cannot use '%s': %s", record_readable(c, type->record),
+                 type->record->unsupported);
+    source_note(c, type->record->position, 0, "'%s' is declared here", record_readable(c, type->record));
+    return false;
+}
+
 Expression *build_field(Compiler *c, Expression *object, Field *field, Position end)
 {
+    if (!record_is_usable(c, object->type, object->start, end - object->start))
+        return expression_unknown(c, object->start, end);
     if (!object->is_lvalue && (object->kind == EXPRESSION_BUILTIN)) {
         Expression *e = expression_new(c, EXPRESSION_BUILTIN, type_bare(field->type), object->start, end);
         e->text = compile_format(c, "%s.%s", object->text, field->name->text);
@@ -148,9 +162,9 @@ Expression *build_field(Compiler *c, Expression *object, Field *field, Position 
 // The path through base classes and anonymous members to the record that declares a member.
 static Expression *object_as(Compiler *c, Expression *object, Record *record, int depth)
 {
-    Record *own = object->type->record;
+    Record *own = object->type->kind == TYPE_RECORD ? object->type->record : NULL;
     uint64_t offset;
-    if (own == record || depth > MAX_NESTING)
+    if (!own || own == record || depth > MAX_NESTING)
         return object;
     if (record_derives(own, record, &offset)) {
         Expression *base = expression_unary(c, EXPRESSION_BASE, type_qualified(c, record->type, object->type->qualifiers & 3),

@@ -71,6 +71,8 @@ Expression *build_member(Compiler *c, Expression *object, const ParsedName *name
 Expression *build_field(Compiler *c, Expression *object, Field *field, Position end);
 Expression *build_this(Compiler *c, Position start, Position end);
 Expression *build_self(Compiler *c, Position start, Position end); // *this, or NULL outside a member
+// Reports a structure whose layout is not known, where a kernel uses it.
+bool record_is_usable(Compiler *c, const Type *type, Position at, uint32_t length);
 Expression *lambda_captured(Compiler *c, Variable *variable, Position start, Position end); // NULL: it needs no capture
 
 // ---- overloads.c, calls.c

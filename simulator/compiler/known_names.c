@@ -12,7 +12,7 @@ static const char *const HOST_FUNCTIONS[] = {
     "rand", "srand", "rand_r", "random", "drand48", "exit", "abort", "atexit", "fprintf", "sprintf", "snprintf", "puts", "putchar", "scanf", "fscanf",
     "sscanf", "fopen", "fclose", "fread", "fwrite", "fgets", "getchar", "perror", "time", "sleep", "usleep", "getenv", "system", "atoi", "atof", "atol",
     "strtol", "strtod", "strlen", "strcmp", "strcpy", "strcat", "strncpy", "strdup", "qsort", "bsearch", "calloc", "realloc", "memmove", "gettimeofday",
-    "clock_gettime", "malloc", "free", "assert_perror", "omp_get_thread_num", "omp_get_num_threads",
+    "clock_gettime", "assert_perror", "omp_get_thread_num", "omp_get_num_threads",
 };
 
 static const KnownName HOST_TYPES[] = {
@@ -31,7 +31,9 @@ static const KnownName OLD_NAMES[] = {
     {"__shfl", "write __shfl_sync(0xffffffff, ...)"}, {"__shfl_up", "write __shfl_up_sync(0xffffffff, ...)"},
     {"__shfl_down", "write __shfl_down_sync(0xffffffff, ...)"}, {"__shfl_xor", "write __shfl_xor_sync(0xffffffff, ...)"},
     {"__any", "write __any_sync(0xffffffff, ...)"}, {"__all", "write __all_sync(0xffffffff, ...)"},
-    {"__ballot", "write __ballot_sync(0xffffffff, ...)"}, {"cudaThreadSynchronize", "write __syncthreads()"}, {"cudaDeviceSynchronize", "the host calls it; threads of a block wait with __syncthreads()"},
+    {"__ballot", "write __ballot_sync(0xffffffff, ...)"}, 
+    {"malloc", "use an array of the kernel's own, shared memory, or memory that the host allocates"}, {"free", "a kernel has no memory of its own to free"},
+    {"cudaThreadSynchronize", "write __syncthreads()"}, {"cudaDeviceSynchronize", "the host calls it; threads of a block wait with __syncthreads()"},
 };
 
 static const KnownName USAGES[] = {

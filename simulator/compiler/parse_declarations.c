@@ -168,7 +168,16 @@ void parse_using(Compiler *c)
     const Token *t = parse_token(c);
     if (t->kind == TOKEN_NAME && !t->id && token_is(parse_peek(c, 1), '=')) {
         parse_advance(c), parse_advance(c);
-        declare_type(c, t->name, parse_type_name(c), t->position);
+        const bool silent = !c->parser->now.function; // it may be the host's
+        c->silent += silent;
+        Type *type = parse_type_name(c);
+        c->silent -= silent;
+        if (type->kind == TYPE_UNKNOWN && silent && !scope_find(c->parser->now.scope, t->name))
+            scope_declare(c, c->parser->now.scope, SYMBOL_UNKNOWN, t->name, t->position);
+        else
+            declare_type(c, t->name, type, t->position);
+        if (c->parser->now.panicking)
+            return;
         parse_expect(c, ';', "after the type");
         return;
     }
@@ -323,6 +332,12 @@ void parse_initialiser(Compiler *c, Variable *v, bool declared_auto)
     check_shared(c, v, t->position);
 }
 
+static bool is_device_function(const Compiler *c)
+{
+    const Function *f = c->parser->now.function;
+    return f && !f->is_lenient && (f->is_device || f->is_kernel);
+}
+
 static void check_variable_type(Compiler *c, Variable *v)
 {
     Type *type = v->type;
@@ -331,6 +346,9 @@ static void check_variable_type(Compiler *c, Variable *v)
         source_error(c, v->position, 0, "a pointer is void *", "'%s' cannot be void", name);
     } else if (type_innermost(type)->kind == TYPE_RECORD && !type_is_complete(type_innermost(type)) && !v->is_extern) {
         source_error(c, v->position, 0, NULL, "'%s' is declared, but not defined", type_text(c, type_innermost(type)));
+    } else if (is_device_function(c) && !record_is_usable(c, type, v->position, v->name ? v->name->length : 0)) {
+        v->type = type_basic(c, TYPE_UNKNOWN);
+        return;
     } else if (v->space == SPACE_AUTOMATIC && type->size > (1 << 20)) {
         source_error(c, v->position, 0, "use shared or global memory", "'%s' has %llu bytes, too much for a thread", name, (unsigned long long)type->size);
     } else {
@@ -466,7 +484,7 @@ Statement *parse_local_declaration(Compiler *c, bool *is_condition)
 // ---- a namespace's declarations
 
 // Whether a declaration is the device's: one of CUDA's words is in it before its body or value.
-static bool is_device_declaration(Compiler *c)
+bool parse_is_device(Compiler *c)
 {
     for (uint32_t k = 0;; k++) {
         const Token *t = parse_peek(c, k);
@@ -506,7 +524,7 @@ static void parse_declarators(Compiler *c, Specifiers *s)
 
 static void parse_simple_declaration(Compiler *c)
 {
-    const bool device = is_device_declaration(c);
+    const bool device = parse_is_device(c);
     const uint16_t first = parse_token(c)->id;
     const bool type_only = first == KEYWORD_STRUCT || first == KEYWORD_CLASS || first == KEYWORD_UNION || first == KEYWORD_ENUM;
     const bool silent = !device && !type_only;

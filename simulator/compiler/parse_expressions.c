@@ -296,7 +296,7 @@ static Expression *parse_sizeof(Compiler *c)
     }
     type = type_without_reference(type);
     const Position end = parse_end(c);
-    if (type_is_unknown(type))
+    if (type_is_unknown(type) || !record_is_usable(c, type, t->position, end - t->position))
         return expression_unknown(c, t->position, end);
     if (!type_is_complete(type)) {
         source_error(c, t->position, end - t->position, type->kind == TYPE_ARRAY ? "the launch decides its size" : NULL, "the size of '%s' is not known",

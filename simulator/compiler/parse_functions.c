@@ -85,6 +85,8 @@ static void check_kernel(Compiler *c, Function *f, const Declarator *d)
     if (f->type->variadic)
         source_error(c, d->position, f->name->length, NULL, "a kernel cannot have '...'");
     for (uint32_t k = 0; k < f->parameter_count; k++)
+        record_is_usable(c, f->parameters[k]->type, f->parameters[k]->position, 0);
+    for (uint32_t k = 0; k < f->parameter_count; k++)
         if (type_is_any_reference(f->parameters[k]->type))
             source_error(c, f->parameters[k]->position, 0, "pass a pointer to device memory, or the value itself",
                          "a kernel's parameter cannot be a reference: the host's variable is not in device memory");

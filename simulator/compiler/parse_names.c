@@ -356,7 +356,8 @@ void parse_report_unknown(Compiler *c, const ParsedName *n)
     const uint32_t length = n->end > n->start ? n->end - n->start : n->name->length;
     const bool global = !n->scope || n->scope == c->parser->global, in_std = n->scope && !strcmp(n->scope->qualified, "std");
     if (global && known_old_name(n->name->text)) {
-        source_error(c, n->start, length, known_old_name(n->name->text), "'%s' is not declared", n->name->text);
+        const bool heap = n->name->length < 7 && n->name->text[0] != '_';
+        source_error(c, n->start, length, known_old_name(n->name->text), heap ? "'%s' in a kernel is not supported" : "'%s' is not declared", n->name->text);
         return;
     }
     if ((global && known_host_function(n->name->text)) || (in_std && known_host_object(n->name->text, &known))) {

@@ -210,7 +210,10 @@ static Expression *parse_name(Compiler *c)
         if (!c->silent && !c->parser->now.in_check)
             source_error(c, n.start, n.end - n.start, "write name...", "a parameter pack is only supported as a whole list of arguments");
         return expression_unknown(c, n.start, n.end);
-    default: return expression_unknown(c, n.start, n.end);
+    default:
+        source_error(c, n.start, n.end - n.start, NULL, "'%s' is declared in a way that only the host understands", n.name->text);
+        source_note(c, symbol->position, n.name->length, "'%s' is declared here", n.name->text);
+        return expression_unknown(c, n.start, n.end);
     }
 }
 

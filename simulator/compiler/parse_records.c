@@ -24,6 +24,10 @@ static void place_fields(Record *r)
     for (uint32_t k = 0; k < r->field_count; k++) {
         Field *field = &r->fields[k];
         if (type_is_unknown(field->type))
+            r->unsupported = "a member's type is not known";
+        if (field->type->kind == TYPE_RECORD && field->type->record->unsupported)
+            r->unsupported = field->type->record->unsupported;
+        if (type_is_unknown(field->type))
             continue;
         const bool reference = type_is_any_reference(field->type);
         const uint32_t own = reference ? 8 : field->type->alignment ? field->type->alignment : 1;
@@ -91,8 +95,11 @@ static bool is_access(const Token *t)
 static void parse_bases(Compiler *c, Record *r)
 {
     do {
-        while (is_access(parse_token(c)) || parse_at(c, KEYWORD_VIRTUAL))
+        while (is_access(parse_token(c)) || parse_at(c, KEYWORD_VIRTUAL)) {
+            if (parse_at(c, KEYWORD_VIRTUAL))
+                r->unsupported = "virtual base classes are not supported";
             parse_advance(c);
+        }
         const Token *t = parse_token(c);
         Type *type = parse_maybe_named_type(c);
         if (!type) {
@@ -111,11 +118,10 @@ static void parse_bases(Compiler *c, Record *r)
     } while (parse_accept(c, ','));
 }
 
-static void parse_bit_field(Compiler *c, const Declarator *d)
+static void parse_bit_field(Compiler *c, Record *r)
 {
-    const Position at = parse_previous(c)->position;
     parse_conditional(c);
-    source_error(c, d->name ? d->position : at, 0, "use a member of its own, or shifts and masks", "bit-fields are not supported");
+    r->unsupported = "bit-fields are not supported";
 }
 
 static void skip_initialiser(Compiler *c)
@@ -148,7 +154,7 @@ static void declare_field(Compiler *c, Record *r, const Specifiers *s, Declarato
     scope_declare(c, r->scope, SYMBOL_FIELD, d->name, d->position);
     const uint32_t index = r->field_count - 1;
     if (parse_accept(c, ':'))
-        parse_bit_field(c, d);
+        parse_bit_field(c, r);
     if (parse_accept(c, '=') || parse_at(c, '{')) {
         r->fields[index].initialiser_token = c->parser->now.at;
         if (parse_at(c, '{'))
@@ -192,7 +198,7 @@ static void declare_member(Compiler *c, Record *r, Specifiers *s, Declarator *d)
 {
     if (!d->name && parse_at(c, ':')) { // an unnamed bit-field
         parse_advance(c);
-        parse_bit_field(c, d);
+        parse_bit_field(c, r);
     } else if (!d->name) {
         parse_syntax_error(c, NULL, "expected a member's name, not '%.*s'", (int)parse_token(c)->length, parse_token(c)->text);
     } else if (s->is_typedef) {
@@ -234,6 +240,8 @@ static void parse_friend(Compiler *c, Specifiers *s)
     parse_expect(c, ';', "after the declaration");
 }
 
+static void parse_plain_member(Compiler *c, Record *r);
+
 static void parse_member_declaration(Compiler *c, Record *r)
 {
     const Token *t = parse_token(c);
@@ -257,18 +265,27 @@ static void parse_member_declaration(Compiler *c, Record *r)
         parse_template(c, r);
         return;
     }
+    // What is not the device's is of no interest, but for the types of members.
+    const bool silent = !parse_is_device(c);
+    c->silent += silent;
+    parse_plain_member(c, r);
+    c->silent -= silent;
+}
+
+static void parse_plain_member(Compiler *c, Record *r)
+{
+    const Token *t = parse_token(c);
     Specifiers s = parse_specifiers(c);
+    if (s.is_virtual)
+        r->unsupported = "virtual functions are not supported";
     if (s.is_friend) {
         parse_friend(c, &s);
         return;
     }
     const bool own = parse_token(c)->kind == TOKEN_NAME && parse_token(c)->name == r->name;
     if (!s.has_type && !own && !parse_at(c, '~') && !parse_at(c, KEYWORD_OPERATOR)) {
-        const bool simple = parse_token(c)->kind == TOKEN_NAME && !token_is(parse_peek(c, 1), ID_SCOPE);
-        c->silent += !simple || preprocess_missing_header(c) != NULL || !s.is_device;
         if (!parse_unknown_type(c))
             parse_syntax_error(c, NULL, "expected a member, not '%.*s'", (int)t->length, t->text);
-        c->silent -= !simple || preprocess_missing_header(c) != NULL || !s.is_device;
         s.has_type = true;
         while (parse_qualifier(parse_token(c)->id))
             parse_advance(c);

@@ -48,8 +48,8 @@ static void parse_alignment(Compiler *c, Specifiers *s)
         const Constant constant = parse_constant(c, NULL, "an alignment");
         value = constant.is_unknown ? 1 : (uint64_t)constant.integer;
     }
-    if (value == 0 || value > 4096 || (value & (value - 1)))
-        source_error(c, at->position, at->length, NULL, "an alignment must be a power of two up to 4096");
+    if (value == 0 || value > 65536 || (value & (value - 1)))
+        source_error(c, at->position, at->length, NULL, "an alignment must be a power of two up to 65536");
     else if (value > s->alignment)
         s->alignment = (uint32_t)value;
     parse_expect(c, ')', "after the alignment");

@@ -192,6 +192,7 @@ Statement *parse_local_declaration(Compiler *c, bool *is_condition); // in a blo
 void parse_using(Compiler *c);
 void parse_static_assert(Compiler *c);
 Variable *parse_variable(Compiler *c, const Specifiers *s, const Declarator *d, bool is_local);
+bool parse_is_device(Compiler *c); // whether one of CUDA's words is in the declaration that begins here
 Type *parse_unknown_type(Compiler *c);     // skips and reports a name that is meant as a type; NULL: it is no name
 Type *parse_record(Compiler *c, Specifiers *s, Record *instance); // after struct, class or union
 Type *parse_enumeration(Compiler *c, Specifiers *s);               // after enum
