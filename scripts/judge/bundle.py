@@ -17,7 +17,7 @@ from scripts.judge import contract, shapes
 ROOT = Path(__file__).resolve().parents[2]
 MARK = "bundle.txt"  # marks a folder that this program made and may replace
 ABOUT = "make bundle wrote this folder, and replaces it.\n"
-NOT_FOR_STUDENTS = re.compile(r"exercises/[^/]*/(answer|right)\.cu|docs/teaching\.md|plots/(h200|simulator)/|scan/h200/|tests/(?!counters/simulator/|__init__|support)|"
+NOT_FOR_STUDENTS = re.compile(r"exercises/[^/]*/(answer|right)\.cu|docs/teaching\.md|plots/[^/]+/|scan/(?!step|reference)[^/]+/|tests/(?!counters/simulator/|__init__|support)|"
                               r"book/(?!player/\w+\.(js|css)$)|\.github/|\.ci/|CONTRIBUTING\.md")
 NOT_FOR_THE_AUTOGRADER = re.compile(r"book/|exercises/|plots/|notebooks/|tests/(?!counters/simulator/)|.*\.(md|svg|png)|\.github/|\.ci/")
 ANSWER = re.compile(r"(<details>\s*<summary>(?:<b>)?(?:Answer|The numbers, and why)[^\n]*</summary>).*?(</details>)", re.S)
