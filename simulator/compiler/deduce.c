@@ -147,7 +147,7 @@ static bool deduce_one(Match *m, Type *pattern, Expression *argument)
     const bool forwards = pattern->kind == TYPE_RVALUE_REFERENCE && target->kind == TYPE_PARAMETER && !target->qualifiers;
     if (forwards)
         return match(m, target, argument->is_lvalue && !argument->is_xvalue ? type_reference(c, argument->type, false) : argument->type);
-    Type *type = type_qualified(c, argument->type, target->qualifiers & (TYPE_CONST | TYPE_VOLATILE));
+    Type *type = type_qualified(c, argument->type, type_innermost(target)->qualifiers & (TYPE_CONST | TYPE_VOLATILE));
     return match(m, target, with_qualifiers_of(c, type, target, 0));
 }
 

@@ -225,7 +225,7 @@ Expression *parse_lambda(Compiler *c)
     lambda.record = record_new(c, NULL, p->now.scope, t->position);
     lambda.record->is_closure = true;
     lambda.record->readable = "lambda";
-    lambda.record->is_being_defined = true;
+    lambda.record->is_complete = true; // its fields are added while the body is parsed
     // Expressions refer to the fields, which therefore must not move.
     lambda.record->field_capacity = MAX_CAPTURES;
     lambda.record->fields = compile_allocate(c, MAX_CAPTURES * sizeof *lambda.record->fields);

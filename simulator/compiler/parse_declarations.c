@@ -103,6 +103,14 @@ bool parse_declaration_begins(Compiler *c)
     }
     if (parse_qualifier(t->id))
         return true;
+    if (t->id == KEYWORD_DECLTYPE) { // decltype(x) y, but not decltype(x)(1)
+        const ParserState saved = parse_save(c);
+        parse_advance(c);
+        parse_skip_group(c);
+        const bool begins = !parse_at(c, '(') && !parse_at(c, '{') && !parse_at(c, ID_SCOPE);
+        parse_restore(c, &saved);
+        return begins;
+    }
     if (t->id >= ID_FIRST_KEYWORD) {
         if (!parse_type_begins(c))
             return false;

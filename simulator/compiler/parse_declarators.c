@@ -34,7 +34,7 @@ Type *parse_parameter_type(Compiler *c, Type *type)
     return type->kind == TYPE_FUNCTION ? type_pointer(c, type) : type;
 }
 
-static void parse_one_parameter(Compiler *c, Declarator *d, uint32_t *capacity, uint32_t *default_capacity)
+static void parse_one_parameter(Compiler *c, Declarator *d, uint32_t *capacity, uint32_t *default_capacity, Symbol *pack)
 {
     Specifiers s = parse_specifiers(c);
     Declarator one = {0};
@@ -62,8 +62,15 @@ static void parse_one_parameter(Compiler *c, Declarator *d, uint32_t *capacity, 
     uint32_t slots = index;
     uint32_t *slot = compile_push(c, d->defaults, slots, *default_capacity);
     *slot = 0;
-    if (one.name)
+    v->is_pack = one.is_pack && !pack;
+    if (pack) { // one of the parameters that a pack stands for
+        pack->name = one.name;
+        Symbol *element = compile_new(c, Symbol);
+        *element = (Symbol){.kind = SYMBOL_VARIABLE, .name = one.name, .variable = v};
+        pack->elements[pack->element_count++] = element;
+    } else if (one.name) {
         scope_declare(c, c->parser->now.scope, SYMBOL_VARIABLE, one.name, one.position)->variable = v;
+    }
     if (parse_accept(c, '=')) {
         *slot = c->parser->now.at;
         while (!parse_at(c, ',') && !parse_at(c, ')') && parse_token(c)->kind != TOKEN_END)
@@ -73,9 +80,53 @@ static void parse_one_parameter(Compiler *c, Declarator *d, uint32_t *capacity, 
             } else {
                 parse_skip_group(c);
             }
-    } else if (d->required == index) {
+    } else if (d->required == index && !v->is_pack) {
         d->required = index + 1;
     }
+}
+
+// The parameter pack of types that the next parameter is made of: T... name; or NULL.
+static Symbol *pack_of_parameter(Compiler *c)
+{
+    Symbol *pack = NULL;
+    for (uint32_t k = 0; k < 20; k++) {
+        const Token *t = parse_peek(c, k);
+        if (t->kind == TOKEN_END || token_is(t, ',') || token_is(t, ')') || token_is(t, '=') || token_is(t, '<'))
+            return NULL;
+        if (token_is(t, ID_ELLIPSIS))
+            return pack;
+        Symbol *symbol = t->kind == TOKEN_NAME && !t->id ? scope_lookup(c, c->parser->now.scope, t->name) : NULL;
+        if (symbol && symbol->kind == SYMBOL_PACK)
+            pack = symbol;
+    }
+    return NULL;
+}
+
+// Reads the parameter once for each type of the pack.
+static void parse_parameter_pack(Compiler *c, Declarator *d, uint32_t *capacity, uint32_t *default_capacity, Symbol *types)
+{
+    const uint32_t begin = c->parser->now.at, count = types->element_count;
+    const Symbol keep = *types;
+    Symbol parameters = {.kind = SYMBOL_PACK, .elements = compile_allocate(c, (count + 1) * sizeof(Symbol *))};
+    types->kind = SYMBOL_TYPE;
+    for (uint32_t k = 0; k < count; k++) {
+        types->type = keep.elements[k]->type ? keep.elements[k]->type : type_basic(c, TYPE_UNKNOWN);
+        c->parser->now.at = begin;
+        parse_one_parameter(c, d, capacity, default_capacity, &parameters);
+    }
+    *types = keep;
+    const Token *last = NULL;
+    if (count == 0) // only its name is wanted
+        while (!parse_at(c, ',') && !parse_at(c, ')') && parse_token(c)->kind != TOKEN_END) {
+            last = parse_token(c);
+            parse_advance(c);
+        }
+    Name *name = count ? parameters.name : last && last->kind == TOKEN_NAME ? last->name : NULL;
+    if (!name)
+        return;
+    Symbol *symbol = scope_declare(c, c->parser->now.scope, SYMBOL_PACK, name, parse_previous(c)->position);
+    symbol->elements = parameters.elements;
+    symbol->element_count = parameters.element_count;
 }
 
 void parse_parameters(Compiler *c, Declarator *d)
@@ -88,7 +139,11 @@ void parse_parameters(Compiler *c, Declarator *d)
     if (parse_at(c, KEYWORD_VOID) && token_is(parse_peek(c, 1), ')'))
         parse_advance(c);
     while (!parse_at(c, ')') && parse_token(c)->kind != TOKEN_END && !parse_at(c, ID_ELLIPSIS)) {
-        parse_one_parameter(c, d, &capacity, &default_capacity);
+        Symbol *pack = pack_of_parameter(c);
+        if (pack)
+            parse_parameter_pack(c, d, &capacity, &default_capacity, pack);
+        else
+            parse_one_parameter(c, d, &capacity, &default_capacity, NULL);
         if (!parse_accept(c, ','))
             break;
     }
