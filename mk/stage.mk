@@ -9,8 +9,8 @@ no-emcc:
 	@echo 'emcc was not found: install emscripten (Debian: emscripten), or set EMCC' >&2; exit 1
 
 # All layers that a replay needs, on the platform without threads, signals and files.
-STAGE_SOURCES := $(filter-out %/platform_linux.c,$(wildcard $(addprefix simulator/,base/*.c front/*.c machine/*.c machine/*/*.c checker/*.c runtime/work/*.c))) \
-    simulator/page/replay.c simulator/page/player.c
+STAGE_SOURCES := $(filter-out %/platform_linux.c %/compiler/main.c,$(wildcard $(addprefix simulator/,base/*.c compiler/*.c front/*.c machine/*.c machine/*/*.c checker/*.c runtime/work/*.c))) \
+    simulator/page/compile.c simulator/page/replay.c simulator/page/player.c
 STAGE_OBJECTS := $(STAGE_SOURCES:simulator/%.c=build/stage/objects/%.o)
 STAGE_FLAGS := -O2 -sSUPPORT_LONGJMP=wasm
 STAGE_CFLAGS := $(STAGE_FLAGS) -std=gnu11 -Wall -Wextra -Wno-type-limits -Wno-unknown-pragmas -Wno-format-zero-length -fno-strict-aliasing -ffp-contract=off -fno-math-errno

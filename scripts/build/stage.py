@@ -11,7 +11,7 @@ from scripts import files
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "simulator/page/simulator.js"
 # The folders of the page's simulator, as in mk/stage.mk.
-FOLDERS = ["base", "front", "machine", "checker", "runtime/work", "page"]
+FOLDERS = ["base", "compiler", "front", "machine", "checker", "runtime/work", "page"]
 
 
 def sources():

@@ -40,6 +40,10 @@ Slice sim_unqualified_name(Slice mangled);
 // The demangled name with namespaces and template arguments, truncated to `size` bytes: "reduce<256u>".
 void sim_demangle(Slice mangled, char *name, size_t size);
 
+// ---- json.c
+// Writes a text as a JSON string, with its quotation marks.
+void sim_write_json_string(FILE *out, const char *text);
+
 // ---- settings.c: the environment variables; documented in README.md
 
 enum { SIM_MAX_DEVICES = 16, SIM_ALL_DEVICES = 0xffff };

@@ -376,19 +376,6 @@ static void complete_hint(const Finding *f, char *text, size_t space)
     snprintf(text + used, space - (size_t)used, "%s", f->hint);
 }
 
-static void write_string(FILE *out, const char *text)
-{
-    fputc('"', out);
-    for (; *text; text++)
-        if (*text == '"' || *text == '\\')
-            fprintf(out, "\\%c", *text);
-        else if ((unsigned char)*text < ' ')
-            fprintf(out, "\\u%04x", (unsigned)*text);
-        else
-            fputc(*text, out);
-    fputc('"', out);
-}
-
 static void write_place(FILE *out, const Place *p)
 {
     char text[300], description[700];
@@ -400,7 +387,7 @@ static void write_place(FILE *out, const Place *p)
             p->block.z, p->thread.x, p->thread.y, p->thread.z);
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         fprintf(out, ", \"%s\": ", names[k]);
-        write_string(out, values[k]);
+        sim_write_json_string(out, values[k]);
     }
     fputc('}', out);
 }
@@ -411,14 +398,14 @@ static void write_finding(FILE *out, const Finding *f)
     complete_hint(f, hint, sizeof hint);
     fprintf(out, "{\"kind\": \"%s\", \"level\": \"%s\", \"count\": %llu, \"name\": \"%s\", \"title\": ", KINDS[f->kind].name,
             f->is_error ? "error" : "warning", (unsigned long long)f->count, label_of(f));
-    write_string(out, f->title);
+    sim_write_json_string(out, f->title);
     fprintf(out, ", \"places\": [");
     for (int k = 0; k < f->place_count; k++) {
         fputs(k ? ", " : "", out);
         write_place(out, &f->places[k]);
     }
     fprintf(out, "], \"hint\": ");
-    write_string(out, hint);
+    sim_write_json_string(out, hint);
     fputc('}', out);
 }
 

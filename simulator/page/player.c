@@ -1,5 +1,7 @@
-// player.c: the WebAssembly interface of the simulator. Each instance replays one recording.
+// player.c: the WebAssembly interface of the compiler and the simulator. Each instance compiles one source, or replays one
+// recording.
 #include "base/platform.h"
+#include "page/compile.h"
 #include "page/replay.h"
 
 #include <stdlib.h>
@@ -24,10 +26,25 @@ EXPORT("set_recording") void player_set_recording(const char *recording, size_t 
     input.without = without;
 }
 
-// Replays the recording; returns the status of sim_replay, or that of findings. The settings name the files "trace", "counters"
+static struct {
+    const char *file, *text; // NULL: replay the recording
+    size_t bytes;
+} source;
+
+EXPORT("set_source") void player_set_source(const char *file, const char *text, size_t bytes)
+{
+    source.file = file;
+    source.text = text;
+    source.bytes = bytes;
+}
+
+// Compiles the source: writes the files "ptx" and "diagnostics", and returns the status of page_compile. Without a source,
+// replays the recording; returns the status of sim_replay, or that of findings. The settings name the files "trace", "counters"
 // and "findings"; the file "report" has the report of sim_replay.
 int main(void)
 {
+    if (source.text)
+        return page_compile(source.file, source.text, source.bytes, sim_open_output("ptx"), sim_open_output("diagnostics"));
     return sim_replay(input.recording, input.bytes, input.without, sim_open_output("report"));
 }
 

@@ -1,4 +1,4 @@
-// simulator.js: window.Simulator, which replays recordings in a page. `make stage` puts the machine code into it.
+// simulator.js: window.Simulator, which compiles kernels and replays recordings in a page. `make stage` puts the machine code into it.
 //
 // Each run is a new instance of the simulator in a Worker, so that the page stays responsive and an endless run can be stopped.
 // Without Workers, as in node, it runs on this thread.
@@ -10,7 +10,7 @@ const SOURCES = "@SOURCES@"; // a hash of its sources (scripts/build/stage.py)
 const MAX_INSTRUCTIONS = 20000000; // warp instructions of a block; above that it counts as an infinite loop
 const scriptFolder = page.document && page.document.currentScript ? page.document.currentScript.src.replace(/[^/]*$/, "") : "";
 
-// ---- One replay. The function is self-contained, because a Worker receives its text.
+// ---- One execution. The function is self-contained, because a Worker receives its text.
 
 function makeMachine() {
     let compiled = null;
@@ -83,11 +83,20 @@ function makeMachine() {
         return new TextDecoder().decode(new Uint8Array(instance.exports.memory.buffer, begin, length));
     }
 
+    function giveInput(instance, {source, recording, without}) {
+        const copy = (bytes) => copyToInstance(instance, bytes), encode = (text) => new TextEncoder().encode(text);
+        if (source) {
+            const text = encode(source.text);
+            instance.exports.set_source(copy(encode(source.file)), copy(text), text.length);
+        } else {
+            instance.exports.set_recording(copy(recording), recording.length, copy(encode(without)));
+        }
+    }
+
     // Returns the exit status, or a text "trap: ...".
-    function runRecording(instance, recording, without) {
+    function runInstance(instance, input) {
         try {
-            const text = new TextEncoder().encode(without);
-            instance.exports.set_recording(copyToInstance(instance, recording), recording.length, copyToInstance(instance, text));
+            giveInput(instance, input);
             instance.exports._start();
         } catch (error) {
             if (error instanceof Exit)
@@ -96,16 +105,16 @@ function makeMachine() {
         }
     }
 
-    // Replays a recording (bytes) with these settings; resolves to status, output and files.
-    return async function replay(machineCode, {recording, without, settings}) {
+    // Compiles a source ({file, text}), or replays a recording (bytes), with these settings; resolves to status, output and files.
+    return async function execute(machineCode, {source, recording, without, settings}) {
         const startTime = performance.now(), parts = [];
         compiled = compiled || await WebAssembly.compile(machineCode);
         const system = makeSystem(settings, parts);
         const instance = await WebAssembly.instantiate(compiled, system.imports);
         system.memory = instance.exports.memory;
-        const status = runRecording(instance, recording, without);
+        const status = runInstance(instance, {source, recording, without});
         const files = {};
-        for (const name of ["report", "trace", "counters", "findings"])
+        for (const name of source ? ["ptx", "diagnostics"] : ["report", "trace", "counters", "findings"])
             files[name] = fileText(instance, name);
         const decoder = new TextDecoder();
         const output = parts.map((part) => decoder.decode(part, {stream: true})).join("");
@@ -128,10 +137,10 @@ let workerUrl = null; // of the Worker's text; shared by all Workers, because it
 let localMachine = null, hasWorkers = typeof page.Worker === "function" && typeof page.Blob === "function";
 
 function startWorker() {
-    const text = `const replay = (${makeMachine})(); let code;
+    const text = `const execute = (${makeMachine})(); let code;
         onmessage = async ({data}) => {
             if (data.code) { code = data.code; return; }
-            try { postMessage({number: data.number, result: await replay(code, data.job)}); }
+            try { postMessage({number: data.number, result: await execute(code, data.job)}); }
             catch (error) { postMessage({number: data.number, error: String(error)}); }
         };`;
     workerUrl = workerUrl || URL.createObjectURL(new Blob([text], {type: "text/javascript"}));
@@ -152,15 +161,15 @@ function abandonWorker() {
     const remaining = [...pendingJobs.values()];
     pendingJobs = new Map();
     for (const {job, resolve, reject} of remaining)
-        replayOnThisThread(job).then(resolve, reject);
+        executeOnThisThread(job).then(resolve, reject);
 }
 
-function replayOnThisThread(job) {
-    localMachine = localMachine || {replay: makeMachine(), code: machineCode()};
-    return localMachine.replay(localMachine.code, job);
+function executeOnThisThread(job) {
+    localMachine = localMachine || {execute: makeMachine(), code: machineCode()};
+    return localMachine.execute(localMachine.code, job);
 }
 
-function replay(job) {
+function execute(job) {
     if (hasWorkers && !worker) {
         try {
             startWorker();
@@ -169,7 +178,7 @@ function replay(job) {
         }
     }
     if (!hasWorkers)
-        return replayOnThisThread(job);
+        return executeOnThisThread(job);
     return new Promise((resolve, reject) => {
         pendingJobs.set(++lastJobNumber, {job, resolve, reject});
         worker.postMessage({number: lastJobNumber, job});
@@ -269,7 +278,7 @@ async function run(program, request = {}) {
     const n = request.n || (variant.sizes.includes(256) ? 256 : variant.sizes[0]);
     const recording = await assemble(program, variant, n);
     const {status, output, report, trace, counters, findings, ms} =
-        await replay({recording, without: formatRemovedLines(request.without), settings: settingsOf(request)});
+        await execute({recording, without: formatRemovedLines(request.without), settings: settingsOf(request)});
     const trapped = typeof status === "string" && status.startsWith("trap");
     return {
         status: trapped ? "trap" : status,
@@ -282,7 +291,15 @@ async function run(program, request = {}) {
     };
 }
 
-const api = {run, stop, load, sources: SOURCES};
+// Compiles a source; resolves to its PTX ("" if it has errors) and the diagnostics (simulator/page/compile.h).
+async function compile(text, file = "kernel.cu") {
+    const {status, output, ptx, diagnostics, ms} = await execute({source: {file, text}, settings: {}});
+    if (status !== 0 && status !== 1)
+        throw new Error(`the compiler failed: ${status} ${output}`);
+    return {ptx, diagnostics: JSON.parse(diagnostics), ms};
+}
+
+const api = {compile, run, stop, load, sources: SOURCES};
 page.Simulator = api;
 if (typeof module === "object" && module.exports)
     module.exports = api;
