@@ -273,8 +273,20 @@ function withNumbers(check) {
     return check.equal ? check : {...check, got: interpretBits(check.got), expected: interpretBits(check.expected)};
 }
 
+// The variant whose kernels are those of an edited text, launched as the program's own are; without `ptx` if the text has errors.
+async function edited(program, variant, text) {
+    const {ptx, diagnostics} = await compile(text, program.source.file);
+    return {...variant, source: {text}, ptx: ptx && [[variant.ptx[0][0], ptx]], diagnostics};
+}
+
+// Runs the program, its Try number request.try, or request.text, an edited source. The status "errors" means that the text does not
+// compile; `diagnostics` say why.
 async function run(program, request = {}) {
-    const variant = request.try ? program.tries[request.try - 1] : program;
+    let variant = request.try ? program.tries[request.try - 1] : program;
+    if (request.text !== undefined)
+        variant = await edited(program, variant, request.text);
+    if (variant.diagnostics && !variant.ptx)
+        return {status: "errors", output: "", checks: [], trace: "", counters: "", findings: [], diagnostics: variant.diagnostics, ptx: "", ms: 0};
     const n = request.n || (variant.sizes.includes(256) ? 256 : variant.sizes[0]);
     const recording = await assemble(program, variant, n);
     const {status, output, report, trace, counters, findings, ms} =
@@ -287,6 +299,8 @@ async function run(program, request = {}) {
         trace: withoutHarnessRows(trace, program.harness),
         counters: withoutHarnessRows(counters, program.harness),
         findings: findings ? JSON.parse(findings).findings : [],
+        diagnostics: variant.diagnostics || [],
+        ptx: variant.ptx.map(([, text]) => text).join("\n"),
         ms,
     };
 }
