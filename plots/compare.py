@@ -148,7 +148,7 @@ def draw(gpus):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="*", metavar="FOLDER", help="folder with the run-all.csv of a GPU, and optionally its sweep.csv")
-    parser.add_argument("--output", type=Path, required=True, metavar="FILE.svg", help="the chart; FILE.png is written, too")
+    parser.add_argument("--output", type=Path, required=True, metavar="FILE.svg", help="the chart")
     options = parser.parse_args()
     if not options.folders or not all(options.folders):
         fail("folders are needed, as in: make compare A=plots/h200 B=results, or GPUS='plots/h200 plots/rtx4090 results'")

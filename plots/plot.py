@@ -47,8 +47,9 @@ SMALL = 2**16  # elements in the panel below the bandwidths
 # Sizes in points, for a page. A slide has larger sizes and one panel per figure.
 SIZES = {"font.size": 11, "axes.titlesize": 12, "axes.linewidth": 0.8, "patch.linewidth": 1, "lines.markersize": 6,
          "xtick.major.size": 3.5, "ytick.major.size": 3.5, "xtick.major.width": 0.8, "ytick.major.width": 0.8}
-Style = namedtuple("Style", "ending larger figure space")  # space: between a number and its unit
-STYLES = {"page": Style("", 1, None, " "), "projector": Style("-projector", 2, (16, 9), "\n")}
+Style = namedtuple("Style", "ending larger figure space formats")  # space: between a number and its unit
+# Not all slide programs show SVG.
+STYLES = {"page": Style("", 1, None, " ", ["svg"]), "projector": Style("-projector", 2, (16, 9), "\n", ["svg", "png"])}
 
 
 def choose(name):
@@ -176,9 +177,9 @@ def short(value):
 
 
 def save(figure, directory, name):
-    """Writes both formats atomically; a temporary folder keeps concurrent processes apart."""
+    """Writes the formats of the style atomically; a temporary folder keeps concurrent processes apart."""
     with tempfile.TemporaryDirectory(prefix=".plot-", dir=directory) as unfinished:
-        for ending in ("png", "svg"):
+        for ending in style.formats:
             file = Path(unfinished) / f"{name}{style.ending}.{ending}"
             figure.savefig(file, metadata={"Date": None} if ending == "svg" else None)
             os.replace(file, directory / file.name)

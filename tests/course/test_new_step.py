@@ -23,7 +23,7 @@ NOT_MEASURED = ("code", "settings", "finding", "suites", "disputed", "courses", 
 
 def copied(folder):
     """A copy of the repository without build products."""
-    ignored = shutil.ignore_patterns(".*", "build", "results", "site", "__pycache__", "reduce", "*.png")
+    ignored = shutil.ignore_patterns(".*", "build", "results", "site", "__pycache__", "reduce")
     return Path(shutil.copytree(ROOT, folder / "tree", ignore=ignored))
 
 

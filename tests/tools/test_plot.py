@@ -144,7 +144,6 @@ def test_good_results_give_all_charts(tmp_path):
     shutil.copy(ROOT / "plots/h200/profile.csv", tmp_path)
     assert draw(tmp_path) == (0, "")
     for name in ("bandwidth", "time", "counters"):
-        assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
         assert (tmp_path / f"{name}.svg").read_text().rstrip().endswith("</svg>")
 
 
@@ -153,7 +152,7 @@ def test_a_sweep_gives_its_charts(tmp_path):
     shutil.copy(ROOT / "plots/h200/sweep.csv", tmp_path)
     assert draw(tmp_path) == (0, "")
     for name in ("sweep", "sweep-against-cub"):
-        assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert (tmp_path / f"{name}.svg").read_text().rstrip().endswith("</svg>")
     (tmp_path / "sweep.csv").write_text("step,cache\n1,2\n")
     status, errors = draw(tmp_path)
     assert status == 1 and len(errors.splitlines()) == 1 and "sweep.csv" in errors
@@ -163,9 +162,9 @@ def test_slides_lie_beside_the_pages_charts(tmp_path):
     """Broken: make plots STYLE=projector overwrites the charts of a page, or its files lack -projector in their names."""
     write_runs(tmp_path, 2**26)
     write_sweep(tmp_path, [2**10, 2**30])
-    (tmp_path / "bandwidth.png").write_text("the page's")
+    (tmp_path / "bandwidth.svg").write_text("the page's")
     assert draw(tmp_path, "--style", "projector") == (0, "")
-    assert (tmp_path / "bandwidth.png").read_text() == "the page's"
+    assert (tmp_path / "bandwidth.svg").read_text() == "the page's"
     slides = {file.name.removesuffix("-projector.png") for file in tmp_path.glob("*-projector.png")}
     assert slides == {"bandwidth", "time", "sweep-small", "sweep-large", "sweep-against-cub-cold", "sweep-against-cub-warm"}
     assert len(list(tmp_path.iterdir())) == 3 + 2 * len(slides)
@@ -187,7 +186,7 @@ def test_two_at_once(tmp_path):
     for process in both:
         _, errors = process.communicate()
         assert (process.returncode, errors) == (0, "")
-    charts = {f"{name}.{ending}" for name in ("bandwidth", "time") for ending in ("png", "svg")}
+    charts = {f"{name}.svg" for name in ("bandwidth", "time")}
     assert {file.name for file in tmp_path.iterdir()} == charts | {"run-all.csv"}
     assert {(tmp_path / chart).stat().st_mode & 0o777 for chart in charts} == {0o640}
 
@@ -203,7 +202,7 @@ def test_two_meet(tmp_path):
 
     first.savefig = write_and_be_overtaken
     plot.save(first, tmp_path, "chart")
-    assert {file.name for file in tmp_path.iterdir()} == {"chart.png", "chart.svg"}
+    assert {file.name for file in tmp_path.iterdir()} == {"chart.svg"}
 
 
 QUARTERS = run_row("step00_baseline", 2**20, 0.5)
@@ -227,11 +226,11 @@ def test_damaged_results_are_named(damage, tmp_path):
     """Broken: a damaged CSV causes a traceback or a nonsensical chart, or the old chart is lost."""
     text, line, what = DAMAGED[damage]
     (tmp_path / "run-all.csv").write_text(text)
-    (tmp_path / "bandwidth.png").write_text("old")
+    (tmp_path / "bandwidth.svg").write_text("old")
     status, errors = draw(tmp_path)
     assert status == 1 and len(errors.splitlines()) == 1
     assert "run-all.csv" in errors and line in errors and what in errors
-    assert (tmp_path / "bandwidth.png").read_text() == "old"
+    assert (tmp_path / "bandwidth.svg").read_text() == "old"
 
 
 def test_missing_results_are_named(tmp_path):
