@@ -36,5 +36,5 @@ int main(int argc, char **argv)
     size_t bytes = 0;
     const char *recording = read_file(argv[1], &bytes);
     return has_lines ? sim_report_lines(recording, bytes, stdout)
-                 : sim_replay(recording, bytes, has_without ? argv[3] : "", stdout);
+                 : sim_replay(recording, bytes, has_without ? argv[3] : "", stdout, NULL);
 }

@@ -40,12 +40,12 @@ EXPORT("set_source") void player_set_source(const char *file, const char *text, 
 
 // Compiles the source: writes the files "ptx" and "diagnostics", and returns the status of page_compile. Without a source,
 // replays the recording; returns the status of sim_replay, or that of findings. The settings name the files "trace", "counters"
-// and "findings"; the file "report" has the report of sim_replay.
+// and "findings"; the files "report" and "contents" have those of sim_replay.
 int main(void)
 {
     if (source.text)
         return page_compile(source.file, source.text, source.bytes, sim_open_output("ptx"), sim_open_output("diagnostics"));
-    return sim_replay(input.recording, input.bytes, input.without, sim_open_output("report"));
+    return sim_replay(input.recording, input.bytes, input.without, sim_open_output("report"), sim_open_output("contents"));
 }
 
 // The content and the length of a file, after the process has ended.

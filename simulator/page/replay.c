@@ -4,6 +4,7 @@
 #include "checker/host_checks.h"
 #include "checker/memory_uses.h"
 #include "checker/order.h"
+#include "runtime/work/properties.h"
 #include "runtime/work/work.h"
 
 #include <inttypes.h>
@@ -38,9 +39,9 @@ typedef struct Replay {
     uint8_t **allocations; // indexed by their numbers in the recording; NULL: freed
     size_t allocation_count;
     uint32_t timeline;
-    FILE *report;
+    FILE *report, *contents;
     bool differs;
-    bool failed; // a launch failed, which is sticky: later calls fail, too
+    cudaError_t error; // of a launch; sticky: later calls fail, too
 } Replay;
 
 // ---- Reading
@@ -387,6 +388,8 @@ static void replay_read(Replay *r)
     sim_move_bytes(to, from.pointer, count);
     end(r);
     report_read(r, to, expected->at, count);
+    if (r->contents)
+        fwrite(to, 1, count, r->contents);
 }
 
 // ---- Launches
@@ -465,7 +468,7 @@ static void replay_launch(Replay *r)
     check_launch(r, &l);
     sim_note_launch_attempt();
     begin(r, "cudaLaunchKernel");
-    r->failed = sim_run_kernel(&l, NULL) != cudaSuccess;
+    r->error = sim_run_kernel(&l, NULL);
     end(r);
 }
 
@@ -475,7 +478,7 @@ static const LineHandler CALL_LINES[] = {{"allocate", replay_allocation}, {"free
 
 static void replay_calls(Replay *r)
 {
-    for (skip_line(r); r->at < r->end && !r->failed; skip_line(r)) {
+    for (skip_line(r); r->at < r->end && r->error == cudaSuccess; skip_line(r)) {
         const char *word = at_line_end(r) ? "" : read_word(r);
         const LineHandler *call = find_handler(CALL_LINES, word);
         if (call) {
@@ -539,19 +542,28 @@ static void report_line(Slice function, int line, LineUse use, void *context)
 
 // ---- Entry points
 
-static Replay *new_replay(const char *recording, size_t bytes, FILE *report)
+static Replay *new_replay(const char *recording, size_t bytes, FILE *report, FILE *contents)
 {
     Replay *r = calloc(1, sizeof *r); // never freed: findings may refer to its content
     if (!r)
         sim_die("out of memory for a recording");
-    *r = (Replay){.at = recording, .end = recording + bytes, .line = 1, .report = report};
+    *r = (Replay){.at = recording, .end = recording + bytes, .line = 1, .report = report, .contents = contents};
     return r;
 }
 
-int sim_replay(const char *recording, size_t bytes, const char *without, FILE *report)
+// Ends the report: the allocations' addresses, by which findings name them, and the failure.
+static void end_report(const Replay *r)
+{
+    fputs("], \"addresses\": [", r->report);
+    for (size_t k = 0; k < r->allocation_count; k++)
+        fprintf(r->report, "%s%" PRIuPTR, k ? ", " : "", (uintptr_t)r->allocations[k]);
+    fprintf(r->report, "], \"failed\": %s, \"error\": \"%s\"}\n", r->error ? "true" : "false", r->error ? sim_error_text(r->error) : "");
+}
+
+int sim_replay(const char *recording, size_t bytes, const char *without, FILE *report, FILE *contents)
 {
     LOCK_MEMORY();
-    Replay *r = new_replay(recording, bytes, report);
+    Replay *r = new_replay(recording, bytes, report, contents);
     fputs("{\"checks\": [", report);
     if (setjmp(r->damaged) != 0)
         return fputs("], \"failed\": true}\n", report), REPLAY_INVALID;
@@ -562,13 +574,13 @@ int sim_replay(const char *recording, size_t bytes, const char *without, FILE *r
     r->at = recording;
     r->line = 1;
     replay_calls(r);
-    fprintf(report, "], \"failed\": %s}\n", r->failed ? "true" : "false");
-    return r->differs || r->failed ? REPLAY_DIFFERS : REPLAY_EQUAL;
+    end_report(r);
+    return r->differs || r->error ? REPLAY_DIFFERS : REPLAY_EQUAL;
 }
 
 int sim_report_lines(const char *recording, size_t bytes, FILE *report)
 {
-    Replay *r = new_replay(recording, bytes, report);
+    Replay *r = new_replay(recording, bytes, report, NULL);
     if (setjmp(r->damaged) != 0)
         return REPLAY_INVALID;
     read_data(r);

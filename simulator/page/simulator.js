@@ -50,7 +50,7 @@ function makeMachine() {
                 let bytes = 0;
                 for (let k = 0; k < count; k++) {
                     const at = view().getUint32(parts + 8 * k, true), length = view().getUint32(parts + 8 * k + 4, true);
-                    output.push(new Uint8Array(system.memory.buffer).slice(at, at + length));
+                    output.push({file, bytes: new Uint8Array(system.memory.buffer).slice(at, at + length)});
                     bytes += length;
                 }
                 view().setUint32(written, bytes, true);
@@ -77,10 +77,15 @@ function makeMachine() {
         return at;
     }
 
-    function fileText(instance, name) {
+    function fileBytes(instance, name) {
         const at = copyToInstance(instance, new TextEncoder().encode(name));
         const begin = instance.exports.file_text(at), length = instance.exports.file_length(at);
-        return new TextDecoder().decode(new Uint8Array(instance.exports.memory.buffer, begin, length));
+        return new Uint8Array(instance.exports.memory.buffer, begin, length).slice();
+    }
+
+    function decodeParts(parts) {
+        const decoder = new TextDecoder();
+        return parts.map(({bytes}) => decoder.decode(bytes, {stream: true})).join("");
     }
 
     function giveInput(instance, {source, recording, without}) {
@@ -115,10 +120,11 @@ function makeMachine() {
         const status = runInstance(instance, {source, recording, without});
         const files = {};
         for (const name of source ? ["ptx", "diagnostics"] : ["report", "trace", "counters", "findings"])
-            files[name] = fileText(instance, name);
-        const decoder = new TextDecoder();
-        const output = parts.map((part) => decoder.decode(part, {stream: true})).join("");
-        return {status, output, ...files, ms: performance.now() - startTime};
+            files[name] = new TextDecoder().decode(fileBytes(instance, name));
+        if (!source)
+            files.contents = fileBytes(instance, "contents");
+        const printed = decodeParts(parts.filter(({file}) => file === 1)); // by kernels; messages go to file 2
+        return {status, output: decodeParts(parts), printed, ...files, ms: performance.now() - startTime};
     };
 }
 
@@ -193,7 +199,7 @@ function stop() {
     const stopped = [...pendingJobs.values()];
     pendingJobs = new Map();
     for (const {resolve} of stopped)
-        resolve({status: "stopped", output: "", report: "", trace: "", counters: "", findings: "", ms: 0});
+        resolve({status: "stopped", output: "", printed: "", report: "", trace: "", counters: "", findings: "", contents: new Uint8Array(), ms: 0});
 }
 
 // ---- Recordings
@@ -227,19 +233,28 @@ function concatenate(parts) {
     return result;
 }
 
-// Assembles the recording in the native simulator's format (simulator/runtime/work/record.h).
-async function assemble(program, variant, n) {
-    const calls = variant.runs[n], encoder = new TextEncoder(), parts = [encoder.encode("recording 1\n")];
-    if (calls === undefined)
-        throw new Error(`${program.name} has no recording for n = ${n}`);
+// Writes a recording in the native simulator's format (simulator/runtime/work/record.h). ptx: pairs of a binary and a text;
+// bytes: by name; calls: lines.
+function writeRecording({source, ptx, bytes, calls}) {
+    const encoder = new TextEncoder(), parts = [encoder.encode("recording 1\n")];
     const add = (head, data) => parts.push(encoder.encode(`${head} ${data.length}\n`), data, encoder.encode("\n"));
-    add(`source ${program.source.file}`, encoder.encode(variant.source.text === undefined ? variant.source : variant.source.text));
-    for (const [binary, text] of variant.ptx) // several texts of one binary are linked
+    add(`source ${source.file}`, encoder.encode(source.text));
+    for (const [binary, text] of ptx) // several texts of one binary are linked
         add(`ptx ${binary}`, encoder.encode(text));
-    for (const name of new Set([...calls.matchAll(/^(?:write|read) .* ([0-9a-f]{16})$/gm)].map((match) => match[1])))
-        add(`bytes ${name}`, await findBytes(program, name));
+    for (const [name, data] of Object.entries(bytes))
+        add(`bytes ${name}`, data);
     parts.push(encoder.encode(calls));
     return concatenate(parts);
+}
+
+async function assemble(program, variant, n) {
+    const calls = variant.runs[n], bytes = {}, {file} = program.source;
+    if (calls === undefined)
+        throw new Error(`${program.name} has no recording for n = ${n}`);
+    for (const name of new Set([...calls.matchAll(/^(?:write|read) .* ([0-9a-f]{16})$/gm)].map((match) => match[1])))
+        bytes[name] = await findBytes(program, name);
+    const text = variant.source.text === undefined ? variant.source : variant.source.text;
+    return writeRecording({source: {file, text}, ptx: variant.ptx, bytes, calls});
 }
 
 function settingsOf(request) {
@@ -305,6 +320,16 @@ async function run(program, request = {}) {
     };
 }
 
+// Runs calls, lines of a recording, with the kernels of a PTX text (as binary 0). Resolves to the bytes of all copies to the host
+// (`contents`), the addresses of the allocations, the error of a failed launch, what kernels printed, counters, findings, trace.
+async function replay({source, ptx, calls, bytes = {}, ...request}) {
+    const recording = writeRecording({source, ptx: [[0, ptx]], bytes, calls});
+    const {report, findings, ...result} = await execute({recording, without: "", settings: settingsOf(request)});
+    const isTrap = typeof result.status === "string" && result.status.startsWith("trap");
+    const {addresses = [], error = ""} = isTrap || !report ? {} : JSON.parse(report);
+    return {...result, addresses, error: isTrap ? result.status : error, findings: findings ? JSON.parse(findings).findings : []};
+}
+
 // Compiles a source; resolves to its PTX ("" if it has errors) and the diagnostics (simulator/page/compile.h).
 async function compile(text, file = "kernel.cu") {
     const {status, output, ptx, diagnostics, ms} = await execute({source: {file, text}, settings: {}});
@@ -313,7 +338,7 @@ async function compile(text, file = "kernel.cu") {
     return {ptx, diagnostics: JSON.parse(diagnostics), ms};
 }
 
-const api = {compile, run, stop, load, sources: SOURCES};
+const api = {compile, run, replay, stop, load, sources: SOURCES};
 page.Simulator = api;
 if (typeof module === "object" && module.exports)
     module.exports = api;
