@@ -133,6 +133,20 @@ bool loop_invariant(const Loops *loops, const Loop *loop, const IrInstruction *v
 
 // ---- The form that loop passes rely on
 
+// What a phi gets from each of the marked edges, if it is the same; or NULL.
+static IrInstruction *same_operand(const IrInstruction *phi, const bool *is_marked, uint32_t count)
+{
+    IrInstruction *same = NULL;
+    for (uint32_t k = 0; k < count; k++) {
+        if (!is_marked[k])
+            continue;
+        if (same && same != phi->operands[k])
+            return NULL;
+        same = phi->operands[k];
+    }
+    return same;
+}
+
 // A new block before `block` takes over the edges that are marked, and phis for what they bring.
 static IrBlock *gather_edges(IrModule *module, IrBlock *block, const bool *is_marked)
 {
@@ -140,13 +154,10 @@ static IrBlock *gather_edges(IrModule *module, IrBlock *block, const bool *is_ma
     ir_jump(module, gathered, block); // its edge comes last
     gathered->last->line = gathered->last->file = 0;
     const uint32_t last = block->predecessor_count - 1;
-    uint32_t marked = 0, only = 0;
-    for (uint32_t k = 0; k < last; k++)
-        if (is_marked[k])
-            marked++, only = k;
     for (IrInstruction *phi = block->first; phi && phi->op == IR_PHI; phi = phi->next) {
-        if (marked == 1) {
-            ir_add_operand(module, phi, phi->operands[only]);
+        IrInstruction *same = same_operand(phi, is_marked, last);
+        if (same) {
+            ir_add_operand(module, phi, same);
             continue;
         }
         IrInstruction *joined = ir_phi(module, gathered, phi->type);

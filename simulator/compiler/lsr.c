@@ -85,11 +85,11 @@ static Linear linear(const Reduction *r, const IrInstruction *value, bool may_wr
     }
 }
 
-// The value before the loop, with the variable's first value.
+// The value before the loop. A part of it may already have become a variable of the loop.
 static IrInstruction *start_of(Reduction *r, IrInstruction *value)
 {
-    if (value == r->phi)
-        return r->phi->operands[ir_edge_index(r->preheader, 0)];
+    if (value->op == IR_PHI && value->block == r->loop->header)
+        return value->operands[ir_edge_index(r->preheader, 0)];
     if (loop_invariant(r->loops, r->loop, value))
         return value;
     IrInstruction *copy = ir_clone(r->module, r->function, value);
