@@ -94,7 +94,7 @@ void compile_free(Compilation *c)
 static void print_line(FILE *out, const Diagnostic *d)
 {
     fprintf(out, "%5d | %s\n      | ", d->line, d->text);
-    for (int k = 0; k + 1 < d->column && d->text[k]; k++)
+    for (int k = 0; k < d->column - d->text_column && d->text[k]; k++)
         fputc(d->text[k] == '\t' ? '\t' : ' ', out);
     for (int k = 0; k < d->length; k++)
         fputc(k ? '~' : '^', out);

@@ -16,7 +16,8 @@ typedef struct Diagnostic { // in the order of the source; a note belongs to the
     int length;          // bytes that are underlined, at least 1
     const char *message; // one clause, no full stop
     const char *help;    // what to write instead, or NULL
-    const char *text;    // the line of the source
+    const char *text;    // the line of the source; of a long one, the part around the column
+    int text_column;     // of the first byte of text
 } Diagnostic;
 
 typedef struct CompileOptions {

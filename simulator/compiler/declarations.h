@@ -148,8 +148,10 @@ typedef struct TemplateInstance {
     TemplateArgument *arguments;
     uint32_t argument_count;
     Symbol *symbol; // NULL: could not be made
-    struct TemplateInstance *next;
+    struct TemplateInstance *next, *next_in_bucket;
 } TemplateInstance;
+
+enum { INSTANCE_BUCKETS = 32 };
 
 struct Template {
     uint8_t kind;
@@ -161,6 +163,7 @@ struct Template {
     uint32_t declaration_token; // after template <...>
     uint32_t end_token;
     TemplateInstance *instances;
+    TemplateInstance *buckets[INSTANCE_BUCKETS]; // the instances by a hash of their arguments
     uint32_t instance_count;
     Function *pattern;     // of a function template: its signature with dependent types
     TemplateArgument *pattern_arguments; // its own parameters as arguments

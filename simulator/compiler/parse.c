@@ -146,6 +146,7 @@ void parse_recover(Compiler *c)
 {
     Parser *p = c->parser;
     p->now.panicking = false;
+    uint32_t unclosed_until = 0; // no group that begins before this token is closed before it
     for (uint32_t begin = p->now.at;;) {
         const Token *t = parse_token(c);
         if (t->kind == TOKEN_END || token_is(t, '}'))
@@ -158,11 +159,11 @@ void parse_recover(Compiler *c)
             return;
         }
         const bool group = token_is(t, '(') || token_is(t, '[');
-        if (group) {
+        if (group && p->now.at >= unclosed_until) {
             // A ( without its ) would swallow everything: only if it closes before a line that begins a statement.
             uint32_t depth = 0, k = 0;
             for (;; k++) {
-                const Token *inner = parse_peek(c, k);
+                const Token *inner = &t[k];
                 depth += token_is(inner, '(') || token_is(inner, '[');
                 depth -= token_is(inner, ')') || token_is(inner, ']');
                 if (depth == 0 || inner->kind == TOKEN_END || token_is(inner, ';') || token_is(inner, '{') || token_is(inner, '}'))
@@ -172,6 +173,7 @@ void parse_recover(Compiler *c)
                 parse_skip_group(c);
                 continue;
             }
+            unclosed_until = p->now.at + k;
         }
         parse_advance(c);
         if (token_is(t, ';'))

@@ -494,8 +494,7 @@ Statement *parse_local_declaration(Compiler *c, bool *is_condition)
 // Whether a declaration is the device's: one of CUDA's words is in it before its body or value.
 bool parse_is_device(Compiler *c)
 {
-    for (uint32_t k = 0;; k++) {
-        const Token *t = parse_peek(c, k);
+    for (const Token *t = parse_token(c);; t++) {
         if (t->kind == TOKEN_END || token_is(t, ';') || token_is(t, '{') || token_is(t, '}'))
             return false;
         if (token_is(t, KEYWORD_GLOBAL) || token_is(t, KEYWORD_DEVICE) || token_is(t, KEYWORD_CONSTANT) || token_is(t, KEYWORD_SHARED) ||

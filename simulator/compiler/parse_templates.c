@@ -164,6 +164,7 @@ static void join_declarations(Template *old, Template *t)
                 t->pattern->required = old->pattern->required;
             }
     t->instances = old->instances;
+    memcpy(t->buckets, old->buckets, sizeof t->buckets);
     t->instance_count = old->instance_count;
     if (!t->partial)
         t->partial = old->partial;
@@ -317,17 +318,6 @@ static void parse_record_template(Compiler *c, Template *t, Scope *scope)
 
 // ---- explicit specialisations and instantiations
 
-static TemplateInstance *instance_for(Compiler *c, Template *t, TemplateArgument *arguments)
-{
-    for (TemplateInstance *i = t->instances; i; i = i->next)
-        if (template_arguments_equal(i->arguments, arguments, t->parameter_count))
-            return i;
-    TemplateInstance *i = compile_new(c, TemplateInstance);
-    *i = (TemplateInstance){.arguments = arguments, .argument_count = t->parameter_count, .next = t->instances};
-    t->instance_count++;
-    return t->instances = i;
-}
-
 static Symbol *symbol_of(Compiler *c, SymbolKind kind, const Template *t)
 {
     Symbol *symbol = compile_new(c, Symbol);
@@ -358,7 +348,7 @@ static void specialise_record(Compiler *c)
         skip_to_end(c);
         return;
     }
-    TemplateInstance *instance = instance_for(c, t, arguments);
+    TemplateInstance *instance = template_instance_entry(c, t, arguments);
     Record *r = record_new(c, t->name, c->parser->now.scope, n.start);
     r->template = t;
     r->arguments = arguments;
@@ -387,7 +377,7 @@ static Template *template_named(Compiler *c, const Declarator *d)
 
 static void specialise_variable(Compiler *c, const Specifiers *s, Declarator *d, Template *t)
 {
-    TemplateInstance *instance = instance_for(c, t, d->template_arguments);
+    TemplateInstance *instance = template_instance_entry(c, t, d->template_arguments);
     d->name = NULL;
     d->scope = NULL;
     Symbol *symbol = symbol_of(c, SYMBOL_VARIABLE, t);
@@ -501,8 +491,7 @@ static bool names_record(Compiler *c) // struct X { or struct X : or struct X;
 
 static bool is_device_template(Compiler *c)
 {
-    for (uint32_t k = 0;; k++) {
-        const Token *t = parse_peek(c, k);
+    for (const Token *t = parse_token(c);; t++) {
         if (t->kind == TOKEN_END || token_is(t, ';') || token_is(t, '{'))
             return false;
         if (token_is(t, KEYWORD_GLOBAL) || token_is(t, KEYWORD_DEVICE))

@@ -47,6 +47,7 @@ typedef struct Parser {
     Scope **closed;      // blocks of the function that have ended, for messages
     uint32_t closed_count, closed_capacity;
     uint32_t closures;
+    uint32_t instance_count; // of templates, with those that could not be made
     struct PendingUnroll { // #pragma unroll before a loop
         bool is_set;
         uint32_t factor;
@@ -213,6 +214,8 @@ Function *template_deduce(Compiler *c, Template *template, const TemplateArgumen
                           Expression **arguments, uint32_t count, Position at);
 // The same for a function's address of a type; result only.
 Function *template_for_type(Compiler *c, Template *template, const TemplateArgument *given, uint32_t given_count, Type *type, Position at);
+// The entry of an instance with these arguments, which is made if there is none.
+TemplateInstance *template_instance_entry(Compiler *c, Template *template, TemplateArgument *arguments);
 bool template_more_special(Compiler *c, const Template *a, const Template *b);
 bool template_arguments_equal(const TemplateArgument *a, const TemplateArgument *b, uint32_t count);
 bool template_match_argument(Compiler *c, const Template *t, const TemplateArgument *pattern, const TemplateArgument *argument, TemplateArgument *bound);

@@ -152,9 +152,9 @@ static void add_diagnostic(Compiler *c, Severity severity, Position at, uint32_t
     uint32_t measured = 0; // bytes of the word there
     const char *text = file->text + (at - file->base);
     uint32_t rest = 0; // bytes of the line from there on
-    while (text[rest] && text[rest] != '\n')
+    while (rest < MAX_SHOWN && text[rest] && text[rest] != '\n')
         rest++;
-    while (length == 0 && (isalnum((unsigned char)text[measured]) || text[measured] == '_'))
+    while (length == 0 && measured < MAX_SHOWN && (isalnum((unsigned char)text[measured]) || text[measured] == '_'))
         measured++;
     length += measured;
     Compilation *r = c->result;
@@ -162,10 +162,11 @@ static void add_diagnostic(Compiler *c, Severity severity, Position at, uint32_t
     r->diagnostics = compile_grow(c, r->diagnostics, count, &capacity, sizeof *r->diagnostics);
     c->diagnostic_positions = compile_grow(c, c->diagnostic_positions, count, &same, sizeof *c->diagnostic_positions);
     c->diagnostic_capacity = capacity;
-    r->diagnostics[count] = (Diagnostic){.severity = severity, .file = file->name, .line = (int)line,
-                                         .column = (int)source_column(c, at), .message = message, .help = help,
+    const uint32_t column = source_column(c, at), before = column - 1 < MAX_SHOWN ? column - 1 : MAX_SHOWN / 2;
+    r->diagnostics[count] = (Diagnostic){.severity = severity, .file = file->name, .line = (int)line, .column = (int)column,
+                                         .message = message, .help = help, .text = compile_copy_text(c, text - before, before + rest),
+                                         .text_column = (int)(column - before),
                                          .length = (int)(length == 0 || rest == 0 ? 1 : length < rest ? length : rest)};
-    r->diagnostics[count].text = compile_copy_text(c, text - (source_column(c, at) - 1), source_column(c, at) - 1 + rest);
     c->diagnostic_positions[count] = at;
     r->diagnostic_count++;
 }

@@ -22,9 +22,11 @@ typedef struct SourceFile {
 } SourceFile;
 
 enum {
+    MAX_SHOWN = 200,             // bytes of a line that a diagnostic shows to either side of its column
     MAX_ERRORS = 100,            // then the compilation is abandoned
     MAX_NESTING = 200,           // of expressions, statements, types and macros in each other
     MAX_INSTANTIATION_DEPTH = 64, // of templates in templates
+    MAX_INSTANCES = 10000,       // of all templates
     MAX_INCLUDE_DEPTH = 40,
     MAX_CONSTANT_STEPS = 1 << 22  // of a constant expression
 };

@@ -170,20 +170,24 @@ static TemplateArgument *complete_arguments(Compiler *c, Template *t, const Temp
 
 // ---- instances
 
-static TemplateInstance *find_instance(const Template *t, const TemplateArgument *arguments)
+static uint32_t bucket_of(const TemplateArgument *arguments, uint32_t count)
 {
-    for (TemplateInstance *i = t->instances; i; i = i->next)
-        if (template_arguments_equal(i->arguments, arguments, t->parameter_count))
-            return i;
-    return NULL;
+    uint64_t hash = 0;
+    for (uint32_t k = 0; k < count; k++)
+        hash = (hash + (uintptr_t)arguments[k].type / sizeof(Type) + (uint64_t)arguments[k].value.integer) * 0x9e3779b97f4a7c15u;
+    return (uint32_t)(hash >> 32) % INSTANCE_BUCKETS;
 }
 
-static TemplateInstance *add_instance(Compiler *c, Template *t, TemplateArgument *arguments)
+TemplateInstance *template_instance_entry(Compiler *c, Template *t, TemplateArgument *arguments)
 {
+    TemplateInstance **bucket = &t->buckets[bucket_of(arguments, t->parameter_count)];
+    for (TemplateInstance *i = *bucket; i; i = i->next_in_bucket)
+        if (template_arguments_equal(i->arguments, arguments, t->parameter_count))
+            return i;
     TemplateInstance *i = compile_new(c, TemplateInstance);
-    *i = (TemplateInstance){.arguments = arguments, .argument_count = t->parameter_count, .next = t->instances};
+    *i = (TemplateInstance){.arguments = arguments, .argument_count = t->parameter_count, .next = t->instances, .next_in_bucket = *bucket};
     t->instance_count++;
-    return t->instances = i;
+    return t->instances = *bucket = i;
 }
 
 static Symbol *symbol_for(Compiler *c, SymbolKind kind, const Template *t)
@@ -300,7 +304,7 @@ static Symbol *make_instance(Compiler *c, Template *t, TemplateArgument *argumen
     InstantiationNote *note = compile_new(c, InstantiationNote);
     *note = (InstantiationNote){.outer = c->instantiation, .position = at, .depth = c->instantiation ? c->instantiation->depth + 1 : 1,
                                 .readable = t->kind == TEMPLATE_ALIAS ? t->name->text : template_readable(c, t, arguments, t->parameter_count)};
-    if (note->depth > MAX_INSTANTIATION_DEPTH)
+    if (note->depth > MAX_INSTANTIATION_DEPTH || ++c->parser->instance_count > MAX_INSTANCES)
         source_abandon(c, at, "the template '%s' is instantiated without end", t->name->text);
     const ParserState saved = parse_save(c);
     InstantiationNote *outer = c->instantiation;
@@ -325,13 +329,11 @@ Symbol *template_instance(Compiler *c, Template *t, TemplateArgument *given, uin
     TemplateArgument *arguments = complete_arguments(c, t, given, count, at);
     if (!arguments || is_dependent(arguments, t->parameter_count))
         return NULL;
-    TemplateInstance *known = find_instance(t, arguments);
-    const bool undefined = known && known->symbol && t->kind == TEMPLATE_RECORD && !known->symbol->type->record->is_complete &&
+    TemplateInstance *known = template_instance_entry(c, t, arguments);
+    const bool undefined = known->symbol && t->kind == TEMPLATE_RECORD && !known->symbol->type->record->is_complete &&
                            !known->symbol->type->record->is_being_defined && t->is_defined;
-    if (known && known->symbol && !undefined)
+    if (known->symbol && !undefined)
         return known->symbol;
-    if (!known)
-        known = add_instance(c, t, arguments);
     const uint32_t errors = c->silent_errors;
     Symbol *symbol = make_instance(c, t, arguments, known, at);
     if (t->kind == TEMPLATE_FUNCTION && c->silent && c->silent_errors != errors)
