@@ -5,7 +5,7 @@
 # Its own sources. SANITIZE=address,undefined or thread builds it with that sanitizer, without leak
 # detection: simulated programs need not free their memory.
 # A library has one of two platforms: Linux, or the plain one, which a test links.
-SIM_SOURCES := $(filter-out %/platform_plain.c simulator/page/% simulator/compiler/%,$(wildcard simulator/*/*.c simulator/*/*/*.c))
+SIM_SOURCES := $(filter-out %/platform_minimal.c simulator/page/% simulator/compiler/%,$(wildcard simulator/*/*.c simulator/*/*/*.c))
 SIM_OBJECTS := $(SIM_SOURCES:simulator/%.c=build/sim/objects/%.o)
 REPLAY_OBJECTS := build/sim/objects/page/replay.o build/sim/objects/page/main.o
 # PROCESSOR: the value of gcc's -march; native by default, generic if empty.
@@ -134,8 +134,8 @@ sim-aarch64: $(PYTHON_READY) | $(NEEDS_NVCC) ## builds the simulator for aarch64
 	@scripts/build/aarch64.sh '$(NVCC)' '$(PYTHON)'
 
 # The same on the plain platform, which has neither threads nor signals.
-PLAIN_OBJECTS := $(SIM_OBJECTS:%/platform_linux.o=%/platform_plain.o)
-build/sim/ptx_run_plain: tests/simulator/ptx_run.c $(PLAIN_OBJECTS)
+MINIMAL_OBJECTS := $(SIM_OBJECTS:%/platform_linux.o=%/platform_minimal.o)
+build/sim/ptx_run_minimal: tests/simulator/ptx_run.c $(MINIMAL_OBJECTS)
 	$(Q)$(NVCC) -cudart none -Xcompiler -Wall,-Wextra -Isimulator -o $@ $^ $(wordlist 2,99,$(SIM_LIBRARIES))
 
 # Runs a recording again: build/sim/replay FILE (simulator/how-it-works.md).

@@ -13,7 +13,7 @@ UNTESTED := $(if $(EVERY),,$(addprefix build/sim/labelled/,idioms patterns) $(ad
     $(foreach lab,accuracy launch operators rowscale,$(call inner,$(call programs_of_lab,$(lab)))))
 
 TESTED := build/sim/fuzz $(if $(GPU),$(call programs_of,reduce),step01_divergent/reduce) $(ALL_PROGRAMS:%=build/sim/%) \
-    build/sim/ptx_run build/sim/ptx_run_plain build/sim/machine_alone build/sim/replay build/sim/coverage build/sim/libcuda.so.1 build/sim/check_program.o \
+    build/sim/ptx_run build/sim/ptx_run_minimal build/sim/machine_alone build/sim/replay build/sim/coverage build/sim/libcuda.so.1 build/sim/check_program.o \
     build/sim/compile $(filter-out $(UNTESTED),$(LABELLED)) \
     build/sim/labs/accuracy/step00_one_thread/accuracy
 TEST_LINK = $(patsubst -O3,-O0,$(filter-out -lineinfo,$(SIM_NVCCFLAGS))) $(SIM_LIBRARIES)
@@ -29,7 +29,7 @@ test: ## runs every test that this machine can run, except the long ones of make
 QUICK_TESTS := $(addprefix tests/,tools/test_scripts.py course/test_docs.py simulator/test_instructions.py \
     simulator/test_platform.py tools/test_slurm.py checker/test_suites.py)
 test-quick: ## tests scripts, pages and the simulator's instructions (PTX), within a minute and without compiling CUDA programs
-	$(COMPILE) $(PYTHON_READY) build/sim/ptx_run build/sim/ptx_run_plain build/sim/machine_alone build/sim/coverage
+	$(COMPILE) $(PYTHON_READY) build/sim/ptx_run build/sim/ptx_run_minimal build/sim/machine_alone build/sim/coverage
 	$(Q)unset LADDER; $(PYTHON) -m pytest $$($(PYTHON) -c 'import xdist' 2> /dev/null && echo '-n auto') \
 	    -k 'not tries_apply_and_compile' $(QUICK_TESTS)
 

@@ -20,7 +20,7 @@ void *sim_allocate(Arena *arena, size_t size)
         size_t space = size > BLOCK_BYTES ? size : BLOCK_BYTES;
         block = malloc(sizeof *block + space);
         if (!block)
-            sim_die("out of memory for a module");
+            sim_die("out of memory: module");
         block->next = arena->blocks;
         block->used = 0;
         block->size = space;

@@ -1,6 +1,6 @@
 // platform.h: the host platform: files, pages, faults, threads, exit handlers, and lines of the host program.
 //
-// Implemented by platform_linux.c, and by platform_plain.c for hosts without threads, signals and files ("Plain" below). Kernels
+// Implemented by platform_linux.c, and by platform_minimal.c for hosts without threads, signals and files ("Plain" below). Kernels
 // also run on the latter, but the checker misses some errors.
 #ifndef PLATFORM_H
 #define PLATFORM_H
@@ -118,7 +118,7 @@ int sim_backtrace(void **return_addresses, int max);
 bool sim_is_in_program(const void *address, uintptr_t *load_bias);
 // Opens the source lines of addresses in the executable file: for each, a line "0x...", then lines "file:line", innermost
 // inlined function first. NULL: unavailable. Only one such stream may be open.
-FILE *sim_open_lines(const uintptr_t *addresses, int count);
-void sim_close_lines(FILE *lines);
+FILE *sim_open_source_locations(const uintptr_t *addresses, int count);
+void sim_close_source_locations(FILE *lines);
 
 #endif

@@ -404,7 +404,7 @@ bool sim_is_in_program(const void *address, uintptr_t *load_bias)
 static int program_file; // open while addr2line runs
 
 // addr2line inherits the open executable, so that it also works where /proc/self/exe names a file of another namespace.
-FILE *sim_open_lines(const uintptr_t *addresses, int count)
+FILE *sim_open_source_locations(const uintptr_t *addresses, int count)
 {
     enum { MAX_ADDRESSES = 40 };
     char command[100 + 24 * MAX_ADDRESSES];
@@ -420,7 +420,7 @@ FILE *sim_open_lines(const uintptr_t *addresses, int count)
     return lines;
 }
 
-void sim_close_lines(FILE *lines)
+void sim_close_source_locations(FILE *lines)
 {
     pclose(lines);
     close(program_file);

@@ -19,7 +19,7 @@ static bool is_reachable(const Program *p, uint32_t from, uint32_t to, uint32_t 
     bool *seen = calloc((size_t)p->count + 1, sizeof *seen), found = false;
     uint32_t *list = malloc(((size_t)p->count + 1) * sizeof *list), count = 0;
     if (!seen || !list)
-        sim_die("out of memory for a search through a program");
+        sim_die("out of memory: control-flow search");
     list[count++] = from;
     for (uint32_t k = 0; k < count && !found; k++) {
         const uint32_t pc = list[k];

@@ -26,7 +26,7 @@ void sim_start_async_writers(Block *b)
     if (!b->async_writers)
         b->async_writers = calloc(1, sizeof *b->async_writers + (b->launch->shared_bytes / UNIT_BYTES + 1) * sizeof *b->async_writers->writers);
     if (!b->async_writers)
-        sim_die("out of memory for the checks of bulk copies");
+        sim_die("out of memory: checks of bulk copies");
     // Earlier than all writes of this block, later than those of earlier blocks.
     b->async_writers->proxy_fence_time = b->async_writers->init_fence_time = sim_time(b) - 1;
 }

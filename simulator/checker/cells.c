@@ -56,7 +56,7 @@ void sim_insert_record(ShadowCell *c, const AccessRecord *record)
         const uint8_t capacity = c->capacity ? MAX_CELL_RECORDS : 3 * INLINE_RECORDS;
         AccessRecord *heap_records = realloc(c->heap_records, capacity * sizeof *heap_records);
         if (!heap_records)
-            sim_die("out of memory for the accesses to a word");
+            sim_die("out of memory: shadow memory");
         if (!c->capacity)
             memcpy(heap_records, c->inline_records, sizeof c->inline_records);
         c->heap_records = heap_records;
@@ -69,7 +69,7 @@ bool sim_lanes_store_same(const AccessCheck *check, int lane, int other)
 {
     const Instr *i = check->i;
     for (int k = 0; k < i->count; k++) {
-        const uint8_t *lanes = check->w->lanes + i->elements[k];
+        const uint8_t *lanes = check->w->registers + i->elements[k];
         const size_t bytes = i->register_bytes;
         if (memcmp(lanes + (size_t)other * bytes, lanes + (size_t)lane * bytes, i->bytes) != 0)
             return false;
@@ -82,7 +82,7 @@ bool sim_stores_present_value(const AccessCheck *check, int lane)
     const Instr *i = check->i;
     bool same = i->kind == STORE;
     for (int k = 0; same && k < i->count; k++)
-        same = memcmp(check->w->lanes + i->elements[k] + (size_t)lane * i->register_bytes,
+        same = memcmp(check->w->registers + i->elements[k] + (size_t)lane * i->register_bytes,
                       check->access->pointer[lane] + (size_t)k * i->bytes, i->bytes) == 0;
     return same;
 }

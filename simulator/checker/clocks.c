@@ -43,7 +43,7 @@
 
 bool sim_hb_warp_fast(const Warp *w, const AccessRecord *access)
 {
-    const BlockClocks *clocks = w->block->clocks;
+    const BlockClocks *clocks = w->block->vector_clocks;
     return access->block == (uint32_t)w->block->number && !is_in_flight(access) &&
            (access->time <= clocks->min_block_epoch[w->number] ||
             (access->warp == (unsigned)w->number && access->time <= clocks->warp_epoch[w->number]));
@@ -53,8 +53,8 @@ bool sim_has_fenced(const Warp *w, const AccessRecord *access)
 {
     const Block *b = w->block;
     if (access->block != (uint32_t)b->number)
-        return access->time <= b->launch->clocks->last_gpu_fence[access->block % BLOCK_HASH_BUCKETS];
-    const ThreadClock *t = clock_in(b->clocks, (int)access->warp, __builtin_ctz(access->lanes));
+        return access->time <= b->launch->vector_clocks->last_gpu_fence[access->block % BLOCK_HASH_BUCKETS];
+    const ThreadClock *t = clock_in(b->vector_clocks, (int)access->warp, __builtin_ctz(access->lanes));
     return access->time <= t->gpu_fence || access->time <= t->cta_fence;
 }
 
@@ -73,7 +73,7 @@ bool sim_feeds_branch(const Warp *w, const Instr *i)
 
 void sim_note_acquired_from(const Warp *w, const AccessRecord *access)
 {
-    BlockClocks *clocks = w->block->clocks;
+    BlockClocks *clocks = w->block->vector_clocks;
     const uint32_t n = (access->block * 31 + access->warp) % INDEX_SLOTS;
     const bool same_warp = clocks->writers[n].block == access->block && clocks->writers[n].warp == access->warp;
     const uint32_t lanes = same_warp ? clocks->writers[n].lanes : 0, time = lanes ? clocks->writers[n].time : 0;
@@ -86,7 +86,7 @@ void sim_note_acquired_from(const Warp *w, const AccessRecord *access)
 
 bool sim_acquired_since(const Warp *w, const AccessRecord *access)
 {
-    const BlockClocks *clocks = w->block->clocks;
+    const BlockClocks *clocks = w->block->vector_clocks;
     const uint32_t n = (access->block * 31 + access->warp) % INDEX_SLOTS;
     return clocks->writers[n].block == access->block && clocks->writers[n].warp == access->warp &&
            clocks->writers[n].lanes & access->lanes && clocks->writers[n].time >= access->time;
@@ -101,7 +101,7 @@ bool sim_is_spin_read(const Warp *w, const AccessRecord *access)
 // False if no thread of the access's block has executed a release since the access.
 static bool may_have_released(const Launch *launch, const AccessRecord *access)
 {
-    return access->time <= launch->clocks->last_release[access->block % BLOCK_HASH_BUCKETS];
+    return access->time <= launch->vector_clocks->last_release[access->block % BLOCK_HASH_BUCKETS];
 }
 
 // A nonzero key for an unordered pair of instructions.
@@ -114,24 +114,24 @@ static uint64_t pair_of(uint32_t site, uint32_t other)
 void sim_note_race(Block *b, uint32_t site, uint32_t other)
 {
     const uint64_t pair = pair_of(site, other);
-    b->clocks->raced[pair % (INDEX_SLOTS - 1)] = pair; // odd, so that both halves of the key affect the slot
+    b->vector_clocks->raced[pair % (INDEX_SLOTS - 1)] = pair; // odd, so that both halves of the key affect the slot
 }
 
 static bool has_raced(const Block *b, uint32_t site, uint32_t other)
 {
     const uint64_t pair = pair_of(site, other);
-    return b->clocks->raced[pair % (INDEX_SLOTS - 1)] == pair;
+    return b->vector_clocks->raced[pair % (INDEX_SLOTS - 1)] == pair;
 }
 
 static const ReleaseRecord **recent_record_of(const Warp *w, int lane, const AccessRecord *access)
 {
     const size_t thread = (size_t)(w->number * LANES + lane);
-    return &w->block->clocks->recent[thread * (size_t)w->block->warp_count + access->warp][access->kind == COPY_IN_FLIGHT];
+    return &w->block->vector_clocks->recent[thread * (size_t)w->block->warp_count + access->warp][access->kind == COPY_IN_FLIGHT];
 }
 
 bool sim_happens_before(Warp *w, const Instr *i, int lane, const AccessRecord *access)
 {
-    const BlockClocks *clocks = w->block->clocks;
+    const BlockClocks *clocks = w->block->vector_clocks;
     const ThreadClock *thread = clock_of(w, lane);
     uint32_t lanes = access->lanes;
     if (access->kind == SOURCE_IN_FLIGHT)
@@ -166,7 +166,7 @@ bool sim_happens_before(Warp *w, const Instr *i, int lane, const AccessRecord *a
         sim_search_history(&s, thread->history, reader);
         if (recent && s.found) {
             *recent = s.found;
-            w->block->clocks->has_recent = true;
+            w->block->vector_clocks->has_recent = true;
         }
     }
     return s.lanes == 0;
@@ -191,7 +191,7 @@ bool sim_hb_all_lanes(Warp *w, const Instr *i, uint32_t mask, const AccessRecord
 bool sim_may_have_released(const Block *b, const AccessRecord *access)
 {
     const bool reads = access->kind == PLAIN_READ || access->kind == STRONG_READ;
-    return reads && access->block != (uint32_t)b->number && b->launch->clocks->reads_only_count == MAX_READS_ONLY;
+    return reads && access->block != (uint32_t)b->number && b->launch->vector_clocks->reads_only_count == MAX_READS_ONLY;
 }
 
 bool sim_lacks_fence(const Warp *w, int lane, const AccessRecord *access)
@@ -214,7 +214,7 @@ bool sim_block_acquired(const Block *b, const AccessRecord *access)
     VisitedRange visited[MAX_VISITED];
     HistorySearch s = {.access = access, .lanes = access->lanes, .visited = visited, .is_strong_write = true};
     for (uint32_t thread = 0; thread < b->threads && s.lanes; thread++) {
-        const ThreadClock *t = clock_in(b->clocks, (int)(thread / LANES), (int)(thread % LANES));
+        const ThreadClock *t = clock_in(b->vector_clocks, (int)(thread / LANES), (int)(thread % LANES));
         const CausalHistory *const histories[] = {t->history, t->pending_acquire, t->pending_fence};
         for (int n = t->history == previous ? 1 : 0; n < 3 && s.lanes; n++)
             sim_search_history(&s, histories[n], (uint32_t)b->number);
@@ -246,7 +246,7 @@ static void merge_clock(const Block *b, ThreadClock *merged, const ThreadClock *
 
 void sim_make_thread_clocks(Block *b)
 {
-    BlockClocks *clocks = b->clocks;
+    BlockClocks *clocks = b->vector_clocks;
     for (int n = 0; n < b->warp_count && !clocks->has_thread_clocks; n++)
         for (int l = 0; l < LANES; l++)
             clocks->threads[n][l] = clocks->common;
@@ -256,7 +256,7 @@ void sim_make_thread_clocks(Block *b)
 // Joins the clocks of all threads at a barrier of the block.
 static void join_threads(Block *b)
 {
-    BlockClocks *clocks = b->clocks;
+    BlockClocks *clocks = b->vector_clocks;
     ThreadClock merged = {.history = NULL};
     for (int n = 0; n < b->warp_count; n++)
         for (int l = 0; l < LANES; l++) {
@@ -275,7 +275,7 @@ static void join_threads(Block *b)
 
 void sim_order_block(Block *b)
 {
-    BlockClocks *clocks = b->clocks;
+    BlockClocks *clocks = b->vector_clocks;
     if (clocks->has_thread_clocks)
         join_threads(b);
     clocks->common.block_epoch = clocks->time;
@@ -289,7 +289,7 @@ void sim_order_block(Block *b)
 static void join_lanes(Warp *w, uint32_t mask)
 {
     Block *b = w->block;
-    BlockClocks *clocks = b->clocks;
+    BlockClocks *clocks = b->vector_clocks;
     ThreadClock *threads = clocks->threads[w->number];
     ThreadClock merged = {.history = NULL};
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
@@ -313,7 +313,7 @@ static void join_lanes(Warp *w, uint32_t mask)
 
 void sim_order_lanes(Warp *w, uint32_t mask)
 {
-    BlockClocks *clocks = w->block->clocks;
+    BlockClocks *clocks = w->block->vector_clocks;
     uint32_t(*lane_clocks)[LANES] = clocks->lane_clocks[w->number];
     if (clocks->has_thread_clocks)
         join_lanes(w, mask);
@@ -338,7 +338,7 @@ void sim_order_lanes(Warp *w, uint32_t mask)
 // Requires has_thread_clocks.
 static ThreadClock *own_clock(const Warp *w, int lane)
 {
-    return &w->block->clocks->threads[w->number][lane];
+    return &w->block->vector_clocks->threads[w->number][lane];
 }
 
 // Makes a record with a copy of the lanes' clocks. It releases their own accesses up to time `until` and, to other blocks, those of
@@ -346,7 +346,7 @@ static ThreadClock *own_clock(const Warp *w, int lane)
 static ReleaseRecord *release_record(Warp *w, uint32_t mask, uint32_t until, uint32_t gpu_until)
 {
     Block *b = w->block;
-    const BlockClocks *clocks = b->clocks;
+    const BlockClocks *clocks = b->vector_clocks;
     uint32_t lane_epochs[LANES];
     for (int other = 0; other < LANES; other++)
         lane_epochs[other] = clocks->warp_epoch[w->number];
@@ -383,7 +383,7 @@ static SyncVar *sync_var_of_block(const Warp *w, uint64_t key, bool make)
 
 void sim_sync_release(Warp *w, uint32_t mask, uint64_t key)
 {
-    BlockClocks *clocks = w->block->clocks;
+    BlockClocks *clocks = w->block->vector_clocks;
     sim_make_thread_clocks(w->block);
     sim_append_release(w->block, sync_var_of_block(w, key, true), release_record(w, mask, clocks->time, clocks->time));
     clocks->time++;
@@ -391,7 +391,7 @@ void sim_sync_release(Warp *w, uint32_t mask, uint64_t key)
 
 void sim_order_copy(Warp *w, int lane, uint64_t key)
 {
-    BlockClocks *clocks = w->block->clocks;
+    BlockClocks *clocks = w->block->vector_clocks;
     ReleaseRecord *record = sim_clocks_allocate(w->block, sizeof *record);
     *record = (ReleaseRecord){.block = (uint32_t)w->block->number, .warp = (uint32_t)w->number, .time = clocks->time,
                  .lane = (uint8_t)lane, .copy_done = true};
@@ -441,13 +441,13 @@ void sim_order_by_fence(Warp *w, const Instr *i, uint32_t mask)
     Block *b = w->block;
     const bool cta_scope = i->scope == BLOCK_SCOPE;
     sim_make_thread_clocks(b);
-    if (b->launch->launch_tree_grid && !cta_scope)
-        b->launch->launch_tree_grid->fences = true;
+    if (b->launch->nested_grid && !cta_scope)
+        b->launch->nested_grid->fences = true;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         ThreadClock *t = own_clock(w, __builtin_ctz(rest));
-        *(cta_scope ? &t->cta_fence : &t->gpu_fence) = b->clocks->time;
+        *(cta_scope ? &t->cta_fence : &t->gpu_fence) = b->vector_clocks->time;
         if (!cta_scope)
-            sim_atomic_max(&b->launch->clocks->last_gpu_fence[b->number % BLOCK_HASH_BUCKETS], b->clocks->time);
+            sim_atomic_max(&b->launch->vector_clocks->last_gpu_fence[b->number % BLOCK_HASH_BUCKETS], b->vector_clocks->time);
         acquire(b, t, t->pending_acquire, cta_scope);
         acquire(b, t, t->pending_fence, cta_scope);
         if (!cta_scope) {
@@ -455,7 +455,7 @@ void sim_order_by_fence(Warp *w, const Instr *i, uint32_t mask)
             t->pending_acquire = t->pending_fence = NULL;
         }
     }
-    b->clocks->time++;
+    b->vector_clocks->time++;
 }
 
 // An unfenced relaxed store orders the reads before its block's last barrier, and transitively those before the stores that its
@@ -465,16 +465,16 @@ static void release_reads(Warp *w, const Instr *i, int lane, SyncVar *var)
     const ThreadClock *t = clock_of(w, lane);
     const CausalHistory *history = sim_history_join(w->block, t->history, t->pending_acquire, false);
     ReleaseRecord *record = sim_clocks_allocate(w->block, sizeof *record);
-    *record = (ReleaseRecord){.block = (uint32_t)w->block->number, .warp = (uint32_t)w->number, .time = w->block->clocks->time,
+    *record = (ReleaseRecord){.block = (uint32_t)w->block->number, .warp = (uint32_t)w->number, .time = w->block->vector_clocks->time,
                  .block_epoch = t->block_epoch, .history = history, .gpu_history = history, .site = i->site,
                  .lane = (uint8_t)lane, .reads_only = true};
-    w->block->launch->clocks->reads_only_count++;
+    w->block->launch->vector_clocks->reads_only_count++;
     sim_append_release(w->block, var, record);
 }
 
 static void release(Warp *w, const Instr *i, int lane, SyncVar *var)
 {
-    BlockClocks *clocks = w->block->clocks;
+    BlockClocks *clocks = w->block->vector_clocks;
     const ThreadClock *t = clock_of(w, lane);
     const bool releases = i->semantics == RELEASE || i->semantics == ACQUIRE_RELEASE;
     const bool cta_scope = releases ? i->scope == BLOCK_SCOPE : t->gpu_fence == 0;
@@ -502,7 +502,7 @@ static bool continues_release_sequence(const Warp *w, const Instr *i, int lane, 
     const int until = var->stored ? var->stored : 1;
     const ReleaseRecord *last = var->count ? var->records[until - 1] : NULL;
     const bool own_warp = last && last->block == (uint32_t)w->block->number && last->warp == (uint32_t)w->number;
-    if (own_warp && last->site == i->site && last->time == w->block->clocks->time)
+    if (own_warp && last->site == i->site && last->time == w->block->vector_clocks->time)
         return true;
     return publishes && (!last || (own_warp && last->lane == lane) ||
                          sim_history_covers(clock_of(w, lane)->history, &(ReleaseRange){var, 0, until, true}));
@@ -547,7 +547,7 @@ void sim_order_by_access(Warp *w, const Instr *i, int lane, bool shared, uint64_
     const bool releases = i->semantics == RELEASE || i->semantics == ACQUIRE_RELEASE;
     const bool publishes = releases || t->gpu_fence || t->cta_fence;
     const bool releases_reads = !publishes && !shared && i->kind == STORE && b->launch->kernel->program->effects.loads_flags &&
-                                b->launch->clocks->reads_only_count < MAX_READS_ONLY;
+                                b->launch->vector_clocks->reads_only_count < MAX_READS_ONLY;
     SyncVar *var = shared ? sync_var_of_block(w, key, publishes) : sim_find_sync_var(b, key, true, publishes || releases_reads);
     if (!var)
         return;

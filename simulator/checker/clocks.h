@@ -122,7 +122,7 @@ static inline const ThreadClock *clock_in(const BlockClocks *clocks, int warp, i
 
 static inline const ThreadClock *clock_of(const Warp *w, int lane)
 {
-    return clock_in(w->block->clocks, w->number, lane);
+    return clock_in(w->block->vector_clocks, w->number, lane);
 }
 
 // Gives each thread its own clock. Called before a release or an acquire; does nothing if the clocks exist.

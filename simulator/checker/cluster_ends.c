@@ -41,7 +41,7 @@ void sim_start_cluster_accesses(Block *b)
     if (!b->cluster_accesses)
         b->cluster_accesses = malloc(bytes + polled_bytes(b));
     if (!b->cluster_accesses)
-        sim_die("out of memory for accesses within a cluster");
+        sim_die("out of memory: accesses within a cluster");
     memset(b->cluster_accesses, 0, bytes + polled_bytes(b));
     b->cluster_accesses->polled = (uint8_t *)b->cluster_accesses + bytes;
 }

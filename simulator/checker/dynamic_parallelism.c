@@ -19,7 +19,7 @@ typedef struct Use { // an access by lanes of a warp of a grid
     AccessRecord record;
 } Use;
 
-struct LaunchTreeUses { // accesses of global memory by a kernel and its descendants
+struct NestedLaunchUses { // accesses of global memory by a kernel and its descendants
     Use *uses; // by number; 0 is unused
     uint32_t count, capacity;
     uint32_t recent[RECENT_USES]; // numbers of recent uses, by hash of warp and instruction
@@ -37,33 +37,33 @@ typedef struct Shadow { // of an allocation; by word: number of the last use << 
 
 // ---- Bookkeeping
 
-LaunchTreeUses *sim_start_tree_uses(const Function *kernel)
+NestedLaunchUses *sim_start_nested_uses(const Function *kernel)
 {
     if (!sim_checker_enabled() || !kernel->program->effects.launches)
         return NULL;
-    LaunchTreeUses *tree = calloc(1, sizeof *tree);
-    if (!tree)
-        sim_die("out of memory for the checker's state of kernels that launch kernels");
-    tree->count = 1;
-    return tree;
+    NestedLaunchUses *state = calloc(1, sizeof *state);
+    if (!state)
+        sim_die("out of memory: state of a nested launch");
+    state->count = 1;
+    return state;
 }
 
-void sim_end_tree_uses(LaunchTreeUses *tree)
+void sim_end_nested_uses(NestedLaunchUses *state)
 {
-    if (!tree)
+    if (!state)
         return;
     for (Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address))
         sim_end_shadow(a);
-    sim_free_arena(&tree->arena);
-    free(tree->uses);
-    free(tree);
+    sim_free_arena(&state->arena);
+    free(state->uses);
+    free(state);
 }
 
 static uint32_t *allocate_table(const Allocation *a)
 {
     uint32_t *table = calloc(a->bytes / WORD + 1, sizeof *table);
     if (!table)
-        sim_die("out of memory for the uses of an allocation");
+        sim_die("out of memory: recorded uses of an allocation");
     return table;
 }
 
@@ -73,7 +73,7 @@ static Shadow *shadow_of(Allocation *a)
         return a->shadow;
     a->shadow = malloc(sizeof *a->shadow);
     if (!a->shadow)
-        sim_die("out of memory for the uses of an allocation");
+        sim_die("out of memory: recorded uses of an allocation");
     *a->shadow = (Shadow){allocate_table(a), allocate_table(a)};
     return a->shadow;
 }
@@ -89,24 +89,24 @@ void sim_end_shadow(Allocation *a)
 }
 
 // The number of a use, which is added if it is new; 0: MAX_USES is reached.
-static uint32_t number_of(LaunchTreeUses *tree, const Use *use)
+static uint32_t number_of(NestedLaunchUses *state, const Use *use)
 {
-    uint32_t *recent = &tree->recent[(use->record.site * 8 + use->record.warp + use->record.kind) % RECENT_USES];
-    const Use *latest = &tree->uses[*recent];
+    uint32_t *recent = &state->recent[(use->record.site * 8 + use->record.warp + use->record.kind) % RECENT_USES];
+    const Use *latest = &state->uses[*recent];
     const AccessRecord *record = &use->record;
     if (*recent && latest->grid == use->grid && latest->record.block == record->block && latest->record.time == record->time &&
         latest->record.site == record->site && latest->record.warp == record->warp && latest->record.kind == record->kind)
         return *recent;
-    if (tree->count == MAX_USES)
+    if (state->count == MAX_USES)
         return 0;
-    if (tree->count >= tree->capacity) {
-        tree->capacity = tree->capacity ? 2 * tree->capacity : 1024;
-        tree->uses = realloc(tree->uses, tree->capacity * sizeof *tree->uses);
-        if (!tree->uses)
-            sim_die("out of memory for a use by a kernel");
+    if (state->count >= state->capacity) {
+        state->capacity = state->capacity ? 2 * state->capacity : 1024;
+        state->uses = realloc(state->uses, state->capacity * sizeof *state->uses);
+        if (!state->uses)
+            sim_die("out of memory: recorded uses of a nested launch");
     }
-    tree->uses[tree->count] = *use;
-    return *recent = tree->count++;
+    state->uses[state->count] = *use;
+    return *recent = state->count++;
 }
 
 // ---- Which grids are ordered
@@ -223,22 +223,22 @@ static bool is_strong(const Use *use)
 }
 
 // The grid has read, by a strong access, a strong write of another grid: it acquires from that grid, if that one has fences.
-static void acquire_from_grid(LaunchTreeUses *tree, Grid *grid, const Use *writer)
+static void acquire_from_grid(NestedLaunchUses *state, Grid *grid, const Use *writer)
 {
     if (!writer->grid->fences)
         return;
     for (const AcquiredGrid *acquired = grid->acquired_grids; acquired; acquired = acquired->next)
         if (acquired->grid == writer->grid)
             return;
-    AcquiredGrid *acquired = sim_allocate(&tree->arena, sizeof *acquired);
+    AcquiredGrid *acquired = sim_allocate(&state->arena, sizeof *acquired);
     *acquired = (AcquiredGrid){writer->grid, grid->acquired_grids};
     grid->acquired_grids = acquired;
 }
 
 // Reports a race between the current use and an earlier one from a table; returns whether there is one.
-static bool races(LaunchTreeUses *tree, uint32_t entry, bool earlier_writes, const Use *use, bool writes, size_t bytes)
+static bool races(NestedLaunchUses *state, uint32_t entry, bool earlier_writes, const Use *use, bool writes, size_t bytes)
 {
-    Use earlier = tree->uses[entry >> LANE_BITS];
+    Use earlier = state->uses[entry >> LANE_BITS];
     earlier.record.lanes = 1u << (entry & (LANES - 1));
     if (entry == 0 || earlier.grid == use->grid || (is_strong(&earlier) && is_strong(use)) ||
         is_ordered(&earlier, use->grid, 0))
@@ -248,30 +248,30 @@ static bool races(LaunchTreeUses *tree, uint32_t entry, bool earlier_writes, con
 }
 
 // Checks and records the whole words of one lane's access. Returns whether it races.
-static bool check_words(LaunchTreeUses *tree, Grid *grid, Allocation *a, uint64_t address, size_t bytes, const Use *use,
+static bool check_words(NestedLaunchUses *state, Grid *grid, Allocation *a, uint64_t address, size_t bytes, const Use *use,
                       bool reads, bool writes)
 {
     const Shadow *shadow = shadow_of(a);
-    const uint32_t number = number_of(tree, use);
+    const uint32_t number = number_of(state, use);
     const uint32_t entry = number << LANE_BITS | (uint32_t)__builtin_ctz(use->record.lanes);
     const uint64_t end = (address - a->address + bytes) / WORD;
     bool race = false;
     for (uint64_t k = (address - a->address + WORD - 1) / WORD; k < end; k++) {
         const uint32_t written = shadow->written[k];
-        const Use *writer = &tree->uses[written >> LANE_BITS];
+        const Use *writer = &state->uses[written >> LANE_BITS];
         if (reads && written && is_strong(use) && writer->grid != grid && is_strong(writer))
-            acquire_from_grid(tree, grid, writer);
-        race = race || races(tree, written, true, use, writes, bytes) ||
-               (writes && races(tree, shadow->read[k], false, use, writes, bytes));
+            acquire_from_grid(state, grid, writer);
+        race = race || races(state, written, true, use, writes, bytes) ||
+               (writes && races(state, shadow->read[k], false, use, writes, bytes));
         if (number)
             (writes ? shadow->written : shadow->read)[k] = entry;
     }
     return race;
 }
 
-void sim_note_tree_use(Warp *w, const Instr *i, const Access *access, uint32_t mask)
+void sim_note_nested_use(Warp *w, const Instr *i, const Access *access, uint32_t mask)
 {
-    Grid *grid = w->block->launch->launch_tree_grid;
+    Grid *grid = w->block->launch->nested_grid;
     Allocation *a = w->last_allocation;
     const bool updates = access->kind == ACCESS_ATOMIC;
     const bool writes = updates || access->kind == ACCESS_WRITE || access->kind == ACCESS_ASYNC_WRITE;
@@ -282,15 +282,15 @@ void sim_note_tree_use(Warp *w, const Instr *i, const Access *access, uint32_t m
                       .warp = (unsigned)w->number & 31, .kind = (unsigned)sim_record_kind(i, access) & 7, .byte_mask = 15}};
     for (bool race = false; mask && !race; mask &= mask - 1) {
         use.record.lanes = mask & -mask;
-        race = check_words(grid->tree_uses, grid, a, access->address[__builtin_ctz(mask)], access->bytes, &use,
+        race = check_words(grid->nested_uses, grid, a, access->address[__builtin_ctz(mask)], access->bytes, &use,
                          updates || !writes, writes);
     }
 }
 
-void sim_note_tree_copy(Grid *g, uint64_t address, size_t bytes, bool writes)
+void sim_note_nested_copy(Grid *g, uint64_t address, size_t bytes, bool writes)
 {
     Allocation *a = sim_allocation_at(address);
     const Use use = {g, {.lanes = 1, .site = g->from->site & 0xfffff, .kind = writes ? PLAIN_WRITE : PLAIN_READ}};
-    if (g->tree_uses && a && bytes)
-        check_words(g->tree_uses, g, a, address, bytes, &use, !writes, writes);
+    if (g->nested_uses && a && bytes)
+        check_words(g->nested_uses, g, a, address, bytes, &use, !writes, writes);
 }

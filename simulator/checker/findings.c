@@ -145,7 +145,7 @@ static int add_occurrence(FindingKind kind, const char *title, const Place *plac
     if (!f) {
         findings = findings ? findings : calloc(MAX_FINDINGS, sizeof *findings);
         if (!findings)
-            sim_die("out of memory for findings");
+            sim_die("out of memory: findings");
         f = &findings[finding_count++];
         *f = (Finding){.kind = kind, .place_count = count, .is_error = is_error};
     }

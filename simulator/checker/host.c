@@ -518,7 +518,7 @@ void sim_note_copy(bool from_device, size_t bytes)
     *(from_device ? &totals.copied_from : &totals.copied_to) += bytes;
 }
 
-void sim_note_kernels(int more)
+void sim_add_to_kernel_count(int more)
 {
     totals.kernels += more;
 }

@@ -48,6 +48,6 @@ void sim_report_unwritten_results(void);
 void sim_note_copy(bool from_device, size_t bytes); // a copy, or a fill
 void sim_note_launch(const Launch *launch);         // a completed launch
 void sim_note_launch_attempt(void);
-void sim_note_kernels(int more); // number of kernels loaded; negative: unloaded
+void sim_add_to_kernel_count(int more); // number of kernels loaded; negative: unloaded
 
 #endif

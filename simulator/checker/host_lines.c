@@ -71,7 +71,7 @@ static bool is_simulator_file(const char *file, const char *root)
             strncmp(file + length, "libraries/", strlen("libraries/")) == 0);
 }
 
-// Reads the output of sim_open_lines. Finds the first line of the program, skipping the simulator and the headers of CUDA and of the
+// Reads the output of sim_open_source_locations. Finds the first line of the program, skipping the simulator and the headers of CUDA and of the
 // system, and the next such line, which is its caller's. The first address is in the simulator, and shows where its files are.
 static void read_line(FILE *lines, SourceLine *found)
 {
@@ -102,11 +102,11 @@ static void look_up_line(const Frames *frames, SourceLine *found)
     uintptr_t addresses[MAX_FRAMES];
     for (int k = 0; k < frames->count; k++)
         addresses[k] = frames->at[k] - frames->load_bias;
-    FILE *lines = sim_open_lines(addresses, frames->count);
+    FILE *lines = sim_open_source_locations(addresses, frames->count);
     if (!lines)
         return;
     read_line(lines, found);
-    sim_close_lines(lines);
+    sim_close_source_locations(lines);
 }
 
 // Sets the line of the innermost frames. Caches the results, because a program may repeat a mistake very often.

@@ -36,7 +36,7 @@ void sim_begin_pages(Uses *u)
     u->required_protection = calloc(page_count(u), sizeof *u->required_protection);
     u->protection = calloc(page_count(u), sizeof *u->protection);
     if (!u->required_protection || !u->protection)
-        sim_die("out of memory for the pages of host and device");
+        sim_die("out of memory: page table of shared memory");
     u->unapplied = u->not_open = NO_PAGES;
     u->used_first = SIZE_MAX;
 }

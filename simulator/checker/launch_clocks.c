@@ -14,7 +14,7 @@ static void add_object(LaunchClocks *clocks, uint64_t address, size_t bytes, con
 
 const Object *sim_object_at(const Launch *launch, uint64_t address)
 {
-    return &launch->clocks->objects[address / LINE_BYTES];
+    return &launch->vector_clocks->objects[address / LINE_BYTES];
 }
 
 LaunchClocks *sim_start_launch_clocks(const Launch *launch)
@@ -24,7 +24,7 @@ LaunchClocks *sim_start_launch_clocks(const Launch *launch)
         return NULL;
     LaunchClocks *clocks = calloc(1, sizeof *clocks);
     if (!clocks)
-        sim_die("out of memory for the checker's state of a launch");
+        sim_die("out of memory: vector clocks of a launch");
     clocks->run = ++runs;
     clocks->objects = sim_allocate(&clocks->arena, (launch->shared_bytes / LINE_BYTES + 1) * sizeof *clocks->objects);
     for (const Variable *v = launch->module->shared; v; v = v->next_shared)
@@ -46,14 +46,14 @@ void sim_free_launch_clocks(LaunchClocks *clocks)
 
 void sim_end_launch_clocks(Launch *launch)
 {
-    LaunchClocks *clocks = launch->clocks;
-    Grid *g = launch->launch_tree_grid;
+    LaunchClocks *clocks = launch->vector_clocks;
+    Grid *g = launch->nested_grid;
     if (!clocks)
         return;
     if (launch->error == cudaSuccess)
         sim_report_padding(launch);
     if (g && (g->first || g->first_tail)) // its child launches' snapshots refer to the clocks
-        g->clocks = clocks;
+        g->vector_clocks = clocks;
     else
         sim_free_launch_clocks(clocks);
     if (launch->error == cudaErrorNotSupported)
@@ -65,12 +65,12 @@ void sim_end_launch_clocks(Launch *launch)
 
 uint32_t sim_launch_run(const Launch *launch)
 {
-    return launch->clocks->run;
+    return launch->vector_clocks->run;
 }
 
 BlockClocks *sim_new_block_clocks(const Launch *launch, int warps)
 {
-    if (!launch->clocks)
+    if (!launch->vector_clocks)
         return NULL;
     BlockClocks *clocks = calloc(1, sizeof *clocks);
     if (clocks)
@@ -78,16 +78,16 @@ BlockClocks *sim_new_block_clocks(const Launch *launch, int warps)
     if (clocks)
         clocks->recent = calloc((size_t)warps * LANES * (size_t)warps, sizeof *clocks->recent);
     if (!clocks || !clocks->lane_clocks || !clocks->recent)
-        sim_die("out of memory for the checker's state of a block");
-    clocks->time = launch->clocks->latest;
+        sim_die("out of memory: vector clocks of a block");
+    clocks->time = launch->vector_clocks->latest;
     return clocks;
 }
 
 void sim_free_block_clocks(Block *b)
 {
-    BlockClocks *clocks = b->clocks;
+    BlockClocks *clocks = b->vector_clocks;
     if (clocks) {
-        sim_atomic_max(&b->launch->clocks->latest, clocks->time);
+        sim_atomic_max(&b->launch->vector_clocks->latest, clocks->time);
         free(clocks->lane_clocks);
         free(clocks->recent);
     }
@@ -96,7 +96,7 @@ void sim_free_block_clocks(Block *b)
 
 void sim_start_block_clocks(Block *b)
 {
-    BlockClocks *clocks = b->clocks;
+    BlockClocks *clocks = b->vector_clocks;
     clocks->first_run = ++clocks->run;
     if (clocks->has_recent)
         memset(clocks->recent, 0, (size_t)(b->warp_count * LANES * b->warp_count) * sizeof *clocks->recent);
@@ -114,33 +114,33 @@ void sim_start_block_clocks(Block *b)
 
 uint32_t sim_block_barrier(const Warp *w)
 {
-    return w->block->clocks->min_block_epoch[w->number];
+    return w->block->vector_clocks->min_block_epoch[w->number];
 }
 
 uint32_t sim_warp_barrier(const Warp *w)
 {
-    const uint32_t block_epoch = sim_block_barrier(w), warp_epoch = w->block->clocks->warp_epoch[w->number];
+    const uint32_t block_epoch = sim_block_barrier(w), warp_epoch = w->block->vector_clocks->warp_epoch[w->number];
     return warp_epoch > block_epoch ? warp_epoch : block_epoch;
 }
 
 uint32_t sim_time(const Block *b)
 {
-    return b->clocks->time;
+    return b->vector_clocks->time;
 }
 
 void sim_advance_time(Block *b)
 {
-    b->clocks->time++;
+    b->vector_clocks->time++;
 }
 
 uint32_t sim_block_run(const Block *b)
 {
-    return b->clocks->run;
+    return b->vector_clocks->run;
 }
 
 uint32_t sim_first_run(const Block *b)
 {
-    return b->clocks->first_run;
+    return b->vector_clocks->first_run;
 }
 
 // ---- Snapshots: the clock of a thread at the time when it launches a kernel
@@ -152,7 +152,7 @@ struct ClockSnapshot {
 
 const ClockSnapshot *sim_take_snapshot(Arena *arena, Warp *w, int lane)
 {
-    BlockClocks *clocks = w->block->clocks;
+    BlockClocks *clocks = w->block->vector_clocks;
     const ThreadClock *t = clock_of(w, lane);
     ClockSnapshot *snapshot = sim_allocate(arena, sizeof *snapshot);
     *snapshot = (ClockSnapshot){.block = (uint32_t)w->block->number, .warp = (uint32_t)w->number, .lane = (uint32_t)lane,

@@ -4,7 +4,7 @@
 // equally spaced lanes. A line keeps its last few accesses in this form (strided.c); otherwise it has a cell for each word
 // (cells.c).
 #include "checker/readers.h"
-#include "checker/pieces.h"
+#include "checker/word_predicates.h"
 #include "checker/memory_uses.h"
 
 #include <stdlib.h>
@@ -323,7 +323,7 @@ void sim_check_lines(AccessCheck *check, uint32_t mask)
 // True if barriers are the only synchronisation of the launch's threads.
 static bool has_only_barriers(const Launch *launch)
 {
-    return !launch->kernel->program->effects.synchronises && launch->cluster_blocks == 1 && !launch->launch_tree_grid;
+    return !launch->kernel->program->effects.synchronises && launch->cluster_blocks == 1 && !launch->nested_grid;
 }
 
 // True if a read of these words needs no record. If the launch only reads the allocation, no read of written words needs one.
@@ -439,7 +439,7 @@ static void init_check(AccessCheck *check, Warp *w, const Instr *i, Access *acce
     check->shared = owner != NULL;
     check->single_threaded = owner || launch->on_one_thread;
     check->barriers_only = has_only_barriers(launch);
-    check->full_warp_barriers = !launch->kernel->program->effects.some_lanes;
+    check->full_warp_barriers = !launch->kernel->program->effects.partial_warp_barriers;
     check->block_epoch = sim_block_barrier(w);
     check->warp_epoch = sim_warp_barrier(w);
     check->first_run = owner ? sim_first_run(owner) : 0;

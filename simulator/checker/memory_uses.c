@@ -32,7 +32,7 @@ static atomic_uint *new_numbers(size_t count)
 {
     void *numbers = sim_allocate_zeroed(count * sizeof(atomic_uint) + 1);
     if (!numbers)
-        sim_die("out of memory for the uses of memory of host and device");
+        sim_die("out of memory: recorded uses of an allocation");
     return numbers;
 }
 
@@ -167,7 +167,7 @@ void sim_begin_uses(Allocation *a)
         return;
     Uses *u = calloc(1, sizeof *u);
     if (!u)
-        sim_die("out of memory for the uses of memory of host and device");
+        sim_die("out of memory: recorded uses of an allocation");
     *u = (Uses){.address = a->address, .bytes = a->bytes};
     if (with_host)
         sim_begin_pages(u);
@@ -375,7 +375,7 @@ static void add_pending(Uses *u, uint32_t op, bool writes, PageSpan pages)
         }
     PendingUse *p = malloc(sizeof *p);
     if (!p)
-        sim_die("out of memory for a use of memory of host and device");
+        sim_die("out of memory: recorded uses of an allocation");
     *p = (PendingUse){op, writes, pages, u->pending};
     u->pending = p;
 }
@@ -521,7 +521,7 @@ static bool is_recorded(const Uses *u, uint64_t address, size_t bytes, UseKind h
 
 void sim_prepare_use_fast_path(const Launch *launch, const Allocation *a, bool writes, FastPath *fast_path)
 {
-    fast_path->users = !a->uses || !launch->records_host_sharing ? NULL : writes ? a->uses->written.lines : a->uses->read.lines;
+    fast_path->users = !a->uses || !launch->records_host_shared_accesses ? NULL : writes ? a->uses->written.lines : a->uses->read.lines;
     fast_path->user = sim_current_op();
 }
 

@@ -21,7 +21,7 @@ static bool make_block(Block *b)
 {
     const Launch *launch = b->launch;
     const size_t of_thread = launch->local_bytes ? launch->local_bytes : 1;
-    b->clocks = sim_new_block_clocks(launch, b->warp_count);
+    b->vector_clocks = sim_new_block_clocks(launch, b->warp_count);
     b->local_written = malloc(((size_t)b->warp_count * LANES + 1) * of_thread);
     b->lines = sim_new_lines(launch->shared_bytes + 1);
     return b->local_written != NULL;
@@ -109,7 +109,7 @@ void sim_observe_machine(void)
         .prepare_fast_path = sim_prepare_fast_path,
         .fast_store = sim_record_store,
         .access_host_shared = sim_note_shared_use,
-        .access_in_launch_tree = sim_note_tree_use,
+        .access_in_nested_grid = sim_note_nested_use,
         .load = sim_note_loaded,
         .begin_instruction = sim_check_undefined_uses,
         .end_instruction = sim_propagate_values,

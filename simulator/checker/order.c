@@ -50,7 +50,7 @@ static void *reallocate(void *memory, size_t count, size_t size)
 {
     void *larger = realloc(memory, count * size);
     if (!larger)
-        sim_die("out of memory for clocks");
+        sim_die("out of memory: vector clocks");
     return larger;
 }
 

@@ -59,7 +59,7 @@ static void record_overrun(Warp *w, const Instr *i, const Access *access, const 
 {
     Block *b = w->block;
     sim_wait_for_earlier_blocks(b); // not from a speculative run
-    LaunchClocks *clocks = b->launch->clocks;
+    LaunchClocks *clocks = b->launch->vector_clocks;
     sim_lock(&clocks->lock);
     struct Overrun *o = overrun_of(clocks, a);
     join_reach(&o->reach, reach);
@@ -117,7 +117,7 @@ static void report(const Launch *launch, const struct Overrun *o)
 
 void sim_report_padding(const Launch *launch)
 {
-    for (const struct Overrun *o = launch->clocks->overruns; o; o = o->next)
+    for (const struct Overrun *o = launch->vector_clocks->overruns; o; o = o->next)
         if (o->i && !is_round(o) && (o->reach.several || !o->writes))
             report(launch, o);
 }

@@ -15,7 +15,7 @@ static struct ShadowOverflow *grow(const AccessCheck *check, ShadowLine *line, u
         return overflow;
     line->overflow = realloc(overflow, sizeof *overflow + count * sizeof *overflow->strided);
     if (!line->overflow)
-        sim_die("out of memory for the uses of a line of memory");
+        sim_die("out of memory: shadow memory");
     if (!overflow)
         memset(line->overflow, 0, sizeof *overflow);
     line->capacity = count;
@@ -83,7 +83,7 @@ static void make_cells(const AccessCheck *check, ShadowLine *line)
     struct ShadowOverflow *overflow = grow(check, line, line->capacity);
     overflow->cells = overflow->cells ? overflow->cells : calloc(WORDS, sizeof *overflow->cells);
     if (!overflow->cells)
-        sim_die("out of memory for the uses of a line of memory");
+        sim_die("out of memory: shadow memory");
     for (int n = 0; n < WORDS; n++) {
         overflow->cells[n].count = 0;
         for (int k = 0; k < line->count; k++)
@@ -99,7 +99,7 @@ ShadowLine *sim_new_lines(size_t bytes)
 {
     uint8_t *memory = calloc((bytes + LINE_BYTES - 1) / LINE_BYTES + 1, sizeof(ShadowLine));
     if (!memory)
-        sim_die("out of memory for the checker's lines of memory");
+        sim_die("out of memory: shadow memory");
     ShadowLine *lines = (ShadowLine *)(memory + sizeof *lines - (uintptr_t)memory % sizeof *lines);
     ((void **)lines)[-1] = memory;
     return lines;

@@ -7,7 +7,7 @@
 
 void *sim_clocks_allocate(const Block *b, size_t bytes)
 {
-    LaunchClocks *clocks = b->launch->clocks;
+    LaunchClocks *clocks = b->launch->vector_clocks;
     sim_lock(&clocks->lock);
     void *memory = sim_allocate(&clocks->arena, bytes);
     sim_unlock(&clocks->lock);
@@ -117,7 +117,7 @@ static void grow_table(const Block *b, SyncVarTable *table)
 
 static SyncVarTable *table_of(const Block *b, bool global)
 {
-    return global ? &b->launch->clocks->sync_vars : &b->clocks->sync_vars;
+    return global ? &b->launch->vector_clocks->sync_vars : &b->vector_clocks->sync_vars;
 }
 
 SyncVar *sim_find_sync_var(const Block *b, uint64_t key, bool global, bool make)
@@ -176,7 +176,7 @@ void sim_append_release(Block *b, SyncVar *var, ReleaseRecord *record)
             var->last_by_block[k] = NO_RECORD;
         var->last_by_block[var->records[0]->block % INDEX_SLOTS] = 0;
     }
-    sim_atomic_max(&b->launch->clocks->last_release[record->block % BLOCK_HASH_BUCKETS], record->time);
+    sim_atomic_max(&b->launch->vector_clocks->last_release[record->block % BLOCK_HASH_BUCKETS], record->time);
     record->prev_same_block = last_record(var, record->block);
     if (var->last_by_block)
         var->last_by_block[record->block % INDEX_SLOTS] = var->count;

@@ -35,7 +35,7 @@ static void *allocate_bits(size_t bytes)
 {
     void *memory = calloc(bytes, 1);
     if (!memory)
-        sim_die("out of memory for undefined values");
+        sim_die("out of memory: undefined values");
     return memory;
 }
 
@@ -91,7 +91,7 @@ static UndefinedCopy *add_copy(const UndefinedCopy *copy)
         copy_capacity = copy_capacity ? 2 * copy_capacity : 16;
         copies = realloc(copies, copy_capacity * sizeof *copies);
         if (!copies)
-            sim_die("out of memory for undefined values");
+            sim_die("out of memory: undefined values");
     }
     copies[copy_count] = *copy;
     return &copies[copy_count++];

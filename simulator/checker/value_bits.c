@@ -215,7 +215,7 @@ static bool is_zero(const Instr *i, Bits b)
 
 bool sim_adds_nothing(const Instr *i, const Bits o[MAX_BIT_OPERANDS])
 {
-    if (i->kind == PRODUCT_AND_SUM)
+    if (i->kind == MULTIPLY_ADD)
         return is_zero(i, o[1]) || is_zero(i, o[2]);
     return i->kind == SUM && (is_zero(i, o[1]) || is_zero(i, o[2]));
 }
@@ -232,23 +232,23 @@ static uint64_t bits_of_operation(const Instr *i, const Bits o[MAX_BIT_OPERANDS]
     case LOGICAL_OR: return constant && !local && a.all_undefined ? ALL_BITS : bits_of_logical(a, b, either & ~a.ones & ~b.ones, constant);
     case LOGICAL_XOR: return either;
     case BIT_REVERSAL: return bits_reversed((Type)i->type, a.undefined);
-    case HIGHEST_BIT: return bits_of_highest(i, a);
-    case LOGICAL_TABLE: return bits_of_table(a, b, c, o[4]);
+    case FIND_HIGHEST_BIT: return bits_of_highest(i, a);
+    case LOP3: return bits_of_table(a, b, c, o[4]);
     case MOVE: case COMPLEMENT: return a.undefined;
     case SHIFT_LEFT: case SHIFT_RIGHT: return bits_shifted(i, a, b);
     case FUNNEL_LEFT: case FUNNEL_RIGHT: return bits_funnelled(i, a, b, c);
     case EXTRACT: return bits_extracted(i, a, b, c);
     case INSERT: return bits_inserted(a, b, c, o[4]);
     case PERMUTE: return bits_permuted(a, b, c);
-    case WIDEN: return i->flags & SATURATE ? ALL_BITS : extended((Type)i->type, extended((Type)i->from, a.undefined));
+    case CONVERT_INTEGER: return i->flags & SATURATE ? ALL_BITS : extended((Type)i->type, extended((Type)i->from, a.undefined));
     case SUM: return i->type == S16X2 || i->type == U16X2 ? bits_of_halves(i, o) : bits_of_sum(a, b);
     case DIFFERENCE: return bits_of_difference(a, b);
     case NEGATIVE: return bits_of_difference((Bits){.zeros = ALL_BITS}, a);
     case PRODUCT: return product(i, a, b).undefined;
     case QUOTIENT: case REMAINDER: return bits_of_division(i, a, b);
-    case PRODUCT_AND_SUM: return bits_of_sum(product(i, a, b), c);
-    case DOT_OF_BYTES: return bits_of_dot(a, b, c);
-    case BY_HALVES: return bits_of_halves(i, o);
+    case MULTIPLY_ADD: return bits_of_sum(product(i, a, b), c);
+    case DOT_PRODUCT_4: return bits_of_dot(a, b, c);
+    case PACKED_HALVES: return bits_of_halves(i, o);
     case SELECT: return constant && i->statement->operands[1].kind == IS_INTEGER ? a.ones ^ b.ones : ALL_BITS;
     default: return ALL_BITS;
     }

@@ -17,7 +17,7 @@ bool sim_moves_bits(const Instr *i)
 {
     switch (i->kind) {
     case LOGICAL_AND: case LOGICAL_OR: return i->type != PRED;
-    case MOVE: case SELECT: case INSERT: case EXTRACT: case PERMUTE: case WIDEN: case SHIFT_LEFT: case SHIFT_RIGHT: case FUNNEL_LEFT:
+    case MOVE: case SELECT: case INSERT: case EXTRACT: case PERMUTE: case CONVERT_INTEGER: case SHIFT_LEFT: case SHIFT_RIGHT: case FUNNEL_LEFT:
     case FUNNEL_RIGHT: return true;
     default: return false;
     }
@@ -53,7 +53,7 @@ static void add_term(LinearForm *f, const void *of, int64_t factor)
 static bool add_result(const Program *p, LinearForm *f, const Instr *i, int64_t factor, int depth)
 {
     const Operand *o = i->statement->operands;
-    const bool constant = o[2].kind == IS_INTEGER, is_copy = i->kind == MOVE || i->kind == WIDEN;
+    const bool constant = o[2].kind == IS_INTEGER, is_copy = i->kind == MOVE || i->kind == CONVERT_INTEGER;
     const bool is_linear = o[1].kind == IS_REGISTER || (o[1].kind == IS_SYMBOL && o[1].variable);
     if (!is_linear || (i->kind != SUM && !is_copy && !constant))
         return false;

@@ -9,9 +9,9 @@
 void sim_set_operand(Warp *w, const Operand *o, uint32_t mask, uint32_t lanes, const UndefinedValue *origin)
 {
     if (o->reg)
-        sim_set_value(w, w->current_split->frame->lanes + o->reg->slot, mask, lanes, origin);
+        sim_set_value(w, w->current_split->frame->registers + o->reg->slot, mask, lanes, origin);
     if (o->second)
-        sim_set_value(w, w->current_split->frame->lanes + o->second->slot, mask, lanes, origin);
+        sim_set_value(w, w->current_split->frame->registers + o->second->slot, mask, lanes, origin);
     for (int k = 0; k < o->count; k++)
         sim_set_operand(w, &o->elements[k], mask, lanes, origin);
 }
@@ -30,7 +30,7 @@ static uint64_t limit_to_load(const Warp *w, const UndefinedValue *v, const Regi
 {
     const Instr *load = v ? v->load : NULL;
     const bool narrow = load && load->kind == LOAD && load->count == 1 && load->bytes < load->register_bytes &&
-                        !(load->flags & SIGNED_VALUE) && v->lanes == w->current_split->frame->lanes + load->elements[0] && reg->slot == load->elements[0];
+                        !(load->flags & SIGNED_VALUE) && v->address == w->current_split->frame->registers + load->elements[0] && reg->slot == load->elements[0];
     return narrow ? undefined & ((1ull << 8 * load->bytes) - 1) : undefined;
 }
 
@@ -38,7 +38,7 @@ static uint64_t register_in_lane(const Warp *w, const Register *reg, int lane)
 {
     uint64_t value = 0;
     const size_t bytes = (size_t)sim_type_bytes(reg->type);
-    memcpy(&value, w->current_split->frame->lanes + reg->slot + (size_t)lane * bytes, bytes);
+    memcpy(&value, w->current_split->frame->registers + reg->slot + (size_t)lane * bytes, bytes);
     return value;
 }
 
@@ -46,7 +46,7 @@ static uint64_t register_in_lane(const Warp *w, const Register *reg, int lane)
 static Bits bits_in_lane(const Warp *w, const Operand *o, const Register *result, int lane)
 {
     const bool readable = o->reg && o->reg != result && o->reg->type != PRED && sim_type_bytes(o->reg->type) <= 8;
-    const UndefinedValue *v = o->reg ? sim_find_value(w, w->current_split->frame->lanes + o->reg->slot) : NULL;
+    const UndefinedValue *v = o->reg ? sim_find_value(w, w->current_split->frame->registers + o->reg->slot) : NULL;
     const uint64_t held = undefined_bits_in_lane(v, lane), undefined = limit_to_load(w, v, o->reg, held);
     if (o->kind != IS_INTEGER && !readable)
         return (Bits){.undefined = undefined, .all_undefined = held == ALL_BITS};
@@ -70,10 +70,10 @@ static Bits bits_of_parts(const Warp *w, const Operand *o, const Register *resul
 // The lanes in which a predicate is defined and has this value.
 static uint32_t lanes_known_to_be(const Warp *w, const Operand *o, bool value)
 {
-    const UndefinedValue *v = o->reg ? sim_find_value(w, w->current_split->frame->lanes + o->reg->slot) : NULL;
+    const UndefinedValue *v = o->reg ? sim_find_value(w, w->current_split->frame->registers + o->reg->slot) : NULL;
     if (!o->reg)
         return 0;
-    const uint32_t bits = *(const uint32_t *)(w->current_split->frame->lanes + o->reg->slot);
+    const uint32_t bits = *(const uint32_t *)(w->current_split->frame->registers + o->reg->slot);
     return (bits ^ (o->negated == value ? ALL_LANES : 0)) & ~(v ? v->mask : 0);
 }
 
@@ -242,9 +242,9 @@ void sim_propagate_values(Warp *w, const Instr *i, uint32_t mask)
 void sim_propagate_shuffle(Warp *w, const Instr *i, uint32_t mask)
 {
     struct { uint32_t a[LANES], b[LANES], c[LANES], d[LANES], second; } registers;
-    const UndefinedValue *v = sim_find_value(w, w->lanes + i->a);
+    const UndefinedValue *v = sim_find_value(w, w->registers + i->a);
     const UndefinedValue source = v ? *v : (UndefinedValue){.mask = 0};
-    uint8_t *const lanes = w->lanes;
+    uint8_t *const lanes = w->registers;
     uint64_t bits[LANES];
     UndefinedValue result = source;
     uint32_t undefined = 0;
@@ -258,9 +258,9 @@ void sim_propagate_shuffle(Warp *w, const Instr *i, uint32_t mask)
     copy.c = offsetof(typeof(registers), c);
     copy.d = offsetof(typeof(registers), d);
     copy.second = NOWHERE;
-    w->lanes = (uint8_t *)&registers;
+    w->registers = (uint8_t *)&registers;
     i->run(w, &copy, mask);
-    w->lanes = lanes;
+    w->registers = lanes;
     result.partial = result.computed = 0;
     result.shuffled = true;
     result.bits = bits;
@@ -274,5 +274,5 @@ void sim_propagate_shuffle(Warp *w, const Instr *i, uint32_t mask)
         result.partial |= (source.partial >> other & 1) << l;
         bits[l] = source.bits ? source.bits[other] : 0;
     }
-    sim_set_value(w, w->lanes + i->d, mask, undefined, &result);
+    sim_set_value(w, w->registers + i->d, mask, undefined, &result);
 }

@@ -149,24 +149,24 @@ static uint32_t capacity_of(const struct Undefined *u)
 }
 
 // The slot of a register, or the free slot where it would be.
-static uint32_t *find_slot(const struct Undefined *u, const uint8_t *lanes)
+static uint32_t *find_slot(const struct Undefined *u, const uint8_t *address)
 {
     const uint32_t slot_mask = (1u << u->index_bits) - 1;
-    uint32_t slot = (uint32_t)((uint64_t)(uintptr_t)lanes * 0x9e3779b97f4a7c15 >> (64 - u->index_bits));
-    while (u->index[slot] && u->values[u->index[slot] - 1].lanes != lanes)
+    uint32_t slot = (uint32_t)((uint64_t)(uintptr_t)address * 0x9e3779b97f4a7c15 >> (64 - u->index_bits));
+    while (u->index[slot] && u->values[u->index[slot] - 1].address != address)
         slot = (slot + 1) & slot_mask;
     return &u->index[slot];
 }
 
-static UndefinedValue *find(const Warp *w, const uint8_t *lanes)
+static UndefinedValue *find(const Warp *w, const uint8_t *address)
 {
-    const uint32_t number = w->undefined ? *find_slot(w->values, lanes) : 0;
-    return number ? &w->values->values[number - 1] : NULL;
+    const uint32_t number = w->undefined_count ? *find_slot(w->undefined_registers, address) : 0;
+    return number ? &w->undefined_registers->values[number - 1] : NULL;
 }
 
-const UndefinedValue *sim_find_value(const Warp *w, const uint8_t *lanes)
+const UndefinedValue *sim_find_value(const Warp *w, const uint8_t *address)
 {
-    return find(w, lanes);
+    return find(w, address);
 }
 
 // Doubles the capacity, which the number of registers in all frames limits.
@@ -178,38 +178,38 @@ static void grow_values(Arena *arena, struct Undefined *u)
     u->index = sim_allocate(arena, sizeof *u->index << u->index_bits);
     for (uint32_t k = 0; k < u->count; k++) {
         u->values[k] = previous[k];
-        *find_slot(u, previous[k].lanes) = k + 1;
+        *find_slot(u, previous[k].address) = k + 1;
     }
 }
 
 // The entry of a register, added if there is none.
-static UndefinedValue *find_or_add(Warp *w, const uint8_t *lanes)
+static UndefinedValue *find_or_add(Warp *w, const uint8_t *address)
 {
     Arena *arena = &w->block->arena;
-    if (!w->values)
-        w->values = sim_allocate(arena, sizeof *w->values);
-    struct Undefined *u = w->values;
+    if (!w->undefined_registers)
+        w->undefined_registers = sim_allocate(arena, sizeof *w->undefined_registers);
+    struct Undefined *u = w->undefined_registers;
     if (!u->values || u->count == capacity_of(u))
         grow_values(arena, u);
-    uint32_t *const number = find_slot(u, lanes);
+    uint32_t *const number = find_slot(u, address);
     if (!*number) {
         *number = ++u->count;
         UndefinedValue *v = &u->values[u->count - 1];
-        *v = (UndefinedValue){.lanes = lanes, .bits = v->bits}; // keeps the array of an earlier block
+        *v = (UndefinedValue){.address = address, .bits = v->bits}; // keeps the array of an earlier block
     }
     return &u->values[*number - 1];
 }
 
 void sim_count_undefined(Warp *w)
 {
-    w->undefined = w->values->live_values;
+    w->undefined_count = w->undefined_registers->live_values;
     for (int k = 0; k < MAX_BRANCHES; k++)
-        w->undefined += w->values->branches[k].lanes != 0;
+        w->undefined_count += w->undefined_registers->branches[k].lanes != 0;
 }
 
-void sim_set_value(Warp *w, const uint8_t *lanes, uint32_t changed, uint32_t mask, const UndefinedValue *origin)
+void sim_set_value(Warp *w, const uint8_t *address, uint32_t changed, uint32_t mask, const UndefinedValue *origin)
 {
-    UndefinedValue *v = mask ? find_or_add(w, lanes) : find(w, lanes);
+    UndefinedValue *v = mask ? find_or_add(w, address) : find(w, address);
     if (!v)
         return;
     const uint32_t previous = v->mask;
@@ -227,35 +227,35 @@ void sim_set_value(Warp *w, const uint8_t *lanes, uint32_t changed, uint32_t mas
         v->shuffled = origin->shuffled;
         v->source = origin->source;
     }
-    w->values->live_values += (v->mask != 0) - (previous != 0);
+    w->undefined_registers->live_values += (v->mask != 0) - (previous != 0);
     sim_count_undefined(w);
 }
 
 UndefinedBranch *sim_new_undefined_branch(Warp *w)
 {
     for (int k = 0; k < MAX_BRANCHES; k++)
-        if (w->values->branches[k].lanes == 0)
-            return &w->values->branches[k];
+        if (w->undefined_registers->branches[k].lanes == 0)
+            return &w->undefined_registers->branches[k];
     return NULL;
 }
 
 UndefinedBranch *sim_undefined_branch(const Warp *w, int k)
 {
-    return k < MAX_BRANCHES ? &w->values->branches[k] : NULL;
+    return k < MAX_BRANCHES ? &w->undefined_registers->branches[k] : NULL;
 }
 
 void sim_clear_values(Warp *w)
 {
-    struct Undefined *u = w->values;
+    struct Undefined *u = w->undefined_registers;
     if (u->count > 0)
         memset(u->index, 0, sizeof *u->index << u->index_bits);
-    w->undefined = u->live_values = u->count = 0;
+    w->undefined_count = u->live_values = u->count = 0;
     memset(u->branches, 0, sizeof u->branches);
 }
 
 bool sim_copies_member(const Warp *w, const UndefinedValue *v, const Instr *store)
 {
-    CachedCopy *copy = &w->values->copies[(uintptr_t)store / sizeof *store % CACHED_COPIES];
+    CachedCopy *copy = &w->undefined_registers->copies[(uintptr_t)store / sizeof *store % CACHED_COPIES];
     if (copy->load != v->load || copy->store != store)
         *copy = (CachedCopy){v->load, store, sim_copies_structure(w->current_split->frame->function->program, v->load, store)};
     return copy->copies_member;
@@ -265,7 +265,7 @@ bool sim_copies_member(const Warp *w, const UndefinedValue *v, const Instr *stor
 
 const UndefinedValue *sim_value_of(const Warp *w, const Register *reg, uint32_t mask)
 {
-    const UndefinedValue *v = reg ? sim_find_value(w, w->current_split->frame->lanes + reg->slot) : NULL;
+    const UndefinedValue *v = reg ? sim_find_value(w, w->current_split->frame->registers + reg->slot) : NULL;
     return v && v->mask & mask ? v : NULL;
 }
 

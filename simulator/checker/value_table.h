@@ -6,7 +6,7 @@
 #include "checker/kernel_checks.h"
 
 typedef struct UndefinedValue { // the undefined lanes of a register
-    const uint8_t *lanes; // address of the register in its frame
+    const uint8_t *address; // of the register in its frame
     const Instr *read;    // the first load of the value
     const Instr *load;    // the last load of the value
     uint64_t from;        // global address from which one of the lanes read it; 0: not global memory
@@ -20,9 +20,9 @@ typedef struct UndefinedValue { // the undefined lanes of a register
 enum { INACTIVE_LANE = SPACES };
 
 // The entry of a register, by its address in a frame; NULL: it has never been undefined. Valid until the next entry is added.
-const UndefinedValue *sim_find_value(const Warp *w, const uint8_t *lanes);
+const UndefinedValue *sim_find_value(const Warp *w, const uint8_t *address);
 // Of the lanes `changed` of a register, those in `mask` become undefined and the others defined. `origin` has all other fields.
-void sim_set_value(Warp *w, const uint8_t *lanes, uint32_t changed, uint32_t mask, const UndefinedValue *origin);
+void sim_set_value(Warp *w, const uint8_t *address, uint32_t changed, uint32_t mask, const UndefinedValue *origin);
 // True if a store copies the value as a part of a structure: sim_copies_structure, cached.
 bool sim_copies_member(const Warp *w, const UndefinedValue *v, const Instr *store);
 

@@ -42,15 +42,15 @@ void sim_note_loaded(Warp *w, const Instr *i, const Access *access)
         const uint32_t mask = undefined | sim_find_origins(w, access, first, i->bytes, &v);
         v.from = mask && access->space == GLOBAL ? access->address[__builtin_ctz(mask)] + first : 0;
         if (i->elements[k] != NOWHERE)
-            sim_set_value(w, w->lanes + i->elements[k], access->mask, mask, &v);
+            sim_set_value(w, w->registers + i->elements[k], access->mask, mask, &v);
     }
 }
 
 void sim_note_inactive_sources(Warp *w, const Instr *i, uint32_t mask)
 {
     const UndefinedValue origin = value_loaded_by(i, INACTIVE_LANE);
-    if (w->lanes == w->current_split->frame->lanes)
-        sim_set_value(w, w->lanes + i->d, mask, mask, &origin);
+    if (w->registers == w->current_split->frame->registers)
+        sim_set_value(w, w->registers + i->d, mask, mask, &origin);
 }
 
 // ---- Uses that affect the program
@@ -294,7 +294,7 @@ void sim_check_undefined_uses(Warp *w, const Instr *i)
         report(w, guard, i, __builtin_ctz(guard->mask & mask),
                i->control == BRANCH ? "decides a branch" : "is the predicate of an instruction");
     if (s->guard)
-        mask &= *(const uint32_t *)(w->lanes + s->guard->slot) ^ (s->guard_negated ? ALL_LANES : 0);
+        mask &= *(const uint32_t *)(w->registers + s->guard->slot) ^ (s->guard_negated ? ALL_LANES : 0);
     for (int k = 0; k < s->count && mask; k++)
         if (s->operands[k].address)
             report_use(w, &s->operands[k], i, mask, "is used as an address");

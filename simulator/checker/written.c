@@ -71,7 +71,7 @@ static uint32_t *make_fully_written(Allocation *a)
 {
     uint32_t *existing = NULL, *fully_written = calloc(a->bytes / LINE_BYTES + 1, sizeof *fully_written);
     if (!fully_written)
-        sim_die("out of memory for the checker's lines of memory");
+        sim_die("out of memory: shadow memory");
     if (__atomic_compare_exchange_n(&a->fully_written, &existing, fully_written, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return fully_written;
     free(fully_written);

@@ -180,7 +180,7 @@ static const char *permanent_name(const char *name)
             return k->name;
     PermanentName *new = malloc(sizeof *new + strlen(name) + 1);
     if (!new)
-        sim_die("out of memory for a name");
+        sim_die("out of memory: symbol name");
     new->next = names;
     names = new;
     return strcpy(new->name, name);
@@ -199,7 +199,7 @@ static CUresult get_kernel(void **kernel, const void *module, const char *name)
     const Kernel *found = sim_kernel_named(binary, name);
     if (!found)
         found = sim_add_kernel(binary, permanent_name(name), NULL);
-    *kernel = (void *)(uintptr_t)found->host;
+    *kernel = (void *)(uintptr_t)found->host_stub;
     return CUDA_SUCCESS;
 }
 
@@ -431,11 +431,11 @@ API CUresult cuFuncGetName(const char **name, CUfunction function)
 }
 
 // A CUfunction is the kernel's host address.
-API cudaError_t cudaGetFuncBySymbol(cudaFunction_t *function, const void *host)
+API cudaError_t cudaGetFuncBySymbol(cudaFunction_t *function, const void *host_stub)
 {
     BEGIN_CALL();
     REQUIRE(function, cudaErrorInvalidValue);
-    REQUIRE(sim_kernel_of(host), cudaErrorInvalidDeviceFunction);
-    *function = (cudaFunction_t)(uintptr_t)host;
+    REQUIRE(sim_kernel_of(host_stub), cudaErrorInvalidDeviceFunction);
+    *function = (cudaFunction_t)(uintptr_t)host_stub;
     return cudaSuccess;
 }

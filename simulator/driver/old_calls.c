@@ -61,7 +61,7 @@ static PreparedLaunch *prepared_launch(CUfunction function)
         return p;
     p = calloc(1, sizeof *p);
     if (!p)
-        sim_die("out of memory for a kernel's arguments");
+        sim_die("out of memory: kernel arguments");
     p->function = function;
     p->block = (dim3){1, 1, 1};
     p->next = list;

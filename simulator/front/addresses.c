@@ -14,7 +14,7 @@ bool sim_is_parameter(const Operand *o)
 bool sim_is_pure(const Instr *i)
 {
     const bool stores = i->statement && i->statement->count > 0 && i->statement->operands[0].address;
-    return i->statement && i->statement->count > 1 && i->control == PLAIN && !(i->effects & ~SETS_FIRST) &&
+    return i->statement && i->statement->count > 1 && i->control == PLAIN && !(i->effects & ~WRITES_DESTINATION) &&
            (i->kind == OTHER_KIND || i->kind >= LOGICAL_AND) && (!stores || sim_is_parameter(&i->statement->operands[0]));
 }
 
@@ -199,7 +199,7 @@ static const Variable *array_of(const Function *in, const Operand *o, int depth)
 
 static void add_access_effects(const Function *f, const Instr *i, EffectSummary *effects)
 {
-    const Operand *address = &i->statement->operands[i->kind == STORE || !(i->effects & SETS_FIRST) ? 0 : 1];
+    const Operand *address = &i->statement->operands[i->kind == STORE || !(i->effects & WRITES_DESTINATION) ? 0 : 1];
     const Variable *array = array_of(f, address, 0);
     const int space = i->at.space == GENERIC && array ? (int)array->space : i->at.space;
     const Pointer at = sim_pointer_of(f, address);

@@ -151,7 +151,7 @@ static bool redefines(const Search *s, const Instr *i, const Value *v)
                part.offset + part.bytes >= v->offset + v->bytes;
     }
     return operand_holds(&statement->operands[0], v) &&
-           (i->control == CALL || (statement->operands[0].address ? !v->reg : (i->effects & SETS_FIRST) != 0));
+           (i->control == CALL || (statement->operands[0].address ? !v->reg : (i->effects & WRITES_DESTINATION) != 0));
 }
 
 // Whether a call only computes a result from its arguments. An indirect call is assumed to do so if no argument may be an address.

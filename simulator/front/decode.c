@@ -161,12 +161,12 @@ static const Instruction *find_row(const Decoder *d, const Opcode *opcode, Opcod
     return NULL;
 }
 
-bool sim_has_part(const Opcode *o, const char *part)
+bool sim_has_modifier(const Opcode *o, const char *part)
 {
-    return sim_part_among(o, &part, 1) == 0;
+    return sim_modifier_among(o, &part, 1) == 0;
 }
 
-int sim_part_among(const Opcode *o, const char *const *words, int count)
+int sim_modifier_among(const Opcode *o, const char *const *words, int count)
 {
     for (int n = 0; n < count; n++)
         for (int k = 1; k < o->count; k++)
@@ -215,7 +215,7 @@ static bool decode(Decoder *d, const Statement *s, const Opcode *opcode, Instr *
     i->type = (uint8_t)o.type;
     i->op = (uint8_t)row->op;
     i->kind = (uint8_t)row->kind;
-    i->effects = (uint16_t)(row->effects | (row->operands && *row->operands ? SETS_FIRST : 0));
+    i->effects = (uint16_t)(row->effects | (row->operands && *row->operands ? WRITES_DESTINATION : 0));
     if (!(row->decode ? row->decode(d, s, &o, i) : sim_plain_operands(d, s, &o, i, row->operands)))
         return false;
     if (i->control == CONVERGE)
@@ -243,7 +243,7 @@ static void decode_statement(Decoder *d, const Statement *s, Instr *i)
         i->control = UNKNOWN;
         i->reason = reason;
     }
-    if (sim_has_part(&opcode, "sys"))
+    if (sim_has_modifier(&opcode, "sys"))
         i->effects |= PUBLISHES_TO_HOST;
     if (s->guard) {
         i->guard = s->guard->slot;
@@ -251,10 +251,10 @@ static void decode_statement(Decoder *d, const Statement *s, Instr *i)
     }
 }
 
-void sim_require_order(Decoder *d, BlockOrder order)
+void sim_require_concurrency(Decoder *d, BlockConcurrency concurrency)
 {
-    if (d->program->order < order)
-        d->program->order = order;
+    if (d->program->block_concurrency < concurrency)
+        d->program->block_concurrency = concurrency;
 }
 
 static void allocate_registers(Decoder *d, const Function *f)

@@ -50,7 +50,7 @@ typedef struct Instruction { // a row of the table
     Handler *run;   // NULL: by_type has it, or `decode` sets it
     int op;         // Instr.op
     Kind kind;
-    int effects; // Effect bits; SETS_FIRST is implied by `operands`
+    int effects; // Effect bits; WRITES_DESTINATION is implied by `operands`
     Handler *by_type[TYPES];
 } Instruction;
 
@@ -76,9 +76,9 @@ void sim_decode(const Module *module, const Function *function);
 // The alternatives of a word in capitals, or NULL for other words.
 const char *sim_word_list(Slice word);
 
-bool sim_has_part(const Opcode *o, const char *part);
+bool sim_has_modifier(const Opcode *o, const char *part);
 // The index of the first of `count` words that is a part of the opcode; `count` if none is.
-int sim_part_among(const Opcode *o, const char *const *words, int count);
+int sim_modifier_among(const Opcode *o, const char *const *words, int count);
 
 // ---- operands.c: frame offsets of operands. NOWHERE: the operand does not match the letter.
 
@@ -103,7 +103,7 @@ bool sim_decode_address(Decoder *d, const Operand *o, Space space, Address *addr
 
 Decode sim_decode_comparison; // alu.c: setp
 
-// Makes the function's block order at least this strict.
-void sim_require_order(Decoder *d, BlockOrder order);
+// Makes the function's BlockConcurrency at least this strict.
+
 
 #endif

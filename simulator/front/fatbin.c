@@ -16,7 +16,7 @@ static uint64_t number_at(const uint8_t *data, int bytes)
     return value;
 }
 
-int sim_fatbin_texts(const void *data, size_t size, Arena *arena, const char **texts, int most,
+int sim_extract_ptx(const void *data, size_t size, Arena *arena, const char **texts, int max_count,
                      const char **why)
 {
     const uint8_t *bytes = data;
@@ -31,7 +31,7 @@ int sim_fatbin_texts(const void *data, size_t size, Arena *arena, const char **t
     }
     const uint64_t end = at + payload;
     int count = 0;
-    while (at < end && count < most) {
+    while (at < end && count < max_count) {
         if (end - at < ENTRY_BYTES) {
             *why = "an entry is cut off";
             return -1;

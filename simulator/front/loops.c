@@ -63,10 +63,10 @@ static void add_effects(EffectSummary *effects, const Instr *i)
     effects->publishes_to_host |= (i->scope == SYSTEM_SCOPE && i->at.space != SHARED) || i->effects & PUBLISHES_TO_HOST;
     effects->synchronises |= may_synchronise(i);
     effects->fences |= fences_for_device(i);
-    effects->some_lanes |= i->control == WARP_BARRIER && !names_all_lanes(i);
+    effects->partial_warp_barriers |= i->control == WARP_BARRIER && !names_all_lanes(i);
     effects->launches |= i->effects & LAUNCHES;
     effects->reads_volatile |= i->kind == LOAD && i->semantics == VOLATILE;
-    effects->varies |= i->effects & VARIES;
+    effects->nondeterministic |= i->effects & NONDETERMINISTIC;
     effects->has_effects |= i->control != RETURN && sim_has_effects(i);
     effects->stores_flags |= may_be_flag(i, STORE);
     effects->orders |= i->kind == FENCE || i->control == BLOCK_BARRIER || i->control == CLUSTER_BARRIER ||
@@ -82,11 +82,11 @@ static void add_effects(EffectSummary *effects, const Instr *i)
     effects->publishes_to_host |= callee.publishes_to_host;
     effects->synchronises |= callee.synchronises;
     effects->fences |= callee.fences;
-    effects->some_lanes |= callee.some_lanes;
+    effects->partial_warp_barriers |= callee.partial_warp_barriers;
     effects->launches |= callee.launches;
     effects->reads_volatile |= callee.reads_volatile;
-    effects->reserved |= callee.reserved;
-    effects->varies |= callee.varies;
+    effects->uses_reserved_shared |= callee.uses_reserved_shared;
+    effects->nondeterministic |= callee.nondeterministic;
     effects->stores_flags |= callee.stores_flags;
     effects->loads_flags |= callee.loads_flags;
     effects->orders |= callee.orders;
@@ -114,8 +114,8 @@ bool sim_summarise_effects(const Function *f, bool for_debugger)
     _Static_assert(sizeof(EffectSummary) == 18 * sizeof(bool) + sizeof(uint16_t), "compared byte by byte: no padding");
     EffectSummary *effects = &f->program->effects;
     const EffectSummary before = *effects;
-    effects->reserved |= reads_special(f->program, RESERVED_SHARED);
-    effects->varies |= reads_special(f->program, GRIDID);
+    effects->uses_reserved_shared |= reads_special(f->program, RESERVED_SHARED);
+    effects->nondeterministic |= reads_special(f->program, GRIDID);
     const bool through_memory = for_debugger || has_generic_stores(f->program);
     for (uint32_t k = 0; k < f->program->count; k++) {
         const Instr *i = &f->program->code[k];
@@ -291,7 +291,7 @@ void sim_find_loops(Arena *arena, Program *p, const FlowGraph *f)
         mark_rereads(&p->code[latch->target], latch);
         latch->loop |= effects.observes || effects.observes_block ? POLLS_IN_LOOP : 0;
         latch->loop |= effects.writes ? 0 : effects.observes ? QUIET_LOOP | POLLING_LOOP : QUIET_LOOP;
-        latch->loop |= latch->loop & QUIET_LOOP && !effects.observes && !effects.observes_block && effects.varies ? WAITS_FOR_CLOCK : 0;
+        latch->loop |= latch->loop & QUIET_LOOP && !effects.observes && !effects.observes_block && effects.nondeterministic ? WAITS_FOR_CLOCK : 0;
         for (uint32_t k = 0; k < count; k++)
             inside[list[k]] = false;
     }

@@ -20,11 +20,11 @@ typedef enum Kind {
     OTHER_KIND, LOAD, STORE, ATOMIC, ASYNC_COPY, ASYNC_STORE, ARRIVE_AFTER_COPIES, BULK_COPY, AWAIT_BULK, MBARRIER, FENCE, SHUFFLE,
     VOTE, MATCH, ELECT, LOGICAL_AND, LOGICAL_OR, COMPARE, SELECT, INSERT,
     MOVE, SHIFT_LEFT, PRODUCT, QUOTIENT, REMAINDER, SUM, SHIFT_RIGHT, EXTRACT, PERMUTE,
-    LOGICAL_XOR, COMPLEMENT, DIFFERENCE, NEGATIVE, PRODUCT_AND_SUM, FUNNEL_LEFT, FUNNEL_RIGHT, DOT_OF_BYTES,
-    BIT_REVERSAL, HIGHEST_BIT,
-    LOGICAL_TABLE, // lop3: a truth table of three operands, bit by bit
-    BY_HALVES,     // on packed pairs, if the type is packed
-    WIDEN          // integer conversion to another width
+    LOGICAL_XOR, COMPLEMENT, DIFFERENCE, NEGATIVE, MULTIPLY_ADD, FUNNEL_LEFT, FUNNEL_RIGHT, DOT_PRODUCT_4,
+    BIT_REVERSAL, FIND_HIGHEST_BIT,
+    LOP3,            // a bitwise operation on three words, given by its truth table
+    PACKED_HALVES,   // on packed pairs, if the type is packed
+    CONVERT_INTEGER  // to another width
 } Kind;
 
 typedef enum Effect { // bits of Instr.effects
@@ -36,8 +36,8 @@ typedef enum Effect { // bits of Instr.effects
     LAUNCHES = 32,          // launches kernels, or copies and fills by the device runtime
     FAILS = 64,             // ends the launch with an error
     UNCOUNTED = 128,        // has an effect that the counters of stores and atomic operations miss
-    SETS_FIRST = 256,       // every active lane writes all bits of the first operand
-    VARIES = 512            // depends on more than memory and arguments, such as a clock
+    WRITES_DESTINATION = 256, // every active lane writes all bits of the first operand
+    NONDETERMINISTIC = 512  // depends on more than memory and arguments, such as a clock
 } Effect;
 
 typedef struct Address { // of an operand in brackets
@@ -47,7 +47,7 @@ typedef struct Address { // of an operand in brackets
 } Address;
 
 // Immutable after decode.c and flow.c, so host threads read it without a lock. Owned by the module's arena.
-// Operands are byte offsets from Frame.lanes; code addresses are indices into Program.code.
+// Operands are byte offsets from Frame.registers; code addresses are indices into Program.code.
 struct Instr {
     Handler *run;
     uint32_t d, a, b, c, e; // operands: offsets of their lanes in the frame
@@ -148,7 +148,7 @@ typedef struct Slot { // frame slot of a constant or special register, filled wh
 } Slot;
 
 // How blocks may run: concurrently; concurrently, but with effects on each other in block order; one after the other.
-typedef enum BlockOrder { CONCURRENT, ORDERED_EFFECTS, SERIAL } BlockOrder;
+typedef enum BlockConcurrency { CONCURRENT, ORDERED_EFFECTS, SERIAL } BlockConcurrency;
 
 typedef struct FramePart { // consecutive bytes of a frame
     uint32_t offset, bytes;
@@ -164,11 +164,11 @@ typedef struct EffectSummary { // of some instructions, and of the functions tha
     bool publishes_to_host; // uses system scope, or calls an unknown function: the host may observe its progress
     bool synchronises;   // orders threads by more than barriers of whole blocks and warps
     bool fences;         // has fences, acquires or releases of device scope
-    bool some_lanes;     // has barriers for some lanes of a warp
+    bool partial_warp_barriers; // has barriers for some lanes of a warp
     bool launches;       // launches kernels
     bool reads_volatile; // has volatile loads
-    bool reserved;       // uses the shared memory that CUDA reserves for cooperative groups
-    bool varies;         // depends on more than memory and arguments
+    bool uses_reserved_shared; // uses the shared memory that CUDA reserves for cooperative groups
+    bool nondeterministic; // depends on more than memory and arguments, such as a clock
     bool has_effects;    // has effects other than on registers of its lanes and local memory
     bool stores_flags;   // has volatile or relaxed stores to global memory
     bool loads_flags;    // has volatile or relaxed loads from global memory whose value may be a flag
@@ -183,9 +183,9 @@ typedef struct PointerOrigin { // what a pointer is derived from
     uint64_t offset;          // in bytes
 } PointerOrigin;
 
-typedef struct Stores { // the static approximation of what a kernel may write
+typedef struct Stores { // static analysis: where a kernel may write
     bool known;   // false: anything
-    bool assumed; // a number of unknown origin was assumed to be an offset, not a pointer, where it is added to a pointer
+    bool assumes_offsets; // an integer of unknown origin that is added to a pointer was assumed to be an offset, not another pointer
     int count;
     PointerOrigin *targets; // `count` parameters and variables
 } Stores;
@@ -198,7 +198,7 @@ typedef struct Program { // an executable function; in its module's arena; immut
     int slot_count;
     FramePart *ranges; // the registers that are live on entry; set to zero when a frame is made
     int range_count;
-    BlockOrder order;
+    BlockConcurrency block_concurrency;
     EffectSummary effects;
     Stores stores;
     bool calls; // contains a call

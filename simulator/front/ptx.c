@@ -145,7 +145,7 @@ Module *sim_parse(const char *text)
 {
     Module *module = calloc(1, sizeof *module);
     if (!module)
-        sim_die("out of memory for a module");
+        sim_die("out of memory: module");
     jmp_buf failed;
     Parser p = {.module = module, .at = text, .line = 1, .on_error = &failed};
     if (setjmp(failed) == 0) {

@@ -6,9 +6,9 @@
 
 // ---- fatbin.c: the container in which nvcc puts PTX.
 
-// Stores at most `most` PTX texts of a fat binary, each NUL-terminated and allocated in the arena. Returns their number, or
+// Stores at most `max_count` PTX texts of a fat binary, each NUL-terminated and allocated in the arena. Returns their number, or
 // -1 with a message in *why if the binary is damaged.
-int sim_fatbin_texts(const void *data, size_t size, Arena *arena, const char **texts, int most,
+int sim_extract_ptx(const void *data, size_t size, Arena *arena, const char **texts, int max_count,
                      const char **why);
 
 // ---- ptx.c and the files of parser.h: the parser

@@ -28,19 +28,19 @@ static void add_callees(PrepareBatch *b, const Module *m, const Program *caller)
     }
 }
 
-// Makes a function's block order at least as strict as its callees'; true if it changed.
-static bool tighten_order(Function *f)
+// Makes a function's BlockConcurrency at least as strict as its callees'; true if it changed.
+static bool tighten_concurrency(Function *f)
 {
-    BlockOrder order = f->program->order;
+    BlockConcurrency concurrency = f->program->block_concurrency;
     for (uint32_t k = 0; k < f->program->count; k++) {
         const Instr *i = &f->program->code[k];
         if (i->control != CALL)
             continue;
-        const BlockOrder called = i->call->callee ? i->call->callee->program->order : SERIAL;
-        order = called > order ? called : order;
+        const BlockConcurrency called = i->call->callee ? i->call->callee->program->block_concurrency : SERIAL;
+        concurrency = called > concurrency ? called : concurrency;
     }
-    const bool changed = order != f->program->order;
-    f->program->order = order;
+    const bool changed = concurrency != f->program->block_concurrency;
+    f->program->block_concurrency = concurrency;
     return changed;
 }
 
@@ -50,7 +50,7 @@ static void summarise(const PrepareBatch *b, const Module *m)
     for (bool changed = true; changed;) {
         changed = false;
         for (Function *f = b->first; f; f = f->next_ready)
-            changed |= tighten_order(f) | sim_summarise_effects(f, m->for_debugger);
+            changed |= tighten_concurrency(f) | sim_summarise_effects(f, m->for_debugger);
     }
 }
 

@@ -20,7 +20,7 @@ static uint32_t new_site(const Instr *i)
         static int tables;
         const Instr **larger = old_tables[tables++] = malloc(site_space * sizeof *larger);
         if (!larger)
-            sim_die("out of memory for the checker's table of instructions");
+            sim_die("out of memory: instruction table");
         if (sites)
             memcpy(larger, sites, site_count * sizeof *larger);
         sites = larger;

@@ -17,7 +17,7 @@ typedef struct OriginAnalysis {
     PointerOrigin found[MAX_ORIGINS];
     int count;
     bool changed;
-    bool assumed; // as in Stores
+    bool assumes_offsets; // as in Stores
 } OriginAnalysis;
 
 static uint64_t origin(OriginAnalysis *s, const Variable *variable, uint64_t offset)
@@ -104,7 +104,7 @@ static void add_computation(OriginAnalysis *s, const Instr *i)
     const bool adds = begins_with(t, "add") || begins_with(t, "sub") || begins_with(t, "mad");
     if (adds && origins & UNKNOWN_ORIGIN && origins != UNKNOWN_ORIGIN) {
         origins &= ~UNKNOWN_ORIGIN;
-        s->assumed = true;
+        s->assumes_offsets = true;
     }
     set_origins(s, &t->operands[0], origins);
 }
@@ -149,7 +149,7 @@ void sim_find_stores(Arena *arena, Arena *module, const Function *function, Prog
     for (uint32_t k = 0; k < p->count; k++)
         written |= written_by(&s, &p->code[k]);
     p->stores.known = !(written & UNKNOWN_ORIGIN);
-    p->stores.assumed = s.assumed;
+    p->stores.assumes_offsets = s.assumes_offsets;
     p->stores.targets = sim_allocate(module, (size_t)s.count * sizeof *p->stores.targets);
     for (int k = 0; k < s.count; k++)
         if (written >> k & 1)

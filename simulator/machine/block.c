@@ -41,7 +41,7 @@ static void order_warps(Block *b)
 static void set_position(Block *b, uint64_t start_index)
 {
     const Launch *launch = b->launch;
-    const uint64_t number = launch->shuffled ? launch->shuffled[start_index] : start_index;
+    const uint64_t number = launch->block_order ? launch->block_order[start_index] : start_index;
     b->start_index = start_index;
     b->number = number;
     b->rank = (uint32_t)(start_index % launch->cluster_blocks);
@@ -73,7 +73,7 @@ void sim_start_block(Block *b, uint64_t start_index)
     b->repeat_check = (RepeatCheck){0};
     memset(b->barriers, 0, sizeof b->barriers);
     memset(b->shared, 0xff, b->launch->shared_bytes); // uninitialised shared memory is NaN, the same in every run
-    if (b->clocks)
+    if (is_block_checked(b))
         sim_observer.begin_block(b);
     b->local_used = 0;
     sim_extend_local(b, b->launch->kernel->local_bytes);
@@ -94,9 +94,9 @@ Block *sim_new_block(Launch *launch)
     b->watch = launch->time_sliced ? &launch->watch : &b->own_watch;
     b->shared = aligned_alloc(1024, (launch->shared_bytes + 1024) / 1024 * 1024);
     b->local = malloc((warps * LANES + 1) * (launch->local_bytes ? launch->local_bytes : 1));
-    const bool observed = !launch->clocks || sim_observer.make_block(b);
+    const bool observed = !is_launch_checked(launch) || sim_observer.make_block(b);
     if (!b->shared || !b->local || !observed) {
-        if (launch->clocks)
+        if (is_launch_checked(launch))
             sim_observer.free_block(b);
         free(b->shared);
         free(b->local);
@@ -113,7 +113,7 @@ Block *sim_new_block(Launch *launch)
 void sim_free_block(Block *b)
 {
     sim_free_arena(&b->arena);
-    if (b->clocks)
+    if (is_block_checked(b))
         sim_observer.free_block(b);
     free(b->shared);
     free(b->local);

@@ -40,7 +40,7 @@ typedef struct Fault { // why a launch failed, for the checker
 } Fault;
 
 // On the stack of sim_launch_grid, whose thread holds the lock of lock.c throughout. Immutable while blocks run, except for
-// the atomic fields and: counters, held, fault, error and message, written under the lock of workers.c; `solo`, written by
+// the atomic fields and: counters, suspended_block, fault, error and message, written under the lock of workers.c; `solo`, written by
 // the first worker; `watch`, used by a time-sliced launch, which has one host thread.
 typedef struct Launch {
     uint64_t number; // in the program, from 1
@@ -59,21 +59,21 @@ typedef struct Launch {
     size_t local_bytes;             // of each thread
     uint64_t blocks, blocks_to_run; // blocks_to_run: the first ones; the rest are idle and only counted
     Counters counters;
-    BlockOrder order;
+    BlockConcurrency block_concurrency;
     bool time_sliced; // clusters are co-resident and share one host thread
     bool on_one_thread;
     struct Workers *workers;     // the pool of host threads
     bool solo;                   // the first worker has not yet started the others
-    struct Block *held;          // a block that waits for later ones, which makes the rest of the launch time-sliced; or NULL
-    const char *why_time_sliced; // if `held` is not NULL
+    struct Block *suspended_block; // it waits for later ones, which makes the rest of the launch time-sliced; or NULL
+    const char *why_time_sliced; // if suspended_block is not NULL
     ProgressWatch watch;
     bool traced;                 // some of its blocks: trace.c
-    bool records_host_sharing;   // the checker records its accesses to memory shared with the host: checker/memory_uses.c
+    bool records_host_shared_accesses; // to memory shared with the host: checker/memory_uses.c. False if the kernel publishes to the host: then the two may synchronise
     bool write_set_known;        // all allocations that it may write to have last_writing_launch set
-    uint64_t *shuffled;          // block numbers in start order; NULL: ascending
-    struct LaunchClocks *clocks; // NULL: not checked
-    struct Grid *launch_tree_grid; // NULL unless kernels launch kernels
-    bool checks_launch_tree;     // the checker looks for races with parent and child grids: checker/dynamic_parallelism.c
+    uint64_t *block_order;       // block numbers in the order in which they start; NULL: ascending
+    struct LaunchClocks *vector_clocks; // the checker's; NULL: not checked
+    struct Grid *nested_grid;    // if kernels of this module launch kernels: this launch as parent or child grid; otherwise NULL
+    bool checks_child_grids;     // the checker looks for races with parent and child grids: checker/dynamic_parallelism.c
     uint8_t padding[64];         // avoids false sharing: separates the fields that workers only read from those that they write
     // Indices in the start order: of the next block that no worker has claimed, and of the first block that failed.
     _Atomic uint64_t next_block, fault_block;
@@ -95,7 +95,7 @@ typedef struct RepeatCheck { // detects a block whose state repeats: sim_state_r
 } RepeatCheck;
 
 // Owned by one host thread, which reuses it for one block after another. A time-sliced launch has one thread for all of its
-// blocks; `held` passes to it after the other workers have ended.
+// blocks; suspended_block passes to it after the other workers have ended.
 typedef struct Block {
     Launch *launch;
     uint64_t number, start_index; // start_index: position in the order in which blocks start
@@ -116,7 +116,7 @@ typedef struct Block {
     struct Origins *origins;                  // of undefined values: checker/values.c
     uint8_t *local_written;                   // for the checker: a byte for each byte of local memory
     struct ShadowLine *lines;                 // of shared memory
-    struct BlockClocks *clocks;               // NULL: not checked
+    struct BlockClocks *vector_clocks;        // the checker's; NULL: not checked
     RepeatCheck repeat_check;
     uint64_t starvation_limit; // instructions of a warp after which runnable lanes may count as starved
     BypassCheck bypass_checks[8];
@@ -159,6 +159,17 @@ static inline bool sim_only_reads(const Launch *launch, const Allocation *a)
            __atomic_load_n(&a->last_writing_launch, __ATOMIC_RELAXED) != launch->number;
 }
 
+// Whether the checker observes the launch, or the block.
+static inline bool is_launch_checked(const Launch *launch)
+{
+    return launch->vector_clocks != NULL;
+}
+
+static inline bool is_block_checked(const Block *b)
+{
+    return b->vector_clocks != NULL;
+}
+
 // The next number of a pseudo-random sequence (SplitMix64).
 uint64_t sim_next_random(uint64_t *state);
 
@@ -182,18 +193,18 @@ bool sim_state_repeats(Block *b);
 
 typedef struct Grid Grid; // grid.h
 
-typedef struct Grouping { // which blocks of a launch must be co-resident
-    bool cooperative; // all; the device must be able to hold them at once
-    dim3 cluster;     // x == 0: use the kernel's own, if it has one
-} Grouping;
+typedef struct LaunchAttributes { // of cudaLaunchKernelEx: blocks that must be co-resident
+    bool cooperative; // all blocks; the device must be able to hold them at once
+    dim3 cluster;     // x == 0: as in the kernel's __cluster_dims__, if it has them
+} LaunchAttributes;
 
 // ---- launch.c
 
 // Runs a kernel to its end and returns its error, after a message on stderr. stack_bytes: local memory of each thread for the
-// functions that the kernel calls. launch_tree_grid: its Grid if kernels launch kernels, otherwise NULL. checks_launch_tree: as
-// in the Launch.
+// functions that the kernel calls. nested_grid: its Grid if kernels launch kernels, otherwise NULL. checks_child_grids: as
+// functions that the kernel calls. nested_grid and checks_child_grids: as in the Launch.
 cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_shared_bytes,
-                            size_t stack_bytes, void **arguments, Grouping grouping, Grid *launch_tree_grid, bool checks_launch_tree);
+                            size_t stack_bytes, void **arguments, LaunchAttributes attributes, Grid *nested_grid, bool checks_child_grids);
 
 // The last launch that succeeded. Guarded by the lock of lock.c.
 typedef struct LaunchResult {
@@ -220,7 +231,7 @@ _Noreturn void sim_fault(Warp *w, const Instr *i, int lane, cudaError_t error, c
 // Appends the launch's row to the file of $SIM_COUNTERS, if set.
 void sim_write_counters(const Launch *launch);
 // Adds the launch to the total that $SIM_SPEED prints, if set.
-void sim_add_to_speed(const Launch *launch, double host_seconds);
+void sim_record_throughput(const Launch *launch, double host_seconds);
 
 // ---- trace.c: the instructions of one block, or the device-memory accesses of all
 

@@ -17,8 +17,8 @@ static uint32_t lanes_with_other_value(const uint32_t *values, uint32_t value)
 void sim_execute_barrier(Warp *w, WarpSplit *p, const Instr *i)
 {
     const int first = __builtin_ctz(p->mask);
-    const uint32_t *numbers = (uint32_t *)(w->lanes + i->a), number = numbers[first];
-    const uint32_t requested = i->b == NOWHERE ? 0 : ((uint32_t *)(w->lanes + i->b))[first];
+    const uint32_t *numbers = (uint32_t *)(w->registers + i->a), number = numbers[first];
+    const uint32_t requested = i->b == NOWHERE ? 0 : ((uint32_t *)(w->registers + i->b))[first];
     const uint32_t expected = requested ? requested : (uint32_t)w->block->warp_count * LANES;
     if (number >= BARRIERS)
         sim_fault(w, i, first, cudaErrorIllegalInstruction, "barrier %u does not exist; a block has %d", number, BARRIERS);
@@ -34,12 +34,12 @@ void sim_execute_barrier(Warp *w, WarpSplit *p, const Instr *i)
         sim_fault(w, i, first, cudaErrorIllegalInstruction, "barrier %u for %u threads, at which others wait for %u threads",
                   number, expected, b->expected);
     if (i->op >= BAR_POPC) {
-        const uint32_t values = *(uint32_t *)(w->lanes + i->c) ^ (i->flags & COMBINE_NEGATED ? ALL_LANES : 0);
+        const uint32_t values = *(uint32_t *)(w->registers + i->c) ^ (i->flags & COMBINE_NEGATED ? ALL_LANES : 0);
         b->true_count += (uint32_t)__builtin_popcount(values & p->mask);
     }
     b->expected = expected;
     b->has_count |= requested != 0;
-    if (requested && w->block->clocks)
+    if (requested && is_block_checked(w->block))
         sim_observer.arrive(w, p->mask, sim_named_barrier_key((int)number));
     b->arrived[w->number] |= p->mask;
     b->count += (uint32_t)__builtin_popcount(p->mask);
@@ -75,7 +75,7 @@ static void write_result(WarpSplit *p, const Barrier *barrier)
     const Instr *i = &p->frame->function->program->code[p->pc - 1];
     if (i->op < BAR_POPC)
         return;
-    uint32_t *d = (uint32_t *)(p->frame->lanes + i->d);
+    uint32_t *d = (uint32_t *)(p->frame->registers + i->d);
     if (i->op == BAR_POPC) {
         for (uint32_t rest = p->mask; rest; rest &= rest - 1)
             d[__builtin_ctz(rest)] = barrier->true_count;
@@ -95,12 +95,12 @@ void sim_check_barrier(Block *b, int number)
             if (p->state == WAITS_AT_BARRIER && p->barrier == number) {
                 write_result(p, barrier);
                 p->state = RUNNABLE;
-                if (b->clocks && barrier->has_count)
+                if (is_block_checked(b) && barrier->has_count)
                     sim_observer.acquire(&b->warps[n], p->mask, sim_named_barrier_key(number));
                 if (b->traced)
                     sim_trace_release(&b->warps[n], p);
             }
-    if (b->clocks && !barrier->has_count)
+    if (is_block_checked(b) && !barrier->has_count)
         sim_observer.complete_barrier(b, barrier);
     memset(barrier, 0, sizeof *barrier);
 }

@@ -46,7 +46,7 @@ _Noreturn void sim_report_limit(Block *b, uint64_t instructions);
 
 // ---- workers.c
 
-// Runs the launch's blocks to their end, or until one waits for later blocks: then launch->held is set.
+// Runs the launch's blocks to their end, or until one waits for later blocks, which becomes launch->suspended_block.
 void sim_run_blocks(Launch *launch);
 int sim_worker_count(const Launch *launch);
 // Adds the block's counters to the launch and frees it. NULL is allowed.
@@ -65,8 +65,8 @@ void sim_skip_idle_blocks(Launch *launch);
 
 // Runs as many whole clusters at once as the device holds, time-sliced on one host thread. The first fault ends the launch.
 void sim_run_time_sliced(Launch *launch);
-// Continues the held block, time-sliced with the later ones.
-void sim_resume_held_block(Launch *launch);
+// Continues the suspended block, time-sliced with the later ones.
+void sim_resume_suspended_block(Launch *launch);
 // Reports the switch to time-slicing on stderr, once for each of the first eight kernels.
 void sim_report_time_slicing(const Launch *launch);
 

@@ -46,7 +46,7 @@ Block *sim_block_of_address(const Warp *w, uint64_t address)
 // A lane's operand as an address in shared memory; it may be generic.
 static uint64_t shared_address(Warp *w, const Instr *i, int lane)
 {
-    const uint8_t *lanes = w->lanes + i->a;
+    const uint8_t *lanes = w->registers + i->a;
     uint64_t address = i->bytes == 8 ? ((const uint64_t *)lanes)[lane] : ((const uint32_t *)lanes)[lane];
     if (i->at.space == GENERIC && sim_space_at(address) != SHARED)
         sim_fault(w, i, lane, cudaErrorIllegalAddress, "address 0x%llx is outside shared memory",
@@ -94,10 +94,10 @@ static void release(Block *b)
     for (int n = 0; n < b->warp_count; n++) {
         Warp *w = &b->warps[n];
         for (WarpSplit *p = w->splits; p; p = p->next)
-            if (p->state == WAITS_AT_CLUSTER_BARRIER && !(p->mask & ~w->passed)) {
-                w->passed &= ~p->mask;
+            if (p->state == WAITS_AT_CLUSTER_BARRIER && !(p->mask & ~w->may_pass)) {
+                w->may_pass &= ~p->mask;
                 p->state = RUNNABLE;
-                if (b->clocks)
+                if (is_block_checked(b))
                     sim_observer.acquire(w, p->mask, CLUSTER_KEY);
                 if (b->traced)
                     sim_trace_release(w, p);
@@ -120,7 +120,7 @@ void sim_check_cluster_barrier(Block *b)
     for (uint32_t k = 0; k < blocks && arrived; k++) {
         for (int n = 0; n < b->warp_count; n++) {
             Warp *w = &b->cluster[k]->warps[n];
-            w->passed |= w->arrived;
+            w->may_pass |= w->arrived;
             w->arrived = 0;
         }
         release(b->cluster[k]);
@@ -129,7 +129,7 @@ void sim_check_cluster_barrier(Block *b)
 
 void sim_execute_cluster_barrier(Warp *w, WarpSplit *p, const Instr *i)
 {
-    const uint32_t before = w->arrived | w->passed, wrong = p->mask & (i->op == CLUSTER_ARRIVE ? before : ~before);
+    const uint32_t before = w->arrived | w->may_pass, wrong = p->mask & (i->op == CLUSTER_ARRIVE ? before : ~before);
     if (wrong)
         sim_fault(w, i, __builtin_ctz(wrong), cudaErrorIllegalInstruction,
                   i->op == CLUSTER_ARRIVE ? "the thread arrives at the cluster barrier again without waiting in between"
@@ -138,7 +138,7 @@ void sim_execute_cluster_barrier(Warp *w, WarpSplit *p, const Instr *i)
     p->loop = NULL;
     if (i->op == CLUSTER_ARRIVE) {
         w->arrived |= p->mask;
-        if (w->block->clocks && i->semantics != RELAXED)
+        if (is_block_checked(w->block) && i->semantics != RELAXED)
             sim_observer.arrive(w, p->mask, CLUSTER_KEY);
         sim_check_cluster_barrier(w->block);
     } else {

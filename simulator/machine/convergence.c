@@ -14,18 +14,18 @@ static bool same_operation(const Instr *a, const Instr *b)
 // The live lanes in the member mask of a waiting lane.
 static uint32_t members_of(const Warp *w, const WarpSplit *p, int lane)
 {
-    return ((const uint32_t *)(p->frame->lanes + sim_instruction_of(p)->members))[lane] & w->live;
+    return ((const uint32_t *)(p->frame->registers + sim_instruction_of(p)->members))[lane] & w->live;
 }
 
 // The lanes that have arrived at operation i, at any instruction, with this member mask.
-static uint32_t lanes_at(const Warp *w, const Instr *i, uint32_t wanted)
+static uint32_t lanes_at(const Warp *w, const Instr *i, uint32_t awaited)
 {
     uint32_t lanes = 0;
     for (const WarpSplit *q = w->splits; q; q = q->next) {
         if (q->state != WAITS_FOR_LANES || !same_operation(i, sim_instruction_of(q)))
             continue;
         for (uint32_t rest = q->mask & ~q->executed; rest; rest &= rest - 1)
-            if (members_of(w, q, __builtin_ctz(rest)) == wanted)
+            if (members_of(w, q, __builtin_ctz(rest)) == awaited)
                 lanes |= rest & -rest;
     }
     return lanes;
@@ -40,7 +40,7 @@ typedef struct GatheredOperands { // operands of lanes that are at different ins
 static void copy_operands(GatheredOperands *g, const WarpSplit *p, uint32_t mask, bool write_back)
 {
     const Instr *i = sim_instruction_of(p);
-    uint8_t *lanes = p->frame->lanes;
+    uint8_t *lanes = p->frame->registers;
     const bool votes = i->kind == VOTE, ballot = votes && i->op == VOTE_BALLOT;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
@@ -87,7 +87,7 @@ static void execute_gathered(Warp *w, const Instr *i, uint32_t mask)
     gathered.c = offsetof(GatheredOperands, c);
     gathered.d = votes && !ballot ? offsetof(GatheredOperands, result) : offsetof(GatheredOperands, d);
     gathered.second = offsetof(GatheredOperands, second);
-    w->lanes = (uint8_t *)&g;
+    w->registers = (uint8_t *)&g;
     i->run(w, &gathered, mask);
     for (const WarpSplit *q = w->splits; q; q = q->next)
         if (q->state == WAITS_FOR_LANES && q->mask & mask)
@@ -97,10 +97,10 @@ static void execute_gathered(Warp *w, const Instr *i, uint32_t mask)
 static void execute(Warp *w, const Instr *i, uint32_t mask)
 {
     if (i->control == CONVERGE) {
-        if (w->undefined && i->kind == SHUFFLE)
+        if (w->undefined_count && i->kind == SHUFFLE)
             sim_observer.shuffle(w, i, mask);
         i->run(w, i, mask);
-    } else if (w->block->clocks)
+    } else if (is_block_checked(w->block))
         sim_observer.warp_barrier(w, mask);
 }
 
@@ -108,11 +108,11 @@ void sim_converge_execute(Warp *w, WarpSplit *p)
 {
     const Instr *i = sim_instruction_of(p);
     for (uint32_t rest = p->mask & ~p->executed; rest;) {
-        const uint32_t wanted = members_of(w, p, __builtin_ctz(rest)), here = lanes_at(w, i, wanted);
+        const uint32_t awaited = members_of(w, p, __builtin_ctz(rest)), here = lanes_at(w, i, awaited);
         rest &= ~here;
-        if (wanted & ~here)
+        if (awaited & ~here)
             continue;
-        w->lanes = p->frame->lanes;
+        w->registers = p->frame->registers;
         if (i->control == CONVERGE && here & ~p->mask)
             execute_gathered(w, i, here);
         else
@@ -129,18 +129,18 @@ void sim_converge_execute(Warp *w, WarpSplit *p)
         }
 }
 
-uint32_t sim_wanted_lanes(const Warp *w)
+uint32_t sim_awaited_lanes(const Warp *w)
 {
-    uint32_t wanted = 0;
+    uint32_t awaited = 0;
     for (const WarpSplit *q = w->splits; q; q = q->next)
         for (uint32_t rest = q->state == WAITS_FOR_LANES ? q->mask & ~q->executed : 0; rest; rest &= rest - 1)
-            wanted |= members_of(w, q, __builtin_ctz(rest));
-    return wanted;
+            awaited |= members_of(w, q, __builtin_ctz(rest));
+    return awaited;
 }
 
 void sim_converge_wait(Warp *w, WarpSplit *p, const Instr *i)
 {
-    const uint32_t *members = (const uint32_t *)(w->lanes + i->members), first = members[__builtin_ctz(p->mask)];
+    const uint32_t *members = (const uint32_t *)(w->registers + i->members), first = members[__builtin_ctz(p->mask)];
     uint32_t different = 0, outside = 0;
     for (int l = 0; l < LANES; l++) {
         different |= (uint32_t)(members[l] != first) << l;

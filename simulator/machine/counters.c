@@ -45,7 +45,7 @@ static void write_block_dim(FILE *file, dim3 block)
         fprintf(file, "x%u", block.z);
 }
 
-void sim_add_to_speed(const Launch *launch, double host_seconds)
+void sim_record_throughput(const Launch *launch, double host_seconds)
 {
     if (!sim_settings()->prints_speed)
         return;

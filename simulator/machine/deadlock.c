@@ -16,7 +16,7 @@ bool sim_release_waiting_lanes(Block *b)
     const bool at_barrier = is_at_barrier(b);
     bool released = false;
     for (int n = 0; n < b->warp_count; n++)
-        released |= sim_release_at_reconvergence(&b->warps[n], at_barrier ? ALL_LANES : sim_wanted_lanes(&b->warps[n]));
+        released |= sim_release_at_reconvergence(&b->warps[n], at_barrier ? ALL_LANES : sim_awaited_lanes(&b->warps[n]));
     return released;
 }
 
@@ -97,7 +97,7 @@ static void report_wait_for_host(Block *b)
         const WarpSplit *p = sim_waits_for_host(w) ? sim_next_split(w) : NULL;
         if (!p)
             continue;
-        sim_note_fault(w, sim_loop_around(p), __builtin_ctz(p->mask), cudaErrorNotSupported,
+        sim_note_fault(w, sim_innermost_back_edge(p), __builtin_ctz(p->mask), cudaErrorNotSupported,
                        "this loop polls memory that the host may write, and does not end; the simulator cannot run a kernel that "
                        "waits for the host, as each kernel ends before the host continues");
         b->fault.waits_for_host = true;
@@ -118,14 +118,14 @@ static _Noreturn void report_infinite_loop(Block *b, const char *what)
         snprintf(waits, sizeof waits, "; it waits at an mbarrier for %u of %u arrivals%s\n"
                  "check the parity of this wait, and the number of arrivals", w->mbarrier_wait.missing,
                  w->mbarrier_wait.expected, bytes);
-    sim_fault(w, p ? sim_loop_around(p) : NULL, p ? __builtin_ctz(p->mask) : -1, cudaErrorLaunchTimeout, "%s%s", what,
+    sim_fault(w, p ? sim_innermost_back_edge(p) : NULL, p ? __builtin_ctz(p->mask) : -1, cudaErrorLaunchTimeout, "%s%s", what,
               waits);
 }
 
 bool sim_has_later_blocks(const Block *b)
 {
     const Launch *launch = b->launch;
-    return !launch->time_sliced && launch->order != CONCURRENT && b->start_index + 1 < launch->blocks_to_run;
+    return !launch->time_sliced && launch->block_concurrency != CONCURRENT && b->start_index + 1 < launch->blocks_to_run;
 }
 
 void sim_switch_to_time_slicing(Block *b, const char *why)

@@ -71,7 +71,7 @@ static bool differs_between_lanes(int special)
 
 static void fill_slot(const Warp *w, Frame *f, const Slot *s)
 {
-    uint8_t *lanes = f->lanes + s->offset;
+    uint8_t *lanes = f->registers + s->offset;
     uint64_t value = s->special < 0 ? s->value : special_value(w, f, (Special)s->special, 0);
     if (s->bytes == 4 && !differs_between_lanes(s->special)) { // fast path, for the block's indices in the grid
         for (int l = 0; l < LANES; l++)
@@ -90,7 +90,7 @@ static void clear_registers(Frame *f)
 {
     const Program *p = f->function->program;
     for (int k = 0; k < p->range_count; k++)
-        memset(f->lanes + p->ranges[k].offset, 0, p->ranges[k].bytes);
+        memset(f->registers + p->ranges[k].offset, 0, p->ranges[k].bytes);
 }
 
 static Frame *new_frame(Warp *w, const Function *function)
@@ -107,7 +107,7 @@ static Frame *new_frame(Warp *w, const Function *function)
     f->function = function;
     f->params = sim_allocate(&b->arena, function->param_bytes * LANES);
     const uintptr_t lanes = (uintptr_t)sim_allocate(&b->arena, function->program->frame_bytes + 64);
-    f->lanes = (uint8_t *)((lanes + 63) / 64 * 64);
+    f->registers = (uint8_t *)((lanes + 63) / 64 * 64);
     return f;
 }
 
@@ -130,8 +130,8 @@ void sim_enter_kernel(Warp *w)
 
 void sim_leave_frame(Block *b, Frame *f, uint32_t mask)
 {
-    f->inside &= ~mask;
-    if (f->inside)
+    f->not_returned &= ~mask;
+    if (f->not_returned)
         return;
     f->next_free = b->free_frames;
     b->free_frames = f;
@@ -145,7 +145,7 @@ static const Function *callee_of(Warp *w, const Instr *i, uint32_t mask, uint32_
     *same = mask;
     if (i->call->callee)
         return i->call->callee;
-    const uint64_t *targets = (const uint64_t *)(w->lanes + i->a);
+    const uint64_t *targets = (const uint64_t *)(w->registers + i->a);
     const uint64_t target = targets[__builtin_ctz(mask)];
     *same = 0;
     for (uint32_t rest = mask; rest; rest &= rest - 1)
@@ -187,7 +187,7 @@ void sim_call(Warp *w, WarpSplit *p, const Instr *i)
                   w->block->launch->local_bytes);
     Frame *f = new_frame(w, callee);
     f->caller = p->frame;
-    f->inside = p->mask;
+    f->not_returned = p->mask;
     f->call = i;
     f->local_base = local_base;
     f->local_end = callee->local_bytes ? local_base + callee->local_bytes : p->frame->local_end;

@@ -1,11 +1,11 @@
-// grid.h: the kernels, copies and fills that kernels launch (dynamic parallelism). A launch tree consists of a host launch
-// and all its descendants.
+// grid.h: the kernels, copies and fills that kernels launch (dynamic parallelism). A nested launch is a launch by the host with
+// all its descendant grids.
 #ifndef GRID_H
 #define GRID_H
 
 #include "machine/block.h"
 
-typedef struct LaunchTreeUses LaunchTreeUses;
+typedef struct NestedLaunchUses NestedLaunchUses;
 
 typedef enum GridKind { KERNEL_GRID, COPY_GRID, FILL_GRID } GridKind;
 
@@ -24,10 +24,10 @@ typedef struct StreamDependencies { // the operations of other streams that a st
     StreamPrefix prefixes[];
 } StreamDependencies;
 
-// A kernel, copy or fill launched on the device, allocated in its launch tree's arena. Owned by the thread of the
-// host launch, which holds the lock of lock.c and runs the tree's blocks one by one.
+// A kernel, copy or fill launched on the device, allocated in its nested launch's arena. Owned by the thread of the
+// host launch, which holds the lock of lock.c and runs the blocks of all its grids one by one.
 struct Grid {
-    struct LaunchTree *tree;
+    struct NestedLaunch *nested_launch;
     Grid *parent;     // NULL: launched by the host
     int depth, level; // level: number of ancestors; depth: without tail launches
     GridKind kind;
@@ -49,9 +49,9 @@ struct Grid {
     struct DeviceEvent *events;
     struct ThreadError *errors, *no_error; // no_error is NULL
     // For checker/dynamic_parallelism.c
-    LaunchTreeUses *tree_uses;                   // NULL: not checked
+    NestedLaunchUses *nested_uses;                   // NULL: not checked
     const struct ClockSnapshot *launch_snapshot; // the launching thread's clock
-    struct LaunchClocks *clocks;                 // holds the launch_snapshots of the children; kept until they have ended
+    struct LaunchClocks *vector_clocks;          // holds the launch_snapshots of the children; kept until they have ended
     struct AcquiredGrid *acquired_grids;
     bool fences; // the grid has executed a fence
 };

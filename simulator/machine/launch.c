@@ -8,14 +8,14 @@
 enum { RESERVED_BYTES = 1024, WORKSPACE_BYTES = 16 };
 
 // A random permutation of the numbers below `count`; NULL unless $SIM_BLOCK_ORDER is set.
-static uint64_t *shuffled_blocks(uint64_t count)
+static uint64_t *shuffled_numbers(uint64_t count)
 {
     if (!sim_settings()->random_order)
         return NULL;
     uint64_t seed = sim_settings()->block_order;
     uint64_t *numbers = malloc(count * sizeof *numbers);
     if (!numbers)
-        sim_die("out of memory for an order of blocks");
+        sim_die("out of memory: block order");
     for (uint64_t k = 0; k < count; k++) { // Fisher-Yates, inside out
         const uint64_t other = sim_next_random(&seed) % (k + 1);
         numbers[k] = numbers[other];
@@ -35,16 +35,16 @@ static uint64_t block_in_cluster(const Launch *launch, uint64_t cluster, uint32_
     return x + grid.x * (y + grid.y * z);
 }
 
-// The block numbers in start order, each cluster's consecutively by rank. NULL: ascending.
+// The block numbers in the order in which they start, each cluster's consecutively by rank. NULL: ascending.
 static uint64_t *order_of_blocks(const Launch *launch)
 {
     const uint32_t size = launch->cluster_blocks;
-    uint64_t *clusters = shuffled_blocks(launch->blocks / size);
+    uint64_t *clusters = shuffled_numbers(launch->blocks / size);
     if (size == 1)
         return clusters;
     uint64_t *numbers = malloc(launch->blocks * sizeof *numbers);
     if (!numbers)
-        sim_die("out of memory for an order of clusters");
+        sim_die("out of memory: cluster order");
     for (uint64_t k = 0; k < launch->blocks; k++)
         numbers[k] =
             block_in_cluster(launch, clusters ? clusters[k / size] : k / size, (uint32_t)(k % size));
@@ -54,7 +54,7 @@ static uint64_t *order_of_blocks(const Launch *launch)
 
 static bool needs_time_slicing(const Launch *launch)
 {
-    return launch->workspace || launch->cluster_blocks > 1 || (sim_settings()->time_sliced && launch->order != CONCURRENT);
+    return launch->workspace || launch->cluster_blocks > 1 || (sim_settings()->time_sliced && launch->block_concurrency != CONCURRENT);
 }
 
 // Offset of dynamic shared memory, after the kernel's static variables: unpadded_offset without redzones. With redzones,
@@ -82,8 +82,8 @@ static void lay_out_shared(Launch *launch)
         launch->shared_bytes = launch->dynamic_shared + launch->dynamic_shared_bytes;
         launch->requested_shared = unpadded_offset + launch->dynamic_shared_bytes;
     }
-    // An indirect call may reach any function.
-    launch->uses_reserved_shared = launch->module->uses_reserved_shared && kernel->program->effects.reserved;
+    // An indirect call counts as a use in `effects`; it can be one only if some function of the module uses this memory.
+    launch->uses_reserved_shared = launch->module->uses_reserved_shared && kernel->program->effects.uses_reserved_shared;
     if (launch->uses_reserved_shared) {
         const size_t alignment = sim_checker_enabled() ? LINE_BYTES : 16; // a shadow line holds one array only
         launch->reserved_shared = (uint32_t)sim_align_up(launch->shared_bytes, alignment);
@@ -92,10 +92,10 @@ static void lay_out_shared(Launch *launch)
     }
 }
 
-static size_t local_bytes_of(const Function *kernel, size_t stack)
+static size_t local_bytes_of(const Function *kernel, size_t stack_bytes)
 {
-    const size_t own = sim_align_up(kernel->local_bytes, 16);
-    return kernel->program->calls ? own + stack : own;
+    const size_t kernel_bytes = sim_align_up(kernel->local_bytes, 16);
+    return kernel->program->calls ? kernel_bytes + stack_bytes : kernel_bytes;
 }
 
 static void set_cluster(Launch *launch, dim3 requested)
@@ -106,7 +106,7 @@ static void set_cluster(Launch *launch, dim3 requested)
     launch->cluster_blocks = launch->cluster.x * launch->cluster.y * launch->cluster.z;
 }
 
-// Copies the arguments, followed by the workspace of a cooperative launch. False: out of memory.
+// Copies the arguments, and reserves the workspace of a cooperative launch after them. False: out of memory.
 static bool copy_arguments(Launch *launch, void **arguments, bool cooperative)
 {
     const size_t workspace_offset = sim_align_up(launch->kernel->kernel_param_bytes, 16);
@@ -125,7 +125,7 @@ static bool copy_arguments(Launch *launch, void **arguments, bool cooperative)
 static void find_write_set(Launch *launch)
 {
     const Stores *stores = &launch->kernel->program->stores;
-    launch->write_set_known = stores->known && !launch->launch_tree_grid; // other kernels of the launch tree may run during this one
+    launch->write_set_known = stores->known && !launch->nested_grid; // parent and child grids may write during this one
     for (const PointerOrigin *o = stores->targets; o < stores->targets + stores->count; o++) {
         uint64_t address = o->variable ? o->variable->address : 0;
         if (!o->variable && o->offset + sizeof address <= launch->kernel->kernel_param_bytes)
@@ -133,7 +133,7 @@ static void find_write_set(Launch *launch)
         Allocation *a = sim_allocation_at(address);
         if (a && address - a->address <= a->bytes)
             a->last_writing_launch = launch->number;
-        else if (stores->assumed) // an integer that is added to an unknown pointer
+        else if (stores->assumes_offsets) // this parameter is no pointer: what it is added to may be one
             launch->write_set_known = false;
     }
 }
@@ -151,17 +151,17 @@ static void run_launch(Launch *launch)
     find_write_set(launch);
     launch->traced = sim_trace_launch(launch);
     launch->blocks_to_run = launch->blocks;
-    if (!launch->traced && !launch->shuffled && !launch->time_sliced)
+    if (!launch->traced && !launch->block_order && !launch->time_sliced)
         sim_skip_idle_blocks(launch);
     launch->on_one_thread = launch->time_sliced || sim_worker_count(launch) == 1;
-    launch->clocks = sim_observer.begin_launch ? sim_observer.begin_launch(launch) : NULL;
-    launch->records_host_sharing = !launch->kernel->program->effects.publishes_to_host;
+    launch->vector_clocks = sim_observer.begin_launch ? sim_observer.begin_launch(launch) : NULL;
+    launch->records_host_shared_accesses = !launch->kernel->program->effects.publishes_to_host;
     if (launch->time_sliced)
         sim_run_time_sliced(launch);
     else
         sim_run_blocks(launch);
-    if (launch->held)
-        sim_resume_held_block(launch);
+    if (launch->suspended_block)
+        sim_resume_suspended_block(launch);
     if (launch->traced)
         sim_end_trace_of_launch();
 }
@@ -170,14 +170,14 @@ static void free_launch(Launch *launch)
 {
     sim_unregister_memory(launch->params);
     free(launch->params);
-    free(launch->shuffled);
+    free(launch->block_order);
 }
 
 // Prints the error unless the observer reports it; the observer does not report unsupported operations. Exits if the kernel
 // waits for the host.
 static void end_launch(Launch *launch)
 {
-    if (launch->error != cudaSuccess && (!launch->clocks || launch->error == cudaErrorNotSupported))
+    if (launch->error != cudaSuccess && (!is_launch_checked(launch) || launch->error == cudaErrorNotSupported))
         fprintf(stderr, "%.*s\n", (int)strcspn(launch->message, "\n"), launch->message); // without hints
     if (sim_observer.end_launch)
         sim_observer.end_launch(launch);
@@ -209,7 +209,7 @@ uint64_t sim_count_skipped_launch(const Module *module, const Function *kernel, 
 }
 
 cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_shared_bytes,
-                            size_t stack_bytes, void **arguments, Grouping grouping, Grid *launch_tree_grid, bool checks_launch_tree)
+                            size_t stack_bytes, void **arguments, LaunchAttributes attributes, Grid *nested_grid, bool checks_child_grids)
 {
     Launch launch = {.number = ++launch_count,
                      .module = module,
@@ -220,16 +220,16 @@ cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 g
                      .blocks = (uint64_t)grid.x * grid.y * grid.z,
                      .dynamic_shared_bytes = dynamic_shared_bytes,
                      .local_bytes = local_bytes_of(kernel, stack_bytes),
-                     .order = kernel->program->order,
+                     .block_concurrency = kernel->program->block_concurrency,
                      .fault_block = UINT64_MAX,
-                     .launch_tree_grid = launch_tree_grid,
-                     .checks_launch_tree = checks_launch_tree};
-    set_cluster(&launch, grouping.cluster);
+                     .nested_grid = nested_grid,
+                     .checks_child_grids = checks_child_grids};
+    set_cluster(&launch, attributes.cluster);
     lay_out_shared(&launch);
-    if (!copy_arguments(&launch, arguments, grouping.cooperative))
+    if (!copy_arguments(&launch, arguments, attributes.cooperative))
         return cudaErrorMemoryAllocation;
     launch.time_sliced = needs_time_slicing(&launch);
-    launch.shuffled = order_of_blocks(&launch);
+    launch.block_order = order_of_blocks(&launch);
     const double begin = seconds();
     run_launch(&launch);
     const double end = seconds();
@@ -238,10 +238,10 @@ cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 g
     end_launch(&launch);
     if (launch.error == cudaSuccess) {
         last_success = (LaunchResult){launch.number, launch.counters, launch.write_set_known};
-        sim_add_to_speed(&launch, end - begin);
+        sim_record_throughput(&launch, end - begin);
         sim_write_counters(&launch);
     }
-    if (launch.error == cudaSuccess && launch.held)
+    if (launch.error == cudaSuccess && launch.suspended_block)
         sim_report_time_slicing(&launch);
     return launch.error;
 }

@@ -24,7 +24,7 @@ typedef enum FenceKind { MEMORY_FENCE, MBARRIER_INIT_FENCE, PROXY_FENCE } FenceK
 // allocations and launches.
 typedef struct Observer {
     // ---- Always called, if there is an observer
-    struct LaunchClocks *(*begin_launch)(const Launch *launch); // returns the launch's `clocks`
+    struct LaunchClocks *(*begin_launch)(const Launch *launch); // returns the launch's vector_clocks
     void (*end_launch)(Launch *launch); // successful or not
     void (*begin_allocation)(Allocation *a);
     void (*end_allocation)(Allocation *a); // its memory is still mapped
@@ -34,8 +34,8 @@ typedef struct Observer {
     // A lane has accessed an invalid address. Describes the address, with lines of help and notes; returns the kind of finding.
     int (*describe_address)(const Launch *launch, const Instr *i, uint64_t address, char *text, size_t capacity);
 
-    // ---- Only for launches and blocks with `clocks`
-    bool (*make_block)(Block *block); // creates its `clocks`; false: out of memory
+    // ---- Only for checked launches and blocks: is_launch_checked, is_block_checked
+    bool (*make_block)(Block *block); // creates its vector_clocks; false: out of memory
     void (*free_block)(Block *block);
     void (*begin_block)(Block *block); // also before a restart
     void (*complete_barrier)(Block *block, const Barrier *barrier); // all of its threads have arrived
@@ -71,8 +71,8 @@ typedef struct Observer {
     // ---- Conditional
     // The warp's last_allocation has `uses`.
     void (*access_host_shared)(Warp *w, const Instr *i, const Access *access, uint32_t mask);
-    // The launch has checks_launch_tree.
-    void (*access_in_launch_tree)(Warp *w, const Instr *i, const Access *access, uint32_t mask);
+    // The launch has checks_child_grids.
+    void (*access_in_nested_grid)(Warp *w, const Instr *i, const Access *access, uint32_t mask);
     // A load has read uninitialised bytes, or the warp has undefined registers (w->undefined).
     void (*load)(Warp *w, const Instr *i, const Access *access);
     void (*begin_instruction)(Warp *w, const Instr *i); // the warp has undefined registers

@@ -5,7 +5,7 @@
 
 uint64_t sim_frame_hash(const Frame *f)
 {
-    const uint64_t *words = (const uint64_t *)f->lanes;
+    const uint64_t *words = (const uint64_t *)f->registers;
     uint64_t state = 0;
     for (size_t k = 0; k < (f->function->program->frame_bytes + 7) / 8; k++)
         state = (state ^ words[k]) * 0x9e3779b97f4a7c15 + (state >> 29);
@@ -97,7 +97,7 @@ static const Instr *loop_around(const Program *program, uint32_t at)
     return NULL;
 }
 
-const Instr *sim_loop_around(const WarpSplit *p)
+const Instr *sim_innermost_back_edge(const WarpSplit *p)
 {
     return loop_around(p->frame->function->program, p->pc);
 }
@@ -154,7 +154,7 @@ static bool loads_from_host(const Frame *f, int lane, const Instr *i)
 {
     if (i->kind != LOAD || (i->at.base != NOWHERE && i->at.base_bytes != 8))
         return false;
-    const uint64_t base = i->at.base == NOWHERE ? 0 : ((const uint64_t *)(f->lanes + i->at.base))[lane],
+    const uint64_t base = i->at.base == NOWHERE ? 0 : ((const uint64_t *)(f->registers + i->at.base))[lane],
                    address = base + (uint64_t)i->at.offset;
     const Allocation *a = sim_allocation_at(address);
     return a && address - a->address < a->bytes && is_host_visible(a);

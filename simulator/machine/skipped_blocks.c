@@ -219,7 +219,7 @@ static bool is_idle(TailBlocks *t)
         t->active += taken;
         if (taken && i->control == RETURN)
             return true;
-        if (taken && (i->control == BRANCH ? i->target <= pc : i->control != PLAIN || !i->statement || i->effects & ~SETS_FIRST))
+        if (taken && (i->control == BRANCH ? i->target <= pc : i->control != PLAIN || !i->statement || i->effects & ~WRITES_DESTINATION))
             return false;
         if (taken && i->control == PLAIN)
             compute(t, i);

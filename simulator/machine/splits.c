@@ -132,11 +132,11 @@ void sim_release_reconverged(Warp *w, WarpSplit *p, uint32_t arrived)
     released->jump_to = p->jump_to;
 }
 
-bool sim_release_at_reconvergence(Warp *w, uint32_t wanted)
+bool sim_release_at_reconvergence(Warp *w, uint32_t awaited)
 {
     for (WarpSplit *p = w->splits; p; p = p->next) {
         const uint32_t arrived = sim_lanes_at_reconvergence(w, p);
-        if (!(arrived & wanted))
+        if (!(arrived & awaited))
             continue;
         sim_release_reconverged(w, p, arrived);
         return true;

@@ -80,15 +80,15 @@ static uint64_t resident_block_count(const Launch *launch)
     const int threads = (int)(launch->block.x * launch->block.y * launch->block.z);
     const uint64_t per_sm = (uint64_t)sim_blocks_per_sm(launch->kernel, threads, launch->dynamic_shared_bytes);
     const uint64_t size = launch->cluster_blocks, capacity = per_sm * (uint64_t)sim_device()->sm_count / size * size;
-    const uint64_t remaining = launch->blocks_to_run - (launch->held ? launch->held->start_index : 0);
+    const uint64_t remaining = launch->blocks_to_run - (launch->suspended_block ? launch->suspended_block->start_index : 0);
     return capacity < remaining ? capacity : remaining;
 }
 
-// The held block, if any, is the first. False: out of memory.
+// The suspended block, if any, is the first. False: out of memory.
 static bool make_blocks(Launch *launch, Block **blocks, uint64_t count)
 {
     for (uint64_t k = 0; k < count; k++) {
-        blocks[k] = k == 0 && launch->held ? launch->held : sim_new_block(launch);
+        blocks[k] = k == 0 && launch->suspended_block ? launch->suspended_block : sim_new_block(launch);
         if (!blocks[k])
             return false;
         blocks[k]->cluster = &blocks[k / launch->cluster_blocks * launch->cluster_blocks];
@@ -99,11 +99,11 @@ static bool make_blocks(Launch *launch, Block **blocks, uint64_t count)
 // Runs until all blocks of the launch have ended, or one has failed.
 static void run_in_slices(Launch *launch, Block **blocks, uint64_t count)
 {
-    for (uint64_t k = launch->held ? 1 : 0; k < count; k += launch->cluster_blocks)
+    for (uint64_t k = launch->suspended_block ? 1 : 0; k < count; k += launch->cluster_blocks)
         start_cluster(launch, &blocks[k]);
-    uint64_t clusters = count / launch->cluster_blocks, random_state = launch->shuffled ? launch->shuffled[0] : 0;
+    uint64_t clusters = count / launch->cluster_blocks, random_state = launch->block_order ? launch->block_order[0] : 0;
     for (uint64_t k = 0; clusters > 0 && launch->error == cudaSuccess; k = (k + 1) % count) {
-        if (launch->shuffled && blocks[k]->live > 0 && skips_slice(blocks[k], &random_state))
+        if (launch->block_order && blocks[k]->live > 0 && skips_slice(blocks[k], &random_state))
             continue;
         if (blocks[k]->live > 0 && !run_slice(blocks[k]))
             clusters--;
@@ -125,9 +125,9 @@ void sim_run_time_sliced(Launch *launch)
     free(blocks);
 }
 
-void sim_resume_held_block(Launch *launch)
+void sim_resume_suspended_block(Launch *launch)
 {
-    Block *const b = launch->held;
+    Block *const b = launch->suspended_block;
     launch->time_sliced = launch->on_one_thread = true;
     launch->fault_block = UINT64_MAX;
     launch->next_block = b->start_index + 1;

@@ -85,7 +85,7 @@ bool sim_is_traced(const Launch *launch, uint64_t number)
 // The first active lane's value of a register with a byte count.
 static size_t bytes_in(const Warp *w, uint32_t slot, uint32_t mask)
 {
-    return mask ? ((const uint32_t *)(w->lanes + slot))[__builtin_ctz(mask)] : 0;
+    return mask ? ((const uint32_t *)(w->registers + slot))[__builtin_ctz(mask)] : 0;
 }
 
 // Sets the space and the addresses of an operand in brackets.
@@ -212,7 +212,7 @@ void sim_trace_instruction(const Warp *w, const WarpSplit *p)
     const Instr *i = &p->frame->function->program->code[p->pc];
     uint32_t mask = p->mask;
     if (i->guard != NOWHERE)
-        mask &= *(uint32_t *)(w->lanes + i->guard) ^ (i->guard_negated ? ALL_LANES : 0);
+        mask &= *(uint32_t *)(w->registers + i->guard) ^ (i->guard_negated ? ALL_LANES : 0);
     TracedAccess access;
     end_row(); // otherwise values of another instruction could be appended to the open row
     if (reached_row_limit())
@@ -256,7 +256,7 @@ static void write_register(const Warp *w, const Register *reg, int lane)
     uint64_t value = 0;
     if (bytes == 0 || bytes > sizeof value) // a predicate, or 16 bytes
         return;
-    memcpy(&value, w->lanes + reg->slot + (size_t)lane * bytes, bytes);
+    memcpy(&value, w->registers + reg->slot + (size_t)lane * bytes, bytes);
     fprintf(file, "%" PRIx64, value);
 }
 

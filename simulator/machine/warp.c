@@ -10,10 +10,10 @@ void sim_start_warp(Warp *w, uint32_t live)
 {
     sim_enter_kernel(w);
     w->live = live;
-    w->arrived = w->passed = 0;
+    w->arrived = w->may_pass = 0;
     w->splits = NULL;
     w->last_allocation = NULL;
-    if (w->values)
+    if (w->undefined_registers)
         sim_observer.clear_warp(w);
     sim_drop_copies(w);
     sim_drop_sources(w);
@@ -22,7 +22,7 @@ void sim_start_warp(Warp *w, uint32_t live)
 
 static void exit_lanes(Warp *w, WarpSplit *p, uint32_t mask)
 {
-    if (w->block->clocks)
+    if (is_block_checked(w->block))
         sim_observer.exit_lanes(w, p, mask);
     w->live &= ~mask;
     w->block->live -= (uint32_t)__builtin_popcount(mask);
@@ -43,7 +43,7 @@ static void exit_lanes(Warp *w, WarpSplit *p, uint32_t mask)
 static void branch_by_index(Warp *w, WarpSplit *p, const Instr *i, uint32_t mask)
 {
     p->loop = NULL;
-    const uint32_t *index = (const uint32_t *)(w->lanes + i->a);
+    const uint32_t *index = (const uint32_t *)(w->registers + i->a);
     const int first = __builtin_ctz(mask);
     uint32_t same = 0;
     for (uint32_t rest = mask; rest; rest &= rest - 1)
@@ -171,7 +171,7 @@ static inline uint32_t run_unchecked(Warp *w, const Instr *first, uint32_t count
     for (const Instr *i = first; i < end;) {
         i->run(w, i, mask);
         i++;
-        if (w->undefined)
+        if (w->undefined_count)
             return (uint32_t)(i - first);
     }
     return count;
@@ -182,7 +182,7 @@ static inline uint32_t guarded_lanes(const Warp *w, const Instr *i, uint32_t mas
 {
     if (i->guard == NOWHERE)
         return mask;
-    return mask & (*(uint32_t *)(w->lanes + i->guard) ^ (i->guard_negated ? ALL_LANES : 0));
+    return mask & (*(uint32_t *)(w->registers + i->guard) ^ (i->guard_negated ? ALL_LANES : 0));
 }
 
 typedef struct InstructionRun { // consecutive instructions of a split
@@ -234,7 +234,7 @@ static inline InstructionRun run_until_stop(Warp *w, WarpSplit *p, uint32_t reco
         } else if (!step(w, p, i, active, &s)) {
             return s;
         }
-    } while (s.count < max_count && s.pc != reconvergence_pc && !w->undefined);
+    } while (s.count < max_count && s.pc != reconvergence_pc && !w->undefined_count);
     return s;
 }
 
@@ -242,7 +242,7 @@ static inline InstructionRun run_until_stop(Warp *w, WarpSplit *p, uint32_t reco
 static InstructionRun run_observed(Warp *w, WarpSplit *p, uint32_t reconvergence_pc)
 {
     const Instr *i = sim_instruction_of(p);
-    const bool tracks_undefined = w->undefined;
+    const bool tracks_undefined = w->undefined_count;
     const uint32_t mask = guarded_lanes(w, i, p->mask); // before the instruction can change its own guard
     if (w->block->traced)
         sim_trace_instruction(w, p);
@@ -263,9 +263,9 @@ static int run_split(Warp *w, WarpSplit *p, int budget)
     while (budget > 0 && w->current_split == p && p->state == RUNNABLE) {
         const uint32_t reconvergence_pc = sim_split_end(p);
         InstructionRun s = {.pc = p->pc};
-        w->lanes = p->frame->lanes;
+        w->registers = p->frame->registers;
         if (p->pc != reconvergence_pc)
-            s = w->block->traced || w->undefined ? run_observed(w, p, reconvergence_pc) : run_until_stop(w, p, reconvergence_pc, (uint32_t)budget);
+            s = w->block->traced || w->undefined_count ? run_observed(w, p, reconvergence_pc) : run_until_stop(w, p, reconvergence_pc, (uint32_t)budget);
         counters->warp_instructions += s.count;
         counters->active_lanes += s.active_lanes;
         w->instructions += s.count;

@@ -11,9 +11,9 @@ typedef struct Frame { // a function call by some lanes of a warp
     struct Frame *caller;
     const Instr *call;
     uint64_t local_base, local_end; // its variables in local memory; the stack ends at local_end
-    uint32_t inside;                // lanes that have not returned
+    uint32_t not_returned;          // mask of its lanes that have not returned
     uint8_t *params;                // arguments and formal parameters, lane by lane
-    uint8_t *lanes;                 // registers, constants, special registers
+    uint8_t *registers;             // registers, constants and special registers, for each the values of the 32 lanes
     struct Frame *next_free;
 } Frame;
 
@@ -22,16 +22,16 @@ typedef enum SplitState { RUNNABLE, WAITS_FOR_SPLITS, WAITS_AT_BARRIER, WAITS_AT
 typedef struct WarpSplit { // lanes of a warp that execute together
     uint32_t mask, pc, reconvergence_pc;
     SplitState state;
-    uint32_t starved;  // number of starvation checks at which its lanes were runnable but did not run
-    uint32_t executed; // waiting lanes whose warp-level operation has executed
-    int barrier, children;       // the barrier at which it waits; splits for which it waits
+    uint32_t starved;  // number of starvation checks in which its lanes were runnable but had not run since the last one
+    uint32_t executed; // mask of the waiting lanes whose warp-level operation has executed
+    int barrier, children;       // number of the barrier at which it waits; number of the splits for which it waits
     uint32_t jump_from, jump_to; // its last jump; jump_from is NOWHERE before the first
     Frame *frame;
     struct WarpSplit *parent, *next;
-    // Of a split in a loop that writes no memory: sim_count_iteration in progress.c
+    // These are used while the split is in a loop that writes no memory: sim_count_iteration in progress.c
     const Instr *loop;
     const Frame *loop_frame;
-    uint32_t iterations, inner_iterations; // inner_iterations: of nested loops, also in callees
+    uint32_t iterations, inner_iterations; // number of iterations of `loop`, and of the loops nested in it, also in callees
     bool unchanged;                        // at the last comparison state_hash and memory_version had not changed
     uint64_t state_hash, memory_version;   // as of the last comparison
 } WarpSplit;
@@ -45,7 +45,7 @@ typedef struct ProgressWatch {
 
 // Part of its Block, and so owned by the same host thread. Masks have a bit for each lane.
 struct Warp {
-    uint8_t *lanes;           // of the current split's frame
+    uint8_t *registers;       // those of the current split's frame
     WarpSplit *current_split; // the running one
     WarpSplit *splits;        // all of them, newest first
     Frame *entry;             // the kernel's frame, reused for the next block
@@ -54,7 +54,7 @@ struct Warp {
     uint32_t live;               // lanes that have not exited
     uint32_t exit_pc[LANES];     // of exited lanes, for the checker: index of the last instruction
     uint32_t arrived;            // lanes that have arrived at the cluster's barrier, in the current phase
-    uint32_t passed;             // lanes that may pass the wait: their phase is complete, but they have not waited yet
+    uint32_t may_pass;           // mask of the lanes whose phase is complete but that have not waited yet, so that they will not block
     bool yields;                 // the current split polled an incomplete mbarrier phase: run the others
     struct {
         uint32_t missing, expected; // arrivals; expected == 0: the last test succeeded
@@ -64,8 +64,8 @@ struct Warp {
     uint64_t instructions;
     uint64_t clock_advance;          // cycles by which its clock is ahead of its instructions
     uint64_t since_starvation_check; // instructions since the last starvation check
-    uint32_t undefined;              // number of undefined registers, for the checker; the table is in `values`
-    struct Undefined *values;
+    uint32_t undefined_count;        // number of undefined registers, for the checker
+    struct Undefined *undefined_registers; // the checker's table of them
     struct AsyncCopy *copies;    // pending cp.async operations, oldest first
     uint64_t groups[LANES];      // cp.async groups committed by each lane
     struct BulkSource *sources;  // pending bulk copies that read shared memory
@@ -85,16 +85,16 @@ WarpSplit *sim_next_split(const Warp *w);
 bool sim_waits_for_host(const Warp *w);
 // True if the split is in a loop that polls memory, perhaps in a caller.
 bool sim_polls_in_loop(const WarpSplit *p);
-// The branch that closes the innermost loop around the split, or NULL.
-const Instr *sim_loop_around(const WarpSplit *p);
+// The back edge of the innermost loop that contains the split's pc, or NULL.
+const Instr *sim_innermost_back_edge(const WarpSplit *p);
 // True if the warp waits, or runs a loop that ends only if another warp intervenes.
 bool sim_is_warp_stuck(const Warp *w);
 // Makes a stuck warp run another split, or releases lanes that wait for reconvergence. False if there are none.
 bool sim_yield_stuck_warp(Warp *w);
-// Releases the lanes that wait at a reconvergence point, if one of them is in `wanted`.
-bool sim_release_at_reconvergence(Warp *w, uint32_t wanted);
+// Releases the lanes that wait at a reconvergence point, if one of them is in `awaited`.
+bool sim_release_at_reconvergence(Warp *w, uint32_t awaited);
 // The lanes for which other lanes of the warp wait at a warp-level operation.
-uint32_t sim_wanted_lanes(const Warp *w);
+uint32_t sim_awaited_lanes(const Warp *w);
 
 // ---- convergence.c: lanes that synchronise at warp-level operations
 

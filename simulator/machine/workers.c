@@ -19,7 +19,7 @@ enum { SOLO_INSTRUCTIONS = 1 << 17 }; // warp instructions of a checked launch b
 // The workers besides the launching thread, which starts and joins them.
 typedef struct Workers {
     Thread threads[MAX_WORKERS];
-    int wanted, started;
+    int requested, started;
 } Workers;
 
 static Lock launch_lock;
@@ -35,7 +35,7 @@ static bool claim_block(Launch *launch, Block *b, uint64_t *start_index)
         if (*start_index >= launch->blocks_to_run || *start_index >= launch->fault_block)
             return false;
     while (!atomic_compare_exchange_weak(&launch->next_block, start_index, *start_index + 1));
-    b->speculative = launch->order == ORDERED_EFFECTS && *start_index > b->ended_at_start;
+    b->speculative = launch->block_concurrency == ORDERED_EFFECTS && *start_index > b->ended_at_start;
     b->read_count = 0;
     return true;
 }
@@ -43,7 +43,7 @@ static bool claim_block(Launch *launch, Block *b, uint64_t *start_index)
 // Without the lock, because only the earliest running block increments ended_blocks.
 static void note_block_end(Launch *launch)
 {
-    if (launch->order != ORDERED_EFFECTS)
+    if (launch->block_concurrency != ORDERED_EFFECTS)
         return;
     const uint64_t next = ++launch->ended_blocks;
     if (launch->sleepers == 0)
@@ -124,7 +124,7 @@ void sim_record_fault(Launch *launch, const Block *b)
 static void hold_block(Launch *launch, Block *b)
 {
     sim_lock(&launch_lock);
-    launch->held = b;
+    launch->suspended_block = b;
     launch->fault_block = b->start_index;
     sim_unlock(&launch_lock);
 }
@@ -135,7 +135,7 @@ static void start_workers(Launch *launch)
 {
     Workers *pool = launch->workers;
     launch->solo = false;
-    while (pool->started < pool->wanted && sim_start_thread(&pool->threads[pool->started], run_worker, launch))
+    while (pool->started < pool->requested && sim_start_thread(&pool->threads[pool->started], run_worker, launch))
         pool->started++;
 }
 
@@ -186,10 +186,10 @@ static void *run_worker(void *argument)
     Launch *launch = argument;
     Block *b = sim_new_block(launch);
     uint64_t start_index;
-    bool held = false;
-    while (b && !held && claim_block(launch, b, &start_index))
-        held = !finish_block(launch, b, start_index);
-    if (!held)
+    bool suspended = false;
+    while (b && !suspended && claim_block(launch, b, &start_index))
+        suspended = !finish_block(launch, b, start_index);
+    if (!suspended)
         sim_end_block(launch, b);
     return NULL;
 }
@@ -207,8 +207,8 @@ void sim_report_out_of_memory(Launch *launch)
 
 int sim_worker_count(const Launch *launch)
 {
-    const uint64_t wanted = sim_settings()->threads, cores = wanted ? wanted : (uint64_t)sim_core_count();
-    const bool one_worker = launch->order == SERIAL || launch->checks_launch_tree || (launch->traced && sim_traces_all());
+    const uint64_t requested = sim_settings()->threads, cores = requested ? requested : (uint64_t)sim_core_count();
+    const bool one_worker = launch->block_concurrency == SERIAL || launch->checks_child_grids || (launch->traced && sim_traces_all());
     const uint64_t max_workers = one_worker ? 1 : launch->blocks_to_run;
     const uint64_t workers = cores > MAX_WORKERS ? MAX_WORKERS : cores;
     return (int)(workers < max_workers ? workers : max_workers);
@@ -216,14 +216,14 @@ int sim_worker_count(const Launch *launch)
 
 void sim_run_blocks(Launch *launch)
 {
-    Workers pool = {.wanted = sim_worker_count(launch) - 1};
+    Workers pool = {.requested = sim_worker_count(launch) - 1};
     launch->workers = &pool;
-    launch->solo = launch->clocks && pool.wanted > 0; // so that the races found in small launches do not depend on the number of cores
+    launch->solo = is_launch_checked(launch) && pool.requested > 0; // so that the races found in small launches do not depend on the number of cores
     if (!launch->solo)
         start_workers(launch);
     run_worker(launch);
     for (int k = 0; k < pool.started; k++)
         sim_join_thread(pool.threads[k]);
-    if (launch->error == cudaSuccess && !launch->held && launch->next_block < launch->blocks_to_run)
+    if (launch->error == cudaSuccess && !launch->suspended_block && launch->next_block < launch->blocks_to_run)
         sim_report_out_of_memory(launch); // every worker ran out of memory
 }

@@ -133,7 +133,7 @@ static Binary *find_binary(Replay *r, uint64_t number)
         fail(r, "the binary number is too large");
     if (!r->binaries[number]) {
         r->binaries[number] = sim_new_binary();
-        r->binaries[number]->texts = sim_allocate(&r->arena, MAX_TEXTS * sizeof(char *));
+        r->binaries[number]->ptx = sim_allocate(&r->arena, MAX_TEXTS * sizeof(char *));
         sim_register_binary(r->binaries[number]);
     }
     return r->binaries[number];
@@ -147,9 +147,9 @@ static void read_ptx(Replay *r)
     const size_t length = read_number(r);
     char *text = sim_allocate(&r->arena, length + 1);
     memcpy(text, read_data_bytes(r, length), length);
-    if (binary->text_count == MAX_TEXTS)
+    if (binary->ptx_count == MAX_TEXTS)
         fail(r, "a binary has too many texts");
-    binary->texts[binary->text_count++] = text;
+    binary->ptx[binary->ptx_count++] = text;
 }
 
 static void read_bytes(Replay *r)
@@ -158,7 +158,7 @@ static void read_bytes(Replay *r)
     const size_t count = read_number(r);
     r->bytes = realloc(r->bytes, (r->bytes_count + 1) * sizeof *r->bytes);
     if (!r->bytes)
-        sim_die("out of memory for a recording");
+        sim_die("out of memory: recording");
     r->bytes[r->bytes_count++] = (Bytes){name, (const uint8_t *)read_data_bytes(r, count), count};
 }
 
@@ -303,7 +303,7 @@ static void replay_allocation(Replay *r)
     if (number >= r->allocation_count) {
         r->allocations = realloc(r->allocations, (number + 1) * sizeof *r->allocations);
         if (!r->allocations)
-            sim_die("out of memory for a recording");
+            sim_die("out of memory: recording");
         memset(r->allocations + r->allocation_count, 0, (number + 1 - r->allocation_count) * sizeof *r->allocations);
         r->allocation_count = number + 1;
     }
@@ -447,8 +447,8 @@ static void check_launch(Replay *r, const KernelLaunch *l)
         fail(r, "the cluster's numbers must be all 0 or none");
     l->kernel->max_dynamic_shared_bytes[sim_current_device] =
         (int)((size_t)sim_device()->shared_per_block_optin - l->function->shared_bytes);
-    l->kernel->large_clusters[sim_current_device] = true;
-    if (sim_check_launch(l->kernel->host, l->grid, l->block, l->dynamic_shared_bytes, l->arguments, l->cooperative,
+    l->kernel->non_portable_clusters[sim_current_device] = true;
+    if (sim_check_launch(l->kernel->host_stub, l->grid, l->block, l->dynamic_shared_bytes, l->arguments, l->cooperative,
                          l->cluster))
         longjmp(r->damaged, 1); // sim_check_launch has printed the reason
 }
@@ -457,7 +457,7 @@ static void replay_launch(Replay *r)
 {
     void *arguments[MAX_ARGUMENTS];
     KernelLaunch l = {.kernel = read_kernel(r), .arguments = arguments};
-    if (sim_find_kernel(l.kernel->host, &l.kernel, &l.function))
+    if (sim_find_kernel(l.kernel->host_stub, &l.kernel, &l.function))
         fail(r, "there is no such kernel");
     l.grid = read_dim3(r);
     l.block = read_dim3(r);
@@ -498,8 +498,8 @@ static void replay_calls(Replay *r)
 static void check_texts(Replay *r)
 {
     for (int k = 0; k < MAX_BINARIES; k++)
-        for (int t = 0; r->binaries[k] && t < r->binaries[k]->text_count; t++) {
-            Module *m = sim_parse(r->binaries[k]->texts[t]);
+        for (int t = 0; r->binaries[k] && t < r->binaries[k]->ptx_count; t++) {
+            Module *m = sim_parse(r->binaries[k]->ptx[t]);
             if (m->error[0])
                 fail(r, m->error);
             sim_free_module(m);
@@ -510,8 +510,8 @@ static int remove_line(Replay *r, int line, bool test)
 {
     int count = 0;
     for (int k = 0; k < MAX_BINARIES; k++)
-        for (int t = 0; r->binaries[k] && t < r->binaries[k]->text_count; t++)
-            count += sim_remove_line((char *)r->binaries[k]->texts[t], line, test);
+        for (int t = 0; r->binaries[k] && t < r->binaries[k]->ptx_count; t++)
+            count += sim_remove_line((char *)r->binaries[k]->ptx[t], line, test);
     return count;
 }
 
@@ -546,7 +546,7 @@ static Replay *new_replay(const char *recording, size_t bytes, FILE *report, FIL
 {
     Replay *r = calloc(1, sizeof *r); // never freed: findings may refer to its content
     if (!r)
-        sim_die("out of memory for a recording");
+        sim_die("out of memory: recording");
     *r = (Replay){.at = recording, .end = recording + bytes, .line = 1, .report = report, .contents = contents};
     return r;
 }

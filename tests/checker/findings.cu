@@ -69,7 +69,7 @@ __global__ void tiles(const float *in, float *out)
     out[threadIdx.x] = sum;
 }
 
-// ---- Grouping and order
+// ---- LaunchAttributes and order
 
 template <int N> __global__ void unordered(float *out)
 {

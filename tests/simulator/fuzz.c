@@ -156,7 +156,7 @@ static void test_input(const char *bytes, size_t size, bool binary)
     if (binary) {
         const char *texts[8], *why = NULL;
         Arena arena = {NULL};
-        if (sim_fatbin_texts(copy, size, &arena, texts, 8, &why) < 0 && !why)
+        if (sim_extract_ptx(copy, size, &arena, texts, 8, &why) < 0 && !why)
             abort();
         sim_free_arena(&arena);
     } else {

@@ -22,7 +22,7 @@ int main(int argc, char **argv)
         return 2;
     sim_prepare_function(module, kernel);
     const dim3 grid = {1, 1, 1}, block = {threads, 1, 1};
-    if (sim_launch_grid(module, kernel, grid, block, 0, 65536, arguments, (Grouping){0}, NULL, false))
+    if (sim_launch_grid(module, kernel, grid, block, 0, 65536, arguments, (LaunchAttributes){0}, NULL, false))
         return 1;
     const int *values = sim_memory_at(out);
     for (unsigned k = 0; k < threads; k++)

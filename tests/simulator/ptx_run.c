@@ -35,7 +35,7 @@ static Module *load(char *paths)
     size_t size;
     for (char *path = strtok(paths, ","); path && count < MAX_TEXTS; path = strtok(NULL, ","))
         texts[count++] = read_file(path, &size);
-    return sim_load_texts(texts, count, NULL);
+    return sim_load_ptx(texts, count, NULL);
 }
 
 int main(int argc, char **argv)

@@ -95,4 +95,4 @@ def test_the_message_names_what_memory_runs_out_for(tmp_path):
     command = [RUN, tmp_path / "k.ptx", "k", "64", tmp_path / "in", tmp_path / "out"]
     limited = subprocess.run(command, capture_output=True, text=True,
                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (150 << 20, resource.RLIM_INFINITY)))
-    assert limited.returncode == 70 and re.fullmatch("simulator: out of memory for .*", limited.stderr.splitlines()[-1]), limited
+    assert limited.returncode == 70 and re.fullmatch("simulator: out of memory: .*", limited.stderr.splitlines()[-1]), limited

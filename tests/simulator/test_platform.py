@@ -1,4 +1,4 @@
-"""The simulator without host threads, signals and page protection: base/platform_plain.c."""
+"""The simulator without host threads, signals and page protection: base/platform_minimal.c."""
 
 import struct
 import subprocess
@@ -7,7 +7,7 @@ import pytest
 
 from tests.simulator.ptx import RUN, kernel
 
-PLAIN = RUN.with_name("ptx_run_plain")
+PLAIN = RUN.with_name("ptx_run_minimal")
 
 
 def run(program, tmp_path, **environment):

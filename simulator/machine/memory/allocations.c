@@ -85,7 +85,7 @@ static Chunk *add_chunk(size_t at)
     }
     Chunk *c = calloc(1, sizeof *c);
     if (!chunks || !c)
-        sim_die("out of memory for the device's memory");
+        sim_die("out of memory: device memory");
     memmove(chunks + at + 1, chunks + at, (chunk_count - at) * sizeof *chunks);
     chunk_count++;
     return chunks[at] = c;
@@ -136,7 +136,7 @@ static void insert(uint64_t address, uint8_t *memory, size_t bytes, MemoryKind k
 {
     Allocation *a = malloc(sizeof *a);
     if (!a)
-        sim_die("out of memory for an allocation");
+        sim_die("out of memory: allocation");
     static int number;
     *a = (Allocation){.address = address, .memory = memory, .bytes = bytes, .kind = kind, .file = -1};
     a->number = kind == PARAMETER_MEMORY ? -1 : number++;

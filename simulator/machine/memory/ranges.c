@@ -55,10 +55,10 @@ static void unshare_after_fork(void)
         return;
     uint8_t *saved = sim_allocate_zeroed(shared_range.mapped);
     if (!saved)
-        sim_die("out of memory for what a process has of its parent");
+        sim_die("out of memory: address ranges of the parent process");
     copy_shared(saved, shared_range.memory);
     if (!sim_map_twice(shared_range.memory, (void *)(uintptr_t)shared_range.begin, shared_range.mapped))
-        sim_die("out of memory for what a process has of its parent");
+        sim_die("out of memory: address ranges of the parent process");
     copy_shared(shared_range.memory, saved);
     sim_free_zeroed(saved, shared_range.mapped);
 }

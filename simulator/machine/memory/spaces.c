@@ -215,7 +215,7 @@ static void translate_cluster_shared(Warp *w, const Instr *i, Access *access)
             report_invalid_access(w, i, access, l);
         access->pointer[l] =
             names_block ? sim_cluster_pointer(w, i, l, address, access->bytes) : w->block->shared + address;
-        if (w->block->clocks)
+        if (is_block_checked(w->block))
             sim_observer.access(w, i, access, 1u << l, names_block ? sim_block_of_address(w, address) : w->block, NULL);
     }
 }
@@ -224,7 +224,7 @@ static void translate_cluster_shared(Warp *w, const Instr *i, Access *access)
 // lanes' local memories; 0 for shared memory.
 static void translate_in_block(Warp *w, const Instr *i, Access *access, size_t size, uint8_t *memory, size_t lane_bytes)
 {
-    const uint64_t bits = find_pattern(w, i, access, w->block->clocks && access->space == SHARED);
+    const uint64_t bits = find_pattern(w, i, access, is_block_checked(w->block) && access->space == SHARED);
     if (access->space == SHARED && sim_has_block_rank(access->highest)) {
         translate_cluster_shared(w, i, access);
         return;
@@ -242,9 +242,9 @@ static void translate_in_block(Warp *w, const Instr *i, Access *access, size_t s
         access->address_pattern = NULL;
     }
     set_pointers(access, (uint64_t)(uintptr_t)memory, lane_bytes);
-    if (w->block->clocks && access->space == LOCAL)
+    if (is_block_checked(w->block) && access->space == LOCAL)
         sim_observer.access_local(w, access);
-    if (w->block->clocks && access->space == SHARED)
+    if (is_block_checked(w->block) && access->space == SHARED)
         sim_observer.access(w, i, access, access->mask, w->block, NULL);
 }
 
@@ -263,12 +263,12 @@ static inline void record_use(Warp *w, const Instr *i, const Access *access, uin
         __atomic_store_n(&w->last_allocation->last_writing_launch, launch->number, __ATOMIC_RELAXED);
     if (reads_memory(access->kind) && __atomic_load_n(&w->last_allocation->last_reading_launch, __ATOMIC_RELAXED) != launch->number)
         __atomic_store_n(&w->last_allocation->last_reading_launch, launch->number, __ATOMIC_RELAXED);
-    if (launch->order == ORDERED_EFFECTS)
+    if (launch->block_concurrency == ORDERED_EFFECTS)
         order_block(w, access->kind);
-    if (w->last_allocation->uses && launch->records_host_sharing)
+    if (w->last_allocation->uses && launch->records_host_shared_accesses)
         sim_observer.access_host_shared(w, i, access, mask);
-    if (launch->checks_launch_tree)
-        sim_observer.access_in_launch_tree(w, i, access, mask);
+    if (launch->checks_child_grids)
+        sim_observer.access_in_nested_grid(w, i, access, mask);
 }
 
 static void translate_global(Warp *w, const Instr *i, Access *access)
@@ -280,7 +280,7 @@ static void translate_global(Warp *w, const Instr *i, Access *access)
         if (contains_access(w->last_allocation, w, access, access->lowest, access->highest)) { // the common case
             record_use(w, i, access, access->mask);
             set_pointers(access, (uint64_t)(uintptr_t)w->last_allocation->memory - w->last_allocation->address, 0);
-            if (w->block->clocks)
+            if (is_block_checked(w->block))
                 sim_observer.access(w, i, access, access->mask, NULL, w->last_allocation);
             return;
         }
@@ -295,7 +295,7 @@ static void translate_global(Warp *w, const Instr *i, Access *access)
         }
         record_use(w, i, access, 1u << l);
         access->pointer[l] = w->last_allocation->memory + (address - w->last_allocation->address);
-        if (w->block->clocks)
+        if (is_block_checked(w->block))
             sim_observer.access(w, i, access, 1u << l, NULL, w->last_allocation);
     }
 }
@@ -344,7 +344,7 @@ enum { OWNER_BIT = 40, THREAD_BITS = 11, OWNER_BITS = SHARED_WINDOW_BIT - OWNER_
 uint64_t sim_owner_of(const Warp *w, int lane, Space space)
 {
     const uint64_t block = w->block->number, thread = (uint64_t)(w->number * LANES + lane);
-    if (!w->block->clocks || (space != SHARED && space != LOCAL))
+    if (!is_block_checked(w->block) || (space != SHARED && space != LOCAL))
         return 0;
     if (space == SHARED)
         return (1 + block % ((1u << OWNER_BITS) - 1)) << OWNER_BIT;
@@ -378,7 +378,7 @@ uint64_t sim_resolve_generic(Warp *w, const Instr *i, int lane, uint64_t address
     const Space space = sim_space_at(address);
     const uint64_t offset = sim_offset_of_generic(address);
     const uint64_t owner = (address - sim_window(space) - offset) & (((1ull << OWNER_BITS) - 1) << OWNER_BIT);
-    const bool known = (space == SHARED || space == LOCAL) && owner && w->block->clocks;
+    const bool known = (space == SHARED || space == LOCAL) && owner && is_block_checked(w->block);
     if (known && owner != sim_owner_of(w, lane, space) && !(space == SHARED && is_of_cluster(w, owner)))
         report_foreign_owner(w, i, lane, space, owner >> OWNER_BIT);
     return offset;
@@ -405,7 +405,7 @@ uint64_t sim_operand_address(const Warp *w, const Address *operand, int lane)
 {
     if (operand->base == NOWHERE)
         return (uint64_t)operand->offset;
-    const uint8_t *base = w->lanes + operand->base;
+    const uint8_t *base = w->registers + operand->base;
     if (operand->base_bytes == 8)
         return ((const uint64_t *)base)[lane] + (uint64_t)operand->offset;
     return (uint32_t)(((const uint32_t *)base)[lane] + (uint32_t)operand->offset);
@@ -417,11 +417,11 @@ void sim_find_addresses(const Warp *w, const Instr *i, uint64_t *address)
         for (int l = 0; l < LANES; l++)
             address[l] = (uint64_t)i->at.offset;
     } else if (i->at.base_bytes == 8) {
-        const uint64_t *base = (const uint64_t *)(w->lanes + i->at.base);
+        const uint64_t *base = (const uint64_t *)(w->registers + i->at.base);
         for (int l = 0; l < LANES; l++)
             address[l] = base[l] + (uint64_t)i->at.offset;
     } else {
-        const uint32_t *base = (const uint32_t *)(w->lanes + i->at.base);
+        const uint32_t *base = (const uint32_t *)(w->registers + i->at.base);
         for (int l = 0; l < LANES; l++)
             address[l] = (uint32_t)(base[l] + (uint32_t)i->at.offset);
     }

@@ -94,13 +94,13 @@ static void update_elements(Warp *w, const Instr *i, int lane, uint8_t *at, bool
 {
     for (int k = 0; k < i->count; k++, at += i->bytes) {
         const size_t offset = (size_t)lane * i->bytes;
-        const uint64_t operand = sim_read_bytes(w->lanes + i->values[k] + offset, i->bytes);
-        const uint64_t new_value = sim_read_bytes(w->lanes + i->c + offset, i->bytes);
+        const uint64_t operand = sim_read_bytes(w->registers + i->values[k] + offset, i->bytes);
+        const uint64_t new_value = sim_read_bytes(w->registers + i->c + offset, i->bytes);
         const uint64_t old = sim_read_bytes(at, i->bytes), result = atomic_result(i, old, operand, new_value, shared);
         sim_write_bytes(at, result, i->bytes);
         w->block->watch->memory_version += result != old; // lets a polling loop continue
         if (i->elements[k] != NOWHERE)
-            sim_write_bytes(w->lanes + i->elements[k] + offset, old, i->bytes);
+            sim_write_bytes(w->registers + i->elements[k] + offset, old, i->bytes);
     }
 }
 
@@ -111,13 +111,13 @@ static void exchange_16_bytes(Warp *w, const Instr *i, int lane, uint8_t *at)
     const size_t offset = (size_t)lane * sizeof old;
     for (int k = 0; k < 2; k++)
         old[k] = sim_read_bytes(at + 8 * k, 8);
-    const bool exchanges = i->op == ATOMIC_EXCH || memcmp(old, w->lanes + i->values[0] + offset, sizeof old) == 0;
-    const uint64_t *next = (const uint64_t *)(w->lanes + i->c + offset);
+    const bool exchanges = i->op == ATOMIC_EXCH || memcmp(old, w->registers + i->values[0] + offset, sizeof old) == 0;
+    const uint64_t *next = (const uint64_t *)(w->registers + i->c + offset);
     w->block->watch->memory_version += exchanges;
     for (int k = 0; k < 2 && exchanges; k++)
         sim_write_bytes(at + 8 * k, next[k], 8);
     if (i->elements[0] != NOWHERE)
-        memcpy(w->lanes + i->elements[0] + offset, old, sizeof old);
+        memcpy(w->registers + i->elements[0] + offset, old, sizeof old);
 }
 
 static void update_lanes(Warp *w, const Instr *i, Access *access)
@@ -157,7 +157,7 @@ void sim_atomic(Warp *w, const Instr *i, uint32_t mask)
 
 static void report_fence(Warp *w, const Instr *i, uint32_t mask, FenceKind kind)
 {
-    if (w->block->clocks)
+    if (is_block_checked(w->block))
         sim_observer.fence(w, i, mask, kind);
 }
 

@@ -133,7 +133,7 @@ void sim_mbarrier_arrive(Warp *w, const Instr *i, uint32_t mask)
     const uint32_t *arrivals = OPERAND(uint32_t, b), *bytes = OPERAND(uint32_t, c);
     Mbarrier *barriers[LANES];
     find_valid_mbarriers(w, i, i->addresses, mask, barriers);
-    for (uint32_t rest = w->block->clocks ? mask : 0, same; rest; rest &= ~same) {
+    for (uint32_t rest = is_block_checked(w->block) ? mask : 0, same; rest; rest &= ~same) {
         same = lanes_at_first_mbarrier(rest, barriers);
         if (arrivals[__builtin_ctz(rest)]) // releases the lanes' earlier accesses
             sim_observer.arrive(w, same, (uint64_t)(uintptr_t)barriers[__builtin_ctz(rest)]);
@@ -154,7 +154,7 @@ void sim_arrive_after_copies(Warp *w, const Instr *i, uint32_t mask)
 {
     Mbarrier *barriers[LANES];
     sim_await_all_copies(w, i, mask);
-    if (w->block->clocks) {
+    if (is_block_checked(w->block)) {
         find_valid_mbarriers(w, i, i->addresses, mask, barriers);
         FOR_EACH_LANE(sim_observer.arrive_after_copy(w, l, (uint64_t)(uintptr_t)barriers[l]))
     }
@@ -170,10 +170,10 @@ void sim_mbarrier_test(Warp *w, const Instr *i, uint32_t mask)
     find_valid_mbarriers(w, i, i->addresses, mask, barriers);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
-        const uint8_t parity = *(w->lanes + i->b + (size_t)l * i->bytes) & 1;
+        const uint8_t parity = *(w->registers + i->b + (size_t)l * i->bytes) & 1;
         done |= (uint32_t)(barriers[l]->phase != parity) << l;
     }
-    for (uint32_t rest = w->block->clocks ? done : 0, same; rest; rest &= ~same) {
+    for (uint32_t rest = is_block_checked(w->block) ? done : 0, same; rest; rest &= ~same) {
         same = lanes_at_first_mbarrier(rest, barriers);
         sim_observer.acquire(w, same, (uint64_t)(uintptr_t)barriers[__builtin_ctz(rest)]);
     }
@@ -257,9 +257,9 @@ void sim_store_async(Warp *w, const Instr *i, uint32_t mask)
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         uint8_t *to = operand_pointer(w, i, &i->addresses[0], l, i->bytes, i->bytes, ACCESS_ASYNC_WRITE);
-        sim_write_bytes(to, sim_read_bytes(w->lanes + i->c + (size_t)l * i->bytes, i->bytes), i->bytes);
+        sim_write_bytes(to, sim_read_bytes(w->registers + i->c + (size_t)l * i->bytes, i->bytes), i->bytes);
         Mbarrier *b = find_valid_mbarrier(w, i, &i->addresses[1], l);
-        if (w->block->clocks)
+        if (is_block_checked(w->block))
             sim_observer.arrive_after_copy(w, l, (uint64_t)(uintptr_t)b);
         apply_arrivals(w, i, l, b, 0, -(int64_t)i->bytes);
     }
@@ -277,15 +277,15 @@ void sim_copy_bulk(Warp *w, const Instr *i, uint32_t mask)
         uint8_t *to = operand_pointer(w, i, &i->addresses[0], l, bytes[l], UNIT, ACCESS_ASYNC_WRITE);
         copy(to, operand_pointer(w, i, &i->addresses[1], l, bytes[l], UNIT, ACCESS_ASYNC_READ), bytes[l]);
         const bool to_global = i->addresses[0].space != SHARED;
-        if (w->block->clocks)
+        if (is_block_checked(w->block))
             sim_observer.begin_bulk_copy(w, i, l, sim_operand_address(w, &i->addresses[to_global ? 1 : 2], l),
                                     to_global ? bytes[l] : sizeof(Mbarrier), to_global);
-        if (to_global && w->block->clocks)
+        if (to_global && is_block_checked(w->block))
             add_source(w, i, l, sim_operand_address(w, &i->addresses[1], l), bytes[l]);
         if (to_global)
             continue;
         Mbarrier *b = find_valid_mbarrier(w, i, &i->addresses[2], l);
-        if (w->block->clocks)
+        if (is_block_checked(w->block))
             sim_observer.arrive_after_copy(w, l, (uint64_t)(uintptr_t)b);
         apply_arrivals(w, i, l, b, 0, -(int64_t)bytes[l]);
     }

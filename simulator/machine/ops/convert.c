@@ -424,11 +424,11 @@ static void read_modifiers(const Opcode *o, Instr *i)
     static const char *const NAMES[] = {"rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi"};
     static const uint8_t ROUNDING[] = {ROUND_NEAREST, ROUND_ZERO, ROUND_DOWN, ROUND_UP,
                                        ROUND_NEAREST, ROUND_ZERO, ROUND_DOWN, ROUND_UP, ROUND_NEAREST};
-    const int found = sim_part_among(o, NAMES, 8);
+    const int found = sim_modifier_among(o, NAMES, 8);
     i->rounding = ROUNDING[found];
     i->op = found >= 4 && found < 8 ? TO_INTEGER : 0;
-    i->flags = (uint8_t)((sim_has_part(o, "ftz") ? FLUSH : 0) | (sim_has_part(o, "sat") ? SATURATE : 0) |
-                         (sim_has_part(o, "relu") ? RELU : 0));
+    i->flags = (uint8_t)((sim_has_modifier(o, "ftz") ? FLUSH : 0) | (sim_has_modifier(o, "sat") ? SATURATE : 0) |
+                         (sim_has_modifier(o, "relu") ? RELU : 0));
     i->type = (uint8_t)sim_type_named(o->parts[o->count - 2]);
     i->from = (uint8_t)o->type;
 }
@@ -446,7 +446,7 @@ static bool decode_convert(Decoder *d, const Statement *s, const Opcode *o, Inst
     i->d = sim_destination(to, sim_letter_of_bytes(i->register_bytes));
     i->a = sim_source(d, from, constant ? sim_letter_of_type(o->type) : sim_letter_of_bytes(i->source_bytes));
     i->run = handler_of(i);
-    i->kind = !sim_is_float((Type)i->type) && !sim_is_float((Type)i->from) ? WIDEN : OTHER_KIND;
+    i->kind = !sim_is_float((Type)i->type) && !sim_is_float((Type)i->from) ? CONVERT_INTEGER : OTHER_KIND;
     return i->d != NOWHERE && i->a != NOWHERE && i->source_bytes >= sim_type_bytes(o->type) && i->register_bytes <= 8 &&
            i->register_bytes >= sim_type_bytes((Type)i->type);
 }
@@ -460,9 +460,9 @@ static bool decode_convert_pair(Decoder *d, const Statement *s, const Opcode *o,
 }
 
 static const Instruction ROWS[] = {
-    {"cvt {ROUNDING|WHOLE} {ftz} {sat} NUMBER NUMBER", .decode = decode_convert, .effects = SETS_FIRST},
-    {"cvt rn|rz relu f16|bf16 f32", .decode = decode_convert, .effects = SETS_FIRST},
-    {"cvt rn|rz {relu} f16x2|bf16x2 f32", .decode = decode_convert_pair, .run = convert_pair, .effects = SETS_FIRST},
+    {"cvt {ROUNDING|WHOLE} {ftz} {sat} NUMBER NUMBER", .decode = decode_convert, .effects = WRITES_DESTINATION},
+    {"cvt rn|rz relu f16|bf16 f32", .decode = decode_convert, .effects = WRITES_DESTINATION},
+    {"cvt rn|rz {relu} f16x2|bf16x2 f32", .decode = decode_convert_pair, .run = convert_pair, .effects = WRITES_DESTINATION},
 };
 
 INSTRUCTION_LIST(sim_convert_instructions, "Conversions", ROWS)

@@ -24,21 +24,21 @@ static bool decode_mbarrier_address(Decoder *d, const Operand *o, const Opcode *
     static const char *const SHARED_NAMES[] = {"shared", "shared::cta"};
     Address *address = sim_allocate(d->arena, sizeof *address);
     i->addresses = address;
-    return sim_decode_address(d, o, sim_part_among(opcode, SHARED_NAMES, 2) < 2 ? SHARED : GENERIC, address);
+    return sim_decode_address(d, o, sim_modifier_among(opcode, SHARED_NAMES, 2) < 2 ? SHARED : GENERIC, address);
 }
 
 // mbarrier.init [address], count and mbarrier.inval [address]
 static bool decode_mbarrier(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
-    const int required = sim_has_part(o, "init") ? 1 : 0;
+    const int required = sim_has_modifier(o, "init") ? 1 : 0;
     return decode_operands_after(d, s, 0, required ? "i" : "", required, &i->b) && decode_mbarrier_address(d, &s->operands[0], o, i);
 }
 
 // mbarrier.arrive.b64 state, [address]{, count}; with expect_tx the operand is a byte count; expect_tx alone has no state.
 static bool decode_arrive(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
-    const bool expects = sim_has_part(o, "expect_tx"), drops = sim_has_part(o, "arrive_drop"),
-               arrives = drops || sim_has_part(o, "arrive");
+    const bool expects = sim_has_modifier(o, "expect_tx"), drops = sim_has_modifier(o, "arrive_drop"),
+               arrives = drops || sim_has_modifier(o, "arrive");
     const int first = arrives ? 1 : 0;
     uint32_t number = NOWHERE;
     if (!decode_operands_after(d, s, first, "i", expects, &number))
@@ -54,7 +54,7 @@ static bool decode_arrive(Decoder *d, const Statement *s, const Opcode *o, Instr
 // mbarrier.test_wait.b64 done, [address], state; with .parity the parity; the time limit of try_wait is ignored.
 static bool decode_test(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
-    const bool parity = sim_has_part(o, "parity"), may_wait = sim_has_part(o, "try_wait");
+    const bool parity = sim_has_modifier(o, "parity"), may_wait = sim_has_modifier(o, "try_wait");
     uint32_t offsets[2] = {NOWHERE, NOWHERE};
     if (!decode_operands_after(d, s, 1, parity ? (may_wait ? "ii" : "i") : may_wait ? "li" : "l", 1, offsets))
         return false;
@@ -70,7 +70,7 @@ static bool decode_test(Decoder *d, const Statement *s, const Opcode *o, Instr *
 // cp.async.ca.shared.global [to], [from], bytes{, source bytes}{, policy}
 static bool decode_async_copy(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
-    const int policy = sim_has_part(o, "L2::cache_hint"), count = s->count - policy;
+    const int policy = sim_has_modifier(o, "L2::cache_hint"), count = s->count - policy;
     if (count < 3 || count > 4 || s->operands[2].kind != IS_INTEGER || (policy && sim_source(d, &s->operands[count], 'l') == NOWHERE))
         return false;
     const int64_t bytes = s->operands[2].integer;
@@ -90,8 +90,8 @@ static bool decode_async_copy(Decoder *d, const Statement *s, const Opcode *o, I
 // checker needs the wait, before which the source must not be overwritten. Shared memory is always the block's own.
 static bool decode_bulk_copy(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
-    const bool load = sim_has_part(o, "mbarrier::complete_tx::bytes");
-    const int policy = sim_has_part(o, "L2::cache_hint");
+    const bool load = sim_has_modifier(o, "mbarrier::complete_tx::bytes");
+    const int policy = sim_has_modifier(o, "L2::cache_hint");
     if (s->count != 3 + load + policy || (policy && sim_source(d, &s->operands[s->count - 1], 'l') == NOWHERE))
         return false;
     Address *addresses = sim_allocate(d->arena, 3 * sizeof *addresses);
@@ -118,7 +118,7 @@ static bool decode_async_store(Decoder *d, const Statement *s, const Opcode *o, 
 // cp.async.mbarrier.arrive{.noinc} [address]. Without .noinc the expected count rises by one, which this arrival cancels.
 static bool decode_arrival_after_copies(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
-    i->b = sim_constant(d, 4, sim_has_part(o, "noinc"));
+    i->b = sim_constant(d, 4, sim_has_modifier(o, "noinc"));
     i->c = sim_constant(d, 4, 0);
     return s->count == 1 && decode_mbarrier_address(d, &s->operands[0], o, i);
 }

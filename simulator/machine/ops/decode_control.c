@@ -90,7 +90,7 @@ static bool decode_built_in(Decoder *d, Slice name, const CallSite *call, Instr 
                     {"malloc", sim_malloc, 1, 1, sizeof(void *), PLAIN, PUBLISHES},
                     {"free", sim_free, 1, 0, sizeof(int), PLAIN, PUBLISHES}};
     i->control = PLAIN;
-    sim_require_order(d, SERIAL);
+    sim_require_concurrency(d, SERIAL);
     for (size_t n = 0; n < sizeof BUILT_IN / sizeof *BUILT_IN; n++)
         if (sim_slice_is(name, BUILT_IN[n].name)) {
             i->run = BUILT_IN[n].run;
@@ -134,7 +134,7 @@ static bool decode_call(Decoder *d, const Statement *s, const Opcode *o, Instr *
 static bool decode_barrier(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     i->control = BLOCK_BARRIER;
-    i->op = sim_has_part(o, "sync") ? BAR_SYNC : BAR_ARRIVE;
+    i->op = sim_has_modifier(o, "sync") ? BAR_SYNC : BAR_ARRIVE;
     if (s->count < 1 || s->count > 2)
         return false;
     i->a = sim_source(d, &s->operands[0], 'i');
@@ -149,7 +149,7 @@ static bool decode_barrier_reduction(Decoder *d, const Statement *s, const Opcod
         return false;
     const Operand *predicate = &s->operands[s->count - 1];
     i->control = BLOCK_BARRIER;
-    i->op = sim_has_part(o, "popc") ? BAR_POPC : sim_has_part(o, "and") ? BAR_AND : BAR_OR;
+    i->op = sim_has_modifier(o, "popc") ? BAR_POPC : sim_has_modifier(o, "and") ? BAR_AND : BAR_OR;
     i->d = sim_destination(&s->operands[0], i->op == BAR_POPC ? 'i' : 'p');
     i->a = sim_source(d, &s->operands[1], 'i');
     i->b = s->count == 4 ? sim_source(d, &s->operands[2], 'i') : NOWHERE;
@@ -163,8 +163,8 @@ static bool decode_cluster_barrier(Decoder *d, const Statement *s, const Opcode 
 {
     (void)d;
     i->control = CLUSTER_BARRIER;
-    i->op = sim_has_part(o, "arrive") ? CLUSTER_ARRIVE : CLUSTER_WAIT;
-    i->semantics = sim_has_part(o, "relaxed") ? RELAXED : ACQUIRE_RELEASE;
+    i->op = sim_has_modifier(o, "arrive") ? CLUSTER_ARRIVE : CLUSTER_WAIT;
+    i->semantics = sim_has_modifier(o, "relaxed") ? RELAXED : ACQUIRE_RELEASE;
     return s->count == 0;
 }
 
@@ -188,7 +188,7 @@ static bool decode_shuffle(Decoder *d, const Statement *s, const Opcode *o, Inst
     static const char *const MODES[] = {"up", "down", "bfly", "idx"}; // in the order of SHUFFLE_UP ...
     if (s->count != 5)
         return false;
-    i->op = (uint8_t)sim_part_among(o, MODES, sizeof MODES / sizeof *MODES);
+    i->op = (uint8_t)sim_modifier_among(o, MODES, sizeof MODES / sizeof *MODES);
     i->d = sim_destination(&s->operands[0], 'i');
     i->second = s->operands[0].second ? s->operands[0].second->slot : NOWHERE;
     i->a = sim_source(d, &s->operands[1], 'i');
@@ -202,7 +202,7 @@ static bool decode_vote(Decoder *d, const Statement *s, const Opcode *o, Instr *
     static const char *const MODES[] = {"all", "any", "uni", "ballot"}; // in the order of VOTE_ALL ...
     if (s->count != 3)
         return false;
-    i->op = (uint8_t)sim_part_among(o, MODES, sizeof MODES / sizeof *MODES);
+    i->op = (uint8_t)sim_modifier_among(o, MODES, sizeof MODES / sizeof *MODES);
     i->d = sim_destination(&s->operands[0], i->op == VOTE_BALLOT ? 'i' : 'p');
     i->a = sim_source(d, &s->operands[1], 'p');
     i->flags = s->operands[1].negated ? COMBINE_NEGATED : 0;
@@ -213,7 +213,7 @@ static bool decode_match(Decoder *d, const Statement *s, const Opcode *o, Instr 
 {
     if (s->count != 3)
         return false;
-    i->op = sim_has_part(o, "all");
+    i->op = sim_has_modifier(o, "all");
     i->bytes = (uint8_t)sim_type_bytes(o->type);
     i->d = sim_destination(&s->operands[0], 'i');
     i->second = s->operands[0].second ? s->operands[0].second->slot : NOWHERE;
@@ -227,7 +227,7 @@ static bool decode_redux(Decoder *d, const Statement *s, const Opcode *o, Instr 
                                         "and", "or",  "xor"}; // in the order of REDUCE_ADD ...
     if (s->count != 3)
         return false;
-    i->op = (uint8_t)sim_part_among(o, MODES, sizeof MODES / sizeof *MODES);
+    i->op = (uint8_t)sim_modifier_among(o, MODES, sizeof MODES / sizeof *MODES);
     i->d = sim_destination(&s->operands[0], 'i');
     i->a = sim_source(d, &s->operands[1], 'i');
     return i->d != NOWHERE && i->a != NOWHERE && decode_members(d, s, CONVERGE, i);
@@ -262,13 +262,13 @@ static const Instruction ROWS[] = {
     {"barrier cluster arrive {release|relaxed} {aligned}", .decode = decode_cluster_barrier, .effects = PUBLISHES | SYNCHRONISES},
     {"barrier cluster wait {acquire} {aligned}", .decode = decode_cluster_barrier, .effects = PUBLISHES | SYNCHRONISES},
     {"bar warp sync", .decode = decode_warp_barrier},
-    {"shfl sync up|down|bfly|idx b32", .decode = decode_shuffle, .run = sim_shuffle, .kind = SHUFFLE, .effects = SETS_FIRST},
-    {"vote sync all|any|uni pred", .decode = decode_vote, .run = sim_vote, .kind = VOTE, .effects = SETS_FIRST},
-    {"vote sync ballot b32", .decode = decode_vote, .run = sim_vote, .kind = VOTE, .effects = SETS_FIRST},
-    {"match any|all sync b32|b64", .decode = decode_match, .run = sim_match, .kind = MATCH, .effects = SETS_FIRST},
-    {"redux sync add|min|max u32|s32", .decode = decode_redux, .run = sim_reduce_warp, .effects = SETS_FIRST},
-    {"redux sync and|or|xor b32", .decode = decode_redux, .run = sim_reduce_warp, .effects = SETS_FIRST},
-    {"elect sync", .decode = decode_elect, .run = sim_elect, .kind = ELECT, .effects = SETS_FIRST},
+    {"shfl sync up|down|bfly|idx b32", .decode = decode_shuffle, .run = sim_shuffle, .kind = SHUFFLE, .effects = WRITES_DESTINATION},
+    {"vote sync all|any|uni pred", .decode = decode_vote, .run = sim_vote, .kind = VOTE, .effects = WRITES_DESTINATION},
+    {"vote sync ballot b32", .decode = decode_vote, .run = sim_vote, .kind = VOTE, .effects = WRITES_DESTINATION},
+    {"match any|all sync b32|b64", .decode = decode_match, .run = sim_match, .kind = MATCH, .effects = WRITES_DESTINATION},
+    {"redux sync add|min|max u32|s32", .decode = decode_redux, .run = sim_reduce_warp, .effects = WRITES_DESTINATION},
+    {"redux sync and|or|xor b32", .decode = decode_redux, .run = sim_reduce_warp, .effects = WRITES_DESTINATION},
+    {"elect sync", .decode = decode_elect, .run = sim_elect, .kind = ELECT, .effects = WRITES_DESTINATION},
     {"activemask b32", "i", .run = sim_activemask},
 };
 

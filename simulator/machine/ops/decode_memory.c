@@ -9,13 +9,13 @@ static Space space_of(const Opcode *o)
     static const char *const NAMES[] = {"global", "shared", "shared::cta", "shared::cluster", "local", "const",
                                         "param", "param::entry", "param::func"};
     static const Space SPACES[] = {GLOBAL, SHARED, SHARED, SHARED, LOCAL, CONST, PARAM, PARAM, PARAM, GENERIC};
-    return SPACES[sim_part_among(o, NAMES, (int)(sizeof NAMES / sizeof *NAMES))];
+    return SPACES[sim_modifier_among(o, NAMES, (int)(sizeof NAMES / sizeof *NAMES))];
 }
 
 // WITHIN_CLUSTER if the instruction can address the shared memory of other blocks, otherwise 0.
 static uint16_t cluster_flag(const Opcode *o)
 {
-    return sim_has_part(o, "shared::cluster") || space_of(o) == GENERIC ? WITHIN_CLUSTER : 0;
+    return sim_has_modifier(o, "shared::cluster") || space_of(o) == GENERIC ? WITHIN_CLUSTER : 0;
 }
 
 // Memory ordering and scope of an access; `fallback` if the opcode has no ordering.
@@ -24,16 +24,16 @@ static void decode_semantics(const Opcode *o, Instr *i, Semantics fallback)
     static const char *const ORDERS[] = {"volatile", "acquire", "release", "acq_rel", "relaxed"};
     static const char *const SCOPES[] = {"cta", "cluster", "gpu", "sys"};
     const Semantics semantics[] = {VOLATILE, ACQUIRE, RELEASE, ACQUIRE_RELEASE, RELAXED, fallback};
-    i->semantics = (uint8_t)semantics[sim_part_among(o, ORDERS, 5)];
+    i->semantics = (uint8_t)semantics[sim_modifier_among(o, ORDERS, 5)];
     const uint8_t scopes[] = {BLOCK_SCOPE, CLUSTER_SCOPE, DEVICE_SCOPE, SYSTEM_SCOPE,
                             i->semantics == VOLATILE ? SYSTEM_SCOPE : DEVICE_SCOPE};
-    i->scope = i->semantics == WEAK ? NO_SCOPE : scopes[sim_part_among(o, SCOPES, 4)];
+    i->scope = i->semantics == WEAK ? NO_SCOPE : scopes[sim_modifier_among(o, SCOPES, 4)];
 }
 
 // The number of operands without a final cache policy, which is ignored as there are no caches; -1: the policy is invalid.
 static int operands_without_policy(Decoder *d, const Statement *s, const Opcode *o)
 {
-    if (!sim_has_part(o, "L2::cache_hint"))
+    if (!sim_has_modifier(o, "L2::cache_hint"))
         return s->count;
     return s->count > 0 && sim_source(d, &s->operands[s->count - 1], 'l') != NOWHERE ? s->count - 1 : -1;
 }
@@ -44,7 +44,7 @@ static int elements_of(const Opcode *o)
 {
     static const char *const NAMES[] = {"v2", "v4", "v8"};
     static const int COUNTS[] = {2, 4, 8, 1};
-    return COUNTS[sim_part_among(o, NAMES, 3)];
+    return COUNTS[sim_modifier_among(o, NAMES, 3)];
 }
 
 // Decodes the registers and constants that are loaded or stored. All registers have the same size, which may exceed that of
@@ -75,7 +75,7 @@ static bool decode_parameter(const Decoder *d, const Variable *v, bool load, Ins
     const bool of_kernel = d->function->entry && v->address < d->function->kernel_param_bytes;
     i->run = of_kernel ? sim_load_kernel_param : load ? sim_load_argument : sim_store_argument;
     i->kind = OTHER_KIND;
-    i->effects &= SETS_FIRST;
+    i->effects &= WRITES_DESTINATION;
     return load || !of_kernel;
 }
 
@@ -98,7 +98,7 @@ static bool decode_access(Decoder *d, const Statement *s, const Opcode *o, Instr
     i->count = (uint8_t)elements_of(o);
     decode_semantics(o, i, WEAK);
     i->flags = o->type == S8 || o->type == S16 || o->type == S32 ? SIGNED_VALUE : 0;
-    i->flags |= cluster_flag(o) | (sim_has_part(o, "nc") ? READ_ONLY : 0);
+    i->flags |= cluster_flag(o) | (sim_has_modifier(o, "nc") ? READ_ONLY : 0);
     if (i->count != (vector ? value->count : 1) || i->count * i->bytes > 32 ||
         !sim_decode_address(d, address, space_of(o), &i->at) ||
         !decode_elements(d, vector ? value->elements : value, load, i))
@@ -108,7 +108,7 @@ static bool decode_access(Decoder *d, const Statement *s, const Opcode *o, Instr
     if ((i->at.space == GLOBAL || i->at.space == GENERIC) && i->semantics != WEAK) {
         i->flags |= POLLS_OTHERS;
         i->effects |= load ? OBSERVES : 0;
-        sim_require_order(d, ORDERED_EFFECTS);
+        sim_require_concurrency(d, ORDERED_EFFECTS);
     }
     i->flags |= allows_fast_path(i) ? FAST_PATH_ACCESS : 0;
     return i->at.space != PARAM || address->kind == IS_REGISTER;
@@ -150,7 +150,7 @@ static bool decode_atomic(Decoder *d, const Statement *s, const Opcode *o, Instr
         {"add", "min", "max", "inc", "dec", "and", "or", "xor", "exch", "cas"};
     const bool returns = sim_slice_is(o->parts[0], "atom");
     const Operand *address = &s->operands[returns ? 1 : 0];
-    i->op = (uint8_t)sim_part_among(o, OPERATIONS, 10);
+    i->op = (uint8_t)sim_modifier_among(o, OPERATIONS, 10);
     if (operands_without_policy(d, s, o) != (returns ? 1 : 0) + (i->op == ATOMIC_CAS ? 3 : 2))
         return false;
     i->bytes = (uint8_t)sim_type_bytes(o->type);
@@ -164,7 +164,7 @@ static bool decode_atomic(Decoder *d, const Statement *s, const Opcode *o, Instr
     i->effects |= discards_result(i) ? PUBLISHES : 0; // with a result it may leave memory unchanged, as a failed cas does
     i->c = i->op == ATOMIC_CAS ? sim_source(d, address + 2, sim_letter_of_type(o->type)) : i->values[0];
     if (i->at.space != SHARED)
-        sim_require_order(d, ORDERED_EFFECTS);
+        sim_require_concurrency(d, ORDERED_EFFECTS);
     return i->c != NOWHERE;
 }
 
@@ -190,10 +190,10 @@ static bool decode_cluster_address(Decoder *d, const Statement *s, const Opcode 
 static bool decode_fence(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     static const char *const WITHIN[] = {"cta", "mbarrier_init", "proxy"};
-    const bool beyond_block = sim_part_among(o, WITHIN, 3) == 3;
+    const bool beyond_block = sim_modifier_among(o, WITHIN, 3) == 3;
     i->scope = beyond_block ? DEVICE_SCOPE : BLOCK_SCOPE;
     if (beyond_block)
-        sim_require_order(d, ORDERED_EFFECTS);
+        sim_require_concurrency(d, ORDERED_EFFECTS);
     return s->count == 0;
 }
 
@@ -205,7 +205,7 @@ static bool decode_hint(Decoder *d, const Statement *s, const Opcode *o, Instr *
 
 #define ORDERED "{relaxed|acquire|release|acq_rel} {SCOPE} {global|shared|shared::cta|shared::cluster}"
 #define ORDERED_GLOBAL "{relaxed|acquire|release|acq_rel} {SCOPE} {global}"
-#define ATOMIC_OPERATION .run = sim_atomic, .kind = ATOMIC, .effects = ACCESSES | OBSERVES | SETS_FIRST
+#define ATOMIC_OPERATION .run = sim_atomic, .kind = ATOMIC, .effects = ACCESSES | OBSERVES | WRITES_DESTINATION
 #define ATOMIC_ROWS(name)                                                      \
     {name " " ORDERED " add {HINT} s32|u32|u64|s64|f32|f64", .decode = decode_atomic, ATOMIC_OPERATION}, \
     {name " " ORDERED " add noftz {HINT} f16|f16x2|bf16|bf16x2", .decode = decode_atomic, ATOMIC_OPERATION}, \
@@ -218,9 +218,9 @@ static bool decode_hint(Decoder *d, const Statement *s, const Opcode *o, Instr *
 
 static const Instruction ROWS[] = {
     {"ld {weak|volatile|relaxed|acquire} {SCOPE} {SPACE} {nc} {unified} {CACHE} {EVICT} {EVICT2} {HINT} {PREFETCH} {VECTOR} DATA",
-     .decode = decode_access, .run = sim_load, .kind = LOAD, .effects = ACCESSES | SETS_FIRST},
+     .decode = decode_access, .run = sim_load, .kind = LOAD, .effects = ACCESSES | WRITES_DESTINATION},
     {"ldu {global} {VECTOR} DATA", .decode = decode_access, .run = sim_load, .kind = LOAD,
-     .effects = ACCESSES | SETS_FIRST},
+     .effects = ACCESSES | WRITES_DESTINATION},
     {"st {weak|volatile|relaxed|release} {SCOPE} {SPACE} {CACHE} {EVICT} {EVICT2} {HINT} {VECTOR} DATA",
      .decode = decode_access, .run = sim_store, .kind = STORE, .effects = ACCESSES | PUBLISHES},
     ATOMIC_ROWS("atom"),
@@ -228,7 +228,7 @@ static const Instruction ROWS[] = {
     {"atom " ORDERED " cas b16|b32|b64|b128", .decode = decode_atomic, ATOMIC_OPERATION},
     ATOMIC_ROWS("red"),
     {"isspacep global|shared|shared::cta|shared::cluster|local|const|param|param::entry", .decode = decode_isspacep,
-     .run = sim_is_space, .effects = SETS_FIRST},
+     .run = sim_is_space, .effects = WRITES_DESTINATION},
     {"mapa {shared::cluster} u32|u64", .decode = decode_cluster_address, .run = sim_map_address},
     {"getctarank {shared::cluster} u32|u64", .decode = decode_cluster_address, .run = sim_rank_of_address},
     {"membar cta|gl|sys", .decode = decode_fence, .run = sim_fence, .kind = FENCE,

@@ -415,9 +415,9 @@ static bool decode_arithmetic(Decoder *d, const Statement *s, const Opcode *o, I
     static const uint8_t ROUNDING[] = {ROUND_NEAREST, ROUND_ZERO, ROUND_DOWN, ROUND_UP, ROUND_NEAREST};
     static const char *const LETTERS[NEG + 1] = {[ADD] = "ttt", [SUB] = "ttt", [MUL] = "ttt", [FMA] = "tttt",
                                                  [DIV] = "ttt", [MIN] = "ttt", [MAX] = "ttt"};
-    i->rounding = ROUNDING[sim_part_among(o, ROUNDINGS, 4)];
-    i->flags = (uint8_t)((sim_has_part(o, "ftz") ? FLUSH : 0) | (sim_has_part(o, "sat") ? SATURATE : 0) |
-                         (sim_has_part(o, "NaN") ? NAN_WINS : 0) | (sim_has_part(o, "relu") ? RELU : 0));
+    i->rounding = ROUNDING[sim_modifier_among(o, ROUNDINGS, 4)];
+    i->flags = (uint8_t)((sim_has_modifier(o, "ftz") ? FLUSH : 0) | (sim_has_modifier(o, "sat") ? SATURATE : 0) |
+                         (sim_has_modifier(o, "NaN") ? NAN_WINS : 0) | (sim_has_modifier(o, "relu") ? RELU : 0));
     i->run = handler_of(i);
     return sim_plain_operands(d, s, o, i, LETTERS[i->op] ? LETTERS[i->op] : "tt");
 }
@@ -428,14 +428,14 @@ static uint8_t comparison_of(const Opcode *o)
     const char *names[COUNT];
     for (int k = 0; k < COUNT; k++)
         names[k] = COMPARISON_HANDLERS[k].name;
-    return (uint8_t)sim_part_among(o, names, COUNT);
+    return (uint8_t)sim_modifier_among(o, names, COUNT);
 }
 
 static bool decode_float_comparison(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     i->op = comparison_of(o);
     i->from = (uint8_t)o->type;
-    i->flags = sim_has_part(o, "ftz") ? FLUSH : 0;
+    i->flags = sim_has_modifier(o, "ftz") ? FLUSH : 0;
     i->run = o->type == F64    ? COMPARISON_HANDLERS[i->op].for_double
              : o->type == F32  ? (i->flags ? COMPARISON_HANDLERS[i->op].flushed : COMPARISON_HANDLERS[i->op].single)
              : o->type == BF16 ? COMPARISON_HANDLERS[i->op].bf16
@@ -450,19 +450,19 @@ static bool decode_value_comparison(Decoder *d, const Statement *s, const Opcode
     i->op = comparison_of(o);
     i->type = (uint8_t)sim_type_named(o->parts[o->count - 2]);
     i->from = (uint8_t)o->type;
-    i->flags = sim_has_part(o, "ftz") ? FLUSH : 0;
+    i->flags = sim_has_modifier(o, "ftz") ? FLUSH : 0;
     const char from = sim_letter_of_type(o->type);
     return sim_plain_operands(d, s, o, i, (char[]){sim_letter_of_type((Type)i->type), from, from, 0});
 }
 
 static bool decode_class_test(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
-    i->op = (uint8_t)sim_part_among(o, CLASSES, sizeof CLASSES / sizeof *CLASSES);
+    i->op = (uint8_t)sim_modifier_among(o, CLASSES, sizeof CLASSES / sizeof *CLASSES);
     return sim_plain_operands(d, s, o, i, "pt");
 }
 
 #define COMPARISON "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan"
-#define ARITHMETIC(syntax, operation) {syntax, .decode = decode_arithmetic, .kind = BY_HALVES, .op = operation, .effects = SETS_FIRST}
+#define ARITHMETIC(syntax, operation) {syntax, .decode = decode_arithmetic, .kind = PACKED_HALVES, .op = operation, .effects = WRITES_DESTINATION}
 #define HALVES(name, operation)                                              \
     ARITHMETIC(name " {rn} {ftz} {sat} f16|f16x2", operation), ARITHMETIC(name " {rn} bf16|bf16x2", operation)
 #define SIGN(name, operation)                                                \
@@ -506,22 +506,22 @@ static const Instruction ROWS[] = {
     EXTREME("min", MIN),
     EXTREME("max", MAX),
     {"copysign TYPE", "ttt", .by_type = {[F32] = copysign_f32, [F64] = copysign_f64}},
-    {"setp " COMPARISON " {LOGIC} {ftz} f32|f16|bf16", .decode = decode_float_comparison, .kind = COMPARE, .effects = SETS_FIRST},
-    {"setp " COMPARISON " {LOGIC} f64", .decode = decode_float_comparison, .kind = COMPARE, .effects = SETS_FIRST},
+    {"setp " COMPARISON " {LOGIC} {ftz} f32|f16|bf16", .decode = decode_float_comparison, .kind = COMPARE, .effects = WRITES_DESTINATION},
+    {"setp " COMPARISON " {LOGIC} f64", .decode = decode_float_comparison, .kind = COMPARE, .effects = WRITES_DESTINATION},
     {"set " COMPARISON " {ftz} u32|s32|f32 f32|f64|u32|s32", .decode = decode_value_comparison,
-     .run = compare_to_value, .effects = SETS_FIRST},
+     .run = compare_to_value, .effects = WRITES_DESTINATION},
     {"set " COMPARISON " {ftz} u32|s32 f16|f16x2|bf16|bf16x2", .decode = decode_value_comparison,
-     .run = compare_to_value, .effects = SETS_FIRST},
+     .run = compare_to_value, .effects = WRITES_DESTINATION},
     {"set " COMPARISON " {ftz} f16 f16", .decode = decode_value_comparison,
-     .run = compare_to_value, .effects = SETS_FIRST},
+     .run = compare_to_value, .effects = WRITES_DESTINATION},
     {"set " COMPARISON " {ftz} f16x2 f16x2", .decode = decode_value_comparison,
-     .run = compare_to_value, .effects = SETS_FIRST},
+     .run = compare_to_value, .effects = WRITES_DESTINATION},
     {"set " COMPARISON " {ftz} bf16 bf16", .decode = decode_value_comparison,
-     .run = compare_to_value, .effects = SETS_FIRST},
+     .run = compare_to_value, .effects = WRITES_DESTINATION},
     {"set " COMPARISON " {ftz} bf16x2 bf16x2", .decode = decode_value_comparison,
-     .run = compare_to_value, .effects = SETS_FIRST},
+     .run = compare_to_value, .effects = WRITES_DESTINATION},
     {"testp finite|infinite|number|notanumber|normal|subnormal f32|f64", .decode = decode_class_test,
-     .run = test_class, .effects = SETS_FIRST},
+     .run = test_class, .effects = WRITES_DESTINATION},
 };
 
 INSTRUCTION_LIST(sim_float_instructions, "Floating-point numbers", ROWS)

@@ -5,7 +5,7 @@
 #include "machine/block.h"
 
 // The values of an operand: an array of 32, or, for a predicate, a word with a bit for each lane.
-#define OPERAND(type, field) ((type *)(w->lanes + i->field))
+#define OPERAND(type, field) ((type *)(w->registers + i->field))
 
 // Executes the statement for each lane l of `mask`. With all lanes active the loop vectorises: a lane's result depends on that
 // lane's operands only.

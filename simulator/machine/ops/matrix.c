@@ -18,7 +18,7 @@ static inline PieceRegister piece_register(const Warp *w, const Fragment *f, Til
 {
     const int per_piece = sim_registers_of_piece(f), elements = f->register_bytes / f->bytes;
     const Origin origin = sim_origin_of(f, number / per_piece % f->pieces);
-    return (PieceRegister){w->lanes + f->registers_at[number], &tile->bits[origin.line][origin.position + number % per_piece * elements], f->piece_elements,
+    return (PieceRegister){w->registers + f->registers_at[number], &tile->bits[origin.line][origin.position + number % per_piece * elements], f->piece_elements,
                   8 * f->bytes};
 }
 

@@ -134,7 +134,7 @@ static bool decode_product(Decoder *d, const Statement *s, const Opcode *o, Inst
     MatrixOperation *m = new_operation(d, i);
     if (s->count != 4 || !is_supported(wmma, shape, &types))
         return false;
-    m->saturate = sim_has_part(o, "satfinite");
+    m->saturate = sim_has_modifier(o, "satfinite");
     m->products_at_once = (uint8_t)(wmma && types.a == TF32 ? 4 : shape.k); // ptxas translates wmma on TF32 to two HMMA.1684
     m->d = fragment_of('c', wmma, shape, types.d);
     m->a = fragment_of('a', wmma, shape, types.a);
@@ -153,8 +153,8 @@ static bool decode_product(Decoder *d, const Statement *s, const Opcode *o, Inst
 
 static Space space_among(const Opcode *o)
 {
-    const bool shared = sim_has_part(o, "shared") || sim_has_part(o, "shared::cta");
-    return shared ? SHARED : sim_has_part(o, "global") ? GLOBAL : GENERIC;
+    const bool shared = sim_has_modifier(o, "shared") || sim_has_modifier(o, "shared::cta");
+    return shared ? SHARED : sim_has_modifier(o, "global") ? GLOBAL : GENERIC;
 }
 
 // wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 d, [address]{, stride}
@@ -171,7 +171,7 @@ static bool decode_wmma_access(Decoder *d, const Statement *s, const Opcode *o, 
         return false;
     const Operand *registers = &s->operands[load ? 0 : 1], *address = &s->operands[load ? 1 : 0];
     m->d = fragment_of(factor ? matrix : 'c', true, shape, o->type);
-    m->lines_contiguous = sim_has_part(o, "row") != (factor ? matrix == 'b' : is_flat(shape));
+    m->lines_contiguous = sim_has_modifier(o, "row") != (factor ? matrix == 'b' : is_flat(shape));
     m->uses_ldmatrix = factor && space == SHARED && (m->d.bytes == 2 || (m->d.bytes == 1 && m->lines_contiguous));
     m->stride = s->count == 3 ? sim_source(d, &s->operands[2], 'i') : NOWHERE;
     return (s->count == 2 || m->stride != NOWHERE) && find_registers(d, registers, &m->d, load) &&
@@ -185,7 +185,7 @@ static bool decode_rows(Decoder *d, const Statement *s, const Opcode *o, Instr *
     MatrixOperation *m = new_operation(d, i);
     if (s->count != 2)
         return false;
-    m->transposed = sim_has_part(o, "trans");
+    m->transposed = sim_has_modifier(o, "trans");
     m->d.register_bytes = 4;
     m->d.registers = (uint8_t)(o->parts[4].text[1] - '0'); // x1, x2, x4
     return find_registers(d, &s->operands[load ? 0 : 1], &m->d, load) &&
@@ -203,9 +203,9 @@ static bool decode_transposition(Decoder *d, const Statement *s, const Opcode *o
            find_registers(d, &s->operands[1], &m->a, false);
 }
 
-#define WMMA_LOAD .decode = decode_wmma_access, .run = sim_load_matrix, .effects = ACCESSES | SETS_FIRST
+#define WMMA_LOAD .decode = decode_wmma_access, .run = sim_load_matrix, .effects = ACCESSES | WRITES_DESTINATION
 #define WMMA_STORE .decode = decode_wmma_access, .run = sim_store_matrix, .effects = ACCESSES | PUBLISHES | UNCOUNTED
-#define PRODUCT .decode = decode_product, .run = sim_multiply_matrices, .effects = SETS_FIRST
+#define PRODUCT .decode = decode_product, .run = sim_multiply_matrices, .effects = WRITES_DESTINATION
 
 static const Instruction ROWS[] = {
     {"wmma load a|b sync aligned row|col m16n16k16|m32n8k16|m8n32k16 {global|shared|shared::cta} f16|bf16|s8|u8", WMMA_LOAD},
@@ -228,10 +228,10 @@ static const Instruction ROWS[] = {
     {"mma sync aligned m8n8k16|m16n8k16|m16n8k32 row col {satfinite} s32 s8|u8 s8|u8 s32", PRODUCT},
     {"mma sync aligned m8n8k4|m16n8k4|m16n8k8|m16n8k16 row col {rn} f64 f64 f64 f64", PRODUCT},
     {"ldmatrix sync aligned m8n8 x1|x2|x4 {trans} {shared|shared::cta} b16", .decode = decode_rows,
-     .run = sim_load_matrix, .effects = ACCESSES | SETS_FIRST},
+     .run = sim_load_matrix, .effects = ACCESSES | WRITES_DESTINATION},
     {"stmatrix sync aligned m8n8 x1|x2|x4 {trans} {shared|shared::cta} b16", .decode = decode_rows,
      .run = sim_store_matrix, .effects = ACCESSES | PUBLISHES | UNCOUNTED},
-    {"movmatrix sync aligned m8n8 trans b16", .decode = decode_transposition, .run = sim_transpose_matrix, .effects = SETS_FIRST},
+    {"movmatrix sync aligned m8n8 trans b16", .decode = decode_transposition, .run = sim_transpose_matrix, .effects = WRITES_DESTINATION},
 };
 
 INSTRUCTION_LIST(sim_matrix_instructions, "Tensor cores", ROWS)

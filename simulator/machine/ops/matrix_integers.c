@@ -57,7 +57,7 @@ static inline void pairs_of_floats(Floats floats, float *first, float *second)
 
 static inline float *registers_of(const Warp *w, const Fragment *f, int piece, int number)
 {
-    return (float *)(w->lanes + f->registers_at[piece * sim_registers_of_piece(f) + number]);
+    return (float *)(w->registers + f->registers_at[piece * sim_registers_of_piece(f) + number]);
 }
 
 // Unpacks the tile that the lanes' pieces with this index form. A line is in the registers of four consecutive lanes.

@@ -29,7 +29,7 @@ static Placement find_placement(Warp *w, const Instr *i)
     const MatrixOperation *m = i->matrix;
     const Fragment *f = &m->d;
     Placement p = {.space = (Space)m->address.space, .address = sim_operand_address(w, &m->address, 0)};
-    const uint32_t *strides = m->stride == NOWHERE ? NULL : (const uint32_t *)(w->lanes + m->stride);
+    const uint32_t *strides = m->stride == NOWHERE ? NULL : (const uint32_t *)(w->registers + m->stride);
     for (int l = 1; l < LANES; l++)
         if (sim_operand_address(w, &m->address, l) != p.address || (strides && strides[l] != strides[0]))
             sim_fault(w, i, l, cudaErrorIllegalInstruction, "the lanes address different matrices");
@@ -96,7 +96,7 @@ static void load_rows_of_halves(Warp *w, const Fragment *f, int first, const Pie
 {
     for (uint32_t rest = row->mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
-        memcpy(w->lanes + f->registers_at[first + l / CORE_SIZE] + l % CORE_SIZE * ROW_BYTES, access->pointer[l], ROW_BYTES);
+        memcpy(w->registers + f->registers_at[first + l / CORE_SIZE] + l % CORE_SIZE * ROW_BYTES, access->pointer[l], ROW_BYTES);
     }
 }
 
@@ -105,7 +105,7 @@ static void repeat_registers(Warp *w, const Fragment *f)
 {
     const int once = f->pieces * sim_registers_of_piece(f);
     for (int number = once; number < f->registers; number++)
-        memcpy(w->lanes + f->registers_at[number], w->lanes + f->registers_at[number % once], LANES * f->register_bytes);
+        memcpy(w->registers + f->registers_at[number], w->registers + f->registers_at[number % once], LANES * f->register_bytes);
 }
 
 // Loads as ldmatrix does: rows of 16 bytes, up to four 8x8 matrices at a time, each row addressed by one lane.
@@ -140,7 +140,7 @@ static void move_whole_piece(Warp *w, const Fragment *f, int number, const Acces
 {
     const int per_piece = sim_registers_of_piece(f), bytes = f->register_bytes;
     for (int k = 0; k < per_piece; k++) {
-        uint8_t *registers = w->lanes + f->registers_at[number * per_piece + k];
+        uint8_t *registers = w->registers + f->registers_at[number * per_piece + k];
         for (int l = 0; l < LANES; l++) {
             uint8_t *memory = access->pointer[l] + k * bytes, *in_register = registers + l * bytes;
             if (access->kind == ACCESS_READ)
@@ -226,7 +226,7 @@ static void move_rows(Warp *w, const Fragment *f, bool transposed, Rows rows, bo
 {
     for (int k = 0; k < f->registers; k++)
         for (int l = 0; l < LANES; l++) {
-            uint16_t *in_register = (uint16_t *)(w->lanes + f->registers_at[k]) + 2 * l;
+            uint16_t *in_register = (uint16_t *)(w->registers + f->registers_at[k]) + 2 * l;
             for (int half = 0; half < 2; half++) {
                 const int across = l % 4 * 2 + half, row = CORE_SIZE * k + (transposed ? across : l / 4);
                 uint16_t *number = &rows[row][transposed ? l / 4 : across];

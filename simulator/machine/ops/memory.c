@@ -141,13 +141,13 @@ static void move_element(Warp *w, const Instr *i, const Access *access, int k)
     const bool load = access->kind == ACCESS_READ,
                plain = i->bytes == i->register_bytes && (i->bytes == 4 || i->bytes == 8);
     const uint32_t mask = access->mask;
-    uint8_t *lanes = w->lanes + i->elements[k];
+    uint8_t *lanes = w->registers + i->elements[k];
     const size_t offset = (size_t)k * i->bytes;
     if (plain && access->pattern == CONSECUTIVE) {
         move_row(lanes, i, access->pointer[0] + offset, load);
     } else if (plain && access->pattern == ALL_SAME && load) {
         set_lanes(lanes, i->bytes, sim_read_bytes(access->pointer[0] + offset, i->bytes), mask);
-    } else if (plain && access->pattern == ALL_SAME && w->block->launch->shuffled) {
+    } else if (plain && access->pattern == ALL_SAME && w->block->launch->block_order) {
         store_element(access->pointer[0] + offset, lanes, i); // CUDA does not define which lane's value remains; here lane
                                                               // 0's, to differ from the usual last one
     } else if (plain && load && load_segments(lanes, i, access)) {
@@ -175,10 +175,10 @@ static void prepare_fast_path(const Warp *w, const Instr *i, AddressPattern *pat
     if (fast_path->allocation == a)
         return;
     *fast_path = (FastPath){.allocation = a, .first = 1};
-    const bool ordered = launch->order == ORDERED_EFFECTS && !sim_only_reads(launch, a);
-    if (ordered || launch->checks_launch_tree || a->granules || pattern->below + pattern->above + i->bytes > a->bytes ||
+    const bool ordered = launch->block_concurrency == ORDERED_EFFECTS && !sim_only_reads(launch, a);
+    if (ordered || launch->checks_child_grids || a->granules || pattern->below + pattern->above + i->bytes > a->bytes ||
         (i->kind == STORE && pattern->kind != CONSECUTIVE) ||
-        (launch->clocks && !sim_observer.prepare_fast_path(w, i, a, fast_path)))
+        (is_launch_checked(launch) && !sim_observer.prepare_fast_path(w, i, a, fast_path)))
         return;
     fast_path->first = a->address + pattern->below;
     fast_path->last = a->address + a->bytes - i->bytes - pattern->above;
@@ -188,12 +188,12 @@ static void prepare_fast_path(const Warp *w, const Instr *i, AddressPattern *pat
 // the allocation.
 static inline AddressPattern *fast_pattern(const Warp *w, const Instr *i, uint64_t *first)
 {
-    const uint64_t *base = (const uint64_t *)(w->lanes + i->at.base);
+    const uint64_t *base = (const uint64_t *)(w->registers + i->at.base);
     AddressPattern *pattern = sim_pattern_slot(w->block, i);
     const FastPath *fast_path = &pattern->fast_path;
     const uint64_t address = base[0] + (uint64_t)i->at.offset;
     if (pattern->instr != i || !fast_path->allocation || address < fast_path->first || address > fast_path->last ||
-        (address | pattern->distance_bits) & (i->bytes - 1) || w->undefined || !sim_matches_pattern(pattern, base))
+        (address | pattern->distance_bits) & (i->bytes - 1) || w->undefined_count || !sim_matches_pattern(pattern, base))
         return NULL;
     *first = address - fast_path->allocation->address;
     return pattern;
@@ -277,9 +277,9 @@ static bool load_fast(Warp *w, const Instr *i)
     w->block->counters.global_load_requests++;
     w->block->counters.global_load_sectors += sectors;
     if (i->bytes == 4)
-        load_quarters_4(w->lanes + i->elements[0], fast_path->allocation->memory + first, pattern);
+        load_quarters_4(w->registers + i->elements[0], fast_path->allocation->memory + first, pattern);
     else
-        load_quarters_8(w->lanes + i->elements[0], fast_path->allocation->memory + first, pattern);
+        load_quarters_8(w->registers + i->elements[0], fast_path->allocation->memory + first, pattern);
     return true;
 }
 
@@ -296,11 +296,11 @@ static bool store_fast(Warp *w, const Instr *i)
     for (uint64_t line = first / LINE_BYTES; fast_path->users && line <= (first + bytes - 1) / LINE_BYTES; line++)
         if (atomic_load_explicit(&fast_path->users[line], memory_order_relaxed) != fast_path->user)
             return false;
-    if (w->block->clocks && !sim_observer.fast_store(w, i, fast_path->allocation, first, bytes))
+    if (is_block_checked(w->block) && !sim_observer.fast_store(w, i, fast_path->allocation, first, bytes))
         return false;
     w->block->counters.global_store_requests++;
     w->block->counters.global_store_sectors += sectors;
-    move_row(w->lanes + i->elements[0], i, fast_path->allocation->memory + first, false);
+    move_row(w->registers + i->elements[0], i, fast_path->allocation->memory + first, false);
     return true;
 }
 
@@ -313,7 +313,7 @@ static void load_or_store(Warp *w, const Instr *i, Access *access)
     for (int k = 0; k < i->count; k++)
         if (i->elements[k] != NOWHERE)
             move_element(w, i, access, k);
-    if (access->kind == ACCESS_READ && (access->has_unwritten || w->undefined))
+    if (access->kind == ACCESS_READ && (access->has_unwritten || w->undefined_count))
         sim_observer.load(w, i, access);
 }
 
@@ -370,12 +370,12 @@ void sim_load_kernel_param(Warp *w, const Instr *i, uint32_t mask)
         load_element(element, bytes, i);
         if (i->register_bytes == 16) {
             for (uint32_t rest = mask; rest; rest &= rest - 1)
-                memcpy(w->lanes + i->elements[k] + (size_t)__builtin_ctz(rest) * 16, element, 16);
+                memcpy(w->registers + i->elements[k] + (size_t)__builtin_ctz(rest) * 16, element, 16);
             continue;
         }
         uint64_t value;
         memcpy(&value, element, sizeof value);
-        set_lanes(w->lanes + i->elements[k], i->register_bytes, value, mask);
+        set_lanes(w->registers + i->elements[k], i->register_bytes, value, mask);
     }
 }
 
@@ -391,7 +391,7 @@ static void access_argument(Warp *w, const Instr *i, uint32_t mask, bool load)
             _Alignas(16) uint8_t aligned[16] = {0}; // arguments may be unaligned
             if (i->elements[k] == NOWHERE)
                 continue;
-            uint8_t *lane = w->lanes + i->elements[k] + (size_t)l * i->register_bytes;
+            uint8_t *lane = w->registers + i->elements[k] + (size_t)l * i->register_bytes;
             if (load) {
                 memcpy(aligned, argument, i->bytes);
                 load_element(lane, aligned, i);

@@ -30,8 +30,8 @@ static void mov_pred(Warp *w, const Instr *i, uint32_t mask)
 static void pack(Warp *w, const Instr *i, uint32_t mask)
 {
     if (mask == ALL_LANES && i->count == 2 && i->bytes == 4) { // fast path: a double before its halves are shuffled
-        const uint32_t *low = (const uint32_t *)(w->lanes + i->elements[0]), *high = (const uint32_t *)(w->lanes + i->elements[1]);
-        uint32_t(*pairs)[2] = (uint32_t(*)[2])(w->lanes + i->d);
+        const uint32_t *low = (const uint32_t *)(w->registers + i->elements[0]), *high = (const uint32_t *)(w->registers + i->elements[1]);
+        uint32_t(*pairs)[2] = (uint32_t(*)[2])(w->registers + i->d);
         for (int l = 0; l < LANES; l++) {
             pairs[l][0] = low[l];
             pairs[l][1] = high[l];
@@ -42,17 +42,17 @@ static void pack(Warp *w, const Instr *i, uint32_t mask)
         const int l = __builtin_ctz(rest);
         uint8_t whole[16];
         for (int k = 0; k < i->count; k++)
-            memcpy(whole + k * i->bytes, w->lanes + i->elements[k] + l * i->bytes, i->bytes);
-        memcpy(w->lanes + i->d + l * i->count * i->bytes, whole, (size_t)i->count * i->bytes);
+            memcpy(whole + k * i->bytes, w->registers + i->elements[k] + l * i->bytes, i->bytes);
+        memcpy(w->registers + i->d + l * i->count * i->bytes, whole, (size_t)i->count * i->bytes);
     }
 }
 
 static void unpack(Warp *w, const Instr *i, uint32_t mask)
 {
     if (mask == ALL_LANES && i->count == 2 && i->bytes == 4) { // fast path: a float2
-        const uint32_t(*pairs)[2] = (const uint32_t(*)[2])(w->lanes + i->a);
+        const uint32_t(*pairs)[2] = (const uint32_t(*)[2])(w->registers + i->a);
         for (int k = 0; k < 2; k++) {
-            uint32_t *part = (uint32_t *)(w->lanes + i->elements[k]);
+            uint32_t *part = (uint32_t *)(w->registers + i->elements[k]);
             for (int l = 0; l < LANES && i->elements[k] != NOWHERE; l++)
                 part[l] = pairs[l][k];
         }
@@ -61,10 +61,10 @@ static void unpack(Warp *w, const Instr *i, uint32_t mask)
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         uint8_t whole[16];
-        memcpy(whole, w->lanes + i->a + l * i->count * i->bytes, (size_t)i->count * i->bytes);
+        memcpy(whole, w->registers + i->a + l * i->count * i->bytes, (size_t)i->count * i->bytes);
         for (int k = 0; k < i->count; k++)
             if (i->elements[k] != NOWHERE)
-                memcpy(w->lanes + i->elements[k] + l * i->bytes, whole + k * i->bytes, i->bytes);
+                memcpy(w->registers + i->elements[k] + l * i->bytes, whole + k * i->bytes, i->bytes);
     }
 }
 
@@ -87,7 +87,7 @@ static bool decode_vector_move(Decoder *d, const Operand *to, const Operand *fro
 static bool decode_clock(const Operand *to, int clock, Instr *i)
 {
     i->run = sim_read_clock;
-    i->effects |= VARIES;
+    i->effects |= NONDETERMINISTIC;
     i->bytes = clock == CLOCK64 || clock == GLOBALTIMER ? 8 : 4;
     i->op = clock == CLOCK_HI || clock == GLOBALTIMER_HI;
     i->d = sim_destination(to, sim_letter_of_bytes(i->bytes));
@@ -128,10 +128,10 @@ static bool decode_mov(Decoder *d, const Statement *s, const Opcode *o, Instr *i
 static bool decode_cvta(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     static const char *const IN_SHARED[] = {"shared", "shared::cta", "shared::cluster"};
-    const uint64_t window = sim_part_among(o, IN_SHARED, 3) < 3 ? SHARED_WINDOW
-                            : sim_has_part(o, "local")          ? LOCAL_WINDOW
+    const uint64_t window = sim_modifier_among(o, IN_SHARED, 3) < 3 ? SHARED_WINDOW
+                            : sim_has_modifier(o, "local")          ? LOCAL_WINDOW
                                                                 : 0;
-    const bool to = sim_has_part(o, "to");
+    const bool to = sim_has_modifier(o, "to");
     const Space space = window == SHARED_WINDOW ? SHARED : window == LOCAL_WINDOW ? LOCAL : GLOBAL;
     if (s->count != 2)
         return false;
@@ -156,8 +156,8 @@ static bool decode_cvta(Decoder *d, const Statement *s, const Opcode *o, Instr *
 // policy, property. There are no caches, so the policy may be any number.
 static bool decode_policy(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
-    const int min_count = sim_has_part(o, "range") ? 4 : sim_has_part(o, "cvt") ? 2 : 1,
-              max_count = sim_has_part(o, "fractional") ? 2 : min_count;
+    const int min_count = sim_has_modifier(o, "range") ? 4 : sim_has_modifier(o, "cvt") ? 2 : 1,
+              max_count = sim_has_modifier(o, "fractional") ? 2 : min_count;
     if (s->count < min_count || s->count > max_count)
         return false;
     i->d = sim_destination(&s->operands[0], 'l');
@@ -166,15 +166,15 @@ static bool decode_policy(Decoder *d, const Statement *s, const Opcode *o, Instr
 }
 
 static const Instruction ROWS[] = {
-    {"mov TYPE", .decode = decode_mov, .kind = MOVE, .effects = SETS_FIRST, .by_type = {
+    {"mov TYPE", .decode = decode_mov, .kind = MOVE, .effects = WRITES_DESTINATION, .by_type = {
         [B8] = mov_uint8_t, [B16] = mov_uint16_t, [U16] = mov_uint16_t, [S16] = mov_uint16_t, [F16] = mov_uint16_t,
         [BF16] = mov_uint16_t, [B32] = mov_uint32_t, [U32] = mov_uint32_t, [S32] = mov_uint32_t, [F32] = mov_uint32_t,
         [F16X2] = mov_uint32_t, [BF16X2] = mov_uint32_t, [B64] = mov_uint64_t, [U64] = mov_uint64_t,
         [S64] = mov_uint64_t, [F64] = mov_uint64_t, [B128] = mov_b128, [PRED] = mov_pred}},
-    {"createpolicy fractional POLICY {L2::evict_first|L2::evict_unchanged} b64", .decode = decode_policy, .run = mov_uint64_t, .effects = SETS_FIRST},
-    {"createpolicy range {global} POLICY {L2::evict_first|L2::evict_unchanged} b64", .decode = decode_policy, .run = mov_uint64_t, .effects = SETS_FIRST},
-    {"createpolicy cvt L2 b64", .decode = decode_policy, .run = mov_uint64_t, .effects = SETS_FIRST},
-    {"cvta {to} SPACE u64", .decode = decode_cvta, .effects = SETS_FIRST},
+    {"createpolicy fractional POLICY {L2::evict_first|L2::evict_unchanged} b64", .decode = decode_policy, .run = mov_uint64_t, .effects = WRITES_DESTINATION},
+    {"createpolicy range {global} POLICY {L2::evict_first|L2::evict_unchanged} b64", .decode = decode_policy, .run = mov_uint64_t, .effects = WRITES_DESTINATION},
+    {"createpolicy cvt L2 b64", .decode = decode_policy, .run = mov_uint64_t, .effects = WRITES_DESTINATION},
+    {"cvta {to} SPACE u64", .decode = decode_cvta, .effects = WRITES_DESTINATION},
 };
 
 INSTRUCTION_LIST(sim_move_instructions, "Moves", ROWS)

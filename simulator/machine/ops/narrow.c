@@ -102,19 +102,19 @@ static bool decode_narrow(Decoder *d, const Statement *s, const Opcode *o, Instr
 {
     i->type = (uint8_t)sim_type_named(o->parts[o->count - 2]);
     i->from = (uint8_t)o->type;
-    i->flags = sim_has_part(o, "relu") ? RELU : 0;
-    i->rounding = sim_has_part(o, "rna") ? ROUND_AWAY : sim_has_part(o, "rz") ? ROUND_ZERO : ROUND_NEAREST;
+    i->flags = sim_has_modifier(o, "relu") ? RELU : 0;
+    i->rounding = sim_has_modifier(o, "rna") ? ROUND_AWAY : sim_has_modifier(o, "rz") ? ROUND_ZERO : ROUND_NEAREST;
     const char to = sim_letter_of_type((Type)i->type), from = sim_letter_of_type(o->type);
     const char second = o->type == F32 && i->type != TF32 ? 'f' : 0; // two source registers
     return sim_plain_operands(d, s, o, i, (char[]){to, from, second, 0});
 }
 
 static const Instruction ROWS[] = {
-    {"cvt rn satfinite {relu} e4m3x2|e5m2x2 f32", .decode = decode_narrow, .run = narrow_singles, .effects = SETS_FIRST},
-    {"cvt rn satfinite {relu} e4m3x2|e5m2x2 f16x2", .decode = decode_narrow, .run = narrow_halves, .effects = SETS_FIRST},
-    {"cvt rn {relu} f16x2 e4m3x2|e5m2x2", .decode = decode_narrow, .run = widen, .effects = SETS_FIRST},
-    {"cvt rna tf32 f32", .decode = decode_narrow, .run = round_to_tf32, .effects = SETS_FIRST},
-    {"cvt rn|rz {relu} tf32 f32", .decode = decode_narrow, .run = round_to_tf32, .effects = SETS_FIRST},
+    {"cvt rn satfinite {relu} e4m3x2|e5m2x2 f32", .decode = decode_narrow, .run = narrow_singles, .effects = WRITES_DESTINATION},
+    {"cvt rn satfinite {relu} e4m3x2|e5m2x2 f16x2", .decode = decode_narrow, .run = narrow_halves, .effects = WRITES_DESTINATION},
+    {"cvt rn {relu} f16x2 e4m3x2|e5m2x2", .decode = decode_narrow, .run = widen, .effects = WRITES_DESTINATION},
+    {"cvt rna tf32 f32", .decode = decode_narrow, .run = round_to_tf32, .effects = WRITES_DESTINATION},
+    {"cvt rn|rz {relu} tf32 f32", .decode = decode_narrow, .run = round_to_tf32, .effects = WRITES_DESTINATION},
 };
 
 INSTRUCTION_LIST(sim_narrow_instructions, "Conversions to and from 8 bits and tf32", ROWS)

@@ -14,19 +14,19 @@ enum { OUTSIDE = -1 };
 
 static const uint32_t *lanes_at(const Warp *w, uint32_t offset)
 {
-    return (const uint32_t *)(w->lanes + offset);
+    return (const uint32_t *)(w->registers + offset);
 }
 
 static void write_results(Warp *w, const Instr *i, int lane, const uint32_t *result)
 {
     for (int k = 0; k < CHANNELS; k++)
         if (i->elements[k] != NOWHERE)
-            ((uint32_t *)(w->lanes + i->elements[k]))[lane] = result[k];
+            ((uint32_t *)(w->registers + i->elements[k]))[lane] = result[k];
 }
 
 static const TextureObject *object_of(Warp *w, const Instr *i, int lane, bool surface)
 {
-    const uint64_t number = ((const uint64_t *)(w->lanes + i->a))[lane];
+    const uint64_t number = ((const uint64_t *)(w->registers + i->a))[lane];
     const TextureObject *o = sim_texture_object(number);
     const char *kind = surface ? "surface" : "texture";
     if (!o)
@@ -192,7 +192,7 @@ static Taps taps_of(const TextureObject *o, int dimension, float coordinate, boo
 static float coordinate_at(const Warp *w, const Instr *i, int lane, int k)
 {
     const bool layered = sim_texture_shapes[i->type].layered;
-    return ((const float *)(w->lanes + i->elements[CHANNELS + layered + k]))[lane];
+    return ((const float *)(w->registers + i->elements[CHANNELS + layered + k]))[lane];
 }
 
 static void find_taps(const TexelReaders *readers, int lane, bool linear, Taps *taps)
@@ -282,7 +282,7 @@ static int64_t find_face(float x, float y, float z, float on_face[2])
 static TexelReaders readers_with_first(Warp *w, const Instr *i, uint32_t mask)
 {
     const int first = __builtin_ctz(mask);
-    const uint64_t *number = (const uint64_t *)(w->lanes + i->a);
+    const uint64_t *number = (const uint64_t *)(w->registers + i->a);
     TexelReaders readers = {.w = w, .i = i, .object = object_of(w, i, first, false)};
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
@@ -488,7 +488,7 @@ void sim_load_surface(Warp *w, const Instr *i, uint32_t mask)
         for (int k = 0; k < i->count; k++) {
             if (i->elements[k] == NOWHERE)
                 continue;
-            uint8_t *to = w->lanes + i->elements[k] + (size_t)lane * register_bytes(i);
+            uint8_t *to = w->registers + i->elements[k] + (size_t)lane * register_bytes(i);
             memset(to, 0, register_bytes(i));
             if (from)
                 copy_element(to, from + k * i->bytes, i->bytes);
@@ -502,7 +502,7 @@ void sim_store_surface(Warp *w, const Instr *i, uint32_t mask)
         const int lane = __builtin_ctz(rest);
         uint8_t *to = surface_pointer(w, i, lane, ACCESS_WRITE);
         for (int k = 0; k < i->count && to; k++)
-            copy_element(to + k * i->bytes, w->lanes + i->elements[k] + (size_t)lane * register_bytes(i), i->bytes);
+            copy_element(to + k * i->bytes, w->registers + i->elements[k] + (size_t)lane * register_bytes(i), i->bytes);
     }
 }
 
@@ -515,6 +515,6 @@ void sim_query_surface(Warp *w, const Instr *i, uint32_t mask)
         const Texels *t = &object_of(w, i, lane, true)->texels;
         if (t->layered)
             sim_fault(w, i, lane, cudaErrorNotSupported, "the size of a layered surface is not supported");
-        ((uint32_t *)(w->lanes + i->d))[lane] = i->op < t->dimensions ? (uint32_t)t->size[i->op] : 0;
+        ((uint32_t *)(w->registers + i->d))[lane] = i->op < t->dimensions ? (uint32_t)t->size[i->op] : 0;
     }
 }

@@ -156,10 +156,10 @@ static void decode_types(const Opcode *o, int op, VideoOperation *v)
     v->a_signed = sim_slice_is(types[1], "s32");
     v->b_signed = sim_slice_is(types[2], "s32");
     v->d_signed = op < V_EQ && sim_slice_is(o->parts[1], "s32");
-    v->saturate = sim_has_part(o, "sat");
-    v->wraps = sim_has_part(o, "wrap");
-    v->increment = sim_has_part(o, "po");
-    v->scale = sim_has_part(o, "shr7") ? 7 : sim_has_part(o, "shr15") ? 15 : 0;
+    v->saturate = sim_has_modifier(o, "sat");
+    v->wraps = sim_has_modifier(o, "wrap");
+    v->increment = sim_has_modifier(o, "po");
+    v->scale = sim_has_modifier(o, "shr7") ? 7 : sim_has_modifier(o, "shr15") ? 15 : 0;
 }
 
 static bool decode_video(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
@@ -171,7 +171,7 @@ static bool decode_video(Decoder *d, const Statement *s, const Opcode *o, Instr 
     if (s->count < 3)
         return false;
     v->result_count = last == '2' ? 2 : last == '4' ? 4 : 1;
-    v->second = MEANINGS[sim_part_among(o, SECONDS, 3)];
+    v->second = MEANINGS[sim_modifier_among(o, SECONDS, 3)];
     if (v->result_count > 1 && v->second == NO_SECOND)
         v->second = MERGE;
     decode_types(o, i->op, v);

@@ -37,7 +37,7 @@ void sim_shuffle(Warp *w, const Instr *i, uint32_t mask)
         *p = (*p & ~mask) | (in_range & mask);
     }
     uint32_t reading_inactive = 0; // lanes that read a non-participating lane
-    for (uint32_t rest = w->block->clocks ? mask : 0; rest; rest &= rest - 1)
+    for (uint32_t rest = is_block_checked(w->block) ? mask : 0; rest; rest &= rest - 1)
         reading_inactive |= mask >> (source[__builtin_ctz(rest)] & 31) & 1 ? 0 : rest & -rest;
     if (reading_inactive)
         sim_observer.read_inactive_lanes(w, i, reading_inactive);

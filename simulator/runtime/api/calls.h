@@ -138,7 +138,7 @@ void sim_destroy_all_pools(void);
 // Executes a fill for a call without a stream; `from`: the call's return address.
 cudaError_t sim_fill_now(const char *call, const struct cudaMemsetParams *fill, const void *from);
 // Sets *part to the address of `bytes` bytes at `offset` in a variable.
-cudaError_t sim_symbol_address(const void *host, size_t bytes, size_t offset, char **part);
+cudaError_t sim_symbol_address(const void *symbol, size_t bytes, size_t offset, char **part);
 
 // ---- launch.c
 

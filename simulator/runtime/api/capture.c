@@ -50,7 +50,7 @@ static void add_to_set(NodeSet *set, cudaGraphNode_t node)
             return;
     set->nodes = realloc(set->nodes, (set->count + 1) * sizeof *set->nodes);
     if (!set->nodes)
-        sim_die("out of memory for a set of nodes");
+        sim_die("out of memory: set of graph nodes");
     set->nodes[set->count++] = node;
 }
 
@@ -113,7 +113,7 @@ static Participant *add_participant(Capture *c, cudaStream_t stream)
 {
     Participant *p = calloc(1, sizeof *p);
     if (!p)
-        sim_die("out of memory for a stream that is captured");
+        sim_die("out of memory: captured stream");
     *p = (Participant){.stream = key_of(stream), .next = c->participants};
     p->blocking = !(sim_stream_of(stream)->flags & cudaStreamNonBlocking);
     return c->participants = p;
@@ -307,7 +307,7 @@ static void set_captured(cudaEvent_t event, const Capture *c, const NodeSet *dep
 {
     CapturedEvent *e = calloc(1, sizeof *e);
     if (!e)
-        sim_die("out of memory for an event that is captured");
+        sim_die("out of memory: captured event");
     sim_clear_captured(event);
     *e = (CapturedEvent){.event = event, .capture = c->id, .next = captured_events};
     join_sets(&e->dependencies, dependencies);
@@ -430,7 +430,7 @@ static bool is_joined(const Capture *c)
 {
     Node **worklist = calloc(sim_graph_of(c->graph)->count + 1, sizeof *worklist); // each node is added at most once
     if (!worklist)
-        sim_die("out of memory for what a capture waits for");
+        sim_die("out of memory: dependencies of a capture");
     for (Node *n = sim_graph_of(c->graph)->nodes; n; n = n->next)
         n->visited = false;
     for (const Participant *p = c->participants; p; p = p->next)

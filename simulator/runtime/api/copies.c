@@ -217,29 +217,29 @@ cudaError_t sim_fill_now(const char *call, const struct cudaMemsetParams *p, con
 
 // ---- Variables
 
-API cudaError_t cudaGetSymbolAddress(void **pointer, const void *host)
+API cudaError_t cudaGetSymbolAddress(void **pointer, const void *symbol)
 {
     BEGIN_CALL();
     REQUIRE(pointer, cudaErrorInvalidValue);
-    const Symbol *s = sim_symbol_of(host);
+    const Symbol *s = sim_symbol_of(symbol);
     REQUIRE(s && sim_variable_of(s), cudaErrorInvalidSymbol);
     *pointer = (void *)(uintptr_t)sim_variable_of(s)->address;
     return cudaSuccess;
 }
 
-API cudaError_t cudaGetSymbolSize(size_t *bytes, const void *host)
+API cudaError_t cudaGetSymbolSize(size_t *bytes, const void *symbol)
 {
     BEGIN_CALL();
     REQUIRE(bytes, cudaErrorInvalidValue);
-    const Symbol *s = sim_symbol_of(host);
+    const Symbol *s = sim_symbol_of(symbol);
     REQUIRE(s, cudaErrorInvalidSymbol);
     *bytes = s->bytes;
     return cudaSuccess;
 }
 
-cudaError_t sim_symbol_address(const void *host, size_t bytes, size_t offset, char **part)
+cudaError_t sim_symbol_address(const void *symbol, size_t bytes, size_t offset, char **part)
 {
-    const Symbol *s = sim_symbol_of(host);
+    const Symbol *s = sim_symbol_of(symbol);
     if (!s || !sim_variable_of(s))
         return cudaErrorInvalidSymbol;
     if (offset > s->bytes || bytes > s->bytes - offset)
@@ -248,44 +248,44 @@ cudaError_t sim_symbol_address(const void *host, size_t bytes, size_t offset, ch
     return cudaSuccess;
 }
 
-API cudaError_t cudaMemcpyToSymbol(const void *host, const void *from, size_t bytes, size_t offset,
+API cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes, size_t offset,
                                    enum cudaMemcpyKind kind)
 {
     char *to = NULL;
     BEGIN_CALL();
     REQUIRE(kind != cudaMemcpyHostToHost && kind != cudaMemcpyDeviceToHost, cudaErrorInvalidMemcpyDirection);
-    RETURN_IF_ERROR(sim_symbol_address(host, bytes, offset, &to));
+    RETURN_IF_ERROR(sim_symbol_address(symbol, bytes, offset, &to));
     const RowCopy rows = linear_copy(to, from, bytes, kind);
     return copy_now("cudaMemcpy", &rows, __builtin_return_address(0));
 }
 
-API cudaError_t cudaMemcpyFromSymbol(void *to, const void *host, size_t bytes, size_t offset, enum cudaMemcpyKind kind)
+API cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, size_t offset, enum cudaMemcpyKind kind)
 {
     char *from = NULL;
     BEGIN_CALL();
     REQUIRE(kind != cudaMemcpyHostToHost && kind != cudaMemcpyHostToDevice, cudaErrorInvalidMemcpyDirection);
-    RETURN_IF_ERROR(sim_symbol_address(host, bytes, offset, &from));
+    RETURN_IF_ERROR(sim_symbol_address(symbol, bytes, offset, &from));
     const RowCopy rows = linear_copy(to, from, bytes, kind);
     return copy_now("cudaMemcpy", &rows, __builtin_return_address(0));
 }
 
-API cudaError_t cudaMemcpyToSymbolAsync(const void *host, const void *from, size_t bytes, size_t offset,
+API cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t bytes, size_t offset,
                                         enum cudaMemcpyKind kind, cudaStream_t stream)
 {
     NodeParams params;
     BEGIN_CALL();
-    RETURN_IF_ERROR(sim_make_symbol_copy(&params, host, true, from, bytes, offset, kind));
+    RETURN_IF_ERROR(sim_make_symbol_copy(&params, symbol, true, from, bytes, offset, kind));
     CAPTURE(stream, &params);
     const RowCopy rows = linear_copy(params.copy.dstPtr.ptr, from, bytes, kind);
     return sim_record_error(sim_copy_rows("cudaMemcpy", &rows));
 }
 
-API cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *host, size_t bytes, size_t offset,
+API cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes, size_t offset,
                                           enum cudaMemcpyKind kind, cudaStream_t stream)
 {
     NodeParams params;
     BEGIN_CALL();
-    RETURN_IF_ERROR(sim_make_symbol_copy(&params, host, false, to, bytes, offset, kind));
+    RETURN_IF_ERROR(sim_make_symbol_copy(&params, symbol, false, to, bytes, offset, kind));
     CAPTURE(stream, &params);
     const RowCopy rows = linear_copy(to, params.copy.srcPtr.ptr, bytes, kind);
     return sim_record_error(sim_copy_rows("cudaMemcpy", &rows));

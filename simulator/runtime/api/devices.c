@@ -270,7 +270,7 @@ API cudaError_t cudaDeviceReset(void)
     sim_free_all_allocations();
     sim_destroy_all_pools();
     sim_destroy_all_streams();
-    sim_reset_program();
+    sim_reset_device_state();
     sim_reset_limits();
     disable_all_peers();
     sim_last_error = sim_sticky_error = cudaSuccess;

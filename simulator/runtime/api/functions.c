@@ -1,24 +1,24 @@
 // functions.c: kernel attributes and occupancy.
 #include "runtime/api/calls.h"
 
-API cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *host)
+API cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *host_stub)
 {
     Kernel *kernel;
     const Function *f;
     BEGIN_CALL();
-    const cudaError_t error = sim_find_kernel(host, &kernel, &f);
+    const cudaError_t error = sim_find_kernel(host_stub, &kernel, &f);
     REQUIRE(!error, error);
     REQUIRE(attributes, cudaErrorInvalidValue);
     sim_describe_kernel(attributes, kernel, f);
     return cudaSuccess;
 }
 
-API cudaError_t cudaFuncSetAttribute(const void *host, enum cudaFuncAttribute attribute, int value)
+API cudaError_t cudaFuncSetAttribute(const void *host_stub, enum cudaFuncAttribute attribute, int value)
 {
     Kernel *kernel;
     const Function *f;
     BEGIN_CALL();
-    const cudaError_t error = sim_find_kernel(host, &kernel, &f);
+    const cudaError_t error = sim_find_kernel(host_stub, &kernel, &f);
     REQUIRE(!error, error);
     if (attribute == cudaFuncAttributeMaxDynamicSharedMemorySize) {
         const int limit = sim_device()->shared_per_block_optin - (int)f->shared_bytes;
@@ -29,7 +29,7 @@ API cudaError_t cudaFuncSetAttribute(const void *host, enum cudaFuncAttribute at
     switch (attribute) {
     case cudaFuncAttributeNonPortableClusterSizeAllowed:
         REQUIRE(value == 0 || value == 1, cudaErrorInvalidValue);
-        kernel->large_clusters[sim_current_device] = value;
+        kernel->non_portable_clusters[sim_current_device] = value;
         return cudaSuccess;
     case cudaFuncAttributePreferredSharedMemoryCarveout:
     case cudaFuncAttributeClusterSchedulingPolicyPreference:
@@ -43,46 +43,46 @@ API cudaError_t cudaFuncSetAttribute(const void *host, enum cudaFuncAttribute at
     }
 }
 
-API cudaError_t cudaFuncSetCacheConfig(const void *host, enum cudaFuncCache config)
+API cudaError_t cudaFuncSetCacheConfig(const void *host_stub, enum cudaFuncCache config)
 {
     UNUSED(config);
     RETURN_IF_STICKY_ERROR();
-    return sim_kernel_of(host) ? cudaSuccess : sim_record_error(cudaErrorInvalidDeviceFunction);
+    return sim_kernel_of(host_stub) ? cudaSuccess : sim_record_error(cudaErrorInvalidDeviceFunction);
 }
 
-API cudaError_t cudaFuncSetSharedMemConfig(const void *host, enum cudaSharedMemConfig config)
+API cudaError_t cudaFuncSetSharedMemConfig(const void *host_stub, enum cudaSharedMemConfig config)
 {
     UNUSED(config);
     RETURN_IF_STICKY_ERROR();
-    return sim_kernel_of(host) ? cudaSuccess : sim_record_error(cudaErrorInvalidDeviceFunction);
+    return sim_kernel_of(host_stub) ? cudaSuccess : sim_record_error(cudaErrorInvalidDeviceFunction);
 }
 
-API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *host, int threads,
+API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *host_stub, int threads,
                                                                        size_t dynamic_shared_bytes, unsigned flags)
 {
     Kernel *kernel;
     const Function *f;
     BEGIN_CALL();
-    const cudaError_t error = sim_find_kernel(host, &kernel, &f);
+    const cudaError_t error = sim_find_kernel(host_stub, &kernel, &f);
     REQUIRE(!error, error);
     REQUIRE(blocks && threads >= 1 && flags <= cudaOccupancyDisableCachingOverride, cudaErrorInvalidValue);
     *blocks = threads > MAX_THREADS ? 0 : sim_blocks_per_sm(f, threads, dynamic_shared_bytes);
     return cudaSuccess;
 }
 
-API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *host, int threads,
+API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *host_stub, int threads,
                                                               size_t dynamic_shared_bytes)
 {
-    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, host, threads, dynamic_shared_bytes, 0);
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, host_stub, threads, dynamic_shared_bytes, 0);
 }
 
 // The most dynamic shared memory of a block with which `blocks` blocks are resident on an SM.
-API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *host, int blocks, int threads)
+API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *host_stub, int blocks, int threads)
 {
     Kernel *kernel;
     const Function *f;
     BEGIN_CALL();
-    const cudaError_t error = sim_find_kernel(host, &kernel, &f);
+    const cudaError_t error = sim_find_kernel(host_stub, &kernel, &f);
     REQUIRE(!error, error);
     REQUIRE(bytes && blocks >= 1 && threads >= 1 && threads <= MAX_THREADS &&
                 blocks <= sim_blocks_per_sm(f, threads, 0),
@@ -93,21 +93,21 @@ API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const v
     return cudaSuccess;
 }
 
-API cudaError_t cudaFuncGetName(const char **name, const void *host)
+API cudaError_t cudaFuncGetName(const char **name, const void *host_stub)
 {
     REQUIRE(name, cudaErrorInvalidValue);
-    const Kernel *kernel = sim_kernel_of(host);
+    const Kernel *kernel = sim_kernel_of(host_stub);
     REQUIRE(kernel, cudaErrorInvalidDeviceFunction);
     *name = kernel->name;
     return cudaSuccess;
 }
 
-API cudaError_t cudaFuncGetParamInfo(const void *host, size_t index, size_t *offset, size_t *bytes)
+API cudaError_t cudaFuncGetParamInfo(const void *host_stub, size_t index, size_t *offset, size_t *bytes)
 {
     Kernel *kernel;
     const Function *f;
     BEGIN_CALL();
-    const cudaError_t error = sim_find_kernel(host, &kernel, &f);
+    const cudaError_t error = sim_find_kernel(host_stub, &kernel, &f);
     REQUIRE(!error, error);
     const Variable *v = f->params;
     for (size_t k = 0; v && k < index; k++)
@@ -135,13 +135,13 @@ static cudaError_t find_cluster(const cudaLaunchConfig_t *config, const Function
 }
 
 // Treats all SMs as one GPC, so that a cluster may use any of them.
-API cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *host, const cudaLaunchConfig_t *config)
+API cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *host_stub, const cudaLaunchConfig_t *config)
 {
     Kernel *kernel;
     const Function *f;
     dim3 cluster;
     BEGIN_CALL();
-    cudaError_t error = sim_find_kernel(host, &kernel, &f);
+    cudaError_t error = sim_find_kernel(host_stub, &kernel, &f);
     REQUIRE(!error, error);
     REQUIRE(clusters && config && (config->attrs || config->numAttrs == 0), cudaErrorInvalidValue);
     error = find_cluster(config, f, &cluster);
@@ -154,12 +154,12 @@ API cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *host, 
     return cudaSuccess;
 }
 
-API cudaError_t cudaOccupancyMaxPotentialClusterSize(int *blocks, const void *host, const cudaLaunchConfig_t *config)
+API cudaError_t cudaOccupancyMaxPotentialClusterSize(int *blocks, const void *host_stub, const cudaLaunchConfig_t *config)
 {
     Kernel *kernel;
     const Function *f;
     BEGIN_CALL();
-    const cudaError_t error = sim_find_kernel(host, &kernel, &f);
+    const cudaError_t error = sim_find_kernel(host_stub, &kernel, &f);
     REQUIRE(!error, error);
     REQUIRE(blocks && config, cudaErrorInvalidValue);
     const int largest = sim_largest_cluster(kernel), limit = f->max_cluster_blocks;

@@ -18,7 +18,7 @@ static Node **new_node_array(size_t count)
 {
     Node **nodes = calloc(count + 1, sizeof *nodes);
     if (!nodes)
-        sim_die("out of memory for a list of nodes");
+        sim_die("out of memory: node list");
     return nodes;
 }
 

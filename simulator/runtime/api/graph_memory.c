@@ -18,7 +18,7 @@ cudaError_t sim_new_graph_memory(size_t bytes, GraphMemory **memory)
         return error;
     *memory = calloc(1, sizeof **memory);
     if (!*memory)
-        sim_die("out of memory for memory of a graph");
+        sim_die("out of memory: graph memory");
     **memory = (GraphMemory){
         .address = address, .bytes = bytes, .device = sim_current_device, .reference_count = 1, .next = graph_memories};
     graph_memories = *memory;

@@ -218,7 +218,7 @@ static NodeRun *new_node_runs(const Graph *graph, uint32_t timeline, VectorClock
     sim_record_event(start, timeline);
     NodeRun *runs = calloc(graph->count + 1, sizeof *runs);
     if (!runs)
-        sim_die("out of memory for a run of a graph");
+        sim_die("out of memory: graph launch");
     return runs;
 }
 

@@ -18,7 +18,7 @@ static void **copy_arguments(const Function *f, void **arguments)
         bytes += (v->bytes + align - 1) / align * align;
     void **copy = aligned_alloc(align, bytes ? bytes : align);
     if (!copy)
-        sim_die("out of memory for a kernel's arguments");
+        sim_die("out of memory: kernel arguments");
     uint8_t *value = (uint8_t *)copy + (count * sizeof(void *) + align - 1) / align * align;
     for (const Variable *v = f->params; v; v = v->next, index++) {
         copy[index] = memcpy(value, arguments[index], v->bytes);
@@ -81,7 +81,7 @@ static cudaError_t copy_conditional(ConditionalParams *to, const ConditionalPara
     to->bodies = calloc(from->count, sizeof *to->bodies);
     to->handles = calloc(from->count, sizeof *to->handles);
     if (!to->bodies || !to->handles)
-        sim_die("out of memory for the graphs of a node");
+        sim_die("out of memory: child graphs of a node");
     for (unsigned k = 0; k < from->count && !error; k++) {
         if (!from->bodies)
             to->bodies[k] = sim_new_graph(with_handles);

@@ -19,7 +19,7 @@ Graph *sim_new_graph(bool with_handles)
     if (graph && with_handles)
         graph->handle = sim_new_handle(GRAPH_HANDLE, graph);
     if (!graph || (with_handles && !graph->handle))
-        sim_die("out of memory for a graph");
+        sim_die("out of memory: graph");
     return graph;
 }
 
@@ -58,7 +58,7 @@ void sim_add_dependency(Node *node, Node *dependency)
         node->dependency_capacity = node->dependency_capacity ? 2 * node->dependency_capacity : 4;
         node->dependencies = realloc(node->dependencies, node->dependency_capacity * sizeof *node->dependencies);
         if (!node->dependencies)
-            sim_die("out of memory for the dependencies of a node");
+            sim_die("out of memory: dependencies of a graph node");
     }
     node->dependencies[node->dependency_count++] = dependency;
 }
@@ -76,11 +76,11 @@ static Node *append_node(Graph *graph, const NodeParams *params, bool with_handl
 {
     Node *node = calloc(1, sizeof *node);
     if (!node)
-        sim_die("out of memory for a node of a graph");
+        sim_die("out of memory: graph node");
     *node = (Node){.params = *params, .graph = graph, .device = sim_current_device, .number = ++nodes_made};
     node->origin = node->number;
     if (with_handle && !(node->handle = sim_new_handle(NODE_HANDLE, node)))
-        sim_die("out of memory for the handle of a node");
+        sim_die("out of memory: handle of a graph node");
     sim_set_graph_owner(node);
     *(graph->last ? &graph->last->next : &graph->nodes) = node;
     graph->last = node;
@@ -166,7 +166,7 @@ Node *sim_sort_nodes(Graph *graph)
     free(graph->order);
     graph->order = calloc(graph->count + 1, sizeof *graph->order);
     if (!graph->order)
-        sim_die("out of memory for the order of a graph's nodes");
+        sim_die("out of memory: order of graph nodes");
     for (Node *node = graph->nodes; node; node = node->next)
         node->visited = false;
     do { // one pass suffices if all nodes were added after their dependencies

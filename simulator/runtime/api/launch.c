@@ -20,7 +20,7 @@ enum { MAX_NESTED_LAUNCHES = 64 };
 static _Thread_local Configuration configurations[MAX_NESTED_LAUNCHES];
 static _Thread_local int depth;
 // Return address of a <<<...>>> launch, whose error is not returned to the program; otherwise NULL.
-static _Thread_local const void *unchecked_from;
+static _Thread_local const void *chevron_call_site;
 
 API unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_shared_bytes, cudaStream_t stream)
 {
@@ -38,7 +38,7 @@ API cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *dyna
     *block = c.block;
     *dynamic_shared_bytes = c.dynamic_shared_bytes;
     memcpy(stream, &c.stream, sizeof c.stream);
-    unchecked_from = c.from;
+    chevron_call_site = c.from;
     return cudaSuccess;
 }
 
@@ -102,18 +102,18 @@ static void note_rejection(const Kernel *kernel, const Function *f, const Config
     sim_note_rejected_launch(launch, error, why, from);
 }
 
-static cudaError_t launch_kernel(const void *host, const Configuration *c, void **arguments, bool cooperative)
+static cudaError_t launch_kernel(const void *host_stub, const Configuration *c, void **arguments, bool cooperative)
 {
     Kernel *kernel = NULL;
     const Function *f = NULL;
-    const bool unchecked = unchecked_from != NULL;
-    const void *from = unchecked ? unchecked_from : c->from;
-    unchecked_from = NULL;
+    const bool unchecked = chevron_call_site != NULL;
+    const void *from = unchecked ? chevron_call_site : c->from;
+    chevron_call_site = NULL;
     BEGIN_CALL();
     sim_note_launch_attempt();
-    cudaError_t error = sim_find_kernel(host, &kernel, &f);
+    cudaError_t error = sim_find_kernel(host_stub, &kernel, &f);
     if (!error)
-        error = sim_check_launch(host, c->grid, c->block, c->dynamic_shared_bytes, arguments, cooperative, c->cluster);
+        error = sim_check_launch(host_stub, c->grid, c->block, c->dynamic_shared_bytes, arguments, cooperative, c->cluster);
     if (!error && !is_stream_of_device(c->stream))
         error = cudaErrorInvalidResourceHandle;
     if (error && unchecked)
@@ -121,24 +121,24 @@ static cudaError_t launch_kernel(const void *host, const Configuration *c, void 
     if (error)
         return sim_record_error(error);
     CAPTURE(c->stream, &(NodeParams){cudaGraphNodeTypeKernel,
-                               .kernel = {host, c->grid, c->block, c->dynamic_shared_bytes, cooperative, arguments, NULL}});
+                               .kernel = {host_stub, c->grid, c->block, c->dynamic_shared_bytes, cooperative, arguments, NULL}});
     sim_set_sticky_error(sim_run_kernel(&(KernelLaunch){kernel, f, c->grid, c->block, c->dynamic_shared_bytes, arguments, cooperative,
                                              c->cluster},
                              from));
     return cudaSuccess; // as on a GPU, the next call returns the kernel's error
 }
 
-API cudaError_t cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void **arguments, size_t dynamic_shared_bytes,
+API cudaError_t cudaLaunchKernel(const void *host_stub, dim3 grid, dim3 block, void **arguments, size_t dynamic_shared_bytes,
                                  cudaStream_t stream)
 {
     const Configuration c = {grid, block, dynamic_shared_bytes, stream, {0, 0, 0}, __builtin_return_address(0)};
-    return launch_kernel(host, &c, arguments, false);
+    return launch_kernel(host_stub, &c, arguments, false);
 }
 
-API cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *host)
+API cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *host_stub)
 {
     REQUIRE(kernel, cudaErrorInvalidValue);
-    *kernel = (cudaKernel_t)(uintptr_t)host;
+    *kernel = (cudaKernel_t)(uintptr_t)host_stub;
     return cudaSuccess;
 }
 
@@ -175,7 +175,7 @@ cudaError_t sim_check_attribute(const cudaLaunchAttribute *attribute, bool *coop
 }
 
 // Kernel nodes support only the kernel's own cluster size.
-static cudaError_t reject_capture(cudaStream_t stream, dim3 cluster)
+static cudaError_t check_cluster_capture(cudaStream_t stream, dim3 cluster)
 {
     enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     if (cluster.x * cluster.y * cluster.z <= 1 || cudaStreamIsCapturing(stream, &status) ||
@@ -185,7 +185,7 @@ static cudaError_t reject_capture(cudaStream_t stream, dim3 cluster)
     return sim_record_error(cudaErrorNotSupported);
 }
 
-API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *host, void **arguments)
+API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *host_stub, void **arguments)
 {
     bool cooperative = false;
     dim3 cluster = {0, 0, 0};
@@ -195,17 +195,17 @@ API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void
         if (error)
             return sim_record_error(error);
     }
-    RETURN_IF_ERROR(reject_capture(config->stream, cluster));
+    RETURN_IF_ERROR(check_cluster_capture(config->stream, cluster));
     const Configuration c = {config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream, cluster,
                              __builtin_return_address(0)};
-    return launch_kernel(host, &c, arguments, cooperative);
+    return launch_kernel(host_stub, &c, arguments, cooperative);
 }
 
-API cudaError_t cudaLaunchCooperativeKernel(const void *host, dim3 grid, dim3 block, void **arguments, size_t bytes,
+API cudaError_t cudaLaunchCooperativeKernel(const void *host_stub, dim3 grid, dim3 block, void **arguments, size_t bytes,
                                             cudaStream_t stream)
 {
     const Configuration c = {grid, block, bytes, stream, {0, 0, 0}, __builtin_return_address(0)};
-    return launch_kernel(host, &c, arguments, true);
+    return launch_kernel(host_stub, &c, arguments, true);
 }
 
 // Sets *run_now if the host function is to be called now; it is not if the call was captured.

@@ -53,7 +53,7 @@ static LibraryCall *copy_of(const LibraryCall *call)
 {
     LibraryCall *copy = malloc(sizeof *copy + call->data_bytes);
     if (!copy)
-        sim_die("out of memory for a library's call");
+        sim_die("out of memory: library call");
     *copy = *call;
     copy->data = memcpy(copy + 1, call->data, call->data_bytes);
     return copy;

@@ -1,7 +1,7 @@
 // registration.c: registration of fat binaries, kernels and variables before main, in the tables of runtime/work/binaries.c.
 #include "runtime/api/calls.h"
 
-enum { MAX_TEXTS = 32 };
+enum { MAX_PTX = 32 };
 
 // nvcc's wrapper of a fat binary. With -rdc=true the fat binary is empty, and `parts` lists those of the object files, which
 // the simulator links itself.
@@ -30,11 +30,11 @@ static size_t readable_bytes(const uint8_t *data)
     return end - begin;
 }
 
-// Extracts the PTX texts of a fat binary; 0 and a message if there are none.
-static int texts_in(const uint8_t *data, Arena *arena, const char **texts)
+// Extracts the PTX of a fat binary; 0 and a message if there are none.
+static int ptx_in(const uint8_t *data, Arena *arena, const char **ptx)
 {
     const char *why = NO_PTX;
-    const int count = sim_fatbin_texts(data, readable_bytes(data), arena, texts, MAX_TEXTS, &why);
+    const int count = sim_extract_ptx(data, readable_bytes(data), arena, ptx, MAX_PTX, &why);
     if (count <= 0)
         fprintf(stderr, "simulator: the program's fat binary: %s\n", why);
     return count > 0 ? count : 0;
@@ -47,12 +47,12 @@ static int target_of(const char *text)
 }
 
 // The PTX for the highest architecture that the device supports; NULL: none.
-static const char *choose_text(const char *const *texts, int count)
+static const char *choose_ptx(const char *const *ptx, int count)
 {
     const char *best = NULL;
     for (int k = 0; k < count; k++)
-        if (target_of(texts[k]) <= DEVICE && (!best || target_of(texts[k]) > target_of(best)))
-            best = texts[k];
+        if (target_of(ptx[k]) <= DEVICE && (!best || target_of(ptx[k]) > target_of(best)))
+            best = ptx[k];
     return best;
 }
 
@@ -62,31 +62,31 @@ static void choose_parts(Binary *binary, const uint8_t *const *parts)
     int count = 0;
     while (parts[count])
         count++;
-    binary->texts = sim_allocate(&binary->arena, ((size_t)count + 1) * sizeof *binary->texts);
+    binary->ptx = sim_allocate(&binary->arena, ((size_t)count + 1) * sizeof *binary->ptx);
     for (int k = 0; k < count; k++) {
-        const char *texts[MAX_TEXTS];
-        binary->texts[k] = choose_text(texts, texts_in(parts[k], &binary->arena, texts));
-        if (!binary->texts[k])
+        const char *ptx[MAX_PTX];
+        binary->ptx[k] = choose_ptx(ptx, ptx_in(parts[k], &binary->arena, ptx));
+        if (!binary->ptx[k])
             return;
     }
-    binary->text_count = count;
+    binary->ptx_count = count;
     if (count)
-        binary->modules[0] = sim_load_texts(binary->texts, count, NULL);
+        binary->modules[0] = sim_load_ptx(binary->ptx, count, NULL);
 }
 
 // Chooses the PTX for the highest architecture up to 9.0.
 static void choose_module(Binary *binary, const uint8_t *data)
 {
-    const char *texts[MAX_TEXTS];
-    const int count = texts_in(data, &binary->arena, texts);
+    const char *ptx[MAX_PTX];
+    const int count = ptx_in(data, &binary->arena, ptx);
     Module *best = NULL;
-    binary->texts = sim_allocate(&binary->arena, sizeof *binary->texts);
+    binary->ptx = sim_allocate(&binary->arena, sizeof *binary->ptx);
     for (int k = 0; k < count; k++) {
-        Module *m = sim_load_module(texts[k]);
+        Module *m = sim_load_module(ptx[k]);
         if (m->target <= DEVICE && (!best || best->error[0] || (m->target > best->target && !m->error[0]))) {
             best = m;
-            binary->texts[0] = texts[k];
-            binary->text_count = 1;
+            binary->ptx[0] = ptx[k];
+            binary->ptx_count = 1;
         }
     }
     binary->modules[0] = best;
@@ -95,10 +95,10 @@ static void choose_module(Binary *binary, const uint8_t *data)
 Binary *sim_load_binary(const uint8_t *data)
 {
     Binary *binary = sim_new_binary();
-    const char *texts[MAX_TEXTS];
-    binary->texts = sim_allocate(&binary->arena, sizeof *binary->texts);
-    binary->texts[0] = choose_text(texts, texts_in(data, &binary->arena, texts));
-    binary->text_count = binary->texts[0] != NULL;
+    const char *ptx[MAX_PTX];
+    binary->ptx = sim_allocate(&binary->arena, sizeof *binary->ptx);
+    binary->ptx[0] = choose_ptx(ptx, ptx_in(data, &binary->arena, ptx));
+    binary->ptx_count = binary->ptx[0] != NULL;
     return binary;
 }
 
@@ -106,9 +106,9 @@ Binary *sim_load_text(const char *text)
 {
     Binary *binary = sim_new_binary();
     const size_t bytes = strlen(text) + 1;
-    binary->texts = sim_allocate(&binary->arena, sizeof *binary->texts);
-    binary->texts[0] = memcpy(sim_allocate(&binary->arena, bytes), text, bytes);
-    binary->text_count = 1;
+    binary->ptx = sim_allocate(&binary->arena, sizeof *binary->ptx);
+    binary->ptx[0] = memcpy(sim_allocate(&binary->arena, bytes), text, bytes);
+    binary->ptx_count = 1;
     return binary;
 }
 
@@ -136,25 +136,25 @@ API void __cudaUnregisterFatBinary(void **handle)
     UNUSED(handle); // called at exit, when everything is freed anyway
 }
 
-API void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int thread_limit,
+API void __cudaRegisterFunction(void **handle, const char *host_stub, char *device, const char *name, int thread_limit,
                                 uint3 *tid, uint3 *bid, dim3 *block, dim3 *grid, int *warp_size)
 {
     UNUSED(device), UNUSED(thread_limit), UNUSED(tid), UNUSED(bid), UNUSED(block), UNUSED(grid), UNUSED(warp_size);
-    sim_add_kernel((Binary *)handle, name, host);
+    sim_add_kernel((Binary *)handle, name, host_stub);
 }
 
-API void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int ext, size_t size,
+API void __cudaRegisterVar(void **handle, char *host_variable, char *device, const char *name, int ext, size_t size,
                            int constant, int global)
 {
     UNUSED(device), UNUSED(ext), UNUSED(constant), UNUSED(global);
-    sim_add_symbol((Binary *)handle, host, name, size, NULL);
+    sim_add_symbol((Binary *)handle, host_variable, name, size, NULL);
 }
 
-API void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name, int ext, size_t size,
+API void __cudaRegisterManagedVar(void **handle, void **host_variable, char *device, const char *name, int ext, size_t size,
                                   int constant, int global)
 {
     UNUSED(device), UNUSED(ext), UNUSED(constant), UNUSED(global);
-    sim_add_symbol((Binary *)handle, host, name, size, host);
+    sim_add_symbol((Binary *)handle, host_variable, name, size, host_variable);
 }
 
 API char __cudaInitModule(void **handle)

@@ -1,11 +1,11 @@
-// binaries.c: the program's binaries, kernels and variables.
+// binaries.c: the program's fat binaries, and the kernels and variables in them.
 #include "runtime/work/binaries.h"
 #include "checker/host_checks.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static Binary *binaries; // registered ones, without those loaded later
+static Binary *binaries; // registered at program start; excludes libraries loaded at run time
 static Kernel *kernels;
 static Symbol *symbols;
 
@@ -13,7 +13,7 @@ Binary *sim_new_binary(void)
 {
     Binary *binary = calloc(1, sizeof *binary);
     if (!binary)
-        sim_die("out of memory for what a program's file registers");
+        sim_die("out of memory: fat binary");
     return binary;
 }
 
@@ -26,8 +26,8 @@ void sim_register_binary(Binary *binary)
 Module *sim_module_of(Binary *binary)
 {
     Module **module = &binary->modules[sim_current_device];
-    if (!*module && binary->text_count)
-        *module = sim_load_texts(binary->texts, binary->text_count, binary->modules[0]);
+    if (!*module && binary->ptx_count)
+        *module = sim_load_ptx(binary->ptx, binary->ptx_count, binary->modules[0]);
     return *module;
 }
 
@@ -38,7 +38,7 @@ void sim_unload_binary(Binary *binary)
         if (k->binary == binary) {
             *link = k->next;
             free(k);
-            sim_note_kernels(-1);
+            sim_add_to_kernel_count(-1);
         } else {
             link = &k->next;
         }
@@ -50,15 +50,15 @@ void sim_unload_binary(Binary *binary)
     free(binary);
 }
 
-Kernel *sim_add_kernel(Binary *binary, const char *name, const void *host)
+Kernel *sim_add_kernel(Binary *binary, const char *name, const void *host_stub)
 {
     Kernel *k = calloc(1, sizeof *k);
     if (!k)
-        sim_die("out of memory for a kernel");
-    *k = (Kernel){.host = host ? host : k, .name = name, .binary = binary, .next = kernels};
+        sim_die("out of memory: kernel");
+    *k = (Kernel){.host_stub = host_stub ? host_stub : k, .name = name, .binary = binary, .next = kernels};
     for (int device = 0; device < SIM_MAX_DEVICES; device++)
         k->max_dynamic_shared_bytes[device] = -1;
-    sim_note_kernels(1);
+    sim_add_to_kernel_count(1);
     return kernels = k;
 }
 
@@ -68,22 +68,22 @@ Variable *sim_variable_of(const Symbol *symbol)
     return m ? sim_find_variable(m->variables, (Slice){symbol->name, strlen(symbol->name)}) : NULL;
 }
 
-void sim_add_symbol(Binary *binary, const void *host, const char *name, size_t bytes, void **managed)
+void sim_add_symbol(Binary *binary, const void *host_variable, const char *name, size_t bytes, void **managed)
 {
     Symbol *s = calloc(1, sizeof *s);
     if (!s)
-        sim_die("out of memory for a variable");
-    *s = (Symbol){host, name, bytes, binary, managed, symbols};
+        sim_die("out of memory: variable");
+    *s = (Symbol){host_variable, name, bytes, binary, managed, symbols};
     symbols = s;
     const Variable *v = sim_variable_of(s);
     if (managed && v)
         *managed = (void *)(uintptr_t)v->address;
 }
 
-Kernel *sim_kernel_of(const void *host)
+Kernel *sim_kernel_of(const void *host_stub)
 {
     for (Kernel *k = kernels; k; k = k->next)
-        if (k->host == host)
+        if (k->host_stub == host_stub)
             return k;
     return NULL;
 }
@@ -109,9 +109,9 @@ Kernel *sim_kernel_named(const Binary *binary, const char *name)
     return NULL;
 }
 
-cudaError_t sim_find_kernel(const void *host, Kernel **kernel, const Function **function)
+cudaError_t sim_find_kernel(const void *host_stub, Kernel **kernel, const Function **function)
 {
-    *kernel = sim_kernel_of(host);
+    *kernel = sim_kernel_of(host_stub);
     if (!*kernel)
         return cudaErrorInvalidDeviceFunction;
     Module *m = sim_module_of((*kernel)->binary);
@@ -138,10 +138,10 @@ bool sim_find_variable_at(uint64_t address, const Binary **binary, const Variabl
     return false;
 }
 
-Symbol *sim_symbol_of(const void *host)
+Symbol *sim_symbol_of(const void *host_variable)
 {
     for (Symbol *s = symbols; s; s = s->next)
-        if (s->host == host)
+        if (s->host_variable == host_variable)
             return s;
     return NULL;
 }
@@ -154,13 +154,13 @@ bool sim_in_managed_variable(const void *pointer)
     return false;
 }
 
-void sim_reset_program(void)
+void sim_reset_device_state(void)
 {
     for (const Binary *b = binaries; b; b = b->next)
         if (b->modules[sim_current_device])
-            sim_set_variables(b->modules[sim_current_device]);
+            sim_initialise_variables(b->modules[sim_current_device]);
     for (Kernel *k = kernels; k; k = k->next) {
         k->max_dynamic_shared_bytes[sim_current_device] = -1;
-        k->large_clusters[sim_current_device] = false;
+        k->non_portable_clusters[sim_current_device] = false;
     }
 }

@@ -1,13 +1,13 @@
-// binaries.h: the program's binaries, kernels and variables; guarded by the runtime's lock.
+// binaries.h: the program's fat binaries, and the kernels and variables in them; guarded by the runtime's lock.
 #ifndef BINARIES_H
 #define BINARIES_H
 
 #include "runtime/work/module.h"
 
-// Registered at the program's start, or loaded later and freed by sim_unload_binary with its modules and kernels.
+// Registered at program start, or loaded at run time and freed by sim_unload_binary with its modules and kernels.
 typedef struct Binary {
-    const char **texts; // the chosen PTX of each separately compiled file
-    int text_count;     // 0: none
+    const char **ptx; // that of each separately compiled file; of several architectures, the best for this device
+    int ptx_count;     // 0: none
     Module *modules[SIM_MAX_DEVICES]; // NULL until first used on the device
     Arena arena;
     struct Binary *next;
@@ -15,16 +15,16 @@ typedef struct Binary {
 
 // Owned by its binary.
 typedef struct Kernel {
-    const void *host; // its address in the program
+    const void *host_stub; // address of its host function, which identifies the kernel in API calls
     const char *name;
     Binary *binary;
     int max_dynamic_shared_bytes[SIM_MAX_DEVICES]; // cudaFuncAttributeMaxDynamicSharedMemorySize, -1 if not set
-    bool large_clusters[SIM_MAX_DEVICES];   // cudaFuncAttributeNonPortableClusterSizeAllowed
+    bool non_portable_clusters[SIM_MAX_DEVICES];   // cudaFuncAttributeNonPortableClusterSizeAllowed
     struct Kernel *next;
 } Kernel;
 
 typedef struct Symbol {
-    const void *host;
+    const void *host_variable; // its address in the host program, which identifies it in API calls
     const char *name;
     size_t bytes;
     Binary *binary;
@@ -36,19 +36,19 @@ Binary *sim_new_binary(void);
 void sim_register_binary(Binary *binary); // adds it to the list of registered binaries
 Module *sim_module_of(Binary *binary); // for the current device; NULL: no PTX
 void sim_unload_binary(Binary *binary);
-// `host` NULL: the kernel's address is that of the returned object.
-Kernel *sim_add_kernel(Binary *binary, const char *name, const void *host);
-Kernel *sim_kernel_of(const void *host); // or NULL
-Kernel *sim_kernel_of_code(const Module *module, uint64_t address); // by a device function pointer, made ready; or NULL
+// `host_stub` NULL: the returned object's address identifies the kernel.
+Kernel *sim_add_kernel(Binary *binary, const char *name, const void *host_stub);
+Kernel *sim_kernel_of(const void *host_stub); // or NULL
+Kernel *sim_kernel_of_code(const Module *module, uint64_t address); // by a device function pointer, prepared; or NULL
 Kernel *sim_kernel_named(const Binary *binary, const char *name); // or NULL
-// Finds the kernel with this address in the program, and its function, made ready.
-cudaError_t sim_find_kernel(const void *host, Kernel **kernel, const Function **function);
-void sim_add_symbol(Binary *binary, const void *host, const char *name, size_t bytes, void **managed);
-Symbol *sim_symbol_of(const void *host); // or NULL
+// Finds the kernel with this host stub, and its function, prepared for a launch.
+cudaError_t sim_find_kernel(const void *host_stub, Kernel **kernel, const Function **function);
+void sim_add_symbol(Binary *binary, const void *host_variable, const char *name, size_t bytes, void **managed);
+Symbol *sim_symbol_of(const void *host_variable); // or NULL
 Variable *sim_variable_of(const Symbol *symbol); // or NULL
 // Finds the variable of the current device at this address, and its binary; false if there is none.
 bool sim_find_variable_at(uint64_t address, const Binary **binary, const Variable **variable);
 bool sim_in_managed_variable(const void *pointer);
-void sim_reset_program(void); // resets kernels' attributes and variables of the current device
+void sim_reset_device_state(void); // of the current device: the kernels' attributes, and variables to their initial values
 
 #endif

@@ -16,7 +16,7 @@ uint64_t sim_new_condition(const Condition *condition)
     }
     Condition *copy = malloc(sizeof *copy);
     if (!conditions || !copy)
-        sim_die("out of memory for a condition of a graph");
+        sim_die("out of memory: conditional handle");
     *copy = *condition;
     conditions[count++] = copy;
     return count; // 0 is no handle

@@ -16,7 +16,7 @@ enum { PORTABLE_CLUSTER = 8, LARGEST_CLUSTER = 16 }; // blocks of a cluster: on 
 
 int sim_largest_cluster(const Kernel *kernel)
 {
-    return kernel->large_clusters[sim_current_device] ? LARGEST_CLUSTER : PORTABLE_CLUSTER;
+    return kernel->non_portable_clusters[sim_current_device] ? LARGEST_CLUSTER : PORTABLE_CLUSTER;
 }
 
 // Prints why a launch is rejected, because CUDA's error codes are unspecific. Prints only the first few reasons, because a
@@ -158,12 +158,12 @@ cudaError_t sim_check_configuration(const Kernel *kernel, const Function *f, dim
     return error;
 }
 
-cudaError_t sim_check_launch(const void *host, dim3 grid, dim3 block, size_t dynamic_shared_bytes, void **arguments,
+cudaError_t sim_check_launch(const void *host_stub, dim3 grid, dim3 block, size_t dynamic_shared_bytes, void **arguments,
                              bool cooperative, dim3 cluster)
 {
     Kernel *kernel;
     const Function *f;
-    cudaError_t error = sim_find_kernel(host, &kernel, &f);
+    cudaError_t error = sim_find_kernel(host_stub, &kernel, &f);
     if (!error)
         error = check_grid_and_block(f, grid, block);
     if (!error)

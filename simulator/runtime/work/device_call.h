@@ -1,12 +1,12 @@
 // device_call.h: internal header of the device runtime.
 //
-// All objects are allocated in the launch tree's arena, and used by its only host thread, which holds the runtime's lock.
+// All objects are allocated in the nested launch's arena, and used by its only host thread, which holds the runtime's lock.
 #ifndef DEVICE_CALL_H
 #define DEVICE_CALL_H
 
 #include "runtime/work/device_runtime.h"
 
-typedef struct LaunchTree { // a launch by the host with all its descendants
+typedef struct NestedLaunch { // a launch by the host with all its descendants
     Arena arena;
     const Module *module;
     size_t stack_bytes;
@@ -17,12 +17,12 @@ typedef struct LaunchTree { // a launch by the host with all its descendants
         char *text;
         struct Text *next;
     } *texts;
-} LaunchTree;
+} NestedLaunch;
 
 typedef struct DeviceStream { // of a grid
     uint64_t handle;
     uint64_t block; // of a default stream, because each block has its own
-    uint32_t stream, count; // its number in the tree; number of its operations
+    uint32_t stream, count; // its number in the nested launch; number of its operations
     const StreamDependencies *waits;
     bool ended;
     struct DeviceStream *next;
@@ -43,7 +43,7 @@ typedef struct ThreadError { // a thread's last error
     struct ThreadError *next;
 } ThreadError;
 
-enum { MAX_REPORTED = 1000 }; // errors with a text, in a launch tree
+enum { MAX_REPORTED = 1000 }; // errors with a text, in a nested launch
 enum { MAX_DEPTH = 24, TAIL_STREAM = 3, FIRE_AND_FORGET_STREAM = 4, FIRST_HANDLE = 1 << 20 };
 
 typedef struct Call { // of a device runtime function, by one lane

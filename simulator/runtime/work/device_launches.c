@@ -9,12 +9,12 @@
 
 static Grid *new_grid(Grid *parent, const Call *c)
 {
-    Grid *g = sim_allocate(&parent->tree->arena, sizeof *g);
-    g->tree = parent->tree;
+    Grid *g = sim_allocate(&parent->nested_launch->arena, sizeof *g);
+    g->nested_launch = parent->nested_launch;
     g->parent = parent;
     g->depth = parent->depth + 1;
     g->level = parent->level + 1;
-    g->tree_uses = parent->tree_uses;
+    g->nested_uses = parent->nested_uses;
     g->block = c->w->block->number;
     g->thread = sim_device_thread(c);
     g->from = c->i;
@@ -32,21 +32,21 @@ static cudaError_t enqueue(const Call *c, Grid *g, uint64_t handle)
     g->stream = s->stream;
     g->number = s->count++;
     g->waits = s->waits;
-    if (g->tree_uses)
-        g->launch_snapshot = sim_take_snapshot(&g->tree->arena, c->w, c->lane);
+    if (g->nested_uses)
+        g->launch_snapshot = sim_take_snapshot(&g->nested_launch->arena, c->w, c->lane);
     Grid **first = g->tail ? &parent->first_tail : &parent->first;
     Grid **last = g->tail ? &parent->last_tail : &parent->last;
     *(*first ? &(*last)->next : first) = g;
     *last = g;
-    g->tree->pending++;
+    g->nested_launch->pending++;
     return cudaSuccess;
 }
 
-// Returns an error if the launch tree has too many pending launches.
+// Returns an error if the nested launch has too many pending launches.
 static cudaError_t check_pending_limit(const Call *c, const char *what)
 {
     const size_t limit = sim_limit(cudaLimitDevRuntimePendingLaunchCount);
-    if (c->grid->tree->pending < limit)
+    if (c->grid->nested_launch->pending < limit)
         return cudaSuccess;
     return sim_set_device_error(c, cudaErrorLaunchOutOfResources,
                             "%s did not run: %zu launches of kernels wait already", what,
@@ -59,7 +59,7 @@ uint64_t sim_device_parameter_buffer(const Call *c)
     const uint64_t code = sim_argument(c, 0, 8);
     const dim3 grid = sim_dim3_argument(c, 1), block = sim_dim3_argument(c, 2);
     const size_t dynamic_shared_bytes = sim_argument(c, 3, 4);
-    const Kernel *kernel = sim_kernel_of_code(c->grid->tree->module, code);
+    const Kernel *kernel = sim_kernel_of_code(c->grid->nested_launch->module, code);
     const Function *f = (const Function *)(uintptr_t)code;
     char name[200], what[280];
     if (!kernel) {
@@ -79,9 +79,9 @@ uint64_t sim_device_parameter_buffer(const Call *c)
     if (error || c->grid->depth >= MAX_DEPTH || check_pending_limit(c, what))
         return 0;
     Grid *g = new_grid(c->grid, c);
-    g->launch = (Launch){.module = c->grid->tree->module, .kernel = f, .grid = grid, .block = block,
+    g->launch = (Launch){.module = c->grid->nested_launch->module, .kernel = f, .grid = grid, .block = block,
                          .dynamic_shared_bytes = dynamic_shared_bytes};
-    g->arguments = sim_allocate(&g->tree->arena, f->kernel_param_bytes + 16);
+    g->arguments = sim_allocate(&g->nested_launch->arena, f->kernel_param_bytes + 16);
     sim_register_memory(g->arguments, f->kernel_param_bytes + 16, PARAMETER_MEMORY);
     g->next = c->grid->prepared;
     c->grid->prepared = g;
@@ -177,7 +177,7 @@ void sim_run_device_copy(Grid *g)
         else
             sim_set_bytes(to, copy->value, copy->width);
         if (g->kind == COPY_GRID)
-            sim_note_tree_copy(g, (uint64_t)(uintptr_t)from, copy->width, false);
-        sim_note_tree_copy(g, (uint64_t)(uintptr_t)to, copy->width, true);
+            sim_note_nested_copy(g, (uint64_t)(uintptr_t)from, copy->width, false);
+        sim_note_nested_copy(g, (uint64_t)(uintptr_t)to, copy->width, true);
     }
 }

@@ -57,20 +57,20 @@ cudaError_t sim_set_device_error(const Call *c, cudaError_t error, const char *f
     Grid *g = c->grid;
     ThreadError *e = *error_of(c);
     if (!e) {
-        e = sim_allocate(&g->tree->arena, sizeof *e);
+        e = sim_allocate(&g->nested_launch->arena, sizeof *e);
         e->next = g->errors;
         g->errors = e;
     }
     *e = (ThreadError){c->w->block->number, sim_device_thread(c), error, NULL, c->i, e->next};
-    if (g->tree->reported == MAX_REPORTED)
+    if (g->nested_launch->reported == MAX_REPORTED)
         return error;
-    g->tree->reported++;
+    g->nested_launch->reported++;
     char what[300];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
-    e->what = strcpy(sim_allocate(&g->tree->arena, strlen(what) + 1), what);
+    e->what = strcpy(sim_allocate(&g->nested_launch->arena, strlen(what) + 1), what);
     return error;
 }
 
@@ -148,8 +148,8 @@ static cudaError_t get_version(const Call *c)
 // Finds the kernel of an argument, and its function.
 static cudaError_t kernel_argument(const Call *c, Kernel **kernel, const Function **f)
 {
-    *kernel = sim_kernel_of_code(c->grid->tree->module, sim_argument(c, 1, 8));
-    return *kernel ? sim_find_kernel((*kernel)->host, kernel, f) : cudaErrorInvalidDeviceFunction;
+    *kernel = sim_kernel_of_code(c->grid->nested_launch->module, sim_argument(c, 1, 8));
+    return *kernel ? sim_find_kernel((*kernel)->host_stub, kernel, f) : cudaErrorInvalidDeviceFunction;
 }
 
 static cudaError_t get_function_attributes(const Call *c)
@@ -178,7 +178,7 @@ static cudaError_t get_occupancy(const Call *c)
 }
 
 // Copies a string to device memory; returns its address.
-static uint64_t copy_text_to_device(LaunchTree *f, const char *text)
+static uint64_t copy_text_to_device(NestedLaunch *f, const char *text)
 {
     struct Text *t = f->texts;
     while (t && strcmp(t->text, text) != 0)
@@ -196,12 +196,12 @@ static uint64_t copy_text_to_device(LaunchTree *f, const char *text)
 
 static uint64_t error_name(const Call *c)
 {
-    return copy_text_to_device(c->grid->tree, sim_error_name((cudaError_t)sim_argument(c, 0, 4)));
+    return copy_text_to_device(c->grid->nested_launch, sim_error_name((cudaError_t)sim_argument(c, 0, 4)));
 }
 
 static uint64_t error_text(const Call *c)
 {
-    return copy_text_to_device(c->grid->tree, sim_error_text((cudaError_t)sim_argument(c, 0, 4)));
+    return copy_text_to_device(c->grid->nested_launch, sim_error_text((cudaError_t)sim_argument(c, 0, 4)));
 }
 
 static cudaError_t get_last_error(const Call *c)
@@ -275,7 +275,7 @@ static const struct {
 static void call_runtime(Warp *w, const Instr *i, uint32_t mask)
 {
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        const Call c = {w, i, __builtin_ctz(rest), w->block->launch->launch_tree_grid};
+        const Call c = {w, i, __builtin_ctz(rest), w->block->launch->nested_grid};
         if (CALLS[i->op].return_pointer) {
             const uint64_t pointer = CALLS[i->op].return_pointer(&c);
             sim_return_value(w, i, c.lane, &pointer, sizeof pointer);

@@ -1,6 +1,6 @@
 // device_runtime.h: dynamic parallelism (dynamic_parallelism.c).
 //
-// A launch by the host and all its descendants are a launch tree. One host thread runs it, holding the runtime's lock.
+// A nested launch is a launch by the host with all its descendant grids. One host thread runs it, holding the runtime's lock.
 #ifndef DEVICE_RUNTIME_H
 #define DEVICE_RUNTIME_H
 
@@ -15,12 +15,12 @@ bool sim_decode_device_call(Slice name, const CallSite *call, size_t param_bytes
 cudaError_t sim_launch(Module *module, Function *kernel, dim3 grid, dim3 block,
                        size_t dynamic_shared_bytes, size_t stack_bytes, void **arguments);
 
-// Runs a ready kernel to its end; `grouping` is for cooperative launches and clusters.
-cudaError_t sim_launch_grouped(const Module *module, const Function *kernel, dim3 grid,
+// Runs a ready kernel to its end; `attributes`: of cooperative launches and clusters.
+cudaError_t sim_launch_with_attributes(const Module *module, const Function *kernel, dim3 grid,
                                dim3 block, size_t dynamic_shared_bytes, size_t stack_bytes,
-                               void **arguments, Grouping grouping);
+                               void **arguments, LaunchAttributes attributes);
 // Does so for modules whose kernels launch others, with all descendants.
-cudaError_t sim_launch_tree(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_shared_bytes,
-                              size_t stack_bytes, void **arguments, Grouping grouping);
+cudaError_t sim_launch_nested(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_shared_bytes,
+                              size_t stack_bytes, void **arguments, LaunchAttributes attributes);
 
 #endif

@@ -5,8 +5,8 @@
 
 static DeviceStream *new_stream(Grid *g, uint64_t handle, uint64_t block)
 {
-    DeviceStream *s = sim_allocate(&g->tree->arena, sizeof *s);
-    *s = (DeviceStream){.handle = handle, .block = block, .stream = g->tree->streams++, .next = g->streams};
+    DeviceStream *s = sim_allocate(&g->nested_launch->arena, sizeof *s);
+    *s = (DeviceStream){.handle = handle, .block = block, .stream = g->nested_launch->streams++, .next = g->streams};
     return g->streams = s;
 }
 
@@ -25,7 +25,7 @@ DeviceStream *sim_device_stream(const Call *c, uint64_t handle)
 static const StreamDependencies *join_dependencies(Grid *g, const StreamDependencies *one, const StreamDependencies *two, const DeviceStream *recorded)
 {
     const int first = one ? one->count : 0, second = two ? two->count : 0;
-    StreamDependencies *joined = sim_allocate(&g->tree->arena, sizeof *joined + (size_t)(first + second + 1) * sizeof *joined->prefixes);
+    StreamDependencies *joined = sim_allocate(&g->nested_launch->arena, sizeof *joined + (size_t)(first + second + 1) * sizeof *joined->prefixes);
     if (first)
         memcpy(joined->prefixes, one->prefixes, (size_t)first * sizeof *joined->prefixes);
     if (second)
@@ -42,7 +42,7 @@ cudaError_t sim_device_create_stream(const Call *c)
         return sim_set_device_error(
             c, cudaErrorInvalidValue,
             "cudaStreamCreateWithFlags needs cudaStreamNonBlocking on the device");
-    const uint64_t handle = FIRST_HANDLE + c->grid->tree->handles++;
+    const uint64_t handle = FIRST_HANDLE + c->grid->nested_launch->handles++;
     new_stream(c->grid, handle, 0);
     sim_store_for_lane(c, sim_argument(c, 0, 8), &handle, sizeof handle);
     return cudaSuccess;
@@ -72,8 +72,8 @@ cudaError_t sim_device_create_event(const Call *c)
         return sim_set_device_error(
             c, cudaErrorInvalidValue,
             "cudaEventCreateWithFlags needs cudaEventDisableTiming on the device");
-    DeviceEvent *e = sim_allocate(&c->grid->tree->arena, sizeof *e);
-    *e = (DeviceEvent){.handle = FIRST_HANDLE + c->grid->tree->handles++, .next = c->grid->events};
+    DeviceEvent *e = sim_allocate(&c->grid->nested_launch->arena, sizeof *e);
+    *e = (DeviceEvent){.handle = FIRST_HANDLE + c->grid->nested_launch->handles++, .next = c->grid->events};
     c->grid->events = e;
     sim_store_for_lane(c, sim_argument(c, 0, 8), &e->handle, sizeof e->handle);
     return cudaSuccess;

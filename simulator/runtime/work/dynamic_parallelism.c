@@ -26,12 +26,12 @@ static cudaError_t run_grid(Grid *g)
     }
     for (const Variable *v = g->launch.kernel->params; v; v = v->next)
         count++;
-    void **arguments = sim_allocate(&g->tree->arena, (count + 1) * sizeof *arguments);
+    void **arguments = sim_allocate(&g->nested_launch->arena, (count + 1) * sizeof *arguments);
     count = 0;
     for (const Variable *v = g->launch.kernel->params; v; v = v->next)
         arguments[count++] = g->arguments + v->address;
     return sim_launch_grid(g->launch.module, g->launch.kernel, g->launch.grid, g->launch.block, g->launch.dynamic_shared_bytes,
-                           g->tree->stack_bytes, arguments, (Grouping){0}, g, g->tree_uses != NULL);
+                           g->nested_launch->stack_bytes, arguments, (LaunchAttributes){0}, g, g->nested_uses != NULL);
 }
 
 static void unregister_arguments(Grid *g)
@@ -45,23 +45,23 @@ static void unregister_arguments(Grid *g)
 static void end_grid(Grid *g)
 {
     sim_report_device_errors(g);
-    sim_free_launch_clocks(g->clocks);
+    sim_free_launch_clocks(g->vector_clocks);
     for (Grid *child = g->prepared; child; child = child->next)
         unregister_arguments(child);
     for (Grid *child; (child = pop_child(g));)
         unregister_arguments(child);
 }
 
-cudaError_t sim_launch_tree(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_shared_bytes,
-                              size_t stack_bytes, void **arguments, Grouping grouping)
+cudaError_t sim_launch_nested(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_shared_bytes,
+                              size_t stack_bytes, void **arguments, LaunchAttributes attributes)
 {
-    LaunchTree tree = {.module = module, .stack_bytes = stack_bytes};
-    Grid *running = sim_allocate(&tree.arena, sizeof *running);
-    running->tree = &tree;
-    LaunchTreeUses *uses = running->tree_uses = sim_start_tree_uses(kernel);
+    NestedLaunch nested_launch = {.module = module, .stack_bytes = stack_bytes};
+    Grid *running = sim_allocate(&nested_launch.arena, sizeof *running);
+    running->nested_launch = &nested_launch;
+    NestedLaunchUses *uses = running->nested_uses = sim_start_nested_uses(kernel);
     running->launch = (Launch){.module = module, .kernel = kernel, .grid = grid, .block = block};
     cudaError_t error =
-        sim_launch_grid(module, kernel, grid, block, dynamic_shared_bytes, stack_bytes, arguments, grouping, running,
+        sim_launch_grid(module, kernel, grid, block, dynamic_shared_bytes, stack_bytes, arguments, attributes, running,
                         uses != NULL);
     while (running) {
         Grid *child = error ? NULL : pop_child(running);
@@ -70,30 +70,30 @@ cudaError_t sim_launch_tree(const Module *module, const Function *kernel, dim3 g
             running = running->parent;
             continue;
         }
-        tree.pending--;
+        nested_launch.pending--;
         error = run_grid(child);
         unregister_arguments(child);
         running = child;
     }
-    for (const struct Text *t = tree.texts; t; t = t->next)
+    for (const struct Text *t = nested_launch.texts; t; t = t->next)
         sim_unregister_memory(t->text);
-    sim_end_tree_uses(uses);
-    sim_free_arena(&tree.arena);
+    sim_end_nested_uses(uses);
+    sim_free_arena(&nested_launch.arena);
     sim_print_findings();
     return error;
 }
 
-cudaError_t sim_launch_grouped(const Module *module, const Function *kernel, dim3 grid, dim3 block,
-                               size_t dynamic_shared_bytes, size_t stack_bytes, void **arguments, Grouping grouping)
+cudaError_t sim_launch_with_attributes(const Module *module, const Function *kernel, dim3 grid, dim3 block,
+                               size_t dynamic_shared_bytes, size_t stack_bytes, void **arguments, LaunchAttributes attributes)
 {
     if (module->launches_kernels)
-        return sim_launch_tree(module, kernel, grid, block, dynamic_shared_bytes, stack_bytes, arguments, grouping);
-    return sim_launch_grid(module, kernel, grid, block, dynamic_shared_bytes, stack_bytes, arguments, grouping, NULL, false);
+        return sim_launch_nested(module, kernel, grid, block, dynamic_shared_bytes, stack_bytes, arguments, attributes);
+    return sim_launch_grid(module, kernel, grid, block, dynamic_shared_bytes, stack_bytes, arguments, attributes, NULL, false);
 }
 
 cudaError_t sim_launch(Module *module, Function *kernel, dim3 grid, dim3 block, size_t dynamic_shared_bytes,
                        size_t stack_bytes, void **arguments)
 {
     sim_prepare_function(module, kernel);
-    return sim_launch_grouped(module, kernel, grid, block, dynamic_shared_bytes, stack_bytes, arguments, (Grouping){0});
+    return sim_launch_with_attributes(module, kernel, grid, block, dynamic_shared_bytes, stack_bytes, arguments, (LaunchAttributes){0});
 }

@@ -19,8 +19,8 @@ cudaError_t sim_run_kernel(const KernelLaunch *l, const void *from)
         return cudaSuccess;
     sim_record_launch(l);
     const cudaError_t error =
-        sim_launch_grouped(sim_module_of(l->kernel->binary), l->function, l->grid, l->block, l->dynamic_shared_bytes, stack,
-                           l->arguments, (Grouping){l->cooperative, l->cluster});
+        sim_launch_with_attributes(sim_module_of(l->kernel->binary), l->function, l->grid, l->block, l->dynamic_shared_bytes, stack,
+                           l->arguments, (LaunchAttributes){l->cooperative, l->cluster});
     sim_record_end_of_launch();
     if (error == cudaSuccess)
         sim_invalidate_launch_writes();

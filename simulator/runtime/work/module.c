@@ -1,4 +1,4 @@
-// module.c: loads PTX texts: parses and links them, and allocates and initialises variables.
+// module.c: loads PTX: parses and links them, and allocates and initialises variables.
 #include "runtime/work/module.h"
 #include "machine/ops/instructions.h"
 #include "runtime/work/conditions.h"
@@ -79,7 +79,7 @@ static bool store_initialisers(Module *m)
     return stored;
 }
 
-void sim_set_variables(Module *m)
+void sim_initialise_variables(Module *m)
 {
     sim_invalidate_all_digests(); // initialisation happens outside an operation
     if (m->error[0])
@@ -115,17 +115,17 @@ void sim_make_executable(Module *m)
     sim_set_instruction_table(m, sim_instructions(), decode_call);
 }
 
-Module *sim_load_texts(const char *const *texts, int count, const Module *first)
+Module *sim_load_ptx(const char *const *ptx, int count, const Module *first)
 {
-    Module *m = sim_parse(texts[0]);
+    Module *m = sim_parse(ptx[0]);
     m->first = first;
     for (int k = 1; k < count && !m->error[0]; k++)
-        sim_add_module(m, sim_parse(texts[k]));
+        sim_add_module(m, sim_parse(ptx[k]));
     if (!m->error[0])
         sim_link(m);
     if (!m->error[0])
         allocate_variables(m);
-    sim_set_variables(m);
+    sim_initialise_variables(m);
     if (!m->error[0])
         sim_make_executable(m);
     return m;
@@ -133,5 +133,5 @@ Module *sim_load_texts(const char *const *texts, int count, const Module *first)
 
 Module *sim_load_module(const char *text)
 {
-    return sim_load_texts(&text, 1, NULL);
+    return sim_load_ptx(&text, 1, NULL);
 }

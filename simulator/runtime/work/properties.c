@@ -78,5 +78,5 @@ void sim_describe_kernel(struct cudaFuncAttributes *attributes, const Kernel *ke
     attributes->requiredClusterHeight = (int)f->cluster.y;
     attributes->requiredClusterDepth = (int)f->cluster.z;
     attributes->clusterDimMustBeSet = f->cluster.x > 0;
-    attributes->nonPortableClusterSizeAllowed = kernel->large_clusters[sim_current_device];
+    attributes->nonPortableClusterSizeAllowed = kernel->non_portable_clusters[sim_current_device];
 }

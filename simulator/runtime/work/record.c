@@ -53,7 +53,7 @@ static bool test_and_add_hash(uint64_t hash)
         return true;
     written_hashes = realloc(written_hashes, (written_count + 1) * sizeof *written_hashes);
     if (!written_hashes)
-        sim_die("out of memory for the recording");
+        sim_die("out of memory: recording");
     written_hashes[written_count++] = hash;
     return false;
 }
@@ -91,10 +91,10 @@ static int write_binary(const Binary *binary)
         number++;
     if (number == MAX_BINARIES)
         fail("the program has too many binaries");
-    for (int k = 0; !binaries[number] && k < binary->text_count; k++) {
-        const size_t length = strlen(binary->texts[k]);
+    for (int k = 0; !binaries[number] && k < binary->ptx_count; k++) {
+        const size_t length = strlen(binary->ptx[k]);
         fprintf(file, "ptx %d %zu\n", number, length);
-        fwrite(binary->texts[k], 1, length, file);
+        fwrite(binary->ptx[k], 1, length, file);
         end_line();
     }
     binaries[number] = binary;
@@ -240,7 +240,7 @@ static SavedContent *saved_content_of(int number)
             return &saved_contents[k];
     saved_contents = realloc(saved_contents, (saved_count + 1) * sizeof *saved_contents);
     if (!saved_contents)
-        sim_die("out of memory for the recording");
+        sim_die("out of memory: recording");
     saved_contents[saved_count] = (SavedContent){number, 0};
     return &saved_contents[saved_count++];
 }

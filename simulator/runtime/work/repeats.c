@@ -61,7 +61,7 @@ static Digest key_of(const KernelLaunch *l, size_t stack)
 static bool depends_on_memory_only(const KernelLaunch *l)
 {
     const Program *p = l->function->program;
-    return !p->effects.varies && !p->effects.launches && p->order != SERIAL && !sim_module_of(l->kernel->binary)->launches_kernels;
+    return !p->effects.nondeterministic && !p->effects.launches && p->block_concurrency != SERIAL && !sim_module_of(l->kernel->binary)->launches_kernels;
 }
 
 // True if hashing all memory costs less than a launch of this many warp instructions.

@@ -109,7 +109,7 @@ cudaError_t sim_run_kernel(const KernelLaunch *launch, const void *from);
 enum { MAX_THREADS = 1024 }; // of a block
 
 // Checks a launch, but not its stream.
-cudaError_t sim_check_launch(const void *host, dim3 grid, dim3 block, size_t dynamic_shared_bytes, void **arguments,
+cudaError_t sim_check_launch(const void *host_stub, dim3 grid, dim3 block, size_t dynamic_shared_bytes, void **arguments,
                              bool cooperative,
                              dim3 cluster); // of the launch; 0: the kernel's own, or none
 // Checks a launch by a kernel.

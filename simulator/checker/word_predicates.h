@@ -1,6 +1,6 @@
-// pieces.h: evaluates a predicate over all words of an access, for each group of lanes with consecutive addresses.
-#ifndef PIECES_H
-#define PIECES_H
+// word_predicates.h: evaluates a predicate over all words of an access, for each group of lanes with consecutive addresses.
+#ifndef WORD_PREDICATES_H
+#define WORD_PREDICATES_H
 
 #include "checker/shadow.h"
 

@@ -1,4 +1,4 @@
-// platform_plain.c: platform.h for hosts without threads, signals and files, such as WebAssembly in a browser. Memory comes from
+// platform_minimal.c: platform.h for hosts without threads, signals and files, such as WebAssembly in a browser. Memory comes from
 // malloc, without page protection, and lines of the host program are unknown.
 #include "base/platform.h"
 
@@ -33,7 +33,7 @@ static MemoryFile *create_file(const char *name)
     if (!entry) {
         entry = calloc(1, sizeof *entry);
         if (!entry || !(entry->name = strdup(name)))
-            sim_die("out of memory for a file");
+            sim_die("out of memory: file buffer");
         entry->next = files;
         files = entry;
     }
@@ -307,13 +307,13 @@ bool sim_is_in_program(const void *address, uintptr_t *load_bias)
     return false;
 }
 
-FILE *sim_open_lines(const uintptr_t *addresses, int count)
+FILE *sim_open_source_locations(const uintptr_t *addresses, int count)
 {
     (void)addresses, (void)count;
     return NULL;
 }
 
-void sim_close_lines(FILE *lines)
+void sim_close_source_locations(FILE *lines)
 {
     (void)lines;
 }
