@@ -385,6 +385,11 @@ def float_cases():
         yield f"add.{mode}.f32", "f32", ["f32", "f32"], lambda a, b, m=mode: directed(a, b, 1, m)
         yield f"mul.{mode}.f32", "f32", ["f32", "f32"], lambda a, b, m=mode: directed(a, np.copysign(np.float32(0), product_sign(a, b)), b, m)
         yield f"fma.{mode}.f32", "f32", ["f32", "f32", "f32"], lambda a, b, c, m=mode: directed(a, c, b, m)
+        for type in ("f32", "f64"):
+            yield f"div.{mode}.{type}", type, [type, type], lambda a, b, m=mode: directed_quotient(a, b, m)
+            yield f"sqrt.{mode}.{type}", type, [type], lambda a, m=mode: directed_root(a, m)
+            yield f"sub.{mode}.{type}", type, [type, type], lambda a, b, m=mode: directed(a, -b, a.dtype.type(1), m)
+        yield f"fma.{mode}.f64", "f64", ["f64", "f64", "f64"], lambda a, b, c, m=mode: directed(a, c, b, m)
 
 
 def product_sign(a, b):
@@ -392,19 +397,43 @@ def product_sign(a, b):
 
 
 def directed(a, c, b, mode):
-    """a * b + c, rounded to single precision toward 0, down or up."""
-    plain = np.float64(a) * np.float64(b) + np.float64(c)
+    """a * b + c, rounded to the operands' precision toward 0, down or up."""
     if not all(np.isfinite(v) for v in (a, b, c)):
-        return np.float32(plain)
+        return a.dtype.type(c if np.isfinite(a) and np.isfinite(b) else np.float64(a) * np.float64(b) + np.float64(c))
     exact = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))
     if exact == 0:  # two zeros of one sign keep it; others that cancel are -0 only when rounded down
         signs = {bool(np.signbit(a)) != bool(np.signbit(b)), bool(np.signbit(c))} if a * b == 0 and c == 0 else {False, True}
-        return np.float32(-0.0 if signs == {True} or (len(signs) == 2 and mode == "rm") else 0.0)
-    down = mode == "rm" or (mode == "rz" and exact > 0)
-    result = np.float32(plain)  # at most one unit in the last place off
-    while float(result) > exact if down else float(result) < exact:
-        result = np.nextafter(result, np.float32(-math.inf if down else math.inf))
-    return result
+        return a.dtype.type(-0.0 if signs == {True} or (len(signs) == 2 and mode == "rm") else 0.0)
+    return toward(exact, a.dtype.type, mode, lambda value: (value > exact) - (value < exact))
+
+
+def directed_quotient(a, b, mode):
+    if not (np.isfinite(a) and np.isfinite(b)) or a == 0 or b == 0:
+        return a / b
+    exact = Fraction(float(a)) / Fraction(float(b))
+    return toward(exact, a.dtype.type, mode, lambda value: (value > exact) - (value < exact))
+
+
+def directed_root(a, mode):
+    exact = Fraction(float(a)) if a > 0 and np.isfinite(a) else None
+    return np.sqrt(a) if exact is None else toward(np.sqrt(np.float64(a)), a.dtype.type, mode, lambda value: (value**2 > exact) - (value**2 < exact))
+
+
+def toward(near, type, mode, compare):
+    """The last number of a type on one side of an exact number that is about `near`; compare(value) is the sign of value - exact."""
+    largest = Fraction(float(np.finfo(type).max))
+    down, value = mode == "rm" or (mode == "rz" and near > 0), type(float(min(max(Fraction(near), -largest), largest)))
+    outward, inward = (type(math.inf), type(-math.inf)) if down else (type(-math.inf), type(math.inf))
+
+    def is_past(value):
+        side = compare(Fraction(float(value))) if np.isfinite(value) else np.sign(value)
+        return side > 0 if down else side < 0
+
+    while is_past(value):
+        value = np.nextafter(value, inward)
+    while not is_past(further := np.nextafter(value, outward)):
+        value = further
+    return value
 
 
 def fused(a, b, c):

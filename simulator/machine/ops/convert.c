@@ -1,9 +1,8 @@
 // convert.c: cvt between integers and floating-point numbers of all sizes.
 #include "machine/ops/instructions.h"
 #include "machine/ops/lanes.h"
+#include "machine/ops/rounding.h"
 #include "base/numbers.h"
-
-#include <fenv.h>
 
 enum { TO_INTEGER = 1 }; // Instr.op: rounds to an integer, even if both types are floating-point
 
@@ -140,32 +139,16 @@ static uint64_t integer_from_integer(Number n, Type type, bool saturate)
     return n.integer > largest ? largest : n.integer;
 }
 
-static float single_from_integer(Number n, int rounding)
+static double rounded_integer(Number n, int digits, int rounding)
 {
-    static const int MODES[] = {[ROUND_NEAREST] = FE_TONEAREST, [ROUND_ZERO] = FE_TOWARDZERO,
-                                [ROUND_DOWN] = FE_DOWNWARD, [ROUND_UP] = FE_UPWARD, [ROUND_AWAY] = FE_TONEAREST};
-    volatile uint64_t integer = n.integer;
-    fesetround(MODES[rounding]);
-    const volatile float value = n.is_signed ? (float)(int64_t)integer : (float)integer;
-    fesetround(FE_TONEAREST);
-    return value;
-}
-
-static double double_from_integer(Number n, int rounding)
-{
-    static const int MODES[] = {[ROUND_NEAREST] = FE_TONEAREST, [ROUND_ZERO] = FE_TOWARDZERO,
-                                [ROUND_DOWN] = FE_DOWNWARD, [ROUND_UP] = FE_UPWARD, [ROUND_AWAY] = FE_TONEAREST};
-    volatile uint64_t integer = n.integer;
-    fesetround(MODES[rounding]);
-    const volatile double value = n.is_signed ? (double)(int64_t)integer : (double)integer;
-    fesetround(FE_TONEAREST);
-    return value;
+    const bool negative = n.is_signed && (int64_t)n.integer < 0;
+    return sim_from_integer(negative ? 0 - n.integer : n.integer, negative, digits, rounding);
 }
 
 // Round to odd: truncates, and sets the last bit if bits were lost, so that a second rounding to fewer digits is correct.
 static double double_to_odd(Number n)
 {
-    const double value = double_from_integer(n, ROUND_ZERO);
+    const double value = rounded_integer(n, 53, ROUND_ZERO);
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
     bits |= n.integer != (n.is_signed ? (uint64_t)(int64_t)value : (uint64_t)value);
@@ -174,7 +157,7 @@ static double double_to_odd(Number n)
     return odd;
 }
 
-static float single_from_double(double value, int rounding)
+float sim_single_from_double(double value, int rounding)
 {
     if (rounding == ROUND_NEAREST)
         return (float)value;
@@ -184,8 +167,8 @@ static float single_from_double(double value, int rounding)
 static uint64_t float_bits(Number n, const Instr *i)
 {
     const Type type = (Type)i->type;
-    double value = n.is_float ? n.value : type == F64 ? double_from_integer(n, i->rounding)
-                                       : type == F32 ? single_from_integer(n, i->rounding)
+    double value = n.is_float ? n.value : type == F64 ? rounded_integer(n, 53, i->rounding)
+                                       : type == F32 ? rounded_integer(n, 24, i->rounding)
                                                      : double_to_odd(n);
     if (i->op == TO_INTEGER && isfinite(value))
         value = copysign(rounded_to_integer(fabs(value), i->rounding, value < 0), value);
@@ -197,7 +180,7 @@ static uint64_t float_bits(Number n, const Instr *i)
     if (type == F64) {
         memcpy(&bits, &value, sizeof value);
     } else if (type == F32) {
-        float number = single_from_double(value, i->rounding);
+        float number = sim_single_from_double(value, i->rounding);
         if (i->flags & FLUSH && fabsf(number) < 0x1p-126f)
             number = copysignf(0, number);
         memcpy(&bits, &number, sizeof number);

@@ -4,9 +4,8 @@
 // ISA allows an error (.approx, .full) are rounded correctly.
 #include "machine/ops/instructions.h"
 #include "machine/ops/lanes.h"
+#include "machine/ops/rounding.h"
 #include "base/numbers.h"
-
-#include <fenv.h>
 
 // The smaller operand, or the other one if one is NaN; -0 is smaller than +0.
 static inline double smaller(double a, double b)
@@ -112,13 +111,6 @@ static bool evaluate_comparison(const char *comparison, double a, double b)
 // ---- Other operations
 
 typedef enum Op { ADD, SUB, MUL, FMA, DIV, SQRT, RCP, RSQRT, MIN, MAX, SIN, COS, EX2, LG2, TANH, ABS, NEG } Op;
-
-static void set_rounding(int rounding)
-{
-    static const int MODES[] = {[ROUND_NEAREST] = FE_TONEAREST, [ROUND_ZERO] = FE_TOWARDZERO,
-                                [ROUND_DOWN] = FE_DOWNWARD, [ROUND_UP] = FE_UPWARD};
-    fesetround(MODES[rounding]);
-}
 
 // 2^x, accurate enough to round to single precision: identical to exp2 for every single-precision x (checked exhaustively).
 // The integer part of x becomes the exponent; the rest, -1/2 to 1/2, goes into the Taylor series of e^(x ln 2).
@@ -284,24 +276,48 @@ static Handler *const WITH_MODIFIERS[] = {
     [ABS] = abs_modified, [NEG] = neg_modified,
 };
 
+// The operations that have rounding modes.
+static Rounded compute_rounded(Op op, double a, double b, double c)
+{
+    switch (op) {
+    case ADD: return sim_fused(a, 1, b);
+    case SUB: return sim_fused(a, 1, -b);
+    case MUL: return sim_product(a, b);
+    case FMA: return sim_fused(a, b, c);
+    case DIV: return sim_quotient(a, b);
+    case RCP: return sim_quotient(1, a);
+    case SQRT: return sim_square_root(a);
+    default: return (Rounded){.nearest = compute_as_double(op, a, b, c)};
+    }
+}
+
+static float directed_single(Rounded r, int rounding)
+{
+    return r.cancels ? (float)sim_directed(r, rounding) : sim_single_from_double(sim_to_odd(r), rounding);
+}
+
+// Operations in single precision, rounded up, down or to zero.
 static void round_single(Warp *w, const Instr *i, uint32_t mask)
 {
-    set_rounding(i->rounding);
-    WITH_MODIFIERS[i->op](w, i, mask);
-    set_rounding(ROUND_NEAREST);
+    uint32_t *d = OPERAND(uint32_t, d);
+    const float *a = OPERAND(float, a), *b = OPERAND(float, b), *c = OPERAND(float, c);
+    const Modifiers m = make_modifiers(i->flags & FLUSH, i->flags & SATURATE);
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        const Rounded r = compute_rounded((Op)i->op, flush_operand(m, a[l]), flush_operand(m, b[l]), flush_operand(m, c[l]));
+        d[l] = result_bits(m, directed_single(r, i->rounding));
+    }
 }
 
 static void compute_double(Warp *w, const Instr *i, uint32_t mask)
 {
     double *d = OPERAND(double, d);
     const double *a = OPERAND(double, a), *b = OPERAND(double, b), *c = OPERAND(double, c);
-    set_rounding(i->rounding);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
-        volatile double value = compute_as_double((Op)i->op, a[l], b[l], c[l]);
-        d[l] = value;
+        d[l] = i->rounding == ROUND_NEAREST ? compute_as_double((Op)i->op, a[l], b[l], c[l])
+                                            : sim_directed(compute_rounded((Op)i->op, a[l], b[l], c[l]), i->rounding);
     }
-    set_rounding(ROUND_NEAREST);
 }
 
 static void compute_half(Warp *w, const Instr *i, uint32_t mask)

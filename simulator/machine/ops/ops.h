@@ -10,6 +10,7 @@ float sim_half_to_float(uint16_t bits);
 double sim_half_value(uint16_t bits, bool bf16); // false: half precision
 // Rounds to `digits` significant binary digits, the last of which has a weight of at least 2^min_exponent.
 double sim_rounded(double value, int digits, int min_exponent, int rounding);
+float sim_single_from_double(double value, int rounding);
 uint16_t sim_half_from_double(double value, int rounding);
 uint16_t sim_bf16_from_double(double value, int rounding);
 
