@@ -8,7 +8,7 @@ def data(n):
 
 EXERCISE = dict(
     chapter="1. Threads", title="How many threads are too many?", kind="predict",
-    task="Count by hand the threads, load requests and sectors of a launch for n = 900. Write your numbers into the file and save it; the simulator checks them.",
+    task="Count by hand the threads, load requests and sectors of a launch for n = 900. Write your numbers; the simulator checks them.",
     hints=("Blocks have 256 threads. How many blocks do 900 elements need?",
            "A warp has 32 threads. A warp without any element loads nothing. A float has 4 bytes.",
            "4 * 256 threads; 900 / 32 warps and 900 * 4 / 32 sectors, both rounded up."),

@@ -8,7 +8,7 @@ def data(n):
 
 EXERCISE = dict(
     chapter="2. Shared memory", title="What a tree costs", kind="predict",
-    task="Count by hand the loads and barrier arrivals of one block. Write your numbers into the file and save it; the simulator checks them.",
+    task="Count by hand the loads and barrier arrivals of one block. Write your numbers; the simulator checks them.",
     hints=("A block of 256 threads has 8 warps. The loop has 8 rounds: s is 128, 64, 32, 16, 8, 4, 2, 1.",
            "In the round with s = 128 four warps have a thread below s, and each of them loads twice: sums[tid] and sums[tid + s].",
            "Loads: 2 * (4 + 2 + 1 + 1 + 1 + 1 + 1 + 1), and one for out. Arrivals: 8 warps, at 1 + 8 barriers."),

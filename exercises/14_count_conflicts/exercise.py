@@ -8,7 +8,7 @@ def data(n):
 
 EXERCISE = dict(
     chapter="3. Idle lanes and bank conflicts", title="Stride three, stride four", kind="predict",
-    task="A warp reads words with stride 3, then with stride 4. Count its accesses and conflicts by hand. Write your numbers into the file and save it.",
+    task="A warp reads words with stride 3, then with stride 4. Count its accesses and conflicts by hand. Write your numbers; the simulator checks them.",
     hints=("The loop has 4 rounds, and its stores are consecutive. Then each thread reads two words.",
            "Word k is in bank k % 32. Which banks are 0, 3, 6, ... up to 93? And 0, 4, 8, ... up to 124?",
            "Stride 3 uses each bank once. Stride 4 uses 8 banks, each 4 times, so it takes 4 wavefronts: 3 conflicts."),

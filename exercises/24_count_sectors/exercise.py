@@ -8,7 +8,7 @@ def data(n):
 
 EXERCISE = dict(
     chapter="6. Memory", title="Stride and offset", kind="predict",
-    task="A block of 8 warps reads every second element, and 256 elements at an offset of one. Count its requests and sectors by hand, write your numbers into the file and save it.",
+    task="A block of 8 warps reads every second element, and 256 elements at an offset of one. Count its requests and sectors by hand. Write your numbers; the simulator checks them.",
     hints=("Each warp loads twice. A sector holds 8 floats.",
            "in[2 * i] of 32 threads spans 64 floats. in[i + 1] is 32 floats that begin one element after the start of a sector.",
            "For each warp: 8 sectors for in[2 * i], 5 for in[i + 1], 4 for out; and there are 8 warps."),

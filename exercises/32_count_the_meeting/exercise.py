@@ -8,7 +8,7 @@ def data(n):
 
 EXERCISE = dict(
     chapter="8. The last block", title="What do idle warps cost?", kind="predict",
-    task="A kernel sums n = 900 elements by shuffles and atomic additions. Count its warp operations by hand. Write your numbers into the file and save it.",
+    task="A kernel sums n = 900 elements by shuffles and atomic additions. Count its warp operations by hand. Write your numbers; the simulator checks them.",
     hints=("900 elements need 4 blocks of 8 warps. Some of these warps have no element; what do they do?",
            "A warp without elements loads nothing, but it executes every shuffle and adds its 0.",
            "Loads: 900 / 32, rounded up. Shuffles: 5 in each of 32 warps. Atomic operations: 32."),

@@ -10,7 +10,7 @@ def data(n):
 
 EXERCISE = dict(
     chapter="10. Scans", title="What a scan costs", kind="predict",
-    task="Count by hand the accesses and barrier arrivals of one block of a scan, and compare them with the tree of exercise 09. Write your numbers into the file and save it.",
+    task="Count by hand the accesses and barrier arrivals of one block of a scan, and compare them with the tree of exercise 09. Write your numbers; the simulator checks them.",
     hints=("8 warps, and rounds with s = 1, 2, 4, ... 128: eight of them.",
            "All warps store in each round. In the rounds up to s = 16 each warp has a thread from s on; with s = 32 the first warp has none.",
            "Stores: 8 * 8. Loads: 5 * 8 + 7 + 6 + 4. Arrivals: 8 warps, at 2 barriers in each of 8 rounds."),

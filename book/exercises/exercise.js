@@ -1,0 +1,208 @@
+// exercise.js: one exercise in the page: editor or predictions, verdict, hints, goals; once solved, the explanation.
+(function (page) {
+"use strict";
+const Exercises = (page.Exercises = page.Exercises || {});
+const {element} = page.Player, {progress} = Exercises;
+const DELAY_MS = 300; // from the last change to the run
+const PATIENCE_MS = 400; // for a run that a newer one replaces, before it is stopped
+const MOST_SHOWN = 1024; // the largest n that the player shows, unless the result is wrong at another
+const paragraph = (text, name) => element("p", {class: name}, text);
+const button = (text, onclick, attributes = {}) => element("button", {type: "button", class: "ex-button", onclick, ...attributes}, text);
+
+function table(rows, head) {
+    const cells = (row, name) => row.map((cell, k) => element(k ? name : "th", k ? {} : {scope: name === "th" ? "col" : "row"}, cell));
+    return element("div", {class: "ex-scroll"}, element("table", {class: "ex-table"}, element("thead", {}, element("tr", {}, cells(head, "th"))),
+        element("tbody", {}, rows.map((row) => element("tr", {}, cells(row, "td"))))));
+}
+
+// ---- Running one verdict at a time
+
+let latest = 0, running = Promise.resolve();
+
+// The verdict about a text; null if a later call has replaced this one.
+function judge(task, text) {
+    const number = ++latest, isOver = () => number !== latest;
+    const timer = setTimeout(() => isOver() || page.Simulator.stop(), PATIENCE_MS), before = running;
+    let ended = () => {};
+    running = new Promise((resolve) => { ended = resolve; });
+    return before.then(() => {
+        clearTimeout(timer);
+        return isOver() ? null : Exercises.judge(task, text, {isOver});
+    }).finally(ended);
+}
+
+// ---- The verdict in the page
+
+function findingBox({lines, places}, editor) {
+    const line = (places || []).map((place) => place.line).find(Boolean);
+    const [title, ...more] = lines;
+    return element("div", {class: "ex-finding"}, element("p", {}, element("strong", {}, title), " ",
+        line && button(`line ${line}`, () => editor.goTo(line, 1), {class: "ex-link"})), element("pre", {}, more.join("\n")));
+}
+
+function messageBox({line, column, severity, message, help}, editor) {
+    return element("p", {class: `ex-message ex-is-${severity}`}, button(`line ${line}`, () => editor.goTo(line, column), {class: "ex-link"}), ` ${severity}: ${message}`,
+        help && element("span", {class: "ex-help"}, ` help: ${help}`));
+}
+
+function showVerdict(view, verdict) {
+    const {task, boxes, editor} = view, kind = Exercises.kindOf(verdict);
+    boxes.headline.textContent = Exercises.headline(verdict);
+    boxes.headline.className = `ex-headline ex-${kind === "solved" ? "good" : kind === "missed goal" ? "nearly" : "bad"}`;
+    editor.problems(verdict.diagnostics);
+    editor.flag([...verdict.findings.values()].flatMap(({places}) => (places || []).map(({line}) => line)).filter(Boolean));
+    const printed = verdict.printed && verdict.printed.length ? [paragraph("Your kernel printed (its first lines):"), element("pre", {class: "ex-printed"}, verdict.printed.join("\n"))] : [];
+    boxes.details.replaceChildren(...verdict.diagnostics.map((one) => messageBox(one, editor)), ...[...verdict.findings.values()].map((one) => findingBox(one, editor)), ...printed,
+        ...(verdict.isCompiled && !verdict.wrong && !verdict.findings.size && !verdict.said.length ? [paragraph(Exercises.tried(verdict), "ex-tried")] : []));
+    showGoals(view, verdict.row);
+    boxes.watch.hidden = !verdict.last;
+    if (verdict.row && task.goals.length)
+        progress.saw(task.name, Object.fromEntries(task.goals.map((goal) => [goal.words, Array(2).fill(Exercises.count(goal, verdict.row))])));
+    keepVerdict(view, Exercises.headline(verdict), verdict.good);
+}
+
+function keepVerdict(view, words, isGood) {
+    progress.change((now) => { now.verdicts[view.task.name] = words; });
+    if (isGood)
+        progress.finish(view.task.name);
+    view.changed();
+    showWhy(view);
+}
+
+function showGoals({task, boxes}, row) {
+    const head = [`at n = ${task.counts_at.toLocaleString("en-US")}`, "goal", ...(row ? ["yours"] : [])];
+    boxes.goals.replaceChildren(...(task.goals.length ? [table(Exercises.goalRows(task, row), head)] : []));
+}
+
+// The explanation, once the exercise is solved.
+function showWhy({task, boxes, next}) {
+    const isDone = progress.load().done.includes(task.name), address = `../${task.lesson.replace(/\.md$/, ".html")}`, to = next(task);
+    boxes.why.hidden = !isDone;
+    if (isDone)
+        boxes.why.replaceChildren(element("p", {}, element("strong", {}, "Why: "), task.why), element("p", {}, "Read more: ", element("a", {href: address}, task.lesson.replace(/(\/README)?\.md$/, ""))),
+            to ? element("p", {}, element("a", {class: "ex-button ex-next", href: `#exercise-${to.number}`}, `Next: ${to.number} ${to.title}`)) : paragraph("All exercises are done."));
+}
+
+function showHints({task, boxes}) {
+    const shown = progress.load().hints[task.name] || 0;
+    boxes.hints.replaceChildren(...task.hints.slice(0, shown).map((hint, k) => element("li", {}, element("span", {}, `hint ${k + 1} of ${task.hints.length}: `), hint)));
+    boxes.hintButton.textContent = shown < task.hints.length ? `Hint ${shown + 1} of ${task.hints.length}` : "No more hints";
+    boxes.hintButton.disabled = shown >= task.hints.length;
+}
+
+// ---- A run in the player
+
+// A program for the player, with one run: where the result is wrong, else the largest small n.
+function programOf(task, {wrongAt, last}) {
+    const small = task.sizes.filter((n) => n <= MOST_SHOWN), n = wrongAt || (small.length ? Math.max(...small) : Math.min(...task.sizes));
+    const {calls, bytes} = Exercises.callsAt(task, n, last.ptx), base64 = (data) => btoa(Array.from(data, (byte) => String.fromCharCode(byte)).join(""));
+    return {name: `exercise-${task.number}`, folder: "", title: `${task.number} ${task.title}`, harness: [], source: last.source, sizes: [n], runs: {[n]: calls}, ptx: [[0, last.ptx]],
+        removable: [], tries: [], bytes: Object.fromEntries(Object.entries(bytes).map(([name, data]) => [name, base64(data)]))};
+}
+
+let programs = 0; // each run is a program of its own, since the player keeps results by name
+
+function watch(view) {
+    const program = programOf(view.task, view.verdict);
+    program.name += `-${++programs}`;
+    page.playerPrograms = page.playerPrograms || {};
+    page.playerPrograms[program.name] = program;
+    const figure = element("figure", {class: "player", "data-program": program.name, "data-n": program.sizes[0]});
+    view.boxes.player.replaceChildren(figure);
+    page.Player.choose(figure, {});
+}
+
+// ---- Kernels
+
+async function run(view) {
+    const {task, boxes} = view, text = view.text;
+    const busy = setTimeout(() => { boxes.headline.textContent = "running …"; }, PATIENCE_MS);
+    boxes.view.setAttribute("aria-busy", "true");
+    const verdict = await judge(task, text);
+    clearTimeout(busy);
+    if (!verdict)
+        return;
+    boxes.view.setAttribute("aria-busy", "false");
+    view.verdict = verdict;
+    showVerdict(view, verdict);
+}
+
+function edited(view, text) {
+    view.text = text;
+    progress.change((now) => { now.code[view.task.name] = text; });
+    clearTimeout(view.timer);
+    view.timer = setTimeout(() => run(view), DELAY_MS);
+}
+
+function restore(view) {
+    view.text = view.task.text;
+    view.editor.set(view.text, false);
+    edited(view, view.text);
+}
+
+// ---- Predictions
+
+function predictionFields(view) {
+    const {task} = view, numbers = Exercises.predicted(view.text);
+    const field = ({words}) => element("input", {type: "text", inputmode: "decimal", autocomplete: "off", value: numbers[words] || "", oninput: ({target}) => {
+        view.text = Exercises.withPrediction(view.text, words, target.value.trim());
+        progress.change((now) => { now.code[task.name] = view.text; });
+    }});
+    return element("form", {class: "ex-predictions", onsubmit: (event) => {
+        event.preventDefault();
+        comparePredictions(view);
+    }}, task.questions.map((question) => element("label", {}, element("span", {}, question.words), field(question))), element("button", {class: "ex-button"}, "Count"));
+}
+
+async function comparePredictions(view) {
+    const {task, boxes} = view, numbers = Exercises.predicted(view.text);
+    if (Exercises.comparePredictions(task, numbers, {grid: "1", block: "1"}).some(({number}) => number === null)) {
+        boxes.headline.textContent = "Write a number for each question; then the simulator counts";
+        boxes.headline.className = "ex-headline ex-nearly";
+        return;
+    }
+    const verdict = await judge(task, task.text);
+    if (!verdict)
+        return;
+    const answers = Exercises.comparePredictions(task, numbers, verdict.row), isGood = answers.every(({isRight}) => isRight);
+    progress.saw(task.name, Object.fromEntries(answers.map(({words, number, counted}) => [words, [number, counted]])));
+    boxes.headline.textContent = isGood ? "Solved" : answers.find(({isRight}) => !isRight).text;
+    boxes.headline.className = `ex-headline ex-${isGood ? "good" : "bad"}`;
+    boxes.details.replaceChildren(...(isGood ? answers.map(({text}) => paragraph(text)) : []));
+    view.verdict = verdict;
+    boxes.watch.hidden = !isGood;
+    keepVerdict(view, boxes.headline.textContent, isGood);
+}
+
+// ---- The view
+
+function makeBoxes(view) {
+    const boxes = {view: element("div", {class: "ex-view"}), goals: element("div"), code: element("div", {class: "ex-code"}), headline: element("p", {class: "ex-headline", role: "status"}),
+        details: element("div", {class: "ex-details"}), hints: element("ol", {class: "ex-hints"}), why: element("div", {class: "ex-why", hidden: true}), player: element("div", {class: "ex-player"})};
+    boxes.hintButton = button("", () => {
+        progress.change((now) => { now.hints[view.task.name] = (now.hints[view.task.name] || 0) + 1; });
+        showHints(view);
+    });
+    boxes.watch = button("Watch this run", () => watch(view), {hidden: true});
+    return boxes;
+}
+
+// Shows an exercise in a place. next(task): the exercise to go on with; changed(): after each verdict.
+Exercises.open = function (place, task, {next, changed}) {
+    const kept = progress.load().code[task.name], isPrediction = task.kind === "predict";
+    const view = {task, next, changed, text: kept === undefined ? task.text : kept, timer: 0, verdict: null};
+    const boxes = (view.boxes = makeBoxes(view));
+    const actions = isPrediction ? [] : [button("Run", () => run(view), {title: "Ctrl-Enter"}), button("Reset", () => restore(view), {title: "restores the task; undo in the editor brings your version back"})];
+    boxes.view.append(boxes.goals, isPrediction ? predictionFields(view) : boxes.code, element("div", {class: "ex-bar"}, actions, boxes.hintButton, boxes.watch), boxes.hints, boxes.headline, boxes.details,
+        boxes.why, boxes.player);
+    place.replaceChildren(boxes.view);
+    view.editor = isPrediction ? {problems() {}, flag() {}, goTo() {}} : Exercises.editor(boxes.code, `your kernel for exercise ${task.number}`, {changed: (text) => edited(view, text), run: () => run(view)});
+    if (!isPrediction)
+        view.editor.set(view.text);
+    showGoals(view, null);
+    showHints(view);
+    showWhy(view);
+    if (!isPrediction && (task.kind !== "write" || view.text !== task.text)) // as in the terminal
+        run(view);
+};
+})(window);

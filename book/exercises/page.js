@@ -1,0 +1,150 @@
+// page.js: the page of the exercises: the list with progress, one exercise at a time (chosen by the address's hash), export and import,
+// and the sheet to hand in. Without scripts the page shows all tasks.
+(function (page) {
+"use strict";
+const {Exercises} = page, {element} = page.Player, {progress} = Exercises;
+const folder = document.currentScript.src.replace(/[^/]*$/, "");
+const scripts = new Map(); // by address, its promise
+const button = (text, onclick, attributes = {}) => element("button", {type: "button", class: "ex-button", onclick, ...attributes}, text);
+
+function script(address) {
+    if (!scripts.has(address))
+        scripts.set(address, new Promise((resolve, reject) => document.head.append(element("script", {src: address, onload: resolve, onerror: () => reject(new Error(`${address} is missing`))}))));
+    return scripts.get(address);
+}
+
+async function dataOf({name}) {
+    await script(`${folder}data/${name}.js`);
+    return page.exerciseData[name];
+}
+
+// ---- The list
+
+const tasksOf = (places) => places.map((place) => ({...place.dataset, place, section: place.closest("section")}));
+const isDone = ({name}) => progress.load().done.includes(name);
+
+// The next exercise that is not solved: after a task, else from the beginning.
+function nextOf(tasks, task) {
+    const at = tasks.findIndex(({name}) => name === task.name);
+    return [...tasks.slice(at + 1), ...tasks.slice(0, at)].find((other) => !isDone(other));
+}
+
+function listOf(tasks, current) {
+    const chapters = [...new Set(tasks.map(({chapter}) => chapter))];
+    const entry = (task) => element("li", {}, element("a", {href: `#exercise-${task.number}`, "aria-current": task === current ? "page" : null}, `${task.number} ${task.title}`),
+        element("span", {class: "ex-kind"}, ` ${task.kind}`), isDone(task) && element("span", {class: "ex-done"}, " done"));
+    return chapters.map((chapter) => element("div", {}, element("p", {class: "ex-chapter"}, chapter), element("ul", {}, tasks.filter((task) => task.chapter === chapter).map(entry))));
+}
+
+function showBar({bar, tasks}, current) {
+    const at = tasks.indexOf(current), done = tasks.filter(isDone).length;
+    const link = (task, text) => task && element("a", {class: "ex-button", href: `#exercise-${task.number}`, title: `${task.number} ${task.title}`}, text);
+    const isOpen = bar.querySelector("details") ? bar.querySelector("details").open : false;
+    bar.replaceChildren(element("details", {class: "ex-list", open: isOpen}, element("summary", {}, `All exercises: ${done} of ${tasks.length} done`), element("div", {class: "ex-chapters"}, listOf(tasks, current))),
+        element("nav", {class: "ex-bar", "aria-label": "exercises"}, link(tasks[at - 1], "‹ previous"), link(tasks[at + 1], "next ›"), element("a", {class: "ex-button", href: "#sheet"}, "Sheet to hand in"),
+            button("Export progress", () => save("exercises.json", progress.exported())), importButton(tasks)),
+        element("p", {class: "ex-note", role: "status"}, progress.isKept() ? "" : "This browser keeps nothing for this page: export your progress before you close it."));
+}
+
+// ---- Files
+
+function save(name, text) {
+    const address = URL.createObjectURL(new Blob([text], {type: "text/plain"}));
+    element("a", {href: address, download: name}).click();
+    setTimeout(() => URL.revokeObjectURL(address), 1000);
+}
+
+function importButton(tasks) {
+    const input = element("input", {type: "file", accept: ".json,application/json", hidden: true, "aria-label": "a file with progress"});
+    input.addEventListener("change", async () => {
+        const note = document.querySelector(".ex-note");
+        try {
+            const found = progress.parse(await input.files[0].text(), tasks.map(({name}) => name)), lost = progress.replaced(found);
+            if (lost.length && !confirm(`The file replaces your kernels of ${lost.length} exercises here. Continue?`))
+                return;
+            progress.merge(found);
+            show();
+            document.querySelector(".ex-note").textContent = `imported: ${found.done.length} solved, ${Object.keys(found.code).length} kernels`;
+        } catch (error) {
+            note.textContent = `${input.files[0].name} cannot be imported: ${error.message}`;
+        }
+    });
+    return [button("Import", () => input.click(), {title: "a file that Export, or make learn EXPORT=..., has written"}), input];
+}
+
+// ---- The sheet to hand in
+
+function kernelOf({title, number}, kernel, verdict) {
+    return element("section", {class: "ex-handed"}, element("h3", {}, `${number} ${title}`), element("p", {}, verdict), element("pre", {}, kernel));
+}
+
+function sheetOf(tasks) {
+    const {verdicts, code, seen} = progress.load();
+    const verdictOf = (task) => verdicts[task.name] || (isDone(task) ? "Solved" : code[task.name] ? "not judged" : "not begun");
+    const counts = ({name}) => Object.entries(seen[name] || {}).map(([words, [first, last]]) => `${words}: ${first === last ? last : `${first}, then ${last}`}`).join("; ");
+    const rows = tasks.map((task) => element("tr", {}, element("th", {scope: "row"}, `${task.number} ${task.title}`), element("td", {}, isDone(task) ? "yes" : ""), element("td", {}, verdictOf(task)), element("td", {}, counts(task))));
+    return [element("h2", {}, "Sheet to hand in"), element("p", {class: "ex-who"}, element("label", {}, "Name ", element("input", {type: "text", autocomplete: "name"})), ` Date: ${new Date().toISOString().slice(0, 10)}. `,
+        `Solved: ${tasks.filter(isDone).length} of ${tasks.length}.`), element("p", {class: "ex-bar"}, button("Print, or save as PDF", () => print())),
+    element("div", {class: "ex-scroll"}, element("table", {class: "ex-table"}, element("thead", {}, element("tr", {}, ["exercise", "solved", "last verdict", "counts: first, then last"].map((text) => element("th", {scope: "col"}, text)))), element("tbody", {}, rows))),
+    ...tasks.filter(({name}) => code[name]).map((task) => kernelOf(task, code[task.name], verdictOf(task)))];
+}
+
+// ---- One exercise at a time
+
+let app = null, shown = 0; // counts the calls of show, since an exercise's data may come late
+
+// The exercise that the address or the progress names; null: the sheet.
+function chosen(tasks) {
+    if (location.hash === "#sheet")
+        return null;
+    const named = tasks.find(({number}) => location.hash === `#exercise-${number}`), {at} = progress.load();
+    return named || tasks.find(({name}) => name === at) || tasks.find((task) => !isDone(task)) || tasks[0];
+}
+
+function hideOthers({tasks, root, sheet}, current) {
+    tasks.forEach((task) => { task.section.hidden = task !== current; });
+    root.querySelectorAll(":scope > section").forEach((chapter) => { chapter.hidden = !current || !chapter.contains(current.section); });
+    sheet.hidden = Boolean(current);
+}
+
+async function show() {
+    const {tasks, sheet} = app, current = chosen(tasks), number = ++shown;
+    showBar(app, current);
+    hideOthers(app, current);
+    sheet.replaceChildren(...(current ? [] : sheetOf(tasks)));
+    if (!current)
+        return;
+    progress.change((now) => { now.at = current.name; });
+    try {
+        const data = await dataOf(current);
+        if (number !== shown)
+            return;
+        Exercises.open(current.place, data, {next: (task) => nextOf(tasks, task), changed: () => showBar(app, current)});
+        current.section.classList.toggle("ex-has-editor", data.kind !== "predict");
+    } catch (error) {
+        current.place.replaceChildren(element("p", {class: "ex-bad"}, `This exercise cannot be shown: ${error.message}`));
+    }
+}
+
+function start() {
+    const bar = document.querySelector(".ex-app");
+    if (!bar)
+        return;
+    const sheet = element("div", {class: "ex-sheet", hidden: true});
+    app = {bar, sheet, tasks: tasksOf([...document.querySelectorAll(".ex-place")]), root: bar.closest("section")};
+    bar.after(sheet);
+    document.body.classList.add("ex-live");
+    addEventListener("hashchange", () => {
+        const list = bar.querySelector("details");
+        if (list)
+            list.open = false;
+        show();
+    });
+    show();
+}
+
+if (document.readyState === "loading")
+    document.addEventListener("DOMContentLoaded", start);
+else
+    start();
+})(window);

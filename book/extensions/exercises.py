@@ -1,0 +1,60 @@
+"""The page of the exercises: the directive `exercises` writes the tasks, which the search finds, and the page's scripts make them live."""
+
+import html
+import itertools
+import shutil
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective
+
+from book.contents import ROOT
+from book.exercises import data
+from scripts.learn import exercise as exercises
+
+FOLDER = ROOT / "book/exercises"
+PAGES = {"book/exercises": ("judge", "words", "progress", "editor", "exercise", "page")}
+
+
+def place(task):
+    """The element in which the scripts open an exercise."""
+    given = {"name": task.name, "number": task.number, "title": task.title, "kind": task.kind, "chapter": task.chapter}
+    return '<div class="ex-place"' + "".join(f' data-{key}="{html.escape(value)}"' for key, value in given.items()) + "></div>\n"
+
+
+def section_of(task):
+    title, words = nodes.title("", f"{task.number} {task.title}"), nodes.paragraph("", f"{task.kind.capitalize()}: {task.task}")
+    code = nodes.literal_block("", task.text("task.cu"), language="cuda")
+    return nodes.section("", title, words, code, nodes.raw("", place(task), format="html"), ids=[f"exercise-{task.number}"], names=[])
+
+
+class Exercises(SphinxDirective):
+    def run(self):
+        chapters = itertools.groupby(exercises.every(), lambda task: task.chapter)
+        sections = [nodes.section("", nodes.title("", chapter), *map(section_of, tasks), ids=[f"chapter-{chapter.split('.')[0]}"], names=[])
+                    for chapter, tasks in chapters]
+        return [nodes.raw("", '<div class="ex-app"></div>\n', format="html"), *sections]
+
+
+def add_scripts(app, page, template, context, doctree):
+    """Adds the scripts to the pages that need them: after the player's, on which they build."""
+    for name in PAGES.get(page, ()):
+        app.add_js_file(f"exercises/{name}.js", defer="defer", priority=900)
+    if page in PAGES:
+        app.add_js_file("player/simulator.js", defer="defer")
+        app.add_css_file("exercises/exercises.css")
+        context["furo_hide_toc"] = True
+
+
+def copy_files(app):
+    """Copies the scripts, and writes the exercises' data next to them."""
+    static = Path(app.outdir, "_static/exercises")
+    shutil.copytree(FOLDER, static, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
+    data.write(static / "data")
+
+
+def setup(app):
+    app.add_directive("exercises", Exercises)
+    app.connect("builder-inited", copy_files)
+    app.connect("html-page-context", add_scripts, priority=901)  # after the player's
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
