@@ -6,7 +6,7 @@
 
 SHELL := /bin/bash
 # Without this, n=1000 would be ignored silently.
-SMALL := $(strip $(foreach variable,n step lab name file dir flags args results ladder device warm try go reset hint contract exercise,$(if $(findstring command,$(origin $(variable))),$(variable))))
+SMALL := $(strip $(foreach variable,n step lab name file dir flags args results ladder device warm try go reset hint compiler contract exercise,$(if $(findstring command,$(origin $(variable))),$(variable))))
 ifneq ($(SMALL),)
     $(error $(firstword $(SMALL))=... is written in capitals: $(shell echo '$(firstword $(SMALL))' | tr a-z A-Z)=$($(firstword $(SMALL))))
 endif
@@ -67,7 +67,7 @@ export N TIME_LIMIT RESULTS LADDER LAB STEP TRY FILE DIR CONTRACT GRADESCOPE FLA
 # V=1 shows the compiler's command lines.
 Q := $(if $(filter-out 0,$(V)),,@)
 
-.PHONY: help build run-all diff undo try sweep toolkit clean say-device FORCE
+.PHONY: help build run-all diff undo try sweep toolkit headers clean say-device FORCE
 .DELETE_ON_ERROR:
 # Only compilation runs in parallel, even with -j: measurements run alone.
 ifndef COMPILING
@@ -136,6 +136,9 @@ sweep: say-device build ## measures time (on the simulator: counters) over n, co
 
 toolkit: ## installs the CUDA compiler from PyPI in .cuda, without root
 	scripts/build/install_toolkit.sh .cuda
+
+headers: ## installs only CUDA's headers from PyPI in .cuda, 2.4 MB, without root: enough for make learn
+	python3 -m venv .cuda/venv && .cuda/venv/bin/pip install --quiet --no-deps 'nvidia-cuda-runtime==13.0.*' 'nvidia-cuda-crt==13.0.*'
 
 clean: ## removes build products; keeps results
 	rm -rf $(ALL_PROGRAMS) build site .build-flags .sim-flags .venv .pytest_cache tests/__pycache__

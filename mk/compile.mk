@@ -5,6 +5,9 @@ NVCC ?= $(firstword $(shell command -v nvcc) \
     $(wildcard $(CUDA_HOME)/bin/nvcc /usr/local/cuda/bin/nvcc .cuda/bin/nvcc))
 # ncu and compute-sanitizer are in the same folder.
 export PATH := $(PATH)$(if $(findstring /,$(NVCC)),:$(patsubst %/,%,$(dir $(NVCC))))
+# CUDA's headers: nvcc's, or, without nvcc, those with which the C compiler alone builds the simulator.
+CUDA_HEADERS ?= $(patsubst %/cuda_runtime_api.h,%,$(firstword $(wildcard $(addsuffix /cuda_runtime_api.h,$(if $(NVCC),$(abspath $(dir $(realpath $(NVCC)))../include)) \
+    $(CUDA_HOME)/include /usr/local/cuda/include .cuda/venv/lib/python3*/site-packages/nvidia/cu13/include /usr/include))))
 # The architecture of the present GPU; without a GPU sm_75, which CUDA 12 and 13 both support, and its PTX.
 ARCH ?= $(if $(GPU),native,sm_75)
 NVCCFLAGS := -O3 -std=c++17 -Xcompiler -Wall,-Wextra
@@ -22,6 +25,12 @@ NEEDS_NVCC := $(if $(NVCC),,no-nvcc)
 .PHONY: no-nvcc
 no-nvcc:
 	@echo 'nvcc was not found: install the CUDA toolkit (NVIDIA: developer.nvidia.com/cuda-downloads; without root: make toolkit) or set CUDA_HOME' >&2; exit 1
+
+# What the simulator itself needs.
+NEEDS_HEADERS := $(if $(NVCC)$(CUDA_HEADERS),,no-headers)
+.PHONY: no-headers
+no-headers:
+	@echo 'neither nvcc nor its headers were found: make headers installs the headers (2.4 MB from PyPI), make toolkit also nvcc, both without root' >&2; exit 1
 
 # compiling step02_bitops (program 3 of the ladder's 15)
 place = $(words $(shell printf '%s\n' $(1) | sed '/^$(subst /,\/,$(2))$$/q'))
@@ -53,8 +62,10 @@ $(foreach ladder,$(LADDERS),$(eval $(call compile,$(ladder))))
 
 # These files change only with the compiler or its flags: ARCH=... rebuilds, a repeated make does not.
 .build-flags: COMPILER_LINE = $(NVCC) $(NVCCFLAGS) -arch=$(ARCH)
-.sim-flags: COMPILER_LINE = $(NVCC) $(SIM_CFLAGS) $(SIM_NVCCFLAGS)
-.build-flags .sim-flags: FORCE | $(NEEDS_NVCC)
+.sim-flags: COMPILER_LINE = $(or $(NVCC),$(CC) $(CUDA_HEADERS)) $(SIM_CFLAGS) $(SIM_NVCCFLAGS)
+.build-flags: | $(NEEDS_NVCC)
+.sim-flags: | $(NEEDS_HEADERS)
+.build-flags .sim-flags: FORCE
 	@echo '$(COMPILER_LINE)' | cmp -s - $@ || echo '$(COMPILER_LINE)' > $@
 
 # Charts are drawn into files. A notebook's backend may be missing in the Python that draws.

@@ -9,7 +9,7 @@ needs-gpu:
 # $(1) writes the CSV $(2), which appears only when it is complete.
 whole = @mkdir -p "$$RESULTS/$(dir $(2))" && { $(1) > "$$RESULTS/$(2).$$$$" && mv "$$RESULTS/$(2).$$$$" "$$RESULTS/$(2)" || { rm -f "$$RESULTS/$(2).$$$$"; exit 1; }; }
 parts starts finish sass: | $(NEEDS_NVCC)
-COMPILER = --compiler '$(NVCC) -O3 -std=c++17 -arch=$(ARCH)'
+GPU_COMPILER = --compiler '$(NVCC) -O3 -std=c++17 -arch=$(ARCH)'
 
 PROFILE_N ?= 16777216
 profile: needs-gpu build ## Nsight Compute's counters for every step: results/profile.csv
@@ -106,7 +106,7 @@ sanitize-all: sanitize-ladder
 	scripts/gpu/sanitize.sh -n 33 build/labs/rowscale/softmax/softmax && [ ! "$$failed" ]
 
 tries: needs-gpu build ## measures the Tries of the lessons: results/tries.csv
-	@python3 -m scripts.ladder.tries $(COMPILER) --elements "$$N" --output "$$RESULTS/tries.csv" $(STEPS)
+	@python3 -m scripts.ladder.tries $(GPU_COMPILER) --elements "$$N" --output "$$RESULTS/tries.csv" $(STEPS)
 
 MUTANTS = NVCC='$(NVCC)' python3 -m scripts.evidence.mutants
 mutants-gpu: needs-gpu | $(NEEDS_NVCC) ## the same mutants as make mutants under compute-sanitizer's four tools: tests/mutants/gpu.csv; resumes where it stopped
@@ -125,7 +125,7 @@ lab-profile: needs-gpu ## ncu's counters beside the simulator's, of the labs abo
 lab-tries: needs-gpu ## the same for the labs, or for the lab NAME: results/labs/rowscale-tries.csv, ...
 	$(COMPILE) lab-programs
 	@for lab in $$($(call LABS_PY,names)); do \
-	    python3 -m scripts.ladder.tries $(COMPILER) --output "$$RESULTS/labs/$$lab-tries.csv" labs/$$lab/step*/ || exit 1; done
+	    python3 -m scripts.ladder.tries $(GPU_COMPILER) --output "$$RESULTS/labs/$$lab-tries.csv" labs/$$lab/step*/ || exit 1; done
 
 coalescing-debug: needs-gpu ## the lab coalescing compiled for a debugger (-G): results/labs/coalescing-debug.csv
 	@mkdir -p build/labs/coalescing
@@ -134,16 +134,16 @@ coalescing-debug: needs-gpu ## the lab coalescing compiled for a debugger (-G): 
 
 WITH_TREES = $(filter step01_% step02_% step03_% step04_% step05_% step06_% step07_%,$(STEPS))
 parts: needs-gpu ## steps 01 to 07 without their tree, and without their loads: results/parts.csv
-	@python3 -m scripts.gpu.parts $(COMPILER) --elements "$$N" --output "$$RESULTS/parts.csv" \
+	@python3 -m scripts.gpu.parts $(GPU_COMPILER) --elements "$$N" --output "$$RESULTS/parts.csv" \
 	    $(WITH_TREES)
 
 starts: needs-gpu ## block launch rate, and block durations of steps 01 to 07: results/starts.csv, results/block-duration.csv
 	$(COMPILE) build/starts
 	$(call whole,build/starts,starts.csv)
-	@python3 -m scripts.gpu.block_duration $(COMPILER) --output "$$RESULTS/block-duration.csv" $(WITH_TREES)
+	@python3 -m scripts.gpu.block_duration $(GPU_COMPILER) --output "$$RESULTS/block-duration.csv" $(WITH_TREES)
 
 finish: needs-gpu ## when the blocks of the last step end, with static and with dynamic tile scheduling: results/finish.csv
-	@python3 -m scripts.gpu.finish $(COMPILER) --output "$$RESULTS/finish.csv" $(lastword $(STEPS))
+	@python3 -m scripts.gpu.finish $(GPU_COMPILER) --output "$$RESULTS/finish.csv" $(lastword $(STEPS))
 
 sass: ## machine code of the loops shown in lessons: results/sass/
 	@python3 -m scripts.gpu.sass --output "$$RESULTS/sass" step07_gridstride 0 step07-signed

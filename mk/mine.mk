@@ -23,7 +23,7 @@ mine-alone:
 	$(COMPILE) $(MINE)
 	$(COMPILE) $(PROGRAMS) $(PYTHON_READY)
 	@cd "$$RESULTS/mine" 2> /dev/null && rm -f {run-all,counters,sweep,sweep-counters,profile}.{csv,txt} *.svg || true # left by another kernel
-	@$(RUN_ALL) --output "$$RESULTS/mine/$(CSV).csv" $(WITH_MINE)
+	@$(RUN_ALL) --output "$$RESULTS/mine/$(CSV).csv" $(WITH_MINE) || { python3 -m scripts.ladder.mine report "$$RESULTS/mine/$(CSV).csv"; exit 1; }
 	@python3 -m scripts.ladder.sweep $(if $(SIMULATED),--simulated) --rounds 1 --output "$$RESULTS/mine/$(SWEEP).csv" \
 	    $(MINE) $(FOLDER)reference_cub/reduce || [ -s "$$RESULTS/mine/$(SWEEP).csv" ] # the report lists failures
 	$(if $(SIMULATED),,@! command -v ncu > /dev/null || \

@@ -15,14 +15,17 @@ SIM_CFLAGS := -g1 -O3 $(if $(PROCESSOR),-march=$(PROCESSOR)) -std=gnu11 -Wall -W
     $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
 # nvcc hands options to the host compiler separated by commas.
 host_options = -Xcompiler '$(subst $() ,$(comma),$(subst $(comma),\$(comma),$(strip $(1))))'
+# Its C sources need no nvcc, but CUDA's headers; nvcc knows where they are.
+SIM_COMPILE = $(if $(NVCC),$(NVCC) $(call host_options,$(SIM_CFLAGS)),$(CC) $(SIM_CFLAGS) -Wno-psabi -isystem $(CUDA_HEADERS)) -c -Isimulator
+SIM_LINK = $(if $(NVCC),$(NVCC) -cudart none,$(CXX))
 SIM_LIBRARIES := build/sim/libsimulator.a -lpthread -lm $(if $(SANITIZE),-Xcompiler "-fsanitize=$(subst $(comma),\$(comma),$(SANITIZE))")
 
-build/sim/announced: $(SIM_SOURCES) $(wildcard simulator/*/*.h simulator/*/*/*.h) .sim-flags | $(NEEDS_NVCC)
+build/sim/announced: $(SIM_SOURCES) $(wildcard simulator/*/*.h simulator/*/*/*.h) .sim-flags | $(NEEDS_HEADERS)
 	@echo 'compiling the simulator'
 	@mkdir -p $(sort $(dir $(SIM_OBJECTS) $(REPLAY_OBJECTS))) && touch $@
 
 build/sim/objects/%.o: simulator/%.c .sim-flags | build/sim/announced
-	$(Q)$(NVCC) -c $(call host_options,$(SIM_CFLAGS)) -Isimulator -MMD -MP -MF $(@:.o=.d) -o $@ $<
+	$(Q)$(SIM_COMPILE) -MMD -MP -MF $(@:.o=.d) -o $@ $<
 -include $(SIM_OBJECTS:.o=.d) $(REPLAY_OBJECTS:.o=.d)
 
 build/sim/libsimulator.a: $(SIM_OBJECTS)
@@ -30,7 +33,7 @@ build/sim/libsimulator.a: $(SIM_OBJECTS)
 
 # The same objects as the driver's library, for programs that link with -lcuda or open it at run time.
 build/sim/libcuda.so.1: $(SIM_OBJECTS)
-	$(Q)$(NVCC) -shared -cudart none -Xlinker -soname=libcuda.so.1 -o $@ $(SIM_OBJECTS) $(wordlist 2,99,$(SIM_LIBRARIES))
+	$(Q)$(SIM_LINK) -shared -Xlinker -soname=libcuda.so.1 -o $@ $(SIM_OBJECTS) $(wordlist 2,99,$(SIM_LIBRARIES))
 	$(Q)ln -sf libcuda.so.1 build/sim/libcuda.so
 
 # The cuBLAS replacement uses OpenBLAS, from PyPI so that no root is needed.
@@ -140,7 +143,7 @@ build/sim/ptx_run_minimal: tests/simulator/ptx_run.c $(MINIMAL_OBJECTS)
 
 # Runs a recording again: build/sim/replay FILE (simulator/how-it-works.md).
 build/sim/replay: $(REPLAY_OBJECTS) build/sim/libsimulator.a
-	$(Q)$(NVCC) -cudart none -o $@ $(REPLAY_OBJECTS) $(SIM_LIBRARIES)
+	$(Q)$(SIM_LINK) -o $@ $(REPLAY_OBJECTS) $(SIM_LIBRARIES)
 
 # The machine and the layers below it, without checker, runtime and driver.
 build/sim/machine_alone: tests/simulator/machine_alone.c $(filter $(addprefix build/sim/objects/,base/% front/% machine/%),$(SIM_OBJECTS))

@@ -15,7 +15,6 @@ STAGE_OBJECTS := $(STAGE_SOURCES:simulator/%.c=build/stage/objects/%.o)
 STAGE_FLAGS := -O2 -sSUPPORT_LONGJMP=wasm
 STAGE_CFLAGS := $(STAGE_FLAGS) -std=gnu11 -Wall -Wextra -Wno-type-limits -Wno-unknown-pragmas -Wno-format-zero-length -fno-strict-aliasing -ffp-contract=off -fno-math-errno
 STAGE_LDFLAGS := $(STAGE_FLAGS) -sSTANDALONE_WASM -sALLOW_MEMORY_GROWTH -sMAXIMUM_MEMORY=2GB -sTOTAL_STACK=1MB
-CUDA_HEADERS = $(abspath $(dir $(realpath $(NVCC)))/../include)
 
 build/stage/announced: $(STAGE_SOURCES) $(wildcard simulator/*/*.h simulator/*/*/*.h) mk/stage.mk | $(NEEDS_EMCC) $(NEEDS_NVCC)
 	@echo 'compiling the simulator for a page'

@@ -110,8 +110,9 @@ def is_disk_full(folder):
 
 
 def compiled(command, folder, *more):
-    """The compiler's status and messages. It may write into the folder, and read the system, its toolkit and the paths in `more`."""
-    toolkits = [word for nvcc in (Path(command[0]), Path(command[0]).resolve()) for word in ("--run", str(nvcc.parent.parent))]
+    """The compiler's status and messages. It may write into the folder, and read the system, the paths in `more`, and itself: nvcc with its toolkit."""
+    paths = (Path(command[0]), Path(command[0]).resolve())
+    toolkits = [word for path in paths for word in ("--run", str(path.parent.parent if path.parent.name == "bin" else path))]
     allowed = ["--system", *toolkits, *more, "--write", str(folder), "--seconds", str(COMPILE_SECONDS), "--memory", COMPILE_MEMORY,
                "--file-bytes", COMPILE_FILE, "--space", COMPILE_SPACE]
     status, said = run_compiler(command, allowed)

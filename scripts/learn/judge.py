@@ -1,7 +1,8 @@
 """Checks a learner's kernel: reports what is wrong, or that it solves the exercise.
 
 The kernel is judged as make check judges a program (docs/judge.md): compiled and run in the judge's sandbox, on random data, at several sizes of which two
-are random, with the race checker, and in other orders of blocks, warps and lanes. Only the kernel is compiled, to PTX, which takes half a second."""
+are random, with the race checker, and in other orders of blocks, warps and lanes. Only the kernel is compiled, to PTX: by nvcc, or without it by the
+simulator's own kernel compiler."""
 
 import array
 import csv
@@ -21,6 +22,7 @@ from scripts.judge.session import DEVICE_FILE, DEVICE_MEMORY, findings_in
 from scripts.learn import exercise as exercises
 
 ROOT = exercises.ROOT
+KERNEL_COMPILER = ROOT / "build/sim/compile"
 SECONDS = 20  # for all runs of one session
 MOST_INSTRUCTIONS = 4_000_000  # of a block's warps; more count as an infinite loop
 UNINITIALISED = -1  # the simulator's fill pattern of uninitialised memory, as an int
@@ -59,10 +61,15 @@ class Verdict:
 
 @dataclasses.dataclass(frozen=True)
 class Tools:
-    nvcc: str
+    nvcc: str  # "": KERNEL_COMPILER
     library: Path = ROOT / "build/sim/libcuda.so.1"  # the simulator
     threads: int = 1
     orders: tuple = ORDERS  # the sessions
+
+    @property
+    def compiler(self):
+        """The compiler's name in messages."""
+        return "nvcc" if self.nvcc else "drywarp compile"
 
 
 # ---- Compiling
@@ -70,8 +77,9 @@ class Tools:
 def to_ptx(source, folder, tools):
     """The PTX file next to a source, and the compiler's messages; None if it does not compile."""
     ptx = folder / "kernels.ptx"
-    command = [tools.nvcc, "--ptx", "-O3", "-std=c++17", "-arch=compute_90", "-lineinfo", "-o", str(ptx), str(source)]
-    status, said = compiling.compiled(command, folder)
+    nvcc = [tools.nvcc, "--ptx", "-O3", "-std=c++17", "-arch=compute_90", "-lineinfo"]
+    command = nvcc if tools.nvcc else [str(KERNEL_COMPILER)]
+    status, said = compiling.compiled([*command, "-o", str(ptx), str(source)], folder)
     lines = [line.replace(f"{folder}/", "") for line in compiling.explained(said.splitlines())]
     lines = lines or [f"the compiler exited with status {status}"]
     return (ptx, []) if status == 0 and ptx.exists() else (None, lines[:compiling.MOST_LINES])
@@ -94,7 +102,7 @@ def parameters(ptx, entry):
 class Session:
     """A device in a sandbox that runs the kernels of one PTX file in one order of blocks, warps and lanes."""
 
-    def __init__(self, ptx, tools, orders, records=False):
+    def __init__(self, ptx, tools, orders, seconds=SECONDS, records=False):
         self.arrays = []  # of the last launch: (name, address, bytes)
         self.folder = Path(tempfile.mkdtemp(dir=ptx.parent.parent))
         device = self.folder / "device"
@@ -102,7 +110,7 @@ class Session:
         python = os.path.realpath(sys.executable)
         settings = {"SIM_COUNTERS": device / "counters.csv", "SIM_FINDINGS": device / "findings.json", "SIM_THREADS": tools.threads,
                     "SIM_MAX_INSTRUCTIONS": MOST_INSTRUCTIONS} | orders | ({"SIM_RECORD": device / "recording"} if records else {})
-        allowed = ["--system", "--alone", "--seconds", str(SECONDS), "--run", python, "--read", sys.base_prefix, "--read", str(ROOT / "scripts"),
+        allowed = ["--system", "--alone", "--seconds", str(seconds), "--run", python, "--read", sys.base_prefix, "--read", str(ROOT / "scripts"),
                    "--read", str(tools.library), "--read", str(ptx.parent), "--write", str(device), "--memory", DEVICE_MEMORY, "--reserves",
                    "--threads", str(tools.threads), "--file-bytes", DEVICE_FILE, *(f"--set={name}={value}" for name, value in settings.items())]
         program = [python, "-I", "-S", str(ROOT / "scripts/learn/device.py"), str(tools.library), str(ptx), str(device / "printed.txt")]
@@ -137,7 +145,7 @@ class Session:
         except BrokenPipeError:
             pass
         self.device.stdout.close()
-        return f"stopped after {SECONDS} seconds" if self.device.wait() == sandbox.TIME_OVER else ""
+        return f"stopped: it takes longer than {SECONDS} seconds" if self.device.wait() == sandbox.TIME_OVER else ""
 
     def counters(self):
         """One row for each launch so far."""
@@ -195,16 +203,18 @@ def shown(value):
 
 
 def run_all(task, ptx, entry, tools, verdict):
-    """Runs all sizes in the default order, and two of them in the others, until something is wrong."""
+    """Runs all sizes in the default order, and two of them in the others, until something is wrong. All sessions start at once, because starting one takes
+    longer than the runs of a kernel; each has SECONDS after the one before it."""
     sizes = task.tries()
-    for number, orders in enumerate(tools.orders):
-        session = Session(ptx, tools, orders)
+    sessions = [Session(ptx, tools, orders, SECONDS * number) for number, orders in enumerate(tools.orders, 1)]
+    for number, session in enumerate(sessions):
+        if not verdict.is_right:
+            session.end()
+            continue
         run_session(session, task, entry, sorted({max(sizes), sizes[-1]}) if number else sizes, verdict)
         if number == 0 and not verdict.wrong:
             count(session, task, entry, verdict)
         finish(session, verdict)
-        if not verdict.is_right:
-            return
 
 
 def run_session(session, task, entry, sizes, verdict):

@@ -260,7 +260,7 @@ def check_once(task, content, learner, tools):
     """Checks the contents of the learner's file."""
     begin = time.monotonic()
     outcome = (check_predictions if task.kind == "predict" else check_kernel)(task, content, learner, tools)
-    last = f"{task.number} {'done' if outcome.row else 'not yet'} ({time.monotonic() - begin:.1f} s)"
+    last = f"{task.number} {'done' if outcome.row else 'not yet'} ({time.monotonic() - begin:.1f} s, compiled by {tools.compiler})"
     outcome.lines.append(last + ("" if outcome.row else "; a hint: make learn HINT=1"))
     return outcome
 
@@ -404,7 +404,7 @@ def arguments():
     for name in ("go", "reset", "hint", "list"):
         parser.add_argument(f"--{name}", default="")
     parser.add_argument("--folder", type=Path, default=exercises.ROOT / "my/learn", help="the learner's")
-    parser.add_argument("--nvcc", default=shutil.which("nvcc") or "nvcc")
+    parser.add_argument("--nvcc", default=shutil.which("nvcc") or "", help="empty: the simulator's kernel compiler")
     return parser.parse_args()
 
 

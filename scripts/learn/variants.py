@@ -145,7 +145,7 @@ def examined(task, tools):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help="exercises, by number or name; all without any")
-    parser.add_argument("--nvcc", default=shutil.which("nvcc"))
+    parser.add_argument("--nvcc", default=shutil.which("nvcc") or "", help="empty: the simulator's kernel compiler")
     options = parser.parse_args()
     tasks = exercises.every()
     chosen = [learn.find(tasks, name, "NAME") for name in options.names] or tasks

@@ -142,6 +142,26 @@ def test_a_compiler_error_is_reported_with_its_line():
     assert "add_one has 1 parameters; the task's kernel has 2" in judged(FIRST, "__global__ void add_one(float *out) { *out = 1; }\n").said[0]
 
 
+def test_without_nvcc_the_kernel_compiler_answers(tmp_path):
+    """Broken: without nvcc there is no verdict, the compiler's advice is lost, or the report does not say which compiler answered."""
+    file = tmp_path / f"{FIRST.name}.cu"
+    file.write_text(FIRST.text("answer.cu").replace("threadIdx", "threadIndex"))
+    said = make_learn(tmp_path, "--nvcc", "").stdout
+    assert f"    {file.name}:4:39: error: 'threadIndex' is not declared\n" in said and "help: did you mean 'threadIdx'?" in said
+    file.write_text(FIRST.text("answer.cu"))
+    assert re.search(r"^01 done \([\d.]+ s, compiled by drywarp compile\)$", make_learn(tmp_path, "--nvcc", "").stdout, re.M)
+    assert "compiled by nvcc)" in make_learn(tmp_path, "--go", "1").stdout
+
+
+@pytest.mark.parametrize("words, said", [
+    (["NVCC=", "CUDA_HEADERS=there"], "--nvcc '' "), (["COMPILER=drywarp"], "--nvcc '' "), (["NVCC=my/nvcc"], "--nvcc 'my/nvcc'"), (["COMPILER=gcc"], "accepted are nvcc and drywarp"),
+    (["NVCC=", "CUDA_HEADERS="], "make headers installs the headers"), (["NVCC=", "COMPILER=nvcc"], "nvcc was not found")])
+def test_make_chooses_the_compiler(words, said):
+    """Broken: make learn needs nvcc, takes another compiler than the learner's, or does not say what is missing."""
+    result = subprocess.run(["make", "-n", "learn", *words], capture_output=True, text=True, cwd=ROOT, stdin=subprocess.DEVNULL)
+    assert said in result.stdout + result.stderr
+
+
 def test_an_unreadable_file_is_reported_in_one_line(tmp_path):
     (tmp_path / f"{FIRST.name}.cu").mkdir()
     result = make_learn(tmp_path)
