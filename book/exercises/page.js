@@ -102,7 +102,10 @@ function chosen(tasks) {
 }
 
 function hideOthers({tasks, root, sheet}, current) {
-    tasks.forEach((task) => { task.section.hidden = task !== current; });
+    tasks.forEach((task) => {
+        task.section.hidden = task !== current;
+        task.place.replaceChildren();
+    });
     root.querySelectorAll(":scope > section").forEach((chapter) => { chapter.hidden = !current || !chapter.contains(current.section); });
     sheet.hidden = Boolean(current);
 }
