@@ -188,18 +188,18 @@ function counting(model, name, label) {
         show: (step) => (number.textContent = grouped(model.counts[name][Math.min(step + 1, model.length)]))};
 }
 
-// Builds the counter cells of a run; the returned function updates them at each step. other: {model, whole, short, label} or
+// Builds the counter cells of a run; the returned function updates them at each step. other: {one, short, label} or
 // null; label: the name of this run if the other's numbers are shown next to its own, or false.
 Player.counters = function (box, model, other, isRight, label) {
-    const shown = Player.COUNTED.filter((name) => isShown(name, model.whole, other && other.whole));
-    const numbers = shown.map((name) => [counting(model, name, label), ...(label && other ? [counting(other.model, name, other.label)] : [])]);
+    const shown = Player.COUNTED.filter((name) => isShown(name, model.whole, other && other.one.model.whole));
+    const numbers = shown.map((name) => [counting(model, name, label), ...(label && other ? [counting(other.one.model, name, other.label)] : [])]);
     box.style.setProperty("--pl-columns", columns(shown.length, 6));
     box.style.setProperty("--pl-fewer-columns", columns(shown.length, 4));
     box.replaceChildren(...shown.map((name, k) => element("div", {},
         element("span", {class: "pl-name"}, NAMES[name]),
         numbers[k].map((number) => number.box),
         element("span", {class: "pl-whole", title: "the simulator's count for all blocks and launches"}, `all blocks ${grouped(model.whole[name])}`),
-        other && compared(model.whole[name], other.whole[name], other.short, isRight))));
+        other && compared(model.whole[name], other.one.model.whole[name], other.short, isRight))));
     return (step) => numbers.flat().forEach((number) => number.show(step));
 };
 
@@ -270,7 +270,7 @@ Player.inShort = function (finding) {
 };
 
 function placeItem(place, go) {
-    const actor = place.kernel ? `${threadOf(place)} of block ${place.block[0]} ` : "";
+    const actor = place.kernel ? `${threadOf(place)} of block ${place.block[0]}: ` : "";
     return element("li", {}, element("button", {type: "button", title: "show this step", onclick: () => go(place)}, `line ${place.line}`),
         ` ${actor}`, element("em", {}, place.access), element("code", {}, place.text));
 }

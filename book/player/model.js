@@ -1,13 +1,15 @@
 // model.js: converts the rows of a trace (simulator/counters.md) to steps that can be drawn.
 //
-// The simulator runs one warp until it waits, then the next. The player shows the warps side by side: a step is one
-// instruction of each warp, and after a block barrier all its warps continue in the same step. Between two barriers
-// the order of the warps is undefined; the one drawn here is not the one in which they ran.
+// The simulator runs one warp until it waits, then the next. A run without findings is drawn with the warps side by side: a
+// step is one instruction of each warp, and after a block barrier all its warps continue in the same step. Between two
+// barriers the order of the warps is undefined, and without a race it has no effect. A run with a finding is drawn in
+// executed order: a step is the one instruction that ran next, so that the figure shows what led to the result.
 (function () {
 "use strict";
 const Player = (window.Player = window.Player || {});
 const MOST_ROWS = 50000; // of a trace, also for the simulator: a spinning thread makes millions
 const LANES = 32, WORD = 4, SECTOR = 32, LINE = 128;
+const UNINITIALISED = 0xffffffff, ALL_LANES = 0xffffffff;
 const COUNTED = ["warp_instructions", "shared_loads", "shared_stores", "bank_conflicts", "global_load_requests",
     "global_load_sectors", "global_store_requests", "global_store_sectors", "atomics", "shuffles", "block_barriers",
     "warp_barriers"]; // columns of the simulator's counters
@@ -17,7 +19,7 @@ const COUNTED = ["warp_instructions", "shared_loads", "shared_stores", "bank_con
 function readRow(text) {
     const field = text.split(",");
     return {
-        launch: +field[0], kernel: field[1], grid: +field[2], block: +field[3], warp: +field[4], event: field[6],
+        launch: +field[0], kernel: field[1], grid: +field[2], block: +field[3], warp: +field[4], order: +field[5], event: field[6],
         opcode: field[7], file: field[9], line: +field[10], mask: parseInt(field[11], 16) >>> 0,
         memory: field[12] || "", bytes: +field[13], addresses: field[14] || "", values: field[15] || "",
     };
@@ -49,14 +51,23 @@ function accesses(row) {
 
 // The value that an active lane loaded, stored or computed, as text; "" if the trace has none.
 function valueOf(row, lane) {
-    const bits = row.values ? row.values.split(";")[lanesOf(row.mask).indexOf(lane)] : "";
-    return bits ? bits.split(" ").map((one) => asNumber(one, row.opcode)).join(", ") : "";
+    return bitsOf(row, lane).map((bits) => asNumber(bits, row.opcode)).join(", ");
+}
+
+// The register contents of an active lane, in hexadecimal: one for each element of a vector, none if the trace has none.
+function bitsOf(row, lane) {
+    row.lists = row.lists || row.values.split(";");
+    const bits = row.values ? row.lists[lanesOf(row.mask).indexOf(lane)] : "";
+    return bits ? bits.split(" ") : [];
 }
 
 // The bits of a register as a number of the instruction's type: its last part, as in ld.shared.f32; for cvt the one before.
+// Memory that no thread wrote is filled with UNINITIALISED: a NaN that arithmetic does not produce.
 function asNumber(bits, opcode) {
     const type = opcode.split(".").slice(opcode.startsWith("cvt") ? -2 : -1)[0], view = new DataView(new ArrayBuffer(8));
     view.setBigUint64(0, BigInt("0x" + bits));
+    if (type === "f32" && view.getUint32(4) === UNINITIALISED)
+        return "uninitialised";
     return String(type === "f32" ? view.getFloat32(4) : type === "f64" ? view.getFloat64(0) : type === "s32" ? view.getInt32(4)
         : view.getBigUint64(0));
 }
@@ -173,8 +184,10 @@ function stayIn(file, rows) {
             row.line = last[row.warp] || 0;
 }
 
-// Gives each row its step, from `begin` on; returns the steps at which barriers are passed, and the end.
-function schedule(rows, begin) {
+// Both schedules give each row its step, from `begin` on, and return the steps at which barriers are passed, and the end.
+
+// The warps side by side, aligned at barriers.
+function alignWarps(rows, begin) {
     const clock = [], arrived = {}, open = {}, opened = new Set();
     for (const row of rows) {
         const now = clock[row.warp] || begin;
@@ -195,16 +208,40 @@ function schedule(rows, begin) {
     return {opened: [...opened], end: Math.max(begin, ...clock.filter(Boolean))};
 }
 
-// One warp of a launch: its rows by step, and the last step of each lane.
-function warpOf(rows, begin, threads) {
-    const last = Array(LANES).fill(-1), at = new Map();
+// In executed order: a step is one row. A barrier's row keeps the step at which its warp was released.
+function asExecuted(rows, begin) {
+    const last = [], opened = new Set();
+    let end = begin;
     for (const row of rows) {
-        at.set(row.step, row);
+        if (row.event === "release") {
+            opened.add(end);
+            last[row.warp].released = end;
+            continue;
+        }
+        row.step = row.event === "run" ? end++ : end - 1; // "target": what the copy just before writes
+        last[row.warp] = row;
+    }
+    return {opened: [...opened], end};
+}
+
+// Gives each row the number of barriers that its warp has passed: between equal numbers no barrier orders two warps.
+function countPassed(rows) {
+    const passed = [];
+    for (const row of rows) {
+        if (row.event === "release")
+            passed[row.warp] = (passed[row.warp] || 0) + 1;
+        row.passed = passed[row.warp] || 0;
+    }
+}
+
+// One warp of a launch: its rows, and the last step of each lane.
+function warpOf(rows, begin, threads, isExecuted) {
+    const last = Array(LANES).fill(-1);
+    for (const row of rows)
         for (const lane of lanesOf(row.mask))
             last[lane] = row.step;
-    }
     const end = rows.length ? rows[rows.length - 1].step : begin - 1;
-    return {rows, at, last, end, lanes: Math.max(0, Math.min(LANES, threads))};
+    return {rows, last, end, isExecuted, lanes: Math.max(0, Math.min(LANES, threads))};
 }
 
 // The step at which these rows first access each piece of a memory: {memory: Map(piece, step)}.
@@ -218,13 +255,14 @@ function firstAccesses(rows, size, wanted) {
     return first;
 }
 
-function launchOf(rows, begin, threads) {
-    const {opened, end} = schedule(rows, begin);
+function launchOf(rows, begin, threads, isExecuted) {
+    const {opened, end} = (isExecuted ? asExecuted : alignWarps)(rows, begin);
+    countPassed(rows);
     const runs = rows.filter((row) => row.event !== "release");
     const warps = [];
     const most = runs.reduce((warp, row) => Math.max(warp, row.warp), Math.ceil(threads / LANES) - 1);
     for (let k = 0; k <= most; k++)
-        warps.push(warpOf(runs.filter((row) => row.event === "run" && row.warp === k), begin, threads - k * LANES));
+        warps.push(warpOf(runs.filter((row) => row.event === "run" && row.warp === k), begin, threads - k * LANES, isExecuted));
     return {
         kernel: rows[0].kernel, grid: rows[0].grid, number: rows[0].launch, threads, begin, end, opened, warps, rows: runs,
         words: firstAccesses(runs, WORD, (row) => row.memory === "shared").shared || new Map(),
@@ -243,21 +281,21 @@ function byLaunch(rows) {
     return [...groups.values()];
 }
 
-// The model of a run, from its trace and counters (CSV) and the program's `file`. launches: in order; counts: of this
-// block before each step; whole: of all blocks; barriers: the steps at which barriers are passed; stops: these, and the
-// starts of launches; isCut: whether rows are missing.
-Player.model = function (trace, counters, file) {
+// The model of a run, from its trace and counters (CSV) and the program's `file`. isExecuted: in executed order, else with the
+// warps side by side. launches: in order; counts: of this block before each step; whole: of all blocks; barriers: the steps at
+// which barriers are passed; stops: these, and the starts of launches; isCut: whether rows are missing.
+Player.model = function (trace, counters, file, isExecuted) {
     const rows = Player.rows(trace);
     const threads = new Map(readTable(counters).map((row) => [+row.launch, +row.block]));
     const launches = [];
     for (const group of byLaunch(rows)) {
         stayIn(file, group);
         launches.push(launchOf(group, launches.length ? launches[launches.length - 1].end : 0,
-            threads.get(group[0].launch) || LANES));
+            threads.get(group[0].launch) || LANES, isExecuted));
     }
     const length = launches.length ? launches[launches.length - 1].end : 0;
     return {
-        launches, length, whole: countersOf(counters), isCut: rows.length === MOST_ROWS,
+        launches, length, isExecuted, whole: countersOf(counters), isCut: rows.length === MOST_ROWS,
         counts: countAll(launches.flatMap((launch) => launch.rows), length),
         stops: [...new Set(launches.flatMap((launch) => [launch.begin, ...launch.opened]))].sort((a, b) => a - b),
         barriers: launches.flatMap((launch) => launch.opened),
@@ -300,39 +338,93 @@ function whereOf(row, place) {
     return found ? `${row.launch} ${row.memory} ${found.address}` : "";
 }
 
-// The two conflicting accesses of a race: a row for each place, and {memory, address}; if no common address is found, the
-// first row of each, and null.
+// Whether a row shows what its finding names: a shuffle without all lanes, or an uninitialised value.
+const showsFault = (row, {access, thread}) => (/\binactive\b/.test(access) && kind(row) === "shuffle" && row.mask !== ALL_LANES)
+    || (/^uninitialised/.test(access) && valueOf(row, thread[0] % LANES).includes("uninitialised"));
+
+// The two conflicting accesses of a race: a row for each place, and {memory, address}; if no common address is found, a row of
+// each, and the first one's address or null. Of several pairs the first one that no barrier separates.
 Player.meeting = function (model, block, [first, second]) {
-    const mine = rowsOf(model, block, first), theirs = rowsOf(model, block, second);
-    const known = new Map([...mine].reverse().map((row) => [whereOf(row, first), row]));
-    const other = theirs.find((row) => whereOf(row, second) && known.has(whereOf(row, second)));
-    if (!other)
-        return {rows: [mine[0], theirs[0]], met: null};
-    const [, memory, address] = whereOf(other, second).split(" ");
-    return {rows: [known.get(whereOf(other, second)), other], met: {memory, address: +address}};
+    const mine = rowsOf(model, block, first), theirs = rowsOf(model, block, second).filter((row) => whereOf(row, second));
+    const pairOf = (key) => {
+        const known = new Map([...mine].reverse().map((row) => [key(row, first), row]));
+        const other = theirs.find((row) => known.has(key(row, second)));
+        return other && [known.get(key(other, second)), other];
+    };
+    const rows = pairOf((row, place) => `${whereOf(row, place)} ${row.passed}`) || pairOf(whereOf)
+        || [mine.find((row) => showsFault(row, first)) || mine[0], rowsOf(model, block, second)[0]];
+    const [, memory, address] = rows[0] ? whereOf(rows[0], first).split(" ") : [];
+    return {rows, met: memory ? {memory, address: +address} : null};
 };
 
-// The state of a warp at a step: {state: "runs" | "waits" | "done", row: the current row, or the last one}.
+// The index of a warp's last row up to a step, or -1.
+function lastUpTo(rows, step) {
+    let from = 0, to = rows.length;
+    while (from < to) {
+        const middle = (from + to) >> 1;
+        if (rows[middle].step <= step)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from - 1;
+}
+
+// Whether a warp that runs no instruction now could run one: in executed order, unless a barrier holds it.
+const isReady = (warp, row, step) => warp.isExecuted && (!row || !isBarrier(row) || row.released <= step);
+
+// The state of a warp at a step: {state: "runs" | "waits" | "ready" | "done", row: the current row, or the last one}.
 Player.warpAt = function (warp, step) {
-    const row = warp.at.get(step);
-    if (row)
-        return {state: "runs", row};
-    if (step > warp.end)
-        return {state: "done", row: null};
-    let before = step;
-    while (before >= 0 && !warp.at.has(before))
-        before--;
-    return {state: "waits", row: warp.at.get(before) || null};
+    const row = warp.rows[lastUpTo(warp.rows, step)] || null;
+    const state = row && row.step === step ? "runs" : step > warp.end ? "done" : isReady(warp, row, step) ? "ready" : "waits";
+    return {state, row: state === "done" ? null : row};
 };
 
-// The last float that a lane loaded, stored or computed up to a step: {value, row} or null.
-Player.floatOf = function (warp, lane, step) {
-    for (let k = warp.rows.length - 1; k >= 0; k--) {
+// The last value that a lane loaded, stored or computed up to a step: {value, row} or null. In a kernel with floats, the last
+// float; else what the lane last loaded or stored.
+Player.lastValue = function (warp, lane, step) {
+    warp.hasFloats = warp.hasFloats ?? warp.rows.some((row) => row.opcode.endsWith("f32"));
+    for (let k = lastUpTo(warp.rows, step); k >= 0; k--) {
         const row = warp.rows[k];
-        if (row.step <= step && isActive(row.mask, lane) && row.values && row.opcode.endsWith("f32"))
+        if (row.values && isActive(row.mask, lane) && (warp.hasFloats ? row.opcode.endsWith("f32") : row.addresses))
             return {value: valueOf(row, lane), row};
     }
     return null;
+};
+
+// For each word of shared memory its accesses, in the order of the steps: [{step, value, row, lane, isWrite}]; the value is "" if
+// the trace has none.
+function wordHistory(launch) {
+    const history = new Map();
+    for (const row of launch.rows.filter(({memory}) => memory === "shared")) {
+        const isWrite = !isLoad(row) || row.event !== "run";
+        accesses(row).forEach(({lane, address}) => {
+            const values = row.event === "run" && !isAtomic(row) && row.bytes >= WORD ? bitsOf(row, lane) : [];
+            for (let byte = 0; byte < row.bytes; byte += WORD) {
+                const word = Math.floor((address + byte) / WORD), bits = values[(byte / row.bytes) * values.length];
+                if (!history.has(word))
+                    history.set(word, []);
+                history.get(word).push({step: row.step, value: bits ? asNumber(bits, row.opcode) : "", row, lane, isWrite});
+            }
+        });
+    }
+    for (const list of history.values())
+        list.sort((a, b) => a.step - b.step);
+    return history;
+}
+
+// The value of a word of shared memory after a step: {value, by: the last write, or null}. If the trace lacks the value of a
+// write, it is that of the next load.
+Player.wordAt = function (launch, word, step) {
+    launch.history = launch.history || wordHistory(launch);
+    let value = "", by = null;
+    for (const one of launch.history.get(word) || []) {
+        if (one.step > step && (value || !by || one.isWrite))
+            break;
+        value = one.isWrite ? one.value : value || one.value;
+        by = one.isWrite ? one : by;
+    }
+    return {value, by};
 };
 
 // The state of a lane at a step: a kind of instruction, "inactive", "waits", "done", or "none" for a lane without a thread.
@@ -343,6 +435,8 @@ Player.laneAt = function (warp, {state, row}, lane, step) {
         return "done";
     if (state === "waits")
         return row && isActive(row.mask, lane) ? "waits" : "inactive";
+    if (state === "ready")
+        return "ready";
     return isActive(row.mask, lane) ? kind(row) : "inactive";
 };
 

@@ -12,7 +12,14 @@ const MOST_COMPARED = 1500; // lines; in a longer text changes are not marked
 // ---- The parts of a player
 
 const part = (name, attributes = {}, ...children) => element("div", {class: "pl-" + name, ...attributes}, ...children);
-const heading = (text) => element("p", {class: "pl-heading"}, text);
+const heading = (...content) => element("p", {class: "pl-heading"}, content);
+
+// Shows the values of the words in their cells, or hides them.
+function valuesButton(banks) {
+    const button = element("button", {type: "button", class: "pl-toggle", "aria-pressed": "false", title: "the value of each word, in its cell",
+        onclick: () => button.setAttribute("aria-pressed", String(banks.classList.toggle("pl-valued")))}, "values");
+    return button;
+}
 
 function skeleton() {
     return {bar: part("bar pl-choices"), counters: part("counters"), findings: part("findings"), columns: part("columns"),
@@ -24,21 +31,23 @@ function skeleton() {
 function makePane(of) {
     const boxes = {warps: part("warps", {tabindex: 0, role: "group", "aria-label": `warps and lanes${of}; the arrow keys choose a lane and show its value`}),
         source: part("source", {tabindex: 0, role: "region", "aria-label": `the kernel's source${of}`}), about: element("p", {class: "pl-about", "aria-live": "polite"}),
-        name: element("p", {class: "pl-which"}), hint: element("p", {class: "pl-invite"}), title: heading(""), banks: part("banks"), lines: part("devices")};
+        name: element("p", {class: "pl-which"}), hint: element("p", {class: "pl-invite"}), title: heading(""), banks: part("banks"), lines: part("devices"),
+        order: element("p", {class: "pl-order"}), finding: element("p", {class: "pl-accesses"}), values: part("values")};
     const text = part("text", {}, boxes.name, boxes.source, boxes.hint);
-    const machine = part("machine", {}, boxes.title, boxes.warps, boxes.about, heading("Shared memory: 32 banks"), boxes.banks,
-        heading("Device memory: lines of 128 bytes, 4 sectors each"), boxes.lines);
+    const machine = part("machine", {}, boxes.title, boxes.order, boxes.finding, boxes.warps, boxes.about, boxes.values,
+        heading("Shared memory: 32 banks", valuesButton(boxes.banks)), boxes.banks, heading("Device memory: lines of 128 bytes, 4 sectors each"), boxes.lines);
     return {boxes, text, machine, source: Player.source(boxes.source), draw: Player.figure(boxes)};
 }
 
 const note = () => part("key", {}, legend(),
-    element("p", {class: "pl-more"}, "Instructions are PTX, as the simulator runs them; the GPU's machine code may differ (a short if may become predicated instructions). "
-        + "The simulator ran the warps one after the other; the figure aligns them at barriers. So between barriers the drawn order is not the order in which they ran."));
+    element("p", {class: "pl-more"}, "Instructions are PTX, as the simulator runs them; the GPU's machine code may differ (a short if may become predicated instructions)."));
 
 function legend() {
     const entries = [["plain", "computes"], ["shared", "shared memory"], ["device", "device memory"], ["shuffle", "shuffle"],
         ["inactive", "inactive", "the warp runs an instruction without this lane"], ["waits", "waits", "at a barrier or another synchronisation"],
-        ["done", "done", "has exited"], ["written", "written now"], ["accessed", "accessed earlier"], ["conflict", "bank conflict"], ["bad", "flagged by a finding"]];
+        ["ready", "ready", "could run; another warp runs (in executed order)"],
+        ["done", "done", "has exited"], ["written", "written now"], ["accessed", "accessed earlier"], ["conflict", "bank conflict"], ["nan", "NaN or uninitialised"],
+        ["bad", "flagged by a finding"]];
     return element("p", {class: "pl-legend"}, entries.map(([name, text, title]) => element("span", {title}, element("i", {class: "pl-" + name}), text)));
 }
 
@@ -64,8 +73,23 @@ async function runSide(player, one, block) {
     one.block = block;
     one.result = result;
     one.findings = Player.byPriority(result.findings || []);
-    one.model = Player.model(result.trace || "", result.counters || "", one.program.source.file);
+    setModel(one, one.findings.length > 0);
     return true;
+}
+
+// isExecuted: draw the run in executed order.
+function setModel(one, isExecuted) {
+    one.model = Player.model(one.result.trace || "", one.result.counters || "", one.program.source.file, isExecuted);
+}
+
+// Two runs that share a time line are drawn in the same order: if one of them has a finding, in executed order.
+function agree(player) {
+    const both = [player.sides[player.side], player.beside && player.beside.one].filter(Boolean);
+    const isExecuted = both.some(({findings}) => findings.length > 0);
+    both.filter(({model}) => model.isExecuted !== isExecuted).forEach((one) => setModel(one, isExecuted));
+    if (player.isExecuted !== isExecuted)
+        player.step = null; // the same number is another step in the other order
+    player.isExecuted = isExecuted;
 }
 
 // The run to compare with: a changed program with the lesson as written, else one step with the other.
@@ -81,7 +105,7 @@ async function runBeside(player) {
     const found = besideOf(player);
     if (!found || !(await runSide(player, found.one, player.block)) || !found.one.model.length)
         return null;
-    return {...found, model: found.one.model, whole: found.one.model.whole};
+    return found;
 }
 
 // Whether both panes are shown, also while the second run is in progress.
@@ -96,7 +120,7 @@ function hasSteps(player) {
 // The last step of the time line: side by side, that of the longer run.
 function lastStep(player) {
     const {model} = player.sides[player.side], {beside} = player;
-    return Math.max(model.length, isDouble(player) && beside ? beside.model.length : 0) - 1;
+    return Math.max(model.length, isDouble(player) && beside ? beside.one.model.length : 0) - 1;
 }
 
 // Runs a side. If the wanted block does not exist, runs and chooses the first or last one. False if a later request has
@@ -132,6 +156,7 @@ async function rerun(player) {
         if (!(await runNearest(player, one, isOver)))
             return false;
         player.beside = null;
+        agree(player);
         show(player);
         isShown = true;
         reveal(player.figure);
@@ -139,6 +164,7 @@ async function rerun(player) {
         if (isOver())
             return false;
         player.beside = beside;
+        agree(player);
     } catch (error) {
         if (isOver())
             return false;
@@ -187,6 +213,19 @@ function flaggedBy(player) {
     const {rows, met} = Player.meeting(model, block, places);
     return {places, rows, met, threads: new Set(places.filter((_, k) => rows[k]).map(({thread}) => thread[0]))};
 }
+
+const isRace = ({kind}) => kind.startsWith("race");
+
+// The access of the first finding to show: of a race the one that ran last, in this block if there is one; else the first,
+// which is the mistake.
+function accessToShow(player) {
+    const {flagged: {places, rows}} = player, [finding] = player.sides[player.side].findings;
+    const stepOf = (place) => rows[places.indexOf(place)].step;
+    const here = places.filter((_, k) => rows[k]).sort((a, b) => stepOf(a) - stepOf(b));
+    return isRace(finding) ? here.pop() || places[places.length - 1] : places[0];
+}
+
+const goToFinding = (player) => goTo(player, accessToShow(player));
 
 // Goes to a finding's access; if it is in another block, shows that block first.
 async function goTo(player, place) {
@@ -303,14 +342,16 @@ function showVerdict(player, one) {
     const retry = () => better && element("button", {type: "button", class: "pl-button", onclick: () => resize(player, better)},
         `try n = ${better.toLocaleString("en-US")}`);
     const restoreAll = one.cuts.size > 0 && element("button", {type: "button", class: "pl-button", onclick: () => restore(player)}, "restore all");
-    player.boxes.state.replaceChildren(...[player.boxes.verdict, retry(), restoreAll].filter(Boolean));
-    player.boxes.verdict.classList.toggle("pl-wrong", !isRight);
     const [finding] = one.findings;
+    const toFinding = finding && hasSteps(player) && element("button", {type: "button", class: "pl-button", onclick: () => goToFinding(player)},
+        isRace(finding) ? "step to the race" : "step to the finding");
+    player.boxes.state.replaceChildren(...[player.boxes.verdict, toFinding, retry(), restoreAll].filter(Boolean));
+    player.boxes.verdict.classList.toggle("pl-wrong", !isRight);
     const details = finding && element("button", {type: "button", onclick: () => player.boxes.findings.scrollIntoView({block: "center"})}, "details below");
     if (isChanged(one))
-        player.source.remark([...one.cuts.keys()].pop() || 0, element("span", {class: isRight ? "pl-right" : "pl-wrong"},
+        player.source.remark([...one.cuts.keys()].pop() || (finding && !isRace(finding) ? finding.places[0].line : 0), element("span", {class: isRight ? "pl-right" : "pl-wrong"},
             finding ? `✗ ${Player.inShort(finding)} ` : text + " "), retry() || details || "");
-    const said = finding ? `${text}. ${finding.title}: ${finding.places.map(({line}) => "line " + line).join(" and ")}. ${finding.hint || ""}` : text;
+    const said = finding ? `${text}. ${Player.inShort(finding)}. ${finding.hint || ""}` : text;
     if (player.boxes.said.textContent !== said)
         player.boxes.said.textContent = said;
     return verdict;
@@ -365,9 +406,9 @@ function tryChoice(player) {
 
 function drawTime(player) {
     const one = player.sides[player.side], {beside} = player;
-    player.length = Math.max(1, one.model.length, beside ? beside.model.length : 0);
+    player.length = Math.max(1, one.model.length, beside ? beside.one.model.length : 0);
     player.time.mark(player.flagged.rows.filter(Boolean).map(({step}) => step), player.length);
-    player.time.draw([one.model, beside && beside.model], [isChanged(one) ? "changed" : shortName(one.program), beside ? beside.label : ""],
+    player.time.draw([one.model, beside && beside.one.model], [isChanged(one) ? "changed" : shortName(one.program), beside ? beside.label : ""],
         player.length, lastStep(player));
 }
 
@@ -458,7 +499,8 @@ async function cut(player, line, what) {
 async function showFinding(player) {
     const {places} = player.flagged;
     if (places.length)
-        await goTo(player, places[places.length - 1]);
+        await goToFinding(player);
+    places.forEach(({line}) => player.source.reveal(line));
     player.source.revealRemark();
 }
 
@@ -518,7 +560,7 @@ function play(player) {
 }
 
 function stopsOf(player) {
-    const others = isDouble(player) && player.beside ? player.beside.model.stops : [];
+    const others = isDouble(player) && player.beside ? player.beside.one.model.stops : [];
     return [...player.sides[player.side].model.stops, ...others].sort((a, b) => a - b);
 }
 
@@ -584,7 +626,7 @@ async function begin(figure) {
     const programs = [await Player.program(program), second].filter(Boolean);
     const own = makePane(""), other = makePane(" of the second pane"), boxes = {...skeleton(), ...own.boxes};
     const player = {figure, boxes, own, other, source: own.source, sides: programs.map(side), side: 0, n: sizeToBegin(figure, programs[0]), block: 0, order: null,
-        step: null, thread: null, playing: null, speed: 8, flagged: NONE, beside: null, wantsDouble: false, error: "", noBlock: "", request: 0};
+        step: null, thread: null, playing: null, speed: 8, flagged: NONE, beside: null, isExecuted: false, wantsDouble: false, error: "", noBlock: "", request: 0};
     [own, other].forEach((pane) => chooseLanes(player, pane.boxes.warps));
     boxes.columns.append(own.text, own.machine);
     player.time = Player.timeLine((name, number) => act(player, name, number));

@@ -1,5 +1,5 @@
-// view.js: draws one step: warps and lanes, shared memory by banks, device memory by lines; and an overview of the run
-// along the time line.
+// view.js: draws one step: warps and lanes with their values, shared memory by banks, device memory by lines; and an overview
+// of the run along the time line.
 (function () {
 "use strict";
 const Player = (window.Player = window.Player || {});
@@ -21,12 +21,14 @@ const short = (opcode) => opcode.split(".").filter((part) => !/^(to|rn|relaxed|a
 function statusText({state, row}) {
     if (state === "done")
         return "done";
-    return `${row && row.line ? row.line : ""} ${state === "waits" ? "waits" : short(row.opcode)}`;
+    return `${row && row.line ? row.line : ""} ${state === "runs" ? short(row.opcode) : state}`;
 }
 
 function warpRow(number) {
-    const lanes = cells(LANES), status = element("span", {class: "pl-status", title: "source line, and the PTX instruction (without its types), or what the warp waits for"});
-    const row = element("div", {class: "pl-warp"}, element("span", {class: "pl-name"}, `warp ${number}`),
+    const lanes = cells(LANES), status = element("span", {class: "pl-status", title: "source line, and the PTX instruction without its types (shl: shift left); "
+        + "waits: at a barrier; ready: another warp runs; done: has exited"});
+    const row = element("div", {class: "pl-warp"}, element("span", {class: "pl-name", title: `warp ${number}: threads ${number * LANES}–${number * LANES + LANES - 1}`},
+        element("span", {class: "pl-wide"}, "warp "), String(number)),
         element("span", {class: "pl-lanes"}, lanes), status);
     return {row, lanes, status};
 }
@@ -46,6 +48,44 @@ function warpsView(box) {
                 + (flagged.has(k * LANES + lane) ? " pl-bad" : "") + (chosen === k * LANES + lane ? " pl-mine" : "")));
             status.textContent = statusText(now);
             paint(row, "pl-warp pl-is-" + now.state);
+        });
+    };
+}
+
+// ---- Values
+
+const isBad = (value) => value === "NaN" || value === "uninitialised";
+
+// A value that fits into a cell: "uninit.", or a number of five digits; of a vector its first element.
+function inCell(value) {
+    const [first, ...others] = value.split(", ");
+    const text = first === "uninitialised" ? "uninit." : first.length > 7 ? String(+Number(first).toPrecision(5)) : first;
+    return (text + (others.length ? "…" : "")).replace("-", "−");
+}
+
+// Style sheets show a cell's value: screen readers read the chosen thread's.
+function setValue(cell, text) {
+    if (cell.dataset.value !== text)
+        cell.dataset.value = text;
+}
+
+// The warp whose values are shown: the chosen thread's, or the first one; in executed order the one that runs.
+function followed(launch, step, chosen) {
+    const running = launch.warps.findIndex((warp) => warp.isExecuted && Player.warpAt(warp, step).state === "runs");
+    return running >= 0 ? running : chosen === null ? 0 : Math.min(launch.warps.length - 1, Math.floor(chosen / LANES));
+}
+
+// The values of one warp's lanes: show(launch, step, chosen).
+function valuesView(box) {
+    const lanes = cells(LANES), name = element("p", {class: "pl-heading"});
+    box.replaceChildren(name, element("div", {class: "pl-warp pl-valued"}, element("span", {class: "pl-name"}, "value"), element("span", {class: "pl-lanes"}, lanes)));
+    return function (launch, step, chosen) {
+        const number = followed(launch, step, chosen), warp = launch.warps[number];
+        name.textContent = `Values in warp ${number}: what each lane last loaded, stored or computed`;
+        lanes.forEach((cell, lane) => {
+            const last = Player.lastValue(warp, lane, step), value = last ? last.value : "";
+            setValue(cell, inCell(value));
+            paint(cell, (isBad(value) ? "pl-nan" : last && last.row.step === step ? "pl-fresh" : "") + (chosen === number * LANES + lane ? " pl-mine" : ""));
         });
     };
 }
@@ -75,7 +115,7 @@ function windowOf(lines, accessed, most, begin) {
 const linesOf = (pieces, size) => [...new Set([...pieces].map((piece) => Math.floor(piece / size)))].sort((a, b) => a - b);
 
 // Lines of cells, of which a window is shown, and a count of the others. make(line, cells) returns the element of a line.
-// show(pieces, accessed, colour): colour(piece) is the class of each cell.
+// show(pieces, accessed, colour): colour(piece, cell) is the class of each cell.
 function linesView(box, {size, most, what, make}) {
     let begin = 0, key = "", placed = new Map();
     const layOut = (lines) => {
@@ -83,6 +123,7 @@ function linesView(box, {size, most, what, make}) {
         const parts = lines.slice(begin, begin + most).map((line) => {
             const made = cells(size);
             made.forEach((cell, k) => placed.set(line * size + k, cell));
+            made.forEach((cell, k) => (cell.dataset.piece = line * size + k));
             return make(line, made);
         });
         const left = lines.length - parts.length;
@@ -96,7 +137,7 @@ function linesView(box, {size, most, what, make}) {
             box.replaceChildren(...layOut(lines));
         }
         for (const [piece, cell] of placed)
-            paint(cell, colour(piece));
+            paint(cell, colour(piece, cell));
     };
 }
 
@@ -111,21 +152,36 @@ const markOf = (marks, memory, piece, size) => marks.filter((mark) => mark.memor
 
 const nothing = () => element("p", {class: "pl-more"}, "not used");
 
-// Shared memory: a row for each 32 words.
-function banksView(box) {
+// Shared memory: a row for each 32 words. about(text) is called when a word is pointed at.
+function banksView(box, about) {
     const make = (line, row) => element("div", {class: "pl-words"}, element("span", {class: "pl-name"},
         element("span", {class: "pl-wide"}, "word "), String(line * LANES)), element("span", {class: "pl-lanes"}, row));
     const rowsBox = element("div"), show = linesView(rowsBox, {size: LANES, most: MOST_ROWS, what: "rows of 32 words", make});
+    let now = null;
+    rowsBox.addEventListener("pointerover", ({target}) => now && target.dataset.piece && about(aboutWord(now, +target.dataset.piece)));
     return function (launch, step, rows, marks) {
+        now = {launch, step};
         if (!launch.words.size)
             return box.replaceChildren(nothing());
         if (rowsBox.parentNode !== box)
             box.replaceChildren(rowsBox);
-        const mine = rows.filter((row) => row.memory === "shared"), now = accessedNow(mine, WORD);
+        const mine = rows.filter((row) => row.memory === "shared"), accessed = accessedNow(mine, WORD);
         const conflicting = new Set(mine.flatMap(Player.conflictingWords));
-        show(launch.words.keys(), now.keys(), (word) => cellClass(conflicting.has(word) ? "conflict" : now.get(word),
-            isEarlier(launch.words, word, step), markOf(marks, "shared", word, WORD)));
+        show(launch.words.keys(), accessed.keys(), (word, cell) => {
+            const {value} = Player.wordAt(launch, word, step);
+            setValue(cell, inCell(value));
+            return cellClass(conflicting.has(word) ? "conflict" : accessed.get(word), isEarlier(launch.words, word, step),
+                (isBad(value) ? " pl-nan" : "") + markOf(marks, "shared", word, WORD));
+        });
     };
+}
+
+const threadName = (thread) => `thread ${thread} (warp ${Math.floor(thread / LANES)}, lane ${thread % LANES})`;
+
+function aboutWord({launch, step}, word) {
+    const {value, by} = Player.wordAt(launch, word, step);
+    return `word ${word}, bank ${word % LANES}: ${value || (by ? "a value that the trace lacks" : "not accessed yet")}`
+        + (by ? `, written by ${threadName(by.row.warp * LANES + by.lane)}, line ${by.row.line}` : value ? ", no thread has written it" : "");
 }
 
 // The heading of an allocation: how the block uses it.
@@ -166,40 +222,61 @@ function devicesView(box) {
 function inWords(launch, step, states) {
     const by = new Map();
     states.forEach((now, k) => {
-        const what = now.state === "done" ? "done" : now.state === "waits" ? `waiting at line ${now.row ? now.row.line : "?"}`
-            : `in line ${now.row.line}`;
+        const line = now.row ? now.row.line : "?";
+        const what = {done: "done", waits: `waiting at line ${line}`, ready: "ready", runs: `in line ${line}`}[now.state];
         by.set(what, [...(by.get(what) || []), k]);
     });
     return [...by].map(([what, warps]) => `${warps.length === 1 ? "warp" : "warps"} ${Player.ranges(warps)} ${what}`).join("; ");
 }
 
-// The chosen thread, in words: its access, and its last float.
+// The chosen thread, in words: its access, and its last value.
 function aboutThread(launch, thread, step) {
     const warp = launch.warps[Math.floor(thread / LANES)], lane = thread % LANES, {state, row} = Player.warpAt(warp, step);
-    const isRunning = state === "runs" && Player.isActive(row.mask, lane), last = Player.floatOf(warp, lane, step);
+    const isRunning = state === "runs" && Player.isActive(row.mask, lane), last = Player.lastValue(warp, lane, step);
     const access = isRunning && Player.accesses(row).find((one) => one.lane === lane);
     const place = access ? ` ${row.memory === "shared" ? "word " + access.address / WORD : "byte " + access.address}` : "";
     const doing = isRunning ? `${row.opcode}${place}${Player.valueOf(row, lane) ? ": " + Player.valueOf(row, lane) : ""}`
         : state === "runs" ? "inactive" : state;
     return {mark: access && {memory: row.memory, address: access.address, name: "pl-mine"},
-        text: `thread ${thread}: ${doing}` + (last && last.row !== row ? ` · its last float: ${last.value}, line ${last.row.line}` : "")};
+        text: `thread ${thread}: ${doing}` + (last && last.row !== row ? ` · its last ${warp.hasFloats ? "float" : "value"}: ${last.value}, line ${last.row.line}` : "")};
+}
+
+// ---- The order, and a finding's accesses in it
+
+const ORDERS = {
+    aligned: "Drawn order: warps side by side, aligned at barriers; the simulator ran one after the other.",
+    executed: "Drawn order: as executed, because of the finding. Each step is the one instruction that ran next.",
+};
+
+const steps = (number) => `${number} ${number === 1 ? "step" : "steps"}`;
+const when = (from, now) => (from === now ? "now" : from < now ? `${steps(now - from)} ago` : `in ${steps(from - now)}`);
+
+// The finding's accesses, in the order in which they ran: "word 128 of shared memory: thread 0 (warp 0, lane 0), …".
+function aboutFinding({places, rows, met}, step) {
+    const accesses = places.map((place, k) => ({place, row: rows[k]})).filter(({row}) => row).sort((a, b) => a.row.step - b.row.step);
+    const what = !met ? "" : met.memory === "shared" ? `word ${Math.floor(met.address / WORD)} of shared memory: ` : `byte ${met.address} of an allocation: `;
+    return accesses.length ? what + accesses.map(({place, row}) =>
+        `${threadName(place.thread[0])}, ${place.access} in line ${row.line}, ${when(row.step, step)}`).join("; ") : "";
 }
 
 // Draws a step. Marks a finding's threads and their conflicting address, the chosen thread and its access. Returns the
-// current lines, by warps, and descriptions of the step and of the chosen thread.
+// current lines, by warps (in executed order, of the warp that runs), and descriptions of the step and of the chosen thread.
 Player.figure = function (boxes) {
-    const warps = warpsView(boxes.warps);
-    const banks = banksView(boxes.banks), lines = devicesView(boxes.lines);
-    return function (model, step, {threads, met}, chosen) {
+    const warps = warpsView(boxes.warps), values = valuesView(boxes.values), lines = devicesView(boxes.lines);
+    const banks = banksView(boxes.banks, (text) => (boxes.about.textContent = text));
+    return function (model, step, flagged, chosen) {
         const launch = model.launchAt(step);
         const about = chosen !== null && chosen < launch.warps.length * LANES ? aboutThread(launch, chosen, step) : {text: ""};
-        const marks = [met && {...met, name: "pl-met"}, about.mark].filter(Boolean);
-        warps(launch, step, threads, chosen);
+        const marks = [flagged.met && {...flagged.met, name: "pl-met"}, about.mark].filter(Boolean);
+        boxes.order.textContent = ORDERS[model.isExecuted ? "executed" : "aligned"];
+        boxes.finding.textContent = aboutFinding(flagged, step);
+        warps(launch, step, flagged.threads, chosen);
+        values(launch, step, chosen);
         const rows = launch.rows.filter((row) => row.step === step);
         banks(launch, step, rows, marks);
         lines(launch, step, rows, marks);
         const states = launch.warps.map((warp) => Player.warpAt(warp, step)), lit = new Map();
-        states.forEach(({state, row}, k) => state !== "done" && row && lit.set(row.line, [...(lit.get(row.line) || []), k]));
+        states.forEach(({state, row}, k) => row && (state === "runs" || !model.isExecuted) && lit.set(row.line, [...(lit.get(row.line) || []), k]));
         return {launch, lit, words: inWords(launch, step, states), about: about.text};
     };
 };

@@ -88,6 +88,57 @@ def test_a_barrier_is_removed_and_the_race_is_shown_then_fixed(opened):
     assert [url for url in page.asked if not url.startswith(("file:", "data:", "blob:"))] == []
 
 
+def status_of(page, warp):
+    return page.locator(".pl-warps .pl-status").nth(warp).inner_text().split()
+
+
+def word(page, number):
+    return page.locator(f'.pl-banks i[data-piece="{number}"]')
+
+
+def test_a_race_is_drawn_in_executed_order(opened):
+    """Broken: the figure shows that warp 4 has stored word 128 when thread 0 loads it, next to a NaN; or a run without findings has lost its
+    barriers' alignment."""
+    page = opened()
+    assert "aligned at barriers" in page.locator(".pl-order").inner_text() and len({*page.locator(".pl-warps .pl-status").all_inner_texts()}) == 2
+    remove_first_barrier(page)
+    assert "as executed" in page.locator(".pl-order").inner_text()
+    page.locator(".pl-finding").first.get_by_role("button", name="line 24").click()
+    assert status_of(page, 0) == ["24", "ld.shared"]
+    assert [status_of(page, warp) for warp in range(1, 8)] == 7 * [["ready"]], "no other warp has begun"
+    assert word(page, 128).get_attribute("data-value") == "uninit." and "pl-nan" in word(page, 128).get_attribute("class")
+    assert "123 steps" in page.locator(".pl-accesses").inner_text()
+
+
+def test_a_button_steps_to_the_race(opened):
+    """Broken: the time line does not reach the later one of two racing accesses, or the figure does not mark both."""
+    page = opened()
+    remove_first_barrier(page)
+    page.locator(".pl-track").press("Home")
+    page.get_by_role("button", name="step to the race").press("Enter")
+    assert status_of(page, 4) == ["19", "st.shared"] and status_of(page, 0) == ["25", "waits"]
+    assert page.locator(".pl-warps i.pl-bad").count() == 2 and page.locator(".pl-flagged").count() == 2
+    assert "pl-met" in word(page, 128).get_attribute("class")
+    assert page.locator(".pl-accesses").inner_text() == ("word 128 of shared memory: thread 0 (warp 0, lane 0), 4-byte read in line 24, 123 steps ago; "
+                                                         "thread 128 (warp 4, lane 0), 4-byte write in line 19, now")
+
+
+def test_cells_show_values(opened):
+    """Broken: a word or a lane shows another value than it holds, or an earlier one."""
+    page = opened()
+    page.locator(".pl-track").press("End")
+    assert word(page, 0).get_attribute("data-value") == "−2.4375", "what step 03 gives at n = 256"
+    assert page.locator(".pl-values i").first.get_attribute("data-value") == "−2.4375"
+    page.locator(".pl-track").press("Home")
+    assert word(page, 0).get_attribute("data-value") == ""
+    height = word(page, 0).bounding_box()["height"]
+    page.get_by_role("button", name="values").press("Enter")
+    assert word(page, 0).bounding_box()["height"] > 2 * height
+    page.locator(".pl-track").press("End")
+    word(page, 0).hover()
+    assert page.locator(".pl-about").inner_text() == "word 0, bank 0: -2.4375, written by thread 0 (warp 0, lane 0), line 24"
+
+
 def test_a_run_that_was_not_compared_is_not_called_right(opened):
     """Broken: after a failed launch, before any result was read, the page says "right this time"."""
     page = opened()
@@ -107,11 +158,11 @@ def test_a_race_in_a_templates_kernel_is_marked(opened):
 
 
 def test_the_race_between_warps_is_shown_first(opened):
-    """Scan 01 without its second barrier also has a race within a warp, which the checker reports first."""
+    """Broken: the figure marks two lanes of one warp, whose race a GPU may hide, although two warps race, too."""
     page = opened(program="scan01", before="")
     remove_first_barrier(page, 26)
-    first, second = page.locator(".pl-finding").first.locator("li").all_inner_texts()
-    assert "thread 511" in first and "thread 192" in second
+    first, second = [int(re.search(r"thread (\d+)", text)[1]) for text in page.locator(".pl-finding").first.locator("li").all_inner_texts()]
+    assert first // 32 != second // 32
 
 
 def test_a_page_requests_only_the_rows_that_it_shows(opened):
