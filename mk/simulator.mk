@@ -4,7 +4,7 @@
 
 # Its own sources. SANITIZE=address,undefined or thread builds it with that sanitizer, without leak
 # detection: simulated programs need not free their memory.
-# A library has one of two platforms: Linux, or the plain one, which a test links.
+# A library has one of two platforms: Linux, or the minimal one, which a test links.
 SIM_SOURCES := $(filter-out %/platform_minimal.c simulator/page/% simulator/compiler/%,$(wildcard simulator/*/*.c simulator/*/*/*.c))
 SIM_OBJECTS := $(SIM_SOURCES:simulator/%.c=build/sim/objects/%.o)
 REPLAY_OBJECTS := build/sim/objects/page/replay.o build/sim/objects/page/main.o
@@ -136,7 +136,7 @@ build/sim/ptx_run: tests/simulator/ptx_run.c build/sim/libsimulator.a
 sim-aarch64: $(PYTHON_READY) | $(NEEDS_NVCC) ## builds the simulator for aarch64 (build/aarch64) and tests instructions, a step and findings under qemu
 	@scripts/build/aarch64.sh '$(NVCC)' '$(PYTHON)'
 
-# The same on the plain platform, which has neither threads nor signals.
+# The same on the minimal platform, which has neither threads nor signals.
 MINIMAL_OBJECTS := $(SIM_OBJECTS:%/platform_linux.o=%/platform_minimal.o)
 build/sim/ptx_run_minimal: tests/simulator/ptx_run.c $(MINIMAL_OBJECTS)
 	$(Q)$(NVCC) -cudart none -Xcompiler -Wall,-Wextra -Isimulator -o $@ $^ $(wordlist 2,99,$(SIM_LIBRARIES))

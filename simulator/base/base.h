@@ -15,7 +15,8 @@
 
 enum { LANES = 32, MAX_WARPS = 32, BARRIERS = 16, MAX_VECTOR = 8, MAX_READ = 16 };
 #define ALL_LANES 0xffffffffu
-#define NOWHERE UINT32_MAX // no program counter, register or index
+#define NO_OFFSET UINT32_MAX // no offset in a frame: no operand
+#define NO_INDEX UINT32_MAX  // no instruction or basic block
 
 // ---- digest.c: hashes that detect changed bytes. Digests are comparable if the bytes were added in the same pieces.
 

@@ -1,6 +1,6 @@
-// platform.h: the host platform: files, pages, faults, threads, exit handlers, and lines of the host program.
+// platform.h: the host platform: files, pages, faults, threads, exit handlers, and source locations of the host program.
 //
-// Implemented by platform_linux.c, and by platform_minimal.c for hosts without threads, signals and files ("Plain" below). Kernels
+// Implemented by platform_linux.c, and by platform_minimal.c for hosts without threads, signals and files ("Minimal" below). Kernels
 // also run on the latter, but the checker misses some errors.
 #ifndef PLATFORM_H
 #define PLATFORM_H
@@ -10,27 +10,27 @@
 #include <stdint.h>
 #include <stdio.h>
 
-// ---- Files. Plain: buffers in memory
+// ---- Files. Minimal: buffers in memory
 
 // Opens a file for writing, truncated; NULL and errno on failure.
 FILE *sim_open_output(const char *name);
 // Atomically replaces a file by the output of `write`. A file that is not regular, such as a pipe, is written only if `at_exit`.
 // False and errno on failure.
 bool sim_replace_file(const char *name, bool at_exit, void (*write)(FILE *out));
-// Opens a source file of the program; NULL on failure. Plain: only files stored by sim_register_source.
+// Opens a source file of the program; NULL on failure. Minimal: only files stored by sim_register_source.
 FILE *sim_open_source(const char *name);
 void sim_register_source(const char *name, const char *text, size_t bytes); // stores a source file; Linux: does nothing
 // The content of a file opened by sim_open_output, valid until the next write to it. Linux: NULL.
 const char *sim_written_text(const char *name, size_t *bytes);
 // The name relative to the working directory if the file is in it, else the name unchanged.
 const char *sim_relative_name(const char *file);
-void sim_program_path(char *path, size_t space); // of the running program; plain: empty
+void sim_program_path(char *path, size_t space); // of the running program; minimal: empty
 FILE *sim_open_maps(void); // lines "begin-end rights ..." of the process's mappings; NULL: unknown
-bool sim_is_terminal(FILE *file); // plain: false
+bool sim_is_terminal(FILE *file); // minimal: false
 
 // ---- Exit handlers
 
-// Registers a function to call at exit; the last one registered runs first. Plain: status is 0.
+// Registers a function to call at exit; the last one registered runs first. Minimal: status is 0.
 void sim_on_exit(void (*handler)(int status));
 
 // ---- Pages
@@ -39,11 +39,11 @@ typedef enum PageAccess { NO_ACCESS, READ_ACCESS, READ_WRITE_ACCESS } PageAccess
 
 size_t sim_page_bytes(void);
 size_t sim_host_memory_bytes(void); // physical memory of the host
-// Reserves inaccessible address space; NULL on failure. Plain: NULL.
+// Reserves inaccessible address space; NULL on failure. Minimal: NULL.
 uint8_t *sim_reserve_pages(size_t bytes);
 bool sim_has_pages(void); // whether sim_reserve_pages is supported
-// Maps the same zeroed, lazily committed memory at two reserved ranges, each with its own PageAccess. `pages` is no lower than
-// in the first call; mapping a range again zeroes it. Children (fork) share the memory.
+// Maps the same zeroed, lazily committed memory at two reserved ranges, each with its own PageAccess. `pages` must not
+// be below that of the first call, from which the data limit (RLIMIT_DATA) is measured; mapping a range again zeroes it. Children (fork) share the memory.
 bool sim_map_twice(void *pages, void *alias, size_t bytes);
 bool sim_after_fork_in_child(void (*call)(void)); // registers `call` for child processes; false on failure
 // An anonymous file filled with one byte value, for sim_map_private. Returns its descriptor; negative on failure.
@@ -57,13 +57,13 @@ bool sim_map_shared(void *pages, size_t bytes, int file, size_t offset);
 void sim_close_file(int file);
 // Restores the initial content of whole pages.
 void sim_reset_pages(void *pages, size_t bytes);
-// Sets the access rights. False if the system's limit on mappings is reached. Plain: does nothing.
+// Sets the access rights. False if the system's limit on mappings is reached. Minimal: does nothing.
 bool sim_protect_pages(void *pages, size_t bytes, PageAccess access);
 // Zeroed, lazily committed memory; NULL when memory runs out.
 void *sim_allocate_zeroed(size_t bytes);
-void sim_free_zeroed(void *zeros, size_t bytes);
+void sim_free_zeroed(void *memory, size_t bytes);
 void sim_prefer_huge_pages(void *memory, size_t bytes); // fewer page faults: one for 2 MiB
-// Whether all these addresses are mapped; plain: true. The caller holds the lock of machine/lock.c.
+// Whether all these addresses are mapped; minimal: true. The caller holds the lock of machine/lock.c.
 bool sim_pages_are_mapped(const void *pointer, size_t bytes);
 
 // ---- Faults
@@ -72,7 +72,7 @@ bool sim_pages_are_mapped(const void *pointer, size_t bytes);
 // `is_last`: no other handler is installed.
 typedef bool FaultHandler(const void *address, bool writes, const void *instruction, bool is_last);
 
-bool sim_install_fault_handler(FaultHandler *handler); // call once; plain: does nothing, returns true
+bool sim_install_fault_handler(FaultHandler *handler); // call once; minimal: does nothing, returns true
 bool sim_owns_fault_handler(void); // false if the program has replaced the handler
 
 // ---- Threads. All of these types are zero-initialised.
@@ -86,7 +86,7 @@ typedef struct CondVar {
 } CondVar;
 
 typedef struct Once {
-    int bits;
+    int state; // 0: not done yet
 } Once;
 
 typedef struct Thread {
@@ -95,11 +95,11 @@ typedef struct Thread {
 
 void sim_lock(Lock *lock); // not recursive
 void sim_unlock(Lock *lock);
-void sim_wait(CondVar *condition, Lock *lock); // plain: calls sim_die, since there is no other thread
+void sim_wait(CondVar *condition, Lock *lock); // minimal: calls sim_die, since there is no other thread
 void sim_wake_all(CondVar *condition);
 void sim_yield(void);
 void sim_once(Once *once, void (*prepare)(void));
-bool sim_start_thread(Thread *thread, void *(*run)(void *), void *argument); // plain: false
+bool sim_start_thread(Thread *thread, void *(*run)(void *), void *argument); // minimal: false
 void sim_join_thread(Thread thread);
 uintptr_t sim_this_thread(void); // unique among running threads
 int sim_core_count(void);
@@ -110,14 +110,14 @@ int sim_core_count(void);
 // returns when all are done.
 void sim_parallel_for(size_t count, size_t min_per_thread, void (*work)(size_t index, void *context), void *context);
 
-// ---- Host lines
+// ---- Source locations of the host program
 
-// Stores at most `max` return addresses of the call stack, innermost first; returns their number. Plain: 0.
+// Stores at most `max` return addresses of the call stack, innermost first; returns their number. Minimal: 0.
 int sim_backtrace(void **return_addresses, int max);
 // Whether the address is in the main executable; also sets the executable's load bias.
 bool sim_is_in_program(const void *address, uintptr_t *load_bias);
-// Opens the source lines of addresses in the executable file: for each, a line "0x...", then lines "file:line", innermost
-// inlined function first. NULL: unavailable. Only one such stream may be open.
+// Looks up source locations of addresses in the executable file. The stream has for each address a line "0x...", then lines
+// "file:line", innermost inlined function first. NULL: unavailable. Only one such stream may be open.
 FILE *sim_open_source_locations(const uintptr_t *addresses, int count);
 void sim_close_source_locations(FILE *lines);
 

@@ -215,14 +215,14 @@ bool sim_protect_pages(void *pages, size_t bytes, PageAccess access)
 
 void *sim_allocate_zeroed(size_t bytes)
 {
-    void *zeros =
+    void *memory =
         mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return zeros == MAP_FAILED ? NULL : zeros;
+    return memory == MAP_FAILED ? NULL : memory;
 }
 
-void sim_free_zeroed(void *zeros, size_t bytes)
+void sim_free_zeroed(void *memory, size_t bytes)
 {
-    munmap(zeros, bytes);
+    munmap(memory, bytes);
 }
 
 void sim_prefer_huge_pages(void *memory, size_t bytes)

@@ -1,5 +1,5 @@
 // platform_minimal.c: platform.h for hosts without threads, signals and files, such as WebAssembly in a browser. Memory comes from
-// malloc, without page protection, and lines of the host program are unknown.
+// malloc, without page protection, and source locations of the host program are unknown.
 #include "base/platform.h"
 
 #include "base/base.h"
@@ -206,10 +206,10 @@ void *sim_allocate_zeroed(size_t bytes)
     return calloc(1, bytes);
 }
 
-void sim_free_zeroed(void *zeros, size_t bytes)
+void sim_free_zeroed(void *memory, size_t bytes)
 {
     (void)bytes;
-    free(zeros);
+    free(memory);
 }
 
 void sim_prefer_huge_pages(void *memory, size_t bytes)
@@ -265,9 +265,9 @@ void sim_yield(void)
 
 void sim_once(Once *once, void (*prepare)(void))
 {
-    if (!once->bits) {
+    if (!once->state) {
         prepare();
-        once->bits = 1;
+        once->state = 1;
     }
 }
 

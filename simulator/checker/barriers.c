@@ -13,7 +13,7 @@ static const Instr *instruction_before(const WarpSplit *p)
 
 // ---- Threads that bypass a barrier
 
-// Whether a path leads from instruction `from` to instruction `to` (NOWHERE: to the end) without instruction `avoided`.
+// Whether a path leads from instruction `from` to instruction `to` (NO_INDEX: to the end) without instruction `avoided`.
 static bool is_reachable(const Program *p, uint32_t from, uint32_t to, uint32_t avoided)
 {
     bool *seen = calloc((size_t)p->count + 1, sizeof *seen), found = false;
@@ -27,14 +27,14 @@ static bool is_reachable(const Program *p, uint32_t from, uint32_t to, uint32_t 
         const bool ends = i->control == RETURN || i->control == EXIT || i->control == UNKNOWN;
         const bool jumps = i->control == BRANCH || i->control == BRANCH_INDEXED;
         const uint32_t targets = i->control == BRANCH ? 1 : i->control == BRANCH_INDEXED ? (uint32_t)i->target_count : 0;
-        found = ends && to == NOWHERE;
+        found = ends && to == NO_INDEX;
         for (uint32_t n = 0; n <= targets; n++) {
             const bool falls_through = n == targets;
-            if (falls_through && (ends || jumps) && i->guard == NOWHERE)
+            if (falls_through && (ends || jumps) && i->guard == NO_OFFSET)
                 continue;
             const uint32_t next = falls_through ? pc + 1 : i->control == BRANCH ? i->target : i->targets[n];
             if (next >= p->count) {
-                found |= to == NOWHERE;
+                found |= to == NO_INDEX;
             } else if (next == to) {
                 found = true;
             } else if (next != avoided && !seen[next]) {
@@ -56,8 +56,8 @@ static bool bypasses(Block *b, uint32_t barrier, uint32_t exit_pc)
     for (size_t k = 0; k < sizeof b->bypass_checks / sizeof *b->bypass_checks; k++)
         if (b->bypass_checks[k].known && b->bypass_checks[k].barrier == barrier && b->bypass_checks[k].exit_pc == exit_pc)
             return b->bypass_checks[k].bypassed;
-    const bool bypassed = exit_pc < p->count && !is_reachable(p, exit_pc, barrier, NOWHERE) && is_reachable(p, barrier, exit_pc, NOWHERE) &&
-                      !is_reachable(p, barrier, NOWHERE, exit_pc);
+    const bool bypassed = exit_pc < p->count && !is_reachable(p, exit_pc, barrier, NO_INDEX) && is_reachable(p, barrier, exit_pc, NO_INDEX) &&
+                      !is_reachable(p, barrier, NO_INDEX, exit_pc);
     b->bypass_checks[b->bypass_check_count++ % (sizeof b->bypass_checks / sizeof *b->bypass_checks)] =
         (BypassCheck){barrier, exit_pc, true, bypassed};
     return bypassed;
@@ -73,7 +73,7 @@ static uint32_t index_in_kernel(const Frame *f, uint32_t at)
 
 void sim_note_exits(Warp *w, const WarpSplit *p, uint32_t mask)
 {
-    const uint32_t exit_pc = p->pc - 1, previous = p->jump_from != NOWHERE && p->jump_to == exit_pc ? p->jump_from : exit_pc ? exit_pc - 1 : 0;
+    const uint32_t exit_pc = p->pc - 1, previous = p->jump_from != NO_INDEX && p->jump_to == exit_pc ? p->jump_from : exit_pc ? exit_pc - 1 : 0;
     const uint32_t last_pc = index_in_kernel(p->frame, previous);
     for (uint32_t rest = mask; rest; rest &= rest - 1)
         w->exit_pc[__builtin_ctz(rest)] = last_pc;

@@ -6,15 +6,15 @@
 
 static const uint64_t ALL_BITS = UINT64_MAX; // of a register of any width
 
-typedef struct Bits { // of an operand; bits in none of the three masks are unknown
+typedef struct Bits { // of an operand, as masks: undefined bits; defined bits that are 0, or 1. The value of the other bits is not known
     uint64_t undefined, zeros, ones;
     bool all_undefined; // every bit was undefined when the operand was read
 } Bits;
 enum { MAX_BIT_OPERANDS = 5 }; // operands of an instruction, with the result
 
-// The undefined bits of a result; o[1] is the first operand. `local`: the value is from local memory, where a program may set the bits of a
+// The undefined bits of a result; o[1] is the first operand. `from_local_memory`: the value is, and a program may set the bits of a local
 // variable one by one without clearing it first.
-uint64_t sim_undefined_bits(const Instr *i, const Bits o[MAX_BIT_OPERANDS], bool local);
+uint64_t sim_undefined_bits(const Instr *i, const Bits o[MAX_BIT_OPERANDS], bool from_local_memory);
 // True if the operation adds 0, so that the result is one of the operands.
 bool sim_adds_nothing(const Instr *i, const Bits o[MAX_BIT_OPERANDS]);
 // True if an integer comparison has the same result for every value of the undefined bits.

@@ -34,7 +34,7 @@ static bool extend_range(const Program *p, BranchRegion *region, int k, const In
         region->ranges[k].end = i + 1;
         if (i->control == BRANCH && !add_range(region, p->code + i->target, reconvergence_pc))
             return false;
-        if (i->control == BRANCH && i->guard == NOWHERE)
+        if (i->control == BRANCH && i->guard == NO_OFFSET)
             return true;
     }
     return true;
@@ -43,7 +43,7 @@ static bool extend_range(const Program *p, BranchRegion *region, int k, const In
 // Finds the region of a branch. False if the region has effects other than on registers, or no known reconvergence point.
 static bool find_region(const Program *p, const Instr *branch, BranchRegion *region)
 {
-    if (branch->control != BRANCH || branch->reconvergence_pc == NOWHERE)
+    if (branch->control != BRANCH || branch->reconvergence_pc == NO_INDEX)
         return false;
     const Instr *reconvergence_pc = p->code + branch->reconvergence_pc;
     region->count = 0;

@@ -27,7 +27,7 @@ bool sim_moves_bits(const Instr *i)
 static const Instr *definition_of(const Program *p, const Register *reg)
 {
     const Instr *i = reg->sole_def < p->count ? &p->code[reg->sole_def] : NULL;
-    return i && i->guard == NOWHERE ? i : NULL;
+    return i && i->guard == NO_OFFSET ? i : NULL;
 }
 
 static void add_operand(const Program *p, LinearForm *f, const Operand *o, int64_t factor, int depth);

@@ -257,7 +257,7 @@ void sim_propagate_shuffle(Warp *w, const Instr *i, uint32_t mask)
     copy.b = offsetof(typeof(registers), b);
     copy.c = offsetof(typeof(registers), c);
     copy.d = offsetof(typeof(registers), d);
-    copy.second = NOWHERE;
+    copy.second = NO_OFFSET;
     w->registers = (uint8_t *)&registers;
     i->run(w, &copy, mask);
     w->registers = lanes;

@@ -41,7 +41,7 @@ void sim_note_loaded(Warp *w, const Instr *i, const Access *access)
         v.bits = bits;
         const uint32_t mask = undefined | sim_find_origins(w, access, first, i->bytes, &v);
         v.from = mask && access->space == GLOBAL ? access->address[__builtin_ctz(mask)] + first : 0;
-        if (i->elements[k] != NOWHERE)
+        if (!is_sink(i, k))
             sim_set_value(w, w->registers + i->elements[k], access->mask, mask, &v);
     }
 }

@@ -21,7 +21,7 @@ bool sim_is_pure(const Instr *i)
 // The only definition of a register; NULL if there are several, or if it is guarded.
 static const Instr *sole_definition(const Function *in, const Register *reg)
 {
-    const uint32_t k = reg ? reg->sole_def : NOWHERE;
+    const uint32_t k = reg ? reg->sole_def : NO_INDEX;
     return k < in->program->count && in->program->code[k].statement && !in->program->code[k].statement->guard
                ? &in->program->code[k]
                : NULL;

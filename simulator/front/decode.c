@@ -83,7 +83,7 @@ static Opcode split_opcode(Slice opcode)
     return o;
 }
 
-// Whether an opcode matches a row; stores its parts in the order of the row. Like ptxas, it accepts qualifiers in any order,
+// Whether an opcode matches a row; stores its parts in the order of the row. Like ptxas, it accepts modifiers in any order,
 // except types: cvt.f32.f16 is not cvt.f16.f32.
 static bool matches_row(const Instruction *row, const Opcode *opcode, Opcode *ordered)
 {
@@ -161,9 +161,9 @@ static const Instruction *find_row(const Decoder *d, const Opcode *opcode, Opcod
     return NULL;
 }
 
-bool sim_has_modifier(const Opcode *o, const char *part)
+bool sim_has_modifier(const Opcode *o, const char *modifier)
 {
-    return sim_modifier_among(o, &part, 1) == 0;
+    return sim_modifier_among(o, &modifier, 1) == 0;
 }
 
 int sim_modifier_among(const Opcode *o, const char *const *words, int count)
@@ -185,18 +185,18 @@ static void no_operation(Warp *w, const Instr *i, uint32_t mask)
 static Instr empty_instr(const Statement *s)
 {
     return (Instr){
-        .run = no_operation, .d = NOWHERE, .second = NOWHERE, .guard = NOWHERE, .reconvergence_pc = NOWHERE, .statement = s};
+        .run = no_operation, .d = NO_OFFSET, .second = NO_OFFSET, .guard = NO_OFFSET, .reconvergence_pc = NO_INDEX, .statement = s};
 }
 
 // The opcode's number, unique in the module.
 static uint32_t number_of_opcode(Decoder *d, Slice text)
 {
-    QualifiedOpcode **opcodes = &d->module->decoder->opcodes, *o = *opcodes;
+    NumberedOpcode **opcodes = &d->module->decoder->opcodes, *o = *opcodes;
     while (o && !same_text(o->text, text))
         o = o->next;
     if (!o) {
         o = sim_allocate(d->arena, sizeof *o);
-        *o = (QualifiedOpcode){text, *opcodes ? (*opcodes)->number + 1 : 1, *opcodes};
+        *o = (NumberedOpcode){text, *opcodes ? (*opcodes)->number + 1 : 1, *opcodes};
         *opcodes = o;
     }
     return o->number;
@@ -273,7 +273,7 @@ static void add_definition(const Operand *o, uint32_t k)
     Register *const registers[] = {o->reg, o->second};
     for (int n = 0; n < 2; n++)
         if (registers[n])
-            registers[n]->sole_def = registers[n]->sole_def == NOWHERE ? k : MANY_DEFS;
+            registers[n]->sole_def = registers[n]->sole_def == NO_INDEX ? k : MANY_DEFS;
     for (int n = 0; n < o->count; n++)
         add_definition(&o->elements[n], k);
 }
@@ -281,7 +281,7 @@ static void add_definition(const Operand *o, uint32_t k)
 static void find_definitions(const Function *f)
 {
     for (uint32_t k = 0; k < f->register_count; k++)
-        f->registers[k]->sole_def = NOWHERE;
+        f->registers[k]->sole_def = NO_INDEX;
     for (uint32_t k = 0; k < f->count; k++) {
         const Statement *s = &f->statements[k];
         if (s->count > 0 && !s->operands[0].address)
@@ -304,13 +304,13 @@ void sim_decode(const Module *m, const Function *f)
     program->code[f->count].control = RETURN;
     for (uint32_t k = f->count; k-- > 0;) {
         Instr *i = &program->code[k];
-        i->straight_line = i->control == PLAIN && i->guard == NOWHERE ? i[1].straight_line + 1 : 0;
+        i->straight_line = i->control == PLAIN && i->guard == NO_OFFSET ? i[1].straight_line + 1 : 0;
     }
 }
 
 void sim_set_instruction_table(Module *m, const InstructionTable *table, DecodeCall *decode_call)
 {
     Decoder *d = m->decoder = sim_allocate(&m->arena, sizeof *d);
-    *d = (Decoder){.module = m, .arena = &m->arena, .carry = NOWHERE, .decode_call = decode_call};
+    *d = (Decoder){.module = m, .arena = &m->arena, .carry = NO_OFFSET, .decode_call = decode_call};
     sort_rows(d, table);
 }

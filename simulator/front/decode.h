@@ -9,11 +9,11 @@ enum { MAX_PARTS = 12 };
 // Decodes a call of an undefined function by its name. False: the name is unknown, or the arguments do not match.
 typedef bool DecodeCall(Module *module, Slice name, const CallSite *call, size_t param_bytes, Instr *i);
 
-typedef struct QualifiedOpcode { // list of warp-level opcodes with their numbers
+typedef struct NumberedOpcode { // a warp-level opcode with its modifiers: numbered, so that lanes can be matched by opcode
     Slice text;
     uint32_t number;
-    struct QualifiedOpcode *next;
-} QualifiedOpcode;
+    struct NumberedOpcode *next;
+} NumberedOpcode;
 
 // Owned by a module, in its arena; guarded by the lock of ready.c. sim_decode works on a copy for each function.
 typedef struct Decoder {
@@ -22,14 +22,14 @@ typedef struct Decoder {
     const Function *function;
     Program *program;
     int slot_space;
-    uint32_t carry; // frame offset of the carry flag, or NOWHERE
+    uint32_t carry; // frame offset of the carry flag, or NO_OFFSET
     const struct Instruction **rows; // of all tables, sorted by name
     int row_count;
     DecodeCall *decode_call;  // for undefined functions
-    QualifiedOpcode *opcodes; // only in the module's decoder, not in its copies
+    NumberedOpcode *opcodes; // only in the module's decoder, not in its copies
 } Decoder;
 
-typedef struct Opcode { // "ld.global.f32" split at the dots, in the order of the table's row
+typedef struct Opcode { // "ld.global.f32" split at the dots; the modifiers are in the order of the table's row
     Slice parts[MAX_PARTS];
     int count;
     Type type; // named by the last part, or NO_TYPE
@@ -39,7 +39,7 @@ typedef struct Opcode { // "ld.global.f32" split at the dots, in the order of th
 typedef bool Decode(Decoder *d, const Statement *s, const Opcode *o, Instr *i);
 
 typedef struct Instruction { // a row of the table
-    // The opcode's name, then its qualifiers: a|b means one of these words, {a|b} one of them or none. A word in capitals
+    // The opcode's name, then its modifiers: a|b means one of these words, {a|b} one of them or none. A word in capitals
     // stands for a list of sim_word_list, TYPE for any type of by_type.
     const char *syntax;
     // A letter for each operand, the destination first: i 32 bits, l 64, h 16, c 8, q 128, f float, d double, p predicate;
@@ -76,11 +76,11 @@ void sim_decode(const Module *module, const Function *function);
 // The alternatives of a word in capitals, or NULL for other words.
 const char *sim_word_list(Slice word);
 
-bool sim_has_modifier(const Opcode *o, const char *part);
-// The index of the first of `count` words that is a part of the opcode; `count` if none is.
+bool sim_has_modifier(const Opcode *o, const char *modifier);
+// The index of the first of `count` words that is a modifier of the opcode; `count` if none is.
 int sim_modifier_among(const Opcode *o, const char *const *words, int count);
 
-// ---- operands.c: frame offsets of operands. NOWHERE: the operand does not match the letter.
+// ---- operands.c: frame offsets of operands. NO_OFFSET: the operand does not match the letter.
 
 uint32_t sim_new_frame_offset(Decoder *d, uint32_t bytes, uint32_t alignment);
 uint32_t sim_constant(Decoder *d, int bytes, uint64_t value);
@@ -89,14 +89,14 @@ uint32_t sim_destination(const Operand *o, char letter);
 char sim_letter_of_bytes(int bytes);
 char sim_letter_of_type(Type type);
 // A variable's address is a base plus sim_offset_of. Frame offset of the base, if it differs between blocks or calls; otherwise
-// NOWHERE, and the base is 0.
+// NO_OFFSET, and the base is 0.
 uint32_t sim_base_of(Decoder *d, const Variable *v, int bytes);
 int64_t sim_offset_of(const Variable *v);
 // The Special of a clock register, which is not cached in a slot; -1 for other operands.
 int sim_clock_named(const Operand *o);
 // Decodes operands as described by the letters of Instruction.operands.
 bool sim_plain_operands(Decoder *d, const Statement *s, const Opcode *o, Instr *i, const char *letters);
-// Fills i->elements with the offsets of a vector's elements; NOWHERE for `_`, allowed only if `written`.
+// Fills i->elements with the offsets of a vector's elements; NO_OFFSET for `_`, allowed only if `written`.
 bool sim_vector_offsets(Decoder *d, const Operand *o, Instr *i, char letter, bool written);
 // [register + offset], [symbol + offset] or [number]
 bool sim_decode_address(Decoder *d, const Operand *o, Space space, Address *address);
@@ -104,6 +104,6 @@ bool sim_decode_address(Decoder *d, const Operand *o, Space space, Address *addr
 Decode sim_decode_comparison; // alu.c: setp
 
 // Makes the function's BlockConcurrency at least this strict.
-
+void sim_require_concurrency(Decoder *d, BlockConcurrency concurrency);
 
 #endif

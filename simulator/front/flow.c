@@ -50,7 +50,7 @@ static void find_successors(Arena *arena, const Program *p, FlowGraph *f)
             to[n++] = f->block_of[last->targets[t]];
         if (last->control == RETURN || last->control == EXIT || last->control == UNKNOWN)
             to[n++] = end;
-        if (!ends_block(last) || last->guard != NOWHERE)
+        if (!ends_block(last) || last->guard != NO_OFFSET)
             to[n++] = b + 1;
         f->successor_count[b] = n;
     }

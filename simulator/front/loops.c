@@ -13,7 +13,7 @@
 // release accesses.
 static bool may_synchronise(const Instr *i)
 {
-    return i->effects & SYNCHRONISES || i->semantics >= ACQUIRE || (i->control == BLOCK_BARRIER && i->b != NOWHERE);
+    return i->effects & SYNCHRONISES || i->semantics >= ACQUIRE || (i->control == BLOCK_BARRIER && i->b != NO_OFFSET);
 }
 
 // Whether an instruction may release to, or acquire from, a concurrent kernel.

@@ -119,34 +119,34 @@ static uint32_t symbol_offset(Decoder *d, const Operand *o, int bytes)
             const bool half = (SPECIAL_REGISTERS[k].special == GRIDID && bytes == 4) || // its width before PTX 3.0
                               (SPECIAL_REGISTERS[k].special <= NCTAID_Z && bytes == 2); // its width before PTX 2.0
             const bool fits = (SPECIAL_REGISTERS[k].bytes == bytes || half) && !is_clock(SPECIAL_REGISTERS[k].special);
-            return fits ? constant_slot(d, bytes, (int)SPECIAL_REGISTERS[k].special, 0) : NOWHERE;
+            return fits ? constant_slot(d, bytes, (int)SPECIAL_REGISTERS[k].special, 0) : NO_OFFSET;
         }
     if (o->name.length > 7 && memcmp(o->name.text, "%envreg", 7) == 0)
         return sim_constant(d, bytes, 0); // set by the driver
     if (sim_slice_is(o->name, "WARP_SZ"))
         return sim_constant(d, bytes, LANES);
     uint64_t value;
-    return symbol_value(d, o, &value) ? sim_constant(d, bytes, value) : NOWHERE;
+    return symbol_value(d, o, &value) ? sim_constant(d, bytes, value) : NO_OFFSET;
 }
 
 uint32_t sim_source(Decoder *d, const Operand *o, char letter)
 {
     if (o->address || (o->selector.length && letter != 'v'))
-        return NOWHERE;
+        return NO_OFFSET;
     if (o->kind == IS_REGISTER) {
         const bool predicate = o->reg->type == PRED;
         const bool fits = predicate || sim_type_bytes(o->reg->type) == bytes_of_letter(letter);
-        return predicate == (letter == 'p') && fits ? o->reg->slot : NOWHERE;
+        return predicate == (letter == 'p') && fits ? o->reg->slot : NO_OFFSET;
     }
     if (letter == 'p' && o->kind == IS_SYMBOL && sim_slice_is(o->name, "%is_explicit_cluster"))
         return constant_slot(d, 4, IS_EXPLICIT_CLUSTER, 0);
     if (letter == 'p')
-        return o->kind == IS_INTEGER ? sim_constant(d, 4, o->integer ? ALL_LANES : 0) : NOWHERE;
+        return o->kind == IS_INTEGER ? sim_constant(d, 4, o->integer ? ALL_LANES : 0) : NO_OFFSET;
     if (letter == 'q') // there are no 128-bit constants
-        return NOWHERE;
+        return NO_OFFSET;
     if (o->kind == IS_INTEGER || o->kind == IS_FLOAT)
         return number_offset(d, o, letter);
-    return o->kind == IS_SYMBOL ? symbol_offset(d, o, bytes_of_letter(letter)) : NOWHERE;
+    return o->kind == IS_SYMBOL ? symbol_offset(d, o, bytes_of_letter(letter)) : NO_OFFSET;
 }
 
 uint32_t sim_destination(const Operand *o, char letter)
@@ -154,7 +154,7 @@ uint32_t sim_destination(const Operand *o, char letter)
     const bool predicate = letter == 'p';
     if (o->kind != IS_REGISTER || o->address || o->negated || (o->selector.length && letter != 'v') || (o->reg->type == PRED) != predicate ||
         (!predicate && sim_type_bytes(o->reg->type) != bytes_of_letter(letter)))
-        return NOWHERE;
+        return NO_OFFSET;
     return o->reg->slot;
 }
 
@@ -188,7 +188,7 @@ static bool plain_destination(const Operand *o, char letter, Instr *i)
     i->d = sim_destination(o, letter);
     if (letter == 'p' && o->second)
         i->second = o->second->slot;
-    return i->d != NOWHERE || (letter == 'p' && o->kind == IS_SINK && o->second); // _|%q
+    return i->d != NO_OFFSET || (letter == 'p' && o->kind == IS_SINK && o->second); // _|%q
 }
 
 bool sim_plain_operands(Decoder *d, const Statement *s, const Opcode *o, Instr *i, const char *letters)
@@ -200,14 +200,14 @@ bool sim_plain_operands(Decoder *d, const Statement *s, const Opcode *o, Instr *
     for (int k = 0; k < count; k++) {
         const char letter = letter_for(letters[k], o->type);
         if (k == 0 ? !plain_destination(&s->operands[0], letter, i)
-                   : (*fields[k] = sim_source(d, &s->operands[k], letter)) == NOWHERE)
+                   : (*fields[k] = sim_source(d, &s->operands[k], letter)) == NO_OFFSET)
             return false;
         if (s->operands[k].negated && !(letter == 'p' && k == 3)) // !p is only the last operand of selp and setp
             return false;
         if (s->operands[k].negated)
             i->flags |= COMBINE_NEGATED;
     }
-    if (letters[count] == '+' && d->carry == NOWHERE)
+    if (letters[count] == '+' && d->carry == NO_OFFSET)
         d->carry = sim_new_frame_offset(d, 4 * LANES, LANE_ALIGNMENT);
     i->carry = d->carry;
     return true;
@@ -222,7 +222,7 @@ bool sim_vector_offsets(Decoder *d, const Operand *o, Instr *i, char letter, boo
     for (int k = 0; k < o->count; k++) {
         const Operand *element = &o->elements[k];
         i->elements[k] = written ? sim_destination(element, letter) : sim_source(d, element, letter);
-        if (i->elements[k] == NOWHERE && !(written && element->kind == IS_SINK))
+        if (i->elements[k] == NO_OFFSET && !(written && element->kind == IS_SINK))
             return false;
     }
     return true;
@@ -236,7 +236,7 @@ uint32_t sim_base_of(Decoder *d, const Variable *v, int bytes)
     return v->dynamic ? constant_slot(d, bytes, DYNAMIC_SHARED, 0)
            : v->space == LOCAL ? constant_slot(d, bytes, LOCAL_BASE, 0)
            : is_kernel_param            ? constant_slot(d, bytes, PARAM_BASE, 0)
-                               : NOWHERE;
+                               : NO_OFFSET;
 }
 
 int64_t sim_offset_of(const Variable *v)
@@ -248,7 +248,7 @@ bool sim_decode_address(Decoder *d, const Operand *o, Space space, Address *addr
 {
     if (!o->address || o->count)
         return false;
-    *address = (Address){.base = NOWHERE, .space = (uint8_t)space, .offset = o->integer};
+    *address = (Address){.base = NO_OFFSET, .space = (uint8_t)space, .offset = o->integer};
     if (o->kind == IS_REGISTER) {
         address->base = o->reg->slot;
         address->base_bytes = (uint8_t)sim_type_bytes(o->reg->type);

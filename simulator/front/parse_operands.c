@@ -87,7 +87,7 @@ static void parse_name(Parser *p, Operand *o)
 void sim_parse_operand(Parser *p, Operand *o)
 {
     memset(o, 0, sizeof *o);
-    o->label = NOWHERE;
+    o->label = NO_INDEX;
     if (sim_accept(p, "{")) {
         sim_parse_list(p, o, "}");
     } else if (sim_accept(p, "(")) {

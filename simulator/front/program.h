@@ -41,7 +41,7 @@ typedef enum Effect { // bits of Instr.effects
 } Effect;
 
 typedef struct Address { // of an operand in brackets
-    uint32_t base; // frame offset of its register, or NOWHERE
+    uint32_t base; // frame offset of its register, or NO_OFFSET
     uint8_t base_bytes, space;
     int64_t offset;
 } Address;
@@ -51,10 +51,10 @@ typedef struct Address { // of an operand in brackets
 struct Instr {
     Handler *run;
     uint32_t d, a, b, c, e; // operands: offsets of their lanes in the frame
-    uint32_t second;        // offset of a second predicate result, or NOWHERE
+    uint32_t second;        // offset of a second predicate result, or NO_OFFSET
     uint32_t carry;         // offset of the carry flag of add.cc and the like
     uint32_t members;       // offset of the member mask of a warp-level operation
-    uint32_t guard;         // offset of the guard predicate, or NOWHERE
+    uint32_t guard;         // offset of the guard predicate, or NO_OFFSET
     bool guard_negated;
     uint8_t control;
     uint8_t kind;
@@ -70,7 +70,7 @@ struct Instr {
     uint8_t register_bytes; // of the registers that hold such an element, or a conversion's result
     uint8_t source_bytes;   // of a conversion's source register
     uint32_t target;        // of a branch
-    uint32_t reconvergence_pc; // of a branch; NOWHERE: that of the enclosing branch
+    uint32_t reconvergence_pc; // of a branch; NO_INDEX: that of the enclosing branch
     uint16_t loop;          // of a branch, or a load: QUIET_LOOP and so on
     uint32_t target_count;  // of an indexed branch
     uint32_t groups;        // pending groups that cp.async.wait_group allows
@@ -91,6 +91,12 @@ struct Instr {
     const Statement *statement;
     const char *reason; // of UNKNOWN: the syntax error; NULL if the table has no such instruction
 };
+
+// Whether an element of a vector operand is `_`, so that a result is discarded.
+static inline bool is_sink(const Instr *i, int element)
+{
+    return i->elements[element] == NO_OFFSET;
+}
 
 enum { ROUND_NEAREST, ROUND_ZERO, ROUND_DOWN, ROUND_UP, ROUND_AWAY }; // Instr.rounding
 typedef enum Semantics { WEAK, VOLATILE, RELAXED, ACQUIRE, RELEASE, ACQUIRE_RELEASE } Semantics; // Instr.semantics

@@ -31,7 +31,7 @@ typedef struct Register {
     Slice name;
     Type type;
     uint32_t slot; // offset of its lanes in a frame, in bytes
-    uint32_t sole_def; // index of the only instruction that defines it; NOWHERE: there is none; MANY_DEFS: several (decode.c)
+    uint32_t sole_def; // index of the only instruction that defines it; NO_INDEX: there is none; MANY_DEFS: several (decode.c)
 } Register;
 #define MANY_DEFS (UINT32_MAX - 1)
 
@@ -87,7 +87,7 @@ enum { MAX_OPERANDS = 8 };
 
 // An element of its function's array. Parsing the body reallocates the array, so keep no pointers before it is complete.
 typedef struct Statement {
-    Slice opcode; // with all qualifiers: "ld.global.f32"
+    Slice opcode; // with all modifiers: "ld.global.f32"
     bool calls;   // a call instruction; known before decoding, for layout.c
     Register *guard;
     bool guard_negated;

@@ -20,9 +20,9 @@ typedef enum LoopExits { PRUNE_IMMEDIATE_EXITS, PRUNE_DELAYED_EXITS } LoopExits;
 
 typedef struct PostDominatorTree {
     uint32_t *postorder;       // the blocks that reach the exit, in postorder of the reversed graph
-    uint32_t *postorder_index; // by block: its index in `postorder`, or NOWHERE
+    uint32_t *postorder_index; // by block: its index in `postorder`, or NO_INDEX
     uint32_t reachable_count;  // blocks in `postorder`
-    uint32_t *ipdom;           // by block: its immediate post-dominator, or NOWHERE
+    uint32_t *ipdom;           // by block: its immediate post-dominator, or NO_INDEX
 } PostDominatorTree;
 
 // ---- Pruning edges on which lanes exit
@@ -63,7 +63,7 @@ static FlowGraph prune_failures(Arena *arena, const Program *p, const FlowGraph 
             bool all = f->successor_count[b] > 0;
             for (uint32_t n = 0; n < f->successor_count[b]; n++)
                 all &= fails[f->successors[b][n]];
-            const bool now = all || (last->effects & FAILS && last->guard == NOWHERE);
+            const bool now = all || (last->effects & FAILS && last->guard == NO_OFFSET);
             changed |= now != fails[b];
             fails[b] = now;
         }
@@ -84,9 +84,9 @@ static FlowGraph prune_failures(Arena *arena, const Program *p, const FlowGraph 
 static bool exits_at_once(const Function *function, const Program *p, const FlowGraph *f, uint32_t block)
 {
     const Instr *first = &p->code[f->first[block]];
-    for (uint32_t k = 0; k < f->count && first->control == BRANCH && first->guard == NOWHERE; k++)
+    for (uint32_t k = 0; k < f->count && first->control == BRANCH && first->guard == NO_OFFSET; k++)
         first = &p->code[first->target];
-    return exits_lanes(function, first) && first->guard == NOWHERE;
+    return exits_lanes(function, first) && first->guard == NO_OFFSET;
 }
 
 // Whether lanes that take the edge execute only code that is reachable by no other edge, and then exit.
@@ -202,7 +202,7 @@ static void restore_unreachable_edges(Arena *arena, const FlowGraph *all, FlowGr
 {
     bool changed = false;
     for (uint32_t b = 0; b + 1 < f->count; b++)
-        if (t->postorder_index[b] == NOWHERE && f->successor_count[b] < all->successor_count[b]) {
+        if (t->postorder_index[b] == NO_INDEX && f->successor_count[b] < all->successor_count[b]) {
             f->successors[b] = all->successors[b];
             f->successor_count[b] = all->successor_count[b];
             changed = true;
@@ -234,11 +234,11 @@ static void find_immediate_post_dominators(Arena *arena, const FlowGraph *f, Pos
         changed = false;
         for (uint32_t k = t->reachable_count - 1; k-- > 0;) { // reverse postorder, without the exit
             const uint32_t b = t->postorder[k];
-            uint32_t common = NOWHERE;
+            uint32_t common = NO_INDEX;
             for (uint32_t n = 0; n < f->successor_count[b]; n++) {
                 const uint32_t to = f->successors[b][n];
-                if (t->ipdom[to] != NOWHERE)
-                    common = common == NOWHERE ? to : intersect(t, common, to);
+                if (t->ipdom[to] != NO_INDEX)
+                    common = common == NO_INDEX ? to : intersect(t, common, to);
             }
             changed |= t->ipdom[b] != common;
             t->ipdom[b] = common;
@@ -288,7 +288,7 @@ void sim_find_reconvergence(Arena *arena, const Function *function, Program *p, 
     for (uint32_t b = 0; b + 1 < flow->count; b++) {
         uint32_t ipdom = tree.ipdom[b];
         const FlowGraph *graph = &pruned;
-        if (flow->successor_count[b] > 1 && ipdom != NOWHERE && may_exit_before(&all, &pruned, b, ipdom, &worklist)) {
+        if (flow->successor_count[b] > 1 && ipdom != NO_INDEX && may_exit_before(&all, &pruned, b, ipdom, &worklist)) {
             if (!delayed_tree.ipdom)
                 delayed_tree = build_post_dominator_tree(arena, function, p, flow, &all, &delayed_pruned, PRUNE_DELAYED_EXITS);
             ipdom = delayed_tree.ipdom[b];
@@ -296,7 +296,7 @@ void sim_find_reconvergence(Arena *arena, const Function *function, Program *p, 
         }
         // There is no reconvergence if the other lanes of the branch exit, or if all lanes exit there.
         const bool others_exit = graph->successor_count[b] == 1 && flow->successor_count[b] > 1;
-        const bool no_reconvergence = others_exit || ipdom == NOWHERE || exits_at_once(function, p, flow, ipdom);
-        sim_terminator(p, flow, b)->reconvergence_pc = no_reconvergence ? NOWHERE : flow->first[ipdom];
+        const bool no_reconvergence = others_exit || ipdom == NO_INDEX || exits_at_once(function, p, flow, ipdom);
+        sim_terminator(p, flow, b)->reconvergence_pc = no_reconvergence ? NO_INDEX : flow->first[ipdom];
     }
 }

@@ -18,7 +18,7 @@ void sim_execute_barrier(Warp *w, WarpSplit *p, const Instr *i)
 {
     const int first = __builtin_ctz(p->mask);
     const uint32_t *numbers = (uint32_t *)(w->registers + i->a), number = numbers[first];
-    const uint32_t requested = i->b == NOWHERE ? 0 : ((uint32_t *)(w->registers + i->b))[first];
+    const uint32_t requested = i->b == NO_OFFSET ? 0 : ((uint32_t *)(w->registers + i->b))[first];
     const uint32_t expected = requested ? requested : (uint32_t)w->block->warp_count * LANES;
     if (number >= BARRIERS)
         sim_fault(w, i, first, cudaErrorIllegalInstruction, "barrier %u does not exist; a block has %d", number, BARRIERS);

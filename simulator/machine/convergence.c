@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-// True if lanes at these instructions take part in the same operation: PTX requires the same qualifiers, except for warp
+// True if lanes at these instructions take part in the same operation: PTX requires the same modifiers, except for warp
 // barriers.
 static bool same_operation(const Instr *a, const Instr *b)
 {
@@ -44,7 +44,7 @@ static void copy_operands(GatheredOperands *g, const WarpSplit *p, uint32_t mask
     const bool votes = i->kind == VOTE, ballot = votes && i->op == VOTE_BALLOT;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
-        if (write_back && i->d != NOWHERE && (!votes || ballot))
+        if (write_back && i->d != NO_OFFSET && (!votes || ballot))
             ((uint32_t *)(lanes + i->d))[l] = g->d[l];
         if (write_back)
             continue;
@@ -65,7 +65,7 @@ static void copy_operands(GatheredOperands *g, const WarpSplit *p, uint32_t mask
         uint32_t *d = (uint32_t *)(lanes + i->d);
         *d = (*d & ~mask) | (g->result & mask);
     }
-    if (write_back && i->second != NOWHERE) {
+    if (write_back && i->second != NO_OFFSET) {
         uint32_t *second = (uint32_t *)(lanes + i->second);
         *second = (*second & ~mask) | (g->second & mask);
     }

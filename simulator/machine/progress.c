@@ -152,9 +152,9 @@ static bool is_host_visible(const Allocation *a)
 // True if the load's address is in memory that the host may write; its register has the value of the last iteration.
 static bool loads_from_host(const Frame *f, int lane, const Instr *i)
 {
-    if (i->kind != LOAD || (i->at.base != NOWHERE && i->at.base_bytes != 8))
+    if (i->kind != LOAD || (i->at.base != NO_OFFSET && i->at.base_bytes != 8))
         return false;
-    const uint64_t base = i->at.base == NOWHERE ? 0 : ((const uint64_t *)(f->registers + i->at.base))[lane],
+    const uint64_t base = i->at.base == NO_OFFSET ? 0 : ((const uint64_t *)(f->registers + i->at.base))[lane],
                    address = base + (uint64_t)i->at.offset;
     const Allocation *a = sim_allocation_at(address);
     return a && address - a->address < a->bytes && is_host_visible(a);

@@ -25,7 +25,7 @@ WarpSplit *sim_new_split(Warp *w, WarpSplit *parent, Frame *frame, uint32_t mask
 // Frees the split; its parent continues if this was the last child.
 void sim_end_split(Warp *w, WarpSplit *p);
 // Divides the split at a branch: the lanes of `mask` continue at `pc`, the others at other_pc. The two parts reconverge at
-// reconvergence_pc, or, if that is NOWHERE, where the split ends.
+// reconvergence_pc, or, if that is NO_INDEX, where the split ends.
 void sim_diverge(Warp *w, WarpSplit *p, uint32_t reconvergence_pc, uint32_t mask, uint32_t pc, uint32_t other_pc);
 // Makes a polling split the last of its warp, because the others may have to write what it polls.
 void sim_move_to_back(Warp *w, WarpSplit *p);
@@ -34,20 +34,20 @@ uint32_t sim_lanes_at_reconvergence(const Warp *w, const WarpSplit *p);
 // Lets the arrived lanes continue without the others.
 void sim_release_reconverged(Warp *w, WarpSplit *p, uint32_t arrived);
 
-// The pc at which the split ends: its reconvergence point, or NOWHERE in a function that it has called.
+// The pc at which the split ends: its reconvergence point, or NO_INDEX in a function that it has called.
 static inline uint32_t sim_split_end(const WarpSplit *p)
 {
-    return p->parent && p->parent->frame == p->frame ? p->reconvergence_pc : NOWHERE;
+    return p->parent && p->parent->frame == p->frame ? p->reconvergence_pc : NO_INDEX;
 }
 
 // Records a jump, for the checker. An unconditional one is attributed to the instruction before it, the end of the path that
 // jumps; a chain of unconditional jumps counts as one.
 static inline void sim_note_jump(WarpSplit *p, uint32_t from, uint32_t to)
 {
-    const bool always = p->frame->function->program->code[from].guard == NOWHERE;
+    const bool always = p->frame->function->program->code[from].guard == NO_OFFSET;
     if (!always)
         p->jump_from = from;
-    else if (p->jump_from == NOWHERE || p->jump_to != from)
+    else if (p->jump_from == NO_INDEX || p->jump_to != from)
         p->jump_from = from ? from - 1 : 0;
     p->jump_to = to;
 }

@@ -174,7 +174,7 @@ static Range computed(const TailBlocks *t, const Instr *i)
         return if_fits_width(s, sum(product(a, b), c));
     if (begins_with(s, "add.s32") || begins_with(s, "add.s64") || begins_with(s, "add.u32") || begins_with(s, "add.u64"))
         return if_fits_width(s, sum(a, b));
-    if (i->kind == COMPARE && i->second == NOWHERE && !(i->flags & COMBINE) && (ends_with(s, "32") || ends_with(s, "64")) &&
+    if (i->kind == COMPARE && i->second == NO_OFFSET && !(i->flags & COMBINE) && (ends_with(s, "32") || ends_with(s, "64")) &&
         !ends_with(s, "f32") && !ends_with(s, "f64"))
         return comparison(s, if_fits_type(s, a), if_fits_type(s, b));
     return (Range){0};
@@ -212,8 +212,8 @@ static bool is_idle(TailBlocks *t)
     fill_frame(t);
     for (t->count = 1, t->active = 0; t->count <= MAX_STEPS && pc < p->count; t->count++) {
         const Instr *i = &p->code[pc];
-        const Range guard = i->guard == NOWHERE ? constant(1) : operand(t, i->guard);
-        const bool taken = is_constant(guard, i->guard != NOWHERE && i->guard_negated ? 0 : 1);
+        const Range guard = i->guard == NO_OFFSET ? constant(1) : operand(t, i->guard);
+        const bool taken = is_constant(guard, i->guard != NO_OFFSET && i->guard_negated ? 0 : 1);
         if (!taken && !is_constant(guard, i->guard_negated ? 1 : 0))
             return false;
         t->active += taken;

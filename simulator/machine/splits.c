@@ -16,7 +16,7 @@ WarpSplit *sim_new_split(Warp *w, WarpSplit *parent, Frame *frame, uint32_t mask
     else
         p = sim_allocate(&w->block->arena, sizeof *p);
     *p = (WarpSplit){
-        .mask = mask, .pc = pc, .reconvergence_pc = reconvergence_pc, .jump_from = NOWHERE, .frame = frame, .parent = parent, .next = w->splits};
+        .mask = mask, .pc = pc, .reconvergence_pc = reconvergence_pc, .jump_from = NO_INDEX, .frame = frame, .parent = parent, .next = w->splits};
     w->splits = p;
     return p;
 }
@@ -57,7 +57,7 @@ static void swap_first(Warp *w)
 void sim_diverge(Warp *w, WarpSplit *p, uint32_t reconvergence_pc, uint32_t mask, uint32_t pc, uint32_t other_pc)
 {
     const uint32_t other = p->mask & ~mask, end = sim_split_end(p), from = p->pc;
-    if (reconvergence_pc == NOWHERE)
+    if (reconvergence_pc == NO_INDEX)
         reconvergence_pc = end;
     if (pc == reconvergence_pc && other_pc == reconvergence_pc) {
         p->pc = reconvergence_pc;

@@ -211,7 +211,7 @@ void sim_trace_instruction(const Warp *w, const WarpSplit *p)
 {
     const Instr *i = &p->frame->function->program->code[p->pc];
     uint32_t mask = p->mask;
-    if (i->guard != NOWHERE)
+    if (i->guard != NO_OFFSET)
         mask &= *(uint32_t *)(w->registers + i->guard) ^ (i->guard_negated ? ALL_LANES : 0);
     TracedAccess access;
     end_row(); // otherwise values of another instruction could be appended to the open row

@@ -17,7 +17,7 @@ void sim_start_warp(Warp *w, uint32_t live)
         sim_observer.clear_warp(w);
     sim_drop_copies(w);
     sim_drop_sources(w);
-    sim_new_split(w, NULL, w->entry, live, 0, NOWHERE);
+    sim_new_split(w, NULL, w->entry, live, 0, NO_INDEX);
 }
 
 static void exit_lanes(Warp *w, WarpSplit *p, uint32_t mask)
@@ -180,7 +180,7 @@ static inline uint32_t run_unchecked(Warp *w, const Instr *first, uint32_t count
 // The split's lanes for which the guard is true.
 static inline uint32_t guarded_lanes(const Warp *w, const Instr *i, uint32_t mask)
 {
-    if (i->guard == NOWHERE)
+    if (i->guard == NO_OFFSET)
         return mask;
     return mask & (*(uint32_t *)(w->registers + i->guard) ^ (i->guard_negated ? ALL_LANES : 0));
 }

@@ -25,7 +25,7 @@ typedef struct WarpSplit { // lanes of a warp that execute together
     uint32_t starved;  // number of starvation checks in which its lanes were runnable but had not run since the last one
     uint32_t executed; // mask of the waiting lanes whose warp-level operation has executed
     int barrier, children;       // number of the barrier at which it waits; number of the splits for which it waits
-    uint32_t jump_from, jump_to; // its last jump; jump_from is NOWHERE before the first
+    uint32_t jump_from, jump_to; // its last jump; jump_from is NO_INDEX before the first
     Frame *frame;
     struct WarpSplit *parent, *next;
     // These are used while the split is in a loop that writes no memory: sim_count_iteration in progress.c

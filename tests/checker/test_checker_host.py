@@ -77,7 +77,7 @@ def test_a_kernel_exceeds_memory_shared_with_the_host(host, tmp_path, word, call
 
 
 def test_shared_memory_of_host_and_device_has_bounds_without_pages(host_object, tmp_path):
-    """Broken: on the plain platform, which the player uses, an access past the end of managed memory is reported as an unallocated address."""
+    """Broken: on the minimal platform, which the player uses, an access past the end of managed memory is reported as an unallocated address."""
     result = run(link(tmp_path / "plain", host_object, SIM / "objects/base/platform_minimal.o"), "beside managed")
     assert result.returncode == FINDINGS and ", 0 bytes past the end of a 400-byte allocation\n" in result.stderr, result.stderr
 

@@ -403,7 +403,7 @@ void sim_split_generic(Warp *w, const Instr *i, uint64_t *address, uint32_t mask
 
 uint64_t sim_operand_address(const Warp *w, const Address *operand, int lane)
 {
-    if (operand->base == NOWHERE)
+    if (operand->base == NO_OFFSET)
         return (uint64_t)operand->offset;
     const uint8_t *base = w->registers + operand->base;
     if (operand->base_bytes == 8)
@@ -413,7 +413,7 @@ uint64_t sim_operand_address(const Warp *w, const Address *operand, int lane)
 
 void sim_find_addresses(const Warp *w, const Instr *i, uint64_t *address)
 {
-    if (i->at.base == NOWHERE) {
+    if (i->at.base == NO_OFFSET) {
         for (int l = 0; l < LANES; l++)
             address[l] = (uint64_t)i->at.offset;
     } else if (i->at.base_bytes == 8) {

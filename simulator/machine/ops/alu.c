@@ -12,11 +12,11 @@ void sim_set_predicates(Warp *w, const Instr *i, uint32_t mask, uint32_t result)
         p = i->combine == COMBINE_AND ? p & combined : i->combine == COMBINE_OR ? p | combined : p ^ combined;
         q = i->combine == COMBINE_AND ? q & combined : i->combine == COMBINE_OR ? q | combined : q ^ combined;
     }
-    if (i->d != NOWHERE) {
+    if (i->d != NO_OFFSET) {
         uint32_t *d = OPERAND(uint32_t, d);
         *d = (*d & ~mask) | (p & mask);
     }
-    if (i->second != NOWHERE) {
+    if (i->second != NO_OFFSET) {
         uint32_t *second = OPERAND(uint32_t, second);
         *second = (*second & ~mask) | (q & mask);
     }

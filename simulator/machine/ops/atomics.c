@@ -99,7 +99,7 @@ static void update_elements(Warp *w, const Instr *i, int lane, uint8_t *at, bool
         const uint64_t old = sim_read_bytes(at, i->bytes), result = atomic_result(i, old, operand, new_value, shared);
         sim_write_bytes(at, result, i->bytes);
         w->block->watch->memory_version += result != old; // lets a polling loop continue
-        if (i->elements[k] != NOWHERE)
+        if (!is_sink(i, k))
             sim_write_bytes(w->registers + i->elements[k] + offset, old, i->bytes);
     }
 }
@@ -116,7 +116,7 @@ static void exchange_16_bytes(Warp *w, const Instr *i, int lane, uint8_t *at)
     w->block->watch->memory_version += exchanges;
     for (int k = 0; k < 2 && exchanges; k++)
         sim_write_bytes(at + 8 * k, next[k], 8);
-    if (i->elements[0] != NOWHERE)
+    if (!is_sink(i, 0))
         memcpy(w->registers + i->elements[0] + offset, old, sizeof old);
 }
 

@@ -144,7 +144,7 @@ void sim_mbarrier_arrive(Warp *w, const Instr *i, uint32_t mask)
         if (i->flags & DISCARDS)
             barriers[l]->expected -= arrivals[l] < barriers[l]->expected ? arrivals[l] : barriers[l]->expected;
         apply_arrivals(w, i, l, barriers[l], arrivals[l], bytes[l]);
-        if (i->d != NOWHERE)
+        if (i->d != NO_OFFSET)
             OPERAND(Mbarrier, d)[l] = before;
     }
 }

@@ -430,7 +430,7 @@ static bool decode_convert(Decoder *d, const Statement *s, const Opcode *o, Inst
     i->a = sim_source(d, from, constant ? sim_letter_of_type(o->type) : sim_letter_of_bytes(i->source_bytes));
     i->run = handler_of(i);
     i->kind = !sim_is_float((Type)i->type) && !sim_is_float((Type)i->from) ? CONVERT_INTEGER : OTHER_KIND;
-    return i->d != NOWHERE && i->a != NOWHERE && i->source_bytes >= sim_type_bytes(o->type) && i->register_bytes <= 8 &&
+    return i->d != NO_OFFSET && i->a != NO_OFFSET && i->source_bytes >= sim_type_bytes(o->type) && i->register_bytes <= 8 &&
            i->register_bytes >= sim_type_bytes((Type)i->type);
 }
 

@@ -14,7 +14,7 @@ static bool decode_operands_after(Decoder *d, const Statement *s, int first, con
     if (given < required || given > max_count)
         return false;
     for (int k = 0; k < given; k++)
-        if ((offsets[k] = sim_source(d, &s->operands[first + 1 + k], letters[k])) == NOWHERE)
+        if ((offsets[k] = sim_source(d, &s->operands[first + 1 + k], letters[k])) == NO_OFFSET)
             return false;
     return true;
 }
@@ -40,29 +40,29 @@ static bool decode_arrive(Decoder *d, const Statement *s, const Opcode *o, Instr
     const bool expects = sim_has_modifier(o, "expect_tx"), drops = sim_has_modifier(o, "arrive_drop"),
                arrives = drops || sim_has_modifier(o, "arrive");
     const int first = arrives ? 1 : 0;
-    uint32_t number = NOWHERE;
+    uint32_t number = NO_OFFSET;
     if (!decode_operands_after(d, s, first, "i", expects, &number))
         return false;
     const bool sink = s->operands[0].kind == IS_SINK;
-    i->d = arrives && !sink ? sim_destination(&s->operands[0], 'l') : NOWHERE;
-    i->b = expects || number == NOWHERE ? sim_constant(d, 4, arrives) : number;
+    i->d = arrives && !sink ? sim_destination(&s->operands[0], 'l') : NO_OFFSET;
+    i->b = expects || number == NO_OFFSET ? sim_constant(d, 4, arrives) : number;
     i->c = expects ? number : sim_constant(d, 4, 0);
     i->flags = drops ? DISCARDS : 0;
-    return (!arrives || sink || i->d != NOWHERE) && decode_mbarrier_address(d, &s->operands[first], o, i);
+    return (!arrives || sink || i->d != NO_OFFSET) && decode_mbarrier_address(d, &s->operands[first], o, i);
 }
 
 // mbarrier.test_wait.b64 done, [address], state; with .parity the parity; the time limit of try_wait is ignored.
 static bool decode_test(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     const bool parity = sim_has_modifier(o, "parity"), may_wait = sim_has_modifier(o, "try_wait");
-    uint32_t offsets[2] = {NOWHERE, NOWHERE};
+    uint32_t offsets[2] = {NO_OFFSET, NO_OFFSET};
     if (!decode_operands_after(d, s, 1, parity ? (may_wait ? "ii" : "i") : may_wait ? "li" : "l", 1, offsets))
         return false;
     i->control = PHASE_TEST;
     i->d = sim_destination(&s->operands[0], 'p');
     i->b = offsets[0];
     i->bytes = parity ? 4 : 8;
-    return i->d != NOWHERE && decode_mbarrier_address(d, &s->operands[1], o, i);
+    return i->d != NO_OFFSET && decode_mbarrier_address(d, &s->operands[1], o, i);
 }
 
 // ---- Copies
@@ -71,7 +71,7 @@ static bool decode_test(Decoder *d, const Statement *s, const Opcode *o, Instr *
 static bool decode_async_copy(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     const int policy = sim_has_modifier(o, "L2::cache_hint"), count = s->count - policy;
-    if (count < 3 || count > 4 || s->operands[2].kind != IS_INTEGER || (policy && sim_source(d, &s->operands[count], 'l') == NOWHERE))
+    if (count < 3 || count > 4 || s->operands[2].kind != IS_INTEGER || (policy && sim_source(d, &s->operands[count], 'l') == NO_OFFSET))
         return false;
     const int64_t bytes = s->operands[2].integer;
     if (bytes != 4 && bytes != 8 && bytes != 16)
@@ -81,7 +81,7 @@ static bool decode_async_copy(Decoder *d, const Statement *s, const Opcode *o, I
     i->bytes = (uint8_t)bytes;
     i->count = 1;
     i->c = count == 4 ? sim_source(d, &s->operands[3], 'i') : sim_constant(d, 4, (uint64_t)bytes);
-    return i->c != NOWHERE && sim_decode_address(d, &s->operands[0], SHARED, &addresses[0]) &&
+    return i->c != NO_OFFSET && sim_decode_address(d, &s->operands[0], SHARED, &addresses[0]) &&
            sim_decode_address(d, &s->operands[1], GLOBAL, &addresses[1]);
 }
 
@@ -92,13 +92,13 @@ static bool decode_bulk_copy(Decoder *d, const Statement *s, const Opcode *o, In
 {
     const bool load = sim_has_modifier(o, "mbarrier::complete_tx::bytes");
     const int policy = sim_has_modifier(o, "L2::cache_hint");
-    if (s->count != 3 + load + policy || (policy && sim_source(d, &s->operands[s->count - 1], 'l') == NOWHERE))
+    if (s->count != 3 + load + policy || (policy && sim_source(d, &s->operands[s->count - 1], 'l') == NO_OFFSET))
         return false;
     Address *addresses = sim_allocate(d->arena, 3 * sizeof *addresses);
     i->addresses = addresses;
     d->module->uses_bulk_copies = true;
     i->c = sim_source(d, &s->operands[2], 'i');
-    return i->c != NOWHERE && sim_decode_address(d, &s->operands[0], load ? SHARED : GLOBAL, &addresses[0]) &&
+    return i->c != NO_OFFSET && sim_decode_address(d, &s->operands[0], load ? SHARED : GLOBAL, &addresses[0]) &&
            sim_decode_address(d, &s->operands[1], load ? GLOBAL : SHARED, &addresses[1]) &&
            (!load || sim_decode_address(d, &s->operands[3], SHARED, &addresses[2]));
 }
@@ -110,8 +110,8 @@ static bool decode_async_store(Decoder *d, const Statement *s, const Opcode *o, 
     i->addresses = addresses;
     i->bytes = (uint8_t)sim_type_bytes(o->type);
     i->flags = WITHIN_CLUSTER;
-    i->c = s->count == 3 ? sim_source(d, &s->operands[1], sim_letter_of_type(o->type)) : NOWHERE;
-    return i->c != NOWHERE && sim_decode_address(d, &s->operands[0], SHARED, &addresses[0]) &&
+    i->c = s->count == 3 ? sim_source(d, &s->operands[1], sim_letter_of_type(o->type)) : NO_OFFSET;
+    return i->c != NO_OFFSET && sim_decode_address(d, &s->operands[0], SHARED, &addresses[0]) &&
            sim_decode_address(d, &s->operands[2], SHARED, &addresses[1]);
 }
 

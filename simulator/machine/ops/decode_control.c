@@ -36,7 +36,7 @@ static bool decode_indexed_branch(Decoder *d, const Statement *s, const Opcode *
             return false;
         list[k] = targets->elements[k].label;
     }
-    return i->a != NOWHERE;
+    return i->a != NO_OFFSET;
 }
 
 static bool decode_end(Decoder *d, const Statement *s, const Opcode *o, Instr *i) // ret, exit
@@ -57,7 +57,7 @@ static bool decode_trap(Decoder *d, const Statement *s, const Opcode *o, Instr *
 static bool decode_hint(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     (void)o, (void)i;
-    return s->count == 1 && sim_source(d, &s->operands[0], 'i') != NOWHERE;
+    return s->count == 1 && sim_source(d, &s->operands[0], 'i') != NO_OFFSET;
 }
 
 // ---- Calls
@@ -122,7 +122,7 @@ static bool decode_call(Decoder *d, const Statement *s, const Opcode *o, Instr *
     i->control = CALL;
     if (callee->kind == IS_REGISTER) {
         i->a = sim_source(d, callee, 'l');
-        return i->a != NOWHERE;
+        return i->a != NO_OFFSET;
     }
     call->callee = callee->kind == IS_SYMBOL ? sim_find_function(d->module, callee->name) : NULL;
     return call->callee && (call->callee->defined || decode_built_in(d, callee->name, call, i));
@@ -138,8 +138,8 @@ static bool decode_barrier(Decoder *d, const Statement *s, const Opcode *o, Inst
     if (s->count < 1 || s->count > 2)
         return false;
     i->a = sim_source(d, &s->operands[0], 'i');
-    i->b = s->count == 2 ? sim_source(d, &s->operands[1], 'i') : NOWHERE;
-    return i->a != NOWHERE && (s->count == 1 || i->b != NOWHERE);
+    i->b = s->count == 2 ? sim_source(d, &s->operands[1], 'i') : NO_OFFSET;
+    return i->a != NO_OFFSET && (s->count == 1 || i->b != NO_OFFSET);
 }
 
 // bar.red.popc.u32 d, a{, b}, p
@@ -152,10 +152,10 @@ static bool decode_barrier_reduction(Decoder *d, const Statement *s, const Opcod
     i->op = sim_has_modifier(o, "popc") ? BAR_POPC : sim_has_modifier(o, "and") ? BAR_AND : BAR_OR;
     i->d = sim_destination(&s->operands[0], i->op == BAR_POPC ? 'i' : 'p');
     i->a = sim_source(d, &s->operands[1], 'i');
-    i->b = s->count == 4 ? sim_source(d, &s->operands[2], 'i') : NOWHERE;
+    i->b = s->count == 4 ? sim_source(d, &s->operands[2], 'i') : NO_OFFSET;
     i->c = sim_source(d, predicate, 'p');
     i->flags = predicate->negated ? COMBINE_NEGATED : 0;
-    return i->d != NOWHERE && i->a != NOWHERE && (s->count == 3 || i->b != NOWHERE) && i->c != NOWHERE;
+    return i->d != NO_OFFSET && i->a != NO_OFFSET && (s->count == 3 || i->b != NO_OFFSET) && i->c != NO_OFFSET;
 }
 
 // barrier.cluster.arrive, barrier.cluster.wait
@@ -174,7 +174,7 @@ static bool decode_members(Decoder *d, const Statement *s, Control control, Inst
 {
     i->control = (uint8_t)control;
     i->members = sim_source(d, &s->operands[s->count - 1], 'i');
-    return i->members != NOWHERE;
+    return i->members != NO_OFFSET;
 }
 
 static bool decode_warp_barrier(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
@@ -190,11 +190,11 @@ static bool decode_shuffle(Decoder *d, const Statement *s, const Opcode *o, Inst
         return false;
     i->op = (uint8_t)sim_modifier_among(o, MODES, sizeof MODES / sizeof *MODES);
     i->d = sim_destination(&s->operands[0], 'i');
-    i->second = s->operands[0].second ? s->operands[0].second->slot : NOWHERE;
+    i->second = s->operands[0].second ? s->operands[0].second->slot : NO_OFFSET;
     i->a = sim_source(d, &s->operands[1], 'i');
     i->b = sim_source(d, &s->operands[2], 'i');
     i->c = sim_source(d, &s->operands[3], 'i');
-    return i->d != NOWHERE && i->a != NOWHERE && i->b != NOWHERE && i->c != NOWHERE && decode_members(d, s, CONVERGE, i);
+    return i->d != NO_OFFSET && i->a != NO_OFFSET && i->b != NO_OFFSET && i->c != NO_OFFSET && decode_members(d, s, CONVERGE, i);
 }
 
 static bool decode_vote(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
@@ -206,7 +206,7 @@ static bool decode_vote(Decoder *d, const Statement *s, const Opcode *o, Instr *
     i->d = sim_destination(&s->operands[0], i->op == VOTE_BALLOT ? 'i' : 'p');
     i->a = sim_source(d, &s->operands[1], 'p');
     i->flags = s->operands[1].negated ? COMBINE_NEGATED : 0;
-    return i->d != NOWHERE && i->a != NOWHERE && decode_members(d, s, CONVERGE, i);
+    return i->d != NO_OFFSET && i->a != NO_OFFSET && decode_members(d, s, CONVERGE, i);
 }
 
 static bool decode_match(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
@@ -216,9 +216,9 @@ static bool decode_match(Decoder *d, const Statement *s, const Opcode *o, Instr 
     i->op = sim_has_modifier(o, "all");
     i->bytes = (uint8_t)sim_type_bytes(o->type);
     i->d = sim_destination(&s->operands[0], 'i');
-    i->second = s->operands[0].second ? s->operands[0].second->slot : NOWHERE;
+    i->second = s->operands[0].second ? s->operands[0].second->slot : NO_OFFSET;
     i->a = sim_source(d, &s->operands[1], sim_letter_of_type(o->type));
-    return i->d != NOWHERE && i->a != NOWHERE && decode_members(d, s, CONVERGE, i);
+    return i->d != NO_OFFSET && i->a != NO_OFFSET && decode_members(d, s, CONVERGE, i);
 }
 
 static bool decode_redux(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
@@ -230,7 +230,7 @@ static bool decode_redux(Decoder *d, const Statement *s, const Opcode *o, Instr 
     i->op = (uint8_t)sim_modifier_among(o, MODES, sizeof MODES / sizeof *MODES);
     i->d = sim_destination(&s->operands[0], 'i');
     i->a = sim_source(d, &s->operands[1], 'i');
-    return i->d != NOWHERE && i->a != NOWHERE && decode_members(d, s, CONVERGE, i);
+    return i->d != NO_OFFSET && i->a != NO_OFFSET && decode_members(d, s, CONVERGE, i);
 }
 
 static bool decode_elect(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
@@ -238,7 +238,7 @@ static bool decode_elect(Decoder *d, const Statement *s, const Opcode *o, Instr 
     (void)o;
     if (s->count != 2 || !s->operands[0].second)
         return false;
-    i->d = s->operands[0].kind == IS_SINK ? NOWHERE : sim_destination(&s->operands[0], 'i');
+    i->d = s->operands[0].kind == IS_SINK ? NO_OFFSET : sim_destination(&s->operands[0], 'i');
     i->second = s->operands[0].second->slot;
     return decode_members(d, s, CONVERGE, i);
 }

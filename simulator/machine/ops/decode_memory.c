@@ -35,7 +35,7 @@ static int operands_without_policy(Decoder *d, const Statement *s, const Opcode 
 {
     if (!sim_has_modifier(o, "L2::cache_hint"))
         return s->count;
-    return s->count > 0 && sim_source(d, &s->operands[s->count - 1], 'l') != NOWHERE ? s->count - 1 : -1;
+    return s->count > 0 && sim_source(d, &s->operands[s->count - 1], 'l') != NO_OFFSET ? s->count - 1 : -1;
 }
 
 // ---- Loads and stores
@@ -60,10 +60,10 @@ static bool decode_elements(Decoder *d, const Operand *elements, bool load, Inst
         i->register_bytes == i->bytes ? sim_letter_of_type((Type)i->type) : sim_letter_of_bytes(i->register_bytes);
     for (int k = 0; k < i->count; k++) {
         const bool sink = load && elements[k].kind == IS_SINK;
-        i->elements[k] = sink   ? NOWHERE
+        i->elements[k] = sink   ? NO_OFFSET
                      : load ? sim_destination(&elements[k], letter)
                             : sim_source(d, &elements[k], letter);
-        if (i->elements[k] == NOWHERE && !sink)
+        if (i->elements[k] == NO_OFFSET && !sink)
             return false;
     }
     return i->register_bytes >= i->bytes && (i->register_bytes < 16 || i->bytes == 16);
@@ -81,9 +81,9 @@ static bool decode_parameter(const Decoder *d, const Variable *v, bool load, Ins
 
 static bool allows_fast_path(const Instr *i)
 {
-    return i->semantics == WEAK && i->count == 1 && i->elements[0] != NOWHERE && i->bytes == i->register_bytes &&
+    return i->semantics == WEAK && i->count == 1 && !is_sink(i, 0) && i->bytes == i->register_bytes &&
            (i->bytes == 4 || i->bytes == 8) && (i->at.space == GLOBAL || i->at.space == GENERIC) &&
-           i->at.base != NOWHERE && i->at.base_bytes == 8;
+           i->at.base != NO_OFFSET && i->at.base_bytes == 8;
 }
 
 static bool decode_access(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
@@ -116,7 +116,7 @@ static bool decode_access(Decoder *d, const Statement *s, const Opcode *o, Instr
 
 // ---- Atomic operations
 
-// Frame offsets of the operands or results of an atomic operation, a scalar or a vector; NOWHERE if unused.
+// Frame offsets of the operands or results of an atomic operation, a scalar or a vector; NO_OFFSET if unused.
 static uint32_t *decode_atomic_elements(Decoder *d, const Operand *o, const Instr *i, bool written)
 {
     const char letter = sim_letter_of_type((Type)i->type);
@@ -127,8 +127,8 @@ static uint32_t *decode_atomic_elements(Decoder *d, const Operand *o, const Inst
     for (int k = 0; k < i->count; k++) {
         const Operand *element = vector ? &o->elements[k] : o;
         const bool unused = !element || (written && element->kind == IS_SINK);
-        offsets[k] = unused ? NOWHERE : written ? sim_destination(element, letter) : sim_source(d, element, letter);
-        if (offsets[k] == NOWHERE && !unused)
+        offsets[k] = unused ? NO_OFFSET : written ? sim_destination(element, letter) : sim_source(d, element, letter);
+        if (offsets[k] == NO_OFFSET && !unused)
             return NULL;
     }
     return offsets;
@@ -138,7 +138,7 @@ static uint32_t *decode_atomic_elements(Decoder *d, const Operand *o, const Inst
 static bool discards_result(const Instr *i)
 {
     for (int k = 0; k < i->count; k++)
-        if (i->elements[k] != NOWHERE)
+        if (!is_sink(i, k))
             return false;
     return true;
 }
@@ -165,7 +165,7 @@ static bool decode_atomic(Decoder *d, const Statement *s, const Opcode *o, Instr
     i->c = i->op == ATOMIC_CAS ? sim_source(d, address + 2, sim_letter_of_type(o->type)) : i->values[0];
     if (i->at.space != SHARED)
         sim_require_concurrency(d, ORDERED_EFFECTS);
-    return i->c != NOWHERE;
+    return i->c != NO_OFFSET;
 }
 
 // ---- Other instructions

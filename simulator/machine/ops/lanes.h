@@ -55,7 +55,7 @@ void sim_set_predicates(Warp *w, const Instr *i, uint32_t mask, uint32_t result)
 // Does what sim_set_predicates does, with an inline fast path.
 static inline void sim_set_predicate(Warp *w, const Instr *i, uint32_t mask, uint32_t result)
 {
-    if (i->d == NOWHERE || i->second != NOWHERE || i->flags & COMBINE) {
+    if (i->d == NO_OFFSET || i->second != NO_OFFSET || i->flags & COMBINE) {
         sim_set_predicates(w, i, mask, result);
         return;
     }

@@ -25,7 +25,7 @@ typedef struct MatrixOperation {
     uint8_t products_at_once; // products added before the sum is rounded
     bool saturate;
     Address address;
-    uint32_t stride;       // between lines in memory; NOWHERE: contiguous
+    uint32_t stride;       // between lines in memory; NO_OFFSET: contiguous
     bool lines_contiguous; // the elements of a line are contiguous in memory; false: those at the same position are
     bool uses_ldmatrix;    // ptxas translates this load to ldmatrix
     bool transposed;       // ldmatrix and stmatrix

@@ -86,7 +86,7 @@ static bool find_registers(Decoder *d, const Operand *list, Fragment *f, bool wr
     for (int k = 0; k < f->registers; k++) {
         const Operand *o = &elements[k];
         f->registers_at[k] = written ? sim_destination(o, letter) : sim_source(d, o, letter);
-        if (f->registers_at[k] == NOWHERE)
+        if (f->registers_at[k] == NO_OFFSET)
             return false;
     }
     return true;
@@ -173,8 +173,8 @@ static bool decode_wmma_access(Decoder *d, const Statement *s, const Opcode *o, 
     m->d = fragment_of(factor ? matrix : 'c', true, shape, o->type);
     m->lines_contiguous = sim_has_modifier(o, "row") != (factor ? matrix == 'b' : is_flat(shape));
     m->uses_ldmatrix = factor && space == SHARED && (m->d.bytes == 2 || (m->d.bytes == 1 && m->lines_contiguous));
-    m->stride = s->count == 3 ? sim_source(d, &s->operands[2], 'i') : NOWHERE;
-    return (s->count == 2 || m->stride != NOWHERE) && find_registers(d, registers, &m->d, load) &&
+    m->stride = s->count == 3 ? sim_source(d, &s->operands[2], 'i') : NO_OFFSET;
+    return (s->count == 2 || m->stride != NO_OFFSET) && find_registers(d, registers, &m->d, load) &&
            sim_decode_address(d, address, space, &m->address);
 }
 

@@ -29,7 +29,7 @@ static Placement find_placement(Warp *w, const Instr *i)
     const MatrixOperation *m = i->matrix;
     const Fragment *f = &m->d;
     Placement p = {.space = (Space)m->address.space, .address = sim_operand_address(w, &m->address, 0)};
-    const uint32_t *strides = m->stride == NOWHERE ? NULL : (const uint32_t *)(w->registers + m->stride);
+    const uint32_t *strides = m->stride == NO_OFFSET ? NULL : (const uint32_t *)(w->registers + m->stride);
     for (int l = 1; l < LANES; l++)
         if (sim_operand_address(w, &m->address, l) != p.address || (strides && strides[l] != strides[0]))
             sim_fault(w, i, l, cudaErrorIllegalInstruction, "the lanes address different matrices");

@@ -311,7 +311,7 @@ static void load_or_store(Warp *w, const Instr *i, Access *access)
         prepare_fast_path(w, i, access->address_pattern);
     sim_count_access(w, access);
     for (int k = 0; k < i->count; k++)
-        if (i->elements[k] != NOWHERE)
+        if (!is_sink(i, k))
             move_element(w, i, access, k);
     if (access->kind == ACCESS_READ && (access->has_unwritten || w->undefined_count))
         sim_observer.load(w, i, access);
@@ -363,7 +363,7 @@ void sim_load_kernel_param(Warp *w, const Instr *i, uint32_t mask)
         if (i->bytes > size || offset > size - i->bytes)
             sim_fault(w, i, -1, cudaErrorIllegalAddress, "byte %llu of %zu bytes of parameters",
                       (unsigned long long)offset, size);
-        if (i->elements[k] == NOWHERE)
+        if (is_sink(i, k))
             continue;
         _Alignas(16) uint8_t bytes[16] = {0}, element[16]; // parameters may be unaligned
         memcpy(bytes, w->block->launch->params + offset, i->bytes);
@@ -389,7 +389,7 @@ static void access_argument(Warp *w, const Instr *i, uint32_t mask, bool load)
         for (int k = 0; k < i->count; k++) {
             uint8_t *argument = w->current_split->frame->params + (size_t)l * size + i->at.offset + (size_t)k * i->bytes;
             _Alignas(16) uint8_t aligned[16] = {0}; // arguments may be unaligned
-            if (i->elements[k] == NOWHERE)
+            if (is_sink(i, k))
                 continue;
             uint8_t *lane = w->registers + i->elements[k] + (size_t)l * i->register_bytes;
             if (load) {

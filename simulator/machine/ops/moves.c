@@ -1,17 +1,17 @@
-// moves.c: mov and cvta.
+// moves.c: mov, cvta and createpolicy. The letters of operands are explained in front/decode.h (Instruction.operands).
 #include "machine/ops/instructions.h"
 #include "machine/ops/lanes.h"
 
 #include <string.h>
 
-UNARY(mov_uint8_t, uint8_t, uint8_t, a)
-UNARY(mov_uint16_t, uint16_t, uint16_t, a)
-UNARY(mov_uint32_t, uint32_t, uint32_t, a)
-UNARY(mov_uint64_t, uint64_t, uint64_t, a)
+UNARY(mov_b8, uint8_t, uint8_t, a)
+UNARY(mov_b16, uint16_t, uint16_t, a)
+UNARY(mov_b32, uint32_t, uint32_t, a)
+UNARY(mov_b64, uint64_t, uint64_t, a)
 UNARY(mov_b128, unsigned __int128, unsigned __int128, a)
 
-BINARY(add_uint32_t, uint32_t, uint32_t, uint32_t, a + b)
-BINARY(add_uint64_t, uint64_t, uint64_t, uint64_t, a + b)
+BINARY(add_u32, uint32_t, uint32_t, uint32_t, a + b)
+BINARY(add_u64, uint64_t, uint64_t, uint64_t, a + b)
 
 // Conversions of generic addresses. The rank in a distributed shared memory address already identifies the owner.
 BINARY(make_generic_shared, uint64_t, uint64_t, uint64_t,
@@ -26,10 +26,10 @@ static void mov_pred(Warp *w, const Instr *i, uint32_t mask)
     *d = (*d & ~mask) | (*OPERAND(uint32_t, a) & mask);
 }
 
-// mov of a vector to a register: its parts, lowest first.
+// mov of a vector to a register: concatenates the elements, the lowest bits first.
 static void pack(Warp *w, const Instr *i, uint32_t mask)
 {
-    if (mask == ALL_LANES && i->count == 2 && i->bytes == 4) { // fast path: a double before its halves are shuffled
+    if (mask == ALL_LANES && i->count == 2 && i->bytes == 4) { // fast path: two words to a double or a 64-bit integer, as after shuffles of its halves
         const uint32_t *low = (const uint32_t *)(w->registers + i->elements[0]), *high = (const uint32_t *)(w->registers + i->elements[1]);
         uint32_t(*pairs)[2] = (uint32_t(*)[2])(w->registers + i->d);
         for (int l = 0; l < LANES; l++) {
@@ -47,13 +47,14 @@ static void pack(Warp *w, const Instr *i, uint32_t mask)
     }
 }
 
+// mov of a register to a vector: the reverse.
 static void unpack(Warp *w, const Instr *i, uint32_t mask)
 {
-    if (mask == ALL_LANES && i->count == 2 && i->bytes == 4) { // fast path: a float2
+    if (mask == ALL_LANES && i->count == 2 && i->bytes == 4) { // fast path: a 64-bit register to two words, as before shuffles of its halves
         const uint32_t(*pairs)[2] = (const uint32_t(*)[2])(w->registers + i->a);
         for (int k = 0; k < 2; k++) {
             uint32_t *part = (uint32_t *)(w->registers + i->elements[k]);
-            for (int l = 0; l < LANES && i->elements[k] != NOWHERE; l++)
+            for (int l = 0; l < LANES && !is_sink(i, k); l++)
                 part[l] = pairs[l][k];
         }
         return;
@@ -63,7 +64,7 @@ static void unpack(Warp *w, const Instr *i, uint32_t mask)
         uint8_t whole[16];
         memcpy(whole, w->registers + i->a + l * i->count * i->bytes, (size_t)i->count * i->bytes);
         for (int k = 0; k < i->count; k++)
-            if (i->elements[k] != NOWHERE)
+            if (!is_sink(i, k))
                 memcpy(w->registers + i->elements[k] + l * i->bytes, whole + k * i->bytes, i->bytes);
     }
 }
@@ -91,18 +92,18 @@ static bool decode_clock(const Operand *to, int clock, Instr *i)
     i->bytes = clock == CLOCK64 || clock == GLOBALTIMER ? 8 : 4;
     i->op = clock == CLOCK_HI || clock == GLOBALTIMER_HI;
     i->d = sim_destination(to, sim_letter_of_bytes(i->bytes));
-    return i->d != NOWHERE;
+    return i->d != NO_OFFSET;
 }
 
 // Decodes d = address of a variable that depends on the block or call, plus `addend`.
 static bool decode_address_move(Decoder *d, const Statement *s, Instr *i, uint32_t base, uint64_t addend, int bytes)
 {
     const Operand *from = &s->operands[1];
-    i->run = bytes == 8 ? add_uint64_t : add_uint32_t;
+    i->run = bytes == 8 ? add_u64 : add_u32;
     i->d = sim_destination(&s->operands[0], sim_letter_of_bytes(bytes));
     i->a = base;
     i->b = sim_constant(d, bytes, (uint64_t)sim_offset_of(from->variable) + (uint64_t)from->integer + addend);
-    return i->d != NOWHERE;
+    return i->d != NO_OFFSET;
 }
 
 static bool decode_mov(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
@@ -118,8 +119,8 @@ static bool decode_mov(Decoder *d, const Statement *s, const Opcode *o, Instr *i
     const Variable *v = from->kind == IS_SYMBOL ? from->variable : NULL;
     if (v && bytes != 4 && bytes != 8) // addresses have 4 or 8 bytes
         return false;
-    const uint32_t base = v ? sim_base_of(d, v, bytes) : NOWHERE;
-    if (base != NOWHERE)
+    const uint32_t base = v ? sim_base_of(d, v, bytes) : NO_OFFSET;
+    if (base != NO_OFFSET)
         return decode_address_move(d, s, i, base, 0, bytes);
     return sim_plain_operands(d, s, o, i, "tt");
 }
@@ -127,8 +128,8 @@ static bool decode_mov(Decoder *d, const Statement *s, const Opcode *o, Instr *i
 // cvta.shared.u64 converts to a generic address, cvta.to.shared.u64 to a shared one.
 static bool decode_cvta(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
-    static const char *const IN_SHARED[] = {"shared", "shared::cta", "shared::cluster"};
-    const uint64_t window = sim_modifier_among(o, IN_SHARED, 3) < 3 ? SHARED_WINDOW
+    static const char *const SHARED_SPACES[] = {"shared", "shared::cta", "shared::cluster"};
+    const uint64_t window = sim_modifier_among(o, SHARED_SPACES, 3) < 3 ? SHARED_WINDOW
                             : sim_has_modifier(o, "local")          ? LOCAL_WINDOW
                                                                 : 0;
     const bool to = sim_has_modifier(o, "to");
@@ -136,24 +137,24 @@ static bool decode_cvta(Decoder *d, const Statement *s, const Opcode *o, Instr *
     if (s->count != 2)
         return false;
     const Variable *v = s->operands[1].kind == IS_SYMBOL ? s->operands[1].variable : NULL;
-    const uint32_t base = v ? sim_base_of(d, v, 8) : NOWHERE;
-    if (base != NOWHERE) {
+    const uint32_t base = v ? sim_base_of(d, v, 8) : NO_OFFSET;
+    if (base != NO_OFFSET) {
         const bool decoded = decode_address_move(d, s, i, base, to ? 0 - window : window, 8);
         i->run = to || space == GLOBAL ? i->run : space == SHARED ? make_generic_shared : make_generic_local;
         return decoded;
     }
-    i->run = space == GLOBAL   ? add_uint64_t
+    i->run = space == GLOBAL   ? add_u64
              : to              ? convert_from_generic
              : space == SHARED ? make_generic_shared
                                : make_generic_local;
     i->d = sim_destination(&s->operands[0], 'l');
     i->a = sim_source(d, &s->operands[1], 'l');
     i->b = sim_constant(d, 8, window);
-    return i->d != NOWHERE && i->a != NOWHERE;
+    return i->d != NO_OFFSET && i->a != NO_OFFSET;
 }
 
 // createpolicy.fractional policy{, fraction}, createpolicy.range policy, [address], bytes, bytes and createpolicy.cvt
-// policy, property. There are no caches, so the policy may be any number.
+// policy, property. The simulator has no caches, so any number will do as the policy.
 static bool decode_policy(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     const int min_count = sim_has_modifier(o, "range") ? 4 : sim_has_modifier(o, "cvt") ? 2 : 1,
@@ -162,18 +163,18 @@ static bool decode_policy(Decoder *d, const Statement *s, const Opcode *o, Instr
         return false;
     i->d = sim_destination(&s->operands[0], 'l');
     i->a = sim_constant(d, 8, 0);
-    return i->d != NOWHERE;
+    return i->d != NO_OFFSET;
 }
 
 static const Instruction ROWS[] = {
     {"mov TYPE", .decode = decode_mov, .kind = MOVE, .effects = WRITES_DESTINATION, .by_type = {
-        [B8] = mov_uint8_t, [B16] = mov_uint16_t, [U16] = mov_uint16_t, [S16] = mov_uint16_t, [F16] = mov_uint16_t,
-        [BF16] = mov_uint16_t, [B32] = mov_uint32_t, [U32] = mov_uint32_t, [S32] = mov_uint32_t, [F32] = mov_uint32_t,
-        [F16X2] = mov_uint32_t, [BF16X2] = mov_uint32_t, [B64] = mov_uint64_t, [U64] = mov_uint64_t,
-        [S64] = mov_uint64_t, [F64] = mov_uint64_t, [B128] = mov_b128, [PRED] = mov_pred}},
-    {"createpolicy fractional POLICY {L2::evict_first|L2::evict_unchanged} b64", .decode = decode_policy, .run = mov_uint64_t, .effects = WRITES_DESTINATION},
-    {"createpolicy range {global} POLICY {L2::evict_first|L2::evict_unchanged} b64", .decode = decode_policy, .run = mov_uint64_t, .effects = WRITES_DESTINATION},
-    {"createpolicy cvt L2 b64", .decode = decode_policy, .run = mov_uint64_t, .effects = WRITES_DESTINATION},
+        [B8] = mov_b8, [B16] = mov_b16, [U16] = mov_b16, [S16] = mov_b16, [F16] = mov_b16,
+        [BF16] = mov_b16, [B32] = mov_b32, [U32] = mov_b32, [S32] = mov_b32, [F32] = mov_b32,
+        [F16X2] = mov_b32, [BF16X2] = mov_b32, [B64] = mov_b64, [U64] = mov_b64,
+        [S64] = mov_b64, [F64] = mov_b64, [B128] = mov_b128, [PRED] = mov_pred}},
+    {"createpolicy fractional POLICY {L2::evict_first|L2::evict_unchanged} b64", .decode = decode_policy, .run = mov_b64, .effects = WRITES_DESTINATION},
+    {"createpolicy range {global} POLICY {L2::evict_first|L2::evict_unchanged} b64", .decode = decode_policy, .run = mov_b64, .effects = WRITES_DESTINATION},
+    {"createpolicy cvt L2 b64", .decode = decode_policy, .run = mov_b64, .effects = WRITES_DESTINATION},
     {"cvta {to} SPACE u64", .decode = decode_cvta, .effects = WRITES_DESTINATION},
 };
 

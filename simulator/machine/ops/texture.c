@@ -20,7 +20,7 @@ static const uint32_t *lanes_at(const Warp *w, uint32_t offset)
 static void write_results(Warp *w, const Instr *i, int lane, const uint32_t *result)
 {
     for (int k = 0; k < CHANNELS; k++)
-        if (i->elements[k] != NOWHERE)
+        if (!is_sink(i, k))
             ((uint32_t *)(w->registers + i->elements[k]))[lane] = result[k];
 }
 
@@ -486,7 +486,7 @@ void sim_load_surface(Warp *w, const Instr *i, uint32_t mask)
         const int lane = __builtin_ctz(rest);
         const uint8_t *from = surface_pointer(w, i, lane, ACCESS_READ);
         for (int k = 0; k < i->count; k++) {
-            if (i->elements[k] == NOWHERE)
+            if (is_sink(i, k))
                 continue;
             uint8_t *to = w->registers + i->elements[k] + (size_t)lane * register_bytes(i);
             memset(to, 0, register_bytes(i));

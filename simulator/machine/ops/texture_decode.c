@@ -62,7 +62,7 @@ static bool decode_operands(Decoder *d, const Operand *o, const char *letters, i
         return false;
     for (int k = 0; k < count; k++) {
         offsets[k] = written ? sim_destination(&elements[k], letters[k]) : sim_source(d, &elements[k], letters[k]);
-        if (offsets[k] == NOWHERE && !(written && elements[k].kind == IS_SINK))
+        if (offsets[k] == NO_OFFSET && !(written && elements[k].kind == IS_SINK))
             return false;
     }
     return true;
@@ -77,7 +77,7 @@ static bool decode_texture_address(Decoder *d, const Operand *o, const char *let
     object.address = false;
     object.count = 0;
     i->a = sim_source(d, &object, 'l');
-    return i->a != NOWHERE &&
+    return i->a != NO_OFFSET &&
            (!*letters || decode_operands(d, &o->elements[0], letters, (int)strlen(letters), false, i->elements + CHANNELS));
 }
 
@@ -148,7 +148,7 @@ static bool decode_query(Decoder *d, const Statement *s, Slice rest, Instr *i)
     i->op = (uint8_t)query;
     i->run = sim_query_surface;
     i->d = sim_destination(&s->operands[0], 'i');
-    return i->d != NOWHERE && decode_texture_address(d, &s->operands[1], "", i);
+    return i->d != NO_OFFSET && decode_texture_address(d, &s->operands[1], "", i);
 }
 
 static bool decode_texture(Decoder *d, const Statement *s, const Opcode *o, Instr *i)

@@ -32,7 +32,7 @@ void sim_shuffle(Warp *w, const Instr *i, uint32_t mask)
     for (int l = 0; l < LANES; l++)
         result[l] = a[source[l] & 31];
     FOR_EACH_LANE(d[l] = result[l])
-    if (i->second != NOWHERE) {
+    if (i->second != NO_OFFSET) {
         uint32_t *p = OPERAND(uint32_t, second);
         *p = (*p & ~mask) | (in_range & mask);
     }
@@ -71,7 +71,7 @@ void sim_match(Warp *w, const Instr *i, uint32_t mask)
         d[l] = i->op && same != mask ? 0 : same;
         all = same == mask ? mask : all;
     }
-    if (i->second != NOWHERE) {
+    if (i->second != NO_OFFSET) {
         uint32_t *p = OPERAND(uint32_t, second);
         *p = (*p & ~mask) | all;
     }
@@ -106,7 +106,7 @@ void sim_elect(Warp *w, const Instr *i, uint32_t mask)
 {
     uint32_t *p = OPERAND(uint32_t, second);
     *p = (*p & ~mask) | (mask & -mask);
-    if (i->d != NOWHERE) {
+    if (i->d != NO_OFFSET) {
         uint32_t *d = OPERAND(uint32_t, d);
         FOR_EACH_LANE(d[l] = (uint32_t)__builtin_ctz(mask))
     }

@@ -3,7 +3,7 @@
 #include "runtime/api/graphs.h"
 #include "runtime/work/device_runtime.h"
 
-enum { PREFERRED_CARVEOUT = 14, NVLINK_SCHEDULING = 16 }; // attributes named only after CUDA 12.0
+enum { PREFERRED_CARVEOUT = 14, NVLINK_SCHEDULING = 16 }; // attributes added after CUDA 12.0
 
 // ---- kernel<<<grid, block, bytes, stream>>>(arguments): compiled by nvcc into two calls
 
@@ -11,15 +11,15 @@ typedef struct Configuration {
     dim3 grid, block;
     size_t dynamic_shared_bytes;
     cudaStream_t stream;
-    dim3 cluster;     // 0: the kernel's own, or none
-    const void *from; // return address
+    dim3 cluster;          // x == 0: as in the kernel's __cluster_dims__, if it has them
+    const void *call_site; // return address
 } Configuration;
 
 // A stack, because arguments are evaluated between the two calls and may launch other kernels.
 enum { MAX_NESTED_LAUNCHES = 64 };
 static _Thread_local Configuration configurations[MAX_NESTED_LAUNCHES];
 static _Thread_local int depth;
-// Return address of a <<<...>>> launch, whose error is not returned to the program; otherwise NULL.
+// Return address of a kernel<<<...>>> launch, whose error is not returned to the program; otherwise NULL.
 static _Thread_local const void *chevron_call_site;
 
 API unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_shared_bytes, cudaStream_t stream)
@@ -38,7 +38,7 @@ API cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *dyna
     *block = c.block;
     *dynamic_shared_bytes = c.dynamic_shared_bytes;
     memcpy(stream, &c.stream, sizeof c.stream);
-    chevron_call_site = c.from;
+    chevron_call_site = c.call_site;
     return cudaSuccess;
 }
 
@@ -50,15 +50,18 @@ static bool is_stream_of_device(cudaStream_t stream)
     return s && s->device == sim_current_device;
 }
 
-// `extra` is a list of keys and values: 1: pointer to the arguments; 2: pointer to their size; 0: end.
+// `extra` is a list of keys and values that ends with CU_LAUNCH_PARAM_END. The runtime does not include cuda.h, so its keys are repeated here.
+enum { LAUNCH_PARAM_END = 0, LAUNCH_PARAM_BUFFER_POINTER = 1, LAUNCH_PARAM_BUFFER_SIZE = 2 };
+
+
 cudaError_t sim_unpack_arguments(const Function *f, void **extra, void **arguments, size_t max_count)
 {
     char *buffer = NULL;
     size_t bytes = 0, index = 0;
-    for (int k = 0; extra[k] && k < 4; k += 2) {
-        if ((uintptr_t)extra[k] == 1)
+    for (int k = 0; (uintptr_t)extra[k] != LAUNCH_PARAM_END && k < 4; k += 2) {
+        if ((uintptr_t)extra[k] == LAUNCH_PARAM_BUFFER_POINTER)
             buffer = extra[k + 1];
-        else if ((uintptr_t)extra[k] == 2 && extra[k + 1])
+        else if ((uintptr_t)extra[k] == LAUNCH_PARAM_BUFFER_SIZE && extra[k + 1])
             bytes = *(const size_t *)extra[k + 1];
         else
             return cudaErrorInvalidValue;
@@ -71,35 +74,35 @@ cudaError_t sim_unpack_arguments(const Function *f, void **extra, void **argumen
     return cudaSuccess;
 }
 
-// Writes a hint how to fix a rejected launch; none if the error suffices.
-static void suggest_fix(const Kernel *kernel, const Function *f, const Configuration *c, char *why, size_t space)
+// Writes a hint on how to fix a rejected launch; an empty one if the error suffices.
+static void suggest_fix(const Kernel *kernel, const Function *f, const Configuration *c, char *hint, size_t space)
 {
     const uint64_t threads = (uint64_t)c->block.x * c->block.y * c->block.z,
                    blocks = (uint64_t)c->grid.x * c->grid.y * c->grid.z;
-    why[0] = 0;
+    hint[0] = 0;
     if (threads == 0 || blocks == 0)
-        snprintf(why, space, "launch at least one %s: is the number of elements 0, or was it divided and rounded down?",
+        snprintf(hint, space, "launch at least one %s: is the number of elements 0, or was it divided and rounded down?",
                  threads == 0 ? "thread" : "block");
     else if (threads > MAX_THREADS)
-        snprintf(why, space, "launch at most %d threads per block, not %llu", MAX_THREADS, (unsigned long long)threads);
+        snprintf(hint, space, "launch at most %d threads per block, not %llu", MAX_THREADS, (unsigned long long)threads);
     else if (f && f->max_threads && threads > (uint64_t)f->max_threads)
-        snprintf(why, space, "launch at most %d threads per block, as the kernel's __launch_bounds__ say, not %llu",
+        snprintf(hint, space, "launch at most %d threads per block, as the kernel's __launch_bounds__ say, not %llu",
                  f->max_threads, (unsigned long long)threads);
     else if (f && c->dynamic_shared_bytes > sim_max_dynamic_shared_bytes(kernel, f))
-        snprintf(why, space, "request at most %zu bytes of dynamic shared memory, not %zu, or raise the limit with cudaFuncSetAttribute()",
+        snprintf(hint, space, "request at most %zu bytes of dynamic shared memory, not %zu, or raise the limit with cudaFuncSetAttribute()",
                  sim_max_dynamic_shared_bytes(kernel, f), c->dynamic_shared_bytes);
 }
 
 static void note_rejection(const Kernel *kernel, const Function *f, const Configuration *c, cudaError_t error,
-                         const void *from)
+                           const void *call_site)
 {
-    char name[200] = "(unknown)", launch[300], why[200];
+    char name[200] = "(unknown)", launch[300], hint[200];
     if (kernel)
         sim_demangle((Slice){kernel->name, strlen(kernel->name)}, name, sizeof name);
     snprintf(launch, sizeof launch, "kernel %s<<<(%u,%u,%u), (%u,%u,%u), %zu>>>", name, c->grid.x, c->grid.y, c->grid.z,
              c->block.x, c->block.y, c->block.z, c->dynamic_shared_bytes);
-    suggest_fix(kernel, f, c, why, sizeof why);
-    sim_note_rejected_launch(launch, error, why, from);
+    suggest_fix(kernel, f, c, hint, sizeof hint);
+    sim_note_rejected_launch(launch, error, hint, call_site);
 }
 
 static cudaError_t launch_kernel(const void *host_stub, const Configuration *c, void **arguments, bool cooperative)
@@ -107,7 +110,7 @@ static cudaError_t launch_kernel(const void *host_stub, const Configuration *c, 
     Kernel *kernel = NULL;
     const Function *f = NULL;
     const bool unchecked = chevron_call_site != NULL;
-    const void *from = unchecked ? chevron_call_site : c->from;
+    const void *call_site = unchecked ? chevron_call_site : c->call_site;
     chevron_call_site = NULL;
     BEGIN_CALL();
     sim_note_launch_attempt();
@@ -117,14 +120,14 @@ static cudaError_t launch_kernel(const void *host_stub, const Configuration *c, 
     if (!error && !is_stream_of_device(c->stream))
         error = cudaErrorInvalidResourceHandle;
     if (error && unchecked)
-        note_rejection(kernel, f, c, error, from);
+        note_rejection(kernel, f, c, error, call_site);
     if (error)
         return sim_record_error(error);
     CAPTURE(c->stream, &(NodeParams){cudaGraphNodeTypeKernel,
                                .kernel = {host_stub, c->grid, c->block, c->dynamic_shared_bytes, cooperative, arguments, NULL}});
     sim_set_sticky_error(sim_run_kernel(&(KernelLaunch){kernel, f, c->grid, c->block, c->dynamic_shared_bytes, arguments, cooperative,
                                              c->cluster},
-                             from));
+                             call_site));
     return cudaSuccess; // as on a GPU, the next call returns the kernel's error
 }
 
@@ -174,7 +177,7 @@ cudaError_t sim_check_attribute(const cudaLaunchAttribute *attribute, bool *coop
     }
 }
 
-// Kernel nodes support only the kernel's own cluster size.
+// Returns an error if a captured launch has a cluster attribute: kernel nodes have none, and use the kernel's __cluster_dims__.
 static cudaError_t check_cluster_capture(cudaStream_t stream, dim3 cluster)
 {
     enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;

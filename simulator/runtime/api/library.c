@@ -1,13 +1,13 @@
-// library.c: operations of the replacements of NVIDIA's libraries.
+// library.c: runs calls of the libraries that replace NVIDIA's (cuBLAS, cuRAND) as stream operations.
 #include "runtime/api/calls.h"
 #include "checker/host_checks.h"
 #include "runtime/api/graphs.h"
 #include "runtime/api/library.h"
 #include "runtime/work/state.h"
 
-static const void *piece_of(const UsedMemory *u, size_t number)
+static const void *row_of(const UsedMemory *u, size_t index)
 {
-    return (const char *)u->pointer + number * u->pitch;
+    return (const char *)u->pointer + index * u->pitch;
 }
 
 static cudaError_t check_memory(const LibraryCall *call)
@@ -33,9 +33,9 @@ static cudaError_t run(const LibraryCall *call)
         for (size_t n = 0; n < call->used[k].count; n++) {
             const UsedMemory *u = &call->used[k];
             if (u->reads)
-                sim_note_read(piece_of(u, n), u->bytes);
+                sim_note_read(row_of(u, n), u->bytes);
             if (u->writes)
-                sim_note_write(piece_of(u, n), u->bytes);
+                sim_note_write(row_of(u, n), u->bytes);
         }
     return cudaSuccess;
 }
@@ -45,7 +45,8 @@ static void run_captured(void *call)
 {
     LOCK_MEMORY();
     SCOPED_OPERATION(sim_continue_operation());
-    sim_invalidate_all_digests(); // another thread's operation may have begun since the node's
+    // Another thread's operation may have begun after this node's, so invalidation by operation is not enough.
+    sim_invalidate_all_digests();
     run(call);
 }
 
@@ -70,7 +71,7 @@ cudaError_t sim_call_library(const LibraryCall *call)
         return sim_record_error(call->host_waits ? cudaErrorStreamCaptureUnsupported : cudaSuccess);
     free(copy);
     SCOPED_OPERATION(sim_begin_operation(call->name, call->stream, false, call->from));
-    sim_note_launch_attempt(); // on a GPU it would be a kernel launch
+    sim_note_launch_attempt(); // on a GPU the library would launch a kernel
     const cudaError_t error = run(call);
     if (call->host_waits)
         sim_synchronize_host(sim_current_timeline());

@@ -1,5 +1,4 @@
-// library.h: interface for the replacements of NVIDIA's libraries (libraries/). Each of their calls is one operation of a
-// stream.
+// library.h: interface for the libraries that replace NVIDIA's (libraries/). Each of their calls is one operation of a stream.
 #ifndef LIBRARY_H
 #define LIBRARY_H
 
@@ -8,7 +7,7 @@
 
 #include <cuda_runtime_api.h>
 
-typedef struct UsedMemory { // memory that a call accesses: `count` pieces of `bytes` bytes, at multiples of `pitch`
+typedef struct UsedMemory { // memory that a call accesses: `count` rows of `bytes` bytes, at multiples of `pitch`
     const void *pointer;
     size_t bytes, pitch, count;
     bool reads, writes;
