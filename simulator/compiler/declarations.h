@@ -60,6 +60,7 @@ struct Function {
     uint32_t argument_count;
     bool is_specialisation;
     const struct Intrinsic *intrinsic; // or NULL
+    struct Lambda *lambda; // of an instance of a generic lambda: whose operator() it is, or NULL
     Expression *max_threads, *min_blocks, *max_blocks_per_cluster, *cluster[3]; // attributes of a kernel, or NULL
     Label *labels;
     uint32_t static_count;
@@ -174,6 +175,7 @@ struct Template {
     Template *partial;     // next partial specialisation of a class or variable template
     TemplateArgument *partial_arguments; // of a partial specialisation: what it matches
     uint32_t partial_count;
+    struct Lambda *lambda; // of a generic lambda's operator(), or NULL
     Template *redeclared_by; // a later declaration that has the definition
 };
 

@@ -22,6 +22,28 @@ static void set_initialiser(Compiler *c, Lambda *lambda, uint32_t index, Express
     *slot = value;
 }
 
+// A capture by value. An array is copied as a whole.
+static Expression *copy_of(Compiler *c, Type *type, Expression *value)
+{
+    if (type->kind != TYPE_ARRAY)
+        return initialise_copy(c, type, value, "a capture");
+    const Type *inner = type_innermost(type);
+    if (inner->kind != TYPE_RECORD || inner->record->is_trivial)
+        return expression_unary(c, EXPRESSION_COPY, type, value);
+    expression_error(c, value, "capture it by reference", "a lambda's copy of an array of objects with copy constructors is not supported");
+    return expression_unknown(c, value->start, value->end);
+}
+
+static Name *copied_object(Compiler *c) // the name of the field that [*this] makes
+{
+    return name_intern(c, "*this", 5);
+}
+
+static bool is_this(const Variable *v)
+{
+    return v->name->length == 4 && !strcmp(v->name->text, "this");
+}
+
 static Field *captured_field(const Record *r, const Name *name)
 {
     for (uint32_t k = 0; k < r->field_count; k++)
@@ -38,23 +60,26 @@ static Expression *captured_at(Compiler *c, Lambda *lambda, Variable *v, Positio
         depth++;
     if (v->depth >= depth)
         return expression_variable(c, v, start, end);
+    Field *copied = is_this(v) ? captured_field(lambda->record, copied_object(c)) : NULL;
+    if (copied)
+        return build_address(c, build_field(c, build_dereference(c, expression_variable(c, lambda->self, start, end), start), copied, end), start);
     Field *field = captured_field(lambda->record, v->name);
     if (!field) {
         char how = lambda->default_capture;
-        if (!how) {
+        if (!how || lambda->is_complete) {
             source_error(c, start, end - start, compile_format(c, "capture it: [%s] or [&]", v->name->text), "the lambda does not capture '%s'", v->name->text);
             return expression_unknown(c, start, end);
         }
         Expression *outer = captured_at(c, lambda->outer, v, start, end);
         if (expression_is_unknown(outer))
             return outer;
-        const bool self = v->name->length == 4 && !strcmp(v->name->text, "this");
+        const bool self = is_this(v);
         const uint32_t index = lambda->record->field_count;
         Type *type = how == '&' && !self ? type_reference(c, outer->type, false) : type_bare(outer->type);
         if (how == '=' && type_is_any_reference(v->type))
             type = type_bare(v->type->target);
         capture_field(c, lambda, v->name, type, start);
-        set_initialiser(c, lambda, index, how == '&' && !self ? outer : initialise_copy(c, type, outer, "a capture"));
+        set_initialiser(c, lambda, index, how == '&' && !self ? outer : copy_of(c, type, outer));
         field = &lambda->record->fields[index];
     }
     if (type_is_unknown(field->type))
@@ -75,46 +100,58 @@ Expression *lambda_captured(Compiler *c, Variable *v, Position start, Position e
 
 // ---- [captures]
 
+static void capture_this(Compiler *c, Lambda *lambda, bool of_object, Position at)
+{
+    Function *f = lambda->function;
+    if (!f || !f->self)
+        return;
+    Expression *self = expression_variable(c, f->self, at, parse_end(c));
+    Expression *value = of_object ? build_dereference(c, self, at) : expression_value(c, self);
+    Type *type = type_bare(value->type);
+    capture_field(c, lambda, of_object ? copied_object(c) : name_intern(c, "this", 4), type, at);
+    set_initialiser(c, lambda, lambda->record->field_count - 1, of_object ? copy_of(c, type, value) : value);
+}
+
+static Variable *outer_variable(Compiler *c, const Lambda *lambda, const Token *name)
+{
+    Variable *v = variable_new(c, name->name, type_basic(c, TYPE_UNKNOWN), name->position);
+    v->scope = lambda->scope;
+    v->is_initialised = true;
+    return v;
+}
+
 static void parse_capture(Compiler *c, Lambda *lambda)
 {
     const Token *t = parse_token(c);
-    const bool by_reference = parse_accept(c, '&');
+    const bool by_reference = parse_accept(c, '&'), of_object = !by_reference && parse_accept(c, '*');
     t = parse_token(c);
-    if (!by_reference && parse_accept(c, '*'))
-        t = parse_token(c);
     if (token_is(t, KEYWORD_THIS)) {
         parse_advance(c);
-        Function *f = lambda->function;
-        if (f && f->self) {
-            capture_field(c, lambda, name_intern(c, "this", 4), type_bare(f->self->type), t->position);
-            set_initialiser(c, lambda, lambda->record->field_count - 1,
-                            expression_value(c, expression_variable(c, f->self, t->position, parse_end(c))));
-        }
+        capture_this(c, lambda, of_object, t->position);
         return;
     }
     if (t->kind != TOKEN_NAME || t->id) {
         parse_syntax_error(c, "[&] or [=] captures all that is used", "expected a variable to capture, not '%.*s'", (int)t->length, t->text);
         return;
     }
+    const bool has_initialiser = token_is(parse_peek(c, 1), '=');
     Expression *value;
-    if (token_is(parse_peek(c, 1), '=')) {
+    if (has_initialiser) {
         parse_advance(c), parse_advance(c);
         value = parse_assignment(c);
     } else {
         value = parse_name_expression(c);
     }
+    if (has_initialiser) // the body finds a variable of the capture's name
+        scope_declare(c, lambda->scope, SYMBOL_VARIABLE, t->name, t->position)->variable = outer_variable(c, lambda, t);
     if (expression_is_unknown(value)) {
         capture_field(c, lambda, t->name, type_basic(c, TYPE_UNKNOWN), t->position);
         set_initialiser(c, lambda, lambda->record->field_count - 1, NULL);
         return;
     }
     Type *type = by_reference ? type_reference(c, value->type, false) : value->type->kind == TYPE_ARRAY ? value->type : expression_decayed_type(c, value);
-    if (type->kind == TYPE_ARRAY && !by_reference) {
-        source_error(c, t->position, t->length, compile_format(c, "capture it by reference: [&%s]", t->name->text), "a lambda's copy of an array is not supported");
-        type = type_reference(c, value->type, false);
-    }
     capture_field(c, lambda, t->name, type, t->position);
-    set_initialiser(c, lambda, lambda->record->field_count - 1, by_reference ? value : initialise_copy(c, type, value, "a capture"));
+    set_initialiser(c, lambda, lambda->record->field_count - 1, by_reference ? value : copy_of(c, type, value));
 }
 
 static void parse_captures(Compiler *c, Lambda *lambda)
@@ -135,16 +172,36 @@ static void parse_captures(Compiler *c, Lambda *lambda)
 
 // ---- operator()
 
-static bool is_generic(const Declarator *d)
+static bool is_auto(const Type *type)
 {
-    for (uint32_t k = 0; k < d->parameter_count; k++) {
-        const Type *type = d->parameters[k]->type;
-        while (type->kind == TYPE_POINTER || type_is_any_reference(type))
-            type = type->target;
-        if (type->kind == TYPE_AUTO)
-            return true;
-    }
-    return false;
+    while (type->kind == TYPE_POINTER || type_is_any_reference(type))
+        type = type->target;
+    return type->kind == TYPE_AUTO;
+}
+
+static uint32_t auto_count(const Declarator *d)
+{
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < d->parameter_count; k++)
+        count += is_auto(d->parameters[k]->type);
+    return count;
+}
+
+static Type *with_auto_as(Compiler *c, Type *type, Type *known)
+{
+    if (type->kind == TYPE_POINTER)
+        return type_qualified(c, type_pointer(c, with_auto_as(c, type->target, known)), type->qualifiers);
+    if (type_is_any_reference(type))
+        return type_reference(c, with_auto_as(c, type->target, known), type->kind == TYPE_RVALUE_REFERENCE);
+    return type_qualified(c, known, type->qualifiers);
+}
+
+// Each parameter with `auto` gets the type of a template's argument.
+static void replace_autos(Compiler *c, Declarator *d, const TemplateArgument *arguments)
+{
+    for (uint32_t k = 0, at = 0; k < d->parameter_count; k++)
+        if (is_auto(d->parameters[k]->type))
+            d->parameters[k]->type = with_auto_as(c, d->parameters[k]->type, arguments[at++].type);
 }
 
 static void skip_specifiers(Compiler *c, Specifiers *s, bool *is_mutable)
@@ -188,22 +245,75 @@ static Function *call_operator(Compiler *c, Lambda *lambda, const Specifiers *s,
     return f;
 }
 
+// operator() of a generic lambda: a template with a parameter for each `auto`.
+static Template *template_of_lambda(Compiler *c, Lambda *lambda, uint32_t count, uint32_t token, Position at)
+{
+    Template *t = compile_new(c, Template);
+    *t = (Template){.kind = TEMPLATE_FUNCTION, .name = name_intern(c, "operator()", 10), .position = at, .scope = lambda->record->scope,
+                    .parameter_count = count, .declaration_token = token, .is_defined = true, .is_checked = true, .lambda = lambda};
+    t->parameters = compile_allocate(c, count * sizeof *t->parameters);
+    t->pattern_arguments = compile_allocate(c, count * sizeof *t->pattern_arguments);
+    for (uint32_t k = 0; k < count; k++) {
+        t->parameters[k] = (TemplateParameter){.position = at, .is_type = true};
+        Type *type = type_new(c, TYPE_PARAMETER);
+        type->index = k;
+        type->parameter_name = name_intern(c, "auto", 4);
+        t->pattern_arguments[k] = (TemplateArgument){.type = type, .is_set = true};
+    }
+    return t;
+}
+
+// What follows the captures, up to the body: (parameters) specifiers -> type. `arguments`: of the parameters with `auto`; NULL: a
+// generic lambda begins, whose template is made.
+static Function *parse_signature(Compiler *c, Lambda *lambda, const TemplateArgument *arguments, Template **generic, Position at)
+{
+    const uint32_t begin = c->parser->now.at;
+    Declarator own = {0}, *d = &own;
+    ParserState *now = &c->parser->now;
+    Specifiers s = {0};
+    bool is_mutable = false;
+    Scope *outer = now->scope;
+    now->scope = lambda->scope;
+    skip_specifiers(c, &s, &is_mutable);
+    if (parse_accept(c, '('))
+        parse_parameters(c, d);
+    else
+        d->parameter_scope = scope_new(c, SCOPE_PARAMETERS, now->scope);
+    const uint32_t autos = auto_count(d);
+    if (autos && !arguments) {
+        *generic = template_of_lambda(c, lambda, autos, begin, at);
+        arguments = (*generic)->pattern_arguments;
+    }
+    if (autos)
+        replace_autos(c, d, arguments);
+    skip_specifiers(c, &s, &is_mutable);
+    Type *result = type_basic(c, TYPE_AUTO);
+    now->scope = d->parameter_scope;
+    if (parse_accept(c, ID_ARROW))
+        result = parse_type_name(c);
+    now->scope = outer;
+    skip_specifiers(c, &s, &is_mutable);
+    Function *f = call_operator(c, lambda, &s, d, result, is_mutable, at);
+    d->parameter_scope->function = f;
+    f->self->depth++;
+    for (uint32_t k = 0; k < f->parameter_count; k++) {
+        f->parameters[k]->function = f;
+        f->parameters[k]->depth = f->self->depth;
+    }
+    return f;
+}
+
 static void parse_lambda_body(Compiler *c, Lambda *lambda, Function *f)
 {
     ParserState *now = &c->parser->now;
     const ParserState saved = parse_save(c);
-    Lambda *inner = lambda;
-    now->lambda = inner;
+    now->lambda = lambda;
     now->function = f;
     now->scope = f->parameter_scope;
     now->innermost_switch = NULL;
     now->breakable = now->continuable = now->unevaluated = 0;
     now->no_greater = false;
-    for (uint32_t k = 0; k < f->parameter_count; k++) {
-        f->parameters[k]->function = f;
-        f->parameters[k]->depth = f->self->depth + 1;
-    }
-    f->self->depth++;
+    now->in_check |= f->is_pattern;
     f->body_end = 0;
     if (parse_expect(c, '{', "before the lambda's body"))
         f->body = parse_block(c);
@@ -217,58 +327,64 @@ static void parse_lambda_body(Compiler *c, Lambda *lambda, Function *f)
     now->at = end;
 }
 
-Expression *parse_lambda(Compiler *c)
+Function *lambda_instance(Compiler *c, Template *t, TemplateArgument *arguments)
 {
-    Parser *p = c->parser;
-    const Token *t = parse_token(c);
-    Lambda lambda = {.outer = p->now.lambda, .function = p->now.function};
-    lambda.record = record_new(c, NULL, p->now.scope, t->position);
-    lambda.record->is_closure = true;
-    lambda.record->readable = "lambda";
-    lambda.record->is_complete = true; // its fields are added while the body is parsed
-    // Expressions refer to the fields, which therefore must not move.
-    lambda.record->field_capacity = MAX_CAPTURES;
-    lambda.record->fields = compile_allocate(c, MAX_CAPTURES * sizeof *lambda.record->fields);
-    p->closures++;
-    parse_enter(c);
-    parse_advance(c);
-    parse_captures(c, &lambda);
-    Specifiers s = {0};
-    Declarator d = {0};
-    bool is_mutable = false;
-    skip_specifiers(c, &s, &is_mutable);
-    if (parse_accept(c, '('))
-        parse_parameters(c, &d);
-    else
-        d.parameter_scope = scope_new(c, SCOPE_PARAMETERS, p->now.scope);
-    skip_specifiers(c, &s, &is_mutable);
-    Type *result = type_basic(c, TYPE_AUTO);
-    if (parse_accept(c, ID_ARROW))
-        result = parse_type_name(c);
-    skip_specifiers(c, &s, &is_mutable);
-    Function *f = call_operator(c, &lambda, &s, &d, result, is_mutable, t->position);
-    d.parameter_scope->function = f;
-    lambda.self = f->self;
-    if (is_generic(&d)) {
-        if (!f->is_lenient)
-            source_error(c, t->position, 1, "write the parameters' types", "a lambda with 'auto' parameters is not supported");
-        while (!parse_at(c, '{') && !parse_at(c, ';') && parse_token(c)->kind != TOKEN_END)
-            parse_advance(c);
-        if (parse_at(c, '{'))
-            parse_skip_group(c);
-        parse_leave(c);
-        return expression_unknown(c, t->position, parse_end(c));
-    }
-    parse_lambda_body(c, &lambda, f);
-    lambda.record->call = f;
-    scope_declare(c, lambda.record->scope, SYMBOL_FUNCTION, f->name, t->position)->function = f;
-    record_complete(c, lambda.record);
-    parse_leave(c);
-    Expression *e = expression_new(c, EXPRESSION_LIST, lambda.record->type, t->position, parse_end(c));
-    e->arguments = lambda.initialisers ? lambda.initialisers : compile_allocate(c, sizeof *e->arguments);
-    e->argument_count = lambda.record->field_count;
+    Lambda *lambda = t->lambda;
+    ParserState *now = &c->parser->now;
+    now->scope = lambda->scope;
+    now->function = lambda->function;
+    now->lambda = lambda->outer;
+    Function *f = parse_signature(c, lambda, arguments, NULL, t->position);
+    f->is_needed = false;
+    f->lambda = lambda;
+    f->body_token = now->at;
+    f->state = FUNCTION_DELAYED;
+    return f;
+}
+
+static Expression *closure(Compiler *c, const Lambda *lambda, Position at)
+{
+    Expression *e = expression_new(c, EXPRESSION_LIST, lambda->record->type, at, parse_end(c));
+    e->arguments = lambda->initialisers ? lambda->initialisers : compile_allocate(c, sizeof *e->arguments);
+    e->argument_count = lambda->record->field_count;
     for (uint32_t k = 0; k < e->argument_count; k++)
         if (!e->arguments[k] || expression_is_unknown(e->arguments[k]))
             return expression_unknown(c, e->start, e->end);
     return e;
+}
+
+Expression *parse_lambda(Compiler *c)
+{
+    Parser *p = c->parser;
+    const Position at = parse_token(c)->position;
+    Lambda *lambda = compile_new(c, Lambda);
+    *lambda = (Lambda){.outer = p->now.lambda, .function = p->now.function, .scope = scope_new(c, SCOPE_BLOCK, p->now.scope)};
+    Record *record = lambda->record = record_new(c, NULL, p->now.scope, at);
+    record->is_closure = true;
+    record->readable = "lambda";
+    record->is_complete = true; // its fields are added while the body is parsed
+    // Expressions refer to the fields, which therefore must not move.
+    record->field_capacity = MAX_CAPTURES;
+    record->fields = compile_allocate(c, MAX_CAPTURES * sizeof *record->fields);
+    p->closures++;
+    parse_enter(c);
+    parse_advance(c);
+    parse_captures(c, lambda);
+    Template *generic = NULL;
+    Function *f = parse_signature(c, lambda, NULL, &generic, at);
+    if (generic) {
+        generic->pattern = f;
+        f->is_pattern = true; // its body shows what is captured
+    }
+    lambda->self = f->self;
+    parse_lambda_body(c, lambda, f);
+    Symbol *symbol = scope_declare(c, record->scope, generic ? SYMBOL_TEMPLATE : SYMBOL_FUNCTION, f->name, at);
+    if (generic)
+        symbol->template = generic;
+    else
+        symbol->function = record->call = f;
+    lambda->is_complete = true;
+    record_complete(c, record);
+    parse_leave(c);
+    return closure(c, lambda, at);
 }

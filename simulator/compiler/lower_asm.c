@@ -7,11 +7,35 @@
 
 enum { MAX_ASM_OPERANDS = 9 };
 
+static char letter_of(const char *constraint)
+{
+    return constraint[strcspn(constraint, "rlhfd")];
+}
+
+// An output that the text also reads ("+r") begins as one more input, which follows the others.
+static char *move_tied(Lowering *l, const Assembly *a)
+{
+    char *text = "";
+    uint32_t input = a->operand_count - a->output_count;
+    for (uint32_t k = 0; k < a->output_count; k++) {
+        if (a->constraints[k][0] != '+')
+            continue;
+        const char letter = letter_of(a->constraints[k]);
+        const char *type = letter == 'l' ? "b64" : letter == 'h' ? "b16" : letter == 'f' ? "f32" : letter == 'd' ? "f64" : "b32";
+        const char part[2] = {a->output_count > 1 ? (char)('a' + k) : '\0', '\0'};
+        text = compile_format(l->compiler, "%smov.%s $0%s, %%%u;\n", text, type, part, ++input);
+    }
+    return text;
+}
+
 // The text with the table's placeholders: an output is $0a, $0b, ... (or $0), an input %1, %2, ...
 static char *translate(Lowering *l, const Assembly *a, const Expression *e)
 {
     Compiler *c = l->compiler;
-    char *text = compile_allocate(c, 3 * strlen(a->text) + 1), *to = text;
+    const char *moves = move_tied(l, a);
+    const size_t length = strlen(moves);
+    char *text = compile_allocate(c, length + 3 * strlen(a->text) + 1), *to = text + length;
+    memcpy(text, moves, length);
     for (const char *from = a->text; *from;) {
         if (*from == '$') {
             *to++ = '$', *to++ = *from++;
@@ -48,7 +72,7 @@ static char *output_letters(Lowering *l, const Assembly *a)
 {
     char *letters = compile_allocate(l->compiler, a->output_count + 1);
     for (uint32_t k = 0; k < a->output_count; k++)
-        letters[k] = a->constraints[k][strcspn(a->constraints[k], "rlhfd")];
+        letters[k] = letter_of(a->constraints[k]);
     letters[a->output_count] = '\0';
     return letters;
 }
@@ -68,15 +92,11 @@ void lower_asm(Lowering *l, Expression *e)
     const uint32_t inputs = a->operand_count - a->output_count;
     IrInstruction *operands[MAX_ASM_OPERANDS];
     Address outputs[MAX_ASM_OPERANDS];
-    uint32_t tied = 0;
-    for (uint32_t k = 0; k < a->output_count && k < MAX_ASM_OPERANDS; k++)
-        tied += a->constraints[k][0] == '+';
-    if (inputs + tied > MAX_ASM_OPERANDS || a->output_count > 8) {
+    uint32_t count = inputs; // of operands that the text reads
+    for (uint32_t k = 0; k < a->output_count; k++)
+        count += a->constraints[k][0] == '+';
+    if (count > MAX_ASM_OPERANDS || a->output_count > 8) {
         lower_error(l, e->start, e->end, NULL, "asm with more than %d inputs or 8 outputs is not supported", MAX_ASM_OPERANDS);
-        return;
-    }
-    if (tied) {
-        lower_error(l, e->start, e->end, "use an output \"=r\" and an input \"r\"", "an operand of asm that is read and written (\"+\") is not supported");
         return;
     }
     for (uint32_t k = 0; k < inputs; k++) {
@@ -85,13 +105,16 @@ void lower_asm(Lowering *l, Expression *e)
         if (immediate && operands[k]->op != IR_INTEGER)
             lower_error(l, e->start, e->end, NULL, "an operand \"n\" of asm must be a constant");
     }
-    for (uint32_t k = 0; k < a->output_count; k++)
+    for (uint32_t k = 0, tied = inputs; k < a->output_count; k++) {
         outputs[k] = lower_lvalue(l, a->operands[k]);
+        if (a->constraints[k][0] == '+')
+            operands[tied++] = lower_load(l, outputs[k], type_bare(a->operands[k]->type));
+    }
     Intrinsic *row = compile_new(l->compiler, Intrinsic);
     *row = (Intrinsic){.name = "asm", .signature = output_letters(l, a), .ptx = translate(l, a, e), .effects = effects_of(a)};
     lower_set_line(l, e->start);
     const IrType only = a->output_count == 1 ? lower_type(a->operands[0]->type) : IR_VOID;
-    IrInstruction *i = lower_emit(l, IR_INTRINSIC, only, inputs, operands);
+    IrInstruction *i = lower_emit(l, IR_INTRINSIC, only, count, operands);
     i->intrinsic = row;
     i->count = (uint8_t)a->output_count;
     for (uint32_t k = 0; k < a->output_count; k++) {

@@ -395,6 +395,8 @@ void lower_into(Lowering *l, Address address, Type *type, Expression *e)
     if (type->kind != TYPE_RECORD) {
         if (e->kind == EXPRESSION_UNKNOWN)
             lower_error(l, e->start, e->end, NULL, "this compiler does not know what this is");
+        else if (type->kind == TYPE_ARRAY && e->kind == EXPRESSION_COPY)
+            lower_copy(l, address, lower_lvalue(l, e->left), type);
         else
             lower_store(l, address, type, lower_value(l, e));
         return;

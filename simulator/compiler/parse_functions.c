@@ -375,7 +375,10 @@ void parse_delayed_body(Compiler *c, Function *f)
     f->static_count = 0;
     f->field_initialiser_count = 0;
     parse_enter(c);
-    p->now = (ParserState){.at = f->body_token, .scope = f->parameter_scope, .function = f, .in_check = f->is_pattern};
+    p->now = (ParserState){.at = f->body_token, .scope = f->parameter_scope, .function = f, .in_check = f->is_pattern, .lambda = f->lambda};
+    Variable *self = f->lambda ? f->lambda->self : NULL;
+    if (f->lambda)
+        f->lambda->self = f->self;
     if (parse_at(c, ':'))
         parse_field_initialisers(c, f);
     if (f->is_constructor && f->record->is_complete)
@@ -387,6 +390,8 @@ void parse_delayed_body(Compiler *c, Function *f)
                                 f->type->member_const ? TYPE_CONST : 0);
     if (f->body)
         check_body(c, f);
+    if (f->lambda)
+        f->lambda->self = self;
     parse_leave(c);
     parse_restore(c, &saved);
     c->silent = silent;

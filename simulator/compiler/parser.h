@@ -8,8 +8,9 @@
 typedef struct Lambda { // that is being parsed
     struct Lambda *outer;
     Record *record;
-    Scope *scope;       // of its parameters: what is declared outside it is captured
-    Function *function;
+    Scope *scope;       // of captures with initialisers; that of its parameters is in it
+    Function *function; // around it
+    bool is_complete;   // all captures are known
     Variable *self;     // of operator()
     char default_capture; // '=', '&' or 0
     Expression **initialisers; // of each captured field
@@ -219,6 +220,7 @@ TemplateInstance *template_instance_entry(Compiler *c, Template *template, Templ
 bool template_more_special(Compiler *c, const Template *a, const Template *b);
 bool template_arguments_equal(const TemplateArgument *a, const TemplateArgument *b, uint32_t count);
 bool template_match_argument(Compiler *c, const Template *t, const TemplateArgument *pattern, const TemplateArgument *argument, TemplateArgument *bound);
+Function *lambda_instance(Compiler *c, Template *template, TemplateArgument *arguments); // lambdas.c: operator() of a generic lambda
 void template_check_unused(Compiler *c); // bodies of templates without instances
 Function *template_pattern(Compiler *c, Template *template); // NULL: has no signature
 

@@ -14,6 +14,8 @@ IrSpace ir_pointer_space(const IrInstruction *pointer)
     case IR_SYMBOL:
         return pointer->symbol->space;
     case IR_TO_GENERIC:
+    case IR_LOAD: // its space is that of what it reads
+    case IR_INTRINSIC:
         return IR_GENERIC;
     default:
         return pointer->space;

@@ -197,7 +197,7 @@ static Symbol *symbol_for(Compiler *c, SymbolKind kind, const Template *t)
     return symbol;
 }
 
-static Symbol *function_instance(Compiler *c, Template *t, TemplateArgument *arguments)
+static Function *declared_instance(Compiler *c, Template *t)
 {
     Specifiers s = parse_specifiers(c);
     Declarator d = {0};
@@ -208,7 +208,12 @@ static Symbol *function_instance(Compiler *c, Template *t, TemplateArgument *arg
         d.is_constructor = true;
         d.type = type_function(c, type_basic(c, TYPE_VOID), d.type->parameters, d.type->parameter_count, d.type->variadic, 0);
     }
-    Function *f = parse_function(c, &s, &d, t);
+    return parse_function(c, &s, &d, t);
+}
+
+static Symbol *function_instance(Compiler *c, Template *t, TemplateArgument *arguments)
+{
+    Function *f = t->lambda ? lambda_instance(c, t, arguments) : declared_instance(c, t);
     if (!f)
         return NULL;
     f->template = t;

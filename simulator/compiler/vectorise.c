@@ -149,6 +149,19 @@ static int by_offset(const void *one, const void *other)
     return a->integer < b->integer ? -1 : a->integer > b->integer;
 }
 
+// Whether an aligned vector that ends at this offset of an address does not go beyond the variable there. Of memory behind a pointer
+// an alignment that large is only known by its type.
+static bool is_within(const IrInstruction *base, int64_t end, uint32_t bytes)
+{
+    const IrInstruction *variable = base;
+    while (variable->op == IR_OFFSET)
+        variable = variable->operands[0];
+    if (variable->op != IR_ALLOCA && variable->op != IR_SYMBOL)
+        return true;
+    const int64_t size = (int64_t)(variable->op == IR_ALLOCA ? variable->memory_bytes : variable->symbol->bytes);
+    return variable == base ? end <= size : size > 0 && size % bytes == 0;
+}
+
 // The longest run of neighbours from sorted[begin] on that one vector may hold; 0: none. A load may have one element more.
 static uint32_t run_length(const Group *group, IrInstruction **sorted, uint32_t begin, uint32_t *elements)
 {
@@ -157,7 +170,8 @@ static uint32_t run_length(const Group *group, IrInstruction **sorted, uint32_t 
     while (begin + length < group->count && length < MAX_ELEMENTS && sorted[begin + length]->integer == sorted[begin]->integer + (int64_t)(length * bytes))
         length++;
     for (*elements = MAX_ELEMENTS; *elements >= 2; *elements /= 2) {
-        const bool is_filled = length >= *elements || (*elements == 4 && length == 3 && sorted[begin]->op == IR_LOAD);
+        const bool is_filled = length >= *elements || (*elements == 4 && length == 3 && sorted[begin]->op == IR_LOAD &&
+                                                       is_within(group->base, sorted[begin]->integer + 4 * (int64_t)bytes, 4 * bytes));
         if (is_filled && *elements * bytes <= MAX_VECTOR_BYTES && is_aligned(group, sorted[begin]->integer, *elements * bytes))
             return length < *elements ? length : *elements;
     }
