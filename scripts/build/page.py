@@ -15,6 +15,7 @@ import tempfile
 from pathlib import Path
 
 from scripts import files
+from scripts import findings
 from scripts.build import program
 from scripts.ladder import recordings
 
@@ -23,6 +24,7 @@ PLAYER = ROOT / "book/player"
 SCRIPTS = ("simulator", "model", "source", "view", "controls", "engine", "lookback", "player")
 MOST_BYTES = 16 << 20
 TIME_LIMIT_S = 300
+MOST_LINES = 200  # of the program's output on the page
 
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -35,7 +37,10 @@ PAGE = """<!doctype html>
 """
 BODY = """<h1>{title}</h1>
 <p>This page contains the program's run and the simulator; it needs no other files.</p>
-{figure}"""
+{figure}{printed}"""
+PRINTED = """
+<h2>{title}</h2>
+<pre style="white-space: pre-wrap">{lines}</pre>"""
 
 
 def fail(message):
@@ -43,16 +48,18 @@ def fail(message):
 
 
 def record(built, arguments, folder):
-    """Runs the program and returns the recording of its device calls. It may have findings, and its result may be wrong."""
+    """Runs the program, shows its output and findings, and returns the recording of its device calls and the output. Its result may be wrong."""
     file = Path(folder) / "recording"
-    environment = os.environ | {"SIM_RECORD": str(file), "SIM_THREADS": "1"}
+    environment = os.environ | findings.environment() | {"SIM_RECORD": str(file), "SIM_THREADS": "1"}
     try:
-        result = subprocess.run([built, *arguments], capture_output=True, text=True, timeout=TIME_LIMIT_S, env=environment)
+        result = subprocess.run([built, *arguments], capture_output=True, text=True, errors="replace", timeout=TIME_LIMIT_S, env=environment)
     except subprocess.TimeoutExpired:
         fail(f"{built} ran longer than {TIME_LIMIT_S} s: choose a smaller input")
     if not file.exists():
         fail(f"{built} exited with status {result.returncode} and made no CUDA call: {result.stderr.strip()[-200:]}")
-    return file.read_bytes()
+    print(result.stdout, end="", flush=True)
+    print(result.stderr, end="", file=sys.stderr, flush=True)
+    return file.read_bytes(), result.stdout + "".join(line + "\n" for line in findings.apart(result.stderr)[1])
 
 
 def page_program(data, source, arguments, folder):
@@ -98,9 +105,16 @@ def whole(title, body, scripts):
     return PAGE.format(title=title, style=(PLAYER / "player.css").read_text(encoding="utf-8"), body=body, scripts=scripts)
 
 
-def page_of(made):
+def output_of(printed):
+    """The program's output, in HTML; "" if it printed nothing. The player shows the findings."""
+    lines = printed.splitlines()
+    title = "The program's output" + (f", its first {MOST_LINES} of {len(lines):,} lines" if len(lines) > MOST_LINES else "")
+    return PRINTED.format(title=title, lines=html.escape("\n".join(lines[:MOST_LINES]))) if lines else ""
+
+
+def page_of(made, printed=""):
     title = html.escape(made["title"])
-    return whole(title, BODY.format(title=title, figure=figure_of(made)), scripts_of(made))
+    return whole(title, BODY.format(title=title, figure=figure_of(made), printed=output_of(printed)), scripts_of(made))
 
 
 def main():
@@ -108,8 +122,8 @@ def main():
     source = Path(names[0])
     page = ROOT / "build/pages" / f"{source.stem}.html"
     with tempfile.TemporaryDirectory() as folder:
-        data = record(program.program_of(names[0], ROOT / "build/sim"), arguments, folder)
-        text = page_of(page_program(data, source, arguments, Path(folder)))
+        data, printed = record(program.program_of(names[0], ROOT / "build/sim"), arguments, folder)
+        text = page_of(page_program(data, source, arguments, Path(folder)), printed)
     with files.whole(page) as file:
         file.write(text)
     print(f"written: {page.relative_to(ROOT)} ({len(text.encode()) / 1e6:.1f} MB)")

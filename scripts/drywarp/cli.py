@@ -146,8 +146,8 @@ def write_page(job):
     if job.is_built:
         fail("page shows the source next to the run: name the source")
     with tempfile.TemporaryDirectory() as folder:
-        data = page.record(built(job, folder), job.arguments, folder)
-        text = page.page_of(page.page_program(data, job.source, job.arguments, Path(folder)))
+        data, printed = page.record(built(job, folder), job.arguments, folder)
+        text = page.page_of(page.page_program(data, job.source, job.arguments, Path(folder)), printed)
     path = job.outputs.get("-o", Path(f"{job.source.stem}.html"))
     write(path, text)
     print(f"written: {path} ({len(text.encode()) / 1e6:.1f} MB)")
