@@ -7,7 +7,7 @@
 # A library has one of two platforms: Linux, or the minimal one, which a test links.
 SIM_SOURCES := $(filter-out %/platform_minimal.c simulator/page/% simulator/compiler/%,$(wildcard simulator/*/*.c simulator/*/*/*.c))
 SIM_OBJECTS := $(SIM_SOURCES:simulator/%.c=build/sim/objects/%.o)
-REPLAY_OBJECTS := build/sim/objects/page/replay.o build/sim/objects/page/main.o
+REPLAY_OBJECTS := $(addprefix build/sim/objects/page/,replay.o compile.o host_device.o main.o)
 # PROCESSOR: the value of gcc's -march; native by default, generic if empty.
 PROCESSOR ?= native
 SIM_CFLAGS := -g1 -O3 $(if $(PROCESSOR),-march=$(PROCESSOR)) -std=gnu11 -Wall -Wextra -Wno-type-limits -Wno-clobbered \
@@ -142,8 +142,8 @@ build/sim/ptx_run_minimal: tests/simulator/ptx_run.c $(MINIMAL_OBJECTS)
 	$(Q)$(NVCC) -cudart none -Xcompiler -Wall,-Wextra -Isimulator -o $@ $^ $(wordlist 2,99,$(SIM_LIBRARIES))
 
 # Runs a recording again: build/sim/replay FILE (simulator/how-it-works.md).
-build/sim/replay: $(REPLAY_OBJECTS) build/sim/libsimulator.a
-	$(Q)$(SIM_LINK) -o $@ $(REPLAY_OBJECTS) $(SIM_LIBRARIES)
+build/sim/replay: $(REPLAY_OBJECTS) build/sim/libcompiler.a build/sim/libsimulator.a
+	$(Q)$(SIM_LINK) -o $@ $(REPLAY_OBJECTS) build/sim/libcompiler.a $(SIM_LIBRARIES)
 
 # The machine and the layers below it, without checker, runtime and driver.
 build/sim/machine_alone: tests/simulator/machine_alone.c $(filter $(addprefix build/sim/objects/,base/% front/% machine/%),$(SIM_OBJECTS))

@@ -10,7 +10,7 @@ no-emcc:
 
 # All layers that a replay needs, on the platform without threads, signals and files.
 STAGE_SOURCES := $(filter-out %/platform_linux.c %/compiler/main.c,$(wildcard $(addprefix simulator/,base/*.c compiler/*.c front/*.c machine/*.c machine/*/*.c checker/*.c runtime/work/*.c))) \
-    simulator/page/compile.c simulator/page/replay.c simulator/page/player.c
+    $(addprefix simulator/page/,compile.c host_device.c replay.c player.c)
 STAGE_OBJECTS := $(STAGE_SOURCES:simulator/%.c=build/stage/objects/%.o)
 STAGE_FLAGS := -O2 -sSUPPORT_LONGJMP=wasm
 STAGE_CFLAGS := $(STAGE_FLAGS) -std=gnu11 -Wall -Wextra -Wno-type-limits -Wno-unknown-pragmas -Wno-format-zero-length -fno-strict-aliasing -ffp-contract=off -fno-math-errno

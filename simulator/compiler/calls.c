@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "compiler/host.h"
 #include "compiler/intrinsics.h"
 
 // ---- the arguments of one function
@@ -112,8 +113,10 @@ Expression *build_call_of(Compiler *c, Function *f, Expression *object, Expressi
         unknown |= expression_is_unknown(e) && e->kind != EXPRESSION_FUNCTION;
         call->arguments[call->argument_count++] = e;
     }
-    if (!c->parser->now.unevaluated)
+    if (!c->parser->now.unevaluated) {
         parse_need(c, f);
+        host_mark_called(c, f);
+    }
     if (f->is_constructor) {
         call->type = f->record->type;
         return unknown ? expression_unknown(c, start, end) : call;
@@ -158,7 +161,7 @@ static Expression *launch_of(Compiler *c, Expression *callee, Function *f, Expre
     for (uint32_t k = 0; k < f->parameter_count && k < count; k++)
         e->arguments[e->argument_count++] = convert(c, arguments[k], f->type->parameters[k], "a kernel's argument");
     e->left = callee->condition;
-    return e;
+    return host_is_parsed(c) ? host_configure_launch(c, e) : e;
 }
 
 static Expression *call_named(Compiler *c, Expression *callee, Expression **arguments, uint32_t count, Position end)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/host.h"
 #include "compiler/ir.h"
 #include "compiler/lower.h"
 #include "compiler/preprocessor.h"
@@ -67,6 +68,8 @@ static void compile_program(Compiler *c, const char *source, size_t bytes)
         report_problem(c, module, &problem);
     else
         write_module(c, module);
+    if (c->result->ptx && c->options->host)
+        host_evaluate(c);
 }
 
 void compile_source(Compilation *result, const char *source, size_t bytes, const CompileOptions *options)

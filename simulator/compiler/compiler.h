@@ -30,13 +30,40 @@ typedef struct CompileOptions {
     // NULL: there are no such files.
     const char *(*read_include)(void *context, const char *name, size_t *bytes);
     void *include_context;
+    const char *host;     // source of the harness, which is evaluated (host.h); "": main of the program is; NULL: nothing is
+    const char *host_file;
+    const struct HostDevice *device; // if there is host code
     uint64_t max_instructions; // of the whole module after unrolling and inlining; 0: a million. More is an error.
 } CompileOptions;
+
+typedef struct HostShape { // of a launch
+    uint32_t grid[3], block[3], cluster[3]; // cluster: 0, or of the launch
+    uint64_t dynamic_shared_bytes;
+    int64_t max_dynamic_shared_bytes; // as cudaFuncSetAttribute set it, or -1
+    bool large_clusters, is_cooperative;
+} HostShape;
+
+typedef struct HostKernelFacts { // what cudaFuncGetAttributes returns
+    uint64_t shared_bytes, local_bytes;
+    int max_threads, registers, ptx_version;
+} HostKernelFacts;
+
+// What host code asks of the device, about kernels by their names in the PTX.
+typedef struct HostDevice {
+    void *context;
+    void (*load)(void *context, const char *ptx, size_t bytes); // before the others
+    int (*attribute)(void *context, int attribute);             // of cudaDeviceAttr
+    int (*resident_blocks)(void *context, const char *kernel, int threads, uint64_t dynamic_shared_bytes); // on one SM
+    bool (*describe)(void *context, const char *kernel, HostKernelFacts *facts);
+    const char *(*reject)(void *context, const char *kernel, const HostShape *shape); // why it cannot be launched, or NULL
+} HostDevice;
 
 typedef struct Compilation {
     Arena arena;
     char *ptx;            // NULL if there is an error
     size_t ptx_bytes;
+    char *calls, *data;   // of the host code, as lines of a recording, data apart; NULL: there is none, or it has errors
+    size_t calls_bytes, data_bytes;
     Diagnostic *diagnostics;
     int diagnostic_count, error_count;
 } Compilation;

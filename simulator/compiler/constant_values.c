@@ -1,5 +1,5 @@
 // constant_values.c: values of constant expressions: conversions, and the entry points.
-#include "compiler/evaluate.h"
+#include "compiler/host.h"
 
 #include <math.h>
 #include <string.h>
@@ -58,6 +58,9 @@ bool evaluate_fail(Evaluator *v, const Expression *e, const char *reason)
     if (!v->reason) {
         v->reason = reason;
         v->at = e ? e->start : 0;
+        v->length = e ? expression_length(e) : 0;
+        if (v->host)
+            host_note_position(v);
     }
     return false;
 }

@@ -48,6 +48,7 @@ struct Function {
     bool is_extern_c, has_deduced_result, is_lambda, is_noreturn;
     bool is_needed;       // its body will be lowered
     bool is_lenient;      // host code: what is not understood is no error
+    bool is_evaluated;    // host code that the compiler may run (host.h): its errors are reported
     bool is_pattern;      // of a template: types depend on its parameters
     uint8_t state;
     uint32_t body_token;  // where its '{' or ':' is; 0: it has none

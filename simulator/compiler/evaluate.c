@@ -1,5 +1,5 @@
 // evaluate.c: scalar expressions of the interpreter.
-#include "compiler/evaluate.h"
+#include "compiler/host.h"
 
 #include <math.h>
 #include <string.h>
@@ -210,10 +210,19 @@ static bool load(Evaluator *v, Expression *e, Constant *value)
     return evaluate_lvalue(v, e->left, &address) && evaluate_read(v, e, address, type_bare(e->type), value);
 }
 
+// Host code may compute with addresses.
+static Constant bitcast_of_host(Host *h, const Expression *e, Constant value)
+{
+    const bool to_pointer = e->type->kind == TYPE_POINTER;
+    if (!to_pointer && value.variable)
+        return (Constant){.integer = host_address(h, &value)};
+    return to_pointer && !value.variable && !value.function ? host_pointer(h, value.integer) : value;
+}
+
 bool evaluate_scalar(Evaluator *v, Expression *e, Constant *value)
 {
-    if (++v->steps > MAX_CONSTANT_STEPS || v->depth > MAX_NESTING)
-        return evaluate_fail(v, e, "its evaluation takes too long");
+    if (!evaluate_step(v, e))
+        return false;
     Constant ignored;
     v->depth++;
     bool known = false;
@@ -233,7 +242,9 @@ bool evaluate_scalar(Evaluator *v, Expression *e, Constant *value)
         break;
     case EXPRESSION_BITCAST:
         known = evaluate_scalar(v, e->left, value);
-        if (known && e->type->kind != TYPE_POINTER && value->variable)
+        if (known && v->host)
+            *value = bitcast_of_host(v->host, e, *value);
+        else if (known && e->type->kind != TYPE_POINTER && value->variable)
             known = evaluate_fail(v, e, "an address is no constant number");
         break;
     case EXPRESSION_CONVERT: case EXPRESSION_NOT: case EXPRESSION_NEGATE: case EXPRESSION_COMPLEMENT: known = unary(v, e, value); break;

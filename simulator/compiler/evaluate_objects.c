@@ -1,5 +1,5 @@
 // evaluate_objects.c: objects, calls and statements of the interpreter.
-#include "compiler/evaluate.h"
+#include "compiler/host.h"
 
 #include <string.h>
 
@@ -18,10 +18,30 @@ Variable *evaluate_object(Evaluator *v, Type *type)
     return object;
 }
 
+bool evaluate_step(Evaluator *v, const Expression *e)
+{
+    const bool is_deep = v->depth > MAX_NESTING;
+    if (!is_deep && ++v->steps <= MAX_CONSTANT_STEPS)
+        return true;
+    return evaluate_fail(v, e, !v->host ? "its evaluation takes too long" : is_deep ? "the host's calls are nested too deeply: does the recursion end?"
+                                                                                   : "the host code takes too long: does the loop end?");
+}
+
 static bool is_inside(const Constant *address, const Type *type)
 {
     const Variable *object = address->variable;
     return object && object->bytes && address->integer >= 0 && (uint64_t)address->integer + type->size <= object->type->size;
+}
+
+// Of host code.
+static const char *why_inaccessible(const Host *h, const Constant *address, const char *verb)
+{
+    uint64_t bytes_there;
+    if (host_is_on_device(h, address, 0, &bytes_there))
+        return compile_format(h->compiler, "the host cannot %s device memory: cudaMemcpy copies it", verb);
+    if (!address->variable)
+        return compile_format(h->compiler, "the host %ss through a pointer to nothing", verb);
+    return compile_format(h->compiler, "the host %ss past the end of an array or variable", verb);
 }
 
 bool evaluate_read(Evaluator *v, const Expression *e, Constant address, Type *type, Constant *value)
@@ -31,6 +51,10 @@ bool evaluate_read(Evaluator *v, const Expression *e, Constant address, Type *ty
     if (variable && !variable->bytes && address.integer == 0 && type == type_bare(variable->type) &&
         constant_of_variable(v->compiler, variable, value))
         return true;
+    if (v->host && variable && !host_fill_variable(v, variable))
+        return false;
+    if (!is_inside(&address, type) && v->host)
+        return evaluate_fail(v, e, why_inaccessible(v->host, &address, "read"));
     if (!is_inside(&address, type))
         return evaluate_fail(v, e, variable && variable->name ? compile_format(v->compiler, "the value of '%s' is not known when the program is compiled",
                                                                              variable->name->text)
@@ -62,6 +86,10 @@ bool evaluate_read(Evaluator *v, const Expression *e, Constant address, Type *ty
 
 bool evaluate_write(Evaluator *v, const Expression *e, Constant address, Type *type, const Constant *value)
 {
+    if (v->host && address.variable && !host_fill_variable(v, address.variable))
+        return false;
+    if (!is_inside(&address, type) && v->host)
+        return evaluate_fail(v, e, why_inaccessible(v->host, &address, "write"));
     if (!is_inside(&address, type))
         return evaluate_fail(v, e, "a constant expression changes a variable of its own only");
     unsigned char *bytes = address.variable->bytes + address.integer;
@@ -138,8 +166,8 @@ static bool variable_address(Evaluator *v, const Expression *e, Constant *addres
 
 bool evaluate_lvalue(Evaluator *v, Expression *e, Constant *address)
 {
-    if (++v->steps > MAX_CONSTANT_STEPS || v->depth > MAX_NESTING)
-        return evaluate_fail(v, e, "its evaluation takes too long");
+    if (!evaluate_step(v, e))
+        return false;
     v->depth++;
     bool known = false;
     Constant value;
@@ -272,6 +300,10 @@ static bool bind_parameter(Evaluator *v, Frame *inner, Variable *parameter, Expr
 bool evaluate_call(Evaluator *v, Expression *call, Constant *value, Constant *object)
 {
     Function *f = call->function;
+    if (v->host && call->is_launch)
+        return host_launch(v, call, value);
+    if (v->host && f && (f->intrinsic || !f->body_token) && !f->is_defaulted)
+        return host_call(v, call, value);
     if (!f || f->intrinsic)
         return evaluate_fail(v, call, "a call of this function is no constant");
     parse_delayed_body(v->compiler, f);
@@ -279,7 +311,7 @@ bool evaluate_call(Evaluator *v, Expression *call, Constant *value, Constant *ob
         return evaluate_fail(v, call, "the function that it calls has no body yet");
     if (v->depth > MAX_CALL_DEPTH)
         return evaluate_fail(v, call, "its calls are nested too deeply");
-    Frame frame = {.function = f};
+    Frame frame = {.function = f, .call = call};
     const bool member = f->record && !f->is_static;
     uint32_t first = 0;
     Constant self = {0};
@@ -366,6 +398,8 @@ static Flow run_loop(Evaluator *v, Statement *s)
 static Flow run_declaration(Evaluator *v, Statement *s)
 {
     Variable *variable = s->variable;
+    if (v->host && variable->space == SPACE_HOST)
+        return host_fill_variable(v, variable) ? FLOW_NEXT : FLOW_FAILED;
     if (variable->space != SPACE_AUTOMATIC || variable->is_static)
         return FLOW_NEXT;
     Variable *object = evaluate_object(v, type_is_any_reference(variable->type) ? type_pointer(v->compiler, variable->type->target) : variable->type);
@@ -391,11 +425,32 @@ static Flow run_block(Evaluator *v, Statement *s)
     return FLOW_NEXT;
 }
 
+// Runs the statements after the case; cases within a nested block are not supported.
+static Flow run_switch(Evaluator *v, Statement *s)
+{
+    Constant value;
+    if ((s->first && evaluate_statement(v, s->first) == FLOW_FAILED) || !evaluate_scalar(v, s->expression, &value))
+        return FLOW_FAILED;
+    const Statement *target = NULL;
+    for (const Statement *one = s->cases; one && !(target && !target->is_default); one = one->next_case)
+        if (one->is_default || (value.integer >= one->low && value.integer <= one->high))
+            target = one;
+    if (!target)
+        return FLOW_NEXT;
+    Statement *next = s->body->kind == STATEMENT_BLOCK ? s->body->first : s->body;
+    while (next && next != target)
+        next = next->next;
+    if (!next)
+        return evaluate_fail(v, s->expression, "a case within a nested block is not supported"), FLOW_FAILED;
+    const Flow flow = run_block(v, next);
+    return flow == FLOW_BREAK ? FLOW_NEXT : flow;
+}
+
 Flow evaluate_statement(Evaluator *v, Statement *s)
 {
     bool value = true;
     Constant ignored;
-    if (!v->frame || ++v->steps > MAX_CONSTANT_STEPS)
+    if (!v->frame || !evaluate_step(v, s->expression))
         return FLOW_FAILED;
     switch (s->kind) {
     case STATEMENT_EXPRESSION:
@@ -409,6 +464,8 @@ Flow evaluate_statement(Evaluator *v, Statement *s)
             return FLOW_FAILED;
         return value ? evaluate_statement(v, s->body) : s->otherwise ? evaluate_statement(v, s->otherwise) : FLOW_NEXT;
     case STATEMENT_LOOP: case STATEMENT_DO: return run_loop(v, s);
+    case STATEMENT_SWITCH: return run_switch(v, s);
+    case STATEMENT_CASE: return FLOW_NEXT;
     case STATEMENT_RETURN: return run_return(v, s);
     case STATEMENT_BREAK: return FLOW_BREAK;
     case STATEMENT_CONTINUE: return FLOW_CONTINUE;

@@ -7,8 +7,8 @@
 #include "compiler/intrinsics.h"
 
 static const LibraryEntry *const TABLES[] = {LIBRARY_CORE, LIBRARY_MATH, LIBRARY_GROUPS, LIBRARY_ATOMICS, LIBRARY_PTX, LIBRARY_HALF,
-                                             LIBRARY_STANDARD, LIBRARY_BARRIERS};
-enum { TABLE_COUNT = sizeof TABLES / sizeof *TABLES };
+                                             LIBRARY_STANDARD, LIBRARY_BARRIERS, LIBRARY_HOST};
+enum { TABLE_COUNT = sizeof TABLES / sizeof *TABLES, DEVICE_TABLE_COUNT = TABLE_COUNT - 1 };
 
 typedef struct LibraryUse { // an entry of a name
     const LibraryEntry *entry;
@@ -180,6 +180,8 @@ static bool declare_intrinsics(Compiler *c, Scope *scope, Name *name)
 
 static bool is_visible(Compiler *c, const LibraryEntry *e)
 {
+    if (e->header && !strcmp(e->header, LIBRARY_HOST_ONLY))
+        return c->options->host != NULL;
     if (!e->header || c->parser->now.scope == NULL)
         return true;
     const SourceFile *file = source_file_at(c, parse_token(c)->position);
@@ -241,7 +243,7 @@ bool library_declare(Compiler *c, Scope *scope, Name *name)
 
 static const char *first_header(Compiler *c, const LibraryEntry *e)
 {
-    return e->header ? compile_copy_text(c, e->header, strcspn(e->header, " ")) : NULL;
+    return e->header && strcmp(e->header, LIBRARY_HOST_ONLY) ? compile_copy_text(c, e->header, strcspn(e->header, " ")) : NULL;
 }
 
 const char *library_header_of(Compiler *c, const char *qualified)
@@ -250,7 +252,7 @@ const char *library_header_of(Compiler *c, const char *qualified)
     if (name->library)
         return first_header(c, name->library->entry);
     const size_t length = strlen(qualified);
-    for (int t = 0; t < TABLE_COUNT && name->is_library_space; t++) // a namespace: that of any of its names
+    for (int t = 0; t < DEVICE_TABLE_COUNT && name->is_library_space; t++) // a namespace: that of any of its names
         for (const LibraryEntry *e = TABLES[t]; e->names; e++)
             if (e->header && !strncmp(e->names, qualified, length) && e->names[length] == ':')
                 return first_header(c, e);
@@ -259,7 +261,7 @@ const char *library_header_of(Compiler *c, const char *qualified)
 
 void library_visit(void (*visit)(void *context, const char *name, size_t length), void *context)
 {
-    for (int t = 0; t < TABLE_COUNT; t++)
+    for (int t = 0; t < DEVICE_TABLE_COUNT; t++)
         for (const LibraryEntry *e = TABLES[t]; e->names; e++)
             for (const char *p = e->names; *p;) {
                 const size_t length = strcspn(p, " ");

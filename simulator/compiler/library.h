@@ -8,12 +8,14 @@
 
 typedef struct LibraryEntry {
     const char *names;  // separated by blanks, each qualified: "cuda::atomic_ref cuda::atomic"
-    const char *header; // that declares it, or NULL if it needs none
+    const char *header; // that declares it, or NULL if it needs none; LIBRARY_HOST_ONLY: known if host code is evaluated
     const char *text;   // in CUDA C++
 } LibraryEntry;
 
+#define LIBRARY_HOST_ONLY "(host)"
+
 extern const LibraryEntry LIBRARY_CORE[], LIBRARY_MATH[], LIBRARY_GROUPS[], LIBRARY_ATOMICS[], LIBRARY_PTX[], LIBRARY_HALF[],
-    LIBRARY_STANDARD[], LIBRARY_BARRIERS[]; // each ends with an entry of NULLs
+    LIBRARY_STANDARD[], LIBRARY_BARRIERS[], LIBRARY_HOST[]; // each ends with an entry of NULLs
 
 void library_start(Compiler *c);
 bool library_has_namespace(Compiler *c, const char *qualified);

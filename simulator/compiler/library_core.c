@@ -86,7 +86,9 @@ const LibraryEntry LIBRARY_CORE[] = {
     {"ulong", NULL, "typedef unsigned long ulong;"},
     {"nullptr_t", NULL, "typedef decltype(nullptr) nullptr_t;"},
     {"cudaStream_t", NULL, "typedef struct CUstream_st *cudaStream_t;"},
-    {"cudaError_t", NULL, "enum cudaError_t { cudaSuccess };"},
+    {"cudaError_t cudaSuccess cudaErrorInvalidValue cudaErrorMemoryAllocation cudaErrorInvalidConfiguration cudaErrorInvalidDeviceFunction cudaErrorNotSupported",
+     NULL, "enum cudaError_t { cudaSuccess, cudaErrorInvalidValue = 1, cudaErrorMemoryAllocation = 2, cudaErrorInvalidConfiguration = 9, "
+           "cudaErrorInvalidDeviceFunction = 98, cudaErrorNotSupported = 801 };"},
     {"clock_t", NULL, "typedef long clock_t;"},
     {"__syncwarp", NULL, EXPANDED_TEXT(D void __syncwarp(unsigned mask = 0xffffffffu) { __i_syncwarp(mask); })},
     {"__shfl_sync", NULL, EXPANDED_TEXT(SHUFFLE(__shfl_sync, __i_shfl_idx, int, ((32 - width) << 8) | 31))},

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "compiler/host.h"
 #include "compiler/library.h"
 #include "compiler/preprocessor.h"
 
@@ -302,16 +303,24 @@ static void report_extra_brace(Compiler *c)
     parse_advance(c);
 }
 
-void parse_program(Compiler *c, SourceFile *file)
+void parse_more(Compiler *c, SourceFile *file)
 {
-    Parser *p = c->parser;
     const TokenList list = preprocess(c, file);
-    p->now.at = add_tokens(c, &list);
+    c->parser->now.at = add_tokens(c, &list);
     while (parse_token(c)->kind != TOKEN_END)
         if (parse_at(c, '}'))
             report_extra_brace(c);
         else
             parse_declaration(c);
+}
+
+void parse_program(Compiler *c, SourceFile *file)
+{
+    Parser *p = c->parser;
+    parse_more(c, file);
+    parse_needed(c);
+    if (c->options->host)
+        host_parse(c);
     parse_needed(c);
     // Host code says which instances of kernel templates there are.
     for (uint32_t k = 0; k < p->function_count; k++)

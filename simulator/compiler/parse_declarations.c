@@ -1,5 +1,5 @@
 // parse_declarations.c: declarations of namespaces and blocks.
-#include "compiler/build.h"
+#include "compiler/host.h"
 
 #include <string.h>
 
@@ -302,7 +302,7 @@ void parse_initialiser(Compiler *c, Variable *v, bool declared_auto)
 {
     const Token *t = parse_token(c);
     Expression *e = NULL;
-    const bool host = v->space == SPACE_HOST && !v->is_constexpr && !(v->type->qualifiers & TYPE_CONST);
+    const bool host = v->space == SPACE_HOST && !v->is_constexpr && !(v->type->qualifiers & TYPE_CONST) && !host_is_parsed(c);
     const bool known = !type_is_unknown(v->type);
     c->silent += host;
     if (parse_accept(c, '=')) {
@@ -401,7 +401,7 @@ Variable *parse_variable(Compiler *c, const Specifiers *s, const Declarator *d, 
     v->is_inline = s->is_inline;
     v->alignment = s->alignment;
     if (is_local && s->is_static && v->space == SPACE_AUTOMATIC)
-        v->space = p->now.function && p->now.function->is_lenient ? SPACE_HOST : SPACE_DEVICE;
+        v->space = p->now.function && (p->now.function->is_lenient || host_is_parsed(c)) ? SPACE_HOST : SPACE_DEVICE;
     if (is_local && p->now.function && v->space == SPACE_DEVICE)
         v->order = p->now.function->static_count++;
     if (s->is_constexpr)

@@ -361,7 +361,7 @@ void parse_delayed_body(Compiler *c, Function *f)
     if (f->state != FUNCTION_DELAYED)
         return;
     f->state = FUNCTION_BEING_PARSED;
-    f->is_lenient = !(f->is_needed && device) && !f->is_kernel && !(f->is_device && !f->is_host) && is_in_source(c, f->position);
+    f->is_lenient = !f->is_evaluated && !(f->is_needed && device) && !f->is_kernel && !(f->is_device && !f->is_host) && is_in_source(c, f->position);
     const ParserState saved = parse_save(c);
     const int silent = c->silent;
     InstantiationNote *instantiation = c->instantiation;

@@ -60,6 +60,7 @@ typedef struct Parser {
 
 void parse_start(Compiler *c);
 void parse_program(Compiler *c, SourceFile *file);
+void parse_more(Compiler *c, SourceFile *file); // declarations of another source, in the global scope
 // Parses declarations of a text of the library's in the global scope.
 void parse_library_text(Compiler *c, SourceFile *file);
 const Token *parse_token(Compiler *c);               // the current one

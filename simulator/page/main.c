@@ -1,5 +1,9 @@
 // main.c: replay RECORDING [--without LINES | --lines]: replays a recording made with SIM_RECORD=RECORDING, with the settings
 // of the environment, and prints the report of replay.h.
+//
+// replay SOURCE.cu --host HARNESS.cu [-D NAME=VALUE]: compiles a source as a page does, evaluates its host code
+// (compiler/host.h), and replays that; --calls prints the calls instead.
+#include "page/compile.h"
 #include "page/replay.h"
 
 #include <errno.h>
@@ -25,16 +29,69 @@ static char *read_file(const char *name, size_t *bytes)
     exit(REPLAY_INVALID);
 }
 
+typedef struct Arguments {
+    const char *file, *host, *without;
+    bool lists_lines, lists_calls;
+    char defines[1000]; // a line each
+} Arguments;
+
+static void refuse(void)
+{
+    fprintf(stderr, "usage: replay RECORDING [--without 20,t19 | --lines]\n"
+                    "       replay SOURCE.cu --host HARNESS.cu [-D NAME=VALUE] [--without 20,t19 | --lines | --calls]\n");
+    exit(REPLAY_INVALID);
+}
+
+static Arguments read_arguments(int argc, char **argv)
+{
+    Arguments a = {.without = ""};
+    for (int k = 1; k < argc; k++) {
+        const bool has_value = k + 1 < argc;
+        const size_t used = strlen(a.defines);
+        if (strcmp(argv[k], "--lines") == 0)
+            a.lists_lines = true;
+        else if (strcmp(argv[k], "--calls") == 0)
+            a.lists_calls = true;
+        else if (strcmp(argv[k], "--without") == 0 && has_value)
+            a.without = argv[++k];
+        else if (strcmp(argv[k], "--host") == 0 && has_value)
+            a.host = argv[++k];
+        else if (strcmp(argv[k], "-D") == 0 && has_value && used + strlen(argv[k + 1]) + 2 < sizeof a.defines)
+            sprintf(a.defines + used, "%s\n", argv[++k]);
+        else if (argv[k][0] != '-' && !a.file)
+            a.file = argv[k];
+        else
+            refuse();
+    }
+    if (!a.file || (a.lists_calls && !a.host))
+        refuse();
+    return a;
+}
+
+// Compiles a source, and evaluates its host code: the recording that its program would make.
+static const char *compile(const Arguments *a, size_t *bytes)
+{
+    const char *slash = strrchr(a->file, '/');
+    PageSource source = {.file = slash ? slash + 1 : a->file, .host_file = a->host, .defines = a->defines};
+    size_t host_bytes;
+    source.text = read_file(a->file, &source.bytes);
+    char *host = read_file(a->host, &host_bytes), *recording = NULL;
+    host = realloc(host, host_bytes + 1);
+    host[host_bytes] = 0;
+    source.host = host;
+    FILE *nothing = fopen("/dev/null", "w");
+    const PageFiles files = {nothing, stderr, a->lists_calls ? stdout : nothing};
+    if (page_compile(&source, &files, &recording, bytes) || !recording)
+        exit(REPLAY_INVALID);
+    return recording;
+}
+
 int main(int argc, char **argv)
 {
-    const bool has_lines = argc == 3 && strcmp(argv[2], "--lines") == 0;
-    const bool has_without = argc == 4 && strcmp(argv[2], "--without") == 0;
-    if (argc != 2 && !has_lines && !has_without) {
-        fprintf(stderr, "usage: replay RECORDING [--without 20,t19 | --lines]\n");
-        return REPLAY_INVALID;
-    }
+    const Arguments a = read_arguments(argc, argv);
     size_t bytes = 0;
-    const char *recording = read_file(argv[1], &bytes);
-    return has_lines ? sim_report_lines(recording, bytes, stdout)
-                 : sim_replay(recording, bytes, has_without ? argv[3] : "", stdout, NULL);
+    const char *recording = a.host ? compile(&a, &bytes) : read_file(a.file, &bytes);
+    if (a.lists_calls)
+        return 0;
+    return a.lists_lines ? sim_report_lines(recording, bytes, stdout) : sim_replay(recording, bytes, a.without, stdout, NULL);
 }

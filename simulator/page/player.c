@@ -1,5 +1,5 @@
-// player.c: the WebAssembly interface of the compiler and the simulator. Each instance compiles one source, or replays one
-// recording.
+// player.c: the WebAssembly interface of the compiler and the simulator. Each instance compiles one source, runs one, or replays
+// one recording.
 #include "base/platform.h"
 #include "page/compile.h"
 #include "page/replay.h"
@@ -26,10 +26,7 @@ EXPORT("set_recording") void player_set_recording(const char *recording, size_t 
     input.without = without;
 }
 
-static struct {
-    const char *file, *text; // NULL: replay the recording
-    size_t bytes;
-} source;
+static PageSource source; // without a text, the recording is replayed
 
 EXPORT("set_source") void player_set_source(const char *file, const char *text, size_t bytes)
 {
@@ -38,13 +35,27 @@ EXPORT("set_source") void player_set_source(const char *file, const char *text, 
     source.bytes = bytes;
 }
 
-// Compiles the source: writes the files "ptx" and "diagnostics", and returns the status of page_compile. Without a source,
-// replays the recording; returns the status of sim_replay, or that of findings. The settings name the files "trace", "counters"
-// and "findings"; the files "report" and "contents" have those of sim_replay.
+EXPORT("set_host") void player_set_host(const char *file, const char *text, const char *defines, const char *without)
+{
+    source.host_file = file;
+    source.host = text;
+    source.defines = defines;
+    input.without = without;
+}
+
+// Compiles the source: writes the files "ptx", "diagnostics" and "calls". With host code, or a recording instead of a source,
+// replays its calls. Returns the status of page_compile, of sim_replay, or that of findings. The settings name the files
+// "trace", "counters" and "findings"; the files "report" and "contents" have those of sim_replay.
 int main(void)
 {
-    if (source.text)
-        return page_compile(source.file, source.text, source.bytes, sim_open_output("ptx"), sim_open_output("diagnostics"));
+    char *recording = NULL;
+    if (source.text) {
+        const PageFiles files = {sim_open_output("ptx"), sim_open_output("diagnostics"), sim_open_output("calls")};
+        const int status = page_compile(&source, &files, &recording, &input.bytes);
+        input.recording = recording;
+        if (status || !recording)
+            return status;
+    }
     return sim_replay(input.recording, input.bytes, input.without, sim_open_output("report"), sim_open_output("contents"));
 }
 

@@ -88,11 +88,13 @@ function makeMachine() {
         return parts.map(({bytes}) => decoder.decode(bytes, {stream: true})).join("");
     }
 
-    function giveInput(instance, {source, recording, without}) {
+    function giveInput(instance, {source, host, recording, without}) {
         const copy = (bytes) => copyToInstance(instance, bytes), encode = (text) => new TextEncoder().encode(text);
         if (source) {
             const text = encode(source.text);
             instance.exports.set_source(copy(encode(source.file)), copy(text), text.length);
+            if (host)
+                instance.exports.set_host(...[host.file, host.text, host.defines, without].map((word) => copy(encode(word))));
         } else {
             instance.exports.set_recording(copy(recording), recording.length, copy(encode(without)));
         }
@@ -110,18 +112,19 @@ function makeMachine() {
         }
     }
 
-    // Compiles a source ({file, text}), or replays a recording (bytes), with these settings; resolves to status, output and files.
-    return async function execute(machineCode, {source, recording, without, settings}) {
+    // Compiles a source ({file, text}) and runs its host code, if there is a harness ({file, text, defines}); or replays a recording
+    // (bytes). Resolves to status, output and files.
+    return async function execute(machineCode, {source, host, recording, without, settings}) {
         const startTime = performance.now(), parts = [];
-        compiled = compiled || await WebAssembly.compile(machineCode);
+        compiled = compiled || (machineCode instanceof WebAssembly.Module ? machineCode : await WebAssembly.compile(machineCode));
         const system = makeSystem(settings, parts);
         const instance = await WebAssembly.instantiate(compiled, system.imports);
         system.memory = instance.exports.memory;
-        const status = runInstance(instance, {source, recording, without});
-        const files = {};
-        for (const name of source ? ["ptx", "diagnostics"] : ["report", "trace", "counters", "findings"])
+        const status = runInstance(instance, {source, host, recording, without});
+        const files = {}, isRun = host || recording;
+        for (const name of [...(source ? ["ptx", "diagnostics", "calls"] : []), ...(isRun ? ["report", "trace", "counters", "findings"] : [])])
             files[name] = new TextDecoder().decode(fileBytes(instance, name));
-        if (!source)
+        if (isRun)
             files.contents = fileBytes(instance, "contents");
         const printed = decodeParts(parts.filter(({file}) => file === 1)); // by kernels; messages go to file 2
         return {status, output: decodeParts(parts), printed, ...files, ms: performance.now() - startTime};
@@ -140,24 +143,33 @@ function decodeBase64(base64) {
 const machineCode = () => decodeBase64(MACHINE_CODE);
 let worker = null, pendingJobs = new Map(), lastJobNumber = 0; // pendingJobs: maps a number to the job and its Promise's resolve and reject
 let workerUrl = null; // of the Worker's text; shared by all Workers, because it is freed only with the page
+let compiledModule = null; // of the first Worker, for those that replace a stopped one
 let localMachine = null, hasWorkers = typeof page.Worker === "function" && typeof page.Blob === "function";
 
 function startWorker() {
     const text = `const execute = (${makeMachine})(); let code;
         onmessage = async ({data}) => {
-            if (data.code) { code = data.code; return; }
-            try { postMessage({number: data.number, result: await execute(code, data.job)}); }
+            if (data.code) {
+                code = data.code instanceof WebAssembly.Module ? data.code : WebAssembly.compile(data.code);
+                Promise.resolve(code).then((module) => postMessage({module})).catch(() => {});
+                return;
+            }
+            try { postMessage({number: data.number, result: await execute(await code, data.job)}); }
             catch (error) { postMessage({number: data.number, error: String(error)}); }
         };`;
     workerUrl = workerUrl || URL.createObjectURL(new Blob([text], {type: "text/javascript"}));
     worker = new page.Worker(workerUrl);
     worker.onmessage = ({data}) => {
+        if (data.module) {
+            compiledModule = data.module;
+            return;
+        }
         const {resolve, reject} = pendingJobs.get(data.number);
         pendingJobs.delete(data.number);
         data.error ? reject(new Error(data.error)) : resolve(data.result);
     };
     worker.onerror = abandonWorker;
-    worker.postMessage({code: machineCode()});
+    worker.postMessage({code: compiledModule || machineCode()});
 }
 
 // Runs the pending jobs on this thread: a page's content security policy may forbid Workers, which is reported asynchronously.
@@ -253,8 +265,7 @@ async function assemble(program, variant, n) {
         throw new Error(`${program.name} has no recording for n = ${n}`);
     for (const name of new Set([...calls.matchAll(/^(?:write|read) .* ([0-9a-f]{16})$/gm)].map((match) => match[1])))
         bytes[name] = await findBytes(program, name);
-    const text = variant.source.text === undefined ? variant.source : variant.source.text;
-    return writeRecording({source: {file, text}, ptx: variant.ptx, bytes, calls});
+    return writeRecording({source: {file, text: textOf(variant)}, ptx: variant.ptx, bytes, calls});
 }
 
 function settingsOf(request) {
@@ -284,28 +295,55 @@ function interpretBits(bits) {
     return {float: view.getFloat32(0), int: bits};
 }
 
-function withNumbers(check) {
-    return check.equal ? check : {...check, got: interpretBits(check.got), expected: interpretBits(check.expected)};
+const withNumbers = (check) => ({...check, got: interpretBits(check.got), expected: interpretBits(check.expected)});
+
+const DATA = ["lesson", "ones", "ascending", "alternating"]; // of the input; "lesson": docs/check.md
+
+// What a run of a source executes: its kernels are compiled, and its host code is evaluated.
+function jobOfSource(program, variant, request) {
+    const {file} = program.source, n = request.n || sizeOf(variant.sizes), data = DATA.indexOf(request.data || "lesson");
+    if (!Number.isSafeInteger(n) || n < 1 || data < 0)
+        throw new Error(`${program.name} cannot run for n = ${n} with the data ${request.data}`);
+    const text = request.text === undefined ? textOf(variant) : request.text;
+    return {source: {file, text}, host: {...program.host, defines: `HARNESS_N=${n}\nHARNESS_DATA=${data}`}};
 }
 
-// The variant whose kernels are those of an edited text, launched as the program's own are; without `ptx` if the text has errors.
-async function edited(program, variant, text) {
-    const {ptx, diagnostics} = await compile(text, program.source.file);
-    return {...variant, source: {text}, ptx: ptx && [[variant.ptx[0][0], ptx]], diagnostics};
+// What a run of recorded calls executes. The kernels of an edited text are launched as the program's own are.
+async function jobOfRecording(program, variant, request) {
+    const n = request.n || sizeOf(variant.sizes);
+    if (request.text === undefined)
+        return {recording: await assemble(program, variant, n), ptx: variant.ptx.map(([, text]) => text).join("\n"), calls: variant.runs[n]};
+    const {ptx, diagnostics} = await compile(request.text, program.source.file);
+    const kernels = {...variant, source: {text: request.text}, ptx: [[variant.ptx[0][0], ptx]]};
+    return {recording: ptx && await assemble(program, kernels, n), ptx, diagnostics, calls: variant.runs[n]};
 }
 
-// Runs the program, its Try number request.try, or request.text, an edited source. The status "errors" means that the text does not
-// compile; `diagnostics` say why.
+const sizeOf = (sizes) => sizes.includes(256) ? 256 : sizes[0];
+const textOf = ({source}) => typeof source === "string" ? source : source.text;
+
+// [{kernel, grid, block, shared, cluster}] of the lines of a recording; kernel is the name in the PTX, cluster null if there is none.
+function launchesIn(calls) {
+    const size = (text) => text.split(",").map(Number);
+    return calls.split("\n").filter((line) => line.startsWith("launch ")).map((line) => {
+        const [, , kernel, grid, block, shared, cluster] = line.split(" ");
+        return {kernel, grid: size(grid), block: size(block), shared: +shared, cluster: cluster === "0,0,0" ? null : size(cluster)};
+    });
+}
+
+const withoutRun = (diagnostics) => ({status: "errors", output: "", checks: [], trace: "", counters: "", findings: [], launches: [], diagnostics, ptx: "", ms: 0});
+
+// Runs the program, its Try number request.try, or request.text, an edited source. request.n is the number of elements, request.data
+// one of DATA. The status "errors" means that the text cannot be compiled or its host code not be evaluated; `diagnostics` say why.
 async function run(program, request = {}) {
-    let variant = request.try ? program.tries[request.try - 1] : program;
-    if (request.text !== undefined)
-        variant = await edited(program, variant, request.text);
-    if (variant.diagnostics && !variant.ptx)
-        return {status: "errors", output: "", checks: [], trace: "", counters: "", findings: [], diagnostics: variant.diagnostics, ptx: "", ms: 0};
-    const n = request.n || (variant.sizes.includes(256) ? 256 : variant.sizes[0]);
-    const recording = await assemble(program, variant, n);
-    const {status, output, report, trace, counters, findings, ms} =
-        await execute({recording, without: formatRemovedLines(request.without), settings: settingsOf(request)});
+    const variant = request.try ? program.tries[request.try - 1] : program;
+    const job = program.host ? jobOfSource(program, variant, request) : await jobOfRecording(program, variant, request);
+    if (!job.source && !job.recording)
+        return withoutRun(job.diagnostics);
+    const made = await execute({...job, without: formatRemovedLines(request.without), settings: settingsOf(request)});
+    const diagnostics = job.diagnostics || JSON.parse(made.diagnostics || "[]");
+    if (diagnostics.some(({severity}) => severity === "error"))
+        return {...withoutRun(diagnostics), ms: made.ms};
+    const {status, output, report, trace, counters, findings, ms} = made;
     const trapped = typeof status === "string" && status.startsWith("trap");
     return {
         status: trapped ? "trap" : status,
@@ -314,8 +352,9 @@ async function run(program, request = {}) {
         trace: withoutHarnessRows(trace, program.harness),
         counters: withoutHarnessRows(counters, program.harness),
         findings: findings ? JSON.parse(findings).findings : [],
-        diagnostics: variant.diagnostics || [],
-        ptx: variant.ptx.map(([, text]) => text).join("\n"),
+        launches: launchesIn(job.calls || made.calls),
+        diagnostics,
+        ptx: job.ptx || made.ptx,
         ms,
     };
 }

@@ -22,10 +22,11 @@ int sim_largest_cluster(const Kernel *kernel)
 // Prints why a launch is rejected, because CUDA's error codes are unspecific. Prints only the first few reasons, because a
 // program may test for errors.
 enum { MAX_LINES = 8 };
+static char why[300]; // the last rejection
 __attribute__((format(printf, 3, 4)))
 static cudaError_t reject(const Function *f, cudaError_t error, const char *format, ...)
 {
-    char name[200], why[300];
+    char name[200];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(why, sizeof why, format, arguments);
@@ -35,6 +36,11 @@ static cudaError_t reject(const Function *f, cudaError_t error, const char *form
     if (lines < MAX_LINES && ++lines)
         fprintf(stderr, "simulator: kernel %s cannot be launched: %s\n", name, why);
     return error;
+}
+
+const char *sim_last_rejection(void)
+{
+    return why;
 }
 
 #define DIM_FORMAT "%u x %u x %u"

@@ -112,6 +112,7 @@ enum { MAX_THREADS = 1024 }; // of a block
 cudaError_t sim_check_launch(const void *host_stub, dim3 grid, dim3 block, size_t dynamic_shared_bytes, void **arguments,
                              bool cooperative,
                              dim3 cluster); // of the launch; 0: the kernel's own, or none
+const char *sim_last_rejection(void); // why a launch was rejected
 // Checks a launch by a kernel.
 cudaError_t sim_check_configuration(const Kernel *kernel, const Function *f, dim3 grid, dim3 block,
                                     size_t dynamic_shared_bytes);

@@ -1,0 +1,95 @@
+// host_device.c: what the simulated device answers to host code that the compiler evaluates (compiler/compiler.h).
+#include "page/host_device.h"
+#include "runtime/work/properties.h"
+#include "runtime/work/work.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void load_ptx(void *context, const char *ptx, size_t bytes)
+{
+    HostDeviceState *state = context;
+    state->text = malloc(bytes + 1);
+    if (!state->text)
+        sim_die("out of memory: PTX");
+    memcpy(state->text, ptx, bytes);
+    state->text[bytes] = 0;
+}
+
+// The module is made when the host code first asks about a kernel.
+static cudaError_t find_kernel(HostDeviceState *state, const char *name, Kernel **kernel, const Function **f)
+{
+    if (!state->binary) {
+        state->binary = sim_new_binary();
+        state->binary->ptx = (const char **)&state->text;
+        state->binary->ptx_count = 1;
+        sim_register_binary(state->binary);
+    }
+    *kernel = sim_kernel_named(state->binary, name);
+    if (!*kernel)
+        *kernel = sim_add_kernel(state->binary, name, NULL);
+    return sim_find_kernel((*kernel)->host_stub, kernel, f);
+}
+
+static int read_attribute(void *context, int attribute)
+{
+    (void)context;
+    return sim_device_attribute((enum cudaDeviceAttr)attribute);
+}
+
+static int resident_blocks(void *context, const char *name, int threads, uint64_t dynamic_shared_bytes)
+{
+    Kernel *kernel;
+    const Function *f;
+    if (find_kernel(context, name, &kernel, &f) || threads > MAX_THREADS)
+        return 0;
+    return sim_blocks_per_sm(f, threads, dynamic_shared_bytes);
+}
+
+static bool describe(void *context, const char *name, HostKernelFacts *facts)
+{
+    Kernel *kernel;
+    const Function *f;
+    struct cudaFuncAttributes attributes;
+    if (find_kernel(context, name, &kernel, &f))
+        return false;
+    sim_describe_kernel(&attributes, kernel, f);
+    *facts = (HostKernelFacts){.shared_bytes = attributes.sharedSizeBytes, .local_bytes = attributes.localSizeBytes,
+                               .max_threads = attributes.maxThreadsPerBlock, .registers = attributes.numRegs, .ptx_version = attributes.ptxVersion};
+    return true;
+}
+
+static dim3 dim3_of(const uint32_t size[3])
+{
+    return (dim3){size[0], size[1], size[2]};
+}
+
+static const char *reject(void *context, const char *name, const HostShape *shape)
+{
+    Kernel *kernel;
+    const Function *f;
+    if (find_kernel(context, name, &kernel, &f))
+        return "the simulator cannot read its PTX";
+    kernel->max_dynamic_shared_bytes[sim_current_device] = (int)shape->max_dynamic_shared_bytes;
+    kernel->non_portable_clusters[sim_current_device] = shape->large_clusters;
+    void *arguments[MAX_KERNEL_ARGUMENTS], *any = arguments;
+    int count = 0;
+    for (const Variable *v = f->params; v && count < MAX_KERNEL_ARGUMENTS; v = v->next)
+        arguments[count++] = any;
+    const cudaError_t error = sim_check_launch(kernel->host_stub, dim3_of(shape->grid), dim3_of(shape->block), shape->dynamic_shared_bytes, arguments,
+                                               shape->is_cooperative, dim3_of(shape->cluster));
+    return error ? sim_last_rejection() : NULL;
+}
+
+HostDevice sim_host_device(HostDeviceState *state)
+{
+    *state = (HostDeviceState){0};
+    return (HostDevice){state, load_ptx, read_attribute, resident_blocks, describe, reject};
+}
+
+void sim_end_host_device(HostDeviceState *state)
+{
+    if (state->binary)
+        sim_unload_binary(state->binary);
+    free(state->text);
+}
