@@ -2,6 +2,8 @@
 // each other: everything is dead until something that has an effect needs it.
 #include "compiler/passes.h"
 
+enum { MAX_SEARCHES = 100 };
+
 typedef struct Marking {
     bool *is_needed; // of an instruction's id
     IrInstruction **stack;
@@ -83,9 +85,39 @@ static bool remove_dead_variables(IrModule *module, IrFunction *function)
     return changed;
 }
 
+static bool is_loaded(const IrFunction *function, const IrSymbol *symbol)
+{
+    for (const IrBlock *block = function->first; block; block = block->next)
+        for (const IrInstruction *i = block->first; i; i = i->next)
+            if (i->op == IR_SYMBOL && i->symbol == symbol && !is_write_only(i, 0))
+                return true;
+    return false;
+}
+
+// The same for shared variables, of which nothing is seen once the block has ended.
+static bool remove_dead_shared(const IrModule *module, IrFunction *function)
+{
+    bool changed = false;
+    uint32_t searches = 0;
+    for (IrBlock *block = function->first; block; block = block->next)
+        for (IrInstruction *i = block->first; i; i = i->next) {
+            if (i->op != IR_SYMBOL || i->symbol->space != IR_SHARED || i->symbol->dynamic || !i->uses || !is_write_only(i, 0) || ++searches > MAX_SEARCHES)
+                continue;
+            bool is_needed = false;
+            for (const IrFunction *one = module->functions; one && !is_needed; one = one->next)
+                is_needed = is_loaded(one, i->symbol);
+            if (is_needed)
+                continue;
+            remove_stores(i);
+            changed = true;
+        }
+    return changed;
+}
+
 bool remove_dead_code(IrModule *module, IrFunction *function)
 {
     bool changed = remove_dead_variables(module, function);
+    changed |= remove_dead_shared(module, function);
     Marking m = {.is_needed = ir_scratch(module, function->next_instruction)};
     m.stack = ir_scratch(module, (function->next_instruction + 1) * sizeof *m.stack);
     mark_needed(&m, function);

@@ -19,6 +19,7 @@ typedef struct Expansion { // of one call: what the callee's blocks and values a
     IrInstruction **values;   // of the callee's instruction ids
     IrBlock *after;           // where the callee returns to
     IrInstruction *result;    // a phi in `after`, or NULL
+    uint32_t line, file;      // of the call
 } Expansion;
 
 static uint64_t count_in(const IrFunction *function)
@@ -49,14 +50,20 @@ static IrInstruction *mapped(const Expansion *e, IrInstruction *value)
     return e->values[value->id];
 }
 
+// The library's functions have no lines: theirs is the call's.
+static void set_line(const Expansion *e, IrInstruction *copy, const IrInstruction *i)
+{
+    copy->line = i->line ? i->line : e->line;
+    copy->file = i->line ? i->file : e->file;
+}
+
 static void copy_return(const Expansion *e, IrBlock *block, const IrInstruction *end)
 {
     if (e->result)
         ir_add_operand(e->module, e->result,
                        end->operand_count ? mapped(e, end->operands[0]) : ir_undefined(e->module, e->caller, e->result->type));
     ir_jump(e->module, block, e->after);
-    block->last->line = end->line;
-    block->last->file = end->file;
+    set_line(e, block->last, end);
 }
 
 static void copy_terminator(const Expansion *e, IrBlock *block, const IrInstruction *end)
@@ -69,8 +76,7 @@ static void copy_terminator(const Expansion *e, IrBlock *block, const IrInstruct
     IrInstruction *copy = ir_new_instruction(module, e->caller, end->op, IR_VOID, 0, NULL);
     if (end->operand_count)
         ir_add_operand(module, copy, mapped(e, end->operands[0]));
-    copy->line = end->line;
-    copy->file = end->file;
+    set_line(e, copy, end);
     for (uint32_t k = 0; k < ir_target_count(end->block); k++)
         copy->target[k] = e->blocks[end->target[k]->id];
     ir_link_last(block, copy);
@@ -83,6 +89,7 @@ static IrInstruction *copy_bare(const Expansion *e, const IrInstruction *i)
     const uint32_t id = copy->id;
     *copy = *i;
     copy->id = id;
+    set_line(e, copy, i);
     copy->operands = NULL;
     copy->operand_uses = NULL;
     copy->operand_count = 0;
@@ -135,7 +142,7 @@ static void copy_body(Expansion *e, const IrFunction *callee)
 static void expand_call(IrModule *module, IrInstruction *call)
 {
     IrFunction *callee = call->callee, *caller = call->block->function;
-    Expansion e = {.module = module, .caller = caller};
+    Expansion e = {.module = module, .caller = caller, .line = call->line, .file = call->file};
     e.blocks = ir_scratch(module, callee->next_block * sizeof *e.blocks);
     e.values = ir_scratch(module, callee->next_instruction * sizeof *e.values);
     IrBlock *before = call->block;
