@@ -1,21 +1,25 @@
 """Compares one program: its recordings run with nvcc's PTX and with the other compiler's, and every launch is compared."""
 
 import csv
+import ctypes
 import hashlib
 import json
+import multiprocessing
 import os
 import re
 import subprocess
-import sys
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from scripts.evidence.compare_nvcc import device
 from scripts.evidence.compare_nvcc.programs import BUILT, HARNESS_KERNELS, OTHER_KERNELS, digest
 from scripts.learn import judge
 
-DEVICE = Path(__file__).with_name("device.py")
+PROCESSES = multiprocessing.get_context("forkserver")
+PROCESSES.set_forkserver_preload([device.__name__, __name__])
 TIME_LIMIT_S = 120
+MAX_ROUNDS = 20  # of errors that only show once others are gone
 # Counters that Nsight Compute has, too: simulator/counters.md. The others are compared for information.
 COMPARED = ("shared_loads", "shared_stores", "bank_conflicts", "global_load_requests", "global_load_sectors", "global_store_requests",
             "global_store_sectors", "block_barriers")
@@ -53,17 +57,50 @@ class Command:
     """The compiler that is compared with nvcc."""
     words: tuple
 
-    def compile(self, source, ptx):
-        """The first error, or ""."""
+    def errors(self, source, ptx):
+        """What is wrong, a line each; nothing if it compiles."""
         ptx.unlink(missing_ok=True)
         try:
             made = subprocess.run([*self.words, str(source), "-o", str(ptx)], capture_output=True, text=True, errors="replace", timeout=TIME_LIMIT_S)
         except subprocess.TimeoutExpired:
-            return f"no end after {TIME_LIMIT_S} s"
+            return [f"no end after {TIME_LIMIT_S} s"]
         if made.returncode == 0 and ptx.exists():
-            return ""
+            return []
         errors = [line for line in made.stderr.splitlines() if "error: " in line]
-        return re.sub(r"^.*/", "", errors[0]) if errors else f"exit status {made.returncode}: {made.stderr.strip()[-200:]}"
+        return [re.sub(r"^.*/", "", line) for line in errors] or [f"exit status {made.returncode}: {made.stderr.strip()[-200:]}"]
+
+    def compile(self, source, ptx):
+        """What is wrong with the functions that do not compile: an error by the text of each. The PTX has the others, with their own line numbers."""
+        refused, errors = {}, self.errors(source, ptx)
+        lines = source.read_text(encoding="utf-8").replace('#include "', f'#include "{source.parent}/').splitlines()
+        rest = ptx.with_suffix(".cu")
+        for _ in range(MAX_ROUNDS):
+            found = {int(line.split(":")[1]): line for line in errors if re.match(rf"(?:{re.escape(source.name)}|{re.escape(rest.name)}):\d+:", line)}
+            if not found:
+                break
+            for number, error in found.items():
+                begin, end = function_at(lines, number - 1)
+                if begin < end:
+                    refused["\n".join(lines[begin:end])] = error
+                lines[begin:end] = [""] * (end - begin)
+            rest.write_text("\n".join([*lines, ""]), encoding="utf-8")
+            errors = self.errors(rest, ptx)
+        return refused | {"": error for error in errors[:1]}
+
+
+def function_at(lines, number):
+    """The lines of the function or declaration that has a line: from one that is not indented to the next one that ends it."""
+    begin = number
+    while begin > 0 and (not lines[begin] or lines[begin][0] in " {}"):
+        begin -= 1
+    while begin > 0 and lines[begin - 1][:1].isalpha() and not lines[begin - 1].endswith((";", "}")):
+        begin -= 1
+    if lines[number] and lines[number].endswith(";") and lines[number][0] != " ":
+        return begin, number + 1
+    end = begin
+    while end < len(lines) and not lines[end].startswith("}"):
+        end += 1
+    return begin, end + 1
 
 
 # ---- Running
@@ -73,7 +110,7 @@ class Replays:
 
     def __init__(self, library):
         self.library = library
-        self.version = digest(library.read_bytes(), DEVICE.read_bytes())
+        self.version = digest(library.read_bytes(), Path(device.__file__).read_bytes())
         self.folder = BUILT / "results"
         self.folder.mkdir(parents=True, exist_ok=True)
 
@@ -90,23 +127,34 @@ class Replays:
 
     def run_again(self, recording, ptx, options, settings):
         with tempfile.TemporaryDirectory() as folder:
-            counters, findings = Path(folder) / "counters.csv", Path(folder) / "findings.json"
+            folder = Path(folder)
+            counters, findings = folder / "counters.csv", folder / "findings.json"
             environment = {"SIM_THREADS": "1", "SIM_CHECK": "0", "SIM_COUNTERS": str(counters), "SIM_FINDINGS": str(findings)} | settings
-            words = [sys.executable, "-I", "-S", DEVICE, self.library, recording, *(["--ptx", ptx] if ptx else []), *options]
-            try:
-                run = subprocess.run([str(word) for word in words], capture_output=True, text=True, errors="replace", timeout=TIME_LIMIT_S,
-                                     env=os.environ | environment)
-            except subprocess.TimeoutExpired:
+            words = [str(self.library), str(recording), *(["--ptx", str(ptx)] if ptx else []), *map(str, options)]
+            child = PROCESSES.Process(target=replay, args=(words, environment, folder))
+            child.start()
+            child.join(TIME_LIMIT_S)
+            if child.exitcode is None:
+                child.kill()
                 return {"launches": [], "error": f"no end after {TIME_LIMIT_S} s", "findings": []}
-            line = run.stdout.splitlines()[-1:]
+            line = (folder / "1").read_text(errors="replace").splitlines()[-1:]
             if not line or not line[0].startswith("{"):
-                return {"launches": [], "error": f"status {run.returncode}: {run.stderr.strip()[-200:]}", "findings": []}
+                return {"launches": [], "error": f"status {child.exitcode}: {(folder / '2').read_text(errors='replace').strip()[-200:]}", "findings": []}
             result = json.loads(line[0])
             rows = list(csv.DictReader(counters.open(newline=""))) if counters.exists() else []
             for launch, row in zip(result["launches"], rows):
                 launch["counters"] = {name: int(row[name]) for name in (INSTRUCTIONS, *COMPARED, *OTHERS)}
             result["findings"] = findings_in(findings)
             return result
+
+
+def replay(words, environment, folder):
+    """device.py in a process that a server forks, which is faster than to start Python. The simulator writes its files when C's exit ends the process."""
+    os.environ.update(environment)
+    for number in (1, 2):
+        os.dup2(os.open(folder / str(number), os.O_WRONLY | os.O_CREAT), number)
+    print(json.dumps(device.replay(device.options_of(words))), flush=True)
+    ctypes.CDLL(None).exit(0)
 
 
 def findings_in(path):
@@ -130,7 +178,7 @@ def demangled(names):
 
 def short(name):
     """reduce<256>(float const*, float*, long long) as reduce<256>."""
-    return re.sub(r"^(?:void )?(.*?)\((?!anonymous).*$", r"\1", name).replace("(anonymous namespace)::", "")
+    return re.sub(r"^(?:void )?(.*?)(?<![<, ])\((?!anonymous).*$", r"\1", name).replace("(anonymous namespace)::", "")
 
 
 def compared(program, command, replays):
@@ -138,12 +186,11 @@ def compared(program, command, replays):
     folder = BUILT / "ptx" / f"{program.kind}-{program.name.replace('/', '-')}"
     folder.parent.mkdir(parents=True, exist_ok=True)
     ptx = folder.with_suffix(".ptx") if "." not in folder.name else folder.with_name(folder.name + ".ptx")
-    error = command.compile(program.source, ptx)
-    rows = {}
+    refused, rows = command.compile(program.source, ptx), {}
     for run in program.runs:
         for options in ([], ["--vary"]):
-            compare_run(program, run, options, ptx, error, replays, rows)
-        compare_findings(program, run, ptx, error, replays, rows)
+            compare_run(program, run, options, ptx, refused, replays, rows)
+        compare_findings(program, run, ptx, replays, rows)
     for row in rows.values():
         finish(row)
     return sorted(rows.values(), key=lambda row: row.kernel)
@@ -158,36 +205,47 @@ def row_of(program, mangled, readable, rows):
     return rows.setdefault(mangled, Row(program.kind, program.name, name))
 
 
-def compare_run(program, run, options, ptx, error, replays, rows):
+def compare_run(program, run, options, ptx, refused, replays, rows):
     """Bytes and counters of each launch; with other values in the arrays (--vary) only if nvcc's PTX runs with them, and the bytes alone."""
     reference = replays.run(run.recording, None, *options, **run.settings)
     varied = bool(options)
     if varied and reference["error"]:
         return
     names = demangled(sorted({launch["kernel"] for launch in reference["launches"]}))
-    other = {"launches": [], "error": error} if error else replays.run(run.recording, ptx, *options, *renames(program, ptx), **run.settings)
+    other = replays.run(run.recording, ptx, *options, *renames(program, ptx), **run.settings) if ptx.exists() else {"launches": [], "error": ""}
     were_same = True
     for number, launch in enumerate(reference["launches"]):
         row = row_of(program, launch["kernel"], names[launch["kernel"]], rows)
         one = other["launches"][number] if number < len(other["launches"]) else None
-        inherited, were_same = not were_same, bool(one) and one["digest"] == launch["digest"]
+        inherited, were_same = not were_same, bool(one) and have_same_bytes(one, launch)
         if row is None:
             continue
         row.launches += not varied
-        if error or not has_entry(ptx, program, launch["kernel"]):
-            row.compiles, row.note = "no", error or "no such kernel in the PTX"
+        if not has_entry(ptx, program, launch["kernel"]):
+            row.compiles, row.note = "no", why_missing(row.kernel, refused)
             continue
         row.compiles = "yes"
         if were_same or not inherited:  # else it begins with other memory
             compare_launch(row, launch, one, other["error"], varied)
 
 
+def why_missing(kernel, refused):
+    """The error in a kernel, or in something that it needs."""
+    name = re.sub(r"<.*", "", kernel)
+    return next((error for text, error in refused.items() if re.search(rf"\b{re.escape(name)}\(", text)), next(iter(refused.values()), "not in the PTX"))
+
+
 def has_entry(ptx, program, mangled):
-    return bool(judge.entry_of(ptx, program.kernel) if program.kernel else f".entry {mangled}(" in ptx.read_text(errors="replace"))
+    return ptx.exists() and bool(judge.entry_of(ptx, program.kernel) if program.kernel else f".entry {mangled}(" in ptx.read_text(errors="replace"))
 
 
 def renames(program, ptx):
     return ["--rename", f"{program.entry}={judge.entry_of(ptx, program.kernel)}"] if program.entry else []
+
+
+def have_same_bytes(one, other):
+    """Variables that only one has are not compared: the other one's compiler has removed them."""
+    return one["digests"].keys() and all(other["digests"].get(name, value) == value for name, value in one["digests"].items())
 
 
 def compare_launch(row, launch, other, why, varied):
@@ -195,7 +253,7 @@ def compare_launch(row, launch, other, why, varied):
         same = bool(other and other["error"] == launch["error"])
         row.note = row.note or launch["error"]
     else:
-        same = bool(other and other["digest"] == launch["digest"])
+        same = bool(other and have_same_bytes(other, launch))
     if not same:
         row.same_bytes = "no"
         if other is None or other["error"] and not launch["error"]:
@@ -210,19 +268,20 @@ def compare_launch(row, launch, other, why, varied):
         total[2] &= value == other["counters"][name]
 
 
-def compare_findings(program, run, ptx, error, replays, rows):
-    """The findings of the whole program, with the lines that they name, in the row of its first kernel."""
+def compare_findings(program, run, ptx, replays, rows):
+    """The findings of a run, with the lines that they name, in the row of its first kernel. A kernel that does not compile runs as nvcc compiled it."""
     settings = run.settings | {"SIM_CHECK": "1"}
-    if not rows or program.kind in ("steps", "scan", "labs"):
+    reference = replays.run(run.recording, None, "--checked", **settings)
+    row = next((rows[launch["kernel"]] for launch in reference["launches"] if launch["kernel"] in rows), None)
+    if not row or program.kind in ("steps", "scan", "labs"):
         return
-    row = next(iter(rows.values()))
-    reference = replays.run(run.recording, None, "--checked", **settings)["findings"]
-    row.findings = " ".join(sorted({one.split()[0] for one in reference} | set(row.findings.split())))
-    if not error and row.compiles == "yes":
-        other = replays.run(run.recording, ptx, "--checked", *renames(program, ptx), **settings)["findings"]
-        if reference != other:
+    expected = reference["findings"]
+    row.findings = " ".join(sorted({one.split()[0] for one in expected} | set(row.findings.split())))
+    if row.compiles == "yes":
+        found = replays.run(run.recording, ptx, "--checked", *renames(program, ptx), **settings)["findings"]
+        if expected != found:
             row.same_findings = "no"
-            row.note = row.note or f"findings {'; '.join(reference) or 'none'} / {'; '.join(other) or 'none'}"
+            row.note = row.note or f"findings {'; '.join(expected) or 'none'} / {'; '.join(found) or 'none'}"
         row.same_findings = row.same_findings or "yes"
 
 

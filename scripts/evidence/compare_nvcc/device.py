@@ -1,6 +1,6 @@
 """Replays a recording of device calls (simulator/runtime/work/record.h) on the simulator's libcuda.so.1, with its own PTX or with another.
 
-device.py LIBRARY RECORDING [OPTION]...   prints one line of JSON: the launches, each with its kernel, its error, and a digest of all device memory after it
+device.py LIBRARY RECORDING [OPTION]...   prints one line of JSON: the launches, each with its kernel, its error, and digests of all device memory after it
 
   --ptx FILE       this PTX for all kernels and variables
   --rename OLD=NEW a kernel's name in that PTX
@@ -22,6 +22,8 @@ from pathlib import Path
 MAX_LAUNCHES = 60  # the calls after these are left out
 CLUSTER_DIMENSION, COOPERATIVE = 4, 2  # CUlaunchAttributeID
 VARIABLE = re.compile(r"^\s*(?:\.visible |\.extern |\.weak )*\.(?:global|const)\b[^;={]*?([\w$]+)(?:\[[^\]]*\])*\s*[;=]", re.M)
+
+LIBRARY = re.compile(r"4cuda3std")  # libcu++ in a mangled name
 
 
 class Failure(Exception):
@@ -86,7 +88,7 @@ class Device:
                 raise Failure("several PTX texts are linked")
             self.modules[number] = self.loaded(replaced or parts[0])
             names = set(VARIABLE.findall(b"".join(parts).decode()))
-            self.variables[number] = sorted((name for name in names if name.startswith(namespace)), key=simple_name)
+            self.variables[number] = sorted((name for name in names if name.startswith(namespace) and not LIBRARY.search(name)), key=simple_name)
             self.names = {simple_name(name): name for name in VARIABLE.findall(replaced.decode())} if replaced else {}
 
     def call(self, name, *arguments):
@@ -129,18 +131,19 @@ class Device:
         self.call("cuMemcpyDtoH_v2", data, ctypes.c_uint64(address), ctypes.c_size_t(count))
         return data.raw
 
-    def digest(self):
-        """Of all allocations and variables."""
+    def digests(self):
+        """Of all allocations, and of each variable that is there: a compiler may remove one, and libcu++'s are no part of the program."""
         whole = hashlib.sha256()
         for address, count in self.memory.values():
             whole.update(self.bytes_at(address, count))
+        found = {"": whole.hexdigest()[:16]}
         for number, names in self.variables.items():
             for name in names:
                 try:
-                    whole.update(self.bytes_at(*self.variable(number, name)))
-                except Failure:  # one that the compiler has removed
+                    found[simple_name(name)] = hashlib.sha256(self.bytes_at(*self.variable(number, name))).hexdigest()[:16]
+                except Failure:
                     continue
-        return whole.hexdigest()[:16]
+        return found
 
     # The calls of a recording
 
@@ -224,10 +227,10 @@ def replay(options):
             if name == "write":
                 words[2] = blobs[words[2]]
             if name == "launch":
-                launches.append({"kernel": words[1], "error": "not launched", "digest": ""})
+                launches.append({"kernel": words[1], "error": "not launched", "digests": {}})
             getattr(device, name)(*words)
             if name == "launch":
-                launches[-1].update(error="", digest="" if options.checked else device.digest())
+                launches[-1].update(error="", digests={} if options.checked else device.digests())
     except Failure as failure:
         if not launches:
             return {"launches": [], "error": str(failure)}
@@ -236,7 +239,7 @@ def replay(options):
     return {"launches": launches, "error": ""}
 
 
-def main():
+def options_of(words):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("library")
     parser.add_argument("recording")
@@ -244,10 +247,10 @@ def main():
     parser.add_argument("--rename", action="append", default=[])
     parser.add_argument("--vary", action="store_true")
     parser.add_argument("--checked", action="store_true")
-    options = parser.parse_args()
+    options = parser.parse_args(words)
     options.rename = dict(word.split("=") for word in options.rename)
-    print(json.dumps(replay(options)))
+    return options
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    print(json.dumps(replay(options_of(sys.argv[1:]))))
