@@ -163,13 +163,14 @@ static bool has_few_trips(const Trips *trips, const IrInstruction *start)
     return end / trips->step->integer <= MAX_FEW_TRIPS;
 }
 
-// `count` iterations for each test, which divide the loop's.
-static void unroll_partly(Unrolling *u, const Loop *loop, uint32_t count)
+// `count` iterations for each test. The test is after those that the last round has, of which there are `rest` or, if that is 0, all.
+static void unroll_partly(Unrolling *u, const Loop *loop, uint32_t count, uint32_t rest)
 {
     IrBlock *headers[RUNTIME_MAX], *latches[RUNTIME_MAX];
     chain_copies(u, loop, count, headers, latches);
-    for (uint32_t k = 0; k + 1 < count; k++)
-        ir_make_jump(u->module, latches[k], back_target(latches[k], headers[k + 1]));
+    for (uint32_t k = 0; k < count; k++)
+        if (k != (rest ? rest : count) - 1)
+            ir_make_jump(u->module, latches[k], back_target(latches[k], headers[(k + 1) % count]));
     loop->header->unroll = 1;
 }
 
@@ -189,18 +190,23 @@ static bool unroll_counted(Unrolling *u, Loop *loop, uint32_t count)
         ir_replace(exit->first, exit->first->operands[0]);
     demote_outside_uses(u->module, u->function, u->loops, loop);
     add_remainder(u->module, u->loops, loop, back_edges, exit, count);
-    unroll_partly(u, loop, count);
+    unroll_partly(u, loop, count, 0);
     return true;
 }
 
-// The largest power of two whose copies are small enough, and that divides the number of iterations if it is known.
-static uint32_t partial_count(const Loop *loop, uint32_t trips)
+static uint32_t count_that_fits(const Loop *loop, uint32_t count, uint32_t trips)
 {
     const uint32_t size = size_of(loop);
-    uint32_t count = trips ? RUNTIME_MAX : RUNTIME_COUNT;
-    while (count > 1 && (count * size > MAX_PARTIAL_SIZE || (trips && trips % count)))
+    while (count > 1 && (count * size > MAX_PARTIAL_SIZE || trips % count))
         count /= 2;
     return count;
+}
+
+// The largest power of two whose copies are small enough, and that divides the number of iterations if it is known and one does.
+static uint32_t partial_count(const Loop *loop, uint32_t trips)
+{
+    const uint32_t divisor = trips ? count_that_fits(loop, RUNTIME_MAX, trips) : 1;
+    return divisor > 1 ? divisor : count_that_fits(loop, RUNTIME_COUNT, 0);
 }
 
 // ---- Which loops
@@ -235,10 +241,10 @@ static bool try_partial(Unrolling *u, Loop *loop)
         return false;
     if (!trips)
         return unroll_counted(u, loop, count);
-    if (trips % count || !is_innermost(u, loop) || count_phis(loop->header) >= MAX_PHIS)
+    if (trips < count || !is_innermost(u, loop) || count_phis(loop->header) >= MAX_PHIS)
         return false;
     demote_outside_uses(u->module, u->function, u->loops, loop);
-    unroll_partly(u, loop, count);
+    unroll_partly(u, loop, count, trips % count);
     return true;
 }
 
