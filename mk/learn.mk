@@ -1,8 +1,11 @@
 # Exercises: docs/learn.md.
 
 .PHONY: learn test-learn
-LEARN_OPTIONS = $(if $(filter-out 0,$(LIST)),--list 1) $(if $(GO),--go "$$GO") $(if $(RESET),--reset "$$RESET") $(if $(HINT),--hint "$$HINT")
-export GO RESET HINT
+LEARN_OPTIONS = $(if $(filter-out 0,$(LIST)),--list 1) $(if $(GO),--go "$$GO") $(if $(RESET),--reset "$$RESET") $(if $(HINT),--hint "$$HINT") \
+    $(if $(IMPORT),--import "$$IMPORT") $(if $(EXPORT),--export "$$EXPORT")
+export GO RESET HINT IMPORT EXPORT
+# Options for which nothing is judged.
+LEARN_ONLY_LOOKS := $(filter-out 0,$(LIST))$(HINT)$(IMPORT)$(EXPORT)
 # The kernels' compiler: nvcc, or drywarp, the simulator's own, which is the default without nvcc.
 ifneq ($(and $(findstring command,$(origin COMPILER)),$(if $(filter drywarp nvcc,$(COMPILER)),,other)),)
     $(error COMPILER=$(COMPILER): accepted are nvcc and drywarp)
@@ -13,8 +16,8 @@ LEARN_NVCC = --nvcc '$(if $(OWN_COMPILER),,$(NVCC))'
 LEARN_BUILDS := build/sim/libcuda.so.1 $(if $(OWN_COMPILER),build/sim/compile)
 
 # Status 1 means "not yet", which is no error of make's.
-learn: | $(if $(filter-out 0,$(LIST))$(HINT),,$(LEARN_NEEDS)) ## exercises that are checked as you save: make learn, LIST=1, GO=07, RESET=07, HINT=1; COMPILER=drywarp: without nvcc (docs/learn.md)
-	$(if $(filter-out 0,$(LIST))$(HINT),,$(COMPILE) $(LEARN_BUILDS) build/sim/replay)
+learn: | $(if $(LEARN_ONLY_LOOKS),,$(LEARN_NEEDS)) ## exercises that are checked as you save: make learn, LIST=1, GO=07, RESET=07, HINT=1, IMPORT=file, EXPORT=file; COMPILER=drywarp: without nvcc (docs/learn.md)
+	$(if $(LEARN_ONLY_LOOKS),,$(COMPILE) $(LEARN_BUILDS) build/sim/replay)
 	@python3 -m scripts.learn.learn $(LEARN_NVCC) $(LEARN_OPTIONS) || [ $$? = 1 ]
 
 test-learn: | $(LEARN_NEEDS) ## tests the exercises: right solutions must pass, planted mistakes must not (three and ten or more of each); ONLY='03 07', COMPILER=drywarp

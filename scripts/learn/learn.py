@@ -17,7 +17,7 @@ from scripts import files
 from scripts.judge.words import clean
 from scripts.ladder import execute
 from scripts.learn import exercise as exercises
-from scripts.learn import judge, page, progress
+from scripts.learn import judge, page, progress, transfer
 
 LOOK_EVERY_S = 0.2
 GONE_LOOKS = 10  # looks without a file before that is reported: an editor that replaces it takes less
@@ -398,10 +398,25 @@ def hint(task, text):
     print(f"{task.number} {task.title}, hint {text} of {exercises.HINTS}: {task.hints[int(text) - 1]}")
 
 
+def carry(learner, path, is_import):
+    """Imports progress and kernels from a file, or exports them to it."""
+    try:
+        if not is_import:
+            print(f"written: {path}, with {transfer.write(learner, Path(path))} solved exercises")
+            return
+        found = transfer.read(path, [task.name for task in learner.tasks])
+    except transfer.Unusable as error:
+        refuse(f"IMPORT='{clean(path)}': {error}")
+    except OSError as error:
+        refuse(f"EXPORT='{clean(path)}' cannot be written: {error.strerror}")
+    transfer.merge(learner, found)
+    print(f"imported from {path}: {len(found['done'])} solved exercises, {len(found['code'])} kernels; make learn continues with them")
+
+
 def arguments():
     """The options that make passes."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("go", "reset", "hint", "list"):
+    for name in ("go", "reset", "hint", "list", "import", "export"):
         parser.add_argument(f"--{name}", default="")
     parser.add_argument("--folder", type=Path, default=exercises.ROOT / "my/learn", help="the learner's")
     parser.add_argument("--nvcc", default=shutil.which("nvcc") or "", help="empty: the simulator's kernel compiler")
@@ -415,6 +430,10 @@ def main():
     progress.load(options.folder)
     if options.list:
         print(*overview(learner), sep="\n")
+        return 0
+    imported, exported = getattr(options, "import"), options.export
+    if imported or exported:
+        carry(learner, imported or exported, bool(imported))
         return 0
     if options.reset:
         learner.reset(find(tasks, options.reset, "RESET"))

@@ -242,6 +242,25 @@ def test_reset_brings_the_task_back_and_keeps_what_was_written(tmp_path):
     assert progress.load(tmp_path)["at"] == SECOND.name
 
 
+def test_progress_and_kernels_travel_as_one_file(tmp_path):
+    """Broken: what was done in the page or on another computer is lost, or a kernel here is overwritten."""
+    there, here, file = tmp_path / "there", tmp_path / "here", tmp_path / "exercises.json"
+    for folder, text in ((there, "// theirs\n"), (here, "// mine\n")):
+        folder.mkdir()
+        (folder / f"{SECOND.name}.cu").write_text(text)
+    with progress.changing(there) as state:
+        state |= {"done": [SECOND.name], "seen": {SECOND.name: {"threads": [1, 2]}}}
+    assert make_learn(there, "--export", file).returncode == 0
+    result = make_learn(here, "--import", file)
+    assert result.returncode == 0 and result.stdout.startswith(f"imported from {file}: 1 solved exercises, 1 kernels"), result.stderr
+    assert progress.load(here)["done"] == [SECOND.name] and progress.load(here)["seen"] == {SECOND.name: {"threads": [1, 2]}}
+    assert [(here / f"{SECOND.name}{end}").read_text() for end in (".cu", ".old.cu")] == ["// theirs\n", "// mine\n"]
+    for text in ("", "[1]", '{"format": "exercises 2"}', '{"format": "exercises 1", "done": 3, "seen": {}, "code": {}}'):
+        file.write_text(text)
+        refused = make_learn(here, "--import", file)
+        assert refused.returncode == 2 and refused.stderr.count("\n") == 1 and "IMPORT=" in refused.stderr, text
+
+
 def test_hints_have_three_levels(tmp_path):
     make_learn(tmp_path, "--go", "02", "--hint", "1")
     assert [make_learn(tmp_path, "--hint", level).stdout.split(": ", 1)[1].strip() for level in "123"] == list(SECOND.hints)
