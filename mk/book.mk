@@ -3,18 +3,23 @@
 .PHONY: book test-book bench-book film
 BOOK := build/book
 BOOK_PYTHON := $(BOOK)/venv/bin/python
-$(BOOK)/venv/ready: book/requirements.txt
+$(BOOK)/venv/ready: book/requirements.txt book/editor.txt
 	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo 'make book needs Python 3.11 or later' >&2; exit 1; }
 	@echo 'installing Sphinx and its dependencies into $(BOOK)/venv'
-	$(Q)python3 -m venv --clear $(BOOK)/venv && $(BOOK)/venv/bin/pip install --quiet --disable-pip-version-check -r $<
+	$(Q)python3 -m venv --clear $(BOOK)/venv && $(BOOK)/venv/bin/pip install --quiet --disable-pip-version-check -r book/requirements.txt
+	$(Q)$(BOOK)/venv/bin/pip install --quiet --disable-pip-version-check --no-deps -r book/editor.txt
 	@touch $@
+
+# The editor of the player's source: two files, made of CodeMirror 5.
+$(BOOK)/codemirror/codemirror.js: $(BOOK)/venv/ready book/editor.py
+	$(Q)$(BOOK_PYTHON) -m book.editor $(@D)
 
 # Sphinx does not notice changes of its extensions or of the figures.
 $(BOOK)/tools: $(wildcard book/*.py book/extensions/*.py book/templates/* book/contents.toml book/player/*.js book/player/programs/*.js)
 	$(Q)rm -rf $(BOOK)/doctrees $(BOOK)/html && mkdir -p $(BOOK) && touch $@
 
 # The site is replaced only when the new one is complete.
-book: $(BOOK)/venv/ready $(BOOK)/tools ## builds the course as a website: open site/index.html from the disk or from any web server
+book: $(BOOK)/codemirror/codemirror.js $(BOOK)/tools ## builds the course as a website: open site/index.html from the disk or from any web server
 	$(Q)$(BOOK_PYTHON) -m book.collect $(BOOK)/pages
 	$(Q)$(BOOK_PYTHON) -m sphinx -q -W --keep-going -j auto -b html -c book -d $(BOOK)/doctrees $(BOOK)/pages $(BOOK)/html
 	$(Q)rm -rf site.new && cp -r $(BOOK)/html site.new && rm -rf site site.new/.buildinfo && mv site.new site

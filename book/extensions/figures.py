@@ -16,6 +16,7 @@ except ImportError:  # not available on all machines (book/requirements.txt): sc
     minify = None
 
 PLAYER = ROOT / "book/player"
+EDITOR = ROOT / "build/book/codemirror"  # of book/editor.py
 NAMED = re.compile(r'\bid="|url\(#|href="#')
 WATCH = "Click a barrier, choose a size, or press a Try: the program runs again in this page."
 DARK = "@media (prefers-color-scheme: dark)"
@@ -115,21 +116,24 @@ class Player(SphinxDirective):
 
 def player_files():
     """The player's own scripts in loading order, if they exist."""
-    names = ("model", "source", "view", "controls", "engine", "lookback", "player")
+    names = ("model", "diff", "source", "editor", "edit", "share", "view", "controls", "panes", "bar", "engine", "lookback", "player")
     return [f"player/{name}.js" for name in names if (PLAYER / f"{name}.js").exists()] if (PLAYER / "player.js").exists() else []
 
 
 def make_room(app, page, template, context, doctree):
-    """Hides the list of headings on pages with a player, which needs the width."""
+    """Pages with a player load its editor, and have no list of headings: the player needs the width."""
     if doctree and 'class="player"' in context["body"]:
         context["furo_hide_toc"] = True
+        app.add_js_file("codemirror/codemirror.js", priority=700, defer="defer")  # before the player's scripts
+        app.add_css_file("codemirror/codemirror.css", priority=700)
 
 
 def copy_player(app):
-    """Copies the player's files and minifies its own scripts; these load the recordings next to them."""
+    """Copies the player's files and its editor, and minifies its own scripts; these load the recordings next to them."""
     if not player_files():
         return
     static = Path(app.outdir, "_static")
+    shutil.copytree(EDITOR, static / "codemirror", dirs_exist_ok=True)
     shutil.copytree(PLAYER, static / "player", dirs_exist_ok=True)
     for name in player_files():
         script = static / name

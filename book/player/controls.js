@@ -34,6 +34,21 @@ Player.number = function (label, most, chosen, note, choose) {
     return element("label", {}, element("span", {}, label), field, element("span", {role: "status"}, note || `of 0–${grouped(most)}`));
 };
 
+// A labelled number from 1 to `most`, next to a list of suggestions.
+Player.suggested = function (label, suggestions, chosen, most, choose) {
+    const take = (number) => {
+        field.value = field.defaultValue = Math.min(most, Math.max(1, Math.floor(number) || 1));
+        choose(field.value);
+    };
+    const done = () => isTyped(field) && take(+field.value);
+    const field = element("input", {type: "number", "aria-label": label, min: 1, max: most, value: chosen, title: `1 to ${grouped(most)}`,
+        onchange: done, onblur: done, onkeydown: ({key}) => key === "Enter" && done()});
+    const list = element("select", {"aria-label": `suggestions for ${label}`, onchange: () => take(+list.value)},
+        element("option", {value: "", hidden: true}), suggestions.map((number) => element("option", {value: number}, grouped(number))));
+    list.addEventListener("change", () => (list.value = ""));
+    return element("span", {class: "pl-suggested"}, element("label", {}, element("span", {}, label), field), list);
+};
+
 // Whether a number is being typed and not chosen yet: the default value is the chosen one.
 const isTyped = (field) => field.value !== field.defaultValue;
 

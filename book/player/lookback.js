@@ -147,4 +147,29 @@ Player.showLookBack = function (box, found, n) {
     range.value = found.events.findLastIndex((event) => event.looks); // the last poll ends all waiting
     show();
 };
+
+Player.mayLookBack = (program) => /look_?back|wait_for/i.test(program.source.text);
+
+// For programs with look-back: traces all blocks, interleaved, at the largest n, of the program as written, and once.
+Player.lookBack = async function (player, program, request) {
+    const {look} = player.boxes, n = Math.max(...program.sizes);
+    if (player.looked === program)
+        return;
+    player.looked = program;
+    look.hidden = !Player.mayLookBack(program);
+    if (look.hidden)
+        return;
+    try {
+        const result = await Player.run(look, program, {...request, n, together: true, check: false});
+        if (player.looked !== program)
+            return;
+        const found = result && Player.looksBack(Player.rows(result.trace));
+        look.hidden = !found;
+        if (found)
+            Player.showLookBack(look, found, n);
+    } catch (error) {
+        if (player.looked === program)
+            look.replaceChildren(Player.failed("The tiles", error));
+    }
+};
 })();

@@ -1,68 +1,17 @@
 // player.js: turns a lesson's figure into a player: <figure class="player" data-program="step03" data-before="step02">.
 //
-// A player has one or two sides: the lesson's program, and that of the step before. Each side holds its removed statements
-// and the results of its last run; the player holds what both share: n, the block, the order, the step. The first of two
-// panes shows one side; side by side, the other pane shows the run with which the counters are compared.
+// A player has one or two sides: the lesson's program, and that of the step before. Each side (edit.js) holds its text and the
+// results of its last run; the player holds what both share: n, the block, the order, the step. The first of two panes shows
+// one side, whose text can be edited; side by side, the other pane shows the run with which the counters are compared.
 (function () {
 "use strict";
 const Player = (window.Player = window.Player || {});
-const {element} = Player;
-const MOST_COMPARED = 1500; // lines; in a longer text changes are not marked
-
-// ---- The parts of a player
-
-const part = (name, attributes = {}, ...children) => element("div", {class: "pl-" + name, ...attributes}, ...children);
-const heading = (...content) => element("p", {class: "pl-heading"}, content);
-
-// Shows the values of the words in their cells, or hides them.
-function valuesButton(banks) {
-    const button = element("button", {type: "button", class: "pl-toggle", "aria-pressed": "false", title: "the value of each word, in its cell",
-        onclick: () => button.setAttribute("aria-pressed", String(banks.classList.toggle("pl-valued")))}, "values");
-    return button;
-}
-
-function skeleton() {
-    return {bar: part("bar pl-choices"), counters: part("counters"), findings: part("findings"), columns: part("columns"),
-        said: element("p", {class: "pl-said", role: "status", "aria-live": "polite"}), verdict: element("span", {class: "pl-verdict"}),
-        state: part("state"), look: part("look", {hidden: true})};
-}
-
-// A program's source and machine view. `of` distinguishes its parts from the other pane's for screen readers.
-function makePane(of) {
-    const boxes = {warps: part("warps", {tabindex: 0, role: "group", "aria-label": `warps and lanes${of}; the arrow keys choose a lane and show its value`}),
-        source: part("source", {tabindex: 0, role: "region", "aria-label": `the kernel's source${of}`}), about: element("p", {class: "pl-about", "aria-live": "polite"}),
-        name: element("p", {class: "pl-which"}), hint: element("p", {class: "pl-invite"}), title: heading(""), banks: part("banks"), lines: part("devices"),
-        order: element("p", {class: "pl-order"}), finding: element("p", {class: "pl-accesses"}), values: part("values")};
-    const text = part("text", {}, boxes.name, boxes.source, boxes.hint);
-    const machine = part("machine", {}, boxes.title, boxes.order, boxes.finding, boxes.warps, boxes.about, boxes.values,
-        heading("Shared memory: 32 banks", valuesButton(boxes.banks)), boxes.banks, heading("Device memory: lines of 128 bytes, 4 sectors each"), boxes.lines);
-    return {boxes, text, machine, source: Player.source(boxes.source), draw: Player.figure(boxes)};
-}
-
-const note = () => part("key", {}, legend(),
-    element("p", {class: "pl-more"}, "Instructions are PTX, as the simulator runs them; the GPU's machine code may differ (a short if may become predicated instructions)."));
-
-function legend() {
-    const entries = [["plain", "computes"], ["shared", "shared memory"], ["device", "device memory"], ["shuffle", "shuffle"],
-        ["inactive", "inactive", "the warp runs an instruction without this lane"], ["waits", "waits", "at a barrier or another synchronisation"],
-        ["ready", "ready", "could run; another warp runs (in executed order)"],
-        ["done", "done", "has exited"], ["written", "written now"], ["accessed", "accessed earlier"], ["conflict", "bank conflict"], ["nan", "NaN or uninitialised"],
-        ["bad", "flagged by a finding"]];
-    return element("p", {class: "pl-legend"}, entries.map(([name, text, title]) => element("span", {title}, element("i", {class: "pl-" + name}), text)));
-}
-
-const side = (program) => ({program, attempt: 0, cuts: new Map(), result: null, findings: [], model: null, block: 0});
-const variant = (one) => (one.attempt ? one.program.tries.find((found) => found.number === one.attempt) : one.program);
-const sizesOf = (one) => variant(one).sizes || one.program.sizes;
-const textOf = (one) => (one.attempt ? variant(one).source : one.program.source.text);
-const isChanged = (one) => one.attempt > 0 || one.cuts.size > 0;
-const shortName = (program) => (program.isOwn ? "this run" : program.name.replace(/^(step|scan)(\d+).*$/, "$1 $2"));
+const {element, side, isChanged, tryOf, shortName} = Player;
 
 // ---- Running
 
-function requestOf(player, {attempt, cuts}, block) {
-    const without = [...cuts].map(([line, what]) => (what === "test" ? {line, what} : line)).sort();
-    return {n: player.n, try: attempt, block, order: player.order, together: false, values: true, rows: Player.MOST_ROWS, without};
+function requestOf(player, one, block) {
+    return {n: player.n, block, order: player.order, together: false, values: true, rows: Player.MOST_ROWS, ...Player.textRequest(one)};
 }
 
 // Runs a side and traces this block; false if a later request has replaced it.
@@ -70,6 +19,10 @@ async function runSide(player, one, block) {
     const result = await Player.run(player, one.program, requestOf(player, one, block));
     if (!result)
         return false;
+    one.problems = result.diagnostics || [];
+    one.isStale = result.status === "errors";
+    if (one.isStale)
+        return true; // the results of the last text that compiled stay
     one.block = block;
     one.result = result;
     one.findings = Player.byPriority(result.findings || []);
@@ -95,8 +48,8 @@ function agree(player) {
 // The run to compare with: a changed program with the lesson as written, else one step with the other.
 function besideOf(player) {
     const one = player.sides[player.side], other = player.sides[1 - player.side];
-    if (isChanged(one))
-        return {label: "as written", short: "was", one: side(one.program)};
+    if (isChanged(one)) // both compiled by the page, so that their counters differ only by the edits
+        return {label: "as written", short: "was", one: {...side(one.program), isCompiled: !tryOf(one)}};
     const name = other && shortName(other.program);
     return other ? {label: name, short: name, one: isChanged(other) ? side(other.program) : other} : null;
 }
@@ -130,11 +83,11 @@ async function runNearest(player, one, isOver) {
     let block = Math.max(0, wanted), noBlock = wanted < 0 ? `no block ${wanted}: they begin at 0` : "";
     if (!(await isWanted(block)))
         return false;
-    if (!one.model.length && block > 0) {
+    if (!one.isStale && !one.model.length && block > 0) {
         if (!(await isWanted(0))) // shows how many blocks there are
             return false;
         if (one.model.length) { // else no block has steps
-            block = lastBlock(one);
+            block = Player.lastBlock(one);
             noBlock = `no block ${wanted}: 0–${block}`;
             if (block > 0 && !(await isWanted(block)))
                 return false;
@@ -144,27 +97,36 @@ async function runNearest(player, one, isOver) {
     return true;
 }
 
+// Shows the chosen side's run; then runs and keeps the one to compare with, unless a later request has replaced this one.
+async function showBoth(player, isOver) {
+    player.beside = null;
+    agree(player);
+    show(player);
+    reveal(player.figure);
+    const beside = await runBeside(player);
+    if (isOver())
+        return;
+    player.beside = beside;
+    agree(player);
+}
+
 // Runs and shows the chosen side, then the run to compare with. A later request makes this one end silently. True if this
 // run is shown.
 async function rerun(player) {
     const one = player.sides[player.side], request = ++player.request, isOver = () => request !== player.request;
     let isShown = false;
+    clearTimeout(player.timer);
     player.figure.setAttribute("aria-busy", "true");
     player.error = player.noBlock = "";
-    showBar(player); // at once, so that nothing in the bar moves later, when it may be clicked
+    Player.showBar(player); // at once, so that nothing in the bar moves later, when it may be clicked
     try {
         if (!(await runNearest(player, one, isOver)))
             return false;
-        player.beside = null;
-        agree(player);
-        show(player);
-        isShown = true;
-        reveal(player.figure);
-        const beside = await runBeside(player);
+        isShown = !one.isStale;
+        if (isShown)
+            await showBoth(player, isOver);
         if (isOver())
             return false;
-        player.beside = beside;
-        agree(player);
     } catch (error) {
         if (isOver())
             return false;
@@ -173,34 +135,8 @@ async function rerun(player) {
     player.figure.setAttribute("aria-busy", "false");
     show(player);
     if (!player.error)
-        lookBack(player, one);
+        Player.lookBack(player, one.program, requestOf(player, side(one.program), "all"));
     return isShown;
-}
-
-const mayLookBack = (program) => /look_?back|wait_for/i.test(program.source.text);
-
-// For programs with look-back: traces all blocks, interleaved, at the largest n, of the program as written, and once.
-async function lookBack(player, {program}) {
-    const {look} = player.boxes, n = Math.max(...program.sizes);
-    if (player.looked === program)
-        return;
-    player.looked = program;
-    look.hidden = !mayLookBack(program);
-    if (look.hidden)
-        return;
-    const request = {...requestOf(player, side(program), "all"), n, together: true, check: false};
-    try {
-        const result = await Player.run(look, program, request);
-        if (player.looked !== program)
-            return;
-        const found = result && Player.looksBack(Player.rows(result.trace));
-        look.hidden = !found;
-        if (found)
-            Player.showLookBack(look, found, n);
-    } catch (error) {
-        if (player.looked === program)
-            look.replaceChildren(failed("The tiles", error));
-    }
 }
 
 // ---- Findings in the figure
@@ -245,18 +181,20 @@ async function goTo(player, place) {
 // ---- Showing
 
 function show(player) {
-    const one = player.sides[player.side], chosen = variant(one);
-    showBar(player);
-    const isBoth = isDouble(player);
-    const isOther = one.attempt > 0 && player.shown !== chosen;
-    player.shown = chosen;
-    player.boxes.source.classList.toggle("pl-diff", one.attempt > 0);
-    player.source.show(linesOf(textOf(one), baseOf(player, one), one.attempt > 0 && !isBoth), chosen, new Set(one.cuts.keys()), (line, what) => cut(player, line, what), isOther);
-    player.boxes.hint.textContent = hintOf(one, chosen);
-    player.boxes.name.textContent = nameOf(one);
+    const one = player.sides[player.side], number = tryOf(one);
+    Player.showBar(player);
+    const isBoth = isDouble(player), isOther = number > 0 && player.shown !== number, showsChanges = player.showsChanges && isChanged(one);
+    player.shown = number;
+    player.boxes.source.classList.toggle("pl-diff", showsChanges);
+    player.source.show({owner: one, text: one.text, rows: Player.linesOf(one.text, baseOf(player, one), showsChanges && !isBoth),
+        removable: Player.statementsOf(one), toggle: (line) => Player.cut(player, line), isOther});
+    player.boxes.hint.textContent = Player.hintOf(one, player.source.isEditor);
+    player.boxes.name.textContent = Player.nameOf(one);
+    player.boxes.print.textContent = isChanged(one) ? one.text : "";
+    showState(player, one);
     showBeside(player, one, isBoth);
-    const {findings} = one;
-    player.source.flag(findings.length ? findings[0].places.map(({line}) => line) : []);
+    const {findings} = one, isOutdated = isStale(player, one);
+    player.source.flag(findings.length && !isOutdated ? findings[0].places.map(({line}) => line) : []);
     Player.findings(player.boxes.findings, findings, (place) => {
         toSource(player);
         goTo(player, place);
@@ -265,22 +203,38 @@ function show(player) {
     player.flagged = NONE;
     if (!hasSteps(player))
         return endTime(player);
-    player.tick = Player.counters(player.boxes.counters, one.model, player.beside, isRight, isBoth && nameOf(one));
-    player.flagged = flaggedBy(player);
+    player.tick = Player.counters(player.boxes.counters, one.model, player.beside, isRight, isBoth && Player.nameOf(one));
+    player.flagged = isOutdated ? NONE : flaggedBy(player);
     drawTime(player);
     seek(player, player.step === null ? firstOfInterest(one.model) : player.step);
     if (isOther)
         player.source.revealRemark();
 }
 
-const nameOf = (one) => (one.attempt ? `Try ${one.attempt}` : one.cuts.size ? "changed" : shortName(one.program));
+Player.nameOf = (one) => (tryOf(one) ? `Try ${tryOf(one)}` : isChanged(one) ? "yours" : shortName(one.program));
 
-// The text with which the lines are compared: side by side, the other pane's; else for a Try the lesson's, for a lesson that
-// of the step before.
+// Whether the shown results are of an earlier text.
+const isStale = (player, one) => one.isStale || player.error !== "";
+
+// What belongs to the text and not to its run: the tools, the compiler's messages, and whether the figure is of an earlier text.
+function showState(player, one) {
+    showTools(player);
+    player.figure.classList.toggle("pl-is-stale", isStale(player, one));
+    player.own.boxes.outdated.hidden = !isStale(player, one);
+    player.source.problems(one.problems);
+    Player.listProblems(player.own.boxes.problems, one.problems, (line, column) => player.source.goTo(line, column));
+}
+
+function showTools(player) {
+    player.tools.update({history: player.source.history ? player.source.history() : {}, isChanged: isChanged(player.sides[player.side]), showsChanges: player.showsChanges});
+}
+
+// The text with which the lines are compared: side by side, the other pane's; else for a changed text the lesson's, for a
+// lesson that of the step before.
 function baseOf(player, one) {
     if (isDouble(player))
-        return textOf(besideOf(player).one);
-    return one.attempt ? one.program.source.text : player.side === 0 && player.sides[1] && player.sides[1].program.source.text;
+        return besideOf(player).one.text;
+    return isChanged(one) ? one.program.source.text : player.side === 0 && player.sides[1] && player.sides[1].program.source.text;
 }
 
 // The second pane; lines that the first pane's text lacks are marked.
@@ -296,24 +250,9 @@ function showBeside(player, one, isBoth) {
     }
     if (!isBoth || !beside)
         return;
-    const lines = linesOf(textOf(beside.one), textOf(one), false).map((line) => (line.sign === "+" ? {...line, sign: "was"} : line));
+    const lines = Player.linesOf(beside.one.text, one.text, false).map((line) => (line.sign === "+" ? {...line, sign: "was"} : line));
     other.boxes.name.textContent = beside.label;
-    other.source.show(lines, {}, new Set(), null, false);
-}
-
-// The lines to show: for a Try also the removed ones; for the lesson only those of its text.
-function linesOf(text, base, keepOld) {
-    const plain = () => text.split("\n").map((line, k) => ({sign: " ", text: line, line: k + 1}));
-    if (!base || base.split("\n").length > MOST_COMPARED)
-        return plain();
-    return Player.difference(base, text).filter(({sign}) => keepOld || sign !== "-");
-}
-
-// The text below the source: a Try's question (bold in the lesson), or what can be clicked.
-function hintOf(one, {removable, text}) {
-    const question = one.attempt && /\*\*(?:\d+\.\s*)?([^*]+)\*\*/.exec(text || "");
-    const invitation = (removable || []).length ? "Click an underlined statement to remove it and run the program again." : "";
-    return question ? `Try ${one.attempt}: ${question[1].replace(/`/g, "")}` : invitation;
+    other.source.show({rows: lines});
 }
 
 // The step to begin with: the first load of a float from shared memory, or the first access.
@@ -323,85 +262,38 @@ function firstOfInterest(model) {
     return row ? row.step : 0;
 }
 
-// An n at which a removed bounds test has an effect, if this n has none: each thread has an element. Else 0.
-function sizeWithEffect(player, one) {
-    const tests = (text) => text.match(/< n\b|$/g).length, base = one.program.source.text;
-    const isOpen = [...one.cuts.values()].includes("test") || (one.attempt > 0 && tests(variant(one).source) < tests(base));
-    if (!isChanged(one) || !isOpen || !one.result || one.result.status || !one.model.length)
-        return 0;
-    const {threads} = one.model.launches[0];
-    return (player.n % threads === 0 && sizesOf(one).find((n) => n > threads && n % threads)) || 0;
+// Where the verdict is written in the source: at the line of a click; at a finding that is no race; below a Try's first change (0).
+// null: nowhere, because a reader who types knows where.
+function remarkLine({remarkAt}, finding) {
+    if (finding && !remarkAt && (remarkAt === null || !isRace(finding)))
+        return finding.places[isRace(finding) ? finding.places.length - 1 : 0].line;
+    return remarkAt;
 }
 
 // Shows the verdict above, and a sentence at the changed line; returns the verdict.
 function showVerdict(player, one) {
-    const better = sizeWithEffect(player, one), verdict = player.error ? {isRight: false, text: player.error}
-        : one.result ? Player.verdict(one.result, one.program, better && player.n) : {text: "…"};
+    const better = isStale(player, one) ? 0 : Player.sizeWithEffect(one, player.n), verdict = player.error ? {isRight: false, text: player.error}
+        : one.isStale ? {isRight: false, text: Player.errorVerdict(one.problems)} : one.result ? Player.verdict(one.result, one.program, better && player.n) : {text: "…"};
     const {isRight, text} = verdict;
     player.boxes.verdict.textContent = text;
     const retry = () => better && element("button", {type: "button", class: "pl-button", onclick: () => resize(player, better)},
         `try n = ${better.toLocaleString("en-US")}`);
-    const restoreAll = one.cuts.size > 0 && element("button", {type: "button", class: "pl-button", onclick: () => restore(player)}, "restore all");
-    const [finding] = one.findings;
+    const [finding] = isStale(player, one) ? [] : one.findings;
     const toFinding = finding && hasSteps(player) && element("button", {type: "button", class: "pl-button", onclick: () => goToFinding(player)},
         isRace(finding) ? "step to the race" : "step to the finding");
-    player.boxes.state.replaceChildren(...[player.boxes.verdict, toFinding, retry(), restoreAll].filter(Boolean));
+    player.boxes.state.replaceChildren(...[player.boxes.verdict, toFinding, retry()].filter(Boolean));
     player.boxes.verdict.classList.toggle("pl-wrong", !isRight);
     const details = finding && element("button", {type: "button", onclick: () => player.boxes.findings.scrollIntoView({block: "center"})}, "details below");
-    if (isChanged(one))
-        player.source.remark([...one.cuts.keys()].pop() || (finding && !isRace(finding) ? finding.places[0].line : 0), element("span", {class: isRight ? "pl-right" : "pl-wrong"},
+    const line = remarkLine(player, finding);
+    if (isChanged(one) && line !== null && !isStale(player, one))
+        player.source.remark(line, element("span", {class: isRight ? "pl-right" : "pl-wrong"},
             finding ? `✗ ${Player.inShort(finding)} ` : text + " "), retry() || details || "");
+    else
+        player.source.remark(0);
     const said = finding ? `${text}. ${Player.inShort(finding)}. ${finding.hint || ""}` : text;
     if (player.boxes.said.textContent !== said)
         player.boxes.said.textContent = said;
     return verdict;
-}
-
-function showBar(player) {
-    Player.renew(player.boxes.bar, {program: programChoice(player), double: doubleButton(player), size: sizeChoice(player),
-        block: blockField(player), order: orderChoice(player), attempt: tryChoice(player)});
-}
-
-// The handler of a list or a field; "" means none.
-const changeOf = (player, name) => (value) => {
-    player[name] = value === "" ? null : +value;
-    rerun(player);
-};
-
-function programChoice(player) {
-    const programs = player.sides.map(({program}, k) => ({value: k, text: shortName(program), title: program.title}));
-    return programs.length > 1 && Player.segment("program", programs, player.side, (k) => choose(player, k));
-}
-
-function doubleButton(player) {
-    const beside = besideOf(player);
-    return beside && element("button", {type: "button", class: "pl-toggle", "aria-pressed": String(player.wantsDouble), onclick: () => double(player),
-        title: `${nameOf(player.sides[player.side])} and ${beside.label}, at the same step`}, "side by side");
-}
-
-function sizeChoice(player) {
-    const sizes = sizesOf(player.sides[player.side]).map((n) => [n, n.toLocaleString("en-US")]);
-    return sizes.length > 1 && Player.choice("n", sizes, player.n, changeOf(player, "n"));
-}
-
-const lastBlock = ({model}) => (model && model.launches.length ? Math.max(...model.launches.map(({grid}) => grid)) - 1 : 0);
-
-// Shown also for a single block, so that nothing moves at another n.
-function blockField(player) {
-    return Player.number("block", lastBlock(player.sides[player.side]), player.block, player.noBlock, changeOf(player, "block"));
-}
-
-function orderChoice(player) {
-    const orders = [["", "by number"], ...[1, 2, 3, 7].map((seed) => [seed, `shuffled, ${seed}`])];
-    return Player.choice("order", orders, player.order === null ? "" : player.order, changeOf(player, "order"),
-        "the order in which the simulator runs blocks, warps and lanes: by number, or shuffled with a seed");
-}
-
-function tryChoice(player) {
-    const {program, attempt: chosen} = player.sides[player.side];
-    const tries = (program.tries || []).map(({number, text}) =>
-        ({value: number, text: `Try ${number}`, title: text ? text.replace(/[*`]/g, "") : `Try ${number} of the lesson`}));
-    return tries.length > 0 && Player.segment("Try", [{value: 0, text: "as written"}, ...tries], chosen, (number) => attempt(player, number));
 }
 
 function drawTime(player) {
@@ -419,7 +311,7 @@ function drawPane(player, {boxes, machine, source, draw}, {model, block}, flagge
     boxes.about.textContent = about || "Point at a lane to see its value.";
     const isMany = model.launches.length > 1, number = 1 + model.launches.indexOf(launch);
     boxes.title.textContent = (isDouble(player) ? `${boxes.name.textContent}: warps` : "Warps") + ` of block ${block}` + (isMany ? `, launch ${number} of ${model.launches.length}` : "");
-    source.light(lit, follows);
+    source.light(source === player.source && isStale(player, player.sides[player.side]) ? new Map() : lit, follows);
     keepHeight(machine);
     return words;
 }
@@ -468,16 +360,6 @@ function layOut({own, other}) {
     [own, other].forEach(({machine}) => (machine.style.minHeight = ""));
 }
 
-async function attempt(player, number, n = player.n) {
-    const one = player.sides[player.side];
-    one.attempt = number;
-    one.cuts.clear();
-    const sizes = sizesOf(one);
-    player.n = [n, player.n, sizes[0]].find((size) => sizes.includes(size));
-    if (await rerun(player))
-        await showFinding(player);
-}
-
 // Moves the focus to the source: the run removes the button that had it.
 const toSource = (player) => player.boxes.source.focus({preventScroll: true});
 
@@ -487,27 +369,12 @@ function resize(player, n) {
     return rerun(player).then((isShown) => isShown && showFinding(player));
 }
 
-// Removes a line's statement, or restores it; then shows the finding's access.
-async function cut(player, line, what) {
-    const {cuts} = player.sides[player.side];
-    if (!cuts.delete(line))
-        cuts.set(line, what);
-    if (await rerun(player))
-        await showFinding(player);
-}
-
 async function showFinding(player) {
     const {places} = player.flagged;
     if (places.length)
         await goToFinding(player);
     places.forEach(({line}) => player.source.reveal(line));
     player.source.revealRemark();
-}
-
-function restore(player) {
-    player.sides[player.side].cuts.clear();
-    toSource(player);
-    rerun(player);
 }
 
 const LANE_KEYS = {ArrowLeft: -1, ArrowRight: 1, ArrowUp: -Player.LANES, ArrowDown: Player.LANES};
@@ -602,20 +469,13 @@ function stepOf(player, name, number) {
 
 // ---- Start
 
-// The initial n: one block for the first steps; for later ones as many as their topic needs.
-function sizeToBegin(figure, program) {
-    const [, ladder, lesson] = /^(step|scan)(\d+)$/.exec(program.name) || [], isScan = ladder === "scan";
-    const wanted = +figure.dataset.n || (!isScan && lesson >= 7 ? 65536 : lesson >= (isScan ? 6 : 4) ? 4096 : 256);
-    return program.sizes.includes(wanted) ? wanted : program.sizes[0];
-}
-
 // Shows the player instead of the still figure after the first run, so that the page moves at most once. The still figure
 // stays available in a fold, and for printing.
 function reveal(figure) {
     if (figure.classList.contains("pl-is-live"))
         return;
     figure.classList.add("pl-is-live");
-    const still = [...figure.childNodes].slice(1), name = figure.querySelector("img, svg") ? "the still figure" : "the source as text";
+    const still = [...figure.childNodes].filter((node) => !node.matches?.(".pl-live, .pl-print")), name = figure.querySelector("img, svg") ? "the still figure" : "the source as text";
     if (still.some((node) => node.nodeType === Node.ELEMENT_NODE))
         figure.append(element("details", {class: "pl-still"}, element("summary", {}, name), ...still));
 }
@@ -624,19 +484,37 @@ async function begin(figure) {
     const {program, before} = figure.dataset;
     const second = before && (await Player.program(before).catch(() => null)); // one side is enough
     const programs = [await Player.program(program), second].filter(Boolean);
-    const own = makePane(""), other = makePane(" of the second pane"), boxes = {...skeleton(), ...own.boxes};
-    const player = {figure, boxes, own, other, source: own.source, sides: programs.map(side), side: 0, n: sizeToBegin(figure, programs[0]), block: 0, order: null,
-        step: null, thread: null, playing: null, speed: 8, flagged: NONE, beside: null, isExecuted: false, wantsDouble: false, error: "", noBlock: "", request: 0};
+    const own = Player.pane(""), other = Player.pane(" of the second pane"), boxes = {...Player.boxes(), ...own.boxes};
+    const player = {figure, boxes, own, other, source: own.source, sides: programs.map(side), side: 0, n: Player.sizeToBegin(figure, programs[0]), block: 0, order: null,
+        step: null, thread: null, playing: null, speed: 8, flagged: NONE, beside: null, isExecuted: false, wantsDouble: false, error: "", noBlock: "", request: 0,
+        timer: 0, showsChanges: false, remarkAt: null, shown: 0};
+    Object.assign(player, {rerun: () => rerun(player), show: () => show(player), showTools: () => showTools(player), showFinding: () => showFinding(player),
+        besideOf: () => besideOf(player), choose: (number) => choose(player, number), double: () => double(player)});
+    addEditor(player);
     [own, other].forEach((pane) => chooseLanes(player, pane.boxes.warps));
     boxes.columns.append(own.text, own.machine);
     player.time = Player.timeLine((name, number) => act(player, name, number));
-    boxes.look.hidden = !mayLookBack(programs[0]);
-    figure.prepend(element("div", {class: "pl-live"}, boxes.bar, boxes.state, boxes.columns, note(), player.time.whole, boxes.findings, boxes.counters, boxes.look, boxes.said));
+    boxes.look.hidden = !Player.mayLookBack(programs[0]);
+    figure.prepend(element("div", {class: "pl-live"}, boxes.bar, boxes.state, boxes.columns, Player.note(), player.time.whole, boxes.findings, boxes.counters, boxes.look, boxes.said), boxes.print);
     await rerun(player);
     if (!player.sides[0].model)
         throw new Error(player.error);
     redrawWhenChanged(player);
+    await Player.restoreText(player);
     return player;
+}
+
+// Makes the first pane's source editable, if the page has an editor; and the tools above it.
+function addEditor(player) {
+    const {boxes} = player.own;
+    if (Player.hasEditor()) {
+        boxes.source.tabIndex = -1; // the editor has the focus
+        player.source = player.own.source = Player.editor(boxes.source, "the kernel's source", {changed: (text) => Player.typed(player, text), run: () => rerun(player)});
+    }
+    player.tools = Player.toolsOf(player);
+    boxes.tools.replaceWith(player.tools.box);
+    player.other.boxes.tools.remove();
+    player.other.boxes.problems.remove();
 }
 
 // Redraws the canvas when its width or the page's colours change.
@@ -656,10 +534,10 @@ function redrawWhenChanged(player) {
 // If the player fails, the still figure stays, and a line gives the reason.
 function fail(figure, error) {
     figure.classList.add("pl-has-failed");
-    figure.append(failed("The player", error));
+    figure.append(Player.failed("The player", error));
 }
 
-const failed = (what, error) => element("p", {class: "pl-failed"}, `${what} cannot be shown: ${error.message}`);
+Player.failed = (what, error) => element("p", {class: "pl-failed"}, `${what} cannot be shown: ${error.message}`);
 
 const players = new WeakMap(); // the promise of each started figure's player
 
@@ -689,11 +567,25 @@ Player.choose = async function (figure, {try: number = 0, n}) {
     stopPlaying(player);
     player.side = 0;
     player.boxes.source.focus({preventScroll: true});
-    await attempt(player, number, n);
+    await Player.attempt(player, number, n);
 };
+
+// Goes to the figure whose text is in the page's address, and shows that text.
+async function openLink(isOpen) {
+    const content = await Player.contentOf(location.hash);
+    const figure = content && [...document.querySelectorAll("figure.player")].find(({dataset}) => [dataset.program, dataset.before].includes(content.program));
+    if (!figure)
+        return;
+    figure.scrollIntoView();
+    const player = await playerOf(figure);
+    if (isOpen)
+        await Player.restoreText(player);
+}
 
 function start() {
     document.querySelectorAll("figure.player").forEach(whenSeen);
+    openLink(false);
+    addEventListener("hashchange", () => openLink(true));
     addEventListener("beforeprint", () => document.querySelectorAll(".pl-still").forEach((still) => (still.open = true)));
 }
 

@@ -1,4 +1,5 @@
-// source.js: the lesson's source: highlighted, with changed lines marked, and with buttons that remove statements.
+// source.js: a source as text: highlighted, with changed lines marked, and with buttons that remove statements. The second pane shows one;
+// the first one, too, where the page has no editor (editor.js).
 (function () {
 "use strict";
 const Player = (window.Player = window.Player || {});
@@ -18,32 +19,6 @@ Player.element = function (name, attributes, ...children) {
 };
 const element = Player.element;
 
-// ---- Differences
-
-// The lengths of the longest common subsequences of old[i..] and now[k..], for all i and k.
-function commonLengths(old, now) {
-    const length = Array.from({length: old.length + 1}, () => new Uint16Array(now.length + 1));
-    for (let i = old.length - 1; i >= 0; i--)
-        for (let k = now.length - 1; k >= 0; k--)
-            length[i][k] = old[i] === now[k] ? 1 + length[i + 1][k + 1] : Math.max(length[i + 1][k], length[i][k + 1]);
-    return length;
-}
-
-// [{sign: " " | "+" | "-", text, line}]: the lines of the new text and the removed ones; `line` counts from 1.
-Player.difference = function (before, after) {
-    const old = before.split("\n"), now = after.split("\n"), length = commonLengths(old, now), found = [];
-    let i = 0, k = 0;
-    while (i < old.length || k < now.length)
-        if (i < old.length && k < now.length && old[i] === now[k]) {
-            found.push({sign: " ", text: now[k], line: ++k});
-            i++;
-        } else if (i < old.length && (k === now.length || length[i + 1][k] >= length[i][k + 1]))
-            found.push({sign: "-", text: old[i++], line: 0});
-        else
-            found.push({sign: "+", text: now[k], line: ++k});
-    return found;
-};
-
 // ---- Highlighting
 
 const WORDS = /(\/\/.*|"[^"]*")|\b(__\w+__|alignas|auto|bool|break|case|char|const|continue|do|double|else|enum|false|float4?|for|if|inline|int|long|return|short|sizeof|static|struct|switch|template|true|typename|unsigned|using|void|volatile|while)\b|\b(\d[\w.]*)/g;
@@ -61,50 +36,40 @@ function coloured(text) {
 
 // ---- Removable statements
 
-const WHAT = {
-    barrier: {find: /__syncthreads\w*\([^;]*\);?|\b[\w.]*\bsync\([^;]*\);?/, name: "the barrier"},
-    "warp barrier": {find: /__syncwarp\([^;]*\);?|\b[\w.]*\bsync\([^;]*\);?/, name: "the warp's barrier"},
-    fence: {find: /__threadfence\w*\([^;]*\);?|\b\w*fence\w*\([^;]*\);?/, name: "the fence"},
-    test: {find: /if \(.*\)|[\w\[\].]+(?: [+*] [\w.]+)* < [\w.]+ \?/, name: "the test"},
-};
-
-// The range of a removable statement in its line; the whole line if it is not found.
+// The statement of a line, also of one from which it was removed: {from, to}; the whole line if it is not found.
 function placeOf(text, what) {
-    const found = (WHAT[what] || WHAT.barrier).find.exec(text);
+    const found = (what === "test" ? /(?:true|false) \/\*.*?\*\/|if \(.*\)|[\w\[\].]+(?: [+*] [\w.]+)* < [\w.]+ \?/ : /[\w:.]*(?:sync|fence|wait)\w*\([^;]*\);?/).exec(text);
     const begin = text.search(/\S/);
     return found ? {from: found.index, to: found.index + found[0].length} : {from: Math.max(0, begin), to: text.length};
 }
 
-function cutButton(text, {line, what}, isCut, toggle) {
-    const name = (WHAT[what] || WHAT.barrier).name;
+function cutButton(text, {line, what, isCut}, toggle) {
+    const name = Player.statementName(what);
     return element("button", {
         type: "button", class: "pl-cut", "aria-pressed": String(isCut), "data-line": line,
         "aria-label": `Line ${line}: ${text} ${isCut ? "is removed; restore it" : "remove " + name}`,
-        title: isCut ? "restore it, and run again" : `remove ${name}, and run again`, onclick: () => toggle(line, what),
+        title: isCut ? "restore it, and run again" : `remove ${name}, and run again`, onclick: () => toggle(line),
     }, text);
 }
 
-function lineText(text, removable, cuts, toggle) {
-    if (!removable)
+function lineText(text, statement, toggle) {
+    if (!statement)
         return coloured(text);
-    const {from, to} = placeOf(text, removable.what);
-    return [...coloured(text.slice(0, from)), cutButton(text.slice(from, to), removable, cuts.has(removable.line), toggle),
-        ...coloured(text.slice(to))];
+    const {from, to} = placeOf(text, statement.what);
+    return [...coloured(text.slice(0, from)), cutButton(text.slice(from, to), statement, toggle), ...coloured(text.slice(to))];
 }
 
 // ---- The pane
 
 const KINDS = {"+": " pl-new", "-": " pl-gone", was: " pl-was"};
 
-// Shows lines (of Player.difference; "was": not in the other pane's text) in `pane`; returns the element of each line number.
-function fill(pane, lines, program, cuts, toggle) {
-    const rows = new Map();
-    const removable = new Map((program.removable || []).map((one) => [one.line, one]));
-    const list = element("div", {class: "pl-lines"});
+// Shows rows (of Player.difference; "was": not in the other pane's text) in `pane`; returns the element of each line number.
+function fill(pane, lines, removable, toggle) {
+    const rows = new Map(), statements = new Map(removable.map((one) => [one.line, one])), list = element("div", {class: "pl-lines"});
     for (const {sign, text, line} of lines) {
         const row = element("div", {class: "pl-line" + (KINDS[sign] || "")},
             element("span", {class: "pl-no", "aria-hidden": "true"}, line ? String(line) : "−"),
-            element("code", {}, ...(line ? lineText(text, removable.get(line), cuts, toggle) : coloured(text))),
+            element("code", {}, ...lineText(text, statements.get(line), toggle)),
             element("span", {class: "pl-tag", "aria-hidden": "true"}));
         if (line)
             rows.set(line, row);
@@ -133,15 +98,15 @@ function reveal(pane, row, below = 0, above = pane.clientHeight / 2) {
         pane.scrollTop = top - above;
 }
 
-// The source pane: show(...) for a new program or removed statement, light(...) at each step, flag(...) for a finding.
+// A source that cannot be edited: show(...) for a text, light(...) at each step, flag(...) for a finding.
 Player.source = function (pane) {
     const remark = element("div", {class: "pl-remark"});
     let rows = new Map(), lit = [], shown = "";
     return {
-        // isOther: a different text, whose first changed line is scrolled into view. An unchanged text keeps its elements: a new
-        // layout takes longer than most runs.
-        show(lines, program, cuts, toggle, isOther) {
-            const asked = JSON.stringify([lines, program.removable, [...cuts]]);
+        // rows: of Player.difference; removable: of Player.removableIn. isOther: scroll to the first changed line. An unchanged
+        // text keeps its elements: a new layout takes longer than most runs.
+        show({rows: lines, removable = [], toggle, isOther}) {
+            const asked = JSON.stringify([lines, removable]);
             if (asked === shown && !isOther) {
                 remark.remove();
                 this.light(new Map(), false);
@@ -150,7 +115,7 @@ Player.source = function (pane) {
             shown = asked;
             const focused = pane.contains(document.activeElement) && document.activeElement.dataset.line;
             const top = pane.scrollTop, isFirst = rows.size === 0;
-            rows = fill(pane, lines, program, cuts, toggle);
+            rows = fill(pane, lines, removable, toggle);
             lit = [];
             const kernel = lines.find(({text, line}) => line && text.startsWith("__global__"));
             const changed = pane.querySelector(".pl-gone, .pl-new");
@@ -175,20 +140,20 @@ Player.source = function (pane) {
             if (lit.length && follows)
                 reveal(pane, lit[0], lit[0].offsetHeight);
         },
-        // Shows a remark below a line, or below the first change if `line` is 0.
+        // Shows a remark below a line, or below the first change if `line` is 0; without nodes it removes the last one.
         remark(line, ...said) {
             let row = rows.get(line) || pane.querySelector(".pl-gone, .pl-new");
             while (!line && row && row.nextSibling && row.nextSibling.matches(".pl-gone, .pl-new"))
                 row = row.nextSibling;
             remark.replaceChildren(...said);
-            if (row)
+            if (row && said.length)
                 row.after(remark);
             else
                 remark.remove();
         },
         // Scrolls to the changed line and its remark, near the top, so that a small pane also shows the lines that follow.
         revealRemark() {
-            const changed = remark.previousSibling;
+            const changed = remark.isConnected && remark.previousSibling;
             if (changed)
                 reveal(pane, changed, remark.offsetHeight, 1.5 * changed.offsetHeight);
         },
@@ -197,6 +162,11 @@ Player.source = function (pane) {
                 row.classList.toggle("pl-flagged", lines.includes(line));
         },
         reveal: (line) => rows.has(line) && reveal(pane, rows.get(line)),
+        problems() {},
+        goTo(line) {
+            this.reveal(line);
+        },
+        refresh() {},
     };
 };
 })();

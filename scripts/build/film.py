@@ -12,10 +12,11 @@ import tempfile
 from pathlib import Path
 
 PLAYER = Path(__file__).resolve().parents[2] / "book/player"
-SCRIPTS = ("model", "source", "view", "controls", "engine", "lookback", "player")
+SCRIPTS = ("model", "diff", "source", "editor", "edit", "share", "view", "controls", "panes", "bar", "engine", "lookback", "player")
+EDITOR = PLAYER.parents[1] / "build/book/codemirror"  # make book writes it
 READY = "figure.pl-is-live[aria-busy=false]"
 BARRIER = 20  # its line in step 03
-RESTORE = "button:has-text('restore all')"
+RESTORE = ".pl-tools button:has-text('reset')"
 FIRST, LAST, STRIDE = 10, 76, 3  # steps that are played
 WIDTH = 964  # of the figure
 FRAME_MS, LOOK_MS, READ_MS = 130, 1200, 5000
@@ -25,10 +26,12 @@ POINTER = """<svg id="pointer" width="26" height="26" viewBox="0 0 24 24" style=
 
 def lesson_page(page, program, before):
     """Writes a page with one player, as the book's pages have it, and returns its address."""
-    scripts = "".join(f'<script defer src="{(PLAYER / name).as_uri()}.js"></script>' for name in SCRIPTS)
+    files = [*EDITOR.glob("codemirror.js"), *(PLAYER / f"{name}.js" for name in SCRIPTS)]
+    scripts = "".join(f'<script defer src="{file.as_uri()}"></script>' for file in files)
+    styles = "".join(f'<link rel="stylesheet" href="{file.as_uri()}">' for file in [*EDITOR.glob("codemirror.css"), PLAYER / "player.css"])
     page.write_text(f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>A lesson</title>
         <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
-        <link rel="stylesheet" href="{(PLAYER / "player.css").as_uri()}">{scripts}</head>
+        {styles}{scripts}</head>
         <body><main><h1>A lesson</h1><figure class="player" data-program="{program}" data-before="{before}"></figure></main></body></html>""")
     return page.as_uri()
 

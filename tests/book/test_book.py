@@ -154,7 +154,7 @@ def test_words_are_linked_where_they_first_stand(browser):
 def test_a_barrier_is_deleted_on_the_first_page(browser):
     """Broken: a reader of the first page cannot remove a barrier and see the race."""
     tab = opened(browser, "index.html")
-    tab.locator("button.pl-cut", has_text="__syncthreads").first.click()
+    tab.locator(".CodeMirror-line", has_text="__syncthreads").first.locator("button.pl-cut").click()
     assert "race in shared memory" in tab.locator(".pl-finding").first.inner_text()
 
 

@@ -1,0 +1,191 @@
+// edit.js: the text of a side, as written, a Try's or the reader's; the tools above the source; what the compiler reports.
+(function () {
+"use strict";
+const Player = (window.Player = window.Player || {});
+const {element} = Player;
+const MOST_COMPARED = 1500; // lines; in a longer text changes are not marked
+const PAUSE_MS = 300; // after the last keystroke
+
+// ---- The text of a side
+
+// base: the number of the Try whose host calls the runs repeat, 0: the lesson's. isStale: result and model are of an earlier text,
+// because this one does not compile. isCompiled: the page compiles also a text that was recorded with its instructions.
+Player.side = (program) => ({program, text: program.source.text, base: 0, isCompiled: false, isStale: false, problems: [], result: null, findings: [], model: null, block: 0});
+
+const variantOf = ({program, base}) => program.tries.find(({number}) => number === base) || program;
+const sourceOf = (one) => (one.base ? variantOf(one).source : one.program.source.text);
+
+Player.variantOf = variantOf;
+Player.sizesOf = (one) => variantOf(one).sizes || one.program.sizes;
+Player.isChanged = (one) => one.text !== one.program.source.text;
+// The number of the Try that the text is; 0 for another text.
+Player.tryOf = (one) => (one.base && one.text === sourceOf(one) ? one.base : 0);
+Player.isEdited = (one) => Player.isChanged(one) && !Player.tryOf(one);
+
+// A text equal to the lesson's or to a Try's is run as this one.
+Player.setText = function (one, text) {
+    const found = one.program.tries.find(({source}) => source === text);
+    one.text = text;
+    one.base = text === one.program.source.text ? 0 : found ? found.number : one.base;
+};
+
+// What the simulator needs to know of the text: nothing if its instructions were recorded.
+Player.textRequest = (one) => (one.isCompiled || one.text !== sourceOf(one) ? {try: one.base, text: one.text} : {try: one.base});
+
+// Its removable statements: a Try has its own.
+Player.statementsOf = function (one) {
+    return Player.removableIn(sourceOf(one), variantOf(one).removable || [], one.text);
+};
+
+// ---- What is shown of it
+
+// The lines to show; keepOld: also those of the base that the text lacks.
+Player.linesOf = function (text, base, keepOld) {
+    const plain = () => text.split("\n").map((line, k) => ({sign: " ", text: line, line: k + 1}));
+    if (!base || base.split("\n").length > MOST_COMPARED)
+        return plain();
+    return Player.difference(base, text).filter(({sign}) => keepOld || sign !== "-");
+};
+
+// The text below the source: a Try's question (bold in the lesson), or what can be done.
+Player.hintOf = function (one, isEditor) {
+    const question = Player.tryOf(one) && /\*\*(?:\d+\.\s*)?([^*]+)\*\*/.exec(variantOf(one).text || "");
+    if (question)
+        return `Try ${Player.tryOf(one)}: ${question[1].replace(/`/g, "")}`;
+    if (isEditor)
+        return "Edit the code: it runs as you type. Ctrl-Enter runs it at once. Escape, then Tab leaves the editor.";
+    return (variantOf(one).removable || []).length ? "Click an underlined statement to remove it and run the program again." : "";
+};
+
+// An n at which a removed bounds test has an effect, if this n has none: each thread has an element. Else 0.
+Player.sizeWithEffect = function (one, n) {
+    const tests = (text) => text.replace(/\/\*.*?\*\/|\/\/.*/g, "").match(/< n\b|$/g).length;
+    if (!Player.isChanged(one) || tests(one.text) >= tests(one.program.source.text) || !one.result || one.result.status || !one.model.length)
+        return 0;
+    const {threads} = one.model.launches[0];
+    return (n % threads === 0 && Player.sizesOf(one).find((size) => size > threads && size % threads)) || 0;
+};
+
+// ---- Tools
+
+// Buttons above the source. act: {undo, redo, reset, changes, share}.
+function tools(hasEditor, act) {
+    const button = (name, text, title) => element("button", {type: "button", class: "pl-toggle", title, onclick: act[name]}, text);
+    const undo = button("undo", "undo", "undo the last edit (Ctrl-Z)"), redo = button("redo", "redo", "redo the edit (Ctrl-Y)");
+    const reset = button("reset", "reset", "the text as written; can be undone");
+    const changes = button("changes", "changes", "show the lines that differ from the lesson, and those that are gone");
+    const share = button("share", "share", "a link that opens this page with this text"), link = element("span", {class: "pl-link"});
+    return {
+        box: element("div", {class: "pl-tools", role: "group", "aria-label": "edits"}, hasEditor && [undo, redo], reset, changes, share, link),
+        update({history, isChanged, showsChanges}) {
+            undo.disabled = !history.undo;
+            redo.disabled = !history.redo;
+            reset.disabled = changes.disabled = !isChanged;
+            changes.setAttribute("aria-pressed", String(isChanged && showsChanges));
+            link.replaceChildren();
+        },
+        // Shows a link, selected so that it can be copied; says whether it already is.
+        showLink(address, isCopied) {
+            const field = element("input", {readonly: true, "aria-label": "link to this text", value: address});
+            link.replaceChildren(field, element("span", {role: "status"}, isCopied ? "copied" : "copy it"));
+            field.select();
+        },
+    };
+}
+
+// ---- Messages of the compiler
+
+const isError = ({severity}) => severity === "error";
+
+// "✗ line 20: expected ';'", of the first error.
+Player.errorVerdict = function (problems) {
+    const errors = problems.filter(isError), [first] = errors;
+    if (!first)
+        return "✗ it does not compile";
+    return `✗ ${errors.length > 1 ? `${errors.length} errors; ` : ""}line ${first.line}: ${first.message}`;
+};
+
+// Shows the messages below the source; go(line, column) is called when the reader chooses one.
+Player.listProblems = function (box, problems, go) {
+    const asked = JSON.stringify(problems);
+    if (box.dataset.shown === asked)
+        return; // a screen reader does not read them again
+    box.dataset.shown = asked;
+    box.replaceChildren(...problems.map(({line, column, severity, message, help}) => element("li", {class: `pl-is-${severity}`},
+        element("button", {type: "button", title: "go to the line", onclick: () => go(line, column)}, `line ${line}`),
+        ` ${severity}: ${message}`, help && element("span", {class: "pl-hint"}, ` ${help}`))));
+};
+// ---- Edits
+
+// Replaces the text by a Try's, or by the lesson's; the reader can undo that.
+Player.attempt = async function (player, number, n = player.n) {
+    const one = player.sides[player.side], found = one.program.tries.find((each) => each.number === number);
+    player.showsChanges = number > 0;
+    player.remarkAt = 0;
+    Player.setText(one, found ? found.source : one.program.source.text);
+    player.n = [n, player.n, Player.sizesOf(one)[0]].find((size) => Player.sizesOf(one).includes(size));
+    await runEdit(player);
+};
+
+// Runs an edit that was made for the reader, and shows what it causes.
+async function runEdit(player) {
+    keepText(player);
+    if (await player.rerun())
+        await player.showFinding();
+}
+
+const keepText = ({sides: [one]}) => Player.keepText(one.program, one.text);
+
+// The reader has changed the text: it runs after a pause. An older run is abandoned.
+Player.typed = function (player, text) {
+    Player.setText(player.sides[player.side], text);
+    keepText(player);
+    player.remarkAt = null;
+    player.request++;
+    player.figure.setAttribute("aria-busy", "true");
+    clearTimeout(player.timer);
+    player.timer = setTimeout(() => player.rerun(), PAUSE_MS);
+    player.showTools();
+};
+
+// What the buttons above the source do.
+Player.toolsOf = (player) => tools(player.source.isEditor, {
+    undo: () => player.source.undo(),
+    redo: () => player.source.redo(),
+    reset: () => Player.attempt(player, 0),
+    changes() {
+        player.showsChanges = !player.showsChanges;
+        player.show();
+    },
+    share: () => share(player),
+});
+
+// Puts the text into the page's address, and the address into the clipboard.
+async function share(player) {
+    const {program, text} = player.sides[player.side];
+    const address = location.href.replace(/#.*/, "") + await Player.fragmentOf({program: program.name, n: player.n, text});
+    history.replaceState(null, "", address);
+    const isCopied = await Promise.resolve(navigator.clipboard && navigator.clipboard.writeText(address).then(() => true)).catch(() => false);
+    player.tools.showLink(address, isCopied);
+}
+
+// Shows the text in the page's address, or the one that the browser has kept.
+Player.restoreText = async function (player) {
+    const content = await Player.contentOf(location.hash), number = content ? player.sides.findIndex(({program}) => program.name === content.program) : -1;
+    const text = number < 0 ? Player.keptText(player.sides[0].program) : content.text;
+    if (number >= 0)
+        Object.assign(player, {side: number, n: content.n, showsChanges: true});
+    if (text === null)
+        return;
+    Player.setText(player.sides[player.side], text);
+    await player.rerun();
+};
+
+// Removes a line's statement, or restores it.
+Player.cut = async function (player, line) {
+    const one = player.sides[player.side];
+    player.remarkAt = line;
+    Player.setText(one, Player.toggleStatement(one.text, Player.statementsOf(one).find((found) => found.line === line)));
+    await runEdit(player);
+};
+})();

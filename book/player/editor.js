@@ -1,0 +1,234 @@
+// editor.js: a source that readers change: CodeMirror 5, with the marks of the player and the compiler's messages.
+//
+// CodeMirror is not part of the repository: make book gets it (book/editor.py). Without it, Player.source shows the text.
+(function () {
+"use strict";
+const Player = (window.Player = window.Player || {});
+const {element} = Player;
+
+Player.hasEditor = () => typeof window.CodeMirror === "function";
+
+// ---- Language and keys
+
+const CUDA = "__global__ __device__ __host__ __shared__ __constant__ __restrict__ __launch_bounds__ __forceinline__ __noinline__ __align__ __cluster_dims__";
+
+function cudaMode() {
+    const cpp = CodeMirror.resolveMode("text/x-c++src"), words = Object.fromEntries(CUDA.split(" ").map((word) => [word, true]));
+    return {...cpp, keywords: {...cpp.keywords, ...words}};
+}
+
+// Tab indents, so that keyboard users leave the editor with Escape, then Tab.
+function setKeys(code, run) {
+    const keys = {"Ctrl-Enter": run, "Cmd-Enter": run, "Shift-Tab": "indentLess", "Ctrl-/": "toggleComment", "Cmd-/": "toggleComment",
+        Tab: () => (code.somethingSelected() ? code.indentSelection("add") : code.execCommand("insertSoftTab"))};
+    const usual = {...keys, Esc: () => code.setOption("extraKeys", {...keys, Tab: false, "Shift-Tab": false})};
+    const restore = () => code.getOption("extraKeys") !== usual && code.setOption("extraKeys", usual);
+    restore();
+    code.on("blur", restore);
+    code.on("changes", restore);
+}
+
+function create(box, label, run) {
+    const code = CodeMirror(box, {mode: cudaMode(), lineNumbers: true, indentUnit: 4, matchBrackets: true, viewportMargin: Infinity});
+    const field = code.getInputField();
+    field.setAttribute("aria-label", label);
+    field.setAttribute("aria-multiline", "true");
+    setKeys(code, run);
+    return code;
+}
+
+// Reads out the line to which the cursor moves: CodeMirror's input field contains no text.
+function readAloud(code, box, problems) {
+    const voice = element("p", {class: "pl-voice", "aria-live": "polite"});
+    let last = -1;
+    box.append(voice);
+    code.on("cursorActivity", () => {
+        const {line} = code.getCursor();
+        if (line === last || !code.hasFocus())
+            return;
+        last = line;
+        const said = problems().filter((one) => one.line === line + 1).map(({severity, message}) => `, ${severity}: ${message}`).join("");
+        voice.textContent = `line ${line + 1}: ${code.getLine(line) || "empty"}${said}`;
+    });
+}
+
+// ---- Marks
+
+// Gives a class to these lines, and takes it from all others.
+function makeClasses(code) {
+    const marked = new Map(); // of each class the lines' handles
+    return (name, lines) => {
+        const wanted = new Set(lines.map((line) => code.getLineHandle(line - 1)).filter(Boolean)), old = marked.get(name) || new Set();
+        for (const handle of old)
+            if (!wanted.has(handle))
+                code.removeLineClass(handle, "wrap", name);
+        for (const handle of wanted)
+            if (!old.has(handle))
+                code.addLineClass(handle, "wrap", name);
+        marked.set(name, wanted);
+    };
+}
+
+// Replaces the marks of a kind: `make` returns the new ones, which have a method clear().
+function makeMarks() {
+    const marks = new Map();
+    return (kind, make) => {
+        (marks.get(kind) || []).forEach((mark) => mark.clear());
+        marks.set(kind, make());
+    };
+}
+
+const below = (code, line, node, options) => code.addLineWidget(Math.max(0, Math.min(line, code.lineCount()) - 1), node, {noHScroll: true, ...options});
+
+const atEnd = (code, line, widget) => code.setBookmark({line: line - 1}, {widget});
+
+function cutButton({line, what, isCut}, toggle) {
+    const name = Player.statementName(what);
+    return element("button", {type: "button", class: "pl-cut", "data-line": line, "aria-pressed": String(isCut), onclick: () => toggle(line),
+        "aria-label": `Line ${line}: ${isCut ? `restore ${name}` : `remove ${name}`}`, title: `${isCut ? "restore" : "remove"} ${name}, and run again`},
+    isCut ? "restore" : "remove");
+}
+
+// The removed lines of a difference, above the lines that follow them.
+function removedLines(code, rows) {
+    const marks = [];
+    let removed = [];
+    const put = (line, above) => {
+        if (removed.length)
+            marks.push(below(code, line, element("pre", {class: "pl-gone"}, removed.join("\n")), {above}));
+        removed = [];
+    };
+    for (const {sign, text, line} of rows)
+        if (sign === "-")
+            removed.push(text);
+        else
+            put(line, true);
+    put(code.lineCount(), false);
+    return marks;
+}
+
+// Underlines the code that a message is about, at least one character.
+function underline(code, {line, column, length, severity, message}) {
+    const text = code.getLine(line - 1) || "", from = Math.min(Math.max(0, column - 1), Math.max(0, text.length - 1));
+    return code.markText({line: line - 1, ch: from}, {line: line - 1, ch: Math.min(text.length, from + Math.max(1, length))},
+        {className: `pl-${severity}`, attributes: {title: message}});
+}
+
+const messageOf = ({severity, message, help}) =>
+    element("div", {class: `pl-message pl-is-${severity}`}, `${message} `, help && element("span", {class: "pl-hint"}, help));
+
+// ---- The text
+
+// Replaces the lines in which the text differs, as one edit that can be undone; cursor and marks elsewhere stay. Returns the
+// number of the first line that differs.
+function replace(code, text) {
+    const {from, to, lines} = Player.changedRange(code.getValue(), text);
+    if (to < code.lineCount())
+        code.replaceRange(lines.map((line) => line + "\n").join(""), {line: from, ch: 0}, {line: to, ch: 0}, "player");
+    else if (from > 0)
+        code.replaceRange(lines.map((line) => "\n" + line).join(""), {line: from - 1}, {line: to}, "player");
+    else
+        code.replaceRange(lines.join("\n"), {line: 0, ch: 0}, {line: to}, "player");
+    return from + 1;
+}
+
+// The last line of the first change, or the line after lines that are gone.
+function firstChange(rows) {
+    const begin = rows.findIndex(({sign}) => sign !== " "), end = rows.findIndex(({sign}, k) => k > begin && sign === " ");
+    const lines = rows.slice(begin, end < 0 ? rows.length : end).filter(({line}) => line);
+    return (lines.pop() || rows[end] || rows[0]).line;
+}
+
+// The editor in `box`. Calls changed(text) after each change by the reader, and run() at Ctrl-Enter. Has the methods of Player.source;
+// and problems(...), goTo(...), undo(), redo(), history().
+Player.editor = function (box, label, {changed, run}) {
+    const code = create(box, label, () => run()), setClass = makeClasses(code), setMarks = makeMarks(), docs = new WeakMap();
+    let isOwn = false, problems = [], changedLine = 0, remarkNode = null, shown = "";
+    readAloud(code, box, () => problems);
+    code.on("changes", () => !isOwn && changed(code.getValue()));
+    const seen = (line, above, height) => {
+        const top = code.heightAtLine(line - 1, "local"), {clientHeight} = code.getScrollInfo(), bottom = top + height, {top: now} = code.getScrollInfo();
+        if (top < now || bottom > now + clientHeight)
+            code.scrollTo(null, top - above);
+    };
+    const lineHeight = () => code.defaultTextHeight();
+    function setText(owner, text) {
+        isOwn = true;
+        const isNew = !docs.has(owner);
+        if (isNew)
+            docs.set(owner, CodeMirror.Doc(text, cudaMode()));
+        if (code.getDoc() !== docs.get(owner))
+            code.swapDoc(docs.get(owner));
+        if (code.getValue() !== text)
+            changedLine = replace(code, text);
+        isOwn = false;
+        return isNew;
+    }
+    function scrollToKernel(rows) {
+        const kernel = rows.find(({text, line}) => line && text.startsWith("__global__"));
+        if (kernel)
+            code.scrollTo(null, code.heightAtLine(kernel.line - 1, "local") - 4);
+    }
+    return {
+        isEditor: true,
+        // owner: what the text and its history of edits belong to. rows: of Player.difference.
+        show({owner, text, rows, removable, toggle, isOther}) {
+            const focused = box.contains(document.activeElement) && document.activeElement.dataset.line;
+            const isNew = setText(owner, text), asked = JSON.stringify([rows, removable]);
+            if (asked !== shown || isNew)
+                code.operation(() => {
+                    shown = asked;
+                    setClass("pl-new", rows.filter(({sign}) => sign === "+").map(({line}) => line));
+                    setMarks("removed", () => removedLines(code, rows));
+                    setMarks("cuts", () => removable.map((one) => atEnd(code, one.line, cutButton(one, toggle))));
+                });
+            if (isNew)
+                scrollToKernel(rows);
+            if (focused && box.querySelector(`[data-line="${focused}"]`))
+                box.querySelector(`[data-line="${focused}"]`).focus({preventScroll: true});
+            if (isOther) {
+                changedLine = firstChange(rows);
+                seen(changedLine, 1.5 * lineHeight(), 3 * lineHeight());
+            }
+        },
+        light(warpsOfLine, follows) {
+            const lines = [...warpsOfLine.keys()].filter((line) => line >= 1 && line <= code.lineCount());
+            code.operation(() => {
+                setClass("pl-lit", lines);
+                setMarks("warps", () => lines.map((line) => atEnd(code, line, element("span", {class: "pl-tag", "aria-hidden": "true"},
+                    (warpsOfLine.get(line).length === 1 ? "warp " : "warps ") + Player.ranges(warpsOfLine.get(line))))));
+            });
+            if (lines.length && follows && !code.hasFocus())
+                seen(lines[0], code.getScrollInfo().clientHeight / 2, 2 * lineHeight());
+        },
+        // Shows a remark below a line, or below the last change if `line` is 0; without nodes it removes the last one.
+        remark(line, ...said) {
+            changedLine = line || changedLine;
+            remarkNode = said.length ? element("div", {class: "pl-remark"}, ...said) : null;
+            setMarks("remark", () => (remarkNode && changedLine ? [below(code, changedLine, remarkNode)] : []));
+        },
+        revealRemark() {
+            if (remarkNode)
+                seen(changedLine, 1.5 * lineHeight(), lineHeight() + remarkNode.offsetHeight);
+        },
+        flag: (lines) => setClass("pl-flagged", lines),
+        reveal: (line) => seen(line, code.getScrollInfo().clientHeight / 2, lineHeight()),
+        // What the compiler reports: [{line, column, length, severity, message, help}].
+        problems(found) {
+            problems = found.filter(({line}) => line >= 1 && line <= code.lineCount());
+            code.operation(() => {
+                setMarks("underlined", () => problems.map((one) => underline(code, one)));
+                setMarks("messages", () => problems.map((one) => below(code, one.line, messageOf(one))));
+            });
+        },
+        goTo(line, column) {
+            code.focus();
+            code.setCursor({line: line - 1, ch: Math.max(0, column - 1)});
+        },
+        undo: () => code.undo(),
+        redo: () => code.redo(),
+        history: () => code.historySize(),
+        refresh: () => code.refresh(),
+    };
+};
+})();

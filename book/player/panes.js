@@ -1,0 +1,48 @@
+// panes.js: the parts of a player, still empty: boxes by name, and its two panes of source and machine.
+(function () {
+"use strict";
+const Player = (window.Player = window.Player || {});
+const {element} = Player;
+
+const part = (name, attributes = {}, ...children) => element("div", {class: "pl-" + name, ...attributes}, ...children);
+const heading = (...content) => element("p", {class: "pl-heading"}, content);
+
+// Shows the values of the words in their cells, or hides them.
+function valuesButton(banks) {
+    const button = element("button", {type: "button", class: "pl-toggle", "aria-pressed": "false", title: "the value of each word, in its cell",
+        onclick: () => button.setAttribute("aria-pressed", String(banks.classList.toggle("pl-valued")))}, "values");
+    return button;
+}
+
+Player.boxes = function () {
+    return {bar: part("bar pl-choices"), counters: part("counters"), findings: part("findings"), columns: part("columns"),
+        said: element("p", {class: "pl-said", role: "status", "aria-live": "polite"}), print: element("pre", {class: "pl-print"}), verdict: element("span", {class: "pl-verdict"}),
+        state: part("state"), look: part("look", {hidden: true})};
+};
+
+// A program's source and machine view. `of` distinguishes its parts from the other pane's for screen readers.
+Player.pane = function (of) {
+    const boxes = {warps: part("warps", {tabindex: 0, role: "group", "aria-label": `warps and lanes${of}; the arrow keys choose a lane and show its value`}),
+        source: part("source", {tabindex: 0, role: "region", "aria-label": `the kernel's source${of}`}), about: element("p", {class: "pl-about", "aria-live": "polite"}),
+        name: element("p", {class: "pl-which"}), tools: part("tools"), hint: element("p", {class: "pl-invite"}), title: heading(""), banks: part("banks"), lines: part("devices"),
+        problems: element("ul", {class: "pl-problems", "aria-live": "polite", "aria-label": "messages of the compiler"}),
+        outdated: element("p", {class: "pl-outdated", hidden: true}, "Outdated: of the last text that ran."),
+        order: element("p", {class: "pl-order"}), finding: element("p", {class: "pl-accesses"}), values: part("values")};
+    const text = part("text", {}, boxes.name, boxes.tools, boxes.source, boxes.problems, boxes.hint);
+    const machine = part("machine", {}, boxes.outdated, boxes.title, boxes.order, boxes.finding, boxes.warps, boxes.about, boxes.values,
+        heading("Shared memory: 32 banks", valuesButton(boxes.banks)), boxes.banks, heading("Device memory: lines of 128 bytes, 4 sectors each"), boxes.lines);
+    return {boxes, text, machine, source: Player.source(boxes.source), draw: Player.figure(boxes)};
+};
+
+Player.note = () => part("key", {}, legend(),
+    element("p", {class: "pl-more"}, "Instructions are PTX, as the simulator runs them; the GPU's machine code may differ (a short if may become predicated instructions)."));
+
+function legend() {
+    const entries = [["plain", "computes"], ["shared", "shared memory"], ["device", "device memory"], ["shuffle", "shuffle"],
+        ["inactive", "inactive", "the warp runs an instruction without this lane"], ["waits", "waits", "at a barrier or another synchronisation"],
+        ["ready", "ready", "could run; another warp runs (in executed order)"],
+        ["done", "done", "has exited"], ["written", "written now"], ["accessed", "accessed earlier"], ["conflict", "bank conflict"], ["nan", "NaN or uninitialised"],
+        ["bad", "flagged by a finding"]];
+    return element("p", {class: "pl-legend"}, entries.map(([name, text, title]) => element("span", {title}, element("i", {class: "pl-" + name}), text)));
+}
+})();
