@@ -626,16 +626,16 @@ def words_of_kinds():
 
 
 def sanitizers_on(kind):
-    """How many mutants and labelled programs of a kind compute-sanitizer's tools find; empty if none were measured."""
+    """How many mutants and labelled programs of a kind compute-sanitizer's tools report; empty if none were measured."""
     rows = [row for row in read(ROOT / "tests/mutants/agreement.csv") if row["operator"] and row["agreement"] and kind in row["simulator"].split()]
     by_tool = [f"{tool} {sum(bool(re.match(r'[1-9][0-9]*: ', row[tool])) for row in rows)}" for tool in SANITIZERS]
-    said = [f"{', '.join(by_tool)} of the {len(rows)} mutants in which the simulator finds this"] if rows else []
+    said = [f"of {count_of(len(rows), 'mutant')} with this finding, {', '.join(by_tool)}"] if rows else []
     cases = {(row["program"], row["case"]) for row in read(ROOT / "tests/labelled/results.csv") if kind in row["finds"].split()}
     runs = [row for row in read(ROOT / "tests/labelled/gpu.csv") if (row["program"], row["case"]) in cases]
     by_tool = [f"{tool} {sum(int(row['errors'] or 0) > 0 for row in runs if row['tool'] == tool)}" for tool in dict.fromkeys(row["tool"] for row in runs)]
     count = len({(row["program"], row["case"]) for row in runs})
-    said += [f"{', '.join(by_tool)} of {count} labelled program{'s' * (count > 1)} with this mistake"] if runs else []
-    return f"compute-sanitizer on an H200 finds: {'; '.join(said)}." if said else ""
+    said += [f"of {count_of(count, 'labelled program')} with this mistake, {', '.join(by_tool)}"] if runs else []
+    return f"Programs in which compute-sanitizer (H200) reports something: {'; '.join(said)}." if said else ""
 
 
 def kept_message(said):
@@ -948,8 +948,9 @@ def scanover(_):
         f"\n\nCUB / step: geometric mean {math.prod(ratios.values()) ** (1 / len(ratios)):.2f}, minimum {ratios[least]:.2f} (n = {least}).")
 
 
-def errors(count, what):
-    return f"{int(count):,} {what}" if int(count) else f"no {what}"
+def count_of(count, what):
+    """"3 errors", "1 error" or "no errors"."""
+    return f"{int(count):,} {what}{'s' * (int(count) != 1)}" if int(count) else f"no {what}s"
 
 
 def outcome(step, number):
@@ -967,7 +968,7 @@ def outcome(step, number):
         old, new = float(row["before_ms"]), float(row["after_ms"])
         said = f"Measured{size}: {old:,.4g} ms before, {new:,.4g} ms after ({old / new:.2f}×); the {what} is correct."
     if row["memcheck_errors"]:
-        said += f" memcheck: {errors(row['memcheck_errors'], 'errors')}; racecheck: {errors(row['racecheck_errors'], 'hazards')}."
+        said += f" memcheck: {count_of(row['memcheck_errors'], 'error')}; racecheck: {count_of(row['racecheck_errors'], 'hazard')}."
     return said
 
 

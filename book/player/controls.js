@@ -261,10 +261,10 @@ Player.verdict = function (result, program, onlyAt) {
 };
 
 const KINDS = {
-    "race-shared": "data race in shared memory", "race-global": "data race in global memory", "race-host": "data race between unordered operations",
-    "out-of-bounds": "out-of-bounds access", misaligned: "misaligned address", "use-after-free": "use after free", "double-free": "invalid free",
+    "race-shared": "data race in shared memory", "race-global": "data race in global memory", "race-operations": "data race between unordered operations",
+    "out-of-bounds": "out-of-bounds access", misaligned: "misaligned address", "use-after-free": "use after free", "invalid-free": "invalid free",
     leak: "memory leak", uninitialised: "uninitialised read", barrier: "barrier divergence", lanes: "invalid warp-level operation",
-    mbarrier: "invalid mbarrier operation", "launch-fault": "kernel fault", "unchecked-error": "unchecked CUDA error",
+    mbarrier: "invalid mbarrier operation", "kernel-fault": "kernel fault", "unchecked-error": "unchecked CUDA error",
 };
 
 const kindOf = (finding) => finding.name || KINDS[finding.kind] || finding.kind.replace(/-/g, " ");

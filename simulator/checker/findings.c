@@ -28,18 +28,18 @@ static const struct {
 } KINDS[FINDING_KINDS] = {
     [RACE_SHARED] = {"race-shared", "data race in shared memory", 2},
     [RACE_GLOBAL] = {"race-global", "data race in global memory", 2},
-    [RACE_HOST] = {"race-host", "data race between unordered operations", 2},
+    [RACE_OPERATIONS] = {"race-operations", "data race between unordered operations", 2},
     [OUT_OF_BOUNDS] = {"out-of-bounds", "out-of-bounds access", 3},
     [MISALIGNED] = {"misaligned", "misaligned address", 3},
     [USE_AFTER_FREE] = {"use-after-free", "use after free", 3},
     [HOST_POINTER] = {"host-pointer", "host pointer in device code", 3},
-    [INVALID_FREE] = {"double-free", "invalid free", 3},
+    [INVALID_FREE] = {"invalid-free", "invalid free", 3},
     [LEAK] = {"leak", "memory leak", 6},
     [UNINITIALISED] = {"uninitialised", "uninitialised read", 4},
     [BARRIER_DIVERGENCE] = {"barrier", "barrier divergence", 1},
     [INVALID_WARP_OPERATION] = {"lanes", "invalid warp-level operation", 1},
     [INVALID_MBARRIER_OPERATION] = {"mbarrier", "invalid mbarrier operation", 1},
-    [LAUNCH_FAULT] = {"launch-fault", "kernel fault", 5},
+    [KERNEL_FAULT] = {"kernel-fault", "kernel fault", 5},
     [UNCHECKED_ERROR] = {"unchecked-error", "unchecked CUDA error", 0},
 };
 
@@ -230,7 +230,7 @@ static FindingKind kind_of_fault(const Launch *launch)
         return INVALID_MBARRIER_OPERATION;
     if (launch->error == cudaErrorIllegalAddress)
         return OUT_OF_BOUNDS;
-    return launch->error == cudaErrorMisalignedAddress ? MISALIGNED : LAUNCH_FAULT;
+    return launch->error == cudaErrorMisalignedAddress ? MISALIGNED : KERNEL_FAULT;
 }
 
 // What the thread did at a faulting instruction: "4-byte read (ld.global.f32)", "waiting in bar.sync", "trap".
@@ -357,7 +357,7 @@ static const Finding *causing_race(const Finding *f)
 {
     for (int n = 0; f->kind == UNINITIALISED && n < finding_count; n++) {
         const Finding *race = &findings[n];
-        const bool is_race = race->kind == RACE_SHARED || race->kind == RACE_GLOBAL || race->kind == RACE_HOST;
+        const bool is_race = race->kind == RACE_SHARED || race->kind == RACE_GLOBAL || race->kind == RACE_OPERATIONS;
         for (int k = 0; k < race->place_count && is_race; k++)
             if (race->places[k].line > 0 && same_line(&race->places[k], &f->places[0]))
                 return race;

@@ -230,7 +230,7 @@ static void report_race(uint64_t address, uint32_t op, bool host_writes, bool op
     const Place places[] = {sim_place_of_op(op), host};
     snprintf(hint, sizeof hint, "call cudaDeviceSynchronize() or cudaStreamSynchronize() before the host's access");
     sim_add_allocation_note(sim_allocation_at(address), hint);
-    sim_add_finding(RACE_HOST, title, places, 2, hint);
+    sim_add_finding(RACE_OPERATIONS, title, places, 2, hint);
     sim_print_findings();
 }
 

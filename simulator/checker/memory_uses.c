@@ -347,7 +347,7 @@ static void report_conflicts(void)
                          "wait for the other"
                        : "call cudaStreamWaitEvent() with an event of the first operation's stream, or synchronise between them");
         sim_add_allocation_note(a, hint);
-        sim_add_finding(RACE_HOST, title, places, 2, hint);
+        sim_add_finding(RACE_OPERATIONS, title, places, 2, hint);
     }
     if (conflict_count)
         sim_print_findings();
@@ -477,7 +477,7 @@ void sim_check_free(const Allocation *a)
     const Place places[] = {sim_place_of_op(p->op), sim_place_of_op(op)};
     snprintf(hint, sizeof hint, "before the free, call cudaStreamWaitEvent() with an event that follows the last use");
     sim_add_allocation_note(a, hint);
-    sim_add_finding(RACE_HOST, title, places, 2, hint);
+    sim_add_finding(RACE_OPERATIONS, title, places, 2, hint);
     sim_print_findings();
 }
 

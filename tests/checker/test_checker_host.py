@@ -30,10 +30,10 @@ def host(host_object):
     ("copy of freed", "use-after-free", "cudaMemcpy reads 400 bytes at byte 0 of a freed 400-byte allocation"),
     ("copy to null", "out-of-bounds", "cudaMemcpy writes 400 bytes at a null pointer"),
     ("too large and null", "out-of-bounds", "cudaMemset writes 4 bytes at a null pointer"),
-    ("free twice", "double-free", "cudaFree of byte 0 of a freed 400-byte allocation"),
-    ("free inside", "double-free", "cudaFree of byte 4 of a 400-byte allocation"),
-    ("free of the host", "double-free", "cudaFree of host memory"),
-    ("free by another function", "double-free", "cudaFree of a 400-byte allocation that another function has to free")])
+    ("free twice", "invalid-free", "cudaFree of byte 0 of a freed 400-byte allocation"),
+    ("free inside", "invalid-free", "cudaFree of byte 4 of a 400-byte allocation"),
+    ("free of the host", "invalid-free", "cudaFree of host memory"),
+    ("free by another function", "invalid-free", "cudaFree of a 400-byte allocation that another function has to free")])
 def test_wrong_pointers_and_sizes_are_named(host, tmp_path, word, kind, title):
     """Broken: an invalid copy, fill or free only returns CUDA's error, which the program ignores."""
     found, said, _ = only(host, tmp_path, word)
@@ -213,7 +213,7 @@ def order(tmp_path_factory):
 def test_the_host_does_not_wait(order, tmp_path, word, title, result):
     """Broken: no finding if a program reads a result without waiting for its kernel or copy, which the simulator has always completed."""
     found, said, ran = only(order, tmp_path, word)
-    assert (found, said) == ("race-host", title) and ran.stdout == f"{result}\n"
+    assert (found, said) == ("race-operations", title) and ran.stdout == f"{result}\n"
 
 
 @pytest.mark.parametrize("word, title", [
@@ -242,7 +242,7 @@ def test_the_host_does_not_wait(order, tmp_path, word, title, result):
 @pytest.mark.parametrize("threads", "13")
 def test_unordered_streams(order, tmp_path, word, title, threads):
     """Broken: no finding if two unordered streams use the same memory; the simulator runs them one after the other."""
-    assert only(order, tmp_path, word, SIM_THREADS=threads)[:2] == ("race-host", title)
+    assert only(order, tmp_path, word, SIM_THREADS=threads)[:2] == ("race-operations", title)
 
 
 @pytest.mark.parametrize("word, lines", [
@@ -263,7 +263,7 @@ def test_only_pages_in_use_are_closed_to_the_host(order, tmp_path):
         "two copies: 2", "and a kernel that uses none of it: 2", "the host reads beside a copy's bytes: 1", "and a fill begins elsewhere: 2",
         "the host has waited for one stream: 1", "and for nine copies, not the last: 10", "the host writes to the first one's: 1",
         "and has waited for all: 0"]
-    assert (found, said) == ("race-host", "the host writes byte 819200 of a 4194304-byte allocation, which cudaMemcpyAsync in stream 3 "
+    assert (found, said) == ("race-operations", "the host writes byte 819200 of a 4194304-byte allocation, which cudaMemcpyAsync in stream 3 "
                              "may still write")
 
 

@@ -1,5 +1,5 @@
 // Frees the input twice, and the output never.
-// finds: double-free "cudaFree"
+// finds: invalid-free "cudaFree"
 #include <cstdio>
 
 __global__ void twice(const float *in, float *out, int n)

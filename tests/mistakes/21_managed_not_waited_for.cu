@@ -1,5 +1,5 @@
 // Sets n elements of managed memory, and prints one while the kernel may still be running.
-// finds: race-host "cudaDeviceSynchronize"
+// finds: race-operations "cudaDeviceSynchronize"
 #include <cstdio>
 
 __global__ void fill(float *values, int n)

@@ -1,5 +1,5 @@
 // Each block adds 1 under a lock. The lock is never released.
-// finds: launch-fault "infinite"
+// finds: kernel-fault "infinite"
 #include <cstdio>
 
 __device__ int lock, sum;

@@ -1,6 +1,6 @@
 // The first 16 lanes add, but their mask names all 32; the others wait elsewhere.
 // finds: lanes "never execute"
-// also: launch-fault
+// also: kernel-fault
 #include <cstdio>
 
 __global__ void reduce(const float *in, float *out)
