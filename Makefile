@@ -93,7 +93,9 @@ OWN_OPTIONS = $(if $(filter-out 0,$(WARM)),--warm) $(if $(filter-out 0,$(EXCLUSI
 RUN = scripts/build/one_at_a_time.sh python3 -m scripts.ladder.run
 RUN_ALL = $(RUN) all $(if $(SIMULATED),--simulated) $(OWN_OPTIONS) --elements "$$N" --time-limit "$$TIME_LIMIT"
 CSV := $(if $(SIMULATED),counters,run-all)
-run-all: say-device build ## runs every step in order: table, CSV and charts in results/
+run-all: say-device ## runs every step in order: table, CSV and charts in results/
+	$(COMPILE) $(PROGRAMS)
+	$(if $(PYTHON_READY),$(COMPILE) $(PYTHON_READY) || echo 'matplotlib could not be installed: the table comes without charts' >&2)
 	@$(RUN_ALL) --output "$$RESULTS/$(CSV).csv" --charts '$(DRAW)' $(PROGRAMS)
 	@echo "the charts are in $$RESULTS/: look at $$RESULTS/$(if $(SIMULATED),simulated,bandwidth).svg; next: make diff $(WITHIN:%/=LADDER=% )STEP=01, and $(word 2,$(call steps_of,$(LADDER)))/README.md"
 

@@ -18,10 +18,13 @@ $(BOOK)/codemirror/codemirror.js: $(BOOK)/venv/ready book/editor.py
 $(BOOK)/tools: $(wildcard book/*.py book/extensions/*.py book/templates/* book/contents.toml book/player/*.js book/player/programs/*.js)
 	$(Q)rm -rf $(BOOK)/doctrees $(BOOK)/html && mkdir -p $(BOOK) && touch $@
 
-# The site is replaced only when the new one is complete.
+# The site is replaced only when the new one is complete. On a terminal Sphinx shows its progress.
 book: $(BOOK)/codemirror/codemirror.js $(BOOK)/tools ## builds the course as a website: open site/index.html from the disk or from any web server
+	@echo 'collecting the pages (1 of 3)'
 	$(Q)$(BOOK_PYTHON) -m book.collect $(BOOK)/pages
-	$(Q)$(BOOK_PYTHON) -m sphinx -q -W --keep-going -j auto -b html -c book -d $(BOOK)/doctrees $(BOOK)/pages $(BOOK)/html
+	@echo "writing $$(find $(BOOK)/pages -name '*.md' | wc -l) pages with Sphinx, which takes minutes (2 of 3)"
+	$(Q)$(BOOK_PYTHON) -m sphinx $$([ -t 1 ] || echo -q) -W --keep-going -j auto -b html -c book -d $(BOOK)/doctrees $(BOOK)/pages $(BOOK)/html
+	@echo 'copying the website (3 of 3)'
 	$(Q)rm -rf site.new && cp -r $(BOOK)/html site.new && rm -rf site site.new/.buildinfo && mv site.new site
 	@echo 'the book is in site/: open site/index.html'
 
