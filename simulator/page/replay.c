@@ -368,14 +368,12 @@ static size_t first_difference(const uint8_t *actual, const uint8_t *expected, s
 
 static void report_read(Replay *r, const uint8_t *actual, const uint8_t *expected, size_t count)
 {
-    const size_t at = first_difference(actual, expected, count);
-    fprintf(r->report, "%s{\"call\": %d, \"bytes\": %zu, \"equal\": %s", r->reads++ ? ",\n" : "", r->call, count,
-            at == count ? "true" : "false");
-    if (at < count)
-        fprintf(r->report, ", \"at\": %zu, \"got\": %" PRIu32 ", \"expected\": %" PRIu32, at, word_at(actual, at, count),
-                word_at(expected, at, count));
-    fputc('}', r->report);
-    r->differs |= at < count;
+    const size_t difference = first_difference(actual, expected, count);
+    const bool equal = difference == count;
+    const size_t at = equal ? 0 : difference;
+    fprintf(r->report, "%s{\"call\": %d, \"bytes\": %zu, \"equal\": %s, \"at\": %zu, \"got\": %" PRIu32 ", \"expected\": %" PRIu32 "}",
+            r->reads++ ? ",\n" : "", r->call, count, equal ? "true" : "false", at, word_at(actual, at, count), word_at(expected, at, count));
+    r->differs |= !equal;
 }
 
 static void replay_read(Replay *r)
