@@ -193,6 +193,8 @@ static Function *closure_function(const Type *from, const Type *to)
 {
     if (from->kind != TYPE_RECORD || !from->record->is_closure || from->record->field_count || to->kind != TYPE_POINTER || to->target->kind != TYPE_FUNCTION)
         return NULL;
+    if (!from->record->call) // of a generic lambda
+        return NULL;
     const Type *own = from->record->call->type, *wanted = to->target;
     bool same = own->parameter_count == wanted->parameter_count && own->target == wanted->target;
     for (uint32_t k = 0; same && k < own->parameter_count; k++)

@@ -88,6 +88,7 @@ typedef struct Field {
     bool is_mutable;
     uint32_t initialiser_token; // of = value or { value }; 0: none
     Record *record;   // that has it
+    const Variable *captured; // of a lambda with [=] or [&]: what it is of, or NULL
 } Field;
 
 struct Record {

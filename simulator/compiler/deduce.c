@@ -39,8 +39,12 @@ static bool bind_value(Match *m, const Expression *dependent, const Constant *va
     return true; // an expression says nothing about its parameters
 }
 
+static bool match_pack(Match *m, const TemplateArgument *pattern, const TemplateArgument *argument);
+
 static bool match_argument(Match *m, const TemplateArgument *pattern, const TemplateArgument *argument)
 {
+    if (pattern->is_pack)
+        return match_pack(m, pattern, argument);
     if (pattern->type)
         return argument->type && match(m, pattern->type, argument->type);
     if (pattern->template)
@@ -48,6 +52,35 @@ static bool match_argument(Match *m, const TemplateArgument *pattern, const Temp
     if (pattern->value.is_unknown)
         return !argument->type && bind_value(m, pattern->dependent, &argument->value, argument->value_type);
     return !argument->type && pattern->value.integer == argument->value.integer && pattern->value.is_real == argument->value.is_real;
+}
+
+// The template's parameter pack that an argument of a pattern is; NULL: it is none.
+static TemplateArgument *pack_of(const Match *m, const TemplateArgument *pattern)
+{
+    const Symbol *symbol = pattern->dependent ? pattern->dependent->symbol : NULL;
+    for (uint32_t k = 0; k < m->template->parameter_count; k++) {
+        const TemplateParameter *parameter = &m->template->parameters[k];
+        const bool same = pattern->type ? pattern->type->kind == TYPE_PARAMETER && pattern->type->index == k : symbol && parameter->name == symbol->name;
+        if (parameter->is_pack && same)
+            return &m->bound[k];
+    }
+    return NULL;
+}
+
+// <A, B, Rest...> with the elements of a pack: the last may take what the others leave.
+static bool match_pack(Match *m, const TemplateArgument *pattern, const TemplateArgument *argument)
+{
+    const uint32_t count = pattern->pack_count;
+    TemplateArgument *rest = count ? pack_of(m, &pattern->pack[count - 1]) : NULL;
+    const uint32_t fixed = count - (rest != NULL);
+    if (!argument->is_pack || argument->pack_count < fixed || (!rest && argument->pack_count != fixed))
+        return false;
+    for (uint32_t k = 0; k < fixed; k++)
+        if (!match_argument(m, &pattern->pack[k], &argument->pack[k]))
+            return false;
+    if (rest)
+        *rest = (TemplateArgument){.is_set = true, .is_pack = true, .pack = argument->pack + fixed, .pack_count = argument->pack_count - fixed};
+    return true;
 }
 
 static bool match_instance(Match *m, Type *pattern, Type *type)
@@ -64,7 +97,7 @@ static bool match_instance(Match *m, Type *pattern, Type *type)
         return false;
     }
     for (uint32_t k = 0; k < pattern->instance.argument_count; k++)
-        if (!pattern->instance.arguments[k].is_pack && !match_argument(m, &pattern->instance.arguments[k], &arguments[k]))
+        if (!match_argument(m, &pattern->instance.arguments[k], &arguments[k]))
             return false;
     return true;
 }

@@ -44,10 +44,11 @@ static bool is_this(const Variable *v)
     return v->name->length == 4 && !strcmp(v->name->text, "this");
 }
 
-static Field *captured_field(const Record *r, const Name *name)
+// Elements of a parameter pack share a name.
+static Field *captured_field(const Record *r, const Name *name, const Variable *v)
 {
     for (uint32_t k = 0; k < r->field_count; k++)
-        if (r->fields[k].name == name)
+        if (r->fields[k].name == name && (!r->fields[k].captured || r->fields[k].captured == v))
             return &r->fields[k];
     return NULL;
 }
@@ -60,10 +61,10 @@ static Expression *captured_at(Compiler *c, Lambda *lambda, Variable *v, Positio
         depth++;
     if (v->depth >= depth)
         return expression_variable(c, v, start, end);
-    Field *copied = is_this(v) ? captured_field(lambda->record, copied_object(c)) : NULL;
+    Field *copied = is_this(v) ? captured_field(lambda->record, copied_object(c), v) : NULL;
     if (copied)
         return build_address(c, build_field(c, build_dereference(c, expression_variable(c, lambda->self, start, end), start), copied, end), start);
-    Field *field = captured_field(lambda->record, v->name);
+    Field *field = captured_field(lambda->record, v->name, v);
     if (!field) {
         char how = lambda->default_capture;
         if (!how || lambda->is_complete) {
@@ -78,7 +79,7 @@ static Expression *captured_at(Compiler *c, Lambda *lambda, Variable *v, Positio
         Type *type = how == '&' && !self ? type_reference(c, outer->type, false) : type_bare(outer->type);
         if (how == '=' && type_is_any_reference(v->type))
             type = type_bare(v->type->target);
-        capture_field(c, lambda, v->name, type, start);
+        capture_field(c, lambda, v->name, type, start)->captured = v;
         set_initialiser(c, lambda, index, how == '&' && !self ? outer : copy_of(c, type, outer));
         field = &lambda->record->fields[index];
     }
@@ -179,11 +180,15 @@ static bool is_auto(const Type *type)
     return type->kind == TYPE_AUTO;
 }
 
-static uint32_t auto_count(const Declarator *d)
+static uint32_t auto_count(Compiler *c, const Declarator *d)
 {
     uint32_t count = 0;
-    for (uint32_t k = 0; k < d->parameter_count; k++)
-        count += is_auto(d->parameters[k]->type);
+    for (uint32_t k = 0; k < d->parameter_count; k++) {
+        const Variable *v = d->parameters[k];
+        count += is_auto(v->type);
+        if (is_auto(v->type) && v->is_pack)
+            source_error(c, v->position, 0, "write one parameter for each argument", "a lambda with 'auto...' is not supported");
+    }
     return count;
 }
 
@@ -279,7 +284,7 @@ static Function *parse_signature(Compiler *c, Lambda *lambda, const TemplateArgu
         parse_parameters(c, d);
     else
         d->parameter_scope = scope_new(c, SCOPE_PARAMETERS, now->scope);
-    const uint32_t autos = auto_count(d);
+    const uint32_t autos = auto_count(c, d);
     if (autos && !arguments) {
         *generic = template_of_lambda(c, lambda, autos, begin, at);
         arguments = (*generic)->pattern_arguments;

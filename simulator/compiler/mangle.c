@@ -23,9 +23,22 @@ static void put(Mangler *m, const char *text)
     m->length += length;
 }
 
+// PTX has no letters beyond ASCII: their bytes become $ and two digits.
+static const char *ptx_name(Compiler *c, const Name *name)
+{
+    char *text = compile_allocate(c, 3 * name->length + 1), *to = text;
+    for (const char *from = name->text; *from; from++)
+        if ((unsigned char)*from < 128)
+            *to++ = *from;
+        else
+            to += sprintf(to, "$%02x", (unsigned char)*from);
+    return text;
+}
+
 static void put_name(Mangler *m, const Name *name)
 {
-    put(m, compile_format(m->compiler, "%u%s", name->length, name->text));
+    const char *text = ptx_name(m->compiler, name);
+    put(m, compile_format(m->compiler, "%zu%s", strlen(text), text));
 }
 
 // ---- substitutions
@@ -205,6 +218,28 @@ static void put_enumeration(Mangler *m, Type *type)
         put(m, "E");
 }
 
+// `expanded`: followed by ... in the source.
+static void put_dependent_argument(Mangler *m, const TemplateArgument *a, bool expanded)
+{
+    const Symbol *symbol = a->dependent && a->dependent->kind == EXPRESSION_UNKNOWN ? a->dependent->symbol : NULL;
+    if (a->is_pack) {
+        put(m, "J");
+        for (uint32_t k = 0; k < a->pack_count; k++)
+            put_dependent_argument(m, &a->pack[k], k + 1 == a->pack_count);
+        put(m, "E");
+    } else if (a->type) {
+        put(m, expanded && a->type->kind == TYPE_PARAMETER ? "Dp" : "");
+        put_type(m, a->type);
+    } else if (symbol) { // its value is its index: parse_templates.c
+        put(m, expanded ? "Xsp" : "X");
+        put(m, compile_format(m->compiler, symbol->constant.integer ? "T%lld_E" : "T_E", (long long)symbol->constant.integer - 1));
+    } else if (a->template) {
+        put_name(m, a->template->name);
+    } else {
+        put_value(m, a->value_type, &a->value);
+    }
+}
+
 static void put_dependent(Mangler *m, Type *type)
 {
     if (type->kind == TYPE_PARAMETER) {
@@ -224,16 +259,8 @@ static void put_dependent(Mangler *m, Type *type)
             remember(m, t);
         }
         put(m, "I");
-        for (uint32_t k = 0; k < type->instance.argument_count; k++) {
-            const TemplateArgument *a = &type->instance.arguments[k];
-            const Symbol *symbol = a->dependent && a->dependent->kind == EXPRESSION_UNKNOWN ? a->dependent->symbol : NULL;
-            if (a->type)
-                put_type(m, a->type);
-            else if (symbol) // its value is its index: parse_templates.c
-                put(m, compile_format(m->compiler, symbol->constant.integer ? "XT%lld_E" : "XT_E", (long long)symbol->constant.integer - 1));
-            else
-                put_value(m, a->value_type, &a->value);
-        }
+        for (uint32_t k = 0; k < type->instance.argument_count; k++)
+            put_dependent_argument(m, &type->instance.arguments[k], false);
         put(m, outer ? "EE" : "E");
     }
 }
@@ -318,7 +345,7 @@ const char *mangle_function(Compiler *c, Function *f)
     if (f->mangled)
         return f->mangled;
     if (f->is_extern_c)
-        return f->mangled = f->name->text;
+        return f->mangled = ptx_name(c, f->name);
     Mangler *m = mangler_new(c);
     const Scope *outer = named_scope(f->scope);
     put(m, "_Z");
@@ -362,10 +389,8 @@ const char *mangle_variable(Compiler *c, const Variable *v)
         return compile_copy_text(c, m->text, m->length);
     }
     const Scope *outer = named_scope(v->scope);
-    if (!outer && !v->is_static)
-        return v->name->text;
-    if (!outer)
-        return v->name->text; // nvcc does the same
+    if (!outer) // of a static one, too, as nvcc does
+        return ptx_name(c, v->name);
     put(m, "_ZN");
     if (v->is_static && outer->kind == SCOPE_NAMESPACE)
         put_name(m, internal_scope(c, true)->name);

@@ -261,6 +261,11 @@ static bool begins_parameters(Compiler *c)
     Specifiers ignored = {0};
     while (parse_attributes(c, &ignored))
         continue;
+    const Symbol *pack = pack_of_parameter(c);
+    if (pack && (!pack->element_count || pack->elements[0]->kind == SYMBOL_TYPE)) {
+        parse_restore(c, &saved);
+        return true;
+    }
     bool type = parse_type_begins(c);
     if (type && parse_token(c)->kind == TOKEN_NAME && !parse_token(c)->id) { // T(x) or T{x} is a value
         parse_maybe_named_type(c);

@@ -22,27 +22,26 @@ Constant parse_constant(Compiler *c, Type *type, const char *what)
 
 // ---- postfix operators
 
+typedef struct Arguments {
+    Expression **list;
+    uint32_t count, capacity;
+} Arguments;
+
+static void parse_argument(Compiler *c, void *context)
+{
+    Arguments *arguments = context;
+    Expression *e = parse_at(c, '{') ? parse_braced(c) : parse_assignment(c);
+    *compile_push(c, arguments->list, arguments->count, arguments->capacity) = e;
+}
+
 Expression **parse_arguments(Compiler *c, uint16_t closing, uint32_t *count)
 {
-    Expression **list = NULL;
-    uint32_t capacity = 0;
-    *count = 0;
+    Arguments arguments = {0};
     const bool greater = c->parser->now.no_greater;
     c->parser->now.no_greater = false;
     while (!parse_at(c, closing) && parse_token(c)->kind != TOKEN_END) {
-        const Token *t = parse_token(c);
-        Symbol *pack = t->kind == TOKEN_NAME && !t->id && token_is(parse_peek(c, 1), ID_ELLIPSIS) ? scope_lookup(c, c->parser->now.scope, t->name) : NULL;
-        if (pack && pack->kind == SYMBOL_PACK) {
-            parse_advance(c), parse_advance(c);
-            for (uint32_t k = 0; k < pack->element_count; k++) {
-                Expression *e = pack->elements[k]->kind == SYMBOL_VARIABLE
-                                    ? expression_variable(c, pack->elements[k]->variable, t->position, parse_end(c))
-                                    : expression_unknown(c, t->position, parse_end(c));
-                *compile_push(c, list, *count, capacity) = e;
-            }
-        } else {
-            Expression *e = parse_at(c, '{') ? parse_braced(c) : parse_assignment(c);
-            *compile_push(c, list, *count, capacity) = e;
+        if (!pack_expansion_begins(c) || !pack_expand(c, parse_argument, &arguments)) {
+            parse_argument(c, &arguments);
             parse_accept(c, ID_ELLIPSIS);
         }
         if (!parse_accept(c, ','))
@@ -52,7 +51,8 @@ Expression **parse_arguments(Compiler *c, uint16_t closing, uint32_t *count)
     }
     c->parser->now.no_greater = greater;
     parse_expect(c, closing, closing == ')' ? "after the arguments" : "after the list");
-    return list ? list : compile_allocate(c, sizeof *list);
+    *count = arguments.count;
+    return arguments.list ? arguments.list : compile_allocate(c, sizeof *arguments.list);
 }
 
 Expression *parse_braced(Compiler *c)
@@ -381,6 +381,11 @@ static Expression *parse_unary_inner(Compiler *c)
     default: break;
     }
     return parse_postfix(c, parse_name_expression(c));
+}
+
+Expression *parse_operand(Compiler *c)
+{
+    return parse_unary(c);
 }
 
 static Expression *parse_unary(Compiler *c)

@@ -47,62 +47,58 @@ static Symbol *template_name_next(Compiler *c) // a template as an argument, not
     return whole && is_template ? name.symbol : NULL;
 }
 
-static void add_pack(Compiler *c, const Symbol *pack, TemplateArgument **list, uint32_t *count, uint32_t *capacity)
+typedef struct TemplateArguments {
+    const Template *of;
+    TemplateArgument *list;
+    uint32_t count, capacity;
+} TemplateArguments;
+
+static void parse_template_argument(Compiler *c, void *context)
 {
-    for (uint32_t k = 0; k < pack->element_count; k++) {
-        TemplateArgument *argument = compile_push(c, *list, *count, *capacity);
-        *argument = (TemplateArgument){.is_set = true};
-        if (pack->elements[k]->kind == SYMBOL_TYPE)
-            argument->type = pack->elements[k]->type;
-        else
-            argument->value = pack->elements[k]->constant, argument->value_type = pack->elements[k]->type;
+    TemplateArguments *all = context;
+    ParserState *now = &c->parser->now;
+    const Template *of = all->of;
+    TemplateArgument argument = {.is_set = true};
+    const bool is_template = of && all->count < of->parameter_count && of->parameters[all->count].is_template;
+    Symbol *named = is_template ? template_name_next(c) : NULL;
+    if (named) {
+        parse_qualified_name(c);
+        argument.template = named->template;
+    } else if (parse_type_begins(c)) {
+        const uint32_t begin = now->at;
+        argument.type = parse_type_name(c);
+        if (!parse_at(c, ',') && !parse_at(c, '>') && !parse_at(c, ID_ELLIPSIS)) { // T(3) or T::value * 2
+            now->at = begin;
+            argument.type = NULL;
+            parse_argument_value(c, &argument, of, all->count);
+        }
+    } else {
+        parse_argument_value(c, &argument, of, all->count);
     }
+    *compile_push(c, all->list, all->count, all->capacity) = argument;
 }
 
 TemplateArgument *parse_template_arguments(Compiler *c, const Template *of, uint32_t *count)
 {
     ParserState *now = &c->parser->now;
     const bool greater = now->no_greater;
-    TemplateArgument *list = NULL;
-    uint32_t capacity = 0;
-    *count = 0;
+    TemplateArguments all = {.of = of};
     now->no_greater = true;
     parse_enter(c);
     while (!parse_at(c, '>') && parse_token(c)->kind != TOKEN_END) {
-        const Token *t = parse_token(c);
-        Symbol *pack = t->kind == TOKEN_NAME && !t->id && token_is(parse_peek(c, 1), ID_ELLIPSIS) ? scope_lookup(c, now->scope, t->name) : NULL;
-        if (pack && pack->kind == SYMBOL_PACK) {
-            parse_advance(c), parse_advance(c);
-            add_pack(c, pack, &list, count, &capacity);
-        } else {
-            TemplateArgument argument = {.is_set = true};
-            const bool is_template = of && *count < of->parameter_count && of->parameters[*count].is_template;
-            Symbol *named = is_template ? template_name_next(c) : NULL;
-            if (named) {
-                parse_qualified_name(c);
-                argument.template = named->template;
-            } else if (parse_type_begins(c)) {
-                const uint32_t begin = now->at;
-                argument.type = parse_type_name(c);
-                if (!parse_at(c, ',') && !parse_at(c, '>') && !parse_at(c, ID_ELLIPSIS)) { // T(3) or T::value * 2
-                    now->at = begin;
-                    argument.type = NULL;
-                    parse_argument_value(c, &argument, of, *count);
-                }
-            } else {
-                parse_argument_value(c, &argument, of, *count);
-            }
+        if (!pack_expansion_begins(c) || !pack_expand(c, parse_template_argument, &all)) {
+            parse_template_argument(c, &all);
             parse_accept(c, ID_ELLIPSIS);
-            *compile_push(c, list, *count, capacity) = argument;
         }
         if (!parse_accept(c, ','))
             break;
     }
     parse_leave(c);
     now->no_greater = greater;
+    *count = all.count;
     if (!parse_accept(c, '>'))
         parse_syntax_error(c, "add '>'", "expected '>' after the template's arguments");
-    return list;
+    return all.list;
 }
 
 // ---- qualified names

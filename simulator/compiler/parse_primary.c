@@ -208,7 +208,7 @@ static Expression *parse_name(Compiler *c)
         return expression_unknown(c, n.start, n.end);
     case SYMBOL_PACK:
         if (!c->silent && !c->parser->now.in_check)
-            source_error(c, n.start, n.end - n.start, "write name...", "a parameter pack is only supported as a whole list of arguments");
+            source_error(c, n.start, n.end - n.start, "write '...' after what uses it", "'%s' is a parameter pack, which must be expanded", n.name->text);
         return expression_unknown(c, n.start, n.end);
     default:
         source_error(c, n.start, n.end - n.start, NULL, "'%s' is declared in a way that only the host understands", n.name->text);
@@ -222,6 +222,9 @@ static Expression *parse_name(Compiler *c)
 static Expression *parse_parentheses(Compiler *c)
 {
     const Position start = parse_token(c)->position;
+    Expression *fold = parse_fold(c);
+    if (fold)
+        return fold;
     parse_advance(c);
     const bool greater = c->parser->now.no_greater;
     c->parser->now.no_greater = false;

@@ -26,6 +26,7 @@ static void parse_type_parameter(Compiler *c, TemplateParameter *p)
     parse_advance(c);
     p->is_type = true;
     p->is_pack = parse_accept(c, ID_ELLIPSIS);
+    c->parser->has_packs |= p->is_pack;
     const Token *t = parse_token(c);
     if (t->kind == TOKEN_NAME && !t->id) {
         p->name = t->name;
@@ -58,6 +59,7 @@ static void parse_value_parameter(Compiler *c, TemplateParameter *p)
     p->name = d.name;
     p->position = d.position;
     p->is_pack = d.is_pack;
+    c->parser->has_packs |= p->is_pack;
 }
 
 // What stands for a parameter in the template's pattern.
@@ -342,9 +344,8 @@ static void specialise_record(Compiler *c)
     Template *t = n.symbol->template;
     while (t->redeclared_by)
         t = t->redeclared_by;
-    TemplateArgument *arguments = n.arguments;
-    if (n.argument_count != t->parameter_count) {
-        source_error(c, n.start, n.end - n.start, NULL, "the template '%s' has %u parameters", t->name->text, t->parameter_count);
+    TemplateArgument *arguments = template_complete(c, t, n.arguments, n.argument_count, n.start);
+    if (!arguments) {
         skip_to_end(c);
         return;
     }
@@ -377,7 +378,12 @@ static Template *template_named(Compiler *c, const Declarator *d)
 
 static void specialise_variable(Compiler *c, const Specifiers *s, Declarator *d, Template *t)
 {
-    TemplateInstance *instance = template_instance_entry(c, t, d->template_arguments);
+    TemplateArgument *arguments = template_complete(c, t, d->template_arguments, d->template_argument_count, d->position);
+    if (!arguments) {
+        skip_to_end(c);
+        return;
+    }
+    TemplateInstance *instance = template_instance_entry(c, t, arguments);
     d->name = NULL;
     d->scope = NULL;
     Symbol *symbol = symbol_of(c, SYMBOL_VARIABLE, t);

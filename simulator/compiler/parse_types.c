@@ -231,6 +231,15 @@ uint8_t parse_qualifier(uint16_t id)
     }
 }
 
+static bool begins_constructor(Compiler *c) // of the record around, perhaps as a template
+{
+    const Scope *scope = c->parser->now.scope;
+    while (scope->kind == SCOPE_TEMPLATE && scope->parent)
+        scope = scope->parent;
+    const Token *t = parse_token(c);
+    return t->kind == TOKEN_NAME && !t->id && scope->kind == SCOPE_RECORD && t->name == scope->record->name && token_is(parse_peek(c, 1), '(');
+}
+
 static bool parse_type_word(Compiler *c, Specifiers *s)
 {
     const Token *t = parse_token(c);
@@ -255,9 +264,8 @@ static bool parse_type_word(Compiler *c, Specifiers *s)
         return true;
     }
     default:
-        if (t->kind == TOKEN_NAME && !t->id && c->parser->now.scope->kind == SCOPE_RECORD && token_is(parse_peek(c, 1), '(') &&
-            t->name == c->parser->now.scope->record->name)
-            return false; // a constructor
+        if (begins_constructor(c))
+            return false;
         if (t->kind == TOKEN_NAME && !t->id)
             return (s->type = parse_maybe_named_type(c)) != NULL;
         return token_is(t, ID_SCOPE) && (s->type = parse_maybe_named_type(c)) != NULL;

@@ -47,6 +47,7 @@ typedef struct Parser {
     Position empty_if;   // the ; of the last if (...); in the function
     Scope **closed;      // blocks of the function that have ended, for messages
     uint32_t closed_count, closed_capacity;
+    bool has_packs;      // there was a parameter pack
     uint32_t closures;
     uint32_t instance_count; // of templates, with those that could not be made
     struct PendingUnroll { // #pragma unroll before a loop
@@ -158,11 +159,20 @@ TemplateArgument *parse_template_arguments(Compiler *c, const Template *of, uint
 Expression *parse_name_expression(Compiler *c);
 void parse_report_unknown(Compiler *c, const ParsedName *name);
 
+// ---- packs.c
+
+// Whether what begins here, up to a comma or the end of a list, is a pattern with ... after it.
+bool pack_expansion_begins(Compiler *c);
+// Parses the pattern for each element of its packs, and reads the ... . False: it names no pack that has elements, and nothing was read.
+bool pack_expand(Compiler *c, void (*parse)(Compiler *c, void *context), void *context);
+Expression *parse_fold(Compiler *c); // at (; NULL: it is no fold expression, and nothing was read
+
 // ---- parse_expressions.c
 
 Expression *parse_expression(Compiler *c); // with commas
 Expression *parse_assignment(Compiler *c);
 Expression *parse_conditional(Compiler *c);
+Expression *parse_operand(Compiler *c);    // without binary operators
 Expression *parse_braced(Compiler *c);     // { ... }: an EXPRESSION_LIST of type TYPE_INITIALISERS
 // Comma-separated up to `closing`, which is read.
 Expression **parse_arguments(Compiler *c, uint16_t closing, uint32_t *count);
@@ -216,6 +226,8 @@ Function *template_deduce(Compiler *c, Template *template, const TemplateArgumen
                           Expression **arguments, uint32_t count, Position at);
 // The same for a function's address of a type; result only.
 Function *template_for_type(Compiler *c, Template *template, const TemplateArgument *given, uint32_t given_count, Type *type, Position at);
+// All arguments of a template: the given ones, converted, and the defaults. NULL after an error.
+TemplateArgument *template_complete(Compiler *c, Template *t, const TemplateArgument *given, uint32_t count, Position at);
 // The entry of an instance with these arguments, which is made if there is none.
 TemplateInstance *template_instance_entry(Compiler *c, Template *template, TemplateArgument *arguments);
 bool template_more_special(Compiler *c, const Template *a, const Template *b);

@@ -127,8 +127,7 @@ static bool convert_value(Compiler *c, const Template *t, const TemplateParamete
     return true;
 }
 
-// All arguments of a template: the given ones, converted, and the defaults. NULL after an error.
-static TemplateArgument *complete_arguments(Compiler *c, Template *t, const TemplateArgument *given, uint32_t count, Position at)
+TemplateArgument *template_complete(Compiler *c, Template *t, const TemplateArgument *given, uint32_t count, Position at)
 {
     TemplateArgument *all = compile_allocate(c, (t->parameter_count + 1) * sizeof *all);
     Scope *scope = scope_new(c, SCOPE_TEMPLATE, t->scope);
@@ -239,8 +238,10 @@ static Template *specialisation_for(Compiler *c, Template *t, TemplateArgument *
         TemplateArgument *bound = compile_allocate(c, (p->parameter_count + 1) * sizeof *bound);
         bool fits = true;
         for (uint32_t k = 0; k < t->parameter_count && fits; k++) {
-            const TemplateArgument *pattern = k < p->partial_count ? &p->partial_arguments[k] : NULL;
-            fits = pattern && template_match_argument(c, p, pattern, &arguments[k], bound);
+            const uint32_t rest = k < p->partial_count ? p->partial_count - k : 0;
+            const TemplateArgument pack = {.is_pack = true, .pack = p->partial_arguments + k, .pack_count = rest};
+            const bool is_pack = t->parameters[k].is_pack;
+            fits = (is_pack || rest) && template_match_argument(c, p, is_pack ? &pack : &p->partial_arguments[k], &arguments[k], bound);
         }
         for (uint32_t k = 0; k < p->parameter_count; k++)
             fits &= bound[k].is_set;
@@ -331,7 +332,7 @@ static Symbol *make_instance(Compiler *c, Template *t, TemplateArgument *argumen
 Symbol *template_instance(Compiler *c, Template *t, TemplateArgument *given, uint32_t count, Position at)
 {
     t = definition_of(t);
-    TemplateArgument *arguments = complete_arguments(c, t, given, count, at);
+    TemplateArgument *arguments = template_complete(c, t, given, count, at);
     if (!arguments || is_dependent(arguments, t->parameter_count))
         return NULL;
     TemplateInstance *known = template_instance_entry(c, t, arguments);
@@ -354,7 +355,7 @@ Type *template_type(Compiler *c, Template *t, TemplateArgument *given, uint32_t 
     if (is_dependent(given, count)) {
         if (!c->parser->now.in_pattern)
             return type_basic(c, TYPE_UNKNOWN);
-        TemplateArgument *arguments = complete_arguments(c, t, given, count, at);
+        TemplateArgument *arguments = template_complete(c, t, given, count, at);
         if (!arguments)
             return type_basic(c, TYPE_UNKNOWN);
         if (t->kind == TEMPLATE_ALIAS) { // is what it stands for

@@ -149,8 +149,8 @@ static int by_offset(const void *one, const void *other)
     return a->integer < b->integer ? -1 : a->integer > b->integer;
 }
 
-// Whether an aligned vector that ends at this offset of an address does not go beyond the variable there. Of memory behind a pointer
-// an alignment that large is only known by its type.
+// Whether an aligned vector that ends at this offset of an address does not go beyond the variable there. Where only a pointer is known,
+// such an alignment comes from its type.
 static bool is_within(const IrInstruction *base, int64_t end, uint32_t bytes)
 {
     const IrInstruction *variable = base;
