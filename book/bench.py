@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """bench.py [PAGE...]: how long a reader waits in Chromium, opening pages from the disk: until something is painted, until the figure
-shows a run, and for a run at larger sizes. Medians of some rounds, in ms; `make bench-book` prints them for three pages.
+shows a run, for a run at larger sizes, and from the last keystroke of an edit to its answer, which includes the editor's pause of
+300 ms; the first edit also compiles and runs the text as written. Medians of some rounds, in ms; `make bench-book` prints them for three pages.
 PAGE: others, as they lie in site/, such as scan/step10_bulk/README.html."""
 
 import shutil
@@ -25,6 +26,20 @@ RUN = """async (n) => {
     await Player.choose(figure, {try: 0, n});
     return performance.now() - began;
 }"""
+# Adds a line to the kernel; resolves when the figure shows the edited text's run and the one to compare with.
+EDIT = """async (n) => {
+    const figure = document.querySelector("figure.player"), code = document.querySelector(".CodeMirror").CodeMirror;
+    await Player.choose(figure, {try: 0, n});
+    const edit = async () => {
+        const began = performance.now();
+        code.replaceRange("// an edit\\n", {line: code.lineCount() - 1, ch: 0});
+        while (figure.getAttribute("aria-busy") === "true")
+            await new Promise(requestAnimationFrame);
+        return performance.now() - began;
+    };
+    return [await edit(), await edit()];
+}"""
+EDIT_SIZE = 4096
 
 
 def opened(browser, page):
@@ -37,9 +52,9 @@ def opened(browser, page):
 
 
 def measured(browser, page):
-    """Of one round: painted, shown, and each size's run."""
+    """Of one round: painted, shown, each size's run, and two edits."""
     tab, waits = opened(browser, page)
-    waits += [tab.evaluate(RUN, size) for size in SIZES]
+    waits += [tab.evaluate(RUN, size) for size in SIZES] + tab.evaluate(EDIT, EDIT_SIZE)
     tab.context.close()
     return waits
 
@@ -52,7 +67,7 @@ def main():
     for page in pages:
         if not (SITE / page).is_file():
             sys.exit(f"bench.py: there is no site/{page}; make book writes the pages of the book")
-    names = ["painted", "figure shows a run", *(f"run at n = {size:,}" for size in SIZES)]
+    names = ["painted", "figure shows a run", *(f"run at n = {size:,}" for size in SIZES), f"first edit at n = {EDIT_SIZE:,}", "second edit"]
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         for page in pages:

@@ -9,7 +9,7 @@ from book.extensions import figures
 project = "Parallel reduction in CUDA, step by step"
 root_doc = "index"
 extensions = ["myst_parser", "sphinx_design", "sphinx_copybutton",
-              *(f"book.extensions.{name}" for name in ("change", "exercises", "figures", "flight", "glossary", "lesson", "links", "search"))]
+              *(f"book.extensions.{name}" for name in ("change", "exercises", "figures", "flight", "glossary", "lesson", "links", "policy", "search"))]
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 4
 highlight_language = "none"

@@ -10,7 +10,7 @@ from book.extensions import glossary
 
 # A learner wants a lesson first, then what explains it, then what goes further: pages of the first ladder's part, and so on.
 WORTH_OF_LESSON = {"The sum": 1, "The prefix sum": 0.6, "Labs": 0.4}
-WORTH = {"The sum": 0.6, "The prefix sum": 0.5, "Labs": 0.5, "Appendices": 0.15}
+WORTH = {"The sum": 0.6, "Your own kernels": 0.5, "The prefix sum": 0.5, "Labs": 0.5, "Appendices": 0.15}
 
 
 def no_search_of_its_own(app):
