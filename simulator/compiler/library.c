@@ -7,7 +7,7 @@
 #include "compiler/intrinsics.h"
 
 static const LibraryEntry *const TABLES[] = {LIBRARY_CORE, LIBRARY_MATH, LIBRARY_GROUPS, LIBRARY_ATOMICS, LIBRARY_PTX, LIBRARY_HALF,
-                                             LIBRARY_STANDARD, LIBRARY_BARRIERS, LIBRARY_HOST};
+                                             LIBRARY_STANDARD, LIBRARY_BARRIERS, LIBRARY_PIPELINES, LIBRARY_HOST};
 enum { TABLE_COUNT = sizeof TABLES / sizeof *TABLES, DEVICE_TABLE_COUNT = TABLE_COUNT - 1 };
 
 typedef struct LibraryUse { // an entry of a name

@@ -15,7 +15,7 @@ typedef struct LibraryEntry {
 #define LIBRARY_HOST_ONLY "(host)"
 
 extern const LibraryEntry LIBRARY_CORE[], LIBRARY_MATH[], LIBRARY_GROUPS[], LIBRARY_ATOMICS[], LIBRARY_PTX[], LIBRARY_HALF[],
-    LIBRARY_STANDARD[], LIBRARY_BARRIERS[], LIBRARY_HOST[]; // each ends with an entry of NULLs
+    LIBRARY_STANDARD[], LIBRARY_BARRIERS[], LIBRARY_PIPELINES[], LIBRARY_HOST[]; // each ends with an entry of NULLs
 
 void library_start(Compiler *c);
 bool library_has_namespace(Compiler *c, const char *qualified);

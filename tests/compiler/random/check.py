@@ -92,7 +92,7 @@ def on_simulator(ptx, names, data, folder):
     while left:
         launched = launches(ptx, [mangled[name] for name in left], data, folder)
         for name, launch in zip(left, launched):
-            results[name] = launch["digest"] or launch["error"]
+            results[name] = launch["digests"].get("") or launch["error"]
         if not launched:
             return results | {name: "it cannot be loaded" for name in left}
         left = left[len(launched):]
