@@ -1,6 +1,6 @@
 # Measurements on a GPU, beyond run-all and sweep.
 
-.PHONY: profile limits methods begins peers rowscale-peers against-cub bytes parts starts loaded finish sass \
+.PHONY: profile limits methods begins peers rowscale-pytorch against-cub bytes parts starts loaded finish sass \
     sanitize sanitize-ladder sanitize-all tries mutants-gpu labelled-gpu lab-tries lab-profile coalescing-debug contribute contribute-sweep needs-gpu
 
 needs-gpu:
@@ -86,9 +86,9 @@ build/limits build/starts build/loaded build/methods build/begins build/peers bu
 	@mkdir -p build
 	$(Q)$(NVCC) $(NVCCFLAGS) -arch=$(ARCH) -o $@ $< $(extra)
 
-rowscale-peers: needs-gpu ## the lab rowscale compared with torch: results/labs/rowscale-peers.csv
+rowscale-pytorch: needs-gpu ## the lab rowscale compared with torch: results/labs/rowscale-pytorch.csv
 	$(COMPILE) build/labs/rowscale/step05_teams/rowscale
-	@python3 -m labs.rowscale.peers "$$RESULTS/labs/rowscale-peers.csv" build/labs/rowscale/step05_teams/rowscale
+	@python3 -m labs.rowscale.pytorch "$$RESULTS/labs/rowscale-pytorch.csv" build/labs/rowscale/step05_teams/rowscale
 
 # NCCL's own kernels are not checked.
 SANITIZED_LABS := $(filter-out build/labs/several_gpus/step02% build/labs/several_gpus/step03%,$(patsubst %.cu,build/%,$(wildcard labs/*/step*/*.cu)))

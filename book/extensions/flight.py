@@ -15,7 +15,7 @@ PAGE = "step07_gridstride/README"
 WORDS = ("Little's law: the bandwidth is the bytes in flight, divided by the latency of a load. The curve is the measured bandwidth "
          "of an H200 with this many bytes in flight on each SM (make loaded). The dots are this lesson and its Tries: whole reductions "
          "of 2^26 elements (make tries). They are below the curve, because they include the start and the trees.")
-LEAST_KIB, MOST_KIB, MOST_RATE, RATE_STEP = 0.5, 128, 5000, 1000  # the axes
+MIN_KIB, MAX_KIB, MAX_RATE, RATE_STEP = 0.5, 128, 5000, 1000  # the axes
 LEFT, TOP, WIDTH, HEIGHT = 70, 30, 560, 290                       # their position
 LOADS = (1, 2, 4, 8, 16)                                          # the slider's values
 STEPS = 200                                                       # segments of the drawn curve
@@ -69,11 +69,11 @@ def measured():
 # ---- The picture
 
 def x_of(under_way):
-    return LEFT + WIDTH * math.log2(max(under_way, 1) / (1024 * LEAST_KIB)) / math.log2(MOST_KIB / LEAST_KIB)
+    return LEFT + WIDTH * math.log2(max(under_way, 1) / (1024 * MIN_KIB)) / math.log2(MAX_KIB / MIN_KIB)
 
 
 def y_of(rate):
-    return TOP + HEIGHT * (1 - rate / MOST_RATE)
+    return TOP + HEIGHT * (1 - rate / MAX_RATE)
 
 
 def text_at(x, y, words, anchor="middle"):
@@ -81,9 +81,9 @@ def text_at(x, y, words, anchor="middle"):
 
 
 def axes():
-    kib = [2 ** power for power in range(round(math.log2(LEAST_KIB)), round(math.log2(MOST_KIB)) + 1)]
+    kib = [2 ** power for power in range(round(math.log2(MIN_KIB)), round(math.log2(MAX_KIB)) + 1)]
     across = "".join(f'<path class="grid" d="M{LEFT} {y_of(rate):.1f}h{WIDTH}"/>' + text_at(LEFT - 8, y_of(rate) + 4, f"{rate:,}", "end")
-                     for rate in range(0, MOST_RATE + 1, RATE_STEP))
+                     for rate in range(0, MAX_RATE + 1, RATE_STEP))
     below = "".join(text_at(x_of(1024 * each), TOP + HEIGHT + 20, f"{each:g}") for each in kib)
     return across + below + text_at(LEFT + WIDTH / 2, TOP + HEIGHT + 42, "bytes under way on each SM, KiB") + text_at(4, TOP - 15, "GB/s", "start")
 
@@ -96,7 +96,7 @@ def name_below(tries):
 
 
 def drawn(points, tries):
-    places = [1024 * LEAST_KIB * (MOST_KIB / LEAST_KIB) ** (step / STEPS) for step in range(STEPS + 1)]
+    places = [1024 * MIN_KIB * (MAX_KIB / MIN_KIB) ** (step / STEPS) for step in range(STEPS + 1)]
     line = " ".join(f"{x_of(place):.1f},{y_of(rate_at(points, place)):.1f}" for place in places)
     loaded = "".join(f'<circle class="loaded" cx="{x_of(place):.1f}" cy="{y_of(rate):.1f}" r="2.5"/>' for place, rate in points[1:])
     dots = "".join(f'<circle class="try" cx="{x_of(one.bytes):.1f}" cy="{y_of(one.rate):.1f}" r="5"/>' for one in tries)
@@ -127,8 +127,8 @@ def table(points, tries):
 def figure():
     points, tries, gpu = curve(), measured(), rows("limits.csv")[0]
     known = {"curve": points, "tries": [vars(one) for one in tries], "loads": LOADS, "bytes": tries[0].bytes // (tries[0].loads * tries[0].threads),
-             "sms": int(gpu["sm_count"]), "axes": {"left": LEFT, "top": TOP, "width": WIDTH, "height": HEIGHT, "least": 1024 * LEAST_KIB,
-                                                   "most": 1024 * MOST_KIB, "rate": MOST_RATE}}
+             "sms": int(gpu["sm_count"]), "axes": {"left": LEFT, "top": TOP, "width": WIDTH, "height": HEIGHT, "least": 1024 * MIN_KIB,
+                                                   "most": 1024 * MAX_KIB, "rate": MAX_RATE}}
     return (f'<figure class="flight" data-known="{html.escape(json.dumps(known))}">{sliders(int(gpu["threads_per_sm"]), tries[0].loads)}{drawn(points, tries)}'
             f'</figure>\n{table(points, tries)}\n')
 

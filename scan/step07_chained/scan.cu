@@ -151,24 +151,24 @@ __device__ float wait_for(Status *status)
     return __uint_as_float((unsigned)seen);
 }
 
-// Draws the next tile number. Only a running block draws tiles, so no block waits for a
+// Takes the next tile number. Only a running block takes tiles, so no block waits for a
 // tile whose block has not started, whatever the order in which blocks start.
-__device__ long long draw_tile(unsigned long long *drawn)
+__device__ long long take_tile(unsigned long long *next_tile)
 {
     __shared__ long long tile;
     if (threadIdx.x == 0)
-        tile = atomicAdd(drawn, 1);
+        tile = atomicAdd(next_tile, 1);
     __syncthreads();
     return tile;
 }
 
 // Scans the array. Each block waits for the inclusive prefix of the previous tile.
 __global__ void scan_tiles(const float *in, float *out, long long n, bool exclusive,
-                           unsigned long long *drawn, Status *status)
+                           unsigned long long *next_tile, Status *status)
 {
     __shared__ float4 vectors[PADDED_TILE];
     __shared__ float tile_prefix;
-    const long long tile = draw_tile(drawn), start = tile * TILE;
+    const long long tile = take_tile(next_tile), start = tile * TILE;
     float4 items[VECTORS];
     load_tile(in, start, n, vectors, items);
     float aggregate;
@@ -194,9 +194,9 @@ static long long scratch_count(long long n)
 static int launch(const float *in, float *out, long long n, bool exclusive, float *scratch)
 {
     const long long tiles = (n + TILE - 1) / TILE;
-    unsigned long long *drawn = (unsigned long long *)scratch, *status = drawn + 1;
+    unsigned long long *next_tile = (unsigned long long *)scratch, *status = next_tile + 1;
     CHECK(cudaMemsetAsync(scratch, 0, scratch_count(n) * sizeof(float)));
-    scan_tiles<<<tiles, BLOCK_SIZE>>>(in, out, n, exclusive, drawn, status);
+    scan_tiles<<<tiles, BLOCK_SIZE>>>(in, out, n, exclusive, next_tile, status);
     CHECK(cudaGetLastError());
     return 1;
 }

@@ -1,4 +1,4 @@
-// Step 09: persistent kernel: each block draws tile after tile, and keeps a prefix.
+// Step 09: persistent kernel: each block takes tile after tile, and keeps a prefix.
 // The change: a block adds the aggregates since its previous tile to that tile's prefix.
 // Build and run: nvcc -O3 -arch=native -o scan scan.cu && ./scan
 
@@ -152,13 +152,13 @@ __device__ float wait_for(Status *status)
     return __uint_as_float((unsigned)seen);
 }
 
-// Draws the next tile number. Only a running block draws tiles, so no block waits for a
+// Takes the next tile number. Only a running block takes tiles, so no block waits for a
 // tile whose block has not started, whatever the order in which blocks start.
-__device__ long long draw_tile(unsigned long long *drawn)
+__device__ long long take_tile(unsigned long long *next_tile)
 {
     __shared__ long long tile;
     if (threadIdx.x == 0)
-        tile = atomicAdd(drawn, 1);
+        tile = atomicAdd(next_tile, 1);
     __syncthreads();
     return tile;
 }
@@ -173,14 +173,14 @@ __device__ float sum_tiles(Status *status, long long first, long long end)
     return aggregate;
 }
 
-// Scans the array. Each block draws tile after tile, and keeps its latest tile's prefix.
+// Scans the array. Each block takes tile after tile, and keeps its latest tile's prefix.
 __global__ void scan_tiles(const float *in, float *out, long long n, bool exclusive,
-                           unsigned long long *drawn, Status *status)
+                           unsigned long long *next_tile, Status *status)
 {
     __shared__ float4 vectors[PADDED_TILE];
     long long previous = 0;
     float tile_prefix = 0.0f; // exclusive, of the previous tile
-    for (long long tile; (tile = draw_tile(drawn)) * TILE < n; previous = tile) {
+    for (long long tile; (tile = take_tile(next_tile)) * TILE < n; previous = tile) {
         const long long start = tile * TILE;
         float4 items[VECTORS];
         load_tile(in, start, n, vectors, items);
@@ -217,9 +217,9 @@ static int launch(const float *in, float *out, long long n, bool exclusive, floa
 {
     static const long long resident = resident_blocks(); // cached
     const long long blocks = min((n + TILE - 1) / TILE, resident);
-    unsigned long long *drawn = (unsigned long long *)scratch, *status = drawn + 1;
+    unsigned long long *next_tile = (unsigned long long *)scratch, *status = next_tile + 1;
     CHECK(cudaMemsetAsync(scratch, 0, scratch_count(n) * sizeof(float)));
-    scan_tiles<<<blocks, BLOCK_SIZE>>>(in, out, n, exclusive, drawn, status);
+    scan_tiles<<<blocks, BLOCK_SIZE>>>(in, out, n, exclusive, next_tile, status);
     CHECK(cudaGetLastError());
     return 1;
 }

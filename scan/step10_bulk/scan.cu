@@ -146,11 +146,12 @@ __device__ void wait(uint64_t *barrier, unsigned phase)
         continue;
 }
 
-// Draws a tile, and starts its copy. Only a running block draws tiles, so no block waits
+// Takes a tile, and starts its copy. Only a running block takes tiles, so no block waits
 // for a tile whose block has not started, whatever the order in which blocks start.
-__device__ void load_tile(Stage *s, const float *in, long long n, unsigned long long *drawn)
+__device__ void load_tile(Stage *s, const float *in, long long n,
+                          unsigned long long *next_tile)
 {
-    s->tile = atomicAdd(drawn, 1);
+    s->tile = atomicAdd(next_tile, 1);
     const long long start = s->tile * TILE;
     const unsigned count = max(0ll, min((long long)TILE, n - start)),
                    bytes = count / 4 * sizeof(float4);
@@ -173,9 +174,9 @@ __device__ float sum_tiles(Status *status, long long first, long long end)
     return aggregate;
 }
 
-// Scans the array. Each block draws tile after tile, and keeps its latest tile's prefix.
+// Scans the array. Each block takes tile after tile, and keeps its latest tile's prefix.
 __global__ void scan_tiles(const float *in, float *out, long long n, bool exclusive,
-                           unsigned long long *drawn, Status *status)
+                           unsigned long long *next_tile, Status *status)
 {
 #if __CUDA_ARCH__ >= 900                             // older GPUs have no TMA
     __shared__ float4 vectors[TILE / 4 + TILE / 32]; // with padding
@@ -184,7 +185,7 @@ __global__ void scan_tiles(const float *in, float *out, long long n, bool exclus
     if (threadIdx.x == 0) {
         ptx::mbarrier_init(&next->loaded, 1);
         ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
-        load_tile(next, in, n, drawn);
+        load_tile(next, in, n, next_tile);
     }
     __syncthreads();
     long long previous = 0;
@@ -201,7 +202,7 @@ __global__ void scan_tiles(const float *in, float *out, long long n, bool exclus
         const float prefix = scan_block(add_items(items), &aggregate); // all reads done
         if (threadIdx.x == 0) {
             publish(status + tile, aggregate);
-            load_tile(next, in, n, drawn);
+            load_tile(next, in, n, next_tile);
         }
         tile_prefix += sum_tiles(status, previous, tile);
         previous = tile;
@@ -242,9 +243,10 @@ static int launch(const float *in, float *out, long long n, bool exclusive, floa
 {
     static const long long resident = resident_blocks(); // cached
     const long long blocks = min((n + TILE - 1) / TILE, resident);
-    unsigned long long *drawn = (unsigned long long *)scratch, *status = drawn + 1;
+    unsigned long long *next_tile = (unsigned long long *)scratch, *status = next_tile + 1;
     CHECK(cudaMemsetAsync(scratch, 0, scratch_count(n) * sizeof(float)));
-    scan_tiles<<<blocks, BLOCK_SIZE, sizeof(Stage)>>>(in, out, n, exclusive, drawn, status);
+    scan_tiles<<<blocks, BLOCK_SIZE, sizeof(Stage)>>>(in, out, n, exclusive, next_tile,
+                                                      status);
     CHECK(cudaGetLastError());
     return 1;
 }

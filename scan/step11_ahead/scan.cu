@@ -140,14 +140,14 @@ __device__ void wait(uint64_t *barrier, unsigned phase)
         continue;
 }
 
-// Draws a tile, and starts its copy. Only a running block draws tiles, so no block waits
+// Takes a tile, and starts its copy. Only a running block takes tiles, so no block waits
 // for a tile whose block has not started, whatever the order in which blocks start.
 // Returns false if no tile was left.
 __device__ bool load_tile(Pipeline *p, unsigned i, const float *in, long long n,
-                          unsigned long long *drawn)
+                          unsigned long long *next_tile)
 {
     const unsigned stage = i % STAGES;
-    p->tile[stage] = atomicAdd(drawn, 1);
+    p->tile[stage] = atomicAdd(next_tile, 1);
     const long long start = p->tile[stage] * TILE;
     const unsigned count = max(0ll, min((long long)TILE, n - start)),
                    bytes = count / 4 * sizeof(float4);
@@ -171,9 +171,9 @@ __device__ float sum_tiles(Status *status, long long first, long long end)
     return aggregate;
 }
 
-// Scans the array. Each block draws tile after tile, and keeps its latest tile's prefix.
+// Scans the array. Each block takes tile after tile, and keeps its latest tile's prefix.
 __global__ void scan_tiles(const float *in, float *out, long long n, bool exclusive,
-                           unsigned long long *drawn, Status *status)
+                           unsigned long long *next_tile, Status *status)
 {
 #if __CUDA_ARCH__ >= 900 // older GPUs have no TMA
     extern __shared__ __align__(128) char shared[];
@@ -182,7 +182,7 @@ __global__ void scan_tiles(const float *in, float *out, long long n, bool exclus
         for (unsigned stage = 0; stage < STAGES; stage++)
             ptx::mbarrier_init(&p->loaded[stage], 1);
         ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
-        for (unsigned i = 0; i < STAGES && load_tile(p, i, in, n, drawn); i++)
+        for (unsigned i = 0; i < STAGES && load_tile(p, i, in, n, next_tile); i++)
             continue;
     }
     __syncthreads();
@@ -218,7 +218,7 @@ __global__ void scan_tiles(const float *in, float *out, long long n, bool exclus
         ptx::fence_proxy_async(ptx::space_shared); // make the writes visible to TMA
         __syncthreads();                           // all reads are done
         if (threadIdx.x == 0 && more)
-            load_tile(p, i - AHEAD + STAGES, in, n, drawn);
+            load_tile(p, i - AHEAD + STAGES, in, n, next_tile);
     }
 #endif
 }
@@ -254,9 +254,9 @@ static int launch(const float *in, float *out, long long n, bool exclusive, floa
 {
     static const long long resident = resident_blocks(); // cached
     const long long blocks = min((n + TILE - 1) / TILE, resident);
-    unsigned long long *drawn = (unsigned long long *)scratch, *status = drawn + 1;
+    unsigned long long *next_tile = (unsigned long long *)scratch, *status = next_tile + 1;
     CHECK(cudaMemsetAsync(scratch, 0, scratch_count(n) * sizeof(float)));
-    scan_tiles<<<blocks, BLOCK_SIZE, sizeof(Pipeline)>>>(in, out, n, exclusive, drawn,
+    scan_tiles<<<blocks, BLOCK_SIZE, sizeof(Pipeline)>>>(in, out, n, exclusive, next_tile,
                                                          status);
     CHECK(cudaGetLastError());
     return 1;

@@ -134,14 +134,14 @@ __device__ void wait(uint64_t *barrier, unsigned phase)
         continue;
 }
 
-// Draws a tile, and starts its copy. Only a running block draws tiles, so no block waits
+// Takes a tile, and starts its copy. Only a running block takes tiles, so no block waits
 // for a tile whose block has not started, whatever the order in which blocks start.
 // Returns false if no tile was left.
 __device__ bool load_tile(Pipeline *p, unsigned i, const float *in, long long n,
-                          unsigned long long *drawn)
+                          unsigned long long *next_tile)
 {
     const unsigned stage = i % STAGES;
-    p->tile[stage] = atomicAdd(drawn, 1);
+    p->tile[stage] = atomicAdd(next_tile, 1);
     const long long start = p->tile[stage] * TILE;
     const unsigned count = max(0ll, min((long long)TILE, n - start)),
                    bytes = count / 4 * sizeof(float4);
@@ -173,16 +173,16 @@ __device__ void store_tile(Pipeline *p, unsigned i, float *out, long long n)
 
 // The producer thread: issues the loads and stores of all tiles.
 __device__ void copy_tiles(Pipeline *p, const float *in, float *out, long long n,
-                           unsigned long long *drawn)
+                           unsigned long long *next_tile)
 {
     bool more = true;
     for (unsigned i = 0; i < STAGES && more; i++)
-        more = load_tile(p, i, in, n, drawn);
+        more = load_tile(p, i, in, n, next_tile);
     for (unsigned i = 0; p->tile[i % STAGES] * TILE < n; i++) {
         wait(&p->scanned[i % STAGES], i / STAGES);
         store_tile(p, i, out, n);
         if (more)
-            more = load_tile(p, i + STAGES, in, n, drawn);
+            more = load_tile(p, i + STAGES, in, n, next_tile);
     }
 }
 
@@ -196,9 +196,9 @@ __device__ float sum_tiles(Status *status, long long first, long long end)
     return aggregate;
 }
 
-// Scans the array. Each block draws tile after tile, and keeps its latest tile's prefix.
+// Scans the array. Each block takes tile after tile, and keeps its latest tile's prefix.
 __global__ void scan_tiles(const float *in, float *out, long long n, bool exclusive,
-                           unsigned long long *drawn, Status *status)
+                           unsigned long long *next_tile, Status *status)
 {
 #if __CUDA_ARCH__ >= 900 // older GPUs have no TMA
     extern __shared__ __align__(128) char shared[];
@@ -207,7 +207,7 @@ __global__ void scan_tiles(const float *in, float *out, long long n, bool exclus
         init(p);
     __syncthreads();
     if (threadIdx.x == BLOCK_SIZE)
-        copy_tiles(p, in, out, n, drawn);
+        copy_tiles(p, in, out, n, next_tile);
     if (threadIdx.x >= BLOCK_SIZE)
         return;
     long long previous = 0;
@@ -275,9 +275,9 @@ static int launch(const float *in, float *out, long long n, bool exclusive, floa
 {
     static const long long resident = resident_blocks(); // cached
     const long long blocks = min((n + TILE - 1) / TILE, resident);
-    unsigned long long *drawn = (unsigned long long *)scratch, *status = drawn + 1;
+    unsigned long long *next_tile = (unsigned long long *)scratch, *status = next_tile + 1;
     CHECK(cudaMemsetAsync(scratch, 0, scratch_count(n) * sizeof(float)));
-    scan_tiles<<<blocks, ALL_THREADS, sizeof(Pipeline)>>>(in, out, n, exclusive, drawn,
+    scan_tiles<<<blocks, ALL_THREADS, sizeof(Pipeline)>>>(in, out, n, exclusive, next_tile,
                                                           status);
     CHECK(cudaGetLastError());
     return 1;

@@ -99,8 +99,8 @@ __device__ void scan_items(float4 *items, float prefix, bool exclusive)
 // Each access is a single 64-bit access, so both halves are from the same store.
 typedef unsigned long long Status;
 
-__device__ unsigned drawn;       // tiles drawn in this launch
-__device__ unsigned done_blocks; // blocks that draw no more tiles
+__device__ unsigned next_tile;   // tiles taken in this launch
+__device__ unsigned done_blocks; // blocks that take no more tiles
 
 __device__ void publish(Status *status, unsigned launch, float aggregate)
 {
@@ -141,13 +141,13 @@ __device__ void wait(uint64_t *barrier, unsigned phase)
         continue;
 }
 
-// Draws a tile, and starts its copy. Only a running block draws tiles, so no block waits
+// Takes a tile, and starts its copy. Only a running block takes tiles, so no block waits
 // for a tile whose block has not started, whatever the order in which blocks start.
 // Returns false if no tile was left.
 __device__ bool load_tile(Pipeline *p, unsigned i, const float *in, long long n)
 {
     const unsigned stage = i % STAGES;
-    p->tile[stage] = atomicAdd(&drawn, 1);
+    p->tile[stage] = atomicAdd(&next_tile, 1);
     const long long start = p->tile[stage] * TILE;
     const unsigned count = max(0ll, min((long long)TILE, n - start)),
                    bytes = count / 4 * sizeof(float4);
@@ -190,7 +190,7 @@ __device__ void copy_tiles(Pipeline *p, const float *in, float *out, long long n
             more = load_tile(p, i + STAGES, in, n);
     }
     if (atomicInc(&done_blocks, gridDim.x - 1) == gridDim.x - 1) // the last one resets it
-        atomicExch(&drawn, 0);                                   // for the next launch
+        atomicExch(&next_tile, 0);                               // for the next launch
 }
 
 // The sum of tiles first to end - 1. The lanes of a warp share the polling.
@@ -268,7 +268,7 @@ __device__ void scan_stages(Pipeline *p, long long n, bool exclusive, Status *st
     }
 }
 
-// Scans the array. Each block draws tile after tile.
+// Scans the array. Each block takes tile after tile.
 __global__ void scan_tiles(const float *in, float *out, long long n, bool exclusive,
                            Status *status, unsigned launch)
 {

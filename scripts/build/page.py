@@ -22,9 +22,9 @@ from scripts.ladder import recordings
 ROOT = Path(__file__).resolve().parents[2]
 PLAYER = ROOT / "book/player"
 SCRIPTS = ("simulator", "model", "diff", "source", "editor", "edit", "share", "view", "controls", "panes", "bar", "engine", "lookback", "player")
-MOST_BYTES = 16 << 20
+MAX_BYTES = 16 << 20
 TIME_LIMIT_S = 300
-MOST_LINES = 200  # of the program's output on the page
+MAX_LINES = 200  # of the program's output on the page
 
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -68,8 +68,8 @@ def page_program(data, source, arguments, folder):
     if not any(call.startswith("launch") for call in calls):
         fail(f"{source} launches no kernel with these arguments, so there is nothing to show")
     size = sum(map(len, blobs.values()))
-    if size > MOST_BYTES:
-        fail(f"the run copies {size >> 20} MiB, a page holds {MOST_BYTES >> 20}: choose a smaller input")
+    if size > MAX_BYTES:
+        fail(f"the run copies {size >> 20} MiB, a page holds {MAX_BYTES >> 20}: choose a smaller input")
     made = to_play(source.stem, source.name, source.read_text(encoding="utf-8"), 1, (calls, texts, blobs), folder)
     return made | {"title": " ".join([source.name, *map(shlex.quote, arguments)]), "isOwn": True}
 
@@ -108,8 +108,8 @@ def whole(title, body, scripts):
 def output_of(printed):
     """The program's output, in HTML; "" if it printed nothing. The player shows the findings."""
     lines = printed.splitlines()
-    title = "The program's output" + (f", its first {MOST_LINES} of {len(lines):,} lines" if len(lines) > MOST_LINES else "")
-    return PRINTED.format(title=title, lines=html.escape("\n".join(lines[:MOST_LINES]))) if lines else ""
+    title = "The program's output" + (f", its first {MAX_LINES} of {len(lines):,} lines" if len(lines) > MAX_LINES else "")
+    return PRINTED.format(title=title, lines=html.escape("\n".join(lines[:MAX_LINES]))) if lines else ""
 
 
 def page_of(made, printed=""):

@@ -28,7 +28,7 @@ namespace last_step {
 namespace interleaved {
 using cub_scan::check; // called by CHECK
 
-enum { MOST_RUNS = 200, FEWEST_RUNS = 20, ENOUGH_MS = 500 };
+enum { MAX_RUNS = 200, MIN_RUNS = 20, ENOUGH_MS = 500 };
 
 // The last step's Data for the same memory.
 static last_step::Data share(const cub_scan::Data &data)
@@ -105,7 +105,7 @@ static void compare(cub_scan::Data data)
     cub_scan::timed_run(&data, 0);
     check_copy(data, copy_by_driver);
     check_copy(data, copy_by_kernel);
-    for (unsigned run = 1; run <= FEWEST_RUNS || (run <= MOST_RUNS && total_ms < ENOUGH_MS); run++) {
+    for (unsigned run = 1; run <= MIN_RUNS || (run <= MAX_RUNS && total_ms < ENOUGH_MS); run++) {
         // Even run numbers make timed_run() clear the scratch memory, in which the two scans store different formats.
         scan.push_back(last_step::timed_run(&ours, 2 * run));
         cub.push_back(cub_scan::timed_run(&data, 2 * run));

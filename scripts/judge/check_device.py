@@ -19,11 +19,11 @@ TO_DEVICE, TO_HOST, ON_DEVICE = 1, 2, 3  # of cudaMemcpyKind
 FLOAT_BYTES = 4
 FLOAT = struct.Struct("<f")
 UNINITIALISED = b"\xff" * FLOAT_BYTES  # the simulator's fill pattern: a NaN that additions do not produce
-MOST_BYTES = 1 << 28  # the limit of all allocations together, and of a single load or write
-MOST_QUESTIONS = 100_000
-TOO_MUCH_MEMORY = f"the program needed more than {MOST_BYTES >> 20} MB of device memory"
-TOO_MANY_QUESTIONS = f"the program called CUDA more than {MOST_QUESTIONS:,} times"
-MOST_PASSES = 64
+MAX_BYTES = 1 << 28  # the limit of all allocations together, and of a single load or write
+MAX_QUESTIONS = 100_000
+TOO_MUCH_MEMORY = f"the program needed more than {MAX_BYTES >> 20} MB of device memory"
+TOO_MANY_QUESTIONS = f"the program called CUDA more than {MAX_QUESTIONS:,} times"
+MAX_PASSES = 64
 PROPERTIES_SPACE, ATTRIBUTES_SPACE = 4096, 1024  # at least the sizes of the two structs
 READS_BACK = "launch copies from the device to the host; here kernels have to do the work, and the host cannot read the array"
 
@@ -147,7 +147,7 @@ class Device:
 
     def new_memory(self, count):
         address = ctypes.c_uint64()
-        if sum(self.allocations.values()) + count > MOST_BYTES:
+        if sum(self.allocations.values()) + count > MAX_BYTES:
             self.over = TOO_MUCH_MEMORY
             return OUT_OF_MEMORY, (0,), b""
         error = self.cuda.cudaMalloc(ctypes.byref(address), ctypes.c_size_t(count))
@@ -231,9 +231,9 @@ class Device:
         while True:
             kind, count, *numbers = QUESTION.unpack(self.program.read(QUESTION.size))
             self.asked += 1
-            if self.asked > MOST_QUESTIONS:
+            if self.asked > MAX_QUESTIONS:
                 self.over = TOO_MANY_QUESTIONS
-            if count > MOST_BYTES or self.asked > MOST_QUESTIONS or kind not in self.handlers:
+            if count > MAX_BYTES or self.asked > MAX_QUESTIONS or kind not in self.handlers:
                 raise Ended
             data = self.program.read(count)
             if kind == 0:
@@ -291,7 +291,7 @@ class Device:
     def reduced(self, task, ours):
         """A whole reduction of the first array, pass by pass until one value is left."""
         (left,), array, passes = task["numbers"], ours[0] + task["before"] * FLOAT_BYTES, 0
-        while (left > 1 or passes == 0) and passes < MOST_PASSES and not self.note:
+        while (left > 1 or passes == 0) and passes < MAX_PASSES and not self.note:
             count = self.call(COUNT, left)
             if not 1 <= count <= max(left - 1, 1):
                 self.remember(f"partial_count({left}) is {count}; a pass must leave at least 1 sum, and fewer sums than elements")

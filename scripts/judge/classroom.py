@@ -10,7 +10,7 @@ from scripts import files
 from scripts.judge import shapes
 from scripts.judge.words import clean, counts_of, lines_about
 
-MOST_POINTS = 100
+MAX_POINTS = 100
 POINTS = {"passed": 100, "findings": 50, "misses the goal": 50, "not judged": ""}  # none for any other verdict
 OF_MOODLE = re.compile(r"(.*)_(\d+)_assignsubmission_.*", re.S)  # Moodle's name of a student's folder or file: the student's name and a number
 PAGE = """<!DOCTYPE html>
@@ -78,7 +78,7 @@ def write(folder, answers):
     table(folder / "moodle.csv", ["Username", "Grade", "Feedback"],
           [[student, points(answer), cell(feedback(name, answer))] for student, name, answer in counted])
     table(folder / "canvas.csv", ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "make check"],
-          [["Points Possible", "", "", "", "", MOST_POINTS], *([student, "", "", student, "", points(answer)] for student, _, answer in counted)])
+          [["Points Possible", "", "", "", "", MAX_POINTS], *([student, "", "", student, "", points(answer)] for student, _, answer in counted)])
     pages = {page_name(number, student): page(student, theirs) for number, (student, theirs) in enumerate(students.items(), 1)}
     for name, text in pages.items():
         with files.whole(folder / "students" / name) as file:
@@ -90,7 +90,7 @@ def write(folder, answers):
 
 def gradescope(path, answers):
     """Writes Gradescope's results.json for one student's programs; no program gives no points."""
-    tests = [{"name": clean(name), "score": points(answer) or 0, "max_score": MOST_POINTS, "status": "passed" if answer.verdict == "passed" else "failed",
+    tests = [{"name": clean(name), "score": points(answer) or 0, "max_score": MAX_POINTS, "status": "passed" if answer.verdict == "passed" else "failed",
               "output": "\n".join(lines_about(answer, name))} for name, answer in answers]
     total = {"score": 0, "output": "there is no file whose name ends in .cu"}
     if answers:

@@ -15,9 +15,9 @@ from scripts.ladder import mine
 
 DISK_FULL = "no space is left on the judge's disk"
 NO_SPACE = errno.ENOSPC, errno.EDQUOT
-LEAST_FREE = 64 << 20  # bytes on the disk; with less, a compiler's failure is blamed on the disk
-MOST_LESSON, MOST_FILE = 32 << 10, 1 << 20  # characters, bytes
-MOST_LINES, MOST_SAID = 12, 1 << 16  # of the compiler's messages: lines shown, bytes kept
+MIN_FREE = 64 << 20  # bytes on the disk; with less, a compiler's failure is blamed on the disk
+MAX_LESSON, MAX_FILE = 32 << 10, 1 << 20  # characters, bytes
+MAX_LINES, MAX_SAID = 12, 1 << 16  # of the compiler's messages: lines shown, bytes kept
 COMPILE_SECONDS, COMPILE_MEMORY = 180, "4G"
 COMPILE_FILE, COMPILE_SPACE = "64M", "256M"  # the largest file, and all together
 LAST_PART = """
@@ -46,11 +46,11 @@ def name_to_compile(path):
 
 def composed(path, shape):
     """The program's text, with the judge's part instead of the harness, and the name in its STEP."""
-    if path.stat().st_size > MOST_FILE:
-        raise ValueError(f"the file has more than {MOST_FILE:,} bytes")
+    if path.stat().st_size > MAX_FILE:
+        raise ValueError(f"the file has more than {MAX_FILE:,} bytes")
     lesson, _ = mine.split(mine.read(path))
-    if len(lesson) > MOST_LESSON:
-        raise ValueError(f"there are more than {MOST_LESSON:,} characters above the line '{mine.MARK}'")
+    if len(lesson) > MAX_LESSON:
+        raise ValueError(f"there are more than {MAX_LESSON:,} characters above the line '{mine.MARK}'")
     code = mine.without_comments(lesson)
     mine.check_functions(name_to_compile(path), code, shape.functions, shape.page)
     step = mine.STEP.search(code)
@@ -90,7 +90,7 @@ def add_messages(answer, status, said, built):
     answer.warnings = sum(bool(re.search(r"\bwarning\b( #|:)", line)) for line in lines)
     said = explained(lines)
     first = next((k for k, line in enumerate(said) if re.search(r"\berror\b", line)), 0)
-    answer.said = said[0 if built else first:][:MOST_LINES]  # many warnings may precede the error
+    answer.said = said[0 if built else first:][:MAX_LINES]  # many warnings may precede the error
     if status == sandbox.TIME_OVER:
         answer.said = [f"the compiler was stopped after {COMPILE_SECONDS} seconds"]
     if status == sandbox.MEMORY_OVER:
@@ -103,7 +103,7 @@ def is_disk_full(folder):
     """Whether the disk is so full that the compiler may have failed for this reason."""
     try:
         with tempfile.TemporaryFile(dir=folder) as file:
-            os.posix_fallocate(file.fileno(), 0, LEAST_FREE)
+            os.posix_fallocate(file.fileno(), 0, MIN_FREE)
     except OSError as error:
         return error.errno in NO_SPACE
     return False
@@ -122,10 +122,10 @@ def compiled(command, folder, *more):
 
 
 def run_compiler(command, allowed):
-    """The compiler's status and the first MOST_SAID bytes of its messages; the rest is read and discarded, so that it does not block."""
+    """The compiler's status and the first MAX_SAID bytes of its messages; the rest is read and discarded, so that it does not block."""
     with started([*in_sandbox(*allowed), *command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as compiler:
-        said = compiler.stdout.read(MOST_SAID)
-        while compiler.stdout.read(MOST_SAID):
+        said = compiler.stdout.read(MAX_SAID)
+        while compiler.stdout.read(MAX_SAID):
             continue
     return compiler.returncode, said.decode(errors="replace")
 

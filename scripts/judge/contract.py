@@ -19,8 +19,8 @@ LADDER = "ladder"  # a key without others: the program has the shape of a ladder
 KEYS = {LADDER, "harness", "call", "grid", "block", "shared", "elements", "computes", "zeroed", "sizes", "at most"}
 NEEDED = {"call", "computes", "sizes"}
 SCRATCH = "scratch"  # the argument that is scratch memory, of scratch_count(n) elements
-MOST_BYTES = 4096  # of a contract
-MOST_ELEMENTS = {1: 1 << 20, 2: 1 << 16}  # by an operation's power: floats of that many sixteenths add up exactly
+MAX_BYTES = 4096  # of a contract
+MAX_ELEMENTS = {1: 1 << 20, 2: 1 << 16}  # by an operation's power: floats of that many sixteenths add up exactly
 MORE_SIZES, DRAWS = 2, 40  # random sizes; the draws made to get them, since some may be in the contract
 # Of a launch: the least number, how many at most, their product at most, and all that in words.
 SHAPE = {"grid": (1, 3, (1 << 31) - 1, "one to three positive numbers"), "block": (1, 3, 1024, "one to three positive numbers, at most 1,024 threads in all"),
@@ -237,7 +237,7 @@ class Contract(shapes.Shape):
             raise Unusable(f"elements = {elements}; accepted are {', '.join(shapes.CODES)}")
         of_rows = computed.of_rows or "x" in lines["sizes"]
         sizes = sizes_of(lines["sizes"], of_rows)
-        most = MOST_ELEMENTS[computed.power]
+        most = MAX_ELEMENTS[computed.power]
         if shapes.count_of(greatest(sizes)) > most:
             raise Unusable(f"sizes contains {shapes.label(greatest(sizes))}; the maximum is {most:,} elements")
         sides, inputs = ("rows", "columns") if of_rows else ("n",), [("in", f"const {elements}"), ("in2", f"const {elements}")][:computed.inputs]
@@ -277,11 +277,11 @@ def read(path):
     """The shape that a contract describes; raises Unusable if it is invalid."""
     try:
         with open(path, "rb") as file:
-            text = file.read(MOST_BYTES + 1).decode()
+            text = file.read(MAX_BYTES + 1).decode()
     except (OSError, ValueError) as error:
         raise Unusable(f"the file cannot be read: {getattr(error, 'strerror', None) or 'not UTF-8 text'}") from None
-    if len(text) > MOST_BYTES:
-        raise Unusable(f"the file has more than {MOST_BYTES:,} bytes")
+    if len(text) > MAX_BYTES:
+        raise Unusable(f"the file has more than {MAX_BYTES:,} bytes")
     lines = lines_of(text)
     if LADDER not in lines:
         return Contract(path.name, lines)

@@ -24,7 +24,7 @@ def judged(path, folder, options, answer):
     """Judges the learner's kernel or, in an exercise of kind predict, the predictions."""
     task = options.shape.task
     with open(path, "rb") as file:
-        text = file.read(judge.MOST_SOURCE + 1)
+        text = file.read(judge.MAX_SOURCE + 1)
     tools = judge.Tools(options.nvcc, options.library, options.threads or 1)
     predicts = task.kind == "predict"
     verdict = judge.judged(task, compiling.name_to_compile(path), task.text("task.cu").encode() if predicts else text, tools)

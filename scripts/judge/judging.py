@@ -9,7 +9,7 @@ from scripts.judge.session import CHECKER_ENDS_WITH, DEVICE_MEMORY, GONE, PROGRA
 from scripts.judge.verdicts import Answer, add_findings
 from scripts.judge.words import NOT_TRIED
 
-MOST_GUESSES = 3
+MAX_GUESSES = 3
 PROBES = 4  # runs with other data that must confirm a guess why a result is wrong
 
 
@@ -46,7 +46,7 @@ def one_size(session, size, answer):
             return f"no result{case.where}: {reply['note']}{session.fault()}"
         wrong = case.wrong(reply["outputs"])
         if wrong:
-            guesses = run == 0 and sum("expected" in other for other in answer.sizes.values()) < MOST_GUESSES
+            guesses = run == 0 and sum("expected" in other for other in answer.sizes.values()) < MAX_GUESSES
             return wrong + (guess(session, size, run, case, reply["outputs"][0]) if guesses else "") + session.fault()
     return ""
 

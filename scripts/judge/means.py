@@ -95,7 +95,7 @@ def allow_beneath(rules, path, rights):
 
 OWN_USERS, OWN_NETWORK, OWN_PROCESSES, OWN_IPC, OWN_NAME = 0x10000000, 0x40000000, 0x20000000, 0x08000000, 0x04000000
 UNPRIVILEGED = 65534  # the overflow user and group
-OWN_PROCESSES_MOST = 4  # of the sandbox itself, in the namespace
+MAX_OWN_PROCESSES = 4  # of the sandbox itself, in the namespace
 
 
 def enter_namespaces():
@@ -201,7 +201,7 @@ def limit(options):
     if not options.reserves:
         bounds[resource.RLIMIT_AS] = options.memory
     if options.apart:
-        bounds[resource.RLIMIT_NPROC] = options.threads + OWN_PROCESSES_MOST
+        bounds[resource.RLIMIT_NPROC] = options.threads + MAX_OWN_PROCESSES
     for which, bound in bounds.items():
         most = resource.getrlimit(which)[1]
         bound = bound if most == resource.RLIM_INFINITY else min(bound, most)

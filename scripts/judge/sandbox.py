@@ -16,7 +16,7 @@ import time
 if not __package__:  # run as a file: the judge runs it so, without its own settings of Python's
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 from scripts.judge import cgroup
-from scripts.judge.means import (DEATH_SIGNAL, LIBC, NO_NEW_PRIVILEGES, OWN_PROCESSES_MOST, SYSTEM_FOLDERS, become_bubblewrap, enter_namespaces, has_bubblewrap,
+from scripts.judge.means import (DEATH_SIGNAL, LIBC, NO_NEW_PRIVILEGES, MAX_OWN_PROCESSES, SYSTEM_FOLDERS, become_bubblewrap, enter_namespaces, has_bubblewrap,
                                  landlock_version, limit, restrict_calls, restrict_files, tried, works)
 
 MEMORY_OVER, SPACE_OVER, TIME_OVER, SANDBOX_FAILED = 122, 123, 124, 125
@@ -111,7 +111,7 @@ def watched(options):
     """Runs the command to its end, or to that of its time or space."""
     LIBC.prctl(DEATH_SIGNAL, signal.SIGKILL)
     os.setpgid(0, 0)
-    group = cgroup.made(options.memory, options.threads + OWN_PROCESSES_MOST)
+    group = cgroup.made(options.memory, options.threads + MAX_OWN_PROCESSES)
     begin = bubblewrapped if has_bubblewrap(options) else first_process
     options.apart = begin == first_process and works(enter_namespaces)  # tried on another process first: half of it would be worse than nothing
     if options.apart:

@@ -16,7 +16,7 @@ from scripts.judge.words import without_folders
 ROOT = shapes.ROOT
 PROGRAM_MEMORY, DEVICE_MEMORY = "1G", "2G"
 PROGRAM_SAYS, DEVICE_FILE = "64K", "64M"  # the largest file
-MOST_SAID = 1 << 16  # bytes that are kept of the stderr of one of them
+MAX_SAID = 1 << 16  # bytes that are kept of the stderr of one of them
 CHECKER_ENDS_WITH = 88
 GONE = {"ended": True, "broken": True, "over": ""}
 
@@ -107,7 +107,7 @@ class Session:
     def said(self, which):
         """The lines that one of them wrote to its stderr."""
         with open(self.folder / f"{which}.txt", "rb") as file:
-            data = file.read(MOST_SAID)
+            data = file.read(MAX_SAID)
         return [without_folders(line.strip()) for line in data.decode(errors="replace").splitlines() if line.strip()]
 
     def fault(self):

@@ -11,7 +11,7 @@ from scripts.judge import shapes
 from scripts.ladder import mine
 
 ROOT = shapes.ROOT
-MOST_COLUMNS = 240
+MAX_COLUMNS = 240
 NOT_TRIED = "not tried"
 PREFIX = "cuda-check-"  # of the judge's temporary folders
 # A Try of a lesson that makes a mistake of this kind; docs/findings.md has a section for each kind.
@@ -21,7 +21,7 @@ TRIES = {"race-shared": ("step01_divergent", 2), "race-global": ("step10_singlep
 
 def clean(text):
     """Untrusted text without characters that control a terminal."""
-    return "".join(c if c.isprintable() else "?" for c in text.replace("\t", "    "))[:MOST_COLUMNS]
+    return "".join(c if c.isprintable() else "?" for c in text.replace("\t", "    "))[:MAX_COLUMNS]
 
 
 def without_folders(text):

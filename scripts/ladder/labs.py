@@ -31,10 +31,10 @@ COUNTED = ("kernel", "grid", "block", "warp_instructions", "shared_loads", "bank
 USUAL_SIZE = "4096"
 # Open MPI: start as root (in a container) and with more ranks than cores, which yield while they wait; count hyper-threads as cores;
 # print no message when a program fails.
-FEWEST_RANKS = 4
+MIN_RANKS = 4
 MPI_ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
                    "OMPI_MCA_hwloc_base_use_hwthreads_as_cpus": "1", "OMPI_MCA_orte_execute_quiet": "1",
-                   "OMPI_MCA_mpi_yield_when_idle": str(int((os.cpu_count() or 1) < FEWEST_RANKS)),
+                   "OMPI_MCA_mpi_yield_when_idle": str(int((os.cpu_count() or 1) < MIN_RANKS)),
                    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
 
 
@@ -105,10 +105,10 @@ def obstacle(source, simulated, nvcc):
 
 
 def ranks(source):
-    """The number of MPI processes: one for each GPU; for a C program one for each core, at least FEWEST_RANKS."""
+    """The number of MPI processes: one for each GPU; for a C program one for each core, at least MIN_RANKS."""
     if source.suffix == ".cu":
         return subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True).stdout.count("GPU ") or 1
-    return max(os.cpu_count() or 1, FEWEST_RANKS)
+    return max(os.cpu_count() or 1, MIN_RANKS)
 
 
 def command(source, simulated):

@@ -22,7 +22,7 @@ FINE = ("PASS", "SKIP", "REFUSED")
 STATUS = {1: "FAIL", 2: "REFUSED", 77: "SKIP", findings.STATUS: "FINDING"}
 # Powers of four, and odd sizes between them.
 SIZES = sorted([4**k for k in range(5, 16)] + [2**11 + 1, 2**15 - 1, 2**19 + 1, 2**23 - 1, 2**27 + 1])
-BASELINE_MOST = 2**20  # one thread: seconds a run beyond that
+MAX_BASELINE = 2**20  # one thread: seconds a run beyond that
 TIME_LIMIT_S = 300
 REPORTED = set()  # the findings that were shown
 BYTES = {"scan": 8}  # read and written for each element; others read 4
@@ -60,7 +60,7 @@ def name(program):
 
 def is_run(step, elements):
     """Whether a step runs at this number of elements."""
-    return elements <= BASELINE_MOST or not step.startswith("step00_")
+    return elements <= MAX_BASELINE or not step.startswith("step00_")
 
 
 def timed(programs, elements, turns):

@@ -24,11 +24,11 @@ from scripts.learn import exercise as exercises
 ROOT = exercises.ROOT
 KERNEL_COMPILER = ROOT / "build/sim/compile"
 SECONDS = 20  # for all runs of one session
-MOST_INSTRUCTIONS = 4_000_000  # of a block's warps; more count as an infinite loop
+MAX_INSTRUCTIONS = 4_000_000  # of a block's warps; more count as an infinite loop
 UNINITIALISED = -1  # the simulator's fill pattern of uninitialised memory, as an int
 FARTHEST = 1 << 20  # bytes from an array at which an address is still named by it
-MOST_SOURCE = 64 << 10  # bytes
-MOST_PRINTED = 8  # lines
+MAX_SOURCE = 64 << 10  # bytes
+MAX_PRINTED = 8  # lines
 # Three sessions: the default order of blocks, warps and lanes, and two others; in one of them blocks are interleaved.
 ORDERS = ({}, {"SIM_BLOCK_ORDER": 1}, {"SIM_BLOCK_ORDER": 2, "SIM_TOGETHER": 1})
 
@@ -82,7 +82,7 @@ def to_ptx(source, folder, tools):
     status, said = compiling.compiled([*command, "-o", str(ptx), str(source)], folder)
     lines = [line.replace(f"{folder}/", "") for line in compiling.explained(said.splitlines())]
     lines = lines or [f"the compiler exited with status {status}"]
-    return (ptx, []) if status == 0 and ptx.exists() else (None, lines[:compiling.MOST_LINES])
+    return (ptx, []) if status == 0 and ptx.exists() else (None, lines[:compiling.MAX_LINES])
 
 
 def entry_of(ptx, kernel, namespace=""):
@@ -109,7 +109,7 @@ class Session:
         device.mkdir()
         python = os.path.realpath(sys.executable)
         settings = {"SIM_COUNTERS": device / "counters.csv", "SIM_FINDINGS": device / "findings.json", "SIM_THREADS": tools.threads,
-                    "SIM_MAX_INSTRUCTIONS": MOST_INSTRUCTIONS} | orders | ({"SIM_RECORD": device / "recording"} if records else {})
+                    "SIM_MAX_INSTRUCTIONS": MAX_INSTRUCTIONS} | orders | ({"SIM_RECORD": device / "recording"} if records else {})
         allowed = ["--system", "--alone", "--seconds", str(seconds), "--run", python, "--read", sys.base_prefix, "--read", str(ROOT / "scripts"),
                    "--read", str(tools.library), "--read", str(ptx.parent), "--write", str(device), "--memory", DEVICE_MEMORY, "--reserves",
                    "--threads", str(tools.threads), "--file-bytes", DEVICE_FILE, *(f"--set={name}={value}" for name, value in settings.items())]
@@ -159,7 +159,7 @@ class Session:
         """The first lines that the kernels printed; complete after end()."""
         try:
             with open(self.folder / "device/printed.txt", errors="replace") as file:
-                return [line.rstrip("\n") for line in itertools.islice(file, MOST_PRINTED)]
+                return [line.rstrip("\n") for line in itertools.islice(file, MAX_PRINTED)]
         except OSError:
             return []
 
@@ -311,8 +311,8 @@ def judged(task, name, text, tools):
     with scratch.folder() as place:
         folder = place / "program"
         folder.mkdir()
-        if len(text) > MOST_SOURCE:
-            verdict.said = [f"the file has more than {MOST_SOURCE:,} bytes"]
+        if len(text) > MAX_SOURCE:
+            verdict.said = [f"the file has more than {MAX_SOURCE:,} bytes"]
             return verdict
         source = folder / name
         source.write_bytes(text)

@@ -145,7 +145,7 @@ def about(task, verdict):
         yield f"    finding: {title}"
         yield from (f"        {line}" for line in lines)
     if verdict.printed:
-        yield f"    your kernel printed (first {judge.MOST_PRINTED} lines):" if len(verdict.printed) == judge.MOST_PRINTED else "    your kernel printed:"
+        yield f"    your kernel printed (first {judge.MAX_PRINTED} lines):" if len(verdict.printed) == judge.MAX_PRINTED else "    your kernel printed:"
         yield from (f"        {clean(line)}" for line in verdict.printed)
     if verdict.missed:
         yield "    correct, but the goal is not reached yet:"

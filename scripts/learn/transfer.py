@@ -9,7 +9,7 @@ from scripts import files
 from scripts.learn import progress
 
 FORMAT = "exercises 1"
-MOST_BYTES = 4 << 20
+MAX_BYTES = 4 << 20
 
 
 class Unusable(Exception):
@@ -29,7 +29,7 @@ def read(path, names):
     """The progress in a file, limited to exercises of these names; raises Unusable."""
     try:
         with open(path, "rb") as file:
-            found = json.loads(file.read(MOST_BYTES).decode())
+            found = json.loads(file.read(MAX_BYTES).decode())
     except OSError as error:
         raise Unusable(f"it cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError):

@@ -245,7 +245,7 @@ static void run_search()
 
 // ---- The same in more shared memory than 16 bits number the words of.
 
-enum { MOST_DYNAMIC = 178 * 1024, ARRAYS = 24, OF_ARRAY = 512 };
+enum { MAX_DYNAMIC = 178 * 1024, ARRAYS = 24, OF_ARRAY = 512 };
 
 // That many arrays, each followed by a red zone if the checker is on.
 template <int arrays> __device__ int sum_of_arrays(int t)
@@ -265,10 +265,10 @@ __global__ void end_of_much_shared_memory(int *out)
 {
     extern __shared__ int much[];
     const int t = threadIdx.x, sum = sum_of_arrays<ARRAYS>(t);
-    for (int k = t; k < MOST_DYNAMIC / 4; k += THREADS)
+    for (int k = t; k < MAX_DYNAMIC / 4; k += THREADS)
         much[k] = k;
     __syncthreads();
-    int *const row = much + MOST_DYNAMIC / 4 - THREADS;
+    int *const row = much + MAX_DYNAMIC / 4 - THREADS;
     const int next = row[(t + 1) % THREADS];
     if (t / ROW == WRITER) // racy: a thread of another warp may not have read yet
         row[t] = next;
@@ -279,8 +279,8 @@ __global__ void end_of_much_shared_memory(int *out)
 static void run_end_of_much_shared_memory()
 {
     int *out = zeros<int>(THREADS);
-    CUDA(cudaFuncSetAttribute(end_of_much_shared_memory, cudaFuncAttributeMaxDynamicSharedMemorySize, MOST_DYNAMIC));
-    end_of_much_shared_memory<<<1, THREADS, MOST_DYNAMIC>>>(out);
+    CUDA(cudaFuncSetAttribute(end_of_much_shared_memory, cudaFuncAttributeMaxDynamicSharedMemorySize, MAX_DYNAMIC));
+    end_of_much_shared_memory<<<1, THREADS, MAX_DYNAMIC>>>(out);
     finish_and_free(out);
 }
 

@@ -9,8 +9,8 @@ static const char STEP[] = "step05_integers";
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)
 static void check(cudaError_t error, const char *call, const char *file, int line);
 
-const unsigned BLOCK_SIZE = 256;   // threads, a power of two
-const unsigned MOST_BLOCKS = 1024; // on every GPU, so that all GPUs give the same sum
+const unsigned BLOCK_SIZE = 256;  // threads, a power of two
+const unsigned MAX_BLOCKS = 1024; // on every GPU, so that all GPUs give the same sum
 
 const float UNITS = 0x1p39f; // units in 1.0; sums up to 2^24 fit into 64 bits
 
@@ -47,7 +47,7 @@ __global__ void finish(float *out)
 // The number of blocks to launch.
 static long long block_count(long long n)
 {
-    return min((n + BLOCK_SIZE - 1) / BLOCK_SIZE, (long long)MOST_BLOCKS);
+    return min((n + BLOCK_SIZE - 1) / BLOCK_SIZE, (long long)MAX_BLOCKS);
 }
 
 // How many partial sums one pass over n elements leaves.
@@ -80,11 +80,11 @@ static long long roundings(long long)
 #include <string>
 #include <vector>
 
-enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, MOST_RUNS = 100, ENOUGH_MS = 100 };
+enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, MAX_RUNS = 100, ENOUGH_MS = 100 };
 static const long long MAX_ELEMENTS = 1ll << 24; // their sum fits 63 bits (unit: 2^-39)
 
-enum Data { WHOLE, UNIFORM, MIXED, SIMILAR };
-static const char *const NAMES[] = {"whole", "uniform", "mixed", "similar"};
+enum Data { EXACT, UNIFORM, MIXED, SIMILAR };
+static const char *const NAMES[] = {"exact", "uniform", "mixed", "similar"};
 
 // Exits with a message of one line if a CUDA call failed.
 static void check(cudaError_t error, const char *call, const char *file, int line)
@@ -134,7 +134,7 @@ static long long element(Data data, unsigned long long *random)
     const long long bits = *random >> 40, four_bits = *random >> 36 & 15;
     const int value = (int)(*random >> 59) - 16;
     switch (data) {
-    case WHOLE: // 1 to 16 sixteenths, or -1 to -16
+    case EXACT: // k/16 with k a nonzero integer from -16 to 16
         return (value + (value >= 0)) * (1ll << 35);
     case UNIFORM: // between -1 and 1
         return (2 * bits + 1 - (1 << 24)) * (1ll << 15);
@@ -203,13 +203,13 @@ static float reduce_once(const Device &d, long long n, float *ms)
 static void run_case(const Device &d, Data data, const Case &c, const char *device,
                      bool csv)
 {
-    const double most = data == WHOLE ? 0 : bound(c.n);
+    const double most = data == EXACT ? 0 : bound(c.n);
     std::set<float> results;
     double error = 0, total_ms = 0;
     float sum = 0;
     int runs = 0;
     // Times on the simulator are NaN, and NaN < x is false: three runs there.
-    while (runs < 3 || (runs < MOST_RUNS && total_ms < ENOUGH_MS)) {
+    while (runs < 3 || (runs < MAX_RUNS && total_ms < ENOUGH_MS)) {
         float ms;
         sum = reduce_once(d, c.n, &ms);
         if (!(fabs(sum - c.exact) <= most * c.sizes)) { // so that NaN fails too
@@ -251,7 +251,7 @@ int main(int argc, char **argv)
         printf(
             "step,device,data,elements,sum,exact,error,relative_error,bound,runs,results,"
             "status\n");
-    for (const Data data : {WHOLE, UNIFORM, MIXED, SIMILAR}) {
+    for (const Data data : {EXACT, UNIFORM, MIXED, SIMILAR}) {
         fill(d, data, &cases);
         for (const Case &c : cases)
             run_case(d, data, c, device.name, csv);

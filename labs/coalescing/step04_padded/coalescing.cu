@@ -9,25 +9,25 @@ static const char STEP[] = "step04_padded";
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)
 static void check(cudaError_t error, const char *call, const char *file, int line);
 
-static const int TILE = 32; // edge of a tile, in elements
-static const int ROWS = 8;  // of threads in a block: a thread has TILE / ROWS elements
-static const dim3 BLOCKS[] = {{TILE, ROWS}};
+static const int TILE = 32;      // width of a tile, in elements
+static const int BLOCK_ROWS = 8; // rows of threads; a thread has TILE / BLOCK_ROWS elements
+static const dim3 BLOCKS[] = {{TILE, BLOCK_ROWS}};
 static const int MATRICES_READ = 1;
 
 __global__ void transpose(const float *a, float *c, int n)
 {
     __shared__ float tile[TILE][TILE + 1];
     const int x = threadIdx.x, y = threadIdx.y;
-    const int left = blockIdx.x * TILE, top = blockIdx.y * TILE;
-    for (int r = y; r < y + TILE; r += ROWS)
-        if (top + r < n && left + x < n)
-            tile[r][x] = a[(long long)(top + r) * n + left + x];
+    const int col0 = blockIdx.x * TILE, row0 = blockIdx.y * TILE;
+    for (int r = y; r < y + TILE; r += BLOCK_ROWS)
+        if (row0 + r < n && col0 + x < n)
+            tile[r][x] = a[(long long)(row0 + r) * n + col0 + x];
     __syncthreads();
 
-    // In c the tile begins at row left, column top, with rows and columns exchanged.
-    for (int r = y; r < y + TILE; r += ROWS)
-        if (left + r < n && top + x < n)
-            c[(long long)(left + r) * n + top + x] = tile[x][r];
+    // In c the tile begins at row col0, column row0: rows and columns are exchanged.
+    for (int r = y; r < y + TILE; r += BLOCK_ROWS)
+        if (col0 + r < n && row0 + x < n)
+            c[(long long)(col0 + r) * n + row0 + x] = tile[x][r];
 }
 
 // The sectors of one load and of one store of a full warp, counted by hand:

@@ -6,7 +6,7 @@
 
 static const char STEP[] = "step01_openmp";
 
-enum { MOST_THREADS = 256 };
+enum { MAX_THREADS = 256 };
 
 // The sum of in[0 .. n).
 static float reduce(const float *in, long long n)
@@ -25,7 +25,7 @@ static float reduce(const float *in, long long n)
 #include <stdlib.h>
 #include <string.h>
 
-enum { BAD_ARGUMENT = 2, LEAST_RUNS = 3, MOST_RUNS = 51, ENOUGH_MS = 500 };
+enum { BAD_ARGUMENT = 2, MIN_RUNS = 3, MAX_RUNS = 51, ENOUGH_MS = 500 };
 enum { COPIES = 4 };          // of the array in memory; the runs use them in rotation
 enum { PERIOD = 2 * 500009 }; // of the data; no vector and no thread's part divides it
 static const long long MAX_ELEMENTS = 1ll << 32;
@@ -118,9 +118,9 @@ static int compare(const void *left, const void *right)
 // The median of the timed runs, in ms. Every run of reduce is checked.
 static double median_ms(const struct data *d, float (*add)(const float *, long long))
 {
-    double ms[MOST_RUNS], total_ms = 0;
+    double ms[MAX_RUNS], total_ms = 0;
     int run = -1; // the first run is a warm-up
-    for (; run < LEAST_RUNS || (run < MOST_RUNS && total_ms < ENOUGH_MS); run++) {
+    for (; run < MIN_RUNS || (run < MAX_RUNS && total_ms < ENOUGH_MS); run++) {
         const int copy = (run + COPIES) % COPIES;
         const double start = omp_get_wtime();
         const float sum = add(d->in + copy * (d->n + 1), d->n);
@@ -168,7 +168,7 @@ int main(int argc, char **argv)
     if (csv)
         printf("step,device,elements,threads,cores,median_ms,gb_per_s,read_gb_per_s,"
                "speedup,efficiency,cost_ms,overhead_ms,status\n");
-    most = most < MOST_THREADS ? most : MOST_THREADS;
+    most = most < MAX_THREADS ? most : MAX_THREADS;
     double one_ms = 0; // of one thread
     for (int threads = 1;; threads = 2 * threads < most ? 2 * threads : most) {
         omp_set_num_threads(threads);

@@ -81,7 +81,7 @@ static double reduce(struct part part, MPI_Comm ranks)
 #include <string.h>
 #include <unistd.h>
 
-enum { BAD_ARGUMENT = 2, LEAST_RUNS = 3, MOST_RUNS = 51, ENOUGH_MS = 500 };
+enum { BAD_ARGUMENT = 2, MIN_RUNS = 3, MAX_RUNS = 51, ENOUGH_MS = 500 };
 enum { CHECKED = 130 };       // elements for each rank, in the untimed runs
 enum { COPIES = 4 };          // of the array in memory; the runs use them in rotation
 enum { PERIOD = 2 * 500009 }; // of the data; no vector and no rank's part divides it
@@ -198,9 +198,9 @@ static int compare(const void *left, const void *right)
 static double median_ms(const struct data *d, int most, MPI_Comm ranks)
 {
     double ms[most], total_ms = 0;
-    const double enough_ms = most == MOST_RUNS ? ENOUGH_MS : 2 * ENOUGH_MS;
+    const double enough_ms = most == MAX_RUNS ? ENOUGH_MS : 2 * ENOUGH_MS;
     int run = -1; // the first run is a warm-up
-    for (; run < LEAST_RUNS || (run < most && total_ms < enough_ms); run++) {
+    for (; run < MIN_RUNS || (run < most && total_ms < enough_ms); run++) {
         const long long mixed = (most + (run + 1) * 1000003ll) % (most + 1); // a prime
         const double took_ms =
             run_ms(d, (run + COPIES) % COPIES, (d->n - 1) * mixed / most, ranks);
@@ -275,8 +275,8 @@ int main(int argc, char **argv)
         MPI_Comm ranks; // the first count ranks; the others wait
         MPI_Comm_split(MPI_COMM_WORLD, rank < count ? 0 : MPI_UNDEFINED, rank, &ranks);
         const int checked = CHECKED * count;
-        if (rank < count && !(status = measure(n, MOST_RUNS, ranks, &ms)) &&
-            !(status = measure(count, MOST_RUNS, ranks, &overhead_ms))) // one each
+        if (rank < count && !(status = measure(n, MAX_RUNS, ranks, &ms)) &&
+            !(status = measure(count, MAX_RUNS, ranks, &overhead_ms))) // one each
             status = measure(n < checked ? n : checked + 1, checked, ranks, &untimed_ms);
         share(&status);
         if (rank == 0 && status == EXIT_SUCCESS) {

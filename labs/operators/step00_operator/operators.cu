@@ -67,7 +67,7 @@ __host__ __device__ Value<Op> value_of(T element, long long /* i */)
     return element;
 }
 
-// The value of the lane s above, of any type; one shuffle moves 32 bits.
+// Returns `value` of the lane whose ID is higher by s. A shuffle moves 32 bits.
 template <typename V>
 __device__ V shuffle_down(V value, unsigned s)
 {
@@ -182,7 +182,7 @@ static void run_cases(Bench *b)
 #include <type_traits>
 #include <vector>
 
-enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, ENOUGH_MS = 500, MOST_RUNS = 51 };
+enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, ENOUGH_MS = 500, MAX_RUNS = 51 };
 static const long long MAX_ELEMENTS = (1ll << 31) - 1; // an int holds every index
 static const long long PERIOD = 2 * 500009; // of the data; no stride or tile divides it
 
@@ -422,7 +422,7 @@ static void run_case(Bench *b, const char *op, const char *type,
         extreme_run(*b, &c, run, false);
     std::vector<float> ms;
     for (float total_ms = 0;
-         ms.size() < 3 || (ms.size() < MOST_RUNS && total_ms < ENOUGH_MS);) {
+         ms.size() < 3 || (ms.size() < MAX_RUNS && total_ms < ENOUGH_MS);) {
         ms.push_back(extreme_run(*b, &c, ms.size(), true));
         total_ms += ms.back(); // NaN without a clock: three runs
     }

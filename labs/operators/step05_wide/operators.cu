@@ -71,8 +71,8 @@ struct ArgMax {
     }
     static __host__ __device__ Indexed combine(Indexed a, Indexed b)
     {
-        const bool first = b.element == a.element && b.index < a.index;
-        return b.element > a.element || first ? b : a;
+        const bool b_wins_tie = b.element == a.element && b.index < a.index;
+        return b.element > a.element || b_wins_tie ? b : a;
     }
 };
 
@@ -110,7 +110,7 @@ __host__ __device__ Indexed value_of<ArgMax, int>(int element, long long i)
     return {element, (int)i};
 }
 
-// The value of the lane s above, of any type; one shuffle moves 32 bits.
+// Returns `value` of the lane whose ID is higher by s. A shuffle moves 32 bits.
 template <typename V>
 __device__ V shuffle_down(V value, unsigned s)
 {
@@ -265,9 +265,9 @@ static void run_cases(Bench *b)
     run_case<Max<double>, double>(b, "max", "double", largest);
     run_case<Sum<double>, double>(b, "sum", "double", sum);
     run_case<Sum<float>, half>(b, "sum", "half", sum);
-    const auto earliest = [](auto a, auto b) { return b.element > a.element ? b : a; };
+    const auto first_max = [](auto a, auto b) { return b.element > a.element ? b : a; };
     const auto with_index = [](int x, long long i) { return Indexed{x, (int)i}; };
-    run_case<ArgMax, int>(b, "argmax", "int", earliest, with_index);
+    run_case<ArgMax, int>(b, "argmax", "int", first_max, with_index);
     const auto walk = [](auto a, auto b) { return a % 2 ? a - b : a + b; };
     run_case<Walk, int>(b, "walk", "int", walk);
     run_case<Sum<float>, __nv_bfloat16>(b, "sum", "bf16", sum);
@@ -281,7 +281,7 @@ static void run_cases(Bench *b)
 #include <type_traits>
 #include <vector>
 
-enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, ENOUGH_MS = 500, MOST_RUNS = 51 };
+enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, ENOUGH_MS = 500, MAX_RUNS = 51 };
 static const long long MAX_ELEMENTS = (1ll << 31) - 1; // an int holds every index
 static const long long PERIOD = 2 * 500009; // of the data; no stride or tile divides it
 
@@ -521,7 +521,7 @@ static void run_case(Bench *b, const char *op, const char *type,
         extreme_run(*b, &c, run, false);
     std::vector<float> ms;
     for (float total_ms = 0;
-         ms.size() < 3 || (ms.size() < MOST_RUNS && total_ms < ENOUGH_MS);) {
+         ms.size() < 3 || (ms.size() < MAX_RUNS && total_ms < ENOUGH_MS);) {
         ms.push_back(extreme_run(*b, &c, ms.size(), true));
         total_ms += ms.back(); // NaN without a clock: three runs
     }

@@ -37,66 +37,68 @@ struct Sum {
 };
 
 // Returns the result over all threads of a row to each of them. Each operator has its own
-// of_warp, so that the second reduction does not overwrite what the first still reads.
-template <class Operator, int team>
+// warp_value, so that the second reduction does not overwrite what the first still reads.
+template <class Operator, int team_size>
 __device__ float reduce_row(float value)
 {
-    for (int s = min(team, 32) / 2; s > 0; s /= 2)
+    for (int s = min(team_size, 32) / 2; s > 0; s /= 2)
         value = Operator::of(value, __shfl_xor_sync(0xffffffff, value, s));
-    if (team <= 32)
+    if (team_size <= 32)
         return value;
 
-    __shared__ float of_warp[BLOCK_SIZE / 32];
+    __shared__ float warp_value[BLOCK_SIZE / 32];
     if (threadIdx.x % 32 == 0)
-        of_warp[threadIdx.x / 32] = value;
+        warp_value[threadIdx.x / 32] = value;
     __syncthreads();
     value = Operator::identity();
     for (int warp = 0; warp < BLOCK_SIZE / 32; warp++)
-        value = Operator::of(value, of_warp[warp]);
+        value = Operator::of(value, warp_value[warp]);
     return value;
 }
 
 // The row stays in registers, as in step 05, with two reductions instead of one. The
 // largest number is subtracted first, so that no power is too large for a float.
-template <int team, int rounds>
+template <int team_size, int rounds>
 __global__ void softmax(const float *in, float *out, long long rows, int columns)
 {
-    const long long row = (long long)blockIdx.x * (BLOCK_SIZE / team) + threadIdx.x / team;
-    const int first = threadIdx.x % team, end = row < rows ? columns : 0;
+    const long long row =
+        (long long)blockIdx.x * (BLOCK_SIZE / team_size) + threadIdx.x / team_size;
+    const int first = threadIdx.x % team_size, end = row < rows ? columns : 0;
     float kept[rounds];
     float largest = -INFINITY;
-    for (int r = 0, c = first; r < rounds; r++, c += team)
+    for (int r = 0, c = first; r < rounds; r++, c += team_size)
         if (c < end) {
             kept[r] = in[row * columns + c];
             largest = fmaxf(largest, kept[r]);
         }
-    largest = reduce_row<Larger, team>(largest);
+    largest = reduce_row<Larger, team_size>(largest);
     float sum = 0.0f;
-    for (int r = 0, c = first; r < rounds; r++, c += team)
+    for (int r = 0, c = first; r < rounds; r++, c += team_size)
         if (c < end) {
             kept[r] = expf(kept[r] - largest);
             sum += kept[r];
         }
-    sum = reduce_row<Sum, team>(sum);
-    for (int r = 0, c = first; r < rounds; r++, c += team)
+    sum = reduce_row<Sum, team_size>(sum);
+    for (int r = 0, c = first; r < rounds; r++, c += team_size)
         if (c < end)
             out[row * columns + c] = kept[r] / sum;
 }
 
 // Launches the smallest kernel that holds a row of 1 to 8192 columns.
-template <int team, int rounds>
+template <int team_size, int rounds>
 static void launch(const float *in, float *out, long long rows, int columns)
 {
-    const long long teams = BLOCK_SIZE / team; // of a block
-    if (columns <= team * rounds)
-        softmax<team, rounds>
-            <<<(rows + teams - 1) / teams, BLOCK_SIZE>>>(in, out, rows, columns);
-    else if constexpr (team < 32)
-        launch<2 * team, rounds>(in, out, rows, columns);
-    else if constexpr (team == 32 && rounds == 4)
+    const long long teams_per_block = BLOCK_SIZE / team_size;
+    if (columns <= team_size * rounds)
+        softmax<team_size, rounds>
+            <<<(rows + teams_per_block - 1) / teams_per_block, BLOCK_SIZE>>>(in, out, rows,
+                                                                             columns);
+    else if constexpr (team_size < 32)
+        launch<2 * team_size, rounds>(in, out, rows, columns);
+    else if constexpr (team_size == 32 && rounds == 4)
         launch<BLOCK_SIZE, 2>(in, out, rows, columns);
-    else if constexpr (team * rounds < 8192)
-        launch<team, 2 * rounds>(in, out, rows, columns);
+    else if constexpr (team_size * rounds < 8192)
+        launch<team_size, 2 * rounds>(in, out, rows, columns);
 }
 
 enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77 };

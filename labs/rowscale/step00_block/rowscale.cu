@@ -9,11 +9,11 @@ static const char STEP[] = "step00_block";
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)
 static void check(cudaError_t error, const char *call, const char *file, int line);
 
-const int BLOCK_SIZE = 128;  // threads
-const int team = BLOCK_SIZE; // threads that share a row
+const int BLOCK_SIZE = 128;       // threads
+const int team_size = BLOCK_SIZE; // threads that share a row
 
 // The largest absolute value; fmaxf ignores NaN.
-__device__ float largest_of(float v)
+__device__ float max_abs(float v)
 {
     return fmaxf(0.0f, fabsf(v));
 }
@@ -49,11 +49,11 @@ __global__ void scale_rows(const float *in, float *out, long long rows, int coun
     const long long row = blockIdx.x;
     const int first = threadIdx.x, end = row < rows ? count : 0;
     float largest = 0.0f;
-    for (int c = first; c < end; c += team)
-        largest = fmaxf(largest, largest_of(in[row * count + c]));
+    for (int c = first; c < end; c += team_size)
+        largest = fmaxf(largest, max_abs(in[row * count + c]));
     largest = largest_of_row(largest);
     const float divisor = largest == 0 ? 1 : largest;
-    for (int c = first; c < end; c += team)
+    for (int c = first; c < end; c += team_size)
         out[row * count + c] = divided(in[row * count + c], divisor);
 }
 

@@ -10,19 +10,18 @@ static const char STEP[] = "step01_vector";
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)
 static void check(cudaError_t error, const char *call, const char *file, int line);
 
-const int BLOCK_SIZE = 128;  // threads
-const int team = BLOCK_SIZE; // threads that share a row
+const int BLOCK_SIZE = 128;       // threads
+const int team_size = BLOCK_SIZE; // threads that share a row
 
 // The largest absolute value; fmaxf ignores NaN.
-__device__ float largest_of(float v)
+__device__ float max_abs(float v)
 {
     return fmaxf(0.0f, fabsf(v));
 }
 
-__device__ float largest_of(float4 v)
+__device__ float max_abs(float4 v)
 {
-    return fmaxf(fmaxf(largest_of(v.x), largest_of(v.y)),
-                 fmaxf(largest_of(v.z), largest_of(v.w)));
+    return fmaxf(fmaxf(max_abs(v.x), max_abs(v.y)), fmaxf(max_abs(v.z), max_abs(v.w)));
 }
 
 __device__ float divided(float v, float divisor)
@@ -62,11 +61,11 @@ __global__ void scale_rows(const V *in, V *out, long long rows, int count)
     const long long row = blockIdx.x;
     const int first = threadIdx.x, end = row < rows ? count : 0;
     float largest = 0.0f;
-    for (int c = first; c < end; c += team)
-        largest = fmaxf(largest, largest_of(in[row * count + c]));
+    for (int c = first; c < end; c += team_size)
+        largest = fmaxf(largest, max_abs(in[row * count + c]));
     largest = largest_of_row(largest);
     const float divisor = largest == 0 ? 1 : largest;
-    for (int c = first; c < end; c += team)
+    for (int c = first; c < end; c += team_size)
         out[row * count + c] = divided(in[row * count + c], divisor);
 }
 

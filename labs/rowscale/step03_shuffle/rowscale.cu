@@ -9,19 +9,18 @@ static const char STEP[] = "step03_shuffle";
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)
 static void check(cudaError_t error, const char *call, const char *file, int line);
 
-const int BLOCK_SIZE = 128;  // threads
-const int team = BLOCK_SIZE; // threads that share a row
+const int BLOCK_SIZE = 128;       // threads
+const int team_size = BLOCK_SIZE; // threads that share a row
 
 // The largest absolute value; fmaxf ignores NaN.
-__device__ float largest_of(float v)
+__device__ float max_abs(float v)
 {
     return fmaxf(0.0f, fabsf(v));
 }
 
-__device__ float largest_of(float4 v)
+__device__ float max_abs(float4 v)
 {
-    return fmaxf(fmaxf(largest_of(v.x), largest_of(v.y)),
-                 fmaxf(largest_of(v.z), largest_of(v.w)));
+    return fmaxf(fmaxf(max_abs(v.x), max_abs(v.y)), fmaxf(max_abs(v.z), max_abs(v.w)));
 }
 
 __device__ float divided(float v, float divisor)
@@ -40,12 +39,12 @@ __device__ float largest_of_row(float largest)
     for (int s = 16; s > 0; s /= 2)
         largest = fmaxf(largest, __shfl_xor_sync(0xffffffff, largest, s));
 
-    __shared__ float of_warp[BLOCK_SIZE / 32];
+    __shared__ float warp_max[BLOCK_SIZE / 32];
     if (threadIdx.x % 32 == 0)
-        of_warp[threadIdx.x / 32] = largest;
+        warp_max[threadIdx.x / 32] = largest;
     __syncthreads();
     for (int warp = 0; warp < BLOCK_SIZE / 32; warp++)
-        largest = fmaxf(largest, of_warp[warp]);
+        largest = fmaxf(largest, warp_max[warp]);
     return largest;
 }
 
@@ -57,26 +56,27 @@ __global__ void scale_rows(const V *in, V *out, long long rows, int count)
     const int first = threadIdx.x, end = row < rows ? count : 0;
     V kept[rounds];
     float largest = 0.0f;
-    for (int r = 0, c = first; r < rounds; r++, c += team)
+    for (int r = 0, c = first; r < rounds; r++, c += team_size)
         if (c < end) {
             kept[r] = in[row * count + c];
-            largest = fmaxf(largest, largest_of(kept[r]));
+            largest = fmaxf(largest, max_abs(kept[r]));
         }
     largest = largest_of_row(largest);
     const float divisor = largest == 0 ? 1 : largest;
-    for (int r = 0, c = first; r < rounds; r++, c += team)
+    for (int r = 0, c = first; r < rounds; r++, c += team_size)
         if (c < end)
             out[row * count + c] = divided(kept[r], divisor);
 }
 
-// Launches the smallest kernel that holds a row.
+// Launches the instantiation of scale_rows with the fewest threads and vectors per thread
+// that covers a row.
 template <class V, int rounds>
-static void launch_rounds(const V *in, V *out, long long rows, int count)
+static void launch_smallest(const V *in, V *out, long long rows, int count)
 {
-    if (count <= team * rounds)
+    if (count <= team_size * rounds)
         scale_rows<V, rounds><<<rows, BLOCK_SIZE>>>(in, out, rows, count);
-    else if constexpr (team * rounds * sizeof(V) < 8192 * sizeof(float))
-        launch_rounds<V, 2 * rounds>(in, out, rows, count);
+    else if constexpr (team_size * rounds * sizeof(V) < 8192 * sizeof(float))
+        launch_smallest<V, 2 * rounds>(in, out, rows, count);
 }
 
 // Scales rows of 1 to 8192 columns. If columns is a multiple of four, each row starts at a
@@ -84,9 +84,9 @@ static void launch_rounds(const V *in, V *out, long long rows, int count)
 static void launch(const float *in, float *out, long long rows, int columns)
 {
     if (columns % 4 == 0)
-        launch_rounds<float4, 1>((const float4 *)in, (float4 *)out, rows, columns / 4);
+        launch_smallest<float4, 1>((const float4 *)in, (float4 *)out, rows, columns / 4);
     else
-        launch_rounds<float, 1>(in, out, rows, columns);
+        launch_smallest<float, 1>(in, out, rows, columns);
     CHECK(cudaGetLastError());
 }
 

@@ -12,15 +12,14 @@ static void check(cudaError_t error, const char *call, const char *file, int lin
 const int BLOCK_SIZE = 128; // threads
 
 // The largest absolute value; fmaxf ignores NaN.
-__device__ float largest_of(float v)
+__device__ float max_abs(float v)
 {
     return fmaxf(0.0f, fabsf(v));
 }
 
-__device__ float largest_of(float4 v)
+__device__ float max_abs(float4 v)
 {
-    return fmaxf(fmaxf(largest_of(v.x), largest_of(v.y)),
-                 fmaxf(largest_of(v.z), largest_of(v.w)));
+    return fmaxf(fmaxf(max_abs(v.x), max_abs(v.y)), fmaxf(max_abs(v.z), max_abs(v.w)));
 }
 
 __device__ float divided(float v, float divisor)
@@ -34,55 +33,58 @@ __device__ float4 divided(float4 v, float divisor)
 }
 
 // Returns to each thread of a row the largest value of all of them.
-template <int team>
+template <int team_size>
 __device__ float largest_of_row(float largest)
 {
     for (int s = 16; s > 0; s /= 2)
         largest = fmaxf(largest, __shfl_xor_sync(0xffffffff, largest, s));
-    if (team <= 32)
+    if (team_size <= 32)
         return largest;
 
-    __shared__ float of_warp[BLOCK_SIZE / 32];
+    __shared__ float warp_max[BLOCK_SIZE / 32];
     if (threadIdx.x % 32 == 0)
-        of_warp[threadIdx.x / 32] = largest;
+        warp_max[threadIdx.x / 32] = largest;
     __syncthreads();
     for (int warp = 0; warp < BLOCK_SIZE / 32; warp++)
-        largest = fmaxf(largest, of_warp[warp]);
+        largest = fmaxf(largest, warp_max[warp]);
     return largest;
 }
 
 // Divides each row by its largest absolute value; count: elements of type V per row.
-template <class V, int team, int rounds>
+template <class V, int team_size, int rounds>
 __global__ void scale_rows(const V *in, V *out, long long rows, int count)
 {
-    const long long row = (long long)blockIdx.x * (BLOCK_SIZE / team) + threadIdx.x / team;
-    const int first = threadIdx.x % team, end = row < rows ? count : 0;
+    const long long row =
+        (long long)blockIdx.x * (BLOCK_SIZE / team_size) + threadIdx.x / team_size;
+    const int first = threadIdx.x % team_size, end = row < rows ? count : 0;
     V kept[rounds];
     float largest = 0.0f;
-    for (int r = 0, c = first; r < rounds; r++, c += team)
+    for (int r = 0, c = first; r < rounds; r++, c += team_size)
         if (c < end) {
             kept[r] = in[row * count + c];
-            largest = fmaxf(largest, largest_of(kept[r]));
+            largest = fmaxf(largest, max_abs(kept[r]));
         }
-    largest = largest_of_row<team>(largest);
+    largest = largest_of_row<team_size>(largest);
     const float divisor = largest == 0 ? 1 : largest;
-    for (int r = 0, c = first; r < rounds; r++, c += team)
+    for (int r = 0, c = first; r < rounds; r++, c += team_size)
         if (c < end)
             out[row * count + c] = divided(kept[r], divisor);
 }
 
-// Launches the smallest kernel that holds a row.
-template <class V, int team, int rounds>
-static void launch_rounds(const V *in, V *out, long long rows, int count)
+// Launches the instantiation of scale_rows with the fewest threads and vectors per thread
+// that covers a row.
+template <class V, int team_size, int rounds>
+static void launch_smallest(const V *in, V *out, long long rows, int count)
 {
-    const long long teams = BLOCK_SIZE / team; // of a block
-    if (count <= team * rounds)
-        scale_rows<V, team, rounds>
-            <<<(rows + teams - 1) / teams, BLOCK_SIZE>>>(in, out, rows, count);
-    else if constexpr (team == 32 && rounds == 4)
-        launch_rounds<V, BLOCK_SIZE, 2>(in, out, rows, count);
-    else if constexpr (team * rounds * sizeof(V) < 8192 * sizeof(float))
-        launch_rounds<V, team, 2 * rounds>(in, out, rows, count);
+    const long long teams_per_block = BLOCK_SIZE / team_size;
+    if (count <= team_size * rounds)
+        scale_rows<V, team_size, rounds>
+            <<<(rows + teams_per_block - 1) / teams_per_block, BLOCK_SIZE>>>(in, out, rows,
+                                                                             count);
+    else if constexpr (team_size == 32 && rounds == 4)
+        launch_smallest<V, BLOCK_SIZE, 2>(in, out, rows, count);
+    else if constexpr (team_size * rounds * sizeof(V) < 8192 * sizeof(float))
+        launch_smallest<V, team_size, 2 * rounds>(in, out, rows, count);
 }
 
 // Scales rows of 1 to 8192 columns. If columns is a multiple of four, each row starts at a
@@ -90,9 +92,10 @@ static void launch_rounds(const V *in, V *out, long long rows, int count)
 static void launch(const float *in, float *out, long long rows, int columns)
 {
     if (columns % 4 == 0)
-        launch_rounds<float4, 32, 1>((const float4 *)in, (float4 *)out, rows, columns / 4);
+        launch_smallest<float4, 32, 1>((const float4 *)in, (float4 *)out, rows,
+                                       columns / 4);
     else
-        launch_rounds<float, 32, 1>(in, out, rows, columns);
+        launch_smallest<float, 32, 1>(in, out, rows, columns);
     CHECK(cudaGetLastError());
 }
 

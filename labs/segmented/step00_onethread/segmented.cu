@@ -9,8 +9,8 @@ static const char STEP[] = "step00_onethread";
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)
 static void check(cudaError_t error, const char *call, const char *file, int line);
 
-static const long long MOST_ELEMENTS = 1ll << 20; // one thread takes a while
-static const bool ONLY_SUMS = false;              // a result for each element
+static const long long STEP_MAX_ELEMENTS = 1ll << 20; // one thread takes a while
+static const bool ONLY_SUMS = false;                  // a result for each element
 
 __global__ void scan(const int *keys, const float *in, float *out, long long n,
                      bool exclusive)
@@ -46,7 +46,7 @@ static void launch(const int *keys, const float *in, float *out, long long n,
 #include <string>
 #include <vector>
 
-enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, ENOUGH_MS = 500, MOST_RUNS = 51 };
+enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, ENOUGH_MS = 500, MAX_RUNS = 51 };
 static const long long MAX_ELEMENTS = 1ll << 30; // a key is an int
 
 // Exits with a message of one line if a CUDA call failed.
@@ -95,7 +95,7 @@ static void parse_arguments(int argc, char **argv, Data *d, bool *csv)
             exit(BAD_ARGUMENT);
         }
     }
-    d->n = std::min(d->n == 0 ? 1ll << 26 : d->n, MOST_ELEMENTS);
+    d->n = std::min(d->n == 0 ? 1ll << 26 : d->n, STEP_MAX_ELEMENTS);
 }
 
 // The bit mixer of SplitMix64.
@@ -211,7 +211,7 @@ static double median_of_runs(Data *d)
     timed_run(d, 0); // to warm up
     std::vector<float> ms;
     float total_ms = 0;
-    while (ms.size() < 3 || (ms.size() < MOST_RUNS && total_ms < ENOUGH_MS)) {
+    while (ms.size() < 3 || (ms.size() < MAX_RUNS && total_ms < ENOUGH_MS)) {
         ms.push_back(timed_run(d, ms.size() + 1));
         total_ms += ms.back();
     }

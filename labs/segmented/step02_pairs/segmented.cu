@@ -15,7 +15,7 @@ static const char STEP[] = "step02_pairs";
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)
 static void check(cudaError_t error, const char *call, const char *file, int line);
 
-static const long long MOST_ELEMENTS = 1ll << 30;
+static const long long STEP_MAX_ELEMENTS = 1ll << 30;
 static const bool ONLY_SUMS = false; // a result for each element
 
 const unsigned BLOCK_SIZE = 512;          // scanning threads, in whole warps
@@ -24,10 +24,10 @@ const unsigned TILE = BLOCK_SIZE * ITEMS; // elements per tile
 const unsigned WARPS = BLOCK_SIZE / 32;
 // One more warp that looks back, and a producer warp, of which one thread issues copies.
 const unsigned ALL_THREADS = BLOCK_SIZE + 64;
-const unsigned STAGES = 4;              // tiles in progress in a block
-const unsigned AHEAD = 2;               // tiles between a tile's aggregate and its scan
-const unsigned LOADED = STAGES - AHEAD; // tiles whose keys are in shared memory
-const unsigned BATCH = 8;               // status words that a lane loads per poll
+const unsigned STAGES = 4;               // tiles in progress in a block
+const unsigned AHEAD = 2;                // tiles between a tile's aggregate and its scan
+const unsigned BUFFERS = STAGES - AHEAD; // for tiles whose keys are still needed
+const unsigned BATCH = 8;                // status words that a lane loads per poll
 static_assert(AHEAD < STAGES);
 
 // Summary of consecutive elements: whether a segment begins among them, and the sum of
@@ -135,8 +135,8 @@ __device__ void scan_items(Items<float> *own, unsigned begins, float before, boo
 // half: the aggregate's sum. Each access is a single 64-bit access to both halves.
 typedef unsigned long long Status;
 
-__device__ unsigned drawn;       // tiles drawn in this launch
-__device__ unsigned done_blocks; // blocks that draw no more tiles
+__device__ unsigned next_tile;   // tiles taken in this launch
+__device__ unsigned done_blocks; // blocks that take no more tiles
 
 __device__ Status make_status(unsigned launch, Pair aggregate)
 {
@@ -166,11 +166,11 @@ __device__ Status poll(Status *status)
 }
 
 // The pipeline stages of a block, in shared memory. The block's i-th tile uses stage
-// i % STAGES; buffers needed only until its aggregate is known have index i % LOADED. An
+// i % STAGES; buffers needed only until its aggregate is known have index i % BUFFERS. An
 // mbarrier signals that one group of threads is done with a stage.
 struct Pipeline {
     Items<float> values[STAGES][BLOCK_SIZE];
-    Items<int> keys[LOADED][BLOCK_SIZE];
+    Items<int> keys[BUFFERS][BLOCK_SIZE];
     long long tile[STAGES];    // index of the tile in the array
     int key_before[STAGES];    // key of the element before the tile
     float tile_prefix[STAGES]; // exclusive, within the segment
@@ -202,23 +202,23 @@ __device__ int preceding_key(const Pipeline *p, unsigned i, Items<int> own)
     const int left = __shfl_up_sync(0xffffffff, own.elements[ITEMS - 1], 1);
     if (threadIdx.x % 32 > 0)
         return left;
-    return threadIdx.x > 0 ? p->keys[i % LOADED][threadIdx.x - 1].elements[ITEMS - 1]
+    return threadIdx.x > 0 ? p->keys[i % BUFFERS][threadIdx.x - 1].elements[ITEMS - 1]
                            : p->key_before[i % STAGES];
 }
 
-// Draws a tile, and starts its copy. Only a running block draws tiles, so no block waits
+// Takes a tile, and starts its copy. Only a running block takes tiles, so no block waits
 // for a tile whose block has not started, whatever the order in which blocks start.
 // Returns false if no tile was left.
 __device__ bool load_tile(Pipeline *p, unsigned i, const int *keys, const float *in,
                           long long n)
 {
     const unsigned stage = i % STAGES;
-    p->tile[stage] = atomicAdd(&drawn, 1);
+    p->tile[stage] = atomicAdd(&next_tile, 1);
     const long long start = p->tile[stage] * TILE;
     const unsigned count = max(0ll, min((long long)TILE, n - start)),
                    bytes = count / 4 * sizeof(float4);
     float *stage_values = p->values[stage][0].elements;
-    int *stage_keys = p->keys[i % LOADED][0].elements;
+    int *stage_keys = p->keys[i % BUFFERS][0].elements;
     for (unsigned k = count / 4 * 4; k < count; k++) { // TMA: multiples of 16 bytes
         stage_values[k] = in[start + k];
         stage_keys[k] = keys[start + k];
@@ -256,17 +256,17 @@ __device__ void copy_tiles(Pipeline *p, const int *keys, const float *in, float 
                            long long n)
 {
     bool more = true;
-    for (unsigned i = 0; i < LOADED && more; i++)
+    for (unsigned i = 0; i < BUFFERS && more; i++)
         more = load_tile(p, i, keys, in, n);
     for (unsigned i = 0; i < AHEAD || p->tile[(i - AHEAD) % STAGES] * TILE < n; i++) {
         wait(&p->done[i % STAGES], i / STAGES);
         if (i >= AHEAD)
             store_tile(p, i - AHEAD, out, n);
         if (more)
-            more = load_tile(p, i + LOADED, keys, in, n);
+            more = load_tile(p, i + BUFFERS, keys, in, n);
     }
     if (atomicInc(&done_blocks, gridDim.x - 1) == gridDim.x - 1) // the last one resets it
-        atomicExch(&drawn, 0);                                   // for the next launch
+        atomicExch(&next_tile, 0);                               // for the next launch
 }
 
 // Returns the exclusive prefix of tile end, given that of tile first. The lanes share the
@@ -326,8 +326,9 @@ __device__ void look_back(Pipeline *p, long long n, Status *status, unsigned lau
     }
 }
 
-// A thread's data about a tile between its aggregate and its scan, in registers.
-struct Added {
+// What a thread keeps in registers of a tile whose aggregate is published but which is not
+// yet scanned.
+struct PendingTile {
     unsigned begins;    // see find_begins
     Pair thread_prefix; // exclusive, within the tile
 };
@@ -336,21 +337,21 @@ struct Added {
 __device__ void scan_stages(Pipeline *p, long long n, bool exclusive, Status *status,
                             unsigned launch)
 {
-    Added added[AHEAD + 1] = {}; // newest tile last
+    PendingTile pending[AHEAD + 1] = {}; // newest tile last
     bool more = true;
     for (unsigned i = 0;; i++) {
         unsigned stage = i % STAGES;
         if (more)
             wait(&p->loaded[stage], i / STAGES);
         for (unsigned k = 0; k < AHEAD; k++)
-            added[k] = added[k + 1];
+            pending[k] = pending[k + 1];
         more = more && p->tile[stage] * TILE < n;
         if (more) {
             Pair aggregate;
-            const Items<int> keys = p->keys[i % LOADED][threadIdx.x];
+            const Items<int> keys = p->keys[i % BUFFERS][threadIdx.x];
             const unsigned begins = find_begins(keys, preceding_key(p, i, keys));
             const Pair own = add_items(p->values[stage][threadIdx.x], begins);
-            added[AHEAD] = {begins, scan_block(own, &aggregate)};
+            pending[AHEAD] = {begins, scan_block(own, &aggregate)};
             if (threadIdx.x == 0)
                 publish(status + p->tile[stage], launch, aggregate);
         }
@@ -360,8 +361,8 @@ __device__ void scan_stages(Pipeline *p, long long n, bool exclusive, Status *st
                 return;
             wait(&p->known[stage], (i - AHEAD) / STAGES);
             const Pair before =
-                combine({false, p->tile_prefix[stage]}, added[0].thread_prefix);
-            scan_items(&p->values[stage][threadIdx.x], added[0].begins, before.sum,
+                combine({false, p->tile_prefix[stage]}, pending[0].thread_prefix);
+            scan_items(&p->values[stage][threadIdx.x], pending[0].begins, before.sum,
                        exclusive);
             ptx::fence_proxy_async(ptx::space_shared); // make the writes visible to TMA
         }
@@ -369,7 +370,7 @@ __device__ void scan_stages(Pipeline *p, long long n, bool exclusive, Status *st
     }
 }
 
-// Scans the array. Each block draws tile after tile.
+// Scans the array. Each block takes tile after tile.
 __global__ void scan_tiles(const int *keys, const float *in, float *out, long long n,
                            bool exclusive, Status *status, unsigned launch)
 {
@@ -432,7 +433,7 @@ static void launch(const int *keys, const float *in, float *out, long long n,
 #include <string>
 #include <vector>
 
-enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, ENOUGH_MS = 500, MOST_RUNS = 51 };
+enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, ENOUGH_MS = 500, MAX_RUNS = 51 };
 static const long long MAX_ELEMENTS = 1ll << 30; // a key is an int
 
 // Exits with a message of one line if a CUDA call failed.
@@ -481,7 +482,7 @@ static void parse_arguments(int argc, char **argv, Data *d, bool *csv)
             exit(BAD_ARGUMENT);
         }
     }
-    d->n = std::min(d->n == 0 ? 1ll << 26 : d->n, MOST_ELEMENTS);
+    d->n = std::min(d->n == 0 ? 1ll << 26 : d->n, STEP_MAX_ELEMENTS);
 }
 
 // The bit mixer of SplitMix64.
@@ -597,7 +598,7 @@ static double median_of_runs(Data *d)
     timed_run(d, 0); // to warm up
     std::vector<float> ms;
     float total_ms = 0;
-    while (ms.size() < 3 || (ms.size() < MOST_RUNS && total_ms < ENOUGH_MS)) {
+    while (ms.size() < 3 || (ms.size() < MAX_RUNS && total_ms < ENOUGH_MS)) {
         ms.push_back(timed_run(d, ms.size() + 1));
         total_ms += ms.back();
     }

@@ -15,7 +15,7 @@ static const char STEP[] = "step03_sums";
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)
 static void check(cudaError_t error, const char *call, const char *file, int line);
 
-static const long long MOST_ELEMENTS = 1ll << 30;
+static const long long STEP_MAX_ELEMENTS = 1ll << 30;
 static const bool ONLY_SUMS = true; // out[k] is the sum of segment k
 
 const unsigned BLOCK_SIZE = 512;          // scanning threads, in whole warps
@@ -24,10 +24,10 @@ const unsigned TILE = BLOCK_SIZE * ITEMS; // elements per tile
 const unsigned WARPS = BLOCK_SIZE / 32;
 // One more warp that looks back, and a producer warp, of which one thread issues copies.
 const unsigned ALL_THREADS = BLOCK_SIZE + 64;
-const unsigned STAGES = 6;              // tiles in progress in a block
-const unsigned AHEAD = 3;               // tiles between a tile's aggregate and its scan
-const unsigned LOADED = STAGES - AHEAD; // tiles whose keys are in shared memory
-const unsigned BATCH = 8;               // status words that a lane loads per poll
+const unsigned STAGES = 6;               // tiles in progress in a block
+const unsigned AHEAD = 3;                // tiles between a tile's aggregate and its scan
+const unsigned BUFFERS = STAGES - AHEAD; // for tiles whose keys are still needed
+const unsigned BATCH = 8;                // status words that a lane loads per poll
 static_assert(AHEAD < STAGES);
 
 // Summary of consecutive elements: whether a segment begins among them, and the sum of
@@ -93,38 +93,40 @@ struct alignas(16) Items {
     T elements[ITEMS];
 };
 
-// A segment that began earlier and ends in a thread's elements: the sum of these elements.
-struct Head {
+// The end of a segment that began before this thread's elements: its key, and the sum of
+// its elements here.
+struct SegmentTail {
     bool ends;
     int key;
     float sum;
 };
 
 // A segment ends. Its sum is known if it also began in this thread's elements.
-__device__ void end_segment(int key, Pair pair, Head *head, float *out)
+__device__ void end_segment(int key, Pair pair, SegmentTail *tail, float *out)
 {
     if (pair.begins)
         out[key] = pair.sum;
     else
-        *head = {true, key, pair.sum};
+        *tail = {true, key, pair.sum};
 }
 
-// The pair of a thread's elements; key: of the preceding element; left: to the array's end.
-__device__ Pair add_items(Items<float> own, Items<int> keys, int key, long long left,
-                          Head *head, float *out)
+// Returns the pair of a thread's elements. `key` is that of the element before them;
+// `remaining` is the number of elements from the thread's first one to the array's end.
+__device__ Pair add_items(Items<float> own, Items<int> keys, int key, long long remaining,
+                          SegmentTail *tail, float *out)
 {
     Pair pair = {false, 0.0f};
-    *head = {};
-    for (unsigned k = 0; k < ITEMS && k < left; k++) {
+    *tail = {};
+    for (unsigned k = 0; k < ITEMS && k < remaining; k++) {
         if (keys.elements[k] != key) {
-            end_segment(key, pair, head, out);
+            end_segment(key, pair, tail, out);
             pair = {true, 0.0f};
         }
         pair.sum += own.elements[k];
         key = keys.elements[k];
     }
-    if (0 < left && left <= ITEMS) // the array ends, and with it a segment
-        end_segment(key, pair, head, out);
+    if (0 < remaining && remaining <= ITEMS) // the array ends, and with it a segment
+        end_segment(key, pair, tail, out);
     return pair;
 }
 
@@ -132,8 +134,8 @@ __device__ Pair add_items(Items<float> own, Items<int> keys, int key, long long 
 // half: the aggregate's sum. Each access is a single 64-bit access to both halves.
 typedef unsigned long long Status;
 
-__device__ unsigned drawn;       // tiles drawn in this launch
-__device__ unsigned done_blocks; // blocks that draw no more tiles
+__device__ unsigned next_tile;   // tiles taken in this launch
+__device__ unsigned done_blocks; // blocks that take no more tiles
 
 __device__ Status make_status(unsigned launch, Pair aggregate)
 {
@@ -163,11 +165,11 @@ __device__ Status poll(Status *status)
 }
 
 // The pipeline stages of a block, in shared memory. The block's i-th tile uses stage
-// i % STAGES; buffers needed only until its aggregate is known have index i % LOADED. An
+// i % STAGES; buffers needed only until its aggregate is known have index i % BUFFERS. An
 // mbarrier signals that one group of threads is done with a stage.
 struct Pipeline {
-    Items<float> values[LOADED][BLOCK_SIZE];
-    Items<int> keys[LOADED][BLOCK_SIZE];
+    Items<float> values[BUFFERS][BLOCK_SIZE];
+    Items<int> keys[BUFFERS][BLOCK_SIZE];
     long long tile[STAGES];    // index of the tile in the array
     int key_before[STAGES];    // key of the element before the tile
     float tile_prefix[STAGES]; // exclusive, within the segment
@@ -199,23 +201,23 @@ __device__ int preceding_key(const Pipeline *p, unsigned i, Items<int> own)
     const int left = __shfl_up_sync(0xffffffff, own.elements[ITEMS - 1], 1);
     if (threadIdx.x % 32 > 0)
         return left;
-    return threadIdx.x > 0 ? p->keys[i % LOADED][threadIdx.x - 1].elements[ITEMS - 1]
+    return threadIdx.x > 0 ? p->keys[i % BUFFERS][threadIdx.x - 1].elements[ITEMS - 1]
                            : p->key_before[i % STAGES];
 }
 
-// Draws a tile, and starts its copy. Only a running block draws tiles, so no block waits
+// Takes a tile, and starts its copy. Only a running block takes tiles, so no block waits
 // for a tile whose block has not started, whatever the order in which blocks start.
 // Returns false if no tile was left.
 __device__ bool load_tile(Pipeline *p, unsigned i, const int *keys, const float *in,
                           long long n)
 {
     const unsigned stage = i % STAGES;
-    p->tile[stage] = atomicAdd(&drawn, 1);
+    p->tile[stage] = atomicAdd(&next_tile, 1);
     const long long start = p->tile[stage] * TILE;
     const unsigned count = max(0ll, min((long long)TILE, n - start)),
                    bytes = count / 4 * sizeof(float4);
-    float *stage_values = p->values[i % LOADED][0].elements;
-    int *stage_keys = p->keys[i % LOADED][0].elements;
+    float *stage_values = p->values[i % BUFFERS][0].elements;
+    int *stage_keys = p->keys[i % BUFFERS][0].elements;
     for (unsigned k = count / 4 * 4; k < count; k++) { // TMA: multiples of 16 bytes
         stage_values[k] = in[start + k];
         stage_keys[k] = keys[start + k];
@@ -236,15 +238,15 @@ __device__ bool load_tile(Pipeline *p, unsigned i, const int *keys, const float 
 __device__ void copy_tiles(Pipeline *p, const int *keys, const float *in, long long n)
 {
     bool more = true;
-    for (unsigned i = 0; i < LOADED && more; i++)
+    for (unsigned i = 0; i < BUFFERS && more; i++)
         more = load_tile(p, i, keys, in, n);
     for (unsigned i = 0; i < AHEAD || p->tile[(i - AHEAD) % STAGES] * TILE < n; i++) {
         wait(&p->done[i % STAGES], i / STAGES);
         if (more)
-            more = load_tile(p, i + LOADED, keys, in, n);
+            more = load_tile(p, i + BUFFERS, keys, in, n);
     }
     if (atomicInc(&done_blocks, gridDim.x - 1) == gridDim.x - 1) // the last one resets it
-        atomicExch(&drawn, 0);                                   // for the next launch
+        atomicExch(&next_tile, 0);                               // for the next launch
 }
 
 // Returns the exclusive prefix of tile end, given that of tile first. The lanes share the
@@ -304,9 +306,10 @@ __device__ void look_back(Pipeline *p, long long n, Status *status, unsigned lau
     }
 }
 
-// A thread's data about a tile between its aggregate and its scan, in registers.
-struct Added {
-    Head head;          // of the thread's elements
+// What a thread keeps in registers of a tile whose aggregate is published but which is not
+// yet scanned.
+struct PendingTile {
+    SegmentTail tail;   // of the thread's elements
     Pair thread_prefix; // exclusive, within the tile
 };
 
@@ -314,23 +317,23 @@ struct Added {
 __device__ void scan_stages(Pipeline *p, float *out, long long n, Status *status,
                             unsigned launch)
 {
-    Added added[AHEAD + 1] = {}; // newest tile last
+    PendingTile pending[AHEAD + 1] = {}; // newest tile last
     bool more = true;
     for (unsigned i = 0;; i++) {
         unsigned stage = i % STAGES;
         if (more)
             wait(&p->loaded[stage], i / STAGES);
         for (unsigned k = 0; k < AHEAD; k++)
-            added[k] = added[k + 1];
+            pending[k] = pending[k + 1];
         more = more && p->tile[stage] * TILE < n;
         if (more) {
             Pair aggregate;
-            const Items<int> keys = p->keys[i % LOADED][threadIdx.x];
-            const long long left = n - p->tile[stage] * TILE - threadIdx.x * ITEMS;
+            const Items<int> keys = p->keys[i % BUFFERS][threadIdx.x];
+            const long long remaining = n - p->tile[stage] * TILE - threadIdx.x * ITEMS;
             const Pair own =
-                add_items(p->values[i % LOADED][threadIdx.x], keys,
-                          preceding_key(p, i, keys), left, &added[AHEAD].head, out);
-            added[AHEAD].thread_prefix = scan_block(own, &aggregate);
+                add_items(p->values[i % BUFFERS][threadIdx.x], keys,
+                          preceding_key(p, i, keys), remaining, &pending[AHEAD].tail, out);
+            pending[AHEAD].thread_prefix = scan_block(own, &aggregate);
             if (threadIdx.x == 0)
                 publish(status + p->tile[stage], launch, aggregate);
         }
@@ -340,15 +343,15 @@ __device__ void scan_stages(Pipeline *p, float *out, long long n, Status *status
                 return;
             wait(&p->known[stage], (i - AHEAD) / STAGES);
             const Pair before =
-                combine({false, p->tile_prefix[stage]}, added[0].thread_prefix);
-            if (added[0].head.ends)
-                out[added[0].head.key] = before.sum + added[0].head.sum;
+                combine({false, p->tile_prefix[stage]}, pending[0].thread_prefix);
+            if (pending[0].tail.ends)
+                out[pending[0].tail.key] = before.sum + pending[0].tail.sum;
         }
         ptx::mbarrier_arrive(&p->done[i % STAGES]);
     }
 }
 
-// Adds up the segments. Each block draws tile after tile.
+// Adds up the segments. Each block takes tile after tile.
 __global__ void scan_tiles(const int *keys, const float *in, float *out, long long n,
                            Status *status, unsigned launch)
 {
@@ -411,7 +414,7 @@ static void launch(const int *keys, const float *in, float *out, long long n, bo
 #include <string>
 #include <vector>
 
-enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, ENOUGH_MS = 500, MOST_RUNS = 51 };
+enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, ENOUGH_MS = 500, MAX_RUNS = 51 };
 static const long long MAX_ELEMENTS = 1ll << 30; // a key is an int
 
 // Exits with a message of one line if a CUDA call failed.
@@ -460,7 +463,7 @@ static void parse_arguments(int argc, char **argv, Data *d, bool *csv)
             exit(BAD_ARGUMENT);
         }
     }
-    d->n = std::min(d->n == 0 ? 1ll << 26 : d->n, MOST_ELEMENTS);
+    d->n = std::min(d->n == 0 ? 1ll << 26 : d->n, STEP_MAX_ELEMENTS);
 }
 
 // The bit mixer of SplitMix64.
@@ -576,7 +579,7 @@ static double median_of_runs(Data *d)
     timed_run(d, 0); // to warm up
     std::vector<float> ms;
     float total_ms = 0;
-    while (ms.size() < 3 || (ms.size() < MOST_RUNS && total_ms < ENOUGH_MS)) {
+    while (ms.size() < 3 || (ms.size() < MAX_RUNS && total_ms < ENOUGH_MS)) {
         ms.push_back(timed_run(d, ms.size() + 1));
         total_ms += ms.back();
     }

@@ -101,7 +101,7 @@ static void leave(int status)
 #include <chrono>
 #include <string>
 
-enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, MOST_RUNS = 51, ENOUGH_MS = 500 };
+enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, MAX_RUNS = 51, ENOUGH_MS = 500 };
 static const long long MAX_ELEMENTS = 1ll << 36; // of one GPU
 static const size_t PERIOD = 2 * 50021;          // of the data; no tile divides it
 
@@ -333,7 +333,7 @@ static std::vector<double> time_runs(Data *d, long long all, int count)
     timed_run(d, all, count); // warm-up
     std::vector<double> ms;
     double total_ms = 0;
-    while (ms.size() < 3 || (ms.size() < MOST_RUNS && total_ms < ENOUGH_MS)) {
+    while (ms.size() < 3 || (ms.size() < MAX_RUNS && total_ms < ENOUGH_MS)) {
         ms.push_back(timed_run(d, all, count));
         total_ms += ms.back();
     }

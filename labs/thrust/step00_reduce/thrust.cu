@@ -35,7 +35,7 @@ static double on_device(const thrust::device_vector<float> &v)
 #include <new>
 #include <string>
 
-enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, ENOUGH_MS = 500, MOST_RUNS = 51 };
+enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, ENOUGH_MS = 500, MAX_RUNS = 51 };
 enum { VARIANTS = 4 }; // of the data, alternately: each has another outlier
 static const long long MAX_ELEMENTS = 1ll << 30;
 
@@ -161,7 +161,7 @@ static std::vector<float> time_runs(const Timer &t, std::vector<float> values)
     timed_run(t, elements, on_host(values)); // warm-up
     std::vector<float> ms;
     float total_ms = 0;
-    while (ms.size() < VARIANTS || (ms.size() < MOST_RUNS && total_ms < ENOUGH_MS)) {
+    while (ms.size() < VARIANTS || (ms.size() < MAX_RUNS && total_ms < ENOUGH_MS)) {
         const int k = ms.size() % VARIANTS;
         elements[places[k]] = outliers[k];
         ms.push_back(timed_run(t, elements, expected[k]));

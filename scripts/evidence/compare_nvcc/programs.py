@@ -196,7 +196,7 @@ def variant(task, folder, ptx, name, text, entry):
         source.write_text(text, encoding="utf-8")
     runs = []
     for n in sorted({min(task.sizes), max(task.sizes), task.counts_at}):
-        run = Run(folder / f"{name}-{n}.recording", {"SIM_MAX_INSTRUCTIONS": str(judge.MOST_INSTRUCTIONS)})
+        run = Run(folder / f"{name}-{n}.recording", {"SIM_MAX_INSTRUCTIONS": str(judge.MAX_INSTRUCTIONS)})
         if not run.recording.exists():
             run.recording.write_bytes(exercise_recording(task, ptx.read_bytes(), entry, n))
         runs.append(run)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""peers.py FILE.csv PROGRAM: step 05 beside PyTorch, on rows of 128 numbers: as written, and compiled.
+"""pytorch.py FILE.csv PROGRAM: step 05 compared with PyTorch, eager and compiled, on rows of 128 numbers.
 
 PROGRAM is step 05's. Times are taken as in its harness: L2 cache cold, median."""
 
@@ -42,8 +42,8 @@ def measured_by_torch():
     compiled = torch.compile(scaled)
     assert torch.allclose(compiled(rows), scaled(rows), rtol=1e-6)  # its division is not rounded as IEEE requires
     out = torch.empty_like(rows)
-    return [("torch, as written", median_ms(lambda: scaled(rows), flush)), ("torch.compile", median_ms(lambda: compiled(rows), flush)),
-            ("torch, a copy", median_ms(lambda: out.copy_(rows), flush))]
+    return [("PyTorch eager", median_ms(lambda: scaled(rows), flush)), ("torch.compile", median_ms(lambda: compiled(rows), flush)),
+            ("PyTorch copy_", median_ms(lambda: out.copy_(rows), flush))]
 
 
 def main():
@@ -64,5 +64,5 @@ if __name__ == "__main__":
     try:
         import torch
     except ModuleNotFoundError:
-        sys.exit("peers.py: this python3 has no torch")
+        sys.exit("pytorch.py: this python3 has no torch")
     main()
