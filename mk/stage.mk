@@ -1,36 +1,44 @@
 # The simulator for a page, and the recordings that it replays there: simulator/how-it-works.md.
 
-.PHONY: stage recordings no-emcc
+.PHONY: stage recordings
 
-# emscripten's compiler, needed only after a change of the simulator: its output is committed.
-EMCC ?= $(shell command -v emcc)
-NEEDS_EMCC := $(if $(EMCC),,no-emcc)
-no-emcc:
-	@echo 'emcc was not found: install emscripten (Debian: emscripten), or set EMCC' >&2; exit 1
+# Zig's C compiler, which PyPI has for Linux, macOS and Windows, and CUDA's headers.
+STAGE_PYTHON := build/stage/venv/bin/python
+build/stage/venv/ready: mk/stage.mk
+	@echo 'installing the compiler for WebAssembly into build/stage/venv'
+	@mkdir -p $(@D)
+	$(Q)python3 -m venv --clear $(@D) && $(@D)/bin/pip install --quiet --disable-pip-version-check ziglang==0.17.1
+	$(Q)$(@D)/bin/pip install --quiet --disable-pip-version-check --no-deps --target $(@D)/cuda --platform manylinux_2_17_x86_64 \
+	    --only-binary=:all: 'nvidia-cuda-runtime==13.0.*' 'nvidia-cuda-crt==13.0.*'
+	@touch $@
+ZIG_CC = ZIG_GLOBAL_CACHE_DIR=build/stage/cache ZIG_LOCAL_CACHE_DIR=build/stage/cache $(STAGE_PYTHON) -m ziglang
 
 # All layers that a replay needs, on the platform without threads, signals and files.
 STAGE_SOURCES := $(filter-out %/platform_linux.c %/compiler/main.c,$(wildcard $(addprefix simulator/,base/*.c compiler/*.c front/*.c machine/*.c machine/*/*.c checker/*.c runtime/work/*.c))) \
     $(addprefix simulator/page/,compile.c host_device.c replay.c player.c)
 STAGE_OBJECTS := $(STAGE_SOURCES:simulator/%.c=build/stage/objects/%.o)
-STAGE_FLAGS := -O2 -sSUPPORT_LONGJMP=wasm
-STAGE_CFLAGS := $(STAGE_FLAGS) -std=gnu11 -Wall -Wextra -Wno-type-limits -Wno-unknown-pragmas -Wno-format-zero-length -fno-strict-aliasing -ffp-contract=off -fno-math-errno
-STAGE_LDFLAGS := $(STAGE_FLAGS) -sSTANDALONE_WASM -sALLOW_MEMORY_GROWTH -sMAXIMUM_MEMORY=2GB -sTOTAL_STACK=1MB
+# setjmp becomes WebAssembly's exceptions, for which wasi's headers ask for the macro.
+STAGE_FLAGS := -target wasm32-wasi -mcpu=generic+exception_handling+simd128 -O2
+STAGE_CFLAGS := $(STAGE_FLAGS) -mllvm -wasm-enable-sjlj -D__wasm_exception_handling__=1 -std=gnu11 -Wall -Wextra -Wno-type-limits -Wno-unknown-pragmas \
+    -Wno-format-zero-length -Wno-constant-conversion -Wno-bitwise-instead-of-logical -fno-strict-aliasing -ffp-contract=off -fno-math-errno -fno-sanitize=all
+STAGE_LDFLAGS := $(STAGE_FLAGS) -s -Wl,--max-memory=2147483648 -Wl,-z,stack-size=1048576
 
-build/stage/announced: $(STAGE_SOURCES) $(wildcard simulator/*/*.h simulator/*/*/*.h) mk/stage.mk | $(NEEDS_EMCC) $(NEEDS_NVCC)
+build/stage/announced: $(STAGE_SOURCES) $(wildcard simulator/*/*.h simulator/*/*/*.h) build/stage/venv/ready
 	@echo 'compiling the simulator for a page'
 	@mkdir -p $(sort $(dir $(STAGE_OBJECTS))) && touch $@
 
 build/stage/objects/%.o: simulator/%.c mk/stage.mk | build/stage/announced
-	$(Q)$(EMCC) -c $(STAGE_CFLAGS) -Isimulator -isystem $(CUDA_HEADERS) -MMD -MP -MF $(@:.o=.d) -o $@ $<
+	$(Q)$(ZIG_CC) cc -c $(STAGE_CFLAGS) -Isimulator -isystem build/stage/venv/cuda/nvidia/cu13/include -MMD -MP -MF $(@:.o=.d) -o $@ $<
+build/stage/objects/longjmp.o: simulator/page/longjmp.s mk/stage.mk | build/stage/announced
+	$(Q)$(ZIG_CC) cc -c $(STAGE_FLAGS) -o $@ $<
 -include $(STAGE_OBJECTS:.o=.d)
 
-build/stage/simulator.wasm: $(STAGE_OBJECTS)
-	$(Q)$(EMCC) $(STAGE_LDFLAGS) -o $@ $(STAGE_OBJECTS)
+build/stage/simulator.wasm: $(STAGE_OBJECTS) build/stage/objects/longjmp.o
+	$(Q)$(ZIG_CC) c++ $(STAGE_LDFLAGS) -o $@ $^
 
 build/stage/simulator.js: build/stage/simulator.wasm simulator/page/simulator.js scripts/build/stage.py
 	$(Q)python3 -m scripts.build.stage $< $@
 
-# The committed script has no rule of its own, so that make book needs no emscripten.
 stage: ## builds the simulator for a page, as one script with its WebAssembly: book/player/simulator.js
 	$(COMPILE) build/stage/simulator.js
 	$(Q)cp build/stage/simulator.js book/player/simulator.js

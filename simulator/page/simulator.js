@@ -27,7 +27,7 @@ function makeMachine() {
         const environment = Object.entries(settings).map(([name, value]) => new TextEncoder().encode(`${name}=${value}\0`));
         const system = {memory: null};
         const view = () => new DataView(system.memory.buffer);
-        const succeed = () => 0;
+        const succeed = () => 0, BAD_FILE = 8; // WASI's error number
         const wasi = {
             clock_time_get(clock, precision, at) {
                 view().setBigUint64(at, BigInt(Math.round(performance.now() * 1e6)), true);
@@ -58,13 +58,12 @@ function makeMachine() {
             },
             fd_close: succeed,
             fd_seek: succeed,
+            fd_fdstat_get: () => BAD_FILE, // the output is no terminal
             proc_exit(status) {
                 throw new Exit(status);
             },
         };
-        let upperHalf = 0; // upper half of a 64-bit return value
-        const env = {emscripten_notify_memory_growth: succeed, getTempRet0: () => upperHalf, setTempRet0: (value) => { upperHalf = value; }};
-        system.imports = {wasi_snapshot_preview1: wasi, env};
+        system.imports = {wasi_snapshot_preview1: wasi};
         return system;
     }
 
@@ -105,6 +104,7 @@ function makeMachine() {
         try {
             giveInput(instance, input);
             instance.exports._start();
+            return 0;
         } catch (error) {
             if (error instanceof Exit)
                 return error.status;
