@@ -25,6 +25,8 @@ typedef struct Position { // a position in an allocation
     size_t bytes_left;      // up to the end of the allocation
 } Position;
 
+typedef struct Buffer { uint8_t *pointer; bool is_freed; } Buffer; // an allocation of the recording
+
 typedef struct Replay {
     const char *at, *end; // rest of the recording
     int line;
@@ -36,11 +38,11 @@ typedef struct Replay {
     Binary *binaries[MAX_BINARIES];
     Bytes *bytes;
     size_t bytes_count;
-    uint8_t **allocations; // indexed by their numbers in the recording; NULL: freed
+    Buffer *allocations; // indexed by their numbers in the recording
     size_t allocation_count;
     uint32_t timeline;
     FILE *report, *contents;
-    bool differs;
+    bool differs, is_stopped;
     cudaError_t error; // of a launch; sticky: later calls fail, too
 } Replay;
 
@@ -229,9 +231,9 @@ static uint8_t *find_variable(Replay *r, char *position) // "0:table"
 
 static uint8_t *find_allocation(Replay *r, uint64_t number)
 {
-    if (number >= r->allocation_count || !r->allocations[number])
+    if (number >= r->allocation_count || !r->allocations[number].pointer || r->allocations[number].is_freed)
         fail(r, "there is no such allocation");
-    return r->allocations[number];
+    return r->allocations[number].pointer;
 }
 
 static Position parse_position(Replay *r, char *position) // "3+16"
@@ -307,7 +309,7 @@ static void replay_allocation(Replay *r)
         memset(r->allocations + r->allocation_count, 0, (number + 1 - r->allocation_count) * sizeof *r->allocations);
         r->allocation_count = number + 1;
     }
-    r->allocations[number] = pointer;
+    r->allocations[number] = (Buffer){pointer, false};
 }
 
 static void replay_free(Replay *r)
@@ -316,7 +318,7 @@ static void replay_free(Replay *r)
     uint8_t *pointer = find_allocation(r, number);
     const MemoryKind kind = sim_allocation_at((uint64_t)(uintptr_t)pointer)->kind;
     sim_free_memory(kind == PINNED_MEMORY ? "cudaFreeHost" : "cudaFree", pointer, kind);
-    r->allocations[number] = NULL;
+    r->allocations[number].is_freed = true;
 }
 
 static void replay_write(Replay *r)
@@ -388,6 +390,11 @@ static void replay_read(Replay *r)
     report_read(r, to, expected->at, count);
     if (r->contents)
         fwrite(to, 1, count, r->contents);
+}
+
+static void replay_stop(Replay *r)
+{
+    r->is_stopped = r->differs;
 }
 
 // ---- Launches
@@ -472,11 +479,11 @@ static void replay_launch(Replay *r)
 
 static const LineHandler CALL_LINES[] = {{"allocate", replay_allocation}, {"free", replay_free}, {"write", replay_write},
                              {"fill", replay_fill},           {"copy", replay_copy}, {"read", replay_read},
-                             {"launch", replay_launch},       {NULL, NULL}};
+                             {"launch", replay_launch},       {"stop", replay_stop}, {NULL, NULL}};
 
 static void replay_calls(Replay *r)
 {
-    for (skip_line(r); r->at < r->end && r->error == cudaSuccess; skip_line(r)) {
+    for (skip_line(r); r->at < r->end && r->error == cudaSuccess && !r->is_stopped; skip_line(r)) {
         const char *word = at_line_end(r) ? "" : read_word(r);
         const LineHandler *call = find_handler(CALL_LINES, word);
         if (call) {
@@ -554,7 +561,7 @@ static void end_report(const Replay *r)
 {
     fputs("], \"addresses\": [", r->report);
     for (size_t k = 0; k < r->allocation_count; k++)
-        fprintf(r->report, "%s%" PRIuPTR, k ? ", " : "", (uintptr_t)r->allocations[k]);
+        fprintf(r->report, "%s%" PRIuPTR, k ? ", " : "", (uintptr_t)r->allocations[k].pointer);
     fprintf(r->report, "], \"failed\": %s, \"error\": \"%s\"}\n", r->error ? "true" : "false", r->error ? sim_error_text(r->error) : "");
 }
 

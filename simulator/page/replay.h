@@ -18,7 +18,8 @@ enum { REPLAY_EQUAL = 0, REPLAY_DIFFERS = 1, REPLAY_INVALID = 2 };
 // REPLAY_DIFFERS: the bytes differ, or a launch failed. REPLAY_INVALID, with a line on stderr: the recording is invalid, or
 // `without` names a line with nothing to remove.
 //
-// A recording may contain lines "source NAME BYTES", each followed by a source file, which findings then quote.
+// A recording may contain lines "source NAME BYTES", each followed by a source file, which findings then quote; and lines "stop",
+// where the replay ends if a copy to the host differed.
 int sim_replay(const char *recording, size_t bytes, const char *without, FILE *report, FILE *contents);
 
 // Writes, as JSON, the lines of a recording's kernels that `without` may name. Returns REPLAY_EQUAL or REPLAY_INVALID.
