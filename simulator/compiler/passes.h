@@ -24,6 +24,8 @@ Pass simplify_values;
 Pass simplify_values_late; // also divisions by constants
 // simplify_cfg.c
 Pass simplify_control_flow;
+// thread.c: ways that have decided what a block asks.
+Pass thread_jumps;
 // gvn.c
 Pass number_values;
 Pass number_values_in_blocks; // each block by itself
@@ -32,6 +34,8 @@ Pass rotate_loops;
 // licm.c
 Pass hoist_invariants;
 bool is_safe_to_speculate(const IrInstruction *i); // it has no effects and cannot fault
+// carry.c: loads of what the last iteration has stored.
+Pass carry_stored_values;
 // if_convert.c
 Pass convert_branches;
 // demote.c

@@ -1,0 +1,124 @@
+// thread.c: jump threading. A block that does nothing but branch is left out on each way to it that has decided the condition: the
+// way goes where the branch would lead.
+#include "compiler/simplify.h"
+
+enum { MAX_WALK = 8, MAX_ROUNDS = 8, UNDECIDED = -1 };
+
+typedef struct Threading {
+    IrModule *module;
+    IrFunction *function;
+    const Loops *loops;
+} Threading;
+
+// Whether blocks below need the value, but as what comes from this block.
+static bool is_needed_below(const IrInstruction *phi)
+{
+    for (const IrUse *use = phi->uses; use; use = use->next) {
+        const IrInstruction *user = use->user;
+        if (user->block != phi->block && (user->op != IR_PHI || user->block->predecessors[use->operand] != phi->block))
+            return true;
+    }
+    return false;
+}
+
+// Whether the block has only phis, a branch, and perhaps the comparison for it.
+static bool only_branches(const IrBlock *block)
+{
+    const IrInstruction *end = block->last, *first = ir_first_not_phi(block);
+    if (end->op != IR_BRANCH || end->target[0] == end->target[1])
+        return false;
+    for (const IrInstruction *phi = block->first; phi != first; phi = phi->next)
+        if (is_needed_below(phi))
+            return false;
+    return first == end || (first->op == IR_COMPARE && first->next == end && end->operands[0] == first && ir_has_one_use(first));
+}
+
+static IrInstruction *on_edge(const IrBlock *block, uint32_t edge, IrInstruction *value)
+{
+    return value->op == IR_PHI && value->block == block ? value->operands[edge] : value;
+}
+
+// Whether a branch on the way to the block, which has one predecessor after the other, has decided the condition.
+static int decided_before(const IrBlock *from, const IrBlock *to, const IrInstruction *condition)
+{
+    for (uint32_t steps = 0; steps < MAX_WALK; steps++) {
+        const IrInstruction *end = from->last;
+        if (end->op == IR_BRANCH && end->operands[0] == condition && end->target[0] != end->target[1])
+            return end->target[0] == to;
+        if (from->predecessor_count != 1)
+            break;
+        to = from;
+        from = from->predecessors[0];
+    }
+    return UNDECIDED;
+}
+
+static int decided_on_edge(const Threading *t, const IrBlock *block, uint32_t edge)
+{
+    IrInstruction *condition = on_edge(block, edge, block->last->operands[0]);
+    if (condition->op == IR_COMPARE && condition->block == block) {
+        IrInstruction compare = *condition, *operands[] = {on_edge(block, edge, condition->operands[0]), on_edge(block, edge, condition->operands[1])};
+        Simplifier s = {.module = t->module, .function = t->function};
+        compare.operands = operands;
+        condition = ir_is_constant(operands[0]) && ir_is_constant(operands[1]) ? fold_constants(&s, &compare) : NULL;
+    }
+    if (!condition)
+        return UNDECIDED;
+    return condition->op == IR_INTEGER ? condition->integer != 0 : decided_before(block->predecessors[edge], block, condition);
+}
+
+static bool goes_to(const IrBlock *from, const IrBlock *to)
+{
+    for (uint32_t k = 0; k < ir_target_count(from); k++)
+        if (from->last->target[k] == to)
+            return true;
+    return false;
+}
+
+static bool thread_edge(const Threading *t, IrBlock *block, uint32_t edge, bool truth)
+{
+    IrBlock *from = block->predecessors[edge], *to = block->last->target[truth ? 0 : 1];
+    if (to == block || goes_to(from, to) || (ir_target_count(from) == 2 && from->last->target[0] == from->last->target[1]))
+        return false;
+    const uint32_t own = ir_edge_index(block, truth ? 0 : 1);
+    uint32_t count = 0;
+    for (const IrInstruction *phi = to->first; phi->op == IR_PHI; phi = phi->next)
+        count++;
+    IrInstruction **operands = ir_scratch(t->module, (count + 1) * sizeof *operands);
+    count = 0;
+    for (IrInstruction *phi = to->first; phi->op == IR_PHI; phi = phi->next)
+        operands[count++] = on_edge(block, edge, phi->operands[own]);
+    ir_redirect(t->module, from, from->last->target[0] == block ? 0 : 1, to);
+    count = 0;
+    for (IrInstruction *phi = to->first; phi->op == IR_PHI; phi = phi->next)
+        ir_add_operand(t->module, phi, operands[count++]);
+    return true;
+}
+
+static bool thread_block(const Threading *t, IrBlock *block)
+{
+    const Loop *loop = t->loops->innermost[block->id];
+    if (block->predecessor_count < 2 || (loop && loop->header == block) || !only_branches(block))
+        return false;
+    bool changed = false;
+    for (uint32_t edge = block->predecessor_count; edge-- > 0;) {
+        const int decided = decided_on_edge(t, block, edge);
+        changed |= decided != UNDECIDED && thread_edge(t, block, edge, decided);
+    }
+    return changed;
+}
+
+bool thread_jumps(IrModule *module, IrFunction *function)
+{
+    bool changed = false, again = true;
+    for (uint32_t round = 0; again && round < MAX_ROUNDS; round++) {
+        const Threading t = {.module = module, .function = function, .loops = loops_of(module, function, dominators_of(module, function))};
+        again = false;
+        for (IrBlock *block = function->first; block; block = block->next)
+            again |= thread_block(&t, block);
+        if (again)
+            simplify_control_flow(module, function);
+        changed |= again;
+    }
+    return changed;
+}
