@@ -1,6 +1,6 @@
 # Exercises: docs/learn.md.
 
-.PHONY: learn test-learn
+.PHONY: learn test-learn learn-verdicts
 LEARN_OPTIONS = $(if $(filter-out 0,$(LIST)),--list 1) $(if $(GO),--go "$$GO") $(if $(RESET),--reset "$$RESET") $(if $(HINT),--hint "$$HINT") \
     $(if $(IMPORT),--import "$$IMPORT") $(if $(EXPORT),--export "$$EXPORT")
 export GO RESET HINT IMPORT EXPORT
@@ -23,3 +23,7 @@ learn: | $(if $(LEARN_ONLY_LOOKS),,$(LEARN_NEEDS)) ## exercises that are checked
 test-learn: | $(LEARN_NEEDS) ## tests the exercises: right solutions must pass, planted mistakes must not (three and ten or more of each); ONLY='03 07', COMPILER=drywarp
 	$(COMPILE) $(LEARN_BUILDS)
 	@python3 -m scripts.learn.variants $(LEARN_NVCC) $$ONLY
+
+learn-verdicts: | $(NEEDS_HEADERS) ## for authors: writes tests/book/verdicts.csv, with which the test of the exercises' page compares its verdicts
+	$(COMPILE) build/sim/libcuda.so.1 build/sim/compile
+	@python3 -m scripts.learn.verdicts

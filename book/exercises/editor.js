@@ -1,4 +1,4 @@
-// editor.js: a kernel's editor behind a small interface: the player's editor if the page has it, else a text field.
+// editor.js: the editor of a kernel, with a small interface: the player's editor if the page has it, else a text field.
 (function (page) {
 "use strict";
 const Exercises = (page.Exercises = page.Exercises || {});
@@ -30,7 +30,9 @@ function textField(box, label, {changed, run}) {
 }
 
 function fullEditor(box, label, calls) {
-    const editor = page.Player.editor(box, label, calls);
+    const source = element("div", {class: "pl-source"});
+    box.append(element("div", {class: "pl-colours pl-live"}, source));
+    const editor = page.Player.editor(source, label, calls);
     let owner = {};
     return {
         // isNew: the history of edits begins anew
@@ -38,6 +40,7 @@ function fullEditor(box, label, calls) {
             owner = isNew ? {} : owner;
             editor.show({owner, text, rows: [], removable: [], toggle() {}, isOther: false});
         },
+        showsProblems: true,
         problems: editor.problems,
         flag: editor.flag,
         goTo: editor.goTo,
@@ -45,7 +48,7 @@ function fullEditor(box, label, calls) {
 }
 
 // An editor in a box. Calls changed(text) after each change by the reader, and run() at Ctrl-Enter. Its methods: set(text),
-// problems(diagnostics), flag(lines), goTo(line, column).
+// problems(diagnostics), flag(lines), goTo(line, column); showsProblems: whether it shows what problems() was given.
 Exercises.editor = function (box, label, calls) {
     const hasEditor = page.Player.editor && page.Player.hasEditor && page.Player.hasEditor();
     return (hasEditor ? fullEditor : textField)(box, label, calls);

@@ -2,57 +2,22 @@
 (function (page) {
 "use strict";
 const Exercises = (page.Exercises = page.Exercises || {});
-const {element} = page.Player, {progress} = Exercises;
+const {element} = page.Player, {progress, button} = Exercises;
 const DELAY_MS = 300; // from the last change to the run
-const PATIENCE_MS = 400; // for a run that a newer one replaces, before it is stopped
+const BUSY_MS = 400; // after which a run is announced
 const MOST_SHOWN = 1024; // the largest n that the player shows, unless the result is wrong at another
 const paragraph = (text, name) => element("p", {class: name}, text);
-const button = (text, onclick, attributes = {}) => element("button", {type: "button", class: "ex-button", onclick, ...attributes}, text);
-
-function table(rows, head) {
-    const cells = (row, name) => row.map((cell, k) => element(k ? name : "th", k ? {} : {scope: name === "th" ? "col" : "row"}, cell));
-    return element("div", {class: "ex-scroll"}, element("table", {class: "ex-table"}, element("thead", {}, element("tr", {}, cells(head, "th"))),
-        element("tbody", {}, rows.map((row) => element("tr", {}, cells(row, "td"))))));
-}
-
-// ---- Running one verdict at a time
-
-let latest = 0, running = Promise.resolve();
-
-// The verdict about a text; null if a later call has replaced this one.
-function judge(task, text) {
-    const number = ++latest, isOver = () => number !== latest;
-    const timer = setTimeout(() => isOver() || page.Simulator.stop(), PATIENCE_MS), before = running;
-    let ended = () => {};
-    running = new Promise((resolve) => { ended = resolve; });
-    return before.then(() => {
-        clearTimeout(timer);
-        return isOver() ? null : Exercises.judge(task, text, {isOver});
-    }).finally(ended);
-}
 
 // ---- The verdict in the page
-
-function findingBox({lines, places}, editor) {
-    const line = (places || []).map((place) => place.line).find(Boolean);
-    const [title, ...more] = lines;
-    return element("div", {class: "ex-finding"}, element("p", {}, element("strong", {}, title), " ",
-        line && button(`line ${line}`, () => editor.goTo(line, 1), {class: "ex-link"})), element("pre", {}, more.join("\n")));
-}
-
-function messageBox({line, column, severity, message, help}, editor) {
-    return element("p", {class: `ex-message ex-is-${severity}`}, button(`line ${line}`, () => editor.goTo(line, column), {class: "ex-link"}), ` ${severity}: ${message}`,
-        help && element("span", {class: "ex-help"}, ` help: ${help}`));
-}
 
 function showVerdict(view, verdict) {
     const {task, boxes, editor} = view, kind = Exercises.kindOf(verdict);
     boxes.headline.textContent = Exercises.headline(verdict);
     boxes.headline.className = `ex-headline ex-${kind === "solved" ? "good" : kind === "missed goal" ? "nearly" : "bad"}`;
     editor.problems(verdict.diagnostics);
-    editor.flag([...verdict.findings.values()].flatMap(({places}) => (places || []).map(({line}) => line)).filter(Boolean));
+    editor.flag(Exercises.flaggedLines(verdict));
     const printed = verdict.printed && verdict.printed.length ? [paragraph("Your kernel printed (its first lines):"), element("pre", {class: "ex-printed"}, verdict.printed.join("\n"))] : [];
-    boxes.details.replaceChildren(...verdict.diagnostics.map((one) => messageBox(one, editor)), ...[...verdict.findings.values()].map((one) => findingBox(one, editor)), ...printed,
+    boxes.details.replaceChildren(...Exercises.messageBoxes(verdict, editor), ...[...verdict.findings.values()].map((one) => Exercises.findingBox(one, editor)), ...printed,
         ...(verdict.isCompiled && !verdict.wrong && !verdict.findings.size && !verdict.said.length ? [paragraph(Exercises.tried(verdict), "ex-tried")] : []));
     showGoals(view, verdict.row);
     boxes.watch.hidden = !verdict.last;
@@ -71,7 +36,7 @@ function keepVerdict(view, words, isGood) {
 
 function showGoals({task, boxes}, row) {
     const head = [`at n = ${task.counts_at.toLocaleString("en-US")}`, "goal", ...(row ? ["yours"] : [])];
-    boxes.goals.replaceChildren(...(task.goals.length ? [table(Exercises.goalRows(task, row), head)] : []));
+    boxes.goals.replaceChildren(...(task.goals.length ? [Exercises.table(Exercises.goalRows(task, row), head)] : []));
 }
 
 // The explanation, once the exercise is solved.
@@ -90,35 +55,19 @@ function showHints({task, boxes}) {
     boxes.hintButton.disabled = shown >= task.hints.length;
 }
 
-// ---- A run in the player
-
-// A program for the player, with one run: where the result is wrong, else the largest small n.
-function programOf(task, {wrongAt, last}) {
+// Shows a run in the player: where the result is wrong, else the largest small one.
+function watch({task, boxes, verdict: {wrongAt, last}}) {
     const small = task.sizes.filter((n) => n <= MOST_SHOWN), n = wrongAt || (small.length ? Math.max(...small) : Math.min(...task.sizes));
-    const {calls, bytes} = Exercises.callsAt(task, n, last.ptx), base64 = (data) => btoa(Array.from(data, (byte) => String.fromCharCode(byte)).join(""));
-    return {name: `exercise-${task.number}`, folder: "", title: `${task.number} ${task.title}`, harness: [], source: last.source, sizes: [n], runs: {[n]: calls}, ptx: [[0, last.ptx]],
-        removable: [], tries: [], bytes: Object.fromEntries(Object.entries(bytes).map(([name, data]) => [name, base64(data)]))};
-}
-
-let programs = 0; // each run is a program of its own, since the player keeps results by name
-
-function watch(view) {
-    const program = programOf(view.task, view.verdict);
-    program.name += `-${++programs}`;
-    page.playerPrograms = page.playerPrograms || {};
-    page.playerPrograms[program.name] = program;
-    const figure = element("figure", {class: "player", "data-program": program.name, "data-n": program.sizes[0]});
-    view.boxes.player.replaceChildren(figure);
-    page.Player.choose(figure, {});
+    Exercises.watch(boxes.player, {title: `${task.number} ${task.title}`, n, last, recording: Exercises.callsAt(task, n, last.ptx)});
 }
 
 // ---- Kernels
 
 async function run(view) {
     const {task, boxes} = view, text = view.text;
-    const busy = setTimeout(() => { boxes.headline.textContent = "running …"; }, PATIENCE_MS);
+    const busy = setTimeout(() => { boxes.headline.textContent = "running …"; }, BUSY_MS);
     boxes.view.setAttribute("aria-busy", "true");
-    const verdict = await judge(task, text);
+    const verdict = await Exercises.newest((isOver) => Exercises.judge(task, text, {isOver}));
     clearTimeout(busy);
     if (!verdict)
         return;
@@ -161,7 +110,7 @@ async function comparePredictions(view) {
         boxes.headline.className = "ex-headline ex-nearly";
         return;
     }
-    const verdict = await judge(task, task.text);
+    const verdict = await Exercises.newest((isOver) => Exercises.judge(task, task.text, {isOver}));
     if (!verdict)
         return;
     const answers = Exercises.comparePredictions(task, numbers, verdict.row), isGood = answers.every(({isRight}) => isRight);

@@ -17,7 +17,7 @@ const SECONDS = 10; // for all runs of a kernel
 const MOST_PRINTED = 8; // lines
 const UNIT = 16; // floats are whole sixteenths (docs/check.md)
 const FARTHEST = 1 << 20; // bytes from an array at which an address is still named by it
-const TYPES = {f: Float32Array, i: Int32Array, I: Uint32Array};
+const TYPES = {f: Float32Array, d: Float64Array, i: Int32Array, I: Uint32Array};
 const grouped = (number) => number.toLocaleString("en-US");
 
 // ---- The arrays of a run
@@ -38,7 +38,8 @@ function unpackArgument(name, value) {
     return {name, type: value.type, count: value.count, before, after: value.after === true ? before : value.after ? unpack(value.after, value.type) : null};
 }
 
-const argumentsOf = (run) => Object.entries(run.arguments).map(([name, value]) => unpackArgument(name, value));
+const argumentsOf = (given) => Object.entries(given).map(([name, value]) => unpackArgument(name, value));
+const sizeOf = ({type, count}) => count * TYPES[type].BYTES_PER_ELEMENT;
 const rawBytes = (values) => new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
 
 // ---- A launch as a recording (simulator/runtime/work/record.h)
@@ -46,28 +47,36 @@ const rawBytes = (values) => new Uint8Array(values.buffer, values.byteOffset, va
 const triple = (numbers) => [...[numbers].flat(), 1, 1].slice(0, 3).join(",");
 const littleEndian = (value, bytes) => BigInt.asUintN(8 * bytes, BigInt(value)).toString(16).padStart(2 * bytes, "0");
 
-// The calls that allocate and fill the arrays, launch the kernel once, and read the results.
-Exercises.callsOf = function (entry, {grid, block, shared = 0}, parameters, values) {
-    const calls = [], reads = [], words = [], bytes = {};
+// Recordings name bytes by 16 digits.
+const bytesName = (index) => index.toString(16).padStart(16, "0");
+
+// The calls that allocate and fill the arrays of each run, launch the kernel, read the arrays that have contents `after`, stop if one
+// is wrong, and free the arrays; and the bytes that they name. runs: {grid, block, shared, values}.
+Exercises.callsOf = function ({entry, parameters}, runs) {
+    const bytes = {}, calls = [];
     const name = (content) => {
-        const made = Object.keys(bytes).length.toString(16).padStart(16, "0");
+        const made = bytesName(Object.keys(bytes).length);
         bytes[made] = rawBytes(content);
         return made;
     };
-    let count = 0;
-    values.forEach((value, k) => {
-        if (value.value !== undefined)
-            return words.push(littleEndian(value.value, parameters[k]));
-        const number = count++, size = 4 * value.count, before = value.before && name(value.before);
-        calls.push(`allocate ${number} device ${size} cudaMalloc`);
-        if (before)
-            calls.push(`write ${number}+0 ${size} ${before}`);
-        if (value.after)
-            reads.push(`read ${number}+0 ${size} ${value.after === value.before ? before : name(value.after)}`);
-        words.push(`@${number}+0`);
-    });
-    calls.push(`launch 0 ${entry} ${triple(grid)} ${triple(block)} ${shared} 0,0,0 0${words.map((word) => ` ${word}`).join("")}`);
-    return {calls: [...calls, ...reads].map((call) => `${call}\n`).join(""), bytes};
+    let count = 0; // of allocations
+    for (const {grid, block, shared = 0, values} of runs) {
+        const first = count, reads = [], words = [];
+        values.forEach((value, k) => {
+            if (!value.type)
+                return words.push(littleEndian(value.value, parameters[k]));
+            const number = count++, size = sizeOf(value), before = value.before && name(value.before);
+            calls.push(`allocate ${number} device ${size} cudaMalloc`);
+            if (before)
+                calls.push(`write ${number}+0 ${size} ${before}`);
+            if (value.after)
+                reads.push(`read ${number}+0 ${size} ${value.after === value.before ? before : name(value.after)}`);
+            words.push(`@${number}+0`);
+        });
+        const frees = Array.from({length: count - first}, (_, k) => `free ${first + k}`);
+        calls.push(`launch 0 ${entry} ${triple(grid)} ${triple(block)} ${shared} 0,0,0 0${words.map((word) => ` ${word}`).join("")}`, ...reads, "stop", ...frees);
+    }
+    return {calls: calls.map((call) => `${call}\n`).join(""), bytes};
 };
 
 // The PTX name of a kernel, and the bytes of its parameters; null if there is none.
@@ -93,17 +102,26 @@ function differenceOf({name, type, count, before, after}, got) {
         + (more ? `; ${more} more of ${count} are wrong` : "");
 }
 
-// The first wrong element, in words; "" if there is none. contents: the arrays that were read, concatenated.
-function difference(values, contents) {
+// Compares the arrays that were read of each run, concatenated in `contents`, until one is wrong: [{n, wrong}] of the runs that ended,
+// where `wrong` is "" or the first wrong element in words.
+function compare(runs, contents) {
+    const found = [];
     let begin = 0;
-    for (const value of values.filter(({after}) => after)) {
-        const got = new TYPES[value.type](contents.slice(begin, begin + 4 * value.count).buffer);
-        const wrong = differenceOf(value, got);
+    for (const {n, values} of runs) {
+        const read = values.filter(({after}) => after), size = read.reduce((sum, value) => sum + sizeOf(value), 0);
+        if (begin + size > contents.length)
+            break;
+        let wrong = "";
+        for (const value of read) {
+            const got = new TYPES[value.type](contents.slice(begin, begin + sizeOf(value)).buffer);
+            wrong = wrong || differenceOf(value, got);
+            begin += sizeOf(value);
+        }
+        found.push({n, wrong});
         if (wrong)
-            return wrong;
-        begin += 4 * value.count;
+            break;
     }
-    return "";
+    return found;
 }
 
 // ---- Addresses as elements
@@ -135,7 +153,7 @@ function elementOf(address, title, arrays, shared) {
     if (/shared/.test(title))
         return shared.length === 1 && shared[0].elements ? elementAt(address, shared[0].name, 0, shared[0].bytes * shared[0].elements, shared[0].bytes) : "";
     const array = nearest(address, arrays);
-    return array ? elementAt(address, array.name, array.base, array.size, 4) : "";
+    return array ? elementAt(address, array.name, array.base, array.size, array.bytes) : "";
 }
 
 // A finding about a bad address with the array's name and the index instead of the address; any other finding as it is.
@@ -155,21 +173,24 @@ const samePlace = ({file, line, kernel, access}) => [file, line, kernel, without
 const placeLine = ({file, line, description, text}) => `${line ? `${file || ""}:${line}: ` : ""}${description || ""}${text ? `:  ${text.trim()}` : ""}`;
 const advice = (finding) => (finding.hint || "").split("\n").filter(Boolean).map((line) => (/^(help|note): /.test(line) ? line : `help: ${line}`));
 
-function addFindings(found, verdict) {
-    for (const finding of found) {
+// Adds the findings of a replay to the verdict; values: the arguments of its last run.
+Exercises.addFindings = function ({findings, addresses}, values, shared, verdict) {
+    const last = values.filter(({type}) => type), bases = addresses.slice(-last.length);
+    const arrays = last.map((value, k) => ({name: value.name, base: bases[k], size: sizeOf(value), bytes: TYPES[value.type].BYTES_PER_ELEMENT}));
+    for (const finding of findings.map((found) => withElements(found, arrays, shared))) {
         const places = finding.places || [], title = `${finding.name || finding.kind || ""}: ${finding.title || ""}`;
         const key = JSON.stringify([finding.kind, places.slice(0, 2).map(samePlace), places.some(({line}) => line) ? "" : withoutNumbers(title)]);
         if (!verdict.findings.has(key))
             verdict.findings.set(key, {...finding, lines: [title, ...places.map(placeLine), ...advice(finding)].filter(Boolean)});
     }
-}
+};
 
 // ---- Counters
 
-function lastRow(table) {
+Exercises.lastRow = function (table) {
     const lines = table.trim().split("\n"), names = lines[0].split(","), values = lines[lines.length - 1].split(",");
     return lines.length > 1 ? Object.fromEntries(names.map((name, k) => [name, values[k]])) : null;
-}
+};
 
 // The value of a counter in a row, for the whole launch or the average block.
 Exercises.count = function ({counter, per_block: perBlock}, row) {
@@ -182,32 +203,51 @@ const isMissed = (goal, row) => (goal.least ? Exercises.count(goal, row) < goal.
 
 // ---- Judging
 
-const runOf = (task, n) => task.runs.find((run) => run.n === n);
+// A run of an exercise at n: its launch and its arguments.
+function runAt(task, n) {
+    const {grid, arguments: given} = task.runs.find((run) => run.n === n);
+    return {n, grid, block: task.block, values: argumentsOf(given)};
+}
 
-// The calls of a run of an exercise's kernel, and their bytes.
-Exercises.callsAt = function (task, n, ptx) {
-    const run = runOf(task, n), {entry, parameters} = Exercises.entryOf(ptx, task.kernel);
-    return Exercises.callsOf(entry, {grid: run.grid, block: task.block}, parameters, argumentsOf(run));
-};
+// The calls of one run of an exercise's kernel, and their bytes.
+Exercises.callsAt = (task, n, ptx) => Exercises.callsOf(Exercises.entryOf(ptx, task.kernel), [runAt(task, n)]);
 
-// Runs the kernel once; returns whether the result is wrong.
-async function runOnce(task, run, kernel, orders, verdict) {
-    const values = argumentsOf(run), launch = {grid: run.grid, block: task.block};
-    verdict.last = kernel.compiled;
-    const result = await page.Simulator.replay({...kernel.compiled, ...Exercises.callsOf(kernel.entry, launch, kernel.parameters, values), ...orders, trace: false, most: MOST_INSTRUCTIONS});
+// Where a negative zero was read instead of a zero, which is equal, the replay stopped: the expected bytes become those that were read.
+function acceptNegativeZeros(runs, contents) {
+    let begin = 0, isChanged = false;
+    for (const value of runs.flatMap(({values}) => values.filter(({after}) => after))) {
+        const got = contents.slice(begin, begin += sizeOf(value));
+        if (got.length < sizeOf(value))
+            break;
+        if (got.some((byte, k) => byte !== rawBytes(value.after)[k]))
+            [value.after, isChanged] = [new TYPES[value.type](got.buffer), true];
+    }
+    return isChanged;
+}
+
+// Replays the runs in one process, as the terminal does, until one is wrong.
+async function replay(kernel, runs, orders) {
+    const {compiled} = kernel, result = await page.Simulator.replay({...compiled, ...Exercises.callsOf(kernel, runs), ...orders, trace: false, most: MOST_INSTRUCTIONS});
+    const ended = compare(runs, result.contents), isCut = result.status !== "stopped" && !result.error && ended.length < runs.length && ended.every(({wrong}) => !wrong);
+    return isCut && acceptNegativeZeros(runs, result.contents) ? replay(kernel, runs, orders) : {...result, ended};
+}
+
+// A session: the runs in one order, whose results and findings are added to the verdict.
+async function session(task, kernel, sizes, orders, verdict) {
+    const runs = sizes.map((n) => runAt(task, n)), result = await replay(kernel, runs, orders);
     if (result.status === "stopped") {
         verdict.over = verdict.wrong = `stopped: it takes longer than ${SECONDS} seconds`;
-        return true;
+        return result;
     }
-    const arrays = values.filter(({type}) => type).map(({name, count}, k) => ({name, base: result.addresses[k], size: 4 * count}));
-    addFindings(result.findings.map((finding) => withElements(finding, arrays, kernel.shared)), verdict);
-    verdict.output = (verdict.output || "") + result.printed;
-    verdict.counters = result.counters;
-    const wrong = result.error ? `the kernel failed: ${result.error}` : difference(values, result.contents);
-    verdict.sizes[run.n] = wrong;
-    if (wrong)
-        Object.assign(verdict, {wrong: `wrong at n = ${grouped(run.n)}: ${wrong}`, wrongAt: run.n});
-    return Boolean(wrong);
+    if (result.error)
+        result.ended.push({n: sizes[result.ended.length], wrong: `the kernel failed: ${result.error}`});
+    for (const {n, wrong} of result.ended) {
+        verdict.sizes[n] = wrong;
+        if (wrong)
+            Object.assign(verdict, {wrong: `wrong at n = ${grouped(n)}: ${wrong}`, wrongAt: n});
+    }
+    Exercises.addFindings(result, runs[Math.max(0, result.ended.length - 1)].values, kernel.shared, verdict);
+    return result;
 }
 
 // The n of a check: the exercise's sizes and two drawn ones.
@@ -215,52 +255,50 @@ function triesOf(task, random) {
     const drawn = task.runs.map(({n}) => n).filter((n) => !task.sizes.includes(n) && n !== task.counts_at);
     while (drawn.length > 2)
         drawn.splice(Math.floor(random() * drawn.length), 1);
-    return [...task.sizes, ...drawn.sort(() => random() - 0.5)];
+    return [...task.sizes, ...(random() < 0.5 ? drawn : drawn.reverse())];
 }
 
 const isRight = (verdict) => !verdict.wrong && !verdict.findings.size;
 const firstLines = (text) => (text ? text.replace(/\n$/, "").split("\n").slice(0, MOST_PRINTED) : []);
 
-async function countGoals(task, kernel, verdict) {
-    if (await runOnce(task, runOf(task, task.counts_at), kernel, ORDERS[0], verdict))
-        return;
-    verdict.row = lastRow(verdict.counters);
-    verdict.missed = task.goals.filter((goal) => !verdict.row || isMissed(goal, verdict.row));
-}
-
-// Runs all sizes in the default order, and two of them in the others, until something is wrong.
+// Runs all sizes in the default order, then the exercise's own n, at which goals are counted; and two sizes in the other orders; until
+// something is wrong.
 async function runAll(task, kernel, verdict, {random, isOver}) {
     const tries = triesOf(task, random), again = [...new Set([Math.max(...tries), tries[tries.length - 1]])].sort((a, b) => a - b);
     for (const [number, orders] of ORDERS.entries()) {
-        for (const n of number ? again : tries)
-            if (isOver() || (await runOnce(task, runOf(task, n), kernel, orders, verdict)))
-                break;
-        if (number === 0 && !verdict.wrong && !isOver())
-            await countGoals(task, kernel, verdict);
-        verdict.printed = verdict.printed || firstLines(verdict.output);
+        const {printed, counters} = await session(task, kernel, number ? again : [...tries, task.counts_at], orders, verdict);
+        if (number === 0) {
+            verdict.printed = firstLines(printed);
+            verdict.row = verdict.wrong ? null : Exercises.lastRow(counters);
+            verdict.missed = verdict.wrong ? [] : task.goals.filter((goal) => !verdict.row || isMissed(goal, verdict.row));
+        }
         if (!isRight(verdict) || isOver())
             return;
     }
 }
 
-// Judges a text. isOver: whether the verdict is no longer wanted, which is asked between runs; then it is null.
-Exercises.judge = async function (task, text, {random = Math.random, isOver = () => false} = {}) {
-    const file = `${task.name}.cu`, verdict = {diagnostics: [], said: [], sizes: {}, over: "", wrong: "", wrongAt: 0, findings: new Map(), row: null, missed: [], printed: null, last: null};
-    const {ptx, diagnostics} = await page.Simulator.compile(text, file);
-    verdict.diagnostics = diagnostics;
-    if (isOver())
-        return null;
-    const found = ptx && Exercises.entryOf(ptx, task.kernel), wanted = Object.keys(task.runs[0].arguments).length;
+// Compiles a text that must define a kernel with this number of parameters; null, with reasons in the verdict, if it does not.
+Exercises.compileKernel = async function (text, file, name, count, verdict) {
+    const {ptx, diagnostics} = await page.Simulator.compile(text, file), found = ptx && Exercises.entryOf(ptx, name);
+    Object.assign(verdict, {diagnostics, isCompiled: Boolean(ptx)});
     if (ptx && !found)
-        verdict.said = [`it defines no kernel ${task.kernel}; Reset restores the task`];
-    else if (found && found.parameters.length !== wanted)
-        verdict.said = [`${task.kernel} has ${found.parameters.length} parameters; the task's kernel has ${wanted}`];
-    else if (found) {
+        verdict.said = [`it defines no kernel ${name}`];
+    else if (found && found.parameters.length !== count)
+        verdict.said = [`${name} has ${found.parameters.length} parameters; the task's kernel has ${count}`];
+    verdict.last = found && !verdict.said.length ? {source: {file, text}, ptx} : null;
+    return verdict.last && {...found, compiled: verdict.last, shared: sharedArrays(text)};
+};
+
+// Judges a text. isOver: whether the verdict is no longer wanted, which is asked between sessions; then it is null.
+Exercises.judge = async function (task, text, {random = Math.random, isOver = () => false} = {}) {
+    const verdict = {diagnostics: [], said: [], sizes: {}, over: "", wrong: "", wrongAt: 0, findings: new Map(), row: null, missed: [], printed: null, last: null};
+    const kernel = await Exercises.compileKernel(text, `${task.name}.cu`, task.kernel, Object.keys(task.runs[0].arguments).length, verdict);
+    if (kernel && !isOver()) {
         const timer = setTimeout(() => page.Simulator.stop(), 1000 * SECONDS);
-        await runAll(task, {...found, compiled: {source: {file, text}, ptx}, shared: sharedArrays(text)}, verdict, {random, isOver});
+        await runAll(task, kernel, verdict, {random, isOver});
         clearTimeout(timer);
     }
-    return isOver() ? null : Object.assign(verdict, {isCompiled: Boolean(ptx), good: Boolean(ptx) && !verdict.said.length && isRight(verdict) && !verdict.missed.length});
+    return isOver() ? null : Object.assign(verdict, {good: Boolean(kernel) && isRight(verdict) && !verdict.missed.length});
 };
 
 // The verdict in one word, as the tests compare it with the terminal's.

@@ -2,10 +2,9 @@
 // and the sheet to hand in. Without scripts the page shows all tasks.
 (function (page) {
 "use strict";
-const {Exercises} = page, {element} = page.Player, {progress} = Exercises;
+const {Exercises} = page, {element} = page.Player, {progress, button, save} = Exercises;
 const folder = document.currentScript.src.replace(/[^/]*$/, "");
 const scripts = new Map(); // by address, its promise
-const button = (text, onclick, attributes = {}) => element("button", {type: "button", class: "ex-button", onclick, ...attributes}, text);
 
 function script(address) {
     if (!scripts.has(address))
@@ -47,12 +46,6 @@ function showBar({bar, tasks}, current) {
 }
 
 // ---- Files
-
-function save(name, text) {
-    const address = URL.createObjectURL(new Blob([text], {type: "text/plain"}));
-    element("a", {href: address, download: name}).click();
-    setTimeout(() => URL.revokeObjectURL(address), 1000);
-}
 
 function importButton(tasks) {
     const input = element("input", {type: "file", accept: ".json,application/json", hidden: true, "aria-label": "a file with progress"});

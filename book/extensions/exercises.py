@@ -13,7 +13,8 @@ from book.exercises import data
 from scripts.learn import exercise as exercises
 
 FOLDER = ROOT / "book/exercises"
-PAGES = {"book/exercises": ("judge", "words", "progress", "editor", "exercise", "page")}
+PAGES = {"book/exercises": ("judge", "words", "parts", "progress", "editor", "exercise", "page"),
+         "book/playground": ("judge", "contract", "parts", "editor", "playground")}
 
 
 def place(task):
@@ -36,12 +37,19 @@ class Exercises(SphinxDirective):
         return [nodes.raw("", '<div class="ex-app"></div>\n', format="html"), *sections]
 
 
+class Playground(SphinxDirective):
+    def run(self):
+        return [nodes.raw("", '<div class="pg-app"></div>\n', format="html")]
+
+
 def add_scripts(app, page, template, context, doctree):
     """Adds the scripts to the pages that need them: after the player's, on which they build."""
     for name in PAGES.get(page, ()):
         app.add_js_file(f"exercises/{name}.js", defer="defer", priority=900)
     if page in PAGES:
         app.add_js_file("player/simulator.js", defer="defer")
+        app.add_js_file("codemirror/codemirror.js", priority=700, defer="defer")  # before the player's scripts
+        app.add_css_file("codemirror/codemirror.css", priority=700)
         app.add_css_file("exercises/exercises.css")
         context["furo_hide_toc"] = True
 
@@ -55,6 +63,7 @@ def copy_files(app):
 
 def setup(app):
     app.add_directive("exercises", Exercises)
+    app.add_directive("playground", Playground)
     app.connect("builder-inited", copy_files)
     app.connect("html-page-context", add_scripts, priority=901)  # after the player's
     return {"parallel_read_safe": True, "parallel_write_safe": True}

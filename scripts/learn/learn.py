@@ -407,8 +407,6 @@ def carry(learner, path, is_import):
         found = transfer.read(path, [task.name for task in learner.tasks])
     except transfer.Unusable as error:
         refuse(f"IMPORT='{clean(path)}': {error}")
-    except OSError as error:
-        refuse(f"EXPORT='{clean(path)}' cannot be written: {error.strerror}")
     transfer.merge(learner, found)
     print(f"imported from {path}: {len(found['done'])} solved exercises, {len(found['code'])} kernels; make learn continues with them")
 

@@ -1,0 +1,319 @@
+// contract.js: a teacher's contract (docs/judge.md) in the page: reads it, draws data, and judges a kernel by it, as
+// scripts/judge/contract.py and judging.py do. A host function as `call`, `scratch`, `harness`, `ladder`, template arguments and the
+// program's constants are for `make check`: Exercises.contract says so.
+(function (page) {
+"use strict";
+const Exercises = (page.Exercises = page.Exercises || {});
+const KEYS = ["at most", "block", "call", "computes", "elements", "grid", "harness", "ladder", "shared", "sizes", "zeroed"];
+const NEEDED = ["call", "computes", "sizes"];
+const ONLY_IN_TERMINAL = "is judged only in the terminal, by make check";
+const CODES = {float: "f", double: "d", int: "i", unsigned: "I"};
+const UNIT = 16; // floats are whole sixteenths, -1 to 1 without 0
+const MOST_ELEMENTS = {1: 1 << 20, 2: 1 << 16}; // by an operation's power
+const RUNS = 2; // of each size, with different data
+const MORE_SIZES = 2, DRAWS = 40; // random sizes; the draws made to get them
+const ORDERS = [["with interleaved blocks", {together: true}], ["with blocks, warps and lanes in another order", {order: 1}], ["with blocks, warps and lanes in another order", {order: 2}]];
+// Of a launch: the least number, how many at most, their product at most, and all that in words.
+const SHAPE = {grid: [1, 3, 2 ** 31 - 1, "one to three positive numbers"], block: [1, 3, 1024, "one to three positive numbers, at most 1,024 threads in all"],
+    shared: [0, 1, 48 << 10, "one number, at most 49,152"]};
+const COUNTERS = {"launches": null, "blocks": ["grid"], "threads": ["threads"], "warp instructions": ["warp_instructions"], "load requests": ["global_load_requests"],
+    "load sectors": ["global_load_sectors"], "shared loads and stores": ["shared_loads", "shared_stores"], "bank conflicts": ["bank_conflicts"], "block barriers": ["block_barriers"]};
+const grouped = (number) => number.toLocaleString("en-US");
+const refuse = (message) => { throw new Error(message); };
+const product = (numbers) => numbers.reduce((result, number) => result * number, 1);
+
+// ---- Arithmetic of a launch: numbers, names, + - * / % and brackets, in whole numbers as in C
+
+Exercises.evaluate = function (text, names) {
+    const tokens = text.match(/\d+|[A-Za-z_]\w*|\S/g) || [];
+    let at = 0;
+    const factor = () => {
+        const token = tokens[at++];
+        if (token === "-" || token === "+")
+            return token === "-" ? -factor() : factor();
+        if (token === "(") {
+            const value = sum();
+            return tokens[at++] === ")" ? value : refuse(`${text} lacks a )`);
+        }
+        if (/^\d/.test(token || ""))
+            return +token;
+        return Object.hasOwn(names, token) ? names[token] : refuse(`${text} has '${token || "nothing"}' where a number is expected; names are ${Object.keys(names).join(", ")}`);
+    };
+    const chain = (next, operators) => {
+        let value = next();
+        while (operators[tokens[at]])
+            value = operators[tokens[at++]](value, next());
+        return value;
+    };
+    const divisor = (b) => b || refuse(`${text} divides by 0`);
+    const term = () => chain(factor, {"*": (a, b) => a * b, "/": (a, b) => Math.trunc(a / divisor(b)), "%": (a, b) => a % divisor(b)});
+    const sum = () => chain(term, {"+": (a, b) => a + b, "-": (a, b) => a - b});
+    const values = [sum()];
+    while (tokens[at] === ",") {
+        at++;
+        values.push(sum());
+    }
+    return at === tokens.length ? values : refuse(`${text} has '${tokens[at]}', where it should end`);
+};
+
+// ---- Operations on whole numbers: [outputs, each a list]
+
+const sumOf = (numbers) => numbers.reduce((sum, number) => sum + number, 0);
+const prefixes = (numbers) => {
+    let sum = 0;
+    return numbers.map((number) => (sum += number));
+};
+const prefixesBefore = (numbers) => [0, ...prefixes(numbers).slice(0, -1)];
+const halves = (numbers) => [numbers.slice(0, numbers.length / 2), numbers.slice(numbers.length / 2)];
+const pairs = (numbers, operation) => halves(numbers)[0].map((a, k) => operation(a, halves(numbers)[1][k]));
+const pieces = (numbers, length) => Array.from({length: Math.ceil(numbers.length / length)}, (_, k) => numbers.slice(k * length, (k + 1) * length));
+const rows = (numbers, size) => pieces(numbers, size[1]);
+const columns = (numbers, size) => Array.from({length: size[1]}, (_, k) => rows(numbers, size).map((row) => row[k]));
+const largest = (numbers) => numbers.reduce((most, number) => Math.max(most, number), -Infinity);
+
+// The lists of those neighbours that have the same key; the keys come first in numbers.
+function segments(numbers) {
+    const [keys, values] = halves(numbers), found = [];
+    values.forEach((value, k) => (k && keys[k] === keys[k - 1] ? found[found.length - 1].push(value) : found.push([value])));
+    return found;
+}
+
+const OPERATIONS = {
+    "sum": {of: (numbers) => [[sumOf(numbers)]]},
+    "max": {of: (numbers) => [[largest(numbers)]]},
+    "min": {of: (numbers) => [[-largest(numbers.map((number) => -number))]]},
+    "argmax": {of: (numbers) => [[numbers.indexOf(largest(numbers))]], kinds: ["int"]},
+    "scan": {of: (numbers) => [prefixes(numbers)]},
+    "exclusive scan": {of: (numbers) => [prefixesBefore(numbers)]},
+    "copy": {of: (numbers) => [numbers]},
+    "sums of both": {of: (numbers) => [pairs(numbers, (a, b) => a + b)], inputs: 2},
+    "dot product": {of: (numbers) => [[sumOf(pairs(numbers, (a, b) => a * b))]], inputs: 2, power: 2},
+    "compaction": {of: (numbers) => [numbers.filter((number) => number > 0), [numbers.filter((number) => number > 0).length]], outputs: ["out", "count"], kinds: ["", "int"], leavesRoom: true},
+    "scan of segments": {of: (numbers) => [segments(numbers).flatMap(prefixes)], keyed: true},
+    "exclusive scan of segments": {of: (numbers) => [segments(numbers).flatMap(prefixesBefore)], keyed: true},
+    "sums of segments": {of: (numbers) => [segments(numbers).map(sumOf)], keyed: true},
+    "sums of rows": {of: (numbers, size) => [rows(numbers, size).map(sumOf)], ofRows: true},
+    "sums of columns": {of: (numbers, size) => [columns(numbers, size).map(sumOf)], ofRows: true},
+    "transpose": {of: (numbers, size) => [columns(numbers, size).flat()], ofRows: true},
+    "rows by their largest": {of: (numbers, size) => [rows(numbers, size).flatMap((row) => row.map((number) => Math.fround(number / largest(row.map(Math.abs)))))], kinds: ["float"], ofRows: true},
+};
+
+function operationOf(text) {
+    const found = /^sums of pieces of ([1-9]\d{0,5})$/.exec(text), usual = {outputs: ["out"], kinds: [""], inputs: 1, power: 1};
+    if (!found && !Object.hasOwn(OPERATIONS, text))
+        refuse(`computes = ${text}; accepted are ${Object.keys(OPERATIONS).join(", ")}, sums of pieces of 256 (or another length)`);
+    return {...usual, ...(found ? {of: (numbers) => [pieces(numbers, +found[1]).map(sumOf)]} : OPERATIONS[text])};
+}
+
+// ---- Reading a contract
+
+function linesOf(text) {
+    const found = {};
+    text.split(/\r?\n/).forEach((whole, k) => {
+        const line = whole.split("#")[0].trim(), at = line.indexOf("="), key = line.slice(0, at).trim(), value = line.slice(at + 1).trim();
+        if (line && (at < 0 || !KEYS.includes(key) || Object.hasOwn(found, key) || !value))
+            refuse(`line ${k + 1} is '${line}'; accepted are lines such as sizes = 1 31 32, each once, of ${KEYS.join(", ")}`);
+        if (line)
+            found[key] = value;
+    });
+    for (const key of ["ladder", "harness"])
+        if (found[key])
+            refuse(`a contract with ${key} ${ONLY_IN_TERMINAL}`);
+    const missing = NEEDED.find((key) => !found[key]);
+    if (missing)
+        refuse(`no line ${missing} = ...`);
+    if (!found.grid || !found.block)
+        refuse(`a host function as call, without grid and block, ${ONLY_IN_TERMINAL}`);
+    return found;
+}
+
+const countOf = (size) => product([size].flat());
+const label = (size) => (Array.isArray(size) ? size.map(grouped).join("x") : `n = ${grouped(size)}`);
+const sidesOf = (size, isOfRows) => (isOfRows ? {rows: size[0], columns: size[1]} : {n: size});
+
+function sizesOf(text, isOfRows) {
+    const words = [...new Set(text.split(/\s+/))], wrong = words.find((word) => !(isOfRows ? /^[1-9]\d*x[1-9]\d*$/ : /^[1-9]\d*$/).test(word));
+    if (wrong)
+        refuse(`sizes has '${wrong}'; accepted are ${isOfRows ? "rows x columns, as in 3x5 32x33" : "whole numbers, as in 1 31 32"}`);
+    return words.map((word) => (isOfRows ? word.split("x").map(Number) : +word)).sort((a, b) => countOf(a) - countOf(b));
+}
+
+// A random number, uniform in its logarithm.
+function between(low, high, random) {
+    const bits = Math.floor(random() * (Math.floor(Math.log2(high - low + 1)) + 1));
+    return Math.min(high, low + Math.floor(random() * 2 ** (bits + 1)));
+}
+
+// These sizes and random ones between the least and the greatest; squares if all are squares.
+function moreSizes(sizes, random) {
+    const sides = sizes.map((size) => [size].flat()), squares = sides.every((size) => size.length === 2 && size[0] === size[1]), known = new Set(sizes.map(String)), drawn = [];
+    for (let k = 0; k < DRAWS && drawn.length < MORE_SIZES; k++) {
+        const lengths = sides[0].map((_, d) => between(Math.min(...sides.map((size) => size[d])), Math.max(...sides.map((size) => size[d])), random));
+        const size = squares ? [lengths[0], lengths[0]] : lengths.length > 1 ? lengths : lengths[0];
+        if (!known.has(String(size)))
+            drawn.push(size);
+        known.add(String(size));
+    }
+    return [...sizes, ...drawn].sort((a, b) => countOf(a) - countOf(b));
+}
+
+function limitsOf(text = "") {
+    return Object.fromEntries(text.split(",").map((part) => part.trim()).filter(Boolean).map((part) => {
+        const [, most, name] = /^(\d+) (.+)$/.exec(part) || [];
+        return COUNTERS[name] !== undefined ? [name, +most] : refuse(`at most = ${part}; accepted are numbers of ${Object.keys(COUNTERS).join(", ")}`);
+    }));
+}
+
+// The kernel's name and arguments: names of `known`, or numbers.
+function callOf(text, known) {
+    const [, kernel, list] = /^([A-Za-z_]\w*)\s*\(([^()]*)\)$/.exec(text) || [];
+    if (!kernel)
+        refuse(text.includes("<") ? `call = ${text}: a kernel with template arguments ${ONLY_IN_TERMINAL}` : `call = ${text}; write it as in call = add(in, out, n)`);
+    const values = list.split(",").map((word) => word.trim()), wrong = values.find((word) => !known.includes(word) && !/^\d+$/.test(word));
+    if (wrong)
+        refuse(`call has the argument '${wrong}'; accepted here are ${known.join(", ")} and numbers; others ${ONLY_IN_TERMINAL.replace("is", "are")}`);
+    return {kernel, values};
+}
+
+// Refuses a launch that is impossible at one of the sizes.
+function checkShape(contract) {
+    for (const size of contract.sizes)
+        for (const [key, [least, most, limit, words]] of Object.entries(SHAPE)) {
+            const numbers = Exercises.evaluate(contract[key], sidesOf(size, contract.isOfRows));
+            if (numbers.length > most || numbers.some((number) => number < least) || product(numbers) > limit)
+                refuse(`${key} = ${contract[key]} is ${numbers.join(", ")} at ${label(size)}; it takes ${words}`);
+        }
+}
+
+// The contract in a file's text; throws an Error that says what is wrong.
+Exercises.contract = function (text) {
+    const lines = linesOf(text), elements = lines.elements || "float", operation = operationOf(lines.computes);
+    if (!CODES[elements])
+        refuse(`elements = ${elements}; accepted are ${Object.keys(CODES).join(", ")}`);
+    const isOfRows = Boolean(operation.ofRows || lines.sizes.includes("x")), sizes = sizesOf(lines.sizes, isOfRows), most = MOST_ELEMENTS[operation.power];
+    if (countOf(sizes[sizes.length - 1]) > most)
+        refuse(`sizes contains ${label(sizes[sizes.length - 1])}; the maximum is ${grouped(most)} elements`);
+    const zeroed = (lines.zeroed || "").split(/[\s,]+/).filter(Boolean);
+    if (!zeroed.every((name) => operation.outputs.includes(name)))
+        refuse(`zeroed = ${lines.zeroed}; accepted are ${operation.outputs.join(", ")}`);
+    const inputs = [...(operation.keyed ? ["keys"] : []), "in", "in2"].slice(0, operation.inputs + (operation.keyed ? 1 : 0));
+    const call = callOf(lines.call, [...Object.keys(sidesOf([1, 1], isOfRows)), ...inputs, ...operation.outputs]);
+    const made = {...call, elements, operation, isOfRows, sizes, zeroed, inputs, computes: lines.computes, grid: lines.grid, block: lines.block, shared: lines.shared || "0", limits: limitsOf(lines["at most"])};
+    checkShape(made);
+    return made;
+};
+
+// ---- One run
+
+const TYPES = {f: Float32Array, d: Float64Array, i: Int32Array, I: Uint32Array};
+const unitOf = (elements) => (elements === "float" || elements === "double" ? UNIT : 1);
+
+function drawn(count, elements, random) {
+    return Array.from({length: count}, () => (1 + Math.floor(random() * UNIT)) * (elements === "unsigned" || random() < 0.5 ? 1 : -1));
+}
+
+// Segment numbers: sometimes of short segments, sometimes of long ones.
+function drawnKeys(count, random) {
+    const share = [1, 16, 128][Math.floor(random() * 3)] / 256;
+    let key = 0;
+    return Array.from({length: count}, (_, k) => (k && random() < share ? ++key : key));
+}
+
+const array = (name, numbers, elements) => ({name, type: CODES[elements], count: numbers.length, before: TYPES[CODES[elements]].from(numbers, (number) => number / unitOf(elements)), after: null});
+
+// A run at a size: launch, arguments in the kernel's order, and the outputs with their expected numbers in units.
+function runAt(contract, size, random) {
+    const {operation, elements} = contract, count = countOf(size), sides = sidesOf(size, contract.isOfRows);
+    const numbers = drawn(count * operation.inputs, elements, random), keys = operation.keyed ? drawnKeys(count, random) : [];
+    const parts = pieces(numbers, count), inputs = contract.inputs.map((name) => (name === "keys" ? array(name, keys, "int") : array(name, parts.shift(), elements)));
+    const outputs = operation.of([...keys, ...numbers], size).map((expected, k) => {
+        const kind = operation.kinds[k] || elements, name = operation.outputs[k], type = CODES[kind], length = operation.leavesRoom && k === 0 ? count : expected.length;
+        const blank = new TYPES[type](length);
+        return {name, type, count: length, before: contract.zeroed.includes(name) ? blank : null, after: blank, isRead: true, expected, scale: operation.kinds[k] ? 1 : unitOf(elements) ** operation.power};
+    });
+    const named = Object.fromEntries([...inputs, ...outputs].map((value) => [value.name, value]));
+    const values = contract.values.map((word) => named[word] || {value: sides[word] === undefined ? +word : sides[word]});
+    const [grid, block, [shared]] = ["grid", "block", "shared"].map((key) => Exercises.evaluate(contract[key], sides));
+    return {size, grid, block, shared, values, outputs: outputs.filter(({name}) => contract.values.includes(name)), unread: outputs.find(({name}) => !contract.values.includes(name))};
+}
+
+// ---- Results in words
+
+const shown = (number, scale) => (scale > 1 ? (number / scale).toFixed(4) : `${number}`);
+
+function wrongIn({name, expected, scale}, got, where) {
+    const wrong = expected.map((_, k) => k).filter((k) => got[k] * scale !== expected[k]), isSingle = expected.length === 1;
+    if (!wrong.length)
+        return "";
+    const first = wrong[0], more = `${grouped(wrong.length)} of ${grouped(expected.length)} are wrong`;
+    if (!Number.isFinite(got[first])) {
+        const what = Number.isNaN(got[first]) ? "it is uninitialised, or computed from an uninitialised value" : "it is not finite";
+        return isSingle ? `no result${where}: ${what}` : `${name}[${first}] is not a number${where}: ${what}; ${more}`;
+    }
+    const pair = `${shown(got[first] * scale, scale)}, expected ${shown(expected[first], scale)}${where}`;
+    return isSingle ? (name === "out" ? pair : `${name} is ${pair}`) : `${name}[${first}] is ${pair}; ${more}`;
+}
+
+// The first wrong output of a run; contents: its outputs, in the order of the arguments.
+function wrongOf(run, contents, where) {
+    let begin = 0;
+    for (const value of run.values.filter(({isRead}) => isRead)) {
+        const Type = TYPES[value.type], bytes = value.count * Type.BYTES_PER_ELEMENT;
+        const wrong = wrongIn(value, new Type(contents.slice(begin, begin + bytes).buffer), where);
+        if (wrong)
+            return wrong;
+        begin += bytes;
+    }
+    return run.unread ? `the kernel has no argument ${run.unread.name}` : "";
+}
+
+function totals(row) {
+    const threads = +row.grid * product(row.block.split(/[x,]/).map(Number)), of = {...row, threads};
+    return Object.fromEntries(Object.entries(COUNTERS).map(([name, keys]) => [name, keys ? sumOf(keys.map((key) => +of[key])) : 1]));
+}
+
+// ---- Judging
+
+async function runOnce(contract, kernel, size, where, orders, verdict, random) {
+    const run = runAt(contract, size, random);
+    const result = await page.Simulator.replay({...kernel.compiled, ...Exercises.callsOf(kernel, [run]), ...orders, trace: false});
+    if (result.status === "stopped")
+        return "stopped";
+    Exercises.addFindings(result, run.values, kernel.shared, verdict);
+    verdict.printed = verdict.printed || result.printed;
+    return {wrong: result.error ? `no result${where}: the kernel failed: ${result.error}` : wrongOf(run, result.contents, where), counters: result.counters};
+}
+
+// All runs of a kernel: [{size, wrong}] in `sizes`; the same findings as in judge.js; counters at the largest size, and goals missed.
+Exercises.judgeByContract = async function (contract, text, {random = Math.random, isOver = () => false} = {}) {
+    const verdict = {diagnostics: [], said: [], sizes: [], findings: new Map(), counters: null, missed: [], printed: ""}, largestSize = contract.sizes[contract.sizes.length - 1];
+    const kernel = await Exercises.compileKernel(text, "kernel.cu", contract.kernel, contract.values.length, verdict);
+    if (!kernel)
+        return verdict;
+    for (const size of moreSizes(contract.sizes, random)) {
+        let wrong = "";
+        for (let number = 0; number < RUNS && !wrong; number++) {
+            const result = await runOnce(contract, kernel, size, "", {}, verdict, random);
+            if (result === "stopped" || isOver())
+                return null;
+            wrong = result.wrong;
+            if (size === largestSize && !wrong)
+                verdict.counters = totals(Exercises.lastRow(result.counters));
+        }
+        verdict.sizes.push({label: label(size), wrong});
+    }
+    for (const [words, orders] of verdict.sizes.some(({wrong}) => wrong) ? [] : ORDERS) {
+        const result = await runOnce(contract, kernel, largestSize, "", orders, verdict, random);
+        if (result === "stopped" || isOver())
+            return null;
+        if (result.wrong)
+            verdict.sizes.push({label: label(largestSize), wrong: `${result.wrong}, ${words}`});
+    }
+    verdict.missed = Object.entries(contract.limits).filter(([name, most]) => verdict.counters && verdict.counters[name] > most).map(([name, most]) => `${grouped(verdict.counters[name])} ${name}, at most ${grouped(most)}`);
+    return verdict;
+};
+
+// The verdict in words, as make check ends.
+Exercises.contractVerdict = (verdict) => (verdict.said.length || !verdict.sizes.length ? "does not build" : verdict.sizes.some(({wrong}) => wrong) ? "wrong"
+    : verdict.findings.size ? "findings" : verdict.missed.length ? "misses the goal" : "passed");
+})(typeof window === "object" ? window : globalThis);
