@@ -143,20 +143,29 @@ static bool run_memset(const HostCall *call, Constant *value)
     return true;
 }
 
-static bool copy_to_device(const HostCall *call, uint64_t bytes)
+// Writes a "write" or "read" line: the bytes that the host copies to the device, or expects there.
+static bool write_host_bytes(const HostCall *call, const char *what, uint64_t bytes)
 {
     Host *h = call->host;
     const Constant *from = &call->arguments[1];
     if (!from->variable || !host_fill_variable(call->v, from->variable) || !from->variable->bytes || from->integer < 0 ||
         (uint64_t)from->integer + bytes > from->variable->type->size)
-        return host_fail(call, NULL, "cudaMemcpy of %" PRIu64 " bytes: the host has fewer there", bytes);
+        return host_fail(call, NULL, "a copy of %" PRIu64 " bytes: the host has fewer there", bytes);
     if (h->bytes_written + bytes > MAX_WRITTEN_BYTES)
         return host_fail(call, NULL, "the host copies more to the device than the page can hold");
     const uint64_t name = host_write_bytes(h, from->variable->bytes + from->integer, bytes);
-    fputs("write ", h->calls);
+    fprintf(h->calls, "%s ", what);
     host_write_position(h, &call->arguments[0]);
     fprintf(h->calls, " %" PRIu64 " %016" PRIx64 "\n", bytes, name);
     return true;
+}
+
+static bool run_expected(const HostCall *call, Constant *value) // from, the host's values, bytes
+{
+    const uint64_t bytes = (uint64_t)call->arguments[2].integer;
+    bool is_on_device;
+    *value = (Constant){0};
+    return check_device_range(call, &call->arguments[0], bytes, &is_on_device) && write_host_bytes(call, "read", bytes);
 }
 
 static bool run_memcpy(const HostCall *call, Constant *value) // to, from, bytes, kind
@@ -170,7 +179,7 @@ static bool run_memcpy(const HostCall *call, Constant *value) // to, from, bytes
     if (!check_device_range(call, &call->arguments[0], bytes, &to_device) || !check_device_range(call, &call->arguments[1], bytes, &from_device))
         return false;
     if (to_device && !from_device)
-        return copy_to_device(call, bytes);
+        return write_host_bytes(call, "write", bytes);
     if (!to_device && from_device)
         return host_fail(call, "let the kernel decide, or the next launch",
                          "the page runs the kernels after the host code, so the host cannot read a kernel's result here");
@@ -317,7 +326,7 @@ HostFunction *host_function_named(const char *name)
         {"cudaGetLastError", run_last_error}, {"cudaPeekAtLastError", run_peek_error}, {"cudaLaunchKernelEx", host_launch_ex},
         {"fprintf", run_nothing}, {"printf", run_nothing}, {"exit", run_exit}, {"host_check", run_check}, {"host_require", run_require},
         {"host_sum_data", host_sum_data}, {"host_sum_expected", host_sum_expected}, {"host_scan_data", host_scan_data},
-        {"host_scan_expected", host_scan_expected},
+        {"host_scan_expected", host_scan_expected}, {"host_expected", run_expected},
     };
     for (size_t k = 0; k < sizeof functions / sizeof *functions; k++)
         if (!strcmp(functions[k].name, name))

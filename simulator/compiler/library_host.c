@@ -79,12 +79,13 @@ const LibraryEntry LIBRARY_HOST[] = {
     {"exit", LIBRARY_HOST_ONLY, "void exit(int status);"},
     {"EXIT_SUCCESS EXIT_FAILURE", LIBRARY_HOST_ONLY, "enum { EXIT_SUCCESS, EXIT_FAILURE };"},
     // Of a harness
-    {"host_check host_require host_sum_data host_sum_expected host_scan_data host_scan_expected", LIBRARY_HOST_ONLY,
+    {"host_check host_require host_sum_data host_sum_expected host_scan_data host_scan_expected host_expected", LIBRARY_HOST_ONLY,
      "void host_check(cudaError_t error, const char *call); "
      "void host_require(bool condition, const char *message); "
      "void host_sum_data(float *to, long long count, int data); "
      "void host_sum_expected(const float *from, long long n, int data); "
      "void host_scan_data(float *to, long long count, int data); "
-     "void host_scan_expected(const float *from, long long n, bool exclusive, int data);"},
+     "void host_scan_expected(const float *from, long long n, bool exclusive, int data); "
+     "void host_expected(const void *from, const void *values, size_t bytes);"},
     {NULL, NULL, NULL},
 };
