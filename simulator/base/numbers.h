@@ -93,9 +93,9 @@ static inline float float_of_bf16(uint16_t bits)
 // of two whose unit in the last place is that bit.
 static inline double round_to_digits(double number, int digits, int lowest)
 {
-    const uint64_t least = (uint64_t)(1023 + lowest + digits - 1) << 52,
+    const uint64_t min_exponent = (uint64_t)(1023 + lowest + digits - 1) << 52,
                    exponent = double_bits(number) & 0x7ff0000000000000;
-    const double power = double_of((exponent > least ? exponent : least) + ((uint64_t)(53 - digits) << 52));
+    const double power = double_of((exponent > min_exponent ? exponent : min_exponent) + ((uint64_t)(53 - digits) << 52));
     return (number + power) - power;
 }
 

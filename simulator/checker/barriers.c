@@ -116,11 +116,11 @@ void sim_check_barrier_divergence(Block *b, const Barrier *barrier)
         return;
     const Warp *warps[] = {first_warp, other_warp};
     const WarpSplit *splits[] = {first, other};
-    Place places[2];
+    FindingLocation locations[2];
     const int count = other ? 2 : 1;
     for (int k = 0; k < count; k++)
-        places[k] =
-            sim_place_of(b->launch, b->number, (uint32_t)(warps[k]->number * LANES + __builtin_ctz(splits[k]->mask)),
+        locations[k] =
+            sim_location_of(b->launch, b->number, (uint32_t)(warps[k]->number * LANES + __builtin_ctz(splits[k]->mask)),
                          instruction_before(splits[k]), "waiting");
     char title[160];
     if (other)
@@ -128,6 +128,6 @@ void sim_check_barrier_divergence(Block *b, const Barrier *barrier)
     else
         snprintf(title, sizeof title, "%u of the block's %u threads bypass this barrier and exit", bypassing, b->threads);
     sim_wait_for_earlier_blocks(b); // not from a speculative run
-    sim_add_finding(BARRIER_DIVERGENCE, title, places, count,
+    sim_add_finding(BARRIER_DIVERGENCE, title, locations, count,
                     "move __syncthreads() to where all threads of the block execute it");
 }

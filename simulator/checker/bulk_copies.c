@@ -62,15 +62,15 @@ static void report(Warp *w, const Instr *i, int lane, const LastWriter *writer, 
 {
     const Block *b = w->block;
     const Launch *launch = b->launch;
-    const Place places[] = {sim_place_of(launch, b->number, writer->thread, sim_instruction_at(writer->site),
+    const FindingLocation locations[] = {sim_location_of(launch, b->number, writer->thread, sim_instruction_at(writer->site),
                                          is_source ? "shared memory write" : "mbarrier.init"),
-                            sim_place_of(launch, b->number, (uint32_t)(w->number * LANES + lane), i,
+                            sim_location_of(launch, b->number, (uint32_t)(w->number * LANES + lane), i,
                                          is_source ? "bulk copy from it, started" : "bulk copy that signals it, started")};
     sim_add_finding(
         RACE_SHARED,
         is_source ? "a bulk asynchronous copy need not see what a thread has written to shared memory"
             : "a bulk asynchronous copy need not see the mbarrier that a thread has initialised",
-        places, 2,
+        locations, 2,
         is_source ? "add a fence.proxy.async between the write and the bulk copy\nnote: a barrier alone does not order the two"
             : "add a fence.mbarrier_init or fence.proxy.async between mbarrier.init and the bulk copy");
 }

@@ -74,7 +74,7 @@ struct LaunchClocks {
     uint32_t run; // number of the launch
     Arena arena;  // of variables, records and histories
     Lock lock;
-    Object *objects;        // by line of shared memory: the variable in it, of which there is at most one
+    SharedVariable *shared_variables; // by line of shared memory: the variable in it, of which there is at most one
     SyncVarTable sync_vars; // in global memory
     uint32_t reads_only_count; // from MAX_READS_ONLY on, no such records are made, and writes over data that another block
                                // has read are no longer reported (sim_may_have_released): volatile data look like flags

@@ -86,11 +86,11 @@ void sim_acquire_at_barrier(Warp *w, uint32_t mask, uint64_t key)
 static void report(Warp *w, const Instr *end, uint32_t mask, uint64_t number, uint32_t thread, const RemoteAccess *remote)
 {
     const Launch *launch = w->block->launch;
-    const Place places[] = {
-        sim_place_of(launch, number, thread, sim_instruction_at(remote->site), "shared memory access"),
-        sim_place_of(launch, w->block->number, (uint32_t)(w->number * LANES + __builtin_ctz(mask)), end,
+    const FindingLocation locations[] = {
+        sim_location_of(launch, number, thread, sim_instruction_at(remote->site), "shared memory access"),
+        sim_location_of(launch, w->block->number, (uint32_t)(w->number * LANES + __builtin_ctz(mask)), end,
                      "exit, which ends the block,")};
-    sim_add_finding(RACE_SHARED, "a block accesses the shared memory of another block of the cluster, which may have exited", places, 2,
+    sim_add_finding(RACE_SHARED, "a block accesses the shared memory of another block of the cluster, which may have exited", locations, 2,
                     "call cluster.sync() in all blocks after the last access");
 }
 

@@ -161,7 +161,7 @@ static bool is_ordered(const Use *use, const Grid *grid, int depth)
 
 // ---- Messages
 
-static void describe(const Use *use, bool writes, size_t bytes, Place *place) // bytes: 0 if unknown
+static void describe(const Use *use, bool writes, size_t bytes, FindingLocation *location) // bytes: 0 if unknown
 {
     char access[100];
     const Grid *g = use->grid;
@@ -171,10 +171,10 @@ static void describe(const Use *use, bool writes, size_t bytes, Place *place) //
             snprintf(access, sizeof access, "%zu-byte %s", bytes, writes ? "write" : "read");
         else
             snprintf(access, sizeof access, "%s", writes ? "write" : "read");
-        *place = sim_place_of(&g->launch, use->record.block, thread, sim_instruction_at(use->record.site), access);
+        *location = sim_location_of(&g->launch, use->record.block, thread, sim_instruction_at(use->record.site), access);
     } else {
         snprintf(access, sizeof access, "%s by a %s, started", writes ? "write" : "read", g->kind == COPY_GRID ? "copy" : "fill");
-        *place = sim_place_of(&g->parent->launch, g->block, g->thread, g->from, access);
+        *location = sim_location_of(&g->parent->launch, g->block, g->thread, g->from, access);
     }
 }
 
@@ -184,11 +184,11 @@ static void report(const Use *earlier, bool earlier_writes, const Use *use, bool
     const AccessRecord *record = &earlier->record;
     const uint32_t thread = record->warp * LANES + (uint32_t)__builtin_ctz(record->lanes);
     const size_t known_bytes = earlier->grid->kind == KERNEL_GRID && use->grid->kind == KERNEL_GRID ? bytes : 0;
-    const int line = sim_place_of(&paths.ancestor->launch, paths.two->block, paths.two->thread, paths.two->from, "").line;
-    Place places[2];
+    const int line = sim_location_of(&paths.ancestor->launch, paths.two->block, paths.two->thread, paths.two->from, "").line;
+    FindingLocation locations[2];
     char hint[HINT_BYTES];
-    describe(earlier, earlier_writes, known_bytes, &places[0]);
-    describe(use, writes, known_bytes, &places[1]);
+    describe(earlier, earlier_writes, known_bytes, &locations[0]);
+    describe(use, writes, known_bytes, &locations[1]);
     if (paths.one)
         snprintf(hint, sizeof hint,
                  "launch both in one stream, or order the streams by an event (cudaStreamWaitEvent)\n"
@@ -199,7 +199,7 @@ static void report(const Use *earlier, bool earlier_writes, const Use *use, bool
                  "in cudaStreamTailLaunch, which follows the whole grid\n"
                  "note: the launch in line %d follows its own thread, not other blocks",
                  line);
-    else if (thread == paths.two->thread || places[0].line > line)
+    else if (thread == paths.two->thread || locations[0].line > line)
         snprintf(hint, sizeof hint,
                  "do what needs both in a kernel that is launched after the child, or in cudaStreamTailLaunch\n"
                  "note: the parent continues while the child of line %d runs, and cannot wait for it",
@@ -212,7 +212,7 @@ static void report(const Use *earlier, bool earlier_writes, const Use *use, bool
     sim_add_finding(RACE_GLOBAL,
                     paths.one ? "two grids that a kernel launched access the same bytes, without synchronisation"
                           : "a kernel and a grid that it launched access the same bytes, without synchronisation",
-                    places, 2, hint);
+                    locations, 2, hint);
 }
 
 // ---- Accesses

@@ -16,7 +16,7 @@ typedef struct Finding {
     bool is_error;     // false: a warning
     RaceExtent extent; // of a race: the widest extent of its pairs; the hint applies to such a pair
     char title[400], hint[HINT_BYTES];
-    Place places[MAX_PLACES]; // of the occurrence that is shown
+    FindingLocation locations[MAX_PLACES]; // of the occurrence that is shown
     int place_count;
     uint64_t count; // occurrences
     bool printed;
@@ -57,16 +57,16 @@ static dim3 index_of(uint64_t number, dim3 size)
                   (unsigned)(number / size.x / size.y)};
 }
 
-Place sim_place_of(const Launch *launch, uint64_t block_number, uint32_t thread, const Instr *i, const char *access)
+FindingLocation sim_location_of(const Launch *launch, uint64_t block_number, uint32_t thread, const Instr *i, const char *access)
 {
-    Place p = {.block_number = block_number, .block = index_of(block_number, launch->grid),
+    FindingLocation p = {.block_number = block_number, .block = index_of(block_number, launch->grid),
                .thread = index_of(thread, launch->block)};
     snprintf(p.access, sizeof p.access, "%s", access);
     sim_demangle(launch->kernel->name, p.kernel, sizeof p.kernel);
     const Statement *s = i ? i->statement : NULL;
     const Module *m = launch->module;
-    const bool own = s && s->own_line > 0; // for an inlined function of a header: the line of the call
-    const int file = !s ? -1 : own ? s->own_file : s->source_file, line = !s ? 0 : own ? s->own_line : s->source_line;
+    const bool own = s && s->outer_line > 0; // for an inlined function of a header: the line of the call
+    const int file = !s ? -1 : own ? s->outer_file : s->source_file, line = !s ? 0 : own ? s->outer_line : s->source_line;
     if (line > 0 && file >= 0 && file < m->file_count && m->files[file].text) {
         snprintf(p.file, sizeof p.file, "%.*s", (int)m->files[file].length, m->files[file].text);
         p.line = line;
@@ -74,17 +74,17 @@ Place sim_place_of(const Launch *launch, uint64_t block_number, uint32_t thread,
     return p;
 }
 
-// Whether two places are the same for grouping. If their lines are known, only these are compared, so that the instances of a
+// Whether two locations are the same, so that their findings are grouped. If their lines are known, only these are compared, so that the instances of a
 // template share a finding.
-static bool same_line(const Place *a, const Place *b)
+static bool same_line(const FindingLocation *a, const FindingLocation *b)
 {
     if (a->line != b->line || strcmp(a->caller, b->caller) != 0)
         return false;
     return a->line > 0 ? strcmp(a->file, b->file) == 0 : strcmp(a->kernel, b->kernel) == 0 && strcmp(a->access, b->access) == 0;
 }
 
-// Whether one place is before another in the order of examples: by block, then by thread.
-static bool is_before(const Place *a, const Place *b)
+// Whether one location precedes another in the order of examples: by block, then by thread.
+static bool is_before(const FindingLocation *a, const FindingLocation *b)
 {
     const uint64_t keys[][2] = {{a->block_number, b->block_number},
                                 {a->thread.z, b->thread.z},
@@ -96,13 +96,13 @@ static bool is_before(const Place *a, const Place *b)
     return strcmp(a->access, b->access) < 0;
 }
 
-static Finding *find_finding(FindingKind kind, const char *title, const Place *places, int count)
+static Finding *find_finding(FindingKind kind, const char *title, const FindingLocation *locations, int count)
 {
     for (int n = 0; n < finding_count; n++) {
         Finding *f = &findings[n];
-        bool same = f->kind == kind && f->place_count == count && (places[0].line > 0 || strcmp(f->title, title) == 0);
+        bool same = f->kind == kind && f->place_count == count && (locations[0].line > 0 || strcmp(f->title, title) == 0);
         for (int k = 0; k < count && same; k++)
-            same = same_line(&f->places[k], &places[k]);
+            same = same_line(&f->locations[k], &locations[k]);
         if (same)
             return f;
     }
@@ -117,23 +117,23 @@ static void set_hint(Finding *f, const char *hint, const RaceFacts *race)
 
 // Whether an occurrence is a better example than the current one. An error is better than a warning; among races, a pair of
 // different warps is better than a pair within a warp; otherwise the lowest block and thread is best.
-static bool is_better_example(const Finding *f, const Place *places, bool is_error, const RaceFacts *race)
+static bool is_better_example(const Finding *f, const FindingLocation *locations, bool is_error, const RaceFacts *race)
 {
     const bool crosses = race && race->extent != WITHIN_WARP, crossed = f->extent != WITHIN_WARP;
     if (is_error != f->is_error)
         return is_error;
-    return crosses != crossed ? crosses : is_before(&places[0], &f->places[0]);
+    return crosses != crossed ? crosses : is_before(&locations[0], &f->locations[0]);
 }
 
 // Returns the finding's index; negative if the occurrence is only counted. `race`: NULL if the finding is not a race.
-static int add_occurrence(FindingKind kind, const char *title, const Place *places, int count, const char *hint, const RaceFacts *race)
+static int add_occurrence(FindingKind kind, const char *title, const FindingLocation *locations, int count, const char *hint, const RaceFacts *race)
 {
-    static const Place nowhere;
+    static const FindingLocation nowhere;
     const bool is_error = !race || !race->same_value || sim_settings()->strict;
-    Place sides[MAX_PLACES] = {count > 0 ? places[0] : nowhere, count > 1 ? places[1] : nowhere};
+    FindingLocation sides[MAX_PLACES] = {count > 0 ? locations[0] : nowhere, count > 1 ? locations[1] : nowhere};
     if (count == 2 && (sides[1].line < sides[0].line ||
                        (sides[1].line == sides[0].line && strcmp(sides[1].access, sides[0].access) < 0))) {
-        const Place first = sides[0]; // independent of the execution order
+        const FindingLocation first = sides[0]; // independent of the execution order
         sides[0] = sides[1];
         sides[1] = first;
     }
@@ -152,7 +152,7 @@ static int add_occurrence(FindingKind kind, const char *title, const Place *plac
     const bool better = f->count == 0 || is_better_example(f, sides, is_error, race);
     const bool upgraded = is_error && !f->is_error, wider = race && race->extent > f->extent;
     if (better) {
-        memcpy(f->places, sides, sizeof sides);
+        memcpy(f->locations, sides, sizeof sides);
         snprintf(f->title, sizeof f->title, "%s", title);
     }
     if (upgraded || wider || (better && (!race || race->extent == f->extent)))
@@ -163,10 +163,10 @@ static int add_occurrence(FindingKind kind, const char *title, const Place *plac
     return (int)(f - findings);
 }
 
-void sim_add_finding(FindingKind kind, const char *title, const Place *places, int count, const char *hint)
+void sim_add_finding(FindingKind kind, const char *title, const FindingLocation *locations, int count, const char *hint)
 {
     sim_lock(&lock);
-    add_occurrence(kind, title, places, count, hint, NULL);
+    add_occurrence(kind, title, locations, count, hint, NULL);
     sim_unlock(&lock);
 }
 
@@ -174,27 +174,27 @@ void sim_add_finding(FindingKind kind, const char *title, const Place *places, i
 
 enum { RECENT_CAUSES = 16 };
 static struct {
-    Cause cause;
+    FindingKey cause;
     int finding;
 } causes[RECENT_CAUSES];            // a ring: the latest causes of the running launch
 static unsigned cause_count; // entries ever added
 
-static int finding_of(const Cause *c)
+static int finding_of(const FindingKey *c)
 {
     for (int k = 0; k < RECENT_CAUSES; k++) {
-        const Cause *entry = &causes[k].cause;
+        const FindingKey *entry = &causes[k].cause;
         if (entry->launch == c->launch && entry->first == c->first && entry->second == c->second && entry->what == c->what)
             return causes[k].finding;
     }
     return -1;
 }
 
-void sim_add_caused_finding(const Cause *cause, FindingKind kind, const char *title, const Place *places, int count, const char *hint,
+void sim_add_caused_finding(const FindingKey *cause, FindingKind kind, const char *title, const FindingLocation *locations, int count, const char *hint,
                         const RaceFacts *race)
 {
     sim_lock(&lock);
-    const int finding = add_occurrence(kind, title, places, count, hint, race);
-    const bool compared_by_text = places[0].line == 0 || places[count - 1].line == 0;
+    const int finding = add_occurrence(kind, title, locations, count, hint, race);
+    const bool compared_by_text = locations[0].line == 0 || locations[count - 1].line == 0;
     if (finding >= 0 && !compared_by_text && finding_of(cause) < 0) {
         causes[cause_count % RECENT_CAUSES].cause = *cause;
         causes[cause_count++ % RECENT_CAUSES].finding = finding;
@@ -202,14 +202,14 @@ void sim_add_caused_finding(const Cause *cause, FindingKind kind, const char *ti
     sim_unlock(&lock);
 }
 
-bool sim_count_occurrence(const Cause *cause, const Example *threads, int count)
+bool sim_count_occurrence(const FindingKey *cause, const ExampleThread *threads, int count)
 {
     sim_lock(&lock);
     const int index = finding_of(cause);
     bool found = index >= 0;
     for (int k = 0; k < count && found; k++) {
-        const Place example = {.block_number = threads[k].block_number, .thread = index_of(threads[k].thread, cause->launch->block)};
-        found = !is_before(&example, &findings[index].places[0]);
+        const FindingLocation example = {.block_number = threads[k].block_number, .thread = index_of(threads[k].thread, cause->launch->block)};
+        found = !is_before(&example, &findings[index].locations[0]);
     }
     if (found)
         findings[index].count++;
@@ -264,8 +264,8 @@ void sim_add_fault(const Launch *launch)
         snprintf(hint + strlen(hint), sizeof hint - strlen(hint),
                  "%snote: PTX line %d; compile with nvcc -lineinfo to see the source line", hint[0] ? "\n" : "", s->line);
     const int thread = launch->fault.thread;
-    const Place place = sim_place_of(launch, launch->fault.block, thread < 0 ? 0 : (uint32_t)thread, i, access);
-    sim_add_finding(kind_of_fault(launch), title, &place, 1, hint);
+    const FindingLocation location = sim_location_of(launch, launch->fault.block, thread < 0 ? 0 : (uint32_t)thread, i, access);
+    sim_add_finding(kind_of_fault(launch), title, &location, 1, hint);
 }
 
 // The number of errors, or else of warnings.
@@ -306,7 +306,7 @@ void sim_add_occurrences(const OccurrenceCounts *difference)
 // ---- Output
 
 // Copies the line of a source file without its indentation; an empty text if it cannot be read.
-static void source_text(const Place *p, char *text, size_t space)
+static void source_text(const FindingLocation *p, char *text, size_t space)
 {
     FILE *file = p->line > 0 ? sim_open_source(p->file) : NULL;
     char *line = NULL;
@@ -325,7 +325,7 @@ static void source_text(const Place *p, char *text, size_t space)
 }
 
 // "4-byte read by thread (0,0,0) in block (0,0,0), kernel reduce"
-static void describe_place(const Place *p, char *text, size_t space)
+static void describe_place(const FindingLocation *p, char *text, size_t space)
 {
     char thread[120];
     if (!p->kernel[0]) {
@@ -341,13 +341,13 @@ static void describe_place(const Place *p, char *text, size_t space)
 // The name of the mistake. For HOST_POINTER it depends on the access.
 static const char *label_of(const Finding *f)
 {
-    const Place *p = &f->places[0];
+    const FindingLocation *p = &f->locations[0];
     if (f->kind != HOST_POINTER || p->kernel[0])
         return KINDS[f->kind].label;
     return strstr(p->access, "cpy") ? "wrong copy direction" : strncmp(p->access, "cu", 2) == 0 ? KINDS[f->kind].label : "device pointer in host code";
 }
 
-static bool is_read(const Place *p)
+static bool is_read(const FindingLocation *p)
 {
     return strstr(p->access, "read") != NULL;
 }
@@ -359,7 +359,7 @@ static const Finding *causing_race(const Finding *f)
         const Finding *race = &findings[n];
         const bool is_race = race->kind == RACE_SHARED || race->kind == RACE_GLOBAL || race->kind == RACE_OPERATIONS;
         for (int k = 0; k < race->place_count && is_race; k++)
-            if (race->places[k].line > 0 && same_line(&race->places[k], &f->places[0]))
+            if (race->locations[k].line > 0 && same_line(&race->locations[k], &f->locations[0]))
                 return race;
     }
     return NULL;
@@ -372,11 +372,11 @@ static void complete_hint(const Finding *f, char *text, size_t space)
     int used = 0;
     if (cause)
         used = snprintf(text, space, "fix the %s at line %d first: the value may be read before it is written\n", KINDS[cause->kind].label,
-                        cause->places[0].line);
+                        cause->locations[0].line);
     snprintf(text + used, space - (size_t)used, "%s", f->hint);
 }
 
-static void write_place(FILE *out, const Place *p)
+static void write_place(FILE *out, const FindingLocation *p)
 {
     char text[300], description[700];
     source_text(p, text, sizeof text);
@@ -402,7 +402,7 @@ static void write_finding(FILE *out, const Finding *f)
     fprintf(out, ", \"places\": [");
     for (int k = 0; k < f->place_count; k++) {
         fputs(k ? ", " : "", out);
-        write_place(out, &f->places[k]);
+        write_place(out, &f->locations[k]);
     }
     fprintf(out, "], \"hint\": ");
     sim_write_json_string(out, hint);
@@ -448,7 +448,7 @@ static Colours colours(void)
     return use_colour() ? ALL : NONE;
 }
 
-static void print_place(const Place *p, const Colours *c)
+static void print_place(const FindingLocation *p, const Colours *c)
 {
     char text[300], description[700];
     source_text(p, text, sizeof text);
@@ -479,7 +479,7 @@ static void print_finding(const Finding *f)
     fprintf(stderr, "%s%s: %s:%s %s\n", f->is_error ? c.error : c.warning, f->is_error ? "error" : "warning", label_of(f), c.plain,
             f->title);
     for (int k = 0; k < f->place_count; k++)
-        print_place(&f->places[k], &c);
+        print_place(&f->locations[k], &c);
     print_hint(hint, &c);
     if (f->count > 1)
         fprintf(stderr, "  %s=%s note: %llu occurrences; the first is shown\n", c.blue, c.plain, (unsigned long long)f->count);
@@ -488,11 +488,11 @@ static void print_finding(const Finding *f)
 static int by_rank_and_place(const void *one, const void *two)
 {
     const Finding *a = *(Finding *const *)one, *b = *(Finding *const *)two;
-    const int file = strcmp(a->places[0].file, b->places[0].file);
+    const int file = strcmp(a->locations[0].file, b->locations[0].file);
     return KINDS[a->kind].rank != KINDS[b->kind].rank ? KINDS[a->kind].rank - KINDS[b->kind].rank
            : file                                     ? file
-           : a->places[0].line != b->places[0].line   ? a->places[0].line - b->places[0].line
-           : a->places[1].line != b->places[1].line   ? a->places[1].line - b->places[1].line
+           : a->locations[0].line != b->locations[0].line   ? a->locations[0].line - b->locations[0].line
+           : a->locations[1].line != b->locations[1].line   ? a->locations[1].line - b->locations[1].line
                                                       : (int)a->kind - (int)b->kind;
 }
 
@@ -501,8 +501,8 @@ static bool duplicates_out_of_bounds(const Finding *f)
 {
     for (int n = 0; n < finding_count; n++)
         for (int k = 0; k < f->place_count && findings[n].kind == OUT_OF_BOUNDS; k++)
-            if (f->places[k].line > 0 && is_read(&f->places[k]) && is_read(&findings[n].places[0]) &&
-                same_line(&f->places[k], &findings[n].places[0]))
+            if (f->locations[k].line > 0 && is_read(&f->locations[k]) && is_read(&findings[n].locations[0]) &&
+                same_line(&f->locations[k], &findings[n].locations[0]))
                 return true;
     return false;
 }

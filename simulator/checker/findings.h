@@ -10,7 +10,7 @@ typedef enum FindingKind {
     FINDING_KINDS
 } FindingKind;
 
-typedef struct Place { // one side of a finding: a source line, and the thread or the host call there
+typedef struct FindingLocation { // of one access of a finding: a source line, and the thread or the host call there
     char access[200];      // of a thread: "4-byte write", to which the thread is appended; of the host: "cudaFree, called by the host"
     char kernel[200];      // empty: the host
     char file[400];        // empty: unknown
@@ -18,37 +18,37 @@ typedef struct Place { // one side of a finding: a source line, and the thread o
     char caller[120];      // of the host: "file:line" of the call of the function that contains `line`; empty: unknown
     uint64_t block_number; // linear index of `block`
     dim3 block, thread;    // indices of the block and of the thread
-} Place;
+} FindingLocation;
 
 enum {
     FINDINGS_STATUS = 88, // exit status of a program with errors
     HINT_BYTES = 800
 };
 
-// The place of a thread at instruction i; `i` may be NULL if it is unknown.
-Place sim_place_of(const Launch *launch, uint64_t block_number, uint32_t thread, const Instr *i, const char *access);
-// host_lines.c sets the source line and the caller of a place. They stay unknown without debug information.
-void sim_set_host_line(const void *instruction, Place *p); // of the faulting instruction; NULL: of the call of the runtime
-void sim_set_calling_line(const void *return_address, Place *p); // of the call that returns to this address
+// The location of a thread at instruction i; `i` may be NULL if it is unknown.
+FindingLocation sim_location_of(const Launch *launch, uint64_t block_number, uint32_t thread, const Instr *i, const char *access);
+// host_lines.c sets the source line and the caller of a location. They stay unknown without debug information.
+void sim_set_host_line(const void *instruction, FindingLocation *p); // of the faulting instruction; NULL: of the call of the runtime
+void sim_set_calling_line(const void *return_address, FindingLocation *p); // of the call that returns to this address
 // An identifier of the current call stack, greater than 0; 0 if the table of stacks is full. The caller holds the lock of calls.h.
 int sim_call_stack_id(void);
-bool sim_set_line_of_stack(int stack_id, Place *p); // false: unknown
+bool sim_set_line_of_stack(int stack_id, FindingLocation *p); // false: unknown
 
 // Adds a finding, or an occurrence of it: findings of one kind at the same lines are one. The occurrence in the lowest block is shown.
 // `hint`: lines of help, in the imperative, and lines that begin with "note: "; may be empty. Any host thread may call it.
-void sim_add_finding(FindingKind kind, const char *title, const Place *places, int count, const char *hint);
+void sim_add_finding(FindingKind kind, const char *title, const FindingLocation *locations, int count, const char *hint);
 
 // Identifies a finding of a launch without its text.
-typedef struct Cause {
+typedef struct FindingKey {
     const Launch *launch;
     const Instr *first, *second; // `second` may be NULL
     int what;                    // distinguishes findings at the same instructions
-} Cause;
+} FindingKey;
 
-typedef struct Example { // a thread that made the mistake
+typedef struct ExampleThread { // a thread that an occurrence of a finding shows
     uint64_t block_number;
     uint32_t thread; // of the block
-} Example;
+} ExampleThread;
 
 typedef enum RaceExtent { WITHIN_WARP, WITHIN_BLOCK, ACROSS_BLOCKS } RaceExtent;
 
@@ -58,11 +58,11 @@ typedef struct RaceFacts { // of one racing pair
 } RaceFacts;
 
 // Like sim_add_finding; sim_count_occurrence then finds it by its cause. `race`: NULL if the finding is not a race.
-void sim_add_caused_finding(const Cause *cause, FindingKind kind, const char *title, const Place *places, int count, const char *hint,
+void sim_add_caused_finding(const FindingKey *cause, FindingKind kind, const char *title, const FindingLocation *locations, int count, const char *hint,
                             const RaceFacts *race);
 // Counts an occurrence of a known finding. False, and nothing is counted, if no finding of the running launch has this cause, or if one
 // of these threads would be a better example: then call sim_add_caused_finding.
-bool sim_count_occurrence(const Cause *cause, const Example *threads, int count);
+bool sim_count_occurrence(const FindingKey *cause, const ExampleThread *threads, int count);
 // Adds the fault that ended a launch.
 void sim_add_fault(const Launch *launch);
 // A kernel needs something that the simulator does not support: without errors, the program exits with status CANNOT_RUN.

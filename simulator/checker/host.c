@@ -85,7 +85,7 @@ static void add_line(char *hint, const char *format, ...)
 // Describes a call stack as ", at a.cu:17"; empty if the line is unknown.
 static void describe_site(int site, char *text, size_t space)
 {
-    Place p = {.line = 0};
+    FindingLocation p = {.line = 0};
     text[0] = 0;
     if (site && sim_set_line_of_stack(site, &p) && p.line > 0)
         snprintf(text, space, ", at %s:%d", sim_relative_name(p.file), p.line);
@@ -322,7 +322,7 @@ static const char BYTES_HINT[] = "pass the size in bytes: the number of elements
 // Adds and prints a finding at the host's current call. `access`: "cudaMemcpy" or "cudaMemcpy of 400 bytes".
 static void report_call(FindingKind kind, const char *access, const char *title, const char *hint)
 {
-    Place host = {.line = 0};
+    FindingLocation host = {.line = 0};
     if (!sim_checker_enabled())
         return;
     snprintf(host.access, sizeof host.access, "%s, called by the host", access);
@@ -454,7 +454,7 @@ void sim_report_host_access(uint64_t address, bool writes, const void *instructi
         fprintf(stderr, "simulator: %s\n", title);
         return;
     }
-    Place host = {.line = 0};
+    FindingLocation host = {.line = 0};
     snprintf(host.access, sizeof host.access, "%s by the host", writes ? "write" : "read");
     sim_set_host_line(instruction, &host);
     kind = contains_address(a, address) ? HOST_POINTER : kind;
@@ -494,7 +494,7 @@ void sim_report_unwritten_results(void)
         sim_describe_address(copied_result.first, &at);
         snprintf(title, sizeof title, "%zu bytes copied to the host, from %s on, have not been written", copied_result.bytes, at.text);
         add_line(hint, "%s", at.hint);
-        Place host = {.access = "read by a copy, called by the host"};
+        FindingLocation host = {.access = "read by a copy, called by the host"};
         sim_set_host_line(NULL, &host);
         sim_add_finding(UNINITIALISED, title, &host, 1, hint);
         sim_print_findings();

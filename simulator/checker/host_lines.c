@@ -47,9 +47,9 @@ static bool is_toolkit_header(const char *file)
 
 typedef struct SourceLine {
     uint64_t hash; // of the frames
-    char file[sizeof((Place *)NULL)->file];
+    char file[sizeof((FindingLocation *)NULL)->file];
     int line;
-    char caller[sizeof((Place *)NULL)->caller];
+    char caller[sizeof((FindingLocation *)NULL)->caller];
 } SourceLine;
 
 // Copies "/x/" of "/x/simulator/checker/host_lines.c".
@@ -110,7 +110,7 @@ static void look_up_line(const Frames *frames, SourceLine *found)
 }
 
 // Sets the line of the innermost frames. Caches the results, because a program may repeat a mistake very often.
-static void find_line(const Frames *frames, Place *p)
+static void find_line(const Frames *frames, FindingLocation *p)
 {
     static Lock lock;
     static SourceLine cache[MAX_LOOKUPS];
@@ -131,7 +131,7 @@ static void find_line(const Frames *frames, Place *p)
     sim_unlock(&lock);
 }
 
-void sim_set_host_line(const void *instruction, Place *p)
+void sim_set_host_line(const void *instruction, FindingLocation *p)
 {
     void *return_addresses[MAX_FRAMES];
     const int count = sim_backtrace(return_addresses, MAX_FRAMES - 1);
@@ -171,7 +171,7 @@ int sim_call_stack_id(void)
     return stack_count;
 }
 
-bool sim_set_line_of_stack(int stack_id, Place *p)
+bool sim_set_line_of_stack(int stack_id, FindingLocation *p)
 {
     Frames frames = {.count = 0};
     add_frame(&frames, (const void *)sim_set_host_line);
@@ -182,7 +182,7 @@ bool sim_set_line_of_stack(int stack_id, Place *p)
     return p->line > 0;
 }
 
-void sim_set_calling_line(const void *return_address, Place *p)
+void sim_set_calling_line(const void *return_address, FindingLocation *p)
 {
     Frames frames = {.count = 0};
     add_frame(&frames, (const void *)sim_set_host_line);

@@ -220,17 +220,17 @@ static void report_race(uint64_t address, uint32_t op, bool host_writes, bool op
 {
     char title[800], operation[300], hint[HINT_BYTES];
     AddressText at;
-    Place host = {.line = 0};
+    FindingLocation host = {.line = 0};
     sim_describe_address(address, &at);
     sim_describe_op(op, operation, sizeof operation);
     snprintf(title, sizeof title, "the host %s %s, which %s may %s", host_writes ? "writes" : "reads", at.text, operation,
              !op_writes ? "still read" : host_writes ? "still write" : "not have written yet");
     snprintf(host.access, sizeof host.access, "%s by the host", host_writes ? "write" : "read");
     sim_set_host_line(instruction, &host);
-    const Place places[] = {sim_place_of_op(op), host};
+    const FindingLocation locations[] = {sim_op_location(op), host};
     snprintf(hint, sizeof hint, "call cudaDeviceSynchronize() or cudaStreamSynchronize() before the host's access");
     sim_add_allocation_note(sim_allocation_at(address), hint);
-    sim_add_finding(RACE_OPERATIONS, title, places, 2, hint);
+    sim_add_finding(RACE_OPERATIONS, title, locations, 2, hint);
     sim_print_findings();
 }
 

@@ -45,7 +45,7 @@ enum { MAX_STRIDED = 32 };
 //     24   stride: 24 bits                         size: 7                  whole: 1
 //
 // Lane l accesses `size` bytes at origin + l * stride; if its element has several words, also the following words, up to the next
-// lane. Example: lanes 4 to 7 access four adjacent floats from byte 32 of the line: lanes 0xf0, word_mask 0xf00, origin 16,
+// lane. ExampleThread: lanes 4 to 7 access four adjacent floats from byte 32 of the line: lanes 0xf0, word_mask 0xf00, origin 16,
 // stride 4, size 4, whole 1.
 typedef struct StridedAccess {
     AccessRecord record;
@@ -93,11 +93,11 @@ typedef struct ShadowLine {
     struct ShadowOverflow *overflow; // NULL until needed
 } ShadowLine;
 
-typedef struct Object { // a variable in shared memory; immutable during the launch
+typedef struct SharedVariable { // immutable during the launch
     uint64_t address;
     size_t bytes;             // 0: none
     const Variable *variable; // NULL: dynamic shared memory
-} Object;
+} SharedVariable;
 
 typedef struct LaunchClocks LaunchClocks;
 typedef struct BlockClocks BlockClocks;
@@ -112,7 +112,7 @@ BlockClocks *sim_new_block_clocks(const Launch *launch, int warps);
 void sim_free_block_clocks(Block *block);
 void sim_start_block_clocks(Block *block); // also when the block restarts
 uint32_t sim_launch_run(const Launch *launch); // a nonzero number of the launch
-const Object *sim_object_at(const Launch *launch, uint64_t address); // the variable in a line of shared memory
+const SharedVariable *sim_shared_variable_at(const Launch *launch, uint64_t address); // the variable in a line of shared memory
 
 // All threads of a block, or lanes of a warp, synchronise at a barrier.
 void sim_order_block(Block *block);

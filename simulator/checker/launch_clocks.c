@@ -9,12 +9,12 @@
 static void add_object(LaunchClocks *clocks, uint64_t address, size_t bytes, const Variable *v)
 {
     for (uint64_t line = address / LINE_BYTES; bytes && line <= (address + bytes - 1) / LINE_BYTES; line++)
-        clocks->objects[line] = (Object){address, bytes, v};
+        clocks->shared_variables[line] = (SharedVariable){address, bytes, v};
 }
 
-const Object *sim_object_at(const Launch *launch, uint64_t address)
+const SharedVariable *sim_shared_variable_at(const Launch *launch, uint64_t address)
 {
-    return &launch->vector_clocks->objects[address / LINE_BYTES];
+    return &launch->vector_clocks->shared_variables[address / LINE_BYTES];
 }
 
 LaunchClocks *sim_start_launch_clocks(const Launch *launch)
@@ -26,7 +26,7 @@ LaunchClocks *sim_start_launch_clocks(const Launch *launch)
     if (!clocks)
         sim_die("out of memory: vector clocks of a launch");
     clocks->run = ++runs;
-    clocks->objects = sim_allocate(&clocks->arena, (launch->shared_bytes / LINE_BYTES + 1) * sizeof *clocks->objects);
+    clocks->shared_variables = sim_allocate(&clocks->arena, (launch->shared_bytes / LINE_BYTES + 1) * sizeof *clocks->shared_variables);
     for (const Variable *v = launch->module->shared; v; v = v->next_shared)
         if (sim_uses_shared(launch->kernel, v))
             add_object(clocks, v->address, v->bytes, v);

@@ -341,13 +341,13 @@ static void report_conflicts(void)
         if (c->before == DID_ALLOCATE)
             a->uses->allocated_by = 0; // report it once
         const bool both_graph_nodes = sim_is_graph_node(sim_current_op()) && sim_is_graph_node(c->earlier);
-        const Place places[] = {sim_place_of_op(c->earlier), sim_place_of_op(sim_current_op())};
+        const FindingLocation locations[] = {sim_op_location(c->earlier), sim_op_location(sim_current_op())};
         snprintf(hint, sizeof hint, "%s",
                  both_graph_nodes ? "make one node depend on the other (in a capture: cudaEventRecord() and cudaStreamWaitEvent()), or one launch "
                          "wait for the other"
                        : "call cudaStreamWaitEvent() with an event of the first operation's stream, or synchronise between them");
         sim_add_allocation_note(a, hint);
-        sim_add_finding(RACE_OPERATIONS, title, places, 2, hint);
+        sim_add_finding(RACE_OPERATIONS, title, locations, 2, hint);
     }
     if (conflict_count)
         sim_print_findings();
@@ -474,10 +474,10 @@ void sim_check_free(const Allocation *a)
     sim_describe_op(op, current, sizeof current);
     sim_describe_op(p->op, earlier, sizeof earlier);
     snprintf(title, sizeof title, "%s frees %s, which %s may still %s", current, allocation, earlier, p->writes ? "write" : "read");
-    const Place places[] = {sim_place_of_op(p->op), sim_place_of_op(op)};
+    const FindingLocation locations[] = {sim_op_location(p->op), sim_op_location(op)};
     snprintf(hint, sizeof hint, "before the free, call cudaStreamWaitEvent() with an event that follows the last use");
     sim_add_allocation_note(a, hint);
-    sim_add_finding(RACE_OPERATIONS, title, places, 2, hint);
+    sim_add_finding(RACE_OPERATIONS, title, locations, 2, hint);
     sim_print_findings();
 }
 

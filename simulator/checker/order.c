@@ -216,9 +216,9 @@ void sim_describe_op(uint32_t op, char *text, size_t size)
              o->kernel && sim_is_graph_node(op) ? " of a graph" : "", stream, device);
 }
 
-Place sim_place_of_op(uint32_t op)
+FindingLocation sim_op_location(uint32_t op)
 {
-    Place p = {.line = 0};
+    FindingLocation p = {.line = 0};
     char what[150];
     sim_describe_op(op, what, sizeof what);
     snprintf(p.access, sizeof p.access, "%s, %s by the host", what, ops[op].kernel ? "launched" : "called");

@@ -52,7 +52,7 @@ bool sim_is_graph_node(uint32_t op); // whether it is a node of a launched graph
 void sim_describe_op(uint32_t op, char *text, size_t size);
 
 // The host's source line that started the operation.
-Place sim_place_of_op(uint32_t op);
+FindingLocation sim_op_location(uint32_t op);
 
 // The host waits for all operations of a stream, or of a device.
 void sim_synchronize_host(uint32_t timeline);

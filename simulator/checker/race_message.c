@@ -20,12 +20,12 @@ static const char *access_noun(const Instr *i, const AccessRecord *e)
 
 static int line_of(const Statement *s)
 {
-    return s->own_line > 0 ? s->own_line : s->source_line;
+    return s->outer_line > 0 ? s->outer_line : s->source_line;
 }
 
 static int file_of(const Statement *s)
 {
-    return s->own_line > 0 ? s->own_file : s->source_file;
+    return s->outer_line > 0 ? s->outer_file : s->source_file;
 }
 
 // ---- The code around the two instructions
@@ -341,12 +341,12 @@ static void write_title(const Race *race, RaceExtent extent, char *title, size_t
 }
 
 // The first lane of one side of the race; if both sides are of one warp, a lane that is not on the other side.
-static Example example_of(const Race *race, int side)
+static ExampleThread example_of(const Race *race, int side)
 {
     const AccessRecord *e = side == 0 ? &race->earlier : &race->later;
     const bool same_warp = race->earlier.block == race->later.block && race->earlier.warp == race->later.warp;
     const uint32_t lanes = side == 0 && same_warp ? race->earlier.lanes & ~race->later.lanes : e->lanes;
-    return (Example){e->block, (uint32_t)e->warp * LANES + (uint32_t)__builtin_ctz(lanes ? lanes : e->lanes)};
+    return (ExampleThread){e->block, (uint32_t)e->warp * LANES + (uint32_t)__builtin_ctz(lanes ? lanes : e->lanes)};
 }
 
 // "4-byte write"; without the size if it is unknown, as that of the earlier of a bulk copy and another access.
@@ -367,21 +367,21 @@ void sim_report_race(const AccessCheck *check)
     const AccessRecord *a = &race->earlier, *b = &race->later;
     const Launch *launch = w->block->launch;
     const Program *program = launch->kernel->program;
-    const Example examples[] = {example_of(race, 0), example_of(race, 1)};
+    const ExampleThread examples[] = {example_of(race, 0), example_of(race, 1)};
     const Instr *instrs[] = {sim_instruction_at(a->site), sim_instruction_at(b->site)};
     const RaceExtent extent = a->block != b->block ? ACROSS_BLOCKS : a->warp != b->warp ? WITHIN_BLOCK : WITHIN_WARP;
     const bool plain = a->kind == PLAIN_WRITE && b->kind == PLAIN_WRITE;
     const bool same_value = race->same_value && plain && !is_read_modify_write(program, instrs[0]) && !is_read_modify_write(program, instrs[1]);
     const RaceFacts facts = {extent, same_value};
-    const Cause cause = {launch, instrs[0], instrs[1], check->shared | (int)extent << 1 | same_value << 3};
+    const FindingKey cause = {launch, instrs[0], instrs[1], check->shared | (int)extent << 1 | same_value << 3};
     char title[300], hint[HINT_BYTES];
-    Place places[2];
+    FindingLocation locations[2];
     if (sim_count_occurrence(&cause, examples, 2))
         return;
     for (int k = 0; k < 2; k++) {
         char access[100];
         describe_access(check, instrs[k], k ? b : a, access, sizeof access);
-        places[k] = sim_place_of(launch, examples[k].block_number, examples[k].thread, instrs[k], access);
+        locations[k] = sim_location_of(launch, examples[k].block_number, examples[k].thread, instrs[k], access);
     }
     write_title(race, extent, title, sizeof title);
     const RacePair pair = {.race = race, .program = program, .i = instrs[0], .j = instrs[1],
@@ -393,5 +393,5 @@ void sim_report_race(const AccessCheck *check)
                  "read with an ordinary load: no __ldg(), no pointer that is const and __restrict__ (ld.global.nc)");
     else
         add_hint(&pair, same_value, hint);
-    sim_add_caused_finding(&cause, check->shared ? RACE_SHARED : RACE_GLOBAL, title, places, 2, hint, &facts);
+    sim_add_caused_finding(&cause, check->shared ? RACE_SHARED : RACE_GLOBAL, title, locations, 2, hint, &facts);
 }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static void describe_variable(const Object *o, char *name, size_t space)
+static void describe_variable(const SharedVariable *o, char *name, size_t space)
 {
     char text[300];
     sim_demangle(o->variable->name, text, sizeof text);
@@ -15,9 +15,9 @@ static void describe_variable(const Object *o, char *name, size_t space)
 static _Noreturn void report_out_of_bounds(Warp *w, const Instr *i, const Access *access, int lane, uint64_t offset)
 {
     const Launch *launch = w->block->launch;
-    const Object *nearest = sim_object_at(launch, offset);
+    const SharedVariable *nearest = sim_shared_variable_at(launch, offset);
     for (uint64_t at = offset; nearest->bytes == 0 && at >= LINE_BYTES;)
-        nearest = sim_object_at(launch, at -= LINE_BYTES); // a red zone is as large as the variable before it
+        nearest = sim_shared_variable_at(launch, at -= LINE_BYTES); // a red zone is as large as the variable before it
     char name[320] = "dynamic shared memory";
     if (nearest->variable)
         describe_variable(nearest, name, sizeof name);
@@ -34,7 +34,7 @@ static _Noreturn void report_out_of_bounds(Warp *w, const Instr *i, const Access
 
 static void check_lane(Warp *w, const Instr *i, const Access *access, int lane, uint64_t offset)
 {
-    const Object *o = sim_object_at(w->block->launch, offset);
+    const SharedVariable *o = sim_shared_variable_at(w->block->launch, offset);
     if (offset < o->address || access->bytes > o->bytes || offset - o->address > o->bytes - access->bytes)
         report_out_of_bounds(w, i, access, lane, offset);
 }
@@ -44,7 +44,7 @@ static bool is_in_one_variable(const Launch *launch, const Access *access)
 {
     if (access->highest >= launch->shared_bytes) // also true for another block's memory in a cluster
         return false;
-    const Object *lowest_object = sim_object_at(launch, access->lowest), *highest_object = sim_object_at(launch, access->highest);
+    const SharedVariable *lowest_object = sim_shared_variable_at(launch, access->lowest), *highest_object = sim_shared_variable_at(launch, access->highest);
     return lowest_object->address == highest_object->address && access->lowest >= lowest_object->address &&
            access->highest - lowest_object->address + access->bytes <= lowest_object->bytes;
 }

@@ -14,7 +14,7 @@ typedef struct UndefinedCopy {
     uint64_t allocation; // its address
     uint64_t low, high;  // the copied bytes are within [low, high)
     ReportRule rule;
-    Report report;
+    DeferredFinding report;
 } UndefinedCopy;
 
 static UndefinedCopy *copies; // guarded by `lock`, as is unwritten_bytes of all allocations
@@ -120,7 +120,7 @@ bool sim_note_undefined_copy(const Instr *load, const Instr *store, uint64_t add
     return c != NULL;
 }
 
-void sim_add_undefined_copy(const Instr *load, const Instr *store, uint64_t address, ReportRule rule, const Report *report)
+void sim_add_undefined_copy(const Instr *load, const Instr *store, uint64_t address, ReportRule rule, const DeferredFinding *report)
 {
     sim_lock(&lock);
     // An empty range: the caller notes the store again, which extends it.
@@ -128,7 +128,7 @@ void sim_add_undefined_copy(const Instr *load, const Instr *store, uint64_t addr
     sim_unlock(&lock);
 }
 
-bool sim_find_undefined_copy(uint64_t address, Report *report)
+bool sim_find_undefined_copy(uint64_t address, DeferredFinding *report)
 {
     const Allocation *a = sim_allocation_at(address);
     bool found = false;
@@ -235,7 +235,7 @@ static bool reaches_host(const Allocation *a, uint64_t low, uint64_t high, Repor
 }
 
 // Finds the next report, starting at copies[*k], for bytes that the host reads; sets *k to the index after it.
-static bool find_reported(uint64_t address, size_t bytes, size_t *k, Report *report)
+static bool find_reported(uint64_t address, size_t bytes, size_t *k, DeferredFinding *report)
 {
     const Allocation *a = sim_allocation_at(address);
     bool found = false;
@@ -252,11 +252,11 @@ static bool find_reported(uint64_t address, size_t bytes, size_t *k, Report *rep
 
 bool sim_report_undefined_copies(uint64_t address, size_t bytes)
 {
-    Report report;
+    DeferredFinding report;
     bool found = false;
     for (size_t k = 0; find_reported(address, bytes, &k, &report);) {
         found = true;
-        sim_add_finding(report.kind, report.title, report.places, report.count, report.hint);
+        sim_add_finding(report.kind, report.title, report.locations, report.count, report.hint);
     }
     return found;
 }

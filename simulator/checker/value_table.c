@@ -13,7 +13,7 @@ typedef struct CachedCopy { // a result of sim_copies_structure
 } CachedCopy;
 
 // A hash table by register. Each instruction of a warp with undefined values looks up all its registers.
-struct Undefined {
+struct UndefinedRegisters {
     uint32_t count;       // of `values`
     uint32_t live_values; // values with a nonzero mask
     UndefinedBranch branches[MAX_BRANCHES];
@@ -143,13 +143,13 @@ uint32_t sim_find_origins(const Warp *w, const Access *access, unsigned first, u
     return lanes;
 }
 
-static uint32_t capacity_of(const struct Undefined *u)
+static uint32_t capacity_of(const struct UndefinedRegisters *u)
 {
     return (1u << u->index_bits) / SLOTS_PER_VALUE;
 }
 
 // The slot of a register, or the free slot where it would be.
-static uint32_t *find_slot(const struct Undefined *u, const uint8_t *address)
+static uint32_t *find_slot(const struct UndefinedRegisters *u, const uint8_t *address)
 {
     const uint32_t slot_mask = (1u << u->index_bits) - 1;
     uint32_t slot = (uint32_t)((uint64_t)(uintptr_t)address * 0x9e3779b97f4a7c15 >> (64 - u->index_bits));
@@ -170,7 +170,7 @@ const UndefinedValue *sim_find_value(const Warp *w, const uint8_t *address)
 }
 
 // Doubles the capacity, which the number of registers in all frames limits.
-static void grow_values(Arena *arena, struct Undefined *u)
+static void grow_values(Arena *arena, struct UndefinedRegisters *u)
 {
     const UndefinedValue *previous = u->values;
     u->index_bits = previous ? u->index_bits + 1 : INITIAL_BITS;
@@ -188,7 +188,7 @@ static UndefinedValue *find_or_add(Warp *w, const uint8_t *address)
     Arena *arena = &w->block->arena;
     if (!w->undefined_registers)
         w->undefined_registers = sim_allocate(arena, sizeof *w->undefined_registers);
-    struct Undefined *u = w->undefined_registers;
+    struct UndefinedRegisters *u = w->undefined_registers;
     if (!u->values || u->count == capacity_of(u))
         grow_values(arena, u);
     uint32_t *const number = find_slot(u, address);
@@ -246,7 +246,7 @@ UndefinedBranch *sim_undefined_branch(const Warp *w, int k)
 
 void sim_clear_values(Warp *w)
 {
-    struct Undefined *u = w->undefined_registers;
+    struct UndefinedRegisters *u = w->undefined_registers;
     if (u->count > 0)
         memset(u->index, 0, sizeof *u->index << u->index_bits);
     w->undefined_count = u->live_values = u->count = 0;

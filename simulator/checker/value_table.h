@@ -42,7 +42,7 @@ typedef struct UndefinedBranch { // lanes of a warp that branched on an undefine
 // The first returns a free entry, or NULL if there is none; the second the k-th entry of a warp, or NULL past the last.
 UndefinedBranch *sim_new_undefined_branch(Warp *w);
 UndefinedBranch *sim_undefined_branch(const Warp *w, int k);
-// Updates w->undefined, the number of undefined registers and branches in progress, after branches have ended.
+// Updates w->undefined_count, the number of undefined registers and branches in progress, after branches have ended.
 void sim_count_undefined(Warp *w);
 
 // ---- value_branches.c

@@ -55,22 +55,22 @@ void sim_note_inactive_sources(Warp *w, const Instr *i, uint32_t mask)
 
 // ---- Uses that affect the program
 
-static Report report_of(Warp *w, const UndefinedValue *v, const Instr *i, int lane, const char *use)
+static DeferredFinding report_of(Warp *w, const UndefinedValue *v, const Instr *i, int lane, const char *use)
 {
     const Launch *launch = w->block->launch;
     const uint32_t thread = (uint32_t)(w->number * LANES + lane);
     char access[120];
     const bool inactive_source = v->source == INACTIVE_LANE;
-    Report copied_report;
+    DeferredFinding copied_report;
     const bool copied = v->from && sim_find_undefined_copy(v->from, &copied_report); // then report the first read
     const uint8_t source = copied ? copied_report.source : v->source;
     if (inactive_source)
         snprintf(access, sizeof access, "shuffle from an inactive lane");
     else
         snprintf(access, sizeof access, "uninitialised read");
-    Report r = {.kind = inactive_source ? INVALID_WARP_OPERATION : UNINITIALISED, .count = v->read == i && !copied ? 1 : 2, .source = source};
-    r.places[0] = copied ? copied_report.places[0] : sim_place_of(launch, w->block->number, thread, v->read, access);
-    r.places[1] = sim_place_of(launch, w->block->number, thread, i, "value used");
+    DeferredFinding r = {.kind = inactive_source ? INVALID_WARP_OPERATION : UNINITIALISED, .count = v->read == i && !copied ? 1 : 2, .source = source};
+    r.locations[0] = copied ? copied_report.locations[0] : sim_location_of(launch, w->block->number, thread, v->read, access);
+    r.locations[1] = sim_location_of(launch, w->block->number, thread, i, "value used");
     if (inactive_source)
         snprintf(r.title, sizeof r.title, "the value of a lane that does not take part in a shuffle %s", use);
     else
@@ -84,13 +84,13 @@ static Report report_of(Warp *w, const UndefinedValue *v, const Instr *i, int la
 
 static void report(Warp *w, const UndefinedValue *v, const Instr *i, int lane, const char *use)
 {
-    const Cause cause = {w->block->launch, v->read, i, v->source};
-    const Example example = {w->block->number, (uint32_t)(w->number * LANES + lane)};
+    const FindingKey cause = {w->block->launch, v->read, i, v->source};
+    const ExampleThread example = {w->block->number, (uint32_t)(w->number * LANES + lane)};
     sim_wait_for_earlier_blocks(w->block); // a speculative run may read before an earlier block writes
     if (sim_count_occurrence(&cause, &example, 1))
         return;
-    const Report r = report_of(w, v, i, lane, use);
-    sim_add_caused_finding(&cause, r.kind, r.title, r.places, r.count, r.hint, NULL);
+    const DeferredFinding r = report_of(w, v, i, lane, use);
+    sim_add_caused_finding(&cause, r.kind, r.title, r.locations, r.count, r.hint, NULL);
 }
 
 static void record_stored(Warp *w, const UndefinedValue *v, const Instr *i, int lane, uint64_t address, size_t bytes, ReportRule rule)
@@ -98,7 +98,7 @@ static void record_stored(Warp *w, const UndefinedValue *v, const Instr *i, int 
     sim_wait_for_earlier_blocks(w->block);
     if (sim_note_undefined_copy(v->read, i, address, bytes, rule))
         return;
-    const Report r = report_of(w, v, i, lane, "is stored in global memory and copied to the host");
+    const DeferredFinding r = report_of(w, v, i, lane, "is stored in global memory and copied to the host");
     sim_add_undefined_copy(v->read, i, address, rule, &r);
     sim_note_undefined_copy(v->read, i, address, bytes, rule);
 }

@@ -170,10 +170,10 @@ static void parse_all_initialisers(Parser *p, void *variable)
         sim_fail(p, "expected ',' or ';' after an initial value");
 }
 
-static void allocate_in(Parser *p, Variable *v, size_t *bytes, size_t most)
+static void allocate_in(Parser *p, Variable *v, size_t *bytes, size_t max)
 {
     v->address = sim_align_up(*bytes, v->align);
-    if (v->bytes > most || v->address > most - v->bytes)
+    if (v->bytes > max || v->address > max - v->bytes)
         sim_fail(p, "%.*s: too large", (int)v->name.length, v->name.text);
     *bytes = v->address + v->bytes;
 }

@@ -42,8 +42,8 @@ static void find_successors(Arena *arena, const Program *p, FlowGraph *f)
     f->successor_count = sim_allocate(arena, f->count * sizeof *f->successor_count);
     for (uint32_t b = 0; b < end; b++) {
         const Instr *last = sim_terminator(p, f, b);
-        const size_t most = last->control == BRANCH_INDEXED ? (size_t)last->target_count + 1 : 2;
-        uint32_t *to = f->successors[b] = sim_allocate(arena, most * sizeof *to), n = 0;
+        const size_t max_successors = last->control == BRANCH_INDEXED ? (size_t)last->target_count + 1 : 2;
+        uint32_t *to = f->successors[b] = sim_allocate(arena, max_successors * sizeof *to), n = 0;
         if (last->control == BRANCH)
             to[n++] = f->block_of[last->target];
         for (uint32_t t = 0; last->control == BRANCH_INDEXED && t < last->target_count; t++)

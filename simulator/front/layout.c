@@ -174,13 +174,13 @@ void sim_layout_shared(Module *m)
     for (Function *f = m->functions; f; f = f->next)
         f->shared_bytes = f->shared_extent = f->shared_gap = 0;
     m->dynamic_align = 16;
-    int most = 0;
+    int max_uses = 0;
     for (Variable *v = m->shared; v; v = v->next_shared) {
         if (v->dynamic && v->align > m->dynamic_align)
             m->dynamic_align = v->align;
-        most = v->use_count > most ? v->use_count : most;
+        max_uses = v->use_count > max_uses ? v->use_count : max_uses;
     }
-    for (int uses = most; uses > 0; uses--)
+    for (int uses = max_uses; uses > 0; uses--)
         for (Variable *v = m->shared; v; v = v->next_shared)
             if (v->use_count == uses)
                 assign_addresses(m, v);

@@ -37,7 +37,7 @@ static LineUse use_of(const Function *f, uint32_t number)
 
 static int line_in_own_file(const Statement *s) // if the statement is inlined: the line of the call
 {
-    return s->own_line > 0 ? s->own_line : s->source_line;
+    return s->outer_line > 0 ? s->outer_line : s->source_line;
 }
 
 void sim_list_lines(Module *m, void (*list)(Slice function, int line, LineUse use, void *context), void *context)

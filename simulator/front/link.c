@@ -187,7 +187,7 @@ static void add_files(Module *m, const Module *other)
         for (uint32_t i = 0; i < f->count; i++) {
             f->statements[i].source_file += m->file_count;
             f->statements[i].caller_file += m->file_count;
-            f->statements[i].own_file += m->file_count;
+            f->statements[i].outer_file += m->file_count;
         }
     m->files = files;
     m->file_count = count;

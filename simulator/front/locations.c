@@ -22,7 +22,7 @@ static void find_own_line(Parser *p, const Location *call, Location *l)
             continue;
         several = found != NULL;
         found = k;
-        const bool near = k->own_file == p->own.file && k->own_line == p->own.line;
+        const bool near = k->outer_file == p->outer.file && k->outer_line == p->outer.line;
         if (k->next_statement == p->function->count || near) {
             several = false;
             break;
@@ -30,16 +30,16 @@ static void find_own_line(Parser *p, const Location *call, Location *l)
     }
     if (!found || several)
         return;
-    const bool own = l->file == found->own_file;
-    l->own_file = found->own_file;
-    l->own_line = own ? l->line : found->own_line;
+    const bool is_outer = l->file == found->outer_file;
+    l->outer_file = found->outer_file;
+    l->outer_line = is_outer ? l->line : found->outer_line;
 }
 
 static void store_location(Parser *p)
 {
     Location **bucket = bucket_of_line(p, &p->location), *k = *bucket;
-    while (k && !(same_position(k, &p->location) && k->own_file == p->location.own_file &&
-                  k->own_line == p->location.own_line))
+    while (k && !(same_position(k, &p->location) && k->outer_file == p->location.outer_file &&
+                  k->outer_line == p->location.outer_line))
         k = k->next;
     if (!k) {
         k = sim_allocate(&p->module->arena, sizeof *k);
@@ -72,10 +72,10 @@ void sim_parse_location(Parser *p) // .loc file line column, function_name label
         if (p->token.line == line)
             sim_skip_line(p);
     } else {
-        p->location.own_file = p->location.caller_file = p->location.file;
-        p->location.own_line = p->location.line;
+        p->location.outer_file = p->location.caller_file = p->location.file;
+        p->location.outer_line = p->location.line;
     }
-    if (p->location.own_line > 0 && p->location.own_file == p->location.file)
-        p->own = p->location;
+    if (p->location.outer_line > 0 && p->location.outer_file == p->location.file)
+        p->outer = p->location;
     store_location(p);
 }

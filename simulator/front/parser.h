@@ -40,7 +40,7 @@ typedef struct Scope { // the declarations between a pair of braces; on the stac
 
 typedef struct Location { // a source location, from .loc
     int file, line, column;
-    int own_file, own_line; // this line or, if it was inlined, the line of the call in the function's own file; 0: unknown
+    int outer_file, outer_line; // this line or, if it was inlined, the line of the call in the function's own file; 0: unknown
     int caller_file; // file of the innermost inlining call; `file` if the line is not inlined
     uint32_t next_statement; // index of the first statement after the .loc
     struct Location *next;
@@ -57,7 +57,7 @@ typedef struct Parser {
     uint32_t register_space, statement_space; // capacities of the function's arrays
     Location *locations[BUCKETS]; // hash table of the function's .loc directives so far
     Location location;            // of the next statement
-    Location own;                 // the latest location in the function's own file
+    Location outer;               // the latest location in the function's own file
     int nesting;                  // of braces and operands
     bool managed;    // whether the current declaration has .attribute(.managed)
     Linkage linkage; // of the current function or variable

@@ -95,7 +95,7 @@ typedef struct Statement {
     int count;
     int line, source_line, source_file;
     int caller_file; // file of the innermost inlining call, or source_file
-    int own_line, own_file; // the source line or, if inlined, the line of the call in the function's own file; 0: unknown
+    int outer_line, outer_file; // the source line or, if inlined, the line of the call in the function's own file; 0: unknown
     const char *error; // syntax error, or NULL
 } Statement;
 

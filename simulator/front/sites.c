@@ -38,7 +38,7 @@ static bool looks_same_in_source(const Instr *i, const Instr *j)
     return (i->kind == LOAD || i->kind == STORE) && i->kind == j->kind && i->semantics == WEAK &&
            j->semantics == WEAK && i->type == j->type && i->bytes == j->bytes && i->count == j->count &&
            i->at.space == j->at.space && s->source_line > 0 && s->source_line == t->source_line &&
-           s->source_file == t->source_file && s->own_line == t->own_line && s->own_file == t->own_file;
+           s->source_file == t->source_file && s->outer_line == t->outer_line && s->outer_file == t->outer_file;
 }
 
 void sim_number_sites(Instr *code, uint32_t count)

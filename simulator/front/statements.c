@@ -20,8 +20,8 @@ Statement *sim_new_statement(Parser *p)
     s->source_file = p->location.file;
     s->source_line = p->location.line;
     s->caller_file = p->location.caller_file;
-    s->own_file = p->location.own_file;
-    s->own_line = p->location.own_line;
+    s->outer_file = p->location.outer_file;
+    s->outer_line = p->location.outer_line;
     return s;
 }
 

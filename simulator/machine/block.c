@@ -91,7 +91,7 @@ Block *sim_new_block(Launch *launch)
     b->launch = launch;
     b->threads = (uint32_t)threads;
     b->warp_count = (int)warps;
-    b->watch = launch->time_sliced ? &launch->watch : &b->own_watch;
+    b->watch = launch->time_sliced ? &launch->watch : &b->block_watch;
     b->shared = aligned_alloc(1024, (launch->shared_bytes + 1024) / 1024 * 1024);
     b->local = malloc((warps * LANES + 1) * (launch->local_bytes ? launch->local_bytes : 1));
     const bool observed = !is_launch_checked(launch) || sim_observer.make_block(b);

@@ -65,7 +65,7 @@ typedef struct Launch {
     struct Workers *workers;     // the pool of host threads
     bool solo;                   // the first worker has not yet started the others
     struct Block *suspended_block; // it waits for later ones, which makes the rest of the launch time-sliced; or NULL
-    const char *why_time_sliced; // if suspended_block is not NULL
+    const char *time_slicing_reason; // if suspended_block is not NULL
     ProgressWatch watch;
     bool traced;                 // some of its blocks: trace.c
     bool records_host_shared_accesses; // to memory shared with the host: checker/memory_uses.c. False if the kernel publishes to the host: then the two may synchronise
@@ -123,7 +123,7 @@ typedef struct Block {
     uint32_t bypass_check_count; // number of entries found so far
     size_t local_used;           // bytes of each thread's local memory in use so far, filled with poison at first use
     Barrier barriers[BARRIERS];
-    ProgressWatch *watch, own_watch; // watch: &own_watch, or that of a time-sliced launch
+    ProgressWatch *watch, block_watch; // watch: &block_watch, or that of a time-sliced launch
     Counters counters;
     Arena arena; // of frames and splits
     Frame *free_frames;

@@ -23,7 +23,7 @@ static int append_instruction(const Module *m, const Statement *s, char *text, i
     char line[256], own[256];
     if (!source_line_text(m, s->source_file, s->source_line, line, sizeof line))
         return used;
-    if (s->own_file != s->source_file && source_line_text(m, s->own_file, s->own_line, own, sizeof own))
+    if (s->outer_file != s->source_file && source_line_text(m, s->outer_file, s->outer_line, own, sizeof own))
         return used + snprintf(text + used, capacity - (size_t)used, " (%s, inlined into %s)", line, own);
     return used + snprintf(text + used, capacity - (size_t)used, " (%s)", line);
 }

@@ -133,7 +133,7 @@ void sim_switch_to_time_slicing(Block *b, const char *why)
     sim_wait_for_earlier_blocks(b);
     if (!sim_has_later_blocks(b))
         return;
-    b->launch->why_time_sliced = why;
+    b->launch->time_slicing_reason = why;
     longjmp(b->on_fault, NEEDS_LATER_BLOCKS);
 }
 

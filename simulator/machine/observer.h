@@ -73,7 +73,7 @@ typedef struct Observer {
     void (*access_host_shared)(Warp *w, const Instr *i, const Access *access, uint32_t mask);
     // The launch has checks_child_grids.
     void (*access_in_nested_grid)(Warp *w, const Instr *i, const Access *access, uint32_t mask);
-    // A load has read uninitialised bytes, or the warp has undefined registers (w->undefined).
+    // A load has read uninitialised bytes, or the warp has undefined registers (w->undefined_count).
     void (*load)(Warp *w, const Instr *i, const Access *access);
     void (*begin_instruction)(Warp *w, const Instr *i); // the warp has undefined registers
     void (*end_instruction)(Warp *w, const Instr *i, uint32_t mask); // it had undefined registers before this plain instruction

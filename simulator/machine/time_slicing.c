@@ -151,7 +151,7 @@ void sim_report_time_slicing(const Launch *launch)
         sim_demangle(launch->kernel->name, name, sizeof name);
         fprintf(stderr,
                 "simulator: kernel %s: %s, so they run together; CUDA promises that for cooperative launches only\n", name,
-                launch->why_time_sliced);
+                launch->time_slicing_reason);
         return;
     }
 }

@@ -65,7 +65,7 @@ struct Warp {
     uint64_t clock_advance;          // cycles by which its clock is ahead of its instructions
     uint64_t since_starvation_check; // instructions since the last starvation check
     uint32_t undefined_count;        // number of undefined registers, for the checker
-    struct Undefined *undefined_registers; // the checker's table of them
+    struct UndefinedRegisters *undefined_registers; // the checker's table of them
     struct AsyncCopy *copies;    // pending cp.async operations, oldest first
     uint64_t groups[LANES];      // cp.async groups committed by each lane
     struct BulkSource *sources;  // pending bulk copies that read shared memory

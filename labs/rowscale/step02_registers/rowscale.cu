@@ -74,8 +74,7 @@ __global__ void scale_rows(const V *in, V *out, long long rows, int count)
             out[row * count + c] = divided(kept[r], divisor);
 }
 
-// Launches the instantiation of scale_rows with the fewest threads and vectors per thread
-// that covers a row.
+// Launches the smallest instantiation of scale_rows that covers a row.
 template <class V, int rounds>
 static void launch_smallest(const V *in, V *out, long long rows, int count)
 {

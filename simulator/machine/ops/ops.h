@@ -53,8 +53,8 @@ struct cudaArray {
 typedef struct Texels { // memory that a texture or surface object refers to
     uint64_t base;                       // address; 0: the array has been freed
     int dimensions;                      // of a layer
-    bool layered, cube, linear, supports_gather; // cube: a layer has six faces; linear: memory without a pitch; gathers: created for
-                                         // tld4
+    bool layered, cube, linear, supports_gather; // cube: a layer has six faces; linear: memory without a pitch;
+
     int64_t size[3], layers;             // at least 1
     size_t row_bytes, slice_bytes;       // slice_bytes: of a slice or layer
     int channels, channel_bytes;

@@ -119,7 +119,7 @@ void sim_wait_in_graph(cudaEvent_t event);
 
 // ---- registration.c
 
-Binary *sim_load_binary(const uint8_t *fat_binary); // without texts if it has no suitable PTX
+Binary *sim_load_binary(const uint8_t *fat_binary); // with ptx_count 0 if it has no suitable PTX
 Binary *sim_load_text(const char *ptx);
 
 // ---- memory.c

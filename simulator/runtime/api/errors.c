@@ -45,7 +45,7 @@ static void report_unchecked_launches(void)
             continue;
         snprintf(title, sizeof title, "%s did not run: %s (%s), and the program did not check for errors", r->launch,
                  sim_error_text(r->error), sim_error_name(r->error));
-        Place host = {.access = "launched by the host"};
+        FindingLocation host = {.access = "launched by the host"};
         sim_set_calling_line(r->from, &host);
         char text[HINT_BYTES];
         snprintf(text, sizeof text, "%s%scall cudaGetLastError() after each launch", r->hint, r->hint[0] ? "\n" : "");

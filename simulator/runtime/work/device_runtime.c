@@ -93,8 +93,8 @@ void sim_report_device_errors(const Grid *g)
             continue;
         snprintf(title, sizeof title, "%s: %s (%s), and the thread did not check for errors", e->what, sim_error_text(e->error),
                  sim_error_name(e->error));
-        const Place place = sim_place_of(&g->launch, e->block, e->thread, e->from, "call of the device runtime");
-        sim_add_finding(UNCHECKED_ERROR, title, &place, 1,
+        const FindingLocation location = sim_location_of(&g->launch, e->block, e->thread, e->from, "call of the device runtime");
+        sim_add_finding(UNCHECKED_ERROR, title, &location, 1,
                         e->error == cudaErrorLaunchOutOfResources
                             ? "call cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, ...) before the first launch"
                             : "");
