@@ -50,7 +50,7 @@ function blockField(player) {
 }
 
 function orderChoice(player) {
-    const orders = [["", "by number"], ...[1, 2, 3, 7].map((seed) => [seed, `shuffled, ${seed}`])];
+    const orders = [["", "by number"], ...[1, 2, 3, 7].map((seed) => [seed, `shuffled, seed ${seed}`])];
     return Player.choice("order", orders, player.order === null ? "" : player.order, changeOf(player, "order"),
         "the order in which the simulator runs blocks, warps and lanes: by number, or shuffled with a seed");
 }

@@ -95,8 +95,8 @@ function transport(act) {
     const play = button("play", PLAY, "play (space)");
     const row = element("span", {class: "pl-segment", role: "group", "aria-label": "time"},
         button("begin", "|‹", "to the beginning (Home)"), button("barrierBack", "«", "to where the previous barrier was passed (Page Up)"),
-        button("previous", "‹", "one step back: one instruction of each warp (←)"), play,
-        button("next", "›", "one step forward: one instruction of each warp (→)"),
+        button("previous", "‹", "one step back (←)"), play,
+        button("next", "›", "one step forward (→)"),
         button("barrier", "»", "to where the next barrier is passed (Page Down)"));
     return {row, play};
 }
@@ -152,7 +152,7 @@ function markSteps({slider}, steps, length) {
 // The time line. act(name, number): "play", "next", "previous", "barrier", "barrierBack", "begin", "end", "seek", "speed".
 Player.timeLine = function (act) {
     const {row, play} = transport(act), line = track(act), {slider, head} = line, where = element("span", {class: "pl-where",
-        title: "A step is one instruction of each warp. Warps of a block pass a barrier in the same step."});
+        title: "A step is one instruction of each warp, or in executed order of one warp. A barrier is passed when all warps of the block have arrived."});
     const speed = Player.choice("speed", SPEEDS, 8, (value) => act("speed", +value));
     const whole = element("div", {class: "pl-time"}, element("div", {class: "pl-bar"}, row, speed, where), line.box);
     whole.addEventListener("keydown", (event) => pressed(event, slider, act));
@@ -180,6 +180,17 @@ const NAMES = {
     global_store_requests: "store requests", global_store_sectors: "store sectors", atomics: "atomics",
     shuffles: "shuffles", block_barriers: "barrier waits", warp_barriers: "warp barriers",
 };
+// Nsight Compute's names for the same counts (simulator/counters.md says what was compared).
+const METRICS = {
+    warp_instructions: "smsp__inst_executed.sum, which counts SASS and not PTX",
+    shared_loads: "smsp__sass_inst_executed_op_shared_ld.sum", shared_stores: "smsp__sass_inst_executed_op_shared_st.sum",
+    bank_conflicts: "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum",
+    global_load_requests: "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", global_load_sectors: "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+    global_store_requests: "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", global_store_sectors: "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+    atomics: "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum and …_op_red.sum, in device memory",
+    shuffles: "sass__inst_executed_per_opcode: SHFL", block_barriers: "sass__inst_executed_per_opcode: BAR",
+    warp_barriers: "sass__inst_executed_per_opcode: WARPSYNC",
+};
 const grouped = (number) => Math.round(number).toLocaleString("en-US");
 
 // Shows counters that are not 0 in one of the programs, and always the bank conflicts.
@@ -203,6 +214,14 @@ function counting(model, name, label) {
         show: (step) => (number.textContent = grouped(model.counts[name][Math.min(step + 1, model.length)]))};
 }
 
+// What the numbers of a cell mean, and a button that shows the metrics' names.
+function howToRead(box, other) {
+    const button = element("button", {type: "button", class: "pl-toggle", "aria-pressed": String(box.classList.contains("pl-named")),
+        onclick: () => button.setAttribute("aria-pressed", String(box.classList.toggle("pl-named")))}, "names in Nsight Compute");
+    return element("p", {class: "pl-how"}, "Bold: this block's count up to the step, of its total. All blocks: of the whole run. "
+        + (other ? `▾ fewer, ▴ more, = as many as ${other.label}. ` : ""), button);
+}
+
 // Builds the counter cells of a run; the returned function updates them at each step. other: {one, short, label} or
 // null; label: the name of this run if the other's numbers are shown next to its own, or false.
 Player.counters = function (box, model, other, isRight, label) {
@@ -211,15 +230,17 @@ Player.counters = function (box, model, other, isRight, label) {
     box.style.setProperty("--pl-columns", columns(shown.length, 6));
     box.style.setProperty("--pl-fewer-columns", columns(shown.length, 4));
     box.replaceChildren(...shown.map((name, k) => element("div", {},
-        element("span", {class: "pl-name"}, NAMES[name]),
+        element("span", {class: "pl-name", title: `in Nsight Compute: ${METRICS[name]}`}, NAMES[name]),
+        element("code", {class: "pl-metric"}, METRICS[name]),
         numbers[k].map((number) => number.box),
         element("span", {class: "pl-whole", title: "the simulator's count for all blocks and launches"}, `all blocks ${grouped(model.whole[name])}`),
-        other && compared(model.whole[name], other.one.model.whole[name], other.short, isRight))));
+        other && compared(model.whole[name], other.one.model.whole[name], other.short, isRight))), howToRead(box, other));
     return (step) => numbers.flat().forEach((number) => number.show(step));
 };
 
 // ---- Results
 
+const SHOWN_OF_SCAN = 4;
 const UNINITIALISED = 0xffffffff; // the simulator's fill pattern: a NaN that arithmetic does not produce
 
 // The value of four bytes that a program copied to the host: a whole number unless both values are plausible floats.
@@ -250,13 +271,21 @@ function reason({output}) {
     return absent ? `line ${absent[1]} does not run at this n; choose another n` : "the run ended early: " + (output || "").trim().split("\n").pop();
 }
 
-// The verdict: {isRight, text}. onlyAt: the n, if the removed statement has no effect at it, or 0.
-Player.verdict = function (result, program, onlyAt) {
+// The result of a lesson's program: "the sum is 14.4375", or the first values of a scan; "" if it is not known.
+function resultOf({result, program, model}) {
+    const first = program.name.startsWith("scan") && model ? Player.firstStored(model, SHOWN_OF_SCAN) : [], [sum] = result.checks || [];
+    return program.isOwn ? "" : program.name.startsWith("scan") ? first.length ? `: ${first.join(", ")}, …` : ""
+        : sum && sum.got ? `: the sum is ${value(sum.got, sum.expected)}` : "";
+}
+
+// The verdict on a side's run: {isRight, text}. onlyAt: the n, if the removed statement has no effect at it, or 0.
+Player.verdict = function (one, onlyAt) {
+    const {result, program} = one;
     if (result.status === 0)
-        return {isRight: true, text: onlyAt ? `✓ right at n = ${grouped(onlyAt)}` : program.isOwn ? "✓ no findings" : "✓ right, no findings"};
+        return {isRight: true, text: onlyAt ? `✓ right at n = ${grouped(onlyAt)}` : program.isOwn ? "✓ no findings" : `✓ right${resultOf(one)}, no findings`};
     const found = counted((result.findings || []).length, "finding"), differs = difference(result, program);
     const isCompared = !program.isOwn && (result.checks || []).length > 0; // after a failed launch nothing is compared
-    const both = [differs || (found && isCompared ? "right this time" : ""), found].filter(Boolean).join(", ");
+    const both = [differs || (found && isCompared ? `right this time${resultOf(one)}` : ""), found].filter(Boolean).join(", ");
     return {isRight: false, text: "✗ " + (both || reason(result))};
 };
 

@@ -27,11 +27,11 @@ Player.program = async function (name) {
 };
 
 // Runs a program for an owner, any object. A new request of the same owner stops or skips its earlier ones, whose result is
-// then null. Results are cached.
+// then null; any request stops the run of an owner that yields. Results are cached.
 Player.run = async function (owner, program, request) {
     const key = JSON.stringify([program.name, request]);
     owner.wanted = key;
-    if (running && running.owner === owner)
+    if (running && (running.owner === owner || running.owner.yields))
         window.Simulator.stop();
     const result = kept.get(key) || keep(key, await queued(() => (owner.wanted === key ? kept.get(key) || runNow(owner, program, request) : null)));
     return owner.wanted === key ? result : null;

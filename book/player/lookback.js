@@ -124,8 +124,8 @@ function followActing(place) {
     place.scrollLeft += Math.max(0, tile.right - right + 4) + Math.min(0, tile.left - left - 4);
 }
 
-// Shows the look-back found at n in `box`, with its own time line.
-Player.showLookBack = function (box, found, n) {
+// Shows the look-back found at n in `box`, with its own time line; name: whose run it is, such as "Try 1".
+Player.showLookBack = function (box, found, n, name) {
     const place = element("div", {class: "pl-tiles"}), words = element("span", {class: "pl-where"});
     const range = element("input", {type: "range", min: 0, max: found.events.length - 1, value: 0, "aria-label": "time of the look-back",
         oninput: () => show()});
@@ -141,7 +141,7 @@ Player.showLookBack = function (box, found, n) {
         range.setAttribute("aria-valuetext", words.textContent);
     }
     const swatch = (held) => element("span", {}, element("i", {class: `pl-holds-${held}`}), HOLDS[held]);
-    box.replaceChildren(element("p", {class: "pl-heading"}, `The tiles of all blocks at n = ${n.toLocaleString("en-US")}, as written: the sum that each has published, and which tiles each polls`), place,
+    box.replaceChildren(element("p", {class: "pl-heading"}, `The tiles of all blocks at n = ${n.toLocaleString("en-US")}, ${name}: the sum that each has published, and which tiles each polls`), place,
         element("p", {class: "pl-legend"}, [0, 1, 2].map(swatch)), element("div", {class: "pl-bar"}, element("span", {class: "pl-segment"},
             button("‹", "one event back", -1), button("›", "one event on", 1)), range, words));
     range.value = found.events.findLastIndex((event) => event.looks); // the last poll ends all waiting
@@ -150,25 +150,31 @@ Player.showLookBack = function (box, found, n) {
 
 Player.mayLookBack = (program) => /look_?back|wait_for/i.test(program.source.text);
 
-// For programs with look-back: traces all blocks, interleaved, at the largest n, of the program as written, and once.
-Player.lookBack = async function (player, program, request) {
-    const {look} = player.boxes, n = Math.max(...program.sizes);
-    if (player.looked === program)
+// For programs with look-back: traces all blocks, interleaved, at the largest n, of a side's text. Once for each text, and only
+// when no other run is wanted: it takes longer than they.
+Player.lookBack = async function (player, one, request) {
+    const {look} = player.boxes, {program} = one, n = Math.max(...Player.sizesOf(one)), asked = `${program.name} ${one.base} ${one.text}`;
+    if (player.looked === asked || one.isStale)
         return;
-    player.looked = program;
+    player.looked = asked;
     look.hidden = !Player.mayLookBack(program);
+    look.yields = true;
     if (look.hidden)
         return;
     try {
         const result = await Player.run(look, program, {...request, n, together: true, check: false});
-        if (player.looked !== program)
+        if (player.looked !== asked)
             return;
+        if (!result) {
+            player.looked = ""; // it was stopped; the next run tries again
+            return;
+        }
         const found = result && Player.looksBack(Player.rows(result.trace));
         look.hidden = !found;
         if (found)
-            Player.showLookBack(look, found, n);
+            Player.showLookBack(look, found, n, Player.isChanged(one) ? Player.nameOf(one) : "as written");
     } catch (error) {
-        if (player.looked === program)
+        if (player.looked === asked)
             look.replaceChildren(Player.failed("The tiles", error));
     }
 };

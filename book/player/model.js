@@ -74,12 +74,14 @@ function asNumber(bits, opcode) {
 
 const isLoad = (row) => /^(ld|cp)\b/.test(row.opcode);
 const isAtomic = (row) => /^(atom|red)\b/.test(row.opcode);
-const isBarrier = (row) => row.memory.startsWith("barrier");
+const isBlockBarrier = (row) => row.memory.startsWith("barrier") && !isClusterBarrier(row); // a release has its last block barrier's number
+const isClusterBarrier = (row) => row.opcode.startsWith("barrier.cluster");
+const barrierOf = (row) => (isClusterBarrier(row) ? "cluster" : isBlockBarrier(row) ? row.memory : "");
 const isDevice = (row) => row.memory.startsWith("device");
 
 // The kind of an instruction, which selects its colour in the figure.
 function kind(row) {
-    return row.memory === "shared" ? "shared" : isDevice(row) ? "device" : isBarrier(row) ? "barrier"
+    return row.memory === "shared" ? "shared" : isDevice(row) ? "device" : barrierOf(row) ? "barrier"
         : /^shfl|^redux|^vote|^match/.test(row.opcode) ? "shuffle" : "plain";
 }
 
@@ -146,7 +148,7 @@ function count(row, add) {
         const name = isLoad(row) ? "global_load" : "global_store";
         add(name + "_requests", 1);
         add(name + "_sectors", pieces(row, SECTOR).size);
-    } else if (isBarrier(row))
+    } else if (isBlockBarrier(row))
         add("block_barriers", 1);
     else if (row.opcode.startsWith("bar.warp"))
         add("warp_barriers", 1);
@@ -190,19 +192,19 @@ function stayIn(file, rows) {
 function alignWarps(rows, begin) {
     const clock = [], arrived = {}, open = {}, opened = new Set();
     for (const row of rows) {
-        const now = clock[row.warp] || begin;
+        const now = clock[row.warp] || begin, barrier = barrierOf(row);
         if (row.event === "release") { // all have arrived: the last one determines the step
-            clock[row.warp] = Math.max(now, arrived[row.memory] + 1);
+            clock[row.warp] = Math.max(now, arrived[barrier] + 1);
             opened.add(clock[row.warp]);
-            open[row.memory] = true;
+            open[barrier] = true;
             continue;
         }
         row.step = row.event === "run" ? now : now - 1; // "target": what the copy just before writes
         if (row.event === "run")
             clock[row.warp] = now + 1;
-        if (isBarrier(row)) {
-            arrived[row.memory] = open[row.memory] ? now : Math.max(arrived[row.memory] || 0, now);
-            open[row.memory] = false;
+        if (barrier) {
+            arrived[barrier] = open[barrier] ? now : Math.max(arrived[barrier] || 0, now);
+            open[barrier] = false;
         }
     }
     return {opened: [...opened], end: Math.max(begin, ...clock.filter(Boolean))};
@@ -371,7 +373,7 @@ function lastUpTo(rows, step) {
 }
 
 // Whether a warp that runs no instruction now could run one: in executed order, unless a barrier holds it.
-const isReady = (warp, row, step) => warp.isExecuted && (!row || !isBarrier(row) || row.released <= step);
+const isReady = (warp, row, step) => warp.isExecuted && (!row || !barrierOf(row) || /arrive/.test(row.opcode) || row.released <= step);
 
 // The state of a warp at a step: {state: "runs" | "waits" | "ready" | "done", row: the current row, or the last one}.
 Player.warpAt = function (warp, step) {
@@ -425,6 +427,18 @@ Player.wordAt = function (launch, word, step) {
         by = one.isWrite ? one : by;
     }
     return {value, by};
+};
+
+// The first floats of the array to which this block stored most, as texts; none if it is not the array's first block.
+Player.firstStored = function (model, most) {
+    const stored = {};
+    for (const row of model.launches.flatMap(({rows}) => rows).filter((one) => isDevice(one) && /^st.*f32$/.test(one.opcode) && one.event === "run"))
+        for (const {lane, address} of accesses(row))
+            bitsOf(row, lane).forEach((bits, k) => ((stored[row.memory] = stored[row.memory] || new Map()).set(address / WORD + k, asNumber(bits, row.opcode))));
+    const [largest] = Object.values(stored).sort((one, other) => other.size - one.size), first = [];
+    while (largest && first.length < most && largest.has(first.length))
+        first.push(largest.get(first.length));
+    return first;
 };
 
 // The state of a lane at a step: a kind of instruction, "inactive", "waits", "done", or "none" for a lane without a thread.

@@ -135,7 +135,7 @@ async function rerun(player) {
     player.figure.setAttribute("aria-busy", "false");
     show(player);
     if (!player.error)
-        Player.lookBack(player, one.program, requestOf(player, side(one.program), "all"));
+        Player.lookBack(player, one, requestOf(player, one, "all"));
     return isShown;
 }
 
@@ -273,7 +273,7 @@ function remarkLine({remarkAt}, finding) {
 // Shows the verdict above, and a sentence at the changed line; returns the verdict.
 function showVerdict(player, one) {
     const better = isStale(player, one) ? 0 : Player.sizeWithEffect(one, player.n), verdict = player.error ? {isRight: false, text: player.error}
-        : one.isStale ? {isRight: false, text: Player.errorVerdict(one.problems)} : one.result ? Player.verdict(one.result, one.program, better && player.n) : {text: "…"};
+        : one.isStale ? {isRight: false, text: Player.errorVerdict(one.problems)} : one.result ? Player.verdict(one, better && player.n) : {text: "…"};
     const {isRight, text} = verdict;
     player.boxes.verdict.textContent = text;
     const retry = () => better && element("button", {type: "button", class: "pl-button", onclick: () => resize(player, better)},

@@ -16,7 +16,7 @@ const cells = (number) => Array.from({length: number}, () => element("i"));
 
 // ---- Warps
 
-const short = (opcode) => opcode.split(".").filter((part) => !/^(to|rn|relaxed|aligned|[subf]\d+|[bp]red)$/.test(part)).join(".");
+const short = (opcode) => opcode.replace(/^barrier\./, "").split(".").filter((part) => !/^(to|rn|relaxed|release|acquire|aligned|[subf]\d+|[bp]red)$/.test(part)).join(".");
 
 function statusText({state, row}) {
     if (state === "done")
