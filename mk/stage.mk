@@ -43,7 +43,6 @@ stage: ## builds the simulator for a page, as one script with its WebAssembly: b
 	$(COMPILE) build/stage/simulator.js
 	$(Q)cp build/stage/simulator.js book/player/simulator.js
 
-recordings: ## records the steps and their Tries, for the player to replay: book/player/programs/*.js
-	$(COMPILE) build/sim/libsimulator.a build/sim/replay
-	@python3 -m scripts.ladder.recordings --compiler '$(NVCC) $(patsubst -O3,-O0,$(SIM_NVCCFLAGS))' --libraries '$(strip $(SIM_LIBRARIES))' \
-	    $(foreach ladder,$(LADDERS),$(call steps_of,$(ladder)))
+recordings: ## writes the steps and their Tries, for the player: book/player/programs/*.js
+	$(COMPILE) build/sim/replay
+	@python3 -m scripts.ladder.recordings $(foreach ladder,$(LADDERS),$(call steps_of,$(ladder)))

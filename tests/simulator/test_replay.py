@@ -12,6 +12,7 @@ import pytest
 
 from scripts.build import stage
 from scripts.ladder import recordings, tries
+from tests.simulator import host_calls
 from tests.simulator.ptx import RUN, kernel
 from tests.support import ROOT
 
@@ -252,7 +253,7 @@ const program = JSON.parse(require("fs").readFileSync(0, "utf8"));
 def test_the_pages_simulator_does_the_same(recording):
     """Broken: in WebAssembly, with 32-bit addresses and without threads and files, a result differs."""
     calls, texts, blobs = recordings.split(recording.read_bytes())
-    calls = recordings.first_run(calls, 1000)
+    calls = host_calls.first_run(calls, 1000)
     program = {"name": "step03", "source": {"file": "reduce.cu", "text": ""}, "sizes": [1000], "harness": ["prepare"],
                "ptx": texts, "runs": {1000: "".join(call + "\n" for call in calls)}, "bytes": recordings.in_base64(blobs)}
     result = subprocess.run(["node", "-e", IN_NODE % FIRST_BARRIER, ENGINE], input=json.dumps(program), capture_output=True, text=True, timeout=60)
@@ -273,7 +274,7 @@ def test_the_pages_simulator_is_of_these_sources():
     assert built == stage.sources(), "the simulator has changed since: make stage"
 
 
-# ---- The recordings of the steps
+# ---- The steps, as pages run them
 
 PROGRAMS = ROOT / "book/player/programs"
 LESSONS = [str(path.relative_to(ROOT)) for path in sorted([*ROOT.glob("step[0-9][0-9]_*"), *ROOT.glob("scan/step[0-9][0-9]_*")])]
@@ -282,13 +283,14 @@ needs_recordings = pytest.mark.skipif(not PROGRAMS.exists(), reason="book/player
 
 @needs_recordings
 @pytest.mark.parametrize("step", LESSONS)
-def test_recordings_are_of_these_lessons(step):
+def test_the_players_programs_are_these_lessons(step):
     """Broken: a lesson or a Try has changed, and the page runs the old version."""
     text = (PROGRAMS / f"{recordings.step_name(step)}.js").read_text(encoding="utf-8")
     program = json.loads(text[text.index("] = ") + len("] = "):].rstrip(";\n"))
     assert program["source"]["text"] == tries.source_of(step).read_text(encoding="utf-8").split(recordings.MARK)[0], "make recordings"
     assert [each["diff"] for each in program["tries"]] == [diff for diff, _ in tries.tries(step)], "make recordings"
-    assert program["sizes"] == recordings.SIZES and not any(str(ROOT) in text for _, text in program["ptx"])
+    assert program["host"]["text"] == recordings.harness_of(step).read_text(encoding="utf-8"), "make recordings"
+    assert program["sizes"] == recordings.SIZES
 
 
 # Runs lessons with a number of elements each; prints the results without traces.
@@ -325,10 +327,11 @@ def test_every_lesson_runs_in_a_page():
 @needs_engine
 @needs_recordings
 def test_a_page_counts_what_the_simulator_counts_elsewhere():
+    """Broken: a counter in a page differs from that of nvcc's program; only instructions and their lanes may, because the page compiles the lesson."""
     with open(ROOT / "tests/counters/simulator/steps.csv", newline="") as file:
         committed = list(csv.reader(file))
     steps = [step for step in LESSONS if not step.startswith("scan/")]
     results = lessons_in_node([(recordings.step_name(step), 65536) for step in steps])
     for step in steps:
         rows = [row.split(",") for row in results[recordings.step_name(step)]["counters"].splitlines()[1:]]
-        assert [[row[1], *row[3:]] for row in rows] == [[row[1], *row[3:]] for row in committed if row[0] == step], step
+        assert [[row[1], *row[3:5], *row[7:]] for row in rows] == [[row[1], *row[3:5], *row[7:]] for row in committed if row[0] == step], step
