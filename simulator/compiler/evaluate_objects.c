@@ -310,7 +310,7 @@ bool evaluate_call(Evaluator *v, Expression *call, Constant *value, Constant *ob
     if (!f->body && !f->is_defaulted)
         return evaluate_fail(v, call, "the function that it calls has no body yet");
     if (v->depth > MAX_CALL_DEPTH)
-        return evaluate_fail(v, call, "its calls are nested too deeply");
+        return evaluate_fail(v, call, v->host ? "the host's calls are nested too deeply: does the recursion end?" : "its calls are nested too deeply");
     Frame frame = {.function = f, .call = call};
     const bool member = f->record && !f->is_static;
     uint32_t first = 0;
@@ -402,7 +402,12 @@ static Flow run_declaration(Evaluator *v, Statement *s)
         return host_fill_variable(v, variable) ? FLOW_NEXT : FLOW_FAILED;
     if (variable->space != SPACE_AUTOMATIC || variable->is_static)
         return FLOW_NEXT;
-    Variable *object = evaluate_object(v, type_is_any_reference(variable->type) ? type_pointer(v->compiler, variable->type->target) : variable->type);
+    Variable *object = object_of(v, variable); // of an earlier iteration
+    const bool is_again = object != NULL;
+    if (is_again)
+        memset(object->bytes, 0, object->type->size);
+    else
+        object = evaluate_object(v, type_is_any_reference(variable->type) ? type_pointer(v->compiler, variable->type->target) : variable->type);
     if (!object)
         return FLOW_FAILED;
     if (variable->initialiser && type_is_any_reference(variable->type)) {
@@ -411,7 +416,8 @@ static Flow run_declaration(Evaluator *v, Statement *s)
     } else if (variable->initialiser && !evaluate_into(v, variable->initialiser, (Constant){.variable = object}, variable->type)) {
         return FLOW_FAILED;
     }
-    bind(v, variable, object);
+    if (!is_again)
+        bind(v, variable, object);
     return FLOW_NEXT;
 }
 

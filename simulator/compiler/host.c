@@ -44,7 +44,7 @@ Expression *host_configure_launch(Compiler *c, Expression *launch)
     return launch;
 }
 
-static Function *function_named(Compiler *c, const char *text)
+Function *host_function_of_source(Compiler *c, const char *text)
 {
     const Symbol *symbol = scope_find(c->parser->global, name_intern(c, text, strlen(text)));
     for (; symbol; symbol = symbol->next_overload)
@@ -55,7 +55,7 @@ static Function *function_named(Compiler *c, const char *text)
 
 static Function *entry_of(Compiler *c)
 {
-    return function_named(c, c->options->host[0] ? "harness" : "main");
+    return host_function_of_source(c, c->options->host[0] ? "harness" : "main");
 }
 
 void host_parse(Compiler *c)

@@ -54,6 +54,7 @@ Constant host_pointer(const Host *h, int64_t address);   // an integer as a poin
 bool host_fill_variable(Evaluator *v, Variable *variable); // gives a host variable its bytes and its initial value
 bool host_call(Evaluator *v, Expression *call, Constant *value);      // of a function without a body, or an intrinsic
 bool host_launch(Evaluator *v, Expression *launch, Constant *value);  // kernel<<<...>>>(...)
+Function *host_function_of_source(Compiler *c, const char *name); // with a body, in the global scope; or NULL
 void host_note_position(Evaluator *v); // moves that of a failure from the harness to the program's own call
 
 // ---- host_calls.c, host_launch.c

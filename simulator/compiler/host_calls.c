@@ -308,10 +308,21 @@ static bool run_check(const HostCall *call, Constant *value) // error, call
                                    error == MEMORY_ALLOCATION ? "out of memory" : "invalid argument");
 }
 
+// A message that begins with a function's name is about that function.
 static bool run_require(const HostCall *call, Constant *value) // condition, message
 {
+    Evaluator *v = call->v;
+    const char *message = text_at(&call->arguments[1]);
     *value = (Constant){0};
-    return call->arguments[0].integer || host_fail(call, NULL, "%s", text_at(&call->arguments[1]));
+    if (call->arguments[0].integer)
+        return true;
+    host_fail(call, NULL, "%s", message);
+    const Function *about = host_function_of_source(v->compiler, compile_copy_text(v->compiler, message, strcspn(message, "(")));
+    if (about) {
+        v->at = about->position;
+        v->length = about->name->length;
+    }
+    return false;
 }
 
 HostFunction *host_function_named(const char *name)

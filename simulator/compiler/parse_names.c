@@ -1,5 +1,5 @@
 // parse_names.c: qualified names, and what they mean as types.
-#include "compiler/build.h"
+#include "compiler/host.h"
 
 #include <string.h>
 
@@ -351,6 +351,11 @@ void parse_report_unknown(Compiler *c, const ParsedName *n)
     const char *help = header ? compile_format(c, "#include <%s>", header) : suggestion_help(c, n);
     const uint32_t length = n->end > n->start ? n->end - n->start : n->name->length;
     const bool global = !n->scope || n->scope == c->parser->global, in_std = n->scope && !strcmp(n->scope->qualified, "std");
+    if (host_is_parsed(c) && ((global && known_host_function(n->name->text)) ||
+                              (in_std && (known_host_object(n->name->text, &known) || known_host_type(n->name->text, &known))))) {
+        source_error(c, n->start, length, NULL, "'%s' is not supported in host code that a page evaluates", qualified);
+        return;
+    }
     if (global && known_old_name(n->name->text)) {
         const bool heap = n->name->length < 7 && n->name->text[0] != '_';
         source_error(c, n->start, length, known_old_name(n->name->text), heap ? "'%s' in a kernel is not supported" : "'%s' is not declared", n->name->text);
