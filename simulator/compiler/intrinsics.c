@@ -90,6 +90,7 @@ static const Intrinsic ROWS[] = {
     {"__popcll", "iy", "popc.b64 \t$0, %1;", PURE, 0, MATH "Integer Intrinsics"},
     {"__clz", "ii", "clz.b32 \t$0, %1;", PURE, 0, MATH "Integer Intrinsics"},
     {"__clzll", "ix", "clz.b64 \t$0, %1;", PURE, 0, MATH "Integer Intrinsics"},
+    {"__fns", "jjji", "fns.b32 \t$0, %1, $2, $3;", PURE, 0, PTX "9.7.1.17"},
     {"__brev", "jj", "brev.b32 \t$0, %1;", PURE, 0, MATH "Integer Intrinsics"},
     {"__brevll", "yy", "brev.b64 \t$0, %1;", PURE, 0, MATH "Integer Intrinsics"},
     {"__i_bfind_shift", "jj", "bfind.shiftamt.u32 \t$0, %1;", PURE, 0, PTX "9.7.1.16"},
