@@ -58,9 +58,10 @@ def file_of(page):
 
 
 def program_of(page):
-    """The program in a page's folder, or None."""
+    """The program in a page's folder, or None: the page of several programs is no lesson."""
     folder = ROOT / Path(page).parent
-    return next(iter([*folder.glob("*.cu"), *folder.glob("*.c")]), None) if folder != ROOT else None
+    programs = [*folder.glob("*.cu"), *folder.glob("*.c")] if folder != ROOT else []
+    return programs[0] if len(programs) == 1 else None
 
 
 def step_before(page):
