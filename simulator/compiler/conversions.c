@@ -202,6 +202,13 @@ static Function *closure_function(const Type *from, const Type *to)
     return same ? from->record->call : NULL;
 }
 
+// The same of a generic lambda, in host code, which is not compiled.
+static bool is_host_function(Compiler *c, const Type *from, const Type *to)
+{
+    return from->kind == TYPE_RECORD && from->record->is_closure && !from->record->call && !from->record->field_count && to->kind == TYPE_POINTER &&
+           to->target->kind == TYPE_FUNCTION && c->parser->now.function && c->parser->now.function->is_lenient;
+}
+
 int conversion_rank(Compiler *c, Expression *e, Type *to, bool allow_user)
 {
     if (type_is_unknown(to) || to->kind == TYPE_AUTO)
@@ -228,7 +235,7 @@ int conversion_rank(Compiler *c, Expression *e, Type *to, bool allow_user)
             return FITS_BY_USER;
         return converting_constructor(c, e, to->record) ? FITS_BY_USER : FITS_NOT;
     }
-    if (closure_function(from, to))
+    if (closure_function(from, to) || is_host_function(c, from, to))
         return FITS_BY_USER;
     if (from->kind == TYPE_RECORD)
         return allow_user && conversion_function(c, e, to, false) ? FITS_BY_USER : FITS_NOT;
@@ -368,6 +375,8 @@ Expression *convert(Compiler *c, Expression *e, Type *to, const char *purpose)
         pointer->constant.function = closure;
         return pointer;
     }
+    if (is_host_function(c, e->type, to))
+        return expression_unknown(c, e->start, e->end);
     if (e->type->kind == TYPE_RECORD)
         return convert_scalar(c, expression_value(c, convert_by_operator(c, e, to, false)), to);
     return convert_scalar(c, expression_value(c, e), to);
