@@ -18,7 +18,7 @@ except ImportError:  # not available on all machines (book/requirements.txt): sc
 PLAYER = ROOT / "book/player"
 EDITOR = ROOT / "build/book/codemirror"  # of book/editor.py
 NAMED = re.compile(r'\bid="|url\(#|href="#')
-WATCH = "Click a barrier, choose a size, or press a Try: the program runs again in this page."
+WATCH = "Edit the code, remove a barrier, choose a size, or press a Try: the program runs again in this page."
 DARK = "@media (prefers-color-scheme: dark)"
 
 

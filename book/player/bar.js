@@ -8,7 +8,7 @@ const MOST_ELEMENTS = 1 << 20; // a larger input takes longer than readers wait
 Player.shortName = (program) => (program.isOwn ? "this run" : program.name.replace(/^(step|scan)(\d+).*$/, "$1 $2"));
 
 Player.showBar = function (player) {
-    Player.renew(player.boxes.bar, {program: programChoice(player), double: doubleButton(player), size: sizeChoice(player),
+    Player.renew(player.boxes.bar, {program: programChoice(player), double: doubleButton(player), size: sizeChoice(player), data: dataChoice(player),
         block: blockField(player), order: orderChoice(player), attempt: tryChoice(player)});
 };
 
@@ -40,6 +40,17 @@ Player.sizeToBegin = function (figure, program) {
 function sizeChoice(player) {
     const sizes = Player.sizesOf(player.sides[player.side]);
     return sizes.length > 1 && Player.suggested("n", sizes, player.n, MOST_ELEMENTS, changeOf(player, "n"));
+}
+
+const DATA = [["lesson", "the lesson's"], ["ones", "all 1"], ["ascending", "0, 1, 2, …"], ["alternating", "1, −1, 1, …"]];
+
+// The input's values, for programs whose host code the page runs.
+function dataChoice(player) {
+    const change = (value) => {
+        player.data = value;
+        player.rerun();
+    };
+    return player.sides[player.side].program.host && Player.choice("data", DATA, player.data, change);
 }
 
 Player.lastBlock = ({model}) => (model && model.launches.length ? Math.max(...model.launches.map(({grid}) => grid)) - 1 : 0);

@@ -123,7 +123,7 @@ Player.attempt = async function (player, number, n = player.n) {
     player.showsChanges = number > 0;
     player.remarkAt = 0;
     Player.setText(one, found ? found.source : one.program.source.text);
-    player.n = [n, player.n, Player.sizesOf(one)[0]].find((size) => Player.sizesOf(one).includes(size));
+    player.n = [n, player.n, Player.sizesOf(one)[0]].find((size) => one.program.host || Player.sizesOf(one).includes(size));
     await runEdit(player);
 };
 
@@ -162,8 +162,8 @@ Player.toolsOf = (player) => tools(player.source.isEditor, {
 
 // Puts the text into the page's address, and the address into the clipboard.
 async function share(player) {
-    const {program, text} = player.sides[player.side];
-    const address = location.href.replace(/#.*/, "") + await Player.fragmentOf({program: program.name, n: player.n, text});
+    const {program, text} = player.sides[player.side], {n, data} = player;
+    const address = location.href.replace(/#.*/, "") + await Player.fragmentOf({program: program.name, n, data, text});
     history.replaceState(null, "", address);
     const isCopied = await Promise.resolve(navigator.clipboard && navigator.clipboard.writeText(address).then(() => true)).catch(() => false);
     player.tools.showLink(address, isCopied);
@@ -174,7 +174,7 @@ Player.restoreText = async function (player) {
     const content = await Player.contentOf(location.hash), number = content ? player.sides.findIndex(({program}) => program.name === content.program) : -1;
     const text = number < 0 ? Player.keptText(player.sides[0].program) : content.text;
     if (number >= 0)
-        Object.assign(player, {side: number, n: content.n, showsChanges: true});
+        Object.assign(player, {side: number, n: content.n, data: content.data, showsChanges: true});
     if (text === null)
         return;
     Player.setText(player.sides[player.side], text);

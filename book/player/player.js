@@ -11,7 +11,7 @@ const {element, side, isChanged, tryOf, shortName} = Player;
 // ---- Running
 
 function requestOf(player, one, block) {
-    return {n: player.n, block, order: player.order, together: false, values: true, rows: Player.MOST_ROWS, ...Player.textRequest(one)};
+    return {n: player.n, data: player.data, block, order: player.order, together: false, values: true, rows: Player.MOST_ROWS, ...Player.textRequest(one)};
 }
 
 // Runs a side and traces this block; false if a later request has replaced it.
@@ -353,6 +353,8 @@ function double(player) {
     player.wantsDouble = !player.wantsDouble;
     layOut(player);
     show(player);
+    if (hasSteps(player))
+        drawStep(player, true); // in a smaller pane, the step's lines may be out of view
 }
 
 // Forgets the heights kept for another width.
@@ -487,7 +489,7 @@ async function begin(figure) {
     const own = Player.pane(""), other = Player.pane(" of the second pane"), boxes = {...Player.boxes(), ...own.boxes};
     const player = {figure, boxes, own, other, source: own.source, sides: programs.map(side), side: 0, n: Player.sizeToBegin(figure, programs[0]), block: 0, order: null,
         step: null, thread: null, playing: null, speed: 8, flagged: NONE, beside: null, isExecuted: false, wantsDouble: false, error: "", noBlock: "", request: 0,
-        timer: 0, showsChanges: false, remarkAt: null, shown: 0};
+        timer: 0, data: "lesson", showsChanges: false, remarkAt: null, shown: 0};
     Object.assign(player, {rerun: () => rerun(player), show: () => show(player), showTools: () => showTools(player), showFinding: () => showFinding(player),
         besideOf: () => besideOf(player), choose: (number) => choose(player, number), double: () => double(player)});
     addEditor(player);

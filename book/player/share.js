@@ -1,6 +1,7 @@
 // share.js: keeps a reader's text: in the address, so that a link shares it, and in the browser, so that a reload does not lose it.
 //
-// The part of the address after # is "play=" and base64url: "1" and the deflated, or "0" and the plain JSON of {program, n, text}.
+// The part of the address after # is "play=" and base64url: "1" and the deflated, or "0" and the plain JSON of
+// {program, n, data, text}.
 // Browsers do not send it to a server.
 (function () {
 "use strict";
@@ -22,14 +23,14 @@ function fromBase64(text) {
     return Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/g, "/")), (letter) => letter.charCodeAt(0));
 }
 
-// The end of an address that holds this content, {program, n, text}.
+// The end of an address that holds this content.
 Player.fragmentOf = async function (content) {
     const plain = new TextEncoder().encode(JSON.stringify(content));
     const canDeflate = typeof CompressionStream === "function";
     return MARK + (canDeflate ? "1" + toBase64(await piped(plain, new CompressionStream("deflate-raw"))) : "0" + toBase64(plain));
 };
 
-const isContent = ({program, n, text}) => typeof program === "string" && Number.isInteger(n) && n > 0 && typeof text === "string";
+const isContent = ({program, n, data, text}) => [program, data, text].every((each) => typeof each === "string") && Number.isInteger(n) && n > 0;
 
 // The content of such an address; null if it has none or is damaged.
 Player.contentOf = async function (fragment) {

@@ -6,7 +6,7 @@ import pytest
 
 from scripts.build import film
 
-from tests.book.test_player import READY, choose_size, lesson, opened, pytestmark as needs_player, remove_first_barrier  # noqa: F401 (fixtures)
+from tests.book.test_player import READY, axe, choose_size, lesson, opened, pytestmark as needs_player, remove_first_barrier  # noqa: F401 (fixtures)
 
 pytestmark = [*needs_player, pytest.mark.skipif(not (film.EDITOR / "codemirror.js").exists(), reason="make book writes the editor")]
 TEXT = "document.querySelector('.CodeMirror').CodeMirror.getValue()"
@@ -138,7 +138,7 @@ def test_a_link_without_compression(opened):
     """Broken: browsers without CompressionStream cannot share."""
     page = opened()
     page.evaluate("CompressionStream = undefined")
-    content = {"program": "step03", "n": 256, "text": "// ≤ ∑\n"}
+    content = {"program": "step03", "n": 256, "data": "lesson", "text": "// ≤ ∑\n"}
     fragment = page.evaluate("content => Player.fragmentOf(content)", content)
     assert fragment.startswith("#play=0") and page.evaluate("fragment => Player.contentOf(fragment)", fragment) == content
 
@@ -205,3 +205,20 @@ def test_without_the_editor_the_source_can_be_read_and_its_barriers_removed(open
     assert page.locator(".pl-flagged .pl-no").all_inner_texts() == ["19", "24"]
     page.get_by_role("button", name="reset").click()
     page.wait_for_selector(".pl-finding", state="detached")
+
+
+@pytest.mark.parametrize("width, scheme", [(1200, "dark"), (390, "light")])
+def test_axe_finds_nothing_in_the_editor(opened, width, scheme):
+    """Broken: messages, a Try's removed lines or the link cannot be read by everybody; or the page is wider than a phone."""
+    page = opened(width, scheme)
+    page.get_by_role("button", name="Try 3").click()
+    page.wait_for_selector(".pl-gone")
+    page.wait_for_selector(READY)
+    page.evaluate("(() => { const code = document.querySelector('.CodeMirror').CodeMirror; code.replaceRange('x y', {line: 18, ch: 0}); })()")
+    page.wait_for_selector(".pl-problems li")
+    page.wait_for_selector(READY)
+    page.get_by_role("button", name="share").click()
+    page.get_by_label("link to this text").wait_for()
+    result = axe.Axe().run(page)
+    assert result.violations_count == 0, result.generate_report()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width, "no horizontal overflow"
