@@ -33,9 +33,17 @@ compare-nvcc: | $(NEEDS_NVCC) ## compiles every kernel with nvcc and with the ke
 
 # Random and mutated sources, under gcc's sanitizers. The objects of base/ are libsimulator's, which reads the PTX.
 COMPILER_FUZZ_CFLAGS := -g1 -O1 -std=gnu11 -fsanitize=address,undefined -fno-sanitize-recover=undefined
-build/sim/compiler-fuzz: tests/compiler/fuzz.c $(COMPILER_SOURCES) $(wildcard simulator/compiler/*.h) build/sim/libsimulator.a
-	@echo 'compiling the kernel compiler with sanitizers'
-	$(Q)$(NVCC) -cudart none $(call host_options,$(COMPILER_FUZZ_CFLAGS)) -Isimulator -o $@ $< $(filter simulator/compiler/%,$(COMPILER_SOURCES)) $(SIM_LIBRARIES)
+COMPILER_FUZZ_OBJECTS := $(patsubst simulator/compiler/%.c,build/sim/compiler-fuzz-objects/%.o,$(filter simulator/compiler/%,$(COMPILER_SOURCES))) \
+    build/sim/compiler-fuzz-objects/fuzz.o
+build/sim/compiler-fuzz-objects/%.o: simulator/compiler/%.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) -c $(COMPILER_FUZZ_CFLAGS) -Isimulator -MMD -MP -o $@ $<
+build/sim/compiler-fuzz-objects/fuzz.o: tests/compiler/fuzz.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) -c $(COMPILER_FUZZ_CFLAGS) -Isimulator -MMD -MP -o $@ $<
+-include $(COMPILER_FUZZ_OBJECTS:.o=.d)
+build/sim/compiler-fuzz: $(COMPILER_FUZZ_OBJECTS) build/sim/libsimulator.a
+	$(Q)$(NVCC) -cudart none $(call host_options,$(COMPILER_FUZZ_CFLAGS)) -o $@ $(COMPILER_FUZZ_OBJECTS) $(SIM_LIBRARIES)
 
 # All CUDA sources of the repository.
 FUZZ_SOURCES = $(wildcard step*/*.cu scan/*/*.cu labs/*/*/*.cu exercises/*/*.cu tests/*/*.cu tests/*/*/*.cu)

@@ -14,7 +14,7 @@ UNTESTED := $(if $(EVERY),,$(addprefix build/sim/labelled/,idioms patterns) $(ad
 
 TESTED := build/sim/fuzz $(if $(GPU),$(call programs_of,reduce),step01_divergent/reduce) $(ALL_PROGRAMS:%=build/sim/%) \
     build/sim/ptx_run build/sim/ptx_run_minimal build/sim/machine_alone build/sim/replay build/sim/coverage build/sim/libcuda.so.1 build/sim/check_program.o \
-    build/sim/compile $(filter-out $(UNTESTED),$(LABELLED)) \
+    build/sim/compile build/sim/compiler-fuzz $(filter-out $(UNTESTED),$(LABELLED)) \
     build/sim/labs/accuracy/step00_one_thread/accuracy
 TEST_LINK = $(patsubst -O3,-O0,$(filter-out -lineinfo,$(SIM_NVCCFLAGS))) $(SIM_LIBRARIES)
 SANITIZER_OPTIONS := detect_leaks=0:handle_segv=0:detect_odr_violation=0:allocator_may_return_null=1

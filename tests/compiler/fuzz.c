@@ -342,6 +342,19 @@ static void on_death(void)
     fprintf(stderr, "fuzz: input %ld ends the compiler\n", number);
 }
 
+// UBSan's runtime library does not call AddressSanitizer's callback.
+static void on_abort(int signal)
+{
+    (void)signal;
+    on_death();
+}
+
+const char *__ubsan_default_options(void);
+const char *__ubsan_default_options(void)
+{
+    return "abort_on_error=1";
+}
+
 static _Noreturn void fail(const char *why)
 {
     fprintf(stderr, "fuzz: input %ld: %s\n", number, why);
@@ -433,6 +446,7 @@ int main(int argc, char **argv)
     }
     made.bytes = malloc(MAX_BYTES);
     signal(SIGPROF, on_alarm);
+    signal(SIGABRT, on_abort);
     __sanitizer_set_death_callback(on_death);
     const uint64_t seed = strtoull(argv[first - 1], NULL, 10);
     if (only) {

@@ -5,7 +5,7 @@ import subprocess
 
 from tests.support import ROOT
 
-COUNT, SEED = 1500, 1
+COUNT, SEED = 250, 1
 
 
 def test_random_and_mutated_sources_end_with_ptx_or_an_error():
