@@ -260,7 +260,7 @@ static cublasStatus_t submit(LibraryCall *call, Task *t, cublasHandle_t handle, 
         t->beta_value = t->scalars_are_half ? sim_half_value(*(const uint16_t *)t->beta, false) : host_scalar(t->beta, size);
     }
     call->stream = handle->stream;
-    call->from = from;
+    call->call_site = from;
     call->data = t;
     call->data_bytes = sizeof *t;
     return sim_call_library(call) ? CUBLAS_STATUS_EXECUTION_FAILED : CUBLAS_STATUS_SUCCESS;
@@ -290,7 +290,7 @@ static void read_pointer(const void *data)
 static cublasStatus_t read_list_element(cublasHandle_t handle, const char *name, const void *from, const void *element_address, void *pointer)
 {
     const ListElement listed = {element_address, pointer};
-    LibraryCall call = {.name = name, .from = from, .stream = handle->stream, .host_waits = true, .work = read_pointer,
+    LibraryCall call = {.name = name, .call_site = from, .stream = handle->stream, .host_waits = true, .work = read_pointer,
                         .data = &listed, .data_bytes = sizeof listed};
     add(&call, scalar(element_address, sizeof(void *), false));
     return sim_call_library(&call) ? CUBLAS_STATUS_EXECUTION_FAILED : CUBLAS_STATUS_SUCCESS;

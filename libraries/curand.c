@@ -255,7 +255,7 @@ static curandStatus_t generate(curandGenerator_t g, const char *name, const void
         work(&t);
         return CURAND_STATUS_SUCCESS;
     }
-    const LibraryCall call = {.name = name, .from = from, .stream = g->stream, .work = work, .data = &t,
+    const LibraryCall call = {.name = name, .call_site = from, .stream = g->stream, .work = work, .data = &t,
                               .data_bytes = sizeof t, .used_count = 1,
                               .used = {{t.out, bytes, bytes, bytes > 0, false, true}}};
     return sim_call_library(&call) ? CURAND_STATUS_LAUNCH_FAILURE : CURAND_STATUS_SUCCESS;

@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TEXT = "*.md *.py *.c *.h *.cu *.cuh *.js *.html *.css *.mk *.sh *.toml *.yml *.cff *.1 *.ipynb Makefile Dockerfile".split()
 PAGES = "*.md"
 CODE = "simulator/*"
+LAYERS = " ".join(f"simulator/{layer}/*" for layer in ("base", "front", "machine", "checker", "runtime", "driver", "page"))
 
 # pattern (case is ignored; "_" ends a word, too), what to write instead, and where: all texts unless named.
 WORDS = [
@@ -51,6 +52,13 @@ WORDS = [
      "hb_all_lanes, hb_warp_fast, is_spin_read, feeds_branch, apply_release, history_join, sync_release, sync_acquire, defer_read, "
      "flush_deferred, find_reconvergence, converge_wait, converge_execute", CODE),
     (r"(?-i:Knower|Timeline|EpochKind)", "ClockSnapshot, StreamClock, RecordKind", CODE),
+    (r"(?-i:NOWHERE|VARIES|SETS_FIRST|Grouping|LaunchTree)|launch trees?|sim_(has_part|part_among|load_texts|note_kernels|add_to_speed)",
+     "NO_OFFSET, NO_INDEX; NONDETERMINISTIC, WRITES_DESTINATION; LaunchAttributes; nested launch; a verb and its object", CODE),
+    (r"out of memory for", "out of memory: and what it was for", LAYERS),
+    (r"(?-i:(MOST|FEWEST|LEAST)_[A-Z]+)", "MAX_, MIN_", "labs/* scan/* scripts/* step*"),
+    (r"(draws?|drawn|drew) (a|the next|its) (tile|ticket|index)", "takes", "scan/*"),
+    (r"an edge of", "n x n matrix; width", "labs/*"),
+    (r"(?-i:race-host|launch-fault)|platform_plain|ptx_run_plain|rowscale-peers", "race-operations, kernel-fault; platform_minimal; rowscale-pytorch", None),
     (r"(gaps|stuck|rounds|(?<!cas_)guesses|idle)\.[ch]", "redzones.c, deadlock.c, livelock.c, cas_guesses.c, skipped_blocks.c", None),
 ]
 RULES = [(re.compile(rf"(?<![a-z])(?:{pattern})(?![a-z])", re.I), instead, where.split() if where else TEXT) for pattern, instead, where in WORDS]

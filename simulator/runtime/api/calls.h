@@ -33,8 +33,8 @@ cudaError_t sim_record_error(cudaError_t error);
 void sim_set_sticky_error(cudaError_t error);
 
 // Records that kernel<<<...>>> was rejected, which becomes a finding at the program's end unless the host thread checks for
-// errors. `from`: the return address of the launch.
-void sim_note_rejected_launch(const char *launch, cudaError_t error, const char *why, const void *from);
+// errors. `call_site`: the return address of the launch.
+void sim_note_rejected_launch(const char *launch, cudaError_t error, const char *hint, const void *call_site);
 
 // This host thread has called the runtime, so that driver calls need neither cuInit nor a context.
 extern _Thread_local bool sim_uses_runtime;
@@ -103,14 +103,14 @@ typedef struct Operation {
     bool host_waits; // for the end of the operation
 } Operation;
 
-Operation sim_begin_operation(const char *call, cudaStream_t stream, bool host_waits, const void *from);
-Operation sim_begin_node(uint32_t timeline, const char *call, const void *from); // for a node of a graph
+Operation sim_begin_operation(const char *call, cudaStream_t stream, bool host_waits, const void *call_site);
+Operation sim_begin_node(uint32_t timeline, const char *call, const void *call_site); // for a node of a graph
 Operation sim_continue_operation(void); // continues the last operation
 void sim_end_operation(Operation *operation);
 #define SCOPED_OPERATION(operation) \
     __attribute__((cleanup(sim_end_operation), unused)) Operation this_operation = (operation)
 #define STREAM_OPERATION(stream) SCOPED_OPERATION(sim_begin_operation(__func__, (stream), false, __builtin_return_address(0)))
-#define DEFAULT_STREAM_OPERATION_FOR(call, waits, from) SCOPED_OPERATION(sim_begin_operation((call), NULL, (waits), (from)))
+#define DEFAULT_STREAM_OPERATION_FOR(call, waits, call_site) SCOPED_OPERATION(sim_begin_operation((call), NULL, (waits), (call_site)))
 #define DEFAULT_STREAM_OPERATION(waits) DEFAULT_STREAM_OPERATION_FOR(__func__, (waits), __builtin_return_address(0))
 
 // Event nodes of a graph.
@@ -135,8 +135,8 @@ void sim_destroy_all_pools(void);
 
 // ---- copies.c
 
-// Executes a fill for a call without a stream; `from`: the call's return address.
-cudaError_t sim_fill_now(const char *call, const struct cudaMemsetParams *fill, const void *from);
+// Executes a fill for a call without a stream; `call_site`: the call's return address.
+cudaError_t sim_fill_now(const char *call, const struct cudaMemsetParams *fill, const void *call_site);
 // Sets *part to the address of `bytes` bytes at `offset` in a variable.
 cudaError_t sim_symbol_address(const void *symbol, size_t bytes, size_t offset, char **part);
 

@@ -11,11 +11,11 @@ static RowCopy linear_copy(void *to, const void *from, size_t bytes, enum cudaMe
 }
 
 // Executes a copy without a stream; `from`: the call's return address.
-static cudaError_t copy_now(const char *call, const RowCopy *rows, const void *from)
+static cudaError_t copy_now(const char *call, const RowCopy *rows, const void *call_site)
 {
     RETURN_IF_ERROR(sim_capture_check_unsafe(true));
     RETURN_IF_ERROR(sim_check_rows(rows));
-    DEFAULT_STREAM_OPERATION_FOR(call, sim_is_synchronous_copy(rows->kind, rows->to, rows->from), from);
+    DEFAULT_STREAM_OPERATION_FOR(call, sim_is_synchronous_copy(rows->kind, rows->to, rows->from), call_site);
     return sim_record_error(sim_copy_rows(call, rows));
 }
 
@@ -53,7 +53,7 @@ API cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, s
 
 static const char NAME_OF_3D_COPY[] = "cudaMemcpy2D"; // the call named in findings
 
-static cudaError_t copy_3d_now(const char *call, const struct cudaMemcpy3DParms *p, const void *from)
+static cudaError_t copy_3d_now(const char *call, const struct cudaMemcpy3DParms *p, const void *call_site)
 {
     RETURN_IF_ERROR(sim_capture_check_unsafe(true));
     REQUIRE(p, cudaErrorInvalidValue);
@@ -63,7 +63,7 @@ static cudaError_t copy_3d_now(const char *call, const struct cudaMemcpy3DParms 
     DEFAULT_STREAM_OPERATION_FOR(call,
                           p->srcArray || p->dstArray ? p->kind != cudaMemcpyDeviceToDevice
                                                      : sim_is_synchronous_copy(p->kind, p->dstPtr.ptr, p->srcPtr.ptr),
-                          from);
+                          call_site);
     return sim_record_error(sim_copy_3d(NAME_OF_3D_COPY, p));
 }
 
@@ -206,12 +206,12 @@ API cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr pitched, int value, stru
     return sim_record_error(sim_fill_slices("cudaMemset2D", pitched, value, extent));
 }
 
-cudaError_t sim_fill_now(const char *call, const struct cudaMemsetParams *p, const void *from)
+cudaError_t sim_fill_now(const char *call, const struct cudaMemsetParams *p, const void *call_site)
 {
     BEGIN_CALL();
     RETURN_IF_ERROR(sim_capture_check_unsafe(true));
     RETURN_IF_ERROR(sim_check_elements(p));
-    DEFAULT_STREAM_OPERATION_FOR(call, is_synchronous_fill(p->dst), from);
+    DEFAULT_STREAM_OPERATION_FOR(call, is_synchronous_fill(p->dst), call_site);
     return sim_record_error(sim_fill_elements(p));
 }
 

@@ -30,7 +30,7 @@ void sim_set_sticky_error(cudaError_t error)
 typedef struct RejectedLaunch { // a host thread's first rejected launch since it last checked for errors
     _Atomic cudaError_t error; // cudaSuccess: none
     char launch[300], hint[200];
-    const void *from; // return address of the launch
+    const void *call_site; // return address of the launch
     struct RejectedLaunch *next;
 } RejectedLaunch;
 
@@ -46,14 +46,14 @@ static void report_unchecked_launches(void)
         snprintf(title, sizeof title, "%s did not run: %s (%s), and the program did not check for errors", r->launch,
                  sim_error_text(r->error), sim_error_name(r->error));
         FindingLocation host = {.access = "launched by the host"};
-        sim_set_calling_line(r->from, &host);
+        sim_set_calling_line(r->call_site, &host);
         char text[HINT_BYTES];
         snprintf(text, sizeof text, "%s%scall cudaGetLastError() after each launch", r->hint, r->hint[0] ? "\n" : "");
         sim_add_finding(UNCHECKED_ERROR, title, &host, 1, text);
     }
 }
 
-void sim_note_rejected_launch(const char *launch, cudaError_t error, const char *hint, const void *from)
+void sim_note_rejected_launch(const char *launch, cudaError_t error, const char *hint, const void *call_site)
 {
     if (!own_rejected) {
         own_rejected = calloc(1, sizeof *own_rejected);
@@ -68,7 +68,7 @@ void sim_note_rejected_launch(const char *launch, cudaError_t error, const char 
         return;
     snprintf(own_rejected->launch, sizeof own_rejected->launch, "%s", launch);
     snprintf(own_rejected->hint, sizeof own_rejected->hint, "%s", hint);
-    own_rejected->from = from;
+    own_rejected->call_site = call_site;
     own_rejected->error = error;
 }
 

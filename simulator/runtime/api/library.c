@@ -70,7 +70,7 @@ cudaError_t sim_call_library(const LibraryCall *call)
     if (captured)
         return sim_record_error(call->host_waits ? cudaErrorStreamCaptureUnsupported : cudaSuccess);
     free(copy);
-    SCOPED_OPERATION(sim_begin_operation(call->name, call->stream, false, call->from));
+    SCOPED_OPERATION(sim_begin_operation(call->name, call->stream, false, call->call_site));
     sim_note_launch_attempt(); // on a GPU the library would launch a kernel
     const cudaError_t error = run(call);
     if (call->host_waits)

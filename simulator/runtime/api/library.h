@@ -16,7 +16,7 @@ typedef struct UsedMemory { // memory that a call accesses: `count` rows of `byt
 enum { SIM_MAX_USED = 6 };
 typedef struct LibraryCall {
     const char *name;
-    const void *from; // the call's return address
+    const void *call_site; // the call's return address
     cudaStream_t stream;
     UsedMemory used[SIM_MAX_USED];
     int used_count;

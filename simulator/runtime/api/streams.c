@@ -57,15 +57,15 @@ Operation sim_continue_operation(void)
     return (Operation){false};
 }
 
-Operation sim_begin_node(uint32_t timeline, const char *call, const void *from)
+Operation sim_begin_node(uint32_t timeline, const char *call, const void *call_site)
 {
-    sim_begin_op(timeline, call, from);
+    sim_begin_op(timeline, call, call_site);
     return sim_continue_operation();
 }
 
-Operation sim_begin_operation(const char *call, cudaStream_t stream, bool host_waits, const void *from)
+Operation sim_begin_operation(const char *call, cudaStream_t stream, bool host_waits, const void *call_site)
 {
-    sim_begin_node(sim_stream_of(stream)->timeline, call, from);
+    sim_begin_node(sim_stream_of(stream)->timeline, call, call_site);
     return (Operation){host_waits};
 }
 

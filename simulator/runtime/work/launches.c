@@ -8,10 +8,10 @@
 
 static const size_t MIN_STACK = 65536; // local memory of a thread for called functions, in bytes
 
-cudaError_t sim_run_kernel(const KernelLaunch *l, const void *from)
+cudaError_t sim_run_kernel(const KernelLaunch *l, const void *call_site)
 {
     const size_t requested = sim_limit(cudaLimitStackSize), stack = requested > MIN_STACK ? requested : MIN_STACK;
-    sim_name_op(l->kernel->name, l->function->program->effects.fences, from);
+    sim_name_op(l->kernel->name, l->function->program->effects.fences, call_site);
     if (l->function->program->effects.publishes_to_host)
         sim_open_pages_to_host();
     const MemoLookup lookup = sim_memo_lookup(l, stack);

@@ -101,8 +101,8 @@ typedef struct KernelLaunch { // valid during a call; arguments are the caller's
     dim3 cluster; // 0: the kernel's own, or none
 } KernelLaunch;
 
-// Runs the kernel to its end. `from`: see sim_name_op.
-cudaError_t sim_run_kernel(const KernelLaunch *launch, const void *from);
+// Runs the kernel to its end. `call_site`: the return address of the call, or NULL (sim_name_op).
+cudaError_t sim_run_kernel(const KernelLaunch *launch, const void *call_site);
 
 // ---- configuration.c: limits of kernel and device. The reasons of the first rejections are printed.
 
