@@ -58,10 +58,10 @@ let programs = 0; // each run is a program of its own, since the player keeps re
 
 const base64 = (data) => btoa(Array.from(data, (byte) => String.fromCharCode(byte)).join(""));
 
-// Shows a run in the player; last: source and PTX; recording: calls and bytes of one launch. isOwn: the right result is not known.
+// Shows a run in the player, whose source is not editable: the page has an editor. last: source and PTX; recording: calls and bytes of one launch. isOwn: the right result is not known.
 Exercises.watch = function (box, {title, n, last, recording: {calls, bytes}, isOwn = false}) {
-    const name = `run-${++programs}`, withoutStop = calls.split("\n").filter((line) => line !== "stop" && !line.startsWith("free ")).join("\n");
-    page.playerPrograms = {...page.playerPrograms, [name]: {name, folder: "", title, isOwn, harness: [], source: last.source, sizes: [n], runs: {[n]: withoutStop}, ptx: [[0, last.ptx]], removable: [], tries: [],
+    const name = `run ${++programs}`, withoutStop = calls.split("\n").filter((line) => line !== "stop" && !line.startsWith("free ")).join("\n");
+    page.playerPrograms = {...page.playerPrograms, [name]: {name, folder: "", title, isOwn, isFixed: true, harness: [], source: last.source, sizes: [n], runs: {[n]: withoutStop}, ptx: [[0, last.ptx]], removable: [], tries: [],
         bytes: Object.fromEntries(Object.entries(bytes).map(([key, data]) => [key, base64(data)]))}};
     const figure = element("figure", {class: "player", "data-program": name, "data-n": n});
     box.replaceChildren(figure);

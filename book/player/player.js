@@ -509,7 +509,7 @@ async function begin(figure) {
 // Makes the first pane's source editable, if the page has an editor; and the tools above it.
 function addEditor(player) {
     const {boxes} = player.own;
-    if (Player.hasEditor()) {
+    if (Player.hasEditor() && !player.sides[0].program.isFixed) {
         boxes.source.tabIndex = -1; // the editor has the focus
         player.source = player.own.source = Player.editor(boxes.source, "the kernel's source", {changed: (text) => Player.typed(player, text), run: () => rerun(player)});
     }
