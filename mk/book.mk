@@ -15,7 +15,7 @@ $(BOOK)/codemirror/codemirror.js: $(BOOK)/venv/ready book/editor.py
 	$(Q)$(BOOK_PYTHON) -m book.editor $(@D)
 
 # Sphinx does not notice changes of its extensions or of the figures.
-$(BOOK)/tools: $(wildcard book/*.py book/extensions/*.py book/templates/* book/contents.toml book/player/*.js book/player/programs/*.js)
+$(BOOK)/tools: $(wildcard book/exercises/* exercises/*/exercise.py exercises/*/task.cu book/*.py book/extensions/*.py book/templates/* book/contents.toml book/player/*.js book/player/programs/*.js)
 	$(Q)rm -rf $(BOOK)/doctrees $(BOOK)/html && mkdir -p $(BOOK) && touch $@
 
 # The site is replaced only when the new one is complete. On a terminal Sphinx shows its progress.
