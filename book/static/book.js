@@ -1,10 +1,12 @@
 // Small optional features of the pages.
 "use strict";
 
-// Makes elements that are wider than the page scrollable with the keyboard.
+// Makes elements that are wider than the page scrollable with the keyboard; figures say that they scroll (book.css).
 function reachScrollers() {
     for (const box of document.querySelectorAll(".table-wrapper, .highlight pre, figure.drawn, .pl-still")) {
-        if (box.scrollWidth > box.clientWidth)
+        const isWide = box.scrollWidth > box.clientWidth;
+        box.classList.toggle("scrolls", isWide);
+        if (isWide)
             box.tabIndex = 0;
         else
             box.removeAttribute("tabindex");
