@@ -33,7 +33,7 @@ def chart_of(lab):
 
 
 def draw_counters(lab, rows, counters):
-    """A panel for each counter, a bar for each kernel and launch shape; identical launches have one bar."""
+    """A panel for each counter, a bar for each kernel and launch configuration; identical launches have one bar."""
     rows = list({(row["step"], row["kernel"], row["grid"], row["block"], *(row[counter] for counter in counters)): row for row in rows}.values())
     names = [f"{row['step'][4:].replace('_', ' ', 1)}: {row['kernel'][:24]}, {row['grid']} × {row['block']}" for row in rows]
     figure, panels = plt.subplots(1, len(counters), figsize=(4 + 4 * len(counters), 1.4 + 0.26 * len(rows)), sharey=True, squeeze=False)

@@ -391,7 +391,7 @@ def has_elements(one, block):
 
 
 def launch_shape(picture, before, now):
-    """The launch shapes for several array sizes, and which blocks have elements to add."""
+    """The launch configurations for several array sizes, and which blocks have elements to add."""
     sizes = [now.elements << k for k in range(5)]
     shapes = {one.step: [run(one.step, size, 0) for size in sizes] for one in (before, now)}
     wide = SPAN / max(shape.grid * shape.warps for step in shapes.values() for shape in step)

@@ -2,7 +2,7 @@
 """Writes Nsight Compute's counters as CSVs.
 
 profile.py steps [--elements N] [--launches K] --output FILE PROGRAM...   all counters of every pass of the first reduction of each program
-profile.py labs FOLDER LAB...                                            FOLDER/LAB-profile.csv: each kernel and launch shape of a lab once, at the
+profile.py labs FOLDER LAB...                                            FOLDER/LAB-profile.csv: each kernel and launch configuration of a lab once, at the
                                                                          simulator's size, with Nsight Compute's and the simulator's counts
 profile.py bytes [--elements N] --output FILE PROGRAM...                 bytes per element that the first scan of each program reads from and
                                                                          writes to memory"""
