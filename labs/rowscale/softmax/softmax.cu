@@ -88,11 +88,10 @@ __global__ void softmax(const float *in, float *out, long long rows, int columns
 template <int team_size, int rounds>
 static void launch(const float *in, float *out, long long rows, int columns)
 {
-    const long long teams_per_block = BLOCK_SIZE / team_size;
+    const long long teams = BLOCK_SIZE / team_size; // per block
     if (columns <= team_size * rounds)
         softmax<team_size, rounds>
-            <<<(rows + teams_per_block - 1) / teams_per_block, BLOCK_SIZE>>>(in, out, rows,
-                                                                             columns);
+            <<<(rows + teams - 1) / teams, BLOCK_SIZE>>>(in, out, rows, columns);
     else if constexpr (team_size < 32)
         launch<2 * team_size, rounds>(in, out, rows, columns);
     else if constexpr (team_size == 32 && rounds == 4)

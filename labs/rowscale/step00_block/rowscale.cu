@@ -9,8 +9,9 @@ static const char STEP[] = "step00_block";
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)
 static void check(cudaError_t error, const char *call, const char *file, int line);
 
-const int BLOCK_SIZE = 128;       // threads
-const int team_size = BLOCK_SIZE; // threads that share a row
+const int BLOCK_SIZE = 128; // threads
+// A team: the threads that share a row.
+const int team_size = BLOCK_SIZE;
 
 // The largest absolute value; fmaxf ignores NaN.
 __device__ float max_abs(float v)

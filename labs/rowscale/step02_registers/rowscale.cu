@@ -10,8 +10,9 @@ static const char STEP[] = "step02_registers";
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)
 static void check(cudaError_t error, const char *call, const char *file, int line);
 
-const int BLOCK_SIZE = 128;       // threads
-const int team_size = BLOCK_SIZE; // threads that share a row
+const int BLOCK_SIZE = 128; // threads
+// A team: the threads that share a row.
+const int team_size = BLOCK_SIZE;
 
 // The largest absolute value; fmaxf ignores NaN.
 __device__ float max_abs(float v)
@@ -76,12 +77,12 @@ __global__ void scale_rows(const V *in, V *out, long long rows, int count)
 
 // Launches the smallest instantiation of scale_rows that covers a row.
 template <class V, int rounds>
-static void launch_smallest(const V *in, V *out, long long rows, int count)
+static void launch_fitting(const V *in, V *out, long long rows, int count)
 {
     if (count <= team_size * rounds)
         scale_rows<V, rounds><<<rows, BLOCK_SIZE>>>(in, out, rows, count);
     else if constexpr (team_size * rounds * sizeof(V) < 8192 * sizeof(float))
-        launch_smallest<V, 2 * rounds>(in, out, rows, count);
+        launch_fitting<V, 2 * rounds>(in, out, rows, count);
 }
 
 // Scales rows of 1 to 8192 columns. If columns is a multiple of four, each row starts at a
@@ -89,9 +90,9 @@ static void launch_smallest(const V *in, V *out, long long rows, int count)
 static void launch(const float *in, float *out, long long rows, int columns)
 {
     if (columns % 4 == 0)
-        launch_smallest<float4, 1>((const float4 *)in, (float4 *)out, rows, columns / 4);
+        launch_fitting<float4, 1>((const float4 *)in, (float4 *)out, rows, columns / 4);
     else
-        launch_smallest<float, 1>(in, out, rows, columns);
+        launch_fitting<float, 1>(in, out, rows, columns);
     CHECK(cudaGetLastError());
 }
 

@@ -73,17 +73,16 @@ __global__ void scale_rows(const V *in, V *out, long long rows, int count)
 
 // Launches the smallest instantiation of scale_rows that covers a row.
 template <class V, int team_size, int rounds>
-static void launch_smallest(const V *in, V *out, long long rows, int count)
+static void launch_fitting(const V *in, V *out, long long rows, int count)
 {
-    const long long teams_per_block = BLOCK_SIZE / team_size;
+    const long long teams = BLOCK_SIZE / team_size; // per block
     if (count <= team_size * rounds)
         scale_rows<V, team_size, rounds>
-            <<<(rows + teams_per_block - 1) / teams_per_block, BLOCK_SIZE>>>(in, out, rows,
-                                                                             count);
+            <<<(rows + teams - 1) / teams, BLOCK_SIZE>>>(in, out, rows, count);
     else if constexpr (team_size == 32 && rounds == 4)
-        launch_smallest<V, BLOCK_SIZE, 2>(in, out, rows, count);
+        launch_fitting<V, BLOCK_SIZE, 2>(in, out, rows, count);
     else if constexpr (team_size * rounds * sizeof(V) < 8192 * sizeof(float))
-        launch_smallest<V, team_size, 2 * rounds>(in, out, rows, count);
+        launch_fitting<V, team_size, 2 * rounds>(in, out, rows, count);
 }
 
 // Scales rows of 1 to 8192 columns. If columns is a multiple of four, each row starts at a
@@ -91,10 +90,9 @@ static void launch_smallest(const V *in, V *out, long long rows, int count)
 static void launch(const float *in, float *out, long long rows, int columns)
 {
     if (columns % 4 == 0)
-        launch_smallest<float4, 32, 1>((const float4 *)in, (float4 *)out, rows,
-                                       columns / 4);
+        launch_fitting<float4, 32, 1>((const float4 *)in, (float4 *)out, rows, columns / 4);
     else
-        launch_smallest<float, 32, 1>(in, out, rows, columns);
+        launch_fitting<float, 32, 1>(in, out, rows, columns);
     CHECK(cudaGetLastError());
 }
 
