@@ -56,6 +56,6 @@ def recorded(program, n, file):
 
 
 def evaluated(file, step, n):
-    """Standard output and standard error of the evaluation: the calls, and the diagnostics as JSON."""
+    """The calls, and the diagnostics as JSON; before these the simulator says why it rejects a launch."""
     result = subprocess.run([*recordings.evaluated(file, step, n), "--calls"], capture_output=True, text=True, timeout=60)
-    return result.stdout.splitlines(), result.stderr
+    return result.stdout.splitlines(), re.search(r"^\[.*|\Z", result.stderr, re.M | re.S)[0]
