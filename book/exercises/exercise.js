@@ -16,14 +16,18 @@ function showVerdict(view, verdict) {
     boxes.headline.className = `ex-headline ex-${kind === "solved" ? "good" : kind === "missed goal" ? "nearly" : "bad"}`;
     editor.problems(verdict.diagnostics);
     editor.flag(Exercises.flaggedLines(verdict));
-    const printed = verdict.printed && verdict.printed.length ? [paragraph("Your kernel printed (its first lines):"), element("pre", {class: "ex-printed"}, verdict.printed.join("\n"))] : [];
-    boxes.details.replaceChildren(...Exercises.messageBoxes(verdict, editor), ...[...verdict.findings.values()].map((one) => Exercises.findingBox(one, editor)), ...printed,
-        ...(verdict.isCompiled && !verdict.wrong && !verdict.findings.size && !verdict.said.length ? [paragraph(Exercises.tried(verdict), "ex-tried")] : []));
+    const findings = [...verdict.findings.values()].map((one) => Exercises.findingBox(one, editor));
+    boxes.details.replaceChildren(...Exercises.messageBoxes(verdict, editor), ...findings, ...printedBoxes(verdict),
+        ...(["solved", "missed goal"].includes(kind) ? [paragraph(Exercises.tried(verdict), "ex-tried")] : []));
     showGoals(view, verdict.row);
     boxes.watch.hidden = !verdict.last;
     if (verdict.row && task.goals.length)
         progress.saw(task.name, Object.fromEntries(task.goals.map((goal) => [goal.words, Array(2).fill(Exercises.count(goal, verdict.row))])));
     keepVerdict(view, Exercises.headline(verdict), verdict.good);
+}
+
+function printedBoxes({printed}) {
+    return printed && printed.length ? [paragraph("Your kernel printed (its first lines):"), element("pre", {class: "ex-printed"}, printed.join("\n"))] : [];
 }
 
 function keepVerdict(view, words, isGood) {
@@ -43,9 +47,11 @@ function showGoals({task, boxes}, row) {
 function showWhy({task, boxes, next}) {
     const isDone = progress.load().done.includes(task.name), address = `../${task.lesson.replace(/\.md$/, ".html")}`, to = next(task);
     boxes.why.hidden = !isDone;
-    if (isDone)
-        boxes.why.replaceChildren(element("p", {}, element("strong", {}, "Why: "), task.why), element("p", {}, "Read more: ", element("a", {href: address}, task.lesson.replace(/(\/README)?\.md$/, ""))),
-            to ? element("p", {}, element("a", {class: "ex-button ex-next", href: `#exercise-${to.number}`}, `Next: ${to.number} ${to.title}`)) : paragraph("All exercises are done."));
+    if (!isDone)
+        return;
+    const lesson = element("a", {href: address}, task.lesson.replace(/(\/README)?\.md$/, ""));
+    const onward = to ? element("a", {class: "ex-button ex-next", href: `#exercise-${to.number}`}, `Next: ${to.number} ${to.title}`) : "All exercises are done.";
+    boxes.why.replaceChildren(element("p", {}, element("strong", {}, "Why: "), task.why), element("p", {}, "Read more: ", lesson), element("p", {}, onward));
 }
 
 function showHints({task, boxes}) {
@@ -126,8 +132,9 @@ async function comparePredictions(view) {
 // ---- The view
 
 function makeBoxes(view) {
-    const boxes = {view: element("div", {class: "ex-view"}), goals: element("div"), code: element("div", {class: "ex-code"}), headline: element("p", {class: "ex-headline", role: "status"}),
-        details: element("div", {class: "ex-details"}), hints: element("ol", {class: "ex-hints"}), why: element("div", {class: "ex-why", hidden: true}), player: element("div", {class: "ex-player"})};
+    const box = (name) => element("div", {class: name});
+    const boxes = {view: box("ex-view"), goals: box("ex-goals"), code: box("ex-code"), details: box("ex-details"), why: box("ex-why"), player: box("ex-player"),
+        headline: element("p", {class: "ex-headline", role: "status"}), hints: element("ol", {class: "ex-hints"})};
     boxes.hintButton = button("", () => {
         progress.change((now) => { now.hints[view.task.name] = (now.hints[view.task.name] || 0) + 1; });
         showHints(view);
@@ -136,18 +143,26 @@ function makeBoxes(view) {
     return boxes;
 }
 
+const actionsOf = (view) => [button("Run", () => run(view), {title: "Ctrl-Enter"}),
+    button("Reset", () => restore(view), {title: "restores the task; undo in the editor brings your version back"})];
+
+function makeEditor(view) {
+    const {task, boxes} = view;
+    const editor = Exercises.editor(boxes.code, `your kernel for exercise ${task.number}`, {changed: (text) => edited(view, text), run: () => run(view)});
+    editor.set(view.text);
+    return editor;
+}
+
+const noEditor = {problems() {}, flag() {}, goTo() {}};
+
 // Shows an exercise in a place. next(task): the exercise to go on with; changed(): after each verdict.
 Exercises.open = function (place, task, {next, changed}) {
     const kept = progress.load().code[task.name], isPrediction = task.kind === "predict";
-    const view = {task, next, changed, text: kept === undefined ? task.text : kept, timer: 0, verdict: null};
-    const boxes = (view.boxes = makeBoxes(view));
-    const actions = isPrediction ? [] : [button("Run", () => run(view), {title: "Ctrl-Enter"}), button("Reset", () => restore(view), {title: "restores the task; undo in the editor brings your version back"})];
-    boxes.view.append(boxes.goals, isPrediction ? predictionFields(view) : boxes.code, element("div", {class: "ex-bar"}, actions, boxes.hintButton, boxes.watch), boxes.hints, boxes.headline, boxes.details,
-        boxes.why, boxes.player);
+    const view = {task, next, changed, text: kept === undefined ? task.text : kept, timer: 0, verdict: null}, boxes = (view.boxes = makeBoxes(view));
+    const bar = element("div", {class: "ex-bar"}, isPrediction ? [] : actionsOf(view), boxes.hintButton, boxes.watch);
+    boxes.view.append(boxes.goals, isPrediction ? predictionFields(view) : boxes.code, bar, boxes.hints, boxes.headline, boxes.details, boxes.why, boxes.player);
     place.replaceChildren(boxes.view);
-    view.editor = isPrediction ? {problems() {}, flag() {}, goTo() {}} : Exercises.editor(boxes.code, `your kernel for exercise ${task.number}`, {changed: (text) => edited(view, text), run: () => run(view)});
-    if (!isPrediction)
-        view.editor.set(view.text);
+    view.editor = isPrediction ? noEditor : makeEditor(view);
     showGoals(view, null);
     showHints(view);
     showWhy(view);

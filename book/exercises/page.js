@@ -8,7 +8,10 @@ const scripts = new Map(); // by address, its promise
 
 function script(address) {
     if (!scripts.has(address))
-        scripts.set(address, new Promise((resolve, reject) => document.head.append(element("script", {src: address, onload: resolve, onerror: () => reject(new Error(`${address} is missing`))}))));
+        scripts.set(address, new Promise((resolve, reject) => {
+            const onerror = () => reject(new Error(`${address} is missing`));
+            document.head.append(element("script", {src: address, onload: resolve, onerror}));
+        }));
     return scripts.get(address);
 }
 
@@ -30,18 +33,20 @@ function nextOf(tasks, task) {
 
 function listOf(tasks, current) {
     const chapters = [...new Set(tasks.map(({chapter}) => chapter))];
-    const entry = (task) => element("li", {}, element("a", {href: `#exercise-${task.number}`, "aria-current": task === current ? "page" : null}, `${task.number} ${task.title}`),
-        element("span", {class: "ex-kind"}, ` ${task.kind}`), isDone(task) && element("span", {class: "ex-done"}, " done"));
-    return chapters.map((chapter) => element("div", {}, element("p", {class: "ex-chapter"}, chapter), element("ul", {}, tasks.filter((task) => task.chapter === chapter).map(entry))));
+    const link = (task) => element("a", {href: `#exercise-${task.number}`, "aria-current": task === current ? "page" : null}, `${task.number} ${task.title}`);
+    const entry = (task) => element("li", {}, link(task), element("span", {class: "ex-kind"}, ` ${task.kind}`), isDone(task) && element("span", {class: "ex-done"}, " done"));
+    const entries = (chapter) => tasks.filter((task) => task.chapter === chapter).map(entry);
+    return chapters.map((chapter) => element("div", {}, element("p", {class: "ex-chapter"}, chapter), element("ul", {}, entries(chapter))));
 }
 
 function showBar({bar, tasks}, current) {
     const at = tasks.indexOf(current), done = tasks.filter(isDone).length;
     const link = (task, text) => task && element("a", {class: "ex-button", href: `#exercise-${task.number}`, title: `${task.number} ${task.title}`}, text);
     const isOpen = bar.querySelector("details") ? bar.querySelector("details").open : false;
-    bar.replaceChildren(element("details", {class: "ex-list", open: isOpen}, element("summary", {}, `All exercises: ${done} of ${tasks.length} done`), element("div", {class: "ex-chapters"}, listOf(tasks, current))),
-        element("nav", {class: "ex-bar", "aria-label": "exercises"}, link(tasks[at - 1], "‹ previous"), link(tasks[at + 1], "next ›"), element("a", {class: "ex-button", href: "#sheet"}, "Sheet to hand in"),
-            button("Export progress", () => save("exercises.json", progress.exported())), importButton(tasks)),
+    const summary = element("summary", {}, `All exercises: ${done} of ${tasks.length} done`);
+    bar.replaceChildren(element("details", {class: "ex-list", open: isOpen}, summary, element("div", {class: "ex-chapters"}, listOf(tasks, current))),
+        element("nav", {class: "ex-bar", "aria-label": "exercises"}, link(tasks[at - 1], "‹ previous"), link(tasks[at + 1], "next ›"),
+            element("a", {class: "ex-button", href: "#sheet"}, "Sheet to hand in"), button("Export progress", () => save("exercises.json", progress.exported())), importButton(tasks)),
         element("p", {class: "ex-note", role: "status"}, progress.isKept() ? "" : "This browser keeps nothing for this page: export your progress before you close it."));
 }
 
@@ -72,14 +77,15 @@ function kernelOf({title, number}, kernel, verdict) {
 }
 
 function sheetOf(tasks) {
-    const {verdicts, code, seen} = progress.load();
+    const {verdicts, code, seen} = progress.load(), done = tasks.filter(isDone).length;
     const verdictOf = (task) => verdicts[task.name] || (isDone(task) ? "Solved" : code[task.name] ? "not judged" : "not begun");
-    const counts = ({name}) => Object.entries(seen[name] || {}).map(([words, [first, last]]) => `${words}: ${first === last ? last : `${first}, then ${last}`}`).join("; ");
-    const rows = tasks.map((task) => element("tr", {}, element("th", {scope: "row"}, `${task.number} ${task.title}`), element("td", {}, isDone(task) ? "yes" : ""), element("td", {}, verdictOf(task)), element("td", {}, counts(task))));
-    return [element("h2", {}, "Sheet to hand in"), element("p", {class: "ex-who"}, element("label", {}, "Name ", element("input", {type: "text", autocomplete: "name"})), ` Date: ${new Date().toISOString().slice(0, 10)}. `,
-        `Solved: ${tasks.filter(isDone).length} of ${tasks.length}.`), element("p", {class: "ex-bar"}, button("Print, or save as PDF", () => print())),
-    element("div", {class: "ex-scroll"}, element("table", {class: "ex-table"}, element("thead", {}, element("tr", {}, ["exercise", "solved", "last verdict", "counts: first, then last"].map((text) => element("th", {scope: "col"}, text)))), element("tbody", {}, rows))),
-    ...tasks.filter(({name}) => code[name]).map((task) => kernelOf(task, code[task.name], verdictOf(task)))];
+    const pair = ([words, [first, last]]) => `${words}: ${first === last ? last : `${first}, then ${last}`}`;
+    const counts = ({name}) => Object.entries(seen[name] || {}).map(pair).join("; ");
+    const rows = tasks.map((task) => [`${task.number} ${task.title}`, isDone(task) ? "yes" : "", verdictOf(task), counts(task)]);
+    const name = element("label", {}, "Name ", element("input", {type: "text", autocomplete: "name"}));
+    return [element("h2", {}, "Sheet to hand in"), element("p", {class: "ex-who"}, name, ` Date: ${new Date().toISOString().slice(0, 10)}. Solved: ${done} of ${tasks.length}.`),
+        element("p", {class: "ex-bar"}, button("Print, or save as PDF", () => print())), Exercises.table(rows, ["exercise", "solved", "last verdict", "counts: first, then last"]),
+        ...tasks.filter((task) => code[task.name]).map((task) => kernelOf(task, code[task.name], verdictOf(task)))];
 }
 
 // ---- One exercise at a time

@@ -9,19 +9,23 @@ Exercises.button = (text, onclick, attributes = {}) => element("button", {type: 
 
 // A table of rows of words, of which the first is the row's heading.
 Exercises.table = function (rows, head) {
-    const row = (words, inHead) => element("tr", {}, words.map((text, k) => element(inHead || k === 0 ? "th" : "td", inHead ? {scope: "col"} : k === 0 ? {scope: "row"} : {}, text)));
-    return element("div", {class: "ex-scroll"}, element("table", {class: "ex-table"}, element("thead", {}, row(head, true)), element("tbody", {}, rows.map((words) => row(words, false)))));
+    const headCell = (text) => element("th", {scope: "col"}, text);
+    const cell = (text, k) => (k === 0 ? element("th", {scope: "row"}, text) : element("td", {}, text));
+    const body = rows.map((words) => element("tr", {}, words.map(cell)));
+    const table = element("table", {class: "ex-table"}, element("thead", {}, element("tr", {}, head.map(headCell))), element("tbody", {}, body));
+    return element("div", {class: "ex-scroll"}, table);
 };
 
 const lineButton = (line, column, editor) => Exercises.button(`line ${line}`, () => editor.goTo(line, column), {class: "ex-link"});
 
 Exercises.findingBox = function ({lines, places}, editor) {
     const line = (places || []).map((place) => place.line).find(Boolean), [title, ...more] = lines;
-    return element("div", {class: "ex-finding"}, element("p", {}, element("strong", {}, title), " ", line && lineButton(line, 1, editor)), element("pre", {}, more.join("\n")));
+    const head = element("p", {}, element("strong", {}, title), " ", line && lineButton(line, 1, editor));
+    return element("div", {class: "ex-finding"}, head, element("pre", {}, more.join("\n")));
 };
 
-const messageBox = ({line, column, severity, message, help}, editor) =>
-    element("p", {class: `ex-message ex-is-${severity}`}, lineButton(line, column, editor), ` ${severity}: ${message}`, help && element("span", {class: "ex-help"}, `help: ${help}`));
+const messageBox = ({line, column, severity, message, help}, editor) => element("p", {class: `ex-message ex-is-${severity}`},
+    lineButton(line, column, editor), ` ${severity}: ${message}`, help && element("span", {class: "ex-help"}, `help: ${help}`));
 
 // The compiler's messages that the editor does not show.
 Exercises.messageBoxes = ({diagnostics}, editor) => (editor.showsProblems ? [] : diagnostics.map((one) => messageBox(one, editor)));
@@ -60,9 +64,11 @@ const base64 = (data) => btoa(Array.from(data, (byte) => String.fromCharCode(byt
 
 // Shows a run in the player, whose source is not editable: the page has an editor. last: source and PTX; recording: calls and bytes of one launch. isOwn: the right result is not known.
 Exercises.watch = function (box, {title, n, last, recording: {calls, bytes}, isOwn = false}) {
-    const name = `run ${++programs}`, withoutStop = calls.split("\n").filter((line) => line !== "stop" && !line.startsWith("free ")).join("\n");
-    page.playerPrograms = {...page.playerPrograms, [name]: {name, folder: "", title, isOwn, isFixed: true, harness: [], source: last.source, sizes: [n], runs: {[n]: withoutStop}, ptx: [[0, last.ptx]], removable: [], tries: [],
-        bytes: Object.fromEntries(Object.entries(bytes).map(([key, data]) => [key, base64(data)]))}};
+    const name = `run ${++programs}`, usual = {folder: "", harness: [], removable: [], tries: [], isFixed: true};
+    const withoutStop = calls.split("\n").filter((line) => line !== "stop" && !line.startsWith("free ")).join("\n");
+    const encoded = Object.fromEntries(Object.entries(bytes).map(([key, data]) => [key, base64(data)]));
+    const program = {...usual, name, title, isOwn, source: last.source, sizes: [n], runs: {[n]: withoutStop}, ptx: [[0, last.ptx]], bytes: encoded};
+    page.playerPrograms = {...page.playerPrograms, [name]: program};
     const figure = element("figure", {class: "player", "data-program": name, "data-n": n});
     box.replaceChildren(figure);
     page.Player.choose(figure, {});

@@ -8,8 +8,10 @@ const MOST_ELEMENTS = 1 << 20, MOST_SHOWN = 64; // elements of an array: allocat
 const MOST_INSTRUCTIONS = 4000000;
 const TYPES = {"float": "f", "double": "d", "int": "i", "unsigned": "I", "unsigned int": "I", "signed int": "i"};
 const VIEWS = {f: Float32Array, d: Float64Array, i: Int32Array, I: Uint32Array};
-const CONTENTS = {"0, 1, 2, …": (k) => k, "ones": () => 1, "zeros": () => 0, "random": (k, random) => (1 + Math.floor(16 * random())) * (random() < 0.5 ? -1 : 1) / 16, "uninitialised": null};
-const COUNTED = ["warp_instructions", "global_load_requests", "global_load_sectors", "global_store_sectors", "shared_loads", "shared_stores", "bank_conflicts", "block_barriers", "atomics"];
+const sixteenth = () => (1 + Math.floor(16 * Math.random())) * (Math.random() < 0.5 ? -1 : 1) / 16; // sums of them are exact
+const CONTENTS = {"0, 1, 2, …": (k) => k, "ones": () => 1, "zeros": () => 0, "random": sixteenth, "uninitialised": null};
+const COUNTED = ["warp_instructions", "global_load_requests", "global_load_sectors", "global_store_sectors", "shared_loads", "shared_stores", "bank_conflicts",
+    "block_barriers", "atomics"];
 const EMPTY = `// c[i] = a[i] + b[i]
 __global__ void add(const float *a, const float *b, float *c, int n)
 {
@@ -45,18 +47,19 @@ function keep(state) {
 // [{name, parameters: [{name, type, isArray, isConst}]}]; type is null if arrays of it cannot be made here.
 function kernelsOf(text) {
     const code = text.replace(/\/\*[^]*?\*\/|\/\/.*/g, "");
-    return [...code.matchAll(/__global__[^;{(]*?(?:__launch_bounds__\s*\([^)]*\)\s*)?(?:void\s+)?([A-Za-z_]\w*)\s*\(([^)]*)\)\s*\{/g)].map(([, name, list]) =>
-        ({name, parameters: list.split(",").map((word) => word.trim()).filter(Boolean).map(parameterOf)}));
+    const found = code.matchAll(/__global__[^;{(]*?(?:__launch_bounds__\s*\([^)]*\)\s*)?(?:void\s+)?([A-Za-z_]\w*)\s*\(([^)]*)\)\s*\{/g);
+    const parametersIn = (list) => list.split(",").map((word) => word.trim()).filter(Boolean).map(parameterOf);
+    return [...found].map(([, name, list]) => ({name, parameters: parametersIn(list)}));
 }
 
 function parameterOf(text) {
-    const words = text.replace(/__restrict__|\bstruct\b|\bvolatile\b/g, " ").replace(/\[\s*\w*\s*\]\s*$/, "").replace(/(\w+)\s*$/, " $1"), name = /(\w+)\s*$/.exec(words)[1];
-    const rest = words.replace(/\w+\s*$/, ""), isArray = /\*/.test(rest) || /\]\s*$/.test(text), type = rest.replace(/\bconst\b|\*/g, " ").replace(/\s+/g, " ").trim();
+    const words = text.replace(/__restrict__|\bvolatile\b/g, " ").replace(/\[\s*\w*\s*\]\s*$/, ""), [, rest, name] = /^(.*?)(\w+)\s*$/s.exec(words) || [0, words, "?"];
+    const isArray = rest.includes("*") || /\]\s*$/.test(text), type = rest.replace(/\bconst\b|\*/g, " ").replace(/\s+/g, " ").trim();
     return {name, type: TYPES[type] || null, typeName: type, isArray, isConst: /\bconst\b/.test(rest)};
 }
 
 // What is chosen for a parameter: an array's count and contents, or a number.
-const choiceFor = (state, {name, isArray, isConst}) => ({count: "n", contents: isConst ? "random" : "uninitialised", value: "n", ...(state.parameters[name] || {}), isArray});
+const choiceFor = (state, {name, isConst}) => ({count: "n", contents: isConst ? "random" : "uninitialised", value: "n", ...state.parameters[name]});
 
 // ---- Running
 
@@ -76,46 +79,58 @@ function argumentOf(state, parameter, names) {
     const count = numberOf(`the count of ${name}`, choice.count, names), View = VIEWS[type], fill = CONTENTS[choice.contents];
     if (count < 1 || count > MOST_ELEMENTS)
         throw new Error(`${name} has ${grouped(count)} elements; 1 to ${grouped(MOST_ELEMENTS)} are possible here`);
-    return {name, type, count, isConst, before: fill && View.from({length: count}, (_, k) => fill(k, Math.random)), after: isConst ? null : new View(count)};
+    return {name, type, count, isConst, before: fill && View.from({length: count}, (_, k) => fill(k)), after: isConst ? null : new View(count)};
 }
 
 // The launch that the settings describe; throws an Error that says which is wrong.
 function launchOf(state, kernel) {
-    const n = numberOf("n", state.n, {}), names = {n}, grid = Exercises.evaluate(state.grid, names), block = Exercises.evaluate(state.block, names), threads = block.reduce((a, b) => a * b, 1);
-    if (grid.some((number) => number < 1) || block.some((number) => number < 1) || threads > 1024 || grid.length > 3 || block.length > 3)
+    const n = numberOf("n", state.n, {}), names = {n}, grid = Exercises.evaluate(state.grid, names), block = Exercises.evaluate(state.block, names);
+    const threads = block.reduce((product, side) => product * side, 1), isShape = (numbers) => numbers.length <= 3 && numbers.every((number) => number >= 1);
+    if (!isShape(grid) || !isShape(block) || threads > 1024)
         throw new Error(`grid ${grid.join(", ")} and block ${block.join(", ")}: one to three positive numbers each, and at most 1,024 threads in a block`);
     return {n, grid, block, shared: numberOf("shared", state.shared, names), values: kernel.parameters.map((parameter) => argumentOf(state, parameter, names))};
 }
 
+function chosenKernel({text, kernel}) {
+    const kernels = kernelsOf(text);
+    return kernels.find(({name}) => name === kernel) || kernels[0] || null;
+}
+
+// Runs the kernel once; returns a function that shows the result, or null if the run was stopped.
 async function runKernel(view) {
-    const {state, boxes} = view, kernels = kernelsOf(state.text), kernel = kernels.find(({name}) => name === state.kernel) || kernels[0];
-    const verdict = {diagnostics: [], said: [], findings: new Map(), last: null};
+    const {state, boxes} = view, kernel = chosenKernel(state), verdict = {diagnostics: [], said: [], findings: new Map(), last: null};
     const compiled = await Exercises.compileKernel(state.text, "kernel.cu", kernel ? kernel.name : "none", kernel ? kernel.parameters.length : 0, verdict);
     view.editor.problems(verdict.diagnostics);
     if (!compiled)
-        return () => showSaid(view, verdict.isCompiled ? (kernel ? verdict.said[0] : "There is no kernel: a function with __global__") : "It does not compile", verdict, []);
+        return () => showSaid(view, !verdict.isCompiled ? "It does not compile" : kernel ? verdict.said[0] : "There is no kernel: a function with __global__", verdict, []);
     const launch = launchOf(state, kernel);
     const result = await page.Simulator.replay({...compiled.compiled, ...Exercises.callsOf(compiled, [launch]), trace: false, most: MOST_INSTRUCTIONS});
     if (result.status === "stopped")
         return null;
     Exercises.addFindings(result, launch.values, compiled.shared, verdict);
     view.last = {compiled, launch};
+    const isGood = !result.error && !verdict.findings.size;
+    const headline = result.error ? `The kernel failed: ${result.error}` : `The kernel ran, ${isGood ? "without" : "with"} findings`;
+    const arrays = result.error ? null : arraysBox(launch, result.contents);
     return () => {
         boxes.watch.hidden = false;
-        showSaid(view, result.error ? `The kernel failed: ${result.error}` : verdict.findings.size ? "The kernel ran, with findings" : "The kernel ran, without findings", verdict,
-            [printedBox(result.printed), result.error ? null : arraysBox(launch, result.contents), countersBox(Exercises.lastRow(result.counters))], !result.error && !verdict.findings.size);
+        showSaid(view, headline, verdict, [printedBox(result.printed), arrays, countersBox(Exercises.lastRow(result.counters))], isGood);
     };
 }
 
+// The same for a judgement by the contract.
 async function judgeKernel(view, isOver) {
     const {state, contract} = view, verdict = await Exercises.judgeByContract(contract, state.text, {isOver});
     if (!verdict)
         return null;
     view.editor.problems(verdict.diagnostics);
-    const words = Exercises.contractVerdict(verdict), lines = verdict.sizes.map(({label, wrong}) => `${label} ${".".repeat(Math.max(3, 22 - label.length))} ${wrong || "correct"}`);
-    const counters = verdict.counters ? Object.entries(verdict.counters).map(([name, value]) => [name, grouped(value), contract.limits[name] === undefined ? "" : grouped(contract.limits[name])]) : [];
-    return () => showSaid(view, verdict.said[0] || (verdict.isCompiled ? words[0].toUpperCase() + words.slice(1) : "It does not compile"), verdict,
-        [element("pre", {}, lines.join("\n")), ...verdict.missed.map((goal) => element("p", {}, `goal missed: ${goal}`)), counters.length ? Exercises.table(counters, ["counter", "yours", "at most"]) : null, printedBox(verdict.printed)], words === "passed");
+    const words = Exercises.contractVerdict(verdict), {limits} = contract;
+    const lines = verdict.sizes.map(({label, wrong}) => `${label} ${".".repeat(Math.max(3, 22 - label.length))} ${wrong || "correct"}`);
+    const counters = Object.entries(verdict.counters || {}).map(([name, value]) => [name, grouped(value), limits[name] === undefined ? "" : grouped(limits[name])]);
+    const boxes = [lines.length && element("pre", {}, lines.join("\n")), ...verdict.missed.map((goal) => element("p", {}, `goal missed: ${goal}`)),
+        counters.length && Exercises.table(counters, ["counter", "yours", "at most"]), printedBox(verdict.printed)];
+    const headline = !verdict.isCompiled ? "It does not compile" : verdict.said[0] || words[0].toUpperCase() + words.slice(1);
+    return () => showSaid(view, headline, verdict, boxes, words === "passed");
 }
 
 // Runs or judges the kernel; a later call replaces an earlier one.
@@ -138,7 +153,8 @@ function showSaid({boxes, editor}, headline, verdict, more, isGood) {
     boxes.headline.textContent = headline;
     boxes.headline.className = `ex-headline ex-${isGood ? "good" : "bad"}`;
     editor.flag(Exercises.flaggedLines(verdict));
-    boxes.details.replaceChildren(...Exercises.messageBoxes(verdict, editor), ...[...verdict.findings.values()].map((one) => Exercises.findingBox(one, editor)), ...more.filter(Boolean));
+    const findings = [...verdict.findings.values()].map((one) => Exercises.findingBox(one, editor));
+    boxes.details.replaceChildren(...Exercises.messageBoxes(verdict, editor), ...findings, ...more.filter(Boolean));
 }
 
 const printedBox = (text) => text && element("div", {}, element("p", {}, "The kernel printed:"), element("pre", {}, text.split("\n").slice(0, 20).join("\n")));
@@ -181,19 +197,28 @@ function parameterRow(view, parameter) {
         element("td", {}, input(isArray ? "count" : "value", isArray ? "count" : "value")), element("td", {}, isArray ? select : ""));
 }
 
-// The table of the kernel's parameters; made anew only if the signature has changed, so that a field keeps its focus.
+function parameterTable(view, kernel) {
+    const head = ["parameter", "type", "count or value", "contents"].map((text) => element("th", {scope: "col"}, text));
+    const rows = kernel.parameters.map((parameter) => parameterRow(view, parameter));
+    return element("div", {class: "ex-scroll"}, element("table", {class: "ex-table"}, element("thead", {}, element("tr", {}, head)), element("tbody", {}, rows)));
+}
+
+function kernelChoice(view, kernels, kernel) {
+    const choose = ({target}) => {
+        view.state.kernel = target.value;
+        changed(view);
+    };
+    return element("label", {}, "kernel ", element("select", {onchange: choose}, kernels.map(({name}) => element("option", {selected: name === kernel.name}, name))));
+}
+
+// The kernel's parameters; made anew only if the signature has changed, so that a field keeps its focus.
 function showParameters(view) {
-    const {state, boxes} = view, kernels = kernelsOf(state.text), kernel = kernels.find(({name}) => name === state.kernel) || kernels[0], signature = JSON.stringify([kernels.map(({name}) => name), kernel]);
+    const kernels = kernelsOf(view.state.text), kernel = chosenKernel(view.state), signature = JSON.stringify([kernels.map(({name}) => name), kernel]);
     if (signature === view.signature)
         return;
     view.signature = signature;
-    const choose = element("select", {onchange: ({target}) => {
-        state.kernel = target.value;
-        changed(view);
-    }}, kernels.map(({name}) => element("option", {selected: kernel && name === kernel.name}, name)));
-    boxes.parameters.replaceChildren(...(kernels.length > 1 ? [element("label", {}, "kernel ", choose)] : []), ...(kernel && kernel.parameters.length ? [element("div", {class: "ex-scroll"},
-        element("table", {class: "ex-table"}, element("thead", {}, element("tr", {}, ["parameter", "type", "count or value", "contents"].map((text) => element("th", {scope: "col"}, text)))),
-            element("tbody", {}, kernel.parameters.map((parameter) => parameterRow(view, parameter)))))] : []));
+    view.boxes.parameters.replaceChildren(...(kernels.length > 1 ? [kernelChoice(view, kernels, kernel)] : []),
+        ...(kernel && kernel.parameters.length ? [parameterTable(view, kernel)] : []));
 }
 
 function changed(view) {
@@ -224,12 +249,12 @@ async function open(view, file) {
 function setContract(view, given) {
     view.contract = given && Exercises.contract(given.text);
     view.state.contract = given;
-    const {boxes, contract} = view;
+    const {boxes, contract} = view, sizes = contract && contract.sizes.map((size) => [size].flat().join("x")).join(", ");
     boxes.settings.hidden = Boolean(contract);
     boxes.contract.hidden = !contract;
     boxes.note.textContent = "";
     if (contract)
-        boxes.contract.replaceChildren(element("p", {}, `Judged by ${given.name}: computes ${contract.computes}, at n = ${contract.sizes.map((size) => [size].flat().join("x")).join(", ")} and two random sizes, each twice.`),
+        boxes.contract.replaceChildren(element("p", {}, `Judged by ${given.name}: computes ${contract.computes}; sizes ${sizes} and two random ones, each twice.`),
             element("pre", {}, given.text.trim()), button("Without this contract", () => setContract(view, null)));
     changed(view);
 }
@@ -250,23 +275,37 @@ function acceptDrops(view, box) {
 
 // ---- Start
 
+function makeBoxes(view) {
+    const box = (name, attributes = {}) => element("div", {class: name, ...attributes});
+    return {code: box("ex-code"), settings: box("pg-settings"), parameters: box("pg-parameters"), contract: box("pg-contract", {hidden: true}), details: box("ex-details"),
+        player: box("ex-player"), headline: element("p", {class: "ex-headline", role: "status"}), note: element("p", {class: "ex-note", role: "status"}),
+        watch: button("Watch this run", () => watch(view), {hidden: true})};
+}
+
+function renew(view) {
+    view.state.text = EMPTY;
+    view.editor.set(EMPTY, false);
+    changed(view);
+}
+
+const actionsOf = (view) => [button("Run", () => run(view), {title: "Ctrl-Enter"}), view.boxes.watch,
+    button("Save the kernel", () => Exercises.save("kernel.cu", view.state.text)),
+    ...fileButton("Open a kernel or a contract", ".cu,.contract,.txt,text/plain", (file) => open(view, file)),
+    button("New", () => renew(view), {title: "the vector addition; undo in the editor brings your kernel back"})];
+
+const fieldsOf = (view) => [settingField(view, "n", "n"), settingField(view, "grid", "grid (blocks)", "up to three numbers, separated by commas; n may be used"),
+    settingField(view, "block", "block (threads)"), settingField(view, "shared", "dynamic shared bytes")];
+
 function start(place) {
-    const state = load(), view = {state, contract: null, timer: 0, signature: ""}, box = (name, attributes = {}) => element("div", {class: name, ...attributes});
-    const boxes = (view.boxes = {code: box("ex-code"), settings: box("pg-settings"), parameters: box("pg-parameters"), contract: box("pg-contract", {hidden: true}), details: box("ex-details"), player: box("ex-player"),
-        headline: element("p", {class: "ex-headline", role: "status"}), note: element("p", {class: "ex-note", role: "status"}), watch: button("Watch this run", () => watch(view), {hidden: true})});
-    boxes.settings.append(element("div", {class: "ex-predictions"}, settingField(view, "n", "n"), settingField(view, "grid", "grid (blocks)", "up to three numbers, separated by commas; n may be used"),
-        settingField(view, "block", "block (threads)"), settingField(view, "shared", "dynamic shared bytes")), boxes.parameters);
+    const state = load(), view = {state, contract: null, timer: 0, signature: ""}, boxes = (view.boxes = makeBoxes(view));
+    boxes.settings.append(element("div", {class: "ex-predictions"}, fieldsOf(view)), boxes.parameters);
     place.classList.add("ex-view");
-    place.replaceChildren(boxes.code, element("div", {class: "ex-bar"}, button("Run", () => run(view), {title: "Ctrl-Enter"}), boxes.watch, button("Save the kernel", () => Exercises.save("kernel.cu", state.text)),
-        fileButton("Open a kernel or a contract", ".cu,.contract,.txt,text/plain", (file) => open(view, file)), button("New", () => {
-            state.text = EMPTY;
-            view.editor.set(EMPTY, false);
-            changed(view);
-        }, {title: "the vector addition; undo in the editor brings your kernel back"})), boxes.note, boxes.contract, boxes.settings, boxes.headline, boxes.details, boxes.player);
-    view.editor = Exercises.editor(boxes.code, "your kernel", {changed: (text) => {
+    place.replaceChildren(boxes.code, element("div", {class: "ex-bar"}, actionsOf(view)), boxes.note, boxes.contract, boxes.settings, boxes.headline, boxes.details, boxes.player);
+    const typed = (text) => {
         state.text = text;
         changed(view);
-    }, run: () => run(view)});
+    };
+    view.editor = Exercises.editor(boxes.code, "your kernel", {changed: typed, run: () => run(view)});
     view.editor.set(state.text);
     acceptDrops(view, document.body);
     showParameters(view);
