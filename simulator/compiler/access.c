@@ -128,9 +128,14 @@ bool record_is_usable(Compiler *c, const Type *type, Position at, uint32_t lengt
         type = type->target;
     if (type->kind != TYPE_RECORD || !type->record->unsupported)
         return true;
-    source_error(c, at, length, "pass a structure of numbers and pointers to kernels", "a kernel cannot use '%s': %s", record_readable(c, type->record),
-                 type->record->unsupported);
-    source_note(c, type->record->position, 0, "'%s' is declared here", record_readable(c, type->record));
+    Record *record = type->record;
+    if (!record->is_reported && !c->silent) {
+        source_error(c, at, length, strstr(record->unsupported, "bit-fields") ? "use shifts and masks of an unsigned" : "pass a structure of numbers and pointers to kernels",
+                     "a kernel cannot use '%s': %s", record_readable(c, record), record->unsupported);
+        source_note(c, record->position, 0, "'%s' is declared here", record_readable(c, record));
+        record->is_reported = true;
+    }
+    c->silent_errors++;
     return false;
 }
 

@@ -118,6 +118,7 @@ void initialise_fields(Compiler *c, Function *constructor); // completes a const
 const char *known_usage(const char *name);    // how a function is called, or NULL
 bool known_host_function(const char *name);
 const char *known_old_name(const char *name); // what to write instead, or NULL
+const char *known_unsupported(const char *name); // the same of libraries that this compiler lacks
 bool known_host_type(const char *name, const char **help); // of std
 bool known_host_object(const char *name, const char **help);
 

@@ -107,6 +107,7 @@ struct Record {
     bool has_initialisers;  // of fields, or of fields of fields: making one is not just leaving it undefined
     Function *destructor;   // that the user wrote, or NULL
     const char *unsupported; // why its layout is not known, such as a bit-field; or NULL
+    bool is_reported;        // that
     uint32_t alignment;     // at least
     Template *template;     // that it is an instance of, or NULL
     struct TemplateArgument *arguments;

@@ -36,6 +36,16 @@ static const KnownName OLD_NAMES[] = {
     {"cudaThreadSynchronize", "write __syncthreads()"}, {"cudaDeviceSynchronize", "the host calls it; threads of a block wait with __syncthreads()"},
 };
 
+#define IN_BLOCK "use __shfl_down_sync in each warp and a __shared__ array between the warps, or #include <cooperative_groups/reduce.h> and cg::reduce"
+// Libraries and features that this compiler does not have, though nvcc does.
+static const KnownName UNSUPPORTED[] = {
+    {"cub", IN_BLOCK}, {"thrust", "write a kernel; the host may use Thrust where nvcc compiles it"}, {"nvcuda", "write the sums of products as a loop"},
+    {"block_tile_memory", "use a tile of up to 32 threads, or the whole block with block.sync()"},
+    {"curandState", "compute numbers from the index, such as x = x * 1664525u + 1013904223u"}, {"curandState_t", "compute numbers from the index"},
+    {"curand_init", "compute numbers from the index, such as x = x * 1664525u + 1013904223u"}, {"curand", "compute numbers from the index"},
+    {"curand_uniform", "compute numbers from the index"}, {"curand_normal", "compute numbers from the index"},
+};
+
 static const KnownName USAGES[] = {
     {"__shfl_sync", "__shfl_sync(mask, value, lane): the mask of all lanes is 0xffffffff"},
     {"__shfl_up_sync", "__shfl_up_sync(mask, value, distance): the mask of all lanes is 0xffffffff"},
@@ -76,6 +86,12 @@ bool known_host_function(const char *name)
 const char *known_old_name(const char *name)
 {
     const KnownName *known = FIND(OLD_NAMES, name);
+    return known ? known->help : NULL;
+}
+
+const char *known_unsupported(const char *name)
+{
+    const KnownName *known = FIND(UNSUPPORTED, name);
     return known ? known->help : NULL;
 }
 

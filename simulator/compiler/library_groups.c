@@ -96,16 +96,23 @@ const LibraryEntry LIBRARY_GROUPS[] = {
                 return __shfl_sync(mask_, value, rank >= distance ? (int)__i_lane_of(rank - distance) : (int)(threadIdx.x & 31)); }
             D int any(int predicate) const { return __any_sync(mask_, predicate); }
             D int all(int predicate) const { return __all_sync(mask_, predicate); }
+            D unsigned __i_packed(unsigned lanes) const { // a bit of each rank from a bit of each lane
+                unsigned packed = 0;
+                for (unsigned rest = mask_, k = 0; rest; rest &= rest - 1, k++) packed |= (lanes >> (__ffs((int)rest) - 1) & 1) << k;
+                return packed;
+            }
+            D unsigned ballot(int predicate) const { return __i_packed(__ballot_sync(mask_, predicate)); }
+            template <class T> D unsigned match_any(T value) const { return __i_packed(__match_any_sync(mask_, value)); }
         };
         D coalesced_group coalesced_threads() { return coalesced_group(__activemask()); })},
     {"cooperative_groups::thread_block_tile cooperative_groups::tiled_partition", HEADER, IN_GROUPS(
-        template <unsigned n, class Parent = thread_block> struct thread_block_tile {
+        template <unsigned n> struct __i_tile {
             D static unsigned thread_rank() { return thread_block::thread_rank() & (n - 1); }
             D static constexpr unsigned size() { return n; }
             D static constexpr unsigned num_threads() { return n; }
-            D unsigned meta_group_rank() const { return thread_block::thread_rank() / n; }
-            D unsigned meta_group_size() const { return (thread_block::size() + n - 1) / n; }
             D static unsigned mask() { return n == 32 ? 0xffffffffu : ((1u << (n & 31)) - 1) << (__i_special("%laneid") & ~(n - 1)); }
+            D static unsigned __i_own(unsigned lanes) { // the bits of the tile's lanes
+                return lanes >> (__i_special("%laneid") & ~(n - 1)) & (n == 32 ? 0xffffffffu : (1u << (n & 31)) - 1); }
             D static void sync() { __syncwarp(mask()); }
             template <class T> D T shfl(T value, int lane) const { return __shfl_sync(mask(), value, lane, n); }
             template <class T> D T shfl_down(T value, unsigned distance) const { return __shfl_down_sync(mask(), value, distance, n); }
@@ -113,12 +120,40 @@ const LibraryEntry LIBRARY_GROUPS[] = {
             template <class T> D T shfl_xor(T value, unsigned lanes) const { return __shfl_xor_sync(mask(), value, (int)lanes, n); }
             D int any(int predicate) const { return __any_sync(mask(), predicate); }
             D int all(int predicate) const { return __all_sync(mask(), predicate); }
-            D unsigned ballot(int predicate) const { return __ballot_sync(mask(), predicate) >> (__i_special("%laneid") & ~(n - 1)) & (n == 32 ? 0xffffffffu : (1u << (n & 31)) - 1); }
+            D unsigned ballot(int predicate) const { return __i_own(__ballot_sync(mask(), predicate)); }
+            template <class T> D unsigned match_any(T value) const { return __i_own(__match_any_sync(mask(), value)); }
+        };
+        template <unsigned n, class Parent = void> struct thread_block_tile : __i_tile<n> {
+            D static unsigned meta_group_rank() { return Parent::thread_rank() / n; }
+            D static unsigned meta_group_size() { return (Parent::size() + n - 1) / n; }
+        };
+        template <unsigned n> struct thread_block_tile<n, void> : __i_tile<n> {
+            unsigned rank_; unsigned count_;
+            template <class Parent> D thread_block_tile(const thread_block_tile<n, Parent> &tile) : rank_(tile.meta_group_rank()), count_(tile.meta_group_size()) {}
+            D unsigned meta_group_rank() const { return rank_; }
+            D unsigned meta_group_size() const { return count_; }
         };
         template <unsigned n, class Parent> D thread_block_tile<n, Parent> tiled_partition(const Parent &) { return thread_block_tile<n, Parent>(); }
         D coalesced_group tiled_partition(const thread_block &, unsigned n) {
             const unsigned lane = __i_special("%laneid");
             return coalesced_group(n >= 32 ? 0xffffffffu : ((1u << n) - 1) << (lane & ~(n - 1))); })},
+    {"cooperative_groups::thread_group", HEADER, IN_GROUPS(
+        struct thread_group { // a block, or lanes of a warp
+            unsigned mask_; // 0: a block
+            D thread_group(const thread_block &) : mask_(0) {}
+            D thread_group(const coalesced_group &lanes) : mask_(lanes.mask()) {}
+            template <unsigned n, class Parent> D thread_group(const thread_block_tile<n, Parent> &tile) : mask_(tile.mask()) {}
+            D unsigned size() const { return mask_ ? coalesced_group(mask_).size() : thread_block::size(); }
+            D unsigned num_threads() const { return size(); }
+            D unsigned thread_rank() const { return mask_ ? coalesced_group(mask_).thread_rank() : thread_block::thread_rank(); }
+            D void sync() const { if (mask_) __syncwarp(mask_); else thread_block::sync(); }
+        };)},
+    {"cooperative_groups::labeled_partition cooperative_groups::binary_partition", HEADER, IN_GROUPS(
+        template <class Group, class T> D coalesced_group labeled_partition(const Group &group, T label) {
+            return coalesced_group(__match_any_sync(group.mask(), label)); }
+        template <class Group> D coalesced_group binary_partition(const Group &group, bool predicate) {
+            const unsigned mask = group.mask(); const unsigned yes = __ballot_sync(mask, predicate);
+            return coalesced_group(predicate ? yes : mask & ~yes); })},
     {"cooperative_groups::sync", HEADER, IN_GROUPS(template <class Group> D void sync(const Group &group) { group.sync(); })},
     {"cooperative_groups::thread_rank", HEADER, IN_GROUPS(template <class Group> D unsigned thread_rank(const Group &group) { return group.thread_rank(); })},
     {"cooperative_groups::plus cooperative_groups::less cooperative_groups::greater cooperative_groups::bit_and cooperative_groups::bit_or "
@@ -132,6 +167,22 @@ const LibraryEntry LIBRARY_GROUPS[] = {
     {"cooperative_groups::reduce", "cooperative_groups/reduce.h", IN_GROUPS(
         template <unsigned n, class P, class T, class Op> D T reduce(const thread_block_tile<n, P> &tile, T value, Op op) {
             for (int lanes = n / 2; lanes > 0; lanes /= 2) value = op(value, tile.shfl_xor(value, lanes));
-            return value; })},
+            return value; }
+        template <class T, class Op> D T reduce(const coalesced_group &group, T value, Op op) {
+            T all = group.shfl(value, 0);
+            for (unsigned rank = 1; rank < group.size(); rank++) all = op(all, group.shfl(value, rank));
+            return all; })},
+    {"cooperative_groups::inclusive_scan cooperative_groups::exclusive_scan", "cooperative_groups/scan.h", IN_GROUPS(
+        template <class Group, class T, class Op> D T inclusive_scan(const Group &group, T value, Op op) {
+            for (unsigned distance = 1; distance < group.size(); distance *= 2) {
+                const T before = group.shfl_up(value, distance);
+                if (group.thread_rank() >= distance) value = op(before, value);
+            }
+            return value; }
+        template <class Group, class T> D T inclusive_scan(const Group &group, T value) { return inclusive_scan(group, value, plus<T>()); }
+        template <class Group, class T, class Op> D T exclusive_scan(const Group &group, T value, Op op) {
+            const T before = group.shfl_up(inclusive_scan(group, value, op), 1);
+            return group.thread_rank() == 0 ? T() : before; }
+        template <class Group, class T> D T exclusive_scan(const Group &group, T value) { return exclusive_scan(group, value, plus<T>()); })},
     {NULL, NULL, NULL},
 };

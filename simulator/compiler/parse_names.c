@@ -339,12 +339,28 @@ static const char *suggestion_help(Compiler *c, const ParsedName *n)
     return like ? compile_format(c, "did you mean '%s'?", like) : NULL;
 }
 
+// A library or feature that only nvcc has. All that follows from it gets no message of its own.
+static bool report_unsupported(Compiler *c, const ParsedName *n)
+{
+    Name *what = n->is_unknown_scope && n->unknown_scope ? n->unknown_scope : n->name;
+    const char *help = known_unsupported(what->text);
+    if (!help)
+        return false;
+    if (!what->is_reported)
+        source_error(c, n->start, n->end - n->start, help, "this compiler does not have '%s%s%s', which nvcc has", what->text,
+                     what == n->name ? "" : "::", what == n->name ? "" : n->name->text);
+    what->is_reported = true;
+    return true;
+}
+
 void parse_report_unknown(Compiler *c, const ParsedName *n)
 {
     if (!n->name || c->silent || source_has_error_at(c, n->start)) {
         c->silent_errors++;
         return;
     }
+    if (report_unsupported(c, n))
+        return;
     const char *space = n->scope ? n->scope->kind == SCOPE_NAMESPACE ? n->scope->qualified : n->scope->record ? record_readable(c, n->scope->record) : "" : "";
     const char *qualified = *space ? compile_format(c, "%s::%s", space, n->name->text) : n->name->text;
     const char *header = library_header_of(c, qualified), *known = NULL;

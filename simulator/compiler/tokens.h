@@ -42,6 +42,7 @@ typedef struct Name { // an identifier: equal texts are one Name
     uint32_t length, hash;
     uint16_t keyword;    // or 0
     bool mapped;         // library.c has been asked for it
+    bool is_reported;      // as one that this compiler does not have
     bool is_library_space; // the qualified name of a namespace of the library's
     struct LibraryUse *library; // its entries
     struct Macro *macro; // its definition now, or NULL
