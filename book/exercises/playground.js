@@ -252,7 +252,8 @@ function setContract(view, given) {
     const {boxes, contract} = view, sizes = contract && contract.sizes.map((size) => [size].flat().join("x")).join(", ");
     boxes.settings.hidden = Boolean(contract);
     boxes.contract.hidden = !contract;
-    boxes.note.textContent = "";
+    boxes.note.textContent = boxes.headline.textContent = "";
+    boxes.headline.className = "ex-headline";
     if (contract)
         boxes.contract.replaceChildren(element("p", {}, `Judged by ${given.name}: computes ${contract.computes}; sizes ${sizes} and two random ones, each twice.`),
             element("pre", {}, given.text.trim()), button("Without this contract", () => setContract(view, null)));
