@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 from docutils import nodes
+from sphinx import addnodes
 from sphinx.util.docutils import SphinxDirective
 
 from book.contents import ROOT, program_of, step_before
@@ -83,6 +84,21 @@ def place_figures(app, doctree):
         place_player(page, doctree)
 
 
+def frame_recording(app, doctree):
+    """The animation of README.md looks like the player: it and its caption get a frame, and their links lead to the player."""
+    for image in [one for one in doctree.findall(nodes.image) if one["uri"].endswith(".webp")]:
+        paragraph = image.parent
+        while not isinstance(paragraph, nodes.paragraph):
+            paragraph = paragraph.parent
+        caption = paragraph.next_node(descend=False, siblings=True)
+        frame = nodes.container("", classes=["recorded"])
+        paragraph.replace_self(frame)
+        caption.parent.remove(caption)
+        frame += [paragraph, caption]
+        for link in frame.findall(addnodes.pending_xref):
+            link["reftarget"], link["reftargetid"] = "index", None
+
+
 def place_player(page, doctree):
     """Puts a lesson's player before its Tries, after the questions: it shows what the reader predicts."""
     title = next(doctree.findall(nodes.title)).astext()
@@ -146,4 +162,5 @@ def setup(app):
     app.connect("html-page-context", make_room, priority=900)  # after furo
     app.add_directive("player", Player)
     app.connect("doctree-read", place_figures, priority=400)  # before Sphinx collects images
+    app.connect("doctree-read", frame_recording, priority=450)  # after links.py
     return {"parallel_read_safe": True, "parallel_write_safe": True}
