@@ -42,7 +42,7 @@ function sizeChoice(player) {
     return sizes.length > 1 && Player.suggested("n", sizes, player.n, MOST_ELEMENTS, changeOf(player, "n"));
 }
 
-const DATA = [["lesson", "the lesson's"], ["ones", "all 1"], ["ascending", "0, 1, 2, …"], ["alternating", "1, −1, 1, …"]];
+const DATA = [["lesson", "the lesson's"], ["ones", "ones"], ["ascending", "ascending"], ["alternating", "alternating"]];
 
 // The input's values, for programs whose host code the page runs.
 function dataChoice(player) {

@@ -8,9 +8,9 @@ const PAUSE_MS = 300; // after the last keystroke
 
 // ---- The text of a side
 
-// base: the number of the Try whose host calls the runs repeat, 0: the lesson's. isStale: result and model are of an earlier text,
-// because this one does not compile. isCompiled: the page compiles also a text that was recorded with its instructions.
-Player.side = (program) => ({program, text: program.source.text, base: 0, isCompiled: false, isStale: false, problems: [], result: null, findings: [], model: null, block: 0});
+// base: the number of the Try from which the text was made, 0: the lesson. isStale: result and model are of an earlier text, because
+// this one does not compile.
+Player.side = (program) => ({program, text: program.source.text, base: 0, isStale: false, problems: [], result: null, findings: [], model: null, block: 0});
 
 const variantOf = ({program, base}) => program.tries.find(({number}) => number === base) || program;
 const sourceOf = (one) => (one.base ? variantOf(one).source : one.program.source.text);
@@ -22,15 +22,15 @@ Player.isChanged = (one) => one.text !== one.program.source.text;
 Player.tryOf = (one) => (one.base && one.text === sourceOf(one) ? one.base : 0);
 Player.isEdited = (one) => Player.isChanged(one) && !Player.tryOf(one);
 
-// A text equal to the lesson's or to a Try's is run as this one.
+// A text equal to the lesson's or to a Try's is that one.
 Player.setText = function (one, text) {
     const found = one.program.tries.find(({source}) => source === text);
     one.text = text;
     one.base = text === one.program.source.text ? 0 : found ? found.number : one.base;
 };
 
-// What the simulator needs to know of the text: nothing if its instructions were recorded.
-Player.textRequest = (one) => (one.isCompiled || one.text !== sourceOf(one) ? {try: one.base, text: one.text} : {try: one.base});
+// The part of a request for the simulator that names the text. The run of a text as written needs no compiler if it was recorded.
+Player.textRequest = (one) => (Player.isEdited(one) ? {text: one.text} : {try: one.base});
 
 // Its removable statements: a Try has its own.
 Player.statementsOf = function (one) {

@@ -26,7 +26,7 @@ Player.pane = function (of) {
         source: part("source", {tabindex: 0, role: "region", "aria-label": `the kernel's source${of}`}), about: element("p", {class: "pl-about", "aria-live": "polite"}),
         name: element("p", {class: "pl-which"}), tools: part("tools"), hint: element("p", {class: "pl-invite"}), title: heading(""), banks: part("banks"), lines: part("devices"),
         problems: element("ul", {class: "pl-problems", "aria-live": "polite", "aria-label": "messages of the compiler"}),
-        outdated: element("p", {class: "pl-outdated", hidden: true}, "Outdated: of the last text that ran."),
+        outdated: element("p", {class: "pl-outdated", hidden: true}, "Outdated: this figure is of the last run that had steps."),
         order: element("p", {class: "pl-order"}), finding: element("p", {class: "pl-accesses"}), values: part("values")};
     const text = part("text", {}, boxes.name, boxes.tools, boxes.source, boxes.problems, boxes.hint);
     const machine = part("machine", {}, boxes.outdated, boxes.title, boxes.order, boxes.finding, boxes.warps, boxes.about, boxes.values,

@@ -48,8 +48,8 @@ function agree(player) {
 // The run to compare with: a changed program with the lesson as written, else one step with the other.
 function besideOf(player) {
     const one = player.sides[player.side], other = player.sides[1 - player.side];
-    if (isChanged(one)) // both compiled by the page, so that their counters differ only by the edits
-        return {label: "as written", short: "was", one: {...side(one.program), isCompiled: !tryOf(one)}};
+    if (isChanged(one))
+        return {label: "as written", short: "was", one: side(one.program)};
     const name = other && shortName(other.program);
     return other ? {label: name, short: name, one: isChanged(other) ? side(other.program) : other} : null;
 }
@@ -216,11 +216,13 @@ Player.nameOf = (one) => (tryOf(one) ? `Try ${tryOf(one)}` : isChanged(one) ? "y
 // Whether the shown results are of an earlier text.
 const isStale = (player, one) => one.isStale || player.error !== "";
 
-// What belongs to the text and not to its run: the tools, the compiler's messages, and whether the figure is of an earlier text.
+// What belongs to the text and not to its run: the tools, the compiler's messages, and whether the figure is of an earlier run.
 function showState(player, one) {
     showTools(player);
-    player.figure.classList.toggle("pl-is-stale", isStale(player, one));
-    player.own.boxes.outdated.hidden = !isStale(player, one);
+    const isOutdated = isStale(player, one) || !hasSteps(player);
+    player.figure.classList.toggle("pl-is-stale", isOutdated);
+    player.boxes.findings.classList.toggle("pl-is-old", isStale(player, one));
+    player.own.boxes.outdated.hidden = !isOutdated;
     player.source.problems(one.problems);
     Player.listProblems(player.own.boxes.problems, one.problems, (line, column) => player.source.goTo(line, column));
 }

@@ -271,7 +271,8 @@ def test_a_finding_of_a_try_is_shown_at_its_step(opened):
     page.get_by_role("button", name="Try 1").click()
     page.wait_for_selector(".pl-finding")
     page.wait_for_selector(READY)
-    assert page.locator(".pl-warp:has(i.pl-bad) .pl-status").inner_text().startswith("21"), "the line of the second access"
+    status, accesses = (page.locator(place).inner_text() for place in (".pl-warp:has(i.pl-bad) .pl-status", ".pl-accesses"))
+    assert accesses.endswith(f"in line {status[:2]}, now") and status[:2] in ("20", "21"), "the later access, in one of the finding's lines"
 
 
 def test_the_clicked_line_stays_visible_on_a_phone(opened):
@@ -563,16 +564,13 @@ def test_a_click_while_another_run_ends_is_not_lost(opened):
 
 
 def test_a_run_without_steps_is_reported(opened):
-    """Step 14's one-block kernel without a barrier, with a finding; then, while it plays, without one of a kernel that does not run at this n."""
-    page = opened(program="step14", before="")
-    choose_size(page, 256)
-    page.wait_for_selector(READY)
-    remove_first_barrier(page, 110)
+    """Broken: a program that launches nothing seems to be the one that ran before, which still plays."""
+    page = opened()
     page.get_by_role("button", name="play (space)").click()
-    page.locator('button.pl-cut[data-line="172"]').press("Enter")
-    page.wait_for_selector("text=line 172 does not run at this n")
+    page.evaluate("document.querySelector('.CodeMirror').CodeMirror.replaceRange('// ', {line: 40, ch: 4})")  # the launch
     page.wait_for_selector(READY)
-    assert page.locator(".pl-finding").count() == 0 and "no block" not in page.locator(".pl-choices").inner_text()
+    assert page.locator(".pl-verdict").inner_text() == "✗ wrong: an uninitialised value, expected -2.4375"
+    assert page.locator(".pl-time .pl-where").inner_text() == "no steps" and page.locator(".pl-outdated").is_visible()
     assert page.get_by_role("button", name="play (space)").is_visible(), "playback has stopped"
 
 
