@@ -76,9 +76,14 @@ static bool write_argument(const HostCall *call, Type *type, Constant address)
 
 // ---- Launches
 
-static void read_dim3(Constant address, uint32_t size[3])
+static bool read_dim3(const HostCall *call, Constant address, uint32_t size[3])
 {
-    memcpy(size, address.variable->bytes + address.integer, 3 * sizeof *size);
+    const Variable *object = address.variable;
+    const uint64_t bytes = 3 * sizeof *size;
+    if (!object || !object->bytes || address.integer < 0 || (uint64_t)address.integer + bytes > object->type->size)
+        return host_fail(call, NULL, "the launch's configuration is no dim3");
+    memcpy(size, object->bytes + address.integer, bytes);
+    return true;
 }
 
 static bool begin_launch(const HostCall *call, Function *kernel, const HostShape *shape)
@@ -104,16 +109,16 @@ static Constant new_object(Evaluator *v, Type *type)
     return (Constant){.variable = evaluate_object(v, type_bare(type))};
 }
 
-static bool read_configuration(Evaluator *v, const Expression *launch, HostShape *shape)
+static bool read_configuration(const HostCall *call, const Expression *launch, HostShape *shape)
 {
+    Evaluator *v = call->v;
     Expression *const *parts = launch->left->arguments;
     const uint32_t count = launch->left->argument_count;
     Constant value;
     for (uint32_t k = 0; k < count && k < 2; k++) {
         Constant size = new_object(v, parts[k]->type);
-        if (!evaluate_into(v, parts[k], size, parts[k]->type))
+        if (!evaluate_into(v, parts[k], size, parts[k]->type) || !read_dim3(call, size, k ? shape->block : shape->grid))
             return false;
-        read_dim3(size, k ? shape->block : shape->grid);
     }
     for (uint32_t k = 2; k < count; k++) {
         if (!evaluate_scalar(v, parts[k], &value))
@@ -133,7 +138,7 @@ bool host_launch(Evaluator *v, Expression *launch, Constant *value)
     *value = (Constant){0};
     if (!launch->left || launch->argument_count < kernel->parameter_count)
         return host_fail(&call, NULL, "'%s' needs %u arguments", kernel->name->text, kernel->parameter_count);
-    if (!read_configuration(v, launch, &shape))
+    if (!read_configuration(&call, launch, &shape))
         return false;
     for (uint32_t k = 0; k < kernel->parameter_count; k++) {
         Type *type = type_bare(kernel->type->parameters[k]);
@@ -174,9 +179,12 @@ static bool read_attribute(const HostCall *call, Constant attribute, Type *type,
     if (!evaluate_read(call->v, call->e, member(attribute, type, "id"), type_basic(call->host->compiler, TYPE_INT), &id))
         return false;
     if (id.integer == CLUSTER)
-        read_dim3(value, shape->cluster);
-    if (id.integer == COOPERATIVE)
-        shape->is_cooperative = value.variable->bytes[value.integer] != 0;
+        return read_dim3(call, value, shape->cluster);
+    if (id.integer != COOPERATIVE)
+        return true;
+    if (!evaluate_read(call->v, call->e, value, type_basic(call->host->compiler, TYPE_INT), &id))
+        return false;
+    shape->is_cooperative = id.integer != 0;
     return true;
 }
 
@@ -189,8 +197,8 @@ static bool read_config(const HostCall *call, Constant config, Type *type, HostS
         !evaluate_read(call->v, call->e, member(config, type, "attrs"), list, &attributes) ||
         !evaluate_read(call->v, call->e, member(config, type, "numAttrs"), type_basic(c, TYPE_UNSIGNED), &count))
         return false;
-    read_dim3(member(config, type, "gridDim"), shape->grid);
-    read_dim3(member(config, type, "blockDim"), shape->block);
+    if (!read_dim3(call, member(config, type, "gridDim"), shape->grid) || !read_dim3(call, member(config, type, "blockDim"), shape->block))
+        return false;
     shape->dynamic_shared_bytes = (uint64_t)bytes.integer;
     for (int64_t k = 0; k < count.integer; k++, attributes.integer += (int64_t)attribute->size)
         if (!read_attribute(call, attributes, attribute, shape))
