@@ -45,6 +45,9 @@ def main():
     wanted = [(task, name, text) for task in exercises.every() for name, text in texts_of(task).items()]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         rows = list(pool.map(lambda each: row(*each), wanted))
+    rejected = [f"{task}/{name}" for task, name, _, verdict, _ in rows if verdict != "solved" and name.startswith(("answer", "right"))]
+    if rejected:
+        sys.exit(f"right solutions are rejected, so nothing was written: {', '.join(rejected)}")
     with files.whole(path) as file:
         csv.writer(file, lineterminator="\n").writerows([COLUMNS, *rows])
     print(f"{path}: {len(rows)} verdicts")

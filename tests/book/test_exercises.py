@@ -1,0 +1,275 @@
+"""The exercises' page and the playground in Chromium, from file://: verdicts as in the terminal, progress, the sheet, contracts."""
+
+import csv
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from scripts.judge import contract
+from scripts.learn import exercise as exercises
+from scripts.learn import progress, transfer, verdicts
+from scripts.learn.learn import Learner
+from tests.support import ROOT
+
+pytest.importorskip("sphinx", reason="sphinx is missing; book/requirements.txt names it")
+pytest.importorskip("playwright.sync_api", reason="playwright is missing; book/requirements.txt names it")
+axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is missing; book/requirements.txt names it")
+
+NEEDED = [ROOT / "book/player/simulator.js", ROOT / "build/book/codemirror/codemirror.js"]
+pytestmark = pytest.mark.skipif(not all(path.exists() for path in NEEDED), reason="make book makes the simulator and the editor")
+EXTENSIONS = "myst_parser,sphinx_design,sphinx_copybutton,book.extensions.figures,book.extensions.exercises"
+TASKS = {task.number: task for task in exercises.every()}
+SECONDS = 1000  # ms
+PHONE, DESK = {"width": 390, "height": 800}, {"width": 1366, "height": 900}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """A book of only these two pages."""
+    folder = tmp_path_factory.mktemp("exercises")
+    pages = folder / "pages"
+    (pages / "book").mkdir(parents=True)
+    names = ("exercises", "playground")
+    (pages / "index.md").write_text("# Pages\n\n```{toctree}\n" + "".join(f"book/{name}\n" for name in names) + "```\n")
+    for name in names:
+        shutil.copy(ROOT / f"book/{name}.md", pages / "book")
+    command = [sys.executable, "-m", "sphinx", "-q", "-b", "html", "-c", ROOT / "book", "-D", f"extensions={EXTENSIONS}", "-D", "suppress_warnings=myst.xref_missing",
+               pages, folder / "html"]
+    result = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)})
+    assert result.returncode == 0, result.stderr
+    return folder / "html"
+
+
+@pytest.fixture
+def opened(browser, site):
+    """Opens a page of the site: opened("exercises", "#exercise-02", **settings). Each test has a browser profile of its own."""
+    contexts = []
+
+    def open_page(name, hash="", **settings):
+        context = browser.new_context(**{"viewport": DESK, **settings})
+        contexts.append(context)
+        page = context.new_page()
+        page.broken, page.asked = [], []
+        page.on("pageerror", lambda error: page.broken.append(str(error)))
+        page.on("request", lambda request: page.asked.append(request.url))
+        page.goto(f"{(site / 'book' / name).as_uri()}.html{hash}")
+        page.wait_for_selector(".ex-view .ex-headline", state="attached")
+        assert not page.broken and all(address.startswith(("file:", "blob:", "data:")) for address in page.asked)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+
+
+def write(page, text):
+    page.evaluate("text => document.querySelector('.ex-code .CodeMirror').CodeMirror.setValue(text)", text)
+
+
+def headline(page, kind):
+    page.wait_for_selector(f".ex-headline.ex-{kind}", timeout=20 * SECONDS)
+    return page.locator(".ex-headline").inner_text()
+
+
+# ---- Verdicts
+
+JUDGE = """async (variants) => {
+    const found = [];
+    for (const [name, texts] of variants)
+        for (const [variant, text] of texts) {
+            const verdict = await Exercises.judge(exerciseData[name], text, {random: () => 0.3});
+            found.push([name, variant, Exercises.kindOf(verdict), [...new Set([...verdict.findings.values()].map(({kind}) => kind))].sort().join(" ")]);
+        }
+    return found;
+}"""
+
+
+def test_each_verdict_is_the_terminals(opened, site):
+    """Broken: a kernel that is wrong in the terminal is right in the page, or the other way round. After a change of exercises: make learn-verdicts."""
+    with open(verdicts.FILE, newline="") as file:
+        rows = list(csv.DictReader(file))
+    texts = {(task.name, name): text for task in TASKS.values() for name, text in verdicts.texts_of(task).items()}
+    assert {(row["exercise"], row["variant"]): row["text"] for row in rows} == {key: verdicts.hash_of(text) for key, text in texts.items()}, "make learn-verdicts"
+    page = opened("exercises")
+    for task in TASKS.values():
+        page.add_script_tag(path=site / f"_static/exercises/data/{task.name}.js")
+    variants = [[task.name, list(verdicts.texts_of(task).items())] for task in TASKS.values()]
+    page.set_default_timeout(0)
+    found = page.evaluate(JUDGE, variants)
+    terminal = [[row["exercise"], row["variant"], row["verdict"], row["findings"]] for row in rows]
+    assert [(ours, theirs) for ours, theirs in zip(found, terminal, strict=True) if ours != theirs] == []
+
+
+def test_the_site_has_no_answers(site):
+    """Broken: a learner reads a model answer in the page's files."""
+    for task in TASKS.values():
+        script = (site / f"_static/exercises/data/{task.name}.js").read_text()
+        answers = [] if task.kind == "predict" else list(verdicts.variants.right_ones(task).values())
+        assert all(json.dumps(text)[1:-1] not in script for text in answers), task.name
+    assert sum(path.stat().st_size for path in (site / "_static/exercises").rglob("*.js")) < 2e6
+
+
+# ---- Working on an exercise
+
+def test_an_exercise_from_the_first_error_to_why(opened):
+    """Broken: a learner gets no message, no hint, no reason, or loses the work when the page is opened again."""
+    task = TASKS["02"]
+    page = opened("exercises", "#exercise-02")
+    assert headline(page, "bad").startswith("✗ Wrong at n = 1: ") or "Wrong at n = 1: " in headline(page, "bad")
+    assert "out-of-bounds access: in[1]: past the end, size 1" in page.locator(".ex-finding").inner_text()
+    assert page.locator(".ex-why").is_hidden() and task.why not in page.content()
+    page.get_by_role("button", name="Hint 1 of 3").click()
+    assert task.hints[0] in page.locator(".ex-hints").inner_text() and task.hints[1] not in page.locator(".ex-hints").inner_text()
+    write(page, task.text("answer.cu").replace("int i", "in i"))
+    page.wait_for_selector(".ex-code .pl-message")
+    assert headline(page, "bad").endswith("It does not compile: 4 errors")
+    write(page, task.text("answer.cu"))
+    assert headline(page, "good") == "Solved" and task.why in page.locator(".ex-why").inner_text()
+    assert page.locator(".ex-next").inner_text() == "Next: 03 Back to front"
+    page.get_by_role("button", name="Watch this run").click()
+    page.wait_for_selector(".ex-player figure.pl-is-live[aria-busy=false]")
+    page.reload()
+    assert headline(page, "good") == "Solved" and "1 of 39 done" in page.locator(".ex-list").inner_text()
+
+
+def test_goals_and_printed_lines(opened):
+    """Broken: a correct kernel that misses its goal counts as solved, or the output of printf is lost."""
+    page = opened("exercises", "#exercise-10")
+    assert "Correct, but the goal is not reached yet" in headline(page, "nearly")
+    assert "at most 25" in page.locator(".ex-view .ex-table").inner_text()
+    write(page, TASKS["10"].text("answer.cu").replace("int tid = threadIdx.x;", 'int tid = threadIdx.x;\n    if (tid == 7)\n        printf("seven\\n");', 1))
+    assert headline(page, "good") == "Solved" and page.locator(".ex-printed").inner_text() == "seven\n" * 7 + "seven"
+
+
+def test_predictions(opened):
+    """Broken: a wrong number is accepted, or the page reveals the right one."""
+    page = opened("exercises", "#exercise-09")
+    page.get_by_label("shared loads per block").fill("25")
+    page.get_by_label("barrier arrivals per block").fill("70")
+    page.keyboard.press("Enter")
+    assert headline(page, "bad").endswith("barrier arrivals per block: you predicted 70; the simulator counts more")
+    page.get_by_label("barrier arrivals per block").fill("72")
+    page.get_by_role("button", name="Count").click()
+    assert headline(page, "good") == "Solved"
+    assert page.evaluate("Exercises.progress.load().seen['09_count_the_tree']") == {"shared loads per block": [25, 25], "barrier arrivals per block": [70, 72]}
+
+
+def test_a_slow_kernel_is_replaced_by_the_next_one(opened):
+    """Broken: an endless loop blocks the page until its limit."""
+    page = opened("exercises", "#exercise-02")
+    headline(page, "bad")
+    write(page, TASKS["02"].text("answer.cu").replace("if (i < n)", "for (volatile int k = 0; k < 2000000000; k++) {}\n    if (i < n)"))
+    page.wait_for_function("document.querySelector('.ex-view').getAttribute('aria-busy') === 'true'")
+    write(page, TASKS["02"].text("answer.cu"))
+    assert headline(page, "good") == "Solved"
+
+
+def test_progress_goes_to_the_terminal_and_back(opened, tmp_path):
+    """Broken: make learn cannot read the page's file, or the page make learn's."""
+    page = opened("exercises", "#exercise-02")
+    write(page, TASKS["02"].text("answer.cu"))
+    headline(page, "good")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export progress").click()
+    download.value.save_as(tmp_path / "exercises.json")
+    learner = Learner(tmp_path / "learn", list(TASKS.values()))
+    transfer.merge(learner, transfer.read(tmp_path / "exercises.json", [task.name for task in learner.tasks]))
+    assert progress.load(learner.folder)["done"] == ["02_bounds"] and learner.content(TASKS["02"]).decode() == TASKS["02"].text("answer.cu")
+    with progress.changing(learner.folder) as state:
+        state["done"].append("01_own_element")
+    transfer.write(learner, tmp_path / "back.json")
+    other = opened("exercises")
+    other.locator(".ex-app input[type=file]").set_input_files(tmp_path / "back.json")
+    other.wait_for_function("document.querySelector('.ex-note').textContent.startsWith('imported: 2 solved, 1 kernels')")
+    other.locator(".ex-app input[type=file]").set_input_files({"name": "x.json", "mimeType": "application/json", "buffer": b"[]"})
+    other.wait_for_function("document.querySelector('.ex-note').textContent.startsWith('x.json cannot be imported: it is no export')")
+
+
+def test_the_sheet_to_hand_in(opened):
+    """Broken: the sheet lacks a verdict or a kernel, or its buttons are printed."""
+    page = opened("exercises", "#exercise-02")
+    write(page, TASKS["02"].text("answer.cu"))
+    headline(page, "good")
+    page.get_by_role("link", name="Sheet to hand in").click()
+    page.wait_for_selector(".ex-handed")
+    row = page.locator(".ex-sheet tr", has_text="02 More threads than elements").inner_text()
+    assert "yes" in row and "Solved" in row
+    assert page.locator(".ex-handed pre").inner_text() == TASKS["02"].text("answer.cu")
+    page.emulate_media(media="print")
+    assert page.locator(".ex-app").is_hidden() and page.locator(".ex-table").is_visible()
+
+
+# ---- Contracts
+
+ADD = """call = add(in, in2, out, n)
+grid = (n + 255) / 256 # blocks
+block = 256
+computes = sums of both
+sizes = 1 31 32 300
+at most = 20 load requests
+"""
+RIGHT = "__global__ void add(const float *a, const float *b, float *c, int n)\n{\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n)\n        c[i] = a[i] + b[i];\n}\n"
+
+
+def test_a_kernel_is_judged_by_a_dropped_contract(opened):
+    """Broken: a teacher's contract does not open, or a wrong kernel passes."""
+    page = opened("playground")
+    assert headline(page, "good") == "The kernel ran, without findings"
+    choose = page.locator("input[type=file]")
+    choose.set_input_files({"name": "add.contract", "mimeType": "text/plain", "buffer": ADD.encode()})
+    page.wait_for_selector(".pg-contract:visible")
+    write(page, RIGHT + "// 1")
+    assert headline(page, "good") == "Passed" and "load requests\t20\t20" in page.locator(".ex-details").inner_text()
+    write(page, RIGHT.replace("+ b[i]", "- b[i]"))
+    assert "Wrong" in headline(page, "bad") and ", expected " in page.locator(".ex-details").inner_text()
+    write(page, RIGHT.replace("if (i < n)", ""))
+    page.wait_for_selector(".ex-finding")
+    assert "past the end" in page.locator(".ex-finding").first.inner_text()
+    choose.set_input_files({"name": "x.contract", "mimeType": "text/plain", "buffer": b"ladder = scan"})
+    page.wait_for_function("document.querySelector('.ex-view .ex-note').textContent.includes('judged only in the terminal')")
+
+
+def test_operations_compute_what_make_check_expects(opened):
+    """Broken: an operation of a contract has another result in the page than in the terminal."""
+    page = opened("playground")
+    draw = random.Random(1)
+    for name, operation in [*contract.OPERATIONS.items(), ("sums of pieces of 5", contract.operation("sums of pieces of 5"))]:
+        size = (3, 4) if operation.of_rows else 12
+        numbers = [draw.choice((-1, 1)) * draw.randint(1, 16) for _ in range(12 * operation.inputs)]
+        numbers = [0, 0, 1, 1, 1, 2, 3, 3, 3, 3, 3, 4] * operation.keyed + numbers
+        arguments = ", ".join(["keys"] * operation.keyed + ["in", "in2"][:operation.inputs] + list(operation.outputs))
+        text = f"call = f({arguments})\ngrid = 1\nblock = 32\ncomputes = {name}\nsizes = {'3x4' if operation.of_rows else '12'}"
+        got = page.evaluate("([text, numbers, size]) => Exercises.contract(text).operation.of(numbers, size)", [text, numbers, size])
+        assert got == operation.of(numbers, size), name
+
+
+@pytest.mark.parametrize("text", ["call = f(out)", ADD.replace("n + 255", "m + 255"), ADD + "grid = 1", ADD.replace("256\n", "2048\n", 1), ADD.replace("sums of both", "sum of both"),
+                                  ADD.replace("1 31", "1 x"), ADD.replace("load requests", "loads"), ADD.replace("in2", "in3"), ADD + "zeroed = in", ADD.replace("256 #", "0 #")])
+def test_an_unusable_contract_is_refused_as_in_the_terminal(opened, text):
+    """Broken: the page accepts a contract that make check refuses."""
+    with pytest.raises(contract.Unusable):
+        contract.Contract("add.contract", contract.lines_of(text))
+    page = opened("playground")
+    assert page.evaluate("text => { try { Exercises.contract(text); return 'accepted'; } catch (error) { return error.message; } }", text) != "accepted"
+
+
+# ---- How it looks
+
+@pytest.mark.parametrize("name, hash", [("exercises", "#exercise-02"), ("exercises", "#exercise-09"), ("exercises", "#sheet"), ("playground", "")])
+@pytest.mark.parametrize("scheme, window", [("light", DESK), ("dark", PHONE)])
+def test_it_is_accessible_and_fits(opened, name, hash, scheme, window):
+    """Broken: a colour, a label or a width that keeps somebody from reading the page."""
+    page = opened(name, "" if hash == "#sheet" else hash, viewport=window, color_scheme=scheme)
+    if hash == "#sheet":
+        page.evaluate("location.hash = '#sheet'")
+        page.wait_for_selector(".ex-sheet table")
+    else:
+        page.wait_for_timeout(SECONDS)
+    found = axe.Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
