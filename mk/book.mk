@@ -32,7 +32,7 @@ test-book: book ## tests the book in a browser: links, search, no requests, acce
 	$(if $(NVCC),$(COMPILE) build/sim/libcuda.so.1 build/sim/replay)
 	$(Q)$(BOOK_PYTHON) -m pytest -q tests/book
 
-film: $(BOOK)/venv/ready ## records the first page's animation, docs/stage.webp, from the figure of step 03; needs Chromium
+film: $(BOOK)/codemirror/codemirror.js ## records the first page's animation, docs/stage.webp, from the figure of step 03; needs Chromium
 	$(Q)$(BOOK_PYTHON) -m scripts.build.film docs/stage.webp
 
 bench-book: book ## measures the book's load time: first figure, runs; needs Chromium

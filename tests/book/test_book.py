@@ -2,6 +2,7 @@
 
 import functools
 import os
+import re
 import shutil
 from html.parser import HTMLParser
 from importlib.util import find_spec
@@ -93,6 +94,25 @@ def test_pages_load_nothing_from_elsewhere():
 
 
 @built
+def test_each_page_has_a_policy():
+    """Broken: a page may send what a reader wrote, or run a script that somebody put into it."""
+    for page in pages():
+        policy = re.search(r'<head[^>]*><meta http-equiv="Content-Security-Policy" content="([^"]*)">', Path(page).read_text(encoding="utf-8"))
+        rules = dict(rule.split(" ", 1) for rule in policy[1].split("; "))
+        scripts = [word for word in rules["script-src"].split() if not word.startswith("'sha256-")]
+        assert rules["default-src"] == "'none'" and "connect-src" not in rules and scripts == ["'self'", "file:", "'wasm-unsafe-eval'"], page
+
+
+@built
+def test_a_page_cannot_send(browser):
+    """Broken: the browser does not apply the policy."""
+    tab = opened(browser, "docs/words.html")
+    assert "Failed to fetch" in tab.evaluate("fetch('search.html').catch((error) => String(error))")
+    assert tab.evaluate("new Promise((done) => { const image = new Image(); image.onerror = () => done('blocked'); image.src = 'https://localhost/x.png'; })") == "blocked"
+    assert any("connect-src" in error for error in tab.errors) and any("img-src" in error for error in tab.errors)
+
+
+@built
 def test_the_site_can_be_sent(tmp_path):
     """Broken: the book became too large for a mail or a course's page."""
     assert os.path.getsize(shutil.make_archive(tmp_path / "site", "zip", SITE)) < 20e6
@@ -114,6 +134,7 @@ def opened(browser, page, **options):
     tab.asked, tab.errors = [], []
     tab.on("request", lambda request: tab.asked.append(request.url))
     tab.on("pageerror", lambda error: tab.errors.append(str(error)))
+    tab.on("console", lambda message: "Content Security Policy" in message.text and tab.errors.append(message.text))
     tab.goto(f"{SITE.as_uri()}/{page}")
     if tab.locator("figure.player").count():
         tab.locator("figure.player").first.scroll_into_view_if_needed()
