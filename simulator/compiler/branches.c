@@ -1,6 +1,6 @@
 // branches.c: the last form of branches. A branch whose true way follows it in the text is inverted: its comparison is, if nothing
 // else needs it, else a not is computed. With two arms nvcc writes two branches, which write.c does.
-#include "compiler/passes.h"
+#include "compiler/simplify.h"
 
 enum { MAX_USES = 64 };
 
@@ -17,9 +17,8 @@ static bool can_invert(const IrInstruction *value, uint32_t depth)
 
 static void invert_compare(IrInstruction *compare)
 {
-    static const uint8_t inverse[] = {IR_NOT_EQUAL, IR_EQUAL, IR_GREATER_EQUAL, IR_GREATER, IR_LESS_EQUAL, IR_LESS};
     const bool is_equality = compare->compare == IR_EQUAL || compare->compare == IR_NOT_EQUAL;
-    compare->compare = inverse[compare->compare];
+    compare->compare = inverse_compare(compare->compare);
     if (!ir_is_float_type(compare->operands[0]->type))
         return;
     if (is_equality)

@@ -25,14 +25,11 @@ static bool takes_immediate(const IrInstruction *user, uint32_t operand)
     case IR_SHL:
     case IR_SHR:
         return operand == 1;
-    case IR_INTRINSIC: {
-        const char *name = user->intrinsic->name, *ptx = user->intrinsic->ptx;
-        (void)name;
-        for (const char *at = ptx; at && *at; at++)
+    case IR_INTRINSIC:
+        for (const char *at = user->intrinsic->ptx; at && *at; at++)
             if (at[0] == '%' && at[1] == (char)('1' + operand))
                 return false;
         return true;
-    }
     default:
         return true;
     }
@@ -85,7 +82,7 @@ static void sort_uses(IrModule *module, const Dominators *d, IrUse **uses, uint3
 
 // The address of a variable is a constant: it is moved to a register in the first block that needs it there, and not before a
 // loop. Blocks that this one dominates use the register, others have their own.
-static bool place_symbol(IrModule *module, const Dominators *d, IrInstruction *symbol)
+static void place_symbol(IrModule *module, const Dominators *d, IrInstruction *symbol)
 {
     uint32_t count = 0, copies = 0;
     for (const IrUse *use = symbol->uses; use; use = use->next)
@@ -114,7 +111,6 @@ static bool place_symbol(IrModule *module, const Dominators *d, IrInstruction *s
     }
     if (!symbol->uses)
         ir_remove(symbol);
-    return true;
 }
 
 bool spread_symbols(IrModule *module, IrFunction *function)

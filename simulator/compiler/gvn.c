@@ -3,6 +3,7 @@
 // condition known in what it dominates.
 #include "compiler/intrinsics.h"
 #include "compiler/memory.h"
+#include "compiler/simplify.h"
 
 #include <string.h>
 
@@ -204,12 +205,11 @@ static uint32_t fact_slot(const Numbering *n, const IrInstruction *a, const IrIn
 
 static void add_fact(Numbering *n, const IrInstruction *compare, bool truth, const IrBlock *block)
 {
-    static const uint8_t inverse[] = {IR_NOT_EQUAL, IR_EQUAL, IR_GREATER_EQUAL, IR_GREATER, IR_LESS_EQUAL, IR_LESS};
     Fact **slot = &n->facts[fact_slot(n, compare->operands[0], compare->operands[1])];
     for (uint32_t k = 0; k < 2; k++) {
         Fact *fact = ir_scratch(n->module, sizeof *fact);
         *fact = (Fact){.a = compare->operands[0], .b = compare->operands[1], .is_signed = compare->flags & IR_SIGNED, .block = block, .next = *slot,
-                       .compare = k ? inverse[compare->compare] : compare->compare, .truth = truth != (k == 1)};
+                       .compare = k ? inverse_compare(compare->compare) : (IrCompare)compare->compare, .truth = truth != (k == 1)};
         *slot = fact;
     }
 }

@@ -1,5 +1,5 @@
 // simplify_cfg.c: control-flow simplification. Branches on constants become jumps, unreachable blocks go, blocks in a row are
-// joined, empty blocks are left out, and branches on a condition that the way to them has decided go where it leads.
+// joined, and empty blocks are left out.
 #include "compiler/passes.h"
 
 static bool fold_branch(IrModule *module, IrBlock *block)

@@ -31,7 +31,6 @@ typedef struct Splitting {
     uint32_t count;
 } Splitting;
 
-
 static uint32_t bytes_of(IrType type)
 {
     return type == IR_PRED ? 1 : ir_bits(type) / 8;
