@@ -60,21 +60,21 @@ BINARY(copysign_f64, uint64_t, uint64_t, uint64_t, (a & 0x8000000000000000) | (b
 
 // ---- Comparisons: with a NaN, ordered ones are false, unordered ones (ending in u) true
 
-#define COMPARISONS(name, T, of)                                             \
-    COMPARE(eq_##name, T, of(a) == of(b))                                    \
-    COMPARE(ne_##name, T, of(a) < of(b) || of(a) > of(b))                    \
-    COMPARE(lt_##name, T, of(a) < of(b))                                     \
-    COMPARE(le_##name, T, of(a) <= of(b))                                    \
-    COMPARE(gt_##name, T, of(a) > of(b))                                     \
-    COMPARE(ge_##name, T, of(a) >= of(b))                                    \
-    COMPARE(equ_##name, T, !(of(a) < of(b) || of(a) > of(b)))                \
-    COMPARE(neu_##name, T, of(a) != of(b))                                   \
-    COMPARE(ltu_##name, T, !(of(a) >= of(b)))                                \
-    COMPARE(leu_##name, T, !(of(a) > of(b)))                                 \
-    COMPARE(gtu_##name, T, !(of(a) <= of(b)))                                \
-    COMPARE(geu_##name, T, !(of(a) < of(b)))                                 \
-    COMPARE(num_##name, T, of(a) == of(a) && of(b) == of(b))                 \
-    COMPARE(nan_##name, T, of(a) != of(a) || of(b) != of(b))
+#define COMPARISONS(name, T, convert)                                        \
+    COMPARE(eq_##name, T, convert(a) == convert(b))                          \
+    COMPARE(ne_##name, T, convert(a) < convert(b) || convert(a) > convert(b)) \
+    COMPARE(lt_##name, T, convert(a) < convert(b))                           \
+    COMPARE(le_##name, T, convert(a) <= convert(b))                          \
+    COMPARE(gt_##name, T, convert(a) > convert(b))                           \
+    COMPARE(ge_##name, T, convert(a) >= convert(b))                          \
+    COMPARE(equ_##name, T, !(convert(a) < convert(b) || convert(a) > convert(b))) \
+    COMPARE(neu_##name, T, convert(a) != convert(b))                         \
+    COMPARE(ltu_##name, T, !(convert(a) >= convert(b)))                      \
+    COMPARE(leu_##name, T, !(convert(a) > convert(b)))                       \
+    COMPARE(gtu_##name, T, !(convert(a) <= convert(b)))                      \
+    COMPARE(geu_##name, T, !(convert(a) < convert(b)))                       \
+    COMPARE(num_##name, T, convert(a) == convert(a) && convert(b) == convert(b)) \
+    COMPARE(nan_##name, T, convert(a) != convert(a) || convert(b) != convert(b))
 COMPARISONS(single, float, )
 COMPARISONS(flushed, float, flush_denormal)
 COMPARISONS(double, double, )
@@ -120,11 +120,11 @@ static inline double power_of_two(double x)
                                     1. / 40320, 1. / 5040, 1. / 720, 1. / 120, 1. / 24, 1. / 6, 1. / 2, 1, 1}; // 1/13!, 1/12!, ...
     const double ROUNDING_OFFSET = 0x1.8p52; // numbers near it have no fractional bits
     const double LN_2 = 0x1.62e42fefa39efp-1;
-    const double limited = x < -200 ? -200 : x > 200 ? 200 : x, shifted = limited + ROUNDING_OFFSET;
-    const double exponent = (limited - (shifted - ROUNDING_OFFSET)) * LN_2;
+    const double clamped = x < -200 ? -200 : x > 200 ? 200 : x, shifted = clamped + ROUNDING_OFFSET;
+    const double fraction = (clamped - (shifted - ROUNDING_OFFSET)) * LN_2;
     double sum = SERIES[0];
     for (int k = 1; k < (int)(sizeof SERIES / sizeof *SERIES); k++)
-        sum = sum * exponent + SERIES[k];
+        sum = sum * fraction + SERIES[k];
     return sum * double_of((double_bits(shifted) + 1023) << 52);
 }
 
@@ -183,16 +183,16 @@ static inline double fma_to_odd(double a, double b, double c)
 }
 
 // Operations in half precision and bf16 on one or two numbers a lane, without modifiers.
-#define HALVES_TO_NEAREST(name, of, to, expression)                          \
+#define HALVES_TO_NEAREST(name, widen, narrow, expression)                   \
     static void name(Warp *w, const Instr *i, uint32_t mask)                 \
     {                                                                        \
         uint16_t *d = OPERAND(uint16_t, d);                                  \
         const uint16_t *as = OPERAND(uint16_t, a), *bs = OPERAND(uint16_t, b), *cs = OPERAND(uint16_t, c); \
         (void)cs;                                                            \
         if (i->type == F16X2 || i->type == BF16X2) {                         \
-            FOR_EACH_LANE(for (int k = 2 * l; k < 2 * l + 2; k++) d[k] = to(expression(of(as[k]), of(bs[k]), of(cs[k])))) \
+            FOR_EACH_LANE(for (int k = 2 * l; k < 2 * l + 2; k++) d[k] = narrow(expression(widen(as[k]), widen(bs[k]), widen(cs[k])))) \
         } else {                                                             \
-            FOR_EACH_LANE(d[l] = to(expression(of(as[l]), of(bs[l]), of(cs[l])))) \
+            FOR_EACH_LANE(d[l] = narrow(expression(widen(as[l]), widen(bs[l]), widen(cs[l])))) \
         }                                                                    \
     }
 #define SUM(a, b, c) ((double)(a) + (b))
@@ -200,15 +200,15 @@ static inline double fma_to_odd(double a, double b, double c)
 #define PRODUCT(a, b, c) ((double)(a) * (b))
 #define SMALLER(a, b, c) smaller_single(a, b)
 #define LARGER(a, b, c) larger_single(a, b)
-#define OF_HALVES(name, of, to)                                              \
-    HALVES_TO_NEAREST(add_##name, of, to, SUM)                               \
-    HALVES_TO_NEAREST(sub_##name, of, to, DIFFERENCE)                        \
-    HALVES_TO_NEAREST(mul_##name, of, to, PRODUCT)                           \
-    HALVES_TO_NEAREST(fma_##name, of, to, fma_to_odd)                        \
-    HALVES_TO_NEAREST(min_##name, of, to, SMALLER)                           \
-    HALVES_TO_NEAREST(max_##name, of, to, LARGER)
-OF_HALVES(half, float_of_half, half_of)
-OF_HALVES(bf16, float_of_bf16, bf16_of)
+#define HALF_OPERATIONS(name, widen, narrow)                                 \
+    HALVES_TO_NEAREST(add_##name, widen, narrow, SUM)                        \
+    HALVES_TO_NEAREST(sub_##name, widen, narrow, DIFFERENCE)                 \
+    HALVES_TO_NEAREST(mul_##name, widen, narrow, PRODUCT)                    \
+    HALVES_TO_NEAREST(fma_##name, widen, narrow, fma_to_odd)                 \
+    HALVES_TO_NEAREST(min_##name, widen, narrow, SMALLER)                    \
+    HALVES_TO_NEAREST(max_##name, widen, narrow, LARGER)
+HALF_OPERATIONS(half, float_of_half, half_of)
+HALF_OPERATIONS(bf16, float_of_bf16, bf16_of)
 
 static double half_value(uint16_t bits, bool bf16, bool flush)
 {
