@@ -73,8 +73,8 @@ static void read_sources(Warp *w, const Instr *i, uint32_t mask, const uint32_t 
     sim_count_async_load(w, &from);
 }
 
-// cp.async [addresses 0], [addresses 1]: copies `bytes` to shared memory; the first c come from global memory, the rest are
-// 0.
+// cp.async [addresses 0], [addresses 1], cp-size, src-size: writes `bytes` (cp-size) bytes to shared memory. The first c (src-size) of
+// them come from global memory, the rest are 0.
 void sim_copy_async(Warp *w, const Instr *i, uint32_t mask)
 {
     Access to = {.kind = ACCESS_ASYNC_WRITE, .space = SHARED, .mask = mask, .bytes = i->bytes, .alignment = i->bytes};

@@ -51,7 +51,7 @@ static bool decode_arrive(Decoder *d, const Statement *s, const Opcode *o, Instr
     return (!arrives || sink || i->d != NO_OFFSET) && decode_mbarrier_address(d, &s->operands[first], o, i);
 }
 
-// mbarrier.test_wait.b64 done, [address], state; with .parity the parity; the time limit of try_wait is ignored.
+// mbarrier.test_wait.b64 done, [address], state; with .parity phaseParity. The suspendTimeHint of try_wait is ignored.
 static bool decode_test(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     const bool parity = sim_has_modifier(o, "parity"), may_wait = sim_has_modifier(o, "try_wait");
@@ -67,7 +67,7 @@ static bool decode_test(Decoder *d, const Statement *s, const Opcode *o, Instr *
 
 // ---- Copies
 
-// cp.async.ca.shared.global [to], [from], bytes{, source bytes}{, policy}
+// cp.async.ca.shared.global [to], [from], cp-size{, src-size}{, cache-policy}
 static bool decode_async_copy(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     const int policy = sim_has_modifier(o, "L2::cache_hint"), count = s->count - policy;
@@ -115,7 +115,7 @@ static bool decode_async_store(Decoder *d, const Statement *s, const Opcode *o, 
            sim_decode_address(d, &s->operands[2], SHARED, &addresses[1]);
 }
 
-// cp.async.mbarrier.arrive{.noinc} [address]. Without .noinc the expected count rises by one, which this arrival cancels.
+// cp.async.mbarrier.arrive{.noinc} [address]. Without .noinc the pending count is first incremented by one, which this arrival cancels.
 static bool decode_arrival_after_copies(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     i->b = sim_constant(d, 4, sim_has_modifier(o, "noinc"));
