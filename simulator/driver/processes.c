@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-_Static_assert(sizeof(CUipcMemHandle) == sizeof(cudaIpcMemHandle_t), "a handle is the same to both");
-_Static_assert(sizeof(CUipcEventHandle) == sizeof(cudaIpcEventHandle_t), "a handle is the same to both");
+_Static_assert(sizeof(CUipcMemHandle) == sizeof(cudaIpcMemHandle_t), "the handles of both APIs have the same size");
+_Static_assert(sizeof(CUipcEventHandle) == sizeof(cudaIpcEventHandle_t), "the handles of both APIs have the same size");
 
 API CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr address)
 {

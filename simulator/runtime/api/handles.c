@@ -1,11 +1,11 @@
 // handles.c: the table of handles.
 //
-// A handle consists of a mark, a generation and an index in the table. The generation counts the uses of an entry, so that a
+// A handle consists of a magic number, a generation and an index in the table. The generation counts the uses of an entry, so that a
 // destroyed handle differs from a later one with the same index.
 #include "runtime/api/calls.h"
 
 enum { INDEX_BITS = 24, GENERATION_BITS = 24 };
-static const uint64_t MARK = 0xc0daull << (INDEX_BITS + GENERATION_BITS); // not a canonical address
+static const uint64_t MAGIC = 0xc0daull << (INDEX_BITS + GENERATION_BITS); // not a canonical address
 
 typedef struct Entry {
     HandleKind kind;
@@ -20,7 +20,7 @@ static size_t entry_count, entry_capacity, first_free = SIZE_MAX;
 
 static void *handle_of(size_t index)
 {
-    return (void *)(uintptr_t)(MARK | (uint64_t)entries[index].generation << INDEX_BITS | index);
+    return (void *)(uintptr_t)(MAGIC | (uint64_t)entries[index].generation << INDEX_BITS | index);
 }
 
 static bool add_entry(void)

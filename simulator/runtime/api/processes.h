@@ -16,7 +16,7 @@ typedef struct SharedMemory {
 
 // Moves the pointer's device memory to a file, and describes it.
 cudaError_t sim_share_memory(const void *pointer, int pool, SharedMemory *shared);
-// Maps the memory into this process, for the named call.
+// Maps the memory into this process; messages name the API function `call`.
 cudaError_t sim_open_shared_memory(const char *call, const SharedMemory *shared, void **pointer);
 
 #endif

@@ -1,6 +1,6 @@
 // record.h: records the program's device operations into the file named by SIM_RECORD.
 //
-// A recording is a text of lines; some are followed by BYTES bytes of data:
+// A recording consists of text lines; some are followed by BYTES bytes of data:
 //
 //   recording 1
 //   ptx B BYTES             followed by PTX of the program's binary B; several texts of one binary are linked
@@ -25,12 +25,12 @@
 
 #include "runtime/work/work.h"
 
-// Each is called after the work, except as noted. The runtime's lock is held.
+// Each is called after the operation, except as noted. The runtime's lock is held.
 void sim_record_allocation(const Allocation *a);
-void sim_record_free(const void *pointer); // before the work
+void sim_record_free(const void *pointer); // before the operation
 void sim_record_move(const void *to, const void *from, size_t bytes);
 void sim_record_fill(const void *pointer, int value, size_t bytes);
-void sim_record_launch(const KernelLaunch *launch); // before the work
+void sim_record_launch(const KernelLaunch *launch); // before the operation
 void sim_record_end_of_launch(void);
 void sim_record_texture(void); // creation of a texture or surface object
 
