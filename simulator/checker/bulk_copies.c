@@ -98,7 +98,7 @@ static void warn_about_library(void)
 {
     static atomic_flag printed = ATOMIC_FLAG_INIT;
     if (!atomic_flag_test_and_set(&printed))
-        fprintf(stderr, "simulator: cuda::memcpy_async signals a cuda::barrier without the fence after its init that PTX requires; "
+        fprintf(stderr, "simulator: cuda::memcpy_async signals a cuda::barrier without the fence that PTX requires after its init; "
                         "this is the library's responsibility, not a finding\n");
 }
 

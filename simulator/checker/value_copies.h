@@ -1,4 +1,4 @@
-// value_copies.h: static analysis of copies: which instructions move values without other uses.
+// value_copies.h: static analysis of copies: which instructions move values without any other use of them.
 #ifndef VALUE_COPIES_H
 #define VALUE_COPIES_H
 
