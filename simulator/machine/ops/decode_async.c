@@ -85,8 +85,8 @@ static bool decode_async_copy(Decoder *d, const Statement *s, const Opcode *o, I
            sim_decode_address(d, &s->operands[1], GLOBAL, &addresses[1]);
 }
 
-// cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [to], [from], bytes, [mbarrier]{, policy} and
-// cp.async.bulk.global.shared::cta.bulk_group [to], [from], bytes{, policy}. The copies execute at once; only the
+// cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [to], [from], size, [mbarrier]{, cache-policy} and
+// cp.async.bulk.global.shared::cta.bulk_group [to], [from], size{, cache-policy}. The copies execute at once; only the
 // checker needs the wait, before which the source must not be overwritten. Shared memory is always the block's own.
 static bool decode_bulk_copy(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
