@@ -244,8 +244,8 @@ function aboutThread(launch, thread, step) {
 // ---- The order, and a finding's accesses in it
 
 const ORDERS = {
-    aligned: "Drawn order: warps side by side, aligned at barriers; the simulator ran one after the other.",
-    executed: "Drawn order: as executed, because of the finding. Each step is the one instruction that ran next.",
+    aligned: "Drawn: side by side, aligned at barriers. Executed: one warp after the other.",
+    executed: "Drawn: as executed, because of the finding; a step is one instruction.",
 };
 
 const steps = (number) => `${number} ${number === 1 ? "step" : "steps"}`;
