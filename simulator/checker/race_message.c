@@ -132,7 +132,14 @@ typedef struct RacePair { // a race, with what the hint depends on
 
 static const char ORDER_BLOCKS_HINT[] = "order the blocks by atomic operations with __threadfence(), or by the end of the kernel",
                   ATOMIC_ADD_HINT[] = "to add into one variable, use atomicAdd()",
-                  CHECK_INDEX_HINT[] = "check whether the index addresses another thread's element";
+                  CHECK_INDEX_HINT[] = "check whether the index addresses another thread's element",
+                  SET_FLAG_HINT[] = "to set a flag from many threads, use atomicExch() or a store through cuda::atomic_ref";
+
+static bool is_same_thread_of_two_blocks(const RacePair *p)
+{
+    const AccessRecord *a = &p->race->earlier, *b = &p->race->later;
+    return p->extent == ACROSS_BLOCKS && a->warp == b->warp && a->lanes == b->lanes && !(a->lanes & (a->lanes - 1));
+}
 
 static void add_line(char *hint, const char *format, ...)
 {
@@ -310,8 +317,11 @@ static void add_hint(const RacePair *p, bool same_value, char *hint)
         else
             add_line(hint, "make both accesses atomic, or add %s %s", barrier_for(p), between);
         add_line(hint, "note: one access is atomic or volatile, the other is not");
+    } else if (same_value && is_same_thread_of_two_blocks(p)) {
+        add_line(hint, "check whether the index depends on blockIdx: the same thread of both blocks writes here");
+        add_line(hint, "otherwise, %s", SET_FLAG_HINT);
     } else if (same_value) {
-        add_line(hint, "to set a flag from many threads, use atomicExch() or a store through cuda::atomic_ref");
+        add_line(hint, "%s", SET_FLAG_HINT);
         add_line(hint, "otherwise, %s", CHECK_INDEX_HINT);
     } else if (p->extent == ACROSS_BLOCKS)
         add_grid_hint(p, hint);

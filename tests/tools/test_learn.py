@@ -124,6 +124,12 @@ def test_an_address_is_reported_as_an_element(name, old, new, title):
     assert re.match(r"kernel\.cu:\d+: .* by thread \(\d+,0,0\) in block \(\d+,0,0\), kernel ", lines[1]), lines
 
 
+def test_a_race_of_the_same_thread_of_two_blocks_names_the_index():
+    """Broken: a learner who forgets blockIdx is first advised about flags."""
+    (lines, *_), = judged(FIRST, FIRST.text("task.cu").replace("int i = 0;", "int i = threadIdx.x;")).findings.values(),
+    assert [line for line in lines if line.startswith("help: ")][0].startswith("help: check whether the index depends on blockIdx"), lines
+
+
 def test_elements_of_arrays():
     """Broken: an address between two arrays gets the name of the wrong one, or one far away a name at all."""
     arrays = [("in", 0x1000, 1024), ("out", 0x2000, 1024)]
