@@ -121,6 +121,7 @@ const char *known_old_name(const char *name); // what to write instead, or NULL
 const char *known_unsupported(const char *name); // the same of libraries that this compiler lacks
 bool known_host_type(const char *name, const char **help); // of std
 bool known_host_object(const char *name, const char **help);
+bool known_stream(const char *name); // cout and the like
 
 // ---- constants.c
 

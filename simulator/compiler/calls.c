@@ -46,15 +46,13 @@ static bool check_callable(Compiler *c, Function *f, bool is_launch, Position st
         return false;
     }
     if (f->is_kernel && !is_launch) {
-        source_error(c, start, end - start, compile_format(c, "launch it from the host: %s<<<blocks, threads>>>(...); a kernel calls __device__ functions", name),
-                     "'%s' is a kernel, which is launched, not called", name);
+        const char *help = is_device_code(c) ? "launch it from the host: %s<<<blocks, threads>>>(...); a kernel calls __device__ functions"
+                                             : "launch it: %s<<<blocks, threads>>>(...)";
+        source_host_error(c, start, end - start, compile_format(c, help, name), "'%s' is a kernel, which is launched, not called", name);
         return false;
     }
     if (is_launch && !f->is_kernel) {
-        const int silent = c->silent;
-        c->silent = 0; // a launch is the host's, but it concerns the kernels
-        source_error(c, start, end - start, compile_format(c, "write __global__ before 'void %s'", name), "'%s' is no kernel", name);
-        c->silent = silent;
+        source_host_error(c, start, end - start, compile_format(c, "write __global__ before 'void %s'", name), "'%s' is no kernel", name);
         return false;
     }
     if (is_launch && is_device_code(c)) {
@@ -164,11 +162,45 @@ static Expression *launch_of(Compiler *c, Expression *callee, Function *f, Expre
     return host_is_parsed(c) ? host_configure_launch(c, e) : e;
 }
 
+// A launch with too few or too many arguments. Host code may not know their types, but it knows their number.
+static bool check_launch_arguments(Compiler *c, const Candidates *list, uint32_t count, Position start, Position end)
+{
+    const Function *f = list->count == 1 ? list->functions[0] : NULL;
+    if (!f || !f->is_kernel || f->template || c->parser->has_packs || (count >= f->required && count <= f->parameter_count))
+        return true;
+    source_host_error(c, start, end - start, NULL, "'%s' needs %u argument%s, and this launch has %u", f->name->text, f->parameter_count,
+                      f->parameter_count == 1 ? "" : "s", count);
+    const int silent = c->silent;
+    c->silent = 0;
+    source_note(c, f->position, f->name->length, "'%s' is declared here", function_readable(c, f));
+    c->silent = silent;
+    return false;
+}
+
+// A function of the source that is declared after its use only: kernels are parsed last, and would find it.
+static bool check_declared_before(Compiler *c, const Expression *callee, const Function *f, Expression **arguments, uint32_t count)
+{
+    const SourceFile *file = source_file_at(c, callee->start);
+    if (!callee->symbol || callee->left || c->instantiation || c->parser->now.in_check || !file || file->built_in || f->record)
+        return true;
+    for (uint32_t k = 0; k < count; k++) // whose namespace would be searched at the end
+        if (arguments[k]->type->kind == TYPE_RECORD || arguments[k]->type->kind == TYPE_ENUM)
+            return true;
+    for (const Symbol *symbol = callee->symbol; symbol; symbol = symbol->next_overload)
+        if (symbol->position <= callee->start || source_file_at(c, symbol->position) != file)
+            return true;
+    const char *help = f->template ? "move it to before this function"
+                                   : compile_format(c, "move it to before this function, or declare it there: __device__ %s %s;",
+                                                    type_text(c, f->type->target), function_readable(c, f));
+    source_error(c, callee->start, callee->end - callee->start, help, "'%s' is not declared yet", f->name->text);
+    source_note(c, callee->symbol->position, f->name->length, "'%s' is declared here", f->name->text);
+    return false;
+}
+
 static Expression *call_named(Compiler *c, Expression *callee, Expression **arguments, uint32_t count, Position end)
 {
     Candidates list = {0};
     const char *what = callee->name ? callee->name->text : callee->symbol ? callee->symbol->name->text : "the function";
-    const uint32_t errors = c->silent_errors;
     overload_add(c, &list, callee->symbol, callee->template_arguments, callee->template_argument_count, arguments, count, callee->start);
     if (callee->is_unqualified && !callee->left && !has_member(&list))
         overload_add_associated(c, &list, callee->name ? callee->name : callee->symbol->name, arguments, count, callee->start);
@@ -177,7 +209,6 @@ static Expression *call_named(Compiler *c, Expression *callee, Expression **argu
         parse_report_unknown(c, &unknown);
         return expression_unknown(c, callee->start, end);
     }
-    (void)errors;
     Expression *object = callee->left;
     if (!object && has_member(&list)) {
         object = build_self(c, callee->start, callee->start);
@@ -194,8 +225,10 @@ static Expression *call_named(Compiler *c, Expression *callee, Expression **argu
     for (uint32_t k = 0; k < callee->template_argument_count; k++)
         if (list.count == 0 && callee->template_arguments[k].value.is_unknown) // which has been reported, or depends on a parameter
             return expression_unknown(c, callee->start, end);
+    if (callee->is_launch && !check_launch_arguments(c, &list, count, callee->start, end))
+        return expression_unknown(c, callee->start, end);
     Function *f = choose(c, &list, object, arguments, count, what, callee->start, end);
-    if (!f)
+    if (!f || !check_declared_before(c, callee, f, arguments, count))
         return expression_unknown(c, callee->start, end);
     if (callee->is_launch)
         return launch_of(c, callee, f, arguments, count, end);

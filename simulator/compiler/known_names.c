@@ -37,12 +37,21 @@ static const KnownName OLD_NAMES[] = {
 };
 
 #define IN_BLOCK "use __shfl_down_sync in each warp and a __shared__ array between the warps, or #include <cooperative_groups/reduce.h> and cg::reduce"
+#define NO_FUNCTION "compute it on the host, or approximate it by a polynomial"
 // Libraries and features that this compiler does not have, though nvcc does.
 static const KnownName UNSUPPORTED[] = {
     {"cub", IN_BLOCK}, {"thrust", "write a kernel; the host may use Thrust where nvcc compiles it"}, {"nvcuda", "write the sums of products as a loop"},
     {"block_tile_memory", "use a tile of up to 32 threads, or the whole block with block.sync()"},
     {"curandState", "compute numbers from the index, such as x = x * 1664525u + 1013904223u"}, {"curandState_t", "compute numbers from the index"},
     {"curand_init", "compute numbers from the index, such as x = x * 1664525u + 1013904223u"}, {"curand", "compute numbers from the index"},
+    {"sinf", "use __sinf(x), which is less exact"}, {"cosf", "use __cosf(x), which is less exact"}, {"tanf", "use __tanf(x), which is less exact"},
+    {"powf", "use __powf(x, y), which is less exact"}, {"log10f", "use __log10f(x), which is less exact"},
+    {"sin", "use __sinf(x) of a float, which is less exact"}, {"cos", "use __cosf(x) of a float, which is less exact"},
+    {"tan", "use __tanf(x) of a float, which is less exact"}, {"pow", "multiply, or use __powf(x, y) of floats, which is less exact"},
+    {"tanhf", "compute it with __expf"}, {"tanh", "compute it with __expf"}, {"fmodf", "use x - y * truncf(x / y)"}, {"fmod", "use x - y * trunc(x / y)"},
+    {"hypotf", "use sqrtf(x * x + y * y)"}, {"hypot", "use sqrt(x * x + y * y)"}, {"cbrtf", "use __powf(x, 1.0f / 3)"},
+    {"atan2f", NO_FUNCTION}, {"atan2", NO_FUNCTION}, {"atanf", NO_FUNCTION}, {"atan", NO_FUNCTION}, {"asinf", NO_FUNCTION}, {"asin", NO_FUNCTION},
+    {"acosf", NO_FUNCTION}, {"acos", NO_FUNCTION}, {"erff", NO_FUNCTION}, {"erf", NO_FUNCTION}, {"log1pf", NO_FUNCTION}, {"expm1f", NO_FUNCTION},
     {"curand_uniform", "compute numbers from the index"}, {"curand_normal", "compute numbers from the index"},
 };
 
@@ -101,6 +110,11 @@ bool known_host_type(const char *name, const char **help)
     if (known)
         *help = known->help ? known->help : "use an array of the kernel's own, shared memory, or memory that the host allocates";
     return known != NULL;
+}
+
+bool known_stream(const char *name)
+{
+    return !strcmp(name, "cout") || !strcmp(name, "cerr") || !strcmp(name, "cin") || !strcmp(name, "endl");
 }
 
 bool known_host_object(const char *name, const char **help)

@@ -45,9 +45,13 @@ static Expression *report_operands(Compiler *c, uint16_t id, const Expression *l
         const char *a = type_text(c, left->type), *b = type_text(c, right->type);
         const char *help = NULL;
         if (id == '%' && (type_is_real(left->type) || type_is_real(right->type)))
-            help = "the remainder of floats is fmodf(a, b)";
+            help = "the remainder of floats is a - b * truncf(a / b)";
         else if (id == '^' && (type_is_real(left->type) || type_is_real(right->type)))
-            help = "^ is exclusive or; a power is powf(a, b)";
+            help = "^ is exclusive or; a square is a * a, a power is __powf(a, b)";
+        for (int k = 0; k < 2 && !help; k++) {
+            const Expression *e = k ? right : left;
+            help = e->kind == EXPRESSION_BUILTIN && e->name ? compile_format(c, "write %s.x", e->name->text) : NULL;
+        }
         source_error(c, at, (uint32_t)strlen(text_of(id)), help, "'%s' has no meaning for '%s' and '%s'", text_of(id), a, b);
     }
     return expression_unknown(c, left->start, right->end);

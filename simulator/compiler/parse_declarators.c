@@ -53,6 +53,9 @@ static void parse_one_parameter(Compiler *c, Declarator *d, uint32_t *capacity, 
     } else {
         parse_declarator(c, &s, &one);
     }
+    if (s.is_shared)
+        source_error(c, s.start, 0, "declare the array in the kernel: __shared__ int name[256]; or extern __shared__ int name[];",
+                     "a parameter cannot be in shared memory");
     Variable *v = variable_new(c, one.name, parse_parameter_type(c, one.type), one.position);
     v->is_parameter = true;
     v->is_initialised = true;

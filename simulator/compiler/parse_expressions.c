@@ -111,11 +111,8 @@ static void parse_launch(Compiler *c, Expression *callee)
         parse_syntax_error(c, "a launch is name<<<blocks, threads>>>(arguments)", "expected '>>>' after the launch's configuration");
     }
     if (list->argument_count == 1 && !c->parser->now.panicking && callee->kind == EXPRESSION_FUNCTION) {
-        const int silent = c->silent;
-        c->silent = 0; // a launch is the host's, but it concerns the kernels
-        source_error(c, list->arguments[0]->start, 0, compile_format(c, "write %s<<<blocks, threads>>>(...)", callee->name ? callee->name->text : "kernel"),
-                     "a launch needs the number of blocks and of threads");
-        c->silent = silent;
+        source_host_error(c, list->arguments[0]->start, 0, compile_format(c, "write %s<<<blocks, threads>>>(...)", callee->name ? callee->name->text : "kernel"),
+                          "a launch needs the number of blocks and of threads");
     }
     callee->is_launch = true;
     callee->condition = list;
@@ -173,9 +170,11 @@ static Expression *parse_postfix(Compiler *c, Expression *e)
             Expression *index = parse_at(c, '{') ? parse_braced(c) : parse_expression(c);
             c->parser->now.no_greater = greater;
             parse_expect(c, ']', "after the index");
-            if (index->kind == EXPRESSION_COMMA && !index->in_parentheses)
-                source_warning(c, index->start, expression_length(index), "write [y][x], or an index of one dimension: y * width + x",
-                               "[a, b] uses only b");
+            if (index->kind == EXPRESSION_COMMA && !index->in_parentheses) {
+                source_error(c, index->start, expression_length(index), "write [y][x], or an index of one dimension: y * width + x",
+                             "[a, b] uses only b");
+                index = expression_unknown(c, index->start, index->end);
+            }
             e = build_index(c, e, index, parse_end(c));
         } else if (token_is(t, '(')) {
             parse_advance(c);
@@ -443,6 +442,8 @@ static Expression *parse_binary(Compiler *c, int lowest)
         if (level < lowest || level == 0)
             return left;
         const Position at = parse_token(c)->position;
+        if (id == ID_SHIFT_LEFT && left->kind == EXPRESSION_FUNCTION && left->function && left->function->is_kernel)
+            source_host_error(c, at, 2, compile_format(c, "write %s<<<blocks, threads>>>(...)", left->function->name->text), "a launch has three angle brackets");
         while (length-- > 0)
             parse_advance(c);
         parse_enter(c);

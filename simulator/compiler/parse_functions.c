@@ -12,7 +12,7 @@ static Position skip_body(Compiler *c)
     uint32_t depth = 0;
     do {
         const Token *t = parse_token(c);
-        if (t->kind == TOKEN_END || (t->position != open && parse_begins_function(c)))
+        if (t->kind == TOKEN_END || (t->position != open && parse_begins_function(c) && !parse_begins_nested(c, open)))
             return 0;
         depth += token_is(t, '{');
         depth -= token_is(t, '}');

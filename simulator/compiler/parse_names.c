@@ -378,7 +378,11 @@ void parse_report_unknown(Compiler *c, const ParsedName *n)
         return;
     }
     if ((global && known_host_function(n->name->text)) || (in_std && known_host_object(n->name->text, &known))) {
-        source_error(c, n->start, length, known, "'%s' is a host function, which a kernel cannot call", qualified);
+        if (in_std && !strcmp(n->name->text, "endl") && name_intern(c, "cout", 4)->is_reported)
+            return;
+        n->name->is_reported = true;
+        source_error(c, n->start, length, known, known_stream(n->name->text) ? "'%s' is an object of the host, which a kernel cannot use"
+                                                                             : "'%s' is a host function, which a kernel cannot call", qualified);
         return;
     }
     if (in_std && known_host_type(n->name->text, &known)) {

@@ -92,6 +92,11 @@ static Expression *variable_named(Compiler *c, Variable *v, Position start, Posi
         Expression *captured = lambda_captured(c, v, start, end);
         return captured ? captured : expression_unknown(c, start, end);
     }
+    const SourceFile *file = source_file_at(c, start);
+    if (v->scope && v->scope->kind == SCOPE_NAMESPACE && v->position > start && file && file == source_file_at(c, v->position) && !c->instantiation) {
+        source_error(c, start, end - start, "move its declaration to before this function", "'%s' is not declared yet", v->name->text);
+        source_note(c, v->position, v->name->length, "'%s' is declared here", v->name->text);
+    }
     return expression_variable(c, v, start, end);
 }
 
@@ -101,8 +106,13 @@ static Expression *builtin_variable(Compiler *c, const Symbol *symbol, Position 
     e->text = symbol->text;
     e->name = symbol->name;
     const Function *f = c->parser->now.function;
-    if (f && !f->is_device && !f->is_kernel && !f->is_lenient)
-        source_error(c, start, end - start, NULL, "'%s' is only known in a kernel", symbol->name->text);
+    if (f && f->name && !strcmp(f->name->text, "main")) { // nvcc accepts it
+        const int silent = c->silent;
+        c->silent = 0;
+        source_warning(c, start, end - start, "the host chooses how many threads run a kernel; each thread has its own index there",
+                       "'%s' is only known in a kernel", symbol->name->text);
+        c->silent = silent;
+    }
     return e;
 }
 

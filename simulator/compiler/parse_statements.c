@@ -51,6 +51,22 @@ bool parse_begins_function(Compiler *c)
     return false;
 }
 
+bool parse_begins_nested(Compiler *c, Position open)
+{
+    return parse_begins_function(c) && source_indentation(c, parse_token(c)->position) > source_indentation(c, open);
+}
+
+static void skip_nested_function(Compiler *c)
+{
+    const Token *t = parse_token(c);
+    const Function *f = c->parser->now.function;
+    source_host_error(c, t->position, t->length, compile_format(c, "move it to before '%s'", f && f->name ? f->name->text : "this function"),
+                      "a function cannot be defined within another one");
+    while (!parse_at(c, '{') && !parse_at(c, ';') && parse_token(c)->kind != TOKEN_END)
+        parse_advance(c);
+    parse_skip_group(c);
+}
+
 Statement *parse_block(Compiler *c)
 {
     Parser *p = c->parser;
@@ -59,6 +75,10 @@ Statement *parse_block(Compiler *c)
     Scope *outer = parse_enter_block(c);
     parse_enter(c);
     while (!parse_at(c, '}')) {
+        if (parse_begins_nested(c, open->position)) {
+            skip_nested_function(c);
+            continue;
+        }
         if (parse_token(c)->kind == TOKEN_END || parse_begins_function(c)) {
             if (!p->now.panicking && !c->is_cut_off)
                 source_error(c, open->position, 1, "add the } that ends the block", "this { has no }");

@@ -186,6 +186,7 @@ Expression *parse_lambda(Compiler *c);     // at [
 Statement *parse_statement(Compiler *c);
 Statement *parse_block(Compiler *c); // after {
 bool parse_begins_function(Compiler *c); // whether a line begins a function's definition
+bool parse_begins_nested(Compiler *c, Position open); // the same, within the block that opens there, as the indentation shows
 Statement *statement_new(Compiler *c, StatementKind kind, Position position);
 Statement *statement_empty(Compiler *c, Position at);
 Scope *parse_enter_block(Compiler *c); // the scope around it

@@ -117,7 +117,18 @@ uint32_t source_column(Compiler *c, Position position)
     SourceFile *file = source_file_at(c, position);
     if (!file || file->built_in)
         return 0;
-    return position - file->base - file->line_starts[line_in(c, file, position) - 1] + 1;
+    const uint32_t line = line_in(c, file, position); // which may find the starts first
+    return position - file->base - file->line_starts[line - 1] + 1;
+}
+
+uint32_t source_indentation(Compiler *c, Position position)
+{
+    const SourceFile *file = source_file_at(c, position);
+    const uint32_t column = source_column(c, position);
+    if (!column)
+        return 0;
+    const char *line = file->text + (position - file->base) - (column - 1);
+    return (uint32_t)strspn(line, " \t");
 }
 
 // ---- diagnostics
@@ -203,6 +214,17 @@ void source_error(Compiler *c, Position at, uint32_t length, const char *help, c
     va_start(list, format);
     report(c, ERROR_DIAGNOSTIC, at, length, help, format_list(c, format, list));
     va_end(list);
+}
+
+void source_host_error(Compiler *c, Position at, uint32_t length, const char *help, const char *format, ...)
+{
+    const int silent = c->silent;
+    c->silent = 0;
+    va_list list;
+    va_start(list, format);
+    report(c, ERROR_DIAGNOSTIC, at, length, help, format_list(c, format, list));
+    va_end(list);
+    c->silent = silent;
 }
 
 void source_warning(Compiler *c, Position at, uint32_t length, const char *help, const char *format, ...)

@@ -81,10 +81,14 @@ SourceFile *source_add(Compiler *c, const char *name, const char *text, size_t l
 SourceFile *source_file_at(const Compiler *c, Position position); // NULL: none
 uint32_t source_line(Compiler *c, Position position);             // from 1 on; 0: none
 uint32_t source_column(Compiler *c, Position position);
+uint32_t source_indentation(Compiler *c, Position position); // blanks at the start of its line
 
 // ---- diagnostics. `help` may be NULL. A length of 0 is that of the word at that position.
 
 void source_error(Compiler *c, Position at, uint32_t length, const char *help, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+// An error in host code that concerns kernels: it is reported although the rest of host code says nothing.
+void source_host_error(Compiler *c, Position at, uint32_t length, const char *help, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 void source_warning(Compiler *c, Position at, uint32_t length, const char *help, const char *format, ...)
     __attribute__((format(printf, 5, 6)));

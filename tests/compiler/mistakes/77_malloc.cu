@@ -1,0 +1,9 @@
+// A kernel allocates an array as in C.
+// error 6:29: 'malloc' in a kernel is not supported
+// help: use an array of the kernel's own, shared memory, or memory that the host allocates
+__global__ void sums(float *data, int n)
+{
+    float *parts = (float *)malloc(n * sizeof(float));
+    parts[0] = data[threadIdx.x];
+    data[threadIdx.x] = parts[0];
+}
