@@ -5,7 +5,7 @@ const Player = (window.Player = window.Player || {});
 const {element} = Player;
 const MOST_ELEMENTS = 1 << 20; // a larger input takes longer than readers wait
 
-Player.shortName = (program) => (program.isOwn ? "this run" : program.name.replace(/^(step|scan)(\d+).*$/, "$1 $2"));
+Player.shortName = (program) => (program.isOwn ? "this run" : program.name.replace(/^(step|scan)(\d+).*$/, "$1 $2").replace(/^ten0/, "program "));
 
 Player.showBar = function (player) {
     Player.renew(player.boxes.bar, {program: programChoice(player), double: doubleButton(player), size: sizeChoice(player), data: dataChoice(player),
@@ -44,13 +44,14 @@ function sizeChoice(player) {
 
 const DATA = [["lesson", "the lesson's"], ["ones", "ones"], ["ascending", "ascending"], ["alternating", "alternating"]];
 
-// The input's values, for programs whose host code the page runs.
+// The input's values, for programs whose host code the page runs, unless they have an input of their own, of one size.
 function dataChoice(player) {
     const change = (value) => {
         player.data = value;
         player.rerun();
     };
-    return player.sides[player.side].program.host && Player.choice("data", DATA, player.data, change);
+    const {host, sizes} = player.sides[player.side].program;
+    return host && sizes.length > 1 && Player.choice("data", DATA, player.data, change);
 }
 
 Player.lastBlock = ({model}) => (model && model.launches.length ? Math.max(...model.launches.map(({grid}) => grid)) - 1 : 0);

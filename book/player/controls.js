@@ -240,7 +240,7 @@ Player.counters = function (box, model, other, isRight, label) {
 
 // ---- Results
 
-const SHOWN_OF_SCAN = 4;
+const SHOWN_ELEMENTS = 4;
 const UNINITIALISED = 0xffffffff; // the simulator's fill pattern: a NaN that arithmetic does not produce
 
 // The value of four bytes that a program copied to the host: a whole number unless both values are plausible floats.
@@ -253,8 +253,11 @@ function value({float, int}, beside) {
 
 const counted = (number, what) => (number ? `${number} ${what}${number === 1 ? "" : "s"}` : "");
 
-// The first result that differs, or "". A scan's check counts wrong elements. A reader's own program has no known right
-// result: its results are compared with those of the recorded run.
+// Whether the result is an array, and not a sum.
+const isArray = ({bytes}) => bytes > 4;
+
+// The first result that differs, or "". A reader's own program has no known right result: its results are compared with those
+// of the recorded run.
 function difference(result, program) {
     const wrong = (result.checks || []).find((check) => !check.equal && check.got);
     if (!wrong)
@@ -262,7 +265,7 @@ function difference(result, program) {
     const got = value(wrong.got, wrong.expected), expected = value(wrong.expected, wrong.got);
     if (program.isOwn)
         return `the result differs from the recorded run: ${got}, not ${expected}`;
-    return program.name.startsWith("scan") ? `wrong: ${counted(+got, "element")}` : `wrong: ${got}, expected ${expected}`;
+    return `wrong: ${isArray(wrong) ? `element ${wrong.at / 4} is ` : ""}${got}, expected ${expected}`;
 }
 
 // Why a run ended early. A removed statement may be in a kernel that is not launched at this n.
@@ -271,11 +274,16 @@ function reason({output}) {
     return absent ? `line ${absent[1]} does not run at this n; choose another n` : "the run ended early: " + (output || "").trim().split("\n").pop();
 }
 
-// The result of a lesson's program: "the sum is 14.4375", or the first values of a scan; "" if it is not known.
+// The result of a lesson's program: "the sum is 14.4375", or the first elements of an array; "" if it is not known.
 function resultOf({result, program, model}) {
-    const first = program.name.startsWith("scan") && model ? Player.firstStored(model, SHOWN_OF_SCAN) : [], [sum] = result.checks || [];
-    return program.isOwn ? "" : program.name.startsWith("scan") ? first.length ? `: ${first.join(", ")}, …` : ""
-        : sum && sum.got ? `: the sum is ${value(sum.got, sum.expected)}` : "";
+    const [check] = result.checks || [];
+    if (program.isOwn || !check || !check.got)
+        return "";
+    const got = value(check.got, check.expected);
+    if (!isArray(check))
+        return `: the sum is ${got}`;
+    const first = model ? Player.firstStored(model, SHOWN_ELEMENTS) : [];
+    return `: ${(first.length ? first : [got]).join(", ")}, …`;
 }
 
 // The verdict on a side's run: {isRight, text}. onlyAt: the n, if the removed statement has no effect at it, or 0.
