@@ -29,8 +29,20 @@ Player.setText = function (one, text) {
     one.base = text === one.program.source.text ? 0 : found ? found.number : one.base;
 };
 
-// The part of a request for the simulator that names the text. The run of a text as written needs no compiler if it was recorded.
-Player.textRequest = (one) => (Player.isEdited(one) ? {text: one.text} : {try: one.base});
+// The removed statements if nothing else was edited; else null.
+function onlyRemoved(one) {
+    const removed = Player.statementsOf(one).filter(({isCut}) => isCut);
+    return removed.reduce(Player.toggleStatement, one.text) === sourceOf(one) ? removed : null;
+}
+
+// The part of a request for the simulator that names the text. A recorded program may be more than the page's compiler knows, so its
+// statements are removed from its recorded instructions.
+Player.textRequest = function (one) {
+    if (!Player.isEdited(one))
+        return {try: one.base};
+    const removed = one.program.host ? null : onlyRemoved(one);
+    return removed ? {without: removed.map(({line, what}) => (what === "test" ? {line, what} : line))} : {text: one.text};
+};
 
 // Its removable statements: a Try has its own.
 Player.statementsOf = function (one) {

@@ -139,96 +139,119 @@ function firstChange(rows) {
     return (lines.pop() || rows[end] || rows[0]).line;
 }
 
-// The editor in `box`. Calls changed(text) after each change by the reader, and run() at Ctrl-Enter. Has the methods of Player.source;
-// and problems(...), goTo(...), undo(), redo(), history().
+// ---- The editor: {code, box, setClass, setMarks, docs, isOwn, problems, changedLine, remark, shown}
+
+const lineHeight = ({code}) => code.defaultTextHeight();
+
+// Scrolls the editor, not the page, until `height` pixels from a line on are visible; the line is then `above` pixels from the top.
+function reveal({code}, line, above, height) {
+    const top = code.heightAtLine(line - 1, "local"), {top: now, clientHeight} = code.getScrollInfo();
+    if (top < now || top + height > now + clientHeight)
+        code.scrollTo(null, top - above);
+}
+
+const revealInMiddle = (editor, line, lines) => reveal(editor, line, editor.code.getScrollInfo().clientHeight / 2, lines * lineHeight(editor));
+
+// Shows an owner's text, with its own history of edits; true if it is shown for the first time.
+function setText(editor, owner, text) {
+    const {code, docs} = editor, isNew = !docs.has(owner);
+    editor.isOwn = true;
+    if (isNew)
+        docs.set(owner, CodeMirror.Doc(text, cudaMode()));
+    if (code.getDoc() !== docs.get(owner))
+        code.swapDoc(docs.get(owner));
+    if (code.getValue() !== text)
+        editor.changedLine = replace(code, text);
+    editor.isOwn = false;
+    return isNew;
+}
+
+function scrollToKernel({code}, rows) {
+    const kernel = rows.find(({text, line}) => line && text.startsWith("__global__"));
+    if (kernel)
+        code.scrollTo(null, code.heightAtLine(kernel.line - 1, "local") - 4);
+}
+
+// Marks the changes and puts the buttons; the one that had the keyboard focus has it again.
+function mark({code, box, setClass, setMarks}, rows, removable, toggle) {
+    const focused = box.contains(document.activeElement) && document.activeElement.dataset.line;
+    code.operation(() => {
+        setClass("pl-new", rows.filter(({sign}) => sign === "+").map(({line}) => line));
+        setMarks("removed", () => removedLines(code, rows));
+        setMarks("cuts", () => removable.map((one) => atEnd(code, one.line, cutButton(one, toggle))));
+    });
+    if (focused && box.querySelector(`[data-line="${focused}"]`))
+        box.querySelector(`[data-line="${focused}"]`).focus({preventScroll: true});
+}
+
+function show(editor, {owner, text, rows, removable, toggle, isOther}) {
+    const isNew = setText(editor, owner, text), asked = JSON.stringify([text, rows, removable]);
+    if (asked !== editor.shown || isNew)
+        mark(editor, rows, removable, toggle);
+    editor.shown = asked;
+    if (isNew)
+        scrollToKernel(editor, rows);
+    if (isOther) {
+        editor.changedLine = firstChange(rows);
+        reveal(editor, editor.changedLine, 1.5 * lineHeight(editor), 3 * lineHeight(editor));
+    }
+}
+
+// warpsOfLine: Map(line, [warps]) of a step. follows: scroll to the first of them, but not while the reader types.
+function light(editor, warpsOfLine, follows) {
+    const {code, setClass, setMarks} = editor, lines = [...warpsOfLine.keys()].filter((line) => line >= 1 && line <= code.lineCount());
+    const tag = (warps) => element("span", {class: "pl-tag", "aria-hidden": "true"}, (warps.length === 1 ? "warp " : "warps ") + Player.ranges(warps));
+    code.operation(() => {
+        setClass("pl-lit", lines);
+        setMarks("warps", () => lines.map((line) => atEnd(code, line, tag(warpsOfLine.get(line)))));
+    });
+    if (lines.length && follows && !code.hasFocus())
+        revealInMiddle(editor, lines[0], 2);
+}
+
+// Shows a remark below a line, or below the last change if `line` is 0; without nodes it removes the last one.
+function remark(editor, line, said) {
+    const {code, setMarks} = editor;
+    editor.changedLine = line || editor.changedLine;
+    editor.remark = said.length ? element("div", {class: "pl-remark"}, ...said) : null;
+    setMarks("remark", () => (editor.remark && editor.changedLine ? [below(code, editor.changedLine, editor.remark)] : []));
+}
+
+function showProblems(editor, found) {
+    const {code, setMarks} = editor;
+    editor.problems = found.filter(({line}) => line >= 1 && line <= code.lineCount());
+    code.operation(() => {
+        setMarks("underlined", () => editor.problems.map((one) => underline(code, one)));
+        setMarks("messages", () => editor.problems.map((one) => below(code, one.line, messageOf(one))));
+    });
+}
+
+function goTo({code}, line, column) {
+    code.focus();
+    code.setCursor({line: line - 1, ch: Math.max(0, column - 1)});
+}
+
+// An editor in `box`. Calls changed(text) after each change by the reader, and run() at Ctrl-Enter. Has the methods of
+// Player.source, and: problems([{line, column, length, severity, message, help}]) of the compiler, goTo(line, column), undo(), redo(),
+// history(). show() also needs an owner: the object to which the text and its history of edits belong.
 Player.editor = function (box, label, {changed, run}) {
-    const code = create(box, label, () => run()), setClass = makeClasses(code), setMarks = makeMarks(), docs = new WeakMap();
-    let isOwn = false, problems = [], changedLine = 0, remarkNode = null, shown = "";
-    readAloud(code, box, () => problems);
-    code.on("changes", () => !isOwn && changed(code.getValue()));
-    const seen = (line, above, height) => {
-        const top = code.heightAtLine(line - 1, "local"), {clientHeight} = code.getScrollInfo(), bottom = top + height, {top: now} = code.getScrollInfo();
-        if (top < now || bottom > now + clientHeight)
-            code.scrollTo(null, top - above);
-    };
-    const lineHeight = () => code.defaultTextHeight();
-    function setText(owner, text) {
-        isOwn = true;
-        const isNew = !docs.has(owner);
-        if (isNew)
-            docs.set(owner, CodeMirror.Doc(text, cudaMode()));
-        if (code.getDoc() !== docs.get(owner))
-            code.swapDoc(docs.get(owner));
-        if (code.getValue() !== text)
-            changedLine = replace(code, text);
-        isOwn = false;
-        return isNew;
-    }
-    function scrollToKernel(rows) {
-        const kernel = rows.find(({text, line}) => line && text.startsWith("__global__"));
-        if (kernel)
-            code.scrollTo(null, code.heightAtLine(kernel.line - 1, "local") - 4);
-    }
+    const code = create(box, label, () => run());
+    const editor = {code, box, setClass: makeClasses(code), setMarks: makeMarks(), docs: new WeakMap(), isOwn: false, problems: [], changedLine: 0, remark: null, shown: ""};
+    readAloud(code, box, () => editor.problems);
+    code.on("changes", () => !editor.isOwn && changed(code.getValue()));
     return {
         isEditor: true,
-        // owner: what the text and its history of edits belong to. rows: of Player.difference.
-        show({owner, text, rows, removable, toggle, isOther}) {
-            const focused = box.contains(document.activeElement) && document.activeElement.dataset.line;
-            const isNew = setText(owner, text), asked = JSON.stringify([rows, removable]);
-            if (asked !== shown || isNew)
-                code.operation(() => {
-                    shown = asked;
-                    setClass("pl-new", rows.filter(({sign}) => sign === "+").map(({line}) => line));
-                    setMarks("removed", () => removedLines(code, rows));
-                    setMarks("cuts", () => removable.map((one) => atEnd(code, one.line, cutButton(one, toggle))));
-                });
-            if (isNew)
-                scrollToKernel(rows);
-            if (focused && box.querySelector(`[data-line="${focused}"]`))
-                box.querySelector(`[data-line="${focused}"]`).focus({preventScroll: true});
-            if (isOther) {
-                changedLine = firstChange(rows);
-                seen(changedLine, 1.5 * lineHeight(), 3 * lineHeight());
-            }
-        },
-        light(warpsOfLine, follows) {
-            const lines = [...warpsOfLine.keys()].filter((line) => line >= 1 && line <= code.lineCount());
-            code.operation(() => {
-                setClass("pl-lit", lines);
-                setMarks("warps", () => lines.map((line) => atEnd(code, line, element("span", {class: "pl-tag", "aria-hidden": "true"},
-                    (warpsOfLine.get(line).length === 1 ? "warp " : "warps ") + Player.ranges(warpsOfLine.get(line))))));
-            });
-            if (lines.length && follows && !code.hasFocus())
-                seen(lines[0], code.getScrollInfo().clientHeight / 2, 2 * lineHeight());
-        },
-        // Shows a remark below a line, or below the last change if `line` is 0; without nodes it removes the last one.
-        remark(line, ...said) {
-            changedLine = line || changedLine;
-            remarkNode = said.length ? element("div", {class: "pl-remark"}, ...said) : null;
-            setMarks("remark", () => (remarkNode && changedLine ? [below(code, changedLine, remarkNode)] : []));
-        },
-        revealRemark() {
-            if (remarkNode)
-                seen(changedLine, 1.5 * lineHeight(), lineHeight() + remarkNode.offsetHeight);
-        },
-        flag: (lines) => setClass("pl-flagged", lines),
-        reveal: (line) => seen(line, code.getScrollInfo().clientHeight / 2, lineHeight()),
-        // What the compiler reports: [{line, column, length, severity, message, help}].
-        problems(found) {
-            problems = found.filter(({line}) => line >= 1 && line <= code.lineCount());
-            code.operation(() => {
-                setMarks("underlined", () => problems.map((one) => underline(code, one)));
-                setMarks("messages", () => problems.map((one) => below(code, one.line, messageOf(one))));
-            });
-        },
-        goTo(line, column) {
-            code.focus();
-            code.setCursor({line: line - 1, ch: Math.max(0, column - 1)});
-        },
+        show: (asked) => show(editor, asked),
+        light: (warpsOfLine, follows) => light(editor, warpsOfLine, follows),
+        remark: (line, ...said) => remark(editor, line, said),
+        revealRemark: () => editor.remark && reveal(editor, editor.changedLine, 1.5 * lineHeight(editor), lineHeight(editor) + editor.remark.offsetHeight),
+        flag: (lines) => editor.setClass("pl-flagged", lines),
+        reveal: (line) => revealInMiddle(editor, line, 1),
+        problems: (found) => showProblems(editor, found),
+        goTo: (line, column) => goTo(editor, line, column),
         undo: () => code.undo(),
         redo: () => code.redo(),
         history: () => code.historySize(),
-        refresh: () => code.refresh(),
     };
 };
 })();

@@ -166,7 +166,6 @@ Player.source = function (pane) {
         goTo(line) {
             this.reveal(line);
         },
-        refresh() {},
     };
 };
 })();
