@@ -172,23 +172,25 @@ function scrollToKernel({code}, rows) {
         code.scrollTo(null, code.heightAtLine(kernel.line - 1, "local") - 4);
 }
 
-// Marks the changes and puts the buttons; the one that had the keyboard focus has it again.
-function mark({code, box, setClass, setMarks}, rows, removable, toggle) {
-    const focused = box.contains(document.activeElement) && document.activeElement.dataset.line;
+// Marks the changes and puts the buttons.
+function mark({code, setClass, setMarks}, rows, removable, toggle) {
     code.operation(() => {
         setClass("pl-new", rows.filter(({sign}) => sign === "+").map(({line}) => line));
         setMarks("removed", () => removedLines(code, rows));
         setMarks("cuts", () => removable.map((one) => atEnd(code, one.line, cutButton(one, toggle))));
     });
-    if (focused && box.querySelector(`[data-line="${focused}"]`))
-        box.querySelector(`[data-line="${focused}"]`).focus({preventScroll: true});
 }
 
+const buttonOf = ({box}, line) => line && box.querySelector(`button[data-line="${line}"]`);
+
 function show(editor, {owner, text, rows, removable, toggle, isOther}) {
+    const focused = editor.box.contains(document.activeElement) && document.activeElement.dataset.line; // its button is replaced
     const isNew = setText(editor, owner, text), asked = JSON.stringify([text, rows, removable]);
     if (asked !== editor.shown || isNew)
         mark(editor, rows, removable, toggle);
     editor.shown = asked;
+    if (buttonOf(editor, focused))
+        buttonOf(editor, focused).focus({preventScroll: true});
     if (isNew)
         scrollToKernel(editor, rows);
     if (isOther) {
