@@ -1,6 +1,8 @@
 """A page evaluates the host code of a lesson (simulator/compiler/host.h): its launches are those of the program, and its mistakes have messages."""
 
 import json
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -150,3 +152,28 @@ def test_host_code_has_what_cuda_programs_use(tmp_path):
     file.write_text(FEATURES, encoding="utf-8")
     calls, messages = host_calls.evaluated(file, "step03_sequential", 4)
     assert (messages.strip(), calls[4:-1]) == ("[]", FEATURE_CALLS)
+
+
+ENGINE = ROOT / "book/player/simulator.js"
+IN_NODE = """
+const Simulator = require(process.argv[1]), program = JSON.parse(require("fs").readFileSync(0, "utf8"));
+(async () => {
+    const edited = (size) => program.source.text.replace("BLOCK_SIZE = 256", `BLOCK_SIZE = ${size}`), results = [];
+    for (const request of [{n: 5000, data: "ones", text: edited(128)}, {n: 5000, text: edited(2048)}, {n: 33, try: 1}, {n: 1000, data: "ascending"}])
+        results.push(await Simulator.run(program, {...request, trace: false}));
+    console.log(JSON.stringify(results));
+})();
+"""
+
+
+@pytest.mark.skipif(not ENGINE.exists() or not shutil.which("node"), reason="needs node, and book/player/simulator.js, which `make stage` builds")
+def test_a_page_runs_edited_host_code():
+    """Broken: an edited block size, a number of elements or the choice of data has no effect in a page, or an impossible launch no message."""
+    result = subprocess.run(["node", "-e", IN_NODE, ENGINE], input=json.dumps(recordings.program_of("step03_sequential")), capture_output=True, text=True, timeout=60)
+    assert result.returncode == 0, result.stderr
+    smaller, impossible, attempt, ascending = json.loads(result.stdout)
+    assert (smaller["status"], [check["got"]["float"] for check in smaller["checks"]]) == (0, [5000])
+    assert [(launch["grid"], launch["block"]) for launch in smaller["launches"]] == [([40, 1, 1], [128, 1, 1]), ([1, 1, 1], [128, 1, 1])]
+    assert (impossible["status"], impossible["launches"]) == ("errors", []) and "2048 threads a block" in impossible["diagnostics"][0]["message"]
+    assert attempt["launches"] and attempt["diagnostics"] == []
+    assert [check["got"]["float"] for check in ascending["checks"]] == [sum(k % 16 + 1 for k in range(1000)) / 16]
