@@ -182,6 +182,26 @@ void parse_recover(Compiler *c)
     }
 }
 
+void parse_correct_word(Compiler *c)
+{
+    static const struct {
+        const char *word;
+        uint16_t id;
+    } words[] = {{"__global__", KEYWORD_GLOBAL}, {"__device__", KEYWORD_DEVICE}, {"__host__", KEYWORD_HOST}, {"__shared__", KEYWORD_SHARED},
+                 {"__constant__", KEYWORD_CONSTANT}};
+    Token *t = &c->parser->list.tokens[c->parser->now.at];
+    const Token *next = parse_peek(c, 1);
+    const bool is_word = t->kind == TOKEN_NAME && !t->id && next->kind == TOKEN_NAME && next->id && !(next->flags & TOKEN_FIRST);
+    if (!is_word || scope_lookup(c, c->parser->now.scope, t->name))
+        return;
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+        if (source_distance(t->text, t->length, words[k].word, strlen(words[k].word), 9) < 9) {
+            source_error(c, t->position, t->length, compile_format(c, "did you mean '%s'?", words[k].word), "unknown word '%s'", t->name->text);
+            t->id = words[k].id;
+            return;
+        }
+}
+
 bool parse_skip_angles(Compiler *c)
 {
     if (!parse_at(c, '<'))

@@ -78,6 +78,8 @@ void parse_syntax_error(Compiler *c, const char *help, const char *format, ...) 
 void parse_skip_group(Compiler *c);
 // Skips to after the ; or the { } that ends the current declaration or statement, but not past a } that ends the scope.
 void parse_recover(Compiler *c);
+// _global_ void f() and the like: one of CUDA's words with other underscores is reported, and read as if it were right.
+void parse_correct_word(Compiler *c);
 bool parse_skip_angles(Compiler *c); // template arguments, unread; false: no < > there
 Position parse_end(Compiler *c); // of the previous token
 ParserState parse_save(Compiler *c);
