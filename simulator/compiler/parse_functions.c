@@ -340,6 +340,13 @@ static bool falls_through(const Statement *s)
     return reached;
 }
 
+static bool ends_in_switch(const Statement *s)
+{
+    while (s && s->next)
+        s = s->next;
+    return s && s->kind == STATEMENT_SWITCH;
+}
+
 static void check_body(Compiler *c, Function *f)
 {
     for (const Label *label = f->labels; label; label = label->next)
@@ -348,8 +355,11 @@ static void check_body(Compiler *c, Function *f)
     const Type *result = f->type->target;
     if (result->kind == TYPE_VOID || result->kind == TYPE_AUTO || type_is_unknown(result) || f->is_constructor || f->is_destructor || !falls_through(f->body->first))
         return;
-    source_error(c, f->body_end ? f->body_end : f->position, 1, "add a return at the end, for every way through the function",
-                 "'%s' may end without returning a '%s'", f->name ? f->name->text : "this lambda", type_text(c, (Type *)result));
+    // The cases of a switch at the end may be all that there are.
+    const Position at = f->body_end ? f->body_end : f->position;
+    (ends_in_switch(f->body->first) ? source_warning : source_error)(c, at, 1, "add a return at the end, for every way through the function",
+                                                                     "'%s' may end without returning a '%s'", f->name ? f->name->text : "this lambda",
+                                                                     type_text(c, (Type *)result));
 }
 
 void parse_delayed_body(Compiler *c, Function *f)
