@@ -71,15 +71,24 @@ function watch({task, boxes, verdict: {wrongAt, last}}) {
 
 async function run(view) {
     const {task, boxes} = view, text = view.text;
-    const busy = setTimeout(() => { boxes.headline.textContent = "running …"; }, BUSY_MS);
+    const busy = setTimeout(() => {
+        boxes.headline.textContent = "running …";
+        boxes.headline.className = "ex-headline";
+    }, BUSY_MS);
     boxes.view.setAttribute("aria-busy", "true");
-    const verdict = await Exercises.newest((isOver) => Exercises.judge(task, text, {isOver}));
-    clearTimeout(busy);
-    if (!verdict)
-        return;
+    try {
+        const verdict = await Exercises.newest((isOver) => Exercises.judge(task, text, {isOver}));
+        if (!verdict)
+            return;
+        view.verdict = verdict;
+        showVerdict(view, verdict);
+    } catch (error) { // of the compiler or the simulator
+        boxes.headline.textContent = error.message;
+        boxes.headline.className = "ex-headline ex-bad";
+    } finally {
+        clearTimeout(busy);
+    }
     boxes.view.setAttribute("aria-busy", "false");
-    view.verdict = verdict;
-    showVerdict(view, verdict);
 }
 
 function edited(view, text) {

@@ -3,7 +3,7 @@
 (function (page) {
 "use strict";
 const {Exercises} = page, {element} = page.Player, {button} = Exercises;
-const KEY = "playground", DELAY_MS = 300;
+const KEY = "playground", DELAY_MS = 300, BUSY_MS = 400; // from the last change to the run; until a run is announced
 const MOST_ELEMENTS = 1 << 20, MOST_SHOWN = 64; // elements of an array: allocated, and shown after the run
 const MOST_INSTRUCTIONS = 4000000;
 const TYPES = {"float": "f", "double": "d", "int": "i", "unsigned": "I", "unsigned int": "I", "signed int": "i"};
@@ -135,12 +135,17 @@ async function judgeKernel(view, isOver) {
 
 // Runs or judges the kernel; a later call replaces an earlier one.
 async function run(view) {
-    const {boxes} = view;
+    const {boxes} = view, busy = setTimeout(() => {
+        boxes.headline.textContent = "running …";
+        boxes.headline.className = "ex-headline";
+    }, BUSY_MS);
     try {
         const show = await Exercises.newest((isOver) => (view.contract ? judgeKernel(view, isOver) : runKernel(view)));
+        clearTimeout(busy);
         if (show)
             show();
     } catch (error) {
+        clearTimeout(busy);
         boxes.headline.textContent = error.message;
         boxes.headline.className = "ex-headline ex-bad";
         boxes.details.replaceChildren();
