@@ -13,7 +13,7 @@
 const Exercises = (page.Exercises = page.Exercises || {});
 const ORDERS = [{}, {order: 1}, {order: 2, together: true}];
 const MOST_INSTRUCTIONS = 4000000; // of a block's warps; more count as an infinite loop
-const SECONDS = 10; // for all runs of a kernel
+const SECONDS = 10; // for all runs of a kernel, unless the caller of Exercises.judge gives another number
 const MOST_PRINTED = 8; // lines
 const UNIT = 16; // floats are whole sixteenths (docs/check.md)
 const FARTHEST = 1 << 20; // bytes from an array at which an address is still named by it
@@ -290,11 +290,11 @@ Exercises.compileKernel = async function (text, file, name, count, verdict) {
 };
 
 // Judges a text. isOver: whether the verdict is no longer wanted, which is asked between sessions; then it is null.
-Exercises.judge = async function (task, text, {random = Math.random, isOver = () => false} = {}) {
+Exercises.judge = async function (task, text, {random = Math.random, isOver = () => false, seconds = SECONDS} = {}) {
     const verdict = {diagnostics: [], said: [], sizes: {}, over: "", wrong: "", wrongAt: 0, findings: new Map(), row: null, missed: [], printed: null, last: null};
     const kernel = await Exercises.compileKernel(text, `${task.name}.cu`, task.kernel, Object.keys(task.runs[0].arguments).length, verdict);
     if (kernel && !isOver()) {
-        const timer = setTimeout(() => page.Simulator.stop(), 1000 * SECONDS);
+        const timer = setTimeout(() => page.Simulator.stop(), 1000 * seconds);
         await runAll(task, kernel, verdict, {random, isOver});
         clearTimeout(timer);
     }
