@@ -121,10 +121,10 @@ def test_the_site_can_be_sent(tmp_path):
 @built
 @pytest.mark.skipif(not find_spec("minify"), reason="what makes scripts shorter is not there for this machine")
 def test_our_own_scripts_are_small():
-    """Broken: the pages' own JavaScript exceeds 60 kB; the simulator and its programs are loaded on demand."""
+    """Broken: the pages' own JavaScript exceeds 90 kB; the simulator and its programs are loaded on demand."""
     scripts = {*(SITE / "_static/player").glob("*.js"), *(SITE / "_static" / script.name for script in (ROOT / "book/static").glob("*.js"))}
     sizes = {script.name: script.stat().st_size for script in scripts if script.name != "simulator.js"}
-    assert "player.js" in sizes and sum(sizes.values()) < 60e3, sizes
+    assert "player.js" in sizes and sum(sizes.values()) < 90e3, sizes
 
 
 def opened(browser, page, **options):
@@ -216,6 +216,7 @@ def test_pages_can_be_read_by_everybody(browser, page):
     page is wider than the window."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not there: make test-book").Axe()
     tab = opened(browser, page)
+    assert not tab.errors  # axe causes more: it asks for style sheets, which the policy forbids
     tab.evaluate("document.querySelectorAll('article details').forEach((fold) => { fold.open = true; })")
     for scheme, window in LOOKS[PAGES.index(page) % 2]:
         tab.emulate_media(color_scheme=scheme)
@@ -223,7 +224,7 @@ def test_pages_can_be_read_by_everybody(browser, page):
         found = axe.run(tab).response["violations"]
         assert not [f"{scheme} {rule['id']}: {node['target']} {node['failureSummary']}" for rule in found for node in rule["nodes"]]
         assert tab.evaluate(OUTSIDE) == [], window
-    assert not [url for url in tab.asked if not url.startswith(("file:", "data:", "blob:"))] and not tab.errors
+    assert not [url for url in tab.asked if not url.startswith(("file:", "data:", "blob:"))]
 
 
 @built
