@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from scripts import files
-from scripts.evidence.compare_nvcc import compare, programs
+from scripts.evidence.compare_nvcc import causes, compare, programs
 from scripts.learn import judge
 
 TABLE = programs.ROOT / "tests/compiler/compare.csv"
@@ -79,6 +79,26 @@ def summary_line(name, rows):
     return f"| {name} | {len(rows)} | " + " | ".join(f"{good} of {count}" if count else "" for good, count in cells) + f" | {mean_ratio(rows):.3f} |"
 
 
+def difference_of(row):
+    """What is not as with nvcc, in words; or ""."""
+    found = [f"does not compile: {row.note}"] if row.compiles == "no" else []
+    found += ["other bytes"] if row.same_bytes == "no" else []
+    found += [f"other counters ({row.differences})"] if row.same_counters == "no" else []
+    found += [f"other findings ({row.note})"] if row.same_findings == "no" else []
+    found += [f"{row.ratio} of the instructions"] if row.ratio and abs(float(row.ratio) - 1) > LIMIT else []
+    return "; ".join(found)
+
+
+def differences(rows):
+    """A line for each kernel that differs; kernels that differ in the same way from the same cause share one."""
+    lines = {}
+    for row in rows:
+        if found := difference_of(row):
+            cause = causes.cause_of(row)
+            lines.setdefault((found, cause), []).append(f"{row.kind}/{row.program} `{row.kernel}`")
+    return [f"- {', '.join(names)}: {found}." + (f" Cause: {cause}." if cause else "") for (found, cause), names in lines.items()]
+
+
 def summary(rows, left_out):
     """A page with the numbers."""
     out = io.StringIO()
@@ -94,6 +114,9 @@ def summary(rows, left_out):
     print("\nBytes: all device memory after each launch, also with other input. Counters: those that Nsight Compute has, too"
           " ([counters.md](../../simulator/counters.md)).\nFindings: kinds and lines. Instructions: PTX instructions that warps executed,"
           " as a ratio to nvcc's.\n", file=out)
+    if lines := differences(rows):
+        print("What differs, by the columns of the table, with the cause where it has been measured:\n", file=out)
+        print("\n".join(lines) + "\n", file=out)
     if left_out:
         print("Not compared:\n", file=out)
         for name, why in left_out:
