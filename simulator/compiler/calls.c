@@ -222,9 +222,11 @@ static Expression *call_named(Compiler *c, Expression *callee, Expression **argu
             object = base;
         }
     }
-    for (uint32_t k = 0; k < callee->template_argument_count; k++)
-        if (list.count == 0 && callee->template_arguments[k].value.is_unknown) // which has been reported, or depends on a parameter
+    for (uint32_t k = 0; k < callee->template_argument_count && list.count == 0; k++) {
+        const TemplateArgument *given = &callee->template_arguments[k];
+        if (given->value.is_unknown || (given->type && type_is_unknown(given->type))) // which has been reported, or depends on a parameter
             return expression_unknown(c, callee->start, end);
+    }
     if (callee->is_launch && !check_launch_arguments(c, &list, count, callee->start, end))
         return expression_unknown(c, callee->start, end);
     Function *f = choose(c, &list, object, arguments, count, what, callee->start, end);

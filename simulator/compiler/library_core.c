@@ -214,8 +214,12 @@ const LibraryEntry LIBRARY_CORE[] = {
     D void name(float2 *p, float2 v) { asm volatile(#ptx ".v2.f32 [%0], {%1,%2};" :: "l"(p), "f"(v.x), "f"(v.y) : "memory"); } \
     D void name(float4 *p, float4 v) { \
         asm volatile(#ptx ".v4.f32 [%0], {%1,%2,%3,%4};" :: "l"(p), "f"(v.x), "f"(v.y), "f"(v.z), "f"(v.w) : "memory"); } \
+    D void name(int2 *p, int2 v) { asm volatile(#ptx ".v2.s32 [%0], {%1,%2};" :: "l"(p), "r"(v.x), "r"(v.y) : "memory"); } \
+    D void name(uint2 *p, uint2 v) { asm volatile(#ptx ".v2.u32 [%0], {%1,%2};" :: "l"(p), "r"(v.x), "r"(v.y) : "memory"); } \
     D void name(int4 *p, int4 v) { \
-        asm volatile(#ptx ".v4.s32 [%0], {%1,%2,%3,%4};" :: "l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory"); }
+        asm volatile(#ptx ".v4.s32 [%0], {%1,%2,%3,%4};" :: "l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory"); } \
+    D void name(uint4 *p, uint4 v) { \
+        asm volatile(#ptx ".v4.u32 [%0], {%1,%2,%3,%4};" :: "l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory"); }
     {"__ldg", NULL, EXPANDED_TEXT(LOADS(__ldg, ld.global.nc))},
     {"__ldca", NULL, EXPANDED_TEXT(LOADS(__ldca, ld.global.ca))},
     {"__ldcg", NULL, EXPANDED_TEXT(LOADS(__ldcg, ld.global.cg))},

@@ -129,7 +129,7 @@ const LibraryEntry LIBRARY_HALF[] = {
     {"__shfl_up_sync", BF16, EXPANDED_TEXT(SHUFFLES(__shfl_up_sync, up, unsigned, __nv_bfloat16))},
     {"__shfl_down_sync", BF16, EXPANDED_TEXT(SHUFFLES(__shfl_down_sync, down, unsigned, __nv_bfloat16))},
     {"__shfl_xor_sync", BF16, EXPANDED_TEXT(SHUFFLES(__shfl_xor_sync, bfly, int, __nv_bfloat16))},
-    {BF16_PAIR_NAMES " __hadd2 __hmul2 __hfma2", BF16, EXPANDED_TEXT(
+    {BF16_PAIR_NAMES " __hadd2 __hsub2 __hmul2 __hmax2 __hmin2 __low2float __high2float", BF16, EXPANDED_TEXT(
         struct __align__(4) __nv_bfloat162 { __nv_bfloat16 x; __nv_bfloat16 y; HD __nv_bfloat162() = default;
             D __nv_bfloat162(const __nv_bfloat16 &a, const __nv_bfloat16 &b) : x(a), y(b) {} };
         typedef __nv_bfloat162 nv_bfloat162;
@@ -138,6 +138,9 @@ const LibraryEntry LIBRARY_HALF[] = {
             asm("{ cvt.rn.bf16x2.f32 %0, %2, %1; }" : "=r"(bits) : "f"(a), "f"(b)); *(unsigned *)&r = bits; return r; }
         D __nv_bfloat162 __float2bfloat162_rn(float f) { return __floats2bfloat162_rn(f, f); }
         D float2 __bfloat1622float2(__nv_bfloat162 a) { return make_float2(__bfloat162float(a.x), __bfloat162float(a.y)); }
-        PAIR_BINARY(__nv_bfloat162, __hadd2, "add.bf16x2") PAIR_BINARY(__nv_bfloat162, __hmul2, "mul.bf16x2"))},
+        D float __low2float(__nv_bfloat162 a) { return __bfloat162float(a.x); }
+        D float __high2float(__nv_bfloat162 a) { return __bfloat162float(a.y); }
+        PAIR_BINARY(__nv_bfloat162, __hadd2, "add.bf16x2") PAIR_BINARY(__nv_bfloat162, __hsub2, "sub.bf16x2") PAIR_BINARY(__nv_bfloat162, __hmul2, "mul.bf16x2")
+        PAIR_BINARY(__nv_bfloat162, __hmax2, "max.bf16x2") PAIR_BINARY(__nv_bfloat162, __hmin2, "min.bf16x2"))},
     {NULL, NULL, NULL},
 };

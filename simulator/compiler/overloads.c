@@ -246,7 +246,7 @@ static void report_single(Compiler *c, const Candidates *list, Function *f, cons
             if (conversion_rank(c, arguments[k], f->type->parameters[k], true) == FITS_NOT)
                 convert(c, arguments[k], f->type->parameters[k], compile_format(c, "argument %u of '%s'", k + 1, what));
         if (errors == c->silent_errors + (uint32_t)c->result->error_count)
-            source_error(c, start, end - start, help, "'%s' cannot be called for a const object", what);
+            source_error(c, start, end - start, help, f->record ? "'%s' cannot be called for a const object" : "'%s' does not fit these arguments", what);
     }
     note_candidates(c, list);
 }
