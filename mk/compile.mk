@@ -26,7 +26,8 @@ NEEDS_NVCC := $(if $(NVCC),,no-nvcc)
 no-nvcc:
 	@echo 'nvcc was not found: install the CUDA toolkit (NVIDIA: developer.nvidia.com/cuda-downloads; without root: make toolkit) or set CUDA_HOME' >&2; exit 1
 
-# What the simulator itself needs.
+# What the simulator itself needs: with BY_HEADERS=1, of make learn without nvcc, only the headers.
+NEEDS_SIM = $(if $(BY_HEADERS),$(NEEDS_HEADERS),$(NEEDS_NVCC))
 NEEDS_HEADERS := $(if $(NVCC)$(CUDA_HEADERS),,no-headers)
 .PHONY: no-headers
 no-headers:
@@ -64,7 +65,7 @@ $(foreach ladder,$(LADDERS),$(eval $(call compile,$(ladder))))
 .build-flags: COMPILER_LINE = $(NVCC) $(NVCCFLAGS) -arch=$(ARCH)
 .sim-flags: COMPILER_LINE = $(or $(NVCC),$(CC) $(CUDA_HEADERS)) $(SIM_CFLAGS) $(SIM_NVCCFLAGS)
 .build-flags: | $(NEEDS_NVCC)
-.sim-flags: | $(NEEDS_HEADERS)
+.sim-flags: | $(NEEDS_SIM)
 .build-flags .sim-flags: FORCE
 	@echo '$(COMPILER_LINE)' | cmp -s - $@ || echo '$(COMPILER_LINE)' > $@
 

@@ -13,7 +13,7 @@ endif
 OWN_COMPILER := $(if $(filter nvcc,$(COMPILER)),,$(if $(NVCC),$(filter drywarp,$(COMPILER)),drywarp))
 LEARN_NEEDS := $(if $(OWN_COMPILER),$(NEEDS_HEADERS),$(NEEDS_NVCC))
 LEARN_NVCC = --nvcc '$(if $(OWN_COMPILER),,$(NVCC))'
-LEARN_BUILDS := build/sim/libcuda.so.1 $(if $(OWN_COMPILER),build/sim/compile)
+LEARN_BUILDS := build/sim/libcuda.so.1 $(if $(OWN_COMPILER),build/sim/compile BY_HEADERS=1)
 
 # Status 1 means "not yet", which is no error of make's.
 learn: | $(if $(LEARN_ONLY_LOOKS),,$(LEARN_NEEDS)) ## exercises that are checked as you save: make learn, LIST=1, GO=07, RESET=07, HINT=1, IMPORT=file, EXPORT=file; COMPILER=drywarp: without nvcc (docs/learn.md)

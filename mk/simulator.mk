@@ -20,7 +20,7 @@ SIM_COMPILE = $(if $(NVCC),$(NVCC) $(call host_options,$(SIM_CFLAGS)),$(CC) $(SI
 SIM_LINK = $(if $(NVCC),$(NVCC) -cudart none,$(CXX))
 SIM_LIBRARIES := build/sim/libsimulator.a -lpthread -lm $(if $(SANITIZE),-Xcompiler "-fsanitize=$(subst $(comma),\$(comma),$(SANITIZE))")
 
-build/sim/announced: $(SIM_SOURCES) $(wildcard simulator/*/*.h simulator/*/*/*.h) .sim-flags | $(NEEDS_HEADERS)
+build/sim/announced: $(SIM_SOURCES) $(wildcard simulator/*/*.h simulator/*/*/*.h) .sim-flags | $(NEEDS_SIM)
 	@echo 'compiling the simulator'
 	@mkdir -p $(sort $(dir $(SIM_OBJECTS) $(REPLAY_OBJECTS))) && touch $@
 
