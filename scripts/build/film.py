@@ -17,9 +17,9 @@ EDITOR = PLAYER.parents[1] / "build/book/codemirror"  # make book writes it
 READY = "figure.pl-is-live[aria-busy=false]"
 BARRIER = 20  # its line in step 03
 RESTORE = ".pl-tools button:has-text('reset')"
-FIRST, LAST, STRIDE = 10, 76, 3  # steps that are played
+FIRST, LAST, STRIDE = 10, 75, 5  # steps that are played
 WIDTH = 964  # of the figure
-FRAME_MS, LOOK_MS, READ_MS = 130, 1200, 5000
+FRAME_MS, LOOK_MS, READ_MS = 200, 1200, 5000
 POINTER = """<svg id="pointer" width="26" height="26" viewBox="0 0 24 24" style="position:fixed;z-index:9;pointer-events:none">
 <path d="M4 2 20 12 12 13.5 8.5 21Z" fill="#111" stroke="#fff" stroke-width="1.5"/></svg>"""
 
@@ -42,7 +42,7 @@ class Film:
     def __init__(self, page):
         self.page, self.pictures, self.durations = page, [], []
         figure, track = (page.locator(place).bounding_box() for place in ("figure.player", ".pl-track"))
-        self.height = round(track["y"] + track["height"] - figure["y"]) + 8
+        self.height = round(track["y"] + track["height"] - figure["y"]) + 46  # a finding adds two lines above
         self.pointer = WIDTH * 0.7, self.height * 0.75
 
     def take(self, milliseconds):
