@@ -302,7 +302,7 @@ function drawTime(player) {
     const one = player.sides[player.side], {beside} = player;
     player.length = Math.max(1, one.model.length, beside ? beside.one.model.length : 0);
     player.time.mark(player.flagged.rows.filter(Boolean).map(({step}) => step), player.length);
-    player.time.draw([one.model, beside && beside.one.model], [isChanged(one) ? "changed" : shortName(one.program), beside ? beside.label : ""],
+    player.time.draw([one.model, beside && beside.one.model], [Player.nameOf(one), beside ? beside.label : ""],
         player.length, lastStep(player));
 }
 
