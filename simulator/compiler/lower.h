@@ -54,6 +54,7 @@ uint32_t lower_alignment(const Type *type);
 IrInstruction *lower_variable(Lowering *l, Variable *variable, const Expression *use); // its address
 IrInstruction *lower_string(Lowering *l, const char *text, uint64_t length);
 void lower_symbols_of_program(Lowering *l);
+void lower_shared(Lowering *l, Variable *v); // shared variables lie in the order of their declarations
 
 // ---- lower_memory.c
 

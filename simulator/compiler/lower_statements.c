@@ -10,6 +10,8 @@ static void lower_list(Lowering *l, Statement *s)
 static void lower_declaration(Lowering *l, Statement *s)
 {
     Variable *v = s->variable;
+    if (v->space == SPACE_SHARED)
+        lower_shared(l, v);
     if (v->space != SPACE_AUTOMATIC)
         return;
     if (type_is_unknown(v->type)) {

@@ -110,6 +110,12 @@ IrInstruction *lower_variable(Lowering *l, Variable *v, const Expression *use)
     return (IrInstruction *)v->ir;
 }
 
+void lower_shared(Lowering *l, Variable *v)
+{
+    if (!v->ir && !v->is_extern && !type_is_unknown(v->type))
+        v->ir = make_symbol(l, v);
+}
+
 IrInstruction *lower_string(Lowering *l, const char *text, uint64_t length)
 {
     IrModule *m = l->module;

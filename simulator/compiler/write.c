@@ -45,23 +45,23 @@ static void write_variables(FILE *out, const IrModule *module)
     }
 }
 
-// The static shared variables that a kernel uses.
+// The static shared variables that a kernel uses, in the order of their declarations: code that goes past the end of one finds the next.
 static void write_shared_variables(FILE *out, IrModule *module, const IrFunction *function)
 {
-    const IrSymbol **seen = ir_scratch(module, (module->symbol_count + 1) * sizeof *seen);
+    const IrSymbol **used = ir_scratch(module, (module->symbol_count + 1) * sizeof *used);
     uint32_t count = 0;
     for (const IrBlock *block = function->first; block; block = block->next)
         for (const IrInstruction *i = block->first; i; i = i->next) {
-            if (i->op != IR_SYMBOL || i->symbol->space != IR_SHARED || i->symbol->dynamic || !i->uses)
-                continue;
-            bool is_new = count < module->symbol_count;
-            for (uint32_t k = 0; k < count; k++)
-                is_new &= seen[k] != i->symbol;
-            if (!is_new)
-                continue;
-            seen[count++] = i->symbol;
-            fprintf(out, "\t.shared .align %zu .b8 %s[%zu];\n", i->symbol->alignment, i->symbol->name, i->symbol->bytes);
+            bool is_new = i->op == IR_SYMBOL && i->symbol->space == IR_SHARED && !i->symbol->dynamic && i->uses && count < module->symbol_count;
+            for (uint32_t k = 0; is_new && k < count; k++)
+                is_new = used[k] != i->symbol;
+            if (is_new)
+                used[count++] = i->symbol;
         }
+    for (uint32_t s = 0; s < module->symbol_count && count; s++)
+        for (uint32_t k = 0; k < count; k++)
+            if (used[k] == module->symbols[s])
+                fprintf(out, "\t.shared .align %zu .b8 %s[%zu];\n", used[k]->alignment, used[k]->name, used[k]->bytes);
 }
 
 // ---- Kernels
