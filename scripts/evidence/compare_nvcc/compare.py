@@ -231,12 +231,12 @@ def compare_run(program, run, options, ptx, refused, replays, rows):
 
 
 def order_dependent(run, reference, other, replays):
-    """The counters that nvcc's own kernels have otherwise in another order of blocks and warps, such as those of loops that wait; by launch."""
-    if all(launch.get("counters") == one.get("counters") for launch, one in zip(reference["launches"], other["launches"])):
+    """What nvcc's own kernels have otherwise in another order of blocks and warps, by launch: counters of loops that wait, and "bytes" of races."""
+    if all(launch.get("counters") == one.get("counters") and have_same_bytes(one, launch) for launch, one in zip(reference["launches"], other["launches"])):
         return {}
     again = replays.run(run.recording, None, **run.settings | {"SIM_BLOCK_ORDER": "7"})
     return {number: {name for name, value in launch.get("counters", {}).items() if one.get("counters", {}).get(name) != value}
-            for number, (launch, one) in enumerate(zip(reference["launches"], again["launches"]))}
+            | (set() if have_same_bytes(one, launch) else {"bytes"}) for number, (launch, one) in enumerate(zip(reference["launches"], again["launches"]))}
 
 
 def why_missing(kernel, refused):
@@ -263,7 +263,7 @@ def compare_launch(row, launch, other, why, varied, excused):
         same = bool(other and other["error"] == launch["error"])
         row.note = row.note or launch["error"]
     else:
-        same = bool(other and have_same_bytes(other, launch))
+        same = bool(other and (have_same_bytes(other, launch) or ("bytes" in excused and not other["error"])))
     if not same:
         row.same_bytes = "no"
         if other is None or other["error"] and not launch["error"]:
