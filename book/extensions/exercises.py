@@ -57,7 +57,7 @@ def add_scripts(app, page, template, context, doctree):
 def copy_files(app):
     """Copies the scripts, and writes the exercises' data next to them."""
     static = Path(app.outdir, "_static/exercises")
-    shutil.copytree(FOLDER, static, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
+    shutil.copytree(FOLDER, static, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.py", "*.md", "__pycache__"))
     data.write(static / "data")
 
 
