@@ -127,6 +127,29 @@ static bool convert_value(Compiler *c, const Template *t, const TemplateParamete
     return true;
 }
 
+// Checks a pack's elements, and converts values.
+static bool complete_pack(Compiler *c, const Template *t, const TemplateParameter *parameter, TemplateArgument *argument, Scope *scope, Position at)
+{
+    TemplateArgument *elements = compile_allocate(c, (argument->pack_count + 1) * sizeof *elements);
+    for (uint32_t k = 0; k < argument->pack_count; k++) {
+        elements[k] = argument->pack[k];
+        TemplateArgument *element = &elements[k];
+        if (element->value.is_unknown || (element->type && type_is_unknown(element->type))) {
+            element->value_type = element->value_type ? element->value_type : type_basic(c, TYPE_UNKNOWN);
+            continue;
+        }
+        if (!element->is_set || element->is_pack || parameter->is_type != (element->type != NULL) || parameter->is_template != (element->template != NULL)) {
+            source_error(c, at, t->name->length, NULL, "the template '%s' needs %s for '%s'", t->name->text,
+                         parameter->is_type ? "types" : parameter->is_template ? "templates" : "values", parameter->name ? parameter->name->text : "its pack");
+            return false;
+        }
+        if (!parameter->is_type && !parameter->is_template && !convert_value(c, t, parameter, &elements[k], scope, at))
+            return false;
+    }
+    argument->pack = elements;
+    return true;
+}
+
 TemplateArgument *template_complete(Compiler *c, Template *t, const TemplateArgument *given, uint32_t count, Position at)
 {
     TemplateArgument *all = compile_allocate(c, (t->parameter_count + 1) * sizeof *all);
@@ -160,6 +183,8 @@ TemplateArgument *template_complete(Compiler *c, Template *t, const TemplateArgu
                          parameter->is_type ? "type" : parameter->is_template ? "template" : "value", parameter->name ? parameter->name->text : "it");
             return NULL;
         }
+        if (all[k].is_pack && !complete_pack(c, t, parameter, &all[k], scope, at))
+            return NULL;
         if (!parameter->is_type && !parameter->is_template && !parameter->is_pack && !convert_value(c, t, parameter, &all[k], scope, at))
             return NULL;
         bind_one(c, scope, parameter, &all[k]);
