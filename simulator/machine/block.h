@@ -40,8 +40,8 @@ typedef struct Fault { // why a launch failed, for the checker
 } Fault;
 
 // On the stack of sim_launch_grid, whose thread holds the lock of lock.c throughout. Immutable while blocks run, except for
-// the atomic fields and: counters, suspended_block, fault, error and message, written under the lock of workers.c; `solo`, written by
-// the first worker; `watch`, used by a time-sliced launch, which has one host thread.
+// the atomic fields and: counters, suspended_block, fault, error and message, written under the lock of workers.c; `solo`, by the
+// first worker; `watch`, by a time-sliced launch, which has one host thread.
 typedef struct Launch {
     uint64_t number; // in the program, from 1
     const Module *module;
@@ -111,8 +111,7 @@ typedef struct Block {
     bool traced;            // its instructions are written to the trace file
     uint8_t *shared, *local;
     AddressPattern patterns[PATTERNS];        // by instruction: sim_pattern_slot
-    const AddressPattern *last_fully_written; // the last pattern whose loads read whole lines that remain fully written;
-                                              // or NULL
+    const AddressPattern *last_fully_written; // the last one whose loads read whole lines that remain written, or NULL
     struct Origins *origins;                  // of undefined values: checker/values.c
     uint8_t *local_written;                   // for the checker: a byte for each byte of local memory
     struct ShadowLine *lines;                 // of shared memory
