@@ -40,7 +40,7 @@ build/sim/compiler-fuzz-objects/%.o: simulator/compiler/%.c
 	$(Q)$(CC) -c $(COMPILER_FUZZ_CFLAGS) -Isimulator -MMD -MP -o $@ $<
 build/sim/compiler-fuzz-objects/fuzz.o: tests/compiler/fuzz.c
 	@mkdir -p $(@D)
-	$(Q)$(CC) -c $(COMPILER_FUZZ_CFLAGS) -Isimulator -MMD -MP -o $@ $<
+	$(Q)$(CC) -c $(COMPILER_FUZZ_CFLAGS) -Isimulator -isystem $(CUDA_HEADERS) -MMD -MP -o $@ $<
 -include $(COMPILER_FUZZ_OBJECTS:.o=.d)
 build/sim/compiler-fuzz: $(COMPILER_FUZZ_OBJECTS) build/sim/libsimulator.a
 	$(Q)$(NVCC) -cudart none $(call host_options,$(COMPILER_FUZZ_CFLAGS)) -o $@ $(COMPILER_FUZZ_OBJECTS) $(SIM_LIBRARIES)
