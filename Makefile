@@ -6,7 +6,8 @@
 
 SHELL := /bin/bash
 # Without this, n=1000 would be ignored silently.
-SMALL := $(strip $(foreach variable,n step lab name file dir flags args results ladder device warm try go reset hint compiler contract exercise,$(if $(findstring command,$(origin $(variable))),$(variable))))
+SMALL := $(strip $(foreach variable,n step lab name file dir flags args results ladder device warm try go reset hint compiler contract exercise,\
+    $(if $(findstring command,$(origin $(variable))),$(variable))))
 ifneq ($(SMALL),)
     $(error $(firstword $(SMALL))=... is written in capitals: $(shell echo '$(firstword $(SMALL))' | tr a-z A-Z)=$($(firstword $(SMALL))))
 endif

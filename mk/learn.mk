@@ -16,7 +16,7 @@ LEARN_NVCC = --nvcc '$(if $(OWN_COMPILER),,$(NVCC))'
 LEARN_BUILDS := build/sim/libcuda.so.1 $(if $(OWN_COMPILER),build/sim/compile BY_HEADERS=1)
 
 # Status 1 means "not yet", which is no error of make's.
-learn: | $(if $(LEARN_ONLY_LOOKS),,$(LEARN_NEEDS)) ## exercises that are checked as you save: make learn, LIST=1, GO=07, RESET=07, HINT=1, IMPORT=file, EXPORT=file; COMPILER=drywarp: without nvcc (docs/learn.md)
+learn: | $(if $(LEARN_ONLY_LOOKS),,$(LEARN_NEEDS)) ## exercises that are checked as you save: make learn, LIST=1, GO=07, RESET=07, HINT=1, IMPORT=file, EXPORT=file (docs/learn.md)
 	$(if $(LEARN_ONLY_LOOKS),,$(COMPILE) $(LEARN_BUILDS) build/sim/replay)
 	@python3 -m scripts.learn.learn $(LEARN_NVCC) $(LEARN_OPTIONS) || [ $$? = 1 ]
 
