@@ -170,19 +170,19 @@ static bool binary(Evaluator *v, Expression *e, Constant *value)
     return operation(v, e, e->kind, type_integer_of(e->type), &a, &b, value);
 }
 
-static bool assign(Evaluator *v, Expression *e, Constant *value)
+bool evaluate_assignment(Evaluator *v, Expression *e, Constant *address, Constant *value)
 {
-    Constant address, number;
-    if (!evaluate_lvalue(v, e->left, &address))
+    Constant number;
+    if (!evaluate_lvalue(v, e->left, address))
         return false;
     Type *type = type_bare(e->left->type);
     if (e->kind == EXPRESSION_ASSIGN) {
         if (type->kind == TYPE_RECORD)
-            return evaluate_into(v, e->right, address, type);
-        return evaluate_scalar(v, e->right, value) && evaluate_write(v, e, address, type, value);
+            return evaluate_into(v, e->right, *address, type);
+        return evaluate_scalar(v, e->right, value) && evaluate_write(v, e, *address, type, value);
     }
     Constant old, result;
-    if (!evaluate_read(v, e, address, type, &old))
+    if (!evaluate_read(v, e, *address, type, &old))
         return false;
     if (e->kind == EXPRESSION_INCREMENT)
         number = type_is_real(type) ? (Constant){.is_real = true, .real = 1} : (Constant){.integer = 1};
@@ -201,7 +201,7 @@ static bool assign(Evaluator *v, Expression *e, Constant *value)
         result = constant_convert(type_integer_of(compute), type_integer_of(type), result);
     }
     *value = e->is_postfix ? old : result;
-    return evaluate_write(v, e, address, type, &result);
+    return evaluate_write(v, e, *address, type, &result);
 }
 
 static bool load(Evaluator *v, Expression *e, Constant *value)
@@ -223,7 +223,7 @@ bool evaluate_scalar(Evaluator *v, Expression *e, Constant *value)
 {
     if (!evaluate_step(v, e))
         return false;
-    Constant ignored;
+    Constant ignored, address;
     v->depth++;
     bool known = false;
     switch (e->kind) {
@@ -253,22 +253,18 @@ bool evaluate_scalar(Evaluator *v, Expression *e, Constant *value)
         known = evaluate_scalar(v, e->condition, &ignored) &&
                 evaluate_scalar(v, ignored.integer || ignored.variable || ignored.function ? e->left : e->right, value);
         break;
-    case EXPRESSION_COMMA: {
-        Constant address;
+    case EXPRESSION_COMMA:
         known = (e->left->type->kind == TYPE_RECORD ? evaluate_lvalue(v, expression_lvalue(v->compiler, e->left), &address)
                                                     : evaluate_scalar(v, e->left, &ignored)) &&
                 evaluate_scalar(v, e->right, value);
         break;
-    }
-    case EXPRESSION_ASSIGN: case EXPRESSION_COMPOUND: case EXPRESSION_INCREMENT: known = assign(v, e, value); break;
+    case EXPRESSION_ASSIGN: case EXPRESSION_COMPOUND: case EXPRESSION_INCREMENT: known = evaluate_assignment(v, e, &address, value); break;
     case EXPRESSION_CALL: known = evaluate_call(v, e, value, NULL); break;
     case EXPRESSION_BUILTIN: known = evaluate_fail(v, e, "it differs from thread to thread"); break;
     case EXPRESSION_LIST: known = e->argument_count == 0 && e->type->kind != TYPE_RECORD; break;
-    case EXPRESSION_VARIABLE: case EXPRESSION_MEMBER: case EXPRESSION_DEREFERENCE: { // as a discarded statement
-        Constant address;
+    case EXPRESSION_VARIABLE: case EXPRESSION_MEMBER: case EXPRESSION_DEREFERENCE: // as a discarded statement
         known = evaluate_lvalue(v, e, &address);
         break;
-    }
     default:
         known = e->kind >= EXPRESSION_ADD && e->kind <= EXPRESSION_GREATER_EQUAL ? binary(v, e, value)
                                                                                : evaluate_fail(v, e, "this has no constant value");

@@ -32,6 +32,7 @@ typedef struct Evaluator {
 // All give false if there is no value; .reason and .at then say why.
 bool evaluate_scalar(Evaluator *v, Expression *e, Constant *value);
 bool evaluate_lvalue(Evaluator *v, Expression *e, Constant *address);
+bool evaluate_assignment(Evaluator *v, Expression *e, Constant *address, Constant *value); // evaluates the left operand once
 // Writes the value of an expression, of any type, to an object.
 bool evaluate_into(Evaluator *v, Expression *e, Constant address, Type *type);
 bool evaluate_call(Evaluator *v, Expression *call, Constant *value, Constant *object);

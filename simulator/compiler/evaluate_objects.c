@@ -205,7 +205,7 @@ bool evaluate_lvalue(Evaluator *v, Expression *e, Constant *address)
         known = evaluate_scalar(v, e->condition, &value) && evaluate_lvalue(v, value.integer || value.variable ? e->left : e->right, address);
         break;
     case EXPRESSION_ASSIGN: case EXPRESSION_COMPOUND: case EXPRESSION_INCREMENT:
-        known = evaluate_scalar(v, e, &value) && evaluate_lvalue(v, e->left, address);
+        known = evaluate_assignment(v, e, address, &value);
         break;
     case EXPRESSION_COMMA: known = evaluate_scalar(v, e->left, &value) && evaluate_lvalue(v, e->right, address); break;
     case EXPRESSION_CALL: known = evaluate_call(v, e, address, NULL); break;

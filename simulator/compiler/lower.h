@@ -77,6 +77,8 @@ IrInstruction *lower_value(Lowering *l, Expression *e); // of a scalar; NULL: vo
 IrInstruction *lower_condition(Lowering *l, Expression *e); // IR_PRED
 void lower_condition_to(Lowering *l, Expression *e, IrBlock *yes, IrBlock *no);
 void lower_discarded(Lowering *l, Expression *e); // for its effects
+// Assigns, evaluating the left operand once. Gives its address; *value becomes the expression's value, or NULL for a record.
+Address lower_assignment(Lowering *l, Expression *e, IrInstruction **value);
 IrInstruction *lower_convert(Lowering *l, IrInstruction *value, Type *from, Type *to);
 IrInstruction *lower_binary(Lowering *l, uint8_t kind, Type *type, IrInstruction *a, IrInstruction *b);
 

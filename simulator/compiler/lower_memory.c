@@ -134,6 +134,7 @@ static uint32_t member_alignment(uint32_t outer, const Type *structure, uint64_t
 Address lower_lvalue(Lowering *l, Expression *e)
 {
     Address address;
+    IrInstruction *value;
     switch (e->kind) {
     case EXPRESSION_VARIABLE: {
         IrInstruction *pointer = lower_variable(l, e->variable, e);
@@ -157,8 +158,7 @@ Address lower_lvalue(Lowering *l, Expression *e)
     case EXPRESSION_STRING: return (Address){lower_string(l, e->text, e->length), false, 0};
     case EXPRESSION_CONDITIONAL: return e->is_lvalue ? lower_conditional(l, e) : lower_temporary(l, e);
     case EXPRESSION_ASSIGN: case EXPRESSION_COMPOUND: case EXPRESSION_INCREMENT:
-        lower_discarded(l, e);
-        return lower_lvalue(l, e->left);
+        return lower_assignment(l, e, &value);
     case EXPRESSION_COMMA:
         lower_discarded(l, e->left);
         return lower_lvalue(l, e->right);

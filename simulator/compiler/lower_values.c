@@ -155,43 +155,43 @@ IrInstruction *lower_condition(Lowering *l, Expression *e)
 
 // ---- assignments
 
-static IrInstruction *lower_assign(Lowering *l, Expression *e)
+static Address lower_assign(Lowering *l, Expression *e, IrInstruction **value)
 {
     Type *type = type_bare(e->left->type);
+    *value = NULL;
     if (type->kind == TYPE_RECORD) {
         const Address from = e->right->kind == EXPRESSION_COPY ? lower_lvalue(l, e->right->left) : lower_lvalue(l, e->right);
         const Address to = lower_lvalue(l, e->left);
         lower_set_line(l, e->start);
         lower_copy(l, to, from, type);
-        return NULL;
+        return to;
     }
-    IrInstruction *value = lower_value(l, e->right);
+    *value = lower_value(l, e->right);
     const Address address = lower_lvalue(l, e->left);
     lower_set_line(l, e->left->start);
-    lower_store(l, address, type, value);
-    return value;
+    lower_store(l, address, type, *value);
+    return address;
 }
 
-// left op= right; *old becomes the value before.
-static IrInstruction *lower_update(Lowering *l, Expression *e, IrInstruction **old)
+// left op= right, ++left, left++
+static Address lower_update(Lowering *l, Expression *e, IrInstruction **result)
 {
     Type *type = type_bare(e->left->type);
     const bool step = e->kind == EXPRESSION_INCREMENT;
     IrInstruction *right = step ? NULL : lower_value(l, e->right);
     const Address address = lower_lvalue(l, e->left);
     lower_set_line(l, e->left->start);
-    *old = lower_load(l, address, type);
-    IrInstruction *value;
+    IrInstruction *old = lower_load(l, address, type), *value;
     if (type->kind == TYPE_POINTER) {
         if (step)
-            value = lower_offset(l, *old, e->subtract ? -(int64_t)type->target->size : (int64_t)type->target->size);
+            value = lower_offset(l, old, e->subtract ? -(int64_t)type->target->size : (int64_t)type->target->size);
         else
-            value = lower_moved(l, *old, type, e->subtract, right, e->right->type);
+            value = lower_moved(l, old, type, e->subtract, right, e->right->type);
     } else {
         Type *compute = step ? type_promoted(l->compiler, type_integer_of(type)) : e->compute;
         if (step && type_is_real(type))
             compute = type;
-        IrInstruction *left = lower_convert(l, *old, type_integer_of(type), compute);
+        IrInstruction *left = lower_convert(l, old, type_integer_of(type), compute);
         if (step) {
             const IrType of = lower_type(compute);
             right = is_real(of) ? ir_real(l->module, l->function, of, e->subtract ? -1 : 1) : lower_integer(l, of, e->subtract ? -1 : 1);
@@ -202,7 +202,13 @@ static IrInstruction *lower_update(Lowering *l, Expression *e, IrInstruction **o
     }
     lower_set_line(l, e->left->start);
     lower_store(l, address, type, value);
-    return value;
+    *result = e->is_postfix ? old : value;
+    return address;
+}
+
+Address lower_assignment(Lowering *l, Expression *e, IrInstruction **value)
+{
+    return e->kind == EXPRESSION_ASSIGN ? lower_assign(l, e, value) : lower_update(l, e, value);
 }
 
 // ---- values
@@ -270,7 +276,7 @@ static IrInstruction *lower_convert_of(Lowering *l, Expression *e)
 
 static IrInstruction *lower_inner(Lowering *l, Expression *e)
 {
-    IrInstruction *old;
+    IrInstruction *value;
     switch (e->kind) {
     case EXPRESSION_CONSTANT: return lower_constant(l, e);
     case EXPRESSION_LOAD: return lower_load_of(l, e);
@@ -294,12 +300,9 @@ static IrInstruction *lower_inner(Lowering *l, Expression *e)
             return NULL;
         }
         return lower_branches(l, e);
-    case EXPRESSION_ASSIGN: return lower_assign(l, e);
-    case EXPRESSION_COMPOUND: return lower_update(l, e, &old);
-    case EXPRESSION_INCREMENT: {
-        IrInstruction *value = lower_update(l, e, &old);
-        return e->is_postfix ? old : value;
-    }
+    case EXPRESSION_ASSIGN: case EXPRESSION_COMPOUND: case EXPRESSION_INCREMENT:
+        lower_assignment(l, e, &value);
+        return value;
     case EXPRESSION_COMMA:
         lower_discarded(l, e->left);
         return lower_value(l, e->right);
