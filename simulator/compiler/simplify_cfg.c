@@ -127,6 +127,8 @@ bool simplify_control_flow(IrModule *module, IrFunction *function)
     bool changed = false;
     for (bool again = true; again;) {
         again = false;
+        for (IrBlock *block = function->first; block; block = block->next)
+            again |= fold_branch(module, block); // first, so that no edge from an unreachable block is redirected
         ir_remove_unreachable(module, function);
         for (IrBlock *block = function->first, *next; block; block = next) {
             while (fold_branch(module, block) || remove_empty_diamond(module, block))
