@@ -37,7 +37,8 @@ def give_anchors(app, doctree):
     if app.env.docname != PAGE:
         return
     for row in doctree.findall(nodes.row):
-        row["ids"] += [anchor(word) for word in row[0].astext().split(", ") if word in words()]
+        names = row[0].astext().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").split(", ")  # Sphinx makes typographic apostrophes
+        row["ids"] += [anchor(word) for word in names if word in words()]
 
 
 def link_words(app, doctree, page):

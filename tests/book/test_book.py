@@ -199,7 +199,7 @@ def test_the_search_begins_with_the_definition_and_the_lesson(browser):
     """Broken: a reader who searches for a term finds labs and notes about the simulator before its definition, or before the lesson that explains it;
     or a question finds the glossary before a lesson."""
     tab = opened(browser, "search.html")
-    for query, *expected in [("race", "word-data-race", "step03_sequential"), ("volatile", "word-volatile", "step05_unrollwarp"),
+    for query, *expected in [("race", "word-data-race", "step01_divergent"), ("volatile", "word-volatile", "step05_unrollwarp"),
                              ("__syncthreads()", "word-barrier", "step01_divergent"), ("occupancy", "word-occupancy", "step00_baseline"),
                              ("divergence", "word-divergence"), ("threadIdx", "word-threadidx"), ("PTX", "word-ptx"), ("coalescing", "word-coalesced"),
                              ("warp shuffle", "step08_shuffle", "word-shuffle"),

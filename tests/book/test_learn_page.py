@@ -70,7 +70,7 @@ def test_a_save_changes_the_open_page(browser, learner):
     save(learner, WRONG)
     page.wait_for_selector(".pl-finding", timeout=1000 * PATIENCE_S)
     assert "wrong at n = " in page.locator("pre").first.inner_text() and "race in global memory" in page.locator(".pl-finding").inner_text()
-    assert page.locator(".pl-verdict").inner_text().startswith("✗ wrong: an uninitialised value, expected ")
+    assert page.locator(".pl-verdict").inner_text().startswith("✗ wrong: element 256 is an uninitialised value, expected ")
     page.evaluate("scrollTo(0, 200); window.isOld = true")
     page.wait_for_timeout(2500)
     assert page.evaluate("window.isOld")

