@@ -190,7 +190,7 @@ Player.restoreText = async function (player) {
     if (text === null)
         return;
     Player.setText(player.sides[player.side], text);
-    await player.rerun();
+    await (Player.isWaiting(player.figure) ? player.show() : player.rerun());
 };
 
 // Removes a line's statement, or restores it.

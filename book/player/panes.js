@@ -34,6 +34,30 @@ Player.pane = function (of) {
     return {boxes, text, machine, source: Player.source(boxes.source), draw: Player.figure(boxes)};
 };
 
+// Shows the player instead of the still figure, after the first run or when it begins to wait, so that the page moves at most
+// once by itself. The still figure stays available in a fold, and for printing.
+Player.reveal = function (figure) {
+    if (figure.classList.contains("pl-is-live"))
+        return;
+    figure.classList.add("pl-is-live");
+    const still = [...figure.childNodes].filter((node) => !node.matches?.(".pl-live, .pl-print")), name = figure.querySelector("img, svg") ? "the still figure" : "the source as text";
+    if (still.some((node) => node.nodeType === Node.ELEMENT_NODE))
+        figure.append(element("details", {class: "pl-still"}, element("summary", {}, name), ...still));
+};
+
+// A figure with data-wait shows nothing of a run before the reader has run the program: the page asks for a prediction.
+Player.wait = (figure, isWaiting) => figure.classList.toggle("pl-is-waiting", isWaiting);
+Player.isWaiting = (figure) => figure.classList.contains("pl-is-waiting");
+
+// What a waiting figure shows instead of the verdict. The focus moves to the source, because the run removes the button.
+Player.runParts = function ({figure, boxes, rerun}) {
+    const run = () => {
+        boxes.source.focus({preventScroll: true});
+        rerun();
+    };
+    return Player.isWaiting(figure) ? [element("button", {type: "button", class: "pl-run", onclick: run}, "Run"), element("span", {}, "Answer the question first.")] : [];
+};
+
 Player.note = () => part("key", {}, legend(),
     element("p", {class: "pl-more"}, "Instructions are PTX, as the simulator runs them; the GPU's machine code may differ (a short if may become predicated instructions)."));
 

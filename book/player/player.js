@@ -101,8 +101,9 @@ async function runNearest(player, one, isOver) {
 async function showBoth(player, isOver) {
     player.beside = null;
     agree(player);
+    Player.wait(player.figure, false);
     show(player);
-    reveal(player.figure);
+    Player.reveal(player.figure);
     const beside = await runBeside(player);
     if (isOver())
         return;
@@ -275,7 +276,7 @@ function remarkLine({remarkAt}, finding) {
 // Shows the verdict above, and a sentence at the changed line; returns the verdict.
 function showVerdict(player, one) {
     const better = isStale(player, one) ? 0 : Player.sizeWithEffect(one, player.n), verdict = player.error ? {isRight: false, text: player.error}
-        : one.isStale ? {isRight: false, text: Player.errorVerdict(one.problems)} : one.result ? Player.verdict(one, better && player.n) : {text: "…"};
+        : one.isStale ? {isRight: false, text: Player.errorVerdict(one.problems)} : one.result ? Player.verdict(one, better && player.n) : {isRight: true, text: ""};
     const {isRight, text} = verdict;
     player.boxes.verdict.textContent = text;
     const retry = () => better && element("button", {type: "button", class: "pl-button", onclick: () => resize(player, better)},
@@ -283,7 +284,7 @@ function showVerdict(player, one) {
     const [finding] = isStale(player, one) ? [] : one.findings;
     const toFinding = finding && hasSteps(player) && element("button", {type: "button", class: "pl-button", onclick: () => goToFinding(player)},
         isRace(finding) ? "step to the race" : "step to the finding");
-    player.boxes.state.replaceChildren(...[player.boxes.verdict, toFinding, retry()].filter(Boolean));
+    player.boxes.state.replaceChildren(...Player.runParts(player), ...[player.boxes.verdict, toFinding, retry()].filter(Boolean));
     player.boxes.verdict.classList.toggle("pl-wrong", !isRight);
     const details = finding && element("button", {type: "button", onclick: () => player.boxes.findings.scrollIntoView({block: "center"})}, "details below");
     const line = remarkLine(player, finding);
@@ -473,17 +474,6 @@ function stepOf(player, name, number) {
 
 // ---- Start
 
-// Shows the player instead of the still figure after the first run, so that the page moves at most once. The still figure
-// stays available in a fold, and for printing.
-function reveal(figure) {
-    if (figure.classList.contains("pl-is-live"))
-        return;
-    figure.classList.add("pl-is-live");
-    const still = [...figure.childNodes].filter((node) => !node.matches?.(".pl-live, .pl-print")), name = figure.querySelector("img, svg") ? "the still figure" : "the source as text";
-    if (still.some((node) => node.nodeType === Node.ELEMENT_NODE))
-        figure.append(element("details", {class: "pl-still"}, element("summary", {}, name), ...still));
-}
-
 async function begin(figure) {
     const {program, before} = figure.dataset;
     const second = before && (await Player.program(before).catch(() => null)); // one side is enough
@@ -500,12 +490,22 @@ async function begin(figure) {
     player.time = Player.timeLine((name, number) => act(player, name, number));
     boxes.look.hidden = !Player.mayLookBack(programs[0]);
     figure.prepend(element("div", {class: "pl-live"}, boxes.bar, boxes.state, boxes.columns, Player.note(), player.time.whole, boxes.findings, boxes.counters, boxes.look, boxes.said), boxes.print);
-    await rerun(player);
-    if (!player.sides[0].model)
-        throw new Error(player.error);
+    await showFirst(player);
     redrawWhenChanged(player);
     await Player.restoreText(player);
     return player;
+}
+
+// Runs the program, or shows only its source if the figure waits.
+async function showFirst(player) {
+    const {figure} = player;
+    Player.wait(figure, "wait" in figure.dataset);
+    if (Player.isWaiting(figure)) {
+        figure.setAttribute("aria-busy", "false");
+        show(player);
+        Player.reveal(figure);
+    } else if (!(await rerun(player)) && !player.sides[0].model)
+        throw new Error(player.error);
 }
 
 // Makes the first pane's source editable, if the page has an editor; and the tools above it.

@@ -70,8 +70,8 @@ def test_the_counts_are_those_of_the_page(tmp_path):
 
 
 def test_the_page_shows_the_programs():
-    """Broken: the page shows another text than its editor, or one has no editor."""
-    shown = re.findall(r'<figure class="player" data-program="ten(\d\d)" data-n="(\d+)">\n\n```cuda\n(.*?)```', PAGE, re.S)
+    """Broken: the page shows another text than its editor, or one has no editor, or does not wait for the answer."""
+    shown = re.findall(r'<figure class="player" data-program="ten(\d\d)" data-n="(\d+)" data-wait>\n\n```cuda\n(.*?)```', PAGE, re.S)
     assert [(number, int(n)) for number, n, _ in shown] == [(program.name[:2], ten_minutes.elements(program)) for program in PROGRAMS]
     for program, (_, _, code) in zip(PROGRAMS, shown):
         assert ten_minutes.lesson(program).split("\n", 2)[2] == code, program.name
