@@ -20,7 +20,7 @@ function readRow(text) {
     const field = text.split(",");
     return {
         launch: +field[0], kernel: field[1], grid: +field[2], block: +field[3], warp: +field[4], order: +field[5], event: field[6],
-        opcode: field[7], file: field[9], line: +field[10], mask: parseInt(field[11], 16) >>> 0,
+        opcode: field[7], ptxLine: +field[8], file: field[9], line: +field[10], mask: parseInt(field[11], 16) >>> 0,
         memory: field[12] || "", bytes: +field[13], addresses: field[14] || "", values: field[15] || "",
     };
 }

@@ -15,7 +15,8 @@ function valuesButton(banks) {
 }
 
 Player.boxes = function () {
-    return {bar: part("bar pl-choices"), counters: part("counters"), findings: part("findings"), columns: part("columns"),
+    return {bar: part("bar pl-choices"), counters: part("counters"), analysis: element("details", {class: "pl-analysis"}, element("summary", {}, "PTX, occupancy, arithmetic intensity")),
+        findings: part("findings"), columns: part("columns"),
         said: element("p", {class: "pl-said", role: "status", "aria-live": "polite"}), print: element("pre", {class: "pl-print"}), verdict: element("span", {class: "pl-verdict"}),
         state: part("state"), look: part("look", {hidden: true})};
 };

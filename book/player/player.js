@@ -205,6 +205,7 @@ function show(player) {
     if (!hasSteps(player))
         return endTime(player);
     player.tick = Player.counters(player.boxes.counters, one.model, player.beside, isRight, isBoth && Player.nameOf(one));
+    Player.analyse(player, one);
     player.flagged = isOutdated ? NONE : flaggedBy(player);
     drawTime(player);
     seek(player, player.step === null ? firstOfInterest(one.model) : player.step);
@@ -303,8 +304,7 @@ function drawTime(player) {
     const one = player.sides[player.side], {beside} = player;
     player.length = Math.max(1, one.model.length, beside ? beside.one.model.length : 0);
     player.time.mark(player.flagged.rows.filter(Boolean).map(({step}) => step), player.length);
-    player.time.draw([one.model, beside && beside.one.model], [Player.nameOf(one), beside ? beside.label : ""],
-        player.length, lastStep(player));
+    player.time.draw([one.model, beside && beside.one.model], [Player.nameOf(one), beside ? beside.label : ""], player.length, lastStep(player));
 }
 
 // Draws a side's step in a pane; returns it in words. follows: scroll the source to the current lines.
@@ -489,7 +489,7 @@ async function begin(figure) {
     boxes.columns.append(own.text, own.machine);
     player.time = Player.timeLine((name, number) => act(player, name, number));
     boxes.look.hidden = !Player.mayLookBack(programs[0]);
-    figure.prepend(element("div", {class: "pl-live"}, boxes.bar, boxes.state, boxes.columns, Player.note(), player.time.whole, boxes.findings, boxes.counters, boxes.look, boxes.said), boxes.print);
+    figure.prepend(element("div", {class: "pl-live"}, boxes.bar, boxes.state, boxes.columns, Player.note(), player.time.whole, boxes.findings, boxes.counters, boxes.analysis, boxes.look, boxes.said), boxes.print);
     await showFirst(player);
     redrawWhenChanged(player);
     await Player.restoreText(player);
