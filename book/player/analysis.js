@@ -73,8 +73,11 @@ function linePart(line, text, instructions, times, goTo) {
 
 function ptxTable({name, instructions}, lines, times, goTo) {
     const byLine = new Map();
-    for (const one of instructions)
-        byLine.set(one.line, [...(byLine.get(one.line) || []), one]);
+    for (const one of instructions) {
+        if (!byLine.has(one.line))
+            byLine.set(one.line, []);
+        byLine.get(one.line).push(one);
+    }
     const parts = [...byLine].sort(([a], [b]) => a - b).map(([line, some]) => linePart(line, lines[line - 1] || "", some, times, goTo));
     return element("table", {"data-kernel": name}, element("caption", {}, "PTX of ", element("code", {}, name)),
         element("thead", {}, element("tr", {}, ["PTX line", "instruction", "executed"].map((text) => element("th", {scope: "col"}, text)))), parts);

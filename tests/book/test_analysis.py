@@ -98,6 +98,13 @@ def test_shared_memory_of_a_scan(opened):
     assert occupancy(page, "Block Limit Shared Mem") == "6" and occupancy(page, "Block Limit Warps") == "4 ← limits"
 
 
+def test_dynamic_shared_memory_limits_a_scan(opened):
+    """Broken: the launch's dynamic shared memory is not added to the static variables. 233472 / (36928 + 32784 + 1024) is 3.3; 3 blocks of 16 warps."""
+    page = opened("scan10", "scan09")
+    assert occupancy(page, "shared memory of a block") == "69,712 bytes: 36,928 static, 32,784 dynamic"
+    assert occupancy(page, "Block Limit Shared Mem") == "3 ← limits" and occupancy(page, "Theoretical Occupancy") == "75 %"
+
+
 def test_arithmetic_intensity(opened):
     """Broken: the additions of the tree, or the sectors, are not those of the run: 255 of 1056 bytes, 32 sectors read and one written."""
     page = opened()
