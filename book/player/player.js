@@ -478,7 +478,7 @@ async function begin(figure) {
     const {program, before} = figure.dataset;
     const second = before && (await Player.program(before).catch(() => null)); // one side is enough
     const programs = [await Player.program(program), second].filter(Boolean);
-    const own = Player.pane(""), other = Player.pane(" of the second pane"), boxes = {...Player.boxes(), ...own.boxes};
+    const own = Player.pane(document.querySelectorAll("figure.player").length > 1 ? `, ${programs[0].title}` : ""), other = Player.pane(" of the second pane"), boxes = {...Player.boxes(), ...own.boxes};
     const player = {figure, boxes, own, other, source: own.source, sides: programs.map(side), side: 0, n: Player.sizeToBegin(figure, programs[0]), block: 0, order: null,
         step: null, thread: null, playing: null, speed: 8, flagged: NONE, beside: null, isExecuted: false, wantsDouble: false, error: "", noBlock: "", request: 0,
         timer: 0, data: "lesson", showsChanges: false, remarkAt: null, shown: 0};
