@@ -17,7 +17,7 @@ from book import contents
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "site"
 built = pytest.mark.skipif(not (SITE / "index.html").exists() or not find_spec("playwright"), reason="make test-book has the book and the browser")
-PAGES = ["index.html", "README.html", "ten-minutes/README.html", "step03_sequential/README.html", "step07_gridstride/README.html", "docs/words.html", "scan/step08_lookback/README.html"]
+PAGES = ["index.html", "README.html", "step03_sequential/README.html", "step07_gridstride/README.html", "docs/words.html", "scan/step08_lookback/README.html"]
 PHONE, DESK = {"width": 380, "height": 800}, {"width": 1280, "height": 900}
 # Each page is looked at in both colours and both windows; the frame that all have, in all four looks.
 LOOKS = [[("light", DESK), ("dark", PHONE)], [("dark", DESK), ("light", PHONE)]]
@@ -121,10 +121,10 @@ def test_the_site_can_be_sent(tmp_path):
 @built
 @pytest.mark.skipif(not find_spec("minify"), reason="what makes scripts shorter is not there for this machine")
 def test_our_own_scripts_are_small():
-    """Broken: the pages' own JavaScript exceeds 90 kB; the simulator and its programs are loaded on demand."""
+    """Broken: the pages' own JavaScript exceeds 95 kB; the simulator and its programs are loaded on demand."""
     scripts = {*(SITE / "_static/player").glob("*.js"), *(SITE / "_static" / script.name for script in (ROOT / "book/static").glob("*.js"))}
     sizes = {script.name: script.stat().st_size for script in scripts if script.name != "simulator.js"}
-    assert "player.js" in sizes and sum(sizes.values()) < 90e3, sizes
+    assert "player.js" in sizes and sum(sizes.values()) < 95e3, sizes
 
 
 def opened(browser, page, **options):
