@@ -71,13 +71,13 @@ def test_a_save_changes_the_open_page(browser, learner):
     page.wait_for_selector(".pl-finding", timeout=1000 * PATIENCE_S)
     assert "wrong at n = " in page.locator("pre").first.inner_text() and "race in global memory" in page.locator(".pl-finding").inner_text()
     assert page.locator(".pl-verdict").inner_text().startswith("✗ wrong: element 256 is an uninitialised value, expected ")
-    page.evaluate("scrollTo(0, 200); window.isOld = true")
+    page.evaluate("scrollTo(0, 100); window.isOld = true")
     page.wait_for_timeout(2500)
     assert page.evaluate("window.isOld")
     save(learner, RIGHT)
     page.wait_for_selector("text=01 done", timeout=1000 * PATIENCE_S)
     page.wait_for_selector("figure.pl-is-live[aria-busy=false]")
-    assert page.evaluate("[window.isOld, scrollY]") == [None, 200] and page.locator("h1").inner_text().startswith("02 ") and not broken
+    assert page.evaluate("[window.isOld, scrollY]") == [None, 100] and page.locator("h1").inner_text().startswith("02 ") and not broken
     page.close()
 
 
