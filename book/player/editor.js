@@ -33,6 +33,7 @@ function create(box, label, run) {
     const field = code.getInputField();
     field.setAttribute("aria-label", label);
     field.setAttribute("aria-multiline", "true");
+    code.getScrollerElement().tabIndex = 0; // arrow keys scroll long lines also while the cursor is elsewhere
     setKeys(code, run);
     return code;
 }

@@ -17,7 +17,7 @@ from book import contents
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "site"
 built = pytest.mark.skipif(not (SITE / "index.html").exists() or not find_spec("playwright"), reason="make test-book has the book and the browser")
-PAGES = ["index.html", "README.html", "step03_sequential/README.html", "step07_gridstride/README.html", "docs/words.html", "scan/step08_lookback/README.html"]
+PAGES = ["index.html", "README.html", "ten-minutes/README.html", "step03_sequential/README.html", "step07_gridstride/README.html", "docs/words.html", "scan/step08_lookback/README.html"]
 PHONE, DESK = {"width": 380, "height": 800}, {"width": 1280, "height": 900}
 # Each page is looked at in both colours and both windows; the frame that all have, in all four looks.
 LOOKS = [[("light", DESK), ("dark", PHONE)], [("dark", DESK), ("light", PHONE)]]
