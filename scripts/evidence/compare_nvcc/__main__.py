@@ -112,11 +112,11 @@ def summary(rows, left_out):
             print(summary_line(kind, chosen), file=out)
     print(summary_line("**all**", rows), file=out)
     print("\nBytes: all device memory after each launch, also with other input. Counters: those that Nsight Compute has, too"
-          " ([counters.md](../../simulator/counters.md)).\nWhat nvcc's own kernel has otherwise in another order of blocks and warps, such as the"
-          " number of loads of a loop that waits, is not compared.\nFindings: kinds and lines. Instructions: PTX instructions that warps executed,"
+          " ([counters.md](../../simulator/counters.md)).\nBytes and counters count as the same if nvcc's own kernel changes them in another order"
+          " of blocks and warps, as a race or a polling loop does.\nFindings: kinds and lines. Instructions: PTX instructions that warps executed,"
           " as a ratio to nvcc's.\n", file=out)
     if lines := differences(rows):
-        print("What differs, by the columns of the table, with the cause where it has been measured:\n", file=out)
+        print("What differs, by the columns of the table, with the cause that the PTX of both suggests, where it was examined:\n", file=out)
         print("\n".join(lines) + "\n", file=out)
     if left_out:
         print("Not compared:\n", file=out)

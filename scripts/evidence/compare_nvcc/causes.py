@@ -1,4 +1,4 @@
-"""Why a kernel differs from nvcc's, where that has been measured: patterns of "kind/program kernel", each with a cause."""
+"""Why a kernel differs from nvcc's, as read from both PTX texts and not proved by an experiment: patterns of "kind/program kernel", each with a cause."""
 
 import fnmatch
 

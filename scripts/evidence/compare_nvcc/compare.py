@@ -231,7 +231,7 @@ def compare_run(program, run, options, ptx, refused, replays, rows):
 
 
 def order_dependent(run, reference, other, replays):
-    """What nvcc's own kernels have otherwise in another order of blocks and warps, by launch: counters of loops that wait, and "bytes" of races."""
+    """What nvcc's own kernels change in another order of blocks and warps, by launch: counters of polling loops, and "bytes" of races."""
     if all(launch.get("counters") == one.get("counters") and have_same_bytes(one, launch) for launch, one in zip(reference["launches"], other["launches"])):
         return {}
     again = replays.run(run.recording, None, **run.settings | {"SIM_BLOCK_ORDER": "7"})
