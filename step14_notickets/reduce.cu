@@ -163,7 +163,7 @@ __global__ void reduce(const float *in, float *out, long long n, unsigned head)
         send(sum);
     if (blockIdx.x < gridDim.x - 1)
         return;
-    // Only this block waits, and it occupies one resident-block slot, so the others finish.
+    // Only this block waits, and it occupies one block slot, so the others finish.
     // It always adds their sums in the same order; an atomicAdd by each block to one sum
     // would add them in any order.
     sum = 0.0f;

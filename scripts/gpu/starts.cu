@@ -1,4 +1,4 @@
-// starts: the block launch rate of this GPU, and the gap between two blocks in one resident-block slot, as CSV.
+// starts: the block launch rate of this GPU, and the gap between two blocks in one block slot, as CSV.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

@@ -74,7 +74,7 @@ TODO: what this shows.
 
 [Glossary](../docs/words.md)
 
-previous: [{before}](../{before}/README.md) · [the ladder](../README.md) · next: [reference_cub](../reference_cub/README.md)
+previous: [{before}](../{before}/README.md) · [all steps](../README.md) · next: [reference_cub](../reference_cub/README.md)
 """
 
 

@@ -11,7 +11,7 @@ from PIL import Image  # matplotlib needs it, too
 
 
 import tables
-from scripts import drywarp
+import drywarp
 from scripts.gpu import block_duration, finish, parts
 from scripts.ladder import tries
 
@@ -90,7 +90,7 @@ def test_pages_lead_through_the_ladder(step):
     """Broken: a reader who follows the links in the last line of the pages misses a step."""
     number = LADDER.index(step)
     neighbours = [f"[{name}](../{name}/README.md)" for name in (*LADDER[:number][-1:], *LADDER[number + 1:][:1])]
-    neighbours.insert(number > 0, "[the ladder](../README.md)")
+    neighbours.insert(number > 0, "[all steps](../README.md)")
     assert re.findall(r"\[[^]]*\]\([^)]*\)", text_of(ROOT / step / "README.md").splitlines()[-1]) == neighbours
 
 

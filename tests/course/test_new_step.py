@@ -116,7 +116,7 @@ def test_a_new_step_is_not_measured_yet(tree):
     page = tree / NEW / "README.md"
     edit(page, "2to30: make tables writes this -->\n", f"2to30: make tables writes this -->\n| | {NEW} |\n| ms, n = 2^26 | 0.1234 |\n")
     edit(page, "try 1: make tables writes this -->\n", "try 1: make tables writes this -->\nMeasured: 0.1234 ms.\n")
-    edit(tree / "README.md", "\n## The ladder\n", f"\n<!-- report {NEW}: make tables writes this -->\n<!-- end -->\n\n## The ladder\n")
+    edit(tree / "README.md", "\n## The steps\n", f"\n<!-- report {NEW}: make tables writes this -->\n<!-- end -->\n\n## The steps\n")
     result = make_tables(tree)
     line, = [line for line in result.stderr.splitlines() if line not in known]
     assert result.returncode == 0 and NEW in line and "run-all.csv" in line
