@@ -1,5 +1,5 @@
 // Step 10: a single pass. The block with the last ticket adds all partial sums.
-// The change: blocks draw tickets; a second launch is no longer needed.
+// The change: blocks take tickets; a second launch is no longer needed.
 // Build and run: nvcc -O3 -arch=native -o reduce reduce.cu && ./reduce
 // The lesson: lines 13 to 122; the rest is the harness.
 #include <cstdio>
@@ -14,7 +14,7 @@ const unsigned BLOCK_SIZE = 256;  // threads, a power of two
 const unsigned MAX_BLOCKS = 8192; // more than any GPU holds at once today
 
 __device__ float partial_sums[MAX_BLOCKS]; // one per block
-__device__ unsigned tickets;               // drawn in this pass
+__device__ unsigned tickets;               // taken in this pass
 
 // Returns the sum of four elements loaded as one vector.
 __device__ float add_up(float4 v)

@@ -1,5 +1,5 @@
 // Step 12: the launch configuration. One block of matching size adds a small array.
-// The change: the number of blocks and of threads in each; a single block draws no ticket.
+// The change: the number of blocks and of threads in each; a single block takes no ticket.
 // Build and run: nvcc -O3 -arch=native -o reduce reduce.cu && ./reduce
 // The lesson: lines 13 to 159; the rest is the harness.
 #include <cstdio>
@@ -15,7 +15,7 @@ const unsigned LOADS = 4;         // per thread and tile
 const unsigned MAX_BLOCKS = 8192; // more than any GPU holds at once today
 
 __device__ float partial_sums[MAX_BLOCKS]; // one per block
-__device__ unsigned tickets;               // drawn in this pass
+__device__ unsigned tickets;               // taken in this pass
 
 // Returns the sum of four elements loaded as one vector.
 __device__ float add_up(float4 v)

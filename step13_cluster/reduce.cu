@@ -21,7 +21,7 @@ const unsigned MAX_BLOCKS = 8192; // more than any GPU holds at once today
 const unsigned CLUSTER = 8;       // blocks, the portable maximum
 
 __device__ float partial_sums[MAX_BLOCKS]; // one per block
-__device__ unsigned tickets;               // drawn in this pass
+__device__ unsigned tickets;               // taken in this pass
 
 // Returns the sum of four elements loaded as one vector.
 __device__ float add_up(float4 v)
