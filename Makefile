@@ -1,8 +1,7 @@
 # Parallel reduction in CUDA, step by step. `make help` lists the commands.
-# Here: commands for learners. mk/compile.mk: build rules. mk/measure.mk: measurements of a GPU.
-# mk/labs.mk: the labs. mk/mine.mk: a kernel of your own. mk/check.mk: verdicts on untrusted programs. mk/learn.mk: exercises.
-# mk/simulator.mk: the simulator and its tools. mk/compiler.mk: the kernel compiler. mk/install.mk: its installation as a command. mk/stage.mk: the simulator for a page.
-# mk/test.mk: the tests. mk/pages.mk: charts, tables, figures, and commands for authors. mk/book.mk: the book.
+# Here: the commands for the steps. mk/compile.mk: build rules. mk/learn.mk: labs, a kernel of your own, verdicts, exercises. mk/measure.mk: measurements of
+# a GPU, charts and tables. mk/simulator.mk: the simulator, the kernel compiler and the installed command. mk/stage.mk: the simulator for a page.
+# mk/develop.mk: the tests and the book.
 
 SHELL := /bin/bash
 # Without this, n=1000 would be ignored silently.
@@ -146,4 +145,4 @@ headers: ## installs only CUDA's headers from PyPI in .cuda, 2.4 MB, without roo
 clean: ## removes build products; keeps results
 	rm -rf $(ALL_PROGRAMS) build site .build-flags .sim-flags .venv .pytest_cache tests/__pycache__
 
-include mk/compile.mk mk/labs.mk mk/mine.mk mk/check.mk mk/learn.mk mk/simulator.mk mk/compiler.mk mk/install.mk mk/test.mk mk/measure.mk mk/pages.mk mk/stage.mk mk/book.mk
+include mk/compile.mk mk/learn.mk mk/simulator.mk mk/measure.mk mk/stage.mk mk/develop.mk

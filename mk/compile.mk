@@ -85,7 +85,7 @@ PYTHON_READY := $(if $(filter .venv/%,$(PYTHON)),.venv/ready)
 	@touch $@
 
 # Jupyter, for the tests of the notebook.
-.venv/notebook: notebooks/requirements.txt .venv/ready
+.venv/notebook: elsewhere/requirements.txt .venv/ready
 	@echo 'installing Jupyter into .venv'
 	$(Q).venv/bin/pip install --quiet --no-compile -r $<
 	@touch $@

@@ -5,7 +5,7 @@
 # Its own sources. SANITIZE=address,undefined or thread builds it with that sanitizer, without leak
 # detection: simulated programs need not free their memory.
 # A library has one of two platforms: Linux, or the minimal one, which a test links.
-SIM_SOURCES := $(filter-out %/platform_minimal.c simulator/page/% simulator/compiler/%,$(wildcard simulator/*/*.c simulator/*/*/*.c))
+SIM_SOURCES := $(filter-out %/platform_minimal.c simulator/page/% simulator/compiler/% simulator/libraries/%,$(wildcard simulator/*/*.c simulator/*/*/*.c))
 SIM_OBJECTS := $(SIM_SOURCES:simulator/%.c=build/sim/objects/%.o)
 REPLAY_OBJECTS := $(addprefix build/sim/objects/page/,replay.o compile.o host_device.o main.o)
 # PROCESSOR: the value of gcc's -march; native by default, generic if empty.
@@ -43,12 +43,12 @@ $(OPENBLAS)/include/cblas.h:
 	$(Q)python3 -m venv --clear build/openblas && build/openblas/bin/pip install --quiet 'scipy-openblas32==0.3.*'
 	$(Q)ln -sfn "$$(cd build/openblas && echo lib/python3*/site-packages/scipy_openblas32)" $(OPENBLAS) && touch $@
 
-build/sim/libcublas.a: libraries/cublas.c libraries/cublas_of_type.h libraries/include/cublas_v2.h simulator/runtime/api/library.h $(OPENBLAS)/include/cblas.h .sim-flags | build/sim/announced
+build/sim/libcublas.a: simulator/libraries/cublas.c simulator/libraries/cublas_of_type.h simulator/libraries/include/cublas_v2.h simulator/runtime/api/library.h $(OPENBLAS)/include/cblas.h .sim-flags | build/sim/announced
 	$(Q)$(NVCC) -c $(call host_options,$(SIM_CFLAGS)) -Isimulator -I$(OPENBLAS)/include -o build/sim/objects/cublas.o $<
 	$(Q)rm -f $@ && $(AR) qcs $@ build/sim/objects/cublas.o
 
 CURAND_OBJECTS := build/sim/objects/curand.o build/sim/objects/sobol.o
-$(CURAND_OBJECTS): build/sim/objects/%.o: libraries/%.c libraries/sobol.h libraries/include/curand.h simulator/runtime/api/library.h .sim-flags | build/sim/announced
+$(CURAND_OBJECTS): build/sim/objects/%.o: simulator/libraries/%.c simulator/libraries/sobol.h simulator/libraries/include/curand.h simulator/runtime/api/library.h .sim-flags | build/sim/announced
 	$(Q)$(NVCC) -c $(call host_options,$(SIM_CFLAGS)) -Isimulator -o $@ $<
 
 build/sim/libcurand.a: $(CURAND_OBJECTS)
@@ -57,7 +57,7 @@ build/sim/libcurand.a: $(CURAND_OBJECTS)
 # A user's program: $(1) is check, build or run, $(2) sim or gpu.
 DEVICE_OPTIONS_sim = --folder build/sim --options '$(SIM_ONLY)' --libraries '$(SIM_LIBRARIES)'
 DEVICE_OPTIONS_gpu = --folder build --options '-lineinfo -arch=$(ARCH)'
-program = @python3 -m scripts.build.program $(1) --nvcc '$(NVCC)' $(DEVICE_OPTIONS_$(2)) $(if $(Q),,--show)
+program = @python3 -m drywarp.program $(1) --nvcc '$(NVCC)' $(DEVICE_OPTIONS_$(2)) $(if $(Q),,--show)
 
 sim: ## builds any CUDA program for the simulator: make sim FILE=any.cu, make sim FILE='a.cu b.cu' FLAGS='-Iinclude -rdc=true'
 	$(call program,check,sim)
@@ -68,7 +68,7 @@ page: ## writes one HTML file in which any program runs, with its findings and a
 	$(call program,check,sim)
 	$(COMPILE) build/sim/libsimulator.a build/sim/replay
 	$(call program,build,sim)
-	@python3 -m scripts.build.page
+	@python3 -m drywarp.page
 
 run: say-device | $(NEEDS_NVCC) ## builds and runs any CUDA program; the simulator also prints its counters: make run FILE=any.cu ARGS='100 3'
 	$(call program,check,$(DEVICE))
@@ -125,7 +125,7 @@ $(CHILDREN): %: %.o build/sim/libsimulator.a
 	$(Q)$(NVCC) $(filter-out -cudart none,$(SIM_NVCCFLAGS)) -cudadevrt none -dlink -o $@.device.o $<
 	$(link_with_simulator)
 
-labelled: ## runs the checker on the labelled programs: tests/labelled/results.csv
+labelled: ## runs the checker on the labelled programs: evidence/labelled/results.csv
 	$(COMPILE) $(LABELLED)
 	@python3 -m scripts.evidence.labelled sim build/sim/labelled
 
@@ -168,12 +168,12 @@ fuzz: ## feeds 200 000 damaged PTX files and fat binaries to the simulator's par
 	$(COMPILE) build/sim/fuzz-sanitized
 	@set -o pipefail; SIM_CHECK=0 SIM_MAX_INSTRUCTIONS=50000 build/sim/fuzz-sanitized tests/corpus 200000 1 2>&1 | grep -v '^simulator: kernel'
 
-mutants: ## makes programs with one mistake each from all steps, and records what finds it: tests/mutants/mutants.csv; takes an hour on two processors
+mutants: ## makes programs with one mistake each from all steps, and records what finds it: evidence/mutants/mutants.csv; takes an hour on two processors
 	$(COMPILE) build/sim/libsimulator.a
-	@$(MUTANTS) sim build/mutants tests/mutants/mutants.csv
+	@$(MUTANTS) sim build/mutants evidence/mutants/mutants.csv
 	@python3 -m scripts.evidence.mutants table
 
-no-alarms: ## runs the checker on correct programs, with -O0 to -O3 and -G, and records false positives: tests/alarms/alarms.csv; takes half an hour on two processors
+no-alarms: ## runs the checker on correct programs, with -O0 to -O3 and -G, and records false positives: evidence/alarms/alarms.csv; takes half an hour on two processors
 	$(COMPILE) build/sim/libsimulator.a
 	@NVCC='$(NVCC)' python3 -m scripts.evidence.no_alarms build/alarms
 
@@ -181,7 +181,7 @@ findings: | $(NEEDS_NVCC) ## records the simulator's messages about the mistakes
 	$(COMPILE) build/sim/libsimulator.a
 	@python3 -m scripts.evidence.messages '$(NVCC)' '$(SIM_NVCCFLAGS) $(SIM_LIBRARIES)'
 
-suite: | $(NEEDS_NVCC) ## runs the checker on a suite of correct and faulty programs in DIR: tests/suites/*.csv (docs/suites.md)
+suite: | $(NEEDS_NVCC) ## runs the checker on a suite of correct and faulty programs in DIR: evidence/suites/*.csv (docs/suites.md)
 	$(COMPILE) build/sim/libsimulator.a
 	@python3 -m scripts.evidence.suite --nvcc '$(NVCC)' --options '$(SIM_NVCCFLAGS)' --libraries '$(SIM_LIBRARIES)' $(if $(ONLY),--only "$$ONLY") "$$DIR"
 
@@ -190,3 +190,90 @@ courses: | $(NEEDS_NVCC) ## runs the programs of public courses, whose repositor
 	$(COMPILE) build/sim/libsimulator.a build/sim/libcuda.so.1 build/sim/libcublas.a build/sim/libcurand.a
 	@python3 -m scripts.evidence.courses --nvcc '$(NVCC)' --options '$(SIM_ONLY)' --libraries '$(SIM_LIBRARIES)' --output "$$RESULTS/courses.csv" \
 	    $(if $(JOBS),--jobs '$(JOBS)') $(if $(filter-out 0,$(AGAIN)),--again '$(AGAIN)') $(if $(ONLY),--only "$$ONLY") "$$DIR"
+
+# The kernel compiler, simulator/compiler, and its tests. It needs a C compiler only.
+
+.PHONY: compare-nvcc fuzz-compiler random-kernels
+
+COMPILER_SOURCES := $(filter-out %/main.c,$(wildcard simulator/compiler/*.c)) $(addprefix simulator/base/,arena.c die.c slices.c)
+COMPILER_OBJECTS := $(COMPILER_SOURCES:simulator/%.c=build/sim/compiler/%.o)
+COMPILER_CFLAGS := -g1 -O2 -std=gnu11 -Wall -Wextra -fPIC $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
+
+# This file changes only with the compiler or its flags.
+build/sim/compiler/flags: FORCE
+	@mkdir -p $(@D) && { echo '$(CC) $(COMPILER_CFLAGS)' | cmp -s - $@ || echo '$(CC) $(COMPILER_CFLAGS)' > $@; }
+
+build/sim/compiler/announced: $(COMPILER_SOURCES) build/sim/compiler/flags
+	@echo 'compiling the kernel compiler'
+	@mkdir -p $(sort $(dir $(COMPILER_OBJECTS))) && touch $@
+
+build/sim/compiler/%.o: simulator/%.c build/sim/compiler/flags | build/sim/compiler/announced
+	$(Q)$(CC) -c $(COMPILER_CFLAGS) -Isimulator -MMD -MP -MF $(@:.o=.d) -o $@ $<
+-include $(COMPILER_OBJECTS:.o=.d) build/sim/compiler/compiler/main.d
+
+build/sim/libcompiler.a: $(COMPILER_OBJECTS)
+	$(Q)rm -f $@ && $(AR) qcs $@ $(COMPILER_OBJECTS)
+
+# The command: compile any.cu -o any.ptx.
+build/sim/compile: build/sim/compiler/compiler/main.o build/sim/libcompiler.a
+	$(Q)$(CC) $(COMPILER_CFLAGS) -o $@ $^ -lm
+
+# -O0 applies only to host code, and halves the compile time.
+compare-nvcc: | $(NEEDS_NVCC) ## compiles every kernel with nvcc and with the kernel compiler, and compares the runs: evidence/compiler/compare.md; ONLY=PATTERNS
+	$(COMPILE) build/sim/libsimulator.a build/sim/libcuda.so.1 build/sim/compile
+	@set -f; python3 -m scripts.evidence.compare_nvcc --nvcc '$(NVCC)' --options '$(patsubst -O3,-O0,$(SIM_NVCCFLAGS))' \
+	    --libraries '$(strip $(SIM_LIBRARIES))' $(if $(ONLY),--only $$ONLY)
+
+# Random and mutated sources, under gcc's sanitizers. The objects of base/ are libsimulator's, which reads the PTX.
+COMPILER_FUZZ_CFLAGS := -g1 -O1 -std=gnu11 -fsanitize=address,undefined -fno-sanitize-recover=undefined
+COMPILER_FUZZ_OBJECTS := $(patsubst simulator/compiler/%.c,build/sim/compiler-fuzz-objects/%.o,$(filter simulator/compiler/%,$(COMPILER_SOURCES))) \
+    build/sim/compiler-fuzz-objects/fuzz.o
+build/sim/compiler-fuzz-objects/%.o: simulator/compiler/%.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) -c $(COMPILER_FUZZ_CFLAGS) -Isimulator -MMD -MP -o $@ $<
+build/sim/compiler-fuzz-objects/fuzz.o: tests/compiler/fuzz.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) -c $(COMPILER_FUZZ_CFLAGS) -Isimulator -isystem $(CUDA_HEADERS) -MMD -MP -o $@ $<
+-include $(COMPILER_FUZZ_OBJECTS:.o=.d)
+build/sim/compiler-fuzz: $(COMPILER_FUZZ_OBJECTS) build/sim/libsimulator.a
+	$(Q)$(NVCC) -cudart none $(call host_options,$(COMPILER_FUZZ_CFLAGS)) -o $@ $(COMPILER_FUZZ_OBJECTS) $(SIM_LIBRARIES)
+
+# All CUDA sources of the repository.
+FUZZ_SOURCES = $(wildcard step*/*.cu scan/*/*.cu labs/*/*/*.cu exercises/*/*.cu tests/*/*.cu tests/*/*/*.cu)
+fuzz-compiler: | $(NEEDS_NVCC) ## gives the kernel compiler a million random and mutated sources, under gcc's sanitizers; takes hours; COUNT=... SEED=...
+	$(COMPILE) build/sim/compiler-fuzz
+	@ASAN_OPTIONS=detect_leaks=0:hard_rss_limit_mb=3000 build/sim/compiler-fuzz $(or $(COUNT),1000000) $(or $(SEED),1) $(FUZZ_SOURCES)
+
+random-kernels: | $(NEEDS_NVCC) ## compares 10 000 random kernels: host, nvcc and the kernel compiler; takes an hour; COUNT=... SEED=...
+	$(COMPILE) build/sim/libcuda.so.1 build/sim/compile
+	@python3 -m tests.compiler.random.check --count $(or $(COUNT),10000) --seed $(or $(SEED),1) --nvcc '$(NVCC)'
+
+# drywarp, the simulator as an installed command: docs/drywarp.md.
+
+.PHONY: install uninstall test-wheel
+PREFIX ?= ~/.local
+install uninstall: export PREFIX := $(PREFIX)
+install uninstall: export DESTDIR := $(DESTDIR)
+# A compiler from make toolkit is installed, too.
+TOOLKIT ?= $(if $(filter .cuda/%,$(NVCC)),.cuda)
+install: export TOOLKIT := $(TOOLKIT)
+
+# For kernels that launch kernels nvlink requires this library with at least one object; the simulator does the launches.
+build/sim/libcudadevrt.a: build/sim/libsimulator.a
+	$(Q)rm -f $@ && $(AR) qcs $@ build/sim/objects/base/names.o
+
+build/sim/options: .sim-flags
+	$(Q)mkdir -p $(@D) && echo '$(filter-out -cudart none,$(SIM_ONLY))' > $@
+
+install: | $(NEEDS_NVCC) ## installs drywarp, the simulator as a command, without root: make install PREFIX=~/.local (docs/drywarp.md)
+	$(COMPILE) build/sim/libsimulator.a build/sim/libcudadevrt.a build/sim/libcurand.a build/sim/replay build/sim/compile build/sim/options
+	@scripts/install/install.sh install
+
+uninstall: ## removes drywarp: make uninstall PREFIX=~/.local
+	@scripts/install/install.sh uninstall
+
+# Installs the source archive with pip in a new environment, and expects a finding there.
+test-wheel: | $(NEEDS_NVCC) ## tests pip install from a source archive in a new environment, and the first finding there
+	rm -rf build/sdist && mkdir -p build/sdist && python3 -c 'from scripts.install import wheel; wheel.build_sdist("build/sdist")'
+	python3 -m venv --clear build/wheel && build/wheel/bin/pip install --quiet build/sdist/*.tar.gz
+	build/wheel/bin/drywarp check tests/mistakes/01_no_barrier_after_load.cu; [ $$? = 88 ]

@@ -45,5 +45,5 @@ stage: ## builds the simulator for a page, as one script with its WebAssembly: b
 
 recordings: ## writes the steps and their Tries, for the player: book/player/programs/*.js
 	$(COMPILE) build/sim/replay
-	@python3 -m scripts.ladder.recordings $(foreach ladder,$(LADDERS),$(call steps_of,$(ladder)))
+	@python3 -m scripts.ladder.lesson_programs $(foreach ladder,$(LADDERS),$(call steps_of,$(ladder)))
 	@python3 -m scripts.ladder.ten_minutes

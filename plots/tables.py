@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
-from scripts import findings
+from drywarp import findings
 from scripts.evidence import courses as course_programs
 from scripts.evidence import suite
 from scripts.ladder import tries
@@ -305,8 +305,8 @@ def parts(_):
 
 
 def starts(_):
-    """The block launch rate, and the gap between two blocks in one resident-block slot, for each block size."""
-    return table(["threads a block", "resident-block slots", "ns per block launch", "gap in a slot, µs"],
+    """The block launch rate, and the gap between two blocks in one block slot, for each block size."""
+    return table(["threads a block", "block slots", "ns per block launch", "gap in a slot, µs"],
                  [[row["threads"], f"{int(row['slots']):,}", f"{float(row['ns_per_block']):.2f}", f"{float(row['turnover_us']):.2f}"] for row in read("starts.csv")])
 
 
@@ -568,7 +568,7 @@ SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 
 def mutants(_):
     """The mutants of the steps by how they are found, from `make mutants`."""
-    rows = [row for row in read(ROOT / "tests/mutants/agreement.csv") if row["operator"]]
+    rows = [row for row in read(ROOT / "evidence/mutants/agreement.csv") if row["operator"]]
     lines = []
     for operator, words in [*OPERATORS.items(), ("", "**all**")]:
         verdicts = [row["verdict"] for row in rows if operator in ("", row["operator"])]
@@ -578,7 +578,7 @@ def mutants(_):
 
 def sanitized(_):
     """The mutants that compute-sanitizer's tools find, compared with the simulator."""
-    rows = [row for row in read(ROOT / "tests/mutants/agreement.csv") if row["operator"] and row["agreement"]]
+    rows = [row for row in read(ROOT / "evidence/mutants/agreement.csv") if row["operator"] and row["agreement"]]
     lines = []
     for tool in [*SANITIZERS, "any of them"]:
         found = [row for row in rows if any(re.match(r"\d+: ", row[name]) for name in (SANITIZERS if tool == "any of them" else (tool,)))]
@@ -591,7 +591,7 @@ def sanitized(_):
 
 def labelled(_):
     """The checker's results on programs labelled with their mistakes, from `make labelled`."""
-    rows = read(ROOT / "tests/labelled/results.csv")
+    rows = read(ROOT / "evidence/labelled/results.csv")
     lines = []
     for program in [*sorted({row["program"] for row in rows}), ""]:
         those = [row for row in rows if program in ("", row["program"])]
@@ -604,8 +604,8 @@ def labelled(_):
 
 def labelledgpu(_):
     """The results of two compute-sanitizer tools on the same programs on a GPU, from `make labelled-gpu`."""
-    ours = {(row["program"], row["case"]): row for row in read(ROOT / "tests/labelled/results.csv")}
-    rows = [row | {"ours": ours[row["program"], row["case"]]} for row in read(ROOT / "tests/labelled/gpu.csv")]
+    ours = {(row["program"], row["case"]): row for row in read(ROOT / "evidence/labelled/results.csv")}
+    rows = [row | {"ours": ours[row["program"], row["case"]]} for row in read(ROOT / "evidence/labelled/gpu.csv")]
     lines = []
     for tool in dict.fromkeys(row["tool"] for row in rows):
         found = [row["ours"] for row in rows if row["tool"] == tool and int(row["errors"] or 0) > 0]
@@ -627,11 +627,11 @@ def words_of_kinds():
 
 def sanitizers_on(kind):
     """How many mutants and labelled programs of a kind compute-sanitizer's tools report; empty if none were measured."""
-    rows = [row for row in read(ROOT / "tests/mutants/agreement.csv") if row["operator"] and row["agreement"] and kind in row["simulator"].split()]
+    rows = [row for row in read(ROOT / "evidence/mutants/agreement.csv") if row["operator"] and row["agreement"] and kind in row["simulator"].split()]
     by_tool = [f"{tool} {sum(bool(re.match(r'[1-9][0-9]*: ', row[tool])) for row in rows)}" for tool in SANITIZERS]
     said = [f"of {count_of(len(rows), 'mutant')} with this finding, {', '.join(by_tool)}"] if rows else []
-    cases = {(row["program"], row["case"]) for row in read(ROOT / "tests/labelled/results.csv") if kind in row["finds"].split()}
-    runs = [row for row in read(ROOT / "tests/labelled/gpu.csv") if (row["program"], row["case"]) in cases]
+    cases = {(row["program"], row["case"]) for row in read(ROOT / "evidence/labelled/results.csv") if kind in row["finds"].split()}
+    runs = [row for row in read(ROOT / "evidence/labelled/gpu.csv") if (row["program"], row["case"]) in cases]
     by_tool = [f"{tool} {sum(int(row['errors'] or 0) > 0 for row in runs if row['tool'] == tool)}" for tool in dict.fromkeys(row["tool"] for row in runs)]
     count = len({(row["program"], row["case"]) for row in runs})
     said += [f"of {count_of(count, 'labelled program')} with this mistake, {', '.join(by_tool)}"] if runs else []
@@ -669,9 +669,9 @@ LABELS = {"race": "races", "memory": "memory errors", "clean": "clean"}
 
 def suites(_):
     """The checker's results on three public suites, from `make suite`: by their labels, and by our corrected labels."""
-    read_as, lines = read(ROOT / "tests/suites/adjudicated.csv"), []
+    read_as, lines = read(ROOT / "evidence/suites/adjudicated.csv"), []
     for name, title in SUITES.items():
-        tests = suite.tests(read(ROOT / f"tests/suites/{name}.csv"))
+        tests = suite.tests(read(ROOT / f"evidence/suites/{name}.csv"))
         found = [(same[0]["label"], suite.reading(name, test, same[0]["label"], read_as), same) for test, same in tests.items()]
         for label, words in LABELS.items():
             those = [(reading, same) for of_label, reading, same in found if of_label == label]
@@ -686,10 +686,10 @@ def suites(_):
 
 def disputed(_):
     """The labels of the suites that we correct, and why."""
-    rows = read(ROOT / "tests/suites/adjudicated.csv")
+    rows = read(ROOT / "evidence/suites/adjudicated.csv")
     lines = []
     for row in rows:
-        tests = suite.tests(read(ROOT / f"tests/suites/{row['suite']}.csv"))
+        tests = suite.tests(read(ROOT / f"evidence/suites/{row['suite']}.csv"))
         if not tests:
             continue
         count = sum(suite.adjudicated_by(row["suite"], test, same[0]["label"], rows) is row for test, same in tests.items())
@@ -700,10 +700,10 @@ def disputed(_):
 def courses(_):
     """How many programs of public courses run, by repository and in total, from `make courses`."""
     counts = {}
-    for row in read(ROOT / "tests/suites/courses.csv"):
+    for row in read(ROOT / "evidence/suites/courses.csv"):
         counts.setdefault(row["repository"], Counter())[row["outcome"]] += 1
     lines = [[f"[{row['title']}](https://github.com/{row['source']}/tree/{row['commit']})", *counted(counts[row["repository"]])]
-             for row in read(ROOT / "tests/suites/course_repositories.csv") if row["repository"] in counts]
+             for row in read(ROOT / "evidence/suites/course_repositories.csv") if row["repository"] in counts]
     if lines:
         lines.append(["all", *counted(sum(counts.values(), Counter()))])
     return table(["repository", "programs", "left out", *course_programs.OUTCOMES, "share that runs"], lines)
@@ -718,8 +718,8 @@ def counted(outcomes):
 
 def coursesleft(_):
     """The course programs that build but do not run, and why."""
-    titles = {row["repository"]: row["title"] for row in read(ROOT / "tests/suites/course_repositories.csv")}
-    rows = read(ROOT / "tests/suites/courses.csv")
+    titles = {row["repository"]: row["title"] for row in read(ROOT / "evidence/suites/course_repositories.csv")}
+    rows = read(ROOT / "evidence/suites/courses.csv")
     left = [[titles[row["repository"]], f"`{row['program']}`", row["outcome"], row["detail"].replace("|", "\\|")] for row in rows if row["outcome"] in ("refused", "timeout", "failed")]
     return table(["repository", "program", "outcome", "reason"], left, words=4) if left or not rows else "None."
 
@@ -727,7 +727,7 @@ def coursesleft(_):
 def mistakes_found(_):
     """Mistakes that the checker found in public code, confirmed by reading the code."""
     return table(["program", "location", "mistake", "kind", "reported upstream"],
-                 [[row["program"], f"`{row['place']}`", row["what"], row["kind"], row["reported"]] for row in read(ROOT / "tests/suites/found.csv")], words=5)
+                 [[row["program"], f"`{row['place']}`", row["what"], row["kind"], row["reported"]] for row in read(ROOT / "evidence/suites/found.csv")], words=5)
 
 
 def attacks(_):
@@ -766,9 +766,9 @@ def faster_than_cub(ratio):
 
 def figures(_):
     """The key figures of the first page, each computed from the files that the linked page shows."""
-    indigo = Counter((same[0]["label"], suite.outcome(same, same[0]["label"])) for same in suite.tests(read(ROOT / "tests/suites/indigo.csv")).values())
+    indigo = Counter((same[0]["label"], suite.outcome(same, same[0]["label"])) for same in suite.tests(read(ROOT / "evidence/suites/indigo.csv")).values())
     programs = {label: sum(count for (of_label, _), count in indigo.items() if of_label == label) for label in LABELS}
-    changes = [row for row in read(ROOT / "tests/mutants/agreement.csv") if row["operator"]]
+    changes = [row for row in read(ROOT / "evidence/mutants/agreement.csv") if row["operator"]]
     verdicts = Counter(row["verdict"] for row in changes)
     sanitized_too = [row for row in changes if row["agreement"]]
     sanitizer = sum(any(re.match(r"\d+: ", row[tool]) for tool in SANITIZERS) for row in sanitized_too)
@@ -825,7 +825,7 @@ GROUPS = {"steps": "the steps, and CUB's reduction", "scan": "the steps of the p
 
 def alarms(_):
     """The checker's findings in correct programs, from `make no-alarms`."""
-    rows = read(ROOT / "tests/alarms/alarms.csv")
+    rows = read(ROOT / "evidence/alarms/alarms.csv")
     lines = []
     for group, words in [*GROUPS.items(), ("", "**all**")]:
         those = [row for row in rows if group in ("", row["group"])]

@@ -1,5 +1,5 @@
 // contract.js: a teacher's contract (docs/judge.md) in the page: reads it, draws data, and judges a kernel by it, as
-// scripts/judge/contract.py and judging.py do. A host function as `call`, `scratch`, `harness`, `ladder`, template arguments and the
+// drywarp/judge/contract.py and judging.py do. A host function as `call`, `scratch`, `harness`, `ladder`, template arguments and the
 // program's constants are for `make check`: Exercises.contract says so.
 (function (page) {
 "use strict";

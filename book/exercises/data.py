@@ -8,8 +8,8 @@ import base64
 import json
 import random
 
-from scripts.learn import exercise as exercises
-from scripts.learn.exercise import Array
+from drywarp.learn import exercise as exercises
+from drywarp.learn.exercise import Array
 
 DRAWN = 4  # sizes besides the exercise's own
 WIDTHS = {1: "b", 2: "h", 4: "i"}  # bytes of a packed element, as in Python's array

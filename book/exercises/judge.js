@@ -1,4 +1,4 @@
-// judge.js: judges a learner's kernel in the page as scripts/learn/judge.py does in the terminal: at the exercise's sizes and two
+// judge.js: judges a learner's kernel in the page as drywarp/learn/judge.py does in the terminal: at the exercise's sizes and two
 // drawn ones, with the race checker, in three orders of blocks, warps and lanes. Exercises.judge returns a verdict:
 //
 //   diagnostics   the compiler's; `said`: why the kernel was not run
@@ -166,7 +166,7 @@ function withElements(finding, arrays, shared) {
     return {...finding, hint, title: finding.kind === "out-of-bounds" ? element : finding.title.replace(/\b0x[0-9a-f]+/g, element)};
 }
 
-// ---- Findings, one for each kind and pair of lines (scripts/judge/verdicts.py)
+// ---- Findings, one for each kind and pair of lines (drywarp/judge/verdicts.py)
 
 const withoutNumbers = (text) => text.replace(/0x[0-9a-f]+|\d+/g, "0");
 const samePlace = ({file, line, kernel, access}) => [file, line, kernel, withoutNumbers(access || "")];

@@ -1,5 +1,5 @@
 // progress.js: the learner's progress, in the browser's localStorage; as one file that make learn reads and writes, too
-// (scripts/learn/progress.py):
+// (drywarp/learn/progress.py):
 //
 //   at, done, seen   as in make learn's progress.json: the current exercise, the solved ones, counts by exercise and words
 //   code             the learner's kernels, by exercise

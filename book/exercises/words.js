@@ -1,4 +1,4 @@
-// words.js: the verdict of judge.js for a learner, worded as in the terminal (scripts/learn/learn.py).
+// words.js: the verdict of judge.js for a learner, worded as in the terminal (drywarp/learn/learn.py).
 (function (page) {
 "use strict";
 const Exercises = (page.Exercises = page.Exercises || {});

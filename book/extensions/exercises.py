@@ -10,7 +10,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from book.contents import ROOT
 from book.exercises import data
-from scripts.learn import exercise as exercises
+from drywarp.learn import exercise as exercises
 
 FOLDER = ROOT / "book/exercises"
 PAGES = {"book/exercises": ("judge", "words", "parts", "progress", "editor", "exercise", "page"),

@@ -1,4 +1,4 @@
-from scripts.learn.exercise import given, result, distinct
+from drywarp.learn.exercise import given, result, distinct
 
 
 def data(n):

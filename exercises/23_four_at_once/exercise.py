@@ -1,4 +1,4 @@
-from scripts.learn.exercise import Goal, given, result, sixteenths
+from drywarp.learn.exercise import Goal, given, result, sixteenths
 
 
 def data(n):

@@ -1,4 +1,4 @@
-from scripts.learn.exercise import changed, given, sixteenths
+from drywarp.learn.exercise import changed, given, sixteenths
 
 
 def data(n):

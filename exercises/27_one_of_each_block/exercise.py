@@ -1,4 +1,4 @@
-from scripts.learn.exercise import Goal, changed, given, sixteenths
+from drywarp.learn.exercise import Goal, changed, given, sixteenths
 
 
 def data(n):

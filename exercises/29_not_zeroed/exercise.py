@@ -1,4 +1,4 @@
-from scripts.learn.exercise import changed, given, whole
+from drywarp.learn.exercise import changed, given, whole
 
 
 def data(n):

@@ -1,4 +1,4 @@
-from scripts.learn.exercise import given, result, scratch, sixteenths
+from drywarp.learn.exercise import given, result, scratch, sixteenths
 
 
 def data(n):

@@ -1,4 +1,4 @@
-from scripts.learn.exercise import distinct, given, result, scratch
+from drywarp.learn.exercise import distinct, given, result, scratch
 
 
 def data(n):

@@ -1,4 +1,4 @@
-from scripts.learn.exercise import Count, changed, given, sixteenths
+from drywarp.learn.exercise import Count, changed, given, sixteenths
 
 
 def data(n):

@@ -1,6 +1,6 @@
 import random
 
-from scripts.learn.exercise import Goal, blocks_for, given, result, sixteenths
+from drywarp.learn.exercise import Goal, blocks_for, given, result, sixteenths
 
 
 def data(rows):

@@ -1,4 +1,4 @@
-from scripts.learn.exercise import distinct, given, result
+from drywarp.learn.exercise import distinct, given, result
 
 
 def data(n):

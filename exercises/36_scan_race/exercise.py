@@ -1,6 +1,6 @@
 from itertools import accumulate
 
-from scripts.learn.exercise import given, result, sixteenths
+from drywarp.learn.exercise import given, result, sixteenths
 
 
 def data(n):

@@ -1,4 +1,4 @@
-from scripts.learn.exercise import given, result, sixteenths
+from drywarp.learn.exercise import given, result, sixteenths
 
 
 def data(n):

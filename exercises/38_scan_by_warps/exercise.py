@@ -1,6 +1,6 @@
 from itertools import accumulate
 
-from scripts.learn.exercise import Goal, given, result, sixteenths
+from drywarp.learn.exercise import Goal, given, result, sixteenths
 
 
 def data(n):

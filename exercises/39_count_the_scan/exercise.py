@@ -1,6 +1,6 @@
 from itertools import accumulate
 
-from scripts.learn.exercise import Count, given, result, sixteenths
+from drywarp.learn.exercise import Count, given, result, sixteenths
 
 
 def data(n):

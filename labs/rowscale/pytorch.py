@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from scripts import files
+from drywarp import files
 
 ROWS, COLUMNS = 442368, 128
 RUNS = 51

@@ -12,7 +12,7 @@ for tool in aarch64-linux-gnu-g++ qemu-aarch64; do
 done
 tree=$PWD/build/aarch64
 mkdir -p "$tree"
-tar c Makefile mk scripts simulator libraries tests step03_sequential pytest.ini plots | tar x -C "$tree"
+tar c Makefile mk scripts drywarp simulator tests step03_sequential pyproject.toml plots | tar x -C "$tree"
 printf '#!/bin/sh\nexec "%s" -ccbin aarch64-linux-gnu-g++ -target-dir x86_64-linux "$@"\n' "$(command -v "$1")" > "$tree/nvcc"
 chmod +x "$tree/nvcc"
 [ ! -e .venv ] || ln -sfn ../../.venv "$tree/.venv"

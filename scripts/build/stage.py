@@ -6,7 +6,7 @@ import hashlib
 import sys
 from pathlib import Path
 
-from scripts import files
+from drywarp import files
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "simulator/page/simulator.js"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Counts how many programs of public courses run on the simulator: builds each as make run does, and runs it once, as it is.
 
-courses.py DIR   DIR holds the repositories of tests/suites/course_repositories.csv; tests/suites/course_programs.csv lists their programs
+courses.py DIR   DIR holds the repositories of evidence/suites/course_repositories.csv; evidence/suites/course_programs.csv lists their programs
 
 A row of the table is one program: sources, options (nvcc's), arguments, the folder to run in, libraries that it needs and that are not here, what a shell
 does before (with $NVCC), and settings of the environment. Files are named from the repository, other than in the shell, which is in the folder.
@@ -23,13 +23,13 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from scripts import files
-from scripts.build import missing_calls
-from scripts.build import program as build_program
+from drywarp import files
+from drywarp import missing_calls
+from drywarp import program as build_program
 from scripts.evidence.one_run import NO_END, run
 
 ROOT = Path(__file__).resolve().parents[2]
-PROGRAMS = ROOT / "tests/suites/course_programs.csv"
+PROGRAMS = ROOT / "evidence/suites/course_programs.csv"
 LOGS = ROOT / "build/courses"
 COLUMNS = ["repository", "program", "outcome", "detail", "seconds", "threads"]
 OUTCOMES = ("pass", "finding", "refused", "timeout", "failed")  # of a program that can be built; any other is left out
@@ -65,7 +65,7 @@ def logs_of(row):
 def build(row, repository, options):
     """The program that nvcc made for the simulator, or None; and what was said."""
     sources = shlex.split(row["sources"])
-    command = [sys.executable, "-m", "scripts.build.program", "build", "--nvcc", options.nvcc, f"--options={options.options}", f"--libraries={options.libraries}",
+    command = [sys.executable, "-m", "drywarp.program", "build", "--nvcc", options.nvcc, f"--options={options.options}", f"--libraries={options.libraries}",
                "--folder", str(logs_of(row))]
     built = subprocess.run(command, cwd=repository, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
                            env=os.environ | {"PYTHONPATH": str(ROOT), "FILE": shlex.join(sources), "FLAGS": row["options"]})
@@ -182,7 +182,7 @@ def main():
     rows = read(PROGRAMS)
     for name in sorted({row["repository"] for row in rows}):
         if not (options.folder / name).is_dir():
-            fail(f"DIR={options.folder}: {name} is missing; tests/suites/course_repositories.csv says from where (docs/suites.md)")
+            fail(f"DIR={options.folder}: {name} is missing; evidence/suites/course_repositories.csv says from where (docs/suites.md)")
     rows = [row for row in rows if fnmatch.fnmatchcase("/".join(key(row)), options.only)]
     done = done_in(options.output)
     chosen = {key(row) for row in rows}

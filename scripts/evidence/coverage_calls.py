@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from scripts.build import missing_calls
+from drywarp import missing_calls
 
 # Of each programming interface its header, and how a declaration in it begins.
 INTERFACES = {"runtime": ("cuda_runtime_api.h", r"CUDARTAPI\s+(cuda[A-Z]\w*)\s*\("), "driver": ("cuda.h", r"CUDAAPI\s+(cu[A-Z]\w*)\s*\(")}

@@ -19,7 +19,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from scripts import files
+from drywarp import files
 
 ROOT = Path(__file__).resolve().parents[2]
 LABELS = ROOT / "tests/labelled/labels.csv"
@@ -140,7 +140,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     sim, gpu = commands.add_parser("sim"), commands.add_parser("gpu")
-    sim.add_argument("--output", type=Path, default=ROOT / "tests/labelled/results.csv")
+    sim.add_argument("--output", type=Path, default=ROOT / "evidence/labelled/results.csv")
     sim.add_argument("folder", type=Path, help="where the built programs lie")
     sim.set_defaults(does=on_simulator)
     gpu.add_argument("--output", type=Path, required=True)

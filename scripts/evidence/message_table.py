@@ -8,7 +8,7 @@ import re
 import sys
 from pathlib import Path
 
-from scripts import files, findings
+from drywarp import files, findings
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "plots"))

@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "plots"))
 import tables
-from scripts import files, findings
+from drywarp import files, findings
 from scripts.ladder import labs, tries
 
 ELEMENTS = 100003  # several blocks in every step, and no round number

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Runs programs without a mistake under the simulator's checker, which may find nothing in them: tests/alarms/alarms.csv.
+"""Runs programs without a mistake under the simulator's checker, which may find nothing in them: evidence/alarms/alarms.csv.
 
 These are all steps of both ladders, the labs' CUDA programs, the programs of tests/programs, the right ones of tests/labelled/idioms.cu,
 values.cu, bits.cu and guesses.cu, and tests/alarms/cub.cu and thrust.cu. Each is compiled with all of FLAGS, and runs at all sizes of its group, the
-idioms in all of ORDERS. What is found and right, or no mistake, has a reason in tests/alarms/explained.csv.
+idioms in all of ORDERS. What is found and right, or no mistake, has a reason in evidence/alarms/explained.csv.
 
 no_alarms.py DIRECTORY [PROGRAM...]    the programs built into DIRECTORY, which keeps them; of a program, rows as they were stay where it is not named
 
@@ -19,14 +19,14 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
-from scripts import files
+from drywarp import files
 from scripts.ladder import labs
 from scripts.evidence import labelled
 from scripts.evidence.mutants.run import read, run
 
 ROOT = Path(__file__).resolve().parents[2]
-ALARMS = ROOT / "tests/alarms/alarms.csv"
-EXPLAINED = ROOT / "tests/alarms/explained.csv"
+ALARMS = ROOT / "evidence/alarms/alarms.csv"
+EXPLAINED = ROOT / "evidence/alarms/explained.csv"
 LIBRARY = ROOT / "build/sim/libsimulator.a"
 NVCC = os.environ.get("NVCC", "nvcc")
 JOBS = int(os.environ.get("JOBS", os.cpu_count()))
@@ -74,7 +74,7 @@ def programs():
     for name in ("values", "bits", "guesses"):
         found[ROOT / f"tests/labelled/{name}.cu"] = name, labelled_runs(name, ORDERS[:1])
     for library, name in (("cub", "CUB"), ("thrust", "Thrust")):
-        found[ROOT / f"tests/alarms/{library}.cu"] = name, LIBRARY_RUNS
+        found[ROOT / f"evidence/alarms/{library}.cu"] = name, LIBRARY_RUNS
     return found
 
 

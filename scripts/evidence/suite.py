@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs a suite of correct and wrong programs on the simulator, and lists the findings of each: DIR is a folder with a table of them.
 
-suite.py DIR   DIR/cases.csv lists the programs, and is written where DIR is a suite that suite_cases.py knows; into tests/suites/NAME.csv, where
+suite.py DIR   DIR/cases.csv lists the programs, and is written where DIR is a suite that suite_cases.py knows; into evidence/suites/NAME.csv, where
                NAME is the folder's name
 
 A row of the table is one run: program (a name), source, options (nvcc's), label (race, memory, which is a wrong access, or clean), input (a name)
@@ -21,14 +21,14 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from scripts import files
-from scripts.build import program as build_program
+from drywarp import files
+from drywarp import program as build_program
 from scripts.evidence import suite_cases
 from scripts.evidence.one_run import run
 from scripts.evidence.suite_cases import CASE_COLUMNS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-TABLES = ROOT / "tests/suites"
+TABLES = ROOT / "evidence/suites"
 ADJUDICATED = TABLES / "adjudicated.csv"
 COLUMNS = ["program", "inputs", "label", "kinds", "kinds_debug", "status"]
 LABELS = ("race", "memory", "clean")
@@ -150,7 +150,7 @@ def outcome(same, label):
 
 
 def adjudicated_by(suite, name, label, rows):
-    """The row of tests/suites/adjudicated.csv that speaks of a test, or None; the first one counts."""
+    """The row of evidence/suites/adjudicated.csv that speaks of a test, or None; the first one counts."""
     return next((row for row in rows if (row["suite"], row["label"]) == (suite, label) and fnmatch.fnmatchcase(name, row["program"])), None)
 
 
@@ -189,7 +189,7 @@ def main():
             writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
             writer.writeheader()
             writer.writerows(rows)
-        print(f"written: tests/suites/{suite}.csv; make tables puts it into docs/suites.md")
+        print(f"written: evidence/suites/{suite}.csv; make tables puts it into docs/suites.md")
 
 
 def summary(suite, rows):

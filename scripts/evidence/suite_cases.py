@@ -4,7 +4,7 @@ import ast
 import csv
 import re
 
-from scripts import files
+from drywarp import files
 
 CASE_COLUMNS = ["program", "source", "options", "label", "input", "arguments"]
 RACES = ("atomicBug", "guardBug", "raceBug", "syncBug")  # in the names of Indigo's programs

@@ -13,7 +13,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from scripts import files
+from drywarp import files
 from scripts.ladder import tries
 
 COLUMNS = ["step", "elements", "pass", "blocks", "slots", "duration_us", "median_ms", "clocked_ms"]

@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from scripts import files
+from drywarp import files
 from scripts.ladder import tries
 
 HEADER = "step,elements,blocks,first_us,quarter_us,half_us,three_quarters_us,last_us"

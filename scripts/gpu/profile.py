@@ -17,7 +17,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from scripts import files
+from drywarp import files
 from scripts.ladder import labs
 
 # Column -> metric of Nsight Compute.

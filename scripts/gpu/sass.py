@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from scripts import files
+from drywarp import files
 from scripts.ladder import tries
 
 SHOWN = ("LDG", "FADD", "BRA")

@@ -9,8 +9,9 @@ import tempfile
 from collections import namedtuple
 from pathlib import Path
 
-from scripts import files
-from scripts.ladder import execute, labs, tries
+from drywarp import files
+from drywarp import execute
+from scripts.ladder import labs, tries
 
 ROOT = tries.ROOT
 NOT_COUNTED = ("step", "kernel", "launch", "grid", "block", "active_lanes_mean", "status")

@@ -17,8 +17,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from scripts import files
-from scripts.ladder import execute
+from drywarp import files
+from drywarp import execute
 
 ROOT = Path(__file__).resolve().parents[2]
 MARK = "// ==== Harness"

@@ -14,7 +14,8 @@ import re
 import sys
 from pathlib import Path
 
-from scripts.ladder import before_after, execute, labs, tries
+from drywarp import execute
+from scripts.ladder import before_after, labs, tries
 
 ROOT = tries.ROOT
 # changed_program: faster, slower, same, wrong; right if nothing was timed; not finished.

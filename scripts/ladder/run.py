@@ -12,8 +12,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from scripts import files
-from scripts.ladder import execute
+from drywarp import files
+from drywarp import execute
 
 HEADER = ["step", "device", "elements", "launches", "median_ms", "min_ms", "q1_ms", "q3_ms", "gb_per_s", "peak_gb_per_s", "status"]
 NUMBER = r"(?:\d+(?:\.\d+)?|nan)"

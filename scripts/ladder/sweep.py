@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from scripts import files, findings
+from drywarp import files, findings
 
 COLUMNS = ["step", "cache", "device", "elements", "launches", "median_ms", "min_ms", "q1_ms", "q3_ms", "gb_per_s", "peak_gb_per_s", "status"]
 ROOT = Path(__file__).resolve().parents[2]

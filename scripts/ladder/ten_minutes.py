@@ -7,11 +7,12 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from scripts import files
-from scripts.ladder import recordings
+from drywarp import files
+from drywarp import recordings
+from scripts.ladder import lesson_programs
 
-FOLDER = recordings.ROOT / "ten-minutes"
-HARNESS = recordings.ROOT / "book/player/harness/ten.cu"
+FOLDER = lesson_programs.ROOT / "ten-minutes"
+HARNESS = lesson_programs.ROOT / "book/player/harness/ten.cu"
 EXPECTED = re.compile(r"^static float expected\(.*?^}\n", re.M | re.S)
 
 
@@ -54,7 +55,7 @@ def to_play(program):
 def main():
     for program in programs():
         made = to_play(program)
-        with files.whole(recordings.PROGRAMS / f"{made['name']}.js") as file:
+        with files.whole(lesson_programs.PROGRAMS / f"{made['name']}.js") as file:
             file.write(f"(globalThis.playerPrograms ||= {{}})[{json.dumps(made['name'])}] = {json.dumps(made, ensure_ascii=False)};\n")
         print(f"{made['name']}: {made['title']}", flush=True)
 

@@ -18,7 +18,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from scripts import files
+from drywarp import files
 from scripts.ladder import labs
 
 ROOT = Path(__file__).resolve().parents[2]

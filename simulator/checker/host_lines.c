@@ -16,7 +16,7 @@ enum { MAX_FRAMES = 40, MAX_LOOKUPS = 200 }; // each lookup starts a process
 typedef struct Frames {
     int count;
     uintptr_t load_bias;      // of the program
-    uintptr_t at[MAX_FRAMES]; // addresses in the program, innermost first
+    uintptr_t addresses[MAX_FRAMES]; // in the program, innermost first
     uint64_t hash;            // of all addresses
 } Frames;
 
@@ -24,7 +24,7 @@ static void add_frame(Frames *frames, const void *address)
 {
     if (!sim_is_in_program(address, &frames->load_bias))
         return;
-    frames->at[frames->count++] = (uintptr_t)address;
+    frames->addresses[frames->count++] = (uintptr_t)address;
     frames->hash = (frames->hash ^ (uintptr_t)address) * 0x100000001b3; // like FNV-1a
 }
 
@@ -62,13 +62,11 @@ static void copy_root(const char *file, char *root, size_t space)
     snprintf(root, space, "%.*s", (int)length, file);
 }
 
-// Whether a file belongs to the simulator, or to a library that replaces one of NVIDIA's.
+// Whether a file belongs to the simulator, its replacements of NVIDIA's libraries included.
 static bool is_simulator_file(const char *file, const char *root)
 {
     const size_t length = strlen(root);
-    return length > 0 && strncmp(file, root, length) == 0 &&
-           (strncmp(file + length, "simulator/", strlen("simulator/")) == 0 ||
-            strncmp(file + length, "libraries/", strlen("libraries/")) == 0);
+    return length > 0 && strncmp(file, root, length) == 0 && strncmp(file + length, "simulator/", strlen("simulator/")) == 0;
 }
 
 // Reads the output of sim_open_source_locations. Finds the first line of the program, skipping the simulator and the headers of CUDA and of the
@@ -101,7 +99,7 @@ static void look_up_line(const Frames *frames, SourceLine *found)
 {
     uintptr_t addresses[MAX_FRAMES];
     for (int k = 0; k < frames->count; k++)
-        addresses[k] = frames->at[k] - frames->load_bias;
+        addresses[k] = frames->addresses[k] - frames->load_bias;
     FILE *lines = sim_open_source_locations(addresses, frames->count);
     if (!lines)
         return;
@@ -150,7 +148,7 @@ enum { MAX_STACKS = 1024, STACK_FRAMES = 16 };
 typedef struct CallStack {
     uint64_t hash;
     int count;
-    void *return_addresses[STACK_FRAMES]; // return addresses, innermost first
+    void *return_addresses[STACK_FRAMES]; // innermost first
 } CallStack;
 
 static CallStack stacks[MAX_STACKS + 1]; // by identifier, starting at 1; guarded by the lock of calls.h

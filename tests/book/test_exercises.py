@@ -10,10 +10,10 @@ import sys
 
 import pytest
 
-from scripts.judge import contract
-from scripts.learn import exercise as exercises
-from scripts.learn import progress, transfer, verdicts
-from scripts.learn.learn import Learner
+from drywarp.judge import contract
+from drywarp.learn import exercise as exercises
+from drywarp.learn import progress, transfer, verdicts
+from drywarp.learn.learn import Learner
 from tests.support import ROOT
 
 pytest.importorskip("sphinx", reason="sphinx is missing; book/requirements.txt names it")

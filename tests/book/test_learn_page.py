@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from scripts.learn import exercise as exercises
+from drywarp.learn import exercise as exercises
 
 from tests.support import ROOT, nvcc
 
@@ -37,7 +37,7 @@ def learner(tmp_path):
     (tmp_path / "bin/xdg-open").write_text(f'#!/bin/sh\necho "$1" >> {tmp_path}/opened\n')
     (tmp_path / "bin/xdg-open").chmod(0o755)
     terminal, its_end = pty.openpty()
-    process = subprocess.Popen([sys.executable, "-m", "scripts.learn.learn", "--folder", tmp_path / "learn", "--nvcc", nvcc()], cwd=ROOT, start_new_session=True,
+    process = subprocess.Popen([sys.executable, "-m", "drywarp.learn.learn", "--folder", tmp_path / "learn", "--nvcc", nvcc()], cwd=ROOT, start_new_session=True,
                                stdin=its_end, stdout=its_end, stderr=its_end, env=os.environ | {"DISPLAY": ":0", "PATH": f"{tmp_path}/bin:{os.environ['PATH']}"})
     os.close(its_end)
     reader = threading.Thread(target=drained, args=[terminal])

@@ -8,12 +8,12 @@ import pytest
 
 pytest.importorskip("tomllib", reason="the book needs Python 3.11")
 from book.contents import LATER
-from scripts.ladder import recordings
+from scripts.ladder import lesson_programs
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "site/index.html"
 LESSONS = sorted([*ROOT.glob("step[0-9][0-9]_*"), *ROOT.glob("scan/step[0-9][0-9]_*")])
-NAMES = {recordings.step_name(str(path.relative_to(ROOT))): path for path in LESSONS}
+NAMES = {lesson_programs.step_name(str(path.relative_to(ROOT))): path for path in LESSONS}
 SIZES = (1000, 65536)  # some mistakes need an end that no warp fills, others many blocks
 
 pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="make test-book has the book and the browser")

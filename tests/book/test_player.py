@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from scripts.build import film, page as own_page
+from drywarp import page as own_page
+from scripts.build import film
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is missing; book/requirements.txt names it")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is missing; book/requirements.txt names it")

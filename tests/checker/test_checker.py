@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import tables
-from scripts.findings import apart, how_many
+from drywarp.findings import apart, how_many
 from scripts.ladder import tries
 
 from tests.support import ROOT, STEPS, build, run

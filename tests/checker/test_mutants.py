@@ -9,7 +9,7 @@ from scripts.evidence.mutants import make, run
 
 from tests.support import ROOT, nvcc, unsanitized
 
-FOLDER = ROOT / "tests/mutants"
+FOLDER = ROOT / "evidence/mutants"
 STEPS = list(make.sources())
 
 

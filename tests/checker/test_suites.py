@@ -108,7 +108,7 @@ def test_adjudicated_labels_are_of_existing_tests():
     """Broken: a disputed label belongs to no test, for instance because its name is misspelt."""
     rows = tables.read(suite.ADJUDICATED)
     for row in rows:
-        path = ROOT / f"tests/suites/{row['suite']}.csv"
+        path = ROOT / f"evidence/suites/{row['suite']}.csv"
         tests = suite.tests(tables.read(path))
         assert not path.exists() or any(suite.adjudicated_by(row["suite"], name, same[0]["label"], rows) == row for name, same in tests.items()), row
 
@@ -187,7 +187,7 @@ def test_a_repository_that_is_missing_is_named(run_courses, tmp_path):
 
 def test_course_programs_have_a_listed_repository():
     """Broken: a program's repository has no address, two programs have one name, or a result belongs to no program."""
-    named = {row["repository"] for row in tables.read(ROOT / "tests/suites/course_repositories.csv")}
+    named = {row["repository"] for row in tables.read(ROOT / "evidence/suites/course_repositories.csv")}
     programs = [courses.key(row) for row in tables.read(courses.PROGRAMS)]
     assert named == {repository for repository, _ in programs} and len(set(programs)) == len(programs)
-    assert {courses.key(row) for row in tables.read(ROOT / "tests/suites/courses.csv")} <= set(programs)
+    assert {courses.key(row) for row in tables.read(ROOT / "evidence/suites/courses.csv")} <= set(programs)

@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 
-from scripts import files
-from scripts.ladder import execute, labs
+from drywarp import files
+from drywarp import execute
+from scripts.ladder import labs
 import labs as charts
 import plot
 import tables

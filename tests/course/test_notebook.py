@@ -8,7 +8,7 @@ import pytest
 
 from tests.support import PROGRAMS, ROOT, longer, make
 
-NOTEBOOK = ROOT / "notebooks/colab.ipynb"
+NOTEBOOK = ROOT / "elsewhere/colab.ipynb"
 CELLS = [cell for cell in json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"] if cell["cell_type"] == "code"]
 COMMAND = re.compile(r"^( *)!(.*)$", re.M)
 
@@ -57,7 +57,7 @@ def printed(outputs):
 @longer
 def test_every_cell_runs_and_the_chart_is_shown(nbclient, notebook, tmp_path):
     """Broken: a cell fails, the notebook shows no chart, or it overwrites the reader's results."""
-    outputs = run(nbclient, notebook, ROOT / "notebooks")
+    outputs = run(nbclient, notebook, ROOT / "elsewhere")
     charts = [output.data["image/svg+xml"] for output in outputs if "image/svg+xml" in output.get("data", {})]
     assert [chart.count("<path") for chart in charts] == [(tmp_path / "results/simulated.svg").read_text().count("<path")]
     text = printed(outputs)

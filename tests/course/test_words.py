@@ -29,7 +29,7 @@ WORDS = [
     (r"accus\w+|innocents?", "false positive; is flagged", None),
     (r"lanes? (are |is |that are )?(on|off)", "active lanes, inactive lanes", None),
     (r"(a|each|every|one|per|next|last|first|second|this|that|same|other|the|two|three|four|many|its|of) turns?(?! (into|out|on|off|it))", "iteration (of a loop); wavefront (of shared memory)", None),
-    (r"their places|places? (on|of) (a|an|each|the|every|its) (SM|multiprocessor)", "resident-block slot; block-slot limit", None),
+    (r"their places|places? (on|of) (a|an|each|the|every|its) (SM|multiprocessor)", "block slot; block-slot limit", None),
     (r"life|lives", "block duration; for a file or a text: is in", None),
     (r"what holds", "bottleneck; memory-bound, latency-bound", None),
     (r"copy engines?", "TMA, bulk asynchronous copy", None),
@@ -45,7 +45,7 @@ WORDS = [
     (r"book/stage|stage\.js|the stage", "the player", None),
     (r"told along", "released, acquired", None),
     (r"so is (a|an|the)", "say it in English word order", "*.md"),
-    (r"gates?", "optimise", "exercises/* scripts/learn/* docs/*"),
+    (r"gates?", "optimise", "exercises/* drywarp/learn/* docs/*"),
     (r"wants (to be )?\w+ing", "needs", None),
     # Names in the code
     (r"sim_(lanes_know|warp_knows|has_awaited|is_asked|hear_entry|joined|arrive_at_log|acquire_log|put_off|catch_up|find_joins|gather|meet)",

@@ -4,7 +4,8 @@ import os
 import re
 import subprocess
 
-from scripts.ladder import recordings
+from drywarp import recordings
+from scripts.ladder import lesson_programs
 
 HARNESS = ("prepare", "fill", "compare")  # kernels of the programs' own harness
 
@@ -57,5 +58,5 @@ def recorded(program, n, file):
 
 def evaluated(file, step, n):
     """The calls, and the diagnostics as JSON; before these the simulator says why it rejects a launch."""
-    result = subprocess.run([*recordings.evaluated(file, step, n), "--calls"], capture_output=True, text=True, timeout=60)
+    result = subprocess.run([*lesson_programs.evaluated(file, step, n), "--calls"], capture_output=True, text=True, timeout=60)
     return result.stdout.splitlines(), re.search(r"^\[.*|\Z", result.stderr, re.M | re.S)[0]

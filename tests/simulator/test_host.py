@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from scripts.ladder import recordings, tries
+from drywarp import recordings
+from scripts.ladder import lesson_programs, tries
 from tests.simulator import host_calls
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.skipif(not recordings.REPLAY.exists(), reason="make bui
 
 def lesson_of(step, folder, change=()):
     """A file with the lesson's text, in which the first of each pair is replaced by the second."""
-    text = tries.source_of(step).read_text(encoding="utf-8").split(recordings.MARK)[0]
+    text = tries.source_of(step).read_text(encoding="utf-8").split(lesson_programs.MARK)[0]
     for old, new in change:
         assert text.count(old) == 1, old
         text = text.replace(old, new)
@@ -169,7 +170,7 @@ const Simulator = require(process.argv[1]), program = JSON.parse(require("fs").r
 @pytest.mark.skipif(not ENGINE.exists() or not shutil.which("node"), reason="needs node, and book/player/simulator.js, which `make stage` builds")
 def test_a_page_runs_edited_host_code():
     """Broken: an edited block size, a number of elements or the choice of data has no effect in a page, or an impossible launch no message."""
-    result = subprocess.run(["node", "-e", IN_NODE, ENGINE], input=json.dumps(recordings.program_of("step03_sequential")), capture_output=True, text=True, timeout=60)
+    result = subprocess.run(["node", "-e", IN_NODE, ENGINE], input=json.dumps(lesson_programs.program_of("step03_sequential")), capture_output=True, text=True, timeout=60)
     assert result.returncode == 0, result.stderr
     smaller, impossible, attempt, ascending = json.loads(result.stdout)
     assert (smaller["status"], [check["got"]["float"] for check in smaller["checks"]]) == (0, [5000])

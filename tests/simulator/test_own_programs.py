@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 
-from scripts.build import program
-from scripts.build import counters_table
+from drywarp import program
+from drywarp import counters_table
 
 from tests.support import ROOT, longer, make, unsanitized
 

@@ -11,7 +11,8 @@ import sys
 import pytest
 
 from scripts.build import stage
-from scripts.ladder import recordings, tries
+from drywarp import recordings
+from scripts.ladder import lesson_programs, tries
 from tests.simulator import host_calls
 from tests.simulator.ptx import RUN, kernel
 from tests.support import ROOT
@@ -285,12 +286,12 @@ needs_recordings = pytest.mark.skipif(not PROGRAMS.exists(), reason="book/player
 @pytest.mark.parametrize("step", LESSONS)
 def test_the_players_programs_are_these_lessons(step):
     """Broken: a lesson or a Try has changed, and the page runs the old version."""
-    text = (PROGRAMS / f"{recordings.step_name(step)}.js").read_text(encoding="utf-8")
+    text = (PROGRAMS / f"{lesson_programs.step_name(step)}.js").read_text(encoding="utf-8")
     program = json.loads(text[text.index("] = ") + len("] = "):].rstrip(";\n"))
-    assert program["source"]["text"] == tries.source_of(step).read_text(encoding="utf-8").split(recordings.MARK)[0], "make recordings"
+    assert program["source"]["text"] == tries.source_of(step).read_text(encoding="utf-8").split(lesson_programs.MARK)[0], "make recordings"
     assert [each["diff"] for each in program["tries"]] == [diff for diff, _ in tries.tries(step)], "make recordings"
-    assert program["host"]["text"] == recordings.harness_of(step).read_text(encoding="utf-8"), "make recordings"
-    assert program["sizes"] == recordings.SIZES
+    assert program["host"]["text"] == lesson_programs.harness_of(step).read_text(encoding="utf-8"), "make recordings"
+    assert program["sizes"] == lesson_programs.SIZES
 
 
 # Runs lessons with a number of elements each; prints the results without traces.
@@ -321,7 +322,7 @@ def lessons_in_node(cases):
 @needs_recordings
 def test_every_lesson_runs_in_a_page():
     """Broken: a lesson's result is wrong in a page, or the checker reports a false positive there."""
-    lessons_in_node([(recordings.step_name(step), 1000) for step in LESSONS])
+    lessons_in_node([(lesson_programs.step_name(step), 1000) for step in LESSONS])
 
 
 @needs_engine
@@ -331,7 +332,7 @@ def test_a_page_counts_what_the_simulator_counts_elsewhere():
     with open(ROOT / "tests/counters/simulator/steps.csv", newline="") as file:
         committed = list(csv.reader(file))
     steps = [step for step in LESSONS if not step.startswith("scan/")]
-    results = lessons_in_node([(recordings.step_name(step), 65536) for step in steps])
+    results = lessons_in_node([(lesson_programs.step_name(step), 65536) for step in steps])
     for step in steps:
-        rows = [row.split(",") for row in results[recordings.step_name(step)]["counters"].splitlines()[1:]]
+        rows = [row.split(",") for row in results[lesson_programs.step_name(step)]["counters"].splitlines()[1:]]
         assert [[row[1], *row[3:5], *row[8:-1]] for row in rows] == [[row[1], *row[3:5], *row[8:-1]] for row in committed if row[0] == step], step

@@ -9,13 +9,13 @@ import types
 
 import pytest
 
-from scripts.judge import compiling
-from scripts.judge import judging
-from scripts.judge import means
-from scripts.judge import session
-from scripts.judge import shapes
-from scripts.judge import verdicts
-from scripts.judge import words
+from drywarp.judge import compiling
+from drywarp.judge import judging
+from drywarp.judge import means
+from drywarp.judge import session
+from drywarp.judge import shapes
+from drywarp.judge import verdicts
+from drywarp.judge import words
 
 from tests.support import LINK, ROOT, SIM, nvcc, unsanitized
 

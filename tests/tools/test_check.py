@@ -16,17 +16,17 @@ from pathlib import Path
 import pytest
 
 
-from scripts.judge import cgroup
-from scripts.judge import check_device
-from scripts.judge import classroom
-from scripts.judge import judging
-from scripts.judge import means
-from scripts.judge import sandbox
-from scripts.judge import scratch
-from scripts.judge import shapes
-from scripts.judge import verdicts
-from scripts.judge import words
-from scripts.judge.table import Table
+from drywarp.judge import cgroup
+from drywarp.judge import check_device
+from drywarp.judge import classroom
+from drywarp.judge import judging
+from drywarp.judge import means
+from drywarp.judge import sandbox
+from drywarp.judge import scratch
+from drywarp.judge import shapes
+from drywarp.judge import verdicts
+from drywarp.judge import words
+from drywarp.judge.table import Table
 
 from tests.support import LINK, ROOT, SIM, nvcc, unsanitized
 
@@ -116,7 +116,7 @@ def options(**changed):
 
 
 def run(*arguments, **environment):
-    return subprocess.run([sys.executable, "-m", "scripts.judge.check", "--nvcc", nvcc(), "--options", OPTIONS, *map(str, arguments)],
+    return subprocess.run([sys.executable, "-m", "drywarp.judge.check", "--nvcc", nvcc(), "--options", OPTIONS, *map(str, arguments)],
                           capture_output=True, text=True, env=os.environ | environment, timeout=200)
 
 
@@ -194,7 +194,7 @@ def test_the_data_are_new_each_time():
 
 DEVICE = """
 import ctypes, sys
-from scripts.judge import check_device
+from drywarp.judge import check_device
 device = check_device.Device(sys.argv[1], None)
 ours = ctypes.create_string_buffer(b"untouched")
 at = ctypes.addressof(ours)
@@ -361,7 +361,7 @@ def test_ctrl_c_is_one_line(tmp_path):
     (tmp_path / "in").mkdir()
     for name in ("anna.cu", "ben.cu", "carl.cu"):
         (tmp_path / "in" / name).write_text(RIGHT)
-    judge = subprocess.Popen([sys.executable, "-m", "scripts.judge.check", "--nvcc", tmp_path / "bin/nvcc", "--options", "", "--jobs", "2", "--all", "--output",
+    judge = subprocess.Popen([sys.executable, "-m", "drywarp.judge.check", "--nvcc", tmp_path / "bin/nvcc", "--options", "", "--jobs", "2", "--all", "--output",
                               tmp_path / "check.csv", tmp_path / "in"], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                              env=os.environ | {"TMPDIR": str(tmp_path / "tmp")})
     try:
@@ -378,7 +378,7 @@ def test_ctrl_c_is_one_line(tmp_path):
 def test_a_killed_runs_folder_is_removed_by_the_next(tmp_path, monkeypatch):
     """Broken: folders of killed runs fill the disk; or one in which somebody is at work is removed, or one that is not the judge's."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    held = [subprocess.Popen([sys.executable, "-c", "import time; from scripts.judge import scratch\nwith scratch.folder() as path:\n    print(path, flush=True); time.sleep(99)"],
+    held = [subprocess.Popen([sys.executable, "-c", "import time; from drywarp.judge import scratch\nwith scratch.folder() as path:\n    print(path, flush=True); time.sleep(99)"],
                              cwd=ROOT, stdout=subprocess.PIPE, text=True, env=os.environ | {"TMPDIR": str(tmp_path)}) for _ in range(2)]
     left, busy = (Path(process.stdout.readline().strip()) for process in held)
     notes = tmp_path / "cuda-check-my-notes"
@@ -406,7 +406,7 @@ def test_the_compiler_reads_no_files_of_the_account(tmp_path):
 @pytest.mark.parametrize("arguments, other", [([""], "check-all DIR="), (["tests"], "check-all DIR="), (["--all", "README.md"], "check FILE=")], ids=repr)
 def test_the_other_command_is_named(arguments, other):
     """Broken: who gives make check a folder, or make check-all a file, learns no command that takes it."""
-    result = subprocess.run([sys.executable, "-m", "scripts.judge.check", "--nvcc", "/bin/true", "--options", "", "--object", "README.md", "--library", "README.md",
+    result = subprocess.run([sys.executable, "-m", "drywarp.judge.check", "--nvcc", "/bin/true", "--options", "", "--object", "README.md", "--library", "README.md",
                              *arguments], capture_output=True, text=True, cwd=ROOT)
     assert result.returncode == 2 and f": make {other}" in result.stderr and len(result.stderr.splitlines()) == 1
 
@@ -417,7 +417,7 @@ def test_the_other_command_is_named(arguments, other):
                                        ["README.md", "--lab", "rowscale", "--exercise", "07"]], ids=repr)
 def test_bad_arguments(arguments):
     """Broken: a typing error gives a traceback, or counts as a verdict."""
-    result = subprocess.run([sys.executable, "-m", "scripts.judge.check", "--nvcc", "/bin/true", "--options", "", "--object", "README.md", "--library", "README.md",
+    result = subprocess.run([sys.executable, "-m", "drywarp.judge.check", "--nvcc", "/bin/true", "--options", "", "--object", "README.md", "--library", "README.md",
                              *arguments], capture_output=True, text=True, cwd=ROOT)
     assert result.returncode == 2 and result.stdout == "" and len(result.stderr.splitlines()) == 1 and result.stderr.startswith("check.py: ")
 
@@ -425,7 +425,7 @@ def test_bad_arguments(arguments):
 # ---- The sandbox alone
 
 def boxed(*arguments, command="true", folder="/tmp"):
-    return subprocess.run([sys.executable, ROOT / "scripts/judge/sandbox.py", "--system", "--write", folder, *arguments, "--", "/bin/sh", "-c", command],
+    return subprocess.run([sys.executable, ROOT / "drywarp/judge/sandbox.py", "--system", "--write", folder, *arguments, "--", "/bin/sh", "-c", command],
                           capture_output=True, text=True, timeout=60, env=os.environ | {"SECRET": "1"})
 
 
@@ -448,7 +448,7 @@ def test_the_sandbox(tmp_path):
 @pytest.mark.parametrize("arguments", [[], ["--seconds", "x", "true"], ["--memory", "much", "true"], ["--set", "x", "true"], ["--", "absent"]], ids=repr)
 def test_bad_arguments_of_the_sandbox(arguments):
     """Broken: a typing error gives a traceback, or runs the command all the same."""
-    result = subprocess.run([sys.executable, ROOT / "scripts/judge/sandbox.py", *arguments], capture_output=True, text=True)
+    result = subprocess.run([sys.executable, ROOT / "drywarp/judge/sandbox.py", *arguments], capture_output=True, text=True)
     assert result.returncode == sandbox.SANDBOX_FAILED and len(result.stderr.splitlines()) == 1 and result.stderr.startswith("sandbox.py: ")
 
 

@@ -13,11 +13,11 @@ import types
 import pytest
 
 from scripts.evidence.mutants import make
-from scripts.judge import bundle
-from scripts.judge import check
-from scripts.judge import classroom
-from scripts.judge import shapes
-from scripts.judge import verdicts
+from scripts.build import bundle
+from drywarp.judge import check
+from drywarp.judge import classroom
+from drywarp.judge import shapes
+from drywarp.judge import verdicts
 from scripts.ladder import predict
 
 from tests.support import LINK, ROOT, nvcc, unsanitized
@@ -68,7 +68,7 @@ def test_a_class_is_graded_as_it_should_be(tmp_path):
     for name in HANDED_IN:
         (tmp_path / "in" / name).mkdir(parents=True)
         (tmp_path / "in" / name / "reduce.cu").write_text(handed_in(name, tmp_path))
-    result = subprocess.run([sys.executable, "-m", "scripts.judge.check", "--nvcc", nvcc(), "--options", OPTIONS, "--seconds", "40", "--all", "--output",
+    result = subprocess.run([sys.executable, "-m", "drywarp.judge.check", "--nvcc", nvcc(), "--options", OPTIONS, "--seconds", "40", "--all", "--output",
                              tmp_path / "check.csv", tmp_path / "in"], capture_output=True, text=True)
     assert result.returncode == 1 and result.stderr == "", result.stdout + result.stderr
     with open(tmp_path / "check.csv", newline="") as file:
@@ -86,7 +86,7 @@ def shown_openly():
         first, *parts = text.split("<details>")
         if name.endswith(".md"):
             yield from "\n".join([first, *(part.partition("</details>")[2] for part in parts)]).splitlines()
-        elif name.startswith("scripts/"):
+        elif name.startswith(("drywarp/", "scripts/")):
             yield from text.splitlines()
 
 
@@ -113,7 +113,7 @@ def test_students_get_no_answers(tmp_path):
     revealed = {line.strip() for line in answers() if len(line) > 60} - {line.strip() for line in shown_openly()}
     assert len(revealed) > 1500 and sorted(revealed & there) == []
     assert not [name for name in files if re.search(r"answer\.cu|right\.cu|tries.*\.csv|teaching\.md|h[12]00/", name)]
-    assert {"Makefile", "step03_sequential/reduce.cu", "exercises/07_tree/task.cu", "scripts/judge/check.py", "tests/counters/simulator/steps.csv"} <= files.keys()
+    assert {"Makefile", "step03_sequential/reduce.cu", "exercises/07_tree/task.cu", "drywarp/judge/check.py", "tests/counters/simulator/steps.csv"} <= files.keys()
     compile(files["exercises/07_tree/exercise.py"], "exercise.py", "exec")
     assert {"book/player/simulator.js", "book/player/player.css"} <= files.keys() and not [name for name in files if name.startswith("book/player/programs")]
     for target in ("test", "test-learn", "test-class", "test-wheel"):
@@ -148,7 +148,7 @@ def test_the_autograders_folder(tmp_path):
     (tmp_path / "asked").write_text("call = launch(in, out, n)\n")
     (tmp_path / "source").mkdir()
     bundle.write_autograder(tmp_path / "source", bundle.tracked(), "scan", tmp_path / "asked")
-    assert {"Makefile", "mk/check.mk", "scripts/judge/check.py", "tests/counters/simulator/scan.csv", "asked.contract"} <= \
+    assert {"Makefile", "mk/learn.mk", "drywarp/judge/check.py", "tests/counters/simulator/scan.csv", "asked.contract"} <= \
         {str(path.relative_to(tmp_path / "source/course")) for path in (tmp_path / "source/course").rglob("*")}
     assert not list((tmp_path / "source").rglob("*.png"))
     (tmp_path / "bin").mkdir()

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from scripts.drywarp import compiler
+from drywarp import compiler
 
 from tests.support import FINDINGS, ROOT, make, unsanitized
 

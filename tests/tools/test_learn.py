@@ -16,8 +16,8 @@ import time
 
 import pytest
 
-from scripts.learn import exercise as exercises
-from scripts.learn import judge, learn, page, progress, variants
+from drywarp.learn import exercise as exercises
+from drywarp.learn import judge, learn, page, progress, variants
 
 from tests.support import ROOT, longer, nvcc, unsanitized
 
@@ -28,7 +28,7 @@ FIRST, SECOND = TASKS[:2]
 
 def make_learn(folder, *arguments):
     """make learn without a terminal."""
-    return subprocess.run([sys.executable, "-m", "scripts.learn.learn", "--folder", folder, "--nvcc", nvcc(), *arguments],
+    return subprocess.run([sys.executable, "-m", "drywarp.learn.learn", "--folder", folder, "--nvcc", nvcc(), *arguments],
                           capture_output=True, text=True, cwd=ROOT, stdin=subprocess.DEVNULL, timeout=100)
 
 
@@ -80,7 +80,7 @@ class Scripts(html.parser.HTMLParser):
 
 def test_a_full_disk_is_reported_in_one_line(tmp_path):
     """Broken: make learn ends in a traceback, or leaves a part of a file."""
-    code = ("import resource, sys; from scripts.learn import learn; resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10)); "
+    code = ("import resource, sys; from drywarp.learn import learn; resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10)); "
             f"sys.argv = ['learn.py', '--folder', {str(tmp_path)!r}, '--go', '1']; learn.main()")
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
     assert result.returncode == 1 and result.stderr == f"learn.py: {tmp_path / progress.NAME} cannot be written: File too large\n" and not list(tmp_path.iterdir())
@@ -235,7 +235,7 @@ def test_a_done_exercise_that_is_chosen_stays(tmp_path):
 
 def test_make_does_not_call_an_unsolved_exercise_an_error(tmp_path):
     """Broken: the verdict "not yet" ends with "make: *** Error 1"."""
-    recipe = next(line for line in (ROOT / "mk/learn.mk").read_text().splitlines() if "scripts.learn.learn" in line)
+    recipe = next(line for line in (ROOT / "mk/learn.mk").read_text().splitlines() if "drywarp.learn.learn" in line)
     assert recipe.endswith("|| [ $$? = 1 ]")
 
 
@@ -288,7 +288,7 @@ def test_a_damaged_progress_is_reported_in_one_line(tmp_path):
 
 def test_killed_in_the_middle_of_writing_it_loses_nothing(tmp_path):
     """The child writes once, and is killed when it has written half of the second state."""
-    code = """import os, signal, sys; from pathlib import Path; from scripts.learn import progress
+    code = """import os, signal, sys; from pathlib import Path; from drywarp.learn import progress
 def half(state, file, **_):
     file.write('{"at": "02')
     file.flush()
@@ -312,7 +312,7 @@ def test_predictions_in_several_notations():
 
 def test_a_comment_of_blanks_is_read_at_once():
     """Broken: one file keeps the judge busy for days."""
-    code = "from scripts.learn import learn; print(learn.predicted('//' + ' ' * 60000 + 'x'))"
+    code = "from drywarp.learn import learn; print(learn.predicted('//' + ' ' * 60000 + 'x'))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=100).stdout == "{}\n"
 
 
@@ -333,7 +333,7 @@ def on_a_terminal(folder, *arguments):
         os.chdir(ROOT)
         os.environ.pop("DISPLAY", None)  # no browser in tests
         os.environ.pop("WAYLAND_DISPLAY", None)
-        os.execv(sys.executable, [sys.executable, "-m", "scripts.learn.learn", "--folder", str(folder), "--nvcc", nvcc(), *arguments])
+        os.execv(sys.executable, [sys.executable, "-m", "drywarp.learn.learn", "--folder", str(folder), "--nvcc", nvcc(), *arguments])
     try:
         yield terminal, child
     finally:

@@ -16,7 +16,7 @@ STEP = (ROOT / "step08_shuffle/reduce.cu").read_text()
 
 
 def mine(*arguments, **options):
-    return subprocess.run([sys.executable, "-m", "scripts.ladder.mine", *arguments], capture_output=True, text=True, **options)
+    return subprocess.run([sys.executable, "-m", "drywarp.mine", *arguments], capture_output=True, text=True, **options)
 
 
 def compose(folder, source, name="reduce.cu"):

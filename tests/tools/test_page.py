@@ -1,6 +1,6 @@
 """make page: what it shows of the program's output. tests/book runs its player."""
 
-from scripts.build import page
+from drywarp import page
 
 PROGRAM = """#!/bin/sh
 printf recording > "$SIM_RECORD"

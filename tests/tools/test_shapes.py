@@ -6,13 +6,13 @@ import types
 
 import pytest
 
-from scripts.judge import check
-from scripts.judge import contract
-from scripts.judge import exercise
-from scripts.judge import judging
-from scripts.judge import shapes
-from scripts.judge import verdicts
-from scripts.judge import words
+from drywarp.judge import check
+from drywarp.judge import contract
+from drywarp.judge import exercise
+from drywarp.judge import judging
+from drywarp.judge import shapes
+from drywarp.judge import verdicts
+from drywarp.judge import words
 
 from tests.support import LINK, ROOT, SIM, longer, nvcc, unsanitized
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support import ROOT
 
-SCRIPT = ROOT / "cluster/slurm.sh"
+SCRIPT = ROOT / "elsewhere/slurm.sh"
 STAND_IN = """run-all:
 	@echo "limit $$TIME_LIMIT, in $(CURDIR)"; touch "$$RESULTS/run-all.csv" built; exit $(STATUS)
 """

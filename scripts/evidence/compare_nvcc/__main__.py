@@ -19,12 +19,12 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from scripts import files
+from drywarp import files
 from scripts.evidence.compare_nvcc import causes, compare, programs
-from scripts.learn import judge
+from drywarp.learn import judge
 
-TABLE = programs.ROOT / "tests/compiler/compare.csv"
-SUMMARY = programs.ROOT / "tests/compiler/compare.md"
+TABLE = programs.ROOT / "evidence/compiler/compare.csv"
+SUMMARY = programs.ROOT / "evidence/compiler/compare.md"
 KINDS = ("steps", "scan", "labs", "mistakes", "labelled", "exercises")
 TARGETS = {"compiles": 0.95, "same_bytes": 1.0, "same_counters": 0.99, "within": 0.95, "mean": 0.02}
 LIMIT = 0.10  # of the ratio of instructions

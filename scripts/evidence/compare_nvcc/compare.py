@@ -14,7 +14,7 @@ from pathlib import Path
 
 from scripts.evidence.compare_nvcc import device
 from scripts.evidence.compare_nvcc.programs import BUILT, HARNESS_KERNELS, OTHER_KERNELS, digest
-from scripts.learn import judge
+from drywarp.learn import judge
 
 PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload([device.__name__, __name__])

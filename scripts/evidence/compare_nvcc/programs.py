@@ -14,8 +14,8 @@ from pathlib import Path
 
 from scripts.evidence import labelled
 from scripts.ladder import labs
-from scripts.learn import exercise as exercises
-from scripts.learn import judge, variants
+from drywarp.learn import exercise as exercises
+from drywarp.learn import judge, variants
 
 ROOT = Path(__file__).resolve().parents[3]
 BUILT = ROOT / "build/compare-nvcc"

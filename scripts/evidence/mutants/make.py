@@ -9,7 +9,7 @@ import sys
 from collections import namedtuple
 from pathlib import Path
 
-from scripts import files
+from drywarp import files
 
 ROOT = Path(__file__).resolve().parents[3]
 HARNESS = "// ==== Harness"

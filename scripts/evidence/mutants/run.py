@@ -13,7 +13,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from scripts import files
+from drywarp import files
 from scripts.evidence.mutants import make
 
 NVCC = os.environ.get("NVCC", "nvcc")

@@ -1,14 +1,14 @@
-"""Joins what was found in the mutants: tests/mutants/agreement.csv, of mutants.csv (the simulator), gpu.csv (compute-sanitizer) and equivalent.csv (by hand)."""
+"""Joins what was found in the mutants: evidence/mutants/agreement.csv, of mutants.csv (the simulator), gpu.csv (compute-sanitizer) and equivalent.csv (by hand)."""
 
 import csv
 import sys
 from collections import Counter, defaultdict
 
-from scripts import files
+from drywarp import files
 from scripts.evidence.mutants import make
 from scripts.evidence.mutants.run import TOOLS, read
 
-FOLDER = make.ROOT / "tests/mutants"
+FOLDER = make.ROOT / "evidence/mutants"
 SANITIZERS = [tool for tool in TOOLS if tool != "alone"]
 COLUMNS = ["mutant", "step", "operator", "line", "before", "after", "own_check", "simulator", "verdict", "own_check_gpu", *SANITIZERS, "agreement"]
 

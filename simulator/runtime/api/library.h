@@ -1,4 +1,4 @@
-// library.h: interface for the libraries that replace NVIDIA's (libraries/). Each of their calls is one operation of a stream.
+// library.h: interface for the libraries that replace NVIDIA's (simulator/libraries/). Each of their calls is one operation of a stream.
 #ifndef LIBRARY_H
 #define LIBRARY_H
 

@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""Judges a program with the interface of a step, as a teaching assistant would: check.py my/reduce.cu, or check.py --all submissions.
+
+--ladder names the ladder, --contract another interface, described in a file that contract.py reads. A contract next to FILE need not be named; --lab
+selects that of a lab. --exercise 07 judges a file of make learn.
+
+make check and make check-all call it; docs/judge.md lists what it checks. It trusts nothing that the program prints.
+Exit status: 0 correct; 1 a wrong result, or the program exited early; 2 unusable argument; 3 it does not build; 4 findings of the checker; 5 too much time or
+memory; 6 it could not be judged, for reasons outside the program; 7 a counter exceeds its contract's goal. Of a folder: 0 if all passed, else 1, or 2 if the
+table could not be written."""
+
+import argparse
+import concurrent.futures
+import os
+import shutil
+import signal
+import sys
+from pathlib import Path
+
+from drywarp.judge import classroom, contract, exercise, sandbox, shapes
+from drywarp.judge.verdicts import PASSED, UNUSABLE, WRONG
+from drywarp.judge.judging import checked, whole_program
+from drywarp.judge.processes import interrupt
+from drywarp.judge.table import Table, row_of
+from drywarp.judge.words import clean, counts_of, lines_about
+
+ROOT = shapes.ROOT
+
+
+def fail(message):
+    print(f"check.py: {message}", file=sys.stderr)
+    sys.exit(UNUSABLE)
+
+
+# ---- One program, and a folder of them
+
+def check_one(path, options):
+    answer = checked(path, options, options.judge)
+    print("\n".join(lines_about(answer, options.file)))
+    print("\n".join(sandbox.measures()))
+    print("time is not measured here" + (f"; on a GPU {options.shape.timed_by} measures it" if options.shape.timed_by else ""))
+    print(f"{answer.verdict}: {counts_of(answer)}")
+    return answer.status
+
+
+def submissions(folder, options):
+    """The submissions: the programs, and each student's folder without one, so that every student has a row."""
+    found = [path for path in folder.rglob("*.cu") if path.is_file() and not path.is_symlink()]
+    if not found:
+        if options.gradescope:
+            classroom.gradescope(options.gradescope, [])
+        fail(f"{clean(str(folder))}: no files that end in .cu")
+    if options.gradescope:  # the folder belongs to one student
+        return sorted(found)
+    students = {folder / path.relative_to(folder).parts[0] for path in found}
+    empty = [path for path in folder.iterdir() if path not in students and path.is_dir() and not path.is_symlink() and not path.name.startswith((".", "__"))]
+    return sorted([*found, *empty])
+
+
+def new_table(path):
+    try:
+        return Table(path)
+    except BlockingIOError:
+        return fail(f"another make check-all is writing into {clean(str(path.parent))}; wait for it, or name another folder, as in: RESULTS=other")
+    except OSError as error:
+        return fail(f"{clean(str(path))} cannot be written: {error.strerror}")
+
+
+def result_of(future):
+    """Waits in intervals of half a second: a Ctrl-C just before a wait is handled only after it."""
+    while not concurrent.futures.wait([future], timeout=0.5).done:
+        pass
+    return future.result()
+
+
+def check_all(folder, options):
+    paths = submissions(folder, options)
+    table, pool = new_table(options.output), concurrent.futures.ThreadPoolExecutor(options.jobs)
+    answers = []
+    try:
+        for path, future in [(path, pool.submit(checked, path, options, options.judge)) for path in paths]:
+            answer = result_of(future)
+            name = str(path.relative_to(folder)) + "/" * path.is_dir()
+            table.add(row_of(name, answer))
+            answers.append((name, answer))
+            print(f"{clean(name)}: {answer.verdict}, {counts_of(answer)}", flush=True)
+    finally:
+        pool.shutdown(cancel_futures=True)
+    if options.gradescope and not any(answer.unjudged for _, answer in answers):
+        classroom.gradescope(options.gradescope, answers)
+    written, passed = table.finish(), sum(answer.status == PASSED for _, answer in answers)
+    if written:
+        classroom.write(options.output.with_suffix(""), answers)
+        print(f"the table is in {options.output}; grades for Moodle and Canvas, and a page for each student, in {options.output.with_suffix('')}/")
+    print("\n".join(sandbox.measures()))
+    print(f"{passed} passed, {len(paths) - passed} failed")
+    return UNUSABLE if not written else PASSED if passed == len(paths) else WRONG
+
+
+def contracts_of_labs():
+    """The contracts of the labs, by LAB as typed: the lab's name, with the task's name if a lab has several."""
+    files = sorted((ROOT / "labs").glob("*/*.contract"))
+    several = {file.parent for file, other in zip(files, files[1:]) if file.parent == other.parent}
+    return {f"{file.parent.name}/{file.stem}" if file.parent in several else file.parent.name: file for file in files}
+
+
+def contract_of_lab(name):
+    files = contracts_of_labs()
+    return files.get(name) or fail(f"LAB='{clean(name)}' is not a task that can be judged; accepted are {', '.join(files)}; other labs compute their result on the host, which make check cannot judge")
+
+
+def shape_of(options, path):
+    """The shape of a contract or of the ladder. Contracts in submitted folders are ignored."""
+    if options.exercise is not None:
+        task = exercise.find(options.exercise)
+        return exercise.OfExercise(task) if task else fail(f"EXERCISE='{clean(options.exercise)}' is not an exercise; make learn LIST=1 lists them, as in: EXERCISE=07")
+    beside = path.with_suffix(".contract")
+    says = contract_of_lab(options.lab) if options.lab is not None else options.contract or (beside if not options.all and beside.is_file() else None)
+    try:
+        return contract.read(says) if says else shapes.LADDERS[options.ladder]
+    except contract.Unusable as error:
+        fail(f"{clean(str(says))}: {clean(str(error))}; docs/judge.md lists the keys of a contract")
+
+
+def parsed():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", metavar="FILE", help="a program with the interface of a step; with --all a folder of them")
+    parser.add_argument("--all", action="store_true", help="judge every .cu file below the folder FILE, several at once, and write a CSV")
+    parser.add_argument("--ladder", choices=shapes.LADDERS, default="reduce", help="the ladder of which the program is a step")
+    task = parser.add_mutually_exclusive_group()
+    task.add_argument("--contract", type=Path, help="the file that defines how the program is called and what it computes; default: a file next to FILE")
+    task.add_argument("--lab", help="the lab for which the program is written; its contract is in labs/")
+    task.add_argument("--exercise", help="the number of the exercise of make learn for which the file is written")
+    parser.add_argument("--output", type=Path, default=Path("results/check.csv"), help="the CSV of --all")
+    parser.add_argument("--gradescope", type=Path, help="with --all: write results.json; all programs are of one student")
+    parser.add_argument("--seconds", type=sandbox.positive, default=60, help="time limit for all runs of a program (default: 60)")
+    parser.add_argument("--jobs", type=sandbox.positive, default=os.cpu_count() or 1, help="with --all: the number of programs judged at once")
+    parser.add_argument("--nvcc", required=True)
+    parser.add_argument("--options", required=True, help="nvcc's options")
+    parser.add_argument("--object", type=Path, default=ROOT / "build/sim/check_program.o", help="the object file that implements CUDA in the program")
+    parser.add_argument("--library", type=Path, default=ROOT / "build/sim/libcuda.so.1", help="the simulator")
+    parser.error = fail
+    options = parser.parse_args()
+    options.threads = 1 if options.all else None
+    nvcc = shutil.which(options.nvcc)
+    options.nvcc = os.path.abspath(nvcc) if nvcc else fail(f"'{clean(options.nvcc)}' cannot be run as a compiler; make check passes the path of nvcc")
+    options.object, options.library = options.object.absolute(), options.library.absolute()
+    for part in (options.object, options.library):
+        if not part.exists():
+            fail(f"{part} is missing; make check builds it")
+    return options
+
+
+def refuse_wrong_kind(path, options):
+    """Exits with one line if the program or folder does not exist, or belongs to the other command."""
+    one, all_of_them = "make check FILE=my/reduce.cu", "make check-all DIR=submissions"
+    if not options.file:
+        fail(f"DIR is missing; name a folder, as in: {all_of_them}" if options.all else
+             f"FILE is missing; name a program, as in: {one}; for a folder: {all_of_them}")
+    try:
+        is_file, is_folder = path.is_file(), path.is_dir()
+    except (OSError, ValueError):
+        is_file = is_folder = False
+    if is_folder and not options.all:
+        fail(f"{clean(options.file)} is a folder; make check judges one program, as in: {one}; for a folder: {all_of_them}")
+    if is_file and options.all:
+        fail(f"{clean(options.file)} is a file; make check-all judges a folder, as in: {all_of_them}; for one program: {one}")
+    if not is_file and not is_folder:
+        fail(f"{clean(options.file)}: no such {'folder' if options.all else 'file'}")
+
+
+def main():
+    signal.signal(signal.SIGINT, interrupt)
+    sys.stdout.reconfigure(errors="replace")
+    options = parsed()
+    path = Path(options.file)
+    refuse_wrong_kind(path, options)
+    options.shape = shape_of(options, path)
+    options.judge = exercise.judged if options.exercise is not None else whole_program
+    try:
+        sys.exit(check_all(path, options) if options.all else check_one(path, options))
+    except KeyboardInterrupt:
+        print("check.py: stopped by Ctrl-C", file=sys.stderr)
+        sys.exit(128 + signal.SIGINT)
+    except BrokenPipeError:  # the reader of the output has quit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(128 + signal.SIGPIPE)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,137 @@
+"""Makes a program from a learner's file: the lesson with the judge's part instead of the harness, compiled in the sandbox."""
+
+import errno
+import os
+import re
+import shlex
+import subprocess
+import tempfile
+from pathlib import Path
+
+from drywarp.judge import sandbox
+from drywarp.judge.processes import in_sandbox, started
+from drywarp.judge.words import without_folders
+from drywarp import mine
+
+DISK_FULL = "no space is left on the judge's disk"
+NO_SPACE = errno.ENOSPC, errno.EDQUOT
+MIN_FREE = 64 << 20  # bytes on the disk; with less, a compiler's failure is blamed on the disk
+MAX_LESSON, MAX_FILE = 32 << 10, 1 << 20  # characters, bytes
+MAX_LINES, MAX_SAID = 12, 1 << 16  # of the compiler's messages: lines shown, bytes kept
+COMPILE_SECONDS, COMPILE_MEMORY = 180, "4G"
+COMPILE_FILE, COMPILE_SPACE = "64M", "256M"  # the largest file, and all together
+LAST_PART = """
+// ==== The judge's part. ====
+#include <cstdlib>
+#undef CHECK
+#undef main
+static void check(cudaError_t error, const char *call, const char *file, int line)
+{
+    if (error != cudaSuccess) {
+        fprintf(stderr, "%s:%d: %s: %s\\n", file, line, call, cudaGetErrorString(error));
+        exit(1);
+    }
+}
+extern "C" {
+const void *check_uses[] = {(const void *)&STEP, (const void *)&check};
+PART}
+"""
+
+
+def name_to_compile(path):
+    """The program's name, or another one if it could confuse a compiler or be executed by the shell that nvcc starts."""
+    harmless = path.name.isprintable() and path.name.endswith(".cu") and not set(path.name) & set('"\\$`')
+    return path.name if harmless else "program.cu"
+
+
+def composed(path, shape):
+    """The program's text, with the judge's part instead of the harness, and the name in its STEP."""
+    if path.stat().st_size > MAX_FILE:
+        raise ValueError(f"the file has more than {MAX_FILE:,} bytes")
+    lesson, _ = mine.split(mine.read(path))
+    if len(lesson) > MAX_LESSON:
+        raise ValueError(f"there are more than {MAX_LESSON:,} characters above the line '{mine.MARK}'")
+    code = mine.without_comments(lesson)
+    mine.check_functions(name_to_compile(path), code, shape.functions, shape.page)
+    step = mine.STEP.search(code)
+    above = ["#include <cstdio>\n", "" if step else 'static const char STEP[] = "";\n',
+             "" if re.search(r"#\s*define\s+CHECK\b", code) else mine.CHECK,
+             "static void check(cudaError_t error, const char *call, const char *file, int line);\n"]
+    part = LAST_PART.replace("PART", shape.part.lstrip())
+    return "".join([*above, mine.line(1, name_to_compile(path)), lesson, mine.line(1, "the judge's part"), part]), step[1][1:-1] if step else ""
+
+
+def build(path, folder, options, answer):
+    """Builds the program in the folder; None if that fails."""
+    try:
+        text, answer.step = composed(path, answer.shape)
+    except (ValueError, OSError) as error:
+        answer.said = [f"the file cannot be used: {error}"]
+        return None
+    except SystemExit as error:  # of mine.py, in a line
+        answer.said = [str(error).removeprefix("mine.py: ")]
+        return None
+    source, program = folder / "whole/program.cu", folder / "whole/program"
+    source.parent.mkdir()
+    source.write_text(text, encoding="utf-8")
+    (folder / name_to_compile(path)).write_bytes(path.read_bytes())  # the checker quotes its lines
+    command = [options.nvcc, *shlex.split(options.options), "-o", str(program), str(source), str(options.object), "-lpthread"]
+    status, said = compiled(command, folder, "--read", str(options.object))
+    add_messages(answer, status, said, status == 0 and program.exists())
+    if not answer.built and is_disk_full(folder):
+        answer.unjudged = DISK_FULL
+    return program if answer.built else None
+
+
+def add_messages(answer, status, said, built):
+    """Adds the compiler's result and messages to the answer."""
+    lines = [without_folders(line) for line in said.splitlines()]
+    answer.built = built
+    answer.warnings = sum(bool(re.search(r"\bwarning\b( #|:)", line)) for line in lines)
+    said = explained(lines)
+    first = next((k for k, line in enumerate(said) if re.search(r"\berror\b", line)), 0)
+    answer.said = said[0 if built else first:][:MAX_LINES]  # many warnings may precede the error
+    if status == sandbox.TIME_OVER:
+        answer.said = [f"the compiler was stopped after {COMPILE_SECONDS} seconds"]
+    if status == sandbox.MEMORY_OVER:
+        answer.over = f"the compiler took more than {COMPILE_MEMORY} of memory"
+    if status == sandbox.SPACE_OVER:
+        answer.over = f"the compiler wrote more than {COMPILE_SPACE}"
+
+
+def is_disk_full(folder):
+    """Whether the disk is so full that the compiler may have failed for this reason."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            os.posix_fallocate(file.fileno(), 0, MIN_FREE)
+    except OSError as error:
+        return error.errno in NO_SPACE
+    return False
+
+
+def compiled(command, folder, *more):
+    """The compiler's status and messages. It may write into the folder, and read the system, the paths in `more`, and itself: nvcc with its toolkit."""
+    paths = (Path(command[0]), Path(command[0]).resolve())
+    toolkits = [word for path in paths for word in ("--run", str(path.parent.parent if path.parent.name == "bin" else path))]
+    allowed = ["--system", *toolkits, *more, "--write", str(folder), "--seconds", str(COMPILE_SECONDS), "--memory", COMPILE_MEMORY,
+               "--file-bytes", COMPILE_FILE, "--space", COMPILE_SPACE]
+    status, said = run_compiler(command, allowed)
+    if status and any(os.strerror(error) in said for error in NO_SPACE):  # there may be space by now
+        status, said = run_compiler(command, allowed)
+    return status, said
+
+
+def run_compiler(command, allowed):
+    """The compiler's status and the first MAX_SAID bytes of its messages; the rest is read and discarded, so that it does not block."""
+    with started([*in_sandbox(*allowed), *command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as compiler:
+        said = compiler.stdout.read(MAX_SAID)
+        while compiler.stdout.read(MAX_SAID):
+            continue
+    return compiler.returncode, said.decode(errors="replace")
+
+
+def explained(lines):
+    """The useful lines of the compiler; undefined calls are listed once."""
+    absent = dict.fromkeys(call for line in lines for call in re.findall(r"undefined reference to `(\w+)'", line))
+    known = [line for line in lines if line.strip() and not re.search("undefined reference|[Ii]n function `|^Remark: The warnings can be suppressed", line)]
+    return [f"the judge does not support {call}; steps rarely need it; make mine supports it" for call in absent] or known

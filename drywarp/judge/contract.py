@@ -1,0 +1,290 @@
+"""A contract: a few lines next to a program that define how its kernel is called and what it computes. docs/judge.md explains each.
+
+    call     = add(in, out, n)
+    grid     = (n + 255) / 256
+    block    = 256
+    computes = sum
+    sizes    = 1 31 32 33 1000"""
+
+import itertools
+import math
+import re
+import secrets
+import struct
+
+from drywarp.judge import shapes
+from drywarp.judge.shapes import Operation
+
+LADDER = "ladder"  # a key without others: the program has the shape of a ladder's steps
+KEYS = {LADDER, "harness", "call", "grid", "block", "shared", "elements", "computes", "zeroed", "sizes", "at most"}
+NEEDED = {"call", "computes", "sizes"}
+SCRATCH = "scratch"  # the argument that is scratch memory, of scratch_count(n) elements
+MAX_BYTES = 4096  # of a contract
+MAX_ELEMENTS = {1: 1 << 20, 2: 1 << 16}  # by an operation's power: floats of that many sixteenths add up exactly
+MORE_SIZES, DRAWS = 2, 40  # random sizes; the draws made to get them, since some may be in the contract
+# Of a launch: the least number, how many at most, their product at most, and all that in words.
+SHAPE = {"grid": (1, 3, (1 << 31) - 1, "one to three positive numbers"), "block": (1, 3, 1024, "one to three positive numbers, at most 1,024 threads in all"),
+         "shared": (0, 1, 48 << 10, "one number, at most 49,152")}
+LAUNCH_LINE = """    {call}<<<dim3({grid}), dim3({block}), {shared}>>>({arguments});
+    check(cudaGetLastError(), "{call}", "the contract", 0);
+"""
+
+
+class Unusable(Exception):
+    """The error in a contract, in one line."""
+
+
+# ---- Operations
+
+def rows(numbers, size):
+    return [numbers[k:k + size[1]] for k in range(0, len(numbers), size[1])]
+
+
+def columns(numbers, size):
+    return [numbers[k::size[1]] for k in range(size[1])]
+
+
+def halves(numbers):
+    return zip(numbers[:len(numbers) // 2], numbers[len(numbers) // 2:])
+
+
+def divided(a, b):
+    """a / b as a float, rounded once."""
+    return struct.unpack("f", struct.pack("f", a / b))[0]
+
+
+def scaled(row):
+    """A row divided by its largest absolute value."""
+    largest = max(map(abs, row))
+    return [divided(number, largest) for number in row]
+
+
+def segments(numbers):
+    """The lists of those neighbours that have the same key."""
+    return [[number for _, number in pairs] for _, pairs in itertools.groupby(halves(numbers), lambda pair: pair[0])]
+
+
+def of_segments(operation):
+    """The segments' outputs, concatenated."""
+    return lambda numbers, size: [list(itertools.chain(*(operation(segment, None)[0] for segment in segments(numbers))))]
+
+
+def kept(numbers, size):
+    above = [number for number in numbers if number > 0]
+    return [above, [len(above)]]
+
+
+OPERATIONS = {
+    "sum": shapes.SUM,
+    "max": Operation(lambda numbers, size: [[max(numbers)]]),
+    "min": Operation(lambda numbers, size: [[min(numbers)]]),
+    "argmax": Operation(lambda numbers, size: [[numbers.index(max(numbers))]], kinds=("int",)),
+    "scan": shapes.SCAN,
+    "exclusive scan": shapes.EXCLUSIVE_SCAN,
+    "copy": Operation(lambda numbers, size: [numbers]),
+    "sums of both": Operation(lambda numbers, size: [[a + b for a, b in halves(numbers)]], inputs=2),
+    "dot product": Operation(lambda numbers, size: [[sum(a * b for a, b in halves(numbers))]], inputs=2, power=2),
+    "compaction": Operation(kept, outputs=("out", "count"), kinds=("", "int"), leaves_room=True),
+    "scan of segments": Operation(of_segments(shapes.prefixes), keyed=True),
+    "exclusive scan of segments": Operation(of_segments(shapes.prefixes_before), keyed=True),
+    "sums of segments": Operation(of_segments(shapes.SUM.of), keyed=True),
+    "sums of rows": Operation(lambda numbers, size: [list(map(sum, rows(numbers, size)))], of_rows=True),
+    "sums of columns": Operation(lambda numbers, size: [list(map(sum, columns(numbers, size)))], of_rows=True),
+    "transpose": Operation(lambda numbers, size: [list(itertools.chain(*columns(numbers, size)))], of_rows=True),
+    "rows by their largest": Operation(lambda numbers, size: [list(itertools.chain(*map(scaled, rows(numbers, size))))], kinds=("float",), of_rows=True),
+}
+PIECES = re.compile(r"sums of pieces of ([1-9]\d{0,5})")
+
+
+def operation(text):
+    pieces = PIECES.fullmatch(text)
+    if pieces:
+        length = int(pieces[1])
+        return Operation(lambda numbers, size: [[sum(numbers[k:k + length]) for k in range(0, len(numbers), length)]])
+    if text not in OPERATIONS:
+        raise Unusable(f"computes = {text}; accepted are {', '.join(OPERATIONS)}, sums of pieces of 256 (or another length)")
+    return OPERATIONS[text]
+
+
+# ---- Reading one
+
+def lines_of(text):
+    """The keys and their values."""
+    found = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        line = line.partition("#")[0].strip()
+        key, equals, value = (part.strip() for part in line.partition("="))
+        if line and (not equals or key not in KEYS or key in found or not value):
+            raise Unusable(f"line {number} is '{line}'; accepted are lines such as sizes = 1 31 32, each once, of {', '.join(sorted(KEYS))}")
+        if line:
+            found[key] = value
+    if LADDER in found and len(found) > 1:
+        raise Unusable("a contract with ladder has no other keys: the ladder implies them")
+    missing = sorted(NEEDED - found.keys()) if LADDER not in found else []
+    if missing:
+        raise Unusable(f"no line {missing[0]} = ...")
+    if ("grid" in found) != ("block" in found):
+        raise Unusable("grid and block are both needed for a kernel, and neither for a host function")
+    return found
+
+
+def sizes_of(text, of_rows):
+    """The sizes of a line, sorted."""
+    form = r"[1-9]\d*x[1-9]\d*" if of_rows else r"[1-9]\d*"
+    words = text.split()
+    wrong = [word for word in words if not re.fullmatch(form, word)]
+    if wrong:
+        raise Unusable(f"sizes has '{wrong[0]}'; accepted are {'rows x columns, as in 3x5 32x33' if of_rows else 'whole numbers, as in 1 31 32'}")
+    sizes = {tuple(map(int, word.split("x"))) if of_rows else int(word) for word in words}
+    return sorted(sizes, key=shapes.count_of)
+
+
+def sides_of(sizes):
+    """For each dimension, the sizes' lengths."""
+    return list(zip(*sizes)) if isinstance(sizes[0], tuple) else [sizes]
+
+
+def greatest(sizes):
+    """The size with the greatest length of each dimension."""
+    return tuple(map(max, sides_of(sizes)))
+
+
+def between(low, high):
+    """A random number, uniform in its logarithm."""
+    return min(high, low + secrets.randbelow(1 << 1 + secrets.randbelow((high - low + 1).bit_length())))
+
+
+def more_sizes(sizes):
+    """These sizes and random ones between the least and the greatest; squares if all are squares."""
+    sides, squares = sides_of(sizes), all(isinstance(size, tuple) and size[0] == size[1] for size in sizes)
+    drawn = [tuple(between(min(side), max(side)) for side in sides) for _ in range(DRAWS)]
+    drawn = [size[:1] * 2 if squares else size if size[1:] else size[0] for size in drawn]
+    new = [size for size in dict.fromkeys(drawn) if size not in sizes][:MORE_SIZES]
+    return sorted([*sizes, *new], key=shapes.count_of)
+
+
+def limits_of(text):
+    """The limits of counters, by name."""
+    limits = {}
+    for part in filter(None, map(str.strip, text.split(","))):
+        found = re.fullmatch(r"(\d+) (.+)", part)
+        if not found or found[2] not in shapes.COUNTERS:
+            raise Unusable(f"at most = {part}; accepted are numbers of {', '.join(shapes.COUNTERS)}")
+        limits[found[2]] = int(found[1])
+    return limits
+
+
+def arithmetic(key, text, names):
+    """Checks the arithmetic of a launch: numbers, the size's names, operators and brackets."""
+    wrong = re.search(r"[^\w\s+*/%(),-]", text, re.A) or next((word for word in re.finditer(r"[A-Za-z_]\w*", text) if word[0] not in names), None)
+    if wrong:
+        raise Unusable(f"{key} has '{wrong[0]}'; accepted are numbers, {', '.join(names)} and + - * / % ( )")
+    return text
+
+
+def numbers_of(text, names):
+    """The values of text that arithmetic() accepted, computed as in C: a tuple, empty if it cannot be evaluated. names: the sizes' values."""
+    if re.search(r"//|/\*|\*\*|[\w)]\s*\(", text):  # the last is a call
+        return ()
+    try:
+        return eval(f"({text.replace('/', '//')},)", {"__builtins__": {}}, names)
+    except (SyntaxError, TypeError, ZeroDivisionError, RecursionError, MemoryError):
+        return ()
+
+
+def check_shape(lines, sides, sizes):
+    """Raises Unusable if the launch is impossible at one of the sizes: every program would fail."""
+    for key, size in itertools.product([key for key in SHAPE if key in lines], sizes):
+        least, most, product, words = SHAPE[key]
+        numbers = numbers_of(lines[key], dict(zip(sides, size if isinstance(size, tuple) else (size,))))
+        fits = 1 <= len(numbers) <= most and all(isinstance(number, int) and number >= least for number in numbers)
+        if not fits or math.prod(numbers) > product:
+            raise Unusable(f"{key} = {lines[key]} is {', '.join(map(str, numbers)) or 'not a valid expression'} at {shapes.label(size)}; it takes {words}")
+
+
+def call_of(text, names):
+    """The function's name and arguments. A constant of the program is recognised by its capitals."""
+    found = re.fullmatch(r"([A-Za-z_]\w*(?:<[\w\s,<>]*>)?)\s*\(([^()]*)\)", text)
+    if not found:
+        raise Unusable(f"call = {text}; write it as in call = add(in, out, n)")
+    arguments = [word.strip() for word in found[2].split(",")]
+    wrong = [word for word in arguments if word not in names and not re.fullmatch(r"\d+|[A-Z][A-Z_0-9]*(\[\d+\])?", word)]
+    if wrong:
+        raise Unusable(f"call has the argument '{wrong[0]}'; accepted are {', '.join(names)}, numbers, and constants of the program such as BLOCKS[0]")
+    return found[1], arguments
+
+
+def part_of(lines, sizes, arrays):
+    """The functions that a program must define, and the judge's part in C++. arrays: the names and types of inputs and outputs."""
+    types = dict.fromkeys(sizes, "long long") | {name: f"{element} *" for name, element in (arrays | {SCRATCH: "float"}).items()}
+    call, arguments = call_of(lines["call"], types)
+    function, scratch = call.partition("<")[0], SCRATCH in arguments
+    shape = {key: arithmetic(key, lines.get(key, "0"), sizes) for key in SHAPE if "grid" in lines}
+    line = (LAUNCH_LINE if shape else "    {call}({arguments});\n").format(call=call, arguments=", ".join(arguments), **shape)
+    values = [f"    const auto {name} = ({kind})a[{k}];\n" for k, (name, kind) in enumerate(types.items()) if re.search(rf"\b{name}\b", line)]
+    counts = ["    if (what == 1)\n        return scratch_count((long long)a[0]);\n"] * scratch
+    above = f'extern "C++" {{ {lines["harness"]} }}\n' if "harness" in lines else ""
+    body = "".join([*counts, *values, line])
+    return (*["scratch_count"] * scratch, function), f"{above}long long check_call(int what, const unsigned long long *a)\n{{\n    (void)what;\n{body}    return 0;\n}}\n"
+
+
+class Contract(shapes.Shape):
+    """The shape of a contract. Its arrays are aligned to 16 bytes; outputs are uninitialised, or zero if the contract says so."""
+
+    def __init__(self, name, lines):
+        elements, computed = lines.get("elements", "float"), operation(lines["computes"])
+        if elements not in shapes.CODES:
+            raise Unusable(f"elements = {elements}; accepted are {', '.join(shapes.CODES)}")
+        of_rows = computed.of_rows or "x" in lines["sizes"]
+        sizes = sizes_of(lines["sizes"], of_rows)
+        most = MAX_ELEMENTS[computed.power]
+        if shapes.count_of(greatest(sizes)) > most:
+            raise Unusable(f"sizes contains {shapes.label(greatest(sizes))}; the maximum is {most:,} elements")
+        sides, inputs = ("rows", "columns") if of_rows else ("n",), [("in", f"const {elements}"), ("in2", f"const {elements}")][:computed.inputs]
+        inputs = [("keys", "const int")] * computed.keyed + inputs
+        outputs = [(output, kind or elements) for output, kind in zip(computed.outputs, computed.kinds)]
+        zeroed = lines.get("zeroed", "").replace(",", " ").split()
+        if not set(zeroed) <= set(computed.outputs):
+            raise Unusable(f"zeroed = {lines['zeroed']}; accepted are {', '.join(computed.outputs)}")
+        functions, part = part_of(lines, sides, dict(inputs + outputs))
+        check_shape(lines, sides, sizes)
+        super().__init__(functions, part, name, sizes=tuple(more_sizes(sizes)), orders_at=3 * sizes[-1:], counted_at=sizes[-1],
+                         promise=f"computes {lines['computes']}, according to {name}", limits=limits_of(lines.get("at most", "")))
+        self.elements, self.operation, self.zeroed = elements, computed, [computed.outputs.index(output) for output in zeroed]
+        self.scratch = "scratch_count" in functions
+
+    @property
+    def least_bytes(self):
+        keys = shapes.width("int") * self.operation.keyed
+        return shapes.count_of(self.counted_at) * (self.operation.inputs * shapes.width(self.elements) + keys)
+
+    def case(self, size, run):
+        count, computed = shapes.count_of(size), self.operation
+        keys = shapes.drawn_keys(count) if computed.keyed else []
+        numbers = shapes.drawn(count * computed.inputs, self.elements)
+        inputs = [shapes.packed(keys, "int")] * computed.keyed + [shapes.packed(numbers[k:k + count], self.elements) for k in range(0, len(numbers), count)]
+        case = shapes.Case(size, {}, b"".join(inputs), keys + numbers, computed, self.elements)
+        read = [len(output) * shapes.width(kind or self.elements) for output, kind in zip(case.expected, computed.kinds)]
+        outputs = [len(inputs[-1]), *read[1:]] if computed.leaves_room else read
+        sides = size if isinstance(size, tuple) else (size,)
+        case.task |= {"passes": False, "numbers": sides, "inputs": list(map(len, inputs)), "outputs": outputs, "read": read, "zeroed": self.zeroed}
+        if self.scratch:
+            case.task["scratch"] = "kept" if run else "fresh"
+        return case
+
+
+def read(path):
+    """The shape that a contract describes; raises Unusable if it is invalid."""
+    try:
+        with open(path, "rb") as file:
+            text = file.read(MAX_BYTES + 1).decode()
+    except (OSError, ValueError) as error:
+        raise Unusable(f"the file cannot be read: {getattr(error, 'strerror', None) or 'not UTF-8 text'}") from None
+    if len(text) > MAX_BYTES:
+        raise Unusable(f"the file has more than {MAX_BYTES:,} bytes")
+    lines = lines_of(text)
+    if LADDER not in lines:
+        return Contract(path.name, lines)
+    if lines[LADDER] not in shapes.LADDERS:
+        raise Unusable(f"ladder = {lines[LADDER]}; accepted are {', '.join(shapes.LADDERS)}")
+    return shapes.LADDERS[lines[LADDER]]

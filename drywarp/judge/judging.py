@@ -1,0 +1,147 @@
+"""Judges one program: builds it and runs it at all sizes."""
+
+import math
+import signal
+import time
+
+from drywarp.judge import compiling, sandbox, scratch, shapes
+from drywarp.judge.session import CHECKER_ENDS_WITH, DEVICE_MEMORY, GONE, PROGRAM_MEMORY, Session
+from drywarp.judge.verdicts import Answer, add_findings
+from drywarp.judge.words import NOT_TRIED
+
+MAX_GUESSES = 3
+PROBES = 4  # runs with other data that must confirm a guess why a result is wrong
+
+
+# ---- At one size
+
+def guess(session, size, run, case, got):
+    """Why the result is wrong, if one known mistake also explains the results for other data; else ""."""
+    common = case.operation.mistakes(case.numbers, got)
+    for _ in range(PROBES):
+        case = session.shape.case(size, run)
+        reply = session.try_case(case) if common else GONE
+        if not reply.get("outputs") or reply["note"]:
+            return ""
+        session.counted(reply["launches"])
+        common &= case.operation.mistakes(case.numbers, reply["outputs"][0])
+    return f": {min(common, key=len)}" if common else ""
+
+
+def one_size(session, size, answer):
+    """The error at a size, "" for none. Makes several runs, each with other data."""
+    for run in range(session.shape.runs):
+        case = session.shape.case(size, run)
+        reply = session.try_case(case)
+        answer.over = answer.over or reply["over"]
+        if reply.get("ended"):
+            return how_it_ended(session, answer)
+        if reply["over"]:
+            return answer.over
+        rows = session.counted(reply["launches"])
+        if size == session.shape.counted_at and run == 0 and rows:
+            answer.counters = shapes.totals(rows)
+            answer.missed = [f"{answer.counters[name]:,} {name}, at most {most:,}" for name, most in session.shape.limits.items() if answer.counters[name] > most]
+        if reply["note"]:
+            return f"no result{case.where}: {reply['note']}{session.fault()}"
+        wrong = case.wrong(reply["outputs"])
+        if wrong:
+            guesses = run == 0 and sum("expected" in other for other in answer.sizes.values()) < MAX_GUESSES
+            return wrong + (guess(session, size, run, case, reply["outputs"][0]) if guesses else "") + session.fault()
+    return ""
+
+
+def how_it_ended(session, answer):
+    """Why a program has ended, in a few words."""
+    program, device = session.end()
+    if sandbox.TIME_OVER in (program, device):
+        answer.over = answer.over or f"stopped after {session.limit} seconds"
+        return answer.over
+    if program == sandbox.MEMORY_OVER:
+        answer.over = answer.over or f"the program needed more than {PROGRAM_MEMORY} of host memory"
+    if device == sandbox.MEMORY_OVER or device not in (0, CHECKER_ENDS_WITH) and any("memory" in line.lower() for line in session.said("device")):
+        answer.over = answer.over or f"the program needed more than {DEVICE_MEMORY} of simulator memory"
+    if answer.over:
+        return answer.over
+    if device not in (0, CHECKER_ENDS_WITH):
+        return f"the simulator {manner(device)}"
+    said = session.said("program")
+    if any("bad_alloc" in line for line in said):
+        answer.over = f"the program needed more than {PROGRAM_MEMORY} of host memory"
+        return answer.over
+    hint = "; host code may have dereferenced a device pointer" if program == 128 + signal.SIGSEGV else ""
+    return f"the program {manner(program)}{hint}" + (f": {said[-1]}" if said else "") + session.fault()
+
+
+def manner(status):
+    return f"was killed by {signal.Signals(status - 128).name}" if status > 128 else f"exited with status {status}"
+
+
+# ---- At all sizes
+
+def run(program, options, answer):
+    """Runs all sizes. If the program ends at one, a new process continues with the next, until the time is up."""
+    end = time.monotonic() + options.seconds
+    session = None
+    for size in answer.shape.sizes:
+        left = math.ceil(end - time.monotonic())
+        if left <= 0:
+            answer.over = answer.over or f"stopped after {options.seconds} seconds"
+            answer.sizes[size] = NOT_TRIED
+            continue
+        session = session or Session(program, options, left)
+        answer.sizes[size] = one_size(session, size, answer)
+        if session.ended:
+            finish(session, answer)
+            session = None
+    if session:
+        finish(session, answer)
+    for (words, orders), size in zip(shapes.ORDERS, answer.shape.orders_at):
+        left = math.ceil(end - time.monotonic())
+        if left > 0 and answer.sizes[size] == "":
+            run_in_order(Session(program, options, left, **orders), size, words, answer)
+
+
+def run_in_order(session, size, words, answer):
+    """Runs one size again, in another order of blocks, warps and lanes."""
+    other = Answer(answer.name, answer.shape)
+    wrong = one_size(session, size, other)
+    answer.over = answer.over or other.over
+    answer.sizes[size] = answer.over if other.over else wrong and f"{wrong}, {words}"
+    finish(session, answer)
+
+
+def finish(session, answer):
+    """Ends a session and adds its findings to the answer."""
+    program, device = session.end()
+    found = session.findings()
+    add_findings(found, answer)
+    if sandbox.TIME_OVER in (program, device):
+        answer.over = answer.over or f"stopped after {session.limit} seconds"
+    if device == CHECKER_ENDS_WITH and not found:
+        answer.findings[("", "")] = ["the checker reported findings, but their list is missing"]
+
+
+def whole_program(path, folder, options, answer):
+    """Builds it, and runs it."""
+    program = compiling.build(path, folder, options, answer)
+    if program:
+        run(program, options, answer)
+
+
+def checked(path, options, judge=whole_program):
+    """The answer about one file. A failure of the judge is no verdict about the file, and does not affect other files."""
+    answer, begin = Answer(path.name, options.shape), time.monotonic()
+    if path.is_dir():
+        answer.said = ["there is no file whose name ends in .cu"]
+        return answer
+    try:
+        with scratch.folder() as folder:
+            (folder / "program").mkdir()
+            judge(path, folder / "program", options, answer)
+    except OSError as error:
+        answer.unjudged = compiling.DISK_FULL if error.errno in compiling.NO_SPACE else f"the judge failed: {error.strerror}"
+    except Exception as error:
+        answer.unjudged = f"the judge failed: {type(error).__name__}: {error}"
+    answer.seconds = time.monotonic() - begin
+    return answer

@@ -1,0 +1,117 @@
+"""A running program and the device that it calls: two processes, each in its own sandbox. docs/judge.md shows their connections."""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from drywarp.judge import shapes
+from drywarp.judge.means import LIBRARIES
+from drywarp.judge.processes import in_sandbox, started
+from drywarp.judge.words import without_folders
+
+ROOT = shapes.ROOT
+PROGRAM_MEMORY, DEVICE_MEMORY = "1G", "2G"
+PROGRAM_SAYS, DEVICE_FILE = "64K", "64M"  # the largest file
+MAX_SAID = 1 << 16  # bytes that are kept of the stderr of one of them
+CHECKER_ENDS_WITH = 88
+GONE = {"ended": True, "broken": True, "over": ""}
+
+
+def findings_in(folder):
+    """The checker's findings of a finished session; none if its file cannot be read."""
+    try:
+        return json.loads((folder / "device/findings.json").read_text(errors="replace")).get("findings", [])
+    except (OSError, ValueError):
+        return []
+
+
+def program_command(program, limits):
+    """The program in its sandbox. It may read the system's libraries, and run only itself and its loader."""
+    loaders = sorted({str(path.resolve()) for folder in LIBRARIES for path in Path(folder).glob("ld-linux*.so*")})
+    allowed = [*(f"--read={folder}" for folder in LIBRARIES), *(f"--run={path}" for path in (*loaders, program))]
+    return [*in_sandbox(*limits, *allowed, "--memory", PROGRAM_MEMORY, "--file-bytes", PROGRAM_SAYS, "--threads", "1", "--strict"), str(program)]
+
+
+def device_command(folder, program, options, limits, orders):
+    """The device in its sandbox, which writes counters and findings into the folder; the caller appends its pipe ends to the program."""
+    python, device, threads = os.path.realpath(sys.executable), folder / "device", options.threads or os.cpu_count() or 1
+    device.mkdir()
+    settings = {"SIM_COUNTERS": device / "counters.csv", "SIM_FINDINGS": device / "findings.json", "SIM_THREADS": threads} | orders
+    allowed = ["--system", "--run", python, "--read", sys.base_prefix, "--read", str(ROOT / "drywarp"), "--read", str(options.library),
+               "--read", str(program.parent.parent), "--write", str(device), "--memory", DEVICE_MEMORY, "--reserves",
+               "--threads", str(threads), "--file-bytes", DEVICE_FILE, *(f"--set={name}={value}" for name, value in settings.items() if value)]
+    return [*in_sandbox(*limits, *allowed), python, "-I", "-S", str(ROOT / "drywarp/judge/check_device.py"), str(options.library)]
+
+
+class Session:
+    """A running program and its device, each in its own sandbox. They are connected by pipes; the judge is connected only to the device."""
+
+    def __init__(self, program, options, seconds, **orders):
+        self.folder = Path(tempfile.mkdtemp(dir=program.parent.parent.parent))
+        self.shape, self.limit, self.ended = options.shape, options.seconds, False
+        self.reported = 0  # lines of the simulator that were returned by fault()
+        self.rows = 0  # rows of counters.csv from earlier runs
+        to_device, from_program = os.pipe()
+        to_program, from_device = os.pipe()
+        limits = ["--alone", "--seconds", str(seconds)]
+        with open(self.folder / "program.txt", "wb") as said:
+            self.program = started(program_command(program, limits), stdin=to_program, stdout=from_program, stderr=said)
+        with open(self.folder / "device.txt", "wb") as said:
+            self.device = started([*device_command(self.folder, program, options, limits, orders), str(to_device), str(from_device)],
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, pass_fds=(to_device, from_device))
+        for end in (to_device, from_program, to_program, from_device):
+            os.close(end)
+
+    def try_case(self, case):
+        """The device's reply about a run, with the outputs as lists of numbers; GONE if it has ended."""
+        try:
+            self.device.stdin.write(json.dumps(case.task | {"bytes": len(case.data)}).encode() + b"\n" + case.data)
+            self.device.stdin.flush()
+        except BrokenPipeError:
+            pass
+        line = self.device.stdout.readline()
+        reply = json.loads(line) if line.endswith(b"\n") else GONE
+        data = [self.device.stdout.read(count) for count in reply.get("outputs", [])]
+        if list(map(len, data)) != reply.get("outputs", []):  # the device ended while it wrote
+            reply, data = GONE, []
+        self.ended = reply.get("ended", False) or reply["broken"]
+        return {**reply, "outputs": case.read(data)}
+
+    def counted(self, launches):
+        """The counter rows of the last run."""
+        try:
+            with open(self.folder / "device/counters.csv", newline="") as file:
+                rows = list(csv.DictReader(file))
+        except OSError:
+            return []
+        new, self.rows = rows[self.rows:], len(rows)
+        return new if len(new) == launches else []
+
+    def end(self):
+        """Waits for both; returns their exit statuses."""
+        try:
+            self.device.stdin.close()
+        except BrokenPipeError:
+            pass
+        self.device.stdout.close()
+        return self.program.wait(), self.device.wait()
+
+    def findings(self):
+        """The checker's findings."""
+        return findings_in(self.folder)
+
+    def said(self, which):
+        """The lines that one of them wrote to its stderr."""
+        with open(self.folder / f"{which}.txt", "rb") as file:
+            data = file.read(MAX_SAID)
+        return [without_folders(line.strip()) for line in data.decode(errors="replace").splitlines() if line.strip()]
+
+    def fault(self):
+        """The simulator's first message since the last call, after a newline; "" if there is none."""
+        lines = [line for line in self.said("device") if line.startswith("simulator:")]
+        new, self.reported = lines[self.reported:], len(lines)
+        return f"\n{new[0]}" if new else ""

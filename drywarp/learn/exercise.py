@@ -1,0 +1,167 @@
+"""The definition of an exercise, which exercises/NN_name/exercise.py fills in. docs/learn.md describes how to write one."""
+
+import array
+import math
+import random
+import runpy
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Callable
+
+from drywarp import files
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "exercises"
+KINDS = ("write", "fix", "optimise", "predict")
+HINTS = 3
+UNIT = 16  # data are whole sixteenths, so that float additions are exact in any order (docs/check.md)
+
+
+# ---- The arguments of a kernel
+
+@dataclass(frozen=True)
+class Array:
+    """An array on the device, exactly as large as its values."""
+    type: str  # as in Python's array: f, i, I
+    after: list  # the expected contents after the kernel; None: any
+    before: list = None  # the contents before the kernel; None: uninitialised
+    count: int = 0  # of elements
+
+    def packed(self):
+        return array.array(self.type, self.before).tobytes() if self.before is not None else b""
+
+    def expected(self):
+        return array.array(self.type, self.after).tobytes()
+
+
+def type_of(values):
+    return "f" if any(isinstance(value, float) for value in values) else "i"
+
+
+def given(values, type=None):
+    """An array that the kernel reads and does not change."""
+    return Array(type or type_of(values), values, values, len(values))
+
+
+def result(values, type=None):
+    """An uninitialised array that the kernel must fill with these values."""
+    return Array(type or type_of(values), values, None, len(values))
+
+
+def changed(before, after, type=None):
+    """An array whose contents the kernel must change from `before` to `after`."""
+    return Array(type or type_of(after), after, before, len(before))
+
+
+def scratch(count, type="f"):
+    """An uninitialised array that the kernel may use freely."""
+    return Array(type, None, None, count)
+
+
+def sixteenths(count):
+    """`count` random floats, none of them 0."""
+    return [random.choice((-1, 1)) * random.randint(1, UNIT) / UNIT for _ in range(count)]
+
+
+def distinct(count):
+    """`count` random floats, all different."""
+    return [value / UNIT for value in random.sample(range(-8 * count, 8 * count), count)]
+
+
+def whole(count, low, high):
+    """`count` random integers from low to high, both included."""
+    return [random.randint(low, high) for _ in range(count)]
+
+
+def blocks_for(n, each):
+    """The number of blocks that cover n elements, with `each` elements a block."""
+    return max(1, math.ceil(n / each))
+
+
+# ---- Counters and goals
+
+@dataclass(frozen=True)
+class Count:
+    """A counter of the simulator (simulator/counters.md), for the whole launch or the average block."""
+    words: str  # its name in messages
+    counter: str  # a column of the counters, or "threads", or "blocks"
+    per_block: bool = False
+
+    def of(self, row):
+        """Its value in a row of counters."""
+        blocks = int(row["grid"])
+        value = {"threads": blocks * files.threads(row["block"]), "blocks": blocks}.get(self.counter)
+        value = float(row[self.counter]) if value is None else value
+        value = value / blocks if self.per_block else value
+        return int(value) if value == int(value) else value
+
+
+@dataclass(frozen=True)
+class Goal(Count):
+    """A count that must be at most `most` or, if `least` is given, at least `least`."""
+    most: int = 0
+    least: int = 0
+
+    @property
+    def limit(self):
+        return f"at least {self.least:,}" if self.least else f"at most {self.most:,}"
+
+    def is_missed(self, row):
+        return self.of(row) < self.least if self.least else self.of(row) > self.most
+
+
+@dataclass(frozen=True)
+class Exercise:
+    chapter: str  # such as "1. Threads"
+    title: str
+    kind: str  # one of KINDS
+    task: str  # one sentence
+    hints: tuple  # three; the third is almost the answer
+    why: str  # the explanation, shown when it is solved
+    lesson: str  # the page to read next
+    kernel: str  # the kernel's name
+    data: Callable  # n -> the kernel's arguments by name: arrays, or numbers (int)
+    sizes: tuple  # n of the runs; two more are random
+    grid: Callable = lambda n: blocks_for(n, 256)  # n -> blocks
+    block: int = 256  # threads
+    random_sizes: tuple = None  # the range of the two random n: from, to, step; None: from 1 to the largest of the sizes
+    goals: tuple = ()
+    questions: tuple = ()  # kind predict: one Count a question; its words are in the learner's file
+    counted_at: int = 0  # n at which goals and questions are counted; 0: the last of the sizes
+    wrong: tuple = ()  # planted mistakes: (text of the answer, replacement); kind predict: (a question's words, wrong numbers)
+    equivalent: dict = field(default_factory=dict)  # mutants of the answer that are correct, and why
+    name: str = ""  # the folder's name
+
+    @property
+    def number(self):
+        return self.name[:2]
+
+    @property
+    def folder(self):
+        return FOLDER / self.name
+
+    @property
+    def counts_at(self):
+        return self.counted_at or self.sizes[-1]
+
+    def tries(self):
+        """All n of a check: `sizes`, and up to two random ones that are not in exercise.py."""
+        low, high, step = self.random_sizes or (1, max(self.sizes), 1)
+        unknown = sorted(set(range(low, high + 1, step)).difference(self.sizes))
+        return [*self.sizes, *random.sample(unknown, min(2, len(unknown)))]
+
+    def text(self, name):
+        return (self.folder / name).read_text(encoding="utf-8")
+
+
+def read(folder):
+    """The exercise in a folder."""
+    made = runpy.run_path(str(folder / "exercise.py"))["EXERCISE"]
+    exercise = Exercise(**made | {"name": folder.name})
+    assert exercise.kind in KINDS and len(exercise.hints) == HINTS, folder
+    return exercise
+
+
+def every():
+    """All exercises, in order."""
+    return [read(folder) for folder in sorted(FOLDER.glob("[0-9][0-9]_*/"))]

@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""Writes the files for a class: bundle.py [--ladder scan] [--contract FILE] FOLDER makes three folders in it.
+
+students/ is the course without answers, teacher/ the whole course, autograder/ the contents of Gradescope's zip. docs/judge.md lists what is removed."""
+
+import argparse
+import ast
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from drywarp.judge import contract, shapes
+
+ROOT = Path(__file__).resolve().parents[2]
+MARK = "bundle.txt"  # marks a folder that this program made and may replace
+ABOUT = "make bundle wrote this folder, and replaces it.\n"
+NOT_FOR_STUDENTS = re.compile(r"exercises/[^/]*/(answer|right)\.cu|docs/teaching\.md|plots/[^/]+/|scan/(?!step|reference)[^/]+/|tests/(?!counters/simulator/|__init__|support)|"
+                              r"book/(?!player/\w+\.(js|css)$)|\.github/|\.ci/|CONTRIBUTING\.md")
+NOT_FOR_THE_AUTOGRADER = re.compile(r"book/|exercises/|plots/|elsewhere/|tests/(?!counters/simulator/)|.*\.(md|svg|png)|\.github/|\.ci/")
+ANSWER = re.compile(r"(<details>\s*<summary>(?:<b>)?(?:Answer|The numbers, and why)[^\n]*</summary>).*?(</details>)", re.S)
+REPLACEMENT = r"\1\n\nYour teacher has it.\n\n\2"
+UNAVAILABLE = ("mk/develop.mk",)  # commands that need removed files
+REFUSAL = "\t@echo 'make $@: your teacher has the tests and the book; make learn and make check judge your programs' >&2; exit 2\n"
+REFUSING_RULES = "# These need the tests and the book.\n.PHONY: {targets}\n{targets}:\n" + REFUSAL
+TEST = re.compile(r"^(test[a-z-]*):.*\n(?:\t.*\n)+", re.M)  # a rule of a test in another file
+ANSWERING = {"wrong": "()", "equivalent": "{}", "why": '"your teacher knows"'}  # fields of an exercise, and their replacements
+SETUP = """#!/usr/bin/env bash
+# Gradescope runs this once, as root: the compiler, and the judge.
+set -eu
+apt-get update
+apt-get install -y --no-install-recommends gcc g++ git libseccomp2 make python3 python3-venv
+cd /autograder/source/course
+make toolkit
+make judge
+"""
+RUN = """#!/usr/bin/env bash
+# Gradescope runs this for each submission, in /autograder. A judge that fails leaves no results.json, and Gradescope says so.
+cd source/course
+make check-all DIR=../../submission RESULTS=../../results/judge GRADESCOPE=../../results/results.json{arguments}
+[ -s ../../results/results.json ]
+"""
+
+
+def fail(message):
+    print(f"bundle.py: {message}", file=sys.stderr)
+    sys.exit(2)
+
+
+def tracked():
+    """The names of the course's files."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True)
+    names = [name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()]
+    return names or fail("git ls-files names no files: make bundle requires a git clone of the course")
+
+
+def without_answers(name, text):
+    """A file's text for students."""
+    if name in UNAVAILABLE:
+        return REFUSING_RULES.format(targets=re.search(r"^\.PHONY: (.*)", text, re.M)[1])
+    if name.endswith(".mk"):
+        return TEST.sub(lambda rule: f"{rule[1]}:\n{REFUSAL}", text)
+    if name.endswith(".md"):
+        return ANSWER.sub(REPLACEMENT, text)
+    return without_fields(text) if re.fullmatch(r"exercises/[^/]*/exercise\.py", name) else text
+
+
+def without_fields(text):
+    """An exercise without the fields that contain the answer."""
+    lines = text.encode().splitlines(keepends=True)
+    begins = [0]
+    for line in lines:
+        begins.append(begins[-1] + len(line))
+    data = text.encode()
+    found = [word for word in ast.walk(ast.parse(text)) if isinstance(word, ast.keyword) and word.arg in ANSWERING]
+    for word in sorted(found, key=lambda word: -word.value.lineno * 1000 - word.value.col_offset):
+        begin, end = (begins[line - 1] + column for line, column in ((word.value.lineno, word.value.col_offset), (word.value.end_lineno, word.value.end_col_offset)))
+        data = data[:begin] + ANSWERING[word.arg].encode() + data[end:]
+    return data.decode()
+
+
+def copy(names, folder, changed=lambda name, text: text):
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / name, path)
+        if path.suffix in (".md", ".py", ".mk"):
+            text = path.read_text(encoding="utf-8")
+            if changed(name, text) != text:
+                path.write_text(changed(name, text), encoding="utf-8")
+
+
+def write_students(folder, names):
+    copy([name for name in names if not NOT_FOR_STUDENTS.match(name)], folder, without_answers)
+
+
+def write_autograder(folder, names, ladder, asked):
+    """Writes the contents of Gradescope's zip: setup.sh, run_autograder, and the judge."""
+    copy([name for name in names if not NOT_FOR_THE_AUTOGRADER.match(name)], folder / "course")
+    arguments = f" LADDER={ladder}" if ladder != "reduce" else ""
+    if asked:
+        shutil.copy2(asked, folder / "course/asked.contract")
+        arguments += " CONTRACT=asked.contract"
+    for name, text in (("setup.sh", SETUP), ("run_autograder", RUN.replace("{arguments}", arguments))):
+        (folder / name).write_text(text)
+        (folder / name).chmod(0o755)
+
+
+def replaced(folder, write):
+    """Replaces the folder by a new one that write() fills."""
+    if folder.exists() and not (folder / MARK).exists():
+        fail(f"{folder} exists, and make bundle did not write it; name another folder, as in: make bundle RESULTS=class")
+    unfinished = folder.with_name(f".{folder.name}.{os.getpid()}")
+    try:
+        unfinished.mkdir(parents=True)
+        (unfinished / MARK).write_text(ABOUT)
+        write(unfinished)
+        shutil.rmtree(folder, ignore_errors=True)
+        os.replace(unfinished, folder)
+    except OSError as error:
+        fail(f"{folder} cannot be written: {error.strerror}")
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--ladder", choices=shapes.LADDERS, default="reduce", help="that the autograder judges")
+    parser.add_argument("--contract", type=Path, help="that the autograder judges by")
+    parser.add_argument("folder", type=Path)
+    parser.error = fail
+    options = parser.parse_args()
+    try:
+        if options.contract:
+            contract.read(options.contract)
+    except contract.Unusable as error:
+        fail(f"{options.contract}: {error}")
+    names = tracked()
+
+    def write(folder):
+        write_students(folder / "students", names)
+        copy(names, folder / "teacher")
+        write_autograder(folder / "autograder", names, options.ladder, options.contract)
+
+    replaced(options.folder, write)
+    print(f"for students: {options.folder}/students; for you: {options.folder}/teacher; for Gradescope: zip the contents of {options.folder}/autograder")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""Writes the verdicts about all right solutions, planted mistakes and tasks: make learn-verdicts. tests/book/test_exercises.py compares the page's with them.
+
+Each row has the exercise, the variant, a hash of its text, the verdict in a word, and the kinds of its findings."""
+
+import concurrent.futures
+import csv
+import hashlib
+import os
+import sys
+from pathlib import Path
+
+from drywarp import files
+from drywarp.learn import exercise as exercises
+from drywarp.learn import judge, variants
+
+FILE = exercises.ROOT / "tests/book/verdicts.csv"
+COLUMNS = ("exercise", "variant", "text", "verdict", "findings")
+
+
+def texts_of(task):
+    """The kernels of an exercise by name: right ones, wrong ones and the task."""
+    own = {"task": task.text("task.cu")}
+    return own if task.kind == "predict" else own | variants.right_ones(task) | variants.planted(task)
+
+
+def hash_of(text):
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def word(verdict):
+    """The verdict in a word, as judge.js has it."""
+    if verdict.good:
+        return "solved"
+    return "does not build" if verdict.said else "finding" if verdict.findings else "wrong" if verdict.wrong else "missed goal"
+
+
+def row(task, name, text):
+    verdict = judge.judged(task, f"{task.name}.cu", text.encode(), judge.Tools(""))
+    return task.name, name, hash_of(text), word(verdict), " ".join(sorted({key[0] for key in verdict.findings}))
+
+
+def main():
+    path = Path(sys.argv[1]) if sys.argv[1:] else FILE
+    wanted = [(task, name, text) for task in exercises.every() for name, text in texts_of(task).items()]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        rows = list(pool.map(lambda each: row(*each), wanted))
+    rejected = [f"{task}/{name}" for task, name, _, verdict, _ in rows if verdict != "solved" and name.startswith(("answer", "right"))]
+    if rejected:
+        sys.exit(f"right solutions are rejected, so nothing was written: {', '.join(rejected)}")
+    with files.whole(path) as file:
+        csv.writer(file, lineterminator="\n").writerows([COLUMNS, *rows])
+    print(f"{path}: {len(rows)} verdicts")
+
+
+if __name__ == "__main__":
+    main()
