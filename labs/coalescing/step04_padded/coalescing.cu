@@ -66,7 +66,7 @@ static void launch(const float *a, const float *, float *c, int n, dim3 block)
 #include <vector>
 
 enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, ENOUGH_MS = 500 };
-static const long long MAX_EDGE = 65535; // the largest grid dimension in y
+static const long long MAX_WIDTH = 65535; // the largest grid dimension in y
 
 // Exits with a message of one line if a CUDA call failed.
 static void check(cudaError_t error, const char *call, const char *file, int line)
@@ -86,15 +86,15 @@ static void parse_arguments(int argc, char **argv, int *n, bool *csv)
     for (int i = 1; i < argc; i++) {
         const std::string arg = argv[i];
         const bool digits = arg.find_first_not_of("0123456789") == std::string::npos;
-        const long long edge = digits ? strtoll(argv[i], nullptr, 10) : 0;
+        const long long width = digits ? strtoll(argv[i], nullptr, 10) : 0;
         if (arg == "--csv") {
             *csv = true;
-        } else if (*n == 0 && edge >= 1 && edge <= MAX_EDGE) {
-            *n = edge;
+        } else if (*n == 0 && width >= 1 && width <= MAX_WIDTH) {
+            *n = width;
         } else {
             fprintf(stderr,
                     "unusable argument '%s': accepted are --csv, SIZE (1 to %lld)\n",
-                    argv[i], MAX_EDGE);
+                    argv[i], MAX_WIDTH);
             exit(BAD_ARGUMENT);
         }
     }
@@ -238,7 +238,7 @@ int main(int argc, char **argv)
         const int moved = MATRICES_READ * loads + stores; // 32 bytes each, for 32 elements
         printf(
             csv ? "%s,%s,%d,%ux%u,%.6f,%.3f,%d,%d,%d,%d,PASS\n"
-                : "%s on %s: edge %d, block %ux%u, ms %.4f, GB/s %.1f, sectors a load %d, "
+                : "%s on %s: width %d, block %ux%u, ms %.4f, GB/s %.1f, sectors a load %d, "
                   "a store %d, useful bytes %d, moved %d, PASS\n",
             STEP, device.name, d.n, block.x, block.y, ms,
             (double)d.n * d.n * useful / ms / 1e6, loads, stores, useful, moved);
