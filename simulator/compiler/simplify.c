@@ -27,6 +27,32 @@ static IrInstruction *same_phi(const IrInstruction *phi)
     return NULL;
 }
 
+// The block whose branch leads to an edge of `block`, through blocks with one predecessor; *target is the way that it took.
+static const IrBlock *branch_before(const IrBlock *block, uint32_t edge, uint32_t *target)
+{
+    const IrBlock *to = block, *from = block->predecessors[edge];
+    for (uint32_t steps = 0; steps < MAX_PHIS && from->last->op == IR_JUMP && from->predecessor_count == 1; steps++) {
+        to = from;
+        from = from->predecessors[0];
+    }
+    *target = from->last->target[0] == to ? 0 : 1;
+    return from->last->op == IR_BRANCH && from->last->target[0] != from->last->target[1] ? from : NULL;
+}
+
+// A phi that is true or false as a branch decided that leads to the block on both ways is its condition, or the opposite.
+static IrInstruction *condition_of_phi(Simplifier *s, IrInstruction *phi)
+{
+    if (phi->type != IR_PRED || phi->operand_count != 2 || phi->operands[0]->op != IR_INTEGER || phi->operands[1]->op != IR_INTEGER)
+        return NULL;
+    uint32_t targets[2];
+    const IrBlock *first = branch_before(phi->block, 0, &targets[0]), *second = branch_before(phi->block, 1, &targets[1]);
+    if (!first || first != second || targets[0] == targets[1] || phi->operands[0] == phi->operands[1])
+        return NULL;
+    IrInstruction *condition = first->last->operands[0];
+    const bool is_opposite = (phi->operands[0]->integer != 0) != (targets[0] == 0);
+    return is_opposite ? ir_insert_before(s->module, ir_first_not_phi(phi->block), IR_NOT, IR_PRED, 1, &condition) : condition;
+}
+
 static IrInstruction *simplify_phi(Simplifier *s, IrInstruction *phi)
 {
     IrInstruction *only = NULL;
@@ -36,8 +62,10 @@ static IrInstruction *simplify_phi(Simplifier *s, IrInstruction *phi)
         has_undefined |= value->op == IR_UNDEFINED;
         if (value == phi || value->op == IR_UNDEFINED || value == only)
             continue;
-        if (only)
-            return same_phi(phi);
+        if (only) {
+            IrInstruction *condition = condition_of_phi(s, phi);
+            return condition ? condition : same_phi(phi);
+        }
         only = value;
     }
     if (!only)

@@ -38,6 +38,18 @@ static IrInstruction *on_edge(const IrBlock *block, uint32_t edge, IrInstruction
     return value->op == IR_PHI && value->block == block ? value->operands[edge] : value;
 }
 
+static bool is_header(const Threading *t, const IrBlock *block)
+{
+    const Loop *loop = t->loops->innermost[block->id];
+    return loop && loop->header == block;
+}
+
+// Whether the block can end an iteration.
+static bool may_repeat(const Threading *t, const IrBlock *block)
+{
+    return is_header(t, block->last->target[0]) || is_header(t, block->last->target[1]);
+}
+
 // Whether a branch on the way to the block, which has one predecessor after the other, has decided the condition.
 static int decided_before(const IrBlock *from, const IrBlock *to, const IrInstruction *condition)
 {
@@ -64,7 +76,9 @@ static int decided_on_edge(const Threading *t, const IrBlock *block, uint32_t ed
     }
     if (!condition)
         return UNDECIDED;
-    return condition->op == IR_INTEGER ? condition->integer != 0 : decided_before(block->predecessors[edge], block, condition);
+    if (condition->op == IR_INTEGER)
+        return condition->integer != 0;
+    return may_repeat(t, block) ? UNDECIDED : decided_before(block->predecessors[edge], block, condition);
 }
 
 static bool goes_to(const IrBlock *from, const IrBlock *to)
@@ -75,10 +89,12 @@ static bool goes_to(const IrBlock *from, const IrBlock *to)
     return false;
 }
 
+// No edge is moved to a loop's header: the lanes that do not get a lock would repeat a loop of their own, instead of meeting the
+// lane that has it, which then would not run.
 static bool thread_edge(const Threading *t, IrBlock *block, uint32_t edge, bool truth)
 {
     IrBlock *from = block->predecessors[edge], *to = block->last->target[truth ? 0 : 1];
-    if (to == block || goes_to(from, to) || (ir_target_count(from) == 2 && from->last->target[0] == from->last->target[1]))
+    if (to == block || is_header(t, to) || goes_to(from, to) || (ir_target_count(from) == 2 && from->last->target[0] == from->last->target[1]))
         return false;
     const uint32_t own = ir_edge_index(block, truth ? 0 : 1);
     uint32_t count = 0;
@@ -97,8 +113,7 @@ static bool thread_edge(const Threading *t, IrBlock *block, uint32_t edge, bool 
 
 static bool thread_block(const Threading *t, IrBlock *block)
 {
-    const Loop *loop = t->loops->innermost[block->id];
-    if (block->predecessor_count < 2 || (loop && loop->header == block) || !only_branches(block))
+    if (block->predecessor_count < 2 || is_header(t, block) || !only_branches(block))
         return false;
     bool changed = false;
     for (uint32_t edge = block->predecessor_count; edge-- > 0;) {

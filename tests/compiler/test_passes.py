@@ -1,5 +1,8 @@
 """Each pass of the kernel compiler alone, on a small kernel: PTX before and after it, in tests/compiler/passes."""
 
+import re
+import subprocess
+
 import pytest
 
 from tests.compiler import pass_examples
@@ -17,3 +20,25 @@ def test_a_pass_does_what_its_example_shows(source):
 def test_each_pass_has_an_example():
     """Broken: a pass is there that no page and no test shows alone."""
     assert set(pass_examples.pass_names()) == {source.stem for source in pass_examples.sources()}
+
+
+LOCK = """__global__ void add(int *lock, int *sum)
+{
+    for (bool done = false; !done;)
+        if (atomicExch(lock, 1) == 0) {
+            *sum += 1;
+            atomicExch(lock, 0);
+            done = true;
+        }
+}
+"""
+
+
+def test_lanes_that_wait_for_a_lock_meet_its_owner(tmp_path):
+    """Broken: the lanes without the lock repeat a loop of their own, so that the lane of their warp that has it never runs."""
+    source = tmp_path / "lock.cu"
+    source.write_text(LOCK)
+    made = subprocess.run([pass_examples.COMPILE, source, "-o", "-"], capture_output=True, text=True, check=True).stdout
+    label = re.search(r"^(\$\w+):(?:(?!^\$).)*atom", made, re.M | re.S)[1]
+    repeats = [at.start() for at in re.finditer(rf"bra(?:\.uni)?\s+{re.escape(label)};", made)]
+    assert len(repeats) == 1 and repeats[0] > made.rindex("atom")
