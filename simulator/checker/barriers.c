@@ -87,7 +87,7 @@ static uint32_t count_bypassing(Block *b, const WarpSplit *waiting)
     uint32_t count = 0;
     for (uint32_t t = 0; t < b->threads; t++) {
         const Warp *w = &b->warps[t / LANES];
-        count += !(w->live >> t % LANES & 1) && bypasses(b, barrier, w->exit_pc[t % LANES]);
+        count += !(w->live_mask >> t % LANES & 1) && bypasses(b, barrier, w->exit_pc[t % LANES]);
     }
     return count;
 }

@@ -14,21 +14,21 @@ typedef struct LastWriter { // of a unit
     uint32_t time, site : 20, thread : 12;
 } LastWriter;
 
-typedef struct AsyncWriters { // of a block's shared memory
+typedef struct GenericWrites { // of a block's shared memory
     uint32_t proxy_fence_time, init_fence_time; // times of the block's last fence.proxy.async and fence.mbarrier_init
     LastWriter writers[]; // by unit
-} AsyncWriters;
+} GenericWrites;
 
-void sim_start_async_writers(Block *b)
+void sim_start_generic_writes(Block *b)
 {
     if (!b->launch->module->uses_bulk_copies)
         return;
-    if (!b->async_writers)
-        b->async_writers = calloc(1, sizeof *b->async_writers + (b->launch->shared_bytes / UNIT_BYTES + 1) * sizeof *b->async_writers->writers);
-    if (!b->async_writers)
+    if (!b->generic_writes)
+        b->generic_writes = calloc(1, sizeof *b->generic_writes + (b->launch->shared_bytes / UNIT_BYTES + 1) * sizeof *b->generic_writes->writers);
+    if (!b->generic_writes)
         sim_die("out of memory: checks of bulk copies");
     // Earlier than all writes of this block, later than those of earlier blocks.
-    b->async_writers->proxy_fence_time = b->async_writers->init_fence_time = sim_time(b) - 1;
+    b->generic_writes->proxy_fence_time = b->generic_writes->init_fence_time = sim_time(b) - 1;
 }
 
 void sim_note_generic_writes(Warp *w, const Instr *i, const Access *access, uint32_t mask)
@@ -38,23 +38,23 @@ void sim_note_generic_writes(Warp *w, const Instr *i, const Access *access, uint
         const int l = __builtin_ctz(rest);
         const size_t first = (size_t)(access->pointer[l] - b->shared);
         for (size_t unit = first / UNIT_BYTES; unit <= (first + access->bytes - 1) / UNIT_BYTES; unit++)
-            b->async_writers->writers[unit] =
+            b->generic_writes->writers[unit] =
                 (LastWriter){sim_time(b), i->site & 0xfffff, (unsigned)(w->number * LANES + l) & 0xfff};
     }
 }
 
 void sim_note_proxy_fence(Warp *w)
 {
-    if (!w->block->async_writers)
+    if (!w->block->generic_writes)
         return;
-    w->block->async_writers->proxy_fence_time = sim_time(w->block);
+    w->block->generic_writes->proxy_fence_time = sim_time(w->block);
     sim_advance_time(w->block);
 }
 
 void sim_note_init_fence(Warp *w, const Instr *i, uint32_t mask)
 {
-    if (w->block->async_writers)
-        w->block->async_writers->init_fence_time = sim_time(w->block);
+    if (w->block->generic_writes)
+        w->block->generic_writes->init_fence_time = sim_time(w->block);
     sim_order_by_fence(w, i, mask);
 }
 
@@ -105,17 +105,17 @@ static void warn_about_library(void)
 void sim_check_bulk_copy(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes, bool is_source)
 {
     const Block *b = w->block;
-    const AsyncWriters *async_writers = b->async_writers;
-    const bool uses_proxy_fence = is_source || async_writers->proxy_fence_time > async_writers->init_fence_time;
-    const uint32_t fence_time = uses_proxy_fence ? async_writers->proxy_fence_time : async_writers->init_fence_time;
+    const GenericWrites *generic_writes = b->generic_writes;
+    const bool uses_proxy_fence = is_source || generic_writes->proxy_fence_time > generic_writes->init_fence_time;
+    const uint32_t fence_time = uses_proxy_fence ? generic_writes->proxy_fence_time : generic_writes->init_fence_time;
     for (size_t unit = address / UNIT_BYTES; bytes > 0 && !sim_has_block_rank(address) && unit <= (address + bytes - 1) / UNIT_BYTES;
          unit++)
-        if (async_writers->writers[unit].time > fence_time) {
+        if (generic_writes->writers[unit].time > fence_time) {
             sim_wait_for_earlier_blocks(w->block); // not from a speculative run
             if (!is_source && is_from_library(w, i))
                 warn_about_library();
             else
-                report(w, i, lane, &async_writers->writers[unit], is_source);
+                report(w, i, lane, &generic_writes->writers[unit], is_source);
             return;
         }
 }

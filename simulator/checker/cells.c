@@ -91,18 +91,18 @@ bool sim_stores_present_value(const AccessCheck *check, int lane)
 static bool stores_constant(const Program *kernel, const Instr *store)
 {
     const Operand *value = &store->statement->operands[1];
-    const Statement *only = NULL;
+    const Statement *definition = NULL;
     if (value->kind == IS_INTEGER)
         return true;
     for (uint32_t k = 0; k < kernel->count && value->reg; k++) {
         const Statement *s = kernel->code[k].statement;
         if (!s || s->count == 0 || s->operands[0].address || s->operands[0].reg != value->reg)
             continue;
-        if (only)
+        if (definition)
             return false;
-        only = s;
+        definition = s;
     }
-    return only && only->count == 2 && only->operands[1].kind == IS_INTEGER;
+    return definition && definition->count == 2 && definition->operands[1].kind == IS_INTEGER;
 }
 
 // True if a branch may depend on the stored value: the kernel has a volatile load of this size and address space that feeds a branch,
@@ -120,13 +120,13 @@ static bool may_feed_branch(const Program *kernel, const Instr *store)
     return false;
 }
 
-// True if the lane has read the word since record k of the cell. `computes`: reads that only feed branches do not count.
-static bool has_read_word(const AccessCheck *check, ShadowCell *c, int k, const AccessRecord *current, bool computes)
+// True if the lane has read the word since record k of the cell. `ignore_branches`: reads that only feed branches do not count.
+static bool has_read_word(const AccessCheck *check, ShadowCell *c, int k, const AccessRecord *current, bool ignore_branches)
 {
     while (++k < c->count) {
         const AccessRecord *record = &records_of(c)[k];
         if (record->kind == STRONG_READ && is_same_warp(record, current) && record->lanes & current->lanes &&
-            !(computes && sim_feeds_branch(check->w, sim_instruction_at(record->site))))
+            !(ignore_branches && sim_feeds_branch(check->w, sim_instruction_at(record->site))))
             return true;
     }
     return false;
@@ -195,7 +195,7 @@ static bool races(const AccessCheck *check, ShadowCell *c, int k, AccessRecord c
 // A filter before races().
 static bool may_race(const AccessCheck *check, const AccessRecord *earlier, const AccessRecord *current)
 {
-    return conflict(check, earlier, current) && !sim_hb_all_lanes(check->w, check->i, current->lanes, earlier);
+    return accesses_conflict(check, earlier, current) && !sim_hb_all_lanes(check->w, check->i, current->lanes, earlier);
 }
 
 // Looks for a race between the access and the records of the cell.
@@ -253,7 +253,7 @@ void sim_check_word(AccessCheck *check, ShadowCell *c, uint32_t lanes, unsigned 
         const bool same_warp = earlier->block == current.block && earlier->warp == current.warp;
         const bool same_kind = same_warp && earlier->kind == current.kind && earlier->byte_mask == current.byte_mask &&
                                earlier->time == current.time;
-        if (same_kind && is_strong(&current)) { // appended again at the end, because has_observed looks for records after a write
+        if (same_kind && is_strong(&current)) { // moved to the end of the cell, because has_observed looks for records after a write
             current.lanes |= earlier->lanes;
             earlier->lanes = 0;
         } else if (same_kind && !merged) {

@@ -282,7 +282,7 @@ void sim_order_block(Block *b)
     for (int n = 0; n < b->warp_count; n++)
         clocks->min_block_epoch[n] = clocks->time;
     clocks->time++;
-    clocks->run += b->launch->cluster_blocks == 1;
+    clocks->generation += b->launch->cluster_blocks == 1;
 }
 
 // Joins the clocks of some lanes at a barrier of their warp.
@@ -307,7 +307,7 @@ static void join_lanes(Warp *w, uint32_t mask)
     }
     clocks->min_block_epoch[w->number] = UINT32_MAX;
     for (int l = 0; l < LANES; l++)
-        if (w->live >> l & 1 && threads[l].block_epoch < clocks->min_block_epoch[w->number])
+        if (w->live_mask >> l & 1 && threads[l].block_epoch < clocks->min_block_epoch[w->number])
             clocks->min_block_epoch[w->number] = threads[l].block_epoch;
 }
 
@@ -317,7 +317,7 @@ void sim_order_lanes(Warp *w, uint32_t mask)
     uint32_t(*lane_clocks)[LANES] = clocks->lane_clocks[w->number];
     if (clocks->has_thread_clocks)
         join_lanes(w, mask);
-    if (mask == w->live) {
+    if (mask == w->live_mask) {
         clocks->warp_epoch[w->number] = clocks->time++;
         return;
     }
@@ -499,7 +499,7 @@ static void release(Warp *w, const Instr *i, int lane, SyncVar *var)
 // too, and wrote the variable last or has acquired its records. Read-modify-writes always continue it.
 static bool continues_release_sequence(const Warp *w, const Instr *i, int lane, SyncVar *var, bool publishes)
 {
-    const int until = var->stored ? var->stored : 1;
+    const int until = var->store_end ? var->store_end : 1;
     const ReleaseRecord *last = var->count ? var->records[until - 1] : NULL;
     const bool own_warp = last && last->block == (uint32_t)w->block->number && last->warp == (uint32_t)w->number;
     if (own_warp && last->site == i->site && last->time == w->block->vector_clocks->time)
@@ -563,5 +563,5 @@ void sim_order_by_access(Warp *w, const Instr *i, int lane, bool shared, uint64_
     else if (releases_reads)
         release_reads(w, i, lane, var);
     if (publishes && kind == STRONG_WRITE)
-        var->stored = var->count;
+        var->store_end = var->count;
 }

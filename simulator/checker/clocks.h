@@ -40,7 +40,7 @@ typedef struct SyncVar { // a flag, an mbarrier or a barrier, with all releases 
     uint64_t key; // its host address
     ReleaseRecord **records; // oldest first
     int count, capacity;
-    int stored;         // number of records up to the last store (no read-modify-write) that continued the release sequence
+    int store_end;         // number of records up to the last store (no read-modify-write) that continued the release sequence
     int history_hint;   // probable index of this variable in a history
     int *last_by_block; // by hash of a block: index of its last record; NULL if there are fewer than two records
     struct SyncVar *next; // in its bucket
@@ -71,7 +71,7 @@ typedef struct CausalHistory { // the acquired ranges; immutable
 enum { BLOCK_HASH_BUCKETS = 4096 };
 
 struct LaunchClocks {
-    uint32_t run; // number of the launch
+    uint32_t generation; // number of the launch; ShadowLine.generation in global memory
     Arena arena;  // of variables, records and histories
     Lock lock;
     SharedVariable *shared_variables; // by line of shared memory: the variable in it, of which there is at most one
@@ -98,7 +98,7 @@ typedef struct ThreadClock {
 
 struct BlockClocks {
     uint32_t time;           // advances at every synchronisation
-    uint32_t run, first_run; // numbers of the current barrier interval, and of the block's first one
+    uint32_t generation, first_generation; // numbers of the current barrier interval, and of the block's first one
     uint32_t warp_epoch[MAX_WARPS]; // time of the last barrier of the whole warp
     ThreadClock common;             // of every thread, while has_thread_clocks is false
     ThreadClock threads[MAX_WARPS][LANES]; // valid if has_thread_clocks

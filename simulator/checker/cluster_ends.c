@@ -18,9 +18,9 @@ typedef struct RemoteAccess { // a remote thread's last access; time 0: none
 
 struct ClusterAccesses {
     uint32_t last_awaited_phase; // the last phase of the cluster barrier for which a thread of the owner has waited
-    bool has_remote;             // whether `of` contains an access
+    bool has_remote;             // whether `accesses` contains one
     uint8_t *polled;             // bit mask of the words that the owner's threads have read by strong or atomic accesses
-    RemoteAccess of[][2];        // by rank, warp and lane: the last plain or strong read, and the last strong write or atomic
+    RemoteAccess accesses[][2];  // by rank, warp and lane: the last plain or strong read, and the last strong write or atomic
 };
 
 static size_t remote_threads(const Block *b)
@@ -37,7 +37,7 @@ void sim_start_cluster_accesses(Block *b)
 {
     if (b->launch->cluster_blocks == 1)
         return;
-    const size_t bytes = sizeof *b->cluster_accesses + remote_threads(b) * sizeof *b->cluster_accesses->of;
+    const size_t bytes = sizeof *b->cluster_accesses + remote_threads(b) * sizeof *b->cluster_accesses->accesses;
     if (!b->cluster_accesses)
         b->cluster_accesses = malloc(bytes + polled_bytes(b));
     if (!b->cluster_accesses)
@@ -69,7 +69,7 @@ void sim_note_cluster_access(Warp *w, const Instr *i, const Access *access, uint
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         const size_t thread = ((size_t)w->block->rank * (size_t)w->block->warp_count + (size_t)w->number) * LANES;
-        owner->cluster_accesses->of[thread + (size_t)l][!plain && kind != STRONG_READ] =
+        owner->cluster_accesses->accesses[thread + (size_t)l][!plain && kind != STRONG_READ] =
             (RemoteAccess){.time = sim_time(w->block), .site = i->site & 0xfffff,
                     .word = (uint32_t)((size_t)(access->pointer[l] - owner->shared) / WORD),
                     .phase = w->block->cluster[0]->cluster_phase + 1 + (w->arrived >> l & 1)};
@@ -95,12 +95,12 @@ static void report(Warp *w, const Instr *end, uint32_t mask, uint64_t number, ui
 }
 
 // True if a thread of the owner has waited for the access, so that it happens before that thread's exit.
-static bool is_ordered_before_exit(Block *owner, uint64_t number, unsigned warp, int lane, const RemoteAccess *v, bool plain)
+static bool is_ordered_before_exit(Block *owner, uint64_t number, unsigned warp, int lane, const RemoteAccess *remote, bool plain)
 {
     const struct ClusterAccesses *all = owner->cluster_accesses;
-    const AccessRecord e = {.block = (uint32_t)number, .time = v->time, .lanes = 1u << lane, .site = v->site & 0xfffff,
+    const AccessRecord e = {.block = (uint32_t)number, .time = remote->time, .lanes = 1u << lane, .site = remote->site & 0xfffff,
                      .warp = warp & 31, .kind = plain ? PLAIN_READ : ATOMIC_UPDATE, .byte_mask = 15};
-    return v->time == 0 || v->phase <= all->last_awaited_phase || (!plain && all->polled[v->word / 8] >> v->word % 8 & 1) ||
+    return remote->time == 0 || remote->phase <= all->last_awaited_phase || (!plain && all->polled[remote->word / 8] >> remote->word % 8 & 1) ||
            sim_block_acquired(owner, &e);
 }
 
@@ -108,7 +108,7 @@ void sim_check_cluster_exit(Warp *w, const Instr *end, uint32_t mask)
 {
     Block *owner = w->block;
     struct ClusterAccesses *all = owner->cluster_accesses;
-    if (!all || !all->has_remote || owner->live > (uint32_t)__builtin_popcount(mask))
+    if (!all || !all->has_remote || owner->live_threads > (uint32_t)__builtin_popcount(mask))
         return;
     all->has_remote = false;
     for (size_t t = 0; t < remote_threads(owner); t++) {
@@ -116,9 +116,9 @@ void sim_check_cluster_exit(Warp *w, const Instr *end, uint32_t mask)
         const uint64_t number = owner->cluster[t / threads]->number;
         const uint32_t thread = (uint32_t)(t % threads);
         for (int k = 0; k < 2; k++)
-            if (!is_ordered_before_exit(owner, number, thread / LANES, (int)(thread % LANES), &all->of[t][k], k == 0)) {
+            if (!is_ordered_before_exit(owner, number, thread / LANES, (int)(thread % LANES), &all->accesses[t][k], k == 0)) {
                 sim_wait_for_earlier_blocks(owner);
-                report(w, end, mask, number, thread, &all->of[t][k]);
+                report(w, end, mask, number, thread, &all->accesses[t][k]);
                 return; // report it once
             }
     }

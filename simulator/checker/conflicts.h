@@ -9,7 +9,7 @@ static inline bool in_scope(const Instr *i, const AccessRecord *earlier, const A
     return i->scope != BLOCK_SCOPE || earlier->block == current->block;
 }
 
-static inline bool conflict(const AccessCheck *check, const AccessRecord *earlier, const AccessRecord *current)
+static inline bool accesses_conflict(const AccessCheck *check, const AccessRecord *earlier, const AccessRecord *current)
 {
     if (!(earlier->byte_mask & current->byte_mask) || !(writes(earlier) || writes(current)))
         return false;

@@ -5,7 +5,7 @@
 // lists its reads, and drops the list at the barrier. Any other access to shared memory first checks the listed reads, in order.
 #include "checker/word_predicates.h"
 
-enum { MAX_DEFERRED = 1024, BACKOFF_RUNS = 7 };
+enum { MAX_DEFERRED = 1024, BACKOFF_INTERVALS = 7 };
 
 typedef struct DeferredRead { // by lanes of a warp, of written words
     Warp *w;
@@ -19,9 +19,9 @@ typedef struct DeferredRead { // by lanes of a warp, of written words
 } DeferredRead;
 
 struct DeferredReads { // of a block; owned by its host thread
-    uint32_t run;     // the barrier interval of the reads
-    uint32_t backoff; // runs in which nothing is deferred, because an earlier list had to be checked
-    bool immediate;   // no further read of this run is deferred
+    uint32_t generation; // the barrier interval of the reads
+    uint32_t backoff;    // following barrier intervals in which nothing is deferred, because this list had to be checked
+    bool immediate;      // no further read of this interval is deferred
     uint32_t count;
     DeferredRead reads[MAX_DEFERRED];
 };
@@ -35,9 +35,9 @@ static struct DeferredReads *reads_of(Block *b)
     return b->deferred_reads;
 }
 
-static void begin_run(struct DeferredReads *list, uint32_t run)
+static void begin_interval(struct DeferredReads *list, uint32_t generation)
 {
-    list->run = run;
+    list->generation = generation;
     list->count = 0;
     list->immediate = list->backoff > 0;
     list->backoff -= list->immediate;
@@ -46,7 +46,7 @@ static void begin_run(struct DeferredReads *list, uint32_t run)
 // True if the block has written these words, and no copy to the line is in flight.
 static inline bool is_initialised(const AccessCheck *check, const ShadowLine *line, uint32_t word_mask)
 {
-    return line->run >= check->first_run && !line->has_copies && all_written(line, word_mask);
+    return line->generation >= check->first_generation && !line->has_copies && all_written(line, word_mask);
 }
 
 // True for plain and volatile reads, except volatile reads of flags, which a loop may poll thousands of times.
@@ -61,8 +61,8 @@ bool sim_defer_read(const AccessCheck *check, uint32_t mask)
     if (!is_read_of_data(check) || !are_whole_words(access))
         return false;
     struct DeferredReads *list = reads_of(check->w->block);
-    if (list->run != check->memory.run)
-        begin_run(list, check->memory.run);
+    if (list->generation != check->memory.generation)
+        begin_interval(list, check->memory.generation);
     if (list->immediate || list->count == MAX_DEFERRED || !all_words(check, access, mask, is_initialised))
         return false;
     DeferredRead *r = &list->reads[list->count++];
@@ -94,11 +94,11 @@ static void check_deferred(const AccessCheck *now, const DeferredRead *r)
 void sim_flush_deferred(const AccessCheck *check)
 {
     struct DeferredReads *list = reads_of(check->w->block);
-    if (list->run != check->memory.run)
-        begin_run(list, check->memory.run);
+    if (list->generation != check->memory.generation)
+        begin_interval(list, check->memory.generation);
     for (uint32_t k = 0; k < list->count; k++)
         check_deferred(check, &list->reads[k]);
-    list->backoff = list->count > 0 ? BACKOFF_RUNS : list->backoff;
+    list->backoff = list->count > 0 ? BACKOFF_INTERVALS : list->backoff;
     list->count = 0;
     list->immediate = true;
 }

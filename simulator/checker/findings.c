@@ -9,15 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_PLACES = 2 };
+enum { MAX_LOCATIONS = 2 };
 
 typedef struct Finding {
     FindingKind kind;
     bool is_error;     // false: a warning
     RaceExtent extent; // of a race: the widest extent of its pairs; the hint applies to such a pair
     char title[400], hint[HINT_BYTES];
-    FindingLocation locations[MAX_PLACES]; // of the occurrence that is shown
-    int place_count;
+    FindingLocation locations[MAX_LOCATIONS]; // of the occurrence that is shown
+    int location_count;
     uint64_t count; // occurrences
     bool printed;
 } Finding;
@@ -49,7 +49,7 @@ static Finding *findings;
 static int finding_count;
 static uint64_t unlisted; // occurrences of findings that exceed MAX_FINDINGS
 
-// ---- Places
+// ---- Locations
 
 static dim3 index_of(uint64_t number, dim3 size)
 {
@@ -74,7 +74,7 @@ FindingLocation sim_location_of(const Launch *launch, uint64_t block_number, uin
     return p;
 }
 
-// Whether two locations are the same, so that their findings are grouped. If their lines are known, only these are compared, so that the instances of a
+// Whether findings at the two locations are grouped. If the lines are known, only these are compared, so that the instances of a
 // template share a finding.
 static bool same_line(const FindingLocation *a, const FindingLocation *b)
 {
@@ -100,7 +100,7 @@ static Finding *find_finding(FindingKind kind, const char *title, const FindingL
 {
     for (int n = 0; n < finding_count; n++) {
         Finding *f = &findings[n];
-        bool same = f->kind == kind && f->place_count == count && (locations[0].line > 0 || strcmp(f->title, title) == 0);
+        bool same = f->kind == kind && f->location_count == count && (locations[0].line > 0 || strcmp(f->title, title) == 0);
         for (int k = 0; k < count && same; k++)
             same = same_line(&f->locations[k], &locations[k]);
         if (same)
@@ -130,7 +130,7 @@ static int add_occurrence(FindingKind kind, const char *title, const FindingLoca
 {
     static const FindingLocation nowhere;
     const bool is_error = !race || !race->same_value || sim_settings()->strict;
-    FindingLocation sides[MAX_PLACES] = {count > 0 ? locations[0] : nowhere, count > 1 ? locations[1] : nowhere};
+    FindingLocation sides[MAX_LOCATIONS] = {count > 0 ? locations[0] : nowhere, count > 1 ? locations[1] : nowhere};
     if (count == 2 && (sides[1].line < sides[0].line ||
                        (sides[1].line == sides[0].line && strcmp(sides[1].access, sides[0].access) < 0))) {
         const FindingLocation first = sides[0]; // independent of the execution order
@@ -147,7 +147,7 @@ static int add_occurrence(FindingKind kind, const char *title, const FindingLoca
         if (!findings)
             sim_die("out of memory: findings");
         f = &findings[finding_count++];
-        *f = (Finding){.kind = kind, .place_count = count, .is_error = is_error};
+        *f = (Finding){.kind = kind, .location_count = count, .is_error = is_error};
     }
     const bool better = f->count == 0 || is_better_example(f, sides, is_error, race);
     const bool upgraded = is_error && !f->is_error, wider = race && race->extent > f->extent;
@@ -172,43 +172,43 @@ void sim_add_finding(FindingKind kind, const char *title, const FindingLocation 
 
 // ---- Further occurrences: often many threads of a launch make the same mistake
 
-enum { RECENT_CAUSES = 16 };
+enum { RECENT_KEYS = 16 };
 static struct {
-    FindingKey cause;
+    FindingKey key;
     int finding;
-} causes[RECENT_CAUSES];            // a ring: the latest causes of the running launch
-static unsigned cause_count; // entries ever added
+} recent_keys[RECENT_KEYS];            // a ring: the latest causes of the running launch
+static unsigned recent_key_count; // entries ever added
 
 static int finding_of(const FindingKey *c)
 {
-    for (int k = 0; k < RECENT_CAUSES; k++) {
-        const FindingKey *entry = &causes[k].cause;
-        if (entry->launch == c->launch && entry->first == c->first && entry->second == c->second && entry->what == c->what)
-            return causes[k].finding;
+    for (int k = 0; k < RECENT_KEYS; k++) {
+        const FindingKey *entry = &recent_keys[k].key;
+        if (entry->launch == c->launch && entry->first == c->first && entry->second == c->second && entry->variant == c->variant)
+            return recent_keys[k].finding;
     }
     return -1;
 }
 
-void sim_add_caused_finding(const FindingKey *cause, FindingKind kind, const char *title, const FindingLocation *locations, int count, const char *hint,
+void sim_add_keyed_finding(const FindingKey *key, FindingKind kind, const char *title, const FindingLocation *locations, int count, const char *hint,
                         const RaceFacts *race)
 {
     sim_lock(&lock);
     const int finding = add_occurrence(kind, title, locations, count, hint, race);
     const bool compared_by_text = locations[0].line == 0 || locations[count - 1].line == 0;
-    if (finding >= 0 && !compared_by_text && finding_of(cause) < 0) {
-        causes[cause_count % RECENT_CAUSES].cause = *cause;
-        causes[cause_count++ % RECENT_CAUSES].finding = finding;
+    if (finding >= 0 && !compared_by_text && finding_of(key) < 0) {
+        recent_keys[recent_key_count % RECENT_KEYS].key = *key;
+        recent_keys[recent_key_count++ % RECENT_KEYS].finding = finding;
     }
     sim_unlock(&lock);
 }
 
-bool sim_count_occurrence(const FindingKey *cause, const ExampleThread *threads, int count)
+bool sim_count_occurrence(const FindingKey *key, const ExampleThread *threads, int count)
 {
     sim_lock(&lock);
-    const int index = finding_of(cause);
+    const int index = finding_of(key);
     bool found = index >= 0;
     for (int k = 0; k < count && found; k++) {
-        const FindingLocation example = {.block_number = threads[k].block_number, .thread = index_of(threads[k].thread, cause->launch->block)};
+        const FindingLocation example = {.block_number = threads[k].block_number, .thread = index_of(threads[k].thread, key->launch->block)};
         found = !is_before(&example, &findings[index].locations[0]);
     }
     if (found)
@@ -256,7 +256,7 @@ void sim_add_fault(const Launch *launch)
     const Instr *i = launch->fault.instr;
     const Statement *s = i ? i->statement : NULL;
     char access[120], title[400], hint[HINT_BYTES];
-    const char *text = launch->message + launch->fault.text, *end = text + strcspn(text, "\n");
+    const char *text = launch->message + launch->fault.description_offset, *end = text + strcspn(text, "\n");
     describe_fault(i, access, sizeof access);
     snprintf(title, sizeof title, "%.*s", (int)(end - text), text);
     snprintf(hint, sizeof hint, "%s", *end ? end + 1 : "");
@@ -306,14 +306,14 @@ void sim_add_occurrences(const OccurrenceCounts *difference)
 // ---- Output
 
 // Copies the line of a source file without its indentation; an empty text if it cannot be read.
-static void source_text(const FindingLocation *p, char *text, size_t space)
+static void read_source_line(const FindingLocation *p, char *text, size_t space)
 {
     FILE *file = p->line > 0 ? sim_open_source(p->file) : NULL;
     char *line = NULL;
-    size_t room = 0;
+    size_t capacity = 0;
     ssize_t length = -1;
     for (int n = 0; file && n < p->line; n++)
-        length = getline(&line, &room, file);
+        length = getline(&line, &capacity, file);
     text[0] = 0;
     if (length > 0) {
         line[strcspn(line, "\r\n")] = 0;
@@ -325,7 +325,7 @@ static void source_text(const FindingLocation *p, char *text, size_t space)
 }
 
 // "4-byte read by thread (0,0,0) in block (0,0,0), kernel reduce"
-static void describe_place(const FindingLocation *p, char *text, size_t space)
+static void describe_location(const FindingLocation *p, char *text, size_t space)
 {
     char thread[120];
     if (!p->kernel[0]) {
@@ -358,7 +358,7 @@ static const Finding *causing_race(const Finding *f)
     for (int n = 0; f->kind == UNINITIALISED && n < finding_count; n++) {
         const Finding *race = &findings[n];
         const bool is_race = race->kind == RACE_SHARED || race->kind == RACE_GLOBAL || race->kind == RACE_OPERATIONS;
-        for (int k = 0; k < race->place_count && is_race; k++)
+        for (int k = 0; k < race->location_count && is_race; k++)
             if (race->locations[k].line > 0 && same_line(&race->locations[k], &f->locations[0]))
                 return race;
     }
@@ -376,11 +376,11 @@ static void complete_hint(const Finding *f, char *text, size_t space)
     snprintf(text + used, space - (size_t)used, "%s", f->hint);
 }
 
-static void write_place(FILE *out, const FindingLocation *p)
+static void write_location(FILE *out, const FindingLocation *p)
 {
     char text[300], description[700];
-    source_text(p, text, sizeof text);
-    describe_place(p, description, sizeof description);
+    read_source_line(p, text, sizeof text);
+    describe_location(p, description, sizeof description);
     const char *const names[] = {"access", "file", "text", "kernel", "caller", "description"};
     const char *const values[] = {p->access, p->file, text, p->kernel, p->caller, description};
     fprintf(out, "{\"line\": %d, \"block\": [%u, %u, %u], \"thread\": [%u, %u, %u]", p->line, p->block.x, p->block.y,
@@ -400,9 +400,9 @@ static void write_finding(FILE *out, const Finding *f)
             f->is_error ? "error" : "warning", (unsigned long long)f->count, label_of(f));
     sim_write_json_string(out, f->title);
     fprintf(out, ", \"places\": [");
-    for (int k = 0; k < f->place_count; k++) {
+    for (int k = 0; k < f->location_count; k++) {
         fputs(k ? ", " : "", out);
-        write_place(out, &f->locations[k]);
+        write_location(out, &f->locations[k]);
     }
     fprintf(out, "], \"hint\": ");
     sim_write_json_string(out, hint);
@@ -430,7 +430,7 @@ static bool write_findings(bool at_end)
 }
 
 // Whether stderr is a terminal, or is copied to one ($CLICOLOR_FORCE), unless $NO_COLOR is set.
-static bool use_colour(void)
+static bool uses_colour(void)
 {
     const char *no = getenv("NO_COLOR"), *force = getenv("CLICOLOR_FORCE");
     if (no && *no)
@@ -445,14 +445,14 @@ typedef struct Colours {
 static Colours colours(void)
 {
     static const Colours NONE = {"", "", "", "", ""}, ALL = {"\033[1;31m", "\033[1;35m", "\033[1m", "\033[34m", "\033[0m"};
-    return use_colour() ? ALL : NONE;
+    return uses_colour() ? ALL : NONE;
 }
 
-static void print_place(const FindingLocation *p, const Colours *c)
+static void print_location(const FindingLocation *p, const Colours *c)
 {
     char text[300], description[700];
-    source_text(p, text, sizeof text);
-    describe_place(p, description, sizeof description);
+    read_source_line(p, text, sizeof text);
+    describe_location(p, description, sizeof description);
     fprintf(stderr, "  %s-->%s ", c->blue, c->plain);
     if (p->line > 0)
         fprintf(stderr, "%s%s:%d%s: ", c->strong, sim_relative_name(p->file), p->line, c->plain);
@@ -478,14 +478,14 @@ static void print_finding(const Finding *f)
     complete_hint(f, hint, sizeof hint);
     fprintf(stderr, "%s%s: %s:%s %s\n", f->is_error ? c.error : c.warning, f->is_error ? "error" : "warning", label_of(f), c.plain,
             f->title);
-    for (int k = 0; k < f->place_count; k++)
-        print_place(&f->locations[k], &c);
+    for (int k = 0; k < f->location_count; k++)
+        print_location(&f->locations[k], &c);
     print_hint(hint, &c);
     if (f->count > 1)
         fprintf(stderr, "  %s=%s note: %llu occurrences; the first is shown\n", c.blue, c.plain, (unsigned long long)f->count);
 }
 
-static int by_rank_and_place(const void *one, const void *two)
+static int by_rank_and_location(const void *one, const void *two)
 {
     const Finding *a = *(Finding *const *)one, *b = *(Finding *const *)two;
     const int file = strcmp(a->locations[0].file, b->locations[0].file);
@@ -500,7 +500,7 @@ static int by_rank_and_place(const void *one, const void *two)
 static bool duplicates_out_of_bounds(const Finding *f)
 {
     for (int n = 0; n < finding_count; n++)
-        for (int k = 0; k < f->place_count && findings[n].kind == OUT_OF_BOUNDS; k++)
+        for (int k = 0; k < f->location_count && findings[n].kind == OUT_OF_BOUNDS; k++)
             if (f->locations[k].line > 0 && is_read(&f->locations[k]) && is_read(&findings[n].locations[0]) &&
                 same_line(&f->locations[k], &findings[n].locations[0]))
                 return true;
@@ -514,7 +514,7 @@ static void drop_duplicates(void)
         if (findings[n].printed || findings[n].kind != UNINITIALISED || !duplicates_out_of_bounds(&findings[n]))
             findings[kept++] = findings[n];
     finding_count = kept;
-    memset(causes, 0, sizeof causes); // the launch has ended, and indices of findings have changed
+    memset(recent_keys, 0, sizeof recent_keys); // the launch has ended, and indices of findings have changed
 }
 
 void sim_print_findings(void)
@@ -526,7 +526,7 @@ void sim_print_findings(void)
     for (int n = 0; n < finding_count; n++)
         if (!findings[n].printed)
             unprinted[count++] = &findings[n];
-    qsort(unprinted, count, sizeof *unprinted, by_rank_and_place);
+    qsort(unprinted, count, sizeof *unprinted, by_rank_and_location);
     for (size_t k = 0; k < count; k++) {
         print_finding(unprinted[k]);
         unprinted[k]->printed = true;

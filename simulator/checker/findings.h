@@ -42,7 +42,7 @@ void sim_add_finding(FindingKind kind, const char *title, const FindingLocation 
 typedef struct FindingKey {
     const Launch *launch;
     const Instr *first, *second; // `second` may be NULL
-    int what;                    // distinguishes findings at the same instructions
+    int variant;                 // distinguishes findings at the same instructions
 } FindingKey;
 
 typedef struct ExampleThread { // a thread that an occurrence of a finding shows
@@ -57,12 +57,12 @@ typedef struct RaceFacts { // of one racing pair
     bool same_value; // both threads store the same value: a warning, unless $SIM_STRICT is set
 } RaceFacts;
 
-// Like sim_add_finding; sim_count_occurrence then finds it by its cause. `race`: NULL if the finding is not a race.
-void sim_add_caused_finding(const FindingKey *cause, FindingKind kind, const char *title, const FindingLocation *locations, int count, const char *hint,
+// Like sim_add_finding; sim_count_occurrence then finds the finding by its key. `race`: NULL if the finding is not a race.
+void sim_add_keyed_finding(const FindingKey *key, FindingKind kind, const char *title, const FindingLocation *locations, int count, const char *hint,
                             const RaceFacts *race);
-// Counts an occurrence of a known finding. False, and nothing is counted, if no finding of the running launch has this cause, or if one
-// of these threads would be a better example: then call sim_add_caused_finding.
-bool sim_count_occurrence(const FindingKey *cause, const ExampleThread *threads, int count);
+// Counts an occurrence of a known finding. False, and nothing is counted, if no finding of the running launch has this key, or if one
+// of these threads would be a better example: then call sim_add_keyed_finding.
+bool sim_count_occurrence(const FindingKey *key, const ExampleThread *threads, int count);
 // Adds the fault that ended a launch.
 void sim_add_fault(const Launch *launch);
 // A kernel needs something that the simulator does not support: without errors, the program exits with status CANNOT_RUN.

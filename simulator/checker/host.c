@@ -66,8 +66,8 @@ void sim_note_failed_allocation(const char *call, size_t bytes)
 
 void sim_describe_allocation(const Allocation *a, char *text, size_t space)
 {
-    const char *what = a->kind == MODULE_MEMORY ? "device variable" : a->kind == HEAP_MEMORY ? "allocation of a kernel's malloc()" : "allocation";
-    snprintf(text, space, "a %zu-byte %s", a->bytes, what);
+    const char *noun = a->kind == MODULE_MEMORY ? "device variable" : a->kind == HEAP_MEMORY ? "allocation of a kernel's malloc()" : "allocation";
+    snprintf(text, space, "a %zu-byte %s", a->bytes, noun);
 }
 
 // Appends a line to a hint.
@@ -83,18 +83,18 @@ static void add_line(char *hint, const char *format, ...)
 }
 
 // Describes a call stack as ", at a.cu:17"; empty if the line is unknown.
-static void describe_site(int site, char *text, size_t space)
+static void describe_stack(int stack_id, char *text, size_t space)
 {
     FindingLocation p = {.line = 0};
     text[0] = 0;
-    if (site && sim_set_line_of_stack(site, &p) && p.line > 0)
+    if (stack_id && sim_set_line_of_stack(stack_id, &p) && p.line > 0)
         snprintf(text, space, ", at %s:%d", sim_relative_name(p.file), p.line);
 }
 
-static void add_allocated_note(const char *call, int number, int site, char *hint)
+static void add_allocated_note(const char *call, int number, int stack_id, char *hint)
 {
     char at[450];
-    describe_site(site, at, sizeof at);
+    describe_stack(stack_id, at, sizeof at);
     if (call)
         add_line(hint, "note: allocated by the %d%s %s%s", number, ordinal_suffix(number), call, at);
 }
@@ -214,7 +214,7 @@ static void add_freed_notes(const FreedAllocation *f, char *hint)
 {
     char at[450];
     add_allocated_note(f->call, f->call_number, f->allocation_stack, hint);
-    describe_site(f->free_stack, at, sizeof at);
+    describe_stack(f->free_stack, at, sizeof at);
     add_line(hint, "note: freed by %s%s", f->freed_by, at);
 }
 
@@ -269,19 +269,19 @@ static bool points_into(const Launch *launch, const FreedAllocation *f)
     return false;
 }
 
-// Whether a 32-bit index that overflowed leads from the pointer to the address: the index plus 2^32 is in the allocation, or it is
-// little more than 2^31.
+// Whether a 32-bit index that overflowed leads from the pointer to the address: the index plus 2^32 is in the allocation, or is a
+// little above 2^31.
 static bool is_overflow(const Allocation *a, uint64_t pointer, uint64_t address, int64_t element)
 {
-    const int64_t distance = (int64_t)(address - pointer), index = distance / element, just_passed = 1 << 28;
+    const int64_t distance = (int64_t)(address - pointer), index = distance / element, tolerance = 1 << 28;
     if (distance % element || index >= 0 || index < -TWO_POW_31)
         return false;
     const uint64_t intended = pointer + (uint64_t)((index + 2 * TWO_POW_31) * element);
-    return index < -TWO_POW_31 + just_passed || intended - a->address < a->bytes;
+    return index < -TWO_POW_31 + tolerance || intended - a->address < a->bytes;
 }
 
-// The allocation whose index has overflowed; NULL: no overflow explains the address.
-static const Allocation *overflowed(const Launch *launch, uint64_t address, const Instr *i)
+// The allocation whose overflowed index explains the address; NULL: there is none.
+static const Allocation *overflowed_allocation(const Launch *launch, uint64_t address, const Instr *i)
 {
     const int64_t sizes[] = {(int64_t)i->bytes * (i->kind == LOAD || i->kind == STORE ? i->count : 1), i->bytes, 1};
     for (size_t k = 0; k + 8 <= launch->kernel->kernel_param_bytes; k += 8) {
@@ -296,7 +296,7 @@ static const Allocation *overflowed(const Launch *launch, uint64_t address, cons
 
 FindingKind sim_describe_access(const Launch *launch, const Instr *i, uint64_t address, AddressText *d)
 {
-    const Allocation *overflow = address < NULL_BYTES || contains_address(sim_allocation_at(address), address) ? NULL : overflowed(launch, address, i);
+    const Allocation *overflow = address < NULL_BYTES || contains_address(sim_allocation_at(address), address) ? NULL : overflowed_allocation(launch, address, i);
     const FreedAllocation *freed = sim_freed_at(address);
     if (overflow) {
         *d = (AddressText){.text = ""};
@@ -331,12 +331,12 @@ static void report_call(FindingKind kind, const char *access, const char *title,
     sim_print_findings();
 }
 
-static void report_past_end(const char *call, const char *does, const Allocation *a, uint64_t address, size_t bytes)
+static void report_past_end(const char *call, const char *verb, const Allocation *a, uint64_t address, size_t bytes)
 {
     char title[400], owner[100], hint[HINT_BYTES];
     const size_t offset = address - a->address;
     sim_describe_allocation(a, owner, sizeof owner);
-    snprintf(title, sizeof title, "%s %s %zu bytes at offset %zu of %s: %zu bytes past the end", call, does, bytes, offset,
+    snprintf(title, sizeof title, "%s %s %zu bytes at offset %zu of %s: %zu bytes past the end", call, verb, bytes, offset,
              owner, bytes - (a->bytes - offset));
     snprintf(hint, sizeof hint, "%s", BYTES_HINT);
     sim_add_allocation_note(a, hint);
@@ -344,70 +344,70 @@ static void report_past_end(const char *call, const char *does, const Allocation
 }
 
 // A host pointer instead of a device pointer, or the reverse.
-static void report_wrong_memory(const char *call, bool writes, size_t bytes, const char *side, const char *what, bool is_device)
+static void report_wrong_memory(const char *call, bool writes, size_t bytes, const char *expected, const char *actual, bool is_device)
 {
     char title[400], access[100];
-    snprintf(title, sizeof title, "the %s of %s must be %s, but it is %s%s", writes ? "destination" : "source", call, side,
-             is_device ? "device memory: " : "", what);
+    snprintf(title, sizeof title, "the %s of %s must be %s, but it is %s%s", writes ? "destination" : "source", call, expected,
+             is_device ? "device memory: " : "", actual);
     snprintf(access, sizeof access, "%s of %zu bytes", call, bytes);
     report_call(HOST_POINTER, access, title,
         is_device ? "pass a host pointer, or change the direction of the copy"
                   : "pass a pointer from cudaMalloc, or change the direction of the copy");
 }
 
-void sim_report_bad_range(const char *call, const char *does, const void *pointer, size_t bytes, const char *side)
+void sim_report_bad_range(const char *call, const char *verb, const void *pointer, size_t bytes, const char *expected)
 {
     char title[500];
     AddressText at;
     const uint64_t address = (uint64_t)(uintptr_t)pointer;
     const Allocation *a = sim_allocation_at(address);
-    const bool writes = strcmp(does, "writes") == 0;
+    const bool writes = strcmp(verb, "writes") == 0;
     if (contains_address(a, address) && bytes > a->bytes - (address - a->address)) {
-        report_past_end(call, does, a, address, bytes);
+        report_past_end(call, verb, a, address, bytes);
         return;
     }
     const uint64_t inaccessible = contains_address(a, address) ? sim_first_inaccessible(a, sim_current_device, address, bytes, false) : address + bytes;
     if (inaccessible != address + bytes) {
         sim_describe_address(inaccessible, &at);
-        snprintf(title, sizeof title, "%s %s %zu bytes, among them %s", call, does, bytes, at.text);
+        snprintf(title, sizeof title, "%s %s %zu bytes, among them %s", call, verb, bytes, at.text);
         report_call(OUT_OF_BOUNDS, call, title, "map memory there with cuMemMap, and give the device access with cuMemSetAccess");
         return;
     }
     const FindingKind kind = sim_describe_address(address, &at);
-    if (kind == HOST_POINTER && strcmp(side, "device memory") != 0) { // its first byte is in the right memory
-        snprintf(title, sizeof title, "%s %s %zu bytes of %s, which ends before", call, does, bytes, at.text);
+    if (kind == HOST_POINTER && strcmp(expected, "device memory") != 0) { // its first byte is in the right memory
+        snprintf(title, sizeof title, "%s %s %zu bytes of %s, which ends before", call, verb, bytes, at.text);
         report_call(OUT_OF_BOUNDS, call, title, BYTES_HINT);
     } else if (kind == HOST_POINTER || contains_address(a, address)) {
-        report_wrong_memory(call, writes, bytes, side, at.text, contains_address(a, address));
+        report_wrong_memory(call, writes, bytes, expected, at.text, contains_address(a, address));
     } else {
-        snprintf(title, sizeof title, "%s %s %zu bytes at %s", call, does, bytes, at.text);
+        snprintf(title, sizeof title, "%s %s %zu bytes at %s", call, verb, bytes, at.text);
         report_call(kind, call, title, at.hint);
     }
 }
 
-void sim_check_padding_copy(const char *call, const char *does, const void *pointer, size_t pitch, size_t width, size_t rows)
+void sim_check_padding_copy(const char *call, const char *verb, const void *pointer, size_t pitch, size_t width, size_t rows)
 {
     char title[400], owner[100], hint[HINT_BYTES];
     const uint64_t address = (uint64_t)(uintptr_t)pointer;
     const Allocation *a = sim_allocation_at(address);
     if (!contains_address(a, address) || a->row_pitch != pitch || rows < 2)
         return;
-    const size_t from = (address - a->address) % pitch;
-    if (from + width <= a->row_bytes || width == pitch)
+    const size_t offset = (address - a->address) % pitch;
+    if (offset + width <= a->row_bytes || width == pitch)
         return;
     sim_describe_allocation(a, owner, sizeof owner);
     snprintf(title, sizeof title, "%s %s rows of %zu bytes at byte %zu of a row, in %s with rows of %zu bytes: the rest is padding",
-             call, does, width, from, owner, a->row_bytes);
+             call, verb, width, offset, owner, a->row_bytes);
     snprintf(hint, sizeof hint, "pass the width of a row in bytes, without its padding");
     add_line(hint, "note: the size of the padding differs between devices");
     sim_add_allocation_note(a, hint);
     report_call(OUT_OF_BOUNDS, call, title, hint);
 }
 
-void sim_report_invalid_handle(const char *call, const char *wanted)
+void sim_report_invalid_handle(const char *call, const char *expected)
 {
     char title[400];
-    snprintf(title, sizeof title, "the handle that %s gets is not %s", call, wanted);
+    snprintf(title, sizeof title, "the handle that %s gets is not %s", call, expected);
     report_call(UNINITIALISED, call, title, "create the handle before the call; to keep it from call to call, make the variable static");
 }
 

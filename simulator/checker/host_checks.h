@@ -26,14 +26,14 @@ FindingKind sim_describe_address(uint64_t address, AddressText *d);
 // Describes the address of a kernel's invalid access. It is a use after free only if an argument points into the freed allocation.
 FindingKind sim_describe_access(const Launch *launch, const Instr *i, uint64_t address, AddressText *d);
 
-// Reports a call that cannot access its bytes. `does`: "reads" or "writes"; `side`: the memory that the call expects: "host memory",
+// Reports a call that cannot access its bytes. `verb`: "reads" or "writes"; `expected`: the memory that the call expects: "host memory",
 // "device memory" or "allocated memory".
-void sim_report_bad_range(const char *call, const char *does, const void *pointer, size_t bytes, const char *side);
-// Reports a handle that was never created, or was destroyed. `wanted`: what the handle should be.
-void sim_report_invalid_handle(const char *call, const char *wanted);
+void sim_report_bad_range(const char *call, const char *verb, const void *pointer, size_t bytes, const char *expected);
+// Reports a handle that was never created, or was destroyed. `expected`: a description of a valid handle.
+void sim_report_invalid_handle(const char *call, const char *expected);
 // Rows of `width` bytes, `pitch` bytes apart, are copied: reports copies of a part of the padding. Copying whole rows with all of their
 // padding is correct.
-void sim_check_padding_copy(const char *call, const char *does, const void *pointer, size_t pitch, size_t width,
+void sim_check_padding_copy(const char *call, const char *verb, const void *pointer, size_t pitch, size_t width,
                       size_t rows);
 void sim_report_invalid_free(const char *call, const void *pointer);
 // Reports a host access to device memory or to an unallocated address.

@@ -1,10 +1,10 @@
 // host_pages.c: host accesses to memory that host and device share (managed or pinned memory).
 //
-// The host must not access memory in use by an operation for which it has not waited. Pages that such a pending operation has written
-// are closed to the host; pages that it has only read are closed to writes. An access to a closed page faults (faults.c has the
-// handler). It is a race if a pending operation has used the same word. Otherwise the page is opened; if it contains other words in
-// use, only until the next operation. A system call that gets a closed page fails with EFAULT. The simulator itself uses a second
-// mapping of the same bytes (ranges.c).
+// The host must not access memory in use by an operation for which it has not waited. It gets no access to pages that such a pending
+// operation has written, and read-only access to pages that the operation has only read. An access without permission faults
+// (faults.c has the handler). It is a race if a pending operation has used the same word. Otherwise the page is unprotected; if it
+// contains other words in use, only until the next operation. A system call that gets a protected page fails with EFAULT. The
+// simulator itself uses a second mapping of the same bytes (ranges.c).
 //
 // A race is missed if the host has accessed another word of the page before.
 #include "base/platform.h"
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_OPENED = 256 }; // pages that one fault opens
+enum { MAX_UNPROTECTED = 256 }; // pages that one fault unprotects
 
 static size_t page_bytes, page_bits; // page_bytes == 1 << page_bits
 
@@ -29,7 +29,7 @@ static size_t page_count(const Uses *u)
     return page_of(u->bytes - 1) + 1;
 }
 
-void sim_begin_pages(Uses *u)
+void sim_begin_page_protection(Uses *u)
 {
     page_bytes = sim_page_bytes();
     page_bits = (size_t)__builtin_ctzl(page_bytes);
@@ -37,13 +37,13 @@ void sim_begin_pages(Uses *u)
     u->protection = calloc(page_count(u), sizeof *u->protection);
     if (!u->required_protection || !u->protection)
         sim_die("out of memory: page table of shared memory");
-    u->unapplied = u->not_open = NO_PAGES;
+    u->unapplied = u->protected_span = NO_PAGES;
     u->used_first = SIZE_MAX;
 }
 
 void sim_protect_after_op(Uses *u, uint64_t first, uint64_t end, bool writes)
 {
-    const uint8_t protection = writes ? CLOSED : CLOSED_TO_WRITES;
+    const uint8_t protection = writes ? HOST_NO_ACCESS : HOST_READ_ONLY;
     const PageSpan pages = {page_of(first), page_of(end - 1) + 1};
     for (size_t p = pages.first; p < pages.end; p++) {
         uint8_t current = atomic_load_explicit(&u->required_protection[p], memory_order_relaxed);
@@ -62,14 +62,14 @@ PageSpan sim_collect_used_pages(Uses *u)
 {
     if (!u->required_protection)
         return NO_PAGES;
-    const PageSpan used_first = {u->used_first, u->used_end};
+    const PageSpan used = {u->used_first, u->used_end};
     u->used_first = SIZE_MAX;
     u->used_end = 0;
-    u->unapplied = sim_page_span_union(u->unapplied, used_first);
-    return used_first;
+    u->unapplied = sim_page_span_union(u->unapplied, used);
+    return used;
 }
 
-// ---- Opening and closing
+// ---- Protection
 
 static bool protect(const Uses *u, PageSpan pages, PageAccess access)
 {
@@ -77,23 +77,22 @@ static bool protect(const Uses *u, PageSpan pages, PageAccess access)
                      access);
 }
 
-// Opens all pages.
-static void open_all(Uses *u)
+static void unprotect_all(Uses *u)
 {
-    const PageSpan pages = sim_page_span_union(u->not_open, u->unapplied);
-    if (u->not_open.first < u->not_open.end)
-        protect(u, u->not_open, READ_WRITE_ACCESS);
+    const PageSpan pages = sim_page_span_union(u->protected_span, u->unapplied);
+    if (u->protected_span.first < u->protected_span.end)
+        protect(u, u->protected_span, READ_WRITE_ACCESS);
     for (size_t p = pages.first; p < pages.end; p++)
-        u->required_protection[p] = u->protection[p] = OPEN;
-    u->unapplied = u->not_open = NO_PAGES;
+        u->required_protection[p] = u->protection[p] = HOST_READ_WRITE;
+    u->unapplied = u->protected_span = NO_PAGES;
 }
 
-// Closes the whole span of protected pages, because Linux's limit on the number of mappings is reached.
-static void close_all(Uses *u)
+// Removes the host's access to the whole span of protected pages, because Linux's limit on the number of mappings is reached.
+static void protect_all(Uses *u)
 {
-    protect(u, u->not_open, NO_ACCESS);
-    for (size_t p = u->not_open.first; p < u->not_open.end; p++)
-        u->required_protection[p] = u->protection[p] = CLOSED;
+    protect(u, u->protected_span, NO_ACCESS);
+    for (size_t p = u->protected_span.first; p < u->protected_span.end; p++)
+        u->required_protection[p] = u->protection[p] = HOST_NO_ACCESS;
 }
 
 // The longest span that starts at page `first` and needs the same change.
@@ -109,12 +108,12 @@ static PageSpan equal_pages_from(const Uses *u, size_t first, size_t end)
 // Applies the required protection to the pages of a span.
 static void apply_protection(Uses *u, PageSpan pages)
 {
-    static const PageAccess ALLOWED[] = {[OPEN] = READ_WRITE_ACCESS, [CLOSED_TO_WRITES] = READ_ACCESS, [CLOSED] = NO_ACCESS};
+    static const PageAccess ALLOWED[] = {[HOST_READ_WRITE] = READ_WRITE_ACCESS, [HOST_READ_ONLY] = READ_ACCESS, [HOST_NO_ACCESS] = NO_ACCESS};
     if (pages.first >= pages.end)
         return;
-    u->not_open = sim_page_span_union(u->not_open, pages);
+    u->protected_span = sim_page_span_union(u->protected_span, pages);
     if (!sim_handles_faults()) { // without the handler, a fault would end the program
-        open_all(u);
+        unprotect_all(u);
         return;
     }
     for (size_t p = pages.first; p < pages.end; p++) {
@@ -122,7 +121,7 @@ static void apply_protection(Uses *u, PageSpan pages)
             continue;
         const PageSpan equal = equal_pages_from(u, p, pages.end);
         if (!protect(u, equal, ALLOWED[u->required_protection[p]])) {
-            close_all(u);
+            protect_all(u);
             return;
         }
         memset(u->protection + equal.first, u->required_protection[p], equal.end - equal.first);
@@ -144,7 +143,7 @@ static bool is_in_use(const Uses *u, const UseTable *t, size_t page)
 
 static HostProtection find_required_protection(const Uses *u, size_t page)
 {
-    return is_in_use(u, &u->written, page) ? CLOSED : is_in_use(u, &u->read, page) ? CLOSED_TO_WRITES : OPEN;
+    return is_in_use(u, &u->written, page) ? HOST_NO_ACCESS : is_in_use(u, &u->read, page) ? HOST_READ_ONLY : HOST_READ_WRITE;
 }
 
 void sim_apply_protection(Uses *u, PageSpan awaited)
@@ -152,66 +151,66 @@ void sim_apply_protection(Uses *u, PageSpan awaited)
     if (!u->required_protection)
         return;
     if (!u->pending) {
-        open_all(u);
+        unprotect_all(u);
         return;
     }
     for (size_t p = awaited.first; p < awaited.end; p++)
-        if (u->required_protection[p] != OPEN)
+        if (u->required_protection[p] != HOST_READ_WRITE)
             u->required_protection[p] = find_required_protection(u, p);
     const PageSpan pages = sim_page_span_union(u->unapplied, awaited);
     u->unapplied = NO_PAGES;
     apply_protection(u, pages);
 }
 
-void sim_open_pages(Uses *u)
+void sim_unprotect_pages(Uses *u)
 {
-    if (!u->required_protection || u->not_open.first >= u->not_open.end)
+    if (!u->required_protection || u->protected_span.first >= u->protected_span.end)
         return;
-    protect(u, u->not_open, READ_WRITE_ACCESS);
-    memset(u->protection + u->not_open.first, OPEN, u->not_open.end - u->not_open.first);
-    u->unapplied = sim_page_span_union(u->unapplied, u->not_open);
+    protect(u, u->protected_span, READ_WRITE_ACCESS);
+    memset(u->protection + u->protected_span.first, HOST_READ_WRITE, u->protected_span.end - u->protected_span.first);
+    u->unapplied = sim_page_span_union(u->unapplied, u->protected_span);
 }
 
-void sim_end_pages(Uses *u)
+void sim_end_page_protection(Uses *u)
 {
     if (!u->required_protection)
         return;
-    open_all(u);
+    unprotect_all(u);
     free((void *)u->required_protection);
     free(u->protection);
 }
 
-// Opens a page until the next operation.
-static void open_temporarily(Uses *u, size_t page)
+// Unprotects a page until the next operation.
+static void unprotect_temporarily(Uses *u, size_t page)
 {
     const PageSpan pages = {page, page + 1};
     if (!protect(u, pages, READ_WRITE_ACCESS)) {
-        close_all(u);
+        protect_all(u);
         if (!protect(u, pages, READ_WRITE_ACCESS)) {
-            open_all(u);
+            unprotect_all(u);
             return;
         }
     }
-    u->protection[page] = OPEN;
+    u->protection[page] = HOST_READ_WRITE;
     u->unapplied = sim_page_span_union(u->unapplied, pages);
 }
 
-// Opens a page at an access that does not race, so that the host can continue.
-static void open_page(Uses *u, size_t page, bool writes)
+// Unprotects a page at an access that does not race, so that the host can continue.
+static void unprotect_page(Uses *u, size_t page, bool writes)
 {
     const HostProtection required = find_required_protection(u, page);
     PageSpan pages = {page, page + 1};
-    if (required == CLOSED || (required == CLOSED_TO_WRITES && writes)) { // other words of the page are in use
-        open_temporarily(u, page);
+    if (required == HOST_NO_ACCESS || (required == HOST_READ_ONLY && writes)) { // other words of the page are in use
+        unprotect_temporarily(u, page);
         return;
     }
     u->required_protection[page] = required;
-    for (; pages.end < page_count(u) && pages.end - page < MAX_OPENED && u->protection[pages.end] &&
-           find_required_protection(u, pages.end) == OPEN; pages.end++)
-        u->required_protection[pages.end] = OPEN;
+    for (; pages.end < page_count(u) && pages.end - page < MAX_UNPROTECTED && u->protection[pages.end] &&
+           find_required_protection(u, pages.end) == HOST_READ_WRITE; pages.end++)
+        u->required_protection[pages.end] = HOST_READ_WRITE;
     apply_protection(u, pages);
     if (u->protection[page] != required)
-        open_temporarily(u, page);
+        unprotect_temporarily(u, page);
 }
 
 // ---- The host's accesses
@@ -249,9 +248,9 @@ bool sim_handle_shared_fault(uint64_t address, bool writes, const void *instruct
     if (after_write || after_read) {
         report_race(address, after_write ? writer : reader, writes, after_write, instruction);
         sim_drop_pending(u); // report it once
-        open_all(u);
+        unprotect_all(u);
     } else {
-        open_page(u, page_of(at), writes);
+        unprotect_page(u, page_of(at), writes);
     }
     return true;
 }

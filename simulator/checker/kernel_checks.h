@@ -72,16 +72,17 @@ enum { SAME_ADDRESS = 0 };
 // Therefore a finding may show one reader of many.
 typedef struct ReaderPair {
     uint32_t word_mask; // of a line
-    uint32_t run, block, warp;
+    uint32_t generation, block, warp;
     uint32_t since; // time of the last barrier before the two reads
 } ReaderPair;
 
 // The last accesses to 128 bytes of memory. Has the size of a cache line of the host. Lines of an allocation are shared by blocks
-// and guarded by `busy`; but `written`, `run` and `two_reader_mask` are also read, and bits of `written` cleared, without the lock.
+// and guarded by `busy`; but `written`, `generation` and `two_reader_mask` are also read, and bits of `written` cleared, without the lock.
 // Lines of shared memory are owned by the host thread that runs the block or its cluster, and need no lock.
 typedef struct ShadowLine {
     uint64_t written[2];       // bit mask of the bytes that have been written
-    uint32_t run;              // the run that the other fields belong to: a launch or, in shared memory, a barrier interval
+    uint32_t generation;       // of the other fields; if it is not current, they are stale. A number of the launch or, in shared
+                               // memory, of the barrier interval
     atomic_uchar busy;         // the lock
     uint8_t count;             // of strided accesses
     uint8_t capacity;          // of overflow->strided
@@ -111,7 +112,7 @@ void sim_free_launch_clocks(LaunchClocks *clocks);
 BlockClocks *sim_new_block_clocks(const Launch *launch, int warps);
 void sim_free_block_clocks(Block *block);
 void sim_start_block_clocks(Block *block); // also when the block restarts
-uint32_t sim_launch_run(const Launch *launch); // a nonzero number of the launch
+uint32_t sim_launch_generation(const Launch *launch); // a nonzero number of the launch
 const SharedVariable *sim_shared_variable_at(const Launch *launch, uint64_t address); // the variable in a line of shared memory
 
 // All threads of a block, or lanes of a warp, synchronise at a barrier.
@@ -161,8 +162,8 @@ uint32_t sim_time(const Block *block);
 void sim_advance_time(Block *block);
 // Number of the block's barrier interval, and of its first one; they increase. In a cluster, all intervals of a block have one
 // number, because its blocks access each other's shared memory.
-uint32_t sim_block_run(const Block *block);
-uint32_t sim_first_run(const Block *block);
+uint32_t sim_block_generation(const Block *block);
+uint32_t sim_first_generation(const Block *block);
 
 // ---- barriers.c
 
@@ -173,7 +174,7 @@ void sim_check_barrier_divergence(Block *b, const Barrier *barrier);
 
 // ---- bulk_copies.c: whether the async proxy sees the writes of threads to shared memory
 
-void sim_start_async_writers(Block *b); // also when the block restarts
+void sim_start_generic_writes(Block *b); // also when the block restarts
 // The lanes execute fence.mbarrier_init, or the warp fence.proxy.async.
 void sim_note_init_fence(Warp *w, const Instr *i, uint32_t mask);
 void sim_note_proxy_fence(Warp *w);

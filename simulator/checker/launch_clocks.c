@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add_object(LaunchClocks *clocks, uint64_t address, size_t bytes, const Variable *v)
+static void add_shared_variable(LaunchClocks *clocks, uint64_t address, size_t bytes, const Variable *v)
 {
     for (uint64_t line = address / LINE_BYTES; bytes && line <= (address + bytes - 1) / LINE_BYTES; line++)
         clocks->shared_variables[line] = (SharedVariable){address, bytes, v};
@@ -19,21 +19,21 @@ const SharedVariable *sim_shared_variable_at(const Launch *launch, uint64_t addr
 
 LaunchClocks *sim_start_launch_clocks(const Launch *launch)
 {
-    static atomic_uint runs = FULLY_WRITTEN;
+    static atomic_uint launches = FULLY_WRITTEN;
     if (!sim_checker_enabled())
         return NULL;
     LaunchClocks *clocks = calloc(1, sizeof *clocks);
     if (!clocks)
         sim_die("out of memory: vector clocks of a launch");
-    clocks->run = ++runs;
+    clocks->generation = ++launches;
     clocks->shared_variables = sim_allocate(&clocks->arena, (launch->shared_bytes / LINE_BYTES + 1) * sizeof *clocks->shared_variables);
     for (const Variable *v = launch->module->shared; v; v = v->next_shared)
         if (sim_uses_shared(launch->kernel, v))
-            add_object(clocks, v->address, v->bytes, v);
+            add_shared_variable(clocks, v->address, v->bytes, v);
     if (launch->dynamic_shared_bytes)
-        add_object(clocks, launch->dynamic_shared, launch->dynamic_shared_bytes, NULL);
+        add_shared_variable(clocks, launch->dynamic_shared, launch->dynamic_shared_bytes, NULL);
     if (launch->uses_reserved_shared)
-        add_object(clocks, launch->reserved_shared, launch->shared_bytes - launch->reserved_shared, NULL);
+        add_shared_variable(clocks, launch->reserved_shared, launch->shared_bytes - launch->reserved_shared, NULL);
     return clocks;
 }
 
@@ -63,9 +63,9 @@ void sim_end_launch_clocks(Launch *launch)
     sim_print_findings();
 }
 
-uint32_t sim_launch_run(const Launch *launch)
+uint32_t sim_launch_generation(const Launch *launch)
 {
-    return launch->vector_clocks->run;
+    return launch->vector_clocks->generation;
 }
 
 BlockClocks *sim_new_block_clocks(const Launch *launch, int warps)
@@ -97,7 +97,7 @@ void sim_free_block_clocks(Block *b)
 void sim_start_block_clocks(Block *b)
 {
     BlockClocks *clocks = b->vector_clocks;
-    clocks->first_run = ++clocks->run;
+    clocks->first_generation = ++clocks->generation;
     if (clocks->has_recent)
         memset(clocks->recent, 0, (size_t)(b->warp_count * LANES * b->warp_count) * sizeof *clocks->recent);
     if (clocks->has_writers)
@@ -108,7 +108,7 @@ void sim_start_block_clocks(Block *b)
     for (int n = 0; n < b->warp_count; n++)
         clocks->min_block_epoch[n] = clocks->warp_epoch[n] = clocks->time;
     clocks->time++;
-    sim_start_async_writers(b);
+    sim_start_generic_writes(b);
     sim_start_cluster_accesses(b);
 }
 
@@ -133,14 +133,14 @@ void sim_advance_time(Block *b)
     b->vector_clocks->time++;
 }
 
-uint32_t sim_block_run(const Block *b)
+uint32_t sim_block_generation(const Block *b)
 {
-    return b->vector_clocks->run;
+    return b->vector_clocks->generation;
 }
 
-uint32_t sim_first_run(const Block *b)
+uint32_t sim_first_generation(const Block *b)
 {
-    return b->vector_clocks->first_run;
+    return b->vector_clocks->first_generation;
 }
 
 // ---- Snapshots: the clock of a thread at the time when it launches a kernel

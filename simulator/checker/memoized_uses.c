@@ -13,7 +13,7 @@ enum { MAX_RANGES = 4096 };
 typedef struct UsedRange { // consecutive bytes used in the same way
     uint64_t address;
     size_t bytes;
-    UseKind how;
+    UseKind kind;
 } UsedRange;
 
 struct UsesOfOp {
@@ -36,8 +36,8 @@ static size_t lines_of(size_t bytes)
 
 void sim_digest_written(Digest *digest, const Allocation *a, size_t first, size_t bytes)
 {
-    const bool noted = sim_checker_enabled() && sim_starts_uninitialised(a); // even without lines, if nothing has been written
-    for (size_t k = first / LINE_BYTES; noted && k < (first + bytes + LINE_BYTES - 1) / LINE_BYTES; k++)
+    const bool tracked = sim_checker_enabled() && sim_starts_uninitialised(a); // even without lines, if nothing has been written
+    for (size_t k = first / LINE_BYTES; tracked && k < (first + bytes + LINE_BYTES - 1) / LINE_BYTES; k++)
         for (size_t half = 0; half < 2; half++) {
             const uint64_t written = !a->lines ? 0 : a->fully_written[k] ? ~0ull : a->lines[k].written[half];
             uint64_t *lane = &digest->lanes[(2 * k + half) % DIGEST_LANES];
@@ -67,42 +67,42 @@ void sim_set_written(Allocation *a, size_t first, size_t bytes, const uint64_t (
 
 // ---- Uses of an operation
 
-static UseKind how_of(uint32_t entry, UseKind how)
+static UseKind kind_of(uint32_t entry, UseKind kind)
 {
-    return entry & ~SIM_USE_NUMBER ? how | ATOMICALLY : how;
+    return entry & ~SIM_USE_NUMBER ? kind | USE_ATOMIC : kind;
 }
 
-static void add(UsesOfOp *uses, uint64_t address, size_t bytes, UseKind how)
+static void add(UsesOfOp *uses, uint64_t address, size_t bytes, UseKind kind)
 {
     UsedRange *last = uses->count ? &uses->ranges[uses->count - 1] : NULL;
-    if (last && last->how == how && last->address + last->bytes == address)
+    if (last && last->kind == kind && last->address + last->bytes == address)
         last->bytes += bytes;
     else if (uses->count <= MAX_RANGES)
-        uses->ranges[uses->count++] = (UsedRange){address, bytes, how};
+        uses->ranges[uses->count++] = (UsedRange){address, bytes, kind};
 }
 
 // Adds the current operation's entries of a table for bytes [first, end) of an allocation. `unit`: bytes of an entry.
 static void add_entries(UsesOfOp *uses, const Uses *u, const atomic_uint *entries, size_t unit, uint64_t first, uint64_t end,
-                        UseKind how)
+                        UseKind kind)
 {
     const uint32_t op = sim_current_op();
     for (uint64_t at = first; entries && at < end; at += unit) {
         const uint32_t entry = entries[at / unit];
         if ((entry & SIM_USE_NUMBER) == op)
-            add(uses, u->address + at, unit < u->bytes - at ? unit : u->bytes - at, how_of(entry, how));
+            add(uses, u->address + at, unit < u->bytes - at ? unit : u->bytes - at, kind_of(entry, kind));
     }
 }
 
-static void add_table(UsesOfOp *uses, const Uses *u, const UseTable *t, UseKind how)
+static void add_table(UsesOfOp *uses, const Uses *u, const UseTable *t, UseKind kind)
 {
     const uint32_t op = sim_current_op();
-    add_entries(uses, u, t->lines, SIM_USE_LINE, 0, u->bytes, how);
+    add_entries(uses, u, t->lines, SIM_USE_LINE, 0, u->bytes, kind);
     for (uint64_t at = 0; at < u->bytes; at += SIM_USE_LINE) {
         const uint64_t end = at + SIM_USE_LINE < u->bytes ? at + SIM_USE_LINE : u->bytes;
         if ((t->parts[at / SIM_USE_LINE] & SIM_USE_NUMBER) != op)
             continue;
-        add_entries(uses, u, t->words, SIM_USE_WORD, at, end, how);
-        add_entries(uses, u, t->bytes, 1, at, end, how);
+        add_entries(uses, u, t->words, SIM_USE_WORD, at, end, kind);
+        add_entries(uses, u, t->bytes, 1, at, end, kind);
     }
 }
 
@@ -114,9 +114,9 @@ UsesOfOp *sim_uses_of_op(void)
     uses->count = 0;
     for (const Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address)) {
         if (a->uses && a->uses->reader == sim_current_op())
-            add_table(uses, a->uses, &a->uses->read, READS);
+            add_table(uses, a->uses, &a->uses->read, USE_READS);
         if (a->uses && a->uses->writer == sim_current_op())
-            add_table(uses, a->uses, &a->uses->written, WRITES);
+            add_table(uses, a->uses, &a->uses->written, USE_WRITES);
     }
     if (uses->count > MAX_RANGES)
         return free(uses), NULL;
@@ -128,9 +128,9 @@ bool sim_repeat_uses(const UsesOfOp *uses)
 {
     const UsedRange *const end = uses->ranges + uses->count;
     for (const UsedRange *r = uses->ranges; r < end; r++)
-        if (sim_use_conflicts(sim_allocation_at(r->address), r->address, r->bytes, r->how))
+        if (sim_use_conflicts(sim_allocation_at(r->address), r->address, r->bytes, r->kind))
             return false;
     for (const UsedRange *r = uses->ranges; r < end; r++)
-        sim_note_use(sim_allocation_at(r->address), r->address, r->bytes, r->how);
+        sim_note_use(sim_allocation_at(r->address), r->address, r->bytes, r->kind);
     return true;
 }

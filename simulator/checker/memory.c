@@ -330,7 +330,7 @@ static bool has_only_barriers(const Launch *launch)
 static inline bool is_redundant(const AccessCheck *check, const ShadowLine *line, uint32_t word_mask)
 {
     if (!check->launch_only_reads)
-        return is_redundant_read(check->memory.run, line, word_mask, check->memory.checks_values);
+        return is_redundant_read(check->memory.generation, line, word_mask, check->memory.checks_values);
     return !check->memory.checks_values || all_written(line, word_mask);
 }
 
@@ -343,14 +343,14 @@ static bool all_redundant(const AccessCheck *check, const Access *access, uint32
 // After a redundant read: marks in `fully_written` those of its lines in which every read is redundant.
 static void mark_redundant_lines(const AccessCheck *check, const Access *access, uint32_t *fully_written, uint32_t mask)
 {
-    const uint32_t continuing = sim_continuing_lanes(access, mask), run = check->launch_only_reads ? FULLY_WRITTEN : check->memory.run;
+    const uint32_t continuing = sim_continuing_lanes(access, mask), generation = check->launch_only_reads ? FULLY_WRITTEN : check->memory.generation;
     for (uint32_t starts = sim_segment_starts(access, mask, continuing); starts; starts &= starts - 1) {
         const int first = __builtin_ctz(starts), last = sim_segment_end(continuing, first);
         const uint64_t end = (uint64_t)(access->pointer[last] - check->memory.base) + access->bytes - 1;
         uint64_t line = (uint64_t)(access->pointer[first] - check->memory.base) / LINE_BYTES;
         for (; line <= end / LINE_BYTES; line++)
             if (is_redundant(check, &check->memory.lines[line], ALL_LANES)) {
-                __atomic_store_n(&fully_written[line], run, __ATOMIC_RELAXED);
+                __atomic_store_n(&fully_written[line], generation, __ATOMIC_RELAXED);
                 __atomic_thread_fence(__ATOMIC_SEQ_CST); // as in update_fully_written
                 if (!is_redundant(check, &check->memory.lines[line], ALL_LANES))
                     __atomic_store_n(&fully_written[line], 0, __ATOMIC_RELAXED);
@@ -422,8 +422,8 @@ static bool may_synchronise(const Instr *i)
 static ShadowedMemory memory_of(const Launch *launch, Block *owner, Allocation *a, bool reserved)
 {
     if (owner)
-        return (ShadowedMemory){owner->lines, owner->shared, sim_block_run(owner), !reserved};
-    return (ShadowedMemory){sim_lines_of(a), a->memory, sim_launch_run(launch), sim_starts_uninitialised(a)};
+        return (ShadowedMemory){owner->lines, owner->shared, sim_block_generation(owner), !reserved};
+    return (ShadowedMemory){sim_lines_of(a), a->memory, sim_launch_generation(launch), sim_starts_uninitialised(a)};
 }
 
 // Initialises all fields but check->memory and check->launch_only_reads.
@@ -442,7 +442,7 @@ static void init_check(AccessCheck *check, Warp *w, const Instr *i, Access *acce
     check->full_warp_barriers = !launch->kernel->program->effects.partial_warp_barriers;
     check->block_epoch = sim_block_barrier(w);
     check->warp_epoch = sim_warp_barrier(w);
-    check->first_run = owner ? sim_first_run(owner) : 0;
+    check->first_generation = owner ? sim_first_generation(owner) : 0;
     check->record = (AccessRecord){.block = (uint32_t)w->block->number, .time = sim_time(w->block), .site = i->site & 0xfffff,
                            .warp = (unsigned)w->number & 31, .kind = sim_record_kind(i, access) & 7, .byte_mask = 15};
     check->reads_flag = check->record.kind == STRONG_READ && i->semantics == VOLATILE && sim_feeds_branch(w, i);
@@ -454,9 +454,9 @@ static void check_in_allocation(AccessCheck *check, uint32_t mask, Allocation *a
 {
     if (a->row_bytes)
         sim_note_padding(check->w, check->i, check->access, mask, a);
-    const bool written = atomic_load_explicit(&a->last_write_run, memory_order_relaxed) == check->memory.run;
+    const bool written = atomic_load_explicit(&a->last_write_generation, memory_order_relaxed) == check->memory.generation;
     if (writes(&check->record) && !written)
-        atomic_store_explicit(&a->last_write_run, check->memory.run, memory_order_relaxed);
+        atomic_store_explicit(&a->last_write_generation, check->memory.generation, memory_order_relaxed);
     const bool noncoherent = check->i->flags & READ_ONLY && check->i->kind == LOAD;
     if (noncoherent && written && !check->race.found)
         sim_check_noncoherent(check, mask);
@@ -498,7 +498,7 @@ void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Bl
     if (is_redundant_load(&check, launch, access, mask, a, kind))
         return;
     init_check(&check, w, i, access, mask, owner, a);
-    if (owner == w->block && owner->async_writers && kind == PLAIN_WRITE)
+    if (owner == w->block && owner->generic_writes && kind == PLAIN_WRITE)
         sim_note_generic_writes(w, i, access, mask);
     if (owner && check.barriers_only && !reserved) {
         if (sim_defer_read(&check, mask))
@@ -523,7 +523,7 @@ bool sim_prepare_fast_path(const Warp *w, const Instr *i, Allocation *a, FastPat
     if (i->kind == STORE)
         return true;
     fast_path->fully_written = only_read && !sim_starts_uninitialised(a) ? NULL : a->fully_written;
-    fast_path->run = only_read ? 0 : sim_launch_run(launch);
+    fast_path->generation = only_read ? 0 : sim_launch_generation(launch);
     return only_read || (has_only_barriers(launch) && !(i->loop & CAS_GUESS));
 }
 
@@ -532,7 +532,7 @@ bool sim_record_store(const Warp *w, const Instr *i, Allocation *a, uint64_t fir
     const Launch *launch = w->block->launch;
     const uint64_t end = first + bytes;
     Access access = {.bytes = i->bytes};
-    const AccessCheck check = {.access = &access, .memory = {a->lines, a->memory, sim_launch_run(launch), sim_starts_uninitialised(a)}, .allocation = a,
+    const AccessCheck check = {.access = &access, .memory = {a->lines, a->memory, sim_launch_generation(launch), sim_starts_uninitialised(a)}, .allocation = a,
                                .single_threaded = launch->on_one_thread, .barriers_only = has_only_barriers(launch)};
     StridedAccess r = {.record = {.block = (uint32_t)w->block->number, .time = sim_time(w->block), .site = i->site & 0xfffff,
                        .warp = (unsigned)w->number & 31, .kind = PLAIN_WRITE, .byte_mask = 15},

@@ -19,7 +19,7 @@
 #include <string.h>
 
 enum { MAX_CONFLICTS = 64 };
-static const uint32_t ATOMIC_USE = 1u << 31, NUMBER_MASK = SIM_USE_NUMBER; // bits of an entry: the kind of use, and the operation
+static const uint32_t ATOMIC_BIT = 1u << 31, NUMBER_MASK = SIM_USE_NUMBER; // bits of an entry: the kind of use, and the operation
 
 static _Atomic(Uses *) used_by_current; // list of the allocations used by the current operation
 static Uses *with_pending;   // list of the allocations with pending uses
@@ -170,7 +170,7 @@ void sim_begin_uses(Allocation *a)
         sim_die("out of memory: recorded uses of an allocation");
     *u = (Uses){.address = a->address, .bytes = a->bytes};
     if (with_host)
-        sim_begin_pages(u);
+        sim_begin_page_protection(u);
     allocate_table(&u->read, a->bytes);
     allocate_table(&u->written, a->bytes);
     a->uses = u;
@@ -195,7 +195,7 @@ void sim_end_uses(Allocation *a)
     Uses *u = a->uses;
     remove_from_lists(u);
     sim_drop_pending(u);
-    sim_end_pages(u);
+    sim_end_page_protection(u);
     free_table(&u->read, u->bytes);
     free_table(&u->written, u->bytes);
     free(u);
@@ -217,17 +217,17 @@ static Conflict conflicts[MAX_CONFLICTS];
 static int conflict_count;
 static Lock conflict_lock;
 
-static bool is_ordered(uint32_t entry, UseKind how)
+static bool is_ordered(uint32_t entry, UseKind kind)
 {
-    return (how & ATOMICALLY && entry & ATOMIC_USE) || sim_op_ordered(entry & NUMBER_MASK, sim_current_op());
+    return (kind & USE_ATOMIC && entry & ATOMIC_BIT) || sim_op_ordered(entry & NUMBER_MASK, sim_current_op());
 }
 
 // The earlier operation that conflicts with a use of a byte, or 0. Sets whether that operation wrote the byte.
-static uint32_t use_before(const Uses *u, uint64_t at, UseKind how, bool *writes)
+static uint32_t use_before(const Uses *u, uint64_t at, UseKind kind, bool *writes)
 {
     const uint32_t written = sim_last_use(&u->written, at), read = sim_last_use(&u->read, at);
-    *writes = !is_ordered(written, how);
-    return *writes ? written & NUMBER_MASK : how & WRITES && !is_ordered(read, how) ? read & NUMBER_MASK : 0;
+    *writes = !is_ordered(written, kind);
+    return *writes ? written & NUMBER_MASK : kind & USE_WRITES && !is_ordered(read, kind) ? read & NUMBER_MASK : 0;
 }
 
 // The number of bytes, starting here, with the same last uses: the rest of the word, or 1 if single bytes are recorded.
@@ -238,21 +238,21 @@ static size_t same_uses_from(const Uses *u, uint64_t at)
 
 static bool is_unordered(uint32_t entry)
 {
-    return !is_ordered(entry, READS);
+    return !is_ordered(entry, USE_READS);
 }
 
 static bool is_unordered_and_plain(uint32_t entry)
 {
-    return !is_ordered(entry, ATOMICALLY);
+    return !is_ordered(entry, USE_ATOMIC);
 }
 
-bool sim_use_conflicts(const Allocation *a, uint64_t address, size_t bytes, UseKind how)
+bool sim_use_conflicts(const Allocation *a, uint64_t address, size_t bytes, UseKind kind)
 {
     const Uses *u = a->uses;
     const uint64_t first = address - u->address, end = first + bytes;
-    bool (*const conflicts_with)(uint32_t) = how & ATOMICALLY ? is_unordered_and_plain : is_unordered;
-    return !is_ordered(u->allocated_by, READS) || sim_any_use(&u->written, first, end, conflicts_with) ||
-           (how & WRITES && sim_any_use(&u->read, first, end, conflicts_with));
+    bool (*const conflicts_with)(uint32_t) = kind & USE_ATOMIC ? is_unordered_and_plain : is_unordered;
+    return !is_ordered(u->allocated_by, USE_READS) || sim_any_use(&u->written, first, end, conflicts_with) ||
+           (kind & USE_WRITES && sim_any_use(&u->read, first, end, conflicts_with));
 }
 
 static void add_conflict(Conflict new)
@@ -270,22 +270,22 @@ static void add_conflict(Conflict new)
     sim_unlock(&conflict_lock);
 }
 
-void sim_note_conflict(const Allocation *a, uint64_t address, size_t bytes, UseKind how)
+void sim_note_conflict(const Allocation *a, uint64_t address, size_t bytes, UseKind kind)
 {
     const Uses *u = a->uses;
     const uint64_t first = address - u->address;
-    uint32_t last = 0; // the previous byte's conflict: not added again
+    uint32_t last = 0; // the earlier operation in the previous byte's conflict, which is not added again
     bool last_wrote = false;
     for (uint64_t at = first; at < first + bytes; at += same_uses_from(u, at)) {
         bool wrote;
-        const uint32_t earlier = use_before(u, at, how, &wrote);
+        const uint32_t earlier = use_before(u, at, kind, &wrote);
         if (!earlier || (earlier == last && wrote == last_wrote))
             continue;
-        add_conflict((Conflict){earlier, wrote ? DID_WRITE : DID_READ, how & WRITES, u->address + at});
+        add_conflict((Conflict){earlier, wrote ? DID_WRITE : DID_READ, kind & USE_WRITES, u->address + at});
         last = earlier;
         last_wrote = wrote;
     }
-    if (!last && !is_ordered(u->allocated_by, READS))
+    if (!last && !is_ordered(u->allocated_by, USE_READS))
         add_conflict((Conflict){u->allocated_by, DID_ALLOCATE, false, address});
 }
 
@@ -298,15 +298,15 @@ static void add_to_used(Uses *u)
     while (!atomic_compare_exchange_weak(&used_by_current, &first, u));
 }
 
-void sim_note_use(const Allocation *a, uint64_t address, size_t bytes, UseKind how)
+void sim_note_use(const Allocation *a, uint64_t address, size_t bytes, UseKind kind)
 {
     Uses *u = a->uses;
-    const uint32_t op = sim_current_op(), entry = how & ATOMICALLY ? op | ATOMIC_USE : op;
+    const uint32_t op = sim_current_op(), entry = kind & USE_ATOMIC ? op | ATOMIC_BIT : op;
     const uint64_t first = address - u->address, end = first + bytes;
-    set_uses(how & WRITES ? &u->written : &u->read, u->bytes, first, end, entry);
+    set_uses(kind & USE_WRITES ? &u->written : &u->read, u->bytes, first, end, entry);
     if (u->required_protection)
-        sim_protect_after_op(u, first, end, how & WRITES);
-    set_number(how & WRITES ? &u->writer : &u->reader, 0, op);
+        sim_protect_after_op(u, first, end, kind & USE_WRITES);
+    set_number(kind & USE_WRITES ? &u->writer : &u->reader, 0, op);
     if (number_at(&u->listed_by, 0) != op && atomic_exchange(&u->listed_by, op) != op)
         add_to_used(u);
 }
@@ -356,11 +356,11 @@ static void report_conflicts(void)
 
 void sim_begin_op_uses(void)
 {
-    static bool all_noted; // uses of allocations made before the first stream are recorded, too
+    static bool all_recorded; // whether uses of allocations made before the first stream are recorded, too
     op_running = true;
-    if (all_noted || !sim_has_streams())
+    if (all_recorded || !sim_has_streams())
         return;
-    all_noted = true;
+    all_recorded = true;
     for (Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address))
         sim_begin_uses(a);
 }
@@ -447,10 +447,10 @@ void sim_end_op_uses(void)
     report_conflicts();
 }
 
-void sim_open_pages_to_host(void)
+void sim_unprotect_shared_memory(void)
 {
     for (Uses *u = with_pending; u; u = u->next_pending)
-        sim_open_pages(u);
+        sim_unprotect_pages(u);
 }
 
 // ---- Stream-ordered allocations
@@ -512,11 +512,11 @@ static bool is_of_others_or_atomic(uint32_t entry)
 }
 
 // True if the current operation was the last to use each of these bytes in this way.
-static bool is_recorded(const Uses *u, uint64_t address, size_t bytes, UseKind how)
+static bool is_recorded(const Uses *u, uint64_t address, size_t bytes, UseKind kind)
 {
     const uint64_t first = address - u->address;
-    return !sim_any_use(how & WRITES ? &u->written : &u->read, first, first + bytes,
-                        how & ATOMICALLY ? is_of_others : is_of_others_or_atomic);
+    return !sim_any_use(kind & USE_WRITES ? &u->written : &u->read, first, first + bytes,
+                        kind & USE_ATOMIC ? is_of_others : is_of_others_or_atomic);
 }
 
 void sim_prepare_use_fast_path(const Launch *launch, const Allocation *a, bool writes, FastPath *fast_path)
@@ -561,7 +561,7 @@ static void sync_with_writer(const Warp *w, const Instr *i, uint64_t address)
 {
     const Uses *u = w->last_allocation->uses;
     const uint32_t entry = sim_last_use(&u->written, address - u->address);
-    if (!(entry & ATOMIC_USE) || sim_op_ordered(entry & NUMBER_MASK, sim_current_op()) || !is_used(w, i))
+    if (!(entry & ATOMIC_BIT) || sim_op_ordered(entry & NUMBER_MASK, sim_current_op()) || !is_used(w, i))
         return;
     sim_wait_for_earlier_blocks(w->block);
     sim_order_after(entry & NUMBER_MASK);
@@ -571,18 +571,18 @@ void sim_note_shared_use(Warp *w, const Instr *i, const Access *access, uint32_t
 {
     const bool writes = access->kind != ACCESS_READ && access->kind != ACCESS_ASYNC_READ;
     const bool atomically = access->kind == ACCESS_ATOMIC || i->semantics != WEAK;
-    const UseKind how = (writes ? WRITES : READS) | (atomically ? ATOMICALLY : 0);
+    const UseKind kind = (writes ? USE_WRITES : USE_READS) | (atomically ? USE_ATOMIC : 0);
     while (mask) {
         const uint64_t address = access->address[__builtin_ctz(mask)];
         const size_t bytes = pop_consecutive(access, &mask);
         if (atomically && (!writes || access->kind == ACCESS_ATOMIC))
             sync_with_writer(w, i, address);
-        if (is_recorded(w->last_allocation->uses, address, bytes, how))
+        if (is_recorded(w->last_allocation->uses, address, bytes, kind))
             continue;
-        if (sim_use_conflicts(w->last_allocation, address, bytes, how)) {
+        if (sim_use_conflicts(w->last_allocation, address, bytes, kind)) {
             sim_wait_for_earlier_blocks(w->block); // not from a speculative run
-            sim_note_conflict(w->last_allocation, address, bytes, how);
+            sim_note_conflict(w->last_allocation, address, bytes, kind);
         }
-        sim_note_use(w->last_allocation, address, bytes, how);
+        sim_note_use(w->last_allocation, address, bytes, kind);
     }
 }

@@ -8,14 +8,14 @@
 void sim_begin_uses(Allocation *a);
 void sim_end_uses(Allocation *a);
 
-typedef enum UseKind { READS = 0, WRITES = 1, ATOMICALLY = 2 } UseKind; // bits
+typedef enum UseKind { USE_READS = 0, USE_WRITES = 1, USE_ATOMIC = 2 } UseKind; // bits
 
 // The next three require an allocation whose uses are recorded. The threads of a kernel may call them concurrently.
 // Records that the current operation uses the bytes.
-void sim_note_use(const Allocation *a, uint64_t address, size_t bytes, UseKind how);
+void sim_note_use(const Allocation *a, uint64_t address, size_t bytes, UseKind kind);
 // True if a use by the current operation conflicts with an earlier operation that may not have completed.
-bool sim_use_conflicts(const Allocation *a, uint64_t address, size_t bytes, UseKind how);
-void sim_note_conflict(const Allocation *a, uint64_t address, size_t bytes, UseKind how);
+bool sim_use_conflicts(const Allocation *a, uint64_t address, size_t bytes, UseKind kind);
+void sim_note_conflict(const Allocation *a, uint64_t address, size_t bytes, UseKind kind);
 
 // Lanes of a warp access w->last_allocation.
 void sim_note_shared_use(Warp *w, const Instr *i, const Access *access, uint32_t mask);
@@ -32,8 +32,9 @@ void sim_begin_op_uses(void);
 void sim_end_op_uses(void);
 // Called after the host has waited for operations.
 void sim_drop_ended_uses(void);
-// The operation that begins may wait for the host. Therefore the host may access all shared memory until the operation ends.
-void sim_open_pages_to_host(void);
+// The operation that begins may wait for the host. Therefore the host may access all memory that it shares with the device until the
+// operation ends.
+void sim_unprotect_shared_memory(void);
 // Handles a fault of the host at this address: reports the access if it races. Returns whether the host may continue.
 bool sim_handle_shared_fault(uint64_t address, bool writes, const void *instruction);
 

@@ -30,7 +30,7 @@ static bool make_block(Block *b)
 static void free_block(Block *b)
 {
     sim_free_block_clocks(b);
-    free(b->async_writers);
+    free(b->generic_writes);
     free(b->cluster_accesses);
     free(b->deferred_reads);
     sim_free_lines(b->lines, b->launch->shared_bytes + 1);
@@ -102,7 +102,7 @@ void sim_observe_machine(void)
         .exit_lanes = sim_note_exits,
         .access = sim_check_access,
         .access_local = sim_check_local,
-        .use_foreign = sim_report_foreign_address,
+        .use_foreign_address = sim_report_foreign_address,
         .begin_bulk_copy = sim_check_bulk_copy,
         .atomic_on_uninitialised = sim_report_uninitialised,
         .read_inactive_lanes = sim_note_inactive_sources,

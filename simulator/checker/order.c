@@ -219,9 +219,9 @@ void sim_describe_op(uint32_t op, char *text, size_t size)
 FindingLocation sim_op_location(uint32_t op)
 {
     FindingLocation p = {.line = 0};
-    char what[150];
-    sim_describe_op(op, what, sizeof what);
-    snprintf(p.access, sizeof p.access, "%s, %s by the host", what, ops[op].kernel ? "launched" : "called");
+    char description[150];
+    sim_describe_op(op, description, sizeof description);
+    snprintf(p.access, sizeof p.access, "%s, %s by the host", description, ops[op].kernel ? "launched" : "called");
     if (ops[op].return_address)
         sim_set_calling_line(ops[op].return_address, &p);
     return p;

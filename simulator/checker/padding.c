@@ -15,7 +15,7 @@ struct Overrun { // a launch's accesses to the padding of an allocation
     struct Reach {
         size_t end;   // end of the furthest access, as an offset in its row
         uint64_t row; // offset of the first row in which it was accessed
-        bool several; // whether other rows were accessed equally far
+        bool several; // whether another row was accessed equally far
     } reach;
     // The example, in the lowest block that has one.
     const Instr *i; // NULL: there is no example

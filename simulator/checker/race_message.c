@@ -383,10 +383,10 @@ void sim_report_race(const AccessCheck *check)
     const bool plain = a->kind == PLAIN_WRITE && b->kind == PLAIN_WRITE;
     const bool same_value = race->same_value && plain && !is_read_modify_write(program, instrs[0]) && !is_read_modify_write(program, instrs[1]);
     const RaceFacts facts = {extent, same_value};
-    const FindingKey cause = {launch, instrs[0], instrs[1], check->shared | (int)extent << 1 | same_value << 3};
+    const FindingKey key = {launch, instrs[0], instrs[1], check->shared | (int)extent << 1 | same_value << 3};
     char title[300], hint[HINT_BYTES];
     FindingLocation locations[2];
-    if (sim_count_occurrence(&cause, examples, 2))
+    if (sim_count_occurrence(&key, examples, 2))
         return;
     for (int k = 0; k < 2; k++) {
         char access[100];
@@ -403,5 +403,5 @@ void sim_report_race(const AccessCheck *check)
                  "read with an ordinary load: no __ldg(), no pointer that is const and __restrict__ (ld.global.nc)");
     else
         add_hint(&pair, same_value, hint);
-    sim_add_caused_finding(&cause, check->shared ? RACE_SHARED : RACE_GLOBAL, title, locations, 2, hint, &facts);
+    sim_add_keyed_finding(&key, check->shared ? RACE_SHARED : RACE_GLOBAL, title, locations, 2, hint, &facts);
 }

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-// The words that two different lanes of a warp have read, in the two reads together.
+// The words that two different lanes of a warp have read, one of them in each of the two reads or both in one.
 static uint32_t words_with_two_lanes(const StridedAccess *earlier, const StridedAccess *current)
 {
     const uint32_t common = earlier->word_mask & current->word_mask;
@@ -23,7 +23,7 @@ static uint32_t words_with_two_lanes(const StridedAccess *earlier, const Strided
 // Adds words to a pair if its threads are the same; otherwise replaces the pair.
 static void add_readers(ReaderPair *readers, const ReaderPair *added)
 {
-    if (readers->run == added->run && readers->block == added->block && readers->warp == added->warp &&
+    if (readers->generation == added->generation && readers->block == added->block && readers->warp == added->warp &&
         readers->since == added->since)
         readers->word_mask |= added->word_mask;
     else
@@ -57,11 +57,11 @@ void sim_note_readers(const AccessCheck *check, ShadowLine *line, const StridedA
     add_two_readers(line, current->word_mask & (check->shared ? other_warp_words : other_block_words) & ~written_words);
     other_warp_words &= current->word_mask & ~unordered_words;
     two_lane_words &= current->word_mask & ~unordered_words;
-    const uint32_t run = check->memory.run, block = current->record.block;
+    const uint32_t generation = check->memory.generation, block = current->record.block;
     if (other_warp_words && line->overflow)
-        add_readers(&line->overflow->warp_pair, &(ReaderPair){other_warp_words, run, block, 0, check->block_epoch});
+        add_readers(&line->overflow->warp_pair, &(ReaderPair){other_warp_words, generation, block, 0, check->block_epoch});
     if (two_lane_words && line->overflow && check->full_warp_barriers)
-        add_readers(&line->overflow->lane_pair, &(ReaderPair){two_lane_words, run, block, current->record.warp, check->warp_epoch});
+        add_readers(&line->overflow->lane_pair, &(ReaderPair){two_lane_words, generation, block, current->record.warp, check->warp_epoch});
 }
 
 void sim_note_readers_of_cells(const AccessCheck *check, ShadowLine *line, const StridedAccess *current)
@@ -89,5 +89,5 @@ void sim_note_readers_of_cells(const AccessCheck *check, ShadowLine *line, const
     }
     if (two_lane_words && check->full_warp_barriers)
         add_readers(&line->overflow->lane_pair,
-                    &(ReaderPair){two_lane_words, check->memory.run, current->record.block, current->record.warp, check->warp_epoch});
+                    &(ReaderPair){two_lane_words, check->memory.generation, current->record.block, current->record.warp, check->warp_epoch});
 }

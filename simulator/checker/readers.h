@@ -13,17 +13,17 @@ void sim_note_readers_of_cells(const AccessCheck *check, ShadowLine *line, const
 
 // ---- Inline queries of strided.c and memory.c
 
-// True if all of these words have two readers in this run. Needs no lock, because a later write finds these two readers.
-static inline bool has_two_readers(uint32_t run, const ShadowLine *line, uint32_t word_mask)
+// True if all of these words have two readers in this generation. Needs no lock, because a later write finds these two readers.
+static inline bool has_two_readers(uint32_t generation, const ShadowLine *line, uint32_t word_mask)
 {
-    return __atomic_load_n(&line->run, __ATOMIC_ACQUIRE) == run &&
+    return __atomic_load_n(&line->generation, __ATOMIC_ACQUIRE) == generation &&
            !(word_mask & ~__atomic_load_n(&line->two_reader_mask, __ATOMIC_RELAXED));
 }
 
-// True if a read of these words needs no record. `values`: it needs no check for unwritten bytes either.
-static inline bool is_redundant_read(uint32_t run, const ShadowLine *line, uint32_t word_mask, bool values)
+// True if a read of these words needs no record. With `checks_values`, true only if it needs no check for unwritten bytes either.
+static inline bool is_redundant_read(uint32_t generation, const ShadowLine *line, uint32_t word_mask, bool checks_values)
 {
-    return has_two_readers(run, line, word_mask) && (!values || all_written(line, word_mask));
+    return has_two_readers(generation, line, word_mask) && (!checks_values || all_written(line, word_mask));
 }
 
 // Drops the readers of words that are accessed other than by a plain read. The line is locked.
@@ -48,10 +48,10 @@ static inline uint32_t words_to_note(const AccessCheck *check, const ShadowLine 
         a->record.block == r->record.block && a->record.warp == r->record.warp &&
         a->record.time > check->warp_epoch && a->record.lanes & (a->record.lanes - 1) && a->size == 4)
         word_mask &= ~a->word_mask;
-    if (overflow && overflow->warp_pair.run == check->memory.run && overflow->warp_pair.block == r->record.block &&
+    if (overflow && overflow->warp_pair.generation == check->memory.generation && overflow->warp_pair.block == r->record.block &&
         overflow->warp_pair.since == check->block_epoch)
         word_mask &= ~overflow->warp_pair.word_mask;
-    if (overflow && overflow->lane_pair.run == check->memory.run && overflow->lane_pair.block == r->record.block &&
+    if (overflow && overflow->lane_pair.generation == check->memory.generation && overflow->lane_pair.block == r->record.block &&
         overflow->lane_pair.warp == r->record.warp && overflow->lane_pair.since == check->warp_epoch)
         word_mask &= ~overflow->lane_pair.word_mask;
     return word_mask;

@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-static void describe_variable(const SharedVariable *o, char *name, size_t space)
+static void describe_variable(const SharedVariable *v, char *name, size_t space)
 {
     char text[300];
-    sim_demangle(o->variable->name, text, sizeof text);
+    sim_demangle(v->variable->name, text, sizeof text);
     const char *last = strrchr(text, ':'); // strips the scope of reduce(float*)::sums
     snprintf(name, space, "array '%s'", last ? last + 1 : text);
 }
@@ -34,8 +34,8 @@ static _Noreturn void report_out_of_bounds(Warp *w, const Instr *i, const Access
 
 static void check_lane(Warp *w, const Instr *i, const Access *access, int lane, uint64_t offset)
 {
-    const SharedVariable *o = sim_shared_variable_at(w->block->launch, offset);
-    if (offset < o->address || access->bytes > o->bytes || offset - o->address > o->bytes - access->bytes)
+    const SharedVariable *v = sim_shared_variable_at(w->block->launch, offset);
+    if (offset < v->address || access->bytes > v->bytes || offset - v->address > v->bytes - access->bytes)
         report_out_of_bounds(w, i, access, lane, offset);
 }
 
@@ -44,9 +44,9 @@ static bool is_in_one_variable(const Launch *launch, const Access *access)
 {
     if (access->highest >= launch->shared_bytes) // also true for another block's memory in a cluster
         return false;
-    const SharedVariable *lowest_object = sim_shared_variable_at(launch, access->lowest), *highest_object = sim_shared_variable_at(launch, access->highest);
-    return lowest_object->address == highest_object->address && access->lowest >= lowest_object->address &&
-           access->highest - lowest_object->address + access->bytes <= lowest_object->bytes;
+    const SharedVariable *lowest_variable = sim_shared_variable_at(launch, access->lowest), *highest_variable = sim_shared_variable_at(launch, access->highest);
+    return lowest_variable->address == highest_variable->address && access->lowest >= lowest_variable->address &&
+           access->highest - lowest_variable->address + access->bytes <= lowest_variable->bytes;
 }
 
 void sim_check_shared_bounds(Warp *w, const Instr *i, const Access *access, uint32_t mask, const uint8_t *base)

@@ -40,7 +40,7 @@ typedef struct Race {
 typedef struct ShadowedMemory { // an allocation, or a block's shared memory
     ShadowLine *lines;
     const uint8_t *base; // host address of its start
-    uint32_t run;        // the current run (see ShadowLine.run)
+    uint32_t generation; // the current generation of its lines
     bool checks_values;  // reading unwritten bytes is an error
 } ShadowedMemory;
 
@@ -60,7 +60,7 @@ typedef struct AccessCheck {
     uint32_t block_epoch;    // sim_block_barrier()
     uint32_t warp_epoch;     // sim_warp_barrier()
     uint32_t words_in_others; // word mask: words of a read that other strided accesses of the line also have
-    uint32_t first_run;      // in shared memory: the block's first run; lines of earlier runs count as unwritten
+    uint32_t first_generation; // in shared memory: the block's first generation; older lines count as unwritten
     AccessRecord record;
     Race race;
 } AccessCheck;
@@ -108,7 +108,7 @@ void sim_check_word(AccessCheck *check, ShadowCell *c, uint32_t lanes, unsigned 
 // Checks and records the part of an access in one line. `as_strided`: it may be kept as a StridedAccess. Changes `current` temporarily.
 void sim_check_strided(AccessCheck *check, ShadowLine *line, StridedAccess *current, bool as_strided);
 void sim_check_noncoherent(AccessCheck *check, uint32_t mask); // checks loads by ld.global.nc
-// Records a store if the line has no other record of this run; false: nothing is recorded. Of the check, only memory, allocation,
+// Records a store if the line has no other record of this generation; false: nothing is recorded. Of the check, only memory, allocation,
 // single_threaded, barriers_only and access->bytes need to be set.
 bool sim_record_strided_store(const AccessCheck *check, ShadowLine *line, const StridedAccess *current);
 
@@ -166,16 +166,16 @@ static inline uint32_t lanes_at(const StridedAccess *r, int word)
     return r->stride == SAME_ADDRESS ? r->record.lanes : 1u << ((uint32_t)(4 * word - r->origin) / r->stride & 31);
 }
 
-// Locks the line and drops the records of earlier runs. In shared memory a barrier orders these, except for copies in flight.
+// Locks the line and drops the records of older generations. In shared memory a barrier orders these, except for copies in flight.
 static inline void lock_line(const AccessCheck *check, ShadowLine *line)
 {
     while (!check->single_threaded && atomic_exchange_explicit(&line->busy, 1, memory_order_acquire))
         ;
-    if (line->run == check->memory.run)
+    if (line->generation == check->memory.generation)
         return;
-    const bool of_this_block = check->shared && line->run >= check->first_run;
+    const bool of_this_block = check->shared && line->generation >= check->first_generation;
     __atomic_store_n(&line->two_reader_mask, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&line->run, check->memory.run, __ATOMIC_RELEASE);
+    __atomic_store_n(&line->generation, check->memory.generation, __ATOMIC_RELEASE);
     if (of_this_block && line->has_copies)
         return;
     line->count = 0;

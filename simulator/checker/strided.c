@@ -190,7 +190,7 @@ static bool is_interleaved(const StridedAccess *earlier, const StridedAccess *cu
 // False if the two accesses cannot race: a filter before check_words. `matching`: the result of lanes_match.
 static bool may_race_with(const AccessCheck *check, const StridedAccess *earlier, const StridedAccess *current, bool matching)
 {
-    if (!(earlier->word_mask & current->word_mask) || !conflict(check, &earlier->record, &current->record) || is_interleaved(earlier, current))
+    if (!(earlier->word_mask & current->word_mask) || !accesses_conflict(check, &earlier->record, &current->record) || is_interleaved(earlier, current))
         return false;
     if (matching && (!is_in_flight(&earlier->record) || is_own_copy(check, &earlier->record, &current->record)))
         return false;
@@ -264,7 +264,7 @@ static inline bool is_repeated_read(const AccessCheck *check, const StridedAcces
 static inline bool may_have_warp(const ShadowLine *line, const AccessRecord *record)
 {
     if (line->count == 0)
-        return false; // `first` belongs to an earlier run
+        return false; // `first` belongs to an older generation
     return is_same_warp(&line->first.record, record) || (line->count > 1 && line->overflow->warp_bits & warp_bit(record));
 }
 
@@ -481,7 +481,7 @@ void sim_check_strided(AccessCheck *check, ShadowLine *line, StridedAccess *curr
 {
     const ShadowedMemory *memory = &check->memory;
     if (check->barriers_only && current->record.kind == PLAIN_READ &&
-        is_redundant_read(memory->run, line, current->word_mask, memory->checks_values))
+        is_redundant_read(memory->generation, line, current->word_mask, memory->checks_values))
         return;
     lock_line(check, line);
     as_strided &= check->fits_strided;
@@ -490,12 +490,12 @@ void sim_check_strided(AccessCheck *check, ShadowLine *line, StridedAccess *curr
     unlock_line(check, line);
 }
 
-// True if this access is already the line's only record of this run. Needs no lock: no other host thread makes a record with this
+// True if this access is already the line's only record of this generation. Needs no lock: no other host thread makes a record with this
 // block, warp and time, and later accesses find the record.
-static inline bool is_only_access(const ShadowLine *line, uint32_t run, const StridedAccess *current)
+static inline bool is_only_access(const ShadowLine *line, uint32_t generation, const StridedAccess *current)
 {
     const uint32_t *stored = (const uint32_t *)&line->first.record, *expected = (const uint32_t *)&current->record;
-    bool same = __atomic_load_n(&line->run, __ATOMIC_ACQUIRE) == run && __atomic_load_n(&line->count, __ATOMIC_RELAXED) == 1 &&
+    bool same = __atomic_load_n(&line->generation, __ATOMIC_ACQUIRE) == generation && __atomic_load_n(&line->count, __ATOMIC_RELAXED) == 1 &&
                 !(current->word_mask & ~__atomic_load_n(&line->first.word_mask, __ATOMIC_RELAXED)) &&
                 __atomic_load_n(&line->first.origin, __ATOMIC_RELAXED) == current->origin &&
                 __atomic_load_n(&line->first.shape, __ATOMIC_RELAXED) == current->shape;
@@ -506,7 +506,7 @@ static inline bool is_only_access(const ShadowLine *line, uint32_t run, const St
 
 bool sim_record_strided_store(const AccessCheck *check, ShadowLine *line, const StridedAccess *current)
 {
-    if (is_only_access(line, check->memory.run, current))
+    if (is_only_access(line, check->memory.generation, current))
         return true;
     lock_line(check, line);
     const bool recorded = line->count == 0 && check_strided_fast_path(check, line, current);
@@ -516,7 +516,7 @@ bool sim_record_strided_store(const AccessCheck *check, ShadowLine *line, const 
 
 // ---- Non-coherent loads (ld.global.nc)
 
-// A write to these bytes of a line in this run, or NULL; sets the lanes of the write. The line is locked.
+// A write to these bytes of a line in this generation, or NULL; sets the lanes of the write. The line is locked.
 static const AccessRecord *find_writer(ShadowLine *line, unsigned first, unsigned count, uint32_t *lanes)
 {
     for (unsigned byte = first; byte < first + count; byte++) {

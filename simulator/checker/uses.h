@@ -35,7 +35,7 @@ typedef struct UseTable {
     _Atomic(atomic_uint *) bytes; // by byte: its last use, in a word used in part; NULL: none yet
 } UseTable;
 
-typedef enum HostProtection { OPEN, CLOSED_TO_WRITES, CLOSED } HostProtection; // a page's protection against the host
+typedef enum HostProtection { HOST_READ_WRITE, HOST_READ_ONLY, HOST_NO_ACCESS } HostProtection; // the host's access to a page
 
 typedef struct Uses { // of an allocation; guarded by the lock of lock.c, except for the atomic fields
     uint64_t address;
@@ -48,7 +48,7 @@ typedef struct Uses { // of an allocation; guarded by the lock of lock.c, except
     uint8_t *protection;            // by page: the current HostProtection
     atomic_size_t used_first, used_end; // span of the pages used by the current operation
     PageSpan unapplied;             // contains all pages whose `protection` is not `required_protection`
-    PageSpan not_open;              // contains all pages that are not OPEN
+    PageSpan protected_span;        // contains all pages that are not HOST_READ_WRITE
     atomic_uint listed_by;          // the last operation whose list `next_used` contains this allocation
     _Atomic(struct Uses *) next_used;
     bool has_pending;               // whether the list `next_pending` contains it
@@ -64,16 +64,15 @@ void sim_drop_pending(Uses *u); // drops all pending uses
 
 // ---- host_pages.c
 
-void sim_begin_pages(Uses *u); // for memory that the host may access
-void sim_end_pages(Uses *u);   // opens the pages
-// Notes that the current operation uses bytes; their pages are closed to the host after the operation. The threads of a kernel may call
-// this concurrently.
+void sim_begin_page_protection(Uses *u); // for memory that the host may access
+void sim_end_page_protection(Uses *u);   // gives the host full access
+// Notes that the current operation uses bytes; their pages are protected from the host after the operation. The threads of a kernel may
+// call this concurrently.
 void sim_protect_after_op(Uses *u, uint64_t first, uint64_t end, bool writes);
 // After an operation: returns the span of the pages that it has used, and resets the span.
 PageSpan sim_collect_used_pages(Uses *u);
-// Applies the required protection. `awaited`: pages of operations for which the host has waited; those that the host may access again
-// are opened.
+// Applies the required protection. `awaited`: pages of operations for which the host has waited; they need less protection now.
 void sim_apply_protection(Uses *u, PageSpan awaited);
-void sim_open_pages(Uses *u); // opens the pages until the next sim_apply_protection
+void sim_unprotect_pages(Uses *u); // gives the host full access until the next sim_apply_protection
 
 #endif

@@ -12,8 +12,8 @@ typedef struct Bits { // of an operand, as masks: undefined bits; defined bits t
 } Bits;
 enum { MAX_BIT_OPERANDS = 5 }; // operands of an instruction, with the result
 
-// The undefined bits of a result; o[1] is the first operand. `from_local_memory`: the value is, and a program may set the bits of a local
-// variable one by one without clearing it first.
+// The undefined bits of a result; o[1] is the first operand. `from_local_memory`: the value was loaded from local memory, where a program
+// may set the bits of a variable one by one without clearing it first.
 uint64_t sim_undefined_bits(const Instr *i, const Bits o[MAX_BIT_OPERANDS], bool from_local_memory);
 // True if the operation adds 0, so that the result is one of the operands.
 bool sim_adds_nothing(const Instr *i, const Bits o[MAX_BIT_OPERANDS]);

@@ -9,7 +9,7 @@ enum { MAX_TERMS = 4, MAX_DEPTH = 8, MAX_MEMBER_DISTANCE = 128 }; // MAX_MEMBER_
 typedef struct LinearForm { // a constant plus multiples of registers and of variables' addresses
     int64_t constant;
     uint32_t count;
-    struct { const void *of; int64_t factor; } terms[MAX_TERMS]; // of: a Register or a Variable
+    struct { const void *symbol; int64_t factor; } terms[MAX_TERMS]; // symbol: a Register or a Variable
     bool is_linear; // false: not linear, or too many terms
 } LinearForm;
 
@@ -32,17 +32,17 @@ static const Instr *definition_of(const Program *p, const Register *reg)
 
 static void add_operand(const Program *p, LinearForm *f, const Operand *o, int64_t factor, int depth);
 
-static void add_term(LinearForm *f, const void *of, int64_t factor)
+static void add_term(LinearForm *f, const void *symbol, int64_t factor)
 {
     uint32_t k = 0;
-    while (k < f->count && f->terms[k].of != of)
+    while (k < f->count && f->terms[k].symbol != symbol)
         k++;
     if (k == MAX_TERMS) {
         f->is_linear = false;
         return;
     }
     if (k == f->count) {
-        f->terms[k].of = of;
+        f->terms[k].symbol = symbol;
         f->terms[k].factor = 0;
         f->count++;
     }
@@ -98,7 +98,7 @@ static bool differs_by_constant(const LinearForm *f, const LinearForm *other)
     bool same = f->is_linear && other->is_linear && f->count == other->count && f->constant != other->constant;
     for (uint32_t k = 0; k < f->count && same; k++) {
         uint32_t n = 0;
-        while (n < other->count && other->terms[n].of != f->terms[k].of)
+        while (n < other->count && other->terms[n].symbol != f->terms[k].symbol)
             n++;
         same = n < other->count && other->terms[n].factor == f->terms[k].factor;
     }
@@ -134,12 +134,12 @@ static bool copies_neighbour(const Program *p, const Instr *load, const Instr *s
 }
 
 // The constant by which a register advances in each iteration, or 0.
-static int64_t step_of(const Program *p, const void *of)
+static int64_t step_of(const Program *p, const void *symbol)
 {
     for (const Instr *i = p->code; i < p->code + p->count; i++) {
         const Operand *to = i->statement ? &i->statement->operands[0] : NULL;
         LinearForm f = {.is_linear = true};
-        if (to && !to->address && to->reg == of && add_result(p, &f, i, 1, MAX_DEPTH) && f.is_linear && f.count == 1 && f.terms[0].of == of &&
+        if (to && !to->address && to->reg == symbol && add_result(p, &f, i, 1, MAX_DEPTH) && f.is_linear && f.count == 1 && f.terms[0].symbol == symbol &&
             f.terms[0].factor == 1)
             return f.constant;
     }
@@ -150,7 +150,7 @@ static bool advances_by_own_size(const Program *p, const Instr *i)
 {
     const LinearForm f = address_of(p, i);
     for (uint32_t k = 0; k < f.count && f.is_linear; k++)
-        if (f.terms[k].factor * step_of(p, f.terms[k].of) == (int64_t)i->bytes * i->count)
+        if (f.terms[k].factor * step_of(p, f.terms[k].symbol) == (int64_t)i->bytes * i->count)
             return true;
     return false;
 }

@@ -142,10 +142,10 @@ static uint32_t lanes_computed_by(const Warp *w, const Instr *i, uint32_t mask)
 // The undefined bits of the operand that selp selects; `unknown_predicate_bits` if the predicate is undefined.
 static uint64_t selected_bits(const Warp *w, const Instr *i, int lane, const Bits o[MAX_BIT_OPERANDS], uint64_t unknown_predicate_bits)
 {
-    const Operand *by = &i->statement->operands[3];
-    if (lanes_known_to_be(w, by, true) >> lane & 1)
+    const Operand *predicate = &i->statement->operands[3];
+    if (lanes_known_to_be(w, predicate, true) >> lane & 1)
         return o[1].undefined;
-    return lanes_known_to_be(w, by, false) >> lane & 1 ? o[2].undefined : unknown_predicate_bits;
+    return lanes_known_to_be(w, predicate, false) >> lane & 1 ? o[2].undefined : unknown_predicate_bits;
 }
 
 static void find_operand_bits(const Warp *w, const Instr *i, int lane, Bits o[MAX_BIT_OPERANDS])

@@ -27,14 +27,14 @@ struct UndefinedRegisters {
 // its maximum size.
 struct Origins {
     uint32_t count;
-    int bits; // log2 of the length of `at`, of which at most half is used
+    int bits; // log2 of the length of `slots`, of which at most half are used
     struct Origin {
         uint64_t key; // 0: free
         const Instr *read;
         uint32_t defined; // mask of bits that are defined although their bytes count as unwritten
         uint8_t source;   // as in UndefinedValue
         uint8_t computed; // mask of bytes that were computed from an undefined value
-    } *at;
+    } *slots;
 };
 
 // The slot of a key, or the free slot where it would be.
@@ -42,25 +42,25 @@ static struct Origin *find_origin(const struct Origins *origins, uint64_t key)
 {
     const uint64_t slot_mask = (1ull << origins->bits) - 1;
     uint64_t k = key * 0x9e3779b97f4a7c15 >> (64 - origins->bits);
-    while (origins->at[k].key && origins->at[k].key != key)
+    while (origins->slots[k].key && origins->slots[k].key != key)
         k = (k + 1) & slot_mask;
-    return &origins->at[k];
+    return &origins->slots[k];
 }
 
 static void grow_origins(Arena *arena, struct Origins *origins)
 {
     const struct Origins previous = *origins;
-    const size_t length = previous.at ? (size_t)1 << previous.bits : 0;
+    const size_t length = previous.slots ? (size_t)1 << previous.bits : 0;
     if (previous.bits == MAX_ORIGIN_BITS) {
-        memset(origins->at, 0, length * sizeof *origins->at);
+        memset(origins->slots, 0, length * sizeof *origins->slots);
         origins->count = 0;
         return;
     }
-    origins->bits = previous.at ? previous.bits + 1 : INITIAL_BITS;
-    origins->at = sim_allocate(arena, sizeof *origins->at << origins->bits);
+    origins->bits = previous.slots ? previous.bits + 1 : INITIAL_BITS;
+    origins->slots = sim_allocate(arena, sizeof *origins->slots << origins->bits);
     for (size_t k = 0; k < length; k++)
-        if (previous.at[k].key)
-            *find_origin(origins, previous.at[k].key) = previous.at[k];
+        if (previous.slots[k].key)
+            *find_origin(origins, previous.slots[k].key) = previous.slots[k];
 }
 
 static uint64_t key_of(const Warp *w, int lane, Space space, uint64_t address) // never 0
@@ -75,7 +75,7 @@ static struct Origin *origin_of_word(Warp *w, uint64_t key)
     if (!b->origins)
         b->origins = sim_allocate(&b->arena, sizeof *b->origins);
     struct Origins *origins = b->origins;
-    if (!origins->at || origins->count == (1u << origins->bits) / 2)
+    if (!origins->slots || origins->count == (1u << origins->bits) / 2)
         grow_origins(&b->arena, origins);
     struct Origin *origin = find_origin(origins, key);
     origins->count += origin->key == 0;

@@ -11,9 +11,9 @@ typedef struct UndefinedValue { // the undefined lanes of a register
     const Instr *load;    // the last load of the value
     uint64_t from;        // global address from which one of the lanes read it; 0: not global memory
     bool shuffled;        // received from another lane
-    uint8_t source;       // the Space that it was read from, or INACTIVE_LANE of a shuffle
+    uint8_t source;       // the Space from which the value was read, or INACTIVE_LANE for a shuffle
     uint32_t mask;        // the undefined lanes; may be 0
-    uint32_t computed;    // lanes in which it is the result of arithmetic on an undefined value
+    uint32_t computed;    // lanes in which the value is the result of arithmetic on an undefined value
     uint32_t partial;     // lanes in which only some bits are undefined
     uint64_t *bits;       // by lane: the undefined bits of partial lanes; NULL: not allocated
 } UndefinedValue;

@@ -84,13 +84,13 @@ static DeferredFinding report_of(Warp *w, const UndefinedValue *v, const Instr *
 
 static void report(Warp *w, const UndefinedValue *v, const Instr *i, int lane, const char *use)
 {
-    const FindingKey cause = {w->block->launch, v->read, i, v->source};
+    const FindingKey key = {w->block->launch, v->read, i, v->source};
     const ExampleThread example = {w->block->number, (uint32_t)(w->number * LANES + lane)};
     sim_wait_for_earlier_blocks(w->block); // a speculative run may read before an earlier block writes
-    if (sim_count_occurrence(&cause, &example, 1))
+    if (sim_count_occurrence(&key, &example, 1))
         return;
     const DeferredFinding r = report_of(w, v, i, lane, use);
-    sim_add_caused_finding(&cause, r.kind, r.title, r.locations, r.count, r.hint, NULL);
+    sim_add_keyed_finding(&key, r.kind, r.title, r.locations, r.count, r.hint, NULL);
 }
 
 static void record_stored(Warp *w, const UndefinedValue *v, const Instr *i, int lane, uint64_t address, size_t bytes, ReportRule rule)
@@ -206,8 +206,8 @@ static void mark_undefined_elements(Warp *w, const Instr *i, const uint64_t *add
 // store itself is reported if initialisation is not tracked at its address, or if the value came from an inactive lane.
 static void propagate_global_store(Warp *w, const UndefinedValue *v, const Instr *i, const uint64_t *address, uint32_t lanes, uint32_t undefined)
 {
-    const bool structure = v->source != INACTIVE_LANE && sim_copies_member(w, v, i);
-    const uint32_t computed = lanes & v->computed, structure_lanes = structure ? lanes & ~computed : 0;
+    const bool is_structure_copy = v->source != INACTIVE_LANE && sim_copies_member(w, v, i);
+    const uint32_t computed = lanes & v->computed, structure_lanes = is_structure_copy ? lanes & ~computed : 0;
     const uint32_t partial_lanes = v->partial & ~computed;
     const size_t bytes = (size_t)i->bytes * i->count;
     uint32_t tracked = 0;
@@ -223,10 +223,10 @@ static void propagate_global_store(Warp *w, const UndefinedValue *v, const Instr
         mark_undefined(w, v, i, address, bytes, undefined & ~structure_lanes, REPORT_ANY);
         return;
     }
-    mark_undefined(w, v, i, address, bytes, undefined & computed, structure ? REPORT_LONG_RUNS : REPORT_ANY);
-    mark_undefined(w, v, i, address, bytes, undefined & ~computed & ~partial_lanes, structure ? REPORT_NEVER : REPORT_LONG_RUNS);
+    mark_undefined(w, v, i, address, bytes, undefined & computed, is_structure_copy ? REPORT_LONG_RUNS : REPORT_ANY);
+    mark_undefined(w, v, i, address, bytes, undefined & ~computed & ~partial_lanes, is_structure_copy ? REPORT_NEVER : REPORT_LONG_RUNS);
     mark_undefined_bytes(w, v, i, address, undefined & partial_lanes);
-    if (i->count > 1 && !structure)
+    if (i->count > 1 && !is_structure_copy)
         mark_undefined_elements(w, i, address, tracked & ~undefined);
 }
 

@@ -118,7 +118,7 @@ void sim_mark_written(uint64_t address, size_t bytes)
     }
 }
 
-// The first byte of a line at or after `from` that is written, or unwritten; LINE_BYTES if there is none.
+// The first byte of a line, from `from` on, that is written or, without `written`, unwritten; LINE_BYTES if there is none.
 static unsigned find_in_line(const ShadowLine *line, unsigned from, bool written)
 {
     for (unsigned half = from / 64; half < 2; half++) {
@@ -130,7 +130,7 @@ static unsigned find_in_line(const ShadowLine *line, unsigned from, bool written
     return LINE_BYTES;
 }
 
-// Offset of the first of these bytes that is written, or unwritten; `bytes` if there is none.
+// Offset of the first of these bytes that is written or, without `written`, unwritten; `bytes` if there is none.
 static size_t find_byte(const ShadowLine *lines, size_t first, size_t bytes, bool written)
 {
     for (size_t at = first; at < first + bytes;) {

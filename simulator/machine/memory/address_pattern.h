@@ -1,25 +1,25 @@
-// address_pattern.h: the distances between the addresses of a warp, cached by instruction because they mostly repeat.
+// address_pattern.h: the distances between a warp's addresses, cached by instruction because they usually repeat.
 #ifndef ADDRESS_PATTERN_H
 #define ADDRESS_PATTERN_H
 
 #include "front/program.h"
 
-typedef enum Pattern { SCATTERED, CONSECUTIVE, ALL_SAME } Pattern; // the last two: all lanes active
+typedef enum Pattern { SCATTERED, CONSECUTIVE, ALL_SAME } Pattern; // CONSECUTIVE, ALL_SAME: only if all lanes are active
 
-enum { SECTOR = 32 }; // bytes
-enum { PATTERNS = 256, REMAINDERS = SECTOR, UNKNOWN_COST = 0xff };
+enum { SECTOR_BYTES = 32 };
+enum { PATTERNS = 256, REMAINDERS = SECTOR_BYTES, UNKNOWN_COST = 0xff };
 
 // The loads or stores of an instruction that skip Observer.access: those in `allocation` whose first lane's address is from
 // `first` to `last`. Loads qualify if all of their lines are fully written (Allocation.fully_written), stores if
 // Observer.fast_store returns true.
 typedef struct FastPath {
     struct Allocation *allocation; // NULL: unused
-    uint64_t first, last;          // first > last: always call the observer
-    const uint32_t *fully_written; // of the allocation; NULL: the observer ignores all of these loads
-    uint32_t run;                  // the kernel run in which the lines must be fully written; 0: any
-    const atomic_uint *users;      // for each line, the operation that used it last; NULL: not compared
+    uint64_t first, last;          // if first > last, every access calls the observer
+    const uint32_t *fully_written; // Allocation.fully_written; NULL: the observer ignores all of these loads
+    uint32_t generation;           // the launch (LaunchClocks.generation) in which the lines must be fully written; 0: any
+    const atomic_uint *users;      // the operation that used each line last; NULL: not compared
     uint32_t user;                 // the value that the entries of `users` must have
-    uint64_t first_line;           // 1 + the first lane's line at the last check that found all lines fully written, or 0
+    uint64_t first_line;           // 1 + the first lane's line when all lines were last found fully written; or 0
 } FastPath;
 
 enum { QUARTERS = 4, QUARTER_LANES = LANES / QUARTERS };
@@ -33,11 +33,11 @@ typedef struct AddressPattern {
     uint32_t same_address, adjacent; // as in Access
     bool repeated_half;
     uint32_t continuing, starts;                        // see sim_continuing_lanes and sim_segment_starts
-    uint8_t quarters[QUARTERS];                         // a Pattern for each; SCATTERED if no other fits
-    uint64_t below, above;                              // largest distances below and above the first lane's address
+    uint8_t quarters[QUARTERS];                         // the Pattern of each quarter warp
+    uint64_t below, above;                              // largest distances below and above the first lane's address, in bytes
     uint64_t distance_bits;                             // OR of all distances
-    uint8_t sectors[REMAINDERS], conflicts[REMAINDERS]; // cost, by the first address modulo the sector size, or modulo
-                                                        // the width of all banks: ops/access_cost.c
+    uint8_t sectors[REMAINDERS], conflicts[REMAINDERS]; // costs, indexed by the first address modulo the sector size or
+                                                        // modulo the width of all banks: ops/access_cost.c
     FastPath fast_path;
     _Alignas(64) uint64_t distance[LANES]; // from the first lane's address, modulo 2^64
 } AddressPattern;

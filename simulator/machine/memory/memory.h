@@ -1,4 +1,4 @@
-// memory.h: allocations and address spaces, and the checked path of every access.
+// memory.h: allocations, address spaces, and the checks of every access.
 #ifndef MEMORY_H
 #define MEMORY_H
 
@@ -25,7 +25,7 @@ typedef enum MemoryKind {
     GRAPH_MEMORY,                                 // a graph's allocation node
     ARRAY_MEMORY,                                 // cudaArray, for textures and surfaces
     RESERVED_MEMORY,                              // cuMemAddressReserve
-    HOST_MEMORY, MODULE_MEMORY, PARAMETER_MEMORY  // registered host memory, variables, kernel arguments
+    HOST_MEMORY, MODULE_MEMORY, PARAMETER_MEMORY  // registered host memory, module variables, kernel arguments
 } MemoryKind;
 
 enum { SIM_GRANULE = 2 << 20 };
@@ -43,31 +43,31 @@ typedef struct Allocation {
     size_t bytes;
     MemoryKind kind;
     Granule *granules;              // NULL unless RESERVED_MEMORY
-    int file;                       // descriptor of the mapped file through which other processes share the pages; or negative
-    int number;                     // in order of creation, without kernel arguments
-    uint64_t last_writing_launch;   // the last launch that may write here, or that did so out of bounds
-    uint64_t last_reading_launch;   // the last launch that read here
-    uint64_t last_writer;           // of an ORDERED_EFFECTS launch: 1 + start_index of the last block that wrote here
-    unsigned flags;                 // as passed by the program
+    int file;                       // descriptor of the file whose pages are shared with other processes, or negative
+    int number;                     // ordinal by creation; -1 for kernel arguments
+    uint64_t last_writing_launch;   // last launch that may write to it, or that wrote to it out of bounds
+    uint64_t last_reading_launch;   // last launch that read it
+    uint64_t last_writer;           // in an ORDERED_EFFECTS launch: 1 + start_index of the last block that wrote to it
+    unsigned flags;                 // passed to the allocating call
     cudaMemPool_t pool;             // or NULL
-    int device;                     // current at creation
+    int device;                     // current device at creation
     uint32_t accessible_by;         // devices whose kernels may access it, one bit each
     struct ShadowLine *lines;       // shadow memory of the checker; NULL: not accessed yet
-    uint32_t *fully_written;        // for each shadow line: 0, FULLY_WRITTEN, or the run in which reads no longer change the line;
+    uint32_t *fully_written;        // for each shadow line: 0, FULLY_WRITTEN, or the launch in which reads need no more recording;
                                     // allocated with `lines`
     atomic_bool has_overflow_lines; // some lines have a ShadowOverflow
-    atomic_uint last_write_run;     // run (clocks.h) of the last kernel that wrote here
-    size_t row_bytes, row_pitch;    // if CUDA chose the pitch; otherwise 0
-    const char *call;               // the API call that created it, or NULL
-    int call_number;                // ordinal of that call among those of the same name
+    atomic_uint last_write_generation; // LaunchClocks.generation of the last kernel that wrote to it
+    size_t row_bytes, row_pitch;    // of pitched memory (cudaMallocPitch); otherwise 0
+    const char *call;               // name of the API call that created it, or NULL
+    int call_number;                // ordinal of that call among the calls of this function
     int allocation_stack, free_stack; // call sites of checker/host_lines.c, or 0
     uint8_t *undefined_bytes[2];    // checker/undefined_copies.c: one bit for each byte; or NULL
     struct Uses *uses;              // checker/memory_uses.c: accesses by host and device; or NULL
     struct Shadow *shadow;          // checker/dynamic_parallelism.c; or NULL
-    struct CachedDigest *cached_digests; // runtime/work/state.c, allocated with malloc; or NULL
+    struct CachedDigest *cached_digests; // runtime/work/state.c; allocated with malloc, or NULL
 } Allocation;
 
-typedef struct FreedAllocation { // a former allocation, for messages
+typedef struct FreedAllocation { // for messages
     uint64_t address;
     size_t bytes;
     const char *call, *freed_by;
@@ -78,22 +78,22 @@ typedef struct FreedAllocation { // a former allocation, for messages
 cudaError_t sim_new_allocation(size_t bytes, MemoryKind kind, void **pointer); // the pointer is a device address
 cudaError_t sim_free_allocation(void *pointer, MemoryKind kind); // an error if the memory is of another kind
 uint64_t sim_reserve_addresses(size_t bytes, size_t alignment); // 0: out of addresses
-// Address of the first of these bytes that is unmapped, or that the device may not access; address + bytes if there is none.
+// The address of the first byte that is unmapped or that the device may not access; address + bytes if there is none.
 uint64_t sim_first_inaccessible(const Allocation *a, int device, uint64_t address, size_t bytes, bool writes);
-// Moves its pages, with their contents, to a file that other processes can map; false on failure.
+// Copies its pages to a file that other processes can map, and maps that file instead; false on failure.
 bool sim_make_shareable(Allocation *a);
 bool sim_map_file(Allocation *a, int file); // maps another process's pages, and takes over the descriptor; false on failure
 bool sim_memory_available(int device, size_t bytes); // true if that many bytes are free
 void sim_count_memory(int device, int64_t difference); // adds to the bytes in use
 void sim_free_all_allocations(void); // of the current device, except variables of modules
-// Peer access: whether kernels of `device` may access memory that cudaMalloc returns on `owner`, now and later.
+// Peer access: whether kernels on `device` may access present and future cudaMalloc memory of `owner`.
 void sim_set_peer_access(int owner, int device, bool enabled);
 bool sim_has_peer_access(int owner, int device);
 bool sim_allocate_variable(Variable *v); // assigns its address; false: out of memory
 void sim_free_variable(const Variable *v);
 void sim_register_memory(void *pointer, size_t bytes, MemoryKind kind); // memory that the simulator did not allocate
 void sim_unregister_memory(void *pointer);
-// The allocation with the highest address not above this one, or NULL.
+// The allocation with the highest start address at or below this address, or NULL.
 Allocation *sim_allocation_at(uint64_t address);
 Allocation *sim_allocation_above(uint64_t address); // the next one after the address, or NULL
 const FreedAllocation *sim_freed_at(uint64_t address); // the allocation freed last that held the address, or NULL
@@ -110,8 +110,8 @@ uint8_t *sim_allocate_range(size_t bytes, size_t alignment, bool on_device, uint
 // Replaces the allocation's pages by a mapped file with the same contents; returns its descriptor, negative on failure.
 int sim_share_pages(const Allocation *a);
 bool sim_restore_fill(uint8_t *memory, size_t bytes); // fills it like new device memory; false on failure
-// Frees the range of an allocation that is no longer in the list. may_be_reused: an allocation of the same size may soon get
-// its address.
+// Frees the range of an allocation that is no longer in the list. may_be_reused: the next allocation of this size may get the
+// address.
 void sim_free_range(uint64_t address, uint8_t *memory, size_t bytes, bool may_be_reused);
 bool sim_in_device_range(const void *pointer); // memory that the host must not access
 bool sim_in_shared_range(const void *pointer); // memory that host and device may access
@@ -122,13 +122,13 @@ void *sim_memory_at(const void *pointer);      // the host address of a pointer 
 bool sim_handle_faults(void);  // installs it; faults are passed to the observer
 bool sim_handles_faults(void); // false: the program has installed its own handler
 
-// ---- spaces.c: address spaces, and the only path to memory
+// ---- spaces.c: address spaces; all accesses of kernels
 
 enum { SHARED_WINDOW_BIT = 60, LOCAL_WINDOW_BIT = 61 };
 #define SHARED_WINDOW (1ull << SHARED_WINDOW_BIT) // generic addresses of shared memory
 #define LOCAL_WINDOW (1ull << LOCAL_WINDOW_BIT)
 
-// ASYNC: by asynchronous copies, whose writes become visible after a wait.
+// ACCESS_ASYNC_...: by asynchronous copies, whose writes become visible after a wait.
 typedef enum AccessKind { ACCESS_READ, ACCESS_WRITE, ACCESS_ATOMIC, ACCESS_ASYNC_READ, ACCESS_ASYNC_WRITE } AccessKind;
 
 typedef struct Access { // by lanes of one warp, in one address space
@@ -136,16 +136,17 @@ typedef struct Access { // by lanes of one warp, in one address space
     Space space;                          // not GENERIC
     uint32_t mask;                        // active lanes
     size_t bytes, alignment;              // of each lane; bytes is a power of two except for bulk copies
-    _Alignas(64) uint64_t address[LANES]; // in `space`; aligned, so that no vector load of the host straddles two cache lines
+    _Alignas(64) uint64_t address[LANES]; // in `space`; aligned to the host's cache lines, for vector loads
     Pattern pattern;                      // found by sim_access, like `pointer`
-    uint64_t lowest, highest;             // address of any lane
-    uint32_t same_address, adjacent;      // masks, SCATTERED only: lanes whose address equals that of the previous lane, or is adjacent to
-                                          // it; inactive lanes included. 0 if not needed: spaces.c
+    uint64_t lowest, highest;             // of the active lanes' addresses
+    // Masks, SCATTERED only: lanes, even inactive ones, whose address equals the previous lane's, or follows its bytes. 0 if not
+    // needed (spaces.c).
+    uint32_t same_address, adjacent;
     bool repeated_half;                   // lanes 16 to 31 repeat the addresses of lanes 0 to 15
-    AddressPattern *address_pattern;      // of these addresses if all lanes are active; otherwise NULL
+    AddressPattern *address_pattern;      // of these addresses; NULL unless all lanes are active
     _Alignas(64) uint8_t *pointer[LANES];
-    bool has_unwritten;        // a read includes uninitialised bytes
-    uint32_t unwritten[LANES]; // one bit for each uninitialised byte
+    bool has_unwritten;        // the access reads uninitialised bytes
+    uint32_t unwritten[LANES]; // a bit for each uninitialised byte
 } Access;
 
 // A segment is a sequence of lanes with the same or consecutive addresses. Returns the active lanes that continue the segment
@@ -155,7 +156,7 @@ static inline uint32_t sim_continuing_lanes(const Access *access, uint32_t mask)
     return access->pattern == SCATTERED ? (access->same_address | access->adjacent) & mask & mask << 1 : mask & (mask - 1);
 }
 
-// The first lanes of the segments. Omits lanes 16 to 31 if they repeat the addresses of the others.
+// The first lane of each segment, as a mask. Omits lanes 16 to 31 if they repeat the addresses of the others.
 static inline uint32_t sim_segment_starts(const Access *access, uint32_t mask, uint32_t continuing)
 {
     const bool repeated_half = access->pattern == SCATTERED && mask == ALL_LANES && access->repeated_half;
@@ -169,8 +170,8 @@ static inline int sim_segment_end(uint32_t continuing, int first)
     return others ? first + __builtin_ctz(others) : LANES - 1;
 }
 
-// Every access of a kernel goes through this function before it reads or writes, except for named arguments (ld.param). It
-// translates the lanes' addresses, and ends the launch if one is invalid. Semantics and scope are those of the instruction.
+// Translates the lanes' addresses, and ends the launch if one is invalid. Every access of a kernel calls this function before it
+// reads or writes, except for named arguments (ld.param). Memory semantics and scope are those of the instruction.
 void sim_access(Warp *w, const Instr *i, Access *access);
 // Checks and translates the access of one lane, like sim_access; the address may be generic.
 uint8_t *sim_access_lane(Warp *w, const Instr *i, int lane, Space space, uint64_t address, size_t bytes, size_t alignment,
@@ -178,8 +179,8 @@ uint8_t *sim_access_lane(Warp *w, const Instr *i, int lane, Space space, uint64_
 
 Space sim_space_at(uint64_t address); // of a generic address
 uint64_t sim_window(Space space);     // base of its generic addresses; 0 for device memory
-// In checked programs: the bits of a generic address, besides window and offset, that identify the block of shared memory or
-// the thread of local memory.
+// The bits of a generic address that identify the block of shared memory or the thread of local memory, used if the checker
+// is enabled.
 uint64_t sim_owner_of(const Warp *w, int lane, Space space);
 // Converts a generic address to an address in its space.
 uint64_t sim_offset_of_generic(uint64_t address);

@@ -203,8 +203,8 @@ static inline bool is_line_fully_written(const FastPath *fast_path, uint64_t lin
 {
     if (fast_path->users && atomic_load_explicit(&fast_path->users[line], memory_order_relaxed) != fast_path->user)
         return false;
-    const uint32_t run = fast_path->fully_written ? __atomic_load_n(&fast_path->fully_written[line], __ATOMIC_RELAXED) : 1;
-    return fast_path->run ? run == fast_path->run : run != 0;
+    const uint32_t generation = fast_path->fully_written ? __atomic_load_n(&fast_path->fully_written[line], __ATOMIC_RELAXED) : 1;
+    return fast_path->generation ? generation == fast_path->generation : generation != 0;
 }
 
 // True if all lines of the access are fully written.
@@ -227,7 +227,7 @@ static inline bool is_fully_written(Block *b, AddressPattern *pattern, uint64_t 
     const AddressPattern *last = b->last_fully_written;
     if (!fast_path->fully_written && !fast_path->users)
         return true;
-    if (fast_path->run != 0 || pattern->distance_bits % LINE_BYTES != 0)
+    if (fast_path->generation != 0 || pattern->distance_bits % LINE_BYTES != 0)
         return are_lines_fully_written(pattern, first);
     const bool reuses_result = last && last->fast_path.allocation == fast_path->allocation && last->fast_path.first_line == first / LINE_BYTES + 1 &&
                        (last == pattern || memcmp(last->distance, pattern->distance, sizeof last->distance) == 0);
@@ -267,12 +267,12 @@ static bool load_fast(Warp *w, const Instr *i)
 {
     uint64_t first = 0;
     AddressPattern *pattern = fast_pattern(w, i, &first);
-    const uint8_t sectors = pattern ? pattern->sectors[(first + pattern->fast_path.allocation->address) % SECTOR] : UNKNOWN_COST;
+    const uint8_t sectors = pattern ? pattern->sectors[(first + pattern->fast_path.allocation->address) % SECTOR_BYTES] : UNKNOWN_COST;
     if (sectors == UNKNOWN_COST || !is_fully_written(w->block, pattern, first))
         return false;
     const FastPath *fast_path = &pattern->fast_path;
-    if (i->flags & READ_ONLY && fast_path->run &&
-        atomic_load_explicit(&fast_path->allocation->last_write_run, memory_order_relaxed) == fast_path->run)
+    if (i->flags & READ_ONLY && fast_path->generation &&
+        atomic_load_explicit(&fast_path->allocation->last_write_generation, memory_order_relaxed) == fast_path->generation)
         return false;
     w->block->counters.global_load_requests++;
     w->block->counters.global_load_sectors += sectors;
@@ -288,7 +288,7 @@ static bool store_fast(Warp *w, const Instr *i)
 {
     uint64_t first = 0;
     const AddressPattern *pattern = fast_pattern(w, i, &first);
-    const uint8_t sectors = pattern ? pattern->sectors[(first + pattern->fast_path.allocation->address) % SECTOR] : UNKNOWN_COST;
+    const uint8_t sectors = pattern ? pattern->sectors[(first + pattern->fast_path.allocation->address) % SECTOR_BYTES] : UNKNOWN_COST;
     if (sectors == UNKNOWN_COST)
         return false;
     const FastPath *fast_path = &pattern->fast_path;

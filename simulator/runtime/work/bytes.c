@@ -28,13 +28,13 @@ static void note_use(const void *pointer, size_t bytes, UseKind kind)
 
 void sim_note_read(const void *pointer, size_t bytes)
 {
-    note_use(pointer, bytes, READS);
+    note_use(pointer, bytes, USE_READS);
 }
 
 void sim_note_write(const void *pointer, size_t bytes)
 {
     sim_mark_written((uint64_t)(uintptr_t)pointer, bytes);
-    note_use(pointer, bytes, WRITES);
+    note_use(pointer, bytes, USE_WRITES);
     sim_invalidate_digests(pointer, bytes);
 }
 
@@ -60,8 +60,8 @@ void sim_move_bytes(void *to, const void *from, size_t bytes)
     sim_propagate_undefined((uint64_t)(uintptr_t)to, (uint64_t)(uintptr_t)from, bytes);
     if (!sim_in_device_range(to))
         sim_note_result((uint64_t)(uintptr_t)from, bytes);
-    note_use(from, bytes, READS);
-    note_use(to, bytes, WRITES);
+    note_use(from, bytes, USE_READS);
+    note_use(to, bytes, USE_WRITES);
     if (sim_in_device_range(to))
         sim_note_copy(false, bytes);
     if (sim_in_device_range(from))
@@ -78,7 +78,7 @@ void sim_set_bytes(void *pointer, int value, size_t bytes)
     sim_invalidate_digests(pointer, bytes);
     memset(sim_memory_at(pointer), value, bytes);
     sim_mark_written((uint64_t)(uintptr_t)pointer, bytes);
-    note_use(pointer, bytes, WRITES);
+    note_use(pointer, bytes, USE_WRITES);
     sim_note_copy(false, bytes);
     sim_record_fill(pointer, value, bytes);
 }

@@ -13,7 +13,7 @@ cudaError_t sim_run_kernel(const KernelLaunch *l, const void *call_site)
     const size_t requested = sim_limit(cudaLimitStackSize), stack = requested > MIN_STACK ? requested : MIN_STACK;
     sim_name_op(l->kernel->name, l->function->program->effects.fences, call_site);
     if (l->function->program->effects.publishes_to_host)
-        sim_open_pages_to_host();
+        sim_unprotect_shared_memory();
     const MemoLookup lookup = sim_memo_lookup(l, stack);
     if (lookup.skipped)
         return cudaSuccess;
