@@ -473,9 +473,9 @@ def peers(_):
                  [[name, *(bandwidth(rows[name, *column]) if (name, *column) in rows else "–" for column in columns)] for name in dict.fromkeys(key[0] for key in rows)])
 
 
-METHODS = {"read": "this course: reads twice the L2 cache's size, then the GPU waits for the host", "read_no_wait": "the same, without the wait",
-           "nvbench": "as NVBench: writes the L2 cache's size, then the GPU waits", "do_bench": "as Triton's `do_bench`: writes 256 MiB",
-           "back_to_back": "no flush: a hundredth of a hundred launches between two events"}
+METHODS = {"read": "this course: reads a buffer of twice the L2 cache's size, then the GPU waits for the host", "read_no_wait": "the same, without the wait",
+           "nvbench": "as NVBench: writes a buffer of the L2 cache's size, then the GPU waits", "do_bench": "as Triton's `do_bench`: writes a buffer of 256 MiB",
+           "back_to_back": "no flush: the mean of a hundred launches between two events"}
 
 
 def methods(_):
@@ -559,8 +559,8 @@ def calls(_):
 
 
 OPERATORS = {"barrier": "barrier, arrival or wait removed; block barrier weakened to a warp barrier", "fence": "fence removed; memory order or scope too weak",
-             "atomic": "atomic access made plain, or block scope", "bound": "bounds check removed or off by one; one thread's work done by several",
-             "index": "index off by one", "stride": "other stride or start", "initialisation": "store removed", "mask": "mask of half the warp"}
+             "atomic": "atomic access made plain, or its scope reduced to the block", "bound": "bounds check removed or off by one; one thread's work done by several",
+             "index": "index off by one", "stride": "wrong stride or start", "initialisation": "store removed", "mask": "mask reduced to half of the warp"}
 VERDICTS = {"check": "found by the program's own check only", "check and simulator": "by both", "simulator": "by the simulator only", "equivalent": "equivalent programs",
             "missed": "missed"}
 SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")

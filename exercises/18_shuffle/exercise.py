@@ -8,7 +8,7 @@ def data(n):
 
 EXERCISE = dict(
     chapter="5. Shuffles", title="From register to register", kind="write",
-    task="Let each warp add its 32 values with shuffles: __shfl_down_sync(0xffffffff, own, s) returns the value of the lane s higher.",
+    task="Let each warp add its 32 values with shuffles: __shfl_down_sync(0xffffffff, own, s) returns the value of the lane s positions higher.",
     hints=("The tree is the same as before: distance 16, then 8, 4, 2, 1.",
            "All 32 lanes take part in each shuffle, so do not put it into an if.",
            "for (int s = 16; s > 0; s /= 2) own += __shfl_down_sync(0xffffffff, own, s);"),

@@ -11,7 +11,7 @@ def data(n):
 EXERCISE = dict(
     chapter="10. Scans", title="A scan by warps", kind="optimise",
     task="The scan has 17 barriers. Let each warp scan its own elements with shuffles; only the sums of the 8 warps go through shared memory.",
-    hints=("__shfl_up_sync(0xffffffff, own, s) returns the value of the lane s lower. Lanes below s get their own value, and must not add it.",
+    hints=("__shfl_up_sync(0xffffffff, own, s) returns the value of the lane s positions lower. Lanes below s get their own value, and must not add it.",
            "The last lane of a warp then has the warp's sum. After one barrier each thread adds the sums of the warps before its own.",
            "if (lane == 31) sums[warp] = own;  __syncthreads();  for (int k = 0; k < warp; k++) own += sums[k];"),
     why="8 barrier arrivals replace 136. Within a warp the shuffles synchronise the lanes, and the warps exchange only eight words.",
