@@ -1,4 +1,4 @@
-// A sum of each block. The first round reads elements that other threads may not have loaded yet.
+// Adds up the elements of each block. The first round reads elements that other threads may not have loaded yet.
 // finds: race-shared "__syncthreads"
 // also: uninitialised
 #include <cstdio>

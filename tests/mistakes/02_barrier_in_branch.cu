@@ -1,4 +1,4 @@
-// A sum of each block. Only the threads that add execute the barrier.
+// Adds up the elements of each block. Only the threads that add execute the barrier.
 // finds: barrier "__syncthreads"
 // also: race-shared
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Twice each element. The last block has more threads than remaining elements.
+// Doubles each element. The last block has more threads than remaining elements.
 // finds: out-of-bounds "4000-byte allocation"
 #include <cstdio>
 

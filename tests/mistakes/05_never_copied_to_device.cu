@@ -1,4 +1,4 @@
-// Twice each element. The elements were never copied to the device.
+// Doubles each element. The elements were never copied to the device.
 // finds: uninitialised "cudaMemcpy"
 #include <cstdio>
 

@@ -1,4 +1,4 @@
-// Twice each element. The kernel gets a pointer to the host array.
+// Doubles each element. The kernel gets a pointer to the host array.
 // finds: host-pointer "host"
 #include <cstdio>
 

@@ -1,4 +1,4 @@
-// A sum of each block. Past the end of the array, the shared array stays uninitialised.
+// Adds up the elements of each block. Past the end of the array, the shared array stays uninitialised.
 // finds: uninitialised "shared"
 #include <cstdio>
 

@@ -1,4 +1,4 @@
-// A sum of all elements. It is never set to 0.
+// Adds up all elements. The sum is never set to 0.
 // finds: uninitialised "cudaMemset"
 #include <cstdio>
 

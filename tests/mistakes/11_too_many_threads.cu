@@ -1,4 +1,4 @@
-// Sets 2048 elements by one block of 2048 threads, more than any GPU supports. The launch is not checked for errors.
+// Sets 2048 elements with one block of 2048 threads, more than any GPU supports. The launch is not checked for errors.
 // finds: unchecked-error "1024"
 // also: uninitialised
 #include <cstdio>

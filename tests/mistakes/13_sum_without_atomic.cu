@@ -1,4 +1,4 @@
-// A sum of all elements. All threads add to it without atomic operations.
+// Adds up all elements. All threads add to one variable without atomic operations.
 // finds: race-global "atomicAdd"
 #include <cstdio>
 

@@ -1,4 +1,4 @@
-// One sum for each of two warps. Thread 0 reads the other warp's sum before it is written.
+// Computes a sum for each of two warps. Thread 0 reads the other warp's sum before it is written.
 // finds: race-shared "__syncthreads"
 // also: uninitialised
 #include <cstdio>

@@ -1,4 +1,4 @@
-// The last 64 sums, added by one warp as in the books of 2010: with volatile instead of __syncwarp().
+// One warp adds the last 64 sums as in books from 2010: with volatile instead of __syncwarp().
 // finds: race-shared "__syncwarp"
 #include <cstdio>
 

@@ -1,4 +1,4 @@
-// Differences of neighbours. The last thread's neighbour is in another array.
+// Computes the differences of neighbours. The last thread's neighbour is in another array.
 // finds: out-of-bounds "values"
 // also: uninitialised race-shared
 #include <cstdio>

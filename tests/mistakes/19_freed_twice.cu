@@ -1,4 +1,4 @@
-// Frees the input twice, and the output never.
+// Frees the input twice and never frees the output.
 // finds: invalid-free "cudaFree"
 #include <cstdio>
 

@@ -1,4 +1,4 @@
-// Twice each element, two times. The input is freed before it is used again.
+// Doubles each element in two launches. The input is freed before the second one.
 // finds: use-after-free "cudaFree"
 #include <cstdio>
 

@@ -1,4 +1,4 @@
-// Four elements in one load, starting at the second element.
+// Loads four elements at once, starting at the second element.
 // finds: misaligned "16"
 #include <cstdio>
 
