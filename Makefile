@@ -67,19 +67,37 @@ export N TIME_LIMIT RESULTS LADDER LAB STEP TRY FILE DIR CONTRACT GRADESCOPE FLA
 # V=1 shows the compiler's command lines.
 Q := $(if $(filter-out 0,$(V)),,@)
 
-.PHONY: help build run-all diff undo try sweep toolkit headers clean say-device FORCE
+.PHONY: help help-all measure evidence build run-all diff undo try sweep toolkit headers clean distclean say-device FORCE
 .DELETE_ON_ERROR:
 # Only compilation runs in parallel, even with -j: measurements run alone.
 ifndef COMPILING
 .NOTPARALLEL:
 endif
 
-help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1:\2/p' $(MAKEFILE_LIST) | while IFS=: read -r name what; do printf 'make %-14s %s\n' "$$name" "$$what"; done
-	@echo 'make step03         builds and runs one step; N=... sets the number of elements, WARM=1 leaves the cache warm'
-	@echo 'LADDER=scan         the other ladder, the prefix sum in scan/: make run-all LADDER=scan, make step03 LADDER=scan, make diff LADDER=scan STEP=03;'
-	@echo '                    EXCLUSIVE=1 makes the prefix sum exclusive; also with build, undo, sweep, plots, sanitize, try, tries'
-	@echo 'DEVICE=sim          run on the simulator, DEVICE=gpu on a GPU: default: the GPU if there is one; V=1 shows the compiler'"'"'s lines'
+# A rule's description begins with its group; the groups of help-all have one command each, with WHAT=.
+described = sed -n 's/^\([a-z-]*\):.*\#\# $(1): \(.*\)/\1:\2/p' $(MAKEFILE_LIST)
+show = $(call described,$(1)) | while IFS=: read -r name what; do printf '  make %-14s %s\n' "$$name" "$$what"; done
+help: ## learn: this list; make help-all shows the other commands
+	@echo 'Learn'; $(call show,learn)
+	@echo '  make step03         builds and runs one step; N=... sets the number of elements, WARM=1 leaves the cache warm'
+	@echo 'Any program'; $(call show,program)
+	@echo 'Teach'; $(call show,teach)
+	@echo 'Set up'; $(call show,setup)
+	@echo 'Develop'; $(call show,develop)
+	@echo 'With most commands'
+	@echo '  LADDER=scan         the prefix sum in scan/ instead of the sum: make run-all LADDER=scan, make step03 LADDER=scan; EXCLUSIVE=1 makes it exclusive'
+	@echo '  DEVICE=sim          runs on the simulator, DEVICE=gpu on a GPU; default: the GPU if there is one. V=1 shows the command lines of the compiler'
+
+help-all:
+	@echo 'make measure WHAT=...: measures a GPU or this machine'; $(call show,measure)
+	@echo 'make evidence WHAT=...: records what the checker and the compiler do with many programs, in evidence/'; $(call show,evidence)
+	@echo 'make pages: everything generated in the pages; one part of it:'; $(call show,page)
+	@echo 'Tests'; $(call show,test)
+
+of_group = $(shell $(call described,$(1)) | cut -d: -f1)
+measure evidence:
+	@test -n "$(filter $(WHAT),$(call of_group,$@))" || { echo "make $@: WHAT is one of: $(call of_group,$@)" >&2; exit 2; }
+	+@$(MAKE) --no-print-directory $(WHAT)
 
 build: ## compiles every step
 	$(COMPILE) $(PROGRAMS)
@@ -93,7 +111,7 @@ OWN_OPTIONS = $(if $(filter-out 0,$(WARM)),--warm) $(if $(filter-out 0,$(EXCLUSI
 RUN = scripts/build/one_at_a_time.sh python3 -m scripts.ladder.run
 RUN_ALL = $(RUN) all $(if $(SIMULATED),--simulated) $(OWN_OPTIONS) --elements "$$N" --time-limit "$$TIME_LIMIT"
 CSV := $(if $(SIMULATED),counters,run-all)
-run-all: say-device ## runs every step in order: table, CSV and charts in results/
+run-all: say-device ## learn: runs every step in order: table, CSV and charts in results/
 	$(COMPILE) $(PROGRAMS)
 	$(if $(PYTHON_READY),$(COMPILE) $(PYTHON_READY) || echo 'matplotlib could not be installed: the table comes without charts' >&2)
 	@$(RUN_ALL) --output "$$RESULTS/$(CSV).csv" --charts '$(DRAW)' $(PROGRAMS)
@@ -116,15 +134,15 @@ $(foreach step,$(STEP_FOLDERS),$(eval $(step) $(step)/: $(call number,$(step))))
 step% Step% STEP%:
 	@echo 'there is no $@; the steps are: $(NUMBERS)' >&2; exit 2
 
-diff: ## shows the change that makes a step, and your own edit of it: make diff STEP=03, of a lab: make diff LAB=rowscale STEP=02
+diff: ## learn: shows the change that makes a step, and your own edit of it: make diff STEP=03, of a lab: make diff LAB=rowscale STEP=02
 	@python3 -m scripts.ladder.edits diff "$$STEP" "$$LAB"
 
-undo: ## reverts your edits of one step: make undo STEP=03, of a lab: make undo LAB=rowscale STEP=02
+undo: ## learn: reverts your edits of one step: make undo STEP=03, of a lab: make undo LAB=rowscale STEP=02
 	@python3 -m scripts.ladder.edits undo "$$STEP" "$$LAB"
 
 # The compiler command for a Try, the same as compile.mk's for the step.
 TRY_COMPILER = $(NVCC) $(if $(SIMULATED),$(SIM_NVCCFLAGS),$(NVCCFLAGS) -arch=$(ARCH))
-try: say-device ## asks for your prediction of a lesson's Try, makes the change in a copy, and shows before and after: make try STEP=03 TRY=1, also LADDER=scan, LAB=rowscale
+try: say-device ## learn: asks for your prediction of a lesson's Try, makes the change in a copy, and shows before and after: make try STEP=03 TRY=1, also LADDER=scan, LAB=rowscale
 	$(if $(SIMULATED),$(COMPILE) build/sim/libsimulator.a)
 	@scripts/build/one_at_a_time.sh python3 -m scripts.ladder.predict --ladder '$(LADDER)' --lab "$$LAB" --step "$$STEP" --try "$$TRY" \
 	    $(if $(SIMULATED),--simulated --libraries '$(SIM_LIBRARIES)') $(if $(filter file,$(origin N)),--usual,--elements) "$$N" --time-limit "$$TIME_LIMIT" \
@@ -133,16 +151,19 @@ try: say-device ## asks for your prediction of a lesson's Try, makes the change 
 SWEEP_ROUNDS ?= 3
 SWEEP := $(if $(SIMULATED),sweep-counters,sweep)
 RUN_SWEEP = scripts/build/one_at_a_time.sh python3 -m scripts.ladder.sweep $(if $(SIMULATED),--simulated) --rounds '$(SWEEP_ROUNDS)' $(if $(filter-out 0,$(AGAIN)),--again)
-sweep: say-device build ## measures time (on the simulator: counters) over n, compared with CUB; resumes, AGAIN=1 starts again
+sweep: say-device build ## learn: measures time (on the simulator: counters) over n, compared with CUB; resumes, AGAIN=1 starts again
 	@$(RUN_SWEEP) --output "$$RESULTS/$(SWEEP).csv" $(PROGRAMS); status=$$?; $(DRAW) && exit $$status
 
-toolkit: ## installs the CUDA compiler from PyPI in .cuda, without root
+toolkit: ## setup: installs the CUDA compiler from PyPI in .cuda, without root
 	scripts/build/install_toolkit.sh .cuda
 
-headers: ## installs only CUDA's headers from PyPI in .cuda, 2.4 MB, without root: enough for make learn
+headers: ## setup: installs only CUDA's headers from PyPI in .cuda, 2.4 MB, without root: enough for make learn
 	python3 -m venv .cuda/venv && .cuda/venv/bin/pip install --quiet --no-deps 'nvidia-cuda-runtime==13.0.*' 'nvidia-cuda-crt==13.0.*'
 
-clean: ## removes build products; keeps results
-	rm -rf $(ALL_PROGRAMS) build site .build-flags .sim-flags .venv .pytest_cache tests/__pycache__
+clean: ## setup: removes build products; keeps results and .venv
+	rm -rf $(ALL_PROGRAMS) build site .build-flags .sim-flags .pytest_cache tests/__pycache__
+
+distclean: clean ## setup: removes also what was installed here: .venv, .cuda
+	rm -rf .venv .cuda
 
 include mk/compile.mk mk/learn.mk mk/simulator.mk mk/measure.mk mk/stage.mk mk/develop.mk

@@ -135,7 +135,7 @@ def by_step(path, rows):
             steps.setdefault(row["step"], []).append(row)
     if NAME not in steps:
         status = next((row["status"] for row in rows if row["step"] == NAME), None)
-        judge = f"make check FILE={shlex.quote(os.environ.get('FILE') or 'my/reduce.cu')}"
+        judge = f"make judge FILE={shlex.quote(os.environ.get('FILE') or 'my/reduce.cu')}"
         fail(f"{path}: {NAME} ended with {status}; its line in the table says why; {judge} gives each array exactly its size, and so finds the line of an access "
              f"past the end" if status else f"{path}: no row of {NAME}")
     return steps

@@ -21,7 +21,7 @@ from drywarp import recordings
 
 ROOT = Path(__file__).resolve().parents[1]
 PLAYER = ROOT / "book/player"
-SCRIPTS = ("simulator", "model", "diff", "source", "editor", "edit", "share", "view", "controls", "panes", "bar", "engine", "lookback", "analysis", "player")
+SCRIPTS = ("simulator", "model", "diff", "source", "editor", "edit", "share", "view", "controls", "panes", "bar", "engine", "lookback", "analysis", "runs", "player")
 MAX_BYTES = 16 << 20
 TIME_LIMIT_S = 300
 MAX_LINES = 200  # of the program's output on the page

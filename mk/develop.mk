@@ -1,6 +1,6 @@
 # Builds the programs of the tests, and runs the tests.
 
-.PHONY: test test-quick test-long book test-book bench-book film
+.PHONY: check test test-quick test-long book test-book bench-book film
 
 # To save nvcc's time, the tests run only the first and the last program of slow labs, and none of the two labs whose CUB and Thrust headers
 # take as long as all other labs. The remaining CUDA programs are compiled together. ALL=1 and make labs run all, each compiled alone. Two
@@ -18,7 +18,12 @@ TESTED := build/sim/fuzz $(if $(GPU),$(call programs_of,reduce),step01_divergent
     build/sim/labs/accuracy/step00_one_thread/accuracy
 TEST_LINK = $(patsubst -O3,-O0,$(filter-out -lineinfo,$(SIM_NVCCFLAGS))) $(SIM_LIBRARIES)
 SANITIZER_OPTIONS := detect_leaks=0:handle_segv=0:detect_odr_violation=0:allocator_may_return_null=1
-test: ## runs every test that this machine can run, except the long ones of make test-long
+# GNU's name for the tests. With a FILE it was the judge's name until this release.
+check: ## develop: runs the tests, like make test
+	$(if $(FILE),@echo 'make check FILE=... is called make judge FILE=... now; make check runs the tests' >&2)
+	+@$(MAKE) --no-print-directory $(if $(FILE),judge,test)
+
+test: ## test: runs every test that this machine can run, except the long ones of make test-long
 	$(COMPILE) $(PYTHON_READY) $(if $(EVERY),$(PYTHON_READY:ready=notebook)) $(TESTED)
 	$(COMPILE) lab-programs DEVICE=sim LEFT_OUT='$(if $(UNTESTED),build/sim/%)'
 	$(Q)unset LADDER; $(if $(SANITIZE),ASAN_OPTIONS=$(SANITIZER_OPTIONS)) \
@@ -28,12 +33,12 @@ test: ## runs every test that this machine can run, except the long ones of make
 # Scripts, pages and instructions: tests that compile no CUDA program.
 QUICK_TESTS := $(addprefix tests/,tools/test_scripts.py course/test_docs.py simulator/test_instructions.py \
     simulator/test_platform.py tools/test_slurm.py checker/test_suites.py)
-test-quick: ## tests scripts, pages and the simulator's instructions (PTX), within a minute and without compiling CUDA programs
+test-quick: ## develop: tests scripts, pages and the simulator's instructions (PTX), within a minute and without compiling CUDA programs
 	$(COMPILE) $(PYTHON_READY) build/sim/ptx_run build/sim/ptx_run_minimal build/sim/machine_alone build/sim/coverage
 	$(Q)unset LADDER; $(PYTHON) -m pytest $$($(PYTHON) -c 'import xdist' 2> /dev/null && echo '-n auto') \
 	    -k 'not tries_apply_and_compile' $(QUICK_TESTS)
 
-test-long: ## runs make test with the long ones (ALL=1), then grades a whole class and each exercise's variants (test-class, test-learn)
+test-long: ## test: runs make test with the long ones (ALL=1), then grades a whole class and each exercise's variants (test-class, test-learn)
 	+$(Q)$(MAKE) --no-print-directory test ALL=1
 	+$(Q)$(MAKE) --no-print-directory test-class test-learn
 
@@ -57,7 +62,7 @@ $(BOOK)/tools: $(wildcard book/exercises/* exercises/*/exercise.py exercises/*/t
 	$(Q)rm -rf $(BOOK)/doctrees $(BOOK)/html && mkdir -p $(BOOK) && touch $@
 
 # The site is replaced only when the new one is complete. On a terminal Sphinx shows its progress.
-book: $(BOOK)/codemirror/codemirror.js $(BOOK)/tools ## builds the course as a website: open site/index.html from the disk or from any web server
+book: $(BOOK)/codemirror/codemirror.js $(BOOK)/tools ## learn: builds the course as a website: open site/index.html from the disk or from any web server
 	@echo 'collecting the pages (1 of 3)'
 	$(Q)$(BOOK_PYTHON) -m book.collect $(BOOK)/pages
 	@echo "writing $$(find $(BOOK)/pages -name '*.md' | wc -l) pages with Sphinx, which takes minutes (2 of 3)"
@@ -66,12 +71,12 @@ book: $(BOOK)/codemirror/codemirror.js $(BOOK)/tools ## builds the course as a w
 	$(Q)rm -rf site.new && cp -r $(BOOK)/html site.new && rm -rf site site.new/.buildinfo && mv site.new site
 	@echo 'the book is in site/: open site/index.html'
 
-test-book: book ## tests the book in a browser: links, search, no requests, accessibility; needs Chromium
+test-book: book ## test: tests the book in a browser: links, search, no requests, accessibility; needs Chromium
 	$(if $(NVCC),$(COMPILE) build/sim/libcuda.so.1 build/sim/replay)
 	$(Q)$(BOOK_PYTHON) -m pytest -q tests/book
 
-film: $(BOOK)/codemirror/codemirror.js ## records the first page's animation, docs/stage.webp, from the figure of step 03; needs Chromium
+film: $(BOOK)/codemirror/codemirror.js ## page: records the first page's animation, docs/stage.webp, from the figure of step 03; needs Chromium
 	$(Q)$(BOOK_PYTHON) -m scripts.build.film docs/stage.webp
 
-bench-book: book ## measures the book's load time: first figure, runs; needs Chromium
+bench-book: book ## measure: measures the book's load time: first figure, runs; needs Chromium
 	$(Q)$(BOOK_PYTHON) -m book.bench

@@ -13,11 +13,11 @@ $(COMPILE) lab-programs $(PYTHON_READY)
     --charts '$(PYTHON) plots/labs.py'
 endef
 
-lab: say-device ## builds and runs one lab: make lab NAME=rowscale; N=... sets its size
+lab: say-device ## learn: builds and runs one lab: make lab NAME=rowscale; N=... sets its size
 	@test -n "$(if $(GIVEN),$$$(GIVEN))" || { echo "make lab: name one, as in: make lab NAME=rowscale; there are: $$(python3 -m scripts.ladder.labs names)" >&2; exit 2; }
 	$(run_labs)
 
-labs: say-device ## builds and runs every lab: tables, CSVs and charts in results/labs/
+labs: say-device ## learn: builds and runs every lab: tables, CSVs and charts in results/labs/
 	$(run_labs)
 
 # Evaluated in the make that $(COMPILE) starts, where the shell sees NAME.
@@ -63,7 +63,7 @@ build/sim/mine/reduce.o: build/mine/reduce.cu .sim-flags | $(NEEDS_NVCC)
 	@echo "compiling $$FILE for the simulator"
 	$(compile_for_simulator)
 
-mine: say-device ## measures your own kernel with the ladder: make mine FILE=my/reduce.cu (docs/mine.md)
+mine: say-device ## learn: measures your own kernel with the ladder: make mine FILE=my/reduce.cu (docs/mine.md)
 	+@scripts/build/one_at_a_time.sh $(MAKE) --no-print-directory mine-alone
 
 # All learners' kernels have the same name, so a second one waits until the first is measured.
@@ -82,7 +82,7 @@ mine-alone:
 
 # Verdicts on untrusted programs that have the structure of a step: docs/judge.md.
 
-.PHONY: check check-all bundle judge test-class
+.PHONY: judge judge-all judge-parts check-all bundle test-class
 export EXERCISE
 # An option given on the command line, even if empty, so that a lost value is reported.
 typed = $(if $(findstring command,$(origin $(1)))$($(1)),--$(2)="$$$(1)")
@@ -95,22 +95,27 @@ JUDGE_PARTS := build/sim/check_program.o build/sim/libcuda.so.1
 build/sim/check_program.o: drywarp/judge/check_program.c .sim-flags | build/sim/announced
 	$(Q)$(NVCC) -c -cudart none $(call host_options,-O2 -std=gnu11 -Wall -Wextra -fPIC) -o $@ $<
 
-check: | $(NEEDS_NVCC) ## judges a program as a teaching assistant would: make check FILE=my/reduce.cu, also LADDER=scan, LAB=rowscale, EXERCISE=07, CONTRACT=... (docs/judge.md)
+judge: | $(NEEDS_NVCC) ## teach: judges a program as a teaching assistant would: make judge FILE=my/reduce.cu, also LADDER=scan, LAB=rowscale, EXERCISE=07, CONTRACT=... (docs/judge.md)
 	$(COMPILE) $(JUDGE_PARTS)
 	@$(JUDGE) -- "$$FILE"
 
-check-all: | $(NEEDS_NVCC) ## judges every .cu in a folder and writes a CSV: make check-all DIR=submissions
+judge-all: | $(NEEDS_NVCC) ## teach: judges every .cu in a folder and writes a CSV: make judge-all DIR=submissions
 	$(COMPILE) $(JUDGE_PARTS)
 	@$(JUDGE) --all --output="$$RESULTS/check.csv" $(if $(GRADESCOPE),--gradescope="$$GRADESCOPE") -- "$$DIR"
 
-judge: | $(NEEDS_NVCC)
+# The judge's former names, for one release: this one, and make check with a FILE (mk/develop.mk).
+check-all:
+	@echo 'make check-all is called make judge-all now' >&2
+	+@$(MAKE) --no-print-directory judge-all
+
+judge-parts: | $(NEEDS_NVCC)
 	$(COMPILE) $(JUDGE_PARTS)
 
-test-class: | $(NEEDS_NVCC) ## grades a class of thirty programs, correct ones, mutants and attacks; takes some minutes
+test-class: | $(NEEDS_NVCC) ## test: grades a class of thirty programs, correct ones, mutants and attacks; takes some minutes
 	$(COMPILE) $(PYTHON_READY) $(JUDGE_PARTS)
 	$(Q)SIM_LINK='$(TEST_LINK)' WHOLE_CLASS=1 $(PYTHON) -m pytest --durations=1 tests/tools/test_class.py
 
-bundle: ## packs the course for a class, with and without answers, and an autograder: make bundle, also LADDER=scan, CONTRACT=... (docs/judge.md)
+bundle: ## teach: packs the course for a class, with and without answers, and an autograder: make bundle, also LADDER=scan, CONTRACT=... (docs/judge.md)
 	@python3 -m scripts.build.bundle --ladder '$(LADDER)' \
     $(if $(CONTRACT),--contract="$$CONTRACT") "$$RESULTS/bundle"
 
@@ -132,14 +137,14 @@ LEARN_NVCC = --nvcc '$(if $(OWN_COMPILER),,$(NVCC))'
 LEARN_BUILDS := build/sim/libcuda.so.1 $(if $(OWN_COMPILER),build/sim/compile BY_HEADERS=1)
 
 # Status 1 means "not yet", which is no error of make's.
-learn: | $(if $(LEARN_ONLY_LOOKS),,$(LEARN_NEEDS)) ## exercises that are checked as you save: make learn, LIST=1, GO=07, RESET=07, HINT=1, IMPORT=file, EXPORT=file (docs/learn.md)
+learn: | $(if $(LEARN_ONLY_LOOKS),,$(LEARN_NEEDS)) ## learn: exercises that are checked as you save: make learn, LIST=1, GO=07, RESET=07, HINT=1, IMPORT=file, EXPORT=file (docs/learn.md)
 	$(if $(LEARN_ONLY_LOOKS),,$(COMPILE) $(LEARN_BUILDS) build/sim/replay)
 	@python3 -m drywarp.learn.learn $(LEARN_NVCC) $(LEARN_OPTIONS) || [ $$? = 1 ]
 
-test-learn: | $(LEARN_NEEDS) ## tests the exercises: right solutions must pass, planted mistakes must not (three and ten or more of each); ONLY='03 07', COMPILER=drywarp
+test-learn: | $(LEARN_NEEDS) ## test: tests the exercises: right solutions must pass, planted mistakes must not (three and ten or more of each); ONLY='03 07', COMPILER=drywarp
 	$(COMPILE) $(LEARN_BUILDS)
 	@python3 -m scripts.evidence.variants $(LEARN_NVCC) $$ONLY
 
-learn-verdicts: | $(NEEDS_HEADERS) ## for authors: writes tests/book/verdicts.csv, with which the test of the exercises' page compares its verdicts
+learn-verdicts: | $(NEEDS_HEADERS) ## evidence: for authors: writes tests/book/verdicts.csv, with which the test of the exercises' page compares its verdicts
 	$(COMPILE) build/sim/libcuda.so.1 build/sim/compile
 	@python3 -m scripts.evidence.verdicts

@@ -12,37 +12,37 @@ parts starts finish sass: | $(NEEDS_NVCC)
 GPU_COMPILER = --compiler '$(NVCC) -O3 -std=c++17 -arch=$(ARCH)'
 
 PROFILE_N ?= 16777216
-profile: needs-gpu build ## Nsight Compute's counters for every step: results/profile.csv
+profile: needs-gpu build ## measure: Nsight Compute's counters for every step: results/profile.csv
 	@python3 -m scripts.gpu.profile steps --elements '$(PROFILE_N)' --output "$$RESULTS/profile.csv" $(PROGRAMS)
 
-limits: needs-gpu ## launch overhead, load latency and other limits of the GPU: results/limits.csv
+limits: needs-gpu ## measure: launch overhead, load latency and other limits of the GPU: results/limits.csv
 	$(COMPILE) build/limits
 	$(call whole,build/limits,limits.csv)
 
-loaded: needs-gpu ## load latency while other blocks read: results/loaded.csv
+loaded: needs-gpu ## measure: load latency while other blocks read: results/loaded.csv
 	$(COMPILE) build/loaded
 	$(call whole,build/loaded,loaded.csv)
 
-methods: needs-gpu ## one kernel, timed by this course's method, NVBench's and do_bench's: results/methods.csv
+methods: needs-gpu ## measure: one kernel, timed by this course's method, NVBench's and do_bench's: results/methods.csv
 	$(COMPILE) build/methods
 	$(call whole,build/methods,methods.csv)
 
-begins: needs-gpu ## the cost of the array's start address, for CUB and the last two steps: results/begins.csv
+begins: needs-gpu ## measure: the cost of the array's start address, for CUB and the last two steps: results/begins.csv
 	$(COMPILE) build/begins
 	$(call whole,build/begins,begins.csv)
 
 # CCCL=FOLDER: CUB and Thrust from there, not from the toolkit.
-peers: needs-gpu build ## the last steps compared with CUB, Thrust, cuBLAS, torch, Triton and a copy: results/peers.csv
+peers: needs-gpu build ## measure: the last steps compared with CUB, Thrust, cuBLAS, torch, Triton and a copy: results/peers.csv
 	$(COMPILE) build/peers
 	@python3 -m scripts.gpu.peers --output "$$RESULTS/peers.csv" build/peers \
 	    $(filter-out step00_% step01_% step02_% step03_% step04_% step05_% step06_%,$(GPU_PROGRAMS))
 
 AGAINST_CUB := build/$(WITHIN:%/=%_)against_cub
-against-cub: needs-gpu ## the last steps and CUB, alternating in one process: results/against-cub.csv
+against-cub: needs-gpu ## measure: the last steps and CUB, alternating in one process: results/against-cub.csv
 	$(COMPILE) $(AGAINST_CUB)
 	$(call whole,$(AGAINST_CUB),against-cub.csv)
 
-bytes: needs-gpu build ## bytes that the steps of the prefix sum read and write per element: LADDER=scan, results/scan/bytes.csv
+bytes: needs-gpu build ## measure: bytes that the steps of the prefix sum read and write per element: LADDER=scan, results/scan/bytes.csv
 	@test '$(LADDER)' = scan || { echo 'make bytes works on the prefix sum only: LADDER=scan' >&2; exit 2; }
 	@python3 -m scripts.gpu.profile bytes --output "$$RESULTS/bytes.csv" $(filter-out scan/step00_%,$(PROGRAMS))
 
@@ -86,7 +86,7 @@ build/limits build/starts build/loaded build/methods build/begins build/peers bu
 	@mkdir -p build
 	$(Q)$(NVCC) $(NVCCFLAGS) -arch=$(ARCH) -o $@ $< $(extra)
 
-rowscale-pytorch: needs-gpu ## the lab rowscale compared with torch: results/labs/rowscale-pytorch.csv
+rowscale-pytorch: needs-gpu ## measure: the lab rowscale compared with torch: results/labs/rowscale-pytorch.csv
 	$(COMPILE) build/labs/rowscale/step05_teams/rowscale
 	@python3 -m labs.rowscale.pytorch "$$RESULTS/labs/rowscale-pytorch.csv" build/labs/rowscale/step05_teams/rowscale
 
@@ -94,7 +94,7 @@ rowscale-pytorch: needs-gpu ## the lab rowscale compared with torch: results/lab
 SANITIZED_LABS := $(filter-out build/labs/several_gpus/step02% build/labs/several_gpus/step03%,$(patsubst %.cu,build/%,$(wildcard labs/*/step*/*.cu)))
 # With this many elements a block reuses its shared-memory buffers many times.
 PIPELINES := $(filter scan/step1%,$(PROGRAMS))
-sanitize: needs-gpu build $(if $(WITHIN),sanitize-ladder,sanitize-all) ## compute-sanitizer's four tools over every step, of the ladder and of the labs
+sanitize: needs-gpu build $(if $(WITHIN),sanitize-ladder,sanitize-all) ## measure: compute-sanitizer's four tools over every step, of the ladder and of the labs
 sanitize-ladder:
 	@scripts/gpu/sanitize.sh $(if $(WITHIN),-n '1 33 4097 100003') $(PROGRAMS)
 	$(if $(PIPELINES),@scripts/gpu/sanitize.sh -n 8388608 $(PIPELINES))
@@ -105,47 +105,47 @@ sanitize-all: sanitize-ladder
 	    scripts/gpu/sanitize.sh -n "33 $$(python3 -m scripts.ladder.labs size $$lab)" build/labs/$$lab/step0*/$$lab || failed=1; done; \
 	scripts/gpu/sanitize.sh -n 33 build/labs/rowscale/softmax/softmax && [ ! "$$failed" ]
 
-tries: needs-gpu build ## measures the Tries of the lessons: results/tries.csv
+tries: needs-gpu build ## measure: measures the Tries of the lessons: results/tries.csv
 	@python3 -m scripts.ladder.tries $(GPU_COMPILER) --elements "$$N" --output "$$RESULTS/tries.csv" $(STEPS)
 
 MUTANTS = NVCC='$(NVCC)' python3 -m scripts.evidence.mutants
-mutants-gpu: needs-gpu | $(NEEDS_NVCC) ## the same mutants as make mutants under compute-sanitizer's four tools: evidence/mutants/gpu.csv; resumes where it stopped
+mutants-gpu: needs-gpu | $(NEEDS_NVCC) ## measure: the same mutants as make mutants under compute-sanitizer's four tools: evidence/mutants/gpu.csv; resumes where it stopped
 	@$(MUTANTS) gpu build/mutants-gpu evidence/mutants/gpu.csv
 	@python3 -m scripts.evidence.mutants table
 
-labelled-gpu: needs-gpu | $(NEEDS_NVCC) ## the labelled programs under compute-sanitizer's racecheck and synccheck: evidence/labelled/gpu.csv
+labelled-gpu: needs-gpu | $(NEEDS_NVCC) ## measure: the labelled programs under compute-sanitizer's racecheck and synccheck: evidence/labelled/gpu.csv
 	@NVCC='$(NVCC)' python3 -m scripts.evidence.labelled gpu --output evidence/labelled/gpu.csv
 
 # The simulator's programs are built too: both must count the same launches.
-lab-profile: needs-gpu ## ncu's counters beside the simulator's, of the labs about memory: results/labs/coalescing-profile.csv, ...
+lab-profile: needs-gpu ## measure: ncu's counters beside the simulator's, of the labs about memory: results/labs/coalescing-profile.csv, ...
 	$(COMPILE) lab-programs
 	$(COMPILE) lab-programs DEVICE=sim
 	@python3 -m scripts.gpu.profile labs "$$RESULTS/labs" coalescing bankconflicts
 
-lab-tries: needs-gpu ## the same for the labs, or for the lab NAME: results/labs/rowscale-tries.csv, ...
+lab-tries: needs-gpu ## measure: the same for the labs, or for the lab NAME: results/labs/rowscale-tries.csv, ...
 	$(COMPILE) lab-programs
 	@for lab in $$($(call LABS_PY,names)); do \
 	    python3 -m scripts.ladder.tries $(GPU_COMPILER) --output "$$RESULTS/labs/$$lab-tries.csv" labs/$$lab/step*/ || exit 1; done
 
-coalescing-debug: needs-gpu ## the lab coalescing compiled for a debugger (-G): results/labs/coalescing-debug.csv
+coalescing-debug: needs-gpu ## measure: the lab coalescing compiled for a debugger (-G): results/labs/coalescing-debug.csv
 	@mkdir -p build/labs/coalescing
 	@for step in step00_rows step01_columns; do $(NVCC) -G -std=c++17 -arch=$(ARCH) -o build/labs/coalescing/$$step-G labs/coalescing/$$step/coalescing.cu || exit 1; done
 	$(call whole,{ set -o pipefail; build/labs/coalescing/step00_rows-G --csv && build/labs/coalescing/step01_columns-G --csv | tail -n +2; },labs/coalescing-debug.csv)
 
 WITH_TREES = $(filter step01_% step02_% step03_% step04_% step05_% step06_% step07_%,$(STEPS))
-parts: needs-gpu ## steps 01 to 07 without their tree, and without their loads: results/parts.csv
+parts: needs-gpu ## measure: steps 01 to 07 without their tree, and without their loads: results/parts.csv
 	@python3 -m scripts.gpu.parts $(GPU_COMPILER) --elements "$$N" --output "$$RESULTS/parts.csv" \
 	    $(WITH_TREES)
 
-starts: needs-gpu ## block launch rate, and block durations of steps 01 to 07: results/starts.csv, results/block-duration.csv
+starts: needs-gpu ## measure: block launch rate, and block durations of steps 01 to 07: results/starts.csv, results/block-duration.csv
 	$(COMPILE) build/starts
 	$(call whole,build/starts,starts.csv)
 	@python3 -m scripts.gpu.block_duration $(GPU_COMPILER) --output "$$RESULTS/block-duration.csv" $(WITH_TREES)
 
-finish: needs-gpu ## when the blocks of the last step end, with static and with dynamic tile scheduling: results/finish.csv
+finish: needs-gpu ## measure: when the blocks of the last step end, with static and with dynamic tile scheduling: results/finish.csv
 	@python3 -m scripts.gpu.finish $(GPU_COMPILER) --output "$$RESULTS/finish.csv" $(lastword $(STEPS))
 
-sass: ## machine code of the loops shown in lessons: results/sass/
+sass: ## measure: machine code of the loops shown in lessons: results/sass/
 	@python3 -m scripts.gpu.sass --output "$$RESULTS/sass" step07_gridstride 0 step07-signed
 	@python3 -m scripts.gpu.sass --output "$$RESULTS/sass" step07_gridstride 1 step07-unsigned
 	@for step in step00_baseline step01_divergent step02_bitops; do \
@@ -155,7 +155,7 @@ sass: ## machine code of the loops shown in lessons: results/sass/
 
 # Results stay in this folder until they are sent: make contribute resumes where it stopped.
 CONTRIBUTION := build/contribution
-contribute: ## measures your GPU in ten minutes or more, checks the results, and writes the folder to send: plots/rtx-4090; NAME=... names it; resumes where it stopped (docs/gpus.md)
+contribute: ## measure: measures your GPU in ten minutes or more, checks the results, and writes the folder to send: plots/rtx-4090; NAME=... names it; resumes where it stopped (docs/gpus.md)
 	@test '$(DEVICE)' = gpu || { echo 'make contribute measures a GPU, but this machine has none: run it where nvidia-smi finds one; the simulator measures no times' >&2; exit 2; }
 	@mkdir -p $(CONTRIBUTION) && python3 -m scripts.gpu.contribute name $(if $(findstring command,$(origin NAME)),"$$NAME") > $(CONTRIBUTION)/name
 	@$(MEASURE) $(CONTRIBUTION)/first/run-all.csv && $(MEASURE) contribute-sweep && $(MEASURE) $(CONTRIBUTION)/second/run-all.csv
@@ -175,31 +175,34 @@ contribute-sweep: build
 
 # Charts, tables and figures, and commands for authors of steps.
 
-.PHONY: plots compare picture tables harness new-step
+.PHONY: plots compare picture tables harness pages new-step
 
-plots: ## redraws the charts from the CSVs in results/; STYLE=projector draws them for a slide
+plots: ## learn: redraws the charts from the CSVs in results/; STYLE=projector draws them for a slide
 	$(if $(PYTHON_READY),$(COMPILE) $(PYTHON_READY))
 	$(Q)$(PYTHON) plots/$(if $(WITHIN),$(LADDER),plot).py $(if $(STYLE),--style "$$STYLE") "$$RESULTS"
 	@echo "drawn: the charts in $$RESULTS/"
 
 COMPARED = $(if $(A)$(B),"$$A" "$$B",$(or $(GPUS),$(patsubst %/run-all.csv,%,$(sort $(wildcard plots/*/run-all.csv)))))
-compare: ## compares GPUs in one chart: make compare A=plots/h200 B=results, or GPUS='FOLDER...'; by default all GPUs in plots/
+compare: ## learn: compares GPUs in one chart: make compare A=plots/h200 B=results, or GPUS='FOLDER...'; by default all GPUs in plots/
 	$(if $(PYTHON_READY),$(COMPILE) $(PYTHON_READY))
 	$(Q)$(PYTHON) plots/compare.py --output "$$RESULTS/compare.svg" $(COMPARED)
 	@echo "drawn: $$RESULTS/compare.svg"
 
 # The step with number STEP, and the previous one.
 PICTURED := $(strip $(foreach step,$(STEPS),$(if $(filter $(WITHIN)step$(STEP)_%,$(step)),$(before) $(step))$(eval before := $(step))))
-picture: ## draws the figure of a step or lab, from a run on the simulator: make picture STEP=03 BLOCK=0, with LADDER=scan, or LAB=rowscale
+picture: ## page: draws the figure of a step or lab, from a run on the simulator: make picture STEP=03 BLOCK=0, with LADDER=scan, or LAB=rowscale
 	$(if $(PICTURED)$(LAB),$(COMPILE) $(if $(LAB),$(call programs_of_lab,$(LAB)),$(PICTURED:%=build/sim/%/$(LADDER))))
 	@python3 $(if $(LAB),plots/picture_labs.py "$$LAB",plots/picture.py "$$STEP" --ladder "$$LADDER" --block "$${BLOCK:-0}")
 
-tables: ## writes the measurements (plots/h200) and the programs' code into the pages
+tables: ## page: writes the measurements (plots/h200) and the programs' code into the pages
 	@python3 plots/tables.py
 
-harness: ## copies the harness of each first step, of the ladders and of the labs, into the other programs
+harness: ## page: copies the harness of each first step, of the ladders and of the labs, into the other programs
 	@$(foreach ladder,$(LADDERS),scripts/ladder/copy_harness.sh $(patsubst %,%.cu,$(call programs_of,$(ladder))) &&) true
 	@for lab in $(LABS); do scripts/ladder/copy_harness.sh $$(ls labs/$$lab/step*/$$lab.c labs/$$lab/step*/$$lab.cu 2> /dev/null); done
 
-new-step: ## creates the skeleton of the next step: make new-step NAME=prefetch
+pages: ## develop: writes everything generated in the pages that needs no GPU: harness, recordings, findings, tables
+	+@for part in harness recordings findings tables; do $(MAKE) --no-print-directory $$part || exit; done
+
+new-step: ## develop: creates the skeleton of the next step: make new-step NAME=prefetch
 	@python3 -m scripts.ladder.new_step "$$NAME"

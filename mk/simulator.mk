@@ -43,12 +43,14 @@ $(OPENBLAS)/include/cblas.h:
 	$(Q)python3 -m venv --clear build/openblas && build/openblas/bin/pip install --quiet 'scipy-openblas32==0.3.*'
 	$(Q)ln -sfn "$$(cd build/openblas && echo lib/python3*/site-packages/scipy_openblas32)" $(OPENBLAS) && touch $@
 
-build/sim/libcublas.a: simulator/libraries/cublas.c simulator/libraries/cublas_of_type.h simulator/libraries/include/cublas_v2.h simulator/runtime/api/library.h $(OPENBLAS)/include/cblas.h .sim-flags | build/sim/announced
+build/sim/libcublas.a: $(addprefix simulator/,libraries/cublas.c libraries/cublas_of_type.h libraries/include/cublas_v2.h runtime/api/library.h) \
+    $(OPENBLAS)/include/cblas.h .sim-flags | build/sim/announced
 	$(Q)$(NVCC) -c $(call host_options,$(SIM_CFLAGS)) -Isimulator -I$(OPENBLAS)/include -o build/sim/objects/cublas.o $<
 	$(Q)rm -f $@ && $(AR) qcs $@ build/sim/objects/cublas.o
 
 CURAND_OBJECTS := build/sim/objects/curand.o build/sim/objects/sobol.o
-$(CURAND_OBJECTS): build/sim/objects/%.o: simulator/libraries/%.c simulator/libraries/sobol.h simulator/libraries/include/curand.h simulator/runtime/api/library.h .sim-flags | build/sim/announced
+$(CURAND_OBJECTS): build/sim/objects/%.o: simulator/libraries/%.c $(addprefix simulator/,libraries/sobol.h libraries/include/curand.h runtime/api/library.h) .sim-flags \
+    | build/sim/announced
 	$(Q)$(NVCC) -c $(call host_options,$(SIM_CFLAGS)) -Isimulator -o $@ $<
 
 build/sim/libcurand.a: $(CURAND_OBJECTS)
@@ -59,18 +61,18 @@ DEVICE_OPTIONS_sim = --folder build/sim --options '$(SIM_ONLY)' --libraries '$(S
 DEVICE_OPTIONS_gpu = --folder build --options '-lineinfo -arch=$(ARCH)'
 program = @python3 -m drywarp.program $(1) --nvcc '$(NVCC)' $(DEVICE_OPTIONS_$(2)) $(if $(Q),,--show)
 
-sim: ## builds any CUDA program for the simulator: make sim FILE=any.cu, make sim FILE='a.cu b.cu' FLAGS='-Iinclude -rdc=true'
+sim: ## program: builds any CUDA program for the simulator: make sim FILE=any.cu, make sim FILE='a.cu b.cu' FLAGS='-Iinclude -rdc=true'
 	$(call program,check,sim)
 	$(COMPILE) build/sim/libsimulator.a
 	$(call program,build,sim)
 
-page: ## writes one HTML file in which any program runs, with its findings and a replay of its warps: make page FILE=any.cu ARGS='100 3'
+page: ## program: writes one HTML file in which any program runs, with its findings and a replay of its warps: make page FILE=any.cu ARGS='100 3'
 	$(call program,check,sim)
 	$(COMPILE) build/sim/libsimulator.a build/sim/replay
 	$(call program,build,sim)
 	@python3 -m drywarp.page
 
-run: say-device | $(NEEDS_NVCC) ## builds and runs any CUDA program; the simulator also prints its counters: make run FILE=any.cu ARGS='100 3'
+run: say-device | $(NEEDS_NVCC) ## program: builds and runs any CUDA program; the simulator also prints its counters: make run FILE=any.cu ARGS='100 3'
 	$(call program,check,$(DEVICE))
 	$(if $(SIMULATED),$(COMPILE) build/sim/libsimulator.a)
 	$(call program,run,$(DEVICE))
@@ -81,12 +83,12 @@ build/sim/everyday.o: tests/everyday/everyday.cu .sim-flags | $(NEEDS_NVCC)
 build/sim/everyday: build/sim/everyday.o build/sim/libsimulator.a
 	$(link_with_simulator)
 
-bench-sim: ## measures the simulator's warp instructions per second; AGAINST=folder compares it with an earlier release built there
+bench-sim: ## measure: measures the simulator's warp instructions per second; AGAINST=folder compares it with an earlier release built there
 	$(COMPILE) $(SIM_PROGRAMS) build/sim/everyday
 	@scripts/evidence/bench_sim.sh $(if $(AGAINST),--against "$$AGAINST") 16777216 $(SIM_PROGRAMS)
 	@scripts/evidence/bench_everyday.sh build/sim/everyday
 
-compare-numba: ## times the same reduction in Numba's simulator and in this one
+compare-numba: ## measure: times the same reduction in Numba's simulator and in this one
 	$(COMPILE) build/sim/step03_sequential/reduce
 	test -e build/numba/bin/python || python3 -m venv build/numba
 	build/numba/bin/pip install --quiet numba
@@ -125,7 +127,7 @@ $(CHILDREN): %: %.o build/sim/libsimulator.a
 	$(Q)$(NVCC) $(filter-out -cudart none,$(SIM_NVCCFLAGS)) -cudadevrt none -dlink -o $@.device.o $<
 	$(link_with_simulator)
 
-labelled: ## runs the checker on the labelled programs: evidence/labelled/results.csv
+labelled: ## evidence: runs the checker on the labelled programs: evidence/labelled/results.csv
 	$(COMPILE) $(LABELLED)
 	@python3 -m scripts.evidence.labelled sim build/sim/labelled
 
@@ -152,7 +154,7 @@ build/sim/machine_alone: tests/simulator/machine_alone.c $(filter $(addprefix bu
 build/sim/coverage: tests/simulator/coverage.c build/sim/libsimulator.a
 	$(Q)$(NVCC) -cudart none -Xcompiler -Wall,-Wextra -Isimulator -o $@ $< $(SIM_LIBRARIES)
 
-coverage: ## lists the PTX and the CUDA calls that the simulator supports, in simulator/*.csv; make tables writes them into its page
+coverage: ## evidence: lists the PTX and the CUDA calls that the simulator supports, in simulator/*.csv; make tables writes them into its page
 	$(COMPILE) build/sim/coverage
 	@build/sim/coverage > simulator/coverage.csv
 	@python3 -m scripts.evidence.coverage_calls build/sim/libsimulator.a "$$(dirname "$$(readlink -f '$(NVCC)')")/../include" > simulator/calls.csv
@@ -164,29 +166,29 @@ build/sim/fuzz: tests/simulator/fuzz.c build/sim/libsimulator.a
 build/sim/fuzz-sanitized: tests/simulator/fuzz.c $(SIM_SOURCES) $(wildcard simulator/*/*.h simulator/*/*/*.h) .sim-flags | build/sim/announced
 	$(Q)$(NVCC) -cudart none $(call host_options,$(FUZZ_CFLAGS)) -Isimulator -o $@ $< $(SIM_SOURCES) -lpthread -lm
 
-fuzz: ## feeds 200 000 damaged PTX files and fat binaries to the simulator's parser, under gcc's sanitizers
+fuzz: ## evidence: feeds 200 000 damaged PTX files and fat binaries to the simulator's parser, under gcc's sanitizers
 	$(COMPILE) build/sim/fuzz-sanitized
 	@set -o pipefail; SIM_CHECK=0 SIM_MAX_INSTRUCTIONS=50000 build/sim/fuzz-sanitized tests/corpus 200000 1 2>&1 | grep -v '^simulator: kernel'
 
-mutants: ## makes programs with one mistake each from all steps, and records what finds it: evidence/mutants/mutants.csv; takes an hour on two processors
+mutants: ## evidence: makes programs with one mistake each from all steps, and records what finds it: evidence/mutants/mutants.csv; takes an hour on two processors
 	$(COMPILE) build/sim/libsimulator.a
 	@$(MUTANTS) sim build/mutants evidence/mutants/mutants.csv
 	@python3 -m scripts.evidence.mutants table
 
-no-alarms: ## runs the checker on correct programs, with -O0 to -O3 and -G, and records false positives: evidence/alarms/alarms.csv; takes half an hour on two processors
+no-alarms: ## evidence: runs the checker on correct programs, with -O0 to -O3 and -G, and records false positives: evidence/alarms/alarms.csv; takes half an hour on two processors
 	$(COMPILE) build/sim/libsimulator.a
 	@NVCC='$(NVCC)' python3 -m scripts.evidence.no_alarms build/alarms
 
-findings: | $(NEEDS_NVCC) ## records the simulator's messages about the mistakes in docs/findings.md and about Tries; make tables writes them into the pages
+findings: | $(NEEDS_NVCC) ## page: records the simulator's messages about the mistakes in docs/findings.md and about Tries; make tables writes them into the pages
 	$(COMPILE) build/sim/libsimulator.a
 	@python3 -m scripts.evidence.messages '$(NVCC)' '$(SIM_NVCCFLAGS) $(SIM_LIBRARIES)'
 
-suite: | $(NEEDS_NVCC) ## runs the checker on a suite of correct and faulty programs in DIR: evidence/suites/*.csv (docs/suites.md)
+suite: | $(NEEDS_NVCC) ## evidence: runs the checker on a suite of correct and faulty programs in DIR: evidence/suites/*.csv (docs/suites.md)
 	$(COMPILE) build/sim/libsimulator.a
 	@python3 -m scripts.evidence.suite --nvcc '$(NVCC)' --options '$(SIM_NVCCFLAGS)' --libraries '$(SIM_LIBRARIES)' $(if $(ONLY),--only "$$ONLY") "$$DIR"
 
 # JOBS: number of programs run in parallel.
-courses: | $(NEEDS_NVCC) ## runs the programs of public courses, whose repositories are in DIR, and counts those that run; resumes, AGAIN=1 reruns all, AGAIN=timeout those (docs/suites.md)
+courses: | $(NEEDS_NVCC) ## evidence: runs the programs of public courses, whose repositories are in DIR, and counts those that run; resumes, AGAIN=1 reruns all, AGAIN=timeout those (docs/suites.md)
 	$(COMPILE) build/sim/libsimulator.a build/sim/libcuda.so.1 build/sim/libcublas.a build/sim/libcurand.a
 	@python3 -m scripts.evidence.courses --nvcc '$(NVCC)' --options '$(SIM_ONLY)' --libraries '$(SIM_LIBRARIES)' --output "$$RESULTS/courses.csv" \
 	    $(if $(JOBS),--jobs '$(JOBS)') $(if $(filter-out 0,$(AGAIN)),--again '$(AGAIN)') $(if $(ONLY),--only "$$ONLY") "$$DIR"
@@ -219,7 +221,7 @@ build/sim/compile: build/sim/compiler/compiler/main.o build/sim/libcompiler.a
 	$(Q)$(CC) $(COMPILER_CFLAGS) -o $@ $^ -lm
 
 # -O0 applies only to host code, and halves the compile time.
-compare-nvcc: | $(NEEDS_NVCC) ## compiles every kernel with nvcc and with the kernel compiler, and compares the runs: evidence/compiler/compare.md; ONLY=PATTERNS
+compare-nvcc: | $(NEEDS_NVCC) ## evidence: compiles every kernel with nvcc and with the kernel compiler, and compares the runs: evidence/compiler/compare.md; ONLY=PATTERNS
 	$(COMPILE) build/sim/libsimulator.a build/sim/libcuda.so.1 build/sim/compile
 	@set -f; python3 -m scripts.evidence.compare_nvcc --nvcc '$(NVCC)' --options '$(patsubst -O3,-O0,$(SIM_NVCCFLAGS))' \
 	    --libraries '$(strip $(SIM_LIBRARIES))' $(if $(ONLY),--only $$ONLY)
@@ -240,11 +242,11 @@ build/sim/compiler-fuzz: $(COMPILER_FUZZ_OBJECTS) build/sim/libsimulator.a
 
 # All CUDA sources of the repository.
 FUZZ_SOURCES = $(wildcard step*/*.cu scan/*/*.cu labs/*/*/*.cu exercises/*/*.cu tests/*/*.cu tests/*/*/*.cu)
-fuzz-compiler: | $(NEEDS_NVCC) ## gives the kernel compiler a million random and mutated sources, under gcc's sanitizers; takes hours; COUNT=... SEED=...
+fuzz-compiler: | $(NEEDS_NVCC) ## evidence: gives the kernel compiler a million random and mutated sources, under gcc's sanitizers; takes hours; COUNT=... SEED=...
 	$(COMPILE) build/sim/compiler-fuzz
 	@ASAN_OPTIONS=detect_leaks=0:hard_rss_limit_mb=3000 build/sim/compiler-fuzz $(or $(COUNT),1000000) $(or $(SEED),1) $(FUZZ_SOURCES)
 
-random-kernels: | $(NEEDS_NVCC) ## compares 10 000 random kernels: host, nvcc and the kernel compiler; takes an hour; COUNT=... SEED=...
+random-kernels: | $(NEEDS_NVCC) ## evidence: compares 10 000 random kernels: host, nvcc and the kernel compiler; takes an hour; COUNT=... SEED=...
 	$(COMPILE) build/sim/libcuda.so.1 build/sim/compile
 	@python3 -m tests.compiler.random.check --count $(or $(COUNT),10000) --seed $(or $(SEED),1) --nvcc '$(NVCC)'
 
@@ -265,15 +267,15 @@ build/sim/libcudadevrt.a: build/sim/libsimulator.a
 build/sim/options: .sim-flags
 	$(Q)mkdir -p $(@D) && echo '$(filter-out -cudart none,$(SIM_ONLY))' > $@
 
-install: | $(NEEDS_NVCC) ## installs drywarp, the simulator as a command, without root: make install PREFIX=~/.local (docs/drywarp.md)
+install: | $(NEEDS_NVCC) ## setup: installs drywarp, the simulator as a command, without root: make install PREFIX=~/.local (docs/drywarp.md)
 	$(COMPILE) build/sim/libsimulator.a build/sim/libcudadevrt.a build/sim/libcurand.a build/sim/replay build/sim/compile build/sim/options
 	@scripts/install/install.sh install
 
-uninstall: ## removes drywarp: make uninstall PREFIX=~/.local
+uninstall: ## setup: removes drywarp: make uninstall PREFIX=~/.local
 	@scripts/install/install.sh uninstall
 
 # Installs the source archive with pip in a new environment, and expects a finding there.
-test-wheel: | $(NEEDS_NVCC) ## tests pip install from a source archive in a new environment, and the first finding there
+test-wheel: | $(NEEDS_NVCC) ## test: tests pip install from a source archive in a new environment, and the first finding there
 	rm -rf build/sdist && mkdir -p build/sdist && python3 -c 'from scripts.install import wheel; wheel.build_sdist("build/sdist")'
 	python3 -m venv --clear build/wheel && build/wheel/bin/pip install --quiet build/sdist/*.tar.gz
 	build/wheel/bin/drywarp check tests/mistakes/01_no_barrier_after_load.cu; [ $$? = 88 ]

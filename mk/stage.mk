@@ -39,11 +39,11 @@ build/stage/simulator.wasm: $(STAGE_OBJECTS) build/stage/objects/longjmp.o
 build/stage/simulator.js: build/stage/simulator.wasm simulator/page/simulator.js scripts/build/stage.py
 	$(Q)python3 -m scripts.build.stage $< $@
 
-stage: ## builds the simulator for a page, as one script with its WebAssembly: book/player/simulator.js
+stage: ## page: builds the simulator for a page, as one script with its WebAssembly: book/player/simulator.js
 	$(COMPILE) build/stage/simulator.js
 	$(Q)cp build/stage/simulator.js book/player/simulator.js
 
-recordings: ## writes the steps and their Tries, for the player: book/player/programs/*.js
+recordings: ## page: writes the steps and their Tries, for the player: book/player/programs/*.js
 	$(COMPILE) build/sim/replay
 	@python3 -m scripts.ladder.lesson_programs $(foreach ladder,$(LADDERS),$(call steps_of,$(ladder)))
 	@python3 -m scripts.ladder.ten_minutes

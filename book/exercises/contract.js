@@ -1,12 +1,12 @@
 // contract.js: a teacher's contract (docs/judge.md) in the page: reads it, draws data, and judges a kernel by it, as
 // drywarp/judge/contract.py and judging.py do. A host function as `call`, `scratch`, `harness`, `ladder`, template arguments and the
-// program's constants are for `make check`: Exercises.contract says so.
+// program's constants are for `make judge`: Exercises.contract says so.
 (function (page) {
 "use strict";
 const Exercises = (page.Exercises = page.Exercises || {});
 const KEYS = ["at most", "block", "call", "computes", "elements", "grid", "harness", "ladder", "shared", "sizes", "zeroed"];
 const NEEDED = ["call", "computes", "sizes"];
-const ONLY_IN_TERMINAL = "is judged only in the terminal, by make check";
+const ONLY_IN_TERMINAL = "is judged only in the terminal, by make judge";
 const CODES = {float: "f", double: "d", int: "i", unsigned: "I"};
 const UNIT = 16; // floats are whole sixteenths, -1 to 1 without 0
 const MOST_ELEMENTS = {1: 1 << 20, 2: 1 << 16}; // by an operation's power
@@ -313,7 +313,7 @@ Exercises.judgeByContract = async function (contract, text, {random = Math.rando
     return verdict;
 };
 
-// The verdict in words, as make check ends.
+// The verdict in words, as make judge ends.
 Exercises.contractVerdict = (verdict) => (verdict.said.length || !verdict.sizes.length ? "does not build" : verdict.sizes.some(({wrong}) => wrong) ? "wrong"
     : verdict.findings.size ? "findings" : verdict.missed.length ? "misses the goal" : "passed");
 })(typeof window === "object" ? window : globalThis);

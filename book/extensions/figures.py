@@ -132,7 +132,7 @@ class Player(SphinxDirective):
 
 def player_files():
     """The player's own scripts in loading order, if they exist."""
-    names = ("model", "diff", "source", "editor", "edit", "share", "view", "controls", "panes", "bar", "engine", "lookback", "analysis", "player")
+    names = ("model", "diff", "source", "editor", "edit", "share", "view", "controls", "panes", "bar", "engine", "lookback", "analysis", "runs", "player")
     return [f"player/{name}.js" for name in names if (PLAYER / f"{name}.js").exists()] if (PLAYER / "player.js").exists() else []
 
 

@@ -4,7 +4,7 @@
 --ladder names the ladder, --contract another interface, described in a file that contract.py reads. A contract next to FILE need not be named; --lab
 selects that of a lab. --exercise 07 judges a file of make learn.
 
-make check and make check-all call it; docs/judge.md lists what it checks. It trusts nothing that the program prints.
+make judge and make judge-all call it; docs/judge.md lists what it checks. It trusts nothing that the program prints.
 Exit status: 0 correct; 1 a wrong result, or the program exited early; 2 unusable argument; 3 it does not build; 4 findings of the checker; 5 too much time or
 memory; 6 it could not be judged, for reasons outside the program; 7 a counter exceeds its contract's goal. Of a folder: 0 if all passed, else 1, or 2 if the
 table could not be written."""
@@ -61,7 +61,7 @@ def new_table(path):
     try:
         return Table(path)
     except BlockingIOError:
-        return fail(f"another make check-all is writing into {clean(str(path.parent))}; wait for it, or name another folder, as in: RESULTS=other")
+        return fail(f"another make judge-all is writing into {clean(str(path.parent))}; wait for it, or name another folder, as in: RESULTS=other")
     except OSError as error:
         return fail(f"{clean(str(path))} cannot be written: {error.strerror}")
 
@@ -106,7 +106,7 @@ def contracts_of_labs():
 
 def contract_of_lab(name):
     files = contracts_of_labs()
-    return files.get(name) or fail(f"LAB='{clean(name)}' is not a task that can be judged; accepted are {', '.join(files)}; other labs compute their result on the host, which make check cannot judge")
+    return files.get(name) or fail(f"LAB='{clean(name)}' is not a task that can be judged; accepted are {', '.join(files)}; other labs compute their result on the host, which make judge cannot judge")
 
 
 def shape_of(options, path):
@@ -143,17 +143,17 @@ def parsed():
     options = parser.parse_args()
     options.threads = 1 if options.all else None
     nvcc = shutil.which(options.nvcc)
-    options.nvcc = os.path.abspath(nvcc) if nvcc else fail(f"'{clean(options.nvcc)}' cannot be run as a compiler; make check passes the path of nvcc")
+    options.nvcc = os.path.abspath(nvcc) if nvcc else fail(f"'{clean(options.nvcc)}' cannot be run as a compiler; make judge passes the path of nvcc")
     options.object, options.library = options.object.absolute(), options.library.absolute()
     for part in (options.object, options.library):
         if not part.exists():
-            fail(f"{part} is missing; make check builds it")
+            fail(f"{part} is missing; make judge builds it")
     return options
 
 
 def refuse_wrong_kind(path, options):
     """Exits with one line if the program or folder does not exist, or belongs to the other command."""
-    one, all_of_them = "make check FILE=my/reduce.cu", "make check-all DIR=submissions"
+    one, all_of_them = "make judge FILE=my/reduce.cu", "make judge-all DIR=submissions"
     if not options.file:
         fail(f"DIR is missing; name a folder, as in: {all_of_them}" if options.all else
              f"FILE is missing; name a program, as in: {one}; for a folder: {all_of_them}")
@@ -162,9 +162,9 @@ def refuse_wrong_kind(path, options):
     except (OSError, ValueError):
         is_file = is_folder = False
     if is_folder and not options.all:
-        fail(f"{clean(options.file)} is a folder; make check judges one program, as in: {one}; for a folder: {all_of_them}")
+        fail(f"{clean(options.file)} is a folder; make judge judges one program, as in: {one}; for a folder: {all_of_them}")
     if is_file and options.all:
-        fail(f"{clean(options.file)} is a file; make check-all judges a folder, as in: {all_of_them}; for one program: {one}")
+        fail(f"{clean(options.file)} is a file; make judge-all judges a folder, as in: {all_of_them}; for one program: {one}")
     if not is_file and not is_folder:
         fail(f"{clean(options.file)}: no such {'folder' if options.all else 'file'}")
 

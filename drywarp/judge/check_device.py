@@ -1,4 +1,4 @@
-"""The device of make check: executes a program's CUDA calls on the simulator, and sends the results to the judge.
+"""The device of make judge: executes a program's CUDA calls on the simulator, and sends the results to the judge.
 
 The program (check_program.c) is another process, which is not trusted. It may choose the kernels and their arguments; it cannot
 read the array, and cannot access the sums and the counters. check.py starts both."""

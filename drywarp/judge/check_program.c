@@ -1,4 +1,4 @@
-// check_program.c: the CUDA runtime of a program under make check.
+// check_program.c: the CUDA runtime of a program under make judge.
 //
 // The program has no device. Each call is a question to another process, check_device.py, which runs the kernels
 // on the simulator; it also sends the tasks. So the judge trusts nothing in this process: array, sums and counters

@@ -1,4 +1,4 @@
-"""The output of make check-all for a class: grades for learning platforms, and a page for each student. docs/judge.md explains it."""
+"""The output of make judge-all for a class: grades for learning platforms, and a page for each student. docs/judge.md explains it."""
 
 import csv
 import html
@@ -77,7 +77,7 @@ def write(folder, answers):
     counted = [(cell(clean(student)), *best(theirs)) for student, theirs in students.items()]
     table(folder / "moodle.csv", ["Username", "Grade", "Feedback"],
           [[student, points(answer), cell(feedback(name, answer))] for student, name, answer in counted])
-    table(folder / "canvas.csv", ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "make check"],
+    table(folder / "canvas.csv", ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "make judge"],
           [["Points Possible", "", "", "", "", MAX_POINTS], *([student, "", "", student, "", points(answer)] for student, _, answer in counted)])
     pages = {page_name(number, student): page(student, theirs) for number, (student, theirs) in enumerate(students.items(), 1)}
     for name, text in pages.items():

@@ -1,4 +1,4 @@
-"""An exercise of make learn as a shape for make check: make learn's judge gives the verdict, which becomes an answer."""
+"""An exercise of make learn as a shape for make judge: make learn's judge gives the verdict, which becomes an answer."""
 
 from drywarp.judge import compiling, shapes
 from drywarp.judge.words import NOT_TRIED

@@ -1,4 +1,4 @@
-"""The CSV of make check-all: a row for each program."""
+"""The CSV of make judge-all: a row for each program."""
 
 import contextlib
 import csv
@@ -20,7 +20,7 @@ def row_of(name, answer):
 class Table:
     """The CSV of --all. Rows are written as they arrive, to a temporary file that becomes the table when it is complete.
 
-    The folder is this program's alone until it ends: BlockingIOError where another make check-all writes into it.
+    The folder is this program's alone until it ends: BlockingIOError where another make judge-all writes into it.
     If writing fails, it reports that once, and the answers continue without a table."""
 
     def __init__(self, path):

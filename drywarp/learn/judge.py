@@ -1,6 +1,6 @@
 """Checks a learner's kernel: reports what is wrong, or that it solves the exercise.
 
-The kernel is judged as make check judges a program (docs/judge.md): compiled and run in the judge's sandbox, on random data, at several sizes of which two
+The kernel is judged as make judge judges a program (docs/judge.md): compiled and run in the judge's sandbox, on random data, at several sizes of which two
 are random, with the race checker, and in other orders of blocks, warps and lanes. Only the kernel is compiled, to PTX: by nvcc, or without it by the
 simulator's own kernel compiler."""
 

@@ -23,7 +23,7 @@ NOT_FOR_THE_AUTOGRADER = re.compile(r"book/|exercises/|plots/|elsewhere/|tests/(
 ANSWER = re.compile(r"(<details>\s*<summary>(?:<b>)?(?:Answer|The numbers, and why)[^\n]*</summary>).*?(</details>)", re.S)
 REPLACEMENT = r"\1\n\nYour teacher has it.\n\n\2"
 UNAVAILABLE = ("mk/develop.mk",)  # commands that need removed files
-REFUSAL = "\t@echo 'make $@: your teacher has the tests and the book; make learn and make check judge your programs' >&2; exit 2\n"
+REFUSAL = "\t@echo 'make $@: your teacher has the tests and the book; make learn and make judge judge your programs' >&2; exit 2\n"
 REFUSING_RULES = "# These need the tests and the book.\n.PHONY: {targets}\n{targets}:\n" + REFUSAL
 TEST = re.compile(r"^(test[a-z-]*):.*\n(?:\t.*\n)+", re.M)  # a rule of a test in another file
 ANSWERING = {"wrong": "()", "equivalent": "{}", "why": '"your teacher knows"'}  # fields of an exercise, and their replacements
@@ -34,12 +34,12 @@ apt-get update
 apt-get install -y --no-install-recommends gcc g++ git libseccomp2 make python3 python3-venv
 cd /autograder/source/course
 make toolkit
-make judge
+make judge-parts
 """
 RUN = """#!/usr/bin/env bash
 # Gradescope runs this for each submission, in /autograder. A judge that fails leaves no results.json, and Gradescope says so.
 cd source/course
-make check-all DIR=../../submission RESULTS=../../results/judge GRADESCOPE=../../results/results.json{arguments}
+make judge-all DIR=../../submission RESULTS=../../results/judge GRADESCOPE=../../results/results.json{arguments}
 [ -s ../../results/results.json ]
 """
 

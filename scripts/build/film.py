@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 PLAYER = Path(__file__).resolve().parents[2] / "book/player"
-SCRIPTS = ("model", "diff", "source", "editor", "edit", "share", "view", "controls", "panes", "bar", "engine", "lookback", "analysis", "player")
+SCRIPTS = ("model", "diff", "source", "editor", "edit", "share", "view", "controls", "panes", "bar", "engine", "lookback", "analysis", "runs", "player")
 EDITOR = PLAYER.parents[1] / "build/book/codemirror"  # make book writes it
 READY = "figure.pl-is-live[aria-busy=false]"
 BARRIER = 20  # its line in step 03

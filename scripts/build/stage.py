@@ -2,6 +2,7 @@
 """Inserts the simulator's WebAssembly into the script that runs it in a page, with a hash of its sources."""
 
 import base64
+import gzip
 import hashlib
 import sys
 from pathlib import Path
@@ -28,7 +29,8 @@ def main():
         sys.exit("usage: stage.py MACHINE_CODE.wasm SCRIPT.js")
     machine_code, script = sys.argv[1:]
     text = SCRIPT.read_text(encoding="utf-8")
-    text = text.replace("@MACHINE_CODE@", base64.b64encode(Path(machine_code).read_bytes()).decode()).replace("@SOURCES@", sources())
+    compressed = gzip.compress(Path(machine_code).read_bytes(), mtime=0)
+    text = text.replace("@MACHINE_CODE@", base64.b64encode(compressed).decode()).replace("@SOURCES@", sources())
     with files.whole(script) as file:
         file.write(text)
     print(f"{script}: {len(text)} bytes")

@@ -5,16 +5,14 @@
 "use strict";
 (function (page) {
 
-const MACHINE_CODE = "@MACHINE_CODE@"; // WebAssembly in base64
+const MACHINE_CODE = "@MACHINE_CODE@"; // WebAssembly, compressed by gzip, in base64
 const SOURCES = "@SOURCES@"; // a hash of its sources (scripts/build/stage.py)
 const MAX_INSTRUCTIONS = 20000000; // warp instructions of a block; above that it counts as an infinite loop
 const scriptFolder = page.document && page.document.currentScript ? page.document.currentScript.src.replace(/[^/]*$/, "") : "";
 
-// ---- One execution. The function is self-contained, because a Worker receives its text.
+// ---- One execution. The function needs only decodeBase64, because a Worker receives the texts of both.
 
 function makeMachine() {
-    let compiled = null;
-
     class Exit extends Error {
         constructor(status) {
             super("exit");
@@ -112,13 +110,18 @@ function makeMachine() {
         }
     }
 
+    // Resolves to the module of compressed machine code in base64.
+    function compileMachine(base64) {
+        const bytes = new Blob([decodeBase64(base64)]).stream().pipeThrough(new DecompressionStream("gzip"));
+        return WebAssembly.compileStreaming(new Response(bytes, {headers: {"Content-Type": "application/wasm"}}));
+    }
+
     // Compiles a source ({file, text}) and runs its host code, if there is a harness ({file, text, defines}); or replays a recording
     // (bytes). Resolves to status, output and files.
-    return async function execute(machineCode, {source, host, recording, without, settings}) {
+    async function execute(module, {source, host, recording, without, settings}) {
         const startTime = performance.now(), parts = [];
-        compiled = compiled || (machineCode instanceof WebAssembly.Module ? machineCode : await WebAssembly.compile(machineCode));
         const system = makeSystem(settings, parts);
-        const instance = await WebAssembly.instantiate(compiled, system.imports);
+        const instance = await WebAssembly.instantiate(module, system.imports);
         system.memory = instance.exports.memory;
         const status = runInstance(instance, {source, host, recording, without});
         const files = {}, isRun = host || recording;
@@ -128,10 +131,10 @@ function makeMachine() {
             files.contents = fileBytes(instance, "contents");
         const printed = decodeParts(parts.filter(({file}) => file === 1)); // by kernels; messages go to file 2
         return {status, output: decodeParts(parts), printed, ...files, ms: performance.now() - startTime};
-    };
-}
+    }
 
-// ---- The Worker
+    return {compileMachine, execute};
+}
 
 function decodeBase64(base64) {
     const text = atob(base64), bytes = new Uint8Array(text.length);
@@ -140,21 +143,22 @@ function decodeBase64(base64) {
     return bytes;
 }
 
-const machineCode = () => decodeBase64(MACHINE_CODE);
+// ---- The Worker
+
 let worker = null, pendingJobs = new Map(), lastJobNumber = 0; // pendingJobs: maps a number to the job and its Promise's resolve and reject
 let workerUrl = null; // of the Worker's text; shared by all Workers, because it is freed only with the page
 let compiledModule = null; // of the first Worker, for those that replace a stopped one
-let localMachine = null, hasWorkers = typeof page.Worker === "function" && typeof page.Blob === "function";
+let localMachine = null, localModule = null, hasWorkers = typeof page.Worker === "function" && typeof page.Blob === "function";
 
 function startWorker() {
-    const text = `const execute = (${makeMachine})(); let code;
+    const text = `${decodeBase64} const {compileMachine, execute} = (${makeMachine})(); let machine;
         onmessage = async ({data}) => {
-            if (data.code) {
-                code = data.code instanceof WebAssembly.Module ? data.code : WebAssembly.compile(data.code);
-                Promise.resolve(code).then((module) => postMessage({module})).catch(() => {});
+            if (data.code || data.module) {
+                machine = data.module ? Promise.resolve(data.module) : compileMachine(data.code);
+                machine.then((module) => postMessage({module})).catch(() => {});
                 return;
             }
-            try { postMessage({number: data.number, result: await execute(await code, data.job)}); }
+            try { postMessage({number: data.number, result: await execute(await machine, data.job)}); }
             catch (error) { postMessage({number: data.number, error: String(error)}); }
         };`;
     workerUrl = workerUrl || URL.createObjectURL(new Blob([text], {type: "text/javascript"}));
@@ -169,7 +173,7 @@ function startWorker() {
         data.error ? reject(new Error(data.error)) : resolve(data.result);
     };
     worker.onerror = abandonWorker;
-    worker.postMessage({code: compiledModule || machineCode()});
+    worker.postMessage(compiledModule ? {module: compiledModule} : {code: MACHINE_CODE});
 }
 
 // Runs the pending jobs on this thread: a page's content security policy may forbid Workers, which is reported asynchronously.
@@ -182,19 +186,25 @@ function abandonWorker() {
         executeOnThisThread(job).then(resolve, reject);
 }
 
-function executeOnThisThread(job) {
-    localMachine = localMachine || {execute: makeMachine(), code: machineCode()};
-    return localMachine.execute(localMachine.code, job);
+async function executeOnThisThread(job) {
+    localMachine = localMachine || makeMachine();
+    localModule = localModule || localMachine.compileMachine(MACHINE_CODE);
+    return localMachine.execute(await localModule, job);
+}
+
+// Starts the Worker, which compiles the machine code, before its first job; else a run does.
+function start() {
+    if (!hasWorkers || worker)
+        return;
+    try {
+        startWorker();
+    } catch (error) {
+        hasWorkers = false; // the page allows no Workers
+    }
 }
 
 function execute(job) {
-    if (hasWorkers && !worker) {
-        try {
-            startWorker();
-        } catch (error) {
-            hasWorkers = false; // the page allows no Workers
-        }
-    }
+    start();
     if (!hasWorkers)
         return executeOnThisThread(job);
     return new Promise((resolve, reject) => {
@@ -203,11 +213,13 @@ function execute(job) {
     });
 }
 
-// Ends the pending runs, with the status "stopped".
+// Ends the pending runs, with the status "stopped". A new Worker starts at once for the run that follows.
 function stop() {
-    if (worker)
+    if (worker) {
         worker.terminate();
-    worker = null;
+        worker = null;
+        start();
+    }
     const stopped = [...pendingJobs.values()];
     pendingJobs = new Map();
     for (const {resolve} of stopped)
@@ -377,7 +389,7 @@ async function compile(text, file = "kernel.cu") {
     return {ptx, diagnostics: JSON.parse(diagnostics), ms};
 }
 
-const api = {compile, run, replay, stop, load, sources: SOURCES};
+const api = {compile, run, replay, start, stop, load, sources: SOURCES};
 page.Simulator = api;
 if (typeof module === "object" && module.exports)
     module.exports = api;

@@ -267,7 +267,7 @@ def test_operations_compute_what_make_check_expects(opened):
 @pytest.mark.parametrize("text", ["call = f(out)", ADD.replace("n + 255", "m + 255"), ADD + "grid = 1", ADD.replace("256\n", "2048\n", 1), ADD.replace("sums of both", "sum of both"),
                                   ADD.replace("1 31", "1 x"), ADD.replace("load requests", "loads"), ADD.replace("in2", "in3"), ADD + "zeroed = in", ADD.replace("256 #", "0 #")])
 def test_an_unusable_contract_is_refused_as_in_the_terminal(opened, text):
-    """Broken: the page accepts a contract that make check refuses."""
+    """Broken: the page accepts a contract that make judge refuses."""
     with pytest.raises(contract.Unusable):
         contract.Contract("add.contract", contract.lines_of(text))
     page = opened("playground")

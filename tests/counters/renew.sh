@@ -38,5 +38,5 @@ for table in steps:65536 ragged:100003; do
 done
 scans=(scan/step[0-9][0-9]_*/scan.cu)
 scans=("${scans[@]/#/build/sim/}")
-count scan 65536 "${scans[@]%.cu}" # make check LADDER=scan shows them
+count scan 65536 "${scans[@]%.cu}" # make judge LADDER=scan shows them
 mv "$work"/{steps,ragged,scan,access,loops,together}.csv tests/counters/simulator/

@@ -1,4 +1,4 @@
-"""make check: what the judge says, of a program and of a folder of them; and its sandbox. test_attacks.py has what it does not believe."""
+"""make judge: what the judge says, of a program and of a folder of them; and its sandbox. test_attacks.py has what it does not believe."""
 
 import csv
 import dataclasses
@@ -340,7 +340,7 @@ def test_a_folder_for_an_exercise(tmp_path):
 def test_rows_are_written_as_they_come(tmp_path, capsys):
     """Broken: a judge that is stopped leaves nothing, or one that cannot write ends with a traceback and without the other verdicts."""
     table = Table(tmp_path / "out/check.csv")
-    with pytest.raises(BlockingIOError):  # another make check-all would mix its rows with these
+    with pytest.raises(BlockingIOError):  # another make judge-all would mix its rows with these
         Table(table.path)
     table.add(["anna", 1])
     assert (tmp_path / "out/check.part.csv").read_text().splitlines()[1] == "anna,1" and not table.path.exists()
@@ -403,9 +403,9 @@ def test_the_compiler_reads_no_files_of_the_account(tmp_path):
     assert status == 3 and "builds ............... no" in said and "marks" not in said
 
 
-@pytest.mark.parametrize("arguments, other", [([""], "check-all DIR="), (["tests"], "check-all DIR="), (["--all", "README.md"], "check FILE=")], ids=repr)
+@pytest.mark.parametrize("arguments, other", [([""], "judge-all DIR="), (["tests"], "judge-all DIR="), (["--all", "README.md"], "judge FILE=")], ids=repr)
 def test_the_other_command_is_named(arguments, other):
-    """Broken: who gives make check a folder, or make check-all a file, learns no command that takes it."""
+    """Broken: who gives make judge a folder, or make judge-all a file, learns no command that takes it."""
     result = subprocess.run([sys.executable, "-m", "drywarp.judge.check", "--nvcc", "/bin/true", "--options", "", "--object", "README.md", "--library", "README.md",
                              *arguments], capture_output=True, text=True, cwd=ROOT)
     assert result.returncode == 2 and f": make {other}" in result.stderr and len(result.stderr.splitlines()) == 1

@@ -159,7 +159,7 @@ def test_the_autograders_folder(tmp_path):
         ended = subprocess.run([tmp_path / "source/run_autograder"], cwd=tmp_path, env={"PATH": f"{tmp_path}/bin:{os.environ['PATH']}"})
         assert ended.returncode == status
     called = (tmp_path / "called").read_text().split()
-    assert called == ["check-all", "DIR=../../submission", "RESULTS=../../results/judge", "GRADESCOPE=../../results/results.json", "LADDER=scan", "CONTRACT=asked.contract"]
+    assert called == ["judge-all", "DIR=../../submission", "RESULTS=../../results/judge", "GRADESCOPE=../../results/results.json", "LADDER=scan", "CONTRACT=asked.contract"]
 
 
 def test_results_for_gradescope(tmp_path):

@@ -71,13 +71,13 @@ def test_a_command_asks_once_for_a_gpu(tmp_path):
 @pytest.fixture
 def checkout(tmp_path):
     """The commands and two steps in a git repository of their own."""
-    for path in ("Makefile", "mk", "scripts", "step02_bitops", "step03_sequential"):
+    for path in ("Makefile", "mk", "drywarp", "scripts", "step02_bitops", "step03_sequential"):
         if (ROOT / path).is_dir():
             shutil.copytree(ROOT / path, tmp_path / path, ignore=shutil.ignore_patterns("reduce"))
         else:
             shutil.copy(ROOT / path, tmp_path / path)
     git = ["git", "-C", tmp_path, "-c", "user.name=x", "-c", "user.email=x@example.org"]
-    for command in (["init", "-q"], ["add", "Makefile", "mk", "scripts", "step02_bitops/reduce.cu", "step03_sequential/reduce.cu"],
+    for command in (["init", "-q"], ["add", "Makefile", "mk", "drywarp", "scripts", "step02_bitops/reduce.cu", "step03_sequential/reduce.cu"],
                     ["commit", "-qm", "x"]):
         subprocess.run([*git, *command], check=True)
     return tmp_path
@@ -139,8 +139,8 @@ def test_no_warnings_in_the_simulator(tmp_path):
 
 @pytest.mark.parametrize("arguments, what", [(["step03", "n=1000"], "n=... is written in capitals: N=1000"), (["Step03"], "there is no Step03; the steps are"),
                                               (["mine", "STEPS=step03 step99"], "there is no step 'step99'"), (["picture", "STEP=99"], "STEP='99' has no figure"),
-                                              (["check", "exercise=07"], "EXERCISE=07"), (["check", "FILE=README.md", "EXERCISE="], "EXERCISE='' is not an exercise"),
-                                              (["check", "FILE=README.md", "LAB="], "LAB='' is not a task")], ids=lambda value: "" if isinstance(value, str) else " ".join(value))
+                                              (["judge", "exercise=07"], "EXERCISE=07"), (["judge", "FILE=README.md", "EXERCISE="], "EXERCISE='' is not an exercise"),
+                                              (["judge", "FILE=README.md", "LAB="], "LAB='' is not a task")], ids=lambda value: "" if isinstance(value, str) else " ".join(value))
 def test_a_typing_error_is_one_line(arguments, what):
     """Broken: a variable in small letters, or one whose value is lost, is ignored without a word, or a wrong step gets make's own words."""
     result = make(*arguments)

@@ -127,7 +127,7 @@ chmod +x "$made"
 @longer
 def test_it_goes_on_where_it_stopped(tmp_path):
     """Broken: results are lost if a part stops early; a failed step stops the run; or a chart is required on a machine that cannot draw it."""
-    for folder in ("mk", "scripts"):
+    for folder in ("mk", "drywarp", "scripts"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     shutil.copy(ROOT / "Makefile", tmp_path)
     for program in PROGRAMS:

@@ -181,7 +181,7 @@ def test_the_place_on_the_ladder(ms, place, tmp_path):
 def test_a_failed_kernel_has_no_report(tmp_path):
     """Broken: a kernel with a wrong sum is compared with the steps."""
     result = mine("report", timed(tmp_path, 2.0, median_ms="", status="FAIL"))
-    assert result.returncode != 0 and result.stdout == "" and "mine ended with FAIL" in result.stderr and "make check FILE=" in result.stderr
+    assert result.returncode != 0 and result.stdout == "" and "mine ended with FAIL" in result.stderr and "make judge FILE=" in result.stderr
 
 
 @pytest.mark.parametrize("damage", [{"median_ms": ""}, {"median_ms": "0"}, {"elements": "many"}, {"q1_ms": None}], ids=repr)

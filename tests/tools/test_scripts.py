@@ -167,7 +167,7 @@ def test_bad_arguments_of_scripts(command):
 
 
 SHELL_SCRIPTS = sorted((ROOT / "scripts").glob("*/*.sh"))
-MODULES = sorted(path for path in (ROOT / "scripts").rglob("*.py") if os.access(path, os.X_OK))
+MODULES = sorted(path for folder in ("drywarp", "scripts") for path in (ROOT / folder).rglob("*.py") if os.access(path, os.X_OK))
 
 
 @pytest.mark.parametrize("script", SHELL_SCRIPTS + MODULES, ids=lambda path: path.name)

@@ -1,4 +1,4 @@
-"""What make check knows besides a step of the first ladder: scans, and what a contract says."""
+"""What make judge knows besides a step of the first ladder: scans, and what a contract says."""
 
 import dataclasses
 import re
@@ -194,7 +194,7 @@ PREDICTED = "// shared loads per block = 25\n// barrier arrivals per block = 72\
     ("02", "answer.cu", "passed", ""), ("02", "task.cu", "wrong|findings", "02_bounds"), ("15", "task.cu", "misses the goal", "goal missed: "),
     ("09", PREDICTED, "passed", "shared loads"), ("09", PREDICTED.replace("25", "24"), "wrong", "24, but the simulator counts more")])
 def test_an_exercise(tmp_path, number, text, verdict, says):
-    """Broken: make check judges an exercise otherwise than make learn does, or shows the numbers to who has not predicted them."""
+    """Broken: make judge judges an exercise otherwise than make learn does, or shows the numbers to who has not predicted them."""
     task = exercise.find(number)
     text = task.text(text) if text.endswith(".cu") else text
     answer, said = judged(tmp_path, f"{task.name}.cu", text, exercise.OfExercise(task), exercise.judged)
