@@ -126,10 +126,11 @@ static bool is_better_example(const Finding *f, const FindingLocation *locations
 }
 
 // Returns the finding's index; negative if the occurrence is only counted. `race`: NULL if the finding is not a race.
-static int add_occurrence(FindingKind kind, const char *title, const FindingLocation *locations, int count, const char *hint, const RaceFacts *race)
+static int add_occurrence(FindingKind kind, const char *title, const FindingLocation *locations, int count, const char *hint, bool is_warning,
+                          const RaceFacts *race)
 {
     static const FindingLocation nowhere;
-    const bool is_error = !race || !race->same_value || sim_settings()->strict;
+    const bool is_error = !is_warning || sim_settings()->strict;
     FindingLocation sides[MAX_LOCATIONS] = {count > 0 ? locations[0] : nowhere, count > 1 ? locations[1] : nowhere};
     if (count == 2 && (sides[1].line < sides[0].line ||
                        (sides[1].line == sides[0].line && strcmp(sides[1].access, sides[0].access) < 0))) {
@@ -166,7 +167,14 @@ static int add_occurrence(FindingKind kind, const char *title, const FindingLoca
 void sim_add_finding(FindingKind kind, const char *title, const FindingLocation *locations, int count, const char *hint)
 {
     sim_lock(&lock);
-    add_occurrence(kind, title, locations, count, hint, NULL);
+    add_occurrence(kind, title, locations, count, hint, false, NULL);
+    sim_unlock(&lock);
+}
+
+void sim_add_warning(FindingKind kind, const char *title, const FindingLocation *locations, int count, const char *hint)
+{
+    sim_lock(&lock);
+    add_occurrence(kind, title, locations, count, hint, true, NULL);
     sim_unlock(&lock);
 }
 
@@ -193,7 +201,7 @@ void sim_add_keyed_finding(const FindingKey *key, FindingKind kind, const char *
                         const RaceFacts *race)
 {
     sim_lock(&lock);
-    const int finding = add_occurrence(kind, title, locations, count, hint, race);
+    const int finding = add_occurrence(kind, title, locations, count, hint, race && race->is_warning, race);
     const bool compared_by_text = locations[0].line == 0 || locations[count - 1].line == 0;
     if (finding >= 0 && !compared_by_text && finding_of(key) < 0) {
         recent_keys[recent_key_count % RECENT_KEYS].key = *key;

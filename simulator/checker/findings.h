@@ -37,6 +37,8 @@ bool sim_set_line_of_stack(int stack_id, FindingLocation *p); // false: unknown
 // Adds a finding, or an occurrence of it: findings of one kind at the same lines are one. The occurrence in the lowest block is shown.
 // `hint`: lines of help, in the imperative, and lines that begin with "note: "; may be empty. Any host thread may call it.
 void sim_add_finding(FindingKind kind, const char *title, const FindingLocation *locations, int count, const char *hint);
+// The same for a warning, which is an error only if $SIM_STRICT is set.
+void sim_add_warning(FindingKind kind, const char *title, const FindingLocation *locations, int count, const char *hint);
 
 // Identifies a finding of a launch without its text.
 typedef struct FindingKey {
@@ -54,7 +56,7 @@ typedef enum RaceExtent { WITHIN_WARP, WITHIN_BLOCK, ACROSS_BLOCKS } RaceExtent;
 
 typedef struct RaceFacts { // of one racing pair
     RaceExtent extent;
-    bool same_value; // both threads store the same value: a warning, unless $SIM_STRICT is set
+    bool is_warning; // an error only if $SIM_STRICT is set
 } RaceFacts;
 
 // Like sim_add_finding; sim_count_occurrence then finds the finding by its key. `race`: NULL if the finding is not a race.

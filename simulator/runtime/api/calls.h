@@ -32,9 +32,12 @@ cudaError_t sim_record_error(cudaError_t error);
 // Sets the sticky error of a failed kernel; cudaSuccess does nothing.
 void sim_set_sticky_error(cudaError_t error);
 
-// Records that kernel<<<...>>> was rejected, which becomes a finding at the program's end unless the host thread checks for
-// errors. `call_site`: the return address of the launch.
-void sim_note_rejected_launch(const char *launch, cudaError_t error, const char *hint, const void *call_site);
+// Records that a launch was rejected, which becomes a finding at the program's end unless the host thread checks for errors.
+// `was_returned`: the program's call returned the error, so that the finding is a warning; a later launch of the kernel, or another
+// exit status than 0, then also counts as a check. `call_site`: the return address of the launch. `kernel`: NULL if it is unknown.
+void sim_note_rejected_launch(const Kernel *kernel, const char *launch, cudaError_t error, const char *hint, const void *call_site,
+                              bool was_returned);
+void sim_note_accepted_launch(const Kernel *kernel);
 
 // This host thread has called the runtime, so that driver calls need neither cuInit nor a context.
 extern _Thread_local bool sim_uses_runtime;

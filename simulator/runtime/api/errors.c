@@ -24,12 +24,16 @@ void sim_set_sticky_error(cudaError_t error)
 // ---- Unchecked launch errors
 //
 // kernel<<<...>>> returns no error. A rejected launch is a finding unless the host thread calls cudaGetLastError or
-// cudaPeekAtLastError later. Errors that other calls return are never reported as unchecked, because many programs call them to
-// test for an error. A kernel that fails while it runs is another finding.
+// cudaPeekAtLastError later. A call such as cudaLaunchKernel returns the error, which the program may have used: the rejection is a
+// warning, and only if the program exits with status 0 without a later launch of the kernel. Errors that other calls return are
+// never reported as unchecked, because many programs call them to test for an error. A kernel that fails while it runs is another
+// finding.
 
 typedef struct RejectedLaunch { // a host thread's first rejected launch since it last checked for errors
     _Atomic cudaError_t error; // cudaSuccess: none
     char launch[300], hint[200];
+    const Kernel *kernel;  // NULL: unknown
+    bool was_returned;     // the program's call returned the error
     const void *call_site; // return address of the launch
     struct RejectedLaunch *next;
 } RejectedLaunch;
@@ -37,39 +41,52 @@ typedef struct RejectedLaunch { // a host thread's first rejected launch since i
 static _Atomic(RejectedLaunch *) rejected_launches; // list, at most one for each host thread; insertion is guarded by the lock
 static _Thread_local RejectedLaunch *own_rejected;
 
-static void report_unchecked_launches(void)
+static void report_unchecked_launch(const RejectedLaunch *r)
 {
-    char title[400];
-    for (const RejectedLaunch *r = rejected_launches; r; r = r->next) {
-        if (!r->error || !sim_checker_enabled())
-            continue;
-        snprintf(title, sizeof title, "%s did not run: %s (%s), and the program did not check for errors", r->launch,
-                 sim_error_text(r->error), sim_error_name(r->error));
-        FindingLocation host = {.access = "launched by the host"};
-        sim_set_calling_line(r->call_site, &host);
-        char text[HINT_BYTES];
-        snprintf(text, sizeof text, "%s%scall cudaGetLastError() after each launch", r->hint, r->hint[0] ? "\n" : "");
-        sim_add_finding(UNCHECKED_ERROR, title, &host, 1, text);
-    }
+    char title[500], text[HINT_BYTES];
+    FindingLocation host = {.access = "launched by the host"};
+    snprintf(title, sizeof title, "%s did not run: %s (%s), and the program did not %s", r->launch, sim_error_text(r->error),
+             sim_error_name(r->error), r->was_returned ? "launch it again or call cudaGetLastError()" : "check for errors");
+    snprintf(text, sizeof text, "%s%s%s", r->hint, r->hint[0] ? "\n" : "",
+             r->was_returned ? "check the status that the launch returns\nnote: a warning, since the program may have used this status"
+                             : "call cudaGetLastError() after each launch");
+    sim_set_calling_line(r->call_site, &host);
+    (r->was_returned ? sim_add_warning : sim_add_finding)(UNCHECKED_ERROR, title, &host, 1, text);
 }
 
-void sim_note_rejected_launch(const char *launch, cudaError_t error, const char *hint, const void *call_site)
+static void report_unchecked_launches(int status)
+{
+    for (const RejectedLaunch *r = rejected_launches; r; r = r->next)
+        if (r->error && sim_checker_enabled() && !(r->was_returned && status != 0))
+            report_unchecked_launch(r);
+}
+
+void sim_note_rejected_launch(const Kernel *kernel, const char *launch, cudaError_t error, const char *hint, const void *call_site,
+                              bool was_returned)
 {
     if (!own_rejected) {
         own_rejected = calloc(1, sizeof *own_rejected);
         if (!own_rejected)
             return;
         if (!rejected_launches)
-            atexit(report_unchecked_launches);
+            sim_on_exit(report_unchecked_launches);
         own_rejected->next = rejected_launches;
         rejected_launches = own_rejected;
     }
-    if (own_rejected->error)
+    if (own_rejected->error && (was_returned || !own_rejected->was_returned))
         return;
+    own_rejected->kernel = kernel;
+    own_rejected->was_returned = was_returned;
     snprintf(own_rejected->launch, sizeof own_rejected->launch, "%s", launch);
     snprintf(own_rejected->hint, sizeof own_rejected->hint, "%s", hint);
     own_rejected->call_site = call_site;
     own_rejected->error = error;
+}
+
+void sim_note_accepted_launch(const Kernel *kernel)
+{
+    if (own_rejected && own_rejected->was_returned && own_rejected->kernel == kernel)
+        own_rejected->error = cudaSuccess;
 }
 
 static void mark_error_checked(void)

@@ -94,7 +94,7 @@ static void suggest_fix(const Kernel *kernel, const Function *f, const Configura
 }
 
 static void note_rejection(const Kernel *kernel, const Function *f, const Configuration *c, cudaError_t error,
-                           const void *call_site)
+                           const void *call_site, bool was_returned)
 {
     char name[200] = "(unknown)", launch[300], hint[200];
     if (kernel)
@@ -102,7 +102,10 @@ static void note_rejection(const Kernel *kernel, const Function *f, const Config
     snprintf(launch, sizeof launch, "kernel %s<<<(%u,%u,%u), (%u,%u,%u), %zu>>>", name, c->grid.x, c->grid.y, c->grid.z,
              c->block.x, c->block.y, c->block.z, c->dynamic_shared_bytes);
     suggest_fix(kernel, f, c, hint, sizeof hint);
-    sim_note_rejected_launch(launch, error, hint, call_site);
+    if (error == cudaErrorCooperativeLaunchTooLarge)
+        snprintf(hint, sizeof hint, "launch at most as many blocks as the device holds at once: "
+                                    "cudaOccupancyMaxActiveBlocksPerMultiprocessor() times the number of SMs");
+    sim_note_rejected_launch(kernel, launch, error, hint, call_site, was_returned);
 }
 
 static cudaError_t launch_kernel(const void *host_stub, const Configuration *c, void **arguments, bool cooperative)
@@ -119,10 +122,11 @@ static cudaError_t launch_kernel(const void *host_stub, const Configuration *c, 
         error = sim_check_launch(host_stub, c->grid, c->block, c->dynamic_shared_bytes, arguments, cooperative, c->cluster);
     if (!error && !is_stream_of_device(c->stream))
         error = cudaErrorInvalidResourceHandle;
-    if (error && unchecked)
-        note_rejection(kernel, f, c, error, call_site);
-    if (error)
+    if (error) {
+        note_rejection(kernel, f, c, error, call_site, !unchecked);
         return sim_record_error(error);
+    }
+    sim_note_accepted_launch(kernel);
     CAPTURE(c->stream, &(NodeParams){cudaGraphNodeTypeKernel,
                                .kernel = {host_stub, c->grid, c->block, c->dynamic_shared_bytes, cooperative, arguments, NULL}});
     sim_set_sticky_error(sim_run_kernel(&(KernelLaunch){kernel, f, c->grid, c->block, c->dynamic_shared_bytes, arguments, cooperative,

@@ -2,14 +2,19 @@
 #include "checker/host_checks.h"
 #include "runtime/work/work.h"
 
-typedef enum Side { ON_HOST, ON_DEVICE, ON_EITHER } Side; // required location of one side of a copy
+typedef enum Side { ON_HOST, ON_DEVICE, ON_EITHER } Side; // location of one side of a copy, by its direction
 static const char *const SIDE_NAMES[] = {"host memory", "device memory", "allocated memory"};
 
+// As on an H200: device memory is also accepted where the direction names host memory, but not the reverse.
 static bool is_accessible(const void *pointer, size_t bytes, Side side)
 {
-    if (side == ON_EITHER)
-        return sim_on_device(pointer, bytes) || sim_on_host(pointer, bytes);
-    return side == ON_DEVICE ? sim_on_device(pointer, bytes) : sim_on_host(pointer, bytes);
+    return sim_on_device(pointer, bytes) || (side != ON_DEVICE && sim_on_host(pointer, bytes));
+}
+
+static void check_direction(const char *call, bool writes, const void *pointer, size_t bytes, Side side)
+{
+    if (side == ON_HOST && !sim_on_host(pointer, bytes))
+        sim_warn_of_direction(call, writes, pointer, bytes);
 }
 
 static cudaError_t check_copy(const char *call, const void *to, size_t to_bytes, const void *from, size_t from_bytes,
@@ -30,7 +35,11 @@ static cudaError_t check_copy(const char *call, const void *to, size_t to_bytes,
         sim_report_bad_range(call, "writes", to, to_bytes, SIDE_NAMES[SIDES[kind].to]);
     else if (!can_read)
         sim_report_bad_range(call, "reads", from, from_bytes, SIDE_NAMES[SIDES[kind].from]);
-    return can_write && can_read ? cudaSuccess : cudaErrorInvalidValue;
+    if (!can_write || !can_read)
+        return cudaErrorInvalidValue;
+    check_direction(call, true, to, to_bytes, SIDES[kind].to);
+    check_direction(call, false, from, from_bytes, SIDES[kind].from);
+    return cudaSuccess;
 }
 
 bool sim_is_synchronous_copy(enum cudaMemcpyKind kind, const void *to, const void *from)
