@@ -91,6 +91,11 @@ def figure_of(made):
     return f'<figure class="player" data-program="page" data-n="{made["sizes"][0]}"><pre>{html.escape(made["source"]["text"])}</pre></figure>'
 
 
+def has_simulator():
+    """Whether make stage has built the page's simulator."""
+    return (PLAYER / "simulator.js").exists()
+
+
 def scripts_of(made):
     """The program and the player's scripts."""
     missing = [name for name in SCRIPTS if not (PLAYER / f"{name}.js").exists()]

@@ -14,7 +14,7 @@ UNTESTED := $(if $(EVERY),,$(addprefix build/sim/labelled/,idioms patterns) $(ad
 
 TESTED := build/sim/fuzz $(if $(GPU),$(call programs_of,reduce),step01_divergent/reduce) $(ALL_PROGRAMS:%=build/sim/%) \
     build/sim/ptx_run build/sim/ptx_run_minimal build/sim/machine_alone build/sim/replay build/sim/coverage build/sim/libcuda.so.1 build/sim/check_program.o \
-    build/sim/compile build/sim/compiler-fuzz $(filter-out $(UNTESTED),$(LABELLED)) \
+    build/sim/compile build/sim/compiler-fuzz book/player/simulator.js $(filter-out $(UNTESTED),$(LABELLED)) \
     build/sim/labs/accuracy/step00_one_thread/accuracy
 TEST_LINK = $(patsubst -O3,-O0,$(filter-out -lineinfo,$(SIM_NVCCFLAGS))) $(SIM_LIBRARIES)
 SANITIZER_OPTIONS := detect_leaks=0:handle_segv=0:detect_odr_violation=0:allocator_may_return_null=1
@@ -58,7 +58,7 @@ $(BOOK)/codemirror/codemirror.js: $(BOOK)/venv/ready book/editor.py
 	$(Q)$(BOOK_PYTHON) -m book.editor $(@D)
 
 # Sphinx does not notice changes of its extensions or of the figures.
-$(BOOK)/tools: $(wildcard book/exercises/* exercises/*/exercise.py exercises/*/task.cu book/*.py book/extensions/*.py book/templates/* book/contents.toml book/player/*.js book/player/programs/*.js)
+$(BOOK)/tools: book/player/simulator.js $(wildcard book/exercises/* exercises/*/exercise.py exercises/*/task.cu book/*.py book/extensions/*.py book/templates/* book/contents.toml book/player/*.js book/player/programs/*.js)
 	$(Q)rm -rf $(BOOK)/doctrees $(BOOK)/html && mkdir -p $(BOOK) && touch $@
 
 # The site is replaced only when the new one is complete. On a terminal Sphinx shows its progress.
@@ -75,7 +75,7 @@ test-book: book ## test: tests the book in a browser: links, search, no requests
 	$(if $(NVCC),$(COMPILE) build/sim/libcuda.so.1 build/sim/replay)
 	$(Q)$(BOOK_PYTHON) -m pytest -q tests/book
 
-film: $(BOOK)/codemirror/codemirror.js ## page: records the first page's animation, docs/stage.webp, from the figure of step 03; needs Chromium
+film: $(BOOK)/codemirror/codemirror.js book/player/simulator.js ## page: records the first page's animation, docs/stage.webp, from the figure of step 03; needs Chromium
 	$(Q)$(BOOK_PYTHON) -m scripts.build.film docs/stage.webp
 
 bench-book: book ## measure: measures the book's load time: first figure, runs; needs Chromium

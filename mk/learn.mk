@@ -116,6 +116,7 @@ test-class: | $(NEEDS_NVCC) ## test: grades a class of thirty programs, correct 
 	$(Q)SIM_LINK='$(TEST_LINK)' WHOLE_CLASS=1 $(PYTHON) -m pytest --durations=1 tests/tools/test_class.py
 
 bundle: ## teach: packs the course for a class, with and without answers, and an autograder: make bundle, also LADDER=scan, CONTRACT=... (docs/judge.md)
+	$(COMPILE) $(PLAYER)
 	@python3 -m scripts.build.bundle --ladder '$(LADDER)' \
     $(if $(CONTRACT),--contract="$$CONTRACT") "$$RESULTS/bundle"
 

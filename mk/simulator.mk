@@ -66,9 +66,11 @@ sim: ## program: builds any CUDA program for the simulator: make sim FILE=any.cu
 	$(COMPILE) build/sim/libsimulator.a
 	$(call program,build,sim)
 
+# A class's copy has the page's simulator without its objects: it is not built again.
+PLAYER = $(if $(wildcard build/stage/simulator.wasm),book/player/simulator.js,$(if $(wildcard book/player/simulator.js),,book/player/simulator.js))
 page: ## program: writes one HTML file in which any program runs, with its findings and a replay of its warps: make page FILE=any.cu ARGS='100 3'
 	$(call program,check,sim)
-	$(COMPILE) build/sim/libsimulator.a build/sim/replay
+	$(COMPILE) build/sim/libsimulator.a build/sim/replay $(PLAYER)
 	$(call program,build,sim)
 	@python3 -m drywarp.page
 
@@ -268,7 +270,7 @@ build/sim/options: .sim-flags
 	$(Q)mkdir -p $(@D) && echo '$(filter-out -cudart none,$(SIM_ONLY))' > $@
 
 install: | $(NEEDS_NVCC) ## setup: installs drywarp, the simulator as a command, without root: make install PREFIX=~/.local (docs/drywarp.md)
-	$(COMPILE) build/sim/libsimulator.a build/sim/libcudadevrt.a build/sim/libcurand.a build/sim/replay build/sim/compile build/sim/options
+	$(COMPILE) build/sim/libsimulator.a build/sim/libcudadevrt.a build/sim/libcurand.a build/sim/replay build/sim/compile build/sim/options $(PLAYER)
 	@scripts/install/install.sh install
 
 uninstall: ## setup: removes drywarp: make uninstall PREFIX=~/.local

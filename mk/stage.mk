@@ -24,7 +24,7 @@ STAGE_CFLAGS := $(STAGE_FLAGS) -mllvm -wasm-enable-sjlj -D__wasm_exception_handl
 STAGE_LDFLAGS := $(STAGE_FLAGS) -s -Wl,--max-memory=2147483648 -Wl,-z,stack-size=1048576
 
 build/stage/announced: $(STAGE_SOURCES) $(wildcard simulator/*/*.h simulator/*/*/*.h) build/stage/venv/ready
-	@echo 'compiling the simulator for a page'
+	@echo 'compiling the simulator for a page, which takes a minute'
 	@mkdir -p $(sort $(dir $(STAGE_OBJECTS))) && touch $@
 
 build/stage/objects/%.o: simulator/%.c mk/stage.mk | build/stage/announced
@@ -36,12 +36,11 @@ build/stage/objects/longjmp.o: simulator/page/longjmp.s mk/stage.mk | build/stag
 build/stage/simulator.wasm: $(STAGE_OBJECTS) build/stage/objects/longjmp.o
 	$(Q)$(ZIG_CC) c++ $(STAGE_LDFLAGS) -o $@ $^
 
-build/stage/simulator.js: build/stage/simulator.wasm simulator/page/simulator.js scripts/build/stage.py
+book/player/simulator.js: build/stage/simulator.wasm simulator/page/simulator.js scripts/build/stage.py
 	$(Q)python3 -m scripts.build.stage $< $@
 
 stage: ## page: builds the simulator for a page, as one script with its WebAssembly: book/player/simulator.js
-	$(COMPILE) build/stage/simulator.js
-	$(Q)cp build/stage/simulator.js book/player/simulator.js
+	$(COMPILE) book/player/simulator.js
 
 recordings: ## page: writes the steps and their Tries, for the player: book/player/programs/*.js
 	$(COMPILE) build/sim/replay

@@ -14,6 +14,7 @@ from drywarp.learn import judge
 from drywarp.learn.exercise import Array
 
 NAME, VERSION_NAME = "page.html", "page.js"
+NO_SIMULATOR = "<p>To see here what your warps do, run <code>make stage</code> once. It takes a minute and builds the page's simulator.</p>"
 MOST = 1024  # the largest n that is shown, unless the exercise has no smaller one or the result is wrong at another
 BODY = """<h1>{title}</h1>
 <p>{task}</p>
@@ -93,4 +94,6 @@ def player_of(task, source, verdict, tools):
     made = verdict.ptx and played(task, source, verdict, tools)
     if not made:
         return "", ""
+    if not page.has_simulator():
+        return NO_SIMULATOR, ""
     return PLAYER.format(title=html.escape(f"{task.number} {task.title}"), n=made["sizes"][0], figure=page.figure_of(made)), page.scripts_of(made)

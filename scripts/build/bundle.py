@@ -15,6 +15,7 @@ from pathlib import Path
 from drywarp.judge import contract, shapes
 
 ROOT = Path(__file__).resolve().parents[2]
+SIMULATOR = "book/player/simulator.js"  # of make page and make learn; built, so that a class needs no compiler for WebAssembly
 MARK = "bundle.txt"  # marks a folder that this program made and may replace
 ABOUT = "make bundle wrote this folder, and replaces it.\n"
 NOT_FOR_STUDENTS = re.compile(r"exercises/[^/]*/(answer|right)\.cu|docs/teaching\.md|plots/[^/]+/|scan/(?!step|reference)[^/]+/|tests/(?!counters/simulator/|__init__|support)|"
@@ -50,10 +51,10 @@ def fail(message):
 
 
 def tracked():
-    """The names of the course's files."""
+    """The names of the course's files, and of the page's simulator."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True)
     names = [name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()]
-    return names or fail("git ls-files names no files: make bundle requires a git clone of the course")
+    return [*names, SIMULATOR] if names else fail("git ls-files names no files: make bundle requires a git clone of the course")
 
 
 def without_answers(name, text):

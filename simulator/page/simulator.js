@@ -6,7 +6,6 @@
 (function (page) {
 
 const MACHINE_CODE = "@MACHINE_CODE@"; // WebAssembly, compressed by gzip, in base64
-const SOURCES = "@SOURCES@"; // a hash of its sources (scripts/build/stage.py)
 const MAX_INSTRUCTIONS = 20000000; // warp instructions of a block; above that it counts as an infinite loop
 const scriptFolder = page.document && page.document.currentScript ? page.document.currentScript.src.replace(/[^/]*$/, "") : "";
 
@@ -389,7 +388,7 @@ async function compile(text, file = "kernel.cu") {
     return {ptx, diagnostics: JSON.parse(diagnostics), ms};
 }
 
-const api = {compile, run, replay, start, stop, load, sources: SOURCES};
+const api = {compile, run, replay, start, stop, load};
 page.Simulator = api;
 if (typeof module === "object" && module.exports)
     module.exports = api;

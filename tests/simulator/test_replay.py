@@ -10,7 +10,6 @@ import sys
 
 import pytest
 
-from scripts.build import stage
 from drywarp import recordings
 from scripts.ladder import lesson_programs, tries
 from tests.simulator import host_calls
@@ -267,12 +266,6 @@ def test_the_pages_simulator_does_the_same(recording):
     assert rows == trace((recording.parent / "trace").read_text())[:len(rows)] and len(rows) > 500
     assert wrong["status"] == 88
     assert ("race-shared", [LOAD, ADDITION]) in [(found["kind"], [place["line"] for place in found["places"]]) for found in wrong["findings"]]
-
-
-@pytest.mark.skipif(not ENGINE.exists(), reason="book/player/simulator.js is not there: `make stage` builds it")
-def test_the_pages_simulator_is_of_these_sources():
-    built = re.search(r'^const SOURCES = "(\w+)"', ENGINE.read_text(encoding="utf-8"), re.M)[1]
-    assert built == stage.sources(), "the simulator has changed since: make stage"
 
 
 # ---- The steps, as pages run them
