@@ -80,12 +80,12 @@ def summary_line(name, rows):
 
 
 def difference_of(row):
-    """What is not as with nvcc, in words; or ""."""
+    """How a kernel differs from nvcc's, in words; or ""."""
     found = [f"does not compile: {row.note}"] if row.compiles == "no" else []
-    found += ["other bytes"] if row.same_bytes == "no" else []
-    found += [f"other counters ({row.differences})"] if row.same_counters == "no" else []
-    found += [f"other findings ({row.note})"] if row.same_findings == "no" else []
-    found += [f"{row.ratio} of the instructions"] if row.ratio and abs(float(row.ratio) - 1) > LIMIT else []
+    found += ["different bytes"] if row.same_bytes == "no" else []
+    found += [f"different counters ({row.differences})"] if row.same_counters == "no" else []
+    found += [f"different findings ({row.note.removeprefix('findings ')})"] if row.same_findings == "no" else []
+    found += [f"{row.ratio} times the instructions"] if row.ratio and abs(float(row.ratio) - 1) > LIMIT else []
     return "; ".join(found)
 
 
@@ -111,12 +111,13 @@ def summary(rows, left_out):
         if chosen := [row for row in rows if row.kind == kind]:
             print(summary_line(kind, chosen), file=out)
     print(summary_line("**all**", rows), file=out)
-    print("\nBytes: all device memory after each launch, also with other input. Counters: those that Nsight Compute has, too"
-          " ([counters.md](../../simulator/counters.md)).\nBytes and counters count as the same if nvcc's own kernel changes them in another order"
-          " of blocks and warps, as a race or a polling loop does.\nFindings: kinds and lines. Instructions: PTX instructions that warps executed,"
+    print("\nBytes: all device memory after each launch, also with different input. Counters: those that Nsight Compute has, too"
+          " ([counters.md](../../simulator/counters.md)).\nBytes and counters count as equal if those of nvcc's own kernel change with the order"
+          " of blocks and warps, as with a race or a polling loop.\nFindings: kinds and lines. Instructions: PTX instructions that warps executed,"
           " as a ratio to nvcc's.\n", file=out)
     if lines := differences(rows):
-        print("What differs, by the columns of the table, with the cause that the PTX of both suggests, where it was examined:\n", file=out)
+        print("The differences, by the columns of the table. x/y: x with nvcc, y with simulator/compiler."
+              " A cause is what both PTX texts suggest; not all were examined.\n", file=out)
         print("\n".join(lines) + "\n", file=out)
     if left_out:
         print("Not compared:\n", file=out)

@@ -3,12 +3,12 @@
 import fnmatch
 
 CAUSES = (
-    ("scan/step0[5-8]_* scan_tiles", "nvcc reads %tid.x and computes the index into shared memory again in each of the branches that loading a vector has;"
+    ("scan/step0[5-8]_* scan_tiles", "nvcc reads %tid.x and computes the shared-memory index again in each branch of load_vector;"
                                      " simulator/compiler computes them once"),
-    ("labs/operators/step0[56]_* reduce*", "structures that a loop with an index copies stay in local memory: they are copied as words of 64 bits and read as"
+    ("labs/operators/step0[56]_* reduce*", "structures that a loop copies by index stay in local memory, because they are copied as words of 64 bits and read as"
                                            " words of 32"),
-    ("labelled/barriers returned_before", "nvcc sees that no thread leaves the loop at its end, and that the sum is not needed"),
-    ("exercises/07_tree/wrong10 sum", "nvcc drops stores that the same iteration overwrites, and addresses of the loop are variables of it"),
+    ("labelled/barriers returned_before", "nvcc removes the sum, because every thread leaves the loop before its end"),
+    ("exercises/07_tree/wrong10 sum", "nvcc removes stores that the same iteration overwrites, and keeps the loop's addresses in variables"),
 )
 
 

@@ -96,7 +96,7 @@ def recorded(compiler, source, calls):
         (folder / "program").unlink()
         (folder / "done").touch()
     runs = [run for run in runs if run.recording.exists()]
-    return runs, "" if runs else "it makes no recording"
+    return runs, "" if runs else "no recording is made"
 
 
 def record(program, run, arguments, settings):
