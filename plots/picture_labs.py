@@ -68,7 +68,7 @@ def coalescing(picture):
 
 def rowscale(picture):
     """The row on which each thread of a block works."""
-    picture.title("A row is the work of a block, of a warp, or of a part of a warp")
+    picture.title("A block, a warp or a part of a warp processes a row")
     for number, wide, at in (("00", 128, -1), ("04", 128, -1), ("05", 7, -21)):  # the program launches each shape three times, rows of 128 last
         one = launches("rowscale", number, 64, kernels={"scale_rows"}, SIM_TRACE_ROWS="4000")[at]
         threads = [[] for _ in range(1 + max(max(row.addresses) for row in element_loads(one)) // WORD // wide)]
