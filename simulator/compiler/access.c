@@ -212,9 +212,9 @@ static void report_no_member(Compiler *c, const Expression *object, const Parsed
         source_error(c, name->start, length, NULL, "'%s' is '%s', which has no members", of ? of->text : "this", type);
         return;
     }
-    const char *like = name->name->length == 1 && !object->type->record->position
+    const char *suggestion = name->name->length == 1 && !object->type->record->position
                            ? NULL : scope_member_suggestion(c, object->type->record->scope, name->name);
-    const char *help = like ? compile_format(c, "did you mean '%s'?", like) : fields_text(c, object->type->record);
+    const char *help = suggestion ? compile_format(c, "did you mean '%s'?", suggestion) : fields_text(c, object->type->record);
     source_error(c, name->start, length, help, "'%s' has no member '%s'",
                  object->kind == EXPRESSION_BUILTIN && expression_name(object) ? expression_name(object)->text : type, name->name->text);
 }
@@ -289,10 +289,10 @@ Expression *build_member(Compiler *c, Expression *object, const ParsedName *name
 
 Expression *build_self(Compiler *c, Position start, Position end)
 {
-    const ParserState *now = &c->parser->now;
-    Function *function = now->function;
-    if (now->lambda) { // the enclosing function's `this`, captured
-        Lambda *outermost = now->lambda;
+    const ParserState *state = &c->parser->state;
+    Function *function = state->function;
+    if (state->lambda) { // the enclosing function's `this`, captured
+        Lambda *outermost = state->lambda;
         while (outermost->outer)
             outermost = outermost->outer;
         function = outermost->function;
@@ -302,7 +302,7 @@ Expression *build_self(Compiler *c, Position start, Position end)
         return captured ? build_dereference(c, captured, start) : NULL;
     }
     if (!function || !function->self) {
-        Record *record = now->unevaluated ? scope_record(now->scope) : NULL;
+        Record *record = state->unevaluated ? scope_record(state->scope) : NULL;
         if (!record)
             return NULL;
         Variable *object = variable_new(c, NULL, record->type, start); // in decltype or sizeof

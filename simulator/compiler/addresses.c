@@ -18,25 +18,25 @@ typedef struct Addresses {
 static IrInstruction *offset_before(Addresses *s, IrInstruction *i, IrInstruction *pointer, IrInstruction *index, uint32_t scale, int64_t bytes)
 {
     IrInstruction *operands[] = {pointer, index};
-    IrInstruction *made = ir_insert_before(s->module, i, IR_OFFSET, i->type, index ? 2 : 1, operands);
-    made->space = i->space;
-    made->flags = i->flags;
-    made->scale = index ? scale : 1;
-    made->integer = bytes;
-    made->line = i->line;
-    made->file = i->file;
-    return made;
+    IrInstruction *created = ir_insert_before(s->module, i, IR_OFFSET, i->type, index ? 2 : 1, operands);
+    created->space = i->space;
+    created->flags = i->flags;
+    created->scale = index ? scale : 1;
+    created->integer = bytes;
+    created->line = i->line;
+    created->file = i->file;
+    return created;
 }
 
 // ---- Constant parts of indices
 
 // A 32-bit index in a wider address may only be taken apart if its sum does not wrap.
-typedef struct Index {
+typedef struct IndexContext {
     bool is_extended, is_signed; // inside a conversion from 32 to 64 bits
     bool may_wrap;               // the address has 32 bits: what wraps is dropped
-} Index;
+} IndexContext;
 
-static bool can_split(const IrInstruction *sum, Index x)
+static bool can_split(const IrInstruction *sum, IndexContext x)
 {
     if (!x.is_extended || x.may_wrap)
         return true;
@@ -49,7 +49,7 @@ static bool can_split(const IrInstruction *sum, Index x)
 }
 
 // The same for a multiplication by a constant or a shift.
-static bool can_scale(const IrInstruction *product, Index x)
+static bool can_scale(const IrInstruction *product, IndexContext x)
 {
     if (!x.is_extended || x.may_wrap || x.is_signed)
         return true;
@@ -57,7 +57,7 @@ static bool can_scale(const IrInstruction *product, Index x)
 }
 
 // The constant in an index, which is removed from it; `*rest` is NULL if nothing else is left.
-static int64_t take_constant(Addresses *s, IrInstruction *place, IrInstruction *value, Index x, IrInstruction **rest, uint32_t depth)
+static int64_t take_constant(Addresses *s, IrInstruction *insert_before, IrInstruction *value, IndexContext x, IrInstruction **rest, uint32_t depth)
 {
     *rest = value;
     if (value->op == IR_INTEGER) {
@@ -72,11 +72,11 @@ static int64_t take_constant(Addresses *s, IrInstruction *place, IrInstruction *
     case IR_ADD: {
         if (!can_split(value, x))
             return 0;
-        constant = take_constant(s, place, value->operands[0], x, &inner[0], depth + 1) + take_constant(s, place, value->operands[1], x, &inner[1], depth + 1);
+        constant = take_constant(s, insert_before, value->operands[0], x, &inner[0], depth + 1) + take_constant(s, insert_before, value->operands[1], x, &inner[1], depth + 1);
         if (!constant)
             return 0;
         if (inner[0] && inner[1])
-            *rest = ir_binary(s->module, place, IR_ADD, inner[0], inner[1], value->flags & IR_NO_WRAP);
+            *rest = ir_binary(s->module, insert_before, IR_ADD, inner[0], inner[1], value->flags & IR_NO_WRAP);
         else
             *rest = inner[0] ? inner[0] : inner[1];
         return constant;
@@ -84,16 +84,16 @@ static int64_t take_constant(Addresses *s, IrInstruction *place, IrInstruction *
     case IR_SHL:
         if (value->operands[1]->op != IR_INTEGER || unsigned_value(value->operands[1]) > 20 || !can_scale(value, x))
             return 0;
-        constant = take_constant(s, place, value->operands[0], x, &inner[0], depth + 1);
+        constant = take_constant(s, insert_before, value->operands[0], x, &inner[0], depth + 1);
         if (constant)
-            *rest = inner[0] ? ir_binary(s->module, place, IR_SHL, inner[0], value->operands[1], value->flags & IR_NO_WRAP) : NULL;
+            *rest = inner[0] ? ir_binary(s->module, insert_before, IR_SHL, inner[0], value->operands[1], value->flags & IR_NO_WRAP) : NULL;
         return (int64_t)((uint64_t)constant << unsigned_value(value->operands[1]));
     case IR_MUL:
         if (value->operands[1]->op != IR_INTEGER || !can_scale(value, x))
             return 0;
-        constant = take_constant(s, place, value->operands[0], x, &inner[0], depth + 1);
+        constant = take_constant(s, insert_before, value->operands[0], x, &inner[0], depth + 1);
         if (constant)
-            *rest = inner[0] ? ir_binary(s->module, place, IR_MUL, inner[0], value->operands[1], value->flags & IR_NO_WRAP) : NULL;
+            *rest = inner[0] ? ir_binary(s->module, insert_before, IR_MUL, inner[0], value->operands[1], value->flags & IR_NO_WRAP) : NULL;
         return (int64_t)((uint64_t)constant * (uint64_t)value->operands[1]->integer);
     case IR_OR: // of bits that the other operand does not have
         if (value->operands[1]->op != IR_INTEGER || (unsigned_value(value->operands[1]) & ~known_zero_bits(value->operands[0])))
@@ -103,10 +103,10 @@ static int64_t take_constant(Addresses *s, IrInstruction *place, IrInstruction *
     case IR_CONVERT: {
         if (value->type != IR_B64 || value->operands[0]->type != IR_B32 || x.is_extended)
             return 0;
-        const Index narrow = {.is_extended = true, .is_signed = value->flags & IR_SIGNED, .may_wrap = x.may_wrap};
-        constant = take_constant(s, place, value->operands[0], narrow, &inner[0], depth + 1);
+        const IndexContext narrow = {.is_extended = true, .is_signed = value->flags & IR_SIGNED, .may_wrap = x.may_wrap};
+        constant = take_constant(s, insert_before, value->operands[0], narrow, &inner[0], depth + 1);
         if (constant)
-            *rest = inner[0] ? ir_convert(s->module, place, IR_B64, inner[0], value->flags) : NULL;
+            *rest = inner[0] ? ir_convert(s->module, insert_before, IR_B64, inner[0], value->flags) : NULL;
         return constant;
     }
     default:
@@ -119,7 +119,7 @@ static void separate_constant(Addresses *s, IrInstruction *i)
     if (i->operand_count != 2)
         return;
     IrInstruction *rest;
-    const Index x = {.is_extended = i->operands[1]->type == IR_B32 && i->type == IR_B64, .is_signed = i->flags & IR_SIGNED, .may_wrap = i->type == IR_B32};
+    const IndexContext x = {.is_extended = i->operands[1]->type == IR_B32 && i->type == IR_B64, .is_signed = i->flags & IR_SIGNED, .may_wrap = i->type == IR_B32};
     const int64_t constant = take_constant(s, i, i->operands[1], x, &rest, 0) * (int64_t)(i->scale ? i->scale : 1) + i->integer;
     if (rest == i->operands[1] && !i->integer)
         return;
@@ -201,12 +201,12 @@ static IrInstruction *find_converted_address(const Addresses *s, const IrInstruc
     return NULL;
 }
 
-static void continue_address(Addresses *s, IrInstruction *i)
+static void extend_address(Addresses *s, IrInstruction *i)
 {
     IrInstruction *index = i->operands[1];
     const IrInstruction *conversion = index->op == IR_CONVERT && index->type == IR_B64 ? index : NULL;
     IrInstruction *sum = conversion ? index->operands[0] : index;
-    const Index x = {.is_extended = conversion != NULL || (index->type == IR_B32 && i->type == IR_B64),
+    const IndexContext x = {.is_extended = conversion != NULL || (index->type == IR_B32 && i->type == IR_B64),
                      .is_signed = conversion ? conversion->flags & IR_SIGNED : i->flags & IR_SIGNED, .may_wrap = i->type == IR_B32};
     if (sum->op != IR_ADD || i->integer || (conversion && conversion->operands[0]->type != IR_B32) || !can_split(sum, x))
         return;
@@ -274,7 +274,7 @@ bool reassociate_addresses(IrModule *module, IrFunction *function)
         for (IrInstruction *i = s.dominators->order[k]->first, *next; i; i = next) {
             next = i->next;
             if (i->op == IR_OFFSET && i->operand_count == 2)
-                continue_address(&s, i);
+                extend_address(&s, i);
         }
     return s.changed;
 }

@@ -58,7 +58,7 @@ static void invert_branch(IrModule *module, IrInstruction *branch)
 }
 
 // A comparison is computed where it is asked for, once in each block, so that each branch may have its own form of it.
-static bool spread_compare(IrModule *module, IrInstruction *compare)
+static bool sink_compare(IrModule *module, IrInstruction *compare)
 {
     bool changed = false;
     for (IrUse *use = compare->uses, *next; use; use = next) {
@@ -83,14 +83,14 @@ static bool spread_compare(IrModule *module, IrInstruction *compare)
     return changed;
 }
 
-bool spread_compares(IrModule *module, IrFunction *function)
+bool sink_compares(IrModule *module, IrFunction *function)
 {
     bool changed = false;
     for (IrBlock *block = function->first; block; block = block->next)
         for (IrInstruction *i = block->first, *next; i; i = next) {
             next = i->next;
             if (i->op == IR_COMPARE && i->uses)
-                changed |= spread_compare(module, i);
+                changed |= sink_compare(module, i);
         }
     return changed;
 }

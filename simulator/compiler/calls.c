@@ -13,8 +13,8 @@ static Expression *default_argument(Compiler *c, Function *f, uint32_t index)
     Parser *p = c->parser;
     const ParserState saved = parse_save(c);
     parse_enter(c);
-    p->now = (ParserState){.at = f->defaults[index], .scope = f->scope, .function = saved.function, .in_check = saved.in_check};
-    p->now.no_greater = true; // an argument of a template's parameter may end there
+    p->state = (ParserState){.at = f->defaults[index], .scope = f->scope, .function = saved.function, .in_check = saved.in_check};
+    p->state.no_greater = true; // an argument of a template's parameter may end there
     Expression *e = parse_at(c, '{') ? parse_braced(c) : parse_assignment(c);
     parse_leave(c);
     parse_restore(c, &saved);
@@ -33,9 +33,9 @@ static Expression *promoted_argument(Compiler *c, Expression *e) // of ...
 
 static bool is_device_code(const Compiler *c)
 {
-    const ParserState *now = &c->parser->now;
-    return now->function && !now->function->is_lenient && !now->unevaluated &&
-           (now->function->is_kernel || now->function->is_device);
+    const ParserState *state = &c->parser->state;
+    return state->function && !state->function->is_lenient && !state->unevaluated &&
+           (state->function->is_kernel || state->function->is_device);
 }
 
 static bool check_callable(Compiler *c, Function *f, bool is_launch, Position start, Position end)
@@ -111,8 +111,8 @@ Expression *build_call_of(Compiler *c, Function *f, Expression *object, Expressi
         unknown |= expression_is_unknown(e) && e->kind != EXPRESSION_FUNCTION;
         call->arguments[call->argument_count++] = e;
     }
-    if (!c->parser->now.unevaluated) {
-        parse_need(c, f);
+    if (!c->parser->state.unevaluated) {
+        parse_mark_needed(c, f);
         host_mark_called(c, f);
     }
     if (f->is_constructor) {
@@ -151,7 +151,7 @@ static Expression *launch_of(Compiler *c, Expression *callee, Function *f, Expre
 {
     if (!check_callable(c, f, true, callee->start, end))
         return expression_unknown(c, callee->start, end);
-    parse_need(c, f);
+    parse_mark_needed(c, f);
     Expression *e = expression_new(c, EXPRESSION_CALL, type_basic(c, TYPE_VOID), callee->start, end);
     e->function = f;
     e->is_launch = true;
@@ -181,7 +181,7 @@ static bool check_launch_arguments(Compiler *c, const Candidates *list, uint32_t
 static bool check_declared_before(Compiler *c, const Expression *callee, const Function *f, Expression **arguments, uint32_t count)
 {
     const SourceFile *file = source_file_at(c, callee->start);
-    if (!callee->symbol || callee->left || c->instantiation || c->parser->now.in_check || !file || file->built_in || f->record)
+    if (!callee->symbol || callee->left || c->instantiation || c->parser->state.in_check || !file || file->built_in || f->record)
         return true;
     for (uint32_t k = 0; k < count; k++) // whose namespace would be searched at the end
         if (arguments[k]->type->kind == TYPE_RECORD || arguments[k]->type->kind == TYPE_ENUM)
@@ -304,10 +304,10 @@ Expression *build_operator_call(Compiler *c, const char *text, Expression *left,
     Name *name = name_intern(c, text, strlen(text));
     if (left->type->kind == TYPE_RECORD && left->type->record->is_complete)
         overload_add(c, &list, scope_find_member(c, left->type->record->scope, name), NULL, 0, arguments, count, start);
-    const char *sign = text + strlen("operator");
-    const bool members_only = !strcmp(sign, "=") || !strcmp(sign, "[]") || !strcmp(sign, "->") || !strcmp(sign, "()");
+    const char *punctuator = text + strlen("operator");
+    const bool members_only = !strcmp(punctuator, "=") || !strcmp(punctuator, "[]") || !strcmp(punctuator, "->") || !strcmp(punctuator, "()");
     if (!members_only) {
-        Symbol *symbol = scope_lookup(c, c->parser->now.scope, name);
+        Symbol *symbol = scope_lookup(c, c->parser->state.scope, name);
         if (symbol && symbol->scope->kind != SCOPE_RECORD)
             overload_add(c, &list, symbol, NULL, 0, arguments, count, start);
         overload_add_associated(c, &list, name, arguments, count, start);
@@ -339,8 +339,8 @@ Function *resolve_function(Compiler *c, Expression *e, Type *type)
             wanted = wanted->target;
         const bool fits = !wanted || wanted == e->function->type || type_is_unknown(wanted) || wanted->kind == TYPE_AUTO ||
                           wanted->kind == TYPE_BOOL || wanted->kind == TYPE_VOID;
-        if (fits && !c->parser->now.unevaluated)
-            parse_need(c, e->function);
+        if (fits && !c->parser->state.unevaluated)
+            parse_mark_needed(c, e->function);
         return fits ? e->function : NULL;
     }
     Type *wanted = type ? type_without_reference(type) : NULL;
@@ -355,7 +355,7 @@ Function *resolve_function(Compiler *c, Expression *e, Type *type)
         else if (symbol->kind == SYMBOL_TEMPLATE && symbol->template->kind == TEMPLATE_FUNCTION)
             f = template_for_type(c, symbol->template, e->template_arguments, e->template_argument_count, wanted, e->start);
         if (f) {
-            parse_need(c, f);
+            parse_mark_needed(c, f);
             return f;
         }
     }

@@ -12,7 +12,7 @@ typedef struct Carrying {
 } Carrying;
 
 // What each iteration stores last where the load reads, or NULL.
-static IrInstruction *stored_last(const Carrying *c, const IrInstruction *load)
+static IrInstruction *find_carried_value(const Carrying *c, const IrInstruction *load)
 {
     const Location location = location_of(load);
     const Version *seen = clobbering_version(c->versions, c->versions->before[load->id], &location);
@@ -30,9 +30,9 @@ static IrInstruction *stored_last(const Carrying *c, const IrInstruction *load)
 
 static bool carry(const Carrying *c, IrInstruction *load)
 {
-    if (load->op != IR_LOAD || (load->flags & IR_VOLATILE) || ir_is_pure(load) || !loop_invariant(c->loops, c->loop, load->operands[0]))
+    if (load->op != IR_LOAD || (load->flags & IR_VOLATILE) || ir_is_pure(load) || !is_loop_invariant(c->loops, c->loop, load->operands[0]))
         return false;
-    IrInstruction *value = stored_last(c, load);
+    IrInstruction *value = find_carried_value(c, load);
     if (!value)
         return false;
     IrInstruction *first = ir_clone(c->module, c->function, load);

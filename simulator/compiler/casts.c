@@ -44,7 +44,7 @@ static Expression *cast_to_reference(Compiler *c, Expression *e, Type *to, CastK
     Type *target = to->target;
     if (!e->is_lvalue && to->kind == TYPE_RVALUE_REFERENCE)
         e = expression_lvalue(c, e);
-    const bool fits = kind != CAST_REINTERPRET && conversion_rank(c, e, to, true) != FITS_NOT;
+    const bool fits = kind != CAST_REINTERPRET && conversion_rank(c, e, to, true) != FITS_NEVER;
     if (fits && !(to->kind == TYPE_RVALUE_REFERENCE && e->is_lvalue && !e->is_xvalue)) {
         Expression *bound = convert(c, e, to, NULL);
         if (to->kind == TYPE_RVALUE_REFERENCE && bound->kind != EXPRESSION_UNKNOWN && !bound->is_xvalue) {

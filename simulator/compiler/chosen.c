@@ -40,10 +40,10 @@ static bool is_choice(const IrInstruction *load)
     return pointer != NULL;
 }
 
-static IrInstruction *load_at(IrModule *module, IrFunction *function, const IrInstruction *load, IrInstruction *pointer, int64_t begin, IrInstruction *place)
+static IrInstruction *load_at(IrModule *module, IrFunction *function, const IrInstruction *load, IrInstruction *pointer, int64_t begin, IrInstruction *insert_before)
 {
     IrInstruction *copy = ir_clone(module, function, load);
-    ir_link_before(place, copy);
+    ir_link_before(insert_before, copy);
     ir_set_operand(copy, 0, pointer);
     copy->integer = begin;
     return copy;

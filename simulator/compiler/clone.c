@@ -1,25 +1,25 @@
 // clone.c: copies of regions of blocks, for unrolling and unswitching.
 #include "compiler/clone.h"
 
-static Copied *find(Copied *table, uint32_t mask, uint32_t id, const void *original)
+static CloneEntry *find(CloneEntry *table, uint32_t mask, uint32_t id, const void *original)
 {
     for (uint32_t k = id * 0x9e3779b1u & mask;; k = (k + 1) & mask)
         if (!table[k].original || table[k].original == original)
             return &table[k];
 }
 
-static Copied *new_table(IrModule *module, uint32_t entries, uint32_t *mask)
+static CloneEntry *new_table(IrModule *module, uint32_t entries, uint32_t *mask)
 {
     uint32_t size = 16;
     while (size < 2 * entries)
         size *= 2;
     *mask = size - 1;
-    return ir_scratch(module, size * sizeof(Copied));
+    return ir_scratch(module, size * sizeof(CloneEntry));
 }
 
 IrInstruction *cloned_value(const Clone *clone, IrInstruction *value)
 {
-    const Copied *found = find(clone->values, clone->value_mask, value->id, value);
+    const CloneEntry *found = find(clone->values, clone->value_mask, value->id, value);
     return found->original ? found->copy : value;
 }
 
@@ -36,7 +36,7 @@ static void copy_instructions(IrModule *module, IrFunction *function, Clone *clo
             while (copy->operand_count)
                 ir_set_operand(copy, --copy->operand_count, NULL);
         ir_link_last(to, copy);
-        *find(clone->values, clone->value_mask, i->id, i) = (Copied){i, copy};
+        *find(clone->values, clone->value_mask, i->id, i) = (CloneEntry){i, copy};
     }
 }
 
@@ -83,7 +83,7 @@ static void copy_terminator(IrModule *module, IrFunction *function, const Clone 
     }
 }
 
-Clone *clone_blocks(IrModule *module, IrFunction *function, IrBlock *const *blocks, uint32_t count, IrBlock *place)
+Clone *clone_blocks(IrModule *module, IrFunction *function, IrBlock *const *blocks, uint32_t count, IrBlock *insert_before)
 {
     Clone *clone = ir_scratch(module, sizeof *clone);
     uint32_t values = 0;
@@ -94,8 +94,8 @@ Clone *clone_blocks(IrModule *module, IrFunction *function, IrBlock *const *bloc
     clone->values = new_table(module, values, &clone->value_mask);
     for (uint32_t k = 0; k < count; k++) {
         IrBlock *copy = ir_new_block(module, function);
-        *find(clone->blocks, clone->block_mask, blocks[k]->id, blocks[k]) = (Copied){blocks[k], copy};
-        ir_move_block_before(place, copy);
+        *find(clone->blocks, clone->block_mask, blocks[k]->id, blocks[k]) = (CloneEntry){blocks[k], copy};
+        ir_move_block_before(insert_before, copy);
         copy->unroll = blocks[k]->unroll;
     }
     for (uint32_t k = 0; k < count; k++)
@@ -132,6 +132,6 @@ void demote_outside_uses(IrModule *module, IrFunction *function, const Loops *lo
                 load_for_use(module, variable, i->type, use);
             }
             if (variable)
-                store_variable(module, place_after(i), variable, i);
+                store_variable(module, insertion_point_after(i), variable, i);
         }
 }

@@ -79,7 +79,7 @@ void compile_source(Compilation *result, const char *source, size_t bytes, const
     c->result = result;
     c->options = options;
     c->arena = &result->arena;
-    if (!setjmp(c->abandoned))
+    if (!setjmp(c->abandon_point))
         compile_program(c, source, bytes);
     source_sort_diagnostics(c);
     if (result->error_count)

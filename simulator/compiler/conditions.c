@@ -165,11 +165,11 @@ static int64_t read_conditional(ConditionReader *r)
         source_abandon(r->compiler, r->position, "an #if is nested too deeply");
     int64_t value = read_binary(r, LOWEST);
     if (accept(r, '?')) {
-        const int64_t yes = read_conditional(r);
+        const int64_t if_true = read_conditional(r);
         if (!accept(r, ':'))
             fail(r, "a : is missing");
-        const int64_t no = read_conditional(r);
-        value = value ? yes : no;
+        const int64_t if_false = read_conditional(r);
+        value = value ? if_true : if_false;
     }
     r->depth--;
     return value;

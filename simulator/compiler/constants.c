@@ -35,19 +35,19 @@ static bool takes_immediate(const IrInstruction *user, uint32_t operand)
     }
 }
 
-static IrInstruction *move_of(IrModule *module, Cached **cache, IrInstruction *place, IrInstruction *constant)
+static IrInstruction *move_of(IrModule *module, Cached **cache, IrInstruction *insert_before, IrInstruction *constant)
 {
     for (Cached *cached = *cache; cached; cached = cached->next)
         if (cached->constant == constant)
             return cached->move;
-    Cached *made = ir_scratch(module, sizeof *made);
-    made->constant = constant;
-    made->move = ir_insert_before(module, place, IR_BITCAST, constant->type, 1, &constant);
-    made->move->line = place->line;
-    made->move->file = place->file;
-    made->next = *cache;
-    *cache = made;
-    return made->move;
+    Cached *created = ir_scratch(module, sizeof *created);
+    created->constant = constant;
+    created->move = ir_insert_before(module, insert_before, IR_BITCAST, constant->type, 1, &constant);
+    created->move->line = insert_before->line;
+    created->move->file = insert_before->file;
+    created->next = *cache;
+    *cache = created;
+    return created->move;
 }
 
 static bool comes_before(const IrInstruction *a, const IrInstruction *b)
@@ -88,7 +88,7 @@ static void place_symbol(IrModule *module, const Dominators *d, IrInstruction *s
     for (const IrUse *use = symbol->uses; use; use = use->next)
         count++;
     IrUse **uses = ir_scratch(module, (count + 1) * sizeof *uses);
-    IrInstruction **made = ir_scratch(module, (count + 1) * sizeof *made);
+    IrInstruction **created = ir_scratch(module, (count + 1) * sizeof *created);
     count = 0;
     for (IrUse *use = symbol->uses; use; use = use->next)
         if (use->user->op != IR_PHI && d->number[use->user->block->id] != UINT32_MAX)
@@ -97,15 +97,15 @@ static void place_symbol(IrModule *module, const Dominators *d, IrInstruction *s
     for (uint32_t k = 0; k < count; k++) {
         IrInstruction *user = uses[k]->user, *found = NULL;
         for (uint32_t c = 0; c < copies && c < MAX_COPIES && !found; c++)
-            if (block_dominates(d, made[c]->block, user->block))
-                found = made[c];
+            if (block_dominates(d, created[c]->block, user->block))
+                found = created[c];
         if (!found) {
-            found = made[copies++] = ir_clone(module, symbol->block->function, symbol);
-            IrInstruction *place = user;
+            found = created[copies++] = ir_clone(module, symbol->block->function, symbol);
+            IrInstruction *insert_before = user;
             for (uint32_t j = k + 1; j < count && uses[j]->user->block == user->block; j++)
-                if (comes_before(uses[j]->user, place))
-                    place = uses[j]->user;
-            ir_link_before(place, found);
+                if (comes_before(uses[j]->user, insert_before))
+                    insert_before = uses[j]->user;
+            ir_link_before(insert_before, found);
         }
         ir_set_operand(user, uses[k]->operand, found);
     }
@@ -113,7 +113,7 @@ static void place_symbol(IrModule *module, const Dominators *d, IrInstruction *s
         ir_remove(symbol);
 }
 
-bool spread_symbols(IrModule *module, IrFunction *function)
+bool sink_symbols(IrModule *module, IrFunction *function)
 {
     const Dominators *d = dominators_of(module, function);
     uint32_t count = 0;

@@ -50,14 +50,14 @@ static int rank_of_pointers(const Expression *e, const Type *from, const Type *t
     if (expression_is_null_pointer(e) || from->kind == TYPE_NULLPTR)
         return FITS_CONVERTED;
     if (from->kind != TYPE_POINTER)
-        return FITS_NOT;
+        return FITS_NEVER;
     if (adds_qualifiers(from, to))
         return FITS_QUALIFIED;
     const Type *object = from->target, *wanted = to->target;
     const bool keeps = !(object->qualifiers & ~wanted->qualifiers & (TYPE_CONST | TYPE_VOLATILE));
     if (keeps && object->kind != TYPE_FUNCTION && (wanted->kind == TYPE_VOID || is_derived(object, wanted)))
         return FITS_CONVERTED;
-    return FITS_NOT;
+    return FITS_NEVER;
 }
 
 static int rank_of_scalars(Compiler *c, const Expression *e, Type *from, Type *to)
@@ -68,12 +68,12 @@ static int rank_of_scalars(Compiler *c, const Expression *e, Type *from, Type *t
     if (to->kind == TYPE_POINTER)
         return rank_of_pointers(e, from, to);
     if (to->kind == TYPE_NULLPTR)
-        return expression_is_null_pointer(e) ? FITS_CONVERTED : FITS_NOT;
+        return expression_is_null_pointer(e) ? FITS_CONVERTED : FITS_NEVER;
     if (to->kind == TYPE_BOOL && (from->kind == TYPE_POINTER || from->kind == TYPE_NULLPTR))
         return FITS_AS_BOOL;
     const bool number = type_is_arithmetic(from) || (from->kind == TYPE_ENUM && !from->enumeration->scoped);
     if (!number || !type_is_arithmetic(to))
-        return FITS_NOT;
+        return FITS_NEVER;
     if (to == type_promoted(c, from) || (from->kind == TYPE_FLOAT && to->kind == TYPE_DOUBLE))
         return FITS_PROMOTED;
     return FITS_CONVERTED;
@@ -99,11 +99,11 @@ static void search_operators(Compiler *c, Record *record, uint8_t qualifiers, Ty
             Type *result = f->type->target;
             Expression *value = expression_new(c, EXPRESSION_CALL, type_without_reference(result), 0, 0);
             value->is_lvalue = type_is_any_reference(result);
-            int rank = to ? conversion_rank(c, value, to, false) : type_is_arithmetic(value->type) ? FITS_EXACTLY : FITS_NOT;
-            rank = rank == FITS_NOT ? rank : 2 * rank + (f->type->member_const && !(qualifiers & TYPE_CONST));
+            int rank = to ? conversion_rank(c, value, to, false) : type_is_arithmetic(value->type) ? FITS_EXACTLY : FITS_NEVER;
+            rank = rank == FITS_NEVER ? rank : 2 * rank + (f->type->member_const && !(qualifiers & TYPE_CONST));
             if (rank < s->rank)
                 *s = (OperatorSearch){f, rank, false};
-            else if (rank == s->rank && rank != FITS_NOT && f != s->best)
+            else if (rank == s->rank && rank != FITS_NEVER && f != s->best)
                 s->ambiguous = true;
         }
     for (uint32_t k = 0; k < record->field_count && depth < MAX_NESTING; k++)
@@ -113,7 +113,7 @@ static void search_operators(Compiler *c, Record *record, uint8_t qualifiers, Ty
 
 static Function *conversion_function(Compiler *c, const Expression *e, Type *to, bool explicit_too)
 {
-    OperatorSearch s = {.rank = FITS_NOT};
+    OperatorSearch s = {.rank = FITS_NEVER};
     search_operators(c, e->type->record, e->type->qualifiers, to, explicit_too, &s, 0);
     return s.ambiguous ? NULL : s.best;
 }
@@ -156,14 +156,14 @@ static int rank_of_list(Compiler *c, Expression *e, Type *to)
     if (object->kind == TYPE_RECORD) {
         Record *r = object->record;
         if (r->is_aggregate)
-            return e->argument_count <= r->field_count ? FITS_BY_USER : FITS_NOT;
+            return e->argument_count <= r->field_count ? FITS_BY_USER : FITS_NEVER;
         return FITS_BY_USER;
     }
     if (object->kind == TYPE_ARRAY)
         return FITS_EXACTLY;
     if (e->argument_count == 0)
         return FITS_EXACTLY;
-    return e->argument_count == 1 ? conversion_rank(c, e->arguments[0], to, true) : FITS_NOT;
+    return e->argument_count == 1 ? conversion_rank(c, e->arguments[0], to, true) : FITS_NEVER;
 }
 
 static int rank_of_reference(Compiler *c, Expression *e, Type *to, bool allow_user)
@@ -176,15 +176,15 @@ static int rank_of_reference(Compiler *c, Expression *e, Type *to, bool allow_us
     const bool plain_lvalue = e->is_lvalue && !e->is_xvalue;
     const int extra = (e->type->qualifiers & 3) != (target->qualifiers & 3) ? FITS_QUALIFIED : FITS_EXACTLY;
     if (target->kind == TYPE_FUNCTION)
-        return e->kind == EXPRESSION_FUNCTION ? FITS_EXACTLY : FITS_NOT;
+        return e->kind == EXPRESSION_FUNCTION ? FITS_EXACTLY : FITS_NEVER;
     if (related && keeps && plain_lvalue && to->kind == TYPE_REFERENCE)
         return same ? extra : FITS_CONVERTED;
     if (related && plain_lvalue && to->kind == TYPE_RVALUE_REFERENCE)
-        return FITS_NOT;
+        return FITS_NEVER;
     if (to->kind == TYPE_REFERENCE && !((target->qualifiers & TYPE_CONST) && !(target->qualifiers & TYPE_VOLATILE)))
-        return FITS_NOT;
+        return FITS_NEVER;
     if (related)
-        return !keeps ? FITS_NOT : !same ? FITS_CONVERTED : to->kind == TYPE_RVALUE_REFERENCE ? FITS_EXACTLY : FITS_QUALIFIED;
+        return !keeps ? FITS_NEVER : !same ? FITS_CONVERTED : to->kind == TYPE_RVALUE_REFERENCE ? FITS_EXACTLY : FITS_QUALIFIED;
     return conversion_rank(c, e, type_bare(target), allow_user);
 }
 
@@ -206,7 +206,7 @@ static Function *closure_function(const Type *from, const Type *to)
 static bool is_host_function(Compiler *c, const Type *from, const Type *to)
 {
     return from->kind == TYPE_RECORD && from->record->is_closure && !from->record->call && !from->record->field_count && to->kind == TYPE_POINTER &&
-           to->target->kind == TYPE_FUNCTION && c->parser->now.function && c->parser->now.function->is_lenient;
+           to->target->kind == TYPE_FUNCTION && c->parser->state.function && c->parser->state.function->is_lenient;
 }
 
 int conversion_rank(Compiler *c, Expression *e, Type *to, bool allow_user)
@@ -217,7 +217,7 @@ int conversion_rank(Compiler *c, Expression *e, Type *to, bool allow_user)
         return rank_of_list(c, e, to);
     if (e->kind == EXPRESSION_FUNCTION) {
         Function *f = resolve_function(c, e, to);
-        return f ? FITS_EXACTLY : e->function || e->symbol ? FITS_NOT : FITS_EXACTLY;
+        return f ? FITS_EXACTLY : e->function || e->symbol ? FITS_NEVER : FITS_EXACTLY;
     }
     if (expression_is_unknown(e))
         return FITS_EXACTLY;
@@ -230,15 +230,15 @@ int conversion_rank(Compiler *c, Expression *e, Type *to, bool allow_user)
         if (is_derived(from, to))
             return FITS_CONVERTED;
         if (!allow_user)
-            return FITS_NOT;
+            return FITS_NEVER;
         if (from->kind == TYPE_RECORD && conversion_function(c, e, to, false))
             return FITS_BY_USER;
-        return converting_constructor(c, e, to->record) ? FITS_BY_USER : FITS_NOT;
+        return converting_constructor(c, e, to->record) ? FITS_BY_USER : FITS_NEVER;
     }
     if (closure_function(from, to) || is_host_function(c, from, to))
         return FITS_BY_USER;
     if (from->kind == TYPE_RECORD)
-        return allow_user && conversion_function(c, e, to, false) ? FITS_BY_USER : FITS_NOT;
+        return allow_user && conversion_function(c, e, to, false) ? FITS_BY_USER : FITS_NEVER;
     return rank_of_scalars(c, e, from, to);
 }
 
@@ -361,7 +361,7 @@ Expression *convert(Compiler *c, Expression *e, Type *to, const char *purpose)
             return expression_integer(c, to, 1, e->start, e->end);
         return type_is_any_reference(to) ? e : expression_value(c, e);
     }
-    if (conversion_rank(c, e, to, true) == FITS_NOT) {
+    if (conversion_rank(c, e, to, true) == FITS_NEVER) {
         report_conversion(c, e, expression_decayed_type(c, e), to, purpose);
         return expression_unknown(c, e->start, e->end);
     }

@@ -1,4 +1,4 @@
-// declarations.h: what a program declares: variables, functions, records, templates and the symbols that name them.
+// declarations.h: the declarations of a program: variables, functions, records, templates, and the symbols that name them.
 #ifndef COMPILER_DECLARATIONS_H
 #define COMPILER_DECLARATIONS_H
 
@@ -16,18 +16,18 @@ struct Variable {
     bool is_parameter, is_static, is_extern, is_constexpr, is_inline;
     bool is_pack;        // a function's parameter pack
     bool is_used, is_assigned;
-    bool is_initialised; // .initialiser is valid, or it has none
-    bool is_evaluated;   // just now: a value that depends on itself is none
-    bool has_constant;   // a const or constexpr scalar whose value is known
-    uint32_t alignment;  // at least; 0: the type's
+    bool is_initialised; // `initialiser` is valid; false before it has been parsed
+    bool is_evaluated;   // its initialiser is being evaluated: a value that depends on itself is not constant
+    bool has_constant;   // `constant` is the value of a const or constexpr scalar
+    uint32_t alignment;  // minimum alignment; 0: that of the type
     Constant constant;
     Expression *initialiser; // or NULL
     unsigned char *bytes;    // of a constant aggregate, for constant evaluation; or NULL
-    Function *function;  // that it is local to, or NULL
+    Function *function;  // the enclosing function, or NULL
     Scope *scope;        // where it was declared
-    uint32_t depth;      // of lambdas around its function
-    uint32_t order;      // number of the static variable of its name in its function
-    const void *ir;      // IrSymbol of a symbol
+    uint32_t depth;      // number of lambdas around its function
+    uint32_t order;      // index among the static variables of this name in its function
+    const void *ir;      // its IrSymbol, or NULL
 };
 
 typedef enum FunctionState { FUNCTION_DECLARED, FUNCTION_DELAYED, FUNCTION_BEING_PARSED, FUNCTION_PARSED } FunctionState;
@@ -35,45 +35,45 @@ typedef enum FunctionState { FUNCTION_DECLARED, FUNCTION_DELAYED, FUNCTION_BEING
 struct Function {
     Name *name;
     Position position;
-    Type *type;           // a TYPE_FUNCTION; its target is the result
+    Type *type;           // a TYPE_FUNCTION, whose target is the result type
     Variable **parameters;
-    uint32_t parameter_count, required; // required: without default arguments
+    uint32_t parameter_count, required; // required: parameters without default arguments
     uint32_t *defaults;   // token index of each default argument, or 0
     Scope *scope;         // where it was declared
     Scope *parameter_scope;
-    Record *record;       // of a member, or NULL
+    Record *record;       // the class of a member function, or NULL
     Variable *self;       // `this`, or NULL
     bool is_kernel, is_device, is_host, is_constexpr, is_static, is_inline, no_inline, force_inline, is_explicit;
     bool is_constructor, is_destructor, is_conversion, is_deleted, is_defaulted;
     bool is_extern_c, has_deduced_result, is_lambda, is_noreturn;
     bool is_needed;       // its body will be lowered
-    bool is_lenient;      // host code: what is not understood is no error
-    bool is_evaluated;    // host code that the compiler may run (host.h): its errors are reported
-    bool is_pattern;      // of a template: types depend on its parameters
+    bool is_lenient;      // host code: unsupported constructs are not errors
+    bool is_evaluated;    // host code that the compiler may evaluate (host.h): its errors are reported
+    bool is_pattern;      // of a template: its types depend on template parameters
     uint8_t state;
-    uint32_t body_token;  // where its '{' or ':' is; 0: it has none
-    Position body_end;    // of its }
+    uint32_t body_token;  // index of its '{' or ':'; 0: it has no body
+    Position body_end;    // of its '}'
     Statement *body;
     struct FieldInitialiser *field_initialisers; // of a constructor
     uint32_t field_initialiser_count;
-    Template *template;   // that it is an instance of, or NULL
+    Template *template;   // the template that it is an instance of, or NULL
     struct TemplateArgument *arguments;
     uint32_t argument_count;
     bool is_specialisation;
     const struct Intrinsic *intrinsic; // or NULL
-    struct Lambda *lambda; // of an instance of a generic lambda: whose operator() it is, or NULL
+    struct Lambda *lambda; // the generic lambda whose operator() it is an instance of, or NULL
     Expression *max_threads, *min_blocks, *max_blocks_per_cluster, *cluster[3]; // attributes of a kernel, or NULL
     Label *labels;
     uint32_t static_count;
     InstantiationNote *instantiation; // for messages about a delayed body
-    const char *mangled;  // once mangle.c has made it
-    void *ir;             // IrFunction once lowering knows it
+    const char *mangled;  // set by mangle.c; NULL before
+    void *ir;             // its IrFunction, set by the lowering; NULL before
     Function *next_needed;
 };
 
 typedef struct FieldInitialiser {
-    struct Field *field; // or a base class
-    Expression *value;   // as of a variable
+    struct Field *field; // a member or a base class; NULL: a delegating constructor
+    Expression *value;   // as in Variable.initialiser
 } FieldInitialiser;
 
 // ---- records and enumerations
@@ -86,34 +86,34 @@ typedef struct Field {
     bool is_base;     // a base class
     bool is_anonymous; // an unnamed struct or union whose members are reached directly
     bool is_mutable;
-    uint32_t initialiser_token; // of = value or { value }; 0: none
-    Record *record;   // that has it
-    const Variable *captured; // of a lambda with [=] or [&]: what it is of, or NULL
+    uint32_t initialiser_token; // index of the default member initialiser; 0: none
+    Record *record;   // the record that declares it
+    const Variable *captured; // in a closure: the captured variable; otherwise NULL
 } Field;
 
 struct Record {
     Name *name;       // NULL: unnamed
     Position position;
     Type *type;
-    Scope *scope;     // of its members; its parent is where it was declared
+    Scope *scope;     // of its members; the parent is the enclosing scope
     Field *fields;
     uint32_t field_count, field_capacity;
     bool is_complete, is_being_defined, is_union, is_class, is_closure;
     bool has_constructor;   // declared by the user
     bool has_private;
     bool is_aggregate;
-    bool has_trivial_default; // T() = default
-    bool is_trivial;        // to copy
-    bool has_initialisers;  // of fields, or of fields of fields: making one is not just leaving it undefined
-    Function *destructor;   // that the user wrote, or NULL
-    const char *unsupported; // why its layout is not known, such as a bit-field; or NULL
-    bool is_reported;        // that
-    uint32_t alignment;     // at least
-    Template *template;     // that it is an instance of, or NULL
+    bool has_trivial_default; // the default constructor is trivial
+    bool is_trivial;        // trivially copyable
+    bool has_initialisers;  // a member, also of a member, has a default initialiser, so default-initialisation is not a no-op
+    Function *destructor;   // user-provided, or NULL
+    const char *unsupported; // reason why its layout is unsupported, such as a bit-field; or NULL
+    bool is_reported;        // `unsupported` has been reported
+    uint32_t alignment;     // minimum alignment
+    Template *template;     // the template that it is an instance of, or NULL
     struct TemplateArgument *arguments;
     uint32_t argument_count;
-    Function *function;     // that it is local to, or NULL
-    Function *call;         // of a closure
+    Function *function;     // the enclosing function, or NULL
+    Function *call;         // operator() of a closure, or NULL
     const char *readable;
 };
 
@@ -122,18 +122,18 @@ typedef struct Enumeration {
     Position position;
     Scope *scope;  // where it was declared
     bool scoped, is_complete;
-    Scope *members; // of a scoped one
+    Scope *members; // of a scoped enumeration
 } Enumeration;
 
 // ---- templates
 
 typedef struct TemplateArgument {
-    Type *type;        // of a type parameter
-    Constant value;    // of a value parameter, whose type is .value_type
+    Type *type;        // argument of a type parameter
+    Constant value;    // argument of a non-type parameter, of type `value_type`
     Type *value_type;
-    Template *template; // of a template parameter
+    Template *template; // argument of a template template parameter
     bool is_set, is_pack;
-    struct TemplateArgument *pack; // of a parameter pack
+    struct TemplateArgument *pack; // the elements of a parameter pack
     uint32_t pack_count;
     Expression *dependent; // a value that depends on a template's parameter, or NULL
 } TemplateArgument;
@@ -142,8 +142,8 @@ typedef struct TemplateParameter {
     Name *name;       // NULL: unnamed
     Position position;
     bool is_type, is_template, is_pack;
-    uint32_t type_token;    // of a value parameter: where its type begins
-    uint32_t default_token; // 0: none
+    uint32_t type_token;    // index of the type of a non-type parameter
+    uint32_t default_token; // index of the default argument; 0: none
 } TemplateParameter;
 
 typedef enum TemplateKind { TEMPLATE_FUNCTION, TEMPLATE_RECORD, TEMPLATE_ALIAS, TEMPLATE_VARIABLE } TemplateKind;
@@ -151,7 +151,7 @@ typedef enum TemplateKind { TEMPLATE_FUNCTION, TEMPLATE_RECORD, TEMPLATE_ALIAS, 
 typedef struct TemplateInstance {
     TemplateArgument *arguments;
     uint32_t argument_count;
-    Symbol *symbol; // NULL: could not be made
+    Symbol *symbol; // NULL: the instantiation failed
     struct TemplateInstance *next, *next_in_bucket;
 } TemplateInstance;
 
@@ -164,37 +164,37 @@ struct Template {
     Scope *scope;          // where it was declared
     TemplateParameter *parameters;
     uint32_t parameter_count;
-    uint32_t declaration_token; // after template <...>
+    uint32_t declaration_token; // index of the first token after template <...>
     uint32_t end_token;
     TemplateInstance *instances;
     TemplateInstance *buckets[INSTANCE_BUCKETS]; // the instances by a hash of their arguments
     uint32_t instance_count;
     Function *pattern;     // of a function template: its signature with dependent types
     TemplateArgument *pattern_arguments; // its own parameters as arguments
-    Record *record;        // of a member template: of that
+    Record *record;        // the class of a member template, or NULL
     bool is_defined;       // has a body
     bool is_checked;
     bool is_built_in;
     Template *partial;     // next partial specialisation of a class or variable template
-    TemplateArgument *partial_arguments; // of a partial specialisation: what it matches
+    TemplateArgument *partial_arguments; // of a partial specialisation: the arguments that it matches
     uint32_t partial_count;
     struct Lambda *lambda; // of a generic lambda's operator(), or NULL
-    Template *redeclared_by; // a later declaration that has the definition
+    Template *redeclared_by; // a later declaration with the definition, or NULL
 };
 
 // ---- names
 
 typedef enum SymbolKind {
     SYMBOL_VARIABLE, SYMBOL_FUNCTION, SYMBOL_TYPE, SYMBOL_CONSTANT, SYMBOL_NAMESPACE, SYMBOL_TEMPLATE, SYMBOL_FIELD,
-    SYMBOL_BUILTIN,  // threadIdx and the like
-    SYMBOL_UNKNOWN,  // a host name that is known to exist
+    SYMBOL_BUILTIN,  // threadIdx, blockIdx, blockDim, gridDim, warpSize
+    SYMBOL_UNKNOWN,  // a host name about which only its existence is known
     SYMBOL_PACK      // a parameter pack of a function
 } SymbolKind;
 
 struct Symbol {
     uint8_t kind;
-    bool is_tag;      // of a record or enumeration: hidden by a variable or function of its name
-    bool is_parameter; // a template's own parameter
+    bool is_tag;      // a record or enumeration: hidden by a variable or function of the same name
+    bool is_parameter; // a template parameter
     Name *name;
     Position position;
     Scope *scope;
@@ -204,21 +204,21 @@ struct Symbol {
         Function *function;
         Constant constant;
         Scope *names;       // SYMBOL_NAMESPACE
-        Template *template; // of functions it is among the overloads
+        Template *template; // a function template is one of the overloads
         Field *field;
         const char *text;   // SYMBOL_BUILTIN
         struct {
-            Symbol **elements; // SYMBOL_PACK, and a template's pack
+            Symbol **elements; // of SYMBOL_PACK, and of a template parameter pack
             uint32_t element_count;
         };
     };
     Expression *dependent; // SYMBOL_CONSTANT: a value that depends on a template's parameter
     Symbol *next_overload; // of the same name in the same scope
     Symbol *next;          // in the scope's bucket
-    Symbol *next_in_scope; // in order of declaration
+    Symbol *next_in_scope; // in declaration order
 };
 
-// For messages.
+// Source-like spellings for messages.
 const char *record_readable(Compiler *c, Record *record);
 const char *template_readable(Compiler *c, Template *template, const TemplateArgument *arguments, uint32_t count);
 const char *function_readable(Compiler *c, const Function *function); // "reduce<256>(const float *, float *)"

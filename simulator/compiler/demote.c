@@ -2,10 +2,10 @@
 // the phis that the copies need.
 #include "compiler/passes.h"
 
-static IrInstruction *access_variable(IrModule *module, IrInstruction *place, IrInstruction *variable, IrType type, IrInstruction *stored)
+static IrInstruction *access_variable(IrModule *module, IrInstruction *insert_before, IrInstruction *variable, IrType type, IrInstruction *stored)
 {
     IrInstruction *operands[] = {variable, stored};
-    IrInstruction *access = ir_insert_before(module, place, stored ? IR_STORE : IR_LOAD, stored ? IR_VOID : type, stored ? 2 : 1, operands);
+    IrInstruction *access = ir_insert_before(module, insert_before, stored ? IR_STORE : IR_LOAD, stored ? IR_VOID : type, stored ? 2 : 1, operands);
     access->memory = type;
     access->space = IR_LOCAL;
     access->line = access->file = 0;
@@ -21,20 +21,20 @@ IrInstruction *new_variable(IrModule *module, IrFunction *function)
     return variable;
 }
 
-void store_variable(IrModule *module, IrInstruction *place, IrInstruction *variable, IrInstruction *value)
+void store_variable(IrModule *module, IrInstruction *insert_before, IrInstruction *variable, IrInstruction *value)
 {
-    access_variable(module, place, variable, value->type, value);
+    access_variable(module, insert_before, variable, value->type, value);
 }
 
 void load_for_use(IrModule *module, IrInstruction *variable, IrType type, IrUse *use)
 {
     IrInstruction *user = use->user;
-    IrInstruction *place = user->op == IR_PHI ? user->block->predecessors[use->operand]->last : user;
-    ir_set_operand(user, use->operand, access_variable(module, place, variable, type, NULL));
+    IrInstruction *insert_before = user->op == IR_PHI ? user->block->predecessors[use->operand]->last : user;
+    ir_set_operand(user, use->operand, access_variable(module, insert_before, variable, type, NULL));
 }
 
 // The place after which a value is known in its block.
-IrInstruction *place_after(const IrInstruction *value)
+IrInstruction *insertion_point_after(const IrInstruction *value)
 {
     if (value->op == IR_PHI)
         return ir_first_not_phi(value->block);

@@ -15,14 +15,14 @@ static IrInstruction *constant(const Dividing *d, IrType type, uint64_t value)
     return ir_integer(d->module, d->function, type, (int64_t)value);
 }
 
-static IrInstruction *shifted(const Dividing *d, IrInstruction *place, IrInstruction *value, uint32_t count, uint32_t flags)
+static IrInstruction *shifted(const Dividing *d, IrInstruction *insert_before, IrInstruction *value, uint32_t count, uint32_t flags)
 {
-    return count ? ir_binary(d->module, place, IR_SHR, value, constant(d, IR_B32, count), flags) : value;
+    return count ? ir_binary(d->module, insert_before, IR_SHR, value, constant(d, IR_B32, count), flags) : value;
 }
 
-static IrInstruction *binary(const Dividing *d, IrInstruction *place, IrOp op, IrInstruction *a, IrInstruction *b)
+static IrInstruction *binary(const Dividing *d, IrInstruction *insert_before, IrOp op, IrInstruction *a, IrInstruction *b)
 {
-    return ir_binary(d->module, place, op, a, b, 0);
+    return ir_binary(d->module, insert_before, op, a, b, 0);
 }
 
 // ---- Reciprocals
@@ -84,45 +84,45 @@ static Reciprocal signed_reciprocal(uint32_t bits, int64_t divisor)
 }
 
 // The high half of an unsigned product, shifted right.
-static IrInstruction *high_product(const Dividing *d, IrInstruction *place, IrInstruction *x, uint64_t multiplier, uint32_t shift)
+static IrInstruction *high_product(const Dividing *d, IrInstruction *insert_before, IrInstruction *x, uint64_t multiplier, uint32_t shift)
 {
     if (x->type == IR_B64)
-        return shifted(d, place, binary(d, place, IR_MUL_HIGH, x, constant(d, IR_B64, multiplier)), shift, 0);
-    IrInstruction *product = binary(d, place, IR_MUL_WIDE, x, constant(d, IR_B32, multiplier));
-    return ir_convert(d->module, place, IR_B32, shifted(d, place, product, 32 + shift, 0), 0);
+        return shifted(d, insert_before, binary(d, insert_before, IR_MUL_HIGH, x, constant(d, IR_B64, multiplier)), shift, 0);
+    IrInstruction *product = binary(d, insert_before, IR_MUL_WIDE, x, constant(d, IR_B32, multiplier));
+    return ir_convert(d->module, insert_before, IR_B32, shifted(d, insert_before, product, 32 + shift, 0), 0);
 }
 
-static IrInstruction *unsigned_quotient(const Dividing *d, IrInstruction *place, IrInstruction *x, uint64_t divisor)
+static IrInstruction *unsigned_quotient(const Dividing *d, IrInstruction *insert_before, IrInstruction *x, uint64_t divisor)
 {
     const uint32_t bits = ir_bits(x->type);
     Reciprocal r = unsigned_reciprocal(bits, divisor);
     if (r.adds && divisor % 2 == 0) { // one of an odd number needs fewer bits, as x has fewer then
         const uint32_t twos = (uint32_t)__builtin_ctzll(divisor);
-        IrInstruction *halved = shifted(d, place, x, twos, 0);
+        IrInstruction *halved = shifted(d, insert_before, x, twos, 0);
         const Reciprocal odd = unsigned_reciprocal(bits, divisor >> twos);
         // x >> twos is below 2^(bits - twos): floor(2^p / d) + 1 with one bit less is exact, too
         const uint64_t multiplier = odd.adds ? (odd.multiplier >> 1 | 1ull << (bits - 1)) + (odd.multiplier & 1) : odd.multiplier;
-        return high_product(d, place, halved, multiplier, odd.adds ? odd.shift - 1 : odd.shift);
+        return high_product(d, insert_before, halved, multiplier, odd.adds ? odd.shift - 1 : odd.shift);
     }
     if (!r.adds)
-        return high_product(d, place, x, r.multiplier, r.shift);
-    IrInstruction *high = high_product(d, place, x, r.multiplier, 0);
-    IrInstruction *half = shifted(d, place, binary(d, place, IR_SUB, x, high), 1, 0);
-    return shifted(d, place, binary(d, place, IR_ADD, half, high), r.shift - 1, 0);
+        return high_product(d, insert_before, x, r.multiplier, r.shift);
+    IrInstruction *high = high_product(d, insert_before, x, r.multiplier, 0);
+    IrInstruction *half = shifted(d, insert_before, binary(d, insert_before, IR_SUB, x, high), 1, 0);
+    return shifted(d, insert_before, binary(d, insert_before, IR_ADD, half, high), r.shift - 1, 0);
 }
 
-static IrInstruction *signed_quotient(const Dividing *d, IrInstruction *place, IrInstruction *x, int64_t divisor)
+static IrInstruction *signed_quotient(const Dividing *d, IrInstruction *insert_before, IrInstruction *x, int64_t divisor)
 {
     const uint32_t bits = ir_bits(x->type);
     const Reciprocal r = signed_reciprocal(bits, divisor);
     const int64_t multiplier = ir_sign_extended(x->type, (int64_t)r.multiplier);
-    IrInstruction *high = ir_binary(d->module, place, IR_MUL_HIGH, x, constant(d, x->type, r.multiplier), IR_SIGNED);
+    IrInstruction *high = ir_binary(d->module, insert_before, IR_MUL_HIGH, x, constant(d, x->type, r.multiplier), IR_SIGNED);
     if (divisor > 0 && multiplier < 0)
-        high = binary(d, place, IR_ADD, high, x);
+        high = binary(d, insert_before, IR_ADD, high, x);
     else if (divisor < 0 && multiplier > 0)
-        high = binary(d, place, IR_SUB, high, x);
-    IrInstruction *sign = shifted(d, place, high, bits - 1, 0);
-    return binary(d, place, IR_ADD, shifted(d, place, high, r.shift, IR_SIGNED), sign);
+        high = binary(d, insert_before, IR_SUB, high, x);
+    IrInstruction *sign = shifted(d, insert_before, high, bits - 1, 0);
+    return binary(d, insert_before, IR_ADD, shifted(d, insert_before, high, r.shift, IR_SIGNED), sign);
 }
 
 static bool is_divisor(const IrInstruction *i)
@@ -185,10 +185,10 @@ static bool is_short(const IrInstruction *value)
     return largest_unsigned(value) <= UINT32_MAX;
 }
 
-static IrInstruction *divide_short(const Dividing *d, IrInstruction *place, const IrInstruction *i)
+static IrInstruction *divide_short(const Dividing *d, IrInstruction *insert_before, const IrInstruction *i)
 {
-    IrInstruction *a = ir_convert(d->module, place, IR_B32, i->operands[0], 0), *b = ir_convert(d->module, place, IR_B32, i->operands[1], 0);
-    return ir_convert(d->module, place, IR_B64, ir_binary(d->module, place, i->op, a, b, 0), 0);
+    IrInstruction *a = ir_convert(d->module, insert_before, IR_B32, i->operands[0], 0), *b = ir_convert(d->module, insert_before, IR_B32, i->operands[1], 0);
+    return ir_convert(d->module, insert_before, IR_B64, ir_binary(d->module, insert_before, i->op, a, b, 0), 0);
 }
 
 static void split_division(Dividing *d, IrInstruction *i)

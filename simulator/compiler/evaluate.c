@@ -178,7 +178,7 @@ bool evaluate_assignment(Evaluator *v, Expression *e, Constant *address, Constan
     Type *type = type_bare(e->left->type);
     if (e->kind == EXPRESSION_ASSIGN) {
         if (type->kind == TYPE_RECORD)
-            return evaluate_into(v, e->right, *address, type);
+            return evaluate_to_object(v, e->right, *address, type);
         return evaluate_scalar(v, e->right, value) && evaluate_write(v, e, *address, type, value);
     }
     Constant old, result;

@@ -1,7 +1,7 @@
 // evaluate.h: an interpreter of typed trees, for constant expressions and host code (host.h).
 //
-// An object is a Variable of its own with bytes; a pointer is a Constant with that variable and an offset. In an object's
-// bytes a pointer is the address of such a Constant, or 0.
+// An object is a new Variable with bytes; a pointer is a Constant with that variable and an offset. In an object's bytes a pointer is
+// stored as the address of such a Constant, or 0.
 #ifndef COMPILER_EVALUATE_H
 #define COMPILER_EVALUATE_H
 
@@ -11,36 +11,36 @@ typedef struct Frame { // a call
     struct Frame *outer;
     Function *function;
     Variable **variables; // of the function
-    Variable **objects;   // what each is in this call
+    Variable **objects;   // the object of each variable in this call
     uint32_t count, capacity, object_capacity;
     const Expression *call;
-    Constant result;      // of a scalar; a reference is a pointer
-    Variable *result_object; // of a record
+    Constant result;      // a scalar; for a reference, a pointer
+    Variable *result_object; // a record
 } Frame;
 
 typedef struct Evaluator {
     Compiler *compiler;
-    struct Host *host; // of host code; NULL: a constant expression
+    struct Host *host; // NULL: a constant expression, not host code
     Frame *frame;  // NULL: outside of functions
     uint64_t steps;
     uint32_t depth;
-    const char *reason; // why there is no value, or NULL
+    const char *reason; // of a failure, or NULL
     Position at;
-    uint32_t length; // of the text at that position; 0: unknown
+    uint32_t length; // of the source text at `at`; 0: unknown
 } Evaluator;
 
-// All give false if there is no value; .reason and .at then say why.
+// All return false on failure, with the reason in `reason` and its position in `at`.
 bool evaluate_scalar(Evaluator *v, Expression *e, Constant *value);
 bool evaluate_lvalue(Evaluator *v, Expression *e, Constant *address);
 bool evaluate_assignment(Evaluator *v, Expression *e, Constant *address, Constant *value); // evaluates the left operand once
-// Writes the value of an expression, of any type, to an object.
-bool evaluate_into(Evaluator *v, Expression *e, Constant address, Type *type);
+// Initialises an object of any type with the value of an expression.
+bool evaluate_to_object(Evaluator *v, Expression *e, Constant address, Type *type);
 bool evaluate_call(Evaluator *v, Expression *call, Constant *value, Constant *object);
 bool evaluate_fail(Evaluator *v, const Expression *e, const char *reason);
-bool evaluate_step(Evaluator *v, const Expression *e); // false: there were too many
+bool evaluate_step(Evaluator *v, const Expression *e); // counts a step; false: the limit is exceeded
 bool evaluate_read(Evaluator *v, const Expression *e, Constant address, Type *type, Constant *value);
 bool evaluate_write(Evaluator *v, const Expression *e, Constant address, Type *type, const Constant *value);
-Variable *evaluate_object(Evaluator *v, Type *type); // a new one, zeroed
+Variable *evaluate_object(Evaluator *v, Type *type); // a new object, zeroed; NULL: too large
 typedef enum Flow { FLOW_NEXT, FLOW_BREAK, FLOW_CONTINUE, FLOW_RETURN, FLOW_FAILED } Flow;
 Flow evaluate_statement(Evaluator *v, Statement *s);
 

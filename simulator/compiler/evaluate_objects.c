@@ -141,7 +141,7 @@ static void fill_constant(Evaluator *v, Variable *variable)
         return;
     Evaluator own = {.compiler = v->compiler, .depth = v->depth, .steps = v->steps};
     variable->bytes = compile_allocate(v->compiler, variable->type->size + 8);
-    if (!evaluate_into(&own, variable->initialiser, (Constant){.variable = variable}, type_bare(variable->type)))
+    if (!evaluate_to_object(&own, variable->initialiser, (Constant){.variable = variable}, type_bare(variable->type)))
         variable->bytes = NULL;
     v->steps = own.steps;
 }
@@ -190,7 +190,7 @@ bool evaluate_lvalue(Evaluator *v, Expression *e, Constant *address)
     case EXPRESSION_MATERIALISE: case EXPRESSION_CONSTRUCT: case EXPRESSION_LIST: case EXPRESSION_COPY: {
         Expression *source = e->kind == EXPRESSION_MATERIALISE ? e->left : e;
         *address = (Constant){.variable = evaluate_object(v, type_bare(e->type))};
-        known = address->variable ? evaluate_into(v, source, *address, type_bare(e->type)) : evaluate_fail(v, e, "it is too large");
+        known = address->variable ? evaluate_to_object(v, source, *address, type_bare(e->type)) : evaluate_fail(v, e, "it is too large");
         break;
     }
     case EXPRESSION_STRING: {
@@ -230,7 +230,7 @@ static bool into_list(Evaluator *v, Expression *e, Constant address, Type *type)
         Constant part = address;
         Type *of = type->kind == TYPE_ARRAY ? type->target : type->kind == TYPE_RECORD ? type->record->fields[k].type : type;
         part.integer += type->kind == TYPE_ARRAY ? (int64_t)(k * of->size) : type->kind == TYPE_RECORD ? (int64_t)type->record->fields[k].offset : 0;
-        if (e->arguments[k] && !evaluate_into(v, e->arguments[k], part, of))
+        if (e->arguments[k] && !evaluate_to_object(v, e->arguments[k], part, of))
             return false;
     }
     return true;
@@ -246,7 +246,7 @@ static bool copy_object(Evaluator *v, const Expression *e, Constant from, Consta
     return true;
 }
 
-bool evaluate_into(Evaluator *v, Expression *e, Constant address, Type *type)
+bool evaluate_to_object(Evaluator *v, Expression *e, Constant address, Type *type)
 {
     Constant value;
     if (type_is_any_reference(type)) // a pointer to it is stored
@@ -261,7 +261,7 @@ bool evaluate_into(Evaluator *v, Expression *e, Constant address, Type *type)
     if (e->kind == EXPRESSION_CONSTRUCT)
         return !e->function || evaluate_call(v, e, &value, &address);
     if (e->kind == EXPRESSION_CONDITIONAL && !e->is_lvalue)
-        return evaluate_scalar(v, e->condition, &value) && evaluate_into(v, value.integer ? e->left : e->right, address, type);
+        return evaluate_scalar(v, e->condition, &value) && evaluate_to_object(v, value.integer ? e->left : e->right, address, type);
     Expression *source = e->kind == EXPRESSION_COPY ? e->left : e;
     return evaluate_lvalue(v, source, &value) && copy_object(v, e, value, address, type);
 }
@@ -275,7 +275,7 @@ static bool run_constructor(Evaluator *v, Function *f, Constant object)
         Constant part = object;
         if (one->field)
             part.integer += (int64_t)one->field->offset;
-        if (!evaluate_into(v, one->value, part, one->field ? one->field->type : f->record->type))
+        if (!evaluate_to_object(v, one->value, part, one->field ? one->field->type : f->record->type))
             return false;
     }
     return true;
@@ -288,7 +288,7 @@ static bool bind_parameter(Evaluator *v, Frame *inner, Variable *parameter, Expr
     if (!object)
         return evaluate_fail(v, argument, "it is too large");
     if (type_is_any_reference(parameter->type) ? !evaluate_lvalue(v, argument, &object->constant)
-                                               : !evaluate_into(v, argument, (Constant){.variable = object}, parameter->type))
+                                               : !evaluate_to_object(v, argument, (Constant){.variable = object}, parameter->type))
         return false;
     Frame *outer = v->frame;
     v->frame = inner;
@@ -359,7 +359,7 @@ static Flow run_return(Evaluator *v, Statement *s)
     if (type_is_any_reference(result))
         known = evaluate_lvalue(v, s->expression, &f->result);
     else if (result->kind == TYPE_RECORD && f->result_object)
-        known = evaluate_into(v, s->expression, f->result, result);
+        known = evaluate_to_object(v, s->expression, f->result, result);
     else
         known = evaluate_scalar(v, s->expression, &f->result);
     return known ? FLOW_RETURN : FLOW_FAILED;
@@ -413,7 +413,7 @@ static Flow run_declaration(Evaluator *v, Statement *s)
     if (variable->initialiser && type_is_any_reference(variable->type)) {
         if (!evaluate_lvalue(v, variable->initialiser, &object->constant))
             return FLOW_FAILED;
-    } else if (variable->initialiser && !evaluate_into(v, variable->initialiser, (Constant){.variable = object}, variable->type)) {
+    } else if (variable->initialiser && !evaluate_to_object(v, variable->initialiser, (Constant){.variable = object}, variable->type)) {
         return FLOW_FAILED;
     }
     if (!is_again)
@@ -468,7 +468,7 @@ Flow evaluate_statement(Evaluator *v, Statement *s)
     case STATEMENT_IF:
         if ((s->first && evaluate_statement(v, s->first) == FLOW_FAILED) || !condition(v, s->expression, &value))
             return FLOW_FAILED;
-        return value ? evaluate_statement(v, s->body) : s->otherwise ? evaluate_statement(v, s->otherwise) : FLOW_NEXT;
+        return value ? evaluate_statement(v, s->body) : s->else_body ? evaluate_statement(v, s->else_body) : FLOW_NEXT;
     case STATEMENT_LOOP: case STATEMENT_DO: return run_loop(v, s);
     case STATEMENT_SWITCH: return run_switch(v, s);
     case STATEMENT_CASE: return FLOW_NEXT;

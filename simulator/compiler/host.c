@@ -11,7 +11,7 @@
 
 bool host_is_parsed(const Compiler *c)
 {
-    const Function *f = c->parser->now.function;
+    const Function *f = c->parser->state.function;
     return f && f->is_evaluated && !f->is_device && !f->is_kernel;
 }
 
@@ -62,7 +62,7 @@ void host_parse(Compiler *c)
 {
     const CompileOptions *o = c->options;
     SourceFile *file = source_add(c, o->host_file ? o->host_file : "harness.cu", o->host, strlen(o->host), false);
-    parse_more(c, file);
+    parse_additional_source(c, file);
     Function *entry = entry_of(c);
     if (!entry)
         return;
@@ -102,7 +102,7 @@ bool host_fill_variable(Evaluator *v, Variable *variable)
     if (!object)
         return evaluate_fail(v, NULL, "a variable is too large");
     variable->bytes = object->bytes;
-    return !variable->initialiser || evaluate_into(v, variable->initialiser, (Constant){.variable = variable}, type_bare(variable->type));
+    return !variable->initialiser || evaluate_to_object(v, variable->initialiser, (Constant){.variable = variable}, type_bare(variable->type));
 }
 
 // ---- Failures

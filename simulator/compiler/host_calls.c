@@ -256,7 +256,7 @@ static bool run_set_function_attribute(const HostCall *call, Constant *value) //
     HostKernel *kernel = host_kernel(call->host, f);
     *value = (Constant){0};
     if (call->arguments[1].integer == LARGE_CLUSTERS)
-        kernel->large_clusters = number != 0;
+        kernel->non_portable_clusters = number != 0;
     if (call->arguments[1].integer != DYNAMIC_SHARED_BYTES)
         return true;
     if (number < 0 || number > limit)

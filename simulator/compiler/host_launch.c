@@ -94,7 +94,7 @@ static bool begin_launch(const HostCall *call, Function *kernel, const HostShape
     HostShape whole = *shape;
     const HostKernel *attributes = host_kernel(h, kernel);
     whole.max_dynamic_shared_bytes = attributes->dynamic_shared_bytes;
-    whole.large_clusters = attributes->large_clusters;
+    whole.non_portable_clusters = attributes->non_portable_clusters;
     if (++h->launch_count > MAX_LAUNCHES)
         return host_fail(call, NULL, "more than %d launches: does the loop around them end?", MAX_LAUNCHES);
     if ((reason = device->reject(device->context, name, &whole)))
@@ -117,7 +117,7 @@ static bool read_configuration(const HostCall *call, const Expression *launch, H
     Constant value;
     for (uint32_t k = 0; k < count && k < 2; k++) {
         Constant size = new_object(v, parts[k]->type);
-        if (!evaluate_into(v, parts[k], size, parts[k]->type) || !read_dim3(call, size, k ? shape->block : shape->grid))
+        if (!evaluate_to_object(v, parts[k], size, parts[k]->type) || !read_dim3(call, size, k ? shape->block : shape->grid))
             return false;
     }
     for (uint32_t k = 2; k < count; k++) {
@@ -143,7 +143,7 @@ bool host_launch(Evaluator *v, Expression *launch, Constant *value)
     for (uint32_t k = 0; k < kernel->parameter_count; k++) {
         Type *type = type_bare(kernel->type->parameters[k]);
         objects[k] = new_object(v, type);
-        if (!objects[k].variable || !evaluate_into(v, launch->arguments[k], objects[k], type))
+        if (!objects[k].variable || !evaluate_to_object(v, launch->arguments[k], objects[k], type))
             return false;
     }
     if (!begin_launch(&call, kernel, &shape))

@@ -38,7 +38,7 @@ static Expression *field_default(Compiler *c, Field *field, Function *constructo
     const ParserState saved = parse_save(c);
     parse_enter(c);
     Function *function = constructor ? constructor : saved.function;
-    c->parser->now = (ParserState){.at = field->initialiser_token, .scope = field->record->scope, .function = function};
+    c->parser->state = (ParserState){.at = field->initialiser_token, .scope = field->record->scope, .function = function};
     const bool braces = parse_at(c, '{');
     Expression *e = braces ? parse_braced(c) : parse_assignment(c);
     parse_leave(c);
@@ -220,7 +220,7 @@ static Expression *fill_one(Compiler *c, Type *type, Items *items)
     }
     const bool text = type->kind == TYPE_ARRAY && item->kind == EXPRESSION_STRING && type->target->size == 1;
     if (is_aggregate(type) && !text && !expression_is_unknown(item) &&
-        (type->kind == TYPE_ARRAY || conversion_rank(c, item, type, true) == FITS_NOT)) {
+        (type->kind == TYPE_ARRAY || conversion_rank(c, item, type, true) == FITS_NEVER)) {
         parse_enter(c);
         Expression *e = fill_aggregate(c, type, items, item->start, item->end);
         parse_leave(c);

@@ -39,7 +39,7 @@ uint64_t count_instructions(const IrModule *module)
     return count;
 }
 
-static IrInstruction *mapped(const Expansion *e, IrInstruction *value)
+static IrInstruction *caller_value(const Expansion *e, IrInstruction *value)
 {
     if (value->op == IR_INTEGER)
         return ir_integer(e->module, e->caller, value->type, value->integer);
@@ -61,7 +61,7 @@ static void copy_return(const Expansion *e, IrBlock *block, const IrInstruction 
 {
     if (e->result)
         ir_add_operand(e->module, e->result,
-                       end->operand_count ? mapped(e, end->operands[0]) : ir_undefined(e->module, e->caller, e->result->type));
+                       end->operand_count ? caller_value(e, end->operands[0]) : ir_undefined(e->module, e->caller, e->result->type));
     ir_jump(e->module, block, e->after);
     set_line(e, block->last, end);
 }
@@ -75,7 +75,7 @@ static void copy_terminator(const Expansion *e, IrBlock *block, const IrInstruct
     }
     IrInstruction *copy = ir_new_instruction(module, e->caller, end->op, IR_VOID, 0, NULL);
     if (end->operand_count)
-        ir_add_operand(module, copy, mapped(e, end->operands[0]));
+        ir_add_operand(module, copy, caller_value(e, end->operands[0]));
     set_line(e, copy, end);
     for (uint32_t k = 0; k < ir_target_count(end->block); k++)
         copy->target[k] = e->blocks[end->target[k]->id];
@@ -134,7 +134,7 @@ static void copy_body(Expansion *e, const IrFunction *callee)
     for (const IrBlock *block = callee->first; block; block = block->next) {
         for (IrInstruction *i = block->first; i != block->last; i = i->next)
             for (uint32_t k = 0; i->op != IR_ARGUMENT && k < i->operand_count; k++)
-                ir_add_operand(e->module, e->values[i->id], mapped(e, i->operands[k]));
+                ir_add_operand(e->module, e->values[i->id], caller_value(e, i->operands[k]));
         copy_terminator(e, e->blocks[block->id], block->last);
     }
 }

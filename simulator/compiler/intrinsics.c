@@ -230,7 +230,7 @@ const Intrinsic *intrinsic_named(const char *name, size_t length)
     return NULL;
 }
 
-const char *intrinsic_like(const char *name, size_t length)
+const char *intrinsic_suggestion(const char *name, size_t length)
 {
     uint32_t limit = length <= 4 ? 3 : length < 8 ? 5 : 7; // doubled, as source_distance counts
     const char *best = NULL;

@@ -135,17 +135,17 @@ IrInstruction *ir_new_instruction(IrModule *module, IrFunction *function, IrOp o
     return instruction;
 }
 
-void ir_link_before(IrInstruction *place, IrInstruction *instruction)
+void ir_link_before(IrInstruction *insert_before, IrInstruction *instruction)
 {
-    IrBlock *block = place->block;
+    IrBlock *block = insert_before->block;
     instruction->block = block;
-    instruction->next = place;
-    instruction->previous = place->previous;
-    if (place->previous)
-        place->previous->next = instruction;
+    instruction->next = insert_before;
+    instruction->previous = insert_before->previous;
+    if (insert_before->previous)
+        insert_before->previous->next = instruction;
     else
         block->first = instruction;
-    place->previous = instruction;
+    insert_before->previous = instruction;
 }
 
 void ir_link_last(IrBlock *block, IrInstruction *instruction)
@@ -167,10 +167,10 @@ IrInstruction *ir_append(IrModule *module, IrBlock *block, IrOp op, IrType type,
     return instruction;
 }
 
-IrInstruction *ir_insert_before(IrModule *module, IrInstruction *place, IrOp op, IrType type, uint32_t count, IrInstruction *const *operands)
+IrInstruction *ir_insert_before(IrModule *module, IrInstruction *insert_before, IrOp op, IrType type, uint32_t count, IrInstruction *const *operands)
 {
-    IrInstruction *instruction = ir_new_instruction(module, place->block->function, op, type, count, operands);
-    ir_link_before(place, instruction);
+    IrInstruction *instruction = ir_new_instruction(module, insert_before->block->function, op, type, count, operands);
+    ir_link_before(insert_before, instruction);
     return instruction;
 }
 

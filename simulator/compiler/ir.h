@@ -4,8 +4,8 @@
 // the value that it computes. Everything is allocated in the arena of the compilation, and freed with it. One host
 // thread compiles; nothing here is locked.
 //
-// The front end (lower.c) writes plain code: each variable is an IR_ALLOCA with loads and stores, each call an IR_CALL, no
-// phis. The passes (passes.h) turn that into what nvcc -O3 would write. Both kinds of code are correct PTX.
+// The front end (lower.c) writes unoptimised code: each variable is an IR_ALLOCA with loads and stores, each call an IR_CALL, and there
+// are no phis. The passes (passes.h) optimise it, as nvcc -O3 does. PTX can be written from both.
 #ifndef IR_H
 #define IR_H
 
@@ -13,19 +13,18 @@
 
 typedef enum IrType { IR_VOID, IR_PRED, IR_B8, IR_B16, IR_B32, IR_B64, IR_F16, IR_BF16, IR_F32, IR_F64, IR_TYPES } IrType;
 
-// Address spaces. A pointer is an IR_B64, but an IR_B32 in IR_SHARED (as nvcc's are). The front
-// end makes IR_GENERIC pointers of everything but symbols and allocas, converts those with IR_TO_GENERIC, and leaves it to
-// the pass spaces.c to find out where a generic pointer points.
+// Address spaces. A pointer is an IR_B64; in IR_SHARED it is an IR_B32, as in nvcc's PTX. In the front end's code all pointers except
+// those to symbols and allocas are IR_GENERIC, with conversions by IR_TO_GENERIC; the pass spaces.c infers specific spaces.
 typedef enum IrSpace { IR_GENERIC, IR_GLOBAL, IR_SHARED, IR_LOCAL, IR_CONSTANT, IR_PARAMETER } IrSpace;
 
 typedef enum IrOp {
     // Values that no instruction computes
-    IR_INTEGER,   // .integer, of type PRED to B64, sign-extended from its width
-    IR_REAL,      // .real, of type F16 to F64, rounded to it. Constants and IR_UNDEFINED are in no block.
+    IR_INTEGER,   // constant .integer, of type PRED to B64, sign-extended from its width
+    IR_REAL,      // constant .real, of type F16 to F64, rounded to that type. Constants and IR_UNDEFINED are in no block.
     IR_UNDEFINED,
-    IR_ARGUMENT,  // .index: of the function; a struct by value is a pointer into IR_PARAMETER
-    IR_SPECIAL,   // .special: a register such as %tid.x, always B32 or B64 and not negative
-    IR_SYMBOL,    // .symbol: address of a variable in global, shared or constant memory
+    IR_ARGUMENT,  // argument .index of the function; a struct by value is a pointer into IR_PARAMETER
+    IR_SPECIAL,   // the special register .special, such as %tid.x: B32 or B64, never negative
+    IR_SYMBOL,    // address of variable .symbol in global, shared or constant memory
     IR_ALLOCA,    // address of .memory_bytes of the thread's local memory, aligned to .alignment; in the entry block only
     // Arithmetic: operands and result have the type of the instruction
     IR_ADD, IR_SUB, IR_MUL, IR_MUL_HIGH, IR_DIV, IR_REM, IR_AND, IR_OR, IR_XOR,
@@ -33,29 +32,29 @@ typedef enum IrOp {
     IR_MIN, IR_MAX, IR_NEG, IR_NOT, IR_ABS,
     IR_FMA,       // a * b + c: of floats fused; of integers modulo 2^width
     IR_MUL_WIDE,  // B32 x B32 -> B64
-    // IR_COMPARE: .compare of two operands of equal type -> PRED; of floats ordered but for NOT_EQUAL
+    // .compare of two operands of equal type -> PRED; comparisons of floats are ordered, except for NOT_EQUAL
     IR_COMPARE,
     IR_SELECT,    // PRED ? b : c
-    IR_CONVERT,   // between numbers, see IrConversion; to and from B8 and B16 also truncates or extends
-    IR_BITCAST,   // same width, other type
+    IR_CONVERT,   // between number types; between integer widths it truncates or extends
+    IR_BITCAST,   // to a type of equal width
     IR_PHI,       // one operand for each predecessor of the block, in the order of its list
     // Pointers
-    IR_OFFSET,    // a + b * .scale + .integer: pointer a (its space), index b (B32 or B64, or none), .scale bytes; NO_WRAP: the
+    IR_OFFSET,    // a + b * .scale + .integer: pointer a, optional index b (B32 or B64), in bytes; NO_WRAP: the
                   // index arithmetic does not overflow, so b may be widened early
     IR_TO_GENERIC, IR_FROM_GENERIC, // .space is the specific one
     // Memory: operand 0 is the address, plus .integer bytes
-    IR_LOAD,      // .memory is the type in memory (B8 to F64), extended as SIGNED says to the result's
+    IR_LOAD,      // .memory is the type in memory (B8 to F64), sign-extended (SIGNED) or zero-extended to the result type
     IR_STORE,     // operand 1 is stored as .memory
-    IR_LOAD_VECTOR,  // .count elements of .memory, aligned to all of it; its results are IR_ELEMENTs
+    IR_LOAD_VECTOR,  // .count elements of type .memory, aligned to their total size; its results are IR_ELEMENTs
     IR_STORE_VECTOR, // operands 1 to .count
     IR_ELEMENT,   // element .index of an IR_LOAD_VECTOR or of an IR_INTRINSIC with several results
-    IR_COPY,      // operand 1's .memory_bytes to operand 0, which do not overlap: a struct
-    // Everything that has its own row in the table of intrinsics: atomics, barriers, shuffles, votes, fences, cp.async, math
+    IR_COPY,      // copies .memory_bytes from operand 1 to operand 0, which do not overlap: a struct
+    // Operations with a row in the table of intrinsics: atomics, barriers, shuffles, votes, fences, cp.async, math
     IR_INTRINSIC, // .intrinsic
-    IR_CALL,      // .callee: a device function; inlined by inline.c
+    IR_CALL,      // of device function .callee; inlined by inline.c
     // Terminators
     IR_JUMP,      // to .target[0]
-    IR_BRANCH,    // on PRED: to .target[0] if true, else .target[1]
+    IR_BRANCH,    // on a PRED: to .target[0] if true, otherwise to .target[1]
     IR_RETURN,    // with at most one operand; a struct is returned through a pointer argument
     IR_UNREACHABLE, // after a trap or a call that does not return
     IR_OPS
@@ -66,11 +65,11 @@ typedef enum IrCompare { IR_EQUAL, IR_NOT_EQUAL, IR_LESS, IR_LESS_EQUAL, IR_GREA
 enum { // IrInstruction.flags
     IR_SIGNED = 1,    // of DIV, REM, SHR, MIN, MAX, MUL_HIGH, MUL_WIDE, COMPARE, CONVERT, LOAD: operands are signed
     IR_NO_WRAP = 2,   // signed overflow is undefined (C), so the result may be assumed not to wrap
-    IR_VOLATILE = 4,  // of a memory access: kept exactly as it is, in order with other volatile ones
-    IR_READ_ONLY = 8, // of a load: nothing writes there while the kernel runs (ld.global.nc)
+    IR_VOLATILE = 4,  // of a memory access: kept unchanged, in order with other volatile accesses
+    IR_READ_ONLY = 8, // of a load: the memory is not written while the kernel runs (ld.global.nc)
     IR_EXACT = 16,    // of a float operation: never contracted to an fma (__fadd_rn, __fmul_rn)
-    IR_APPROXIMATE = 32, // of a float operation: the fast one (__fdividef, -use_fast_math)
-    IR_UNORDERED = 64 // of a COMPARE of floats: true if one of them is not a number
+    IR_APPROXIMATE = 32, // of a float operation: the approximate variant (__fdividef, -use_fast_math)
+    IR_UNORDERED = 64 // of a COMPARE of floats: true if an operand is NaN
 };
 
 typedef struct IrBlock IrBlock;
@@ -83,14 +82,14 @@ typedef struct IrUse { // an operand, in the list of the uses of its value
     struct IrUse *previous, *next;
 } IrUse;
 
-typedef struct IrSymbol { // a variable in global, constant or shared memory; immutable once the front end has made it
+typedef struct IrSymbol { // a variable in global, constant or shared memory; immutable after the front end
     const char *name;  // mangled as nvcc does
     IrSpace space;
     size_t bytes, alignment;
     IrType element;    // of a scalar or an array of scalars; IR_B8 for structs
     bool dynamic;      // extern __shared__: bytes is 0
-    bool external;     // visible to the host (__device__, __constant__, __managed__); else .shared of its function
-    const unsigned char *initial; // `bytes` of them, or NULL
+    bool external;     // visible to the host (__device__, __constant__, __managed__); false: .shared of a function
+    const unsigned char *initial; // `bytes` bytes, or NULL
 } IrSymbol;
 
 struct IrInstruction {
@@ -100,19 +99,19 @@ struct IrInstruction {
     uint8_t compare;     // IrCompare
     uint8_t count;       // of vector elements
     uint16_t flags;
-    uint32_t id;         // unique in its function; passes index tables by it
+    uint32_t id;         // unique in its function; index in tables of passes
     uint32_t line, file; // of the source, for .loc; 0: none
     uint32_t operand_count;
-    IrInstruction **operands; // changed only by ir_set_operand and its kin, which keep the lists of uses
+    IrInstruction **operands; // changed only by functions of ir.c, such as ir_set_operand, which update the use lists
     IrUse *operand_uses;      // parallel to operands
-    IrUse *uses;              // of this value, the latest first
+    IrUse *uses;              // of this value, newest first
     union {
         int64_t integer; // IR_INTEGER; constant bytes of an address
         double real;
     };
     uint32_t scale;      // IR_OFFSET
-    uint32_t index;      // IR_ARGUMENT, IR_ELEMENT; 1 of an IR_BRANCH: its second way should follow it in the text
-    uint32_t memory_bytes, alignment; // of an alloca or a copy; of a memory access: what its address is known to be aligned to
+    uint32_t index;      // IR_ARGUMENT, IR_ELEMENT; IR_BRANCH: 1 if target[1] should be the next block in the layout
+    uint32_t memory_bytes, alignment; // of an alloca or a copy; alignment of a memory access: the known alignment of its address
     union {
         const char *special;              // "%tid.x"
         const IrSymbol *symbol;
@@ -120,20 +119,20 @@ struct IrInstruction {
         IrFunction *callee;
         IrBlock *target[2];
     };
-    const char *text;    // IR_INTRINSIC: what completes the row's PTX, such as the scope and order of an atomic, or a format string
+    const char *text;    // IR_INTRINSIC: fills $x in the row's PTX, such as the scope and order of an atomic; or a format string
     uint32_t mark;       // for the pass that runs; 0 between passes
-    IrBlock *block;      // that holds it
+    IrBlock *block;      // that contains it; NULL: none
     IrInstruction *previous, *next; // in the block
 };
 
 struct IrBlock {
     uint32_t id;
     IrInstruction *first, *last;
-    IrBlock **predecessors; // kept up to date by ir.c's functions for terminators; one entry for each edge
+    IrBlock **predecessors; // one entry for each edge; updated by the functions of ir.c for terminators
     uint32_t predecessor_count;
-    uint32_t unroll;        // of a loop's header: #pragma unroll N; 0: the compiler decides, 1: not at all, UINT32_MAX: fully
+    uint32_t unroll;        // of a loop header: #pragma unroll N; 0: no pragma, 1: never, UINT32_MAX: fully
     IrFunction *function;
-    IrBlock *previous, *next; // in the order in which the source has them
+    IrBlock *previous, *next; // in layout order
 };
 
 typedef struct IrArgument {
@@ -146,7 +145,7 @@ struct IrFunction {
     const char *name;    // mangled as nvcc does
     const char *readable; // for messages
     bool kernel;
-    bool no_inline;      // __noinline__: a hint; inline.c may inline it all the same
+    bool no_inline;      // __noinline__: a hint that inline.c may ignore
     int max_threads, min_blocks, max_blocks_per_cluster; // __launch_bounds__; 0: none
     int cluster[3];      // __cluster_dims__; 0: none
     IrType result;
@@ -165,16 +164,16 @@ typedef struct IrModule {
     IrFunction *functions; // kernels and device functions, in the order of the source
     IrSymbol **symbols;
     uint32_t symbol_count;
-    const char **files;    // for .file; index 0 is the source itself and has number 1 in PTX
+    const char **files;    // for .file; index 0 is the main source, which has number 1 in PTX
     uint32_t file_count;
     Arena *arena;          // the compilation's
-    Arena scratch;         // of the pass that runs; freed after it
-    uint64_t max_instructions; // that passes may make, set by ir_optimise
-    uint32_t line, file;   // that ir.c gives to each new instruction: the front end and the passes set it
+    Arena scratch;         // of the running pass; freed after it
+    uint64_t max_instructions; // limit on the module's size; set by ir_optimise
+    uint32_t line, file;   // of new instructions; set by the front end and the passes
 } IrModule;
 
-typedef struct IrProblem { // why a module cannot be compiled
-    const char *message;   // NULL: there is none
+typedef struct IrProblem { // reason why a module cannot be compiled
+    const char *message;   // NULL: no problem
     uint32_t line, file;
 } IrProblem;
 
@@ -182,34 +181,34 @@ typedef struct IrProblem { // why a module cannot be compiled
 
 IrFunction *ir_new_function(IrModule *module, const char *name, IrType result);
 IrBlock *ir_new_block(IrModule *module, IrFunction *function); // after the last one
-// An instruction at the end of a block, with `count` operands, or before another one.
+// Creates an instruction with `count` operands at the end of a block, or before another instruction.
 IrInstruction *ir_append(IrModule *module, IrBlock *block, IrOp op, IrType type, uint32_t count, IrInstruction *const *operands);
-IrInstruction *ir_insert_before(IrModule *module, IrInstruction *place, IrOp op, IrType type, uint32_t count, IrInstruction *const *operands);
+IrInstruction *ir_insert_before(IrModule *module, IrInstruction *insert_before, IrOp op, IrType type, uint32_t count, IrInstruction *const *operands);
 IrInstruction *ir_integer(IrModule *module, IrFunction *function, IrType type, int64_t value);
 IrInstruction *ir_real(IrModule *module, IrFunction *function, IrType type, double value);
 IrInstruction *ir_undefined(IrModule *module, IrFunction *function, IrType type);
-// A phi's operands are appended in the order of the block's predecessors.
+// Appends an operand to a phi; its operands are in the order of the block's predecessors.
 void ir_add_operand(IrModule *module, IrInstruction *instruction, IrInstruction *value);
-// Terminators; they keep the predecessors' lists.
+// Append a terminator, and update the predecessor lists of its targets.
 void ir_jump(IrModule *module, IrBlock *from, IrBlock *to);
 void ir_branch(IrModule *module, IrBlock *from, IrInstruction *condition, IrBlock *if_true, IrBlock *if_false);
 void ir_return(IrModule *module, IrBlock *from, IrInstruction *value);
 void ir_unreachable(IrModule *module, IrBlock *from);
-// Whether the block has its terminator, so that code after it cannot run.
+// Whether the block has its terminator, so that code after it is unreachable.
 bool ir_is_terminated(const IrBlock *block);
 
 // ---- ir_print.c, ir_verify.c
 
-void ir_print(FILE *out, const IrModule *module); // for tests and for people: one line an instruction
-// NULL, or what is wrong with a function: an operand that does not dominate its use, a wrong type, a block without an end.
+void ir_print(FILE *out, const IrModule *module); // one line for each instruction
+// NULL, or an error in the function: an operand that does not dominate its use, a wrong type, a block without a terminator.
 const char *ir_verify(IrModule *module, const IrFunction *function);
 
 // ---- passes.c, write.c
 
-// Turns the module's kernels into what nvcc -O3 would write, within options->max_instructions. options->skip names passes to
-// leave out, separated by commas, or is NULL. Device functions are inlined, whatever is skipped, or are a problem (recursion).
+// Optimises the module's kernels, within options->max_instructions. options->skip: comma-separated names of passes to skip, or NULL.
+// Device functions are always inlined; if that is impossible (recursion), the problem is returned.
 IrProblem ir_optimise(IrModule *module, const CompileOptions *options);
-// The module's kernels and variables as PTX. Functions that are not kernels have been inlined.
+// Writes the module's kernels and variables as PTX. Device functions must have been inlined.
 void ir_write_ptx(FILE *out, const IrModule *module, const CompileOptions *options);
 
 #endif

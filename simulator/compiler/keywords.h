@@ -1,4 +1,4 @@
-// keywords.h: the words of the language; included by tokens.h and lexer.c, which define KEYWORD(id, text).
+// keywords.h: the keywords of the language; included by tokens.h and lexer.c, which define KEYWORD(id, text).
 KEYWORD(ALIGNAS, "alignas")
 KEYWORD(ALIGNOF, "alignof")
 KEYWORD(ASM, "asm")

@@ -1,14 +1,14 @@
-// known.h: what is known about an integer's bits and range (known.c).
+// known.h: known bits and ranges of integers (known.c).
 #ifndef KNOWN_H
 #define KNOWN_H
 
 #include "compiler/rewrite.h"
 
-// Bits of the value that are certainly 0; bits above its width count as 0, too.
+// The bits of a value that are known to be 0, including those above its width.
 uint64_t known_zero_bits(const IrInstruction *value);
-// The largest that the value, taken as unsigned, can be.
+// An upper bound of the value, interpreted as unsigned.
 uint64_t largest_unsigned(const IrInstruction *value);
-uint64_t largest_with_specials(const IrInstruction *value); // counts on the ranges of %tid and its kin
+uint64_t largest_with_specials(const IrInstruction *value); // a bound that also uses the ranges of special registers such as %tid
 bool is_never_negative(const IrInstruction *value);
 bool is_never_zero(const IrInstruction *value);
 static inline uint64_t type_mask(IrType type)
@@ -20,7 +20,7 @@ static inline uint64_t unsigned_value(const IrInstruction *constant)
 {
     return (uint64_t)constant->integer & type_mask(constant->type);
 }
-// Which power of two a constant of the type is, or -1.
+// The exponent of a constant that is a power of two; otherwise -1.
 int power_of_two(const IrInstruction *constant);
 
 #endif

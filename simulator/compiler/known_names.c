@@ -84,7 +84,7 @@ const char *known_usage(const char *name)
     return known ? known->help : NULL;
 }
 
-bool known_host_function(const char *name)
+bool is_known_host_function(const char *name)
 {
     for (size_t k = 0; k < sizeof HOST_FUNCTIONS / sizeof *HOST_FUNCTIONS; k++)
         if (!strcmp(HOST_FUNCTIONS[k], name))
@@ -104,7 +104,7 @@ const char *known_unsupported(const char *name)
     return known ? known->help : NULL;
 }
 
-bool known_host_type(const char *name, const char **help)
+bool is_known_host_type(const char *name, const char **help)
 {
     const KnownName *known = FIND(HOST_TYPES, name);
     if (known)
@@ -112,12 +112,12 @@ bool known_host_type(const char *name, const char **help)
     return known != NULL;
 }
 
-bool known_stream(const char *name)
+bool is_known_stream(const char *name)
 {
     return !strcmp(name, "cout") || !strcmp(name, "cerr") || !strcmp(name, "cin") || !strcmp(name, "endl");
 }
 
-bool known_host_object(const char *name, const char **help)
+bool is_known_host_object(const char *name, const char **help)
 {
     const KnownName *known = FIND(HOST_OBJECTS, name);
     if (known)

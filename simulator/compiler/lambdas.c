@@ -93,7 +93,7 @@ static Expression *captured_at(Compiler *c, Lambda *lambda, Variable *v, Positio
 
 Expression *lambda_captured(Compiler *c, Variable *v, Position start, Position end)
 {
-    Lambda *lambda = c->parser->now.lambda;
+    Lambda *lambda = c->parser->state.lambda;
     if (!lambda || !v->name)
         return NULL;
     return captured_at(c, lambda, v, start, end);
@@ -157,7 +157,7 @@ static void parse_capture(Compiler *c, Lambda *lambda)
 
 static void parse_captures(Compiler *c, Lambda *lambda)
 {
-    while (!parse_at(c, ']') && parse_token(c)->kind != TOKEN_END && !c->parser->now.panicking) {
+    while (!parse_at(c, ']') && parse_token(c)->kind != TOKEN_END && !c->parser->state.panicking) {
         const Token *next = parse_peek(c, 1);
         if ((parse_at(c, '=') || parse_at(c, '&')) && (token_is(next, ',') || token_is(next, ']'))) {
             lambda->default_capture = (char)parse_token(c)->id;
@@ -233,7 +233,7 @@ static Function *call_operator(Compiler *c, Lambda *lambda, const Specifiers *s,
     for (uint32_t k = 0; k < d->parameter_count; k++)
         types[k] = type_bare(d->parameters[k]->type);
     Function *f = compile_new(c, Function);
-    const Function *outer = c->parser->now.function;
+    const Function *outer = c->parser->state.function;
     *f = (Function){.name = name_intern(c, "operator()", 10), .position = at, .parameters = d->parameters, .parameter_count = d->parameter_count,
                     .required = d->required, .defaults = d->defaults, .scope = lambda->record->scope, .parameter_scope = d->parameter_scope,
                     .record = lambda->record, .is_lambda = true, .is_inline = true};
@@ -272,18 +272,18 @@ static Template *template_of_lambda(Compiler *c, Lambda *lambda, uint32_t count,
 // generic lambda begins, whose template is made.
 static Function *parse_signature(Compiler *c, Lambda *lambda, const TemplateArgument *arguments, Template **generic, Position at)
 {
-    const uint32_t begin = c->parser->now.at;
+    const uint32_t begin = c->parser->state.at;
     Declarator own = {0}, *d = &own;
-    ParserState *now = &c->parser->now;
+    ParserState *state = &c->parser->state;
     Specifiers s = {0};
     bool is_mutable = false;
-    Scope *outer = now->scope;
-    now->scope = lambda->scope;
+    Scope *outer = state->scope;
+    state->scope = lambda->scope;
     skip_specifiers(c, &s, &is_mutable);
     if (parse_accept(c, '('))
         parse_parameters(c, d);
     else
-        d->parameter_scope = scope_new(c, SCOPE_PARAMETERS, now->scope);
+        d->parameter_scope = scope_new(c, SCOPE_PARAMETERS, state->scope);
     const uint32_t autos = auto_count(c, d);
     if (autos && !arguments) {
         *generic = template_of_lambda(c, lambda, autos, begin, at);
@@ -293,10 +293,10 @@ static Function *parse_signature(Compiler *c, Lambda *lambda, const TemplateArgu
         replace_autos(c, d, arguments);
     skip_specifiers(c, &s, &is_mutable);
     Type *result = type_basic(c, TYPE_AUTO);
-    now->scope = d->parameter_scope;
+    state->scope = d->parameter_scope;
     if (parse_accept(c, ID_ARROW))
         result = parse_type_name(c);
-    now->scope = outer;
+    state->scope = outer;
     skip_specifiers(c, &s, &is_mutable);
     Function *f = call_operator(c, lambda, &s, d, result, is_mutable, at);
     d->parameter_scope->function = f;
@@ -310,15 +310,15 @@ static Function *parse_signature(Compiler *c, Lambda *lambda, const TemplateArgu
 
 static void parse_lambda_body(Compiler *c, Lambda *lambda, Function *f)
 {
-    ParserState *now = &c->parser->now;
+    ParserState *state = &c->parser->state;
     const ParserState saved = parse_save(c);
-    now->lambda = lambda;
-    now->function = f;
-    now->scope = f->parameter_scope;
-    now->innermost_switch = NULL;
-    now->breakable = now->continuable = now->unevaluated = 0;
-    now->no_greater = false;
-    now->in_check |= f->is_pattern;
+    state->lambda = lambda;
+    state->function = f;
+    state->scope = f->parameter_scope;
+    state->innermost_switch = NULL;
+    state->breakable = state->continuable = state->unevaluated = 0;
+    state->no_greater = false;
+    state->in_check |= f->is_pattern;
     f->body_end = 0;
     if (parse_expect(c, '{', "before the lambda's body"))
         f->body = parse_block(c);
@@ -327,22 +327,22 @@ static void parse_lambda_body(Compiler *c, Lambda *lambda, Function *f)
     if (f->type->target->kind == TYPE_AUTO)
         f->type = type_function(c, type_basic(c, TYPE_VOID), f->type->parameters, f->type->parameter_count, false, f->type->member_const ? TYPE_CONST : 0);
     f->state = FUNCTION_PARSED;
-    const uint32_t end = now->at;
+    const uint32_t end = state->at;
     parse_restore(c, &saved);
-    now->at = end;
+    state->at = end;
 }
 
 Function *lambda_instance(Compiler *c, Template *t, TemplateArgument *arguments)
 {
     Lambda *lambda = t->lambda;
-    ParserState *now = &c->parser->now;
-    now->scope = lambda->scope;
-    now->function = lambda->function;
-    now->lambda = lambda->outer;
+    ParserState *state = &c->parser->state;
+    state->scope = lambda->scope;
+    state->function = lambda->function;
+    state->lambda = lambda->outer;
     Function *f = parse_signature(c, lambda, arguments, NULL, t->position);
     f->is_needed = false;
     f->lambda = lambda;
-    f->body_token = now->at;
+    f->body_token = state->at;
     f->state = FUNCTION_DELAYED;
     return f;
 }
@@ -363,8 +363,8 @@ Expression *parse_lambda(Compiler *c)
     Parser *p = c->parser;
     const Position at = parse_token(c)->position;
     Lambda *lambda = compile_new(c, Lambda);
-    *lambda = (Lambda){.outer = p->now.lambda, .function = p->now.function, .scope = scope_new(c, SCOPE_BLOCK, p->now.scope)};
-    Record *record = lambda->record = record_new(c, NULL, p->now.scope, at);
+    *lambda = (Lambda){.outer = p->state.lambda, .function = p->state.function, .scope = scope_new(c, SCOPE_BLOCK, p->state.scope)};
+    Record *record = lambda->record = record_new(c, NULL, p->state.scope, at);
     record->is_closure = true;
     record->readable = "lambda";
     record->is_complete = true; // its fields are added while the body is parsed

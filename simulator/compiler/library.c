@@ -182,7 +182,7 @@ static bool is_visible(Compiler *c, const LibraryEntry *e)
 {
     if (e->header && !strcmp(e->header, LIBRARY_HOST_ONLY))
         return c->options->host != NULL;
-    if (!e->header || c->parser->now.scope == NULL)
+    if (!e->header || c->parser->state.scope == NULL)
         return true;
     const SourceFile *file = source_file_at(c, parse_token(c)->position);
     if (!file || file->built_in) // the library's texts use each other freely
@@ -222,9 +222,9 @@ bool library_declare(Compiler *c, Scope *scope, Name *name)
         key = name_intern(c, qualified, strlen(qualified));
     }
     const LibraryUse *first = key->library;
-    if (key->mapped || (first && !*first->is_declared && !is_visible(c, first->entry)))
+    if (key->is_library_searched || (first && !*first->is_declared && !is_visible(c, first->entry)))
         return false;
-    key->mapped = true;
+    key->is_library_searched = true;
     bool declared = declare_entries(c, key);
     const char *vector = global && !declared ? vector_text(c, name) : NULL;
     if (vector)

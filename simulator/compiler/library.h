@@ -1,14 +1,14 @@
-// library.h: CUDA's and C++'s own names, as source text that is parsed when a program first uses a name.
+// library.h: declarations of the CUDA and C++ libraries, as source text that is parsed when a program first uses a name.
 //
-// The texts are in library_*.c. What no C++ can express is an intrinsic (intrinsics.h).
+// The texts are in library_*.c. Operations that C++ cannot express are intrinsics (intrinsics.h).
 #ifndef COMPILER_LIBRARY_H
 #define COMPILER_LIBRARY_H
 
 #include "compiler/scopes.h"
 
 typedef struct LibraryEntry {
-    const char *names;  // separated by blanks, each qualified: "cuda::atomic_ref cuda::atomic"
-    const char *header; // that declares it, or NULL if it needs none; LIBRARY_HOST_ONLY: known if host code is evaluated
+    const char *names;  // qualified names, separated by blanks: "cuda::atomic_ref cuda::atomic"
+    const char *header; // the header that declares them; NULL: always declared; LIBRARY_HOST_ONLY: declared if host code is evaluated
     const char *text;   // in CUDA C++
 } LibraryEntry;
 
@@ -19,9 +19,9 @@ extern const LibraryEntry LIBRARY_CORE[], LIBRARY_MATH[], LIBRARY_GROUPS[], LIBR
 
 void library_start(Compiler *c);
 bool library_has_namespace(Compiler *c, const char *qualified);
-// Declares the library's name in a namespace, if there is one and it is not declared yet. True if it did.
+// If the library has this name in the namespace and has not declared it yet, declares it and returns true.
 bool library_declare(Compiler *c, Scope *scope, Name *name);
-// The header that would declare a name that is not known, or NULL.
+// The header that declares an unknown name, or NULL.
 const char *library_header_of(Compiler *c, const char *qualified);
 void library_visit(void (*visit)(void *context, const char *name, size_t length), void *context);
 

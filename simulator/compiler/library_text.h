@@ -4,12 +4,12 @@
 
 #include "compiler/library.h"
 
-#undef bool // which are macros in C, and would be expanded in the texts
+#undef bool // macros in C, which would be expanded in the texts
 #undef true
 #undef false
 
 #define LIBRARY_TEXT(...) #__VA_ARGS__
-#define EXPANDED_TEXT(...) LIBRARY_TEXT(__VA_ARGS__) // a text in which macros are expanded first
+#define EXPANDED_TEXT(...) LIBRARY_TEXT(__VA_ARGS__) // expands macros in the text first
 #define D __device__ inline
 #define HD __host__ __device__ inline
 

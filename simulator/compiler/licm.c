@@ -11,7 +11,7 @@ typedef struct Hoisting {
     const Dominators *dominators;
     const Loops *loops;
     const Loop *loop;
-    IrInstruction *place; // the preheader's jump
+    IrInstruction *insert_before; // the preheader's jump
     const IrInstruction *writes[MAX_WRITES];
     uint32_t write_count;
 } Hoisting;
@@ -19,7 +19,7 @@ typedef struct Hoisting {
 static bool has_invariant_operands(const Hoisting *h, const IrInstruction *i)
 {
     for (uint32_t k = 0; k < i->operand_count; k++)
-        if (!loop_invariant(h->loops, h->loop, i->operands[k]))
+        if (!is_loop_invariant(h->loops, h->loop, i->operands[k]))
             return false;
     return true;
 }
@@ -63,7 +63,7 @@ static bool is_part_of_address(const Hoisting *h, const IrInstruction *i)
     if (i->op != IR_OFFSET && i->op != IR_SYMBOL)
         return false;
     for (const IrUse *use = i->uses; use; use = use->next)
-        if (use->user->op != IR_OFFSET || use->operand != 0 || use->user->operand_count != 2 || loop_invariant(h->loops, h->loop, use->user->operands[1]))
+        if (use->user->op != IR_OFFSET || use->operand != 0 || use->user->operand_count != 2 || is_loop_invariant(h->loops, h->loop, use->user->operands[1]))
             return false;
     return i->uses != NULL;
 }
@@ -107,7 +107,7 @@ static bool hoist_from(Hoisting *h)
             next = i->next;
             if (i->op == IR_PHI || ir_is_terminator(i) || !has_invariant_operands(h, i) || !can_hoist(h, i))
                 continue;
-            ir_move_before(h->place, i);
+            ir_move_before(h->insert_before, i);
             changed = true;
         }
     return changed;
@@ -125,7 +125,7 @@ bool hoist_invariants(IrModule *module, IrFunction *function)
         if (!preheader)
             continue;
         h->loop = loop;
-        h->place = preheader->last;
+        h->insert_before = preheader->last;
         changed |= hoist_from(h);
     }
     return changed;

@@ -126,7 +126,7 @@ IrBlock *loop_latch(const Loops *loops, const Loop *loop)
     return found;
 }
 
-bool loop_invariant(const Loops *loops, const Loop *loop, const IrInstruction *value)
+bool is_loop_invariant(const Loops *loops, const Loop *loop, const IrInstruction *value)
 {
     return !value->block || !loop_contains(loops, loop, value->block);
 }

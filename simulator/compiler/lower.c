@@ -83,11 +83,11 @@ void lower_jump(Lowering *l, IrBlock *to)
         ir_jump(l->module, l->block, to);
 }
 
-void lower_branch(Lowering *l, IrInstruction *condition, IrBlock *yes, IrBlock *no)
+void lower_branch(Lowering *l, IrInstruction *condition, IrBlock *if_true, IrBlock *if_false)
 {
     if (ir_is_terminated(l->block))
         l->block = lower_block(l);
-    ir_branch(l->module, l->block, condition, yes, no);
+    ir_branch(l->module, l->block, condition, if_true, if_false);
 }
 
 // ---- signatures
@@ -210,7 +210,7 @@ static void lower_field_initialisers(Lowering *l, Function *f)
     for (uint32_t k = 0; k < f->field_initialiser_count; k++) {
         const FieldInitialiser *one = &f->field_initialisers[k];
         const Address part = {lower_offset(l, object, one->field ? (int64_t)one->field->offset : 0), false, 0};
-        lower_into(l, part, one->field ? one->field->type : f->record->type, one->value);
+        lower_initialisation(l, part, one->field ? one->field->type : f->record->type, one->value);
     }
 }
 

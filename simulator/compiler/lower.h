@@ -1,5 +1,5 @@
-// lower.h: from typed trees to the intermediate form. Variables become allocas with loads and stores, calls IR_CALLs; the
-// passes do the rest.
+// lower.h: lowers typed trees to the intermediate representation. Variables become allocas with loads and stores, and calls become
+// IR_CALLs; the passes optimise them.
 #ifndef COMPILER_LOWER_H
 #define COMPILER_LOWER_H
 
@@ -10,27 +10,27 @@ typedef struct Lowering {
     Compiler *compiler;
     IrModule *module;
     IrFunction *function;
-    IrBlock *block;      // where instructions go; may be terminated: then what follows cannot run
+    IrBlock *block;      // the current block; if it is terminated, the following code is unreachable
     Function *source;
-    IrInstruction *result; // address for a record that is returned, or NULL
+    IrInstruction *result; // address of the returned record, or NULL
     IrBlock *break_to, *continue_to;
-    Function **queue;    // functions that calls need
+    Function **queue;    // called functions that are still to be lowered
     uint32_t queue_count, queue_capacity;
     uint32_t symbol_capacity, file_capacity;
     uint32_t depth;
 } Lowering;
 
 typedef struct Address { // of an lvalue
-    IrInstruction *pointer; // in its own space
+    IrInstruction *pointer; // in its specific address space
     bool is_volatile;
-    uint32_t alignment; // that it is known to have as a member of a structure; 0: its type's
+    uint32_t alignment; // known alignment of a structure member; 0: that of the type
 } Address;
 
 // ---- lower.c
 
-// Lowers the kernels of a program and what they call. False after an error.
+// Lowers the kernels of a program and the functions that they call. False after an error.
 bool lower_program(Compiler *c, IrModule *module);
-IrFunction *lower_function_for(Lowering *l, Function *function); // as a call needs it
+IrFunction *lower_function_for(Lowering *l, Function *function); // the callee of a call; queues its body
 void lower_set_line(Lowering *l, Position position);
 void lower_error(Lowering *l, Position at, Position end, const char *help, const char *format, ...) __attribute__((format(printf, 5, 6)));
 IrInstruction *lower_emit(Lowering *l, IrOp op, IrType type, uint32_t count, IrInstruction *const *operands);
@@ -40,51 +40,52 @@ IrInstruction *lower_integer(Lowering *l, IrType type, int64_t value);
 IrInstruction *lower_alloca(Lowering *l, uint64_t bytes, uint32_t alignment);
 IrBlock *lower_block(Lowering *l);
 void lower_jump(Lowering *l, IrBlock *to);
-void lower_branch(Lowering *l, IrInstruction *condition, IrBlock *yes, IrBlock *no);
+void lower_branch(Lowering *l, IrInstruction *condition, IrBlock *if_true, IrBlock *if_false);
 
 // ---- lower_types.c
 
-IrType lower_type(const Type *type);  // of a value in a register
+IrType lower_type(const Type *type);  // type of a value in a register
 bool lower_is_signed(const Type *type);
 uint64_t lower_size(const Type *type);
 uint32_t lower_alignment(const Type *type);
 
 // ---- lower_symbols.c
 
-IrInstruction *lower_variable(Lowering *l, Variable *variable, const Expression *use); // its address
+IrInstruction *lower_variable(Lowering *l, Variable *variable, const Expression *use); // the variable's address
 IrInstruction *lower_string(Lowering *l, const char *text, uint64_t length);
 void lower_symbols_of_program(Lowering *l);
-void lower_shared(Lowering *l, Variable *v); // shared variables lie in the order of their declarations
+void lower_shared(Lowering *l, Variable *v); // called in declaration order, which is that of their addresses
 
 // ---- lower_memory.c
 
 Address lower_lvalue(Lowering *l, Expression *e);
-IrInstruction *lower_pointer(Lowering *l, Expression *e); // of a pointer's value: in the space that is known for it
+IrInstruction *lower_pointer(Lowering *l, Expression *e); // a pointer value, in its known address space
 IrInstruction *lower_generic(Lowering *l, IrInstruction *pointer);
 IrInstruction *lower_offset(Lowering *l, IrInstruction *pointer, int64_t bytes);
-// A pointer of a type plus or minus so many of its elements.
+// Pointer arithmetic: `pointer`, of this pointer type, plus or minus `index` elements.
 IrInstruction *lower_moved(Lowering *l, IrInstruction *pointer, const Type *type, bool subtract, IrInstruction *index, const Type *index_type);
 IrInstruction *lower_load(Lowering *l, Address address, Type *type);
 void lower_store(Lowering *l, Address address, Type *type, IrInstruction *value);
 void lower_copy(Lowering *l, Address to, Address from, Type *type);
-// Makes the object at an address begin as an expression says; NULL: undefined.
-void lower_into(Lowering *l, Address address, Type *type, Expression *e);
+// Initialises the object at an address; NULL leaves it undefined.
+void lower_initialisation(Lowering *l, Address address, Type *type, Expression *e);
 void lower_zero(Lowering *l, Address address, Type *type);
 
 // ---- lower_values.c
 
 IrInstruction *lower_value(Lowering *l, Expression *e); // of a scalar; NULL: void
 IrInstruction *lower_condition(Lowering *l, Expression *e); // IR_PRED
-void lower_condition_to(Lowering *l, Expression *e, IrBlock *yes, IrBlock *no);
-void lower_discarded(Lowering *l, Expression *e); // for its effects
-// Assigns, evaluating the left operand once. Gives its address; *value becomes the expression's value, or NULL for a record.
+void lower_condition_to(Lowering *l, Expression *e, IrBlock *if_true, IrBlock *if_false);
+void lower_discarded(Lowering *l, Expression *e); // for side effects only
+// Lowers an assignment, with one evaluation of the left operand. Returns its address; sets *value to the expression's value, or to NULL
+// for a record.
 Address lower_assignment(Lowering *l, Expression *e, IrInstruction **value);
 IrInstruction *lower_convert(Lowering *l, IrInstruction *value, Type *from, Type *to);
 IrInstruction *lower_binary(Lowering *l, uint8_t kind, Type *type, IrInstruction *a, IrInstruction *b);
 
 // ---- lower_calls.c, lower_intrinsics.c, lower_asm.c
 
-IrInstruction *lower_call(Lowering *l, Expression *e, const Address *result); // result: where a record goes, or NULL
+IrInstruction *lower_call(Lowering *l, Expression *e, const Address *result); // result: address for a returned record, or NULL
 void lower_construct(Lowering *l, Expression *e, Address address);
 IrInstruction *lower_intrinsic(Lowering *l, Expression *e);
 void lower_asm(Lowering *l, Expression *e);

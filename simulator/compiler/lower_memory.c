@@ -103,17 +103,17 @@ static Address lower_temporary(Lowering *l, Expression *e)
 {
     const Type *type = e->type;
     const Address address = {lower_alloca(l, lower_size(type), lower_alignment(type)), false, 0};
-    lower_into(l, address, type_bare(e->type), e);
+    lower_initialisation(l, address, type_bare(e->type), e);
     return address;
 }
 
 static Address lower_conditional(Lowering *l, Expression *e)
 {
-    IrBlock *yes = lower_block(l), *no = lower_block(l), *after = lower_block(l);
+    IrBlock *if_true = lower_block(l), *if_false = lower_block(l), *after = lower_block(l);
     IrInstruction *slot = lower_alloca(l, 8, 8);
-    lower_condition_to(l, e->condition, yes, no);
+    lower_condition_to(l, e->condition, if_true, if_false);
     for (int k = 0; k < 2; k++) {
-        l->block = k ? no : yes;
+        l->block = k ? if_false : if_true;
         IrInstruction *pointer = lower_generic(l, lower_lvalue(l, k ? e->right : e->left).pointer);
         IrInstruction *store = lower_emit2(l, IR_STORE, IR_VOID, slot, pointer);
         store->space = space_of(slot);
@@ -356,7 +356,7 @@ static void lower_list(Lowering *l, Address address, Type *type, Expression *e)
         Address part = address;
         part.pointer = lower_offset(l, address.pointer, (int64_t)(array ? k * type->target->size : type->record->fields[k].offset));
         if (value)
-            lower_into(l, part, of, value);
+            lower_initialisation(l, part, of, value);
         else if (e->zeroed)
             lower_zero(l, part, of);
         else if (array)
@@ -378,7 +378,7 @@ static void lower_builtin_object(Lowering *l, Address address, const Expression 
     }
 }
 
-void lower_into(Lowering *l, Address address, Type *type, Expression *e)
+void lower_initialisation(Lowering *l, Address address, Type *type, Expression *e)
 {
     if (!e)
         return;
@@ -404,10 +404,10 @@ void lower_into(Lowering *l, Address address, Type *type, Expression *e)
     switch (e->kind) {
     case EXPRESSION_CONSTRUCT: lower_construct(l, e, address); return;
     case EXPRESSION_BUILTIN: lower_builtin_object(l, address, e); return;
-    case EXPRESSION_COPY: lower_into(l, address, type, e->left); return;
+    case EXPRESSION_COPY: lower_initialisation(l, address, type, e->left); return;
     case EXPRESSION_COMMA:
         lower_discarded(l, e->left);
-        lower_into(l, address, type, e->right);
+        lower_initialisation(l, address, type, e->right);
         return;
     case EXPRESSION_CALL:
         if (!e->is_lvalue) {
@@ -417,13 +417,13 @@ void lower_into(Lowering *l, Address address, Type *type, Expression *e)
         break;
     case EXPRESSION_CONDITIONAL:
         if (!e->is_lvalue) {
-            IrBlock *yes = lower_block(l), *no = lower_block(l), *after = lower_block(l);
-            lower_condition_to(l, e->condition, yes, no);
-            l->block = yes;
-            lower_into(l, address, type, e->left);
+            IrBlock *if_true = lower_block(l), *if_false = lower_block(l), *after = lower_block(l);
+            lower_condition_to(l, e->condition, if_true, if_false);
+            l->block = if_true;
+            lower_initialisation(l, address, type, e->left);
             lower_jump(l, after);
-            l->block = no;
-            lower_into(l, address, type, e->right);
+            l->block = if_false;
+            lower_initialisation(l, address, type, e->right);
             lower_jump(l, after);
             l->block = after;
             return;

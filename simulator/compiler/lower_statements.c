@@ -25,7 +25,7 @@ static void lower_declaration(Lowering *l, Statement *s)
     const uint32_t alignment = lower_alignment(v->type);
     IrInstruction *slot = lower_alloca(l, lower_size(v->type), v->alignment > alignment ? v->alignment : alignment);
     v->ir = slot;
-    lower_into(l, (Address){slot, (v->type->qualifiers & TYPE_VOLATILE) != 0, 0}, v->type, v->initialiser);
+    lower_initialisation(l, (Address){slot, (v->type->qualifiers & TYPE_VOLATILE) != 0, 0}, v->type, v->initialiser);
 }
 
 static void lower_if(Lowering *l, Statement *s)
@@ -35,18 +35,18 @@ static void lower_if(Lowering *l, Statement *s)
     if (s->is_constexpr) {
         bool value;
         if (constant_condition(l->compiler, s->expression, &value))
-            lower_list(l, value ? s->body : s->otherwise);
+            lower_list(l, value ? s->body : s->else_body);
         return;
     }
-    IrBlock *yes = lower_block(l), *after = lower_block(l), *no = s->otherwise ? lower_block(l) : after;
+    IrBlock *if_true = lower_block(l), *after = lower_block(l), *if_false = s->else_body ? lower_block(l) : after;
     lower_set_line(l, s->position);
-    lower_condition_to(l, s->expression, yes, no);
-    l->block = yes;
+    lower_condition_to(l, s->expression, if_true, if_false);
+    l->block = if_true;
     lower_list(l, s->body);
     lower_jump(l, after);
-    if (s->otherwise) {
-        l->block = no;
-        lower_list(l, s->otherwise);
+    if (s->else_body) {
+        l->block = if_false;
+        lower_list(l, s->else_body);
         lower_jump(l, after);
     }
     l->block = after;
@@ -107,7 +107,7 @@ static void lower_switch(Lowering *l, Statement *s)
 {
     lower_list(l, s->first);
     IrInstruction *value = lower_value(l, s->expression);
-    IrBlock *after = lower_block(l), *otherwise = after;
+    IrBlock *after = lower_block(l), *else_body = after;
     uint32_t count = 0;
     for (Statement *one = s->cases; one; one = one->next_case)
         count++;
@@ -120,7 +120,7 @@ static void lower_switch(Lowering *l, Statement *s)
         cases[k]->label = compile_new(l->compiler, Label);
         cases[k]->label->block = target;
         if (cases[k]->is_default) {
-            otherwise = target;
+            else_body = target;
             continue;
         }
         IrBlock *next = lower_block(l);
@@ -129,7 +129,7 @@ static void lower_switch(Lowering *l, Statement *s)
         lower_branch(l, test, target, next);
         l->block = next;
     }
-    lower_jump(l, otherwise);
+    lower_jump(l, else_body);
     l->block = lower_block(l); // what comes before the first case does not run
     lower_body(l, s->body, after, l->continue_to);
     lower_jump(l, after);
@@ -144,7 +144,7 @@ static void lower_return(Lowering *l, Statement *s)
     IrInstruction *value = NULL;
     lower_set_line(l, s->position);
     if (s->expression && l->result)
-        lower_into(l, (Address){l->result, false, 0}, result, s->expression);
+        lower_initialisation(l, (Address){l->result, false, 0}, result, s->expression);
     else if (s->expression && type_is_any_reference(result))
         value = lower_generic(l, lower_lvalue(l, s->expression).pointer);
     else if (s->expression && result->kind == TYPE_VOID)

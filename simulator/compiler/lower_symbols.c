@@ -27,7 +27,7 @@ static void initial_bytes(Lowering *l, Variable *v, IrSymbol *symbol)
     Evaluator e = {.compiler = c};
     Variable *object = evaluate_object(&e, v->type);
     c->silent++;
-    const bool known = object && evaluate_into(&e, v->initialiser, (Constant){.variable = object}, v->type);
+    const bool known = object && evaluate_to_object(&e, v->initialiser, (Constant){.variable = object}, v->type);
     c->silent--;
     if (!known)
         lower_error(l, v->position, 0, "copy it there from the host: cudaMemcpyToSymbol", "the initial value of '%s' must be known when the program is compiled",
@@ -82,7 +82,7 @@ static IrInstruction *constant_object(Lowering *l, Variable *v, const Expression
     }
     if (v->is_constexpr && v->type->kind == TYPE_RECORD && v->is_initialised) {
         IrInstruction *slot = lower_alloca(l, v->type->size, v->type->alignment);
-        lower_into(l, (Address){slot, false, 0}, type_bare(v->type), v->initialiser);
+        lower_initialisation(l, (Address){slot, false, 0}, type_bare(v->type), v->initialiser);
         return slot;
     }
     const bool array = v->type->kind == TYPE_ARRAY;

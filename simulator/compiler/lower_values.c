@@ -103,20 +103,20 @@ static IrInstruction *lower_difference(Lowering *l, Expression *e)
 
 // ---- control flow in expressions
 
-void lower_condition_to(Lowering *l, Expression *e, IrBlock *yes, IrBlock *no)
+void lower_condition_to(Lowering *l, Expression *e, IrBlock *if_true, IrBlock *if_false)
 {
     if (e->kind == EXPRESSION_NOT) {
-        lower_condition_to(l, e->left, no, yes);
+        lower_condition_to(l, e->left, if_false, if_true);
     } else if (e->kind == EXPRESSION_LOGICAL_AND || e->kind == EXPRESSION_LOGICAL_OR) {
         IrBlock *second = lower_block(l);
         if (e->kind == EXPRESSION_LOGICAL_AND)
-            lower_condition_to(l, e->left, second, no);
+            lower_condition_to(l, e->left, second, if_false);
         else
-            lower_condition_to(l, e->left, yes, second);
+            lower_condition_to(l, e->left, if_true, second);
         l->block = second;
-        lower_condition_to(l, e->right, yes, no);
+        lower_condition_to(l, e->right, if_true, if_false);
     } else {
-        lower_branch(l, lower_condition(l, e), yes, no);
+        lower_branch(l, lower_condition(l, e), if_true, if_false);
     }
 }
 
@@ -129,17 +129,17 @@ static IrInstruction *slot_for(Lowering *l, const Type *type)
 static IrInstruction *lower_branches(Lowering *l, Expression *e)
 {
     const Address slot = {slot_for(l, e->type), false, 0};
-    IrBlock *yes = lower_block(l), *no = lower_block(l), *after = lower_block(l);
+    IrBlock *if_true = lower_block(l), *if_false = lower_block(l), *after = lower_block(l);
     const bool conditional = e->kind == EXPRESSION_CONDITIONAL;
     if (conditional)
-        lower_condition_to(l, e->condition, yes, no);
+        lower_condition_to(l, e->condition, if_true, if_false);
     else
-        lower_condition_to(l, e->left, e->kind == EXPRESSION_LOGICAL_AND ? yes : no, e->kind == EXPRESSION_LOGICAL_AND ? no : yes);
-    l->block = yes;
+        lower_condition_to(l, e->left, e->kind == EXPRESSION_LOGICAL_AND ? if_true : if_false, e->kind == EXPRESSION_LOGICAL_AND ? if_false : if_true);
+    l->block = if_true;
     IrInstruction *value = conditional ? lower_value(l, e->left) : lower_value(l, e->right);
     lower_store(l, slot, e->type, value);
     lower_jump(l, after);
-    l->block = no;
+    l->block = if_false;
     value = conditional ? lower_value(l, e->right) : lower_integer(l, IR_PRED, e->kind == EXPRESSION_LOGICAL_OR);
     lower_store(l, slot, e->type, value);
     lower_jump(l, after);
@@ -251,7 +251,7 @@ static IrInstruction *lower_new(Lowering *l, Expression *e)
 {
     const Address address = {lower_pointer(l, e->left), false, 0};
     if (e->right)
-        lower_into(l, address, e->type->target, e->right);
+        lower_initialisation(l, address, e->type->target, e->right);
     return lower_generic(l, address.pointer);
 }
 
@@ -343,12 +343,12 @@ IrInstruction *lower_value(Lowering *l, Expression *e)
 void lower_discarded(Lowering *l, Expression *e)
 {
     if (e->kind == EXPRESSION_CONDITIONAL && !e->is_lvalue && e->type->kind != TYPE_RECORD) {
-        IrBlock *yes = lower_block(l), *no = lower_block(l), *after = lower_block(l);
-        lower_condition_to(l, e->condition, yes, no);
-        l->block = yes;
+        IrBlock *if_true = lower_block(l), *if_false = lower_block(l), *after = lower_block(l);
+        lower_condition_to(l, e->condition, if_true, if_false);
+        l->block = if_true;
         lower_discarded(l, e->left);
         lower_jump(l, after);
-        l->block = no;
+        l->block = if_false;
         lower_discarded(l, e->right);
         lower_jump(l, after);
         l->block = after;

@@ -58,7 +58,7 @@ static Linear linear(const Reduction *r, const IrInstruction *value, bool may_wr
 {
     if (value == r->phi)
         return (Linear){true, 1};
-    if (loop_invariant(r->loops, r->loop, value))
+    if (is_loop_invariant(r->loops, r->loop, value))
         return (Linear){true, 0};
     if (depth > MAX_DEPTH || ir_is_float_type(value->type))
         return NOT_LINEAR;
@@ -90,7 +90,7 @@ static IrInstruction *start_of(Reduction *r, IrInstruction *value)
 {
     if (value->op == IR_PHI && value->block == r->loop->header)
         return value->operands[ir_edge_index(r->preheader, 0)];
-    if (loop_invariant(r->loops, r->loop, value))
+    if (is_loop_invariant(r->loops, r->loop, value))
         return value;
     IrInstruction *copy = ir_clone(r->module, r->function, value);
     for (uint32_t k = 0; k < copy->operand_count; k++)
@@ -105,16 +105,16 @@ static IrInstruction *growth(Reduction *r, IrType type, int64_t factor)
     if (r->step->op == IR_INTEGER)
         return ir_integer(r->module, r->function, type, factor * r->step->integer);
     factor *= r->times;
-    IrInstruction *place = r->preheader->last, *step = r->step;
+    IrInstruction *insert_before = r->preheader->last, *step = r->step;
     if (step->type != type)
-        step = ir_convert(r->module, place, type, step, IR_SIGNED);
+        step = ir_convert(r->module, insert_before, type, step, IR_SIGNED);
     if (factor == 1)
         return step;
     IrInstruction *constant = ir_integer(r->module, r->function, type, factor);
     const int power = power_of_two(constant);
     if (power > 0)
-        return ir_binary(r->module, place, IR_SHL, step, ir_integer(r->module, r->function, IR_B32, power), 0);
-    return ir_binary(r->module, place, IR_MUL, step, constant, 0);
+        return ir_binary(r->module, insert_before, IR_SHL, step, ir_integer(r->module, r->function, IR_B32, power), 0);
+    return ir_binary(r->module, insert_before, IR_MUL, step, constant, 0);
 }
 
 static void reduce(Reduction *r, IrInstruction *value, int64_t factor)
@@ -164,32 +164,32 @@ static bool is_part(const IrInstruction *i)
 // An address that continues one which becomes a variable, by an offset that does not change.
 static bool continues_another(const Reduction *r, const IrInstruction *i)
 {
-    if (i->op != IR_OFFSET || !loop_invariant(r->loops, r->loop, i->operands[1]))
+    if (i->op != IR_OFFSET || !is_loop_invariant(r->loops, r->loop, i->operands[1]))
         return false;
     const IrInstruction *base = i->operands[0];
     while (base->op == IR_OFFSET && base->operand_count == 1)
         base = base->operands[0];
-    return !loop_invariant(r->loops, r->loop, base) && base->op == IR_OFFSET && !is_part(base);
+    return !is_loop_invariant(r->loops, r->loop, base) && base->op == IR_OFFSET && !is_part(base);
 }
 
 static bool reduce_variable(Reduction *r)
 {
-    uint32_t made = 0;
+    uint32_t created = 0;
     IrInstruction *found[MAX_NEW];
     int64_t factors[MAX_NEW];
     for (uint32_t k = 0; k < r->loop->block_count; k++)
         for (IrInstruction *i = r->loop->blocks[k]->first; i; i = i->next) {
-            if (made == MAX_NEW || !i->uses || !is_wanted(i) || (i->op == IR_OFFSET && is_part(i)) || continues_another(r, i))
+            if (created == MAX_NEW || !i->uses || !is_wanted(i) || (i->op == IR_OFFSET && is_part(i)) || continues_another(r, i))
                 continue;
             const Linear value = linear(r, i, i->type == IR_B32, 0);
             if (!value.is_linear || !value.factor)
                 continue;
-            found[made] = i;
-            factors[made++] = value.factor;
+            found[created] = i;
+            factors[created++] = value.factor;
         }
-    for (uint32_t k = 0; k < made; k++)
+    for (uint32_t k = 0; k < created; k++)
         reduce(r, found[k], factors[k]);
-    return made;
+    return created;
 }
 
 static bool find_variable(Reduction *r, IrInstruction *phi)
@@ -203,9 +203,9 @@ static bool find_variable(Reduction *r, IrInstruction *phi)
     for (IrInstruction *sum = next; sum != phi; r->times++) { // unrolling leaves several additions
         if (sum->op != IR_ADD || r->times == MAX_DEPTH)
             return false;
-        const uint32_t which = sum->operands[1] == phi || !loop_invariant(r->loops, r->loop, sum->operands[1]) ? 0 : 1;
+        const uint32_t which = sum->operands[1] == phi || !is_loop_invariant(r->loops, r->loop, sum->operands[1]) ? 0 : 1;
         IrInstruction *step = sum->operands[which];
-        if (!loop_invariant(r->loops, r->loop, step) || (r->step && (step != r->step || step->op == IR_INTEGER)))
+        if (!is_loop_invariant(r->loops, r->loop, step) || (r->step && (step != r->step || step->op == IR_INTEGER)))
             return false;
         r->step = step;
         r->keeps_sign &= (sum->flags & IR_NO_WRAP) != 0;
@@ -235,7 +235,7 @@ bool reduce_strength(IrModule *module, IrFunction *function)
         Reduction r = {.module = module, .function = function, .loops = loops, .loop = loop};
         r.preheader = loop_preheader(loops, loop);
         r.latch = loop_latch(loops, loop);
-        if (r.preheader && r.latch && has_counted_trips(loops, loop))
+        if (r.preheader && r.latch && is_countable_loop(loops, loop))
             changed |= reduce_loop(&r);
     }
     return changed;

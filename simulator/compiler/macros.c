@@ -145,12 +145,12 @@ typedef struct Argument {
 } Argument;
 
 // A token that is made from a text.
-static Token token_from_text(Compiler *c, const char *text, const Token *like)
+static Token token_from_text(Compiler *c, const char *text, const Token *model)
 {
     Lexer lexer = {.compiler = c, .text = text, .end = text + strlen(text), .at = text};
     Token t = lexer_next(&lexer);
-    t.position = like->position;
-    t.flags = (like->flags & TOKEN_SPACE) | TOKEN_EXPANDED;
+    t.position = model->position;
+    t.flags = (model->flags & TOKEN_SPACE) | TOKEN_EXPANDED;
     return t;
 }
 
@@ -163,7 +163,7 @@ static Token special_value(Compiler *c, const Macro *m, const Token *at)
     return token_from_text(c, text, at);
 }
 
-static Token stringify(Compiler *c, const TokenList *list, const Token *like)
+static Token stringify(Compiler *c, const TokenList *list, const Token *model)
 {
     size_t length = 3;
     for (uint32_t k = 0; k < list->count; k++)
@@ -182,7 +182,7 @@ static Token stringify(Compiler *c, const TokenList *list, const Token *like)
         }
     }
     *p++ = '"';
-    return (Token){.kind = TOKEN_STRING, .flags = (like->flags & TOKEN_SPACE) | TOKEN_EXPANDED, .position = like->position,
+    return (Token){.kind = TOKEN_STRING, .flags = (model->flags & TOKEN_SPACE) | TOKEN_EXPANDED, .position = model->position,
                    .text = text, .length = (uint32_t)(p - text)};
 }
 
@@ -240,16 +240,16 @@ static const TokenList *expanded_argument(Compiler *c, Argument *argument)
     return &argument->expanded;
 }
 
-static void add_tokens(Compiler *c, TokenList *out, const TokenList *list, const Token *like)
+static void add_tokens(Compiler *c, TokenList *out, const TokenList *list, const Token *model)
 {
     for (uint32_t k = 0; k < list->count; k++) {
         Token t = list->tokens[k];
         if (k == 0)
-            t.flags = (uint8_t)((t.flags & ~TOKEN_SPACE) | (like->flags & TOKEN_SPACE));
+            t.flags = (uint8_t)((t.flags & ~TOKEN_SPACE) | (model->flags & TOKEN_SPACE));
         *compile_push(c, out->tokens, out->count, out->capacity) = t;
     }
     if ((c->preprocessor->work += list->count) > 8 * MAX_TOKENS)
-        source_abandon(c, like->position, "the macros expand to too many tokens");
+        source_abandon(c, model->position, "the macros expand to too many tokens");
 }
 
 // One element of a body, before ## joins it with its neighbours.

@@ -1,10 +1,10 @@
-// mangle.h: names of functions and variables as nvcc gives them to the driver (the Itanium C++ ABI's mangling).
+// mangle.h: mangled names of functions and variables (Itanium C++ ABI, as in nvcc's PTX).
 #ifndef COMPILER_MANGLE_H
 #define COMPILER_MANGLE_H
 
 #include "compiler/parser.h"
 
 const char *mangle_function(Compiler *c, Function *function);
-const char *mangle_variable(Compiler *c, const Variable *variable); // of a namespace, or static in a function
+const char *mangle_variable(Compiler *c, const Variable *variable); // a namespace-scope or static local variable
 
 #endif

@@ -1,13 +1,13 @@
-// memory.h: which memory accesses may touch the same bytes (aliases.c), and which write a load sees (memory_versions.c).
+// memory.h: alias analysis (aliases.c) and memory SSA (memory_versions.c).
 #ifndef COMPILER_MEMORY_H
 #define COMPILER_MEMORY_H
 
 #include "compiler/passes.h"
 
-typedef struct Location { // bytes that an access touches
-    const IrInstruction *root;  // where the address comes from: an argument, symbol, variable, or anything
-    const IrInstruction *index; // the innermost IR_OFFSET with an index that differs, or the root: what is added to constants only
-    int64_t begin;              // constant bytes from `index`
+typedef struct Location { // the bytes of an access
+    const IrInstruction *root;  // the underlying object of the address: an argument, a symbol, an alloca, or another value
+    const IrInstruction *index; // the address without its constant offsets: the outermost IR_OFFSET with an index, or the root
+    int64_t begin;              // constant offset from `index`, in bytes
     uint32_t bytes;             // 0: unknown
     IrSpace space;
 } Location;
@@ -19,26 +19,26 @@ Alias alias(const IrFunction *function, const Location *a, const Location *b);
 // Whether an instruction may write bytes of the location.
 bool may_write(const IrFunction *function, const IrInstruction *instruction, const Location *location);
 bool may_read(const IrFunction *function, const IrInstruction *instruction, const Location *location);
-bool is_memory_write(const IrInstruction *instruction); // or orders memory
+bool is_memory_write(const IrInstruction *instruction); // writes memory, or orders memory accesses
 
 // ---- memory_versions.c
 
-typedef struct Version { // of memory: after a write, or where several meet
-    IrInstruction *writer;      // NULL: a meeting of versions, or the entry
+typedef struct Version { // of memory, as in LLVM's MemorySSA: defined by a write, a phi, or the function's entry
+    IrInstruction *writer;      // NULL: a phi, or the entry
     IrBlock *block;
-    struct Version *previous;   // of a writer
-    struct Version **incoming;  // of a meeting: one for each predecessor
+    struct Version *previous;   // of a write: the version before it
+    struct Version **incoming;  // of a phi: one for each predecessor; otherwise NULL
 } Version;
 
 typedef struct MemoryVersions {
     IrFunction *function;
-    Version **at_entry, **at_end; // of a block's id
-    Version **before;             // of an instruction's id: what it sees; reads and writes only
+    Version **at_entry, **at_end; // indexed by the id of a block
+    Version **before;             // indexed by the id of a memory access: the version that it accesses
     uint32_t capacity;
 } MemoryVersions;
 
 MemoryVersions *memory_versions_of(IrModule *module, IrFunction *function, const Dominators *d);
-// The latest version that may have written the location, seen from `version`.
+// The latest version, up to `version`, whose write may clobber the location.
 Version *clobbering_version(const MemoryVersions *m, Version *version, const Location *location);
 
 #endif

@@ -120,9 +120,9 @@ static Type *common_pointer(Compiler *c, Expression *left, Expression *right)
         return type_pointer(c, type_qualified(c, type_bare(a->target), qualifiers));
     if (a->target->kind == TYPE_VOID || b->target->kind == TYPE_VOID)
         return type_pointer(c, type_qualified(c, type_basic(c, TYPE_VOID), qualifiers));
-    if (conversion_rank(c, left, b, false) != FITS_NOT)
+    if (conversion_rank(c, left, b, false) != FITS_NEVER)
         return b;
-    return conversion_rank(c, right, a, false) != FITS_NOT ? a : NULL;
+    return conversion_rank(c, right, a, false) != FITS_NEVER ? a : NULL;
 }
 
 static void warn_about_signs(Compiler *c, ExpressionKind kind, Expression *left, Expression *right)
@@ -430,55 +430,55 @@ Expression *build_increment(Compiler *c, Expression *e, bool subtract, bool is_p
 
 // ---- conditionals and commas
 
-static Type *conditional_type(Compiler *c, Expression *yes, Expression *no)
+static Type *conditional_type(Compiler *c, Expression *if_true, Expression *if_false)
 {
-    Type *a = yes->type, *b = no->type;
+    Type *a = if_true->type, *b = if_false->type;
     if (a == b)
         return a;
     if (a->kind == TYPE_RECORD || b->kind == TYPE_RECORD) {
         if (a->unqualified == b->unqualified)
             return type_bare(a);
-        if (conversion_rank(c, yes, type_bare(b), true) != FITS_NOT)
+        if (conversion_rank(c, if_true, type_bare(b), true) != FITS_NEVER)
             return type_bare(b);
-        return conversion_rank(c, no, type_bare(a), true) != FITS_NOT ? type_bare(a) : NULL;
+        return conversion_rank(c, if_false, type_bare(a), true) != FITS_NEVER ? type_bare(a) : NULL;
     }
     if (is_number(a) && is_number(b))
         return type_common(c, type_integer_of(a), type_integer_of(b));
-    return a->kind == TYPE_VOID || b->kind == TYPE_VOID ? NULL : common_pointer(c, yes, no);
+    return a->kind == TYPE_VOID || b->kind == TYPE_VOID ? NULL : common_pointer(c, if_true, if_false);
 }
 
-Expression *build_conditional(Compiler *c, Expression *condition, Expression *yes, Expression *no)
+Expression *build_conditional(Compiler *c, Expression *condition, Expression *if_true, Expression *if_false)
 {
     condition = convert_to_condition(c, condition, "the condition of '?:'");
-    const bool both_lvalues = yes->is_lvalue && no->is_lvalue && yes->type == no->type;
-    if (!both_lvalues && (yes->type->kind != TYPE_RECORD || no->type->kind != TYPE_RECORD)) {
-        yes = expression_value(c, yes);
-        no = expression_value(c, no);
+    const bool both_lvalues = if_true->is_lvalue && if_false->is_lvalue && if_true->type == if_false->type;
+    if (!both_lvalues && (if_true->type->kind != TYPE_RECORD || if_false->type->kind != TYPE_RECORD)) {
+        if_true = expression_value(c, if_true);
+        if_false = expression_value(c, if_false);
     }
-    if (expression_is_unknown(condition) || expression_is_unknown(yes) || expression_is_unknown(no))
-        return expression_unknown(c, condition->start, no->end);
-    Type *type = conditional_type(c, yes, no);
+    if (expression_is_unknown(condition) || expression_is_unknown(if_true) || expression_is_unknown(if_false))
+        return expression_unknown(c, condition->start, if_false->end);
+    Type *type = conditional_type(c, if_true, if_false);
     if (!type) {
-        source_error(c, yes->start, no->end - yes->start, NULL, "'?:' has no common type of '%s' and '%s'", type_text(c, yes->type),
-                     type_text(c, no->type));
-        return expression_unknown(c, condition->start, no->end);
+        source_error(c, if_true->start, if_false->end - if_true->start, NULL, "'?:' has no common type of '%s' and '%s'", type_text(c, if_true->type),
+                     type_text(c, if_false->type));
+        return expression_unknown(c, condition->start, if_false->end);
     }
     if (!both_lvalues && type->kind != TYPE_VOID) {
-        yes = convert(c, yes, type_bare(type), NULL);
-        no = convert(c, no, type_bare(type), NULL);
+        if_true = convert(c, if_true, type_bare(type), NULL);
+        if_false = convert(c, if_false, type_bare(type), NULL);
     }
     if (condition->kind == EXPRESSION_CONSTANT && !condition->constant.variable) {
         Expression *chosen = compile_new(c, Expression);
-        *chosen = condition->constant.integer ? *yes : *no;
+        *chosen = condition->constant.integer ? *if_true : *if_false;
         chosen->is_zero_literal = false;
         chosen->start = condition->start;
-        chosen->end = no->end;
+        chosen->end = if_false->end;
         return chosen;
     }
-    Expression *e = expression_binary(c, EXPRESSION_CONDITIONAL, both_lvalues ? type : type_bare(type), yes, no);
+    Expression *e = expression_binary(c, EXPRESSION_CONDITIONAL, both_lvalues ? type : type_bare(type), if_true, if_false);
     e->condition = condition;
     e->is_lvalue = both_lvalues;
-    e->is_xvalue = both_lvalues && (yes->is_xvalue || no->is_xvalue);
+    e->is_xvalue = both_lvalues && (if_true->is_xvalue || if_false->is_xvalue);
     e->start = condition->start;
     return e;
 }

@@ -85,7 +85,7 @@ static int rank_of_object(const Expression *object, const Function *f)
 {
     const bool is_const = object->type->qualifiers & TYPE_CONST, is_volatile = object->type->qualifiers & TYPE_VOLATILE;
     if ((is_const && !f->type->member_const) || (is_volatile && !f->type->member_volatile))
-        return FITS_NOT;
+        return FITS_NEVER;
     return is_const == f->type->member_const && is_volatile == f->type->member_volatile ? FITS_EXACTLY : FITS_QUALIFIED;
 }
 
@@ -101,7 +101,7 @@ static bool rank_function(Compiler *c, Ranking *r, Function *f, bool is_operator
     uint32_t first = 0;
     r->ranks[0] = FITS_EXACTLY;
     if (is_member(f)) {
-        if (!object || (r->ranks[0] = rank_of_object(object, f)) == FITS_NOT)
+        if (!object || (r->ranks[0] = rank_of_object(object, f)) == FITS_NEVER)
             return false;
         first = is_operator;
     }
@@ -111,7 +111,7 @@ static bool rank_function(Compiler *c, Ranking *r, Function *f, bool is_operator
     for (uint32_t k = first; k < count; k++) {
         const bool has = k - first < f->parameter_count;
         const int rank = has ? conversion_rank(c, arguments[k], f->type->parameters[k - first], allow_user) : FITS_ELLIPSIS;
-        if (rank == FITS_NOT)
+        if (rank == FITS_NEVER)
             return false;
         r->ranks[k + slot] = rank;
     }
@@ -243,7 +243,7 @@ static void report_single(Compiler *c, const Candidates *list, Function *f, cons
     } else {
         const uint32_t errors = c->silent_errors + (uint32_t)c->result->error_count;
         for (uint32_t k = 0; k < count && k < f->parameter_count; k++)
-            if (conversion_rank(c, arguments[k], f->type->parameters[k], true) == FITS_NOT)
+            if (conversion_rank(c, arguments[k], f->type->parameters[k], true) == FITS_NEVER)
                 convert(c, arguments[k], f->type->parameters[k], compile_format(c, "argument %u of '%s'", k + 1, what));
         if (errors == c->silent_errors + (uint32_t)c->result->error_count)
             source_error(c, start, end - start, help, f->record ? "'%s' cannot be called for a const object" : "'%s' does not fit these arguments", what);

@@ -28,7 +28,7 @@ static bool opens_angle(Compiler *c, const Token *t) // the < of a template's ar
     const Token *name = t - 1;
     if (!token_is(t, '<') || name->kind != TOKEN_NAME)
         return false;
-    const Symbol *symbol = name->id ? NULL : scope_lookup(c, c->parser->now.scope, name->name);
+    const Symbol *symbol = name->id ? NULL : scope_lookup(c, c->parser->state.scope, name->name);
     return name->id || (symbol && symbol->kind == SYMBOL_TEMPLATE) || token_is(name - 1, ID_SCOPE);
 }
 
@@ -36,7 +36,7 @@ static bool opens_angle(Compiler *c, const Token *t) // the < of a template's ar
 static uint32_t find_ellipsis(Compiler *c, uint32_t from, bool ends_at_comma)
 {
     const Token *tokens = c->parser->list.tokens;
-    const bool in_angles = c->parser->now.no_greater;
+    const bool in_angles = c->parser->state.no_greater;
     uint32_t depth = 0, angles = 0;
     for (uint32_t k = from; tokens[k].kind != TOKEN_END; k++) {
         const Token *t = &tokens[k];
@@ -65,7 +65,7 @@ static void find_packs(Compiler *c, Pattern *p)
         const Token *t = &tokens[k];
         const bool expanded = k + 1 < p->end && token_is(t + 1, ID_ELLIPSIS), counted = k > p->begin + 1 && token_is(t - 2, ID_ELLIPSIS);
         const bool member = k > p->begin && (token_is(t - 1, '.') || token_is(t - 1, ID_ARROW) || token_is(t - 1, ID_SCOPE));
-        Symbol *symbol = t->kind == TOKEN_NAME && !t->id && !expanded && !counted && !member ? scope_lookup(c, c->parser->now.scope, t->name) : NULL;
+        Symbol *symbol = t->kind == TOKEN_NAME && !t->id && !expanded && !counted && !member ? scope_lookup(c, c->parser->state.scope, t->name) : NULL;
         if (!symbol || symbol->kind != SYMBOL_PACK)
             continue;
         bool known = false;
@@ -95,7 +95,7 @@ static void pattern_begin(Compiler *c, Pattern *p, uint32_t index)
         else
             symbol->constant = element->constant;
     }
-    c->parser->now.at = p->begin;
+    c->parser->state.at = p->begin;
 }
 
 static void pattern_end(Pattern *p)
@@ -104,14 +104,14 @@ static void pattern_end(Pattern *p)
         *p->packs[k] = p->kept[k];
 }
 
-bool pack_expansion_begins(Compiler *c)
+bool pack_at_expansion(Compiler *c)
 {
-    return c->parser->has_packs && find_ellipsis(c, c->parser->now.at, true);
+    return c->parser->has_packs && find_ellipsis(c, c->parser->state.at, true);
 }
 
 bool pack_expand(Compiler *c, void (*parse)(Compiler *c, void *context), void *context)
 {
-    Pattern p = {.begin = c->parser->now.at, .end = find_ellipsis(c, c->parser->now.at, true)};
+    Pattern p = {.begin = c->parser->state.at, .end = find_ellipsis(c, c->parser->state.at, true)};
     find_packs(c, &p);
     if (!p.pack_count) // its template is checked without arguments
         return false;
@@ -119,12 +119,12 @@ bool pack_expand(Compiler *c, void (*parse)(Compiler *c, void *context), void *c
         pattern_begin(c, &p, k);
         parse(c, context);
         pattern_end(&p);
-        if (c->parser->now.at != p.end && c->parser->now.at != p.end + 1) { // a type's name includes the ...
+        if (c->parser->state.at != p.end && c->parser->state.at != p.end + 1) { // a type's name includes the ...
             parse_syntax_error(c, NULL, "expected '...' after this pattern");
             break;
         }
     }
-    c->parser->now.at = p.end + 1;
+    c->parser->state.at = p.end + 1;
     return true;
 }
 
@@ -163,7 +163,7 @@ static Expression *without_elements(Compiler *c, const Fold *f, Position start, 
 
 static Expression *operand_at(Compiler *c, uint32_t token)
 {
-    c->parser->now.at = token;
+    c->parser->state.at = token;
     return parse_operand(c);
 }
 
@@ -237,17 +237,17 @@ static Expression *fold_elements(Compiler *c, Fold *f, Position start)
 
 Expression *parse_fold(Compiler *c)
 {
-    ParserState *now = &c->parser->now;
-    const uint32_t begin = now->at + 1, ellipsis = c->parser->has_packs ? find_ellipsis(c, begin, false) : 0;
+    ParserState *state = &c->parser->state;
+    const uint32_t begin = state->at + 1, ellipsis = c->parser->has_packs ? find_ellipsis(c, begin, false) : 0;
     const Position start = parse_token(c)->position;
     Fold f;
     if (!ellipsis || !read_fold(c, begin, ellipsis, &f))
         return NULL;
-    const bool greater = now->no_greater;
-    now->no_greater = false;
+    const bool greater = state->no_greater;
+    state->no_greater = false;
     Expression *value = f.pattern.pack_count ? fold_elements(c, &f, start) : expression_unknown(c, start, start);
-    now->no_greater = greater;
-    now->at = f.close;
+    state->no_greater = greater;
+    state->at = f.close;
     parse_expect(c, ')', "after the fold expression");
     Expression *e = compile_new(c, Expression);
     *e = *value;

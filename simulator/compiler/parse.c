@@ -12,13 +12,13 @@
 
 const Token *parse_token(Compiler *c)
 {
-    return &c->parser->list.tokens[c->parser->now.at];
+    return &c->parser->list.tokens[c->parser->state.at];
 }
 
 const Token *parse_peek(Compiler *c, uint32_t ahead)
 {
     const Parser *p = c->parser;
-    uint32_t at = p->now.at;
+    uint32_t at = p->state.at;
     while (ahead-- > 0 && p->list.tokens[at].kind != TOKEN_END)
         at++;
     return &p->list.tokens[at];
@@ -26,14 +26,14 @@ const Token *parse_peek(Compiler *c, uint32_t ahead)
 
 const Token *parse_previous(Compiler *c)
 {
-    const uint32_t at = c->parser->now.at;
+    const uint32_t at = c->parser->state.at;
     return &c->parser->list.tokens[at ? at - 1 : 0];
 }
 
 void parse_advance(Compiler *c)
 {
     if (parse_token(c)->kind != TOKEN_END)
-        c->parser->now.at++;
+        c->parser->state.at++;
 }
 
 bool parse_at(Compiler *c, uint16_t id)
@@ -74,10 +74,10 @@ void parse_syntax_error(Compiler *c, const char *help, const char *format, ...)
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    if (!p->now.panicking)
+    if (!p->state.panicking)
         source_error(c, t->position, (t->flags & TOKEN_EXPANDED) ? 0 : t->length, help, "%s", text);
-    p->now.panicking = true;
-    p->now.panic_at = p->now.at;
+    p->state.panicking = true;
+    p->state.panic_at = p->state.at;
 }
 
 static const char *token_text(Compiler *c, const Token *t)
@@ -97,9 +97,9 @@ bool parse_expect(Compiler *c, uint16_t id, const char *where)
     Parser *p = c->parser;
     const Token *t = parse_token(c), *last = parse_previous(c);
     const bool open_string = last->kind == TOKEN_STRING && last->length && last->text[last->length - 1] != '"' && last->text[last->length - 1] != '>';
-    if (p->now.panicking || open_string || (c->is_cut_off && t->kind == TOKEN_END)) { // the lexer has reported it
-        p->now.panicking = true;
-        p->now.panic_at = p->now.at;
+    if (p->state.panicking || open_string || (c->is_cut_off && t->kind == TOKEN_END)) { // the lexer has reported it
+        p->state.panicking = true;
+        p->state.panic_at = p->state.at;
         return false;
     }
     const char *wanted = token_id_text(id);
@@ -110,8 +110,8 @@ bool parse_expect(Compiler *c, uint16_t id, const char *where)
         source_error(c, last->position + last->length - 1, 1, help, "expected '%s' %s", wanted, where);
     else
         source_error(c, t->position, (t->flags & TOKEN_EXPANDED) ? 0 : t->length, help, "expected '%s' %s, not %s", wanted, where, token_text(c, t));
-    p->now.panicking = true;
-    p->now.panic_at = p->now.at;
+    p->state.panicking = true;
+    p->state.panic_at = p->state.at;
     return false;
 }
 
@@ -146,13 +146,13 @@ static bool begins_outer(const Token *t)
 void parse_recover(Compiler *c)
 {
     Parser *p = c->parser;
-    p->now.panicking = false;
+    p->state.panicking = false;
     uint32_t unclosed_until = 0; // no group that begins before this token is closed before it
-    for (uint32_t begin = p->now.at;;) {
+    for (uint32_t begin = p->state.at;;) {
         const Token *t = parse_token(c);
         if (t->kind == TOKEN_END || token_is(t, '}'))
             return;
-        if (p->now.at > begin && begins_outer(t))
+        if (p->state.at > begin && begins_outer(t))
             return;
         if (token_is(t, '{')) {
             parse_skip_group(c);
@@ -160,7 +160,7 @@ void parse_recover(Compiler *c)
             return;
         }
         const bool group = token_is(t, '(') || token_is(t, '[');
-        if (group && p->now.at >= unclosed_until) {
+        if (group && p->state.at >= unclosed_until) {
             // A ( without its ) would swallow everything: only if it closes before a line that begins a statement.
             uint32_t depth = 0, k = 0;
             for (;; k++) {
@@ -174,7 +174,7 @@ void parse_recover(Compiler *c)
                 parse_skip_group(c);
                 continue;
             }
-            unclosed_until = p->now.at + k;
+            unclosed_until = p->state.at + k;
         }
         parse_advance(c);
         if (token_is(t, ';'))
@@ -182,17 +182,17 @@ void parse_recover(Compiler *c)
     }
 }
 
-void parse_correct_word(Compiler *c)
+void parse_correct_keyword(Compiler *c)
 {
     static const struct {
         const char *word;
         uint16_t id;
     } words[] = {{"__global__", KEYWORD_GLOBAL}, {"__device__", KEYWORD_DEVICE}, {"__host__", KEYWORD_HOST}, {"__shared__", KEYWORD_SHARED},
                  {"__constant__", KEYWORD_CONSTANT}};
-    Token *t = &c->parser->list.tokens[c->parser->now.at];
+    Token *t = &c->parser->list.tokens[c->parser->state.at];
     const Token *next = parse_peek(c, 1);
     const bool is_word = t->kind == TOKEN_NAME && !t->id && next->kind == TOKEN_NAME && next->id && !(next->flags & TOKEN_FIRST);
-    if (!is_word || scope_lookup(c, c->parser->now.scope, t->name))
+    if (!is_word || scope_lookup(c, c->parser->state.scope, t->name))
         return;
     for (size_t k = 0; k < sizeof words / sizeof *words; k++)
         if (source_distance(t->text, t->length, words[k].word, strlen(words[k].word), 9) < 9) {
@@ -206,7 +206,7 @@ bool parse_skip_angles(Compiler *c)
 {
     if (!parse_at(c, '<'))
         return false;
-    const uint32_t begin = c->parser->now.at;
+    const uint32_t begin = c->parser->state.at;
     uint32_t depth = 0;
     for (;;) {
         const Token *t = parse_token(c);
@@ -222,7 +222,7 @@ bool parse_skip_angles(Compiler *c)
         if (depth == 0)
             return true;
     }
-    c->parser->now.at = begin;
+    c->parser->state.at = begin;
     return false;
 }
 
@@ -230,12 +230,12 @@ bool parse_skip_angles(Compiler *c)
 
 ParserState parse_save(Compiler *c)
 {
-    return c->parser->now;
+    return c->parser->state;
 }
 
 void parse_restore(Compiler *c, const ParserState *state)
 {
-    c->parser->now = *state;
+    c->parser->state = *state;
 }
 
 void parse_enter(Compiler *c)
@@ -257,7 +257,7 @@ void parse_start(Compiler *c)
     library_start(c);
     p->global = scope_new(c, SCOPE_NAMESPACE, NULL);
     p->global->is_library = true;
-    p->now.scope = p->global;
+    p->state.scope = p->global;
     // Token 0 is none, so that 0 means "no token".
     *compile_push(c, p->list.tokens, p->list.count, p->list.capacity) = (Token){.kind = TOKEN_END, .text = ""};
 }
@@ -282,7 +282,7 @@ void parse_library_text(Compiler *c, SourceFile *file)
     const int silent = c->silent;
     c->silent = 0; // an error in a text of the library's is the compiler's own
     parse_enter(c);
-    p->now = (ParserState){.at = begin, .scope = p->global};
+    p->state = (ParserState){.at = begin, .scope = p->global};
     while (parse_token(c)->kind != TOKEN_END)
         parse_declaration(c);
     parse_leave(c);
@@ -290,7 +290,7 @@ void parse_library_text(Compiler *c, SourceFile *file)
     parse_restore(c, &saved);
 }
 
-void parse_need(Compiler *c, Function *f)
+void parse_mark_needed(Compiler *c, Function *f)
 {
     Parser *p = c->parser;
     if (f->is_needed || f->intrinsic)
@@ -323,10 +323,10 @@ static void report_extra_brace(Compiler *c)
     parse_advance(c);
 }
 
-void parse_more(Compiler *c, SourceFile *file)
+void parse_additional_source(Compiler *c, SourceFile *file)
 {
     const TokenList list = preprocess(c, file);
-    c->parser->now.at = add_tokens(c, &list);
+    c->parser->state.at = add_tokens(c, &list);
     while (parse_token(c)->kind != TOKEN_END)
         if (parse_at(c, '}'))
             report_extra_brace(c);
@@ -337,7 +337,7 @@ void parse_more(Compiler *c, SourceFile *file)
 void parse_program(Compiler *c, SourceFile *file)
 {
     Parser *p = c->parser;
-    parse_more(c, file);
+    parse_additional_source(c, file);
     parse_needed(c);
     if (c->options->host)
         host_parse(c);

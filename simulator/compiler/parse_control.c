@@ -6,7 +6,7 @@
 static Expression *parse_condition(Compiler *c, const char *what, Statement **declaration)
 {
     *declaration = NULL;
-    if (parse_declaration_begins(c)) {
+    if (parse_at_declaration(c)) {
         bool is_condition = true;
         *declaration = parse_local_declaration(c, &is_condition);
         Statement *last = *declaration;
@@ -103,7 +103,7 @@ Statement *parse_if(Compiler *c, Position at)
         if (known && value)
             skip_statement(c);
         else
-            s->otherwise = parse_body(c);
+            s->else_body = parse_body(c);
     }
     parse_leave_block(c, outer);
     if (!s->body)
@@ -125,11 +125,11 @@ static uint32_t take_unroll(Compiler *c)
 static Statement *parse_loop_body(Compiler *c, const char *what)
 {
     warn_about_empty(c, what);
-    c->parser->now.breakable++;
-    c->parser->now.continuable++;
+    c->parser->state.breakable++;
+    c->parser->state.continuable++;
     Statement *body = parse_body(c);
-    c->parser->now.breakable--;
-    c->parser->now.continuable--;
+    c->parser->state.breakable--;
+    c->parser->state.continuable--;
     return body;
 }
 
@@ -228,7 +228,7 @@ static Statement *parse_range_for(Compiler *c, Statement *loop)
     Expression *range = parse_at(c, '{') ? parse_braced(c) : parse_expression(c);
     parse_expect(c, ')', "after the range");
     if (d.name)
-        scope_declare(c, c->parser->now.scope, SYMBOL_VARIABLE, d.name, d.position)->variable = element;
+        scope_declare(c, c->parser->state.scope, SYMBOL_VARIABLE, d.name, d.position)->variable = element;
     Statement *inner = statement_new(c, STATEMENT_BLOCK, loop->position);
     Expression *value = expression_unknown(c, range->start, range->end);
     if (range->type->kind == TYPE_ARRAY && range->type->count != NO_SIZE && !expression_is_unknown(range)) {
@@ -279,7 +279,7 @@ Statement *parse_for(Compiler *c, Position at)
     const Token *comma = comma_of_for(c);
     if (comma) {
         source_error(c, comma->position, 1, "write for (int i = 0; i < n; i++)", "expected ';' between the parts of 'for', not ','");
-        c->parser->now.at--;
+        c->parser->state.at--;
         parse_skip_group(c);
         c->silent++; // its variables are not known: the body says nothing
         s->body = parse_loop_body(c, "'for'");
@@ -294,7 +294,7 @@ Statement *parse_for(Compiler *c, Position at)
     }
     if (parse_accept(c, ';')) {
         s->first = NULL;
-    } else if (parse_declaration_begins(c)) {
+    } else if (parse_at_declaration(c)) {
         s->first = parse_local_declaration(c, NULL);
     } else {
         s->first = statement_new(c, STATEMENT_EXPRESSION, parse_token(c)->position);
@@ -309,12 +309,12 @@ Statement *parse_for(Compiler *c, Position at)
     if (!parse_at(c, ')'))
         s->step = parse_expression(c);
     parse_expect(c, ')', "after the parts of 'for'");
-    if (c->parser->now.panicking && parse_token(c)->kind != TOKEN_END && !parse_at(c, '{')) { // in step again at the body
+    if (c->parser->state.panicking && parse_token(c)->kind != TOKEN_END && !parse_at(c, '{')) { // in step again at the body
         while (!parse_at(c, ')') && !parse_at(c, '{') && !parse_at(c, '}') && parse_token(c)->kind != TOKEN_END)
             parse_advance(c);
         parse_accept(c, ')');
     }
-    c->parser->now.panicking = false;
+    c->parser->state.panicking = false;
     s->body = parse_loop_body(c, "'for'");
     parse_leave_block(c, outer);
     return s;
@@ -324,11 +324,11 @@ Statement *parse_for(Compiler *c, Position at)
 
 Statement *parse_switch(Compiler *c, Position at)
 {
-    ParserState *now = &c->parser->now;
+    ParserState *state = &c->parser->state;
     Statement *s = statement_new(c, STATEMENT_SWITCH, at);
     Scope *outer = parse_enter_block(c);
     parse_expect(c, '(', "after 'switch'");
-    if (parse_declaration_begins(c)) {
+    if (parse_at_declaration(c)) {
         bool is_condition = false;
         s->first = parse_local_declaration(c, &is_condition);
     }
@@ -343,12 +343,12 @@ Statement *parse_switch(Compiler *c, Position at)
             e = convert_scalar(c, e, type_promoted(c, type_integer_of(e->type)));
     }
     s->expression = e;
-    Statement *around = now->innermost_switch;
-    now->innermost_switch = s;
-    now->breakable++;
+    Statement *around = state->innermost_switch;
+    state->innermost_switch = s;
+    state->breakable++;
     s->body = parse_statement(c);
-    now->breakable--;
-    now->innermost_switch = around;
+    state->breakable--;
+    state->innermost_switch = around;
     parse_leave_block(c, outer);
     return s;
 }
@@ -366,7 +366,7 @@ static void check_duplicate(Compiler *c, const Statement *of, const Statement *s
 Statement *parse_case(Compiler *c, Position at, bool is_default)
 {
     Statement *s = statement_new(c, STATEMENT_CASE, at);
-    Statement *of = c->parser->now.innermost_switch;
+    Statement *of = c->parser->state.innermost_switch;
     s->is_default = is_default;
     bool unknown = false;
     if (!is_default) {

@@ -5,10 +5,10 @@
 
 Variable *variable_new(Compiler *c, Name *name, Type *type, Position position)
 {
-    const ParserState *now = &c->parser->now;
+    const ParserState *state = &c->parser->state;
     Variable *v = compile_new(c, Variable);
-    *v = (Variable){.name = name, .position = position, .type = type, .function = now->function, .scope = now->scope};
-    for (const Lambda *lambda = now->lambda; lambda; lambda = lambda->outer)
+    *v = (Variable){.name = name, .position = position, .type = type, .function = state->function, .scope = state->scope};
+    for (const Lambda *lambda = state->lambda; lambda; lambda = lambda->outer)
         v->depth++;
     return v;
 }
@@ -32,7 +32,7 @@ static uint32_t unknown_type_length(Compiler *c)
             break;
         }
     }
-    const uint32_t length = fits ? c->parser->now.at - saved.at : 0;
+    const uint32_t length = fits ? c->parser->state.at - saved.at : 0;
     parse_restore(c, &saved);
     return length;
 }
@@ -42,7 +42,7 @@ static bool is_declared_value(Compiler *c)
     const Token *t = parse_token(c);
     if (token_is(parse_peek(c, 1), ID_SCOPE))
         return false;
-    const Symbol *symbol = scope_lookup(c, c->parser->now.scope, t->name);
+    const Symbol *symbol = scope_lookup(c, c->parser->state.scope, t->name);
     return symbol && symbol->kind != SYMBOL_UNKNOWN && symbol->kind != SYMBOL_TYPE && symbol->kind != SYMBOL_TEMPLATE;
 }
 
@@ -72,25 +72,25 @@ Type *parse_unknown_type(Compiler *c)
         return NULL;
     for (uint32_t k = 0; k < length; k++)
         parse_advance(c);
-    if (c->silent || c->parser->now.in_check)
+    if (c->silent || c->parser->state.in_check)
         return type_basic(c, TYPE_UNKNOWN);
     const Position end = parse_end(c);
     if (length > 1) {
         const ParserState after = parse_save(c);
-        c->parser->now.at -= length;
+        c->parser->state.at -= length;
         const ParsedName name = parse_qualified_name(c);
         parse_restore(c, &after);
         parse_report_unknown(c, &name);
         return type_basic(c, TYPE_UNKNOWN);
     }
-    const char *like = scope_suggestion(c, c->parser->now.scope, t->name), *keyword = keyword_suggestion(t->name);
+    const char *suggestion = scope_suggestion(c, c->parser->state.scope, t->name), *keyword = keyword_suggestion(t->name);
     if (keyword)
-        like = keyword;
-    source_error(c, t->position, end - t->position, like ? compile_format(c, "did you mean '%s'?", like) : NULL, "unknown type '%s'", t->name->text);
+        suggestion = keyword;
+    source_error(c, t->position, end - t->position, suggestion ? compile_format(c, "did you mean '%s'?", suggestion) : NULL, "unknown type '%s'", t->name->text);
     return type_basic(c, TYPE_UNKNOWN);
 }
 
-bool parse_declaration_begins(Compiler *c)
+bool parse_at_declaration(Compiler *c)
 {
     const Token *t = parse_token(c);
     switch (t->id) {
@@ -112,7 +112,7 @@ bool parse_declaration_begins(Compiler *c)
         return begins;
     }
     if (t->id >= ID_FIRST_KEYWORD) {
-        if (!parse_type_begins(c))
+        if (!parse_at_type(c))
             return false;
         const Token *next = parse_peek(c, 1);
         return !(token_is(next, '(') && !token_is(parse_peek(c, 2), '*') && !token_is(parse_peek(c, 2), '&')) && !token_is(next, '{');
@@ -135,19 +135,19 @@ bool parse_declaration_begins(Compiler *c)
 
 static void declare_type(Compiler *c, Name *name, Type *type, Position at)
 {
-    Symbol *old = scope_find(c->parser->now.scope, name);
+    Symbol *old = scope_find(c->parser->state.scope, name);
     if (old && old->kind == SYMBOL_TYPE && (old->type == type || type_is_unknown(type)))
         return;
-    scope_declare(c, c->parser->now.scope, SYMBOL_TYPE, name, at)->type = type;
+    scope_declare(c, c->parser->state.scope, SYMBOL_TYPE, name, at)->type = type;
 }
 
 static void parse_using_declaration(Compiler *c)
 {
     parse_accept(c, KEYWORD_TYPENAME);
     const ParsedName n = parse_qualified_name(c);
-    if (n.name && n.symbol && !(n.symbol->scope == c->parser->now.scope)) {
+    if (n.name && n.symbol && !(n.symbol->scope == c->parser->state.scope)) {
         for (Symbol *symbol = n.symbol; symbol; symbol = symbol->next_overload) {
-            Symbol *copy = scope_declare(c, c->parser->now.scope, symbol->kind, n.name, n.start), keep = *copy;
+            Symbol *copy = scope_declare(c, c->parser->state.scope, symbol->kind, n.name, n.start), keep = *copy;
             *copy = *symbol;
             copy->next = keep.next;
             copy->next_in_scope = keep.next_in_scope;
@@ -155,8 +155,8 @@ static void parse_using_declaration(Compiler *c)
         }
     } else if (n.name && !n.symbol && !n.dependent_scope) {
         parse_report_unknown(c, &n);
-        if (c->silent && !scope_find(c->parser->now.scope, n.name))
-            scope_declare(c, c->parser->now.scope, SYMBOL_UNKNOWN, n.name, n.start);
+        if (c->silent && !scope_find(c->parser->state.scope, n.name))
+            scope_declare(c, c->parser->state.scope, SYMBOL_UNKNOWN, n.name, n.start);
     }
     parse_expect(c, ';', "after the name");
 }
@@ -167,7 +167,7 @@ void parse_using(Compiler *c)
     if (parse_accept(c, KEYWORD_NAMESPACE)) {
         const ParsedName n = parse_qualified_name(c);
         if (n.symbol && n.symbol->kind == SYMBOL_NAMESPACE)
-            scope_use(c, c->parser->now.scope, n.symbol->names);
+            scope_use(c, c->parser->state.scope, n.symbol->names);
         else if (!(n.name && (!strcmp(n.name->text, "std") || n.is_unknown_scope || n.scope)))
             parse_report_unknown(c, &n);
         parse_expect(c, ';', "after the namespace");
@@ -176,15 +176,15 @@ void parse_using(Compiler *c)
     const Token *t = parse_token(c);
     if (t->kind == TOKEN_NAME && !t->id && token_is(parse_peek(c, 1), '=')) {
         parse_advance(c), parse_advance(c);
-        const bool silent = !c->parser->now.function; // it may be the host's
+        const bool silent = !c->parser->state.function; // it may be the host's
         c->silent += silent;
         Type *type = parse_type_name(c);
         c->silent -= silent;
-        if (type->kind == TYPE_UNKNOWN && silent && !scope_find(c->parser->now.scope, t->name))
-            scope_declare(c, c->parser->now.scope, SYMBOL_UNKNOWN, t->name, t->position);
+        if (type->kind == TYPE_UNKNOWN && silent && !scope_find(c->parser->state.scope, t->name))
+            scope_declare(c, c->parser->state.scope, SYMBOL_UNKNOWN, t->name, t->position);
         else
             declare_type(c, t->name, type, t->position);
-        if (c->parser->now.panicking)
+        if (c->parser->state.panicking)
             return;
         parse_expect(c, ';', "after the type");
         return;
@@ -221,8 +221,8 @@ void parse_static_assert(Compiler *c)
 
 static void parse_namespace(Compiler *c)
 {
-    ParserState *now = &c->parser->now;
-    Scope *outer = now->scope;
+    ParserState *state = &c->parser->state;
+    Scope *outer = state->scope;
     const bool is_inline = parse_accept(c, KEYWORD_INLINE);
     parse_advance(c);
     const Token *t = parse_token(c);
@@ -231,16 +231,16 @@ static void parse_namespace(Compiler *c)
         parse_advance(c), parse_advance(c);
         const ParsedName n = parse_qualified_name(c);
         if (n.symbol && n.symbol->kind == SYMBOL_NAMESPACE) {
-            const Symbol *old = scope_find(now->scope, t->name);
+            const Symbol *old = scope_find(state->scope, t->name);
             if (!old || old->kind != SYMBOL_NAMESPACE || old->names != n.symbol->names)
-                scope_declare(c, now->scope, SYMBOL_NAMESPACE, t->name, t->position)->names = n.symbol->names;
+                scope_declare(c, state->scope, SYMBOL_NAMESPACE, t->name, t->position)->names = n.symbol->names;
         } else {
             parse_report_unknown(c, &n);
         }
         parse_expect(c, ';', "after the namespace");
         return;
     }
-    Scope *space = now->scope;
+    Scope *space = state->scope;
     do {
         t = parse_token(c);
         name = t->kind == TOKEN_NAME && !t->id ? t->name : NULL;
@@ -254,12 +254,12 @@ static void parse_namespace(Compiler *c)
     const Position open = parse_token(c)->position;
     if (!parse_expect(c, '{', "after the namespace"))
         return;
-    now->scope = space;
+    state->scope = space;
     parse_enter(c);
     while (!parse_at(c, '}') && parse_token(c)->kind != TOKEN_END)
         parse_declaration(c);
     parse_leave(c);
-    now->scope = outer;
+    state->scope = outer;
     if (!parse_accept(c, '}'))
         source_error(c, open, 1, "add the } that ends the namespace", "this { has no }");
 }
@@ -342,7 +342,7 @@ void parse_initialiser(Compiler *c, Variable *v, bool declared_auto)
 
 static bool is_device_function(const Compiler *c)
 {
-    const Function *f = c->parser->now.function;
+    const Function *f = c->parser->state.function;
     return f && !f->is_lenient && (f->is_device || f->is_kernel);
 }
 
@@ -401,13 +401,13 @@ Variable *parse_variable(Compiler *c, const Specifiers *s, const Declarator *d, 
     v->is_inline = s->is_inline;
     v->alignment = s->alignment;
     if (is_local && s->is_static && v->space == SPACE_AUTOMATIC)
-        v->space = p->now.function && (p->now.function->is_lenient || host_is_parsed(c)) ? SPACE_HOST : SPACE_DEVICE;
-    if (is_local && p->now.function && v->space == SPACE_DEVICE)
-        v->order = p->now.function->static_count++;
+        v->space = p->state.function && (p->state.function->is_lenient || host_is_parsed(c)) ? SPACE_HOST : SPACE_DEVICE;
+    if (is_local && p->state.function && v->space == SPACE_DEVICE)
+        v->order = p->state.function->static_count++;
     if (s->is_constexpr)
         v->type = type_qualified(c, v->type, TYPE_CONST);
     check_variable_type(c, v);
-    Symbol *old = d->name ? scope_find(p->now.scope, d->name) : NULL;
+    Symbol *old = d->name ? scope_find(p->state.scope, d->name) : NULL;
     const bool again = old && old->kind == SYMBOL_VARIABLE && (old->variable->is_extern || s->is_extern);
     if (d->name && !d->scope) {
         if (again && s->is_extern)
@@ -415,19 +415,19 @@ Variable *parse_variable(Compiler *c, const Specifiers *s, const Declarator *d, 
         else if (again)
             old->variable = v;
         else
-            scope_declare(c, p->now.scope, SYMBOL_VARIABLE, d->name, d->position)->variable = v;
+            scope_declare(c, p->state.scope, SYMBOL_VARIABLE, d->name, d->position)->variable = v;
     } else if (d->scope && d->scope->kind == SCOPE_RECORD) { // the definition of a static member
         Symbol *member = scope_find(d->scope, d->name);
         if (member && member->kind == SYMBOL_VARIABLE)
             member->variable->is_extern = false, v = member->variable;
     }
     const bool is_auto = innermost_target(v->type)->kind == TYPE_AUTO;
-    Scope *outer = p->now.scope;
+    Scope *outer = p->state.scope;
     if (d->scope)
-        p->now.scope = d->scope;
+        p->state.scope = d->scope;
     if (!again || !s->is_extern)
         parse_initialiser(c, v, is_auto);
-    p->now.scope = outer;
+    p->state.scope = outer;
     check_size_known(c, v);
     if (v->space != SPACE_HOST && v->space != SPACE_AUTOMATIC && (!is_local || v->space == SPACE_DEVICE))
         *compile_push(c, p->variables, p->variable_count, p->variable_capacity) = v;
@@ -507,10 +507,10 @@ static void parse_declarators(Compiler *c, Specifiers *s)
 {
     for (;;) {
         Declarator d = {0};
-        const uint32_t begin = c->parser->now.at;
+        const uint32_t begin = c->parser->state.at;
         parse_declarator(c, s, &d);
         if (!d.name) {
-            parse_syntax_error(c, NULL, c->parser->now.at == begin && parse_token(c)->kind != TOKEN_END ? "expected a name, not '%.*s'" : "expected a name%.*s",
+            parse_syntax_error(c, NULL, c->parser->state.at == begin && parse_token(c)->kind != TOKEN_END ? "expected a name, not '%.*s'" : "expected a name%.*s",
                                (int)parse_token(c)->length, parse_token(c)->text);
             return;
         }
@@ -550,7 +550,7 @@ static void parse_simple_declaration(Compiler *c)
         c->silent -= silent;
         return;
     }
-    if (!c->parser->now.panicking)
+    if (!c->parser->state.panicking)
         parse_declarators(c, &s);
     c->silent -= silent;
 }
@@ -558,10 +558,10 @@ static void parse_simple_declaration(Compiler *c)
 void parse_declaration(Compiler *c)
 {
     Parser *p = c->parser;
-    const uint32_t begin = p->now.at;
+    const uint32_t begin = p->state.at;
     const Token *t = parse_token(c);
     parse_enter(c);
-    parse_correct_word(c);
+    parse_correct_keyword(c);
     if (parse_accept(c, ';')) {
         // nothing
     } else if (token_is(t, KEYWORD_NAMESPACE) || (token_is(t, KEYWORD_INLINE) && token_is(parse_peek(c, 1), KEYWORD_NAMESPACE))) {
@@ -586,10 +586,10 @@ void parse_declaration(Compiler *c)
         parse_simple_declaration(c);
     }
     parse_leave(c);
-    if (p->now.panicking)
+    if (p->state.panicking)
         parse_recover(c);
-    p->now.panicking = false;
-    p->now.panic_at = 0;
-    if (p->now.at == begin)
+    p->state.panicking = false;
+    p->state.panic_at = 0;
+    if (p->state.at == begin)
         parse_advance(c);
 }

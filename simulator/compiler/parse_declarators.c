@@ -48,7 +48,7 @@ static void parse_one_parameter(Compiler *c, Declarator *d, uint32_t *capacity, 
         parse_syntax_error(c, NULL, "expected a parameter, not '%.*s'", (int)t->length, t->text);
         while (!parse_at(c, ',') && !parse_at(c, ')') && !parse_at(c, ';') && !parse_at(c, '{') && parse_token(c)->kind != TOKEN_END)
             parse_advance(c);
-        c->parser->now.panicking = false;
+        c->parser->state.panicking = false;
         one.type = type_basic(c, TYPE_UNKNOWN);
     } else {
         parse_declarator(c, &s, &one);
@@ -72,10 +72,10 @@ static void parse_one_parameter(Compiler *c, Declarator *d, uint32_t *capacity, 
         *element = (Symbol){.kind = SYMBOL_VARIABLE, .name = one.name, .variable = v};
         pack->elements[pack->element_count++] = element;
     } else if (one.name) {
-        scope_declare(c, c->parser->now.scope, SYMBOL_VARIABLE, one.name, one.position)->variable = v;
+        scope_declare(c, c->parser->state.scope, SYMBOL_VARIABLE, one.name, one.position)->variable = v;
     }
     if (parse_accept(c, '=')) {
-        *slot = c->parser->now.at;
+        *slot = c->parser->state.at;
         while (!parse_at(c, ',') && !parse_at(c, ')') && parse_token(c)->kind != TOKEN_END)
             if (parse_at(c, '<')) {
                 if (!parse_skip_angles(c))
@@ -98,7 +98,7 @@ static Symbol *pack_of_parameter(Compiler *c)
             return NULL;
         if (token_is(t, ID_ELLIPSIS))
             return pack;
-        Symbol *symbol = t->kind == TOKEN_NAME && !t->id ? scope_lookup(c, c->parser->now.scope, t->name) : NULL;
+        Symbol *symbol = t->kind == TOKEN_NAME && !t->id ? scope_lookup(c, c->parser->state.scope, t->name) : NULL;
         if (symbol && symbol->kind == SYMBOL_PACK)
             pack = symbol;
     }
@@ -108,13 +108,13 @@ static Symbol *pack_of_parameter(Compiler *c)
 // Reads the parameter once for each type of the pack.
 static void parse_parameter_pack(Compiler *c, Declarator *d, uint32_t *capacity, uint32_t *default_capacity, Symbol *types)
 {
-    const uint32_t begin = c->parser->now.at, count = types->element_count;
+    const uint32_t begin = c->parser->state.at, count = types->element_count;
     const Symbol keep = *types;
     Symbol parameters = {.kind = SYMBOL_PACK, .elements = compile_allocate(c, (count + 1) * sizeof(Symbol *))};
     types->kind = SYMBOL_TYPE;
     for (uint32_t k = 0; k < count; k++) {
         types->type = keep.elements[k]->type ? keep.elements[k]->type : type_basic(c, TYPE_UNKNOWN);
-        c->parser->now.at = begin;
+        c->parser->state.at = begin;
         parse_one_parameter(c, d, capacity, default_capacity, &parameters);
     }
     *types = keep;
@@ -127,17 +127,17 @@ static void parse_parameter_pack(Compiler *c, Declarator *d, uint32_t *capacity,
     Name *name = count ? parameters.name : last && last->kind == TOKEN_NAME ? last->name : NULL;
     if (!name)
         return;
-    Symbol *symbol = scope_declare(c, c->parser->now.scope, SYMBOL_PACK, name, parse_previous(c)->position);
+    Symbol *symbol = scope_declare(c, c->parser->state.scope, SYMBOL_PACK, name, parse_previous(c)->position);
     symbol->elements = parameters.elements;
     symbol->element_count = parameters.element_count;
 }
 
 void parse_parameters(Compiler *c, Declarator *d)
 {
-    Scope *outer = c->parser->now.scope;
-    const bool greater = c->parser->now.no_greater;
-    c->parser->now.no_greater = false;
-    d->parameter_scope = c->parser->now.scope = scope_new(c, SCOPE_PARAMETERS, outer);
+    Scope *outer = c->parser->state.scope;
+    const bool greater = c->parser->state.no_greater;
+    c->parser->state.no_greater = false;
+    d->parameter_scope = c->parser->state.scope = scope_new(c, SCOPE_PARAMETERS, outer);
     uint32_t capacity = 0, default_capacity = 0;
     if (parse_at(c, KEYWORD_VOID) && token_is(parse_peek(c, 1), ')'))
         parse_advance(c);
@@ -152,8 +152,8 @@ void parse_parameters(Compiler *c, Declarator *d)
     }
     const bool variadic = parse_accept(c, ID_ELLIPSIS);
     parse_expect(c, ')', "after the parameters");
-    c->parser->now.scope = outer;
-    c->parser->now.no_greater = greater;
+    c->parser->state.scope = outer;
+    c->parser->state.no_greater = greater;
     d->is_pure = variadic; // only until the type is made
 }
 
@@ -179,10 +179,10 @@ static Type *function_suffix(Compiler *c, Type *result, Declarator *d)
         }
     }
     if (parse_accept(c, ID_ARROW)) {
-        Scope *outer = c->parser->now.scope;
-        c->parser->now.scope = own.parameter_scope;
+        Scope *outer = c->parser->state.scope;
+        c->parser->state.scope = own.parameter_scope;
         result = parse_type_name(c);
-        c->parser->now.scope = outer;
+        c->parser->state.scope = outer;
     }
     Type **types = compile_allocate(c, (own.parameter_count + 1) * sizeof *types);
     for (uint32_t k = 0; k < own.parameter_count; k++)
@@ -209,10 +209,10 @@ static Type *array_suffix(Compiler *c, Type *element)
     uint64_t count = NO_SIZE;
     Expression *dependent = NULL;
     if (!parse_at(c, ']')) {
-        const bool greater = c->parser->now.no_greater;
-        c->parser->now.no_greater = false;
+        const bool greater = c->parser->state.no_greater;
+        c->parser->state.no_greater = false;
         Expression *e = expression_value(c, parse_conditional(c));
-        c->parser->now.no_greater = greater;
+        c->parser->state.no_greater = greater;
         Constant value = {0};
         if (expression_is_unknown(e)) {
             dependent = e;
@@ -241,7 +241,7 @@ static Type *array_suffix(Compiler *c, Type *element)
         element = array_suffix(c, element);
     element = checked_element(c, element, at);
     if (dependent && element->kind != TYPE_UNKNOWN) {
-        if (!c->parser->now.in_pattern)
+        if (!c->parser->state.in_pattern)
             return type_basic(c, TYPE_UNKNOWN);
         Type *type = type_new(c, TYPE_ARRAY);
         type->target = element;
@@ -269,7 +269,7 @@ static bool begins_parameters(Compiler *c)
         parse_restore(c, &saved);
         return true;
     }
-    bool type = parse_type_begins(c);
+    bool type = parse_at_type(c);
     if (type && parse_token(c)->kind == TOKEN_NAME && !parse_token(c)->id) { // T(x) or T{x} is a value
         parse_maybe_named_type(c);
         type = !parse_at(c, '{') && !(parse_at(c, '(') && !token_is(parse_peek(c, 1), '*') && !token_is(parse_peek(c, 1), '&'));
@@ -280,7 +280,7 @@ static bool begins_parameters(Compiler *c)
         const Token *a = parse_token(c), *b = parse_peek(c, 1), *d = parse_peek(c, 2);
         type = a->kind == TOKEN_NAME && !a->id && (b->kind == TOKEN_NAME || (token_is(b, '*') && d->kind == TOKEN_NAME &&
                (token_is(parse_peek(c, 3), ',') || token_is(parse_peek(c, 3), ')'))));
-        type &= !scope_lookup(c, c->parser->now.scope, a->kind == TOKEN_NAME ? a->name : name_intern(c, "?", 1));
+        type &= !scope_lookup(c, c->parser->state.scope, a->kind == TOKEN_NAME ? a->name : name_intern(c, "?", 1));
     }
     parse_restore(c, &saved);
     return type;
@@ -336,15 +336,15 @@ static Type *parse_declared(Compiler *c, Type *type, Declarator *d)
     parse_enter(c);
     type = parse_pointers(c, type);
     if (begins_nested(c)) {
-        const uint32_t inner = c->parser->now.at + 1;
+        const uint32_t inner = c->parser->state.at + 1;
         parse_skip_group(c);
         Declarator suffix = {0};
         type = parse_suffix(c, type, &suffix, false);
-        const uint32_t after = c->parser->now.at;
-        c->parser->now.at = inner;
+        const uint32_t after = c->parser->state.at;
+        c->parser->state.at = inner;
         type = parse_declared(c, type, d);
         parse_expect(c, ')', "after the declarator");
-        c->parser->now.at = after;
+        c->parser->state.at = after;
         parse_leave(c);
         return type;
     }

@@ -37,10 +37,10 @@ static void parse_argument(Compiler *c, void *context)
 Expression **parse_arguments(Compiler *c, uint16_t closing, uint32_t *count)
 {
     Arguments arguments = {0};
-    const bool greater = c->parser->now.no_greater;
-    c->parser->now.no_greater = false;
+    const bool greater = c->parser->state.no_greater;
+    c->parser->state.no_greater = false;
     while (!parse_at(c, closing) && parse_token(c)->kind != TOKEN_END) {
-        if (!pack_expansion_begins(c) || !pack_expand(c, parse_argument, &arguments)) {
+        if (!pack_at_expansion(c) || !pack_expand(c, parse_argument, &arguments)) {
             parse_argument(c, &arguments);
             parse_accept(c, ID_ELLIPSIS);
         }
@@ -49,7 +49,7 @@ Expression **parse_arguments(Compiler *c, uint16_t closing, uint32_t *count)
         if (parse_at(c, closing) && closing == ')')
             parse_syntax_error(c, "delete the comma", "expected an argument after ','");
     }
-    c->parser->now.no_greater = greater;
+    c->parser->state.no_greater = greater;
     parse_expect(c, closing, closing == ')' ? "after the arguments" : "after the list");
     *count = arguments.count;
     return arguments.list ? arguments.list : compile_allocate(c, sizeof *arguments.list);
@@ -94,8 +94,8 @@ static void parse_launch(Compiler *c, Expression *callee)
 {
     const Position at = parse_token(c)->position;
     parse_advance(c);
-    const bool greater = c->parser->now.no_greater;
-    c->parser->now.no_greater = true;
+    const bool greater = c->parser->state.no_greater;
+    c->parser->state.no_greater = true;
     Expression *list = expression_new(c, EXPRESSION_LIST, type_basic(c, TYPE_UNKNOWN), at, at);
     uint32_t capacity = 0;
     while (!parse_at(c, '>') && parse_token(c)->kind != TOKEN_END) {
@@ -104,13 +104,13 @@ static void parse_launch(Compiler *c, Expression *callee)
         if (!parse_accept(c, ','))
             break;
     }
-    c->parser->now.no_greater = greater;
+    c->parser->state.no_greater = greater;
     if (parse_greater_count(c) >= 3) {
         parse_advance(c), parse_advance(c), parse_advance(c);
     } else {
         parse_syntax_error(c, "a launch is name<<<blocks, threads>>>(arguments)", "expected '>>>' after the launch's configuration");
     }
-    if (list->argument_count == 1 && !c->parser->now.panicking && callee->kind == EXPRESSION_FUNCTION) {
+    if (list->argument_count == 1 && !c->parser->state.panicking && callee->kind == EXPRESSION_FUNCTION) {
         source_host_error(c, list->arguments[0]->start, 0, compile_format(c, "write %s<<<blocks, threads>>>(...)", callee->name ? callee->name->text : "kernel"),
                           "a launch needs the number of blocks and of threads");
     }
@@ -124,7 +124,7 @@ static Expression *parse_member(Compiler *c, Expression *object)
     const bool arrow = parse_at(c, ID_ARROW);
     parse_advance(c);
     const Token *t = parse_token(c);
-    Scope *outer = c->parser->now.scope;
+    Scope *outer = c->parser->state.scope;
     // The name is looked up in the object's class; its template arguments in the usual scopes.
     ParsedName name = {.start = t->position};
     const Type *type = arrow && object->type->kind == TYPE_POINTER ? object->type->target : object->type;
@@ -155,7 +155,7 @@ static Expression *parse_member(Compiler *c, Expression *object)
         return expression_unknown(c, object->start, parse_end(c));
     }
     name.end = parse_end(c);
-    c->parser->now.scope = outer;
+    c->parser->state.scope = outer;
     return build_member(c, object, &name, arrow, at);
 }
 
@@ -165,10 +165,10 @@ static Expression *parse_postfix(Compiler *c, Expression *e)
         const Token *t = parse_token(c);
         if (token_is(t, '[') && !(e->kind == EXPRESSION_UNKNOWN && token_is(parse_peek(c, 1), '[') && token_is(parse_peek(c, 2), ']'))) {
             parse_advance(c);
-            const bool greater = c->parser->now.no_greater;
-            c->parser->now.no_greater = false;
+            const bool greater = c->parser->state.no_greater;
+            c->parser->state.no_greater = false;
             Expression *index = parse_at(c, '{') ? parse_braced(c) : parse_expression(c);
-            c->parser->now.no_greater = greater;
+            c->parser->state.no_greater = greater;
             parse_expect(c, ']', "after the index");
             if (index->kind == EXPRESSION_COMMA && !index->in_parentheses) {
                 source_error(c, index->start, expression_length(index), "write [y][x], or an index of one dimension: y * width + x",
@@ -209,17 +209,17 @@ static Expression *parse_named_cast(Compiler *c)
         if (casts[k].id == t->id)
             kind = casts[k].kind;
     parse_advance(c);
-    const bool greater = c->parser->now.no_greater;
-    c->parser->now.no_greater = true;
+    const bool greater = c->parser->state.no_greater;
+    c->parser->state.no_greater = true;
     if (!parse_accept(c, '<'))
         parse_syntax_error(c, "write cast<type>(value)", "expected '<' after '%s'", token_id_text(t->id));
     Type *type = parse_type_name(c);
     if (!parse_accept(c, '>'))
         parse_syntax_error(c, "add '>'", "expected '>' after the type");
-    c->parser->now.no_greater = false;
+    c->parser->state.no_greater = false;
     parse_expect(c, '(', "before the value");
     Expression *e = parse_expression(c);
-    c->parser->now.no_greater = greater;
+    c->parser->state.no_greater = greater;
     parse_expect(c, ')', "after the value");
     return cast_to(c, e, type, kind, t->position, parse_end(c));
 }
@@ -229,7 +229,7 @@ static bool begins_cast(Compiler *c)
 {
     const ParserState saved = parse_save(c);
     parse_advance(c);
-    bool cast = parse_type_begins(c);
+    bool cast = parse_at_type(c);
     if (cast) {
         const Token *t = parse_token(c);
         if (t->kind == TOKEN_NAME && !t->id) {
@@ -253,10 +253,10 @@ static Expression *parse_c_cast(Compiler *c)
 {
     const Position start = parse_token(c)->position;
     parse_advance(c);
-    const bool greater = c->parser->now.no_greater;
-    c->parser->now.no_greater = false;
+    const bool greater = c->parser->state.no_greater;
+    c->parser->state.no_greater = false;
     Type *type = parse_type_name(c);
-    c->parser->now.no_greater = greater;
+    c->parser->state.no_greater = greater;
     parse_expect(c, ')', "after the type");
     if (parse_at(c, '{'))
         return parse_postfix(c, parse_functional_cast(c, type, start));
@@ -272,7 +272,7 @@ static Expression *parse_sizeof(Compiler *c)
     if (parse_at(c, ID_ELLIPSIS)) { // sizeof...(pack)
         parse_advance(c), parse_expect(c, '(', "after sizeof...");
         const Token *name = parse_token(c);
-        Symbol *pack = name->kind == TOKEN_NAME ? scope_lookup(c, c->parser->now.scope, name->name) : NULL;
+        Symbol *pack = name->kind == TOKEN_NAME ? scope_lookup(c, c->parser->state.scope, name->name) : NULL;
         parse_advance(c);
         parse_expect(c, ')', "after the pack");
         if (!pack || pack->kind != SYMBOL_PACK)
@@ -282,15 +282,15 @@ static Expression *parse_sizeof(Compiler *c)
     Type *type;
     if (parse_at(c, '(') && begins_cast(c)) {
         parse_advance(c);
-        const bool greater = c->parser->now.no_greater;
-        c->parser->now.no_greater = false;
+        const bool greater = c->parser->state.no_greater;
+        c->parser->state.no_greater = false;
         type = parse_type_name(c);
-        c->parser->now.no_greater = greater;
+        c->parser->state.no_greater = greater;
         parse_expect(c, ')', "after the type");
     } else {
-        c->parser->now.unevaluated++;
+        c->parser->state.unevaluated++;
         Expression *e = parse_unary(c);
-        c->parser->now.unevaluated--;
+        c->parser->state.unevaluated--;
         type = expression_is_unknown(e) ? type_basic(c, TYPE_UNKNOWN) : e->type;
     }
     type = type_without_reference(type);
@@ -309,10 +309,10 @@ static Expression *parse_new(Compiler *c)
 {
     const Position start = parse_token(c)->position;
     parse_advance(c);
-    Expression *place = NULL;
+    Expression *placement = NULL;
     if (parse_at(c, '(') && !begins_cast(c)) {
         parse_advance(c);
-        place = expression_value(c, parse_expression(c));
+        placement = expression_value(c, parse_expression(c));
         parse_expect(c, ')', "after the address");
     }
     const Specifiers s = parse_specifiers(c);
@@ -331,15 +331,15 @@ static Expression *parse_new(Compiler *c)
     else if (!type_is_unknown(type))
         value = initialise_default(c, type, start, NULL);
     const Position end = parse_end(c);
-    if (!place || is_array) {
+    if (!placement || is_array) {
         source_error(c, start, end - start, "use an array of the kernel's own, shared memory, or memory that the host allocates",
                      "new in a kernel is only supported as new (address) T(...)");
         return expression_unknown(c, start, end);
     }
-    if (type_is_unknown(type) || (value && expression_is_unknown(value)) || expression_is_unknown(place))
+    if (type_is_unknown(type) || (value && expression_is_unknown(value)) || expression_is_unknown(placement))
         return expression_unknown(c, start, end);
     Expression *e = expression_new(c, EXPRESSION_NEW, type_pointer(c, type), start, end);
-    e->left = cast_to(c, place, type_pointer(c, type), CAST_C, place->start, place->end);
+    e->left = cast_to(c, placement, type_pointer(c, type), CAST_C, placement->start, placement->end);
     e->right = value;
     return e;
 }
@@ -416,7 +416,7 @@ static int operator_level(Compiler *c, uint16_t *id, uint32_t *length)
     case '>': {
         const Token *next = parse_peek(c, 1);
         const bool joined = !(next->flags & (TOKEN_SPACE | TOKEN_FIRST));
-        if (c->parser->now.no_greater)
+        if (c->parser->state.no_greater)
             return 0;
         if (joined && token_is(next, '>')) {
             *id = OPERATOR_SHIFT_RIGHT;
@@ -458,13 +458,13 @@ Expression *parse_conditional(Compiler *c)
     parse_enter(c);
     Expression *condition = parse_binary(c, 1);
     if (parse_accept(c, '?')) {
-        const bool greater = c->parser->now.no_greater;
-        c->parser->now.no_greater = false;
-        Expression *yes = parse_expression(c);
-        c->parser->now.no_greater = greater;
+        const bool greater = c->parser->state.no_greater;
+        c->parser->state.no_greater = false;
+        Expression *if_true = parse_expression(c);
+        c->parser->state.no_greater = greater;
         parse_expect(c, ':', "of '?:'");
-        Expression *no = parse_assignment(c);
-        condition = build_conditional(c, condition, yes, no);
+        Expression *if_false = parse_assignment(c);
+        condition = build_conditional(c, condition, if_true, if_false);
     }
     parse_leave(c);
     return condition;
@@ -479,7 +479,7 @@ static uint16_t assignment_operator(Compiler *c, uint32_t *length)
     case ID_OR_ASSIGN: case ID_XOR_ASSIGN: case ID_SHIFT_LEFT_ASSIGN: return t->id;
     case '>': {
         const Token *next = parse_peek(c, 1);
-        if (c->parser->now.no_greater || !token_is(next, ID_GREATER_EQUAL) || (next->flags & (TOKEN_SPACE | TOKEN_FIRST)))
+        if (c->parser->state.no_greater || !token_is(next, ID_GREATER_EQUAL) || (next->flags & (TOKEN_SPACE | TOKEN_FIRST)))
             return ID_NONE;
         *length = 2;
         return OPERATOR_SHIFT_RIGHT_ASSIGN;

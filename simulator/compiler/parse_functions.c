@@ -12,7 +12,7 @@ static Position skip_body(Compiler *c)
     uint32_t depth = 0;
     do {
         const Token *t = parse_token(c);
-        if (t->kind == TOKEN_END || (t->position != open && parse_begins_function(c) && !parse_begins_nested(c, open)))
+        if (t->kind == TOKEN_END || (t->position != open && parse_at_function_definition(c) && !parse_at_nested_definition(c, open)))
             return 0;
         depth += token_is(t, '{');
         depth -= token_is(t, '}');
@@ -48,7 +48,7 @@ void parse_function_parts(Compiler *c, Function *f)
             parse_advance(c); // = 0
         return;
     }
-    const uint32_t begin = c->parser->now.at;
+    const uint32_t begin = c->parser->state.at;
     if (parse_at(c, ':') && f->is_constructor)
         skip_field_initialisers(c);
     if (parse_accept(c, KEYWORD_TRY))
@@ -151,7 +151,7 @@ static void merge(Compiler *c, Function *old, Function *f)
 static Function *function_new(Compiler *c, const Specifiers *s, Declarator *d)
 {
     Function *f = compile_new(c, Function);
-    Scope *scope = d->scope ? d->scope : c->parser->now.scope;
+    Scope *scope = d->scope ? d->scope : c->parser->state.scope;
     *f = (Function){.name = d->name, .position = d->position, .type = d->type, .parameters = d->parameters, .parameter_count = d->parameter_count,
                     .required = d->required, .defaults = d->defaults, .scope = scope, .parameter_scope = d->parameter_scope};
     const Scope *owner = scope;
@@ -192,7 +192,7 @@ static void remember(Compiler *c, Function *f)
     *compile_push(c, p->functions, p->function_count, p->function_capacity) = f;
     // Device functions that nothing calls are parsed, too, for their errors.
     if (f->is_kernel || (f->is_device && !f->is_host && !f->is_constexpr && !f->record))
-        parse_need(c, f);
+        parse_mark_needed(c, f);
 }
 
 Function *parse_function(Compiler *c, const Specifiers *s, Declarator *d, Template *of)
@@ -292,7 +292,7 @@ static bool breaks(const Statement *s) // out of the loop that it is the body of
         if (s->kind == STATEMENT_BREAK || s->kind == STATEMENT_GOTO)
             return true;
         const bool nested = s->kind == STATEMENT_LOOP || s->kind == STATEMENT_DO || s->kind == STATEMENT_SWITCH;
-        if (!nested && (breaks(s->body) || breaks(s->otherwise) || (s->kind == STATEMENT_BLOCK && breaks(s->first))))
+        if (!nested && (breaks(s->body) || breaks(s->else_body) || (s->kind == STATEMENT_BLOCK && breaks(s->first))))
             return true;
     }
     return false;
@@ -318,10 +318,10 @@ static bool falls_through(const Statement *s)
         case STATEMENT_BLOCK: reached &= falls_through(s->first); break;
         case STATEMENT_IF:
             if (s->is_constexpr) {
-                const Statement *taken = is_forever(s->expression) ? s->body : s->otherwise;
+                const Statement *taken = is_forever(s->expression) ? s->body : s->else_body;
                 reached &= !taken || falls_through(taken);
             } else {
-                reached &= !s->otherwise || falls_through(s->body) || falls_through(s->otherwise);
+                reached &= !s->else_body || falls_through(s->body) || falls_through(s->else_body);
             }
             break;
         case STATEMENT_LOOP: reached &= !is_forever(s->expression) || breaks(s->body); break;
@@ -385,7 +385,7 @@ void parse_delayed_body(Compiler *c, Function *f)
     f->static_count = 0;
     f->field_initialiser_count = 0;
     parse_enter(c);
-    p->now = (ParserState){.at = f->body_token, .scope = f->parameter_scope, .function = f, .in_check = f->is_pattern, .lambda = f->lambda};
+    p->state = (ParserState){.at = f->body_token, .scope = f->parameter_scope, .function = f, .in_check = f->is_pattern, .lambda = f->lambda};
     Variable *self = f->lambda ? f->lambda->self : NULL;
     if (f->lambda)
         f->lambda->self = f->self;

@@ -56,7 +56,7 @@ typedef struct TemplateArguments {
 static void parse_template_argument(Compiler *c, void *context)
 {
     TemplateArguments *all = context;
-    ParserState *now = &c->parser->now;
+    ParserState *state = &c->parser->state;
     const Template *of = all->of;
     TemplateArgument argument = {.is_set = true};
     const bool is_template = of && all->count < of->parameter_count && of->parameters[all->count].is_template;
@@ -64,11 +64,11 @@ static void parse_template_argument(Compiler *c, void *context)
     if (named) {
         parse_qualified_name(c);
         argument.template = named->template;
-    } else if (parse_type_begins(c)) {
-        const uint32_t begin = now->at;
+    } else if (parse_at_type(c)) {
+        const uint32_t begin = state->at;
         argument.type = parse_type_name(c);
         if (!parse_at(c, ',') && !parse_at(c, '>') && !parse_at(c, ID_ELLIPSIS)) { // T(3) or T::value * 2
-            now->at = begin;
+            state->at = begin;
             argument.type = NULL;
             parse_argument_value(c, &argument, of, all->count);
         }
@@ -80,13 +80,13 @@ static void parse_template_argument(Compiler *c, void *context)
 
 TemplateArgument *parse_template_arguments(Compiler *c, const Template *of, uint32_t *count)
 {
-    ParserState *now = &c->parser->now;
-    const bool greater = now->no_greater;
+    ParserState *state = &c->parser->state;
+    const bool greater = state->no_greater;
     TemplateArguments all = {.of = of};
-    now->no_greater = true;
+    state->no_greater = true;
     parse_enter(c);
     while (!parse_at(c, '>') && parse_token(c)->kind != TOKEN_END) {
-        if (!pack_expansion_begins(c) || !pack_expand(c, parse_template_argument, &all)) {
+        if (!pack_at_expansion(c) || !pack_expand(c, parse_template_argument, &all)) {
             parse_template_argument(c, &all);
             parse_accept(c, ID_ELLIPSIS);
         }
@@ -94,7 +94,7 @@ TemplateArgument *parse_template_arguments(Compiler *c, const Template *of, uint
             break;
     }
     parse_leave(c);
-    now->no_greater = greater;
+    state->no_greater = greater;
     *count = all.count;
     if (!parse_accept(c, '>'))
         parse_syntax_error(c, "add '>'", "expected '>' after the template's arguments");
@@ -230,7 +230,7 @@ static void enter_scope(Compiler *c, ParsedName *n)
 static Symbol *find_component(Compiler *c, const ParsedName *n, bool qualified)
 {
     if (!qualified)
-        return scope_lookup(c, c->parser->now.scope, n->name);
+        return scope_lookup(c, c->parser->state.scope, n->name);
     return n->scope ? scope_find_member(c, n->scope, n->name) : NULL;
 }
 
@@ -274,7 +274,7 @@ ParsedName parse_qualified_name(Compiler *c)
 
 static Type *dependent_member(Compiler *c, Type *scope, Name *name)
 {
-    if (!c->parser->now.in_pattern || scope->kind == TYPE_UNKNOWN)
+    if (!c->parser->state.in_pattern || scope->kind == TYPE_UNKNOWN)
         return type_basic(c, TYPE_UNKNOWN);
     Type *type = type_new(c, TYPE_MEMBER);
     type->member.scope = scope;
@@ -308,7 +308,7 @@ Type *parse_maybe_named_type(Compiler *c)
 {
     const Token *t = parse_token(c), *next = parse_peek(c, 1);
     if (t->kind == TOKEN_NAME && !token_is(next, ID_SCOPE) && !token_is(next, '<')) { // the usual case
-        Symbol *symbol = scope_lookup(c, c->parser->now.scope, t->name);
+        Symbol *symbol = scope_lookup(c, c->parser->state.scope, t->name);
         if (!symbol || symbol->kind != SYMBOL_TYPE)
             return NULL;
         parse_advance(c);
@@ -335,8 +335,8 @@ static const char *suggestion_help(Compiler *c, const ParsedName *n)
         if (ended && ended->position)
             return compile_format(c, "the '%s' of line %u is known in its block only: declare it before", n->name->text, source_line(c, ended->position));
     }
-    const char *like = n->scope ? scope_member_suggestion(c, n->scope, n->name) : scope_suggestion(c, c->parser->now.scope, n->name);
-    return like ? compile_format(c, "did you mean '%s'?", like) : NULL;
+    const char *suggestion = n->scope ? scope_member_suggestion(c, n->scope, n->name) : scope_suggestion(c, c->parser->state.scope, n->name);
+    return suggestion ? compile_format(c, "did you mean '%s'?", suggestion) : NULL;
 }
 
 // A library or feature that only nvcc has. All that follows from it gets no message of its own.
@@ -367,8 +367,8 @@ void parse_report_unknown(Compiler *c, const ParsedName *n)
     const char *help = header ? compile_format(c, "#include <%s>", header) : suggestion_help(c, n);
     const uint32_t length = n->end > n->start ? n->end - n->start : n->name->length;
     const bool global = !n->scope || n->scope == c->parser->global, in_std = n->scope && !strcmp(n->scope->qualified, "std");
-    if (host_is_parsed(c) && ((global && known_host_function(n->name->text)) ||
-                              (in_std && (known_host_object(n->name->text, &known) || known_host_type(n->name->text, &known))))) {
+    if (host_is_parsed(c) && ((global && is_known_host_function(n->name->text)) ||
+                              (in_std && (is_known_host_object(n->name->text, &known) || is_known_host_type(n->name->text, &known))))) {
         source_error(c, n->start, length, NULL, "'%s' is not supported in host code that a page evaluates", qualified);
         return;
     }
@@ -377,25 +377,25 @@ void parse_report_unknown(Compiler *c, const ParsedName *n)
         source_error(c, n->start, length, known_old_name(n->name->text), heap ? "'%s' in a kernel is not supported" : "'%s' is not declared", n->name->text);
         return;
     }
-    if ((global && known_host_function(n->name->text)) || (in_std && known_host_object(n->name->text, &known))) {
+    if ((global && is_known_host_function(n->name->text)) || (in_std && is_known_host_object(n->name->text, &known))) {
         if (in_std && !strcmp(n->name->text, "endl") && name_intern(c, "cout", 4)->is_reported)
             return;
         n->name->is_reported = true;
-        source_error(c, n->start, length, known, known_stream(n->name->text) ? "'%s' is an object of the host, which a kernel cannot use"
+        source_error(c, n->start, length, known, is_known_stream(n->name->text) ? "'%s' is an object of the host, which a kernel cannot use"
                                                                              : "'%s' is a host function, which a kernel cannot call", qualified);
         return;
     }
-    if (in_std && known_host_type(n->name->text, &known)) {
+    if (in_std && is_known_host_type(n->name->text, &known)) {
         source_error(c, n->start, length, known, "'%s' is a host type, which a kernel cannot use", qualified);
         return;
     }
     if (n->is_unknown_scope) {
-        const char *like = n->unknown_scope ? scope_suggestion(c, c->parser->now.scope, n->unknown_scope) : NULL;
+        const char *suggestion = n->unknown_scope ? scope_suggestion(c, c->parser->state.scope, n->unknown_scope) : NULL;
         const char *scope = n->unknown_scope ? n->unknown_scope->text : "what";
         header = library_header_of(c, scope);
         help = header ? compile_format(c, "#include <%s>", header)
                : preprocess_missing_header(c) ? compile_format(c, "#include <%s> was not found", preprocess_missing_header(c))
-               : like ? compile_format(c, "did you mean '%s'?", like) : NULL;
+               : suggestion ? compile_format(c, "did you mean '%s'?", suggestion) : NULL;
         source_error(c, n->start, length, help, "'%s' before '::' is not declared", scope);
         return;
     }

@@ -62,7 +62,7 @@ static Expression *parse_string(Compiler *c, const Token *t)
 
 static Expression *function_name(Compiler *c, const Token *t) // __func__
 {
-    const Function *f = c->parser->now.function;
+    const Function *f = c->parser->state.function;
     Type *element = type_qualified(c, type_basic(c, TYPE_CHAR), TYPE_CONST);
     const char *text = f && f->name ? f->name->text : "";
     Expression *e = expression_new(c, EXPRESSION_STRING, type_array(c, element, strlen(text) + 1), t->position, parse_end(c));
@@ -76,7 +76,7 @@ static Expression *function_name(Compiler *c, const Token *t) // __func__
 
 static bool is_captured(const Compiler *c, const Variable *v)
 {
-    const Lambda *lambda = c->parser->now.lambda;
+    const Lambda *lambda = c->parser->state.lambda;
     uint32_t depth = 0;
     for (; lambda; lambda = lambda->outer)
         depth++;
@@ -105,7 +105,7 @@ static Expression *builtin_variable(Compiler *c, const Symbol *symbol, Position 
     Expression *e = expression_new(c, EXPRESSION_BUILTIN, symbol->type, start, end);
     e->text = symbol->text;
     e->name = symbol->name;
-    const Function *f = c->parser->now.function;
+    const Function *f = c->parser->state.function;
     if (f && f->name && !strcmp(f->name->text, "main")) { // nvcc accepts it
         const int silent = c->silent;
         c->silent = 0;
@@ -120,7 +120,7 @@ static Expression *field_named(Compiler *c, Symbol *symbol, const ParsedName *n)
 {
     Expression *self = build_self(c, n->start, n->start);
     if (!self) {
-        if (c->parser->now.in_check || c->silent)
+        if (c->parser->state.in_check || c->silent)
             return expression_unknown(c, n->start, n->end);
         source_error(c, n->start, n->end - n->start, "name the object: object.member", "'%s' is a member, and there is no object here", n->name->text);
         return expression_unknown(c, n->start, n->end);
@@ -169,7 +169,7 @@ static Expression *template_named(Compiler *c, const ParsedName *n)
 
 static Expression *unknown_name(Compiler *c, const ParsedName *n)
 {
-    if (n->dependent_scope || c->parser->now.in_pattern)
+    if (n->dependent_scope || c->parser->state.in_pattern)
         return expression_unknown(c, n->start, n->end);
     if (parse_at(c, '(') && !n->scope && !n->is_unknown_scope && !n->has_arguments && !c->silent)
         return named_function(c, n); // perhaps a function of its arguments' namespaces
@@ -217,7 +217,7 @@ static Expression *parse_name(Compiler *c)
         source_error(c, n.start, n.end - n.start, NULL, "'%s' is a namespace, not a value", n.name->text);
         return expression_unknown(c, n.start, n.end);
     case SYMBOL_PACK:
-        if (!c->silent && !c->parser->now.in_check)
+        if (!c->silent && !c->parser->state.in_check)
             source_error(c, n.start, n.end - n.start, "write '...' after what uses it", "'%s' is a parameter pack, which must be expanded", n.name->text);
         return expression_unknown(c, n.start, n.end);
     default:
@@ -236,17 +236,17 @@ static Expression *parse_parentheses(Compiler *c)
     if (fold)
         return fold;
     parse_advance(c);
-    const bool greater = c->parser->now.no_greater;
-    c->parser->now.no_greater = false;
+    const bool greater = c->parser->state.no_greater;
+    c->parser->state.no_greater = false;
     if (parse_at(c, '{')) { // a GNU statement expression
         source_error(c, start, 1, NULL, "({ ... }) is not supported");
         parse_skip_group(c);
         parse_expect(c, ')', "after }");
-        c->parser->now.no_greater = greater;
+        c->parser->state.no_greater = greater;
         return expression_unknown(c, start, parse_end(c));
     }
     Expression *inner = parse_expression(c);
-    c->parser->now.no_greater = greater;
+    c->parser->state.no_greater = greater;
     parse_expect(c, ')', "after the expression");
     Expression *e = compile_new(c, Expression);
     *e = *inner;
@@ -302,7 +302,7 @@ Expression *parse_name_expression(Compiler *c)
         return build_this(c, t->position, parse_end(c));
     default: break;
     }
-    if (parse_type_begins(c) && t->id != KEYWORD_CONST) { // int(x), float{}, typename T::X(...)
+    if (parse_at_type(c) && t->id != KEYWORD_CONST) { // int(x), float{}, typename T::X(...)
         const Specifiers s = parse_specifiers(c);
         if (parse_at(c, '(') || parse_at(c, '{'))
             return parse_functional_cast(c, s.type, t->position);

@@ -156,7 +156,7 @@ static void declare_field(Compiler *c, Record *r, const Specifiers *s, Declarato
     if (parse_accept(c, ':'))
         parse_bit_field(c, r);
     if (parse_accept(c, '=') || parse_at(c, '{')) {
-        r->fields[index].initialiser_token = c->parser->now.at;
+        r->fields[index].initialiser_token = c->parser->state.at;
         if (parse_at(c, '{'))
             parse_skip_group(c);
         else
@@ -232,8 +232,8 @@ static void parse_friend(Compiler *c, Specifiers *s)
     parse_declarator(c, s, &d);
     if (d.name && d.is_function) {
         Function *f = parse_function(c, s, &d, NULL);
-        if (f && c->parser->now.scope->record) // found by its arguments' types
-            scope_declare(c, c->parser->now.scope, SYMBOL_FUNCTION, f->name, f->position)->function = f;
+        if (f && c->parser->state.scope->record) // found by its arguments' types
+            scope_declare(c, c->parser->state.scope, SYMBOL_FUNCTION, f->name, f->position)->function = f;
         if (f && f->body_token)
             return;
     }
@@ -248,7 +248,7 @@ static void parse_member_declaration(Compiler *c, Record *r)
     if (is_access(t)) {
         parse_advance(c);
         parse_expect(c, ':', compile_format(c, "after '%s'", token_id_text(t->id)));
-        c->parser->now.panicking = false;
+        c->parser->state.panicking = false;
         return;
     }
     if (parse_accept(c, ';'))
@@ -294,10 +294,10 @@ static void parse_plain_member(Compiler *c, Record *r)
         declare_anonymous(c, r, s.type, t->position);
     while (!(s.defines_type && parse_at(c, ';'))) {
         Declarator d = {0};
-        const uint32_t functions = c->parser->now.at;
+        const uint32_t functions = c->parser->state.at;
         parse_declarator(c, &s, &d);
         declare_member(c, r, &s, &d);
-        if (parse_previous(c)->id == '}' && d.is_function && c->parser->now.at > functions && !parse_at(c, ','))
+        if (parse_previous(c)->id == '}' && d.is_function && c->parser->state.at > functions && !parse_at(c, ','))
             return; // a body
         if (!parse_accept(c, ','))
             break;
@@ -307,16 +307,16 @@ static void parse_plain_member(Compiler *c, Record *r)
 
 static void parse_members(Compiler *c, Record *r, Position open)
 {
-    ParserState *now = &c->parser->now;
-    Scope *outer = now->scope;
-    const bool greater = now->no_greater, panicking = now->panicking;
+    ParserState *state = &c->parser->state;
+    Scope *outer = state->scope;
+    const bool greater = state->no_greater, panicking = state->panicking;
     r->is_being_defined = true;
-    now->scope = r->scope;
-    now->no_greater = false;
+    state->scope = r->scope;
+    state->no_greater = false;
     parse_enter(c);
     bool private = r->is_class;
     while (!parse_at(c, '}')) {
-        const uint32_t begin = now->at, fields = r->field_count;
+        const uint32_t begin = state->at, fields = r->field_count;
         if (parse_token(c)->kind == TOKEN_END || parse_at(c, KEYWORD_GLOBAL) || parse_at(c, KEYWORD_NAMESPACE)) {
             source_error(c, open, 1, "add the } and ; that end the type", "this { has no }");
             break;
@@ -325,16 +325,16 @@ static void parse_members(Compiler *c, Record *r, Position open)
             private = !parse_at(c, KEYWORD_PUBLIC);
         parse_member_declaration(c, r);
         r->has_private |= private && r->field_count > fields;
-        if (now->panicking)
+        if (state->panicking)
             parse_recover(c);
-        now->panicking = false;
-        if (now->at == begin)
+        state->panicking = false;
+        if (state->at == begin)
             parse_advance(c);
     }
     parse_leave(c);
-    now->scope = outer;
-    now->no_greater = greater;
-    now->panicking = panicking;
+    state->scope = outer;
+    state->no_greater = greater;
+    state->panicking = panicking;
     parse_accept(c, '}');
     set_field_symbols(r);
     record_complete(c, r);
@@ -351,7 +351,7 @@ Record *record_new(Compiler *c, Name *name, Scope *scope, Position at)
     r->type->record = r;
     r->scope = scope_new(c, SCOPE_RECORD, scope);
     r->scope->record = r;
-    r->function = c->parser->now.function;
+    r->function = c->parser->state.function;
     if (name) { // its own name in itself
         Symbol *self = scope_declare(c, r->scope, SYMBOL_TYPE, name, at);
         self->is_tag = true;
@@ -362,8 +362,8 @@ Record *record_new(Compiler *c, Name *name, Scope *scope, Position at)
 
 static Record *named_record(Compiler *c, const ParsedName *n, bool defines, const Token *t)
 {
-    ParserState *now = &c->parser->now;
-    Scope *scope = n->scope ? n->scope : now->scope;
+    ParserState *state = &c->parser->state;
+    Scope *scope = n->scope ? n->scope : state->scope;
     Symbol *old = defines ? scope_find(scope, n->name) : n->symbol;
     // A record's name belongs to what is around its template, and one that is only mentioned to a block or namespace.
     while (scope->kind == SCOPE_TEMPLATE || (!defines && (scope->kind == SCOPE_PARAMETERS || scope->kind == SCOPE_RECORD)))
@@ -409,7 +409,7 @@ Type *parse_record(Compiler *c, Specifiers *s, Record *instance)
     if (!r && n.name && n.dependent_scope)
         return parse_named_type(c, &n);
     if (!r)
-        r = n.name ? named_record(c, &n, defines, t) : record_new(c, NULL, c->parser->now.scope, t->position);
+        r = n.name ? named_record(c, &n, defines, t) : record_new(c, NULL, c->parser->state.scope, t->position);
     if (!n.name && !defines) {
         parse_syntax_error(c, NULL, "expected a name or '{' after '%s'", token_id_text(word->id));
         return type_basic(c, TYPE_UNKNOWN);
@@ -431,12 +431,12 @@ Type *parse_record(Compiler *c, Specifiers *s, Record *instance)
         parse_members(c, r, open);
     else
         record_complete(c, r);
-    if (!parse_at(c, ';') && (parse_token(c)->flags & TOKEN_FIRST) && !c->parser->now.panicking && parse_token(c)->kind != TOKEN_END &&
-        c->parser->now.scope->kind != SCOPE_TEMPLATE && !instance) {
+    if (!parse_at(c, ';') && (parse_token(c)->flags & TOKEN_FIRST) && !c->parser->state.panicking && parse_token(c)->kind != TOKEN_END &&
+        c->parser->state.scope->kind != SCOPE_TEMPLATE && !instance) {
         const Token *last = parse_previous(c);
         source_error(c, last->position, 1, "add ';'", "expected ';' after the %s", token_id_text(word->id));
         // what follows is a declaration of its own
-        c->parser->now.panicking = true;
+        c->parser->state.panicking = true;
     }
     return r->type;
 }
@@ -459,7 +459,7 @@ static void choose_underlying(Compiler *c, Type *type, int64_t least, int64_t mo
 
 static void parse_enumerators(Compiler *c, Enumeration *e, Type *type, bool fixed)
 {
-    Scope *scope = e->scoped ? e->members : c->parser->now.scope;
+    Scope *scope = e->scoped ? e->members : c->parser->state.scope;
     int64_t value = 0, least = 0, most = 0;
     if (!fixed)
         type->target = type_basic(c, TYPE_INT);
@@ -504,13 +504,13 @@ Type *parse_enumeration(Compiler *c, Specifiers *s)
     if (t->kind == TOKEN_NAME && !t->id)
         n = parse_qualified_name(c);
     Type *underlying = NULL;
-    if (parse_at(c, ':') && c->parser->now.scope->kind != SCOPE_BLOCK) {
+    if (parse_at(c, ':') && c->parser->state.scope->kind != SCOPE_BLOCK) {
         parse_advance(c);
         const Specifiers of = parse_specifiers(c);
         underlying = type_integer_of(of.type);
     }
     const bool defines = parse_at(c, '{');
-    Symbol *old = n.name ? (defines ? scope_find(c->parser->now.scope, n.name) : n.symbol) : NULL;
+    Symbol *old = n.name ? (defines ? scope_find(c->parser->state.scope, n.name) : n.symbol) : NULL;
     Type *type = old && old->kind == SYMBOL_TYPE && old->type->kind == TYPE_ENUM ? old->type : NULL;
     if (!defines && !underlying && !scoped) {
         if (!type && n.name)
@@ -520,11 +520,11 @@ Type *parse_enumeration(Compiler *c, Specifiers *s)
     if (!type || (defines && type->enumeration->is_complete)) {
         type = type_new(c, TYPE_ENUM);
         Enumeration *e = compile_new(c, Enumeration);
-        *e = (Enumeration){.name = n.name, .position = t->position, .scope = c->parser->now.scope, .scoped = scoped};
+        *e = (Enumeration){.name = n.name, .position = t->position, .scope = c->parser->state.scope, .scoped = scoped};
         type->enumeration = e;
-        e->members = scope_new(c, SCOPE_ENUM, c->parser->now.scope);
+        e->members = scope_new(c, SCOPE_ENUM, c->parser->state.scope);
         if (n.name) {
-            Symbol *symbol = scope_declare(c, c->parser->now.scope, SYMBOL_TYPE, n.name, t->position);
+            Symbol *symbol = scope_declare(c, c->parser->state.scope, SYMBOL_TYPE, n.name, t->position);
             symbol->is_tag = true;
             symbol->type = type;
         }

@@ -20,21 +20,21 @@ Statement *statement_empty(Compiler *c, Position at)
 
 Scope *parse_enter_block(Compiler *c)
 {
-    Scope *outer = c->parser->now.scope;
-    c->parser->now.scope = scope_new(c, SCOPE_BLOCK, outer);
+    Scope *outer = c->parser->state.scope;
+    c->parser->state.scope = scope_new(c, SCOPE_BLOCK, outer);
     return outer;
 }
 
 void parse_leave_block(Compiler *c, Scope *outer)
 {
     Parser *p = c->parser;
-    if (p->now.scope->count)
-        *compile_push(c, p->closed, p->closed_count, p->closed_capacity) = p->now.scope;
-    c->parser->now.scope = outer;
+    if (p->state.scope->count)
+        *compile_push(c, p->closed, p->closed_count, p->closed_capacity) = p->state.scope;
+    c->parser->state.scope = outer;
 }
 
 // Whether a function's definition begins here, so that a } before it is missing.
-bool parse_begins_function(Compiler *c)
+bool parse_at_function_definition(Compiler *c)
 {
     const Token *t = parse_token(c);
     if (!(t->flags & TOKEN_FIRST))
@@ -51,15 +51,15 @@ bool parse_begins_function(Compiler *c)
     return false;
 }
 
-bool parse_begins_nested(Compiler *c, Position open)
+bool parse_at_nested_definition(Compiler *c, Position open)
 {
-    return parse_begins_function(c) && source_indentation(c, parse_token(c)->position) > source_indentation(c, open);
+    return parse_at_function_definition(c) && source_indentation(c, parse_token(c)->position) > source_indentation(c, open);
 }
 
 static void skip_nested_function(Compiler *c)
 {
     const Token *t = parse_token(c);
-    const Function *f = c->parser->now.function;
+    const Function *f = c->parser->state.function;
     source_host_error(c, t->position, t->length, compile_format(c, "move it to before '%s'", f && f->name ? f->name->text : "this function"),
                       "a function cannot be defined within another one");
     while (!parse_at(c, '{') && !parse_at(c, ';') && parse_token(c)->kind != TOKEN_END)
@@ -75,28 +75,28 @@ Statement *parse_block(Compiler *c)
     Scope *outer = parse_enter_block(c);
     parse_enter(c);
     while (!parse_at(c, '}')) {
-        if (parse_begins_nested(c, open->position)) {
+        if (parse_at_nested_definition(c, open->position)) {
             skip_nested_function(c);
             continue;
         }
-        if (parse_token(c)->kind == TOKEN_END || parse_begins_function(c)) {
-            if (!p->now.panicking && !c->is_cut_off)
+        if (parse_token(c)->kind == TOKEN_END || parse_at_function_definition(c)) {
+            if (!p->state.panicking && !c->is_cut_off)
                 source_error(c, open->position, 1, "add the } that ends the block", "this { has no }");
-            p->now.panicking = true;
-            p->now.panic_at = p->now.at;
+            p->state.panicking = true;
+            p->state.panic_at = p->state.at;
             break;
         }
-        const uint32_t begin = p->now.at;
+        const uint32_t begin = p->state.at;
         Statement *s = parse_statement(c);
         if (s)
             *last = s;
         while (*last)
             last = &(*last)->next;
-        const bool in_step = p->now.at > p->now.panic_at && (token_is(parse_previous(c), ';') || token_is(parse_previous(c), '}'));
-        if (p->now.panicking && !in_step)
+        const bool in_step = p->state.at > p->state.panic_at && (token_is(parse_previous(c), ';') || token_is(parse_previous(c), '}'));
+        if (p->state.panicking && !in_step)
             parse_recover(c);
-        p->now.panicking = false;
-        if (p->now.at == begin)
+        p->state.panicking = false;
+        if (p->state.at == begin)
             parse_advance(c);
     }
     parse_leave(c);
@@ -109,7 +109,7 @@ Statement *parse_block(Compiler *c)
 
 static Label *label_named(Compiler *c, Name *name)
 {
-    Function *f = c->parser->now.function;
+    Function *f = c->parser->state.function;
     for (Label *label = f->labels; label; label = label->next)
         if (label->name == name)
             return label;
@@ -170,7 +170,7 @@ static Type *result_type(Compiler *c, Function *f, Expression *e)
 
 static Statement *parse_return(Compiler *c, Position at)
 {
-    Function *f = c->parser->now.function;
+    Function *f = c->parser->state.function;
     Statement *s = statement_new(c, STATEMENT_RETURN, at);
     Expression *e = NULL;
     if (!parse_at(c, ';') && !parse_at(c, '}'))
@@ -195,8 +195,8 @@ static Statement *parse_return(Compiler *c, Position at)
 
 static Statement *parse_jump(Compiler *c, StatementKind kind, Position at)
 {
-    const ParserState *now = &c->parser->now;
-    const bool known = kind == STATEMENT_BREAK ? now->breakable > 0 : now->continuable > 0;
+    const ParserState *state = &c->parser->state;
+    const bool known = kind == STATEMENT_BREAK ? state->breakable > 0 : state->continuable > 0;
     if (!known)
         source_error(c, at, 0, NULL, "'%s' is only known in a loop%s", kind == STATEMENT_BREAK ? "break" : "continue",
                      kind == STATEMENT_BREAK ? " or a switch" : "");
@@ -228,8 +228,8 @@ static Statement *parse_expression_statement(Compiler *c)
     warn_about_unused(c, s->expression);
     if (s->expression->kind == EXPRESSION_FUNCTION)
         s->kind = STATEMENT_EMPTY;
-    if (expression_is_unknown(s->expression) && parse_token(c)->kind == TOKEN_NAME && !c->parser->now.panicking && c->result->error_count) {
-        c->parser->now.panicking = true; // the unknown name has been reported: what follows it says nothing more
+    if (expression_is_unknown(s->expression) && parse_token(c)->kind == TOKEN_NAME && !c->parser->state.panicking && c->result->error_count) {
+        c->parser->state.panicking = true; // the unknown name has been reported: what follows it says nothing more
         return s;
     }
     parse_expect(c, ';', "after the expression");
@@ -290,15 +290,15 @@ static Statement *parse_keyword_statement(Compiler *c, const Token *t)
     case KEYWORD_TRY: return parse_try(c);
     case ';': return statement_empty(c, t->position);
     case KEYWORD_ELSE:
-        c->parser->now.at--;
+        c->parser->state.at--;
         parse_syntax_error(c, c->parser->empty_if ? compile_format(c, "delete the ';' after the condition in line %u, which is the whole body of the 'if'",
                                                                    source_line(c, c->parser->empty_if))
                                                   : "put several statements before 'else' into braces",
                            "'else' without an 'if' before it");
         parse_advance(c);
-        c->parser->now.panicking = false;
+        c->parser->state.panicking = false;
         return parse_statement(c);
-    default: c->parser->now.at--; return NULL;
+    default: c->parser->state.at--; return NULL;
     }
 }
 
@@ -320,7 +320,7 @@ Statement *parse_statement(Compiler *c)
         // done
     } else if (t->kind == TOKEN_NAME && !t->id && token_is(parse_peek(c, 1), ':')) {
         s = parse_label(c);
-    } else if (parse_declaration_begins(c)) {
+    } else if (parse_at_declaration(c)) {
         s = parse_local_declaration(c, NULL);
     } else {
         s = parse_expression_statement(c);

@@ -47,7 +47,7 @@ static void parse_template_parameter(Compiler *c, TemplateParameter *p) // templ
 
 static void parse_value_parameter(Compiler *c, TemplateParameter *p)
 {
-    p->type_token = c->parser->now.at;
+    p->type_token = c->parser->state.at;
     const Specifiers s = parse_specifiers(c);
     Declarator d = {0};
     if (!s.has_type && !parse_unknown_type(c)) {
@@ -79,7 +79,7 @@ static void declare_pattern(Compiler *c, Template *t, uint32_t index)
     if (!p->name)
         return;
     const SymbolKind kind = p->is_type ? SYMBOL_TYPE : p->is_template ? SYMBOL_UNKNOWN : SYMBOL_CONSTANT;
-    Symbol *symbol = scope_declare(c, c->parser->now.scope, kind, p->name, p->position);
+    Symbol *symbol = scope_declare(c, c->parser->state.scope, kind, p->name, p->position);
     symbol->is_parameter = true;
     symbol->type = argument->type ? argument->type : argument->value_type;
     if (kind == SYMBOL_CONSTANT)
@@ -92,7 +92,7 @@ static void parse_parameter_list(Compiler *c, Template *t)
 {
     t->parameters = compile_allocate(c, MAX_PARAMETERS * sizeof *t->parameters);
     t->pattern_arguments = compile_allocate(c, MAX_PARAMETERS * sizeof *t->pattern_arguments);
-    c->parser->now.no_greater = true;
+    c->parser->state.no_greater = true;
     while (!parse_at(c, '>') && parse_token(c)->kind != TOKEN_END) {
         if (t->parameter_count == MAX_PARAMETERS)
             source_abandon(c, parse_token(c)->position, "a template with more than %d parameters", MAX_PARAMETERS);
@@ -109,13 +109,13 @@ static void parse_parameter_list(Compiler *c, Template *t)
             parse_value_parameter(c, p);
         declare_pattern(c, t, t->parameter_count - 1);
         if (parse_accept(c, '=')) {
-            p->default_token = c->parser->now.at;
+            p->default_token = c->parser->state.at;
             skip_parameter(c);
         }
         if (!parse_accept(c, ','))
             break;
     }
-    c->parser->now.no_greater = false;
+    c->parser->state.no_greater = false;
     if (!parse_accept(c, '>'))
         parse_syntax_error(c, "add '>'", "expected '>' after the template's parameters");
 }
@@ -220,15 +220,15 @@ static void skip_to_end(Compiler *c)
 
 static void parse_function_template(Compiler *c, Template *t, Scope *scope, Record *record)
 {
-    ParserState *now = &c->parser->now;
-    t->declaration_token = now->at;
-    now->in_pattern = true;
+    ParserState *state = &c->parser->state;
+    t->declaration_token = state->at;
+    state->in_pattern = true;
     Specifiers s = parse_specifiers(c);
     Declarator d = {0};
     if (!s.has_type && !(record && parse_token(c)->name == record->name) && !parse_at(c, KEYWORD_OPERATOR))
         parse_unknown_type(c);
     parse_declarator(c, &s, &d);
-    now->in_pattern = false;
+    state->in_pattern = false;
     if (!d.name) {
         parse_syntax_error(c, NULL, "expected the declaration of a template");
         return;
@@ -269,7 +269,7 @@ static void parse_alias_template(Compiler *c, Template *t, Scope *scope)
     parse_advance(c);
     if (!t->name || !parse_expect(c, '=', "after the name"))
         return;
-    t->declaration_token = c->parser->now.at;
+    t->declaration_token = c->parser->state.at;
     t->is_defined = true;
     while (!parse_at(c, ';') && parse_token(c)->kind != TOKEN_END)
         parse_advance(c);
@@ -282,16 +282,16 @@ static void parse_alias_template(Compiler *c, Template *t, Scope *scope)
 
 static void parse_record_template(Compiler *c, Template *t, Scope *scope)
 {
-    ParserState *now = &c->parser->now;
+    ParserState *state = &c->parser->state;
     t->kind = TEMPLATE_RECORD;
-    t->declaration_token = now->at;
+    t->declaration_token = state->at;
     parse_advance(c);
     Specifiers ignored = {0};
     while (parse_attributes(c, &ignored))
         continue;
-    now->in_pattern = true;
+    state->in_pattern = true;
     const ParsedName n = parse_qualified_name(c);
-    now->in_pattern = false;
+    state->in_pattern = false;
     if (!n.name) {
         parse_syntax_error(c, NULL, "expected the name of the template");
         return;
@@ -329,7 +329,7 @@ static Symbol *symbol_of(Compiler *c, SymbolKind kind, const Template *t)
 
 static void specialise_record(Compiler *c)
 {
-    const uint32_t begin = c->parser->now.at;
+    const uint32_t begin = c->parser->state.at;
     parse_advance(c);
     Specifiers s = {0};
     while (parse_attributes(c, &s))
@@ -350,14 +350,14 @@ static void specialise_record(Compiler *c)
         return;
     }
     TemplateInstance *instance = template_instance_entry(c, t, arguments);
-    Record *r = record_new(c, t->name, c->parser->now.scope, n.start);
+    Record *r = record_new(c, t->name, c->parser->state.scope, n.start);
     r->template = t;
     r->arguments = arguments;
     r->argument_count = t->parameter_count;
     r->function = NULL;
     instance->symbol = symbol_of(c, SYMBOL_TYPE, t);
     instance->symbol->type = r->type;
-    c->parser->now.at = begin;
+    c->parser->state.at = begin;
     s = (Specifiers){0};
     parse_record(c, &s, r);
     parse_expect(c, ';', "after the class");
@@ -365,7 +365,7 @@ static void specialise_record(Compiler *c)
 
 static Template *template_named(Compiler *c, const Declarator *d)
 {
-    Symbol *symbol = d->scope ? scope_find_member(c, d->scope, d->name) : scope_lookup(c, c->parser->now.scope, d->name);
+    Symbol *symbol = d->scope ? scope_find_member(c, d->scope, d->name) : scope_lookup(c, c->parser->state.scope, d->name);
     for (; symbol; symbol = symbol->next_overload)
         if (symbol->kind == SYMBOL_TEMPLATE) {
             Template *t = symbol->template;
@@ -396,7 +396,7 @@ static void specialise_variable(Compiler *c, const Specifiers *s, Declarator *d,
 // A specialisation of a function, whose arguments may be left to its parameters' types.
 static void specialise_function(Compiler *c, const Specifiers *s, Declarator *d)
 {
-    Symbol *first = d->scope ? scope_find_member(c, d->scope, d->name) : scope_lookup(c, c->parser->now.scope, d->name);
+    Symbol *first = d->scope ? scope_find_member(c, d->scope, d->name) : scope_lookup(c, c->parser->state.scope, d->name);
     Function *fits = NULL;
     Template *of = NULL;
     for (Symbol *symbol = first; symbol && !fits; symbol = symbol->next_overload)
@@ -434,7 +434,7 @@ static void specialise_function(Compiler *c, const Specifiers *s, Declarator *d)
     Parser *p = c->parser;
     *compile_push(c, p->functions, p->function_count, p->function_capacity) = own;
     if (own->is_kernel)
-        parse_need(c, own);
+        parse_mark_needed(c, own);
 }
 
 static void parse_specialisation(Compiler *c) // after template <>
@@ -474,7 +474,7 @@ static void parse_explicit_instantiation(Compiler *c)
         Function *f = t && t->kind == TEMPLATE_FUNCTION
                           ? template_for_type(c, t, d.template_arguments, d.template_argument_count, d.type, d.position) : NULL;
         if (f)
-            parse_need(c, f);
+            parse_mark_needed(c, f);
     }
     parse_expect(c, ';', "after the instantiation");
 }
@@ -507,8 +507,8 @@ static bool is_device_template(Compiler *c)
 
 void parse_template(Compiler *c, Record *record)
 {
-    ParserState *now = &c->parser->now;
-    Scope *outer = now->scope;
+    ParserState *state = &c->parser->state;
+    Scope *outer = state->scope;
     if (!parse_at(c, '<')) {
         parse_explicit_instantiation(c);
         return;
@@ -525,7 +525,7 @@ void parse_template(Compiler *c, Record *record)
     t->scope = outer;
     t->record = record;
     t->kind = TEMPLATE_FUNCTION;
-    now->scope = scope_new(c, SCOPE_TEMPLATE, outer);
+    state->scope = scope_new(c, SCOPE_TEMPLATE, outer);
     parse_parameter_list(c, t);
     if (parse_at(c, KEYWORD_TEMPLATE)) { // a member template of a class template, defined outside of it
         skip_to_end(c);
@@ -540,6 +540,6 @@ void parse_template(Compiler *c, Record *record)
         parse_function_template(c, t, outer, record);
         c->silent -= silent;
     }
-    t->end_token = now->at;
-    now->scope = outer;
+    t->end_token = state->at;
+    state->scope = outer;
 }

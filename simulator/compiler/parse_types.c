@@ -7,10 +7,10 @@
 
 static Expression *attribute_argument(Compiler *c)
 {
-    const bool greater = c->parser->now.no_greater;
-    c->parser->now.no_greater = false;
+    const bool greater = c->parser->state.no_greater;
+    c->parser->state.no_greater = false;
     Expression *e = parse_conditional(c);
-    c->parser->now.no_greater = greater;
+    c->parser->state.no_greater = greater;
     return expression_value(c, e);
 }
 
@@ -42,7 +42,7 @@ static void parse_alignment(Compiler *c, Specifiers *s)
     parse_expect(c, '(', "after the alignment");
     uint64_t value = 0;
     const Token *at = parse_token(c);
-    if (parse_type_begins(c)) {
+    if (parse_at_type(c)) {
         value = parse_type_name(c)->alignment;
     } else {
         const Constant constant = parse_constant(c, NULL, "an alignment");
@@ -58,15 +58,15 @@ static void parse_alignment(Compiler *c, Specifiers *s)
 // [[name]], __attribute__((name(arguments)))
 static void parse_attribute_list(Compiler *c, Specifiers *s)
 {
-    const uint32_t begin = c->parser->now.at;
+    const uint32_t begin = c->parser->state.at;
     parse_skip_group(c);
-    const uint32_t end = c->parser->now.at;
+    const uint32_t end = c->parser->state.at;
     for (uint32_t k = begin; k < end; k++) {
         const Token *t = &c->parser->list.tokens[k];
         if (t->kind != TOKEN_NAME)
             continue;
         if (!strcmp(t->name->text, "aligned") && token_is(t + 1, '(')) {
-            c->parser->now.at = k + 1;
+            c->parser->state.at = k + 1;
             parse_alignment(c, s);
         } else if (!strcmp(t->name->text, "noreturn")) {
             s->is_noreturn = true;
@@ -74,7 +74,7 @@ static void parse_attribute_list(Compiler *c, Specifiers *s)
             s->no_inline = true;
         }
     }
-    c->parser->now.at = end;
+    c->parser->state.at = end;
 }
 
 bool parse_attributes(Compiler *c, Specifiers *s)
@@ -156,12 +156,12 @@ static Type *parse_decltype(Compiler *c)
         parse_expect(c, ')', "after auto");
         return type_basic(c, TYPE_AUTO);
     }
-    const bool greater = c->parser->now.no_greater;
-    c->parser->now.no_greater = false;
-    c->parser->now.unevaluated++;
+    const bool greater = c->parser->state.no_greater;
+    c->parser->state.no_greater = false;
+    c->parser->state.unevaluated++;
     Expression *e = parse_expression(c);
-    c->parser->now.unevaluated--;
-    c->parser->now.no_greater = greater;
+    c->parser->state.unevaluated--;
+    c->parser->state.no_greater = greater;
     parse_expect(c, ')', "after the expression");
     Type *type = e->type;
     if (expression_is_unknown(e))
@@ -233,7 +233,7 @@ uint8_t parse_qualifier(uint16_t id)
 
 static bool begins_constructor(Compiler *c) // of the record around, perhaps as a template
 {
-    const Scope *scope = c->parser->now.scope;
+    const Scope *scope = c->parser->state.scope;
     while (scope->kind == SCOPE_TEMPLATE && scope->parent)
         scope = scope->parent;
     const Token *t = parse_token(c);
@@ -252,7 +252,7 @@ static bool parse_type_word(Compiler *c, Specifiers *s)
         parse_advance(c);
         const ParsedName name = parse_qualified_name(c);
         s->type = parse_named_type(c, &name);
-        if (!s->type && (name.dependent_scope || c->parser->now.in_check))
+        if (!s->type && (name.dependent_scope || c->parser->state.in_check))
             s->type = type_basic(c, TYPE_UNKNOWN);
         if (!s->type) {
             if (name.name && name.symbol)
@@ -303,7 +303,7 @@ Specifiers parse_specifiers(Compiler *c)
     return s;
 }
 
-bool parse_type_begins(Compiler *c)
+bool parse_at_type(Compiler *c)
 {
     const Token *t = parse_token(c);
     if (t->id >= ID_FIRST_KEYWORD)

@@ -1,64 +1,64 @@
-// passes.h: the passes over the intermediate form. Each has a file of its own; passes.c runs them in order.
+// passes.h: the passes over the intermediate representation, each in its own file; passes.c runs them in order.
 #ifndef PASSES_H
 #define PASSES_H
 
 #include "compiler/dominators.h"
 
-// A pass changes one function, and returns whether it did. Between passes ir_verify finds nothing.
+// Transforms one function; returns whether it has changed. After each pass ir_verify must succeed.
 typedef bool Pass(IrModule *module, IrFunction *function);
 
-// inline.c: all device functions into the kernels, callees first.
+// inline.c: inlines all device functions into the kernels, callees first.
 IrProblem inline_functions(IrModule *module, uint64_t max_instructions);
 
 // promote.c
 Pass promote_variables;
 IrInstruction **list_variables(IrModule *module, const IrFunction *function, uint32_t *count); // the allocas
-// split.c: structures and arrays into their parts, copies of structures into loads and stores.
+// split.c: splits structures and arrays into their elements (LLVM: SROA), and copies of structures into loads and stores.
 Pass split_variables;
-// spaces.c: where generic pointers point.
+// spaces.c: infers the address spaces of generic pointers.
 Pass infer_spaces;
-// chosen.c: loads from one of two variables.
+// chosen.c: loads through a phi or select of the addresses of variables.
 Pass choose_values;
 // simplify.c: constant folding and algebraic identities.
 Pass simplify_values;
-Pass simplify_values_late; // also divisions by constants
+Pass simplify_values_late; // Simplifier.is_late
 // simplify_cfg.c
 Pass simplify_control_flow;
-// thread.c: ways that have decided what a block asks.
+// thread.c: jump threading.
 Pass thread_jumps;
 // gvn.c
 Pass number_values;
-Pass number_values_in_blocks; // each block by itself
+Pass number_values_in_blocks; // local value numbering
 // rotate.c
 Pass rotate_loops;
 // licm.c
 Pass hoist_invariants;
-bool is_safe_to_speculate(const IrInstruction *i); // it has no effects and cannot fault
-// carry.c: loads of what the last iteration has stored.
+bool is_safe_to_speculate(const IrInstruction *i); // has no effects and cannot fault
+// carry.c: loads of values that the previous iteration stored.
 Pass carry_stored_values;
 // if_convert.c
 Pass convert_branches;
 // demote.c
 IrInstruction *new_variable(IrModule *module, IrFunction *function);
-void store_variable(IrModule *module, IrInstruction *place, IrInstruction *variable, IrInstruction *value);
+void store_variable(IrModule *module, IrInstruction *insert_before, IrInstruction *variable, IrInstruction *value);
 void load_for_use(IrModule *module, IrInstruction *variable, IrType type, IrUse *use);
-IrInstruction *place_after(const IrInstruction *value);
+IrInstruction *insertion_point_after(const IrInstruction *value);
 // addresses.c
-Pass separate_offsets;       // constant parts of indices
-Pass join_addresses;         // those that several branches compute
-Pass reassociate_addresses;  // an index that is a sum continues another address
+Pass separate_offsets;       // separates constant parts of indices
+Pass join_addresses;         // merges addresses that several branches compute
+Pass reassociate_addresses;  // reuses the address of one summand of an index
 Pass lower_addresses;        // to shifts, multiplications and additions
-Pass fold_offsets;           // into loads and stores
+Pass fold_offsets;           // folds constant offsets into loads and stores
 // lsr.c
 Pass reduce_strength;
-Pass test_next_values;       // at loops' ends
+Pass test_next_values;       // exit tests of loops compare the incremented variable
 // divide.c
 Pass lower_divisions;
 // vectorise.c
 Pass vectorise_accesses;
 // speculate.c
-Pass speculate_values;       // address arithmetic of short arms
-Pass hoist_common;           // what both arms begin with
+Pass speculate_values;       // speculates address arithmetic of short arms
+Pass hoist_common;           // hoists instructions with which both arms begin
 // layout.c
 Pass order_blocks;
 // read_only.c
@@ -68,16 +68,16 @@ Pass sink_values;
 // select.c: fma, mad, mul.wide
 Pass select_instructions;
 // branches.c, constants.c
-Pass spread_compares; // to where they are needed
+Pass sink_compares; // duplicates comparisons into the blocks that use them
 Pass invert_branches;
 Pass move_constants;
-Pass spread_symbols;  // to the blocks that need them
+Pass sink_symbols;  // moves addresses of variables to the blocks that use them
 // unroll.c
-Pass unroll_constant_loops; // fully
-Pass unroll_counting_loops; // by four
+Pass unroll_constant_loops; // fully unrolls
+Pass unroll_counting_loops; // unrolls by a factor of four
 // unswitch.c
 Pass unswitch_loops;
-// dce.c: what nothing needs.
+// dce.c
 Pass remove_dead_code;
 
 uint64_t count_instructions(const IrModule *module);

@@ -194,7 +194,7 @@ static void include(Compiler *c, const TokenList *line, const Token *directive)
         return;
     }
     for (uint32_t k = 0; k < c->file_count; k++)
-        if (c->files[k]->once && !strcmp(c->files[k]->name, name))
+        if (c->files[k]->has_pragma_once && !strcmp(c->files[k]->name, name))
             return;
     if (++pp->include_depth > MAX_INCLUDE_DEPTH)
         source_abandon(c, directive->position, "the files include each other without end");
@@ -212,7 +212,7 @@ static void put(Compiler *c, Token token)
 static void pragma(Compiler *c, const TokenList *line)
 {
     if (line->count && word_is(&line->tokens[0], "once"))
-        current_file(c)->file->once = true;
+        current_file(c)->file->has_pragma_once = true;
     if (line->count == 0 || (!word_is(&line->tokens[0], "unroll") && !word_is(&line->tokens[0], "nounroll")))
         return;
     Token unroll = line->tokens[0];

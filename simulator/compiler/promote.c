@@ -150,19 +150,19 @@ static IrInstruction *value_at_end(Promotion *p, IrBlock *block, IrType type)
 }
 
 // What a load or store of another type of the same width means.
-static IrInstruction *converted(Promotion *p, IrInstruction *place, IrInstruction *value, IrType type, uint32_t flags)
+static IrInstruction *converted(Promotion *p, IrInstruction *insert_before, IrInstruction *value, IrType type, uint32_t flags)
 {
     if (value->type == type)
         return value;
     if (value->op == IR_UNDEFINED)
         return ir_undefined(p->module, p->function, type);
     if (ir_bits(value->type) == ir_bits(type)) {
-        IrInstruction *cast = ir_insert_before(p->module, place, IR_BITCAST, type, 1, &value);
-        cast->line = place->line;
-        cast->file = place->file;
+        IrInstruction *cast = ir_insert_before(p->module, insert_before, IR_BITCAST, type, 1, &value);
+        cast->line = insert_before->line;
+        cast->file = insert_before->file;
         return cast;
     }
-    return ir_convert(p->module, place, type, value, flags);
+    return ir_convert(p->module, insert_before, type, value, flags);
 }
 
 static IrInstruction *loaded_value(Promotion *p, IrInstruction *load, IrInstruction *value)

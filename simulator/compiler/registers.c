@@ -189,7 +189,7 @@ static void find_liveness(Coalescing *c)
 // Elements are written by the instruction that they belong to: they follow it, one of each index.
 static void gather_elements(IrInstruction *vector)
 {
-    IrInstruction *found[MAX_ELEMENTS] = {NULL}, *place = vector->next;
+    IrInstruction *found[MAX_ELEMENTS] = {NULL}, *insert_before = vector->next;
     for (const IrUse *use = vector->uses, *next; use; use = next) {
         next = use->next;
         IrInstruction *element = use->user;
@@ -200,10 +200,10 @@ static void gather_elements(IrInstruction *vector)
             continue;
         }
         found[element->index] = element;
-        if (element == place)
-            place = place->next;
+        if (element == insert_before)
+            insert_before = insert_before->next;
         else
-            ir_move_before(place, element);
+            ir_move_before(insert_before, element);
     }
 }
 

@@ -64,12 +64,12 @@ void ir_replace(IrInstruction *instruction, IrInstruction *by)
     ir_remove(instruction);
 }
 
-void ir_move_before(IrInstruction *place, IrInstruction *instruction)
+void ir_move_before(IrInstruction *insert_before, IrInstruction *instruction)
 {
-    if (place == instruction || place->previous == instruction)
+    if (insert_before == instruction || insert_before->previous == instruction)
         return;
     unlink(instruction);
-    ir_link_before(place, instruction);
+    ir_link_before(insert_before, instruction);
 }
 
 static uint32_t load_effects(const IrInstruction *load)
@@ -129,41 +129,41 @@ IrInstruction *ir_clone(IrModule *module, IrFunction *function, const IrInstruct
 }
 
 // An instruction for an expression takes the line of the place where it is needed.
-static IrInstruction *made_before(IrModule *module, IrInstruction *place, IrOp op, IrType type, uint32_t count,
+static IrInstruction *made_before(IrModule *module, IrInstruction *insert_before, IrOp op, IrType type, uint32_t count,
                                   IrInstruction *const *operands, uint32_t flags)
 {
-    IrInstruction *made = ir_insert_before(module, place, op, type, count, operands);
-    made->flags = flags;
-    made->line = place->line;
-    made->file = place->file;
-    return made;
+    IrInstruction *created = ir_insert_before(module, insert_before, op, type, count, operands);
+    created->flags = flags;
+    created->line = insert_before->line;
+    created->file = insert_before->file;
+    return created;
 }
 
-IrInstruction *ir_binary(IrModule *module, IrInstruction *place, IrOp op, IrInstruction *a, IrInstruction *b, uint32_t flags)
+IrInstruction *ir_binary(IrModule *module, IrInstruction *insert_before, IrOp op, IrInstruction *a, IrInstruction *b, uint32_t flags)
 {
-    IrInstruction *made = made_before(module, place, op, a->type, 2, (IrInstruction *[]){a, b}, flags);
+    IrInstruction *created = made_before(module, insert_before, op, a->type, 2, (IrInstruction *[]){a, b}, flags);
     if (op == IR_MUL_WIDE)
-        made->type = IR_B64;
-    return made;
+        created->type = IR_B64;
+    return created;
 }
 
-IrInstruction *ir_compare(IrModule *module, IrInstruction *place, IrCompare compare, IrInstruction *a, IrInstruction *b, uint32_t flags)
+IrInstruction *ir_compare(IrModule *module, IrInstruction *insert_before, IrCompare compare, IrInstruction *a, IrInstruction *b, uint32_t flags)
 {
-    IrInstruction *made = made_before(module, place, IR_COMPARE, IR_PRED, 2, (IrInstruction *[]){a, b}, flags);
-    made->compare = compare;
-    return made;
+    IrInstruction *created = made_before(module, insert_before, IR_COMPARE, IR_PRED, 2, (IrInstruction *[]){a, b}, flags);
+    created->compare = compare;
+    return created;
 }
 
-IrInstruction *ir_convert(IrModule *module, IrInstruction *place, IrType type, IrInstruction *value, uint32_t flags)
+IrInstruction *ir_convert(IrModule *module, IrInstruction *insert_before, IrType type, IrInstruction *value, uint32_t flags)
 {
-    return made_before(module, place, IR_CONVERT, type, 1, &value, flags);
+    return made_before(module, insert_before, IR_CONVERT, type, 1, &value, flags);
 }
 
-IrInstruction *ir_select(IrModule *module, IrInstruction *place, IrInstruction *condition, IrInstruction *a, IrInstruction *b)
+IrInstruction *ir_select(IrModule *module, IrInstruction *insert_before, IrInstruction *condition, IrInstruction *a, IrInstruction *b)
 {
-    IrInstruction *made = made_before(module, place, IR_SELECT, a->type, 3, (IrInstruction *[]){condition, a, b}, 0);
-    made->space = a->space == b->space ? a->space : IR_GENERIC;
-    return made;
+    IrInstruction *created = made_before(module, insert_before, IR_SELECT, a->type, 3, (IrInstruction *[]){condition, a, b}, 0);
+    created->space = a->space == b->space ? a->space : IR_GENERIC;
+    return created;
 }
 
 IrInstruction *ir_phi(IrModule *module, IrBlock *block, IrType type)
@@ -273,33 +273,33 @@ static void unlink_block(IrBlock *block)
     block->previous = block->next = NULL;
 }
 
-static void link_block_before(IrFunction *function, IrBlock *place, IrBlock *block)
+static void link_block_before(IrFunction *function, IrBlock *insert_before, IrBlock *block)
 {
-    IrBlock *previous = place ? place->previous : function->last;
+    IrBlock *previous = insert_before ? insert_before->previous : function->last;
     block->previous = previous;
-    block->next = place;
+    block->next = insert_before;
     if (previous)
         previous->next = block;
     else
         function->first = block;
-    if (place)
-        place->previous = block;
+    if (insert_before)
+        insert_before->previous = block;
     else
         function->last = block;
 }
 
-void ir_move_block_before(IrBlock *place, IrBlock *block)
+void ir_move_block_before(IrBlock *insert_before, IrBlock *block)
 {
-    if (place == block || (place && place->previous == block))
+    if (insert_before == block || (insert_before && insert_before->previous == block))
         return;
     unlink_block(block);
-    link_block_before(block->function, place, block);
+    link_block_before(block->function, insert_before, block);
 }
 
-IrBlock *ir_new_block_before(IrModule *module, IrBlock *place)
+IrBlock *ir_new_block_before(IrModule *module, IrBlock *insert_before)
 {
-    IrBlock *block = ir_new_block(module, place->function);
-    ir_move_block_before(place, block);
+    IrBlock *block = ir_new_block(module, insert_before->function);
+    ir_move_block_before(insert_before, block);
     return block;
 }
 

@@ -53,7 +53,7 @@ static IrInstruction *copied(const Rotation *r, IrInstruction *value)
 static void copy_header(Rotation *r)
 {
     const uint32_t from = ir_edge_index(r->preheader, 0);
-    IrInstruction *place = r->preheader->last;
+    IrInstruction *insert_before = r->preheader->last;
     uint32_t count = 0;
     for (IrInstruction *i = r->header->first; i != r->header->last; i = i->next) {
         i->mark = count + 1;
@@ -63,7 +63,7 @@ static void copy_header(Rotation *r)
         }
         IrInstruction *copy = r->copy[count++] = ir_clone(r->module, r->function, i);
         copy->mark = 0;
-        ir_link_before(place, copy);
+        ir_link_before(insert_before, copy);
         for (uint32_t k = 0; k < copy->operand_count; k++)
             ir_set_operand(copy, k, copied(r, copy->operands[k]));
     }
@@ -84,7 +84,7 @@ static void demote(Rotation *r, IrInstruction *value)
         if (!in_header)
             load_for_use(r->module, variable, value->type, use);
     }
-    store_variable(r->module, place_after(value), variable, value);
+    store_variable(r->module, insertion_point_after(value), variable, value);
     store_variable(r->module, r->preheader->last, variable, r->copy[value->mark - 1]);
 }
 

@@ -234,7 +234,7 @@ const char *scope_suggestion(Compiler *c, Scope *scope, const Name *name)
     for (; scope; scope = scope->parent)
         consider_scope(&s, scope);
     library_visit(consider_library, &s);
-    const char *intrinsic = intrinsic_like(name->text, name->length);
+    const char *intrinsic = intrinsic_suggestion(name->text, name->length);
     if (intrinsic)
         consider(&s, intrinsic, strlen(intrinsic));
     return s.best ? compile_copy_text(c, s.best, strcspn(s.best, " ")) : NULL;

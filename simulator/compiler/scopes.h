@@ -1,4 +1,4 @@
-// scopes.h: where names are declared and found.
+// scopes.h: scopes and name lookup.
 #ifndef COMPILER_SCOPES_H
 #define COMPILER_SCOPES_H
 
@@ -8,36 +8,36 @@ typedef enum ScopeKind { SCOPE_NAMESPACE, SCOPE_RECORD, SCOPE_ENUM, SCOPE_TEMPLA
 
 struct Scope {
     uint8_t kind;
-    bool is_inline;    // a namespace whose names are its parent's, too
+    bool is_inline;    // an inline namespace
     bool is_unnamed;
-    bool is_library;   // a namespace whose names library.c knows
+    bool is_library;   // a namespace with names of the library (library.c)
     Scope *parent;
     Name *name;        // of a namespace
     Record *record;    // of a SCOPE_RECORD
     Function *function; // of a SCOPE_PARAMETERS
     Symbol *first, *last; // in order of declaration
     uint32_t count;
-    Symbol **buckets;  // once there are many, or NULL
-    Scope **used;      // namespaces of using directives and inline ones
+    Symbol **buckets;  // hash table; NULL for few symbols
+    Scope **used;      // inline namespaces, and those of using directives
     uint32_t used_count, used_capacity;
     const char *qualified; // "cuda::ptx" of a namespace; "" of the global one
 };
 
 Scope *scope_new(Compiler *c, ScopeKind kind, Scope *parent);
-Scope *scope_namespace(Compiler *c, Scope *parent, Name *name, Position position); // opens it, or makes it
+Scope *scope_namespace(Compiler *c, Scope *parent, Name *name, Position position); // finds or creates a namespace
 void scope_use(Compiler *c, Scope *scope, Scope *used);
-// Declares a name. Functions and templates of one name are overloads; anything else that is there already is an error.
+// Declares a name. Functions and templates of one name are overloads; any other redeclaration is an error.
 Symbol *scope_declare(Compiler *c, Scope *scope, SymbolKind kind, Name *name, Position position);
-// The symbol of a name in just this scope, or NULL. A tag is found if nothing else of the name is there.
+// The symbol of a name in this scope only, or NULL. A tag is found only if no other symbol hides it.
 Symbol *scope_find(Scope *scope, const Name *name);
-// The same with base classes, inline and used namespaces, and what the library has.
+// Also searches base classes, inline and used namespaces, and the library.
 Symbol *scope_find_member(Compiler *c, Scope *scope, Name *name);
-// From the scope outwards.
+// Unqualified lookup: searches the scope and then the enclosing ones.
 Symbol *scope_lookup(Compiler *c, Scope *scope, Name *name);
 Scope *scope_enclosing_namespace(Scope *scope);
-Record *scope_record(Scope *scope);     // whose member the scope is in, or NULL
-Function *scope_function(Scope *scope); // the same of a function
-Name *record_constructor_name(Compiler *c); // what all constructors are declared as
+Record *scope_record(Scope *scope);     // the enclosing record, or NULL
+Function *scope_function(Scope *scope); // the enclosing function, or NULL
+Name *record_constructor_name(Compiler *c); // the name under which all constructors are declared
 Symbol *record_constructors(Compiler *c, Record *record); // or NULL
 
 // A declared name that is close to this one, for "did you mean"; NULL if none is.

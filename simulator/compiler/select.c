@@ -20,13 +20,13 @@ static bool can_fuse(const IrInstruction *product, const IrInstruction *sum)
     return sum->type == IR_B32 || sum->type == IR_B64;
 }
 
-static IrInstruction *negated(Selection *s, IrInstruction *place, IrInstruction *value)
+static IrInstruction *negated(Selection *s, IrInstruction *insert_before, IrInstruction *value)
 {
     if (value->op == IR_NEG)
         return value->operands[0];
     if (value->op == IR_REAL)
         return ir_real(s->module, s->function, value->type, -value->real);
-    return ir_insert_before(s->module, place, IR_NEG, value->type, 1, &value);
+    return ir_insert_before(s->module, insert_before, IR_NEG, value->type, 1, &value);
 }
 
 static void replace_by_fma(Selection *s, IrInstruction *i, IrInstruction *a, IrInstruction *b, IrInstruction *c)

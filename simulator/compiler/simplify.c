@@ -101,9 +101,9 @@ static IrInstruction *simplified(Simplifier *s, IrInstruction *i)
     }
 }
 
-IrInstruction *made(Simplifier *s, IrInstruction *place, IrOp op, IrInstruction *a, IrInstruction *b, uint32_t flags)
+IrInstruction *build_simplified(Simplifier *s, IrInstruction *insert_before, IrOp op, IrInstruction *a, IrInstruction *b, uint32_t flags)
 {
-    IrInstruction *i = ir_binary(s->module, place, op, a, b, flags);
+    IrInstruction *i = ir_binary(s->module, insert_before, op, a, b, flags);
     IrInstruction *simpler = fold_constants(s, i);
     if (!simpler)
         return i;

@@ -1,4 +1,4 @@
-// simplify.h: parts of the pass that simplifies values: fold.c constants, simplify_integer.c, simplify_compare.c,
+// simplify.h: the parts of the pass that simplifies values: fold.c, simplify_integer.c, simplify_compare.c,
 // simplify_other.c, and simplify.c, which runs them.
 #ifndef SIMPLIFY_H
 #define SIMPLIFY_H
@@ -9,11 +9,11 @@
 typedef struct Simplifier {
     IrModule *module;
     IrFunction *function;
-    bool changed; // an instruction was changed where it stands
-    bool is_late; // after loops have been transformed: forms that hide ranges are allowed
+    bool changed; // an instruction was changed in place
+    bool is_late; // loops have been transformed: forms that hide value ranges are allowed
 } Simplifier;
 
-// Each returns the value that an instruction can be replaced by, or NULL. They may also change it, or insert instructions
+// Each returns the replacement of an instruction, or NULL. It may also change the instruction in place, or insert instructions
 // before it.
 IrInstruction *fold_constants(Simplifier *s, IrInstruction *i);
 IrInstruction *simplify_integer(Simplifier *s, IrInstruction *i);
@@ -23,8 +23,8 @@ IrInstruction *simplify_conversion(Simplifier *s, IrInstruction *i);
 IrInstruction *simplify_float(Simplifier *s, IrInstruction *i);
 IrInstruction *simplify_pointer(Simplifier *s, IrInstruction *i);
 
-// A pure instruction before the place, simplified at once.
-IrInstruction *made(Simplifier *s, IrInstruction *place, IrOp op, IrInstruction *a, IrInstruction *b, uint32_t flags);
+// Creates a binary instruction before `insert_before`, and simplifies it.
+IrInstruction *build_simplified(Simplifier *s, IrInstruction *insert_before, IrOp op, IrInstruction *a, IrInstruction *b, uint32_t flags);
 IrInstruction *constant_like(Simplifier *s, const IrInstruction *value, int64_t integer);
 static inline bool has_constant(const IrInstruction *i, uint32_t operand)
 {

@@ -118,7 +118,7 @@ static IrInstruction *compare_shift(Simplifier *s, IrInstruction *i)
     if (a->op == IR_SHL && (a->flags & IR_NO_WRAP) && (i->flags & IR_SIGNED) && i->compare == IR_LESS && c != INT64_MIN)
         return compare_with(s, i, IR_LESS, a->operands[0], constant_like(s, a, ((c - 1) >> count) + 1), IR_SIGNED);
     if (a->op == IR_SHL && is_equality && c == 0 && ir_has_one_use(a)) {
-        IrInstruction *low = made(s, i, IR_AND, a->operands[0], constant_like(s, a, (int64_t)(type_mask(a->type) >> count)), 0);
+        IrInstruction *low = build_simplified(s, i, IR_AND, a->operands[0], constant_like(s, a, (int64_t)(type_mask(a->type) >> count)), 0);
         return compare_with(s, i, i->compare, low, constant_like(s, a, 0), 0);
     }
     if (a->op != IR_SHR || (is_equality && !ir_has_one_use(a)) || (a->flags & IR_SIGNED) || ((i->flags & IR_SIGNED) && (!count || c < 0)))
@@ -193,7 +193,7 @@ static IrInstruction *compare_with_constant(Simplifier *s, IrInstruction *i)
         const int power = power_of_two(a->operands[1]);
         if (!is_equality || i->operands[1]->integer != 0 || power <= 0 || !ir_has_one_use(a))
             return NULL;
-        IrInstruction *low = made(s, i, IR_AND, a->operands[0], constant_like(s, a, (int64_t)((1ull << power) - 1)), 0);
+        IrInstruction *low = build_simplified(s, i, IR_AND, a->operands[0], constant_like(s, a, (int64_t)((1ull << power) - 1)), 0);
         return compare_with(s, i, i->compare, low, i->operands[1], 0);
     }
     case IR_DIV: // unsigned: x / c < d is x < c * d
@@ -277,13 +277,13 @@ static IrInstruction *select_predicates(Simplifier *s, IrInstruction *i)
     if (is_constant_predicate(a, false) && is_constant_predicate(b, true))
         return ir_insert_before(s->module, i, IR_NOT, IR_PRED, 1, &c);
     if (is_constant_predicate(a, true))
-        return made(s, i, IR_OR, c, b, 0);
+        return build_simplified(s, i, IR_OR, c, b, 0);
     if (is_constant_predicate(b, false))
-        return made(s, i, IR_AND, c, a, 0);
+        return build_simplified(s, i, IR_AND, c, a, 0);
     if (is_constant_predicate(a, false))
-        return made(s, i, IR_AND, ir_insert_before(s->module, i, IR_NOT, IR_PRED, 1, &c), b, 0);
+        return build_simplified(s, i, IR_AND, ir_insert_before(s->module, i, IR_NOT, IR_PRED, 1, &c), b, 0);
     if (is_constant_predicate(b, true))
-        return made(s, i, IR_OR, ir_insert_before(s->module, i, IR_NOT, IR_PRED, 1, &c), a, 0);
+        return build_simplified(s, i, IR_OR, ir_insert_before(s->module, i, IR_NOT, IR_PRED, 1, &c), a, 0);
     return NULL;
 }
 
@@ -302,7 +302,7 @@ static IrInstruction *select_extreme(Simplifier *s, IrInstruction *i)
     else if (c->operands[0] != a || c->operands[1] != b)
         return NULL;
     const bool is_min = compare == IR_LESS || compare == IR_LESS_EQUAL;
-    return made(s, i, is_min ? IR_MIN : IR_MAX, a, b, c->flags & IR_SIGNED);
+    return build_simplified(s, i, is_min ? IR_MIN : IR_MAX, a, b, c->flags & IR_SIGNED);
 }
 
 // x < c ? x : c - 1, and the like, as bounds have been made strict
@@ -330,7 +330,7 @@ static IrInstruction *select_bounded(Simplifier *s, IrInstruction *i)
                                        : (compare == IR_GREATER && is_one_more) || (compare == IR_GREATER_EQUAL && is_one_less);
     if (crosses_zero || (!is_min && !is_max))
         return NULL;
-    return made(s, i, is_min ? IR_MIN : IR_MAX, a, b, c->flags & IR_SIGNED);
+    return build_simplified(s, i, is_min ? IR_MIN : IR_MAX, a, b, c->flags & IR_SIGNED);
 }
 
 IrInstruction *simplify_select(Simplifier *s, IrInstruction *i)

@@ -42,12 +42,12 @@ static IrInstruction *simplify_add(Simplifier *s, IrInstruction *i)
     if (has_constant(i, 1) && b->integer == 0)
         return a;
     if (has_inner_constant(i))
-        return made(s, i, IR_ADD, a->operands[0], constant_like(s, i, (int64_t)((uint64_t)a->operands[1]->integer + (uint64_t)b->integer)),
+        return build_simplified(s, i, IR_ADD, a->operands[0], constant_like(s, i, (int64_t)((uint64_t)a->operands[1]->integer + (uint64_t)b->integer)),
                     joined_flags(i, a));
     if (a->op == IR_NEG)
-        return made(s, i, IR_SUB, b, a->operands[0], 0);
+        return build_simplified(s, i, IR_SUB, b, a->operands[0], 0);
     if (b->op == IR_NEG)
-        return made(s, i, IR_SUB, a, b->operands[0], 0);
+        return build_simplified(s, i, IR_SUB, a, b->operands[0], 0);
     if (a->op == IR_SUB && a->operands[1] == b)
         return a->operands[0];
     if (b->op == IR_SUB && b->operands[1] == a)
@@ -55,9 +55,9 @@ static IrInstruction *simplify_add(Simplifier *s, IrInstruction *i)
     if (a->op == IR_NOT && has_constant(i, 1) && b->integer == 1)
         return ir_insert_before(s->module, i, IR_NEG, i->type, 1, &a->operands[0]);
     if (has_constant(i, 1) && a->op == IR_SUB && has_constant(a, 0)) // (c - x) + d
-        return made(s, i, IR_SUB, constant_like(s, i, (int64_t)((uint64_t)a->operands[0]->integer + (uint64_t)b->integer)), a->operands[1], 0);
+        return build_simplified(s, i, IR_SUB, constant_like(s, i, (int64_t)((uint64_t)a->operands[0]->integer + (uint64_t)b->integer)), a->operands[1], 0);
     if (a == b)
-        return made(s, i, IR_SHL, a, ir_integer(s->module, s->function, IR_B32, 1), i->flags & IR_NO_WRAP);
+        return build_simplified(s, i, IR_SHL, a, ir_integer(s->module, s->function, IR_B32, 1), i->flags & IR_NO_WRAP);
     return NULL;
 }
 
@@ -68,7 +68,7 @@ static IrInstruction *simplify_sub(Simplifier *s, IrInstruction *i)
         return constant_like(s, i, 0);
     if (has_constant(i, 1)) {
         const bool negates = ir_sign_extended(i->type, (int64_t)-(uint64_t)b->integer) != b->integer || b->integer == 0;
-        return made(s, i, IR_ADD, a, constant_like(s, i, (int64_t)-(uint64_t)b->integer), negates ? i->flags & IR_NO_WRAP : 0);
+        return build_simplified(s, i, IR_ADD, a, constant_like(s, i, (int64_t)-(uint64_t)b->integer), negates ? i->flags & IR_NO_WRAP : 0);
     }
     if (has_constant(i, 0) && a->integer == 0) {
         IrInstruction *negated = ir_insert_before(s->module, i, IR_NEG, i->type, 1, &b);
@@ -86,13 +86,13 @@ static IrInstruction *simplify_sub(Simplifier *s, IrInstruction *i)
     if (b->op == IR_ADD && b->operands[1] == a)
         return ir_insert_before(s->module, i, IR_NEG, i->type, 1, &b->operands[0]);
     if (b->op == IR_NEG)
-        return made(s, i, IR_ADD, a, b->operands[0], 0);
+        return build_simplified(s, i, IR_ADD, a, b->operands[0], 0);
     if (b->op == IR_SUB && ir_has_one_use(b))
-        return made(s, i, IR_SUB, made(s, i, IR_ADD, a, b->operands[1], 0), b->operands[0], 0);
+        return build_simplified(s, i, IR_SUB, build_simplified(s, i, IR_ADD, a, b->operands[1], 0), b->operands[0], 0);
     if (has_constant(i, 0) && b->op == IR_ADD && has_constant(b, 1)) // c - (x + d)
-        return made(s, i, IR_SUB, constant_like(s, i, (int64_t)((uint64_t)a->integer - (uint64_t)b->operands[1]->integer)), b->operands[0], 0);
+        return build_simplified(s, i, IR_SUB, constant_like(s, i, (int64_t)((uint64_t)a->integer - (uint64_t)b->operands[1]->integer)), b->operands[0], 0);
     if (has_constant(i, 0) && b->op == IR_SUB && has_constant(b, 0)) // c - (d - x)
-        return made(s, i, IR_ADD, b->operands[1], constant_like(s, i, (int64_t)((uint64_t)a->integer - (uint64_t)b->operands[0]->integer)), 0);
+        return build_simplified(s, i, IR_ADD, b->operands[1], constant_like(s, i, (int64_t)((uint64_t)a->integer - (uint64_t)b->operands[0]->integer)), 0);
     return NULL;
 }
 
@@ -110,15 +110,15 @@ static IrInstruction *simplify_mul(Simplifier *s, IrInstruction *i)
     const int power = power_of_two(b);
     if (power > 0 && i->type != IR_PRED) {
         const bool keeps = (uint32_t)power < ir_bits(i->type) - 1;
-        return made(s, i, IR_SHL, a, ir_integer(s->module, s->function, IR_B32, power), keeps ? i->flags & IR_NO_WRAP : 0);
+        return build_simplified(s, i, IR_SHL, a, ir_integer(s->module, s->function, IR_B32, power), keeps ? i->flags & IR_NO_WRAP : 0);
     }
     if (has_inner_constant(i))
-        return made(s, i, IR_MUL, a->operands[0], constant_like(s, i, (int64_t)((uint64_t)a->operands[1]->integer * (uint64_t)b->integer)), 0);
+        return build_simplified(s, i, IR_MUL, a->operands[0], constant_like(s, i, (int64_t)((uint64_t)a->operands[1]->integer * (uint64_t)b->integer)), 0);
     if (a->op == IR_SHL && has_constant(a, 1) && unsigned_value(a->operands[1]) < 31)
-        return made(s, i, IR_MUL, a->operands[0], constant_like(s, i, (int64_t)((uint64_t)b->integer << unsigned_value(a->operands[1]))),
+        return build_simplified(s, i, IR_MUL, a->operands[0], constant_like(s, i, (int64_t)((uint64_t)b->integer << unsigned_value(a->operands[1]))),
                     i->flags & a->flags & IR_NO_WRAP);
     if (a->op == IR_ADD && has_constant(a, 1) && ir_has_one_use(a)) // (x + c) * d
-        return made(s, i, IR_ADD, made(s, i, IR_MUL, a->operands[0], b, i->flags & a->flags & IR_NO_WRAP),
+        return build_simplified(s, i, IR_ADD, build_simplified(s, i, IR_MUL, a->operands[0], b, i->flags & a->flags & IR_NO_WRAP),
                     constant_like(s, i, (int64_t)((uint64_t)a->operands[1]->integer * (uint64_t)b->integer)), i->flags & a->flags & IR_NO_WRAP);
     return NULL;
 }
@@ -130,15 +130,15 @@ static IrInstruction *divide_by_power(Simplifier *s, IrInstruction *i, uint32_t 
     const uint32_t bits = ir_bits(i->type);
     IrInstruction *count = ir_integer(s->module, s->function, IR_B32, power), *mask = constant_like(s, i, (int64_t)((1ull << power) - 1));
     if (!(i->flags & IR_SIGNED) || is_never_negative(a))
-        return i->op == IR_DIV ? made(s, i, IR_SHR, a, count, 0) : made(s, i, IR_AND, a, mask, 0);
+        return i->op == IR_DIV ? build_simplified(s, i, IR_SHR, a, count, 0) : build_simplified(s, i, IR_AND, a, mask, 0);
     if (!s->is_late)
         return NULL;
-    IrInstruction *sign = made(s, i, IR_SHR, a, ir_integer(s->module, s->function, IR_B32, bits - 1), IR_SIGNED);
-    IrInstruction *bias = made(s, i, IR_SHR, sign, ir_integer(s->module, s->function, IR_B32, bits - power), 0);
-    IrInstruction *biased = made(s, i, IR_ADD, a, bias, 0);
+    IrInstruction *sign = build_simplified(s, i, IR_SHR, a, ir_integer(s->module, s->function, IR_B32, bits - 1), IR_SIGNED);
+    IrInstruction *bias = build_simplified(s, i, IR_SHR, sign, ir_integer(s->module, s->function, IR_B32, bits - power), 0);
+    IrInstruction *biased = build_simplified(s, i, IR_ADD, a, bias, 0);
     if (i->op == IR_DIV)
-        return made(s, i, IR_SHR, biased, count, IR_SIGNED);
-    return made(s, i, IR_SUB, a, made(s, i, IR_AND, biased, constant_like(s, i, ~(int64_t)((1ull << power) - 1)), 0), 0);
+        return build_simplified(s, i, IR_SHR, biased, count, IR_SIGNED);
+    return build_simplified(s, i, IR_SUB, a, build_simplified(s, i, IR_AND, biased, constant_like(s, i, ~(int64_t)((1ull << power) - 1)), 0), 0);
 }
 
 static IrInstruction *simplify_division(Simplifier *s, IrInstruction *i)
@@ -148,7 +148,7 @@ static IrInstruction *simplify_division(Simplifier *s, IrInstruction *i)
         return a;
     if (!has_constant(i, 1)) {
         if (!(i->flags & IR_SIGNED) && b->op == IR_SHL && has_constant(b, 0) && b->operands[0]->integer == 1 && i->op == IR_DIV)
-            return made(s, i, IR_SHR, a, b->operands[1], 0);
+            return build_simplified(s, i, IR_SHR, a, b->operands[1], 0);
         if ((i->flags & IR_SIGNED) && is_never_negative(a) && is_never_negative(b))
             i->flags &= ~IR_SIGNED, s->changed = true;
         return NULL;
@@ -177,7 +177,7 @@ static IrInstruction *simplify_and(Simplifier *s, IrInstruction *i)
         if (!(~zeros & ~mask)) // the mask clears nothing
             return a;
         if (has_inner_constant(i))
-            return made(s, i, IR_AND, a->operands[0], constant_like(s, i, a->operands[1]->integer & b->integer), 0);
+            return build_simplified(s, i, IR_AND, a->operands[0], constant_like(s, i, a->operands[1]->integer & b->integer), 0);
     }
     if (i->type == IR_PRED && ((a->op == IR_NOT && a->operands[0] == b) || (b->op == IR_NOT && b->operands[0] == a)))
         return constant_like(s, i, 0);
@@ -204,7 +204,7 @@ static IrInstruction *simplify_or(Simplifier *s, IrInstruction *i)
         if (unsigned_value(b) == type_mask(i->type))
             return b;
         if (has_inner_constant(i))
-            return made(s, i, IR_OR, a->operands[0], constant_like(s, i, a->operands[1]->integer | b->integer), 0);
+            return build_simplified(s, i, IR_OR, a->operands[0], constant_like(s, i, a->operands[1]->integer | b->integer), 0);
     }
     if (i->type == IR_PRED && ((a->op == IR_NOT && a->operands[0] == b) || (b->op == IR_NOT && b->operands[0] == a)))
         return constant_like(s, i, 1);
@@ -227,7 +227,7 @@ static IrInstruction *simplify_xor(Simplifier *s, IrInstruction *i)
     if (unsigned_value(b) == type_mask(i->type))
         return ir_insert_before(s->module, i, IR_NOT, i->type, 1, &a);
     if (has_inner_constant(i))
-        return made(s, i, IR_XOR, a->operands[0], constant_like(s, i, a->operands[1]->integer ^ b->integer), 0);
+        return build_simplified(s, i, IR_XOR, a->operands[0], constant_like(s, i, a->operands[1]->integer ^ b->integer), 0);
     return NULL;
 }
 
@@ -239,10 +239,10 @@ static IrInstruction *join_shifts(Simplifier *s, IrInstruction *i)
         return NULL;
     const uint64_t sum = unsigned_value(i->operands[1]) + unsigned_value(inner->operands[1]), bits = ir_bits(i->type);
     if (sum < bits)
-        return made(s, i, i->op, inner->operands[0], ir_integer(s->module, s->function, IR_B32, (int64_t)sum),
+        return build_simplified(s, i, i->op, inner->operands[0], ir_integer(s->module, s->function, IR_B32, (int64_t)sum),
                     i->flags & (IR_SIGNED | (inner->flags & IR_NO_WRAP)));
     if (i->op == IR_SHR && (i->flags & IR_SIGNED))
-        return made(s, i, i->op, inner->operands[0], ir_integer(s->module, s->function, IR_B32, (int64_t)bits - 1), IR_SIGNED);
+        return build_simplified(s, i, i->op, inner->operands[0], ir_integer(s->module, s->function, IR_B32, (int64_t)bits - 1), IR_SIGNED);
     return constant_like(s, i, 0);
 }
 
@@ -266,13 +266,13 @@ static IrInstruction *simplify_shift(Simplifier *s, IrInstruction *i)
         return constant_like(s, i, 0);
     const bool undoes = (a->op == IR_SHL || a->op == IR_SHR) && a->op != i->op && has_constant(a, 1) && unsigned_value(a->operands[1]) == count;
     if (undoes && i->op == IR_SHL) // (x >> c) << c
-        return made(s, i, IR_AND, a->operands[0], constant_like(s, i, (int64_t)(UINT64_MAX << count)), 0);
+        return build_simplified(s, i, IR_AND, a->operands[0], constant_like(s, i, (int64_t)(UINT64_MAX << count)), 0);
     if (undoes && !(i->flags & IR_SIGNED) && !(a->flags & IR_NO_WRAP)) // (x << c) >> c
-        return made(s, i, IR_AND, a->operands[0], constant_like(s, i, (int64_t)(type_mask(i->type) >> count)), 0);
+        return build_simplified(s, i, IR_AND, a->operands[0], constant_like(s, i, (int64_t)(type_mask(i->type) >> count)), 0);
     if (i->op == IR_SHL && a->op == IR_MUL && has_constant(a, 1))
-        return made(s, i, IR_MUL, a->operands[0], constant_like(s, i, (int64_t)((uint64_t)a->operands[1]->integer << count)), 0);
+        return build_simplified(s, i, IR_MUL, a->operands[0], constant_like(s, i, (int64_t)((uint64_t)a->operands[1]->integer << count)), 0);
     if (i->op == IR_SHL && a->op == IR_ADD && has_constant(a, 1) && ir_has_one_use(a)) // (x + c) << d
-        return made(s, i, IR_ADD, made(s, i, IR_SHL, a->operands[0], b, i->flags & a->flags & IR_NO_WRAP),
+        return build_simplified(s, i, IR_ADD, build_simplified(s, i, IR_SHL, a->operands[0], b, i->flags & a->flags & IR_NO_WRAP),
                     constant_like(s, i, (int64_t)((uint64_t)a->operands[1]->integer << count)), i->flags & a->flags & IR_NO_WRAP);
     return NULL;
 }
@@ -284,7 +284,7 @@ static IrInstruction *simplify_extreme(Simplifier *s, IrInstruction *i)
         return a;
     if (has_inner_constant(i) && !((i->flags ^ a->flags) & IR_SIGNED)) {
         const bool less = fold_compare(IR_LESS, i->flags & IR_SIGNED, i->type, a->operands[1]->integer, b->integer);
-        return made(s, i, i->op, a->operands[0], less == (i->op == IR_MIN) ? a->operands[1] : b, i->flags);
+        return build_simplified(s, i, i->op, a->operands[0], less == (i->op == IR_MIN) ? a->operands[1] : b, i->flags);
     }
     return NULL;
 }

@@ -34,7 +34,7 @@ static IrInstruction *convert_conversion(Simplifier *s, IrInstruction *i)
     if (to <= middle && to <= from) // truncated in the end
         return convert_again(s, i, value, 0);
     if (middle < from && to == from && !(i->flags & IR_SIGNED)) // truncated, then extended by zeros
-        return made(s, i, IR_AND, value, ir_integer(s->module, s->function, i->type, (int64_t)type_mask(inner->type)), 0);
+        return build_simplified(s, i, IR_AND, value, ir_integer(s->module, s->function, i->type, (int64_t)type_mask(inner->type)), 0);
     return NULL;
 }
 
@@ -64,10 +64,10 @@ static IrInstruction *truncate_operation(Simplifier *s, IrInstruction *i)
     switch (value->op) {
     case IR_ADD: case IR_SUB: case IR_MUL: case IR_AND: case IR_OR: case IR_XOR: {
         IrInstruction *a = ir_convert(s->module, i, IR_B32, value->operands[0], 0), *b = ir_convert(s->module, i, IR_B32, value->operands[1], 0);
-        return made(s, i, value->op, a, b, 0);
+        return build_simplified(s, i, value->op, a, b, 0);
     }
     case IR_SHL:
-        return made(s, i, IR_SHL, ir_convert(s->module, i, IR_B32, value->operands[0], 0), value->operands[1], 0);
+        return build_simplified(s, i, IR_SHL, ir_convert(s->module, i, IR_B32, value->operands[0], 0), value->operands[1], 0);
     default:
         return NULL;
     }
@@ -160,9 +160,9 @@ IrInstruction *simplify_float(Simplifier *s, IrInstruction *i)
         if (is_real(b, -0.0))
             return a;
         if (b->op == IR_NEG && !(i->flags & IR_EXACT))
-            return made(s, i, IR_SUB, a, b->operands[0], i->flags);
+            return build_simplified(s, i, IR_SUB, a, b->operands[0], i->flags);
         if (a->op == IR_NEG && !(i->flags & IR_EXACT))
-            return made(s, i, IR_SUB, b, a->operands[0], i->flags);
+            return build_simplified(s, i, IR_SUB, b, a->operands[0], i->flags);
         return NULL;
     case IR_SUB:
         if (is_real(b, 0.0))
@@ -170,9 +170,9 @@ IrInstruction *simplify_float(Simplifier *s, IrInstruction *i)
         if (is_real(a, -0.0))
             return ir_insert_before(s->module, i, IR_NEG, i->type, 1, &b);
         if (b->op == IR_REAL && !(i->flags & IR_EXACT))
-            return made(s, i, IR_ADD, a, ir_real(s->module, s->function, i->type, -b->real), i->flags);
+            return build_simplified(s, i, IR_ADD, a, ir_real(s->module, s->function, i->type, -b->real), i->flags);
         if (b->op == IR_NEG && !(i->flags & IR_EXACT))
-            return made(s, i, IR_ADD, a, b->operands[0], i->flags);
+            return build_simplified(s, i, IR_ADD, a, b->operands[0], i->flags);
         return NULL;
     case IR_MUL:
         if (is_real(b, 1.0))
@@ -180,13 +180,13 @@ IrInstruction *simplify_float(Simplifier *s, IrInstruction *i)
         if (is_real(b, -1.0))
             return ir_insert_before(s->module, i, IR_NEG, i->type, 1, &a);
         if (is_real(b, 2.0) && s->is_late && !(i->flags & IR_EXACT))
-            return made(s, i, IR_ADD, a, a, i->flags);
+            return build_simplified(s, i, IR_ADD, a, a, i->flags);
         return NULL;
     case IR_DIV:
         if (is_real(b, 1.0))
             return a;
         if (has_exact_reciprocal(b) && !(i->flags & IR_EXACT))
-            return made(s, i, IR_MUL, a, ir_real(s->module, s->function, i->type, 1 / b->real), 0);
+            return build_simplified(s, i, IR_MUL, a, ir_real(s->module, s->function, i->type, 1 / b->real), 0);
         return NULL;
     default:
         return NULL;

@@ -256,7 +256,7 @@ void source_abandon(Compiler *c, Position at, const char *format, ...)
     c->silent = 0;
     add_diagnostic(c, ERROR_DIAGNOSTIC, at, 1, NULL, compile_copy_text(c, text, strlen(text)));
     c->result->error_count++;
-    longjmp(c->abandoned, 1);
+    longjmp(c->abandon_point, 1);
 }
 
 typedef struct Group { // an error or warning with its notes

@@ -98,15 +98,15 @@ static bool is_specific(const Spaces *s, const IrInstruction *i)
 static void make_specific(Spaces *s, IrInstruction *i)
 {
     const uint8_t space = s->space[i->id];
-    IrInstruction *made = ir_new_instruction(s->module, s->function, i->op, pointer_type(space), 0, NULL);
-    made->space = space;
-    made->flags = i->flags;
-    made->integer = i->integer;
-    made->scale = i->scale;
-    made->line = i->line;
-    made->file = i->file;
-    ir_link_before(i, made);
-    s->specific[i->id] = made;
+    IrInstruction *created = ir_new_instruction(s->module, s->function, i->op, pointer_type(space), 0, NULL);
+    created->space = space;
+    created->flags = i->flags;
+    created->integer = i->integer;
+    created->scale = i->scale;
+    created->line = i->line;
+    created->file = i->file;
+    ir_link_before(i, created);
+    s->specific[i->id] = created;
 }
 
 static void fill_specific(Spaces *s, IrInstruction *i)
@@ -213,9 +213,9 @@ static bool is_converted(const IrInstruction *argument)
 
 static void convert_argument(Spaces *s, IrInstruction *argument)
 {
-    IrInstruction *place = argument->next;
-    IrInstruction *global = ir_insert_before(s->module, place, IR_FROM_GENERIC, IR_B64, 1, &argument);
-    IrInstruction *generic = ir_insert_before(s->module, place, IR_TO_GENERIC, IR_B64, 1, &global);
+    IrInstruction *insert_before = argument->next;
+    IrInstruction *global = ir_insert_before(s->module, insert_before, IR_FROM_GENERIC, IR_B64, 1, &argument);
+    IrInstruction *generic = ir_insert_before(s->module, insert_before, IR_TO_GENERIC, IR_B64, 1, &global);
     global->space = generic->space = IR_GLOBAL;
     global->line = generic->line = argument->line;
     global->file = generic->file = argument->file;

@@ -1,4 +1,4 @@
-// syntax.h: the typed syntax tree of a function: what the parser makes and what lowering and constant evaluation read.
+// syntax.h: the typed syntax tree of a function: built by the parser, read by the lowering and by constant evaluation.
 #ifndef COMPILER_SYNTAX_H
 #define COMPILER_SYNTAX_H
 
@@ -19,8 +19,8 @@ typedef struct Constant { // an integer, an enumerator, a bool, a real, or a poi
     bool is_real, is_unknown; // unknown: depends on a template's parameter
     int64_t integer;
     double real;
-    Variable *variable; // pointed to, with .integer bytes after its begin; or NULL
-    Function *function; // the same for a function
+    Variable *variable; // the object of a pointer, at byte offset .integer; or NULL
+    Function *function; // the function of a function pointer; or NULL
 } Constant;
 
 // ---- expressions
@@ -29,22 +29,22 @@ typedef enum ExpressionKind {
     EXPRESSION_UNKNOWN,   // after an error, or in host code
     EXPRESSION_CONSTANT,  // .constant
     EXPRESSION_STRING,    // .text, .length: an array of const char, an lvalue
-    EXPRESSION_VARIABLE,  // .variable, an lvalue; a reference is already followed
+    EXPRESSION_VARIABLE,  // .variable, an lvalue; for a reference, the object that it refers to
     EXPRESSION_BUILTIN,   // .text: a special register such as "%tid.x"
     EXPRESSION_MEMBER,    // left.field; an lvalue if left is
     EXPRESSION_DEREFERENCE, // *left, an lvalue
     EXPRESSION_ADDRESS,   // &left, of an lvalue
-    EXPRESSION_FUNCTION,  // .function, .symbol: the name of one or several
-    EXPRESSION_LOAD,      // the value of the lvalue left, of a scalar
-    EXPRESSION_DECAY,     // an array's first element's address
-    EXPRESSION_CONVERT,   // of the value left, between scalar types; bool tests for 0
-    EXPRESSION_BITCAST,   // of the value left between pointers and integers, or pointers
-    EXPRESSION_BASE,      // the lvalue or value left as its base class; .offset
+    EXPRESSION_FUNCTION,  // .function, or .symbol for an overload set
+    EXPRESSION_LOAD,      // the value of the scalar lvalue left
+    EXPRESSION_DECAY,     // the address of the first element of the array left
+    EXPRESSION_CONVERT,   // of the value left, between scalar types; to bool: left != 0
+    EXPRESSION_BITCAST,   // of the value left, between pointers, or pointers and integers
+    EXPRESSION_BASE,      // the base class subobject of left, at .offset
     EXPRESSION_NEGATE, EXPRESSION_COMPLEMENT, EXPRESSION_NOT,
-    EXPRESSION_ADD, EXPRESSION_SUBTRACT, EXPRESSION_MULTIPLY, EXPRESSION_DIVIDE, EXPRESSION_REMAINDER, // of equal types
+    EXPRESSION_ADD, EXPRESSION_SUBTRACT, EXPRESSION_MULTIPLY, EXPRESSION_DIVIDE, EXPRESSION_REMAINDER, // operands of equal types
     EXPRESSION_AND, EXPRESSION_OR, EXPRESSION_XOR,
-    EXPRESSION_SHIFT_LEFT, EXPRESSION_SHIFT_RIGHT, // the type is left's; right is an int or unsigned, or as wide as left
-    EXPRESSION_OFFSET,    // pointer left + integer right elements; .subtract: minus
+    EXPRESSION_SHIFT_LEFT, EXPRESSION_SHIFT_RIGHT, // of left's type; right is an int or unsigned, or as wide as left
+    EXPRESSION_OFFSET,    // pointer left plus or, if .subtract, minus integer right, in elements
     EXPRESSION_DIFFERENCE, // of two pointers, in elements
     EXPRESSION_EQUAL, EXPRESSION_NOT_EQUAL, EXPRESSION_LESS, EXPRESSION_LESS_EQUAL, EXPRESSION_GREATER, EXPRESSION_GREATER_EQUAL,
     EXPRESSION_LOGICAL_AND, EXPRESSION_LOGICAL_OR,
@@ -53,29 +53,29 @@ typedef enum ExpressionKind {
     EXPRESSION_COMPOUND,  // left .operation= right in type .compute; an lvalue; pointers: EXPRESSION_OFFSET
     EXPRESSION_INCREMENT, // ++left, left++, ...: .subtract, .is_postfix
     EXPRESSION_COMMA,
-    EXPRESSION_CALL,      // .function(.arguments), the first one the object's address if it is a member; intrinsics, too
-    EXPRESSION_CONSTRUCT, // an object made by a constructor .function with .arguments, or zeroed if it is NULL
-    EXPRESSION_LIST,      // { ... } of an aggregate: an argument for each of the first elements, then zeros
-    EXPRESSION_COPY,      // a copy of the record left, an lvalue or a value
-    EXPRESSION_MATERIALISE, // a value as an lvalue: a temporary variable's
-    EXPRESSION_SEQUENCE,  // statements, then left: of a library macro
+    EXPRESSION_CALL,      // .function(.arguments); for member functions the first argument is the object's address; also intrinsics
+    EXPRESSION_CONSTRUCT, // an object constructed by .function with .arguments; .function NULL: zeroed
+    EXPRESSION_LIST,      // { ... } of an aggregate: .arguments for the first elements, zeros for the others
+    EXPRESSION_COPY,      // a copy of the record left
+    EXPRESSION_MATERIALISE, // temporary materialisation: an lvalue with the value left
+    EXPRESSION_SEQUENCE,  // statements, then left: from a library macro
     EXPRESSION_ASM,       // .assembly
-    EXPRESSION_NEW        // new (left) type: right is the EXPRESSION_CONSTRUCT, EXPRESSION_LIST or scalar put there
+    EXPRESSION_NEW        // new (left) type: right is the initialiser, an EXPRESSION_CONSTRUCT, EXPRESSION_LIST or scalar
 } ExpressionKind;
 
 struct Expression {
     uint8_t kind;
-    uint8_t operation;   // ExpressionKind of a EXPRESSION_COMPOUND
+    uint8_t operation;   // ExpressionKind of the operator of an EXPRESSION_COMPOUND
     bool is_lvalue;
     bool is_xvalue;      // an lvalue that binds to &&: std::move(x), a temporary's member
     bool is_postfix, subtract;
-    bool in_parentheses; // (a = b) is no mistake
-    bool is_launch;      // a call with <<<...>>>
+    bool in_parentheses; // suppresses the warning about an assignment as a condition
+    bool is_launch;      // a kernel launch, with <<<...>>>
     bool is_zero_literal; // a null pointer constant
-    bool is_unqualified; // EXPRESSION_FUNCTION: the arguments' namespaces are searched, too
-    bool zeroed;         // EXPRESSION_CONSTRUCT: zero the object first; EXPRESSION_LIST of nothing
-    Position start, end; // its text
-    Type *type;          // of an lvalue: the object's
+    bool is_unqualified; // EXPRESSION_FUNCTION: subject to argument-dependent lookup
+    bool zeroed;         // EXPRESSION_CONSTRUCT: zero the object first; EXPRESSION_LIST: empty
+    Position start, end; // its source text is [start, end)
+    Type *type;          // of an lvalue: type of the object
     Type *compute;
     Expression *left, *right, *condition;
     Name *name;          // EXPRESSION_FUNCTION
@@ -119,11 +119,11 @@ typedef enum StatementKind {
 struct Statement {
     uint8_t kind;
     bool is_default;       // STATEMENT_CASE
-    bool is_constexpr;     // STATEMENT_IF whose other branch was left out
+    bool is_constexpr;     // STATEMENT_IF whose discarded branch was omitted
     Position position;
-    Expression *expression; // condition, value, the whole
-    Statement *first;      // of a block's list; what runs before a loop's or an if's condition (declarations)
-    Statement *body, *otherwise;
+    Expression *expression; // the condition of a control statement, the value of a return, or the expression statement
+    Statement *first;      // first statement of a block; or the init-statement of a loop or an if
+    Statement *body, *else_body;
     Expression *step;      // STATEMENT_LOOP
     Variable *variable;    // STATEMENT_DECLARE
     int64_t low, high;     // STATEMENT_CASE
@@ -136,9 +136,9 @@ struct Statement {
 
 typedef struct Label {
     Name *name;
-    Position position, used; // 0: not there (yet)
+    Position position, used; // of the definition and of the first goto; 0: none yet
     struct Label *next;
-    void *block;             // lowering's
+    void *block;             // its IrBlock; set by the lowering
 } Label;
 
 #endif

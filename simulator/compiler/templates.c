@@ -76,7 +76,7 @@ static Scope *bind_arguments(Compiler *c, const Template *t, const TemplateArgum
 static Type *value_type(Compiler *c, const TemplateParameter *parameter, Scope *scope)
 {
     const ParserState saved = parse_save(c);
-    c->parser->now = (ParserState){.at = parameter->type_token, .scope = scope, .no_greater = true, .in_pattern = saved.in_pattern,
+    c->parser->state = (ParserState){.at = parameter->type_token, .scope = scope, .no_greater = true, .in_pattern = saved.in_pattern,
                                    .in_check = saved.in_check, .function = saved.function};
     const Specifiers s = parse_specifiers(c);
     Declarator d = {0};
@@ -90,7 +90,7 @@ static bool read_default(Compiler *c, const TemplateParameter *parameter, Scope 
     if (!parameter->default_token)
         return false;
     const ParserState saved = parse_save(c);
-    c->parser->now = (ParserState){.at = parameter->default_token, .scope = scope, .no_greater = true, .in_pattern = saved.in_pattern,
+    c->parser->state = (ParserState){.at = parameter->default_token, .scope = scope, .no_greater = true, .in_pattern = saved.in_pattern,
                                    .in_check = saved.in_check, .function = saved.function};
     *argument = (TemplateArgument){.is_set = true};
     if (parameter->is_type) {
@@ -118,7 +118,7 @@ static bool convert_value(Compiler *c, const Template *t, const TemplateParamete
         return true;
     }
     Expression *e = expression_of_constant(c, from, &argument->value, at, at);
-    if (conversion_rank(c, e, type, true) == FITS_NOT) {
+    if (conversion_rank(c, e, type, true) == FITS_NEVER) {
         source_error(c, at, 0, NULL, "the template '%s' needs a '%s' for '%s'", t->name->text, type_text(c, type), parameter->name ? parameter->name->text : "it");
         return false;
     }
@@ -293,8 +293,8 @@ static Symbol *record_instance(Compiler *c, Template *t, TemplateArgument *argum
     instance->symbol = symbol; // before its members, which may name it
     if (!from->is_defined)
         return symbol;
-    c->parser->now.at = from->declaration_token;
-    c->parser->now.scope = scope;
+    c->parser->state.at = from->declaration_token;
+    c->parser->state.scope = scope;
     Specifiers s = {0};
     while (parse_attributes(c, &s))
         continue;
@@ -341,7 +341,7 @@ static Symbol *make_instance(Compiler *c, Template *t, TemplateArgument *argumen
     InstantiationNote *outer = c->instantiation;
     Scope *scope = bind_arguments(c, t, arguments, t->parameter_count);
     parse_enter(c);
-    c->parser->now = (ParserState){.at = t->declaration_token, .scope = scope};
+    c->parser->state = (ParserState){.at = t->declaration_token, .scope = scope};
     if (t->kind != TEMPLATE_ALIAS && !t->is_built_in)
         c->instantiation = note;
     Symbol *symbol = t->kind == TEMPLATE_FUNCTION ? function_instance(c, t, arguments)
@@ -378,14 +378,14 @@ Type *template_type(Compiler *c, Template *t, TemplateArgument *given, uint32_t 
     if (t->kind == TEMPLATE_FUNCTION || t->kind == TEMPLATE_VARIABLE)
         return type_basic(c, TYPE_UNKNOWN);
     if (is_dependent(given, count)) {
-        if (!c->parser->now.in_pattern)
+        if (!c->parser->state.in_pattern)
             return type_basic(c, TYPE_UNKNOWN);
         TemplateArgument *arguments = template_complete(c, t, given, count, at);
         if (!arguments)
             return type_basic(c, TYPE_UNKNOWN);
         if (t->kind == TEMPLATE_ALIAS) { // is what it stands for
             const ParserState saved = parse_save(c);
-            c->parser->now = (ParserState){.at = t->declaration_token, .scope = bind_arguments(c, t, arguments, t->parameter_count), .in_pattern = true};
+            c->parser->state = (ParserState){.at = t->declaration_token, .scope = bind_arguments(c, t, arguments, t->parameter_count), .in_pattern = true};
             Type *type = parse_type_name(c);
             parse_restore(c, &saved);
             return type;

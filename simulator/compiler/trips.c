@@ -12,7 +12,7 @@ typedef struct Evaluation { // of a loop's values in one iteration
     IrModule *module;
     const Loops *loops;
     const Loop *loop;
-    IrInstruction **now; // the constants that header phis have; a phi's mark is its index and 1
+    IrInstruction **state; // the constants that header phis have; a phi's mark is its index and 1
     Simplifier simplifier;
 } Evaluation;
 
@@ -21,10 +21,10 @@ static IrInstruction *evaluate(Evaluation *e, IrInstruction *value, uint32_t dep
 {
     if (ir_is_constant(value))
         return value->op == IR_UNDEFINED ? NULL : value;
-    if (depth > MAX_DEPTH || loop_invariant(e->loops, e->loop, value))
+    if (depth > MAX_DEPTH || is_loop_invariant(e->loops, e->loop, value))
         return NULL;
     if (value->op == IR_PHI)
-        return value->block == e->loop->header ? e->now[value->mark - 1] : NULL;
+        return value->block == e->loop->header ? e->state[value->mark - 1] : NULL;
     if (value->op > IR_BITCAST || !value->operand_count || value->operand_count > 3)
         return NULL;
     IrInstruction copy = *value, *operands[3];
@@ -40,7 +40,7 @@ static void start(Evaluation *e, const IrBlock *preheader)
     const uint32_t from = ir_edge_index(preheader, 0);
     for (const IrInstruction *phi = e->loop->header->first; phi->op == IR_PHI; phi = phi->next)
         if (phi->operands[from]->op == IR_INTEGER)
-            e->now[phi->mark - 1] = phi->operands[from];
+            e->state[phi->mark - 1] = phi->operands[from];
 }
 
 static void advance(Evaluation *e, const IrBlock *latch, IrInstruction **next)
@@ -49,10 +49,10 @@ static void advance(Evaluation *e, const IrBlock *latch, IrInstruction **next)
     while (e->loop->header->predecessors[from] != latch)
         from++;
     for (const IrInstruction *phi = e->loop->header->first; phi->op == IR_PHI; phi = phi->next)
-        next[count++] = e->now[phi->mark - 1] ? evaluate(e, phi->operands[from], 0) : NULL;
+        next[count++] = e->state[phi->mark - 1] ? evaluate(e, phi->operands[from], 0) : NULL;
     count = 0;
     for (const IrInstruction *phi = e->loop->header->first; phi->op == IR_PHI; phi = phi->next)
-        e->now[phi->mark - 1] = next[count++];
+        e->state[phi->mark - 1] = next[count++];
 }
 
 // How often the test at the latch succeeds until it fails, and 1; 0: more often than `most`, or not known.
@@ -69,7 +69,7 @@ static uint32_t run_test(Evaluation *e, const IrBlock *latch, uint32_t back, uin
     return 0;
 }
 
-uint32_t constant_trips(IrModule *module, const Loops *loops, const Loop *loop, uint32_t most)
+uint32_t constant_trip_count(IrModule *module, const Loops *loops, const Loop *loop, uint32_t most)
 {
     IrBlock *latch = loop_latch(loops, loop);
     const IrBlock *preheader = loop_preheader(loops, loop);
@@ -83,7 +83,7 @@ uint32_t constant_trips(IrModule *module, const Loops *loops, const Loop *loop, 
     uint32_t phis = 0;
     for (IrInstruction *phi = loop->header->first; phi->op == IR_PHI; phi = phi->next)
         phi->mark = ++phis;
-    e.now = ir_scratch(module, (phis + 1) * sizeof *e.now);
+    e.state = ir_scratch(module, (phis + 1) * sizeof *e.state);
     IrInstruction **next = ir_scratch(module, (phis + 1) * sizeof *next);
     start(&e, preheader);
     const uint32_t trips = run_test(&e, latch, back, most, next);
@@ -93,7 +93,7 @@ uint32_t constant_trips(IrModule *module, const Loops *loops, const Loop *loop, 
 }
 
 // The header phi that grows by an invariant step.
-static bool find_induction(const Loops *loops, const Loop *loop, const IrBlock *latch, IrInstruction *value, Trips *trips)
+static bool find_induction(const Loops *loops, const Loop *loop, const IrBlock *latch, IrInstruction *value, CountedLoop *trips)
 {
     IrInstruction *phi = value->op == IR_PHI ? value : value->op == IR_ADD ? value->operands[0] : NULL;
     if (phi && phi->op != IR_PHI && value->op == IR_ADD)
@@ -104,7 +104,7 @@ static bool find_induction(const Loops *loops, const Loop *loop, const IrBlock *
     if (next->op != IR_ADD || (value != phi && value != next))
         return false;
     IrInstruction *step = next->operands[0] == phi ? next->operands[1] : next->operands[1] == phi ? next->operands[0] : NULL;
-    if (!step || !loop_invariant(loops, loop, step))
+    if (!step || !is_loop_invariant(loops, loop, step))
         return false;
     trips->phi = phi;
     trips->next = next;
@@ -113,7 +113,7 @@ static bool find_induction(const Loops *loops, const Loop *loop, const IrBlock *
     return true;
 }
 
-bool find_trips(const Loops *loops, const Loop *loop, Trips *trips)
+bool find_counted_loop(const Loops *loops, const Loop *loop, CountedLoop *trips)
 {
     IrBlock *latch = loop_latch(loops, loop);
     if (!latch || latch->last->op != IR_BRANCH)
@@ -123,13 +123,13 @@ bool find_trips(const Loops *loops, const Loop *loop, Trips *trips)
         return false;
     IrInstruction *variable = compare->operands[0], *bound = compare->operands[1];
     trips->relation = compare->compare;
-    if (loop_invariant(loops, loop, variable)) {
+    if (is_loop_invariant(loops, loop, variable)) {
         IrInstruction *swapped = variable;
         variable = bound;
         bound = swapped;
         trips->relation = swapped_compare(trips->relation);
     }
-    if (!loop_invariant(loops, loop, bound) || !find_induction(loops, loop, latch, variable, trips))
+    if (!is_loop_invariant(loops, loop, bound) || !find_induction(loops, loop, latch, variable, trips))
         return false;
     if (latch->last->target[0] != loop->header)
         trips->relation = inverse_compare(trips->relation);
@@ -141,7 +141,7 @@ bool find_trips(const Loops *loops, const Loop *loop, Trips *trips)
 
 // ---- The number of iterations before the loop runs
 
-static bool matches_guard(const IrInstruction *compare, bool truth, const IrInstruction *start, const Trips *trips)
+static bool matches_guard(const IrInstruction *compare, bool truth, const IrInstruction *start, const CountedLoop *trips)
 {
     if (compare->op != IR_COMPARE)
         return false;
@@ -166,7 +166,7 @@ static bool matches_guard(const IrInstruction *compare, bool truth, const IrInst
 }
 
 // Whether the loop is entered only if its first test would have succeeded.
-static bool is_guarded(const Trips *trips, const IrInstruction *start, const IrBlock *preheader)
+static bool is_guarded(const CountedLoop *trips, const IrInstruction *start, const IrBlock *preheader)
 {
     const bool is_constant = start->op == IR_INTEGER && trips->bound->op == IR_INTEGER;
     if (is_constant)
@@ -182,7 +182,7 @@ static bool is_guarded(const Trips *trips, const IrInstruction *start, const IrB
     return false;
 }
 
-static bool grows_without_wrap(const Trips *trips)
+static bool grows_without_wrap(const CountedLoop *trips)
 {
     const IrInstruction *step = trips->step;
     if (step->op == IR_INTEGER ? step->integer <= 0 : !is_never_negative(step))
@@ -195,7 +195,7 @@ static bool grows_without_wrap(const Trips *trips)
     return step->op == IR_INTEGER && most <= type_mask(step->type) - (uint64_t)step->integer;
 }
 
-static bool shrinks_without_wrap(const Trips *trips)
+static bool shrinks_without_wrap(const CountedLoop *trips)
 {
     const IrInstruction *step = trips->step;
     if (step->op != IR_INTEGER || step->integer >= 0)
@@ -206,12 +206,12 @@ static bool shrinks_without_wrap(const Trips *trips)
 // Where the counting is written: before the preheader's jump.
 typedef struct Counting {
     Simplifier *simplifier;
-    IrInstruction *place;
+    IrInstruction *insert_before;
 } Counting;
 
 static IrInstruction *plus(const Counting *c, IrInstruction *value, int64_t constant)
 {
-    return made(c->simplifier, c->place, IR_ADD, value, constant_like(c->simplifier, value, constant), 0);
+    return build_simplified(c->simplifier, c->insert_before, IR_ADD, value, constant_like(c->simplifier, value, constant), 0);
 }
 
 // a - b + c
@@ -220,44 +220,44 @@ static IrInstruction *difference(const Counting *c, IrInstruction *a, IrInstruct
     if (b->op == IR_INTEGER)
         return plus(c, a, constant - b->integer);
     if (a->op == IR_INTEGER)
-        return made(c->simplifier, c->place, IR_SUB, constant_like(c->simplifier, a, a->integer + constant), b, 0);
+        return build_simplified(c->simplifier, c->insert_before, IR_SUB, constant_like(c->simplifier, a, a->integer + constant), b, 0);
     if (constant == -1)
-        return made(c->simplifier, c->place, IR_ADD, ir_insert_before(c->simplifier->module, c->place, IR_NOT, b->type, 1, &b), a, 0);
-    return plus(c, made(c->simplifier, c->place, IR_SUB, a, b, 0), constant);
+        return build_simplified(c->simplifier, c->insert_before, IR_ADD, ir_insert_before(c->simplifier->module, c->insert_before, IR_NOT, b->type, 1, &b), a, 0);
+    return plus(c, build_simplified(c->simplifier, c->insert_before, IR_SUB, a, b, 0), constant);
 }
 
 static IrInstruction *divided(const Counting *c, IrInstruction *distance, IrInstruction *step)
 {
     if (step->op == IR_INTEGER && step->integer == 1)
         return distance;
-    return made(c->simplifier, c->place, IR_DIV, distance, step, 0);
+    return build_simplified(c->simplifier, c->insert_before, IR_DIV, distance, step, 0);
 }
 
 // The test is of the variable before it grows: (max(start, bound) - start + step - 1) / step
-static IrInstruction *count_from_bound(const Counting *c, const Trips *trips, IrInstruction *start)
+static IrInstruction *count_from_bound(const Counting *c, const CountedLoop *trips, IrInstruction *start)
 {
     IrInstruction *end = trips->bound;
     const bool is_below = end->op == IR_INTEGER && end->integer >= 0 && is_never_negative(start) && largest_unsigned(start) <= unsigned_value(end);
     if (!is_below)
-        end = made(c->simplifier, c->place, IR_MAX, start, end, trips->is_signed ? IR_SIGNED : 0);
+        end = build_simplified(c->simplifier, c->insert_before, IR_MAX, start, end, trips->is_signed ? IR_SIGNED : 0);
     return divided(c, difference(c, plus(c, end, trips->step->integer - 1), start, 0), trips->step);
 }
 
 // The variable grows up to the bound. If it is not known that the first test would succeed, the bound is at least the first
 // value that is compared.
-static IrInstruction *count_up(const Counting *c, const Trips *trips, IrInstruction *start, const IrBlock *preheader)
+static IrInstruction *count_up(const Counting *c, const CountedLoop *trips, IrInstruction *start, const IrBlock *preheader)
 {
     IrInstruction *bound = trips->bound;
     const bool includes_bound = trips->relation == IR_LESS_EQUAL;
     if (trips->relation != IR_NOT_EQUAL && !is_guarded(trips, start, preheader)) {
         if (includes_bound || trips->step->op != IR_INTEGER)
             return NULL;
-        bound = made(c->simplifier, c->place, IR_MAX, bound, plus(c, start, trips->step->integer), trips->is_signed ? IR_SIGNED : 0);
+        bound = build_simplified(c->simplifier, c->insert_before, IR_MAX, bound, plus(c, start, trips->step->integer), trips->is_signed ? IR_SIGNED : 0);
     }
     return divided(c, difference(c, bound, start, includes_bound ? 0 : -1), trips->step);
 }
 
-static IrInstruction *count_to_below(const Counting *c, const Trips *trips, IrInstruction *start, const IrBlock *preheader)
+static IrInstruction *count_to_below(const Counting *c, const CountedLoop *trips, IrInstruction *start, const IrBlock *preheader)
 {
     if (trips->relation != IR_NOT_EQUAL && !is_guarded(trips, start, preheader))
         return NULL;
@@ -283,7 +283,7 @@ static bool is_widened_special(const IrInstruction *value)
 // What is known of the number of iterations without writing anything: NOT_COUNTED, or which way the variable goes.
 typedef enum Direction { NOT_COUNTED, UP, UP_FROM_BOUND, DOWN } Direction;
 
-static Direction direction_of(const Trips *trips, const Loop *loop, const IrInstruction *start)
+static Direction direction_of(const CountedLoop *trips, const Loop *loop, const IrInstruction *start)
 {
     const bool is_one = trips->step->op == IR_INTEGER && trips->step->integer == 1, is_minus_one = trips->step->op == IR_INTEGER && trips->step->integer == -1;
     if (trips->phi->type == IR_PRED)
@@ -304,10 +304,10 @@ static Direction direction_of(const Trips *trips, const Loop *loop, const IrInst
     return NOT_COUNTED;
 }
 
-IrInstruction *count_back_edges(IrModule *module, const Loop *loop, const Trips *trips, IrInstruction *start, IrBlock *preheader)
+IrInstruction *count_back_edges(IrModule *module, const Loop *loop, const CountedLoop *trips, IrInstruction *start, IrBlock *preheader)
 {
     Simplifier s = {.module = module, .function = preheader->function};
-    const Counting c = {.simplifier = &s, .place = preheader->last};
+    const Counting c = {.simplifier = &s, .insert_before = preheader->last};
     switch (direction_of(trips, loop, start)) {
     case UP: return count_up(&c, trips, start, preheader);
     case UP_FROM_BOUND: return count_from_bound(&c, trips, start);
@@ -316,11 +316,11 @@ IrInstruction *count_back_edges(IrModule *module, const Loop *loop, const Trips 
     }
 }
 
-bool has_counted_trips(const Loops *loops, const Loop *loop)
+bool is_countable_loop(const Loops *loops, const Loop *loop)
 {
-    Trips trips;
+    CountedLoop trips;
     const IrBlock *preheader = loop_preheader(loops, loop);
-    if (!preheader || !find_trips(loops, loop, &trips))
+    if (!preheader || !find_counted_loop(loops, loop, &trips))
         return false;
     for (uint32_t k = 0; k < loop->block_count; k++)
         for (uint32_t t = 0; t < ir_target_count(loop->blocks[k]); t++)

@@ -1,5 +1,5 @@
-// types.h: types. Equal types are one Type, so they are compared as pointers; a Type never changes, but for records, which
-// are completed by their definition.
+// types.h: types. Types are unique, so they are compared by pointer. A Type is immutable, except that records
+// are completed by their definitions.
 #ifndef COMPILER_TYPES_H
 #define COMPILER_TYPES_H
 
@@ -11,34 +11,34 @@ typedef enum TypeKind {
     TYPE_NULLPTR,
     TYPE_ENUM, TYPE_POINTER, TYPE_REFERENCE, TYPE_RVALUE_REFERENCE, TYPE_ARRAY, TYPE_FUNCTION, TYPE_RECORD,
     TYPE_AUTO,      // a placeholder that the initialiser replaces
-    TYPE_INITIALISERS, // of { ... } as an argument, before it is converted
-    TYPE_UNKNOWN,   // after an error, of what only the host knows, and of what depends on a template's parameter in ways
-                    // that need not be followed: every operation with it is unknown, too, and says nothing
-    // Dependent: only in the signature and the check of a template
-    TYPE_PARAMETER, // a template's own type parameter
+    TYPE_INITIALISERS, // of a braced list { ... } before its conversion
+    TYPE_UNKNOWN,   // after an error, in host code, or dependent on a template parameter in untracked ways: operations on it are also
+                    // unknown, and report no errors
+    // Dependent types: only in the signature and the check of a template
+    TYPE_PARAMETER, // a type template parameter
     TYPE_MEMBER,    // typename Scope::name
-    TYPE_INSTANCE   // Template<arguments>, of which one is dependent
+    TYPE_INSTANCE   // Template<arguments> with dependent arguments
 } TypeKind;
 
 enum { TYPE_CONST = 1, TYPE_VOLATILE = 2, TYPE_RESTRICT = 4, TYPE_QUALIFIERS = 8 }; // Type.qualifiers
-#define NO_SIZE UINT64_MAX // of an array without its size
+#define NO_SIZE UINT64_MAX // Type.count of an array of unknown bound
 
 typedef struct Type Type;
 
 struct Type {
     uint8_t kind, qualifiers;
-    bool dependent;      // contains a template's parameter
-    bool member_const, member_volatile; // TYPE_FUNCTION of a member
-    bool variadic;       // TYPE_FUNCTION with ...
-    uint32_t alignment;  // 0: incomplete, or no object
+    bool dependent;      // depends on a template parameter
+    bool member_const, member_volatile; // qualifiers of a member function
+    bool variadic;       // TYPE_FUNCTION with `...`
+    uint32_t alignment;  // 0: incomplete, or not an object type
     uint64_t size;
-    uint64_t count;      // of an array's elements, or NO_SIZE
-    struct Expression *bound; // of an array: a dependent number of elements, or NULL
-    Type *unqualified;   // itself if it has no qualifiers
-    Type *target;        // pointed or referred to, element, result of a function, underlying type of an enumeration
+    uint64_t count;      // elements of an array, or NO_SIZE
+    struct Expression *bound; // dependent number of elements of an array, or NULL
+    Type *unqualified;   // the type itself if it has no qualifiers
+    Type *target;        // of a pointer or reference; element of an array, result of a function, underlying type of an enumeration
     Type **parameters;   // TYPE_FUNCTION
     uint32_t parameter_count;
-    uint32_t index;      // TYPE_PARAMETER: in its template's list
+    uint32_t index;      // TYPE_PARAMETER: index in the template parameter list
     union {
         struct Record *record;           // TYPE_RECORD
         struct Enumeration *enumeration; // TYPE_ENUM
@@ -53,21 +53,21 @@ struct Type {
             uint32_t argument_count;
         } instance;
     };
-    // Types made of this one, or NULL
-    Type *qualified[TYPE_QUALIFIERS]; // of the unqualified one
+    // Types derived from this one, or NULL
+    Type *qualified[TYPE_QUALIFIERS]; // by qualifiers; only in the unqualified type
     Type *pointer, *reference, *rvalue_reference;
     Type *arrays, *next_array;
-    Type *functions, *next_function; // with this result
+    Type *functions, *next_function; // function types with this result
 };
 
 void types_start(Compiler *c);
 Type *type_basic(Compiler *c, TypeKind kind);
-Type *type_qualified(Compiler *c, Type *type, uint8_t qualifiers); // adds them; of an array: to its elements
+Type *type_qualified(Compiler *c, Type *type, uint8_t qualifiers); // adds qualifiers; for an array, to its elements
 Type *type_pointer(Compiler *c, Type *target);
-Type *type_reference(Compiler *c, Type *target, bool rvalue); // collapses references to references
+Type *type_reference(Compiler *c, Type *target, bool rvalue); // with reference collapsing
 Type *type_array(Compiler *c, Type *element, uint64_t count);
 Type *type_function(Compiler *c, Type *result, Type **parameters, uint32_t count, bool variadic, uint8_t qualifiers);
-Type *type_new(Compiler *c, TypeKind kind); // a record, an enumeration or a dependent type of its own
+Type *type_new(Compiler *c, TypeKind kind); // a distinct record, enumeration or dependent type
 Type *type_size_t(Compiler *c);
 
 static inline Type *type_bare(Type *type)
@@ -78,7 +78,7 @@ static inline bool type_is(const Type *type, TypeKind kind)
 {
     return type->kind == kind;
 }
-static inline bool type_is_integer(const Type *type) // bool included, enumerations not
+static inline bool type_is_integer(const Type *type) // including bool, excluding enumerations
 {
     return type->kind >= TYPE_BOOL && type->kind <= TYPE_UNSIGNED_LONG_LONG;
 }
@@ -94,7 +94,7 @@ static inline bool type_is_any_reference(const Type *type)
 {
     return type->kind == TYPE_REFERENCE || type->kind == TYPE_RVALUE_REFERENCE;
 }
-static inline bool type_is_unknown(const Type *type) // nothing can be said about it
+static inline bool type_is_unknown(const Type *type) // unknown or dependent
 {
     return type->kind == TYPE_UNKNOWN || type->dependent;
 }
@@ -108,7 +108,7 @@ Type *type_integer_of(Type *type);                     // of an enumeration: its
 Type *type_innermost(Type *type);                      // the element of an array of arrays
 Type *type_unsigned(Compiler *c, Type *type);          // the unsigned integer of the same size
 Type *type_signed(Compiler *c, Type *type);
-// The type as the source would write it, for messages.
+// The spelling of the type, for messages.
 const char *type_text(Compiler *c, Type *type);
 
 #endif

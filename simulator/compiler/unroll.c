@@ -49,7 +49,7 @@ static bool is_known(const Unrolling *u, const Loop *loop, const IrInstruction *
         for (uint32_t k = 1; k < i->operand_count; k++)
             if (!ir_is_constant(i->operands[k]) && !i->operands[k]->mark)
                 return false;
-        return loop_invariant(u->loops, loop, i->operands[0]) || i->operands[0]->mark;
+        return is_loop_invariant(u->loops, loop, i->operands[0]) || i->operands[0]->mark;
     }
     if (i->op > IR_BITCAST || !i->operand_count)
         return false;
@@ -112,11 +112,11 @@ static void move_back_edge(Unrolling *u, IrBlock *latch, IrBlock *from, IrBlock 
 // The loop's body `count` times in a row, the last one going back to the first. Fills in the headers and latches.
 static void chain_copies(Unrolling *u, const Loop *loop, uint32_t count, IrBlock **headers, IrBlock **latches)
 {
-    IrBlock *place = block_after_loop(u->loops, loop);
+    IrBlock *insert_before = block_after_loop(u->loops, loop);
     headers[0] = loop->header;
     latches[0] = loop_latch(u->loops, loop);
     for (uint32_t k = 1; k < count; k++) {
-        const Clone *copy = clone_blocks(u->module, u->function, loop->blocks, loop->block_count, place);
+        const Clone *copy = clone_blocks(u->module, u->function, loop->blocks, loop->block_count, insert_before);
         headers[k] = cloned_block(copy, headers[0]);
         latches[k] = cloned_block(copy, latches[0]);
         headers[k]->unroll = 0;
@@ -155,7 +155,7 @@ static IrBlock *only_exit(const Unrolling *u, const Loop *loop)
 }
 
 // Whether the loop starts at no less than 0 and has a bound that it reaches soon.
-static bool has_few_trips(const Trips *trips, const IrInstruction *start)
+static bool has_few_trips(const CountedLoop *trips, const IrInstruction *start)
 {
     if (trips->bound->op != IR_INTEGER || trips->step->op != IR_INTEGER || trips->step->integer <= 0 || !is_never_negative(start))
         return false;
@@ -176,9 +176,9 @@ static void unroll_partly(Unrolling *u, const Loop *loop, uint32_t count, uint32
 
 static bool unroll_counted(Unrolling *u, Loop *loop, uint32_t count)
 {
-    Trips trips;
+    CountedLoop trips;
     IrBlock *preheader = loop_preheader(u->loops, loop), *exit = only_exit(u, loop);
-    if (!exit || !preheader || !is_innermost(u, loop) || count < 2 || count_phis(loop->header) >= MAX_PHIS || !find_trips(u->loops, loop, &trips))
+    if (!exit || !preheader || !is_innermost(u, loop) || count < 2 || count_phis(loop->header) >= MAX_PHIS || !find_counted_loop(u->loops, loop, &trips))
         return false;
     IrInstruction *start = trips.phi->operands[predecessor_index(loop->header, preheader)];
     if (has_few_trips(&trips, start))
@@ -220,7 +220,7 @@ static bool try_full(Unrolling *u, Loop *loop)
 {
     const uint32_t asked = loop->header->unroll;
     const bool is_asked = asked > 1;
-    const uint32_t trips = constant_trips(u->module, u->loops, loop, is_asked ? MAX_PRAGMA_TRIPS : MAX_FULL_TRIPS);
+    const uint32_t trips = constant_trip_count(u->module, u->loops, loop, is_asked ? MAX_PRAGMA_TRIPS : MAX_FULL_TRIPS);
     if (!trips || asked == 1 || count_phis(loop->header) >= MAX_PHIS || (asked > 1 && asked != UINT32_MAX && asked < trips))
         return false;
     if (!is_small(u, loop, trips, is_asked ? MAX_PRAGMA_SIZE : MAX_FULL_SIZE))
@@ -235,7 +235,7 @@ static bool try_partial(Unrolling *u, Loop *loop)
     const uint32_t asked = loop->header->unroll;
     if (asked == 1 || asked == UINT32_MAX || asked > RUNTIME_MAX)
         return false;
-    const uint32_t trips = constant_trips(u->module, u->loops, loop, MAX_PRAGMA_TRIPS);
+    const uint32_t trips = constant_trip_count(u->module, u->loops, loop, MAX_PRAGMA_TRIPS);
     const uint32_t count = asked ? asked : partial_count(loop, trips);
     if (count < 2 || (count & (count - 1)))
         return false;

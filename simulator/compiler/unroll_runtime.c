@@ -135,19 +135,19 @@ static void add_copy(Runtime *u, const Loop *loop, IrInstruction *back_edges, Ir
         next[count++] = phi->operands[back];
     }
     r->is_last = starts_with_constant(header, from);
-    r->trips = made(s, jump, IR_ADD, back_edges, constant_like(s, back_edges, 1), 0);
-    r->rest = made(s, jump, IR_AND, r->trips, constant_like(s, back_edges, (int64_t)u->count - 1), 0);
+    r->trips = build_simplified(s, jump, IR_ADD, back_edges, constant_like(s, back_edges, 1), 0);
+    r->rest = build_simplified(s, jump, IR_AND, r->trips, constant_like(s, back_edges, (int64_t)u->count - 1), 0);
 
-    IrBlock *place = r->is_last ? block_after_loop(u->loops, loop) : header;
-    place = place ? place : exit;
+    IrBlock *insert_before = r->is_last ? block_after_loop(u->loops, loop) : header;
+    insert_before = insert_before ? insert_before : exit;
     if (!r->is_last)
-        r->enter = ir_new_block_before(u->module, place);
+        r->enter = ir_new_block_before(u->module, insert_before);
     else
         r->main_enter = ir_new_block_before(u->module, header);
-    r->between = r->is_last ? ir_new_block_before(u->module, place) : NULL;
+    r->between = r->is_last ? ir_new_block_before(u->module, insert_before) : NULL;
     if (r->is_last)
-        r->enter = ir_new_block_before(u->module, place);
-    r->copy = clone_blocks(u->module, u->function, loop->blocks, loop->block_count, place);
+        r->enter = ir_new_block_before(u->module, insert_before);
+    r->copy = clone_blocks(u->module, u->function, loop->blocks, loop->block_count, insert_before);
     cloned_block(r->copy, header)->unroll = 1;
     if (!r->is_last) {
         r->between = ir_new_block_before(u->module, header);

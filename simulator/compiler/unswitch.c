@@ -44,7 +44,7 @@ static bool can_copy(const Loop *loop, uint32_t *size)
 
 static bool is_condition(const Unswitching *u, const Loop *loop, const IrInstruction *value)
 {
-    return !ir_is_constant(value) && loop_invariant(u->loops, loop, value) && is_uniform(value, 0);
+    return !ir_is_constant(value) && is_loop_invariant(u->loops, loop, value) && is_uniform(value, 0);
 }
 
 static IrInstruction *find_condition(const Unswitching *u, const Loop *loop)
@@ -86,9 +86,9 @@ static bool unswitch(Unswitching *u, const Loop *loop)
         return false;
     u->instructions += size;
     demote_outside_uses(u->module, u->function, u->loops, loop);
-    IrBlock *place = block_after_loop(u->loops, loop);
-    IrBlock *first_enter = ir_new_block_before(u->module, loop->header), *second_enter = ir_new_block_before(u->module, place ? place : loop->header);
-    const Clone *clone = clone_blocks(u->module, u->function, loop->blocks, loop->block_count, place ? place : loop->header);
+    IrBlock *insert_before = block_after_loop(u->loops, loop);
+    IrBlock *first_enter = ir_new_block_before(u->module, loop->header), *second_enter = ir_new_block_before(u->module, insert_before ? insert_before : loop->header);
+    const Clone *clone = clone_blocks(u->module, u->function, loop->blocks, loop->block_count, insert_before ? insert_before : loop->header);
     IrBlock *copied_header = cloned_block(clone, loop->header);
     const uint32_t from = ir_edge_index(preheader, 0);
     IrInstruction *starts[MAX_PHIS];

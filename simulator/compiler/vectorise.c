@@ -102,18 +102,18 @@ static IrInstruction *position_of_first(const Group *group, IrInstruction *const
     return run[0];
 }
 
-static IrInstruction *new_vector(Vectorisation *v, IrInstruction *place, IrInstruction *const *run, IrOp op, uint32_t elements, uint32_t operands,
+static IrInstruction *new_vector(Vectorisation *v, IrInstruction *insert_before, IrInstruction *const *run, IrOp op, uint32_t elements, uint32_t operands,
                                  IrInstruction *const *list)
 {
     const IrType type = op == IR_LOAD_VECTOR ? run[0]->memory : IR_VOID;
-    IrInstruction *vector = ir_insert_before(v->module, place, op, type, operands, list);
+    IrInstruction *vector = ir_insert_before(v->module, insert_before, op, type, operands, list);
     vector->memory = run[0]->memory;
     vector->space = run[0]->space;
     vector->flags = run[0]->flags;
     vector->integer = run[0]->integer;
     vector->count = elements;
-    vector->line = place->line;
-    vector->file = place->file;
+    vector->line = insert_before->line;
+    vector->file = insert_before->file;
     vector->alignment = elements * bytes_of(run[0]);
     align_variable(vector->operands[0]);
     v->changed = true;
@@ -122,10 +122,10 @@ static IrInstruction *new_vector(Vectorisation *v, IrInstruction *place, IrInstr
 
 static void load_run(Vectorisation *v, const Group *group, IrInstruction **run, uint32_t count, uint32_t elements)
 {
-    IrInstruction *place = position_of_first(group, run, count, false);
-    IrInstruction *vector = new_vector(v, place, run, IR_LOAD_VECTOR, elements, 1, run[0]->operands);
+    IrInstruction *insert_before = position_of_first(group, run, count, false);
+    IrInstruction *vector = new_vector(v, insert_before, run, IR_LOAD_VECTOR, elements, 1, run[0]->operands);
     for (uint32_t k = 0; k < count; k++) {
-        IrInstruction *element = ir_insert_before(v->module, place, IR_ELEMENT, run[k]->type, 1, &vector);
+        IrInstruction *element = ir_insert_before(v->module, insert_before, IR_ELEMENT, run[k]->type, 1, &vector);
         element->index = k;
         ir_replace_uses(run[k], element);
     }

@@ -1,5 +1,5 @@
-// write.h: the writer of PTX, which is in several files: write.c (modules, functions, blocks), write_instruction.c (operations)
-// and write_template.c (the rows of the table of intrinsics).
+// write.h: the PTX writer: write.c (modules, functions, blocks), write_instruction.c (operations)
+// and write_template.c (PTX templates of intrinsics).
 #ifndef WRITE_H
 #define WRITE_H
 
@@ -7,7 +7,7 @@
 
 enum { MAX_NAME = 96 };
 
-typedef struct Name { // an operand as text
+typedef struct Name { // the text of an operand
     char text[MAX_NAME];
 } Name;
 
@@ -17,25 +17,25 @@ typedef struct Writer {
     const IrFunction *function;
     Registers *registers;
     uint32_t function_number; // for labels
-    uint32_t *local_offset;   // of an alloca's id, in the function's local depot
+    uint32_t *local_offset;   // indexed by an alloca's id: byte offset in the function's local depot
     uint32_t local_bytes;
     uint32_t line, file;      // of the last .loc
-    uint32_t scratch[REGISTER_CLASSES]; // the highest number that the function has used, beyond its registers' too
+    uint32_t scratch[REGISTER_CLASSES]; // highest register number used so far, including scratch registers
 } Writer;
 
 Name register_name(RegisterClass class, uint32_t number);
 uint32_t scratch_register(Writer *w, RegisterClass class);
-// The value as an operand: a register's name, or a constant as an immediate.
+// The text of an operand: a register, or an immediate for a constant.
 Name operand_name(Writer *w, const IrInstruction *value);
-// The value in a register, which a constant or an address is moved to first.
+// A register with the value; constants and addresses are moved to one first.
 Name operand_in_register(Writer *w, const IrInstruction *value);
 Name result_name(Writer *w, const IrInstruction *i);
-// [register + bytes]
+// Writes "[register+bytes]".
 void write_address(Writer *w, char *text, size_t room, const IrInstruction *pointer, int64_t bytes);
 const char *space_suffix(IrSpace space); // ".global", ...; "" if it is generic
 const char *bits_suffix(IrType type);    // b32, b64, ..., pred
 const char *number_suffix(IrType type, bool is_signed);  // s32, u64, f32, ...
-const char *memory_suffix(IrType type, bool is_signed);  // of a load or store
+const char *memory_suffix(IrType type, bool is_signed);  // type suffix of a load or store
 
 void write_instruction(Writer *w, const IrInstruction *i);
 void write_intrinsic(Writer *w, const IrInstruction *i);

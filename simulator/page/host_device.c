@@ -71,7 +71,7 @@ static const char *reject(void *context, const char *name, const HostShape *shap
     if (find_kernel(context, name, &kernel, &f))
         return "the simulator cannot read its PTX";
     kernel->max_dynamic_shared_bytes[sim_current_device] = (int)shape->max_dynamic_shared_bytes;
-    kernel->non_portable_clusters[sim_current_device] = shape->large_clusters;
+    kernel->non_portable_clusters[sim_current_device] = shape->non_portable_clusters;
     void *arguments[MAX_KERNEL_ARGUMENTS], *any = arguments;
     int count = 0;
     for (const Variable *v = f->params; v && count < MAX_KERNEL_ARGUMENTS; v = v->next)
