@@ -7,14 +7,17 @@ The simulator has no times and no SASS: the figures of 00, 02 and 11 use files i
 import argparse
 import csv
 import re
+import sys
 from difflib import SequenceMatcher
 from pathlib import Path
 from types import SimpleNamespace
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import picture_scan
 from drawing import LEFT, SPAN, Picture, columns, count, middle, save
 from traced import (LANES, LINE, ROOT, WORD, adding_intervals, additions, all_blocks, element_loads, fail, loaded_elements, named,
                     needed, rounds, run, timeline)
+from scripts.ladder import step_pages
 
 
 def plain(opcode):
@@ -457,21 +460,24 @@ def words(picture, before, now):
                    blocks="these blocks")
 
 
-LESSONS = {  # step number: (drawing function, elements), or (function,) if it needs no run of the simulator
-    "00": (one_thread,), "01": (tree, 256), "02": (remainder, 4096), "03": (packed, 4096), "04": (first_add, 4096), "05": (last_warp, 4096),
-    "06": (unrolled, 4096), "07": (stride, 16384), "08": (shuffles, 4096), "09": (vectors, 16384), "10": (single_pass, 16384),
-    "11": (whole_tiles,), "12": (launch_shape, 4096), "13": (cluster, 65536), "14": (words, 65537),
-}
+def function_of(ladder, folder):
+    """The drawing function that a step's page names, and the number of elements."""
+    try:
+        page = step_pages.about(folder)
+    except ValueError as error:
+        fail(error)
+    return getattr(picture_scan if ladder == "scan" else sys.modules[__name__], page.figure, None) or fail(
+        f"{folder.name}/README.md names the figure '{page.figure}', which {'picture_scan' if ladder == 'scan' else 'picture'}.py does not have"), page.elements
 
 
 def draw(ladder, steps, number, block):
     """The figure of a step as SVG; steps: the folders of its ladder, by number."""
     picture, before, now = Picture(), steps.get(f"{int(number) - 1:02}"), steps[number]
+    lesson, elements = function_of(ladder, (ROOT / "scan" if ladder == "scan" else ROOT) / now)
     if ladder == "scan":
-        picture_scan.LESSONS[number](picture, before, now)
-        return picture.svg()
-    lesson, *elements = LESSONS[number]
-    lesson(picture, *(step and (run(step, *elements, block) if elements else named(step)) for step in (before, now)))
+        lesson(picture, before, now)
+    else:
+        lesson(picture, *(step and (run(step, elements, block) if elements else named(step)) for step in (before, now)))
     return picture.svg()
 
 
@@ -482,11 +488,10 @@ def main():
     parser.add_argument("--block", default="0", help="the block to draw, in the reduction")
     parser.add_argument("--output", type=Path, help="default: picture.svg in the step's folder")
     arguments = parser.parse_args()
-    folder, lessons, option = (ROOT / "scan", picture_scan.LESSONS, " LADDER=scan") if arguments.ladder == "scan" else (ROOT, LESSONS, "")
+    folder, option = (ROOT / "scan", " LADDER=scan") if arguments.ladder == "scan" else (ROOT, "")
     steps = {path.name[4:6]: path.name for path in sorted(folder.glob("step[0-9][0-9]_*"))}
-    drawn = [number for number in steps if number in lessons]
-    if arguments.step not in drawn:
-        fail(f"STEP='{arguments.step}' has no figure; choose {drawn[0]} to {drawn[-1]}, as in: make picture STEP=03{option}", 2)
+    if arguments.step not in steps:
+        fail(f"STEP='{arguments.step}' is no step; choose {min(steps)} to {max(steps)}, as in: make picture STEP=03{option}", 2)
     if not re.fullmatch("[0-9]{1,9}", arguments.block):
         fail(f"BLOCK='{arguments.block}' is not a block number", 2)
     svg = draw(arguments.ladder, steps, arguments.step, int(arguments.block))

@@ -503,8 +503,3 @@ def shapes(picture, before, step):
             picture.y += 18
     picture.legend(runs[0], ("work", "small kernel, 256 threads per tile"), ("other", "small kernel, 512 threads per tile"), ("third", "the pipeline"),
                    blocks="all blocks", sizes=f"{sizes[0]:,} to {sizes[-1]:,}")
-
-
-LESSONS = {"00": one_thread, "01": hillis_steele, "02": warp_scans, "03": requests, "04": wider_requests, "05": exchange, "06": fewer_bytes, "07": chain,
-           "08": decoupled, "09": resident, "10": beside, "11": ahead, "12": producer, "13": one_warp_looks, "14": old_words, "15": short_way,
-           "16": fallback, "17": shapes}

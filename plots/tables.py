@@ -20,14 +20,13 @@ sys.path.insert(0, str(ROOT))
 from drywarp import findings
 from scripts.evidence import courses as course_programs
 from scripts.evidence import suite
-from scripts.ladder import tries
+from scripts.evidence.shown_messages import MESSAGES, MISTAKES, try_message, words_of_kinds
+from scripts.ladder import step_pages, tries
+from scripts.ladder.pages import all_pages, lab_of
 
 MEASURED = ROOT / "plots" / "h200"
 SCANS = ROOT / "scan" / "h200"
 MARKED = re.compile(r"^(<!-- (\w+)((?: [\w.,=×-]+)*): make tables writes this -->\n)(?:(?!<!--).*\n)*?(<!-- end -->)$", re.M)
-MISTAKES = ROOT / "tests" / "mistakes"
-MESSAGES = MISTAKES / "messages"
-OF_TRIES = ROOT / "plots" / "simulator" / "tries"
 NOT_MEASURED = "not measured yet"
 OF_EVERY_STEP = ("run-all.csv", "2to30/run-all.csv", "profile.csv", "sweep.csv")  # but step 00 takes too long at 2^30
 ROWS = {
@@ -147,11 +146,6 @@ def cell(row, show):
 
 
 # ---- One function for each kind of marker: its arguments are the page's step and the marker's words.
-
-def lab_of(step):
-    """The lab of a page, or None; step is the page's folder."""
-    return step.split("/")[1] if step and step.startswith("labs/") else None
-
 
 def lab_steps(lab):
     """The folders of a lab's steps, in order."""
@@ -615,16 +609,6 @@ def labelledgpu(_):
     return table(["compute-sanitizer tool", "cases run", "mistakes reported", "of these by the simulator", "false positives"], lines)
 
 
-def shown_mistakes():
-    """The programs of tests/mistakes that docs/findings.md shows."""
-    return re.findall(r"^<!-- finding [\w-]+ (\w+):", (ROOT / "docs/findings.md").read_text(encoding="utf-8"), re.M)
-
-
-def words_of_kinds():
-    """The kinds of findings, and the title that begins each one's message, from the simulator's source."""
-    return dict(re.findall(r'\[[A-Z_]+\] = {"([\w-]+)", "([^"]+)"[,}]', (ROOT / "simulator/checker/findings.c").read_text(encoding="utf-8")))
-
-
 def sanitizers_on(kind):
     """How many mutants and labelled programs of a kind compute-sanitizer's tools report; empty if none were measured."""
     rows = [row for row in read(ROOT / "evidence/mutants/agreement.csv") if row["operator"] and row["agreement"] and kind in row["simulator"].split()]
@@ -636,11 +620,6 @@ def sanitizers_on(kind):
     count = len({(row["program"], row["case"]) for row in runs})
     said += [f"of {count_of(count, 'labelled program')} with this mistake, {', '.join(by_tool)}"] if runs else []
     return f"Programs in which compute-sanitizer (H200) reports something: {'; '.join(said)}." if said else ""
-
-
-def kept_message(said):
-    """The simulator's message without addresses, which differ from run to run."""
-    return re.sub(r"\b0x[0-9a-f]{9,}\b", "0x…", said)
 
 
 def finding(_, kind, name):
@@ -972,17 +951,6 @@ def outcome(step, number):
     return said
 
 
-def try_message(step, number):
-    """The file in which `make findings` stores the simulator's message about a Try."""
-    return OF_TRIES / f"{step.replace('/', '_')}-{number}.txt"
-
-
-def shown_tries():
-    """(step, Try) of every `said` marker."""
-    return [(path.parent.relative_to(ROOT).as_posix(), int(number)) for path in all_pages()
-            for number in re.findall(r"^<!-- said (\d+): make tables", path.read_text(encoding="utf-8"), re.M)]
-
-
 def said(step, number):
     """The simulator's first finding in a step after that Try, and the number of findings."""
     path = try_message(step, number)
@@ -1010,12 +978,6 @@ def made(kind, step, words):
     return KINDS[kind](step, *words)
 
 
-def all_pages():
-    """The pages that may contain markers."""
-    return [ROOT / "README.md", *(path for pattern in ("[!.]*/README.md", "docs/*.md", "simulator/[!R]*.md", "labs/*/*/README.md", "labs/*/README.md",
-                                                       "scan/*/README.md") for path in sorted(ROOT.glob(pattern)))]
-
-
 def filled(path):
     """The page's text with every marked block regenerated."""
     folder = path.parent.relative_to(ROOT).as_posix()
@@ -1030,7 +992,7 @@ def filled(path):
             sys.exit(f"tables.py: {page}: '{begin.strip()}' cannot be filled: {problem}")
 
     for line in MARKED.sub("", text).splitlines():
-        if line.lstrip().startswith("<!--"):
+        if line.lstrip().startswith("<!--") and not step_pages.LINE.fullmatch(line):
             sys.exit(f"tables.py: {page}: '{line}' is not a valid marker, or has no end: expected <!-- WORDS: make tables writes this --> ... <!-- end -->")
     text = MARKED.sub(fill, text)
     return tries.with_patches(step, text) if step else text

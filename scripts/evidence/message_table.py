@@ -9,10 +9,9 @@ import sys
 from pathlib import Path
 
 from drywarp import files, findings
+from scripts.evidence import shown_messages
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "plots"))
-import tables
 
 PAGE = ROOT / "tests/mistakes/before_and_after.md"
 HEAD = """# Messages before and after
@@ -36,8 +35,8 @@ def kept():
 
 def current(kind, name):
     """The present message of a kind in a program's findings."""
-    words = tables.words_of_kinds()[kind]
-    found, _ = findings.apart((tables.MESSAGES / f"{name}.txt").read_text(encoding="utf-8"))
+    words = shown_messages.words_of_kinds()[kind]
+    found, _ = findings.apart((shown_messages.MESSAGES / f"{name}.txt").read_text(encoding="utf-8"))
     message = next((message for message in found if message.startswith((f"error: {words}:", f"warning: {words}:"))), None)
     if message is None:
         sys.exit(f"message_table.py: {name}.txt has no message of the kind {kind}: run make findings")

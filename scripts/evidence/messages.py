@@ -12,10 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "plots"))
-import tables
 from drywarp import files, findings
-from scripts.ladder import labs, tries
+from scripts.evidence import shown_messages
+from scripts.ladder import labs, pages, tries
 
 ELEMENTS = 100003  # several blocks in every step, and no round number
 
@@ -29,11 +28,11 @@ def said(build, source, folder, *arguments, **settings):
         run = subprocess.run([program, *arguments], capture_output=True, text=True, env=os.environ | settings, cwd=folder)
     if run.returncode != findings.STATUS:
         sys.exit(f"messages.py: {source.relative_to(folder)}: exit status {run.returncode}, not {findings.STATUS}")
-    return tables.kept_message(run.stderr)
+    return shown_messages.kept_message(run.stderr)
 
 
 def of_mistake(build, name):
-    source = tables.MISTAKES / f"{name}.cu"
+    source = shown_messages.MISTAKES / f"{name}.cu"
     return said(build, source, ROOT, **dict(re.findall(r"^// with: (\w+)=(.*)$", source.read_text(encoding="utf-8"), re.M)))
 
 
@@ -44,7 +43,7 @@ def of_try(build, step, number):
         source = folder / tries.source_of(step).relative_to(ROOT)
         source.parent.mkdir(parents=True)
         source.write_text(tries.changed(step, number), encoding="utf-8")
-        size = labs.small_size(tables.lab_of(step)) if tables.lab_of(step) else tries.tries(step)[number - 1][1] or ELEMENTS
+        size = labs.small_size(pages.lab_of(step)) if pages.lab_of(step) else tries.tries(step)[number - 1][1] or ELEMENTS
         found, others = findings.apart(said(build, source, folder, str(size)))
     message = "\n".join([*found, findings.how_many(others)]) + "\n"
     return f"of the diff {tries.digest(tries.tries(step)[number - 1][0])}\n{message}"
@@ -54,8 +53,8 @@ def main():
     nvcc, options = sys.argv[1:]
     build = [nvcc, *(str(ROOT / word) if word.startswith("build/") else word for word in shlex.split(options))]
     with ThreadPoolExecutor(os.cpu_count()) as workers:
-        kept = {tables.MESSAGES / f"{name}.txt": workers.submit(of_mistake, build, name) for name in tables.shown_mistakes()}
-        kept |= {tables.try_message(*case): workers.submit(of_try, build, *case) for case in tables.shown_tries()}
+        kept = {shown_messages.MESSAGES / f"{name}.txt": workers.submit(of_mistake, build, name) for name in shown_messages.shown_mistakes()}
+        kept |= {shown_messages.try_message(*case): workers.submit(of_try, build, *case) for case in shown_messages.shown_tries()}
         for path, message in kept.items():
             with files.whole(path) as file:
                 file.write(message.result())

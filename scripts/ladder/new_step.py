@@ -16,6 +16,7 @@ FIRST_COMMENT = """\
 """
 PAGE = """\
 # Step {number}: TODO the idea in a few words
+<!-- step: changed lines at most TODO; figure TODO of 4096 elements -->
 
 TODO: the bottleneck of step {before_number}, and which number or experiment shows it.
 

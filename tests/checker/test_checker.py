@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-import tables
 from drywarp.findings import apart, how_many
+from scripts.evidence import shown_messages
 from scripts.ladder import tries
 
 from tests.support import ROOT, STEPS, build, run
@@ -144,8 +144,8 @@ def test_a_page_quotes_the_simulators_message_of_a_try(tmp_path, monkeypatch):
     source.parent.mkdir()
     source.write_text(tries.changed("step08_shuffle", 1), encoding="utf-8")
     stderr = run(build(tmp_path / source, tmp_path / "program", "-lineinfo"), 65536).stderr.replace(f"{tmp_path}/", "")
-    found, others = apart(tables.kept_message(stderr))
-    assert tables.try_message("step08_shuffle", 1).read_text().split("\n", 1)[1] == "\n".join([*found, how_many(others)]) + "\n", "make findings tables"
+    found, others = apart(shown_messages.kept_message(stderr))
+    assert shown_messages.try_message("step08_shuffle", 1).read_text().split("\n", 1)[1] == "\n".join([*found, how_many(others)]) + "\n", "make findings tables"
 
 
 @pytest.mark.parametrize("file", MISTAKES, ids=lambda file: file.stem)
@@ -162,8 +162,8 @@ def test_a_mistake_gets_its_expected_message(file, program, tmp_path):
     assert matching, found
     assert any(phrase in one["title"] + one["hint"] for one in matching), matching
     check_message(matching[0], stderr, file.stem, source)
-    quoted = tables.MESSAGES / f"{file.stem}.txt"
-    assert not quoted.exists() or tables.kept_message(re.sub(r"program_\d+::|, called from all\.cu:\d+", "", stderr)) == quoted.read_text(), "docs/findings.md shows another message: make findings tables"
+    quoted = shown_messages.MESSAGES / f"{file.stem}.txt"
+    assert not quoted.exists() or shown_messages.kept_message(re.sub(r"program_\d+::|, called from all\.cu:\d+", "", stderr)) == quoted.read_text(), "docs/findings.md shows another message: make findings tables"
 
 
 @pytest.mark.parametrize("name", CHANGED)

@@ -12,6 +12,7 @@ from PIL import Image  # matplotlib needs it, too
 
 import tables
 import drywarp
+from scripts.evidence import shown_messages
 from scripts.gpu import block_duration, finish, parts
 from scripts.ladder import tries
 
@@ -53,7 +54,7 @@ def test_no_line_begins_like_a_list_by_accident(page):
 def test_every_kind_of_finding_is_explained():
     """Broken: docs/findings.md lacks a kind of finding, its example or its fix, or a heading differs from the first words of the message."""
     sections = re.split(r"^## ", text_of(ROOT / "docs/findings.md"), flags=re.M)[1:]
-    for (kind, words), section in zip(tables.words_of_kinds().items(), sections, strict=True):
+    for (kind, words), section in zip(shown_messages.words_of_kinds().items(), sections, strict=True):
         assert section.startswith(f"{words[0].upper()}{words[1:]}\n\n`{kind}`: ") and f"error: {words}: " in section and f"<!-- finding {kind} " in section and "**Fix:**" in section, kind
 
 
@@ -204,11 +205,11 @@ def test_tries_apply_and_compile(step, tmp_path):
             tries.build(f"{nvcc()} -arch=sm_75 -ptx", changed, tmp_path)
 
 
-@pytest.mark.parametrize("step, number", tables.shown_tries(), ids=lambda word: str(word))
+@pytest.mark.parametrize("step, number", shown_messages.shown_tries(), ids=lambda word: str(word))
 def test_findings_of_a_try_quote_its_program(step, number):
     """Broken: a page quotes a finding with lines that the changed program does not have."""
     program = tries.changed(step, number).splitlines()
-    quoted = re.findall(r"^ +(\d+) \| (.*)$", text_of(tables.try_message(step, str(number))), re.M)
+    quoted = re.findall(r"^ +(\d+) \| (.*)$", text_of(shown_messages.try_message(step, str(number))), re.M)
     assert quoted and all(program[int(line) - 1].strip() == code.strip() for line, code in quoted)
 
 
