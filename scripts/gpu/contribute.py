@@ -120,11 +120,11 @@ def git(*words):
 
 
 def source():
-    """The commit, and the programs or harness files changed since."""
+    """The commit of the course, and the programs or harness files changed since; unknown in an unpacked archive, also inside another repository."""
     commit = git("rev-parse", "--short", "HEAD")
-    if not commit:
+    if not commit or Path(git("rev-parse", "--show-toplevel")).resolve() != ROOT:
         return "unknown"
-    changed = [line[3:] for line in git("status", "--porcelain", "--", "step*", "reference_cub", "scripts/ladder", "mk/compile.mk").splitlines()]
+    changed = [line[3:] for line in git("status", "--porcelain", "--", "step*", "reference_cub", "drywarp", "scripts/ladder", "mk/compile.mk").splitlines()]
     return f"{commit}, {'changed since: ' + ', '.join(changed) if changed else 'unchanged'}"
 
 

@@ -90,6 +90,16 @@ def test_without_a_gpu_it_says_so():
     assert result.returncode != 0 and len(said) == 1 and "nvidia-smi" in said[0]
 
 
+def test_an_archive_inside_another_repository_has_no_commit(tmp_path, monkeypatch):
+    """Broken: results measured in an unpacked archive name the commit of the repository around it."""
+    git = ["git", "-C", tmp_path, "-c", "user.name=x", "-c", "user.email=x@example.org"]
+    for command in (["init", "-q"], ["commit", "-qm", "another project's", "--allow-empty"]):
+        subprocess.run([*git, *command], check=True)
+    (tmp_path / "course").mkdir()
+    monkeypatch.setattr(contribute, "ROOT", tmp_path / "course")
+    assert contribute.source() == "unknown"
+
+
 @pytest.mark.parametrize("peaks, shown", [([4814.3, 4700], ["[NVIDIA H200 (one)](../plots/one/run-all.csv)", "580.65.06, 13.0", "4,700"]), ([0], ["[NVIDIA H200](", "peak unknown"])])
 def test_the_page_of_gpus_distinguishes_them(peaks, shown, tmp_path, monkeypatch):
     """Broken: two columns have one name; make tables fails for a GPU without a known peak; or a column lacks its driver."""
