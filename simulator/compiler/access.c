@@ -1,4 +1,4 @@
-// access.c: pointers, elements and members.
+// access.c: semantics of pointer, element and member access.
 #include "compiler/build.h"
 
 #include <string.h>
@@ -48,7 +48,7 @@ Expression *build_address(Compiler *c, Expression *e, Position start)
         return expression_unknown(c, start, e->end);
     }
     if (e->kind == EXPRESSION_VARIABLE)
-        e->variable->is_assigned = true; // perhaps
+        e->variable->is_assigned = true; // assumed: the address may be used for an assignment
     Expression *result;
     if (e->kind == EXPRESSION_DEREFERENCE && type_pointer(c, e->type) == e->left->type)
         result = e->left;
@@ -164,7 +164,7 @@ Expression *build_field(Compiler *c, Expression *object, Field *field, Position 
     return e;
 }
 
-// The path through base classes and anonymous members to the record that declares a member.
+// The subobject, reached through base classes and anonymous members, that declares a member.
 static Expression *object_as(Compiler *c, Expression *object, Record *record, int depth)
 {
     Record *own = object->type->kind == TYPE_RECORD ? object->type->record : NULL;

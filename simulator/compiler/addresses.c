@@ -1,7 +1,7 @@
-// addresses.c: addresses become explicit arithmetic. First constant parts of indices are separated, so that neighbouring accesses
-// share one register and differ in their immediate offsets, and an index that is a sum continues an address that has been computed
-// for one of its parts (separate.. and NaryReassociate in LLVM). Then each IR_OFFSET becomes a shift or multiplication and an
-// addition, whose constants loads and stores take over.
+// addresses.c: lowers addresses to arithmetic. First constant parts of indices are separated, so that neighbouring accesses share a
+// register and differ in their immediate offsets; and the address of an index that is a sum is computed from an existing address of
+// one summand (SeparateConstOffsetFromGEP and NaryReassociate in LLVM). Then each IR_OFFSET becomes a shift or multiplication and an
+// addition, and constant offsets are folded into loads and stores.
 #include "compiler/known.h"
 #include "compiler/passes.h"
 
@@ -30,10 +30,10 @@ static IrInstruction *offset_before(Addresses *s, IrInstruction *i, IrInstructio
 
 // ---- Constant parts of indices
 
-// A 32-bit index in a wider address may only be taken apart if its sum does not wrap.
+// How an index is used. A sum of 32 bits that is extended to 64 bits may be split only if it does not wrap.
 typedef struct IndexContext {
-    bool is_extended, is_signed; // inside a conversion from 32 to 64 bits
-    bool may_wrap;               // the address has 32 bits: what wraps is dropped
+    bool is_extended, is_signed; // extended from 32 to 64 bits; by a sign extension
+    bool may_wrap;               // the address has 32 bits, so carries are lost anyway
 } IndexContext;
 
 static bool can_split(const IrInstruction *sum, IndexContext x)
@@ -41,14 +41,14 @@ static bool can_split(const IrInstruction *sum, IndexContext x)
     if (!x.is_extended || x.may_wrap)
         return true;
     if (x.is_signed)
-        return true; // as nvcc does: an int is taken not to wrap, even if its sum is unsigned
+        return true; // as in nvcc: an int is assumed not to wrap, even if its sum is unsigned
     if ((sum->flags & IR_NO_WRAP) && is_never_negative(sum->operands[0]) && is_never_negative(sum->operands[1]))
         return true;
-    uint64_t most;
-    return !__builtin_add_overflow(largest_with_specials(sum->operands[0]), largest_with_specials(sum->operands[1]), &most) && most <= UINT32_MAX;
+    uint64_t max_sum;
+    return !__builtin_add_overflow(largest_with_specials(sum->operands[0]), largest_with_specials(sum->operands[1]), &max_sum) && max_sum <= UINT32_MAX;
 }
 
-// The same for a multiplication by a constant or a shift.
+// As can_split, for a multiplication by a constant or a shift.
 static bool can_scale(const IrInstruction *product, IndexContext x)
 {
     if (!x.is_extended || x.may_wrap || x.is_signed)
@@ -56,7 +56,7 @@ static bool can_scale(const IrInstruction *product, IndexContext x)
     return ((product->flags & IR_NO_WRAP) && is_never_negative(product->operands[0])) || largest_with_specials(product) < UINT32_MAX;
 }
 
-// The constant in an index, which is removed from it; `*rest` is NULL if nothing else is left.
+// Splits an index into a constant, which is returned, and `*rest`, which is NULL if the index is constant.
 static int64_t take_constant(Addresses *s, IrInstruction *insert_before, IrInstruction *value, IndexContext x, IrInstruction **rest, uint32_t depth)
 {
     *rest = value;
@@ -95,7 +95,7 @@ static int64_t take_constant(Addresses *s, IrInstruction *insert_before, IrInstr
         if (constant)
             *rest = inner[0] ? ir_binary(s->module, insert_before, IR_MUL, inner[0], value->operands[1], value->flags & IR_NO_WRAP) : NULL;
         return (int64_t)((uint64_t)constant * (uint64_t)value->operands[1]->integer);
-    case IR_OR: // of bits that the other operand does not have
+    case IR_OR: // an addition, if the operands have no common bits
         if (value->operands[1]->op != IR_INTEGER || (unsigned_value(value->operands[1]) & ~known_zero_bits(value->operands[0])))
             return 0;
         *rest = value->operands[0];
@@ -130,7 +130,7 @@ static void separate_constant(Addresses *s, IrInstruction *i)
     s->changed = true;
 }
 
-// offset(offset(p, constant), index): the constant last
+// Rewrites offset(offset(p, constant), index) to offset(offset(p, index), constant).
 static void move_constant_out(Addresses *s, IrInstruction *i)
 {
     const IrInstruction *inner = i->operands[0];
@@ -170,7 +170,7 @@ bool separate_offsets(IrModule *module, IrFunction *function)
 
 // ---- Sums of indices
 
-// An address of the same array with the index `part`, that is computed before `i`.
+// An address of the same array with index `part` that dominates `i`; or NULL.
 static IrInstruction *find_address(const Addresses *s, const IrInstruction *i, const IrInstruction *part, uint32_t scale)
 {
     uint32_t steps = 0;
@@ -184,7 +184,7 @@ static IrInstruction *find_address(const Addresses *s, const IrInstruction *i, c
     return NULL;
 }
 
-// The same through a conversion of the part, as the address has it.
+// As find_address; if `i` has a conversion, searches for addresses with the same conversion of the part.
 static IrInstruction *find_converted_address(const Addresses *s, const IrInstruction *i, const IrInstruction *conversion, const IrInstruction *part)
 {
     if (!conversion)
@@ -239,13 +239,13 @@ static IrInstruction *same_address(const Addresses *s, const IrInstruction *i)
         IrInstruction *other = use->user;
         if (other != i && other->op == IR_OFFSET && use->operand == 0 && other->operand_count == 2 && other->operands[1] == i->operands[1] &&
             other->scale == i->scale && other->integer == i->integer && !((other->flags ^ i->flags) & IR_SIGNED) && other->block != i->block &&
-            !block_dominates(s->dominators, i->block, other->block) && s->loops->innermost[other->block->id] == s->loops->innermost[i->block->id])
+            !block_dominates(s->dominators, i->block, other->block) && s->loops->innermax_sum[other->block->id] == s->loops->innermax_sum[i->block->id])
             return other;
     }
     return NULL;
 }
 
-// Each address with an index is computed once, in the block that dominates those that need it.
+// Merges equal addresses of two blocks into one in their common dominator.
 bool join_addresses(IrModule *module, IrFunction *function)
 {
     Addresses s = {.module = module, .function = function, .dominators = dominators_of(module, function)};
@@ -257,7 +257,7 @@ bool join_addresses(IrModule *module, IrFunction *function)
                 continue;
             IrInstruction *other = same_address(&s, i);
             IrBlock *common = other ? common_dominator(s.dominators, i->block, other->block) : NULL;
-            if (!common || !is_available_at(&s, i, common) || s.loops->innermost[common->id] != s.loops->innermost[i->block->id])
+            if (!common || !is_available_at(&s, i, common) || s.loops->innermax_sum[common->id] != s.loops->innermax_sum[i->block->id])
                 continue;
             if (other->block != common)
                 ir_move_before(common->last, other);

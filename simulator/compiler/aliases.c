@@ -1,5 +1,5 @@
-// aliases.c: alias analysis. Two accesses are compared by where their addresses come from and by their constant offsets.
-// Variables do not overlap, address spaces neither, and a __restrict__ argument is the only way to its memory.
+// aliases.c: alias analysis. Two accesses are compared by the underlying objects of their addresses, and by their constant offsets.
+// Variables do not overlap, nor do address spaces, and memory accessed through a __restrict__ argument is accessed only through it.
 #include "compiler/intrinsics.h"
 #include "compiler/memory.h"
 
@@ -60,7 +60,7 @@ static bool is_restrict(const IrFunction *function, const IrInstruction *root)
     return root->op == IR_ARGUMENT && function->arguments[root->index].restrict_pointer;
 }
 
-// The same index of the same array, whose constant parts may differ.
+// Whether two addresses, without their constant offsets, are equal: the same index of the same array.
 static bool same_index(const IrInstruction *a, const IrInstruction *b)
 {
     if (a == b || (a->op == IR_SYMBOL && b->op == IR_SYMBOL && a->symbol == b->symbol))
@@ -94,7 +94,8 @@ bool is_memory_write(const IrInstruction *instruction)
     return ir_effects(instruction) & (INTRINSIC_WRITES | INTRINSIC_ORDERS) && !ir_is_terminator(instruction);
 }
 
-// A variable whose address no instruction but loads, stores and offsets sees is not touched by barriers, calls and other threads.
+// Whether the address of a variable does not escape: it is used only by loads, stores and offsets. Barriers, calls and other threads then
+// do not access the variable.
 static bool is_private(const IrInstruction *pointer, uint32_t depth)
 {
     for (const IrUse *use = pointer->uses; use; use = use->next) {

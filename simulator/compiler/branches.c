@@ -1,5 +1,5 @@
-// branches.c: the last form of branches. A branch whose true way follows it in the text is inverted: its comparison is, if nothing
-// else needs it, else a not is computed. With two arms nvcc writes two branches, which write.c does.
+// branches.c: the final form of branches. A branch whose true target is the next block is inverted: its comparison, if that has no
+// other use; otherwise a NOT is inserted. If neither target can fall through, write.c writes two branches, as nvcc does.
 #include "compiler/simplify.h"
 
 enum { MAX_USES = 64 };
@@ -57,7 +57,7 @@ static void invert_branch(IrModule *module, IrInstruction *branch)
     branch->target[1] = first;
 }
 
-// A comparison is computed where it is asked for, once in each block, so that each branch may have its own form of it.
+// Duplicates a comparison into the blocks that use it, once for each, so that each branch may invert its own.
 static bool sink_compare(IrModule *module, IrInstruction *compare)
 {
     bool changed = false;
@@ -95,7 +95,7 @@ bool sink_compares(IrModule *module, IrFunction *function)
     return changed;
 }
 
-// A comparison that a dominating block has made in the form that it needs is not made again.
+// Replaces a comparison by an equal one that dominates it.
 static bool share_compares(const Dominators *d)
 {
     bool changed = false;
@@ -128,7 +128,7 @@ bool invert_branches(IrModule *module, IrFunction *function)
         if (end->op != IR_BRANCH || end->target[0] == end->target[1] || end->target[0] != block->next)
             continue;
         if (end->target[1]->predecessor_count == 1)
-            continue; // two arms
+            continue; // both targets are arms of the branch
         invert_branch(module, end);
         changed = true;
     }

@@ -1,4 +1,4 @@
-// calls.c: calls of functions, operators and constructors.
+// calls.c: semantics of calls of functions, operators and constructors.
 #include "compiler/build.h"
 
 #include <string.h>
@@ -14,14 +14,14 @@ static Expression *default_argument(Compiler *c, Function *f, uint32_t index)
     const ParserState saved = parse_save(c);
     parse_enter(c);
     p->state = (ParserState){.at = f->defaults[index], .scope = f->scope, .function = saved.function, .in_check = saved.in_check};
-    p->state.no_greater = true; // an argument of a template's parameter may end there
+    p->state.no_greater = true; // a > may end the template argument list
     Expression *e = parse_at(c, '{') ? parse_braced(c) : parse_assignment(c);
     parse_leave(c);
     parse_restore(c, &saved);
     return e;
 }
 
-static Expression *promoted_argument(Compiler *c, Expression *e) // of ...
+static Expression *promoted_argument(Compiler *c, Expression *e) // default argument promotion, for `...`
 {
     e = expression_value(c, e);
     if (expression_is_unknown(e) || e->type->kind == TYPE_RECORD)
@@ -120,14 +120,14 @@ Expression *build_call_of(Compiler *c, Function *f, Expression *object, Expressi
         return unknown ? expression_unknown(c, start, end) : call;
     }
     Expression *result = result_of(c, f, call);
-    if (unknown && result->kind != EXPRESSION_UNKNOWN) { // its type is known all the same: other errors are found
+    if (unknown && result->kind != EXPRESSION_UNKNOWN) { // after result_of, which parses a delayed body and finds its errors
         Expression *e = expression_unknown(c, start, end);
         return e;
     }
     return result;
 }
 
-// ---- a call as the source has it
+// ---- call expressions
 
 static Function *choose(Compiler *c, Candidates *list, Expression *object, Expression **arguments, uint32_t count, const char *what,
                         Position start, Position end)
@@ -162,7 +162,7 @@ static Expression *launch_of(Compiler *c, Expression *callee, Function *f, Expre
     return host_is_parsed(c) ? host_configure_launch(c, e) : e;
 }
 
-// A launch with too few or too many arguments. Host code may not know their types, but it knows their number.
+// Checks the number of a launch's arguments; in host code their types may be unknown.
 static bool check_launch_arguments(Compiler *c, const Candidates *list, uint32_t count, Position start, Position end)
 {
     const Function *f = list->count == 1 ? list->functions[0] : NULL;
@@ -177,13 +177,13 @@ static bool check_launch_arguments(Compiler *c, const Candidates *list, uint32_t
     return false;
 }
 
-// A function of the source that is declared after its use only: kernels are parsed last, and would find it.
+// Rejects a function that is declared only after its use: kernels are parsed last, and would find it.
 static bool check_declared_before(Compiler *c, const Expression *callee, const Function *f, Expression **arguments, uint32_t count)
 {
     const SourceFile *file = source_file_at(c, callee->start);
     if (!callee->symbol || callee->left || c->instantiation || c->parser->state.in_check || !file || file->built_in || f->record)
         return true;
-    for (uint32_t k = 0; k < count; k++) // whose namespace would be searched at the end
+    for (uint32_t k = 0; k < count; k++) // argument-dependent lookup in a template also finds later declarations
         if (arguments[k]->type->kind == TYPE_RECORD || arguments[k]->type->kind == TYPE_ENUM)
             return true;
     for (const Symbol *symbol = callee->symbol; symbol; symbol = symbol->next_overload)
@@ -224,7 +224,7 @@ static Expression *call_named(Compiler *c, Expression *callee, Expression **argu
     }
     for (uint32_t k = 0; k < callee->template_argument_count && list.count == 0; k++) {
         const TemplateArgument *given = &callee->template_arguments[k];
-        if (given->value.is_unknown || (given->type && type_is_unknown(given->type))) // which has been reported, or depends on a parameter
+        if (given->value.is_unknown || (given->type && type_is_unknown(given->type))) // an error has been reported, or it is dependent
             return expression_unknown(c, callee->start, end);
     }
     if (callee->is_launch && !check_launch_arguments(c, &list, count, callee->start, end))
@@ -276,7 +276,7 @@ Expression *build_call(Compiler *c, Expression *callee, Expression **arguments, 
     if (callee->kind == EXPRESSION_FUNCTION && callee->left) // a destructor
         return expression_unary(c, EXPRESSION_CONVERT, type_basic(c, TYPE_VOID), callee->left);
     if (expression_is_unknown(callee)) {
-        for (uint32_t k = 0; k < count; k++) // the address of a kernel template needs that kernel
+        for (uint32_t k = 0; k < count; k++) // the address of a kernel template instantiates the kernel
             if (arguments[k]->kind == EXPRESSION_FUNCTION)
                 resolve_function(c, arguments[k], NULL);
         return expression_unknown(c, callee->start, end);

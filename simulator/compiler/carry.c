@@ -1,5 +1,5 @@
-// carry.c: a loop that loads what its last iteration has stored, as sums[0] += ... does, keeps the value: it is loaded once, before
-// the loop. (LLVM: partial redundancy elimination of loads.)
+// carry.c: if each iteration of a loop loads a value that the previous one stored, as in sums[0] += ..., the value is kept in a phi, and
+// loaded only once, before the loop (partial redundancy elimination of loads).
 #include "compiler/memory.h"
 
 typedef struct Carrying {
@@ -11,7 +11,7 @@ typedef struct Carrying {
     IrBlock *preheader, *latch;
 } Carrying;
 
-// What each iteration stores last where the load reads, or NULL.
+// The value that each iteration stores last at the load's address, or NULL.
 static IrInstruction *find_carried_value(const Carrying *c, const IrInstruction *load)
 {
     const Location location = location_of(load);

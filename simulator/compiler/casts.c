@@ -1,4 +1,4 @@
-// casts.c: explicit conversions.
+// casts.c: explicit conversions (casts).
 #include "compiler/build.h"
 
 static const char *const CAST_NAMES[] = {"cast", "static_cast", "reinterpret_cast", "const_cast", "cast"};
@@ -119,7 +119,7 @@ Expression *cast_to(Compiler *c, Expression *e, Type *to, CastKind kind, Positio
         return expression_unknown(c, start, end);
     Expression *result = type_is_any_reference(to) ? cast_to_reference(c, e, to, kind, start, end)
                                                    : cast_value(c, e, to, kind, start, end);
-    if (result == e && (result->start != start || result->end != end)) { // the same value: its text is the whole cast's
+    if (result == e && (result->start != start || result->end != end)) { // copied, because its source range is that of the cast
         Expression *copy = compile_new(c, Expression);
         *copy = *result;
         result = copy;

@@ -1,11 +1,11 @@
-// chosen.c: a load from one of two variables, as std::min of references leaves it, becomes a choice between two loads, so that the
-// variables can become values. Loads from variables may be executed whatever the choice is.
+// chosen.c: a load through a phi or select of the addresses of variables, as from std::min of references, becomes a phi or select of
+// loads, so that the variables can be promoted. Loads of local variables can be speculated.
 #include "compiler/intrinsics.h"
 #include "compiler/passes.h"
 
 enum { MAX_CHAIN = 16, MAX_WALK = 100 };
 
-// Whether the pointer is to a variable of the thread, at a constant offset inside it, through choices or not.
+// Whether the pointer is a local variable plus a constant offset, and the access is in bounds.
 static bool is_variable(const IrInstruction *pointer, int64_t begin, uint32_t bytes)
 {
     for (uint32_t k = 0; k < MAX_CHAIN && pointer->op == IR_OFFSET && pointer->operand_count == 1; k++) {
@@ -15,7 +15,7 @@ static bool is_variable(const IrInstruction *pointer, int64_t begin, uint32_t by
     return pointer->op == IR_ALLOCA && begin >= 0 && begin + bytes <= pointer->memory_bytes;
 }
 
-// The choice that an address comes from, at a constant offset; or NULL.
+// The phi or select from which an address is computed by a constant offset; or NULL.
 static IrInstruction *choice_of(const IrInstruction *load, int64_t *begin)
 {
     IrInstruction *pointer = load->operands[0];
@@ -49,7 +49,7 @@ static IrInstruction *load_at(IrModule *module, IrFunction *function, const IrIn
     return copy;
 }
 
-// Nothing writes between the start of the block and the load.
+// Whether no write precedes the load in its block.
 static bool is_first_access(const IrInstruction *load)
 {
     uint32_t steps = 0;
@@ -78,7 +78,7 @@ static bool choose_value(IrModule *module, IrFunction *function, IrInstruction *
     return true;
 }
 
-// A vector is loaded element by element.
+// Replaces a vector load by loads of its elements.
 static void scalarise(IrModule *module, IrInstruction *vector)
 {
     while (vector->uses) {

@@ -1,4 +1,4 @@
-// clone.c: copies of regions of blocks, for unrolling and unswitching.
+// clone.c: clones regions of blocks, for unrolling and unswitching.
 #include "compiler/clone.h"
 
 static CloneEntry *find(CloneEntry *table, uint32_t mask, uint32_t id, const void *original)
@@ -32,7 +32,7 @@ static void copy_instructions(IrModule *module, IrFunction *function, Clone *clo
 {
     for (const IrInstruction *i = from->first; i != from->last; i = i->next) {
         IrInstruction *copy = ir_clone(module, function, i);
-        if (i->op == IR_PHI) // operands come with the predecessors
+        if (i->op == IR_PHI) // copy_predecessors adds its operands
             while (copy->operand_count)
                 ir_set_operand(copy, --copy->operand_count, NULL);
         ir_link_last(to, copy);
@@ -42,7 +42,7 @@ static void copy_instructions(IrModule *module, IrFunction *function, Clone *clo
 
 static void copy_predecessors(IrModule *module, const Clone *clone, IrBlock *const from, IrBlock *to)
 {
-    to->predecessors = ir_allocate(module, (2 * from->predecessor_count + 2) * sizeof *to->predecessors); // room for more
+    to->predecessors = ir_allocate(module, (2 * from->predecessor_count + 2) * sizeof *to->predecessors); // with spare capacity
     for (uint32_t k = 0; k < from->predecessor_count; k++) {
         IrBlock *predecessor = cloned_block(clone, from->predecessors[k]);
         if (!predecessor)

@@ -1,4 +1,4 @@
-// compile.c: a source text becomes PTX: the front end, the passes, the writer.
+// compile.c: compiles a source text to PTX: front end, passes, writer.
 #include "compiler/compiler.h"
 
 #include <stdlib.h>

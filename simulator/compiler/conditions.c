@@ -1,4 +1,4 @@
-// conditions.c: the expressions of #if.
+// conditions.c: evaluates the expressions of #if.
 #include "compiler/preprocessor.h"
 
 #include <string.h>
@@ -79,9 +79,9 @@ static int64_t read_unary(ConditionReader *r)
     return value;
 }
 
-enum { LOWEST = 1, HIGHEST = 10 };
+enum { MIN_PRECEDENCE = 1, MAX_PRECEDENCE = 10 };
 
-// The level of the operator at the reader, or 0; *id and *length (in tokens) say which.
+// The precedence of the operator at the current token, or 0; sets *id, and *length in tokens.
 static int operator_level(const ConditionReader *r, uint16_t *id, uint32_t *length)
 {
     if (r->at >= r->count || r->tokens[r->at].kind != TOKEN_PUNCTUATOR)
@@ -139,22 +139,22 @@ static int64_t apply(ConditionReader *r, uint16_t id, bool shift_right, int64_t 
 
 static int64_t read_binary(ConditionReader *r, int level)
 {
-    if (level > HIGHEST)
+    if (level > MAX_PRECEDENCE)
         return read_unary(r);
     int64_t left = read_binary(r, level + 1);
     uint16_t id = ID_NONE;
     uint32_t length = 0;
     while (!r->failed && operator_level(r, &id, &length) == level) {
         r->at += length;
-        const bool was = r->failed;
-        const uint16_t of = id;
-        const bool shift = length == 2, skipped = (of == ID_AND && !left) || (of == ID_OR && left);
+        const bool had_failed = r->failed;
+        const uint16_t operator_id = id;
+        const bool shift = length == 2, skipped = (operator_id == ID_AND && !left) || (operator_id == ID_OR && left);
         r->compiler->silent += skipped; // 0 && 1 / 0 is no error
         const int64_t right = read_binary(r, level + 1);
         r->compiler->silent -= skipped;
         if (skipped)
-            r->failed = was;
-        left = apply(r, of, shift, left, right);
+            r->failed = had_failed;
+        left = apply(r, operator_id, shift, left, right);
     }
     return left;
 }
@@ -163,7 +163,7 @@ static int64_t read_conditional(ConditionReader *r)
 {
     if (++r->depth > MAX_NESTING)
         source_abandon(r->compiler, r->position, "an #if is nested too deeply");
-    int64_t value = read_binary(r, LOWEST);
+    int64_t value = read_binary(r, MIN_PRECEDENCE);
     if (accept(r, '?')) {
         const int64_t if_true = read_conditional(r);
         if (!accept(r, ':'))

@@ -1,4 +1,4 @@
-// constant_values.c: values of constant expressions: conversions, and the entry points.
+// constant_values.c: conversions of constants, and the entry points of constant evaluation.
 #include "compiler/host.h"
 
 #include <math.h>

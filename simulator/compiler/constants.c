@@ -1,5 +1,5 @@
-// constants.c: PTX that nvcc writes has constants as second operands only. Where one is the first operand of a subtraction, is
-// stored, or is given to an operation that takes registers, it is moved to a register first, once in a block.
+// constants.c: in nvcc's PTX only second operands are immediates. A constant that is the first operand of a subtraction, is stored, or
+// is an operand that must be a register, is moved to a register first, once in each block.
 #include "compiler/intrinsics.h"
 #include "compiler/passes.h"
 
@@ -7,10 +7,10 @@
 
 enum { MAX_WALK = 200, MAX_COPIES = 64 };
 
-typedef struct Cached { // the register of a constant in a block
+typedef struct CachedMove { // the move of a constant in a block
     IrInstruction *constant, *move;
-    struct Cached *next;
-} Cached;
+    struct CachedMove *next;
+} CachedMove;
 
 static bool takes_immediate(const IrInstruction *user, uint32_t operand)
 {
@@ -35,12 +35,12 @@ static bool takes_immediate(const IrInstruction *user, uint32_t operand)
     }
 }
 
-static IrInstruction *move_of(IrModule *module, Cached **cache, IrInstruction *insert_before, IrInstruction *constant)
+static IrInstruction *move_of(IrModule *module, CachedMove **cache, IrInstruction *insert_before, IrInstruction *constant)
 {
-    for (Cached *cached = *cache; cached; cached = cached->next)
+    for (CachedMove *cached = *cache; cached; cached = cached->next)
         if (cached->constant == constant)
             return cached->move;
-    Cached *created = ir_scratch(module, sizeof *created);
+    CachedMove *created = ir_scratch(module, sizeof *created);
     created->constant = constant;
     created->move = ir_insert_before(module, insert_before, IR_BITCAST, constant->type, 1, &constant);
     created->move->line = insert_before->line;
@@ -80,8 +80,8 @@ static void sort_uses(IrModule *module, const Dominators *d, IrUse **uses, uint3
         uses[k] = numbered[k].use;
 }
 
-// The address of a variable is a constant: it is moved to a register in the first block that needs it there, and not before a
-// loop. Blocks that this one dominates use the register, others have their own.
+// Copies the address of a variable, a constant, into the blocks that use it, so that it is not kept in a register across other code.
+// Blocks dominated by one of these share its copy.
 static void place_symbol(IrModule *module, const Dominators *d, IrInstruction *symbol)
 {
     uint32_t count = 0, copies = 0;
@@ -135,7 +135,7 @@ bool move_constants(IrModule *module, IrFunction *function)
 {
     bool changed = false;
     for (IrBlock *block = function->first; block; block = block->next) {
-        Cached *cache = NULL;
+        CachedMove *cache = NULL;
         for (IrInstruction *i = block->first; i; i = i->next) {
             if (i->op == IR_PHI || i->op == IR_BITCAST)
                 continue;

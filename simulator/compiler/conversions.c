@@ -1,4 +1,4 @@
-// conversions.c: implicit conversions and how well they fit.
+// conversions.c: implicit conversions and their ranks.
 #include "compiler/build.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ static bool is_derived(const Type *from, const Type *to)
            record_derives(from->record, to->record, &offset);
 }
 
-// Whether adding qualifiers, also below further pointers, makes `to` of `from`.
+// Whether `from` converts to `to` by a qualification conversion, at any pointer level.
 static bool adds_qualifiers(const Type *from, const Type *to)
 {
     for (bool all_const = true; from->kind == TYPE_POINTER && to->kind == TYPE_POINTER;) {
@@ -53,9 +53,9 @@ static int rank_of_pointers(const Expression *e, const Type *from, const Type *t
         return FITS_NEVER;
     if (adds_qualifiers(from, to))
         return FITS_QUALIFIED;
-    const Type *object = from->target, *wanted = to->target;
-    const bool keeps = !(object->qualifiers & ~wanted->qualifiers & (TYPE_CONST | TYPE_VOLATILE));
-    if (keeps && object->kind != TYPE_FUNCTION && (wanted->kind == TYPE_VOID || is_derived(object, wanted)))
+    const Type *object = from->target, *target = to->target;
+    const bool keeps = !(object->qualifiers & ~target->qualifiers & (TYPE_CONST | TYPE_VOLATILE));
+    if (keeps && object->kind != TYPE_FUNCTION && (target->kind == TYPE_VOID || is_derived(object, target)))
         return FITS_CONVERTED;
     return FITS_NEVER;
 }
@@ -79,7 +79,7 @@ static int rank_of_scalars(Compiler *c, const Expression *e, Type *from, Type *t
     return FITS_CONVERTED;
 }
 
-// ---- by the user's functions
+// ---- user-defined conversions
 
 typedef struct OperatorSearch {
     Function *best;
@@ -90,8 +90,8 @@ typedef struct OperatorSearch {
 static void search_operators(Compiler *c, Record *record, uint8_t qualifiers, Type *to, bool explicit_too, OperatorSearch *s, int depth)
 {
     for (Symbol *symbol = record->scope->first; symbol; symbol = symbol->next_in_scope)
-        for (Symbol *one = symbol; one; one = one->next_overload) {
-            Function *f = one->kind == SYMBOL_FUNCTION ? one->function : NULL;
+        for (Symbol *overload = symbol; overload; overload = overload->next_overload) {
+            Function *f = overload->kind == SYMBOL_FUNCTION ? overload->function : NULL;
             if (!f || !f->is_conversion || (f->is_explicit && !explicit_too))
                 continue;
             if ((qualifiers & TYPE_CONST) && !f->type->member_const)
@@ -188,21 +188,21 @@ static int rank_of_reference(Compiler *c, Expression *e, Type *to, bool allow_us
     return conversion_rank(c, e, type_bare(target), allow_user);
 }
 
-// A lambda without captures as a pointer to a function.
+// The function to which a lambda without captures converts; NULL: it does not convert to this pointer type.
 static Function *closure_function(const Type *from, const Type *to)
 {
     if (from->kind != TYPE_RECORD || !from->record->is_closure || from->record->field_count || to->kind != TYPE_POINTER || to->target->kind != TYPE_FUNCTION)
         return NULL;
     if (!from->record->call) // of a generic lambda
         return NULL;
-    const Type *own = from->record->call->type, *wanted = to->target;
-    bool same = own->parameter_count == wanted->parameter_count && own->target == wanted->target;
+    const Type *own = from->record->call->type, *target = to->target;
+    bool same = own->parameter_count == target->parameter_count && own->target == target->target;
     for (uint32_t k = 0; same && k < own->parameter_count; k++)
-        same = own->parameters[k] == wanted->parameters[k];
+        same = own->parameters[k] == target->parameters[k];
     return same ? from->record->call : NULL;
 }
 
-// The same of a generic lambda, in host code, which is not compiled.
+// Whether host code, which is not compiled, converts a generic lambda to a function pointer.
 static bool is_host_function(Compiler *c, const Type *from, const Type *to)
 {
     return from->kind == TYPE_RECORD && from->record->is_closure && !from->record->call && !from->record->field_count && to->kind == TYPE_POINTER &&

@@ -1,11 +1,11 @@
-// dce.c: dead code elimination. Instructions without effects whose values nothing needs are removed, also phis that only feed
-// each other: everything is dead until something that has an effect needs it.
+// dce.c: dead code elimination. Removes instructions without effects whose values are unused, including cycles of phis: an instruction
+// is live only if one with an effect uses it, directly or indirectly.
 #include "compiler/passes.h"
 
 enum { MAX_SEARCHES = 100 };
 
 typedef struct Marking {
-    bool *is_needed; // of an instruction's id
+    bool *is_needed; // indexed by an instruction's id
     IrInstruction **stack;
     uint32_t depth;
 } Marking;
@@ -34,7 +34,7 @@ static void mark_needed(Marking *m, const IrFunction *function)
 static bool remove_unneeded(const Marking *m, IrFunction *function)
 {
     bool changed = false;
-    for (IrBlock *block = function->first; block; block = block->next) // first the uses, which may be circular
+    for (IrBlock *block = function->first; block; block = block->next) // drops the operands first, because of cycles
         for (IrInstruction *i = block->first; i; i = i->next)
             for (uint32_t k = 0; !m->is_needed[i->id] && k < i->operand_count; k++)
                 ir_set_operand(i, k, NULL);
@@ -50,7 +50,7 @@ static bool remove_unneeded(const Marking *m, IrFunction *function)
     return changed;
 }
 
-// A variable that is only stored to is not needed, nor are the stores.
+// Whether a variable is only stored to.
 static bool is_write_only(const IrInstruction *pointer, uint32_t depth)
 {
     for (const IrUse *use = pointer->uses; use; use = use->next) {
@@ -94,7 +94,7 @@ static bool is_loaded(const IrFunction *function, const IrSymbol *symbol)
     return false;
 }
 
-// The same for shared variables, of which nothing is seen once the block has ended.
+// Removes stores to shared variables that no function loads.
 static bool remove_dead_shared(const IrModule *module, IrFunction *function)
 {
     bool changed = false;
@@ -104,8 +104,8 @@ static bool remove_dead_shared(const IrModule *module, IrFunction *function)
             if (i->op != IR_SYMBOL || i->symbol->space != IR_SHARED || i->symbol->dynamic || !i->uses || !is_write_only(i, 0) || ++searches > MAX_SEARCHES)
                 continue;
             bool is_needed = false;
-            for (const IrFunction *one = module->functions; one && !is_needed; one = one->next)
-                is_needed = is_loaded(one, i->symbol);
+            for (const IrFunction *f = module->functions; f && !is_needed; f = f->next)
+                is_needed = is_loaded(f, i->symbol);
             if (is_needed)
                 continue;
             remove_stores(i);

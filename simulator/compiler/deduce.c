@@ -1,14 +1,14 @@
-// deduce.c: a template's arguments from those of a call.
+// deduce.c: template argument deduction.
 #include "compiler/build.h"
 
 #include <string.h>
 
-// ---- matching a dependent type with a type
+// ---- matching a type against a dependent type
 
 typedef struct Match {
     Compiler *compiler;
     const Template *template;
-    TemplateArgument *bound; // of each of its parameters
+    TemplateArgument *bound; // the deduced argument of each template parameter
     uint32_t depth;
 } Match;
 
@@ -36,7 +36,7 @@ static bool bind_value(Match *m, const Expression *dependent, const Constant *va
             *argument = (TemplateArgument){.is_set = true, .value = *value, .value_type = type};
             return true;
         }
-    return true; // an expression says nothing about its parameters
+    return true; // a non-deduced context
 }
 
 static bool match_pack(Match *m, const TemplateArgument *pattern, const TemplateArgument *argument);
@@ -54,7 +54,7 @@ static bool match_argument(Match *m, const TemplateArgument *pattern, const Temp
     return !argument->type && pattern->value.integer == argument->value.integer && pattern->value.is_real == argument->value.is_real;
 }
 
-// The template's parameter pack that an argument of a pattern is; NULL: it is none.
+// The template parameter pack that an argument of a pattern names, or NULL.
 static TemplateArgument *pack_of(const Match *m, const TemplateArgument *pattern)
 {
     const Symbol *symbol = pattern->dependent ? pattern->dependent->symbol : NULL;
@@ -67,7 +67,7 @@ static TemplateArgument *pack_of(const Match *m, const TemplateArgument *pattern
     return NULL;
 }
 
-// <A, B, Rest...> with the elements of a pack: the last may take what the others leave.
+// Matches <A, B, Rest...> with the elements of a pack: a pack in the last position takes the remaining elements.
 static bool match_pack(Match *m, const TemplateArgument *pattern, const TemplateArgument *argument)
 {
     const uint32_t count = pattern->pack_count;
@@ -151,9 +151,9 @@ bool template_match_argument(Compiler *c, const Template *t, const TemplateArgum
     return match_argument(&m, pattern, argument);
 }
 
-// ---- a call's arguments
+// ---- arguments of a call
 
-// Adds to what a pointer points to the qualifiers that the parameter's type has: T const * takes a T *.
+// Adds the qualifiers that a qualification conversion to the parameter's type adds: T const * accepts a T *.
 static Type *with_qualifiers_of(Compiler *c, Type *type, const Type *pattern, int depth)
 {
     if (type->kind != TYPE_POINTER || pattern->kind != TYPE_POINTER || depth > 8)
@@ -191,19 +191,19 @@ static bool deduce_pack(Match *m, const Function *pattern, Expression **argument
     TemplateArgument *pack = &m->bound[last];
     const uint32_t given = pack->is_pack ? pack->pack_count : 0;
     TemplateArgument *elements = compile_allocate(m->compiler, (count + given + 1) * sizeof *elements);
-    uint32_t made = 0;
+    uint32_t element_count = 0;
     for (uint32_t k = first; k < count; k++) {
-        if (made < given) {
-            elements[made] = pack->pack[made];
-            made++;
+        if (element_count < given) {
+            elements[element_count] = pack->pack[element_count];
+            element_count++;
             continue;
         }
         *pack = (TemplateArgument){0};
         if (!deduce_one(m, pattern->parameters[first]->type, arguments[k]))
             return false;
-        elements[made++] = pack->is_set ? *pack : (TemplateArgument){.is_set = true, .type = type_basic(m->compiler, TYPE_UNKNOWN)};
+        elements[element_count++] = pack->is_set ? *pack : (TemplateArgument){.is_set = true, .type = type_basic(m->compiler, TYPE_UNKNOWN)};
     }
-    *pack = (TemplateArgument){.is_set = true, .is_pack = true, .pack = elements, .pack_count = made};
+    *pack = (TemplateArgument){.is_set = true, .is_pack = true, .pack = elements, .pack_count = element_count};
     return true;
 }
 
@@ -233,7 +233,7 @@ static Function *instance_of(Compiler *c, Template *t, TemplateArgument *bound, 
     for (uint32_t k = 0; k < t->parameter_count; k++)
         if (!bound[k].is_set && !t->parameters[k].default_token && !t->parameters[k].is_pack)
             return NULL;
-    c->silent++; // what does not fit is no candidate
+    c->silent++; // SFINAE: a failure only removes the candidate
     Symbol *symbol = template_instance(c, t, bound, t->parameter_count, at);
     c->silent--;
     return symbol && symbol->kind == SYMBOL_FUNCTION ? symbol->function : NULL;
@@ -255,7 +255,7 @@ Function *template_deduce(Compiler *c, Template *t, const TemplateArgument *give
         return NULL;
     for (uint32_t k = 0; k < pattern->parameter_count - pack && k < count; k++)
         if (!deduce_one(&m, pattern->parameters[k]->type, arguments[k])) {
-            bool explicit = given_count >= t->parameter_count; // then arguments are converted
+            bool explicit = given_count >= t->parameter_count; // then the arguments are converted implicitly
             if (!explicit)
                 return NULL;
         }

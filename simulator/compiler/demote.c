@@ -1,5 +1,5 @@
-// demote.c: a value becomes a local variable, which promote.c makes values again: how passes that copy blocks let promote.c place
-// the phis that the copies need.
+// demote.c: demotes values to local variables (LLVM: reg2mem). Passes that clone blocks use this: promote.c then inserts the phis that the
+// copies need.
 #include "compiler/passes.h"
 
 static IrInstruction *access_variable(IrModule *module, IrInstruction *insert_before, IrInstruction *variable, IrType type, IrInstruction *stored)

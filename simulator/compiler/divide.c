@@ -1,6 +1,6 @@
-// divide.c: divisions that PTX has no fast instruction for. By a constant they become multiplications by its reciprocal (Granlund
-// and Montgomery, "Division by Invariant Integers using Multiplication"). Other 64-bit ones ask first whether both numbers have
-// 32 bits, which divides several times as fast, as in LLVM. A remainder beside its quotient is computed from it.
+// divide.c: integer division. Division by a constant becomes a multiplication by its reciprocal (Granlund and Montgomery, "Division by
+// Invariant Integers using Multiplication"). Other 64-bit divisions first test whether both operands fit in 32 bits, for which division
+// is several times faster (LLVM: BypassSlowDivision). A remainder is computed from the quotient if both are needed.
 #include "compiler/known.h"
 #include "compiler/passes.h"
 
@@ -38,8 +38,8 @@ static uint64_t mask_of(uint32_t bits)
     return bits == 64 ? UINT64_MAX : (1ull << bits) - 1;
 }
 
-// Searches the least power of two 2^p for which multiplier = floor(2^p / d) + 1 is exact for all x below 2^bits; the quotients and
-// remainders of 2^p by d and by the largest multiple of d are kept, as in "Hacker's Delight".
+// Finds the smallest power of two 2^p for which multiplier = floor(2^p / d) + 1 is exact for all x below 2^bits. As in "Hacker's Delight",
+// it updates the quotients and remainders of 2^p by d and by the largest x whose remainder modulo d is d - 1.
 static Reciprocal unsigned_reciprocal(uint32_t bits, uint64_t d)
 {
     const uint64_t mask = mask_of(bits), high = 1ull << (bits - 1);
@@ -96,11 +96,11 @@ static IrInstruction *unsigned_quotient(const Dividing *d, IrInstruction *insert
 {
     const uint32_t bits = ir_bits(x->type);
     Reciprocal r = unsigned_reciprocal(bits, divisor);
-    if (r.adds && divisor % 2 == 0) { // one of an odd number needs fewer bits, as x has fewer then
+    if (r.adds && divisor % 2 == 0) { // x >> twos has fewer bits, so the reciprocal of the odd factor fits
         const uint32_t twos = (uint32_t)__builtin_ctzll(divisor);
         IrInstruction *halved = shifted(d, insert_before, x, twos, 0);
         const Reciprocal odd = unsigned_reciprocal(bits, divisor >> twos);
-        // x >> twos is below 2^(bits - twos): floor(2^p / d) + 1 with one bit less is exact, too
+        // x >> twos is below 2^(bits - twos), so a multiplier with one bit less is also exact
         const uint64_t multiplier = odd.adds ? (odd.multiplier >> 1 | 1ull << (bits - 1)) + (odd.multiplier & 1) : odd.multiplier;
         return high_product(d, insert_before, halved, multiplier, odd.adds ? odd.shift - 1 : odd.shift);
     }
@@ -145,7 +145,7 @@ static void divide_by_constant(Dividing *d, IrInstruction *i)
     d->changed = true;
 }
 
-// ---- Quotient and remainder of the same numbers
+// ---- Quotient and remainder of the same operands
 
 static IrInstruction *quotient_of(const IrInstruction *remainder)
 {
@@ -205,7 +205,7 @@ static void split_division(Dividing *d, IrInstruction *i)
     IrInstruction *has_none = ir_compare(module, jump, IR_EQUAL, high, constant(d, IR_B64, 0), 0);
     ir_remove(jump);
     ir_branch(module, block, has_none, fast, slow);
-    block->last->index = 1; // the slow one follows in the text
+    block->last->index = 1; // the slow path is next in the layout
     ir_jump(module, slow, after);
     ir_jump(module, fast, after);
     IrInstruction *whole = ir_clone(module, d->function, i);

@@ -1,8 +1,8 @@
-// dominators.c: the dominator tree, by the algorithm Semi-NCA (Georgiadis, "Linear-Time Algorithms for Dominators and Related
+// dominators.c: the dominator tree, by the Semi-NCA algorithm (Georgiadis, "Linear-Time Algorithms for Dominators and Related
 // Problems"), and dominance frontiers.
 #include "compiler/dominators.h"
 
-// Postorder without recursion: a block is finished once its targets are.
+// An iterative depth-first search: a block is finished after its targets.
 static void order_blocks(IrModule *module, IrFunction *function, Dominators *d)
 {
     const uint32_t blocks = function->next_block;
@@ -45,19 +45,19 @@ static IrBlock *meet(const Dominators *d, IrBlock *a, IrBlock *b)
     return a;
 }
 
-// The numbers of blocks in the depth-first walk, from 1 on, and what the algorithm keeps of each number.
+// Blocks are numbered from 1 in the order of a depth-first walk.
 typedef struct SemiNca {
     const Dominators *d;
-    uint32_t *visit;                     // of a block's id; 0: not reached
-    IrBlock **block;                     // of a number
-    uint32_t *parent, *ancestor, *best, *semi, *idom; // of a number, as numbers
+    uint32_t *visit;                     // number of a block, indexed by its id; 0: not reached
+    IrBlock **block;                     // indexed by number
+    uint32_t *parent, *ancestor, *best, *semi, *idom; // numbers, indexed by number
     uint32_t *stack;
     uint32_t count;
 } SemiNca;
 
 static void walk(SemiNca *s, IrBlock *root)
 {
-    uint8_t *next = (uint8_t *)s->stack; // reused below: one byte a block fits
+    uint8_t *next = (uint8_t *)s->stack; // `stack` is free until find_semidominators; a byte for each block
     IrBlock **stack = s->block + s->d->count + 2;
     uint32_t depth = 0;
     s->visit[root->id] = ++s->count;
@@ -79,17 +79,17 @@ static void walk(SemiNca *s, IrBlock *root)
     }
 }
 
-// The number with the least semidominator on the way up, with the way shortened for the next time.
-static uint32_t least(SemiNca *s, uint32_t v)
+// The number with the smallest semidominator on the path to the root of its tree; compresses the path (EVAL in the paper).
+static uint32_t best_on_path(SemiNca *s, uint32_t v)
 {
     if (!s->ancestor[v])
         return v;
     uint32_t depth = 0;
-    uint32_t *way = s->stack;
+    uint32_t *path = s->stack;
     for (uint32_t at = v; s->ancestor[s->ancestor[at]]; at = s->ancestor[at])
-        way[depth++] = at;
+        path[depth++] = at;
     while (depth) {
-        const uint32_t at = way[--depth], above = s->ancestor[at];
+        const uint32_t at = path[--depth], above = s->ancestor[at];
         if (s->semi[s->best[above]] < s->semi[s->best[at]])
             s->best[at] = s->best[above];
         s->ancestor[at] = s->ancestor[above];
@@ -123,7 +123,7 @@ static void find_parents(IrModule *module, Dominators *d)
     s.stack = ir_scratch(module, (blocks + numbers) * sizeof(uint32_t));
     walk(&s, d->order[0]);
     find_semidominators(&s);
-    for (uint32_t v = 2; v <= s.count; v++) { // the nearest common ancestor of the parent and the semidominator
+    for (uint32_t v = 2; v <= s.count; v++) { // nearest common ancestor of the parent and the semidominator
         s.idom[v] = s.parent[v];
         while (s.idom[v] > s.semi[v])
             s.idom[v] = s.idom[s.idom[v]];
@@ -196,7 +196,7 @@ IrBlock *common_dominator(const Dominators *d, IrBlock *a, IrBlock *b)
 
 // ---- Dominance frontiers
 
-// Each walk up the tree ends where an earlier one from the same block has been.
+// Each walk up the tree stops at a block that an earlier walk for the same block has visited.
 static void walk_frontiers(Frontiers *f, const Dominators *d, uint32_t *seen, bool counts_only)
 {
     for (uint32_t k = 0; k < d->count; k++) {

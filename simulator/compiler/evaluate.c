@@ -1,4 +1,4 @@
-// evaluate.c: scalar expressions of the interpreter.
+// evaluate.c: evaluates scalar expressions.
 #include "compiler/host.h"
 
 #include <math.h>
@@ -210,7 +210,7 @@ static bool load(Evaluator *v, Expression *e, Constant *value)
     return evaluate_lvalue(v, e->left, &address) && evaluate_read(v, e, address, type_bare(e->type), value);
 }
 
-// Host code may compute with addresses.
+// In host code, pointers and integers convert to each other.
 static Constant bitcast_of_host(Host *h, const Expression *e, Constant value)
 {
     const bool to_pointer = e->type->kind == TYPE_POINTER;

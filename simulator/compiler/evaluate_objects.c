@@ -1,4 +1,4 @@
-// evaluate_objects.c: objects, calls and statements of the interpreter.
+// evaluate_objects.c: evaluates objects, calls and statements.
 #include "compiler/host.h"
 
 #include <string.h>
@@ -33,8 +33,8 @@ static bool is_inside(const Constant *address, const Type *type)
     return object && object->bytes && address->integer >= 0 && (uint64_t)address->integer + type->size <= object->type->size;
 }
 
-// Of host code.
-static const char *why_inaccessible(const Host *h, const Constant *address, const char *verb)
+// The message about an invalid access by host code.
+static const char *invalid_access_message(const Host *h, const Constant *address, const char *verb)
 {
     uint64_t bytes_there;
     if (host_is_on_device(h, address, 0, &bytes_there))
@@ -54,7 +54,7 @@ bool evaluate_read(Evaluator *v, const Expression *e, Constant address, Type *ty
     if (v->host && variable && !host_fill_variable(v, variable))
         return false;
     if (!is_inside(&address, type) && v->host)
-        return evaluate_fail(v, e, why_inaccessible(v->host, &address, "read"));
+        return evaluate_fail(v, e, invalid_access_message(v->host, &address, "read"));
     if (!is_inside(&address, type))
         return evaluate_fail(v, e, variable && variable->name ? compile_format(v->compiler, "the value of '%s' is not known when the program is compiled",
                                                                              variable->name->text)
@@ -89,7 +89,7 @@ bool evaluate_write(Evaluator *v, const Expression *e, Constant address, Type *t
     if (v->host && address.variable && !host_fill_variable(v, address.variable))
         return false;
     if (!is_inside(&address, type) && v->host)
-        return evaluate_fail(v, e, why_inaccessible(v->host, &address, "write"));
+        return evaluate_fail(v, e, invalid_access_message(v->host, &address, "write"));
     if (!is_inside(&address, type))
         return evaluate_fail(v, e, "a constant expression changes a variable of its own only");
     unsigned char *bytes = address.variable->bytes + address.integer;
@@ -132,7 +132,7 @@ static void bind(Evaluator *v, Variable *variable, Variable *object)
     *compile_push(v->compiler, f->objects, f->count, f->object_capacity) = object;
 }
 
-// An aggregate whose initialiser is constant gets its bytes when it is first read.
+// Evaluates the initialiser of a constant aggregate on its first use.
 static void fill_constant(Evaluator *v, Variable *variable)
 {
     const bool constant = variable->is_constexpr || (type_innermost(variable->type)->qualifiers & TYPE_CONST);
@@ -215,9 +215,9 @@ bool evaluate_lvalue(Evaluator *v, Expression *e, Constant *address)
     return known;
 }
 
-// ---- values into objects
+// ---- initialisation of objects
 
-static bool into_list(Evaluator *v, Expression *e, Constant address, Type *type)
+static bool initialise_from_list(Evaluator *v, Expression *e, Constant address, Type *type)
 {
     if (e->argument_count == 1 && type->kind == TYPE_ARRAY && e->arguments[0] && e->arguments[0]->kind == EXPRESSION_STRING) {
         const uint64_t bytes = e->arguments[0]->length + 1 < type->size ? e->arguments[0]->length + 1 : type->size;
@@ -228,9 +228,9 @@ static bool into_list(Evaluator *v, Expression *e, Constant address, Type *type)
     }
     for (uint32_t k = 0; k < e->argument_count; k++) {
         Constant part = address;
-        Type *of = type->kind == TYPE_ARRAY ? type->target : type->kind == TYPE_RECORD ? type->record->fields[k].type : type;
-        part.integer += type->kind == TYPE_ARRAY ? (int64_t)(k * of->size) : type->kind == TYPE_RECORD ? (int64_t)type->record->fields[k].offset : 0;
-        if (e->arguments[k] && !evaluate_to_object(v, e->arguments[k], part, of))
+        Type *part_type = type->kind == TYPE_ARRAY ? type->target : type->kind == TYPE_RECORD ? type->record->fields[k].type : type;
+        part.integer += type->kind == TYPE_ARRAY ? (int64_t)(k * part_type->size) : type->kind == TYPE_RECORD ? (int64_t)type->record->fields[k].offset : 0;
+        if (e->arguments[k] && !evaluate_to_object(v, e->arguments[k], part, part_type))
             return false;
     }
     return true;
@@ -249,11 +249,11 @@ static bool copy_object(Evaluator *v, const Expression *e, Constant from, Consta
 bool evaluate_to_object(Evaluator *v, Expression *e, Constant address, Type *type)
 {
     Constant value;
-    if (type_is_any_reference(type)) // a pointer to it is stored
+    if (type_is_any_reference(type)) // stored as a pointer
         return evaluate_lvalue(v, e, &value) && evaluate_write(v, e, address, type_pointer(v->compiler, type->target), &value);
     type = type_bare(type);
     if (e->kind == EXPRESSION_LIST)
-        return into_list(v, e, address, type);
+        return initialise_from_list(v, e, address, type);
     if (type->kind != TYPE_RECORD)
         return evaluate_scalar(v, e, &value) && evaluate_write(v, e, address, type, &value);
     if (e->kind == EXPRESSION_CALL && !e->is_lvalue)
@@ -271,11 +271,11 @@ bool evaluate_to_object(Evaluator *v, Expression *e, Constant address, Type *typ
 static bool run_constructor(Evaluator *v, Function *f, Constant object)
 {
     for (uint32_t k = 0; k < f->field_initialiser_count; k++) {
-        const FieldInitialiser *one = &f->field_initialisers[k];
+        const FieldInitialiser *initialiser = &f->field_initialisers[k];
         Constant part = object;
-        if (one->field)
-            part.integer += (int64_t)one->field->offset;
-        if (!evaluate_to_object(v, one->value, part, one->field ? one->field->type : f->record->type))
+        if (initialiser->field)
+            part.integer += (int64_t)initialiser->field->offset;
+        if (!evaluate_to_object(v, initialiser->value, part, initialiser->field ? initialiser->field->type : f->record->type))
             return false;
     }
     return true;
@@ -380,10 +380,10 @@ static Flow run_loop(Evaluator *v, Statement *s)
         return FLOW_FAILED;
     Constant ignored;
     for (bool first = s->kind == STATEMENT_DO;; first = false) {
-        bool goes = true;
-        if (!first && !condition(v, s->expression, &goes))
+        bool continues = true;
+        if (!first && !condition(v, s->expression, &continues))
             return FLOW_FAILED;
-        if (!goes)
+        if (!continues)
             return FLOW_NEXT;
         const Flow flow = s->body ? evaluate_statement(v, s->body) : FLOW_NEXT;
         if (flow == FLOW_BREAK)
@@ -431,16 +431,16 @@ static Flow run_block(Evaluator *v, Statement *s)
     return FLOW_NEXT;
 }
 
-// Runs the statements after the case; cases within a nested block are not supported.
+// Executes the statements from the matching case on; cases within a nested block are not supported.
 static Flow run_switch(Evaluator *v, Statement *s)
 {
     Constant value;
     if ((s->first && evaluate_statement(v, s->first) == FLOW_FAILED) || !evaluate_scalar(v, s->expression, &value))
         return FLOW_FAILED;
     const Statement *target = NULL;
-    for (const Statement *one = s->cases; one && !(target && !target->is_default); one = one->next_case)
-        if (one->is_default || (value.integer >= one->low && value.integer <= one->high))
-            target = one;
+    for (const Statement *label = s->cases; label && !(target && !target->is_default); label = label->next_case)
+        if (label->is_default || (value.integer >= label->low && value.integer <= label->high))
+            target = label;
     if (!target)
         return FLOW_NEXT;
     Statement *next = s->body->kind == STATEMENT_BLOCK ? s->body->first : s->body;

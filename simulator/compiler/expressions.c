@@ -1,4 +1,4 @@
-// expressions.c: nodes of expressions.
+// expressions.c: creates expression nodes.
 #include "compiler/build.h"
 
 #include <stdarg.h>

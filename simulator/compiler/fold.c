@@ -1,5 +1,5 @@
-// fold.c: constant folding: an operation of constants becomes its result, computed as the GPU does. What C leaves undefined
-// (division by zero, shifts by the width) is not folded.
+// fold.c: constant folding, with the GPU's arithmetic. Operations that are undefined in C (division by zero, shifts by the width) are not
+// folded.
 #include "compiler/intrinsics.h"
 #include "compiler/simplify.h"
 
@@ -90,7 +90,7 @@ static bool compare_reals(const IrInstruction *i, double a, double b)
     }
 }
 
-// In the type's own precision: rounding a double's result to float again is exact for these operations.
+// Computes in double: for these operations, rounding the result to float gives the correctly rounded float result.
 static IrInstruction *fold_reals(Simplifier *s, const IrInstruction *i, double a, double b)
 {
     if (i->op == IR_COMPARE)

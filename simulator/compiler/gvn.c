@@ -1,6 +1,6 @@
-// gvn.c: global value numbering. An instruction that computes what a dominating one has computed is replaced by it; a load is
-// replaced by what was stored or loaded last, if no write in between may touch its bytes (memory_versions.c). A branch makes its
-// condition known in what it dominates.
+// gvn.c: global value numbering. An instruction is replaced by a dominating one that computes the same value; a load, by the value last
+// stored or loaded there, if no write in between may alias (memory_versions.c). In the blocks that a branch target dominates, the
+// branch's condition is known.
 #include "compiler/intrinsics.h"
 #include "compiler/memory.h"
 #include "compiler/simplify.h"
@@ -11,15 +11,15 @@ enum { MAX_BUCKET_WALK = 64 };
 
 typedef struct Entry {
     IrInstruction *instruction;
-    const Version *version; // of a load; else NULL
+    const Version *version; // the memory version that a load reads; NULL: not a load
     uint64_t hash;
     struct Entry *next;
 } Entry;
 
-typedef struct Fact { // a comparison that is decided in the blocks that `block` dominates
+typedef struct Fact { // a comparison with a known result in the blocks that `block` dominates
     const IrInstruction *a, *b;
     IrCompare compare;
-    bool is_signed, truth;
+    bool is_signed, result;
     const IrBlock *block;
     struct Fact *next;
 } Fact;
@@ -32,7 +32,7 @@ typedef struct Numbering {
     Entry **buckets;
     Fact **facts;
     uint32_t mask;
-    bool stays_in_blocks; // nothing is known of other blocks
+    bool is_local;        // local value numbering: each block is processed separately
     bool changed;
 } Numbering;
 
@@ -138,7 +138,7 @@ static const Version *version_of(const Numbering *n, const IrInstruction *i)
 
 static bool is_before(const Numbering *n, const IrInstruction *earlier, const IrInstruction *i)
 {
-    return earlier->block && (earlier->block == i->block || (!n->stays_in_blocks && block_dominates(n->dominators, earlier->block, i->block)));
+    return earlier->block && (earlier->block == i->block || (!n->is_local && block_dominates(n->dominators, earlier->block, i->block)));
 }
 
 static IrInstruction *find(const Numbering *n, const IrInstruction *i, const Version *version, uint64_t hash)
@@ -160,7 +160,7 @@ static void add(Numbering *n, IrInstruction *i, const Version *version, uint64_t
 
 // ---- Stores
 
-// A stored value as a load sees it, or NULL.
+// A stored value converted to the type of a load, or NULL.
 static IrInstruction *value_as_loaded(Numbering *n, IrInstruction *load, IrType memory, IrInstruction *value)
 {
     if (value->type == load->type && (memory == load->type || (memory == load->memory && ir_bits(memory) == ir_bits(value->type))))
@@ -178,7 +178,7 @@ static IrInstruction *value_as_loaded(Numbering *n, IrInstruction *load, IrType 
     return narrow->type == load->type ? narrow : ir_convert(n->module, load, load->type, narrow, load->flags & IR_SIGNED);
 }
 
-// The value that the write puts where the load reads.
+// The value that the write stores at the load's address, or NULL if unknown.
 static IrInstruction *stored_value(Numbering *n, IrInstruction *load, const IrInstruction *writer)
 {
     if ((writer->flags & IR_VOLATILE) || load->op != IR_LOAD)
@@ -209,12 +209,12 @@ static void add_fact(Numbering *n, const IrInstruction *compare, bool truth, con
     for (uint32_t k = 0; k < 2; k++) {
         Fact *fact = ir_scratch(n->module, sizeof *fact);
         *fact = (Fact){.a = compare->operands[0], .b = compare->operands[1], .is_signed = compare->flags & IR_SIGNED, .block = block, .next = *slot,
-                       .compare = k ? inverse_compare(compare->compare) : (IrCompare)compare->compare, .truth = truth != (k == 1)};
+                       .compare = k ? inverse_compare(compare->compare) : (IrCompare)compare->compare, .result = truth != (k == 1)};
         *slot = fact;
     }
 }
 
-static IrInstruction *decided(const Numbering *n, const IrInstruction *i)
+static IrInstruction *known_result(const Numbering *n, const IrInstruction *i)
 {
     if (i->op != IR_COMPARE || ir_is_float_type(i->operands[0]->type))
         return NULL;
@@ -222,11 +222,11 @@ static IrInstruction *decided(const Numbering *n, const IrInstruction *i)
     for (const Fact *fact = n->facts[fact_slot(n, i->operands[0], i->operands[1])]; fact && steps++ < MAX_BUCKET_WALK; fact = fact->next)
         if (fact->a == i->operands[0] && fact->b == i->operands[1] && fact->compare == (IrCompare)i->compare &&
             (fact->is_signed == !!(i->flags & IR_SIGNED) || !depends_on_sign(i)) && block_dominates(n->dominators, fact->block, i->block))
-            return ir_integer(n->module, n->function, IR_PRED, fact->truth);
+            return ir_integer(n->module, n->function, IR_PRED, fact->result);
     return NULL;
 }
 
-// Uses in what the block dominates; a phi uses its operand at the end of the predecessor.
+// Replaces the uses that the block dominates; a phi uses its operand at the end of the predecessor.
 static void replace_in(Numbering *n, IrInstruction *value, IrInstruction *by, const IrBlock *block)
 {
     for (IrUse *use = value->uses, *next; use; use = next) {
@@ -240,16 +240,16 @@ static void replace_in(Numbering *n, IrInstruction *value, IrInstruction *by, co
     }
 }
 
-static void learn(Numbering *n, IrInstruction *condition, bool truth, const IrBlock *block, uint32_t depth)
+static void add_facts(Numbering *n, IrInstruction *condition, bool truth, const IrBlock *block, uint32_t depth)
 {
     if (condition->op == IR_INTEGER || depth > 8)
         return;
     if (condition->op == IR_NOT)
-        learn(n, condition->operands[0], !truth, block, depth + 1);
+        add_facts(n, condition->operands[0], !truth, block, depth + 1);
     if (condition->op == (truth ? IR_AND : IR_OR)) {
         IrInstruction *a = condition->operands[0], *b = condition->operands[1];
-        learn(n, a, truth, block, depth + 1);
-        learn(n, b, truth, block, depth + 1);
+        add_facts(n, a, truth, block, depth + 1);
+        add_facts(n, b, truth, block, depth + 1);
     }
     if (condition->op == IR_COMPARE && !ir_is_float_type(condition->operands[0]->type)) {
         IrInstruction *a = condition->operands[0], *b = condition->operands[1];
@@ -262,13 +262,13 @@ static void learn(Numbering *n, IrInstruction *condition, bool truth, const IrBl
 
 // ---- The walk
 
-static void learn_from_branch(Numbering *n, const IrBlock *block)
+static void add_facts_of_branch(Numbering *n, const IrBlock *block)
 {
-    if (block->predecessor_count != 1 || n->stays_in_blocks)
+    if (block->predecessor_count != 1 || n->is_local)
         return;
     const IrInstruction *end = block->predecessors[0]->last;
     if (end->op == IR_BRANCH && end->target[0] != end->target[1])
-        learn(n, end->operands[0], end->target[0] == block, block, 0);
+        add_facts(n, end->operands[0], end->target[0] == block, block, 0);
 }
 
 static void replace(Numbering *n, IrInstruction *i, IrInstruction *by)
@@ -283,7 +283,7 @@ static void number_instruction(Numbering *n, IrInstruction *i)
 {
     if (!can_number(i))
         return;
-    IrInstruction *known = decided(n, i);
+    IrInstruction *known = known_result(n, i);
     const Version *version = known ? NULL : version_of(n, i);
     if (!known && version && version->writer)
         known = stored_value(n, i, version->writer);
@@ -302,20 +302,19 @@ static void number_instruction(Numbering *n, IrInstruction *i)
         add(n, i, version, hash);
 }
 
-// Two vector loads of the same have their elements twice, which are then joined in turn.
 static void number_block(Numbering *n, IrBlock *block)
 {
-    learn_from_branch(n, block);
+    add_facts_of_branch(n, block);
     for (IrInstruction *i = block->first, *next; i; i = next) {
         next = i->next;
         number_instruction(n, i);
     }
 }
 
-static bool number_function(IrModule *module, IrFunction *function, bool stays_in_blocks)
+static bool number_function(IrModule *module, IrFunction *function, bool is_local)
 {
     ir_remove_unreachable(module, function);
-    Numbering n = {.module = module, .function = function, .dominators = dominators_of(module, function), .stays_in_blocks = stays_in_blocks};
+    Numbering n = {.module = module, .function = function, .dominators = dominators_of(module, function), .is_local = is_local};
     n.versions = memory_versions_of(module, function, n.dominators);
     uint32_t size = 64;
     while (size < function->next_instruction && size < 1u << 20)

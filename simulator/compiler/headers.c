@@ -1,4 +1,4 @@
-// headers.c: the headers whose names the front end knows itself.
+// headers.c: the headers whose names the front end declares itself.
 #include "compiler/preprocessor.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-// host.c: parses the harness and the host functions that it calls, evaluates them, and reports what cannot be evaluated.
+// host.c: parses and evaluates the harness and the host functions that it calls, and reports code that cannot be evaluated.
 #include "compiler/host.h"
 
 #include <stdlib.h>
@@ -107,7 +107,7 @@ bool host_fill_variable(Evaluator *v, Variable *variable)
 
 // ---- Failures
 
-// The program is the first file. A failure in the harness, or in a text of the library's, is that of the innermost call.
+// The program is the first file. A failure in the harness, or in a library text, is reported at the innermost call in the program.
 void host_note_position(Evaluator *v)
 {
     const Compiler *c = v->compiler;
@@ -125,14 +125,14 @@ static void report_failure(Host *h, const Evaluator *v)
     const char *reason = v->reason ? v->reason : "this host code cannot be evaluated";
     Position at = v->at;
     uint32_t length = v->length;
-    if (!at || source_file_at(c, at) != program) { // the harness's own: at the program's end
+    if (!at || source_file_at(c, at) != program) { // in the harness itself: reported at the program's end
         at = program->base + (program->length ? program->length - 1 : 0);
         length = 1;
     }
     source_error(c, at, length, h->help, "%s", reason);
 }
 
-// ---- The whole
+// ---- Entry point
 
 static bool run(Host *h, Evaluator *v, Function *entry)
 {
@@ -142,7 +142,7 @@ static bool run(Host *h, Evaluator *v, Function *entry)
     return evaluate_call(v, &call, &value, NULL);
 }
 
-typedef struct Stream { // a text in memory
+typedef struct Stream { // writes a text in memory
     FILE *file;
     char *text;
     size_t bytes;
@@ -155,7 +155,7 @@ static void open_stream(Stream *s)
         sim_die("out of memory for host calls");
 }
 
-// Closes it; returns its text, in the arena.
+// Closes the stream; returns its text, in the arena.
 static char *close_stream(Compiler *c, Stream *s)
 {
     if (fclose(s->file) != 0)

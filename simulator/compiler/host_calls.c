@@ -1,4 +1,4 @@
-// host_calls.c: what CUDA's functions do in evaluated host code.
+// host_calls.c: CUDA runtime functions in evaluated host code.
 #include "compiler/host.h"
 
 #include <inttypes.h>
@@ -63,7 +63,7 @@ void host_write_position(Host *h, const Constant *pointer)
         fprintf(h->calls, "0:%s+%" PRId64, mangle_variable(h->compiler, pointer->variable), pointer->integer);
 }
 
-// Whether a pointer is into device memory; fails if these bytes are not.
+// Determines whether a pointer is to device memory; fails if it is but the bytes are out of bounds.
 static bool check_device_range(const HostCall *call, const Constant *pointer, uint64_t bytes, bool *is_on_device)
 {
     uint64_t there = 0;
@@ -143,8 +143,8 @@ static bool run_memset(const HostCall *call, Constant *value)
     return true;
 }
 
-// Writes a "write" or "read" line: the bytes that the host copies to the device, or expects there.
-static bool write_host_bytes(const HostCall *call, const char *what, uint64_t bytes)
+// Writes a line `verb`: "write" for bytes that the host copies to the device, "read" for those that it expects there.
+static bool write_host_bytes(const HostCall *call, const char *verb, uint64_t bytes)
 {
     Host *h = call->host;
     const Constant *from = &call->arguments[1];
@@ -154,7 +154,7 @@ static bool write_host_bytes(const HostCall *call, const char *what, uint64_t by
     if (h->bytes_written + bytes > MAX_WRITTEN_BYTES)
         return host_fail(call, NULL, "the host copies more to the device than the page can hold");
     const uint64_t name = host_write_bytes(h, from->variable->bytes + from->integer, bytes);
-    fprintf(h->calls, "%s ", what);
+    fprintf(h->calls, "%s ", verb);
     host_write_position(h, &call->arguments[0]);
     fprintf(h->calls, " %" PRIu64 " %016" PRIx64 "\n", bytes, name);
     return true;

@@ -73,7 +73,7 @@ void ir_redirect(IrModule *module, IrBlock *from, uint32_t target, IrBlock *to);
 // Inserts a new block on an edge, in layout order before the edge's target.
 IrBlock *ir_split_edge(IrModule *module, IrBlock *from, uint32_t target);
 IrBlock *ir_new_block_before(IrModule *module, IrBlock *insert_before);
-void ir_move_block_before(IrBlock *insert_before, IrBlock *block); // place NULL: to the end
+void ir_move_block_before(IrBlock *insert_before, IrBlock *block); // NULL: to the end
 void ir_remove_block(IrBlock *block); // requires that it has no predecessors; removes its instructions
 // Removes unreachable blocks.
 void ir_remove_unreachable(IrModule *module, IrFunction *function);
