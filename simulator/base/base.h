@@ -13,12 +13,14 @@
 
 #include "base/memory.h"
 
-enum { LANES = 32, MAX_WARPS = 32, BARRIERS = 16, MAX_VECTOR = 8, MAX_READ = 16 };
+enum { LANES = 32, MAX_WARPS = 32, BARRIERS = 16 }; // of a warp; of a block; barrier resources of a block
+enum { MAX_VECTOR = 8 };           // elements of a vector access
+enum { MAX_READ_ALLOCATIONS = 16 }; // that a speculative block may read
 #define ALL_LANES 0xffffffffu
-#define NO_OFFSET UINT32_MAX // no offset in a frame: no operand
-#define NO_INDEX UINT32_MAX  // no instruction or basic block
+#define NO_OFFSET UINT32_MAX // an operand that is absent: no offset in a frame
+#define NO_INDEX UINT32_MAX  // an index of no instruction or basic block
 
-// ---- digest.c: hashes that detect changed bytes. Digests are comparable if the bytes were added in the same pieces.
+// ---- digest.c: hashes that detect changed bytes. Digests are comparable if both were computed by calls with the same sizes.
 
 enum { DIGEST_LANES = 8 };
 typedef struct Digest { // starts as zeros; two random inputs collide with probability 2^-64
@@ -54,14 +56,14 @@ typedef struct Settings {
     uint64_t max_instructions; // warp instructions of a block; above that it counts as an infinite loop
     int sms, devices;
     bool time_sliced;     // blocks are interleaved
-    bool random_order;    // of blocks, warps and lanes
+    bool random_order;    // blocks, warps and lanes run in a random order
     uint64_t block_order; // seed of the random order
     bool checks, checks_leaks;
-    bool strict; // a warning counts as an error
-    const char *counters, *findings, *record, *trace; // file names, or NULL
+    bool strict; // warnings are errors
+    const char *counters, *findings, *record, *trace; // names of output files, or NULL
     bool traces_all, traces_values;
-    uint64_t traced_block; // unless traces_all
-    uint64_t traced_rows;  // limit for each launch
+    uint64_t traced_block; // ignored if traces_all
+    uint64_t max_trace_rows; // for each launch
     bool runs_all_launches; // also launches that would change nothing
     bool prints_speed;
 } Settings;

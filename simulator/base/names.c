@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// From the C++ standard library, which every program linked by nvcc has.
+// From the C++ runtime library, which nvcc links into every program.
 char *__cxa_demangle(const char *mangled, char *text, size_t *length, int *status);
 
 Slice sim_unqualified_name(Slice mangled)

@@ -25,6 +25,7 @@ static inline uint32_t raw_bits(float value)
     return bits;
 }
 
+// The bits of a result: every NaN becomes the canonical one.
 static inline uint32_t bits_of(float value)
 {
     return value != value ? NAN_32 : raw_bits(value);
@@ -44,13 +45,13 @@ static inline uint64_t double_bits(double value)
     return bits;
 }
 
-static inline float flush_denormal(float value) // to zero
+static inline float flush_subnormal(float value) // to zero
 {
     return fabsf(value) < 0x1p-126f ? copysignf(0, value) : value;
 }
 
 // .ftz and .sat in single precision, as limits that have no effect without the modifier.
-typedef struct Modifiers {
+typedef struct Modifiers { // of an instruction
     float min_magnitude;    // smaller magnitudes are flushed to zero
     float lowest, highest;  // results are clamped to these
     uint32_t nan;           // bits of a NaN result

@@ -1,4 +1,4 @@
-// parallel.c: a parallel loop over several host threads.
+// parallel.c: parallel loops on several host threads.
 #include "base/base.h"
 #include "base/platform.h"
 

@@ -12,10 +12,10 @@
 
 // ---- Files. Minimal: buffers in memory
 
-// Opens a file for writing, truncated; NULL and errno on failure.
+// Truncates a file and opens it for writing; returns NULL and sets errno on failure.
 FILE *sim_open_output(const char *name);
 // Atomically replaces a file by the output of `write`. A file that is not regular, such as a pipe, is written only if `at_exit`.
-// False and errno on failure.
+// Returns false and sets errno on failure.
 bool sim_replace_file(const char *name, bool at_exit, void (*write)(FILE *out));
 // Opens a source file of the program; NULL on failure. Minimal: only files stored by sim_register_source.
 FILE *sim_open_source(const char *name);
@@ -24,8 +24,8 @@ void sim_register_source(const char *name, const char *text, size_t bytes); // s
 const char *sim_written_text(const char *name, size_t *bytes);
 // The name relative to the working directory if the file is in it, else the name unchanged.
 const char *sim_relative_name(const char *file);
-void sim_program_path(char *path, size_t space); // of the running program; minimal: empty
-FILE *sim_open_maps(void); // lines "begin-end rights ..." of the process's mappings; NULL: unknown
+void sim_program_path(char *path, size_t space); // the path of the running program; minimal: empty
+FILE *sim_open_maps(void); // the process's mappings as lines "begin-end rights ..."; NULL if unknown
 bool sim_is_terminal(FILE *file); // minimal: false
 
 // ---- Exit handlers
@@ -41,34 +41,34 @@ size_t sim_page_bytes(void);
 size_t sim_host_memory_bytes(void); // physical memory of the host
 // Reserves inaccessible address space; NULL on failure. Minimal: NULL.
 uint8_t *sim_reserve_pages(size_t bytes);
-bool sim_has_pages(void); // whether sim_reserve_pages is supported
+bool sim_has_pages(void); // true if sim_reserve_pages is supported
 // Maps the same zeroed, lazily committed memory at two reserved ranges, each with its own PageAccess. `pages` must not
 // be below that of the first call, from which the data limit (RLIMIT_DATA) is measured; mapping a range again zeroes it. Children (fork) share the memory.
 bool sim_map_twice(void *pages, void *alias, size_t bytes);
-bool sim_after_fork_in_child(void (*call)(void)); // registers `call` for child processes; false on failure
+bool sim_after_fork_in_child(void (*call)(void)); // registers `call`, to run in child processes after fork; false on failure
 // An anonymous file filled with one byte value, for sim_map_private. Returns its descriptor; negative on failure.
 int sim_make_fill_file(uint8_t value, size_t bytes);
 // Maps a file, starting at `offset`, copy-on-write.
 bool sim_map_private(void *pages, size_t bytes, int file, size_t offset);
-// An anonymous file of zeros, which other processes can map, too. Returns its descriptor; negative on failure.
+// An anonymous file of zeros that other processes can map. Returns its descriptor; negative on failure.
 int sim_make_shared_file(size_t bytes);
 // Maps a file, starting at `offset`, shared with its other mappings.
 bool sim_map_shared(void *pages, size_t bytes, int file, size_t offset);
 void sim_close_file(int file);
-// Restores the initial content of whole pages.
+// Restores the initial content of whole pages: zeros, or the mapped file.
 void sim_reset_pages(void *pages, size_t bytes);
 // Sets the access rights. False if the system's limit on mappings is reached. Minimal: does nothing.
 bool sim_protect_pages(void *pages, size_t bytes, PageAccess access);
 // Zeroed, lazily committed memory; NULL when memory runs out.
 void *sim_allocate_zeroed(size_t bytes);
 void sim_free_zeroed(void *memory, size_t bytes);
-void sim_prefer_huge_pages(void *memory, size_t bytes); // fewer page faults: one for 2 MiB
-// Whether all these addresses are mapped; minimal: true. The caller holds the lock of machine/lock.c.
+void sim_prefer_huge_pages(void *memory, size_t bytes); // one page fault for each 2 MiB
+// True if all these addresses are mapped; minimal: always true. The caller holds the lock of machine/lock.c.
 bool sim_pages_are_mapped(const void *pointer, size_t bytes);
 
 // ---- Faults
 
-// Called in a signal handler for a faulting access. Returns true to retry the access. `instruction`: NULL if unknown.
+// Called in a signal handler for a faulting access. Returns true to retry the access. `instruction`: its address, or NULL if unknown.
 // `is_last`: no other handler is installed.
 typedef bool FaultHandler(const void *address, bool writes, const void *instruction, bool is_last);
 
@@ -86,7 +86,7 @@ typedef struct CondVar {
 } CondVar;
 
 typedef struct Once {
-    int state; // 0: not done yet
+    int state; // 0: has not run yet
 } Once;
 
 typedef struct Thread {
@@ -114,7 +114,7 @@ void sim_parallel_for(size_t count, size_t min_per_thread, void (*work)(size_t i
 
 // Stores at most `max` return addresses of the call stack, innermost first; returns their number. Minimal: 0.
 int sim_backtrace(void **return_addresses, int max);
-// Whether the address is in the main executable; also sets the executable's load bias.
+// True if the address is in the main executable. Sets the executable's load bias in any case.
 bool sim_is_in_program(const void *address, uintptr_t *load_bias);
 // Looks up source locations of addresses in the executable file. The stream has for each address a line "0x...", then lines
 // "file:line", innermost inlined function first. NULL: unavailable. Only one such stream may be open.

@@ -24,7 +24,7 @@ FILE *sim_open_output(const char *name)
     return fopen(name, "w");
 }
 
-// Whether rename may replace this name: it is a regular file or does not exist; it is no device or link.
+// True if rename may replace this name: it is a regular file, not a device or link, or does not exist.
 static bool is_replaceable(const char *name)
 {
     struct stat info;
@@ -134,10 +134,10 @@ uint8_t *sim_reserve_pages(size_t bytes)
 // Applies RLIMIT_DATA to shared memory, which Linux does not count towards it.
 static bool within_data_limit(const uint8_t *pages, size_t bytes)
 {
-    static const uint8_t *first; // start of the lowest shared range
+    static const uint8_t *lowest; // start of the lowest shared range, which is mapped first
     struct rlimit limit;
-    first = first ? first : pages;
-    return getrlimit(RLIMIT_DATA, &limit) != 0 || (size_t)(pages + bytes - first) <= limit.rlim_cur;
+    lowest = lowest ? lowest : pages;
+    return getrlimit(RLIMIT_DATA, &limit) != 0 || (size_t)(pages + bytes - lowest) <= limit.rlim_cur;
 }
 
 bool sim_map_twice(void *pages, void *alias, size_t bytes)
@@ -234,12 +234,12 @@ void sim_prefer_huge_pages(void *memory, size_t bytes)
 
 bool sim_pages_are_mapped(const void *pointer, size_t bytes)
 {
-    enum { AT_ONCE = 4096 };
-    static unsigned char unused[AT_ONCE]; // output of mincore; guarded by the caller's lock
+    enum { PAGES_PER_CALL = 4096 };
+    static unsigned char residency[PAGES_PER_CALL]; // output of mincore; guarded by the caller's lock
     const uintptr_t page = sim_page_bytes(), end = (uintptr_t)pointer + bytes;
-    for (uintptr_t at = (uintptr_t)pointer / page * page; at < end; at += AT_ONCE * page) {
-        const size_t length = end - at < AT_ONCE * page ? end - at : AT_ONCE * page;
-        if (mincore((void *)at, length, unused) != 0)
+    for (uintptr_t at = (uintptr_t)pointer / page * page; at < end; at += PAGES_PER_CALL * page) {
+        const size_t length = end - at < PAGES_PER_CALL * page ? end - at : PAGES_PER_CALL * page;
+        if (mincore((void *)at, length, residency) != 0)
             return false;
     }
     return true;
@@ -250,7 +250,7 @@ bool sim_pages_are_mapped(const void *pointer, size_t bytes)
 static FaultHandler *fault_handler;
 static struct sigaction previous_action; // for SIGSEGV, before sim_install_fault_handler
 
-// Whether the faulting instruction writes, and its address.
+// was_write: whether the faulting instruction writes. instruction_of: its address.
 #if defined __x86_64__
 static bool was_write(const ucontext_t *context)
 {
@@ -306,8 +306,8 @@ bool sim_install_fault_handler(FaultHandler *handler)
 
 bool sim_owns_fault_handler(void)
 {
-    struct sigaction now;
-    return sigaction(SIGSEGV, NULL, &now) == 0 && now.sa_flags & SA_SIGINFO && now.sa_sigaction == handle_fault;
+    struct sigaction current;
+    return sigaction(SIGSEGV, NULL, &current) == 0 && current.sa_flags & SA_SIGINFO && current.sa_sigaction == handle_fault;
 }
 
 // ---- Threads. The PTHREAD_..._INITIALIZERs are all zeros.
@@ -369,7 +369,7 @@ int sim_core_count(void)
     return (int)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-// ---- Host lines
+// ---- Source locations of the host program
 
 int sim_backtrace(void **return_addresses, int max)
 {
@@ -378,7 +378,7 @@ int sim_backtrace(void **return_addresses, int max)
 
 typedef struct ProgramSearch {
     uintptr_t load_bias, address;
-    bool inside;
+    bool found;
 } ProgramSearch;
 
 static int find_in_program(struct dl_phdr_info *object, size_t size, void *result)
@@ -388,7 +388,7 @@ static int find_in_program(struct dl_phdr_info *object, size_t size, void *resul
     search->load_bias = object->dlpi_addr;
     for (int k = 0; k < object->dlpi_phnum; k++) {
         const ElfW(Phdr) *segment = &object->dlpi_phdr[k];
-        search->inside |= segment->p_type == PT_LOAD && search->address - search->load_bias - segment->p_vaddr < segment->p_memsz;
+        search->found |= segment->p_type == PT_LOAD && search->address - search->load_bias - segment->p_vaddr < segment->p_memsz;
     }
     return 1; // stop: the first object is the main executable
 }
@@ -398,12 +398,12 @@ bool sim_is_in_program(const void *address, uintptr_t *load_bias)
     ProgramSearch result = {.address = (uintptr_t)address};
     dl_iterate_phdr(find_in_program, &result);
     *load_bias = result.load_bias;
-    return result.inside;
+    return result.found;
 }
 
 static int program_file; // open while addr2line runs
 
-// addr2line inherits the open executable, so that it also works where /proc/self/exe names a file of another namespace.
+// addr2line inherits the open executable, because /proc/self/exe may name a file in another mount namespace.
 FILE *sim_open_source_locations(const uintptr_t *addresses, int count)
 {
     enum { MAX_ADDRESSES = 40 };

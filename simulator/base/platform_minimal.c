@@ -126,17 +126,17 @@ void sim_on_exit(void (*handler)(int status))
 
 // ---- Pages
 
-enum { PAGE = 4096 };
-static const size_t HOST_BYTES = (size_t)1 << 30;
+enum { PAGE_BYTES = 4096 };
+static const size_t HOST_MEMORY_BYTES = (size_t)1 << 30;
 
 size_t sim_page_bytes(void)
 {
-    return PAGE;
+    return PAGE_BYTES;
 }
 
 size_t sim_host_memory_bytes(void)
 {
-    return HOST_BYTES;
+    return HOST_MEMORY_BYTES;
 }
 
 bool sim_has_pages(void)
@@ -292,7 +292,7 @@ int sim_core_count(void)
     return 1;
 }
 
-// ---- Host lines
+// ---- Source locations of the host program
 
 int sim_backtrace(void **return_addresses, int max)
 {

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INVALID_SETTING_STATUS = 2, MAX_SMS = 1024 }; // the first is an exit status
+enum { INVALID_SETTING_STATUS = 2 }; // exit status
+enum { MAX_SMS = 1024 };
 
 static Settings settings; // immutable once settings_once is done
 static Once settings_once;
@@ -25,8 +26,8 @@ typedef void SetSetting(const Setting *s, const char *text);
 struct Setting {
     const char *name;
     SetSetting *set;
-    void *field; // of `settings`, of the type that `set` stores
-    uint64_t default_value, min, max; // of a number
+    void *field; // member of `settings`, with the type that `set` stores
+    uint64_t default_value, min, max; // of a number; zeros for other types
     const char *accepted;
 };
 
@@ -94,7 +95,7 @@ static const Setting SETTINGS[] = {
     {"SIM_TRACE_BLOCK", set_traced_block, &settings.traced_block, 0, 0, UINT64_MAX,
      "a block number, or all"},
     // maximum number of trace rows for each launch; all if not set
-    {"SIM_TRACE_ROWS", set_uint64, &settings.traced_rows, UINT64_MAX, 1, UINT64_MAX, "a number of rows, at least 1"},
+    {"SIM_TRACE_ROWS", set_uint64, &settings.max_trace_rows, UINT64_MAX, 1, UINT64_MAX, "a number of rows, at least 1"},
     // whether the trace has [the values of each lane](counters.md#what-a-warp-does-line-by-line)
     {"SIM_TRACE_VALUES", set_bool, &settings.traces_values, 0, 0, 1, "1, for a column of values, or 0"},
     // `0`: no checks; `1`: the default; `leaks`: memory leaks are findings, too

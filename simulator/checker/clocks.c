@@ -63,7 +63,7 @@ bool sim_has_fenced(const Warp *w, const AccessRecord *access)
 static bool is_use_visible(const Warp *w, const Instr *i)
 {
     const Program *kernel = w->block->launch->kernel->program;
-    return i >= kernel->code && i < kernel->code + kernel->count && !w->block->launch->module->for_debugger;
+    return i >= kernel->code && i < kernel->code + kernel->count && !w->block->launch->module->is_debug;
 }
 
 bool sim_feeds_branch(const Warp *w, const Instr *i)

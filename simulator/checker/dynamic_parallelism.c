@@ -225,7 +225,7 @@ static bool is_strong(const Use *use)
 // The grid has read, by a strong access, a strong write of another grid: it acquires from that grid, if that one has fences.
 static void acquire_from_grid(NestedLaunchUses *state, Grid *grid, const Use *writer)
 {
-    if (!writer->grid->fences)
+    if (!writer->grid->has_executed_fence)
         return;
     for (const AcquiredGrid *acquired = grid->acquired_grids; acquired; acquired = acquired->next)
         if (acquired->grid == writer->grid)
@@ -277,7 +277,7 @@ void sim_note_nested_use(Warp *w, const Instr *i, const Access *access, uint32_t
     const bool writes = updates || access->kind == ACCESS_WRITE || access->kind == ACCESS_ASYNC_WRITE;
     if (a->kind == PARAMETER_MEMORY)
         return;
-    grid->fences |= writes && (i->semantics == RELEASE || i->semantics == ACQUIRE_RELEASE);
+    grid->has_executed_fence |= writes && (i->semantics == RELEASE || i->semantics == ACQUIRE_RELEASE);
     Use use = {grid, {.block = (uint32_t)w->block->number, .time = sim_time(w->block), .site = i->site & 0xfffff,
                       .warp = (unsigned)w->number & 31, .kind = (unsigned)sim_record_kind(i, access) & 7, .byte_mask = 15}};
     for (bool race = false; mask && !race; mask &= mask - 1) {

@@ -35,7 +35,7 @@ static bool has_other_effects(const Program *program)
     for (uint32_t k = 0; k < program->count; k++)
         if (program->code[k].effects & UNCOUNTED)
             return true;
-    return program->calls;
+    return program->has_calls;
 }
 
 void sim_note_launch(const Launch *launch)

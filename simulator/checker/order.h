@@ -36,7 +36,7 @@ uint32_t sim_current_op(void); // the operation that began last; 0: none yet
 uint32_t sim_current_timeline(void); // requires a current operation
 uint32_t sim_timeline_of(uint32_t op);
 // Adds a description to the current operation. `kernel`: its name, with static storage; `has_device_fences`: it has fences of device scope
-// (EffectSummary.fences), so that concurrent kernels can synchronise with it; `return_address`: replaces that of sim_begin_op, unless NULL.
+// (EffectSummary.has_fences), so that concurrent kernels can synchronise with it; `return_address`: replaces that of sim_begin_op, unless NULL.
 void sim_name_op(const char *kernel, bool has_device_fences, const void *return_address);
 
 // True if operation a was certain to have completed when b, the current one, began. Also true if that is unknown.

@@ -1,5 +1,5 @@
-// addresses.c: symbolic addresses, and the pointer parameters that a function accesses. They are needed for unoptimised code,
-// which recomputes or reloads an address for each use, and passes it to functions that optimised code would inline.
+// addresses.c: symbolic addresses, and effects on memory through pointer parameters. Unoptimised code needs them: it recomputes
+// or reloads an address for each use, and passes it to functions that optimised code would inline.
 #include "front/addresses.h"
 
 #include <string.h>
@@ -13,34 +13,34 @@ bool sim_is_parameter(const Operand *o)
 
 bool sim_is_pure(const Instr *i)
 {
-    const bool stores = i->statement && i->statement->count > 0 && i->statement->operands[0].address;
+    const bool stores_to_operand = i->statement && i->statement->count > 0 && i->statement->operands[0].address;
     return i->statement && i->statement->count > 1 && i->control == PLAIN && !(i->effects & ~WRITES_DESTINATION) &&
-           (i->kind == OTHER_KIND || i->kind >= LOGICAL_AND) && (!stores || sim_is_parameter(&i->statement->operands[0]));
+           (i->kind == OTHER_KIND || i->kind >= LOGICAL_AND) && (!stores_to_operand || sim_is_parameter(&i->statement->operands[0]));
 }
 
-// The only definition of a register; NULL if there are several, or if it is guarded.
-static const Instr *sole_definition(const Function *in, const Register *reg)
+// The only definition of a register; NULL if there are several or if it is guarded.
+static const Instr *sole_definition(const Function *function, const Register *reg)
 {
     const uint32_t k = reg ? reg->sole_def : NO_INDEX;
-    return k < in->program->count && in->program->code[k].statement && !in->program->code[k].statement->guard
-               ? &in->program->code[k]
+    return k < function->program->count && function->program->code[k].statement && !function->program->code[k].statement->guard
+               ? &function->program->code[k]
                : NULL;
 }
 
 // The only definition of a register, if it is unguarded and pure; or NULL.
-static const Instr *pure_definition(const Function *in, const Register *reg)
+static const Instr *pure_definition(const Function *function, const Register *reg)
 {
-    const Instr *i = sole_definition(in, reg);
+    const Instr *i = sole_definition(function, reg);
     return i && sim_is_pure(i) ? i : NULL;
 }
 
-// The only definition of a register, if it is unguarded, and is pure or a weak load in a function without synchronisation:
-// such a load returns the same value when it is repeated.
-static const Instr *value_definition(const Function *in, const Register *reg)
+// The only definition of a register, if it is unguarded and is pure or a weak load in a function without synchronisation, whose
+// repetition would return the same value; or NULL.
+static const Instr *value_definition(const Function *function, const Register *reg)
 {
-    const Instr *i = sole_definition(in, reg);
-    const bool loads = i && i->kind == LOAD && i->semantics == WEAK && !in->program->effects.orders;
-    return i && (loads || sim_is_pure(i)) ? i : NULL;
+    const Instr *i = sole_definition(function, reg);
+    const bool is_stable_load = i && i->kind == LOAD && i->semantics == WEAK && !function->program->effects.has_ordering;
+    return i && (is_stable_load || sim_is_pure(i)) ? i : NULL;
 }
 
 static bool opcode_starts_with(const Statement *s, const char *prefix)
@@ -48,32 +48,32 @@ static bool opcode_starts_with(const Statement *s, const char *prefix)
     return s->opcode.length >= strlen(prefix) && memcmp(s->opcode.text, prefix, strlen(prefix)) == 0;
 }
 
-// Address conversions; addresses in shared memory have 32 or 64 bits.
+// True for address conversions. Addresses in shared memory have 32 or 64 bits.
 static bool converts_address(const Statement *s)
 {
     return opcode_starts_with(s, "cvta.") || opcode_starts_with(s, "cvt.u64.u32") ||
            opcode_starts_with(s, "cvt.s64.s32") || opcode_starts_with(s, "cvt.u32.u64");
 }
 
-Pointer sim_pointer_of(const Function *in, const Operand *o)
+Pointer sim_pointer_of(const Function *function, const Operand *o)
 {
     Pointer at = {o->reg, o->variable, o->integer};
     for (int n = 0; n < MAX_DEPTH; n++) {
-        const Instr *i = pure_definition(in, at.reg);
+        const Instr *i = pure_definition(function, at.reg);
         const Statement *s = i ? i->statement : NULL;
         if (!s || s->operands[0].kind != IS_REGISTER || sim_is_parameter(&s->operands[1]))
             break;
-        const bool copies = s->count == 2 && (opcode_starts_with(s, "mov.") || converts_address(s)),
-                   adds = s->count == 3 && opcode_starts_with(s, "add.") && s->operands[2].kind == IS_INTEGER;
+        const bool is_copy = s->count == 2 && (opcode_starts_with(s, "mov.") || converts_address(s)),
+                   is_add = s->count == 3 && opcode_starts_with(s, "add.") && s->operands[2].kind == IS_INTEGER;
         const Operand *from = &s->operands[1];
-        if (!(copies || adds) || !(from->variable || (from->reg && from->reg->sole_def != MANY_DEFS)))
+        if (!(is_copy || is_add) || !(from->variable || (from->reg && from->reg->sole_def != MANY_DEFS)))
             break;
-        at = (Pointer){from->reg, from->variable, at.offset + (copies ? from->integer : s->operands[2].integer)};
+        at = (Pointer){from->reg, from->variable, at.offset + (is_copy ? from->integer : s->operands[2].integer)};
     }
     return at;
 }
 
-// Compares opcodes without their final type; loads must have the same width.
+// Compares opcodes without their final type. Loads must have equal widths.
 static bool same_operation(const Instr *i, const Instr *j)
 {
     const Slice one = i->statement->opcode, two = j->statement->opcode;
@@ -84,33 +84,33 @@ static bool same_operation(const Instr *i, const Instr *j)
            two.length >= length && memcmp(one.text, two.text, length) == 0 && !memchr(two.text + length, '.', two.length - length);
 }
 
-static bool same_pointer(const Function *in, Pointer a, Pointer b, int depth);
+static bool same_pointer(const Function *function, Pointer a, Pointer b, int depth);
 
-static bool same_operand(const Function *in, const Operand *a, const Operand *b, int depth)
+static bool same_operand(const Function *function, const Operand *a, const Operand *b, int depth)
 {
     if (a->kind != b->kind || a->negated != b->negated || a->count || b->count)
         return false;
     if (a->reg || a->variable)
-        return same_pointer(in, sim_pointer_of(in, a), sim_pointer_of(in, b), depth);
+        return same_pointer(function, sim_pointer_of(function, a), sim_pointer_of(function, b), depth);
     return a->integer == b->integer && a->floating == b->floating && sim_same_slice(a->name, b->name);
 }
 
-static bool same_pointer(const Function *in, Pointer a, Pointer b, int depth)
+static bool same_pointer(const Function *function, Pointer a, Pointer b, int depth)
 {
     if (a.offset != b.offset || a.variable != b.variable || depth > MAX_DEPTH)
         return false;
     if (a.reg == b.reg)
         return true;
-    const Instr *i = value_definition(in, a.reg), *j = value_definition(in, b.reg);
+    const Instr *i = value_definition(function, a.reg), *j = value_definition(function, b.reg);
     bool same = i && j && same_operation(i, j);
     for (int k = 1; same && k < i->statement->count; k++)
-        same = same_operand(in, &i->statement->operands[k], &j->statement->operands[k], depth + 1);
+        same = same_operand(function, &i->statement->operands[k], &j->statement->operands[k], depth + 1);
     return same;
 }
 
-bool sim_same_pointer(const Function *in, Pointer a, Pointer b)
+bool sim_same_pointer(const Function *function, Pointer a, Pointer b)
 {
-    return same_pointer(in, a, b, 0);
+    return same_pointer(function, a, b, 0);
 }
 
 // ---- Functions
@@ -125,20 +125,20 @@ const Operand *sim_arguments_of(const Statement *s)
     return s->count >= 3 && s->operands[0].kind == IS_VECTOR && s->operands[2].kind == IS_VECTOR ? &s->operands[2] : NULL;
 }
 
-const Operand *sim_argument_value(const Function *in, uint32_t call, const Operand *parameter)
+const Operand *sim_argument_value(const Function *function, uint32_t call, const Operand *parameter)
 {
-    for (uint32_t k = call; k-- > 0 && in->program->code[k].control == PLAIN;) {
-        const Statement *s = in->program->code[k].statement;
+    for (uint32_t k = call; k-- > 0 && function->program->code[k].control == PLAIN;) {
+        const Statement *s = function->program->code[k].statement;
         if (s && s->count == 2 && s->operands[0].address && s->operands[0].variable == parameter->variable)
             return &s->operands[1];
     }
     return NULL;
 }
 
-// The function's parameter that an address equals, up to a constant offset; or NULL.
-static const Variable *parameter_of(const Function *in, Pointer at)
+// The parameter of the function that an address equals up to a constant offset; or NULL.
+static const Variable *parameter_of(const Function *function, Pointer at)
 {
-    const Instr *from = pure_definition(in, at.reg);
+    const Instr *from = pure_definition(function, at.reg);
     return from && sim_is_parameter(&from->statement->operands[1]) ? from->statement->operands[1].variable : NULL;
 }
 
@@ -159,19 +159,19 @@ static const Operand *call_arguments(const Statement *s)
     return s->count > last && s->operands[last].kind == IS_VECTOR ? &s->operands[last] : NULL;
 }
 
-bool sim_passes_address(const Function *in, uint32_t call)
+bool sim_passes_address(const Function *function, uint32_t call)
 {
-    const Operand *arguments = call_arguments(in->program->code[call].statement);
+    const Operand *arguments = call_arguments(function->program->code[call].statement);
     for (int n = 0; arguments && n < arguments->count; n++) {
-        const Operand *argument = sim_argument_value(in, call, &arguments->elements[n]);
+        const Operand *argument = sim_argument_value(function, call, &arguments->elements[n]);
         if (arguments->elements[n].variable && arguments->elements[n].variable->bytes == 8 &&
-            !(argument && argument->reg && argument->reg->type == F64) && !(argument && sim_is_local(sim_pointer_of(in, argument))))
+            !(argument && argument->reg && argument->reg->type == F64) && !(argument && sim_is_local(sim_pointer_of(function, argument))))
             return true;
     }
     return false;
 }
 
-// Adds a callee's effects on memory, including those through the pointers that the call passes.
+// Adds a callee's effects on memory, including effects through the pointers that the call passes.
 static void add_call_effects(const Function *f, uint32_t k, EffectSummary *effects)
 {
     const Instr *i = &f->program->code[k];
@@ -187,20 +187,20 @@ static void add_call_effects(const Function *f, uint32_t k, EffectSummary *effec
 }
 
 // The variable that an address points into, at any offset; or NULL.
-static const Variable *array_of(const Function *in, const Operand *o, int depth)
+static const Variable *find_array(const Function *function, const Operand *o, int depth)
 {
-    const Pointer at = sim_pointer_of(in, o);
-    const Instr *i = at.variable ? NULL : pure_definition(in, at.reg);
+    const Pointer at = sim_pointer_of(function, o);
+    const Instr *i = at.variable ? NULL : pure_definition(function, at.reg);
     if (!i || depth == MAX_ADDITIONS || !opcode_starts_with(i->statement, "add."))
         return at.variable;
-    const Variable *first = array_of(in, &i->statement->operands[1], depth + 1);
-    return first ? first : array_of(in, &i->statement->operands[2], depth + 1);
+    const Variable *first = find_array(function, &i->statement->operands[1], depth + 1);
+    return first ? first : find_array(function, &i->statement->operands[2], depth + 1);
 }
 
 static void add_access_effects(const Function *f, const Instr *i, EffectSummary *effects)
 {
     const Operand *address = &i->statement->operands[i->kind == STORE || !(i->effects & WRITES_DESTINATION) ? 0 : 1];
-    const Variable *array = array_of(f, address, 0);
+    const Variable *array = find_array(f, address, 0);
     const int space = i->at.space == GENERIC && array ? (int)array->space : i->at.space;
     const Pointer at = sim_pointer_of(f, address);
     const bool is_private = space == LOCAL || space == PARAM || space == CONST, through_param = parameter_of(f, at) != NULL;

@@ -1,8 +1,8 @@
 // cas_guesses.c: marks weak loads that only guess the value for a compare-and-swap of the same word, as before the atomicCAS
-// loop of the CUDA Programming Guide. A stale guess is harmless: it costs an iteration.
+// loop of the CUDA Programming Guide. A stale guess is harmless, as it only costs an iteration.
 //
-// Data-flow analysis: the loaded value may decide branches and become the new value. Until the swap compares it, it must not
-// reach an address, or a store that is visible to other threads. It is not followed past the swap, whose result validates it.
+// Data-flow analysis: branches may depend on the loaded value, and the new value, too. Until the swap compares it, it must not
+// reach an address or a store that other threads see. It is not followed past the swap, whose result validates it.
 //
 // Unoptimised code calls atomicCAS and conversions as functions, keeps values in local memory, and recomputes addresses.
 // Therefore a call that passes the pointer and the guess to a function with a compare-and-swap counts as a compare-and-swap.
@@ -15,14 +15,14 @@
 enum { MAX_VALUES = 1 << 14, BUCKETS = 2 * MAX_VALUES };
 
 typedef struct Swap { // a compare-and-swap, or a call of a function that contains one
-    const Operand *address;  // of the word, or all arguments of the call; NULL: no swap
-    const Operand *compared; // the expected value, or all arguments that may be the expected value
-    size_t bytes;            // of the word; 0: a call, unknown
+    const Operand *address;  // of the word, or all arguments of the call; NULL if the instruction is not a swap
+    const Operand *compared; // expected value, or all arguments that may be it
+    size_t bytes;            // of the word; 0: unknown (a call)
 } Swap;
 
 // ---- Compare-and-swaps
 
-// If a call has three arguments, as that of atomicCAS has, the second is the expected value.
+// If a call has three arguments, like atomicCAS, the second is the expected value.
 static Swap swap_of(const Instr *i)
 {
     const Statement *s = i->statement;
@@ -35,16 +35,16 @@ static Swap swap_of(const Instr *i)
     return (Swap){arguments, arguments->count == 3 ? &arguments->elements[1] : arguments, 0};
 }
 
-// Whether the swap at instruction k is of the word at this address.
+// True if the swap at instruction k is of the word at this address.
 static bool swap_matches(const Function *in, uint32_t k, const Swap *swap, Pointer address, size_t bytes)
 {
     const Instr *i = &in->program->code[k];
     if (i->control != CALL)
         return swap->bytes == bytes && sim_same_pointer(in, sim_pointer_of(in, swap->address), address);
     for (int n = 0; n < swap->address->count && n < MAX_CAS_PARAMS; n++) {
-        const bool swaps_parameter = i->call->callee->program->effects.cas_params >> n & 1;
-        const Operand *given = swaps_parameter ? sim_argument_value(in, k, &swap->address->elements[n]) : NULL;
-        if (given && sim_same_pointer(in, sim_pointer_of(in, given), address))
+        const bool is_swapped_param = i->call->callee->program->effects.cas_params >> n & 1;
+        const Operand *argument = is_swapped_param ? sim_argument_value(in, k, &swap->address->elements[n]) : NULL;
+        if (argument && sim_same_pointer(in, sim_pointer_of(in, argument), address))
             return true;
     }
     return false;
@@ -52,17 +52,17 @@ static bool swap_matches(const Function *in, uint32_t k, const Swap *swap, Point
 
 // ---- Data flow of a guess
 
-typedef struct Value { // a guess in a register, a call's parameter or local memory, before an instruction
+typedef struct Value { // before an instruction, the guess is in this register, parameter of a call, or local memory
     const Register *reg;
     const Variable *variable;
     int64_t offset, bytes; // in local memory; otherwise 0
-    uint32_t at;           // index of the instruction
+    uint32_t at;           // index of that instruction
 } Value;
 
 typedef struct Search {
     const Function *function;
     const FlowGraph *flow;
-    const Swap *swaps; // by instruction
+    const Swap *swaps; // indexed by instruction
     Pointer guessed; // address of the load
     size_t bytes;    // of the load
     Value values[MAX_VALUES];
@@ -103,7 +103,7 @@ static void add_operand(Search *s, const Operand *o, uint32_t at)
         add_operand(s, &o->elements[k], at);
 }
 
-// The part of local memory that an instruction loads or stores; variable NULL: none.
+// The part of local memory that an instruction loads or stores. `variable` is NULL if there is none.
 static Value local_range_of(const Function *in, const Instr *i)
 {
     if (!i->statement || (i->kind != LOAD && i->kind != STORE) || i->semantics != WEAK)
@@ -114,16 +114,16 @@ static Value local_range_of(const Function *in, const Instr *i)
     return (Value){.variable = at.variable, .offset = at.offset, .bytes = (int64_t)i->bytes * i->count};
 }
 
-static bool overlap(const Value *a, const Value *b)
+static bool overlaps(const Value *a, const Value *b)
 {
     return a->variable == b->variable && a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
 }
 
-static bool operand_holds(const Operand *o, const Value *v)
+static bool operand_contains(const Operand *o, const Value *v)
 {
     bool any = v->reg ? o->reg == v->reg || o->second == v->reg : v->bytes == 0 && o->variable == v->variable;
     for (int k = 0; k < o->count; k++)
-        any |= operand_holds(&o->elements[k], v);
+        any |= operand_contains(&o->elements[k], v);
     return any;
 }
 
@@ -131,12 +131,12 @@ static bool reads_value(const Search *s, const Instr *i, const Value *v)
 {
     if (v->bytes > 0) {
         const Value part = local_range_of(s->function, i);
-        return i->kind == LOAD && overlap(&part, v);
+        return i->kind == LOAD && overlaps(&part, v);
     }
     const Statement *statement = i->statement;
-    bool any = statement->count > 0 && statement->operands[0].address && v->reg && operand_holds(&statement->operands[0], v);
+    bool any = statement->count > 0 && statement->operands[0].address && v->reg && operand_contains(&statement->operands[0], v);
     for (int k = 1; k < statement->count; k++)
-        any |= operand_holds(&statement->operands[k], v);
+        any |= operand_contains(&statement->operands[k], v);
     return any;
 }
 
@@ -150,11 +150,12 @@ static bool redefines(const Search *s, const Instr *i, const Value *v)
         return i->kind == STORE && part.variable == v->variable && part.offset <= v->offset &&
                part.offset + part.bytes >= v->offset + v->bytes;
     }
-    return operand_holds(&statement->operands[0], v) &&
+    return operand_contains(&statement->operands[0], v) &&
            (i->control == CALL || (statement->operands[0].address ? !v->reg : (i->effects & WRITES_DESTINATION) != 0));
 }
 
-// Whether a call only computes a result from its arguments. An indirect call is assumed to do so if no argument may be an address.
+// True if a call only computes a result from its arguments. An indirect call is assumed to do so if no argument may be an
+// address.
 static bool is_pure_call(const Function *in, uint32_t k)
 {
     const Instr *i = &in->program->code[k];
@@ -167,21 +168,21 @@ static bool is_pure_call(const Function *in, uint32_t k)
            (!effects->accesses_beyond_params && (!effects->stores_at_params || !sim_passes_address(in, k)));
 }
 
-// Loads of constant or local memory have no visible effect, even at a guessed address.
+// True for loads of constant or local memory, which have no visible effect even at a guessed address.
 static bool loads_thread_constant(const Instr *i)
 {
     return i->kind == LOAD && (i->flags & READ_ONLY || i->at.space == CONST || i->at.space == LOCAL);
 }
 
-// Propagates the value through the instruction at k, which reads it. Only unoptimised code stores variables to local memory
-// with generic stores.
+// Propagates the value through the instruction at k, which reads it. Generic stores to local memory occur only in unoptimised
+// code, for variables.
 static void propagate(Search *s, uint32_t k, const Value *v)
 {
     const Instr *i = &s->function->program->code[k];
     const Operand *to = &i->statement->operands[0];
     Value part = local_range_of(s->function, i);
     part.at = k + 1;
-    const bool address_depends = v->reg && (i->kind == LOAD || i->kind == STORE) && operand_holds(&i->statement->operands[i->kind == LOAD], v);
+    const bool address_depends = v->reg && (i->kind == LOAD || i->kind == STORE) && operand_contains(&i->statement->operands[i->kind == LOAD], v);
     if (i->kind == STORE && part.variable && i->at.space == GENERIC && !address_depends) {
         add_value(s, part);
     } else if ((i->kind == LOAD && part.variable && !address_depends) || loads_thread_constant(i) || sim_is_pure(i) || i->kind == VOTE ||
@@ -204,7 +205,7 @@ static void follow_value(Search *s, Value v)
         if (!i->statement)
             continue;
         if (swap->address && swap_matches(s->function, k, swap, s->guessed, s->bytes)) {
-            s->compared |= operand_holds(swap->compared, &v);
+            s->compared |= operand_contains(swap->compared, &v);
             return;
         }
         if (reads_value(s, i, &v))
@@ -232,7 +233,7 @@ static bool is_guess(Search *s, uint32_t load)
     return s->compared && !s->escapes;
 }
 
-// Whether a swap of the function is of this address.
+// True if the function has a swap of the word at this address.
 static bool is_swapped(const Search *s, Pointer address, size_t bytes)
 {
     for (uint32_t k = 0; k < s->function->program->count; k++)

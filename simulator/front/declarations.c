@@ -6,13 +6,13 @@
 enum { MAX_REGISTERS = 1 << 20, MAX_LOCAL = 1 << 20, MAX_PARAMS = 1 << 16, MAX_ALIGNMENT = 1 << 16 };
 static const size_t MAX_VARIABLE = (size_t)1 << 40;
 
-static void add_initialiser(Parser *p, Variable *v, int *space, Initialiser initial)
+static void add_initialiser(Parser *p, Variable *v, int *capacity, Initialiser initial)
 {
     if (initial.offset + (size_t)initial.bytes > v->bytes)
         sim_fail(p, "more initial values than the variable holds");
-    if (v->initialiser_count == *space) {
-        *space = *space ? 2 * *space : 16;
-        Initialiser *grown = sim_allocate(&p->module->arena, (size_t)*space * sizeof *grown);
+    if (v->initialiser_count == *capacity) {
+        *capacity = *capacity ? 2 * *capacity : 16;
+        Initialiser *grown = sim_allocate(&p->module->arena, (size_t)*capacity * sizeof *grown);
         if (v->initialiser_count)
             memcpy(grown, v->initialisers, (size_t)v->initialiser_count * sizeof *grown);
         v->initialisers = grown;
@@ -20,20 +20,20 @@ static void add_initialiser(Parser *p, Variable *v, int *space, Initialiser init
     v->initialisers[v->initialiser_count++] = initial;
 }
 
-// Parses name or generic(name), each perhaps with an offset: name+8.
+// Parses name or generic(name), optionally with an offset: name+8.
 static void parse_initial_address(Parser *p, Initialiser *initial)
 {
-    const bool generic = sim_accept(p, "generic");
-    if (generic)
+    const bool is_generic = sim_accept(p, "generic");
+    if (is_generic)
         sim_expect(p, "(");
     initial->symbol = sim_expect_word(p, "a name");
-    if (generic)
+    if (is_generic)
         sim_expect(p, ")");
     if (sim_accept(p, "+"))
         initial->value = (uint64_t)sim_expect_integer(p);
 }
 
-// Parses a number, an address, or 0xFF00(address): the bits of an address that the mask selects.
+// Parses a number, an address, or 0xFF00(address), the bits of an address that the mask selects.
 static Initialiser parse_initialiser(Parser *p, Type type)
 {
     Initialiser initial = {.bytes = sim_type_bytes(type), .mask = UINT64_MAX};
@@ -41,18 +41,18 @@ static Initialiser parse_initialiser(Parser *p, Type type)
         parse_initial_address(p, &initial);
         return initial;
     }
-    const bool minus = sim_accept(p, "-");
+    const bool is_negative = sim_accept(p, "-");
     if (p->token.kind == FLOATING) {
-        double floating = minus ? -p->token.floating : p->token.floating;
+        double floating = is_negative ? -p->token.floating : p->token.floating;
         const float as_float = (float)floating;
         if (type == F32 && p->token.is_float32)
-            initial.value = (uint64_t)p->token.integer ^ (minus ? 0x80000000 : 0);
+            initial.value = (uint64_t)p->token.integer ^ (is_negative ? 0x80000000 : 0);
         else if (type == F32)
             memcpy(&initial.value, &as_float, sizeof as_float);
         else
             memcpy(&initial.value, &floating, sizeof floating);
     } else if (p->token.kind == INTEGER) {
-        initial.value = minus ? 0 - (uint64_t)p->token.integer : (uint64_t)p->token.integer;
+        initial.value = is_negative ? 0 - (uint64_t)p->token.integer : (uint64_t)p->token.integer;
     } else {
         sim_fail(p, "expected an initial value");
     }
@@ -68,20 +68,20 @@ static Initialiser parse_initialiser(Parser *p, Type type)
     return initial;
 }
 
-static void parse_initialisers(Parser *p, Variable *v, int *space, size_t *offset)
+static void parse_initialisers(Parser *p, Variable *v, int *capacity, size_t *offset)
 {
     if (!sim_next_is(p, "{")) {
         Initialiser initial = parse_initialiser(p, v->type);
         initial.offset = *offset;
         *offset += (size_t)initial.bytes;
-        add_initialiser(p, v, space, initial);
+        add_initialiser(p, v, capacity, initial);
         return;
     }
     if (++p->nesting > MAX_NESTING)
         sim_fail(p, "braces nested too deeply");
     sim_expect(p, "{");
     while (!sim_next_is(p, "}")) {
-        parse_initialisers(p, v, space, offset);
+        parse_initialisers(p, v, capacity, offset);
         if (!sim_accept(p, ","))
             break;
     }
@@ -104,7 +104,7 @@ Type sim_parse_attributes(Parser *p, size_t *align, int *elements)
             const int64_t value = sim_expect_integer(p);
             if (value < 1 || value > MAX_ALIGNMENT || (value & (value - 1)))
                 sim_fail(p, "an alignment must be a power of two, 65536 at most");
-            if (type == NO_TYPE || *align == 0) // after .ptr: of the pointed-to memory
+            if (type == NO_TYPE || *align == 0) // an alignment after .ptr is that of the pointed-to memory
                 *align = type == NO_TYPE ? (size_t)value : *align;
         } else if (sim_slice_is(word, "v2") || sim_slice_is(word, "v4")) {
             *elements = word.text[1] - '0';
@@ -140,10 +140,10 @@ Variable *sim_parse_declarator(Parser *p, Space space, Type type, size_t align, 
     const size_t element = (size_t)sim_type_bytes(type) * (size_t)elements;
     v->align = align ? align : element ? element : 1;
     v->bytes = element;
-    bool open = false;
+    bool is_open = false;
     while (sim_accept(p, "[")) {
         if (sim_accept(p, "]")) {
-            open = true;
+            is_open = true;
             continue;
         }
         const int64_t count = sim_expect_integer(p);
@@ -152,20 +152,20 @@ Variable *sim_parse_declarator(Parser *p, Space space, Type type, size_t align, 
         v->bytes *= (size_t)count;
         sim_expect(p, "]");
     }
-    if (open) {
+    if (is_open) {
         v->dynamic = space == SHARED;
         v->bytes = 0;
     }
-    if (open && sim_next_is(p, "="))
+    if (is_open && sim_next_is(p, "="))
         sim_fail(p, "initial values for an array of unknown size");
     return v;
 }
 
 static void parse_all_initialisers(Parser *p, void *variable)
 {
-    int space = 0;
+    int capacity = 0;
     size_t offset = 0;
-    parse_initialisers(p, variable, &space, &offset);
+    parse_initialisers(p, variable, &capacity, &offset);
     if (!sim_next_is(p, ",") && !sim_next_is(p, ";"))
         sim_fail(p, "expected ',' or ';' after an initial value");
 }
@@ -178,7 +178,7 @@ static void allocate_in(Parser *p, Variable *v, size_t *bytes, size_t max)
     *bytes = v->address + v->bytes;
 }
 
-// Inserts in the order of the text, which does not depend on the order in which bodies are parsed.
+// Inserts in the order of the text, so that the order in which bodies are parsed has no influence.
 static void insert_shared(Variable **list, Variable *v)
 {
     while (*list && (*list)->name.text < v->name.text)
@@ -228,9 +228,9 @@ void sim_parse_variables(Parser *p, Space space)
         if (sim_accept(p, "="))
             ended = (v->error = sim_parse_or_skip(p, parse_all_initialisers, v)) != NULL;
         // Variables in device memory are visible in the whole module, wherever they are declared.
-        const bool outer = !p->function || space == GLOBAL || space == CONST;
-        Variable **list = outer ? &p->module->variables : &p->scope->variables;
-        Variable *declared = outer ? sim_find_variable(*list, v->name) : NULL;
+        const bool is_module_scope = !p->function || space == GLOBAL || space == CONST;
+        Variable **list = is_module_scope ? &p->module->variables : &p->scope->variables;
+        Variable *declared = is_module_scope ? sim_find_variable(*list, v->name) : NULL;
         if (declared && ((v->initialiser_count == 0 && !v->error) || declared->initialiser_count > 0))
             continue; // a repeated declaration
         sim_assign_address(p, v);
@@ -246,9 +246,9 @@ static void add_register(Parser *p, Slice name, Type type)
     Function *f = p->function;
     if (f->register_count == MAX_REGISTERS)
         sim_fail(p, "too many registers");
-    if (f->register_count == p->register_space) {
-        p->register_space = p->register_space ? 2 * p->register_space : 256;
-        Register **grown = sim_allocate(&p->module->arena, p->register_space * sizeof *grown);
+    if (f->register_count == p->register_capacity) {
+        p->register_capacity = p->register_capacity ? 2 * p->register_capacity : 256;
+        Register **grown = sim_allocate(&p->module->arena, p->register_capacity * sizeof *grown);
         if (f->register_count)
             memcpy(grown, f->registers, f->register_count * sizeof *grown);
         f->registers = grown;
@@ -265,23 +265,23 @@ void sim_parse_registers(Parser *p)
     sim_advance(p);
     const Type type = sim_parse_attributes(p, &align, &elements);
     do {
-        RegisterName *named = sim_allocate(&p->module->arena, sizeof *named);
-        named->name = sim_expect_word(p, "a register's name");
-        named->first = p->function->register_count;
+        RegisterName *register_name = sim_allocate(&p->module->arena, sizeof *register_name);
+        register_name->name = sim_expect_word(p, "a register's name");
+        register_name->first = p->function->register_count;
         if (sim_accept(p, "<")) {
             const int64_t count = sim_expect_integer(p);
             sim_expect(p, ">");
             if (count < 1 || count > MAX_REGISTERS)
                 sim_fail(p, "a run of %lld registers", (long long)count);
-            named->count = (uint32_t)count;
+            register_name->count = (uint32_t)count;
             for (int64_t i = 0; i < count; i++)
-                add_register(p, named->name, type);
+                add_register(p, register_name->name, type);
         } else {
-            add_register(p, named->name, type);
+            add_register(p, register_name->name, type);
         }
-        RegisterName **bucket = &p->scope->named[sim_bucket_of_name(named->name)];
-        named->next = *bucket;
-        *bucket = named;
+        RegisterName **bucket = &p->scope->registers[sim_bucket_of_name(register_name->name)];
+        register_name->next = *bucket;
+        *bucket = register_name;
     } while (sim_accept(p, ","));
     sim_expect(p, ";");
 }

@@ -36,7 +36,7 @@ const char *sim_word_list(Slice word)
     return NULL;
 }
 
-// Removes the part before the next separator from the front of a text. False at the end of the text.
+// Removes the part before the next separator from the front of a text. Returns false at the end of the text.
 static bool next_part(Slice *rest, char separator, Slice *part)
 {
     if (rest->length == 0)
@@ -49,23 +49,18 @@ static bool next_part(Slice *rest, char separator, Slice *part)
     return true;
 }
 
-static bool same_text(Slice a, Slice b)
-{
-    return a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
-}
-
-// Whether a word is one of the alternatives a|b|LIST.
+// True if a word is one of the alternatives a|b|LIST.
 static bool is_among(Slice word, Slice words, const Instruction *row)
 {
-    Slice one;
-    while (next_part(&words, '|', &one)) {
-        if (same_text(word, one))
+    Slice alternative;
+    while (next_part(&words, '|', &alternative)) {
+        if (sim_same_slice(word, alternative))
             return true;
-        const bool capital = one.text[0] >= 'A' && one.text[0] <= 'Z';
-        const char *list = capital ? sim_word_list(one) : NULL;
+        const bool is_capitalised = alternative.text[0] >= 'A' && alternative.text[0] <= 'Z';
+        const char *list = is_capitalised ? sim_word_list(alternative) : NULL;
         if (list && is_among(word, (Slice){list, strlen(list)}, row))
             return true;
-        if (capital && sim_slice_is(one, "TYPE") && row->by_type[sim_type_named(word)])
+        if (is_capitalised && sim_slice_is(alternative, "TYPE") && row->by_type[sim_type_named(word)])
             return true;
     }
     return false;
@@ -83,8 +78,8 @@ static Opcode split_opcode(Slice opcode)
     return o;
 }
 
-// Whether an opcode matches a row; stores its parts in the order of the row. Like ptxas, it accepts modifiers in any order,
-// except types: cvt.f32.f16 is not cvt.f16.f32.
+// Returns true if an opcode matches a row, and stores its parts in the order of the row. Like ptxas, accepts modifiers in any
+// order, except types: cvt.f32.f16 is not cvt.f16.f32.
 static bool matches_row(const Instruction *row, const Opcode *opcode, Opcode *ordered)
 {
     uint32_t unmatched = (1u << opcode->count) - 2; // a bit for each part but the first, the name
@@ -93,13 +88,13 @@ static bool matches_row(const Instruction *row, const Opcode *opcode, Opcode *or
     *ordered = (Opcode){.parts = {opcode->parts[0]}, .count = 1};
     int last_type = 0;
     while (next_part(&syntax, ' ', &words)) {
-        const bool optional = words.text[0] == '{';
-        if (optional)
+        const bool is_optional = words.text[0] == '{';
+        if (is_optional)
             words = (Slice){words.text + 1, words.length - 2};
         int k = 1;
         while (k < opcode->count && !(unmatched >> k & 1 && is_among(opcode->parts[k], words, row)))
             k++;
-        if (k == opcode->count && !optional)
+        if (k == opcode->count && !is_optional)
             return false;
         if (k == opcode->count)
             continue;
@@ -128,9 +123,9 @@ static int compare_names(Slice a, Slice b)
 
 static int compare_rows(const void *a, const void *b)
 {
-    const Instruction *one = *(const Instruction *const *)a, *other = *(const Instruction *const *)b;
-    const int order = compare_names(name_of(one), name_of(other));
-    return order ? order : (one > other) - (one < other);
+    const Instruction *row = *(const Instruction *const *)a, *other_row = *(const Instruction *const *)b;
+    const int order = compare_names(name_of(row), name_of(other_row));
+    return order ? order : (row > other_row) - (row < other_row);
 }
 
 // Sorts the rows of all tables by name.
@@ -155,7 +150,7 @@ static const Instruction *find_row(const Decoder *d, const Opcode *opcode, Opcod
         else
             end = middle;
     }
-    for (; opcode->count && first < d->row_count && same_text(name_of(d->rows[first]), opcode->parts[0]); first++)
+    for (; opcode->count && first < d->row_count && sim_same_slice(name_of(d->rows[first]), opcode->parts[0]); first++)
         if (matches_row(d->rows[first], opcode, ordered))
             return d->rows[first];
     return NULL;
@@ -188,11 +183,11 @@ static Instr empty_instr(const Statement *s)
         .run = no_operation, .d = NO_OFFSET, .second = NO_OFFSET, .guard = NO_OFFSET, .reconvergence_pc = NO_INDEX, .statement = s};
 }
 
-// The opcode's number, unique in the module.
+// The opcode's number, which is unique in the module.
 static uint32_t number_of_opcode(Decoder *d, Slice text)
 {
     NumberedOpcode **opcodes = &d->module->decoder->opcodes, *o = *opcodes;
-    while (o && !same_text(o->text, text))
+    while (o && !sim_same_slice(o->text, text))
         o = o->next;
     if (!o) {
         o = sim_allocate(d->arena, sizeof *o);
@@ -223,7 +218,7 @@ static bool decode(Decoder *d, const Statement *s, const Opcode *opcode, Instr *
     return true;
 }
 
-// The syntax error of a statement, or of a variable in it; or NULL.
+// The syntax error of a statement or of a variable in it; or NULL.
 static const char *error_of(const Statement *s)
 {
     const char *reason = s->error;

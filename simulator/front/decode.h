@@ -6,10 +6,10 @@
 
 enum { MAX_PARTS = 12 };
 
-// Decodes a call of an undefined function by its name. False: the name is unknown, or the arguments do not match.
+// Decodes a call of an undefined function by name. False if the name is unknown or the arguments do not match.
 typedef bool DecodeCall(Module *module, Slice name, const CallSite *call, size_t param_bytes, Instr *i);
 
-typedef struct NumberedOpcode { // a warp-level opcode with its modifiers: numbered, so that lanes can be matched by opcode
+typedef struct NumberedOpcode { // a warp-level opcode with modifiers; numbers make opcodes quick to compare
     Slice text;
     uint32_t number;
     struct NumberedOpcode *next;
@@ -21,33 +21,33 @@ typedef struct Decoder {
     Arena *arena; // the module's
     const Function *function;
     Program *program;
-    int slot_space;
+    int slot_capacity;
     uint32_t carry; // frame offset of the carry flag, or NO_OFFSET
-    const struct Instruction **rows; // of all tables, sorted by name
+    const struct Instruction **rows; // rows of all tables, sorted by name
     int row_count;
     DecodeCall *decode_call;  // for undefined functions
-    NumberedOpcode *opcodes; // only in the module's decoder, not in its copies
+    NumberedOpcode *opcodes; // used in the module's decoder, not in its copies
 } Decoder;
 
 typedef struct Opcode { // "ld.global.f32" split at the dots; the modifiers are in the order of the table's row
     Slice parts[MAX_PARTS];
     int count;
-    Type type; // named by the last part, or NO_TYPE
+    Type type; // that the last part names, or NO_TYPE
 } Opcode;
 
 // Completes an instruction whose handler and op are set from the table. False: unsupported.
 typedef bool Decode(Decoder *d, const Statement *s, const Opcode *o, Instr *i);
 
 typedef struct Instruction { // a row of the table
-    // The opcode's name, then its modifiers: a|b means one of these words, {a|b} one of them or none. A word in capitals
-    // stands for a list of sim_word_list, TYPE for any type of by_type.
+    // The opcode's name, then its modifiers: a|b means one of these words, {a|b} at most one of them. A word in capitals
+    // means a list of sim_word_list, TYPE any type of by_type.
     const char *syntax;
     // A letter for each operand, the destination first: i 32 bits, l 64, h 16, c 8, q 128, f float, d double, p predicate;
-    // v 32 bits, perhaps with a selector; t as wide as the opcode's type, w twice as wide. A final "+": uses the carry flag.
-    // NULL: `decode` handles the operands.
+    // v 32 bits, perhaps with a selector; t as wide as the opcode's type, w twice as wide. A final "+" means that the
+    // instruction uses the carry flag. NULL: `decode` handles the operands.
     const char *operands;
     Decode *decode; // NULL: sim_plain_operands
-    Handler *run;   // NULL: by_type has it, or `decode` sets it
+    Handler *run;   // NULL: from by_type, or set by `decode`
     int op;         // Instr.op
     Kind kind;
     int effects; // Effect bits; WRITES_DESTINATION is implied by `operands`
@@ -68,7 +68,7 @@ typedef struct InstructionTable {
     int count;
 } InstructionTable;
 
-// Sets the instruction tables that decode the module's functions later. The module's variables must have addresses.
+// Sets the tables for decoding the module's functions, which happens later. The module's variables must have addresses.
 void sim_set_instruction_table(Module *module, const InstructionTable *table, DecodeCall *decode_call);
 // Fills in a function's empty program. Statements that match no row become UNKNOWN.
 void sim_decode(const Module *module, const Function *function);
@@ -88,22 +88,22 @@ uint32_t sim_source(Decoder *d, const Operand *o, char letter);
 uint32_t sim_destination(const Operand *o, char letter);
 char sim_letter_of_bytes(int bytes);
 char sim_letter_of_type(Type type);
-// A variable's address is a base plus sim_offset_of. Frame offset of the base, if it differs between blocks or calls; otherwise
-// NO_OFFSET, and the base is 0.
+// A variable's address is a base plus sim_offset_of. Returns the frame offset of the base if it differs between blocks or calls;
+// otherwise NO_OFFSET, and the base is 0.
 uint32_t sim_base_of(Decoder *d, const Variable *v, int bytes);
 int64_t sim_offset_of(const Variable *v);
 // The Special of a clock register, which is not cached in a slot; -1 for other operands.
 int sim_clock_named(const Operand *o);
-// Decodes operands as described by the letters of Instruction.operands.
+// Decodes operands according to the letters of Instruction.operands.
 bool sim_plain_operands(Decoder *d, const Statement *s, const Opcode *o, Instr *i, const char *letters);
-// Fills i->elements with the offsets of a vector's elements; NO_OFFSET for `_`, allowed only if `written`.
-bool sim_vector_offsets(Decoder *d, const Operand *o, Instr *i, char letter, bool written);
+// Fills i->elements with the offsets of a vector's elements; NO_OFFSET for `_`, allowed only in a destination.
+bool sim_vector_offsets(Decoder *d, const Operand *o, Instr *i, char letter, bool is_destination);
 // [register + offset], [symbol + offset] or [number]
 bool sim_decode_address(Decoder *d, const Operand *o, Space space, Address *address);
 
 Decode sim_decode_comparison; // alu.c: setp
 
-// Makes the function's BlockConcurrency at least this strict.
+// Raises the function's BlockConcurrency to at least this one.
 void sim_require_concurrency(Decoder *d, BlockConcurrency concurrency);
 
 #endif

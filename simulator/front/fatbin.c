@@ -1,7 +1,7 @@
 // fatbin.c: extracts PTX from the fat binary that nvcc embeds in a program.
 //
-// Format, with offsets in bytes. Header: magic number at 0, header size at 6, total size of the entries at 8. Each of the
-// consecutive entries: kind at 0, header size at 4, payload size at 8, compressed payload size at 16 (0: uncompressed).
+// Format, with offsets in bytes. Header: magic number at 0, header size at 6, total size of the entries at 8. Entries follow
+// each other: kind at 0, header size at 4, payload size at 8, compressed payload size at 16 (0: uncompressed).
 #include "front/program.h"
 
 #include <string.h>

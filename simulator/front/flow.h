@@ -4,14 +4,14 @@
 
 #include "front/program.h"
 
-// The basic blocks of a function; the last one is its exit. "Block" means basic block in these files. Freed at the end of
-// sim_analyse, as are subgraphs with fewer edges, which share `first` and `block_of`.
+// The basic blocks of a function; the last one is its exit. "Block" means basic block in these files. Graphs, and subgraphs that
+// share `first` and `block_of`, are freed at the end of sim_analyse.
 typedef struct FlowGraph {
     uint32_t count;
-    uint32_t *first;    // by block: index of its first instruction; then, at `count`, one past the last instruction
-    uint32_t *block_of; // by instruction: its block
-    uint32_t **successors, *successor_count;     // by block
-    uint32_t **predecessors, *predecessor_count; // by block
+    uint32_t *first;    // index of each block's first instruction; first[count] is one past the last instruction
+    uint32_t *block_of; // each instruction's block
+    uint32_t **successors, *successor_count;     // indexed by block
+    uint32_t **predecessors, *predecessor_count; // indexed by block
 } FlowGraph;
 
 // Fills in the predecessors from the successors.
@@ -19,15 +19,15 @@ void sim_find_predecessors(Arena *arena, FlowGraph *flow);
 // A block's last instruction.
 Instr *sim_terminator(const Program *program, const FlowGraph *flow, uint32_t block);
 
-// reconverge.c: the reconvergence point of each branch.
+// reconverge.c: finds the reconvergence point of each branch.
 void sim_find_reconvergence(Arena *arena, const Function *function, Program *program, const FlowGraph *flow);
-// loops.c: Instr.loop of branches and volatile loads.
+// loops.c: sets Instr.loop of branches and volatile loads.
 void sim_find_loops(Arena *arena, Program *program, const FlowGraph *flow);
 // cas_guesses.c: marks weak loads whose value a compare-and-swap tests.
 void sim_find_cas_guesses(Arena *arena, const Function *function, Program *program, const FlowGraph *flow);
-// liveness.c: the registers that are live on entry. The list is allocated in the module's arena.
+// liveness.c: finds the registers that are live on entry. The list is allocated in the module's arena.
 void sim_find_live_in(Arena *arena, Arena *module, const Function *function, Program *program, const FlowGraph *flow);
-// stores.c: what a kernel may write. The list is allocated in the module's arena.
+// stores.c: finds what a kernel may write. The list is allocated in the module's arena.
 void sim_find_stores(Arena *arena, Arena *module, const Function *function, Program *program);
 
 #endif

@@ -1,4 +1,4 @@
-// functions.c: parses functions and kernels: parameters, performance directives and bodies. Most bodies are parsed lazily.
+// functions.c: parses functions and kernels: parameters, performance directives and bodies. Most bodies are parsed on first use.
 #include "front/parser.h"
 
 #include <string.h>
@@ -46,7 +46,7 @@ static int parse_product(Parser *p, dim3 *extent)
 // Parses a directive such as .maxntid 64, 1, 1, between a function's parameters and its body.
 static void parse_directive(Parser *p, Function *f)
 {
-    static const char *const IGNORED[] = {".minnctapersm", ".maxnctapersm", ".maxnreg", ".noreturn",
+    static const char *const IGNORED_DIRECTIVES[] = {".minnctapersm", ".maxnctapersm", ".maxnreg", ".noreturn",
                                         ".explicitcluster", ".blocksareclusters", ".abi_preserve",
                                         ".abi_preserve_control"};
     const Slice name = p->token.text;
@@ -55,8 +55,8 @@ static void parse_directive(Parser *p, Function *f)
         return;
     }
     bool is_ignored = false;
-    for (size_t k = 0; k < sizeof IGNORED / sizeof *IGNORED; k++)
-        is_ignored |= sim_next_is(p, IGNORED[k]);
+    for (size_t k = 0; k < sizeof IGNORED_DIRECTIVES / sizeof *IGNORED_DIRECTIVES; k++)
+        is_ignored |= sim_next_is(p, IGNORED_DIRECTIVES[k]);
     if (!is_ignored && !sim_next_is(p, ".maxntid") && !sim_next_is(p, ".reqntid") && !sim_next_is(p, ".reqnctapercluster") &&
         !sim_next_is(p, ".maxclusterrank"))
         sim_fail(p, "unknown directive '%.*s'", (int)(name.length < 40 ? name.length : 40), name.text);
@@ -69,7 +69,7 @@ static void parse_directive(Parser *p, Function *f)
         f->max_cluster_blocks = product;
     else if (!is_ignored)
         f->max_threads = product;
-    f->exact_threads |= sim_slice_is(name, ".reqntid");
+    f->requires_max_threads |= sim_slice_is(name, ".reqntid");
 }
 
 // Adds a function, or overwrites its earlier declaration.
@@ -86,7 +86,7 @@ static Function *add_function(Parser *p, Function *f)
     return f;
 }
 
-// Whether a body declares variables that need an address before the function is used: any but shared variables of a kernel.
+// True if a body declares variables that need an address before the function is used: all but shared variables of a kernel.
 static bool needs_early_parse(const Function *f, const char *begin, const char *end)
 {
     static const char *const DIRECTIVES[] = {".shared", ".global", ".const", ".extern"};
@@ -117,7 +117,7 @@ static void parse_function(Parser *p, void *entry)
     f->entry = *(const bool *)entry;
     f->linkage = p->linkage;
     p->function = f;
-    p->register_space = p->statement_space = 0;
+    p->register_capacity = p->statement_capacity = 0;
     p->location = (Location){0};
     memset(p->locations, 0, sizeof p->locations);
     sim_advance(p);
@@ -149,7 +149,7 @@ static void replace_by_error(Parser *p, const char *error)
     Function *f = p->function;
     f->count = 0;
     f->statements = NULL;
-    p->statement_space = 0;
+    p->statement_capacity = 0;
     f->kernel_param_bytes = f->param_bytes; // of the parameters parsed so far
     if (!f->defined) {
         f->defined = true;

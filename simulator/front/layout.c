@@ -1,8 +1,8 @@
 // layout.c: assigns addresses to the shared variables of a module.
 //
-// A variable has the same address in all kernels. A block's shared memory holds the variables that its kernel uses, itself or
-// in functions that it may call. Variables used by most kernels get their addresses first, each after all variables that these
-// kernels have so far; that keeps unused gaps small.
+// A variable has one address in all kernels. A block's shared memory holds the variables that its kernel, or a function that it
+// may call, uses. Variables with the most kernels get their addresses first, each after all variables that these kernels have so
+// far, which keeps unused gaps small.
 #include "front/program.h"
 
 #include <string.h>
@@ -28,19 +28,19 @@ static void add_use(Module *m, Variable *v, Function *kernel)
 
 static void visit_function(Module *m, Function *f, Function *kernel);
 
-static Function *function_named(const Module *m, const Operand *o)
+static Function *referenced_function(const Module *m, const Operand *o)
 {
-    const bool name = o->kind == IS_SYMBOL && !o->variable && o->name.length && o->name.text[0] != '%';
-    return name ? sim_find_function(m, o->name) : NULL;
+    const bool is_name = o->kind == IS_SYMBOL && !o->variable && o->name.length && o->name.text[0] != '%';
+    return is_name ? sim_find_function(m, o->name) : NULL;
 }
 
-static void mark_pointers(const Module *m, const Operand *o)
+static void mark_address_taken(const Module *m, const Operand *o)
 {
-    Function *named = function_named(m, o);
-    if (named)
-        named->has_pointers = true;
+    Function *referenced = referenced_function(m, o);
+    if (referenced)
+        referenced->is_address_taken = true;
     for (int k = 0; k < o->count; k++)
-        mark_pointers(m, &o->elements[k]);
+        mark_address_taken(m, &o->elements[k]);
 }
 
 static void find_address_taken(const Module *m)
@@ -49,18 +49,18 @@ static void find_address_taken(const Module *m)
         for (const Statement *s = f->statements; s < f->statements + f->count; s++)
             for (int k = 0; k < s->count; k++)
                 if (&s->operands[k] != sim_callee_of(s))
-                    mark_pointers(m, &s->operands[k]);
+                    mark_address_taken(m, &s->operands[k]);
     for (const Variable *v = m->variables; v; v = v->next)
         for (int k = 0; k < v->initialiser_count; k++) {
-            Function *named = v->initialisers[k].symbol.length ? sim_find_function(m, v->initialisers[k].symbol) : NULL;
-            if (named)
-                named->has_pointers = true;
+            Function *referenced = v->initialisers[k].symbol.length ? sim_find_function(m, v->initialisers[k].symbol) : NULL;
+            if (referenced)
+                referenced->is_address_taken = true;
         }
 }
 
 static void visit_operand(Module *m, const Operand *o, Function *kernel)
 {
-    Function *f = function_named(m, o);
+    Function *f = referenced_function(m, o);
     if (o->variable)
         add_use(m, o->variable, kernel);
     else if (f && !f->entry)
@@ -79,34 +79,34 @@ static void visit_function(Module *m, Function *f, Function *kernel)
             visit_operand(m, &s->operands[k], kernel);
         const Operand *callee = sim_callee_of(s);
         for (Function *any = m->functions; any && callee && callee->kind == IS_REGISTER; any = any->next)
-            if (any->has_pointers && !any->entry)
+            if (any->is_address_taken && !any->entry)
                 visit_function(m, any, kernel);
     }
 }
 
-static bool belongs_to_kernel(const Variable *v)
+static bool is_owned_by_kernel(const Variable *v)
 {
     return v->owner && v->owner->entry;
 }
 
 static void find_uses(Module *m)
 {
-    bool used_by_several = false;
+    bool has_common_variables = false;
     for (Variable *v = m->shared; v; v = v->next_shared) {
         v->uses = NULL;
         v->use_count = 0;
-        if (belongs_to_kernel(v))
+        if (is_owned_by_kernel(v))
             add_use(m, v, v->owner);
         else
-            used_by_several |= !v->dynamic;
+            has_common_variables |= !v->dynamic;
     }
     for (Function *f = m->functions; f; f = f->next) {
         f->visited_for = NULL;
-        f->has_pointers = false;
+        f->is_address_taken = false;
     }
-    if (used_by_several)
+    if (has_common_variables)
         find_address_taken(m);
-    for (Function *f = m->functions; f && used_by_several; f = f->next)
+    for (Function *f = m->functions; f && has_common_variables; f = f->next)
         if (f->entry)
             visit_function(m, f, f);
 }
@@ -124,20 +124,20 @@ static bool assign_address(Variable *v)
     return v->bytes <= MAX_SHARED_BYTES && v->address <= MAX_SHARED_BYTES - v->bytes;
 }
 
-// With the checker, a red zone follows each variable, so that an access past its end hits no other variable. The red zone is as
-// large as the variable, between MIN_REDZONE and MAX_REDZONE. The variable keeps its shared-memory banks.
+// With the checker, a redzone follows each variable, so that an access past its end does not hit another variable. The redzone is
+// as large as the variable, between MIN_REDZONE and MAX_REDZONE. The variable keeps its shared-memory banks.
 static void assign_padded_address(Variable *v)
 {
-    const size_t unit = v->align > MIN_REDZONE ? v->align : MIN_REDZONE;
+    const size_t granularity = v->align > MIN_REDZONE ? v->align : MIN_REDZONE;
     size_t start = 0;
     for (const Use *use = v->uses; use; use = use->next) {
-        const size_t end = use->kernel->shared_extent + use->kernel->shared_gap;
+        const size_t end = use->kernel->shared_extent + use->kernel->shared_redzone;
         start = end > start ? end : start;
     }
-    v->address = sim_align_up(start, unit) + v->address % unit;
+    v->address = sim_align_up(start, granularity) + v->address % granularity;
     for (const Use *use = v->uses; use; use = use->next) {
         use->kernel->shared_extent = v->address + v->bytes;
-        use->kernel->shared_gap = v->bytes < MIN_REDZONE ? MIN_REDZONE : v->bytes > MAX_REDZONE ? MAX_REDZONE : v->bytes;
+        use->kernel->shared_redzone = v->bytes < MIN_REDZONE ? MIN_REDZONE : v->bytes > MAX_REDZONE ? MAX_REDZONE : v->bytes;
     }
 }
 
@@ -157,11 +157,11 @@ static void assign_addresses(Module *m, Variable *v)
         assign_padded_address(v);
 }
 
-// Whether a variable may be used by several kernels; then all bodies must be parsed before the layout.
+// True if several kernels may use a variable; then all bodies must be parsed before the layout.
 static bool has_shared_by_kernels(const Module *m)
 {
     for (const Variable *v = m->shared; v; v = v->next_shared)
-        if (!v->dynamic && !belongs_to_kernel(v))
+        if (!v->dynamic && !is_owned_by_kernel(v))
             return true;
     return false;
 }
@@ -172,7 +172,7 @@ void sim_layout_shared(Module *m)
         sim_read_bodies(m);
     find_uses(m);
     for (Function *f = m->functions; f; f = f->next)
-        f->shared_bytes = f->shared_extent = f->shared_gap = 0;
+        f->shared_bytes = f->shared_extent = f->shared_redzone = 0;
     m->dynamic_align = 16;
     int max_uses = 0;
     for (Variable *v = m->shared; v; v = v->next_shared) {
@@ -190,15 +190,15 @@ void sim_layout_shared(Module *m)
 
 bool sim_layout_shared_of(Module *m, Function *kernel)
 {
-    bool small = true;
+    bool fits = true;
     for (Variable *v = m->shared; v; v = v->next_shared)
         if (v->owner == kernel && kernel->entry) {
             add_use(m, v, kernel);
-            small &= assign_address(v);
+            fits &= assign_address(v);
             if (sim_checker_enabled())
                 assign_padded_address(v);
         }
     if (!sim_checker_enabled())
         kernel->shared_extent = kernel->shared_bytes;
-    return small;
+    return fits;
 }

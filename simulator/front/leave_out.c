@@ -14,8 +14,7 @@ static bool is_branch(const Statement *s)
     return sim_slice_is(s->opcode, "bra") || sim_slice_is(s->opcode, "bra.uni");
 }
 
-// Whether a statement is a conditional forward branch, which skips guarded code or leaves the kernel. Backward branches are
-// loops.
+// True for conditional forward branches, which skip guarded code or exit the kernel. Backward branches are loops.
 static bool is_conditional_forward_branch(const Function *f, uint32_t number)
 {
     const Statement *s = &f->statements[number];
@@ -35,7 +34,7 @@ static LineUse use_of(const Function *f, uint32_t number)
     return is_conditional_forward_branch(f, number) ? TEST_LINE : OTHER_LINE;
 }
 
-static int line_in_own_file(const Statement *s) // if the statement is inlined: the line of the call
+static int line_in_own_file(const Statement *s) // the line of the call if the statement is inlined
 {
     return s->outer_line > 0 ? s->outer_line : s->source_line;
 }
@@ -49,7 +48,7 @@ void sim_list_lines(Module *m, void (*list)(Slice function, int line, LineUse us
                 list(f->name, line_in_own_file(&f->statements[k]), use_of(f, k), context);
 }
 
-// ---- In the text
+// ---- Removal
 
 // The start of a statement, including its guard.
 static const char *statement_begin(const Statement *s, const char *text)
@@ -67,8 +66,8 @@ static void blank(char *begin, const char *end)
             *begin = ' ';
 }
 
-// Removes a statement. If a conditional branch leads to the guarded code, and the next statement jumps over that code, only the
-// guard is removed, so that all lanes take the branch.
+// Removes a statement. If a conditional branch leads to the guarded code and the next statement jumps over that code, removes
+// only the guard, so that all lanes take the branch.
 static void remove_statement(const Function *f, uint32_t number, char *text)
 {
     const Statement *s = &f->statements[number];

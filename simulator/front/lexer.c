@@ -1,4 +1,4 @@
-// lexer.c: splits PTX into tokens, with one token of lookahead, and has functions that expect, accept or skip tokens.
+// lexer.c: splits PTX into tokens, with one token of lookahead; functions that expect, accept or skip tokens.
 #include "front/parser.h"
 
 #include <stdlib.h>
@@ -32,8 +32,8 @@ static void skip_blanks(Parser *p)
 static void read_word(Parser *p)
 {
     const char *c = p->at + 1;
-    const bool directive = *p->at == '.'; // ends at the next dot: .reg.b32 is two tokens
-    while ((is_word_start(*c) && !(directive && *c == '.')) || is_digit(*c) || (c[0] == ':' && c[1] == ':') ||
+    const bool is_directive = *p->at == '.'; // ends at the next dot: .reg.b32 is two tokens
+    while ((is_word_start(*c) && !(is_directive && *c == '.')) || is_digit(*c) || (c[0] == ':' && c[1] == ':') ||
            (c[0] == ':' && c[-1] == ':'))
         c++;
     p->token.kind = WORD;
@@ -41,7 +41,7 @@ static void read_word(Parser *p)
     p->at = c;
 }
 
-// 0f3F800000 and 0d3FF0000000000000: the bits of a float and of a double.
+// Reads 0f3F800000 or 0d3FF0000000000000, the bits of a float or of a double; false for other tokens.
 static bool read_float_bits(Parser *p)
 {
     const char letter = p->at[1] | 0x20;
@@ -65,7 +65,7 @@ static bool read_float_bits(Parser *p)
         p->token.floating = value;
         p->token.is_float32 = true;
     }
-    p->token.integer = (int64_t)bits; // the conversion to double may change a NaN's payload
+    p->token.integer = (int64_t)bits; // exact: the conversion to double may change a NaN's payload
     p->token.text = (Slice){p->at, (size_t)digits + 2};
     p->at += digits + 2;
     return true;
@@ -76,12 +76,12 @@ static void read_number(Parser *p)
     if (read_float_bits(p))
         return;
     const char *start = p->at;
-    const bool binary = start[0] == '0' && (start[1] | 0x20) == 'b';
+    const bool is_binary = start[0] == '0' && (start[1] | 0x20) == 'b';
     char *end;
     p->token.kind = INTEGER;
-    p->token.integer = (int64_t)strtoull(binary ? start + 2 : start, &end, binary ? 2 : 0);
-    const bool hexadecimal = start[0] == '0' && (start[1] | 0x20) == 'x';
-    if (!hexadecimal && (*end == '.' || (*end | 0x20) == 'e')) {
+    p->token.integer = (int64_t)strtoull(is_binary ? start + 2 : start, &end, is_binary ? 2 : 0);
+    const bool is_hexadecimal = start[0] == '0' && (start[1] | 0x20) == 'x';
+    if (!is_hexadecimal && (*end == '.' || (*end | 0x20) == 'e')) {
         p->token.kind = FLOATING;
         p->token.floating = strtod(start, &end);
         memcpy(&p->token.integer, &p->token.floating, sizeof p->token.floating);
@@ -150,12 +150,12 @@ Slice sim_expect_word(Parser *p, const char *what)
 
 int64_t sim_expect_integer(Parser *p)
 {
-    const bool minus = sim_accept(p, "-");
+    const bool is_negative = sim_accept(p, "-");
     const int64_t value = p->token.integer;
     if (p->token.kind != INTEGER)
         sim_fail(p, "expected a whole number");
     sim_advance(p);
-    return minus ? (int64_t)(0 - (uint64_t)value) : value;
+    return is_negative ? (int64_t)(0 - (uint64_t)value) : value;
 }
 
 void sim_skip_statement(Parser *p)
@@ -165,17 +165,17 @@ void sim_skip_statement(Parser *p)
     sim_expect(p, ";");
 }
 
-// Scans characters, not tokens, for speed: most bodies are skipped.
+// Scans characters instead of tokens, for speed, because most bodies are skipped.
 void sim_skip_braces(Parser *p)
 {
     if (!sim_next_is(p, "{"))
         sim_expect(p, "{");
     for (int depth = 1; depth > 0;) {
         const char c = *p->at;
-        const bool comment = c == '/' && (p->at[1] == '/' || p->at[1] == '*');
+        const bool is_comment = c == '/' && (p->at[1] == '/' || p->at[1] == '*');
         if (c == '"' || c == 0)
             sim_advance(p);
-        else if (c == '\n' || comment)
+        else if (c == '\n' || is_comment)
             skip_blanks(p);
         else
             p->at++;

@@ -1,15 +1,10 @@
 // link.c: links the PTX texts of separately compiled files (nvcc -rdc=true) into one module.
 //
-// Internal names that also occur in another text are renamed. Of the definitions of an external name one is kept, and all
-// declarations of the name refer to it.
+// Internal names that also occur in another text are renamed. One definition of each external name is kept, to which all
+// declarations of the name refer.
 #include "front/program.h"
 
 #include <string.h>
-
-static bool same_text(Slice a, Slice b)
-{
-    return a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
-}
 
 // `why` is a format with one %s, for the name.
 static void link_error(Module *m, const char *why, Slice name)
@@ -22,21 +17,21 @@ static void link_error(Module *m, const char *why, Slice name)
 
 // ---- Visiting all operands
 
-typedef void Visit(Operand *operand, const void *what);
+typedef void Visit(Operand *operand, const void *context);
 
-static void visit_operand(Operand *o, Visit *visit, const void *what)
+static void visit_operand(Operand *o, Visit *visit, const void *context)
 {
-    visit(o, what);
+    visit(o, context);
     for (int k = 0; k < o->count; k++)
-        visit_operand(&o->elements[k], visit, what);
+        visit_operand(&o->elements[k], visit, context);
 }
 
-static void visit_operands(const Module *m, Visit *visit, const void *what)
+static void visit_operands(const Module *m, Visit *visit, const void *context)
 {
     for (Function *f = m->functions; f; f = f->next)
         for (uint32_t i = 0; i < f->count; i++)
             for (int k = 0; k < f->statements[i].count; k++)
-                visit_operand(&f->statements[i].operands[k], visit, what);
+                visit_operand(&f->statements[i].operands[k], visit, context);
 }
 
 typedef struct Renaming {
@@ -45,14 +40,14 @@ typedef struct Renaming {
 
 static void rename_slice(Slice *name, const Renaming *renaming)
 {
-    if (same_text(*name, renaming->from))
+    if (sim_same_slice(*name, renaming->from))
         *name = renaming->to;
 }
 
-static void rename_operand(Operand *o, const void *what)
+static void rename_operand(Operand *o, const void *context)
 {
     if (o->kind == IS_SYMBOL)
-        rename_slice(&o->name, what);
+        rename_slice(&o->name, context);
 }
 
 static Variable *definition_of(Variable *v)
@@ -62,9 +57,9 @@ static Variable *definition_of(Variable *v)
     return v;
 }
 
-static void use_definition(Operand *o, const void *what)
+static void use_definition(Operand *o, const void *context)
 {
-    (void)what;
+    (void)context;
     if (o->variable)
         o->variable = definition_of(o->variable);
 }
@@ -74,10 +69,10 @@ static void use_definition(Operand *o, const void *what)
 static void rename_symbol(Module *m, Slice name)
 {
     static const char SUFFIX[] = "$of_another_text";
-    char *longer = sim_allocate(&m->arena, name.length + sizeof SUFFIX);
-    memcpy(longer, name.text, name.length);
-    memcpy(longer + name.length, SUFFIX, sizeof SUFFIX);
-    const Renaming renaming = {name, {longer, name.length + sizeof SUFFIX - 1}};
+    char *new_name = sim_allocate(&m->arena, name.length + sizeof SUFFIX);
+    memcpy(new_name, name.text, name.length);
+    memcpy(new_name + name.length, SUFFIX, sizeof SUFFIX);
+    const Renaming renaming = {name, {new_name, name.length + sizeof SUFFIX - 1}};
     visit_operands(m, rename_operand, &renaming);
     for (Function *f = m->functions; f; f = f->next)
         rename_slice(&f->name, &renaming);
@@ -119,42 +114,42 @@ static void remove_function(Module *m, const Function *f)
             v = &(*v)->next_shared;
 }
 
-static void remove_variable(Module *m, const Variable *gone)
+static void remove_variable(Module *m, const Variable *removed)
 {
     for (Variable **v = &m->variables; *v; v = &(*v)->next)
-        if (*v == gone) {
-            *v = gone->next;
+        if (*v == removed) {
+            *v = removed->next;
             break;
         }
     for (Variable **v = &m->shared; *v; v = &(*v)->next_shared)
-        if (*v == gone && !gone->dynamic) {
-            *v = gone->next_shared;
+        if (*v == removed && !removed->dynamic) {
+            *v = removed->next_shared;
             break;
         }
 }
 
-// Keeps one of two functions of the same name, `mine` of module `m` and `others` of module `other`.
-static void resolve_function(Module *m, Function *mine, Module *other, Function *others)
+// Keeps one of two functions with one name: `f` of module `m` or other_f of module `other`.
+static void resolve_function(Module *m, Function *f, Module *other, Function *other_f)
 {
-    if (mine->defined && others->defined && mine->linkage != LINK_WEAK && others->linkage != LINK_WEAK)
-        link_error(m, "two files define '%s'", mine->name);
-    if (!others->defined || (mine->defined && others->linkage == LINK_WEAK))
-        remove_function(other, others);
+    if (f->defined && other_f->defined && f->linkage != LINK_WEAK && other_f->linkage != LINK_WEAK)
+        link_error(m, "two files define '%s'", f->name);
+    if (!other_f->defined || (f->defined && other_f->linkage == LINK_WEAK))
+        remove_function(other, other_f);
     else
-        remove_function(m, mine);
+        remove_function(m, f);
 }
 
-static void resolve_variable(Module *m, Variable *mine, Module *other, Variable *others)
+static void resolve_variable(Module *m, Variable *v, Module *other, Variable *other_v)
 {
-    const bool both = mine->linkage != LINK_UNDEFINED && others->linkage != LINK_UNDEFINED;
-    if (both && mine->linkage != LINK_WEAK && others->linkage != LINK_WEAK)
-        link_error(m, "two files define '%s'", mine->name);
-    if (others->linkage == LINK_UNDEFINED || (both && others->linkage == LINK_WEAK)) {
-        others->definition = mine;
-        remove_variable(other, others);
+    const bool both_defined = v->linkage != LINK_UNDEFINED && other_v->linkage != LINK_UNDEFINED;
+    if (both_defined && v->linkage != LINK_WEAK && other_v->linkage != LINK_WEAK)
+        link_error(m, "two files define '%s'", v->name);
+    if (other_v->linkage == LINK_UNDEFINED || (both_defined && other_v->linkage == LINK_WEAK)) {
+        other_v->definition = v;
+        remove_variable(other, other_v);
     } else {
-        mine->definition = others;
-        remove_variable(m, mine);
+        v->definition = other_v;
+        remove_variable(m, v);
     }
 }
 

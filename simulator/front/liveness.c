@@ -1,5 +1,5 @@
-// liveness.c: the registers that are live on entry to a function. Only these are zeroed when a thread block starts; the others
-// may keep values of an earlier thread block.
+// liveness.c: finds the registers that are live on entry to a function. Only these are zeroed when a thread block starts; the
+// others may keep values from an earlier thread block.
 //
 // A backward data-flow analysis. A guarded write does not kill a register, because lanes whose guard is false keep their values.
 // The analysis holds for each lane, since a lane follows one path of the graph.
@@ -13,9 +13,9 @@ enum { MAX_BYTES = 1 << 28 }; // of Liveness.live_in; beyond that all registers 
 typedef struct Liveness {
     const Program *program;
     const FlowGraph *flow;
-    uint32_t registers, words; // words of 64 registers
-    uint32_t *number;          // by frame offset / 4: number of the register
-    uint64_t *live_in;         // by basic block: a bit set of `words` words
+    uint32_t registers, words; // number of registers; number of 64-bit words of a bit set
+    uint32_t *number;          // number of each register, indexed by frame offset / 4
+    uint64_t *live_in;         // each basic block's bit set, of `words` words
 } Liveness;
 
 static void set_live(const Liveness *l, uint64_t *set, const Register *reg, bool live)
@@ -66,8 +66,8 @@ static bool update_block(const Liveness *l, uint32_t block, uint64_t *set)
     return changed;
 }
 
-// A shuffle may read lanes that do not participate; their values must not depend on an earlier thread block.
-static void add_shuffled(const Liveness *l, uint64_t *set)
+// A shuffle may read lanes that do not participate, whose values must not depend on an earlier thread block.
+static void add_shuffle_sources(const Liveness *l, uint64_t *set)
 {
     for (uint32_t k = 0; k < l->program->count; k++)
         if (l->program->code[k].kind == SHUFFLE)
@@ -76,11 +76,11 @@ static void add_shuffled(const Liveness *l, uint64_t *set)
 
 static void add_range(Program *p, uint32_t offset, uint32_t bytes)
 {
-    FramePart *last = p->range_count ? &p->ranges[p->range_count - 1] : NULL;
+    FramePart *last = p->live_in_count ? &p->live_in[p->live_in_count - 1] : NULL;
     if (last && last->offset + last->bytes == offset)
         last->bytes += bytes;
     else
-        p->ranges[p->range_count++] = (FramePart){offset, bytes};
+        p->live_in[p->live_in_count++] = (FramePart){offset, bytes};
 }
 
 static uint32_t lane_bytes(const Register *reg)
@@ -92,7 +92,7 @@ void sim_find_live_in(Arena *arena, Arena *module, const Function *function, Pro
 {
     Liveness l = {.program = p, .flow = f, .registers = function->register_count};
     l.words = l.registers / 64 + 1;
-    p->ranges = sim_allocate(module, ((size_t)l.registers + 1) * sizeof *p->ranges);
+    p->live_in = sim_allocate(module, ((size_t)l.registers + 1) * sizeof *p->live_in);
     if ((size_t)f->count * l.words * sizeof *l.live_in > MAX_BYTES) {
         add_range(p, 0, p->register_bytes);
         return;
@@ -108,7 +108,7 @@ void sim_find_live_in(Arena *arena, Arena *module, const Function *function, Pro
             changed |= update_block(&l, b, set);
     }
     memcpy(set, l.live_in, l.words * sizeof *set);
-    add_shuffled(&l, set);
+    add_shuffle_sources(&l, set);
     for (int predicates = 1; predicates >= 0; predicates--) // in the order of frame offsets
         for (uint32_t k = 0; k < l.registers; k++) {
             const Register *reg = function->registers[k];

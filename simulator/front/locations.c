@@ -1,4 +1,4 @@
-// locations.c: source locations, from .loc.
+// locations.c: parses .loc directives, and finds the source locations of inlined code.
 #include "front/parser.h"
 
 static Location **bucket_of_line(Parser *p, const Location *l)
@@ -11,24 +11,24 @@ static bool same_position(const Location *a, const Location *b)
     return a->file == b->file && a->line == b->line && a->column == b->column;
 }
 
-// Sets the line in the function's own file of a location that was inlined at `call`; an earlier .loc names `call`. If `call` was
-// itself inlined at several lines, the immediately preceding .loc is chosen, or the one with the latest own line.
-static void find_own_line(Parser *p, const Location *call, Location *l)
+// Sets the outer line (in the function's own file) of a location that was inlined at `call`, which an earlier .loc names. If
+// `call` was itself inlined at several lines, chooses the immediately preceding .loc, or the one with the latest outer line.
+static void find_outer_line(Parser *p, const Location *call, Location *l)
 {
     const Location *found = NULL;
-    bool several = false;
+    bool is_ambiguous = false;
     for (const Location *k = *bucket_of_line(p, call); k; k = k->next) {
         if (!same_position(k, call))
             continue;
-        several = found != NULL;
+        is_ambiguous = found != NULL;
         found = k;
-        const bool near = k->outer_file == p->outer.file && k->outer_line == p->outer.line;
-        if (k->next_statement == p->function->count || near) {
-            several = false;
+        const bool is_latest = k->outer_file == p->outer.file && k->outer_line == p->outer.line;
+        if (k->next_statement == p->function->count || is_latest) {
+            is_ambiguous = false;
             break;
         }
     }
-    if (!found || several)
+    if (!found || is_ambiguous)
         return;
     const bool is_outer = l->file == found->outer_file;
     l->outer_file = found->outer_file;
@@ -68,7 +68,7 @@ void sim_parse_location(Parser *p) // .loc file line column, function_name label
     if (p->token.line == line && sim_accept(p, "inlined_at")) {
         const Location call = parse_position(p);
         p->location.caller_file = call.file;
-        find_own_line(p, &call, &p->location);
+        find_outer_line(p, &call, &p->location);
         if (p->token.line == line)
             sim_skip_line(p);
     } else {

@@ -1,7 +1,7 @@
-// loops.c: effect summaries of functions, and Instr.loop of branches and volatile loads.
+// loops.c: computes effect summaries of functions, and Instr.loop of branches and volatile loads.
 //
-// Instr.loop says, for a back edge, whether the loop writes, and whether it observes other threads; for a branch out of a loop,
-// whether the loop accesses memory; for a volatile load, whether a loop or a branch depends on its value. A loop that writes
+// Instr.loop of a back edge tells whether the loop writes, and whether it observes other threads; of a branch out of a loop,
+// whether the loop accesses memory; of a volatile load, whether a loop or a branch depends on its value. A loop that writes
 // nothing and returns to the same register values waits for other threads, or is infinite. If lanes leave a loop in different
 // iterations, a GPU may count more requests.
 #include "front/flow.h"
@@ -9,20 +9,20 @@
 
 #include <string.h>
 
-// Whether an instruction may release or acquire: fences, bar.red, bar.arrive with a thread count, mbarriers, acquire and
-// release accesses.
+// True if an instruction may release or acquire: fences, bar.red, bar.arrive with a thread count, mbarriers, acquire and release
+// accesses.
 static bool may_synchronise(const Instr *i)
 {
     return i->effects & SYNCHRONISES || i->semantics >= ACQUIRE || (i->control == BLOCK_BARRIER && i->b != NO_OFFSET);
 }
 
-// Whether an instruction may release to, or acquire from, a concurrent kernel.
-static bool fences_for_device(const Instr *i)
+// True if an instruction may release to, or acquire from, a concurrent kernel.
+static bool has_device_fence(const Instr *i)
 {
     return (i->kind == FENCE || i->semantics >= ACQUIRE) && i->scope >= DEVICE_SCOPE;
 }
 
-// Whether an instruction is a strong access of this kind to memory that thread blocks share.
+// True if an instruction is a strong access of this kind to memory that thread blocks share.
 static bool may_be_flag(const Instr *i, Kind kind)
 {
     return i->kind == kind && i->semantics != WEAK && i->at.space != SHARED && i->at.space != LOCAL;
@@ -37,7 +37,7 @@ bool sim_has_effects(const Instr *i)
            (!is_private && i->effects & (PUBLISHES | OBSERVES | PUBLISHES_TO_HOST | SYNCHRONISES | LAUNCHES | FAILS | UNCOUNTED));
 }
 
-// Whether an instruction may read a flag rather than data: an atomic operation that returns a value, or a load on which a branch
+// True if an instruction may read a flag rather than data: an atomic operation that returns a value, or a load on which a branch
 // may depend, in this function, in its caller or, in unoptimised code, through memory.
 static bool may_load_flag(const Function *f, const Instr *i, bool through_memory)
 {
@@ -46,8 +46,8 @@ static bool may_load_flag(const Function *f, const Instr *i, bool through_memory
     return may_be_flag(i, LOAD) && (i->semantics != VOLATILE || i->loop & (IN_SPIN_LOOP | FEEDS_BRANCH) || !f->entry || through_memory);
 }
 
-// bar.warp.sync -1
-static bool names_all_lanes(const Instr *i)
+// True for bar.warp.sync with a constant mask of all lanes.
+static bool has_all_lanes_mask(const Instr *i)
 {
     const Operand *members = &i->statement->operands[i->statement->count - 1];
     return members->kind == IS_INTEGER && (uint32_t)members->integer == ALL_LANES;
@@ -55,21 +55,21 @@ static bool names_all_lanes(const Instr *i)
 
 static void add_effects(EffectSummary *effects, const Instr *i)
 {
-    const bool is_private = i->at.space == LOCAL || i->at.space == PARAM || i->at.space == CONST; // no other thread's
+    const bool is_private = i->at.space == LOCAL || i->at.space == PARAM || i->at.space == CONST; // other threads do not write it
     effects->accesses |= i->effects & ACCESSES && !is_private;
     effects->observes |= i->effects & OBSERVES;
     effects->observes_block |= i->kind == LOAD && i->semantics != WEAK && i->at.space == SHARED;
     effects->writes |= i->effects & PUBLISHES;
     effects->publishes_to_host |= (i->scope == SYSTEM_SCOPE && i->at.space != SHARED) || i->effects & PUBLISHES_TO_HOST;
     effects->synchronises |= may_synchronise(i);
-    effects->fences |= fences_for_device(i);
-    effects->partial_warp_barriers |= i->control == WARP_BARRIER && !names_all_lanes(i);
+    effects->has_fences |= has_device_fence(i);
+    effects->partial_warp_barriers |= i->control == WARP_BARRIER && !has_all_lanes_mask(i);
     effects->launches |= i->effects & LAUNCHES;
     effects->reads_volatile |= i->kind == LOAD && i->semantics == VOLATILE;
     effects->nondeterministic |= i->effects & NONDETERMINISTIC;
     effects->has_effects |= i->control != RETURN && sim_has_effects(i);
     effects->stores_flags |= may_be_flag(i, STORE);
-    effects->orders |= i->kind == FENCE || i->control == BLOCK_BARRIER || i->control == CLUSTER_BARRIER ||
+    effects->has_ordering |= i->kind == FENCE || i->control == BLOCK_BARRIER || i->control == CLUSTER_BARRIER ||
                    i->control == WARP_BARRIER || i->control == PHASE_TEST;
     if (i->control != CALL)
         return;
@@ -81,7 +81,7 @@ static void add_effects(EffectSummary *effects, const Instr *i)
     effects->writes |= callee.writes;
     effects->publishes_to_host |= callee.publishes_to_host;
     effects->synchronises |= callee.synchronises;
-    effects->fences |= callee.fences;
+    effects->has_fences |= callee.has_fences;
     effects->partial_warp_barriers |= callee.partial_warp_barriers;
     effects->launches |= callee.launches;
     effects->reads_volatile |= callee.reads_volatile;
@@ -89,7 +89,7 @@ static void add_effects(EffectSummary *effects, const Instr *i)
     effects->nondeterministic |= callee.nondeterministic;
     effects->stores_flags |= callee.stores_flags;
     effects->loads_flags |= callee.loads_flags;
-    effects->orders |= callee.orders;
+    effects->has_ordering |= callee.has_ordering;
 }
 
 static bool reads_special(const Program *p, Special special)
@@ -100,7 +100,7 @@ static bool reads_special(const Program *p, Special special)
     return false;
 }
 
-// Stores to generic addresses are typical of unoptimised code.
+// True if the program stores to generic addresses, which is typical of unoptimised code.
 static bool has_generic_stores(const Program *p)
 {
     for (uint32_t k = 0; k < p->count; k++)
@@ -109,14 +109,14 @@ static bool has_generic_stores(const Program *p)
     return false;
 }
 
-bool sim_summarise_effects(const Function *f, bool for_debugger)
+bool sim_summarise_effects(const Function *f, bool is_debug)
 {
     _Static_assert(sizeof(EffectSummary) == 18 * sizeof(bool) + sizeof(uint16_t), "compared byte by byte: no padding");
     EffectSummary *effects = &f->program->effects;
     const EffectSummary before = *effects;
     effects->uses_reserved_shared |= reads_special(f->program, RESERVED_SHARED);
     effects->nondeterministic |= reads_special(f->program, GRIDID);
-    const bool through_memory = for_debugger || has_generic_stores(f->program);
+    const bool through_memory = is_debug || has_generic_stores(f->program);
     for (uint32_t k = 0; k < f->program->count; k++) {
         const Instr *i = &f->program->code[k];
         add_effects(effects, i);
@@ -127,32 +127,32 @@ bool sim_summarise_effects(const Function *f, bool for_debugger)
     return memcmp(&before, effects, sizeof before) != 0;
 }
 
-// Lists the basic blocks of the natural loop with the back edge from `last` to `head`, and marks them in `inside`.
-static uint32_t find_loop(const FlowGraph *f, uint32_t head, uint32_t last, uint32_t *list, bool *inside)
+// Lists the basic blocks of the natural loop with the back edge from `latch` to `head`, and marks them in in_loop.
+static uint32_t find_loop(const FlowGraph *f, uint32_t head, uint32_t latch, uint32_t *list, bool *in_loop)
 {
     uint32_t count = 0;
-    inside[list[count++] = head] = true;
-    if (last != head)
-        inside[list[count++] = last] = true;
+    in_loop[list[count++] = head] = true;
+    if (latch != head)
+        in_loop[list[count++] = latch] = true;
     for (uint32_t k = 1; k < count; k++)
         for (uint32_t n = 0; n < f->predecessor_count[list[k]]; n++) {
             const uint32_t from = f->predecessors[list[k]][n];
-            if (!inside[from])
-                inside[list[count++] = from] = true;
+            if (!in_loop[from])
+                in_loop[list[count++] = from] = true;
         }
     return count;
 }
 
-// Marks the branches by which some lanes may leave the loop while others stay.
-static void mark_loop_exits(Program *p, const FlowGraph *f, const uint32_t *list, uint32_t count, const bool *inside)
+// Marks the branches by which some lanes may leave the loop while others continue it.
+static void mark_loop_exits(Program *p, const FlowGraph *f, const uint32_t *list, uint32_t count, const bool *in_loop)
 {
     for (uint32_t k = 0; k < count; k++) {
-        uint32_t staying = 0;
+        uint32_t continuing = 0;
         const uint32_t block = list[k], successors = f->successor_count[block];
         for (uint32_t n = 0; n < successors; n++)
-            staying += inside[f->successors[block][n]];
+            continuing += in_loop[f->successors[block][n]];
         Instr *branch = sim_terminator(p, f, block);
-        if (staying > 0 && staying < successors && branch->control == BRANCH)
+        if (continuing > 0 && continuing < successors && branch->control == BRANCH)
             branch->loop |= LEAVES_LOOP;
     }
 }
@@ -167,7 +167,7 @@ static bool reads_marked(const Operand *o, const bool *marked)
     return any;
 }
 
-// Marks the operand's registers; returns whether one of them was unmarked.
+// Marks the operand's registers; true if one of them was unmarked.
 static bool mark_registers(const Operand *o, bool *marked)
 {
     bool newly_marked = false;
@@ -185,41 +185,41 @@ static bool is_parameter(const Operand *o)
     return o->variable && o->variable->space == PARAM;
 }
 
-// `parameters`, `shared`: whether marked values may be in a call's parameters, or in shared memory.
-static bool uses_marked(const Instr *i, const bool *marked, bool parameters, bool shared)
+// True if an instruction uses a marked value. in_parameters, in_shared: a call's parameters or shared memory may hold one.
+static bool uses_marked(const Instr *i, const bool *marked, bool in_parameters, bool in_shared)
 {
     const Statement *s = i->statement;
-    if (shared && i->kind == LOAD && i->at.space == SHARED)
+    if (in_shared && i->kind == LOAD && i->at.space == SHARED)
         return true;
-    bool uses = s->guard && marked[s->guard->slot / 4];
+    bool is_used = s->guard && marked[s->guard->slot / 4];
     for (int k = i->control == BRANCH_INDEXED ? 0 : 1; k < s->count; k++)
-        uses |= reads_marked(&s->operands[k], marked) || (parameters && is_parameter(&s->operands[k]));
-    return uses;
+        is_used |= reads_marked(&s->operands[k], marked) || (in_parameters && is_parameter(&s->operands[k]));
+    return is_used;
 }
 
-// Forward slice: whether a branch in these basic blocks depends on the loaded value.
+// Forward slice: true if a branch in these basic blocks depends on the loaded value.
 static bool feeds_control_flow(const Instr *load, const Program *p, const FlowGraph *f, const uint32_t *list, uint32_t count,
                     bool *marked)
 {
     memset(marked, 0, p->register_bytes / 4 + 1);
-    bool parameters = false, shared = false; // one thread may poll for its block, and broadcast through shared memory
-    for (bool more = mark_registers(&load->statement->operands[0], marked); more;) {
-        more = false;
+    bool in_parameters = false, in_shared = false; // one thread may poll for its block and broadcast through shared memory
+    for (bool changed = mark_registers(&load->statement->operands[0], marked); changed;) {
+        changed = false;
         for (uint32_t k = count; k-- > 0;)
             for (const Instr *i = &p->code[f->first[list[k]]]; i < &p->code[f->first[list[k] + 1]]; i++) {
                 const Statement *s = i->statement;
-                if (!s || !uses_marked(i, marked, parameters, shared))
+                if (!s || !uses_marked(i, marked, in_parameters, in_shared))
                     continue;
                 if (i->control == BRANCH || i->control == BRANCH_INDEXED || i->control == RETURN || i->control == EXIT)
                     return true;
                 if (s->count > 0 && !s->operands[0].address) {
-                    more |= mark_registers(&s->operands[0], marked);
+                    changed |= mark_registers(&s->operands[0], marked);
                 } else if (s->count > 0 && is_parameter(&s->operands[0])) {
-                    more |= !parameters;
-                    parameters = true;
+                    changed |= !in_parameters;
+                    in_parameters = true;
                 } else if (i->kind == STORE && i->at.space == SHARED) {
-                    more |= !shared;
-                    shared = true;
+                    changed |= !in_shared;
+                    in_shared = true;
                 }
             }
     }
@@ -244,11 +244,11 @@ static void mark_feeding_loads(Program *p, const FlowGraph *f, const uint32_t *l
 // values may be discarded.
 static void mark_rereads(const Instr *head, Instr *latch)
 {
-    bool polls = false, fences = false;
+    bool has_poll = false, has_fence = false;
     for (Instr *i = latch; i-- > head;) {
-        polls |= (i->kind == LOAD && i->semantics != WEAK) || (i->kind == ATOMIC && !(i->effects & PUBLISHES));
-        fences |= polls && i->kind == FENCE;
-        if (fences && is_volatile_load(i))
+        has_poll |= (i->kind == LOAD && i->semantics != WEAK) || (i->kind == ATOMIC && !(i->effects & PUBLISHES));
+        has_fence |= has_poll && i->kind == FENCE;
+        if (has_fence && is_volatile_load(i))
             i->loop |= REREAD;
     }
 }
@@ -259,12 +259,12 @@ static bool same_address(const Instr *i, const Instr *j)
     return a->reg == b->reg && a->variable == b->variable && a->integer == b->integer;
 }
 
-// nvcc rotates a spin loop with a body, which moves the first poll before the loop; it still counts as a poll of the loop.
+// When nvcc rotates a spin loop with a body, the first poll moves before the loop. It still counts as a poll of the loop.
 static void mark_peeled_reads(Program *p)
 {
     for (uint32_t k = 0; k < p->count; k++) {
-        const bool peeled = is_volatile_load(&p->code[k]) && (p->code[k].loop & (FEEDS_BRANCH | IN_SPIN_LOOP)) == FEEDS_BRANCH;
-        for (uint32_t n = 0; peeled && n < p->count; n++)
+        const bool is_peeled = is_volatile_load(&p->code[k]) && (p->code[k].loop & (FEEDS_BRANCH | IN_SPIN_LOOP)) == FEEDS_BRANCH;
+        for (uint32_t n = 0; is_peeled && n < p->count; n++)
             if (is_volatile_load(&p->code[n]) && p->code[n].loop & IN_SPIN_LOOP && same_address(&p->code[k], &p->code[n]))
                 p->code[k].loop |= IN_SPIN_LOOP;
     }
@@ -273,27 +273,27 @@ static void mark_peeled_reads(Program *p)
 void sim_find_loops(Arena *arena, Program *p, const FlowGraph *f)
 {
     uint32_t *list = sim_allocate(arena, f->count * sizeof *list);
-    bool *inside = sim_allocate(arena, f->count), *marked = sim_allocate(arena, p->register_bytes / 4 + 1);
+    bool *in_loop = sim_allocate(arena, f->count), *marked = sim_allocate(arena, p->register_bytes / 4 + 1);
     for (uint32_t b = 0; b + 1 < f->count; b++) {
         Instr *latch = sim_terminator(p, f, b);
         if (latch->control != BRANCH || f->block_of[latch->target] > b)
             continue;
         EffectSummary effects = {0};
-        const uint32_t count = find_loop(f, f->block_of[latch->target], b, list, inside);
+        const uint32_t count = find_loop(f, f->block_of[latch->target], b, list, in_loop);
         for (uint32_t k = 0; k < count; k++)
             for (uint32_t n = f->first[list[k]]; n < f->first[list[k] + 1]; n++)
                 add_effects(&effects, &p->code[n]);
         if (effects.accesses)
-            mark_loop_exits(p, f, list, count, inside);
+            mark_loop_exits(p, f, list, count, in_loop);
         mark_feeding_loads(p, f, list, count, marked, IN_SPIN_LOOP);
-        for (const Instr *i = &p->code[latch->target]; i < latch; i++) // including basic blocks in between that leave the loop
+        for (const Instr *i = &p->code[latch->target]; i < latch; i++) // also the code in between that leaves the loop
             add_effects(&effects, i);
         mark_rereads(&p->code[latch->target], latch);
         latch->loop |= effects.observes || effects.observes_block ? POLLS_IN_LOOP : 0;
         latch->loop |= effects.writes ? 0 : effects.observes ? QUIET_LOOP | POLLING_LOOP : QUIET_LOOP;
         latch->loop |= latch->loop & QUIET_LOOP && !effects.observes && !effects.observes_block && effects.nondeterministic ? WAITS_FOR_CLOCK : 0;
         for (uint32_t k = 0; k < count; k++)
-            inside[list[k]] = false;
+            in_loop[list[k]] = false;
     }
     for (uint32_t b = 0; b + 1 < f->count; b++)
         list[b] = b;

@@ -1,7 +1,7 @@
-// operands.c: frame layout, and operands as frame offsets.
+// operands.c: lays out frames, and translates operands to frame offsets.
 //
-// A frame holds the 32 lanes of each register side by side. Constants and special registers also have slots, which are filled
-// when the frame is made, so every operand is a frame offset.
+// For each register, a frame holds the 32 lanes' values contiguously. Constants and special registers have slots, too, which are
+// filled when the frame is created, so every operand is a frame offset.
 #include "front/decode.h"
 
 #include <string.h>
@@ -25,9 +25,9 @@ static uint32_t constant_slot(Decoder *d, int bytes, int special, uint64_t value
     for (int k = 0; k < p->slot_count; k++)
         if (p->slots[k].bytes == bytes && p->slots[k].special == special && p->slots[k].value == value)
             return p->slots[k].offset;
-    if (p->slot_count == d->slot_space) {
-        d->slot_space = d->slot_space ? 2 * d->slot_space : 32;
-        Slot *grown = sim_allocate(d->arena, (size_t)d->slot_space * sizeof *grown);
+    if (p->slot_count == d->slot_capacity) {
+        d->slot_capacity = d->slot_capacity ? 2 * d->slot_capacity : 32;
+        Slot *grown = sim_allocate(d->arena, (size_t)d->slot_capacity * sizeof *grown);
         if (p->slot_count)
             memcpy(grown, p->slots, (size_t)p->slot_count * sizeof *grown);
         p->slots = grown;
@@ -68,7 +68,7 @@ static const struct {
     {"%envreg1", GRID_WORKSPACE_HIGH, 4}, {"%envreg2", GRID_WORKSPACE_LOW, 4},
 };
 
-static bool is_clock(Special special) // changes while the kernel runs
+static bool is_clock(Special special) // its value changes while the kernel runs
 {
     return special >= CLOCK && special <= GLOBALTIMER_HI;
 }
@@ -116,10 +116,10 @@ static uint32_t symbol_offset(Decoder *d, const Operand *o, int bytes)
 {
     for (size_t k = 0; k < sizeof SPECIAL_REGISTERS / sizeof *SPECIAL_REGISTERS; k++)
         if (sim_slice_is(o->name, SPECIAL_REGISTERS[k].name)) {
-            const bool half = (SPECIAL_REGISTERS[k].special == GRIDID && bytes == 4) || // its width before PTX 3.0
+            const bool is_old_width = (SPECIAL_REGISTERS[k].special == GRIDID && bytes == 4) || // its width before PTX 3.0
                               (SPECIAL_REGISTERS[k].special <= NCTAID_Z && bytes == 2); // its width before PTX 2.0
-            const bool fits = (SPECIAL_REGISTERS[k].bytes == bytes || half) && !is_clock(SPECIAL_REGISTERS[k].special);
-            return fits ? constant_slot(d, bytes, (int)SPECIAL_REGISTERS[k].special, 0) : NO_OFFSET;
+            const bool has_width = (SPECIAL_REGISTERS[k].bytes == bytes || is_old_width) && !is_clock(SPECIAL_REGISTERS[k].special);
+            return has_width ? constant_slot(d, bytes, (int)SPECIAL_REGISTERS[k].special, 0) : NO_OFFSET;
         }
     if (o->name.length > 7 && memcmp(o->name.text, "%envreg", 7) == 0)
         return sim_constant(d, bytes, 0); // set by the driver
@@ -134,9 +134,9 @@ uint32_t sim_source(Decoder *d, const Operand *o, char letter)
     if (o->address || (o->selector.length && letter != 'v'))
         return NO_OFFSET;
     if (o->kind == IS_REGISTER) {
-        const bool predicate = o->reg->type == PRED;
-        const bool fits = predicate || sim_type_bytes(o->reg->type) == bytes_of_letter(letter);
-        return predicate == (letter == 'p') && fits ? o->reg->slot : NO_OFFSET;
+        const bool is_predicate = o->reg->type == PRED;
+        const bool has_width = is_predicate || sim_type_bytes(o->reg->type) == bytes_of_letter(letter);
+        return is_predicate == (letter == 'p') && has_width ? o->reg->slot : NO_OFFSET;
     }
     if (letter == 'p' && o->kind == IS_SYMBOL && sim_slice_is(o->name, "%is_explicit_cluster"))
         return constant_slot(d, 4, IS_EXPLICIT_CLUSTER, 0);
@@ -151,9 +151,9 @@ uint32_t sim_source(Decoder *d, const Operand *o, char letter)
 
 uint32_t sim_destination(const Operand *o, char letter)
 {
-    const bool predicate = letter == 'p';
-    if (o->kind != IS_REGISTER || o->address || o->negated || (o->selector.length && letter != 'v') || (o->reg->type == PRED) != predicate ||
-        (!predicate && sim_type_bytes(o->reg->type) != bytes_of_letter(letter)))
+    const bool is_predicate = letter == 'p';
+    if (o->kind != IS_REGISTER || o->address || o->negated || (o->selector.length && letter != 'v') || (o->reg->type == PRED) != is_predicate ||
+        (!is_predicate && sim_type_bytes(o->reg->type) != bytes_of_letter(letter)))
         return NO_OFFSET;
     return o->reg->slot;
 }
@@ -213,7 +213,7 @@ bool sim_plain_operands(Decoder *d, const Statement *s, const Opcode *o, Instr *
     return true;
 }
 
-bool sim_vector_offsets(Decoder *d, const Operand *o, Instr *i, char letter, bool written)
+bool sim_vector_offsets(Decoder *d, const Operand *o, Instr *i, char letter, bool is_destination)
 {
     if (o->kind != IS_VECTOR || o->count < 1 || o->count > MAX_VECTOR)
         return false;
@@ -221,8 +221,8 @@ bool sim_vector_offsets(Decoder *d, const Operand *o, Instr *i, char letter, boo
     i->elements = sim_allocate(d->arena, (size_t)o->count * sizeof *i->elements);
     for (int k = 0; k < o->count; k++) {
         const Operand *element = &o->elements[k];
-        i->elements[k] = written ? sim_destination(element, letter) : sim_source(d, element, letter);
-        if (i->elements[k] == NO_OFFSET && !(written && element->kind == IS_SINK))
+        i->elements[k] = is_destination ? sim_destination(element, letter) : sim_source(d, element, letter);
+        if (i->elements[k] == NO_OFFSET && !(is_destination && element->kind == IS_SINK))
             return false;
     }
     return true;

@@ -43,8 +43,8 @@ static void parse_address(Parser *p, Operand *o)
         sim_expect(p, "]");
 }
 
-// Splits %r1.b0 into a register and the selector of a part of it.
-static void find_part(Parser *p, Operand *o)
+// Splits %r1.b0 into a register and a selector.
+static void split_selector(Parser *p, Operand *o)
 {
     const char *dot = memchr(o->name.text, '.', o->name.length);
     const size_t length = dot ? (size_t)(dot - o->name.text) : 0;
@@ -54,7 +54,7 @@ static void find_part(Parser *p, Operand *o)
 }
 
 // Parses the q of %r|q and of _|q.
-static void parse_second(Parser *p, Operand *o)
+static void parse_second_predicate(Parser *p, Operand *o)
 {
     const Slice second = sim_expect_word(p, "a register");
     o->second = sim_find_register(p, second);
@@ -68,16 +68,16 @@ static void parse_name(Parser *p, Operand *o)
     if (sim_slice_is(o->name, "_")) {
         o->kind = IS_SINK;
         if (sim_accept(p, "|"))
-            parse_second(p, o);
+            parse_second_predicate(p, o);
         return;
     }
     o->reg = sim_find_register(p, o->name);
     if (!o->reg)
-        find_part(p, o);
+        split_selector(p, o);
     if (o->reg) {
         o->kind = IS_REGISTER;
         if (sim_accept(p, "|"))
-            parse_second(p, o);
+            parse_second_predicate(p, o);
         return;
     }
     o->variable = sim_variable_in_scope(p, o->name);
@@ -102,15 +102,15 @@ void sim_parse_operand(Parser *p, Operand *o)
         if (o->kind == IS_SYMBOL && sim_accept(p, "+"))
             o->integer = sim_expect_integer(p);
     } else {
-        const bool minus = sim_accept(p, "-");
+        const bool is_negative = sim_accept(p, "-");
         if (p->token.kind == INTEGER) {
             o->kind = IS_INTEGER;
-            o->integer = minus ? (int64_t)(0 - (uint64_t)p->token.integer) : p->token.integer;
+            o->integer = is_negative ? (int64_t)(0 - (uint64_t)p->token.integer) : p->token.integer;
         } else if (p->token.kind == FLOATING) {
             o->kind = IS_FLOAT;
-            o->floating = minus ? -p->token.floating : p->token.floating;
+            o->floating = is_negative ? -p->token.floating : p->token.floating;
             o->is_float32 = p->token.is_float32;
-            o->integer = p->token.integer ^ (minus ? o->is_float32 ? 0x80000000 : INT64_MIN : 0);
+            o->integer = p->token.integer ^ (is_negative ? o->is_float32 ? 0x80000000 : INT64_MIN : 0);
         } else {
             sim_fail(p, "expected an operand, found '%.*s'",
                      (int)(p->token.text.length < 40 ? p->token.text.length : 40), p->token.text.text);

@@ -14,13 +14,13 @@ typedef struct Token {
     Slice text; // within the module's text
     int64_t integer; // value of INTEGER, or bits of FLOATING
     double floating; // value of FLOATING
-    bool is_float32; // written as 0f...: `integer` has the bits of a float, not of a double
+    bool is_float32; // written as 0f..., so `integer` has the bits of a float
     int line;
 } Token;
 
 typedef struct RegisterName { // a declared register, or a range: %r<13>
     Slice name;
-    uint32_t first, count; // indices in the function's registers; count 0: a single register
+    uint32_t first, count; // index in the function's registers; size of the range, or 0 for a single register
     struct RegisterName *next;
 } RegisterName;
 
@@ -32,7 +32,7 @@ typedef struct Label {
 
 typedef struct Scope { // the declarations between a pair of braces; on the stack of sim_parse_body
     struct Scope *outer;
-    RegisterName *named[BUCKETS];
+    RegisterName *registers[BUCKETS];
     Label *labels;
     Variable *variables;
     uint32_t first_statement; // index of the scope's first statement
@@ -40,8 +40,8 @@ typedef struct Scope { // the declarations between a pair of braces; on the stac
 
 typedef struct Location { // a source location, from .loc
     int file, line, column;
-    int outer_file, outer_line; // this line or, if it was inlined, the line of the call in the function's own file; 0: unknown
-    int caller_file; // file of the innermost inlining call; `file` if the line is not inlined
+    int outer_file, outer_line; // this line or, if inlined, the line of the outermost call, in the function's own file; 0: unknown
+    int caller_file; // file of the innermost inlined call; `file` if the line is not inlined
     uint32_t next_statement; // index of the first statement after the .loc
     struct Location *next;
 } Location;
@@ -50,16 +50,16 @@ typedef struct Location { // a source location, from .loc
 typedef struct Parser {
     Module *module;     // being filled
     Function *function; // being parsed; NULL between functions
-    Scope *scope;       // innermost
-    const char *at;     // in the text, after `token`
+    Scope *scope;       // the innermost scope
+    const char *at;     // the position after `token` in the text
     int line;
     Token token; // lookahead
-    uint32_t register_space, statement_space; // capacities of the function's arrays
+    uint32_t register_capacity, statement_capacity; // of the function's arrays
     Location *locations[BUCKETS]; // hash table of the function's .loc directives so far
     Location location;            // of the next statement
     Location outer;               // the latest location in the function's own file
     int nesting;                  // of braces and operands
-    bool managed;    // whether the current declaration has .attribute(.managed)
+    bool managed;    // the current declaration has .attribute(.managed)
     Linkage linkage; // of the current function or variable
     jmp_buf *on_error; // handler of the innermost statement, variable, function or module
     char error[256];   // the last error
@@ -79,9 +79,9 @@ typedef struct Position { // in the text
 
 Position sim_position(const Parser *p);
 void sim_restore_position(Parser *p, const Position *position);
-// Calls parse(p, what). False on an error, which is then in p->error; the parser stays at the error.
+// Calls parse(p, what). On an error returns false, with the error in p->error and the parser at the error.
 bool sim_parse_catching(Parser *p, void (*parse)(Parser *, void *), void *what);
-// Calls parse(p, what). On an error, skips to after the next semicolon and returns a copy of the error. NULL: success.
+// Calls parse(p, what). On an error skips past the next semicolon and returns a copy of the error. NULL: success.
 const char *sim_parse_or_skip(Parser *p, void (*parse)(Parser *, void *), void *what);
 
 // ---- lexer.c
@@ -98,8 +98,8 @@ void sim_expect(Parser *p, const char *text);
 Slice sim_expect_word(Parser *p, const char *what);
 int64_t sim_expect_integer(Parser *p);
 void sim_skip_statement(Parser *p);
-void sim_skip_braces(Parser *p); // to the matching brace
-void sim_skip_line(Parser *p); // the rest of the line after the lookahead token
+void sim_skip_braces(Parser *p); // skips past the matching brace
+void sim_skip_line(Parser *p); // skips the rest of the line after the lookahead token
 
 // ---- symbols.c
 
@@ -111,11 +111,12 @@ Variable *sim_variable_in_scope(Parser *p, Slice name); // innermost scope first
 // ---- declarations.c
 
 bool sim_space_named(Slice word, Space *space); // ".shared"
-// Parses the part of a declaration between state space and name: alignment, type, .v2, .ptr and the like.
+// Parses the part of a declaration between state space and name: alignment, type, .v2, .ptr and so on.
 Type sim_parse_attributes(Parser *p, size_t *align, int *elements);
 // Parses a declarator such as name[2][3]; the variable has no address yet.
 Variable *sim_parse_declarator(Parser *p, Space space, Type type, size_t align, int elements);
-void sim_assign_address(Parser *p, Variable *v); // of .local and .param; adds .shared variables to the module's list
+// Assigns an address to a .local or .param variable; adds a .shared variable to the module's list.
+void sim_assign_address(Parser *p, Variable *v);
 void sim_parse_variables(Parser *p, Space space);
 void sim_parse_registers(Parser *p);
 

@@ -10,7 +10,7 @@ typedef struct Warp Warp;
 typedef struct Instr Instr;
 typedef void Handler(Warp *w, const Instr *i, uint32_t mask);
 
-typedef enum Control { // how the interpreter loop handles an instruction; CONVERGE: a warp-level operation such as a shuffle
+typedef enum Control { // how the interpreter loop handles an instruction; CONVERGE: warp-level operations such as a shuffle
     PLAIN, BRANCH, BRANCH_INDEXED, CALL, RETURN, EXIT, BLOCK_BARRIER, CLUSTER_BARRIER, WARP_BARRIER, CONVERGE, PHASE_TEST, UNKNOWN
 } Control;
 
@@ -28,13 +28,14 @@ typedef enum Kind {
 } Kind;
 
 typedef enum Effect { // bits of Instr.effects
-    ACCESSES = 1,           // accesses memory, perhaps only memory of the thread
-    PUBLISHES = 2,          // visible to other threads: writes to memory, prints, allocates, arrives at a barrier
+    ACCESSES = 1,           // accesses memory, even if only the thread's own
+    PUBLISHES = 2,          // has an effect that other threads see: writes memory, prints, allocates, arrives at a barrier
     OBSERVES = 4,           // may observe effects of other threads
-    SYNCHRONISES = 8,       // orders earlier accesses, as a fence or an mbarrier
-    PUBLISHES_TO_HOST = 16, // system scope: the host may observe the kernel's progress
-    LAUNCHES = 32,          // launches kernels, or copies and fills by the device runtime
+    SYNCHRONISES = 8,       // orders earlier accesses, like a fence or an mbarrier
+    PUBLISHES_TO_HOST = 16, // has system scope, so the host may observe the kernel's progress
+    LAUNCHES = 32,          // launches kernels, copies or fills by the device runtime
     FAILS = 64,             // ends the launch with an error
+
     UNCOUNTED = 128,        // has an effect that the counters of stores and atomic operations miss
     WRITES_DESTINATION = 256, // every active lane writes all bits of the first operand
     NONDETERMINISTIC = 512  // depends on more than memory and arguments, such as a clock
@@ -50,9 +51,9 @@ typedef struct Address { // of an operand in brackets
 // Operands are byte offsets from Frame.registers; code addresses are indices into Program.code.
 struct Instr {
     Handler *run;
-    uint32_t d, a, b, c, e; // operands: offsets of their lanes in the frame
+    uint32_t d, a, b, c, e; // destination and sources: frame offsets of the lanes' values
     uint32_t second;        // offset of a second predicate result, or NO_OFFSET
-    uint32_t carry;         // offset of the carry flag of add.cc and the like
+    uint32_t carry;         // offset of the carry flag, for add.cc and similar instructions
     uint32_t members;       // offset of the member mask of a warp-level operation
     uint32_t guard;         // offset of the guard predicate, or NO_OFFSET
     bool guard_negated;
@@ -65,34 +66,34 @@ struct Instr {
     uint8_t combine;        // with COMBINE: how the comparison and a predicate are combined
     uint8_t rounding;
     uint16_t flags;
-    uint8_t bytes;          // of an element that is loaded, stored, updated or shuffled
-    uint8_t count;          // of such elements
-    uint8_t register_bytes; // of the registers that hold such an element, or a conversion's result
-    uint8_t source_bytes;   // of a conversion's source register
+    uint8_t bytes;          // size of an element that is loaded, stored, updated or shuffled
+    uint8_t count;          // number of such elements
+    uint8_t register_bytes; // size of the register of an element, or of a conversion's result
+    uint8_t source_bytes;   // size of a conversion's source register
     uint32_t target;        // of a branch
-    uint32_t reconvergence_pc; // of a branch; NO_INDEX: that of the enclosing branch
-    uint16_t loop;          // of a branch, or a load: QUIET_LOOP and so on
+    uint32_t reconvergence_pc; // of a branch; NO_INDEX: use the enclosing branch's
+    uint16_t loop;          // of a branch or load: flags such as QUIET_LOOP
     uint32_t target_count;  // of an indexed branch
     uint32_t groups;        // pending groups that cp.async.wait_group allows
     Address at;             // of a load, a store or an atomic operation
-    uint8_t semantics, scope; // its memory order
+    uint8_t semantics, scope; // memory order and scope of that access
     uint16_t effects;
-    uint32_t opcode;        // of a warp-level operation: its number, equal for equal opcodes of the module
+    uint32_t opcode;        // of a warp-level operation: number of its opcode in the module
     uint32_t *elements;     // frame offsets of the elements of a vector, a load, a store or an atomic operation
-    uint32_t *values;       // of an atomic operation: offsets of its operands
+    uint32_t *values;       // frame offsets of an atomic operation's operands
     union {
-        const struct CallSite *call; // of a CALL, also of a built-in function
+        const struct CallSite *call; // of a CALL, or of a call of a built-in function
         const Address *addresses;    // of a copy or an mbarrier
         const uint32_t *targets;     // of an indexed branch
         const struct VideoOperation *video;
         const struct MatrixOperation *matrix; // of the tensor cores
     };
-    uint32_t site;      // the checker's number of the instruction (sites.c)
+    uint32_t site;      // number of the instruction for the checker (sites.c)
     const Statement *statement;
     const char *reason; // of UNKNOWN: the syntax error; NULL if the table has no such instruction
 };
 
-// Whether an element of a vector operand is `_`, so that a result is discarded.
+// True if an element of a vector operand is `_`, which discards a result.
 static inline bool is_sink(const Instr *i, int element)
 {
     return i->elements[element] == NO_OFFSET;
@@ -105,28 +106,30 @@ enum { ATOMIC_ADD, ATOMIC_MIN, ATOMIC_MAX, ATOMIC_INC, ATOMIC_DEC, ATOMIC_AND, A
        ATOMIC_CAS };                               // Instr.op of atom and red
 enum { COMBINE_AND, COMBINE_OR, COMBINE_XOR }; // Instr.combine
 enum { FUNNEL_CLAMPS, FUNNEL_WRAPS }; // Instr.op of a FUNNEL_LEFT or FUNNEL_RIGHT
-enum { COMPARES_EQUAL, COMPARES_LESS, COMPARES_MORE }; // Instr.op of a COMPARE: this comparison or its negation
+enum { COMPARES_EQUAL, COMPARES_LESS, COMPARES_GREATER }; // Instr.op of a COMPARE: this comparison or its negation
 enum { BAR_SYNC, BAR_ARRIVE, BAR_POPC, BAR_AND, BAR_OR };      // Instr.op of bar
 enum { CLUSTER_ARRIVE, CLUSTER_WAIT };                         // Instr.op of barrier.cluster
 enum { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_XOR, SHUFFLE_INDEX }; // Instr.op of shfl
 enum { VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT };            // Instr.op of vote
 enum { REDUCE_ADD, REDUCE_MIN, REDUCE_MAX, REDUCE_AND, REDUCE_OR, REDUCE_XOR }; // Instr.op of redux
 enum { // Instr.flags
-    FLUSH = 1, SATURATE = 2, NAN_WINS = 4, RELU = 8, SIGNED_VALUE = 16, COMBINE = 32, COMBINE_NEGATED = 64,
+    FLUSH = 1, SATURATE = 2, PROPAGATE_NAN = 4, RELU = 8, SIGNED_VALUE = 16, COMBINE = 32, COMBINE_NEGATED = 64,
     POLLS_OTHERS = 128, // a strong access to memory that other threads may write
-    DISCARDS = 256, WITHIN_CLUSTER = 512, READ_ONLY = 1024,
+    DROPS_ARRIVALS = 256, // mbarrier.arrive_drop
+    WITHIN_CLUSTER = 512, // may access other blocks' shared memory
+    READ_ONLY = 1024,     // ld.global.nc
     FAST_PATH_ACCESS = 2048 // weak, in device memory, one element as wide as its register
 };
 
 enum { // Instr.loop
     QUIET_LOOP = 1,    // back edge of a loop that writes nothing
     POLLING_LOOP = 2,  // back edge of a quiet loop that observes other threads
-    LEAVES_LOOP = 4,   // branch by which some lanes may leave a loop with memory accesses while others stay
-    IN_SPIN_LOOP = 8,  // volatile load that decides whether its loop continues
+    LEAVES_LOOP = 4,   // branch by which some lanes may leave a loop with memory accesses while others continue it
+    IN_SPIN_LOOP = 8,  // volatile load on which the exit of its loop depends
     FEEDS_BRANCH = 16, // volatile load that a branch depends on
     REREAD = 32,       // volatile load followed in its loop by a fence and another read, as in a sequence lock
     POLLS_IN_LOOP = 64, // back edge of a loop that observes other threads
-    CAS_GUESS = 128,   // weak load whose value is tested by a compare-and-swap of the same word
+    CAS_GUESS = 128,   // weak load whose value a compare-and-swap of that word tests
     WAITS_FOR_CLOCK = 256 // back edge of a quiet loop that observes only a clock
 };
 
@@ -146,14 +149,14 @@ typedef enum Special {
     PARAM_BASE, GRID_WORKSPACE_HIGH, GRID_WORKSPACE_LOW, SPECIALS
 } Special;
 
-typedef struct Slot { // frame slot of a constant or special register, filled when a frame is made
+typedef struct Slot { // frame slot of a constant or special register, filled when a frame is created
     uint32_t offset;
     uint8_t bytes;
-    int special; // or -1
-    uint64_t value;
+    int special; // a Special, or -1 for a constant
+    uint64_t value; // of a constant
 } Slot;
 
-// How blocks may run: concurrently; concurrently, but with effects on each other in block order; one after the other.
+// Blocks run concurrently; concurrently, with their effects on each other in block order; or one after another.
 typedef enum BlockConcurrency { CONCURRENT, ORDERED_EFFECTS, SERIAL } BlockConcurrency;
 
 typedef struct FramePart { // consecutive bytes of a frame
@@ -164,12 +167,12 @@ enum { MAX_CAS_PARAMS = 16 }; // bits of EffectSummary.cas_params
 
 typedef struct EffectSummary { // of some instructions, and of the functions that they call; each flag means "may"
     bool accesses;       // accesses memory that other threads can access
-    bool writes;         // writes such memory, or has another visible effect: prints, allocates, arrives
+    bool writes;         // writes such memory, or has another visible effect: prints, allocates, arrives at a barrier
     bool observes;       // observes effects of other threads
     bool observes_block; // observes effects of threads of its block, in shared memory
     bool publishes_to_host; // uses system scope, or calls an unknown function: the host may observe its progress
-    bool synchronises;   // orders threads by more than barriers of whole blocks and warps
-    bool fences;         // has fences, acquires or releases of device scope
+    bool synchronises;   // orders threads by other means than barriers of whole blocks and warps
+    bool has_fences;     // has fences, acquires or releases of device scope
     bool partial_warp_barriers; // has barriers for some lanes of a warp
     bool launches;       // launches kernels
     bool reads_volatile; // has volatile loads
@@ -178,42 +181,42 @@ typedef struct EffectSummary { // of some instructions, and of the functions tha
     bool has_effects;    // has effects other than on registers of its lanes and local memory
     bool stores_flags;   // has volatile or relaxed stores to global memory
     bool loads_flags;    // has volatile or relaxed loads from global memory whose value may be a flag
-    bool orders;         // has barriers or fences
-    bool accesses_beyond_params; // accesses memory other than local and constant memory and what its pointer parameters address
+    bool has_ordering;   // has barriers or fences
+    bool accesses_beyond_params; // accesses memory that is not local, constant or addressed by its pointer parameters
     bool stores_at_params; // stores through its pointer parameters
     uint16_t cas_params; // a bit for each pointer parameter that a compare-and-swap uses
 } EffectSummary;
 
-typedef struct PointerOrigin { // what a pointer is derived from
+typedef struct PointerOrigin { // the variable or parameter that a pointer is derived from
     const Variable *variable; // in device memory; NULL: the kernel's parameter at `offset`
     uint64_t offset;          // in bytes
 } PointerOrigin;
 
 typedef struct Stores { // static analysis: where a kernel may write
-    bool known;   // false: anything
-    bool assumes_offsets; // an integer of unknown origin that is added to a pointer was assumed to be an offset, not another pointer
+    bool known;   // false: it may write anywhere
+    bool assumes_offsets; // assumes that an integer of unknown origin, added to a pointer, is an offset and not a pointer
     int count;
-    PointerOrigin *targets; // `count` parameters and variables
+    PointerOrigin *targets; // array of `count` elements
 } Stores;
 
-typedef struct Program { // an executable function; in its module's arena; immutable once it is prepared
+typedef struct Program { // an executable function, in its module's arena; immutable once it is prepared
     Instr *code; // `count` instructions and a final RETURN
     uint32_t count;
-    uint32_t frame_bytes, register_bytes; // registers come first in a frame
+    uint32_t frame_bytes, register_bytes; // registers precede constants and special registers in a frame
     Slot *slots;
     int slot_count;
-    FramePart *ranges; // the registers that are live on entry; set to zero when a frame is made
-    int range_count;
+    FramePart *live_in; // registers that are live on entry, zeroed when a frame is created
+    int live_in_count;
     BlockConcurrency block_concurrency;
     EffectSummary effects;
     Stores stores;
-    bool calls; // contains a call
+    bool has_calls;
 } Program;
 
-// loops.c: updates a function's EffectSummary from its callees' current ones; true if it changed.
-bool sim_summarise_effects(const Function *function, bool for_debugger);
-// loops.c: whether an instruction or its callee has an effect other than on registers of its lanes, on local memory and on
-// control flow. The callee must be summarised.
+// loops.c: updates a function's EffectSummary from its callees' current summaries; true if it changed.
+bool sim_summarise_effects(const Function *function, bool is_debug);
+// loops.c: true if an instruction or its callee affects more than registers of its lanes, local memory and control flow. The
+// callee must be summarised.
 bool sim_has_effects(const Instr *i);
 // sites.c: numbers the instructions for the checker; equal accesses of one source line may share a number.
 void sim_number_sites(Instr *code, uint32_t count);

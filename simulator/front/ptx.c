@@ -94,7 +94,7 @@ static void parse_header(Parser *p)
     if (target.length > 3 && target.length < 9 && memcmp(target.text, "sm_", 3) == 0)
         p->module->target = atoi(target.text + 3);
     while (sim_accept(p, ",")) {
-        p->module->for_debugger |= sim_slice_is(p->token.text, "debug");
+        p->module->is_debug |= sim_slice_is(p->token.text, "debug");
         sim_advance(p);
     }
     if (sim_accept(p, ".address_size") && sim_expect_integer(p) != 64)

@@ -1,10 +1,10 @@
-// ptx.h: the syntax tree of a PTX text, the container that PTX comes in, and linking.
+// ptx.h: the syntax tree of PTX, extraction of PTX from fat binaries, and linking.
 #ifndef PTX_H
 #define PTX_H
 
 #include "base/base.h"
 
-// ---- fatbin.c: the container in which nvcc puts PTX.
+// ---- fatbin.c: fat binaries, the container format of nvcc
 
 // Stores at most `max_count` PTX texts of a fat binary, each NUL-terminated and allocated in the arena. Returns their number, or
 // -1 with a message in *why if the binary is damaged.
@@ -30,8 +30,8 @@ typedef enum Space { GENERIC, GLOBAL, SHARED, LOCAL, CONST, PARAM, SPACES } Spac
 typedef struct Register {
     Slice name;
     Type type;
-    uint32_t slot; // offset of its lanes in a frame, in bytes
-    uint32_t sole_def; // index of the only instruction that defines it; NO_INDEX: there is none; MANY_DEFS: several (decode.c)
+    uint32_t slot; // byte offset of the lanes' values in a frame
+    uint32_t sole_def; // index of the only instruction that defines it; NO_INDEX: none; MANY_DEFS: several (decode.c)
 } Register;
 #define MANY_DEFS (UINT32_MAX - 1)
 
@@ -39,47 +39,47 @@ typedef struct Initialiser { // one value of a variable's initialiser
     size_t offset;
     int bytes;
     uint64_t value;
-    Slice symbol;  // the symbol whose address is added to `value`; empty: none
-    uint64_t mask; // selects bits of this sum, which are then shifted down to bit 0
+    Slice symbol;  // symbol whose address is added to `value`, or empty
+    uint64_t mask; // selects bits of the sum, which are then shifted down to bit 0
 } Initialiser;
 
 // Owned by its module. `address` is set under the lock of machine/lock.c, and never while a kernel runs. Sizes are in bytes.
 typedef struct Variable {
     Slice name;
     Linkage linkage;
-    struct Variable *definition; // of LINK_UNDEFINED: the definition that replaces it, or NULL
+    struct Variable *definition; // the definition that replaces an undefined variable, or NULL
     Space space;
     Type type;
     size_t bytes, align;
-    bool dynamic;     // extern .shared: the launch sets its size
-    bool managed;     // also accessible to the host
+    bool dynamic;     // extern .shared, so the launch sets its size
+    bool managed;     // the host may access it
     uint64_t address; // offset in its space; of GLOBAL and CONST variables a virtual address
     Initialiser *initialisers;
     int initialiser_count;
-    const char *error; // of its initialiser, or NULL
+    const char *error; // syntax error of the initialiser, or NULL
     struct Function *owner; // the function that declares it, or NULL
-    struct Use *uses;       // of a shared variable: the kernels that use it (layout.c)
+    struct Use *uses;       // kernels that use a shared variable (layout.c)
     int use_count;
     struct Variable *next;
-    struct Variable *next_shared; // in Module.shared
+    struct Variable *next_shared; // the next in Module.shared
 } Variable;
 
 typedef enum OperandKind { IS_REGISTER, IS_INTEGER, IS_FLOAT, IS_SYMBOL, IS_LABEL, IS_VECTOR, IS_SINK } OperandKind;
 
 typedef struct Operand {
     OperandKind kind;
-    bool negated;         // !%p
-    bool address;         // in square brackets
+    bool negated;         // as in !%p
+    bool address;         // in square brackets, an address
     Register *reg;        // of a register
     Register *second;     // q of p|q
     Slice name;           // of a symbol, label or special register
     Slice selector;       // b0 of %r1.b0: a part of a register
     Variable *variable;   // the variable that the symbol names, or NULL
     uint32_t label;       // index of the statement after the label
-    int64_t integer;      // value, bits of a floating-point number, or offset of an address
+    int64_t integer;      // the value of an integer, the bits of a floating-point number, or an address's offset
     double floating;      // value of a floating-point number
     bool is_float32;      // `integer` has the bits of a float, not of a double
-    struct Operand *elements; // of a vector; of an address with coordinates: [base, {x, y}]
+    struct Operand *elements; // of a vector, or of an address with coordinates such as [base, {x, y}]
     int count;
 } Operand;
 
@@ -88,61 +88,61 @@ enum { MAX_OPERANDS = 8 };
 // An element of its function's array. Parsing the body reallocates the array, so keep no pointers before it is complete.
 typedef struct Statement {
     Slice opcode; // with all modifiers: "ld.global.f32"
-    bool calls;   // a call instruction; known before decoding, for layout.c
+    bool is_call; // for layout.c, which runs before decoding
     Register *guard;
     bool guard_negated;
     Operand operands[MAX_OPERANDS];
     int count;
     int line, source_line, source_file;
-    int caller_file; // file of the innermost inlining call, or source_file
-    int outer_line, outer_file; // the source line or, if inlined, the line of the call in the function's own file; 0: unknown
+    int caller_file; // file of the innermost inlined call, or source_file
+    int outer_line, outer_file; // the source line or, if inlined, the outermost call, in the function's own file; 0: unknown
     const char *error; // syntax error, or NULL
 } Statement;
 
 typedef struct Function {
     Slice name;
     Linkage linkage;
-    bool entry, defined;
-    Variable *params, *returned; // lists in order; `returned` has at most one element
+    bool entry, defined; // entry: a kernel
+    Variable *params, *returned; // in order; `returned` has at most one element
     Register **registers;
     uint32_t register_count;
     Statement *statements;
     uint32_t count;
-    const char *body; // until the body is parsed: its opening brace in the text; then NULL
+    const char *body; // opening brace of a body that is not parsed yet, or NULL
     int body_line;
-    size_t local_bytes; // of a lane's local memory
-    size_t param_bytes; // of a lane's parameters, and of the arguments of its calls
+    size_t local_bytes; // a lane's local memory
+    size_t param_bytes; // a lane's parameters, and the arguments of its calls
     size_t shared_bytes;             // static shared memory of a block of this kernel
-    size_t shared_extent; // `shared_bytes` with the checker's red zones between variables
-    size_t shared_gap;    // size of the last red zone
-    const struct Function *visited_for; // the last kernel for which layout.c visited it
-    bool has_pointers; // its address is taken (layout.c)
+    size_t shared_extent; // `shared_bytes` with the checker's redzones between variables
+    size_t shared_redzone; // size of the last redzone
+    const struct Function *visited_for; // last kernel for which layout.c visited it
+    bool is_address_taken; // layout.c
     size_t kernel_param_bytes;
     int max_threads;    // .maxntid or .reqntid; 0: none
-    bool exact_threads; // .reqntid
+    bool requires_max_threads; // .reqntid
     dim3 cluster;       // .reqnctapercluster; 0: none
     int max_cluster_blocks; // .maxclusterrank; 0: none
-    struct Program *program; // made on first use (ready.c); NULL before
+    struct Program *program; // NULL until first use (ready.c)
     struct Function *next;
-    struct Function *next_ready; // in the batch of ready.c
+    struct Function *next_ready; // the next in the batch of ready.c
 } Function;
 
-// Owned by its creator (in the runtime: a Binary), with all functions, variables and programs in it.
-// Created under the lock of machine/lock.c. Functions are prepared later, under the lock of ready.c; a prepared function is
-// immutable and read without a lock. Addresses and sizes are in bytes.
+// Owned by its creator (in the runtime, a Binary). Owns all its functions, variables and programs. Created under the lock of
+// machine/lock.c. Functions are prepared later, under the lock of ready.c; a prepared function is immutable and read without a
+// lock. Addresses and sizes are in bytes.
 typedef struct Module {
     Arena arena; // holds everything but the text
-    const struct Module *first; // the first device's module, which owns the managed variables of all devices; NULL: this one
+    const struct Module *first; // the first device's module, which owns all devices' managed variables; NULL if it is this one
     int target; // 90 for sm_90
     int version; // 90 for PTX 9.0
     Function *functions;
     Variable *variables;
     Variable *shared;
     size_t dynamic_align; // of dynamic shared memory
-    bool uses_reserved_shared; // some function uses the kilobyte of shared memory that is reserved for cooperative groups
-    bool uses_bulk_copies; // some prepared function starts bulk asynchronous copies
-    bool launches_kernels; // some prepared function calls the device runtime
-    bool for_debugger; // compiled with -G: all variables are in memory
+    bool uses_reserved_shared; // a function uses the shared memory that is reserved for cooperative groups
+    bool uses_bulk_copies; // a prepared function starts bulk asynchronous copies
+    bool launches_kernels; // a prepared function calls the device runtime
+    bool is_debug; // compiled with -G, so that all variables are in memory
     Slice *files;
     int file_count;
     struct Decoder *decoder; // decode.h
@@ -153,24 +153,24 @@ typedef struct Module {
 // statement, variable, function or module that contains it. Bodies are parsed on first use, except those that declare variables
 // for other functions.
 Module *sim_parse(const char *text);
-// Parse one body, or all bodies, unless they are parsed already.
+// Parse one body or all bodies, unless they are already parsed.
 void sim_read_body(Module *module, Function *function);
 void sim_read_bodies(Module *module);
 void sim_free_module(Module *module);
-// statements.c: the callee operand of a call; NULL: the statement is no call.
+// statements.c: the callee operand of a call; NULL for other statements.
 const Operand *sim_callee_of(const Statement *s);
-// layout.c: assigns addresses to all shared variables, and sizes to kernels; may be repeated.
+// layout.c: assigns addresses to all shared variables, and shared-memory sizes to kernels; may be called again.
 void sim_layout_shared(Module *module);
 // Assigns addresses to the shared variables that a kernel declares, after its body has been parsed. False: too large.
 bool sim_layout_shared_of(Module *module, Function *kernel);
-// Whether a kernel uses a shared variable, itself or in a function that it may call.
+// True if a kernel, or a function that it may call, uses a shared variable.
 bool sim_uses_shared(const Function *kernel, const Variable *variable);
 Function *sim_find_function(const Module *module, Slice name);
 Variable *sim_find_variable(Variable *list, Slice name);
 // types.c
 int sim_type_bytes(Type type);
-bool sim_is_float(Type type);  // scalar
-bool sim_is_signed(Type type); // integer
+bool sim_is_float(Type type);  // a scalar floating-point type
+bool sim_is_signed(Type type); // a signed integer type
 const char *sim_type_name(Type type);
 Type sim_type_named(Slice name); // "f32"; NO_TYPE if there is none
 
@@ -180,15 +180,15 @@ typedef enum LineUse { OTHER_LINE, BARRIER_LINE, WARP_BARRIER_LINE, FENCE_LINE, 
 
 // Calls `list` for each statement that sim_remove_line can remove.
 void sim_list_lines(Module *m, void (*list)(Slice function, int line, LineUse use, void *context), void *context);
-// Blanks the barriers and fences, or with `tests` the conditional branches, of a source line in a text without syntax
-// errors; all threads then execute the guarded code. Returns the number of statements.
+// Blanks the barriers and fences of a source line in a text without syntax errors or, with `tests`, the conditional branches, so
+// that all threads execute the guarded code. Returns the number of statements.
 int sim_remove_line(char *text, int line, bool tests);
 
-// ---- link.c: separately compiled texts
+// ---- link.c: links separately compiled PTX
 
-// Moves everything of `other` into the module, and frees `other`. Errors go into module->error.
+// Moves all contents of `other` to the module, and frees `other`. Errors are stored in module->error.
 void sim_add_module(Module *module, Module *other);
-// After the last module: resolves extern variables.
+// Resolves extern variables, after the last module has been added.
 void sim_link(Module *module);
 // Explains why the simulator cannot run a statement.
 void sim_explain_unknown(const Module *module, const Statement *statement, char *why, size_t space);

@@ -1,19 +1,19 @@
-// ready.c: parses, decodes and analyses functions on first use, together with all functions that they may call. A template
-// library instantiates hundreds of kernels in a text, of which a program runs few.
+// ready.c: parses, decodes and analyses a function on first use, with all functions that it may call. Template libraries
+// instantiate hundreds of kernels, of which a program runs few.
 #include "front/decode.h"
 #include "base/platform.h"
 
 typedef struct PrepareBatch { // functions that become ready together, linked by next_ready
-    Function *first, **last;
+    Function *first, **last_link;
 } PrepareBatch;
 
-static void add(PrepareBatch *b, const Module *m, Function *f)
+static void add_to_batch(PrepareBatch *b, const Module *m, Function *f)
 {
     if (!f->defined || f->program)
         return;
     f->program = sim_allocate(m->decoder->arena, sizeof *f->program);
-    *b->last = f;
-    b->last = &f->next_ready;
+    *b->last_link = f;
+    b->last_link = &f->next_ready;
 }
 
 // An indirect call may reach any function that is not a kernel.
@@ -21,14 +21,14 @@ static void add_callees(PrepareBatch *b, const Module *m, const Program *caller)
 {
     for (const Instr *i = caller->code; i < caller->code + caller->count; i++) {
         if (i->control == CALL && i->call->callee)
-            add(b, m, i->call->callee);
+            add_to_batch(b, m, i->call->callee);
         for (Function *f = i->control == CALL && !i->call->callee ? m->functions : NULL; f; f = f->next)
             if (!f->entry)
-                add(b, m, f);
+                add_to_batch(b, m, f);
     }
 }
 
-// Makes a function's BlockConcurrency at least as strict as its callees'; true if it changed.
+// Raises a function's BlockConcurrency to at least its callees'; true if it changed.
 static bool tighten_concurrency(Function *f)
 {
     BlockConcurrency concurrency = f->program->block_concurrency;
@@ -36,21 +36,21 @@ static bool tighten_concurrency(Function *f)
         const Instr *i = &f->program->code[k];
         if (i->control != CALL)
             continue;
-        const BlockConcurrency called = i->call->callee ? i->call->callee->program->block_concurrency : SERIAL;
-        concurrency = called > concurrency ? called : concurrency;
+        const BlockConcurrency callee_concurrency = i->call->callee ? i->call->callee->program->block_concurrency : SERIAL;
+        concurrency = callee_concurrency > concurrency ? callee_concurrency : concurrency;
     }
     const bool changed = concurrency != f->program->block_concurrency;
     f->program->block_concurrency = concurrency;
     return changed;
 }
 
-// Iterates to a fixed point, since functions may be recursive.
-static void summarise(const PrepareBatch *b, const Module *m)
+// Iterates to a fixed point, because functions may be recursive.
+static void summarise_batch(const PrepareBatch *b, const Module *m)
 {
     for (bool changed = true; changed;) {
         changed = false;
         for (Function *f = b->first; f; f = f->next_ready)
-            changed |= tighten_concurrency(f) | sim_summarise_effects(f, m->for_debugger);
+            changed |= tighten_concurrency(f) | sim_summarise_effects(f, m->is_debug);
     }
 }
 
@@ -59,17 +59,17 @@ void sim_prepare_function(Module *m, Function *function)
     static Lock lock;
     sim_lock(&lock);
     PrepareBatch batch = {NULL, &batch.first};
-    add(&batch, m, function);
+    add_to_batch(&batch, m, function);
     for (Function *f = batch.first; f; f = f->next_ready) {
         sim_read_body(m, f);
         sim_decode(m, f);
         add_callees(&batch, m, f->program);
     }
-    summarise(&batch, m);
+    summarise_batch(&batch, m);
     for (Function *f = batch.first; f; f = f->next_ready) {
         sim_analyse(&m->arena, f, f->program);
         sim_number_sites(f->program->code, f->program->count);
     }
-    summarise(&batch, m); // a second time, because sim_analyse has marked the loads that feed branches
+    summarise_batch(&batch, m); // a second time, because sim_analyse has marked the loads that feed branches
     sim_unlock(&lock);
 }

@@ -1,5 +1,5 @@
-// reconverge.c: the reconvergence point of each divergent branch, its immediate post-dominator. (Cooper, Harvey and Kennedy,
-// "A Simple, Fast Dominance Algorithm", on the reversed graph.)
+// reconverge.c: finds the reconvergence point of each divergent branch: its immediate post-dominator. (Cooper, Harvey and
+// Kennedy, "A Simple, Fast Dominance Algorithm", on the reversed graph.)
 //
 // Lanes that exit the kernel do not reconverge, so the edges on which they exit are pruned first. Which edges out of a loop to
 // prune is not known statically. The first attempt prunes those that exit immediately (PRUNE_IMMEDIATE_EXITS). If lanes could
@@ -9,20 +9,20 @@
 
 #include <string.h>
 
-enum { MAX_EXIT_BLOCKS = 256 }; // most blocks that lanes may execute on a path that counts as an exit
+enum { MAX_EXIT_BLOCKS = 256 }; // that lanes execute on a path that counts as an exit
 
 typedef struct Worklist { // of a graph search
-    uint32_t *blocks, count; // in the order of their visit
-    bool *visited;           // by block
+    uint32_t *blocks, count; // in the order of the visit
+    bool *visited;           // indexed by block
 } Worklist;
 
-typedef enum LoopExits { PRUNE_IMMEDIATE_EXITS, PRUNE_DELAYED_EXITS } LoopExits; // which exits of a loop are pruned
+typedef enum LoopExits { PRUNE_IMMEDIATE_EXITS, PRUNE_DELAYED_EXITS } LoopExits;
 
 typedef struct PostDominatorTree {
-    uint32_t *postorder;       // the blocks that reach the exit, in postorder of the reversed graph
-    uint32_t *postorder_index; // by block: its index in `postorder`, or NO_INDEX
-    uint32_t reachable_count;  // blocks in `postorder`
-    uint32_t *ipdom;           // by block: its immediate post-dominator, or NO_INDEX
+    uint32_t *postorder;       // blocks from which the exit is reachable, in postorder of the reversed graph
+    uint32_t *postorder_index; // each block's index in `postorder`, or NO_INDEX
+    uint32_t reachable_count;  // number of blocks in `postorder`
+    uint32_t *ipdom;           // each block's immediate post-dominator, or NO_INDEX
 } PostDominatorTree;
 
 // ---- Pruning edges on which lanes exit
@@ -45,8 +45,8 @@ static void clear_worklist(Worklist *worklist)
         worklist->visited[worklist->blocks[--worklist->count]] = false;
 }
 
-// Whether lanes that execute the instruction exit the kernel.
-static bool exits_lanes(const Function *function, const Instr *i)
+// True if lanes that execute the instruction exit the kernel.
+static bool is_exit(const Function *function, const Instr *i)
 {
     return i->control == EXIT || (i->control == RETURN && function->entry);
 }
@@ -60,12 +60,12 @@ static FlowGraph prune_failures(Arena *arena, const Program *p, const FlowGraph 
         changed = false;
         for (uint32_t b = f->count - 1; b-- > 0;) {
             const Instr *last = sim_terminator(p, f, b);
-            bool all = f->successor_count[b] > 0;
+            bool all_fail = f->successor_count[b] > 0;
             for (uint32_t n = 0; n < f->successor_count[b]; n++)
-                all &= fails[f->successors[b][n]];
-            const bool now = all || (last->effects & FAILS && last->guard == NO_OFFSET);
-            changed |= now != fails[b];
-            fails[b] = now;
+                all_fail &= fails[f->successors[b][n]];
+            const bool is_failing = all_fail || (last->effects & FAILS && last->guard == NO_OFFSET);
+            changed |= is_failing != fails[b];
+            fails[b] = is_failing;
         }
     }
     pruned.successors = sim_allocate(arena, f->count * sizeof *pruned.successors);
@@ -80,36 +80,36 @@ static FlowGraph prune_failures(Arena *arena, const Program *p, const FlowGraph 
     return pruned;
 }
 
-// Whether all lanes that reach the block exit immediately.
-static bool exits_at_once(const Function *function, const Program *p, const FlowGraph *f, uint32_t block)
+// True if all lanes that reach the block exit immediately.
+static bool exits_immediately(const Function *function, const Program *p, const FlowGraph *f, uint32_t block)
 {
     const Instr *first = &p->code[f->first[block]];
     for (uint32_t k = 0; k < f->count && first->control == BRANCH && first->guard == NO_OFFSET; k++)
         first = &p->code[first->target];
-    return exits_lanes(function, first) && first->guard == NO_OFFSET;
+    return is_exit(function, first) && first->guard == NO_OFFSET;
 }
 
-// Whether lanes that take the edge execute only code that is reachable by no other edge, and then exit.
+// True if lanes that take the edge execute only code that no other edge reaches, and then exit.
 static bool is_exit_edge(const Function *function, const Program *p, const FlowGraph *f, uint32_t from, uint32_t to, Worklist *worklist)
 {
-    if (to == f->count - 1 && exits_lanes(function, sim_terminator(p, f, from)))
+    if (to == f->count - 1 && is_exit(function, sim_terminator(p, f, from)))
         return true;
     clear_worklist(worklist);
     push(worklist, to);
     for (uint32_t k = 0; k < worklist->count; k++) {
         const uint32_t b = worklist->blocks[k];
-        if (exits_at_once(function, p, f, b))
+        if (exits_immediately(function, p, f, b))
             continue;
         if (k == MAX_EXIT_BLOCKS || b == from || b == f->count - 1 ||
             (sim_terminator(p, f, b)->control == RETURN && !function->entry))
             return false;
         for (uint32_t n = 0; n < f->successor_count[b]; n++)
-            if (f->successors[b][n] != f->count - 1 || !exits_lanes(function, sim_terminator(p, f, b)))
+            if (f->successors[b][n] != f->count - 1 || !is_exit(function, sim_terminator(p, f, b)))
                 push(worklist, f->successors[b][n]);
     }
-    for (uint32_t k = 0; k < worklist->count; k++) { // is a block reachable by another edge?
+    for (uint32_t k = 0; k < worklist->count; k++) { // another edge may reach a block
         const uint32_t b = worklist->blocks[k];
-        for (uint32_t n = 0; n < f->predecessor_count[b] && !exits_at_once(function, p, f, b); n++) {
+        for (uint32_t n = 0; n < f->predecessor_count[b] && !exits_immediately(function, p, f, b); n++) {
             const uint32_t predecessor = f->predecessors[b][n];
             if (!worklist->visited[predecessor] && (predecessor != from || b != to))
                 return false;
@@ -118,7 +118,7 @@ static bool is_exit_edge(const Function *function, const Program *p, const FlowG
     return true;
 }
 
-// Whether lanes that take the edge may return to `from`.
+// True if lanes that take the edge may return to `from`.
 static bool can_return(const FlowGraph *f, uint32_t from, uint32_t to, Worklist *worklist)
 {
     clear_worklist(worklist);
@@ -129,7 +129,7 @@ static bool can_return(const FlowGraph *f, uint32_t from, uint32_t to, Worklist 
     return worklist->visited[from];
 }
 
-// Whether the block's last branch is in a loop.
+// True if the block's last branch is in a loop.
 static bool is_in_loop(const FlowGraph *f, uint32_t block, Worklist *worklist)
 {
     bool in_loop = false;
@@ -150,13 +150,13 @@ static FlowGraph prune_exits(Arena *arena, const Function *function, const Progr
         uint32_t *to = pruned.successors[b] = sim_allocate(arena, ((size_t)n + 1) * sizeof *to), kept_count = 0;
         for (uint32_t k = 0; k < n; k++) {
             const uint32_t next = f->successors[b][k];
-            const bool selected = exits_at_once(function, p, f, next) == (exits == PRUNE_IMMEDIATE_EXITS);
+            const bool selected = exits_immediately(function, p, f, next) == (exits == PRUNE_IMMEDIATE_EXITS);
             const bool is_pruned = is_exit_edge(function, p, f, b, next, &worklist) && (selected || !is_in_loop(f, b, &worklist));
             if (n == 1 || !is_pruned)
                 to[kept_count++] = next;
         }
         for (uint32_t k = 0; k < n && kept_count == 0; k++) // all edges lead to exits: prune only immediate ones
-            if (!exits_at_once(function, p, f, f->successors[b][k]))
+            if (!exits_immediately(function, p, f, f->successors[b][k]))
                 to[kept_count++] = f->successors[b][k];
         if (kept_count == 0)
             memcpy(to, f->successors[b], (kept_count = n) * sizeof *to);
@@ -168,7 +168,7 @@ static FlowGraph prune_exits(Arena *arena, const Function *function, const Progr
 
 // ---- Post-dominators
 
-// Postorder of a depth-first search from the exit along predecessors.
+// Computes the postorder of a depth-first search from the exit along predecessors.
 static void compute_postorder(Arena *arena, const FlowGraph *f, PostDominatorTree *t)
 {
     uint32_t *stack = sim_allocate(arena, f->count * sizeof *stack),
@@ -197,7 +197,7 @@ static void compute_postorder(Arena *arena, const FlowGraph *f, PostDominatorTre
     }
 }
 
-// Restores the edges of blocks from which the exit has become unreachable, as in a loop whose only way out is an exit.
+// Restores the edges of blocks from which pruning has made the exit unreachable, as in a loop that only an exit leaves.
 static void restore_unreachable_edges(Arena *arena, const FlowGraph *all, FlowGraph *f, PostDominatorTree *t)
 {
     bool changed = false;
@@ -246,7 +246,7 @@ static void find_immediate_post_dominators(Arena *arena, const FlowGraph *f, Pos
     }
 }
 
-// Whether lanes from block b may iterate without reaching its post-dominator, until they exit on a pruned edge.
+// True if lanes from block b may iterate without reaching its post-dominator until they exit on a pruned edge.
 static bool may_exit_before(const FlowGraph *all, const FlowGraph *pruned, uint32_t b, uint32_t ipdom, Worklist *worklist)
 {
     bool can_exit = false;
@@ -296,7 +296,7 @@ void sim_find_reconvergence(Arena *arena, const Function *function, Program *p, 
         }
         // There is no reconvergence if the other lanes of the branch exit, or if all lanes exit there.
         const bool others_exit = graph->successor_count[b] == 1 && flow->successor_count[b] > 1;
-        const bool no_reconvergence = others_exit || ipdom == NO_INDEX || exits_at_once(function, p, flow, ipdom);
+        const bool no_reconvergence = others_exit || ipdom == NO_INDEX || exits_immediately(function, p, flow, ipdom);
         sim_terminator(p, flow, b)->reconvergence_pc = no_reconvergence ? NO_INDEX : flow->first[ipdom];
     }
 }

@@ -1,29 +1,29 @@
-// sites.c: numbers the instructions of all modules, for the checker.
+// sites.c: numbers the instructions of all modules for the checker.
 #include "front/program.h"
 #include "base/platform.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-// Guarded by site_lock for writers; readers take no lock. Instructions are freed with their module.
+// Writers hold site_lock; readers take no lock. Instructions are freed with their module.
 static Lock site_lock;
 static const Instr **_Atomic sites;
-static uint32_t site_count, site_space;
+static uint32_t site_count, site_capacity;
 
 static uint32_t new_site(const Instr *i)
 {
     enum { MAX_SITES = 1 << 20 };
     sim_lock(&site_lock);
-    if (site_count == site_space) {
-        site_space = site_space ? 2 * site_space : 4096;
+    if (site_count == site_capacity) {
+        site_capacity = site_capacity ? 2 * site_capacity : 4096;
         static const Instr **old_tables[32]; // kept, because other host threads may be reading them
-        static int tables;
-        const Instr **larger = old_tables[tables++] = malloc(site_space * sizeof *larger);
-        if (!larger)
+        static int old_table_count;
+        const Instr **grown = old_tables[old_table_count++] = malloc(site_capacity * sizeof *grown);
+        if (!grown)
             sim_die("out of memory: instruction table");
         if (sites)
-            memcpy(larger, sites, site_count * sizeof *larger);
-        sites = larger;
+            memcpy(grown, sites, site_count * sizeof *grown);
+        sites = grown;
     }
     const uint32_t site = site_count < MAX_SITES ? site_count++ : MAX_SITES - 1;
     sites[site] = i;
@@ -31,7 +31,7 @@ static uint32_t new_site(const Instr *i)
     return site;
 }
 
-// Whether two accesses are indistinguishable in the source, like the copies in an unrolled loop.
+// True if two accesses are indistinguishable in the source, like the copies in an unrolled loop.
 static bool looks_same_in_source(const Instr *i, const Instr *j)
 {
     const Statement *s = i->statement, *t = j->statement;

@@ -1,4 +1,4 @@
-// statements.c: parses a function's body: instructions, labels, nested braces.
+// statements.c: parses a function's body: instructions, labels and nested scopes.
 #include "front/parser.h"
 
 #include <string.h>
@@ -6,11 +6,11 @@
 Statement *sim_new_statement(Parser *p)
 {
     Function *f = p->function;
-    if (f->count == p->statement_space) {
-        if (p->statement_space > (1u << 24))
+    if (f->count == p->statement_capacity) {
+        if (p->statement_capacity > (1u << 24))
             sim_fail(p, "too many instructions");
-        p->statement_space = p->statement_space ? 2 * p->statement_space : 64;
-        Statement *grown = sim_allocate(&p->module->arena, p->statement_space * sizeof *grown);
+        p->statement_capacity = p->statement_capacity ? 2 * p->statement_capacity : 64;
+        Statement *grown = sim_allocate(&p->module->arena, p->statement_capacity * sizeof *grown);
         if (f->count)
             memcpy(grown, f->statements, f->count * sizeof *grown);
         f->statements = grown;
@@ -33,7 +33,7 @@ static bool is_call(Slice opcode) // "call", "call.uni"
 const Operand *sim_callee_of(const Statement *s)
 {
     const int at = s->count > 0 && s->operands[0].kind == IS_VECTOR;
-    return s->calls && at < s->count ? &s->operands[at] : NULL;
+    return s->is_call && at < s->count ? &s->operands[at] : NULL;
 }
 
 static void parse_guard_and_operands(Parser *p, void *statement)
@@ -47,7 +47,7 @@ static void parse_guard_and_operands(Parser *p, void *statement)
             sim_fail(p, "'%.*s' is no predicate", (int)name.length, name.text);
     }
     s->opcode = sim_expect_word(p, "an instruction");
-    s->calls = is_call(s->opcode);
+    s->is_call = is_call(s->opcode);
     while (!sim_next_is(p, ";")) {
         if (s->count == MAX_OPERANDS)
             sim_fail(p, "more than %d operands", MAX_OPERANDS);
@@ -67,7 +67,7 @@ static void parse_instruction(Parser *p)
         s->count = 0; // the last operand may be incomplete
 }
 
-static void link_labels(Operand *o, const Scope *scope)
+static void resolve_labels(Operand *o, const Scope *scope)
 {
     if (o->kind == IS_SYMBOL && !o->variable)
         for (const Label *label = scope->labels; label; label = label->next)
@@ -77,7 +77,7 @@ static void link_labels(Operand *o, const Scope *scope)
                 return;
             }
     for (int i = 0; i < o->count; i++)
-        link_labels(&o->elements[i], scope);
+        resolve_labels(&o->elements[i], scope);
 }
 
 static void close_scope(Parser *p)
@@ -86,7 +86,7 @@ static void close_scope(Parser *p)
     if (scope->labels)
         for (uint32_t i = scope->first_statement; i < p->function->count; i++)
             for (int k = 0; k < p->function->statements[i].count; k++)
-                link_labels(&p->function->statements[i].operands[k], scope);
+                resolve_labels(&p->function->statements[i].operands[k], scope);
     p->scope = scope->outer;
 }
 
@@ -96,7 +96,7 @@ static void parse_label(Parser *p, Slice name)
     Label *label = sim_allocate(&p->module->arena, sizeof *label);
     *label = (Label){name, p->function->count, p->scope->labels};
     p->scope->labels = label;
-    if (sim_next_is(p, ".branchtargets")) { // kept as a statement of its own
+    if (sim_next_is(p, ".branchtargets")) { // becomes a statement
         Statement *s = sim_new_statement(p);
         s->opcode = p->token.text;
         sim_advance(p);

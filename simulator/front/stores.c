@@ -1,5 +1,5 @@
-// stores.c: points-to analysis of the parameters and variables through which a kernel may write. Allocations that a launch only
-// reads need no race check.
+// stores.c: points-to analysis: finds the parameters and variables through which a kernel may write. Allocations that a launch
+// only reads need no race check.
 //
 // Flow-insensitive: each register has a set of origins, with a bit for each parameter and variable. A computed value has the
 // origins of all its operands, so pointer arithmetic preserves them.
@@ -8,19 +8,19 @@
 #include <string.h>
 
 enum { MAX_ORIGINS = 62 };
-static const uint64_t OWN_MEMORY = 1ull << 62;     // shared or local memory
-static const uint64_t UNKNOWN_ORIGIN = 1ull << 63; // may be any pointer
+static const uint64_t SHARED_OR_LOCAL = 1ull << 62; // points to shared or local memory
+static const uint64_t UNKNOWN_ORIGIN = 1ull << 63;  // may be any pointer
 
 typedef struct OriginAnalysis {
     const Function *function;
-    uint64_t *origins_of; // by frame offset / 4: origins of the register
+    uint64_t *origins_of; // each register's origins, indexed by frame offset / 4
     PointerOrigin found[MAX_ORIGINS];
     int count;
     bool changed;
-    bool assumes_offsets; // as in Stores
+    bool assumes_offsets; // for Stores.assumes_offsets
 } OriginAnalysis;
 
-static uint64_t origin(OriginAnalysis *s, const Variable *variable, uint64_t offset)
+static uint64_t find_origin(OriginAnalysis *s, const Variable *variable, uint64_t offset)
 {
     int k = 0;
     while (k < s->count && (s->found[k].variable != variable || s->found[k].offset != offset))
@@ -35,8 +35,8 @@ static uint64_t origin(OriginAnalysis *s, const Variable *variable, uint64_t off
 static uint64_t origins_of_variable(OriginAnalysis *s, const Variable *v)
 {
     if (v->space == GLOBAL)
-        return origin(s, v->definition ? v->definition : v, 0);
-    return v->space == SHARED || v->space == LOCAL ? OWN_MEMORY : 0;
+        return find_origin(s, v->definition ? v->definition : v, 0);
+    return v->space == SHARED || v->space == LOCAL ? SHARED_OR_LOCAL : 0;
 }
 
 static uint64_t origins_of(OriginAnalysis *s, const Operand *o)
@@ -77,7 +77,7 @@ static bool is_kernel_parameter(const OriginAnalysis *s, const Operand *o)
            o->variable->address < s->function->kernel_param_bytes;
 }
 
-// Sets the origins of loaded elements; only 64-bit integers can be pointers.
+// Sets the origins of loaded elements. Only 64-bit integers can be pointers.
 static void add_load(OriginAnalysis *s, const Statement *t)
 {
     const Operand *to = &t->operands[0], *from = &t->operands[1];
@@ -88,21 +88,21 @@ static void add_load(OriginAnalysis *s, const Statement *t)
         return;
     }
     const uint64_t offset = from->variable->address + (uint64_t)from->integer;
-    set_origins(s, to, to->count ? 0 : origin(s, NULL, offset));
+    set_origins(s, to, to->count ? 0 : find_origin(s, NULL, offset));
     for (int k = 0; k < to->count; k++)
-        set_origins(s, &to->elements[k], origin(s, NULL, offset + 8 * (uint64_t)k));
+        set_origins(s, &to->elements[k], find_origin(s, NULL, offset + 8 * (uint64_t)k));
 }
 
-// The result has the origins of all operands. In a sum of a known pointer and an unknown number, the number is assumed to be
-// an offset; the launch verifies that the parameter is a pointer.
+// Gives the result the origins of all operands. In a sum of a known pointer and an unknown number, the number is assumed to be an
+// offset; the launch verifies that the parameter is a pointer.
 static void add_computation(OriginAnalysis *s, const Instr *i)
 {
     const Statement *t = i->statement;
     uint64_t origins = 0;
     for (int k = 1; k < t->count; k++)
         origins |= origins_of(s, &t->operands[k]);
-    const bool adds = begins_with(t, "add") || begins_with(t, "sub") || begins_with(t, "mad");
-    if (adds && origins & UNKNOWN_ORIGIN && origins != UNKNOWN_ORIGIN) {
+    const bool is_sum = begins_with(t, "add") || begins_with(t, "sub") || begins_with(t, "mad");
+    if (is_sum && origins & UNKNOWN_ORIGIN && origins != UNKNOWN_ORIGIN) {
         origins &= ~UNKNOWN_ORIGIN;
         s->assumes_offsets = true;
     }
@@ -121,7 +121,7 @@ static void add_instruction(OriginAnalysis *s, const Instr *i)
 }
 
 // The origins of the device memory that an instruction may write.
-static uint64_t written_by(OriginAnalysis *s, const Instr *i)
+static uint64_t written_origins(OriginAnalysis *s, const Instr *i)
 {
     const Statement *t = i->statement;
     if (i->control == CALL)
@@ -147,7 +147,7 @@ void sim_find_stores(Arena *arena, Arena *module, const Function *function, Prog
     } while (s.changed);
     uint64_t written = 0;
     for (uint32_t k = 0; k < p->count; k++)
-        written |= written_by(&s, &p->code[k]);
+        written |= written_origins(&s, &p->code[k]);
     p->stores.known = !(written & UNKNOWN_ORIGIN);
     p->stores.assumes_offsets = s.assumes_offsets;
     p->stores.targets = sim_allocate(module, (size_t)s.count * sizeof *p->stores.targets);

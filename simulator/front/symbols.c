@@ -14,7 +14,7 @@ unsigned sim_bucket_of_name(Slice name)
 static RegisterName *find_named(Scope *scope, Slice name, bool range)
 {
     for (; scope; scope = scope->outer)
-        for (RegisterName *named = scope->named[sim_bucket_of_name(name)]; named; named = named->next)
+        for (RegisterName *named = scope->registers[sim_bucket_of_name(name)]; named; named = named->next)
             if (sim_same_slice(named->name, name) && (named->count > 0) == range)
                 return named;
     return NULL;

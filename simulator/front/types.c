@@ -1,4 +1,4 @@
-// types.c: PTX's types by name and size.
+// types.c: names and sizes of PTX types.
 #include "front/ptx.h"
 
 static const struct {

@@ -24,8 +24,7 @@ void sim_extend_local(Block *b, size_t bytes)
     b->local_used = bytes;
 }
 
-// Sets the order in which the warps run: ascending, or, with $SIM_BLOCK_ORDER, a random permutation that leaves no warp in its
-// own position.
+// Sets the order in which the warps run: ascending, or, with $SIM_BLOCK_ORDER, a random permutation without fixed points.
 static void order_warps(Block *b)
 {
     const bool random_order = sim_settings()->random_order;
@@ -66,13 +65,13 @@ void sim_start_block(Block *b, uint64_t start_index)
     set_position(b, start_index);
     b->fault.kind = -1;
     b->origins = NULL;
-    b->live = b->threads;
+    b->live_threads = b->threads;
     b->starvation_limit = SIM_STARVATION_LIMIT;
     order_warps(b);
     b->cluster_phase = 0;
     b->repeat_check = (RepeatCheck){0};
     memset(b->barriers, 0, sizeof b->barriers);
-    memset(b->shared, 0xff, b->launch->shared_bytes); // uninitialised shared memory is NaN, the same in every run
+    memset(b->shared, 0xff, b->launch->shared_bytes); // uninitialised shared memory is NaN, and equal in every run
     if (is_block_checked(b))
         sim_observer.begin_block(b);
     b->local_used = 0;
@@ -94,8 +93,8 @@ Block *sim_new_block(Launch *launch)
     b->watch = launch->time_sliced ? &launch->watch : &b->block_watch;
     b->shared = aligned_alloc(1024, (launch->shared_bytes + 1024) / 1024 * 1024);
     b->local = malloc((warps * LANES + 1) * (launch->local_bytes ? launch->local_bytes : 1));
-    const bool observed = !is_launch_checked(launch) || sim_observer.make_block(b);
-    if (!b->shared || !b->local || !observed) {
+    const bool has_checker_state = !is_launch_checked(launch) || sim_observer.make_block(b);
+    if (!b->shared || !b->local || !has_checker_state) {
         if (is_launch_checked(launch))
             sim_observer.free_block(b);
         free(b->shared);
@@ -142,20 +141,20 @@ void sim_run_warps(Block *b)
         progress |= w->splits && sim_run_warp(w);
         instructions += w->instructions;
     }
-    if (b->launch->ended_blocks >= b->start_index) // a block with stale speculative reads might wait for ever
+    if (b->launch->ended_blocks >= b->start_index) // stale speculative reads could make the block wait forever
         sim_wait_for_earlier_blocks(b);
-    const bool others_may_help = b->launch->time_sliced && sim_waits_for_cluster(b);
-    if (!progress && !others_may_help && !sim_release_waiting_lanes(b))
+    const bool cluster_may_progress = b->launch->time_sliced && sim_waits_for_cluster(b);
+    if (!progress && !cluster_may_progress && !sim_release_waiting_lanes(b))
         sim_report_deadlock(b);
-    if (progress && b->live > 0 && !b->launch->time_sliced && sim_is_block_stuck(b) && !sim_run_other_lanes(b))
+    if (progress && b->live_threads > 0 && !b->launch->time_sliced && sim_is_block_stuck(b) && !sim_run_other_lanes(b))
         sim_report_stuck(b);
     if (sim_has_later_blocks(b) && sim_state_repeats(b))
         sim_switch_to_time_slicing(b, SIM_NEEDS_LATER_BLOCKS);
     const uint64_t limit = sim_settings()->max_instructions;
     if (b->watch->polling_instructions > limit / 100)
         sim_switch_to_time_slicing(b, SIM_NEEDS_LATER_BLOCKS);
-    if (instructions > limit / 10 && sim_has_later_blocks(b) && sim_is_polling(b)) // its loop writes memory, so that
-                                                                                      // no repeated state was found
+    if (instructions > limit / 10 && sim_has_later_blocks(b) && sim_is_polling(b)) // its loop writes
+                                                                                      // memory, which hides repetition
         sim_switch_to_time_slicing(b, "a block asks again and again for what others may do");
     if (instructions > limit || b->watch->polling_instructions > limit / 10)
         sim_report_limit(b, instructions > limit ? instructions : b->watch->polling_instructions);

@@ -11,8 +11,8 @@ Handler sim_map_address, sim_rank_of_address;
 bool sim_has_block_rank(uint64_t address);
 // The block with the rank in the address, which sim_cluster_pointer must have accepted.
 struct Block *sim_block_of_address(const Warp *w, uint64_t address);
-// The host pointer to a lane's bytes at a shared-memory address with a rank. Ends the launch if the address is invalid or the
-// block has ended.
+// Returns a host pointer to a lane's bytes at a shared-memory address with a rank. Ends the launch if the address is invalid or
+// the block has ended.
 uint8_t *sim_cluster_pointer(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes);
 // Executes barrier.cluster.arrive or .wait for the split.
 void sim_execute_cluster_barrier(Warp *w, WarpSplit *p, const Instr *i);
@@ -23,52 +23,52 @@ void sim_check_cluster_barrier(struct Block *block);
 
 typedef struct Barrier {
     uint32_t arrived[MAX_WARPS]; // for each warp
-    uint32_t expected;           // threads, a multiple of the warp size
-    bool has_count;              // the instruction gives a thread count: it need not be the whole block
+    uint32_t expected;           // number of threads, a multiple of the warp size
+    bool has_count;              // the instruction gives a thread count, which may be less than the whole block
     uint32_t count, true_count;  // lanes that have arrived; those of them with a true predicate
 } Barrier;
 
 enum { CANNOT_RUN = 77 }; // exit status of the program if a kernel needs something that the simulator does not support
 
 typedef struct Fault { // why a launch failed, for the checker
-    int kind; // of finding, or -1: derive it from the error code
+    int kind; // of the finding; -1: derive it from the error code
     const Instr *instr;
     int thread; // index in the block, or -1
     uint64_t block;
-    size_t text;         // offset in the message of the description, after the location
-    bool waits_for_host; // a correct program that the simulator cannot run: the kernel waits for the host
+    size_t description_offset; // in the message, after the source location
+    bool waits_for_host; // the kernel waits for the host: valid CUDA, but the simulator cannot run it
 } Fault;
 
 // On the stack of sim_launch_grid, whose thread holds the lock of lock.c throughout. Immutable while blocks run, except for
-// the atomic fields and: counters, suspended_block, fault, error and message, written under the lock of workers.c; `solo`, by the
+// the atomic fields and: counters, suspended_block, fault, error and message, written under the lock of workers.c; `single_worker`, by the
 // first worker; `watch`, by a time-sliced launch, which has one host thread.
 typedef struct Launch {
-    uint64_t number; // in the program, from 1
+    uint64_t number; // index of the launch in the program, from 1
     const Module *module;
     int device;
     const Function *kernel;
     dim3 grid, block, cluster;
     uint32_t cluster_blocks;                  // at least 1
     bool explicit_cluster;                    // the kernel or the launch names a cluster
-    size_t dynamic_shared_bytes, requested_shared;   // dynamic_bytes: requested; requested_shared: static and dynamic, as on a GPU
-    size_t shared_bytes;                      // of the block's shared memory here, with the checker's redzones
-    uint32_t dynamic_shared, reserved_shared; // byte offsets
+    size_t dynamic_shared_bytes, requested_shared; // both as on a GPU; requested_shared: static and dynamic shared memory
+    size_t shared_bytes;                      // of the simulated block, with the checker's redzones
+    uint32_t dynamic_shared, reserved_shared; // byte offsets of dynamic and reserved shared memory
     bool uses_reserved_shared;                // otherwise reserved_shared is unused
     uint8_t *params;
-    uint8_t *workspace;             // grid barrier of a cooperative launch; NULL otherwise
+    uint8_t *workspace;             // grid barrier of a cooperative launch, or NULL
     size_t local_bytes;             // of each thread
-    uint64_t blocks, blocks_to_run; // blocks_to_run: the first ones; the rest are idle and only counted
+    uint64_t blocks, blocks_to_run; // the first blocks_to_run blocks run; the others are idle and only counted
     Counters counters;
     BlockConcurrency block_concurrency;
     bool time_sliced; // clusters are co-resident and share one host thread
     bool on_one_thread;
     struct Workers *workers;     // the pool of host threads
-    bool solo;                   // the first worker has not yet started the others
-    struct Block *suspended_block; // it waits for later ones, which makes the rest of the launch time-sliced; or NULL
-    const char *time_slicing_reason; // if suspended_block is not NULL
+    bool single_worker;          // the first worker has not started the others yet
+    struct Block *suspended_block; // it waits for later ones, which makes the rest of the launch time-sliced; NULL if there is none
+    const char *time_slicing_reason; // valid if suspended_block is not NULL
     ProgressWatch watch;
-    bool traced;                 // some of its blocks: trace.c
-    bool records_host_shared_accesses; // to memory shared with the host: checker/memory_uses.c. False if the kernel publishes to the host: then the two may synchronise
+    bool traced;                 // some of its blocks are traced: trace.c
+    bool records_host_shared_accesses; // checker/memory_uses.c; false if the kernel may synchronise with the host
     bool write_set_known;        // all allocations that it may write to have last_writing_launch set
     uint64_t *block_order;       // block numbers in the order in which they start; NULL: ascending
     struct LaunchClocks *vector_clocks; // the checker's; NULL: not checked
@@ -79,19 +79,19 @@ typedef struct Launch {
     _Atomic uint64_t next_block, fault_block;
     _Atomic uint64_t ended_blocks; // of an ORDERED_EFFECTS launch; they are the first in the start order
     atomic_uint sleepers;          // workers that sleep until the earlier blocks have ended
-    atomic_uint restarts;
+    atomic_uint restarts;          // of speculative blocks
     cudaError_t error;
     Fault fault;
     char message[2048];
 } Launch;
 
-typedef struct BypassCheck { // the checker's cache: whether a thread that exited at exit_pc has bypassed the barrier at `barrier`
+typedef struct BypassCheck { // the checker's cache: can a thread that exited at exit_pc have bypassed the barrier?
     uint32_t barrier, exit_pc; // indices of instructions
     bool known, bypassed;
 } BypassCheck;
 
 typedef struct RepeatCheck { // detects a block whose state repeats: sim_state_repeats
-    uint64_t rounds, state_hash; // a round: one time slice of every warp
+    uint64_t rounds, state_hash; // a round is one time slice of every warp
 } RepeatCheck;
 
 // Owned by one host thread, which reuses it for one block after another. A time-sliced launch has one thread for all of its
@@ -100,44 +100,44 @@ typedef struct Block {
     Launch *launch;
     uint64_t number, start_index; // start_index: position in the order in which blocks start
     dim3 index;
-    uint32_t rank;                 // in its cluster
-    uint32_t slices_to_skip;       // time slices for which it pauses
+    uint32_t rank;                 // of the block in its cluster
+    uint32_t slices_to_skip;       // number of time slices for which the block pauses
     struct Block **cluster, *self; // the blocks of its cluster; without clusters `cluster` points to `self`
     Warp warps[MAX_WARPS];
     int warp_count;
     uint8_t warp_order[MAX_WARPS]; // warp numbers in the order in which they run
     uint64_t random_state;         // for $SIM_BLOCK_ORDER
-    uint32_t threads, live; // live: threads that have not exited
+    uint32_t threads, live_threads; // live: not exited
     bool traced;            // its instructions are written to the trace file
     uint8_t *shared, *local;
-    AddressPattern patterns[PATTERNS];        // by instruction: sim_pattern_slot
-    const AddressPattern *last_fully_written; // the last one whose loads read whole lines that remain written, or NULL
-    struct Origins *origins;                  // of undefined values: checker/values.c
-    uint8_t *local_written;                   // for the checker: a byte for each byte of local memory
+    AddressPattern patterns[PATTERNS];        // a cache, indexed by sim_pattern_slot
+    const AddressPattern *last_fully_written; // last pattern whose loads read fully written lines, or NULL
+    struct Origins *origins;                  // where undefined values come from: checker/values.c
+    uint8_t *local_written;                   // the checker's flag for each byte of local memory
     struct ShadowLine *lines;                 // of shared memory
     struct BlockClocks *vector_clocks;        // the checker's; NULL: not checked
     RepeatCheck repeat_check;
     uint64_t starvation_limit; // instructions of a warp after which runnable lanes may count as starved
     BypassCheck bypass_checks[8];
-    uint32_t bypass_check_count; // number of entries found so far
+    uint32_t bypass_check_count; // valid entries
     size_t local_used;           // bytes of each thread's local memory in use so far, filled with poison at first use
     Barrier barriers[BARRIERS];
     ProgressWatch *watch, block_watch; // watch: &block_watch, or that of a time-sliced launch
     Counters counters;
     Arena arena; // of frames and splits
-    Frame *free_frames;
+    Frame *free_frames; // free lists, as the following ones
     WarpSplit *free_splits;
     struct AsyncCopy *free_copies;
     struct BulkSource *free_sources;
-    struct AsyncWriters *async_writers;       // checker/bulk_copies.c; NULL if the module has no bulk copies
+    struct GenericWrites *generic_writes;     // checker/bulk_copies.c; NULL if the module has no bulk copies
     struct ClusterAccesses *cluster_accesses; // checker/cluster_ends.c; NULL without clusters
     struct DeferredReads *deferred_reads;     // checker/deferred_reads.c; NULL if no read is deferred
     uint32_t cluster_phase;                   // completed phases of the cluster's barrier; kept in its first block
     // A speculative block runs before all earlier blocks have ended. ended_at_start: the number of blocks that had ended when
-    // it started; `read`: the allocations that it has read since.
+    // it started; read_allocations: those that it has read since.
     bool speculative;
     uint64_t ended_at_start;
-    Allocation *read[MAX_READ];
+    Allocation *read_allocations[MAX_READ_ALLOCATIONS];
     int read_count;
     jmp_buf on_fault; // also used to leave without a fault: ExitReason in blocks.h
     cudaError_t error;
@@ -145,7 +145,7 @@ typedef struct Block {
     char message[2048];
 } Block;
 
-// The cache slot for the address pattern of this instruction; it may hold that of another instruction.
+// The cache entry for the address pattern of this instruction; another instruction may occupy it.
 static inline AddressPattern *sim_pattern_slot(Block *b, const Instr *i)
 {
     return &b->patterns[(uintptr_t)i / sizeof *i % PATTERNS];
@@ -158,7 +158,7 @@ static inline bool sim_only_reads(const Launch *launch, const Allocation *a)
            __atomic_load_n(&a->last_writing_launch, __ATOMIC_RELAXED) != launch->number;
 }
 
-// Whether the checker observes the launch, or the block.
+// True if the checker observes the launch or the block.
 static inline bool is_launch_checked(const Launch *launch)
 {
     return launch->vector_clocks != NULL;
@@ -192,22 +192,21 @@ bool sim_state_repeats(Block *b);
 
 typedef struct Grid Grid; // grid.h
 
-typedef struct LaunchAttributes { // of cudaLaunchKernelEx: blocks that must be co-resident
-    bool cooperative; // all blocks; the device must be able to hold them at once
-    dim3 cluster;     // x == 0: as in the kernel's __cluster_dims__, if it has them
+typedef struct LaunchAttributes { // of cudaLaunchKernelEx
+    bool cooperative; // all blocks must be co-resident on the device
+    dim3 cluster;     // cluster dimensions; x == 0: those of the kernel's __cluster_dims__, if any
 } LaunchAttributes;
 
 // ---- launch.c
 
 // Runs a kernel to its end and returns its error, after a message on stderr. stack_bytes: local memory of each thread for the
-// functions that the kernel calls. nested_grid: its Grid if kernels launch kernels, otherwise NULL. checks_child_grids: as
 // functions that the kernel calls. nested_grid and checks_child_grids: as in the Launch.
 cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_shared_bytes,
                             size_t stack_bytes, void **arguments, LaunchAttributes attributes, Grid *nested_grid, bool checks_child_grids);
 
 // The last launch that succeeded. Guarded by the lock of lock.c.
 typedef struct LaunchResult {
-    uint64_t number; // in the program, from 1
+    uint64_t number; // index of the launch in the program, from 1
     Counters counters;
     bool write_set_known; // as in the Launch
 } LaunchResult;

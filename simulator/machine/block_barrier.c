@@ -5,7 +5,7 @@
 
 // ---- Arrival
 
-// A mask of the lanes with another value.
+// The lanes with a different value, as a mask.
 static uint32_t lanes_with_other_value(const uint32_t *values, uint32_t value)
 {
     uint32_t lanes = 0;
@@ -57,13 +57,13 @@ void sim_execute_barrier(Warp *w, WarpSplit *p, const Instr *i)
 
 static bool is_complete(const Block *b, const Barrier *barrier)
 {
-    const bool all = barrier->expected >= (uint32_t)b->warp_count * LANES;
-    uint32_t threads = 0; // a barrier with a thread count counts whole warps
-    if (all && barrier->count < b->live)
+    const bool whole_block = barrier->expected >= (uint32_t)b->warp_count * LANES;
+    uint32_t threads = 0; // whole warps count: PTX rounds the thread count up to warps
+    if (whole_block && barrier->count < b->live_threads)
         return false;
     for (int n = 0; n < b->warp_count; n++)
-        if (all || barrier->arrived[n]) {
-            if (b->warps[n].live & ~barrier->arrived[n])
+        if (whole_block || barrier->arrived[n]) {
+            if (b->warps[n].live_mask & ~barrier->arrived[n])
                 return false;
             threads += LANES;
         }

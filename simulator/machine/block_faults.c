@@ -20,11 +20,11 @@ static int append_instruction(const Module *m, const Statement *s, char *text, i
 {
     const int opcode = (int)(s->opcode.length < 60 ? s->opcode.length : 60);
     used += snprintf(text + used, capacity - (size_t)used, ", %.*s, PTX line %d", opcode, s->opcode.text, s->line);
-    char line[256], own[256];
+    char line[256], outer[256];
     if (!source_line_text(m, s->source_file, s->source_line, line, sizeof line))
         return used;
-    if (s->outer_file != s->source_file && source_line_text(m, s->outer_file, s->outer_line, own, sizeof own))
-        return used + snprintf(text + used, capacity - (size_t)used, " (%s, inlined into %s)", line, own);
+    if (s->outer_file != s->source_file && source_line_text(m, s->outer_file, s->outer_line, outer, sizeof outer))
+        return used + snprintf(text + used, capacity - (size_t)used, " (%s, inlined into %s)", line, outer);
     return used + snprintf(text + used, capacity - (size_t)used, " (%s)", line);
 }
 

@@ -11,7 +11,7 @@ typedef enum ExitReason { NONE, FAULT, RESTART, ABANDONED, NEEDS_LATER_BLOCKS } 
 
 // ---- block.c
 
-// Allocates a block that a worker reuses; NULL if out of memory.
+// Allocates a block, which a worker reuses; NULL if out of memory.
 Block *sim_new_block(Launch *launch);
 void sim_free_block(Block *b);
 // Initialises the block as the one at this position of the start order.
@@ -29,7 +29,7 @@ bool sim_waits_for_cluster(const Block *b);
 bool sim_release_waiting_lanes(Block *b);
 // True if every warp waits or is in a loop without progress, and only other blocks could change that.
 bool sim_is_block_stuck(const Block *b);
-// Makes its warps run lanes that a polling split has kept from running; false if there are none.
+// Makes the block's warps run lanes that a polling split starves; false if there are none.
 bool sim_run_other_lanes(Block *b);
 // True if the launch has later blocks that could still start and release this one.
 bool sim_has_later_blocks(const Block *b);
@@ -51,9 +51,9 @@ void sim_run_blocks(Launch *launch);
 int sim_worker_count(const Launch *launch);
 // Adds the block's counters to the launch and frees it. NULL is allowed.
 void sim_end_block(Launch *launch, Block *b);
-// Makes the block's fault that of the launch, unless an earlier block has failed.
+// Copies the block's fault to the launch, unless an earlier block has failed.
 void sim_record_fault(Launch *launch, const Block *b);
-// Records as the launch's error that there was no memory for a block.
+// Sets the launch's error: out of memory for a block.
 void sim_report_out_of_memory(Launch *launch);
 
 // ---- skipped_blocks.c

@@ -1,7 +1,7 @@
 // cluster.c: thread block clusters: distributed shared memory and the cluster's barrier.
 //
-// A shared-memory address holds 1 + the rank of its block from bit RANK_BIT on; 0 means the executing block. Without
-// clusters every block is a cluster of its own.
+// From bit RANK_BIT on, a shared-memory address holds the rank of its block plus 1, or 0 for the executing block. Without
+// clusters every block is its own cluster.
 #include "machine/observer.h"
 #include "machine/ops/lanes.h"
 
@@ -32,7 +32,7 @@ uint8_t *sim_cluster_pointer(Warp *w, const Instr *i, int lane, uint64_t address
         sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes at 0x%llx of the shared memory of block "
                   "%llu of the cluster, which has %zu bytes",
                   bytes, (unsigned long long)offset, (unsigned long long)rank, size);
-    if (b->cluster[rank]->live == 0)
+    if (b->cluster[rank]->live_threads == 0)
         sim_fault(w, i, lane, cudaErrorIllegalAddress,
                   "the shared memory of block %llu of the cluster, which has exited\ncall cluster.sync() in all blocks after the last access", (unsigned long long)rank);
     return b->cluster[rank]->shared + offset;
@@ -88,8 +88,8 @@ void sim_rank_of_address(Warp *w, const Instr *i, uint32_t mask)
 
 // ---- Barrier: each thread arrives, and later waits until all threads of the cluster have arrived or exited.
 
-// Releases the waiting splits whose lanes' phase is complete.
-static void release(Block *b)
+// Releases the waiting splits whose lanes have completed their phase.
+static void release_waiting_splits(Block *b)
 {
     for (int n = 0; n < b->warp_count; n++) {
         Warp *w = &b->warps[n];
@@ -112,7 +112,7 @@ void sim_check_cluster_barrier(Block *b)
     for (uint32_t k = 0; k < blocks; k++)
         for (int n = 0; n < b->warp_count; n++) {
             const Warp *w = &b->cluster[k]->warps[n];
-            if (w->live & ~w->arrived)
+            if (w->live_mask & ~w->arrived)
                 return;
             arrived |= w->arrived;
         }
@@ -123,7 +123,7 @@ void sim_check_cluster_barrier(Block *b)
             w->may_pass |= w->arrived;
             w->arrived = 0;
         }
-        release(b->cluster[k]);
+        release_waiting_splits(b->cluster[k]);
     }
 }
 
@@ -143,6 +143,6 @@ void sim_execute_cluster_barrier(Warp *w, WarpSplit *p, const Instr *i)
         sim_check_cluster_barrier(w->block);
     } else {
         p->state = WAITS_AT_CLUSTER_BARRIER;
-        release(w->block);
+        release_waiting_splits(w->block);
     }
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 // Writes the name of the program's folder: "step03_sequential" of ".../step03_sequential/reduce".
-static void step_name(char *name, size_t space)
+static void get_step_name(char *name, size_t space)
 {
     char path[4096];
     sim_program_path(path, sizeof path);
@@ -19,15 +19,15 @@ static void step_name(char *name, size_t space)
     snprintf(name, space, "%.200s", slash ? slash + 1 : path);
 }
 
-static uint64_t all_instructions;
-static double all_seconds;
+static uint64_t total_instructions;
+static double total_seconds;
 
 static void print_speed(void)
 {
-    fprintf(stderr, "simulator: %" PRIu64 " warp instructions in %.6f s of the host\n", all_instructions, all_seconds);
+    fprintf(stderr, "simulator: %" PRIu64 " warp instructions in %.6f s of the host\n", total_instructions, total_seconds);
 }
 
-// Exits: the counters cannot be written.
+// Exits because the counters cannot be written.
 static _Noreturn void exit_with_error(const char *path)
 {
     fprintf(stderr, "simulator: cannot write the counters to %s: %s\n", path, strerror(errno));
@@ -49,10 +49,10 @@ void sim_record_throughput(const Launch *launch, double host_seconds)
 {
     if (!sim_settings()->prints_speed)
         return;
-    if (all_instructions == 0)
+    if (total_instructions == 0)
         atexit(print_speed);
-    all_instructions += launch->counters.warp_instructions;
-    all_seconds += host_seconds;
+    total_instructions += launch->counters.warp_instructions;
+    total_seconds += host_seconds;
 }
 
 static FILE *open_counters(const char *path)
@@ -92,7 +92,7 @@ void sim_write_counters(const Launch *launch)
         return;
     if (!file) {
         file = open_counters(path);
-        step_name(step, sizeof step);
+        get_step_name(step, sizeof step);
     }
     write_row(file, step, number++, launch);
     if (fflush(file) != 0 || ferror(file))

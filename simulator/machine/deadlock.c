@@ -1,4 +1,4 @@
-// deadlock.c: lets blocks without progress continue, by other lanes or time slicing, or reports a deadlock or an infinite loop.
+// deadlock.c: when a block makes no progress, runs other lanes or time-slices the launch, or reports a deadlock or infinite loop.
 #include "machine/blocks.h"
 
 // True if a split waits at a barrier of the block or of the cluster.
@@ -48,7 +48,7 @@ bool sim_run_other_lanes(Block *b)
     return switched;
 }
 
-// Reports what a split waits for and ends the block; returns if it waits for no other thread.
+// Reports what a split waits for and ends the block. Returns if the split does not wait for other threads.
 static void report_waiting(Warp *w, const WarpSplit *p)
 {
     const Block *b = w->block;
@@ -61,12 +61,12 @@ static void report_waiting(Warp *w, const WarpSplit *p)
         sim_fault(w, next - 1, first, cudaErrorLaunchTimeout,
                   "%u of %u live threads wait at barrier %d, which the others never reach\n"
                   "move the barrier to where all threads of the block execute it",
-                  b->barriers[p->barrier].count, b->live, p->barrier);
+                  b->barriers[p->barrier].count, b->live_threads, p->barrier);
     if (p->state == WAITS_FOR_LANES)
         sim_fault(w, next, first, cudaErrorLaunchTimeout,
                   "%d lanes (0x%x) wait for other lanes in their mask that never execute this operation (of the block's %u running threads)\n"
                   "name in the mask exactly the lanes that execute the operation", lanes,
-                  p->mask, b->live);
+                  p->mask, b->live_threads);
 }
 
 _Noreturn void sim_report_deadlock(Block *b)
@@ -105,21 +105,21 @@ static void report_wait_for_host(Block *b)
     }
 }
 
-// Reports the loop at its back edge.
+// Reports the busiest warp's loop, at its back edge.
 static _Noreturn void report_infinite_loop(Block *b, const char *what)
 {
     report_wait_for_host(b);
     Warp *w = busiest_warp(b);
     const WarpSplit *p = sim_next_split(w);
-    char waits[200] = "", bytes[40] = "";
+    char mbarrier_text[200] = "", bytes_text[40] = "";
     if (w->mbarrier_wait.expected && w->mbarrier_wait.bytes)
-        snprintf(bytes, sizeof bytes, " and %lld bytes", (long long)w->mbarrier_wait.bytes);
+        snprintf(bytes_text, sizeof bytes_text, " and %lld bytes", (long long)w->mbarrier_wait.bytes);
     if (w->mbarrier_wait.expected)
-        snprintf(waits, sizeof waits, "; it waits at an mbarrier for %u of %u arrivals%s\n"
+        snprintf(mbarrier_text, sizeof mbarrier_text, "; it waits at an mbarrier for %u of %u arrivals%s\n"
                  "check the parity of this wait, and the number of arrivals", w->mbarrier_wait.missing,
-                 w->mbarrier_wait.expected, bytes);
+                 w->mbarrier_wait.expected, bytes_text);
     sim_fault(w, p ? sim_innermost_back_edge(p) : NULL, p ? __builtin_ctz(p->mask) : -1, cudaErrorLaunchTimeout, "%s%s", what,
-              waits);
+              mbarrier_text);
 }
 
 bool sim_has_later_blocks(const Block *b)

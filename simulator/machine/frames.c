@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { CALL_BYTES = 64 }; // stack bytes of a call, besides the function's variables
+enum { CALL_BYTES = 64 }; // stack space of a call, besides the function's variables
 
 // ---- Contents
 
@@ -89,8 +89,8 @@ static void fill_slot(const Warp *w, Frame *f, const Slot *s)
 static void clear_registers(Frame *f)
 {
     const Program *p = f->function->program;
-    for (int k = 0; k < p->range_count; k++)
-        memset(f->registers + p->ranges[k].offset, 0, p->ranges[k].bytes);
+    for (int k = 0; k < p->live_in_count; k++)
+        memset(f->registers + p->live_in[k].offset, 0, p->live_in[k].bytes);
 }
 
 static Frame *new_frame(Warp *w, const Function *function)
@@ -115,14 +115,14 @@ void sim_enter_kernel(Warp *w)
 {
     const Function *kernel = w->block->launch->kernel;
     const Program *program = kernel->program;
-    const bool first = !w->entry;
-    if (first)
+    const bool is_new = !w->entry;
+    if (is_new)
         w->entry = new_frame(w, kernel);
     else
         clear_registers(w->entry);
     for (int k = 0; k < program->slot_count; k++) {
         const int special = program->slots[k].special;
-        if (first || (special >= CTAID_X && special <= CLUSTER_CTARANK) || special == SMID)
+        if (is_new || (special >= CTAID_X && special <= CLUSTER_CTARANK) || special == SMID)
             fill_slot(w, w->entry, &program->slots[k]);
     }
     w->entry->local_end = kernel->local_bytes;
@@ -139,18 +139,18 @@ void sim_leave_frame(Block *b, Frame *f, uint32_t mask)
 
 // ---- Calls
 
-// The function that the first lane calls; sets `same` to the lanes that call the same one.
-static const Function *callee_of(Warp *w, const Instr *i, uint32_t mask, uint32_t *same)
+// Returns the function that the first lane calls, and sets `callers` to the lanes that call it.
+static const Function *callee_of(Warp *w, const Instr *i, uint32_t mask, uint32_t *callers)
 {
-    *same = mask;
+    *callers = mask;
     if (i->call->callee)
         return i->call->callee;
     const uint64_t *targets = (const uint64_t *)(w->registers + i->a);
     const uint64_t target = targets[__builtin_ctz(mask)];
-    *same = 0;
+    *callers = 0;
     for (uint32_t rest = mask; rest; rest &= rest - 1)
         if (targets[__builtin_ctz(rest)] == target)
-            *same |= 1u << __builtin_ctz(rest);
+            *callers |= 1u << __builtin_ctz(rest);
     for (const Function *f = w->block->launch->module->functions; f; f = f->next)
         if ((uint64_t)(uintptr_t)f == target && f->defined && !f->entry)
             return f;
@@ -174,10 +174,10 @@ static void copy_arguments(WarpSplit *p, const Frame *from, const Frame *to, con
 
 void sim_call(Warp *w, WarpSplit *p, const Instr *i)
 {
-    uint32_t same;
-    const Function *callee = callee_of(w, i, p->mask, &same);
-    if (same != p->mask) { // different callees run one after another
-        sim_diverge(w, p, p->pc + 1, same, p->pc, p->pc);
+    uint32_t callers;
+    const Function *callee = callee_of(w, i, p->mask, &callers);
+    if (callers != p->mask) { // different callees run one after another
+        sim_diverge(w, p, p->pc + 1, callers, p->pc, p->pc);
         return;
     }
     const uint64_t local_base = p->frame->local_base + (p->frame->function->local_bytes + 15) / 16 * 16 + CALL_BYTES;

@@ -53,7 +53,7 @@ struct Grid {
     const struct ClockSnapshot *launch_snapshot; // the launching thread's clock
     struct LaunchClocks *vector_clocks;          // holds the launch_snapshots of the children; kept until they have ended
     struct AcquiredGrid *acquired_grids;
-    bool fences; // the grid has executed a fence
+    bool has_executed_fence;
 };
 
 #endif

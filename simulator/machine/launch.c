@@ -28,14 +28,14 @@ static uint64_t *shuffled_numbers(uint64_t count)
 static uint64_t block_in_cluster(const Launch *launch, uint64_t cluster, uint32_t rank)
 {
     const dim3 grid = launch->grid, size = launch->cluster;
-    const uint64_t across = grid.x / size.x, down = grid.y / size.y;
-    const uint64_t x = cluster % across * size.x + rank % size.x;
-    const uint64_t y = cluster / across % down * size.y + rank / size.x % size.y;
-    const uint64_t z = cluster / across / down * size.z + rank / size.x / size.y;
+    const uint64_t columns = grid.x / size.x, rows = grid.y / size.y;
+    const uint64_t x = cluster % columns * size.x + rank % size.x;
+    const uint64_t y = cluster / columns % rows * size.y + rank / size.x % size.y;
+    const uint64_t z = cluster / columns / rows * size.z + rank / size.x / size.y;
     return x + grid.x * (y + grid.y * z);
 }
 
-// The block numbers in the order in which they start, each cluster's consecutively by rank. NULL: ascending.
+// Block numbers in the order in which they start; those of a cluster are consecutive, by rank. NULL: ascending order.
 static uint64_t *order_of_blocks(const Launch *launch)
 {
     const uint32_t size = launch->cluster_blocks;
@@ -57,8 +57,8 @@ static bool needs_time_slicing(const Launch *launch)
     return launch->workspace || launch->cluster_blocks > 1 || (sim_settings()->time_sliced && launch->block_concurrency != CONCURRENT);
 }
 
-// Offset of dynamic shared memory, after the kernel's static variables: unpadded_offset without redzones. With redzones,
-// another redzone precedes it, and the offset stays in the same bank.
+// The offset of dynamic shared memory, after the kernel's static variables. Without redzones it is unpadded_offset; with them,
+// a redzone precedes dynamic shared memory, which keeps its bank.
 static size_t dynamic_shared_offset(const Launch *launch, size_t unpadded_offset)
 {
     const size_t extent = launch->kernel->shared_extent, align = launch->module->dynamic_align;
@@ -67,8 +67,8 @@ static size_t dynamic_shared_offset(const Launch *launch, size_t unpadded_offset
         return unpadded_offset;
     if (extent == 0)
         return 0;
-    const size_t unit = align > LINE_BYTES ? align : LINE_BYTES;
-    return sim_align_up(extent + LINE_BYTES, unit) + unpadded_offset % unit;
+    const size_t granularity = align > LINE_BYTES ? align : LINE_BYTES;
+    return sim_align_up(extent + LINE_BYTES, granularity) + unpadded_offset % granularity;
 }
 
 static void lay_out_shared(Launch *launch)
@@ -82,7 +82,7 @@ static void lay_out_shared(Launch *launch)
         launch->shared_bytes = launch->dynamic_shared + launch->dynamic_shared_bytes;
         launch->requested_shared = unpadded_offset + launch->dynamic_shared_bytes;
     }
-    // An indirect call counts as a use in `effects`; it can be one only if some function of the module uses this memory.
+    // `effects` counts every indirect call as a use, so the module, too, must have a function that uses this memory.
     launch->uses_reserved_shared = launch->module->uses_reserved_shared && kernel->program->effects.uses_reserved_shared;
     if (launch->uses_reserved_shared) {
         const size_t alignment = sim_checker_enabled() ? LINE_BYTES : 16; // a shadow line holds one array only
@@ -95,7 +95,7 @@ static void lay_out_shared(Launch *launch)
 static size_t local_bytes_of(const Function *kernel, size_t stack_bytes)
 {
     const size_t kernel_bytes = sim_align_up(kernel->local_bytes, 16);
-    return kernel->program->calls ? kernel_bytes + stack_bytes : kernel_bytes;
+    return kernel->program->has_calls ? kernel_bytes + stack_bytes : kernel_bytes;
 }
 
 static void set_cluster(Launch *launch, dim3 requested)
@@ -121,7 +121,7 @@ static bool copy_arguments(Launch *launch, void **arguments, bool cooperative)
     return true;
 }
 
-// Marks the allocations that the launch may write to: those into which its arguments and variables point.
+// Marks the allocations that the launch may write to: those that its pointer arguments and pointer variables point to.
 static void find_write_set(Launch *launch)
 {
     const Stores *stores = &launch->kernel->program->stores;
@@ -133,7 +133,7 @@ static void find_write_set(Launch *launch)
         Allocation *a = sim_allocation_at(address);
         if (a && address - a->address <= a->bytes)
             a->last_writing_launch = launch->number;
-        else if (stores->assumes_offsets) // this parameter is no pointer: what it is added to may be one
+        else if (stores->assumes_offsets) // the parameter is not a pointer, but may be an offset that is added to one
             launch->write_set_known = false;
     }
 }
@@ -185,7 +185,7 @@ static void end_launch(Launch *launch)
         exit(CANNOT_RUN);
 }
 
-static _Atomic uint64_t launch_count; // of the program
+static _Atomic uint64_t launch_count; // in the program so far
 static LaunchResult last_success;
 
 LaunchResult sim_last_launch(void)

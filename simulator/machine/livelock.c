@@ -1,26 +1,26 @@
-// livelock.c: detects a block that repeats its state. Typically it polls another block's flag, and broadcasts the result
-// through shared memory before a barrier: progress.c counts such a loop as progress, because it writes memory.
+// livelock.c: detects a block whose state repeats. Typically it polls another block's flag and broadcasts the result through
+// shared memory before a barrier; progress.c misses such a loop, because it writes memory.
 #include "machine/running.h"
 
 #include <string.h>
 
-enum { FIRST_ROUND = 1024, MAX_DISTANCE = 32 }; // rounds: the first compared; those compared after each power of
-                                               // two, as a loop may have several barriers
+enum { FIRST_ROUND = 1024 }; // the first round that is compared
+enum { MAX_DISTANCE = 32 };  // rounds compared after each power of two; more than one, as a loop may have several barriers
 
-static uint64_t mix(uint64_t state, uint64_t more)
+static uint64_t mix(uint64_t state, uint64_t word)
 {
-    return (state ^ more) * 0x9e3779b97f4a7c15 + (state >> 29);
+    return (state ^ word) * 0x9e3779b97f4a7c15 + (state >> 29);
 }
 
-static uint64_t mix_bytes(uint64_t state, const uint8_t *bytes, size_t round)
+static uint64_t mix_bytes(uint64_t state, const uint8_t *bytes, size_t count)
 {
     uint64_t word;
     size_t k = 0;
-    for (; k + sizeof word <= round; k += sizeof word) {
+    for (; k + sizeof word <= count; k += sizeof word) {
         memcpy(&word, bytes + k, sizeof word);
         state = mix(state, word);
     }
-    for (; k < round; k++)
+    for (; k < count; k++)
         state = mix(state, bytes[k]);
     return state;
 }
@@ -34,11 +34,11 @@ static uint64_t mix_split(uint64_t state, const WarpSplit *p)
     return state;
 }
 
-// A hash of all state that determines what the block does next and that it can change itself. Global memory is represented
-// by the number of stores alone, because a block may poll by atomic operations; bulk copies and surface writes are ignored.
-static uint64_t hash_of_block(const Block *b)
+// A hash of the block's own state. Global memory is represented only by the number of stores, because a block may poll by
+// atomic operations; bulk copies and surface writes are ignored.
+static uint64_t block_hash(const Block *b)
 {
-    uint64_t state = mix(b->live, b->counters.global_store_requests);
+    uint64_t state = mix(b->live_threads, b->counters.global_store_requests);
     for (int n = 0; n < b->warp_count; n++)
         for (const WarpSplit *p = b->warps[n].splits; p; p = p->next)
             state = mix_split(mix(state, (uint64_t)n), p);
@@ -53,10 +53,10 @@ bool sim_state_repeats(Block *b)
     const uint64_t round = ++b->repeat_check.rounds;
     if (round < FIRST_ROUND)
         return false;
-    const uint64_t distance = round - (UINT64_C(1) << (63 - __builtin_clzll(round))); // from the last power of two
+    const uint64_t distance = round - (UINT64_C(1) << (63 - __builtin_clzll(round))); // rounds since the last power of two
     if (distance > MAX_DISTANCE)
         return false;
-    const uint64_t state = hash_of_block(b);
+    const uint64_t state = block_hash(b);
     if (distance == 0)
         b->repeat_check.state_hash = state;
     return distance > 0 && state == b->repeat_check.state_hash;

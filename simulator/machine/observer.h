@@ -17,20 +17,20 @@ static inline uint64_t sim_named_barrier_key(int number) // a barrier with a thr
     return CLUSTER_KEY + 1 + (uint64_t)number;
 }
 
-typedef enum FenceKind { MEMORY_FENCE, MBARRIER_INIT_FENCE, PROXY_FENCE } FenceKind; // MBARRIER_INIT_FENCE: fence.mbarrier_init
+typedef enum FenceKind { MEMORY_FENCE, MBARRIER_INIT_FENCE, PROXY_FENCE } FenceKind; // fence.mbarrier_init; fence.proxy
 
 // Callbacks for a launch run on the launching thread, which holds the lock of lock.c. Callbacks for a block or warp run on
 // the block's host thread, concurrently with those of other blocks and without a lock: the observer guards its own state of
 // allocations and launches.
 typedef struct Observer {
-    // ---- Always called, if there is an observer
+    // ---- Called for every launch and allocation
     struct LaunchClocks *(*begin_launch)(const Launch *launch); // returns the launch's vector_clocks
     void (*end_launch)(Launch *launch); // successful or not
     void (*begin_allocation)(Allocation *a);
     void (*end_allocation)(Allocation *a); // its memory is still mapped
-    // A host access to device or managed memory faulted; returns true if it may be retried. `last`: no other handler
-    // follows.
-    bool (*host_access)(uint64_t address, bool writes, const void *instruction, bool last);
+    // A host access to device or managed memory faulted; returns true if it may be retried. `is_last`: no other handler
+    // is installed.
+    bool (*host_access)(uint64_t address, bool writes, const void *instruction, bool is_last);
     // A lane has accessed an invalid address. Describes the address, with lines of help and notes; returns the kind of finding.
     int (*describe_address)(const Launch *launch, const Instr *i, uint64_t address, char *text, size_t capacity);
 
@@ -54,7 +54,7 @@ typedef struct Observer {
     void (*access_local)(Warp *w, Access *access);
     // A lane has used a generic address of another block's shared or another thread's local memory. `owner`: the number of
     // that block, modulo 2^20 - 1, or the index of that thread in its block.
-    void (*use_foreign)(Warp *w, const Instr *i, int lane, Space space, uint64_t owner);
+    void (*use_foreign_address)(Warp *w, const Instr *i, int lane, Space space, uint64_t owner);
     // A lane starts a bulk copy. to_global: the copy reads these bytes of shared memory; otherwise `address` is the mbarrier
     // on which it completes.
     void (*begin_bulk_copy)(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes, bool to_global);

@@ -25,13 +25,13 @@ static bool is_in_loop(const WarpSplit *p)
 // True if the split's loop and the loop of back_edge are nested, and the split has left neither.
 static bool in_same_loop_nest(const WarpSplit *p, const Instr *back_edge)
 {
-    const bool around = p->loop_frame == p->frame && back_edge > p->loop &&
+    const bool encloses = p->loop_frame == p->frame && back_edge > p->loop &&
                         p->frame->function->program->code + back_edge->target <= p->loop;
-    return around || is_in_loop(p);
+    return encloses || is_in_loop(p);
 }
 
-// A loop that only waits for the clock may last seconds, so its clock advances faster and faster. A step is at most 2^28
-// cycles, so that the loop sees a 32-bit clock wrap. No delay becomes shorter than requested.
+// A loop that only waits for the clock may last seconds, so its clock advances in growing steps. A step is at most 2^28
+// cycles, so that the loop sees a 32-bit clock wrap around. No delay becomes shorter than requested.
 static void advance_clock(Warp *w, const WarpSplit *p)
 {
     enum { MAX_SHIFT = 19 };
@@ -89,9 +89,9 @@ bool sim_is_warp_stuck(const Warp *w)
 }
 
 // The branch that closes the innermost loop around an instruction, or NULL.
-static const Instr *loop_around(const Program *program, uint32_t at)
+static const Instr *find_back_edge(const Program *program, uint32_t at)
 {
-    for (uint32_t k = at; k < program->count; k++) // it is the next branch to this instruction or an earlier one
+    for (uint32_t k = at; k < program->count; k++) // the next branch to `at` or before closes it
         if (program->code[k].control == BRANCH && program->code[k].target <= at)
             return &program->code[k];
     return NULL;
@@ -99,7 +99,7 @@ static const Instr *loop_around(const Program *program, uint32_t at)
 
 const Instr *sim_innermost_back_edge(const WarpSplit *p)
 {
-    return loop_around(p->frame->function->program, p->pc);
+    return find_back_edge(p->frame->function->program, p->pc);
 }
 
 // Index of the call in the caller's code.
@@ -133,8 +133,7 @@ bool sim_polls_in_loop(const WarpSplit *p)
     return false;
 }
 
-// True if the instruction may read what other threads, or the host, have written. Only atomic operations
-// with system scope can communicate with the host.
+// True if the instruction may poll memory that the host writes. Atomic operations need system scope for that.
 static bool polls_host(const Instr *i)
 {
     return (i->kind == LOAD && i->flags & POLLS_OTHERS) || (i->kind == ATOMIC && i->scope == SYSTEM_SCOPE) ||
@@ -149,7 +148,7 @@ static bool is_host_visible(const Allocation *a)
     return shared && !sim_in_device_range((const void *)(uintptr_t)a->address);
 }
 
-// True if the load's address is in memory that the host may write; its register has the value of the last iteration.
+// True if the load's address is in memory that the host may write. Its register still has the last iteration's value.
 static bool loads_from_host(const Frame *f, int lane, const Instr *i)
 {
     if (i->kind != LOAD || (i->at.base != NO_OFFSET && i->at.base_bytes != 8))
@@ -167,7 +166,7 @@ static bool polls_host_in_loop(const WarpSplit *p, bool host_visible)
     const int lane = __builtin_ctz(p->mask);
     uint32_t at = p->pc;
     for (const Frame *f = p->frame; f; f = f->caller) {
-        const Instr *code = f->function->program->code, *back_edge = loop_around(f->function->program, at);
+        const Instr *code = f->function->program->code, *back_edge = find_back_edge(f->function->program, at);
         for (const Instr *i = back_edge ? &code[back_edge->target] : NULL; i && i < back_edge; i++)
             if (polls_host(i) && (host_visible || loads_from_host(f, lane, i)))
                 return true;

@@ -27,7 +27,7 @@ void sim_end_split(Warp *w, WarpSplit *p);
 // Divides the split at a branch: the lanes of `mask` continue at `pc`, the others at other_pc. The two parts reconverge at
 // reconvergence_pc, or, if that is NO_INDEX, where the split ends.
 void sim_diverge(Warp *w, WarpSplit *p, uint32_t reconvergence_pc, uint32_t mask, uint32_t pc, uint32_t other_pc);
-// Makes a polling split the last of its warp, because the others may have to write what it polls.
+// Makes a polling split the last in its warp's list, because another split may have to write what it polls.
 void sim_move_to_back(Warp *w, WarpSplit *p);
 // The lanes that have arrived at the reconvergence point of a waiting split.
 uint32_t sim_lanes_at_reconvergence(const Warp *w, const WarpSplit *p);
@@ -40,12 +40,12 @@ static inline uint32_t sim_split_end(const WarpSplit *p)
     return p->parent && p->parent->frame == p->frame ? p->reconvergence_pc : NO_INDEX;
 }
 
-// Records a jump, for the checker. An unconditional one is attributed to the instruction before it, the end of the path that
-// jumps; a chain of unconditional jumps counts as one.
+// Records a jump, for the checker. An unconditional one is attributed to the instruction before it, where the path
+// ends; a chain of unconditional jumps counts as one.
 static inline void sim_note_jump(WarpSplit *p, uint32_t from, uint32_t to)
 {
-    const bool always = p->frame->function->program->code[from].guard == NO_OFFSET;
-    if (!always)
+    const bool is_unconditional = p->frame->function->program->code[from].guard == NO_OFFSET;
+    if (!is_unconditional)
         p->jump_from = from;
     else if (p->jump_from == NO_INDEX || p->jump_to != from)
         p->jump_from = from ? from - 1 : 0;
@@ -71,7 +71,7 @@ static inline bool sim_try_count_iteration(WarpSplit *p, const Instr *back_edge)
 }
 // Called after a time slice: records progress, unless the split is in a loop that writes no memory.
 void sim_note_progress(Warp *w, WarpSplit *p, uint64_t instructions);
-// Lets starved lanes run if `running` polls: they may have to write what it polls.
+// Lets starved lanes run if `running` polls, because they may have to write what it polls.
 void sim_run_starved(Warp *w, WarpSplit *running);
 
 // ---- block_barrier.c

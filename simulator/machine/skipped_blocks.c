@@ -1,5 +1,5 @@
-// skipped_blocks.c: counts the idle blocks at the end of a grid without running them. In an idle block all threads find their
-// index out of range and return.
+// skipped_blocks.c: counts the idle blocks at the end of a grid without running them. In an idle block every thread returns
+// because its index is out of range.
 //
 // The proof is an interval analysis of the kernel's first instructions over all threads of these blocks. The blocks are idle
 // if each guard has one value for the whole interval.
@@ -8,9 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_STEPS = 64, MIN_BLOCKS = 64 }; // MAX_STEPS: instructions of a thread; with fewer than MIN_BLOCKS the analysis does not pay off
+enum { MAX_STEPS = 64 };  // analysed instructions
+enum { MIN_BLOCKS = 64 }; // in smaller grids the analysis does not pay off
 
-typedef struct Range { // an interval; all zeros: unknown
+typedef struct Range { // an interval [low, high]; all zeros: unknown
     int64_t low, high;
     bool known;
 } Range;
@@ -18,8 +19,8 @@ typedef struct Range { // an interval; all zeros: unknown
 typedef struct TailBlocks { // the blocks from index `first` to the end of the grid, and the path that their threads take
     const Launch *launch;
     uint32_t first[3];
-    Range *values;          // of registers, constants and predicates (0 or 1), by frame offset / 4
-    uint64_t count, active; // instructions of a warp; those of them with active lanes
+    Range *values;          // of registers, constants and predicates (0 or 1), indexed by frame offset / 4
+    uint64_t count, active; // a warp's instructions; those with active lanes
 } TailBlocks;
 
 static Range constant(int64_t value)
@@ -87,16 +88,16 @@ static bool ends_with(const Statement *s, const char *end)
 // unsigned numbers, so the sign is ignored.
 static Range if_fits_width(const Statement *s, Range r)
 {
-    const bool small = ends_with(s, "32");
-    return r.known && r.low >= (small ? INT32_MIN : INT64_MIN) && r.high <= (small ? UINT32_MAX : INT64_MAX) ? r : (Range){0};
+    const bool is_32_bit = ends_with(s, "32");
+    return r.known && r.low >= (is_32_bit ? INT32_MIN : INT64_MIN) && r.high <= (is_32_bit ? UINT32_MAX : INT64_MAX) ? r : (Range){0};
 }
 
 // The interval if its values fit the opcode's type, with its sign, otherwise unknown.
 static Range if_fits_type(const Statement *s, Range r)
 {
-    const bool small = ends_with(s, "32"), is_signed = ends_with(s, "s32") || ends_with(s, "s64");
-    const int64_t min = !is_signed ? 0 : small ? INT32_MIN : INT64_MIN,
-                  max = !small ? INT64_MAX : is_signed ? INT32_MAX : UINT32_MAX;
+    const bool is_32_bit = ends_with(s, "32"), is_signed = ends_with(s, "s32") || ends_with(s, "s64");
+    const int64_t min = !is_signed ? 0 : is_32_bit ? INT32_MIN : INT64_MIN,
+                  max = !is_32_bit ? INT64_MAX : is_signed ? INT32_MAX : UINT32_MAX;
     return r.known && r.low >= min && r.high <= max ? r : (Range){0};
 }
 
@@ -114,10 +115,10 @@ static Range product(Range a, Range b) // of non-negative numbers
     return r.known && !low && !high ? r : (Range){0};
 }
 
-// a < b, or a <= b with `equal`: 0, 1, or unknown.
-static Range is_less(Range a, Range b, bool equal)
+// a < b, or a <= b with `or_equal`: 0, 1, or unknown.
+static Range is_less(Range a, Range b, bool or_equal)
 {
-    const int64_t margin = equal ? 0 : 1;
+    const int64_t margin = or_equal ? 0 : 1;
     if (!a.known || !b.known)
         return (Range){0};
     if (a.high <= b.low - margin)
@@ -180,24 +181,24 @@ static Range computed(const TailBlocks *t, const Instr *i)
     return (Range){0};
 }
 
-static void forget(TailBlocks *t, const Operand *o)
+static void invalidate(TailBlocks *t, const Operand *o)
 {
     const Register *const registers[] = {o->reg, o->second};
     for (int k = 0; k < 2; k++)
         if (registers[k])
             t->values[registers[k]->slot / 4] = (Range){0};
     for (int k = 0; k < o->count; k++)
-        forget(t, &o->elements[k]);
+        invalidate(t, &o->elements[k]);
 }
 
 static void compute(TailBlocks *t, const Instr *i)
 {
     const Statement *s = i->statement;
-    const bool loads = begins_with(s, "ld.param.") && !ends_with(s, "f32") && !ends_with(s, "f64");
-    const Range r = loads ? argument(t, i) : begins_with(s, "ld.") ? (Range){0} : computed(t, i);
+    const bool is_param_load = begins_with(s, "ld.param.") && !ends_with(s, "f32") && !ends_with(s, "f64");
+    const Range r = is_param_load ? argument(t, i) : begins_with(s, "ld.") ? (Range){0} : computed(t, i);
     if (s->count > 0 && !s->operands[0].address)
-        forget(t, &s->operands[0]);
-    Range *to = r.known ? value_at(t, loads ? i->elements[0] : i->d) : NULL;
+        invalidate(t, &s->operands[0]);
+    Range *to = r.known ? value_at(t, is_param_load ? i->elements[0] : i->d) : NULL;
     if (to)
         *to = r;
 }

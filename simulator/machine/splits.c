@@ -33,7 +33,7 @@ void sim_end_split(Warp *w, WarpSplit *p)
     w->block->free_splits = p;
     if (!parent || --parent->children > 0)
         return;
-    parent->mask &= w->live;
+    parent->mask &= w->live_mask;
     parent->state = RUNNABLE;
     if (parent->mask == 0)
         sim_end_split(w, parent);
@@ -66,7 +66,7 @@ void sim_diverge(Warp *w, WarpSplit *p, uint32_t reconvergence_pc, uint32_t mask
     w->block->counters.divergent_branches++;
     p->loop = NULL;
     if (reconvergence_pc != end) {
-        sim_note_jump(p, from, reconvergence_pc); // by some of the lanes
+        sim_note_jump(p, from, reconvergence_pc); // some of the lanes jump there
         p->pc = reconvergence_pc;
         p->state = WAITS_FOR_SPLITS;
         p->children = (pc != reconvergence_pc) + (other_pc != reconvergence_pc);
@@ -116,7 +116,7 @@ void sim_move_to_back(Warp *w, WarpSplit *p)
 
 uint32_t sim_lanes_at_reconvergence(const Warp *w, const WarpSplit *p)
 {
-    uint32_t arrived = p->state == WAITS_FOR_SPLITS ? p->mask & w->live : 0;
+    uint32_t arrived = p->state == WAITS_FOR_SPLITS ? p->mask & w->live_mask : 0;
     for (const WarpSplit *q = w->splits; q && arrived; q = q->next)
         arrived &= q->parent == p ? ~q->mask : ALL_LANES;
     return arrived;

@@ -1,4 +1,4 @@
-// time_slicing.c: runs blocks that may wait for each other: as many as the device holds share one host thread in time slices.
+// time_slicing.c: runs blocks that may wait for each other. As many as the device holds share one host thread in time slices.
 #include "machine/blocks.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 static bool has_cluster_ended(const Block *b)
 {
     for (uint32_t k = 0; k < b->launch->cluster_blocks; k++)
-        if (b->cluster[k]->live > 0)
+        if (b->cluster[k]->live_threads > 0)
             return false;
     return true;
 }
@@ -17,8 +17,8 @@ static void start_cluster(Launch *launch, Block *const *blocks)
         sim_start_block(blocks[k], launch->next_block++);
 }
 
-// Runs each of the block's warps for one time slice. If the block's cluster has ended, starts the next one in its slots;
-// false if there is none.
+// Runs each of the block's warps for one time slice. If the block's cluster has ended, starts the next cluster in its blocks;
+// returns false if there is none.
 static bool run_slice(Block *b)
 {
     Launch *launch = b->launch;
@@ -27,9 +27,9 @@ static bool run_slice(Block *b)
         return false;
     }
     for (int n = 0; n < b->warp_count; n++)
-        b->warps[n].last_allocation = NULL; // another block may have freed it since
+        b->warps[n].last_allocation = NULL; // another block may have freed it
     sim_run_warps(b);
-    if (b->live > 0)
+    if (b->live_threads > 0)
         return true;
     if (b->error != cudaSuccess) {
         sim_record_fault(launch, b);
@@ -49,10 +49,10 @@ static void resolve_stuck_blocks(Block **blocks, uint64_t count)
     bool switched = false;
     Block *first = NULL;
     for (uint64_t k = 0; k < count; k++)
-        if (blocks[k]->live > 0 && !sim_is_block_stuck(blocks[k]))
+        if (blocks[k]->live_threads > 0 && !sim_is_block_stuck(blocks[k]))
             return;
     for (uint64_t k = count; k-- > 0;)
-        if (blocks[k]->live > 0) {
+        if (blocks[k]->live_threads > 0) {
             switched |= sim_run_other_lanes(blocks[k]);
             first = blocks[k];
         }
@@ -63,12 +63,12 @@ static void resolve_stuck_blocks(Block **blocks, uint64_t count)
     sim_record_fault(first->launch, first);
 }
 
-// True if the block skips this time slice: with a shuffled order a block sometimes pauses, as it may on a GPU.
+// True if the block skips this time slice. With $SIM_BLOCK_ORDER blocks pause at random, as they may on a GPU.
 static bool skips_slice(Block *b, uint64_t *random_state)
 {
-    enum { ONE_IN = 16, MAX_SLICES = 64 };
-    if (b->slices_to_skip == 0 && sim_next_random(random_state) % ONE_IN == 0)
-        b->slices_to_skip = (uint32_t)(sim_next_random(random_state) % MAX_SLICES);
+    enum { PAUSE_PERIOD = 16, MAX_PAUSE = 64 };
+    if (b->slices_to_skip == 0 && sim_next_random(random_state) % PAUSE_PERIOD == 0)
+        b->slices_to_skip = (uint32_t)(sim_next_random(random_state) % MAX_PAUSE);
     else if (b->slices_to_skip > 0)
         b->slices_to_skip--;
     return b->slices_to_skip > 0;
@@ -84,7 +84,7 @@ static uint64_t resident_block_count(const Launch *launch)
     return capacity < remaining ? capacity : remaining;
 }
 
-// The suspended block, if any, is the first. False: out of memory.
+// Allocates the co-resident blocks; the suspended block, if any, is the first. False: out of memory.
 static bool make_blocks(Launch *launch, Block **blocks, uint64_t count)
 {
     for (uint64_t k = 0; k < count; k++) {
@@ -96,18 +96,18 @@ static bool make_blocks(Launch *launch, Block **blocks, uint64_t count)
     return true;
 }
 
-// Runs until all blocks of the launch have ended, or one has failed.
+// Runs until all blocks of the launch have ended or one has failed.
 static void run_in_slices(Launch *launch, Block **blocks, uint64_t count)
 {
     for (uint64_t k = launch->suspended_block ? 1 : 0; k < count; k += launch->cluster_blocks)
         start_cluster(launch, &blocks[k]);
-    uint64_t clusters = count / launch->cluster_blocks, random_state = launch->block_order ? launch->block_order[0] : 0;
-    for (uint64_t k = 0; clusters > 0 && launch->error == cudaSuccess; k = (k + 1) % count) {
-        if (launch->block_order && blocks[k]->live > 0 && skips_slice(blocks[k], &random_state))
+    uint64_t active_clusters = count / launch->cluster_blocks, random_state = launch->block_order ? launch->block_order[0] : 0;
+    for (uint64_t k = 0; active_clusters > 0 && launch->error == cudaSuccess; k = (k + 1) % count) {
+        if (launch->block_order && blocks[k]->live_threads > 0 && skips_slice(blocks[k], &random_state))
             continue;
-        if (blocks[k]->live > 0 && !run_slice(blocks[k]))
-            clusters--;
-        if (clusters > 0 && launch->error == cudaSuccess && sim_is_block_stuck(blocks[k]))
+        if (blocks[k]->live_threads > 0 && !run_slice(blocks[k]))
+            active_clusters--;
+        if (active_clusters > 0 && launch->error == cudaSuccess && sim_is_block_stuck(blocks[k]))
             resolve_stuck_blocks(blocks, count);
     }
 }

@@ -1,5 +1,5 @@
-// trace.c: writes a row for each warp instruction of one block ($SIM_TRACE_BLOCK, by default 0), in every launch, to the
-// file of $SIM_TRACE. With "all", it traces every block, but only accesses to device memory. With $SIM_TRACE_VALUES a row
+// trace.c: for every launch, writes a row for each warp instruction of one block ($SIM_TRACE_BLOCK, by default 0) to the file
+// of $SIM_TRACE. With "all", it traces every block, but only accesses to device memory. With $SIM_TRACE_VALUES a row
 // ends with the values loaded, stored or computed, and is completed after the instruction has executed. A launch has at most
 // $SIM_TRACE_ROWS rows.
 #include "base/platform.h"
@@ -12,7 +12,7 @@
 
 static FILE *file;
 static int launch_number = -1;
-static uint64_t order; // next row's index in its launch
+static uint64_t row_index; // next row's index in its launch
 static bool row_is_open;
 
 typedef struct TracedAccess { // an access of a warp's instruction
@@ -23,7 +23,7 @@ typedef struct TracedAccess { // an access of a warp's instruction
 
 // ---- The file
 
-// Exits: the trace cannot be written.
+// Exits because the trace cannot be written.
 static _Noreturn void exit_with_error(void)
 {
     fprintf(stderr, "simulator: cannot write the trace to %s: %s\n", sim_settings()->trace, strerror(errno));
@@ -46,13 +46,13 @@ bool sim_trace_launch(const Launch *launch)
             sim_settings()->traces_values ? ",values" : "");
     }
     launch_number++;
-    order = 0;
+    row_index = 0;
     return sim_traces_all() || sim_settings()->traced_block < launch->blocks;
 }
 
 static bool reached_row_limit(void)
 {
-    return order >= sim_settings()->traced_rows;
+    return row_index >= sim_settings()->max_trace_rows;
 }
 
 bool sim_traces_all(void)
@@ -82,7 +82,7 @@ bool sim_is_traced(const Launch *launch, uint64_t number)
 
 // ---- Accesses
 
-// The first active lane's value of a register with a byte count.
+// The byte count in a register of the first active lane.
 static size_t bytes_in(const Warp *w, uint32_t slot, uint32_t mask)
 {
     return mask ? ((const uint32_t *)(w->registers + slot))[__builtin_ctz(mask)] : 0;
@@ -125,7 +125,7 @@ static bool find_destination(const Warp *w, const Instr *i, uint32_t mask, Trace
     return true;
 }
 
-// True if the active lanes access device memory, judged by the first of them.
+// True if the first active lane accesses device memory.
 static bool in_device_memory(const TracedAccess *t, uint32_t mask)
 {
     const Space space = t->space == GENERIC ? sim_space_at(t->address[__builtin_ctz(mask)]) : t->space;
@@ -142,18 +142,18 @@ static void name_memory(char *name, size_t capacity, Space space, uint64_t *addr
         *address = sim_offset_of_generic(*address);
     }
     const Allocation *a = space == SHARED || space == LOCAL ? NULL : sim_allocation_at(*address);
-    const bool inside = a && *address - a->address < a->bytes;
-    if (inside)
+    const bool is_found = a && *address - a->address < a->bytes;
+    if (is_found)
         *address -= a->address;
-    if (inside && a->kind != PARAMETER_MEMORY)
+    if (is_found && a->kind != PARAMETER_MEMORY)
         snprintf(name, capacity, "device%d", a->number);
-    else if (inside)
+    else if (is_found)
         snprintf(name, capacity, "arguments");
     else
         snprintf(name, capacity, "%s", space == SHARED ? "shared" : space == LOCAL ? "local" : "nowhere");
 }
 
-// Writes the columns memory, bytes of each lane, and addresses of the active lanes.
+// Writes the columns "memory", "bytes" (of each lane) and "addresses" (of the active lanes).
 static void write_access(const TracedAccess *t, uint32_t mask)
 {
     char first[32] = "", name[32];
@@ -172,7 +172,7 @@ static void write_access(const TracedAccess *t, uint32_t mask)
         fputs(",,,", file);
 }
 
-// Writes the columns launch to lanes.
+// Writes the columns from "launch" to "lanes".
 static void start_row(const Warp *w, const char *event, const Statement *s, uint32_t mask)
 {
     const Launch *launch = w->block->launch;
@@ -180,17 +180,17 @@ static void start_row(const Warp *w, const char *event, const Statement *s, uint
     end_row();
     row_is_open = true;
     const Slice opcode = s ? s->opcode : (Slice){"ret", 3}; // implicit at the end of a function
-    const bool located = s && s->source_line > 0 && s->source_file >= 0 && s->source_file < launch->module->file_count;
-    Slice source = located ? launch->module->files[s->source_file] : (Slice){"", 0};
+    const bool has_location = s && s->source_line > 0 && s->source_file >= 0 && s->source_file < launch->module->file_count;
+    Slice source = has_location ? launch->module->files[s->source_file] : (Slice){"", 0};
     for (size_t k = source.length; k > 0; k--)
         if (source.text[k - 1] == '/') {
             source = (Slice){source.text + k, source.length - k};
             break;
         }
     fprintf(file, "%d,%.*s,%" PRIu64 ",%" PRIu64 ",%d,%" PRIu64 ",%s,%.*s,%d,%.*s,%d,%08x", launch_number,
-            (int)kernel.length, kernel.text, launch->blocks, w->block->number, w->number, order++, event,
+            (int)kernel.length, kernel.text, launch->blocks, w->block->number, w->number, row_index++, event,
             (int)opcode.length, opcode.text, s ? s->line : 0, (int)source.length, source.text,
-            located ? s->source_line : 0, mask);
+            has_location ? s->source_line : 0, mask);
 }
 
 // Adds rows for the instruction's accesses to device memory.
@@ -242,8 +242,8 @@ void sim_trace_release(const Warp *w, const WarpSplit *p)
 
 // ---- Values
 
-// The registers that the instruction writes, or that a store reads: the first operand that is not an address.
-static const Operand *valued_operand(const Statement *s)
+// The operand with the registers that the instruction writes or that a store reads: the first that is not an address.
+static const Operand *value_operand(const Statement *s)
 {
     const Operand *operand = s->count > 1 && s->operands[0].address ? &s->operands[1] : &s->operands[0];
     const bool has_values = s->count > 0 && !operand->address && (operand->kind == IS_REGISTER || operand->kind == IS_VECTOR);
@@ -262,14 +262,14 @@ static void write_register(const Warp *w, const Register *reg, int lane)
 
 void sim_trace_values(const Warp *w, const Instr *i, uint32_t mask)
 {
-    const Operand *operand = i->statement ? valued_operand(i->statement) : NULL;
+    const Operand *operand = i->statement ? value_operand(i->statement) : NULL;
     if (!row_is_open || !sim_settings()->traces_values || !operand)
         return;
-    const bool vector = operand->kind == IS_VECTOR;
+    const bool is_vector = operand->kind == IS_VECTOR;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         fputc(rest == mask ? ',' : ';', file);
-        for (int k = 0; k < (vector ? operand->count : 1); k++) {
-            const Operand *element = vector ? &operand->elements[k] : operand;
+        for (int k = 0; k < (is_vector ? operand->count : 1); k++) {
+            const Operand *element = is_vector ? &operand->elements[k] : operand;
             fputs(k ? " " : "", file);
             if (element->kind == IS_REGISTER)
                 write_register(w, element->reg, __builtin_ctz(rest));

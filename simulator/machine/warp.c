@@ -6,33 +6,33 @@ enum { SHORT_TIME_SLICE = 32 }; // for time-sliced launches
 
 // ---- Start and exit of lanes
 
-void sim_start_warp(Warp *w, uint32_t live)
+void sim_start_warp(Warp *w, uint32_t live_mask)
 {
     sim_enter_kernel(w);
-    w->live = live;
+    w->live_mask = live_mask;
     w->arrived = w->may_pass = 0;
     w->splits = NULL;
     w->last_allocation = NULL;
     if (w->undefined_registers)
         sim_observer.clear_warp(w);
-    sim_drop_copies(w);
-    sim_drop_sources(w);
-    sim_new_split(w, NULL, w->entry, live, 0, NO_INDEX);
+    sim_discard_copies(w);
+    sim_discard_sources(w);
+    sim_new_split(w, NULL, w->entry, live_mask, 0, NO_INDEX);
 }
 
 static void exit_lanes(Warp *w, WarpSplit *p, uint32_t mask)
 {
     if (is_block_checked(w->block))
         sim_observer.exit_lanes(w, p, mask);
-    w->live &= ~mask;
-    w->block->live -= (uint32_t)__builtin_popcount(mask);
+    w->live_mask &= ~mask;
+    w->block->live_threads -= (uint32_t)__builtin_popcount(mask);
     p->mask &= ~mask;
     for (Frame *f = p->frame, *caller; (caller = f->caller); f = caller)
         sim_leave_frame(w->block, f, mask);
     if (p->mask == 0)
         sim_end_split(w, p);
     for (WarpSplit *q = w->splits; q; q = q->next)
-        if (q->state == WAITS_FOR_LANES) // its last missing lanes may have exited
+        if (q->state == WAITS_FOR_LANES) // the last lanes that it waits for may have exited
             sim_converge_execute(w, q);
     sim_check_barriers(w->block);
     sim_check_cluster_barrier(w->block);
@@ -45,31 +45,31 @@ static void branch_by_index(Warp *w, WarpSplit *p, const Instr *i, uint32_t mask
     p->loop = NULL;
     const uint32_t *index = (const uint32_t *)(w->registers + i->a);
     const int first = __builtin_ctz(mask);
-    uint32_t same = 0;
+    uint32_t same_target = 0;
     for (uint32_t rest = mask; rest; rest &= rest - 1)
         if (index[__builtin_ctz(rest)] == index[first])
-            same |= 1u << __builtin_ctz(rest);
+            same_target |= 1u << __builtin_ctz(rest);
     if (index[first] >= i->target_count)
         sim_fault(w, i, first, cudaErrorIllegalInstruction, "an indexed branch to target %u of %u targets", index[first],
                   i->target_count);
-    if (same == p->mask) {
+    if (same_target == p->mask) {
         sim_note_jump(p, p->pc, i->targets[index[first]]);
         p->pc = i->targets[index[first]];
     } else if (mask == p->mask) // the others return to this instruction
-        sim_diverge(w, p, i->reconvergence_pc, same, i->targets[index[first]], p->pc);
-    else if (mask == same) // the others do not branch
+        sim_diverge(w, p, i->reconvergence_pc, same_target, i->targets[index[first]], p->pc);
+    else if (mask == same_target) // the others do not branch
         sim_diverge(w, p, i->reconvergence_pc, mask, i->targets[index[first]], p->pc + 1);
     else // the others of `mask` return to this instruction
         sim_diverge(w, p, i->reconvergence_pc, mask, p->pc, p->pc + 1);
 }
 
-static _Noreturn void fail_unknown(Warp *w, const Instr *i, uint32_t mask)
+static _Noreturn void report_unsupported(Warp *w, const Instr *i, uint32_t mask)
 {
-    char why[512];
+    char reason[512];
     if (i->reason)
         sim_fault(w, i, __builtin_ctz(mask), cudaErrorNotSupported, "%s", i->reason);
-    sim_explain_unknown(w->block->launch->module, i->statement, why, sizeof why);
-    sim_fault(w, i, __builtin_ctz(mask), cudaErrorNotSupported, "%s", why);
+    sim_explain_unknown(w->block->launch->module, i->statement, reason, sizeof reason);
+    sim_fault(w, i, __builtin_ctz(mask), cudaErrorNotSupported, "%s", reason);
 }
 
 static void branch(Warp *w, WarpSplit *p, const Instr *i, uint32_t mask)
@@ -100,7 +100,7 @@ static void end_function(Warp *w, WarpSplit *p, const Instr *i, uint32_t mask)
     }
 }
 
-// An operation for all lanes of a split. Lanes that the guard excludes continue after it.
+// Executes an operation that all lanes of a split execute together. Lanes that the guard excludes continue after it.
 static void execute_convergent(Warp *w, WarpSplit *p, const Instr *i, uint32_t mask)
 {
     if (mask != p->mask)
@@ -137,13 +137,13 @@ static void execute_control(Warp *w, WarpSplit *p, const Instr *i, uint32_t mask
         p->pc++;
         break;
     case UNKNOWN:
-        fail_unknown(w, i, mask);
+        report_unsupported(w, i, mask);
     default:
         execute_convergent(w, p, i, mask);
     }
 }
 
-// True if all lanes take the branch, and it needs no comparison of states. Counts the iteration if the branch closes a loop.
+// True if all lanes take the branch and no comparison of states is due. Counts the iteration if the branch closes a loop.
 static inline bool try_plain_jump(WarpSplit *p, const Instr *i, uint32_t mask, uint32_t pc)
 {
     if (i->control != BRANCH || mask != p->mask)
@@ -152,16 +152,16 @@ static inline bool try_plain_jump(WarpSplit *p, const Instr *i, uint32_t mask, u
         return true;
     if (i->loop & QUIET_LOOP)
         return sim_try_count_iteration(p, i);
-    p->loop = NULL; // see sim_count_iteration
+    p->loop = NULL; // as in sim_count_iteration
     return true;
 }
 
-// The number of instructions from i on that need no checks: plain, unguarded, before the reconvergence point, and within the
-// time slice.
-static inline uint32_t unchecked_count(const Instr *i, uint32_t left, uint32_t until_reconvergence)
+// The number of instructions, starting with i, that need no checks: plain, unguarded, before the reconvergence point, and
+// within the time slice.
+static inline uint32_t unchecked_count(const Instr *i, uint32_t budget, uint32_t until_reconvergence)
 {
     const uint32_t count = i->straight_line < until_reconvergence ? i->straight_line : until_reconvergence;
-    return count < left ? count : left;
+    return count < budget ? count : budget;
 }
 
 // Runs instructions that need no checks, up to one that leaves a register undefined; returns their number.
@@ -186,11 +186,11 @@ static inline uint32_t guarded_lanes(const Warp *w, const Instr *i, uint32_t mas
 }
 
 typedef struct InstructionRun { // consecutive instructions of a split
-    uint32_t pc;           // of the next instruction; the split's own pc is still that of the first
+    uint32_t pc;           // of the next instruction; the split's pc is still that of the first one
     uint32_t count;        // includes `stop`
     uint64_t active_lanes; // summed over the instructions
-    const Instr *stop;     // the last one, to be executed by execute_control(), with `mask`; NULL: none
-    uint32_t mask;
+    const Instr *stop;     // last instruction, which execute_control() must execute; or NULL
+    uint32_t mask;         // active lanes of `stop`
 } InstructionRun;
 
 // Runs an instruction that needs checks. False: execute_control() must execute it.
@@ -224,8 +224,8 @@ static inline InstructionRun run_until_stop(Warp *w, WarpSplit *p, uint32_t reco
     InstructionRun s = {.pc = p->pc};
     do {
         const Instr *i = &code[s.pc];
-        const uint32_t straight_line = unchecked_count(i, max_count - s.count, reconvergence_pc - s.pc); // wraps if the reconvergence
-                                                                                              // point is earlier in the code
+        const uint32_t straight_line = unchecked_count(i, max_count - s.count, reconvergence_pc - s.pc); // wraps if the
+                                                                                              // reconvergence point is earlier
         if (straight_line > 0) {
             const uint32_t ran = run_unchecked(w, i, straight_line, active);
             s.active_lanes += (uint64_t)ran * active_count;
@@ -256,7 +256,7 @@ static InstructionRun run_observed(Warp *w, WarpSplit *p, uint32_t reconvergence
     return s;
 }
 
-// Runs until the split waits, ends or diverges, or the budget is used up; returns the rest of the budget.
+// Runs the split until it waits, ends or diverges, or the budget is used up. Returns the rest of the budget.
 static int run_split(Warp *w, WarpSplit *p, int budget)
 {
     Counters *counters = &w->block->counters;
@@ -272,10 +272,10 @@ static int run_split(Warp *w, WarpSplit *p, int budget)
         budget -= (int)s.count;
         p->pc = s.pc;
         if (s.stop) {
-            const uint8_t kind = s.stop->control;
-            counters->warp_barriers += kind == WARP_BARRIER;
+            const uint8_t control = s.stop->control;
+            counters->warp_barriers += control == WARP_BARRIER;
             execute_control(w, p, s.stop, s.mask);
-            if (w->splits != p || kind >= BLOCK_BARRIER || kind == EXIT || kind == RETURN)
+            if (w->splits != p || control >= BLOCK_BARRIER || control == EXIT || control == RETURN)
                 return budget;
         } else if (s.pc == reconvergence_pc) {
             sim_end_split(w, p);
@@ -289,8 +289,8 @@ bool sim_run_warp(Warp *w)
 {
     bool progress = false;
     int budget = w->block->launch->time_sliced ? SHORT_TIME_SLICE : TIME_SLICE;
-    w->yields = false;
-    while (budget > 0 && !w->yields) {
+    w->must_yield = false;
+    while (budget > 0 && !w->must_yield) {
         WarpSplit *p = sim_next_split(w);
         if (!p)
             break;
@@ -301,7 +301,7 @@ bool sim_run_warp(Warp *w)
         budget = run_split(w, p, budget);
         sim_note_progress(w, p, (uint64_t)(before - budget));
         w->since_starvation_check += (uint64_t)(before - budget);
-        if (w->yields)
+        if (w->must_yield)
             sim_move_to_back(w, p);
         if (w->since_starvation_check > w->block->starvation_limit && (p = sim_next_split(w)))
             sim_run_starved(w, p);

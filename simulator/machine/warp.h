@@ -10,10 +10,10 @@ typedef struct Frame { // a function call by some lanes of a warp
     const Function *function;
     struct Frame *caller;
     const Instr *call;
-    uint64_t local_base, local_end; // its variables in local memory; the stack ends at local_end
-    uint32_t not_returned;          // mask of its lanes that have not returned
-    uint8_t *params;                // arguments and formal parameters, lane by lane
-    uint8_t *registers;             // registers, constants and special registers, for each the values of the 32 lanes
+    uint64_t local_base, local_end; // offsets of its variables in local memory; the stack ends at local_end
+    uint32_t not_returned;          // mask of the frame's lanes that have not returned
+    uint8_t *params;                // arguments and formal parameters, a lane's after another's
+    uint8_t *registers;             // registers, constants and special registers; each has 32 lanes' values
     struct Frame *next_free;
 } Frame;
 
@@ -22,17 +22,17 @@ typedef enum SplitState { RUNNABLE, WAITS_FOR_SPLITS, WAITS_AT_BARRIER, WAITS_AT
 typedef struct WarpSplit { // lanes of a warp that execute together
     uint32_t mask, pc, reconvergence_pc;
     SplitState state;
-    uint32_t starved;  // number of starvation checks in which its lanes were runnable but had not run since the last one
+    uint32_t starved;  // consecutive starvation checks that found it runnable but not running
     uint32_t executed; // mask of the waiting lanes whose warp-level operation has executed
-    int barrier, children;       // number of the barrier at which it waits; number of the splits for which it waits
+    int barrier, children;       // number of the barrier at which it waits; count of the splits that it waits for
     uint32_t jump_from, jump_to; // its last jump; jump_from is NO_INDEX before the first
     Frame *frame;
     struct WarpSplit *parent, *next;
-    // These are used while the split is in a loop that writes no memory: sim_count_iteration in progress.c
+    // The rest is used while the split is in a loop that writes no memory: sim_count_iteration in progress.c
     const Instr *loop;
     const Frame *loop_frame;
-    uint32_t iterations, inner_iterations; // number of iterations of `loop`, and of the loops nested in it, also in callees
-    bool unchanged;                        // at the last comparison state_hash and memory_version had not changed
+    uint32_t iterations, inner_iterations; // of `loop`, and of the loops nested in it, including callees
+    bool unchanged;                        // the last comparison found the same state_hash and memory_version
     uint64_t state_hash, memory_version;   // as of the last comparison
 } WarpSplit;
 
@@ -40,24 +40,24 @@ typedef struct WarpSplit { // lanes of a warp that execute together
 // execute loops that write no memory.
 typedef struct ProgressWatch {
     uint64_t memory_version;       // incremented by any other execution
-    uint64_t polling_instructions; // executed since the last one outside a polling loop
+    uint64_t polling_instructions; // executed since the last instruction outside a polling loop
 } ProgressWatch;
 
-// Part of its Block, and so owned by the same host thread. Masks have a bit for each lane.
+// Embedded in its Block and owned by the same host thread. Masks have a bit for each lane.
 struct Warp {
-    uint8_t *registers;       // those of the current split's frame
-    WarpSplit *current_split; // the running one
-    WarpSplit *splits;        // all of them, newest first
+    uint8_t *registers;       // of the current split's frame
+    WarpSplit *current_split; // the split that runs now
+    WarpSplit *splits;        // list of all splits, newest first
     Frame *entry;             // the kernel's frame, reused for the next block
     struct Block *block;
-    Allocation *last_allocation; // the one that the last global access used
-    uint32_t live;               // lanes that have not exited
-    uint32_t exit_pc[LANES];     // of exited lanes, for the checker: index of the last instruction
+    Allocation *last_allocation; // of the last global access
+    uint32_t live_mask;          // lanes that have not exited
+    uint32_t exit_pc[LANES];     // index of each exited lane's last instruction, for the checker
     uint32_t arrived;            // lanes that have arrived at the cluster's barrier, in the current phase
-    uint32_t may_pass;           // mask of the lanes whose phase is complete but that have not waited yet, so that they will not block
-    bool yields;                 // the current split polled an incomplete mbarrier phase: run the others
+    uint32_t may_pass;           // lanes whose phase is complete but that have not waited yet: their wait will not block
+    bool must_yield;             // the current split polled an incomplete mbarrier phase: run other splits
     struct {
-        uint32_t missing, expected; // arrivals; expected == 0: the last test succeeded
+        uint32_t missing, expected; // numbers of arrivals; expected == 0: the last test succeeded
         int64_t bytes;
     } mbarrier_wait; // the state of the mbarrier phase that the warp tested last
     int number;
@@ -66,17 +66,17 @@ struct Warp {
     uint64_t since_starvation_check; // instructions since the last starvation check
     uint32_t undefined_count;        // number of undefined registers, for the checker
     struct UndefinedRegisters *undefined_registers; // the checker's table of them
-    struct AsyncCopy *copies;    // pending cp.async operations, oldest first
+    struct AsyncCopy *copies;    // list of pending cp.async operations, oldest first
     uint64_t groups[LANES];      // cp.async groups committed by each lane
-    struct BulkSource *sources;  // pending bulk copies that read shared memory
+    struct BulkSource *sources;  // list of pending bulk copies that read shared memory
     uint64_t bulk_groups[LANES]; // bulk groups committed by each lane
 };
 
-// Instructions of a warp between two starvation checks. Each check that finds starved lanes halves the block's limit, down to
-// the minimum.
+// Number of a warp's instructions between starvation checks. Each check that finds starved lanes halves the block's limit, down
+// to the minimum.
 enum { SIM_STARVATION_LIMIT = 1 << 18, SIM_MIN_STARVATION_LIMIT = 1 << 11 };
-// Makes the `live` lanes ready to run the kernel's first instruction.
-void sim_start_warp(Warp *w, uint32_t live);
+// Makes the lanes of live_mask ready to run the kernel's first instruction.
+void sim_start_warp(Warp *w, uint32_t live_mask);
 // Runs a warp for one time slice, or until it ends or waits. False if nothing was runnable.
 bool sim_run_warp(Warp *w);
 // The split that the warp runs next, or NULL.

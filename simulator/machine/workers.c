@@ -13,8 +13,8 @@
 
 enum { MAX_WORKERS = 64 };
 enum { MAX_RESTARTS = 16 }; // of a launch; after that, no block runs speculatively
-enum { SPINS = 200 }; // polls of an earlier block's end before the worker sleeps
-enum { SOLO_INSTRUCTIONS = 1 << 17 }; // warp instructions of a checked launch before the first worker starts the others
+enum { MAX_SPINS = 200 }; // polls of an earlier block's end before the worker sleeps
+enum { SINGLE_WORKER_INSTRUCTIONS = 1 << 17 }; // in a checked launch, before the first worker starts the others
 
 // The workers besides the launching thread, which starts and joins them.
 typedef struct Workers {
@@ -23,10 +23,10 @@ typedef struct Workers {
 } Workers;
 
 static Lock launch_lock;
-static CondVar waiters[MAX_WORKERS]; // by start_index: at most MAX_WORKERS blocks run at once
+static CondVar waiters[MAX_WORKERS]; // indexed by start_index % MAX_WORKERS: at most MAX_WORKERS blocks run at once
 
-// Claims the next block; false if none is left. `ended_blocks` is read before `fault_block`: a block that sees all earlier
-// ones ended has seen their faults, too.
+// Claims the next block; false if none is left. `ended_blocks` is read before `fault_block`, so a block that sees all earlier
+// blocks ended sees their faults, too.
 static bool claim_block(Launch *launch, Block *b, uint64_t *start_index)
 {
     b->ended_at_start = launch->ended_blocks;
@@ -40,7 +40,7 @@ static bool claim_block(Launch *launch, Block *b, uint64_t *start_index)
     return true;
 }
 
-// Without the lock, because only the earliest running block increments ended_blocks.
+// Increments ended_blocks without the lock, because only the earliest running block does so.
 static void note_block_end(Launch *launch)
 {
     if (launch->block_concurrency != ORDERED_EFFECTS)
@@ -50,7 +50,7 @@ static void note_block_end(Launch *launch)
         return;
     sim_lock(&launch_lock);
     sim_wake_all(&waiters[next % MAX_WORKERS]);
-    sim_wake_all(&waiters[(next + 1) % MAX_WORKERS]); // wakes early, to be spinning when it becomes the earliest
+    sim_wake_all(&waiters[(next + 1) % MAX_WORKERS]); // wakes the next one early, so that it already spins
     sim_unlock(&launch_lock);
 }
 
@@ -63,7 +63,7 @@ static bool earlier_blocks_ended(const Launch *launch, const Block *b)
 static void wait_for_earlier_blocks(Launch *launch, const Block *b)
 {
     for (;;) {
-        for (int k = 0; k < SPINS && !earlier_blocks_ended(launch, b); k++)
+        for (int k = 0; k < MAX_SPINS && !earlier_blocks_ended(launch, b); k++)
             sim_yield();
         if (earlier_blocks_ended(launch, b))
             return;
@@ -86,7 +86,7 @@ void sim_wait_for_earlier_blocks(Block *b)
     if (launch->fault_block < b->start_index) // only earlier blocks can have failed
         longjmp(b->on_fault, ABANDONED);
     for (int k = 0; k < b->read_count; k++)
-        if (b->read[k]->last_writer > b->ended_at_start)
+        if (b->read_allocations[k]->last_writer > b->ended_at_start)
             longjmp(b->on_fault, RESTART);
 }
 
@@ -120,8 +120,8 @@ void sim_record_fault(Launch *launch, const Block *b)
     sim_unlock(&launch_lock);
 }
 
-// The block waits for later ones: no other block starts, and speculative ones are discarded.
-static void hold_block(Launch *launch, Block *b)
+// Suspends a block that waits for later ones. No other block starts, and speculative ones are discarded.
+static void suspend_block(Launch *launch, Block *b)
 {
     sim_lock(&launch_lock);
     launch->suspended_block = b;
@@ -134,7 +134,7 @@ static void *run_worker(void *argument);
 static void start_workers(Launch *launch)
 {
     Workers *pool = launch->workers;
-    launch->solo = false;
+    launch->single_worker = false;
     while (pool->started < pool->requested && sim_start_thread(&pool->threads[pool->started], run_worker, launch))
         pool->started++;
 }
@@ -144,9 +144,9 @@ static void run_block(Block *b, uint64_t start_index)
     sim_start_block(b, start_index);
     if (b->launch->restarts >= MAX_RESTARTS || b->traced) // rows in the trace cannot be undone
         sim_wait_for_earlier_blocks(b);
-    while (b->live > 0) {
+    while (b->live_threads > 0) {
         sim_run_warps(b);
-        if (b->launch->solo && b->counters.warp_instructions >= SOLO_INSTRUCTIONS)
+        if (b->launch->single_worker && b->counters.warp_instructions >= SINGLE_WORKER_INSTRUCTIONS)
             start_workers(b->launch);
     }
     sim_wait_for_earlier_blocks(b);
@@ -173,7 +173,7 @@ static bool finish_block(Launch *launch, Block *b, uint64_t start_index)
         sim_clear_block(b, &before);
         break;
     case NEEDS_LATER_BLOCKS:
-        hold_block(launch, b);
+        suspend_block(launch, b);
         note_block_end(launch);
         return false;
     }
@@ -218,8 +218,8 @@ void sim_run_blocks(Launch *launch)
 {
     Workers pool = {.requested = sim_worker_count(launch) - 1};
     launch->workers = &pool;
-    launch->solo = is_launch_checked(launch) && pool.requested > 0; // so that the races found in small launches do not depend on the number of cores
-    if (!launch->solo)
+    launch->single_worker = is_launch_checked(launch) && pool.requested > 0; // so that the races found in small launches do not depend on the number of cores
+    if (!launch->single_worker)
         start_workers(launch);
     run_worker(launch);
     for (int k = 0; k < pool.started; k++)

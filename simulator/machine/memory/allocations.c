@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-// All allocations by ascending address, in chunks, so that inserting or removing one moves at most a chunk's entries. No
-// chunk is empty.
-enum { CHUNK = 256 };
+// All allocations by ascending address, in chunks: inserting or removing one moves at most a chunk's entries. No chunk is
+// empty.
+enum { CHUNK_ENTRIES = 256 };
 typedef struct Chunk {
-    uint64_t address[CHUNK]; // of each allocation; contiguous for the binary search
-    Allocation *allocation[CHUNK];
+    uint64_t address[CHUNK_ENTRIES]; // of each allocation; contiguous for the binary search
+    Allocation *allocation[CHUNK_ENTRIES];
     size_t count;
 } Chunk;
 
@@ -91,7 +91,7 @@ static Chunk *add_chunk(size_t at)
     return chunks[at] = c;
 }
 
-// Moves the entries of c from index `from` on to index `to` of `other`.
+// Moves the entries of c, starting at index `from`, to index `to` of `other`.
 static void move_entries(Chunk *c, size_t from, Chunk *other, size_t to)
 {
     memmove(other->address + to, c->address + from, (c->count - from) * sizeof *c->address);
@@ -105,18 +105,18 @@ static void remove_chunk(size_t at)
     memmove(chunks + at, chunks + at + 1, (chunk_count - at) * sizeof *chunks);
 }
 
-// The chunk for an allocation with this address; splits a full one.
+// The chunk for an allocation with this address; splits a full chunk.
 static Chunk *chunk_for(uint64_t address)
 {
     if (chunk_count == 0)
         return add_chunk(0);
     const size_t at = chunk_of(address);
     Chunk *c = chunks[at];
-    if (c->count < CHUNK)
+    if (c->count < CHUNK_ENTRIES)
         return c;
     Chunk *upper = add_chunk(at + 1);
-    move_entries(c, CHUNK / 2, upper, 0);
-    upper->count = c->count -= CHUNK / 2;
+    move_entries(c, CHUNK_ENTRIES / 2, upper, 0);
+    upper->count = c->count -= CHUNK_ENTRIES / 2;
     return chunks[chunk_of(address)];
 }
 
@@ -141,8 +141,8 @@ static void insert(uint64_t address, uint8_t *memory, size_t bytes, MemoryKind k
     *a = (Allocation){.address = address, .memory = memory, .bytes = bytes, .kind = kind, .file = -1};
     a->number = kind == PARAMETER_MEMORY ? -1 : number++;
     a->device = sim_current_device;
-    const bool one_device = kind == DEVICE_MEMORY || kind == HEAP_MEMORY || kind == MODULE_MEMORY;
-    a->accessible_by = one_device ? 1u << a->device | usage[a->device].accessible_by : SIM_ALL_DEVICES;
+    const bool is_device_only = kind == DEVICE_MEMORY || kind == HEAP_MEMORY || kind == MODULE_MEMORY;
+    a->accessible_by = is_device_only ? 1u << a->device | usage[a->device].accessible_by : SIM_ALL_DEVICES;
     Chunk *c = chunk_for(address);
     const size_t at = index_above(c, address);
     move_entries(c, at, c, at + 1);
@@ -157,9 +157,9 @@ static void insert(uint64_t address, uint8_t *memory, size_t bytes, MemoryKind k
 
 enum { MAX_FREED = 4096 };
 static FreedAllocation freed[MAX_FREED];
-static size_t freed_count; // since the program's start
+static size_t freed_count; // since the program's start; the newest MAX_FREED are kept
 
-static void note_freed(const Allocation *a)
+static void record_freed(const Allocation *a)
 {
     const char *freed_by = a->kind == PINNED_MEMORY   ? "cudaFreeHost"
                            : a->kind == HEAP_MEMORY   ? "a kernel's free"
@@ -182,7 +182,7 @@ const FreedAllocation *sim_freed_at(uint64_t address)
 
 // ---- Creation and removal
 
-// Removes the allocation at this address from the list. `owned`: its memory belongs to the simulator, and is freed.
+// Removes the allocation at this address from the list. If `owned`, the simulator allocated its memory, and frees it.
 static void remove_allocation(uint64_t address, bool owned)
 {
     const size_t number = chunk_of(address);
@@ -190,7 +190,7 @@ static void remove_allocation(uint64_t address, bool owned)
     const size_t at = index_above(c, address) - 1;
     Allocation *a = c->allocation[at];
     if (owned)
-        note_freed(a);
+        record_freed(a);
     if (sim_observer.end_allocation)
         sim_observer.end_allocation(a);
     move_entries(c, at + 1, c, at);
@@ -247,7 +247,7 @@ bool sim_set_heap_limit(size_t bytes)
     return true;
 }
 
-// Bytes that an allocation takes from the heap: a multiple of 16.
+// The heap bytes that an allocation uses: a multiple of 16.
 static size_t heap_bytes(size_t bytes)
 {
     return (bytes + 15) / 16 * 16;
@@ -264,7 +264,7 @@ static bool reserve_heap(size_t bytes)
     return true;
 }
 
-// True if the memory counts as host memory; managed memory does, because it is in host memory until a kernel accesses it.
+// True if the memory counts as host memory. Managed memory does, because it is in host memory until a kernel accesses it.
 static bool is_host_kind(MemoryKind kind)
 {
     return kind == PINNED_MEMORY || kind == MANAGED_MEMORY;

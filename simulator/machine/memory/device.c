@@ -1,4 +1,4 @@
-// device.c: the properties of the simulated GPU: those of an H200, unless the environment sets others.
+// device.c: the properties of the simulated GPU, an H200 except where the environment variables set others.
 #include "machine/block.h"
 #include "base/platform.h"
 
@@ -6,9 +6,9 @@ _Thread_local int sim_current_device;
 
 static Device device;
 static int device_count;
-static Once described; // `device` is immutable afterwards
+static Once device_once; // `device` is immutable once it is done
 
-static void describe(void)
+static void initialise_device(void)
 {
     const size_t host = sim_host_memory_bytes(), h200 = 150110011392;
     device_count = sim_settings()->devices;
@@ -28,21 +28,21 @@ static void describe(void)
 
 int sim_device_count(void)
 {
-    sim_once(&described, describe);
+    sim_once(&device_once, initialise_device);
     return device_count;
 }
 
 const Device *sim_device(void)
 {
-    sim_once(&described, describe);
+    sim_once(&device_once, initialise_device);
     return &device;
 }
 
 int sim_blocks_per_sm(const Function *kernel, int threads, size_t dynamic_shared_bytes)
 {
     const Device *d = sim_device();
-    const size_t by_shared = (size_t)d->shared_per_sm / (kernel->shared_bytes + dynamic_shared_bytes + SIM_RESERVED_SHARED);
-    const int warps = (threads + LANES - 1) / LANES, by_threads = d->threads_per_sm / (warps * LANES);
-    const int blocks = by_threads < d->blocks_per_sm ? by_threads : d->blocks_per_sm;
-    return by_shared < (size_t)blocks ? (int)by_shared : blocks;
+    const size_t shared_limit = (size_t)d->shared_per_sm / (kernel->shared_bytes + dynamic_shared_bytes + SIM_RESERVED_SHARED);
+    const int warps = (threads + LANES - 1) / LANES, thread_limit = d->threads_per_sm / (warps * LANES);
+    const int blocks = thread_limit < d->blocks_per_sm ? thread_limit : d->blocks_per_sm;
+    return shared_limit < (size_t)blocks ? (int)shared_limit : blocks;
 }

@@ -2,11 +2,11 @@
 #include "machine/observer.h"
 #include "base/platform.h"
 
-// Runs on the faulting thread, synchronously with its code, so the observer may print.
-static bool explain_fault(const void *address, bool writes, const void *instruction, bool last)
+// Runs synchronously on the faulting thread, so the observer may print.
+static bool explain_fault(const void *address, bool writes, const void *instruction, bool is_last)
 {
     return (sim_in_device_range(address) || sim_in_shared_range(address)) && sim_observer.host_access &&
-           sim_observer.host_access((uint64_t)(uintptr_t)address, writes, instruction, last);
+           sim_observer.host_access((uint64_t)(uintptr_t)address, writes, instruction, is_last);
 }
 
 bool sim_handle_faults(void)

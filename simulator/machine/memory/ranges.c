@@ -1,11 +1,11 @@
-// ranges.c: the two address ranges of allocations, reserved once.
+// ranges.c: allocates from two address ranges, which are reserved once.
 //
-// Device addresses are in pages without access rights; the bytes are in other pages, at a constant distance. A host access to a
-// device address therefore faults (faults.c). Memory shared by host and device is mapped at both addresses, so that the
-// simulator can access it while the checker has protected the host's pages.
+// Pages at device addresses have no access rights, so a host access to them faults (faults.c). The contents are in other pages, at
+// a constant distance. Memory shared by host and device is mapped at both addresses, so that the simulator can access it
+// while the checker protects the host's pages.
 //
 // New device memory is filled with POISON, so that an uninitialised read yields the same wrong result in every run. Its
-// pages map one file of poison, copy-on-write, so that unused memory costs nothing. Memory that the host may access starts
+// pages map one file of poison copy-on-write, so that unused memory takes no space. Memory that the host may access starts
 // as zeros, like new pages on any machine; uninitialised reads of it are not detected.
 //
 // A host without virtual memory cannot reserve addresses. There, device addresses are numbers outside of host memory, and
@@ -16,18 +16,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAP_BYTES = 4 << 20, POISON = 0xff, MIN_ALIGNMENT = 512 }; // MIN_ALIGNMENT: that of cudaMalloc
+enum { MAP_BYTES = 4 << 20, POISON = 0xff };
+enum { MIN_ALIGNMENT = 512 }; // of cudaMalloc
 
 typedef struct Range {
     uint64_t begin, end;
     uint8_t *memory; // host address of `begin`
-    size_t mapped;   // bytes usable so far
+    size_t mapped;   // bytes from `begin` that are usable so far
     uint64_t next;   // end of the last allocation
     int fill;        // byte with which new memory is filled
 } Range;
 
 static Range device_range, shared_range; // device memory; memory that the host may access, too
-static bool reserved; // both ranges, as pages
+static bool reserved; // pages of both ranges are reserved
 static int poison_file;
 
 // Device addresses on a host without virtual memory.
@@ -37,7 +38,7 @@ static const uint64_t DEVICE_BEGIN = sizeof(void *) == 4 ? 0x80000000 : 1ull << 
 static void set_range(Range *range, uint8_t *addresses, uint8_t *memory, size_t bytes, int fill)
 {
     const uint64_t begin = (uint64_t)(uintptr_t)addresses;
-    // The range includes bytes before the first allocation: the host's free() reads them if it gets a pointer to that.
+    // The range starts before the first allocation: the host's free() reads bytes before a pointer that it gets.
     *range = (Range){.begin = begin, .end = begin + bytes, .memory = memory, .next = begin + MIN_ALIGNMENT, .fill = fill};
 }
 
@@ -48,7 +49,7 @@ static void copy_shared(uint8_t *to, const uint8_t *from)
             memcpy(to + (a->address - shared_range.begin), from + (a->address - shared_range.begin), a->bytes);
 }
 
-// After fork, in the child: replaces pages shared with the parent by private copies.
+// Runs in the child after fork: replaces pages shared with the parent by private copies.
 static void unshare_after_fork(void)
 {
     if (shared_range.mapped == 0)
@@ -97,7 +98,7 @@ static uint64_t round_up(uint64_t number, uint64_t unit)
 }
 
 // Makes the first `bytes` of the range's memory usable.
-static bool map(Range *range, size_t bytes)
+static bool map_memory(Range *range, size_t bytes)
 {
     const size_t step = range->fill == POISON ? MAP_BYTES : round_up(bytes, MAP_BYTES) - range->mapped;
     for (; range->mapped < bytes; range->mapped += step) {
@@ -109,14 +110,14 @@ static bool map(Range *range, size_t bytes)
     return true;
 }
 
-// Address of the first gap, from `from` on, for the bytes and one unallocated byte after them; 0 if there is none.
+// The address of the first gap at or after `from` that holds the bytes and one unallocated byte after them; 0 if there is none.
 static uint64_t find_gap(const Range *range, uint64_t from, size_t bytes, size_t alignment)
 {
     for (uint64_t at = round_up(from, alignment); at < range->end && bytes < range->end - at;) {
-        const Allocation *last = sim_allocation_at(at + bytes);
-        if (!last || last->address + last->bytes < at || last->address < range->begin)
+        const Allocation *overlapping = sim_allocation_at(at + bytes);
+        if (!overlapping || overlapping->address + overlapping->bytes < at || overlapping->address < range->begin)
             return at;
-        at = round_up(last->address + last->bytes + 1, alignment);
+        at = round_up(overlapping->address + overlapping->bytes + 1, alignment);
     }
     return 0;
 }
@@ -125,19 +126,19 @@ static uint64_t find_gap(const Range *range, uint64_t from, size_t bytes, size_t
 static uint64_t allocate_gap(Range *range, uint64_t from, size_t bytes, size_t alignment)
 {
     const uint64_t address = find_gap(range, from, bytes, alignment);
-    if (address == 0 || (reserved && !map(range, address - range->begin + bytes)))
+    if (address == 0 || (reserved && !map_memory(range, address - range->begin + bytes)))
         return 0;
     range->next = bytes < sim_page_bytes() ? address + bytes : round_up(address + bytes, sim_page_bytes());
     return address;
 }
 
-// A freed address is not reused at once, so that a use after free is detected. But a loop that allocates and frees the same
-// size should get few different addresses, so that its launches can be memoized (repeats.c).
-enum { REUSE_AFTER = 6, KEPT_UNUSED = 2, MAX_FREED = 64 };
+// A freed address is not reused at once, so that a use after free is detected. But a loop that allocates and frees one size
+// should get few different addresses, so that its launches can be memoised (repeats.c).
+enum { MIN_FREES_TO_REUSE = 6, MIN_UNUSED = 2, MAX_FREED = 64 };
 static struct FreedRange {
     uint64_t address;
     size_t bytes;
-    int free_count; // how often ranges of this size had been freed, including this one
+    int free_count; // number of ranges of this size freed so far, including this one
 } freed[MAX_FREED]; // oldest first; guarded by the lock of lock.c
 static int freed_count;
 
@@ -146,7 +147,7 @@ static void remove_freed(int number)
     memmove(&freed[number], &freed[number + 1], (size_t)(--freed_count - number) * sizeof *freed);
 }
 
-static void note_freed(uint64_t address, size_t bytes)
+static void record_freed(uint64_t address, size_t bytes)
 {
     int free_count = 1;
     for (int k = 0; k < freed_count; k++)
@@ -165,8 +166,8 @@ static bool can_reuse(const Range *range, int number, size_t bytes, size_t align
            find_gap(range, address, bytes, alignment) == address;
 }
 
-// The least recently freed address of this size, if the size was freed at least REUSE_AFTER times and more than KEPT_UNUSED
-// such addresses are free; otherwise 0.
+// The least recently freed address of this size, if the size was freed at least MIN_FREES_TO_REUSE times and more than
+// MIN_UNUSED such addresses are free; otherwise 0.
 static uint64_t reuse_freed(const Range *range, size_t bytes, size_t alignment)
 {
     int oldest = 0, count = 0, free_count = 0;
@@ -176,14 +177,14 @@ static uint64_t reuse_freed(const Range *range, size_t bytes, size_t alignment)
             count++;
             free_count = free_count > freed[k].free_count ? free_count : freed[k].free_count;
         }
-    if (count <= KEPT_UNUSED || free_count < REUSE_AFTER)
+    if (count <= MIN_UNUSED || free_count < MIN_FREES_TO_REUSE)
         return 0;
     const uint64_t address = freed[oldest].address;
     remove_freed(oldest);
     return address;
 }
 
-// A free address in the range, or 0. If the range has no unused addresses left, takes any freed one.
+// A free address in the range, or 0. If the range has no unused addresses left, reuses any freed one.
 static uint64_t allocate_addresses(Range *range, size_t bytes, size_t alignment)
 {
     const uint64_t reused = reuse_freed(range, bytes, alignment);
@@ -210,7 +211,7 @@ uint8_t *sim_allocate_range(size_t bytes, size_t alignment, bool on_device, uint
     if (!ensure_reserved())
         return allocate_unmapped(bytes, alignment, on_device, address);
     Range *range = on_device ? &device_range : &shared_range;
-    // A page to which the host may lose access, or that other processes may map, holds one allocation only.
+    // A page that may be protected or mapped by other processes must hold a single allocation.
     if ((!on_device || bytes >= sim_page_bytes()) && alignment < sim_page_bytes())
         alignment = sim_page_bytes();
     *address = allocate_addresses(range, bytes, alignment);
@@ -240,26 +241,26 @@ int sim_share_pages(const Allocation *a)
     return mapped ? file : -1;
 }
 
-// Maps the poison file again, at its former offset.
+// Maps the poison file again, at the original offset.
 bool sim_restore_fill(uint8_t *memory, size_t bytes)
 {
     for (size_t done = 0, length; done < bytes; done += length) {
-        const size_t in_piece = (size_t)(memory + done - device_range.memory) % MAP_BYTES;
-        length = bytes - done < MAP_BYTES - in_piece ? bytes - done : MAP_BYTES - in_piece;
-        if (!sim_map_private(memory + done, length, poison_file, in_piece))
+        const size_t file_offset = (size_t)(memory + done - device_range.memory) % MAP_BYTES;
+        length = bytes - done < MAP_BYTES - file_offset ? bytes - done : MAP_BYTES - file_offset;
+        if (!sim_map_private(memory + done, length, poison_file, file_offset))
             return false;
     }
     return true;
 }
 
-// Denies the host access to freed memory shared by host and device, which occupies whole pages.
+// Removes the host's access rights to freed memory shared by host and device, which occupies whole pages.
 static void protect_freed_pages(uint64_t address, size_t bytes)
 {
     if (sim_checker_enabled() && sim_in_shared_range((const void *)(uintptr_t)address))
         sim_protect_pages((void *)(uintptr_t)address, bytes, NO_ACCESS);
 }
 
-// Whole free pages are returned to the system and filled again at the next use.
+// Returns whole free pages to the system, which fills them again at the next use.
 void sim_free_range(uint64_t address, uint8_t *memory, size_t bytes, bool may_be_reused)
 {
     if (!reserved) {
@@ -267,7 +268,7 @@ void sim_free_range(uint64_t address, uint8_t *memory, size_t bytes, bool may_be
         return;
     }
     if (may_be_reused)
-        note_freed(address, bytes);
+        record_freed(address, bytes);
     const int fill = sim_in_shared_range((const void *)(uintptr_t)address) ? shared_range.fill : device_range.fill;
     const uint64_t page = sim_page_bytes(), end = address + bytes;
     const Allocation *below = sim_allocation_at(address), *above = sim_allocation_above(address);

@@ -1,6 +1,6 @@
-// spaces.c: address spaces, and the one function through which kernels access memory.
+// spaces.c: address spaces, and sim_access, which checks and translates every memory access of kernels.
 //
-// Global addresses are those that the program uses, checked against the list of allocations. Addresses in shared and local
+// Global addresses are the program's device pointers, checked against the list of allocations. Addresses in shared and local
 // memory start at 0; their generic addresses are in two windows that contain no host pointer.
 #include "machine/observer.h"
 #include "machine/ops/lanes.h"
@@ -52,7 +52,7 @@ static bool writes_memory(AccessKind kind)
     return kind != ACCESS_READ && kind != ACCESS_ASYNC_READ;
 }
 
-// Writes wait until all earlier blocks have ended; a speculative block records what it reads.
+// Lets writes wait until all earlier blocks have ended, and records what a speculative block reads.
 static void order_block(Warp *w, AccessKind kind)
 {
     Block *b = w->block;
@@ -65,12 +65,12 @@ static void order_block(Warp *w, AccessKind kind)
     if (!b->speculative || sim_only_reads(b->launch, w->last_allocation))
         return;
     int k = 0;
-    while (k < b->read_count && b->read[k] != w->last_allocation)
+    while (k < b->read_count && b->read_allocations[k] != w->last_allocation)
         k++;
-    if (k == MAX_READ)
+    if (k == MAX_READ_ALLOCATIONS)
         sim_wait_for_earlier_blocks(b);
     else if (k == b->read_count)
-        b->read[b->read_count++] = w->last_allocation;
+        b->read_allocations[b->read_count++] = w->last_allocation;
 }
 
 // Finds the lanes whose address equals that of the previous lane, or is adjacent to it.
@@ -78,7 +78,7 @@ static void find_neighbours(Access *access)
 {
     const uint64_t *address = access->address;
     uint32_t same_address = 0, adjacent = 0;
-    if ((access->mask & (access->mask - 1)) == 0) // a single lane has no neighbour
+    if ((access->mask & (access->mask - 1)) == 0) // a single lane
         return;
     for (int l = 1; l < LANES; l++) {
         same_address |= (uint32_t)(address[l] == address[l - 1]) << l;
@@ -127,21 +127,21 @@ static Pattern pattern_of_quarter(const uint64_t *distance, size_t bytes)
 static void compute_pattern(AddressPattern *s, const Instr *i, Access *access)
 {
     const uint64_t *address = access->address, first = address[0];
-    uint64_t spread = 0, different = 0; // spread: distances from consecutive addresses; different: from the first address
+    uint64_t not_consecutive = 0, not_equal = 0; // ORs of the distances from consecutive addresses, and from the first address
     s->instr = i;
     s->bytes = access->bytes;
     for (int l = 0; l < LANES; l++) {
         s->distance[l] = address[l] - first;
-        spread |= s->distance[l] - (uint64_t)l * access->bytes;
-        different |= s->distance[l];
+        not_consecutive |= s->distance[l] - (uint64_t)l * access->bytes;
+        not_equal |= s->distance[l];
     }
-    s->distance_bits = different;
+    s->distance_bits = not_equal;
     find_address_range(access);
     s->below = first - access->lowest;
     s->above = access->highest - first;
-    if (spread == 0 && access->lowest == first && (access->bytes & (access->alignment - 1)) == 0)
+    if (not_consecutive == 0 && access->lowest == first && (access->bytes & (access->alignment - 1)) == 0)
         access->pattern = CONSECUTIVE;
-    else if (different == 0)
+    else if (not_equal == 0)
         access->pattern = ALL_SAME;
     else
         find_neighbours(access);
@@ -158,9 +158,9 @@ static void compute_pattern(AddressPattern *s, const Instr *i, Access *access)
     s->fast_path.allocation = NULL;
 }
 
-// Finds the access's pattern; returns an OR of the addresses, whose low bits show misalignment. neighbours: also finds the
-// segments of partial warps. A single lane is a fast path, for programs with one thread.
-static inline uint64_t find_pattern(const Warp *w, const Instr *i, Access *access, bool neighbours)
+// Finds the access's pattern; returns an OR of the addresses, whose low bits show misalignment. needs_segments: also finds the
+// segments of partial warps. A single lane takes a fast path, for programs with one thread.
+static inline uint64_t find_pattern(const Warp *w, const Instr *i, Access *access, bool needs_segments)
 {
     access->pattern = SCATTERED;
     access->same_address = access->adjacent = access->repeated_half = 0;
@@ -168,7 +168,7 @@ static inline uint64_t find_pattern(const Warp *w, const Instr *i, Access *acces
     if (__builtin_popcount(access->mask) == 1)
         return access->lowest = access->highest = access->address[__builtin_ctz(access->mask)];
     if (access->mask != ALL_LANES) {
-        if (neighbours)
+        if (needs_segments)
             find_neighbours(access);
         return find_address_range(access);
     }
@@ -203,25 +203,25 @@ static void set_pointers(Access *access, uint64_t origin, size_t lane_bytes)
     FOR_EACH_LANE(access->pointer[l] = (uint8_t *)(uintptr_t)(origin + access->address[l] + (uint64_t)l * lane_bytes))
 }
 
-// Translates addresses in the shared memory of the cluster, which may hold a block's rank.
+// Translates shared-memory addresses, which may contain the rank of a block of the cluster.
 static void translate_cluster_shared(Warp *w, const Instr *i, Access *access)
 {
     const size_t size = w->block->launch->shared_bytes;
     for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         const uint64_t address = access->address[l];
-        const bool names_block = sim_has_block_rank(address);
-        if (address % access->alignment || (!names_block && (access->bytes > size || address > size - access->bytes)))
+        const bool has_rank = sim_has_block_rank(address);
+        if (address % access->alignment || (!has_rank && (access->bytes > size || address > size - access->bytes)))
             report_invalid_access(w, i, access, l);
         access->pointer[l] =
-            names_block ? sim_cluster_pointer(w, i, l, address, access->bytes) : w->block->shared + address;
+            has_rank ? sim_cluster_pointer(w, i, l, address, access->bytes) : w->block->shared + address;
         if (is_block_checked(w->block))
-            sim_observer.access(w, i, access, 1u << l, names_block ? sim_block_of_address(w, address) : w->block, NULL);
+            sim_observer.access(w, i, access, 1u << l, has_rank ? sim_block_of_address(w, address) : w->block, NULL);
     }
 }
 
-// Translates addresses in shared or local memory, of which a block or thread has `size` bytes. lane_bytes: distance of the
-// lanes' local memories; 0 for shared memory.
+// Translates addresses in shared or local memory of `size` bytes. lane_bytes: distance between the lanes' local memories, or
+// 0 for shared memory.
 static void translate_in_block(Warp *w, const Instr *i, Access *access, size_t size, uint8_t *memory, size_t lane_bytes)
 {
     const uint64_t bits = find_pattern(w, i, access, is_block_checked(w->block) && access->space == SHARED);
@@ -236,7 +236,7 @@ static void translate_in_block(Warp *w, const Instr *i, Access *access, size_t s
                 access->address[l] > size - access->bytes)
                 report_invalid_access(w, i, access, l);
         }
-    if (lane_bytes) { // local addresses of different lanes are different bytes, whatever their pattern
+    if (lane_bytes) { // equal local addresses of different lanes are different bytes
         access->pattern = SCATTERED;
         access->same_address = access->adjacent = access->repeated_half = 0;
         access->address_pattern = NULL;
@@ -254,11 +254,11 @@ static Allocation *accessible_allocation_at(const Warp *w, uint64_t address)
     return a && is_accessible(a, w->block->launch->device) ? a : NULL;
 }
 
-// Records the use of the warp's last allocation, for speculative blocks, other launches and the observer.
+// Records the access to the warp's last allocation, for speculative blocks, later launches and the observer.
 static inline void record_use(Warp *w, const Instr *i, const Access *access, uint32_t mask)
 {
     const Launch *launch = w->block->launch;
-    // True if a pointer has left its allocation, so that find_write_set missed this one.
+    // Holds if pointer arithmetic has left an allocation, so that find_write_set missed this one.
     if (writes_memory(access->kind) && sim_only_reads(launch, w->last_allocation))
         __atomic_store_n(&w->last_allocation->last_writing_launch, launch->number, __ATOMIC_RELAXED);
     if (reads_memory(access->kind) && __atomic_load_n(&w->last_allocation->last_reading_launch, __ATOMIC_RELAXED) != launch->number)
@@ -338,7 +338,7 @@ uint64_t sim_window(Space space)
     return space == SHARED ? SHARED_WINDOW : space == LOCAL ? LOCAL_WINDOW : 0;
 }
 
-// Generic addresses of shared and local memory identify their owner in the bits from OWNER_BIT on; 0: unknown.
+// Generic addresses of shared and local memory identify the owning block or thread in the bits from OWNER_BIT on; 0: unknown.
 enum { OWNER_BIT = 40, THREAD_BITS = 11, OWNER_BITS = SHARED_WINDOW_BIT - OWNER_BIT };
 
 uint64_t sim_owner_of(const Warp *w, int lane, Space space)
@@ -355,17 +355,17 @@ uint64_t sim_offset_of_generic(uint64_t address)
 {
     if (sim_space_at(address) == GLOBAL)
         return address;
-    const int shift = 64 - OWNER_BIT; // sign-extends: pointer arithmetic may lead to an offset below 0
+    const int shift = 64 - OWNER_BIT; // sign-extends, because pointer arithmetic may lead to a negative offset
     return (uint64_t)((int64_t)(address << shift) >> shift);
 }
 
 static void report_foreign_owner(Warp *w, const Instr *i, int lane, Space space, uint64_t owner)
 {
-    sim_observer.use_foreign(w, i, lane, space, (space == SHARED ? owner : owner & ((1u << THREAD_BITS) - 1)) - 1);
+    sim_observer.use_foreign_address(w, i, lane, space, (space == SHARED ? owner : owner & ((1u << THREAD_BITS) - 1)) - 1);
 }
 
 // True if the owner is a block of the cluster.
-static bool is_of_cluster(const Warp *w, uint64_t owner)
+static bool is_block_of_cluster(const Warp *w, uint64_t owner)
 {
     for (uint32_t k = 0; k < w->block->launch->cluster_blocks; k++)
         if (sim_owner_of(&w->block->cluster[k]->warps[0], 0, SHARED) == owner)
@@ -379,7 +379,7 @@ uint64_t sim_resolve_generic(Warp *w, const Instr *i, int lane, uint64_t address
     const uint64_t offset = sim_offset_of_generic(address);
     const uint64_t owner = (address - sim_window(space) - offset) & (((1ull << OWNER_BITS) - 1) << OWNER_BIT);
     const bool known = (space == SHARED || space == LOCAL) && owner && is_block_checked(w->block);
-    if (known && owner != sim_owner_of(w, lane, space) && !(space == SHARED && is_of_cluster(w, owner)))
+    if (known && owner != sim_owner_of(w, lane, space) && !(space == SHARED && is_block_of_cluster(w, owner)))
         report_foreign_owner(w, i, lane, space, owner >> OWNER_BIT);
     return offset;
 }
@@ -431,9 +431,9 @@ void sim_is_space(Warp *w, const Instr *i, uint32_t mask)
 {
     const uint64_t *address = OPERAND(uint64_t, a);
     uint32_t *d = OPERAND(uint32_t, d), result = 0;
-    const bool own = i->at.space == SHARED && !(i->flags & WITHIN_CLUSTER); // only the executing block's
+    const bool own_block_only = i->at.space == SHARED && !(i->flags & WITHIN_CLUSTER);
     for (int l = 0; l < LANES; l++)
-        result |= (uint32_t)(sim_space_at(address[l]) == (Space)i->at.space && 
-                             !(own && sim_has_block_rank(sim_offset_of_generic(address[l])))) << l;
+        result |= (uint32_t)(sim_space_at(address[l]) == (Space)i->at.space &&
+                             !(own_block_only && sim_has_block_rank(sim_offset_of_generic(address[l])))) << l;
     *d = (*d & ~mask) | (result & mask);
 }

@@ -2,11 +2,11 @@
 #include "machine/observer.h"
 #include "machine/ops/lanes.h"
 
-enum { BANKS = 32 }; // of shared memory, 4 bytes wide
+enum { BANKS = 32 }; // of shared memory, each 4 bytes wide
 enum { WAVEFRONT_BYTES = 128 }; // bytes that shared memory delivers in a wavefront
 
-// Returns the cost from the cache, which is indexed by the first address modulo `bytes`; computes a missing one.
-static inline unsigned cost_of(const Access *access, uint8_t *cache, unsigned bytes, unsigned (*compute)(const Access *access))
+// Returns the cost from the cache, which is indexed by the first address modulo `bytes`; computes it if it is missing.
+static inline unsigned cached_cost(const Access *access, uint8_t *cache, unsigned bytes, unsigned (*compute)(const Access *access))
 {
     const uint64_t offset = access->address[0] % bytes;
     if (offset % (bytes / REMAINDERS))
@@ -21,7 +21,7 @@ static inline unsigned cost_of(const Access *access, uint8_t *cache, unsigned by
 static unsigned count_sectors(const Access *access)
 {
     if (access->pattern == CONSECUTIVE)
-        return (unsigned)((access->address[0] % SECTOR + LANES * access->bytes + SECTOR - 1) / SECTOR);
+        return (unsigned)((access->address[0] % SECTOR_BYTES + LANES * access->bytes + SECTOR_BYTES - 1) / SECTOR_BYTES);
     if (access->pattern == ALL_SAME || (access->mask & (access->mask - 1)) == 0) // an aligned element never crosses a sector boundary
         return 1;
     const uint32_t continuing = sim_continuing_lanes(access, access->mask);
@@ -29,8 +29,8 @@ static unsigned count_sectors(const Access *access)
     unsigned count = 0;
     for (uint32_t starts = sim_segment_starts(access, access->mask, continuing); starts; starts &= starts - 1) {
         const int first = __builtin_ctz(starts), last = sim_segment_end(continuing, first);
-        const uint64_t end = (access->address[last] + access->bytes - 1) / SECTOR;
-        for (uint64_t sector = access->address[first] / SECTOR; sector <= end; sector++) {
+        const uint64_t end = (access->address[last] + access->bytes - 1) / SECTOR_BYTES;
+        for (uint64_t sector = access->address[first] / SECTOR_BYTES; sector <= end; sector++) {
             unsigned k = count > 0 && sector > highest ? 0 : count; // a new sector, above all earlier ones
             while (k > 0 && seen[k - 1] != sector)
                 k--;
@@ -58,35 +58,35 @@ static bool in_different_banks(const Access *access, uint32_t lanes, int words)
 }
 
 // True if all words are among BANKS consecutive words, so that no two share a bank.
-static bool fits_in_one_row(const Access *access, int words)
+static bool fits_in_one_bank_row(const Access *access, int words)
 {
     return access->highest / 4 - access->lowest / 4 + (uint64_t)words <= BANKS;
 }
 
-// Returns the wavefronts if the lanes' words only ascend or only descend, so that only neighbouring lanes can request the same
-// word; otherwise 0.
+// Returns the number of wavefronts if the lanes' words only ascend or only descend, so that only neighbouring lanes can request
+// equal words; otherwise 0.
 static unsigned wavefronts_if_ordered(const Access *access, uint32_t lanes, int words)
 {
     uint8_t count[BANKS] = {0}, max_wavefronts = 0;
-    bool up = false, down = false;
-    uint64_t previous = UINT64_MAX; // none
+    bool ascends = false, descends = false;
+    uint64_t previous = UINT64_MAX; // no previous word
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         const uint64_t word = access->address[__builtin_ctz(rest)] / 4;
         if (word == previous)
             continue;
-        up |= rest != lanes && word > previous;
-        down |= rest != lanes && word < previous;
+        ascends |= rest != lanes && word > previous;
+        descends |= rest != lanes && word < previous;
         for (int k = 0; k < words; k++) {
             const uint8_t wavefronts = ++count[(word + (uint64_t)k) % BANKS];
             max_wavefronts = wavefronts > max_wavefronts ? wavefronts : max_wavefronts;
         }
         previous = word;
     }
-    return up && down ? 0 : max_wavefronts;
+    return ascends && descends ? 0 : max_wavefronts;
 }
 
-// Returns the wavefronts if the segments ascend without overlap; otherwise 0. A segment requests at most one word of a bank,
-// so that one bit-sliced addition counts all banks: bit b of digits[k] is bit k of the count of bank b.
+// Returns the number of wavefronts if the segments ascend without overlap; otherwise 0. A segment requests at most one word of a
+// bank, so that one bit-sliced addition counts all banks: bit b of digits[k] is bit k of bank b's count.
 static unsigned wavefronts_of_segments(const Access *access, uint32_t lanes, int words)
 {
     uint32_t digits[6] = {0}; // counts up to 32
@@ -102,14 +102,14 @@ static unsigned wavefronts_of_segments(const Access *access, uint32_t lanes, int
         const uint64_t requested = ((1ull << (end - word)) - 1) << word % BANKS;
         uint32_t carry = (uint32_t)(requested | requested >> BANKS);
         for (int k = 0; carry; k++) {
-            const uint32_t both = digits[k] & carry;
+            const uint32_t next_carry = digits[k] & carry;
             digits[k] ^= carry;
-            carry = both;
+            carry = next_carry;
         }
         previous_end = end;
     }
     unsigned max_wavefronts = 0;
-    uint32_t banks = ~0u; // those with the largest count, judged by the digits so far
+    uint32_t banks = ~0u; // banks with the largest count, according to the digits so far
     for (int k = 5; k >= 0; k--)
         if (banks & digits[k]) {
             banks &= digits[k];
@@ -118,10 +118,10 @@ static unsigned wavefronts_of_segments(const Access *access, uint32_t lanes, int
     return max_wavefronts;
 }
 
-// Returns the wavefronts of these lanes: in each, a bank delivers one word to any number of lanes.
+// Returns the number of wavefronts for these lanes. In a wavefront a bank delivers one word to any number of lanes.
 static unsigned wavefronts_of(const Access *access, uint32_t lanes, int words)
 {
-    if (lanes == 0 || fits_in_one_row(access, words))
+    if (lanes == 0 || fits_in_one_bank_row(access, words))
         return lanes != 0;
     unsigned wavefronts = wavefronts_of_segments(access, lanes, words);
     if (!wavefronts && in_different_banks(access, lanes, words))
@@ -148,25 +148,25 @@ static unsigned wavefronts_of(const Access *access, uint32_t lanes, int words)
 
 static unsigned sector_count(const Access *access)
 {
-    return access->address_pattern ? cost_of(access, access->address_pattern->sectors, SECTOR, count_sectors) : count_sectors(access);
+    return access->address_pattern ? cached_cost(access, access->address_pattern->sectors, SECTOR_BYTES, count_sectors) : count_sectors(access);
 }
 
-// Returns the wavefronts beyond the minimum. The hardware serves elements of 4 bytes for a whole warp at once, of 8 for half a
-// warp, of 16 for a quarter. The minimum is 128 bytes a wavefront, computed for half warps if elements have 16 bytes. Measured
-// on an H200 (tests/counters).
+// Returns the number of wavefronts beyond the minimum. The hardware serves a whole warp at once for 4-byte elements, half a warp
+// for 8 bytes, and a quarter for 16 bytes. The minimum assumes 128 bytes a wavefront, for half warps if elements have 16
+// bytes. Measured on an H200 (tests/counters).
 static unsigned count_conflicts(const Access *access)
 {
     if (access->pattern != SCATTERED)
         return 0;
-    const int words = access->bytes > 4 ? (int)access->bytes / 4 : 1, lanes_at_once = LANES / words;
+    const int words = access->bytes > 4 ? (int)access->bytes / 4 : 1, lanes_per_pass = LANES / words;
     const int group_lanes = words == 4 ? LANES / 2 : LANES;
     unsigned conflicts = 0;
     for (int first = 0; first < LANES; first += group_lanes) {
         const uint32_t lanes = access->mask & sim_lanes_from(first, group_lanes);
         const unsigned requested_bytes = (unsigned)__builtin_popcount(lanes) * (unsigned)words * 4;
         unsigned wavefronts = 0;
-        for (int piece = first; piece < first + group_lanes; piece += lanes_at_once)
-            wavefronts += wavefronts_of(access, lanes & sim_lanes_from(piece, lanes_at_once), words);
+        for (int pass = first; pass < first + group_lanes; pass += lanes_per_pass)
+            wavefronts += wavefronts_of(access, lanes & sim_lanes_from(pass, lanes_per_pass), words);
         const unsigned minimum = (requested_bytes + WAVEFRONT_BYTES - 1) / WAVEFRONT_BYTES;
         conflicts += wavefronts > minimum ? wavefronts - minimum : 0;
     }
@@ -176,21 +176,21 @@ static unsigned count_conflicts(const Access *access)
 void sim_count_conflicts(Warp *w, const Access *access)
 {
     w->block->counters.bank_conflicts +=
-        access->address_pattern ? cost_of(access, access->address_pattern->conflicts, WAVEFRONT_BYTES, count_conflicts) : count_conflicts(access);
+        access->address_pattern ? cached_cost(access, access->address_pattern->conflicts, WAVEFRONT_BYTES, count_conflicts) : count_conflicts(access);
 }
 
 void sim_count_access(Warp *w, const Access *access)
 {
     Counters *c = &w->block->counters;
-    const bool load = access->kind == ACCESS_READ;
+    const bool is_load = access->kind == ACCESS_READ;
     if (access->space == SHARED && sim_has_block_rank(access->address[__builtin_ctz(access->mask)]))
-        return; // the profiler counts accesses through the cluster's window neither as shared nor as global ones
+        return; // the profiler counts distributed shared memory neither as shared nor as global
     if (access->space == SHARED) {
-        *(load ? &c->shared_loads : &c->shared_stores) += 1;
+        *(is_load ? &c->shared_loads : &c->shared_stores) += 1;
         sim_count_conflicts(w, access);
     } else if (access->space == GLOBAL) {
-        *(load ? &c->global_load_requests : &c->global_store_requests) += 1;
-        *(load ? &c->global_load_sectors : &c->global_store_sectors) += sector_count(access);
+        *(is_load ? &c->global_load_requests : &c->global_store_requests) += 1;
+        *(is_load ? &c->global_load_sectors : &c->global_store_sectors) += sector_count(access);
     }
 }
 

@@ -41,7 +41,7 @@ typedef unsigned __int128 u128;
     COMPARE(setp_ge_##T, T, a >= b)
 
 // Operations that do not depend on the sign.
-#define BIT_PATTERNS(U, S)                                                   \
+#define SIGNLESS_OPERATIONS(U, S)                                                   \
     BINARY(add_##U, U, U, U, a + b)                                          \
     BINARY(sub_##U, U, U, U, a - b)                                          \
     BINARY(mul_lo_##U, U, U, U, (uint64_t)a * b)                             \
@@ -61,8 +61,8 @@ typedef unsigned __int128 u128;
         U *d = OPERAND(U, d);                                                \
         const U *as = OPERAND(U, a);                                         \
         const U *bs = OPERAND(U, b);                                         \
-        const uint32_t chosen = *OPERAND(uint32_t, c) ^ (i->flags & COMBINE_NEGATED ? ALL_LANES : 0); \
-        FOR_EACH_LANE(const U a = as[l]; const U b = bs[l]; d[l] = chosen >> l & 1 ? a : b) \
+        const uint32_t selects_a = *OPERAND(uint32_t, c) ^ (i->flags & COMBINE_NEGATED ? ALL_LANES : 0); \
+        FOR_EACH_LANE(const U a = as[l]; const U b = bs[l]; d[l] = selects_a >> l & 1 ? a : b) \
     }
 
 // Division by zero yields all ones, as on a GPU; the remainder is then the dividend.
@@ -112,9 +112,9 @@ INTEGER_OPERATIONS(int32_t, int32_t, uint32_t, int64_t)
 INTEGER_OPERATIONS(uint32_t, uint32_t, uint32_t, uint64_t)
 INTEGER_OPERATIONS(int64_t, int64_t, uint64_t, s128)
 INTEGER_OPERATIONS(uint64_t, uint64_t, uint64_t, u128)
-BIT_PATTERNS(uint16_t, int16_t)
-BIT_PATTERNS(uint32_t, int32_t)
-BIT_PATTERNS(uint64_t, int64_t)
+SIGNLESS_OPERATIONS(uint16_t, int16_t)
+SIGNLESS_OPERATIONS(uint32_t, int32_t)
+SIGNLESS_OPERATIONS(uint64_t, int64_t)
 
 BINARY(mul_wide_int16_t, int32_t, int16_t, int16_t, (int32_t)a * b)
 BINARY(mul_wide_uint16_t, uint32_t, uint16_t, uint16_t, (uint32_t)a * b)
@@ -125,7 +125,7 @@ TERNARY(mad_wide_uint16_t, uint32_t, uint16_t, uint16_t, uint32_t, (uint32_t)a *
 TERNARY(mad_wide_int32_t, uint64_t, int32_t, int32_t, uint64_t, (uint64_t)((int64_t)a * b) + c)
 TERNARY(mad_wide_uint32_t, uint64_t, uint32_t, uint32_t, uint64_t, (uint64_t)a * b + c)
 
-// Low and high halves of a product of the operands' low 24 bits.
+// The low and high halves of the product of the operands' low 24 bits.
 #define LOW_24(x) ((int64_t)((uint64_t)(x) << 40) >> 40)
 BINARY(mul24_lo_s32, uint32_t, uint32_t, uint32_t, LOW_24(a) * LOW_24(b))
 BINARY(mul24_hi_s32, uint32_t, uint32_t, uint32_t, (LOW_24(a) * LOW_24(b)) >> 16)
@@ -134,15 +134,15 @@ BINARY(mul24_hi_u32, uint32_t, uint32_t, uint32_t, ((uint64_t)(a & 0xffffff) * (
 TERNARY(mad24_lo_s32, uint32_t, uint32_t, uint32_t, uint32_t, LOW_24(a) * LOW_24(b) + c)
 TERNARY(mad24_lo_u32, uint32_t, uint32_t, uint32_t, uint32_t, (uint64_t)(a & 0xffffff) * (b & 0xffffff) + c)
 
-static inline int32_t saturated(int64_t value)
+static inline int32_t saturate(int64_t value)
 {
     return value < INT32_MIN ? INT32_MIN : value > INT32_MAX ? INT32_MAX : (int32_t)value;
 }
-BINARY(add_sat_s32, int32_t, int32_t, int32_t, saturated((int64_t)a + b))
-BINARY(sub_sat_s32, int32_t, int32_t, int32_t, saturated((int64_t)a - b))
-TERNARY(mad_hi_sat_s32, int32_t, int32_t, int32_t, int32_t, saturated((((int64_t)a * b) >> 32) + c))
+BINARY(add_sat_s32, int32_t, int32_t, int32_t, saturate((int64_t)a + b))
+BINARY(sub_sat_s32, int32_t, int32_t, int32_t, saturate((int64_t)a - b))
+TERNARY(mad_hi_sat_s32, int32_t, int32_t, int32_t, int32_t, saturate((((int64_t)a * b) >> 32) + c))
 
-// Operations on the two halves of a register; relu: negative results become 0.
+// Operations on the two halves of a register. relu: negative results become 0.
 #define HALVES(name, T, expression)                                          \
     static inline T name##_half(T a, T b)                                    \
     {                                                                        \
@@ -171,17 +171,17 @@ UNARY(popc_b64, uint32_t, uint64_t, __builtin_popcountll(a))
 UNARY(clz_b32, uint32_t, uint32_t, leading_zeros(a, 32))
 UNARY(clz_b64, uint32_t, uint64_t, leading_zeros(a, 64))
 
-static inline uint64_t bits_reversed(uint64_t a)
+static inline uint64_t reverse_bits(uint64_t a)
 {
     a = (a >> 1 & 0x5555555555555555) | (a & 0x5555555555555555) << 1;
     a = (a >> 2 & 0x3333333333333333) | (a & 0x3333333333333333) << 2;
     a = (a >> 4 & 0x0f0f0f0f0f0f0f0f) | (a & 0x0f0f0f0f0f0f0f0f) << 4;
     return __builtin_bswap64(a);
 }
-UNARY(brev_b32, uint32_t, uint32_t, bits_reversed(a) >> 32)
-UNARY(brev_b64, uint64_t, uint64_t, bits_reversed(a))
+UNARY(brev_b32, uint32_t, uint32_t, reverse_bits(a) >> 32)
+UNARY(brev_b64, uint64_t, uint64_t, reverse_bits(a))
 
-// Position of the highest set bit; shift: its distance from the top bit instead.
+// The position of the highest set bit or, with `shift`, its distance from the top bit.
 static inline uint32_t find_bit(uint64_t value, int bits, bool shift)
 {
     const uint32_t zeros = leading_zeros(value, bits);
@@ -196,8 +196,8 @@ UNARY(bfind_shiftamt_s32, uint32_t, int32_t, find_bit((uint32_t)(a < 0 ? ~a : a)
 UNARY(bfind_shiftamt_u64, uint32_t, uint64_t, find_bit(a, 64, true))
 UNARY(bfind_shiftamt_s64, uint32_t, int64_t, find_bit((uint64_t)(a < 0 ? ~a : a), 64, true))
 
-// The c bits of a from bit b on, sign- or zero-extended.
-static inline uint64_t extracted(uint64_t a, uint32_t b, uint32_t c, int bits, bool sign_extends)
+// The field of c bits at bit b of a, sign- or zero-extended.
+static inline uint64_t extract_field(uint64_t a, uint32_t b, uint32_t c, int bits, bool sign_extends)
 {
     const uint32_t position = b & 0xff, length = c & 0xff, top = (uint32_t)bits - 1;
     if (length == 0)
@@ -209,13 +209,13 @@ static inline uint64_t extracted(uint64_t a, uint32_t b, uint32_t c, int bits, b
     const uint64_t low = valid >= 64 ? UINT64_MAX : (1ull << valid) - 1;
     return sign ? value | ~low : value & low;
 }
-TERNARY(bfe_u32, uint32_t, uint32_t, uint32_t, uint32_t, extracted(a, b, c, 32, false))
-TERNARY(bfe_s32, uint32_t, uint32_t, uint32_t, uint32_t, extracted(a, b, c, 32, true))
-TERNARY(bfe_u64, uint64_t, uint64_t, uint32_t, uint32_t, extracted(a, b, c, 64, false))
-TERNARY(bfe_s64, uint64_t, uint64_t, uint32_t, uint32_t, extracted(a, b, c, 64, true))
+TERNARY(bfe_u32, uint32_t, uint32_t, uint32_t, uint32_t, extract_field(a, b, c, 32, false))
+TERNARY(bfe_s32, uint32_t, uint32_t, uint32_t, uint32_t, extract_field(a, b, c, 32, true))
+TERNARY(bfe_u64, uint64_t, uint64_t, uint32_t, uint32_t, extract_field(a, b, c, 64, false))
+TERNARY(bfe_s64, uint64_t, uint64_t, uint32_t, uint32_t, extract_field(a, b, c, 64, true))
 
 // b with the low `length` bits of a inserted at `position`.
-static inline uint64_t inserted(uint64_t a, uint64_t b, uint32_t position, uint32_t length, uint32_t bits)
+static inline uint64_t insert_field(uint64_t a, uint64_t b, uint32_t position, uint32_t length, uint32_t bits)
 {
     position &= 0xff;
     length &= 0xff;
@@ -230,7 +230,7 @@ static inline uint64_t inserted(uint64_t a, uint64_t b, uint32_t position, uint3
         T *d = OPERAND(T, d);                                                \
         const T *a = OPERAND(T, a), *b = OPERAND(T, b);                      \
         const uint32_t *c = OPERAND(uint32_t, c), *length = OPERAND(uint32_t, e);      \
-        FOR_EACH_LANE(d[l] = (T)inserted(a[l], b[l], c[l], length[l], bits)) \
+        FOR_EACH_LANE(d[l] = (T)insert_field(a[l], b[l], c[l], length[l], bits)) \
     }
 INSERT(bfi_b32, uint32_t, 32)
 INSERT(bfi_b64, uint64_t, 64)
@@ -248,17 +248,17 @@ static inline uint32_t bit_mask(uint32_t position, uint32_t length, bool clamp)
 BINARY(bmsk_clamp_b32, uint32_t, uint32_t, uint32_t, bit_mask(a, b, true))
 BINARY(bmsk_wrap_b32, uint32_t, uint32_t, uint32_t, bit_mask(a, b, false))
 
-static inline uint32_t funnel(uint32_t low, uint32_t high, uint32_t shift, bool left)
+static inline uint32_t funnel_shift(uint32_t low, uint32_t high, uint32_t shift, bool left)
 {
     const uint64_t both = (uint64_t)high << 32 | low;
     return left ? (uint32_t)((both << shift) >> 32) : (uint32_t)(both >> shift);
 }
-TERNARY(shf_l_wrap_b32, uint32_t, uint32_t, uint32_t, uint32_t, funnel(a, b, c & 31, true))
-TERNARY(shf_r_wrap_b32, uint32_t, uint32_t, uint32_t, uint32_t, funnel(a, b, c & 31, false))
-TERNARY(shf_l_clamp_b32, uint32_t, uint32_t, uint32_t, uint32_t, funnel(a, b, c < 32 ? c : 32, true))
-TERNARY(shf_r_clamp_b32, uint32_t, uint32_t, uint32_t, uint32_t, funnel(a, b, c < 32 ? c : 32, false))
+TERNARY(shf_l_wrap_b32, uint32_t, uint32_t, uint32_t, uint32_t, funnel_shift(a, b, c & 31, true))
+TERNARY(shf_r_wrap_b32, uint32_t, uint32_t, uint32_t, uint32_t, funnel_shift(a, b, c & 31, false))
+TERNARY(shf_l_clamp_b32, uint32_t, uint32_t, uint32_t, uint32_t, funnel_shift(a, b, c < 32 ? c : 32, true))
+TERNARY(shf_r_clamp_b32, uint32_t, uint32_t, uint32_t, uint32_t, funnel_shift(a, b, c < 32 ? c : 32, false))
 
-// Any Boolean function of three bits: its value is bit (a << 2 | b << 1 | c) of the table.
+// A Boolean function of three bits: its value is bit (a << 2 | b << 1 | c) of the table.
 static void lop3_b32(Warp *w, const Instr *i, uint32_t mask)
 {
     uint32_t *d = OPERAND(uint32_t, d);
@@ -273,7 +273,7 @@ static void lop3_b32(Warp *w, const Instr *i, uint32_t mask)
 }
 
 // Four of the eight bytes of a and b, selected by the nibbles of c; bit 3 replicates the byte's sign.
-static inline uint32_t permuted(uint32_t a, uint32_t b, uint32_t c)
+static inline uint32_t permute_bytes(uint32_t a, uint32_t b, uint32_t c)
 {
     const uint64_t bytes = (uint64_t)b << 32 | a;
     uint32_t result = 0;
@@ -286,7 +286,7 @@ static inline uint32_t permuted(uint32_t a, uint32_t b, uint32_t c)
     }
     return result;
 }
-static inline uint32_t permuted_by_mode(uint32_t a, uint32_t b, uint32_t c, int mode)
+static inline uint32_t permute_by_mode(uint32_t a, uint32_t b, uint32_t c, int mode)
 {
     static const uint16_t SELECTORS[6][4] = {
         {0x3210, 0x4321, 0x5432, 0x6543}, // f4e: four bytes forward from byte c
@@ -296,15 +296,15 @@ static inline uint32_t permuted_by_mode(uint32_t a, uint32_t b, uint32_t c, int 
         {0x0000, 0x1110, 0x2210, 0x3210}, // ecr: from the right
         {0x1010, 0x3232, 0x1010, 0x3232}, // rc16: a half twice
     };
-    return permuted(a, b, SELECTORS[mode][c & 3]);
+    return permute_bytes(a, b, SELECTORS[mode][c & 3]);
 }
-TERNARY(prmt_b32, uint32_t, uint32_t, uint32_t, uint32_t, permuted(a, b, c))
-TERNARY(prmt_b32_f4e, uint32_t, uint32_t, uint32_t, uint32_t, permuted_by_mode(a, b, c, 0))
-TERNARY(prmt_b32_b4e, uint32_t, uint32_t, uint32_t, uint32_t, permuted_by_mode(a, b, c, 1))
-TERNARY(prmt_b32_rc8, uint32_t, uint32_t, uint32_t, uint32_t, permuted_by_mode(a, b, c, 2))
-TERNARY(prmt_b32_ecl, uint32_t, uint32_t, uint32_t, uint32_t, permuted_by_mode(a, b, c, 3))
-TERNARY(prmt_b32_ecr, uint32_t, uint32_t, uint32_t, uint32_t, permuted_by_mode(a, b, c, 4))
-TERNARY(prmt_b32_rc16, uint32_t, uint32_t, uint32_t, uint32_t, permuted_by_mode(a, b, c, 5))
+TERNARY(prmt_b32, uint32_t, uint32_t, uint32_t, uint32_t, permute_bytes(a, b, c))
+TERNARY(prmt_b32_f4e, uint32_t, uint32_t, uint32_t, uint32_t, permute_by_mode(a, b, c, 0))
+TERNARY(prmt_b32_b4e, uint32_t, uint32_t, uint32_t, uint32_t, permute_by_mode(a, b, c, 1))
+TERNARY(prmt_b32_rc8, uint32_t, uint32_t, uint32_t, uint32_t, permute_by_mode(a, b, c, 2))
+TERNARY(prmt_b32_ecl, uint32_t, uint32_t, uint32_t, uint32_t, permute_by_mode(a, b, c, 3))
+TERNARY(prmt_b32_ecr, uint32_t, uint32_t, uint32_t, uint32_t, permute_by_mode(a, b, c, 4))
+TERNARY(prmt_b32_rc16, uint32_t, uint32_t, uint32_t, uint32_t, permute_by_mode(a, b, c, 5))
 
 // c plus the products of four pairs of bytes.
 #define DOT4(name, A, B)                                                     \
@@ -331,32 +331,32 @@ DOT4(dp4a_s32_s32, int8_t, int8_t)
 DOT2_SIGNS(dp2a_lo, 0)
 DOT2_SIGNS(dp2a_hi, 16)
 
-// Position of the n-th set bit from position b on, including b; upwards, or downwards if n is negative.
+// The position of the n-th set bit, counted upwards from position b, or downwards if n is negative. Bit b counts.
 static inline uint32_t nth_bit(uint32_t a, uint32_t b, int32_t n)
 {
     if (n == 0)
         return b < 32 && a >> b & 1 ? b : UINT32_MAX;
     const int step = n > 0 ? 1 : -1;
-    int64_t left = n > 0 ? n : -(int64_t)n;
+    int64_t remaining = n > 0 ? n : -(int64_t)n;
     for (int64_t position = b; position >= 0 && position < 32; position += step)
-        if (a >> position & 1 && --left == 0)
+        if (a >> position & 1 && --remaining == 0)
             return (uint32_t)position;
     return UINT32_MAX;
 }
 TERNARY(fns_b32, uint32_t, uint32_t, uint32_t, int32_t, nth_bit(a, b, c))
 
-// The low b bits, sign- or zero-extended; clamp: all bits if b >= 32.
-static inline uint32_t extended(uint32_t a, uint32_t b, bool sign_extends, bool clamp)
+// The low b bits of a, sign- or zero-extended. clamp: all bits if b >= 32.
+static inline uint32_t extend(uint32_t a, uint32_t b, bool sign_extends, bool clamp)
 {
     if (clamp && b >= 32)
         return a;
     const uint32_t unused = 32 - (b & 31);
     return unused == 32 ? 0 : sign_extends ? (uint32_t)((int32_t)(a << unused) >> unused) : a << unused >> unused;
 }
-BINARY(szext_clamp_s32, uint32_t, uint32_t, uint32_t, extended(a, b, true, true))
-BINARY(szext_clamp_u32, uint32_t, uint32_t, uint32_t, extended(a, b, false, true))
-BINARY(szext_wrap_s32, uint32_t, uint32_t, uint32_t, extended(a, b, true, false))
-BINARY(szext_wrap_u32, uint32_t, uint32_t, uint32_t, extended(a, b, false, false))
+BINARY(szext_clamp_s32, uint32_t, uint32_t, uint32_t, extend(a, b, true, true))
+BINARY(szext_clamp_u32, uint32_t, uint32_t, uint32_t, extend(a, b, false, true))
+BINARY(szext_wrap_s32, uint32_t, uint32_t, uint32_t, extend(a, b, true, false))
+BINARY(szext_wrap_u32, uint32_t, uint32_t, uint32_t, extend(a, b, false, false))
 
 // ---- Predicates: one bit for each of the 32 lanes
 
@@ -366,16 +366,16 @@ BINARY(szext_wrap_u32, uint32_t, uint32_t, uint32_t, extended(a, b, false, false
         uint32_t *d = OPERAND(uint32_t, d);                                  \
         const uint32_t a = *OPERAND(uint32_t, a), b = *OPERAND(uint32_t, b); \
         (void)b;                                                             \
-        *d = (*d & ~mask) | ((expression)&mask);                             \
+        *d = (*d & ~mask) | ((expression) & mask);                             \
     }
-PREDICATES(and_pred, a &b)
+PREDICATES(and_pred, a & b)
 PREDICATES(or_pred, a | b)
 PREDICATES(xor_pred, a ^ b)
 PREDICATES(not_pred, ~a)
 
 // ---- Extended precision: the carry is a register
 
-#define CARRIES(T, W)                                                        \
+#define CARRY_OPERATIONS(T, W)                                                        \
     static inline T add_with_carry_##T(uint32_t *carry, T a, T b, bool in, bool out) \
     {                                                                        \
         const W sum = (W)a + b + (in ? *carry : 0);                          \
@@ -390,8 +390,8 @@ PREDICATES(not_pred, ~a)
             *carry = (uint32_t)(difference >> (8 * sizeof(T))) & 1;          \
         return (T)difference;                                                \
     }
-CARRIES(uint32_t, uint64_t)
-CARRIES(uint64_t, u128)
+CARRY_OPERATIONS(uint32_t, uint64_t)
+CARRY_OPERATIONS(uint64_t, u128)
 #define CARRY OPERAND(uint32_t, carry)[l]
 #define WITH_CARRY(T)                                                        \
     BINARY(add_cc_##T, T, T, T, add_with_carry_##T(&CARRY, a, b, false, true)) \
@@ -400,9 +400,9 @@ CARRIES(uint64_t, u128)
     BINARY(sub_cc_##T, T, T, T, sub_with_carry_##T(&CARRY, a, b, false, true)) \
     BINARY(subc_##T, T, T, T, sub_with_carry_##T(&CARRY, a, b, true, false)) \
     BINARY(subc_cc_##T, T, T, T, sub_with_carry_##T(&CARRY, a, b, true, true)) \
-    TERNARY(mad_lo_cc_##T, T, T, T, T, add_with_carry_##T(&CARRY, a *b, c, false, true)) \
-    TERNARY(madc_lo_##T, T, T, T, T, add_with_carry_##T(&CARRY, a *b, c, true, false)) \
-    TERNARY(madc_lo_cc_##T, T, T, T, T, add_with_carry_##T(&CARRY, a *b, c, true, true))
+    TERNARY(mad_lo_cc_##T, T, T, T, T, add_with_carry_##T(&CARRY, a * b, c, false, true)) \
+    TERNARY(madc_lo_##T, T, T, T, T, add_with_carry_##T(&CARRY, a * b, c, true, false)) \
+    TERNARY(madc_lo_cc_##T, T, T, T, T, add_with_carry_##T(&CARRY, a * b, c, true, true))
 WITH_CARRY(uint32_t)
 WITH_CARRY(uint64_t)
 #define HIGH_32(a, b) ((uint32_t)(((uint64_t)(a) * (b)) >> 32))
@@ -430,16 +430,16 @@ SELECT_BY_SIGN(uint64_t)
 
 // ---- Decoding
 
-// slct.b64.s32: the type of d, a and b, then that of c.
+// In slct.b64.s32, the first type is that of d, a and b, the second that of c.
 static bool decode_select_by_sign(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     static Handler *const HANDLERS[][3] = {{slct_s32_uint16_t, slct_s32_uint32_t, slct_s32_uint64_t},
                                            {slct_f32_uint16_t, slct_f32_uint32_t, slct_f32_uint64_t}};
     const Type selected = sim_type_named(o->parts[o->count - 2]);
     const int bytes = sim_type_bytes(selected);
-    const char letter = sim_letter_of_type(selected), by = sim_letter_of_type(o->type);
+    const char letter = sim_letter_of_type(selected), condition = sim_letter_of_type(o->type);
     i->run = HANDLERS[o->type == F32][bytes / 4];
-    return sim_plain_operands(d, s, o, i, (char[]){letter, letter, letter, by, 0});
+    return sim_plain_operands(d, s, o, i, (char[]){letter, letter, letter, condition, 0});
 }
 
 // setp.lt.and.s32 p|q, a, b, c: the result and its complement are each combined with c.
@@ -452,8 +452,8 @@ bool sim_decode_comparison(Decoder *d, const Statement *s, const Opcode *o, Inst
     return sim_plain_operands(d, s, o, i, i->combine < 3 ? "pttp" : "ptt");
 }
 
-// An operation's handlers by type. ANY_SIGN: the same for signed and unsigned types. SIGNED: different ones. UNSIGNED, BITS:
-// for these types only.
+// Handlers of an operation, indexed by type. ANY_SIGN: one handler for signed and unsigned types. SIGNED: different ones.
+// UNSIGNED, SIGNED_ONLY, BITS: for these types only.
 #define ANY_SIGN(f) [S16] = f##_uint16_t, [U16] = f##_uint16_t, [S32] = f##_uint32_t, [U32] = f##_uint32_t, \
                  [S64] = f##_uint64_t, [U64] = f##_uint64_t
 #define SIGNED(f) [S16] = f##_int16_t, [S32] = f##_int32_t, [S64] = f##_int64_t, UNSIGNED(f)
@@ -497,12 +497,12 @@ static const Instruction ROWS[] = {
     {"setp eq {LOGIC} TYPE", .decode = sim_decode_comparison, .kind = COMPARE, .op = COMPARES_EQUAL, .effects = WRITES_DESTINATION, .by_type = {BITS(setp_eq), ANY_SIGN(setp_eq)}},
     {"setp ne {LOGIC} TYPE", .decode = sim_decode_comparison, .kind = COMPARE, .op = COMPARES_EQUAL, .effects = WRITES_DESTINATION, .by_type = {BITS(setp_ne), ANY_SIGN(setp_ne)}},
     {"setp lt {LOGIC} TYPE", .decode = sim_decode_comparison, .kind = COMPARE, .op = COMPARES_LESS, .effects = WRITES_DESTINATION, .by_type = {SIGNED(setp_lt)}},
-    {"setp le {LOGIC} TYPE", .decode = sim_decode_comparison, .kind = COMPARE, .op = COMPARES_MORE, .effects = WRITES_DESTINATION, .by_type = {SIGNED(setp_le)}},
-    {"setp gt {LOGIC} TYPE", .decode = sim_decode_comparison, .kind = COMPARE, .op = COMPARES_MORE, .effects = WRITES_DESTINATION, .by_type = {SIGNED(setp_gt)}},
+    {"setp le {LOGIC} TYPE", .decode = sim_decode_comparison, .kind = COMPARE, .op = COMPARES_GREATER, .effects = WRITES_DESTINATION, .by_type = {SIGNED(setp_le)}},
+    {"setp gt {LOGIC} TYPE", .decode = sim_decode_comparison, .kind = COMPARE, .op = COMPARES_GREATER, .effects = WRITES_DESTINATION, .by_type = {SIGNED(setp_gt)}},
     {"setp ge {LOGIC} TYPE", .decode = sim_decode_comparison, .kind = COMPARE, .op = COMPARES_LESS, .effects = WRITES_DESTINATION, .by_type = {SIGNED(setp_ge)}},
     {"setp lo {LOGIC} TYPE", .decode = sim_decode_comparison, .kind = COMPARE, .op = COMPARES_LESS, .effects = WRITES_DESTINATION, .by_type = {UNSIGNED(setp_lt)}},
-    {"setp ls {LOGIC} TYPE", .decode = sim_decode_comparison, .kind = COMPARE, .op = COMPARES_MORE, .effects = WRITES_DESTINATION, .by_type = {UNSIGNED(setp_le)}},
-    {"setp hi {LOGIC} TYPE", .decode = sim_decode_comparison, .kind = COMPARE, .op = COMPARES_MORE, .effects = WRITES_DESTINATION, .by_type = {UNSIGNED(setp_gt)}},
+    {"setp ls {LOGIC} TYPE", .decode = sim_decode_comparison, .kind = COMPARE, .op = COMPARES_GREATER, .effects = WRITES_DESTINATION, .by_type = {UNSIGNED(setp_le)}},
+    {"setp hi {LOGIC} TYPE", .decode = sim_decode_comparison, .kind = COMPARE, .op = COMPARES_GREATER, .effects = WRITES_DESTINATION, .by_type = {UNSIGNED(setp_gt)}},
     {"setp hs {LOGIC} TYPE", .decode = sim_decode_comparison, .kind = COMPARE, .op = COMPARES_LESS, .effects = WRITES_DESTINATION, .by_type = {UNSIGNED(setp_ge)}},
     {"selp TYPE", "tttp", .kind = SELECT, .by_type = {BITS(selp), ANY_SIGN(selp), [F16] = selp_uint16_t, [F32] = selp_uint32_t,
                                       [F64] = selp_uint64_t}},

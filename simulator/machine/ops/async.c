@@ -8,8 +8,8 @@
 
 enum { MAX_BYTES = 16 };
 
-struct AsyncCopy {          // by one instruction, for the lanes that have not waited yet
-    struct AsyncCopy *next; // issued later
+struct AsyncCopy {          // one instruction's copy, pending for the lanes of `mask`
+    struct AsyncCopy *next; // the next in the order of issue
     uint32_t mask;
     uint32_t bytes;
     uint64_t group[LANES], to[LANES];
@@ -19,19 +19,19 @@ struct AsyncCopy {          // by one instruction, for the lanes that have not w
 static struct AsyncCopy *new_copy(Warp *w)
 {
     Block *b = w->block;
-    struct AsyncCopy *copy = b->free_copies, **last = &w->copies;
+    struct AsyncCopy *copy = b->free_copies, **link = &w->copies;
     if (copy)
         b->free_copies = copy->next;
     else
         copy = sim_allocate(&b->arena, sizeof *copy);
-    while (*last)
-        last = &(*last)->next;
-    *last = copy;
+    while (*link)
+        link = &(*link)->next;
+    *link = copy;
     copy->next = NULL;
     return copy;
 }
 
-void sim_drop_copies(Warp *w)
+void sim_discard_copies(Warp *w)
 {
     memset(w->groups, 0, sizeof w->groups);
     while (w->copies) {
@@ -42,7 +42,7 @@ void sim_drop_copies(Warp *w)
     }
 }
 
-// Reads the lanes' sources: the first source_bytes bytes come from global memory, the rest of i->bytes are 0.
+// Reads the lanes' sources. The first source_bytes of i->bytes bytes come from global memory; the rest are 0.
 static void read_sources(Warp *w, const Instr *i, uint32_t mask, const uint32_t *source_bytes, struct AsyncCopy *copy)
 {
     Access from = {.kind = ACCESS_ASYNC_READ, .space = GLOBAL, .bytes = i->bytes, .alignment = i->bytes};
@@ -68,13 +68,13 @@ static void read_sources(Warp *w, const Instr *i, uint32_t mask, const uint32_t 
         for (int k = 0; k < i->bytes; k += 4)
             sim_write_bytes(copy->data[l] + k, sim_read_bytes(from.pointer[l] + k, 4), 4);
     }
-    from.mask = mask; // counted as one load by all lanes
+    from.mask = mask; // counts as one load by all lanes
     from.pattern = SCATTERED;
     sim_count_async_load(w, &from);
 }
 
-// cp.async [addresses 0], [addresses 1], cp-size, src-size: writes `bytes` (cp-size) bytes to shared memory. The first c (src-size) of
-// them come from global memory, the rest are 0.
+// cp.async [addresses 0], [addresses 1], cp-size, src-size: writes cp-size bytes (i->bytes) to shared memory. The first
+// src-size bytes (operand c) come from global memory; the rest are 0.
 void sim_copy_async(Warp *w, const Instr *i, uint32_t mask)
 {
     Access to = {.kind = ACCESS_ASYNC_WRITE, .space = SHARED, .mask = mask, .bytes = i->bytes, .alignment = i->bytes};
@@ -101,7 +101,7 @@ static void complete_copy(Warp *w, const Instr *i, const struct AsyncCopy *copy,
         memcpy(to.pointer[__builtin_ctz(rest)], copy->data[__builtin_ctz(rest)], copy->bytes);
 }
 
-// Completes the lanes' copies in the order of their issue, except those of the last `pending` groups and uncommitted ones.
+// Completes the lanes' copies in the order of issue, except those in the last `pending` groups and uncommitted ones.
 static void await_groups(Warp *w, const Instr *i, uint32_t mask, uint64_t pending)
 {
     for (struct AsyncCopy **link = &w->copies; *link;) {

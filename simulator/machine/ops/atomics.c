@@ -13,7 +13,7 @@ static double atomic_float(int op, double old, double operand)
     }
 }
 
-// cas compares with `operand`, and stores new_value.
+// ATOMIC_CAS compares with `operand` and stores new_value.
 static uint64_t atomic_integer(const Instr *i, uint64_t old, uint64_t operand, uint64_t new_value)
 {
     const int unused = 64 - 8 * i->bytes;
@@ -36,27 +36,27 @@ static uint64_t atomic_integer(const Instr *i, uint64_t old, uint64_t operand, u
 // The sum of two floats; flush: subnormal operands and results become 0.
 static uint32_t add_floats(uint32_t a_bits, uint32_t b_bits, bool flush)
 {
-    enum { EXPONENT = 0x7f800000 };
-    const uint32_t sign = 0x80000000;
-    uint32_t bits[] = {flush && !(a_bits & EXPONENT) ? a_bits & sign : a_bits,
-                       flush && !(b_bits & EXPONENT) ? b_bits & sign : b_bits};
+    enum { EXPONENT_MASK = 0x7f800000 };
+    const uint32_t sign_bit = 0x80000000;
+    uint32_t bits[] = {flush && !(a_bits & EXPONENT_MASK) ? a_bits & sign_bit : a_bits,
+                       flush && !(b_bits & EXPONENT_MASK) ? b_bits & sign_bit : b_bits};
     float values[2];
     memcpy(values, bits, sizeof values);
     const float sum = values[0] + values[1];
     memcpy(bits, &sum, sizeof sum);
-    return flush && !(bits[0] & EXPONENT) ? bits[0] & sign : bits[0];
+    return flush && !(bits[0] & EXPONENT_MASK) ? bits[0] & sign_bit : bits[0];
 }
 
-// The result for one or two numbers of half precision or bf16.
+// The result for one or two numbers in half precision or bf16.
 static uint64_t atomic_halves(const Instr *i, uint64_t old, uint64_t operand)
 {
-    const bool bf16 = i->type == BF16 || i->type == BF16X2;
+    const bool is_bf16 = i->type == BF16 || i->type == BF16X2;
     uint64_t result = 0;
     for (int k = 0; k < i->bytes / 2; k++) {
-        const double a = sim_half_value((uint16_t)(old >> (16 * k)), bf16),
-                     b = sim_half_value((uint16_t)(operand >> (16 * k)), bf16);
+        const double a = sim_half_value((uint16_t)(old >> (16 * k)), is_bf16),
+                     b = sim_half_value((uint16_t)(operand >> (16 * k)), is_bf16);
         const double number = atomic_float(i->op, a, b);
-        result |= (uint64_t)(bf16 ? sim_bf16_from_double : sim_half_from_double)(number, ROUND_NEAREST) << (16 * k);
+        result |= (uint64_t)(is_bf16 ? sim_bf16_from_double : sim_half_from_double)(number, ROUND_NEAREST) << (16 * k);
     }
     return result;
 }
@@ -111,11 +111,11 @@ static void exchange_16_bytes(Warp *w, const Instr *i, int lane, uint8_t *at)
     const size_t offset = (size_t)lane * sizeof old;
     for (int k = 0; k < 2; k++)
         old[k] = sim_read_bytes(at + 8 * k, 8);
-    const bool exchanges = i->op == ATOMIC_EXCH || memcmp(old, w->registers + i->values[0] + offset, sizeof old) == 0;
-    const uint64_t *next = (const uint64_t *)(w->registers + i->c + offset);
-    w->block->watch->memory_version += exchanges;
-    for (int k = 0; k < 2 && exchanges; k++)
-        sim_write_bytes(at + 8 * k, next[k], 8);
+    const bool is_stored = i->op == ATOMIC_EXCH || memcmp(old, w->registers + i->values[0] + offset, sizeof old) == 0;
+    const uint64_t *new_value = (const uint64_t *)(w->registers + i->c + offset);
+    w->block->watch->memory_version += is_stored;
+    for (int k = 0; k < 2 && is_stored; k++)
+        sim_write_bytes(at + 8 * k, new_value[k], 8);
     if (!is_sink(i, 0))
         memcpy(w->registers + i->elements[0] + offset, old, sizeof old);
 }
@@ -134,7 +134,7 @@ static void update_lanes(Warp *w, const Instr *i, Access *access)
     }
 }
 
-// The lanes execute one after another.
+// Executes the lanes one after another.
 void sim_atomic(Warp *w, const Instr *i, uint32_t mask)
 {
     const size_t bytes = (size_t)i->bytes * i->count;
@@ -153,7 +153,7 @@ void sim_atomic(Warp *w, const Instr *i, uint32_t mask)
             update_lanes(w, i, &access);
 }
 
-// ---- Fences: the simulated memory is sequentially consistent, so only the observer needs them.
+// ---- Fences: only the observer needs them, because the simulated memory is sequentially consistent
 
 static void report_fence(Warp *w, const Instr *i, uint32_t mask, FenceKind kind)
 {

@@ -1,13 +1,13 @@
 // bulk.c: bulk asynchronous copies (TMA) and mbarriers.
 //
-// A copy is executed when it is issued. A phase completes when all expected arrivals and transaction bytes have been
-// counted; bytes may complete before they are expected.
+// A copy executes when it is issued. A phase completes when all expected arrivals and transaction bytes have been counted.
+// Bytes may complete before they are expected.
 #include "machine/observer.h"
 #include "machine/ops/lanes.h"
 
 #include <string.h>
 
-struct BulkSource { // shared memory that an issued copy reads until a wait
+struct BulkSource { // shared memory that a pending copy reads, until its thread waits
     struct BulkSource *next;
     const Instr *copy;
     int lane;
@@ -19,7 +19,7 @@ enum { VALID = 1, MAX_ARRIVALS = (1 << 20) - 1, MAX_BYTES = (1 << 20) - 1 };
 
 typedef struct Mbarrier { // the 8 bytes of an mbarrier
     uint64_t phase : 1;                   // parity of the current phase
-    uint64_t pending : 20, expected : 20; // arrivals: outstanding in this phase; of every phase
+    uint64_t pending : 20, expected : 20; // arrivals: still missing in this phase; needed in each phase
     int64_t bytes : 21;                   // expected minus completed transaction bytes
     uint64_t state : 2;                   // VALID after mbarrier.init
 } Mbarrier;
@@ -35,7 +35,7 @@ static uint8_t *operand_pointer(Warp *w, const Instr *i, const Address *operand,
 }
 
 // Host pointers to the lanes' mbarriers.
-static void find_mbarriers(Warp *w, const Instr *i, const Address *operand, uint32_t mask, AccessKind kind,
+static void translate_mbarriers(Warp *w, const Instr *i, const Address *operand, uint32_t mask, AccessKind kind,
                           Mbarrier *found[LANES])
 {
     const bool generic = operand->space == GENERIC;
@@ -62,7 +62,7 @@ static void require_valid(Warp *w, const Instr *i, int lane, const Mbarrier *b)
 
 static void find_valid_mbarriers(Warp *w, const Instr *i, const Address *operand, uint32_t mask, Mbarrier *found[LANES])
 {
-    find_mbarriers(w, i, operand, mask, ACCESS_ATOMIC, found);
+    translate_mbarriers(w, i, operand, mask, ACCESS_ATOMIC, found);
     FOR_EACH_LANE(require_valid(w, i, l, found[l]))
 }
 
@@ -95,7 +95,7 @@ void sim_mbarrier_init(Warp *w, const Instr *i, uint32_t mask)
 {
     const uint32_t *count = OPERAND(uint32_t, b);
     Mbarrier *barriers[LANES];
-    find_mbarriers(w, i, i->addresses, mask, ACCESS_WRITE, barriers);
+    translate_mbarriers(w, i, i->addresses, mask, ACCESS_WRITE, barriers);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         if (count[l] < 1 || count[l] > MAX_ARRIVALS)
@@ -108,7 +108,7 @@ void sim_mbarrier_init(Warp *w, const Instr *i, uint32_t mask)
 void sim_mbarrier_inval(Warp *w, const Instr *i, uint32_t mask)
 {
     Mbarrier *barriers[LANES];
-    find_mbarriers(w, i, i->addresses, mask, ACCESS_ATOMIC, barriers);
+    translate_mbarriers(w, i, i->addresses, mask, ACCESS_ATOMIC, barriers);
     for (uint32_t rest = mask; rest; rest &= rest - 1) { // the second of two lanes with the same mbarrier faults
         const int l = __builtin_ctz(rest);
         require_valid(w, i, l, barriers[l]);
@@ -116,7 +116,7 @@ void sim_mbarrier_inval(Warp *w, const Instr *i, uint32_t mask)
     }
 }
 
-// The lanes with the same mbarrier as the first one.
+// The lanes whose mbarrier is that of the first lane.
 static uint32_t lanes_at_first_mbarrier(uint32_t mask, Mbarrier *const barriers[LANES])
 {
     uint32_t same = 0;
@@ -126,8 +126,8 @@ static uint32_t lanes_at_first_mbarrier(uint32_t mask, Mbarrier *const barriers[
     return same;
 }
 
-// arrive, expect_tx and arrive.expect_tx: b is the number of arrivals, c that of bytes, d the previous state. arrive_drop also
-// lowers the expected count of later phases.
+// arrive, expect_tx and arrive.expect_tx: b is the number of arrivals, c the number of bytes, d the previous state. arrive_drop
+// also lowers the expected count of later phases.
 void sim_mbarrier_arrive(Warp *w, const Instr *i, uint32_t mask)
 {
     const uint32_t *arrivals = OPERAND(uint32_t, b), *bytes = OPERAND(uint32_t, c);
@@ -141,7 +141,7 @@ void sim_mbarrier_arrive(Warp *w, const Instr *i, uint32_t mask)
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         const Mbarrier before = *barriers[l];
-        if (i->flags & DISCARDS)
+        if (i->flags & DROPS_ARRIVALS)
             barriers[l]->expected -= arrivals[l] < barriers[l]->expected ? arrivals[l] : barriers[l]->expected;
         apply_arrivals(w, i, l, barriers[l], arrivals[l], bytes[l]);
         if (i->d != NO_OFFSET)
@@ -161,8 +161,8 @@ void sim_arrive_after_copies(Warp *w, const Instr *i, uint32_t mask)
     sim_mbarrier_arrive(w, i, mask);
 }
 
-// test_wait and try_wait: true if a phase has completed. b is its parity, or the state that an arrival returned: bit 0 is
-// its parity.
+// test_wait and try_wait: true if a phase has completed. b is its parity, or the state that an arrival returned, whose bit 0 is
+// the parity.
 void sim_mbarrier_test(Warp *w, const Instr *i, uint32_t mask)
 {
     uint32_t *d = OPERAND(uint32_t, d), done = 0;
@@ -178,9 +178,9 @@ void sim_mbarrier_test(Warp *w, const Instr *i, uint32_t mask)
         sim_observer.acquire(w, same, (uint64_t)(uintptr_t)barriers[__builtin_ctz(rest)]);
     }
     *d = (*d & ~mask) | done;
-    w->yields = done != mask;
+    w->must_yield = done != mask;
     w->mbarrier_wait.expected = 0;
-    if (w->yields) {
+    if (w->must_yield) {
         const Mbarrier *b = barriers[__builtin_ctz(mask & ~done)];
         w->mbarrier_wait.missing = b->pending;
         w->mbarrier_wait.expected = b->expected;
@@ -188,15 +188,15 @@ void sim_mbarrier_test(Warp *w, const Instr *i, uint32_t mask)
     }
 }
 
-// Copies in units of 8 bytes, with relaxed atomics as in lanes.h.
-static void copy(uint8_t *to, const uint8_t *from, size_t bytes)
+// Copies in units of 8 bytes, with relaxed atomics (lanes.h).
+static void copy_units(uint8_t *to, const uint8_t *from, size_t bytes)
 {
     for (size_t k = 0; k < bytes; k += 8)
         __atomic_store_n((uint64_t *)(to + k), __atomic_load_n((const uint64_t *)(from + k), __ATOMIC_RELAXED),
                          __ATOMIC_RELAXED);
 }
 
-void sim_drop_sources(Warp *w)
+void sim_discard_sources(Warp *w)
 {
     memset(w->bulk_groups, 0, sizeof w->bulk_groups);
     while (w->sources) {
@@ -225,7 +225,7 @@ void sim_commit_bulk(Warp *w, const Instr *i, uint32_t mask)
     FOR_EACH_LANE(w->bulk_groups[l]++)
 }
 
-// Reports that a source has been read completely, and that later copies of the lane still read bytes that overlap it.
+// Reports that a source has been read, and that later copies of the lane still read overlapping bytes.
 static void end_source(Warp *w, const Instr *i, const struct BulkSource *source)
 {
     sim_access_lane(w, i, source->lane, SHARED, source->address, source->bytes, 1, ACCESS_READ);
@@ -251,7 +251,7 @@ void sim_await_bulk(Warp *w, const Instr *i, uint32_t mask)
     }
 }
 
-// st.async [addresses 0], c: stores at once, and completes the bytes at the mbarrier, addresses 1.
+// st.async [addresses 0], c, [addresses 1]: stores at once, and completes the bytes at the mbarrier (addresses 1).
 void sim_store_async(Warp *w, const Instr *i, uint32_t mask)
 {
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
@@ -265,17 +265,17 @@ void sim_store_async(Warp *w, const Instr *i, uint32_t mask)
     }
 }
 
-// cp.async.bulk [addresses 0], [addresses 1], c bytes; to shared memory it completes on the mbarrier, addresses 2.
+// cp.async.bulk [addresses 0], [addresses 1], c bytes. A copy to shared memory completes on the mbarrier (addresses 2).
 void sim_copy_bulk(Warp *w, const Instr *i, uint32_t mask)
 {
-    enum { UNIT = 16 };
+    enum { UNIT_BYTES = 16 };
     const uint32_t *bytes = OPERAND(uint32_t, c);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
-        if (bytes[l] % UNIT)
-            sim_fault(w, i, l, cudaErrorMisalignedAddress, "a size of %u bytes, which is not a multiple of %d", bytes[l], UNIT);
-        uint8_t *to = operand_pointer(w, i, &i->addresses[0], l, bytes[l], UNIT, ACCESS_ASYNC_WRITE);
-        copy(to, operand_pointer(w, i, &i->addresses[1], l, bytes[l], UNIT, ACCESS_ASYNC_READ), bytes[l]);
+        if (bytes[l] % UNIT_BYTES)
+            sim_fault(w, i, l, cudaErrorMisalignedAddress, "a size of %u bytes, which is not a multiple of %d", bytes[l], UNIT_BYTES);
+        uint8_t *to = operand_pointer(w, i, &i->addresses[0], l, bytes[l], UNIT_BYTES, ACCESS_ASYNC_WRITE);
+        copy_units(to, operand_pointer(w, i, &i->addresses[1], l, bytes[l], UNIT_BYTES, ACCESS_ASYNC_READ), bytes[l]);
         const bool to_global = i->addresses[0].space != SHARED;
         if (is_block_checked(w->block))
             sim_observer.begin_bulk_copy(w, i, l, sim_operand_address(w, &i->addresses[to_global ? 1 : 2], l),

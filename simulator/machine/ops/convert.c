@@ -13,9 +13,9 @@ float sim_half_to_float(uint16_t bits)
     return float_of_half(bits);
 }
 
-double sim_half_value(uint16_t bits, bool bf16)
+double sim_half_value(uint16_t bits, bool is_bf16)
 {
-    return bf16 ? float_of_bf16(bits) : float_of_half(bits);
+    return is_bf16 ? float_of_bf16(bits) : float_of_half(bits);
 }
 
 // Rounds a non-negative number to an integer; `negative` is its original sign.
@@ -41,7 +41,7 @@ double sim_rounded(double value, int digits, int min_exponent, int rounding)
     return copysign(ldexp(rounded_to_integer(ldexp(fabs(value), -unit), rounding, value < 0), unit), value);
 }
 
-// Replaces a value above the largest number by that number or infinity, depending on the rounding mode.
+// Replaces a magnitude above the largest finite number by that number or infinity, depending on the rounding mode.
 static double round_overflow(double value, double largest, int rounding)
 {
     const bool is_finite = rounding == ROUND_ZERO || (rounding == ROUND_DOWN && value > 0) ||
@@ -145,7 +145,7 @@ static double rounded_integer(Number n, int digits, int rounding)
     return sim_from_integer(negative ? 0 - n.integer : n.integer, negative, digits, rounding);
 }
 
-// Round to odd: truncates, and sets the last bit if bits were lost, so that a second rounding to fewer digits is correct.
+// Rounds to odd: truncates, and sets the last bit if bits were lost, so that a second rounding to fewer digits is correct.
 static double double_to_odd(Number n)
 {
     const double value = rounded_integer(n, 53, ROUND_ZERO);
@@ -193,7 +193,7 @@ static uint64_t float_bits(Number n, const Instr *i)
     return bits;
 }
 
-// Registers may be wider than the types; a result is extended to its register.
+// Converts between registers that may be wider than the types. A result is extended to the width of its register.
 static void convert(Warp *w, const Instr *i, uint32_t mask)
 {
     const Type type = (Type)i->type;
@@ -213,7 +213,7 @@ static void convert(Warp *w, const Instr *i, uint32_t mask)
     }
 }
 
-// Converts two numbers into one register, a in the high half.
+// Converts two numbers to one register; a is the high half.
 BINARY(half_pair, uint32_t, float, float, (uint32_t)half_of(a) << 16 | half_of(b))
 BINARY(bf16_pair, uint32_t, float, float, (uint32_t)bf16_of(a) << 16 | bf16_of(b))
 
@@ -275,7 +275,7 @@ static inline float identity(float value)
     return value;
 }
 
-#define FROM_SINGLE(name, rounded, D, expression)                            \
+#define CONVERT_SINGLE(name, rounded, D, expression)                            \
     static void name(Warp *w, const Instr *i, uint32_t mask)                 \
     {                                                                        \
         D *d = OPERAND(D, d);                                                \
@@ -284,10 +284,10 @@ static inline float identity(float value)
         FOR_EACH_LANE(const float value = rounded(flush_operand(m, as[l])); d[l] = (D)(expression)) \
     }
 #define ROUNDED(rounding, rounded)                                          \
-    FROM_SINGLE(f32_##rounding, rounded, uint32_t, result_bits(m, value))    \
-    FROM_SINGLE(s32_##rounding, rounded, int32_t, to_s32(value))             \
-    FROM_SINGLE(u32_##rounding, rounded, uint32_t, to_u32(value))
-FROM_SINGLE(f32_modified, identity, uint32_t, result_bits(m, value))
+    CONVERT_SINGLE(f32_##rounding, rounded, uint32_t, result_bits(m, value))    \
+    CONVERT_SINGLE(s32_##rounding, rounded, int32_t, to_s32(value))             \
+    CONVERT_SINGLE(u32_##rounding, rounded, uint32_t, to_u32(value))
+CONVERT_SINGLE(f32_modified, identity, uint32_t, result_bits(m, value))
 ROUNDED(nearest, rintf)
 ROUNDED(zero, truncf)
 ROUNDED(down, floorf)
@@ -304,7 +304,7 @@ static Handler *rounding_handler(const Instr *i)
     return (i->type == F32 ? SINGLE : i->type == S32 ? SIGNED : UNSIGNED)[i->rounding];
 }
 
-// Converts integers between registers of any size: `keep` masks the type's bits; `sign` is its sign bit, or 0.
+// Converts integers between registers of any size. `keep` masks the type's bits; `sign` is its sign bit, or 0 if it is unsigned.
 #define INTEGER_CONVERSION(name, D, A)                                                                                            \
     static void name(Warp *w, const Instr *i, uint32_t mask)                                                         \
     {                                                                                                                \
@@ -351,7 +351,7 @@ static Handler *integer_handler(const Instr *i)
     }
 }
 
-// The handler of a conversion that is exact or rounds to nearest, with registers as wide as the types.
+// The handler for a conversion that is exact or rounds to nearest, with registers as wide as the types; NULL if none fits.
 static Handler *common_handler(const Instr *i)
 {
     switch (i->type << 8 | i->from) {

@@ -6,7 +6,7 @@
 
 // ---- mbarrier
 
-// Decodes the operands after operand `first`, the address: at least `required` ones, at most one for each letter.
+// Decodes the operands after operand `first`, which is the address: at least `required`, at most one for each letter.
 static bool decode_operands_after(Decoder *d, const Statement *s, int first, const char *letters, int required,
                           uint32_t *offsets)
 {
@@ -34,34 +34,34 @@ static bool decode_mbarrier(Decoder *d, const Statement *s, const Opcode *o, Ins
     return decode_operands_after(d, s, 0, required ? "i" : "", required, &i->b) && decode_mbarrier_address(d, &s->operands[0], o, i);
 }
 
-// mbarrier.arrive.b64 state, [address]{, count}; with expect_tx the operand is a byte count; expect_tx alone has no state.
+// mbarrier.arrive.b64 state, [address]{, count}. With expect_tx the last operand is a byte count; expect_tx alone has no state.
 static bool decode_arrive(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
-    const bool expects = sim_has_modifier(o, "expect_tx"), drops = sim_has_modifier(o, "arrive_drop"),
-               arrives = drops || sim_has_modifier(o, "arrive");
-    const int first = arrives ? 1 : 0;
-    uint32_t number = NO_OFFSET;
-    if (!decode_operands_after(d, s, first, "i", expects, &number))
+    const bool has_expect_tx = sim_has_modifier(o, "expect_tx"), is_arrive_drop = sim_has_modifier(o, "arrive_drop"),
+               has_arrive = is_arrive_drop || sim_has_modifier(o, "arrive");
+    const int first = has_arrive ? 1 : 0;
+    uint32_t count = NO_OFFSET;
+    if (!decode_operands_after(d, s, first, "i", has_expect_tx, &count))
         return false;
-    const bool sink = s->operands[0].kind == IS_SINK;
-    i->d = arrives && !sink ? sim_destination(&s->operands[0], 'l') : NO_OFFSET;
-    i->b = expects || number == NO_OFFSET ? sim_constant(d, 4, arrives) : number;
-    i->c = expects ? number : sim_constant(d, 4, 0);
-    i->flags = drops ? DISCARDS : 0;
-    return (!arrives || sink || i->d != NO_OFFSET) && decode_mbarrier_address(d, &s->operands[first], o, i);
+    const bool has_sink = s->operands[0].kind == IS_SINK;
+    i->d = has_arrive && !has_sink ? sim_destination(&s->operands[0], 'l') : NO_OFFSET;
+    i->b = has_expect_tx || count == NO_OFFSET ? sim_constant(d, 4, has_arrive) : count;
+    i->c = has_expect_tx ? count : sim_constant(d, 4, 0);
+    i->flags = is_arrive_drop ? DROPS_ARRIVALS : 0;
+    return (!has_arrive || has_sink || i->d != NO_OFFSET) && decode_mbarrier_address(d, &s->operands[first], o, i);
 }
 
 // mbarrier.test_wait.b64 done, [address], state; with .parity phaseParity. The suspendTimeHint of try_wait is ignored.
 static bool decode_test(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
-    const bool parity = sim_has_modifier(o, "parity"), may_wait = sim_has_modifier(o, "try_wait");
+    const bool has_parity = sim_has_modifier(o, "parity"), is_try_wait = sim_has_modifier(o, "try_wait");
     uint32_t offsets[2] = {NO_OFFSET, NO_OFFSET};
-    if (!decode_operands_after(d, s, 1, parity ? (may_wait ? "ii" : "i") : may_wait ? "li" : "l", 1, offsets))
+    if (!decode_operands_after(d, s, 1, has_parity ? (is_try_wait ? "ii" : "i") : is_try_wait ? "li" : "l", 1, offsets))
         return false;
     i->control = PHASE_TEST;
     i->d = sim_destination(&s->operands[0], 'p');
     i->b = offsets[0];
-    i->bytes = parity ? 4 : 8;
+    i->bytes = has_parity ? 4 : 8;
     return i->d != NO_OFFSET && decode_mbarrier_address(d, &s->operands[1], o, i);
 }
 
@@ -70,8 +70,8 @@ static bool decode_test(Decoder *d, const Statement *s, const Opcode *o, Instr *
 // cp.async.ca.shared.global [to], [from], cp-size{, src-size}{, cache-policy}
 static bool decode_async_copy(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
-    const int policy = sim_has_modifier(o, "L2::cache_hint"), count = s->count - policy;
-    if (count < 3 || count > 4 || s->operands[2].kind != IS_INTEGER || (policy && sim_source(d, &s->operands[count], 'l') == NO_OFFSET))
+    const int has_policy = sim_has_modifier(o, "L2::cache_hint"), count = s->count - has_policy;
+    if (count < 3 || count > 4 || s->operands[2].kind != IS_INTEGER || (has_policy && sim_source(d, &s->operands[count], 'l') == NO_OFFSET))
         return false;
     const int64_t bytes = s->operands[2].integer;
     if (bytes != 4 && bytes != 8 && bytes != 16)
@@ -87,20 +87,20 @@ static bool decode_async_copy(Decoder *d, const Statement *s, const Opcode *o, I
 
 // cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [to], [from], size, [mbarrier]{, cache-policy} and
 // cp.async.bulk.global.shared::cta.bulk_group [to], [from], size{, cache-policy}. The copies execute at once; only the
-// checker needs the wait, before which the source must not be overwritten. Shared memory is always the block's own.
+// checker needs the wait, before which the source must not be overwritten. Other blocks' shared memory is not supported.
 static bool decode_bulk_copy(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
-    const bool load = sim_has_modifier(o, "mbarrier::complete_tx::bytes");
-    const int policy = sim_has_modifier(o, "L2::cache_hint");
-    if (s->count != 3 + load + policy || (policy && sim_source(d, &s->operands[s->count - 1], 'l') == NO_OFFSET))
+    const bool is_load = sim_has_modifier(o, "mbarrier::complete_tx::bytes");
+    const int has_policy = sim_has_modifier(o, "L2::cache_hint");
+    if (s->count != 3 + is_load + has_policy || (has_policy && sim_source(d, &s->operands[s->count - 1], 'l') == NO_OFFSET))
         return false;
     Address *addresses = sim_allocate(d->arena, 3 * sizeof *addresses);
     i->addresses = addresses;
     d->module->uses_bulk_copies = true;
     i->c = sim_source(d, &s->operands[2], 'i');
-    return i->c != NO_OFFSET && sim_decode_address(d, &s->operands[0], load ? SHARED : GLOBAL, &addresses[0]) &&
-           sim_decode_address(d, &s->operands[1], load ? GLOBAL : SHARED, &addresses[1]) &&
-           (!load || sim_decode_address(d, &s->operands[3], SHARED, &addresses[2]));
+    return i->c != NO_OFFSET && sim_decode_address(d, &s->operands[0], is_load ? SHARED : GLOBAL, &addresses[0]) &&
+           sim_decode_address(d, &s->operands[1], is_load ? GLOBAL : SHARED, &addresses[1]) &&
+           (!is_load || sim_decode_address(d, &s->operands[3], SHARED, &addresses[2]));
 }
 
 // st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [to], value, [mbarrier]
@@ -115,7 +115,8 @@ static bool decode_async_store(Decoder *d, const Statement *s, const Opcode *o, 
            sim_decode_address(d, &s->operands[2], SHARED, &addresses[1]);
 }
 
-// cp.async.mbarrier.arrive{.noinc} [address]. Without .noinc the pending count is first incremented by one, which this arrival cancels.
+// cp.async.mbarrier.arrive{.noinc} [address]. Without .noinc the pending count is first incremented, so the arrival has no net
+// effect.
 static bool decode_arrival_after_copies(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     i->b = sim_constant(d, 4, sim_has_modifier(o, "noinc"));

@@ -39,7 +39,8 @@ static bool decode_indexed_branch(Decoder *d, const Statement *s, const Opcode *
     return i->a != NO_OFFSET;
 }
 
-static bool decode_end(Decoder *d, const Statement *s, const Opcode *o, Instr *i) // ret, exit
+// ret or exit
+static bool decode_end(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     (void)d;
     i->control = sim_slice_is(o->parts[0], "ret") ? RETURN : EXIT;
@@ -53,7 +54,7 @@ static bool decode_trap(Decoder *d, const Statement *s, const Opcode *o, Instr *
     return s->count == 0;
 }
 
-// An instruction with one operand and no effect.
+// Decodes an instruction with one operand and no effect.
 static bool decode_hint(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     (void)o, (void)i;
@@ -75,7 +76,7 @@ static bool parameter_offsets(Decoder *d, const Operand *list, uint32_t **offset
     return true;
 }
 
-// Functions that CUDA provides to every kernel.
+// Decodes a call of a function that CUDA provides to every kernel.
 static bool decode_built_in(Decoder *d, Slice name, const CallSite *call, Instr *i)
 {
     static const struct {
@@ -85,24 +86,24 @@ static bool decode_built_in(Decoder *d, Slice name, const CallSite *call, Instr 
         size_t result_bytes;
         Control control;
         int effects;
-    } BUILT_IN[] = {{"vprintf", sim_print, 2, 0, sizeof(int), PLAIN, PUBLISHES},
+    } BUILT_INS[] = {{"vprintf", sim_print, 2, 0, sizeof(int), PLAIN, PUBLISHES},
                     {"__assertfail", sim_fail_assertion, 4, 0, sizeof(int), EXIT, FAILS},
                     {"malloc", sim_malloc, 1, 1, sizeof(void *), PLAIN, PUBLISHES},
                     {"free", sim_free, 1, 0, sizeof(int), PLAIN, PUBLISHES}};
     i->control = PLAIN;
     sim_require_concurrency(d, SERIAL);
-    for (size_t n = 0; n < sizeof BUILT_IN / sizeof *BUILT_IN; n++)
-        if (sim_slice_is(name, BUILT_IN[n].name)) {
-            i->run = BUILT_IN[n].run;
-            i->control = (uint8_t)BUILT_IN[n].control;
-            i->effects = (uint16_t)BUILT_IN[n].effects;
-            return call->argument_count >= BUILT_IN[n].arguments && call->result_count >= BUILT_IN[n].results &&
-                   (call->result_count == 0 || call->results[0] + BUILT_IN[n].result_bytes <= d->function->param_bytes);
+    for (size_t n = 0; n < sizeof BUILT_INS / sizeof *BUILT_INS; n++)
+        if (sim_slice_is(name, BUILT_INS[n].name)) {
+            i->run = BUILT_INS[n].run;
+            i->control = (uint8_t)BUILT_INS[n].control;
+            i->effects = (uint16_t)BUILT_INS[n].effects;
+            return call->argument_count >= BUILT_INS[n].arguments && call->result_count >= BUILT_INS[n].results &&
+                   (call->result_count == 0 || call->results[0] + BUILT_INS[n].result_bytes <= d->function->param_bytes);
         }
     return d->decode_call && d->decode_call(d->module, name, call, d->function->param_bytes, i);
 }
 
-// call (results), function, (arguments); the callee may be a register.
+// call (results), function, (arguments). The callee may be a register.
 static bool decode_call(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     (void)o;
@@ -117,7 +118,7 @@ static bool decode_call(Decoder *d, const Statement *s, const Opcode *o, Instr *
     if (k < s->count && s->operands[k].kind == IS_VECTOR &&
         !parameter_offsets(d, &s->operands[k++], &call->arguments, &call->argument_count))
         return false;
-    d->program->calls = true;
+    d->program->has_calls = true;
     i->call = call;
     i->control = CALL;
     if (callee->kind == IS_REGISTER) {

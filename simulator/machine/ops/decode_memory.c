@@ -18,7 +18,7 @@ static uint16_t cluster_flag(const Opcode *o)
     return sim_has_modifier(o, "shared::cluster") || space_of(o) == GENERIC ? WITHIN_CLUSTER : 0;
 }
 
-// Memory ordering and scope of an access; `fallback` if the opcode has no ordering.
+// Decodes the memory ordering and scope of an access. `fallback` applies if the opcode names no ordering.
 static void decode_semantics(const Opcode *o, Instr *i, Semantics fallback)
 {
     static const char *const ORDERS[] = {"volatile", "acquire", "release", "acq_rel", "relaxed"};
@@ -30,7 +30,7 @@ static void decode_semantics(const Opcode *o, Instr *i, Semantics fallback)
     i->scope = i->semantics == WEAK ? NO_SCOPE : scopes[sim_modifier_among(o, SCOPES, 4)];
 }
 
-// The number of operands without a final cache policy, which is ignored as there are no caches; -1: the policy is invalid.
+// The number of operands without a final cache policy, which is ignored because there are no caches. -1: invalid policy.
 static int operands_without_policy(Decoder *d, const Statement *s, const Opcode *o)
 {
     if (!sim_has_modifier(o, "L2::cache_hint"))
@@ -40,16 +40,16 @@ static int operands_without_policy(Decoder *d, const Statement *s, const Opcode 
 
 // ---- Loads and stores
 
-static int elements_of(const Opcode *o)
+static int element_count(const Opcode *o)
 {
     static const char *const NAMES[] = {"v2", "v4", "v8"};
     static const int COUNTS[] = {2, 4, 8, 1};
     return COUNTS[sim_modifier_among(o, NAMES, 3)];
 }
 
-// Decodes the registers and constants that are loaded or stored. All registers have the same size, which may exceed that of
-// the elements in memory, except for 128-bit elements.
-static bool decode_elements(Decoder *d, const Operand *elements, bool load, Instr *i)
+// Decodes the registers and constants that are loaded or stored. All registers have one size, which may exceed the size of the
+// elements in memory, except for 128-bit elements.
+static bool decode_elements(Decoder *d, const Operand *elements, bool is_load, Instr *i)
 {
     i->elements = sim_allocate(d->arena, (size_t)i->count * sizeof *i->elements);
     i->register_bytes = i->bytes;
@@ -59,24 +59,24 @@ static bool decode_elements(Decoder *d, const Operand *elements, bool load, Inst
     const char letter =
         i->register_bytes == i->bytes ? sim_letter_of_type((Type)i->type) : sim_letter_of_bytes(i->register_bytes);
     for (int k = 0; k < i->count; k++) {
-        const bool sink = load && elements[k].kind == IS_SINK;
-        i->elements[k] = sink   ? NO_OFFSET
-                     : load ? sim_destination(&elements[k], letter)
+        const bool has_sink = is_load && elements[k].kind == IS_SINK;
+        i->elements[k] = has_sink   ? NO_OFFSET
+                     : is_load ? sim_destination(&elements[k], letter)
                             : sim_source(d, &elements[k], letter);
-        if (i->elements[k] == NO_OFFSET && !sink)
+        if (i->elements[k] == NO_OFFSET && !has_sink)
             return false;
     }
     return i->register_bytes >= i->bytes && (i->register_bytes < 16 || i->bytes == 16);
 }
 
-// Selects the handler for a parameter: a kernel's are the same for all lanes, a function's are in its frame.
-static bool decode_parameter(const Decoder *d, const Variable *v, bool load, Instr *i)
+// Selects the handler for a parameter. Kernel parameters are equal in all lanes; function parameters are in the frame.
+static bool decode_parameter(const Decoder *d, const Variable *v, bool is_load, Instr *i)
 {
-    const bool of_kernel = d->function->entry && v->address < d->function->kernel_param_bytes;
-    i->run = of_kernel ? sim_load_kernel_param : load ? sim_load_argument : sim_store_argument;
+    const bool is_kernel_param = d->function->entry && v->address < d->function->kernel_param_bytes;
+    i->run = is_kernel_param ? sim_load_kernel_param : is_load ? sim_load_argument : sim_store_argument;
     i->kind = OTHER_KIND;
     i->effects &= WRITES_DESTINATION;
-    return load || !of_kernel;
+    return is_load || !is_kernel_param;
 }
 
 static bool allows_fast_path(const Instr *i)
@@ -88,26 +88,26 @@ static bool allows_fast_path(const Instr *i)
 
 static bool decode_access(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
-    const bool load = i->kind == LOAD;
+    const bool is_load = i->kind == LOAD;
     if (operands_without_policy(d, s, o) != 2)
         return false;
-    const Operand *address = &s->operands[load ? 1 : 0], *value = &s->operands[load ? 0 : 1];
+    const Operand *address = &s->operands[is_load ? 1 : 0], *value = &s->operands[is_load ? 0 : 1];
     const Variable *v = address->kind == IS_SYMBOL ? address->variable : NULL;
-    const bool vector = value->kind == IS_VECTOR;
+    const bool is_vector = value->kind == IS_VECTOR;
     i->bytes = (uint8_t)sim_type_bytes(o->type);
-    i->count = (uint8_t)elements_of(o);
+    i->count = (uint8_t)element_count(o);
     decode_semantics(o, i, WEAK);
     i->flags = o->type == S8 || o->type == S16 || o->type == S32 ? SIGNED_VALUE : 0;
     i->flags |= cluster_flag(o) | (sim_has_modifier(o, "nc") ? READ_ONLY : 0);
-    if (i->count != (vector ? value->count : 1) || i->count * i->bytes > 32 ||
+    if (i->count != (is_vector ? value->count : 1) || i->count * i->bytes > 32 ||
         !sim_decode_address(d, address, space_of(o), &i->at) ||
-        !decode_elements(d, vector ? value->elements : value, load, i))
+        !decode_elements(d, is_vector ? value->elements : value, is_load, i))
         return false;
     if (v && v->space == PARAM)
-        return decode_parameter(d, v, load, i);
+        return decode_parameter(d, v, is_load, i);
     if ((i->at.space == GLOBAL || i->at.space == GENERIC) && i->semantics != WEAK) {
         i->flags |= POLLS_OTHERS;
-        i->effects |= load ? OBSERVES : 0;
+        i->effects |= is_load ? OBSERVES : 0;
         sim_require_concurrency(d, ORDERED_EFFECTS);
     }
     i->flags |= allows_fast_path(i) ? FAST_PATH_ACCESS : 0;
@@ -116,18 +116,18 @@ static bool decode_access(Decoder *d, const Statement *s, const Opcode *o, Instr
 
 // ---- Atomic operations
 
-// Frame offsets of the operands or results of an atomic operation, a scalar or a vector; NO_OFFSET if unused.
-static uint32_t *decode_atomic_elements(Decoder *d, const Operand *o, const Instr *i, bool written)
+// Returns the frame offsets of the operands or results of an atomic operation, scalar or vector; NO_OFFSET if unused.
+static uint32_t *decode_atomic_elements(Decoder *d, const Operand *o, const Instr *i, bool is_result)
 {
     const char letter = sim_letter_of_type((Type)i->type);
-    const bool vector = o && o->kind == IS_VECTOR;
+    const bool is_vector = o && o->kind == IS_VECTOR;
     uint32_t *offsets = sim_allocate(d->arena, (size_t)i->count * sizeof *offsets);
-    if (vector ? o->count != i->count : o && i->count > 1 && o->kind != IS_SINK)
+    if (is_vector ? o->count != i->count : o && i->count > 1 && o->kind != IS_SINK)
         return NULL;
     for (int k = 0; k < i->count; k++) {
-        const Operand *element = vector ? &o->elements[k] : o;
-        const bool unused = !element || (written && element->kind == IS_SINK);
-        offsets[k] = unused ? NO_OFFSET : written ? sim_destination(element, letter) : sim_source(d, element, letter);
+        const Operand *element = is_vector ? &o->elements[k] : o;
+        const bool unused = !element || (is_result && element->kind == IS_SINK);
+        offsets[k] = unused ? NO_OFFSET : is_result ? sim_destination(element, letter) : sim_source(d, element, letter);
         if (offsets[k] == NO_OFFSET && !unused)
             return NULL;
     }
@@ -143,25 +143,25 @@ static bool discards_result(const Instr *i)
     return true;
 }
 
-// atom.add.u32 d, [address], b; red has no d; cas compares with b and stores c.
+// atom.add.u32 d, [address], b. red has no d; cas compares with b and stores c.
 static bool decode_atomic(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     static const char *const OPERATIONS[] = // in the order of ATOMIC_ADD ...
         {"add", "min", "max", "inc", "dec", "and", "or", "xor", "exch", "cas"};
-    const bool returns = sim_slice_is(o->parts[0], "atom");
-    const Operand *address = &s->operands[returns ? 1 : 0];
+    const bool has_result = sim_slice_is(o->parts[0], "atom");
+    const Operand *address = &s->operands[has_result ? 1 : 0];
     i->op = (uint8_t)sim_modifier_among(o, OPERATIONS, 10);
-    if (operands_without_policy(d, s, o) != (returns ? 1 : 0) + (i->op == ATOMIC_CAS ? 3 : 2))
+    if (operands_without_policy(d, s, o) != (has_result ? 1 : 0) + (i->op == ATOMIC_CAS ? 3 : 2))
         return false;
     i->bytes = (uint8_t)sim_type_bytes(o->type);
-    i->count = (uint8_t)elements_of(o);
+    i->count = (uint8_t)element_count(o);
     decode_semantics(o, i, RELAXED);
     i->flags |= cluster_flag(o);
     i->values = decode_atomic_elements(d, address + 1, i, false);
-    i->elements = decode_atomic_elements(d, returns ? &s->operands[0] : NULL, i, true);
+    i->elements = decode_atomic_elements(d, has_result ? &s->operands[0] : NULL, i, true);
     if (!i->values || !i->elements || i->count * i->bytes > 16 || !sim_decode_address(d, address, space_of(o), &i->at))
         return false;
-    i->effects |= discards_result(i) ? PUBLISHES : 0; // with a result it may leave memory unchanged, as a failed cas does
+    i->effects |= discards_result(i) ? PUBLISHES : 0; // one with a result may leave memory unchanged, as a failed cas does
     i->c = i->op == ATOMIC_CAS ? sim_source(d, address + 2, sim_letter_of_type(o->type)) : i->values[0];
     if (i->at.space != SHARED)
         sim_require_concurrency(d, ORDERED_EFFECTS);
@@ -185,12 +185,12 @@ static bool decode_cluster_address(Decoder *d, const Statement *s, const Opcode 
     return sim_plain_operands(d, s, o, i, sim_slice_is(o->parts[0], "mapa") ? "tti" : "it");
 }
 
-// Accesses of a block, bulk copies included, execute in the order of their issue, so that only the checker needs fences.
-// A fence with a scope beyond the block indicates that blocks communicate.
+// A block's accesses and bulk copies execute in the order of issue, so only the checker needs fences. A fence with a scope beyond
+// the block indicates that blocks communicate.
 static bool decode_fence(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
-    static const char *const WITHIN[] = {"cta", "mbarrier_init", "proxy"};
-    const bool beyond_block = sim_modifier_among(o, WITHIN, 3) == 3;
+    static const char *const BLOCK_FENCES[] = {"cta", "mbarrier_init", "proxy"};
+    const bool beyond_block = sim_modifier_among(o, BLOCK_FENCES, 3) == 3;
     i->scope = beyond_block ? DEVICE_SCOPE : BLOCK_SCOPE;
     if (beyond_block)
         sim_require_concurrency(d, ORDERED_EFFECTS);

@@ -1,13 +1,13 @@
 // float.c: floating-point operations of all sizes.
 //
-// Common ones are branch-free loops over the lanes, which vectorise; the others run lane by lane. Results for which the PTX
-// ISA allows an error (.approx, .full) are rounded correctly.
+// Common operations are branch-free loops over the lanes, which vectorise; the others run lane by lane. Results for which the
+// PTX ISA allows an error (.approx, .full) are rounded correctly.
 #include "machine/ops/instructions.h"
 #include "machine/ops/lanes.h"
 #include "machine/ops/rounding.h"
 #include "base/numbers.h"
 
-// The smaller operand, or the other one if one is NaN; -0 is smaller than +0.
+// The smaller operand; if one is NaN, the other one. -0 is smaller than +0.
 static inline double smaller(double a, double b)
 {
     return a != a ? b : b != b ? a : a == b ? (signbit(a) ? a : b) : a < b ? a : b;
@@ -18,7 +18,7 @@ static inline double larger(double a, double b)
     return a != a ? b : b != b ? a : a == b ? (signbit(a) ? b : a) : a > b ? a : b;
 }
 
-// The smaller operand in single precision, without branches: of equal numbers with different bits, one is -0.
+// The smaller operand in single precision, without branches. If equal numbers have different bits, one of them is -0.
 static inline float smaller_single(float a, float b)
 {
     const float number = a < b ? a : a == b ? float_of(raw_bits(a) | raw_bits(b)) : b;
@@ -76,7 +76,7 @@ BINARY(copysign_f64, uint64_t, uint64_t, uint64_t, (a & 0x8000000000000000) | (b
     COMPARE(num_##name, T, convert(a) == convert(a) && convert(b) == convert(b)) \
     COMPARE(nan_##name, T, convert(a) != convert(a) || convert(b) != convert(b))
 COMPARISONS(single, float, )
-COMPARISONS(flushed, float, flush_denormal)
+COMPARISONS(flushed, float, flush_subnormal)
 COMPARISONS(double, double, )
 COMPARISONS(half, uint16_t, float_of_half)
 COMPARISONS(bf16, uint16_t, float_of_bf16)
@@ -113,7 +113,7 @@ static bool evaluate_comparison(const char *comparison, double a, double b)
 typedef enum Op { ADD, SUB, MUL, FMA, DIV, SQRT, RCP, RSQRT, MIN, MAX, SIN, COS, EX2, LG2, TANH, ABS, NEG } Op;
 
 // 2^x, accurate enough to round to single precision: identical to exp2 for every single-precision x (checked exhaustively).
-// The integer part of x becomes the exponent; the rest, -1/2 to 1/2, goes into the Taylor series of e^(x ln 2).
+// The integer part of x becomes the exponent; the rest, from -1/2 to 1/2, is the argument of the Taylor series of e^(x ln 2).
 static inline double power_of_two(double x)
 {
     static const double SERIES[] = {1. / 6227020800, 1. / 479001600, 1. / 39916800, 1. / 3628800, 1. / 362880,
@@ -170,8 +170,8 @@ static double compute_as_double(Op op, double a, double b, double c)
     }
 }
 
-// a * b + c, rounded to odd, so that a second rounding to half precision is correct: the product is exact in double
-// precision, and an inexact sum gets an odd last bit.
+// a * b + c, rounded to odd, so that a second rounding to half precision is correct. The product is exact in double precision;
+// an inexact sum gets an odd last bit.
 static inline double fma_to_odd(double a, double b, double c)
 {
     const double product = a * b, sum = product + c;
@@ -182,8 +182,8 @@ static inline double fma_to_odd(double a, double b, double c)
     return inexact ? double_of(odd) : sum;
 }
 
-// Operations in half precision and bf16 on one or two numbers a lane, without modifiers.
-#define HALVES_TO_NEAREST(name, widen, narrow, expression)                   \
+// Operations without modifiers on one or two numbers a lane in half precision or bf16.
+#define HALF_HANDLER(name, widen, narrow, expression)                   \
     static void name(Warp *w, const Instr *i, uint32_t mask)                 \
     {                                                                        \
         uint16_t *d = OPERAND(uint16_t, d);                                  \
@@ -201,55 +201,55 @@ static inline double fma_to_odd(double a, double b, double c)
 #define SMALLER(a, b, c) smaller_single(a, b)
 #define LARGER(a, b, c) larger_single(a, b)
 #define HALF_OPERATIONS(name, widen, narrow)                                 \
-    HALVES_TO_NEAREST(add_##name, widen, narrow, SUM)                        \
-    HALVES_TO_NEAREST(sub_##name, widen, narrow, DIFFERENCE)                 \
-    HALVES_TO_NEAREST(mul_##name, widen, narrow, PRODUCT)                    \
-    HALVES_TO_NEAREST(fma_##name, widen, narrow, fma_to_odd)                 \
-    HALVES_TO_NEAREST(min_##name, widen, narrow, SMALLER)                    \
-    HALVES_TO_NEAREST(max_##name, widen, narrow, LARGER)
+    HALF_HANDLER(add_##name, widen, narrow, SUM)                        \
+    HALF_HANDLER(sub_##name, widen, narrow, DIFFERENCE)                 \
+    HALF_HANDLER(mul_##name, widen, narrow, PRODUCT)                    \
+    HALF_HANDLER(fma_##name, widen, narrow, fma_to_odd)                 \
+    HALF_HANDLER(min_##name, widen, narrow, SMALLER)                    \
+    HALF_HANDLER(max_##name, widen, narrow, LARGER)
 HALF_OPERATIONS(half, float_of_half, half_of)
 HALF_OPERATIONS(bf16, float_of_bf16, bf16_of)
 
-static double half_value(uint16_t bits, bool bf16, bool flush)
+static double half_value(uint16_t bits, bool is_bf16, bool flush)
 {
-    const uint16_t exponent = bf16 ? 0x7f80 : 0x7c00;
+    const uint16_t exponent = is_bf16 ? 0x7f80 : 0x7c00;
     if (flush && (bits & exponent) == 0)
         bits &= 0x8000;
-    return sim_half_value(bits, bf16);
+    return sim_half_value(bits, is_bf16);
 }
 
 static uint16_t compute_one_half(const Instr *i, uint16_t a, uint16_t b, uint16_t c)
 {
-    const bool bf16 = i->type == BF16 || i->type == BF16X2;
+    const bool is_bf16 = i->type == BF16 || i->type == BF16X2;
     const bool flush = i->flags & FLUSH;
-    const double x = half_value(a, bf16, flush), y = half_value(b, bf16, flush), z = half_value(c, bf16, flush);
+    const double x = half_value(a, is_bf16, flush), y = half_value(b, is_bf16, flush), z = half_value(c, is_bf16, flush);
     double value = i->op == FMA ? fma_to_odd(x, y, z) : compute_as_double((Op)i->op, x, y, z);
     if (i->op >= SIN && i->op <= TANH)
         value = compute_single((Op)i->op, (float)x, 0, 0);
-    if (i->flags & NAN_WINS && (x != x || y != y))
+    if (i->flags & PROPAGATE_NAN && (x != x || y != y))
         value = NAN;
     if (i->flags & SATURATE)
         value = value > 0 ? (value < 1 ? value : 1) : 0;
     if (i->flags & RELU && value <= 0) // NaN is preserved
         value = 0;
-    const uint16_t result = (bf16 ? sim_bf16_from_double : sim_half_from_double)(value, ROUND_NEAREST);
-    return flush && half_value(result, bf16, true) == 0 ? result & 0x8000 : result;
+    const uint16_t result = (is_bf16 ? sim_bf16_from_double : sim_half_from_double)(value, ROUND_NEAREST);
+    return flush && half_value(result, is_bf16, true) == 0 ? result & 0x8000 : result;
 }
 
-// Operations in single precision with modifiers. Unused operands are not read: their slot may hold a subnormal number, which
-// costs some processors a hundred cycles.
+// Operations in single precision with modifiers. Unused operands are not read, because their register may hold a subnormal
+// number, which costs some processors a hundred cycles.
 #define MODIFIED(name, operation, operands)                                  \
     static void name##_modified(Warp *w, const Instr *i, uint32_t mask)      \
     {                                                                        \
         uint32_t *d = OPERAND(uint32_t, d);                                  \
         const float *as = OPERAND(float, a), *bs = OPERAND(float, b), *cs = OPERAND(float, c); \
         const Modifiers m = make_modifiers(i->flags & FLUSH, i->flags & SATURATE); \
-        const bool nan_wins = i->flags & NAN_WINS;                           \
+        const bool propagates_nan = i->flags & PROPAGATE_NAN;                           \
         FOR_EACH_LANE(                                                       \
             const float a = flush_operand(m, as[l]); const float b = operands > 1 ? flush_operand(m, bs[l]) : 0; \
             const float c = operands > 2 ? flush_operand(m, cs[l]) : 0;            \
             const float value = compute_single(operation, a, b, c);                  \
-            d[l] = result_bits(m, nan_wins & ((a != a) | (b != b)) ? NAN : value)) \
+            d[l] = result_bits(m, propagates_nan & ((a != a) | (b != b)) ? NAN : value)) \
     }
 MODIFIED(add, ADD, 2)
 MODIFIED(sub, SUB, 2)
@@ -269,7 +269,7 @@ MODIFIED(tanh, TANH, 1)
 MODIFIED(abs, ABS, 1)
 MODIFIED(neg, NEG, 1)
 
-static Handler *const WITH_MODIFIERS[] = {
+static Handler *const MODIFIED_HANDLERS[] = {
     [ADD] = add_modified, [SUB] = sub_modified, [MUL] = mul_modified, [FMA] = fma_modified, [DIV] = div_modified,
     [SQRT] = sqrt_modified, [RCP] = rcp_modified, [RSQRT] = rsqrt_modified, [MIN] = min_modified, [MAX] = max_modified,
     [SIN] = sin_modified, [COS] = cos_modified, [EX2] = ex2_modified, [LG2] = lg2_modified, [TANH] = tanh_modified,
@@ -280,10 +280,10 @@ static Handler *const WITH_MODIFIERS[] = {
 static Rounded compute_rounded(Op op, double a, double b, double c)
 {
     switch (op) {
-    case ADD: return sim_fused(a, 1, b);
-    case SUB: return sim_fused(a, 1, -b);
+    case ADD: return sim_fused_multiply_add(a, 1, b);
+    case SUB: return sim_fused_multiply_add(a, 1, -b);
     case MUL: return sim_product(a, b);
-    case FMA: return sim_fused(a, b, c);
+    case FMA: return sim_fused_multiply_add(a, b, c);
     case DIV: return sim_quotient(a, b);
     case RCP: return sim_quotient(1, a);
     case SQRT: return sim_square_root(a);
@@ -293,7 +293,7 @@ static Rounded compute_rounded(Op op, double a, double b, double c)
 
 static float directed_single(Rounded r, int rounding)
 {
-    return r.cancels ? (float)sim_directed(r, rounding) : sim_single_from_double(sim_to_odd(r), rounding);
+    return r.is_cancelled ? (float)sim_directed(r, rounding) : sim_single_from_double(sim_to_odd(r), rounding);
 }
 
 // Operations in single precision, rounded up, down or to zero.
@@ -343,7 +343,7 @@ static void compare_flushed_halves(Warp *w, const Instr *i, uint32_t mask)
     sim_set_predicates(w, i, mask, result);
 }
 
-// A lane's operand of a comparison, or one half of it.
+// A lane's operand of a comparison, or one of its halves.
 static double comparison_operand(const uint8_t *lanes, int l, int half, Type type, bool flush)
 {
     switch (type) {
@@ -356,7 +356,7 @@ static double comparison_operand(const uint8_t *lanes, int l, int half, Type typ
     }
 }
 
-// set: like setp, but the result is a value, if true all ones or 1.0, if false 0.
+// set: like setp, but the result is a value: all ones or 1.0 if true, 0 if false.
 static void compare_to_value(Warp *w, const Instr *i, uint32_t mask)
 {
     const Type type = (Type)i->from, to = (Type)i->type;
@@ -402,10 +402,10 @@ static Handler *half_handler(const Instr *i)
                                            [MAX] = max_half};
     static Handler *const BF16_HANDLERS[NEG + 1] = {[ADD] = add_bf16, [SUB] = sub_bf16, [MUL] = mul_bf16, [FMA] = fma_bf16,
                                             [MIN] = min_bf16, [MAX] = max_bf16};
-    const bool single = i->type == F16 || i->type == BF16, bf16 = i->type == BF16 || i->type == BF16X2;
+    const bool single = i->type == F16 || i->type == BF16, is_bf16 = i->type == BF16 || i->type == BF16X2;
     Handler *const common = i->op == ABS   ? (single ? abs_f16 : abs_f16x2)
                             : i->op == NEG ? (single ? neg_f16 : neg_f16x2)
-                                           : (bf16 ? BF16_HANDLERS : HALF_HANDLERS)[i->op];
+                                           : (is_bf16 ? BF16_HANDLERS : HALF_HANDLERS)[i->op];
     return common && !i->flags ? common : compute_half;
 }
 
@@ -421,10 +421,10 @@ static Handler *handler_of(const Instr *i)
     Handler *const simple = (i->type == F32 ? SINGLE : DOUBLE)[i->op];
     if (simple && i->rounding == ROUND_NEAREST && i->flags == 0)
         return simple;
-    return i->type == F64 ? compute_double : i->rounding == ROUND_NEAREST ? WITH_MODIFIERS[i->op] : round_single;
+    return i->type == F64 ? compute_double : i->rounding == ROUND_NEAREST ? MODIFIED_HANDLERS[i->op] : round_single;
 }
 
-// Decodes an operation on one, two or three numbers of a type.
+// Decodes an operation on one, two or three numbers of one type.
 static bool decode_arithmetic(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     static const char *const ROUNDINGS[] = {"rn", "rz", "rm", "rp"};
@@ -433,7 +433,7 @@ static bool decode_arithmetic(Decoder *d, const Statement *s, const Opcode *o, I
                                                  [DIV] = "ttt", [MIN] = "ttt", [MAX] = "ttt"};
     i->rounding = ROUNDING[sim_modifier_among(o, ROUNDINGS, 4)];
     i->flags = (uint8_t)((sim_has_modifier(o, "ftz") ? FLUSH : 0) | (sim_has_modifier(o, "sat") ? SATURATE : 0) |
-                         (sim_has_modifier(o, "NaN") ? NAN_WINS : 0) | (sim_has_modifier(o, "relu") ? RELU : 0));
+                         (sim_has_modifier(o, "NaN") ? PROPAGATE_NAN : 0) | (sim_has_modifier(o, "relu") ? RELU : 0));
     i->run = handler_of(i);
     return sim_plain_operands(d, s, o, i, LETTERS[i->op] ? LETTERS[i->op] : "tt");
 }
@@ -481,9 +481,9 @@ static bool decode_class_test(Decoder *d, const Statement *s, const Opcode *o, I
 #define ARITHMETIC(syntax, operation) {syntax, .decode = decode_arithmetic, .kind = PACKED_HALVES, .op = operation, .effects = WRITES_DESTINATION}
 #define HALVES(name, operation)                                              \
     ARITHMETIC(name " {rn} {ftz} {sat} f16|f16x2", operation), ARITHMETIC(name " {rn} bf16|bf16x2", operation)
-#define SIGN(name, operation)                                                \
+#define SIGN_OPERATION(name, operation)                                                \
     ARITHMETIC(name " {ftz} f32|f16|f16x2", operation), ARITHMETIC(name " f64|bf16|bf16x2", operation)
-#define EXTREME(name, operation)                                             \
+#define MIN_MAX(name, operation)                                             \
     ARITHMETIC(name " {ftz} {NaN} f32|f16|f16x2", operation), ARITHMETIC(name " f64", operation), \
     ARITHMETIC(name " {NaN} bf16|bf16x2", operation)
 
@@ -517,10 +517,10 @@ static const Instruction ROWS[] = {
     ARITHMETIC("lg2 approx {ftz} f32", LG2),
     ARITHMETIC("ex2 approx {ftz} f32|f16|f16x2|bf16|bf16x2", EX2),
     ARITHMETIC("tanh approx f32|f16|f16x2|bf16|bf16x2", TANH),
-    SIGN("abs", ABS),
-    SIGN("neg", NEG),
-    EXTREME("min", MIN),
-    EXTREME("max", MAX),
+    SIGN_OPERATION("abs", ABS),
+    SIGN_OPERATION("neg", NEG),
+    MIN_MAX("min", MIN),
+    MIN_MAX("max", MAX),
     {"copysign TYPE", "ttt", .by_type = {[F32] = copysign_f32, [F64] = copysign_f64}},
     {"setp " COMPARISON " {LOGIC} {ftz} f32|f16|bf16", .decode = decode_float_comparison, .kind = COMPARE, .effects = WRITES_DESTINATION},
     {"setp " COMPARISON " {LOGIC} f64", .decode = decode_float_comparison, .kind = COMPARE, .effects = WRITES_DESTINATION},

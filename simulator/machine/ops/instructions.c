@@ -1,4 +1,4 @@
-// instructions.c: the table of all instructions; each file of handlers or decoders defines its rows.
+// instructions.c: the table of all instructions. Each file with handlers or decoders defines its own rows.
 #include "machine/ops/instructions.h"
 
 const InstructionTable *sim_instructions(void)

@@ -4,11 +4,10 @@
 
 #include "machine/block.h"
 
-// The values of an operand: an array of 32, or, for a predicate, a word with a bit for each lane.
+// The values of an operand: an array of 32 values or, for a predicate, a word with a bit for each lane.
 #define OPERAND(type, field) ((type *)(w->registers + i->field))
 
-// Executes the statement for each lane l of `mask`. With all lanes active the loop vectorises: a lane's result depends on that
-// lane's operands only.
+// Executes the statement for each lane l of `mask`. With all lanes active the loop vectorises, because lanes are independent.
 #define FOR_EACH_LANE(statement)                                  \
     if (mask == ALL_LANES) {                                      \
         _Pragma("GCC ivdep") for (int l = 0; l < LANES; l++) {    \
@@ -52,7 +51,7 @@
 // Writes setp's destinations p|q in the lanes of mask.
 void sim_set_predicates(Warp *w, const Instr *i, uint32_t mask, uint32_t result);
 
-// Does what sim_set_predicates does, with an inline fast path.
+// sim_set_predicates with an inline fast path.
 static inline void sim_set_predicate(Warp *w, const Instr *i, uint32_t mask, uint32_t result)
 {
     if (i->d == NO_OFFSET || i->second != NO_OFFSET || i->flags & COMBINE) {
@@ -74,8 +73,8 @@ static inline void sim_set_predicate(Warp *w, const Instr *i, uint32_t mask, uin
         sim_set_predicate(w, i, mask, result);                               \
     }
 
-// Device memory is accessed with relaxed atomics: blocks run concurrently on the host, and plain moves would be a data race
-// in C.
+// Device memory is accessed with relaxed atomics, because blocks run concurrently on the host and plain accesses would be a
+// data race in C.
 static inline uint64_t sim_read_bytes(const uint8_t *from, int bytes)
 {
     switch (bytes) {

@@ -1,4 +1,4 @@
-// matrix.c: tensor core operations: wmma and mma.sync.
+// matrix.c: tensor-core operations (wmma, mma.sync).
 //
 // The 32 lanes of a warp hold a matrix in fragments. The PTX ISA defines the fragments of mma.sync, ldmatrix and movmatrix,
 // but not those of wmma: their layout here is that of ptxas for sm_90, which translates wmma to mma.sync, 16 lines by 8.
@@ -7,23 +7,23 @@
 #include <math.h>
 #include <string.h>
 
-// One register of all lanes: each lane's holds adjacent elements of the tile.
-typedef struct PieceRegister {
-    uint8_t *registers; // of all lanes
-    uint64_t *tile;     // lane 0's first element; lane 4's is one line below
+// One register of all lanes. Each lane's register holds adjacent elements of the tile.
+typedef struct ChunkRegister {
+    uint8_t *registers; // the 32 lanes' values
+    uint64_t *tile;     // lane 0's first element; lane 4's is in the next line
     int stride, bits;   // stride: elements from a lane to the next; bits: of an element
-} PieceRegister;
+} ChunkRegister;
 
-static inline PieceRegister piece_register(const Warp *w, const Fragment *f, Tile *tile, int number)
+static inline ChunkRegister chunk_register(const Warp *w, const Fragment *f, Tile *tile, int number)
 {
-    const int per_piece = sim_registers_of_piece(f), elements = f->register_bytes / f->bytes;
-    const Origin origin = sim_origin_of(f, number / per_piece % f->pieces);
-    return (PieceRegister){w->registers + f->registers_at[number], &tile->bits[origin.line][origin.position + number % per_piece * elements], f->piece_elements,
+    const int per_chunk = sim_registers_per_chunk(f), elements = f->register_bytes / f->bytes;
+    const Origin origin = sim_origin_of(f, number / per_chunk % f->chunks);
+    return (ChunkRegister){w->registers + f->register_offsets[number], &tile->bits[origin.line][origin.position + number % per_chunk * elements], f->chunk_elements,
                   8 * f->bytes};
 }
 
-// Inlined for each number of elements and register size.
-static inline __attribute__((always_inline)) void unpack_register(PieceRegister h, int elements, int register_bytes)
+// Inlined, so that the compiler specialises it for each number of elements and register size.
+static inline __attribute__((always_inline)) void unpack_register(ChunkRegister h, int elements, int register_bytes)
 {
     const uint64_t mask = ~0ull >> (64 - h.bits);
     for (int l = 0; l < LANES; l++) {
@@ -34,7 +34,7 @@ static inline __attribute__((always_inline)) void unpack_register(PieceRegister 
     }
 }
 
-static inline __attribute__((always_inline)) void pack_register(PieceRegister h, int elements, int register_bytes)
+static inline __attribute__((always_inline)) void pack_register(ChunkRegister h, int elements, int register_bytes)
 {
     for (int l = 0; l < LANES; l++) {
         const uint64_t *from = h.tile + l / 4 * MAX_POSITIONS + l % 4 * h.stride;
@@ -50,8 +50,8 @@ static inline __attribute__((always_inline)) void pack_register(PieceRegister h,
 
 void sim_unpack_tile(const Warp *w, const Fragment *f, Tile *tile)
 {
-    for (int number = 0; number < f->pieces * sim_registers_of_piece(f); number++) {
-        const PieceRegister h = piece_register(w, f, tile, number);
+    for (int number = 0; number < f->chunks * sim_registers_per_chunk(f); number++) {
+        const ChunkRegister h = chunk_register(w, f, tile, number);
         switch (h.bits) {
         case 8: unpack_register(h, 4, 4); break;
         case 16: unpack_register(h, 2, 4); break;
@@ -61,11 +61,11 @@ void sim_unpack_tile(const Warp *w, const Fragment *f, Tile *tile)
     }
 }
 
-// wmma fragments of 16-bit numbers have more registers than their pieces need; the others are copies.
+// wmma fragments of 16-bit numbers have more registers than their chunks need; the other registers are copies.
 void sim_pack_tile(Warp *w, const Fragment *f, Tile *tile)
 {
     for (int number = 0; number < f->registers; number++) {
-        const PieceRegister h = piece_register(w, f, tile, number);
+        const ChunkRegister h = chunk_register(w, f, tile, number);
         switch (h.bits) {
         case 8: pack_register(h, 4, 4); break;
         case 16: pack_register(h, 2, 4); break;
@@ -84,7 +84,7 @@ void sim_require_all_lanes(Warp *w, const Instr *i, uint32_t mask)
 
 // ---- Products
 
-// A factor is significand * 2^(exponent - 10), a float significand * 2^(exponent - 23). Infinity has exponent INFINITE and
+// A factor is significand * 2^(exponent - 10); a float is significand * 2^(exponent - 23). Infinity has exponent INFINITE and
 // significand 1 or -1; NaN has significand 0.
 typedef struct Number {
     int32_t significand, exponent;
@@ -114,7 +114,7 @@ static Number factor_of(uint64_t bits, Type type)
     return n;
 }
 
-static Number addend_of(uint64_t bits, Type type, bool in_half_precision)
+static Number addend_of(uint64_t bits, Type type, bool is_half_precision)
 {
     float value = 0;
     uint32_t wide = (uint32_t)bits;
@@ -123,7 +123,7 @@ static Number addend_of(uint64_t bits, Type type, bool in_half_precision)
         memcpy(&wide, &value, sizeof wide);
     }
     Number n = number_of(wide, 8, 23);
-    while (in_half_precision && n.significand && n.exponent < -14) { // subnormal in half precision
+    while (is_half_precision && n.significand && n.exponent < -14) { // subnormal in half precision
         n.significand /= 2;
         n.exponent++;
     }
@@ -140,7 +140,7 @@ static double double_of(Number n, int fraction_bits)
 // One operand of a product: a[line][k] or b[k][position]; zero has exponent NO_EXPONENT.
 typedef struct Factors {
     int32_t significand[MAX_POSITIONS][MAX_POSITIONS], exponent[MAX_POSITIONS][MAX_POSITIONS];
-    bool finite; // all factors are
+    bool finite; // all factors are finite
 } Factors;
 
 static Number factor_at(const Factors *f, int line, int position)
@@ -148,7 +148,7 @@ static Number factor_at(const Factors *f, int line, int position)
     return (Number){f->significand[line][position], f->exponent[line][position]};
 }
 
-// c + a[r][k] b[k][n] + ..., for infinite or NaN operands.
+// c + a[r][k] b[k][n] + ..., if an operand is infinite or NaN.
 static double special_sum(const Factors *a, const Factors *b, int r, int n, Number c, int from, int end)
 {
     double sum = double_of(c, 23);
@@ -190,11 +190,11 @@ typedef struct Addends {
     Ints significands, exponents; // exponent of zero: NO_EXPONENT
 } Addends;
 
-// c + a[r][k] b[k][n] + ..., for CORE_SIZE positions from n on, as a Hopper tensor core adds them: all terms at once. Products
-// are exact; each term is truncated 25 bits below the largest exponent (that of a product is the sum of its factors'
+// c + a[r][k] b[k][n] + ..., for CORE_SIZE positions starting at n, as a Hopper tensor core adds them: all terms at once. Products
+// are exact; each term is truncated 25 bits below the largest exponent (a product's exponent is the sum of its factors'
 // exponents). The sum of the truncated terms is exact; the caller rounds it. Source: P. Xie et al., "MMA-Sim: Bit-Accurate
-// Reference Model of Tensor Cores and Matrix Cores", arXiv:2511.10909, for the H100. There zero has exponent -126; here it has
-// none, because on an H200 8 products of 2^-152 yield 2^-149.
+// Reference Model of Tensor Cores and Matrix Cores", arXiv:2511.10909, for the H100. That model gives zero the exponent -126;
+// here zero has none, because on an H200 8 products of 2^-152 yield 2^-149.
 static Doubles fused_sums(const Factors *a, const Factors *b, int r, int n, const Addends *c, int from, int end)
 {
     enum { KEPT_BITS = 25, MIN_EXPONENT = -1000 };
@@ -221,18 +221,18 @@ static uint32_t truncate_to_float(double value)
     return bits - (fabs(value) < 0x1p128 && fabsf(number) > fabs(value)); // the next float towards zero
 }
 
-// The bits of a sum. One accumulated as a float is rounded twice if its type is F16.
-static uint64_t rounded_sum(double sum, Type type, bool in_half_precision)
+// The bits of a sum. A sum of type F16 that was accumulated as a float is rounded twice.
+static uint64_t rounded_sum(double sum, Type type, bool is_half_precision)
 {
     float truncated;
-    if (in_half_precision)
+    if (is_half_precision)
         return sim_half_from_double(sum, ROUND_NEAREST);
     const uint32_t bits = truncate_to_float(sum);
     memcpy(&truncated, &bits, sizeof truncated);
     return type == F16 ? sim_half_from_double(truncated, ROUND_NEAREST) : bits;
 }
 
-// Unpacks the factors of one operand; by_k: with k as the first index.
+// Unpacks the factors of one operand. by_k: k becomes the first index.
 static void unpack_factors(const Tile *tile, const Fragment *f, bool by_k, Factors *factors)
 {
     factors->finite = true;
@@ -246,7 +246,7 @@ static void unpack_factors(const Tile *tile, const Fragment *f, bool by_k, Facto
         }
 }
 
-// A vectorised add_products for floats. False if an addend is infinite or NaN.
+// A vectorised add_products for floats. Returns false, without effect, if an addend is infinite or NaN.
 static bool add_to_floats(const Factors *a, const Factors *b, int r, int n, int from, int end, uint64_t *bits)
 {
     typedef float Floats __attribute__((vector_size(4 * CORE_SIZE)));
@@ -270,18 +270,18 @@ static bool add_to_floats(const Factors *a, const Factors *b, int r, int n, int 
     return true;
 }
 
-// Adds m->products_at_once products to the sums of CORE_SIZE positions.
-static void add_products(const MatrixOperation *m, const Factors *a, const Factors *b, int r, int n, int from, bool in_half_precision,
+// Adds m->products_per_rounding products to the sums at CORE_SIZE positions.
+static void add_products(const MatrixOperation *m, const Factors *a, const Factors *b, int r, int n, int from, bool is_half_precision,
                          uint64_t *bits)
 {
-    const int end = from + m->products_at_once;
+    const int end = from + m->products_per_rounding;
     Number c[CORE_SIZE];
     Addends addends;
     bool finite = a->finite && b->finite;
     if (finite && m->c.type == F32 && m->d.type == F32 && add_to_floats(a, b, r, n, from, end, bits))
         return;
     for (int l = 0; l < CORE_SIZE; l++) {
-        c[l] = addend_of(bits[l], m->c.type, in_half_precision);
+        c[l] = addend_of(bits[l], m->c.type, is_half_precision);
         addends.significands[l] = c[l].significand;
         addends.exponents[l] = c[l].significand ? c[l].exponent : NO_EXPONENT;
         finite &= c[l].exponent != INFINITE;
@@ -289,20 +289,20 @@ static void add_products(const MatrixOperation *m, const Factors *a, const Facto
     const Doubles sums = fused_sums(a, b, r, n, &addends, from, end);
     for (int l = 0; l < CORE_SIZE; l++) {
         const double special = finite ? 0 : special_sum(a, b, r, n + l, c[l], from, end);
-        bits[l] = rounded_sum(isfinite(special) ? sums[l] : special, m->d.type, in_half_precision);
+        bits[l] = rounded_sum(isfinite(special) ? sums[l] : special, m->d.type, is_half_precision);
     }
 }
 
 static void multiply_floats(const MatrixOperation *m, const Tile *a, const Tile *b, Tile *sums)
 {
     Factors lines, columns;
-    const bool in_half_precision = m->c.type == F16 && m->d.type == F16;
+    const bool is_half_precision = m->c.type == F16 && m->d.type == F16;
     unpack_factors(a, &m->a, false, &lines);
     unpack_factors(b, &m->b, true, &columns);
     for (int r = 0; r < m->d.lines; r++)
         for (int n = 0; n < m->d.positions; n += CORE_SIZE)
-            for (int k = 0; k < m->a.positions; k += m->products_at_once)
-                add_products(m, &lines, &columns, r, n, k, in_half_precision, &sums->bits[r][n]);
+            for (int k = 0; k < m->a.positions; k += m->products_per_rounding)
+                add_products(m, &lines, &columns, r, n, k, is_half_precision, &sums->bits[r][n]);
 }
 
 static int32_t small_integer(uint64_t bits, Type type)
@@ -336,7 +336,7 @@ static void multiply_integers(const MatrixOperation *m, const Tile *a, const Til
         }
 }
 
-// Fused multiply-adds in the order of k, for CORE_SIZE adjacent positions. An H200 keeps a sum that is NaN.
+// Fused multiply-adds in the order of k, for CORE_SIZE adjacent positions. A sum that is NaN does not change, as on an H200.
 static void multiply_doubles(const MatrixOperation *m, const Tile *a, const Tile *b, Tile *sums)
 {
     double columns[MAX_POSITIONS][MAX_LINES]; // by k

@@ -1,4 +1,4 @@
-// matrix_decode.c: decodes the tensor core instructions.
+// matrix_decode.c: decodes tensor-core instructions.
 #include "machine/ops/instructions.h"
 #include "machine/ops/matrix.h"
 
@@ -8,7 +8,7 @@ typedef struct Shape {
     int m, n, k;
 } Shape;
 
-static Shape parse_shape(Slice name) // of m16n8k16; zeros if the name is no shape
+static Shape parse_shape(Slice name) // such as m16n8k16; zeros if the name is not a shape
 {
     char text[16] = "";
     Shape s;
@@ -42,42 +42,42 @@ static bool sums_to(Type factors, Type sum)
                         : sum == factors && (sum == F16 || sum == F64);
 }
 
-// True if a product of this shape, with these factors and this sum exists; NO_TYPE: any.
-static bool is_product(bool wmma, Shape s, Type factors, Type sum)
+// True if the hardware has a product of this shape with these types of factors and sums. NO_TYPE: any type.
+static bool is_product(bool is_wmma, Shape s, Type factors, Type sum)
 {
-    const Type wanted = factors == U8 ? S8 : factors;
+    const Type listed_type = factors == U8 ? S8 : factors;
     for (size_t k = 0; k < sizeof PRODUCTS / sizeof *PRODUCTS; k++)
-        if (PRODUCTS[k].wmma == wmma && PRODUCTS[k].shape.m == s.m && PRODUCTS[k].shape.n == s.n &&
-            PRODUCTS[k].shape.k == s.k && (factors == NO_TYPE || PRODUCTS[k].factors == wanted) &&
+        if (PRODUCTS[k].wmma == is_wmma && PRODUCTS[k].shape.m == s.m && PRODUCTS[k].shape.n == s.n &&
+            PRODUCTS[k].shape.k == s.k && (factors == NO_TYPE || PRODUCTS[k].factors == listed_type) &&
             (sum == NO_TYPE || sums_to(PRODUCTS[k].factors, sum)))
             return true;
     return false;
 }
 
-static bool is_flat(Shape s) // 8 rows by 32 columns: computed as the transposed product
+static bool is_transposed(Shape s) // a product of 8 rows by 32 columns is computed as the transposed product
 {
     return s.m < s.n && s.n > CORE_SIZE;
 }
 
-// The fragment of matrix 'a' or 'b', or 'c' for both c and d.
-static Fragment fragment_of(char matrix, bool wmma, Shape s, Type type)
+// The fragment of matrix 'a' or 'b', or of c and d ('c').
+static Fragment fragment_of(char matrix, bool is_wmma, Shape s, Type type)
 {
-    const bool flat = is_flat(s), factor = matrix != 'c';
+    const bool transposed = is_transposed(s), is_factor = matrix != 'c';
     Fragment f = {.type = type, .bytes = (uint8_t)sim_type_bytes(type)};
     f.register_bytes = type == F64 ? 8 : 4;
-    f.piece_elements = factor ? f.register_bytes / f.bytes : 2;
-    f.lines = (uint8_t)(matrix == 'b' || (flat && !factor) ? s.n : s.m);
-    f.positions = (uint8_t)(factor ? s.k : flat ? s.m : s.n);
-    f.pieces = f.lines * f.positions / (LANES * f.piece_elements);
-    f.stacked = matrix != (flat ? 'a' : 'b');
-    f.registers = (uint8_t)(f.pieces * sim_registers_of_piece(&f));
-    if (wmma && factor && type == F16)
-        f.registers = MAX_REGISTERS; // the number on Volta
+    f.chunk_elements = is_factor ? f.register_bytes / f.bytes : 2;
+    f.lines = (uint8_t)(matrix == 'b' || (transposed && !is_factor) ? s.n : s.m);
+    f.positions = (uint8_t)(is_factor ? s.k : transposed ? s.m : s.n);
+    f.chunks = f.lines * f.positions / (LANES * f.chunk_elements);
+    f.stacked = matrix != (transposed ? 'a' : 'b');
+    f.registers = (uint8_t)(f.chunks * sim_registers_per_chunk(&f));
+    if (is_wmma && is_factor && type == F16)
+        f.registers = MAX_REGISTERS; // as many as on Volta
     return f;
 }
 
-// Sets the frame offsets of the fragment's registers from an operand.
-static bool find_registers(Decoder *d, const Operand *list, Fragment *f, bool written)
+// Sets the frame offsets of the fragment's registers, which an operand lists.
+static bool find_registers(Decoder *d, const Operand *list, Fragment *f, bool is_destination)
 {
     const Operand *elements = list->kind == IS_VECTOR ? list->elements : list;
     const char letter = f->register_bytes == 8 ? 'd' : f->type == F32 ? 'f' : 'i';
@@ -85,8 +85,8 @@ static bool find_registers(Decoder *d, const Operand *list, Fragment *f, bool wr
         return false;
     for (int k = 0; k < f->registers; k++) {
         const Operand *o = &elements[k];
-        f->registers_at[k] = written ? sim_destination(o, letter) : sim_source(d, o, letter);
-        if (f->registers_at[k] == NO_OFFSET)
+        f->register_offsets[k] = is_destination ? sim_destination(o, letter) : sim_source(d, o, letter);
+        if (f->register_offsets[k] == NO_OFFSET)
             return false;
     }
     return true;
@@ -118,32 +118,32 @@ static Types types_of(const Opcode *o)
     return count == 4 ? (Types){found[0], found[1], found[2], found[3]} : (Types){found[0], F16, F16, found[1]};
 }
 
-static bool is_supported(bool wmma, Shape shape, const Types *t)
+static bool is_supported(bool is_wmma, Shape shape, const Types *t)
 {
     const bool mixed_signs = t->a != t->b; // s8 and u8
-    return (!mixed_signs || !wmma) && is_product(wmma, shape, t->a, t->d) && is_product(wmma, shape, t->a, t->c);
+    return (!mixed_signs || !is_wmma) && is_product(is_wmma, shape, t->a, t->d) && is_product(is_wmma, shape, t->a, t->c);
 }
 
 // wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 d, a, b, c and mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
 static bool decode_product(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
-    const bool wmma = sim_slice_is(o->parts[0], "wmma");
-    const Shape shape = parse_shape(o->parts[wmma ? 6 : 3]);
+    const bool is_wmma = sim_slice_is(o->parts[0], "wmma");
+    const Shape shape = parse_shape(o->parts[is_wmma ? 6 : 3]);
     const Types types = types_of(o);
     const Operand *matrices = s->operands;
     MatrixOperation *m = new_operation(d, i);
-    if (s->count != 4 || !is_supported(wmma, shape, &types))
+    if (s->count != 4 || !is_supported(is_wmma, shape, &types))
         return false;
     m->saturate = sim_has_modifier(o, "satfinite");
-    m->products_at_once = (uint8_t)(wmma && types.a == TF32 ? 4 : shape.k); // ptxas translates wmma on TF32 to two HMMA.1684
-    m->d = fragment_of('c', wmma, shape, types.d);
-    m->a = fragment_of('a', wmma, shape, types.a);
-    m->b = fragment_of('b', wmma, shape, types.b);
-    m->c = fragment_of('c', wmma, shape, types.c);
+    m->products_per_rounding = (uint8_t)(is_wmma && types.a == TF32 ? 4 : shape.k); // ptxas translates wmma on TF32 to two HMMA.1684
+    m->d = fragment_of('c', is_wmma, shape, types.d);
+    m->a = fragment_of('a', is_wmma, shape, types.a);
+    m->b = fragment_of('b', is_wmma, shape, types.b);
+    m->c = fragment_of('c', is_wmma, shape, types.c);
     if (!find_registers(d, &matrices[0], &m->d, true) || !find_registers(d, &matrices[1], &m->a, false) ||
         !find_registers(d, &matrices[2], &m->b, false) || !find_registers(d, &matrices[3], &m->c, false))
         return false;
-    if (is_flat(shape)) {
+    if (is_transposed(shape)) {
         const Fragment a = m->a;
         m->a = m->b;
         m->b = a;
@@ -151,7 +151,7 @@ static bool decode_product(Decoder *d, const Statement *s, const Opcode *o, Inst
     return true;
 }
 
-static Space space_among(const Opcode *o)
+static Space space_of(const Opcode *o)
 {
     const bool shared = sim_has_modifier(o, "shared") || sim_has_modifier(o, "shared::cta");
     return shared ? SHARED : sim_has_modifier(o, "global") ? GLOBAL : GENERIC;
@@ -161,35 +161,35 @@ static Space space_among(const Opcode *o)
 // wmma.store.d.sync.aligned.row.m16n16k16.global.f32 [address], d{, stride}
 static bool decode_wmma_access(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
-    const bool load = sim_slice_is(o->parts[1], "load");
+    const bool is_load = sim_slice_is(o->parts[1], "load");
     const char matrix = *o->parts[2].text;
-    const bool factor = matrix == 'a' || matrix == 'b';
+    const bool is_factor = matrix == 'a' || matrix == 'b';
     const Shape shape = parse_shape(o->parts[6]);
-    const Space space = space_among(o);
+    const Space space = space_of(o);
     MatrixOperation *m = new_operation(d, i);
-    if (s->count < 2 || s->count > 3 || !is_product(true, shape, factor ? o->type : NO_TYPE, factor ? NO_TYPE : o->type))
+    if (s->count < 2 || s->count > 3 || !is_product(true, shape, is_factor ? o->type : NO_TYPE, is_factor ? NO_TYPE : o->type))
         return false;
-    const Operand *registers = &s->operands[load ? 0 : 1], *address = &s->operands[load ? 1 : 0];
-    m->d = fragment_of(factor ? matrix : 'c', true, shape, o->type);
-    m->lines_contiguous = sim_has_modifier(o, "row") != (factor ? matrix == 'b' : is_flat(shape));
-    m->uses_ldmatrix = factor && space == SHARED && (m->d.bytes == 2 || (m->d.bytes == 1 && m->lines_contiguous));
+    const Operand *registers = &s->operands[is_load ? 0 : 1], *address = &s->operands[is_load ? 1 : 0];
+    m->d = fragment_of(is_factor ? matrix : 'c', true, shape, o->type);
+    m->lines_contiguous = sim_has_modifier(o, "row") != (is_factor ? matrix == 'b' : is_transposed(shape));
+    m->uses_ldmatrix = is_factor && space == SHARED && (m->d.bytes == 2 || (m->d.bytes == 1 && m->lines_contiguous));
     m->stride = s->count == 3 ? sim_source(d, &s->operands[2], 'i') : NO_OFFSET;
-    return (s->count == 2 || m->stride != NO_OFFSET) && find_registers(d, registers, &m->d, load) &&
+    return (s->count == 2 || m->stride != NO_OFFSET) && find_registers(d, registers, &m->d, is_load) &&
            sim_decode_address(d, address, space, &m->address);
 }
 
 // ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 registers, [address]; stmatrix [address], registers
 static bool decode_rows(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
-    const bool load = sim_slice_is(o->parts[0], "ldmatrix");
+    const bool is_load = sim_slice_is(o->parts[0], "ldmatrix");
     MatrixOperation *m = new_operation(d, i);
     if (s->count != 2)
         return false;
     m->transposed = sim_has_modifier(o, "trans");
     m->d.register_bytes = 4;
     m->d.registers = (uint8_t)(o->parts[4].text[1] - '0'); // x1, x2, x4
-    return find_registers(d, &s->operands[load ? 0 : 1], &m->d, load) &&
-           sim_decode_address(d, &s->operands[load ? 1 : 0], space_among(o), &m->address);
+    return find_registers(d, &s->operands[is_load ? 0 : 1], &m->d, is_load) &&
+           sim_decode_address(d, &s->operands[is_load ? 1 : 0], space_of(o), &m->address);
 }
 
 // movmatrix.sync.aligned.m8n8.trans.b16 d, a

@@ -11,13 +11,13 @@ typedef uint16_t Halves __attribute__((vector_size(2 * CORE_SIZE))); // bit patt
 typedef double Doubles __attribute__((vector_size(8 * CORE_SIZE)));
 typedef int64_t Longs __attribute__((vector_size(8 * CORE_SIZE)));
 
-typedef struct Matrix { // its lines, in vectors of CORE_SIZE numbers
+typedef struct Matrix { // lines as vectors of CORE_SIZE numbers
     Floats lines[MAX_LINES][MAX_POSITIONS / CORE_SIZE];
 } Matrix;
 
 // ---- Registers to and from vectors: four lanes hold CORE_SIZE adjacent numbers of a line
 
-// Subnormal, infinite and NaN inputs become NaN.
+// Converts numbers from half precision; subnormal, infinite and NaN inputs become NaN.
 static inline Floats floats_of_halves(const uint16_t *from)
 {
     Halves halves;
@@ -55,16 +55,16 @@ static inline void pairs_of_floats(Floats floats, float *first, float *second)
     }
 }
 
-static inline float *registers_of(const Warp *w, const Fragment *f, int piece, int number)
+static inline float *registers_of(const Warp *w, const Fragment *f, int chunk, int number)
 {
-    return (float *)(w->registers + f->registers_at[piece * sim_registers_of_piece(f) + number]);
+    return (float *)(w->registers + f->register_offsets[chunk * sim_registers_per_chunk(f) + number]);
 }
 
-// Unpacks the tile that the lanes' pieces with this index form. A line is in the registers of four consecutive lanes.
-static void unpack_core(const Warp *w, const Fragment *f, int piece, Matrix *to)
+// Unpacks the tile that consists of the lanes' chunks with this index. A line is in the registers of four consecutive lanes.
+static void unpack_core(const Warp *w, const Fragment *f, int chunk, Matrix *to)
 {
-    const Origin at = sim_origin_of(f, piece);
-    const float *first = registers_of(w, f, piece, 0), *second = registers_of(w, f, piece, sim_registers_of_piece(f) - 1);
+    const Origin at = sim_origin_of(f, chunk);
+    const float *first = registers_of(w, f, chunk, 0), *second = registers_of(w, f, chunk, sim_registers_per_chunk(f) - 1);
     for (int line = 0; line < CORE_SIZE; line++, first += 4, second += 4) {
         Floats *row = &to->lines[at.line + line][at.position / CORE_SIZE];
         if (f->type == F16)
@@ -73,16 +73,16 @@ static void unpack_core(const Warp *w, const Fragment *f, int piece, Matrix *to)
             *row = floats_of_bf16((const uint16_t *)first);
         else if (f->type == F32)
             *row = floats_of_pairs(first, second);
-        else // TF32: a piece fills half a vector
+        else // TF32: a chunk fills half a vector
             for (int k = 0; k < CORE_SIZE / 2; k++)
                 ((uint32_t *)row)[at.position % CORE_SIZE + k] = ((const uint32_t *)first)[k] & ~0x1fffu;
     }
 }
 
-static void pack_core(Warp *w, const Fragment *f, int piece, const Matrix *from)
+static void pack_core(Warp *w, const Fragment *f, int chunk, const Matrix *from)
 {
-    const Origin at = sim_origin_of(f, piece);
-    float *first = registers_of(w, f, piece, 0), *second = registers_of(w, f, piece, sim_registers_of_piece(f) - 1);
+    const Origin at = sim_origin_of(f, chunk);
+    float *first = registers_of(w, f, chunk, 0), *second = registers_of(w, f, chunk, sim_registers_per_chunk(f) - 1);
     for (int line = 0; line < CORE_SIZE; line++, first += 4, second += 4) {
         const Floats row = from->lines[at.line + line][at.position / CORE_SIZE];
         if (f->type == F16)
@@ -94,10 +94,10 @@ static void pack_core(Warp *w, const Fragment *f, int piece, const Matrix *from)
 
 // ---- Integers
 
-// The largest magnitude in the matrix; infinity if an element is not an integer, or too large.
+// The largest magnitude in the matrix; infinity if an element is not an integer or is too large.
 static float largest_integer(const Fragment *f, const Matrix *matrix)
 {
-    enum { INTEGER_BITS = 24 }; // a float represents integers up to 2^24
+    enum { INTEGER_BITS = 24 }; // a float represents all integers up to 2^24
     Ints max = {0}, not_small_integer = {0};
     for (int line = 0; line < f->lines; line++)
         for (int n = 0; n < (f->positions + CORE_SIZE - 1) / CORE_SIZE; n++) {
@@ -116,10 +116,10 @@ static float largest_integer(const Fragment *f, const Matrix *matrix)
 
 static float unpack_matrix(const Warp *w, const Fragment *f, Matrix *to)
 {
-    if (f->positions % CORE_SIZE) // lines of half a vector: the other half must be 0
+    if (f->positions % CORE_SIZE) // a line fills half a vector; the other half must be 0
         memset(to, 0, sizeof *to);
-    for (int piece = 0; piece < f->pieces; piece++)
-        unpack_core(w, f, piece, to);
+    for (int chunk = 0; chunk < f->chunks; chunk++)
+        unpack_core(w, f, chunk, to);
     return largest_integer(f, to);
 }
 
@@ -130,7 +130,7 @@ static void transpose(const Fragment *f, const Matrix *from, Matrix *to)
             ((float *)to->lines[k])[line] = ((const float *)from->lines[line])[k];
 }
 
-// All terms are integers, and every partial sum fits in a float's 24-bit significand, so that the order of additions does not matter.
+// All terms are integers, and every partial sum fits in a float's 24-bit significand, so the order of additions does not matter.
 static void add_integers(const MatrixOperation *m, const Matrix *a, const Matrix *b_rows, Matrix *sums)
 {
     for (int r = 0; r < m->d.lines; r++)
@@ -144,7 +144,7 @@ static void add_integers(const MatrixOperation *m, const Matrix *a, const Matrix
 
 // ---- Products of integers, added to sums that are not integers
 
-// As in fused_sums of matrix.c. KEPT_BITS: fraction bits that each term keeps after alignment to the largest exponent.
+// Constants of fused_sums in matrix.c. KEPT_BITS: fraction bits that each term keeps after alignment to the largest exponent.
 enum { ZERO_EXPONENT = -1000, KEPT_BITS = 25 };
 
 static inline Ints larger(Ints a, Ints b)
@@ -178,8 +178,8 @@ static inline Floats truncate_to_floats(Doubles value)
     return (Floats)((Ints)nearest + __builtin_convertvector(too_large, Ints));
 }
 
-// Adds the products [k, end) of line r to the sums of vector n, as fused_sums does. Only the previous sums are truncated: the products
-// are integers that need no more than 24 bits.
+// Adds the products [k, end) of line r to the sums of vector n, as fused_sums does. Only the previous sums are truncated, because
+// the products are integers of at most 24 bits.
 static inline Floats add_products(const Matrix *a, const Matrix *b_rows, const Ints (*exponents)[MAX_POSITIONS / CORE_SIZE], int r, int n, int k,
                               int end, Floats sums)
 {
@@ -204,8 +204,8 @@ static void add_to_floats(const MatrixOperation *m, const Matrix *a, const Matri
             exponents[k][n] = exponents_of(b_rows->lines[k][n]);
     for (int r = 0; r < m->d.lines; r++)
         for (int n = 0; n < m->d.positions / CORE_SIZE; n++)
-            for (int k = 0; k < m->a.positions; k += m->products_at_once)
-                sums->lines[r][n] = add_products(a, b_rows, exponents, r, n, k, k + m->products_at_once, sums->lines[r][n]);
+            for (int k = 0; k < m->a.positions; k += m->products_per_rounding)
+                sums->lines[r][n] = add_products(a, b_rows, exponents, r, n, k, k + m->products_per_rounding, sums->lines[r][n]);
 }
 
 // The largest magnitude in the matrix; infinity if an element is NaN.
@@ -229,13 +229,13 @@ bool sim_multiply_small_integers(Warp *w, const MatrixOperation *m)
     const float max_a = unpack_matrix(w, &m->a, &a), max_b = unpack_matrix(w, &m->b, &b), max_product_sum = (float)m->a.positions * max_a * max_b;
     if (!(max_product_sum <= 0x1p24f))
         return false;
-    const float max_c = unpack_matrix(w, &m->c, &sums), exact = m->d.type == F16 ? 0x1p11f : 0x1p24f;
-    const bool whole = max_c + max_product_sum <= exact;
-    if (!whole && (m->c.type != F32 || m->d.type != F32 || largest_magnitude(&m->c, &sums) >= 0x1p24f))
+    const float max_c = unpack_matrix(w, &m->c, &sums), max_exact = m->d.type == F16 ? 0x1p11f : 0x1p24f;
+    const bool is_integer = max_c + max_product_sum <= max_exact;
+    if (!is_integer && (m->c.type != F32 || m->d.type != F32 || largest_magnitude(&m->c, &sums) >= 0x1p24f))
         return false;
     transpose(&m->b, &b, &b_rows);
-    (whole ? add_integers : add_to_floats)(m, &a, &b_rows, &sums);
-    for (int piece = 0; piece < m->d.pieces; piece++)
-        pack_core(w, &m->d, piece, &sums);
+    (is_integer ? add_integers : add_to_floats)(m, &a, &b_rows, &sums);
+    for (int chunk = 0; chunk < m->d.chunks; chunk++)
+        pack_core(w, &m->d, chunk, &sums);
     return true;
 }

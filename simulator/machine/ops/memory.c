@@ -1,10 +1,10 @@
-// memory.c: loads and stores, and parameters.
+// memory.c: loads, stores, and accesses to parameters.
 #include "machine/observer.h"
 #include "machine/ops/lanes.h"
 
 #include <string.h>
 
-// ---- Loads and stores. Blocks run concurrently on the host, so device memory is accessed with relaxed atomics: plain moves
+// ---- Loads and stores. Blocks run concurrently on the host, so device memory is accessed with relaxed atomics; plain accesses
 // would be data races in C.
 
 // Sets the active lanes' registers to one value.
@@ -56,51 +56,51 @@ static inline void store_element(uint8_t *to, const uint8_t *from, const Instr *
     sim_write_bytes(to, value, i->bytes < 8 ? i->bytes : 8);
 }
 
-// These move the elements of all active lanes, of 4 or 8 bytes, from or to registers of the same width.
-#define MOVE_LANES(name, T)                                                                        \
-    static void name(T *lanes, uint8_t *const *pointer, size_t offset, uint32_t mask, bool load)   \
+// Load or store the active lanes' elements of 4 or 8 bytes, from or to registers of that width.
+#define TRANSFER_LANES(name, T)                                                                        \
+    static void name(T *lanes, uint8_t *const *pointer, size_t offset, uint32_t mask, bool is_load)   \
     {                                                                                              \
-        if (load) {                                                                                \
+        if (is_load) {                                                                                \
             FOR_EACH_LANE(lanes[l] = __atomic_load_n((T *)(pointer[l] + offset), __ATOMIC_RELAXED)) \
         } else {                                                                                   \
             FOR_EACH_LANE(__atomic_store_n((T *)(pointer[l] + offset), lanes[l], __ATOMIC_RELAXED)) \
         }                                                                                          \
     }
-MOVE_LANES(move_4, uint32_t)
-MOVE_LANES(move_8, uint64_t)
+TRANSFER_LANES(transfer_4, uint32_t)
+TRANSFER_LANES(transfer_8, uint64_t)
 
-// These do so for a full warp and contiguous memory, vectorised. A lane has `stride` elements. Vector moves of aligned elements
+// Vectorised variants for a full warp and contiguous memory. A lane has `stride` elements. Vector accesses to aligned elements
 // are as atomic as relaxed accesses, which compilers do not vectorise.
-#define MOVE_ROW(name, T)                                                                          \
-    __attribute__((no_sanitize("thread"))) static void name(T *lanes, T *memory, int stride, bool load) \
+#define TRANSFER_CONTIGUOUS(name, T)                                                                          \
+    __attribute__((no_sanitize("thread"))) static void name(T *lanes, T *memory, int stride, bool is_load) \
     {                                                                                              \
-        if (load) {                                                                                \
+        if (is_load) {                                                                                \
             _Pragma("GCC ivdep") for (int l = 0; l < LANES; l++) lanes[l] = memory[l * stride];    \
         } else {                                                                                   \
             _Pragma("GCC ivdep") for (int l = 0; l < LANES; l++) memory[l * stride] = lanes[l];    \
         }                                                                                          \
     }
-MOVE_ROW(move_row_4, uint32_t)
-MOVE_ROW(move_row_8, uint64_t)
+TRANSFER_CONTIGUOUS(transfer_contiguous_4, uint32_t)
+TRANSFER_CONTIGUOUS(transfer_contiguous_8, uint64_t)
 
-static void move_row(uint8_t *lanes, const Instr *i, uint8_t *memory, bool load)
+static void transfer_contiguous(uint8_t *lanes, const Instr *i, uint8_t *memory, bool is_load)
 {
     uint32_t *lanes_4 = (uint32_t *)lanes, *memory_4 = (uint32_t *)memory;
     uint64_t *lanes_8 = (uint64_t *)lanes, *memory_8 = (uint64_t *)memory;
     switch (i->count) { // a constant for the compiler
     case 1:
-        return i->bytes == 4 ? move_row_4(lanes_4, memory_4, 1, load) : move_row_8(lanes_8, memory_8, 1, load);
+        return i->bytes == 4 ? transfer_contiguous_4(lanes_4, memory_4, 1, is_load) : transfer_contiguous_8(lanes_8, memory_8, 1, is_load);
     case 2:
-        return i->bytes == 4 ? move_row_4(lanes_4, memory_4, 2, load) : move_row_8(lanes_8, memory_8, 2, load);
+        return i->bytes == 4 ? transfer_contiguous_4(lanes_4, memory_4, 2, is_load) : transfer_contiguous_8(lanes_8, memory_8, 2, is_load);
     case 4:
-        return i->bytes == 4 ? move_row_4(lanes_4, memory_4, 4, load) : move_row_8(lanes_8, memory_8, 4, load);
+        return i->bytes == 4 ? transfer_contiguous_4(lanes_4, memory_4, 4, is_load) : transfer_contiguous_8(lanes_8, memory_8, 4, is_load);
     default:
-        return i->bytes == 4 ? move_row_4(lanes_4, memory_4, i->count, load)
-                             : move_row_8(lanes_8, memory_8, i->count, load);
+        return i->bytes == 4 ? transfer_contiguous_4(lanes_4, memory_4, i->count, is_load)
+                             : transfer_contiguous_8(lanes_8, memory_8, i->count, is_load);
     }
 }
 
-// These load from a segment, into the lanes of that mask; `memory` is the first lane's.
+// Load the lanes of `segment`, whose addresses are equal or consecutive; `memory` is the first lane's.
 #define LOAD_SEGMENT(name, T)                                                                                   \
     __attribute__((no_sanitize("thread"))) static void name(T *lanes, const T *memory, uint32_t segment, bool same_address) \
     {                                                                                                         \
@@ -114,50 +114,50 @@ static void move_row(uint8_t *lanes, const Instr *i, uint8_t *memory, bool load)
 LOAD_SEGMENT(load_segment_4, uint32_t)
 LOAD_SEGMENT(load_segment_8, uint64_t)
 
-// Loads for a full warp from few segments, such as the rows of a tile. False, without effect, if there are more.
+// Loads for a full warp from few segments, such as the rows of a tile. Returns false, without effect, if there are more.
 static bool load_segments(uint8_t *lanes, const Instr *i, const Access *access)
 {
     enum { MAX_SEGMENTS = 4 };
     const uint32_t same_address = access->same_address, adjacent = access->adjacent;
-    // A lane continues a segment only with the distance of the previous lane.
+    // A lane continues a segment only at the previous lane's distance.
     const uint32_t continuing = (same_address & ~(adjacent << 1)) | (adjacent & ~(same_address << 1));
     if (access->mask != ALL_LANES || i->count != 1 || __builtin_popcount(~continuing) > MAX_SEGMENTS)
         return false;
     for (uint32_t starts = ~continuing; starts; starts &= starts - 1) {
         const int first = __builtin_ctz(starts), last = sim_segment_end(continuing, first);
         const uint32_t segment = sim_lanes_from(first, last + 1 - first);
-        const bool same = (same_address & segment & (segment - 1)) != 0;
+        const bool is_same_address = (same_address & segment & (segment - 1)) != 0;
         if (i->bytes == 4)
-            load_segment_4((uint32_t *)lanes, (const uint32_t *)access->pointer[first], segment, same);
+            load_segment_4((uint32_t *)lanes, (const uint32_t *)access->pointer[first], segment, is_same_address);
         else
-            load_segment_8((uint64_t *)lanes, (const uint64_t *)access->pointer[first], segment, same);
+            load_segment_8((uint64_t *)lanes, (const uint64_t *)access->pointer[first], segment, is_same_address);
     }
     return true;
 }
 
-// Moves one element of each lane to or from a register.
-static void move_element(Warp *w, const Instr *i, const Access *access, int k)
+// Loads or stores one element of each lane.
+static void transfer_element(Warp *w, const Instr *i, const Access *access, int k)
 {
-    const bool load = access->kind == ACCESS_READ,
-               plain = i->bytes == i->register_bytes && (i->bytes == 4 || i->bytes == 8);
+    const bool is_load = access->kind == ACCESS_READ,
+               has_register_width = i->bytes == i->register_bytes && (i->bytes == 4 || i->bytes == 8);
     const uint32_t mask = access->mask;
     uint8_t *lanes = w->registers + i->elements[k];
     const size_t offset = (size_t)k * i->bytes;
-    if (plain && access->pattern == CONSECUTIVE) {
-        move_row(lanes, i, access->pointer[0] + offset, load);
-    } else if (plain && access->pattern == ALL_SAME && load) {
+    if (has_register_width && access->pattern == CONSECUTIVE) {
+        transfer_contiguous(lanes, i, access->pointer[0] + offset, is_load);
+    } else if (has_register_width && access->pattern == ALL_SAME && is_load) {
         set_lanes(lanes, i->bytes, sim_read_bytes(access->pointer[0] + offset, i->bytes), mask);
-    } else if (plain && access->pattern == ALL_SAME && w->block->launch->block_order) {
-        store_element(access->pointer[0] + offset, lanes, i); // CUDA does not define which lane's value remains; here lane
-                                                              // 0's, to differ from the usual last one
-    } else if (plain && load && load_segments(lanes, i, access)) {
+    } else if (has_register_width && access->pattern == ALL_SAME && w->block->launch->block_order) {
+        store_element(access->pointer[0] + offset, lanes, i); // CUDA does not define which lane's value is stored;
+                                                              // lane 0's differs from the usual last lane's
+    } else if (has_register_width && is_load && load_segments(lanes, i, access)) {
         return;
-    } else if (plain) {
+    } else if (has_register_width) {
         if (i->bytes == 4)
-            move_4((uint32_t *)lanes, access->pointer, offset, mask, load);
+            transfer_4((uint32_t *)lanes, access->pointer, offset, mask, is_load);
         else
-            move_8((uint64_t *)lanes, access->pointer, offset, mask, load);
-    } else if (load) {
+            transfer_8((uint64_t *)lanes, access->pointer, offset, mask, is_load);
+    } else if (is_load) {
         FOR_EACH_LANE(load_element(lanes + (size_t)l * i->register_bytes, access->pointer[l] + offset, i))
     } else {
         FOR_EACH_LANE(store_element(access->pointer[l] + offset, lanes + (size_t)l * i->register_bytes, i))
@@ -175,8 +175,8 @@ static void prepare_fast_path(const Warp *w, const Instr *i, AddressPattern *pat
     if (fast_path->allocation == a)
         return;
     *fast_path = (FastPath){.allocation = a, .first = 1};
-    const bool ordered = launch->block_concurrency == ORDERED_EFFECTS && !sim_only_reads(launch, a);
-    if (ordered || launch->checks_child_grids || a->granules || pattern->below + pattern->above + i->bytes > a->bytes ||
+    const bool needs_ordering = launch->block_concurrency == ORDERED_EFFECTS && !sim_only_reads(launch, a);
+    if (needs_ordering || launch->checks_child_grids || a->granules || pattern->below + pattern->above + i->bytes > a->bytes ||
         (i->kind == STORE && pattern->kind != CONSECUTIVE) ||
         (is_launch_checked(launch) && !sim_observer.prepare_fast_path(w, i, a, fast_path)))
         return;
@@ -184,8 +184,8 @@ static void prepare_fast_path(const Warp *w, const Instr *i, AddressPattern *pat
     fast_path->last = a->address + a->bytes - i->bytes - pattern->above;
 }
 
-// Returns the cached pattern if it matches and the fast path applies, otherwise NULL; sets *first to the first lane's offset in
-// the allocation.
+// Returns the cached pattern if it matches and the fast path applies, otherwise NULL. Sets *first to the first lane's offset
+// in the allocation.
 static inline AddressPattern *fast_pattern(const Warp *w, const Instr *i, uint64_t *first)
 {
     const uint64_t *base = (const uint64_t *)(w->registers + i->at.base);
@@ -220,7 +220,7 @@ static bool are_lines_fully_written(const AddressPattern *pattern, uint64_t firs
     return true;
 }
 
-// Calls are_lines_fully_written, unless the last pattern found fully written reads the same lines.
+// Calls are_lines_fully_written, unless the last pattern that was found fully written covers these lines.
 static inline bool is_fully_written(Block *b, AddressPattern *pattern, uint64_t first)
 {
     FastPath *fast_path = &pattern->fast_path;
@@ -238,8 +238,7 @@ static inline bool is_fully_written(Block *b, AddressPattern *pattern, uint64_t 
     return true;
 }
 
-// These load a warp's quarters by vectors. Each quarter is written by one store, from which later vector loads can be
-// forwarded.
+// Load the quarters of a warp as vectors. One store writes each quarter, so that the host can forward it to later vector loads.
 #define LOAD_QUARTERS(name, T)                                                                                         \
     typedef T name##_quarter __attribute__((vector_size(QUARTER_LANES * sizeof(T)), aligned(sizeof(T)), may_alias));          \
     __attribute__((no_sanitize("thread"))) static void name(uint8_t *lanes, const uint8_t *first, const AddressPattern *pattern) \
@@ -262,7 +261,7 @@ static inline bool is_fully_written(Block *b, AddressPattern *pattern, uint64_t 
 LOAD_QUARTERS(load_quarters_4, uint32_t)
 LOAD_QUARTERS(load_quarters_8, uint64_t)
 
-// Loads by the fast path; false, without effect, if it does not apply.
+// Loads by the fast path. Returns false, without effect, if it does not apply.
 static bool load_fast(Warp *w, const Instr *i)
 {
     uint64_t first = 0;
@@ -283,7 +282,7 @@ static bool load_fast(Warp *w, const Instr *i)
     return true;
 }
 
-// Stores by the fast path; false, without effect, if it does not apply.
+// Stores by the fast path. Returns false, without effect, if it does not apply.
 static bool store_fast(Warp *w, const Instr *i)
 {
     uint64_t first = 0;
@@ -300,7 +299,7 @@ static bool store_fast(Warp *w, const Instr *i)
         return false;
     w->block->counters.global_store_requests++;
     w->block->counters.global_store_sectors += sectors;
-    move_row(w->registers + i->elements[0], i, fast_path->allocation->memory + first, false);
+    transfer_contiguous(w->registers + i->elements[0], i, fast_path->allocation->memory + first, false);
     return true;
 }
 
@@ -312,7 +311,7 @@ static void load_or_store(Warp *w, const Instr *i, Access *access)
     sim_count_access(w, access);
     for (int k = 0; k < i->count; k++)
         if (!is_sink(i, k))
-            move_element(w, i, access, k);
+            transfer_element(w, i, access, k);
     if (access->kind == ACCESS_READ && (access->has_unwritten || w->undefined_count))
         sim_observer.load(w, i, access);
 }
@@ -353,7 +352,7 @@ void sim_store(Warp *w, const Instr *i, uint32_t mask)
     access_memory(w, i, mask, ACCESS_WRITE);
 }
 
-// ---- Parameters: those of a kernel are the same for all lanes, those of a function are in its frame
+// ---- Parameters: kernel parameters are equal in all lanes; function parameters are in the frame
 
 void sim_load_kernel_param(Warp *w, const Instr *i, uint32_t mask)
 {
@@ -379,7 +378,7 @@ void sim_load_kernel_param(Warp *w, const Instr *i, uint32_t mask)
     }
 }
 
-static void access_argument(Warp *w, const Instr *i, uint32_t mask, bool load)
+static void access_argument(Warp *w, const Instr *i, uint32_t mask, bool is_load)
 {
     const size_t size = w->current_split->frame->function->param_bytes, bytes = (size_t)i->bytes * i->count;
     if (bytes > size || (uint64_t)i->at.offset > size - bytes)
@@ -392,7 +391,7 @@ static void access_argument(Warp *w, const Instr *i, uint32_t mask, bool load)
             if (is_sink(i, k))
                 continue;
             uint8_t *lane = w->registers + i->elements[k] + (size_t)l * i->register_bytes;
-            if (load) {
+            if (is_load) {
                 memcpy(aligned, argument, i->bytes);
                 load_element(lane, aligned, i);
             } else {

@@ -1,4 +1,4 @@
-// moves.c: mov, cvta and createpolicy. The letters of operands are explained in front/decode.h (Instruction.operands).
+// moves.c: mov, cvta and createpolicy. front/decode.h (Instruction.operands) explains the operand letters.
 #include "machine/ops/instructions.h"
 #include "machine/ops/lanes.h"
 
@@ -26,7 +26,7 @@ static void mov_pred(Warp *w, const Instr *i, uint32_t mask)
     *d = (*d & ~mask) | (*OPERAND(uint32_t, a) & mask);
 }
 
-// mov of a vector to a register: concatenates the elements, the lowest bits first.
+// mov of a vector to a register: concatenates the elements, lowest bits first.
 static void pack(Warp *w, const Instr *i, uint32_t mask)
 {
     if (mask == ALL_LANES && i->count == 2 && i->bytes == 4) { // fast path: two words to a double or a 64-bit integer, as after shuffles of its halves
@@ -47,7 +47,7 @@ static void pack(Warp *w, const Instr *i, uint32_t mask)
     }
 }
 
-// mov of a register to a vector: the reverse.
+// mov of a register to a vector: splits the register into elements, lowest bits first.
 static void unpack(Warp *w, const Instr *i, uint32_t mask)
 {
     if (mask == ALL_LANES && i->count == 2 && i->bytes == 4) { // fast path: a 64-bit register to two words, as before shuffles of its halves
@@ -71,31 +71,31 @@ static void unpack(Warp *w, const Instr *i, uint32_t mask)
 
 // ---- Decoding
 
-static bool decode_vector_move(Decoder *d, const Operand *to, const Operand *from, Instr *i)
+static bool decode_vector_move(Decoder *d, const Operand *destination, const Operand *from, Instr *i)
 {
-    const bool packs = from->kind == IS_VECTOR;
-    const Operand *vector = packs ? from : to, *whole = packs ? to : from;
+    const bool is_pack = from->kind == IS_VECTOR;
+    const Operand *vector = is_pack ? from : destination, *whole = is_pack ? destination : from;
     const int bytes = sim_type_bytes((Type)i->type);
     if (vector->count == 0 || bytes % vector->count || whole->kind != IS_REGISTER ||
         sim_type_bytes(whole->reg->type) != bytes)
         return false;
     i->bytes = (uint8_t)(bytes / vector->count);
     i->d = i->a = whole->reg->slot;
-    i->run = packs ? pack : unpack;
-    return sim_vector_offsets(d, vector, i, sim_letter_of_bytes(i->bytes), !packs);
+    i->run = is_pack ? pack : unpack;
+    return sim_vector_offsets(d, vector, i, sim_letter_of_bytes(i->bytes), !is_pack);
 }
 
-static bool decode_clock(const Operand *to, int clock, Instr *i)
+static bool decode_clock(const Operand *destination, int clock, Instr *i)
 {
     i->run = sim_read_clock;
     i->effects |= NONDETERMINISTIC;
     i->bytes = clock == CLOCK64 || clock == GLOBALTIMER ? 8 : 4;
     i->op = clock == CLOCK_HI || clock == GLOBALTIMER_HI;
-    i->d = sim_destination(to, sim_letter_of_bytes(i->bytes));
+    i->d = sim_destination(destination, sim_letter_of_bytes(i->bytes));
     return i->d != NO_OFFSET;
 }
 
-// Decodes d = address of a variable that depends on the block or call, plus `addend`.
+// Decodes d = address + addend, for a variable whose address depends on the block or call.
 static bool decode_address_move(Decoder *d, const Statement *s, Instr *i, uint32_t base, uint64_t addend, int bytes)
 {
     const Operand *from = &s->operands[1];
@@ -110,12 +110,12 @@ static bool decode_mov(Decoder *d, const Statement *s, const Opcode *o, Instr *i
 {
     if (s->count != 2)
         return false;
-    const Operand *to = &s->operands[0], *from = &s->operands[1];
-    if (from->kind == IS_VECTOR || to->kind == IS_VECTOR)
-        return decode_vector_move(d, to, from, i);
+    const Operand *destination = &s->operands[0], *from = &s->operands[1];
+    if (from->kind == IS_VECTOR || destination->kind == IS_VECTOR)
+        return decode_vector_move(d, destination, from, i);
     const int clock = sim_clock_named(from), bytes = sim_type_bytes(o->type);
     if (clock >= 0)
-        return decode_clock(to, clock, i);
+        return decode_clock(destination, clock, i);
     const Variable *v = from->kind == IS_SYMBOL ? from->variable : NULL;
     if (v && bytes != 4 && bytes != 8) // addresses have 4 or 8 bytes
         return false;
@@ -125,26 +125,26 @@ static bool decode_mov(Decoder *d, const Statement *s, const Opcode *o, Instr *i
     return sim_plain_operands(d, s, o, i, "tt");
 }
 
-// cvta.shared.u64 converts to a generic address, cvta.to.shared.u64 to a shared one.
+// cvta.shared.u64 converts to a generic address; cvta.to.shared.u64 converts to a shared-memory address.
 static bool decode_cvta(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     static const char *const SHARED_SPACES[] = {"shared", "shared::cta", "shared::cluster"};
     const uint64_t window = sim_modifier_among(o, SHARED_SPACES, 3) < 3 ? SHARED_WINDOW
                             : sim_has_modifier(o, "local")          ? LOCAL_WINDOW
                                                                 : 0;
-    const bool to = sim_has_modifier(o, "to");
+    const bool destination = sim_has_modifier(o, "to");
     const Space space = window == SHARED_WINDOW ? SHARED : window == LOCAL_WINDOW ? LOCAL : GLOBAL;
     if (s->count != 2)
         return false;
     const Variable *v = s->operands[1].kind == IS_SYMBOL ? s->operands[1].variable : NULL;
     const uint32_t base = v ? sim_base_of(d, v, 8) : NO_OFFSET;
     if (base != NO_OFFSET) {
-        const bool decoded = decode_address_move(d, s, i, base, to ? 0 - window : window, 8);
-        i->run = to || space == GLOBAL ? i->run : space == SHARED ? make_generic_shared : make_generic_local;
+        const bool decoded = decode_address_move(d, s, i, base, destination ? 0 - window : window, 8);
+        i->run = destination || space == GLOBAL ? i->run : space == SHARED ? make_generic_shared : make_generic_local;
         return decoded;
     }
     i->run = space == GLOBAL   ? add_u64
-             : to              ? convert_from_generic
+             : destination              ? convert_from_generic
              : space == SHARED ? make_generic_shared
                                : make_generic_local;
     i->d = sim_destination(&s->operands[0], 'l');
@@ -154,7 +154,7 @@ static bool decode_cvta(Decoder *d, const Statement *s, const Opcode *o, Instr *
 }
 
 // createpolicy.fractional policy{, fraction}, createpolicy.range policy, [address], bytes, bytes and createpolicy.cvt
-// policy, property. The simulator has no caches, so any number will do as the policy.
+// policy, property. The simulator has no caches, so the policy can be any number.
 static bool decode_policy(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     const int min_count = sim_has_modifier(o, "range") ? 4 : sim_has_modifier(o, "cvt") ? 2 : 1,

@@ -1,6 +1,6 @@
 // narrow.c: cvt to and from 8-bit floating-point numbers, in pairs, and to tf32.
 //
-// e4m3: sign, 4 bits of exponent (bias 7), 3 of fraction, no infinity; e5m2: the upper half of a half-precision number;
+// e4m3: 1 sign bit, 4 exponent bits (bias 7), 3 fraction bits, no infinity. e5m2: the upper half of a half-precision number.
 // tf32: the upper 19 bits of a single-precision number.
 #include "machine/ops/instructions.h"
 #include "machine/ops/lanes.h"
@@ -77,8 +77,8 @@ static void widen(Warp *w, const Instr *i, uint32_t mask)
     FOR_EACH_LANE(d[l] = (uint32_t)half_from(i, (uint8_t)(a[l] >> 8)) << 16 | half_from(i, (uint8_t)a[l]))
 }
 
-// ptxas translates .rna to integer instructions, which truncate a NaN, so that 0x7f800001 becomes infinite; .rn and .rz to one
-// instruction, which yields 0x7fffe000 on an H200.
+// ptxas translates .rna to integer instructions, which truncate a NaN, so that 0x7f800001 becomes infinite. It translates .rn and
+// .rz to one instruction, which yields 0x7fffe000 on an H200.
 static uint32_t tf32_of_nan(uint32_t bits, int rounding)
 {
     return rounding == ROUND_AWAY ? bits & 0xffffe000 : 0x7fffe000;

@@ -7,7 +7,7 @@
 // ---- convert.c: half precision
 
 float sim_half_to_float(uint16_t bits);
-double sim_half_value(uint16_t bits, bool bf16); // false: half precision
+double sim_half_value(uint16_t bits, bool is_bf16); // false: half precision
 // Rounds to `digits` significant binary digits, the last of which has a weight of at least 2^min_exponent.
 double sim_rounded(double value, int digits, int min_exponent, int rounding);
 float sim_single_from_double(double value, int rounding);
@@ -16,14 +16,16 @@ uint16_t sim_bf16_from_double(double value, int rounding);
 
 // ---- memory.c, atomics.c, async.c: loads, stores, atomics and asynchronous copies
 
-// Owned by a block, whose host thread adds them to the launch's when the block ends.
+// Owned by a block, whose host thread adds them to the launch's counters when the block ends.
 typedef struct Counters {
     uint64_t warp_instructions, active_lanes, divergent_branches, shared_loads, shared_stores, bank_conflicts,
         global_load_requests, global_load_sectors, global_store_requests, global_store_sectors, atomics,
         shuffles, block_barriers, warp_barriers, uneven_loops;
 } Counters;
 
-// ---- access_cost.c: updates the counters of a load or store, after sim_access.
+// ---- access_cost.c
+
+// Updates the counters for a load or store, after sim_access.
 void sim_count_access(Warp *w, const Access *access);
 // Counts the bank conflicts only.
 void sim_count_conflicts(Warp *w, const Access *access);
@@ -35,45 +37,44 @@ Handler sim_load, sim_store, sim_load_kernel_param, sim_load_argument, sim_store
 // Fences: membar/fence, fence.mbarrier_init, fence.proxy.
 Handler sim_fence, sim_fence_mbarrier_init, sim_fence_proxy;
 // Discards the warp's pending cp.async copies.
-void sim_drop_copies(Warp *w);
+void sim_discard_copies(Warp *w);
 
 // ---- texture.c: textures and surfaces. runtime/api/texture.c manages the objects.
 
-// In the list of runtime/work/arrays.c until cudaFreeArray, guarded by the lock of lock.c; the texels are an allocation.
+// A member of the list of runtime/work/arrays.c until cudaFreeArray; guarded by the lock of lock.c. The texels are an allocation.
 struct cudaArray {
     struct cudaChannelFormatDesc format;
     struct cudaExtent extent; // as requested: 0 in unused dimensions
     unsigned flags;
-    size_t row_bytes, rows, slices; // slices: of the depth, or layers
+    size_t row_bytes, rows, slices; // slices: depth or number of layers
     uint8_t *texels;
-    int device; // current at creation
+    int device; // current device at creation
     struct cudaArray *next;
 };
 
 typedef struct Texels { // memory that a texture or surface object refers to
     uint64_t base;                       // address; 0: the array has been freed
     int dimensions;                      // of a layer
-    bool layered, cube, linear, supports_gather; // cube: a layer has six faces; linear: memory without a pitch;
-
+    bool layered, cube, linear, supports_gather; // cube: a layer has six faces; linear: linear memory, not an array
     int64_t size[3], layers;             // at least 1
-    size_t row_bytes, slice_bytes;       // slice_bytes: of a slice or layer
+    size_t row_bytes, slice_bytes;       // slice_bytes: bytes of a slice or layer
     int channels, channel_bytes;
     enum cudaChannelFormatKind kind;
 } Texels;
 
-// In the table of texture_objects.c, guarded by the lock of lock.c; immutable while a kernel runs.
+// An entry of the table of texture_objects.c, guarded by the lock of lock.c; immutable while a kernel runs.
 typedef struct TextureObject {
-    bool surface;
-    int device; // current at creation
+    bool is_surface;
+    int device; // current device at creation
     Texels texels;
     struct cudaResourceDesc resource;
-    struct cudaTextureDesc sampling; // of a texture
+    struct cudaTextureDesc sampling; // unused for a surface
 } TextureObject;
 
-// NULL: there is no such object
+// NULL if there is no such object.
 const TextureObject *sim_texture_object(uint64_t handle);
-cudaError_t sim_add_texture_object(const TextureObject *object, unsigned long long *handle); // copies it
-void sim_free_texture_object(uint64_t handle); // must exist
+cudaError_t sim_add_texture_object(const TextureObject *object, unsigned long long *handle); // copies the object
+void sim_free_texture_object(uint64_t handle); // the handle must be valid
 void sim_free_texture_objects(int device);
 void sim_detach_array(cudaArray_const_t array); // called when the array is freed: its objects then refer to no memory
 
@@ -83,8 +84,8 @@ Handler sim_sample_texture, sim_texture_gather, sim_fetch_texel, sim_load_surfac
 
 Handler sim_mbarrier_init, sim_mbarrier_inval, sim_mbarrier_arrive, sim_mbarrier_test, sim_copy_bulk, sim_commit_bulk,
     sim_await_bulk, sim_arrive_after_copies, sim_store_async;
-// Discards the warp's pending reads of bulk copies.
-void sim_drop_sources(Warp *w);
+// Discards the records of pending bulk copies that read shared memory.
+void sim_discard_sources(Warp *w);
 
 // ---- matrix.c: tensor cores
 

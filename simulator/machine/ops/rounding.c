@@ -1,7 +1,7 @@
-// rounding.c: directed rounding, from the sign of the error of the nearest result.
+// rounding.c: directed rounding, derived from the sign of the nearest result's error.
 //
 // The errors are computed on numbers scaled to about 1, so that nothing underflows. References: Dekker (1971) for the error of a
-// product, Knuth (TAOCP 2, 4.2.2) for that of a sum.
+// product; Knuth (TAOCP 2, 4.2.2) for the error of a sum.
 #include "machine/ops/rounding.h"
 #include "base/numbers.h"
 #include "front/program.h"
@@ -50,10 +50,10 @@ static int sign_of_difference(double a, double b, double c, double d)
     return sign_of(sum.value != 0 ? sum.value + small : small);
 }
 
-// a * b + c, all finite and not 0, nor is the result infinite.
-static int error_of_fused(double a, double b, double c, double nearest)
+// The sign of the error of a * b + c. The operands are finite and not 0, and the result is finite.
+static int fused_error_sign(double a, double b, double c, double nearest)
 {
-    enum { FAR = 200 }; // binary digits between two terms, of which the smaller one then matters by its sign only
+    enum { FAR = 200 }; // distance of two terms' exponents at which only the sign of the smaller term matters
     int a_exponent, b_exponent, c_exponent;
     const double x = frexp(a, &a_exponent), y = frexp(b, &b_exponent), z = frexp(c, &c_exponent);
     const int product_exponent = a_exponent + b_exponent;
@@ -69,7 +69,7 @@ static int error_of_fused(double a, double b, double c, double nearest)
                               ldexp(z, c_exponent - largest), ldexp(nearest, -largest));
 }
 
-Rounded sim_fused(double a, double b, double c)
+Rounded sim_fused_multiply_add(double a, double b, double c)
 {
     const double nearest = fma(a, b, c);
     if (!are_finite(a, b, c))
@@ -78,8 +78,8 @@ Rounded sim_fused(double a, double b, double c)
         return (Rounded){nearest, -sign_of(nearest), false};
     Rounded r = {.nearest = nearest};
     if (a != 0 && b != 0)
-        r.error = c == 0 ? sim_product(a, b).error : error_of_fused(a, b, c, nearest);
-    r.cancels = nearest == 0 && r.error == 0 && (signbit(a) ^ signbit(b)) != signbit(c);
+        r.error = c == 0 ? sim_product(a, b).error : fused_error_sign(a, b, c, nearest);
+    r.is_cancelled = nearest == 0 && r.error == 0 && (signbit(a) ^ signbit(b)) != signbit(c);
     return r;
 }
 
@@ -111,13 +111,13 @@ Rounded sim_square_root(double a)
 double sim_directed(Rounded r, int rounding)
 {
     const double value = r.nearest;
-    if (r.cancels)
+    if (r.is_cancelled)
         return rounding == ROUND_DOWN ? -0.0 : 0.0;
-    const bool goes_down = rounding == ROUND_DOWN || (rounding == ROUND_ZERO && (value > 0 || (value == 0 && r.error > 0)));
-    const bool goes_up = rounding == ROUND_UP || (rounding == ROUND_ZERO && !goes_down);
-    if (r.error < 0 && goes_down)
+    const bool rounds_down = rounding == ROUND_DOWN || (rounding == ROUND_ZERO && (value > 0 || (value == 0 && r.error > 0)));
+    const bool rounds_up = rounding == ROUND_UP || (rounding == ROUND_ZERO && !rounds_down);
+    if (r.error < 0 && rounds_down)
         return nextafter(value, -INFINITY);
-    return r.error > 0 && goes_up ? nextafter(value, INFINITY) : value;
+    return r.error > 0 && rounds_up ? nextafter(value, INFINITY) : value;
 }
 
 double sim_to_odd(Rounded r)
@@ -131,10 +131,10 @@ double sim_from_integer(uint64_t magnitude, bool negative, int digits, int round
     const int excess = magnitude ? 64 - __builtin_clzll(magnitude) - digits : 0;
     const uint64_t unit = excess > 0 ? 1ull << excess : 1, rest = magnitude & (unit - 1);
     const bool is_odd = magnitude & unit;
-    const bool away = rounding == ROUND_ZERO   ? false
+    const bool rounds_away = rounding == ROUND_ZERO   ? false
                       : rounding == ROUND_DOWN ? negative && rest
                       : rounding == ROUND_UP   ? !negative && rest
                                                : 2 * rest > unit || (rest && 2 * rest == unit && is_odd);
-    const double value = (double)(magnitude - rest) + (away ? (double)unit : 0);
+    const double value = (double)(magnitude - rest) + (rounds_away ? (double)unit : 0);
     return negative ? -value : value;
 }

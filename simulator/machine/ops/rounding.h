@@ -5,15 +5,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// The result of an operation on numbers: rounded to nearest, and where the exact result is.
+// The result of an operation, rounded to nearest, and the direction of its rounding error.
 typedef struct Rounded {
     double nearest;
-    int error; // the sign of the exact result minus `nearest`; 0 if exact, or if an operand is infinite or NaN
-    bool cancels; // a sum of two terms with opposite signs that is exactly 0, which is -0 if rounded down
+    int error; // the sign of (exact result - nearest); 0 if exact, or if an operand is infinite or NaN
+    bool is_cancelled; // two terms with opposite signs add up to exactly 0, which is -0 if rounded down
 } Rounded;
 
 Rounded sim_product(double a, double b);
-Rounded sim_fused(double a, double b, double c); // a * b + c
+Rounded sim_fused_multiply_add(double a, double b, double c); // a * b + c
 Rounded sim_quotient(double a, double b);
 Rounded sim_square_root(double a);
 double sim_directed(Rounded r, int rounding); // `rounding` as in Instr.rounding

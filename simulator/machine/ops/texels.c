@@ -22,13 +22,13 @@ static float float_of(uint32_t bits)
 }
 // ---- Channels
 
-static int32_t sign_extended(uint32_t value, int bytes)
+static int32_t sign_extended(uint32_t value, int is_8_bit)
 {
-    const int unused = 32 - 8 * bytes;
+    const int unused = 32 - 8 * is_8_bit;
     return (int32_t)(value << unused) >> unused;
 }
 
-// The linear colour of an sRGB byte: the upper half of a float's bits, measured on an H200.
+// The linear colour of an sRGB byte, as the upper half of a float's bits. Measured on an H200.
 static const uint16_t LINEAR_OF_SRGB[256] = {
     0x0000, 0x39a0, 0x3a20, 0x3a70, 0x3aa0, 0x3ac8, 0x3af0, 0x3b0c, 0x3b20, 0x3b34, 0x3b48, 0x3b5c, 0x3b70, 0x3b84, 0x3b90, 0x3b9c,
     0x3baa, 0x3bb8, 0x3bc6, 0x3bd6, 0x3be6, 0x3bf6, 0x3c03, 0x3c0c, 0x3c16, 0x3c1f, 0x3c29, 0x3c34, 0x3c3e, 0x3c49, 0x3c55, 0x3c60,
@@ -48,7 +48,7 @@ static const uint16_t LINEAR_OF_SRGB[256] = {
     0x3f5f, 0x3f61, 0x3f63, 0x3f65, 0x3f68, 0x3f6a, 0x3f6c, 0x3f6e, 0x3f70, 0x3f72, 0x3f74, 0x3f76, 0x3f7a, 0x3f7c, 0x3f7e, 0x3f80,
 };
 
-static float unit_of(const Texels *t) // the integer that represents 1.0
+static float unit_value(const Texels *t) // the integer that represents 1.0
 {
     return (float)((1u << (8 * t->channel_bytes - (t->kind == cudaChannelFormatKindSigned))) - 1);
 }
@@ -59,7 +59,7 @@ static bool is_normalized(const TextureObject *o)
            o->sampling.readMode == cudaReadModeNormalizedFloat;
 }
 
-static bool is_srgb(const TextureObject *o, int channel) // the alpha channel never is
+static bool is_srgb(const TextureObject *o, int channel) // false for the alpha channel
 {
     return o->sampling.sRGB && channel < 3;
 }
@@ -73,11 +73,11 @@ uint32_t sim_channel_value(const TextureObject *o, uint32_t stored, int channel)
     if (!is_normalized(o))
         return is_signed ? (uint32_t)sign_extended(stored, t->channel_bytes) : stored;
     if (is_signed)
-        return bits_of(fmaxf((float)sign_extended(stored, t->channel_bytes) / unit_of(t), -1.0f));
-    return is_srgb(o, channel) ? (uint32_t)LINEAR_OF_SRGB[stored] << 16 : bits_of((float)stored / unit_of(t));
+        return bits_of(fmaxf((float)sign_extended(stored, t->channel_bytes) / unit_value(t), -1.0f));
+    return is_srgb(o, channel) ? (uint32_t)LINEAR_OF_SRGB[stored] << 16 : bits_of((float)stored / unit_value(t));
 }
 
-// Half precision truncates; normalised integers are rounded to nearest, ties downwards.
+// Half-precision colours are truncated; normalised integers are rounded to nearest, ties down.
 uint32_t sim_border_channel(const TextureObject *o, int channel)
 {
     const Texels *t = &o->texels;
@@ -89,19 +89,19 @@ uint32_t sim_border_channel(const TextureObject *o, int channel)
         return bits_of(colour) & mask; // programs pass integers as the bits of a float
     const float minimum = t->kind == cudaChannelFormatKindSigned ? -1.0f : 0.0f;
     const float clamped = isnan(colour) ? 0 : fminf(fmaxf(colour, minimum), 1.0f);
-    return (uint32_t)(int32_t)ceilf(clamped * unit_of(t) - 0.5f) & mask;
+    return (uint32_t)(int32_t)ceilf(clamped * unit_value(t) - 0.5f) & mask;
 }
-// ---- Filtering, found by comparison with an H200
+// ---- Filtering, as measured on an H200
 
-// Rounded to `digits` binary digits, ties away from zero.
-static double rounded_to(double value, int digits)
+// Rounds to `digits` binary digits, ties away from zero.
+static double round_to_digits(double value, int digits)
 {
     int exponent;
     const double mantissa = frexp(value, &exponent);
     return ldexp(round(ldexp(mantissa, digits)), exponent - digits);
 }
 
-// The weighted sum of a slice's texels, each truncated `digits` binary digits below the largest one's exponent.
+// The weighted sum of a slice's texels. Each is truncated `digits` binary digits below the largest texel's exponent.
 static double sum_of_slice(const double *value, const int *weight, int digits)
 {
     double largest = 0, sum = 0;
@@ -133,35 +133,35 @@ static float filter_floats(const double *value, const int *weight, int digits)
     if (isinf(exact))
         return (float)exact;
     const double sum = sum_of_slice(value, weight, digits + 3) + sum_of_slice(value + 4, weight + 4, digits + 3);
-    return sum == 0 && negative ? -0.0f : (float)rounded_to(sum, digits);
+    return sum == 0 && negative ? -0.0f : (float)round_to_digits(sum, digits);
 }
 
-// Filters normalised integers. 8 bits are widened to 16, before the sum if unsigned, after it if signed.
+// Filters normalised integers. 8 bits are widened to 16: before the sum if unsigned, after the sum if signed.
 static float filter_normalized(const Texels *t, const Corners *c, int channel)
 {
-    const bool is_signed = t->kind == cudaChannelFormatKindSigned, bytes = t->channel_bytes == 1;
+    const bool is_signed = t->kind == cudaChannelFormatKindSigned, is_8_bit = t->channel_bytes == 1;
     int64_t sum = 0;
     for (int k = 0; k < 8; k++) {
         const uint32_t stored = c->weight[k] ? c->stored[k][channel] : 0;
-        const int64_t number = is_signed ? sign_extended(stored, t->channel_bytes) : (int64_t)stored * (bytes ? 257 : 1);
-        sum += (is_signed && !bytes && number < -32767 ? -32767 : number) * c->weight[k];
+        const int64_t number = is_signed ? sign_extended(stored, t->channel_bytes) : (int64_t)stored * (is_8_bit ? 257 : 1);
+        sum += (is_signed && !is_8_bit && number < -32767 ? -32767 : number) * c->weight[k];
     }
     if (!is_signed)
         return (float)((sum + ONE / 2) >> FRACTION_BITS) / 65535.0f;
-    const int64_t widened = bytes ? (8 * sum + (sum >> 4) + (sum >> 12) + 4) >> 3 : (sum + ONE / 2) >> FRACTION_BITS;
+    const int64_t widened = is_8_bit ? (8 * sum + (sum >> 4) + (sum >> 12) + 4) >> 3 : (sum + ONE / 2) >> FRACTION_BITS;
     return (float)(widened < -32767 ? -32767 : widened) / 32767.0f;
 }
 
 uint32_t sim_filter_channel(const TextureObject *o, const Corners *c, int channel)
 {
     const Texels *t = &o->texels;
-    const bool floats = t->kind == cudaChannelFormatKindFloat;
-    if (!floats && !is_srgb(o, channel))
+    const bool is_float = t->kind == cudaChannelFormatKindFloat;
+    if (!is_float && !is_srgb(o, channel))
         return bits_of(filter_normalized(t, c, channel));
     double value[8];
     for (int k = 0; k < 8; k++) {
         const float single = c->weight[k] ? float_of(sim_channel_value(o, c->stored[k][channel], channel)) : 0;
         value[k] = fpclassify(single) == FP_SUBNORMAL ? copysign(0, single) : single;
     }
-    return bits_of(filter_floats(value, c->weight, floats && t->channel_bytes == 4 ? FLOAT_DIGITS : HALF_DIGITS));
+    return bits_of(filter_floats(value, c->weight, is_float && t->channel_bytes == 4 ? FLOAT_DIGITS : HALF_DIGITS));
 }

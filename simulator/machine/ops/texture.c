@@ -1,7 +1,7 @@
 // texture.c: texture and surface instructions.
 //
-// Filtering follows the CUDA C++ Programming Guide, "Texture Fetching". Where it leaves results open, above all in
-// rounding, they are those of an H200.
+// Filtering follows the CUDA C++ Programming Guide, "Texture Fetching". Results that it leaves open, mostly rounding, are those of
+// an H200.
 #include "machine/ops/texture.h"
 #include "machine/block.h"
 
@@ -24,15 +24,15 @@ static void write_results(Warp *w, const Instr *i, int lane, const uint32_t *res
             ((uint32_t *)(w->registers + i->elements[k]))[lane] = result[k];
 }
 
-static const TextureObject *object_of(Warp *w, const Instr *i, int lane, bool surface)
+static const TextureObject *object_of(Warp *w, const Instr *i, int lane, bool is_surface)
 {
     const uint64_t number = ((const uint64_t *)(w->registers + i->a))[lane];
     const TextureObject *o = sim_texture_object(number);
-    const char *kind = surface ? "surface" : "texture";
+    const char *kind = is_surface ? "surface" : "texture";
     if (!o)
         sim_fault(w, i, lane, cudaErrorIllegalAddress, "%s object %llu does not exist: it was never created, or destroyed", kind,
                   (unsigned long long)number);
-    if (o->surface != surface)
+    if (o->is_surface != is_surface)
         sim_fault(w, i, lane, cudaErrorIllegalAddress, "object %llu is not a %s object", (unsigned long long)number, kind);
     if (!o->texels.base)
         sim_fault(w, i, lane, cudaErrorIllegalAddress, "the array of %s object %llu has been freed", kind,
@@ -40,7 +40,7 @@ static const TextureObject *object_of(Warp *w, const Instr *i, int lane, bool su
     return o;
 }
 
-// Reports an instruction for another shape than the object's: it would read arbitrary memory.
+// Reports an instruction whose shape differs from the object's, as it would read arbitrary memory.
 static void check_shape(Warp *w, const Instr *i, int lane, const Texels *t)
 {
     const TextureShape *shape = &sim_texture_shapes[i->type];
@@ -60,10 +60,10 @@ typedef struct TexelReaders { // lanes of a warp that read the same texture
     uint32_t mask;
     const TextureObject *object;
     int64_t layer[LANES];    // includes the face of a cubemap
-    float on_face[LANES][2]; // of a cubemap: coordinates on the face
+    float on_face[LANES][2]; // coordinates on the face of a cubemap
 } TexelReaders;
 
-typedef int64_t TexelIndex[3]; // x, y, z; OUTSIDE: border colour
+typedef int64_t TexelIndex[3]; // x, y, z; OUTSIDE selects the border colour
 typedef uint32_t Texel[CHANNELS];
 
 static uint32_t read_channel(const uint8_t *from, int bytes)
@@ -81,7 +81,7 @@ static uint64_t texel_address(const Texels *t, const int64_t *at, int64_t layer)
            (uint64_t)at[0] * (uint64_t)(t->channels * t->channel_bytes);
 }
 
-// Reads the stored channels of the lanes' texels in one access; the border colour if a coordinate is OUTSIDE.
+// Reads the stored channels of the lanes' texels in one access. Uses the border colour if a coordinate is OUTSIDE.
 static void read_texels(const TexelReaders *readers, uint32_t mask, TexelIndex *at, Texel *stored)
 {
     const Texels *t = &readers->object->texels;
@@ -123,9 +123,9 @@ static void fetch_texels(const TexelReaders *readers, uint32_t mask, TexelIndex 
 
 // ---- Coordinates
 
-typedef struct Taps { // in one dimension: the two texels to interpolate, or the same one twice
+typedef struct Taps { // the two texels to interpolate in one dimension; they may be equal
     int64_t at[2];
-    int fraction; // weight of the second, in units of 1/ONE
+    int fraction; // weight of the second texel, in units of 1/ONE
 } Taps;
 
 // Applies the address mode to texel index n.
@@ -152,13 +152,13 @@ static enum cudaTextureAddressMode address_mode(const TextureObject *o, int dime
     return repeats && !o->sampling.normalizedCoords ? cudaAddressModeClamp : mode;
 }
 
-// Converts a coordinate to texels. A normalised one is first truncated to fixed point with 21 fractional bits, or with more if
-// 256 positions in each texel need them.
+// Converts a coordinate to units of texels. A normalised coordinate is first truncated to 21 fractional bits, or to more if 256
+// positions in each texel need them.
 static double texel_coordinate(const TextureObject *o, int dimension, float coordinate)
 {
     const int64_t size = o->texels.size[dimension];
     const enum cudaTextureAddressMode mode = address_mode(o, dimension);
-    const double farthest = 0x1p40; // outside of any texture
+    const double max_coordinate = 0x1p40; // outside of any texture
     double x = coordinate;
     if (mode == cudaAddressModeWrap || mode == cudaAddressModeMirror)
         x = fmod(x, 2); // NaN if x is infinite
@@ -169,7 +169,7 @@ static double texel_coordinate(const TextureObject *o, int dimension, float coor
         const double scale = (double)(1ll << (bits < 21 ? 21 : bits));
         x = floor(x * scale) / scale * (double)size;
     }
-    return x > farthest ? farthest : x < -farthest ? -farthest : x;
+    return x > max_coordinate ? max_coordinate : x < -max_coordinate ? -max_coordinate : x;
 }
 
 static Taps taps_of(const TextureObject *o, int dimension, float coordinate, bool linear)
@@ -188,7 +188,7 @@ static Taps taps_of(const TextureObject *o, int dimension, float coordinate, boo
     return taps;
 }
 
-// A lane's coordinate operand k, not counting the layer.
+// A lane's coordinate operand k; the layer does not count.
 static float coordinate_at(const Warp *w, const Instr *i, int lane, int k)
 {
     const bool layered = sim_texture_shapes[i->type].layered;
@@ -202,15 +202,16 @@ static void find_taps(const TexelReaders *readers, int lane, bool linear, Taps *
     for (int k = 0; k < shape->dimensions; k++)
         taps[k] = taps_of(readers->object, k,
                           shape->cube ? readers->on_face[lane][k & 1] : coordinate_at(readers->w, readers->i, lane, k), linear);
-    // A 1-D texture is filtered like the edge of a 2-D one: if the second dimension has a border, half of that is mixed in.
+    // A 1-D texture is filtered like the edge of a 2-D texture: if the second dimension has a border, half of the border
+    // colour is mixed in.
     if (linear && shape->dimensions == 1 && !shape->layered && address_mode(readers->object, 1) == cudaAddressModeBorder)
         taps[1] = (Taps){{OUTSIDE, 0}, ONE / 2};
 }
 
 // ---- Filter weights, as on an H200
 
-// Divides ONE between the corners: by z, then x, then y. One part is rounded to an integer; the other is the remainder. Ties go
-// to the second corner in x; in y, to the corner whose index is even in both or odd in both.
+// Divides ONE between the corners: by z, then x, then y. One part is rounded to an integer; the other is the remainder. Ties in
+// x go to the second corner; ties in y go to the corner whose x and y index are both even or both odd.
 static void compute_weights(const Taps *taps, int *weight)
 {
     for (int z = 0; z < 2; z++) {
@@ -232,7 +233,7 @@ static void choose_corner(const Taps *taps, int corner, int64_t *at)
     at[2] = taps[2].at[corner >> 2];
 }
 
-// Reads one corner for all lanes in which its weight is not 0.
+// Reads one corner for all lanes in which its weight is nonzero.
 static void read_corner(const TexelReaders *readers, int corner, Taps (*taps)[3], Corners *corners)
 {
     TexelIndex at[LANES];
@@ -260,25 +261,25 @@ static int64_t layer_of(const Warp *w, const Instr *i, int lane, const Texels *t
     if (!t->layered)
         return 0;
     const uint32_t layer = lanes_at(w, i->elements[CHANNELS])[lane];
-    const int64_t last = t->layers - 1;
-    return layer > last ? last : layer;
+    const int64_t max = t->layers - 1;
+    return layer > max ? max : layer;
 }
 
 // The cubemap face that a direction hits, and the coordinates on it (Programming Guide, "Cubemap Textures"): the coordinate
-// of largest magnitude selects the face and divides the others. For a zero direction, an H200 reads the centre of a face.
+// of largest magnitude selects the face and divides the other two. For a zero direction, an H200 reads the centre of a face.
 static int64_t find_face(float x, float y, float z, float on_face[2])
 {
     const float size[] = {fabsf(x), fabsf(y), fabsf(z)};
     const int axis = size[2] >= size[0] && size[2] >= size[1] ? 2 : size[1] >= size[0] ? 1 : 0;
     const bool is_negative = (axis == 0 ? x : axis == 1 ? y : z) < 0;
-    const float across = axis == 0 ? (is_negative ? z : -z) : axis == 2 && is_negative ? -x : x,
-                down = axis == 1 ? (is_negative ? -z : z) : -y;
-    on_face[0] = size[axis] ? (across / size[axis] + 1) / 2 : 0.5f;
-    on_face[1] = size[axis] ? (down / size[axis] + 1) / 2 : 0.5f;
+    const float u = axis == 0 ? (is_negative ? z : -z) : axis == 2 && is_negative ? -x : x,
+                v = axis == 1 ? (is_negative ? -z : z) : -y;
+    on_face[0] = size[axis] ? (u / size[axis] + 1) / 2 : 0.5f;
+    on_face[1] = size[axis] ? (v / size[axis] + 1) / 2 : 0.5f;
     return 2 * axis + is_negative;
 }
 
-// The lanes of the mask that read the same texture as the first one.
+// The lanes of the mask that read the first lane's texture.
 static TexelReaders readers_with_first(Warp *w, const Instr *i, uint32_t mask)
 {
     const int first = __builtin_ctz(mask);
@@ -292,7 +293,7 @@ static TexelReaders readers_with_first(Warp *w, const Instr *i, uint32_t mask)
     return readers;
 }
 
-// Finds these lanes for an instruction with coordinates, and their layers.
+// Finds the lanes that read the first lane's texture, for an instruction with coordinates, and their layers.
 static TexelReaders readers_at_coordinates(Warp *w, const Instr *i, uint32_t mask)
 {
     TexelReaders readers = readers_with_first(w, i, mask);
@@ -396,19 +397,19 @@ void sim_texture_gather(Warp *w, const Instr *i, uint32_t mask)
     }
 }
 
-// Fetches texels of linear memory; past the end all channels are 0.
+// Fetches texels from linear memory. Past the end all channels are 0.
 static void fetch_from_linear_memory(const TexelReaders *readers)
 {
     TexelIndex at[LANES];
     Texel value[LANES];
-    uint32_t inside = 0;
+    uint32_t in_range = 0;
     for (uint32_t rest = readers->mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         at[l][0] = lanes_at(readers->w, readers->i->elements[CHANNELS])[l];
         at[l][1] = at[l][2] = 0;
-        inside |= (uint32_t)(at[l][0] < readers->object->texels.size[0]) << l;
+        in_range |= (uint32_t)(at[l][0] < readers->object->texels.size[0]) << l;
     }
-    fetch_texels(readers, inside, at, value);
+    fetch_texels(readers, in_range, at, value);
     for (uint32_t rest = readers->mask; rest; rest &= rest - 1)
         write_results(readers->w, readers->i, __builtin_ctz(rest), value[__builtin_ctz(rest)]);
 }
@@ -427,14 +428,14 @@ void sim_fetch_texel(Warp *w, const Instr *i, uint32_t mask)
 
 // ---- suld, sust
 
-// Clamps a coordinate if the boundary mode says so. Otherwise false if the coordinate is outside.
-static bool clamp_coordinate(int64_t *at, int64_t last, int boundary)
+// Clamps a coordinate in boundary mode clamp; in other modes returns false if the coordinate is outside.
+static bool clamp_coordinate(int64_t *at, int64_t max, int boundary)
 {
-    if (*at >= 0 && *at <= last)
+    if (*at >= 0 && *at <= max)
         return true;
     if (boundary != cudaBoundaryModeClamp)
         return false;
-    *at = *at < 0 ? 0 : last;
+    *at = *at < 0 ? 0 : max;
     return true;
 }
 
@@ -446,20 +447,20 @@ static uint8_t *surface_pointer(Warp *w, const Instr *i, int lane, AccessKind ki
     check_shape(w, i, lane, t);
     const size_t bytes = (size_t)i->count * i->bytes;
     int64_t at[3] = {0}, layer = 0;
-    bool inside = true;
+    bool in_range = true;
     for (int k = 0; k < shape->dimensions; k++) {
         at[k] = (int32_t)lanes_at(w, i->elements[CHANNELS + shape->layered + k])[lane];
-        inside &= clamp_coordinate(&at[k], k ? t->size[k] - 1 : (int64_t)(t->row_bytes - bytes), i->op);
+        in_range &= clamp_coordinate(&at[k], k ? t->size[k] - 1 : (int64_t)(t->row_bytes - bytes), i->op);
     }
     if (shape->layered) {
-        layer = lanes_at(w, i->elements[CHANNELS])[lane]; // as unsigned, a negative one is past the last
-        inside &= clamp_coordinate(&layer, t->layers - 1, i->op);
+        layer = lanes_at(w, i->elements[CHANNELS])[lane]; // unsigned, so a negative layer is past the last one
+        in_range &= clamp_coordinate(&layer, t->layers - 1, i->op);
     }
-    if (!inside && i->op == cudaBoundaryModeTrap)
+    if (!in_range && i->op == cudaBoundaryModeTrap)
         sim_fault(w, i, lane, cudaErrorLaunchFailure, "byte %lld, row %lld, slice %lld, layer %lld of a surface of %zu bytes "
                   "x %lld rows x %lld slices x %lld layers", (long long)at[0], (long long)at[1], (long long)at[2],
                   (long long)layer, t->row_bytes, (long long)t->size[1], (long long)t->size[2], (long long)t->layers);
-    if (!inside)
+    if (!in_range)
         return NULL;
     const uint64_t address = t->base + (uint64_t)(at[2] + layer) * t->slice_bytes + (uint64_t)at[1] * t->row_bytes + (uint64_t)at[0];
     return sim_access_lane(w, i, lane, GLOBAL, address, bytes, bytes, kind);

@@ -29,16 +29,16 @@ static Slice next_part(Slice *rest)
     return part;
 }
 
-static bool consume(Slice *rest, const char *part) // if it is the next part
+static bool consume(Slice *rest, const char *part) // removes the next part if it equals `part`
 {
-    Slice after = *rest;
-    const bool is = sim_slice_is(next_part(&after), part);
-    if (is)
-        *rest = after;
-    return is;
+    Slice remaining = *rest;
+    const bool is_equal = sim_slice_is(next_part(&remaining), part);
+    if (is_equal)
+        *rest = remaining;
+    return is_equal;
 }
 
-static int consume_one_of(Slice *rest, const char *const *names, int count) // returns its index, or -1
+static int consume_one_of(Slice *rest, const char *const *names, int count) // returns the index of the name, or -1
 {
     for (int k = 0; k < count; k++)
         if (consume(rest, names[k]))
@@ -54,15 +54,15 @@ static const TextureShape *consume_shape(Slice *rest, Instr *i)
     return NULL;
 }
 
-// Sets the frame offsets of `count` operands of a vector, or of a scalar.
-static bool decode_operands(Decoder *d, const Operand *o, const char *letters, int count, bool written, uint32_t *offsets)
+// Sets the frame offsets of a vector's `count` elements, or of a scalar.
+static bool decode_operands(Decoder *d, const Operand *o, const char *letters, int count, bool is_destination, uint32_t *offsets)
 {
     const Operand *elements = o->kind == IS_VECTOR ? o->elements : o;
     if ((o->kind == IS_VECTOR ? o->count : 1) != count)
         return false;
     for (int k = 0; k < count; k++) {
-        offsets[k] = written ? sim_destination(&elements[k], letters[k]) : sim_source(d, &elements[k], letters[k]);
-        if (offsets[k] == NO_OFFSET && !(written && elements[k].kind == IS_SINK))
+        offsets[k] = is_destination ? sim_destination(&elements[k], letters[k]) : sim_source(d, &elements[k], letters[k]);
+        if (offsets[k] == NO_OFFSET && !(is_destination && elements[k].kind == IS_SINK))
             return false;
     }
     return true;
@@ -85,26 +85,26 @@ static bool decode_texture_address(Decoder *d, const Operand *o, const char *let
 // mipmaps.
 static bool decode_sample(Decoder *d, const Statement *s, Slice rest, Instr *i)
 {
-    const bool level = consume(&rest, "level"), gradient = consume(&rest, "grad");
+    const bool has_level = consume(&rest, "level"), has_gradient = consume(&rest, "grad");
     const TextureShape *shape = consume_shape(&rest, i);
     if (!shape || !consume(&rest, "v4") || consume_one_of(&rest, RESULT_TYPES, COUNT_OF(RESULT_TYPES)) < 0)
         return false;
-    const bool integer_index = i->type == 0 && consume(&rest, "s32"); // index of a texel
-    if ((!integer_index && !consume(&rest, "f32")) || rest.length)
+    const bool has_integer_index = i->type == 0 && consume(&rest, "s32"); // index of a texel
+    if ((!has_integer_index && !consume(&rest, "f32")) || rest.length)
         return false;
-    const int extra_operands = level ? 1 : gradient ? 2 : 0, operand_length = level ? 1 : shape->dimensions == 3 || shape->cube ? 4 : shape->dimensions;
+    const int extra_operands = has_level ? 1 : has_gradient ? 2 : 0, operand_length = has_level ? 1 : shape->dimensions == 3 || shape->cube ? 4 : shape->dimensions;
     uint32_t unused[MAX_COORDINATES];
     if (s->count != 2 + extra_operands)
         return false;
     for (int k = 2; k < s->count; k++)
         if (!decode_operands(d, &s->operands[k], "ffff", operand_length, false, unused))
             return false;
-    i->run = integer_index ? sim_fetch_texel : sim_sample_texture;
+    i->run = has_integer_index ? sim_fetch_texel : sim_sample_texture;
     return decode_operands(d, &s->operands[0], "ffff", CHANNELS, true, i->elements) &&
-           decode_texture_address(d, &s->operands[1], integer_index ? "i" : shape->coordinates, i);
+           decode_texture_address(d, &s->operands[1], has_integer_index ? "i" : shape->coordinates, i);
 }
 
-// tld4.r.2d.v4.f32.f32: one channel of the four texels that linear filtering would use.
+// tld4.r.2d.v4.f32.f32: one channel of each of the four texels that linear filtering would use.
 static bool decode_gather(Decoder *d, const Statement *s, Slice rest, Instr *i)
 {
     const int channel = consume_one_of(&rest, CHANNEL_NAMES, CHANNELS);
@@ -117,8 +117,8 @@ static bool decode_gather(Decoder *d, const Statement *s, Slice rest, Instr *i)
     return decode_operands(d, &s->operands[0], "ffff", CHANNELS, true, i->elements) && decode_texture_address(d, &s->operands[1], "ff", i);
 }
 
-// suld.b.2d.v2.b32.trap {a, b}, [object, {x, y}] and sust.b.2d.v2.b32.trap [object, {x, y}], {a, b}: x in bytes.
-static bool decode_surface(Decoder *d, const Statement *s, Slice rest, bool load, Instr *i)
+// suld.b.2d.v2.b32.trap {a, b}, [object, {x, y}] and sust.b.2d.v2.b32.trap [object, {x, y}], {a, b}. x is in bytes.
+static bool decode_surface(Decoder *d, const Statement *s, Slice rest, bool is_load, Instr *i)
 {
     static const char *const LETTERS[] = {[1] = "hhhh", [2] = "hhhh", [4] = "ffff", [8] = "llll"}; // 8-bit elements use 16-bit
                                                                                                    // registers
@@ -133,10 +133,10 @@ static bool decode_surface(Decoder *d, const Statement *s, Slice rest, bool load
         i->count * i->bytes > MAX_BYTES || s->count != 2)
         return false;
     i->op = (uint8_t)boundary;
-    i->run = load ? sim_load_surface : sim_store_surface;
+    i->run = is_load ? sim_load_surface : sim_store_surface;
     const size_t coordinates = strlen(shape->coordinates);
-    return decode_operands(d, &s->operands[load ? 0 : 1], LETTERS[i->bytes], i->count, load, i->elements) &&
-           decode_texture_address(d, &s->operands[load ? 1 : 0], &"iiii"[MAX_COORDINATES - coordinates], i);
+    return decode_operands(d, &s->operands[is_load ? 0 : 1], LETTERS[i->bytes], i->count, is_load, i->elements) &&
+           decode_texture_address(d, &s->operands[is_load ? 1 : 0], &"iiii"[MAX_COORDINATES - coordinates], i);
 }
 
 // suq.width.b32 d, [object]. (nvcc generates neither this nor txq; a kernel with txq fails on an H200.)
@@ -154,7 +154,7 @@ static bool decode_query(Decoder *d, const Statement *s, Slice rest, Instr *i)
 static bool decode_texture(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     (void)o;
-    Slice rest = s->opcode; // in the opcode's order
+    Slice rest = s->opcode; // its parts, in the order of the opcode
     i->elements = sim_allocate(d->arena, (CHANNELS + MAX_COORDINATES) * sizeof *i->elements);
     if (consume(&rest, "tex"))
         return decode_sample(d, s, rest, i);

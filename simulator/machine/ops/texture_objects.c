@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-static TextureObject **objects; // index: handle - 1; NULL: destroyed
+static TextureObject **objects; // indexed by handle - 1; NULL: destroyed
 static size_t object_count, object_capacity;
 
 const TextureObject *sim_texture_object(uint64_t handle)

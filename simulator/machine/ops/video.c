@@ -1,5 +1,5 @@
-// video.c: video instructions, which operate on bytes and halves of registers: vadd.s32.u32.u32.sat d, a.b0, b.h1 for one
-// pair, vadd2 and vadd4 for two and four.
+// video.c: video instructions, which operate on bytes and halves of registers. vadd.s32.u32.u32.sat d, a.b0, b.h1 operates on
+// one pair; vadd2 and vadd4 operate on two and four.
 #include "machine/ops/instructions.h"
 #include "machine/ops/lanes.h"
 
@@ -9,19 +9,19 @@ typedef enum Operator {
     V_ADD, V_SUB, V_ABSDIFF, V_MIN, V_MAX, V_AVERAGE, V_SHL, V_SHR, V_MAD, V_EQ, V_NE, V_LT, V_LE, V_GT, V_GE
 } Operator;
 
-typedef enum SecondOperation { NO_SECOND, SECOND_ADD, SECOND_MIN, SECOND_MAX, MERGE } SecondOperation; // operation with c
+typedef enum SecondOperation { NO_SECOND, SECOND_ADD, SECOND_MIN, SECOND_MAX, MERGE } SecondOperation; // of the result and c
 
-typedef struct Field { // bit field in a register, or in b:a, 64 bits
+typedef struct Field { // bit field of a register, or of the 64 bits b:a
     uint8_t position, bits;
 } Field;
 
 typedef struct VideoOperation {
-    int result_count; // results
+    int result_count;
     Field a[4], b[4], d[4];
-    bool selected[4]; // selected by d.mask
+    bool selected[4]; // results that the mask of d selects
     bool a_signed, b_signed, d_signed;
-    bool saturate, wraps; // wraps: shift amounts modulo 32
-    int increment, scale;      // vmad: added to the sum; right shift of the sum
+    bool saturate, wraps; // wraps: shift amounts are taken modulo 32
+    int increment, scale;      // of vmad: is added to the sum; right shift of the sum
     SecondOperation second;
 } VideoOperation;
 
@@ -34,7 +34,7 @@ static int64_t extract_field(uint64_t registers, Field f, bool is_signed)
 
 typedef __int128 Wide; // wide enough for a product plus c, of either sign
 
-static Wide operate(Operator op, const VideoOperation *v, int64_t a, int64_t b, uint32_t c)
+static Wide apply_operator(Operator op, const VideoOperation *v, int64_t a, int64_t b, uint32_t c)
 {
     const int64_t shift = v->wraps ? b & 31 : b < 0 || b > 32 ? 32 : b;
     switch (op) {
@@ -56,7 +56,7 @@ static Wide operate(Operator op, const VideoOperation *v, int64_t a, int64_t b, 
     }
 }
 
-static Wide clamped(Wide value, int bits, bool is_signed)
+static Wide clamp(Wide value, int bits, bool is_signed)
 {
     const Wide maximum = ((Wide)1 << (is_signed ? bits - 1 : bits)) - 1, minimum = is_signed ? -maximum - 1 : 0;
     return value < minimum ? minimum : value > maximum ? maximum : value;
@@ -81,17 +81,17 @@ static void compute(Warp *w, const Instr *i, uint32_t mask)
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         const uint32_t a = OPERAND(uint32_t, a)[l], b = OPERAND(uint32_t, b)[l], c = OPERAND(uint32_t, c)[l];
-        const uint64_t both = (uint64_t)b << 32 | a;
+        const uint64_t pair = (uint64_t)b << 32 | a;
         const bool is_simd = v->result_count > 1; // each operand may come from either register
         uint32_t result = v->second == NO_SECOND ? 0 : c;
         for (int k = 0; k < v->result_count; k++) {
             if (!v->selected[k])
                 continue;
-            const int64_t x = extract_field(is_simd ? both : a, v->a[k], v->a_signed);
-            const int64_t y = extract_field(is_simd ? both : b, v->b[k], v->b_signed);
-            Wide value = operate((Operator)i->op, v, x, y, c);
+            const int64_t x = extract_field(is_simd ? pair : a, v->a[k], v->a_signed);
+            const int64_t y = extract_field(is_simd ? pair : b, v->b[k], v->b_signed);
+            Wide value = apply_operator((Operator)i->op, v, x, y, c);
             if (v->saturate)
-                value = clamped(value, v->d[k].bits, v->d_signed);
+                value = clamp(value, v->d[k].bits, v->d_signed);
             result = apply_second(v, result, (uint32_t)value, c, k);
         }
         OPERAND(uint32_t, d)[l] = result;
@@ -100,7 +100,7 @@ static void compute(Warp *w, const Instr *i, uint32_t mask)
 
 // ---- Decoding
 
-// Parses b2 or h1, a byte or a half; without a selector, the field is the whole register.
+// Parses b2 or h1, which select a byte or a half. Without a selector, the field is the whole register.
 static bool parse_selector(Slice selector, Field *f)
 {
     *f = (Field){0, 32};
@@ -113,7 +113,7 @@ static bool parse_selector(Slice selector, Field *f)
            index * f->bits < 32;
 }
 
-// Parses b7210 or h31: bytes or halves of b:a, highest first; by default those from `first` on.
+// Parses b7210 or h31, which select bytes or halves of b:a, highest first. The default starts at `first`.
 static bool parse_simd_selector(Slice selector, int count, int first, Field *fields)
 {
     const int bits = 32 / count;
@@ -128,7 +128,7 @@ static bool parse_simd_selector(Slice selector, int count, int first, Field *fie
     return true;
 }
 
-// Parses d.b20: the results that are computed; the others are copied from c.
+// Parses the mask of d.b20: the results that are computed. The others are copied from c.
 static bool parse_mask(Slice selector, int count, bool *selected)
 {
     for (int k = 0; k < count; k++)
@@ -149,7 +149,7 @@ static bool parse_selectors(const Statement *s, VideoOperation *v)
            (d.length == 0 || v->second == MERGE);
 }
 
-// vadd.dtype.atype.btype{.sat}{.op2}; for a comparison only the operands have types.
+// vadd.dtype.atype.btype{.sat}{.op2}. In a comparison only the operands have types.
 static void decode_types(const Opcode *o, int op, VideoOperation *v)
 {
     const Slice *types = &o->parts[op >= V_EQ ? 0 : 1]; // atype and btype are at 1 and 2
@@ -164,14 +164,14 @@ static void decode_types(const Opcode *o, int op, VideoOperation *v)
 
 static bool decode_video(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
-    static const char *const SECONDS[] = {"add", "min", "max"};
-    static const SecondOperation MEANINGS[] = {SECOND_ADD, SECOND_MIN, SECOND_MAX, NO_SECOND};
+    static const char *const SECOND_NAMES[] = {"add", "min", "max"};
+    static const SecondOperation SECOND_OPERATIONS[] = {SECOND_ADD, SECOND_MIN, SECOND_MAX, NO_SECOND};
     VideoOperation *v = sim_allocate(d->arena, sizeof *v);
     const char last = o->parts[0].text[o->parts[0].length - 1];
     if (s->count < 3)
         return false;
     v->result_count = last == '2' ? 2 : last == '4' ? 4 : 1;
-    v->second = MEANINGS[sim_modifier_among(o, SECONDS, 3)];
+    v->second = SECOND_OPERATIONS[sim_modifier_among(o, SECOND_NAMES, 3)];
     if (v->result_count > 1 && v->second == NO_SECOND)
         v->second = MERGE;
     decode_types(o, i->op, v);

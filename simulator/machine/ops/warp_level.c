@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-// Finds each lane's source lane for shfl; returns the lanes whose source is in range. The others read themselves. Operand b is
-// the distance or index, c holds the end of the segment and its mask.
+// Finds each lane's source lane for shfl and returns the lanes whose source is in range. The others read themselves. Operand b is
+// the distance or index; c holds the clamp value and the segment mask.
 static uint32_t find_source_lanes(const Instr *i, const uint32_t *b, const uint32_t *c, uint32_t source[LANES])
 {
     uint32_t in_range = 0;
@@ -137,7 +137,7 @@ typedef struct Printer {
     const Instr *i;
     int lane;
     uint64_t arguments; // generic address of the next argument
-    int used;           // arguments printed
+    int printed;           // number of arguments printed
 } Printer;
 
 static uint64_t next_argument(Printer *p, size_t bytes)
@@ -146,7 +146,7 @@ static uint64_t next_argument(Printer *p, size_t bytes)
     p->arguments = (p->arguments + bytes - 1) / bytes * bytes;
     memcpy(&value, sim_access_lane(p->w, p->i, p->lane, GENERIC, p->arguments, bytes, bytes, ACCESS_READ), bytes);
     p->arguments += bytes;
-    p->used++;
+    p->printed++;
     return value;
 }
 
@@ -163,21 +163,21 @@ static void read_text(Printer *p, uint64_t address, char *text, size_t capacity)
     text[k] = 0;
 }
 
-// Prints one conversion, which starts at its %; returns the text after it.
+// Prints one conversion, which starts at its %. Returns the format after it.
 static const char *print_conversion(Printer *p, const char *format)
 {
     char spec[64] = "%", text[1024];
     size_t length = 1;
     const char *at = format + 1;
     bool is_long = false;
-    int halvings = 0; // number of h: %hd is a short, %hhd a char
+    int h_count = 0; // %hd is a short, %hhd a char
     for (; *at && strchr("-+ #0123456789.*lhzjt", *at) && length < sizeof spec - 16; at++) {
         if (*at == '*')
             length += (size_t)snprintf(spec + length, 12, "%d", (int)next_argument(p, 4));
         else if (strchr("lzjt", *at))
             is_long = true;
         else if (*at == 'h')
-            halvings++;
+            h_count++;
         else
             spec[length++] = *at;
     }
@@ -185,7 +185,7 @@ static const char *print_conversion(Printer *p, const char *format)
         return at;
     const char kind = *at;
     if (strchr("diouxX", kind)) {
-        const int unused = is_long ? 0 : halvings == 0 ? 32 : halvings == 1 ? 48 : 56;
+        const int unused = is_long ? 0 : h_count == 0 ? 32 : h_count == 1 ? 48 : 56;
         const uint64_t value = next_argument(p, is_long ? 8 : 4) << unused;
         snprintf(spec + length, 8, "%s%c", "ll", kind);
         if (strchr("di", kind))
@@ -235,7 +235,7 @@ static uint64_t call_argument(const Printer *p, int index, size_t bytes)
     return value;
 }
 
-// __assertfail(condition, file, line, function, ...): prints CUDA's message for each thread. The threads exit.
+// __assertfail(condition, file, line, function, ...): prints CUDA's message for each thread, after which the threads exit.
 void sim_fail_assertion(Warp *w, const Instr *i, uint32_t mask)
 {
     const dim3 size = w->block->launch->block, index = w->block->index;
@@ -253,7 +253,7 @@ void sim_fail_assertion(Warp *w, const Instr *i, uint32_t mask)
     }
 }
 
-// Prints for a lane. Returns the number of arguments printed; -1 if the format is NULL.
+// Prints a lane's text. Returns the number of arguments printed, or -1 if the format is NULL.
 static int print_lane(Printer *p)
 {
     char format[4096];
@@ -268,7 +268,7 @@ static int print_lane(Printer *p)
         else
             putchar(*at++);
     }
-    return p->used;
+    return p->printed;
 }
 
 // vprintf(format, arguments)
