@@ -142,6 +142,7 @@ def make_room(app, page, template, context, doctree):
         context["furo_hide_toc"] = True
         app.add_js_file("codemirror/codemirror.js", priority=700, defer="defer")  # before the player's scripts
         app.add_css_file("codemirror/codemirror.css", priority=700)
+        app.add_css_file("wide.css", priority=900)  # after book.css
 
 
 def copy_player(app):

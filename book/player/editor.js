@@ -120,16 +120,18 @@ const messageOf = ({severity, message, help}) =>
 
 // ---- The text
 
+const OWN = "player"; // the origin of a change that the player makes
+
 // Replaces the lines in which the text differs, as one edit that can be undone; cursor and marks elsewhere stay. Returns the
 // number of the first line that differs.
 function replace(code, text) {
     const {from, to, lines} = Player.changedRange(code.getValue(), text);
     if (to < code.lineCount())
-        code.replaceRange(lines.map((line) => line + "\n").join(""), {line: from, ch: 0}, {line: to, ch: 0}, "player");
+        code.replaceRange(lines.map((line) => line + "\n").join(""), {line: from, ch: 0}, {line: to, ch: 0}, OWN);
     else if (from > 0)
-        code.replaceRange(lines.map((line) => "\n" + line).join(""), {line: from - 1}, {line: to}, "player");
+        code.replaceRange(lines.map((line) => "\n" + line).join(""), {line: from - 1}, {line: to}, OWN);
     else
-        code.replaceRange(lines.join("\n"), {line: 0, ch: 0}, {line: to}, "player");
+        code.replaceRange(lines.join("\n"), {line: 0, ch: 0}, {line: to}, OWN);
     return from + 1;
 }
 
@@ -140,7 +142,7 @@ function firstChange(rows) {
     return (lines.pop() || rows[end] || rows[0]).line;
 }
 
-// ---- The editor: {code, box, setClass, setMarks, docs, isOwn, problems, changedLine, remark, shown}
+// ---- The editor: {code, box, setClass, setMarks, docs, problems, changedLine, remark, shown, lit, litDoc}
 
 const lineHeight = ({code}) => code.defaultTextHeight();
 
@@ -156,14 +158,12 @@ const revealInMiddle = (editor, line, lines) => reveal(editor, line, editor.code
 // Shows an owner's text, with its own history of edits; true if it is shown for the first time.
 function setText(editor, owner, text) {
     const {code, docs} = editor, isNew = !docs.has(owner);
-    editor.isOwn = true;
     if (isNew)
         docs.set(owner, CodeMirror.Doc(text, cudaMode()));
     if (code.getDoc() !== docs.get(owner))
         code.swapDoc(docs.get(owner));
     if (code.getValue() !== text)
         editor.changedLine = replace(code, text);
-    editor.isOwn = false;
     return isNew;
 }
 
@@ -200,14 +200,18 @@ function show(editor, {owner, text, rows, removable, toggle, isOther}) {
     }
 }
 
-// warpsOfLine: Map(line, [warps]) of a step. follows: scroll to the first of them, but not while the reader types.
+// warpsOfLine: Map(line, [warps]) of a step. follows: scroll to the first of them, but not while the reader types. The same lines of the
+// same text keep their marks, because new ones need a layout.
 function light(editor, warpsOfLine, follows) {
     const {code, setClass, setMarks} = editor, lines = [...warpsOfLine.keys()].filter((line) => line >= 1 && line <= code.lineCount());
     const tag = (warps) => element("span", {class: "pl-tag", "aria-hidden": "true"}, (warps.length === 1 ? "warp " : "warps ") + Player.ranges(warps));
-    code.operation(() => {
-        setClass("pl-lit", lines);
-        setMarks("warps", () => lines.map((line) => atEnd(code, line, tag(warpsOfLine.get(line)))));
-    });
+    const asked = JSON.stringify([[...warpsOfLine], code.getValue()]), isNew = editor.lit !== asked || editor.litDoc !== code.getDoc();
+    Object.assign(editor, {lit: asked, litDoc: code.getDoc()});
+    if (isNew)
+        code.operation(() => {
+            setClass("pl-lit", lines);
+            setMarks("warps", () => lines.map((line) => atEnd(code, line, tag(warpsOfLine.get(line)))));
+        });
     if (lines.length && follows && !code.hasFocus())
         revealInMiddle(editor, lines[0], 2);
 }
@@ -236,14 +240,16 @@ function goTo({code}, line, column) {
 
 // An editor in `box`. Calls changed(text) after each change by the reader, and run() at Ctrl-Enter. Has the methods of
 // Player.source, and: problems([{line, column, length, severity, message, help}]) of the compiler, goTo(line, column), undo(), redo(),
-// history(). show() also needs an owner: the object to which the text and its history of edits belong.
+// history(). show() also needs an owner: the object to which the text and its history of edits belong. update(change) calls a function
+// that changes text and marks, after which the editor is laid out once and not at each change.
 Player.editor = function (box, label, {changed, run}) {
     const code = create(box, label, () => run());
-    const editor = {code, box, setClass: makeClasses(code), setMarks: makeMarks(), docs: new WeakMap(), isOwn: false, problems: [], changedLine: 0, remark: null, shown: ""};
+    const editor = {code, box, setClass: makeClasses(code), setMarks: makeMarks(), docs: new WeakMap(), problems: [], changedLine: 0, remark: null, shown: "", lit: "", litDoc: null};
     readAloud(code, box, () => editor.problems);
-    code.on("changes", () => !editor.isOwn && changed(code.getValue()));
+    code.on("changes", (_, changes) => changes.some(({origin}) => origin !== OWN) && changed(code.getValue()));
     return {
         isEditor: true,
+        update: (change) => code.operation(change),
         show: (asked) => show(editor, asked),
         light: (warpsOfLine, follows) => light(editor, warpsOfLine, follows),
         remark: (line, ...said) => remark(editor, line, said),

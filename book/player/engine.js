@@ -1,10 +1,10 @@
-// engine.js: loads the simulator and the recorded programs on demand, and executes one run at a time.
+// engine.js: loads the simulator and the recorded programs, executes one run at a time, and keeps results and their models.
 (function () {
 "use strict";
 const Player = (window.Player = window.Player || {});
 const folder = document.currentScript && document.currentScript.src.replace(/[^/]*$/, "");
 const MOST_KEPT = 24;
-const coming = new Map(), kept = new Map();
+const coming = new Map(), kept = new Map(), models = new WeakMap();
 let last = Promise.resolve(), running = null;
 
 // Loads a classic script from this folder, once.
@@ -26,15 +26,32 @@ Player.program = async function (name) {
     return window.playerPrograms[name];
 };
 
+// Loads and starts the simulator before its first run.
+Player.prepare = () => simulator().then(() => window.Simulator.start()).catch(() => {}); // the first run reports the error
+
+const simulator = () => (window.Simulator ? Promise.resolve() : script("simulator.js"));
+
 // Runs a program for an owner, any object. A new request of the same owner stops or skips its earlier ones, whose result is
 // then null; any request stops the run of an owner that yields. Results are cached.
 Player.run = async function (owner, program, request) {
-    const key = JSON.stringify([program.name, request]);
+    const key = keyOf(program, request);
     owner.wanted = key;
     if (running && (running.owner === owner || running.owner.yields))
         window.Simulator.stop();
     const result = kept.get(key) || keep(key, await queued(() => (owner.wanted === key ? kept.get(key) || runNow(owner, program, request) : null)));
     return owner.wanted === key ? result : null;
+};
+
+const keyOf = (program, request) => JSON.stringify([program.name, request]);
+
+// Whether the result of this run is kept.
+Player.isKept = (program, request) => kept.has(keyOf(program, request));
+
+// The model of a result (Player.model); each result keeps its own.
+Player.modelOf = function (result, file, isExecuted) {
+    const made = models.get(result) || {};
+    models.set(result, made);
+    return (made[isExecuted] = made[isExecuted] || Player.model(result.trace || "", result.counters || "", file, isExecuted));
 };
 
 // Runs after all earlier runs have ended or failed.
@@ -45,8 +62,7 @@ function queued(run) {
 }
 
 async function runNow(owner, program, request) {
-    if (!window.Simulator)
-        await script("simulator.js");
+    await simulator();
     running = {owner};
     try {
         const result = await window.Simulator.run(program, request);

@@ -6,60 +6,9 @@
 (function () {
 "use strict";
 const Player = (window.Player = window.Player || {});
-const {element, side, isChanged, tryOf, shortName} = Player;
+const {element, side, isChanged, tryOf, shortName, requestOf, runNearest, runBeside, besideOf, agree} = Player;
 
 // ---- Running
-
-function requestOf(player, one, block) {
-    return {n: player.n, data: player.data, block, order: player.order, together: false, values: true, rows: Player.MOST_ROWS, ...Player.textRequest(one)};
-}
-
-// Runs a side and traces this block; false if a later request has replaced it.
-async function runSide(player, one, block) {
-    const result = await Player.run(player, one.program, requestOf(player, one, block));
-    if (!result)
-        return false;
-    one.problems = result.diagnostics || [];
-    one.isStale = result.status === "errors";
-    if (one.isStale)
-        return true; // the results of the last text that compiled stay
-    one.block = block;
-    one.result = result;
-    one.findings = Player.byPriority(result.findings || []);
-    setModel(one, one.findings.length > 0);
-    return true;
-}
-
-// isExecuted: draw the run in executed order.
-function setModel(one, isExecuted) {
-    one.model = Player.model(one.result.trace || "", one.result.counters || "", one.program.source.file, isExecuted);
-}
-
-// Two runs that share a time line are drawn in the same order: if one of them has a finding, in executed order.
-function agree(player) {
-    const both = [player.sides[player.side], player.beside && player.beside.one].filter(Boolean);
-    const isExecuted = both.some(({findings}) => findings.length > 0);
-    both.filter(({model}) => model.isExecuted !== isExecuted).forEach((one) => setModel(one, isExecuted));
-    if (player.isExecuted !== isExecuted)
-        player.step = null; // the same number is another step in the other order
-    player.isExecuted = isExecuted;
-}
-
-// The run to compare with: a changed program with the lesson as written, else one step with the other.
-function besideOf(player) {
-    const one = player.sides[player.side], other = player.sides[1 - player.side];
-    if (isChanged(one))
-        return {label: "as written", short: "was", one: side(one.program)};
-    const name = other && shortName(other.program);
-    return other ? {label: name, short: name, one: isChanged(other) ? side(other.program) : other} : null;
-}
-
-async function runBeside(player) {
-    const found = besideOf(player);
-    if (!found || !(await runSide(player, found.one, player.block)) || !found.one.model.length)
-        return null;
-    return found;
-}
 
 // Whether both panes are shown, also while the second run is in progress.
 const isDouble = (player) => player.wantsDouble && besideOf(player) !== null;
@@ -76,39 +25,28 @@ function lastStep(player) {
     return Math.max(model.length, isDouble(player) && beside ? beside.one.model.length : 0) - 1;
 }
 
-// Runs a side. If the wanted block does not exist, runs and chooses the first or last one. False if a later request has
-// replaced it.
-async function runNearest(player, one, isOver) {
-    const wanted = player.block, isWanted = async (block) => (await runSide(player, one, block)) && !isOver();
-    let block = Math.max(0, wanted), noBlock = wanted < 0 ? `no block ${wanted}: they begin at 0` : "";
-    if (!(await isWanted(block)))
-        return false;
-    if (!one.isStale && !one.model.length && block > 0) {
-        if (!(await isWanted(0))) // shows how many blocks there are
-            return false;
-        if (one.model.length) { // else no block has steps
-            block = Player.lastBlock(one);
-            noBlock = `no block ${wanted}: 0–${block}`;
-            if (block > 0 && !(await isWanted(block)))
-                return false;
-        }
-    }
-    Object.assign(player, {block, noBlock});
-    return true;
-}
-
-// Shows the chosen side's run; then runs and keeps the one to compare with, unless a later request has replaced this one.
+// Shows the chosen side's run; then runs the one to compare with, and shows the comparison, unless a later request has replaced
+// this one. If both results are known, it shows them at once.
 async function showBoth(player, isOver) {
+    const found = besideOf(player), isKept = found && Player.isKept(found.one.program, requestOf(player, found.one, player.block));
     player.beside = null;
-    agree(player);
     Player.wait(player.figure, false);
-    show(player);
-    Player.reveal(player.figure);
+    if (!isKept) {
+        agree(player);
+        show(player);
+        Player.reveal(player.figure);
+    }
     const beside = await runBeside(player);
     if (isOver())
         return;
     player.beside = beside;
+    const wasExecuted = player.isExecuted;
     agree(player);
+    if (isKept || player.isExecuted !== wasExecuted)
+        show(player);
+    else if (beside)
+        showComparison(player);
+    Player.reveal(player.figure);
 }
 
 // Runs and shows the chosen side, then the run to compare with. A later request makes this one end silently. True if this
@@ -134,7 +72,8 @@ async function rerun(player) {
         player.error = error.message;
     }
     player.figure.setAttribute("aria-busy", "false");
-    show(player);
+    if (!isShown || player.error)
+        show(player);
     if (!player.error)
         Player.lookBack(player, one, requestOf(player, one, "all"));
     return isShown;
@@ -182,10 +121,17 @@ async function goTo(player, place) {
 // ---- Showing
 
 function show(player) {
-    const one = player.sides[player.side], number = tryOf(one);
-    Player.showBar(player);
-    const isBoth = isDouble(player), isOther = number > 0 && player.shown !== number, showsChanges = player.showsChanges && isChanged(one);
+    const one = player.sides[player.side], number = tryOf(one), isOther = number > 0 && player.shown !== number;
     player.shown = number;
+    player.source.update(() => showAll(player, one, isOther));
+    if (isOther && hasSteps(player))
+        player.source.revealRemark();
+}
+
+// isOther: scroll to the first changed line.
+function showAll(player, one, isOther) {
+    Player.showBar(player);
+    const isBoth = isDouble(player), showsChanges = player.showsChanges && isChanged(one);
     player.boxes.source.classList.toggle("pl-diff", showsChanges);
     player.source.show({owner: one, text: one.text, rows: Player.linesOf(one.text, baseOf(player, one), showsChanges && !isBoth),
         removable: Player.statementsOf(one), toggle: (line) => Player.cut(player, line), isOther});
@@ -193,24 +139,27 @@ function show(player) {
     player.boxes.name.textContent = Player.nameOf(one);
     player.boxes.print.textContent = isChanged(one) ? one.text : "";
     showState(player, one);
-    showBeside(player, one, isBoth);
     const {findings} = one, isOutdated = isStale(player, one);
     player.source.flag(findings.length && !isOutdated ? findings[0].places.map(({line}) => line) : []);
     Player.findings(player.boxes.findings, findings, (place) => {
         toSource(player);
         goTo(player, place);
     });
-    const {isRight} = showVerdict(player, one);
-    player.flagged = NONE;
+    player.isRight = showVerdict(player, one).isRight;
+    player.flagged = isOutdated || !hasSteps(player) ? NONE : flaggedBy(player);
+    showComparison(player);
+}
+
+// Shows what changes when the run to compare with arrives: the other pane, the counters, the time line.
+function showComparison(player) {
+    const one = player.sides[player.side], isBoth = isDouble(player);
+    showBeside(player, one, isBoth);
     if (!hasSteps(player))
         return endTime(player);
-    player.tick = Player.counters(player.boxes.counters, one.model, player.beside, isRight, isBoth && Player.nameOf(one));
+    player.tick = Player.counters(player.boxes.counters, one.model, player.beside, player.isRight, isBoth && Player.nameOf(one));
     Player.analyse(player, one);
-    player.flagged = isOutdated ? NONE : flaggedBy(player);
     drawTime(player);
     seek(player, player.step === null ? firstOfInterest(one.model) : player.step);
-    if (isOther)
-        player.source.revealRemark();
 }
 
 Player.nameOf = (one) => (tryOf(one) ? `Try ${tryOf(one)}` : isChanged(one) ? "yours" : shortName(one.program));
@@ -476,14 +425,16 @@ function stepOf(player, name, number) {
 
 async function begin(figure) {
     const {program, before} = figure.dataset;
-    const second = before && (await Player.program(before).catch(() => null)); // one side is enough
-    const programs = [await Player.program(program), second].filter(Boolean);
+    const second = before && Player.program(before).catch(() => null); // one side is enough
+    const programs = [await Player.program(program), await second].filter(Boolean);
     const own = Player.pane(document.querySelectorAll("figure.player").length > 1 ? `, ${programs[0].title}` : ""), other = Player.pane(" of the second pane"), boxes = {...Player.boxes(), ...own.boxes};
     const player = {figure, boxes, own, other, source: own.source, sides: programs.map(side), side: 0, n: Player.sizeToBegin(figure, programs[0]), block: 0, order: null,
         step: null, thread: null, playing: null, speed: 8, flagged: NONE, beside: null, isExecuted: false, wantsDouble: false, error: "", noBlock: "", request: 0,
         timer: 0, data: "lesson", showsChanges: false, remarkAt: null, shown: 0};
     Object.assign(player, {rerun: () => rerun(player), show: () => show(player), showTools: () => showTools(player), showFinding: () => showFinding(player),
         besideOf: () => besideOf(player), choose: (number) => choose(player, number), double: () => double(player)});
+    if (!("wait" in figure.dataset))
+        Player.runAhead(player);
     addEditor(player);
     [own, other].forEach((pane) => chooseLanes(player, pane.boxes.warps));
     boxes.columns.append(own.text, own.machine);
@@ -513,8 +464,10 @@ function addEditor(player) {
     const {boxes} = player.own;
     if (Player.hasEditor() && !player.sides[0].program.isFixed) {
         boxes.source.tabIndex = -1; // the editor has the focus
+        boxes.source.classList.add("pl-has-editor");
         player.source = player.own.source = Player.editor(boxes.source, "the kernel's source", {changed: (text) => Player.typed(player, text), run: () => rerun(player)});
     }
+    player.own.text.classList.add("pl-has-tools");
     player.tools = Player.toolsOf(player);
     boxes.tools.replaceWith(player.tools.box);
     player.other.boxes.tools.remove();
@@ -526,8 +479,9 @@ function redrawWhenChanged(player) {
     const redraw = () => player.sides[player.side].model && drawTime(player);
     let width = player.figure.clientWidth;
     new ResizeObserver(() => {
-        if (player.figure.clientWidth !== width)
-            layOut(player);
+        if (player.figure.clientWidth === width)
+            return;
+        layOut(player);
         width = player.figure.clientWidth;
         redraw();
     }).observe(player.time.whole);
@@ -586,8 +540,13 @@ async function openLink(isOpen) {
         await Player.restoreText(player);
 }
 
+// The simulator starts, and the programs load, while the page is laid out.
 function start() {
-    document.querySelectorAll("figure.player").forEach(whenSeen);
+    const figures = [...document.querySelectorAll("figure.player")], programs = figures.flatMap(({dataset}) => [dataset.program, dataset.before]).filter(Boolean);
+    if (figures.some(({dataset}) => !("wait" in dataset)))
+        Player.prepare();
+    programs.forEach((name) => Player.program(name).catch(() => null)); // the player that needs it reports the error
+    figures.forEach(whenSeen);
     openLink(false);
     addEventListener("hashchange", () => openLink(true));
     addEventListener("beforeprint", () => document.querySelectorAll(".pl-still").forEach((still) => (still.open = true)));

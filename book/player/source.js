@@ -103,6 +103,7 @@ Player.source = function (pane) {
     const remark = element("div", {class: "pl-remark"});
     let rows = new Map(), lit = [], shown = "";
     return {
+        update: (change) => change(),
         // rows: of Player.difference; removable: of Player.removableIn. isOther: scroll to the first changed line. An unchanged
         // text keeps its elements: a new layout takes longer than most runs.
         show({rows: lines, removable = [], toggle, isOther}) {
