@@ -115,11 +115,11 @@ static uint32_t number_of(NestedLaunchUses *state, const Use *use)
 static bool child_ends_before(const Grid *one, const Grid *two)
 {
     if (one->stream == two->stream)
-        return one->number < two->number;
-    if (one->tail || two->tail)
-        return two->tail;
-    for (int k = 0; two->waits && k < two->waits->count; k++)
-        if (two->waits->prefixes[k].stream == one->stream && one->number < two->waits->prefixes[k].count)
+        return one->stream_index < two->stream_index;
+    if (one->is_tail || two->is_tail)
+        return two->is_tail;
+    for (int k = 0; two->dependencies && k < two->dependencies->count; k++)
+        if (two->dependencies->prefixes[k].stream == one->stream && one->stream_index < two->dependencies->prefixes[k].count)
             return true;
     return false;
 }
@@ -150,7 +150,7 @@ static bool is_ordered(const Use *use, const Grid *grid, int depth)
     const LaunchPaths paths = launch_paths(use->grid, grid);
     if (!paths.two)
         return true;
-    if (paths.one ? child_ends_before(paths.one, paths.two) : paths.two->tail || sim_snapshot_covers(paths.two->launch_snapshot, &use->record))
+    if (paths.one ? child_ends_before(paths.one, paths.two) : paths.two->is_tail || sim_snapshot_covers(paths.two->launch_snapshot, &use->record))
         return true;
     for (const Grid *g = grid; g && depth < MAX_DEPTH; g = g->parent)
         for (const AcquiredGrid *acquired = g->acquired_grids; acquired; acquired = acquired->next)
@@ -174,7 +174,7 @@ static void describe(const Use *use, bool writes, size_t bytes, FindingLocation 
         *location = sim_location_of(&g->launch, use->record.block, thread, sim_instruction_at(use->record.site), access);
     } else {
         snprintf(access, sizeof access, "%s by a %s, started", writes ? "write" : "read", g->kind == COPY_GRID ? "copy" : "fill");
-        *location = sim_location_of(&g->parent->launch, g->block, g->thread, g->from, access);
+        *location = sim_location_of(&g->parent->launch, g->block, g->thread, g->launch_instr, access);
     }
 }
 
@@ -184,7 +184,7 @@ static void report(const Use *earlier, bool earlier_writes, const Use *use, bool
     const AccessRecord *record = &earlier->record;
     const uint32_t thread = record->warp * LANES + (uint32_t)__builtin_ctz(record->lanes);
     const size_t known_bytes = earlier->grid->kind == KERNEL_GRID && use->grid->kind == KERNEL_GRID ? bytes : 0;
-    const int line = sim_location_of(&paths.ancestor->launch, paths.two->block, paths.two->thread, paths.two->from, "").line;
+    const int line = sim_location_of(&paths.ancestor->launch, paths.two->block, paths.two->thread, paths.two->launch_instr, "").line;
     FindingLocation locations[2];
     char hint[HINT_BYTES];
     describe(earlier, earlier_writes, known_bytes, &locations[0]);
@@ -290,7 +290,7 @@ void sim_note_nested_use(Warp *w, const Instr *i, const Access *access, uint32_t
 void sim_note_nested_copy(Grid *g, uint64_t address, size_t bytes, bool writes)
 {
     Allocation *a = sim_allocation_at(address);
-    const Use use = {g, {.lanes = 1, .site = g->from->site & 0xfffff, .kind = writes ? PLAIN_WRITE : PLAIN_READ}};
+    const Use use = {g, {.lanes = 1, .site = g->launch_instr->site & 0xfffff, .kind = writes ? PLAIN_WRITE : PLAIN_READ}};
     if (g->nested_uses && a && bytes)
         check_words(g->nested_uses, g, a, address, bytes, &use, !writes, writes);
 }

@@ -52,7 +52,7 @@ void sim_end_launch_clocks(Launch *launch)
         return;
     if (launch->error == cudaSuccess)
         sim_report_padding(launch);
-    if (g && (g->first || g->first_tail)) // its child launches' snapshots refer to the clocks
+    if (g && (g->first_child || g->first_tail)) // its child launches' snapshots refer to the clocks
         g->vector_clocks = clocks;
     else
         sim_free_launch_clocks(clocks);

@@ -1,5 +1,5 @@
-// grid.h: the kernels, copies and fills that kernels launch (dynamic parallelism). A nested launch is a launch by the host with
-// all its descendant grids.
+// grid.h: kernels, copies and fills that kernels launch (dynamic parallelism). A nested launch is a launch by the host with all
+// its descendant grids.
 #ifndef GRID_H
 #define GRID_H
 
@@ -29,26 +29,26 @@ typedef struct StreamDependencies { // the operations of other streams that a st
 struct Grid {
     struct NestedLaunch *nested_launch;
     Grid *parent;     // NULL: launched by the host
-    int depth, level; // level: number of ancestors; depth: without tail launches
+    int depth, level; // level: number of ancestors; depth: not counting tail launches
     GridKind kind;
     Launch launch; // of a kernel
     DeviceCopy copy;
     uint8_t *arguments;
-    // The launching thread and instruction, and the position among the operations of the parent's streams.
+    // The launching thread and instruction, and the position in the parent's streams.
     uint64_t block;
     uint32_t thread;
-    const Instr *from;
-    bool tail; // a tail launch
-    uint32_t stream, number; // index in the stream
-    const StreamDependencies *waits;
+    const Instr *launch_instr;
+    bool is_tail; // a tail launch
+    uint32_t stream, stream_index; // number of the stream; index in the stream
+    const StreamDependencies *dependencies; // NULL: none
     // The children and objects of this grid.
-    Grid *first, *last, *first_tail, *last_tail; // not yet started
+    Grid *first_child, *last_child, *first_tail, *last_tail; // children that have not started
     Grid *next;                                  // sibling
-    Grid *prepared; // its arguments are being written
+    Grid *prepared; // children whose arguments are being written
     struct DeviceStream *streams;
     struct DeviceEvent *events;
-    struct ThreadError *errors, *no_error; // no_error is NULL
-    // For checker/dynamic_parallelism.c
+    struct ThreadError *errors, *null_error; // null_error: always NULL, the link of an error that is not in the list
+    // Used by checker/dynamic_parallelism.c
     NestedLaunchUses *nested_uses;                   // NULL: not checked
     const struct ClockSnapshot *launch_snapshot; // the launching thread's clock
     struct LaunchClocks *vector_clocks;          // holds the launch_snapshots of the children; kept until they have ended

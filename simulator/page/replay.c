@@ -327,7 +327,7 @@ static void replay_write(Replay *r)
     const size_t count = read_count(r, to.bytes_left);
     const Bytes *from = read_named_bytes(r, count);
     begin(r, "cudaMemcpy");
-    sim_move_bytes(to.pointer, from->at, count);
+    sim_copy_bytes(to.pointer, from->at, count);
     end(r);
 }
 
@@ -346,7 +346,7 @@ static void replay_copy(Replay *r)
     const Position to = read_position(r), from = read_position(r);
     const size_t count = read_count(r, to.bytes_left < from.bytes_left ? to.bytes_left : from.bytes_left);
     begin(r, "cudaMemcpy");
-    sim_move_bytes(to.pointer, from.pointer, count);
+    sim_copy_bytes(to.pointer, from.pointer, count);
     end(r);
 }
 
@@ -385,7 +385,7 @@ static void replay_read(Replay *r)
     const Bytes *expected = read_named_bytes(r, count);
     uint8_t *to = sim_allocate(&r->arena, count + 1);
     begin(r, "cudaMemcpy");
-    sim_move_bytes(to, from.pointer, count);
+    sim_copy_bytes(to, from.pointer, count);
     end(r);
     report_read(r, to, expected->at, count);
     if (r->contents)

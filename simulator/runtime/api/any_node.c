@@ -11,7 +11,7 @@ API cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *han
     BEGIN_CALL();
     REQUIRE_GRAPH(graph);
     REQUIRE(handle && (flags & ~(unsigned)cudaGraphCondAssignDefault) == 0, cudaErrorInvalidValue);
-    *handle = sim_new_condition(&(Condition){.value = value, .initial_value = value, .resets = flags != 0,
+    *handle = sim_new_condition(&(Condition){.value = value, .initial_value = value, .is_reset = flags != 0,
                                              .graph = sim_graph_of(graph)});
     return cudaSuccess;
 }

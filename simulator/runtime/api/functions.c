@@ -149,7 +149,7 @@ API cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *host_s
     const uint64_t threads = (uint64_t)config->blockDim.x * config->blockDim.y * config->blockDim.z;
     const uint64_t blocks = (uint64_t)cluster.x * cluster.y * cluster.z;
     REQUIRE(threads >= 1 && threads <= MAX_THREADS, cudaErrorInvalidConfiguration);
-    REQUIRE(blocks >= 1 && blocks <= (uint64_t)sim_largest_cluster(kernel), cudaErrorInvalidClusterSize);
+    REQUIRE(blocks >= 1 && blocks <= (uint64_t)sim_max_cluster_blocks(kernel), cudaErrorInvalidClusterSize);
     *clusters = sim_blocks_per_sm(f, (int)threads, config->dynamicSmemBytes) * sim_device()->sm_count / (int)blocks;
     return cudaSuccess;
 }
@@ -162,7 +162,7 @@ API cudaError_t cudaOccupancyMaxPotentialClusterSize(int *blocks, const void *ho
     const cudaError_t error = sim_find_kernel(host_stub, &kernel, &f);
     REQUIRE(!error, error);
     REQUIRE(blocks && config, cudaErrorInvalidValue);
-    const int largest = sim_largest_cluster(kernel), limit = f->max_cluster_blocks;
+    const int largest = sim_max_cluster_blocks(kernel), limit = f->max_cluster_blocks;
     *blocks = limit && limit < largest ? limit : largest;
     return cudaSuccess;
 }

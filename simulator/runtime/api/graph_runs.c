@@ -296,7 +296,7 @@ static void reset_conditions(const Graph *graph)
         Graph **graphs = sim_nested_graphs(&node->params, &count);
         Condition *condition =
             node->params.type == cudaGraphNodeTypeConditional ? sim_condition_of(node->params.conditional.condition) : NULL;
-        if (condition && condition->resets)
+        if (condition && condition->is_reset)
             condition->value = condition->initial_value;
         for (size_t k = 0; k < count; k++)
             reset_conditions(graphs[k]);

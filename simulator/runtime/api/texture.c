@@ -6,7 +6,7 @@
 static const TextureObject *object_of_kind(uint64_t handle, bool surface)
 {
     const TextureObject *o = sim_texture_object(handle);
-    return o && o->surface == surface ? o : NULL;
+    return o && o->is_surface == surface ? o : NULL;
 }
 
 static cudaError_t destroy(uint64_t handle, bool surface)
@@ -211,7 +211,7 @@ API cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *handle, const struc
         fprintf(stderr, "simulator: cudaCreateSurfaceObject: the array was made without cudaArraySurfaceLoadStore\n");
         return sim_record_error(cudaErrorInvalidValue);
     }
-    TextureObject o = {.surface = true, .device = sim_current_device, .resource = *resource};
+    TextureObject o = {.is_surface = true, .device = sim_current_device, .resource = *resource};
     cudaError_t error = texels_of(resource, &o.texels);
     if (o.texels.cube) { // surfaces access cubemap faces as layers
         o.texels.layers = (int64_t)resource->res.array.array->slices;

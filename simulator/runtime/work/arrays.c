@@ -33,7 +33,7 @@ size_t sim_texel_bytes(const struct cudaChannelFormatDesc *f)
     return (size_t)(sim_channels(f) * f->x / 8);
 }
 
-// ---- Copies. Each side is a box of bytes.
+// ---- Copies. Source and destination are boxes of bytes.
 
 typedef struct Box {
     uint8_t *first;
@@ -44,13 +44,13 @@ typedef struct Size {
     size_t bytes, rows, slices; // bytes: of a row
 } Size;
 
-static size_t span(const Box *box, Size size) // from its first byte to its last
+static size_t span_bytes(const Box *box, Size size) // from the box's first byte to the end of its last row
 {
     return (size.slices - 1) * box->slice_bytes + (size.rows - 1) * box->pitch + size.bytes;
 }
 
 // Sets `box` to the part of an array at a position in bytes, rows and slices.
-static cudaError_t box_in_array(struct cudaArray *a, Size at, Size size, Box *box)
+static cudaError_t find_box_in_array(struct cudaArray *a, Size at, Size size, Box *box)
 {
     if (at.bytes > a->row_bytes || size.bytes > a->row_bytes - at.bytes || at.rows > a->rows ||
         size.rows > a->rows - at.rows || at.slices > a->slices || size.slices > a->slices - at.slices)
@@ -60,21 +60,21 @@ static cudaError_t box_in_array(struct cudaArray *a, Size at, Size size, Box *bo
     return cudaSuccess;
 }
 
-// Checks the side of a copy that is memory: on the device, on the host, or, with cudaMemcpyDefault, on either. The direction is
-// ignored for the other side, an array.
+// Checks the side of a copy that is memory, which must be on the device, on the host or, with cudaMemcpyDefault, on either. The
+// other side is an array, for which the direction is ignored.
 static cudaError_t check_memory(const Box *box, Size size, bool on_device, enum cudaMemcpyKind kind)
 {
-    const size_t bytes = span(box, size);
-    const bool device = (on_device || kind == cudaMemcpyDefault) && sim_on_device(box->first, bytes),
-               host = !on_device && sim_on_host(box->first, bytes);
-    return box->first && (device || host) ? cudaSuccess : cudaErrorInvalidValue;
+    const size_t bytes = span_bytes(box, size);
+    const bool is_valid_device = (on_device || kind == cudaMemcpyDefault) && sim_on_device(box->first, bytes),
+               is_valid_host = !on_device && sim_on_host(box->first, bytes);
+    return box->first && (is_valid_device || is_valid_host) ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 static void copy_box(const Box *to, const Box *from, Size size)
 {
     for (size_t z = 0; z < size.slices; z++)
         for (size_t y = 0; y < size.rows; y++)
-            sim_move_bytes(to->first + z * to->slice_bytes + y * to->pitch,
+            sim_copy_bytes(to->first + z * to->slice_bytes + y * to->pitch,
                            from->first + z * from->slice_bytes + y * from->pitch, size.bytes);
 }
 
@@ -93,12 +93,12 @@ static bool reads_array(enum cudaMemcpyKind kind)
     return kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice || kind == cudaMemcpyDefault;
 }
 
-static bool from_device(enum cudaMemcpyKind kind)
+static bool reads_device(enum cudaMemcpyKind kind)
 {
     return kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
 }
 
-static bool to_device(enum cudaMemcpyKind kind)
+static bool writes_device(enum cudaMemcpyKind kind)
 {
     return kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
 }
@@ -117,9 +117,9 @@ cudaError_t sim_copy_rows_to_array(cudaArray_t to, size_t x, size_t y, const voi
         return cudaSuccess;
     if (width > pitch)
         return cudaErrorInvalidPitchValue;
-    cudaError_t error = box_in_array(to, (Size){x, y, 0}, size, &target);
+    cudaError_t error = find_box_in_array(to, (Size){x, y, 0}, size, &target);
     if (!error)
-        error = check_memory(&source, size, from_device(kind), kind);
+        error = check_memory(&source, size, reads_device(kind), kind);
     if (!error)
         copy_box(&target, &source, size);
     return error;
@@ -139,9 +139,9 @@ cudaError_t sim_copy_rows_from_array(void *to, size_t pitch, cudaArray_const_t f
         return cudaSuccess;
     if (width > pitch)
         return cudaErrorInvalidPitchValue;
-    cudaError_t error = box_in_array((cudaArray_t)(uintptr_t)from, (Size){x, y, 0}, size, &source);
+    cudaError_t error = find_box_in_array((cudaArray_t)(uintptr_t)from, (Size){x, y, 0}, size, &source);
     if (!error)
-        error = check_memory(&target, size, to_device(kind), kind);
+        error = check_memory(&target, size, writes_device(kind), kind);
     if (!error)
         copy_box(&target, &source, size);
     return error;
@@ -156,9 +156,9 @@ cudaError_t sim_copy_between_arrays(cudaArray_t to, size_t to_x, size_t to_y, cu
         return cudaErrorInvalidMemcpyDirection;
     if (!sim_is_array(to) || !sim_is_array(from))
         return cudaErrorInvalidResourceHandle;
-    cudaError_t error = box_in_array(to, (Size){to_x, to_y, 0}, size, &target);
+    cudaError_t error = find_box_in_array(to, (Size){to_x, to_y, 0}, size, &target);
     if (!error)
-        error = box_in_array((cudaArray_t)(uintptr_t)from, (Size){from_x, from_y, 0}, size, &source);
+        error = find_box_in_array((cudaArray_t)(uintptr_t)from, (Size){from_x, from_y, 0}, size, &source);
     if (!error)
         copy_box(&target, &source, size);
     return error;
@@ -171,7 +171,7 @@ typedef struct LinearRange {
     size_t x, y;
 } LinearRange;
 
-// The program's address of the range; NULL if it is out of bounds. Rows are contiguous.
+// Returns the program's address of the range, or NULL if it is out of bounds. Rows are contiguous.
 static uint8_t *address_in_array(const LinearRange *range, size_t bytes)
 {
     const size_t row = range->array->row_bytes, array_bytes = row * range->array->rows;
@@ -191,9 +191,9 @@ cudaError_t sim_copy_linear_to_array(cudaArray_t to, size_t x, size_t y, const v
         return cudaErrorInvalidResourceHandle;
     uint8_t *target = address_in_array(&(LinearRange){to, x, y}, bytes);
     const Box source = {(uint8_t *)(uintptr_t)from, bytes, 0};
-    if (!target || check_memory(&source, (Size){bytes, 1, 1}, from_device(kind), kind))
+    if (!target || check_memory(&source, (Size){bytes, 1, 1}, reads_device(kind), kind))
         return cudaErrorInvalidValue;
-    sim_move_bytes(target, from, bytes);
+    sim_copy_bytes(target, from, bytes);
     return cudaSuccess;
 }
 
@@ -206,9 +206,9 @@ cudaError_t sim_copy_linear_from_array(void *to, cudaArray_const_t from, size_t 
         return cudaErrorInvalidResourceHandle;
     const uint8_t *source = address_in_array(&(LinearRange){(cudaArray_t)(uintptr_t)from, x, y}, bytes);
     const Box target = {to, bytes, 0};
-    if (!source || check_memory(&target, (Size){bytes, 1, 1}, to_device(kind), kind))
+    if (!source || check_memory(&target, (Size){bytes, 1, 1}, writes_device(kind), kind))
         return cudaErrorInvalidValue;
-    sim_move_bytes(to, source, bytes);
+    sim_copy_bytes(to, source, bytes);
     return cudaSuccess;
 }
 
@@ -223,7 +223,7 @@ cudaError_t sim_copy_linear_between_arrays(cudaArray_t to, size_t to_x, size_t t
     const uint8_t *source = address_in_array(&(LinearRange){(cudaArray_t)(uintptr_t)from, from_x, from_y}, bytes);
     if (!target || !source)
         return cudaErrorInvalidValue;
-    sim_move_bytes(target, source, bytes);
+    sim_copy_bytes(target, source, bytes);
     return cudaSuccess;
 }
 
@@ -234,7 +234,7 @@ static cudaError_t locate_side(struct cudaArray *array, struct cudaPitchedPtr me
                                 bool on_device, enum cudaMemcpyKind kind, Box *box)
 {
     if (array)
-        return box_in_array(array, (Size){at.x * sim_texel_bytes(&array->format), at.y, at.z}, size, box);
+        return find_box_in_array(array, (Size){at.x * sim_texel_bytes(&array->format), at.y, at.z}, size, box);
     if (size.rows > 1 && at.x + size.bytes > memory.pitch)
         return cudaErrorInvalidPitchValue;
     const size_t slice = memory.pitch * memory.ysize;
@@ -259,9 +259,9 @@ cudaError_t sim_copy_arrays(const struct cudaMemcpy3DParms *p)
     const size_t element = from_texel ? from_texel : to_texel ? to_texel : 1;
     const Size size = {p->extent.width * element, p->extent.height, p->extent.depth};
     Box from, to;
-    cudaError_t error = locate_side(p->srcArray, p->srcPtr, p->srcPos, size, from_device(p->kind), p->kind, &from);
+    cudaError_t error = locate_side(p->srcArray, p->srcPtr, p->srcPos, size, reads_device(p->kind), p->kind, &from);
     if (!error)
-        error = locate_side(p->dstArray, p->dstPtr, p->dstPos, size, to_device(p->kind), p->kind, &to);
+        error = locate_side(p->dstArray, p->dstPtr, p->dstPos, size, writes_device(p->kind), p->kind, &to);
     if (!error)
         copy_box(&to, &from, size);
     return error;

@@ -4,10 +4,10 @@
 
 #include "runtime/work/module.h"
 
-// Registered at program start, or loaded at run time and freed by sim_unload_binary with its modules and kernels.
+// Registered at program start, or loaded at run time. sim_unload_binary frees it with its modules and kernels.
 typedef struct Binary {
-    const char **ptx; // that of each separately compiled file; of several architectures, the best for this device
-    int ptx_count;     // 0: none
+    const char **ptx; // the PTX of each separately compiled file, for the best architecture that this device supports
+    int ptx_count;
     Module *modules[SIM_MAX_DEVICES]; // NULL until first used on the device
     Arena arena;
     struct Binary *next;
@@ -18,17 +18,17 @@ typedef struct Kernel {
     const void *host_stub; // address of its host function, which identifies the kernel in API calls
     const char *name;
     Binary *binary;
-    int max_dynamic_shared_bytes[SIM_MAX_DEVICES]; // cudaFuncAttributeMaxDynamicSharedMemorySize, -1 if not set
+    int max_dynamic_shared_bytes[SIM_MAX_DEVICES]; // cudaFuncAttributeMaxDynamicSharedMemorySize; -1 if not set
     bool non_portable_clusters[SIM_MAX_DEVICES];   // cudaFuncAttributeNonPortableClusterSizeAllowed
     struct Kernel *next;
 } Kernel;
 
 typedef struct Symbol {
-    const void *host_variable; // its address in the host program, which identifies it in API calls
+    const void *host_variable; // address in the host program, which identifies the variable in API calls
     const char *name;
     size_t bytes;
     Binary *binary;
-    void **managed; // the program's pointer to a managed variable
+    void **managed; // the program's pointer to a managed variable; NULL for other variables
     struct Symbol *next;
 } Symbol;
 
@@ -36,10 +36,10 @@ Binary *sim_new_binary(void);
 void sim_register_binary(Binary *binary); // adds it to the list of registered binaries
 Module *sim_module_of(Binary *binary); // for the current device; NULL: no PTX
 void sim_unload_binary(Binary *binary);
-// `host_stub` NULL: the returned object's address identifies the kernel.
+// If `host_stub` is NULL, the returned object's address identifies the kernel.
 Kernel *sim_add_kernel(Binary *binary, const char *name, const void *host_stub);
 Kernel *sim_kernel_of(const void *host_stub); // or NULL
-Kernel *sim_kernel_of_code(const Module *module, uint64_t address); // by a device function pointer, prepared; or NULL
+Kernel *sim_kernel_of_code(const Module *module, uint64_t address); // prepares the kernel at a device function pointer; or NULL
 Kernel *sim_kernel_named(const Binary *binary, const char *name); // or NULL
 // Finds the kernel with this host stub, and its function, prepared for a launch.
 cudaError_t sim_find_kernel(const void *host_stub, Kernel **kernel, const Function **function);
@@ -49,6 +49,6 @@ Variable *sim_variable_of(const Symbol *symbol); // or NULL
 // Finds the variable of the current device at this address, and its binary; false if there is none.
 bool sim_find_variable_at(uint64_t address, const Binary **binary, const Variable **variable);
 bool sim_in_managed_variable(const void *pointer);
-void sim_reset_device_state(void); // of the current device: the kernels' attributes, and variables to their initial values
+void sim_reset_device_state(void); // resets kernel attributes and variables of the current device
 
 #endif

@@ -1,4 +1,4 @@
-// bytes.c: moves and sets bytes, and reports these accesses to the checker.
+// bytes.c: copies and sets bytes, and reports these accesses to the checker.
 #include "checker/kernel_checks.h"
 #include "checker/host_checks.h"
 #include "checker/memory_uses.h"
@@ -8,14 +8,14 @@
 
 #include <string.h>
 
-// True for pageable memory, to which copies are synchronous.
+// True for pageable memory; copies to it are synchronous.
 static bool is_pageable(const void *pointer)
 {
     return !sim_on_device(pointer, 1);
 }
 
 // Reports the access, if the checker tracks the memory.
-static void note_use(const void *pointer, size_t bytes, UseKind kind)
+static void report_use(const void *pointer, size_t bytes, UseKind kind)
 {
     const uint64_t address = (uint64_t)(uintptr_t)pointer;
     const Allocation *a = sim_allocation_at(address);
@@ -28,13 +28,13 @@ static void note_use(const void *pointer, size_t bytes, UseKind kind)
 
 void sim_note_read(const void *pointer, size_t bytes)
 {
-    note_use(pointer, bytes, USE_READS);
+    report_use(pointer, bytes, USE_READS);
 }
 
 void sim_note_write(const void *pointer, size_t bytes)
 {
     sim_mark_written((uint64_t)(uintptr_t)pointer, bytes);
-    note_use(pointer, bytes, USE_WRITES);
+    report_use(pointer, bytes, USE_WRITES);
     sim_invalidate_digests(pointer, bytes);
 }
 
@@ -50,7 +50,7 @@ static void copy_written(uint64_t to, uint64_t from, size_t bytes)
     }
 }
 
-void sim_move_bytes(void *to, const void *from, size_t bytes)
+void sim_copy_bytes(void *to, const void *from, size_t bytes)
 {
     if (bytes == 0)
         return;
@@ -60,15 +60,15 @@ void sim_move_bytes(void *to, const void *from, size_t bytes)
     sim_propagate_undefined((uint64_t)(uintptr_t)to, (uint64_t)(uintptr_t)from, bytes);
     if (!sim_in_device_range(to))
         sim_note_result((uint64_t)(uintptr_t)from, bytes);
-    note_use(from, bytes, USE_READS);
-    note_use(to, bytes, USE_WRITES);
+    report_use(from, bytes, USE_READS);
+    report_use(to, bytes, USE_WRITES);
     if (sim_in_device_range(to))
         sim_note_copy(false, bytes);
     if (sim_in_device_range(from))
         sim_note_copy(true, bytes);
     if (is_pageable(to))
         sim_synchronize_host(sim_current_timeline());
-    sim_record_move(to, from, bytes);
+    sim_record_copy(to, from, bytes);
 }
 
 void sim_set_bytes(void *pointer, int value, size_t bytes)
@@ -78,7 +78,7 @@ void sim_set_bytes(void *pointer, int value, size_t bytes)
     sim_invalidate_digests(pointer, bytes);
     memset(sim_memory_at(pointer), value, bytes);
     sim_mark_written((uint64_t)(uintptr_t)pointer, bytes);
-    note_use(pointer, bytes, USE_WRITES);
+    report_use(pointer, bytes, USE_WRITES);
     sim_note_copy(false, bytes);
     sim_record_fill(pointer, value, bytes);
 }

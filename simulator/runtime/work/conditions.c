@@ -1,4 +1,4 @@
-// conditions.c: the values of conditional nodes of graphs.
+// conditions.c: the conditions of conditional graph nodes.
 #include "runtime/work/conditions.h"
 
 #include "machine/block.h"
@@ -27,7 +27,7 @@ Condition *sim_condition_of(uint64_t handle)
     return handle > 0 && handle <= count ? conditions[handle - 1] : NULL;
 }
 
-// cudaGraphSetConditional(handle, value), in kernels whose blocks run serially. The last lane's value is kept.
+// Executes cudaGraphSetConditional(handle, value); blocks of the kernel run serially. The last lane's value remains.
 static void set_condition(Warp *w, const Instr *i, uint32_t mask)
 {
     for (uint32_t rest = mask; rest; rest &= rest - 1) {

@@ -1,4 +1,4 @@
-// conditions.h: the values of conditional nodes of graphs, which kernels set with cudaGraphSetConditional.
+// conditions.h: the conditions of conditional graph nodes, whose values kernels set with cudaGraphSetConditional.
 //
 // Callers hold the runtime's lock.
 #ifndef CONDITIONS_H
@@ -8,15 +8,15 @@
 
 typedef struct Condition {
     uint32_t value, initial_value;
-    bool resets; // to initial_value at each launch of the graph
-    const void *graph; // its owner
+    bool is_reset; // to initial_value at each launch of the graph
+    const void *graph; // the graph that it belongs to
     bool has_node;
 } Condition;
 
 // Returns a handle, valid until the program ends because kernels may keep it.
 uint64_t sim_new_condition(const Condition *condition);
 Condition *sim_condition_of(uint64_t handle); // or NULL
-// Decodes a call of cudaGraphSetConditional; false: another function, or the arguments do not match.
+// Decodes a call of cudaGraphSetConditional. False for other functions, or if the arguments do not match.
 bool sim_decode_condition_call(Slice name, const CallSite *call, size_t param_bytes, Instr *i);
 
 #endif

@@ -6,41 +6,41 @@
 size_t sim_max_dynamic_shared_bytes(const Kernel *kernel, const Function *f)
 {
     const size_t default_bytes = (size_t)sim_device()->shared_per_block;
-    const int set = kernel->max_dynamic_shared_bytes[sim_current_device];
-    if (set >= 0)
-        return (size_t)set;
+    const int requested = kernel->max_dynamic_shared_bytes[sim_current_device];
+    if (requested >= 0)
+        return (size_t)requested;
     return default_bytes > f->shared_bytes ? default_bytes - f->shared_bytes : 0;
 }
 
-enum { PORTABLE_CLUSTER = 8, LARGEST_CLUSTER = 16 }; // blocks of a cluster: on all devices, on this one
+enum { MAX_PORTABLE_CLUSTER = 8, MAX_CLUSTER = 16 }; // blocks of a cluster on all devices; on this device
 
-int sim_largest_cluster(const Kernel *kernel)
+int sim_max_cluster_blocks(const Kernel *kernel)
 {
-    return kernel->non_portable_clusters[sim_current_device] ? LARGEST_CLUSTER : PORTABLE_CLUSTER;
+    return kernel->non_portable_clusters[sim_current_device] ? MAX_CLUSTER : MAX_PORTABLE_CLUSTER;
 }
 
-// Prints why a launch is rejected, because CUDA's error codes are unspecific. Prints only the first few reasons, because a
-// program may test for errors.
-enum { MAX_LINES = 8 };
-static char why[300]; // the last rejection
+// Prints the reason for a rejection, because CUDA's error codes are unspecific. Prints only the first few, because a program may
+// cause errors on purpose.
+enum { MAX_PRINTED = 8 };
+static char last_rejection[300];
 __attribute__((format(printf, 3, 4)))
 static cudaError_t reject(const Function *f, cudaError_t error, const char *format, ...)
 {
     char name[200];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(why, sizeof why, format, arguments);
+    vsnprintf(last_rejection, sizeof last_rejection, format, arguments);
     va_end(arguments);
     sim_demangle(f->name, name, sizeof name);
-    static int lines;
-    if (lines < MAX_LINES && ++lines)
-        fprintf(stderr, "simulator: kernel %s cannot be launched: %s\n", name, why);
+    static int printed;
+    if (printed < MAX_PRINTED && ++printed)
+        fprintf(stderr, "simulator: kernel %s cannot be launched: %s\n", name, last_rejection);
     return error;
 }
 
 const char *sim_last_rejection(void)
 {
-    return why;
+    return last_rejection;
 }
 
 #define DIM_FORMAT "%u x %u x %u"
@@ -50,23 +50,23 @@ const char *sim_last_rejection(void)
 static cudaError_t check_cluster(const Kernel *kernel, const Function *f, dim3 grid, dim3 requested)
 {
     static const cudaError_t ERROR = cudaErrorInvalidClusterSize;
-    const dim3 own = f->cluster, size = requested.x ? requested : own;
+    const dim3 declared_size = f->cluster, size = requested.x ? requested : declared_size;
     if (size.x == 0)
         return cudaSuccess;
     const uint64_t blocks = (uint64_t)size.x * size.y * size.z;
-    if (own.x && (own.x != size.x || own.y != size.y || own.z != size.z))
-        return reject(f, ERROR, "clusters of " DIM_FORMAT " blocks; its own __cluster_dims__ are " DIM_FORMAT, DIM_VALUES(size), DIM_VALUES(own));
-    const bool too_long = size.x > LARGEST_CLUSTER || size.y > LARGEST_CLUSTER || size.z > LARGEST_CLUSTER;
-    const uint64_t largest = (uint64_t)sim_largest_cluster(kernel), declared = (uint64_t)f->max_cluster_blocks;
-    if (declared && blocks > declared)
+    if (declared_size.x && (declared_size.x != size.x || declared_size.y != size.y || declared_size.z != size.z))
+        return reject(f, ERROR, "clusters of " DIM_FORMAT " blocks; its own __cluster_dims__ are " DIM_FORMAT, DIM_VALUES(size), DIM_VALUES(declared_size));
+    const bool too_long = size.x > MAX_CLUSTER || size.y > MAX_CLUSTER || size.z > MAX_CLUSTER;
+    const uint64_t max_blocks = (uint64_t)sim_max_cluster_blocks(kernel), max_declared = (uint64_t)f->max_cluster_blocks;
+    if (max_declared && blocks > max_declared)
         return reject(f, ERROR, "clusters of " DIM_FORMAT " blocks; its own __launch_bounds__ allow %d blocks a cluster",
-                      DIM_VALUES(size), (int)declared);
-    if (too_long || blocks > largest)
+                      DIM_VALUES(size), (int)max_declared);
+    if (too_long || blocks > max_blocks)
         return reject(f, ERROR,
                       "clusters of " DIM_FORMAT
                       " blocks; at most %d blocks are possible, and %d after cudaFuncSetAttribute(kernel, "
                       "cudaFuncAttributeNonPortableClusterSizeAllowed, 1)",
-                      DIM_VALUES(size), PORTABLE_CLUSTER, LARGEST_CLUSTER);
+                      DIM_VALUES(size), MAX_PORTABLE_CLUSTER, MAX_CLUSTER);
     if (grid.x % size.x || grid.y % size.y || grid.z % size.z)
         return reject(f, ERROR, "a grid of " DIM_FORMAT " blocks is not made of whole clusters of " DIM_FORMAT, DIM_VALUES(grid), DIM_VALUES(size));
     return cudaSuccess;
@@ -91,7 +91,7 @@ static cudaError_t check_grid_and_block(const Function *f, dim3 grid, dim3 block
     if (threads > declared)
         return reject(f, cudaErrorInvalidValue, "%d threads a block; its own __launch_bounds__ allow %d",
                       (int)threads, (int)declared);
-    if (f->exact_threads && threads < declared)
+    if (f->requires_max_threads && threads < declared)
         return reject(f, cudaErrorInvalidValue, "%d threads a block; it was compiled for %d", (int)threads, (int)declared);
     return cudaSuccess;
 }

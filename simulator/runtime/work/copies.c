@@ -81,12 +81,12 @@ cudaError_t sim_copy_rows(const char *call, const RowCopy *r)
         sim_check_padding_copy(call, "reads", r->from, r->from_pitch, r->width, r->height);
     }
     for (size_t row = 0; row < r->height && r->width > 0 && !error; row++)
-        sim_move_bytes((char *)r->to + row * r->to_pitch, (const char *)r->from + row * r->from_pitch, r->width);
+        sim_copy_bytes((char *)r->to + row * r->to_pitch, (const char *)r->from + row * r->from_pitch, r->width);
     return error;
 }
 
-// The start of the box in its pitched memory; NULL if the box is out of bounds.
-static char *box_in(const struct cudaPitchedPtr *memory, const struct cudaPos *at, const struct cudaExtent *box)
+// Returns the start of the box in its pitched memory, or NULL if the box is out of bounds.
+static char *find_box(const struct cudaPitchedPtr *memory, const struct cudaPos *at, const struct cudaExtent *box)
 {
     size_t rows, row;
     if (box->width > memory->pitch || at->x > memory->pitch - box->width)
@@ -111,8 +111,8 @@ cudaError_t sim_check_3d_copy(const struct cudaMemcpy3DParms *p)
         return cudaSuccess; // arrays are checked by sim_copy_arrays
     if (!p->srcPtr.ptr || !p->dstPtr.ptr)
         return cudaErrorInvalidValue;
-    const bool fits = sim_is_empty_copy(p) || (box_in(&p->dstPtr, &p->dstPos, &p->extent) &&
-                                              box_in(&p->srcPtr, &p->srcPos, &p->extent));
+    const bool fits = sim_is_empty_copy(p) || (find_box(&p->dstPtr, &p->dstPos, &p->extent) &&
+                                              find_box(&p->srcPtr, &p->srcPos, &p->extent));
     return fits ? cudaSuccess : cudaErrorInvalidValue;
 }
 
@@ -123,7 +123,7 @@ cudaError_t sim_copy_3d(const char *call, const struct cudaMemcpy3DParms *p)
         return sim_copy_arrays(p);
     if (error || sim_is_empty_copy(p))
         return error;
-    char *to = box_in(&p->dstPtr, &p->dstPos, &p->extent), *from = box_in(&p->srcPtr, &p->srcPos, &p->extent);
+    char *to = find_box(&p->dstPtr, &p->dstPos, &p->extent), *from = find_box(&p->srcPtr, &p->srcPos, &p->extent);
     const size_t to_slice = p->dstPtr.pitch * (p->dstPtr.ysize ? p->dstPtr.ysize : p->extent.height);
     const size_t from_slice = p->srcPtr.pitch * (p->srcPtr.ysize ? p->srcPtr.ysize : p->extent.height);
     for (size_t z = 0; z < p->extent.depth && !error; z++)

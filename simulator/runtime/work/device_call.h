@@ -10,10 +10,10 @@ typedef struct NestedLaunch { // a launch by the host with all its descendants
     Arena arena;
     const Module *module;
     size_t stack_bytes;
-    size_t pending; // launched grids that have not started
-    uint32_t streams, handles; // number of those created so far
-    int reported; // number of errors with a text
-    struct Text { // strings copied to device memory
+    size_t pending; // number of launched grids that have not started
+    uint32_t streams, handles; // numbers of those created so far
+    int reported; // number of errors with a description
+    struct Text { // list of strings copied to device memory
         char *text;
         struct Text *next;
     } *texts;
@@ -22,15 +22,15 @@ typedef struct NestedLaunch { // a launch by the host with all its descendants
 typedef struct DeviceStream { // of a grid
     uint64_t handle;
     uint64_t block; // of a default stream, because each block has its own
-    uint32_t stream, count; // its number in the nested launch; number of its operations
-    const StreamDependencies *waits;
-    bool ended;
+    uint32_t stream, count; // number of the stream in the nested launch; number of operations
+    const StreamDependencies *dependencies;
+    bool destroyed;
     struct DeviceStream *next;
 } DeviceStream;
 
 typedef struct DeviceEvent {
     uint64_t handle;
-    const StreamDependencies *waits; // NULL: not recorded
+    const StreamDependencies *dependencies; // NULL: not recorded
     struct DeviceEvent *next;
 } DeviceEvent;
 
@@ -38,15 +38,15 @@ typedef struct ThreadError { // a thread's last error
     uint64_t block;
     uint32_t thread;
     cudaError_t error;
-    const char *what; // text for a report; NULL if the thread has read the error, or MAX_REPORTED was reached
-    const Instr *from;
+    const char *what; // description for a finding; NULL if the thread has read the error, or beyond MAX_REPORTED
+    const Instr *call_instr;
     struct ThreadError *next;
 } ThreadError;
 
-enum { MAX_REPORTED = 1000 }; // errors with a text, in a nested launch
+enum { MAX_REPORTED = 1000 }; // errors with a description in a nested launch
 enum { MAX_DEPTH = 24, TAIL_STREAM = 3, FIRE_AND_FORGET_STREAM = 4, FIRST_HANDLE = 1 << 20 };
 
-typedef struct Call { // of a device runtime function, by one lane
+typedef struct Call { // one lane's call of a device runtime function
     Warp *w;
     const Instr *i;
     int lane;
@@ -60,10 +60,10 @@ dim3 sim_dim3_argument(const Call *c, int index);
 uint32_t sim_device_thread(const Call *c);
 // Stores a result through the program's pointer.
 void sim_store_for_lane(const Call *c, uint64_t address, const void *value, size_t bytes);
-// Sets the thread's last error, with a text; returns it.
+// Sets the thread's last error, with a description for findings; returns the error.
 __attribute__((format(printf, 3, 4)))
 cudaError_t sim_set_device_error(const Call *c, cudaError_t error, const char *format, ...);
-void sim_report_device_errors(const Grid *g); // reports those that no thread has read
+void sim_report_device_errors(const Grid *g); // reports the errors that no thread has read
 
 // ---- device_streams.c
 

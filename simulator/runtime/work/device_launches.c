@@ -1,4 +1,4 @@
-// device_launches.c: launches, copies and fills by kernels; deferred until the parent grid has ended.
+// device_launches.c: launches, copies and fills by kernels, which are deferred until the parent grid has ended.
 #include "runtime/work/device_call.h"
 #include "checker/dynamic_parallelism.h"
 #include "checker/host_checks.h"
@@ -17,7 +17,7 @@ static Grid *new_grid(Grid *parent, const Call *c)
     g->nested_uses = parent->nested_uses;
     g->block = c->w->block->number;
     g->thread = sim_device_thread(c);
-    g->from = c->i;
+    g->launch_instr = c->i;
     return g;
 }
 
@@ -27,15 +27,15 @@ static cudaError_t enqueue(const Call *c, Grid *g, uint64_t handle)
     DeviceStream *s = sim_device_stream(c, handle);
     if (!s)
         return sim_set_device_error(c, cudaErrorInvalidResourceHandle, "a launch in what is no stream of this grid");
-    g->tail = handle == TAIL_STREAM;
-    g->depth = g->tail ? parent->depth : g->depth; // a tail launch counts at its parent's depth
+    g->is_tail = handle == TAIL_STREAM;
+    g->depth = g->is_tail ? parent->depth : g->depth; // a tail launch has its parent's depth
     g->stream = s->stream;
-    g->number = s->count++;
-    g->waits = s->waits;
+    g->stream_index = s->count++;
+    g->dependencies = s->dependencies;
     if (g->nested_uses)
         g->launch_snapshot = sim_take_snapshot(&g->nested_launch->arena, c->w, c->lane);
-    Grid **first = g->tail ? &parent->first_tail : &parent->first;
-    Grid **last = g->tail ? &parent->last_tail : &parent->last;
+    Grid **first = g->is_tail ? &parent->first_tail : &parent->first_child;
+    Grid **last = g->is_tail ? &parent->last_tail : &parent->last_child;
     *(*first ? &(*last)->next : first) = g;
     *last = g;
     g->nested_launch->pending++;
@@ -173,7 +173,7 @@ void sim_run_device_copy(Grid *g)
         void *to = (void *)(uintptr_t)(copy->to + row * copy->to_pitch);
         const void *from = (const void *)(uintptr_t)(copy->from + row * copy->from_pitch);
         if (g->kind == COPY_GRID)
-            sim_move_bytes(to, from, copy->width);
+            sim_copy_bytes(to, from, copy->width);
         else
             sim_set_bytes(to, copy->value, copy->width);
         if (g->kind == COPY_GRID)

@@ -1,4 +1,4 @@
-// device_runtime.c: the device runtime's functions, and the last error of each thread.
+// device_runtime.c: the functions of the device runtime, and the last error of each thread.
 #include "runtime/work/device_call.h"
 #include "checker/dynamic_parallelism.h"
 #include "checker/host_checks.h"
@@ -32,22 +32,22 @@ uint32_t sim_device_thread(const Call *c)
 
 void sim_store_for_lane(const Call *c, uint64_t address, const void *value, size_t bytes)
 {
-    const size_t piece = bytes % 8 == 0 && address % 8 == 0 ? 8 : 4;
-    for (size_t k = 0; k < bytes; k += piece)
-        memcpy(sim_access_lane(c->w, c->i, c->lane, GENERIC, address + k, piece, piece, ACCESS_WRITE),
-               (const char *)value + k, piece);
+    const size_t unit = bytes % 8 == 0 && address % 8 == 0 ? 8 : 4;
+    for (size_t k = 0; k < bytes; k += unit)
+        memcpy(sim_access_lane(c->w, c->i, c->lane, GENERIC, address + k, unit, unit, ACCESS_WRITE),
+               (const char *)value + k, unit);
 }
 
 // ---- The last error of each thread
 
-// The link to the thread's error. Stops at the first error of another block, because a block's errors are adjacent in the list
-// unless blocks are time-sliced.
-static ThreadError **error_of(const Call *c)
+// Returns the link to the thread's error, or a link that is NULL. The search stops at the first error of another block, because a
+// block's errors are adjacent in the list unless blocks are time-sliced.
+static ThreadError **find_error(const Call *c)
 {
     const Block *b = c->w->block;
     ThreadError **link = &c->grid->errors;
     while (*link && ((*link)->block != b->number || (*link)->thread != sim_device_thread(c)))
-        link = (*link)->block == b->number || b->launch->time_sliced ? &(*link)->next : &c->grid->no_error;
+        link = (*link)->block == b->number || b->launch->time_sliced ? &(*link)->next : &c->grid->null_error;
     return link;
 }
 
@@ -55,7 +55,7 @@ __attribute__((format(printf, 3, 4)))
 cudaError_t sim_set_device_error(const Call *c, cudaError_t error, const char *format, ...)
 {
     Grid *g = c->grid;
-    ThreadError *e = *error_of(c);
+    ThreadError *e = *find_error(c);
     if (!e) {
         e = sim_allocate(&g->nested_launch->arena, sizeof *e);
         e->next = g->errors;
@@ -74,13 +74,13 @@ cudaError_t sim_set_device_error(const Call *c, cudaError_t error, const char *f
     return error;
 }
 
-static cudaError_t get_thread_error(const Call *c, bool forget)
+static cudaError_t get_thread_error(const Call *c, bool clear)
 {
-    ThreadError **link = error_of(c);
+    ThreadError **link = find_error(c);
     const cudaError_t error = *link ? (*link)->error : cudaSuccess;
     if (*link)
         (*link)->what = NULL;
-    if (*link && forget)
+    if (*link && clear)
         *link = (*link)->next;
     return error;
 }
@@ -93,7 +93,7 @@ void sim_report_device_errors(const Grid *g)
             continue;
         snprintf(title, sizeof title, "%s: %s (%s), and the thread did not check for errors", e->what, sim_error_text(e->error),
                  sim_error_name(e->error));
-        const FindingLocation location = sim_location_of(&g->launch, e->block, e->thread, e->from, "call of the device runtime");
+        const FindingLocation location = sim_location_of(&g->launch, e->block, e->thread, e->call_instr, "call of the device runtime");
         sim_add_finding(UNCHECKED_ERROR, title, &location, 1,
                         e->error == cudaErrorLaunchOutOfResources
                             ? "call cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, ...) before the first launch"
@@ -288,15 +288,15 @@ static void call_runtime(Warp *w, const Instr *i, uint32_t mask)
 
 bool sim_decode_device_call(Slice name, const CallSite *call, size_t param_bytes, Instr *i)
 {
-    static const char PREFIX[] = "__cudaCDP2", OF_THREAD[] = "_ptsz"; // suffix with -default-stream per-thread
-    const size_t before = strlen(PREFIX), after = strlen(OF_THREAD);
-    if (name.length <= before || memcmp(name.text, PREFIX, before) != 0)
+    static const char PREFIX[] = "__cudaCDP2", PER_THREAD_SUFFIX[] = "_ptsz"; // suffix with -default-stream per-thread
+    const size_t prefix_length = strlen(PREFIX), suffix_length = strlen(PER_THREAD_SUFFIX);
+    if (name.length <= prefix_length || memcmp(name.text, PREFIX, prefix_length) != 0)
         return false;
-    Slice plain = {name.text + before, name.length - before};
-    if (plain.length > after && memcmp(plain.text + plain.length - after, OF_THREAD, after) == 0)
-        plain.length -= after;
+    Slice base_name = {name.text + prefix_length, name.length - prefix_length};
+    if (base_name.length > suffix_length && memcmp(base_name.text + base_name.length - suffix_length, PER_THREAD_SUFFIX, suffix_length) == 0)
+        base_name.length -= suffix_length;
     for (size_t n = 0; n < sizeof CALLS / sizeof *CALLS; n++)
-        if (sim_slice_is(plain, CALLS[n].name)) {
+        if (sim_slice_is(base_name, CALLS[n].name)) {
             const size_t bytes = CALLS[n].return_pointer ? sizeof(uint64_t) : sizeof(cudaError_t);
             i->run = call_runtime;
             i->op = (uint8_t)n;

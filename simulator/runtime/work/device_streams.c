@@ -1,4 +1,4 @@
-// device_streams.c: streams and events created in kernels; visible in their grid only, they order its launches.
+// device_streams.c: streams and events created in kernels. They are visible only in their grid, and order its launches.
 #include "runtime/work/device_call.h"
 
 #include <string.h>
@@ -13,24 +13,24 @@ static DeviceStream *new_stream(Grid *g, uint64_t handle, uint64_t block)
 DeviceStream *sim_device_stream(const Call *c, uint64_t handle)
 {
     const uint64_t block = handle < FIRST_HANDLE && handle != TAIL_STREAM ? c->w->block->number : 0;
-    const uint64_t key = handle == 1 || handle == 2 ? 0 : handle; // other names of the default stream
+    const uint64_t key = handle == 1 || handle == 2 ? 0 : handle; // cudaStreamLegacy and cudaStreamPerThread are the default stream
     if (handle == FIRE_AND_FORGET_STREAM)
         return new_stream(c->grid, handle, block);
     for (DeviceStream *s = c->grid->streams; s; s = s->next)
-        if (s->handle == key && s->block == block && !s->ended)
+        if (s->handle == key && s->block == block && !s->destroyed)
             return s;
     return handle < FIRST_HANDLE && handle <= TAIL_STREAM ? new_stream(c->grid, key, block) : NULL;
 }
 
 static const StreamDependencies *join_dependencies(Grid *g, const StreamDependencies *one, const StreamDependencies *two, const DeviceStream *recorded)
 {
-    const int first = one ? one->count : 0, second = two ? two->count : 0;
-    StreamDependencies *joined = sim_allocate(&g->nested_launch->arena, sizeof *joined + (size_t)(first + second + 1) * sizeof *joined->prefixes);
-    if (first)
-        memcpy(joined->prefixes, one->prefixes, (size_t)first * sizeof *joined->prefixes);
-    if (second)
-        memcpy(joined->prefixes + first, two->prefixes, (size_t)second * sizeof *joined->prefixes);
-    joined->count = first + second;
+    const int one_count = one ? one->count : 0, two_count = two ? two->count : 0;
+    StreamDependencies *joined = sim_allocate(&g->nested_launch->arena, sizeof *joined + (size_t)(one_count + two_count + 1) * sizeof *joined->prefixes);
+    if (one_count)
+        memcpy(joined->prefixes, one->prefixes, (size_t)one_count * sizeof *joined->prefixes);
+    if (two_count)
+        memcpy(joined->prefixes + one_count, two->prefixes, (size_t)two_count * sizeof *joined->prefixes);
+    joined->count = one_count + two_count;
     if (recorded)
         joined->prefixes[joined->count++] = (StreamPrefix){recorded->stream, recorded->count};
     return joined;
@@ -54,7 +54,7 @@ cudaError_t sim_device_destroy_stream(const Call *c)
     DeviceStream *s = handle < FIRST_HANDLE ? NULL : sim_device_stream(c, handle);
     if (!s)
         return sim_set_device_error(c, cudaErrorInvalidResourceHandle, "cudaStreamDestroy: no stream of this grid");
-    s->ended = true; // its pending work still runs
+    s->destroyed = true; // its pending work still runs
     return cudaSuccess;
 }
 
@@ -96,7 +96,7 @@ cudaError_t sim_device_record_event(const Call *c)
     if (!e || !s)
         return sim_set_device_error(c, cudaErrorInvalidResourceHandle,
                                 "cudaEventRecord: no event or no stream of this grid");
-    e->waits = join_dependencies(c->grid, s->waits, NULL, s);
+    e->dependencies = join_dependencies(c->grid, s->dependencies, NULL, s);
     return cudaSuccess;
 }
 
@@ -108,7 +108,7 @@ cudaError_t sim_device_await_event(const Call *c)
     if (!e || !s)
         return sim_set_device_error(c, cudaErrorInvalidResourceHandle,
                                 "cudaStreamWaitEvent: no event or no stream of this grid");
-    if (e->waits)
-        s->waits = join_dependencies(c->grid, s->waits, e->waits, NULL);
+    if (e->dependencies)
+        s->dependencies = join_dependencies(c->grid, s->dependencies, e->dependencies, NULL);
     return cudaSuccess;
 }

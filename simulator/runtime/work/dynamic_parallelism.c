@@ -1,9 +1,9 @@
 // dynamic_parallelism.c: runs a launch by the host with all its descendants (CUDA Dynamic Parallelism, version 2).
 //
 // A kernel cannot wait for its child grids, and CUDA does not guarantee that they run concurrently with it. Therefore child
-// grids start when their parent has ended, in launch order, which respects streams and events. Each runs with all its
-// descendants before the next; grids of the tail stream come last. The order is deterministic, because blocks of a launching
-// kernel run serially.
+// grids start after their parent has ended, in launch order, which respects streams and events. Each grid runs with all its
+// descendants before the next grid; grids of the tail stream run last. The order is deterministic, because blocks of a
+// launching kernel run serially.
 #include "runtime/work/device_call.h"
 #include "checker/dynamic_parallelism.h"
 #include "runtime/work/work.h"
@@ -11,7 +11,7 @@
 // Removes and returns the next child grid to run; NULL if none is left.
 static Grid *pop_child(Grid *g)
 {
-    Grid **first = g->first ? &g->first : &g->first_tail, *child = *first;
+    Grid **first = g->first_child ? &g->first_child : &g->first_tail, *child = *first;
     if (child)
         *first = child->next;
     return child;
@@ -56,24 +56,24 @@ cudaError_t sim_launch_nested(const Module *module, const Function *kernel, dim3
                               size_t stack_bytes, void **arguments, LaunchAttributes attributes)
 {
     NestedLaunch nested_launch = {.module = module, .stack_bytes = stack_bytes};
-    Grid *running = sim_allocate(&nested_launch.arena, sizeof *running);
-    running->nested_launch = &nested_launch;
-    NestedLaunchUses *uses = running->nested_uses = sim_start_nested_uses(kernel);
-    running->launch = (Launch){.module = module, .kernel = kernel, .grid = grid, .block = block};
+    Grid *current = sim_allocate(&nested_launch.arena, sizeof *current);
+    current->nested_launch = &nested_launch;
+    NestedLaunchUses *uses = current->nested_uses = sim_start_nested_uses(kernel);
+    current->launch = (Launch){.module = module, .kernel = kernel, .grid = grid, .block = block};
     cudaError_t error =
-        sim_launch_grid(module, kernel, grid, block, dynamic_shared_bytes, stack_bytes, arguments, attributes, running,
+        sim_launch_grid(module, kernel, grid, block, dynamic_shared_bytes, stack_bytes, arguments, attributes, current,
                         uses != NULL);
-    while (running) {
-        Grid *child = error ? NULL : pop_child(running);
+    while (current) {
+        Grid *child = error ? NULL : pop_child(current);
         if (!child) {
-            end_grid(running);
-            running = running->parent;
+            end_grid(current);
+            current = current->parent;
             continue;
         }
         nested_launch.pending--;
         error = run_grid(child);
         unregister_arguments(child);
-        running = child;
+        current = child;
     }
     for (const struct Text *t = nested_launch.texts; t; t = t->next)
         sim_unregister_memory(t->text);

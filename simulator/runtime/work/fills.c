@@ -47,6 +47,6 @@ cudaError_t sim_fill_elements(const struct cudaMemsetParams *p)
     const size_t width = p->width * p->elementSize;
     for (size_t row = 0; row < p->height && width > 0 && !error; row++)
         for (size_t k = 0; k < width; k += p->elementSize)
-            sim_move_bytes((char *)p->dst + row * p->pitch + k, &p->value, p->elementSize); // the value's lowest bytes
+            sim_copy_bytes((char *)p->dst + row * p->pitch + k, &p->value, p->elementSize); // copies the lowest bytes of the value
     return error;
 }

@@ -11,7 +11,7 @@ static const size_t MIN_STACK = 65536; // local memory of a thread for called fu
 cudaError_t sim_run_kernel(const KernelLaunch *l, const void *call_site)
 {
     const size_t requested = sim_limit(cudaLimitStackSize), stack = requested > MIN_STACK ? requested : MIN_STACK;
-    sim_name_op(l->kernel->name, l->function->program->effects.fences, call_site);
+    sim_name_op(l->kernel->name, l->function->program->effects.has_fences, call_site);
     if (l->function->program->effects.publishes_to_host)
         sim_unprotect_shared_memory();
     const MemoLookup lookup = sim_memo_lookup(l, stack);
@@ -21,7 +21,7 @@ cudaError_t sim_run_kernel(const KernelLaunch *l, const void *call_site)
     const cudaError_t error =
         sim_launch_with_attributes(sim_module_of(l->kernel->binary), l->function, l->grid, l->block, l->dynamic_shared_bytes, stack,
                            l->arguments, (LaunchAttributes){l->cooperative, l->cluster});
-    sim_record_end_of_launch();
+    sim_record_launch_end();
     if (error == cudaSuccess)
         sim_invalidate_launch_writes();
     else

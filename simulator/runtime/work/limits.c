@@ -4,7 +4,7 @@
 typedef struct Limit {
     bool supported;
     size_t default_value, max;
-    bool set[SIM_MAX_DEVICES]; // by the program; the lock guards this
+    bool is_set[SIM_MAX_DEVICES]; // by the program
     size_t value[SIM_MAX_DEVICES];
 } Limit;
 
@@ -27,14 +27,14 @@ bool sim_is_limit(enum cudaLimit limit)
 size_t sim_limit(enum cudaLimit limit)
 {
     const Limit *l = &limits[limit];
-    return l->set[sim_current_device] ? l->value[sim_current_device] : l->default_value;
+    return l->is_set[sim_current_device] ? l->value[sim_current_device] : l->default_value;
 }
 
 cudaError_t sim_set_limit(enum cudaLimit limit, size_t value)
 {
     if (value > limits[limit].max || (limit == cudaLimitMallocHeapSize && !sim_set_heap_limit(value)))
         return cudaErrorInvalidValue;
-    limits[limit].set[sim_current_device] = true;
+    limits[limit].is_set[sim_current_device] = true;
     limits[limit].value[sim_current_device] = value;
     return cudaSuccess;
 }
@@ -42,6 +42,6 @@ cudaError_t sim_set_limit(enum cudaLimit limit, size_t value)
 void sim_reset_limits(void)
 {
     for (size_t k = 0; k < LIMITS; k++)
-        limits[k].set[sim_current_device] = false;
+        limits[k].is_set[sim_current_device] = false;
     sim_set_heap_limit(SIM_DEFAULT_HEAP_LIMIT);
 }

@@ -1,4 +1,4 @@
-// module.c: loads PTX: parses and links them, and allocates and initialises variables.
+// module.c: loads modules: parses and links PTX, and allocates and initialises variables.
 #include "runtime/work/module.h"
 #include "machine/ops/instructions.h"
 #include "runtime/work/conditions.h"
@@ -47,7 +47,7 @@ static bool store_initialiser(Module *m, Variable *v, const Initialiser *initial
     return true;
 }
 
-static bool is_shared(const Module *m, const Variable *v)
+static bool is_shared_variable(const Module *m, const Variable *v)
 {
     return v->managed && m->first;
 }
@@ -57,7 +57,7 @@ static void allocate_variables(Module *m)
     for (Variable *v = m->variables; v && !m->error[0]; v = v->next) {
         if (!in_device_memory(v) || v->bytes == 0)
             continue;
-        if (is_shared(m, v)) {
+        if (is_shared_variable(m, v)) {
             v->address = sim_find_variable(m->first->variables, v->name)->address;
             continue;
         }
@@ -69,12 +69,13 @@ static void allocate_variables(Module *m)
     }
 }
 
-// Stores all initial values. False if one fails; it must be called again, as others may contain that variable's address.
+// Stores all initial values. Returns false if a variable is invalid; the caller must then repeat the call, because other
+// initialisers may contain its address.
 static bool store_initialisers(Module *m)
 {
     bool stored = true;
     for (Variable *v = m->variables; v; v = v->next)
-        for (int k = 0; in_device_memory(v) && !is_shared(m, v) && k < v->initialiser_count && !v->error; k++)
+        for (int k = 0; in_device_memory(v) && !is_shared_variable(m, v) && k < v->initialiser_count && !v->error; k++)
             stored &= store_initialiser(m, v, &v->initialisers[k]);
     return stored;
 }
@@ -85,7 +86,7 @@ void sim_initialise_variables(Module *m)
     if (m->error[0])
         return;
     for (Variable *v = m->variables; v; v = v->next)
-        if (in_device_memory(v) && v->bytes > 0 && !is_shared(m, v))
+        if (in_device_memory(v) && v->bytes > 0 && !is_shared_variable(m, v))
             memset(memory_of(v), 0, v->bytes);
     while (!store_initialisers(m))
         ;
@@ -94,7 +95,7 @@ void sim_initialise_variables(Module *m)
 void sim_unload_module(Module *m)
 {
     for (const Variable *v = m->variables; v; v = v->next)
-        if (in_device_memory(v) && v->address != 0 && !is_shared(m, v))
+        if (in_device_memory(v) && v->address != 0 && !is_shared_variable(m, v))
             sim_free_variable(v);
     sim_clear_memo();
     sim_free_module(m);

@@ -1,4 +1,4 @@
-// module.h: loads modules.
+// module.h: loads and unloads modules.
 #ifndef MODULE_H
 #define MODULE_H
 
@@ -6,12 +6,12 @@
 
 // ---- module.c
 
-// Parses and links PTX, and gives variables their memory. For a further device, `first` is the first device's module of the
-// same PTX, whose managed variables it shares; otherwise NULL.
+// Parses and links PTX, and allocates the variables. For the first device, `first` is NULL; for others it is the first device's
+// module of this PTX, with which the new module shares managed variables.
 Module *sim_load_ptx(const char *const *ptx, int count, const Module *first);
 Module *sim_load_module(const char *text);
-void sim_make_executable(Module *module); // after its variables have addresses; functions are made ready on first use
-void sim_unload_module(Module *module); // with its variables
-void sim_initialise_variables(Module *module); // in device memory, to their initial values
+void sim_make_executable(Module *module); // the variables must have addresses; functions are prepared on first use
+void sim_unload_module(Module *module); // frees its variables, too
+void sim_initialise_variables(Module *module); // sets the variables in device memory to their initial values
 
 #endif

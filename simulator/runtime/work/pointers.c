@@ -14,7 +14,7 @@ bool sim_on_device(const void *pointer, size_t bytes)
     const Allocation *a = sim_allocation_containing(pointer);
     if (bytes == 0)
         return true;
-    if (!a || a->kind == HEAP_MEMORY || a->kind == PARAMETER_MEMORY) // accessible to kernels only
+    if (!a || a->kind == HEAP_MEMORY || a->kind == PARAMETER_MEMORY) // only kernels may access these
         return false;
     const uint64_t address = (uint64_t)(uintptr_t)pointer;
     return bytes <= a->bytes - (address - a->address) &&

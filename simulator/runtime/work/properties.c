@@ -60,7 +60,7 @@ int sim_device_attribute(enum cudaDeviceAttr attribute)
     for (size_t k = 0; k < sizeof values / sizeof *values; k++)
         if (values[k].attribute == attribute)
             return values[k].value;
-    return 0; // clocks, bus width, and features that this device lacks
+    return 0; // clock rates, bus width, and features that this device lacks
 }
 
 void sim_describe_kernel(struct cudaFuncAttributes *attributes, const Kernel *kernel, const Function *f)
@@ -70,7 +70,7 @@ void sim_describe_kernel(struct cudaFuncAttributes *attributes, const Kernel *ke
     attributes->sharedSizeBytes = f->shared_bytes;
     attributes->localSizeBytes = f->local_bytes;
     attributes->maxThreadsPerBlock = f->max_threads ? f->max_threads : MAX_THREADS;
-    attributes->numRegs = 32; // ptxas would decide, but PTX is not translated
+    attributes->numRegs = 32; // unknown, because ptxas does not run
     attributes->ptxVersion = attributes->binaryVersion = target;
     attributes->maxDynamicSharedSizeBytes = (int)sim_max_dynamic_shared_bytes(kernel, f);
     attributes->preferredShmemCarveout = -1;

@@ -1,4 +1,4 @@
-// properties.h: device properties, kernel attributes and error names, for host and device runtime.
+// properties.h: device properties, kernel attributes and error names, for the host and device runtimes.
 #ifndef PROPERTIES_H
 #define PROPERTIES_H
 
@@ -6,7 +6,7 @@
 
 bool sim_is_device(int device);
 bool sim_is_device_attribute(enum cudaDeviceAttr attribute);
-int sim_device_attribute(enum cudaDeviceAttr attribute); // the same for all devices
+int sim_device_attribute(enum cudaDeviceAttr attribute); // equal for all devices
 void sim_describe_kernel(struct cudaFuncAttributes *attributes, const Kernel *kernel, const Function *f);
 const char *sim_error_name(cudaError_t error);
 const char *sim_error_text(cudaError_t error);

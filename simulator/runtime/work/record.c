@@ -1,4 +1,4 @@
-// record.c: records the program's device operations, in the format of record.h.
+// record.c: records the program's device operations in the format of record.h.
 #include "runtime/work/record.h"
 #include "base/platform.h"
 
@@ -39,12 +39,12 @@ static void end_line(void)
         fail(strerror(errno));
 }
 
-// ---- Data, written once each
+// ---- Data; equal data is written once
 
-static uint64_t *written_hashes; // of data that is in the recording already
+static uint64_t *written_hashes; // hashes of data that the recording already contains
 static size_t written_count;
 
-static bool test_and_add_hash(uint64_t hash)
+static bool is_written_before(uint64_t hash)
 {
     size_t k = 0;
     while (k < written_count && written_hashes[k] != hash)
@@ -66,11 +66,11 @@ static uint64_t hash_of(const uint8_t *bytes, size_t count)
     return (hash ^ count) * 0x100000001b3;
 }
 
-// Writes the bytes if they are new; returns their hash.
+// Writes the bytes unless the recording contains them; returns their hash.
 static uint64_t write_bytes(const void *bytes, size_t count)
 {
     const uint64_t hash = hash_of(bytes, count);
-    if (!test_and_add_hash(hash)) {
+    if (!is_written_before(hash)) {
         fprintf(file, "bytes %016" PRIx64 " %zu\n", hash, count);
         fwrite(bytes, 1, count, file);
         end_line();
@@ -110,12 +110,12 @@ typedef struct Position { // a position in a recorded allocation
     uint64_t offset;
 } Position;
 
-static bool is_shared(const Allocation *a) // pinned or managed
+static bool is_host_shared(const Allocation *a) // pinned or managed
 {
     return a->kind == PINNED_MEMORY || a->kind == MANAGED_MEMORY;
 }
 
-// False for host memory, and for memory that is not recorded.
+// Finds a position in a recorded allocation; false for other memory.
 static bool find_position(uint64_t address, Position *position)
 {
     const Allocation *a = sim_allocation_at(address);
@@ -124,10 +124,10 @@ static bool find_position(uint64_t address, Position *position)
     *position = (Position){.allocation = a, .offset = address - a->address};
     if (a->kind == MODULE_MEMORY)
         return sim_find_variable_at(a->address, &position->binary, &position->variable);
-    return a->kind == DEVICE_MEMORY || is_shared(a);
+    return a->kind == DEVICE_MEMORY || is_host_shared(a);
 }
 
-static void prepare_position(const Position *position) // must precede the line that uses the position
+static void prepare_position(const Position *position) // called before the line that uses the position
 {
     if (position->binary)
         write_binary(position->binary);
@@ -151,7 +151,7 @@ static bool is_within(const Allocation *a, uint64_t address)
 static bool find_device_position(const void *pointer, Position *position)
 {
     const Allocation *a = sim_allocation_at((uint64_t)(uintptr_t)pointer);
-    if (!is_within(a, (uint64_t)(uintptr_t)pointer) || a->kind == HOST_MEMORY || is_shared(a))
+    if (!is_within(a, (uint64_t)(uintptr_t)pointer) || a->kind == HOST_MEMORY || is_host_shared(a))
         return false;
     if (!find_position((uint64_t)(uintptr_t)pointer, position))
         fail("it uses memory of arrays, graphs or reserved addresses, which is not recorded");
@@ -190,7 +190,7 @@ static void record_bytes(const char *what, const Position *position, const void 
     end_line();
 }
 
-void sim_record_move(const void *to, const void *from, size_t bytes)
+void sim_record_copy(const void *to, const void *from, size_t bytes)
 {
     Position target, source;
     if (!open_recording())
@@ -225,7 +225,7 @@ void sim_record_fill(const void *pointer, int value, size_t bytes)
 
 // ---- Memory that host and device share
 
-typedef struct SavedContent { // an allocation's content as last recorded
+typedef struct SavedContent { // hash of an allocation's content when last recorded
     int number;
     uint64_t hash;
 } SavedContent;
@@ -245,11 +245,11 @@ static SavedContent *saved_content_of(int number)
     return &saved_contents[saved_count++];
 }
 
-// Records changes of shared memory: by the host ("write"), or by a kernel ("read").
+// Records changes of memory shared by host and device, made by the host ("write") or by a kernel ("read").
 static void record_shared(const char *what)
 {
     for (const Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address)) {
-        if (!is_shared(a))
+        if (!is_host_shared(a))
             continue;
         SavedContent *last = saved_content_of(a->number);
         const uint64_t hash = hash_of(a->memory, a->bytes);
@@ -312,7 +312,7 @@ void sim_record_texture(void)
         fail("it uses textures or surfaces, which are not recorded");
 }
 
-void sim_record_end_of_launch(void)
+void sim_record_launch_end(void)
 {
     if (!open_recording())
         return;

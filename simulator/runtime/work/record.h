@@ -1,16 +1,16 @@
-// record.h: records the program's device operations into the file named by SIM_RECORD.
+// record.h: records the program's device operations in the file of $SIM_RECORD.
 //
 // A recording consists of text lines; some are followed by BYTES bytes of data:
 //
 //   recording 1
-//   ptx B BYTES             followed by PTX of the program's binary B; several texts of one binary are linked
+//   ptx B BYTES             followed by PTX of the program's binary B, which may have several texts
 //   bytes NAME BYTES        followed by data; NAME is its hash
 //   allocate N KIND BYTES CALL   allocation N, device, pinned or managed, by a call of the program
 //   free N
 //   write AT BYTES NAME     the host writes bytes
 //   fill AT BYTES VALUE     the host sets bytes
 //   copy TO FROM BYTES      from device to device
-//   read AT BYTES NAME      the host reads bytes; NAME is what it read
+//   read AT BYTES NAME      the host reads bytes; NAME is their hash
 //   launch B KERNEL x,y,z x,y,z SHARED x,y,z COOPERATIVE ARGUMENT...   grid, block, dynamic shared bytes, cluster
 //
 // A position (AT, TO, FROM) is N+OFFSET in an allocation, or B:NAME+OFFSET in a variable. An argument is its bytes, as 8-byte
@@ -25,13 +25,13 @@
 
 #include "runtime/work/work.h"
 
-// Each is called after the operation, except as noted. The runtime's lock is held.
+// Called after the operation, except as noted. The caller holds the runtime's lock.
 void sim_record_allocation(const Allocation *a);
 void sim_record_free(const void *pointer); // before the operation
-void sim_record_move(const void *to, const void *from, size_t bytes);
+void sim_record_copy(const void *to, const void *from, size_t bytes);
 void sim_record_fill(const void *pointer, int value, size_t bytes);
 void sim_record_launch(const KernelLaunch *launch); // before the operation
-void sim_record_end_of_launch(void);
+void sim_record_launch_end(void);
 void sim_record_texture(void); // creation of a texture or surface object
 
 #endif

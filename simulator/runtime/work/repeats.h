@@ -1,4 +1,4 @@
-// repeats.h: memoised launches: a launch with the same inputs as an earlier one is skipped, and its results are copied.
+// repeats.h: memoised launches. A launch whose inputs equal those of an earlier one is skipped, and its results are copied.
 #ifndef REPEATS_H
 #define REPEATS_H
 
@@ -7,17 +7,17 @@
 
 typedef struct MemoLookup { // result of sim_memo_lookup
     struct MemoizedLaunch *entry; // of the last launch with the same key; NULL: not memoisable
-    bool skipped;                 // the inputs match: the results are in memory, and the launch must not run
+    bool skipped;                 // the inputs match; the results are already in memory, so the launch must not run
     bool mismatch;                // an entry exists, but the inputs differ
     MemoryState *state_before;    // memory before the launch; NULL: not compared
     OccurrenceCounts counts_before; // the checker's counts of findings before the launch
 } MemoLookup;
 
-// Called within the launch's operation; `stack` is a thread's local memory for calls, in bytes. Unless `skipped`, pass the
-// result to sim_memo_update after the launch. The lock of machine/lock.c is held throughout.
+// Called within the launch's operation. `stack`: a thread's local memory for calls, in bytes. Unless `skipped`, pass the result
+// to sim_memo_update after the launch. The caller holds the lock of machine/lock.c throughout.
 MemoLookup sim_memo_lookup(const KernelLaunch *launch, size_t stack);
 void sim_memo_update(const KernelLaunch *l, const MemoLookup *lookup, cudaError_t error);
-// Removes all entries: after a function was freed, whose address may be reused, or a texture or surface object was destroyed.
+// Removes all entries. Called when a function is freed, whose address may be reused, or a texture or surface object is destroyed.
 void sim_clear_memo(void);
 
 #endif

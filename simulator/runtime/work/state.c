@@ -1,4 +1,4 @@
-// state.c: digests of all memory that kernels may access, and changes between two of them.
+// state.c: digests of all memory that kernels may access, and the changes between two states.
 #include "runtime/work/state.h"
 #include "checker/order.h"
 #include "checker/memoized_uses.h"
@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECE_BYTES = 65536 }; // a multiple of the checker's lines
+enum { CHUNK_BYTES = 65536 }; // a multiple of LINE_BYTES
 
 struct MemoryState {
     size_t count;
-    Digest pieces[]; // for each allocation its properties, then its content
+    Digest chunks[]; // for each allocation, of its properties and then of its chunks
 };
 
 // Cached digests of memory that only operations can change. They become invalid at an operation that
@@ -22,28 +22,28 @@ typedef struct CachedDigest {
 
 static struct {
     uint64_t generation;
-    uint32_t op; // the cache is valid after this operation
+    uint32_t op; // operation after which the cache is valid
 } digest_cache = {.generation = 1};
 
-typedef struct Piece {
+typedef struct Chunk {
     Allocation *allocation; // NULL after the last piece
-    size_t first, bytes; // 0 bytes: the allocation's properties
-} Piece;
+    size_t first, bytes; // 0 bytes: stands for the allocation's properties
+} Chunk;
 
-static Piece first_piece(void)
+static Chunk first_chunk(void)
 {
-    return (Piece){sim_allocation_above(0), 0, 0};
+    return (Chunk){sim_allocation_above(0), 0, 0};
 }
 
-static Piece next_piece(Piece p)
+static Chunk next_chunk(Chunk p)
 {
     const size_t first = p.first + p.bytes, rest = p.allocation->bytes - first;
     if (rest == 0)
-        return (Piece){sim_allocation_above(p.allocation->address), 0, 0};
-    return (Piece){p.allocation, first, rest < PIECE_BYTES ? rest : PIECE_BYTES};
+        return (Chunk){sim_allocation_above(p.allocation->address), 0, 0};
+    return (Chunk){p.allocation, first, rest < CHUNK_BYTES ? rest : CHUNK_BYTES};
 }
 
-static Digest digest_of(Piece p)
+static Digest digest_of(Chunk p)
 {
     const Allocation *a = p.allocation;
     const uint64_t properties[] = {a->address, a->bytes, a->kind, (uint64_t)a->device, a->accessible_by};
@@ -74,36 +74,36 @@ bool sim_launch_accessed_host_visible(uint64_t launch)
     return false;
 }
 
-static CachedDigest *cached_digest(Piece p)
+static CachedDigest *cached_digest(Chunk p)
 {
-    return p.allocation->cached_digests && p.bytes > 0 ? &p.allocation->cached_digests[p.first / PIECE_BYTES] : NULL;
+    return p.allocation->cached_digests && p.bytes > 0 ? &p.allocation->cached_digests[p.first / CHUNK_BYTES] : NULL;
 }
 
-static size_t piece_count(const Allocation *a)
+static size_t chunk_count(const Allocation *a)
 {
-    return (a->bytes + PIECE_BYTES - 1) / PIECE_BYTES;
+    return (a->bytes + CHUNK_BYTES - 1) / CHUNK_BYTES;
 }
 
-// The heap of a kernel's malloc is not cached, because out-of-bounds writes to it go unnoticed.
-static void make_cache(Allocation *a)
+// Digests of the heap of a kernel's malloc are not cached, because out-of-bounds writes to it are not detected.
+static void create_cache(Allocation *a)
 {
     if (!a->cached_digests && is_device_only(a) && a->kind != PARAMETER_MEMORY && a->kind != HEAP_MEMORY)
-        a->cached_digests = calloc(piece_count(a), sizeof *a->cached_digests);
+        a->cached_digests = calloc(chunk_count(a), sizeof *a->cached_digests);
 }
 
-typedef struct Inventory { // of all memory that kernels may access
-    const Piece *pieces;
+typedef struct DigestTask { // digests to compute in parallel
+    const Chunk *chunks;
     Digest *digests;
-} Inventory;
+} DigestTask;
 
 static void compute_digest(size_t number, void *context)
 {
-    const Inventory *inventory = context;
-    const Piece p = inventory->pieces[number];
+    const DigestTask *task = context;
+    const Chunk p = task->chunks[number];
     CachedDigest *k = cached_digest(p);
-    inventory->digests[number] = k && k->generation == digest_cache.generation ? k->digest : digest_of(p);
+    task->digests[number] = k && k->generation == digest_cache.generation ? k->digest : digest_of(p);
     if (k)
-        *k = (CachedDigest){inventory->digests[number], digest_cache.generation};
+        *k = (CachedDigest){task->digests[number], digest_cache.generation};
 }
 
 void sim_invalidate_all_digests(void)
@@ -111,31 +111,31 @@ void sim_invalidate_all_digests(void)
     digest_cache.generation++;
 }
 
-// Digests of the memory after an operation.
+// Computes the digests of memory after an operation. NULL: out of memory.
 static MemoryState *snapshot_after(uint32_t op)
 {
-    enum { PIECES_PER_THREAD = 64 }; // pieces that justify a further thread
+    enum { CHUNKS_PER_THREAD = 64 }; // number of chunks that justify another thread
     size_t count = 0;
     for (Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address)) {
-        make_cache(a);
-        count += 1 + piece_count(a);
+        create_cache(a);
+        count += 1 + chunk_count(a);
     }
-    MemoryState *now = malloc(sizeof *now + count * sizeof *now->pieces);
-    Piece *pieces = malloc((count + 1) * sizeof *pieces);
-    if (!now || !pieces) {
-        free(now);
-        free(pieces);
+    MemoryState *state = malloc(sizeof *state + count * sizeof *state->chunks);
+    Chunk *chunks = malloc((count + 1) * sizeof *chunks);
+    if (!state || !chunks) {
+        free(state);
+        free(chunks);
         return NULL;
     }
     if (digest_cache.op != op)
         sim_invalidate_all_digests();
     digest_cache.op = op;
-    now->count = 0;
-    for (Piece p = first_piece(); p.allocation; p = next_piece(p))
-        pieces[now->count++] = p;
-    sim_parallel_for(count, PIECES_PER_THREAD, compute_digest, &(Inventory){pieces, now->pieces});
-    free(pieces);
-    return now;
+    state->count = 0;
+    for (Chunk p = first_chunk(); p.allocation; p = next_chunk(p))
+        chunks[state->count++] = p;
+    sim_parallel_for(count, CHUNKS_PER_THREAD, compute_digest, &(DigestTask){chunks, state->chunks});
+    free(chunks);
+    return state;
 }
 
 MemoryState *sim_snapshot_before_op(void)
@@ -145,8 +145,8 @@ MemoryState *sim_snapshot_before_op(void)
 
 // ---- Changes by the current operation
 
-// Keeps the cache valid through the current operation, if it was valid before it; then the operation invalidates only what it
-// changes.
+// Keeps the cache valid through the current operation, if it was valid before. The operation then invalidates only what it
+// changes. Returns false if the cache is invalid.
 static bool continue_cache(void)
 {
     const uint32_t now = sim_current_op();
@@ -156,7 +156,7 @@ static bool continue_cache(void)
     return valid;
 }
 
-static void invalidate_pieces(Allocation *a, size_t first, size_t end)
+static void invalidate_chunks(Allocation *a, size_t first, size_t end)
 {
     for (size_t k = first; a->cached_digests && k < end; k++)
         a->cached_digests[k].generation = 0;
@@ -169,7 +169,7 @@ void sim_invalidate_digests(const void *pointer, size_t bytes)
     if (!continue_cache() || !a || address - a->address >= a->bytes)
         return;
     const size_t first = address - a->address, rest = a->bytes - first;
-    invalidate_pieces(a, first / PIECE_BYTES, (first + (bytes < rest ? bytes : rest) + PIECE_BYTES - 1) / PIECE_BYTES);
+    invalidate_chunks(a, first / CHUNK_BYTES, (first + (bytes < rest ? bytes : rest) + CHUNK_BYTES - 1) / CHUNK_BYTES);
 }
 
 void sim_invalidate_launch_writes(void)
@@ -181,20 +181,20 @@ void sim_invalidate_launch_writes(void)
         sim_invalidate_all_digests();
     for (Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address))
         if (a->last_writing_launch == ran.number)
-            invalidate_pieces(a, 0, piece_count(a));
+            invalidate_chunks(a, 0, chunk_count(a));
 }
 
 // ---- Changes by a launch
 
-static bool add_change(Piece p, size_t number, const Digest *digest, uint64_t launch, size_t max_bytes, Changes *changes)
+static bool add_change(Chunk p, size_t number, const Digest *digest, uint64_t launch, size_t max_bytes, Changes *changes)
 {
     const size_t bitmap_bytes = sim_written_size(p.allocation, p.bytes), aligned = sim_align_up(p.bytes, sizeof(uint64_t)),
                  bytes = sizeof(Change) + aligned + bitmap_bytes;
     Change *c = bytes <= max_bytes - changes->bytes ? malloc(bytes) : NULL;
     if (!c)
         return false;
-    *c = (Change){.next = changes->first, .address = p.allocation->address + p.first, .bytes = p.bytes, .piece = number,
-                  .digest = *digest, .unread = p.allocation->last_reading_launch != launch};
+    *c = (Change){.next = changes->first, .address = p.allocation->address + p.first, .bytes = p.bytes, .chunk = number,
+                  .digest = *digest, .is_unread = p.allocation->last_reading_launch != launch};
     memcpy(c->memory, p.allocation->memory + p.first, p.bytes);
     c->initialised = bitmap_bytes ? (void *)(c->memory + aligned) : NULL;
     sim_get_written(p.allocation, p.first, p.bytes, c->initialised);
@@ -207,27 +207,27 @@ bool sim_changes_since(const MemoryState *before, uint64_t launch, size_t max_by
 {
     MemoryState *now = snapshot_after(sim_current_op());
     size_t k = 0;
-    bool kept = now && now->count == before->count;
+    bool complete = now && now->count == before->count;
     *changes = (Changes){.bytes = 0};
-    for (Piece p = first_piece(); p.allocation && kept; p = next_piece(p), k++)
-        if (!sim_same_digest(&now->pieces[k], &before->pieces[k]))
-            kept = p.bytes > 0 && is_device_only(p.allocation) && add_change(p, k, &now->pieces[k], launch, max_bytes, changes);
+    for (Chunk p = first_chunk(); p.allocation && complete; p = next_chunk(p), k++)
+        if (!sim_same_digest(&now->chunks[k], &before->chunks[k]))
+            complete = p.bytes > 0 && is_device_only(p.allocation) && add_change(p, k, &now->chunks[k], launch, max_bytes, changes);
     free(now);
-    if (!kept)
+    if (!complete)
         sim_free_changes(changes);
-    return kept;
+    return complete;
 }
 
 bool sim_changes_apply_to(const MemoryState *other, const MemoryState *before, const Changes *changes)
 {
-    size_t differing = 0, changed = 0;
+    size_t different_count = 0, changed_count = 0;
     if (other->count != before->count)
         return false;
     for (size_t k = 0; k < other->count; k++)
-        differing += !sim_same_digest(&other->pieces[k], &before->pieces[k]);
+        different_count += !sim_same_digest(&other->chunks[k], &before->chunks[k]);
     for (const Change *c = changes->first; c; c = c->next)
-        changed += c->unread && sim_same_digest(&other->pieces[c->piece], &c->digest);
-    return differing == changed;
+        changed_count += c->is_unread && sim_same_digest(&other->chunks[c->chunk], &c->digest);
+    return different_count == changed_count;
 }
 
 void sim_apply_changes(const Changes *changes)
@@ -236,7 +236,7 @@ void sim_apply_changes(const Changes *changes)
     for (const Change *c = changes->first; c; c = c->next) {
         Allocation *a = sim_allocation_at(c->address);
         const uint64_t first = c->address - a->address;
-        CachedDigest *k = cached_digest((Piece){a, first, c->bytes});
+        CachedDigest *k = cached_digest((Chunk){a, first, c->bytes});
         if (k && sim_same_digest(&k->digest, &c->digest))
             continue;
         memcpy(a->memory + first, c->memory, c->bytes);
