@@ -239,7 +239,7 @@ static IrInstruction *same_address(const Addresses *s, const IrInstruction *i)
         IrInstruction *other = use->user;
         if (other != i && other->op == IR_OFFSET && use->operand == 0 && other->operand_count == 2 && other->operands[1] == i->operands[1] &&
             other->scale == i->scale && other->integer == i->integer && !((other->flags ^ i->flags) & IR_SIGNED) && other->block != i->block &&
-            !block_dominates(s->dominators, i->block, other->block) && s->loops->innermax_sum[other->block->id] == s->loops->innermax_sum[i->block->id])
+            !block_dominates(s->dominators, i->block, other->block) && s->loops->innermost[other->block->id] == s->loops->innermost[i->block->id])
             return other;
     }
     return NULL;
@@ -257,7 +257,7 @@ bool join_addresses(IrModule *module, IrFunction *function)
                 continue;
             IrInstruction *other = same_address(&s, i);
             IrBlock *common = other ? common_dominator(s.dominators, i->block, other->block) : NULL;
-            if (!common || !is_available_at(&s, i, common) || s.loops->innermax_sum[common->id] != s.loops->innermax_sum[i->block->id])
+            if (!common || !is_available_at(&s, i, common) || s.loops->innermost[common->id] != s.loops->innermost[i->block->id])
                 continue;
             if (other->block != common)
                 ir_move_before(common->last, other);

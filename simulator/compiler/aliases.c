@@ -1,6 +1,7 @@
 // aliases.c: alias analysis. Two accesses are compared by the underlying objects of their addresses, and by their constant offsets.
 // Variables do not overlap, nor do address spaces, and memory accessed through a __restrict__ argument is accessed only through it.
 #include "compiler/intrinsics.h"
+#include "compiler/known.h"
 #include "compiler/memory.h"
 
 enum { MAX_CHAIN = 32 };
@@ -69,6 +70,14 @@ static bool same_index(const IrInstruction *a, const IrInstruction *b)
            a->operands[1] == b->operands[1] && a->scale == b->scale && !((a->flags ^ b->flags) & IR_SIGNED);
 }
 
+// Whether b is an element of a's array, beginning after a's bytes whatever its index is.
+static bool begins_after(const Location *a, const Location *b)
+{
+    const IrInstruction *pointer = b->index;
+    return same_root(a->index, a->root) && pointer->op == IR_OFFSET && pointer->operand_count == 2 && same_root(pointer->operands[0], a->root) &&
+           b->begin >= a->begin + a->bytes && is_never_negative(pointer->operands[1]);
+}
+
 Alias alias(const IrFunction *function, const Location *a, const Location *b)
 {
     if (!a->bytes || !b->bytes)
@@ -81,7 +90,7 @@ Alias alias(const IrFunction *function, const Location *a, const Location *b)
         return a->begin + a->bytes <= b->begin || b->begin + b->bytes <= a->begin ? NO_ALIAS : MAY_ALIAS;
     }
     if (same_root(a->root, b->root))
-        return MAY_ALIAS;
+        return begins_after(a, b) || begins_after(b, a) ? NO_ALIAS : MAY_ALIAS;
     if (is_variable(a->root) && is_variable(b->root))
         return NO_ALIAS;
     if (is_restrict(function, a->root) != is_restrict(function, b->root) || (is_restrict(function, a->root) && is_restrict(function, b->root)))

@@ -2,8 +2,6 @@
 // is live only if one with an effect uses it, directly or indirectly.
 #include "compiler/passes.h"
 
-enum { MAX_SEARCHES = 100 };
-
 typedef struct Marking {
     bool *is_needed; // indexed by an instruction's id
     IrInstruction **stack;
@@ -50,8 +48,7 @@ static bool remove_unneeded(const Marking *m, IrFunction *function)
     return changed;
 }
 
-// Whether a variable is only stored to.
-static bool is_write_only(const IrInstruction *pointer, uint32_t depth)
+bool is_write_only(const IrInstruction *pointer, uint32_t depth)
 {
     for (const IrUse *use = pointer->uses; use; use = use->next) {
         const IrInstruction *user = use->user;
@@ -62,7 +59,7 @@ static bool is_write_only(const IrInstruction *pointer, uint32_t depth)
     return true;
 }
 
-static void remove_stores(IrInstruction *pointer)
+void remove_stores(IrInstruction *pointer)
 {
     while (pointer->uses) {
         IrInstruction *user = pointer->uses->user;
@@ -85,39 +82,9 @@ static bool remove_dead_variables(IrModule *module, IrFunction *function)
     return changed;
 }
 
-static bool is_loaded(const IrFunction *function, const IrSymbol *symbol)
-{
-    for (const IrBlock *block = function->first; block; block = block->next)
-        for (const IrInstruction *i = block->first; i; i = i->next)
-            if (i->op == IR_SYMBOL && i->symbol == symbol && !is_write_only(i, 0))
-                return true;
-    return false;
-}
-
-// Removes stores to shared variables that no function loads.
-static bool remove_dead_shared(const IrModule *module, IrFunction *function)
-{
-    bool changed = false;
-    uint32_t searches = 0;
-    for (IrBlock *block = function->first; block; block = block->next)
-        for (IrInstruction *i = block->first; i; i = i->next) {
-            if (i->op != IR_SYMBOL || i->symbol->space != IR_SHARED || i->symbol->dynamic || !i->uses || !is_write_only(i, 0) || ++searches > MAX_SEARCHES)
-                continue;
-            bool is_needed = false;
-            for (const IrFunction *f = module->functions; f && !is_needed; f = f->next)
-                is_needed = is_loaded(f, i->symbol);
-            if (is_needed)
-                continue;
-            remove_stores(i);
-            changed = true;
-        }
-    return changed;
-}
-
 bool remove_dead_code(IrModule *module, IrFunction *function)
 {
     bool changed = remove_dead_variables(module, function);
-    changed |= remove_dead_shared(module, function);
     Marking m = {.is_needed = ir_scratch(module, function->next_instruction)};
     m.stack = ir_scratch(module, (function->next_instruction + 1) * sizeof *m.stack);
     mark_needed(&m, function);

@@ -26,14 +26,19 @@ void store_variable(IrModule *module, IrInstruction *insert_before, IrInstructio
     access_variable(module, insert_before, variable, value->type, value);
 }
 
+IrInstruction *load_variable(IrModule *module, IrInstruction *insert_before, IrInstruction *variable, IrType type)
+{
+    return access_variable(module, insert_before, variable, type, NULL);
+}
+
 void load_for_use(IrModule *module, IrInstruction *variable, IrType type, IrUse *use)
 {
     IrInstruction *user = use->user;
     IrInstruction *insert_before = user->op == IR_PHI ? user->block->predecessors[use->operand]->last : user;
-    ir_set_operand(user, use->operand, access_variable(module, insert_before, variable, type, NULL));
+    ir_set_operand(user, use->operand, load_variable(module, insert_before, variable, type));
 }
 
-// The place after which a value is known in its block.
+// The first instruction of its block before which a use of the value may be inserted.
 IrInstruction *insertion_point_after(const IrInstruction *value)
 {
     if (value->op == IR_PHI)

@@ -106,8 +106,8 @@ static void find_semidominators(SemiNca *s)
         s->semi[w] = s->parent[w];
         for (uint32_t p = 0; p < block->predecessor_count; p++) {
             const uint32_t v = s->visit[block->predecessors[p]->id];
-            if (v && s->semi[least(s, v)] < s->semi[w])
-                s->semi[w] = s->semi[least(s, v)];
+            if (v && s->semi[best_on_path(s, v)] < s->semi[w])
+                s->semi[w] = s->semi[best_on_path(s, v)];
         }
         s->ancestor[w] = s->parent[w];
     }

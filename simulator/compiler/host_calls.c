@@ -278,7 +278,7 @@ static bool run_peek_error(const HostCall *call, Constant *value)
     return true;
 }
 
-// ---- The host's own, and the harness's
+// ---- C library functions, and functions of the harness
 
 static bool run_nothing(const HostCall *call, Constant *value)
 {
@@ -308,7 +308,7 @@ static bool run_check(const HostCall *call, Constant *value) // error, call
                                    error == MEMORY_ALLOCATION ? "out of memory" : "invalid argument");
 }
 
-// A message that begins with a function's name is about that function.
+// A message that begins with a function's name is reported at that function.
 static bool run_require(const HostCall *call, Constant *value) // condition, message
 {
     Evaluator *v = call->v;
@@ -317,10 +317,10 @@ static bool run_require(const HostCall *call, Constant *value) // condition, mes
     if (call->arguments[0].integer)
         return true;
     host_fail(call, NULL, "%s", message);
-    const Function *about = host_function_of_source(v->compiler, compile_copy_text(v->compiler, message, strcspn(message, "(")));
-    if (about) {
-        v->at = about->position;
-        v->length = about->name->length;
+    const Function *subject = host_function_of_source(v->compiler, compile_copy_text(v->compiler, message, strcspn(message, "(")));
+    if (subject) {
+        v->at = subject->position;
+        v->length = subject->name->length;
     }
     return false;
 }
@@ -347,7 +347,7 @@ HostFunction *host_function_named(const char *name)
 
 // ---- Calls
 
-// Integer and real minima, which are intrinsics.
+// Minima and maxima, the only intrinsics that host code may call.
 static bool run_intrinsic(const HostCall *call, const Intrinsic *row, Constant *value)
 {
     const bool is_min = !strncmp(row->name, "__i_min_of", 10) || !strncmp(row->name, "fmin", 4);

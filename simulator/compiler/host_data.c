@@ -1,4 +1,4 @@
-// host_data.c: what the harness of a lesson gives to its program, and the result that it expects. docs/check.md says why.
+// host_data.c: input data that the harness of a step passes to the program, and the expected results. docs/check.md explains the choice.
 #include "compiler/host.h"
 
 #include <inttypes.h>
@@ -22,7 +22,7 @@ static void fill_ones(float *values, int64_t count)
         values[k] = 1;
 }
 
-static void fill_ascending(float *values, int64_t count) // sixteenths: every sum is exact
+static void fill_ascending(float *values, int64_t count) // multiples of 1/16, so that every sum is exact
 {
     for (int64_t k = 0; k < count; k++)
         values[k] = (float)(k % 16 + 1) / 16;
@@ -34,7 +34,7 @@ static void fill_alternating(float *values, int64_t count)
         values[k] = k % 2 ? -1 : 1;
 }
 
-// An element is 1 to 16 sixteenths, or -1 to -16; the second half of a period is the first with the signs changed.
+// Elements are k/16 with a nonzero integer k from -16 to 16; the second half of a period is the negated first half.
 static void fill_for_sum(float *values, int64_t count)
 {
     uint64_t random = 1;
@@ -50,7 +50,7 @@ static void fill_for_sum(float *values, int64_t count)
     }
 }
 
-// The chosen sum of elements 0 to i, as in scan/step00_baseline/scan.cu.
+// The prescribed sum of elements 0 to i, as in scan/step00_baseline/scan.cu.
 static float sum_up_to(int64_t i)
 {
     uint64_t bits = (uint64_t)(i + 1) * 0x9e3779b97f4a7c15u;
@@ -75,8 +75,8 @@ static float *new_data(int64_t count, int64_t data, void (*fill)(float *values, 
 
 // ---- Lines of the recording
 
-// "write" or "read", at the pointer that is the call's first argument.
-static bool write_line(const HostCall *call, const char *what, const float *values, int64_t count)
+// Writes a line `verb`, "write" or "read", with the address from the call's first argument.
+static bool write_line(const HostCall *call, const char *verb, const float *values, int64_t count)
 {
     Host *h = call->host;
     const Constant *at = &call->arguments[0];
@@ -85,7 +85,7 @@ static bool write_line(const HostCall *call, const char *what, const float *valu
     if (!host_is_on_device(h, at, bytes, &there))
         return host_fail(call, NULL, "the array has no room for %" PRId64 " elements", count);
     const uint64_t name = host_write_bytes(h, values, bytes);
-    fprintf(h->calls, "%s ", what);
+    fprintf(h->calls, "%s ", verb);
     host_write_position(h, at);
     fprintf(h->calls, " %" PRIu64 " %016" PRIx64 "\n", bytes, name);
     return true;
@@ -96,27 +96,27 @@ static bool check_count(const HostCall *call, int64_t count)
     return (count >= 0 && count <= MAX_ELEMENTS) || host_fail(call, NULL, "a page runs at most %" PRId64 " elements", MAX_ELEMENTS);
 }
 
-static bool give_data(const HostCall *call, void (*fill)(float *, int64_t)) // to, count, data
+static bool write_data(const HostCall *call, void (*fill)(float *, int64_t)) // to, count, data
 {
     const int64_t count = call->arguments[1].integer;
     if (!check_count(call, count))
         return false;
     float *values = new_data(count, call->arguments[2].integer, fill);
-    const bool is_given = write_line(call, "write", values, count);
+    const bool is_written = write_line(call, "write", values, count);
     free(values);
-    return is_given;
+    return is_written;
 }
 
 bool host_sum_data(const HostCall *call, Constant *value)
 {
     *value = (Constant){0};
-    return give_data(call, fill_for_sum);
+    return write_data(call, fill_for_sum);
 }
 
 bool host_scan_data(const HostCall *call, Constant *value)
 {
     *value = (Constant){0};
-    return give_data(call, fill_for_scan);
+    return write_data(call, fill_for_scan);
 }
 
 bool host_sum_expected(const HostCall *call, Constant *value) // from, n, data
@@ -144,9 +144,9 @@ bool host_scan_expected(const HostCall *call, Constant *value) // from, n, exclu
     float *values = new_data(n, call->arguments[3].integer, fill_for_scan);
     double sum = 0;
     for (int64_t k = 0; k < n; k++) {
-        const double with = sum + values[k];
-        values[k] = (float)(exclusive ? sum : with);
-        sum = with;
+        const double inclusive = sum + values[k];
+        values[k] = (float)(exclusive ? sum : inclusive);
+        sum = inclusive;
     }
     const bool is_written = write_line(call, "read", values, n);
     free(values);

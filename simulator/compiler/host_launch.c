@@ -1,4 +1,4 @@
-// host_launch.c: launches in evaluated host code become lines of the recording.
+// host_launch.c: records launches in evaluated host code.
 #include "compiler/host.h"
 
 #include <inttypes.h>
@@ -20,7 +20,7 @@ HostKernel *host_kernel(Host *h, const Function *function)
 
 // ---- Arguments
 
-// The pointer at an offset of an object of a type, if there is one.
+// Whether an object of this type has a pointer at the offset.
 static bool has_pointer_at(const Type *type, uint64_t offset)
 {
     if (type->kind == TYPE_POINTER)
@@ -91,13 +91,13 @@ static bool begin_launch(const HostCall *call, Function *kernel, const HostShape
     Host *h = call->host;
     const HostDevice *device = h->compiler->options->device;
     const char *name = mangle_function(h->compiler, kernel), *reason;
-    HostShape whole = *shape;
+    HostShape complete = *shape;
     const HostKernel *attributes = host_kernel(h, kernel);
-    whole.max_dynamic_shared_bytes = attributes->dynamic_shared_bytes;
-    whole.non_portable_clusters = attributes->non_portable_clusters;
+    complete.max_dynamic_shared_bytes = attributes->dynamic_shared_bytes;
+    complete.non_portable_clusters = attributes->non_portable_clusters;
     if (++h->launch_count > MAX_LAUNCHES)
         return host_fail(call, NULL, "more than %d launches: does the loop around them end?", MAX_LAUNCHES);
-    if ((reason = device->reject(device->context, name, &whole)))
+    if ((reason = device->reject(device->context, name, &complete)))
         return host_fail(call, NULL, "the kernel '%s' cannot be launched: %s", kernel->name->text, reason);
     fprintf(h->calls, "launch 0 %s %u,%u,%u %u,%u,%u %" PRIu64 " %u,%u,%u %d", name, shape->grid[0], shape->grid[1], shape->grid[2], shape->block[0],
             shape->block[1], shape->block[2], shape->dynamic_shared_bytes, shape->cluster[0], shape->cluster[1], shape->cluster[2], shape->is_cooperative);
@@ -223,7 +223,7 @@ bool host_launch_ex(const HostCall *call, Constant *value)
         Type *type = type_bare(kernel->type->parameters[k]), *given = type_bare(call->e->function->type->parameters[k + 2]);
         Constant argument = call->arguments[k + 2], object = new_object(v, type);
         if (type->kind == TYPE_RECORD)
-            object = argument; // its address
+            object = argument; // the address of the record
         else if (argument = constant_convert(given, type, argument), !evaluate_write(v, call->e, object, type, &argument))
             return false;
         if (!write_argument(call, type, object))

@@ -1,18 +1,18 @@
-// if_convert.c: short branches become selections, within the limits that NVVM has. The arms' instructions are executed whatever
-// the condition is, and phis where the arms meet become selections of their values.
+// if_convert.c: if-conversion of short branches, within NVVM's limits. The instructions of the arms are speculated, and the phis at the
+// join become selects.
 #include "compiler/intrinsics.h"
 #include "compiler/memory.h"
 
 #include <string.h>
 
 enum {
-    MAX_TRIANGLE = 5,        // instructions of the one arm
-    MAX_TRIANGLE_SUM = 6,    // and phis with them
-    MAX_FIRST = 3, MAX_SECOND = 5, // of two arms
+    MAX_TRIANGLE = 5,        // instructions of a single arm
+    MAX_TRIANGLE_SUM = 6,    // instructions and phis
+    MAX_FIRST = 3, MAX_SECOND = 5, // instructions of each of two arms
     MAX_DIAMOND_PHIS = 3
 };
 
-typedef struct Shape { // a branch whose arms meet at once
+typedef struct Shape { // a triangle or a diamond: a branch whose arms have one block each and end in the same block
     IrBlock *block, *arm[2], *end; // arm: NULL if it is empty
 } Shape;
 
@@ -47,22 +47,22 @@ static bool find_shape(IrBlock *block, Shape *shape)
     return shape->end != block && shape->end != shape->arm[0] && shape->end != shape->arm[1];
 }
 
-// What an instruction costs if it runs without need; more than any limit if it must not.
+// The cost of speculating an instruction; above any limit if it must not be speculated.
 static uint32_t cost_of(const IrInstruction *i)
 {
-    enum { TOO_MUCH = 1000 };
+    enum { PROHIBITIVE = 1000 };
     switch (i->op) {
     case IR_DIV:
     case IR_REM:
-        return i->operands[1]->op == IR_INTEGER && !(i->flags & IR_SIGNED) && !ir_is_float_type(i->type) ? 1 : TOO_MUCH;
+        return i->operands[1]->op == IR_INTEGER && !(i->flags & IR_SIGNED) && !ir_is_float_type(i->type) ? 1 : PROHIBITIVE;
     case IR_MIN:
     case IR_MAX:
     case IR_COPY:
-        return TOO_MUCH;
+        return PROHIBITIVE;
     case IR_INTRINSIC:
-        return ir_is_pure(i) && (strstr(i->intrinsic->name, "popc") || strstr(i->intrinsic->name, "clz")) ? 1 : TOO_MUCH;
+        return ir_is_pure(i) && (strstr(i->intrinsic->name, "popc") || strstr(i->intrinsic->name, "clz")) ? 1 : PROHIBITIVE;
     case IR_CONVERT:
-        return i->operands[0]->type != IR_PRED && ir_is_float_type(i->type) != ir_is_float_type(i->operands[0]->type) ? TOO_MUCH : 1;
+        return i->operands[0]->type != IR_PRED && ir_is_float_type(i->type) != ir_is_float_type(i->operands[0]->type) ? PROHIBITIVE : 1;
     case IR_BITCAST:
     case IR_OFFSET:
     case IR_SYMBOL:
@@ -71,7 +71,7 @@ static uint32_t cost_of(const IrInstruction *i)
     case IR_SPECIAL:
         return i->op == IR_OFFSET && i->operand_count == 2 ? 1 : 0;
     default:
-        return is_safe_to_speculate(i) ? 1 : TOO_MUCH;
+        return is_safe_to_speculate(i) ? 1 : PROHIBITIVE;
     }
 }
 
@@ -139,7 +139,7 @@ static void convert(IrModule *module, const Shape *s)
             ir_set_operand(phi, second, select);
         }
     }
-    // Both edges bring the same now; one stays.
+    // Both edges now have the same phi operands; one of them is removed.
     IrBlock *kept = s->arm[0] ? s->arm[0] : s->arm[1];
     const uint32_t target = end->target[0] == kept ? 0 : 1;
     ir_make_jump(module, s->block, target);
@@ -157,7 +157,7 @@ static bool convert_block(IrModule *module, IrBlock *block)
     return true;
 }
 
-// ---- if (a && b): the second test is made with the first one, if it is cheap
+// ---- if (a && b): a cheap second test is speculated, and the tests are combined
 
 static bool is_only_test(const IrBlock *block)
 {
@@ -176,7 +176,7 @@ static bool is_only_test(const IrBlock *block)
     return count <= 2;
 }
 
-// Both blocks go to `common` for one answer each: the first one asks both questions.
+// If the block and its successor both branch to `common`, replaces the two branches by one on the combined condition.
 static bool join_tests(IrModule *module, IrBlock *block)
 {
     IrInstruction *end = block->last;
@@ -198,7 +198,7 @@ static bool join_tests(IrModule *module, IrBlock *block)
             continue;
         while (second->first != second->last)
             ir_move_before(end, second->first);
-        // The way onward: the first answer is k == 0, the second one is that of `onward`.
+        // The combined condition leads to `onward`.
         IrInstruction *a = end->operands[0], *b = second->last->operands[0];
         if (k == 1)
             a = ir_insert_before(module, end, IR_NOT, IR_PRED, 1, &a);
@@ -206,7 +206,7 @@ static bool join_tests(IrModule *module, IrBlock *block)
             b = ir_insert_before(module, end, IR_NOT, IR_PRED, 1, &b);
         IrInstruction *both = ir_binary(module, end, IR_AND, a, b, 0);
         const uint32_t line = end->line, file = end->file;
-        // Edges: block -> onward takes over that of second -> onward.
+        // The edge block -> onward replaces the edge second -> onward.
         const uint32_t onward_index = ir_edge_index(second, meets_first ? 1 : 0);
         onward->predecessors[onward_index] = block;
         ir_remove_predecessor(common, from_second);
@@ -232,8 +232,8 @@ static bool convert_once(IrModule *module, IrFunction *function)
     for (IrBlock *block = function->first; block; block = block->next)
         blocks[count++] = block;
     bool changed = false;
-    while (count-- > 0) // the innermost branches stand last
-        if (blocks[count]->last) // else it has been removed
+    while (count-- > 0) // inner branches come last in the layout
+        if (blocks[count]->last) // NULL: the block has been removed
             changed |= convert_block(module, blocks[count]) || join_tests(module, blocks[count]);
     return changed;
 }

@@ -1,4 +1,4 @@
-// initialise.c: what objects begin with.
+// initialise.c: initialisation of objects.
 #include "compiler/build.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ static Expression *list_new(Compiler *c, Type *type, uint32_t capacity, Position
     return e;
 }
 
-// A call of the best of a record's constructors.
+// A call of a record's constructor, chosen by overload resolution.
 static Expression *construct(Compiler *c, Record *record, Expression **arguments, uint32_t count, Position start, Position end)
 {
     Candidates all = {0}, list = {0};
@@ -31,7 +31,7 @@ static Expression *construct(Compiler *c, Record *record, Expression **arguments
     return build_call_of(c, f, NULL, arguments, count, start, end);
 }
 
-// ---- without a value
+// ---- default and value initialisation
 
 static Expression *field_default(Compiler *c, Field *field, Function *constructor)
 {
@@ -46,7 +46,7 @@ static Expression *field_default(Compiler *c, Field *field, Function *constructo
     return initialise_copy(c, field->type, e, "a member's initialiser");
 }
 
-// The list of a record whose fields have initialisers, or need their constructors; the others are zeroed or left alone.
+// The initialiser list of a record some of whose fields have initialisers or constructors; the others are zeroed or left undefined.
 static Expression *list_of_defaults(Compiler *c, Type *type, bool zeroed, Position start, Position end)
 {
     Record *r = type->record;
@@ -197,9 +197,9 @@ Expression *initialise_direct(Compiler *c, Type *type, Expression **arguments, u
     return convert(c, arguments[0], type, "an initialisation");
 }
 
-// ---- lists in braces
+// ---- braced lists
 
-typedef struct Items { // of a list, as they are used up
+typedef struct Items { // the items of a list; `at` is the first unused one
     Expression **items;
     uint32_t count, at;
 } Items;
@@ -211,7 +211,7 @@ static bool is_aggregate(const Type *type)
     return type->kind == TYPE_ARRAY || (type->kind == TYPE_RECORD && type->record->is_aggregate);
 }
 
-static Expression *fill_one(Compiler *c, Type *type, Items *items)
+static Expression *fill_element(Compiler *c, Type *type, Items *items)
 {
     Expression *item = items->items[items->at];
     if (item->type->kind == TYPE_INITIALISERS) {
@@ -232,14 +232,14 @@ static Expression *fill_one(Compiler *c, Type *type, Items *items)
 
 static Expression *fill_array(Compiler *c, Type *type, Items *items, Position start, Position end)
 {
-    const uint64_t most = type->count == NO_SIZE ? items->count : type->count;
+    const uint64_t limit = type->count == NO_SIZE ? items->count : type->count;
     uint32_t capacity = 0;
     Expression *e = list_new(c, type, 0, start, end);
-    while (items->at < items->count && e->argument_count < most) {
+    while (items->at < items->count && e->argument_count < limit) {
         const uint32_t before = items->at;
-        Expression *one = fill_one(c, type->target, items);
-        *compile_push(c, e->arguments, e->argument_count, capacity) = one;
-        if (items->at == before) // an empty aggregate takes none
+        Expression *element = fill_element(c, type->target, items);
+        *compile_push(c, e->arguments, e->argument_count, capacity) = element;
+        if (items->at == before) // an empty aggregate consumes no item
             break;
     }
     Type *inner = type_innermost(type);
@@ -256,11 +256,11 @@ static Expression *fill_record(Compiler *c, Type *type, Items *items, Position s
 {
     Record *r = type->record;
     Expression *e = list_new(c, type_bare(type), r->field_count, start, end);
-    const uint32_t most = r->is_union && r->field_count ? 1 : r->field_count;
-    for (uint32_t k = 0; k < most; k++) {
+    const uint32_t limit = r->is_union && r->field_count ? 1 : r->field_count;
+    for (uint32_t k = 0; k < limit; k++) {
         Field *field = &r->fields[k];
         if (items->at < items->count)
-            e->arguments[k] = fill_one(c, field->type, items);
+            e->arguments[k] = fill_element(c, field->type, items);
         else if (field->initialiser_token)
             e->arguments[k] = field_default(c, field, NULL);
         else if (type_is_any_reference(field->type))
@@ -330,7 +330,7 @@ void initialise_fields(Compiler *c, Function *f)
     FieldInitialiser *all = compile_allocate(c, (r->field_count + 1) * sizeof *all);
     uint32_t count = 0;
     for (uint32_t k = 0; k < f->field_initialiser_count; k++)
-        if (!f->field_initialisers[k].field) // another constructor of the same record does all
+        if (!f->field_initialisers[k].field) // delegates to another constructor of the record
             return;
     for (uint32_t k = 0; k < r->field_count; k++) {
         Field *field = &r->fields[k];

@@ -1,5 +1,5 @@
-// inline.c: calls of device functions are replaced by their bodies, callees first, so that every call is expanded once in each
-// caller. A function that calls itself cannot be: recursion is a problem that the caller reports.
+// inline.c: replaces calls of device functions by their bodies, callees first, so that each call is expanded once in each caller.
+// Recursion is not supported, and is returned as a problem.
 #include "compiler/passes.h"
 
 enum { MAX_CALL_DEPTH = 200 };
@@ -12,12 +12,12 @@ typedef struct Inlining {
     IrProblem problem;
 } Inlining;
 
-typedef struct Expansion { // of one call: what the callee's blocks and values are in the caller
+typedef struct Expansion { // of one call: maps the callee's blocks and values to those of the caller
     IrModule *module;
     IrFunction *caller;
-    IrBlock **blocks;         // of the callee's block ids
-    IrInstruction **values;   // of the callee's instruction ids
-    IrBlock *after;           // where the callee returns to
+    IrBlock **blocks;         // indexed by the callee's block ids
+    IrInstruction **values;   // indexed by the callee's instruction ids
+    IrBlock *after;           // the block to which the callee returns
     IrInstruction *result;    // a phi in `after`, or NULL
     uint32_t line, file;      // of the call
 } Expansion;
@@ -50,7 +50,7 @@ static IrInstruction *caller_value(const Expansion *e, IrInstruction *value)
     return e->values[value->id];
 }
 
-// The library's functions have no lines: theirs is the call's.
+// Instructions of library functions have no line, and get that of the call.
 static void set_line(const Expansion *e, IrInstruction *copy, const IrInstruction *i)
 {
     copy->line = i->line ? i->line : e->line;
@@ -82,7 +82,7 @@ static void copy_terminator(const Expansion *e, IrBlock *block, const IrInstruct
     ir_link_last(block, copy);
 }
 
-// A copy without operands, which are added once all values exist.
+// A copy without operands, which are added after all values have been copied.
 static IrInstruction *copy_bare(const Expansion *e, const IrInstruction *i)
 {
     IrInstruction *copy = ir_new_instruction(e->module, e->caller, i->op, i->type, 0, NULL);
@@ -112,7 +112,7 @@ static void copy_instructions(Expansion *e, const IrBlock *from, IrBlock *to)
     }
 }
 
-// Predecessors are in the callee's order, for the phis.
+// Keeps the callee's order of predecessors, which is that of the phis' operands.
 static void copy_predecessors(const Expansion *e, const IrBlock *from, IrBlock *to)
 {
     to->predecessors = ir_allocate(e->module, (2 * from->predecessor_count + 1) * sizeof *to->predecessors);
@@ -147,7 +147,7 @@ static void expand_call(IrModule *module, IrInstruction *call)
     e.values = ir_scratch(module, callee->next_instruction * sizeof *e.values);
     IrBlock *before = call->block;
     e.after = ir_split_block(module, call);
-    e.after->predecessor_count = 0; // ir_split_block has made the edge that is replaced here
+    e.after->predecessor_count = 0; // the edge made by ir_split_block is replaced below
     if (call->type != IR_VOID)
         e.result = ir_phi(module, e.after, call->type);
     for (IrBlock *block = callee->first; block; block = block->next)

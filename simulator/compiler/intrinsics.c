@@ -1,10 +1,10 @@
-// intrinsics.c: the table of what CUDA has built in and no C++ can express. library_*.c builds on it.
+// intrinsics.c: the table of CUDA's operations that C++ cannot express. library_*.c uses them.
 //
 // A signature has letters as in the Itanium C++ ABI's mangling: first the result, then the parameters. v void, b bool,
 // c char, a signed char, h unsigned char, s short, t unsigned short, i int, j unsigned, l long, m unsigned long,
 // x long long, y unsigned long long, f float, d double, P pointer to, K const, V volatile, z ...
 //
-// Rows of one name are overloads and follow each other. Names that begin with __i_ are only for the library's texts.
+// Overloads are consecutive rows with one name. Names that begin with __i_ are only for the library texts.
 #include "compiler/intrinsics.h"
 
 #include <string.h>
@@ -13,11 +13,11 @@
 
 enum {
     PURE = INTRINSIC_PURE,
-    WARP = INTRINSIC_PURE | INTRINSIC_CONVERGENT, // between the lanes of a warp
+    WARP = INTRINSIC_PURE | INTRINSIC_CONVERGENT, // warp-level primitives
     BARRIER = INTRINSIC_READS | INTRINSIC_WRITES | INTRINSIC_ORDERS | INTRINSIC_CONVERGENT,
     FENCE = INTRINSIC_READS | INTRINSIC_WRITES | INTRINSIC_ORDERS,
     ATOMIC = INTRINSIC_READS | INTRINSIC_WRITES,
-    CLOCK = INTRINSIC_UNIQUE | INTRINSIC_READS | INTRINSIC_WRITES // volatile asm in NVIDIA's headers, which might do anything
+    CLOCK = INTRINSIC_UNIQUE | INTRINSIC_READS | INTRINSIC_WRITES // volatile asm in NVIDIA's headers, so any effect is assumed
 };
 
 #define GUIDE "CUDA C++ Programming Guide "
@@ -42,7 +42,7 @@ static const Intrinsic ROWS[] = {
     {"__threadfence", "v", "membar.gl;", FENCE, 0, GUIDE "10.5"},
     {"__threadfence_block", "v", "membar.cta;", FENCE, 0, GUIDE "10.5"},
     {"__threadfence_system", "v", "membar.sys;", FENCE, 0, GUIDE "10.5"},
-    // Between the lanes of a warp
+    // Warp-level primitives
     {"__i_shfl_idx", "ijiii", "shfl.sync.idx.b32 \t$0|$p1, %2, %3, %4, %1;", WARP, 0, GUIDE "10.22"},
     {"__i_shfl_idx", "fjfii", "mov.b32 \t$t1, $2;\nshfl.sync.idx.b32 \t$t2|$p1, $t1, %3, %4, %1;\nmov.b32 \t$0, $t2;", WARP, 0, GUIDE "10.22"},
     {"__i_shfl_up", "ijiii", "shfl.sync.up.b32 \t$0|$p1, %2, %3, %4, %1;", WARP, 0, GUIDE "10.22"},
@@ -106,7 +106,7 @@ static const Intrinsic ROWS[] = {
     {"__i_max_of", "iii", NULL, PURE, 0, MATH "max"}, {"__i_max_of", "jjj", NULL, PURE, 0, MATH "max"},
     {"__i_max_of", "xxx", NULL, PURE, 0, MATH "max"}, {"__i_max_of", "yyy", NULL, PURE, 0, MATH "max"},
     {"__i_abs", "ii", NULL, PURE, 0, MATH "abs"}, {"__i_abs", "xx", NULL, PURE, 0, MATH "abs"},
-    // Bits of numbers
+    // Bit casts
     {"__float_as_int", "if", NULL, PURE, 0, MATH "Type Casting"}, {"__int_as_float", "fi", NULL, PURE, 0, MATH "Type Casting"},
     {"__float_as_uint", "jf", NULL, PURE, 0, MATH "Type Casting"}, {"__uint_as_float", "fj", NULL, PURE, 0, MATH "Type Casting"},
     {"__double_as_longlong", "xd", NULL, PURE, 0, MATH "Type Casting"}, {"__longlong_as_double", "dx", NULL, PURE, 0, MATH "Type Casting"},
@@ -192,7 +192,7 @@ static const Intrinsic ROWS[] = {
     {"__ll2double_rn", "dx", "cvt.rn.f64.s64 \t$0, %1;", PURE, 0, MATH "Type Casting"},
     {"__double2float_rn", "fd", "cvt.rn.f32.f64 \t$0, %1;", PURE, 0, MATH "Type Casting"},
     {"__double2float_rz", "fd", "cvt.rz.f32.f64 \t$0, %1;", PURE, 0, MATH "Type Casting"},
-    // Addresses, time and the end
+    // Addresses, traps, output
     {"__cvta_generic_to_shared", "mPKv", NULL, PURE, 0, GUIDE "10.11"},
     {"__cvta_generic_to_global", "mPKv", NULL, PURE, 0, GUIDE "10.11"},
     {"__cvta_shared_to_generic", "Pvm", NULL, PURE, 0, GUIDE "10.11"},
@@ -232,7 +232,7 @@ const Intrinsic *intrinsic_named(const char *name, size_t length)
 
 const char *intrinsic_suggestion(const char *name, size_t length)
 {
-    uint32_t limit = length <= 4 ? 3 : length < 8 ? 5 : 7; // doubled, as source_distance counts
+    uint32_t limit = length <= 4 ? 3 : length < 8 ? 5 : 7; // in units of source_distance
     const char *best = NULL;
     for (const Intrinsic *row = ROWS; row->name; row++) {
         if (!strncmp(row->name, "__i_", 4) || (row > ROWS && !strcmp(row->name, row[-1].name)))

@@ -1,9 +1,9 @@
-// ir.c: building the intermediate form. What passes need beyond it, to change what has been built, is in rewrite.c.
+// ir.c: builds the intermediate representation. rewrite.c has further functions for passes, which change it.
 #include "compiler/rewrite.h"
 
 #include <string.h>
 
-enum { FIRST_CONSTANTS = 64 };
+enum { INITIAL_CONSTANTS = 64 };
 
 void *ir_allocate(IrModule *module, size_t bytes)
 {
@@ -91,7 +91,7 @@ static IrUse *new_operands(IrModule *module, IrInstruction *instruction, uint32_
     return instruction->operand_uses = uses;
 }
 
-// Room for operands doubles, so it is full whenever their number is a power of two. ir_new_instruction may have allocated more,
+// The capacity doubles, so it is exhausted when the number of operands is a power of two. ir_new_instruction may have allocated more,
 // which is then unused.
 void ir_add_operand(IrModule *module, IrInstruction *instruction, IrInstruction *value)
 {
@@ -174,7 +174,7 @@ IrInstruction *ir_insert_before(IrModule *module, IrInstruction *insert_before, 
     return instruction;
 }
 
-// ---- Constants, each of which a function has once
+// ---- Constants, which are unique within a function
 
 static uint64_t constant_bits(const IrInstruction *constant)
 {
@@ -206,7 +206,7 @@ static void grow_constants(IrModule *module, IrFunction *function)
 {
     IrInstruction **old = function->constants;
     const uint32_t count = function->constant_capacity;
-    function->constant_capacity = count ? 2 * count : FIRST_CONSTANTS;
+    function->constant_capacity = count ? 2 * count : INITIAL_CONSTANTS;
     function->constants = ir_allocate(module, function->constant_capacity * sizeof *function->constants);
     for (uint32_t k = 0; k < count; k++)
         if (old[k])

@@ -1,4 +1,4 @@
-// ir_print.c: the intermediate form as text, for tests and for people. One line an instruction:
+// ir_print.c: prints the intermediate representation, for tests and debugging, with one line for each instruction:
 //
 //     %7 b32 = add %3, 1 no_wrap          ; line 12
 #include "compiler/intrinsics.h"

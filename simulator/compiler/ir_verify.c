@@ -1,4 +1,4 @@
-// ir_verify.c: what every pass may rely on. Tests run it after each pass.
+// ir_verify.c: checks the invariants on which all passes rely. Tests run it after each pass.
 #include "compiler/dominators.h"
 #include "compiler/intrinsics.h"
 
@@ -9,7 +9,7 @@ typedef struct Verifier {
     IrModule *module;
     const IrFunction *function;
     const Dominators *dominators;
-    uint32_t *position; // of an instruction's id in its block, from 1 on; 0: in no block
+    uint32_t *position; // indexed by an instruction's id: 1-based position in its block; 0: in no block
     const char *problem;
 } Verifier;
 
@@ -57,7 +57,7 @@ static void check_uses(Verifier *v, const IrInstruction *i)
             report(v, "%%%u has a use that is none, in %%%u", i->id, use->user->id);
 }
 
-// Whether the value is available at the end of `block` if `before` is 0, else at that position in it.
+// Whether the value is available in `block`: at position `before`, or at the block's end if `before` is 0.
 static bool is_available(const Verifier *v, const IrInstruction *value, const IrBlock *block, uint32_t before)
 {
     if (ir_is_constant(value))

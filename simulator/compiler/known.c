@@ -1,6 +1,5 @@
-// known.c: bits of integers that are known to be zero, and how large integers can be, for simplify.c and for addresses. Where nvcc
-// knows nothing of special registers, neither does this: their ranges, those of the programming guide, count only where the
-// constant parts of addresses are separated.
+// known.c: known zero bits and upper bounds of integers. As in nvcc, the ranges of special registers (CUDA Programming Guide) are used only
+// when constant parts of addresses are separated.
 #include "compiler/known.h"
 
 #include <string.h>
@@ -17,28 +16,28 @@ int power_of_two(const IrInstruction *constant)
     return value && !(value & (value - 1)) ? __builtin_ctzll(value) : -1;
 }
 
-// The zeros above the highest bit that a number up to `most` has.
-static uint64_t zeros_above(uint64_t most)
+// The zero bits above the highest bit of numbers up to `limit`.
+static uint64_t zeros_above(uint64_t limit)
 {
-    return most ? ~(UINT64_MAX >> __builtin_clzll(most)) : UINT64_MAX;
+    return limit ? ~(UINT64_MAX >> __builtin_clzll(limit)) : UINT64_MAX;
 }
 
 static uint64_t largest_special(const IrInstruction *i)
 {
-    static const struct { const char *name; uint64_t most; } specials[] = {
+    static const struct { const char *name; uint64_t max; } specials[] = {
         {"%tid.x", 1023}, {"%tid.y", 1023}, {"%tid.z", 63}, {"%ntid.x", 1024}, {"%ntid.y", 1024}, {"%ntid.z", 64},
         {"%ctaid.x", 0x7ffffffe}, {"%ctaid.y", 65534}, {"%ctaid.z", 65534},
         {"%nctaid.x", 0x7fffffff}, {"%nctaid.y", 65535}, {"%nctaid.z", 65535}, {"%laneid", 31}};
     for (size_t k = 0; k < sizeof specials / sizeof *specials; k++)
         if (strcmp(i->special, specials[k].name) == 0)
-            return specials[k].most;
+            return specials[k].max;
     return i->type == IR_B32 ? INT32_MAX : INT64_MAX;
 }
 
 static uint64_t zero_bits_of_sum(const IrInstruction *i, uint32_t depth)
 {
     const uint64_t a = zero_bits(i->operands[0], depth), b = zero_bits(i->operands[1], depth);
-    const uint64_t low = ~(a & b) ? (1ull << __builtin_ctzll(~(a & b))) - 1 : UINT64_MAX; // both have no bits there
+    const uint64_t low = ~(a & b) ? (1ull << __builtin_ctzll(~(a & b))) - 1 : UINT64_MAX; // common trailing zeros
     uint64_t sum;
     if (__builtin_add_overflow(~a, ~b, &sum))
         return low;
@@ -188,8 +187,8 @@ uint64_t largest_with_specials(const IrInstruction *value)
     return largest(value, 0, true);
 }
 
-// Whether the way from one block to the next is taken only if the value is not negative.
-static bool edge_shows_not_negative(const IrBlock *from, const IrBlock *to, const IrInstruction *value)
+// Whether the edge, or a unique path to it, is taken only if the value is not negative.
+static bool edge_implies_not_negative(const IrBlock *from, const IrBlock *to, const IrInstruction *value)
 {
     for (uint32_t steps = 0; steps < 4; steps++) {
         const IrInstruction *end = from->last;
@@ -247,7 +246,7 @@ static bool never_negative(const IrInstruction *i, uint32_t depth)
         return never_negative(i->operands[1], depth + 1) && never_negative(i->operands[2], depth + 1);
     case IR_CONVERT:
         return (i->flags & IR_SIGNED) && ir_bits(i->type) >= ir_bits(i->operands[0]->type) && never_negative(i->operands[0], depth + 1);
-    case IR_PHI: { // an induction variable that starts at no less than 0 and grows, or that a test keeps from being negative
+    case IR_PHI: { // an induction variable that starts at 0 or above and increases, or that a test keeps from being negative
         if (i->operand_count > 4)
             return false;
         for (uint32_t k = 0; k < i->operand_count; k++) {
@@ -256,7 +255,7 @@ static bool never_negative(const IrInstruction *i, uint32_t depth)
             const bool shrinks = (value->op == IR_SHR || (value->op == IR_DIV && is_positive(value->operands[1]))) && value->operands[0] == i;
             if (value == i || shrinks || (grows && never_negative(value->operands[1], depth + 1)))
                 continue;
-            if (edge_shows_not_negative(i->block->predecessors[k], i->block, value))
+            if (edge_implies_not_negative(i->block->predecessors[k], i->block, value))
                 continue;
             if (grows || !never_negative(value, depth + 1))
                 return false;

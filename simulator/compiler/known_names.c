@@ -1,4 +1,4 @@
-// known_names.c: names that beginners use in kernels and that are not there, with what to write instead.
+// known_names.c: names that beginners use in kernels although they are unavailable there, with suggested replacements.
 #include "compiler/build.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@ typedef struct KnownName {
     const char *name, *help;
 } KnownName;
 
-// Functions of the host: C's and CUDA's own begin with "cuda" besides.
+// Host functions of the C library. CUDA's host functions are recognised by the prefix "cuda".
 static const char *const HOST_FUNCTIONS[] = {
     "rand", "srand", "rand_r", "random", "drand48", "exit", "abort", "atexit", "fprintf", "sprintf", "snprintf", "puts", "putchar", "scanf", "fscanf",
     "sscanf", "fopen", "fclose", "fread", "fwrite", "fgets", "getchar", "perror", "time", "sleep", "usleep", "getenv", "system", "atoi", "atof", "atol",
@@ -38,7 +38,7 @@ static const KnownName OLD_NAMES[] = {
 
 #define IN_BLOCK "use __shfl_down_sync in each warp and a __shared__ array between the warps, or #include <cooperative_groups/reduce.h> and cg::reduce"
 #define NO_FUNCTION "compute it on the host, or approximate it by a polynomial"
-// Libraries and features that this compiler does not have, though nvcc does.
+// Libraries and features that nvcc supports and this compiler does not.
 static const KnownName UNSUPPORTED[] = {
     {"cub", IN_BLOCK}, {"thrust", "write a kernel; the host may use Thrust where nvcc compiles it"}, {"nvcuda", "write the sums of products as a loop"},
     {"block_tile_memory", "use a tile of up to 32 threads, or the whole block with block.sync()"},

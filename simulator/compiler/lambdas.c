@@ -1,4 +1,4 @@
-// lambdas.c: lambdas: a record with a field for each captured variable, and operator().
+// lambdas.c: lambda expressions: closures, records with a field for each captured variable and operator().
 #include "compiler/build.h"
 
 #include <string.h>
@@ -34,7 +34,7 @@ static Expression *copy_of(Compiler *c, Type *type, Expression *value)
     return expression_unknown(c, value->start, value->end);
 }
 
-static Name *copied_object(Compiler *c) // the name of the field that [*this] makes
+static Name *copied_object(Compiler *c) // the name of the field for a capture [*this]
 {
     return name_intern(c, "*this", 5);
 }
@@ -44,7 +44,7 @@ static bool is_this(const Variable *v)
     return v->name->length == 4 && !strcmp(v->name->text, "this");
 }
 
-// Elements of a parameter pack share a name.
+// Elements of a captured parameter pack share a name, so the variable is compared, too.
 static Field *captured_field(const Record *r, const Name *name, const Variable *v)
 {
     for (uint32_t k = 0; k < r->field_count; k++)
@@ -53,7 +53,7 @@ static Field *captured_field(const Record *r, const Name *name, const Variable *
     return NULL;
 }
 
-// A variable of the enclosing function as a lambda of `level` from the outside sees it.
+// An expression, within the lambda, for a variable of an enclosing function; captures it if that is implicit.
 static Expression *captured_at(Compiler *c, Lambda *lambda, Variable *v, Position start, Position end)
 {
     uint32_t depth = 0;
@@ -66,8 +66,8 @@ static Expression *captured_at(Compiler *c, Lambda *lambda, Variable *v, Positio
         return build_address(c, build_field(c, build_dereference(c, expression_variable(c, lambda->self, start, end), start), copied, end), start);
     Field *field = captured_field(lambda->record, v->name, v);
     if (!field) {
-        char how = lambda->default_capture;
-        if (!how || lambda->is_complete) {
+        char capture = lambda->default_capture;
+        if (!capture || lambda->is_complete) {
             source_error(c, start, end - start, compile_format(c, "capture it: [%s] or [&]", v->name->text), "the lambda does not capture '%s'", v->name->text);
             return expression_unknown(c, start, end);
         }
@@ -76,11 +76,11 @@ static Expression *captured_at(Compiler *c, Lambda *lambda, Variable *v, Positio
             return outer;
         const bool self = is_this(v);
         const uint32_t index = lambda->record->field_count;
-        Type *type = how == '&' && !self ? type_reference(c, outer->type, false) : type_bare(outer->type);
-        if (how == '=' && type_is_any_reference(v->type))
+        Type *type = capture == '&' && !self ? type_reference(c, outer->type, false) : type_bare(outer->type);
+        if (capture == '=' && type_is_any_reference(v->type))
             type = type_bare(v->type->target);
         capture_field(c, lambda, v->name, type, start)->captured = v;
-        set_initialiser(c, lambda, index, how == '&' && !self ? outer : copy_of(c, type, outer));
+        set_initialiser(c, lambda, index, capture == '&' && !self ? outer : copy_of(c, type, outer));
         field = &lambda->record->fields[index];
     }
     if (type_is_unknown(field->type))
@@ -143,7 +143,7 @@ static void parse_capture(Compiler *c, Lambda *lambda)
     } else {
         value = parse_name_expression(c);
     }
-    if (has_initialiser) // the body finds a variable of the capture's name
+    if (has_initialiser) // declared for the lambda's body
         scope_declare(c, lambda->scope, SYMBOL_VARIABLE, t->name, t->position)->variable = outer_variable(c, lambda, t);
     if (expression_is_unknown(value)) {
         capture_field(c, lambda, t->name, type_basic(c, TYPE_UNKNOWN), t->position);
@@ -192,21 +192,21 @@ static uint32_t auto_count(Compiler *c, const Declarator *d)
     return count;
 }
 
-static Type *with_auto_as(Compiler *c, Type *type, Type *known)
+static Type *replace_auto(Compiler *c, Type *type, Type *known)
 {
     if (type->kind == TYPE_POINTER)
-        return type_qualified(c, type_pointer(c, with_auto_as(c, type->target, known)), type->qualifiers);
+        return type_qualified(c, type_pointer(c, replace_auto(c, type->target, known)), type->qualifiers);
     if (type_is_any_reference(type))
-        return type_reference(c, with_auto_as(c, type->target, known), type->kind == TYPE_RVALUE_REFERENCE);
+        return type_reference(c, replace_auto(c, type->target, known), type->kind == TYPE_RVALUE_REFERENCE);
     return type_qualified(c, known, type->qualifiers);
 }
 
-// Each parameter with `auto` gets the type of a template's argument.
+// Replaces `auto` in parameter types by the types of the template arguments.
 static void replace_autos(Compiler *c, Declarator *d, const TemplateArgument *arguments)
 {
     for (uint32_t k = 0, at = 0; k < d->parameter_count; k++)
         if (is_auto(d->parameters[k]->type))
-            d->parameters[k]->type = with_auto_as(c, d->parameters[k]->type, arguments[at++].type);
+            d->parameters[k]->type = replace_auto(c, d->parameters[k]->type, arguments[at++].type);
 }
 
 static void skip_specifiers(Compiler *c, Specifiers *s, bool *is_mutable)
@@ -239,10 +239,10 @@ static Function *call_operator(Compiler *c, Lambda *lambda, const Specifiers *s,
                     .record = lambda->record, .is_lambda = true, .is_inline = true};
     f->type = type_function(c, result, types, d->parameter_count, false, is_mutable ? 0 : TYPE_CONST);
     f->has_deduced_result = result->kind == TYPE_AUTO;
-    // A lambda in device code is the device's without a word.
+    // A lambda in device code is implicitly a device function.
     f->is_device = s->is_device || (outer && (outer->is_device || outer->is_kernel) && !outer->is_lenient) || !outer;
     f->is_host = s->is_host || !f->is_device;
-    f->is_needed = true; // its body is parsed here
+    f->is_needed = true; // parse_lambda parses its body
     f->is_lenient = outer && outer->is_lenient;
     Type *self = type_pointer(c, type_qualified(c, lambda->record->type, is_mutable ? 0 : TYPE_CONST));
     f->self = variable_new(c, NULL, self, at);
@@ -268,12 +268,12 @@ static Template *template_of_lambda(Compiler *c, Lambda *lambda, uint32_t count,
     return t;
 }
 
-// What follows the captures, up to the body: (parameters) specifiers -> type. `arguments`: of the parameters with `auto`; NULL: a
-// generic lambda begins, whose template is made.
+// Parses the part between the captures and the body: (parameters) specifiers -> type. `arguments`: types for parameters with `auto`; if
+// NULL and there are such parameters, creates the template of a generic lambda.
 static Function *parse_signature(Compiler *c, Lambda *lambda, const TemplateArgument *arguments, Template **generic, Position at)
 {
     const uint32_t begin = c->parser->state.at;
-    Declarator own = {0}, *d = &own;
+    Declarator declarator = {0}, *d = &declarator;
     ParserState *state = &c->parser->state;
     Specifiers s = {0};
     bool is_mutable = false;
@@ -368,7 +368,7 @@ Expression *parse_lambda(Compiler *c)
     record->is_closure = true;
     record->readable = "lambda";
     record->is_complete = true; // its fields are added while the body is parsed
-    // Expressions refer to the fields, which therefore must not move.
+    // Expressions point to the fields, so the array must not be reallocated.
     record->field_capacity = MAX_CAPTURES;
     record->fields = compile_allocate(c, MAX_CAPTURES * sizeof *record->fields);
     p->closures++;
@@ -379,7 +379,7 @@ Expression *parse_lambda(Compiler *c)
     Function *f = parse_signature(c, lambda, NULL, &generic, at);
     if (generic) {
         generic->pattern = f;
-        f->is_pattern = true; // its body shows what is captured
+        f->is_pattern = true; // its body is parsed to find the captures
     }
     lambda->self = f->self;
     parse_lambda_body(c, lambda, f);

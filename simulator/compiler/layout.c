@@ -1,15 +1,15 @@
-// layout.c: the order of the blocks in the text. A block is followed by what it jumps to where that is possible, loops are not torn
-// apart, and the first way of a branch stands before the second one.
+// layout.c: block layout, in reverse postorder. Where possible a block is followed by its jump target, loops are contiguous, and the first
+// target of a branch precedes the second.
 #include "compiler/passes.h"
 
-typedef struct Walk { // depth first, without recursion
+typedef struct Walk { // an iterative depth-first walk
     IrBlock **stack, **finished;
-    uint8_t *next; // of a block's id: how many of its targets have been visited
+    uint8_t *next; // indexed by a block's id: number of its targets that have been visited
     bool *is_visited;
     uint32_t depth, count;
 } Walk;
 
-// The target that is visited k-th: one that leaves the loop first, as what is visited first comes last.
+// The k-th target to visit. A target outside the loop is visited first, because blocks visited first are placed last.
 static IrBlock *target_in_order(const Loops *loops, const IrBlock *block, uint32_t k)
 {
     const IrInstruction *end = block->last;

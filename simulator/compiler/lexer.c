@@ -1,4 +1,4 @@
-// lexer.c: names, and a text's tokens one at a time.
+// lexer.c: interns names, and splits a text into tokens.
 #include "compiler/tokens.h"
 
 #include <ctype.h>
@@ -51,7 +51,7 @@ void names_visit(Compiler *c, void (*visit)(void *context, const Name *name), vo
 
 const char *keyword_suggestion(const Name *name)
 {
-    uint32_t limit = name->length <= 3 ? 2 : name->length <= 5 ? 5 : 7; // as doubled by source_distance
+    uint32_t limit = name->length <= 3 ? 2 : name->length <= 5 ? 5 : 7; // in units of source_distance
     const char *best = NULL;
     for (size_t k = 0; k < sizeof KEYWORDS / sizeof *KEYWORDS; k++) {
         const uint32_t distance = source_distance(name->text, name->length, KEYWORDS[k].text, strlen(KEYWORDS[k].text), limit);
@@ -63,7 +63,7 @@ const char *keyword_suggestion(const Name *name)
     return best;
 }
 
-// ---- punctuators: longer ones first
+// ---- punctuators, longest first
 
 static const struct {
     const char *text;
@@ -108,13 +108,13 @@ static bool continues_name(char c)
     return starts_name(c) || isdigit((unsigned char)c);
 }
 
-// Quotation marks that a word processor has made of ": three bytes each.
+// Whether p is at a typographic quotation mark in UTF-8, three bytes long, as inserted by word processors.
 static bool is_typographic(const char *p)
 {
     return (unsigned char)p[0] == 0xe2 && (unsigned char)p[1] == 0x80 && (unsigned char)p[2] >= 0x98 && (unsigned char)p[2] <= 0x9f;
 }
 
-// A backslash at a line's end joins it with the next line; the bytes of both, or 0.
+// The length of a line splice, a backslash and the line end after it; 0: none.
 static size_t splice_length(const char *p)
 {
     return p[0] != '\\' ? 0 : p[1] == '\n' ? 2 : p[1] == '\r' && p[2] == '\n' ? 3 : 0;
@@ -183,7 +183,7 @@ static const char *end_of_raw_string(Lexer *l, const char *p) // at the quote af
     return l->end;
 }
 
-// Reports a quote without a partner; the token then ends with its line.
+// The end of a quoted literal. An unterminated one is reported, and ends with its line.
 static const char *end_of_quoted(Lexer *l, const char *p)
 {
     const char quote = *p, *begin = p;

@@ -1,4 +1,4 @@
-// library.c: finds the text of a library's name and has it parsed.
+// library.c: finds and parses the library text that declares a name.
 #include "compiler/library.h"
 
 #include <string.h>
@@ -10,13 +10,13 @@ static const LibraryEntry *const TABLES[] = {LIBRARY_CORE, LIBRARY_MATH, LIBRARY
                                              LIBRARY_STANDARD, LIBRARY_BARRIERS, LIBRARY_PIPELINES, LIBRARY_HOST};
 enum { TABLE_COUNT = sizeof TABLES / sizeof *TABLES, DEVICE_TABLE_COUNT = TABLE_COUNT - 1 };
 
-typedef struct LibraryUse { // an entry of a name
+typedef struct LibraryUse { // an entry that declares a name
     const LibraryEntry *entry;
-    bool *is_declared; // of the entry, for all its names
+    bool *is_declared; // shared by all names of the entry
     struct LibraryUse *next;
 } LibraryUse;
 
-static void note_spaces(Compiler *c, const char *name, size_t length) // each prefix of a qualified name
+static void note_namespaces(Compiler *c, const char *name, size_t length) // marks each namespace prefix of a qualified name
 {
     for (size_t k = 0; k + 1 < length; k++)
         if (name[k] == ':' && name[k + 1] == ':')
@@ -38,7 +38,7 @@ void library_start(Compiler *c)
                 while (*last)
                     last = &(*last)->next;
                 *last = use;
-                note_spaces(c, p, (size_t)(end - p));
+                note_namespaces(c, p, (size_t)(end - p));
                 p = end + (*end == ' ');
             }
         }
@@ -86,7 +86,7 @@ static const char *vector_text(Compiler *c, const Name *name)
     return NULL;
 }
 
-// ---- threadIdx and the like
+// ---- built-in variables
 
 static bool declare_variable(Compiler *c, Scope *scope, Name *name)
 {
@@ -97,7 +97,7 @@ static bool declare_variable(Compiler *c, Scope *scope, Name *name)
         if (!strcmp(variables[k].name, name->text)) {
             Symbol *type = scope_lookup(c, scope, name_intern(c, variables[k].type, strlen(variables[k].type)));
             if (!type || type->kind != SYMBOL_TYPE || type->type->kind != TYPE_RECORD)
-                return false; // the source has its own
+                return false; // the source declares its own type of this name
             Symbol *symbol = scope_declare(c, scope, SYMBOL_BUILTIN, name, 0);
             symbol->type = type_qualified(c, type->type, TYPE_CONST);
             symbol->text = variables[k].text;
@@ -145,14 +145,14 @@ static Type *signature_type(Compiler *c, const char **p)
 
 static void declare_intrinsic(Compiler *c, Scope *scope, Name *name, const Intrinsic *row)
 {
-    enum { MOST = 16 };
-    Type *types[MOST];
+    enum { MAX_PARAMETERS = 16 };
+    Type *types[MAX_PARAMETERS];
     uint32_t count = 0;
     const char *p = row->signature;
     Type *result = signature_type(c, &p);
     bool variadic = false;
-    while (*p && count < MOST) {
-        if (*p == 'z') { // ...
+    while (*p && count < MAX_PARAMETERS) {
+        if (*p == 'z') { // variadic
             variadic = true;
             break;
         }
@@ -176,7 +176,7 @@ static bool declare_intrinsics(Compiler *c, Scope *scope, Name *name)
     return true;
 }
 
-// ---- the whole
+// ---- declaration on first use
 
 static bool is_visible(Compiler *c, const LibraryEntry *e)
 {
@@ -187,7 +187,7 @@ static bool is_visible(Compiler *c, const LibraryEntry *e)
     const SourceFile *file = source_file_at(c, parse_token(c)->position);
     if (!file || file->built_in) // the library's texts use each other freely
         return true;
-    for (const char *p = e->header; *p;) { // one of several
+    for (const char *p = e->header; *p;) { // any of these headers suffices
         const size_t length = strcspn(p, " ");
         if (preprocess_has_included(c, compile_copy_text(c, p, length)))
             return true;
@@ -196,7 +196,7 @@ static bool is_visible(Compiler *c, const LibraryEntry *e)
     return false;
 }
 
-// Parses the texts of all entries that have a name: several headers may have overloads of it.
+// Parses the texts of all entries that declare a name, because several headers may declare overloads.
 static bool declare_entries(Compiler *c, Name *name)
 {
     bool declared = false;
@@ -252,7 +252,7 @@ const char *library_header_of(Compiler *c, const char *qualified)
     if (name->library)
         return first_header(c, name->library->entry);
     const size_t length = strlen(qualified);
-    for (int t = 0; t < DEVICE_TABLE_COUNT && name->is_library_space; t++) // a namespace: that of any of its names
+    for (int t = 0; t < DEVICE_TABLE_COUNT && name->is_library_space; t++) // for a namespace, the header of any of its names
         for (const LibraryEntry *e = TABLES[t]; e->names; e++)
             if (e->header && !strncmp(e->names, qualified, length) && e->names[length] == ':')
                 return first_header(c, e);

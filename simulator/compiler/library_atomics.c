@@ -1,9 +1,9 @@
-// library_atomics.c: cuda::atomic_ref, cuda::atomic, cuda::atomic_thread_fence, with orders and scopes as in libcu++.
+// library_atomics.c: cuda::atomic_ref, cuda::atomic and cuda::atomic_thread_fence, with the memory orders and thread scopes of libcu++.
 #include "compiler/library_text.h"
 
 
-// Each function has an overload for each scope; the order is a constant once it is inlined. 0 relaxed, 1 consume, 2 acquire,
-// 3 release, 4 acquire and release, 5 sequentially consistent.
+// Each function has an overload for each scope; after inlining the order is a constant: 0 relaxed, 1 consume, 2 acquire, 3 release,
+// 4 acquire and release, 5 sequentially consistent.
 #define FENCE_OF(scope) if (order == 5) asm volatile("fence.sc." scope ";" ::: "memory");
 #define READ_MODIFY_WRITE(name, type, operation, suffix, letter, tag, scope) \
     D type name(type *p, type value, int order, __i_scope<tag>) { type result; FENCE_OF(scope) \
@@ -35,7 +35,7 @@
     SCOPES(READ_MODIFY_WRITE, name, int, operation, "s32", "r") SCOPES(READ_MODIFY_WRITE, name, unsigned, operation, "u32", "r") \
     SCOPES(READ_MODIFY_WRITE, name, long long, operation, "s64", "l") SCOPES(READ_MODIFY_WRITE, name, unsigned long long, operation, "u64", "l")
 
-// The operations of an atomic whose value is at __p().
+// The operations of an atomic object whose value is at __p().
 #define OPERATIONS(qualifier) \
     D T load(memory_order order = memory_order_seq_cst) const { return __i_as<T>(__i_atomic_load((const __i_bits_t<T> *)__p(), order, __i_scope<S>())); } \
     D void store(T value, memory_order order = memory_order_seq_cst) qualifier { __i_atomic_store((__i_bits_t<T> *)__p(), __i_as<__i_bits_t<T>>(value), order, __i_scope<S>()); } \

@@ -1,7 +1,7 @@
-// library_core.c: what every CUDA program knows without a header: shuffles, votes, atomics, minima, dim3.
+// library_core.c: declarations that need no header: shuffles, votes, atomics, minima, dim3.
 #include "compiler/library_text.h"
 
-// A shuffle of 64 bits is two of 32.
+// 64-bit values are shuffled in two halves.
 #define SHUFFLE(name, row, lane, control) \
     D int name(unsigned mask, int value, lane source, int width = 32) { return row(mask, value, (int)source, control); } \
     D unsigned name(unsigned mask, unsigned value, lane source, int width = 32) { return (unsigned)row(mask, (int)value, (int)source, control); } \
@@ -26,7 +26,7 @@
         asm("mov.b64 %0, {%1,%2};" : "=d"(result) : "r"(low), "r"(high)); \
         return result; }
 
-// atomicX, atomicX_block and atomicX_system from the rows of the table.
+// atomicX, atomicX_block and atomicX_system, in terms of intrinsics.
 #define ATOMIC_OF(name, suffix, type, row, cast) \
     D type name##suffix(type *address, type value) { return (type)row##suffix((cast *)address, (cast)value); }
 #define ATOMIC_ADD(suffix) \

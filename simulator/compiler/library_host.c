@@ -1,7 +1,7 @@
-// library_host.c: CUDA's functions for the host, known if host code is evaluated. Those without a body are in host_calls.c.
+// library_host.c: CUDA runtime functions, declared if host code is evaluated. host_calls.c implements those without a body.
 #include "compiler/library_text.h"
 
-// A kernel may be given as a function, or as its address.
+// The kernel parameter accepts a function or its address.
 #define OF_KERNEL(name, ...) template <class Kernel> cudaError_t name(__VA_ARGS__);
 
 const LibraryEntry LIBRARY_HOST[] = {
@@ -78,7 +78,7 @@ const LibraryEntry LIBRARY_HOST[] = {
     {"fprintf", LIBRARY_HOST_ONLY, "int fprintf(FILE *file, const char *format, ...);"},
     {"exit", LIBRARY_HOST_ONLY, "void exit(int status);"},
     {"EXIT_SUCCESS EXIT_FAILURE", LIBRARY_HOST_ONLY, "enum { EXIT_SUCCESS, EXIT_FAILURE };"},
-    // Of a harness
+    // Functions of the harness
     {"host_check host_require host_sum_data host_sum_expected host_scan_data host_scan_expected host_expected", LIBRARY_HOST_ONLY,
      "void host_check(cudaError_t error, const char *call); "
      "void host_require(bool condition, const char *message); "

@@ -1,4 +1,4 @@
-// library_math.c: CUDA's mathematical functions, with the algorithms of libdevice as nvcc inlines them.
+// library_math.c: CUDA's mathematical functions, with the algorithms that nvcc inlines from libdevice.
 #include "compiler/library_text.h"
 
 #define OF_FLOAT(name, single) HD float name(float x) { return single(x); }
@@ -23,7 +23,7 @@ const LibraryEntry LIBRARY_MATH[] = {
         D double round(double x) { return trunc(__i_dadd_rz(x, copysign(0.5, x))); }
         D float round(float x) { return roundf(x); })},
     {"lrintf", NULL, EXPANDED_TEXT(D long lrintf(float x) { return (long)__float2ll_rn(x); })},
-    // Overloads of C++
+    // C++ overloads
     {"sqrt", NULL, EXPANDED_TEXT(OF_FLOAT(sqrt, sqrtf))}, {"fabs", NULL, EXPANDED_TEXT(OF_FLOAT(fabs, fabsf))},
     {"floor", NULL, EXPANDED_TEXT(OF_FLOAT(floor, floorf))}, {"ceil", NULL, EXPANDED_TEXT(OF_FLOAT(ceil, ceilf))},
     {"trunc", NULL, EXPANDED_TEXT(OF_FLOAT(trunc, truncf))}, {"rint", NULL, EXPANDED_TEXT(OF_FLOAT(rint, rintf))},

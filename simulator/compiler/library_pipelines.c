@@ -1,5 +1,5 @@
-// library_pipelines.c: cuda::barrier, cuda::pipeline, and asynchronous copies of groups. Barriers are mbarriers in shared memory, and copies
-// to shared memory are cp.async.
+// library_pipelines.c: cuda::barrier, cuda::pipeline, and collective asynchronous copies. Barriers are mbarriers in shared memory; copies
+// to shared memory use cp.async.
 #include "compiler/library_text.h"
 
 #define IN_CUDA(...) EXPANDED_TEXT(namespace cuda { __VA_ARGS__ })
@@ -41,7 +41,7 @@ const LibraryEntry LIBRARY_PIPELINES[] = {
             D explicit aligned_size_t(size_t size) : value(size) {}
             D operator size_t() const { return value; }
         };)},
-    // A thread's part of a copy to shared memory: the largest pieces that addresses and size allow.
+    // A thread's part of a copy to shared memory, in the largest units that the alignment of addresses and size allows.
     {"cuda::__i_copy", HEADERS " " COPY_HEADER, IN_CUDA(
         D void __i_copy(size_t rank, size_t threads, char *to, const char *from, size_t size) {
             const size_t bits = (size_t)to | (size_t)from | size;

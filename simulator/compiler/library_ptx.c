@@ -1,4 +1,4 @@
-// library_ptx.c: the functions of cuda::ptx that are in use, with the PTX of libcu++.
+// library_ptx.c: supported functions of cuda::ptx, with the PTX of libcu++.
 #include "compiler/library_text.h"
 
 #define SHARED(p) "r"((unsigned)__cvta_generic_to_shared(p))

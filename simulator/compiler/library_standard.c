@@ -1,4 +1,4 @@
-// library_standard.c: what kernels use of std and cuda::std: limits, type traits, move.
+// library_standard.c: the supported parts of std and cuda::std: limits, type traits, move.
 #include "compiler/library_text.h"
 
 #define LIMITS_HEADERS "cuda/std/limits limits cuda/std/cmath"

@@ -1,5 +1,6 @@
-// licm.c: loop-invariant code motion. What a loop computes anew from values that it does not change is computed before it: values
-// without effects always, loads if no write in the loop may touch their bytes and the loop would execute them anyway.
+// licm.c: loop-invariant code motion. Hoists instructions with invariant operands to the preheader: those without effects always; loads if
+// no write in the loop may alias them, and either the loop always executes them or they cannot fault. What only code
+// after the loop needs is computed after it.
 #include "compiler/memory.h"
 #include "compiler/intrinsics.h"
 
@@ -11,7 +12,7 @@ typedef struct Hoisting {
     const Dominators *dominators;
     const Loops *loops;
     const Loop *loop;
-    IrInstruction *insert_before; // the preheader's jump
+    IrInstruction *insert_before; // the preheader's terminator
     const IrInstruction *writes[MAX_WRITES];
     uint32_t write_count;
 } Hoisting;
@@ -24,7 +25,7 @@ static bool has_invariant_operands(const Hoisting *h, const IrInstruction *i)
     return true;
 }
 
-// Whether it runs in each iteration that is not the last.
+// Whether the block is executed in each iteration: it dominates all exits.
 static bool is_always_executed(const Hoisting *h, const IrBlock *block)
 {
     if (block == h->loop->header)
@@ -38,7 +39,7 @@ static bool is_always_executed(const Hoisting *h, const IrBlock *block)
     return true;
 }
 
-// An address that is certainly a variable's, so that a load of it never faults.
+// Whether the load is in bounds of a variable, so that it cannot fault.
 static bool is_safe_address(const IrInstruction *load)
 {
     const Location location = location_of(load);
@@ -57,7 +58,7 @@ bool is_safe_to_speculate(const IrInstruction *i)
     return ir_is_pure(i);
 }
 
-// A part of addresses that change in the loop: LLVM has one instruction for the whole address.
+// Whether the value is only a part of varying addresses, which LLVM computes by one instruction.
 static bool is_part_of_address(const Hoisting *h, const IrInstruction *i)
 {
     if (i->op != IR_OFFSET && i->op != IR_SYMBOL)
@@ -85,8 +86,8 @@ static bool can_hoist(const Hoisting *h, const IrInstruction *i)
     }
     if (!ir_is_pure(i) || i->op == IR_ELEMENT)
         return i->op == IR_ELEMENT && ir_is_pure(i);
-    const bool can_be_slow = i->op == IR_DIV || i->op == IR_REM;
-    return !can_be_slow || i->operands[1]->op == IR_INTEGER || i->operands[1]->op == IR_REAL || is_always_executed(h, i->block);
+    const bool is_slow = i->op == IR_DIV || i->op == IR_REM;
+    return !is_slow || i->operands[1]->op == IR_INTEGER || i->operands[1]->op == IR_REAL || is_always_executed(h, i->block);
 }
 
 static void list_writes(Hoisting *h)
@@ -101,13 +102,65 @@ static void list_writes(Hoisting *h)
 static bool hoist_from(Hoisting *h)
 {
     bool changed = false;
-    list_writes(h);
     for (uint32_t k = 0; k < h->loop->block_count; k++)
         for (IrInstruction *i = h->loop->blocks[k]->first, *next; i; i = next) {
             next = i->next;
             if (i->op == IR_PHI || ir_is_terminator(i) || !has_invariant_operands(h, i) || !can_hoist(h, i))
                 continue;
             ir_move_before(h->insert_before, i);
+            changed = true;
+        }
+    return changed;
+}
+
+// ---- Sinking: what only code after the loop needs is computed there
+
+// The one block that the loop goes to, or NULL.
+static IrBlock *only_exit(const Hoisting *h)
+{
+    IrBlock *exit = NULL;
+    for (uint32_t k = 0; k < h->loop->block_count; k++) {
+        const IrBlock *from = h->loop->blocks[k];
+        for (uint32_t t = 0; t < ir_target_count(from); t++) {
+            IrBlock *to = from->last->target[t];
+            if (loop_contains(h->loops, h->loop, to) || to == exit)
+                continue;
+            if (exit)
+                return NULL;
+            exit = to;
+        }
+    }
+    return exit;
+}
+
+static bool can_sink(const Hoisting *h, const IrInstruction *i, const IrBlock *exit)
+{
+    const bool is_load = i->op == IR_LOAD && !(i->flags & IR_VOLATILE) && h->write_count < MAX_WRITES;
+    if (i->op == IR_PHI || i->op == IR_ELEMENT || !i->uses || (!is_load && (!ir_is_pure(i) || ir_effects(i) & INTRINSIC_CONVERGENT)))
+        return false;
+    for (const IrUse *use = i->uses; use; use = use->next) {
+        const IrInstruction *user = use->user;
+        const IrBlock *at = user->op == IR_PHI ? user->block->predecessors[use->operand] : user->block;
+        if (!block_dominates(h->dominators, exit, at))
+            return false;
+    }
+    const Location location = is_load ? location_of(i) : (Location){.bytes = 0};
+    for (uint32_t k = 0; is_load && !ir_is_pure(i) && k < h->write_count; k++)
+        if (may_write(h->function, h->writes[k], &location))
+            return false;
+    return true;
+}
+
+static bool sink_from(Hoisting *h)
+{
+    bool changed = false;
+    IrBlock *exit = only_exit(h);
+    for (uint32_t k = h->loop->block_count; exit && k-- > 0;)
+        for (IrInstruction *i = h->loop->blocks[k]->last->previous, *previous; i; i = previous) {
+            previous = i->previous;
+            if (!can_sink(h, i, exit))
+                continue;
+            ir_move_before(ir_first_not_phi(exit), i);
             changed = true;
         }
     return changed;
@@ -126,7 +179,8 @@ bool hoist_invariants(IrModule *module, IrFunction *function)
             continue;
         h->loop = loop;
         h->insert_before = preheader->last;
-        changed |= hoist_from(h);
+        list_writes(h);
+        changed |= sink_from(h) | hoist_from(h);
     }
     return changed;
 }

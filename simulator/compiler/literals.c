@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONGEST_NUMBER = 120 };
+enum { MAX_NUMBER_LENGTH = 120 };
 
 static bool read_suffix(NumberValue *v, const char *p)
 {
@@ -56,10 +56,10 @@ static const char *read_integer(NumberValue *v, const char *p, bool *too_large)
 bool literal_number(Compiler *c, const Token *token, NumberValue *v)
 {
     *v = (NumberValue){0};
-    char digits[LONGEST_NUMBER + 1];
+    char digits[MAX_NUMBER_LENGTH + 1];
     size_t count = 0;
     for (uint32_t k = 0; k < token->length; k++) {
-        if (count == LONGEST_NUMBER) {
+        if (count == MAX_NUMBER_LENGTH) {
             source_error(c, token->position, token->length, NULL, "this number is too long");
             return false;
         }
@@ -92,7 +92,7 @@ bool literal_number(Compiler *c, const Token *token, NumberValue *v)
     return !too_large;
 }
 
-// One character of a literal, after a backslash or as it is; *p moves past it.
+// Decodes one character of a literal, which may be an escape sequence, and advances *p.
 static uint32_t unescape(const char **p, const char *end, bool *bad)
 {
     const char c = *(*p)++;

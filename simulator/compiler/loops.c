@@ -1,5 +1,5 @@
-// loops.c: natural loops, found from the back edges of the dominator tree, and the form that loop passes rely on: a preheader,
-// and exits that only the loop reaches.
+// loops.c: finds natural loops from their back edges, and transforms them to the form that loop passes require: a preheader, one latch, and
+// dedicated exits.
 #include "compiler/dominators.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ static Loop *outermost(Loop *loop)
     return loop;
 }
 
-// Walks from the back edges to the header. Blocks of loops that are known already are inner ones, which are skipped as a whole.
+// Walks backwards from the latches to the header. Loops found earlier are inner ones, and are skipped as a whole.
 static void collect_blocks(Loops *loops, Loop *loop, const Dominators *d, IrBlock **stack)
 {
     uint32_t depth = 0;
@@ -131,9 +131,9 @@ bool is_loop_invariant(const Loops *loops, const Loop *loop, const IrInstruction
     return !value->block || !loop_contains(loops, loop, value->block);
 }
 
-// ---- The form that loop passes rely on
+// ---- Canonical form
 
-// What a phi gets from each of the marked edges, if it is the same; or NULL.
+// The operand that a phi has for all of the marked edges; NULL if they differ.
 static IrInstruction *same_operand(const IrInstruction *phi, const bool *is_marked, uint32_t count)
 {
     IrInstruction *same = NULL;
@@ -147,11 +147,11 @@ static IrInstruction *same_operand(const IrInstruction *phi, const bool *is_mark
     return same;
 }
 
-// A new block before `block` takes over the edges that are marked, and phis for what they bring.
+// Redirects the marked edges to a new block before `block`, with phis for differing operands.
 static IrBlock *gather_edges(IrModule *module, IrBlock *block, const bool *is_marked)
 {
     IrBlock *gathered = ir_new_block_before(module, block);
-    ir_jump(module, gathered, block); // its edge comes last
+    ir_jump(module, gathered, block); // this edge is the last
     gathered->last->line = gathered->last->file = 0;
     const uint32_t last = block->predecessor_count - 1;
     for (IrInstruction *phi = block->first; phi && phi->op == IR_PHI; phi = phi->next) {
@@ -178,7 +178,7 @@ static IrBlock *gather_edges(IrModule *module, IrBlock *block, const bool *is_ma
     return gathered;
 }
 
-// The gathered block's predecessors, in the order of its phis' operands.
+// Sets the predecessors of the new block, in the order of its phis' operands.
 static void list_predecessors(IrModule *module, IrBlock *gathered, IrBlock *const *from, const bool *is_marked, uint32_t count)
 {
     gathered->predecessors = ir_allocate(module, (2 * count + 1) * sizeof *gathered->predecessors);

@@ -1,4 +1,4 @@
-// lower.c: functions, and what all of lowering uses.
+// lower.c: lowers functions; helpers of all parts of the lowering.
 #include "compiler/lower.h"
 
 #include <stdarg.h>
@@ -32,7 +32,7 @@ void lower_set_line(Lowering *l, Position position)
 {
     const SourceFile *file = source_file_at(l->compiler, position);
     if (!file || file->built_in)
-        return; // the line of the call counts
+        return; // keeps the line of the call
     l->module->line = source_line(l->compiler, position);
     l->module->file = file_index(l, file);
 }
@@ -62,7 +62,7 @@ IrInstruction *lower_integer(Lowering *l, IrType type, int64_t value)
     return ir_integer(l->module, l->function, type, extended);
 }
 
-// Allocas are in the entry block, which ends when the function is complete.
+// Appends to the entry block, which gets its terminator when the function is complete.
 IrInstruction *lower_alloca(Lowering *l, uint64_t bytes, uint32_t alignment)
 {
     IrInstruction *slot = ir_append(l->module, l->function->first, IR_ALLOCA, IR_B64, 0, NULL);
@@ -117,16 +117,16 @@ static void set_argument(IrArgument *a, const Type *type, bool is_kernel)
     a->points_to_const = type->kind == TYPE_POINTER && (type->target->qualifiers & TYPE_CONST);
 }
 
-static void set_arguments(Lowering *l, IrFunction *made, const Function *f)
+static void set_arguments(Lowering *l, IrFunction *lowered, const Function *f)
 {
     const bool record = f->type->target->kind == TYPE_RECORD;
-    made->arguments = compile_allocate(l->compiler, (f->parameter_count + 2) * sizeof *made->arguments);
+    lowered->arguments = compile_allocate(l->compiler, (f->parameter_count + 2) * sizeof *lowered->arguments);
     if (record)
-        made->arguments[made->argument_count++] = (IrArgument){.type = IR_B64, .bytes = 8, .alignment = 8, .is_pointer = true};
+        lowered->arguments[lowered->argument_count++] = (IrArgument){.type = IR_B64, .bytes = 8, .alignment = 8, .is_pointer = true};
     if (f->self)
-        made->arguments[made->argument_count++] = (IrArgument){.type = IR_B64, .bytes = 8, .alignment = 8, .is_pointer = true};
+        lowered->arguments[lowered->argument_count++] = (IrArgument){.type = IR_B64, .bytes = 8, .alignment = 8, .is_pointer = true};
     for (uint32_t k = 0; k < f->parameter_count; k++)
-        set_argument(&made->arguments[made->argument_count++], f->parameters[k]->type, f->is_kernel);
+        set_argument(&lowered->arguments[lowered->argument_count++], f->parameters[k]->type, f->is_kernel);
 }
 
 IrFunction *lower_function_for(Lowering *l, Function *f)
@@ -141,25 +141,25 @@ IrFunction *lower_function_for(Lowering *l, Function *f)
     Type *result = f->type->target;
     const IrType type = type_is_any_reference(result) ? IR_B64 : result->kind == TYPE_RECORD ? IR_VOID : lower_type(result);
     const uint32_t line = l->module->line, file = l->module->file;
-    IrFunction *made = ir_new_function(l->module, mangle_function(l->compiler, f), type);
-    made->readable = function_readable(l->compiler, f);
-    made->kernel = f->is_kernel;
-    made->no_inline = f->no_inline;
-    made->line = source_line(l->compiler, f->position);
-    made->file = 0;
-    if (made->line)
-        made->file = file_index(l, source_file_at(l->compiler, f->position));
-    made->max_threads = attribute_value(l, f->max_threads);
-    made->min_blocks = attribute_value(l, f->min_blocks);
-    made->max_blocks_per_cluster = attribute_value(l, f->max_blocks_per_cluster);
+    IrFunction *lowered = ir_new_function(l->module, mangle_function(l->compiler, f), type);
+    lowered->readable = function_readable(l->compiler, f);
+    lowered->kernel = f->is_kernel;
+    lowered->no_inline = f->no_inline;
+    lowered->line = source_line(l->compiler, f->position);
+    lowered->file = 0;
+    if (lowered->line)
+        lowered->file = file_index(l, source_file_at(l->compiler, f->position));
+    lowered->max_threads = attribute_value(l, f->max_threads);
+    lowered->min_blocks = attribute_value(l, f->min_blocks);
+    lowered->max_blocks_per_cluster = attribute_value(l, f->max_blocks_per_cluster);
     for (int k = 0; k < 3; k++)
-        made->cluster[k] = f->cluster[0] ? (f->cluster[k] ? attribute_value(l, f->cluster[k]) : 1) : 0;
-    set_arguments(l, made, f);
+        lowered->cluster[k] = f->cluster[0] ? (f->cluster[k] ? attribute_value(l, f->cluster[k]) : 1) : 0;
+    set_arguments(l, lowered, f);
     l->module->line = line;
     l->module->file = file;
-    f->ir = made;
+    f->ir = lowered;
     *compile_push(l->compiler, l->queue, l->queue_count, l->queue_capacity) = f;
-    return made;
+    return lowered;
 }
 
 // ---- bodies
@@ -178,7 +178,7 @@ static void bind_parameter(Lowering *l, Variable *v, uint32_t index)
     IrInstruction *value = argument(l, index);
     Type *type = v->type;
     if (type->kind == TYPE_RECORD && !l->source->is_kernel) {
-        v->ir = lower_alloca(l, 8, 8); // as if it were a reference: the caller has made the copy
+        v->ir = lower_alloca(l, 8, 8); // passed by reference to the caller's copy
         lower_store(l, (Address){(IrInstruction *)v->ir, false, 0}, type_pointer(l->compiler, type), value);
         v->ir = value;
         return;
@@ -208,9 +208,9 @@ static void lower_field_initialisers(Lowering *l, Function *f)
     Expression *self = expression_variable(l->compiler, f->self, f->position, f->position);
     IrInstruction *object = lower_value(l, expression_value(l->compiler, self));
     for (uint32_t k = 0; k < f->field_initialiser_count; k++) {
-        const FieldInitialiser *one = &f->field_initialisers[k];
-        const Address part = {lower_offset(l, object, one->field ? (int64_t)one->field->offset : 0), false, 0};
-        lower_initialisation(l, part, one->field ? one->field->type : f->record->type, one->value);
+        const FieldInitialiser *initialiser = &f->field_initialisers[k];
+        const Address part = {lower_offset(l, object, initialiser->field ? (int64_t)initialiser->field->offset : 0), false, 0};
+        lower_initialisation(l, part, initialiser->field ? initialiser->field->type : f->record->type, initialiser->value);
     }
 }
 
@@ -244,7 +244,7 @@ static void lower_body(Lowering *l, Function *f)
     ir_jump(m, entry, begin);
 }
 
-// Blocks that nothing has ended, such as those after a return.
+// Terminates blocks without a terminator, such as those after a return.
 static void end_blocks(IrModule *m, IrFunction *f)
 {
     for (IrBlock *block = f->first; block; block = block->next)

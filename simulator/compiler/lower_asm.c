@@ -1,4 +1,4 @@
-// lower_asm.c: inline PTX becomes an intrinsic of its own.
+// lower_asm.c: lowers inline PTX to an intrinsic with a new row.
 #include "compiler/intrinsics.h"
 #include "compiler/lower.h"
 
@@ -12,7 +12,7 @@ static char letter_of(const char *constraint)
     return constraint[strcspn(constraint, "rlhfd")];
 }
 
-// An output that the text also reads ("+r") begins as one more input, which follows the others.
+// An output that the text also reads ("+r") is initialised from an additional input, after the others.
 static char *move_tied(Lowering *l, const Assembly *a)
 {
     char *text = "";
@@ -28,7 +28,7 @@ static char *move_tied(Lowering *l, const Assembly *a)
     return text;
 }
 
-// The text with the table's placeholders: an output is $0a, $0b, ... (or $0), an input %1, %2, ...
+// The text with the placeholders of intrinsics.h: outputs are $0a, $0b, ... (or $0), inputs %1, %2, ...
 static char *translate(Lowering *l, const Assembly *a, const Expression *e)
 {
     Compiler *c = l->compiler;
@@ -67,7 +67,7 @@ static char *translate(Lowering *l, const Assembly *a, const Expression *e)
     return text;
 }
 
-// The outputs' constraints: r, l, h, f or d of each.
+// The constraint letter of each output: r, l, h, f or d.
 static char *output_letters(Lowering *l, const Assembly *a)
 {
     char *letters = compile_allocate(l->compiler, a->output_count + 1);
@@ -92,7 +92,7 @@ void lower_asm(Lowering *l, Expression *e)
     const uint32_t inputs = a->operand_count - a->output_count;
     IrInstruction *operands[MAX_ASM_OPERANDS];
     Address outputs[MAX_ASM_OPERANDS];
-    uint32_t count = inputs; // of operands that the text reads
+    uint32_t count = inputs; // operands that the text reads
     for (uint32_t k = 0; k < a->output_count; k++)
         count += a->constraints[k][0] == '+';
     if (count > MAX_ASM_OPERANDS || a->output_count > 8) {
@@ -113,8 +113,8 @@ void lower_asm(Lowering *l, Expression *e)
     Intrinsic *row = compile_new(l->compiler, Intrinsic);
     *row = (Intrinsic){.name = "asm", .signature = output_letters(l, a), .ptx = translate(l, a, e), .effects = effects_of(a)};
     lower_set_line(l, e->start);
-    const IrType only = a->output_count == 1 ? lower_type(a->operands[0]->type) : IR_VOID;
-    IrInstruction *i = lower_emit(l, IR_INTRINSIC, only, count, operands);
+    const IrType result = a->output_count == 1 ? lower_type(a->operands[0]->type) : IR_VOID;
+    IrInstruction *i = lower_emit(l, IR_INTRINSIC, result, count, operands);
     i->intrinsic = row;
     i->count = (uint8_t)a->output_count;
     for (uint32_t k = 0; k < a->output_count; k++) {

@@ -12,7 +12,7 @@ static IrInstruction *lower_argument(Lowering *l, Type *type, Expression *e)
     return lower_generic(l, copy.pointer);
 }
 
-// A constexpr function of the host's is fine where its value is known.
+// A kernel may call a constexpr host function only if the result is constant.
 static IrInstruction *lower_constant_call(Lowering *l, Expression *e)
 {
     Constant value;

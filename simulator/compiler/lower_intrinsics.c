@@ -1,11 +1,11 @@
-// lower_intrinsics.c: intrinsics that are operations of the intermediate form, or need more than a row of the table.
+// lower_intrinsics.c: lowers intrinsics to IR_INTRINSIC, to other operations, or by special code.
 #include "compiler/intrinsics.h"
 #include "compiler/lower.h"
 
 #include <math.h>
 #include <string.h>
 
-// A row's PTX with the values of the arguments. The first pointer is an address, in the space that is known for it.
+// Lowers a call to the row's PTX. The first pointer is an address operand in its known address space.
 static IrInstruction *lower_row(Lowering *l, Expression *e)
 {
     const Intrinsic *row = e->function->intrinsic;
@@ -37,7 +37,7 @@ static IrInstruction *lower_row(Lowering *l, Expression *e)
     return i;
 }
 
-// ---- operations of the intermediate form
+// ---- other operations
 
 static IrInstruction *operation(Lowering *l, Expression *e, IrOp op, uint16_t flags)
 {

@@ -1,4 +1,4 @@
-// lower_memory.c: addresses, loads, stores and objects.
+// lower_memory.c: lowers addresses, loads, stores and initialisation of objects.
 #include "compiler/lower.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@ static uint8_t space_of(const IrInstruction *pointer)
 {
     switch (pointer->op) {
     case IR_SYMBOL: case IR_ALLOCA: case IR_OFFSET: case IR_FROM_GENERIC: case IR_ARGUMENT: return pointer->space;
-    default: return IR_GENERIC; // .space of a load or a conversion is that of its operand
+    default: return IR_GENERIC; // for a load or a conversion, `space` is that of its operand
     }
 }
 
@@ -18,7 +18,7 @@ IrInstruction *lower_generic(Lowering *l, IrInstruction *pointer)
     if (space_of(pointer) == IR_GENERIC)
         return pointer;
     IrInstruction *generic = lower_emit1(l, IR_TO_GENERIC, IR_B64, pointer);
-    generic->space = space_of(pointer); // of what is converted
+    generic->space = space_of(pointer); // that of the operand
     return generic;
 }
 
@@ -62,7 +62,7 @@ static IrInstruction *lower_element(Lowering *l, Expression *e)
     return lower_moved(l, pointer, e->type, e->subtract, lower_value(l, e->right), e->right->type);
 }
 
-// The value of a pointer; not generic where it is known what it points into.
+// Keeps the specific address space of a pointer if it is known.
 IrInstruction *lower_pointer(Lowering *l, Expression *e)
 {
     switch (e->kind) {
@@ -91,7 +91,7 @@ static Address address_of(IrInstruction *pointer, const Type *type)
     return (Address){pointer, (type->qualifiers & TYPE_VOLATILE) != 0, 0};
 }
 
-static Address lower_reference(Lowering *l, IrInstruction *holder, const Type *type) // what a reference refers to
+static Address lower_reference(Lowering *l, IrInstruction *holder, const Type *type) // the object that a reference refers to
 {
     IrInstruction *load = lower_emit1(l, IR_LOAD, IR_B64, holder);
     load->memory = IR_B64;
@@ -124,7 +124,7 @@ static Address lower_conditional(Lowering *l, Expression *e)
     return lower_reference(l, slot, e->type);
 }
 
-// A member of an aligned structure may be aligned to more than its type, so that its neighbours are loaded with it.
+// The alignment of a member, which in an aligned structure may exceed that of its type; this allows vector accesses.
 static uint32_t member_alignment(uint32_t outer, const Type *structure, uint64_t offset)
 {
     const uint64_t aligned = outer ? outer : structure->alignment, lowest = offset & -offset;

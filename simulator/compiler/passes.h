@@ -34,13 +34,16 @@ Pass rotate_loops;
 // licm.c
 Pass hoist_invariants;
 bool is_safe_to_speculate(const IrInstruction *i); // has no effects and cannot fault
-// carry.c: loads of values that the previous iteration stored.
-Pass carry_stored_values;
+// redundant_loads.c: loads of values that are known on the paths to them.
+Pass remove_redundant_loads;
+// dead_stores.c: stores that another one overwrites.
+Pass remove_dead_stores;
 // if_convert.c
 Pass convert_branches;
 // demote.c
 IrInstruction *new_variable(IrModule *module, IrFunction *function);
 void store_variable(IrModule *module, IrInstruction *insert_before, IrInstruction *variable, IrInstruction *value);
+IrInstruction *load_variable(IrModule *module, IrInstruction *insert_before, IrInstruction *variable, IrType type);
 void load_for_use(IrModule *module, IrInstruction *variable, IrType type, IrUse *use);
 IrInstruction *insertion_point_after(const IrInstruction *value);
 // addresses.c
@@ -79,6 +82,10 @@ Pass unroll_counting_loops; // unrolls by a factor of four
 Pass unswitch_loops;
 // dce.c
 Pass remove_dead_code;
+bool is_write_only(const IrInstruction *pointer, uint32_t depth); // whether only stores use the address; depth: 0
+void remove_stores(IrInstruction *pointer);
+// shared_variables.c: those that are never read, or hold one constant only.
+Pass simplify_shared_variables;
 
 uint64_t count_instructions(const IrModule *module);
 
