@@ -195,7 +195,8 @@ static bool races(const AccessCheck *check, ShadowCell *c, int k, AccessRecord c
 // A filter before races().
 static bool may_race(const AccessCheck *check, const AccessRecord *earlier, const AccessRecord *current)
 {
-    return accesses_conflict(check, earlier, current) && !sim_hb_all_lanes(check->w, check->i, current->lanes, earlier);
+    return accesses_conflict(check, earlier, current) &&
+           (!sim_hb_all_lanes(check->w, check->i, current->lanes, earlier) || sim_take_lacks_fence(check->w->block));
 }
 
 // Looks for a race between the access and the records of the cell.
@@ -207,6 +208,9 @@ static void check_records(AccessCheck *check, ShadowCell *c, const AccessRecord 
             if (races(check, c, k, *current, __builtin_ctz(rest))) {
                 check->race = (Race){all[k], *current, .found = true, .same_value = sim_stores_present_value(check, __builtin_ctz(rest))};
                 check->race.later.lanes = rest & -rest;
+            } else if (sim_take_lacks_fence(check->w->block) && !check->unfenced.found) {
+                check->unfenced = (Race){all[k], *current, .found = true, .unfenced = true};
+                check->unfenced.later.lanes = rest & -rest;
             }
 }
 

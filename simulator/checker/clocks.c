@@ -27,7 +27,8 @@
 //
 // Five simplifications can cause false negatives, but no false positives:
 //
-//   1. A barrier of the block acts as a fence for relaxed reads of flags before it.
+//   1. A barrier of the block acts as a fence for relaxed reads of flags before it. If another block's write is ordered only by
+//      such a barrier, or by one after the writer's fence, the missing fence is a warning (check_fences).
 //   2. After a barrier of the warp, a fence by one lane acquires the releases that another lane has read.
 //   3. A fence also releases what its thread acquires between the fence and the store to the flag, by barriers or by
 //      acquires of device scope.
@@ -38,190 +39,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-// ---- Queries
-
-bool sim_hb_warp_fast(const Warp *w, const AccessRecord *access)
-{
-    const BlockClocks *clocks = w->block->vector_clocks;
-    return access->block == (uint32_t)w->block->number && !is_in_flight(access) &&
-           (access->time <= clocks->min_block_epoch[w->number] ||
-            (access->warp == (unsigned)w->number && access->time <= clocks->warp_epoch[w->number]));
-}
-
-bool sim_has_fenced(const Warp *w, const AccessRecord *access)
-{
-    const Block *b = w->block;
-    if (access->block != (uint32_t)b->number)
-        return access->time <= b->launch->vector_clocks->last_gpu_fence[access->block % BLOCK_HASH_BUCKETS];
-    const ThreadClock *t = clock_in(b->vector_clocks, (int)access->warp, __builtin_ctz(access->lanes));
-    return access->time <= t->gpu_fence || access->time <= t->cta_fence;
-}
-
-// True if the analysis sees all uses of the loaded value: the load is in the kernel itself, compiled with optimisation. A function
-// may return the value, and -G stores it before any use.
-static bool is_use_visible(const Warp *w, const Instr *i)
-{
-    const Program *kernel = w->block->launch->kernel->program;
-    return i >= kernel->code && i < kernel->code + kernel->count && !w->block->launch->module->is_debug;
-}
-
-bool sim_feeds_branch(const Warp *w, const Instr *i)
-{
-    return i->loop & FEEDS_BRANCH || !is_use_visible(w, i);
-}
-
-void sim_note_acquired_from(const Warp *w, const AccessRecord *access)
-{
-    BlockClocks *clocks = w->block->vector_clocks;
-    const uint32_t n = (access->block * 31 + access->warp) % INDEX_SLOTS;
-    const bool same_warp = clocks->writers[n].block == access->block && clocks->writers[n].warp == access->warp;
-    const uint32_t lanes = same_warp ? clocks->writers[n].lanes : 0, time = lanes ? clocks->writers[n].time : 0;
-    clocks->writers[n].block = access->block;
-    clocks->writers[n].warp = access->warp;
-    clocks->writers[n].lanes = lanes | access->lanes;
-    clocks->writers[n].time = access->time > time ? access->time : time;
-    clocks->has_writers = true;
-}
-
-bool sim_acquired_since(const Warp *w, const AccessRecord *access)
-{
-    const BlockClocks *clocks = w->block->vector_clocks;
-    const uint32_t n = (access->block * 31 + access->warp) % INDEX_SLOTS;
-    return clocks->writers[n].block == access->block && clocks->writers[n].warp == access->warp &&
-           clocks->writers[n].lanes & access->lanes && clocks->writers[n].time >= access->time;
-}
-
-bool sim_is_spin_read(const Warp *w, const AccessRecord *access)
-{
-    const Instr *i = sim_instruction_at(access->site);
-    return i->loop & IN_SPIN_LOOP || !is_use_visible(w, i) || (i->loop & FEEDS_BRANCH && sim_has_fenced(w, access));
-}
-
-// False if no thread of the access's block has executed a release since the access.
-static bool may_have_released(const Launch *launch, const AccessRecord *access)
-{
-    return access->time <= launch->vector_clocks->last_release[access->block % BLOCK_HASH_BUCKETS];
-}
-
-// A nonzero key for an unordered pair of instructions.
-static uint64_t pair_of(uint32_t site, uint32_t other)
-{
-    const uint32_t low = site < other ? site : other, high = site < other ? other : site;
-    return 1ull << 63 | (uint64_t)low << 32 | high;
-}
-
-void sim_note_race(Block *b, uint32_t site, uint32_t other)
-{
-    const uint64_t pair = pair_of(site, other);
-    b->vector_clocks->raced[pair % (INDEX_SLOTS - 1)] = pair; // odd, so that both halves of the key affect the slot
-}
-
-static bool has_raced(const Block *b, uint32_t site, uint32_t other)
-{
-    const uint64_t pair = pair_of(site, other);
-    return b->vector_clocks->raced[pair % (INDEX_SLOTS - 1)] == pair;
-}
-
-static const ReleaseRecord **recent_record_of(const Warp *w, int lane, const AccessRecord *access)
-{
-    const size_t thread = (size_t)(w->number * LANES + lane);
-    return &w->block->vector_clocks->recent[thread * (size_t)w->block->warp_count + access->warp][access->kind == COPY_IN_FLIGHT];
-}
-
-bool sim_happens_before(Warp *w, const Instr *i, int lane, const AccessRecord *access)
-{
-    const BlockClocks *clocks = w->block->vector_clocks;
-    const ThreadClock *thread = clock_of(w, lane);
-    uint32_t lanes = access->lanes;
-    if (access->kind == SOURCE_IN_FLIGHT)
-        return false;
-    if (access->kind != COPY_IN_FLIGHT && access->block == (uint32_t)w->block->number) {
-        if (access->time <= thread->block_epoch)
-            return true;
-        if (access->warp == (unsigned)w->number) {
-            lanes &= ~(1u << lane);
-            if (lanes == 0 || access->time <= clocks->warp_epoch[w->number])
-                return true;
-            for (uint32_t rest = lanes; rest; rest &= rest - 1)
-                if (access->time <= clocks->lane_clocks[w->number][lane][__builtin_ctz(rest)])
-                    lanes &= ~(rest & -rest);
-            if (lanes == 0)
-                return true;
-        }
-    }
-    if (!thread->history)
-        return false;
-    VisitedRange visited[MAX_VISITED];
-    HistorySearch s = {.access = access, .lanes = lanes, .visited = visited,
-                       .is_read = access->kind == PLAIN_READ || access->kind == STRONG_READ};
-    const uint32_t reader = (uint32_t)w->block->number;
-    // A volatile write may overwrite a value that no thread has read, unless a release orders the two writes.
-    s.is_strong_write = access->kind == STRONG_WRITE && i->kind == STORE && i->semantics == VOLATILE;
-    // Try the record that ordered this warp's accesses last.
-    const ReleaseRecord **recent = access->block == reader && !s.is_strong_write ? recent_record_of(w, lane, access) : NULL;
-    if (recent && *recent)
-        sim_apply_release(&s, *recent, reader);
-    if (s.lanes && may_have_released(w->block->launch, access) && !has_raced(w->block, access->site, i->site)) {
-        sim_search_history(&s, thread->history, reader);
-        if (recent && s.found) {
-            *recent = s.found;
-            w->block->vector_clocks->has_recent = true;
-        }
-    }
-    return s.lanes == 0;
-}
-
-bool sim_hb_all_lanes(Warp *w, const Instr *i, uint32_t mask, const AccessRecord *access)
-{
-    const bool other_warp = access->block != (uint32_t)w->block->number || access->warp != (unsigned)w->number;
-    const ThreadClock *previous = NULL; // of the previous lane; most lanes have the same history
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        const int l = __builtin_ctz(rest);
-        const ThreadClock *t = clock_of(w, l);
-        if (previous && other_warp && t->history == previous->history && t->block_epoch == previous->block_epoch)
-            continue;
-        if (!sim_happens_before(w, i, l, access))
-            return false;
-        previous = t;
-    }
-    return true;
-}
-
-bool sim_may_have_released(const Block *b, const AccessRecord *access)
-{
-    const bool reads = access->kind == PLAIN_READ || access->kind == STRONG_READ;
-    return reads && access->block != (uint32_t)b->number && b->launch->vector_clocks->reads_only_count == MAX_READS_ONLY;
-}
-
-bool sim_lacks_fence(const Warp *w, int lane, const AccessRecord *access)
-{
-    const ThreadClock *t = clock_of(w, lane);
-    const CausalHistory *const pending[] = {t->pending_acquire, t->pending_fence};
-    VisitedRange visited[MAX_VISITED];
-    for (int n = 0; n < 2; n++) {
-        HistorySearch s = {.access = access, .lanes = access->lanes, .visited = visited};
-        sim_search_history(&s, pending[n], (uint32_t)w->block->number);
-        if (s.lanes == 0)
-            return true;
-    }
-    return false;
-}
-
-bool sim_block_acquired(const Block *b, const AccessRecord *access)
-{
-    const CausalHistory *previous = NULL;
-    VisitedRange visited[MAX_VISITED];
-    HistorySearch s = {.access = access, .lanes = access->lanes, .visited = visited, .is_strong_write = true};
-    for (uint32_t thread = 0; thread < b->threads && s.lanes; thread++) {
-        const ThreadClock *t = clock_in(b->vector_clocks, (int)(thread / LANES), (int)(thread % LANES));
-        const CausalHistory *const histories[] = {t->history, t->pending_acquire, t->pending_fence};
-        for (int n = t->history == previous ? 1 : 0; n < 3 && s.lanes; n++)
-            sim_search_history(&s, histories[n], (uint32_t)b->number);
-        previous = t->history;
-    }
-    return s.lanes == 0;
-}
 
 // ---- Barriers
 
@@ -261,8 +78,13 @@ static void join_threads(Block *b)
     for (int n = 0; n < b->warp_count; n++)
         for (int l = 0; l < LANES; l++) {
             ThreadClock *t = &clocks->threads[n][l];
-            acquire(b, t, t->pending_acquire, false);
-            t->pending_acquire = NULL;
+            if (t->pending_acquire) {
+                acquire(b, t, sim_history_by_barrier(b, t->pending_acquire), false);
+                t->passed_acquire = sim_history_join(b, t->passed_acquire, t->pending_acquire, false);
+                t->pending_acquire = NULL;
+                b->launch->vector_clocks->has_barrier_orders = true;
+            }
+            merged.passed_acquire = sim_history_join(b, merged.passed_acquire, t->passed_acquire, false);
             merge_clock(b, &merged, t);
         }
     for (int n = 0; n < b->warp_count; n++)
@@ -270,6 +92,7 @@ static void join_threads(Block *b)
             clocks->threads[n][l].block_epoch = clocks->time;
             clocks->threads[n][l].history = merged.history;
             clocks->threads[n][l].gpu_history = merged.gpu_history;
+            clocks->threads[n][l].passed_acquire = merged.passed_acquire;
         }
 }
 
@@ -403,7 +226,7 @@ void sim_order_copy(Warp *w, int lane, uint64_t key)
 // A history of all current records of a variable; NULL if `history` covers them.
 static const CausalHistory *all_records(const Block *b, SyncVar *var, const CausalHistory *history, bool cta_scope)
 {
-    const ReleaseRange range = {var, 0, var ? var->count : 0, cta_scope};
+    const ReleaseRange range = {.var = var, .end = var ? var->count : 0, .cta_scope = cta_scope};
     if (range.end == 0 || sim_history_covers(history, &range))
         return NULL;
     RangeList *list = sim_clocks_allocate(b, sizeof *list + sizeof range);
@@ -442,7 +265,7 @@ void sim_order_by_fence(Warp *w, const Instr *i, uint32_t mask)
     const bool cta_scope = i->scope == BLOCK_SCOPE;
     sim_make_thread_clocks(b);
     if (b->launch->nested_grid && !cta_scope)
-        b->launch->nested_grid->fences = true;
+        b->launch->nested_grid->has_executed_fence = true;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         ThreadClock *t = own_clock(w, __builtin_ctz(rest));
         *(cta_scope ? &t->cta_fence : &t->gpu_fence) = b->vector_clocks->time;
@@ -450,9 +273,11 @@ void sim_order_by_fence(Warp *w, const Instr *i, uint32_t mask)
             sim_atomic_max(&b->launch->vector_clocks->last_gpu_fence[b->number % BLOCK_HASH_BUCKETS], b->vector_clocks->time);
         acquire(b, t, t->pending_acquire, cta_scope);
         acquire(b, t, t->pending_fence, cta_scope);
+        acquire(b, t, t->passed_acquire, cta_scope);
         if (!cta_scope) {
             t->gpu_history = t->history;
-            t->pending_acquire = t->pending_fence = NULL;
+            t->pending_acquire = t->pending_fence = t->passed_acquire = NULL;
+            b->vector_clocks->gpu_fences[w->number] = b->vector_clocks->time;
         }
     }
     b->vector_clocks->time++;
@@ -470,6 +295,15 @@ static void release_reads(Warp *w, const Instr *i, int lane, SyncVar *var)
                  .lane = (uint8_t)lane, .reads_only = true};
     w->block->launch->vector_clocks->reads_only_count++;
     sim_append_release(w->block, var, record);
+}
+
+// A barrier after the last fence orders accesses before the release, but only within the block.
+static void limit_to_fences(Block *b, ReleaseRecord *record)
+{
+    uint32_t *fences = sim_clocks_allocate(b, (size_t)b->warp_count * sizeof *fences);
+    memcpy(fences, b->vector_clocks->gpu_fences, (size_t)b->warp_count * sizeof *fences);
+    record->gpu_fences = fences;
+    b->launch->vector_clocks->has_barrier_orders = true;
 }
 
 static void release(Warp *w, const Instr *i, int lane, SyncVar *var)
@@ -490,6 +324,8 @@ static void release(Warp *w, const Instr *i, int lane, SyncVar *var)
     record->cta_scope = cta_scope;
     if (releases)
         record->gpu_history = record->history;
+    else if (!cta_scope && (t->block_epoch > t->gpu_fence || clocks->warp_epoch[w->number] > t->gpu_fence))
+        limit_to_fences(w->block, record);
     sim_append_release(w->block, var, record);
     if (releases)
         clocks->time++;
@@ -505,7 +341,7 @@ static bool continues_release_sequence(const Warp *w, const Instr *i, int lane, 
     if (own_warp && last->site == i->site && last->time == w->block->vector_clocks->time)
         return true;
     return publishes && (!last || (own_warp && last->lane == lane) ||
-                         sim_history_covers(clock_of(w, lane)->history, &(ReleaseRange){var, 0, until, true}));
+                         sim_history_covers(clock_of(w, lane)->history, &(ReleaseRange){.var = var, .end = until, .cta_scope = true}));
 }
 
 // An operation has read the variable: an acquire joins its records now, other operations at the next fence.

@@ -26,6 +26,8 @@ typedef struct ReleaseRecord { // one release: a copy of the releasing lanes' cl
     uint32_t block_epoch;         // time of the last block barrier that the releasing lanes have passed or acquired
     uint32_t lane_epochs[LANES];  // by lane of the warp: accesses of the lane up to this time are released
     uint32_t gpu_epoch;           // replaces lane_epochs[lane] for readers in other blocks
+    const uint32_t *gpu_fences;   // by warp: time of its last fence of device scope before a relaxed store after a barrier;
+                                  // NULL: the record releases no accesses that are only ordered by a barrier after the fence
     const struct CausalHistory *history;     // what the lanes had acquired, for readers in this block
     const struct CausalHistory *gpu_history; // what the lanes had acquired, for readers in other blocks
     int prev_same_block;          // index of this block's previous record, or NO_RECORD
@@ -55,7 +57,8 @@ typedef struct SyncVarTable { // hash table by key
 typedef struct ReleaseRange { // records [begin, end) of a variable
     SyncVar *var;
     int begin, end;
-    bool cta_scope; // acquired with block scope
+    bool cta_scope;  // acquired with block scope
+    bool by_barrier; // acquired by a barrier of the block instead of a fence
 } ReleaseRange;
 
 typedef struct RangeList { // append-only; shared by histories, each of which is a prefix
@@ -80,6 +83,7 @@ struct LaunchClocks {
                                // has read are no longer reported (sim_may_have_released): volatile data look like flags
     struct Overrun *overruns; // of padding.c
     _Atomic uint32_t latest;  // latest time of all freed block clocks
+    atomic_bool has_barrier_orders; // some order between blocks may depend on a barrier instead of a fence
     _Atomic uint32_t last_release[BLOCK_HASH_BUCKETS];   // by hash of a block: time of its last release
     _Atomic uint32_t last_gpu_fence[BLOCK_HASH_BUCKETS]; // by hash of a block: time of its last fence of device scope
 };
@@ -92,6 +96,7 @@ typedef struct ThreadClock {
                                           // acquires since the last fence of device scope
     const CausalHistory *pending_acquire; // releases read by relaxed accesses since the last fence of device scope; the next
                                           // fence or barrier acquires them
+    const CausalHistory *passed_acquire;  // former pending_acquire of the block's threads at its barriers, since that fence
     const CausalHistory *pending_fence;   // releases read by release-only operations since that fence; only the next fence
                                           // acquires them
 } ThreadClock;
@@ -106,7 +111,10 @@ struct BlockClocks {
     uint32_t (*lane_clocks)[LANES][LANES]; // vector clocks of the lanes, over their warp
     const ReleaseRecord *(*recent)[2]; // lookup cache by thread and accessing warp: the record that last ordered the warp's
                                        // accesses, and that for its copies
+    uint32_t gpu_fences[MAX_WARPS];    // by warp: time of its last fence of device scope
+    bool lacks_fence;                  // sim_happens_before has found an order that depends on a barrier instead of a fence
     uint64_t raced[INDEX_SLOTS];       // pairs of instructions that race, for which no search is needed
+    uint64_t unfenced[INDEX_SLOTS];    // pairs of instructions for which a missing fence is reported
     struct { uint32_t block, time, lanes, warp; } writers[INDEX_SLOTS]; // warps that wrote words polled by this block, with
                                                                         // the time of the last such write
     bool has_writers;       // `writers` is not empty
@@ -141,6 +149,7 @@ typedef struct HistorySearch { // for the lanes whose access happens before
     const AccessRecord *access;
     uint32_t lanes;     // lanes of the access for which no order has been found yet
     bool is_read;       // reads-only records count
+    bool needs_acquire_fence, needs_release_fence; // a barrier does not replace the fence of a reader, or a writer, in another block
     bool is_strong_write; // the access is a strong write: its own record releases it
     int steps, visited_count;
     const ReleaseRecord *found; // the last record that ordered a lane
@@ -150,6 +159,8 @@ typedef struct HistorySearch { // for the lanes whose access happens before
 void *sim_clocks_allocate(const Block *b, size_t bytes);
 // The union of two histories; may return one of them. `cta_scope`: the second is acquired with block scope.
 const CausalHistory *sim_history_join(const Block *b, const CausalHistory *one, const CausalHistory *two, bool cta_scope);
+// A copy of a history, acquired by a barrier of the block instead of a fence.
+const CausalHistory *sim_history_by_barrier(const Block *b, const CausalHistory *history);
 // The variable with this key; if there is none, NULL or, with `make`, a new one. `global`: in global memory.
 SyncVar *sim_find_sync_var(const Block *b, uint64_t key, bool global, bool make);
 // Ends the release sequence of a variable: later lookups of its key make a new variable; histories keep this one.

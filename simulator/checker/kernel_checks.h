@@ -145,6 +145,12 @@ bool sim_lacks_fence(const Warp *w, int lane, const AccessRecord *e);
 // True if a thread of the block, perhaps one that has exited, has acquired an access of another block.
 bool sim_block_acquired(const Block *b, const AccessRecord *e);
 void sim_note_race(Block *block, uint32_t site, uint32_t other); // remembers that two instructions race
+// The fence of device scope that is missing between another block's write and an access, which a barrier of a block orders instead.
+typedef enum MissingFence { NO_FENCE, ACQUIRE_FENCE, RELEASE_FENCE } MissingFence;
+MissingFence sim_missing_fence(const Warp *w, int lane, const AccessRecord *e);
+// True if sim_happens_before has found, since the last call, an order with a missing fence that is not yet reported.
+bool sim_take_lacks_fence(const Block *block);
+void sim_note_unfenced(Block *block, uint32_t site, uint32_t other); // remembers that the missing fence is reported
 // True if the accessing thread has executed a fence since the access; of another block, true may be wrong.
 bool sim_has_fenced(const Warp *w, const AccessRecord *e);
 // True if a branch may depend on the value of a volatile load, which is then a flag rather than data.

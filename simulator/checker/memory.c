@@ -446,7 +446,7 @@ static void init_check(AccessCheck *check, Warp *w, const Instr *i, Access *acce
     check->record = (AccessRecord){.block = (uint32_t)w->block->number, .time = sim_time(w->block), .site = i->site & 0xfffff,
                            .warp = (unsigned)w->number & 31, .kind = sim_record_kind(i, access) & 7, .byte_mask = 15};
     check->reads_flag = check->record.kind == STRONG_READ && i->semantics == VOLATILE && sim_feeds_branch(w, i);
-    check->race.found = check->race.stale = false;
+    check->race.found = check->race.stale = check->unfenced.found = false;
 }
 
 // Additional checks of global memory: padding, and writes to data that non-coherent loads assume constant.
@@ -462,8 +462,19 @@ static void check_in_allocation(AccessCheck *check, uint32_t mask, Allocation *a
         sim_check_noncoherent(check, mask);
 }
 
+static void report_missing_fence(const AccessCheck *check)
+{
+    AccessCheck unfenced = *check;
+    unfenced.race = check->unfenced;
+    sim_note_unfenced(check->w->block, check->unfenced.earlier.site, check->unfenced.later.site);
+    sim_wait_for_earlier_blocks(check->w->block);
+    sim_report_race(&unfenced);
+}
+
 static void report_race(const AccessCheck *check, bool reserved)
 {
+    if (!check->race.found && check->unfenced.found && !reserved)
+        report_missing_fence(check);
     if (!check->race.found)
         return;
     if (reserved) {

@@ -295,6 +295,18 @@ static void add_grid_hint(const RacePair *p, char *hint)
         add_line(hint, "otherwise, %s", CHECK_INDEX_HINT);
 }
 
+static void add_missing_fence_hint(const RacePair *p, MissingFence missing, char *hint)
+{
+    char line[40];
+    hint[0] = 0;
+    describe_line(missing == ACQUIRE_FENCE ? p->j : p->i, "the access", line, sizeof line);
+    if (missing == ACQUIRE_FENCE)
+        add_line(hint, "the second thread needs a __threadfence() after the flag is read, before %s", line);
+    else
+        add_line(hint, "the first thread needs a __threadfence() after %s, before the flag is set", line);
+    add_line(hint, "note: a barrier such as __syncthreads() orders only the threads of its own block");
+}
+
 static void add_hint(const RacePair *p, bool same_value, char *hint)
 {
     const AccessRecord *a = &p->race->earlier, *b = &p->race->later;
@@ -339,6 +351,9 @@ static void write_title(const Race *race, RaceExtent extent, char *title, size_t
     const char *actor = extent == ACROSS_BLOCKS ? "block" : "thread";
     if (race->stale)
         snprintf(title, space, "a load through the read-only cache need not see a write of its own kernel");
+    else if (race->unfenced)
+        snprintf(title, space, "%s, ordered by a barrier instead of a device-wide fence",
+                 both_write ? "two blocks write the same bytes" : "one block writes what another reads");
     else if (is_single_thread_race(race))
         snprintf(title, space, "%s, without synchronisation",
                  is_in_flight(&race->earlier) && is_in_flight(&race->later) ? "two asynchronous copies of one thread access the same bytes"
@@ -382,8 +397,8 @@ void sim_report_race(const AccessCheck *check)
     const RaceExtent extent = a->block != b->block ? ACROSS_BLOCKS : a->warp != b->warp ? WITHIN_BLOCK : WITHIN_WARP;
     const bool plain = a->kind == PLAIN_WRITE && b->kind == PLAIN_WRITE;
     const bool same_value = race->same_value && plain && !is_read_modify_write(program, instrs[0]) && !is_read_modify_write(program, instrs[1]);
-    const RaceFacts facts = {extent, same_value};
-    const FindingKey key = {launch, instrs[0], instrs[1], check->shared | (int)extent << 1 | same_value << 3};
+    const RaceFacts facts = {extent, .is_warning = same_value || race->unfenced};
+    const FindingKey key = {launch, instrs[0], instrs[1], check->shared | (int)extent << 1 | same_value << 3 | race->unfenced << 4};
     char title[300], hint[HINT_BYTES];
     FindingLocation locations[2];
     if (sim_count_occurrence(&key, examples, 2))
@@ -401,6 +416,8 @@ void sim_report_race(const AccessCheck *check)
     if (race->stale)
         snprintf(hint, sizeof hint,
                  "read with an ordinary load: no __ldg(), no pointer that is const and __restrict__ (ld.global.nc)");
+    else if (race->unfenced)
+        add_missing_fence_hint(&pair, sim_missing_fence(w, __builtin_ctz(b->lanes), a), hint);
     else
         add_hint(&pair, same_value, hint);
     sim_add_keyed_finding(&key, check->shared ? RACE_SHARED : RACE_GLOBAL, title, locations, 2, hint, &facts);

@@ -34,6 +34,7 @@ typedef struct Race {
     AccessRecord earlier, later;
     bool found;
     bool same_value; // the store does not change the value
+    bool unfenced;   // a barrier of a block orders the accesses, but a fence of device scope is missing
     bool stale;      // the later access is a non-coherent load, which may return an older value even if ordered after the write
 } Race;
 
@@ -63,6 +64,7 @@ typedef struct AccessCheck {
     uint32_t first_generation; // in shared memory: the block's first generation; older lines count as unwritten
     AccessRecord record;
     Race race;
+    Race unfenced; // reported if there is no race
 } AccessCheck;
 
 // ---- written.c

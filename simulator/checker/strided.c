@@ -131,6 +131,8 @@ static void check_lane_pairs(AccessCheck *check, const StridedAccess *earlier, c
         if (!same && !sim_happens_before(check->w, check->i, __builtin_ctz(rest), &earlier_record))
             check->race = (Race){earlier_record, later_record, .found = true,
                                  .same_value = sim_stores_present_value(check, __builtin_ctz(rest))};
+        else if (sim_take_lacks_fence(check->w->block) && !check->unfenced.found)
+            check->unfenced = (Race){earlier_record, later_record, .found = true, .unfenced = true};
     }
 }
 
@@ -195,7 +197,7 @@ static bool may_race_with(const AccessCheck *check, const StridedAccess *earlier
     if (matching && (!is_in_flight(&earlier->record) || is_own_copy(check, &earlier->record, &current->record)))
         return false;
     return !sim_hb_warp_fast(check->w, &earlier->record) &&
-           !sim_hb_all_lanes(check->w, check->i, current->record.lanes, &earlier->record);
+           (!sim_hb_all_lanes(check->w, check->i, current->record.lanes, &earlier->record) || sim_take_lacks_fence(check->w->block));
 }
 
 // Removes the words of a read that two other reads cover (see ReaderPair): reads by two thread blocks, or later reads by two warps.

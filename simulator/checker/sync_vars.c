@@ -17,7 +17,8 @@ void *sim_clocks_allocate(const Block *b, size_t bytes)
 // True if acquiring `range` implies acquiring `other`.
 static bool range_covers(const ReleaseRange *range, const ReleaseRange *other)
 {
-    return range->var == other->var && range->begin <= other->begin && range->end >= other->end && range->cta_scope <= other->cta_scope;
+    return range->var == other->var && range->begin <= other->begin && range->end >= other->end && range->cta_scope <= other->cta_scope &&
+           range->by_barrier <= other->by_barrier;
 }
 
 bool sim_history_covers(const CausalHistory *history, const ReleaseRange *range)
@@ -88,6 +89,19 @@ const CausalHistory *sim_history_join(const Block *b, const CausalHistory *one, 
     CausalHistory *both = sim_clocks_allocate(b, sizeof *both);
     *both = (CausalHistory){list->used, list};
     return both;
+}
+
+const CausalHistory *sim_history_by_barrier(const Block *b, const CausalHistory *history)
+{
+    RangeList *list = sim_clocks_allocate(b, sizeof *list + (size_t)history->count * sizeof *list->ranges);
+    list->used = list->capacity = history->count;
+    for (int k = 0; k < history->count; k++) {
+        list->ranges[k] = history->list->ranges[k];
+        list->ranges[k].by_barrier = true;
+    }
+    CausalHistory *copy = sim_clocks_allocate(b, sizeof *copy);
+    *copy = (CausalHistory){list->used, list};
+    return copy;
 }
 
 static SyncVar **bucket_of(const SyncVarTable *table, uint64_t key)
@@ -203,12 +217,27 @@ static bool scopes_match(const ReleaseRecord *record, const ReleaseRange *range,
     return record->block == reader || !(record->cta_scope || range->cta_scope);
 }
 
+// False if the range does not order the record before a thread of block `reader`.
+static bool is_acquired(const HistorySearch *s, const ReleaseRecord *record, const ReleaseRange *range, uint32_t reader)
+{
+    return scopes_match(record, range, reader) && !(s->needs_acquire_fence && range->by_barrier && record->block != reader);
+}
+
+// True if the access's warp has executed no fence of device scope between the access and the release.
+static bool lacks_release_fence(const ReleaseRecord *record, const HistorySearch *s, uint32_t reader)
+{
+    return s->needs_release_fence && record->gpu_fences && record->block != reader && s->access->time > record->gpu_fences[s->access->warp] &&
+           s->access->time > record->gpu_fences[record->warp];
+}
+
 // The lanes whose access the record orders before a thread of block `reader`.
 static uint32_t released_lanes(const ReleaseRecord *record, const HistorySearch *s, uint32_t reader)
 {
     const AccessRecord *access = s->access;
     uint32_t released = 0;
     if (record->block != access->block || record->copy_done != (access->kind == COPY_IN_FLIGHT))
+        return 0;
+    if (lacks_release_fence(record, s, reader))
         return 0;
     if (access->time <= record->block_epoch && !record->copy_done)
         return s->lanes;
@@ -242,7 +271,7 @@ void sim_search_history(HistorySearch *s, const CausalHistory *history, uint32_t
                 continue;
             if (++s->steps > MAX_SEARCH_STEPS)
                 s->lanes = 0;
-            if (n >= range->begin && n < range->end && scopes_match(record, range, reader))
+            if (n >= range->begin && n < range->end && is_acquired(s, record, range, reader))
                 sim_apply_release(s, record, reader);
         }
     }
@@ -255,7 +284,7 @@ void sim_search_history(HistorySearch *s, const CausalHistory *history, uint32_t
                 continue;
             if (++s->steps > MAX_SEARCH_STEPS)
                 s->lanes = 0;
-            else if (scopes_match(record, range, reader) && (released != history || record->block != reader))
+            else if (is_acquired(s, record, range, reader) && (released != history || record->block != reader))
                 sim_search_history(s, released, record->block);
         }
     }
