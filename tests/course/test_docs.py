@@ -225,3 +225,12 @@ def test_tries_do_not_depend_on_the_locale():
     result = subprocess.run([sys.executable, "-m", "scripts.ladder.tries", "--print", "1", "step02_bitops"], capture_output=True,
                             env=os.environ | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"})
     assert (result.returncode, result.stderr) == (0, b"")
+
+
+def test_the_map_of_folders_is_complete():
+    """Broken: CONTRIBUTING.md lacks a folder, or lists one that is gone."""
+    listed = re.search(r"```\n(step00_baseline.*?)```", text_of(ROOT / "CONTRIBUTING.md"), re.S)[1]
+    names = {line.split()[0].rstrip("/") for line in listed.splitlines()}
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True).stdout.splitlines()
+    folders = {path.split("/")[0] for path in tracked if "/" in path}
+    assert names == {name for name in folders if not re.match(r"step\d\d_", name)} | {"step00_baseline"}
