@@ -197,7 +197,7 @@ void lower_store(Lowering *l, Address address, Type *type, IrInstruction *value)
 
 // ---- objects
 
-static const Type *vector_element(const Type *type) // of float4 and the like: their elements move at once
+static const Type *vector_element(const Type *type) // the element type of a vector type such as float4; NULL: not a vector type
 {
     const Record *r = type->kind == TYPE_RECORD ? type->record : NULL;
     if (!r || r->is_union || (r->field_count != 2 && r->field_count != 4) || type->alignment < type->size || type->size > 16)
@@ -300,7 +300,7 @@ static void zero_bytes(Lowering *l, Address address, uint64_t bytes, uint32_t al
     }
 }
 
-enum { MAX_ZEROED = 4096 }; // bytes by single stores
+enum { MAX_ZEROED = 4096 }; // bytes zeroed by unrolled stores
 
 void lower_zero(Lowering *l, Address address, Type *type)
 {
@@ -323,8 +323,8 @@ void lower_zero(Lowering *l, Address address, Type *type)
     } else if (type->kind == TYPE_RECORD) {
         zero_bytes(l, address, type->size, type->alignment);
     } else {
-        const IrType of = lower_type(type);
-        IrInstruction *zero = of == IR_F32 || of == IR_F64 ? ir_real(l->module, l->function, of, 0) : lower_integer(l, of, 0);
+        const IrType zero_type = lower_type(type);
+        IrInstruction *zero = zero_type == IR_F32 || zero_type == IR_F64 ? ir_real(l->module, l->function, zero_type, 0) : lower_integer(l, zero_type, 0);
         lower_store(l, address, type, zero);
     }
 }
@@ -352,21 +352,21 @@ static void lower_list(Lowering *l, Address address, Type *type, Expression *e)
     }
     for (uint64_t k = 0; k < count; k++) {
         Expression *value = k < e->argument_count ? e->arguments[k] : NULL;
-        Type *of = array ? type->target : type->record->fields[k].type;
+        Type *part_type = array ? type->target : type->record->fields[k].type;
         Address part = address;
         part.pointer = lower_offset(l, address.pointer, (int64_t)(array ? k * type->target->size : type->record->fields[k].offset));
         if (value)
-            lower_initialisation(l, part, of, value);
+            lower_initialisation(l, part, part_type, value);
         else if (e->zeroed)
-            lower_zero(l, part, of);
+            lower_zero(l, part, part_type);
         else if (array)
-            break; // the rest is undefined, too
+            break; // the remaining elements are also undefined
     }
     if (!array && type->record->is_union && e->zeroed && !e->argument_count)
         lower_zero(l, address, type);
 }
 
-static void lower_builtin_object(Lowering *l, Address address, const Expression *e) // threadIdx as a whole
+static void lower_builtin_object(Lowering *l, Address address, const Expression *e) // a copy of threadIdx, blockIdx, ...
 {
     const Record *r = e->type->record;
     for (uint32_t k = 0; k < r->field_count; k++) {

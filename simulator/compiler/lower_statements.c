@@ -1,4 +1,4 @@
-// lower_statements.c: statements become basic blocks.
+// lower_statements.c: lowers statements to basic blocks.
 #include "compiler/lower.h"
 
 static void lower_list(Lowering *l, Statement *s)
@@ -101,7 +101,7 @@ static void lower_do(Lowering *l, Statement *s)
     l->block = after;
 }
 
-// ---- switch: a chain of comparisons
+// ---- switch, lowered to a chain of comparisons
 
 static void lower_switch(Lowering *l, Statement *s)
 {
@@ -109,12 +109,12 @@ static void lower_switch(Lowering *l, Statement *s)
     IrInstruction *value = lower_value(l, s->expression);
     IrBlock *after = lower_block(l), *else_body = after;
     uint32_t count = 0;
-    for (Statement *one = s->cases; one; one = one->next_case)
+    for (Statement *label = s->cases; label; label = label->next_case)
         count++;
     Statement **cases = compile_allocate(l->compiler, (count + 1) * sizeof *cases);
     uint32_t at = count;
-    for (Statement *one = s->cases; one; one = one->next_case) // the list begins with the last one
-        cases[--at] = one;
+    for (Statement *label = s->cases; label; label = label->next_case) // the list is in reverse order
+        cases[--at] = label;
     for (uint32_t k = 0; k < count; k++) {
         IrBlock *target = lower_block(l);
         cases[k]->label = compile_new(l->compiler, Label);
@@ -130,7 +130,7 @@ static void lower_switch(Lowering *l, Statement *s)
         l->block = next;
     }
     lower_jump(l, else_body);
-    l->block = lower_block(l); // what comes before the first case does not run
+    l->block = lower_block(l); // code before the first case is unreachable
     lower_body(l, s->body, after, l->continue_to);
     lower_jump(l, after);
     l->block = after;

@@ -1,4 +1,4 @@
-// lower_symbols.c: variables: a thread's own, and those in shared, global and constant memory.
+// lower_symbols.c: lowers variables: local ones, and those in shared, global and constant memory.
 #include "compiler/lower.h"
 
 #include <string.h>
@@ -47,7 +47,7 @@ static IrSymbol *make_symbol(Lowering *l, Variable *v)
     uint32_t alignment = v->alignment > own ? v->alignment : own;
     if (dynamic && alignment < 16)
         alignment = 16;
-    if (symbol) { // the same memory by another declaration
+    if (symbol) { // another declaration of the same variable
         symbol->alignment = symbol->alignment > alignment ? symbol->alignment : alignment;
         return symbol;
     }
@@ -69,7 +69,7 @@ static IrInstruction *symbol_address(Lowering *l, const IrSymbol *symbol)
     return address;
 }
 
-// A constant of the host's, where its address is needed, such as for a reference.
+// A local copy of a host constant whose address is needed, for instance for a reference.
 static IrInstruction *constant_object(Lowering *l, Variable *v, const Expression *use)
 {
     Constant value;
@@ -104,7 +104,7 @@ IrInstruction *lower_variable(Lowering *l, Variable *v, const Expression *use)
             v->ir = make_symbol(l, v);
         return symbol_address(l, v->ir);
     }
-    if (!v->ir) { // declared in code that is skipped, or after an error
+    if (!v->ir) { // its declaration was skipped, for instance after an error
         v->ir = lower_alloca(l, lower_size(v->type) ? lower_size(v->type) : 8, lower_alignment(v->type));
     }
     return (IrInstruction *)v->ir;

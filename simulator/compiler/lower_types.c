@@ -1,4 +1,4 @@
-// lower_types.c: what types are in registers and in memory.
+// lower_types.c: IR types, sizes and alignments of types.
 #include "compiler/lower.h"
 
 IrType lower_type(const Type *type)

@@ -1,4 +1,4 @@
-// lower_values.c: values of scalar expressions.
+// lower_values.c: lowers scalar expressions.
 #include "compiler/lower.h"
 
 #include <string.h>
@@ -42,7 +42,7 @@ IrInstruction *lower_convert(Lowering *l, IrInstruction *value, Type *from, Type
     if (type == value->type)
         return value;
     IrInstruction *converted = lower_emit1(l, IR_CONVERT, type, value);
-    // Of numbers the source's sign counts; a float that becomes an integer has that of the result.
+    // The signedness is that of the integer type: the source, or the result of a conversion from float.
     converted->flags |= (is_real(value->type) ? type_is_signed(to) : type_is_signed(from)) ? IR_SIGNED : 0;
     return converted;
 }
@@ -55,13 +55,13 @@ IrInstruction *lower_binary(Lowering *l, uint8_t kind, Type *type, IrInstruction
                                   [EXPRESSION_DIVIDE] = IR_DIV, [EXPRESSION_REMAINDER] = IR_REM, [EXPRESSION_AND] = IR_AND,
                                   [EXPRESSION_OR] = IR_OR, [EXPRESSION_XOR] = IR_XOR, [EXPRESSION_SHIFT_LEFT] = IR_SHL,
                                   [EXPRESSION_SHIFT_RIGHT] = IR_SHR};
-    const IrType of = lower_type(type);
+    const IrType ir_type = lower_type(type);
     const bool is_signed = type_is_signed(type);
     const bool shifts = kind == EXPRESSION_SHIFT_LEFT || kind == EXPRESSION_SHIFT_RIGHT;
     if (shifts && b->type == IR_B64)
         b = lower_emit1(l, IR_CONVERT, IR_B32, b);
-    IrInstruction *i = lower_emit2(l, ops[kind], of, a, b);
-    if (is_real(of))
+    IrInstruction *i = lower_emit2(l, ops[kind], ir_type, a, b);
+    if (is_real(ir_type))
         return i;
     if (is_signed && (kind == EXPRESSION_DIVIDE || kind == EXPRESSION_REMAINDER || kind == EXPRESSION_SHIFT_RIGHT))
         i->flags |= IR_SIGNED;
@@ -94,8 +94,8 @@ static IrInstruction *lower_difference(Lowering *l, Expression *e)
     IrInstruction *bytes = lower_emit2(l, IR_SUB, IR_B64, a, b);
     if (size == 1)
         return bytes;
-    const bool power = (size & (size - 1)) == 0; // it divides exactly
-    IrInstruction *count = power ? lower_emit2(l, IR_SHR, IR_B64, bytes, lower_integer(l, IR_B32, __builtin_ctzll(size)))
+    const bool is_power = (size & (size - 1)) == 0; // the division is exact
+    IrInstruction *count = is_power ? lower_emit2(l, IR_SHR, IR_B64, bytes, lower_integer(l, IR_B32, __builtin_ctzll(size)))
                                  : lower_emit2(l, IR_DIV, IR_B64, bytes, lower_integer(l, IR_B64, (int64_t)size));
     count->flags |= IR_SIGNED;
     return count;
@@ -125,7 +125,7 @@ static IrInstruction *slot_for(Lowering *l, const Type *type)
     return lower_alloca(l, type->size, type->alignment);
 }
 
-// A && B, A || B, A ? B : C as values: through a variable, which becomes a phi.
+// A && B, A || B, A ? B : C as values: stored in a variable, which promotion turns into a phi.
 static IrInstruction *lower_branches(Lowering *l, Expression *e)
 {
     const Address slot = {slot_for(l, e->type), false, 0};
@@ -193,8 +193,8 @@ static Address lower_update(Lowering *l, Expression *e, IrInstruction **result)
             compute = type;
         IrInstruction *left = lower_convert(l, old, type_integer_of(type), compute);
         if (step) {
-            const IrType of = lower_type(compute);
-            right = is_real(of) ? ir_real(l->module, l->function, of, e->subtract ? -1 : 1) : lower_integer(l, of, e->subtract ? -1 : 1);
+            const IrType ir_type = lower_type(compute);
+            right = is_real(ir_type) ? ir_real(l->module, l->function, ir_type, e->subtract ? -1 : 1) : lower_integer(l, ir_type, e->subtract ? -1 : 1);
         }
         const uint8_t kind = step ? EXPRESSION_ADD : e->operation;
         value = lower_binary(l, kind, compute, left, right);
@@ -232,7 +232,7 @@ static IrInstruction *lower_bitcast(Lowering *l, Expression *e)
     const IrType type = lower_type(e->type);
     if (value->type == type)
         return value;
-    if (value->type == IR_B64 || type == IR_B64) { // an integer of another size
+    if (value->type == IR_B64 || type == IR_B64) { // an integer of a different size
         IrInstruction *converted = lower_emit1(l, IR_CONVERT, type, value);
         converted->flags |= type_is_signed(e->left->type) ? IR_SIGNED : 0;
         return converted;

@@ -1,6 +1,6 @@
-// lsr.c: loop strength reduction. An address that grows by the same number of bytes in each iteration becomes a variable of the
-// loop: it is computed before the loop and added to at its end. So does a product of the loop's counter. Only loops that are known
-// to end after a counted number of iterations are changed, as in NVVM.
+// lsr.c: loop strength reduction. An address that advances by the same number of bytes in each iteration becomes an induction variable: it
+// is computed before the loop, and incremented at the loop's end. Products of the loop counter are handled alike. As in NVVM, only loops
+// with a computable trip count are changed.
 #include "compiler/clone.h"
 #include "compiler/known.h"
 
@@ -14,11 +14,11 @@ typedef struct Reduction {
     IrBlock *preheader, *latch;
     IrInstruction *phi;  // the induction variable
     IrInstruction *step; // invariant
-    int64_t times;       // that it is added in an iteration
+    int64_t step_count;  // number of times that `step` is added in an iteration
     bool keeps_sign;     // the variable does not wrap as a signed number
 } Reduction;
 
-// A linear function of the induction variable: factor * phi + what does not change.
+// A linear function of the induction variable: factor * phi + invariant.
 typedef struct Linear {
     bool is_linear;
     int64_t factor;
@@ -48,7 +48,7 @@ static bool is_wide_enough(const Reduction *r, const IrInstruction *conversion, 
     if (ir_is_float_type(inner->type) || ir_is_float_type(conversion->type) || inner->type == IR_PRED || ir_bits(inner->type) < 32)
         return false;
     if (ir_bits(conversion->type) <= ir_bits(inner->type))
-        return true; // what is cut off does not matter for what is left
+        return true; // the low bits of a sum or product do not depend on the high bits
     if (may_wrap)
         return true;
     return (conversion->flags & IR_SIGNED) ? r->keeps_sign : r->keeps_sign && is_never_negative(inner);
@@ -76,7 +76,7 @@ static Linear linear(const Reduction *r, const IrInstruction *value, bool may_wr
         if (value->operands[1]->op != IR_INTEGER)
             return NOT_LINEAR;
         return scaled(linear(r, value->operands[0], may_wrap, depth + 1), value->operands[1]->integer);
-    case IR_SYMBOL: // a constant, wherever it stands
+    case IR_SYMBOL: // a constant, even if it is in the loop
         return (Linear){true, 0};
     case IR_CONVERT:
         return is_wide_enough(r, value, may_wrap) ? linear(r, value->operands[0], may_wrap, depth + 1) : NOT_LINEAR;
@@ -85,7 +85,7 @@ static Linear linear(const Reduction *r, const IrInstruction *value, bool may_wr
     }
 }
 
-// The value before the loop. A part of it may already have become a variable of the loop.
+// The value on entry to the loop. Parts of it may already have become induction variables.
 static IrInstruction *start_of(Reduction *r, IrInstruction *value)
 {
     if (value->op == IR_PHI && value->block == r->loop->header)
@@ -99,12 +99,12 @@ static IrInstruction *start_of(Reduction *r, IrInstruction *value)
     return copy;
 }
 
-// By how much it grows in an iteration, as a value of the type.
+// The increment in each iteration, as a value of this type.
 static IrInstruction *growth(Reduction *r, IrType type, int64_t factor)
 {
     if (r->step->op == IR_INTEGER)
         return ir_integer(r->module, r->function, type, factor * r->step->integer);
-    factor *= r->times;
+    factor *= r->step_count;
     IrInstruction *insert_before = r->preheader->last, *step = r->step;
     if (step->type != type)
         step = ir_convert(r->module, insert_before, type, step, IR_SIGNED);
@@ -138,8 +138,8 @@ static void reduce(Reduction *r, IrInstruction *value, int64_t factor)
     ir_replace_uses(value, phi);
 }
 
-// Addresses whose value loads and stores use, and products that something else than an address needs.
-static bool is_wanted(const IrInstruction *i)
+// Candidates are addresses with an index, and products by a constant with uses other than address arithmetic.
+static bool is_candidate(const IrInstruction *i)
 {
     if (i->op == IR_OFFSET)
         return i->operand_count == 2;
@@ -152,7 +152,7 @@ static bool is_wanted(const IrInstruction *i)
     return true;
 }
 
-// An address that is only a part of others.
+// Whether an address is used only as the base of other addresses.
 static bool is_part(const IrInstruction *i)
 {
     for (const IrUse *use = i->uses; use; use = use->next)
@@ -161,8 +161,8 @@ static bool is_part(const IrInstruction *i)
     return true;
 }
 
-// An address that continues one which becomes a variable, by an offset that does not change.
-static bool continues_another(const Reduction *r, const IrInstruction *i)
+// Whether an address is an invariant offset from another candidate.
+static bool is_offset_from_candidate(const Reduction *r, const IrInstruction *i)
 {
     if (i->op != IR_OFFSET || !is_loop_invariant(r->loops, r->loop, i->operands[1]))
         return false;
@@ -174,22 +174,22 @@ static bool continues_another(const Reduction *r, const IrInstruction *i)
 
 static bool reduce_variable(Reduction *r)
 {
-    uint32_t created = 0;
+    uint32_t candidate_count = 0;
     IrInstruction *found[MAX_NEW];
     int64_t factors[MAX_NEW];
     for (uint32_t k = 0; k < r->loop->block_count; k++)
         for (IrInstruction *i = r->loop->blocks[k]->first; i; i = i->next) {
-            if (created == MAX_NEW || !i->uses || !is_wanted(i) || (i->op == IR_OFFSET && is_part(i)) || continues_another(r, i))
+            if (candidate_count == MAX_NEW || !i->uses || !is_candidate(i) || (i->op == IR_OFFSET && is_part(i)) || is_offset_from_candidate(r, i))
                 continue;
             const Linear value = linear(r, i, i->type == IR_B32, 0);
             if (!value.is_linear || !value.factor)
                 continue;
-            found[created] = i;
-            factors[created++] = value.factor;
+            found[candidate_count] = i;
+            factors[candidate_count++] = value.factor;
         }
-    for (uint32_t k = 0; k < created; k++)
+    for (uint32_t k = 0; k < candidate_count; k++)
         reduce(r, found[k], factors[k]);
-    return created;
+    return candidate_count;
 }
 
 static bool find_variable(Reduction *r, IrInstruction *phi)
@@ -198,10 +198,10 @@ static bool find_variable(Reduction *r, IrInstruction *phi)
         return false;
     IrInstruction *next = phi->operands[r->loop->header->predecessors[0] == r->latch ? 0 : 1];
     r->step = NULL;
-    r->times = 0;
+    r->step_count = 0;
     r->keeps_sign = true;
-    for (IrInstruction *sum = next; sum != phi; r->times++) { // unrolling leaves several additions
-        if (sum->op != IR_ADD || r->times == MAX_DEPTH)
+    for (IrInstruction *sum = next; sum != phi; r->step_count++) { // several additions after unrolling
+        if (sum->op != IR_ADD || r->step_count == MAX_DEPTH)
             return false;
         const uint32_t which = sum->operands[1] == phi || !is_loop_invariant(r->loops, r->loop, sum->operands[1]) ? 0 : 1;
         IrInstruction *step = sum->operands[which];
@@ -241,14 +241,14 @@ bool reduce_strength(IrModule *module, IrFunction *function)
     return changed;
 }
 
-// The test at a loop's end is made of the variable's next value: then the last one is not needed any longer.
+// Changes an exit test to compare the incremented variable, so that the old value is no longer live at the loop's end.
 static bool test_next(Reduction *r)
 {
     IrInstruction *end = r->latch->last;
     IrInstruction *compare = end->op == IR_BRANCH ? end->operands[0] : NULL;
     if (!compare || compare->op != IR_COMPARE || !ir_has_one_use(compare) || compare->operands[1]->op != IR_INTEGER || compare->operands[0]->op != IR_PHI)
         return false;
-    if (compare->operands[0]->block != r->loop->header || !find_variable(r, compare->operands[0]) || r->step->op != IR_INTEGER || r->times != 1 || !r->keeps_sign)
+    if (compare->operands[0]->block != r->loop->header || !find_variable(r, compare->operands[0]) || r->step->op != IR_INTEGER || r->step_count != 1 || !r->keeps_sign)
         return false;
     const int64_t bound = compare->operands[1]->integer + r->step->integer;
     if (ir_sign_extended(r->phi->type, bound) != bound || (!(compare->flags & IR_SIGNED) && compare->compare != IR_EQUAL && compare->compare != IR_NOT_EQUAL))

@@ -1,4 +1,4 @@
-// macros.c: definitions and expansions of macros.
+// macros.c: macro definition and expansion.
 #include "compiler/preprocessor.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ static bool same_body(const Macro *a, const Macro *b)
     return true;
 }
 
-// Reads (a, b, ...) after a macro's name; the index of the token after it, or 0 after an error.
+// Reads the parameters (a, b, ...) after a macro's name. Returns the index of the token after them; 0: error.
 static uint32_t read_parameters(Compiler *c, Macro *m, const Token *line, uint32_t count)
 {
     uint32_t at = 2, capacity = 0;
@@ -144,7 +144,7 @@ typedef struct Argument {
     bool is_expanded;
 } Argument;
 
-// A token that is made from a text.
+// Lexes a token from a text, with the position and flags of `model`.
 static Token token_from_text(Compiler *c, const char *text, const Token *model)
 {
     Lexer lexer = {.compiler = c, .text = text, .end = text + strlen(text), .at = text};
@@ -252,8 +252,8 @@ static void add_tokens(Compiler *c, TokenList *out, const TokenList *list, const
         source_abandon(c, model->position, "the macros expand to too many tokens");
 }
 
-// One element of a body, before ## joins it with its neighbours.
-static void substitute_one(Compiler *c, const Macro *m, Argument *arguments, uint32_t *k, bool pasted, const Token *use, TokenList *out)
+// Substitutes one token of a macro body, before ## is applied.
+static void substitute_token(Compiler *c, const Macro *m, Argument *arguments, uint32_t *k, bool pasted, const Token *use, TokenList *out)
 {
     Token t = m->body[*k];
     t.position = use->position;
@@ -278,7 +278,7 @@ static TokenList substitute(Compiler *c, const Macro *m, Argument *arguments, co
         if (token_is(&m->body[k], ID_PASTE) && k > 0 && k + 1 < m->body_count)
             continue;
         const uint32_t joint = out.count;
-        substitute_one(c, m, arguments, &k, after || before, use, &out);
+        substitute_token(c, m, arguments, &k, after || before, use, &out);
         if (!after || joint == 0)
             continue;
         const bool comma = token_is(&out.tokens[joint - 1], ',');
@@ -296,7 +296,7 @@ static TokenList substitute(Compiler *c, const Macro *m, Argument *arguments, co
 static bool expand_function(Compiler *c, Macro *m, Token *use)
 {
     Preprocessor *pp = c->preprocessor;
-    // Looks for the '(' in a copy of the state that is restored if there is none.
+    // Looks ahead for the '(', and restores the state if there is none.
     while (pp->sources[pp->source_count - 1].is_list && pp->sources[pp->source_count - 1].at == pp->sources[pp->source_count - 1].count &&
            !pp->sources[pp->source_count - 1].is_end)
         preprocess_pop(c);

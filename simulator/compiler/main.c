@@ -1,6 +1,6 @@
 // main.c: the command. compile FILE.cu [-o FILE.ptx] [-D NAME[=VALUE]] [--arch=sm_90] [--skip=PASS,...]
 //
-// Exit status: 0, or 1 if the source has errors, or 2 if an argument is unusable or a file cannot be read or written.
+// Exit status: 0; 1: the source has errors; 2: an argument is invalid, or a file cannot be read or written.
 #include "compiler/compiler.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { FAILED = 1, UNUSABLE = 2, MIN_ARCHITECTURE = 75, MAX_ARCHITECTURE = 121 };
+enum { EXIT_WITH_ERRORS = 1, EXIT_UNUSABLE = 2, MIN_ARCHITECTURE = 75, MAX_ARCHITECTURE = 121 };
 static const size_t MAX_SOURCE_BYTES = 64 << 20;
 
 static const char USAGE[] =
@@ -21,7 +21,7 @@ static const char USAGE[] =
     "  --skip=PASS,...  leaves passes out, for tests\n";
 
 typedef struct Text {
-    char *bytes; // ends with 0
+    char *bytes; // terminated with 0
     size_t count;
 } Text;
 
@@ -33,7 +33,7 @@ typedef struct Include { // a file that an #include has read
 typedef struct Job {
     CompileOptions options;
     const char *output;        // NULL: named after the source
-    const char **defines;      // argc of them at most
+    const char **defines;      // at most argc
     Include *includes;
 } Job;
 
@@ -46,34 +46,34 @@ static _Noreturn void refuse(const char *format, ...)
     vfprintf(stderr, format, list);
     fputc('\n', stderr);
     va_end(list);
-    exit(UNUSABLE);
+    exit(EXIT_UNUSABLE);
 }
 
 // ---- Files
 
-// Whether a regular file could be read; errno says why not.
+// Reads a file; false, with errno set, on failure.
 static bool read_file(const char *path, Text *text)
 {
-    struct stat about;
+    struct stat status;
     FILE *file = fopen(path, "rb");
     if (!file)
         return false;
     errno = 0;
-    if (fstat(fileno(file), &about) == 0 && S_ISDIR(about.st_mode))
+    if (fstat(fileno(file), &status) == 0 && S_ISDIR(status.st_mode))
         errno = EISDIR;
     *text = (Text){NULL, 0};
-    size_t room = 1 << 16, got = 0;
+    size_t capacity = 1 << 16, bytes_read = 0;
     while (errno == 0) {
-        text->bytes = realloc(text->bytes, room + 1);
+        text->bytes = realloc(text->bytes, capacity + 1);
         if (!text->bytes)
             sim_die("out of memory for a source");
-        got = fread(text->bytes + text->count, 1, room - text->count, file);
-        text->count += got;
-        if (got == 0)
+        bytes_read = fread(text->bytes + text->count, 1, capacity - text->count, file);
+        text->count += bytes_read;
+        if (bytes_read == 0)
             break;
         if (text->count > MAX_SOURCE_BYTES)
             errno = EFBIG;
-        room = 2 * text->count > room ? 2 * text->count : room;
+        capacity = 2 * text->count > capacity ? 2 * text->count : capacity;
     }
     const int error = ferror(file) && errno == 0 ? EIO : errno;
     fclose(file);
@@ -118,7 +118,7 @@ static void free_includes(Job *job)
     }
 }
 
-// The source's name with .ptx, without its folder.
+// The base name of the source, with the extension .ptx.
 static char *output_name(const char *source)
 {
     const char *slash = strrchr(source, '/'), *base = slash ? slash + 1 : source, *dot = strrchr(base, '.');
@@ -131,7 +131,7 @@ static char *output_name(const char *source)
     return name;
 }
 
-// Nothing is written unless all of it is.
+// Writes the PTX; exits on failure.
 static void write_output(const Job *job, const Compilation *c)
 {
     char *own = job->output ? NULL : output_name(job->options.file);
@@ -159,7 +159,7 @@ static int architecture_of(const char *name)
     return (int)number;
 }
 
-// The value of an option that is `short` and a value, or two words; NULL if it is another option.
+// The value of an option, in the same argument ("-oFILE", "--arch=sm_90") or in the next one; NULL: another option.
 static const char *value_of(const char *option, int argc, char **argv, int *k)
 {
     const size_t length = strlen(option);
@@ -229,5 +229,5 @@ int main(int argc, char **argv)
     free_includes(&job);
     free(source.bytes);
     free(job.defines);
-    return failed ? FAILED : EXIT_SUCCESS;
+    return failed ? EXIT_WITH_ERRORS : EXIT_SUCCESS;
 }

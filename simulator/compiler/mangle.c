@@ -1,4 +1,4 @@
-// mangle.c: names of functions and variables as nvcc gives them (the Itanium C++ ABI's mangling).
+// mangle.c: mangled names of functions and variables (Itanium C++ ABI, as in nvcc's PTX).
 #include "compiler/mangle.h"
 
 #include <string.h>
@@ -9,8 +9,8 @@ typedef struct Mangler {
     Compiler *compiler;
     char text[MAX_MANGLED + 1];
     size_t length;
-    const void *known[MAX_SUBSTITUTIONS]; // what S_, S0_, ... stand for: types, records, scopes, templates
-    uint32_t known_count;
+    const void *substitutions[MAX_SUBSTITUTIONS]; // the entities that S_, S0_, ... stand for: types, records, scopes, templates
+    uint32_t substitution_count;
     uint32_t depth;
 } Mangler;
 
@@ -18,12 +18,12 @@ static void put(Mangler *m, const char *text)
 {
     const size_t length = strlen(text);
     if (m->length + length > MAX_MANGLED)
-        return; // unique names need no more
+        return; // truncated: names of this length are distinct already
     memcpy(m->text + m->length, text, length);
     m->length += length;
 }
 
-// PTX has no letters beyond ASCII: their bytes become $ and two digits.
+// PTX names are ASCII: each other byte becomes $ and two hexadecimal digits.
 static const char *ptx_name(Compiler *c, const Name *name)
 {
     char *text = compile_allocate(c, 3 * name->length + 1), *to = text;
@@ -43,11 +43,11 @@ static void put_name(Mangler *m, const Name *name)
 
 // ---- substitutions
 
-static bool put_known(Mangler *m, const void *thing)
+static bool put_substitution(Mangler *m, const void *thing)
 {
     static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-    for (uint32_t k = 0; k < m->known_count; k++)
-        if (m->known[k] == thing) {
+    for (uint32_t k = 0; k < m->substitution_count; k++)
+        if (m->substitutions[k] == thing) {
             char text[8] = "S_";
             if (k > 36) {
                 snprintf(text, sizeof text, "S%c%c_", digits[(k - 1) / 36 % 36], digits[(k - 1) % 36]);
@@ -61,10 +61,10 @@ static bool put_known(Mangler *m, const void *thing)
     return false;
 }
 
-static void remember(Mangler *m, const void *thing)
+static void add_substitution(Mangler *m, const void *thing)
 {
-    if (m->known_count < MAX_SUBSTITUTIONS)
-        m->known[m->known_count++] = thing;
+    if (m->substitution_count < MAX_SUBSTITUTIONS)
+        m->substitutions[m->substitution_count++] = thing;
 }
 
 // ---- names
@@ -102,7 +102,7 @@ static void put_arguments(Mangler *m, const TemplateArgument *arguments, uint32_
     put(m, "E");
 }
 
-static const Scope *named_scope(const Scope *scope) // namespaces and records; NULL: the global one
+static const Scope *named_scope(const Scope *scope) // the innermost enclosing namespace or record; NULL: the global namespace
 {
     while (scope && !((scope->kind == SCOPE_NAMESPACE && (scope->parent || scope->is_unnamed)) || scope->kind == SCOPE_RECORD))
         scope = scope->parent;
@@ -117,14 +117,14 @@ static void put_record_name(Mangler *m, const Record *r)
         put(m, r->is_closure ? "UlvE_" : "Ut_");
 }
 
-// The scopes around a name, from the outside, as parts of N...E.
+// Appends the enclosing scopes of a name, outermost first, as components of N...E.
 static void put_scope(Mangler *m, const Scope *scope)
 {
     scope = named_scope(scope);
     if (!scope || m->depth > MAX_NESTING)
         return;
     const void *key = scope->kind == SCOPE_RECORD ? (const void *)scope->record->type : scope;
-    if (put_known(m, key))
+    if (put_substitution(m, key))
         return;
     m->depth++;
     put_scope(m, scope->parent);
@@ -136,16 +136,16 @@ static void put_scope(Mangler *m, const Scope *scope)
     } else {
         const Record *r = scope->record;
         if (r->template) {
-            if (!put_known(m, r->template)) {
+            if (!put_substitution(m, r->template)) {
                 put_record_name(m, r);
-                remember(m, r->template);
+                add_substitution(m, r->template);
             }
             put_arguments(m, r->arguments, r->argument_count, false);
         } else {
             put_record_name(m, r);
         }
     }
-    remember(m, key);
+    add_substitution(m, key);
 }
 
 static void put_local_function(Mangler *m, Function *f)
@@ -158,12 +158,12 @@ static void put_local_function(Mangler *m, Function *f)
 static void put_record(Mangler *m, Record *r)
 {
     const Scope *outer = named_scope(r->scope->parent);
-    if (put_known(m, r->type))
+    if (put_substitution(m, r->type))
         return;
     if (r->function && !r->template && r->function->type) {
         put_local_function(m, r->function);
         put_record_name(m, r);
-        remember(m, r->type);
+        add_substitution(m, r->type);
         return;
     }
     const bool nested = outer && !(r->template && outer->kind == SCOPE_TEMPLATE);
@@ -172,15 +172,15 @@ static void put_record(Mangler *m, Record *r)
     if (!r->template) {
         put_record_name(m, r);
     } else {
-        if (nested || !put_known(m, r->template)) {
+        if (nested || !put_substitution(m, r->template)) {
             put_record_name(m, r);
-            remember(m, r->template);
+            add_substitution(m, r->template);
         }
         put_arguments(m, r->arguments, r->argument_count, false);
     }
     if (nested)
         put(m, "E");
-    remember(m, r->type);
+    add_substitution(m, r->type);
 }
 
 // ---- types
@@ -218,7 +218,7 @@ static void put_enumeration(Mangler *m, Type *type)
         put(m, "E");
 }
 
-// `expanded`: followed by ... in the source.
+// `expanded`: the argument is a pack expansion.
 static void put_dependent_argument(Mangler *m, const TemplateArgument *a, bool expanded)
 {
     const Symbol *symbol = a->dependent && a->dependent->kind == EXPRESSION_UNKNOWN ? a->dependent->symbol : NULL;
@@ -230,7 +230,7 @@ static void put_dependent_argument(Mangler *m, const TemplateArgument *a, bool e
     } else if (a->type) {
         put(m, expanded && a->type->kind == TYPE_PARAMETER ? "Dp" : "");
         put_type(m, a->type);
-    } else if (symbol) { // its value is its index: parse_templates.c
+    } else if (symbol) { // its constant is the parameter's index (parse_templates.c)
         put(m, expanded ? "Xsp" : "X");
         put(m, compile_format(m->compiler, symbol->constant.integer ? "T%lld_E" : "T_E", (long long)symbol->constant.integer - 1));
     } else if (a->template) {
@@ -254,9 +254,9 @@ static void put_dependent(Mangler *m, Type *type)
         const Scope *outer = named_scope(t->scope);
         if (outer)
             put(m, "N"), put_scope(m, outer);
-        if (outer || !put_known(m, t)) {
+        if (outer || !put_substitution(m, t)) {
             put_name(m, t->name);
-            remember(m, t);
+            add_substitution(m, t);
         }
         put(m, "I");
         for (uint32_t k = 0; k < type->instance.argument_count; k++)
@@ -277,7 +277,7 @@ static void put_type(Mangler *m, Type *type)
         put(m, letter);
     } else if (type->kind == TYPE_RECORD && !qualifiers) {
         put_record(m, type->record);
-    } else if (!put_known(m, type)) {
+    } else if (!put_substitution(m, type)) {
         if (qualifiers) {
             put_qualifiers(m, qualifiers);
             put_type(m, type_bare(type));
@@ -300,7 +300,7 @@ static void put_type(Mangler *m, Type *type)
         } else {
             put(m, "v");
         }
-        remember(m, type);
+        add_substitution(m, type);
     }
     m->depth--;
 }
@@ -324,7 +324,7 @@ static void put_parameters(Mangler *m, const Type *type)
         put(m, "v");
 }
 
-// What is internal to a file has a number of the file in its name, as with nvcc, whose numbers are others.
+// The scope in the names of internal symbols. As in nvcc's, it contains a file id; the ids themselves differ.
 static const Scope *internal_scope(Compiler *c, bool is_static)
 {
     if (!is_static)
@@ -360,12 +360,12 @@ const char *mangle_function(Compiler *c, Function *f)
     else if (f->name)
         put_name(m, f->name);
     if (f->template) {
-        remember(m, f->template);
+        add_substitution(m, f->template);
         put_arguments(m, f->arguments, f->argument_count, false);
     }
     if (outer)
         put(m, "E");
-    // A template's signature is that of its pattern, with T_ for its parameters; the result's type belongs to it.
+    // The mangled signature of a template instance is that of the template, with T_ for its parameters, and includes the result type.
     const Function *pattern = f->template ? f->template->pattern : NULL;
     if (pattern && !f->is_constructor && !f->is_conversion) {
         put_type(m, pattern->type->target);
@@ -389,7 +389,7 @@ const char *mangle_variable(Compiler *c, const Variable *v)
         return compile_copy_text(c, m->text, m->length);
     }
     const Scope *outer = named_scope(v->scope);
-    if (!outer) // of a static one, too, as nvcc does
+    if (!outer) // also for a static variable, as in nvcc
         return ptx_name(c, v->name);
     put(m, "_ZN");
     if (v->is_static && outer->kind == SCOPE_NAMESPACE)

@@ -1,8 +1,8 @@
-// memory_versions.c: versions of memory (memory SSA). Each write makes a new version of all memory; versions meet where paths do.
-// Which write a load sees is found by walking back over those that cannot touch its bytes.
+// memory_versions.c: memory SSA. Each write defines a new version of all memory, and joins have phis of versions. The write that a load
+// reads from is found by walking back over writes that cannot alias.
 #include "compiler/memory.h"
 
-enum { MAX_STEPS = 100, MAX_MEETINGS = 16 };
+enum { MAX_STEPS = 100, MAX_ACTIVE_PHIS = 16 };
 
 static Version *new_version(IrModule *module, IrInstruction *writer, IrBlock *block, Version *previous)
 {
@@ -11,11 +11,11 @@ static Version *new_version(IrModule *module, IrInstruction *writer, IrBlock *bl
     return version;
 }
 
-// Versions meet on the iterated dominance frontier of the writes.
-static bool *blocks_with_meetings(IrModule *module, IrFunction *function, const Dominators *d, const bool *writes)
+// Phis are placed on the iterated dominance frontier of the writes.
+static bool *blocks_with_phis(IrModule *module, IrFunction *function, const Dominators *d, const bool *writes)
 {
     const Frontiers *f = frontiers_of(module, function, d);
-    bool *meets = ir_scratch(module, function->next_block);
+    bool *has_phi = ir_scratch(module, function->next_block);
     const IrBlock **stack = ir_scratch(module, (2 * d->count + 1) * sizeof *stack);
     uint32_t depth = 0;
     for (uint32_t k = 0; k < d->count; k++)
@@ -25,13 +25,13 @@ static bool *blocks_with_meetings(IrModule *module, IrFunction *function, const 
         const IrBlock *block = stack[--depth];
         for (uint32_t k = 0; k < f->count[block->id]; k++) {
             const IrBlock *join = f->blocks[block->id][k];
-            if (meets[join->id])
+            if (has_phi[join->id])
                 continue;
-            meets[join->id] = true;
+            has_phi[join->id] = true;
             stack[depth++] = join;
         }
     }
-    return meets;
+    return has_phi;
 }
 
 static void number_block(IrModule *module, MemoryVersions *m, IrBlock *block)
@@ -57,22 +57,22 @@ MemoryVersions *memory_versions_of(IrModule *module, IrFunction *function, const
     for (uint32_t k = 0; k < d->count; k++)
         for (const IrInstruction *i = d->order[k]->first; i; i = i->next)
             writes[d->order[k]->id] |= is_memory_write(i);
-    const bool *meets = blocks_with_meetings(module, function, d, writes);
+    const bool *has_phi = blocks_with_phis(module, function, d, writes);
     for (uint32_t k = 0; k < d->count; k++) {
         IrBlock *block = d->order[k];
         const IrBlock *parent = d->parent[block->id];
-        const bool is_new = !parent || meets[block->id];
+        const bool is_new = !parent || has_phi[block->id];
         m->at_entry[block->id] = is_new ? new_version(module, NULL, block, NULL) : m->at_end[parent->id];
         number_block(module, m, block);
     }
     for (uint32_t k = 0; k < d->count; k++) {
         const IrBlock *block = d->order[k];
-        if (!meets[block->id])
+        if (!has_phi[block->id])
             continue;
-        Version *meeting = m->at_entry[block->id];
-        meeting->incoming = ir_scratch(module, block->predecessor_count * sizeof *meeting->incoming);
+        Version *phi = m->at_entry[block->id];
+        phi->incoming = ir_scratch(module, block->predecessor_count * sizeof *phi->incoming);
         for (uint32_t p = 0; p < block->predecessor_count; p++)
-            meeting->incoming[p] = d->number[block->predecessors[p]->id] == UINT32_MAX ? meeting : m->at_end[block->predecessors[p]->id];
+            phi->incoming[p] = d->number[block->predecessors[p]->id] == UINT32_MAX ? phi : m->at_end[block->predecessors[p]->id];
     }
     return m;
 }
@@ -80,30 +80,30 @@ MemoryVersions *memory_versions_of(IrModule *module, IrFunction *function, const
 typedef struct Walk {
     const MemoryVersions *versions;
     const Location *location;
-    uint32_t steps, meeting_count;
-    Version *meetings[MAX_MEETINGS]; // that are being walked through
+    uint32_t steps, phi_count;
+    Version *phis[MAX_ACTIVE_PHIS]; // on the current path of the walk
 } Walk;
 
 static Version *walk_back(Walk *w, Version *version);
 
-// What all ways into a meeting come from, if none of them writes the location; else the meeting itself.
-static Version *walk_meeting(Walk *w, Version *meeting)
+// The common version that all operands of a phi reach without a write to the location; otherwise the phi itself.
+static Version *walk_phi(Walk *w, Version *phi)
 {
-    for (uint32_t k = 0; k < w->meeting_count; k++)
-        if (w->meetings[k] == meeting)
-            return NULL; // round a loop: nothing new
-    if (w->meeting_count == MAX_MEETINGS)
-        return meeting;
-    w->meetings[w->meeting_count++] = meeting;
+    for (uint32_t k = 0; k < w->phi_count; k++)
+        if (w->phis[k] == phi)
+            return NULL; // a cycle adds no version
+    if (w->phi_count == MAX_ACTIVE_PHIS)
+        return phi;
+    w->phis[w->phi_count++] = phi;
     Version *common = NULL;
     bool differ = false;
-    for (uint32_t p = 0; p < meeting->block->predecessor_count && !differ; p++) {
-        Version *found = walk_back(w, meeting->incoming[p]);
+    for (uint32_t p = 0; p < phi->block->predecessor_count && !differ; p++) {
+        Version *found = walk_back(w, phi->incoming[p]);
         differ = found && common && found != common;
         common = found ? found : common;
     }
-    w->meeting_count--;
-    return differ ? meeting : common;
+    w->phi_count--;
+    return differ ? phi : common;
 }
 
 static Version *walk_back(Walk *w, Version *version)
@@ -112,7 +112,7 @@ static Version *walk_back(Walk *w, Version *version)
         if (!version->writer) {
             if (!version->incoming)
                 return version;
-            return walk_meeting(w, version);
+            return walk_phi(w, version);
         }
         if (may_write(w->versions->function, version->writer, w->location))
             return version;

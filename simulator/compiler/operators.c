@@ -1,4 +1,4 @@
-// operators.c: unary and binary operators, assignments and conditionals.
+// operators.c: semantics of unary and binary operators, assignments and conditionals.
 #include "compiler/build.h"
 
 #include <string.h>
@@ -64,7 +64,7 @@ static bool is_number(const Type *type)
     return type_is_arithmetic(type) || (type->kind == TYPE_ENUM && !type->enumeration->scoped);
 }
 
-// Folds an operation of constants, unless it has no value, such as a division by zero.
+// Folds an operation of constants, unless its value is undefined, as in a division by zero.
 static Expression *folded(Compiler *c, Expression *e)
 {
     const bool left = !e->left || e->left->kind == EXPRESSION_CONSTANT, right = !e->right || e->right->kind == EXPRESSION_CONSTANT;
@@ -215,7 +215,7 @@ static Expression *builtin_binary(Compiler *c, uint16_t id, Expression *left, Ex
     return arithmetic(c, kind, type, left, right);
 }
 
-// An operand that is a record becomes the number that its conversion function gives.
+// Converts a record operand to a number by its conversion function, if it has one.
 static Expression *without_record(Compiler *c, Expression *e)
 {
     Expression *number = e->type->kind == TYPE_RECORD ? convert_to_arithmetic(c, e) : NULL;
@@ -356,11 +356,11 @@ static Expression *assign(Compiler *c, Expression *left, Expression *right)
 static Expression *compound(Compiler *c, uint16_t id, Expression *left, Expression *right, Position at)
 {
     Type *type = type_bare(left->type);
-    Expression *value = expression_unary(c, EXPRESSION_LOAD, type, left); // only to find the types
+    Expression *value = expression_unary(c, EXPRESSION_LOAD, type, left); // only determines the types
     const char *plain = text_of(id);
-    const uint16_t simple = id == OPERATOR_SHIFT_RIGHT_ASSIGN ? OPERATOR_SHIFT_RIGHT : id == ID_SHIFT_LEFT_ASSIGN ? ID_SHIFT_LEFT : (uint16_t)plain[0];
+    const uint16_t binary_id = id == OPERATOR_SHIFT_RIGHT_ASSIGN ? OPERATOR_SHIFT_RIGHT : id == ID_SHIFT_LEFT_ASSIGN ? ID_SHIFT_LEFT : (uint16_t)plain[0];
     right = type_is_any_reference(right->type) ? right : expression_value(c, without_record(c, right));
-    Expression *result = builtin_binary(c, simple, value, right, at);
+    Expression *result = builtin_binary(c, binary_id, value, right, at);
     if (expression_is_unknown(result))
         return expression_unknown(c, left->start, right->end);
     Expression *e = expression_new(c, EXPRESSION_COMPOUND, left->type, left->start, right->end);
@@ -370,7 +370,7 @@ static Expression *compound(Compiler *c, uint16_t id, Expression *left, Expressi
     e->subtract = result->subtract;
     e->compute = result->kind == EXPRESSION_OFFSET ? type : result->type;
     e->is_lvalue = true;
-    if (result->kind == EXPRESSION_CONSTANT || !result->right) { // folded: cannot be, as the left side is a load
+    if (result->kind == EXPRESSION_CONSTANT || !result->right) { // cannot occur: a load is not folded
         e->operation = EXPRESSION_ADD;
         e->right = right;
     }

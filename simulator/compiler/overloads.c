@@ -1,4 +1,4 @@
-// overloads.c: which of several functions a call means.
+// overloads.c: overload resolution.
 #include "compiler/build.h"
 
 #include <string.h>
@@ -30,12 +30,12 @@ void overload_add(Compiler *c, Candidates *list, Symbol *symbol, const TemplateA
     }
 }
 
-// ---- the namespaces of the arguments' types
+// ---- argument-dependent lookup
 
 static void add_from_scope(Compiler *c, Candidates *list, Scope *scope, Name *name, Expression **arguments, uint32_t count, Position at)
 {
     Scope *space = scope_enclosing_namespace(scope);
-    if (!space->parent) // the global one is searched anyhow
+    if (!space->parent) // the global namespace is always searched
         return;
     Symbol *symbol = scope_find_member(c, space, name);
     if (symbol && (symbol->kind == SYMBOL_FUNCTION || symbol->kind == SYMBOL_TEMPLATE))
@@ -109,8 +109,8 @@ static bool rank_function(Compiler *c, Ranking *r, Function *f, bool is_operator
     if (given < f->required || (given > f->parameter_count && !f->type->variadic) || count + slot > MAX_RANKED)
         return false;
     for (uint32_t k = first; k < count; k++) {
-        const bool has = k - first < f->parameter_count;
-        const int rank = has ? conversion_rank(c, arguments[k], f->type->parameters[k - first], allow_user) : FITS_ELLIPSIS;
+        const bool has_parameter = k - first < f->parameter_count;
+        const int rank = has_parameter ? conversion_rank(c, arguments[k], f->type->parameters[k - first], allow_user) : FITS_ELLIPSIS;
         if (rank == FITS_NEVER)
             return false;
         r->ranks[k + slot] = rank;
@@ -124,7 +124,7 @@ static bool is_built_in(const Compiler *c, const Function *f)
     return !file || file->built_in;
 }
 
-// How much better the first one is: > 0 better, < 0 worse, 0 neither.
+// > 0: a is the better candidate; < 0: b is; 0: neither.
 static int compare_rankings(Compiler *c, const Ranking *a, const Ranking *b, uint32_t count)
 {
     bool better = false, worse = false;
@@ -136,11 +136,11 @@ static int compare_rankings(Compiler *c, const Ranking *a, const Ranking *b, uin
         return better ? 1 : -1;
     if (better)
         return 0;
-    const Template *one = a->function->template, *other = b->function->template;
-    if (!one != !other)
-        return one ? -1 : 1;
-    if (one && other) {
-        const bool first = template_more_special(c, one, other), second = template_more_special(c, other, one);
+    const Template *candidate = a->function->template, *other = b->function->template;
+    if (!candidate != !other)
+        return candidate ? -1 : 1;
+    if (candidate && other) {
+        const bool first = template_more_special(c, candidate, other), second = template_more_special(c, other, candidate);
         if (first != second)
             return first ? 1 : -1;
     }
@@ -150,35 +150,35 @@ static int compare_rankings(Compiler *c, const Ranking *a, const Ranking *b, uin
 Function *overload_best(Compiler *c, const Candidates *list, Expression *object, Expression **arguments, uint32_t count, bool allow_user,
                         bool *ambiguous)
 {
-    Ranking best = {0}, one;
+    Ranking best = {0}, candidate;
     const uint32_t slots = count + !list->is_operator;
     *ambiguous = false;
     for (uint32_t k = 0; k < list->count; k++) {
-        memset(&one, 0, sizeof one);
-        if (!rank_function(c, &one, list->functions[k], list->is_operator, object, arguments, count, allow_user))
+        memset(&candidate, 0, sizeof candidate);
+        if (!rank_function(c, &candidate, list->functions[k], list->is_operator, object, arguments, count, allow_user))
             continue;
-        const int better = best.function ? compare_rankings(c, &one, &best, slots) : 1;
+        const int better = best.function ? compare_rankings(c, &candidate, &best, slots) : 1;
         if (better > 0) {
-            best = one;
+            best = candidate;
             *ambiguous = false;
         } else if (better == 0) {
             *ambiguous = true;
         }
     }
-    for (uint32_t k = 0; k < list->count && *ambiguous; k++) { // a tie with one that is worse than the best, too, is none
+    for (uint32_t k = 0; k < list->count && *ambiguous; k++) { // only if a candidate is at least as good as the best one
         bool tie = false;
         for (uint32_t j = 0; j < list->count && !tie; j++) {
-            memset(&one, 0, sizeof one);
+            memset(&candidate, 0, sizeof candidate);
             if (list->functions[j] != best.function &&
-                rank_function(c, &one, list->functions[j], list->is_operator, object, arguments, count, allow_user))
-                tie = compare_rankings(c, &best, &one, slots) <= 0;
+                rank_function(c, &candidate, list->functions[j], list->is_operator, object, arguments, count, allow_user))
+                tie = compare_rankings(c, &best, &candidate, slots) <= 0;
         }
         *ambiguous = tie;
         break;
     }
     for (uint32_t k = 0; k < count && *ambiguous; k++)
         if (expression_is_unknown(arguments[k]) && arguments[k]->kind != EXPRESSION_FUNCTION && arguments[k]->type->kind != TYPE_INITIALISERS)
-            *ambiguous = false; // any will do
+            *ambiguous = false; // an error has been reported: any candidate will do
     return *ambiguous ? NULL : best.function;
 }
 
@@ -195,12 +195,12 @@ static const char *types_of(Compiler *c, Expression **arguments, uint32_t count)
 
 static const char *count_text(Compiler *c, const Function *f)
 {
-    const uint32_t most = f->parameter_count;
+    const uint32_t limit = f->parameter_count;
     if (f->type->variadic)
         return compile_format(c, "at least %u argument%s", f->required, f->required == 1 ? "" : "s");
-    if (f->required != most)
-        return compile_format(c, f->required + 1 == most ? "%u or %u arguments" : "%u to %u arguments", f->required, most);
-    return most == 0 ? "no arguments" : compile_format(c, "%u argument%s", most, most == 1 ? "" : "s");
+    if (f->required != limit)
+        return compile_format(c, f->required + 1 == limit ? "%u or %u arguments" : "%u to %u arguments", f->required, limit);
+    return limit == 0 ? "no arguments" : compile_format(c, "%u argument%s", limit, limit == 1 ? "" : "s");
 }
 
 static void note_candidates(Compiler *c, const Candidates *list)
@@ -210,7 +210,7 @@ static void note_candidates(Compiler *c, const Candidates *list)
             source_note(c, list->functions[k]->position, 0, "'%s' is declared here", function_readable(c, list->functions[k]));
 }
 
-// Whether none of the functions takes so many arguments, and all take the same numbers.
+// Whether all functions accept the same numbers of arguments, and `count` is not one of them.
 static bool wrong_count(const Candidates *list, uint32_t count)
 {
     const Function *first = list->functions[0];
@@ -233,7 +233,7 @@ static const char *signatures(Compiler *c, const Candidates *list)
     return compile_format(c, list->count > 4 ? "%s; ..." : "%s", text);
 }
 
-// The one function of a call does not fit: says why.
+// Reports why the only candidate is not viable.
 static void report_single(Compiler *c, const Candidates *list, Function *f, const char *what, Expression **arguments, uint32_t count,
                           Position start, Position end)
 {

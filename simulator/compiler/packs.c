@@ -1,5 +1,5 @@
-// packs.c: parameter packs: patterns that are expanded, and fold expressions. A pattern is parsed once for each element, while the
-// pack's name stands for that element.
+// packs.c: pack expansions and fold expressions. A pattern is parsed once for each element of its packs, with the packs' names bound to that
+// element.
 #include "compiler/build.h"
 
 #include <string.h>
@@ -7,8 +7,8 @@
 enum { MAX_PATTERN_PACKS = 8 };
 
 typedef struct Pattern {
-    uint32_t begin, end;  // tokens; at the end is the ... or what ends the pattern
-    Symbol *packs[MAX_PATTERN_PACKS], kept[MAX_PATTERN_PACKS];
+    uint32_t begin, end;  // tokens [begin, end); `end` is the `...` or the token that ends the pattern
+    Symbol *packs[MAX_PATTERN_PACKS], saved[MAX_PATTERN_PACKS];
     uint32_t pack_count;
     uint32_t element_count;
 } Pattern;
@@ -23,7 +23,7 @@ static bool closes(const Token *t)
     return token_is(t, ')') || token_is(t, ']') || token_is(t, '}');
 }
 
-static bool opens_angle(Compiler *c, const Token *t) // the < of a template's arguments, or of a cast
+static bool opens_angle(Compiler *c, const Token *t) // the < of a template argument list or a named cast
 {
     const Token *name = t - 1;
     if (!token_is(t, '<') || name->kind != TOKEN_NAME)
@@ -32,7 +32,7 @@ static bool opens_angle(Compiler *c, const Token *t) // the < of a template's ar
     return name->id || (symbol && symbol->kind == SYMBOL_TEMPLATE) || token_is(name - 1, ID_SCOPE);
 }
 
-// The token of the first ... that is in no inner group, before one of the ends; 0: there is none.
+// The index of the first `...` at this nesting level, before the end of the pattern; 0: there is none.
 static uint32_t find_ellipsis(Compiler *c, uint32_t from, bool ends_at_comma)
 {
     const Token *tokens = c->parser->list.tokens;
@@ -55,7 +55,7 @@ static uint32_t find_ellipsis(Compiler *c, uint32_t from, bool ends_at_comma)
     return 0;
 }
 
-// The packs that a pattern names, but for those that are expanded within it, or counted by sizeof...
+// Finds the unexpanded packs of a pattern, except those that are expanded within it or are operands of sizeof...
 static void find_packs(Compiler *c, Pattern *p)
 {
     const Token *tokens = c->parser->list.tokens;
@@ -81,13 +81,13 @@ static void find_packs(Compiler *c, Pattern *p)
     }
 }
 
-// The packs' names stand for their elements of that index, until pattern_end.
+// Binds the packs' names to their elements of this index, until pattern_end.
 static void pattern_begin(Compiler *c, Pattern *p, uint32_t index)
 {
     for (uint32_t k = 0; k < p->pack_count; k++) {
         Symbol *symbol = p->packs[k];
         const Symbol *element = symbol->elements[index];
-        p->kept[k] = *symbol;
+        p->saved[k] = *symbol;
         symbol->kind = element->kind;
         symbol->type = element->type;
         if (element->kind == SYMBOL_VARIABLE)
@@ -101,7 +101,7 @@ static void pattern_begin(Compiler *c, Pattern *p, uint32_t index)
 static void pattern_end(Pattern *p)
 {
     for (uint32_t k = 0; k < p->pack_count; k++)
-        *p->packs[k] = p->kept[k];
+        *p->packs[k] = p->saved[k];
 }
 
 bool pack_at_expansion(Compiler *c)
@@ -113,13 +113,13 @@ bool pack_expand(Compiler *c, void (*parse)(Compiler *c, void *context), void *c
 {
     Pattern p = {.begin = c->parser->state.at, .end = find_ellipsis(c, c->parser->state.at, true)};
     find_packs(c, &p);
-    if (!p.pack_count) // its template is checked without arguments
+    if (!p.pack_count) // in the check of an uninstantiated template
         return false;
     for (uint32_t k = 0; k < p.element_count; k++) {
         pattern_begin(c, &p, k);
         parse(c, context);
         pattern_end(&p);
-        if (c->parser->state.at != p.end && c->parser->state.at != p.end + 1) { // a type's name includes the ...
+        if (c->parser->state.at != p.end && c->parser->state.at != p.end + 1) { // after a type name, the `...` has been consumed
             parse_syntax_error(c, NULL, "expected '...' after this pattern");
             break;
         }
@@ -134,8 +134,8 @@ typedef struct Fold {
     uint16_t id;               // of the operator
     uint32_t operator_at, operator_length;
     Pattern pattern;
-    uint32_t initial;          // token of the other operand; 0: none
-    uint32_t close;            // token of the )
+    uint32_t initial;          // index of the first token of the initial value; 0: none
+    uint32_t close;            // index of the )
     bool from_left;
 } Fold;
 
@@ -150,7 +150,7 @@ static Expression *combine(Compiler *c, const Fold *f, Expression *left, Express
     }
 }
 
-static Expression *without_elements(Compiler *c, const Fold *f, Position start, Position end)
+static Expression *empty_fold(Compiler *c, const Fold *f, Position start, Position end)
 {
     if (f->id == ID_AND || f->id == ID_OR)
         return expression_integer(c, type_basic(c, TYPE_BOOL), f->id == ID_AND, start, end);
@@ -167,7 +167,7 @@ static Expression *operand_at(Compiler *c, uint32_t token)
     return parse_operand(c);
 }
 
-// The operator at a token: how many tokens it has; 0: it is none.
+// The number of tokens of the operator at a token; 0: not an operator. Sets its id.
 static uint32_t fold_operator(Compiler *c, uint32_t at, uint16_t *id)
 {
     const Token *t = &c->parser->list.tokens[at];
@@ -181,7 +181,7 @@ static uint32_t fold_operator(Compiler *c, uint32_t at, uint16_t *id)
     return 1;
 }
 
-// What is left and right of the ... in parentheses that begin before token `begin`.
+// Finds the operator, pattern and initial value of a fold expression whose parenthesis is before token `begin`. False: not a fold.
 static bool read_fold(Compiler *c, uint32_t begin, uint32_t ellipsis, Fold *f)
 {
     const Token *tokens = c->parser->list.tokens;
@@ -232,7 +232,7 @@ static Expression *fold_elements(Compiler *c, Fold *f, Position start)
         Expression *e = elements[f->from_left ? k : p->element_count - 1 - k];
         value = !value ? e : f->from_left ? combine(c, f, value, e) : combine(c, f, e, value);
     }
-    return value ? value : without_elements(c, f, start, parse_end(c));
+    return value ? value : empty_fold(c, f, start, parse_end(c));
 }
 
 Expression *parse_fold(Compiler *c)

@@ -1,4 +1,4 @@
-// parse.c: the parser's tokens, its recovery from errors, and the order in which a program is parsed.
+// parse.c: token access and error recovery of the parser, and the order in which a program is parsed.
 #include "compiler/parser.h"
 
 #include <stdarg.h>
@@ -97,19 +97,19 @@ bool parse_expect(Compiler *c, uint16_t id, const char *where)
     Parser *p = c->parser;
     const Token *t = parse_token(c), *last = parse_previous(c);
     const bool open_string = last->kind == TOKEN_STRING && last->length && last->text[last->length - 1] != '"' && last->text[last->length - 1] != '>';
-    if (p->state.panicking || open_string || (c->is_cut_off && t->kind == TOKEN_END)) { // the lexer has reported it
+    if (p->state.panicking || open_string || (c->is_cut_off && t->kind == TOKEN_END)) { // the lexer has reported the error
         p->state.panicking = true;
         p->state.panic_at = p->state.at;
         return false;
     }
-    const char *wanted = token_id_text(id);
-    const char *help = compile_format(c, "add '%s'", wanted);
-    // What is missing is reported where it should be: after the last token, if the next one is on another line.
+    const char *expected = token_id_text(id);
+    const char *help = compile_format(c, "add '%s'", expected);
+    // A missing token is reported after the previous token if the next one is on another line.
     const bool after = id == ';' || id == ')' || id == ']' || (t->flags & TOKEN_FIRST);
     if (after && !(last->flags & TOKEN_EXPANDED) && last->length)
-        source_error(c, last->position + last->length - 1, 1, help, "expected '%s' %s", wanted, where);
+        source_error(c, last->position + last->length - 1, 1, help, "expected '%s' %s", expected, where);
     else
-        source_error(c, t->position, (t->flags & TOKEN_EXPANDED) ? 0 : t->length, help, "expected '%s' %s, not %s", wanted, where, token_text(c, t));
+        source_error(c, t->position, (t->flags & TOKEN_EXPANDED) ? 0 : t->length, help, "expected '%s' %s, not %s", expected, where, token_text(c, t));
     p->state.panicking = true;
     p->state.panic_at = p->state.at;
     return false;
@@ -132,13 +132,13 @@ void parse_skip_group(Compiler *c)
             else if (token_is(t, groups[k].close) && depth[k])
                 depth[k]--;
         }
-        // A } that closes more than was opened here belongs to what is around.
+        // A } that closes an enclosing group is not counted.
         parse_advance(c);
     } while ((depth[0] || depth[1] || depth[2]) && guard-- > 0);
 }
 
-// Whether a line begins like a declaration of a namespace, so that a } before it is missing.
-static bool begins_outer(const Token *t)
+// Whether a line begins a namespace-scope declaration, so that a } before it is missing.
+static bool begins_outer_declaration(const Token *t)
 {
     return (t->flags & TOKEN_FIRST) && (token_is(t, KEYWORD_GLOBAL) || token_is(t, KEYWORD_TEMPLATE) || token_is(t, KEYWORD_NAMESPACE));
 }
@@ -147,12 +147,12 @@ void parse_recover(Compiler *c)
 {
     Parser *p = c->parser;
     p->state.panicking = false;
-    uint32_t unclosed_until = 0; // no group that begins before this token is closed before it
+    uint32_t unclosed_until = 0; // groups that begin before this token are not closed before it
     for (uint32_t begin = p->state.at;;) {
         const Token *t = parse_token(c);
         if (t->kind == TOKEN_END || token_is(t, '}'))
             return;
-        if (p->state.at > begin && begins_outer(t))
+        if (p->state.at > begin && begins_outer_declaration(t))
             return;
         if (token_is(t, '{')) {
             parse_skip_group(c);
@@ -161,7 +161,7 @@ void parse_recover(Compiler *c)
         }
         const bool group = token_is(t, '(') || token_is(t, '[');
         if (group && p->state.at >= unclosed_until) {
-            // A ( without its ) would swallow everything: only if it closes before a line that begins a statement.
+            // Skips a group only if it is closed within the statement; an unclosed ( would extend to the end.
             uint32_t depth = 0, k = 0;
             for (;; k++) {
                 const Token *inner = &t[k];
@@ -249,7 +249,7 @@ void parse_leave(Compiler *c)
     c->parser->nesting--;
 }
 
-// ---- the whole
+// ---- translation units
 
 void parse_start(Compiler *c)
 {
@@ -258,7 +258,7 @@ void parse_start(Compiler *c)
     p->global = scope_new(c, SCOPE_NAMESPACE, NULL);
     p->global->is_library = true;
     p->state.scope = p->global;
-    // Token 0 is none, so that 0 means "no token".
+    // A dummy, so that index 0 means "no token".
     *compile_push(c, p->list.tokens, p->list.count, p->list.capacity) = (Token){.kind = TOKEN_END, .text = ""};
 }
 
@@ -280,7 +280,7 @@ void parse_library_text(Compiler *c, SourceFile *file)
     const uint32_t begin = add_tokens(c, &list);
     const ParserState saved = parse_save(c);
     const int silent = c->silent;
-    c->silent = 0; // an error in a text of the library's is the compiler's own
+    c->silent = 0; // an error in a library text is a bug of the compiler
     parse_enter(c);
     p->state = (ParserState){.at = begin, .scope = p->global};
     while (parse_token(c)->kind != TOKEN_END)
@@ -316,7 +316,7 @@ static void parse_needed(Compiler *c)
     }
 }
 
-// A } that closes nothing, at the end of a namespace's declarations.
+// Reports an unmatched } at namespace scope.
 static void report_extra_brace(Compiler *c)
 {
     source_error(c, parse_token(c)->position, 1, "delete it, or add the { that it closes", "this } has no {");
@@ -342,7 +342,7 @@ void parse_program(Compiler *c, SourceFile *file)
     if (c->options->host)
         host_parse(c);
     parse_needed(c);
-    // Host code says which instances of kernel templates there are.
+    // Launches in host code instantiate kernel templates.
     for (uint32_t k = 0; k < p->function_count; k++)
         parse_delayed_body(c, p->functions[k]);
     parse_needed(c);

@@ -56,7 +56,7 @@ static bool parse_operands(Compiler *c, Assembly *a, bool is_output, uint32_t *c
     return known;
 }
 
-// A colon of asm; :: is two of them.
+// Accepts a colon of asm; a :: token stands for two, the second of which is then `pending`.
 static bool accept_colon(Compiler *c, bool *pending)
 {
     if (*pending) {

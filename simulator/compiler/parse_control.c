@@ -12,7 +12,7 @@ static Expression *parse_condition(Compiler *c, const char *what, Statement **de
         Statement *last = *declaration;
         while (last && last->next)
             last = last->next;
-        if (!is_condition) // an init statement, which its ; has ended
+        if (!is_condition) // an init-statement, whose ; has been consumed
             return parse_at(c, ')') ? NULL : convert_to_condition(c, parse_expression(c), what);
         if (!last || last->kind != STATEMENT_DECLARE)
             return expression_unknown(c, parse_end(c), parse_end(c));
@@ -27,7 +27,7 @@ static Expression *parse_condition(Compiler *c, const char *what, Statement **de
     return convert_to_condition(c, e, what);
 }
 
-// Skips a statement without looking into it.
+// Skips a statement by its brackets and keywords only.
 static void skip_statement(Compiler *c)
 {
     parse_enter(c);
@@ -191,7 +191,7 @@ static Statement *declare(Compiler *c, Variable *v)
     return s;
 }
 
-// A variable of the compiler's own.
+// An unnamed variable that the compiler introduces.
 static Variable *hidden_variable(Compiler *c, Type *type, Expression *value, Position at)
 {
     Variable *v = variable_new(c, NULL, type, at);
@@ -217,7 +217,7 @@ static void set_element(Compiler *c, Statement *s, Variable *element, bool is_au
     s->first = declare(c, element);
 }
 
-// for (T x : array): an index counts up to the number of elements.
+// for (T x : array), lowered to a loop over an index.
 static Statement *parse_range_for(Compiler *c, Statement *loop)
 {
     const Specifiers s = parse_specifiers(c);
@@ -251,7 +251,7 @@ static Statement *parse_range_for(Compiler *c, Statement *loop)
     return loop;
 }
 
-// for (a, b, c): the first comma that should be a semicolon, or NULL.
+// The first comma in for (a, b, c), which should be a semicolon; or NULL.
 static const Token *comma_of_for(Compiler *c)
 {
     const Token *comma = NULL;
@@ -281,7 +281,7 @@ Statement *parse_for(Compiler *c, Position at)
         source_error(c, comma->position, 1, "write for (int i = 0; i < n; i++)", "expected ';' between the parts of 'for', not ','");
         c->parser->state.at--;
         parse_skip_group(c);
-        c->silent++; // its variables are not known: the body says nothing
+        c->silent++; // its variables are undeclared: suppresses errors in the body
         s->body = parse_loop_body(c, "'for'");
         c->silent--;
         parse_leave_block(c, outer);
@@ -309,7 +309,7 @@ Statement *parse_for(Compiler *c, Position at)
     if (!parse_at(c, ')'))
         s->step = parse_expression(c);
     parse_expect(c, ')', "after the parts of 'for'");
-    if (c->parser->state.panicking && parse_token(c)->kind != TOKEN_END && !parse_at(c, '{')) { // in step again at the body
+    if (c->parser->state.panicking && parse_token(c)->kind != TOKEN_END && !parse_at(c, '{')) { // resynchronises at the body
         while (!parse_at(c, ')') && !parse_at(c, '{') && !parse_at(c, '}') && parse_token(c)->kind != TOKEN_END)
             parse_advance(c);
         parse_accept(c, ')');
@@ -343,19 +343,19 @@ Statement *parse_switch(Compiler *c, Position at)
             e = convert_scalar(c, e, type_promoted(c, type_integer_of(e->type)));
     }
     s->expression = e;
-    Statement *around = state->innermost_switch;
+    Statement *outer_switch = state->innermost_switch;
     state->innermost_switch = s;
     state->breakable++;
     s->body = parse_statement(c);
     state->breakable--;
-    state->innermost_switch = around;
+    state->innermost_switch = outer_switch;
     parse_leave_block(c, outer);
     return s;
 }
 
-static void check_duplicate(Compiler *c, const Statement *of, const Statement *s)
+static void check_duplicate(Compiler *c, const Statement *switch_statement, const Statement *s)
 {
-    for (const Statement *other = of->cases; other; other = other->next_case)
+    for (const Statement *other = switch_statement->cases; other; other = other->next_case)
         if (other != s && other->is_default == s->is_default && (s->is_default || (other->low <= s->high && s->low <= other->high))) {
             source_error(c, s->position, 0, NULL, s->is_default ? "a second 'default'" : "a second 'case' of this value");
             source_note(c, other->position, 0, "the first one");
@@ -366,24 +366,24 @@ static void check_duplicate(Compiler *c, const Statement *of, const Statement *s
 Statement *parse_case(Compiler *c, Position at, bool is_default)
 {
     Statement *s = statement_new(c, STATEMENT_CASE, at);
-    Statement *of = c->parser->state.innermost_switch;
+    Statement *switch_statement = c->parser->state.innermost_switch;
     s->is_default = is_default;
     bool unknown = false;
     if (!is_default) {
-        Type *type = of && !expression_is_unknown(of->expression) ? of->expression->type : NULL;
+        Type *type = switch_statement && !expression_is_unknown(switch_statement->expression) ? switch_statement->expression->type : NULL;
         const Constant value = parse_constant(c, type, "a 'case'");
         s->low = s->high = value.integer;
         unknown = value.is_unknown;
     }
     parse_expect(c, ':', is_default ? "after 'default'" : "after the value of 'case'");
-    if (!of) {
+    if (!switch_statement) {
         source_error(c, at, 0, NULL, "'%s' is only known in a 'switch'", is_default ? "default" : "case");
         return statement_empty(c, at);
     }
     if (!unknown) {
-        check_duplicate(c, of, s);
-        s->next_case = of->cases;
-        of->cases = s;
+        check_duplicate(c, switch_statement, s);
+        s->next_case = switch_statement->cases;
+        switch_statement->cases = s;
     }
     if (!parse_at(c, '}'))
         s->next = parse_statement(c);

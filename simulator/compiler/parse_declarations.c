@@ -1,4 +1,4 @@
-// parse_declarations.c: declarations of namespaces and blocks.
+// parse_declarations.c: declarations in namespaces and blocks.
 #include "compiler/host.h"
 
 #include <string.h>
@@ -13,9 +13,9 @@ Variable *variable_new(Compiler *c, Name *name, Type *type, Position position)
     return v;
 }
 
-// ---- unknown types: the host's, or mistakes
+// ---- unknown types: of host libraries, or misspelt
 
-// The number of tokens of what looks like a type's name, such as std::vector<int>; 0: it does not look so.
+// The number of tokens of a possible type name, such as std::vector<int>; 0: none.
 static uint32_t unknown_type_length(Compiler *c)
 {
     const ParserState saved = parse_save(c);
@@ -46,7 +46,7 @@ static bool is_declared_value(Compiler *c)
     return symbol && symbol->kind != SYMBOL_UNKNOWN && symbol->kind != SYMBOL_TYPE && symbol->kind != SYMBOL_TEMPLATE;
 }
 
-// Whether an unknown name is meant as a type, as another name follows it.
+// Whether an unknown name is probably a type, because a declared name follows it.
 static bool begins_unknown_declaration(Compiler *c)
 {
     uint32_t k = unknown_type_length(c);
@@ -147,10 +147,10 @@ static void parse_using_declaration(Compiler *c)
     const ParsedName n = parse_qualified_name(c);
     if (n.name && n.symbol && !(n.symbol->scope == c->parser->state.scope)) {
         for (Symbol *symbol = n.symbol; symbol; symbol = symbol->next_overload) {
-            Symbol *copy = scope_declare(c, c->parser->state.scope, symbol->kind, n.name, n.start), keep = *copy;
+            Symbol *copy = scope_declare(c, c->parser->state.scope, symbol->kind, n.name, n.start), saved_symbol = *copy;
             *copy = *symbol;
-            copy->next = keep.next;
-            copy->next_in_scope = keep.next_in_scope;
+            copy->next = saved_symbol.next;
+            copy->next_in_scope = saved_symbol.next_in_scope;
             copy->next_overload = NULL;
         }
     } else if (n.name && !n.symbol && !n.dependent_scope) {
@@ -176,7 +176,7 @@ void parse_using(Compiler *c)
     const Token *t = parse_token(c);
     if (t->kind == TOKEN_NAME && !t->id && token_is(parse_peek(c, 1), '=')) {
         parse_advance(c), parse_advance(c);
-        const bool silent = !c->parser->state.function; // it may be the host's
+        const bool silent = !c->parser->state.function; // may be a type of a host library
         c->silent += silent;
         Type *type = parse_type_name(c);
         c->silent -= silent;
@@ -189,7 +189,7 @@ void parse_using(Compiler *c)
         parse_expect(c, ';', "after the type");
         return;
     }
-    c->silent++; // names of the host's libraries are of no interest
+    c->silent++; // names of host libraries are unknown
     parse_using_declaration(c);
     c->silent--;
 }
@@ -389,7 +389,7 @@ static void check_size_known(Compiler *c, const Variable *v)
         source_error(c, v->position, v->name ? v->name->length : 0, "write its size", "the array '%s' has no size", v->name ? v->name->text : "");
 }
 
-// A variable of a scope, whose declarator has been read.
+// Declares a variable whose declarator has been parsed, and parses its initialiser.
 Variable *parse_variable(Compiler *c, const Specifiers *s, const Declarator *d, bool is_local)
 {
     Parser *p = c->parser;
@@ -472,15 +472,15 @@ Statement *parse_local_declaration(Compiler *c, bool *is_condition)
         } else if (d.is_function) {
             parse_function(c, &s, &d, NULL);
         } else {
-            Statement *one = statement_new(c, STATEMENT_DECLARE, d.position);
-            one->variable = parse_variable(c, &s, &d, true);
-            *last = one;
-            last = &one->next;
+            Statement *declaration = statement_new(c, STATEMENT_DECLARE, d.position);
+            declaration->variable = parse_variable(c, &s, &d, true);
+            *last = declaration;
+            last = &declaration->next;
         }
         if (!parse_accept(c, ','))
             break;
     }
-    if (is_condition && *is_condition) { // of if or switch: what the declaration is depends on what follows it
+    if (is_condition && *is_condition) { // in an if or switch: an init-statement if a ; follows, otherwise the condition
         *is_condition = !parse_at(c, ';');
         parse_accept(c, ';');
     } else {
@@ -489,9 +489,9 @@ Statement *parse_local_declaration(Compiler *c, bool *is_condition)
     return first ? first : statement_empty(c, at);
 }
 
-// ---- a namespace's declarations
+// ---- namespace-scope declarations
 
-// Whether a declaration is the device's: one of CUDA's words is in it before its body or value.
+// Whether a CUDA keyword precedes the declaration's body or initialiser.
 bool parse_is_device(Compiler *c)
 {
     for (const Token *t = parse_token(c);; t++) {

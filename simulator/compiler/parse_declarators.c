@@ -1,4 +1,4 @@
-// parse_declarators.c: what surrounds a declared name: pointers, arrays, parameters.
+// parse_declarators.c: declarators: pointers, arrays, parameters.
 #include "compiler/build.h"
 
 #include <string.h>
@@ -34,10 +34,10 @@ Type *parse_parameter_type(Compiler *c, Type *type)
     return type->kind == TYPE_FUNCTION ? type_pointer(c, type) : type;
 }
 
-static void parse_one_parameter(Compiler *c, Declarator *d, uint32_t *capacity, uint32_t *default_capacity, Symbol *pack)
+static void parse_parameter(Compiler *c, Declarator *d, uint32_t *capacity, uint32_t *default_capacity, Symbol *pack)
 {
     Specifiers s = parse_specifiers(c);
-    Declarator one = {0};
+    Declarator parameter = {0};
     if (!s.has_type && parse_unknown_type(c)) {
         s.has_type = true;
         while (parse_qualifier(parse_token(c)->id))
@@ -49,14 +49,14 @@ static void parse_one_parameter(Compiler *c, Declarator *d, uint32_t *capacity, 
         while (!parse_at(c, ',') && !parse_at(c, ')') && !parse_at(c, ';') && !parse_at(c, '{') && parse_token(c)->kind != TOKEN_END)
             parse_advance(c);
         c->parser->state.panicking = false;
-        one.type = type_basic(c, TYPE_UNKNOWN);
+        parameter.type = type_basic(c, TYPE_UNKNOWN);
     } else {
-        parse_declarator(c, &s, &one);
+        parse_declarator(c, &s, &parameter);
     }
     if (s.is_shared)
         source_error(c, s.start, 0, "declare the array in the kernel: __shared__ int name[256]; or extern __shared__ int name[];",
                      "a parameter cannot be in shared memory");
-    Variable *v = variable_new(c, one.name, parse_parameter_type(c, one.type), one.position);
+    Variable *v = variable_new(c, parameter.name, parse_parameter_type(c, parameter.type), parameter.position);
     v->is_parameter = true;
     v->is_initialised = true;
     v->alignment = s.alignment;
@@ -65,14 +65,14 @@ static void parse_one_parameter(Compiler *c, Declarator *d, uint32_t *capacity, 
     uint32_t slots = index;
     uint32_t *slot = compile_push(c, d->defaults, slots, *default_capacity);
     *slot = 0;
-    v->is_pack = one.is_pack && !pack;
-    if (pack) { // one of the parameters that a pack stands for
-        pack->name = one.name;
+    v->is_pack = parameter.is_pack && !pack;
+    if (pack) { // an element of a function parameter pack
+        pack->name = parameter.name;
         Symbol *element = compile_new(c, Symbol);
-        *element = (Symbol){.kind = SYMBOL_VARIABLE, .name = one.name, .variable = v};
+        *element = (Symbol){.kind = SYMBOL_VARIABLE, .name = parameter.name, .variable = v};
         pack->elements[pack->element_count++] = element;
-    } else if (one.name) {
-        scope_declare(c, c->parser->state.scope, SYMBOL_VARIABLE, one.name, one.position)->variable = v;
+    } else if (parameter.name) {
+        scope_declare(c, c->parser->state.scope, SYMBOL_VARIABLE, parameter.name, parameter.position)->variable = v;
     }
     if (parse_accept(c, '=')) {
         *slot = c->parser->state.at;
@@ -88,7 +88,7 @@ static void parse_one_parameter(Compiler *c, Declarator *d, uint32_t *capacity, 
     }
 }
 
-// The parameter pack of types that the next parameter is made of: T... name; or NULL.
+// The template parameter pack T of a parameter pack `T... name`; NULL: not a pack.
 static Symbol *pack_of_parameter(Compiler *c)
 {
     Symbol *pack = NULL;
@@ -105,21 +105,21 @@ static Symbol *pack_of_parameter(Compiler *c)
     return NULL;
 }
 
-// Reads the parameter once for each type of the pack.
+// Parses the parameter once for each type of the pack.
 static void parse_parameter_pack(Compiler *c, Declarator *d, uint32_t *capacity, uint32_t *default_capacity, Symbol *types)
 {
     const uint32_t begin = c->parser->state.at, count = types->element_count;
-    const Symbol keep = *types;
+    const Symbol saved_pack = *types;
     Symbol parameters = {.kind = SYMBOL_PACK, .elements = compile_allocate(c, (count + 1) * sizeof(Symbol *))};
     types->kind = SYMBOL_TYPE;
     for (uint32_t k = 0; k < count; k++) {
-        types->type = keep.elements[k]->type ? keep.elements[k]->type : type_basic(c, TYPE_UNKNOWN);
+        types->type = saved_pack.elements[k]->type ? saved_pack.elements[k]->type : type_basic(c, TYPE_UNKNOWN);
         c->parser->state.at = begin;
-        parse_one_parameter(c, d, capacity, default_capacity, &parameters);
+        parse_parameter(c, d, capacity, default_capacity, &parameters);
     }
-    *types = keep;
+    *types = saved_pack;
     const Token *last = NULL;
-    if (count == 0) // only its name is wanted
+    if (count == 0) // skips to the name
         while (!parse_at(c, ',') && !parse_at(c, ')') && parse_token(c)->kind != TOKEN_END) {
             last = parse_token(c);
             parse_advance(c);
@@ -146,7 +146,7 @@ void parse_parameters(Compiler *c, Declarator *d)
         if (pack)
             parse_parameter_pack(c, d, &capacity, &default_capacity, pack);
         else
-            parse_one_parameter(c, d, &capacity, &default_capacity, NULL);
+            parse_parameter(c, d, &capacity, &default_capacity, NULL);
         if (!parse_accept(c, ','))
             break;
     }
@@ -154,7 +154,7 @@ void parse_parameters(Compiler *c, Declarator *d)
     parse_expect(c, ')', "after the parameters");
     c->parser->state.scope = outer;
     c->parser->state.no_greater = greater;
-    d->is_pure = variadic; // only until the type is made
+    d->is_pure = variadic; // reused for function_suffix
 }
 
 static Type *function_suffix(Compiler *c, Type *result, Declarator *d)
@@ -253,7 +253,7 @@ static Type *array_suffix(Compiler *c, Type *element)
     return type_array(c, element, count);
 }
 
-// Whether a ( after a declarator's name begins parameters, and not a variable's initialiser.
+// Whether a ( after a declarator's name begins a parameter list rather than an initialiser.
 static bool begins_parameters(Compiler *c)
 {
     const Token *next = parse_peek(c, 1);
@@ -276,7 +276,7 @@ static bool begins_parameters(Compiler *c)
     } else if (type && parse_token(c)->id >= ID_FIRST_KEYWORD) {
         parse_advance(c);
         type = !parse_at(c, '(') || token_is(parse_peek(c, 1), '*') || token_is(parse_peek(c, 1), '&');
-    } else if (!type) { // an unknown type's name, followed by a parameter's
+    } else if (!type) { // an unknown type name, followed by a parameter name
         const Token *a = parse_token(c), *b = parse_peek(c, 1), *d = parse_peek(c, 2);
         type = a->kind == TOKEN_NAME && !a->id && (b->kind == TOKEN_NAME || (token_is(b, '*') && d->kind == TOKEN_NAME &&
                (token_is(parse_peek(c, 3), ',') || token_is(parse_peek(c, 3), ')'))));
@@ -304,7 +304,7 @@ static Type *parse_suffix(Compiler *c, Type *type, Declarator *d, bool is_outerm
     return function_suffix(c, type, is_outermost ? d : &ignored);
 }
 
-static bool begins_nested(Compiler *c) // ( of (*name)
+static bool begins_nested(Compiler *c) // whether a ( begins a nested declarator, as in (*name)
 {
     if (!parse_at(c, '('))
         return false;

@@ -1,4 +1,4 @@
-// parse_expressions.c: the grammar of expressions, from commas down to unary operators.
+// parse_expressions.c: the grammar of expressions, from the comma operator to unary operators.
 #include "compiler/build.h"
 
 #include <string.h>
@@ -125,7 +125,7 @@ static Expression *parse_member(Compiler *c, Expression *object)
     parse_advance(c);
     const Token *t = parse_token(c);
     Scope *outer = c->parser->state.scope;
-    // The name is looked up in the object's class; its template arguments in the usual scopes.
+    // The name is looked up in the object's class, but its template arguments in the current scope.
     ParsedName name = {.start = t->position};
     const Type *type = arrow && object->type->kind == TYPE_POINTER ? object->type->target : object->type;
     parse_accept(c, KEYWORD_TEMPLATE);
@@ -224,7 +224,7 @@ static Expression *parse_named_cast(Compiler *c)
     return cast_to(c, e, type, kind, t->position, parse_end(c));
 }
 
-// Whether a ( begins a cast: it is followed by a type and a ).
+// Whether a ( begins a cast: a type and a ) follow.
 static bool begins_cast(Compiler *c)
 {
     const ParserState saved = parse_save(c);
@@ -397,7 +397,7 @@ static Expression *parse_unary(Compiler *c)
 
 // ---- binary operators
 
-// The level of the operator that the parser is at, 0 if it is none; *id and *length (in tokens) say which.
+// The precedence of the operator at the current token; 0: not an operator. Sets *id, and *length in tokens.
 static int operator_level(Compiler *c, uint16_t *id, uint32_t *length)
 {
     const Token *t = parse_token(c);
@@ -432,14 +432,14 @@ static int operator_level(Compiler *c, uint16_t *id, uint32_t *length)
     }
 }
 
-static Expression *parse_binary(Compiler *c, int lowest)
+static Expression *parse_binary(Compiler *c, int min_level)
 {
     Expression *left = parse_unary(c);
     for (;;) {
         uint16_t id;
         uint32_t length;
         const int level = operator_level(c, &id, &length);
-        if (level < lowest || level == 0)
+        if (level < min_level || level == 0)
             return left;
         const Position at = parse_token(c)->position;
         if (id == ID_SHIFT_LEFT && left->kind == EXPRESSION_FUNCTION && left->function && left->function->is_kernel)

@@ -1,11 +1,11 @@
-// parse_functions.c: functions, and their bodies when they are needed.
+// parse_functions.c: function declarations, and delayed parsing of bodies.
 #include "compiler/build.h"
 
 #include <string.h>
 
-// ---- where a body is
+// ---- skipping bodies
 
-// Skips a body. One without its } ends where a line begins another function; parse_block reports that.
+// Skips a body; returns the position of its }. If the } is missing, stops at the next function definition; parse_block reports it.
 static Position skip_body(Compiler *c)
 {
     const Position open = parse_token(c)->position;
@@ -109,7 +109,7 @@ static bool is_in_source(const Compiler *c, Position at)
     return file && !file->built_in;
 }
 
-// What a later declaration adds to an earlier one. A function of the source replaces the library's of the same type.
+// Merges a redeclaration into the earlier declaration. A function of the source replaces a library function of the same type.
 static void merge(Compiler *c, Function *old, Function *f)
 {
     const bool replaces = is_in_source(c, f->position) && !is_in_source(c, old->position);
@@ -184,13 +184,13 @@ static Function *function_new(Compiler *c, const Specifiers *s, Declarator *d)
     return f;
 }
 
-static void remember(Compiler *c, Function *f)
+static void add_to_functions(Compiler *c, Function *f)
 {
     Parser *p = c->parser;
     if (!f->body_token || !is_in_source(c, f->position))
         return;
     *compile_push(c, p->functions, p->function_count, p->function_capacity) = f;
-    // Device functions that nothing calls are parsed, too, for their errors.
+    // Uncalled device functions are also parsed, to report their errors.
     if (f->is_kernel || (f->is_device && !f->is_host && !f->is_constexpr && !f->record))
         parse_mark_needed(c, f);
 }
@@ -204,7 +204,7 @@ Function *parse_function(Compiler *c, const Specifiers *s, Declarator *d, Templa
     if (s->is_shared || s->is_constant)
         source_error(c, s->start, 0, NULL, "a function cannot be %s", s->is_shared ? "__shared__" : "__constant__");
     if (d->scope && d->scope->kind == SCOPE_RECORD && d->name == d->scope->record->name && !s->has_type && !d->is_destructor) {
-        d->is_constructor = true; // its definition outside of the class
+        d->is_constructor = true; // defined outside of its class
         d->type = type_function(c, type_basic(c, TYPE_VOID), d->type->parameters, d->type->parameter_count, d->type->variadic, 0);
     }
     Function *f = function_new(c, s, d);
@@ -234,7 +234,7 @@ Function *parse_function(Compiler *c, const Specifiers *s, Declarator *d, Templa
             old->self = f->self, old->self->function = old;
         for (uint32_t k = 0; k < old->parameter_count && f->body_token; k++)
             old->parameters[k]->function = old;
-        remember(c, old);
+        add_to_functions(c, old);
         return f->body_token ? old : f;
     }
     Scope *target = s->is_friend ? scope_enclosing_namespace(f->scope) : f->scope;
@@ -242,7 +242,7 @@ Function *parse_function(Compiler *c, const Specifiers *s, Declarator *d, Templa
         scope_declare(c, target, SYMBOL_FUNCTION, f->is_constructor ? record_constructor_name(c) : f->name, f->position)->function = f;
     else if (!c->silent)
         source_error(c, d->position, f->name->length, NULL, "'%s' has no member '%s' of this type", record_readable(c, d->scope->record), f->name->text);
-    remember(c, f);
+    add_to_functions(c, f);
     return f;
 }
 
@@ -286,7 +286,7 @@ static bool is_forever(const Expression *e)
     return !e || (e->kind == EXPRESSION_CONSTANT && !e->constant.is_real && e->constant.integer);
 }
 
-static bool breaks(const Statement *s) // out of the loop that it is the body of
+static bool breaks(const Statement *s) // whether a loop body may leave its loop
 {
     for (; s; s = s->next) {
         if (s->kind == STATEMENT_BREAK || s->kind == STATEMENT_GOTO)
@@ -301,13 +301,13 @@ static bool breaks(const Statement *s) // out of the loop that it is the body of
 static bool ends_program(const Expression *e)
 {
     if (e->kind == EXPRESSION_UNKNOWN)
-        return true; // perhaps
+        return true; // assumed
     if (e->kind == EXPRESSION_CONVERT && e->left)
         return ends_program(e->left);
     return e->kind == EXPRESSION_CALL && e->function && e->function->name && !strcmp(e->function->name->text, "__trap");
 }
 
-// Whether the end of a list of statements may be reached.
+// Whether control may reach the end of a list of statements.
 static bool falls_through(const Statement *s)
 {
     bool reached = true;
@@ -328,8 +328,8 @@ static bool falls_through(const Statement *s)
         case STATEMENT_DO: reached &= (falls_through(s->body) && !is_forever(s->expression)) || breaks(s->body); break;
         case STATEMENT_SWITCH: {
             bool has_default = false;
-            for (const Statement *one = s->cases; one; one = one->next_case)
-                has_default |= one->is_default;
+            for (const Statement *label = s->cases; label; label = label->next_case)
+                has_default |= label->is_default;
             reached &= !has_default || breaks(s->body->kind == STATEMENT_BLOCK ? s->body->first : s->body) ||
                        falls_through(s->body->kind == STATEMENT_BLOCK ? s->body->first : s->body);
             break;
@@ -355,7 +355,7 @@ static void check_body(Compiler *c, Function *f)
     const Type *result = f->type->target;
     if (result->kind == TYPE_VOID || result->kind == TYPE_AUTO || type_is_unknown(result) || f->is_constructor || f->is_destructor || !falls_through(f->body->first))
         return;
-    // The cases of a switch at the end may be all that there are.
+    // Only a warning after a switch, whose cases may be exhaustive.
     const Position at = f->body_end ? f->body_end : f->position;
     (ends_in_switch(f->body->first) ? source_warning : source_error)(c, at, 1, "add a return at the end, for every way through the function",
                                                                      "'%s' may end without returning a '%s'", f->name ? f->name->text : "this lambda",
@@ -367,7 +367,7 @@ void parse_delayed_body(Compiler *c, Function *f)
     Parser *p = c->parser;
     const bool device = f->is_kernel || f->is_device || f->is_constexpr;
     if (f->state == FUNCTION_PARSED && f->is_lenient && f->is_needed && device)
-        f->state = FUNCTION_DELAYED; // it was parsed as the host's
+        f->state = FUNCTION_DELAYED; // it was parsed leniently, as host code
     if (f->state != FUNCTION_DELAYED)
         return;
     f->state = FUNCTION_BEING_PARSED;

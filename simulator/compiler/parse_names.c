@@ -1,4 +1,4 @@
-// parse_names.c: qualified names, and what they mean as types.
+// parse_names.c: qualified names, and the types that they denote.
 #include "compiler/host.h"
 
 #include <string.h>
@@ -36,7 +36,7 @@ static bool parse_argument_value(Compiler *c, TemplateArgument *argument, const 
     return true;
 }
 
-static Symbol *template_name_next(Compiler *c) // a template as an argument, not an instance of it
+static Symbol *template_name_next(Compiler *c) // at a template template argument: the template; NULL: not at one
 {
     const ParserState saved = parse_save(c);
     const ParsedName name = parse_qualified_name(c);
@@ -166,7 +166,7 @@ static Template *template_of(const Symbol *symbol)
     return NULL;
 }
 
-// Template arguments after a name of which nothing is known: whether the < > is such, judged by what follows it.
+// Skips < > after an unknown name if the next token shows that it is a template argument list.
 static bool skip_unknown_arguments(Compiler *c)
 {
     const ParserState saved = parse_save(c);
@@ -198,7 +198,7 @@ static void read_arguments(Compiler *c, ParsedName *n, bool template_word)
     }
 }
 
-// The scope that a name before :: means.
+// Sets the scope that a name before :: denotes.
 static void enter_scope(Compiler *c, ParsedName *n)
 {
     Scope *scope = NULL;
@@ -316,7 +316,7 @@ Type *parse_maybe_named_type(Compiler *c)
     }
     const ParserState saved = parse_save(c);
     const ParsedName name = parse_qualified_name(c);
-    // A member of what depends on a parameter is a value without `typename`, but where no value could be.
+    // A dependent member without `typename` is a value, except in a pattern or before a declared name.
     Type *type = name.dependent_scope && !(saved.in_pattern || parse_token(c)->kind == TOKEN_NAME) ? NULL : parse_named_type(c, &name);
     const bool constructor = name.scope && name.scope->kind == SCOPE_RECORD && name.name == name.scope->record->name && parse_at(c, '(');
     if (type && !constructor && !name.is_destructor)
@@ -339,17 +339,17 @@ static const char *suggestion_help(Compiler *c, const ParsedName *n)
     return suggestion ? compile_format(c, "did you mean '%s'?", suggestion) : NULL;
 }
 
-// A library or feature that only nvcc has. All that follows from it gets no message of its own.
+// Reports a library or feature that only nvcc supports, once for each name.
 static bool report_unsupported(Compiler *c, const ParsedName *n)
 {
-    Name *what = n->is_unknown_scope && n->unknown_scope ? n->unknown_scope : n->name;
-    const char *help = known_unsupported(what->text);
+    Name *unsupported = n->is_unknown_scope && n->unknown_scope ? n->unknown_scope : n->name;
+    const char *help = known_unsupported(unsupported->text);
     if (!help)
         return false;
-    if (!what->is_reported)
-        source_error(c, n->start, n->end - n->start, help, "this compiler does not have '%s%s%s', which nvcc has", what->text,
-                     what == n->name ? "" : "::", what == n->name ? "" : n->name->text);
-    what->is_reported = true;
+    if (!unsupported->is_reported)
+        source_error(c, n->start, n->end - n->start, help, "this compiler does not have '%s%s%s', which nvcc has", unsupported->text,
+                     unsupported == n->name ? "" : "::", unsupported == n->name ? "" : n->name->text);
+    unsupported->is_reported = true;
     return true;
 }
 

@@ -172,7 +172,7 @@ static Expression *unknown_name(Compiler *c, const ParsedName *n)
     if (n->dependent_scope || c->parser->state.in_pattern)
         return expression_unknown(c, n->start, n->end);
     if (parse_at(c, '(') && !n->scope && !n->is_unknown_scope && !n->has_arguments && !c->silent)
-        return named_function(c, n); // perhaps a function of its arguments' namespaces
+        return named_function(c, n); // argument-dependent lookup may find it
     parse_report_unknown(c, n);
     return expression_unknown(c, n->start, n->end);
 }
@@ -227,7 +227,7 @@ static Expression *parse_name(Compiler *c)
     }
 }
 
-// ---- the rest
+// ---- parentheses and other primaries
 
 static Expression *parse_parentheses(Compiler *c)
 {

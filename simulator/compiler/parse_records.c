@@ -17,7 +17,7 @@ static bool is_empty(const Type *type)
     return type->kind == TYPE_RECORD && type->record->field_count == 0;
 }
 
-static void place_fields(Record *r)
+static void layout_fields(Record *r)
 {
     uint64_t offset = 0, size = 0;
     uint32_t alignment = r->alignment ? r->alignment : 1;
@@ -46,7 +46,7 @@ static void place_fields(Record *r)
         }
 }
 
-static bool needs_making(const Type *type) // an object of it is not just undefined at first
+static bool needs_initialisation(const Type *type) // whether default-initialisation is not a no-op
 {
     type = type_innermost((Type *)type);
     if (type->kind != TYPE_RECORD)
@@ -63,7 +63,7 @@ void record_complete(Compiler *c, Record *r)
     for (uint32_t k = 0; k < r->field_count; k++) {
         const Field *field = &r->fields[k];
         const Type *inner = type_innermost(field->type);
-        r->has_initialisers |= field->initialiser_token || needs_making(field->type);
+        r->has_initialisers |= field->initialiser_token || needs_initialisation(field->type);
         trivial &= inner->kind != TYPE_RECORD || inner->record->is_trivial;
         if (field->is_base && inner->kind == TYPE_RECORD && !inner->record->is_aggregate)
             r->is_aggregate = false;
@@ -80,7 +80,7 @@ void record_complete(Compiler *c, Record *r)
             r->has_trivial_default = true;
     }
     r->is_trivial = trivial;
-    place_fields(r);
+    layout_fields(r);
     r->is_complete = true;
     r->is_being_defined = false;
 }
@@ -164,7 +164,7 @@ static void declare_field(Compiler *c, Record *r, const Specifiers *s, Declarato
     }
 }
 
-// Fields move while their list grows; their symbols are set when it is complete.
+// Symbols get pointers to the fields when the list is complete, because it is reallocated as it grows.
 static void set_field_symbols(Record *r)
 {
     for (uint32_t k = 0; k < r->field_count; k++)
@@ -214,7 +214,7 @@ static void declare_member(Compiler *c, Record *r, Specifiers *s, Declarator *d)
     }
 }
 
-// An unnamed struct or union without a declarator: its members are the record's own.
+// An unnamed struct or union without a declarator: its members are accessed as members of the record.
 static void declare_anonymous(Compiler *c, Record *r, Type *type, Position at)
 {
     if (type->kind != TYPE_RECORD || type->record->name)
@@ -232,7 +232,7 @@ static void parse_friend(Compiler *c, Specifiers *s)
     parse_declarator(c, s, &d);
     if (d.name && d.is_function) {
         Function *f = parse_function(c, s, &d, NULL);
-        if (f && c->parser->state.scope->record) // found by its arguments' types
+        if (f && c->parser->state.scope->record) // for argument-dependent lookup
             scope_declare(c, c->parser->state.scope, SYMBOL_FUNCTION, f->name, f->position)->function = f;
         if (f && f->body_token)
             return;
@@ -265,7 +265,7 @@ static void parse_member_declaration(Compiler *c, Record *r)
         parse_template(c, r);
         return;
     }
-    // What is not the device's is of no interest, but for the types of members.
+    // Errors in host members are not reported, but the types of members are needed.
     const bool silent = !parse_is_device(c);
     c->silent += silent;
     parse_plain_member(c, r);
@@ -340,7 +340,7 @@ static void parse_members(Compiler *c, Record *r, Position open)
     record_complete(c, r);
 }
 
-// ---- the type itself
+// ---- records
 
 Record *record_new(Compiler *c, Name *name, Scope *scope, Position at)
 {
@@ -352,7 +352,7 @@ Record *record_new(Compiler *c, Name *name, Scope *scope, Position at)
     r->scope = scope_new(c, SCOPE_RECORD, scope);
     r->scope->record = r;
     r->function = c->parser->state.function;
-    if (name) { // its own name in itself
+    if (name) { // the injected class name
         Symbol *self = scope_declare(c, r->scope, SYMBOL_TYPE, name, at);
         self->is_tag = true;
         self->type = r->type;
@@ -365,7 +365,7 @@ static Record *named_record(Compiler *c, const ParsedName *n, bool defines, cons
     ParserState *state = &c->parser->state;
     Scope *scope = n->scope ? n->scope : state->scope;
     Symbol *old = defines ? scope_find(scope, n->name) : n->symbol;
-    // A record's name belongs to what is around its template, and one that is only mentioned to a block or namespace.
+    // A record is declared in the scope around its template; by an elaborated type specifier, in a block or namespace.
     while (scope->kind == SCOPE_TEMPLATE || (!defines && (scope->kind == SCOPE_PARAMETERS || scope->kind == SCOPE_RECORD)))
         scope = scope->parent;
     if (old && old->kind == SYMBOL_TYPE && old->type->kind == TYPE_RECORD && (!defines || !old->type->record->is_complete) && old->scope == scope)
@@ -415,7 +415,7 @@ Type *parse_record(Compiler *c, Specifiers *s, Record *instance)
         return type_basic(c, TYPE_UNKNOWN);
     }
     if (!defines) {
-        s->defines_type = parse_at(c, ';'); // it declares the type at least
+        s->defines_type = parse_at(c, ';'); // a forward declaration
         return r->type;
     }
     r->is_union = word->id == KEYWORD_UNION;
@@ -435,7 +435,7 @@ Type *parse_record(Compiler *c, Specifiers *s, Record *instance)
         c->parser->state.scope->kind != SCOPE_TEMPLATE && !instance) {
         const Token *last = parse_previous(c);
         source_error(c, last->position, 1, "add ';'", "expected ';' after the %s", token_id_text(word->id));
-        // what follows is a declaration of its own
+        // The next line begins another declaration.
         c->parser->state.panicking = true;
     }
     return r->type;
@@ -443,10 +443,10 @@ Type *parse_record(Compiler *c, Specifiers *s, Record *instance)
 
 // ---- enumerations
 
-static void choose_underlying(Compiler *c, Type *type, int64_t least, int64_t most, bool fixed)
+static void choose_underlying(Compiler *c, Type *type, int64_t min, int64_t max, bool fixed)
 {
     if (!fixed)
-        type->target = type_basic(c, least >= INT32_MIN && most <= INT32_MAX ? TYPE_INT : least >= 0 && most <= UINT32_MAX ? TYPE_UNSIGNED : TYPE_LONG);
+        type->target = type_basic(c, min >= INT32_MIN && max <= INT32_MAX ? TYPE_INT : min >= 0 && max <= UINT32_MAX ? TYPE_UNSIGNED : TYPE_LONG);
     type->size = type->target->size;
     type->alignment = type->target->alignment;
     for (int k = 0; k < TYPE_QUALIFIERS; k++)
@@ -460,10 +460,10 @@ static void choose_underlying(Compiler *c, Type *type, int64_t least, int64_t mo
 static void parse_enumerators(Compiler *c, Enumeration *e, Type *type, bool fixed)
 {
     Scope *scope = e->scoped ? e->members : c->parser->state.scope;
-    int64_t value = 0, least = 0, most = 0;
+    int64_t value = 0, min = 0, max = 0;
     if (!fixed)
         type->target = type_basic(c, TYPE_INT);
-    Symbol **made = NULL;
+    Symbol **enumerators = NULL;
     uint32_t count = 0, capacity = 0;
     while (!parse_at(c, '}') && parse_token(c)->kind != TOKEN_END) {
         const Token *t = parse_token(c);
@@ -481,17 +481,17 @@ static void parse_enumerators(Compiler *c, Enumeration *e, Type *type, bool fixe
         Symbol *symbol = scope_declare(c, scope, SYMBOL_CONSTANT, t->name, t->position);
         symbol->type = fixed ? type : type_basic(c, value > INT32_MAX || value < INT32_MIN ? TYPE_LONG : TYPE_INT); // until the enumeration is complete
         symbol->constant = constant;
-        *compile_push(c, made, count, capacity) = symbol;
-        least = value < least ? value : least;
-        most = value > most ? value : most;
+        *compile_push(c, enumerators, count, capacity) = symbol;
+        min = value < min ? value : min;
+        max = value > max ? value : max;
         value++;
         if (!parse_accept(c, ','))
             break;
     }
     parse_expect(c, '}', "after the enumerators");
-    choose_underlying(c, type, least, most, fixed);
+    choose_underlying(c, type, min, max, fixed);
     for (uint32_t k = 0; k < count; k++)
-        made[k]->type = type;
+        enumerators[k]->type = type;
 }
 
 Type *parse_enumeration(Compiler *c, Specifiers *s)
@@ -506,8 +506,8 @@ Type *parse_enumeration(Compiler *c, Specifiers *s)
     Type *underlying = NULL;
     if (parse_at(c, ':') && c->parser->state.scope->kind != SCOPE_BLOCK) {
         parse_advance(c);
-        const Specifiers of = parse_specifiers(c);
-        underlying = type_integer_of(of.type);
+        const Specifiers base = parse_specifiers(c);
+        underlying = type_integer_of(base.type);
     }
     const bool defines = parse_at(c, '{');
     Symbol *old = n.name ? (defines ? scope_find(c->parser->state.scope, n.name) : n.symbol) : NULL;

@@ -1,4 +1,4 @@
-// parse_statements.c: blocks, jumps, declarations and expressions as statements.
+// parse_statements.c: blocks, jumps, declaration statements and expression statements.
 #include "compiler/build.h"
 
 #include <string.h>
@@ -33,7 +33,7 @@ void parse_leave_block(Compiler *c, Scope *outer)
     c->parser->state.scope = outer;
 }
 
-// Whether a function's definition begins here, so that a } before it is missing.
+// If so, a } before it is missing.
 bool parse_at_function_definition(Compiler *c)
 {
     const Token *t = parse_token(c);
@@ -43,7 +43,7 @@ bool parse_at_function_definition(Compiler *c)
         return true;
     if (!token_is(t, KEYWORD_DEVICE) && !token_is(t, KEYWORD_HOST) && !token_is(t, KEYWORD_STATIC) && !token_is(t, KEYWORD_VOID) && !token_is(t, KEYWORD_INT))
         return false;
-    for (uint32_t k = 1; k < 40; k++) { // a name, parameters and {
+    for (uint32_t k = 1; k < 40; k++) { // looks for ) {
         const Token *next = parse_peek(c, k);
         if (token_is(next, ';') || token_is(next, '=') || token_is(next, '{') || token_is(next, '}') || next->kind == TOKEN_END)
             return token_is(next, '{') && token_is(parse_peek(c, k - 1), ')');
@@ -92,8 +92,8 @@ Statement *parse_block(Compiler *c)
             *last = s;
         while (*last)
             last = &(*last)->next;
-        const bool in_step = p->state.at > p->state.panic_at && (token_is(parse_previous(c), ';') || token_is(parse_previous(c), '}'));
-        if (p->state.panicking && !in_step)
+        const bool is_synchronised = p->state.at > p->state.panic_at && (token_is(parse_previous(c), ';') || token_is(parse_previous(c), '}'));
+        if (p->state.panicking && !is_synchronised)
             parse_recover(c);
         p->state.panicking = false;
         if (p->state.at == begin)
@@ -229,7 +229,7 @@ static Statement *parse_expression_statement(Compiler *c)
     if (s->expression->kind == EXPRESSION_FUNCTION)
         s->kind = STATEMENT_EMPTY;
     if (expression_is_unknown(s->expression) && parse_token(c)->kind == TOKEN_NAME && !c->parser->state.panicking && c->result->error_count) {
-        c->parser->state.panicking = true; // the unknown name has been reported: what follows it says nothing more
+        c->parser->state.panicking = true; // the unknown name has been reported: suppresses errors after it
         return s;
     }
     parse_expect(c, ';', "after the expression");

@@ -1,11 +1,11 @@
-// parse_templates.c: declarations of templates and their specialisations.
+// parse_templates.c: template declarations and specialisations.
 #include "compiler/build.h"
 
 #include <string.h>
 
 // ---- parameters
 
-static void skip_parameter(Compiler *c) // to the , or > that ends a default
+static void skip_parameter(Compiler *c) // to the , or > after it
 {
     uint32_t angles = 0;
     while (parse_token(c)->kind != TOKEN_END) {
@@ -62,7 +62,7 @@ static void parse_value_parameter(Compiler *c, TemplateParameter *p)
     c->parser->has_packs |= p->is_pack;
 }
 
-// What stands for a parameter in the template's pattern.
+// Declares the dependent type or value of a parameter in the template's pattern.
 static void declare_pattern(Compiler *c, Template *t, uint32_t index)
 {
     const TemplateParameter *p = &t->parameters[index];
@@ -120,7 +120,7 @@ static void parse_parameter_list(Compiler *c, Template *t)
         parse_syntax_error(c, "add '>'", "expected '>' after the template's parameters");
 }
 
-// ---- the same template again
+// ---- redeclarations
 
 static bool same_pattern(const Type *a, const Type *b, int depth)
 {
@@ -154,7 +154,7 @@ static bool same_pattern(const Type *a, const Type *b, int depth)
     }
 }
 
-static void join_declarations(Template *old, Template *t)
+static void merge_declarations(Template *old, Template *t)
 {
     for (uint32_t k = 0; k < t->parameter_count && k < old->parameter_count; k++)
         if (!t->parameters[k].default_token)
@@ -173,7 +173,7 @@ static void join_declarations(Template *old, Template *t)
     old->redeclared_by = t;
 }
 
-// Declares a template, or joins it with an earlier declaration.
+// Declares a template, or merges it with an earlier declaration.
 static void declare_template(Compiler *c, Template *t, Scope *scope)
 {
     Name *name = t->pattern && t->pattern->is_constructor ? record_constructor_name(c) : t->name;
@@ -190,7 +190,7 @@ static void declare_template(Compiler *c, Template *t, Scope *scope)
         }
         if (old->is_defined && !t->is_defined)
             return;
-        join_declarations(old, t);
+        merge_declarations(old, t);
         symbol->template = t;
         return;
     }
@@ -199,7 +199,7 @@ static void declare_template(Compiler *c, Template *t, Scope *scope)
 
 // ---- functions and variables
 
-static void remember(Compiler *c, Template *t)
+static void add_to_templates(Compiler *c, Template *t)
 {
     Parser *p = c->parser;
     const SourceFile *file = source_file_at(c, t->position);
@@ -208,7 +208,7 @@ static void remember(Compiler *c, Template *t)
         *compile_push(c, p->templates, p->template_count, p->template_capacity) = t;
 }
 
-static void skip_to_end(Compiler *c)
+static void skip_declaration(Compiler *c)
 {
     while (!parse_at(c, ';') && !parse_at(c, '{') && !parse_at(c, '}') && parse_token(c)->kind != TOKEN_END)
         parse_skip_group(c);
@@ -238,7 +238,7 @@ static void parse_function_template(Compiler *c, Template *t, Scope *scope, Reco
     if (!d.is_function) {
         t->kind = TEMPLATE_VARIABLE;
         t->is_defined = true;
-        skip_to_end(c);
+        skip_declaration(c);
     } else {
         if (record && d.name == record->name && !s.has_type) {
             d.is_constructor = true;
@@ -256,7 +256,7 @@ static void parse_function_template(Compiler *c, Template *t, Scope *scope, Reco
         return;
     }
     declare_template(c, t, d.scope ? d.scope : scope);
-    remember(c, t);
+    add_to_templates(c, t);
 }
 
 static void parse_alias_template(Compiler *c, Template *t, Scope *scope)
@@ -275,7 +275,7 @@ static void parse_alias_template(Compiler *c, Template *t, Scope *scope)
         parse_advance(c);
     parse_accept(c, ';');
     declare_template(c, t, scope);
-    remember(c, t);
+    add_to_templates(c, t);
 }
 
 // ---- classes
@@ -315,7 +315,7 @@ static void parse_record_template(Compiler *c, Template *t, Scope *scope)
         return;
     }
     declare_template(c, t, scope);
-    remember(c, t);
+    add_to_templates(c, t);
 }
 
 // ---- explicit specialisations and instantiations
@@ -338,7 +338,7 @@ static void specialise_record(Compiler *c)
     if (!n.symbol || n.symbol->kind != SYMBOL_TEMPLATE || !n.has_arguments || n.symbol->template->kind != TEMPLATE_RECORD) {
         if (!c->silent)
             source_error(c, n.start, n.end - n.start, NULL, "this specialises no template");
-        skip_to_end(c);
+        skip_declaration(c);
         return;
     }
     Template *t = n.symbol->template;
@@ -346,7 +346,7 @@ static void specialise_record(Compiler *c)
         t = t->redeclared_by;
     TemplateArgument *arguments = template_complete(c, t, n.arguments, n.argument_count, n.start);
     if (!arguments) {
-        skip_to_end(c);
+        skip_declaration(c);
         return;
     }
     TemplateInstance *instance = template_instance_entry(c, t, arguments);
@@ -380,7 +380,7 @@ static void specialise_variable(Compiler *c, const Specifiers *s, Declarator *d,
 {
     TemplateArgument *arguments = template_complete(c, t, d->template_arguments, d->template_argument_count, d->position);
     if (!arguments) {
-        skip_to_end(c);
+        skip_declaration(c);
         return;
     }
     TemplateInstance *instance = template_instance_entry(c, t, arguments);
@@ -393,7 +393,7 @@ static void specialise_variable(Compiler *c, const Specifiers *s, Declarator *d,
     parse_expect(c, ';', "after the declaration");
 }
 
-// A specialisation of a function, whose arguments may be left to its parameters' types.
+// An explicit specialisation of a function template; its arguments may be deduced from the parameter types.
 static void specialise_function(Compiler *c, const Specifiers *s, Declarator *d)
 {
     Symbol *first = d->scope ? scope_find_member(c, d->scope, d->name) : scope_lookup(c, c->parser->state.scope, d->name);
@@ -409,7 +409,7 @@ static void specialise_function(Compiler *c, const Specifiers *s, Declarator *d)
     if (!fits) {
         if (!c->silent)
             source_error(c, d->position, d->name->length, NULL, "this specialises no template '%s'", d->name->text);
-        skip_to_end(c);
+        skip_declaration(c);
         return;
     }
     Function *f = parse_function(c, s, d, of);
@@ -417,7 +417,7 @@ static void specialise_function(Compiler *c, const Specifiers *s, Declarator *d)
         parse_expect(c, ';', "after the declaration");
         return;
     }
-    Function *own = fits; // calls may refer to it already
+    Function *own = fits; // keeps the address, because calls may already refer to it
     const TemplateArgument *arguments = own->arguments;
     Function *next = own->next_needed;
     const bool needed = own->is_needed;
@@ -450,13 +450,13 @@ static void parse_specialisation(Compiler *c) // after template <>
     if (!t) {
         if (!c->silent)
             source_error(c, d.position, 0, NULL, "this specialises no template");
-        skip_to_end(c);
+        skip_declaration(c);
     } else if (t->kind == TEMPLATE_VARIABLE && d.has_template_arguments && d.template_argument_count == t->parameter_count) {
         specialise_variable(c, &s, &d, t);
     } else if (d.is_function) {
         specialise_function(c, &s, &d);
     } else {
-        skip_to_end(c);
+        skip_declaration(c);
     }
 }
 
@@ -479,7 +479,7 @@ static void parse_explicit_instantiation(Compiler *c)
     parse_expect(c, ';', "after the instantiation");
 }
 
-// ---- the whole
+// ---- template declarations
 
 static bool names_record(Compiler *c) // struct X { or struct X : or struct X;
 {
@@ -528,9 +528,9 @@ void parse_template(Compiler *c, Record *record)
     state->scope = scope_new(c, SCOPE_TEMPLATE, outer);
     parse_parameter_list(c, t);
     if (parse_at(c, KEYWORD_TEMPLATE)) { // a member template of a class template, defined outside of it
-        skip_to_end(c);
+        skip_declaration(c);
     } else if (parse_at(c, KEYWORD_FRIEND)) {
-        skip_to_end(c);
+        skip_declaration(c);
     } else if (parse_at(c, KEYWORD_USING)) {
         parse_alias_template(c, t, outer);
     } else if (names_record(c)) {

@@ -231,7 +231,7 @@ uint8_t parse_qualifier(uint16_t id)
     }
 }
 
-static bool begins_constructor(Compiler *c) // of the record around, perhaps as a template
+static bool begins_constructor(Compiler *c) // of the enclosing record, or of its template
 {
     const Scope *scope = c->parser->state.scope;
     while (scope->kind == SCOPE_TEMPLATE && scope->parent)
