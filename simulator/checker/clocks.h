@@ -103,6 +103,7 @@ typedef struct ThreadClock {
 
 struct BlockClocks {
     uint32_t time;           // advances at every synchronisation
+    uint32_t start;          // `time` when the block started
     uint32_t generation, first_generation; // numbers of the current barrier interval, and of the block's first one
     uint32_t warp_epoch[MAX_WARPS]; // time of the last barrier of the whole warp
     ThreadClock common;             // of every thread, while has_thread_clocks is false

@@ -1,4 +1,6 @@
-// cluster_ends.c: accesses to the shared memory of a block of a cluster after the block may have exited.
+// cluster_ends.c: accesses to the shared memory of a block of a cluster before the block may have started, or after it may have exited.
+//
+// The first access by another block is correct if a thread of that block has synchronised with one of the owner before it.
 //
 // An access by a thread of another block is correct if it happens before the exit of a thread of the owner: by the cluster's barrier, an
 // mbarrier or a flag. The last access of each remote thread is checked when the owner exits; earlier ones are ordered before it. Bulk
@@ -18,6 +20,7 @@ typedef struct RemoteAccess { // a remote thread's last access; time 0: none
 
 struct ClusterAccesses {
     uint32_t last_awaited_phase; // the last phase of the cluster barrier for which a thread of the owner has waited
+    uint32_t started;            // bit mask, by rank, of the blocks that are known to have started, or are reported
     bool has_remote;             // whether `accesses` contains one
     uint8_t *polled;             // bit mask of the words that the owner's threads have read by strong or atomic accesses
     RemoteAccess accesses[][2];  // by rank, warp and lane: the last plain or strong read, and the last strong write or atomic
@@ -55,6 +58,23 @@ static void record_poll(Block *b, const Access *access, uint32_t mask)
     }
 }
 
+// Reports the access if no thread of its block has synchronised with the owner of the shared memory, which then may not have started.
+static void check_start(Warp *w, const Instr *i, uint32_t mask, Block *owner)
+{
+    struct ClusterAccesses *own = w->block->cluster_accesses;
+    const AccessRecord start = {.block = (uint32_t)owner->number, .time = sim_start_time(owner), .lanes = 1, .kind = PLAIN_WRITE, .byte_mask = 15};
+    if (own->started >> owner->rank & 1)
+        return;
+    own->started |= 1u << owner->rank;
+    if (sim_block_acquired(w->block, &start))
+        return;
+    const FindingLocation p = sim_location_of(w->block->launch, w->block->number, (uint32_t)(w->number * LANES + __builtin_ctz(mask)), i,
+                                              "shared memory access");
+    sim_wait_for_earlier_blocks(w->block);
+    sim_add_finding(RACE_SHARED, "a block accesses the shared memory of another block of the cluster, which may not have started", &p, 1,
+                    "call cluster.sync() in all blocks before the first access");
+}
+
 void sim_note_cluster_access(Warp *w, const Instr *i, const Access *access, uint32_t mask, Block *owner, RecordKind kind)
 {
     const bool plain = kind == PLAIN_READ || kind == PLAIN_WRITE;
@@ -65,6 +85,7 @@ void sim_note_cluster_access(Warp *w, const Instr *i, const Access *access, uint
             record_poll(owner, access, mask);
         return;
     }
+    check_start(w, i, mask, owner);
     owner->cluster_accesses->has_remote = true;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);

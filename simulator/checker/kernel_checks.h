@@ -165,6 +165,7 @@ bool sim_is_spin_read(const Warp *w, const AccessRecord *e);
 uint32_t sim_block_barrier(const Warp *w);
 uint32_t sim_warp_barrier(const Warp *w);
 uint32_t sim_time(const Block *block);
+uint32_t sim_start_time(const Block *block); // the time when the block started
 void sim_advance_time(Block *block);
 // Number of the block's barrier interval, and of its first one; they increase. In a cluster, all intervals of a block have one
 // number, because its blocks access each other's shared memory.

@@ -104,6 +104,7 @@ void sim_start_block_clocks(Block *b)
         memset(clocks->writers, 0, sizeof clocks->writers);
     clocks->has_thread_clocks = clocks->has_recent = clocks->has_writers = false;
     clocks->sync_vars = (SyncVarTable){.count = 0};
+    clocks->start = clocks->time;
     clocks->common = (ThreadClock){.block_epoch = clocks->time};
     for (int n = 0; n < b->warp_count; n++)
         clocks->min_block_epoch[n] = clocks->warp_epoch[n] = clocks->time;
@@ -136,6 +137,11 @@ void sim_advance_time(Block *b)
 uint32_t sim_block_generation(const Block *b)
 {
     return b->vector_clocks->generation;
+}
+
+uint32_t sim_start_time(const Block *b)
+{
+    return b->vector_clocks->start;
 }
 
 uint32_t sim_first_generation(const Block *b)
