@@ -141,7 +141,7 @@ def draw(gpus):
     grid[0, 1].set_yticklabels([])
     figure.legend([plt.Rectangle((0, 0), 1, 1, color=colour) for colour in COLOURS], map(described, gpus), frameon=False,
                   loc="outside upper left", alignment="left", fontsize=10, title_fontsize=12,
-                  title="L2 cache cold; strokes: interquartile range")
+                  title="L2 cache cold; error bars: interquartile range")
     return figure
 
 

@@ -309,9 +309,9 @@ def draw_bandwidth(rows, path, unit="GB/s of input", does="reads", small=None, e
     axes.yaxis.set_major_formatter("{x:,.10g}")
     axes.set_ylabel(unit)
     of_peak = f", {100 * best['gb_per_s'] / peak:.0f} % of the theoretical peak" if peak else ""
-    strokes = "; strokes: interquartile range" if interquartile_range(best) else ""
+    error_bars = "; error bars: interquartile range" if interquartile_range(best) else ""
     write_title(axes, f"{named(best['step'])} {does} fastest: {short(best['gb_per_s'])} GB/s{of_peak}\n"
-                      f"{setting(best, path)}{strokes}")
+                      f"{setting(best, path)}{error_bars}")
     axes.set_ylim(0, 1.16 * max(peak, best["gb_per_s"]))
     if peak:
         axes.axhline(peak, color="black", linewidth=sized(1))
@@ -548,7 +548,7 @@ def draw_sweep(rows, path):
 
 
 def over_reference(rows, cache):
-    """(n, time over CUB's) for each step; for CUB the ratio is 1."""
+    """(n, time divided by CUB's) for each step; for CUB the ratio is 1."""
     points = by_step(rows, cache)
     reference = {row["elements"]: row["median_ms"] for row in points.get(REFERENCE, [])}
     lines = {step: [(row["elements"], row["median_ms"] / reference[row["elements"]]) for row in line
@@ -571,12 +571,12 @@ def faster_at(line):
 
 
 def draw_against_reference(panels, steps, device, path):
-    """Time over CUB's at each n, with a panel for each state of the cache."""
+    """Time divided by CUB's at each n, with a panel for each state of the cache."""
     grid, figures = lay_out(panels, (12, 5.4), sharey=True)
     for figure in figures.values():
-        figure.suptitle(f"{device}, {about(path, 'date')}; time over CUB's: below 1 is faster than CUB", x=0.01, ha="left",
+        figure.suptitle(f"{device}, {about(path, 'date')}; time divided by CUB's: below 1 is faster than CUB", x=0.01, ha="left",
                         fontsize=sized(11))
-        figure.axes[0].set_ylabel("time over CUB's")
+        figure.axes[0].set_ylabel("time divided by CUB's")
     colours = coloured(steps)
     ends = {}
     for cache, lines in panels.items():

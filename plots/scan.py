@@ -68,7 +68,7 @@ def draw_against_cub(rows, path):
     axes.axhline(1, color="black", linestyle="--", linewidth=sized(1))
     axes.set_xscale("log", base=2)
     axes.set_ylim(bottom=0)
-    axes.set_ylabel("time over the faster copy's")
+    axes.set_ylabel("time divided by that of the faster copy")
     axes.set_xlabel("n, floats; rings: sizes that are not powers of two")
     axes.margins(x=0.01)
     faster = sum(row["scan_us"] < row["cub_us"] for row in rows)

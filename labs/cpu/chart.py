@@ -83,7 +83,7 @@ def draw(rows):
         axes.set_yscale("log", base=2)
         axes.yaxis.set_major_formatter("{x:,.10g}")
     time.legend(frameon=False, fontsize=sized(8))
-    figure.suptitle(f"n = {count(number(best, 'elements'))}: {best['step'][4:].replace('_', ' ')} reads {number(best, 'gb_per_s'):,.0f} GB/s with "
-                    f"{best['threads']} threads, a read-only loop {min(limit):,.0f} to {max(limit):,.0f}\n{best['device']}, {cores} cores; "
+    figure.suptitle(f"n = {count(number(best, 'elements'))}: {best['step'][4:].replace('_', ' ')} reads at {number(best, 'gb_per_s'):,.0f} GB/s with "
+                    f"{best['threads']} threads, a read-only loop at {min(limit):,.0f} to {max(limit):,.0f}\n{best['device']}, {cores} cores; "
                     "dashed: T(n, p) = a n/p + b log2 p", x=0.01, ha="left", fontsize=sized(12))
     return figure
