@@ -1,80 +1,144 @@
 #!/usr/bin/env python3
-"""bench.py [PAGE...]: how long a reader waits in Chromium, opening pages from the disk: until something is painted, until the figure
-shows a run, for a run at larger sizes, and from the last keystroke of an edit to its answer, which includes the editor's pause of
-300 ms; the first edit also compiles and runs the text as written. Medians of some rounds, in ms; `make bench-book` prints them for three pages.
+"""bench.py [PAGE...]: how long a reader waits in Chromium and in Firefox, opening pages from the disk. `make bench-book` prints it for three pages.
+
+Columns: until something is painted; until the figure is live, which means that it shows the result of its program and can be edited; until it
+also shows the comparison with the step before; runs at two sizes; from an edit at n = 4,096 to its answer (result, counters, findings and
+figure), after the editor's pause of 300 ms and with it. The first edit meets code that the browser has not optimised yet.
+Each number is the smallest and the median of some rounds, each in a new tab, in ms. On a busy machine only the smallest says something.
 PAGE: others, as they lie in site/, such as scan/step10_bulk/README.html."""
 
+import contextlib
 import shutil
 import statistics
 import sys
+import time
 from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
+from book import firefox
+
 SITE = Path(__file__).resolve().parents[1] / "site"
 PAGES = ["index.html", "step03_sequential/README.html", "scan/step08_lookback/README.html"]
 SIZES = [4096, 65536]
+EDIT_SIZE = 4096
+PAUSE_MS = 300  # as in book/player/edit.js
 ROUNDS = 5
-READY = "figure.pl-is-live[aria-busy=false]"
-PAINTED = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
-RAN = f"""new Promise((done) => {{
-    const look = () => document.querySelector("{READY}") ? done(performance.now()) : requestAnimationFrame(look);
+SETTLE_S = 4  # a browser that has just started is busy with itself
+
+FIGURE = "document.readyState !== 'loading' && !!document.querySelector('figure.player')"
+SEEN = "document.querySelector('figure.player').scrollIntoView({block: 'center'})"
+# Resolves to the time since the page was opened, when the figure is like this.
+WHEN = """new Promise((done) => {{
+    const look = () => document.querySelector("figure.player{0}") ? done(performance.now()) : requestAnimationFrame(look);
     look();
 }})"""
-RUN = """async (n) => {
+PAINTED = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
+RUN = """(async (n) => {{
     const figure = document.querySelector("figure.player"), began = performance.now();
-    await Player.choose(figure, {try: 0, n});
+    await Player.choose(figure, {{try: 0, n}});
     return performance.now() - began;
-}"""
-# Adds a line to the kernel; resolves when the figure shows the edited text's run and the one to compare with.
-EDIT = """async (n) => {
+}})({0})"""
+# Adds a line to the kernel; resolves when the figure shows the edited text's run.
+EDIT = """(async (n) => {{
     const figure = document.querySelector("figure.player"), code = document.querySelector(".CodeMirror").CodeMirror;
-    await Player.choose(figure, {try: 0, n});
-    const edit = async () => {
+    await Player.choose(figure, {{try: 0, n}});
+    const edit = async () => {{
         const began = performance.now();
-        code.replaceRange("// an edit\\n", {line: code.lineCount() - 1, ch: 0});
+        code.replaceRange("// an edit\\n", {{line: code.lineCount() - 1, ch: 0}});
         while (figure.getAttribute("aria-busy") === "true")
             await new Promise(requestAnimationFrame);
         return performance.now() - began;
-    };
-    return [await edit(), await edit()];
-}"""
-EDIT_SIZE = 4096
+    }};
+    const first = await edit();
+    await new Promise((done) => setTimeout(done, 1000)); // a scan also draws all blocks
+    return [first, await edit()];
+}})({0})"""
 
 
-def opened(browser, page):
-    """A page in a browser that knows nothing yet; it has been scrolled to its figure. What was waited for, in ms."""
-    tab = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
-    tab.goto(f"{SITE.as_uri()}/{page}", wait_until="commit")
-    tab.locator("figure.player").scroll_into_view_if_needed()
-    shown = tab.evaluate(RAN)
-    return tab, [tab.evaluate(PAINTED), shown]
+class Chromium:
+    """Tabs of a Chromium; each has a context of its own, as if the browser were new."""
+
+    name = "Chromium"
+
+    def __init__(self, browser):
+        self.browser = browser
+
+    def open(self, address):
+        self.tab = self.browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
+        self.tab.goto(address, wait_until="commit")
+
+    def value(self, script):
+        return self.tab.evaluate(script)
+
+    def close(self):
+        self.tab.context.close()
+
+
+class Firefox:
+    """Tabs of a Firefox."""
+
+    name = "Firefox"
+
+    def __init__(self, session):
+        self.session, self.value = session, session.value
+        session.command("WebDriver:SetWindowRect", width=1280, height=985)
+        self.first = session.command("WebDriver:GetWindowHandle")["value"]
+
+    def open(self, address):
+        tab = self.session.command("WebDriver:NewWindow", type="tab", focus=True)["handle"]
+        self.session.command("WebDriver:SwitchToWindow", handle=tab)
+        self.session.command("WebDriver:Navigate", url=address)
+
+    def close(self):
+        self.session.command("WebDriver:CloseWindow")
+        self.session.command("WebDriver:SwitchToWindow", handle=self.first)
+
+
+@contextlib.contextmanager
+def chromium():
+    with sync_playwright() as playwright:
+        program = shutil.which("chromium") or shutil.which("google-chrome")
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield Chromium(browser)
+        browser.close()
+
+
+@contextlib.contextmanager
+def gecko():
+    with firefox.started() as session:
+        yield Firefox(session)
 
 
 def measured(browser, page):
-    """Of one round: painted, shown, each size's run, and two edits."""
-    tab, waits = opened(browser, page)
-    waits += [tab.evaluate(RUN, size) for size in SIZES] + tab.evaluate(EDIT, EDIT_SIZE)
-    tab.context.close()
+    """Of one round: painted, live, compared, each size's run, and two edits."""
+    browser.open(f"{SITE.as_uri()}/{page}")
+    firefox.patiently(lambda: browser.value(FIGURE), 0.02)
+    browser.value(SEEN)
+    live, compared = browser.value(WHEN.format(".pl-is-live")), browser.value(WHEN.format(".pl-is-live[aria-busy=false]"))
+    waits = [browser.value(PAINTED), live, compared, *(browser.value(RUN.format(size)) for size in SIZES)]
+    for edit in browser.value(EDIT.format(EDIT_SIZE)):
+        waits += [edit - PAUSE_MS, edit]
+    browser.close()
     return waits
 
 
 def main():
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    if not chromium:
-        sys.exit("bench.py: there is no Chromium here")
     pages = sys.argv[1:] or PAGES
     for page in pages:
         if not (SITE / page).is_file():
             sys.exit(f"bench.py: there is no site/{page}; make book writes the pages of the book")
-    names = ["painted", "figure shows a run", *(f"run at n = {size:,}" for size in SIZES), f"first edit at n = {EDIT_SIZE:,}", "second edit"]
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        for page in pages:
-            rounds = [measured(browser, page) for _ in range(ROUNDS)]
-            medians = [statistics.median(column) for column in zip(*rounds)]
-            print(page + ": " + ", ".join(f"{name} {wait:.0f} ms" for name, wait in zip(names, medians)))
-        browser.close()
+    have = [start for start, program in ((chromium, shutil.which("chromium") or shutil.which("google-chrome")), (gecko, firefox.PROGRAM)) if program]
+    if not have:
+        sys.exit("bench.py: there is neither Chromium nor Firefox here")
+    names = ["painted", "live", "compared", *(f"n={size}" for size in SIZES), "1st edit", "+ pause", "2nd edit", "+ pause"]
+    print(f"{'smallest / median, ms':44}" + "".join(f"{name:>13}" for name in names))
+    for start in have:
+        with start() as browser:
+            time.sleep(SETTLE_S)
+            for page in pages:
+                rounds = [measured(browser, page) for _ in range(ROUNDS)]
+                print(f"{browser.name:9}{page:35}" + "".join(f"{min(waits):6.0f} /{statistics.median(waits):5.0f}" for waits in zip(*rounds)), flush=True)
 
 
 if __name__ == "__main__":
