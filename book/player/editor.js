@@ -184,14 +184,19 @@ function mark({code, setClass, setMarks}, rows, removable, toggle) {
 
 const buttonOf = ({box}, line) => line && box.querySelector(`button[data-line="${line}"]`);
 
+// Calls a function that changes text and marks; the editor is laid out once, at the end. A button that is replaced keeps the focus.
+function update(editor, change) {
+    const focused = editor.box.contains(document.activeElement) && document.activeElement.dataset.line;
+    editor.code.operation(change);
+    if (buttonOf(editor, focused))
+        buttonOf(editor, focused).focus({preventScroll: true});
+}
+
 function show(editor, {owner, text, rows, removable, toggle, isOther}) {
-    const focused = editor.box.contains(document.activeElement) && document.activeElement.dataset.line; // its button is replaced
     const isNew = setText(editor, owner, text), asked = JSON.stringify([text, rows, removable]);
     if (asked !== editor.shown || isNew)
         mark(editor, rows, removable, toggle);
     editor.shown = asked;
-    if (buttonOf(editor, focused))
-        buttonOf(editor, focused).focus({preventScroll: true});
     if (isNew)
         scrollToKernel(editor, rows);
     if (isOther) {
@@ -240,8 +245,7 @@ function goTo({code}, line, column) {
 
 // An editor in `box`. Calls changed(text) after each change by the reader, and run() at Ctrl-Enter. Has the methods of
 // Player.source, and: problems([{line, column, length, severity, message, help}]) of the compiler, goTo(line, column), undo(), redo(),
-// history(). show() also needs an owner: the object to which the text and its history of edits belong. update(change) calls a function
-// that changes text and marks, after which the editor is laid out once and not at each change.
+// history(). show() also needs an owner: the object to which the text and its history of edits belong. update(change): as update() above.
 Player.editor = function (box, label, {changed, run}) {
     const code = create(box, label, () => run());
     const editor = {code, box, setClass: makeClasses(code), setMarks: makeMarks(), docs: new WeakMap(), problems: [], changedLine: 0, remark: null, shown: "", lit: "", litDoc: null};
@@ -249,8 +253,8 @@ Player.editor = function (box, label, {changed, run}) {
     code.on("changes", (_, changes) => changes.some(({origin}) => origin !== OWN) && changed(code.getValue()));
     return {
         isEditor: true,
-        update: (change) => code.operation(change),
-        show: (asked) => show(editor, asked),
+        update: (change) => update(editor, change),
+        show: (asked) => update(editor, () => show(editor, asked)),
         light: (warpsOfLine, follows) => light(editor, warpsOfLine, follows),
         remark: (line, ...said) => remark(editor, line, said),
         revealRemark: () => editor.remark && reveal(editor, editor.changedLine, 1.5 * lineHeight(editor), lineHeight(editor) + editor.remark.offsetHeight),

@@ -56,9 +56,13 @@ function valueOf(row, lane) {
 
 // The register contents of an active lane, in hexadecimal: one for each element of a vector, none if the trace has none.
 function bitsOf(row, lane) {
+    return row.values ? listedBits(row, lanesOf(row.mask).indexOf(lane)) : [];
+}
+
+// Those of the k-th active lane.
+function listedBits(row, k) {
     row.lists = row.lists || row.values.split(";");
-    const bits = row.values ? row.lists[lanesOf(row.mask).indexOf(lane)] : "";
-    return bits ? bits.split(" ") : [];
+    return row.lists[k] ? row.lists[k].split(" ") : [];
 }
 
 // The bits of a register as a number of the instruction's type: its last part, as in ld.shared.f32; for cvt the one before.
@@ -263,8 +267,9 @@ function launchOf(rows, begin, threads, isExecuted) {
     const runs = rows.filter((row) => row.event !== "release");
     const warps = [];
     const most = runs.reduce((warp, row) => Math.max(warp, row.warp), Math.ceil(threads / LANES) - 1);
-    for (let k = 0; k <= most; k++)
-        warps.push(warpOf(runs.filter((row) => row.event === "run" && row.warp === k), begin, threads - k * LANES, isExecuted));
+    const byWarp = Array.from({length: most + 1}, () => []);
+    runs.filter(({event}) => event === "run").forEach((row) => byWarp[row.warp].push(row));
+    byWarp.forEach((own, k) => warps.push(warpOf(own, begin, threads - k * LANES, isExecuted)));
     return {
         kernel: rows[0].kernel, grid: rows[0].grid, number: rows[0].launch, threads, begin, end, opened, warps, rows: runs,
         words: firstAccesses(runs, WORD, (row) => row.memory === "shared").shared || new Map(),
@@ -394,19 +399,19 @@ Player.lastValue = function (warp, lane, step) {
     return null;
 };
 
-// For each word of shared memory its accesses, in the order of the steps: [{step, value, row, lane, isWrite}]; the value is "" if
-// the trace has none.
+// For each word of shared memory its accesses, in the order of the steps: [{step, bits, row, lane, isWrite}]; without bits the trace
+// lacks the value. Bits become numbers where they are shown: a run has far more accesses than a step has words.
 function wordHistory(launch) {
     const history = new Map();
     for (const row of launch.rows.filter(({memory}) => memory === "shared")) {
-        const isWrite = !isLoad(row) || row.event !== "run";
-        accesses(row).forEach(({lane, address}) => {
-            const values = row.event === "run" && !isAtomic(row) && row.bytes >= WORD ? bitsOf(row, lane) : [];
+        const isWrite = !isLoad(row) || row.event !== "run", hasValues = row.event === "run" && !isAtomic(row) && row.bytes >= WORD;
+        accesses(row).forEach(({lane, address}, k) => {
+            const values = hasValues ? listedBits(row, k) : [];
             for (let byte = 0; byte < row.bytes; byte += WORD) {
                 const word = Math.floor((address + byte) / WORD), bits = values[(byte / row.bytes) * values.length];
                 if (!history.has(word))
                     history.set(word, []);
-                history.get(word).push({step: row.step, value: bits ? asNumber(bits, row.opcode) : "", row, lane, isWrite});
+                history.get(word).push({step: row.step, bits, row, lane, isWrite});
             }
         });
     }
@@ -419,26 +424,26 @@ function wordHistory(launch) {
 // write, it is that of the next load.
 Player.wordAt = function (launch, word, step) {
     launch.history = launch.history || wordHistory(launch);
-    let value = "", by = null;
+    let from = null, by = null; // from: the access that has the value
     for (const one of launch.history.get(word) || []) {
-        if (one.step > step && (value || !by || one.isWrite))
+        if (one.step > step && (from || !by || one.isWrite))
             break;
-        value = one.isWrite ? one.value : value || one.value;
+        from = one.isWrite ? one.bits && one : from || (one.bits && one);
         by = one.isWrite ? one : by;
     }
-    return {value, by};
+    return {value: from ? asNumber(from.bits, from.row.opcode) : "", by};
 };
 
 // The first floats of the array to which this block stored most, as texts; none if it is not the array's first block.
 Player.firstStored = function (model, most) {
     const stored = {};
     for (const row of model.launches.flatMap(({rows}) => rows).filter((one) => isDevice(one) && /^st.*f32$/.test(one.opcode) && one.event === "run"))
-        for (const {lane, address} of accesses(row))
-            bitsOf(row, lane).forEach((bits, k) => ((stored[row.memory] = stored[row.memory] || new Map()).set(address / WORD + k, asNumber(bits, row.opcode))));
+        accesses(row).forEach(({address}, k) => listedBits(row, k).forEach((bits, word) =>
+            (stored[row.memory] = stored[row.memory] || new Map()).set(address / WORD + word, {bits, row})));
     const [largest] = Object.values(stored).sort((one, other) => other.size - one.size), first = [];
     while (largest && first.length < most && largest.has(first.length))
         first.push(largest.get(first.length));
-    return first;
+    return first.map(({bits, row}) => asNumber(bits, row.opcode));
 };
 
 // The state of a lane at a step: a kind of instruction, "inactive", "waits", "done", or "none" for a lane without a thread.
