@@ -244,7 +244,7 @@ static void add_scalars(LibraryCall *call, Task *t, cublasHandle_t handle, size_
         add(call, scalar(t->beta, size, false));
     if (t->scalars_on_device && t->result)
         add(call, scalar(t->result, size, true));
-    call->host_waits = !t->scalars_on_device && t->result;
+    call->is_blocking = !t->scalars_on_device && t->result;
 }
 
 static double host_scalar(const void *scalar, size_t size)
@@ -290,7 +290,7 @@ static void read_pointer(const void *data)
 static cublasStatus_t read_list_element(cublasHandle_t handle, const char *name, const void *from, const void *element_address, void *pointer)
 {
     const ListElement listed = {element_address, pointer};
-    LibraryCall call = {.name = name, .call_site = from, .stream = handle->stream, .host_waits = true, .work = read_pointer,
+    LibraryCall call = {.name = name, .call_site = from, .stream = handle->stream, .is_blocking = true, .work = read_pointer,
                         .data = &listed, .data_bytes = sizeof listed};
     add(&call, scalar(element_address, sizeof(void *), false));
     return sim_call_library(&call) ? CUBLAS_STATUS_EXECUTION_FAILED : CUBLAS_STATUS_SUCCESS;

@@ -1,4 +1,4 @@
-// any_node.c: cudaGraphAddNode and cudaGraphNodeSetParams, for all node types; conditional nodes.
+// any_node.c: cudaGraphAddNode and cudaGraphNodeSetParams, which accept all node types; conditional nodes.
 #include "runtime/api/graphs.h"
 
 #if CUDART_VERSION >= 13000
@@ -16,7 +16,7 @@ API cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *han
     return cudaSuccess;
 }
 
-// A condition handle may be used by one node, of its own graph or of a nested one.
+// True if the node may use the condition: only one node may, in the condition's graph or a nested graph.
 static bool can_use_condition(const ConditionalParams *conditional, const Graph *graph)
 {
     const Condition *condition = sim_condition_of(conditional->condition);

@@ -16,7 +16,7 @@ static cudaError_t report_unsupported(const char *what)
     return cudaErrorNotSupported;
 }
 
-static bool fits(size_t value, size_t max)
+static bool is_within_limit(size_t value, size_t max)
 {
     return value >= 1 && value <= max;
 }
@@ -24,18 +24,18 @@ static bool fits(size_t value, size_t max)
 // Checks an array's shape against the device's limits.
 static bool is_valid_shape(struct cudaExtent e, unsigned flags)
 {
-    const bool surface = flags & cudaArraySurfaceLoadStore, layered = flags & cudaArrayLayered;
+    const bool is_surface = flags & cudaArraySurfaceLoadStore, is_layered = flags & cudaArrayLayered;
     if (flags & cudaArrayCubemap)
-        return fits(e.width, 32768) && e.height == e.width && e.depth % 6 == 0 && fits(e.depth, layered ? 2046 : 6) &&
+        return is_within_limit(e.width, 32768) && e.height == e.width && e.depth % 6 == 0 && is_within_limit(e.depth, is_layered ? 2046 : 6) &&
                !(flags & cudaArrayTextureGather);
-    if (layered)
-        return fits(e.width, 32768) && e.height <= 32768 && fits(e.depth, 2048) && !(flags & cudaArrayTextureGather);
+    if (is_layered)
+        return is_within_limit(e.width, 32768) && e.height <= 32768 && is_within_limit(e.depth, 2048) && !(flags & cudaArrayTextureGather);
     if (flags & cudaArrayTextureGather)
-        return fits(e.width, 32768) && fits(e.height, 32768) && e.depth == 0;
+        return is_within_limit(e.width, 32768) && is_within_limit(e.height, 32768) && e.depth == 0;
     if (e.depth > 0)
-        return fits(e.height, 16384) && ((fits(e.width, 16384) && e.depth <= 16384) ||
-                                         (!surface && fits(e.width, 8192) && e.height <= 8192 && e.depth <= 32768));
-    return e.height > 0 ? fits(e.width, 131072) && e.height <= 65536 : fits(e.width, surface ? 32768 : 131072);
+        return is_within_limit(e.height, 16384) && ((is_within_limit(e.width, 16384) && e.depth <= 16384) ||
+                                         (!is_surface && is_within_limit(e.width, 8192) && e.height <= 8192 && e.depth <= 32768));
+    return e.height > 0 ? is_within_limit(e.width, 131072) && e.height <= 65536 : is_within_limit(e.width, is_surface ? 32768 : 131072);
 }
 
 API cudaError_t cudaMalloc3DArray(cudaArray_t *array, const struct cudaChannelFormatDesc *format,
@@ -68,13 +68,13 @@ API cudaError_t cudaMalloc3DArray(cudaArray_t *array, const struct cudaChannelFo
 API cudaError_t cudaMallocArray(cudaArray_t *array, const struct cudaChannelFormatDesc *format, size_t width,
                                 size_t height, unsigned flags)
 {
-    const bool layered = flags & (cudaArrayLayered | cudaArrayCubemap);
-    if (layered) // needs cudaMalloc3DArray
+    const bool is_layered = flags & (cudaArrayLayered | cudaArrayCubemap);
+    if (is_layered) // needs cudaMalloc3DArray
         return sim_record_error(cudaErrorInvalidValue);
     return cudaMalloc3DArray(array, format, (struct cudaExtent){width, height, 0}, flags);
 }
 
-static struct cudaArray **link_to(cudaArray_const_t array) // the list's link to it, or the final NULL link
+static struct cudaArray **find_link(cudaArray_const_t array) // the link to the array in the list, or the final NULL link
 {
     struct cudaArray **link = &sim_arrays;
     while (*link && *link != array)
@@ -87,7 +87,7 @@ API cudaError_t cudaFreeArray(cudaArray_t array)
     BEGIN_CALL();
     if (!array)
         return cudaSuccess;
-    struct cudaArray **link = link_to(array);
+    struct cudaArray **link = find_link(array);
     if (!*link)
         return sim_record_error(cudaErrorInvalidResourceHandle);
     *link = array->next;

@@ -1,19 +1,19 @@
 // capture.c: stream capture, which turns the work of streams into nodes of a graph.
 //
-// A capture begins in its origin stream. Another stream joins it by waiting for an event that was recorded in the capture,
-// and must be joined back to the origin stream by another event before the capture ends.
+// A capture begins in its origin stream. Another stream joins it by waiting for an event that was recorded in the capture. It must
+// be joined back to the origin stream by another event before the capture ends.
 #include "base/platform.h"
 #include "runtime/api/graphs.h"
 
-typedef struct NodeSet { // of handles, because the program may destroy nodes
+typedef struct NodeSet { // has handles, because the program may destroy nodes
     cudaGraphNode_t *nodes;
     size_t count;
 } NodeSet;
 
 typedef struct Participant { // a capturing stream
     const void *stream;      // key_of the stream
-    bool blocking;           // synchronises with cudaStreamLegacy
-    NodeSet last_nodes;            // dependencies of the stream's next node
+    bool is_blocking;        // synchronises with cudaStreamLegacy
+    NodeSet last_nodes;      // dependencies of the stream's next node
     struct Participant *next;
 } Participant;
 
@@ -23,8 +23,8 @@ typedef struct Capture {
     bool owns_graph; // the graph was created by the capture
     enum cudaStreamCaptureMode mode;
     uintptr_t thread; // sim_this_thread()
-    bool invalid;
-    const void *origin; // key_of the stream where it began
+    bool is_invalid;
+    const void *origin; // key_of the origin stream
     Participant *participants;
     struct Capture *next;
 } Capture;
@@ -38,7 +38,7 @@ typedef struct CapturedEvent { // an event whose last record was captured
 
 static Capture *captures; // list of current captures
 static CapturedEvent *captured_events;
-static uint64_t captures_made;
+static uint64_t capture_count;
 static _Thread_local enum cudaStreamCaptureMode thread_mode = cudaStreamCaptureModeGlobal;
 
 // ---- Sets of nodes
@@ -55,7 +55,7 @@ static void add_to_set(NodeSet *set, cudaGraphNode_t node)
 }
 
 // Adds the other set's nodes that still exist.
-static void join_sets(NodeSet *set, const NodeSet *other)
+static void add_existing_nodes(NodeSet *set, const NodeSet *other)
 {
     for (size_t k = 0; k < other->count; k++)
         if (sim_node_of(other->nodes[k]))
@@ -75,7 +75,7 @@ static bool is_legacy(cudaStream_t stream)
     return !stream || stream == cudaStreamLegacy;
 }
 
-// The identity of a stream: each thread has its own cudaStreamPerThread.
+// The identity of a stream; each thread has its own cudaStreamPerThread.
 static const void *key_of(cudaStream_t stream)
 {
     static _Thread_local char of_this_thread;
@@ -115,22 +115,22 @@ static Participant *add_participant(Capture *c, cudaStream_t stream)
     if (!p)
         sim_die("out of memory: captured stream");
     *p = (Participant){.stream = key_of(stream), .next = c->participants};
-    p->blocking = !(sim_stream_of(stream)->flags & cudaStreamNonBlocking);
+    p->is_blocking = !(sim_stream_of(stream)->flags & cudaStreamNonBlocking);
     return c->participants = p;
 }
 
 static cudaError_t invalidate(Capture *c, cudaError_t error)
 {
-    c->invalid = true;
+    c->is_invalid = true;
     return error;
 }
 
 // A valid capture with a stream that synchronises with cudaStreamLegacy, or NULL.
-static Capture *capture_blocking_legacy(void)
+static Capture *capture_that_blocks_legacy(void)
 {
     for (Capture *c = captures; c; c = c->next)
-        for (const Participant *p = c->participants; p && !c->invalid; p = p->next)
-            if (p->blocking)
+        for (const Participant *p = c->participants; p && !c->is_invalid; p = p->next)
+            if (p->is_blocking)
                 return c;
     return NULL;
 }
@@ -167,17 +167,17 @@ cudaError_t sim_capture(cudaStream_t stream, const NodeParams *params, bool *cap
     *captured = false;
     if (!captures)
         return cudaSuccess;
-    Capture *c = is_legacy(stream) ? capture_blocking_legacy() : NULL;
+    Capture *c = is_legacy(stream) ? capture_that_blocks_legacy() : NULL;
     if (c)
         return invalidate(c, cudaErrorStreamCaptureImplicit);
     c = capture_of(stream, &p);
     if (!c)
         return cudaSuccess;
     *captured = true;
-    if (c->invalid || !sim_graph_of(c->graph))
+    if (c->is_invalid || !sim_graph_of(c->graph))
         return cudaErrorStreamCaptureInvalidated;
     NodeSet dependencies = {NULL, 0};
-    join_sets(&dependencies, &p->last_nodes);
+    add_existing_nodes(&dependencies, &p->last_nodes);
     const cudaError_t error = sim_add_node(sim_graph_of(c->graph), dependencies.nodes, dependencies.count, params, &node);
     clear_set(&dependencies);
     if (error)
@@ -218,7 +218,7 @@ cudaError_t sim_capture_free(cudaStream_t stream, void *pointer, bool *captured)
 // True if the capture's mode does not allow unsafe calls by this thread.
 static bool rejects_unsafe_call(const Capture *c)
 {
-    if (c->invalid)
+    if (c->is_invalid)
         return false;
     if (c->thread == sim_this_thread())
         return c->mode != cudaStreamCaptureModeRelaxed;
@@ -230,7 +230,7 @@ cudaError_t sim_capture_check_unsafe(bool uses_legacy_stream)
     cudaError_t error = cudaSuccess;
     if (!captures)
         return cudaSuccess;
-    Capture *blocking = uses_legacy_stream ? capture_blocking_legacy() : NULL;
+    Capture *blocking = uses_legacy_stream ? capture_that_blocks_legacy() : NULL;
     if (blocking)
         return invalidate(blocking, cudaErrorStreamCaptureImplicit);
     for (Capture *c = captures; c && thread_mode != cudaStreamCaptureModeRelaxed; c = c->next)
@@ -252,13 +252,13 @@ cudaError_t sim_capture_check_stream(cudaStream_t stream)
     Participant *p;
     if (!captures)
         return cudaSuccess;
-    Capture *c = is_legacy(stream) ? capture_blocking_legacy() : NULL;
+    Capture *c = is_legacy(stream) ? capture_that_blocks_legacy() : NULL;
     if (c)
         return invalidate(c, cudaErrorStreamCaptureImplicit);
     c = capture_of(stream, &p);
     if (!c)
         return cudaSuccess;
-    return c->invalid ? cudaErrorStreamCaptureInvalidated : invalidate(c, cudaErrorStreamCaptureUnsupported);
+    return c->is_invalid ? cudaErrorStreamCaptureInvalidated : invalidate(c, cudaErrorStreamCaptureUnsupported);
 }
 
 cudaError_t sim_remove_from_capture(cudaStream_t stream)
@@ -268,7 +268,7 @@ cudaError_t sim_remove_from_capture(cudaStream_t stream)
     if (!c || p->stream == c->origin)
         return sim_capture_check_stream(stream);
     p->stream = NULL; // its nodes remain, and must be joined
-    p->blocking = false;
+    p->is_blocking = false;
     return cudaSuccess;
 }
 
@@ -310,7 +310,7 @@ static void set_captured(cudaEvent_t event, const Capture *c, const NodeSet *dep
         sim_die("out of memory: captured event");
     sim_clear_captured(event);
     *e = (CapturedEvent){.event = event, .capture = c->id, .next = captured_events};
-    join_sets(&e->dependencies, dependencies);
+    add_existing_nodes(&e->dependencies, dependencies);
     captured_events = e;
 }
 
@@ -318,7 +318,7 @@ cudaError_t sim_capture_record(cudaEvent_t event, cudaStream_t stream, unsigned 
 {
     Participant *p;
     const Capture *c = capture_of(stream, &p);
-    if (!c || c->invalid || flags == cudaEventRecordExternal) {
+    if (!c || c->is_invalid || flags == cudaEventRecordExternal) {
         const cudaError_t error = sim_capture(stream, &(NodeParams){cudaGraphNodeTypeEventRecord, .event = event}, captured);
         if (!error && !*captured)
             sim_clear_captured(event); // this record is not captured
@@ -335,11 +335,11 @@ static cudaError_t join_capture(cudaStream_t stream, const CapturedEvent *e)
     Capture *c = capture_with_id(e->capture);
     if (!c)
         return cudaErrorCapturedEvent;
-    if (c->invalid)
+    if (c->is_invalid)
         return cudaErrorStreamCaptureInvalidated;
     if (is_legacy(stream))
         return invalidate(c, cudaErrorStreamCaptureImplicit);
-    join_sets(&add_participant(c, stream)->last_nodes, &e->dependencies);
+    add_existing_nodes(&add_participant(c, stream)->last_nodes, &e->dependencies);
     return cudaSuccess;
 }
 
@@ -348,7 +348,7 @@ cudaError_t sim_capture_wait(cudaStream_t stream, cudaEvent_t event, unsigned fl
     Participant *p;
     Capture *c = capture_of(stream, &p);
     const CapturedEvent *e = captured_event(event);
-    if (c && !c->invalid && flags != cudaEventWaitExternal) {
+    if (c && !c->is_invalid && flags != cudaEventWaitExternal) {
         *captured = true;
         Capture *other = e ? capture_with_id(e->capture) : NULL;
         if (!other)
@@ -357,7 +357,7 @@ cudaError_t sim_capture_wait(cudaStream_t stream, cudaEvent_t event, unsigned fl
             invalidate(other, cudaErrorStreamCaptureMerge);
             return invalidate(c, cudaErrorStreamCaptureMerge);
         }
-        join_sets(&p->last_nodes, &e->dependencies);
+        add_existing_nodes(&p->last_nodes, &e->dependencies);
         return cudaSuccess;
     }
     if (!c && e) {
@@ -382,7 +382,7 @@ static cudaError_t begin_capture(cudaStream_t stream, cudaGraph_t graph, const c
         REQUIRE(sim_node_of(dependencies[k]) && sim_node_of(dependencies[k])->graph == sim_graph_of(graph), cudaErrorInvalidValue);
     Capture *c = calloc(1, sizeof *c);
     REQUIRE(c, cudaErrorMemoryAllocation);
-    *c = (Capture){.id = ++captures_made, .graph = graph ? graph : sim_new_graph(true)->handle, .owns_graph = !graph,
+    *c = (Capture){.id = ++capture_count, .graph = graph ? graph : sim_new_graph(true)->handle, .owns_graph = !graph,
                    .mode = mode, .thread = sim_this_thread(), .origin = key_of(stream), .next = captures};
     captures = c;
     p = add_participant(c, stream);
@@ -425,7 +425,7 @@ static void mark_dependencies(Node *node, Node **worklist)
     }
 }
 
-// True if all other streams have been joined: the origin's last nodes depend on all nodes.
+// True if all other streams have been joined, so that the origin stream's last nodes depend on all nodes.
 static bool is_joined(const Capture *c)
 {
     Node **worklist = calloc(sim_graph_of(c->graph)->count + 1, sizeof *worklist); // each node is added at most once
@@ -453,13 +453,13 @@ API cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
         *graph = NULL;
     REQUIRE_STREAM(stream);
     Capture *c = capture_of(stream, &p);
-    REQUIRE(graph || (c && !c->owns_graph), cudaErrorInvalidValue); // with cudaStreamBeginCaptureToGraph the program has the graph
+    REQUIRE(graph || (c && !c->owns_graph), cudaErrorInvalidValue); // after cudaStreamBeginCaptureToGraph the program already has the graph
     REQUIRE(c, cudaErrorIllegalState);
     REQUIRE(c->mode == cudaStreamCaptureModeRelaxed || c->thread == sim_this_thread(),
             cudaErrorStreamCaptureWrongThread);
     REQUIRE(c->origin == key_of(stream), invalidate(c, cudaErrorStreamCaptureUnmatched));
     Graph *captured = sim_graph_of(c->graph);
-    const cudaError_t error = c->invalid || !captured ? cudaErrorStreamCaptureInvalidated
+    const cudaError_t error = c->is_invalid || !captured ? cudaErrorStreamCaptureInvalidated
                               : !is_joined(c)         ? cudaErrorStreamCaptureUnjoined
                                                       : cudaSuccess;
     if (!error && graph)
@@ -475,10 +475,10 @@ static cudaError_t get_status(cudaStream_t stream, enum cudaStreamCaptureStatus 
     RETURN_IF_STICKY_ERROR();
     REQUIRE(status, cudaErrorInvalidValue);
     REQUIRE_STREAM(stream);
-    REQUIRE(!is_legacy(stream) || !capture_blocking_legacy(), cudaErrorStreamCaptureImplicit);
+    REQUIRE(!is_legacy(stream) || !capture_that_blocks_legacy(), cudaErrorStreamCaptureImplicit);
     *c = capture_of(stream, p);
     *status = !*c            ? cudaStreamCaptureStatusNone
-              : (*c)->invalid ? cudaStreamCaptureStatusInvalidated
+              : (*c)->is_invalid ? cudaStreamCaptureStatusInvalidated
                               : cudaStreamCaptureStatusActive;
     return cudaSuccess;
 }
@@ -518,13 +518,13 @@ static cudaError_t update_dependencies(cudaStream_t stream, const cudaGraphNode_
     REQUIRE_STREAM(stream);
     Capture *c = capture_of(stream, &p);
     REQUIRE(c, cudaErrorIllegalState);
-    REQUIRE(!c->invalid, cudaErrorStreamCaptureInvalidated);
+    REQUIRE(!c->is_invalid, cudaErrorStreamCaptureInvalidated);
     REQUIRE(flags <= cudaStreamSetCaptureDependencies && (nodes || count == 0), cudaErrorInvalidValue);
     for (size_t k = 0; k < count; k++)
         REQUIRE(sim_node_of(nodes[k]) && sim_node_of(nodes[k])->graph == sim_graph_of(c->graph), cudaErrorInvalidValue);
     NodeSet last_nodes = {NULL, 0};
     if (flags == cudaStreamAddCaptureDependencies)
-        join_sets(&last_nodes, &p->last_nodes);
+        add_existing_nodes(&last_nodes, &p->last_nodes);
     for (size_t k = 0; k < count; k++)
         add_to_set(&last_nodes, nodes[k]);
     clear_set(&p->last_nodes);

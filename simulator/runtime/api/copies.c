@@ -3,14 +3,14 @@
 
 // ---- Copies
 //
-// Findings name the synchronous call, also for asynchronous ones and those for symbols.
+// Findings name the synchronous function, even if the program called the asynchronous or the symbol variant.
 
 static RowCopy linear_copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
     return (RowCopy){to, bytes, from, bytes, bytes, 1, kind};
 }
 
-// Executes a copy without a stream; `from`: the call's return address.
+// Executes a copy without a stream. `call_site`: the call's return address.
 static cudaError_t copy_now(const char *call, const RowCopy *rows, const void *call_site)
 {
     RETURN_IF_ERROR(sim_capture_check_unsafe(true));
@@ -51,7 +51,7 @@ API cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, s
     return sim_record_error(sim_copy_rows("cudaMemcpy2D", &(RowCopy){to, to_pitch, from, from_pitch, width, height, kind}));
 }
 
-static const char NAME_OF_3D_COPY[] = "cudaMemcpy2D"; // the call named in findings
+static const char NAME_OF_3D_COPY[] = "cudaMemcpy2D"; // in findings
 
 static cudaError_t copy_3d_now(const char *call, const struct cudaMemcpy3DParms *p, const void *call_site)
 {
@@ -89,7 +89,7 @@ static bool is_of_device(const void *pointer, size_t bytes, int device)
            (sim_on_device(pointer, bytes) && sim_allocation_at((uint64_t)(uintptr_t)pointer)->device == device);
 }
 
-// A peer copy waits for both devices' work.
+// Makes the host wait for both devices' work before a peer copy.
 static cudaError_t begin_peer_copy(void *to, int to_device, const void *from, int from_device, size_t bytes)
 {
     REQUIRE(sim_is_device(to_device) && sim_is_device(from_device), cudaErrorInvalidDevice);
@@ -146,7 +146,7 @@ API cudaError_t cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *p, cud
 
 // ---- Fills
 
-// A fill without a stream is synchronous for pinned memory only.
+// A fill without a stream is synchronous only for pinned memory.
 static bool is_synchronous_fill(const void *pointer)
 {
     return sim_pinned_allocation_containing(pointer);
@@ -199,8 +199,8 @@ API cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr pitched, int value, stru
 {
     BEGIN_CALL();
     const size_t slice_rows = pitched.ysize ? pitched.ysize : extent.height; // 0: contiguous slices
-    const bool rows = extent.depth == 1 || slice_rows == extent.height;
-    REQUIRE(rows || !sim_capture_check_stream(stream), cudaErrorNotSupported);
+    const bool is_contiguous = extent.depth == 1 || slice_rows == extent.height;
+    REQUIRE(is_contiguous || !sim_capture_check_stream(stream), cudaErrorNotSupported);
     CAPTURE(stream, &(NodeParams){cudaGraphNodeTypeMemset, .memset = {pitched.ptr, pitched.pitch, (unsigned)value, 1,
                                                               extent.width, extent.height * extent.depth}});
     return sim_record_error(sim_fill_slices("cudaMemset2D", pitched, value, extent));
@@ -237,14 +237,14 @@ API cudaError_t cudaGetSymbolSize(size_t *bytes, const void *symbol)
     return cudaSuccess;
 }
 
-cudaError_t sim_symbol_address(const void *symbol, size_t bytes, size_t offset, char **part)
+cudaError_t sim_symbol_address(const void *symbol, size_t bytes, size_t offset, char **address)
 {
     const Symbol *s = sim_symbol_of(symbol);
     if (!s || !sim_variable_of(s))
         return cudaErrorInvalidSymbol;
     if (offset > s->bytes || bytes > s->bytes - offset)
         return cudaErrorInvalidValue;
-    *part = (char *)(uintptr_t)sim_variable_of(s)->address + offset;
+    *address = (char *)(uintptr_t)sim_variable_of(s)->address + offset;
     return cudaSuccess;
 }
 

@@ -81,7 +81,7 @@ API cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
     return cudaSuccess;
 }
 
-// No persisting L2 cache is simulated.
+// Without effect, because the L2 cache is not simulated.
 API cudaError_t cudaCtxResetPersistingL2Cache(void)
 {
     RETURN_IF_STICKY_ERROR();
@@ -146,7 +146,7 @@ API cudaError_t cudaRuntimeGetVersion(int *version)
     return cudaSuccess;
 }
 
-static void set_texture_limits(struct cudaDeviceProp *p) // an H200's
+static void set_texture_limits(struct cudaDeviceProp *p) // sets the limits of an H200
 {
     p->textureAlignment = p->surfaceAlignment = TEXTURE_ALIGNMENT;
     p->texturePitchAlignment = PITCH_ALIGNMENT;

@@ -38,8 +38,8 @@ typedef struct RejectedLaunch { // a host thread's first rejected launch since i
     struct RejectedLaunch *next;
 } RejectedLaunch;
 
-static _Atomic(RejectedLaunch *) rejected_launches; // list, at most one for each host thread; insertion is guarded by the lock
-static _Thread_local RejectedLaunch *own_rejected;
+static _Atomic(RejectedLaunch *) rejected_launches; // list, at most one per host thread; the lock guards insertions
+static _Thread_local RejectedLaunch *thread_rejected; // this thread's
 
 static void report_unchecked_launch(const RejectedLaunch *r)
 {
@@ -64,40 +64,40 @@ static void report_unchecked_launches(int status)
 void sim_note_rejected_launch(const Kernel *kernel, const char *launch, cudaError_t error, const char *hint, const void *call_site,
                               bool was_returned)
 {
-    if (!own_rejected) {
-        own_rejected = calloc(1, sizeof *own_rejected);
-        if (!own_rejected)
+    if (!thread_rejected) {
+        thread_rejected = calloc(1, sizeof *thread_rejected);
+        if (!thread_rejected)
             return;
         if (!rejected_launches)
             sim_on_exit(report_unchecked_launches);
-        own_rejected->next = rejected_launches;
-        rejected_launches = own_rejected;
+        thread_rejected->next = rejected_launches;
+        rejected_launches = thread_rejected;
     }
-    if (own_rejected->error && (was_returned || !own_rejected->was_returned))
+    if (thread_rejected->error && (was_returned || !thread_rejected->was_returned))
         return;
-    own_rejected->kernel = kernel;
-    own_rejected->was_returned = was_returned;
-    snprintf(own_rejected->launch, sizeof own_rejected->launch, "%s", launch);
-    snprintf(own_rejected->hint, sizeof own_rejected->hint, "%s", hint);
-    own_rejected->call_site = call_site;
-    own_rejected->error = error;
+    thread_rejected->kernel = kernel;
+    thread_rejected->was_returned = was_returned;
+    snprintf(thread_rejected->launch, sizeof thread_rejected->launch, "%s", launch);
+    snprintf(thread_rejected->hint, sizeof thread_rejected->hint, "%s", hint);
+    thread_rejected->call_site = call_site;
+    thread_rejected->error = error;
 }
 
 void sim_note_accepted_launch(const Kernel *kernel)
 {
-    if (own_rejected && own_rejected->was_returned && own_rejected->kernel == kernel)
-        own_rejected->error = cudaSuccess;
+    if (thread_rejected && thread_rejected->was_returned && thread_rejected->kernel == kernel)
+        thread_rejected->error = cudaSuccess;
 }
 
 static void mark_error_checked(void)
 {
-    if (own_rejected)
-        own_rejected->error = cudaSuccess;
+    if (thread_rejected)
+        thread_rejected->error = cudaSuccess;
 }
 
 // ---- The last error
 
-// Returns a kernel's failure only once; other calls keep returning the sticky error.
+// Returns a kernel's failure only once, while other calls keep returning the sticky error.
 API cudaError_t cudaGetLastError(void)
 {
     const cudaError_t error = sim_last_error;

@@ -76,7 +76,7 @@ API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const
     return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, host_stub, threads, dynamic_shared_bytes, 0);
 }
 
-// The most dynamic shared memory of a block with which `blocks` blocks are resident on an SM.
+// Returns the largest dynamic shared memory of a block with which `blocks` blocks are resident on an SM.
 API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *host_stub, int blocks, int threads)
 {
     Kernel *kernel;
@@ -87,9 +87,9 @@ API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const v
     REQUIRE(bytes && blocks >= 1 && threads >= 1 && threads <= MAX_THREADS &&
                 blocks <= sim_blocks_per_sm(f, threads, 0),
             cudaErrorInvalidValue);
-    const size_t share = (size_t)(sim_device()->shared_per_sm / blocks) - SIM_RESERVED_SHARED - f->shared_bytes;
-    const size_t largest = (size_t)sim_device()->shared_per_block_optin - f->shared_bytes;
-    *bytes = share < largest ? share : largest;
+    const size_t bytes_per_block = (size_t)(sim_device()->shared_per_sm / blocks) - SIM_RESERVED_SHARED - f->shared_bytes;
+    const size_t max = (size_t)sim_device()->shared_per_block_optin - f->shared_bytes;
+    *bytes = bytes_per_block < max ? bytes_per_block : max;
     return cudaSuccess;
 }
 
@@ -121,7 +121,7 @@ API cudaError_t cudaFuncGetParamInfo(const void *host_stub, size_t index, size_t
 
 // ---- Clusters
 
-// Finds the cluster size of a launch: that of its attribute, or the kernel's; 0: none.
+// Finds the cluster size of a launch: the launch attribute's, or the kernel's, or 0 if there is none.
 static cudaError_t find_cluster(const cudaLaunchConfig_t *config, const Function *f, dim3 *cluster)
 {
     bool cooperative;
@@ -134,7 +134,7 @@ static cudaError_t find_cluster(const cudaLaunchConfig_t *config, const Function
     return cudaSuccess;
 }
 
-// Treats all SMs as one GPC, so that a cluster may use any of them.
+// Treats all SMs as one GPC, so that a cluster may use any SM.
 API cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *host_stub, const cudaLaunchConfig_t *config)
 {
     Kernel *kernel;
@@ -162,7 +162,7 @@ API cudaError_t cudaOccupancyMaxPotentialClusterSize(int *blocks, const void *ho
     const cudaError_t error = sim_find_kernel(host_stub, &kernel, &f);
     REQUIRE(!error, error);
     REQUIRE(blocks && config, cudaErrorInvalidValue);
-    const int largest = sim_max_cluster_blocks(kernel), limit = f->max_cluster_blocks;
-    *blocks = limit && limit < largest ? limit : largest;
+    const int max = sim_max_cluster_blocks(kernel), limit = f->max_cluster_blocks;
+    *blocks = limit && limit < max ? limit : max;
     return cudaSuccess;
 }

@@ -17,7 +17,7 @@ static Node *find_copy(const Graph *graph, uint64_t origin)
     return NULL;
 }
 
-// The executable graph's copy of a node of its source graph; NULL if there is none, or while the graph is running.
+// The copy, in the executable graph, of a node of the source graph; NULL if there is none, or while the graph is running.
 static Node *find_exec_node(cudaGraphExec_t exec, cudaGraphNode_t node)
 {
     if (!sim_exec_of(exec) || sim_exec_of(exec)->reference_count > 1 || !sim_node_of(node))
@@ -132,7 +132,7 @@ API cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t no
 {
     LOCK_MEMORY();
     REQUIRE(can_be_disabled(find_exec_node(exec, node)), cudaErrorInvalidValue);
-    find_exec_node(exec, node)->disabled = !enabled;
+    find_exec_node(exec, node)->is_disabled = !enabled;
     return cudaSuccess;
 }
 
@@ -140,7 +140,7 @@ API cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t no
 {
     LOCK_MEMORY();
     REQUIRE(enabled && can_be_disabled(find_exec_node(exec, node)), cudaErrorInvalidValue);
-    *enabled = !find_exec_node(exec, node)->disabled;
+    *enabled = !find_exec_node(exec, node)->is_disabled;
     return cudaSuccess;
 }
 
@@ -159,8 +159,8 @@ static bool conditional_differs(const NodeParams *old, const NodeParams *new)
            (old->conditional.kind != new->conditional.kind || old->conditional.count != new->conditional.count);
 }
 
-// True if more than the nodes' parameters differs; describes the difference in *info. Nodes are matched in the order in which
-// they were added.
+// True if the graphs differ in more than parameters of nodes; describes the difference in *info. Nodes are matched in the order in
+// which they were added.
 static bool is_incompatible(const Graph *old, const Graph *new, cudaGraphExecUpdateResultInfo *info)
 {
     if (old->count != new->count)

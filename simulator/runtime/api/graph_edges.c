@@ -1,10 +1,10 @@
-// graph_edges.c: queries of nodes and edges; adding and removing edges.
+// graph_edges.c: queries nodes and edges, and adds and removes edges.
 #include "runtime/api/graphs.h"
 
 // ---- Queries
 
-// Copies the nodes to an array of *count elements, and fills the rest with NULL. Sets *count to the number of copied nodes or,
-// without an array, of found nodes.
+// Copies the nodes to an array of *count elements and fills the rest with NULL. Sets *count to the number of copied nodes or,
+// without an array, of all found nodes.
 static cudaError_t copy_nodes(Node *const *found, size_t found_count, cudaGraphNode_t *nodes, size_t *count)
 {
     for (size_t k = 0; nodes && k < *count; k++)
@@ -22,7 +22,7 @@ static Node **new_node_array(size_t count)
     return nodes;
 }
 
-static cudaError_t get_nodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count, bool only_roots)
+static cudaError_t get_nodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count, bool roots_only)
 {
     LOCK_MEMORY();
     REQUIRE_GRAPH(graph);
@@ -30,7 +30,7 @@ static cudaError_t get_nodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *
     Node **found = new_node_array(sim_graph_of(graph)->count);
     size_t found_count = 0;
     for (Node *n = sim_graph_of(graph)->nodes; n; n = n->next)
-        if (!only_roots || n->dependency_count == 0)
+        if (!roots_only || n->dependency_count == 0)
             found[found_count++] = n;
     const cudaError_t error = copy_nodes(found, found_count, nodes, count);
     free(found);
@@ -72,7 +72,7 @@ static cudaError_t get_dependencies(cudaGraphNode_t node, cudaGraphNode_t *depen
     return copy_nodes(sim_node_of(node)->dependencies, sim_node_of(node)->dependency_count, dependencies, count);
 }
 
-static cudaError_t get_dependents(cudaGraphNode_t node, cudaGraphNode_t *after, size_t *count)
+static cudaError_t get_dependents(cudaGraphNode_t node, cudaGraphNode_t *dependents, size_t *count)
 {
     LOCK_MEMORY();
     REQUIRE(sim_node_of(node) && count, cudaErrorInvalidValue);
@@ -82,7 +82,7 @@ static cudaError_t get_dependents(cudaGraphNode_t node, cudaGraphNode_t *after, 
     for (Node *n = graph->nodes; n; n = n->next)
         if (sim_depends_on(n, sim_node_of(node)))
             found[found_count++] = n;
-    const cudaError_t error = copy_nodes(found, found_count, after, count);
+    const cudaError_t error = copy_nodes(found, found_count, dependents, count);
     free(found);
     return error;
 }
@@ -90,7 +90,7 @@ static cudaError_t get_dependents(cudaGraphNode_t node, cudaGraphNode_t *after, 
 // ---- Changes of edges
 
 static cudaError_t check_edges(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
-                               size_t count, bool present)
+                               size_t count, bool must_exist)
 {
     REQUIRE_GRAPH(graph);
     REQUIRE(count == 0 || (from && to), cudaErrorInvalidValue);
@@ -98,7 +98,7 @@ static cudaError_t check_edges(cudaGraph_t graph, const cudaGraphNode_t *from, c
         const Node *dependency = sim_node_of(from[k]), *node = sim_node_of(to[k]);
         REQUIRE(dependency && node && dependency != node, cudaErrorInvalidValue);
         REQUIRE(dependency->graph == sim_graph_of(graph) && node->graph == dependency->graph, cudaErrorInvalidValue);
-        REQUIRE(sim_depends_on(node, dependency) == present, cudaErrorInvalidValue);
+        REQUIRE(sim_depends_on(node, dependency) == must_exist, cudaErrorInvalidValue);
     }
     return cudaSuccess;
 }
@@ -127,9 +127,9 @@ static cudaError_t remove_edges(cudaGraph_t graph, const cudaGraphNode_t *from, 
 
 cudaError_t sim_check_edge_data(const cudaGraphEdgeData *data, size_t count)
 {
-    const cudaGraphEdgeData plain = {0};
+    const cudaGraphEdgeData default_data = {0};
     for (size_t k = 0; data && k < count; k++)
-        if (memcmp(&data[k], &plain, sizeof plain) != 0) {
+        if (memcmp(&data[k], &default_data, sizeof default_data) != 0) {
             fprintf(stderr, "simulator: edges of a graph with ports or a type are not supported\n");
             return sim_record_error(cudaErrorNotSupported);
         }
@@ -158,12 +158,12 @@ API cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode
     return get_dependencies(node, dependencies, count);
 }
 
-API cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *after, cudaGraphEdgeData *data,
+API cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *dependents, cudaGraphEdgeData *data,
                                                size_t *count)
 {
-    REQUIRE(after || !data, cudaErrorInvalidValue);
+    REQUIRE(dependents || !data, cudaErrorInvalidValue);
     set_default_edge_data(data, count);
-    return get_dependents(node, after, count);
+    return get_dependents(node, dependents, count);
 }
 
 API cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
@@ -192,9 +192,9 @@ API cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode
     return get_dependencies(node, dependencies, count);
 }
 
-API cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *after, size_t *count)
+API cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *dependents, size_t *count)
 {
-    return get_dependents(node, after, count);
+    return get_dependents(node, dependents, count);
 }
 
 API cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,

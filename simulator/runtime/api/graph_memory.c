@@ -1,9 +1,9 @@
-// graph_memory.c: memory of allocation nodes.
+// graph_memory.c: the memory of allocation nodes.
 #include "runtime/api/graphs.h"
 
 static GraphMemory *graph_memories;
 
-// Of a device, in bytes. As in CUDA, freed memory stays reserved for graphs until cudaDeviceGraphMemTrim.
+// Graph memory of a device, in bytes. As in CUDA, freed memory stays reserved for graphs until cudaDeviceGraphMemTrim.
 typedef struct GraphMemoryUsage {
     uint64_t in_use, reserved, max_reserved;
 } GraphMemoryUsage;
@@ -35,11 +35,11 @@ GraphMemory *sim_graph_memory_at(const void *address)
 
 void sim_allocate_graph_memory(GraphMemory *memory)
 {
-    GraphMemoryUsage *b = &usage[memory->device];
+    GraphMemoryUsage *u = &usage[memory->device];
     memory->in_use = true;
-    b->in_use += memory->bytes;
-    b->reserved = b->in_use > b->reserved ? b->in_use : b->reserved;
-    b->max_reserved = b->reserved > b->max_reserved ? b->reserved : b->max_reserved;
+    u->in_use += memory->bytes;
+    u->reserved = u->in_use > u->reserved ? u->in_use : u->reserved;
+    u->max_reserved = u->reserved > u->max_reserved ? u->reserved : u->max_reserved;
 }
 
 static void end_use(GraphMemory *memory)
@@ -85,8 +85,8 @@ API cudaError_t cudaDeviceGetGraphMemAttribute(int device, enum cudaGraphMemAttr
     LOCK_MEMORY();
     REQUIRE(sim_is_device(device), cudaErrorInvalidDevice);
     REQUIRE(value && attribute <= cudaGraphMemAttrReservedMemHigh, cudaErrorInvalidValue);
-    const bool high = attribute == cudaGraphMemAttrUsedMemHigh || attribute == cudaGraphMemAttrReservedMemHigh;
-    *(uint64_t *)value = high ? usage[device].max_reserved : usage[device].reserved;
+    const bool is_high_water_mark = attribute == cudaGraphMemAttrUsedMemHigh || attribute == cudaGraphMemAttrReservedMemHigh;
+    *(uint64_t *)value = is_high_water_mark ? usage[device].max_reserved : usage[device].reserved;
     return cudaSuccess;
 }
 

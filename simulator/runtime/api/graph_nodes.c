@@ -1,4 +1,4 @@
-// graph_nodes.c: cudaGraphAdd...Node.
+// graph_nodes.c: adds nodes to graphs (cudaGraphAdd...Node).
 #include "runtime/api/graphs.h"
 
 cudaError_t sim_add_node_from_api(cudaGraphNode_t *handle, cudaGraph_t graph, const cudaGraphNode_t *dependencies, size_t count,
@@ -46,14 +46,14 @@ API cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t grap
 cudaError_t sim_make_symbol_copy(NodeParams *params, const void *symbol, bool to_symbol, const void *other, size_t bytes,
                                  size_t offset, enum cudaMemcpyKind kind)
 {
-    char *part;
+    char *address;
     BEGIN_CALL();
-    const enum cudaMemcpyKind wrong = to_symbol ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice;
-    REQUIRE(kind != cudaMemcpyHostToHost && kind != wrong, cudaErrorInvalidMemcpyDirection);
-    RETURN_IF_ERROR(sim_symbol_address(symbol, bytes, offset, &part));
+    const enum cudaMemcpyKind invalid_kind = to_symbol ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice;
+    REQUIRE(kind != cudaMemcpyHostToHost && kind != invalid_kind, cudaErrorInvalidMemcpyDirection);
+    RETURN_IF_ERROR(sim_symbol_address(symbol, bytes, offset, &address));
     *params = (NodeParams){cudaGraphNodeTypeMemcpy,
-                   .copy = to_symbol ? sim_make_2d_copy(part, bytes, other, bytes, bytes, 1, kind)
-                                     : sim_make_2d_copy((void *)(uintptr_t)other, bytes, part, bytes, bytes, 1, kind)};
+                   .copy = to_symbol ? sim_make_2d_copy(address, bytes, other, bytes, bytes, 1, kind)
+                                     : sim_make_2d_copy((void *)(uintptr_t)other, bytes, address, bytes, bytes, 1, kind)};
     return cudaSuccess;
 }
 

@@ -3,6 +3,7 @@
 // The nodes of a launch run serially, in a fixed order. For the checker (checker/order.h) each node has a timeline that starts
 // after the stream's earlier work, so that independent nodes are unordered.
 #include "checker/host_checks.h"
+#include "checker/memory_uses.h"
 #include "runtime/api/graphs.h"
 
 GraphExec *sim_exec_of(cudaGraphExec_t handle)
@@ -20,13 +21,13 @@ static void release_exec(GraphExec *exec)
 
 // ---- Instantiation
 
-// True if the graph cannot be instantiated again: it has a cudaGraphExec_t, and allocation or conditional nodes.
+// True if the graph cannot be instantiated again, because it has a cudaGraphExec_t and allocation or conditional nodes.
 static bool is_instantiated(const Graph *graph)
 {
     return (sim_has_memory_nodes(graph) || sim_has_conditional_nodes(graph)) && graph->exec_count > 0;
 }
 
-// As in CUDA, body graphs may contain only device work.
+// True if a body graph contains only device work, as CUDA requires.
 static bool is_valid_body(const Graph *graph)
 {
     for (const Node *node = graph->nodes; node; node = node->next) {
@@ -43,7 +44,7 @@ static bool is_valid_body(const Graph *graph)
     return true;
 }
 
-static bool are_bodies_valid(const Graph *graph)
+static bool has_valid_bodies(const Graph *graph)
 {
     for (const Node *node = graph->nodes; node; node = node->next)
         for (unsigned k = 0; node->params.type == cudaGraphNodeTypeConditional && k < node->params.conditional.count; k++)
@@ -63,7 +64,7 @@ static cudaError_t instantiate(cudaGraphExec_t *handle, cudaGraph_t graph, uint6
         fprintf(stderr, "simulator: graphs that kernels launch are not supported\n");
         return sim_record_error(cudaErrorNotSupported);
     }
-    REQUIRE(are_bodies_valid(original), cudaErrorNotSupported);
+    REQUIRE(has_valid_bodies(original), cudaErrorNotSupported);
     const Node *in_cycle = sim_sort_nodes(original);
     *error_node = in_cycle ? in_cycle->handle : NULL;
     REQUIRE(!in_cycle, cudaErrorInvalidValue);
@@ -129,8 +130,7 @@ API cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long *
 
 // ---- Launch
 
-// Return address of the current cudaGraphLaunch.
-static _Thread_local const void *launched_from;
+static _Thread_local const void *graph_call_site; // return address of the current cudaGraphLaunch
 
 // Checks the launch again, because limits may have changed since the node was added.
 static cudaError_t run_kernel(const KernelParams *k)
@@ -142,14 +142,14 @@ static cudaError_t run_kernel(const KernelParams *k)
     if (error)
         return error;
     sim_find_kernel(k->host_function, &launch.kernel, &launch.function);
-    sim_set_sticky_error(sim_run_kernel(&launch, launched_from));
+    sim_set_sticky_error(sim_run_kernel(&launch, graph_call_site));
     return cudaSuccess; // as on a GPU, the next call returns the kernel's error
 }
 
 static cudaError_t execute_work(const NodeParams *params, uint32_t timeline)
 {
     LOCK_MEMORY();
-    SCOPED_OPERATION(sim_begin_node(timeline, "cudaGraphLaunch", launched_from));
+    SCOPED_OPERATION(sim_begin_node(timeline, "cudaGraphLaunch", graph_call_site));
     switch (params->type) {
     case cudaGraphNodeTypeKernel:
         return run_kernel(&params->kernel);
@@ -167,8 +167,10 @@ static cudaError_t execute_work(const NodeParams *params, uint32_t timeline)
         return cudaSuccess;
     case cudaGraphNodeTypeMemAlloc:
         sim_allocate_graph_memory(params->memory);
+        sim_note_stream_allocation(sim_allocation_at((uint64_t)(uintptr_t)params->memory->address));
         return cudaSuccess;
     case cudaGraphNodeTypeMemFree:
+        sim_note_node_free(sim_allocation_at((uint64_t)(uintptr_t)params->memory->address));
         return sim_free_graph_memory(params->memory->address);
     default: // an empty node
         return cudaSuccess;
@@ -186,30 +188,30 @@ static cudaError_t execute_node(const Node *node, uint32_t timeline)
 
 typedef struct NodeRun { // state of a node in one launch
     uint32_t timeline;
-    bool clock_reused; // a dependent node continues this node's timeline
-    VectorClock ended;   // at the node's end
+    bool is_timeline_reused; // a dependent node continues this node's timeline
+    VectorClock end_clock;   // at the node's end
 } NodeRun;
 
-// A node continues the timeline of one dependency, or starts a new one after all work before the launch.
+// Continues the timeline of one dependency, or starts a new one after all work before the launch.
 static void begin_node(const Node *node, NodeRun *runs, const VectorClock *start, uint32_t outer)
 {
     LOCK_MEMORY();
     NodeRun *run = &runs[node->order_index], *first = NULL;
     for (size_t k = 0; k < node->dependency_count && !first; k++)
-        if (!runs[node->dependencies[k]->order_index].clock_reused)
+        if (!runs[node->dependencies[k]->order_index].is_timeline_reused)
             first = &runs[node->dependencies[k]->order_index];
     if (first)
-        first->clock_reused = true;
+        first->is_timeline_reused = true;
     run->timeline = first ? first->timeline : sim_fork_timeline(outer);
     sim_await_event(run->timeline, start);
     for (size_t k = 0; k < node->dependency_count; k++)
-        sim_await_event(run->timeline, &runs[node->dependencies[k]->order_index].ended);
+        sim_await_event(run->timeline, &runs[node->dependencies[k]->order_index].end_clock);
 }
 
 static void end_node(NodeRun *run)
 {
     LOCK_MEMORY();
-    sim_record_event(&run->ended, run->timeline);
+    sim_record_event(&run->end_clock, run->timeline);
 }
 
 static NodeRun *new_node_runs(const Graph *graph, uint32_t timeline, VectorClock *start)
@@ -227,10 +229,10 @@ static void join_node_runs(NodeRun *runs, size_t count, uint32_t timeline, Vecto
 {
     LOCK_MEMORY();
     for (NodeRun *run = runs; run < runs + count; run++) {
-        sim_await_event(timeline, &run->ended);
-        if (!run->clock_reused)
+        sim_await_event(timeline, &run->end_clock);
+        if (!run->is_timeline_reused)
             sim_end_timeline(run->timeline);
-        sim_free_clock(&run->ended);
+        sim_free_clock(&run->end_clock);
     }
     sim_free_clock(start);
     free(runs);
@@ -257,7 +259,7 @@ static cudaError_t run_conditional(const ConditionalParams *conditional, uint32_
     return body < conditional->count ? run_nodes(conditional->bodies[body], timeline) : cudaSuccess;
 }
 
-// Called without the lock, because host nodes call functions of the program.
+// The caller does not hold the lock, because host nodes call functions of the program.
 static cudaError_t run_nodes(const Graph *graph, uint32_t timeline)
 {
     cudaError_t error = cudaSuccess;
@@ -268,11 +270,11 @@ static cudaError_t run_nodes(const Graph *graph, uint32_t timeline)
         const Node *node = graph->order[count];
         begin_node(node, runs, &start, timeline);
         const uint32_t node_timeline = runs[count].timeline;
-        if (!node->disabled)
+        if (!node->is_disabled)
             error = node->params.type == cudaGraphNodeTypeGraph ? run_nodes(node->params.child, node_timeline)
                     : node->params.type == cudaGraphNodeTypeConditional          ? run_conditional(&node->params.conditional, node_timeline)
                                                               : execute_node(node, node_timeline);
-        if (node->params.type == cudaGraphNodeTypeHost && !node->disabled && !error)
+        if (node->params.type == cudaGraphNodeTypeHost && !node->is_disabled && !error)
             node->params.host.fn(node->params.host.userData);
         end_node(&runs[count]);
     }
@@ -280,7 +282,7 @@ static cudaError_t run_nodes(const Graph *graph, uint32_t timeline)
     return error;
 }
 
-// True if memory that the previous launch allocated has not been freed.
+// True if the previous launch allocated memory that has not been freed.
 static bool has_unfreed_memory(const Graph *graph)
 {
     for (const Node *node = graph->nodes; node; node = node->next)
@@ -324,9 +326,9 @@ API cudaError_t cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t stream)
     GraphExec *exec = NULL;
     uint32_t timeline = 0;
     const cudaError_t launch_error = begin_launch(handle, stream, &exec, &timeline);
-    if (!exec) // an error, or captured as a child graph node
+    if (!exec) // the launch failed, or was captured as a child graph node
         return launch_error;
-    launched_from = __builtin_return_address(0);
+    graph_call_site = __builtin_return_address(0);
     const cudaError_t error = run_nodes(exec->graph, timeline);
     LOCK_MEMORY();
     release_exec(exec);
@@ -348,7 +350,7 @@ static void destroy_exec(void *exec)
     release_exec(exec);
 }
 
-// A child graph is destroyed with its node.
+// Destroys a graph, except child graphs, which are destroyed with their node.
 static void destroy_graph(void *object)
 {
     Graph *graph = object;

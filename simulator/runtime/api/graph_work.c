@@ -1,4 +1,4 @@
-// graph_work.c: deep copies of node parameters, and their destruction.
+// graph_work.c: copies and destroys node parameters.
 #include "runtime/api/graphs.h"
 
 static size_t parameter_count(const Function *f)
@@ -29,7 +29,7 @@ static void **copy_arguments(const Function *f, void **arguments)
 
 static cudaError_t copy_kernel_params(KernelParams *to, const KernelParams *from)
 {
-    enum { MAX_ARGUMENTS = 4096 }; // of at least one byte each
+    enum { MAX_ARGUMENTS = 4096 }; // the maximum number of parameter bytes
     void *unpacked[MAX_ARGUMENTS], **arguments = from->arguments;
     Kernel *kernel;
     const Function *f;
@@ -118,6 +118,7 @@ bool sim_has_conditional_nodes(const Graph *graph)
 }
 
 // ---- Copies of parameters
+
 cudaError_t sim_copy_params(NodeParams *to, const NodeParams *from, bool with_handles)
 {
     *to = *from;

@@ -1,7 +1,7 @@
 // graphs.c: creates, copies, sorts, destroys and prints CUDA graphs.
 #include "runtime/api/graphs.h"
 
-static uint64_t nodes_made;
+static uint64_t node_count; // number of nodes created so far
 
 Graph *sim_graph_of(cudaGraph_t handle)
 {
@@ -77,7 +77,7 @@ static Node *append_node(Graph *graph, const NodeParams *params, bool with_handl
     Node *node = calloc(1, sizeof *node);
     if (!node)
         sim_die("out of memory: graph node");
-    *node = (Node){.params = *params, .graph = graph, .device = sim_current_device, .number = ++nodes_made};
+    *node = (Node){.params = *params, .graph = graph, .device = sim_current_device, .number = ++node_count};
     node->origin = node->number;
     if (with_handle && !(node->handle = sim_new_handle(NODE_HANDLE, node)))
         sim_die("out of memory: handle of a graph node");
@@ -88,7 +88,7 @@ static Node *append_node(Graph *graph, const NodeParams *params, bool with_handl
     return node;
 }
 
-// True if these are distinct nodes of the graph.
+// True if all are distinct nodes of the graph.
 static bool are_nodes_of(const Graph *graph, const cudaGraphNode_t *nodes, size_t count)
 {
     if (count > graph->count || (count > 0 && !nodes))
@@ -169,7 +169,7 @@ Node *sim_sort_nodes(Graph *graph)
         sim_die("out of memory: order of graph nodes");
     for (Node *node = graph->nodes; node; node = node->next)
         node->visited = false;
-    do { // one pass suffices if all nodes were added after their dependencies
+    do { // needs one pass if all nodes were added after their dependencies
         before = visited;
         for (Node *node = graph->nodes; node; node = node->next)
             if (is_ready(node)) {
@@ -277,7 +277,7 @@ static const char *type_name(enum cudaGraphNodeType type)
     return (size_t)type < sizeof NAMES / sizeof *NAMES ? NAMES[type] : "?";
 }
 
-// Nodes are numbered by their order in the graph, so that the file is reproducible.
+// Numbers nodes by their order in the graph, so that the file is reproducible.
 static void write_dot(FILE *file, const Graph *graph, const char *prefix)
 {
     size_t index = 0;

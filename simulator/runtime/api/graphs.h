@@ -12,21 +12,21 @@ typedef struct KernelParams {
     dim3 grid, block;
     size_t dynamic_shared_bytes;
     bool cooperative;
-    void **arguments; // of a node: one allocation, the pointers followed by the values
+    void **arguments; // in a node: one allocation, with the pointers followed by the values
     void **extra;     // alternative to `arguments`; NULL in a node
 } KernelParams;
 
-// Memory of an allocation node and all its copies. Its address is the same in all launches.
+// Memory of an allocation node and all its copies. The address does not change between launches.
 typedef struct GraphMemory {
     void *address;
     size_t bytes;
     int device;
-    bool in_use; // allocated by a launch, and not yet freed
-    int reference_count; // its allocation and free nodes, in all graphs
+    bool in_use; // allocated by a launch and not freed yet
+    int reference_count; // number of its allocation and free nodes, in all graphs
     struct GraphMemory *next;
 } GraphMemory;
 
-// A conditional node's body graphs.
+// The condition and the body graphs of a conditional node.
 typedef struct ConditionalParams {
     uint64_t condition;
     enum cudaGraphConditionalNodeType kind;
@@ -54,18 +54,18 @@ typedef struct NodeParams {
 typedef struct Node {
     NodeParams params;
     Graph *graph;
-    int device;             // current when the node was added
+    int device;             // current device when the node was added
     cudaGraphNode_t handle; // NULL in a cudaGraphExec_t
     uint64_t number;        // unique
-    uint64_t origin;        // `number` of the node that it was copied from, or its own
+    uint64_t origin;        // `number` of the node from which it was copied, or its own number
     struct Node **dependencies;
     size_t dependency_count, dependency_capacity;
-    bool disabled;          // in a cudaGraphExec_t: cudaGraphNodeSetEnabled
-    bool visited;           // in graph searches
+    bool is_disabled;       // by cudaGraphNodeSetEnabled, in a cudaGraphExec_t
+    bool visited;           // by the current graph search
     size_t order_index;     // index in Graph.order
-    struct Node *counterpart; // the matching node of another graph, in sim_copy_graph and cudaGraphExecUpdate
-    size_t drawing_index;   // in cudaGraphDebugDotPrint
-    struct Node *next;      // in Graph.nodes
+    struct Node *counterpart; // matching node of another graph, in sim_copy_graph and cudaGraphExecUpdate
+    size_t drawing_index;   // for cudaGraphDebugDotPrint
+    struct Node *next;      // the next in Graph.nodes
 } Node;
 
 // Owned by its handle, by the node whose child or body it is, or by a GraphExec. Owns its nodes.
@@ -75,10 +75,10 @@ struct Graph {
     Node *nodes, *last; // in the order in which they were added
     size_t count;
     Node **order; // topological order, set by sim_sort_nodes
-    int exec_count; // number of its cudaGraphExec_t; at most one for graphs with allocation or conditional nodes
+    int exec_count; // number of cudaGraphExec_t instantiated from it; at most 1 with allocation or conditional nodes
 };
 
-// First statement of an API function on a graph, or on a node of type `kind`: returns cudaErrorInvalidValue for any other handle.
+// Checks of an API function's graph handle, or handle of a node of type `kind`. Return cudaErrorInvalidValue for other handles.
 #define REQUIRE_GRAPH(handle) REQUIRE(sim_graph_of(handle), cudaErrorInvalidValue)
 #define REQUIRE_NODE(handle, kind) \
     REQUIRE(sim_node_of(handle) && sim_node_of(handle)->params.type == (kind), cudaErrorInvalidValue)
@@ -88,27 +88,27 @@ struct Graph {
 Graph *sim_graph_of(cudaGraph_t handle);   // or NULL
 Node *sim_node_of(cudaGraphNode_t handle); // or NULL
 Graph *sim_new_graph(bool with_handles);
-void sim_destroy_graph(Graph *graph); // with its nodes and handles
-// Copies a graph; the new nodes' `origin` is the old nodes' number.
+void sim_destroy_graph(Graph *graph); // and its nodes and handles
+// Copies a graph. The `origin` of each new node is the number of the old one.
 cudaError_t sim_copy_graph(const Graph *graph, bool with_handles, Graph **copy);
-// Adds a node with a copy of the parameters; its dependencies must be nodes of the graph.
+// Adds a node with a copy of the parameters. The dependencies must be nodes of the graph.
 cudaError_t sim_add_node(Graph *graph, const cudaGraphNode_t *dependencies, size_t count, const NodeParams *params, Node **node);
-// Replaces a node's parameters by others of the same type.
+// Replaces a node's parameters by parameters of the same node type.
 cudaError_t sim_replace_params(Node *node, const NodeParams *params);
-// Sorts the nodes topologically, independent ones in the order in which they were added. Returns a node of a cycle, or NULL.
+// Sorts the nodes topologically; independent nodes stay in the order in which they were added. Returns a node of a cycle, or NULL.
 Node *sim_sort_nodes(Graph *graph);
-bool sim_has_memory_nodes(const Graph *graph); // allocation or free nodes
+bool sim_has_memory_nodes(const Graph *graph); // true if it has allocation or free nodes
 bool sim_depends_on(const Node *node, const Node *dependency);
 void sim_add_dependency(Node *node, Node *dependency);
 void sim_remove_dependency(Node *node, const Node *dependency);
 
 // ---- graph_work.c
 
-// Checks the parameters, and makes a deep copy.
+// Checks the parameters and makes a deep copy.
 cudaError_t sim_copy_params(NodeParams *to, const NodeParams *from, bool with_handles);
 void sim_destroy_params(NodeParams *params);
-void sim_set_graph_owner(Node *node); // of its child or bodies
-// True if the graph itself has conditional nodes.
+void sim_set_graph_owner(Node *node); // sets the owner of its child graph or body graphs
+// True if the graph has conditional nodes; those of nested graphs do not count.
 bool sim_has_conditional_nodes(const Graph *graph);
 // A node's child graph or body graphs.
 Graph **sim_nested_graphs(const NodeParams *params, size_t *count);
@@ -120,12 +120,12 @@ struct cudaMemcpy3DParms sim_make_2d_copy(void *to, size_t to_pitch, const void 
 
 cudaError_t sim_new_graph_memory(size_t bytes, GraphMemory **memory); // with one reference
 GraphMemory *sim_graph_memory_at(const void *address);                // or NULL
-void sim_release_graph_memory(GraphMemory *memory);                   // drops a reference
-void sim_allocate_graph_memory(GraphMemory *memory);                       // when an allocation node runs
+void sim_release_graph_memory(GraphMemory *memory);                   // removes a reference
+void sim_allocate_graph_memory(GraphMemory *memory);                  // called when an allocation node runs
 
 // ---- graph_nodes.c, node_params.c, any_node.c, graph_edges.c
 
-// Implementations of cudaGraphAdd...Node and cudaGraph...NodeSetParams.
+// Implement cudaGraphAdd...Node and cudaGraph...NodeSetParams.
 cudaError_t sim_add_node_from_api(cudaGraphNode_t *handle, cudaGraph_t graph, const cudaGraphNode_t *dependencies, size_t count,
                              const NodeParams *params);
 cudaError_t sim_set_params_from_api(cudaGraphNode_t node, const NodeParams *params);
@@ -136,7 +136,7 @@ cudaError_t sim_make_symbol_copy(NodeParams *params, const void *symbol, bool to
 #if CUDART_VERSION >= 13000
 // Converts the parameters of cudaGraphAddNode, except those of allocation and free nodes.
 cudaError_t sim_convert_node_params(const struct cudaGraphNodeParams *p, NodeParams *params);
-// Accepts default edges only: edge data would allow programmatic dependent launch.
+// Accepts default edges only, because programmatic dependent launch is not supported.
 cudaError_t sim_check_edge_data(const cudaGraphEdgeData *data, size_t count);
 #endif
 
@@ -146,7 +146,7 @@ typedef struct GraphExec { // the object of a cudaGraphExec_t
     Graph *graph; // a copy of `source`
     uint64_t flags;
     cudaGraph_t source;
-    int reference_count; // the handle, and current launches
+    int reference_count; // of the handle and of current launches
 } GraphExec;
 
 GraphExec *sim_exec_of(cudaGraphExec_t handle); // or NULL
@@ -157,8 +157,8 @@ GraphExec *sim_exec_of(cudaGraphExec_t handle); // or NULL
 // If the stream is capturing, adds a node with these parameters and sets *captured. Returns an error if the node is not allowed.
 cudaError_t sim_capture(cudaStream_t stream, const NodeParams *params, bool *captured);
 
-// Begins an API function that enqueues work in a stream. If the stream is capturing, adds a node with the given NodeParams and returns
-// from the function; otherwise begins an operation of the stream.
+// Begins an API function that enqueues work in a stream. If the stream is capturing, adds a node with these NodeParams and returns
+// from the function. Otherwise begins an operation of the stream.
 #define CAPTURE(stream, ...)                                                     \
     REQUIRE_STREAM(stream);                                                      \
     do {                                                                         \

@@ -1,7 +1,7 @@
 // handles.c: the table of handles.
 //
-// A handle consists of a magic number, a generation and an index in the table. The generation counts the uses of an entry, so that a
-// destroyed handle differs from a later one with the same index.
+// A handle consists of a magic number, a generation and an index in the table. The generation counts the uses of an entry, so a
+// destroyed handle differs from later handles with its index.
 #include "runtime/api/calls.h"
 
 enum { INDEX_BITS = 24, GENERATION_BITS = 24 };
@@ -9,7 +9,7 @@ static const uint64_t MAGIC = 0xc0daull << (INDEX_BITS + GENERATION_BITS); // no
 
 typedef struct Entry {
     HandleKind kind;
-    int device; // current when it was created
+    int device; // current device at creation
     uint32_t generation;
     void *object; // NULL: free entry
     size_t next_free;
@@ -29,10 +29,10 @@ static bool add_entry(void)
         return false;
     if (entry_count == entry_capacity) {
         const size_t capacity = entry_capacity ? 2 * entry_capacity : 64;
-        Entry *larger = realloc(entries, capacity * sizeof *entries);
-        if (!larger)
+        Entry *grown = realloc(entries, capacity * sizeof *entries);
+        if (!grown)
             return false;
-        entries = larger;
+        entries = grown;
         entry_capacity = capacity;
     }
     entries[entry_count] = (Entry){.next_free = first_free};

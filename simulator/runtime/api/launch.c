@@ -1,17 +1,17 @@
-// launch.c: launches of kernels and host functions. Launches are synchronous: they return when the kernel has ended.
+// launch.c: launches kernels and host functions. Launches are synchronous: they return when the kernel has ended.
 #include "checker/host_checks.h"
 #include "runtime/api/graphs.h"
 #include "runtime/work/device_runtime.h"
 
-enum { PREFERRED_CARVEOUT = 14, NVLINK_SCHEDULING = 16 }; // attributes added after CUDA 12.0
+enum { PREFERRED_CARVEOUT = 14, NVLINK_SCHEDULING = 16 }; // launch attributes added after CUDA 12.0
 
-// ---- kernel<<<grid, block, bytes, stream>>>(arguments): compiled by nvcc into two calls
+// ---- kernel<<<grid, block, bytes, stream>>>(arguments), which nvcc compiles to two calls
 
 typedef struct Configuration {
     dim3 grid, block;
     size_t dynamic_shared_bytes;
     cudaStream_t stream;
-    dim3 cluster;          // x == 0: as in the kernel's __cluster_dims__, if it has them
+    dim3 cluster;          // x == 0: use the kernel's __cluster_dims__, if any
     const void *call_site; // return address
 } Configuration;
 
@@ -19,7 +19,7 @@ typedef struct Configuration {
 enum { MAX_NESTED_LAUNCHES = 64 };
 static _Thread_local Configuration configurations[MAX_NESTED_LAUNCHES];
 static _Thread_local int depth;
-// Return address of a kernel<<<...>>> launch, whose error is not returned to the program; otherwise NULL.
+// The return address of a kernel<<<...>>> launch, which returns no error to the program; NULL for other launches.
 static _Thread_local const void *chevron_call_site;
 
 API unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_shared_bytes, cudaStream_t stream)
@@ -50,9 +50,9 @@ static bool is_stream_of_device(cudaStream_t stream)
     return s && s->device == sim_current_device;
 }
 
-// `extra` is a list of keys and values that ends with CU_LAUNCH_PARAM_END. The runtime does not include cuda.h, so its keys are repeated here.
+// Keys of `extra`, a list of keys and values that ends with CU_LAUNCH_PARAM_END. Repeated from cuda.h, which the runtime does not
+// include.
 enum { LAUNCH_PARAM_END = 0, LAUNCH_PARAM_BUFFER_POINTER = 1, LAUNCH_PARAM_BUFFER_SIZE = 2 };
-
 
 cudaError_t sim_unpack_arguments(const Function *f, void **extra, void **arguments, size_t max_count)
 {
@@ -74,7 +74,7 @@ cudaError_t sim_unpack_arguments(const Function *f, void **extra, void **argumen
     return cudaSuccess;
 }
 
-// Writes a hint on how to fix a rejected launch; an empty one if the error suffices.
+// Writes a hint on how to fix a rejected launch, or an empty string.
 static void suggest_fix(const Kernel *kernel, const Function *f, const Configuration *c, char *hint, size_t space)
 {
     const uint64_t threads = (uint64_t)c->block.x * c->block.y * c->block.z,
@@ -93,7 +93,7 @@ static void suggest_fix(const Kernel *kernel, const Function *f, const Configura
                  sim_max_dynamic_shared_bytes(kernel, f), c->dynamic_shared_bytes);
 }
 
-static void note_rejection(const Kernel *kernel, const Function *f, const Configuration *c, cudaError_t error,
+static void record_rejection(const Kernel *kernel, const Function *f, const Configuration *c, cudaError_t error,
                            const void *call_site, bool was_returned)
 {
     char name[200] = "(unknown)", launch[300], hint[200];
@@ -112,8 +112,8 @@ static cudaError_t launch_kernel(const void *host_stub, const Configuration *c, 
 {
     Kernel *kernel = NULL;
     const Function *f = NULL;
-    const bool unchecked = chevron_call_site != NULL;
-    const void *call_site = unchecked ? chevron_call_site : c->call_site;
+    const bool is_chevron_launch = chevron_call_site != NULL;
+    const void *call_site = is_chevron_launch ? chevron_call_site : c->call_site;
     chevron_call_site = NULL;
     BEGIN_CALL();
     sim_note_launch_attempt();
@@ -123,7 +123,7 @@ static cudaError_t launch_kernel(const void *host_stub, const Configuration *c, 
     if (!error && !is_stream_of_device(c->stream))
         error = cudaErrorInvalidResourceHandle;
     if (error) {
-        note_rejection(kernel, f, c, error, call_site, !unchecked);
+        record_rejection(kernel, f, c, error, call_site, !is_chevron_launch);
         return sim_record_error(error);
     }
     sim_note_accepted_launch(kernel);
@@ -155,7 +155,7 @@ API cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, v
     return cudaLaunchKernel((const void *)kernel, grid, block, arguments, dynamic_shared_bytes, stream);
 }
 
-// Ignores attributes that affect scheduling only; rejects unsupported ones that change a launch's effects.
+// Ignores attributes that only affect scheduling; rejects unsupported attributes that change a launch's effects.
 cudaError_t sim_check_attribute(const cudaLaunchAttribute *attribute, bool *cooperative, dim3 *cluster)
 {
     switch ((int)attribute->id) {
@@ -181,7 +181,7 @@ cudaError_t sim_check_attribute(const cudaLaunchAttribute *attribute, bool *coop
     }
 }
 
-// Returns an error if a captured launch has a cluster attribute: kernel nodes have none, and use the kernel's __cluster_dims__.
+// Returns an error if a captured launch has a cluster attribute, because kernel nodes always use the kernel's __cluster_dims__.
 static cudaError_t check_cluster_capture(cudaStream_t stream, dim3 cluster)
 {
     enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
@@ -215,8 +215,8 @@ API cudaError_t cudaLaunchCooperativeKernel(const void *host_stub, dim3 grid, di
     return launch_kernel(host_stub, &c, arguments, true);
 }
 
-// Sets *run_now if the host function is to be called now; it is not if the call was captured.
-static cudaError_t should_run_function(cudaStream_t stream, cudaHostFn_t function, void *data, bool *run_now)
+// Sets *run_now if the caller must call the host function now, because it was not captured.
+static cudaError_t begin_host_function(cudaStream_t stream, cudaHostFn_t function, void *data, bool *run_now)
 {
     BEGIN_CALL();
     REQUIRE(function, cudaErrorInvalidValue);
@@ -229,7 +229,7 @@ static cudaError_t should_run_function(cudaStream_t stream, cudaHostFn_t functio
 API cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data)
 {
     bool run_now = false;
-    RETURN_IF_ERROR(should_run_function(stream, function, data, &run_now));
+    RETURN_IF_ERROR(begin_host_function(stream, function, data, &run_now));
     if (run_now)
         function(data);
     return cudaSuccess;

@@ -40,7 +40,7 @@ static cudaError_t run(const LibraryCall *call)
     return cudaSuccess;
 }
 
-// The call is not freed, because the graph's node may run again.
+// Runs a captured call, and does not free it, because the graph's node may run again.
 static void run_captured(void *call)
 {
     LOCK_MEMORY();
@@ -68,12 +68,12 @@ cudaError_t sim_call_library(const LibraryCall *call)
     LibraryCall *copy = copy_of(call);
     RETURN_IF_ERROR(sim_capture(call->stream, &(NodeParams){cudaGraphNodeTypeHost, .host = {run_captured, copy}}, &captured));
     if (captured)
-        return sim_record_error(call->host_waits ? cudaErrorStreamCaptureUnsupported : cudaSuccess);
+        return sim_record_error(call->is_blocking ? cudaErrorStreamCaptureUnsupported : cudaSuccess);
     free(copy);
     SCOPED_OPERATION(sim_begin_operation(call->name, call->stream, false, call->call_site));
     sim_note_launch_attempt(); // on a GPU the library would launch a kernel
     const cudaError_t error = run(call);
-    if (call->host_waits)
+    if (call->is_blocking)
         sim_synchronize_host(sim_current_timeline());
     return sim_record_error(error);
 }

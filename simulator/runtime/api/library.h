@@ -20,16 +20,16 @@ typedef struct LibraryCall {
     cudaStream_t stream;
     UsedMemory used[SIM_MAX_USED];
     int used_count;
-    bool host_waits; // for the end of the call
+    bool is_blocking; // the host waits for the end of the call
     void (*work)(const void *data);
     const void *data; // copied if the stream is capturing
     size_t data_bytes;
 } LibraryCall;
 
-// Checks the memory, does the work, and reports the accesses to the checker; or captures the call.
+// Checks the memory, executes `work` and reports the accesses to the checker; if the stream is capturing, captures the call.
 cudaError_t sim_call_library(const LibraryCall *call);
-// Adds a finding for an invalid handle; `wanted` describes a valid one.
-void sim_report_invalid_handle(const char *call, const char *wanted);
+// Adds a finding for an invalid handle; `expected` describes a valid one.
+void sim_report_invalid_handle(const char *call, const char *expected);
 // Translates a pointer of the program to a host address, for use by `work`.
 void *sim_memory_at(const void *pointer);
 

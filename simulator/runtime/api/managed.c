@@ -1,11 +1,11 @@
-// managed.c: advice and prefetches of managed memory, which have no effect except that queries return them.
+// managed.c: advice and prefetches for managed memory. Their only effect is that queries return them.
 #include "runtime/api/calls.h"
 
 typedef enum AdviceKind { READ_MOSTLY, PREFERRED, ACCESSED_BY, PREFETCHED } AdviceKind;
 
-// Advice for a range; newer entries come first and take precedence where ranges overlap.
+// Advice for a range. Newer entries come first in the list, and take precedence where ranges overlap.
 typedef struct Advice {
-    int allocation; // its unique number
+    int allocation; // Allocation.number
     uint64_t begin, end;
     AdviceKind kind;
     int device;                     // of ACCESSED_BY
@@ -13,7 +13,7 @@ typedef struct Advice {
     struct Advice *next;
 } Advice;
 
-static Advice *newest;
+static Advice *advice_list;
 static const struct cudaMemLocation NO_LOCATION = {cudaMemLocationTypeInvalid, 0};
 
 static bool matches(const Advice *a, int allocation, AdviceKind kind, int device)
@@ -23,7 +23,7 @@ static bool matches(const Advice *a, int allocation, AdviceKind kind, int device
 
 static bool add_advice(const Advice *advice)
 {
-    for (Advice **link = &newest; *link;) { // removes entries that the new one covers
+    for (Advice **link = &advice_list; *link;) { // removes entries whose range the new one covers
         Advice *a = *link;
         if (matches(a, advice->allocation, advice->kind, advice->device) && a->begin >= advice->begin &&
             a->end <= advice->end) {
@@ -37,14 +37,14 @@ static bool add_advice(const Advice *advice)
     if (!a)
         return false;
     *a = *advice;
-    a->next = newest;
-    newest = a;
+    a->next = advice_list;
+    advice_list = a;
     return true;
 }
 
 static struct cudaMemLocation advice_at(uint64_t address, int allocation, AdviceKind kind, int device)
 {
-    for (const Advice *a = newest; a; a = a->next)
+    for (const Advice *a = advice_list; a; a = a->next)
         if (matches(a, allocation, kind, device) && address >= a->begin && address < a->end)
             return a->location;
     return NO_LOCATION;
@@ -55,11 +55,11 @@ static bool same_location(struct cudaMemLocation a, struct cudaMemLocation b)
     return a.type == b.type && a.id == b.id;
 }
 
-// The advice if it is the same for the whole range; otherwise NO_LOCATION. Advice can change only where entries begin or end.
+// The advice if it is equal in the whole range; otherwise NO_LOCATION. Advice can change only where an entry begins or ends.
 static struct cudaMemLocation advice_for(uint64_t begin, uint64_t end, int allocation, AdviceKind kind, int device)
 {
     const struct cudaMemLocation first = advice_at(begin, allocation, kind, device);
-    for (const Advice *a = newest; a; a = a->next) {
+    for (const Advice *a = advice_list; a; a = a->next) {
         if (a->begin > begin && a->begin < end && !same_location(first, advice_at(a->begin, allocation, kind, device)))
             return NO_LOCATION;
         if (a->end > begin && a->end < end && !same_location(first, advice_at(a->end, allocation, kind, device)))
@@ -215,7 +215,7 @@ API cudaError_t cudaMemRangeGetAttributes(void **data, size_t *sizes, enum cudaM
     return cudaSuccess;
 }
 
-// Accepts whole allocations only, and no default stream for cudaMemAttachSingle.
+// Accepts only whole allocations and, with cudaMemAttachSingle, not the default stream.
 API cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *pointer, size_t bytes, unsigned flags)
 {
     BEGIN_CALL();

@@ -46,13 +46,13 @@ API cudaError_t cudaFree(void *pointer)
     return sim_record_error(error);
 }
 
-// Allocates rows of `width` bytes, and sets their pitch.
+// Allocates rows of `width` bytes and sets their pitch.
 static cudaError_t allocate_rows(const char *call, void **pointer, size_t *pitch, size_t width, size_t rows)
 {
-    enum { PITCH = 512 };
+    enum { PITCH_UNIT = 512 };
     size_t bytes;
-    REQUIRE(width <= SIZE_MAX - PITCH, cudaErrorMemoryAllocation);
-    *pitch = (width + PITCH - 1) / PITCH * PITCH;
+    REQUIRE(width <= SIZE_MAX - PITCH_UNIT, cudaErrorMemoryAllocation);
+    *pitch = (width + PITCH_UNIT - 1) / PITCH_UNIT * PITCH_UNIT;
     REQUIRE(!__builtin_mul_overflow(*pitch, rows, &bytes), cudaErrorMemoryAllocation);
     const cudaError_t error = allocate(call, pointer, bytes, DEVICE_MEMORY, 0);
     LOCK_MEMORY();
@@ -126,8 +126,8 @@ API cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags)
     BEGIN_CALL();
     REQUIRE(bytes > 0 && (flags & ~valid_flags) == 0 && sim_is_mapped(pointer, bytes), cudaErrorInvalidValue);
     const uint64_t address = (uint64_t)(uintptr_t)pointer;
-    const Allocation *last = sim_allocation_at(address + bytes - 1);
-    REQUIRE(!last || last->address + last->bytes <= address, cudaErrorHostMemoryAlreadyRegistered);
+    const Allocation *overlapping = sim_allocation_at(address + bytes - 1);
+    REQUIRE(!overlapping || overlapping->address + overlapping->bytes <= address, cudaErrorHostMemoryAlreadyRegistered);
     sim_register_memory(pointer, bytes, HOST_MEMORY);
     sim_allocation_at(address)->flags = flags;
     return cudaSuccess;
@@ -157,7 +157,7 @@ API cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned fla
     return cudaSuccess;
 }
 
-// All pinned memory is mapped and portable, whatever flags it was allocated with.
+// All pinned memory is mapped and portable, regardless of its flags.
 API cudaError_t cudaHostGetFlags(unsigned *flags, void *host)
 {
     BEGIN_CALL();

@@ -165,7 +165,7 @@ API cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void *pointe
     return cudaSuccess;
 }
 
-// The cooperative attribute is the only one with an effect.
+// Only the cooperative attribute has an effect.
 API cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id,
                                                 const cudaLaunchAttributeValue *value)
 {
@@ -177,7 +177,7 @@ API cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLaunch
     dim3 cluster = {0, 0, 0};
     cudaError_t error = sim_check_attribute(&attribute, &cooperative, &cluster);
     if (!error && cluster.x * cluster.y * cluster.z > 1)
-        error = cudaErrorNotSupported; // kernel nodes support only the kernel's own cluster size
+        error = cudaErrorNotSupported; // kernel nodes always use the kernel's __cluster_dims__
     if (!error && id == cudaLaunchAttributeCooperative)
         sim_node_of(node)->params.kernel.cooperative = cooperative;
     return sim_record_error(error);

@@ -1,7 +1,7 @@
 // pools.c: stream-ordered allocation from memory pools.
 //
-// Work is synchronous, so memory is allocated and freed at once. A pool keeps no unused memory, whatever its release
-// threshold; it only counts bytes.
+// Work is synchronous, so memory is allocated and freed at once. A pool only counts bytes; it keeps no unused memory, regardless of
+// its release threshold.
 #include "runtime/api/processes.h"
 
 #include "checker/memory_uses.h"
@@ -10,14 +10,14 @@
 
 struct Pool {
     int device;
-    int process, number; // its creator's process ID, and its number there: unique on the machine
-    int types;           // bit mask of cudaMemAllocationHandleType
+    int process, number; // process ID of the creator, and number in that process; together unique on the machine
+    int handle_types;    // bit mask of cudaMemAllocationHandleType
     uint32_t accessible_by; // bit mask of devices that may access its memory
     uint64_t used, used_high, reserved_high, release_threshold;
     int reuse[cudaMemPoolReuseAllowInternalDependencies + 1]; // the three reuse settings, indexed by attribute
 };
 
-// Created on first use.
+// NULL until first use.
 static cudaMemPool_t default_pool[SIM_MAX_DEVICES], current_pool[SIM_MAX_DEVICES];
 
 static struct Pool *pool_of(cudaMemPool_t pool)
@@ -38,7 +38,7 @@ static cudaMemPool_t new_pool(int device)
     for (int k = cudaMemPoolReuseFollowEventDependencies; k <= cudaMemPoolReuseAllowInternalDependencies; k++)
         object->reuse[k] = 1;
     const int current = sim_current_device;
-    sim_current_device = device; // the handle's owner
+    sim_current_device = device; // which becomes the handle's device
     const cudaMemPool_t pool = sim_new_handle(POOL_HANDLE, object);
     sim_current_device = current;
     return pool;
@@ -69,7 +69,7 @@ static void add_to_pool(Allocation *a, cudaMemPool_t pool)
 }
 
 static cudaError_t allocate(void **pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream, const char *call,
-                            const void *from)
+                            const void *call_site)
 {
     RETURN_IF_STICKY_ERROR();
     REQUIRE(pointer && pool_of(pool), cudaErrorInvalidValue);
@@ -78,7 +78,7 @@ static cudaError_t allocate(void **pointer, size_t bytes, cudaMemPool_t pool, cu
     RETURN_IF_ERROR(sim_capture_allocation(stream, bytes, pointer, &captured));
     if (captured)
         return cudaSuccess;
-    SCOPED_OPERATION(sim_begin_operation(call, stream, false, from));
+    SCOPED_OPERATION(sim_begin_operation(call, stream, false, call_site));
     struct Pool *p = pool_of(pool);
     const int device = sim_current_device;
     sim_current_device = p->device; // memory belongs to the pool's device
@@ -145,7 +145,7 @@ API cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const struct cudaMemPoolP
     REQUIRE(is_supported_type(properties->handleTypes), cudaErrorNotSupported);
     *pool = new_pool(properties->location.id);
     REQUIRE(*pool, cudaErrorMemoryAllocation);
-    pool_of(*pool)->types = (int)properties->handleTypes;
+    pool_of(*pool)->handle_types = (int)properties->handleTypes;
     return cudaSuccess;
 }
 
@@ -196,7 +196,7 @@ API cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t min_bytes)
     return cudaSuccess; // a pool keeps no unused memory
 }
 
-// The three reuse attributes are ints, the others have 64 bits.
+// The three reuse attributes are ints; the other attributes have 64 bits.
 API cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value)
 {
     BEGIN_CALL();
@@ -226,7 +226,7 @@ API cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr
     }
 }
 
-// Of the counters only the two high-water marks can be set, and only to 0.
+// Of the counters, only the two high-water marks can be set, and only to 0.
 API cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value)
 {
     BEGIN_CALL();
@@ -254,7 +254,7 @@ API cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr
     }
 }
 
-// Sets another device's access to a pool's existing and future memory. The pool's own device always has access.
+// Sets another device's access to a pool's existing and future memory. The device of the pool always has access.
 static void set_access(cudaMemPool_t pool, int device, bool enabled)
 {
     struct Pool *p = pool_of(pool);
@@ -289,14 +289,14 @@ API cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool
     return cudaSuccess;
 }
 
-// ---- Interprocess pools. The handle is a file with the pool's process and number.
+// ---- Interprocess pools. A handle is a file that contains the Pool.
 
 API cudaError_t cudaMemPoolExportToShareableHandle(void *handle, cudaMemPool_t pool,
                                                    enum cudaMemAllocationHandleType type, unsigned flags)
 {
     BEGIN_CALL();
     const struct Pool *p = pool_of(pool);
-    REQUIRE(p && handle && flags == 0 && type == cudaMemHandleTypePosixFileDescriptor && p->types & type, cudaErrorInvalidValue);
+    REQUIRE(p && handle && flags == 0 && type == cudaMemHandleTypePosixFileDescriptor && p->handle_types & type, cudaErrorInvalidValue);
     const int file = sim_make_shared_file(sizeof *p);
     if (file < 0 || pwrite(file, p, sizeof *p, 0) != (ssize_t)sizeof *p)
         return sim_record_error(cudaErrorOperatingSystem);
@@ -325,7 +325,7 @@ API cudaError_t cudaMemPoolExportPointer(struct cudaMemPoolPtrExportData *data, 
     BEGIN_CALL();
     const Allocation *a = sim_allocation_containing(pointer);
     const struct Pool *p = a ? pool_of(a->pool) : NULL;
-    REQUIRE(data && p && p->types, cudaErrorInvalidValue);
+    REQUIRE(data && p && p->handle_types, cudaErrorInvalidValue);
     RETURN_IF_ERROR(sim_share_memory(pointer, p->number, &shared));
     memset(data, 0, sizeof *data);
     memcpy(data, &shared, sizeof shared);

@@ -1,7 +1,7 @@
 // processes.c: interprocess memory and events.
 //
-// Each process has its own simulated GPU. Exported memory is moved to a file, which other processes map. Work is synchronous,
-// so an event of another process is always complete. In shared memory the checker finds neither races between processes nor
+// Each process has its own simulated GPU. Exported memory is backed by a file, which other processes map. Work is synchronous, so
+// an event of another process is always complete. In shared memory the checker finds neither races between processes nor
 // uninitialised reads.
 #include "runtime/api/processes.h"
 
@@ -15,7 +15,7 @@ static const char MEMORY[8] = "memory", EVENT[8] = "event";
 _Static_assert(sizeof(SharedMemory) <= sizeof(cudaIpcMemHandle_t), "a handle says all of it");
 _Static_assert(sizeof(SharedMemory) <= sizeof(struct cudaMemPoolPtrExportData), "a handle says all of it");
 
-static cudaError_t reject(void)
+static cudaError_t reject_sharing(void)
 {
     static atomic_flag printed = ATOMIC_FLAG_INIT;
     if (!atomic_flag_test_and_set(&printed))
@@ -30,7 +30,7 @@ cudaError_t sim_share_memory(const void *pointer, int pool, SharedMemory *shared
     if (!a || (uint64_t)(uintptr_t)pointer - a->address >= a->bytes || a->kind != DEVICE_MEMORY)
         return cudaErrorInvalidValue;
     if (!sim_make_shareable(a))
-        return reject();
+        return reject_sharing();
     *shared = (SharedMemory){.process = getpid(), .file = a->file, .device = a->device, .pool = pool, .bytes = a->bytes};
     memcpy(shared->tag, MEMORY, sizeof MEMORY);
     return cudaSuccess;
@@ -49,7 +49,7 @@ cudaError_t sim_open_shared_memory(const char *call, const SharedMemory *shared,
     if (memcmp(shared->tag, MEMORY, sizeof MEMORY) != 0 || !sim_is_device(shared->device))
         return cudaErrorInvalidValue;
     if (shared->process == getpid())
-        return cudaErrorDeviceUninitialized; // as the driver: "invalid device context"
+        return cudaErrorDeviceUninitialized; // like the driver: "invalid device context"
     const int file = open_file_of_process(shared->process, shared->file);
     if (file < 0)
         return cudaErrorMapBufferObjectFailed;
@@ -70,7 +70,7 @@ cudaError_t sim_open_shared_memory(const char *call, const SharedMemory *shared,
 
 // ---- Memory
 
-// Opened handles; each is mapped once. Guarded by the lock; never freed.
+// An opened handle, whose memory is mapped once. Guarded by the lock; never freed.
 typedef struct OpenedHandle {
     struct OpenedHandle *next;
     SharedMemory shared;
@@ -136,7 +136,7 @@ API cudaError_t cudaIpcCloseMemHandle(void *pointer)
     return sim_record_error(sim_free_device_memory(pointer));
 }
 
-// ---- Events. The handle has no other content, since events are always complete.
+// ---- Events. A handle contains only EVENT, because events are always complete.
 
 API cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t *handle, cudaEvent_t event)
 {

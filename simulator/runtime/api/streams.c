@@ -63,15 +63,15 @@ Operation sim_begin_node(uint32_t timeline, const char *call, const void *call_s
     return sim_continue_operation();
 }
 
-Operation sim_begin_operation(const char *call, cudaStream_t stream, bool host_waits, const void *call_site)
+Operation sim_begin_operation(const char *call, cudaStream_t stream, bool is_blocking, const void *call_site)
 {
     sim_begin_node(sim_stream_of(stream)->timeline, call, call_site);
-    return (Operation){host_waits};
+    return (Operation){is_blocking};
 }
 
 void sim_end_operation(Operation *operation)
 {
-    if (operation->host_waits)
+    if (operation->is_blocking)
         sim_synchronize_host(default_stream()->timeline);
     sim_report_unwritten_results();
     sim_end_op_uses();
