@@ -204,7 +204,7 @@ void sim_end_uses(Allocation *a)
 
 // ---- Operations
 
-typedef enum EarlierUse { DID_READ, DID_WRITE, DID_ALLOCATE } EarlierUse;
+typedef enum EarlierUse { DID_READ, DID_WRITE, DID_ALLOCATE, DID_FREE } EarlierUse; // uses first
 
 typedef struct Conflict { // of the current operation with an earlier one, at the lowest address
     uint32_t earlier;
@@ -251,7 +251,7 @@ bool sim_use_conflicts(const Allocation *a, uint64_t address, size_t bytes, UseK
     const Uses *u = a->uses;
     const uint64_t first = address - u->address, end = first + bytes;
     bool (*const conflicts_with)(uint32_t) = kind & USE_ATOMIC ? is_unordered_and_plain : is_unordered;
-    return !is_ordered(u->allocated_by, USE_READS) || sim_any_use(&u->written, first, end, conflicts_with) ||
+    return u->freed_by || !is_ordered(u->allocated_by, USE_READS) || sim_any_use(&u->written, first, end, conflicts_with) ||
            (kind & USE_WRITES && sim_any_use(&u->read, first, end, conflicts_with));
 }
 
@@ -287,6 +287,8 @@ void sim_note_conflict(const Allocation *a, uint64_t address, size_t bytes, UseK
     }
     if (!last && !is_ordered(u->allocated_by, USE_READS))
         add_conflict((Conflict){u->allocated_by, DID_ALLOCATE, false, address});
+    if (u->freed_by)
+        add_conflict((Conflict){u->freed_by, DID_FREE, false, address});
 }
 
 // Adds the allocation to the list used_by_current.
@@ -321,9 +323,13 @@ static int by_address(const void *one, const void *two)
 
 static const char *may_have_done(const Conflict *c)
 {
-    static const char *const DONE[] = {[DID_READ] = "still read", [DID_ALLOCATE] = "not have allocated yet"};
+    static const char *const DONE[] = {[DID_READ] = "still read", [DID_ALLOCATE] = "not have allocated yet", [DID_FREE] = "have freed"};
     return c->before != DID_WRITE ? DONE[c->before] : c->writes ? "still write" : "not have written yet";
 }
+
+static const char STAGED_HINT[] = "call cudaDeviceSynchronize() after the copy, or copy with cudaMemcpyAsync() in the stream of the second operation\n"
+                                  "note: a copy from pageable memory may return before its transfer has completed; a stream that was created with "
+                                  "cudaStreamNonBlocking does not wait for it";
 
 static void report_conflicts(void)
 {
@@ -337,17 +343,19 @@ static void report_conflicts(void)
         sim_describe_op(sim_current_op(), current, sizeof current);
         sim_describe_op(c->earlier, earlier, sizeof earlier);
         snprintf(title, sizeof title, "%s %s %s, which %s may %s", current,
-                 c->before == DID_ALLOCATE ? "uses" : c->writes ? "writes" : "reads", at.text, earlier, may_have_done(c));
-        if (c->before == DID_ALLOCATE)
-            a->uses->allocated_by = 0; // report it once
+                 c->before >= DID_ALLOCATE ? "uses" : c->writes ? "writes" : "reads", at.text, earlier, may_have_done(c));
+        if (c->before >= DID_ALLOCATE)
+            a->uses->allocated_by = a->uses->freed_by = 0; // report it once
         const bool both_graph_nodes = sim_is_graph_node(sim_current_op()) && sim_is_graph_node(c->earlier);
         const FindingLocation locations[] = {sim_op_location(c->earlier), sim_op_location(sim_current_op())};
+        const bool is_staged = sim_is_staged_copy(c->earlier);
         snprintf(hint, sizeof hint, "%s",
-                 both_graph_nodes ? "make one node depend on the other (in a capture: cudaEventRecord() and cudaStreamWaitEvent()), or one launch "
+                 is_staged ? STAGED_HINT
+                 : both_graph_nodes ? "make one node depend on the other (in a capture: cudaEventRecord() and cudaStreamWaitEvent()), or one launch "
                          "wait for the other"
                        : "call cudaStreamWaitEvent() with an event of the first operation's stream, or synchronise between them");
         sim_add_allocation_note(a, hint);
-        sim_add_finding(RACE_OPERATIONS, title, locations, 2, hint);
+        (is_staged ? sim_add_warning : sim_add_finding)(RACE_OPERATIONS, title, locations, 2, hint);
     }
     if (conflict_count)
         sim_print_findings();
@@ -451,34 +459,6 @@ void sim_unprotect_shared_memory(void)
 {
     for (Uses *u = with_pending; u; u = u->next_pending)
         sim_unprotect_pages(u);
-}
-
-// ---- Stream-ordered allocations
-
-void sim_note_stream_allocation(Allocation *a)
-{
-    if (a->uses)
-        a->uses->allocated_by = sim_current_op();
-}
-
-void sim_check_free(const Allocation *a)
-{
-    char title[1000], allocation[100], current[300], earlier[300], hint[HINT_BYTES];
-    const uint32_t op = sim_current_op();
-    const PendingUse *p = a->uses ? a->uses->pending : NULL;
-    while (p && sim_op_ordered(p->op, op))
-        p = p->next;
-    if (!p)
-        return;
-    sim_describe_allocation(a, allocation, sizeof allocation);
-    sim_describe_op(op, current, sizeof current);
-    sim_describe_op(p->op, earlier, sizeof earlier);
-    snprintf(title, sizeof title, "%s frees %s, which %s may still %s", current, allocation, earlier, p->writes ? "write" : "read");
-    const FindingLocation locations[] = {sim_op_location(p->op), sim_op_location(op)};
-    snprintf(hint, sizeof hint, "before the free, call cudaStreamWaitEvent() with an event that follows the last use");
-    sim_add_allocation_note(a, hint);
-    sim_add_finding(RACE_OPERATIONS, title, locations, 2, hint);
-    sim_print_findings();
 }
 
 // ---- A kernel's accesses

@@ -30,7 +30,7 @@ typedef struct Op {
     unsigned long long stream;
     const char *call, *kernel;
     const void *return_address;
-    bool has_device_fences;
+    bool has_device_fences, is_staged_copy;
 } Op;
 
 static StreamClock *timelines;
@@ -176,6 +176,17 @@ void sim_name_op(const char *kernel, bool has_device_fences, const void *return_
     o->kernel = kernel;
     o->has_device_fences = has_device_fences;
     o->return_address = return_address ? return_address : o->return_address;
+}
+
+void sim_note_staged_copy(void)
+{
+    ops[sim_current_op()].is_staged_copy = true;
+    join_clock(&host_clock, &completed_before_current);
+}
+
+bool sim_is_staged_copy(uint32_t op)
+{
+    return ops[op].is_staged_copy;
 }
 
 bool sim_op_ordered(uint32_t a, uint32_t b)

@@ -39,6 +39,11 @@ uint32_t sim_timeline_of(uint32_t op);
 // (EffectSummary.has_fences), so that concurrent kernels can synchronise with it; `return_address`: replaces that of sim_begin_op, unless NULL.
 void sim_name_op(const char *kernel, bool has_device_fences, const void *return_address);
 
+// The current operation, a synchronous call, copies from pageable memory: the host waits for earlier operations and until the bytes are
+// in a staging buffer, but not for the transfer to the device.
+void sim_note_staged_copy(void);
+bool sim_is_staged_copy(uint32_t op);
+
 // True if operation a was certain to have completed when b, the current one, began. Also true if that is unknown.
 bool sim_op_ordered(uint32_t a, uint32_t b);
 // A thread of the current operation, a kernel, has read an atomic or volatile store of operation `op`. If both kernels have fences, the

@@ -43,6 +43,7 @@ typedef struct Uses { // of an allocation; guarded by the lock of lock.c, except
     UseTable read, written;
     atomic_uint reader, writer;     // the last operations that read or wrote any of its bytes
     uint32_t allocated_by;          // the operation that allocated it in stream order, or 0
+    uint32_t freed_by;              // the node of a graph that freed it, until a node allocates it again; or 0
     PendingUse *pending;
     _Atomic uint8_t *required_protection; // by page, a HostProtection; NULL: the memory is not shared with the host
     uint8_t *protection;            // by page: the current HostProtection

@@ -15,7 +15,10 @@ static cudaError_t copy_now(const char *call, const RowCopy *rows, const void *c
 {
     RETURN_IF_ERROR(sim_capture_check_unsafe(true));
     RETURN_IF_ERROR(sim_check_rows(rows));
-    DEFAULT_STREAM_OPERATION_FOR(call, sim_is_synchronous_copy(rows->kind, rows->to, rows->from), call_site);
+    const bool is_staged = sim_is_staged(rows->to, rows->from);
+    DEFAULT_STREAM_OPERATION_FOR(call, !is_staged && sim_is_synchronous_copy(rows->kind, rows->to, rows->from), call_site);
+    if (is_staged)
+        sim_note_staged_copy();
     return sim_record_error(sim_copy_rows(call, rows));
 }
 
@@ -60,10 +63,13 @@ static cudaError_t copy_3d_now(const char *call, const struct cudaMemcpy3DParms 
     RETURN_IF_ERROR(sim_check_3d_copy(p));
     if (sim_is_empty_copy(p))
         return cudaSuccess;
+    const bool is_staged = !p->srcArray && !p->dstArray && sim_is_staged(p->dstPtr.ptr, p->srcPtr.ptr);
     DEFAULT_STREAM_OPERATION_FOR(call,
                           p->srcArray || p->dstArray ? p->kind != cudaMemcpyDeviceToDevice
-                                                     : sim_is_synchronous_copy(p->kind, p->dstPtr.ptr, p->srcPtr.ptr),
+                                                     : !is_staged && sim_is_synchronous_copy(p->kind, p->dstPtr.ptr, p->srcPtr.ptr),
                           call_site);
+    if (is_staged)
+        sim_note_staged_copy();
     return sim_record_error(sim_copy_3d(NAME_OF_3D_COPY, p));
 }
 

@@ -48,6 +48,11 @@ bool sim_is_synchronous_copy(enum cudaMemcpyKind kind, const void *to, const voi
            !(kind == cudaMemcpyDefault && sim_in_device_range(to) && sim_in_device_range(from));
 }
 
+bool sim_is_staged(const void *to, const void *from)
+{
+    return sim_in_device_range(to) && !sim_on_device(from, 1);
+}
+
 bool sim_span_of_rows(size_t pitch, size_t width, size_t rows, size_t *bytes)
 {
     *bytes = 0;

@@ -56,6 +56,9 @@ bool sim_is_empty_copy(const struct cudaMemcpy3DParms *p);
 cudaError_t sim_copy_3d(const char *call, const struct cudaMemcpy3DParms *p);
 // True if a copy of this kind, without a stream, is synchronous.
 bool sim_is_synchronous_copy(enum cudaMemcpyKind kind, const void *to, const void *from);
+// True if a copy from pageable to device memory goes through a staging buffer, so that a synchronous call may return before its transfer
+// has completed.
+bool sim_is_staged(const void *to, const void *from);
 
 // ---- fills.c
 
