@@ -1,4 +1,4 @@
-// carry: a value that each iteration stores and the next one loads stays in a register; the loads are one, before the loop.
+// redundant-loads: a value that each iteration stores and the next one loads stays in a register; it is loaded once, before the loop.
 // with: promote spaces simplify dce simplify-cfg rotate gvn licm
 __global__ void add_up(const float *in, float *out, int n)
 {
