@@ -1,6 +1,7 @@
 // barriers.c: barrier divergence. From compute capability 7.0 on, a barrier waits only for threads that have not exited, so a thread
 // may return before it. It is an error if a thread bypasses the barrier and continues with code that also follows the barrier, or if
-// threads wait at different barriers.
+// lanes of a warp wait at different barriers. It is a warning if each warp waits as a whole, but the warps at different barriers: PTX
+// allows that (bar.sync needs convergence only within a warp), the CUDA C++ Programming Guide does not.
 #include "checker/kernel_checks.h"
 
 #include <stdlib.h>
@@ -97,11 +98,13 @@ static uint32_t count_bypassing(Block *b, const WarpSplit *waiting)
 void sim_check_barrier_divergence(Block *b, const Barrier *barrier)
 {
     const WarpSplit *first = NULL, *other = NULL;
+    bool whole_warps = true; // each warp waits as one split
     const Warp *first_warp = NULL, *other_warp = NULL;
     for (int n = 0; n < b->warp_count; n++)
         for (const WarpSplit *p = b->warps[n].splits; p; p = p->next) {
             if (!(barrier->arrived[n] & p->mask) || p->state != RUNNABLE)
                 continue;
+            whole_warps &= p->mask == b->warps[n].live_mask;
             const Instr *instr = instruction_before(p), *first_instr = first ? instruction_before(first) : instr;
             if (instr->control == BLOCK_BARRIER && instr != first_instr &&
                 instr->statement->source_line != first_instr->statement->source_line && !other) {
@@ -123,11 +126,15 @@ void sim_check_barrier_divergence(Block *b, const Barrier *barrier)
             sim_location_of(b->launch, b->number, (uint32_t)(warps[k]->number * LANES + __builtin_ctz(splits[k]->mask)),
                          instruction_before(splits[k]), "waiting");
     char title[160];
+    const bool is_warning = other && whole_warps;
     if (other)
-        snprintf(title, sizeof title, "threads of one block wait at two different barriers");
+        snprintf(title, sizeof title, "%s of one block wait at two different barriers", is_warning ? "warps" : "threads");
     else
         snprintf(title, sizeof title, "%u of the block's %u threads bypass this barrier and exit", bypassing, b->threads);
     sim_wait_for_earlier_blocks(b); // not from a speculative run
-    sim_add_finding(BARRIER_DIVERGENCE, title, locations, count,
-                    "move __syncthreads() to where all threads of the block execute it");
+    (is_warning ? sim_add_warning : sim_add_finding)(
+        BARRIER_DIVERGENCE, title, locations, count,
+        is_warning ? "move __syncthreads() to where all threads of the block execute it\n"
+                     "note: correct by PTX, since each warp waits as a whole; forbidden by the CUDA C++ Programming Guide"
+                   : "move __syncthreads() to where all threads of the block execute it");
 }
