@@ -5,7 +5,7 @@
 
 // ---- Formats
 
-// The runtime's channel descriptor; 0 bits for an unsupported format.
+// Returns the runtime's channel descriptor; it has 0 bits if the format is unsupported.
 static struct cudaChannelFormatDesc channel_format(CUarray_format format, unsigned channels)
 {
     static const struct {
@@ -22,8 +22,8 @@ static struct cudaChannelFormatDesc channel_format(CUarray_format format, unsign
         {CU_AD_FORMAT_HALF, 16, cudaChannelFormatKindFloat},
         {CU_AD_FORMAT_FLOAT, 32, cudaChannelFormatKindFloat},
     };
-    const bool valid = channels == 1 || channels == 2 || channels == 4;
-    for (size_t k = 0; valid && k < sizeof FORMATS / sizeof *FORMATS; k++)
+    const bool is_valid_count = channels == 1 || channels == 2 || channels == 4;
+    for (size_t k = 0; is_valid_count && k < sizeof FORMATS / sizeof *FORMATS; k++)
         if (FORMATS[k].format == format) {
             const int x = FORMATS[k].bits, y = channels > 1 ? x : 0, zw = channels > 2 ? x : 0;
             return (struct cudaChannelFormatDesc){x, y, zw, zw, FORMATS[k].kind};
@@ -40,14 +40,14 @@ API CUresult cuArray3DCreate(CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *d)
     const struct cudaChannelFormatDesc format = channel_format(d->Format, d->NumChannels);
     CU_REQUIRE(sim_is_texel_format(&format), CUDA_ERROR_INVALID_VALUE);
     const struct cudaExtent extent = {d->Width, d->Height, d->Depth};
-    return CALL_RUNTIME(cudaMalloc3DArray((cudaArray_t *)array, &format, extent, d->Flags)); // flags have the same bits
+    return CALL_RUNTIME(cudaMalloc3DArray((cudaArray_t *)array, &format, extent, d->Flags)); // flags are equal in both APIs
 }
 
 API CUresult cuArrayCreate(CUarray *array, const CUDA_ARRAY_DESCRIPTOR *d)
 {
     CU_REQUIRE(d, CUDA_ERROR_INVALID_VALUE);
-    const CUDA_ARRAY3D_DESCRIPTOR flat = {d->Width, d->Height, 0, d->Format, d->NumChannels, 0};
-    return cuArray3DCreate(array, &flat);
+    const CUDA_ARRAY3D_DESCRIPTOR descriptor_3d = {d->Width, d->Height, 0, d->Format, d->NumChannels, 0};
+    return cuArray3DCreate(array, &descriptor_3d);
 }
 
 API CUresult cuArrayDestroy(CUarray array)
@@ -65,12 +65,12 @@ typedef struct CopySide { // one side of a 2D copy: an array, or pitched memory
     size_t x, y, pitch;
 } CopySide;
 
-static void find_memory(CopySide *side, CUmemorytype type, const void *host, CUdeviceptr device, size_t width)
+static void find_copy_start(CopySide *side, CUmemorytype type, const void *host, CUdeviceptr device, size_t width)
 {
-    const char *first = type == CU_MEMORYTYPE_HOST ? host : pointer_at(device);
+    const char *start = type == CU_MEMORYTYPE_HOST ? host : pointer_at(device);
     if (side->pitch == 0)
         side->pitch = side->x + width;
-    side->memory = first ? (char *)(uintptr_t)first + side->y * side->pitch + side->x : NULL;
+    side->memory = start ? (char *)(uintptr_t)start + side->y * side->pitch + side->x : NULL;
 }
 
 static bool is_device(CUmemorytype type)
@@ -78,32 +78,32 @@ static bool is_device(CUmemorytype type)
     return type == CU_MEMORYTYPE_DEVICE || type == CU_MEMORYTYPE_ARRAY;
 }
 
-CUresult sim_copy_2d_arrays(const CUDA_MEMCPY2D *p, bool async, CUstream stream)
+CUresult sim_copy_2d_arrays(const CUDA_MEMCPY2D *p, bool is_async, CUstream stream)
 {
     CopySide from = {(cudaArray_t)p->srcArray, NULL, p->srcXInBytes, p->srcY, p->srcPitch};
     CopySide to = {(cudaArray_t)p->dstArray, NULL, p->dstXInBytes, p->dstY, p->dstPitch};
     const size_t width = p->WidthInBytes, height = p->Height;
-    const bool unified = p->srcMemoryType == CU_MEMORYTYPE_UNIFIED || p->dstMemoryType == CU_MEMORYTYPE_UNIFIED;
-    const enum cudaMemcpyKind kind = unified                        ? cudaMemcpyDefault
+    const bool is_unified = p->srcMemoryType == CU_MEMORYTYPE_UNIFIED || p->dstMemoryType == CU_MEMORYTYPE_UNIFIED;
+    const enum cudaMemcpyKind kind = is_unified                     ? cudaMemcpyDefault
                                      : !is_device(p->srcMemoryType) ? cudaMemcpyHostToDevice
                                      : is_device(p->dstMemoryType)  ? cudaMemcpyDeviceToDevice
                                                                     : cudaMemcpyDeviceToHost;
     if (p->srcMemoryType == p->dstMemoryType) { // array to array: the runtime has no asynchronous copy
-        CU_REQUIRE(!async, CUDA_ERROR_NOT_SUPPORTED);
+        CU_REQUIRE(!is_async, CUDA_ERROR_NOT_SUPPORTED);
         return CALL_RUNTIME(cudaMemcpy2DArrayToArray(to.array, to.x, to.y, from.array, from.x, from.y, width, height, kind));
     }
     if (p->dstMemoryType == CU_MEMORYTYPE_ARRAY) {
-        find_memory(&from, p->srcMemoryType, p->srcHost, p->srcDevice, width);
+        find_copy_start(&from, p->srcMemoryType, p->srcHost, p->srcDevice, width);
         const void *source = from.memory;
-        if (!async)
+        if (!is_async)
             return CALL_RUNTIME(cudaMemcpy2DToArray(to.array, to.x, to.y, source, from.pitch, width, height, kind));
         return CALL_RUNTIME(cudaMemcpy2DToArrayAsync(to.array, to.x, to.y, source, from.pitch, width, height, kind, stream));
     }
-    find_memory(&to, p->dstMemoryType, p->dstHost, p->dstDevice, width);
-    void *target = to.memory;
-    if (!async)
-        return CALL_RUNTIME(cudaMemcpy2DFromArray(target, to.pitch, from.array, from.x, from.y, width, height, kind));
-    return CALL_RUNTIME(cudaMemcpy2DFromArrayAsync(target, to.pitch, from.array, from.x, from.y, width, height, kind, stream));
+    find_copy_start(&to, p->dstMemoryType, p->dstHost, p->dstDevice, width);
+    void *destination = to.memory;
+    if (!is_async)
+        return CALL_RUNTIME(cudaMemcpy2DFromArray(destination, to.pitch, from.array, from.x, from.y, width, height, kind));
+    return CALL_RUNTIME(cudaMemcpy2DFromArrayAsync(destination, to.pitch, from.array, from.x, from.y, width, height, kind, stream));
 }
 
 // ---- Objects
@@ -112,7 +112,7 @@ static CUresult convert_resource(const CUDA_RESOURCE_DESC *from, struct cudaReso
                             struct cudaChannelFormatDesc *format)
 {
     CU_REQUIRE(from && from->flags == 0, CUDA_ERROR_INVALID_VALUE);
-    *to = (struct cudaResourceDesc){.resType = (enum cudaResourceType)from->resType}; // enumerators have the same values
+    *to = (struct cudaResourceDesc){.resType = (enum cudaResourceType)from->resType}; // enumerators are equal in both APIs
     switch (from->resType) {
     case CU_RESOURCE_TYPE_ARRAY:
         to->res.array.array = (cudaArray_t)from->res.array.hArray;
@@ -138,8 +138,8 @@ static CUresult convert_resource(const CUDA_RESOURCE_DESC *from, struct cudaReso
     }
 }
 
-// 8- and 16-bit integers are read as normalised floats, unless CU_TRSF_READ_AS_INTEGER is set.
-static bool reads_normalized(const CUDA_TEXTURE_DESC *t, const struct cudaChannelFormatDesc *format)
+// True if reads return normalised floats: for 8- and 16-bit integers, unless CU_TRSF_READ_AS_INTEGER is set.
+static bool is_normalized(const CUDA_TEXTURE_DESC *t, const struct cudaChannelFormatDesc *format)
 {
     const bool is_integer = format->f == cudaChannelFormatKindSigned || format->f == cudaChannelFormatKindUnsigned;
     return is_integer && format->x < 32 && !(t->flags & CU_TRSF_READ_AS_INTEGER);
@@ -148,8 +148,8 @@ static bool reads_normalized(const CUDA_TEXTURE_DESC *t, const struct cudaChanne
 static struct cudaTextureDesc convert_texture(const CUDA_TEXTURE_DESC *t, const struct cudaChannelFormatDesc *format)
 {
     struct cudaTextureDesc to = {
-        .filterMode = (enum cudaTextureFilterMode)t->filterMode, // enumerators have the same values, as for address modes
-        .readMode = reads_normalized(t, format) ? cudaReadModeNormalizedFloat : cudaReadModeElementType,
+        .filterMode = (enum cudaTextureFilterMode)t->filterMode, // enumerators are equal in both APIs, as for address modes
+        .readMode = is_normalized(t, format) ? cudaReadModeNormalizedFloat : cudaReadModeElementType,
         .sRGB = (t->flags & CU_TRSF_SRGB) != 0,
         .normalizedCoords = (t->flags & CU_TRSF_NORMALIZED_COORDINATES) != 0,
         .maxAnisotropy = t->maxAnisotropy,

@@ -10,11 +10,11 @@ typedef struct Context {
     int retain_count; // reference count of a primary context
 } Context;
 
-enum { MAX_DEPTH = 64 };
+enum { MAX_STACK_DEPTH = 64 };
 
 static CUcontext primary_contexts[SIM_MAX_DRIVER_DEVICES]; // created on first use
-static _Thread_local CUcontext context_stack[MAX_DEPTH];
-static _Thread_local int depth;
+static _Thread_local CUcontext context_stack[MAX_STACK_DEPTH];
+static _Thread_local int stack_depth;
 
 static Context *context_of(CUcontext context)
 {
@@ -39,11 +39,12 @@ static CUresult primary_context(int device, CUcontext *context)
     return CUDA_SUCCESS;
 }
 
-// The thread's current context, or NULL. A thread that has used the runtime has its device's primary context by default.
+// Returns the thread's current context, or NULL. The default for a thread that has used the runtime is the primary context of its
+// device.
 static CUcontext current_context(void)
 {
     int device;
-    CUcontext context = depth > 0 ? context_stack[depth - 1] : NULL;
+    CUcontext context = stack_depth > 0 ? context_stack[stack_depth - 1] : NULL;
     if (!context && sim_uses_runtime && CALL_RUNTIME(cudaGetDevice(&device)) == CUDA_SUCCESS)
         primary_context(device, &context);
     return context;
@@ -58,17 +59,17 @@ CUresult sim_require_context(void)
     return context_of(context) ? CUDA_SUCCESS : CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
 
-// Makes the context's device the runtime's current device of this thread.
-static CUresult use_device_of(CUcontext context)
+// Makes the context's device this thread's current device in the runtime.
+static CUresult select_device_of(CUcontext context)
 {
     return context_of(context) ? CALL_RUNTIME(cudaSetDevice(context_of(context)->device)) : CUDA_SUCCESS;
 }
 
-static CUresult push(CUcontext context)
+static CUresult push_context(CUcontext context)
 {
-    CU_REQUIRE(depth < MAX_DEPTH, CUDA_ERROR_OUT_OF_MEMORY);
-    context_stack[depth++] = context;
-    return use_device_of(context);
+    CU_REQUIRE(stack_depth < MAX_STACK_DEPTH, CUDA_ERROR_OUT_OF_MEMORY);
+    context_stack[stack_depth++] = context;
+    return select_device_of(context);
 }
 
 static CUresult create_context(CUcontext *context, unsigned flags, CUdevice device)
@@ -77,7 +78,7 @@ static CUresult create_context(CUcontext *context, unsigned flags, CUdevice devi
     LOCK_MEMORY();
     CU_REQUIRE(context && (flags & ~(unsigned)CU_CTX_FLAGS_MASK) == 0, CUDA_ERROR_INVALID_VALUE);
     CU_RETURN_IF_ERROR(new_context(device, flags, false, context));
-    return push(*context);
+    return push_context(*context);
 }
 
 API CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device)
@@ -100,8 +101,8 @@ API CUresult cuCtxDestroy(CUcontext context)
     CU_REQUIRE(context_of(context), CUDA_ERROR_INVALID_CONTEXT);
     CU_REQUIRE(!context_of(context)->is_primary, CUDA_ERROR_INVALID_CONTEXT);
     free(sim_remove_handle(CONTEXT_HANDLE, context));
-    if (depth > 0 && context_stack[depth - 1] == context)
-        depth--;
+    if (stack_depth > 0 && context_stack[stack_depth - 1] == context)
+        stack_depth--;
     return CUDA_SUCCESS;
 }
 
@@ -110,18 +111,18 @@ API CUresult cuCtxPushCurrent(CUcontext context)
     REQUIRE_CUINIT();
     LOCK_MEMORY();
     CU_REQUIRE(context_of(context), CUDA_ERROR_INVALID_CONTEXT);
-    return push(context);
+    return push_context(context);
 }
 
 API CUresult cuCtxPopCurrent(CUcontext *context)
 {
     REQUIRE_CUINIT();
     LOCK_MEMORY();
-    CU_REQUIRE(depth > 0, CUDA_ERROR_INVALID_CONTEXT);
-    const CUcontext popped = context_stack[--depth];
+    CU_REQUIRE(stack_depth > 0, CUDA_ERROR_INVALID_CONTEXT);
+    const CUcontext popped = context_stack[--stack_depth];
     if (context)
         *context = popped;
-    return use_device_of(current_context());
+    return select_device_of(current_context());
 }
 
 API CUresult cuCtxSetCurrent(CUcontext context)
@@ -129,8 +130,8 @@ API CUresult cuCtxSetCurrent(CUcontext context)
     REQUIRE_CUINIT();
     LOCK_MEMORY();
     CU_REQUIRE(!context || context_of(context), CUDA_ERROR_INVALID_CONTEXT);
-    depth -= depth > 0; // replaces the top of the stack
-    return context ? push(context) : CUDA_SUCCESS;
+    stack_depth -= stack_depth > 0; // the context replaces the top of the stack
+    return context ? push_context(context) : CUDA_SUCCESS;
 }
 
 API CUresult cuCtxGetCurrent(CUcontext *context)
@@ -220,7 +221,7 @@ API CUresult cuCtxGetStreamPriorityRange(int *lowest, int *greatest)
 
 // ---- Peer access, between the contexts' devices
 
-// The peer context's device, which must differ from the current one.
+// Sets *device to the device of the peer context, which must differ from the current context.
 static CUresult find_peer(CUcontext peer, int *device)
 {
     REQUIRE_CONTEXT();

@@ -19,11 +19,11 @@ CUresult sim_driver_error(cudaError_t error)
 
 // ---- Initialisation
 
-static _Atomic bool initialized;
+static _Atomic bool is_initialized;
 
 CUresult sim_require_cuinit(void)
 {
-    return initialized || sim_uses_runtime ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
+    return is_initialized || sim_uses_runtime ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
 }
 
 CUresult sim_check_device(CUdevice device)
@@ -37,7 +37,7 @@ CUresult sim_check_device(CUdevice device)
 API CUresult cuInit(unsigned flags)
 {
     CU_REQUIRE(flags == 0, CUDA_ERROR_INVALID_VALUE);
-    initialized = true;
+    is_initialized = true;
     return CUDA_SUCCESS;
 }
 
@@ -88,7 +88,7 @@ API CUresult cuDeviceTotalMem(size_t *bytes, CUdevice device)
     return CUDA_SUCCESS;
 }
 
-// Attributes have the same values as in the runtime.
+// Attributes have equal values in the driver and the runtime API.
 API CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device)
 {
     CU_RETURN_IF_ERROR(sim_check_device(device));
@@ -134,7 +134,7 @@ API CUresult cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer)
     return CALL_RUNTIME(cudaDeviceCanAccessPeer(can, device, peer));
 }
 
-// ---- Profiler control: no effect, since profilers cannot attach
+// ---- Profiler control: has no effect, because profilers cannot attach
 
 API CUresult cuProfilerStart(void)
 {

@@ -1,8 +1,8 @@
 // driver.h: internal header of the CUDA driver API.
 //
-// Driver calls use runtime/api, not runtime/work, so that checks, capture and synchronisation are written once. Streams and
-// events are the same handles in both APIs, and a CUfunction is a kernel's host address. Only calls without a counterpart in
-// the runtime (32-bit fills) use runtime/work directly.
+// Driver functions call runtime/api rather than runtime/work, and so share its checks, capture and synchronisation. Only functions
+// without a counterpart in the runtime (32-bit fills) call runtime/work. Streams and events are the same handles in both APIs, and
+// a CUfunction is the address of a kernel's host stub.
 //
 // The reference is NVIDIA's "CUDA Driver API"; comments describe only differences.
 #ifndef DRIVER_H
@@ -12,32 +12,32 @@
 
 #include <cuda.h>
 
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations" // deprecated functions are defined, too
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" // this folder defines deprecated functions, too
 
-// Converts a runtime error; most have the same number in both APIs.
+// Converts a runtime error. Most errors have the same number in both APIs.
 CUresult sim_driver_error(cudaError_t error);
 
-// A 2D copy with an array on at least one side.
-CUresult sim_copy_2d_arrays(const CUDA_MEMCPY2D *p, bool async, CUstream stream);
+// Executes a 2D copy whose source or destination is an array.
+CUresult sim_copy_2d_arrays(const CUDA_MEMCPY2D *p, bool is_async, CUstream stream);
 
-// Calls a runtime function, and restores the runtime's last error and sim_uses_runtime.
-#define CALL_RUNTIME(call)                                                 \
-    ({                                                             \
-        const cudaError_t last_error = sim_last_error;             \
-        const bool uses_runtime = sim_uses_runtime;                \
-        const CUresult call_result = sim_driver_error(call);       \
-        sim_last_error = last_error;                               \
-        sim_uses_runtime = uses_runtime;                           \
-        call_result;                                               \
+// Calls a runtime function without changing the runtime's last error and sim_uses_runtime.
+#define CALL_RUNTIME(call)                                   \
+    ({                                                       \
+        const cudaError_t last_error = sim_last_error;       \
+        const bool uses_runtime = sim_uses_runtime;          \
+        const CUresult call_result = sim_driver_error(call); \
+        sim_last_error = last_error;                         \
+        sim_uses_runtime = uses_runtime;                     \
+        call_result;                                         \
     })
 
 enum { SIM_MAX_DRIVER_DEVICES = 64 };
-CUresult sim_check_device(CUdevice device); // an error for an invalid device, or before cuInit
+CUresult sim_check_device(CUdevice device); // returns an error for an invalid device, or before cuInit
 
-CUresult sim_require_cuinit(void);  // an error before cuInit
-CUresult sim_require_context(void); // an error before cuInit, or without a current context
+CUresult sim_require_cuinit(void);  // returns an error before cuInit
+CUresult sim_require_context(void); // returns an error before cuInit, or without a current context
 
-#define CU_RETURN_IF_ERROR(error)                 \
+#define CU_RETURN_IF_ERROR(error)        \
     do {                                 \
         const CUresult result = (error); \
         if (result)                      \

@@ -3,8 +3,8 @@
 
 enum { MAX_ARGUMENTS = 4096 };
 
-// Sets *arguments to pointers to the arguments, which may be given in `extra`; `unpacked` has room for MAX_ARGUMENTS.
-static CUresult list_arguments(CUfunction function, void ***arguments, void **extra, void **unpacked)
+// Sets *arguments to pointers to the arguments if these are packed in `extra`. `unpacked` has room for MAX_ARGUMENTS pointers.
+static CUresult unpack_extra(CUfunction function, void ***arguments, void **extra, void **unpacked)
 {
     Kernel *kernel;
     const Function *f;
@@ -24,7 +24,7 @@ API CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_
 {
     void *unpacked[MAX_ARGUMENTS];
     REQUIRE_CONTEXT();
-    CU_RETURN_IF_ERROR(list_arguments(function, &arguments, extra, unpacked));
+    CU_RETURN_IF_ERROR(unpack_extra(function, &arguments, extra, unpacked));
     return CALL_RUNTIME(cudaLaunchKernel(function, (dim3){grid_x, grid_y, grid_z}, (dim3){block_x, block_y, block_z}, arguments,
                                  dynamic_shared_bytes, stream));
 }
@@ -38,14 +38,14 @@ API CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, uns
                                             arguments, dynamic_shared_bytes, stream));
 }
 
-_Static_assert(sizeof(CUlaunchAttribute) == sizeof(cudaLaunchAttribute), "attributes are the runtime's");
+_Static_assert(sizeof(CUlaunchAttribute) == sizeof(cudaLaunchAttribute), "launch attributes have the same layout in both APIs");
 
 API CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction function, void **arguments, void **extra)
 {
     void *unpacked[MAX_ARGUMENTS];
     REQUIRE_CONTEXT();
     CU_REQUIRE(c, CUDA_ERROR_INVALID_VALUE);
-    CU_RETURN_IF_ERROR(list_arguments(function, &arguments, extra, unpacked));
+    CU_RETURN_IF_ERROR(unpack_extra(function, &arguments, extra, unpacked));
     const cudaLaunchConfig_t config = {.gridDim = {c->gridDimX, c->gridDimY, c->gridDimZ},
                                        .blockDim = {c->blockDimX, c->blockDimY, c->blockDimZ},
                                        .dynamicSmemBytes = c->sharedMemBytes, .stream = c->hStream,
@@ -73,23 +73,23 @@ API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction
     return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, dynamic_shared_bytes, 0);
 }
 
-// Maximises the resident threads of an SM; of equally good block sizes it chooses the largest.
+// Chooses the block size with the most resident threads per SM; if several have, the largest.
 API CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *threads, CUfunction function,
-                                              CUoccupancyB2DSize dynamic_bytes_of, size_t dynamic_shared_bytes, int limit)
+                                              CUoccupancyB2DSize dynamic_bytes_for, size_t dynamic_shared_bytes, int limit)
 {
-    int max_threads = 0, best = 0, blocks;
+    int max_threads = 0, max_resident_threads = 0, blocks;
     CUresult error = CUDA_SUCCESS;
     REQUIRE_CONTEXT();
     CU_REQUIRE(grid && threads, CUDA_ERROR_INVALID_VALUE);
     CU_RETURN_IF_ERROR(cuFuncGetAttribute(&max_threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function));
     max_threads = limit > 0 && limit < max_threads ? limit : max_threads;
     *grid = *threads = 0;
-    for (int size = max_threads; size >= 1 && !error; size = (size - 1) / LANES * LANES) {
-        error = cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, size,
-                                                            dynamic_bytes_of ? dynamic_bytes_of(size) : dynamic_shared_bytes);
-        if (!error && blocks * size > best) {
-            best = blocks * size;
-            *threads = size;
+    for (int block_size = max_threads; block_size >= 1 && !error; block_size = (block_size - 1) / LANES * LANES) {
+        error = cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, block_size,
+                                                            dynamic_bytes_for ? dynamic_bytes_for(block_size) : dynamic_shared_bytes);
+        if (!error && blocks * block_size > max_resident_threads) {
+            max_resident_threads = blocks * block_size;
+            *threads = block_size;
             *grid = blocks * sim_device()->sm_count;
         }
     }

@@ -186,33 +186,33 @@ API CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, C
     return CALL_RUNTIME(cudaMemcpyAsync(pointer_at(to), pointer_at(from), bytes, cudaMemcpyDeviceToDevice, stream));
 }
 
-// The start of one side of a 2D copy; NULL if it is not memory.
-static char *copy_side_start(CUmemorytype type, const void *host, CUdeviceptr device, size_t x, size_t y, size_t pitch)
+// Returns the first byte of one side of a 2D copy, or NULL if that side is not memory.
+static char *find_copy_start(CUmemorytype type, const void *host, CUdeviceptr device, size_t x, size_t y, size_t pitch)
 {
     if (type != CU_MEMORYTYPE_HOST && type != CU_MEMORYTYPE_DEVICE && type != CU_MEMORYTYPE_UNIFIED)
         return NULL;
-    const char *begin = type == CU_MEMORYTYPE_HOST ? host : pointer_at(device);
-    return begin ? (char *)(uintptr_t)begin + y * pitch + x : NULL;
+    const char *start = type == CU_MEMORYTYPE_HOST ? host : pointer_at(device);
+    return start ? (char *)(uintptr_t)start + y * pitch + x : NULL;
 }
 
-static CUresult copy_rows(const CUDA_MEMCPY2D *p, bool async, CUstream stream)
+static CUresult copy_rows(const CUDA_MEMCPY2D *p, bool is_async, CUstream stream)
 {
     static const enum cudaMemcpyKind KINDS[2][2] = {{cudaMemcpyHostToHost, cudaMemcpyHostToDevice},
                                                     {cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice}};
     REQUIRE_CONTEXT();
     CU_REQUIRE(p, CUDA_ERROR_INVALID_VALUE);
     if (p->srcMemoryType == CU_MEMORYTYPE_ARRAY || p->dstMemoryType == CU_MEMORYTYPE_ARRAY)
-        return sim_copy_2d_arrays(p, async, stream);
+        return sim_copy_2d_arrays(p, is_async, stream);
     const size_t width = p->WidthInBytes, from_pitch = p->srcPitch ? p->srcPitch : p->srcXInBytes + width,
                  to_pitch = p->dstPitch ? p->dstPitch : p->dstXInBytes + width;
-    char *from = copy_side_start(p->srcMemoryType, p->srcHost, p->srcDevice, p->srcXInBytes, p->srcY, from_pitch);
-    char *to = copy_side_start(p->dstMemoryType, p->dstHost, p->dstDevice, p->dstXInBytes, p->dstY, to_pitch);
+    char *from = find_copy_start(p->srcMemoryType, p->srcHost, p->srcDevice, p->srcXInBytes, p->srcY, from_pitch);
+    char *to = find_copy_start(p->dstMemoryType, p->dstHost, p->dstDevice, p->dstXInBytes, p->dstY, to_pitch);
     CU_REQUIRE(from && to, CUDA_ERROR_INVALID_VALUE);
-    const bool unified = p->srcMemoryType == CU_MEMORYTYPE_UNIFIED || p->dstMemoryType == CU_MEMORYTYPE_UNIFIED;
+    const bool is_unified = p->srcMemoryType == CU_MEMORYTYPE_UNIFIED || p->dstMemoryType == CU_MEMORYTYPE_UNIFIED;
     const enum cudaMemcpyKind kind =
-        unified ? cudaMemcpyDefault
+        is_unified ? cudaMemcpyDefault
                 : KINDS[p->srcMemoryType == CU_MEMORYTYPE_DEVICE][p->dstMemoryType == CU_MEMORYTYPE_DEVICE];
-    return async ? CALL_RUNTIME(cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, p->Height, kind, stream))
+    return is_async ? CALL_RUNTIME(cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, p->Height, kind, stream))
                  : CALL_RUNTIME(cudaMemcpy2D(to, to_pitch, from, from_pitch, width, p->Height, kind));
 }
 
@@ -240,7 +240,7 @@ static cudaError_t fill_in_stream(const struct cudaMemsetParams *p, CUstream str
     return sim_record_error(sim_fill_elements(p));
 }
 
-static CUresult fill(CUdeviceptr to, size_t pitch, unsigned value, unsigned bytes, size_t width, size_t height)
+static CUresult fill_rows(CUdeviceptr to, size_t pitch, unsigned value, unsigned bytes, size_t width, size_t height)
 {
     REQUIRE_CONTEXT();
     CU_REQUIRE(to % bytes == 0 && (height <= 1 || (pitch % bytes == 0 && width <= pitch / bytes)), CUDA_ERROR_INVALID_VALUE);
@@ -257,32 +257,32 @@ static CUresult fill_async(CUdeviceptr to, unsigned value, unsigned bytes, size_
 
 API CUresult cuMemsetD8(CUdeviceptr to, unsigned char value, size_t count)
 {
-    return fill(to, 0, value, 1, count, 1);
+    return fill_rows(to, 0, value, 1, count, 1);
 }
 
 API CUresult cuMemsetD16(CUdeviceptr to, unsigned short value, size_t count)
 {
-    return fill(to, 0, value, 2, count, 1);
+    return fill_rows(to, 0, value, 2, count, 1);
 }
 
 API CUresult cuMemsetD32(CUdeviceptr to, unsigned value, size_t count)
 {
-    return fill(to, 0, value, 4, count, 1);
+    return fill_rows(to, 0, value, 4, count, 1);
 }
 
 API CUresult cuMemsetD2D8(CUdeviceptr to, size_t pitch, unsigned char value, size_t width, size_t height)
 {
-    return fill(to, pitch, value, 1, width, height);
+    return fill_rows(to, pitch, value, 1, width, height);
 }
 
 API CUresult cuMemsetD2D16(CUdeviceptr to, size_t pitch, unsigned short value, size_t width, size_t height)
 {
-    return fill(to, pitch, value, 2, width, height);
+    return fill_rows(to, pitch, value, 2, width, height);
 }
 
 API CUresult cuMemsetD2D32(CUdeviceptr to, size_t pitch, unsigned value, size_t width, size_t height)
 {
-    return fill(to, pitch, value, 4, width, height);
+    return fill_rows(to, pitch, value, 4, width, height);
 }
 
 API CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, CUstream stream)

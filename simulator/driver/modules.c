@@ -24,11 +24,11 @@ static void report_jit_error(const char *why, unsigned count, const CUjit_option
         snprintf(buffer, capacity, "%s", why);
 }
 
-// Loads a fat binary, with or without nvcc's wrapper, or a PTX text.
-static CUresult load(const void *image, unsigned count, const CUjit_option *options, void **values, Binary **binary)
+// Loads an image: a fat binary, with or without nvcc's wrapper, or a PTX text.
+static CUresult load_image(const void *image, unsigned count, const CUjit_option *options, void **values, Binary **binary)
 {
     uint32_t magic = 0;
-    for (size_t k = 0; k < sizeof magic && (k == 0 || ((const char *)image)[k - 1]); k++) // the image may be a shorter text
+    for (size_t k = 0; k < sizeof magic && (k == 0 || ((const char *)image)[k - 1]); k++) // stops at the end of a shorter text
         memcpy((char *)&magic + k, (const char *)image + k, 1);
     if (memcmp(&magic, "\177ELF", sizeof magic) == 0) {
         report_jit_error(NEEDS_PTX, count, options, values);
@@ -36,19 +36,19 @@ static CUresult load(const void *image, unsigned count, const CUjit_option *opti
     }
     if (magic == WRAPPER_MAGIC)
         memcpy(&image, (const char *)image + 8, sizeof image);
-    const bool fat = magic == WRAPPER_MAGIC || magic == FAT_BINARY_MAGIC;
-    *binary = fat ? sim_load_binary(image) : sim_load_text(image);
+    const bool is_fat_binary = magic == WRAPPER_MAGIC || magic == FAT_BINARY_MAGIC;
+    *binary = is_fat_binary ? sim_load_binary(image) : sim_load_text(image);
     const Module *m = sim_module_of(*binary);
-    const bool can_run = m && (m->error[0] || m->target <= 90);
-    if (can_run && !m->error[0])
+    const bool is_supported = m && (m->error[0] || m->target <= 90);
+    if (is_supported && !m->error[0])
         return CUDA_SUCCESS;
-    report_jit_error(can_run ? m->error : "it holds no PTX for compute capability 9.0 or less", count, options, values);
-    const CUresult error = can_run ? CUDA_ERROR_INVALID_PTX : CUDA_ERROR_NO_BINARY_FOR_GPU;
+    report_jit_error(is_supported ? m->error : "it holds no PTX for compute capability 9.0 or less", count, options, values);
+    const CUresult error = is_supported ? CUDA_ERROR_INVALID_PTX : CUDA_ERROR_NO_BINARY_FOR_GPU;
     sim_unload_binary(*binary);
     return error;
 }
 
-// The content of a file, NUL-terminated, freed by the caller; NULL on failure.
+// Returns the content of a file, terminated by zeros, which the caller frees; NULL on failure.
 static char *read_file(const char *path, size_t *bytes)
 {
     FILE *file = fopen(path, "rb");
@@ -69,14 +69,14 @@ static bool is_truncated(const char *data, size_t bytes)
 {
     uint64_t payload;
     uint32_t magic;
-    memcpy(&magic, data, sizeof magic); // read_file pads short files
+    memcpy(&magic, data, sizeof magic); // in bounds, because read_file pads short files
     memcpy(&payload, data + 8, sizeof payload);
     return magic == WRAPPER_MAGIC || (magic == FAT_BINARY_MAGIC && (bytes < 16 || payload > bytes - 16));
 }
 
-// ---- NVRTC: requests for machine code return the PTX, which NVRTC keeps, too
+// ---- NVRTC: requests for machine code return PTX
 
-// Weak definitions and references: a program may be linked without NVRTC, or with its static library.
+// These definitions and references are weak because a program may be linked without NVRTC, or with the static library.
 #define WEAK __attribute__((weak))
 WEAK int nvrtcGetPTXSize(void *program, size_t *bytes);
 WEAK int nvrtcGetPTX(void *program, char *text);
@@ -89,16 +89,16 @@ API WEAK int nvrtcGetCUBINSize(void *program, size_t *bytes)
 
 API WEAK int nvrtcGetCUBIN(void *program, char *image)
 {
-    static bool reported;
-    if (!reported)
+    static bool is_reported;
+    if (!is_reported)
         fprintf(stderr, "simulator: nvrtcGetCUBIN gives PTX: the simulator runs no machine code\n");
-    reported = true;
+    is_reported = true;
     return nvrtcGetPTX ? nvrtcGetPTX(program, image) : NVRTC_ERROR_INTERNAL_ERROR;
 }
 
 // ---- Modules
 
-static Binary *module_of(const void *module)
+static Binary *binary_of(const void *module)
 {
     return sim_object_of(MODULE_HANDLE, module);
 }
@@ -110,7 +110,7 @@ static CUresult load_module(void **module, const void *image, unsigned count, co
     REQUIRE_CONTEXT();
     LOCK_MEMORY();
     CU_REQUIRE(module && image, CUDA_ERROR_INVALID_VALUE);
-    CU_RETURN_IF_ERROR(load(image, count, options, values, &binary));
+    CU_RETURN_IF_ERROR(load_image(image, count, options, values, &binary));
     *module = sim_new_handle(MODULE_HANDLE, binary);
     return *module ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
@@ -152,7 +152,7 @@ API CUresult cuModuleLoad(CUmodule *module, const char *path)
     return load_file((void **)module, path);
 }
 
-static CUresult unload(void *module)
+static CUresult unload_module(void *module)
 {
     REQUIRE_CONTEXT();
     LOCK_MEMORY();
@@ -164,10 +164,10 @@ static CUresult unload(void *module)
 
 API CUresult cuModuleUnload(CUmodule module)
 {
-    return unload(module);
+    return unload_module(module);
 }
 
-// A copy of the name that is never freed, because findings may name kernels of unloaded modules.
+// Returns a copy of the name that is never freed, because findings may name kernels of unloaded modules.
 static const char *permanent_name(const char *name)
 {
     typedef struct PermanentName {
@@ -178,20 +178,20 @@ static const char *permanent_name(const char *name)
     for (const PermanentName *k = names; k; k = k->next)
         if (strcmp(k->name, name) == 0)
             return k->name;
-    PermanentName *new = malloc(sizeof *new + strlen(name) + 1);
-    if (!new)
+    PermanentName *added = malloc(sizeof *added + strlen(name) + 1);
+    if (!added)
         sim_die("out of memory: symbol name");
-    new->next = names;
-    names = new;
-    return strcpy(new->name, name);
+    added->next = names;
+    names = added;
+    return strcpy(added->name, name);
 }
 
-// Registers a module's kernel on first use, as nvcc's code does for a program's kernels.
-static CUresult get_kernel(void **kernel, const void *module, const char *name)
+// Registers a module's kernel on first use. (For a program's kernels, code generated by nvcc does this.)
+static CUresult find_kernel(void **kernel, const void *module, const char *name)
 {
     REQUIRE_CONTEXT();
     LOCK_MEMORY();
-    Binary *binary = module_of(module);
+    Binary *binary = binary_of(module);
     CU_REQUIRE(binary, CUDA_ERROR_INVALID_HANDLE);
     CU_REQUIRE(kernel && name && *name, CUDA_ERROR_INVALID_VALUE);
     const Function *f = sim_find_function(sim_module_of(binary), (Slice){name, strlen(name)});
@@ -205,14 +205,14 @@ static CUresult get_kernel(void **kernel, const void *module, const char *name)
 
 API CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
 {
-    return get_kernel((void **)function, module, name);
+    return find_kernel((void **)function, module, name);
 }
 
-static CUresult get_variable(CUdeviceptr *address, size_t *bytes, const void *module, const char *name)
+static CUresult find_variable(CUdeviceptr *address, size_t *bytes, const void *module, const char *name)
 {
     REQUIRE_CONTEXT();
     LOCK_MEMORY();
-    Binary *binary = module_of(module);
+    Binary *binary = binary_of(module);
     CU_REQUIRE(binary, CUDA_ERROR_INVALID_HANDLE);
     CU_REQUIRE(name && *name, CUDA_ERROR_INVALID_VALUE);
     const Variable *v = sim_find_variable(sim_module_of(binary)->variables, (Slice){name, strlen(name)});
@@ -226,7 +226,7 @@ static CUresult get_variable(CUdeviceptr *address, size_t *bytes, const void *mo
 
 API CUresult cuModuleGetGlobal(CUdeviceptr *address, size_t *bytes, CUmodule module, const char *name)
 {
-    return get_variable(address, bytes, module, name);
+    return find_variable(address, bytes, module, name);
 }
 
 // ---- Libraries, implemented as modules
@@ -235,7 +235,7 @@ API CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_optio
                                unsigned count, CUlibraryOption *library_options, void **library_values,
                                unsigned library_count)
 {
-    UNUSED(library_options), UNUSED(library_values), UNUSED(library_count); // only about preserving the binary
+    UNUSED(library_options), UNUSED(library_values), UNUSED(library_count); // these options only concern preserving the image
     return load_module((void **)library, code, count, options, values);
 }
 
@@ -250,19 +250,19 @@ API CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *path, CUjit_o
 
 API CUresult cuLibraryUnload(CUlibrary library)
 {
-    return unload(library);
+    return unload_module(library);
 }
 
 API CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name)
 {
-    return get_kernel((void **)kernel, library, name);
+    return find_kernel((void **)kernel, library, name);
 }
 
 API CUresult cuLibraryGetModule(CUmodule *module, CUlibrary library)
 {
     REQUIRE_CONTEXT();
     LOCK_MEMORY();
-    CU_REQUIRE(module_of(library), CUDA_ERROR_INVALID_HANDLE);
+    CU_REQUIRE(binary_of(library), CUDA_ERROR_INVALID_HANDLE);
     CU_REQUIRE(module, CUDA_ERROR_INVALID_VALUE);
     *module = (CUmodule)library;
     return CUDA_SUCCESS;
@@ -270,7 +270,7 @@ API CUresult cuLibraryGetModule(CUmodule *module, CUlibrary library)
 
 API CUresult cuLibraryGetGlobal(CUdeviceptr *address, size_t *bytes, CUlibrary library, const char *name)
 {
-    return get_variable(address, bytes, library, name);
+    return find_variable(address, bytes, library, name);
 }
 
 API CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel)
@@ -283,7 +283,7 @@ API CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel)
     return CUDA_SUCCESS;
 }
 
-// ---- The linker: returns its only PTX text
+// ---- The linker, which accepts a single PTX text and returns it
 
 typedef struct Link {
     char *text;
@@ -389,7 +389,7 @@ API CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfu
     return CUDA_SUCCESS;
 }
 
-// Attributes that can be set have the same values in the runtime.
+// Attributes that can be set have equal values in both APIs.
 API CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value)
 {
     REQUIRE_CONTEXT();
@@ -430,7 +430,7 @@ API CUresult cuFuncGetName(const char **name, CUfunction function)
     return CUDA_SUCCESS;
 }
 
-// A CUfunction is the kernel's host address.
+// A CUfunction is the address of the kernel's host stub.
 API cudaError_t cudaGetFuncBySymbol(cudaFunction_t *function, const void *host_stub)
 {
     BEGIN_CALL();

@@ -42,7 +42,7 @@ API CUresult cuGetErrorName(CUresult error, const char **name)
     return *name ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-// Errors of both APIs have the same description.
+// Errors have equal descriptions in both APIs.
 API CUresult cuGetErrorString(CUresult error, const char **text)
 {
     const char *name;
@@ -55,7 +55,7 @@ API CUresult cuGetErrorString(CUresult error, const char **text)
 
 // ---- Functions
 
-// Of two entries with the same name, the later one applies from its CUDA version on.
+// A function of the driver. If two entries have the same name, the later one applies from CUDA version min_version on.
 typedef struct FunctionEntry {
     const char *name;
     void *function;
@@ -135,7 +135,7 @@ static void *find_function(const char *name, int version)
     return found;
 }
 
-// The flags select the default stream's meaning, which makes no difference here.
+// The flags select the kind of default stream, which makes no difference here.
 API CUresult cuGetProcAddress(const char *name, void **function, int version, cuuint64_t flags,
                               CUdriverProcAddressQueryResult *status)
 {
@@ -147,7 +147,7 @@ API CUresult cuGetProcAddress(const char *name, void **function, int version, cu
     return *function ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
-// NVRTC requests internal tables of NVIDIA's driver, and works without them.
+// NVRTC asks for internal tables of NVIDIA's driver, but works without them.
 API CUresult cuGetExportTable(const void **table, const CUuuid *id)
 {
     CU_REQUIRE(table && id, CUDA_ERROR_INVALID_VALUE);
@@ -155,7 +155,7 @@ API CUresult cuGetExportTable(const void **table, const CUuuid *id)
     return CUDA_ERROR_NOT_FOUND;
 }
 
-static cudaError_t entry_point(const char *name, void **function, int version,
+static cudaError_t get_entry_point(const char *name, void **function, int version,
                                enum cudaDriverEntryPointQueryResult *status)
 {
     RETURN_IF_STICKY_ERROR();
@@ -163,7 +163,7 @@ static cudaError_t entry_point(const char *name, void **function, int version,
     *function = find_function(name, version);
     if (status)
         *status = *function ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
-    if (!*function) // a program may check neither
+    if (!*function) // a program may check neither the pointer nor the status
         fprintf(stderr, "simulator: the simulator has no %s: the address that the program gets is NULL\n", name);
     return cudaSuccess;
 }
@@ -173,14 +173,14 @@ API cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **functi
                                                  enum cudaDriverEntryPointQueryResult *status)
 {
     UNUSED(flags);
-    return entry_point(name, function, (int)version, status);
+    return get_entry_point(name, function, (int)version, status);
 }
 
 API cudaError_t cudaGetDriverEntryPoint(const char *name, void **function, unsigned long long flags,
                                         enum cudaDriverEntryPointQueryResult *status)
 {
     UNUSED(flags);
-    return entry_point(name, function, CUDART_VERSION, status);
+    return get_entry_point(name, function, CUDART_VERSION, status);
 }
 
 PER_THREAD(cudaGetDriverEntryPointByVersion, _ptsz);

@@ -1,14 +1,14 @@
 // old_calls.c: driver calls from before CUDA 4: launches in several calls, and names without the suffix _v2.
 //
-// cuda.h maps cuCtxDestroy to cuCtxDestroy_v2, and so on; programs that look names up in libcuda.so.1 may use either. Functions
-// with 32-bit addresses (cuMemAlloc and so on without _v2) are not provided.
+// cuda.h maps cuCtxDestroy to cuCtxDestroy_v2, and so on; programs that look up names in libcuda.so.1 may use either. Functions
+// with 32-bit addresses (such as cuMemAlloc without _v2) are not provided.
 #include "driver/driver.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define ALIAS_WITHOUT_VERSION(name, type)                     \
-    API CUresult name##_before_4(type argument) __asm__(#name);    \
+#define ALIAS_WITHOUT_VERSION(name, type)                       \
+    API CUresult name##_before_4(type argument) __asm__(#name); \
     API CUresult name##_before_4(type argument) { return name(argument); }
 
 ALIAS_WITHOUT_VERSION(cuCtxDestroy, CUcontext)
@@ -23,7 +23,7 @@ API CUresult host_register_before_4(void *memory, size_t bytes, unsigned flags)
     return cuMemHostRegister(memory, bytes, flags);
 }
 
-// Attaching is not counted: a context exists until it is destroyed.
+// Attaching does not change a reference count: a context exists until it is destroyed.
 API CUresult cuCtxAttach(CUcontext *context, unsigned flags)
 {
     CU_REQUIRE(flags == 0, CUDA_ERROR_INVALID_VALUE);
@@ -40,21 +40,21 @@ API CUresult cuCtxDetach(CUcontext context)
 
 // ---- A launch in several calls
 
-enum { MAX_BYTES = 4096 }; // of arguments
+enum { MAX_ARGUMENT_BYTES = 4096 };
 
-typedef struct PreparedLaunch { // launch parameters of a kernel, set by earlier calls; guarded by the lock of machine/lock.c
+typedef struct PreparedLaunch { // launch parameters that a program has set for a kernel; guarded by the lock of machine/lock.c
     CUfunction function;
     dim3 block;
     unsigned dynamic_shared_bytes;
-    size_t bytes; // of the arguments
-    uint8_t arguments[MAX_BYTES];
+    size_t argument_bytes;
+    uint8_t arguments[MAX_ARGUMENT_BYTES];
     struct PreparedLaunch *next;
 } PreparedLaunch;
 
-static PreparedLaunch *prepared_launch(CUfunction function)
+static PreparedLaunch *find_prepared_launch(CUfunction function)
 {
-    static PreparedLaunch *list;
-    PreparedLaunch *p = list;
+    static PreparedLaunch *launches;
+    PreparedLaunch *p = launches;
     while (p && p->function != function)
         p = p->next;
     if (p)
@@ -64,8 +64,8 @@ static PreparedLaunch *prepared_launch(CUfunction function)
         sim_die("out of memory: kernel arguments");
     p->function = function;
     p->block = (dim3){1, 1, 1};
-    p->next = list;
-    return list = p;
+    p->next = launches;
+    return launches = p;
 }
 
 API CUresult cuFuncSetBlockShape(CUfunction function, int x, int y, int z)
@@ -73,7 +73,7 @@ API CUresult cuFuncSetBlockShape(CUfunction function, int x, int y, int z)
     REQUIRE_CONTEXT();
     LOCK_MEMORY();
     CU_REQUIRE(x > 0 && y > 0 && z > 0, CUDA_ERROR_INVALID_VALUE);
-    prepared_launch(function)->block = (dim3){(unsigned)x, (unsigned)y, (unsigned)z};
+    find_prepared_launch(function)->block = (dim3){(unsigned)x, (unsigned)y, (unsigned)z};
     return CUDA_SUCCESS;
 }
 
@@ -81,7 +81,7 @@ API CUresult cuFuncSetSharedSize(CUfunction function, unsigned bytes)
 {
     REQUIRE_CONTEXT();
     LOCK_MEMORY();
-    prepared_launch(function)->dynamic_shared_bytes = bytes;
+    find_prepared_launch(function)->dynamic_shared_bytes = bytes;
     return CUDA_SUCCESS;
 }
 
@@ -89,8 +89,8 @@ API CUresult cuParamSetSize(CUfunction function, unsigned bytes)
 {
     REQUIRE_CONTEXT();
     LOCK_MEMORY();
-    CU_REQUIRE(bytes <= MAX_BYTES, CUDA_ERROR_INVALID_VALUE);
-    prepared_launch(function)->bytes = bytes;
+    CU_REQUIRE(bytes <= MAX_ARGUMENT_BYTES, CUDA_ERROR_INVALID_VALUE);
+    find_prepared_launch(function)->argument_bytes = bytes;
     return CUDA_SUCCESS;
 }
 
@@ -98,8 +98,8 @@ API CUresult cuParamSetv(CUfunction function, int offset, void *value, unsigned 
 {
     REQUIRE_CONTEXT();
     LOCK_MEMORY();
-    CU_REQUIRE(value && offset >= 0 && offset <= MAX_BYTES && bytes <= MAX_BYTES - (unsigned)offset, CUDA_ERROR_INVALID_VALUE);
-    memcpy(prepared_launch(function)->arguments + offset, value, bytes);
+    CU_REQUIRE(value && offset >= 0 && offset <= MAX_ARGUMENT_BYTES && bytes <= MAX_ARGUMENT_BYTES - (unsigned)offset, CUDA_ERROR_INVALID_VALUE);
+    memcpy(find_prepared_launch(function)->arguments + offset, value, bytes);
     return CUDA_SUCCESS;
 }
 
@@ -113,28 +113,28 @@ API CUresult cuParamSetf(CUfunction function, int offset, float value)
     return cuParamSetv(function, offset, &value, sizeof value);
 }
 
-static CUresult launch(CUfunction function, int width, int height, CUstream stream)
+static CUresult launch_prepared(CUfunction function, int width, int height, CUstream stream)
 {
     REQUIRE_CONTEXT();
     LOCK_MEMORY();
     CU_REQUIRE(width > 0 && height > 0, CUDA_ERROR_INVALID_VALUE);
-    PreparedLaunch *p = prepared_launch(function);
-    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, p->arguments, CU_LAUNCH_PARAM_BUFFER_SIZE, &p->bytes, CU_LAUNCH_PARAM_END};
+    PreparedLaunch *p = find_prepared_launch(function);
+    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, p->arguments, CU_LAUNCH_PARAM_BUFFER_SIZE, &p->argument_bytes, CU_LAUNCH_PARAM_END};
     return cuLaunchKernel(function, (unsigned)width, (unsigned)height, 1, p->block.x, p->block.y, p->block.z,
                           p->dynamic_shared_bytes, stream, NULL, extra);
 }
 
 API CUresult cuLaunchGridAsync(CUfunction function, int width, int height, CUstream stream)
 {
-    return launch(function, width, height, stream);
+    return launch_prepared(function, width, height, stream);
 }
 
 API CUresult cuLaunchGrid(CUfunction function, int width, int height)
 {
-    return launch(function, width, height, NULL);
+    return launch_prepared(function, width, height, NULL);
 }
 
 API CUresult cuLaunch(CUfunction function)
 {
-    return launch(function, 1, 1, NULL);
+    return launch_prepared(function, 1, 1, NULL);
 }

@@ -1,18 +1,18 @@
-// refused.c: unsupported driver calls. They exist so that a program that can do without them links, or finds them in
+// refused.c: unsupported driver functions. They are defined so that programs that do not depend on them can link, or find them in
 // libcuda.so.1.
 #include "driver/driver.h"
 
-#define UNSUPPORTED(name)                                               \
-    API CUresult unsupported_##name(void) __asm__(#name);               \
-    API CUresult unsupported_##name(void)                               \
-    {                                                               \
-        static atomic_flag reported = ATOMIC_FLAG_INIT;                 \
-        if (!atomic_flag_test_and_set(&reported))                       \
-            fprintf(stderr, "simulator: it has no " #name "\n");    \
-        return CUDA_ERROR_NOT_SUPPORTED;                            \
+#define UNSUPPORTED(name)                                        \
+    API CUresult unsupported_##name(void) __asm__(#name);        \
+    API CUresult unsupported_##name(void)                        \
+    {                                                            \
+        static atomic_flag is_reported = ATOMIC_FLAG_INIT;       \
+        if (!atomic_flag_test_and_set(&is_reported))             \
+            fprintf(stderr, "simulator: it has no " #name "\n"); \
+        return CUDA_ERROR_NOT_SUPPORTED;                         \
     }
 
-// Texture and surface references, replaced by cuTexObjectCreate.
+// Texture and surface references; use cuTexObjectCreate and cuSurfObjectCreate.
 UNSUPPORTED(cuModuleGetTexRef) UNSUPPORTED(cuModuleGetSurfRef) UNSUPPORTED(cuParamSetTexRef)
 UNSUPPORTED(cuTexRefCreate) UNSUPPORTED(cuTexRefDestroy) UNSUPPORTED(cuTexRefSetArray) UNSUPPORTED(cuTexRefGetArray)
 UNSUPPORTED(cuTexRefSetAddress_v2) UNSUPPORTED(cuTexRefGetAddress_v2) UNSUPPORTED(cuTexRefSetAddress2D_v2)
@@ -29,7 +29,7 @@ UNSUPPORTED(cuArrayGetDescriptor_v2) UNSUPPORTED(cuArray3DGetDescriptor_v2)
 
 UNSUPPORTED(cuDeviceGetByPCIBusId) UNSUPPORTED(cuDeviceGetPCIBusId) UNSUPPORTED(cuMemcpyPeer) UNSUPPORTED(cuIpcOpenMemHandle) UNSUPPORTED(cuMemcpyDtoDAsync)
 
-// Interoperability with OpenGL and other graphics APIs.
+// Interoperability with graphics APIs such as OpenGL.
 UNSUPPORTED(cuGraphicsUnregisterResource) UNSUPPORTED(cuGraphicsSubResourceGetMappedArray) UNSUPPORTED(cuGraphicsResourceGetMappedPointer)
 UNSUPPORTED(cuGraphicsResourceGetMappedPointer_v2) UNSUPPORTED(cuGraphicsResourceSetMapFlags) UNSUPPORTED(cuGraphicsMapResources)
 UNSUPPORTED(cuGraphicsUnmapResources)

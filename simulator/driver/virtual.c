@@ -1,7 +1,7 @@
 // virtual.c: driver API: virtual memory management.
 //
-// A reserved address range is one Allocation, whatever is mapped in it, so that an array may span several physical
-// allocations. Each of these is a file, which may be mapped several times, also in other processes.
+// A reserved address range is a single Allocation, so that an array may span several physical allocations. A physical allocation
+// is a file, which may be mapped several times, also in other processes.
 #include "base/platform.h"
 #include "checker/host_checks.h"
 #include "driver/driver.h"
@@ -16,8 +16,8 @@ typedef struct PhysicalMemory {
     CUmemAllocationProp properties;
     size_t bytes;
     int file;
-    size_t references; // by the handle, each cuMemRetainAllocationHandle, and each mapped granule
-    size_t retained;   // of these, references that cuMemRelease drops
+    size_t reference_count; // references by the handle and by each mapped granule
+    size_t handle_count;    // references by the handle, which cuMemRelease releases
 } PhysicalMemory;
 
 static bool is_granule_multiple(uint64_t number)
@@ -25,9 +25,9 @@ static bool is_granule_multiple(uint64_t number)
     return number % SIM_GRANULE == 0;
 }
 
-static void drop_reference(PhysicalMemory *physical)
+static void release_reference(PhysicalMemory *physical)
 {
-    if (--physical->references > 0)
+    if (--physical->reference_count > 0)
         return;
     close(physical->file);
     sim_count_memory(physical->properties.location.id, -(int64_t)physical->bytes);
@@ -61,7 +61,7 @@ static CUresult new_physical_memory(CUmemGenericAllocationHandle *handle, int fi
 {
     PhysicalMemory *physical = file >= 0 ? calloc(1, sizeof *physical) : NULL;
     if (physical)
-        *physical = (PhysicalMemory){.properties = *p, .bytes = bytes, .file = file, .references = 1, .retained = 1};
+        *physical = (PhysicalMemory){.properties = *p, .bytes = bytes, .file = file, .reference_count = 1, .handle_count = 1};
     void *object = physical ? sim_new_handle(PHYSICAL_MEMORY_HANDLE, physical) : NULL;
     if (!object) {
         free(physical);
@@ -96,9 +96,9 @@ API CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
     LOCK_MEMORY();
     PhysicalMemory *physical = physical_memory_of(handle);
     CU_REQUIRE(physical, CUDA_ERROR_INVALID_VALUE);
-    if (--physical->retained == 0)
+    if (--physical->handle_count == 0)
         sim_remove_handle(PHYSICAL_MEMORY_HANDLE, (const void *)(uintptr_t)handle);
-    drop_reference(physical);
+    release_reference(physical);
     return CUDA_SUCCESS;
 }
 
@@ -112,7 +112,7 @@ API CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *p, CUme
     return CUDA_SUCCESS;
 }
 
-// The shareable handle is a descriptor of the physical allocation's file.
+// The shareable handle is a file descriptor of the physical allocation.
 API CUresult cuMemExportToShareableHandle(void *shared, CUmemGenericAllocationHandle handle,
                                           CUmemAllocationHandleType type, unsigned long long flags)
 {
@@ -159,13 +159,13 @@ API CUresult cuMemAddressReserve(CUdeviceptr *address, size_t bytes, size_t alig
     return CUDA_SUCCESS;
 }
 
-// The reservation that contains these bytes, which are whole granules; or NULL.
+// Returns the reservation that contains these bytes, or NULL; they must be whole granules.
 static Allocation *reservation_at(CUdeviceptr address, size_t bytes)
 {
     Allocation *a = sim_allocation_at(address);
-    const bool contains = a && a->granules && address - a->address < a->bytes &&
+    const bool is_contained = a && a->granules && address - a->address < a->bytes &&
                        bytes <= a->bytes - (address - a->address);
-    return contains && bytes > 0 && is_granule_multiple(address - a->address) && is_granule_multiple(bytes) ? a : NULL;
+    return is_contained && bytes > 0 && is_granule_multiple(address - a->address) && is_granule_multiple(bytes) ? a : NULL;
 }
 
 static Granule *granule_at(const Allocation *a, CUdeviceptr address)
@@ -173,11 +173,11 @@ static Granule *granule_at(const Allocation *a, CUdeviceptr address)
     return &a->granules[(address - a->address) / SIM_GRANULE];
 }
 
-// True if all of these granules are mapped, or, with `mapped` false, all unmapped.
-static bool are_mapped(const Granule *granules, size_t bytes, bool mapped)
+// True if all of these granules are mapped (`is_mapped`) or all are unmapped (!`is_mapped`).
+static bool are_mapped(const Granule *granules, size_t bytes, bool is_mapped)
 {
     for (size_t k = 0; k < bytes / SIM_GRANULE; k++)
-        if ((granules[k].physical != NULL) != mapped)
+        if ((granules[k].physical != NULL) != is_mapped)
             return false;
     return true;
 }
@@ -206,7 +206,7 @@ API CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset, CUmemGen
     CU_REQUIRE(sim_map_shared(a->memory + (address - a->address), bytes, physical->file, offset), CUDA_ERROR_OUT_OF_MEMORY);
     for (size_t k = 0; k < bytes / SIM_GRANULE; k++)
         granule[k] = (Granule){.physical = physical};
-    physical->references += bytes / SIM_GRANULE;
+    physical->reference_count += bytes / SIM_GRANULE;
     return CUDA_SUCCESS;
 }
 
@@ -221,7 +221,7 @@ API CUresult cuMemUnmap(CUdeviceptr address, size_t bytes)
     sim_synchronize_host_with_device(sim_current_device);
     CU_REQUIRE(sim_restore_fill(a->memory + (address - a->address), bytes), CUDA_ERROR_OUT_OF_MEMORY);
     for (size_t k = 0; k < bytes / SIM_GRANULE; k++) {
-        drop_reference(granule[k].physical);
+        release_reference(granule[k].physical);
         granule[k] = (Granule){.physical = NULL};
     }
     return CUDA_SUCCESS;

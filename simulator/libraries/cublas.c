@@ -24,15 +24,15 @@ uint16_t sim_bf16_from_double(double value, int rounding);
 #define API __attribute__((visibility("default")))
 // The names of these functions in NVIDIA's header.
 #define V2(name) extern __typeof__(name) name##_v2 __attribute__((alias(#name), visibility("default")))
-#define CUBLAS_REQUIRE(condition)                          \
-    do {                                         \
-        if (!(condition))                        \
-            return CUBLAS_STATUS_INVALID_VALUE;  \
+#define CUBLAS_REQUIRE(condition)               \
+    do {                                        \
+        if (!(condition))                       \
+            return CUBLAS_STATUS_INVALID_VALUE; \
     } while (0)
-#define REQUIRE_HANDLE(handle)                        \
-    do {                                           \
-        if (!(handle))                             \
-            return CUBLAS_STATUS_NOT_INITIALIZED;  \
+#define REQUIRE_HANDLE(handle)                    \
+    do {                                          \
+        if (!(handle))                            \
+            return CUBLAS_STATUS_NOT_INITIALIZED; \
     } while (0)
 
 // ---- Contexts
@@ -72,13 +72,13 @@ API cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream)
     return CUBLAS_STATUS_SUCCESS;
 }
 
-#define GETTER(name, type, field)                                \
-    API cublasStatus_t name(cublasHandle_t handle, type *value)  \
-    {                                                            \
-        REQUIRE_HANDLE(handle);                                     \
-        CUBLAS_REQUIRE(value);                                             \
-        *value = handle->field;                                  \
-        return CUBLAS_STATUS_SUCCESS;                            \
+#define GETTER(name, type, field)                               \
+    API cublasStatus_t name(cublasHandle_t handle, type *value) \
+    {                                                           \
+        REQUIRE_HANDLE(handle);                                 \
+        CUBLAS_REQUIRE(value);                                  \
+        *value = handle->field;                                 \
+        return CUBLAS_STATUS_SUCCESS;                           \
     }
 GETTER(cublasGetStream, cudaStream_t, stream)
 GETTER(cublasGetPointerMode, cublasPointerMode_t, pointer_mode)
@@ -143,31 +143,31 @@ static cublasStatus_t copy_rows(void *to, size_t to_pitch, const void *from, siz
                : CUBLAS_STATUS_SUCCESS;
 }
 
-#define COPIES(direction, kind)                                                                                              \
-    API cublasStatus_t cublas##direction##VectorAsync(int n, int size, const void *x, int incx, void *y, int incy,           \
-                                                cudaStream_t stream)                                                   \
-    {                                                                                                                  \
-        CUBLAS_REQUIRE(incx > 0 && incy > 0 && size > 0);                                                                        \
-        if (incx == 1 && incy == 1) /* contiguous */                                                                   \
-            return cublas##direction##MatrixAsync(n, 1, size, x, at_least_1(n), y, at_least_1(n), stream);                   \
-        return copy_rows(y, (size_t)incy * size, x, (size_t)incx * size, (size_t)size, n, kind, stream);               \
-    }                                                                                                                  \
-    API cublasStatus_t cublas##direction##Vector(int n, int size, const void *x, int incx, void *y, int incy)                \
-    {                                                                                                                  \
-        const cublasStatus_t status = cublas##direction##VectorAsync(n, size, x, incx, y, incy, NULL);                       \
-        return cudaStreamSynchronize(NULL) ? CUBLAS_STATUS_MAPPING_ERROR : status;                                     \
-    }                                                                                                                  \
-    API cublasStatus_t cublas##direction##MatrixAsync(int m, int n, int size, const void *a, int lda, void *b, int ldb,      \
-                                                cudaStream_t stream)                                                   \
-    {                                                                                                                  \
-        CUBLAS_REQUIRE(m >= 0 && size > 0 && lda >= m && ldb >= m && lda > 0 && ldb > 0);                                        \
-        return m == 0 ? CUBLAS_STATUS_SUCCESS                                                                          \
-                      : copy_rows(b, (size_t)ldb * size, a, (size_t)lda * size, (size_t)m * size, n, kind, stream);    \
-    }                                                                                                                  \
-    API cublasStatus_t cublas##direction##Matrix(int m, int n, int size, const void *a, int lda, void *b, int ldb)           \
-    {                                                                                                                  \
-        const cublasStatus_t status = cublas##direction##MatrixAsync(m, n, size, a, lda, b, ldb, NULL);                      \
-        return cudaStreamSynchronize(NULL) ? CUBLAS_STATUS_MAPPING_ERROR : status;                                     \
+#define COPIES(direction, kind)                                                                                         \
+    API cublasStatus_t cublas##direction##VectorAsync(int n, int size, const void *x, int incx, void *y, int incy,      \
+                                                cudaStream_t stream)                                                    \
+    {                                                                                                                   \
+        CUBLAS_REQUIRE(incx > 0 && incy > 0 && size > 0);                                                               \
+        if (incx == 1 && incy == 1) /* contiguous */                                                                    \
+            return cublas##direction##MatrixAsync(n, 1, size, x, at_least_1(n), y, at_least_1(n), stream);              \
+        return copy_rows(y, (size_t)incy * size, x, (size_t)incx * size, (size_t)size, n, kind, stream);                \
+    }                                                                                                                   \
+    API cublasStatus_t cublas##direction##Vector(int n, int size, const void *x, int incx, void *y, int incy)           \
+    {                                                                                                                   \
+        const cublasStatus_t status = cublas##direction##VectorAsync(n, size, x, incx, y, incy, NULL);                  \
+        return cudaStreamSynchronize(NULL) ? CUBLAS_STATUS_MAPPING_ERROR : status;                                      \
+    }                                                                                                                   \
+    API cublasStatus_t cublas##direction##MatrixAsync(int m, int n, int size, const void *a, int lda, void *b, int ldb, \
+                                                cudaStream_t stream)                                                    \
+    {                                                                                                                   \
+        CUBLAS_REQUIRE(m >= 0 && size > 0 && lda >= m && ldb >= m && lda > 0 && ldb > 0);                               \
+        return m == 0 ? CUBLAS_STATUS_SUCCESS                                                                           \
+                      : copy_rows(b, (size_t)ldb * size, a, (size_t)lda * size, (size_t)m * size, n, kind, stream);     \
+    }                                                                                                                   \
+    API cublasStatus_t cublas##direction##Matrix(int m, int n, int size, const void *a, int lda, void *b, int ldb)      \
+    {                                                                                                                   \
+        const cublasStatus_t status = cublas##direction##MatrixAsync(m, n, size, a, lda, b, ldb, NULL);                 \
+        return cudaStreamSynchronize(NULL) ? CUBLAS_STATUS_MAPPING_ERROR : status;                                      \
     }
 COPIES(Set, cudaMemcpyHostToDevice)
 COPIES(Get, cudaMemcpyDeviceToHost)

@@ -8,9 +8,9 @@
 #define A ((const T *)sim_memory_at(t->a))
 #define B ((const T *)sim_memory_at(t->b))
 #define C ((T *)sim_memory_at(t->c))
-#define BEGIN(work, ...)      \
-    REQUIRE_HANDLE(handle);      \
-    Task t = {__VA_ARGS__};   \
+#define BEGIN(work, ...)    \
+    REQUIRE_HANDLE(handle); \
+    Task t = {__VA_ARGS__}; \
     DECLARE_CALL(WORK(work))
 #define BEGIN_WORK const Task *t = data
 
@@ -84,21 +84,21 @@ API cublasStatus_t CUBLAS(swap)(cublasHandle_t handle, int n, T *x, int incx, T 
 // ---- Scalar results: 0 if there are no elements
 
 #define RESULT(type) (*(type *)(t->scalars_on_device ? sim_memory_at(t->result) : t->result))
-#define REDUCTION(which, type, value)                                                                              \
-    static void WORK(which)(const void *data)                                                                      \
-    {                                                                                                              \
-        BEGIN_WORK;                                                                                                \
-        RESULT(type) = t->n > 0 && t->lda > 0 ? (value) : 0;                                                       \
-    }                                                                                                              \
-    static cublasStatus_t WORK(begin_##which)(cublasHandle_t handle, const char *name, const void *from, int n,  \
-                                              const T *x, int incx, type *result)                                  \
-    {                                                                                                              \
-        BEGIN(which, .n = n, .a = x, .lda = incx, .result = result);                                               \
-        CUBLAS_REQUIRE(result);                                                                                              \
-        call.name = name;                                                                                        \
-        if (n > 0 && incx > 0)                                                                                     \
-            add(&call, vector(x, n, incx, sizeof(T), true, false));                                                \
-        return submit(&call, &t, handle, from, sizeof(type));                                                     \
+#define REDUCTION(which, type, value)                                                                           \
+    static void WORK(which)(const void *data)                                                                   \
+    {                                                                                                           \
+        BEGIN_WORK;                                                                                             \
+        RESULT(type) = t->n > 0 && t->lda > 0 ? (value) : 0;                                                    \
+    }                                                                                                           \
+    static cublasStatus_t WORK(begin_##which)(cublasHandle_t handle, const char *name, const void *from, int n, \
+                                              const T *x, int incx, type *result)                               \
+    {                                                                                                           \
+        BEGIN(which, .n = n, .a = x, .lda = incx, .result = result);                                            \
+        CUBLAS_REQUIRE(result);                                                                                 \
+        call.name = name;                                                                                       \
+        if (n > 0 && incx > 0)                                                                                  \
+            add(&call, vector(x, n, incx, sizeof(T), true, false));                                             \
+        return submit(&call, &t, handle, from, sizeof(type));                                                   \
     }
 #define REDUCE(which) WORK(begin_##which)(handle, __func__, __builtin_return_address(0), n, x, incx, result)
 #define INDEX(of) NAMED(scipy_cblas_i, BLAS_LETTER, of)

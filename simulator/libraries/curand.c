@@ -22,9 +22,9 @@ struct curandGenerator_st {
 
 #define API __attribute__((visibility("default")))
 #define CURAND_REQUIRE(condition, error) \
-    do {                       \
-        if (!(condition))      \
-            return (error);    \
+    do {                                 \
+        if (!(condition))                \
+            return (error);              \
     } while (0)
 
 // ---- Generators

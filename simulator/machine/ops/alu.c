@@ -26,54 +26,54 @@ typedef __int128 s128;
 typedef unsigned __int128 u128;
 
 // Operations on integers of type T; S and U are its signed and unsigned types, W is twice as wide.
-#define INTEGER_OPERATIONS(T, S, U, W)                                            \
-    BINARY(mul_hi_##T, T, T, T, ((W)a * (W)b) >> (8 * sizeof(T)))            \
-    TERNARY(mad_hi_##T, T, T, T, T, (U)(((W)a * (W)b) >> (8 * sizeof(T))) + (U)c) \
-    BINARY(min_##T, T, T, T, a < b ? a : b)                                  \
-    BINARY(max_##T, T, T, T, a > b ? a : b)                                  \
-    TERNARY(sad_##T, T, T, T, T, (U)c + (a < b ? (U)b - (U)a : (U)a - (U)b)) \
-    BINARY(div_##T, T, T, T, divide_##T(a, b))                               \
-    BINARY(rem_##T, T, T, T, remainder_##T(a, b))                            \
+#define INTEGER_OPERATIONS(T, S, U, W)                                                           \
+    BINARY(mul_hi_##T, T, T, T, ((W)a * (W)b) >> (8 * sizeof(T)))                                \
+    TERNARY(mad_hi_##T, T, T, T, T, (U)(((W)a * (W)b) >> (8 * sizeof(T))) + (U)c)                \
+    BINARY(min_##T, T, T, T, a < b ? a : b)                                                      \
+    BINARY(max_##T, T, T, T, a > b ? a : b)                                                      \
+    TERNARY(sad_##T, T, T, T, T, (U)c + (a < b ? (U)b - (U)a : (U)a - (U)b))                     \
+    BINARY(div_##T, T, T, T, divide_##T(a, b))                                                   \
+    BINARY(rem_##T, T, T, T, remainder_##T(a, b))                                                \
     BINARY(shr_##T, T, T, uint32_t, b < 8 * sizeof(T) ? a >> b : (S)-1 < 0 && a < 0 ? (T)-1 : 0) \
-    COMPARE(setp_lt_##T, T, a < b)                                           \
-    COMPARE(setp_le_##T, T, a <= b)                                          \
-    COMPARE(setp_gt_##T, T, a > b)                                           \
+    COMPARE(setp_lt_##T, T, a < b)                                                               \
+    COMPARE(setp_le_##T, T, a <= b)                                                              \
+    COMPARE(setp_gt_##T, T, a > b)                                                               \
     COMPARE(setp_ge_##T, T, a >= b)
 
 // Operations that do not depend on the sign.
-#define SIGNLESS_OPERATIONS(U, S)                                                   \
-    BINARY(add_##U, U, U, U, a + b)                                          \
-    BINARY(sub_##U, U, U, U, a - b)                                          \
-    BINARY(mul_lo_##U, U, U, U, (uint64_t)a * b)                             \
-    TERNARY(mad_lo_##U, U, U, U, U, (uint64_t)a * b + c)                     \
-    BINARY(and_##U, U, U, U, a & b)                                          \
-    BINARY(or_##U, U, U, U, a | b)                                           \
-    BINARY(xor_##U, U, U, U, a ^ b)                                          \
-    UNARY(not_##U, U, U, ~a)                                                 \
-    UNARY(cnot_##U, U, U, a == 0)                                            \
-    UNARY(neg_##U, U, U, (U)0 - a)                                           \
-    UNARY(abs_##U, U, U, (S)a < 0 ? (U)0 - a : a)                            \
-    BINARY(shl_##U, U, U, uint32_t, b < 8 * sizeof(U) ? (uint64_t)a << b : 0) \
-    COMPARE(setp_eq_##U, U, a == b)                                          \
-    COMPARE(setp_ne_##U, U, a != b)                                          \
-    static void selp_##U(Warp *w, const Instr *i, uint32_t mask)             \
-    {                                                                        \
-        U *d = OPERAND(U, d);                                                \
-        const U *as = OPERAND(U, a);                                         \
-        const U *bs = OPERAND(U, b);                                         \
+#define SIGNLESS_OPERATIONS(U, S)                                                                        \
+    BINARY(add_##U, U, U, U, a + b)                                                                      \
+    BINARY(sub_##U, U, U, U, a - b)                                                                      \
+    BINARY(mul_lo_##U, U, U, U, (uint64_t)a * b)                                                         \
+    TERNARY(mad_lo_##U, U, U, U, U, (uint64_t)a * b + c)                                                 \
+    BINARY(and_##U, U, U, U, a & b)                                                                      \
+    BINARY(or_##U, U, U, U, a | b)                                                                       \
+    BINARY(xor_##U, U, U, U, a ^ b)                                                                      \
+    UNARY(not_##U, U, U, ~a)                                                                             \
+    UNARY(cnot_##U, U, U, a == 0)                                                                        \
+    UNARY(neg_##U, U, U, (U)0 - a)                                                                       \
+    UNARY(abs_##U, U, U, (S)a < 0 ? (U)0 - a : a)                                                        \
+    BINARY(shl_##U, U, U, uint32_t, b < 8 * sizeof(U) ? (uint64_t)a << b : 0)                            \
+    COMPARE(setp_eq_##U, U, a == b)                                                                      \
+    COMPARE(setp_ne_##U, U, a != b)                                                                      \
+    static void selp_##U(Warp *w, const Instr *i, uint32_t mask)                                         \
+    {                                                                                                    \
+        U *d = OPERAND(U, d);                                                                            \
+        const U *as = OPERAND(U, a);                                                                     \
+        const U *bs = OPERAND(U, b);                                                                     \
         const uint32_t selects_a = *OPERAND(uint32_t, c) ^ (i->flags & COMBINE_NEGATED ? ALL_LANES : 0); \
-        FOR_EACH_LANE(const U a = as[l]; const U b = bs[l]; d[l] = selects_a >> l & 1 ? a : b) \
+        FOR_EACH_LANE(const U a = as[l]; const U b = bs[l]; d[l] = selects_a >> l & 1 ? a : b)           \
     }
 
 // Division by zero yields all ones, as on a GPU; the remainder is then the dividend.
-#define DIVISION(T, minimum)                                                  \
-    static inline T divide_##T(T a, T b)                                     \
-    {                                                                        \
+#define DIVISION(T, minimum)                                                                              \
+    static inline T divide_##T(T a, T b)                                                                  \
+    {                                                                                                     \
         return b == 0 ? (T)-1 : (T)-1 < 0 && b == (T)-1 ? (a == (minimum) ? a : (T)(0 - a)) : (T)(a / b); \
-    }                                                                        \
-    static inline T remainder_##T(T a, T b)                                  \
-    {                                                                        \
-        return b == 0 ? a : (T)-1 < 0 && b == (T)-1 ? 0 : (T)(a % b);        \
+    }                                                                                                     \
+    static inline T remainder_##T(T a, T b)                                                               \
+    {                                                                                                     \
+        return b == 0 ? a : (T)-1 < 0 && b == (T)-1 ? 0 : (T)(a % b);                                     \
     }
 
 DIVISION(int16_t, INT16_MIN)
@@ -224,13 +224,13 @@ static inline uint64_t insert_field(uint64_t a, uint64_t b, uint32_t position, u
     const uint64_t low = length >= 64 ? UINT64_MAX : (1ull << length) - 1;
     return (b & ~(low << position)) | (a & low) << position;
 }
-#define INSERT(name, T, bits)                                                \
-    static void name(Warp *w, const Instr *i, uint32_t mask)                 \
-    {                                                                        \
-        T *d = OPERAND(T, d);                                                \
-        const T *a = OPERAND(T, a), *b = OPERAND(T, b);                      \
-        const uint32_t *c = OPERAND(uint32_t, c), *length = OPERAND(uint32_t, e);      \
-        FOR_EACH_LANE(d[l] = (T)insert_field(a[l], b[l], c[l], length[l], bits)) \
+#define INSERT(name, T, bits)                                                     \
+    static void name(Warp *w, const Instr *i, uint32_t mask)                      \
+    {                                                                             \
+        T *d = OPERAND(T, d);                                                     \
+        const T *a = OPERAND(T, a), *b = OPERAND(T, b);                           \
+        const uint32_t *c = OPERAND(uint32_t, c), *length = OPERAND(uint32_t, e); \
+        FOR_EACH_LANE(d[l] = (T)insert_field(a[l], b[l], c[l], length[l], bits))  \
     }
 INSERT(bfi_b32, uint32_t, 32)
 INSERT(bfi_b64, uint64_t, 64)
@@ -307,13 +307,13 @@ TERNARY(prmt_b32_ecr, uint32_t, uint32_t, uint32_t, uint32_t, permute_by_mode(a,
 TERNARY(prmt_b32_rc16, uint32_t, uint32_t, uint32_t, uint32_t, permute_by_mode(a, b, c, 5))
 
 // c plus the products of four pairs of bytes.
-#define DOT4(name, A, B)                                                     \
-    static inline uint32_t name##_of(uint32_t a, uint32_t b, uint32_t c)     \
-    {                                                                        \
-        for (int k = 0; k < 4; k++)                                          \
+#define DOT4(name, A, B)                                                              \
+    static inline uint32_t name##_of(uint32_t a, uint32_t b, uint32_t c)              \
+    {                                                                                 \
+        for (int k = 0; k < 4; k++)                                                   \
             c += (uint32_t)((int32_t)(A)(a >> (8 * k)) * (int32_t)(B)(b >> (8 * k))); \
-        return c;                                                            \
-    }                                                                        \
+        return c;                                                                     \
+    }                                                                                 \
     TERNARY(name, uint32_t, uint32_t, uint32_t, uint32_t, name##_of(a, b, c))
 DOT4(dp4a_u32_u32, uint8_t, uint8_t)
 DOT4(dp4a_u32_s32, uint8_t, int8_t)
@@ -325,7 +325,7 @@ DOT4(dp4a_s32_s32, int8_t, int8_t)
     TERNARY(name, uint32_t, uint32_t, uint32_t, uint32_t,                    \
             c + (uint32_t)((int32_t)(A)a * (int32_t)(B)(b >> (first))) +     \
                 (uint32_t)((int32_t)(A)(a >> 16) * (int32_t)(B)(b >> ((first) + 8))))
-#define DOT2_SIGNS(name, first)                                              \
+#define DOT2_SIGNS(name, first)                                                                  \
     DOT2(name##_u32_u32, uint16_t, uint8_t, first) DOT2(name##_u32_s32, uint16_t, int8_t, first) \
     DOT2(name##_s32_u32, int16_t, uint8_t, first) DOT2(name##_s32_s32, int16_t, int8_t, first)
 DOT2_SIGNS(dp2a_lo, 0)
@@ -366,7 +366,7 @@ BINARY(szext_wrap_u32, uint32_t, uint32_t, uint32_t, extend(a, b, false, false))
         uint32_t *d = OPERAND(uint32_t, d);                                  \
         const uint32_t a = *OPERAND(uint32_t, a), b = *OPERAND(uint32_t, b); \
         (void)b;                                                             \
-        *d = (*d & ~mask) | ((expression) & mask);                             \
+        *d = (*d & ~mask) | ((expression) & mask);                           \
     }
 PREDICATES(and_pred, a & b)
 PREDICATES(or_pred, a | b)
@@ -375,33 +375,33 @@ PREDICATES(not_pred, ~a)
 
 // ---- Extended precision: the carry is a register
 
-#define CARRY_OPERATIONS(T, W)                                                        \
+#define CARRY_OPERATIONS(T, W)                                                       \
     static inline T add_with_carry_##T(uint32_t *carry, T a, T b, bool in, bool out) \
-    {                                                                        \
-        const W sum = (W)a + b + (in ? *carry : 0);                          \
-        if (out)                                                             \
-            *carry = (uint32_t)(sum >> (8 * sizeof(T)));                     \
-        return (T)sum;                                                       \
-    }                                                                        \
+    {                                                                                \
+        const W sum = (W)a + b + (in ? *carry : 0);                                  \
+        if (out)                                                                     \
+            *carry = (uint32_t)(sum >> (8 * sizeof(T)));                             \
+        return (T)sum;                                                               \
+    }                                                                                \
     static inline T sub_with_carry_##T(uint32_t *carry, T a, T b, bool in, bool out) \
-    {                                                                        \
-        const W difference = (W)a - b - (in ? *carry : 0);                   \
-        if (out)                                                             \
-            *carry = (uint32_t)(difference >> (8 * sizeof(T))) & 1;          \
-        return (T)difference;                                                \
+    {                                                                                \
+        const W difference = (W)a - b - (in ? *carry : 0);                           \
+        if (out)                                                                     \
+            *carry = (uint32_t)(difference >> (8 * sizeof(T))) & 1;                  \
+        return (T)difference;                                                        \
     }
 CARRY_OPERATIONS(uint32_t, uint64_t)
 CARRY_OPERATIONS(uint64_t, u128)
 #define CARRY OPERAND(uint32_t, carry)[l]
-#define WITH_CARRY(T)                                                        \
-    BINARY(add_cc_##T, T, T, T, add_with_carry_##T(&CARRY, a, b, false, true)) \
-    BINARY(addc_##T, T, T, T, add_with_carry_##T(&CARRY, a, b, true, false)) \
-    BINARY(addc_cc_##T, T, T, T, add_with_carry_##T(&CARRY, a, b, true, true)) \
-    BINARY(sub_cc_##T, T, T, T, sub_with_carry_##T(&CARRY, a, b, false, true)) \
-    BINARY(subc_##T, T, T, T, sub_with_carry_##T(&CARRY, a, b, true, false)) \
-    BINARY(subc_cc_##T, T, T, T, sub_with_carry_##T(&CARRY, a, b, true, true)) \
+#define WITH_CARRY(T)                                                                     \
+    BINARY(add_cc_##T, T, T, T, add_with_carry_##T(&CARRY, a, b, false, true))            \
+    BINARY(addc_##T, T, T, T, add_with_carry_##T(&CARRY, a, b, true, false))              \
+    BINARY(addc_cc_##T, T, T, T, add_with_carry_##T(&CARRY, a, b, true, true))            \
+    BINARY(sub_cc_##T, T, T, T, sub_with_carry_##T(&CARRY, a, b, false, true))            \
+    BINARY(subc_##T, T, T, T, sub_with_carry_##T(&CARRY, a, b, true, false))              \
+    BINARY(subc_cc_##T, T, T, T, sub_with_carry_##T(&CARRY, a, b, true, true))            \
     TERNARY(mad_lo_cc_##T, T, T, T, T, add_with_carry_##T(&CARRY, a * b, c, false, true)) \
-    TERNARY(madc_lo_##T, T, T, T, T, add_with_carry_##T(&CARRY, a * b, c, true, false)) \
+    TERNARY(madc_lo_##T, T, T, T, T, add_with_carry_##T(&CARRY, a * b, c, true, false))   \
     TERNARY(madc_lo_cc_##T, T, T, T, T, add_with_carry_##T(&CARRY, a * b, c, true, true))
 WITH_CARRY(uint32_t)
 WITH_CARRY(uint64_t)

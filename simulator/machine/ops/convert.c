@@ -275,17 +275,17 @@ static inline float identity(float value)
     return value;
 }
 
-#define CONVERT_SINGLE(name, rounded, D, expression)                            \
-    static void name(Warp *w, const Instr *i, uint32_t mask)                 \
-    {                                                                        \
-        D *d = OPERAND(D, d);                                                \
-        const float *as = OPERAND(float, a);                                 \
-        const Modifiers m = make_modifiers(i->flags & FLUSH, i->flags & SATURATE); \
+#define CONVERT_SINGLE(name, rounded, D, expression)                                                \
+    static void name(Warp *w, const Instr *i, uint32_t mask)                                        \
+    {                                                                                               \
+        D *d = OPERAND(D, d);                                                                       \
+        const float *as = OPERAND(float, a);                                                        \
+        const Modifiers m = make_modifiers(i->flags & FLUSH, i->flags & SATURATE);                  \
         FOR_EACH_LANE(const float value = rounded(flush_operand(m, as[l])); d[l] = (D)(expression)) \
     }
-#define ROUNDED(rounding, rounded)                                          \
-    CONVERT_SINGLE(f32_##rounding, rounded, uint32_t, result_bits(m, value))    \
-    CONVERT_SINGLE(s32_##rounding, rounded, int32_t, to_s32(value))             \
+#define ROUNDED(rounding, rounded)                                           \
+    CONVERT_SINGLE(f32_##rounding, rounded, uint32_t, result_bits(m, value)) \
+    CONVERT_SINGLE(s32_##rounding, rounded, int32_t, to_s32(value))          \
     CONVERT_SINGLE(u32_##rounding, rounded, uint32_t, to_u32(value))
 CONVERT_SINGLE(f32_modified, identity, uint32_t, result_bits(m, value))
 ROUNDED(nearest, rintf)
@@ -305,15 +305,15 @@ static Handler *rounding_handler(const Instr *i)
 }
 
 // Converts integers between registers of any size. `keep` masks the type's bits; `sign` is its sign bit, or 0 if it is unsigned.
-#define INTEGER_CONVERSION(name, D, A)                                                                                            \
-    static void name(Warp *w, const Instr *i, uint32_t mask)                                                         \
-    {                                                                                                                \
-        D *d = OPERAND(D, d);                                                                                        \
-        const A *as = OPERAND(A, a);                                                                                 \
-        const uint64_t keep = type_bits((Type)i->from), sign = sign_bit((Type)i->from),                              \
-                       to_keep = type_bits((Type)i->type), to_sign = sign_bit((Type)i->type);                        \
-        FOR_EACH_LANE(const uint64_t value = ((as[l] & keep) ^ sign) - sign;                                         \
-                      d[l] = (D)(((value & to_keep) ^ to_sign) - to_sign))                                           \
+#define INTEGER_CONVERSION(name, D, A)                                                        \
+    static void name(Warp *w, const Instr *i, uint32_t mask)                                  \
+    {                                                                                         \
+        D *d = OPERAND(D, d);                                                                 \
+        const A *as = OPERAND(A, a);                                                          \
+        const uint64_t keep = type_bits((Type)i->from), sign = sign_bit((Type)i->from),       \
+                       to_keep = type_bits((Type)i->type), to_sign = sign_bit((Type)i->type); \
+        FOR_EACH_LANE(const uint64_t value = ((as[l] & keep) ^ sign) - sign;                  \
+                      d[l] = (D)(((value & to_keep) ^ to_sign) - to_sign))                    \
     }
 static uint64_t type_bits(Type type)
 {

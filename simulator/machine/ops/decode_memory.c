@@ -206,13 +206,13 @@ static bool decode_hint(Decoder *d, const Statement *s, const Opcode *o, Instr *
 #define ORDERED "{relaxed|acquire|release|acq_rel} {SCOPE} {global|shared|shared::cta|shared::cluster}"
 #define ORDERED_GLOBAL "{relaxed|acquire|release|acq_rel} {SCOPE} {global}"
 #define ATOMIC_OPERATION .run = sim_atomic, .kind = ATOMIC, .effects = ACCESSES | OBSERVES | WRITES_DESTINATION
-#define ATOMIC_ROWS(name)                                                      \
-    {name " " ORDERED " add {HINT} s32|u32|u64|s64|f32|f64", .decode = decode_atomic, ATOMIC_OPERATION}, \
-    {name " " ORDERED " add noftz {HINT} f16|f16x2|bf16|bf16x2", .decode = decode_atomic, ATOMIC_OPERATION}, \
-    {name " " ORDERED " min|max {HINT} s32|u32|s64|u64", .decode = decode_atomic, ATOMIC_OPERATION}, \
-    {name " " ORDERED " inc|dec {HINT} u32", .decode = decode_atomic, ATOMIC_OPERATION}, \
-    {name " " ORDERED " LOGIC {HINT} b32|b64", .decode = decode_atomic, ATOMIC_OPERATION}, \
-    {name " " ORDERED_GLOBAL " add {HINT} v2|v4 f32", .decode = decode_atomic, ATOMIC_OPERATION}, \
+#define ATOMIC_ROWS(name)                                                                                               \
+    {name " " ORDERED " add {HINT} s32|u32|u64|s64|f32|f64", .decode = decode_atomic, ATOMIC_OPERATION},                \
+    {name " " ORDERED " add noftz {HINT} f16|f16x2|bf16|bf16x2", .decode = decode_atomic, ATOMIC_OPERATION},            \
+    {name " " ORDERED " min|max {HINT} s32|u32|s64|u64", .decode = decode_atomic, ATOMIC_OPERATION},                    \
+    {name " " ORDERED " inc|dec {HINT} u32", .decode = decode_atomic, ATOMIC_OPERATION},                                \
+    {name " " ORDERED " LOGIC {HINT} b32|b64", .decode = decode_atomic, ATOMIC_OPERATION},                              \
+    {name " " ORDERED_GLOBAL " add {HINT} v2|v4 f32", .decode = decode_atomic, ATOMIC_OPERATION},                       \
     {name " " ORDERED_GLOBAL " add|min|max noftz {HINT} v2|v4|v8 f16|bf16", .decode = decode_atomic, ATOMIC_OPERATION}, \
     {name " " ORDERED_GLOBAL " add|min|max noftz {HINT} v2|v4 f16x2|bf16x2", .decode = decode_atomic, ATOMIC_OPERATION}
 

@@ -60,20 +60,20 @@ BINARY(copysign_f64, uint64_t, uint64_t, uint64_t, (a & 0x8000000000000000) | (b
 
 // ---- Comparisons: with a NaN, ordered ones are false, unordered ones (ending in u) true
 
-#define COMPARISONS(name, T, convert)                                        \
-    COMPARE(eq_##name, T, convert(a) == convert(b))                          \
-    COMPARE(ne_##name, T, convert(a) < convert(b) || convert(a) > convert(b)) \
-    COMPARE(lt_##name, T, convert(a) < convert(b))                           \
-    COMPARE(le_##name, T, convert(a) <= convert(b))                          \
-    COMPARE(gt_##name, T, convert(a) > convert(b))                           \
-    COMPARE(ge_##name, T, convert(a) >= convert(b))                          \
+#define COMPARISONS(name, T, convert)                                             \
+    COMPARE(eq_##name, T, convert(a) == convert(b))                               \
+    COMPARE(ne_##name, T, convert(a) < convert(b) || convert(a) > convert(b))     \
+    COMPARE(lt_##name, T, convert(a) < convert(b))                                \
+    COMPARE(le_##name, T, convert(a) <= convert(b))                               \
+    COMPARE(gt_##name, T, convert(a) > convert(b))                                \
+    COMPARE(ge_##name, T, convert(a) >= convert(b))                               \
     COMPARE(equ_##name, T, !(convert(a) < convert(b) || convert(a) > convert(b))) \
-    COMPARE(neu_##name, T, convert(a) != convert(b))                         \
-    COMPARE(ltu_##name, T, !(convert(a) >= convert(b)))                      \
-    COMPARE(leu_##name, T, !(convert(a) > convert(b)))                       \
-    COMPARE(gtu_##name, T, !(convert(a) <= convert(b)))                      \
-    COMPARE(geu_##name, T, !(convert(a) < convert(b)))                       \
-    COMPARE(num_##name, T, convert(a) == convert(a) && convert(b) == convert(b)) \
+    COMPARE(neu_##name, T, convert(a) != convert(b))                              \
+    COMPARE(ltu_##name, T, !(convert(a) >= convert(b)))                           \
+    COMPARE(leu_##name, T, !(convert(a) > convert(b)))                            \
+    COMPARE(gtu_##name, T, !(convert(a) <= convert(b)))                           \
+    COMPARE(geu_##name, T, !(convert(a) < convert(b)))                            \
+    COMPARE(num_##name, T, convert(a) == convert(a) && convert(b) == convert(b))  \
     COMPARE(nan_##name, T, convert(a) != convert(a) || convert(b) != convert(b))
 COMPARISONS(single, float, )
 COMPARISONS(flushed, float, flush_subnormal)
@@ -183,29 +183,29 @@ static inline double fma_to_odd(double a, double b, double c)
 }
 
 // Operations without modifiers on one or two numbers a lane in half precision or bf16.
-#define HALF_HANDLER(name, widen, narrow, expression)                   \
-    static void name(Warp *w, const Instr *i, uint32_t mask)                 \
-    {                                                                        \
-        uint16_t *d = OPERAND(uint16_t, d);                                  \
-        const uint16_t *as = OPERAND(uint16_t, a), *bs = OPERAND(uint16_t, b), *cs = OPERAND(uint16_t, c); \
-        (void)cs;                                                            \
-        if (i->type == F16X2 || i->type == BF16X2) {                         \
+#define HALF_HANDLER(name, widen, narrow, expression)                                                                                  \
+    static void name(Warp *w, const Instr *i, uint32_t mask)                                                                           \
+    {                                                                                                                                  \
+        uint16_t *d = OPERAND(uint16_t, d);                                                                                            \
+        const uint16_t *as = OPERAND(uint16_t, a), *bs = OPERAND(uint16_t, b), *cs = OPERAND(uint16_t, c);                             \
+        (void)cs;                                                                                                                      \
+        if (i->type == F16X2 || i->type == BF16X2) {                                                                                   \
             FOR_EACH_LANE(for (int k = 2 * l; k < 2 * l + 2; k++) d[k] = narrow(expression(widen(as[k]), widen(bs[k]), widen(cs[k])))) \
-        } else {                                                             \
-            FOR_EACH_LANE(d[l] = narrow(expression(widen(as[l]), widen(bs[l]), widen(cs[l])))) \
-        }                                                                    \
+        } else {                                                                                                                       \
+            FOR_EACH_LANE(d[l] = narrow(expression(widen(as[l]), widen(bs[l]), widen(cs[l]))))                                         \
+        }                                                                                                                              \
     }
 #define SUM(a, b, c) ((double)(a) + (b))
 #define DIFFERENCE(a, b, c) ((double)(a) - (b))
 #define PRODUCT(a, b, c) ((double)(a) * (b))
 #define SMALLER(a, b, c) smaller_single(a, b)
 #define LARGER(a, b, c) larger_single(a, b)
-#define HALF_OPERATIONS(name, widen, narrow)                                 \
-    HALF_HANDLER(add_##name, widen, narrow, SUM)                        \
-    HALF_HANDLER(sub_##name, widen, narrow, DIFFERENCE)                 \
-    HALF_HANDLER(mul_##name, widen, narrow, PRODUCT)                    \
-    HALF_HANDLER(fma_##name, widen, narrow, fma_to_odd)                 \
-    HALF_HANDLER(min_##name, widen, narrow, SMALLER)                    \
+#define HALF_OPERATIONS(name, widen, narrow)            \
+    HALF_HANDLER(add_##name, widen, narrow, SUM)        \
+    HALF_HANDLER(sub_##name, widen, narrow, DIFFERENCE) \
+    HALF_HANDLER(mul_##name, widen, narrow, PRODUCT)    \
+    HALF_HANDLER(fma_##name, widen, narrow, fma_to_odd) \
+    HALF_HANDLER(min_##name, widen, narrow, SMALLER)    \
     HALF_HANDLER(max_##name, widen, narrow, LARGER)
 HALF_OPERATIONS(half, float_of_half, half_of)
 HALF_OPERATIONS(bf16, float_of_bf16, bf16_of)
@@ -238,18 +238,18 @@ static uint16_t compute_one_half(const Instr *i, uint16_t a, uint16_t b, uint16_
 
 // Operations in single precision with modifiers. Unused operands are not read, because their register may hold a subnormal
 // number, which costs some processors a hundred cycles.
-#define MODIFIED(name, operation, operands)                                  \
-    static void name##_modified(Warp *w, const Instr *i, uint32_t mask)      \
-    {                                                                        \
-        uint32_t *d = OPERAND(uint32_t, d);                                  \
-        const float *as = OPERAND(float, a), *bs = OPERAND(float, b), *cs = OPERAND(float, c); \
-        const Modifiers m = make_modifiers(i->flags & FLUSH, i->flags & SATURATE); \
-        const bool propagates_nan = i->flags & PROPAGATE_NAN;                           \
-        FOR_EACH_LANE(                                                       \
+#define MODIFIED(name, operation, operands)                                                                      \
+    static void name##_modified(Warp *w, const Instr *i, uint32_t mask)                                          \
+    {                                                                                                            \
+        uint32_t *d = OPERAND(uint32_t, d);                                                                      \
+        const float *as = OPERAND(float, a), *bs = OPERAND(float, b), *cs = OPERAND(float, c);                   \
+        const Modifiers m = make_modifiers(i->flags & FLUSH, i->flags & SATURATE);                               \
+        const bool propagates_nan = i->flags & PROPAGATE_NAN;                                                    \
+        FOR_EACH_LANE(                                                                                           \
             const float a = flush_operand(m, as[l]); const float b = operands > 1 ? flush_operand(m, bs[l]) : 0; \
-            const float c = operands > 2 ? flush_operand(m, cs[l]) : 0;            \
-            const float value = compute_single(operation, a, b, c);                  \
-            d[l] = result_bits(m, propagates_nan & ((a != a) | (b != b)) ? NAN : value)) \
+            const float c = operands > 2 ? flush_operand(m, cs[l]) : 0;                                          \
+            const float value = compute_single(operation, a, b, c);                                              \
+            d[l] = result_bits(m, propagates_nan & ((a != a) | (b != b)) ? NAN : value))                         \
     }
 MODIFIED(add, ADD, 2)
 MODIFIED(sub, SUB, 2)
@@ -483,7 +483,7 @@ static bool decode_class_test(Decoder *d, const Statement *s, const Opcode *o, I
     ARITHMETIC(name " {rn} {ftz} {sat} f16|f16x2", operation), ARITHMETIC(name " {rn} bf16|bf16x2", operation)
 #define SIGN_OPERATION(name, operation)                                                \
     ARITHMETIC(name " {ftz} f32|f16|f16x2", operation), ARITHMETIC(name " f64|bf16|bf16x2", operation)
-#define MIN_MAX(name, operation)                                             \
+#define MIN_MAX(name, operation)                                                                  \
     ARITHMETIC(name " {ftz} {NaN} f32|f16|f16x2", operation), ARITHMETIC(name " f64", operation), \
     ARITHMETIC(name " {NaN} bf16|bf16x2", operation)
 

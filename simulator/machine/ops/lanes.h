@@ -29,22 +29,22 @@
         FOR_EACH_LANE(const A a = as[l]; d[l] = (D)(expression))             \
     }
 
-#define BINARY(name, D, A, B, expression)                                    \
-    static void name(Warp *w, const Instr *i, uint32_t mask)                 \
-    {                                                                        \
-        D *d = OPERAND(D, d);                                                \
-        const A *as = OPERAND(A, a);                                         \
-        const B *bs = OPERAND(B, b);                                         \
+#define BINARY(name, D, A, B, expression)                                           \
+    static void name(Warp *w, const Instr *i, uint32_t mask)                        \
+    {                                                                               \
+        D *d = OPERAND(D, d);                                                       \
+        const A *as = OPERAND(A, a);                                                \
+        const B *bs = OPERAND(B, b);                                                \
         FOR_EACH_LANE(const A a = as[l]; const B b = bs[l]; d[l] = (D)(expression)) \
     }
 
-#define TERNARY(name, D, A, B, C, expression)                                \
-    static void name(Warp *w, const Instr *i, uint32_t mask)                 \
-    {                                                                        \
-        D *d = OPERAND(D, d);                                                \
-        const A *as = OPERAND(A, a);                                         \
-        const B *bs = OPERAND(B, b);                                         \
-        const C *cs = OPERAND(C, c);                                         \
+#define TERNARY(name, D, A, B, C, expression)                                                          \
+    static void name(Warp *w, const Instr *i, uint32_t mask)                                           \
+    {                                                                                                  \
+        D *d = OPERAND(D, d);                                                                          \
+        const A *as = OPERAND(A, a);                                                                   \
+        const B *bs = OPERAND(B, b);                                                                   \
+        const C *cs = OPERAND(C, c);                                                                   \
         FOR_EACH_LANE(const A a = as[l]; const B b = bs[l]; const C c = cs[l]; d[l] = (D)(expression)) \
     }
 
@@ -63,14 +63,14 @@ static inline void sim_set_predicate(Warp *w, const Instr *i, uint32_t mask, uin
 }
 
 // Defines a handler of setp; `condition` uses a and b.
-#define COMPARE(name, A, condition)                                          \
-    static void name(Warp *w, const Instr *i, uint32_t mask)                 \
-    {                                                                        \
-        const A *as = OPERAND(A, a);                                         \
-        const A *bs = OPERAND(A, b);                                         \
-        uint32_t result = 0;                                                 \
+#define COMPARE(name, A, condition)                                                               \
+    static void name(Warp *w, const Instr *i, uint32_t mask)                                      \
+    {                                                                                             \
+        const A *as = OPERAND(A, a);                                                              \
+        const A *bs = OPERAND(A, b);                                                              \
+        uint32_t result = 0;                                                                      \
         FOR_EACH_LANE(const A a = as[l]; const A b = bs[l]; result |= (uint32_t)(condition) << l) \
-        sim_set_predicate(w, i, mask, result);                               \
+        sim_set_predicate(w, i, mask, result);                                                    \
     }
 
 // Device memory is accessed with relaxed atomics, because blocks run concurrently on the host and plain accesses would be a

@@ -57,28 +57,28 @@ static inline void store_element(uint8_t *to, const uint8_t *from, const Instr *
 }
 
 // Load or store the active lanes' elements of 4 or 8 bytes, from or to registers of that width.
-#define TRANSFER_LANES(name, T)                                                                        \
-    static void name(T *lanes, uint8_t *const *pointer, size_t offset, uint32_t mask, bool is_load)   \
-    {                                                                                              \
-        if (is_load) {                                                                                \
+#define TRANSFER_LANES(name, T)                                                                     \
+    static void name(T *lanes, uint8_t *const *pointer, size_t offset, uint32_t mask, bool is_load) \
+    {                                                                                               \
+        if (is_load) {                                                                              \
             FOR_EACH_LANE(lanes[l] = __atomic_load_n((T *)(pointer[l] + offset), __ATOMIC_RELAXED)) \
-        } else {                                                                                   \
+        } else {                                                                                    \
             FOR_EACH_LANE(__atomic_store_n((T *)(pointer[l] + offset), lanes[l], __ATOMIC_RELAXED)) \
-        }                                                                                          \
+        }                                                                                           \
     }
 TRANSFER_LANES(transfer_4, uint32_t)
 TRANSFER_LANES(transfer_8, uint64_t)
 
 // Vectorised variants for a full warp and contiguous memory. A lane has `stride` elements. Vector accesses to aligned elements
 // are as atomic as relaxed accesses, which compilers do not vectorise.
-#define TRANSFER_CONTIGUOUS(name, T)                                                                          \
+#define TRANSFER_CONTIGUOUS(name, T)                                                                       \
     __attribute__((no_sanitize("thread"))) static void name(T *lanes, T *memory, int stride, bool is_load) \
-    {                                                                                              \
-        if (is_load) {                                                                                \
-            _Pragma("GCC ivdep") for (int l = 0; l < LANES; l++) lanes[l] = memory[l * stride];    \
-        } else {                                                                                   \
-            _Pragma("GCC ivdep") for (int l = 0; l < LANES; l++) memory[l * stride] = lanes[l];    \
-        }                                                                                          \
+    {                                                                                                      \
+        if (is_load) {                                                                                     \
+            _Pragma("GCC ivdep") for (int l = 0; l < LANES; l++) lanes[l] = memory[l * stride];            \
+        } else {                                                                                           \
+            _Pragma("GCC ivdep") for (int l = 0; l < LANES; l++) memory[l * stride] = lanes[l];            \
+        }                                                                                                  \
     }
 TRANSFER_CONTIGUOUS(transfer_contiguous_4, uint32_t)
 TRANSFER_CONTIGUOUS(transfer_contiguous_8, uint64_t)
@@ -101,15 +101,15 @@ static void transfer_contiguous(uint8_t *lanes, const Instr *i, uint8_t *memory,
 }
 
 // Load the lanes of `segment`, whose addresses are equal or consecutive; `memory` is the first lane's.
-#define LOAD_SEGMENT(name, T)                                                                                   \
+#define LOAD_SEGMENT(name, T)                                                                                               \
     __attribute__((no_sanitize("thread"))) static void name(T *lanes, const T *memory, uint32_t segment, bool same_address) \
-    {                                                                                                         \
-        const T value = *memory, *lane_0 = memory - __builtin_ctz(segment);                                      \
-        if (same_address) {                                                                                          \
-            _Pragma("GCC ivdep") for (int l = 0; l < LANES; l++) lanes[l] = segment >> l & 1 ? value : lanes[l]; \
-        } else {                                                                                              \
-            _Pragma("GCC ivdep") for (int l = 0; l < LANES; l++) if (segment >> l & 1) lanes[l] = lane_0[l];     \
-        }                                                                                                     \
+    {                                                                                                                       \
+        const T value = *memory, *lane_0 = memory - __builtin_ctz(segment);                                                 \
+        if (same_address) {                                                                                                 \
+            _Pragma("GCC ivdep") for (int l = 0; l < LANES; l++) lanes[l] = segment >> l & 1 ? value : lanes[l];            \
+        } else {                                                                                                            \
+            _Pragma("GCC ivdep") for (int l = 0; l < LANES; l++) if (segment >> l & 1) lanes[l] = lane_0[l];                \
+        }                                                                                                                   \
     }
 LOAD_SEGMENT(load_segment_4, uint32_t)
 LOAD_SEGMENT(load_segment_8, uint64_t)
@@ -239,24 +239,24 @@ static inline bool is_fully_written(Block *b, AddressPattern *pattern, uint64_t 
 }
 
 // Load the quarters of a warp as vectors. One store writes each quarter, so that the host can forward it to later vector loads.
-#define LOAD_QUARTERS(name, T)                                                                                         \
-    typedef T name##_quarter __attribute__((vector_size(QUARTER_LANES * sizeof(T)), aligned(sizeof(T)), may_alias));          \
+#define LOAD_QUARTERS(name, T)                                                                                                   \
+    typedef T name##_quarter __attribute__((vector_size(QUARTER_LANES * sizeof(T)), aligned(sizeof(T)), may_alias));             \
     __attribute__((no_sanitize("thread"))) static void name(uint8_t *lanes, const uint8_t *first, const AddressPattern *pattern) \
-    {                                                                                                                  \
-        name##_quarter *to = (name##_quarter *)lanes;                                                                          \
-        for (int q = 0; q < QUARTERS; q++, to++) {                                                                     \
+    {                                                                                                                            \
+        name##_quarter *to = (name##_quarter *)lanes;                                                                            \
+        for (int q = 0; q < QUARTERS; q++, to++) {                                                                               \
             const uint64_t *distance = pattern->distance + q * QUARTER_LANES;                                                    \
-            const uint8_t *from = first + distance[0];                                                                    \
-            name##_quarter quarter;                                                                                            \
-            if (pattern->quarters[q] == CONSECUTIVE)                                                                    \
-                quarter = *(const name##_quarter *)from;                                                                       \
-            else if (pattern->quarters[q] == ALL_SAME)                                                                  \
-                quarter = (name##_quarter){0} + *(const T *)from;                                                              \
-            else                                                                                                       \
-                for (int l = 0; l < QUARTER_LANES; l++)                                                                   \
-                    quarter[l] = *(const T *)(first + distance[l]);                                                           \
-            *to = quarter;                                                                                                 \
-        }                                                                                                              \
+            const uint8_t *from = first + distance[0];                                                                           \
+            name##_quarter quarter;                                                                                              \
+            if (pattern->quarters[q] == CONSECUTIVE)                                                                             \
+                quarter = *(const name##_quarter *)from;                                                                         \
+            else if (pattern->quarters[q] == ALL_SAME)                                                                           \
+                quarter = (name##_quarter){0} + *(const T *)from;                                                                \
+            else                                                                                                                 \
+                for (int l = 0; l < QUARTER_LANES; l++)                                                                          \
+                    quarter[l] = *(const T *)(first + distance[l]);                                                              \
+            *to = quarter;                                                                                                       \
+        }                                                                                                                        \
     }
 LOAD_QUARTERS(load_quarters_4, uint32_t)
 LOAD_QUARTERS(load_quarters_8, uint64_t)

@@ -44,25 +44,25 @@ extern _Thread_local bool sim_uses_runtime;
 
 // Returns the sticky error, if there is one.
 #define RETURN_IF_STICKY_ERROR()                       \
-    do {                                       \
-        sim_uses_runtime = true;               \
-        if (sim_sticky_error)                  \
+    do {                                               \
+        sim_uses_runtime = true;                       \
+        if (sim_sticky_error)                          \
             return sim_record_error(sim_sticky_error); \
     } while (0)
 
 // Returns `error` unless the condition holds.
-#define REQUIRE(condition, error)              \
-    do {                                       \
-        if (!(condition))                      \
-            return sim_record_error(error);            \
+#define REQUIRE(condition, error)           \
+    do {                                    \
+        if (!(condition))                   \
+            return sim_record_error(error); \
     } while (0)
 
 // Returns the value of `call` if it is an error.
-#define RETURN_IF_ERROR(call)                           \
-    do {                                       \
-        const cudaError_t call_error = (call); \
-        if (call_error)                        \
-            return sim_record_error(call_error);          \
+#define RETURN_IF_ERROR(call)                    \
+    do {                                         \
+        const cudaError_t call_error = (call);   \
+        if (call_error)                          \
+            return sim_record_error(call_error); \
     } while (0)
 
 // Begins most API functions: locks until the end of the scope, and returns a sticky error.

@@ -26,8 +26,8 @@ void sim_set_sticky_error(cudaError_t error)
 // kernel<<<...>>> returns no error. A rejected launch is a finding unless the host thread calls cudaGetLastError or
 // cudaPeekAtLastError later. A call such as cudaLaunchKernel returns the error, which the program may have used: the rejection is a
 // warning, and only if the program exits with status 0 without a later launch of the kernel. Errors that other calls return are
-// never reported as unchecked, because many programs call them to test for an error. A kernel that fails while it runs is another
-// finding.
+// never reported as unchecked, because many programs call them to test for an error. A kernel that fails while it runs is reported
+// separately.
 
 typedef struct RejectedLaunch { // a host thread's first rejected launch since it last checked for errors
     _Atomic cudaError_t error; // cudaSuccess: none
@@ -39,7 +39,7 @@ typedef struct RejectedLaunch { // a host thread's first rejected launch since i
 } RejectedLaunch;
 
 static _Atomic(RejectedLaunch *) rejected_launches; // list, at most one per host thread; the lock guards insertions
-static _Thread_local RejectedLaunch *thread_rejected; // this thread's
+static _Thread_local RejectedLaunch *thread_rejected; // this thread's entry
 
 static void report_unchecked_launch(const RejectedLaunch *r)
 {

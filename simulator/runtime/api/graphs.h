@@ -159,14 +159,14 @@ cudaError_t sim_capture(cudaStream_t stream, const NodeParams *params, bool *cap
 
 // Begins an API function that enqueues work in a stream. If the stream is capturing, adds a node with these NodeParams and returns
 // from the function. Otherwise begins an operation of the stream.
-#define CAPTURE(stream, ...)                                                     \
-    REQUIRE_STREAM(stream);                                                      \
-    do {                                                                         \
-        bool captured;                                                           \
-        RETURN_IF_ERROR(sim_capture((stream), __VA_ARGS__, &captured));                  \
-        if (captured)                                                            \
-            return cudaSuccess;                                                  \
-    } while (0);                                                                 \
+#define CAPTURE(stream, ...)                                            \
+    REQUIRE_STREAM(stream);                                             \
+    do {                                                                \
+        bool captured;                                                  \
+        RETURN_IF_ERROR(sim_capture((stream), __VA_ARGS__, &captured)); \
+        if (captured)                                                   \
+            return cudaSuccess;                                         \
+    } while (0);                                                        \
     STREAM_OPERATION(stream)
 
 void sim_abort_all_captures(void);

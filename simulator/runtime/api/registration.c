@@ -3,18 +3,19 @@
 
 enum { MAX_PTX = 32 };
 
-// nvcc's wrapper of a fat binary. With -rdc=true the fat binary is empty, and `parts` lists those of the object files, which
-// the simulator links itself.
+// nvcc's wrapper of a fat binary. With -rdc=true, `data` is empty, and `parts` lists the fat binaries of the object files, which
+// the simulator links.
 typedef struct Wrapper {
     int magic, version;
     const uint8_t *data;
-    const uint8_t **parts; // if version is LINKED; NULL-terminated
+    const uint8_t **parts; // NULL-terminated; valid if version is LINKED_VERSION
 } Wrapper;
 
-enum { LINKED = 2, DEVICE = 90 };
+enum { LINKED_VERSION = 2, MAX_TARGET = 90 }; // MAX_TARGET: the device executes PTX for sm_90 or earlier
 static const char NO_PTX[] = "it holds no PTX: build the program with nvcc's -arch=sm_NN, not with code=sm_NN alone";
 
-// Number of readable bytes from an address on, since a damaged header may have any size; unlimited if unknown.
+// Returns the number of readable bytes from an address on, because the size in a damaged header is unreliable. Without
+// /proc/self/maps the number is unlimited.
 static size_t readable_bytes(const uint8_t *data)
 {
     const uint64_t begin = (uint64_t)(uintptr_t)data;
@@ -30,8 +31,8 @@ static size_t readable_bytes(const uint8_t *data)
     return end - begin;
 }
 
-// Extracts the PTX of a fat binary; 0 and a message if there are none.
-static int ptx_in(const uint8_t *data, Arena *arena, const char **ptx)
+// Extracts the PTX texts of a fat binary, and returns their number. Prints a message if there are none.
+static int extract_ptx(const uint8_t *data, Arena *arena, const char **ptx)
 {
     const char *why = NO_PTX;
     const int count = sim_extract_ptx(data, readable_bytes(data), arena, ptx, MAX_PTX, &why);
@@ -40,23 +41,23 @@ static int ptx_in(const uint8_t *data, Arena *arena, const char **ptx)
     return count > 0 ? count : 0;
 }
 
-static int target_of(const char *text)
+static int parse_target(const char *text)
 {
     const char *target = strstr(text, ".target sm_");
     return target ? atoi(target + strlen(".target sm_")) : 0;
 }
 
-// The PTX for the highest architecture that the device supports; NULL: none.
+// Returns the PTX for the highest architecture that the device supports, or NULL.
 static const char *choose_ptx(const char *const *ptx, int count)
 {
     const char *best = NULL;
     for (int k = 0; k < count; k++)
-        if (target_of(ptx[k]) <= DEVICE && (!best || target_of(ptx[k]) > target_of(best)))
+        if (parse_target(ptx[k]) <= MAX_TARGET && (!best || parse_target(ptx[k]) > parse_target(best)))
             best = ptx[k];
     return best;
 }
 
-// Chooses a text of each part; none at all, with a message, if a part has no suitable one.
+// Chooses one PTX text from each part. If a part has no suitable text, the binary stays empty.
 static void choose_parts(Binary *binary, const uint8_t *const *parts)
 {
     int count = 0;
@@ -65,7 +66,7 @@ static void choose_parts(Binary *binary, const uint8_t *const *parts)
     binary->ptx = sim_allocate(&binary->arena, ((size_t)count + 1) * sizeof *binary->ptx);
     for (int k = 0; k < count; k++) {
         const char *ptx[MAX_PTX];
-        binary->ptx[k] = choose_ptx(ptx, ptx_in(parts[k], &binary->arena, ptx));
+        binary->ptx[k] = choose_ptx(ptx, extract_ptx(parts[k], &binary->arena, ptx));
         if (!binary->ptx[k])
             return;
     }
@@ -74,16 +75,16 @@ static void choose_parts(Binary *binary, const uint8_t *const *parts)
         binary->modules[0] = sim_load_ptx(binary->ptx, count, NULL);
 }
 
-// Chooses the PTX for the highest architecture up to 9.0.
+// Chooses the PTX for the highest architecture that the device supports, preferring texts without errors.
 static void choose_module(Binary *binary, const uint8_t *data)
 {
     const char *ptx[MAX_PTX];
-    const int count = ptx_in(data, &binary->arena, ptx);
+    const int count = extract_ptx(data, &binary->arena, ptx);
     Module *best = NULL;
     binary->ptx = sim_allocate(&binary->arena, sizeof *binary->ptx);
     for (int k = 0; k < count; k++) {
         Module *m = sim_load_module(ptx[k]);
-        if (m->target <= DEVICE && (!best || best->error[0] || (m->target > best->target && !m->error[0]))) {
+        if (m->target <= MAX_TARGET && (!best || best->error[0] || (m->target > best->target && !m->error[0]))) {
             best = m;
             binary->ptx[0] = ptx[k];
             binary->ptx_count = 1;
@@ -97,7 +98,7 @@ Binary *sim_load_binary(const uint8_t *data)
     Binary *binary = sim_new_binary();
     const char *ptx[MAX_PTX];
     binary->ptx = sim_allocate(&binary->arena, sizeof *binary->ptx);
-    binary->ptx[0] = choose_ptx(ptx, ptx_in(data, &binary->arena, ptx));
+    binary->ptx[0] = choose_ptx(ptx, extract_ptx(data, &binary->arena, ptx));
     binary->ptx_count = binary->ptx[0] != NULL;
     return binary;
 }
@@ -116,7 +117,7 @@ API void **__cudaRegisterFatBinary(void *fat_cubin)
 {
     const Wrapper *wrapper = fat_cubin;
     Binary *binary = sim_new_binary();
-    if (wrapper->version == LINKED)
+    if (wrapper->version == LINKED_VERSION)
         choose_parts(binary, wrapper->parts);
     else
         choose_module(binary, wrapper->data);
@@ -133,7 +134,7 @@ API void __cudaRegisterFatBinaryEnd(void **handle)
 
 API void __cudaUnregisterFatBinary(void **handle)
 {
-    UNUSED(handle); // called at exit, when everything is freed anyway
+    UNUSED(handle); // called at exit, when the process ends anyway
 }
 
 API void __cudaRegisterFunction(void **handle, const char *host_stub, char *device, const char *name, int thread_limit,

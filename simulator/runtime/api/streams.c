@@ -5,11 +5,11 @@
 
 #include <math.h>
 
-enum { LEAST_PRIORITY = 0, GREATEST_PRIORITY = -5 }; // lower numbers have higher priority
+enum { MIN_PRIORITY = 0, MAX_PRIORITY = -5 }; // lower numbers have higher priority
 
 // ---- Streams
 
-static unsigned long long streams_made, streams_named; // streams_named: created by the program
+static unsigned long long stream_count, named_stream_count; // created so far; named: by the program
 
 static Stream *new_stream_object(TimelineKind kind, unsigned flags, int priority)
 {
@@ -18,8 +18,8 @@ static Stream *new_stream_object(TimelineKind kind, unsigned flags, int priority
         return NULL;
     s->device = sim_current_device;
     s->flags = flags;
-    s->id = ++streams_made;
-    s->timeline = sim_new_timeline(kind, s->device, kind == LEGACY_TIMELINE ? 0 : ++streams_named);
+    s->id = ++stream_count;
+    s->timeline = sim_new_timeline(kind, s->device, kind == LEGACY_TIMELINE ? 0 : ++named_stream_count);
     s->attributes[cudaLaunchAttributeSynchronizationPolicy].syncPolicy = cudaSyncPolicyAuto;
     s->attributes[cudaLaunchAttributeMemSyncDomainMap].memSyncDomainMap.remote = 1;
     s->attributes[cudaLaunchAttributePriority].priority = priority;
@@ -32,7 +32,7 @@ static Stream *default_stream(void)
     static Stream *streams[SIM_MAX_DEVICES];
     Stream **stream = &streams[sim_current_device];
     if (!*stream)
-        *stream = new_stream_object(LEGACY_TIMELINE, cudaStreamDefault, LEAST_PRIORITY);
+        *stream = new_stream_object(LEGACY_TIMELINE, cudaStreamDefault, MIN_PRIORITY);
     return *stream;
 }
 
@@ -86,16 +86,16 @@ static uint32_t timeline_of(cudaStream_t stream)
 
 static int clamp_priority(int priority)
 {
-    return priority > LEAST_PRIORITY ? LEAST_PRIORITY : priority < GREATEST_PRIORITY ? GREATEST_PRIORITY : priority;
+    return priority > MIN_PRIORITY ? MIN_PRIORITY : priority < MAX_PRIORITY ? MAX_PRIORITY : priority;
 }
 
 API cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
 {
     RETURN_IF_STICKY_ERROR();
     if (least) // both pointers may be NULL
-        *least = LEAST_PRIORITY;
+        *least = MIN_PRIORITY;
     if (greatest)
-        *greatest = GREATEST_PRIORITY;
+        *greatest = MAX_PRIORITY;
     return cudaSuccess;
 }
 
@@ -112,12 +112,12 @@ API cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flag
 
 API cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
 {
-    return cudaStreamCreateWithPriority(stream, flags, LEAST_PRIORITY);
+    return cudaStreamCreateWithPriority(stream, flags, MIN_PRIORITY);
 }
 
 API cudaError_t cudaStreamCreate(cudaStream_t *stream)
 {
-    return cudaStreamCreateWithPriority(stream, cudaStreamDefault, LEAST_PRIORITY);
+    return cudaStreamCreateWithPriority(stream, cudaStreamDefault, MIN_PRIORITY);
 }
 
 API cudaError_t cudaStreamDestroy(cudaStream_t stream)
@@ -198,7 +198,7 @@ API cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaLaunchAttributeI
     return cudaSuccess;
 }
 
-// True if the hit ratio is valid, and misses have no persisting property.
+// True if the hit ratio is in range and the properties are valid; misses cannot be persisting.
 static bool is_valid_window(const struct cudaAccessPolicyWindow *window)
 {
     return window->hitRatio >= 0 && window->hitRatio <= 1 &&
@@ -244,8 +244,8 @@ API cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t 
 // Owned by its handle; guarded by the lock.
 struct CUevent_st {
     int device;
-    bool recorded, timing_disabled, shared; // shared: interprocess
-    VectorClock clock; // of the work before the event's record (checker/order.h)
+    bool is_recorded, is_timing_disabled, is_shared; // is_shared: created for interprocess use
+    VectorClock clock; // of the work that precedes the event (checker/order.h)
 };
 
 static void destroy_event(void *object)
@@ -271,8 +271,8 @@ API cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
     *event = object ? sim_new_handle(EVENT_HANDLE, object) : NULL;
     REQUIRE(*event, cudaErrorMemoryAllocation);
     object->device = sim_current_device;
-    object->timing_disabled = flags & cudaEventDisableTiming;
-    object->shared = flags & cudaEventInterprocess;
+    object->is_timing_disabled = flags & cudaEventDisableTiming;
+    object->is_shared = flags & cudaEventInterprocess;
     return cudaSuccess;
 }
 
@@ -283,7 +283,7 @@ API cudaError_t cudaEventCreate(cudaEvent_t *event)
 
 bool sim_is_shared_event(cudaEvent_t event)
 {
-    return event_of(event) && event_of(event)->shared;
+    return event_of(event) && event_of(event)->is_shared;
 }
 
 API cudaError_t cudaEventDestroy(cudaEvent_t event)
@@ -296,9 +296,9 @@ API cudaError_t cudaEventDestroy(cudaEvent_t event)
     return cudaSuccess;
 }
 
-static void record(struct CUevent_st *event, uint32_t timeline)
+static void record_event(struct CUevent_st *event, uint32_t timeline)
 {
-    event->recorded = true;
+    event->is_recorded = true;
     sim_record_event(&event->clock, timeline);
 }
 
@@ -307,7 +307,7 @@ cudaError_t sim_record_in_graph(cudaEvent_t event)
     if (!event_of(event) || event_of(event)->device != sim_current_device)
         return cudaErrorInvalidResourceHandle;
     sim_clear_captured(event); // this record is not captured
-    record(event_of(event), sim_current_timeline());
+    record_event(event_of(event), sim_current_timeline());
     return cudaSuccess;
 }
 
@@ -318,11 +318,11 @@ API cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream,
     REQUIRE_STREAM(stream);
     REQUIRE(flags == cudaEventRecordDefault || flags == cudaEventRecordExternal, cudaErrorInvalidValue);
     REQUIRE(event_of(event)->device == sim_stream_of(stream)->device, cudaErrorInvalidResourceHandle);
-    bool captured;
-    RETURN_IF_ERROR(sim_capture_record(event, stream, flags, &captured));
-    if (captured)
+    bool is_captured;
+    RETURN_IF_ERROR(sim_capture_record(event, stream, flags, &is_captured));
+    if (is_captured)
         return cudaSuccess;
-    record(event_of(event), timeline_of(stream));
+    record_event(event_of(event), timeline_of(stream));
     return cudaSuccess;
 }
 
@@ -353,9 +353,9 @@ API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsi
     REQUIRE_STREAM(stream);
     REQUIRE_EVENT(event);
     REQUIRE(flags == cudaEventWaitDefault || flags == cudaEventWaitExternal, cudaErrorInvalidValue);
-    bool captured;
-    RETURN_IF_ERROR(sim_capture_wait(stream, event, flags, &captured));
-    if (!captured)
+    bool is_captured;
+    RETURN_IF_ERROR(sim_capture_wait(stream, event, flags, &is_captured));
+    if (!is_captured)
         sim_await_event(timeline_of(stream), &event_of(event)->clock);
     return cudaSuccess;
 }
@@ -373,25 +373,24 @@ void sim_wait_in_graph(cudaEvent_t event)
         sim_await_event(sim_current_timeline(), &event_of(event)->clock);
 }
 
-// Returns NaN, because times on the host do not predict those on a GPU. A note is printed once at exit, after the program's
-// output.
+// Returns NaN, because host times do not predict GPU times. Prints a note once, at exit, after the program's output.
 API cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
 {
     BEGIN_CALL();
     REQUIRE(ms, cudaErrorInvalidValue);
-    const struct CUevent_st *first = event_of(start), *second = event_of(end);
-    REQUIRE(first && second && first->device == second->device, cudaErrorInvalidResourceHandle);
+    const struct CUevent_st *start_event = event_of(start), *end_event = event_of(end);
+    REQUIRE(start_event && end_event && start_event->device == end_event->device, cudaErrorInvalidResourceHandle);
     RETURN_IF_ERROR(sim_capture_check_event(start));
     RETURN_IF_ERROR(sim_capture_check_event(end));
-    REQUIRE(first->recorded && second->recorded, cudaErrorInvalidResourceHandle);
-    REQUIRE(!first->timing_disabled && !second->timing_disabled, cudaErrorInvalidResourceHandle);
-    static bool noted;
-    if (!noted)
+    REQUIRE(start_event->is_recorded && end_event->is_recorded, cudaErrorInvalidResourceHandle);
+    REQUIRE(!start_event->is_timing_disabled && !end_event->is_timing_disabled, cudaErrorInvalidResourceHandle);
+    static bool is_note_registered;
+    if (!is_note_registered)
         atexit(print_no_clock_note);
-    noted = true;
+    is_note_registered = true;
     *ms = NAN;
-    sim_synchronize_host_with_event(&first->clock); // success implies that both are complete
-    sim_synchronize_host_with_event(&second->clock);
+    sim_synchronize_host_with_event(&start_event->clock); // success implies that both are complete
+    sim_synchronize_host_with_event(&end_event->clock);
     return cudaSuccess;
 }
 

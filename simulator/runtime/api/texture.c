@@ -3,18 +3,18 @@
 #include "runtime/work/record.h"
 #include "runtime/work/repeats.h"
 
-static const TextureObject *object_of_kind(uint64_t handle, bool surface)
+static const TextureObject *object_of_kind(uint64_t handle, bool is_surface)
 {
     const TextureObject *o = sim_texture_object(handle);
-    return o && o->is_surface == surface ? o : NULL;
+    return o && o->is_surface == is_surface ? o : NULL;
 }
 
-static cudaError_t destroy(uint64_t handle, bool surface)
+static cudaError_t destroy_object(uint64_t handle, bool is_surface)
 {
     BEGIN_CALL();
     if (handle == 0)
         return cudaSuccess;
-    if (!object_of_kind(handle, surface))
+    if (!object_of_kind(handle, is_surface))
         return sim_record_error(cudaErrorInvalidValue);
     sim_free_texture_object(handle);
     sim_clear_memo();
@@ -37,21 +37,21 @@ static void set_format(Texels *t, const struct cudaChannelFormatDesc *format)
     t->kind = format->f;
 }
 
-static cudaError_t texels_of_array(struct cudaArray *a, Texels *t)
+static cudaError_t describe_array(struct cudaArray *a, Texels *t)
 {
     if (!sim_is_array(a))
         return cudaErrorInvalidValue;
-    const bool layered = a->flags & cudaArrayLayered, cube = a->flags & cudaArrayCubemap, is_3d = !layered && !cube;
-    const size_t faces = cube ? 6 : 1;
+    const bool is_layered = a->flags & cudaArrayLayered, is_cube = a->flags & cudaArrayCubemap, is_3d = !is_layered && !is_cube;
+    const size_t faces = is_cube ? 6 : 1;
     *t = (Texels){.base = (uint64_t)(uintptr_t)a->texels,
-                  .layered = layered,
-                  .cube = cube,
+                  .layered = is_layered,
+                  .cube = is_cube,
                   .supports_gather = a->flags & cudaArrayTextureGather,
                   .dimensions = a->extent.height == 0             ? 1
                                 : a->extent.depth == 0 || !is_3d   ? 2
                                                                   : 3,
                   .size = {(int64_t)a->extent.width, (int64_t)a->rows, is_3d ? (int64_t)a->slices : 1},
-                  .layers = layered ? (int64_t)(a->slices / faces) : 1,
+                  .layers = is_layered ? (int64_t)(a->slices / faces) : 1,
                   .row_bytes = a->row_bytes,
                   .slice_bytes = a->rows * a->row_bytes};
     set_format(t, &a->format);
@@ -65,37 +65,37 @@ static size_t max_linear_texels(size_t texel_bytes)
 }
 
 // Describes linear or pitched device memory as texels.
-static cudaError_t texels_of_memory(const struct cudaResourceDesc *r, Texels *t)
+static cudaError_t describe_memory(const struct cudaResourceDesc *r, Texels *t)
 {
-    const bool linear = r->resType == cudaResourceTypeLinear;
-    const struct cudaChannelFormatDesc *format = linear ? &r->res.linear.desc : &r->res.pitch2D.desc;
-    const void *memory = linear ? r->res.linear.devPtr : r->res.pitch2D.devPtr;
+    const bool is_linear = r->resType == cudaResourceTypeLinear;
+    const struct cudaChannelFormatDesc *format = is_linear ? &r->res.linear.desc : &r->res.pitch2D.desc;
+    const void *memory = is_linear ? r->res.linear.devPtr : r->res.pitch2D.devPtr;
     if (!sim_is_texel_format(format) || !memory || (uintptr_t)memory % TEXTURE_ALIGNMENT)
         return cudaErrorInvalidValue;
     const size_t texel_bytes = sim_texel_bytes(format),
-                 width = linear ? r->res.linear.sizeInBytes / texel_bytes : r->res.pitch2D.width,
-                 height = linear ? 1 : r->res.pitch2D.height,
-                 pitch = linear ? width * texel_bytes : r->res.pitch2D.pitchInBytes;
-    if (linear ? width > max_linear_texels(texel_bytes)
+                 width = is_linear ? r->res.linear.sizeInBytes / texel_bytes : r->res.pitch2D.width,
+                 height = is_linear ? 1 : r->res.pitch2D.height,
+                 pitch = is_linear ? width * texel_bytes : r->res.pitch2D.pitchInBytes;
+    if (is_linear ? width > max_linear_texels(texel_bytes)
                : width == 0 || width > MAX_PITCHED_WIDTH || height == 0 || height > MAX_PITCHED_HEIGHT ||
                      pitch > MAX_PITCH || pitch % PITCH_ALIGNMENT || pitch < width * texel_bytes)
         return cudaErrorInvalidValue;
     if (!sim_on_device(memory, (height - 1) * pitch + width * texel_bytes))
         return cudaErrorInvalidValue;
-    *t = (Texels){.base = (uint64_t)(uintptr_t)memory, .linear = linear, .dimensions = linear ? 1 : 2, .layers = 1,
+    *t = (Texels){.base = (uint64_t)(uintptr_t)memory, .linear = is_linear, .dimensions = is_linear ? 1 : 2, .layers = 1,
                   .size = {(int64_t)width, (int64_t)height, 1}, .row_bytes = pitch};
     set_format(t, format);
     return cudaSuccess;
 }
 
-static cudaError_t texels_of(const struct cudaResourceDesc *r, Texels *t)
+static cudaError_t describe_resource(const struct cudaResourceDesc *r, Texels *t)
 {
     switch (r->resType) {
     case cudaResourceTypeArray:
-        return texels_of_array(r->res.array.array, t);
+        return describe_array(r->res.array.array, t);
     case cudaResourceTypeLinear:
     case cudaResourceTypePitch2D:
-        return texels_of_memory(r, t);
+        return describe_memory(r, t);
     case cudaResourceTypeMipmappedArray:
         fprintf(stderr, "simulator: mipmapped arrays are not supported\n");
         return cudaErrorNotSupported;
@@ -106,19 +106,19 @@ static cudaError_t texels_of(const struct cudaResourceDesc *r, Texels *t)
 
 // ---- Texture objects
 
-// Linear filtering needs floating-point reads; only 8- and 16-bit integers can be read as normalised floats.
+// Checks that linear filtering is used with floating-point reads, and normalised floats with 8- or 16-bit integers.
 static cudaError_t check_sampling(const TextureObject *o)
 {
     const struct cudaTextureDesc *s = &o->sampling;
     const Texels *t = &o->texels;
-    const bool is_float = t->kind == cudaChannelFormatKindFloat, normalized = s->readMode == cudaReadModeNormalizedFloat;
-    if (normalized && (is_float || t->channel_bytes == 4))
+    const bool is_float = t->kind == cudaChannelFormatKindFloat, is_normalized = s->readMode == cudaReadModeNormalizedFloat;
+    if (is_normalized && (is_float || t->channel_bytes == 4))
         return cudaErrorInvalidNormSetting;
-    if (s->filterMode == cudaFilterModeLinear && !is_float && !normalized)
+    if (s->filterMode == cudaFilterModeLinear && !is_float && !is_normalized)
         return cudaErrorInvalidFilterSetting;
     for (int k = 0; k < 3 && s->sRGB; k++)
         if (s->addressMode[k] == cudaAddressModeBorder || t->kind != cudaChannelFormatKindUnsigned ||
-            t->channel_bytes != 1 || !normalized) {
+            t->channel_bytes != 1 || !is_normalized) {
             fprintf(stderr, "simulator: sRGB textures must have unsigned 8-bit channels, cudaReadModeNormalizedFloat and no cudaAddressModeBorder\n");
             return cudaErrorNotSupported;
         }
@@ -142,7 +142,7 @@ API cudaError_t cudaCreateTextureObject(cudaTextureObject_t *handle, const struc
         return sim_record_error(cudaErrorNotSupported);
     }
     TextureObject o = {.device = sim_current_device, .resource = *resource, .sampling = *sampling};
-    cudaError_t error = texels_of(resource, &o.texels);
+    cudaError_t error = describe_resource(resource, &o.texels);
     if (!error && o.texels.cube && sampling->seamlessCubemap) {
         fprintf(stderr, "simulator: seamlessCubemap (filtering across the edges of cubemap faces) is not supported\n");
         return sim_record_error(cudaErrorNotSupported);
@@ -156,7 +156,7 @@ API cudaError_t cudaCreateTextureObject(cudaTextureObject_t *handle, const struc
 
 API cudaError_t cudaDestroyTextureObject(cudaTextureObject_t handle)
 {
-    return destroy(handle, false);
+    return destroy_object(handle, false);
 }
 
 API cudaError_t cudaGetTextureObjectResourceDesc(struct cudaResourceDesc *resource, cudaTextureObject_t handle)
@@ -212,7 +212,7 @@ API cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *handle, const struc
         return sim_record_error(cudaErrorInvalidValue);
     }
     TextureObject o = {.is_surface = true, .device = sim_current_device, .resource = *resource};
-    cudaError_t error = texels_of(resource, &o.texels);
+    cudaError_t error = describe_resource(resource, &o.texels);
     if (o.texels.cube) { // surfaces access cubemap faces as layers
         o.texels.layers = (int64_t)resource->res.array.array->slices;
         o.texels.layered = true;
@@ -225,7 +225,7 @@ API cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *handle, const struc
 
 API cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t handle)
 {
-    return destroy(handle, true);
+    return destroy_object(handle, true);
 }
 
 API cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *resource, cudaSurfaceObject_t handle)
