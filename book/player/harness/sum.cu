@@ -1,4 +1,5 @@
-// The first run of the harness of step00_baseline/reduce.cu, as the player evaluates it after a lesson's text.
+// The first run of the harness of step00_baseline/reduce.cu, as the player evaluates it after a lesson's text. The program allocates
+// more than n elements, for its other runs; here `in` ends after n, so that a read past n is an error.
 // HARNESS_N: elements; HARNESS_DATA: 0 as in docs/check.md, 1 ones, 2 ascending, 3 alternating.
 static long long partial_count(long long n);
 static void launch(const float *in, float *out, long long n);
@@ -10,13 +11,12 @@ static void check(cudaError_t error, const char *call, const char *file, int lin
 
 static void harness()
 {
-    const long long all = HARNESS_N + 32 + 1; // room for the later runs, whose arrays begin elsewhere
     const long long partials = partial_count(HARNESS_N);
     host_require(partials > 0, "partial_count(n) is less than 1, and each pass leaves at least one sum");
     float *in, *scratch;
-    check(cudaMalloc(&in, all * sizeof(float)), "cudaMalloc", "", 0);
+    check(cudaMalloc(&in, HARNESS_N * sizeof(float)), "cudaMalloc", "", 0);
     check(cudaMalloc(&scratch, 2 * partials * sizeof(float)), "cudaMalloc", "", 0);
-    host_sum_data(in, all, HARNESS_DATA);
+    host_sum_data(in, HARNESS_N, HARNESS_DATA);
     check(cudaMemset(scratch, 0xff, 2 * partials * sizeof(float)), "cudaMemset", "", 0);
     const float *from = in;
     long long left;
