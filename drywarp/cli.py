@@ -1,19 +1,7 @@
-"""drywarp: CUDA programs on a machine without a GPU, counted and checked.
+"""drywarp: CUDA programs on a machine without a GPU, counted and checked (docs/drywarp.md)."""
 
-  drywarp run any.cu -- 100 3             builds and runs it; its own arguments follow --
-  drywarp check any.cu                    the same, but exits with status 88 if there are findings;
-                                          --json FILE, --sarif FILE: the findings for a script, for a code host;
-                                          --strict: warnings count as errors
-  drywarp counters any.cu                 runs it, and prints a table of each kernel's counters; --csv FILE: each launch
-  drywarp page any.cu                     writes any.html, which plays its run in a browser; -o FILE: another name
-  drywarp build -o any a.cu b.cu -Iinc    runs nvcc, for the simulator; drywarp-nvcc is the same, as a compiler
-  drywarp compile any.cu -o any.ptx       compiles the kernels to PTX, without nvcc, in milliseconds; --help: its options
-  drywarp --version, drywarp --help
-
-All but compile take nvcc's options. Instead of a source, run, check and counters take a program built by drywarp.
-CMake: cmake -DCMAKE_TOOLCHAIN_FILE=$(drywarp cmake) ...; others: pkg-config --libs drywarp. More: man drywarp.
-"""
-
+import argparse
+import difflib
 import json
 import os
 import signal
@@ -21,68 +9,138 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
-from drywarp import files
-from drywarp import findings
-from drywarp import counters_table
-from drywarp import page
-from drywarp import program
-from drywarp import VERSION
-from drywarp import compiler
-from drywarp import sarif
-from drywarp.compiler import fail
+from drywarp import (
+    VERSION,
+    compiler,
+    counters_table,
+    errors,
+    files,
+    findings,
+    page,
+    program,
+    sarif,
+)
+from drywarp.errors import fail
+from drywarp.paths import ROOT
 
-OUTPUTS = {"run": (), "check": ("--json", "--sarif"), "counters": ("--csv",), "page": ("-o",)}  # options that name a file to be written
+# What each command does, and its own options as (name, metavar or None, help).
+COMMANDS = {
+    "run": ("builds and runs a program", ()),
+    "check": (f"runs it, with status {findings.STATUS} if the checker reports an error",
+              (("--json", "FILE", "write the findings for a script"), ("--sarif", "FILE", "write the findings for a code host"),
+               ("--strict", None, "warnings count as errors"))),
+    "counters": ("runs it, and prints a table of each kernel's counters", (("--csv", "FILE", "write a row for each launch"),)),
+    "page": ("writes any.html, which replays the run in a browser", (("-o", "FILE", "another name than any.html"),)),
+}
+OTHERS = {
+    "build": "runs nvcc for the simulator: drywarp build -o any a.cu b.cu; drywarp-nvcc is the same as a compiler",
+    "compile": "compiles the kernels to PTX, without nvcc, in milliseconds; --help lists its options",
+    "cmake": "prints the toolchain file: cmake -DCMAKE_TOOLCHAIN_FILE=$(drywarp cmake)",
+    "pkgconfig": "prints the folder of drywarp.pc: PKG_CONFIG_PATH=$(drywarp pkgconfig) pkg-config --libs drywarp",
+}
+EXAMPLES = """The first four take nvcc's options and source files, or a program built by drywarp:
+  drywarp check any.cu
+  drywarp run -Iinclude a.cu b.cu -- 100 3     the program's arguments follow --
+  drywarp check --json found.json ./any 100 3  or a built program
+  drywarp build -o any a.cu b.cu -Iinclude && ./any
+More: man drywarp.
+"""
+NO_FINDINGS = '{"findings": [], "left_out": 0}\n'  # as the simulator writes them
+OWN_OPTIONS = {name: metavar for _, options in COMMANDS.values() for name, metavar, _ in options}
 
 
 class Job(NamedTuple):
-    words: list  # nvcc's: options and files
-    arguments: list  # the program's own
-    outputs: dict  # the files to be written, by option
+    words: list[str]  # nvcc's: options and files
+    arguments: list[str]  # the program's own
+    options: argparse.Namespace  # of the command: files to be written, by name, and `strict`
     source: Path  # the first source, or the built program
     is_built: bool
-    is_strict: bool  # check: warnings count as errors
 
 
 # ---- Arguments
 
-def take_outputs(words, options):
-    """The words without the output options, and the output files by option."""
-    kept, outputs, rest = [], {}, iter(words)
-    for word in rest:
-        option, equals, value = word.partition("=")
-        if option not in options:
-            kept.append(word)
-            continue
-        outputs[option] = Path(value if equals else next(rest, ""))
-        if not outputs[option].name:
-            fail(f"{option} needs the name of a file")
-    return kept, outputs
+def output_file(name: str) -> Path:
+    """The type of an option that names a file to be written."""
+    if not Path(name).name:
+        raise argparse.ArgumentTypeError("it needs the name of a file")
+    return Path(name)
 
 
-def job_of(what, words):
-    """The job that the words after a command describe."""
+def parsers() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+    """The command's parser, and those of its commands."""
+    top = errors.Parser(prog="drywarp", description=__doc__, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
+    top.add_argument("--version", action="version", version=f"drywarp {VERSION}")
+    adder = top.add_subparsers(dest="what", metavar="COMMAND", required=True)
+    for what, (text, options) in COMMANDS.items():
+        one = adder.add_parser(what, help=text, description=text, allow_abbrev=False, usage=f"drywarp {what} [options] [nvcc's options] FILES [-- ARGUMENTS]")
+        for name, metavar, about in options:
+            one.add_argument(name, help=about, **({"metavar": metavar, "type": output_file} if metavar else {"action": "store_true"}))
+    for what, text in OTHERS.items():
+        adder.add_parser(what, help=text)
+    return top, adder.choices
+
+
+def is_program(word: str) -> bool:
+    return Path(word).suffix not in program.SOURCES and os.path.isfile(word) and os.access(word, os.X_OK)
+
+
+def split(words: list[str]) -> tuple[list[str], list[str]]:
+    """The words for drywarp and nvcc, and the program's arguments: those after --, or those after a built program."""
     cut = words.index("--") if "--" in words else len(words)
-    kept, outputs = take_outputs(words[:cut], OUTPUTS[what])
-    is_strict = what == "check" and "--strict" in kept
-    if is_strict:
-        kept.remove("--strict")
-    if any(program.REFUSED.fullmatch(word) and word.startswith(("-o", "--output-file")) for word in kept):
-        fail(f"{what} keeps no program: use drywarp build -o")
+    at = 0  # the first word that is no option of drywarp
+    while at < cut and words[at].partition("=")[0] in OWN_OPTIONS:
+        at += 2 if OWN_OPTIONS[words[at].partition("=")[0]] and "=" not in words[at] else 1
+    if at + 1 < len(words) and at == cut and is_program(words[at + 1]):  # check -- ./any 100
+        return [*words[:at], words[at + 1]], words[at + 2:]
+    if at + 1 < cut and is_program(words[at]):  # check ./any 100
+        own = next((word for word in words[at + 1:cut] if word.partition("=")[0] in OWN_OPTIONS), None)
+        if own:
+            fail(f"{own} after the program: give drywarp's options before it, and the program's own after --")
+        return words[:at + 1], words[at + 1:]
+    return words[:cut], words[cut + 1:]
+
+
+def check_words(what: str, words: list[str]) -> None:
+    """Reports misspelt options of drywarp, and those of nvcc that make no program."""
+    own = [name for name, _, _ in COMMANDS[what][1]]
+    for word in words:
+        option = word.partition("=")[0]
+        if option in OWN_OPTIONS and option.startswith("--"):
+            others = [other for other, (_, options) in COMMANDS.items() if option in (name for name, _, _ in options)]
+            fail(f"{what} has no option {option}: {' and '.join(others)} has it")
+        similar = difflib.get_close_matches(option, own, cutoff=0.75) if option.startswith("--") else []
+        if similar:
+            fail(f"{what} has no option {option}: did you mean {similar[0]}?")
+        if option in ("-o", "--output-file"):
+            fail(f"{what} keeps no program: use drywarp build -o")
+        if program.REFUSED.fullmatch(word) and not compiler.WITH_VALUE.fullmatch(word) and not compiler.MACHINE_CODE.fullmatch(word):
+            fail(f"{what} builds and runs a program, and {word} makes none: use drywarp build {word}")
+
+
+def job_of(what: str, words: list[str], parser: argparse.ArgumentParser) -> Job:
+    """The job that the words after a command describe."""
+    before, arguments = split(words)
+    options, kept = parser.parse_known_args(before)
+    is_built = len(kept) == 1 and is_program(kept[0])
+    if not is_built:
+        check_words(what, kept)
     sources = [Path(word) for word in kept if Path(word).suffix in program.SOURCES and not word.startswith("-")]
-    missing = next((source for source in sources if not source.is_file()), None)
+    named = [*sources, *([Path(kept[0])] if kept and not kept[0].startswith("-") else [])]
+    missing = next((file for file in named if not file.exists()), None)
     if missing:
         fail(f"no such file: {missing}")
-    is_built = len(kept) == 1 and not sources and os.path.isfile(kept[0]) and os.access(kept[0], os.X_OK)
     if not sources and not is_built:
         fail(f"{what} needs a CUDA program, as in: drywarp {what} any.cu")
-    return Job(kept, words[cut + 1:], outputs, Path(kept[0]) if is_built else sources[0], is_built, is_strict)
+    for path in filter(None, (getattr(options, name, None) for name in ("json", "sarif", "csv", "o"))):
+        files.check_writable(path)
+    return Job(kept, arguments, options, Path(kept[0]) if is_built else sources[0], is_built)
 
 
 # ---- Building and running
 
-def built(job, folder):
+def built(job: Job, folder: str) -> Path:
     """The job's program; exits with nvcc's status if it cannot be built."""
     if job.is_built:
         return job.source.resolve()
@@ -91,64 +149,91 @@ def built(job, folder):
     return result if status == 0 else sys.exit(status)
 
 
-def start(job, folder, **environment):
-    """Runs the job's program, and returns its status, as a shell would."""
+class End(NamedTuple):
+    status: int  # as a shell would give it
+    is_interrupted: bool  # by SIGINT or SIGTERM to drywarp
+
+
+def wait(child: subprocess.Popen) -> End:
+    """Waits for the child. SIGINT and SIGTERM end it; the second one kills it."""
+    received: list[int] = []
+
+    def stop(number, _frame):
+        received.append(number)
+        child.send_signal(signal.SIGKILL if received[1:] else signal.SIGTERM)
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        status = subprocess.run([built(job, folder), *job.arguments], env=os.environ | environment).returncode
+        status = child.wait()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    return End(128 + received[0], True) if received else End(status if status >= 0 else 128 - status, False)
+
+
+def start(job: Job, folder: str, **environment: str) -> End:
+    """Runs the job's program."""
+    command = [built(job, folder), *job.arguments]
+    try:
+        end = wait(subprocess.Popen(command, env=os.environ | environment))
     except OSError as error:  # a script without its first line, or a program for another processor
         fail(f"{job.source} cannot be run: {error.strerror}")
-    if status < 0:
-        print(f"drywarp: {job.source} was killed by {signal.Signals(-status).name}", file=sys.stderr)
-    return status if status >= 0 else 128 - status
+    killer = end.status - 128
+    if killer in set(signal.Signals):
+        print(f"drywarp: {job.source} was {'interrupted' if end.is_interrupted else 'killed'} by {signal.Signals(killer).name}", file=sys.stderr)
+    return end
 
 
-def write(path, text):
+def write(path: Path, text: str) -> None:
     with files.whole(path) as file:
         file.write(text)
 
 
-def run(job):
+def run(job: Job) -> int:
     with tempfile.TemporaryDirectory() as folder:
-        return start(job, folder)
+        return start(job, folder).status
 
 
-def check(job):
+def check(job: Job) -> int:
+    """Also writes the files if it is interrupted: the simulator writes its findings while the program runs."""
     with tempfile.TemporaryDirectory() as folder:
         said = Path(folder) / "findings.json"
         checks = os.environ.get("SIM_CHECK", "1")
-        strict = {"SIM_STRICT": "1"} if job.is_strict else {}
-        status = start(job, folder, SIM_FINDINGS=str(said), SIM_CHECK="1" if checks == "0" else checks, **strict)
-        if not said.exists():
+        strict = {"SIM_STRICT": "1"} if job.options.strict else {}
+        end = start(job, folder, SIM_FINDINGS=str(said), SIM_CHECK="1" if checks == "0" else checks, **strict)
+        if not said.exists() and not end.is_interrupted:
             print(f"drywarp: {job.source} wrote no findings file: it was killed, uses no CUDA, or was not built by drywarp", file=sys.stderr)
-            return status or 2
-        text = said.read_text(encoding="utf-8")
+            return end.status or errors.USAGE
+        text = said.read_text(encoding="utf-8") if said.exists() else NO_FINDINGS
     found = json.loads(text)["findings"]
-    if "--json" in job.outputs:
-        write(job.outputs["--json"], text)
-    if "--sarif" in job.outputs:
-        write(job.outputs["--sarif"], json.dumps(sarif.of(found, Path.cwd(), job.source), indent=1, ensure_ascii=False) + "\n")
+    if job.options.json:
+        write(job.options.json, text)
+    if job.options.sarif:
+        write(job.options.sarif, json.dumps(sarif.of(found, Path.cwd(), job.source), indent=1, ensure_ascii=False) + "\n")
+    if end.is_interrupted:
+        return end.status
     if not found:
         print("drywarp: no findings", file=sys.stderr)
-    return findings.STATUS if any(one["level"] == "error" for one in found) else status
+    return findings.STATUS if any(one["level"] == "error" for one in found) else end.status
 
 
-def counters(job):
+def counters(job: Job) -> int:
     with tempfile.TemporaryDirectory() as folder:
         rows = Path(folder) / "counters.csv"
-        status = start(job, folder, SIM_COUNTERS=str(rows))
+        end = start(job, folder, SIM_COUNTERS=str(rows))
         print(counters_table.of(rows))
-        if "--csv" in job.outputs and rows.exists():
-            write(job.outputs["--csv"], rows.read_text(encoding="utf-8"))
-    return status
+        if job.options.csv and rows.exists():
+            write(job.options.csv, rows.read_text(encoding="utf-8"))
+    return end.status
 
 
-def write_page(job):
+def write_page(job: Job) -> int:
     if job.is_built:
         fail("page shows the source next to the run: name the source")
     with tempfile.TemporaryDirectory() as folder:
         data, printed = page.record(built(job, folder), job.arguments, folder)
         text = page.page_of(page.page_program(data, job.source, job.arguments, Path(folder)), printed)
-    path = job.outputs.get("-o", Path(f"{job.source.stem}.html"))
+    path = job.options.o or Path(f"{job.source.stem}.html")
     write(path, text)
     print(f"written: {path} ({len(text.encode()) / 1e6:.1f} MB)")
     return 0
@@ -157,31 +242,32 @@ def write_page(job):
 JOBS = {"run": run, "check": check, "counters": counters, "page": write_page}
 
 
-def compile_kernels(words):
+def compile_kernels(words: list[str]) -> NoReturn:
     """Becomes the kernel compiler, which is a program of its own."""
-    command = compiler.ROOT / "build/sim/compile"
+    command = ROOT / "build/sim/compile"
     try:
         os.execv(command, ["drywarp compile", *words])
     except OSError as error:
         fail(f"the kernel compiler cannot be run: {command}: {error.strerror}")
 
 
-def main():
+def main() -> None:
     what, *words = sys.argv[1:] or ["--help"]
-    if what in ("--help", "-h", "help") or what in JOBS and words in (["--help"], ["-h"]):
-        print(__doc__, end="")
-    elif what == "--version":
-        print(f"drywarp {VERSION}")
-    elif what == "cmake":
-        print(compiler.ROOT.parent / "cmake/drywarp/toolchain.cmake")
-    elif what == "build":
-        sys.exit(compiler.compile(words))
-    elif what == "compile":
-        compile_kernels(words)
-    elif what in JOBS:
-        try:
-            sys.exit(JOBS[what](job_of(what, words)))
-        except KeyboardInterrupt:  # the program gets the signal, too
-            sys.exit(128 + signal.SIGINT)
-    else:
-        fail(f"'{what}': accepted are run, check, counters, page, build, compile, cmake, --version and --help")
+    signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))  # so that nvcc is ended, too, and temporary folders are removed
+    try:
+        if what == "build":
+            sys.exit(compiler.compile(words))
+        if what == "compile":
+            compile_kernels(words)
+        top, commands = parsers()
+        if what in JOBS:
+            sys.exit(JOBS[what](job_of(what, words, commands[what])))
+        what = top.parse_args(sys.argv[1:] or ["--help"]).what
+        print(ROOT / {"cmake": "scripts/install/toolchain.cmake", "pkgconfig": "build/sim/pkgconfig"}[what])
+    except KeyboardInterrupt:
+        sys.exit(128 + signal.SIGINT)
+
+
+def nvcc() -> None:
+    """The command drywarp-nvcc."""
+    sys.exit(compiler.compile(sys.argv[1:]))

@@ -4,14 +4,13 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
-from drywarp import missing_calls
-from drywarp import program
+from drywarp import missing_calls, program
+from drywarp.errors import fail
+from drywarp.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 LIBRARIES = ROOT / "build/sim/lib"  # the simulator, by the names of NVIDIA's libraries: nvcc looks here first
 OPTIONS = ROOT / "build/sim/options"  # nvcc's options for the simulator; make writes them
 # The simulator accepts only one PTX target, and replaces the runtime.
@@ -20,12 +19,6 @@ ALONE = re.compile(r"--?(lineinfo|generate-line-info|no-compress|dlto|dlink-time
 MACHINE_CODE = re.compile(r"--?cubin")
 # NVIDIA's libraries, as -l and as files, except those that the simulator has.
 NEEDS_GPU = re.compile(rf"(?:-l|.*/lib)((?:{'|'.join(missing_calls.LIBRARIES.keys() - {'curand'})})\w*)(?:\.(?:so|a)[.\d]*)?")
-PACKAGES = ["nvidia-cuda-nvcc==13.0.*", "nvidia-cuda-runtime==13.0.*", "nvidia-cuda-crt==13.0.*", "nvidia-nvvm==13.0.*", "nvidia-cuda-cccl==13.0.*"]
-
-
-def fail(message):
-    print(f"drywarp: {message}", file=sys.stderr)
-    sys.exit(2)
 
 
 def find(others):
@@ -36,10 +29,10 @@ def find(others):
 
 
 def nvcc():
-    """The compiler: nvcc as found, installed with drywarp, or from PyPI packages in the same environment."""
-    found = find([ROOT / "toolkit/bin", *ROOT.parent.glob("python3*/*-packages/nvidia/cu13/bin")])
+    """The compiler: nvcc as found, that of make toolkit, or that of PyPI's packages in this Python's environment."""
+    found = find([ROOT / "toolkit/bin", ROOT / ".cuda/bin", *(Path(folder) / "nvidia/cu13/bin" for folder in sys.path)])
     return found or fail("nvcc was not found: install the CUDA toolkit (developer.nvidia.com/cuda-downloads) or set CUDA_HOME; "
-                         f"or install PyPI's, where pip has installed drywarp: pip install {' '.join(map(repr, PACKAGES))}")
+                         "or, if pip has installed drywarp: pip install 'drywarp[nvcc]'")
 
 
 def without_device(words):

@@ -1,5 +1,7 @@
 """Files that are written whole or not at all, and what a program prints."""
 
+from __future__ import annotations
+
 import contextlib
 import errno
 import itertools
@@ -8,30 +10,33 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import IO, Any
+
+from drywarp.errors import fail
 
 NO_ROOM = errno.ENOSPC, errno.EDQUOT, errno.EFBIG
 
 
-def last_row(printed):
+def last_row(printed: str) -> list[str]:
     """The fields of a program's own CSV row: its last line, for before it stands what a kernel prints."""
     return (printed.splitlines() or [""])[-1].split(",")
 
 
-def first_run(kernels, name):
+def first_run(kernels: list[Any], name: Callable[[Any], str]) -> list[Any]:
     """The kernels of the first whole reduction or scan. The harness launches prepare before it, and other kernels after it."""
     after = itertools.islice(itertools.dropwhile(lambda kernel: not name(kernel).startswith("prepare"), kernels), 1, None)
     return list(itertools.takewhile(lambda kernel: not name(kernel).startswith(("prepare", "compare")), after))
 
 
-def threads(block):
+def threads(block: str) -> int:
     """How many threads a block has, of its shape in the simulator's counters: 256, 32x8 or 8x4x2."""
     return math.prod(int(edge) for edge in block.split("x"))
 
 
-def about():
+def about() -> str:
     """Lines that say what results are of: the date, NVIDIA's driver and the CUDA toolkit, as far as they are there."""
     asked = {"driver": (["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"], r"\A([0-9.]+)$"),
              "toolkit": (["nvcc", "--version"], r"release ([0-9.]+)")}
@@ -42,27 +47,39 @@ def about():
     return "\n".join(lines) + "\n"
 
 
-@contextlib.contextmanager
-def whole(path):
-    """A text file to write; it becomes path when it is done, and nothing changes where that fails. Makes its folder.
-
-    Ends the program with one line on stderr where the file cannot be written."""
-    path = Path(path)
-    if path.exists() and not path.is_file():
-        sys.exit(f"{Path(sys.argv[0]).name}: {path} is there, and no regular file: it was not written")
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")  # of its own, so that two at once do not meet
+def _open_beside(path: Path, mode: str = "w") -> IO[Any]:
+    """Opens a new file next to path, which is to become path; makes the folder. Ends the program with one line on stderr if path cannot be written."""
+    if os.path.lexists(path) and not path.is_file():
+        fail(f"{path} is there, and no regular file: it was not written")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        file = open(unfinished, "w", newline="", encoding="utf-8")
+        # The process's number: two programs that write the same file do not meet.
+        unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+        return open(unfinished, mode) if "b" in mode else open(unfinished, mode, newline="", encoding="utf-8")
     except OSError as error:
-        sys.exit(f"{Path(sys.argv[0]).name}: {path} cannot be written: {error.strerror}")
+        fail(f"{path} cannot be written: {error.strerror}")
+
+
+def check_writable(path: Path) -> None:
+    """Ends the program with one line on stderr if whole() could not write path: to be called before a long run."""
+    with _open_beside(path) as file:
+        os.unlink(file.name)
+
+
+@contextlib.contextmanager
+def whole(path: os.PathLike[str] | str, mode: str = "w") -> Iterator[IO[Any]]:
+    """A file to write; it becomes path when it is done, and nothing changes if that fails. Makes its folder. mode: "w", or "wb" for bytes.
+
+    Ends the program with one line on stderr if the file cannot be written."""
+    path = Path(path)
+    file = _open_beside(path, mode)
     try:
         with file:
             yield file
-        os.replace(unfinished, path)
+        os.replace(file.name, path)
     except OSError as error:
         if error.errno not in NO_ROOM:
             raise  # of what else is done meanwhile
-        sys.exit(f"{Path(sys.argv[0]).name}: {path} cannot be written: {error.strerror}")
+        fail(f"{path} cannot be written: {error.strerror}")
     finally:
-        unfinished.unlink(missing_ok=True)
+        Path(file.name).unlink(missing_ok=True)

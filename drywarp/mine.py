@@ -3,18 +3,17 @@
 
 docs/mine.md describes the kernel's file; make mine does everything."""
 
-import argparse
 import csv
 import math
 import os
 import re
 import shlex
-import sys
 from pathlib import Path
 
-from drywarp import files
+from drywarp import errors, files
+from drywarp.errors import fail
+from drywarp.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 NAME = "mine"
 REFERENCE = "reference_cub"
 HARNESS_OF = "step00_baseline/reduce.cu"
@@ -24,10 +23,6 @@ COMMENT_OR_LITERAL = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"|
 STEP = re.compile(r'\bSTEP\s*(?:\[[^]]*\]\s*)?=\s*("(?:\\.|[^"\\\n])*")')
 COUNTERS = ["warp_instructions", "shared_loads", "shared_stores", "bank_conflicts", "global_load_requests", "global_load_sectors"]
 SECTOR_BYTES = 32
-
-
-def fail(message):
-    sys.exit(f"mine.py: {message}")
 
 
 # ---- compose
@@ -240,7 +235,7 @@ def report(options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = errors.Parser(description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="compose|report")
     composing = commands.add_parser("compose", help="write the whole program",
                                     description="Writes the whole program: the learner's part of FILE, and the harness.")
@@ -252,8 +247,6 @@ def main():
     reporting.add_argument("results", type=Path, metavar="CSV", help="of run_all.sh: run-all.csv or, of the simulator, counters.csv")
     reporting.add_argument("--sweep", type=Path, metavar="CSV", help="of sweep.py, for one line more")
     reporting.set_defaults(run=report)
-    for one in (parser, composing, reporting):
-        one.error = fail  # one line, without the usage
     options = parser.parse_args()
     options.run(options)
 

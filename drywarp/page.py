@@ -14,12 +14,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-from drywarp import files
-from drywarp import findings
-from drywarp import program
-from drywarp import recordings
+from drywarp import files, findings, program, recordings
+from drywarp.errors import fail
+from drywarp.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 PLAYER = ROOT / "book/player"
 SCRIPTS = ("simulator", "model", "diff", "source", "editor", "edit", "share", "view", "controls", "panes", "bar", "engine", "lookback", "analysis", "runs", "player")
 MAX_BYTES = 16 << 20
@@ -41,10 +39,6 @@ BODY = """<h1>{title}</h1>
 PRINTED = """
 <h2>{title}</h2>
 <pre style="white-space: pre-wrap">{lines}</pre>"""
-
-
-def fail(message):
-    sys.exit(f"{Path(sys.argv[0]).name}: {message}")
 
 
 def record(built, arguments, folder):

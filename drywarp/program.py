@@ -3,7 +3,6 @@
 
 FILE and FLAGS come from the environment: names of files, and options of nvcc, quoted as in a shell."""
 
-import argparse
 import os
 import re
 import shlex
@@ -13,15 +12,15 @@ import sys
 import tempfile
 from pathlib import Path
 
-from drywarp import counters_table
-from drywarp import missing_calls
+from drywarp import counters_table, errors, missing_calls
+from drywarp.errors import fail
+from drywarp.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 SOURCES = {".cu", ".c", ".cc", ".cpp", ".cxx"}
 OBJECTS = {".o", ".a"}  # linked as they are
 # Options that make sets itself, and those that do not make a program.
 REFUSED = re.compile(r"(-o|--output-file|-arch|--gpu-architecture|-gencode|--generate-code|-code|--gpu-code|--?cudart|-c|-dc|-dw|--?ptx|"
-                     r"--?cubin|--?fatbin|-E|-M|--?lib|-dlink|--?dryrun|--?run|-h|--help|-V|--version)(=.*)?")
+                     r"--?cubin|--?fatbin|--compile|--device-[cw]|-E|--preprocess|-M|--?lib|-dlink|--?dryrun|--?run|-h|--help|-V|--version)(=.*)?")
 # The simulator replaces the runtime, and NVIDIA's libraries need a GPU. None is linked: each missing call is reported.
 NOT_LINKED = re.compile(rf"-l(cudart|cudadevrt|cuda\b|{'|'.join(missing_calls.LIBRARIES)}).*")
 
@@ -30,11 +29,6 @@ OPENBLAS = ROOT / "build/openblas/scipy_openblas32/lib"
 STAND_INS = {"cublas": ("cuBLAS: the simulator's own, done by OpenBLAS on the host", [f"-L{OPENBLAS}", "-lscipy_openblas", f"-Xlinker=-rpath={OPENBLAS}"]),
              "curand": ("cuRAND's host calls: the simulator's own, done on the host", [])}
 OWN_HEADERS = ["-Xcompiler", f"-idirafter,{ROOT}/simulator/libraries/include"]
-
-
-def fail(message):
-    print(f"{Path(sys.argv[0]).name}: {message}", file=sys.stderr)
-    sys.exit(2)
 
 
 # ---- FILE and FLAGS
@@ -205,7 +199,7 @@ def run(program, options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = errors.Parser(description=__doc__)
     parser.add_argument("what", choices=["check", "build", "run"], help="look at FILE, FLAGS and ARGS only; build; build and run with ARGS")
     parser.add_argument("--nvcc", required=True)
     parser.add_argument("--options", required=True, help="of nvcc, for the device")

@@ -6,10 +6,11 @@ import json
 import os
 import re
 import subprocess
-import sys
-from pathlib import Path
 
-REPLAY = Path(__file__).resolve().parents[1] / "build/sim/replay"
+from drywarp.errors import fail
+from drywarp.paths import ROOT
+
+REPLAY = ROOT / "build/sim/replay"
 
 
 def split(data):
@@ -66,7 +67,7 @@ def in_base64(blobs):
 def run(words):
     result = subprocess.run(words, capture_output=True, text=True)
     if result.returncode != 0:
-        sys.exit(f"{words[0]} exited with status {result.returncode}: {result.stderr.strip()[-400:]}")
+        fail(f"{words[0]} exited with status {result.returncode}: {result.stderr.strip()[-400:]}")
     return result.stdout
 
 

@@ -7,7 +7,7 @@ import urllib.parse
 from pathlib import Path
 
 from drywarp import VERSION
-from drywarp.compiler import ROOT
+from drywarp.paths import ROOT
 
 
 def explanations():

@@ -51,7 +51,7 @@ build/sim/libcublas.a: $(addprefix simulator/,libraries/cublas.c libraries/cubla
 CURAND_OBJECTS := build/sim/objects/curand.o build/sim/objects/sobol.o
 $(CURAND_OBJECTS): build/sim/objects/%.o: simulator/libraries/%.c $(addprefix simulator/,libraries/sobol.h libraries/include/curand.h runtime/api/library.h) .sim-flags \
     | build/sim/announced
-	$(Q)$(NVCC) -c $(call host_options,$(SIM_CFLAGS)) -Isimulator -o $@ $<
+	$(Q)$(SIM_COMPILE) -o $@ $<
 
 build/sim/libcurand.a: $(CURAND_OBJECTS)
 	$(Q)rm -f $@ && $(AR) qcs $@ $^
@@ -254,7 +254,7 @@ random-kernels: | $(NEEDS_NVCC) ## evidence: compares 10 000 random kernels: hos
 
 # drywarp, the simulator as an installed command: docs/drywarp.md.
 
-.PHONY: install uninstall test-wheel
+.PHONY: native install uninstall wheels test-wheel
 PREFIX ?= ~/.local
 install uninstall: export PREFIX := $(PREFIX)
 install uninstall: export DESTDIR := $(DESTDIR)
@@ -262,22 +262,50 @@ install uninstall: export DESTDIR := $(DESTDIR)
 TOOLKIT ?= $(if $(filter .cuda/%,$(NVCC)),.cuda)
 install: export TOOLKIT := $(TOOLKIT)
 
-# For kernels that launch kernels nvlink requires this library with at least one object; the simulator does the launches.
-build/sim/libcudadevrt.a: build/sim/libsimulator.a
-	$(Q)rm -f $@ && $(AR) qcs $@ build/sim/objects/base/names.o
+# The simulator under the names of NVIDIA's libraries. For kernels that launch kernels nvlink requires libcudadevrt.a with at least one object; the
+# simulator does the launches.
+NATIVE_ARCHIVES := $(addprefix build/sim/lib/lib,cudart_static.a cudart.a cuda.a curand.a cudadevrt.a)
+build/sim/lib/libcudadevrt.a: build/sim/libsimulator.a
+	$(Q)mkdir -p $(@D) && rm -f $@ && $(AR) qcs $@ build/sim/objects/base/names.o
+build/sim/lib/libcurand.a: build/sim/libcurand.a
+$(filter-out %/libcurand.a %/libcudadevrt.a,$(NATIVE_ARCHIVES)): build/sim/libsimulator.a
+$(filter-out %/libcudadevrt.a,$(NATIVE_ARCHIVES)):
+	$(Q)mkdir -p $(@D) && ln -sfn ../$(<F) $@
 
 build/sim/options: .sim-flags
 	$(Q)mkdir -p $(@D) && echo '$(filter-out -cudart none,$(SIM_ONLY))' > $@
 
+DRYWARP_VERSION = $(shell sed -n 's/^VERSION = "\(.*\)"/\1/p' drywarp/__init__.py)
+substitute = $(Q)mkdir -p $(@D) && sed "s|@OPTIONS@|$$(cat build/sim/options)|; s|@VERSION@|$(DRYWARP_VERSION)|" $< > $@
+build/sim/pkgconfig/drywarp.pc: scripts/install/drywarp.pc drywarp/__init__.py build/sim/options
+	$(substitute)
+build/sim/drywarp.1: scripts/install/drywarp.1 drywarp/__init__.py build/sim/options
+	$(substitute)
+
+# What the installed package reads at run time: scripts/install/contents.py lists it.
+native: | $(NEEDS_SIM)
+	$(COMPILE) $(NATIVE_ARCHIVES) build/sim/replay build/sim/compile build/sim/options build/sim/pkgconfig/drywarp.pc \
+	    build/sim/drywarp.1 $(PLAYER)
+
 install: | $(NEEDS_NVCC) ## setup: installs drywarp, the simulator as a command, without root: make install PREFIX=~/.local (docs/drywarp.md)
-	$(COMPILE) build/sim/libsimulator.a build/sim/libcudadevrt.a build/sim/libcurand.a build/sim/replay build/sim/compile build/sim/options $(PLAYER)
-	@scripts/install/install.sh install
+	$(COMPILE) native
+	@python3 -m scripts.install.install install
 
 uninstall: ## setup: removes drywarp: make uninstall PREFIX=~/.local
-	@scripts/install/install.sh uninstall
+	@python3 -m scripts.install.install uninstall
+
+# In an environment of its own, so that it needs nothing installed.
+build/wheels/venv/ready: mk/simulator.mk
+	$(Q)python3 -m venv --clear $(@D) && $(@D)/bin/pip install --quiet --disable-pip-version-check 'build>=1.2' 'twine>=6' && touch $@
+
+wheels: build/wheels/venv/ready ## publish: writes drywarp's source archive and its wheels for x86 and Arm processors into build/wheels/dist
+	$(Q)rm -rf build/wheels/dist
+	$(Q)build/wheels/venv/bin/python -m build --sdist --outdir build/wheels/dist .
+	$(Q)for target in x86_64 aarch64; do DRYWARP_TARGET=$$target build/wheels/venv/bin/python -m build --wheel --outdir build/wheels/dist . || exit; done
+	$(Q)build/wheels/venv/bin/twine check --strict build/wheels/dist/*
 
 # Installs the source archive with pip in a new environment, and expects a finding there.
-test-wheel: | $(NEEDS_NVCC) ## test: tests pip install from a source archive in a new environment, and the first finding there
-	rm -rf build/sdist && mkdir -p build/sdist && python3 -c 'from scripts.install import wheel; wheel.build_sdist("build/sdist")'
+test-wheel: build/wheels/venv/ready | $(NEEDS_NVCC) ## test: tests pip install from a source archive in a new environment, and the first finding there
+	rm -rf build/sdist && build/wheels/venv/bin/python -m build --sdist --outdir build/sdist .
 	python3 -m venv --clear build/wheel && build/wheel/bin/pip install --quiet build/sdist/*.tar.gz
 	build/wheel/bin/drywarp check tests/mistakes/01_no_barrier_after_load.cu; [ $$? = 88 ]

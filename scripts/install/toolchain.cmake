@@ -1,7 +1,12 @@
-# CUDA by drywarp: cmake -DCMAKE_TOOLCHAIN_FILE=.../lib/cmake/drywarp/toolchain.cmake
-get_filename_component(drywarp_prefix "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
-set(drywarp_libraries "${drywarp_prefix}/lib/drywarp/build/sim/lib")
-set(CMAKE_CUDA_COMPILER "${drywarp_prefix}/bin/drywarp-nvcc")
+# CUDA by drywarp: cmake -DCMAKE_TOOLCHAIN_FILE=$(drywarp cmake)
+get_filename_component(drywarp_root "${CMAKE_CURRENT_LIST_DIR}/../.." ABSOLUTE)
+set(drywarp_libraries "${drywarp_root}/build/sim/lib")
+# The command is in bin/ of pip's environment or of make install's PREFIX; else in the PATH.
+find_program(DRYWARP_NVCC drywarp-nvcc HINTS "${drywarp_root}/../../../../../bin" "${drywarp_root}/../../../../bin")
+if(NOT DRYWARP_NVCC)
+    message(FATAL_ERROR "drywarp-nvcc was not found: add its folder to the PATH")
+endif()
+set(CMAKE_CUDA_COMPILER "${DRYWARP_NVCC}")
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
     set(CMAKE_CUDA_ARCHITECTURES 90-virtual) # a project may say what it likes: drywarp-nvcc leaves it out
 endif()

@@ -4,11 +4,13 @@ import json
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 
 import pytest
 
-from drywarp import compiler
+from drywarp import VERSION, compiler
+from scripts.install import contents
 
 from tests.support import FINDINGS, ROOT, make, unsanitized
 
@@ -95,13 +97,52 @@ def test_errors_are_reported_in_one_line(drywarp, tmp_path):
     (tmp_path / "folder").mkdir()
     shutil.copy("/bin/true", tmp_path / "other")
     (tmp_path / "nothing").touch(mode=0o755)
-    for words, said in [(["chek"], "accepted are"), (["run"], "needs a CUDA program"), (["run", "none.cu"], "no such file: none.cu"), (["run", "-o", "x", "race.cu"], "build -o"),
-                        (["build", "-cubin", "race.cu"], "machine code"), (["check", "--json"], "name of a file"), (["check", "other"], "wrote no findings file"),
-                        (["run", "nothing"], "nothing cannot be run"), (["page", "other"], "name the source")]:
+    for words, said in [(["chek"], "invalid choice: 'chek'"), (["run"], "needs a CUDA program"), (["run", "none.cu"], "no such file: none.cu"),
+                        (["run", "./none", "3"], "no such file: none"), (["run", "-o", "x", "race.cu"], "build -o"), (["build", "-cubin", "race.cu"], "machine code"),
+                        (["check", "-ptx", "race.cu"], "-ptx makes none"), (["check", "--jsn", "x", "race.cu"], "did you mean --json?"),
+                        (["run", "--json", "x", "race.cu"], "check has it"), (["check", "--json"], "expected one argument"), (["check", "--json=", "race.cu"], "name of a file"),
+                        (["check", "other", "--json", "x"], "--json after the program"), (["check", "other"], "wrote no findings file"),
+                        (["run", "nothing"], "nothing cannot be run"), (["page", "other"], "name the source"), (["check", "--json", "folder", "race.cu"], "no regular file"),
+                        (["check", "--sarif", "/proc/none/x", "race.cu"], "/proc/none/x cannot be written")]:
         result = drywarp(*words)
-        assert result.returncode == 2 and said in result.stderr and result.stderr.count("\n") == 1, words
-    result = drywarp("check", "--json", "folder", "race.cu")
-    assert "no regular file" in result.stderr.splitlines()[-1] and "Traceback" not in result.stderr
+        assert result.returncode == 2 and said in result.stderr and result.stderr.count("\n") == 1, (words, result.stderr)
+
+
+def test_a_built_program_gets_its_arguments(drywarp, tmp_path):
+    """Broken: drywarp check ./app args or drywarp check -- ./app args gives them to nvcc or takes them for drywarp's own."""
+    (tmp_path / "app").write_text('#!/bin/sh\necho "$@"\n')
+    (tmp_path / "app").chmod(0o755)
+    for words in (["./app", "-x", "3"], ["--", "./app", "-x", "3"], ["./app", "--", "-x", "3"]):
+        assert drywarp("run", *words).stdout == "-x 3\n", words
+
+
+def test_an_interrupted_check_writes_its_findings(prefix, tmp_path):
+    """Broken: SIGTERM leaves the program running, or loses the findings."""
+    app = tmp_path / "app"
+    app.write_text('#!/bin/sh\necho \'{"findings": [], "left_out": 7}\' > "$SIM_FINDINGS"\necho ready\nexec sleep 60\n')
+    app.chmod(0o755)
+    with subprocess.Popen([prefix / "bin/drywarp", "check", "--json", tmp_path / "found.json", app], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "ready\n"
+        process.terminate()
+        assert process.wait(10) == 128 + signal.SIGTERM and process.stderr.read() == f"drywarp: {app} was interrupted by SIGTERM\n"
+    assert json.loads((tmp_path / "found.json").read_text())["left_out"] == 7
+
+
+@pytest.mark.skipif(not shutil.which("cmake"), reason="there is no cmake")
+def test_cmake_finds_the_compiler_by_its_toolchain_file(prefix, drywarp, tmp_path):
+    """Broken: drywarp cmake names another file, or that file does not find drywarp-nvcc in a moved folder, without the PATH."""
+    (tmp_path / "ask.cmake").write_text('include("${FILE}")\nmessage("${CMAKE_CUDA_COMPILER}")\n')
+    result = subprocess.run(["cmake", f"-DFILE={drywarp('cmake').stdout.strip()}", "-P", tmp_path / "ask.cmake"], capture_output=True, text=True)
+    assert (result.returncode, result.stderr) == (0, f"{prefix}/bin/drywarp-nvcc\n")
+
+
+def test_the_source_archive_has_the_inputs_of_the_build():
+    """Broken: a wheel cannot be built from the source archive, or two files name two versions."""
+    tomllib = pytest.importorskip("tomllib", reason="Python before 3.11")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    packed = project["tool"]["hatch"]["build"]["targets"]["sdist"]["only-include"]
+    assert {*packed, "pyproject.toml", "LICENSE"} == {*contents.SOURCES}  # hatchling adds these two
+    assert f"\nversion: {VERSION}\n" in (ROOT / "CITATION.cff").read_text()
 
 
 def test_options_about_the_gpu_are_left_out():
