@@ -38,10 +38,10 @@ typedef struct CountedLoop { // a loop that compares an induction variable with 
 // The number of iterations of a loop if it is constant and at most `limit`; otherwise 0. Found by evaluating the loop's exit test.
 uint32_t constant_trip_count(IrModule *module, const Loops *loops, const Loop *loop, uint32_t limit);
 // True if the loop counts towards an invariant bound; describes the count.
-bool find_counted_loop(const Loops *loops, const Loop *loop, CountedLoop *trips);
+bool find_counted_loop(const Loops *loops, const Loop *loop, CountedLoop *counted);
 
 // Computes the number of times that the back edge is taken, before the preheader's jump; NULL if the number is not known on entry.
-IrInstruction *count_back_edges(IrModule *module, const Loop *loop, const CountedLoop *trips, IrInstruction *start, IrBlock *preheader);
+IrInstruction *count_back_edges(IrModule *module, const Loop *loop, const CountedLoop *counted, IrInstruction *start, IrBlock *preheader);
 // True if the loop's only exit is at its latch, so that count_back_edges may succeed.
 bool is_countable_loop(const Loops *loops, const Loop *loop);
 

@@ -74,10 +74,10 @@ void ir_set_operand(IrInstruction *instruction, uint32_t index, IrInstruction *v
         link_use(value, use);
 }
 
-static IrUse *new_operands(IrModule *module, IrInstruction *instruction, uint32_t room)
+static IrUse *new_operands(IrModule *module, IrInstruction *instruction, uint32_t capacity)
 {
-    IrUse *uses = ir_allocate(module, room * sizeof *uses);
-    IrInstruction **operands = ir_allocate(module, room * sizeof *operands);
+    IrUse *uses = ir_allocate(module, capacity * sizeof *uses);
+    IrInstruction **operands = ir_allocate(module, capacity * sizeof *operands);
     for (uint32_t k = 0; k < instruction->operand_count; k++) {
         IrInstruction *value = instruction->operands[k];
         if (value)
@@ -106,12 +106,12 @@ void ir_add_operand(IrModule *module, IrInstruction *instruction, IrInstruction 
 
 // ---- Instructions
 
-static uint32_t room_for(uint32_t count)
+static uint32_t operand_capacity(uint32_t count)
 {
-    uint32_t room = 1;
-    while (room < count)
-        room *= 2;
-    return room;
+    uint32_t capacity = 1;
+    while (capacity < count)
+        capacity *= 2;
+    return capacity;
 }
 
 IrInstruction *ir_new_instruction(IrModule *module, IrFunction *function, IrOp op, IrType type, uint32_t count,
@@ -125,8 +125,8 @@ IrInstruction *ir_new_instruction(IrModule *module, IrFunction *function, IrOp o
     instruction->file = module->file;
     if (!count)
         return instruction;
-    instruction->operands = ir_allocate(module, room_for(count) * sizeof *instruction->operands);
-    instruction->operand_uses = ir_allocate(module, room_for(count) * sizeof *instruction->operand_uses);
+    instruction->operands = ir_allocate(module, operand_capacity(count) * sizeof *instruction->operands);
+    instruction->operand_uses = ir_allocate(module, operand_capacity(count) * sizeof *instruction->operand_uses);
     instruction->operand_count = count;
     for (uint32_t k = 0; k < count; k++) {
         instruction->operand_uses[k] = (IrUse){.user = instruction, .operand = k};

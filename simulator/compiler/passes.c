@@ -1,4 +1,4 @@
-// passes.c: the order of the passes. It is NVVM's where that matters for what the PTX looks like.
+// passes.c: the order of the passes. It follows NVVM's wherever the order shows in the PTX.
 #include "compiler/passes.h"
 
 #include <stdlib.h>
@@ -94,7 +94,7 @@ static const NamedPass PASSES[] = {
     {NULL, NULL},
 };
 
-// Whether a list like "licm,gvn" has the name.
+// Whether `list`, such as "licm,gvn", contains `name`.
 static bool is_listed(const char *list, const char *name)
 {
     const size_t length = strlen(name);

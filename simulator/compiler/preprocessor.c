@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-// ---- the stack of what is being read
+// ---- The stack of token sources
 
 void preprocess_push_list(Compiler *c, const Token *tokens, uint32_t count, Macro *macro, bool is_end)
 {
@@ -64,9 +64,9 @@ Token preprocess_raw(Compiler *c)
     }
 }
 
-// ---- directives
+// ---- Directives
 
-// The rest of a directive's line.
+// Reads the rest of a directive's line. A TOKEN_END, which is not counted, follows its tokens.
 static TokenList read_line(Compiler *c, Lexer *lexer)
 {
     TokenList line = {0};
@@ -95,7 +95,7 @@ static bool word_is(const Token *t, const char *text)
 static void skip_group(Compiler *c, Lexer *lexer)
 {
     int depth = 0;
-    c->silent++; // a quote without a partner is no error there
+    c->silent++; // an unmatched quote is no error in a skipped group
     for (;;) {
         Lexer before = *lexer;
         const Token hash = lexer_next(lexer);
@@ -201,7 +201,7 @@ static void include(Compiler *c, const TokenList *line, const Token *directive)
     push_file(c, source_add(c, name, text, bytes, false));
 }
 
-static void put(Compiler *c, Token token)
+static void emit_token(Compiler *c, Token token)
 {
     TokenList *out = &c->preprocessor->output;
     if (out->count >= MAX_TOKENS)
@@ -218,10 +218,10 @@ static void pragma(Compiler *c, const TokenList *line)
     Token unroll = line->tokens[0];
     const TokenList argument = macro_expand_list(c, line->tokens + 1, line->count - 1);
     unroll.kind = TOKEN_UNROLL;
-    put(c, unroll);
+    emit_token(c, unroll);
     for (uint32_t k = 0; k < argument.count; k++)
-        put(c, argument.tokens[k]);
-    put(c, (Token){.kind = TOKEN_LINE_END, .position = unroll.position, .text = "", .length = 0});
+        emit_token(c, argument.tokens[k]);
+    emit_token(c, (Token){.kind = TOKEN_LINE_END, .position = unroll.position, .text = "", .length = 0});
 }
 
 static void report_message(Compiler *c, const TokenList *line, const Token *directive, bool is_error)
@@ -280,7 +280,7 @@ static void follow_directive(Compiler *c)
     }
 }
 
-// ---- the whole
+// ---- Whole files
 
 static void read_all(Compiler *c)
 {
@@ -290,7 +290,7 @@ static void read_all(Compiler *c)
         if (t.kind == TOKEN_END) {
             const bool last = pp->source_count == 1;
             if (last)
-                put(c, t);
+                emit_token(c, t);
             pp->include_depth -= !last;
             preprocess_pop(c);
             if (last)
@@ -301,17 +301,17 @@ static void read_all(Compiler *c)
             source_error(c, t.position, 1, t.text[0] == '`' || t.text[0] == '@' ? "delete it" : NULL,
                          "'%.*s' has no meaning here", 1, (unsigned char)t.text[0] < 32 ? "?" : t.text);
         } else if (t.kind != TOKEN_NAME || !macro_expand(c, &t)) {
-            put(c, t);
+            emit_token(c, t);
         }
     }
 }
 
-static void split(Compiler *c, SourceFile *file)
+static void tokenise(Compiler *c, SourceFile *file)
 {
     Lexer lexer = {.compiler = c, .text = file->text, .end = file->text + file->length, .at = file->text, .base = file->base};
     Token t;
     do
-        put(c, t = lexer_next(&lexer));
+        emit_token(c, t = lexer_next(&lexer));
     while (t.kind != TOKEN_END);
 }
 
@@ -320,7 +320,7 @@ TokenList preprocess(Compiler *c, SourceFile *file)
     const TokenList outer = c->preprocessor->output;
     c->preprocessor->output = (TokenList){0};
     if (file->built_in) {
-        split(c, file);
+        tokenise(c, file);
     } else {
         push_file(c, file);
         read_all(c);
@@ -347,8 +347,8 @@ const char *preprocess_macro_at(Compiler *c, Position position)
            (text[length] >= 'a' && text[length] <= 'z'))
         length++;
     const Macro *m = name_intern(c, text, length)->macro;
-    const bool ends = m && m->body_count && token_is(&m->body[m->body_count - 1], ';');
-    return ends ? compile_format(c, "the macro '%s' ends with ';': delete it in line %u", m->name->text, source_line(c, m->position)) : NULL;
+    const bool ends_with_semicolon = m && m->body_count && token_is(&m->body[m->body_count - 1], ';');
+    return ends_with_semicolon ? compile_format(c, "the macro '%s' ends with ';': delete it in line %u", m->name->text, source_line(c, m->position)) : NULL;
 }
 
 const char *preprocess_missing_header(Compiler *c)

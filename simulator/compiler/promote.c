@@ -1,12 +1,12 @@
 // promote.c: local variables become values (mem2reg). A variable whose address is only loaded from and stored to is replaced by
-// what was stored last; phis are placed on the iterated dominance frontier of its stores, where it is still live.
+// the value stored last; phis are placed on the iterated dominance frontier of its stores, where it is still live.
 #include "compiler/passes.h"
 
 #include <stdlib.h>
 
 typedef struct Access { // one load or store of the variable
     IrInstruction *instruction;
-    uint32_t block, position; // number of the block in reverse postorder; position in it
+    uint32_t block, position; // the block's number in reverse postorder; the position in the block
 } Access;
 
 typedef struct Promotion {
@@ -14,8 +14,8 @@ typedef struct Promotion {
     IrFunction *function;
     const Dominators *dominators;
     const Frontiers *frontiers;
-    uint32_t *position;       // of an instruction's id in its block
-    // Of a block's id, for the variable at hand, if `stamp` says so
+    uint32_t *position;       // by an instruction's id: its position in its block
+    // By a block's id. An entry is valid for the current variable if its stamp equals `stamp`.
     uint32_t *phi_stamp, *live_stamp, *end_stamp, *entry_stamp;
     IrInstruction **phi, **last_store, **at_entry;
     uint32_t stamp;
@@ -25,7 +25,7 @@ typedef struct Promotion {
     uint32_t access_count, access_capacity;
 } Promotion;
 
-// The one type that the variable is stored as, or IR_VOID. A load may have another one of the same width.
+// The type that the variable is promoted to, or IR_VOID if it cannot be. Accesses may have other types of the same width.
 static IrType promotable_type(const IrInstruction *variable)
 {
     IrType type = IR_VOID;
@@ -73,16 +73,16 @@ static void list_accesses(Promotion *p, const IrInstruction *variable)
     qsort(p->accesses, p->access_count, sizeof *p->accesses, compare_accesses);
 }
 
-// Blocks at whose start the variable may still be loaded.
+// Finds the blocks at whose start the variable is live.
 static void find_live_blocks(Promotion *p)
 {
     uint32_t depth = 0;
-    const IrBlock *last = NULL;
+    const IrBlock *previous = NULL;
     for (uint32_t k = 0; k < p->access_count; k++) {
         IrBlock *block = p->accesses[k].instruction->block;
-        if (block != last && p->accesses[k].instruction->op == IR_LOAD)
+        if (block != previous && p->accesses[k].instruction->op == IR_LOAD)
             p->stack[depth++] = block;
-        last = block;
+        previous = block;
     }
     while (depth) {
         const IrBlock *block = p->stack[--depth];
@@ -98,10 +98,10 @@ static void find_live_blocks(Promotion *p)
 static void place_phis(Promotion *p, IrType type)
 {
     uint32_t depth = 0;
-    const IrBlock *last = NULL;
+    const IrBlock *previous = NULL;
     for (uint32_t k = 0; k < p->access_count; k++)
-        if (p->accesses[k].instruction->op == IR_STORE && p->accesses[k].instruction->block != last)
-            p->stack[depth++] = p->accesses[k].instruction->block, last = p->stack[depth - 1];
+        if (p->accesses[k].instruction->op == IR_STORE && p->accesses[k].instruction->block != previous)
+            p->stack[depth++] = p->accesses[k].instruction->block, previous = p->stack[depth - 1];
     while (depth) {
         const IrBlock *block = p->stack[--depth];
         for (uint32_t k = 0; k < p->frontiers->count[block->id]; k++) {
@@ -116,7 +116,7 @@ static void place_phis(Promotion *p, IrType type)
     }
 }
 
-// The value at the start of a block that has no phi is that at the end of its immediate dominator.
+// The value at the start of a block without a phi is the value at the end of its immediate dominator.
 static IrInstruction *value_at_entry(Promotion *p, IrBlock *block, IrType type)
 {
     uint32_t depth = 0;
@@ -149,7 +149,7 @@ static IrInstruction *value_at_end(Promotion *p, IrBlock *block, IrType type)
     return p->end_stamp[block->id] == p->stamp ? p->last_store[block->id]->operands[1] : value_at_entry(p, block, type);
 }
 
-// What a load or store of another type of the same width means.
+// The value as `type`: a bit cast between types of one width, otherwise a conversion.
 static IrInstruction *converted(Promotion *p, IrInstruction *insert_before, IrInstruction *value, IrType type, uint32_t flags)
 {
     if (value->type == type)
@@ -186,16 +186,16 @@ static void find_stored_values(Promotion *p, IrType type)
     }
 }
 
-// In reverse postorder, so that a stored value that is itself a load has been replaced before it is used.
+// Replaces accesses in reverse postorder, so that a stored value that is itself a load has been replaced before it is used.
 static void replace_accesses(Promotion *p, IrType type)
 {
-    const IrBlock *last = NULL;
+    const IrBlock *previous = NULL;
     IrInstruction *current = NULL;
     for (uint32_t k = 0; k < p->access_count; k++) {
         IrInstruction *access = p->accesses[k].instruction;
-        if (access->block != last)
+        if (access->block != previous)
             current = NULL;
-        last = access->block;
+        previous = access->block;
         if (access->op == IR_STORE)
             current = access->operands[1];
         else

@@ -1,12 +1,12 @@
 // read_only.c: loads through a __restrict__ argument that the kernel never writes through read memory that does not change while it
-// runs: they use the read-only cache (ld.global.nc), may be moved and joined.
+// runs: such loads use the read-only cache (ld.global.nc), and may be moved and merged.
 #include "compiler/intrinsics.h"
 #include "compiler/passes.h"
 
 enum { MAX_DEPTH = 16 };
 
-// Whether nothing else than loads sees an address that comes from the pointer.
-static bool only_reads(const IrInstruction *pointer, uint32_t depth)
+// Whether only loads, copies from it and comparisons use the pointer and the addresses derived from it.
+static bool is_only_read(const IrInstruction *pointer, uint32_t depth)
 {
     if (depth > MAX_DEPTH)
         return false;
@@ -19,7 +19,7 @@ static bool only_reads(const IrInstruction *pointer, uint32_t depth)
         case IR_OFFSET:
         case IR_FROM_GENERIC:
         case IR_TO_GENERIC:
-            if (use->operand == 0 && only_reads(user, depth + 1))
+            if (use->operand == 0 && is_only_read(user, depth + 1))
                 continue;
             return false;
         case IR_COPY:
@@ -35,7 +35,7 @@ static bool only_reads(const IrInstruction *pointer, uint32_t depth)
     return true;
 }
 
-static bool mark(IrInstruction *pointer)
+static bool mark_loads(IrInstruction *pointer)
 {
     bool changed = false;
     for (const IrUse *use = pointer->uses; use; use = use->next) {
@@ -45,7 +45,7 @@ static bool mark(IrInstruction *pointer)
             user->flags |= IR_READ_ONLY;
         changed |= is_load;
         if (user->op == IR_OFFSET || user->op == IR_FROM_GENERIC || user->op == IR_TO_GENERIC)
-            changed |= mark(user);
+            changed |= mark_loads(user);
     }
     return changed;
 }
@@ -56,7 +56,7 @@ bool mark_read_only(IrModule *module, IrFunction *function)
     (void)module;
     for (IrBlock *block = function->first; block; block = block->next)
         for (IrInstruction *i = block->first; i; i = i->next)
-            if (i->op == IR_ARGUMENT && function->arguments[i->index].restrict_pointer && only_reads(i, 0))
-                changed |= mark(i);
+            if (i->op == IR_ARGUMENT && function->arguments[i->index].restrict_pointer && is_only_read(i, 0))
+                changed |= mark_loads(i);
     return changed;
 }

@@ -56,8 +56,8 @@ const char *function_readable(Compiler *c, const Function *f)
     const char *list = "";
     for (uint32_t k = 0; k < f->type->parameter_count; k++) {
         const Variable *v = k < f->parameter_count && f->parameters ? f->parameters[k] : NULL;
-        const char *own = v && v->name ? compile_format(c, " %s", v->name->text) : "";
-        list = compile_format(c, "%s%s%s%s", list, k ? ", " : "", type_text(c, f->type->parameters[k]), own);
+        const char *parameter_name = v && v->name ? compile_format(c, " %s", v->name->text) : "";
+        list = compile_format(c, "%s%s%s%s", list, k ? ", " : "", type_text(c, f->type->parameters[k]), parameter_name);
     }
     return compile_format(c, "%s(%s%s)", name, list, f->type->variadic ? ", ..." : "");
 }

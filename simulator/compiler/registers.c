@@ -1,24 +1,24 @@
-// registers.c: SSA form ends. Each phi has a variable that its predecessors set before they branch, and that becomes the phi's
-// value at the start of its block (Sreedhar's first method). Variables and values then share a register wherever their live
-// ranges do not intersect, in the innermost loops first; a move remains where they do.
+// registers.c: leaves SSA form and assigns virtual registers. Each phi gets a variable, which its predecessors set before they
+// branch and which is copied to the phi's value at the start of its block (Sreedhar's method I). Variables and values then share
+// a register wherever their live ranges do not intersect, in the innermost loops first; a move remains where they do.
 #include "compiler/intrinsics.h"
 #include "compiler/registers.h"
 
 #include <string.h>
 
 enum {
-    MAX_LIVE_BITS = 1 << 28,     // of all sets together; beyond them nothing is coalesced
+    MAX_LIVE_BITS = 1 << 28,     // of all live sets together; above it nothing is coalesced
     MAX_ELEMENTS = 8,
-    MAX_CHECKS = 20 * 1000 * 1000 // pairs of values whose live ranges are compared; beyond them likewise
+    MAX_CHECKS = 20 * 1000 * 1000 // pairs of values whose live ranges are compared; above it coalescing stops
 };
 
 typedef struct Member { // a value, or a phi's variable, in a class that shares a register
-    const IrInstruction *value; // of a variable: the phi
+    const IrInstruction *value; // for a variable, its phi
     bool is_variable;
-    struct Member *representative, *next, *last; // next: in the class; last: of the representative
-    uint32_t size;
-    uint32_t number;     // of the representative: its register
-    uint32_t live_index; // of a value: its bit in the sets
+    struct Member *representative, *next, *last; // next member of the class; last member, kept at the representative
+    uint32_t size;       // members of the class, kept at the representative
+    uint32_t number;     // register of the class, kept at the representative
+    uint32_t live_index; // a value's bit in the live sets
 } Member;
 
 typedef struct Coalescing {
@@ -27,10 +27,10 @@ typedef struct Coalescing {
     const Dominators *dominators;
     const Loops *loops;
     Registers *registers;
-    Member **value_member, **variable_member; // of an instruction's id, if a phi is involved
-    uint32_t *position;                       // of an instruction's id in its block
+    Member **value_member, **variable_member; // by an instruction's id; NULL where no phi is involved
+    uint32_t *position;                       // by an instruction's id: its position in its block
     uint32_t live_count, words;
-    uint64_t *live_in, *live_out; // of a block's id, `words` each
+    uint64_t *live_in, *live_out; // by a block's id: `words` words each
     uint32_t checks;
 } Coalescing;
 
@@ -69,7 +69,7 @@ bool is_address_operand(const IrInstruction *user, uint32_t operand)
     }
 }
 
-static bool only_names_an_address(const IrInstruction *value)
+static bool is_used_only_as_address(const IrInstruction *value)
 {
     for (const IrUse *use = value->uses; use; use = use->next)
         if (!is_address_operand(use->user, use->operand))
@@ -88,10 +88,10 @@ bool needs_register(const IrInstruction *value)
         return false;
     if (!value->uses && ir_is_removable(value))
         return false;
-    return !((value->op == IR_SYMBOL || is_parameter_pointer(value)) && only_names_an_address(value));
+    return !((value->op == IR_SYMBOL || is_parameter_pointer(value)) && is_used_only_as_address(value));
 }
 
-// ---- Liveness of the values that phis read or are
+// ---- Liveness of phis and their operands
 
 static void add_member(Coalescing *c, Member **table, const IrInstruction *value, bool is_variable)
 {
@@ -138,8 +138,8 @@ static uint64_t *live_out(const Coalescing *c, const IrBlock *block)
     return c->live_out + (size_t)block->id * c->words;
 }
 
-// The value is live from its definition to the start of the block.
-static void make_live_in(Coalescing *c, const Member *member, IrBlock *block, IrBlock **stack)
+// Marks the value as live from its definition to the start of the block.
+static void mark_live_in(Coalescing *c, const Member *member, IrBlock *block, IrBlock **stack)
 {
     uint32_t depth = 0;
     stack[depth++] = block;
@@ -181,12 +181,13 @@ static void find_liveness(Coalescing *c)
         for (const IrUse *use = member ? member->value->uses : NULL; use; use = use->next)
             if (use->user->block) {
                 IrBlock *block = use->user->block;
-                make_live_in(c, member, use->user->op == IR_PHI ? block->predecessors[use->operand] : block, stack);
+                mark_live_in(c, member, use->user->op == IR_PHI ? block->predecessors[use->operand] : block, stack);
             }
     }
 }
 
-// Elements are written by the instruction that they belong to: they follow it, one of each index.
+// Moves the elements of a vector to directly after the instruction that yields the vector, as that instruction writes their
+// registers, and merges those of equal index.
 static void gather_elements(IrInstruction *vector)
 {
     IrInstruction *found[MAX_ELEMENTS] = {NULL}, *insert_before = vector->next;
@@ -215,8 +216,8 @@ static void gather_all_elements(IrFunction *function)
                 gather_elements(i);
 }
 
-// Whether a line of PTX writes a result before a later one reads an operand.
-static bool writes_early(const IrInstruction *i)
+// Whether an intrinsic's PTX writes the result in one instruction before a later one reads an operand.
+static bool is_early_clobber(const IrInstruction *i)
 {
     const char *at = i->op == IR_INTRINSIC && i->intrinsic->ptx ? strstr(i->intrinsic->ptx, "$0") : NULL;
     at = at ? strchr(at, ';') : NULL;
@@ -226,11 +227,11 @@ static bool writes_early(const IrInstruction *i)
     return false;
 }
 
-// Positions are even, so that such a result's can be before the operands'.
+// Positions are even, so that the result of an early clobber can be one before the position of its operands.
 static uint32_t result_position(const Coalescing *c, const IrInstruction *value)
 {
     const IrInstruction *writer = value->op == IR_ELEMENT ? value->operands[0] : value;
-    return c->position[writer->id] - writes_early(writer);
+    return c->position[writer->id] - is_early_clobber(writer);
 }
 
 static void number_positions(Coalescing *c)
@@ -263,7 +264,7 @@ static bool values_intersect(const Coalescing *c, const Member *a, const Member 
     const IrBlock *first = a->value->block, *second = b->value->block;
     const uint32_t from = result_position(c, a->value), to = result_position(c, b->value);
     if (first == second && from == to)
-        return true; // two phis, two elements
+        return true; // two phis of a block, or two elements of a vector
     if (first == second ? from < to : block_dominates(c->dominators, first, second))
         return is_live_after(c, a, second, to);
     if (first == second || block_dominates(c->dominators, second, first))
@@ -271,8 +272,8 @@ static bool values_intersect(const Coalescing *c, const Member *a, const Member 
     return false;
 }
 
-// A variable is live from the moves at the end of its phi's predecessors to the phi. Where it is set to the very value, both may
-// be in one register.
+// A variable is live from the moves at the end of its phi's predecessors to the phi. A predecessor that sets it to the value
+// itself causes no conflict.
 static bool variable_intersects(const Coalescing *c, const Member *variable, const Member *value)
 {
     const IrBlock *block = variable->value->block;
@@ -286,7 +287,7 @@ static bool variable_intersects(const Coalescing *c, const Member *variable, con
     return false;
 }
 
-// Both are set at the end of a block, to different values.
+// Whether one block sets both at its end, to different values.
 static bool variables_intersect(const Member *a, const Member *b)
 {
     const IrBlock *first = a->value->block, *second = b->value->block;
@@ -342,7 +343,7 @@ static void coalesce(Coalescing *c, Member *one, Member *other)
     a->size += b->size;
 }
 
-// The moves in blocks of that loop depth.
+// Coalesces the moves in blocks of this loop depth.
 static void coalesce_at_depth(Coalescing *c, uint32_t depth)
 {
     for (const IrBlock *block = c->function->first; block; block = block->next)
@@ -414,8 +415,8 @@ static bool is_read_by_another(const RegisterMove *moves, const RegisterMove *mo
     return false;
 }
 
-// Moves happen at once: one whose target another move still reads waits, and a cycle is broken by a new register.
-static RegisterMove *in_sequence(Coalescing *c, RegisterMove *moves)
+// Orders parallel moves: a move waits while another one still reads its target, and a cycle is broken by a spare register.
+static RegisterMove *sequentialise(Coalescing *c, RegisterMove *moves)
 {
     RegisterMove *first = NULL, **last = &first;
     while (moves) {
@@ -480,8 +481,8 @@ Registers *assign_registers(IrModule *module, IrFunction *function)
     for (const IrBlock *block = function->first; block; block = block->next)
         make_moves(&c, block);
     for (const IrBlock *block = function->first; block; block = block->next) {
-        c.registers->at_start[block->id] = in_sequence(&c, c.registers->at_start[block->id]);
-        c.registers->at_end[block->id] = in_sequence(&c, c.registers->at_end[block->id]);
+        c.registers->at_start[block->id] = sequentialise(&c, c.registers->at_start[block->id]);
+        c.registers->at_end[block->id] = sequentialise(&c, c.registers->at_end[block->id]);
     }
     return c.registers;
 }

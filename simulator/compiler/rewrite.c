@@ -1,4 +1,4 @@
-// rewrite.c: changes to functions that have been built, for the passes. All of them keep the lists of uses and predecessors.
+// rewrite.c: edits of the intermediate representation, for the passes. All of them keep the lists of uses and predecessors valid.
 #include "compiler/intrinsics.h"
 #include "compiler/rewrite.h"
 
@@ -14,7 +14,7 @@ IrSpace ir_pointer_space(const IrInstruction *pointer)
     case IR_SYMBOL:
         return pointer->symbol->space;
     case IR_TO_GENERIC:
-    case IR_LOAD: // its space is that of what it reads
+    case IR_LOAD: // a load's `space` is that of its address, not of its result
     case IR_INTRINSIC:
         return IR_GENERIC;
     default:
@@ -27,12 +27,12 @@ bool ir_has_one_use(const IrInstruction *value)
     return value->uses && !value->uses->next;
 }
 
-void ir_replace_uses(IrInstruction *value, IrInstruction *by)
+void ir_replace_uses(IrInstruction *value, IrInstruction *replacement)
 {
-    if (value == by)
+    if (value == replacement)
         return;
     while (value->uses)
-        ir_set_operand(value->uses->user, value->uses->operand, by);
+        ir_set_operand(value->uses->user, value->uses->operand, replacement);
 }
 
 static void unlink(IrInstruction *instruction)
@@ -58,9 +58,9 @@ void ir_remove(IrInstruction *instruction)
     unlink(instruction);
 }
 
-void ir_replace(IrInstruction *instruction, IrInstruction *by)
+void ir_replace(IrInstruction *instruction, IrInstruction *replacement)
 {
-    ir_replace_uses(instruction, by);
+    ir_replace_uses(instruction, replacement);
     ir_remove(instruction);
 }
 
@@ -109,8 +109,8 @@ bool ir_is_removable(const IrInstruction *instruction)
 {
     if (ir_is_terminator(instruction))
         return false;
-    const uint32_t kept = INTRINSIC_WRITES | INTRINSIC_ORDERS | INTRINSIC_CONVERGENT | INTRINSIC_NO_RETURN;
-    return !(ir_effects(instruction) & kept);
+    const uint32_t observable = INTRINSIC_WRITES | INTRINSIC_ORDERS | INTRINSIC_CONVERGENT | INTRINSIC_NO_RETURN;
+    return !(ir_effects(instruction) & observable);
 }
 
 IrInstruction *ir_clone(IrModule *module, IrFunction *function, const IrInstruction *instruction)
@@ -128,8 +128,8 @@ IrInstruction *ir_clone(IrModule *module, IrFunction *function, const IrInstruct
     return clone;
 }
 
-// An instruction for an expression takes the line of the place where it is needed.
-static IrInstruction *made_before(IrModule *module, IrInstruction *insert_before, IrOp op, IrType type, uint32_t count,
+// The new instruction takes the source line of the one that it is inserted before.
+static IrInstruction *insert_with_line(IrModule *module, IrInstruction *insert_before, IrOp op, IrType type, uint32_t count,
                                   IrInstruction *const *operands, uint32_t flags)
 {
     IrInstruction *created = ir_insert_before(module, insert_before, op, type, count, operands);
@@ -141,7 +141,7 @@ static IrInstruction *made_before(IrModule *module, IrInstruction *insert_before
 
 IrInstruction *ir_binary(IrModule *module, IrInstruction *insert_before, IrOp op, IrInstruction *a, IrInstruction *b, uint32_t flags)
 {
-    IrInstruction *created = made_before(module, insert_before, op, a->type, 2, (IrInstruction *[]){a, b}, flags);
+    IrInstruction *created = insert_with_line(module, insert_before, op, a->type, 2, (IrInstruction *[]){a, b}, flags);
     if (op == IR_MUL_WIDE)
         created->type = IR_B64;
     return created;
@@ -149,19 +149,19 @@ IrInstruction *ir_binary(IrModule *module, IrInstruction *insert_before, IrOp op
 
 IrInstruction *ir_compare(IrModule *module, IrInstruction *insert_before, IrCompare compare, IrInstruction *a, IrInstruction *b, uint32_t flags)
 {
-    IrInstruction *created = made_before(module, insert_before, IR_COMPARE, IR_PRED, 2, (IrInstruction *[]){a, b}, flags);
+    IrInstruction *created = insert_with_line(module, insert_before, IR_COMPARE, IR_PRED, 2, (IrInstruction *[]){a, b}, flags);
     created->compare = compare;
     return created;
 }
 
 IrInstruction *ir_convert(IrModule *module, IrInstruction *insert_before, IrType type, IrInstruction *value, uint32_t flags)
 {
-    return made_before(module, insert_before, IR_CONVERT, type, 1, &value, flags);
+    return insert_with_line(module, insert_before, IR_CONVERT, type, 1, &value, flags);
 }
 
 IrInstruction *ir_select(IrModule *module, IrInstruction *insert_before, IrInstruction *condition, IrInstruction *a, IrInstruction *b)
 {
-    IrInstruction *created = made_before(module, insert_before, IR_SELECT, a->type, 3, (IrInstruction *[]){condition, a, b}, 0);
+    IrInstruction *created = insert_with_line(module, insert_before, IR_SELECT, a->type, 3, (IrInstruction *[]){condition, a, b}, 0);
     created->space = a->space == b->space ? a->space : IR_GENERIC;
     return created;
 }
@@ -179,7 +179,7 @@ IrInstruction *ir_phi(IrModule *module, IrBlock *block, IrType type)
 
 // ---- Edges
 
-// An edge whose two ends are the same twice is the first entry for target 0, the second for target 1.
+// If both targets of a branch are one block, the first of its entries belongs to target 0 and the second to target 1.
 uint32_t ir_edge_index(const IrBlock *from, uint32_t target)
 {
     const IrInstruction *end = from->last;
@@ -330,7 +330,7 @@ static void mark_reachable(IrModule *module, IrFunction *function, bool *reached
     }
 }
 
-// A value of an unreachable block may be used in others that are unreachable.
+// Values of an unreachable block may be used in other unreachable blocks.
 static void drop_uses(IrModule *module, IrBlock *block)
 {
     for (IrInstruction *i = block->first; i; i = i->next)

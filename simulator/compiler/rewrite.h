@@ -39,11 +39,11 @@ static inline bool ir_is_float_type(IrType type)
 IrSpace ir_pointer_space(const IrInstruction *pointer);
 bool ir_has_one_use(const IrInstruction *value);
 // Replaces all uses of a value.
-void ir_replace_uses(IrInstruction *value, IrInstruction *by);
+void ir_replace_uses(IrInstruction *value, IrInstruction *replacement);
 // Removes an instruction, which must have no uses, from its block, and its uses of its operands.
 void ir_remove(IrInstruction *instruction);
 // Replaces all uses of an instruction and removes it.
-void ir_replace(IrInstruction *instruction, IrInstruction *by);
+void ir_replace(IrInstruction *instruction, IrInstruction *replacement);
 void ir_move_before(IrInstruction *insert_before, IrInstruction *instruction);
 // Whether the result depends only on the operands and there is no other effect, so that the instruction may be moved, merged and removed.
 // Integer division is included, because it does not trap in PTX.

@@ -1,10 +1,10 @@
-// rotate.c: loop rotation. A loop that asks at its start whether to go on is entered only if the answer is yes, and asks at its
-// end: the header is copied to before the loop. Then the body runs whenever the loop does, so that what does not change in it can
-// be moved out, and an iteration has one jump.
+// rotate.c: loop rotation. A loop that tests its condition in the header becomes a guarded loop with the test at its end: the
+// header is copied into the preheader. The body then runs whenever the loop is entered, so that invariants can be hoisted out of
+// it, and an iteration has one jump.
 #include "compiler/intrinsics.h"
 #include "compiler/passes.h"
 
-enum { MAX_HEADER = 16 };
+enum { MAX_HEADER = 16 }; // instructions
 
 typedef struct Rotation {
     IrModule *module;
@@ -12,7 +12,7 @@ typedef struct Rotation {
     const Loops *loops;
     const Loop *loop;
     IrBlock *preheader, *header;
-    IrInstruction **copy; // in the preheader, of the header's instructions, whose marks are their index and 1
+    IrInstruction **copy; // copies, in the preheader, of the header's instructions, by their mark - 1
 } Rotation;
 
 // The header's target outside the loop, or -1.
@@ -69,7 +69,7 @@ static void copy_header(Rotation *r)
     }
 }
 
-// A value that is used outside the header has two definitions now.
+// A value that is used outside the header now has two definitions, so it goes through a variable.
 static void demote(Rotation *r, IrInstruction *value)
 {
     bool is_used = false;
@@ -139,13 +139,13 @@ static bool rotate(Rotation *r)
     if (r->header->unroll)
         body->unroll = r->header->unroll;
     r->header->unroll = 0;
-    // The body is what the text enters; the header stands where the loop ends.
+    // In the layout the body comes first and the header last.
     if (latch->next && latch != r->header)
         ir_move_block_before(latch->next, r->header);
     return true;
 }
 
-// Inner loops first. Each rotation changes the loops around it only by edges inside them, but its own header: one a round.
+// Rotates inner loops first. A rotation changes only edges inside the enclosing loops, so their headers stay valid.
 bool rotate_loops(IrModule *module, IrFunction *function)
 {
     bool changed = false;

@@ -1,4 +1,4 @@
-// scopes.c: where names are declared and found.
+// scopes.c: declaration and lookup of names.
 #include "compiler/scopes.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "compiler/intrinsics.h"
 #include "compiler/library.h"
 
-enum { SCOPE_BUCKETS = 256, MANY_SYMBOLS = 12 };
+enum { SCOPE_BUCKETS = 256, MAX_LISTED = 12 }; // MAX_LISTED: symbols of a scope without a hash table
 
 Scope *scope_new(Compiler *c, ScopeKind kind, Scope *parent)
 {
@@ -27,7 +27,7 @@ static void make_buckets(Compiler *c, Scope *scope)
     }
 }
 
-// The names of a scope with few of them are a list, newest last.
+// A scope with few names has them only in a list, newest last.
 Symbol *scope_find(Scope *scope, const Name *name)
 {
     Symbol *tag = NULL;
@@ -53,7 +53,7 @@ static Symbol *add(Compiler *c, Scope *scope, Symbol *symbol)
         Symbol **bucket = &scope->buckets[symbol->name->hash % SCOPE_BUCKETS];
         symbol->next = *bucket;
         *bucket = symbol;
-    } else if (scope->count > MANY_SYMBOLS) {
+    } else if (scope->count > MAX_LISTED) {
         make_buckets(c, scope);
     }
     return symbol;
@@ -111,7 +111,7 @@ void scope_use(Compiler *c, Scope *scope, Scope *used)
     *compile_push(c, scope->used, scope->used_count, scope->used_capacity) = used;
 }
 
-// ---- finding
+// ---- Lookup
 
 static Symbol *find_in_bases(Compiler *c, Record *record, Name *name, int depth)
 {
@@ -192,10 +192,10 @@ Symbol *record_constructors(Compiler *c, Record *record)
     return record->is_complete ? scope_find(record->scope, record_constructor_name(c)) : NULL;
 }
 
-// ---- suggestions
+// ---- Suggestions
 
 typedef struct Suggestion {
-    const Name *wanted;
+    const Name *undeclared;
     const char *best;
     uint32_t distance;
 } Suggestion;
@@ -203,7 +203,7 @@ typedef struct Suggestion {
 static void consider(Suggestion *s, const char *text, size_t length)
 {
     // A change within a name is likelier than a missing letter.
-    const uint32_t distance = 2 * source_distance(s->wanted->text, s->wanted->length, text, length, s->distance) + (length != s->wanted->length);
+    const uint32_t distance = 2 * source_distance(s->undeclared->text, s->undeclared->length, text, length, s->distance) + (length != s->undeclared->length);
     if (distance < s->distance) {
         s->distance = distance;
         s->best = text;
@@ -224,7 +224,7 @@ static void consider_scope(Suggestion *s, const Scope *scope)
 
 static Suggestion suggestion_for(const Name *name)
 {
-    // Doubled, as source_distance counts: one change in names of up to 4 bytes, two in longer ones, three from 8 on.
+    // Limits are doubled, as in source_distance: one change in names of up to 4 bytes, two in longer ones, three from 8 on.
     return (Suggestion){name, NULL, 2 * (name->length <= 2 ? 2 : name->length <= 4 ? 3 : name->length < 8 ? 5 : 7)};
 }
 

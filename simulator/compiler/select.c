@@ -1,5 +1,5 @@
-// select.c: instruction selection. Multiplications and additions become fma and mad, products of extended numbers mul.wide,
-// within a block, as the code generator sees one block at a time.
+// select.c: instruction selection, within a block as in LLVM: multiplications and additions become fma and mad, and products of
+// extended integers become mul.wide.
 #include "compiler/known.h"
 #include "compiler/passes.h"
 
@@ -38,7 +38,7 @@ static void replace_by_fma(Selection *s, IrInstruction *i, IrInstruction *a, IrI
     s->changed = true;
 }
 
-// An address whose index is a product.
+// Fuses an address whose index is a product.
 static void fuse_address(Selection *s, IrInstruction *i)
 {
     if (i->operand_count != 2 || i->integer || i->scale > 1 || !can_fuse(i->operands[1], i))
@@ -68,7 +68,7 @@ static void fuse(Selection *s, IrInstruction *i)
 
 // ---- Wide multiplication
 
-// The 32-bit number that is extended to the operand in the same block, or NULL.
+// The 32-bit integer that the block extends to the operand, or NULL.
 static IrInstruction *narrow_operand(Selection *s, const IrInstruction *i, IrInstruction *operand, bool is_signed)
 {
     if (operand->op == IR_INTEGER) {
@@ -106,7 +106,7 @@ static void widen(Selection *s, IrInstruction *i)
         replace_by_wide(s, i, narrow, other, is_signed);
 }
 
-// (x >> c) << d: one shift and a mask, as the code generator prefers; it also masks what has been shifted right only.
+// (x >> c) << d becomes one shift and a mask, as in LLVM.
 static void mask_shift(Selection *s, IrInstruction *i)
 {
     IrInstruction *inner = i->operands[0];

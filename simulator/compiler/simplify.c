@@ -1,5 +1,5 @@
-// simplify.c: replaces instructions by simpler ones, constants by their values, phis of one value by it, until nothing changes or
-// for a few rounds.
+// simplify.c: replaces instructions by simpler ones: constant expressions by their values, and phis of a single value by that
+// value. It repeats until nothing changes, at most MAX_ROUNDS times.
 #include "compiler/simplify.h"
 
 enum { MAX_ROUNDS = 8, MAX_PHIS = 64 };
@@ -9,25 +9,25 @@ IrInstruction *constant_like(Simplifier *s, const IrInstruction *value, int64_t 
     return ir_integer(s->module, s->function, value->type, integer);
 }
 
-// A phi that another one of the block can replace: it has the same operands, or none where this one is undefined.
-static IrInstruction *same_phi(const IrInstruction *phi)
+// Another phi of the block that can replace this one: its operands are equal wherever those of this phi are defined.
+static IrInstruction *equivalent_phi(const IrInstruction *phi)
 {
     uint32_t steps = 0;
     for (IrInstruction *other = phi->block->first; other->op == IR_PHI && steps++ < MAX_PHIS; other = other->next) {
-        bool is_same = other != phi && other->type == phi->type && (other->operand_count == phi->operand_count);
+        bool is_equal = other != phi && other->type == phi->type && (other->operand_count == phi->operand_count);
         bool has_undefined = false;
-        for (uint32_t k = 0; is_same && k < phi->operand_count; k++) {
+        for (uint32_t k = 0; is_equal && k < phi->operand_count; k++) {
             const bool is_undefined = phi->operands[k]->op == IR_UNDEFINED && other->operands[k]->op != IR_UNDEFINED;
             has_undefined |= is_undefined;
-            is_same = is_undefined || phi->operands[k] == other->operands[k];
+            is_equal = is_undefined || phi->operands[k] == other->operands[k];
         }
-        if (is_same && (has_undefined || other->id < phi->id))
+        if (is_equal && (has_undefined || other->id < phi->id))
             return other;
     }
     return NULL;
 }
 
-// The block whose branch leads to an edge of `block`, through blocks with one predecessor; *target is the way that it took.
+// The block whose branch leads to the edge, through blocks with one predecessor, or NULL; *target is the index of the target taken.
 static const IrBlock *branch_before(const IrBlock *block, uint32_t edge, uint32_t *target)
 {
     const IrBlock *to = block, *from = block->predecessors[edge];
@@ -39,7 +39,7 @@ static const IrBlock *branch_before(const IrBlock *block, uint32_t edge, uint32_
     return from->last->op == IR_BRANCH && from->last->target[0] != from->last->target[1] ? from : NULL;
 }
 
-// A phi that is true or false as a branch decided that leads to the block on both ways is its condition, or the opposite.
+// A phi of two constants whose edges come from the two targets of one branch is the branch's condition, or its negation.
 static IrInstruction *condition_of_phi(Simplifier *s, IrInstruction *phi)
 {
     if (phi->type != IR_PRED || phi->operand_count != 2 || phi->operands[0]->op != IR_INTEGER || phi->operands[1]->op != IR_INTEGER)
@@ -49,8 +49,8 @@ static IrInstruction *condition_of_phi(Simplifier *s, IrInstruction *phi)
     if (!first || first != second || targets[0] == targets[1] || phi->operands[0] == phi->operands[1])
         return NULL;
     IrInstruction *condition = first->last->operands[0];
-    const bool is_opposite = (phi->operands[0]->integer != 0) != (targets[0] == 0);
-    return is_opposite ? ir_insert_before(s->module, ir_first_not_phi(phi->block), IR_NOT, IR_PRED, 1, &condition) : condition;
+    const bool is_negated = (phi->operands[0]->integer != 0) != (targets[0] == 0);
+    return is_negated ? ir_insert_before(s->module, ir_first_not_phi(phi->block), IR_NOT, IR_PRED, 1, &condition) : condition;
 }
 
 static IrInstruction *simplify_phi(Simplifier *s, IrInstruction *phi)
@@ -64,13 +64,13 @@ static IrInstruction *simplify_phi(Simplifier *s, IrInstruction *phi)
             continue;
         if (only) {
             IrInstruction *condition = condition_of_phi(s, phi);
-            return condition ? condition : same_phi(phi);
+            return condition ? condition : equivalent_phi(phi);
         }
         only = value;
     }
     if (!only)
         return ir_undefined(s->module, s->function, phi->type);
-    return has_undefined && !ir_is_constant(only) ? same_phi(phi) : only;
+    return has_undefined && !ir_is_constant(only) ? equivalent_phi(phi) : only;
 }
 
 static IrInstruction *simplified(Simplifier *s, IrInstruction *i)
@@ -111,7 +111,7 @@ IrInstruction *build_simplified(Simplifier *s, IrInstruction *insert_before, IrO
     return simpler;
 }
 
-// A branch on the opposite goes the other way.
+// A branch on !c becomes a branch on c with its targets swapped.
 static void simplify_branch(Simplifier *s, IrInstruction *branch)
 {
     const IrInstruction *condition = branch->operands[0];
@@ -126,14 +126,14 @@ static void simplify_branch(Simplifier *s, IrInstruction *branch)
     s->changed = true;
 }
 
-// The opposite of a comparison that nothing else uses is another comparison.
+// The negation of a comparison without other uses becomes the inverse comparison.
 static bool invert_compare(Simplifier *s, IrInstruction *i)
 {
     IrInstruction *compare = i->operands[0];
     if (i->op != IR_NOT || i->type != IR_PRED || compare->op != IR_COMPARE || !ir_has_one_use(compare) || compare->operands[0]->type == IR_PRED)
         return false;
     if (compare->compare == IR_EQUAL && (compare->flags & IR_UNORDERED))
-        return false; // its opposite is not among the comparisons
+        return false; // no IrCompare is its inverse
     IrInstruction *inverse = ir_compare(s->module, i, inverse_compare(compare->compare), compare->operands[0], compare->operands[1], compare->flags);
     const bool is_order = inverse->compare != IR_EQUAL && inverse->compare != IR_NOT_EQUAL;
     if (ir_is_float_type(compare->operands[0]->type)) {

@@ -1,5 +1,5 @@
-// simplify_cfg.c: control-flow simplification. Branches on constants become jumps, unreachable blocks go, blocks in a row are
-// joined, and empty blocks are left out.
+// simplify_cfg.c: control-flow simplification. Branches on constants become jumps, unreachable blocks are removed, a block is
+// merged with its sole successor, and empty blocks are bypassed.
 #include "compiler/passes.h"
 
 static bool fold_branch(IrModule *module, IrBlock *block)
@@ -22,8 +22,8 @@ static bool fold_branch(IrModule *module, IrBlock *block)
     return true;
 }
 
-// A block and its only successor, whose only predecessor it is, become one.
-static bool join_with_next(IrFunction *function, IrBlock *block)
+// Merges a block with its only successor, if the block is that successor's only predecessor.
+static bool merge_with_successor(IrFunction *function, IrBlock *block)
 {
     if (block->last->op != IR_JUMP)
         return false;
@@ -52,15 +52,15 @@ static bool join_with_next(IrFunction *function, IrBlock *block)
     return true;
 }
 
-static bool is_predecessor(const IrBlock *block, const IrBlock *of)
+static bool is_predecessor(const IrBlock *block, const IrBlock *successor)
 {
-    for (uint32_t k = 0; k < of->predecessor_count; k++)
-        if (of->predecessors[k] == block)
+    for (uint32_t k = 0; k < successor->predecessor_count; k++)
+        if (successor->predecessors[k] == block)
             return true;
     return false;
 }
 
-// An empty block before a phi can be left out if none of its predecessors goes to the phi's block by itself, too.
+// An empty block before a block with phis can be bypassed if none of its predecessors is also a predecessor of that block.
 static bool can_skip(const IrBlock *block, const IrBlock *to)
 {
     if (to->first->op != IR_PHI && !(block->first->op == IR_PHI))
@@ -93,7 +93,7 @@ static bool skip_block(IrModule *module, IrFunction *function, IrBlock *block)
     return true;
 }
 
-// Two empty arms of a branch, or one, that meet at once: nothing depends on the branch if their phis agree.
+// Removes a branch with one or two empty arms that meet at once, if no phi where they meet depends on it.
 static bool remove_empty_diamond(IrModule *module, IrBlock *block)
 {
     IrInstruction *end = block->last;
@@ -134,7 +134,7 @@ bool simplify_control_flow(IrModule *module, IrFunction *function)
             while (fold_branch(module, block) || remove_empty_diamond(module, block))
                 again = true;
             next = block->next;
-            while (join_with_next(function, block)) {
+            while (merge_with_successor(function, block)) {
                 again = true;
                 next = block->next;
             }

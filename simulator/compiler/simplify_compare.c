@@ -1,5 +1,5 @@
-// simplify_compare.c: comparisons and selections: constants come second and bounds are strict, comparisons of sums and
-// conversions compare what is inside, and selections become minima, maxima or logic.
+// simplify_compare.c: comparisons and selections. Constants become the second operand and bounds strict, comparisons of sums and
+// conversions become comparisons of their operands, and selections become minima, maxima or logical operations.
 #include "compiler/simplify.h"
 
 IrCompare swapped_compare(IrCompare compare)
@@ -14,12 +14,12 @@ IrCompare inverse_compare(IrCompare compare)
     return inverse[compare];
 }
 
-static IrInstruction *compare_with(Simplifier *s, IrInstruction *i, IrCompare compare, IrInstruction *a, IrInstruction *b, uint32_t flags)
+static IrInstruction *build_compare(Simplifier *s, IrInstruction *i, IrCompare compare, IrInstruction *a, IrInstruction *b, uint32_t flags)
 {
     return ir_compare(s->module, i, compare, a, b, flags);
 }
 
-static IrInstruction *predicate(Simplifier *s, bool value)
+static IrInstruction *predicate_constant(Simplifier *s, bool value)
 {
     return ir_integer(s->module, s->function, IR_PRED, value);
 }
@@ -38,53 +38,53 @@ static IrInstruction *make_strict(Simplifier *s, IrInstruction *i)
     const uint64_t mask = type_mask(type);
     const bool is_signed = i->flags & IR_SIGNED;
     const int64_t c = i->operands[1]->integer;
-    const int64_t most = is_signed ? (int64_t)(mask >> 1) : ir_sign_extended(type, (int64_t)mask), least = is_signed ? -(int64_t)(mask >> 1) - 1 : 0;
-    if (i->compare == IR_LESS_EQUAL && c == most)
-        return predicate(s, true);
-    if (i->compare == IR_GREATER_EQUAL && c == least)
-        return predicate(s, true);
-    if (i->compare == IR_LESS && c == least)
-        return predicate(s, false);
-    if (i->compare == IR_GREATER && c == most)
-        return predicate(s, false);
+    const int64_t max = is_signed ? (int64_t)(mask >> 1) : ir_sign_extended(type, (int64_t)mask), min = is_signed ? -(int64_t)(mask >> 1) - 1 : 0;
+    if (i->compare == IR_LESS_EQUAL && c == max)
+        return predicate_constant(s, true);
+    if (i->compare == IR_GREATER_EQUAL && c == min)
+        return predicate_constant(s, true);
+    if (i->compare == IR_LESS && c == min)
+        return predicate_constant(s, false);
+    if (i->compare == IR_GREATER && c == max)
+        return predicate_constant(s, false);
     if (i->compare == IR_LESS_EQUAL)
         set_compare(s, i, IR_LESS, c + 1);
     else if (i->compare == IR_GREATER_EQUAL)
         set_compare(s, i, IR_GREATER, c - 1);
-    else if (i->compare == IR_LESS && c == least + 1)
-        set_compare(s, i, IR_EQUAL, least);
-    else if (i->compare == IR_GREATER && c == most - 1)
-        set_compare(s, i, IR_EQUAL, most);
-    else if (i->compare == IR_GREATER && c == least)
-        set_compare(s, i, IR_NOT_EQUAL, least);
-    else if (i->compare == IR_LESS && c == most)
-        set_compare(s, i, IR_NOT_EQUAL, most);
+    else if (i->compare == IR_LESS && c == min + 1)
+        set_compare(s, i, IR_EQUAL, min);
+    else if (i->compare == IR_GREATER && c == max - 1)
+        set_compare(s, i, IR_EQUAL, max);
+    else if (i->compare == IR_GREATER && c == min)
+        set_compare(s, i, IR_NOT_EQUAL, min);
+    else if (i->compare == IR_LESS && c == max)
+        set_compare(s, i, IR_NOT_EQUAL, max);
     return NULL;
 }
 
-// By what is known of the first operand's range.
+// Decides or simplifies a comparison by the known range of its first operand.
 static IrInstruction *decide_by_range(Simplifier *s, IrInstruction *i)
 {
     const IrInstruction *a = i->operands[0];
     const int64_t c = i->operands[1]->integer;
     const bool is_signed = i->flags & IR_SIGNED;
     if (is_signed && c < 0 && is_never_negative(a))
-        return predicate(s, i->compare == IR_GREATER || i->compare == IR_GREATER_EQUAL || i->compare == IR_NOT_EQUAL);
+        return predicate_constant(s, i->compare == IR_GREATER || i->compare == IR_GREATER_EQUAL || i->compare == IR_NOT_EQUAL);
     if (is_signed && c == 0 && i->compare == IR_GREATER && is_never_negative(a))
         set_compare(s, i, IR_NOT_EQUAL, 0);
     else if (is_signed && c == 1 && i->compare == IR_LESS && is_never_negative(a))
         set_compare(s, i, IR_EQUAL, 0);
     if (is_signed && i->compare != IR_EQUAL && i->compare != IR_NOT_EQUAL)
         return NULL;
-    const uint64_t value = unsigned_value(i->operands[1]), most = largest_unsigned(a);
-    if (most < value)
-        return predicate(s, i->compare == IR_LESS || i->compare == IR_LESS_EQUAL || i->compare == IR_NOT_EQUAL);
-    if (most == value && i->compare == IR_GREATER)
-        return predicate(s, false);
+    const uint64_t value = unsigned_value(i->operands[1]), max = largest_unsigned(a);
+    if (max < value)
+        return predicate_constant(s, i->compare == IR_LESS || i->compare == IR_LESS_EQUAL || i->compare == IR_NOT_EQUAL);
+    if (max == value && i->compare == IR_GREATER)
+        return predicate_constant(s, false);
     if (value & known_zero_bits(a) && (i->compare == IR_EQUAL || i->compare == IR_NOT_EQUAL))
-        return predicate(s, i->compare == IR_NOT_EQUAL);
+        return predicate_constant(s, i->compare == IR_NOT_EQUAL);
     if (!value && is_never_zero(a) && (i->compare == IR_EQUAL || i->compare == IR_NOT_EQUAL))
-        return predicate(s, i->compare == IR_NOT_EQUAL);
+        return predicate_constant(s, i->compare == IR_NOT_EQUAL);
     return NULL;
 }
 
@@ -100,7 +100,7 @@ static IrInstruction *compare_sum(Simplifier *s, IrInstruction *i)
         return NULL;
     if (!is_equality && ir_sign_extended(a->type, difference) != difference)
         return NULL;
-    return compare_with(s, i, i->compare, a->operands[0], constant_like(s, a, difference), i->flags);
+    return build_compare(s, i, i->compare, a->operands[0], constant_like(s, a, difference), i->flags);
 }
 
 static IrInstruction *compare_shift(Simplifier *s, IrInstruction *i)
@@ -112,14 +112,14 @@ static IrInstruction *compare_shift(Simplifier *s, IrInstruction *i)
     const uint32_t count = (uint32_t)unsigned_value(a->operands[1]);
     const bool is_equality = i->compare == IR_EQUAL || i->compare == IR_NOT_EQUAL;
     if (a->op == IR_SHL && (a->flags & IR_NO_WRAP) && c == 0 && (is_equality || (i->flags & IR_SIGNED)))
-        return compare_with(s, i, i->compare, a->operands[0], constant_like(s, a, 0), i->flags);
+        return build_compare(s, i, i->compare, a->operands[0], constant_like(s, a, 0), i->flags);
     if (a->op == IR_SHL && (a->flags & IR_NO_WRAP) && (i->flags & IR_SIGNED) && i->compare == IR_GREATER)
-        return compare_with(s, i, IR_GREATER, a->operands[0], constant_like(s, a, c >> count), IR_SIGNED);
+        return build_compare(s, i, IR_GREATER, a->operands[0], constant_like(s, a, c >> count), IR_SIGNED);
     if (a->op == IR_SHL && (a->flags & IR_NO_WRAP) && (i->flags & IR_SIGNED) && i->compare == IR_LESS && c != INT64_MIN)
-        return compare_with(s, i, IR_LESS, a->operands[0], constant_like(s, a, ((c - 1) >> count) + 1), IR_SIGNED);
+        return build_compare(s, i, IR_LESS, a->operands[0], constant_like(s, a, ((c - 1) >> count) + 1), IR_SIGNED);
     if (a->op == IR_SHL && is_equality && c == 0 && ir_has_one_use(a)) {
         IrInstruction *low = build_simplified(s, i, IR_AND, a->operands[0], constant_like(s, a, (int64_t)(type_mask(a->type) >> count)), 0);
-        return compare_with(s, i, i->compare, low, constant_like(s, a, 0), 0);
+        return build_compare(s, i, i->compare, low, constant_like(s, a, 0), 0);
     }
     if (a->op != IR_SHR || (is_equality && !ir_has_one_use(a)) || (a->flags & IR_SIGNED) || ((i->flags & IR_SIGNED) && (!count || c < 0)))
         return NULL;
@@ -127,17 +127,17 @@ static IrInstruction *compare_shift(Simplifier *s, IrInstruction *i)
     if (value > type_mask(a->type) >> count)
         return NULL;
     if (i->compare == IR_EQUAL && !value) // x >> c == 0: x < 1 << c
-        return compare_with(s, i, IR_LESS, a->operands[0], constant_like(s, a, (int64_t)(1ull << count)), 0);
+        return build_compare(s, i, IR_LESS, a->operands[0], constant_like(s, a, (int64_t)(1ull << count)), 0);
     if (i->compare == IR_NOT_EQUAL && !value)
-        return compare_with(s, i, IR_GREATER, a->operands[0], constant_like(s, a, (int64_t)((1ull << count) - 1)), 0);
+        return build_compare(s, i, IR_GREATER, a->operands[0], constant_like(s, a, (int64_t)((1ull << count) - 1)), 0);
     if (i->compare == IR_LESS)
-        return compare_with(s, i, IR_LESS, a->operands[0], constant_like(s, a, (int64_t)(value << count)), 0);
+        return build_compare(s, i, IR_LESS, a->operands[0], constant_like(s, a, (int64_t)(value << count)), 0);
     if (i->compare == IR_GREATER)
-        return compare_with(s, i, IR_GREATER, a->operands[0], constant_like(s, a, (int64_t)(value << count | ((1ull << count) - 1))), 0);
+        return build_compare(s, i, IR_GREATER, a->operands[0], constant_like(s, a, (int64_t)(value << count | ((1ull << count) - 1))), 0);
     return NULL;
 }
 
-// A widened value compared with a constant that it had before.
+// Compares the operand of a widening conversion instead of its result, if the constant fits the narrower type.
 static IrInstruction *compare_conversion(Simplifier *s, IrInstruction *i)
 {
     const IrInstruction *a = i->operands[0];
@@ -155,9 +155,9 @@ static IrInstruction *compare_conversion(Simplifier *s, IrInstruction *i)
     const bool fits = a->flags & IR_SIGNED ? narrow->integer == c : (uint64_t)c <= type_mask(inner->type);
     if (!fits)
         return NULL;
-    // Both conversions keep the order of their kind; a zero-extended value is not negative.
+    // Sign extension preserves both orders; zero-extended values are not negative, so their comparison becomes unsigned.
     const uint32_t flags = a->flags & IR_SIGNED ? i->flags : i->flags & ~(uint32_t)IR_SIGNED;
-    return compare_with(s, i, i->compare, inner, narrow, flags);
+    return build_compare(s, i, i->compare, inner, narrow, flags);
 }
 
 static IrInstruction *compare_with_constant(Simplifier *s, IrInstruction *i)
@@ -179,28 +179,28 @@ static IrInstruction *compare_with_constant(Simplifier *s, IrInstruction *i)
         return compare_conversion(s, i);
     case IR_SUB:
         if (is_equality && i->operands[1]->integer == 0)
-            return compare_with(s, i, i->compare, a->operands[0], a->operands[1], 0);
+            return build_compare(s, i, i->compare, a->operands[0], a->operands[1], 0);
         return NULL;
     case IR_XOR:
         if (is_equality && i->operands[1]->integer == 0)
-            return compare_with(s, i, i->compare, a->operands[0], a->operands[1], 0);
+            return build_compare(s, i, i->compare, a->operands[0], a->operands[1], 0);
         return NULL;
     case IR_NEG:
         if (is_equality && i->operands[1]->integer == 0)
-            return compare_with(s, i, i->compare, a->operands[0], i->operands[1], 0);
+            return build_compare(s, i, i->compare, a->operands[0], i->operands[1], 0);
         return NULL;
-    case IR_REM: { // by a power of two: of the sign only 0 matters
+    case IR_REM: { // whether 2^k divides x does not depend on the sign of x
         const int power = power_of_two(a->operands[1]);
         if (!is_equality || i->operands[1]->integer != 0 || power <= 0 || !ir_has_one_use(a))
             return NULL;
         IrInstruction *low = build_simplified(s, i, IR_AND, a->operands[0], constant_like(s, a, (int64_t)((1ull << power) - 1)), 0);
-        return compare_with(s, i, i->compare, low, i->operands[1], 0);
+        return build_compare(s, i, i->compare, low, i->operands[1], 0);
     }
     case IR_DIV: // unsigned: x / c < d is x < c * d
         if (!(a->flags & IR_SIGNED) && !(i->flags & IR_SIGNED) && has_constant(a, 1) && i->compare == IR_LESS) {
             uint64_t product;
             if (!__builtin_mul_overflow(unsigned_value(a->operands[1]), unsigned_value(i->operands[1]), &product) && product <= type_mask(a->type))
-                return compare_with(s, i, IR_LESS, a->operands[0], constant_like(s, a, (int64_t)product), 0);
+                return build_compare(s, i, IR_LESS, a->operands[0], constant_like(s, a, (int64_t)product), 0);
         }
         return NULL;
     case IR_SELECT: // of two constants
@@ -209,7 +209,7 @@ static IrInstruction *compare_with_constant(Simplifier *s, IrInstruction *i)
             const bool first = fold_compare(i->compare, is_signed, a->type, a->operands[1]->integer, i->operands[1]->integer);
             const bool second = fold_compare(i->compare, is_signed, a->type, a->operands[2]->integer, i->operands[1]->integer);
             if (first == second)
-                return predicate(s, first);
+                return predicate_constant(s, first);
             return first ? a->operands[0] : ir_insert_before(s->module, i, IR_NOT, IR_PRED, 1, &a->operands[0]);
         }
         return NULL;
@@ -218,20 +218,20 @@ static IrInstruction *compare_with_constant(Simplifier *s, IrInstruction *i)
     }
 }
 
-static IrInstruction *compare_two(Simplifier *s, IrInstruction *i)
+static IrInstruction *compare_without_constant(Simplifier *s, IrInstruction *i)
 {
     IrInstruction *a = i->operands[0], *b = i->operands[1];
     const bool is_equality = i->compare == IR_EQUAL || i->compare == IR_NOT_EQUAL;
     if (a == b)
-        return predicate(s, i->compare == IR_EQUAL || i->compare == IR_LESS_EQUAL || i->compare == IR_GREATER_EQUAL);
+        return predicate_constant(s, i->compare == IR_EQUAL || i->compare == IR_LESS_EQUAL || i->compare == IR_GREATER_EQUAL);
     if (a->op == IR_CONVERT && b->op == IR_CONVERT && a->operands[0]->type == b->operands[0]->type && !ir_is_float_type(a->operands[0]->type) &&
         ir_bits(a->operands[0]->type) >= 32 && ir_bits(a->type) > ir_bits(a->operands[0]->type) && !((a->flags ^ b->flags) & IR_SIGNED))
-        return compare_with(s, i, i->compare, a->operands[0], b->operands[0], a->flags & IR_SIGNED ? i->flags : i->flags & ~(uint32_t)IR_SIGNED);
+        return build_compare(s, i, i->compare, a->operands[0], b->operands[0], a->flags & IR_SIGNED ? i->flags : i->flags & ~(uint32_t)IR_SIGNED);
     if (a->op == IR_ADD && is_equality && a->operands[0] == b)
-        return compare_with(s, i, i->compare, a->operands[1], constant_like(s, a, 0), 0);
+        return build_compare(s, i, i->compare, a->operands[1], constant_like(s, a, 0), 0);
     if (a->op == IR_ADD && b->op == IR_ADD && a->operands[0] == b->operands[0] &&
         (is_equality || ((i->flags & IR_SIGNED) && (a->flags & b->flags & IR_NO_WRAP))))
-        return compare_with(s, i, i->compare, a->operands[1], b->operands[1], i->flags);
+        return build_compare(s, i, i->compare, a->operands[1], b->operands[1], i->flags);
     return NULL;
 }
 
@@ -259,7 +259,7 @@ IrInstruction *simplify_compare(Simplifier *s, IrInstruction *i)
         return NULL;
     if (type == IR_PRED)
         return compare_predicates(s, i);
-    return has_constant(i, 1) ? compare_with_constant(s, i) : compare_two(s, i);
+    return has_constant(i, 1) ? compare_with_constant(s, i) : compare_without_constant(s, i);
 }
 
 // ---- Selections
@@ -305,7 +305,7 @@ static IrInstruction *select_extreme(Simplifier *s, IrInstruction *i)
     return build_simplified(s, i, is_min ? IR_MIN : IR_MAX, a, b, c->flags & IR_SIGNED);
 }
 
-// x < c ? x : c - 1, and the like, as bounds have been made strict
+// x < c ? x : c - 1 and similar forms, which result from strict bounds
 static IrInstruction *select_bounded(Simplifier *s, IrInstruction *i)
 {
     const IrInstruction *c = i->operands[0];

@@ -1,5 +1,5 @@
-// simplify_integer.c: algebraic identities of integers. Constants come second, sums of constants are collected, multiplications
-// and unsigned divisions by powers of two become shifts and masks, as instcombine in LLVM does.
+// simplify_integer.c: algebraic identities of integers. Constants become the second operand, the constants of nested sums are
+// combined, and multiplications and unsigned divisions by powers of two become shifts and masks, as in LLVM's instcombine.
 #include "compiler/simplify.h"
 
 static bool is_commutative(const IrInstruction *i)
@@ -20,15 +20,15 @@ static void swap_operands(Simplifier *s, IrInstruction *i)
     s->changed = true;
 }
 
-// Whether the operation of a constant can be joined with that of the operand.
+// Whether the instruction and its first operand are the same operation, each with a constant.
 static bool has_inner_constant(const IrInstruction *i)
 {
     const IrInstruction *inner = i->operands[0];
     return has_constant(i, 1) && inner->op == i->op && inner->type == i->type && has_constant(inner, 1);
 }
 
-// The sum and its inner sum do not wrap, nor does the sum of their constants.
-static uint32_t joined_flags(const IrInstruction *i, const IrInstruction *inner)
+// IR_NO_WRAP if neither the sum, nor its inner sum, nor the sum of their constants wraps.
+static uint32_t combined_flags(const IrInstruction *i, const IrInstruction *inner)
 {
     int64_t sum;
     const int64_t a = i->operands[1]->integer, b = inner->operands[1]->integer;
@@ -43,7 +43,7 @@ static IrInstruction *simplify_add(Simplifier *s, IrInstruction *i)
         return a;
     if (has_inner_constant(i))
         return build_simplified(s, i, IR_ADD, a->operands[0], constant_like(s, i, (int64_t)((uint64_t)a->operands[1]->integer + (uint64_t)b->integer)),
-                    joined_flags(i, a));
+                    combined_flags(i, a));
     if (a->op == IR_NEG)
         return build_simplified(s, i, IR_SUB, b, a->operands[0], 0);
     if (b->op == IR_NEG)
@@ -67,8 +67,8 @@ static IrInstruction *simplify_sub(Simplifier *s, IrInstruction *i)
     if (a == b)
         return constant_like(s, i, 0);
     if (has_constant(i, 1)) {
-        const bool negates = ir_sign_extended(i->type, (int64_t)-(uint64_t)b->integer) != b->integer || b->integer == 0;
-        return build_simplified(s, i, IR_ADD, a, constant_like(s, i, (int64_t)-(uint64_t)b->integer), negates ? i->flags & IR_NO_WRAP : 0);
+        const bool can_negate = ir_sign_extended(i->type, (int64_t)-(uint64_t)b->integer) != b->integer || b->integer == 0;
+        return build_simplified(s, i, IR_ADD, a, constant_like(s, i, (int64_t)-(uint64_t)b->integer), can_negate ? i->flags & IR_NO_WRAP : 0);
     }
     if (has_constant(i, 0) && a->integer == 0) {
         IrInstruction *negated = ir_insert_before(s->module, i, IR_NEG, i->type, 1, &b);
@@ -109,8 +109,8 @@ static IrInstruction *simplify_mul(Simplifier *s, IrInstruction *i)
         return ir_insert_before(s->module, i, IR_NEG, i->type, 1, &a);
     const int power = power_of_two(b);
     if (power > 0 && i->type != IR_PRED) {
-        const bool keeps = (uint32_t)power < ir_bits(i->type) - 1;
-        return build_simplified(s, i, IR_SHL, a, ir_integer(s->module, s->function, IR_B32, power), keeps ? i->flags & IR_NO_WRAP : 0);
+        const bool keeps_no_wrap = (uint32_t)power < ir_bits(i->type) - 1;
+        return build_simplified(s, i, IR_SHL, a, ir_integer(s->module, s->function, IR_B32, power), keeps_no_wrap ? i->flags & IR_NO_WRAP : 0);
     }
     if (has_inner_constant(i))
         return build_simplified(s, i, IR_MUL, a->operands[0], constant_like(s, i, (int64_t)((uint64_t)a->operands[1]->integer * (uint64_t)b->integer)), 0);
@@ -123,7 +123,7 @@ static IrInstruction *simplify_mul(Simplifier *s, IrInstruction *i)
     return NULL;
 }
 
-// By a power of two: the signed ones round towards zero, so negative numbers are corrected by their sign first.
+// Divides by a power of two. Signed division rounds towards zero, so a bias is added to negative dividends first.
 static IrInstruction *divide_by_power(Simplifier *s, IrInstruction *i, uint32_t power)
 {
     IrInstruction *a = i->operands[0];
@@ -192,7 +192,7 @@ static IrInstruction *simplify_and(Simplifier *s, IrInstruction *i)
     return NULL;
 }
 
-// x << k | x >> (width - k), and the like, are kept; an or of bits that do not overlap is a sum.
+// Rotations such as x << k | x >> (width - k) are kept.
 static IrInstruction *simplify_or(Simplifier *s, IrInstruction *i)
 {
     IrInstruction *a = i->operands[0], *b = i->operands[1];
@@ -232,7 +232,7 @@ static IrInstruction *simplify_xor(Simplifier *s, IrInstruction *i)
 }
 
 // (x << c) << d, (x >> c) >> d
-static IrInstruction *join_shifts(Simplifier *s, IrInstruction *i)
+static IrInstruction *combine_shifts(Simplifier *s, IrInstruction *i)
 {
     const IrInstruction *inner = i->operands[0];
     if (inner->op != i->op || !has_constant(inner, 1) || ((i->flags ^ inner->flags) & IR_SIGNED))
@@ -259,15 +259,15 @@ static IrInstruction *simplify_shift(Simplifier *s, IrInstruction *i)
     const uint32_t count = (uint32_t)unsigned_value(b);
     if (!count)
         return a;
-    IrInstruction *joined = join_shifts(s, i);
-    if (joined)
-        return joined;
+    IrInstruction *combined = combine_shifts(s, i);
+    if (combined)
+        return combined;
     if (i->op == IR_SHR && !(i->flags & IR_SIGNED) && !(~known_zero_bits(a) >> count))
         return constant_like(s, i, 0);
-    const bool undoes = (a->op == IR_SHL || a->op == IR_SHR) && a->op != i->op && has_constant(a, 1) && unsigned_value(a->operands[1]) == count;
-    if (undoes && i->op == IR_SHL) // (x >> c) << c
+    const bool is_inverse = (a->op == IR_SHL || a->op == IR_SHR) && a->op != i->op && has_constant(a, 1) && unsigned_value(a->operands[1]) == count;
+    if (is_inverse && i->op == IR_SHL) // (x >> c) << c
         return build_simplified(s, i, IR_AND, a->operands[0], constant_like(s, i, (int64_t)(UINT64_MAX << count)), 0);
-    if (undoes && !(i->flags & IR_SIGNED) && !(a->flags & IR_NO_WRAP)) // (x << c) >> c
+    if (is_inverse && !(i->flags & IR_SIGNED) && !(a->flags & IR_NO_WRAP)) // (x << c) >> c
         return build_simplified(s, i, IR_AND, a->operands[0], constant_like(s, i, (int64_t)(type_mask(i->type) >> count)), 0);
     if (i->op == IR_SHL && a->op == IR_MUL && has_constant(a, 1))
         return build_simplified(s, i, IR_MUL, a->operands[0], constant_like(s, i, (int64_t)((uint64_t)a->operands[1]->integer << count)), 0);

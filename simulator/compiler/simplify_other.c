@@ -1,5 +1,5 @@
-// simplify_other.c: conversions, floats and pointers. Floats keep every rounding: only what gives the same bits for all numbers
-// is replaced.
+// simplify_other.c: conversions, floating-point operations and pointers. Every rounding is kept: a floating-point operation is
+// replaced only by one that gives identical bits for all inputs.
 #include "compiler/simplify.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 
 // ---- Conversions
 
-static IrInstruction *convert_again(Simplifier *s, IrInstruction *i, IrInstruction *value, uint32_t flags)
+static IrInstruction *reconvert(Simplifier *s, IrInstruction *i, IrInstruction *value, uint32_t flags)
 {
     return value->type == i->type ? value : ir_convert(s->module, i, i->type, value, flags);
 }
@@ -17,7 +17,7 @@ static bool is_integer_type(IrType type)
     return type >= IR_B8 && type <= IR_B64;
 }
 
-static IrInstruction *convert_conversion(Simplifier *s, IrInstruction *i)
+static IrInstruction *combine_conversions(Simplifier *s, IrInstruction *i)
 {
     const IrInstruction *inner = i->operands[0];
     IrInstruction *value = inner->operands[0];
@@ -25,20 +25,20 @@ static IrInstruction *convert_conversion(Simplifier *s, IrInstruction *i)
         return NULL;
     const uint32_t to = ir_bits(i->type), middle = ir_bits(inner->type), from = ir_bits(value->type);
     if (value->type == IR_PRED)
-        return to <= middle || !((inner->flags ^ i->flags) & IR_SIGNED) || !(inner->flags & IR_SIGNED) ? convert_again(s, i, value, inner->flags & IR_SIGNED) : NULL;
+        return to <= middle || !((inner->flags ^ i->flags) & IR_SIGNED) || !(inner->flags & IR_SIGNED) ? reconvert(s, i, value, inner->flags & IR_SIGNED) : NULL;
     if (!is_integer_type(value->type))
         return NULL;
-    if (middle > from && to > from) // extended, then more or less extended
+    if (middle > from && to > from) // extended, then extended further or partly truncated
         return to <= middle || !((inner->flags ^ i->flags) & IR_SIGNED) || !(inner->flags & IR_SIGNED)
-                   ? convert_again(s, i, value, inner->flags & IR_SIGNED) : NULL;
-    if (to <= middle && to <= from) // truncated in the end
-        return convert_again(s, i, value, 0);
-    if (middle < from && to == from && !(i->flags & IR_SIGNED)) // truncated, then extended by zeros
+                   ? reconvert(s, i, value, inner->flags & IR_SIGNED) : NULL;
+    if (to <= middle && to <= from) // truncated as a whole
+        return reconvert(s, i, value, 0);
+    if (middle < from && to == from && !(i->flags & IR_SIGNED)) // truncated, then zero-extended
         return build_simplified(s, i, IR_AND, value, ir_integer(s->module, s->function, i->type, (int64_t)type_mask(inner->type)), 0);
     return NULL;
 }
 
-// Whether the low half is at hand, or can be computed alone.
+// Whether the low 32 bits can be computed without the high ones.
 static bool is_truncatable(const IrInstruction *value, uint32_t depth)
 {
     if (value->op == IR_INTEGER || (value->op == IR_CONVERT && value->operands[0]->type == IR_B32))
@@ -55,7 +55,7 @@ static bool is_truncatable(const IrInstruction *value, uint32_t depth)
     }
 }
 
-// A truncation of arithmetic whose high bits do not matter.
+// Truncates the operands of arithmetic instead of its result.
 static IrInstruction *truncate_operation(Simplifier *s, IrInstruction *i)
 {
     const IrInstruction *value = i->operands[0];
@@ -82,7 +82,7 @@ static IrInstruction *simplify_widening(Simplifier *s, IrInstruction *i)
     return NULL;
 }
 
-// A load extends by itself.
+// A load of a narrow type can extend the value itself.
 static IrInstruction *extend_load(Simplifier *s, IrInstruction *i)
 {
     IrInstruction *load = i->operands[0];
@@ -112,9 +112,9 @@ IrInstruction *simplify_conversion(Simplifier *s, IrInstruction *i)
     if (i->type == IR_PRED && !ir_is_float_type(value->type))
         return ir_compare(s->module, i, IR_NOT_EQUAL, value, constant_like(s, value, 0), 0);
     if (value->op == IR_CONVERT) {
-        IrInstruction *joined = convert_conversion(s, i);
-        if (joined)
-            return joined;
+        IrInstruction *combined = combine_conversions(s, i);
+        if (combined)
+            return combined;
     }
     if (is_integer_type(i->type) && is_integer_type(value->type)) {
         IrInstruction *load = extend_load(s, i);
@@ -210,11 +210,11 @@ static IrInstruction *simplify_offset(Simplifier *s, IrInstruction *i)
         return constant;
     }
     if (i->operand_count == 1 && pointer->op == IR_OFFSET && pointer->operand_count == 1) {
-        IrInstruction *joined = ir_insert_before(s->module, i, IR_OFFSET, i->type, 1, pointer->operands);
-        joined->space = i->space;
-        joined->scale = 1;
-        joined->integer = i->integer + pointer->integer;
-        return joined;
+        IrInstruction *combined = ir_insert_before(s->module, i, IR_OFFSET, i->type, 1, pointer->operands);
+        combined->space = i->space;
+        combined->scale = 1;
+        combined->integer = i->integer + pointer->integer;
+        return combined;
     }
     return NULL;
 }

@@ -1,5 +1,5 @@
-// sink.c: an instruction whose value is needed on one way only is moved there, so that the other ways do not compute it. It goes to
-// the block that dominates all its uses, but into no loop, and never past a write that it could see.
+// sink.c: an instruction whose value only one path needs is moved to that path, so that the others do not compute it. It moves to
+// the block that dominates all its uses, but not into a loop, and a load never moves past a store that may write its memory.
 #include "compiler/intrinsics.h"
 #include "compiler/memory.h"
 
@@ -41,7 +41,7 @@ static bool can_sink(const IrInstruction *i)
     return ir_is_pure(i) || (i->op == IR_LOAD && !(i->flags & IR_VOLATILE));
 }
 
-// A load must not pass a write; it goes one block down only.
+// Whether an instruction between the load and the end of its block may write the load's memory.
 static bool passes_write(const Sinking *s, const IrInstruction *load)
 {
     const Location location = location_of(load);
@@ -52,7 +52,8 @@ static bool passes_write(const Sinking *s, const IrInstruction *load)
     return false;
 }
 
-// The highest block on the way down to `target` that is in no deeper loop and, for a load, that only its block goes to.
+// The lowest block among `target` and its dominators that is in no deeper loop. A load moves only to a block whose sole
+// predecessor is the load's block.
 static IrBlock *allowed_block(const Sinking *s, const IrInstruction *i, IrBlock *target)
 {
     const uint32_t depth = depth_of(s, i->block);

@@ -32,29 +32,29 @@ char *compile_copy_text(Compiler *c, const char *text, size_t length)
     return copy;
 }
 
-static char *format_list(Compiler *c, const char *format, va_list list)
+static char *format_list(Compiler *c, const char *format, va_list arguments)
 {
-    va_list again;
-    va_copy(again, list);
-    const int length = vsnprintf(NULL, 0, format, again);
-    va_end(again);
+    va_list copy;
+    va_copy(copy, arguments);
+    const int length = vsnprintf(NULL, 0, format, copy);
+    va_end(copy);
     if (length < 0)
         return "";
     char *text = compile_allocate(c, (size_t)length + 1);
-    vsnprintf(text, (size_t)length + 1, format, list);
+    vsnprintf(text, (size_t)length + 1, format, arguments);
     return text;
 }
 
 char *compile_format(Compiler *c, const char *format, ...)
 {
-    va_list list;
-    va_start(list, format);
-    char *text = format_list(c, format, list);
-    va_end(list);
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = format_list(c, format, arguments);
+    va_end(arguments);
     return text;
 }
 
-// ---- texts
+// ---- Texts
 
 SourceFile *source_add(Compiler *c, const char *name, const char *text, size_t length, bool built_in)
 {
@@ -117,7 +117,7 @@ uint32_t source_column(Compiler *c, Position position)
     SourceFile *file = source_file_at(c, position);
     if (!file || file->built_in)
         return 0;
-    const uint32_t line = line_in(c, file, position); // which may find the starts first
+    const uint32_t line = line_in(c, file, position); // line_in may fill line_starts first
     return position - file->base - file->line_starts[line - 1] + 1;
 }
 
@@ -131,7 +131,7 @@ uint32_t source_indentation(Compiler *c, Position position)
     return (uint32_t)strspn(line, " \t");
 }
 
-// ---- diagnostics
+// ---- Diagnostics
 
 bool source_has_error_at(const Compiler *c, Position at)
 {
@@ -152,7 +152,7 @@ static bool is_repeated(const Compiler *c, Position at, const char *message)
 static void add_diagnostic(Compiler *c, Severity severity, Position at, uint32_t length, const char *help, char *message)
 {
     const SourceFile *file = source_file_at(c, at);
-    if (!file || file->built_in) { // such as in the library's text: blame the source's own line, if it is known
+    if (!file || file->built_in) { // in a library header, for instance: report the user's line, if it is known
         for (const InstantiationNote *note = c->instantiation; note && (!file || file->built_in); note = note->outer)
             file = source_file_at(c, at = note->position);
         length = 1;
@@ -160,18 +160,18 @@ static void add_diagnostic(Compiler *c, Severity severity, Position at, uint32_t
     if (!file || file->built_in)
         file = c->files[0], at = file->base;
     const uint32_t line = source_line(c, at);
-    uint32_t measured = 0; // bytes of the word there
+    uint32_t word = 0; // bytes of the word at the position
     const char *text = file->text + (at - file->base);
-    uint32_t rest = 0; // bytes of the line from there on
+    uint32_t rest = 0; // bytes of the line from the position on
     while (rest < MAX_SHOWN && text[rest] && text[rest] != '\n')
         rest++;
-    while (length == 0 && measured < MAX_SHOWN && (isalnum((unsigned char)text[measured]) || text[measured] == '_'))
-        measured++;
-    length += measured;
+    while (length == 0 && word < MAX_SHOWN && (isalnum((unsigned char)text[word]) || text[word] == '_'))
+        word++;
+    length += word;
     Compilation *r = c->result;
-    uint32_t count = (uint32_t)r->diagnostic_count, capacity = c->diagnostic_capacity, same = capacity;
+    uint32_t count = (uint32_t)r->diagnostic_count, capacity = c->diagnostic_capacity, position_capacity = capacity;
     r->diagnostics = compile_grow(c, r->diagnostics, count, &capacity, sizeof *r->diagnostics);
-    c->diagnostic_positions = compile_grow(c, c->diagnostic_positions, count, &same, sizeof *c->diagnostic_positions);
+    c->diagnostic_positions = compile_grow(c, c->diagnostic_positions, count, &position_capacity, sizeof *c->diagnostic_positions);
     c->diagnostic_capacity = capacity;
     const uint32_t column = source_column(c, at), before = column - 1 < MAX_SHOWN ? column - 1 : MAX_SHOWN / 2;
     r->diagnostics[count] = (Diagnostic){.severity = severity, .file = file->name, .line = (int)line, .column = (int)column,
@@ -210,48 +210,48 @@ static void report(Compiler *c, Severity severity, Position at, uint32_t length,
 
 void source_error(Compiler *c, Position at, uint32_t length, const char *help, const char *format, ...)
 {
-    va_list list;
-    va_start(list, format);
-    report(c, ERROR_DIAGNOSTIC, at, length, help, format_list(c, format, list));
-    va_end(list);
+    va_list arguments;
+    va_start(arguments, format);
+    report(c, ERROR_DIAGNOSTIC, at, length, help, format_list(c, format, arguments));
+    va_end(arguments);
 }
 
 void source_host_error(Compiler *c, Position at, uint32_t length, const char *help, const char *format, ...)
 {
     const int silent = c->silent;
     c->silent = 0;
-    va_list list;
-    va_start(list, format);
-    report(c, ERROR_DIAGNOSTIC, at, length, help, format_list(c, format, list));
-    va_end(list);
+    va_list arguments;
+    va_start(arguments, format);
+    report(c, ERROR_DIAGNOSTIC, at, length, help, format_list(c, format, arguments));
+    va_end(arguments);
     c->silent = silent;
 }
 
 void source_warning(Compiler *c, Position at, uint32_t length, const char *help, const char *format, ...)
 {
-    va_list list;
-    va_start(list, format);
-    report(c, WARNING_DIAGNOSTIC, at, length, help, format_list(c, format, list));
-    va_end(list);
+    va_list arguments;
+    va_start(arguments, format);
+    report(c, WARNING_DIAGNOSTIC, at, length, help, format_list(c, format, arguments));
+    va_end(arguments);
 }
 
 void source_note(Compiler *c, Position at, uint32_t length, const char *format, ...)
 {
-    va_list list;
-    va_start(list, format);
+    va_list arguments;
+    va_start(arguments, format);
     const SourceFile *file = source_file_at(c, at);
     if (file && !file->built_in && c->result->diagnostic_count)
-        report(c, NOTE_DIAGNOSTIC, at, length, NULL, format_list(c, format, list));
-    va_end(list);
+        report(c, NOTE_DIAGNOSTIC, at, length, NULL, format_list(c, format, arguments));
+    va_end(arguments);
 }
 
 void source_abandon(Compiler *c, Position at, const char *format, ...)
 {
     char text[200]; // not from the arena: that may be what is exhausted
-    va_list list;
-    va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
-    va_end(list);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
     c->allocated = 0;
     c->silent = 0;
     add_diagnostic(c, ERROR_DIAGNOSTIC, at, 1, NULL, compile_copy_text(c, text, strlen(text)));
@@ -292,28 +292,28 @@ void source_sort_diagnostics(Compiler *c)
     r->diagnostics = sorted;
 }
 
-// ---- similar names
+// ---- Similar names
 
 uint32_t source_distance(const char *a, size_t a_length, const char *b, size_t b_length, uint32_t limit)
 {
-    enum { LONGEST = 60 };
-    uint32_t rows[3][LONGEST + 1];
+    enum { MAX_LENGTH = 60 };
+    uint32_t rows[3][MAX_LENGTH + 1];
     const size_t difference = a_length > b_length ? a_length - b_length : b_length - a_length;
-    if (a_length > LONGEST || b_length > LONGEST || 2 * difference >= limit)
+    if (a_length > MAX_LENGTH || b_length > MAX_LENGTH || 2 * difference >= limit)
         return limit;
     for (size_t j = 0; j <= b_length; j++)
         rows[0][j] = 2 * (uint32_t)j;
     for (size_t i = 1; i <= a_length; i++) {
-        uint32_t *row = rows[i % 3], *last = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
+        uint32_t *row = rows[i % 3], *previous = rows[(i + 2) % 3], *before_previous = rows[(i + 1) % 3];
         row[0] = 2 * (uint32_t)i;
         for (size_t j = 1; j <= b_length; j++) {
             const char x = a[i - 1], y = b[j - 1];
-            uint32_t least = last[j - 1] + (x == y ? 0 : tolower((unsigned char)x) == tolower((unsigned char)y) ? 1 : 2);
-            least = last[j] + 2 < least ? last[j] + 2 : least;
-            least = row[j - 1] + 2 < least ? row[j - 1] + 2 : least;
-            if (i > 1 && j > 1 && x == b[j - 2] && y == a[i - 2] && before[j - 2] + 2 < least)
-                least = before[j - 2] + 2;
-            row[j] = least;
+            uint32_t distance = previous[j - 1] + (x == y ? 0 : tolower((unsigned char)x) == tolower((unsigned char)y) ? 1 : 2);
+            distance = previous[j] + 2 < distance ? previous[j] + 2 : distance;
+            distance = row[j - 1] + 2 < distance ? row[j - 1] + 2 : distance;
+            if (i > 1 && j > 1 && x == b[j - 2] && y == a[i - 2] && before_previous[j - 2] + 2 < distance)
+                distance = before_previous[j - 2] + 2;
+            row[j] = distance;
         }
     }
     const uint32_t distance = rows[a_length % 3][b_length];

@@ -1,24 +1,24 @@
 // spaces.c: address-space inference. A generic pointer that can only point to one space becomes a pointer to that space, so that
-// its accesses become ld.global, st.shared, and so on. Pointers that a kernel is given point to global memory, as with nvcc.
+// its accesses become ld.global, st.shared, and so on. A kernel's pointer arguments are taken to point to global memory, as by nvcc.
 //
-// The analysis is optimistic: a pointer's space is unknown until an operand says otherwise, so that pointers that go round a
-// loop are found.
+// The analysis is optimistic: a pointer's space is unknown until an operand determines it, so that the space of a pointer that
+// a loop advances is found.
 #include "compiler/intrinsics.h"
 #include "compiler/passes.h"
 
 #include <string.h>
 
 enum {
-    UNKNOWN = 100, // beyond the IrSpaces; IR_GENERIC: may point to several
+    UNKNOWN = 100, // not a value of IrSpace; IR_GENERIC: may point to several spaces
     MAX_ROUNDS = 100
 };
 
 typedef struct Spaces {
     IrModule *module;
     IrFunction *function;
-    uint8_t *space;          // of an instruction's id
-    IrInstruction **specific; // of an instruction's id: the same pointer in its space
-    IrInstruction **needed;  // those that have been made
+    uint8_t *space;          // by an instruction's id
+    IrInstruction **specific; // by an instruction's id: the pointer converted to its space
+    IrInstruction **needed;  // pointers that have a specific one
     uint32_t needed_count, capacity;
     bool changed;
 } Spaces;
@@ -71,7 +71,7 @@ static void infer_all(Spaces *s)
                 s->space[i->id] = space;
             }
     }
-    if (changed) // what is not known to be final is not used
+    if (changed) // no fixed point was reached: the results may be wrong
         memset(s->space, IR_GENERIC, s->capacity);
 }
 
@@ -80,7 +80,7 @@ static IrType pointer_type(uint8_t space)
     return space == IR_SHARED ? IR_B32 : IR_B64;
 }
 
-// The pointer in its space, if it is known to have one.
+// The pointer in its specific space, or NULL if it has none.
 static IrInstruction *specific_pointer(Spaces *s, IrInstruction *value, uint8_t space)
 {
     if (value->op == IR_UNDEFINED)
@@ -119,7 +119,7 @@ static void fill_specific(Spaces *s, IrInstruction *i)
 
 // ---- Accesses
 
-static bool names_space(const IrInstruction *i)
+static bool has_space_suffix(const IrInstruction *i)
 {
     return i->op == IR_INTRINSIC && i->space == IR_GENERIC && i->intrinsic->ptx && strstr(i->intrinsic->ptx, "$s") &&
            strstr(i->intrinsic->ptx, "@1") && !strstr(i->intrinsic->ptx, "$1") && !strstr(i->intrinsic->ptx, "%1");
@@ -134,18 +134,18 @@ static bool is_generic_access(const IrInstruction *i)
     case IR_STORE_VECTOR:
         return i->space == IR_GENERIC;
     default:
-        return names_space(i);
+        return has_space_suffix(i);
     }
 }
 
-// How many of the first operands are addresses that may be in any space.
+// The number of leading operands that are generic addresses.
 static uint32_t address_count(const IrInstruction *i)
 {
     return i->op == IR_COPY ? 2 : is_generic_access(i);
 }
 
-// Generic pointers that accesses need in their spaces, and what they come from. What else needs a pointer keeps the generic one.
-static void need(Spaces *s, IrInstruction *pointer, IrInstruction **stack)
+// Creates the specific pointer for an access's generic one, and for those that it derives from. Other users keep the generic pointer.
+static void request_specific(Spaces *s, IrInstruction *pointer, IrInstruction **stack)
 {
     uint32_t depth = 0;
     stack[depth++] = pointer;
@@ -172,13 +172,13 @@ static void rewrite_pointers(Spaces *s)
     for (IrBlock *block = s->function->first; block; block = block->next)
         for (IrInstruction *i = block->first; i; i = i->next)
             for (uint32_t k = 0; k < address_count(i); k++)
-                need(s, i->operands[k], stack);
+                request_specific(s, i->operands[k], stack);
     for (uint32_t k = 0; k < s->needed_count; k++)
         fill_specific(s, s->needed[k]);
     s->changed |= s->needed_count > 0;
 }
 
-static IrInstruction *in_its_space(const Spaces *s, IrInstruction *pointer)
+static IrInstruction *specific_address(const Spaces *s, IrInstruction *pointer)
 {
     if (pointer->op == IR_TO_GENERIC)
         return pointer->operands[0];
@@ -190,7 +190,7 @@ static void rewrite_accesses(Spaces *s)
     for (IrBlock *block = s->function->first; block; block = block->next)
         for (IrInstruction *i = block->first; i; i = i->next) {
             for (uint32_t k = 0; k < address_count(i); k++) {
-                IrInstruction *specific = in_its_space(s, i->operands[k]);
+                IrInstruction *specific = specific_address(s, i->operands[k]);
                 if (!specific)
                     continue;
                 if (i->op != IR_COPY)
@@ -205,7 +205,7 @@ static void rewrite_accesses(Spaces *s)
         }
 }
 
-// Whether the pointer already goes through global memory.
+// Whether the pointer has already been converted to global memory.
 static bool is_converted(const IrInstruction *argument)
 {
     return argument->uses && !argument->uses->next && argument->uses->user->op == IR_FROM_GENERIC;
@@ -232,7 +232,7 @@ static bool is_used_as_address(const IrInstruction *value)
     return false;
 }
 
-// A pointer among the arguments, or in a structure among them.
+// Whether the instruction yields a pointer argument, or a pointer in a structure argument.
 static bool is_pointer_argument(const Spaces *s, const IrInstruction *i)
 {
     if (i->op == IR_ARGUMENT)

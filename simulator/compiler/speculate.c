@@ -1,11 +1,11 @@
-// speculate.c: instructions move up out of branches. What both arms begin with is computed before the branch. Cheap address
-// arithmetic of one arm is, too: then an address that several branches need is computed once, while sink.c takes back what only
-// one of them needs. The limits are LLVM's.
+// speculate.c: instructions are hoisted out of the arms of branches. Instructions with which both arms begin are executed once,
+// before the branch. Cheap address arithmetic of one arm is hoisted, too: an address that several branches need is then computed
+// once, and sink.c moves the addresses that only one branch needs back. The limits are LLVM's.
 #include "compiler/passes.h"
 
 #include <string.h>
 
-enum { MAX_COST = 7, MAX_LEFT = 5, MAX_ARM = 200, MAX_SEARCH = 32 };
+enum { MAX_COST = 7, MAX_NOT_HOISTED = 5, MAX_ARM = 200, MAX_SEARCH = 32 };
 
 // ---- Address arithmetic of one arm
 
@@ -34,7 +34,7 @@ static bool uses_only_hoisted(const IrInstruction *i, const IrBlock *arm, const 
 
 static bool hoist_from(IrModule *module, IrFunction *function, IrBlock *arm, IrBlock *to)
 {
-    uint32_t cost = 0, left = 0, steps = 0;
+    uint32_t cost = 0, not_hoisted = 0, steps = 0;
     bool any = false, *stays = ir_scratch(module, function->next_instruction);
     for (const IrInstruction *i = arm->first; i; i = i->next) {
         if (++steps > MAX_ARM)
@@ -43,8 +43,8 @@ static bool hoist_from(IrModule *module, IrFunction *function, IrBlock *arm, IrB
         stays[i->id] = !can_hoist;
         any |= can_hoist;
         cost += can_hoist && i->op != IR_SYMBOL && !(i->op == IR_OFFSET && i->operand_count == 1);
-        left += !can_hoist && i->op != IR_FROM_GENERIC && i->op != IR_TO_GENERIC;
-        if (cost > MAX_COST || left > MAX_LEFT)
+        not_hoisted += !can_hoist && i->op != IR_FROM_GENERIC && i->op != IR_TO_GENERIC;
+        if (cost > MAX_COST || not_hoisted > MAX_NOT_HOISTED)
             return false;
     }
     for (IrInstruction *i = arm->first, *next; i && any; i = next) {
@@ -76,9 +76,9 @@ bool speculate_values(IrModule *module, IrFunction *function)
     return changed;
 }
 
-// ---- What both arms begin with
+// ---- Instructions common to both arms
 
-static bool is_same(const IrInstruction *a, const IrInstruction *b)
+static bool is_identical(const IrInstruction *a, const IrInstruction *b)
 {
     if (a->op != b->op || a->type != b->type || a->memory != b->memory || a->compare != b->compare || a->space != b->space || a->count != b->count)
         return false;
@@ -96,7 +96,7 @@ static bool is_same(const IrInstruction *a, const IrInstruction *b)
     return true;
 }
 
-static bool can_join(const IrInstruction *i)
+static bool can_merge(const IrInstruction *i)
 {
     return !ir_is_terminator(i) && i->op != IR_PHI && i->op != IR_ALLOCA && i->op != IR_COPY && (ir_is_pure(i) || i->op == IR_LOAD || i->op == IR_STORE);
 }
@@ -109,16 +109,16 @@ static bool is_available(const IrInstruction *i, const IrBlock *arm)
     return true;
 }
 
-static IrInstruction *find_same(const IrInstruction *i, const IrBlock *block)
+static IrInstruction *find_identical(const IrInstruction *i, const IrBlock *block)
 {
     uint32_t steps = 0;
     for (IrInstruction *other = block->first; other && steps++ < MAX_SEARCH; other = other->next)
-        if (is_same(i, other))
+        if (is_identical(i, other))
             return other;
     return NULL;
 }
 
-// Address arithmetic that both arms do somewhere.
+// Hoists address arithmetic that both arms contain, at whatever position.
 static bool hoist_shared(IrBlock *block, IrBlock *one, IrBlock *other)
 {
     bool changed = false;
@@ -127,11 +127,11 @@ static bool hoist_shared(IrBlock *block, IrBlock *one, IrBlock *other)
         next = i->next;
         if (!is_cheap(i) || !is_available(i, one))
             continue;
-        IrInstruction *same = find_same(i, other);
-        if (!same)
+        IrInstruction *duplicate = find_identical(i, other);
+        if (!duplicate)
             continue;
         ir_move_before(block->last, i);
-        ir_replace(same, i);
+        ir_replace(duplicate, i);
         changed = true;
     }
     return changed;
@@ -148,10 +148,10 @@ bool hoist_common(IrModule *module, IrFunction *function)
         IrBlock *one = end->target[0], *other = end->target[1];
         if (one->predecessor_count != 1 || other->predecessor_count != 1)
             continue;
-        while (can_join(one->first) && is_same(one->first, other->first)) {
-            IrInstruction *kept = one->first, *gone = other->first;
+        while (can_merge(one->first) && is_identical(one->first, other->first)) {
+            IrInstruction *kept = one->first, *duplicate = other->first;
             ir_move_before(block->last, kept);
-            ir_replace(gone, kept);
+            ir_replace(duplicate, kept);
             changed = true;
         }
         changed |= hoist_shared(block, one, other);

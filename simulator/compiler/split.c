@@ -1,6 +1,6 @@
-// split.c: local structures and arrays are split into the parts that are accessed on their own (scalar replacement of aggregates),
-// if every access is at a constant offset, so that promote.c can make them values. Copies of structures become loads and stores
-// of these parts; a copy to or from memory that is aligned to all of it becomes one vector access.
+// split.c: local structures and arrays are split into separately accessed parts (scalar replacement of aggregates) if every access
+// is at a constant offset, so that promote.c can make the parts values. Copies of structures become loads and stores of these
+// parts; where memory is aligned to the size of the whole copy, one vector access.
 #include "compiler/passes.h"
 
 #include <string.h>
@@ -9,23 +9,23 @@ enum { MAX_BYTES = 4096, MAX_COPY_PARTS = 256, MAX_ROUNDS = 16, MAX_CHAIN = 64 }
 
 typedef struct Access {
     IrInstruction *instruction;
-    uint32_t operand; // that is the address
-    uint32_t begin;   // byte of the variable
+    uint32_t operand; // index of the operand that is the address
+    uint32_t begin;   // byte offset in the variable
     struct Access *next;
 } Access;
 
 typedef struct Variable {
     IrInstruction *alloca;
     Access *accesses;
-    bool can_split;  // no address of it is used otherwise, or depends on an index
-    uint8_t *cuts;   // of a byte, and of the end: whether a part begins there
-    uint8_t *types;  // of a byte at which an access begins: its IrType in memory
+    bool can_split;  // its address is used only by accesses at constant offsets
+    uint8_t *cuts;   // by byte offset, including the end: whether a part begins there
+    uint8_t *types;  // by byte offset: the IrType in memory of an access that begins there
 } Variable;
 
 typedef struct Splitting {
     IrModule *module;
     IrFunction *function;
-    Variable **variable_of; // of an alloca's id
+    Variable **variable_of; // by an alloca's id
     uint32_t capacity;
     IrInstruction **allocas;
     uint32_t count;
@@ -119,7 +119,7 @@ static void collect_all(Splitting *s)
 
 // ---- Copies
 
-typedef struct Side { // one end of a copy, as a part of a variable that can be split; variable NULL: other memory
+typedef struct Side { // one side of a copy: a range of a splittable variable, or other memory if variable is NULL
     Variable *variable;
     uint32_t begin;
 } Side;
@@ -135,7 +135,7 @@ static Side side_of(const Splitting *s, const IrInstruction *pointer)
     return v && v->can_split ? (Side){v, (uint32_t)begin} : (Side){NULL, 0};
 }
 
-// Parts of one side are parts of the other.
+// Gives both sides the same parts.
 static bool share_cuts(const IrInstruction *copy, Side a, Side b)
 {
     bool changed = false;
@@ -208,7 +208,7 @@ static uint32_t list_parts(const IrInstruction *copy, Side side, Part *parts)
     return count;
 }
 
-// Whether memory at that end is accessed as one vector.
+// Whether the side of the copy that is in memory can be accessed as one vector.
 static bool is_vector(const IrInstruction *copy, const Part *parts, uint32_t count)
 {
     const uint32_t bytes = bytes_of(parts[0].type);
@@ -220,7 +220,7 @@ static bool is_vector(const IrInstruction *copy, const Part *parts, uint32_t cou
     return true;
 }
 
-static IrInstruction *access_before(Splitting *s, IrInstruction *copy, IrOp op, uint32_t pointer, Part part, uint32_t operands, IrInstruction **list)
+static IrInstruction *insert_access(Splitting *s, IrInstruction *copy, IrOp op, uint32_t pointer, Part part, uint32_t operands, IrInstruction **list)
 {
     const IrType type = op == IR_LOAD ? part.type : IR_VOID;
     IrInstruction *access = ir_insert_before(s->module, copy, op, type, operands, list);
@@ -239,10 +239,10 @@ static void load_parts(Splitting *s, IrInstruction *copy, const Part *parts, uin
 {
     if (!as_vector) {
         for (uint32_t k = 0; k < count; k++)
-            values[k] = access_before(s, copy, IR_LOAD, 1, parts[k], 1, &copy->operands[1]);
+            values[k] = insert_access(s, copy, IR_LOAD, 1, parts[k], 1, &copy->operands[1]);
         return;
     }
-    IrInstruction *vector = access_before(s, copy, IR_LOAD_VECTOR, 1, parts[0], 1, &copy->operands[1]);
+    IrInstruction *vector = insert_access(s, copy, IR_LOAD_VECTOR, 1, parts[0], 1, &copy->operands[1]);
     vector->count = count;
     for (uint32_t k = 0; k < count; k++) {
         values[k] = ir_insert_before(s->module, copy, IR_ELEMENT, parts[k].type, 1, &vector);
@@ -256,10 +256,10 @@ static void store_parts(Splitting *s, IrInstruction *copy, const Part *parts, ui
     for (uint32_t k = 0; k < count; k++) {
         operands[as_vector ? k + 1 : 1] = values[k];
         if (!as_vector)
-            access_before(s, copy, IR_STORE, 0, parts[k], 2, operands);
+            insert_access(s, copy, IR_STORE, 0, parts[k], 2, operands);
     }
     if (as_vector)
-        access_before(s, copy, IR_STORE_VECTOR, 0, parts[0], count + 1, operands)->count = count;
+        insert_access(s, copy, IR_STORE_VECTOR, 0, parts[0], count + 1, operands)->count = count;
 }
 
 static bool expand_copy(Splitting *s, IrInstruction *copy)
@@ -339,16 +339,16 @@ static bool scalarise_accesses(Splitting *s)
 
 // ---- Parts become variables
 
-// Joins bytes that one access covers: part_of[byte] is the part's first byte.
+// Merges the bytes that one access covers: part_of[byte] is the part's first byte.
 static void find_parts(Splitting *s, const Variable *v, uint32_t *part_of)
 {
     const uint32_t bytes = v->alloca->memory_bytes;
-    uint8_t *joined = ir_scratch(s->module, bytes + 1); // with the byte before it
+    uint8_t *merged = ir_scratch(s->module, bytes + 1); // whether a byte is in one part with the byte before it
     for (const Access *access = v->accesses; access; access = access->next)
         for (uint32_t k = 1; k < accessed_bytes(access->instruction); k++)
-            joined[access->begin + k] = 1;
+            merged[access->begin + k] = 1;
     for (uint32_t k = 0; k < bytes; k++)
-        part_of[k] = joined[k] ? part_of[k - 1] : k;
+        part_of[k] = merged[k] ? part_of[k - 1] : k;
 }
 
 static IrInstruction *new_part(Splitting *s, const Variable *v, const uint32_t *part_of, uint32_t begin)

@@ -1,10 +1,10 @@
-// templates.c: declarations of templates and their instances. An instance is made by parsing the template's tokens again in
-// a scope where its parameters are bound.
+// templates.c: template arguments and instantiation. A template is instantiated by parsing its tokens again in a scope where its
+// parameters are bound.
 #include "compiler/build.h"
 
 #include <string.h>
 
-// ---- arguments
+// ---- Arguments
 
 static bool constants_equal(const Constant *a, const Constant *b)
 {
@@ -44,7 +44,7 @@ static Symbol *bind_element(Compiler *c, const TemplateArgument *argument, Name 
     return symbol;
 }
 
-static void bind_one(Compiler *c, Scope *scope, const TemplateParameter *parameter, const TemplateArgument *argument)
+static void bind_parameter(Compiler *c, Scope *scope, const TemplateParameter *parameter, const TemplateArgument *argument)
 {
     if (!parameter->name)
         return;
@@ -68,12 +68,12 @@ static Scope *bind_arguments(Compiler *c, const Template *t, const TemplateArgum
 {
     Scope *scope = scope_new(c, SCOPE_TEMPLATE, t->scope);
     for (uint32_t k = 0; k < t->parameter_count && k < count; k++)
-        bind_one(c, scope, &t->parameters[k], &arguments[k]);
+        bind_parameter(c, scope, &t->parameters[k], &arguments[k]);
     return scope;
 }
 
-// The type of a value parameter, where the parameters before it are bound.
-static Type *value_type(Compiler *c, const TemplateParameter *parameter, Scope *scope)
+// The type of a non-type parameter, in a scope where the parameters before it are bound.
+static Type *non_type_parameter_type(Compiler *c, const TemplateParameter *parameter, Scope *scope)
 {
     const ParserState saved = parse_save(c);
     c->parser->state = (ParserState){.at = parameter->type_token, .scope = scope, .no_greater = true, .in_pattern = saved.in_pattern,
@@ -106,7 +106,7 @@ static bool read_default(Compiler *c, const TemplateParameter *parameter, Scope 
 
 static bool convert_value(Compiler *c, const Template *t, const TemplateParameter *parameter, TemplateArgument *argument, Scope *scope, Position at)
 {
-    Type *type = value_type(c, parameter, scope);
+    Type *type = non_type_parameter_type(c, parameter, scope);
     if (argument->value.is_unknown || type_is_unknown(type) || type->kind == TYPE_AUTO) {
         if (!type_is_unknown(type) && type->kind != TYPE_AUTO)
             argument->value_type = type;
@@ -127,7 +127,7 @@ static bool convert_value(Compiler *c, const Template *t, const TemplateParamete
     return true;
 }
 
-// Checks a pack's elements, and converts values.
+// Checks a pack's elements, and converts non-type arguments.
 static bool complete_pack(Compiler *c, const Template *t, const TemplateParameter *parameter, TemplateArgument *argument, Scope *scope, Position at)
 {
     TemplateArgument *elements = compile_allocate(c, (argument->pack_count + 1) * sizeof *elements);
@@ -187,12 +187,12 @@ TemplateArgument *template_complete(Compiler *c, Template *t, const TemplateArgu
             return NULL;
         if (!parameter->is_type && !parameter->is_template && !parameter->is_pack && !convert_value(c, t, parameter, &all[k], scope, at))
             return NULL;
-        bind_one(c, scope, parameter, &all[k]);
+        bind_parameter(c, scope, parameter, &all[k]);
     }
     return all;
 }
 
-// ---- instances
+// ---- Instances
 
 static uint32_t bucket_of(const TemplateArgument *arguments, uint32_t count)
 {
@@ -245,7 +245,7 @@ static Symbol *function_instance(Compiler *c, Template *t, TemplateArgument *arg
     f->argument_count = t->parameter_count;
     f->instantiation = c->instantiation;
     for (uint32_t k = 0; t->pattern && k < f->parameter_count && k < t->pattern->parameter_count; k++)
-        if (!f->defaults[k] && t->pattern->defaults[k]) { // of an earlier declaration
+        if (!f->defaults[k] && t->pattern->defaults[k]) { // from an earlier declaration
             f->defaults[k] = t->pattern->defaults[k];
             f->required = t->pattern->required;
         }
@@ -254,23 +254,24 @@ static Symbol *function_instance(Compiler *c, Template *t, TemplateArgument *arg
     return symbol;
 }
 
-// The partial specialisation that fits best, with what its own parameters are; or the template itself.
+// The last partial specialisation that matches the arguments, or the template itself. *own is set to the arguments for its own
+// parameters.
 static Template *specialisation_for(Compiler *c, Template *t, TemplateArgument *arguments, TemplateArgument **own)
 {
     *own = arguments;
     Template *best = t;
     for (Template *p = t->partial; p; p = p->partial) {
         TemplateArgument *bound = compile_allocate(c, (p->parameter_count + 1) * sizeof *bound);
-        bool fits = true;
-        for (uint32_t k = 0; k < t->parameter_count && fits; k++) {
+        bool matches = true;
+        for (uint32_t k = 0; k < t->parameter_count && matches; k++) {
             const uint32_t rest = k < p->partial_count ? p->partial_count - k : 0;
             const TemplateArgument pack = {.is_pack = true, .pack = p->partial_arguments + k, .pack_count = rest};
             const bool is_pack = t->parameters[k].is_pack;
-            fits = (is_pack || rest) && template_match_argument(c, p, is_pack ? &pack : &p->partial_arguments[k], &arguments[k], bound);
+            matches = (is_pack || rest) && template_match_argument(c, p, is_pack ? &pack : &p->partial_arguments[k], &arguments[k], bound);
         }
         for (uint32_t k = 0; k < p->parameter_count; k++)
-            fits &= bound[k].is_set;
-        if (fits) { // later ones are not compared: the last that fits counts
+            matches &= bound[k].is_set;
+        if (matches) { // partial ordering is not implemented: the last match counts
             best = p;
             *own = bound;
         }
@@ -290,7 +291,7 @@ static Symbol *record_instance(Compiler *c, Template *t, TemplateArgument *argum
     r->function = NULL;
     Symbol *symbol = symbol_for(c, SYMBOL_TYPE, t);
     symbol->type = r->type;
-    instance->symbol = symbol; // before its members, which may name it
+    instance->symbol = symbol; // set before its members are parsed, as they may name it
     if (!from->is_defined)
         return symbol;
     c->parser->state.at = from->declaration_token;
@@ -330,7 +331,7 @@ static Template *definition_of(Template *t)
     return t;
 }
 
-static Symbol *make_instance(Compiler *c, Template *t, TemplateArgument *arguments, TemplateInstance *instance, Position at)
+static Symbol *instantiate(Compiler *c, Template *t, TemplateArgument *arguments, TemplateInstance *instance, Position at)
 {
     InstantiationNote *note = compile_new(c, InstantiationNote);
     *note = (InstantiationNote){.outer = c->instantiation, .position = at, .depth = c->instantiation ? c->instantiation->depth + 1 : 1,
@@ -360,16 +361,16 @@ Symbol *template_instance(Compiler *c, Template *t, TemplateArgument *given, uin
     TemplateArgument *arguments = template_complete(c, t, given, count, at);
     if (!arguments || is_dependent(arguments, t->parameter_count))
         return NULL;
-    TemplateInstance *known = template_instance_entry(c, t, arguments);
-    const bool undefined = known->symbol && t->kind == TEMPLATE_RECORD && !known->symbol->type->record->is_complete &&
-                           !known->symbol->type->record->is_being_defined && t->is_defined;
-    if (known->symbol && !undefined)
-        return known->symbol;
+    TemplateInstance *instance = template_instance_entry(c, t, arguments);
+    const bool undefined = instance->symbol && t->kind == TEMPLATE_RECORD && !instance->symbol->type->record->is_complete &&
+                           !instance->symbol->type->record->is_being_defined && t->is_defined;
+    if (instance->symbol && !undefined)
+        return instance->symbol;
     const uint32_t errors = c->silent_errors;
-    Symbol *symbol = make_instance(c, t, arguments, known, at);
+    Symbol *symbol = instantiate(c, t, arguments, instance, at);
     if (t->kind == TEMPLATE_FUNCTION && c->silent && c->silent_errors != errors)
-        symbol = NULL; // it does not fit
-    return known->symbol = symbol;
+        symbol = NULL; // substitution failed
+    return instance->symbol = symbol;
 }
 
 Type *template_type(Compiler *c, Template *t, TemplateArgument *given, uint32_t count, Position at)
@@ -383,7 +384,7 @@ Type *template_type(Compiler *c, Template *t, TemplateArgument *given, uint32_t 
         TemplateArgument *arguments = template_complete(c, t, given, count, at);
         if (!arguments)
             return type_basic(c, TYPE_UNKNOWN);
-        if (t->kind == TEMPLATE_ALIAS) { // is what it stands for
+        if (t->kind == TEMPLATE_ALIAS) { // an alias is the type that it stands for
             const ParserState saved = parse_save(c);
             c->parser->state = (ParserState){.at = t->declaration_token, .scope = bind_arguments(c, t, arguments, t->parameter_count), .in_pattern = true};
             Type *type = parse_type_name(c);
@@ -406,7 +407,7 @@ Function *template_pattern(Compiler *c, Template *t)
     return definition_of(t)->pattern;
 }
 
-// ---- templates that have no instance: their bodies are parsed once, with parameters of which nothing is known
+// ---- Templates without an instance: their bodies are parsed once, with unknown parameter types
 
 void template_check_unused(Compiler *c)
 {

@@ -1,5 +1,5 @@
-// thread.c: jump threading. A block that does nothing but branch is left out on each way to it that has decided the condition: the
-// way goes where the branch would lead.
+// thread.c: jump threading. An edge to a block that only branches is redirected to the branch's target if the branch's condition
+// is known on that edge.
 #include "compiler/simplify.h"
 
 enum { MAX_WALK = 8, MAX_ROUNDS = 8, UNDECIDED = -1 };
@@ -10,8 +10,8 @@ typedef struct Threading {
     const Loops *loops;
 } Threading;
 
-// Whether blocks below need the value, but as what comes from this block.
-static bool is_needed_below(const IrInstruction *phi)
+// Whether other blocks use the phi, except as a phi's operand on an edge from this block.
+static bool is_used_below(const IrInstruction *phi)
 {
     for (const IrUse *use = phi->uses; use; use = use->next) {
         const IrInstruction *user = use->user;
@@ -28,12 +28,12 @@ static bool only_branches(const IrBlock *block)
     if (end->op != IR_BRANCH || end->target[0] == end->target[1])
         return false;
     for (const IrInstruction *phi = block->first; phi != first; phi = phi->next)
-        if (is_needed_below(phi))
+        if (is_used_below(phi))
             return false;
     return first == end || (first->op == IR_COMPARE && first->next == end && end->operands[0] == first && ir_has_one_use(first));
 }
 
-static IrInstruction *on_edge(const IrBlock *block, uint32_t edge, IrInstruction *value)
+static IrInstruction *value_on_edge(const IrBlock *block, uint32_t edge, IrInstruction *value)
 {
     return value->op == IR_PHI && value->block == block ? value->operands[edge] : value;
 }
@@ -45,12 +45,12 @@ static bool is_header(const Threading *t, const IrBlock *block)
 }
 
 // Whether the block can end an iteration.
-static bool may_repeat(const Threading *t, const IrBlock *block)
+static bool may_end_iteration(const Threading *t, const IrBlock *block)
 {
     return is_header(t, block->last->target[0]) || is_header(t, block->last->target[1]);
 }
 
-// Whether a branch on the way to the block, which has one predecessor after the other, has decided the condition.
+// The condition's value if a branch on the chain of single predecessors that ends at `from` has tested it, else UNDECIDED.
 static int decided_before(const IrBlock *from, const IrBlock *to, const IrInstruction *condition)
 {
     for (uint32_t steps = 0; steps < MAX_WALK; steps++) {
@@ -67,9 +67,9 @@ static int decided_before(const IrBlock *from, const IrBlock *to, const IrInstru
 
 static int decided_on_edge(const Threading *t, const IrBlock *block, uint32_t edge)
 {
-    IrInstruction *condition = on_edge(block, edge, block->last->operands[0]);
+    IrInstruction *condition = value_on_edge(block, edge, block->last->operands[0]);
     if (condition->op == IR_COMPARE && condition->block == block) {
-        IrInstruction compare = *condition, *operands[] = {on_edge(block, edge, condition->operands[0]), on_edge(block, edge, condition->operands[1])};
+        IrInstruction compare = *condition, *operands[] = {value_on_edge(block, edge, condition->operands[0]), value_on_edge(block, edge, condition->operands[1])};
         Simplifier s = {.module = t->module, .function = t->function};
         compare.operands = operands;
         condition = ir_is_constant(operands[0]) && ir_is_constant(operands[1]) ? fold_constants(&s, &compare) : NULL;
@@ -78,10 +78,10 @@ static int decided_on_edge(const Threading *t, const IrBlock *block, uint32_t ed
         return UNDECIDED;
     if (condition->op == IR_INTEGER)
         return condition->integer != 0;
-    return may_repeat(t, block) ? UNDECIDED : decided_before(block->predecessors[edge], block, condition);
+    return may_end_iteration(t, block) ? UNDECIDED : decided_before(block->predecessors[edge], block, condition);
 }
 
-static bool goes_to(const IrBlock *from, const IrBlock *to)
+static bool has_edge(const IrBlock *from, const IrBlock *to)
 {
     for (uint32_t k = 0; k < ir_target_count(from); k++)
         if (from->last->target[k] == to)
@@ -89,21 +89,21 @@ static bool goes_to(const IrBlock *from, const IrBlock *to)
     return false;
 }
 
-// No edge is moved to a loop's header: the lanes that do not get a lock would repeat a loop of their own, instead of meeting the
-// lane that has it, which then would not run.
+// Edges are not redirected to loop headers: in a spin lock, the lanes without the lock would then repeat a loop of their own
+// instead of reconverging with the lane that holds it, which would never run.
 static bool thread_edge(const Threading *t, IrBlock *block, uint32_t edge, bool truth)
 {
     IrBlock *from = block->predecessors[edge], *to = block->last->target[truth ? 0 : 1];
-    if (to == block || is_header(t, to) || goes_to(from, to) || (ir_target_count(from) == 2 && from->last->target[0] == from->last->target[1]))
+    if (to == block || is_header(t, to) || has_edge(from, to) || (ir_target_count(from) == 2 && from->last->target[0] == from->last->target[1]))
         return false;
-    const uint32_t own = ir_edge_index(block, truth ? 0 : 1);
+    const uint32_t branch_edge = ir_edge_index(block, truth ? 0 : 1);
     uint32_t count = 0;
     for (const IrInstruction *phi = to->first; phi->op == IR_PHI; phi = phi->next)
         count++;
     IrInstruction **operands = ir_scratch(t->module, (count + 1) * sizeof *operands);
     count = 0;
     for (IrInstruction *phi = to->first; phi->op == IR_PHI; phi = phi->next)
-        operands[count++] = on_edge(block, edge, phi->operands[own]);
+        operands[count++] = value_on_edge(block, edge, phi->operands[branch_edge]);
     ir_redirect(t->module, from, from->last->target[0] == block ? 0 : 1, to);
     count = 0;
     for (IrInstruction *phi = to->first; phi->op == IR_PHI; phi = phi->next)

@@ -1,5 +1,5 @@
-// trips.c: how often loops run. Of a loop that counts with constants the exit test is run until it fails; of others the bound and
-// the step are found.
+// trips.c: trip counts of loops. If a loop's exit test depends on constants only, it is evaluated until it fails; for other counted
+// loops the bound and the step are found.
 #include "compiler/clone.h"
 #include "compiler/intrinsics.h"
 #include "compiler/simplify.h"
@@ -8,15 +8,15 @@
 
 enum { MAX_DEPTH = 16, MAX_GUARDS = 32 };
 
-typedef struct Evaluation { // of a loop's values in one iteration
+typedef struct Evaluation { // evaluation of a loop's values in one iteration
     IrModule *module;
     const Loops *loops;
     const Loop *loop;
-    IrInstruction **state; // the constants that header phis have; a phi's mark is its index and 1
+    IrInstruction **state; // the constant value of each header phi, or NULL, by the phi's mark - 1
     Simplifier simplifier;
 } Evaluation;
 
-// The constant that a value of the loop has now, or NULL.
+// The value's constant in the current iteration, or NULL.
 static IrInstruction *evaluate(Evaluation *e, IrInstruction *value, uint32_t depth)
 {
     if (ir_is_constant(value))
@@ -35,7 +35,7 @@ static IrInstruction *evaluate(Evaluation *e, IrInstruction *value, uint32_t dep
     return fold_constants(&e->simplifier, &copy);
 }
 
-static void start(Evaluation *e, const IrBlock *preheader)
+static void set_initial_state(Evaluation *e, const IrBlock *preheader)
 {
     const uint32_t from = ir_edge_index(preheader, 0);
     for (const IrInstruction *phi = e->loop->header->first; phi->op == IR_PHI; phi = phi->next)
@@ -55,10 +55,10 @@ static void advance(Evaluation *e, const IrBlock *latch, IrInstruction **next)
         e->state[phi->mark - 1] = next[count++];
 }
 
-// How often the test at the latch succeeds until it fails, and 1; 0: more often than `most`, or not known.
-static uint32_t run_test(Evaluation *e, const IrBlock *latch, uint32_t back, uint32_t most, IrInstruction **next)
+// The trip count, by evaluating the latch's test until it fails; 0 if it exceeds `limit` or is unknown.
+static uint32_t run_test(Evaluation *e, const IrBlock *latch, uint32_t back, uint32_t limit, IrInstruction **next)
 {
-    for (uint32_t trips = 1; trips <= most; trips++) {
+    for (uint32_t trips = 1; trips <= limit; trips++) {
         const IrInstruction *condition = evaluate(e, latch->last->operands[0], 0);
         if (!condition)
             return 0;
@@ -69,7 +69,7 @@ static uint32_t run_test(Evaluation *e, const IrBlock *latch, uint32_t back, uin
     return 0;
 }
 
-uint32_t constant_trip_count(IrModule *module, const Loops *loops, const Loop *loop, uint32_t most)
+uint32_t constant_trip_count(IrModule *module, const Loops *loops, const Loop *loop, uint32_t limit)
 {
     IrBlock *latch = loop_latch(loops, loop);
     const IrBlock *preheader = loop_preheader(loops, loop);
@@ -85,15 +85,15 @@ uint32_t constant_trip_count(IrModule *module, const Loops *loops, const Loop *l
         phi->mark = ++phis;
     e.state = ir_scratch(module, (phis + 1) * sizeof *e.state);
     IrInstruction **next = ir_scratch(module, (phis + 1) * sizeof *next);
-    start(&e, preheader);
-    const uint32_t trips = run_test(&e, latch, back, most, next);
+    set_initial_state(&e, preheader);
+    const uint32_t trips = run_test(&e, latch, back, limit, next);
     for (IrInstruction *phi = loop->header->first; phi->op == IR_PHI; phi = phi->next)
         phi->mark = 0;
     return trips;
 }
 
-// The header phi that grows by an invariant step.
-static bool find_induction(const Loops *loops, const Loop *loop, const IrBlock *latch, IrInstruction *value, CountedLoop *trips)
+// Finds the header phi to which each iteration adds an invariant step.
+static bool find_induction(const Loops *loops, const Loop *loop, const IrBlock *latch, IrInstruction *value, CountedLoop *counted)
 {
     IrInstruction *phi = value->op == IR_PHI ? value : value->op == IR_ADD ? value->operands[0] : NULL;
     if (phi && phi->op != IR_PHI && value->op == IR_ADD)
@@ -106,14 +106,14 @@ static bool find_induction(const Loops *loops, const Loop *loop, const IrBlock *
     IrInstruction *step = next->operands[0] == phi ? next->operands[1] : next->operands[1] == phi ? next->operands[0] : NULL;
     if (!step || !is_loop_invariant(loops, loop, step))
         return false;
-    trips->phi = phi;
-    trips->next = next;
-    trips->step = step;
-    trips->compares_next = value == next;
+    counted->phi = phi;
+    counted->next = next;
+    counted->step = step;
+    counted->compares_next = value == next;
     return true;
 }
 
-bool find_counted_loop(const Loops *loops, const Loop *loop, CountedLoop *trips)
+bool find_counted_loop(const Loops *loops, const Loop *loop, CountedLoop *counted)
 {
     IrBlock *latch = loop_latch(loops, loop);
     if (!latch || latch->last->op != IR_BRANCH)
@@ -122,88 +122,88 @@ bool find_counted_loop(const Loops *loops, const Loop *loop, CountedLoop *trips)
     if (compare->op != IR_COMPARE || ir_is_float_type(compare->operands[0]->type) || compare->operands[0]->type == IR_PRED)
         return false;
     IrInstruction *variable = compare->operands[0], *bound = compare->operands[1];
-    trips->relation = compare->compare;
+    counted->relation = compare->compare;
     if (is_loop_invariant(loops, loop, variable)) {
         IrInstruction *swapped = variable;
         variable = bound;
         bound = swapped;
-        trips->relation = swapped_compare(trips->relation);
+        counted->relation = swapped_compare(counted->relation);
     }
-    if (!is_loop_invariant(loops, loop, bound) || !find_induction(loops, loop, latch, variable, trips))
+    if (!is_loop_invariant(loops, loop, bound) || !find_induction(loops, loop, latch, variable, counted))
         return false;
     if (latch->last->target[0] != loop->header)
-        trips->relation = inverse_compare(trips->relation);
-    trips->compare = compare;
-    trips->bound = bound;
-    trips->is_signed = compare->flags & IR_SIGNED;
+        counted->relation = inverse_compare(counted->relation);
+    counted->compare = compare;
+    counted->bound = bound;
+    counted->is_signed = compare->flags & IR_SIGNED;
     return true;
 }
 
 // ---- The number of iterations before the loop runs
 
-static bool matches_guard(const IrInstruction *compare, bool truth, const IrInstruction *start, const CountedLoop *trips)
+static bool matches_guard(const IrInstruction *compare, bool truth, const IrInstruction *start, const CountedLoop *counted)
 {
     if (compare->op != IR_COMPARE)
         return false;
     IrCompare relation = truth ? (IrCompare)compare->compare : inverse_compare(compare->compare);
     const IrInstruction *a = compare->operands[0], *b = compare->operands[1];
-    const bool same_sign = trips->is_signed == !!(compare->flags & IR_SIGNED);
-    if (a == start && b == trips->bound)
-        return relation == trips->relation && (same_sign || relation == IR_NOT_EQUAL);
-    if (b == start && a == trips->bound)
-        return swapped_compare(relation) == trips->relation && (same_sign || relation == IR_NOT_EQUAL);
-    // start = x + c, of a comparison that has been made one of x
-    if (start->op == IR_ADD && start->operands[1]->op == IR_INTEGER && a == start->operands[0] && b->op == IR_INTEGER && trips->bound->op == IR_INTEGER)
-        return same_sign && relation == trips->relation && b->integer + start->operands[1]->integer == trips->bound->integer;
+    const bool same_sign = counted->is_signed == !!(compare->flags & IR_SIGNED);
+    if (a == start && b == counted->bound)
+        return relation == counted->relation && (same_sign || relation == IR_NOT_EQUAL);
+    if (b == start && a == counted->bound)
+        return swapped_compare(relation) == counted->relation && (same_sign || relation == IR_NOT_EQUAL);
+    // start = x + c, where the guard has been rewritten to a comparison of x
+    if (start->op == IR_ADD && start->operands[1]->op == IR_INTEGER && a == start->operands[0] && b->op == IR_INTEGER && counted->bound->op == IR_INTEGER)
+        return same_sign && relation == counted->relation && b->integer + start->operands[1]->integer == counted->bound->integer;
     // A constant start: bound > c - 1 is bound >= c.
-    if (a != trips->bound || start->op != IR_INTEGER || b->op != IR_INTEGER || (trips->relation != IR_LESS && trips->relation != IR_LESS_EQUAL))
+    if (a != counted->bound || start->op != IR_INTEGER || b->op != IR_INTEGER || (counted->relation != IR_LESS && counted->relation != IR_LESS_EQUAL))
         return false;
-    if (trips->relation == IR_LESS_EQUAL)
+    if (counted->relation == IR_LESS_EQUAL)
         return same_sign && relation == IR_GREATER && b->integer >= start->integer - 1 && start->integer > INT32_MIN;
-    if (!trips->is_signed && start->integer == 0 && relation == IR_NOT_EQUAL && b->integer == 0)
+    if (!counted->is_signed && start->integer == 0 && relation == IR_NOT_EQUAL && b->integer == 0)
         return true;
-    return same_sign && relation == IR_GREATER && b->integer >= start->integer && (trips->is_signed || start->integer >= 0);
+    return same_sign && relation == IR_GREATER && b->integer >= start->integer && (counted->is_signed || start->integer >= 0);
 }
 
 // Whether the loop is entered only if its first test would have succeeded.
-static bool is_guarded(const CountedLoop *trips, const IrInstruction *start, const IrBlock *preheader)
+static bool is_guarded(const CountedLoop *counted, const IrInstruction *start, const IrBlock *preheader)
 {
-    const bool is_constant = start->op == IR_INTEGER && trips->bound->op == IR_INTEGER;
+    const bool is_constant = start->op == IR_INTEGER && counted->bound->op == IR_INTEGER;
     if (is_constant)
-        return fold_compare(trips->relation, trips->is_signed, start->type, start->integer, trips->bound->integer);
+        return fold_compare(counted->relation, counted->is_signed, start->type, start->integer, counted->bound->integer);
     const IrBlock *block = preheader;
     for (uint32_t k = 0; k < MAX_GUARDS && block->predecessor_count == 1; k++) {
         const IrBlock *from = block->predecessors[0];
         const IrInstruction *end = from->last;
-        if (end->op == IR_BRANCH && end->target[0] != end->target[1] && matches_guard(end->operands[0], end->target[0] == block, start, trips))
+        if (end->op == IR_BRANCH && end->target[0] != end->target[1] && matches_guard(end->operands[0], end->target[0] == block, start, counted))
             return true;
         block = from;
     }
     return false;
 }
 
-static bool grows_without_wrap(const CountedLoop *trips)
+static bool grows_without_wrap(const CountedLoop *counted)
 {
-    const IrInstruction *step = trips->step;
+    const IrInstruction *step = counted->step;
     if (step->op == IR_INTEGER ? step->integer <= 0 : !is_never_negative(step))
         return false;
     if (step->op == IR_INTEGER && step->integer == 1)
         return true;
-    if (trips->is_signed)
-        return trips->next->flags & IR_NO_WRAP;
-    const uint64_t most = largest_unsigned(trips->bound);
-    return step->op == IR_INTEGER && most <= type_mask(step->type) - (uint64_t)step->integer;
+    if (counted->is_signed)
+        return counted->next->flags & IR_NO_WRAP;
+    const uint64_t limit = largest_unsigned(counted->bound);
+    return step->op == IR_INTEGER && limit <= type_mask(step->type) - (uint64_t)step->integer;
 }
 
-static bool shrinks_without_wrap(const CountedLoop *trips)
+static bool shrinks_without_wrap(const CountedLoop *counted)
 {
-    const IrInstruction *step = trips->step;
+    const IrInstruction *step = counted->step;
     if (step->op != IR_INTEGER || step->integer >= 0)
         return false;
-    return step->integer == -1 || (trips->is_signed && (trips->next->flags & IR_NO_WRAP));
+    return step->integer == -1 || (counted->is_signed && (counted->next->flags & IR_NO_WRAP));
 }
 
-// Where the counting is written: before the preheader's jump.
+// Builds the trip count before the preheader's jump.
 typedef struct Counting {
     Simplifier *simplifier;
     IrInstruction *insert_before;
@@ -233,40 +233,40 @@ static IrInstruction *divided(const Counting *c, IrInstruction *distance, IrInst
     return build_simplified(c->simplifier, c->insert_before, IR_DIV, distance, step, 0);
 }
 
-// The test is of the variable before it grows: (max(start, bound) - start + step - 1) / step
-static IrInstruction *count_from_bound(const Counting *c, const CountedLoop *trips, IrInstruction *start)
+// The test compares the variable before it is incremented: (max(start, bound) - start + step - 1) / step
+static IrInstruction *count_from_bound(const Counting *c, const CountedLoop *counted, IrInstruction *start)
 {
-    IrInstruction *end = trips->bound;
+    IrInstruction *end = counted->bound;
     const bool is_below = end->op == IR_INTEGER && end->integer >= 0 && is_never_negative(start) && largest_unsigned(start) <= unsigned_value(end);
     if (!is_below)
-        end = build_simplified(c->simplifier, c->insert_before, IR_MAX, start, end, trips->is_signed ? IR_SIGNED : 0);
-    return divided(c, difference(c, plus(c, end, trips->step->integer - 1), start, 0), trips->step);
+        end = build_simplified(c->simplifier, c->insert_before, IR_MAX, start, end, counted->is_signed ? IR_SIGNED : 0);
+    return divided(c, difference(c, plus(c, end, counted->step->integer - 1), start, 0), counted->step);
 }
 
-// The variable grows up to the bound. If it is not known that the first test would succeed, the bound is at least the first
-// value that is compared.
-static IrInstruction *count_up(const Counting *c, const CountedLoop *trips, IrInstruction *start, const IrBlock *preheader)
+// The variable counts up to the bound. Unless a guard implies that the first test succeeds, the bound is raised to at least the
+// first value that is compared.
+static IrInstruction *count_up(const Counting *c, const CountedLoop *counted, IrInstruction *start, const IrBlock *preheader)
 {
-    IrInstruction *bound = trips->bound;
-    const bool includes_bound = trips->relation == IR_LESS_EQUAL;
-    if (trips->relation != IR_NOT_EQUAL && !is_guarded(trips, start, preheader)) {
-        if (includes_bound || trips->step->op != IR_INTEGER)
+    IrInstruction *bound = counted->bound;
+    const bool includes_bound = counted->relation == IR_LESS_EQUAL;
+    if (counted->relation != IR_NOT_EQUAL && !is_guarded(counted, start, preheader)) {
+        if (includes_bound || counted->step->op != IR_INTEGER)
             return NULL;
-        bound = build_simplified(c->simplifier, c->insert_before, IR_MAX, bound, plus(c, start, trips->step->integer), trips->is_signed ? IR_SIGNED : 0);
+        bound = build_simplified(c->simplifier, c->insert_before, IR_MAX, bound, plus(c, start, counted->step->integer), counted->is_signed ? IR_SIGNED : 0);
     }
-    return divided(c, difference(c, bound, start, includes_bound ? 0 : -1), trips->step);
+    return divided(c, difference(c, bound, start, includes_bound ? 0 : -1), counted->step);
 }
 
-static IrInstruction *count_to_below(const Counting *c, const CountedLoop *trips, IrInstruction *start, const IrBlock *preheader)
+static IrInstruction *count_down(const Counting *c, const CountedLoop *counted, IrInstruction *start, const IrBlock *preheader)
 {
-    if (trips->relation != IR_NOT_EQUAL && !is_guarded(trips, start, preheader))
+    if (counted->relation != IR_NOT_EQUAL && !is_guarded(counted, start, preheader))
         return NULL;
-    IrInstruction *distance = difference(c, start, trips->bound, trips->relation == IR_GREATER_EQUAL ? 0 : -1);
-    return divided(c, distance, constant_like(c->simplifier, start, -trips->step->integer));
+    IrInstruction *distance = difference(c, start, counted->bound, counted->relation == IR_GREATER_EQUAL ? 0 : -1);
+    return divided(c, distance, constant_like(c->simplifier, start, -counted->step->integer));
 }
 
-// Whether something in the loop might keep it from going on: atomics, barriers, and the like.
-static bool may_stop(const Loop *loop)
+// Whether the loop has inline assembly, or intrinsics that are not pure, such as atomics and barriers.
+static bool has_intrinsic_effects(const Loop *loop)
 {
     for (uint32_t k = 0; k < loop->block_count; k++)
         for (const IrInstruction *i = loop->blocks[k]->first; i; i = i->next)
@@ -280,53 +280,53 @@ static bool is_widened_special(const IrInstruction *value)
     return value->op == IR_CONVERT && value->operands[0]->op == IR_SPECIAL;
 }
 
-// What is known of the number of iterations without writing anything: NOT_COUNTED, or which way the variable goes.
+// How the trip count can be computed: the direction in which the variable counts, or NOT_COUNTED.
 typedef enum Direction { NOT_COUNTED, UP, UP_FROM_BOUND, DOWN } Direction;
 
-static Direction direction_of(const CountedLoop *trips, const Loop *loop, const IrInstruction *start)
+static Direction direction_of(const CountedLoop *counted, const Loop *loop, const IrInstruction *start)
 {
-    const bool is_one = trips->step->op == IR_INTEGER && trips->step->integer == 1, is_minus_one = trips->step->op == IR_INTEGER && trips->step->integer == -1;
-    if (trips->phi->type == IR_PRED)
+    const bool is_one = counted->step->op == IR_INTEGER && counted->step->integer == 1, is_minus_one = counted->step->op == IR_INTEGER && counted->step->integer == -1;
+    if (counted->phi->type == IR_PRED)
         return NOT_COUNTED;
-    if (trips->step->op != IR_INTEGER) {
-        // Not from a thread's index with a special register as its step, as nvcc has it.
-        const bool may_count = trips->is_signed && (trips->next->flags & IR_NO_WRAP) && trips->relation == IR_LESS && trips->compares_next;
-        return may_count && !may_stop(loop) && !(is_widened_special(start) && is_widened_special(trips->step)) ? UP : NOT_COUNTED;
+    if (counted->step->op != IR_INTEGER) {
+        // As in nvcc, a loop that starts at a thread index and has a special register as its step is not counted.
+        const bool may_count = counted->is_signed && (counted->next->flags & IR_NO_WRAP) && counted->relation == IR_LESS && counted->compares_next;
+        return may_count && !has_intrinsic_effects(loop) && !(is_widened_special(start) && is_widened_special(counted->step)) ? UP : NOT_COUNTED;
     }
-    if (!trips->compares_next)
-        return trips->relation == IR_LESS && grows_without_wrap(trips) ? UP_FROM_BOUND : NOT_COUNTED;
-    if (trips->relation == IR_NOT_EQUAL)
+    if (!counted->compares_next)
+        return counted->relation == IR_LESS && grows_without_wrap(counted) ? UP_FROM_BOUND : NOT_COUNTED;
+    if (counted->relation == IR_NOT_EQUAL)
         return is_one ? UP : is_minus_one ? DOWN : NOT_COUNTED;
-    if (trips->relation == IR_LESS || (trips->relation == IR_LESS_EQUAL && trips->is_signed))
-        return grows_without_wrap(trips) ? UP : NOT_COUNTED;
-    if (trips->relation == IR_GREATER || (trips->relation == IR_GREATER_EQUAL && trips->is_signed))
-        return shrinks_without_wrap(trips) ? DOWN : NOT_COUNTED;
+    if (counted->relation == IR_LESS || (counted->relation == IR_LESS_EQUAL && counted->is_signed))
+        return grows_without_wrap(counted) ? UP : NOT_COUNTED;
+    if (counted->relation == IR_GREATER || (counted->relation == IR_GREATER_EQUAL && counted->is_signed))
+        return shrinks_without_wrap(counted) ? DOWN : NOT_COUNTED;
     return NOT_COUNTED;
 }
 
-IrInstruction *count_back_edges(IrModule *module, const Loop *loop, const CountedLoop *trips, IrInstruction *start, IrBlock *preheader)
+IrInstruction *count_back_edges(IrModule *module, const Loop *loop, const CountedLoop *counted, IrInstruction *start, IrBlock *preheader)
 {
     Simplifier s = {.module = module, .function = preheader->function};
     const Counting c = {.simplifier = &s, .insert_before = preheader->last};
-    switch (direction_of(trips, loop, start)) {
-    case UP: return count_up(&c, trips, start, preheader);
-    case UP_FROM_BOUND: return count_from_bound(&c, trips, start);
-    case DOWN: return count_to_below(&c, trips, start, preheader);
+    switch (direction_of(counted, loop, start)) {
+    case UP: return count_up(&c, counted, start, preheader);
+    case UP_FROM_BOUND: return count_from_bound(&c, counted, start);
+    case DOWN: return count_down(&c, counted, start, preheader);
     default: return NULL;
     }
 }
 
 bool is_countable_loop(const Loops *loops, const Loop *loop)
 {
-    CountedLoop trips;
+    CountedLoop counted;
     const IrBlock *preheader = loop_preheader(loops, loop);
-    if (!preheader || !find_counted_loop(loops, loop, &trips))
+    if (!preheader || !find_counted_loop(loops, loop, &counted))
         return false;
     for (uint32_t k = 0; k < loop->block_count; k++)
         for (uint32_t t = 0; t < ir_target_count(loop->blocks[k]); t++)
             if (loop->blocks[k] != loop_latch(loops, loop) && !loop_contains(loops, loop, loop->blocks[k]->last->target[t]))
                 return false;
-    if (trips.relation == IR_NOT_EQUAL && trips.step->op == IR_INTEGER && trips.compares_next)
-        return true; // as unrolling leaves it
-    return direction_of(&trips, loop, trips.phi->operands[ir_edge_index(preheader, 0)]) != NOT_COUNTED;
+    if (counted.relation == IR_NOT_EQUAL && counted.step->op == IR_INTEGER && counted.compares_next)
+        return true; // the form that unrolling produces
+    return direction_of(&counted, loop, counted.phi->operands[ir_edge_index(preheader, 0)]) != NOT_COUNTED;
 }

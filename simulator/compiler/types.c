@@ -1,4 +1,4 @@
-// types.c: the table of types, and the rules about arithmetic ones.
+// types.c: the table of types, and the rules of arithmetic types.
 #include "compiler/types.h"
 
 #include <string.h>
@@ -100,10 +100,10 @@ Type *type_reference(Compiler *c, Type *target, bool rvalue)
         rvalue &= target->kind == TYPE_RVALUE_REFERENCE;
         target = target->target;
     }
-    Type **known = rvalue ? &target->rvalue_reference : &target->reference;
-    if (!*known)
-        *known = derived(c, rvalue ? TYPE_RVALUE_REFERENCE : TYPE_REFERENCE, target);
-    return *known;
+    Type **cached = rvalue ? &target->rvalue_reference : &target->reference;
+    if (!*cached)
+        *cached = derived(c, rvalue ? TYPE_RVALUE_REFERENCE : TYPE_REFERENCE, target);
+    return *cached;
 }
 
 Type *type_array(Compiler *c, Type *element, uint64_t count)
@@ -143,7 +143,7 @@ Type *type_function(Compiler *c, Type *result, Type **parameters, uint32_t count
     return result->functions = t;
 }
 
-// ---- what is true of a type
+// ---- Properties of a type
 
 Type *type_integer_of(Type *type)
 {
@@ -235,15 +235,15 @@ Type *type_common(Compiler *c, Type *a, Type *b)
     const bool a_signed = type_is_signed(a), b_signed = type_is_signed(b);
     if (a_signed == b_signed)
         return rank(a) >= rank(b) ? a : b;
-    Type *without = a_signed ? b : a, *with = a_signed ? a : b;
-    if (rank(without) >= rank(with))
-        return without;
-    return with->size > without->size ? with : type_unsigned(c, with);
+    Type *unsigned_type = a_signed ? b : a, *signed_type = a_signed ? a : b;
+    if (rank(unsigned_type) >= rank(signed_type))
+        return unsigned_type;
+    return signed_type->size > unsigned_type->size ? signed_type : type_unsigned(c, signed_type);
 }
 
-// ---- texts
+// ---- Text of types
 
-typedef struct TypeText { // of what surrounds a declared name
+typedef struct TypeText { // the text before and after a declared name
     const char *before, *after;
 } TypeText;
 
@@ -285,10 +285,10 @@ static TypeText text_around(Compiler *c, Type *type, const char *inner)
 {
     if (type->kind == TYPE_POINTER || type_is_any_reference(type)) {
         const char *sign = type->kind == TYPE_POINTER ? "*" : type->kind == TYPE_REFERENCE ? "&" : "&&";
-        const bool wrap = type->target->kind == TYPE_ARRAY || type->target->kind == TYPE_FUNCTION;
+        const bool needs_parentheses = type->target->kind == TYPE_ARRAY || type->target->kind == TYPE_FUNCTION;
         const char *qualifiers = qualifier_text(type->qualifiers);
         const int length = (int)strlen(qualifiers) - (*inner == 0 && *qualifiers);
-        inner = compile_format(c, wrap ? "(%s%.*s%s)" : "%s%.*s%s", sign, length, qualifiers, inner);
+        inner = compile_format(c, needs_parentheses ? "(%s%.*s%s)" : "%s%.*s%s", sign, length, qualifiers, inner);
         return text_around(c, type->target, inner);
     }
     if (type->kind == TYPE_ARRAY) {

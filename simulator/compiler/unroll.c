@@ -1,17 +1,16 @@
-// unroll.c: loops that run a known small number of times are replaced by that many copies of their body. Other loops that count
-// are done four iterations at a time, as NVVM does: with a loop for the remainder after them if they start at a constant, else
-// before them.
+// unroll.c: a loop with a small constant trip count is replaced by that many copies of its body. Other counted loops are unrolled by
+// four, as in NVVM, with a loop for the remaining iterations after them if they start at a constant, else before them.
 #include "compiler/clone.h"
 #include "compiler/known.h"
 
-enum { // as NVVM has them, by trial
-    MAX_FULL_TRIPS = 128,      // that are found by running the test
-    MAX_FULL_SIZE = 420,       // instructions of all copies that depend on more than the number of the iteration
+enum { // NVVM's limits, found by experiment
+    MAX_FULL_TRIPS = 128,      // trips found by evaluating the test
+    MAX_FULL_SIZE = 420,       // instructions of all copies that remain once constants are folded
     MAX_PRAGMA_TRIPS = 4096,
     MAX_PRAGMA_SIZE = 16 * 1024,
-    MAX_PARTIAL_SIZE = 184,    // of all copies
-    RUNTIME_COUNT = 4, RUNTIME_MAX = 16,
-    MAX_FEW_TRIPS = 8          // a loop that may run that often at most is not unrolled in part
+    MAX_PARTIAL_SIZE = 184,    // instructions of all copies
+    DEFAULT_RUNTIME_COUNT = 4, MAX_RUNTIME_COUNT = 16,
+    MAX_FEW_TRIPS = 8          // a loop with at most this many trips is not partially unrolled
 };
 
 typedef struct Unrolling {
@@ -32,7 +31,7 @@ static bool is_counted(const IrInstruction *i)
     }
 }
 
-// Without the loop's own test and branch.
+// The number of the loop's instructions without its own test and branch.
 static uint32_t size_of(const Loop *loop)
 {
     uint32_t size = 0;
@@ -42,10 +41,10 @@ static uint32_t size_of(const Loop *loop)
     return size > 2 ? size - 2 : 1;
 }
 
-// Whether the value is known in each copy of a loop that is unrolled fully, given that what it uses is marked if it is known.
+// Whether the value is constant in each copy of a fully unrolled loop. Operands that are constant there have been marked.
 static bool is_known(const Unrolling *u, const Loop *loop, const IrInstruction *i)
 {
-    if (i->op == IR_OFFSET) { // of another address, a constant offset
+    if (i->op == IR_OFFSET) { // a constant offset from an address
         for (uint32_t k = 1; k < i->operand_count; k++)
             if (!ir_is_constant(i->operands[k]) && !i->operands[k]->mark)
                 return false;
@@ -59,7 +58,7 @@ static bool is_known(const Unrolling *u, const Loop *loop, const IrInstruction *
     return true;
 }
 
-// The instructions that are left of each copy once constants are folded.
+// The number of instructions per copy that remain once constants are folded.
 static uint32_t size_unrolled(const Unrolling *u, const Loop *loop)
 {
     const uint32_t from = ir_edge_index(loop_preheader(u->loops, loop), 0);
@@ -95,7 +94,7 @@ static uint32_t count_phis(const IrBlock *block)
     return count;
 }
 
-// An edge from `latch` to the block `from` goes to `to`, which has the same phis.
+// Redirects the edge from `latch` to `from` to the block `to`, which has corresponding phis.
 static void move_back_edge(Unrolling *u, IrBlock *latch, IrBlock *from, IrBlock *to)
 {
     IrInstruction *operands[MAX_PHIS];
@@ -109,7 +108,7 @@ static void move_back_edge(Unrolling *u, IrBlock *latch, IrBlock *from, IrBlock 
         ir_add_operand(u->module, phi, operands[count++]);
 }
 
-// The loop's body `count` times in a row, the last one going back to the first. Fills in the headers and latches.
+// Chains `count` copies of the loop's body, of which the last branches back to the first. Fills in their headers and latches.
 static void chain_copies(Unrolling *u, const Loop *loop, uint32_t count, IrBlock **headers, IrBlock **latches)
 {
     IrBlock *insert_before = block_after_loop(u->loops, loop);
@@ -139,7 +138,7 @@ static void unroll_fully(Unrolling *u, const Loop *loop, uint32_t trips)
 
 // ---- Several iterations at a time
 
-// The exit, if the latch is the only way out.
+// The exit block if only the latch leaves the loop, else NULL.
 static IrBlock *only_exit(const Unrolling *u, const Loop *loop)
 {
     const IrBlock *latch = loop_latch(u->loops, loop);
@@ -154,19 +153,20 @@ static IrBlock *only_exit(const Unrolling *u, const Loop *loop)
     return exit && exit->predecessor_count == 1 ? exit : NULL;
 }
 
-// Whether the loop starts at no less than 0 and has a bound that it reaches soon.
-static bool has_few_trips(const CountedLoop *trips, const IrInstruction *start)
+// Whether the loop counts from a non-negative start to a constant bound, in at most MAX_FEW_TRIPS trips.
+static bool has_few_trips(const CountedLoop *counted, const IrInstruction *start)
 {
-    if (trips->bound->op != IR_INTEGER || trips->step->op != IR_INTEGER || trips->step->integer <= 0 || !is_never_negative(start))
+    if (counted->bound->op != IR_INTEGER || counted->step->op != IR_INTEGER || counted->step->integer <= 0 || !is_never_negative(start))
         return false;
-    const int64_t end = trips->bound->integer + (trips->compares_next ? 0 : trips->step->integer);
-    return end / trips->step->integer <= MAX_FEW_TRIPS;
+    const int64_t end = counted->bound->integer + (counted->compares_next ? 0 : counted->step->integer);
+    return end / counted->step->integer <= MAX_FEW_TRIPS;
 }
 
-// `count` iterations for each test. The test is after those that the last round has, of which there are `rest` or, if that is 0, all.
+// Runs `count` iterations per test. The test comes after as many copies as the last pass through the loop runs: `rest`, or all
+// if `rest` is 0.
 static void unroll_partly(Unrolling *u, const Loop *loop, uint32_t count, uint32_t rest)
 {
-    IrBlock *headers[RUNTIME_MAX], *latches[RUNTIME_MAX];
+    IrBlock *headers[MAX_RUNTIME_COUNT], *latches[MAX_RUNTIME_COUNT];
     chain_copies(u, loop, count, headers, latches);
     for (uint32_t k = 0; k < count; k++)
         if (k != (rest ? rest : count) - 1)
@@ -176,14 +176,14 @@ static void unroll_partly(Unrolling *u, const Loop *loop, uint32_t count, uint32
 
 static bool unroll_counted(Unrolling *u, Loop *loop, uint32_t count)
 {
-    CountedLoop trips;
+    CountedLoop counted;
     IrBlock *preheader = loop_preheader(u->loops, loop), *exit = only_exit(u, loop);
-    if (!exit || !preheader || !is_innermost(u, loop) || count < 2 || count_phis(loop->header) >= MAX_PHIS || !find_counted_loop(u->loops, loop, &trips))
+    if (!exit || !preheader || !is_innermost(u, loop) || count < 2 || count_phis(loop->header) >= MAX_PHIS || !find_counted_loop(u->loops, loop, &counted))
         return false;
-    IrInstruction *start = trips.phi->operands[predecessor_index(loop->header, preheader)];
-    if (has_few_trips(&trips, start))
+    IrInstruction *start = counted.phi->operands[predecessor_index(loop->header, preheader)];
+    if (has_few_trips(&counted, start))
         return false;
-    IrInstruction *back_edges = count_back_edges(u->module, loop, &trips, start, preheader);
+    IrInstruction *back_edges = count_back_edges(u->module, loop, &counted, start, preheader);
     if (!back_edges || largest_unsigned(back_edges) < MAX_FEW_TRIPS)
         return false;
     while (exit->first->op == IR_PHI)
@@ -194,7 +194,7 @@ static bool unroll_counted(Unrolling *u, Loop *loop, uint32_t count)
     return true;
 }
 
-static uint32_t count_that_fits(const Loop *loop, uint32_t count, uint32_t trips)
+static uint32_t fitting_count(const Loop *loop, uint32_t count, uint32_t trips)
 {
     const uint32_t size = size_of(loop);
     while (count > 1 && (count * size > MAX_PARTIAL_SIZE || trips % count))
@@ -202,14 +202,14 @@ static uint32_t count_that_fits(const Loop *loop, uint32_t count, uint32_t trips
     return count;
 }
 
-// The largest power of two whose copies are small enough, and that divides the number of iterations if it is known and one does.
+// The largest power of two whose copies are small enough; if possible, one that divides a known trip count.
 static uint32_t partial_count(const Loop *loop, uint32_t trips)
 {
-    const uint32_t divisor = trips ? count_that_fits(loop, RUNTIME_MAX, trips) : 1;
-    return divisor > 1 ? divisor : count_that_fits(loop, RUNTIME_COUNT, 0);
+    const uint32_t divisor = trips ? fitting_count(loop, MAX_RUNTIME_COUNT, trips) : 1;
+    return divisor > 1 ? divisor : fitting_count(loop, DEFAULT_RUNTIME_COUNT, 0);
 }
 
-// ---- Which loops
+// ---- Selection of loops
 
 static bool is_small(const Unrolling *u, const Loop *loop, uint32_t trips, uint32_t max)
 {
@@ -218,12 +218,12 @@ static bool is_small(const Unrolling *u, const Loop *loop, uint32_t trips, uint3
 
 static bool try_full(Unrolling *u, Loop *loop)
 {
-    const uint32_t asked = loop->header->unroll;
-    const bool is_asked = asked > 1;
-    const uint32_t trips = constant_trip_count(u->module, u->loops, loop, is_asked ? MAX_PRAGMA_TRIPS : MAX_FULL_TRIPS);
-    if (!trips || asked == 1 || count_phis(loop->header) >= MAX_PHIS || (asked > 1 && asked != UINT32_MAX && asked < trips))
+    const uint32_t requested = loop->header->unroll;
+    const bool is_requested = requested > 1;
+    const uint32_t trips = constant_trip_count(u->module, u->loops, loop, is_requested ? MAX_PRAGMA_TRIPS : MAX_FULL_TRIPS);
+    if (!trips || requested == 1 || count_phis(loop->header) >= MAX_PHIS || (requested > 1 && requested != UINT32_MAX && requested < trips))
         return false;
-    if (!is_small(u, loop, trips, is_asked ? MAX_PRAGMA_SIZE : MAX_FULL_SIZE))
+    if (!is_small(u, loop, trips, is_requested ? MAX_PRAGMA_SIZE : MAX_FULL_SIZE))
         return false;
     u->instructions += (uint64_t)trips * size_of(loop);
     unroll_fully(u, loop, trips);
@@ -232,11 +232,11 @@ static bool try_full(Unrolling *u, Loop *loop)
 
 static bool try_partial(Unrolling *u, Loop *loop)
 {
-    const uint32_t asked = loop->header->unroll;
-    if (asked == 1 || asked == UINT32_MAX || asked > RUNTIME_MAX)
+    const uint32_t requested = loop->header->unroll;
+    if (requested == 1 || requested == UINT32_MAX || requested > MAX_RUNTIME_COUNT)
         return false;
     const uint32_t trips = constant_trip_count(u->module, u->loops, loop, MAX_PRAGMA_TRIPS);
-    const uint32_t count = asked ? asked : partial_count(loop, trips);
+    const uint32_t count = requested ? requested : partial_count(loop, trips);
     if (count < 2 || (count & (count - 1)))
         return false;
     if (!trips)
@@ -248,7 +248,7 @@ static bool try_partial(Unrolling *u, Loop *loop)
     return true;
 }
 
-static void clean(Unrolling *u)
+static void clean_up(Unrolling *u)
 {
     promote_variables(u->module, u->function);
     simplify_values(u->module, u->function);
@@ -280,7 +280,7 @@ static bool unroll_with(IrModule *module, IrFunction *function, Attempt *attempt
                    .instructions = count_instructions(module), .max_instructions = module->max_instructions};
     bool changed = false;
     for (uint32_t round = 0; round < 16 && unroll_round(&u, attempt); round++) {
-        clean(&u);
+        clean_up(&u);
         changed = true;
     }
     return changed;

@@ -1,6 +1,6 @@
-// unswitch.c: loop unswitching. A branch or selection in a loop whose condition does not change is decided once, before the loop:
-// there is one loop for each answer. The condition must be the same for all threads, so that they do not diverge, and loops with
-// barriers and the like are left alone, as in NVVM.
+// unswitch.c: loop unswitching. A loop with a branch or selection on an invariant condition is duplicated: the condition is tested
+// once, before the loop, and each of the two loops assumes one value. The condition must be the same in all threads, so that they
+// do not diverge, and loops with barriers or other convergent operations are not unswitched, as in NVVM.
 #include "compiler/clone.h"
 #include "compiler/intrinsics.h"
 
@@ -13,7 +13,7 @@ typedef struct Unswitching {
     uint64_t instructions;
 } Unswitching;
 
-// Whether all threads of a grid have the same value: it comes from arguments, constants and sizes only.
+// Whether the value is the same in all threads of a grid: it depends only on arguments, constants, and grid and block dimensions.
 static bool is_uniform(const IrInstruction *value, uint32_t depth)
 {
     if (ir_is_constant(value) || value->op == IR_ARGUMENT)
@@ -42,7 +42,7 @@ static bool can_copy(const Loop *loop, uint32_t *size)
     return *size <= MAX_SIZE;
 }
 
-static bool is_condition(const Unswitching *u, const Loop *loop, const IrInstruction *value)
+static bool can_unswitch_on(const Unswitching *u, const Loop *loop, const IrInstruction *value)
 {
     return !ir_is_constant(value) && is_loop_invariant(u->loops, loop, value) && is_uniform(value, 0);
 }
@@ -52,20 +52,20 @@ static IrInstruction *find_condition(const Unswitching *u, const Loop *loop)
     for (uint32_t k = 0; k < loop->block_count; k++)
         for (const IrInstruction *i = loop->blocks[k]->first; i; i = i->next) {
             const bool is_branch = i->op == IR_BRANCH && i->target[0] != i->target[1], is_select = i->op == IR_SELECT;
-            if ((is_branch || is_select) && is_condition(u, loop, i->operands[0]))
+            if ((is_branch || is_select) && can_unswitch_on(u, loop, i->operands[0]))
                 return i->operands[0];
             if (i->op != IR_AND && i->op != IR_OR)
                 continue;
             for (uint32_t o = 0; o < 2 && i->type == IR_PRED; o++)
-                if (is_condition(u, loop, i->operands[o]))
+                if (can_unswitch_on(u, loop, i->operands[o]))
                     return i->operands[o];
         }
     return NULL;
 }
 
-static void decide(Unswitching *u, const Loop *loop, const Clone *clone, IrInstruction *condition, bool answer)
+static void substitute(Unswitching *u, const Loop *loop, const Clone *clone, IrInstruction *condition, bool value)
 {
-    IrInstruction *constant = ir_integer(u->module, u->function, IR_PRED, answer);
+    IrInstruction *constant = ir_integer(u->module, u->function, IR_PRED, value);
     for (uint32_t k = 0; k < loop->block_count; k++) {
         IrBlock *block = clone ? cloned_block(clone, loop->blocks[k]) : loop->blocks[k];
         for (IrInstruction *i = block->first; i; i = i->next)
@@ -87,7 +87,7 @@ static bool unswitch(Unswitching *u, const Loop *loop)
     u->instructions += size;
     demote_outside_uses(u->module, u->function, u->loops, loop);
     IrBlock *insert_before = block_after_loop(u->loops, loop);
-    IrBlock *first_enter = ir_new_block_before(u->module, loop->header), *second_enter = ir_new_block_before(u->module, insert_before ? insert_before : loop->header);
+    IrBlock *first_preheader = ir_new_block_before(u->module, loop->header), *second_preheader = ir_new_block_before(u->module, insert_before ? insert_before : loop->header);
     const Clone *clone = clone_blocks(u->module, u->function, loop->blocks, loop->block_count, insert_before ? insert_before : loop->header);
     IrBlock *copied_header = cloned_block(clone, loop->header);
     const uint32_t from = ir_edge_index(preheader, 0);
@@ -97,17 +97,17 @@ static bool unswitch(Unswitching *u, const Loop *loop)
         starts[count++] = phi->operands[from];
     ir_remove_predecessor(loop->header, from);
     ir_remove(preheader->last);
-    ir_branch(u->module, preheader, condition, first_enter, second_enter);
-    ir_jump(u->module, first_enter, loop->header);
-    ir_jump(u->module, second_enter, copied_header);
+    ir_branch(u->module, preheader, condition, first_preheader, second_preheader);
+    ir_jump(u->module, first_preheader, loop->header);
+    ir_jump(u->module, second_preheader, copied_header);
     count = 0;
     for (IrInstruction *phi = loop->header->first; phi->op == IR_PHI; phi = phi->next)
         ir_add_operand(u->module, phi, starts[count++]);
     count = 0;
     for (IrInstruction *phi = copied_header->first; phi->op == IR_PHI; phi = phi->next)
         ir_add_operand(u->module, phi, starts[count++]);
-    decide(u, loop, NULL, condition, true);
-    decide(u, loop, clone, condition, false);
+    substitute(u, loop, NULL, condition, true);
+    substitute(u, loop, clone, condition, false);
     return true;
 }
 
@@ -119,7 +119,7 @@ static uint32_t count_phis(const IrBlock *block)
     return count;
 }
 
-// Each round makes one condition known in each loop.
+// Unswitches each loop on at most one condition.
 static bool unswitch_round(Unswitching *u)
 {
     loops_simplify(u->module, u->function);

@@ -1,5 +1,5 @@
-// vectorise.c: neighbouring loads of a block become one vector load, neighbouring stores one vector store, where the alignment
-// allows it and no access in between may touch the same bytes. Three of four neighbours are loaded as four.
+// vectorise.c: adjacent loads of a block become one vector load, and adjacent stores one vector store, where the alignment allows
+// it and no access in between may touch the same bytes. Three adjacent loads may become a vector load of four elements.
 #include "compiler/intrinsics.h"
 #include "compiler/known.h"
 #include "compiler/memory.h"
@@ -8,9 +8,9 @@
 
 enum { MAX_GROUP = 64, MAX_GROUPS = 32, MAX_VECTOR_BYTES = 16, MAX_ELEMENTS = 4, MAX_DEPTH = 8 };
 
-typedef struct Group { // accesses of one kind to constant offsets of one address
-    IrInstruction *accesses[MAX_GROUP]; // in the order of the block; their operands are gone once they are part of a vector
-    const IrInstruction *base;          // of their addresses
+typedef struct Group { // accesses of one kind at constant offsets from one address
+    IrInstruction *accesses[MAX_GROUP]; // in program order; removed once they are part of a vector
+    const IrInstruction *base;          // the address that their offsets are added to
     uint32_t count;
 } Group;
 
@@ -43,7 +43,7 @@ static bool is_same_address(const IrInstruction *a, const IrInstruction *b)
     return a == b || (a->op == IR_SYMBOL && b->op == IR_SYMBOL && a->symbol == b->symbol);
 }
 
-static bool belongs(const Group *group, const IrInstruction *i)
+static bool belongs_to(const Group *group, const IrInstruction *i)
 {
     const IrInstruction *first = group->accesses[0];
     return first->op == i->op && is_same_address(first->operands[0], i->operands[0]) && first->memory == i->memory && first->space == i->space &&
@@ -52,13 +52,13 @@ static bool belongs(const Group *group, const IrInstruction *i)
 
 // ---- Alignment
 
-// What a pointer is known to be aligned to: as a variable, and by the scale of an index.
+// The known alignment of a pointer, from its variable and the scale of its index.
 static uint64_t alignment_of(const IrInstruction *pointer, uint32_t depth)
 {
     if (pointer->op == IR_SYMBOL)
         return pointer->symbol->alignment;
     if (pointer->op == IR_ALLOCA)
-        return MAX_VECTOR_BYTES; // align_variable sees to it
+        return MAX_VECTOR_BYTES; // align_variable ensures it
     if (pointer->op != IR_OFFSET || depth > MAX_DEPTH)
         return 1;
     uint64_t bits = alignment_of(pointer->operands[0], depth + 1) | (uint64_t)pointer->integer;
@@ -91,7 +91,8 @@ static void align_variable(IrInstruction *base)
 
 // ---- Making vectors
 
-static IrInstruction *position_of_first(const Group *group, IrInstruction *const *run, uint32_t count, bool last)
+// The access of the run that comes first in the block, or last.
+static IrInstruction *end_of_run(const Group *group, IrInstruction *const *run, uint32_t count, bool last)
 {
     for (uint32_t k = 0; k < group->count; k++) {
         const uint32_t at = last ? group->count - 1 - k : k;
@@ -122,7 +123,7 @@ static IrInstruction *new_vector(Vectorisation *v, IrInstruction *insert_before,
 
 static void load_run(Vectorisation *v, const Group *group, IrInstruction **run, uint32_t count, uint32_t elements)
 {
-    IrInstruction *insert_before = position_of_first(group, run, count, false);
+    IrInstruction *insert_before = end_of_run(group, run, count, false);
     IrInstruction *vector = new_vector(v, insert_before, run, IR_LOAD_VECTOR, elements, 1, run[0]->operands);
     for (uint32_t k = 0; k < count; k++) {
         IrInstruction *element = ir_insert_before(v->module, insert_before, IR_ELEMENT, run[k]->type, 1, &vector);
@@ -138,19 +139,19 @@ static void store_run(Vectorisation *v, const Group *group, IrInstruction **run,
     IrInstruction *operands[MAX_ELEMENTS + 1] = {run[0]->operands[0]};
     for (uint32_t k = 0; k < count; k++)
         operands[k + 1] = run[k]->operands[1];
-    new_vector(v, position_of_first(group, run, count, true), run, IR_STORE_VECTOR, count, count + 1, operands);
+    new_vector(v, end_of_run(group, run, count, true), run, IR_STORE_VECTOR, count, count + 1, operands);
     for (uint32_t k = 0; k < count; k++)
         ir_remove(run[k]);
 }
 
-static int by_offset(const void *one, const void *other)
+static int compare_offsets(const void *one, const void *other)
 {
     const IrInstruction *a = *(IrInstruction *const *)one, *b = *(IrInstruction *const *)other;
     return a->integer < b->integer ? -1 : a->integer > b->integer;
 }
 
-// Whether an aligned vector that ends at this offset of an address does not go beyond the variable there. Where only a pointer is known,
-// such an alignment comes from its type.
+// Whether an aligned vector that ends at this offset from the base stays within the variable. If the variable is unknown, the
+// alignment comes from the pointer's type, whose size is a multiple of it.
 static bool is_within(const IrInstruction *base, int64_t end, uint32_t bytes)
 {
     const IrInstruction *variable = base;
@@ -162,7 +163,8 @@ static bool is_within(const IrInstruction *base, int64_t end, uint32_t bytes)
     return variable == base ? end <= size : size > 0 && size % bytes == 0;
 }
 
-// The longest run of neighbours from sorted[begin] on that one vector may hold; 0: none. A load may have one element more.
+// The length of the longest run of adjacent accesses from sorted[begin] on that fits one vector, or 0. A load may have one more
+// element.
 static uint32_t run_length(const Group *group, IrInstruction **sorted, uint32_t begin, uint32_t *elements)
 {
     const uint32_t bytes = bytes_of(sorted[begin]);
@@ -183,7 +185,7 @@ static void vectorise_group(Vectorisation *v, Group *group)
     IrInstruction *sorted[MAX_GROUP];
     for (uint32_t k = 0; k < group->count; k++)
         sorted[k] = group->accesses[k];
-    qsort(sorted, group->count, sizeof *sorted, by_offset);
+    qsort(sorted, group->count, sizeof *sorted, compare_offsets);
     for (uint32_t begin = 0; begin < group->count;) {
         uint32_t elements;
         const uint32_t length = run_length(group, sorted, begin, &elements);
@@ -209,7 +211,7 @@ static void close_group(Vectorisation *v, uint32_t index)
     v->groups[index] = v->groups[--v->group_count];
 }
 
-static bool touches(const Vectorisation *v, const Group *group, const IrInstruction *i)
+static bool conflicts(const Vectorisation *v, const Group *group, const IrInstruction *i)
 {
     for (uint32_t k = 0; k < group->count; k++) {
         const Location location = location_of(group->accesses[k]);
@@ -219,17 +221,17 @@ static bool touches(const Vectorisation *v, const Group *group, const IrInstruct
     return false;
 }
 
-static void close_touched(Vectorisation *v, const IrInstruction *i, const Group *own)
+static void close_conflicting(Vectorisation *v, const IrInstruction *i, const Group *own)
 {
     for (uint32_t k = v->group_count; k-- > 0;)
-        if (&v->groups[k] != own && touches(v, &v->groups[k], i))
+        if (&v->groups[k] != own && conflicts(v, &v->groups[k], i))
             close_group(v, k);
 }
 
 static Group *group_of(Vectorisation *v, const IrInstruction *i)
 {
     for (uint32_t k = 0; k < v->group_count; k++)
-        if (belongs(&v->groups[k], i))
+        if (belongs_to(&v->groups[k], i))
             return &v->groups[k];
     return NULL;
 }
@@ -242,7 +244,7 @@ static bool has_offset(const Group *group, int64_t offset)
     return false;
 }
 
-static void add(Vectorisation *v, IrInstruction *i)
+static void add_to_group(Vectorisation *v, IrInstruction *i)
 {
     Group *group = group_of(v, i);
     if (group && (group->count == MAX_GROUP || has_offset(group, i->integer))) {
@@ -265,15 +267,15 @@ static void vectorise_block(Vectorisation *v, IrBlock *block)
         next = i->next;
         const bool is_memory = ir_effects(i) & (INTRINSIC_READS | INTRINSIC_WRITES | INTRINSIC_ORDERS);
         if (is_memory && !ir_is_terminator(i))
-            close_touched(v, i, is_candidate(i) ? group_of(v, i) : NULL);
+            close_conflicting(v, i, is_candidate(i) ? group_of(v, i) : NULL);
         if (is_candidate(i))
-            add(v, i);
+            add_to_group(v, i);
     }
     while (v->group_count)
         close_group(v, v->group_count - 1);
 }
 
-// A vector load of which one element is used is a scalar load.
+// A vector load with one used element becomes a scalar load.
 static void narrow(Vectorisation *v, IrInstruction *vector)
 {
     IrInstruction *element = vector->uses ? vector->uses->user : NULL;

@@ -1,4 +1,4 @@
-// write.c: a module as PTX: its variables, its kernels, and in them blocks, branches and the lines of the source.
+// write.c: writes a module as PTX: its variables and kernels, with their blocks, branches and source lines.
 #include "compiler/intrinsics.h"
 #include "compiler/write.h"
 
@@ -45,7 +45,7 @@ static void write_variables(FILE *out, const IrModule *module)
     }
 }
 
-// The static shared variables that a kernel uses, in the order of their declarations: code that goes past the end of one finds the next.
+// Writes the static shared variables that a kernel uses, in declaration order: an access past the end of one reaches the next.
 static void write_shared_variables(FILE *out, IrModule *module, const IrFunction *function)
 {
     const IrSymbol **used = ir_scratch(module, (module->symbol_count + 1) * sizeof *used);
@@ -102,7 +102,7 @@ static void write_registers(Writer *w, FILE *out)
             fprintf(out, "\t.reg %s<%u>;\n", declarations[class], w->scratch[class] + 1);
 }
 
-// Where each local variable is in the function's part of local memory.
+// Assigns each local variable its offset in the function's local memory.
 static void place_locals(Writer *w)
 {
     w->local_offset = ir_scratch(w->module, (w->function->next_instruction + 1) * sizeof *w->local_offset);
@@ -142,7 +142,7 @@ static void write_moves(Writer *w, const RegisterMove *moves)
     }
 }
 
-// Whether the text comes to the block by itself.
+// Whether control falls through from one block to the other.
 static bool falls_through(const Writer *w, const IrBlock *from, const IrBlock *to)
 {
     const IrBlock *next = from->next;
@@ -185,7 +185,7 @@ static void write_terminator(Writer *w, const IrInstruction *end)
         fprintf(w->out, "\ttrap;\n");
 }
 
-// Whether PTX needs a line for it: a phi is a move elsewhere, an element belongs to its instruction.
+// Whether the instruction is written by itself: a phi is written as moves, an element as a result of its vector's instruction.
 static bool is_written(const IrInstruction *i)
 {
     if (i->op == IR_PHI || i->op == IR_ELEMENT || ir_is_constant(i))
@@ -236,7 +236,7 @@ static void write_kernel(Writer *w, FILE *out)
 
 // ---- Modules
 
-// Functions that the device has, if a template calls them.
+// Declares the device functions that the PTX of intrinsics calls.
 static void write_externals(FILE *out, const IrModule *module)
 {
     static const struct { const char *name, *declaration; } externals[] = {

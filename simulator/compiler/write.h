@@ -31,7 +31,7 @@ Name operand_name(Writer *w, const IrInstruction *value);
 Name operand_in_register(Writer *w, const IrInstruction *value);
 Name result_name(Writer *w, const IrInstruction *i);
 // Writes "[register+bytes]".
-void write_address(Writer *w, char *text, size_t room, const IrInstruction *pointer, int64_t bytes);
+void write_address(Writer *w, char *text, size_t capacity, const IrInstruction *pointer, int64_t bytes);
 const char *space_suffix(IrSpace space); // ".global", ...; "" if it is generic
 const char *bits_suffix(IrType type);    // b32, b64, ..., pred
 const char *number_suffix(IrType type, bool is_signed);  // s32, u64, f32, ...

@@ -1,4 +1,4 @@
-// write_instruction.c: each operation of the intermediate form as lines of PTX.
+// write_instruction.c: writes each operation of the intermediate representation as PTX instructions.
 #include "compiler/intrinsics.h"
 #include "compiler/write.h"
 
@@ -24,16 +24,16 @@ const char *bits_suffix(IrType type)
 
 const char *number_suffix(IrType type, bool is_signed)
 {
-    static const char *const is_unsigned[IR_TYPES] = {"", "pred", "u16", "u16", "u32", "u64", "f16", "bf16", "f32", "f64"};
-    static const char *const with_sign[IR_TYPES] = {"", "pred", "s16", "s16", "s32", "s64", "f16", "bf16", "f32", "f64"};
-    return is_signed ? with_sign[type] : is_unsigned[type];
+    static const char *const unsigned_suffixes[IR_TYPES] = {"", "pred", "u16", "u16", "u32", "u64", "f16", "bf16", "f32", "f64"};
+    static const char *const signed_suffixes[IR_TYPES] = {"", "pred", "s16", "s16", "s32", "s64", "f16", "bf16", "f32", "f64"};
+    return is_signed ? signed_suffixes[type] : unsigned_suffixes[type];
 }
 
 const char *memory_suffix(IrType type, bool is_signed)
 {
-    static const char *const is_unsigned[IR_TYPES] = {"", "u8", "u8", "u16", "u32", "u64", "b16", "b16", "f32", "f64"};
-    static const char *const with_sign[IR_TYPES] = {"", "s8", "s8", "s16", "s32", "s64", "b16", "b16", "f32", "f64"};
-    return is_signed ? with_sign[type] : is_unsigned[type];
+    static const char *const unsigned_suffixes[IR_TYPES] = {"", "u8", "u8", "u16", "u32", "u64", "b16", "b16", "f32", "f64"};
+    static const char *const signed_suffixes[IR_TYPES] = {"", "s8", "s8", "s16", "s32", "s64", "b16", "b16", "f32", "f64"};
+    return is_signed ? signed_suffixes[type] : unsigned_suffixes[type];
 }
 
 // ---- Operands
@@ -60,7 +60,7 @@ uint32_t scratch_register(Writer *w, RegisterClass class)
     return ++w->scratch[class];
 }
 
-// The bits of a 16-bit float with that many of them for the fraction, rounded to nearest even.
+// The encoding of a 16-bit float with the given number of fraction bits, rounded to nearest even.
 static uint32_t half_bits(uint32_t fraction_bits, double value)
 {
     const int bias = fraction_bits == 10 ? 15 : 127, max_exponent = 2 * bias + 1;
@@ -69,12 +69,12 @@ static uint32_t half_bits(uint32_t fraction_bits, double value)
         return sign | infinity | 1u << (fraction_bits - 1);
     int exponent;
     frexp(value, &exponent);
-    const int least = 1 - bias - (int)fraction_bits, unit = exponent - 1 - (int)fraction_bits;
-    const int scale = unit > least ? unit : least; // of the last bit
+    const int min_exponent = 1 - bias - (int)fraction_bits, ulp_exponent = exponent - 1 - (int)fraction_bits;
+    const int scale = ulp_exponent > min_exponent ? ulp_exponent : min_exponent; // exponent of the last bit
     const double count = nearbyint(ldexp(fabs(value), -scale));
     if (isinf(value) || count == 0)
         return sign | (count == 0 ? 0 : infinity);
-    const uint32_t bits = (uint32_t)count + ((uint32_t)(scale - least) << fraction_bits);
+    const uint32_t bits = (uint32_t)count + ((uint32_t)(scale - min_exponent) << fraction_bits);
     return sign | (bits < infinity ? bits : infinity);
 }
 
@@ -127,42 +127,42 @@ Name result_name(Writer *w, const IrInstruction *i)
     const RegisterClass class = register_class(i->type);
     uint32_t number = w->registers->number[i->id];
     if (!number)
-        number = scratch_register(w, class); // of an operation that is executed for its effects
+        number = scratch_register(w, class); // the result of an operation that is executed for its effects only
     return register_name(class, number);
 }
 
-void write_address(Writer *w, char *text, size_t room, const IrInstruction *pointer, int64_t bytes)
+void write_address(Writer *w, char *text, size_t capacity, const IrInstruction *pointer, int64_t bytes)
 {
     if (pointer->op == IR_SYMBOL && !w->registers->number[pointer->id])
-        snprintf(text, room, "[%s", pointer->symbol->name);
+        snprintf(text, capacity, "[%s", pointer->symbol->name);
     else if (pointer->op == IR_ARGUMENT && !w->registers->number[pointer->id])
-        snprintf(text, room, "[%s_param_%u", w->function->name, pointer->index);
+        snprintf(text, capacity, "[%s_param_%u", w->function->name, pointer->index);
     else
-        snprintf(text, room, "[%s", operand_name(w, pointer).text);
+        snprintf(text, capacity, "[%s", operand_name(w, pointer).text);
     const size_t length = strlen(text);
     if (bytes)
-        snprintf(text + length, room - length, "%+" PRId64 "]", bytes);
+        snprintf(text + length, capacity - length, "%+" PRId64 "]", bytes);
     else
-        snprintf(text + length, room - length, "]");
+        snprintf(text + length, capacity - length, "]");
 }
 
 // ---- Arithmetic
 
-// PTX has no immediates of 16-bit floats.
-static Name number_name(Writer *w, const IrInstruction *value)
+// PTX has no immediates for 16-bit floats and predicates.
+static Name arithmetic_operand(Writer *w, const IrInstruction *value)
 {
     return value->type == IR_F16 || value->type == IR_BF16 || value->type == IR_PRED ? operand_in_register(w, value) : operand_name(w, value);
 }
 
 static void write_binary(Writer *w, const IrInstruction *i, const char *operation, const char *suffix)
 {
-    const Name a = number_name(w, i->operands[0]), b = number_name(w, i->operands[1]);
+    const Name a = arithmetic_operand(w, i->operands[0]), b = arithmetic_operand(w, i->operands[1]);
     fprintf(w->out, "\t%s.%s \t%s, %s, %s;\n", operation, suffix, result_name(w, i).text, a.text, b.text);
 }
 
 static void write_unary(Writer *w, const IrInstruction *i, const char *operation, const char *suffix)
 {
-    const Name a = number_name(w, i->operands[0]);
+    const Name a = arithmetic_operand(w, i->operands[0]);
     fprintf(w->out, "\t%s.%s \t%s, %s;\n", operation, suffix, result_name(w, i).text, a.text);
 }
 
@@ -209,12 +209,12 @@ static void write_arithmetic(Writer *w, const IrInstruction *i)
 
 static void write_fma(Writer *w, const IrInstruction *i)
 {
-    const Name a = number_name(w, i->operands[0]), b = number_name(w, i->operands[1]), c = number_name(w, i->operands[2]);
+    const Name a = arithmetic_operand(w, i->operands[0]), b = arithmetic_operand(w, i->operands[1]), c = arithmetic_operand(w, i->operands[2]);
     fprintf(w->out, "\t%s.%s \t%s, %s, %s, %s;\n", ir_is_float_type(i->type) ? "fma.rn" : "mad.lo", number_suffix(i->type, true),
             result_name(w, i).text, a.text, b.text, c.text);
 }
 
-// Predicates are compared by logic: PTX has no setp for them.
+// Predicates are compared by logical operations: PTX has no setp for them.
 static void write_compare_predicates(Writer *w, const IrInstruction *i)
 {
     const Name a = operand_in_register(w, i->operands[0]), b = operand_in_register(w, i->operands[1]), result = result_name(w, i);
@@ -226,7 +226,7 @@ static void write_compare_predicates(Writer *w, const IrInstruction *i)
     case IR_NOT_EQUAL:
         fprintf(w->out, "\txor.pred \t%s, %s, %s;\n", result.text, a.text, b.text);
         break;
-    case IR_LESS: // of 0 and 1 without sign
+    case IR_LESS: // predicates are ordered as unsigned 0 and 1
         fprintf(w->out, "\tnot.pred \t%s, %s;\n\tand.pred \t%s, %s, %s;\n", scratch.text, a.text, result.text, scratch.text, b.text);
         break;
     case IR_LESS_EQUAL:
@@ -253,7 +253,7 @@ static void write_compare(Writer *w, const IrInstruction *i)
     }
     const bool is_equality = i->compare == IR_EQUAL || i->compare == IR_NOT_EQUAL;
     const char *const *names = !ir_is_float_type(type) ? integers : (i->flags & IR_UNORDERED) ? unordered : ordered;
-    const Name a = number_name(w, i->operands[0]), b = number_name(w, i->operands[1]);
+    const Name a = arithmetic_operand(w, i->operands[0]), b = arithmetic_operand(w, i->operands[1]);
     fprintf(w->out, "\tsetp.%s.%s \t%s, %s, %s;\n", names[i->compare], number_suffix(type, is_equality || (i->flags & IR_SIGNED)),
             result_name(w, i).text, a.text, b.text);
 }
@@ -312,7 +312,7 @@ static void write_convert(Writer *w, const IrInstruction *i)
         fprintf(w->out, "\tsetp.ne.%s \t%s, %s, 0;\n", number_suffix(from, true), result.text, a.text);
     else if (i->type == IR_B8 && from == IR_B16)
         fprintf(w->out, "\tmov.b16 \t%s, %s;\n", result.text, a.text);
-    else // from a wider integer nothing but the low bits counts; u is what nvcc writes
+    else // the sign does not matter to a truncation; nvcc writes u
         fprintf(w->out, "\tcvt%s.%s.%s \t%s, %s;\n", rounding(i->type, from),
                 convert_suffix(i->type == IR_B8 ? IR_B16 : i->type, is_signed && ir_bits(i->type) > (ir_is_float_type(from) ? 0 : ir_bits(from))),
                 convert_suffix(from, is_signed && (ir_is_float_type(i->type) || ir_bits(i->type) > ir_bits(from))), result.text, a.text);
@@ -344,7 +344,7 @@ static void write_argument(Writer *w, const IrInstruction *i)
     fprintf(w->out, "\tsetp.ne.s16 \t%s, %s, 0;\n", result.text, byte.text);
 }
 
-// A pointer of the type: to shared memory 32 bits are enough, an index may have either width.
+// The index in the width of the address: shared addresses have 32 bits, and an index has either width.
 static Name index_name(Writer *w, const IrInstruction *i, bool *is_scaled)
 {
     const IrInstruction *index = i->operands[1];
@@ -471,14 +471,14 @@ static void write_store_vector(Writer *w, const IrInstruction *i)
     fprintf(w->out, "};\n");
 }
 
-// In the largest pieces that both are aligned to. Operand 0 and 1 have the spaces of their values.
+// Copies in the largest pieces that both addresses are aligned to. Each pointer has its own space.
 static void write_copy(Writer *w, const IrInstruction *i)
 {
-    const uint32_t aligned = i->alignment ? i->alignment : 1;
+    const uint32_t alignment = i->alignment ? i->alignment : 1;
     uint32_t done = 0;
     while (done < i->memory_bytes) {
         uint32_t piece = 8;
-        while (piece > 1 && (piece > aligned || done + piece > i->memory_bytes))
+        while (piece > 1 && (piece > alignment || done + piece > i->memory_bytes))
             piece /= 2;
         const IrType type = piece == 8 ? IR_B64 : piece == 4 ? IR_B32 : piece == 2 ? IR_B16 : IR_B8;
         const Name value = register_name(register_class(type), scratch_register(w, register_class(type)));

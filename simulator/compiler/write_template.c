@@ -1,4 +1,4 @@
-// write_template.c: an intrinsic's row of the table as PTX. intrinsics.h describes the templates' placeholders.
+// write_template.c: expands the PTX templates of intrinsics. intrinsics.h describes their placeholders.
 #include "compiler/intrinsics.h"
 #include "compiler/write.h"
 
@@ -11,8 +11,8 @@ typedef struct Expansion {
     Writer *writer;
     const IrInstruction *instruction;
     FILE *out;                           // the expanded text, which is written after the moves that its operands need
-    uint32_t scratch[3][MAX_SCRATCH];    // numbers of $t, $T, $p; 0: not used yet
-    Name results[MAX_OPERANDS];          // of IR_ELEMENTs
+    uint32_t scratch[3][MAX_SCRATCH];    // register numbers of $t, $T and $p; 0: not used yet
+    Name results[MAX_OPERANDS];          // registers of IR_ELEMENTs
     bool has_result[MAX_OPERANDS];
 } Expansion;
 
@@ -22,7 +22,7 @@ static const IrInstruction *operand_at(const Expansion *e, char digit)
     return index < e->instruction->operand_count ? e->instruction->operands[index] : NULL;
 }
 
-// Of a result of asm that nothing uses; lower_asm.c has left the letter of its constraint.
+// The class of an unused asm result, by its constraint's letter, which lower_asm.c keeps in the signature.
 static RegisterClass class_of_letter(char letter)
 {
     return letter == 'l' ? REGISTERS_64 : letter == 'h' ? REGISTERS_16 : letter == 'f' ? FLOATS_32 : letter == 'd' ? FLOATS_64 : REGISTERS_32;
@@ -43,7 +43,7 @@ static Name element_name(Expansion *e, uint32_t index)
     return e->results[index];
 }
 
-// $0 or $0a; returns how many letters it has read.
+// Writes $0 or $0a, and returns the number of letters read after $0.
 static int write_result(Expansion *e, const char *after)
 {
     if (*after >= 'a' && *after <= 'h') {
@@ -73,7 +73,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-// A placeholder that begins with $; returns how many letters it has.
+// Writes a placeholder that begins with $, and returns its length.
 static int write_dollar(Expansion *e, const char *at)
 {
     const IrInstruction *i = e->instruction;
