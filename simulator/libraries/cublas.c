@@ -1,4 +1,5 @@
-// cublas.c: the common calls of cuBLAS for the simulator, computed on the host by OpenBLAS as operations of their stream.
+// cublas.c: the common functions of cuBLAS for the simulator, computed on the host by OpenBLAS. Each call is an operation of its
+// stream.
 //
 // Results are correct up to rounding, but not bit-identical to NVIDIA's. Matrices are column-major, as in cuBLAS.
 #include "include/cublas_v2.h"
@@ -22,7 +23,7 @@ uint16_t sim_half_from_double(double value, int rounding);
 uint16_t sim_bf16_from_double(double value, int rounding);
 
 #define API __attribute__((visibility("default")))
-// The names of these functions in NVIDIA's header.
+// Defines the name by which NVIDIA's header declares a function.
 #define V2(name) extern __typeof__(name) name##_v2 __attribute__((alias(#name), visibility("default")))
 #define CUBLAS_REQUIRE(condition)               \
     do {                                        \
@@ -39,13 +40,13 @@ uint16_t sim_bf16_from_double(double value, int rounding);
 
 API cublasStatus_t cublasCreate(cublasHandle_t *handle)
 {
-    static bool reported;
+    static bool is_reported;
     CUBLAS_REQUIRE(handle);
-    if (!reported)
+    if (!is_reported)
         fprintf(stderr, "simulator: OpenBLAS on the host computes the calls of cuBLAS; they launch no kernels and are "
                         "not counted\n");
-    reported = true;
-    scipy_openblas_set_num_threads(1); // the same sums on every machine
+    is_reported = true;
+    scipy_openblas_set_num_threads(1); // makes results independent of the number of CPUs
     *handle = calloc(1, sizeof **handle);
     return *handle ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_ALLOC_FAILED;
 }
@@ -72,7 +73,7 @@ API cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream)
     return CUBLAS_STATUS_SUCCESS;
 }
 
-#define GETTER(name, type, field)                               \
+#define DEFINE_GETTER(name, type, field)                        \
     API cublasStatus_t name(cublasHandle_t handle, type *value) \
     {                                                           \
         REQUIRE_HANDLE(handle);                                 \
@@ -80,9 +81,9 @@ API cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream)
         *value = handle->field;                                 \
         return CUBLAS_STATUS_SUCCESS;                           \
     }
-GETTER(cublasGetStream, cudaStream_t, stream)
-GETTER(cublasGetPointerMode, cublasPointerMode_t, pointer_mode)
-GETTER(cublasGetMathMode, cublasMath_t, math)
+DEFINE_GETTER(cublasGetStream, cudaStream_t, stream)
+DEFINE_GETTER(cublasGetPointerMode, cublasPointerMode_t, pointer_mode)
+DEFINE_GETTER(cublasGetMathMode, cublasMath_t, math)
 
 API cublasStatus_t cublasSetPointerMode(cublasHandle_t handle, cublasPointerMode_t mode)
 {
@@ -143,7 +144,7 @@ static cublasStatus_t copy_rows(void *to, size_t to_pitch, const void *from, siz
                : CUBLAS_STATUS_SUCCESS;
 }
 
-#define COPIES(direction, kind)                                                                                         \
+#define DEFINE_COPIES(direction, kind)                                                                                  \
     API cublasStatus_t cublas##direction##VectorAsync(int n, int size, const void *x, int incx, void *y, int incy,      \
                                                 cudaStream_t stream)                                                    \
     {                                                                                                                   \
@@ -169,12 +170,12 @@ static cublasStatus_t copy_rows(void *to, size_t to_pitch, const void *from, siz
         const cublasStatus_t status = cublas##direction##MatrixAsync(m, n, size, a, lda, b, ldb, NULL);                 \
         return cudaStreamSynchronize(NULL) ? CUBLAS_STATUS_MAPPING_ERROR : status;                                      \
     }
-COPIES(Set, cudaMemcpyHostToDevice)
-COPIES(Get, cudaMemcpyDeviceToHost)
+DEFINE_COPIES(Set, cudaMemcpyHostToDevice)
+DEFINE_COPIES(Get, cudaMemcpyDeviceToHost)
 
 // ---- Calls
 
-typedef struct Task { // arguments of a call, with the names of BLAS
+typedef struct BlasArguments { // arguments of a call, named as in BLAS
     int m, n, k, lda, ldb, ldc; // lda, ldb and ldc are also the strides of vectors
     const void *a, *b;
     void *c;
@@ -188,63 +189,58 @@ typedef struct Task { // arguments of a call, with the names of BLAS
     cublasDiagType_t diagonal;
     cudaDataType types[3]; // of a, b and c in cublasGemmEx
     bool scalars_are_half, scalars_are_double;
-} Task;
+} BlasArguments;
 
-static enum CBLAS_TRANSPOSE as_trans(cublasOperation_t o)
+static enum CBLAS_TRANSPOSE to_blas_transpose(cublasOperation_t o)
 {
     return o == CUBLAS_OP_N ? CblasNoTrans : CblasTrans;
 }
 
-static enum CBLAS_UPLO as_fill(cublasFillMode_t fill)
+static enum CBLAS_UPLO to_blas_fill(cublasFillMode_t fill)
 {
     return fill == CUBLAS_FILL_MODE_UPPER ? CblasUpper : CblasLower;
 }
 
-static enum CBLAS_SIDE as_side(cublasSideMode_t side)
+static enum CBLAS_SIDE to_blas_side(cublasSideMode_t side)
 {
     return side == CUBLAS_SIDE_LEFT ? CblasLeft : CblasRight;
 }
 
-static UsedMemory matrix(const void *a, int rows, int columns, int ld, size_t size, bool reads, bool writes)
+static UsedMemory matrix_memory(const void *a, int rows, int columns, int ld, size_t size, bool reads, bool writes)
 {
-    const bool dense = ld == rows; // contiguous
-    return (UsedMemory){a, (size_t)rows * (dense ? (size_t)columns : 1) * size, (size_t)ld * size,
-                     rows == 0 ? 0 : dense ? columns > 0 : (size_t)columns, reads, writes};
+    const bool is_contiguous = ld == rows;
+    return (UsedMemory){a, (size_t)rows * (is_contiguous ? (size_t)columns : 1) * size, (size_t)ld * size,
+                     rows == 0 ? 0 : is_contiguous ? columns > 0 : (size_t)columns, reads, writes};
 }
 
-static UsedMemory vector(const void *x, int n, int inc, size_t size, bool reads, bool writes)
+static UsedMemory vector_memory(const void *x, int n, int inc, size_t size, bool reads, bool writes)
 {
     const int distance = inc < 0 ? -inc : inc;
-    return distance <= 1 ? matrix(x, n, 1, n, size, reads, writes) : matrix(x, 1, n, distance, size, reads, writes);
+    return distance <= 1 ? matrix_memory(x, n, 1, n, size, reads, writes) : matrix_memory(x, 1, n, distance, size, reads, writes);
 }
 
-static UsedMemory scalar(const void *x, size_t size, bool writes)
+static UsedMemory scalar_memory(const void *x, size_t size, bool writes)
 {
     return (UsedMemory){x, size, size, 1, !writes, writes};
 }
 
-typedef struct Call {
-    LibraryCall call;
-    Task task;
-} Call;
-
-static void add(LibraryCall *call, UsedMemory used)
+static void add_used_memory(LibraryCall *call, UsedMemory used)
 {
     call->used[call->used_count++] = used;
 }
 
-// Adds scalars and the result, if on the device, as used memory. Host scalars are read at the call; the host waits for a result
-// in host memory.
-static void add_scalars(LibraryCall *call, Task *t, cublasHandle_t handle, size_t size)
+// Adds scalars and the result to the memory that the call uses, if they are on the device. (Scalars on the host are read before
+// the call returns, and the host waits for a result in host memory.)
+static void add_scalars(LibraryCall *call, BlasArguments *args, cublasHandle_t handle, size_t size)
 {
-    t->scalars_on_device = handle->pointer_mode == CUBLAS_POINTER_MODE_DEVICE;
-    if (t->scalars_on_device && t->alpha)
-        add(call, scalar(t->alpha, size, false));
-    if (t->scalars_on_device && t->beta)
-        add(call, scalar(t->beta, size, false));
-    if (t->scalars_on_device && t->result)
-        add(call, scalar(t->result, size, true));
-    call->is_blocking = !t->scalars_on_device && t->result;
+    args->scalars_on_device = handle->pointer_mode == CUBLAS_POINTER_MODE_DEVICE;
+    if (args->scalars_on_device && args->alpha)
+        add_used_memory(call, scalar_memory(args->alpha, size, false));
+    if (args->scalars_on_device && args->beta)
+        add_used_memory(call, scalar_memory(args->beta, size, false));
+    if (args->scalars_on_device && args->result)
+        add_used_memory(call, scalar_memory(args->result, size, true));
+    call->is_blocking = !args->scalars_on_device && args->result;
 }
 
 static double host_scalar(const void *scalar, size_t size)
@@ -252,23 +248,24 @@ static double host_scalar(const void *scalar, size_t size)
     return !scalar ? 0 : size == sizeof(double) ? *(const double *)scalar : *(const float *)scalar;
 }
 
-static cublasStatus_t submit(LibraryCall *call, Task *t, cublasHandle_t handle, const void *from, size_t size)
+static cublasStatus_t submit(LibraryCall *call, BlasArguments *args, cublasHandle_t handle, const void *call_site, size_t size)
 {
-    add_scalars(call, t, handle, size);
-    if (!t->scalars_on_device) {
-        t->alpha_value = t->scalars_are_half ? sim_half_value(*(const uint16_t *)t->alpha, false) : host_scalar(t->alpha, size);
-        t->beta_value = t->scalars_are_half ? sim_half_value(*(const uint16_t *)t->beta, false) : host_scalar(t->beta, size);
+    add_scalars(call, args, handle, size);
+    if (!args->scalars_on_device) {
+        const bool is_half = args->scalars_are_half;
+        args->alpha_value = is_half ? sim_half_value(*(const uint16_t *)args->alpha, false) : host_scalar(args->alpha, size);
+        args->beta_value = is_half ? sim_half_value(*(const uint16_t *)args->beta, false) : host_scalar(args->beta, size);
     }
     call->stream = handle->stream;
-    call->call_site = from;
-    call->data = t;
-    call->data_bytes = sizeof *t;
+    call->call_site = call_site;
+    call->data = args;
+    call->data_bytes = sizeof *args;
     return sim_call_library(call) ? CUBLAS_STATUS_EXECUTION_FAILED : CUBLAS_STATUS_SUCCESS;
 }
-#define SUBMIT(size) submit(&call, &t, handle, __builtin_return_address(0), (size))
+#define SUBMIT(size) submit(&call, &args, handle, __builtin_return_address(0), (size))
 #define DECLARE_CALL(...) LibraryCall call = {.name = __func__, .work = (__VA_ARGS__)}
 
-// A list of pointers is device memory that is read during the call, so that the call cannot be captured.
+// A call with a list of pointers cannot be captured, because it reads the list from device memory.
 static cublasStatus_t check_pointer_lists(cublasHandle_t handle)
 {
     enum cudaStreamCaptureStatus capture;
@@ -287,21 +284,22 @@ static void read_pointer(const void *data)
     memcpy(listed->pointer, sim_memory_at(listed->element_address), sizeof(void *));
 }
 
-static cublasStatus_t read_list_element(cublasHandle_t handle, const char *name, const void *from, const void *element_address, void *pointer)
+static cublasStatus_t read_list_element(cublasHandle_t handle, const char *name, const void *call_site,
+                                        const void *element_address, void *pointer)
 {
     const ListElement listed = {element_address, pointer};
-    LibraryCall call = {.name = name, .call_site = from, .stream = handle->stream, .is_blocking = true, .work = read_pointer,
+    LibraryCall call = {.name = name, .call_site = call_site, .stream = handle->stream, .is_blocking = true, .work = read_pointer,
                         .data = &listed, .data_bytes = sizeof listed};
-    add(&call, scalar(element_address, sizeof(void *), false));
+    add_used_memory(&call, scalar_memory(element_address, sizeof(void *), false));
     return sim_call_library(&call) ? CUBLAS_STATUS_EXECUTION_FAILED : CUBLAS_STATUS_SUCCESS;
 }
 #define READ_LIST_ELEMENT(element_address, pointer) \
     RETURN_IF_FAILED(read_list_element(handle, __func__, __builtin_return_address(0), (element_address), (pointer)))
-#define RETURN_IF_FAILED(call)                    \
-    do {                                          \
-        const cublasStatus_t failed = (call);     \
-        if (failed)                               \
-            return failed;                        \
+#define RETURN_IF_FAILED(call)                \
+    do {                                      \
+        const cublasStatus_t failed = (call); \
+        if (failed)                           \
+            return failed;                    \
     } while (0)
 
 #define CONCATENATED(a, b, c) a##b##c
@@ -319,19 +317,20 @@ static cublasStatus_t read_list_element(cublasHandle_t handle, const char *name,
 #define BLAS_LETTER d
 #include "cublas_of_type.h"
 
-#define BOTH(name) V2(cublasS##name); V2(cublasD##name)
-BOTH(axpy); BOTH(scal); BOTH(copy); BOTH(swap); BOTH(dot); BOTH(nrm2); BOTH(asum);
-BOTH(gemv); BOTH(ger); BOTH(gemm); BOTH(symm); BOTH(syrk); BOTH(trsm);
+#define V2_OF_BOTH_TYPES(name) V2(cublasS##name); V2(cublasD##name)
+V2_OF_BOTH_TYPES(axpy); V2_OF_BOTH_TYPES(scal); V2_OF_BOTH_TYPES(copy); V2_OF_BOTH_TYPES(swap); V2_OF_BOTH_TYPES(dot);
+V2_OF_BOTH_TYPES(nrm2); V2_OF_BOTH_TYPES(asum); V2_OF_BOTH_TYPES(gemv); V2_OF_BOTH_TYPES(ger); V2_OF_BOTH_TYPES(gemm);
+V2_OF_BOTH_TYPES(symm); V2_OF_BOTH_TYPES(syrk); V2_OF_BOTH_TYPES(trsm);
 V2(cublasIsamax); V2(cublasIdamax); V2(cublasIsamin); V2(cublasIdamin);
 
-// ---- Products of 16-bit floats: computed in double, rounded once
+// ---- Products of 16-bit floats, computed in double precision and rounded once
 
-static size_t size_of(cudaDataType type) // 0: not supported
+static size_t type_bytes(cudaDataType type) // 0: not supported
 {
     return type == CUDA_R_16F || type == CUDA_R_16BF ? 2 : type == CUDA_R_32F ? 4 : type == CUDA_R_64F ? 8 : 0;
 }
 
-static double element(const void *a, cudaDataType type, size_t k)
+static double get_element(const void *a, cudaDataType type, size_t k)
 {
     return type == CUDA_R_32F   ? ((const float *)a)[k]
            : type == CUDA_R_64F ? ((const double *)a)[k]
@@ -355,77 +354,77 @@ static double *convert_to_double(const void *a, cudaDataType type, int rows, int
         abort();
     for (int j = 0; j < columns; j++)
         for (int i = 0; i < rows; i++)
-            values[(size_t)j * rows + i] = element(sim_memory_at(a), type, (size_t)j * ld + i);
+            values[(size_t)j * rows + i] = get_element(sim_memory_at(a), type, (size_t)j * ld + i);
     return values;
 }
 
-static double scalar_of(const Task *t, const void *on_device, double value)
+static double scalar_of(const BlasArguments *args, const void *on_device, double value)
 {
-    if (!t->scalars_on_device)
+    if (!args->scalars_on_device)
         return value;
-    const cudaDataType type = t->scalars_are_half ? CUDA_R_16F : t->scalars_are_double ? CUDA_R_64F : CUDA_R_32F;
-    return element(sim_memory_at(on_device), type, 0);
+    const cudaDataType type = args->scalars_are_half ? CUDA_R_16F : args->scalars_are_double ? CUDA_R_64F : CUDA_R_32F;
+    return get_element(sim_memory_at(on_device), type, 0);
 }
 
 static void gemm_of_any_type(const void *data)
 {
-    const Task *t = data;
-    const bool a_plain = t->transa == CUBLAS_OP_N, b_plain = t->transb == CUBLAS_OP_N;
-    const int a_rows = a_plain ? t->m : t->k, b_rows = b_plain ? t->k : t->n;
-    const double alpha = scalar_of(t, t->alpha, t->alpha_value), beta = scalar_of(t, t->beta, t->beta_value);
-    double *a = convert_to_double(t->a, t->types[0], a_rows, a_plain ? t->k : t->m, t->lda);
-    double *b = convert_to_double(t->b, t->types[1], b_rows, b_plain ? t->n : t->k, t->ldb);
-    double *c = convert_to_double(t->c, t->types[2], t->m, t->n, t->ldc);
-    scipy_cblas_dgemm(CblasColMajor, as_trans(t->transa), as_trans(t->transb), t->m, t->n, t->k, alpha, a,
-                      at_least_1(a_rows), b, at_least_1(b_rows), beta, c, at_least_1(t->m));
-    for (int j = 0; j < t->n; j++)
-        for (int i = 0; i < t->m; i++)
-            set_element(sim_memory_at(t->c), t->types[2], (size_t)j * t->ldc + i, c[(size_t)j * t->m + i]);
+    const BlasArguments *args = data;
+    const bool no_trans_a = args->transa == CUBLAS_OP_N, no_trans_b = args->transb == CUBLAS_OP_N;
+    const int a_rows = no_trans_a ? args->m : args->k, b_rows = no_trans_b ? args->k : args->n;
+    const double alpha = scalar_of(args, args->alpha, args->alpha_value), beta = scalar_of(args, args->beta, args->beta_value);
+    double *a = convert_to_double(args->a, args->types[0], a_rows, no_trans_a ? args->k : args->m, args->lda);
+    double *b = convert_to_double(args->b, args->types[1], b_rows, no_trans_b ? args->n : args->k, args->ldb);
+    double *c = convert_to_double(args->c, args->types[2], args->m, args->n, args->ldc);
+    scipy_cblas_dgemm(CblasColMajor, to_blas_transpose(args->transa), to_blas_transpose(args->transb), args->m, args->n, args->k,
+                      alpha, a, at_least_1(a_rows), b, at_least_1(b_rows), beta, c, at_least_1(args->m));
+    for (int j = 0; j < args->n; j++)
+        for (int i = 0; i < args->m; i++)
+            set_element(sim_memory_at(args->c), args->types[2], (size_t)j * args->ldc + i, c[(size_t)j * args->m + i]);
     free(a), free(b), free(c);
 }
 
-static cublasStatus_t gemm_ex(cublasHandle_t handle, Task t, LibraryCall call, const void *from)
+static cublasStatus_t gemm_ex(cublasHandle_t handle, BlasArguments args, LibraryCall call, const void *call_site)
 {
     for (int k = 0; k < 3; k++)
-        if (!size_of(t.types[k]))
+        if (!type_bytes(args.types[k]))
             return CUBLAS_STATUS_NOT_SUPPORTED;
-    const bool a_plain = t.transa == CUBLAS_OP_N, b_plain = t.transb == CUBLAS_OP_N;
-    const int a_rows = a_plain ? t.m : t.k, b_rows = b_plain ? t.k : t.n;
-    CUBLAS_REQUIRE(t.m >= 0 && t.n >= 0 && t.k >= 0 && t.alpha && t.beta);
-    CUBLAS_REQUIRE(t.lda >= at_least_1(a_rows) && t.ldb >= at_least_1(b_rows) && t.ldc >= at_least_1(t.m));
-    add(&call, matrix(t.a, a_rows, a_plain ? t.k : t.m, t.lda, size_of(t.types[0]), true, false));
-    add(&call, matrix(t.b, b_rows, b_plain ? t.n : t.k, t.ldb, size_of(t.types[1]), true, false));
-    add(&call, matrix(t.c, t.m, t.n, t.ldc, size_of(t.types[2]), true, true));
-    return submit(&call, &t, handle, from, t.scalars_are_half ? 2 : t.scalars_are_double ? 8 : 4);
+    const bool no_trans_a = args.transa == CUBLAS_OP_N, no_trans_b = args.transb == CUBLAS_OP_N;
+    const int a_rows = no_trans_a ? args.m : args.k, b_rows = no_trans_b ? args.k : args.n;
+    CUBLAS_REQUIRE(args.m >= 0 && args.n >= 0 && args.k >= 0 && args.alpha && args.beta);
+    CUBLAS_REQUIRE(args.lda >= at_least_1(a_rows) && args.ldb >= at_least_1(b_rows) && args.ldc >= at_least_1(args.m));
+    add_used_memory(&call, matrix_memory(args.a, a_rows, no_trans_a ? args.k : args.m, args.lda, type_bytes(args.types[0]), true, false));
+    add_used_memory(&call, matrix_memory(args.b, b_rows, no_trans_b ? args.n : args.k, args.ldb, type_bytes(args.types[1]), true, false));
+    add_used_memory(&call, matrix_memory(args.c, args.m, args.n, args.ldc, type_bytes(args.types[2]), true, true));
+    return submit(&call, &args, handle, call_site, args.scalars_are_half ? 2 : args.scalars_are_double ? 8 : 4);
 }
 
 typedef struct Batch {
     int count;
-    long long a, b, c; // strides between the matrices of successive products, in elements
+    long long a, b, c; // strides in elements between the matrices of successive products
 } Batch;
 
 static const void *offset_by(const void *first, cudaDataType type, long long elements)
 {
-    return (const char *)first + elements * (long long)size_of(type);
+    return (const char *)first + elements * (long long)type_bytes(type);
 }
 
 // Computes the products of a batch, each as a separate operation.
-static cublasStatus_t gemm_batch_ex(cublasHandle_t handle, Task t, Batch batch, LibraryCall call, const void *from)
+static cublasStatus_t gemm_batch_ex(cublasHandle_t handle, BlasArguments args, Batch batch, LibraryCall call, const void *call_site)
 {
     cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
     REQUIRE_HANDLE(handle);
     CUBLAS_REQUIRE(batch.count >= 0);
     for (int k = 0; k < batch.count && !status; k++) {
-        Task product = t;
-        product.a = offset_by(t.a, t.types[0], k * batch.a);
-        product.b = offset_by(t.b, t.types[1], k * batch.b);
-        product.c = (void *)offset_by(t.c, t.types[2], k * batch.c);
-        status = gemm_ex(handle, product, call, from);
+        BlasArguments product = args;
+        product.a = offset_by(args.a, args.types[0], k * batch.a);
+        product.b = offset_by(args.b, args.types[1], k * batch.b);
+        product.c = (void *)offset_by(args.c, args.types[2], k * batch.c);
+        status = gemm_ex(handle, product, call, call_site);
     }
     return status;
 }
 
-// These two determine the type of the scalars.
+// The compute type determines the type of the scalars.
 static bool is_half(cublasComputeType_t compute)
 {
     return compute == CUBLAS_COMPUTE_16F || compute == CUBLAS_COMPUTE_16F_PEDANTIC;
@@ -436,23 +435,23 @@ static bool is_double(cublasComputeType_t compute)
     return compute == CUBLAS_COMPUTE_64F || compute == CUBLAS_COMPUTE_64F_PEDANTIC;
 }
 
-// The Task of the functions below, whose parameters all have these names.
-#define PRODUCT(...)                                                                                                   \
-    (Task){.m = m, .n = n, .k = k, .a = a, .lda = lda, .b = b, .ldb = ldb, .c = c, .ldc = ldc, .alpha = alpha,         \
+// Packs the parameters of the calling function, which must have these names.
+#define PACK_GEMM(...)                                                                                                  \
+    (BlasArguments){.m = m, .n = n, .k = k, .a = a, .lda = lda, .b = b, .ldb = ldb, .c = c, .ldc = ldc, .alpha = alpha, \
            .beta = beta, .transa = transa, .transb = transb, __VA_ARGS__}
 
 API cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb,
                                               int m, int n, int k, const void *alpha, const void *a,
                                               cudaDataType type_a, int lda, long long stridea, const void *b,
                                               cudaDataType type_b, int ldb, long long strideb, const void *beta, void *c,
-                                              cudaDataType type_c, int ldc, long long stridec, int batch,
+                                              cudaDataType type_c, int ldc, long long stridec, int batch_count,
                                               cublasComputeType_t compute, cublasGemmAlgo_t algorithm)
 {
     (void)algorithm;
     DECLARE_CALL(gemm_of_any_type);
-    return gemm_batch_ex(handle, PRODUCT(.types = {type_a, type_b, type_c}, .scalars_are_half = is_half(compute),
+    return gemm_batch_ex(handle, PACK_GEMM(.types = {type_a, type_b, type_c}, .scalars_are_half = is_half(compute),
                                     .scalars_are_double = is_double(compute)),
-                    (Batch){batch, stridea, strideb, stridec}, call, __builtin_return_address(0));
+                    (Batch){batch_count, stridea, strideb, stridec}, call, __builtin_return_address(0));
 }
 
 API cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n,
@@ -462,7 +461,7 @@ API cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t transa,
 {
     (void)algorithm;
     DECLARE_CALL(gemm_of_any_type);
-    return gemm_batch_ex(handle, PRODUCT(.types = {type_a, type_b, type_c}, .scalars_are_half = is_half(compute),
+    return gemm_batch_ex(handle, PACK_GEMM(.types = {type_a, type_b, type_c}, .scalars_are_half = is_half(compute),
                                     .scalars_are_double = is_double(compute)),
                     (Batch){.count = 1}, call, __builtin_return_address(0));
 }
@@ -472,11 +471,12 @@ API cublasStatus_t cublasHgemm(cublasHandle_t handle, cublasOperation_t transa, 
                                const void *beta, void *c, int ldc)
 {
     DECLARE_CALL(gemm_of_any_type);
-    return gemm_batch_ex(handle, PRODUCT(.types = {CUDA_R_16F, CUDA_R_16F, CUDA_R_16F}, .scalars_are_half = true),
+    return gemm_batch_ex(handle, PACK_GEMM(.types = {CUDA_R_16F, CUDA_R_16F, CUDA_R_16F}, .scalars_are_half = true),
                     (Batch){.count = 1}, call, __builtin_return_address(0));
 }
 
-// ---- cuBLASLt: only its handle, which some programs create without using it. Calls of its products are reported as missing.
+// ---- cuBLASLt: only the handle is supported, because some programs create one without using it. Calls of other functions are
+// reported as missing.
 
 typedef struct cublasLtContext *cublasLtHandle_t;
 

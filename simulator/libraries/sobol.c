@@ -1,7 +1,7 @@
 // sobol.c: Sobol's quasirandom numbers (1967). Number n of a dimension is the XOR of the direction vectors of the bits set in
 // n's Gray code (Antonov and Saleev, 1979). The direction vectors are those of Joe and Kuo ("Constructing Sobol sequences with
-// better two-dimensional projections", SIAM J. Sci. Comput. 30, 2008), which cuRAND also uses; only its first dimensions are
-// here.
+// better two-dimensional projections", SIAM J. Sci. Comput. 30, 2008), which cuRAND also uses; JOE_AND_KUO has only
+// the first dimensions.
 #define _GNU_SOURCE // MAP_ANONYMOUS
 #include "sobol.h"
 
@@ -63,17 +63,17 @@ uint64_t sobol_number(int dimension, uint64_t n)
     return sum;
 }
 
-// cuRAND has 20,000 dimensions. Memory past the supported ones is unreadable, so that a program cannot use wrong numbers.
+// cuRAND has 20,000 dimensions. Memory of the unsupported dimensions is unreadable, so that a program cannot use wrong numbers.
 static void *reserve_table(size_t vector_bytes, size_t dimensions)
 {
-    static bool reported;
+    static bool is_reported;
     const size_t supported_bytes = SOBOL_DIMENSIONS * vector_bytes; // whole pages
     char *table = mmap(NULL, dimensions * vector_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (table == MAP_FAILED || mprotect(table, supported_bytes, PROT_READ | PROT_WRITE) != 0)
         return NULL;
-    if (!reported)
+    if (!is_reported)
         fprintf(stderr, "simulator: cuRAND's direction vectors are supported for the first %d dimensions only\n", SOBOL_DIMENSIONS);
-    reported = true;
+    is_reported = true;
     ensure_directions();
     return table;
 }

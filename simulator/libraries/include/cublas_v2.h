@@ -1,5 +1,5 @@
-// cublas_v2.h: the simulator's part of cuBLAS, for machines without NVIDIA's header. NVIDIA's "cuBLAS" documentation describes
-// the functions. If the toolkit has this header, its version is used; the declarations are the same.
+// cublas_v2.h: declares the cuBLAS functions that the simulator implements, for machines without NVIDIA's header. If the toolkit
+// has this header, its version is used; the declarations are compatible. NVIDIA's "cuBLAS" documentation describes the functions.
 #ifndef CUBLAS_V2_H_
 #define CUBLAS_V2_H_
 

@@ -1,5 +1,6 @@
-// curand.h: the simulator's part of cuRAND's host API, for machines without NVIDIA's header. NVIDIA's "cuRAND" documentation
-// describes the functions. If the toolkit has this header, its version is used; the declarations are the same.
+// curand.h: declares the functions of cuRAND's host API that the simulator implements, for machines without NVIDIA's header. If the
+// toolkit has this header, its version is used; the declarations are compatible. NVIDIA's "cuRAND" documentation describes the
+// functions.
 #ifndef CURAND_H_
 #define CURAND_H_
 
