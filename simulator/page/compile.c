@@ -1,4 +1,4 @@
-// compile.c: compiles a source in a page, and evaluates its host code.
+// compile.c: compiles the CUDA source of a web page and evaluates its host code.
 #include "page/compile.h"
 #include "base/base.h"
 #include "page/host_device.h"
@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// An error in the harness is one of the program's end: the harness does not fit it.
-static Diagnostic in_program(const Diagnostic *d, const PageSource *source)
+// Moves an error in the harness to the last line of the program, because the program does not fit the harness.
+static Diagnostic move_to_program(const Diagnostic *d, const PageSource *source)
 {
     Diagnostic moved = *d;
     if (!source->host_file || strcmp(d->file, source->host_file) != 0)
@@ -36,14 +36,14 @@ static void write_diagnostics(FILE *out, const Compilation *c, const PageSource 
 {
     fputc('[', out);
     for (int k = 0; k < c->diagnostic_count; k++) {
-        const Diagnostic d = in_program(&c->diagnostics[k], source);
+        const Diagnostic d = move_to_program(&c->diagnostics[k], source);
         fputs(k ? ",\n" : "", out);
         write_diagnostic(out, &d);
     }
     fputs("]\n", out);
 }
 
-// The recording that the program would make: its source, PTX, data and calls.
+// Returns the recording that the program would make: its source, PTX, data and calls.
 static char *make_recording(const PageSource *source, const Compilation *c, size_t *bytes)
 {
     char *text = NULL;
@@ -62,7 +62,7 @@ static char *make_recording(const PageSource *source, const Compilation *c, size
     return text;
 }
 
-// Splits lines in place; returns how many there are.
+// Splits lines in place, and returns their number.
 static int split_lines(char *text, const char **lines, int capacity)
 {
     int count = 0;

@@ -1,4 +1,4 @@
-// host_device.c: what the simulated device answers to host code that the compiler evaluates (compiler/compiler.h).
+// host_device.c: the simulated device's answers to queries of host code that the compiler evaluates (compiler/compiler.h).
 #include "page/host_device.h"
 #include "runtime/work/properties.h"
 #include "runtime/work/work.h"
@@ -9,19 +9,19 @@
 static void load_ptx(void *context, const char *ptx, size_t bytes)
 {
     HostDeviceState *state = context;
-    state->text = malloc(bytes + 1);
-    if (!state->text)
+    state->ptx = malloc(bytes + 1);
+    if (!state->ptx)
         sim_die("out of memory: PTX");
-    memcpy(state->text, ptx, bytes);
-    state->text[bytes] = 0;
+    memcpy(state->ptx, ptx, bytes);
+    state->ptx[bytes] = 0;
 }
 
-// The module is made when the host code first asks about a kernel.
+// Registers the binary when the host code first queries a kernel.
 static cudaError_t find_kernel(HostDeviceState *state, const char *name, Kernel **kernel, const Function **f)
 {
     if (!state->binary) {
         state->binary = sim_new_binary();
-        state->binary->ptx = (const char **)&state->text;
+        state->binary->ptx = (const char **)&state->ptx;
         state->binary->ptx_count = 1;
         sim_register_binary(state->binary);
     }
@@ -37,7 +37,7 @@ static int read_attribute(void *context, int attribute)
     return sim_device_attribute((enum cudaDeviceAttr)attribute);
 }
 
-static int resident_blocks(void *context, const char *name, int threads, uint64_t dynamic_shared_bytes)
+static int get_resident_blocks(void *context, const char *name, int threads, uint64_t dynamic_shared_bytes)
 {
     Kernel *kernel;
     const Function *f;
@@ -46,7 +46,7 @@ static int resident_blocks(void *context, const char *name, int threads, uint64_
     return sim_blocks_per_sm(f, threads, dynamic_shared_bytes);
 }
 
-static bool describe(void *context, const char *name, HostKernelFacts *facts)
+static bool describe_kernel(void *context, const char *name, HostKernelFacts *facts)
 {
     Kernel *kernel;
     const Function *f;
@@ -64,7 +64,7 @@ static dim3 dim3_of(const uint32_t size[3])
     return (dim3){size[0], size[1], size[2]};
 }
 
-static const char *reject(void *context, const char *name, const HostShape *shape)
+static const char *find_rejection(void *context, const char *name, const HostShape *shape)
 {
     Kernel *kernel;
     const Function *f;
@@ -72,10 +72,10 @@ static const char *reject(void *context, const char *name, const HostShape *shap
         return "the simulator cannot read its PTX";
     kernel->max_dynamic_shared_bytes[sim_current_device] = (int)shape->max_dynamic_shared_bytes;
     kernel->non_portable_clusters[sim_current_device] = shape->non_portable_clusters;
-    void *arguments[MAX_KERNEL_ARGUMENTS], *any = arguments;
+    void *arguments[MAX_KERNEL_ARGUMENTS], *placeholder = arguments; // the check does not read the arguments
     int count = 0;
     for (const Variable *v = f->params; v && count < MAX_KERNEL_ARGUMENTS; v = v->next)
-        arguments[count++] = any;
+        arguments[count++] = placeholder;
     const cudaError_t error = sim_check_launch(kernel->host_stub, dim3_of(shape->grid), dim3_of(shape->block), shape->dynamic_shared_bytes, arguments,
                                                shape->is_cooperative, dim3_of(shape->cluster));
     return error ? sim_last_rejection() : NULL;
@@ -84,12 +84,12 @@ static const char *reject(void *context, const char *name, const HostShape *shap
 HostDevice sim_host_device(HostDeviceState *state)
 {
     *state = (HostDeviceState){0};
-    return (HostDevice){state, load_ptx, read_attribute, resident_blocks, describe, reject};
+    return (HostDevice){state, load_ptx, read_attribute, get_resident_blocks, describe_kernel, find_rejection};
 }
 
 void sim_end_host_device(HostDeviceState *state)
 {
     if (state->binary)
         sim_unload_binary(state->binary);
-    free(state->text);
+    free(state->ptx);
 }

@@ -1,4 +1,4 @@
-// host_device.h: what the simulated device answers to host code that the compiler evaluates.
+// host_device.h: the simulated device's answers to queries of host code that the compiler evaluates.
 #ifndef PAGE_HOST_DEVICE_H
 #define PAGE_HOST_DEVICE_H
 
@@ -6,9 +6,9 @@
 
 enum { MAX_KERNEL_ARGUMENTS = 256 };
 
-typedef struct HostDeviceState { // of one compilation
-    struct Binary *binary;       // NULL until a kernel is asked about
-    char *text;                  // its PTX
+typedef struct HostDeviceState { // state during one compilation
+    struct Binary *binary;       // NULL until the host code first queries a kernel
+    char *ptx;
 } HostDeviceState;
 
 HostDevice sim_host_device(HostDeviceState *state);

@@ -1,8 +1,10 @@
-// main.c: replay RECORDING [--without LINES | --lines]: replays a recording made with SIM_RECORD=RECORDING, with the settings
-// of the environment, and prints the report of replay.h.
+// main.c: the command "replay".
 //
-// replay SOURCE.cu --host HARNESS.cu [-D NAME=VALUE]: compiles a source as a page does, evaluates its host code
-// (compiler/host.h), and replays that; --calls prints the calls instead.
+// replay RECORDING [--without LINES | --lines]: replays a recording made with SIM_RECORD=RECORDING, with the settings of the
+// environment, and prints the report described in replay.h.
+//
+// replay SOURCE.cu --host HARNESS.cu [-D NAME=VALUE]: compiles a source as the web page does, evaluates its host code
+// (compiler/host.h), and replays the calls. --calls prints the calls instead.
 #include "page/compile.h"
 #include "page/replay.h"
 
@@ -11,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Checks ferror because fopen succeeds on a folder, and only reading it fails.
+// Reads a file, and exits on failure. Checks ferror because fopen succeeds on a folder, and only fread fails.
 static char *read_file(const char *name, size_t *bytes)
 {
     enum { CHUNK = 1 << 20 };
@@ -31,11 +33,11 @@ static char *read_file(const char *name, size_t *bytes)
 
 typedef struct Arguments {
     const char *file, *host, *without;
-    bool lists_lines, lists_calls;
-    char defines[1000]; // a line each
+    bool has_lines_option, has_calls_option;
+    char defines[1000]; // one per line
 } Arguments;
 
-static void refuse(void)
+static void exit_with_usage(void)
 {
     fprintf(stderr, "usage: replay RECORDING [--without 20,t19 | --lines]\n"
                     "       replay SOURCE.cu --host HARNESS.cu [-D NAME=VALUE] [--without 20,t19 | --lines | --calls]\n");
@@ -49,9 +51,9 @@ static Arguments read_arguments(int argc, char **argv)
         const bool has_value = k + 1 < argc;
         const size_t used = strlen(a.defines);
         if (strcmp(argv[k], "--lines") == 0)
-            a.lists_lines = true;
+            a.has_lines_option = true;
         else if (strcmp(argv[k], "--calls") == 0)
-            a.lists_calls = true;
+            a.has_calls_option = true;
         else if (strcmp(argv[k], "--without") == 0 && has_value)
             a.without = argv[++k];
         else if (strcmp(argv[k], "--host") == 0 && has_value)
@@ -61,15 +63,15 @@ static Arguments read_arguments(int argc, char **argv)
         else if (argv[k][0] != '-' && !a.file)
             a.file = argv[k];
         else
-            refuse();
+            exit_with_usage();
     }
-    if (!a.file || (a.lists_calls && !a.host))
-        refuse();
+    if (!a.file || (a.has_calls_option && !a.host))
+        exit_with_usage();
     return a;
 }
 
-// Compiles a source, and evaluates its host code: the recording that its program would make.
-static const char *compile(const Arguments *a, size_t *bytes)
+// Compiles a source, evaluates its host code, and returns the recording that the program would make.
+static const char *compile_to_recording(const Arguments *a, size_t *bytes)
 {
     const char *slash = strrchr(a->file, '/');
     PageSource source = {.file = slash ? slash + 1 : a->file, .host_file = a->host, .defines = a->defines};
@@ -79,8 +81,8 @@ static const char *compile(const Arguments *a, size_t *bytes)
     host = realloc(host, host_bytes + 1);
     host[host_bytes] = 0;
     source.host = host;
-    FILE *nothing = fopen("/dev/null", "w");
-    const PageFiles files = {nothing, stderr, a->lists_calls ? stdout : nothing};
+    FILE *null_file = fopen("/dev/null", "w");
+    const PageFiles files = {null_file, stderr, a->has_calls_option ? stdout : null_file};
     if (page_compile(&source, &files, &recording, bytes) || !recording)
         exit(REPLAY_INVALID);
     return recording;
@@ -90,8 +92,8 @@ int main(int argc, char **argv)
 {
     const Arguments a = read_arguments(argc, argv);
     size_t bytes = 0;
-    const char *recording = a.host ? compile(&a, &bytes) : read_file(a.file, &bytes);
-    if (a.lists_calls)
+    const char *recording = a.host ? compile_to_recording(&a, &bytes) : read_file(a.file, &bytes);
+    if (a.has_calls_option)
         return 0;
-    return a.lists_lines ? sim_report_lines(recording, bytes, stdout) : sim_replay(recording, bytes, a.without, stdout, NULL);
+    return a.has_lines_option ? sim_report_lines(recording, bytes, stdout) : sim_replay(recording, bytes, a.without, stdout, NULL);
 }

@@ -1,5 +1,5 @@
-// player.c: the WebAssembly interface of the compiler and the simulator. Each instance compiles one source, runs one, or replays
-// one recording.
+// player.c: the WebAssembly interface of the compiler and the simulator. Each instance compiles or runs one source, or replays one
+// recording.
 #include "base/platform.h"
 #include "page/compile.h"
 #include "page/replay.h"
@@ -26,7 +26,7 @@ EXPORT("set_recording") void player_set_recording(const char *recording, size_t 
     input.without = without;
 }
 
-static PageSource source; // without a text, the recording is replayed
+static PageSource source; // text NULL: main replays the recording
 
 EXPORT("set_source") void player_set_source(const char *file, const char *text, size_t bytes)
 {
@@ -43,9 +43,9 @@ EXPORT("set_host") void player_set_host(const char *file, const char *text, cons
     input.without = without;
 }
 
-// Compiles the source: writes the files "ptx", "diagnostics" and "calls". With host code, or a recording instead of a source,
-// replays its calls. Returns the status of page_compile, of sim_replay, or that of findings. The settings name the files
-// "trace", "counters" and "findings"; the files "report" and "contents" have those of sim_replay.
+// Compiles the source, if there is one, and writes the files "ptx", "diagnostics" and "calls". Replays the calls of the host code
+// or of the recording, and writes sim_replay's files "report" and "contents". (The settings name the files "trace", "counters" and
+// "findings".) The exit status is that of page_compile or of sim_replay, unless there are findings.
 int main(void)
 {
     char *recording = NULL;
@@ -59,7 +59,7 @@ int main(void)
     return sim_replay(input.recording, input.bytes, input.without, sim_open_output("report"), sim_open_output("contents"));
 }
 
-// The content and the length of a file, after the process has ended.
+// These return the content and the length of an output file after the program has ended.
 EXPORT("file_text") const char *player_file_text(const char *name)
 {
     size_t bytes;

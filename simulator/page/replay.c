@@ -1,4 +1,4 @@
-// replay.c: replays a recording: executes its lines in order, each as an operation of one stream.
+// replay.c: replays a recording by executing its lines in order, each as an operation of one stream.
 #include "page/replay.h"
 #include "base/platform.h"
 #include "checker/host_checks.h"
@@ -12,38 +12,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_BINARIES = 64, MAX_TEXTS = 32, MAX_WORD = 2048, MAX_ARGUMENTS = 256 };
+enum { MAX_BINARIES = 64, MAX_PTX_TEXTS = 32, MAX_WORD_LENGTH = 2048, MAX_ARGUMENTS = 256 };
 
-typedef struct Bytes { // named data in the recording
-    uint64_t name; // digest
-    const uint8_t *at;
+typedef struct NamedData { // data in the recording, which lines refer to by a digest
+    uint64_t digest;
+    const uint8_t *bytes;
     size_t count;
-} Bytes;
+} NamedData;
 
 typedef struct Position { // a position in an allocation
-    uint8_t *pointer; // as seen by the program
-    size_t bytes_left;      // up to the end of the allocation
+    uint8_t *pointer;  // as the program sees it
+    size_t bytes_left; // up to the end of the allocation
 } Position;
 
-typedef struct Buffer { uint8_t *pointer; bool is_freed; } Buffer; // an allocation of the recording
+typedef struct Buffer { // an allocation of the recorded program
+    uint8_t *pointer;
+    bool is_freed;
+} Buffer;
 
 typedef struct Replay {
-    const char *at, *end; // rest of the recording
-    int line;
-    int call;  // index of the current operation
-    int reads; // number of copies to the host reported so far
-    char word[MAX_WORD];
-    jmp_buf damaged;
+    const char *cursor, *end; // the unread rest of the recording
+    int line, call, read_count; // call: index of the current operation; read_count: copies to the host reported so far
+    char word[MAX_WORD_LENGTH];
+    jmp_buf on_error;
     Arena arena;
     Binary *binaries[MAX_BINARIES];
-    Bytes *bytes;
-    size_t bytes_count;
+    NamedData *data;
+    size_t data_count;
     Buffer *allocations; // indexed by their numbers in the recording
     size_t allocation_count;
     uint32_t timeline;
     FILE *report, *contents;
-    bool differs, is_stopped;
-    cudaError_t error; // of a launch; sticky: later calls fail, too
+    bool has_difference, is_stopped;
+    cudaError_t error; // of a failed launch, after which the replay ends
 } Replay;
 
 // ---- Reading
@@ -51,22 +52,22 @@ typedef struct Replay {
 static _Noreturn void fail(Replay *r, const char *why)
 {
     fprintf(stderr, "replay: the recording's line %d: %s\n", r->line, why);
-    longjmp(r->damaged, 1);
+    longjmp(r->on_error, 1);
 }
 
 static bool at_line_end(const Replay *r)
 {
-    return r->at == r->end || *r->at == '\n';
+    return r->cursor == r->end || *r->cursor == '\n';
 }
 
 // Reads the text up to one of these characters, or to the end of the line; fails if it is empty.
 static const char *read_up_to(Replay *r, const char *delimiters)
 {
     size_t length = 0;
-    while (!at_line_end(r) && !strchr(delimiters, *r->at)) {
+    while (!at_line_end(r) && !strchr(delimiters, *r->cursor)) {
         if (length + 1 == sizeof r->word)
             fail(r, "a word is too long");
-        r->word[length++] = *r->at++;
+        r->word[length++] = *r->cursor++;
     }
     r->word[length] = 0;
     if (length == 0)
@@ -76,8 +77,8 @@ static const char *read_up_to(Replay *r, const char *delimiters)
 
 static const char *read_word(Replay *r)
 {
-    while (!at_line_end(r) && *r->at == ' ')
-        r->at++;
+    while (!at_line_end(r) && *r->cursor == ' ')
+        r->cursor++;
     return read_up_to(r, " ");
 }
 
@@ -95,7 +96,7 @@ static uint64_t read_number(Replay *r)
     return parse_number(r, read_word(r), 10);
 }
 
-static char *read_name(Replay *r) // in the arena
+static char *read_name(Replay *r) // allocates it in the arena
 {
     const char *word = read_word(r);
     return memcpy(sim_allocate(&r->arena, strlen(word) + 1), word, strlen(word) + 1);
@@ -112,9 +113,9 @@ static dim3 read_dim3(Replay *r)
 static void skip_line(Replay *r)
 {
     while (!at_line_end(r))
-        r->at++;
-    if (r->at < r->end)
-        r->at++;
+        r->cursor++;
+    if (r->cursor < r->end)
+        r->cursor++;
     r->line++;
 }
 
@@ -122,10 +123,10 @@ static void skip_line(Replay *r)
 static const char *read_data_bytes(Replay *r, size_t count)
 {
     skip_line(r);
-    if ((size_t)(r->end - r->at) < count)
+    if ((size_t)(r->end - r->cursor) < count)
         fail(r, "its data is truncated");
-    const char *data = r->at;
-    r->at += count;
+    const char *data = r->cursor;
+    r->cursor += count;
     return data;
 }
 
@@ -135,13 +136,13 @@ static Binary *find_binary(Replay *r, uint64_t number)
         fail(r, "the binary number is too large");
     if (!r->binaries[number]) {
         r->binaries[number] = sim_new_binary();
-        r->binaries[number]->ptx = sim_allocate(&r->arena, MAX_TEXTS * sizeof(char *));
+        r->binaries[number]->ptx = sim_allocate(&r->arena, MAX_PTX_TEXTS * sizeof(char *));
         sim_register_binary(r->binaries[number]);
     }
     return r->binaries[number];
 }
 
-// ---- First pass: data that later lines refer to
+// ---- First pass: data that lines refer to
 
 static void read_ptx(Replay *r)
 {
@@ -149,19 +150,19 @@ static void read_ptx(Replay *r)
     const size_t length = read_number(r);
     char *text = sim_allocate(&r->arena, length + 1);
     memcpy(text, read_data_bytes(r, length), length);
-    if (binary->ptx_count == MAX_TEXTS)
+    if (binary->ptx_count == MAX_PTX_TEXTS)
         fail(r, "a binary has too many texts");
     binary->ptx[binary->ptx_count++] = text;
 }
 
-static void read_bytes(Replay *r)
+static void read_named_data(Replay *r)
 {
-    const uint64_t name = parse_number(r, read_word(r), 16);
+    const uint64_t digest = parse_number(r, read_word(r), 16);
     const size_t count = read_number(r);
-    r->bytes = realloc(r->bytes, (r->bytes_count + 1) * sizeof *r->bytes);
-    if (!r->bytes)
+    r->data = realloc(r->data, (r->data_count + 1) * sizeof *r->data);
+    if (!r->data)
         sim_die("out of memory: recording");
-    r->bytes[r->bytes_count++] = (Bytes){name, (const uint8_t *)read_data_bytes(r, count), count};
+    r->data[r->data_count++] = (NamedData){digest, (const uint8_t *)read_data_bytes(r, count), count};
 }
 
 static void read_source(Replay *r)
@@ -173,27 +174,27 @@ static void read_source(Replay *r)
 
 typedef struct LineHandler {
     const char *word;
-    void (*read)(Replay *r);
+    void (*handle)(Replay *r);
 } LineHandler;
 
-static const LineHandler DATA_LINES[] = {{"ptx", read_ptx}, {"bytes", read_bytes}, {"source", read_source}, {NULL, NULL}};
+static const LineHandler DATA_LINES[] = {{"ptx", read_ptx}, {"bytes", read_named_data}, {"source", read_source}, {NULL, NULL}};
 
-static const LineHandler *find_handler(const LineHandler *words, const char *word)
+static const LineHandler *find_handler(const LineHandler *handlers, const char *word)
 {
-    while (words->word && strcmp(words->word, word) != 0)
-        words++;
-    return words->word ? words : NULL;
+    while (handlers->word && strcmp(handlers->word, word) != 0)
+        handlers++;
+    return handlers->word ? handlers : NULL;
 }
 
-// Reads the lines of data, and skips those of operations.
+// Reads the lines with data, and skips those with operations.
 static void read_data(Replay *r)
 {
     if (strcmp(read_word(r), "recording") != 0 || read_number(r) != 1)
         fail(r, "not a recording of this version, which begins with \"recording 1\"");
-    for (skip_line(r); r->at < r->end; skip_line(r)) {
+    for (skip_line(r); r->cursor < r->end; skip_line(r)) {
         const LineHandler *data = at_line_end(r) ? NULL : find_handler(DATA_LINES, read_word(r));
         if (data)
-            data->read(r);
+            data->handle(r);
     }
 }
 
@@ -206,18 +207,18 @@ static void load_modules(Replay *r)
     }
 }
 
-// ---- Positions in memory, and named bytes
+// ---- Positions in memory, and references to data
 
-static const Bytes *read_named_bytes(Replay *r, size_t count)
+static const NamedData *read_data_reference(Replay *r, size_t count)
 {
-    const uint64_t name = parse_number(r, read_word(r), 16);
-    for (size_t k = 0; k < r->bytes_count; k++)
-        if (r->bytes[k].name == name && r->bytes[k].count >= count)
-            return &r->bytes[k];
+    const uint64_t digest = parse_number(r, read_word(r), 16);
+    for (size_t k = 0; k < r->data_count; k++)
+        if (r->data[k].digest == digest && r->data[k].count >= count)
+            return &r->data[k];
     fail(r, "its bytes are missing");
 }
 
-static uint8_t *find_variable(Replay *r, char *position) // "0:table"
+static uint8_t *find_variable(Replay *r, char *position) // for example "0:table"
 {
     char *colon = strchr(position, ':');
     *colon = 0;
@@ -236,7 +237,7 @@ static uint8_t *find_allocation(Replay *r, uint64_t number)
     return r->allocations[number].pointer;
 }
 
-static Position parse_position(Replay *r, char *position) // "3+16"
+static Position parse_position(Replay *r, char *position) // for example "3+16"
 {
     char *plus = strrchr(position, '+');
     if (!plus)
@@ -267,13 +268,13 @@ static size_t read_count(Replay *r, size_t bytes_left)
 
 // ---- Allocations, copies, fills
 
-static void begin(Replay *r, const char *call)
+static void begin_operation(Replay *r, const char *call)
 {
     sim_begin_op(r->timeline, call, NULL);
     sim_begin_op_uses();
 }
 
-static void end(Replay *r)
+static void end_operation(Replay *r)
 {
     sim_report_unwritten_results();
     sim_end_op_uses();
@@ -325,10 +326,10 @@ static void replay_write(Replay *r)
 {
     const Position to = read_position(r);
     const size_t count = read_count(r, to.bytes_left);
-    const Bytes *from = read_named_bytes(r, count);
-    begin(r, "cudaMemcpy");
-    sim_copy_bytes(to.pointer, from->at, count);
-    end(r);
+    const NamedData *from = read_data_reference(r, count);
+    begin_operation(r, "cudaMemcpy");
+    sim_copy_bytes(to.pointer, from->bytes, count);
+    end_operation(r);
 }
 
 static void replay_fill(Replay *r)
@@ -336,65 +337,65 @@ static void replay_fill(Replay *r)
     const Position to = read_position(r);
     const size_t count = read_count(r, to.bytes_left);
     const int value = (int)read_number(r);
-    begin(r, "cudaMemset");
+    begin_operation(r, "cudaMemset");
     sim_set_bytes(to.pointer, value, count);
-    end(r);
+    end_operation(r);
 }
 
 static void replay_copy(Replay *r)
 {
     const Position to = read_position(r), from = read_position(r);
     const size_t count = read_count(r, to.bytes_left < from.bytes_left ? to.bytes_left : from.bytes_left);
-    begin(r, "cudaMemcpy");
+    begin_operation(r, "cudaMemcpy");
     sim_copy_bytes(to.pointer, from.pointer, count);
-    end(r);
+    end_operation(r);
 }
 
-// ---- Copies to the host: compared with the recorded bytes
+// ---- Copies to the host, which are compared with the recorded bytes
 
-static uint32_t word_at(const uint8_t *bytes, size_t at, size_t count)
+static uint32_t word_at(const uint8_t *bytes, size_t offset, size_t count)
 {
     uint32_t word = 0;
-    memcpy(&word, bytes + at, count - at < sizeof word ? count - at : sizeof word);
+    memcpy(&word, bytes + offset, count - offset < sizeof word ? count - offset : sizeof word);
     return word;
 }
 
-// The offset of the first word that differs; `count` if there is none.
+// Returns the offset of the first word that differs, or `count` if there is none.
 static size_t first_difference(const uint8_t *actual, const uint8_t *expected, size_t count)
 {
-    size_t at = 0;
-    while (at < count && word_at(actual, at, count) == word_at(expected, at, count))
-        at += sizeof(uint32_t);
-    return at < count ? at : count;
+    size_t offset = 0;
+    while (offset < count && word_at(actual, offset, count) == word_at(expected, offset, count))
+        offset += sizeof(uint32_t);
+    return offset < count ? offset : count;
 }
 
 static void report_read(Replay *r, const uint8_t *actual, const uint8_t *expected, size_t count)
 {
     const size_t difference = first_difference(actual, expected, count);
-    const bool equal = difference == count;
-    const size_t at = equal ? 0 : difference;
+    const bool is_equal = difference == count;
+    const size_t offset = is_equal ? 0 : difference;
     fprintf(r->report, "%s{\"call\": %d, \"bytes\": %zu, \"equal\": %s, \"at\": %zu, \"got\": %" PRIu32 ", \"expected\": %" PRIu32 "}",
-            r->reads++ ? ",\n" : "", r->call, count, equal ? "true" : "false", at, word_at(actual, at, count), word_at(expected, at, count));
-    r->differs |= !equal;
+            r->read_count++ ? ",\n" : "", r->call, count, is_equal ? "true" : "false", offset, word_at(actual, offset, count), word_at(expected, offset, count));
+    r->has_difference |= !is_equal;
 }
 
 static void replay_read(Replay *r)
 {
     const Position from = read_position(r);
     const size_t count = read_count(r, from.bytes_left);
-    const Bytes *expected = read_named_bytes(r, count);
+    const NamedData *expected = read_data_reference(r, count);
     uint8_t *to = sim_allocate(&r->arena, count + 1);
-    begin(r, "cudaMemcpy");
+    begin_operation(r, "cudaMemcpy");
     sim_copy_bytes(to, from.pointer, count);
-    end(r);
-    report_read(r, to, expected->at, count);
+    end_operation(r);
+    report_read(r, to, expected->bytes, count);
     if (r->contents)
         fwrite(to, 1, count, r->contents);
 }
 
 static void replay_stop(Replay *r)
 {
-    r->is_stopped = r->differs;
+    r->is_stopped = r->has_difference;
 }
 
 // ---- Launches
@@ -414,12 +415,12 @@ static uint64_t read_argument_word(Replay *r, size_t bytes)
 static void *read_argument(Replay *r, size_t bytes)
 {
     uint8_t *argument = sim_allocate(&r->arena, bytes);
-    for (size_t at = 0; at < bytes; at += sizeof(uint64_t)) {
-        const size_t length = bytes - at < sizeof(uint64_t) ? bytes - at : sizeof(uint64_t);
-        if (at_line_end(r) || *r->at++ != (at ? ',' : ' '))
+    for (size_t offset = 0; offset < bytes; offset += sizeof(uint64_t)) {
+        const size_t length = bytes - offset < sizeof(uint64_t) ? bytes - offset : sizeof(uint64_t);
+        if (at_line_end(r) || *r->cursor++ != (offset ? ',' : ' '))
             fail(r, "arguments are missing or too short");
         const uint64_t word = read_argument_word(r, length);
-        memcpy(argument + at, &word, length);
+        memcpy(argument + offset, &word, length);
     }
     return argument;
 }
@@ -444,7 +445,7 @@ static void read_arguments(Replay *r, const Function *f, void **arguments)
         fail(r, "too many arguments, or too long");
 }
 
-// Fails if cudaLaunchKernel would. Function attributes are not recorded, so that their maximum is assumed.
+// Fails if cudaLaunchKernel would. Recordings have no function attributes, so that the check assumes their maximum.
 static void check_launch(Replay *r, const KernelLaunch *l)
 {
     const bool has_cluster = l->cluster.x || l->cluster.y || l->cluster.z;
@@ -455,7 +456,7 @@ static void check_launch(Replay *r, const KernelLaunch *l)
     l->kernel->non_portable_clusters[sim_current_device] = true;
     if (sim_check_launch(l->kernel->host_stub, l->grid, l->block, l->dynamic_shared_bytes, l->arguments, l->cooperative,
                          l->cluster))
-        longjmp(r->damaged, 1); // sim_check_launch has printed the reason
+        longjmp(r->on_error, 1); // sim_check_launch has printed the reason
 }
 
 static void replay_launch(Replay *r)
@@ -472,9 +473,9 @@ static void replay_launch(Replay *r)
     read_arguments(r, l.function, arguments);
     check_launch(r, &l);
     sim_note_launch_attempt();
-    begin(r, "cudaLaunchKernel");
+    begin_operation(r, "cudaLaunchKernel");
     r->error = sim_run_kernel(&l, NULL);
-    end(r);
+    end_operation(r);
 }
 
 static const LineHandler CALL_LINES[] = {{"allocate", replay_allocation}, {"free", replay_free}, {"write", replay_write},
@@ -483,11 +484,11 @@ static const LineHandler CALL_LINES[] = {{"allocate", replay_allocation}, {"free
 
 static void replay_calls(Replay *r)
 {
-    for (skip_line(r); r->at < r->end && r->error == cudaSuccess && !r->is_stopped; skip_line(r)) {
+    for (skip_line(r); r->cursor < r->end && r->error == cudaSuccess && !r->is_stopped; skip_line(r)) {
         const char *word = at_line_end(r) ? "" : read_word(r);
         const LineHandler *call = find_handler(CALL_LINES, word);
         if (call) {
-            call->read(r);
+            call->handle(r);
             r->call++;
         } else if (strcmp(word, "source") == 0 || strcmp(word, "ptx") == 0 || strcmp(word, "bytes") == 0) {
             read_word(r);
@@ -500,7 +501,7 @@ static void replay_calls(Replay *r)
 
 // ---- Removed lines
 
-static void check_texts(Replay *r)
+static void check_ptx(Replay *r)
 {
     for (int k = 0; k < MAX_BINARIES; k++)
         for (int t = 0; r->binaries[k] && t < r->binaries[k]->ptx_count; t++) {
@@ -511,26 +512,26 @@ static void check_texts(Replay *r)
         }
 }
 
-static int remove_line(Replay *r, int line, bool test)
+static int remove_line(Replay *r, int line, bool is_test)
 {
     int count = 0;
     for (int k = 0; k < MAX_BINARIES; k++)
         for (int t = 0; r->binaries[k] && t < r->binaries[k]->ptx_count; t++)
-            count += sim_remove_line((char *)r->binaries[k]->ptx[t], line, test);
+            count += sim_remove_line((char *)r->binaries[k]->ptx[t], line, is_test);
     return count;
 }
 
 static void remove_lines(Replay *r, const char *without)
 {
     if (*without)
-        check_texts(r);
+        check_ptx(r);
     while (*without) {
-        const bool test = *without == 't';
+        const bool is_test = *without == 't';
         char *end;
-        const long line = strtol(without + test, &end, 10);
-        if (end == without + test || (*end && *end != ',') || remove_line(r, (int)line, test) == 0) {
-            fprintf(stderr, "replay: '%.20s' names no line with %s\n", without, test ? "a test" : "a barrier or a fence");
-            longjmp(r->damaged, 1);
+        const long line = strtol(without + is_test, &end, 10);
+        if (end == without + is_test || (*end && *end != ',') || remove_line(r, (int)line, is_test) == 0) {
+            fprintf(stderr, "replay: '%.20s' names no line with %s\n", without, is_test ? "a test" : "a barrier or a fence");
+            longjmp(r->on_error, 1);
         }
         without = *end ? end + 1 : end;
     }
@@ -552,11 +553,11 @@ static Replay *new_replay(const char *recording, size_t bytes, FILE *report, FIL
     Replay *r = calloc(1, sizeof *r); // never freed: findings may refer to its content
     if (!r)
         sim_die("out of memory: recording");
-    *r = (Replay){.at = recording, .end = recording + bytes, .line = 1, .report = report, .contents = contents};
+    *r = (Replay){.cursor = recording, .end = recording + bytes, .line = 1, .report = report, .contents = contents};
     return r;
 }
 
-// Ends the report: the allocations' addresses, by which findings name them, and the failure.
+// Ends the report with the addresses of the allocations, which findings mention, and the error.
 static void end_report(const Replay *r)
 {
     fputs("], \"addresses\": [", r->report);
@@ -570,23 +571,23 @@ int sim_replay(const char *recording, size_t bytes, const char *without, FILE *r
     LOCK_MEMORY();
     Replay *r = new_replay(recording, bytes, report, contents);
     fputs("{\"checks\": [", report);
-    if (setjmp(r->damaged) != 0)
+    if (setjmp(r->on_error) != 0)
         return fputs("], \"failed\": true}\n", report), REPLAY_INVALID;
     read_data(r);
     remove_lines(r, without);
     load_modules(r);
     r->timeline = sim_new_timeline(LEGACY_TIMELINE, 0, 0);
-    r->at = recording;
+    r->cursor = recording;
     r->line = 1;
     replay_calls(r);
     end_report(r);
-    return r->differs || r->error ? REPLAY_DIFFERS : REPLAY_EQUAL;
+    return r->has_difference || r->error ? REPLAY_DIFFERS : REPLAY_EQUAL;
 }
 
 int sim_report_lines(const char *recording, size_t bytes, FILE *report)
 {
     Replay *r = new_replay(recording, bytes, report, NULL);
-    if (setjmp(r->damaged) != 0)
+    if (setjmp(r->on_error) != 0)
         return REPLAY_INVALID;
     read_data(r);
     load_modules(r);
