@@ -20,6 +20,7 @@ PLAYER = ROOT / "book/player"
 EDITOR = ROOT / "build/book/codemirror"  # of book/editor.py
 NAMED = re.compile(r'\bid="|url\(#|href="#')
 WATCH = "Edit the code, remove a barrier, choose a size, or press a Try: the program runs again in this page."
+RUNS_AT_ONCE = re.compile(r'<figure class="player"(?![^>]*data-wait)')
 DARK = "@media (prefers-color-scheme: dark)"
 
 
@@ -143,6 +144,8 @@ def make_room(app, page, template, context, doctree):
         app.add_js_file("codemirror/codemirror.js", priority=700, defer="defer")  # before the player's scripts
         app.add_css_file("codemirror/codemirror.css", priority=700)
         app.add_css_file("wide.css", priority=900)  # after book.css
+        if RUNS_AT_ONCE.search(context["body"]):
+            app.add_js_file("player/simulator.js", **{"async": "async", "data-start": "data-start"})
 
 
 def copy_player(app):

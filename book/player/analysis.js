@@ -1,10 +1,9 @@
-// analysis.js: below the counters, in a fold: the PTX of each source line with execution counts, the occupancy, and the arithmetic
-// intensity of the shown block in a roofline. Filled only while open, because its tables take longer than a run.
+// analysis.js: shows, in a fold below the counters, the PTX of each source line with execution counts, the occupancy, and the
+// arithmetic intensity of the shown block in a roofline. It is filled only while open, because its tables take longer than a run.
 (function () {
 "use strict";
 const Player = (window.Player = window.Player || {});
-const {element} = Player;
-const grouped = (number) => number.toLocaleString("en-US");
+const {element, grouped} = Player;
 
 // ---- PTX
 
@@ -13,30 +12,30 @@ const bytesOf = (type) => +/\d+/.exec(type)[0] / 8;
 const roundUp = (number, unit) => Math.ceil(number / unit) * unit;
 
 // Adds a declared variable to the static shared memory of a function. An array without a size is the dynamic memory.
-function declare(made, line) {
+function declareShared(fn, line) {
     const [, align, type, sizes] = /\.shared(?: \.align (\d+))? \.(\w+)\s+[^[;]+([^;]*);/.exec(line) || [];
     if (!type || line.includes(".extern"))
         return;
     const lengths = [...sizes.matchAll(/\d+/g)].map(Number), bytes = lengths.reduce((product, length) => product * length, bytesOf(type));
-    made.shared = roundUp(made.shared, +align || bytesOf(type)) + bytes;
+    fn.shared = roundUp(fn.shared, +align || bytesOf(type)) + bytes;
 }
 
 // The functions of a PTX text: [{name, shared: bytes of its static variables, instructions: [{at: line of the PTX, line: of the source, text}]}].
 // An instruction from a file other than `source`, such as a header, has the source line before it. A label is shown before its instruction.
 Player.ptxFunctions = function (ptx, source) {
-    const made = [], files = [...ptx.matchAll(/^\s*\.file\s+(\d+)\s+"(?:[^"]*\/)?([^"/]+)"/gm)], own = files.find(([, , name]) => name === source.split("/").pop());
+    const functions = [], files = [...ptx.matchAll(/^\s*\.file\s+(\d+)\s+"(?:[^"]*\/)?([^"/]+)"/gm)], own = files.find(([, , name]) => name === source.split("/").pop());
     let line = 0, label = "", isBody = false;
     ptx.split("\n").forEach((whole, k) => {
-        const text = whole.trim().replace(/\s+/g, " "), [, name] = /\.(?:entry|func)\b[^;]*?([\w$]+) ?\($/.exec(text) || [], last = made[made.length - 1];
+        const text = whole.trim().replace(/\s+/g, " "), [, name] = /\.(?:entry|func)\b[^;]*?([\w$]+) ?\($/.exec(text) || [], last = functions[functions.length - 1];
         const [, file, at] = /^\.loc (\d+) (\d+)/.exec(text) || [];
         if (name)
-            made.push({name, shared: 0, instructions: []});
+            functions.push({name, shared: 0, instructions: []});
         else if (text === "{" || whole === "}")
             isBody = text === "{";
         else if (!isBody)
             return;
         else if (text.startsWith(".shared"))
-            declare(last, text);
+            declareShared(last, text);
         else if (file)
             line = own && file === own[1] ? +at : line;
         else if (/^[\w$]+:$/.test(text))
@@ -46,7 +45,7 @@ Player.ptxFunctions = function (ptx, source) {
             label = "";
         }
     });
-    return made;
+    return functions;
 };
 
 // How often the warps of the traced block executed each line of the PTX: Map(line, times).
@@ -96,7 +95,7 @@ function ptxPart({result, model, text}, functions, goTo) {
 // ---- Occupancy: the limits of an SM of sm_90, as in simulator/machine/memory/device.c; registers as in CUDA's cuda_occupancy.h
 
 const SM = {warps: 64, blocks: 32, registers: 65536, parts: 4, sharedBytes: 233472, reservedBytes: 1024, registerUnit: 256};
-const MOST_REGISTERS = 255; // of a thread
+const MAX_REGISTERS = 255; // per thread
 
 // How many blocks fit an SM: {limits: [[Nsight Compute's name, blocks]], blocks, warps, percent, limiting: names}. A warp's registers
 // are allocated in units, in one of the SM's four parts.
@@ -105,8 +104,8 @@ Player.occupancy = function ({threads, shared, registers}) {
     const byRegisters = Math.floor(SM.registers / SM.parts / ofWarp) * SM.parts;
     const limits = [["Block Limit Warps", Math.floor(SM.warps / warps)], ["Block Limit Registers", Math.floor(byRegisters / warps)],
         ["Block Limit Shared Mem", Math.floor(SM.sharedBytes / (shared + SM.reservedBytes))], ["Block Limit SM", SM.blocks]];
-    const blocks = Math.min(...limits.map(([, most]) => most));
-    return {limits, blocks, warps: blocks * warps, percent: (100 * blocks * warps) / SM.warps, limiting: limits.filter(([, most]) => most === blocks).map(([name]) => name)};
+    const blocks = Math.min(...limits.map(([, limit]) => limit));
+    return {limits, blocks, warps: blocks * warps, percent: (100 * blocks * warps) / SM.warps, limiting: limits.filter(([, limit]) => limit === blocks).map(([name]) => name)};
 };
 
 // The launches that differ in kernel, block or shared memory: [{name, threads, shared}].
@@ -124,7 +123,7 @@ function occupancyTable({name, threads, own, dynamic}, registers) {
     const row = (title, value, isLimit) => element("tr", {class: isLimit ? "pl-limits" : ""}, element("th", {scope: "row"}, title), element("td", {}, value + (isLimit ? " ← limits" : "")));
     return element("table", {}, element("caption", {}, element("code", {}, name)), element("tbody", {},
         row("threads of a block", grouped(threads)), row("shared memory of a block", `${grouped(own + dynamic)} bytes: ${grouped(own)} static, ${grouped(dynamic)} dynamic`),
-        limits.map(([title, most]) => row(title, grouped(most), limiting.includes(title))),
+        limits.map(([title, limit]) => row(title, grouped(limit), limiting.includes(title))),
         row("resident blocks of an SM", grouped(blocks)), row("resident warps of an SM", `${warps} of ${SM.warps}`), row("Theoretical Occupancy", `${+percent.toFixed(1)} %`)));
 }
 
@@ -146,15 +145,15 @@ Player.intensity = function ({launches, counts, length}) {
 };
 
 const reachable = (ratio) => Math.min(PEAK_GFLOPS, ratio * PEAK_GBS);
-const LEFT = 58, BOTTOM = 190, WIDE = 380, HIGH = 170, X = [-2, 3], Y = [1, 5]; // decades
-const across = (ratio) => LEFT + (WIDE * (Math.min(X[1], Math.max(X[0], Math.log10(ratio))) - X[0])) / (X[1] - X[0]);
-const up = (speed) => BOTTOM - (HIGH * (Math.min(Y[1], Math.max(Y[0], Math.log10(speed))) - Y[0])) / (Y[1] - Y[0]);
+const LEFT = 58, BOTTOM = 190, WIDTH = 380, HEIGHT = 170, X = [-2, 3], Y = [1, 5]; // decades
+const xOf = (ratio) => LEFT + (WIDTH * (Math.min(X[1], Math.max(X[0], Math.log10(ratio))) - X[0])) / (X[1] - X[0]);
+const yOf = (speed) => BOTTOM - (HEIGHT * (Math.min(Y[1], Math.max(Y[0], Math.log10(speed))) - Y[0])) / (Y[1] - Y[0]);
 
 function drawn(name, attributes, ...children) {
-    const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-    Object.entries(attributes).forEach(([key, value]) => made.setAttribute(key, value));
-    made.append(...children);
-    return made;
+    const created = document.createElementNS("http://www.w3.org/2000/svg", name);
+    Object.entries(attributes).forEach(([key, value]) => created.setAttribute(key, value));
+    created.append(...children);
+    return created;
 }
 
 const decades = ([from, to]) => Array.from({length: to - from + 1}, (_, k) => 10 ** (from + k));
@@ -162,13 +161,13 @@ const decades = ([from, to]) => Array.from({length: to - from + 1}, (_, k) => 10
 function roofline(ratio, words) {
     const shown = (number) => (number < 1 ? String(+number.toPrecision(1)) : grouped(number));
     const grid = (x1, y1, x2, y2) => drawn("line", {x1, y1, x2, y2, class: "pl-grid"}), label = (x, y, anchor, text) => drawn("text", {x, y, "text-anchor": anchor}, text);
-    const corner = across(RIDGE), begin = 10 ** X[0];
+    const corner = xOf(RIDGE), begin = 10 ** X[0];
     return drawn("svg", {viewBox: "0 0 460 232", role: "img", "aria-label": words, class: "pl-roof"},
-        ...decades(X).flatMap((ratio) => [grid(across(ratio), BOTTOM, across(ratio), BOTTOM - HIGH), label(across(ratio), BOTTOM + 15, "middle", shown(ratio))]),
-        ...decades(Y).flatMap((speed) => [grid(LEFT, up(speed), LEFT + WIDE, up(speed)), label(LEFT - 6, up(speed) + 4, "end", shown(speed))]),
-        label(LEFT + WIDE / 2, BOTTOM + 34, "middle", "FLOP per byte of device memory"), label(LEFT - 50, 12, "start", "GFLOP/s"),
-        drawn("polyline", {points: `${across(begin)},${up(reachable(begin))} ${corner},${up(PEAK_GFLOPS)} ${LEFT + WIDE},${up(PEAK_GFLOPS)}`, class: "pl-roofline"}),
-        drawn("circle", {cx: across(ratio), cy: up(reachable(ratio)), r: 6, class: "pl-point"}));
+        ...decades(X).flatMap((ratio) => [grid(xOf(ratio), BOTTOM, xOf(ratio), BOTTOM - HEIGHT), label(xOf(ratio), BOTTOM + 15, "middle", shown(ratio))]),
+        ...decades(Y).flatMap((speed) => [grid(LEFT, yOf(speed), LEFT + WIDTH, yOf(speed)), label(LEFT - 6, yOf(speed) + 4, "end", shown(speed))]),
+        label(LEFT + WIDTH / 2, BOTTOM + 34, "middle", "FLOP per byte of device memory"), label(LEFT - 50, 12, "start", "GFLOP/s"),
+        drawn("polyline", {points: `${xOf(begin)},${yOf(reachable(begin))} ${corner},${yOf(PEAK_GFLOPS)} ${LEFT + WIDTH},${yOf(PEAK_GFLOPS)}`, class: "pl-roofline"}),
+        drawn("circle", {cx: xOf(ratio), cy: yOf(reachable(ratio)), r: 6, class: "pl-point"}));
 }
 
 function intensityPart({model}) {
@@ -188,10 +187,10 @@ function intensityPart({model}) {
 
 const heading = (text) => element("p", {class: "pl-heading"}, text);
 
-// The number of registers, which PTX does not have.
+// A field for the number of registers, which PTX does not contain.
 function registersField(changed) {
-    const field = element("input", {type: "number", min: 1, max: MOST_REGISTERS, value: 32, "aria-label": "registers of a thread", oninput: () => changed()});
-    return {field, number: () => Math.min(MOST_REGISTERS, Math.max(1, Math.floor(+field.value) || 32))};
+    const field = element("input", {type: "number", min: 1, max: MAX_REGISTERS, value: 32, "aria-label": "registers of a thread", oninput: () => changed()});
+    return {field, number: () => Math.min(MAX_REGISTERS, Math.max(1, Math.floor(+field.value) || 32))};
 }
 
 function makeFold(player) {

@@ -3,7 +3,7 @@
 "use strict";
 const Player = (window.Player = window.Player || {});
 const {element} = Player;
-const MOST_ELEMENTS = 1 << 20; // a larger input takes longer than readers wait
+const MAX_ELEMENTS = 1 << 20; // a larger input takes longer than readers wait
 
 Player.shortName = (program) => (program.isOwn ? "this run" : program.name.replace(/^(step|scan)(\d+).*$/, "$1 $2").replace(/^ten0/, "program "));
 
@@ -39,7 +39,7 @@ Player.sizeToBegin = function (figure, program) {
 // Any number of elements; the list suggests those that show something at the lesson's topic.
 function sizeChoice(player) {
     const sizes = Player.sizesOf(player.sides[player.side]);
-    return sizes.length > 1 && Player.suggested("n", sizes, player.n, MOST_ELEMENTS, changeOf(player, "n"));
+    return sizes.length > 1 && Player.suggested("n", sizes, player.n, MAX_ELEMENTS, changeOf(player, "n"));
 }
 
 const DATA = [["lesson", "the lesson's"], ["ones", "ones"], ["ascending", "ascending"], ["alternating", "alternating"]];

@@ -2,7 +2,7 @@
 (function () {
 "use strict";
 const Player = (window.Player = window.Player || {});
-const {element} = Player;
+const {element, grouped} = Player;
 
 // ---- Choices
 
@@ -21,27 +21,27 @@ Player.choice = function (label, choices, chosen, choose, title) {
     return element("label", {}, element("span", {}, label), list);
 };
 
-// A labelled number, with the hint 0 to `most`; calls choose(number) with any whole number when the reader has finished typing.
-Player.number = function (label, most, chosen, note, choose) {
+// A labelled number, with the hint 0 to `max`; calls choose(number) with any whole number when the reader has finished typing.
+Player.number = function (label, max, chosen, note, choose) {
     const done = () => {
         if (!isTyped(field))
             return;
         field.defaultValue = field.value;
         choose(Math.floor(+field.value) || 0);
     };
-    const field = element("input", {type: "number", "aria-label": label, min: 0, max: most, value: chosen, onchange: done, onblur: done,
+    const field = element("input", {type: "number", "aria-label": label, min: 0, max: max, value: chosen, onchange: done, onblur: done,
         onkeydown: ({key}) => key === "Enter" && done()});
-    return element("label", {}, element("span", {}, label), field, element("span", {role: "status"}, note || `of 0–${grouped(most)}`));
+    return element("label", {}, element("span", {}, label), field, element("span", {role: "status"}, note || `of 0–${grouped(max)}`));
 };
 
-// A labelled number from 1 to `most`, next to a list of suggestions.
-Player.suggested = function (label, suggestions, chosen, most, choose) {
+// A labelled number from 1 to `max`, next to a list of suggestions.
+Player.suggested = function (label, suggestions, chosen, max, choose) {
     const take = (number) => {
-        field.value = field.defaultValue = Math.min(most, Math.max(1, Math.floor(number) || 1));
+        field.value = field.defaultValue = Math.min(max, Math.max(1, Math.floor(number) || 1));
         choose(field.value);
     };
     const done = () => isTyped(field) && take(+field.value);
-    const field = element("input", {type: "number", "aria-label": label, min: 1, max: most, value: chosen, title: `1 to ${grouped(most)}`,
+    const field = element("input", {type: "number", "aria-label": label, min: 1, max: max, value: chosen, title: `1 to ${grouped(max)}`,
         onchange: done, onblur: done, onkeydown: ({key}) => key === "Enter" && done()});
     const list = element("select", {"aria-label": `suggestions for ${label}`, onchange: () => take(+list.value)},
         element("option", {value: "", hidden: true}), suggestions.map((number) => element("option", {value: number}, grouped(number))));
@@ -59,9 +59,9 @@ Player.renew = function (box, parts) {
     const focused = [...box.children].find((part) => part.contains(document.activeElement));
     const index = focused ? fields(focused).indexOf(document.activeElement) : 0;
     const old = new Map([...box.children].map((part) => [part.dataset.name, part])), wanted = [];
-    for (const [name, made] of Object.entries(parts).filter(([, part]) => part)) {
-        made.dataset.name = name;
-        wanted.push(kept(old.get(name), made) || made);
+    for (const [name, created] of Object.entries(parts).filter(([, part]) => part)) {
+        created.dataset.name = name;
+        wanted.push(reusable(old.get(name), created) || created);
     }
     [...box.children].filter((part) => !wanted.includes(part)).forEach((part) => part.remove());
     wanted.forEach((part, k) => part !== box.children[k] && box.insertBefore(part, box.children[k] || null));
@@ -71,15 +71,15 @@ Player.renew = function (box, parts) {
     }
 };
 
-// The old part if it may stay: it equals the new one and shows the same value, or a number is being typed in it.
-function kept(old, made) {
-    const [was, is] = [old, made].map((part) => part && part.querySelector("input, select"));
+// The old part if it can be reused: it equals the new one and shows the same value, or a number is being typed in it.
+function reusable(old, created) {
+    const [was, is] = [old, created].map((part) => part && part.querySelector("input, select"));
     if (was && was.type === "number" && (isTyped(was) || (was === document.activeElement && was.value === is.value))) {
         Object.assign(was, {max: is.max, defaultValue: is.defaultValue});
-        old.lastChild.replaceWith(made.lastChild);
+        old.lastChild.replaceWith(created.lastChild);
         return old;
     }
-    return old && old.isEqualNode(made) && (!was || was.value === is.value) ? old : null;
+    return old && old.isEqualNode(created) && (!was || was.value === is.value) ? old : null;
 }
 
 // ---- Time
@@ -131,11 +131,12 @@ function pressed(event, slider, act) {
 
 // Draws both runs; length: the steps that fill the width, last: the last step that can be chosen.
 function drawRuns({own, other, names, slider}, models, titles, length, last) {
+    const wide = slider.clientWidth; // read once: after a change it needs a layout
     [own, other].forEach((canvas, k) => {
         canvas.hidden = !models[k];
         names[k].textContent = models[k] ? titles[k] : "";
         if (models[k])
-            Player.drawSmall(canvas, models[k], length);
+            Player.drawSmall(canvas, wide, models[k], length);
         names[k].style.minHeight = canvas.hidden ? "0" : canvas.style.height;
     });
     slider.setAttribute("aria-valuemax", last);
@@ -191,8 +192,6 @@ const METRICS = {
     shuffles: "sass__inst_executed_per_opcode: SHFL", block_barriers: "sass__inst_executed_per_opcode: BAR",
     warp_barriers: "sass__inst_executed_per_opcode: WARPSYNC",
 };
-const grouped = (number) => Math.round(number).toLocaleString("en-US");
-
 // Shows counters that are not 0 in one of the programs, and always the bank conflicts.
 const isShown = (name, whole, other) => name === "bank_conflicts" || whole[name] > 0 || (other && other[name] > 0);
 
@@ -204,7 +203,7 @@ function compared(now, before, label, isRight) {
 }
 
 // The number of columns that makes the rows of cells equally long.
-const columns = (cells, most) => Math.ceil(cells / Math.ceil(cells / most));
+const columns = (cells, max) => Math.ceil(cells / Math.ceil(cells / max));
 
 // A counter's value up to a step, of its total.
 function counting(model, name, label) {

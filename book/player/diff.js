@@ -14,13 +14,13 @@ function commonLengths(old, now) {
     return length;
 }
 
-// How many lines both lists begin with, and how many of the others they end with.
+// The number of equal lines at the start of both lists, and at the end of the remaining lines.
 function commonEnds(old, now) {
-    const most = Math.min(old.length, now.length);
+    const shorter = Math.min(old.length, now.length);
     let begin = 0, end = 0;
-    while (begin < most && old[begin] === now[begin])
+    while (begin < shorter && old[begin] === now[begin])
         begin++;
-    while (end < most - begin && old[old.length - 1 - end] === now[now.length - 1 - end])
+    while (end < shorter - begin && old[old.length - 1 - end] === now[now.length - 1 - end])
         end++;
     return {begin, end};
 }
@@ -96,12 +96,12 @@ function lineWithout(text, what, previous) {
     return found ? `${text.slice(0, found.index)}${isBody ? "; " : ""}// ${text.slice(found.index)}` : text;
 }
 
-// The line with what was removed from it.
+// The line with its statement restored.
 function lineWith(text, what) {
     return what === "test" ? text.replace(CONSTANT, "$1") : text.replace(/(?:; )?\/\/ (?=[\w:.]*(?:sync|fence|wait)\w*\()/, "");
 }
 
-// The removable statements of an edited text: [{line, what, isCut}]. `removable` names those of the text as written.
+// The removable statements of an edited text: [{line, what, isCut}]. `removable` lists those of the text as written.
 Player.removableIn = function (written, removable, text) {
     const old = written.split("\n"), now = text.split("\n"), whatOf = new Map(removable.map(({line, what}) => [line - 1, what]));
     const restored = now.map((line) => lineWith(lineWith(line, "test"), "barrier"));
@@ -109,7 +109,7 @@ Player.removableIn = function (written, removable, text) {
         .map((row) => ({line: row.now + 1, what: whatOf.get(row.old), isCut: now[row.now] !== old[row.old]}));
 };
 
-// The text without this statement, or with it again.
+// The text with this statement removed, or restored.
 Player.toggleStatement = function (text, {line, what, isCut}) {
     const lines = text.split("\n");
     lines[line - 1] = isCut ? lineWith(lines[line - 1], what) : lineWithout(lines[line - 1], what, (lines[line - 2] || ""));

@@ -1,9 +1,9 @@
-// edit.js: the text of a side, as written, a Try's or the reader's; the tools above the source; what the compiler reports.
+// edit.js: the text of a side (as written, a Try's or the reader's), the tools above the source, and the compiler's messages.
 (function () {
 "use strict";
 const Player = (window.Player = window.Player || {});
 const {element} = Player;
-const MOST_COMPARED = 1500; // lines; in a longer text changes are not marked
+const MAX_COMPARED = 1500; // lines; in a longer text changes are not marked
 const PAUSE_MS = 300; // after the last keystroke
 
 // ---- The text of a side
@@ -18,11 +18,11 @@ const sourceOf = (one) => (one.base ? variantOf(one).source : one.program.source
 Player.variantOf = variantOf;
 Player.sizesOf = (one) => variantOf(one).sizes || one.program.sizes;
 Player.isChanged = (one) => one.text !== one.program.source.text;
-// The number of the Try that the text is; 0 for another text.
+// The number of the Try whose text it is, or 0.
 Player.tryOf = (one) => (one.base && one.text === sourceOf(one) ? one.base : 0);
 Player.isEdited = (one) => Player.isChanged(one) && !Player.tryOf(one);
 
-// A text equal to the lesson's or to a Try's is that one.
+// Sets the text, and the base if the text equals the lesson's or a Try's.
 Player.setText = function (one, text) {
     const found = one.program.tries.find(({source}) => source === text);
     one.text = text;
@@ -44,17 +44,17 @@ Player.textRequest = function (one) {
     return removed ? {without: removed.map(({line, what}) => (what === "test" ? {line, what} : line))} : {text: one.text};
 };
 
-// Its removable statements: a Try has its own.
+// The removable statements of a side; each Try has its own.
 Player.statementsOf = function (one) {
     return Player.removableIn(sourceOf(one), variantOf(one).removable || [], one.text);
 };
 
-// ---- What is shown of it
+// ---- Display
 
 // The lines to show; keepOld: also those of the base that the text lacks.
 Player.linesOf = function (text, base, keepOld) {
     const plain = () => text.split("\n").map((line, k) => ({sign: " ", text: line, line: k + 1}));
-    if (!base || base.split("\n").length > MOST_COMPARED)
+    if (!base || base.split("\n").length > MAX_COMPARED)
         return plain();
     return Player.difference(base, text).filter(({sign}) => keepOld || sign !== "-");
 };
@@ -69,7 +69,7 @@ Player.hintOf = function (one, isEditor) {
     return (variantOf(one).removable || []).length ? "Click an underlined statement to remove it and run the program again." : "";
 };
 
-// An n at which a removed bounds test has an effect, if this n has none: each thread has an element. Else 0.
+// An n at which a removed bounds test has an effect, if it has none at this n because each thread has an element; else 0.
 Player.sizeWithEffect = function (one, n) {
     const tests = (text) => text.replace(/\/\*.*?\*\/|\/\/.*/g, "").match(/< n\b|$/g).length;
     if (!Player.isChanged(one) || tests(one.text) >= tests(one.program.source.text) || !one.result || one.result.status || !one.model.length)
@@ -96,7 +96,7 @@ function tools(hasEditor, act) {
             changes.setAttribute("aria-pressed", String(isChanged && showsChanges));
             link.replaceChildren();
         },
-        // Shows a link, selected so that it can be copied; says whether it already is.
+        // Shows a link, selected so that it can be copied. isCopied: the clipboard already contains it.
         showLink(address, isCopied) {
             const field = element("input", {readonly: true, "aria-label": "link to this text", value: address});
             link.replaceChildren(field, element("span", {role: "status"}, isCopied ? "copied" : "copy it"));
@@ -119,10 +119,10 @@ Player.errorVerdict = function (problems) {
 
 // Shows the messages below the source; go(line, column) is called when the reader chooses one.
 Player.listProblems = function (box, problems, go) {
-    const asked = JSON.stringify(problems);
-    if (box.dataset.shown === asked)
+    const key = JSON.stringify(problems);
+    if (box.dataset.shown === key)
         return; // a screen reader does not read them again
-    box.dataset.shown = asked;
+    box.dataset.shown = key;
     box.replaceChildren(...problems.map(({line, column, severity, message, help}) => element("li", {class: `pl-is-${severity}`},
         element("button", {type: "button", title: "go to the line", onclick: () => go(line, column)}, `line ${line}`),
         ` ${severity}: ${message}`, help && element("span", {class: "pl-hint"}, ` ${help}`))));
@@ -160,7 +160,7 @@ Player.typed = function (player, text) {
     player.showTools();
 };
 
-// What the buttons above the source do.
+// The handlers of the buttons above the source.
 Player.toolsOf = (player) => tools(player.source.isEditor, {
     undo: () => player.source.undo(),
     redo: () => player.source.redo(),
@@ -181,7 +181,7 @@ async function share(player) {
     player.tools.showLink(address, isCopied);
 }
 
-// Shows the text in the page's address, or the one that the browser has kept.
+// Shows the text in the page's address, or the one that the browser has stored.
 Player.restoreText = async function (player) {
     const content = await Player.contentOf(location.hash), number = content ? player.sides.findIndex(({program}) => program.name === content.program) : -1;
     const text = number < 0 ? Player.keptText(player.sides[0].program) : content.text;

@@ -57,7 +57,7 @@ function readAloud(code, box, problems) {
 
 // Gives a class to these lines, and takes it from all others.
 function makeClasses(code) {
-    const marked = new Map(); // of each class the lines' handles
+    const marked = new Map(); // line handles by class
     return (name, lines) => {
         const wanted = new Set(lines.map((line) => code.getLineHandle(line - 1)).filter(Boolean)), old = marked.get(name) || new Set();
         for (const handle of old)
@@ -94,7 +94,7 @@ function cutButton({line, what, isCut}, toggle) {
 function removedLines(code, rows) {
     const marks = [];
     let removed = [];
-    const put = (line, above) => {
+    const flush = (line, above) => {
         if (removed.length)
             marks.push(below(code, line, element("pre", {class: "pl-gone"}, removed.join("\n")), {above}));
         removed = [];
@@ -103,8 +103,8 @@ function removedLines(code, rows) {
         if (sign === "-")
             removed.push(text);
         else
-            put(line, true);
-    put(code.lineCount(), false);
+            flush(line, true);
+    flush(code.lineCount(), false);
     return marks;
 }
 
@@ -135,14 +135,14 @@ function replace(code, text) {
     return from + 1;
 }
 
-// The last line of the first change, or the line after lines that are gone.
+// The last line of the first change, or the line after removed lines.
 function firstChange(rows) {
     const begin = rows.findIndex(({sign}) => sign !== " "), end = rows.findIndex(({sign}, k) => k > begin && sign === " ");
     const lines = rows.slice(begin, end < 0 ? rows.length : end).filter(({line}) => line);
     return (lines.pop() || rows[end] || rows[0]).line;
 }
 
-// ---- The editor: {code, box, setClass, setMarks, docs, problems, changedLine, remark, shown, lit, litDoc}
+// ---- The editor: {code, box, setClass, setMarks, docs, problems, changedLine, remark, shown, lit, litDoc, litLine, isUpdating}
 
 const lineHeight = ({code}) => code.defaultTextHeight();
 
@@ -173,7 +173,7 @@ function scrollToKernel({code}, rows) {
         code.scrollTo(null, code.heightAtLine(kernel.line - 1, "local") - 4);
 }
 
-// Marks the changes and puts the buttons.
+// Marks the changes and adds the buttons.
 function mark({code, setClass, setMarks}, rows, removable, toggle) {
     code.operation(() => {
         setClass("pl-new", rows.filter(({sign}) => sign === "+").map(({line}) => line));
@@ -184,19 +184,31 @@ function mark({code, setClass, setMarks}, rows, removable, toggle) {
 
 const buttonOf = ({box}, line) => line && box.querySelector(`button[data-line="${line}"]`);
 
+// Scrolls to the first line of a step that is to be followed, after an update, because it needs a layout.
+function revealLit(editor) {
+    if (editor.isUpdating)
+        return;
+    if (editor.litLine)
+        revealInMiddle(editor, editor.litLine, 2);
+    editor.litLine = 0;
+}
+
 // Calls a function that changes text and marks; the editor is laid out once, at the end. A button that is replaced keeps the focus.
 function update(editor, change) {
     const focused = editor.box.contains(document.activeElement) && document.activeElement.dataset.line;
+    editor.isUpdating = true;
     editor.code.operation(change);
+    editor.isUpdating = false;
+    revealLit(editor);
     if (buttonOf(editor, focused))
         buttonOf(editor, focused).focus({preventScroll: true});
 }
 
 function show(editor, {owner, text, rows, removable, toggle, isOther}) {
-    const isNew = setText(editor, owner, text), asked = JSON.stringify([text, rows, removable]);
-    if (asked !== editor.shown || isNew)
+    const isNew = setText(editor, owner, text), key = JSON.stringify([text, rows, removable]);
+    if (key !== editor.shown || isNew)
         mark(editor, rows, removable, toggle);
-    editor.shown = asked;
+    editor.shown = key;
     if (isNew)
         scrollToKernel(editor, rows);
     if (isOther) {
@@ -210,15 +222,15 @@ function show(editor, {owner, text, rows, removable, toggle, isOther}) {
 function light(editor, warpsOfLine, follows) {
     const {code, setClass, setMarks} = editor, lines = [...warpsOfLine.keys()].filter((line) => line >= 1 && line <= code.lineCount());
     const tag = (warps) => element("span", {class: "pl-tag", "aria-hidden": "true"}, (warps.length === 1 ? "warp " : "warps ") + Player.ranges(warps));
-    const asked = JSON.stringify([[...warpsOfLine], code.getValue()]), isNew = editor.lit !== asked || editor.litDoc !== code.getDoc();
-    Object.assign(editor, {lit: asked, litDoc: code.getDoc()});
+    const key = JSON.stringify([[...warpsOfLine], code.getValue()]), isNew = editor.lit !== key || editor.litDoc !== code.getDoc();
+    Object.assign(editor, {lit: key, litDoc: code.getDoc()});
     if (isNew)
         code.operation(() => {
             setClass("pl-lit", lines);
             setMarks("warps", () => lines.map((line) => atEnd(code, line, tag(warpsOfLine.get(line)))));
         });
-    if (lines.length && follows && !code.hasFocus())
-        revealInMiddle(editor, lines[0], 2);
+    editor.litLine = follows && !code.hasFocus() ? lines[0] || 0 : 0;
+    revealLit(editor);
 }
 
 // Shows a remark below a line, or below the last change if `line` is 0; without nodes it removes the last one.
@@ -248,13 +260,13 @@ function goTo({code}, line, column) {
 // history(). show() also needs an owner: the object to which the text and its history of edits belong. update(change): as update() above.
 Player.editor = function (box, label, {changed, run}) {
     const code = create(box, label, () => run());
-    const editor = {code, box, setClass: makeClasses(code), setMarks: makeMarks(), docs: new WeakMap(), problems: [], changedLine: 0, remark: null, shown: "", lit: "", litDoc: null};
+    const editor = {code, box, setClass: makeClasses(code), setMarks: makeMarks(), docs: new WeakMap(), problems: [], changedLine: 0, remark: null, shown: "", lit: "", litDoc: null, litLine: 0, isUpdating: false};
     readAloud(code, box, () => editor.problems);
     code.on("changes", (_, changes) => changes.some(({origin}) => origin !== OWN) && changed(code.getValue()));
     return {
         isEditor: true,
         update: (change) => update(editor, change),
-        show: (asked) => update(editor, () => show(editor, asked)),
+        show: (request) => update(editor, () => show(editor, request)),
         light: (warpsOfLine, follows) => light(editor, warpsOfLine, follows),
         remark: (line, ...said) => remark(editor, line, said),
         revealRemark: () => editor.remark && reveal(editor, editor.changedLine, 1.5 * lineHeight(editor), lineHeight(editor) + editor.remark.offsetHeight),

@@ -1,35 +1,44 @@
-// engine.js: loads the simulator and the recorded programs, executes one run at a time, and keeps results and their models.
+// engine.js: loads the simulator and the recorded programs, executes one run at a time, and caches results and their models.
 (function () {
 "use strict";
 const Player = (window.Player = window.Player || {});
 const folder = document.currentScript && document.currentScript.src.replace(/[^/]*$/, "");
-const MOST_KEPT = 24;
-const coming = new Map(), kept = new Map(), models = new WeakMap();
+const MAX_CACHED = 24;
+const scripts = new Map(), cache = new Map(), models = new WeakMap();
 let last = Promise.resolve(), running = null;
 
 // Loads a classic script from this folder, once.
-function script(name) {
-    if (!coming.has(name))
-        coming.set(name, new Promise((done, failed) => {
-            const made = Player.element("script", {src: folder + name});
-            made.onload = done;
-            made.onerror = () => failed(new Error(`${name} is missing; make stage and make recordings write it`));
-            document.head.append(made);
+function loadScript(name) {
+    if (!scripts.has(name))
+        scripts.set(name, new Promise((done, failed) => {
+            const script = Player.element("script", {src: folder + name});
+            script.onload = done;
+            script.onerror = () => failed(new Error(`${name} is missing; make stage and make recordings write it`));
+            document.head.append(script);
         }));
-    return coming.get(name);
+    return scripts.get(name);
 }
 
 // The program of this name; loads it unless the page contains it.
 Player.program = async function (name) {
     if (!(window.playerPrograms && window.playerPrograms[name]))
-        await script(`programs/${name}.js`);
+        await loadScript(`programs/${name}.js`);
     return window.playerPrograms[name];
 };
 
 // Loads and starts the simulator before its first run.
 Player.prepare = () => simulator().then(() => window.Simulator.start()).catch(() => {}); // the first run reports the error
 
-const simulator = () => (window.Simulator ? Promise.resolve() : script("simulator.js"));
+const simulator = async () => window.Simulator || (await ownElement()) || loadScript("simulator.js");
+
+// Waits for the page's own script element for the simulator, if it has one that is not loaded yet.
+function ownElement() {
+    const own = document.querySelector("script[data-start]");
+    return own && document.readyState !== "complete" && new Promise((done) => {
+        own.onload = own.onerror = () => done(window.Simulator);
+        addEventListener("load", () => done(window.Simulator)); // it may have failed before
+    });
+}
 
 // Runs a program for an owner, any object. A new request of the same owner stops or skips its earlier ones, whose result is
 // then null; any request stops the run of an owner that yields. Results are cached.
@@ -38,20 +47,20 @@ Player.run = async function (owner, program, request) {
     owner.wanted = key;
     if (running && (running.owner === owner || running.owner.yields))
         window.Simulator.stop();
-    const result = kept.get(key) || keep(key, await queued(() => (owner.wanted === key ? kept.get(key) || runNow(owner, program, request) : null)));
+    const result = cache.get(key) || store(key, await queued(() => (owner.wanted === key ? cache.get(key) || runNow(owner, program, request) : null)));
     return owner.wanted === key ? result : null;
 };
 
 const keyOf = (program, request) => JSON.stringify([program.name, request]);
 
-// Whether the result of this run is kept.
-Player.isKept = (program, request) => kept.has(keyOf(program, request));
+// Whether the result of this run is cached.
+Player.isKept = (program, request) => cache.has(keyOf(program, request));
 
-// The model of a result (Player.model); each result keeps its own.
+// The model of a result (Player.model), which is cached with it.
 Player.modelOf = function (result, file, isExecuted) {
-    const made = models.get(result) || {};
-    models.set(result, made);
-    return (made[isExecuted] = made[isExecuted] || Player.model(result.trace || "", result.counters || "", file, isExecuted));
+    const ofResult = models.get(result) || {};
+    models.set(result, ofResult);
+    return (ofResult[isExecuted] = ofResult[isExecuted] || Player.model(result.trace || "", result.counters || "", file, isExecuted));
 };
 
 // Runs after all earlier runs have ended or failed.
@@ -72,11 +81,11 @@ async function runNow(owner, program, request) {
     }
 }
 
-function keep(key, result) {
+function store(key, result) {
     if (result)
-        kept.set(key, result);
-    if (kept.size > MOST_KEPT)
-        kept.delete(kept.keys().next().value);
+        cache.set(key, result);
+    if (cache.size > MAX_CACHED)
+        cache.delete(cache.keys().next().value);
     return result;
 }
 })();

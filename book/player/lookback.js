@@ -1,14 +1,14 @@
-// lookback.js: the scan's decoupled look-back: tiles that publish a total, then a prefix, and which tiles poll which. From a
-// run with interleaved blocks, whose trace has all blocks' accesses to device memory.
+// lookback.js: shows the scan's decoupled look-back: tiles that publish a total, then a prefix, and which tiles poll which. The
+// figure is made from a run with interleaved blocks, whose trace has all blocks' accesses to device memory.
 (function () {
 "use strict";
 const Player = (window.Player = window.Player || {});
 const {element} = Player;
-const WORD_BYTES = 8, SPAN = 66, WIDE = 56, HIGH = 30;
+const WORD_BYTES = 8, SPACING = 66, WIDTH = 56, HEIGHT = 30; // pixels of a tile
 const HOLDS = ["nothing", "a total", "a prefix"];
 const NOTHING = {held: 0, sums: []};
 
-// ---- From the trace
+// ---- Events in the trace
 
 const isPublish = (row) => /^st\.(relaxed|release|volatile|mmio)/.test(row.opcode) && row.bytes === WORD_BYTES;
 const isPoll = (row) => /^ld\.(relaxed|acquire|volatile|mmio)/.test(row.opcode) && row.bytes === WORD_BYTES;
@@ -40,15 +40,15 @@ Player.looksBack = function (rows) {
             events.push({tile, published: held.get(tile), sum: sumOf(row, 0)});
         } else if (isPoll(row)) {
             const looks = tilesOf(row, first).filter((one) => one >= 0 && one < tiles).map((one) => ({tile: one, held: held.get(one) || 0}));
-            const event = {tile, looks}, before = events[events.length - 1];
-            if (looks.length && JSON.stringify(before) !== JSON.stringify(event)) // a waiting block polls repeatedly
+            const event = {tile, looks}, previous = events[events.length - 1];
+            if (looks.length && JSON.stringify(previous) !== JSON.stringify(event)) // a waiting block polls repeatedly
                 events.push(event);
         }
     }
     return events.some((event) => event.looks) ? {events, tiles} : null;
 };
 
-// What each tile has published at a time: {held, sums: [[1 or 2, its sum]]}.
+// What each tile has published up to a time: {held, sums: [[1 or 2, its sum]]}.
 function statesAt(events, at) {
     const states = new Map();
     for (const {tile, published, sum} of events.slice(0, at + 1))
@@ -71,13 +71,13 @@ function inWords({tile, published, sum, looks}) {
 // ---- The figure
 
 const draw = (name, attributes, ...children) => {
-    const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-    Object.entries(attributes).forEach(([key, value]) => made.setAttribute(key, value));
-    made.append(...children);
-    return made;
+    const created = document.createElementNS("http://www.w3.org/2000/svg", name);
+    Object.entries(attributes).forEach(([key, value]) => created.setAttribute(key, value));
+    created.append(...children);
+    return created;
 };
 
-const middle = (tile) => tile * SPAN + SPAN / 2;
+const middle = (tile) => tile * SPACING + SPACING / 2;
 
 const height = (distance) => 14 + 7 * Math.min(distance, 12);
 
@@ -92,28 +92,28 @@ function arc(from, {tile, held}, isNow, base) {
 const arrowhead = (x, y, angle, name) => draw("path", {d: "M0 0 L-9 -4.5 L-9 4.5 Z", class: name.replace("pl-arc ", "pl-arrow "),
     transform: `translate(${x} ${y}) rotate(${(angle * 180) / Math.PI})`});
 
-// A tile, with the last sum that it published. describe(text) is called when it is pointed at or focused.
+// A tile, with the last sum that it published. Calls describe(text) when the pointer enters the tile or it is focused.
 function tileBox(tile, state, isActing, top, describe) {
-    const {held, sums} = state, x = middle(tile) - WIDE / 2, text = `tile ${tile} has published ${publishedBy(state)}`;
+    const {held, sums} = state, x = middle(tile) - WIDTH / 2, text = `tile ${tile} has published ${publishedBy(state)}`;
     const box = draw("g", {tabindex: 0, role: "img", "aria-label": text},
-        draw("rect", {x, y: top, width: WIDE, height: HIGH, rx: 5, class: `pl-holds-${held}` + (isActing ? " pl-acting" : "")}),
+        draw("rect", {x, y: top, width: WIDTH, height: HEIGHT, rx: 5, class: `pl-holds-${held}` + (isActing ? " pl-acting" : "")}),
         draw("text", {x: middle(tile), y: top + 20, class: "pl-sum"}, held ? short(sums[sums.length - 1][1]) : ""),
-        draw("text", {x: middle(tile), y: top + HIGH + 15}, String(tile)));
+        draw("text", {x: middle(tile), y: top + HEIGHT + 15}, String(tile)));
     ["focus", "pointerenter"].forEach((name) => box.addEventListener(name, () => describe(text)));
     return box;
 }
 
 function figure({events, tiles}, at, describe) {
     const event = events[at], states = statesAt(events, at), top = height(tiles - 1) + 8;
-    const made = draw("svg", {viewBox: `0 0 ${tiles * SPAN} ${top + HIGH + 20}`, role: "group", "aria-label": inWords(event)});
-    made.style.maxWidth = `${tiles * SPAN * 1.25}px`;
-    made.style.minWidth = `${tiles * SPAN * 0.85}px`; // so that the sums can be read; it scrolls
+    const svg = draw("svg", {viewBox: `0 0 ${tiles * SPACING} ${top + HEIGHT + 20}`, role: "group", "aria-label": inWords(event)});
+    svg.style.maxWidth = `${tiles * SPACING * 1.25}px`;
+    svg.style.minWidth = `${tiles * SPACING * 0.85}px`; // keeps the sums legible; the box scrolls
     for (const {tile, looks} of events.slice(0, at))
-        made.append(...(looks || []).flatMap((look) => arc(tile, look, false, top - 4)));
-    made.append(...(event.looks || []).flatMap((look) => arc(event.tile, look, true, top - 4)));
+        svg.append(...(looks || []).flatMap((look) => arc(tile, look, false, top - 4)));
+    svg.append(...(event.looks || []).flatMap((look) => arc(event.tile, look, true, top - 4)));
     for (let tile = 0; tile < tiles; tile++)
-        made.append(tileBox(tile, states.get(tile) || NOTHING, tile === event.tile, top, describe));
-    return made;
+        svg.append(tileBox(tile, states.get(tile) || NOTHING, tile === event.tile, top, describe));
+    return svg;
 }
 
 // ---- The panel
@@ -141,7 +141,7 @@ Player.showLookBack = function (box, found, n, name) {
         range.setAttribute("aria-valuetext", words.textContent);
     }
     const swatch = (held) => element("span", {}, element("i", {class: `pl-holds-${held}`}), HOLDS[held]);
-    box.replaceChildren(element("p", {class: "pl-heading"}, `The tiles of all blocks at n = ${n.toLocaleString("en-US")}, ${name}: the sum that each has published, and which tiles each polls`), place,
+    box.replaceChildren(element("p", {class: "pl-heading"}, `The tiles of all blocks at n = ${Player.grouped(n)}, ${name}: the sum that each has published, and which tiles each polls`), place,
         element("p", {class: "pl-legend"}, [0, 1, 2].map(swatch)), element("div", {class: "pl-bar"}, element("span", {class: "pl-segment"},
             button("‹", "one event back", -1), button("›", "one event on", 1)), range, words));
     range.value = found.events.findLastIndex((event) => event.looks); // the last poll ends all waiting
@@ -150,20 +150,20 @@ Player.showLookBack = function (box, found, n, name) {
 
 Player.mayLookBack = (program) => /look_?back|wait_for/i.test(program.source.text);
 
-// For programs with look-back: traces all blocks, interleaved, at the largest n, of a side's text. Once for each text, and only
-// when no other run is wanted: it takes longer than they.
+// For programs with look-back: traces a run of a side's text at the largest n, with all blocks interleaved. It runs once for each
+// text, and only when no other run is pending, because it takes longer than the others.
 Player.lookBack = async function (player, one, request) {
-    const {look} = player.boxes, {program} = one, n = Math.max(...Player.sizesOf(one)), asked = `${program.name} ${one.base} ${one.text}`;
-    if (player.looked === asked || one.isStale)
+    const {look} = player.boxes, {program} = one, n = Math.max(...Player.sizesOf(one)), key = `${program.name} ${one.base} ${one.text}`;
+    if (player.looked === key || one.isStale)
         return;
-    player.looked = asked;
+    player.looked = key;
     look.hidden = !Player.mayLookBack(program);
     look.yields = true;
     if (look.hidden)
         return;
     try {
         const result = await Player.run(look, program, {...request, n, together: true, check: false});
-        if (player.looked !== asked)
+        if (player.looked !== key)
             return;
         if (!result) {
             player.looked = ""; // it was stopped; the next run tries again
@@ -174,7 +174,7 @@ Player.lookBack = async function (player, one, request) {
         if (found)
             Player.showLookBack(look, found, n, Player.isChanged(one) ? Player.nameOf(one) : "as written");
     } catch (error) {
-        if (player.looked === asked)
+        if (player.looked === key)
             look.replaceChildren(Player.failed("The tiles", error));
     }
 };

@@ -7,7 +7,7 @@
 (function () {
 "use strict";
 const Player = (window.Player = window.Player || {});
-const MOST_ROWS = 50000; // of a trace, also for the simulator: a spinning thread makes millions
+const MAX_ROWS = 50000; // of a trace, also for the simulator: a spinning thread produces millions
 const LANES = 32, WORD = 4, SECTOR = 32, LINE = 128;
 const UNINITIALISED = 0xffffffff, ALL_LANES = 0xffffffff;
 const COUNTED = ["warp_instructions", "shared_loads", "shared_stores", "bank_conflicts", "global_load_requests",
@@ -59,7 +59,7 @@ function bitsOf(row, lane) {
     return row.values ? listedBits(row, lanesOf(row.mask).indexOf(lane)) : [];
 }
 
-// Those of the k-th active lane.
+// The register contents of the k-th active lane.
 function listedBits(row, k) {
     row.lists = row.lists || row.values.split(";");
     return row.lists[k] ? row.lists[k].split(" ") : [];
@@ -116,13 +116,13 @@ const wavefronts = (row, some) => Math.max(0, ...wordsOfBanks(row, some).map((wo
 // Wavefronts beyond those that the bytes need; 8 bytes a lane are served for half a warp at a time, 16 for a quarter.
 function bankConflicts(row) {
     const words = Math.max(1, row.bytes / WORD), together = LANES / words;
-    const reckoned = words === 4 ? LANES / 2 : LANES;
+    const groupLanes = words === 4 ? LANES / 2 : LANES;
     const between = (from, to) => accesses(row).filter(({lane}) => lane >= from && lane < to);
     let conflicts = 0;
-    for (let first = 0; first < LANES; first += reckoned) {
-        const needed = Math.ceil((between(first, first + reckoned).length * words * WORD) / LINE);
+    for (let first = 0; first < LANES; first += groupLanes) {
+        const needed = Math.ceil((between(first, first + groupLanes).length * words * WORD) / LINE);
         let taken = 0;
-        for (let piece = first; piece < first + reckoned; piece += together)
+        for (let piece = first; piece < first + groupLanes; piece += together)
             taken += wavefronts(row, between(piece, piece + together));
         conflicts += Math.max(0, taken - needed);
     }
@@ -266,8 +266,8 @@ function launchOf(rows, begin, threads, isExecuted) {
     countPassed(rows);
     const runs = rows.filter((row) => row.event !== "release");
     const warps = [];
-    const most = runs.reduce((warp, row) => Math.max(warp, row.warp), Math.ceil(threads / LANES) - 1);
-    const byWarp = Array.from({length: most + 1}, () => []);
+    const lastWarp = runs.reduce((warp, row) => Math.max(warp, row.warp), Math.ceil(threads / LANES) - 1);
+    const byWarp = Array.from({length: lastWarp + 1}, () => []);
     runs.filter(({event}) => event === "run").forEach((row) => byWarp[row.warp].push(row));
     byWarp.forEach((own, k) => warps.push(warpOf(own, begin, threads - k * LANES, isExecuted)));
     return {
@@ -302,7 +302,7 @@ Player.model = function (trace, counters, file, isExecuted) {
     }
     const length = launches.length ? launches[launches.length - 1].end : 0;
     return {
-        launches, length, isExecuted, whole: countersOf(counters), isCut: rows.length === MOST_ROWS,
+        launches, length, isExecuted, whole: countersOf(counters), isCut: rows.length === MAX_ROWS,
         counts: countAll(launches.flatMap((launch) => launch.rows), length),
         stops: [...new Set(launches.flatMap((launch) => [launch.begin, ...launch.opened]))].sort((a, b) => a - b),
         barriers: launches.flatMap((launch) => launch.opened),
@@ -310,20 +310,20 @@ Player.model = function (trace, counters, file, isExecuted) {
     };
 };
 
-// The rows of a trace, in the order in which they ran, at most MOST_ROWS.
-Player.rows = (trace) => trace.trim().split("\n", 1 + MOST_ROWS).slice(1).map(readRow);
+// The rows of a trace, in the order in which they ran, at most MAX_ROWS.
+Player.rows = (trace) => trace.trim().split("\n", 1 + MAX_ROWS).slice(1).map(readRow);
 
 // ---- Findings
 
 // The priority of a finding: races first, and races between warps or blocks before those within a warp, which today's
 // GPUs may hide. (In a block with several rows of threads, each row counts as a warp.)
-function weight({kind, places}) {
+function priorityOf({kind, places}) {
     const warps = new Set(places.map(({block, thread: [x, y, z]}) => [block, Math.floor(x / LANES), y, z].join()));
     return kind.startsWith("race") ? Math.min(2, warps.size) : 0;
 }
 
 // Findings by priority: the figure shows the first one.
-Player.byPriority = (findings) => [...findings].sort((one, other) => weight(other) - weight(one));
+Player.byPriority = (findings) => [...findings].sort((one, other) => priorityOf(other) - priorityOf(one));
 
 // A finding names a kernel with its template arguments, a trace without.
 const isOf = (launch, kernel) => launch.kernel.replace(/<.*/, "") === kernel.replace(/<.*/, "");
@@ -434,14 +434,14 @@ Player.wordAt = function (launch, word, step) {
     return {value: from ? asNumber(from.bits, from.row.opcode) : "", by};
 };
 
-// The first floats of the array to which this block stored most, as texts; none if it is not the array's first block.
-Player.firstStored = function (model, most) {
+// The first floats, as text, of the array to which this block stored most; none if it is not the array's first block.
+Player.firstStored = function (model, count) {
     const stored = {};
     for (const row of model.launches.flatMap(({rows}) => rows).filter((one) => isDevice(one) && /^st.*f32$/.test(one.opcode) && one.event === "run"))
         accesses(row).forEach(({address}, k) => listedBits(row, k).forEach((bits, word) =>
             (stored[row.memory] = stored[row.memory] || new Map()).set(address / WORD + word, {bits, row})));
     const [largest] = Object.values(stored).sort((one, other) => other.size - one.size), first = [];
-    while (largest && first.length < most && largest.has(first.length))
+    while (largest && first.length < count && largest.has(first.length))
         first.push(largest.get(first.length));
     return first.map(({bits, row}) => asNumber(bits, row.opcode));
 };
@@ -459,6 +459,6 @@ Player.laneAt = function (warp, {state, row}, lane, step) {
     return isActive(row.mask, lane) ? kind(row) : "inactive";
 };
 
-Object.assign(Player, {MOST_ROWS, LANES, WORD, SECTOR, LINE, COUNTED, accesses, pieces, kind, isLoad, isAtomic, isDevice, conflictingWords, valueOf,
+Object.assign(Player, {MAX_ROWS, LANES, WORD, SECTOR, LINE, COUNTED, accesses, pieces, kind, isLoad, isAtomic, isDevice, conflictingWords, valueOf,
     readTable, isActive});
 })();

@@ -1,4 +1,4 @@
-// panes.js: the parts of a player, still empty: boxes by name, and its two panes of source and machine.
+// panes.js: creates the empty parts of a player: boxes by name, and its two panes of source and machine.
 (function () {
 "use strict";
 const Player = (window.Player = window.Player || {});
@@ -7,7 +7,7 @@ const {element} = Player;
 const part = (name, attributes = {}, ...children) => element("div", {class: "pl-" + name, ...attributes}, ...children);
 const heading = (...content) => element("p", {class: "pl-heading"}, content);
 
-// Shows the values of the words in their cells, or hides them.
+// A button that shows the words' values in their cells, or hides them.
 function valuesButton(banks) {
     const button = element("button", {type: "button", class: "pl-toggle", "aria-pressed": "false", title: "the value of each word, in its cell",
         onclick: () => button.setAttribute("aria-pressed", String(banks.classList.toggle("pl-valued")))}, "values");
@@ -21,10 +21,10 @@ Player.boxes = function () {
         state: part("state"), look: part("look", {hidden: true})};
 };
 
-// A program's source and machine view. `of` distinguishes its parts from the other pane's for screen readers.
-Player.pane = function (of) {
-    const boxes = {warps: part("warps", {tabindex: 0, role: "group", "aria-label": `warps and lanes${of}; the arrow keys choose a lane and show its value`}),
-        source: part("source", {tabindex: 0, role: "region", "aria-label": `the kernel's source${of}`}), about: element("p", {class: "pl-about", "aria-live": "polite"}),
+// A program's source and machine view. `suffix` distinguishes its parts from the other pane's for screen readers.
+Player.pane = function (suffix) {
+    const boxes = {warps: part("warps", {tabindex: 0, role: "group", "aria-label": `warps and lanes${suffix}; the arrow keys choose a lane and show its value`}),
+        source: part("source", {tabindex: 0, role: "region", "aria-label": `the kernel's source${suffix}`}), about: element("p", {class: "pl-about", "aria-live": "polite"}),
         name: element("p", {class: "pl-which"}), tools: part("tools"), hint: element("p", {class: "pl-invite"}), title: heading(""), banks: part("banks"), lines: part("devices"),
         problems: element("ul", {class: "pl-problems", "aria-live": "polite", "aria-label": "messages of the compiler"}),
         outdated: element("p", {class: "pl-outdated", hidden: true}, "Outdated: this figure is of the last run that had steps."),
@@ -35,8 +35,8 @@ Player.pane = function (of) {
     return {boxes, text, machine, source: Player.source(boxes.source), draw: Player.figure(boxes)};
 };
 
-// Shows the player instead of the still figure, after the first run or when it begins to wait, so that the page moves at most
-// once by itself. The still figure stays available in a fold, and for printing.
+// Shows the player instead of the still figure, after the first run or when it begins to wait, so that the page's layout shifts
+// at most once. The still figure stays available in a fold, and for printing.
 Player.reveal = function (figure) {
     if (figure.classList.contains("pl-is-live"))
         return;
@@ -50,7 +50,7 @@ Player.reveal = function (figure) {
 Player.wait = (figure, isWaiting) => figure.classList.toggle("pl-is-waiting", isWaiting);
 Player.isWaiting = (figure) => figure.classList.contains("pl-is-waiting");
 
-// What a waiting figure shows instead of the verdict. The focus moves to the source, because the run removes the button.
+// The parts that a waiting figure shows instead of the verdict. The focus moves to the source, because the run removes the button.
 Player.runParts = function ({figure, boxes, rerun}) {
     const run = () => {
         boxes.source.focus({preventScroll: true});

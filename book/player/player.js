@@ -158,8 +158,9 @@ function showComparison(player) {
         return endTime(player);
     player.tick = Player.counters(player.boxes.counters, one.model, player.beside, player.isRight, isBoth && Player.nameOf(one));
     Player.analyse(player, one);
-    drawTime(player);
+    setLength(player);
     seek(player, player.step === null ? firstOfInterest(one.model) : player.step);
+    drawTime(player);
 }
 
 Player.nameOf = (one) => (tryOf(one) ? `Try ${tryOf(one)}` : isChanged(one) ? "yours" : shortName(one.program));
@@ -230,7 +231,7 @@ function showVerdict(player, one) {
     const {isRight, text} = verdict;
     player.boxes.verdict.textContent = text;
     const retry = () => better && element("button", {type: "button", class: "pl-button", onclick: () => resize(player, better)},
-        `try n = ${better.toLocaleString("en-US")}`);
+        `try n = ${Player.grouped(better)}`);
     const [finding] = isStale(player, one) ? [] : one.findings;
     const toFinding = finding && hasSteps(player) && element("button", {type: "button", class: "pl-button", onclick: () => goToFinding(player)},
         isRace(finding) ? "step to the race" : "step to the finding");
@@ -249,9 +250,14 @@ function showVerdict(player, one) {
     return verdict;
 }
 
+// The time line has the steps of the longer run.
+function setLength(player) {
+    const {model} = player.sides[player.side], {beside} = player;
+    player.length = Math.max(1, model.length, beside ? beside.one.model.length : 0);
+}
+
 function drawTime(player) {
     const one = player.sides[player.side], {beside} = player;
-    player.length = Math.max(1, one.model.length, beside ? beside.one.model.length : 0);
     player.time.mark(player.flagged.rows.filter(Boolean).map(({step}) => step), player.length);
     player.time.draw([one.model, beside && beside.one.model], [Player.nameOf(one), beside ? beside.label : ""], player.length, lastStep(player));
 }
@@ -309,7 +315,7 @@ function double(player) {
         drawStep(player, true); // in a smaller pane, the step's lines may be out of view
 }
 
-// Forgets the heights kept for another width.
+// Clears the heights that were kept for another width.
 function layOut({own, other}) {
     [own, other].forEach(({machine}) => (machine.style.minHeight = ""));
 }
@@ -338,8 +344,8 @@ function chooseLanes(player, warps) {
     const choose = (thread) => {
         if (!hasSteps(player))
             return;
-        const most = player.sides[player.side].model.launchAt(player.step).warps.length * Player.LANES;
-        player.thread = Math.max(0, Math.min(most - 1, thread));
+        const threads = player.sides[player.side].model.launchAt(player.step).warps.length * Player.LANES;
+        player.thread = Math.max(0, Math.min(threads - 1, thread));
         drawStep(player);
     };
     warps.addEventListener("pointerover", ({target}) => {

@@ -1,11 +1,11 @@
-// runs.js: what a player runs: a side for a block, and the run with which it is compared.
+// runs.js: runs a side of a player for a block, and the run with which it is compared.
 (function () {
 "use strict";
 const Player = (window.Player = window.Player || {});
 const {side, isChanged, shortName} = Player;
 
 function requestOf(player, one, block) {
-    return {n: player.n, data: player.data, block, order: player.order, together: false, values: true, rows: Player.MOST_ROWS, ...Player.textRequest(one)};
+    return {n: player.n, data: player.data, block, order: player.order, together: false, values: true, rows: Player.MAX_ROWS, ...Player.textRequest(one)};
 }
 
 // Runs a side and traces this block; false if a later request has replaced it.
@@ -76,7 +76,7 @@ async function runNearest(player, one, isOver) {
     return true;
 }
 
-// Runs what the player first shows while its parts are made: the results are then kept.
+// Starts the player's first runs while its parts are created; their results are cached.
 function runAhead(player) {
     const ahead = player.sides.map((one) => Player.run({}, one.program, requestOf(player, one, player.block)));
     ahead.forEach((run) => run.catch(() => null)); // the player's own run reports the error

@@ -10,8 +10,8 @@ const MARK = "#play=";
 
 // ---- Links
 
-async function piped(bytes, through) {
-    return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(through)).arrayBuffer());
+async function piped(bytes, transform) {
+    return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(transform)).arrayBuffer());
 }
 
 function toBase64(bytes) {
@@ -23,7 +23,7 @@ function fromBase64(text) {
     return Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/g, "/")), (letter) => letter.charCodeAt(0));
 }
 
-// The end of an address that holds this content.
+// The fragment of an address that encodes this content.
 Player.fragmentOf = async function (content) {
     const plain = new TextEncoder().encode(JSON.stringify(content));
     const canDeflate = typeof CompressionStream === "function";
@@ -32,7 +32,7 @@ Player.fragmentOf = async function (content) {
 
 const isContent = ({program, n, data, text}) => [program, data, text].every((each) => typeof each === "string") && Number.isInteger(n) && n > 0;
 
-// The content of such an address; null if it has none or is damaged.
+// The content of such a fragment; null if there is none or it is invalid.
 Player.contentOf = async function (fragment) {
     if (!fragment.startsWith(MARK))
         return null;
@@ -46,11 +46,11 @@ Player.contentOf = async function (fragment) {
     }
 };
 
-// ---- The browser's memory: that of this tab, until it is closed. It may be forbidden.
+// ---- Session storage: the tab keeps it until it is closed; the browser may forbid it
 
 const keyOf = (program) => `player ${program.name}`;
 
-// Keeps a program's edited text; forgets it if it is as written.
+// Stores a program's edited text; removes it if it equals the original.
 Player.keepText = function (program, text) {
     try {
         if (text === program.source.text)

@@ -6,18 +6,21 @@ const Player = (window.Player = window.Player || {});
 
 // An element with attributes and children; names that begin with "on" are listeners.
 Player.element = function (name, attributes, ...children) {
-    const made = document.createElement(name);
+    const created = document.createElement(name);
     for (const [key, value] of Object.entries(attributes || {}))
         if (key.startsWith("on"))
-            made.addEventListener(key.slice(2), value);
+            created.addEventListener(key.slice(2), value);
         else if (value === true)
-            made.setAttribute(key, "");
+            created.setAttribute(key, "");
         else if (value !== false && value !== undefined && value !== null)
-            made.setAttribute(key, value);
-    made.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
-    return made;
+            created.setAttribute(key, value);
+    created.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+    return created;
 };
 const element = Player.element;
+
+// A whole number as in "65,536". (The first toLocaleString of a page is slow.)
+Player.grouped = (number) => String(Math.round(number)).replace(/\B(?=(\d{3})+$)/g, ",");
 
 // ---- Highlighting
 
@@ -36,8 +39,8 @@ function coloured(text) {
 
 // ---- Removable statements
 
-// The statement of a line, also of one from which it was removed: {from, to}; the whole line if it is not found.
-function placeOf(text, what) {
+// The range {from, to} of a line's removable statement, or of what replaces a removed one; the whole line if neither is found.
+function rangeOf(text, what) {
     const found = (what === "test" ? /(?:true|false) \/\*.*?\*\/|if \(.*\)|[\w\[\].]+(?: [+*] [\w.]+)* < [\w.]+ \?/ : /[\w:.]*(?:sync|fence|wait)\w*\([^;]*\);?/).exec(text);
     const begin = text.search(/\S/);
     return found ? {from: found.index, to: found.index + found[0].length} : {from: Math.max(0, begin), to: text.length};
@@ -55,7 +58,7 @@ function cutButton(text, {line, what, isCut}, toggle) {
 function lineText(text, statement, toggle) {
     if (!statement)
         return coloured(text);
-    const {from, to} = placeOf(text, statement.what);
+    const {from, to} = rangeOf(text, statement.what);
     return [...coloured(text.slice(0, from)), cutButton(text.slice(from, to), statement, toggle), ...coloured(text.slice(to))];
 }
 
@@ -107,13 +110,13 @@ Player.source = function (pane) {
         // rows: of Player.difference; removable: of Player.removableIn. isOther: scroll to the first changed line. An unchanged
         // text keeps its elements: a new layout takes longer than most runs.
         show({rows: lines, removable = [], toggle, isOther}) {
-            const asked = JSON.stringify([lines, removable]);
-            if (asked === shown && !isOther) {
+            const key = JSON.stringify([lines, removable]);
+            if (key === shown && !isOther) {
                 remark.remove();
                 this.light(new Map(), false);
                 return;
             }
-            shown = asked;
+            shown = key;
             const focused = pane.contains(document.activeElement) && document.activeElement.dataset.line;
             const top = pane.scrollTop, isFirst = rows.size === 0;
             rows = fill(pane, lines, removable, toggle);

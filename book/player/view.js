@@ -4,7 +4,7 @@
 "use strict";
 const Player = (window.Player = window.Player || {});
 const {LANES, WORD, SECTOR, LINE, element} = Player;
-const SECTORS = LINE / SECTOR, MOST_ROWS = 12, MOST_LINES = 48;
+const SECTORS = LINE / SECTOR, MAX_ROWS = 12, MAX_LINES = 48;
 
 // Sets a class only if it changed: most cells stay the same from one step to the next.
 function paint(cell, name) {
@@ -103,35 +103,35 @@ function accessedNow(rows, size) {
 
 const isEarlier = (first, piece, step) => first.has(piece) && first.get(piece) < step;
 
-// The start of the window of `most` lines: `begin` if all accessed lines are in it, else the first accessed line.
-function windowOf(lines, accessed, most, begin) {
+// The start of the window of `max` lines: `begin` if all accessed lines are in it, else the first accessed line.
+function windowOf(lines, accessed, max, begin) {
     const indices = accessed.map((line) => lines.indexOf(line)).filter((index) => index >= 0);
-    const first = indices.reduce((least, index) => Math.min(least, index), lines.length);
-    const last = indices.reduce((most, index) => Math.max(most, index), -1);
-    const isIn = first >= begin && last < begin + most;
-    return lines.length <= most ? 0 : isIn || last < 0 ? begin : Math.min(first, lines.length - most);
+    const first = Math.min(lines.length, ...indices);
+    const last = Math.max(-1, ...indices);
+    const isIn = first >= begin && last < begin + max;
+    return lines.length <= max ? 0 : isIn || last < 0 ? begin : Math.min(first, lines.length - max);
 }
 
 const linesOf = (pieces, size) => [...new Set([...pieces].map((piece) => Math.floor(piece / size)))].sort((a, b) => a - b);
 
 // Lines of cells, of which a window is shown, and a count of the others. make(line, cells) returns the element of a line.
 // show(pieces, accessed, colour): colour(piece, cell) is the class of each cell.
-function linesView(box, {size, most, what, make}) {
+function linesView(box, {size, max, what, make}) {
     let begin = 0, key = "", placed = new Map();
     const layOut = (lines) => {
         placed = new Map();
-        const parts = lines.slice(begin, begin + most).map((line) => {
-            const made = cells(size);
-            made.forEach((cell, k) => placed.set(line * size + k, cell));
-            made.forEach((cell, k) => (cell.dataset.piece = line * size + k));
-            return make(line, made);
+        const parts = lines.slice(begin, begin + max).map((line) => {
+            const row = cells(size);
+            row.forEach((cell, k) => placed.set(line * size + k, cell));
+            row.forEach((cell, k) => (cell.dataset.piece = line * size + k));
+            return make(line, row);
         });
         const left = lines.length - parts.length;
         return [...parts, left > 0 && element("span", {class: "pl-more"}, `and ${left} ${what} more`)].filter(Boolean);
     };
     return function (pieces, accessed, colour) {
         const lines = linesOf(pieces, size);
-        begin = windowOf(lines, linesOf(accessed, size), most, begin);
+        begin = windowOf(lines, linesOf(accessed, size), max, begin);
         if (key !== begin + ":" + lines.join()) {
             key = begin + ":" + lines.join();
             box.replaceChildren(...layOut(lines));
@@ -156,7 +156,7 @@ const nothing = () => element("p", {class: "pl-more"}, "not used");
 function banksView(box, about) {
     const make = (line, row) => element("div", {class: "pl-words"}, element("span", {class: "pl-name"},
         element("span", {class: "pl-wide"}, "word "), String(line * LANES)), element("span", {class: "pl-lanes"}, row));
-    const rowsBox = element("div"), show = linesView(rowsBox, {size: LANES, most: MOST_ROWS, what: "rows of 32 words", make});
+    const rowsBox = element("div"), show = linesView(rowsBox, {size: LANES, max: MAX_ROWS, what: "rows of 32 words", make});
     let now = null;
     rowsBox.addEventListener("pointerover", ({target}) => now && target.dataset.piece && about(aboutWord(now, +target.dataset.piece)));
     return function (launch, step, rows, marks) {
@@ -195,7 +195,7 @@ function useOf(launch, memory) {
 function allocationView(launch, memory) {
     const sectors = element("span", {class: "pl-sectors"});
     const make = (line, row) => element("b", {title: `bytes ${line * LINE} to ${line * LINE + LINE - 1}`}, row);
-    const show = linesView(sectors, {size: SECTORS, most: MOST_LINES, what: "lines", make});
+    const show = linesView(sectors, {size: SECTORS, max: MAX_LINES, what: "lines", make});
     const box = element("div", {class: "pl-allocation"}, element("span", {class: "pl-name"}, useOf(launch, memory)), sectors);
     return {box, memory, show};
 }
@@ -290,23 +290,23 @@ function colours(canvas) {
     return Object.fromEntries(COLOURS.map((name) => [name, style.getPropertyValue("--pl-" + name).trim()]));
 }
 
-// Draws the rows of all warps; `length` steps fill the canvas.
-Player.drawSmall = function (canvas, model, length) {
-    const most = Math.max(1, ...model.launches.map((launch) => launch.warps.length));
-    const wide = canvas.clientWidth, high = Math.max(2, Math.min(16, Math.floor(60 / most))), scale = window.devicePixelRatio || 1;
-    canvas.style.height = `${most * high + 2}px`;
-    canvas.width = wide * scale;
-    canvas.height = (most * high + 2) * scale;
-    const pen = canvas.getContext("2d"), colour = colours(canvas), unit = wide / length;
+// Draws the rows of all warps; `length` steps fill the canvas, which is `width` pixels wide.
+Player.drawSmall = function (canvas, width, model, length) {
+    const warps = Math.max(1, ...model.launches.map((launch) => launch.warps.length));
+    const rowHeight = Math.max(2, Math.min(16, Math.floor(60 / warps))), scale = window.devicePixelRatio || 1;
+    canvas.style.height = `${warps * rowHeight + 2}px`;
+    canvas.width = width * scale;
+    canvas.height = (warps * rowHeight + 2) * scale;
+    const pen = canvas.getContext("2d"), colour = colours(canvas), unit = width / length;
     pen.scale(scale, scale);
     for (const launch of model.launches)
         launch.warps.forEach((warp, k) => {
             pen.fillStyle = colour.waits;
-            pen.fillRect(launch.begin * unit, 1 + k * high + high / 2 - 0.5, Math.max(0, warp.end + 1 - launch.begin) * unit, 1);
+            pen.fillRect(launch.begin * unit, 1 + k * rowHeight + rowHeight / 2 - 0.5, Math.max(0, warp.end + 1 - launch.begin) * unit, 1);
             for (const row of warp.rows) {
                 pen.fillStyle = colour[Player.kind(row)];
                 pen.globalAlpha = row.mask ? 1 : 0.4;
-                pen.fillRect(row.step * unit, 1 + k * high, Math.max(unit, 0.6), Math.max(1, high - 1));
+                pen.fillRect(row.step * unit, 1 + k * rowHeight, Math.max(unit, 0.6), Math.max(1, rowHeight - 1));
             }
             pen.globalAlpha = 1;
         });

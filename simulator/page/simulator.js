@@ -191,7 +191,7 @@ async function executeOnThisThread(job) {
     return localMachine.execute(await localModule, job);
 }
 
-// Starts the Worker, which compiles the machine code, before its first job; else a run does.
+// Starts the Worker, which compiles the machine code, before its first job; else a run does. A script element with data-start calls it.
 function start() {
     if (!hasWorkers || worker)
         return;
@@ -341,7 +341,24 @@ function launchesIn(calls) {
     });
 }
 
-const withoutRun = (diagnostics) => ({status: "errors", output: "", checks: [], trace: "", counters: "", findings: [], launches: [], diagnostics, ptx: "", ms: 0});
+// [{base, bytes, launches: [{launch, kernel, parameter, offset}]}] of the allocations: the launches, from 1, and their parameters, from 0,
+// that point to a byte of it.
+function arraysIn(calls, addresses) {
+    const arrays = new Map();
+    let launch = 0, count = 0;
+    for (const [what, number, ...words] of calls.split("\n").map((line) => line.split(" ")))
+        if (what === "allocate")
+            arrays.set(number, {base: addresses[count++], bytes: +words[1], launches: []});
+        else if (what === "launch" && ++launch)
+            words.slice(6).forEach((word, parameter) => {
+                const [, to, offset] = /^@(\d+)\+(\d+)$/.exec(word) || [];
+                if (arrays.has(to))
+                    arrays.get(to).launches.push({launch, kernel: words[0], parameter, offset: +offset});
+            });
+    return [...arrays.values()].filter(({base}) => base);
+}
+
+const withoutRun = (diagnostics) => ({status: "errors", output: "", printed: "", checks: [], trace: "", counters: "", findings: [], launches: [], arrays: [], diagnostics, ptx: "", ms: 0});
 
 // Runs the program, its Try number request.try, or request.text, an edited source. request.n is the number of elements, request.data
 // one of DATA. The status "errors" means that the text cannot be compiled or its host code not be evaluated; `diagnostics` say why.
@@ -354,16 +371,18 @@ async function run(program, request = {}) {
     const diagnostics = job.diagnostics || JSON.parse(made.diagnostics || "[]");
     if (diagnostics.some(({severity}) => severity === "error"))
         return {...withoutRun(diagnostics), ms: made.ms};
-    const {status, output, report, trace, counters, findings, ms} = made;
-    const trapped = typeof status === "string" && status.startsWith("trap");
+    const {status, output, printed, report, trace, counters, findings, ms} = made, calls = job.calls || made.calls;
+    const trapped = typeof status === "string" && status.startsWith("trap"), {checks = [], addresses = []} = trapped || !report ? {} : JSON.parse(report);
     return {
         status: trapped ? "trap" : status,
         output: trapped ? `${output}${status}\n` : output,
-        checks: trapped || !report ? [] : JSON.parse(report).checks.map(withNumbers),
+        printed,
+        checks: checks.map(withNumbers),
         trace: withoutHarnessRows(trace, program.harness),
         counters: withoutHarnessRows(counters, program.harness),
         findings: findings ? JSON.parse(findings).findings : [],
-        launches: launchesIn(job.calls || made.calls),
+        launches: launchesIn(calls),
+        arrays: arraysIn(calls, addresses),
         diagnostics,
         ptx: job.ptx || made.ptx,
         ms,
@@ -390,6 +409,8 @@ async function compile(text, file = "kernel.cu") {
 
 const api = {compile, run, replay, start, stop, load};
 page.Simulator = api;
+if (page.document && page.document.currentScript && "start" in page.document.currentScript.dataset)
+    start();
 if (typeof module === "object" && module.exports)
     module.exports = api;
 
