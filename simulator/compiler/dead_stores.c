@@ -1,5 +1,5 @@
-// dead_stores.c: a store is removed if another one of its block writes the same bytes, and nothing in between may read them. (LLVM
-// looks at one block at a time, too.)
+// dead_stores.c: dead store elimination. A store is removed if a later store of its block overwrites its bytes and nothing in
+// between may read them. LLVM looks at one block at a time, too.
 #include "compiler/memory.h"
 
 enum { MAX_STEPS = 200 };

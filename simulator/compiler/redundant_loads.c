@@ -1,26 +1,26 @@
-// redundant_loads.c: a load whose bytes are known on every way to it, from stores or other loads, is replaced by phis of these
-// values. If they are unknown on one way only, they are loaded there: partial redundancy elimination. So a loop that loads what
-// its last iteration has stored, as sums[0] += ... does, keeps the value.
+// redundant_loads.c: partial redundancy elimination of loads. A load whose value is known on every path to it, from stores or other
+// loads, is replaced by phis of these values. If the value is unknown on one path only, it is loaded there. A loop that loads what
+// its previous iteration has stored, as sums[0] += ... does, thus keeps the value in a register.
 #include "compiler/memory.h"
 
 enum { MAX_BLOCKS = 100, MAX_STEPS = 4000, MAX_LOADS = 4000 };
 
 typedef enum State { UNVISITED, TRANSPARENT, KNOWN, UNKNOWN } State;
 
-typedef struct Search { // for the load at hand; tables are indexed by the id of a block
+typedef struct Search { // the search for one load's value; tables are indexed by a block's id
     IrModule *module;
     IrFunction *function;
     const Dominators *dominators;
     const IrInstruction *load;
     Location location;
     uint32_t steps, original_blocks;
-    uint8_t *state;         // State at the block's end
-    IrInstruction **values; // of KNOWN
+    uint8_t *state;         // State at the end of the block
+    IrInstruction **values; // the value at the end of the block, if KNOWN
     IrBlock *visited[MAX_BLOCKS];
     uint32_t visited_count;
 } Search;
 
-// What an instruction shows the location to hold, or NULL.
+// The value of the location if the instruction loads or stores it, or NULL.
 static IrInstruction *value_after(const Search *s, IrInstruction *i)
 {
     const bool is_load = i->op == IR_LOAD;
@@ -32,7 +32,7 @@ static IrInstruction *value_after(const Search *s, IrInstruction *i)
     return is_whole && alias(s->function, &s->location, &other) == SAME_BYTES ? value : NULL;
 }
 
-// Whether the location is unknown before the instruction, which computes its base or index.
+// Whether the instruction computes the location's base or index, so that the location is unknown before it.
 static bool begins_location(const Search *s, const IrInstruction *i)
 {
     const IrInstruction *index = s->location.index;
@@ -42,8 +42,8 @@ static bool begins_location(const Search *s, const IrInstruction *i)
            (index->op == IR_OFFSET && index->operand_count == 2 && (i == index->operands[0] || i == index->operands[1]));
 }
 
-// From an instruction back to the beginning of its block.
-static State scan_back(Search *s, IrInstruction *i, IrInstruction **value)
+// Scans from an instruction back to the start of its block.
+static State scan_backwards(Search *s, IrInstruction *i, IrInstruction **value)
 {
     for (; i; i = i->previous) {
         if (++s->steps > MAX_STEPS)
@@ -57,7 +57,7 @@ static State scan_back(Search *s, IrInstruction *i, IrInstruction **value)
     return TRANSPARENT;
 }
 
-// Adds the predecessors to the blocks to visit.
+// Adds the predecessors to the blocks to visit; false if there are too many.
 static bool visit_predecessors(Search *s, const IrBlock *block)
 {
     for (uint32_t k = 0; k < block->predecessor_count; k++) {
@@ -72,16 +72,16 @@ static bool visit_predecessors(Search *s, const IrBlock *block)
     return true;
 }
 
-// Finds the blocks that know the value at their ends, walking back from the load; false if there is nothing to gain.
+// Finds the blocks at whose ends the value is known, walking back from the load; false if the load cannot be replaced.
 static bool find_values(Search *s)
 {
     IrInstruction *value = NULL;
     bool is_found = false;
-    if (scan_back(s, s->load->previous, &value) != TRANSPARENT || !visit_predecessors(s, s->load->block))
+    if (scan_backwards(s, s->load->previous, &value) != TRANSPARENT || !visit_predecessors(s, s->load->block))
         return false;
     for (uint32_t k = 0; k < s->visited_count; k++) {
         IrBlock *block = s->visited[k];
-        State state = scan_back(s, block->last, &s->values[block->id]);
+        State state = scan_backwards(s, block->last, &s->values[block->id]);
         if (state == TRANSPARENT && !block->predecessor_count)
             state = UNKNOWN;
         s->state[block->id] = (uint8_t)state;
@@ -92,8 +92,8 @@ static bool find_values(Search *s)
     return is_found;
 }
 
-// A block through which there is a way from one that does not know the value is UNKNOWN, too.
-static void spread_unknown(Search *s)
+// Propagates UNKNOWN from blocks to their TRANSPARENT successors.
+static void propagate_unknown(Search *s)
 {
     for (bool again = true; again;) {
         again = false;
@@ -108,8 +108,8 @@ static void spread_unknown(Search *s)
     }
 }
 
-// The block where ways meet that all lead to the load, or NULL.
-static IrBlock *meeting_before(const IrInstruction *load)
+// The block where the paths to the load join, or NULL.
+static IrBlock *join_before(const IrInstruction *load)
 {
     IrBlock *block = load->block;
     for (uint32_t steps = 0; block->predecessor_count == 1; steps++) {
@@ -120,26 +120,26 @@ static IrBlock *meeting_before(const IrInstruction *load)
     return block;
 }
 
-static uint32_t count_unknown(const Search *s, const IrBlock *meeting, uint32_t *last)
+static uint32_t count_unknown(const Search *s, const IrBlock *join, uint32_t *last)
 {
     uint32_t count = 0;
-    for (uint32_t k = 0; k < meeting->predecessor_count; k++)
-        if (s->state[meeting->predecessors[k]->id] == UNKNOWN || s->state[meeting->predecessors[k]->id] == UNVISITED) {
+    for (uint32_t k = 0; k < join->predecessor_count; k++)
+        if (s->state[join->predecessors[k]->id] == UNKNOWN || s->state[join->predecessors[k]->id] == UNVISITED) {
             count++;
             *last = k;
         }
     return count;
 }
 
-// Whether the value is known at the end of a block, or can be computed there from such values.
-static bool is_address_known(const Search *s, const IrInstruction *value, const IrBlock *at, uint32_t depth)
+// Whether the value is available at the end of a block, or can be computed there from available values.
+static bool is_address_available(const Search *s, const IrInstruction *value, const IrBlock *at, uint32_t depth)
 {
     if (!value->block || block_dominates(s->dominators, value->block, at))
         return true;
     if ((value->op != IR_OFFSET && value->op != IR_SYMBOL && value->op != IR_FROM_GENERIC) || depth > 8)
         return false;
     for (uint32_t k = 0; k < value->operand_count; k++)
-        if (!is_address_known(s, value->operands[k], at, depth + 1))
+        if (!is_address_available(s, value->operands[k], at, depth + 1))
             return false;
     return true;
 }
@@ -155,25 +155,25 @@ static IrInstruction *address_at(Search *s, IrInstruction *value, const IrBlock 
     return copy;
 }
 
-// The block on an edge, or its original predecessor if the pass has split it.
+// The block, or its predecessor if this pass has created the block by splitting an edge.
 static IrBlock *original_block(const Search *s, IrBlock *from)
 {
     return from->id < s->original_blocks ? from : from->predecessors[0];
 }
 
-// Loads at the end of the one way that does not know the value.
-static void load_on_edge(Search *s, IrBlock *meeting, uint32_t edge, IrInstruction *variable)
+// Inserts a load on the one edge on which the value is unknown.
+static void load_on_edge(Search *s, IrBlock *join, uint32_t edge, IrInstruction *variable)
 {
-    IrBlock *from = meeting->predecessors[edge], *at = original_block(s, from);
+    IrBlock *from = join->predecessors[edge], *at = original_block(s, from);
     if (from->last->op != IR_JUMP)
-        from = ir_split_edge(s->module, from, from->last->target[0] == meeting ? 0 : 1);
+        from = ir_split_edge(s->module, from, from->last->target[0] == join ? 0 : 1);
     IrInstruction *first = ir_clone(s->module, s->function, s->load);
     ir_set_operand(first, 0, address_at(s, s->load->operands[0], at, from->last));
     ir_link_before(from->last, first);
     store_variable(s->module, from->last, variable, first);
 }
 
-static bool is_needed_known(const Search *s)
+static bool is_known_at_load(const Search *s)
 {
     for (uint32_t k = 0; k < s->load->block->predecessor_count; k++)
         if (s->state[s->load->block->predecessors[k]->id] == UNKNOWN)
@@ -200,17 +200,17 @@ static bool remove_load(Search *s, IrInstruction *load)
     s->steps = s->visited_count = 0;
     if (!find_values(s))
         return false;
-    spread_unknown(s);
-    IrBlock *meeting = NULL;
+    propagate_unknown(s);
+    IrBlock *join = NULL;
     uint32_t edge = 0;
-    if (!is_needed_known(s)) {
-        meeting = meeting_before(load);
-        if (!meeting || count_unknown(s, meeting, &edge) != 1 || !is_address_known(s, load->operands[0], original_block(s, meeting->predecessors[edge]), 0))
+    if (!is_known_at_load(s)) {
+        join = join_before(load);
+        if (!join || count_unknown(s, join, &edge) != 1 || !is_address_available(s, load->operands[0], original_block(s, join->predecessors[edge]), 0))
             return false;
     }
     IrInstruction *variable = new_variable(s->module, s->function);
-    if (meeting)
-        load_on_edge(s, meeting, edge, variable);
+    if (join)
+        load_on_edge(s, join, edge, variable);
     replace_load(s, load, variable);
     return true;
 }

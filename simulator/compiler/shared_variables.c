@@ -1,6 +1,6 @@
-// shared_variables.c: shared variables of which nothing needs the memory. If nothing reads one, its stores go. If all stores write
-// the same constant, each load has it, for before them the value is undefined. This happens once: nvcc keeps the stores to a
-// variable whose loads later passes remove.
+// shared_variables.c: removes accesses to shared variables. If no code reads a variable, its stores are removed. If all stores
+// write one constant, loads yield that constant, because the value is undefined before the stores. The pass runs only once: nvcc
+// keeps the stores to a variable whose loads later passes remove.
 #include "compiler/passes.h"
 
 enum { MAX_VARIABLES = 100 };
@@ -27,7 +27,7 @@ static bool is_read_anywhere(const IrModule *module, const IrSymbol *symbol)
     return false;
 }
 
-// Whether the address is used by loads and stores of a scalar only, and all stores write one constant, which is set.
+// Whether only loads and stores of a scalar use the address, and all stores write one constant. Sets *constant to it.
 static bool holds_constant(const IrInstruction *address, IrInstruction **constant)
 {
     for (const IrUse *use = address->uses; use; use = use->next) {
@@ -43,7 +43,7 @@ static bool holds_constant(const IrInstruction *address, IrInstruction **constan
     return true;
 }
 
-// The constant that all of the function's stores to the variable write, or NULL.
+// The constant that all stores of the function to the variable write, or NULL.
 static IrInstruction *only_constant(const IrFunction *function, const IrSymbol *symbol)
 {
     IrInstruction *constant = NULL;
