@@ -1,7 +1,7 @@
 // barriers.c: barrier divergence. From compute capability 7.0 on, a barrier waits only for threads that have not exited, so a thread
 // may return before it. It is an error if a thread bypasses the barrier and continues with code that also follows the barrier, or if
-// lanes of a warp wait at different barriers. It is a warning if each warp waits as a whole, but the warps at different barriers: PTX
-// allows that (bar.sync needs convergence only within a warp), the CUDA C++ Programming Guide does not.
+// lanes of a warp wait at different barriers. It is only a warning if each warp waits as a whole and different warps wait at different
+// barriers: PTX allows that (bar.sync needs convergence only within a warp), but the CUDA C++ Programming Guide does not.
 #include "checker/kernel_checks.h"
 
 #include <stdlib.h>

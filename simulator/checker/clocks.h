@@ -96,7 +96,7 @@ typedef struct ThreadClock {
                                           // acquires since the last fence of device scope
     const CausalHistory *pending_acquire; // releases read by relaxed accesses since the last fence of device scope; the next
                                           // fence or barrier acquires them
-    const CausalHistory *passed_acquire;  // former pending_acquire of the block's threads at its barriers, since that fence
+    const CausalHistory *passed_acquire;  // what barriers have acquired from the pending_acquire of the block's threads, since that fence
     const CausalHistory *pending_fence;   // releases read by release-only operations since that fence; only the next fence
                                           // acquires them
 } ThreadClock;
@@ -106,7 +106,7 @@ struct BlockClocks {
     uint32_t start;          // `time` when the block started
     uint32_t generation, first_generation; // numbers of the current barrier interval, and of the block's first one
     uint32_t warp_epoch[MAX_WARPS]; // time of the last barrier of the whole warp
-    ThreadClock common;             // of every thread, while has_thread_clocks is false
+    ThreadClock common;             // clock of every thread while has_thread_clocks is false
     ThreadClock threads[MAX_WARPS][LANES]; // valid if has_thread_clocks
     uint32_t min_block_epoch[MAX_WARPS];   // over the live lanes of a warp
     uint32_t (*lane_clocks)[LANES][LANES]; // vector clocks of the lanes, over their warp

@@ -20,7 +20,7 @@ typedef struct RemoteAccess { // a remote thread's last access; time 0: none
 
 struct ClusterAccesses {
     uint32_t last_awaited_phase; // the last phase of the cluster barrier for which a thread of the owner has waited
-    uint32_t started;            // bit mask, by rank, of the blocks that are known to have started, or are reported
+    uint32_t started;            // bit mask, by rank, of the blocks that are known to have started, or for which a finding was reported
     bool has_remote;             // whether `accesses` contains one
     uint8_t *polled;             // bit mask of the words that the owner's threads have read by strong or atomic accesses
     RemoteAccess accesses[][2];  // by rank, warp and lane: the last plain or strong read, and the last strong write or atomic

@@ -19,9 +19,9 @@ void sim_note_copy(bool from_device, size_t bytes)
     *(from_device ? &totals.copied_from : &totals.copied_to) += bytes;
 }
 
-void sim_add_to_kernel_count(int more)
+void sim_add_to_kernel_count(int change)
 {
-    totals.kernels += more;
+    totals.kernels += change;
 }
 
 void sim_note_launch_attempt(void)

@@ -180,7 +180,7 @@ bool sim_happens_before(Warp *w, const Instr *i, int lane, const AccessRecord *a
 bool sim_hb_all_lanes(Warp *w, const Instr *i, uint32_t mask, const AccessRecord *access)
 {
     const bool other_warp = access->block != (uint32_t)w->block->number || access->warp != (unsigned)w->number;
-    const ThreadClock *previous = NULL; // of the previous lane; most lanes have the same history
+    const ThreadClock *previous = NULL; // clock of the previous lane; most lanes share one history
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         const ThreadClock *t = clock_of(w, l);

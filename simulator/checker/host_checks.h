@@ -31,7 +31,7 @@ FindingKind sim_describe_access(const Launch *launch, const Instr *i, uint64_t a
 void sim_report_bad_range(const char *call, const char *verb, const void *pointer, size_t bytes, const char *expected);
 // Reports a handle that was never created, or was destroyed. `expected`: a description of a valid handle.
 void sim_report_invalid_handle(const char *call, const char *expected);
-// Warns of a copy whose direction names host memory for this side, which is device memory.
+// Warns of a copy whose cudaMemcpyKind declares the source or destination to be host memory, although it is device memory.
 void sim_warn_of_direction(const char *call, bool writes, const void *pointer, size_t bytes);
 // Rows of `width` bytes, `pitch` bytes apart, are copied: reports copies of a part of the padding. Copying whole rows with all of their
 // padding is correct.

@@ -26,7 +26,7 @@ void sim_prepare_use_fast_path(const Launch *launch, const Allocation *a, bool w
 // The current operation allocates, or frees, memory in stream order.
 void sim_note_stream_allocation(Allocation *a);
 void sim_check_free(const Allocation *a);
-void sim_note_node_free(Allocation *a); // by a node of a graph: the allocation remains
+void sim_note_node_free(Allocation *a); // a memory-free node of a graph has freed it; the allocation itself remains
 
 // Called when an operation begins, and when it has completed. The caller holds the lock of calls.h.
 void sim_begin_op_uses(void);

@@ -64,7 +64,7 @@ typedef struct NumberedUse {
     uint32_t number; // of its block in reverse postorder
 } NumberedUse;
 
-static int by_number(const void *one, const void *other)
+static int compare_numbers(const void *one, const void *other)
 {
     const NumberedUse *a = one, *b = other;
     return a->number < b->number ? -1 : a->number > b->number;
@@ -75,7 +75,7 @@ static void sort_uses(IrModule *module, const Dominators *d, IrUse **uses, uint3
     NumberedUse *numbered = ir_scratch(module, (count + 1) * sizeof *numbered);
     for (uint32_t k = 0; k < count; k++)
         numbered[k] = (NumberedUse){uses[k], d->number[uses[k]->user->block->id]};
-    qsort(numbered, count, sizeof *numbered, by_number);
+    qsort(numbered, count, sizeof *numbered, compare_numbers);
     for (uint32_t k = 0; k < count; k++)
         uses[k] = numbered[k].use;
 }
