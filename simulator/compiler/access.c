@@ -48,7 +48,7 @@ Expression *build_address(Compiler *c, Expression *e, Position start)
         return expression_unknown(c, start, e->end);
     }
     if (e->kind == EXPRESSION_VARIABLE)
-        e->variable->is_assigned = true; // assumed: the address may be used for an assignment
+        e->variable->is_assigned = true; // the address may be used for an assignment
     Expression *result;
     if (e->kind == EXPRESSION_DEREFERENCE && type_pointer(c, e->type) == e->left->type)
         result = e->left;
@@ -208,8 +208,8 @@ static void report_no_member(Compiler *c, const Expression *object, const Parsed
         return;
     }
     if (object->type->kind != TYPE_RECORD) {
-        const Name *of = expression_name(object);
-        source_error(c, name->start, length, NULL, "'%s' is '%s', which has no members", of ? of->text : "this", type);
+        const Name *object_name = expression_name(object);
+        source_error(c, name->start, length, NULL, "'%s' is '%s', which has no members", object_name ? object_name->text : "this", type);
         return;
     }
     const char *suggestion = name->name->length == 1 && !object->type->record->position
@@ -253,11 +253,11 @@ Expression *build_member(Compiler *c, Expression *object, const ParsedName *name
     if (expression_is_unknown(object))
         return object;
     if (name->is_destructor) {
-        Expression *none = expression_new(c, EXPRESSION_CONVERT, type_basic(c, TYPE_VOID), object->start, name->end);
-        none->left = expression_lvalue(c, object);
-        none->kind = EXPRESSION_FUNCTION;
-        none->type = type_basic(c, TYPE_UNKNOWN);
-        return none;
+        Expression *destructor = expression_new(c, EXPRESSION_CONVERT, type_basic(c, TYPE_VOID), object->start, name->end);
+        destructor->left = expression_lvalue(c, object);
+        destructor->kind = EXPRESSION_FUNCTION;
+        destructor->type = type_basic(c, TYPE_UNKNOWN);
+        return destructor;
     }
     Record *record = object->type->kind == TYPE_RECORD ? object->type->record : NULL;
     if (record && !record->is_complete) {

@@ -1,7 +1,7 @@
-// addresses.c: lowers addresses to arithmetic. First constant parts of indices are separated, so that neighbouring accesses share a
-// register and differ in their immediate offsets; and the address of an index that is a sum is computed from an existing address of
-// one summand (SeparateConstOffsetFromGEP and NaryReassociate in LLVM). Then each IR_OFFSET becomes a shift or multiplication and an
-// addition, and constant offsets are folded into loads and stores.
+// addresses.c: lowers addresses to arithmetic. First, the constant parts of indices are separated, so that adjacent accesses share a
+// register and differ in their immediate offsets; and an address whose index is a sum is computed from an existing address whose
+// index is one of the summands (SeparateConstOffsetFromGEP and NaryReassociate in LLVM). Then each IR_OFFSET becomes a shift or
+// multiplication and an addition, and constant offsets are folded into loads and stores.
 #include "compiler/known.h"
 #include "compiler/passes.h"
 
@@ -141,7 +141,7 @@ static void move_constant_out(Addresses *s, IrInstruction *i)
     s->changed = true;
 }
 
-static void join_constants(Addresses *s, IrInstruction *i)
+static void combine_constants(Addresses *s, IrInstruction *i)
 {
     const IrInstruction *inner = i->operands[0];
     if (i->operand_count != 1 || inner->op != IR_OFFSET || inner->operand_count != 1)
@@ -163,7 +163,7 @@ bool separate_offsets(IrModule *module, IrFunction *function)
             else if (i->operand_count == 2)
                 separate_constant(&s, i);
             else
-                join_constants(&s, i);
+                combine_constants(&s, i);
         }
     return s.changed;
 }
@@ -232,7 +232,7 @@ static bool is_available_at(const Addresses *s, const IrInstruction *i, const Ir
     return true;
 }
 
-static IrInstruction *same_address(const Addresses *s, const IrInstruction *i)
+static IrInstruction *equal_address(const Addresses *s, const IrInstruction *i)
 {
     uint32_t steps = 0;
     for (const IrUse *use = i->operands[0]->uses; use && steps++ < MAX_CANDIDATES; use = use->next) {
@@ -255,7 +255,7 @@ bool join_addresses(IrModule *module, IrFunction *function)
             next = i->next;
             if (i->op != IR_OFFSET || i->operand_count != 2)
                 continue;
-            IrInstruction *other = same_address(&s, i);
+            IrInstruction *other = equal_address(&s, i);
             IrBlock *common = other ? common_dominator(s.dominators, i->block, other->block) : NULL;
             if (!common || !is_available_at(&s, i, common) || s.loops->innermost[common->id] != s.loops->innermost[i->block->id])
                 continue;
