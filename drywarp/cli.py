@@ -68,7 +68,7 @@ def output_file(name: str) -> Path:
     return Path(name)
 
 
-def parsers() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+def parsers() -> tuple[errors.Parser, dict[str, errors.Parser]]:
     """The command's parser, and those of its commands."""
     top = errors.Parser(prog="drywarp", description=__doc__, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
     top.add_argument("--version", action="version", version=f"drywarp {VERSION}")
@@ -158,7 +158,7 @@ def wait(child: subprocess.Popen) -> End:
     """Waits for the child. SIGINT and SIGTERM end it; the second one kills it."""
     received: list[int] = []
 
-    def stop(number, _frame):
+    def stop(number: int, _frame: object) -> None:
         received.append(number)
         child.send_signal(signal.SIGKILL if received[1:] else signal.SIGTERM)
 
@@ -173,7 +173,7 @@ def wait(child: subprocess.Popen) -> End:
 
 def start(job: Job, folder: str, **environment: str) -> End:
     """Runs the job's program."""
-    command = [built(job, folder), *job.arguments]
+    command = [str(built(job, folder)), *job.arguments]
     try:
         end = wait(subprocess.Popen(command, env=os.environ | environment))
     except OSError as error:  # a script without its first line, or a program for another processor

@@ -1,10 +1,13 @@
 """nvcc for the simulator: with all of its options, except those that choose a GPU."""
 
+from __future__ import annotations
+
 import os
 import re
 import shlex
 import shutil
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from drywarp import missing_calls, program
@@ -21,21 +24,21 @@ MACHINE_CODE = re.compile(r"--?cubin")
 NEEDS_GPU = re.compile(rf"(?:-l|.*/lib)((?:{'|'.join(missing_calls.LIBRARIES.keys() - {'curand'})})\w*)(?:\.(?:so|a)[.\d]*)?")
 
 
-def find(others):
+def find(others: Iterable[str | Path]) -> str | None:
     """nvcc from $CUDA_HOME, the PATH, the default folder, or other folders; None if there is none."""
     home = os.environ.get("CUDA_HOME")
     places = [*([f"{home}/bin"] if home else []), *os.get_exec_path(), "/usr/local/cuda/bin", *others]
     return shutil.which("nvcc", path=os.pathsep.join(map(str, places)))
 
 
-def nvcc():
+def nvcc() -> str:
     """The compiler: nvcc as found, that of make toolkit, or that of PyPI's packages in this Python's environment."""
     found = find([ROOT / "toolkit/bin", ROOT / ".cuda/bin", *(Path(folder) / "nvidia/cu13/bin" for folder in sys.path)])
     return found or fail("nvcc was not found: install the CUDA toolkit (developer.nvidia.com/cuda-downloads) or set CUDA_HOME; "
                          "or, if pip has installed drywarp: pip install 'drywarp[nvcc]'")
 
 
-def without_device(words):
+def without_device(words: list[str]) -> list[str]:
     """nvcc's words without those that choose a GPU, the runtime or the form of machine code."""
     kept, rest = [], iter(words)
     for word in rest:
@@ -49,13 +52,13 @@ def without_device(words):
     return kept
 
 
-def command(words):
+def command(words: list[str]) -> list[str | Path]:
     """nvcc's command for the simulator. The user's options come first, except for libraries, of which the first one is linked."""
     own = [word for word in shlex.split(OPTIONS.read_text()) if word != "-lineinfo" or not {"-G", "--device-debug"} & set(words)]
     return [nvcc(), f"-L{LIBRARIES}", *own, *without_device(words), "-isystem", ROOT / "simulator/libraries/include"]
 
 
-def say_missing(said):
+def say_missing(said: str) -> None:
     """A line for each call that NVIDIA's libraries have and the simulator lacks, after the linker's messages."""
     names = dict.fromkeys(re.findall(r"undefined reference to `(\w+)'", said))
     if any(name.startswith("cublas") for name in names):
@@ -65,12 +68,12 @@ def say_missing(said):
         print(f"drywarp: {line}", file=sys.stderr)
 
 
-def needing_gpu(words):
+def needing_gpu(words: list[str]) -> list[str]:
     """NVIDIA's libraries among these words. If linked, they find no GPU and return errors that few programs check."""
     return [match[1] for match in map(NEEDS_GPU.fullmatch, words) if match]
 
 
-def compile(words):
+def compile(words: list[str]) -> int:
     """Runs nvcc with these words, and returns its status. Kernels that launch kernels get -rdc=true automatically."""
     result = program.call(command(words), shown=False)
     if program.needs_device_link(result.stderr) and not program.wants_device_link(words):

@@ -12,13 +12,25 @@ def program_name() -> str:
     return Path(sys.argv[0]).name
 
 
+class Failure(SystemExit):
+    """Ends the program with a status; its message is already printed."""
+
+    def __init__(self, message: str, status: int):
+        super().__init__(status)
+        self.message = message
+
+    def __str__(self) -> str:
+        return self.message
+
+
 def fail(message: object, status: int = USAGE) -> NoReturn:
     print(f"{program_name()}: {message}", file=sys.stderr)
-    sys.exit(status)
+    raise Failure(str(message), status)
 
 
 class Parser(argparse.ArgumentParser):
     """Reports wrong arguments in one line, without the usage."""
+    status = USAGE
 
     def error(self, message: str) -> NoReturn:
-        fail(message)
+        fail(message, self.status)

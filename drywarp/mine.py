@@ -3,15 +3,19 @@
 
 docs/mine.md describes the kernel's file; make mine does everything."""
 
+from __future__ import annotations
+
+import argparse
 import csv
 import math
 import os
 import re
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 
-from drywarp import errors, files
-from drywarp.errors import fail
+from drywarp import files
+from drywarp.errors import Parser, fail
 from drywarp.paths import ROOT
 
 NAME = "mine"
@@ -27,7 +31,7 @@ SECTOR_BYTES = 32
 
 # ---- compose
 
-def read(path):
+def read(path: str | Path) -> str:
     """A source's text."""
     try:
         data = Path(path).read_bytes() if path else fail("FILE is missing; name your kernel, as in: make mine FILE=my/reduce.cu")
@@ -40,22 +44,22 @@ def read(path):
     return text.replace("\r\n", "\n")
 
 
-def split(text):
+def split(text: str) -> tuple[str, str]:
     """The text above the harness mark, or all of it if there is no mark; and the rest."""
     mark = re.search(f"^{MARK}", text, re.M)
     return (text[:mark.start()], text[mark.start():]) if mark else (text, "")
 
 
-def without_comments(text):
+def without_comments(text: str) -> str:
     """The same text, each character of a comment a blank."""
     return COMMENT_OR_LITERAL.sub(lambda found: re.sub(r"[^\n]", " ", found[0]) if found[0][0] == "/" else found[0], text)
 
 
-def defines(code, function):
-    return re.search(rf"\b{function}\s*\([^(){{}};]*\)[^(){{}};]*\{{", code)
+def defines(code: str, function: str) -> bool:
+    return bool(re.search(rf"\b{function}\s*\([^(){{}};]*\)[^(){{}};]*\{{", code))
 
 
-def check_functions(path, code, functions=("partial_count", "launch"), page="docs/mine.md"):
+def check_functions(path: str | Path, code: str, functions: tuple[str, ...] = ("partial_count", "launch"), page: str = "docs/mine.md") -> None:
     """Reports in one line what the compiler would report in many; docs/mine.md explains the functions."""
     if defines(code, "main"):
         fail(f"{path} has a main of its own, but the harness brings one: above a line that begins with '{MARK}', or in the whole file, "
@@ -65,22 +69,22 @@ def check_functions(path, code, functions=("partial_count", "launch"), page="doc
         fail(f"{path} defines no {' and no '.join(missing)}; {page} shows what the harness calls")
 
 
-def includes_from(folder, output, text):
+def includes_from(folder: Path, output: Path, text: str) -> str:
     """The text with includes of files in the learner's folder as paths from the program's folder."""
-    def renamed(found):
+    def renamed(found: re.Match[str]) -> str:
         if not (folder / found[2]).exists():
             return found[0]
         return found[1] + os.path.relpath(folder / found[2], output.parent) + '"'
     return re.sub(r'^(\s*#\s*include\s*")([^"\n]+)"', renamed, text, flags=re.M)
 
 
-def line(number, path):
+def line(number: int, path: str | Path) -> str:
     """A #line directive, so that messages of compiler and simulator name that file; ptxas accepts no quote in a name."""
     name = str(path).replace('"', "'").replace("\\", "\\\\")
     return f'#line {number} "{name}"\n'
 
 
-def composed(path, output):
+def composed(path: str | Path, output: Path) -> str:
     """The whole program: missing definitions that the harness needs, the learner's part, the harness."""
     lesson, _ = split(read(path))
     code = without_comments(lesson)
@@ -100,7 +104,7 @@ def composed(path, output):
         line(above.count("\n") + 1, HARNESS_OF), harness])
 
 
-def compose(options):
+def compose(options: argparse.Namespace) -> None:
     program = composed(options.file, options.output)
     if options.output.exists() and options.output.samefile(options.file):
         fail(f"{options.output} is FILE itself, and would be overwritten")
@@ -110,7 +114,7 @@ def compose(options):
 
 # ---- report
 
-def rows_of(path):
+def rows_of(path: Path) -> list[dict[str, str]]:
     """The rows of a CSV of run_all.sh or sweep.py."""
     try:
         with open(path, newline="", encoding="utf-8") as file:
@@ -122,9 +126,9 @@ def rows_of(path):
     return rows
 
 
-def by_step(path, rows):
+def by_step(path: Path, rows: list[dict[str, str]]) -> dict[str, list[dict[str, str]]]:
     """The passed rows of each step; exits if mine is not among them."""
-    steps = {}
+    steps: dict[str, list[dict[str, str]]] = {}
     for row in rows:
         if row["status"] == "PASS":
             steps.setdefault(row["step"], []).append(row)
@@ -136,12 +140,12 @@ def by_step(path, rows):
     return steps
 
 
-def short(value):
+def short(value: float) -> str:
     """A number with four digits, or all of those before the point."""
     return f"{value:.4g}" if value < 1000 else f"{value:,.0f}"
 
 
-def ladder_place(mine, steps):
+def ladder_place(mine: dict[str, str], steps: dict[str, dict[str, str]]) -> str:
     """A time's position among those of the steps. Steps are level if their interquartile ranges overlap, as on all pages."""
     spans = {name: [float(row[column]) for column in ("median_ms", "q1_ms", "q3_ms")] for name, row in steps.items()}
     median, q1, q3 = (float(mine[column]) for column in ("median_ms", "q1_ms", "q3_ms"))
@@ -154,7 +158,7 @@ def ladder_place(mine, steps):
     return ", ".join(words) or "no other step passed"
 
 
-def times(steps):
+def times(steps: dict[str, list[dict[str, str]]]) -> Iterator[str]:
     """The lines of a run on a GPU."""
     row = steps.pop(NAME)[0]
     reference = steps.pop(REFERENCE, [None])[0]
@@ -169,7 +173,7 @@ def times(steps):
     yield f"  on the ladder: {ladder_place(row, {name: rows[0] for name, rows in steps.items()})}"
 
 
-def neighbours(value, others):
+def neighbours(value: int, others: dict[str, int]) -> str:
     """A count's position among those of the steps."""
     equal = [name for name, count in others.items() if count == value]
     if equal:
@@ -180,7 +184,7 @@ def neighbours(value, others):
     return ", ".join(words) or "no other step passed"
 
 
-def counts(steps, elements):
+def counts(steps: dict[str, list[dict[str, str]]], elements: int) -> Iterator[str]:
     """The lines of a run on the simulator: sums over the launches of one reduction."""
     totals = {name: {counter: sum(int(row[counter]) for row in rows) for counter in COUNTERS} for name, rows in steps.items()}
     launches = len(steps[NAME])
@@ -188,7 +192,7 @@ def counts(steps, elements):
     for total in (mine, *totals.values()):
         total["shared"] = total["shared_loads"] + total["shared_stores"]
 
-    def against_steps(counter):
+    def against_steps(counter: str) -> str:
         return f"{mine[counter]:,}, {neighbours(mine[counter], {name: total[counter] for name, total in totals.items()})}"
 
     yield f"{NAME} on the simulator, which measures no times: n = {elements:,}, launches {launches}; counters:"
@@ -200,7 +204,7 @@ def counts(steps, elements):
            f"sectors: {mine['global_load_sectors']:,}, {mine['global_load_sectors'] / least:.2f} times the lower bound")
 
 
-def over_sizes(path):
+def over_sizes(path: Path) -> tuple[str, list[str]]:
     """One line about a sweep: at how many sizes the sum is right and, on a GPU, faster than CUB; and the sizes at which it is wrong."""
     rows = {(row["step"], int(row["elements"])): row for row in rows_of(path) if row.get("cache") in (None, "", "cold")}
     mine = {n: row for (step, n), row in rows.items() if step == NAME and row["status"] not in ("REFUSED", "SKIP")}
@@ -209,19 +213,19 @@ def over_sizes(path):
     wrong = [f"{n:,}" for n, row in mine.items() if row["status"] != "PASS"]
     words = f"  over n: right at {len(mine) - len(wrong)} of {len(mine)} sizes, {min(mine):,} to {max(mine):,}"
     pairs = [(row, rows[REFERENCE, n]) for n, row in mine.items() if (REFERENCE, n) in rows]
-    pairs = [(float(a["median_ms"]), float(b["median_ms"])) for a, b in pairs if a.get("median_ms") and b.get("median_ms")]
-    faster = f"; faster than CUB at {sum(a < b for a, b in pairs)} of {len(pairs)}, cold cache" if pairs else ""
+    times_ms = [(float(a["median_ms"]), float(b["median_ms"])) for a, b in pairs if a.get("median_ms") and b.get("median_ms")]
+    faster = f"; faster than CUB at {sum(a < b for a, b in times_ms)} of {len(times_ms)}, cold cache" if times_ms else ""
     return words + (f"; failed at {' and '.join(wrong)}" if wrong else "") + faster, wrong
 
 
-def elements_beside(path):
+def elements_beside(path: Path) -> int:
     """n, from the .txt that run_all.sh writes next to its CSV."""
     about = path.with_suffix(".txt")
     found = re.search(r"^elements: (\d+)$", about.read_text(), re.M) if about.exists() else None
     return int(found[1]) if found else fail(f"{about}: no line 'elements: n'")
 
 
-def report(options):
+def report(options: argparse.Namespace) -> None:
     rows = rows_of(options.results)
     steps = by_step(options.results, rows)
     try:
@@ -234,8 +238,8 @@ def report(options):
         fail(f"the kernel fails at {len(wrong)} of the sizes; make mine FILE=... N={wrong[0].replace(',', '')} shows the error")
 
 
-def main():
-    parser = errors.Parser(description=__doc__)
+def main() -> None:
+    parser = Parser(description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="compose|report")
     composing = commands.add_parser("compose", help="write the whole program",
                                     description="Writes the whole program: the learner's part of FILE, and the harness.")

@@ -1,7 +1,10 @@
 """Why a program cannot be linked: the calls that the simulator lacks, and duplicate definitions, in lines that a learner can act on."""
 
+from __future__ import annotations
+
 import re
 import subprocess
+from collections.abc import Iterable, Iterator
 
 # NVIDIA's libraries: the prefix of their calls, their name, and the alternative without a GPU.
 LIBRARIES = {"cublas": ("cuBLAS", "a library for the CPU, such as OpenBLAS"), "cufft": ("cuFFT", "a library for the CPU, such as FFTW"),
@@ -12,35 +15,35 @@ LIBRARIES = {"cublas": ("cuBLAS", "a library for the CPU, such as OpenBLAS"), "c
 DEVICE_RUNTIME = "cuda_device_runtime"  # part of the name of what launches kernels from kernels
 
 
-def library_of(name):
+def library_of(name: str) -> str | None:
     """The prefix of the library to which a call or a header belongs; None for others."""
     return next((prefix for prefix in LIBRARIES if name.startswith(prefix)), None)
 
 
-def about_library(prefix, how):
+def about_library(prefix: str, how: str) -> str:
     name, instead = LIBRARIES[prefix]
     if prefix in ("cublas", "curand"):
         return f"the simulator has the usual calls of {name}, in simulator/libraries/include, but not all ({how}): write the kernel yourself, or use {instead}"
     return f"the simulator has no {name} ({how}): write the kernel yourself, or use {instead}"
 
 
-def undefined_in(file):
+def undefined_in(file: str) -> set[str]:
     """The undefined names of an object or a library."""
     found = subprocess.run(["nm", "-u", file], capture_output=True, text=True)
     return {line.split()[-1] for line in found.stdout.splitlines() if line.startswith(" ")}
 
 
-def defined_in(file):
+def defined_in(file: str) -> set[str]:
     """The names that an object or a library defines."""
     found = subprocess.run(["nm", "-g", "--defined-only", file], capture_output=True, text=True)
     return {line.split()[-1] for line in found.stdout.splitlines() if len(line.split()) == 3}
 
 
-def demangled(name):
+def demangled(name: str) -> str:
     return subprocess.run(["c++filt", name], capture_output=True, text=True).stdout.strip() or name
 
 
-def line_about(name, where):
+def line_about(name: str, where: str) -> str:
     if DEVICE_RUNTIME in name:
         return "the simulator launches kernels from kernels itself: link the device code without NVIDIA's part, nvcc -dlink -cudadevrt none"
     if name.startswith(("cuda", "__cuda")):
@@ -50,14 +53,16 @@ def line_about(name, where):
     return f"undefined: {demangled(name)}{where}: is a file missing in FILE, or a library in FLAGS?"
 
 
-def lines_about(names, objects):
+def lines_about(names: Iterable[str], objects: dict[str, str]) -> list[str]:
     """One line for each undefined name, and one for all of a library. objects: the object of each source, or {} if the callers are unknown."""
     undefined = {source: undefined_in(file) for source, file in objects.items()}
-    of_library, lines = {}, []
+    of_library: dict[str, tuple[list[str], dict[str, None]]] = {}
+    lines = []
     for name in names:
         sources = [source for source, wanted in undefined.items() if name in wanted]
-        if library_of(name):
-            calls, callers = of_library.setdefault(library_of(name), ([], {}))
+        library = library_of(name)
+        if library:
+            calls, callers = of_library.setdefault(library, ([], {}))
             calls.append(name)
             callers.update(dict.fromkeys(sources))
         else:
@@ -67,10 +72,10 @@ def lines_about(names, objects):
     return list(dict.fromkeys(lines))
 
 
-def lines_about_twins(names, objects):
+def lines_about_twins(names: Iterable[str], objects: dict[str, str]) -> Iterator[str]:
     """One line for all names that the same files define. objects: the object of each source."""
     defined = {source: defined_in(file) for source, file in objects.items()}
-    of_files = {}
+    of_files: dict[tuple[str, ...], list[str]] = {}
     for name in names:
         of_files.setdefault(tuple(source for source, has in defined.items() if name in has), []).append(name)
     for sources, twins in of_files.items():

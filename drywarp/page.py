@@ -4,6 +4,8 @@
 make page builds the program for the simulator and calls this; FILE and ARGS come from the environment. The program is run once, and what it asks of
 the device is recorded: the page replays that, also without one barrier or another, and needs nothing beside itself."""
 
+from __future__ import annotations
+
 import html
 import json
 import os
@@ -13,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from drywarp import files, findings, program, recordings
 from drywarp.errors import fail
@@ -41,7 +44,7 @@ PRINTED = """
 <pre style="white-space: pre-wrap">{lines}</pre>"""
 
 
-def record(built, arguments, folder):
+def record(built: str | Path, arguments: list[str], folder: str | Path) -> tuple[bytes, str]:
     """Runs the program, shows its output and findings, and returns the recording of its device calls and the output. Its result may be wrong."""
     file = Path(folder) / "recording"
     environment = os.environ | findings.environment() | {"SIM_RECORD": str(file), "SIM_THREADS": "1"}
@@ -56,7 +59,7 @@ def record(built, arguments, folder):
     return file.read_bytes(), result.stdout + "".join(line + "\n" for line in findings.apart(result.stderr)[1])
 
 
-def page_program(data, source, arguments, folder):
+def page_program(data: bytes, source: Path, arguments: list[str], folder: Path) -> dict[str, Any]:
     """The recording as the player reads it; isOwn: the right result is not known."""
     calls, texts, blobs = recordings.split(data)
     if not any(call.startswith("launch") for call in calls):
@@ -68,7 +71,7 @@ def page_program(data, source, arguments, folder):
     return made | {"title": " ".join([source.name, *map(shlex.quote, arguments)]), "isOwn": True}
 
 
-def to_play(name, file, text, n, recording, folder):
+def to_play(name: str, file: str, text: str, n: int, recording: tuple[list[str], list[tuple[int, str]], dict[str, bytes]], folder: Path) -> dict[str, Any]:
     """A program that was run at one n, as the player reads it. recording: its calls, PTX texts and bytes; reads must return the recorded bytes."""
     calls, texts, blobs = recording
     return {"name": name, "folder": "", "title": name, "harness": [], "source": {"file": file, "text": text}, "sizes": [n],
@@ -76,21 +79,21 @@ def to_play(name, file, text, n, recording, folder):
             "removable": recordings.removable(folder, calls, texts, blobs, text.splitlines()), "tries": [], "bytes": recordings.in_base64(blobs)}
 
 
-def script(text):
+def script(text: str) -> str:
     """A script element; text that would end it early is escaped."""
     return "<script>" + re.sub("<(?=/script|!--)", r"\\u003c", text, flags=re.I) + "</script>\n"
 
 
-def figure_of(made):
+def figure_of(made: dict[str, Any]) -> str:
     return f'<figure class="player" data-program="page" data-n="{made["sizes"][0]}"><pre>{html.escape(made["source"]["text"])}</pre></figure>'
 
 
-def has_simulator():
+def has_simulator() -> bool:
     """Whether make stage has built the page's simulator."""
     return (PLAYER / "simulator.js").exists()
 
 
-def scripts_of(made):
+def scripts_of(made: dict[str, Any]) -> str:
     """The program and the player's scripts."""
     missing = [name for name in SCRIPTS if not (PLAYER / f"{name}.js").exists()]
     if missing:
@@ -99,24 +102,24 @@ def scripts_of(made):
     return "".join(parts + [script((PLAYER / f"{name}.js").read_text(encoding="utf-8")) for name in SCRIPTS])
 
 
-def whole(title, body, scripts):
+def whole(title: str, body: str, scripts: str) -> str:
     """A page of these parts, in HTML, with the player's style."""
     return PAGE.format(title=title, style=(PLAYER / "player.css").read_text(encoding="utf-8"), body=body, scripts=scripts)
 
 
-def output_of(printed):
+def output_of(printed: str) -> str:
     """The program's output, in HTML; "" if it printed nothing. The player shows the findings."""
     lines = printed.splitlines()
     title = "The program's output" + (f", its first {MAX_LINES} of {len(lines):,} lines" if len(lines) > MAX_LINES else "")
     return PRINTED.format(title=title, lines=html.escape("\n".join(lines[:MAX_LINES]))) if lines else ""
 
 
-def page_of(made, printed=""):
+def page_of(made: dict[str, Any], printed: str = "") -> str:
     title = html.escape(made["title"])
     return whole(title, BODY.format(title=title, figure=figure_of(made), printed=output_of(printed)), scripts_of(made))
 
 
-def main():
+def main() -> None:
     names, arguments = program.files(), program.words("ARGS")
     source = Path(names[0])
     page = ROOT / "build/pages" / f"{source.stem}.html"

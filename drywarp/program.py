@@ -3,6 +3,9 @@
 
 FILE and FLAGS come from the environment: names of files, and options of nvcc, quoted as in a shell."""
 
+from __future__ import annotations
+
+import argparse
 import os
 import re
 import shlex
@@ -12,8 +15,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from drywarp import counters_table, errors, missing_calls
-from drywarp.errors import fail
+from drywarp import counters_table, missing_calls
+from drywarp.errors import Parser, fail
 from drywarp.paths import ROOT
 
 SOURCES = {".cu", ".c", ".cc", ".cpp", ".cxx"}
@@ -33,7 +36,7 @@ OWN_HEADERS = ["-Xcompiler", f"-idirafter,{ROOT}/simulator/libraries/include"]
 
 # ---- FILE and FLAGS
 
-def words(variable):
+def words(variable: str) -> list[str]:
     """The words of an environment variable, as a shell splits them."""
     try:
         return shlex.split(os.environ.get(variable, ""))
@@ -41,7 +44,7 @@ def words(variable):
         fail(f"{variable}='{os.environ[variable]}': a quotation mark without its partner")
 
 
-def files():
+def files() -> list[str]:
     """The files that FILE names. A single name with a blank needs no quotation marks."""
     text = os.environ.get("FILE", "")
     names = [text] if os.path.isfile(text) else words("FILE")
@@ -57,9 +60,9 @@ def files():
     return names
 
 
-def flags():
+def flags() -> list[str]:
     """nvcc's options: FLAGS, and the defaults that it does not set."""
-    given = []
+    given: list[str] = []
     for word in words("FLAGS"):
         if given and given[-1] == "-l":
             given[-1] += word
@@ -72,12 +75,12 @@ def flags():
     return [option for option, kind in usual.items() if not any(word.startswith((kind, "-" + kind)) for word in given)] + given
 
 
-def wants_device_link(options):
+def wants_device_link(options: list[str]) -> bool:
     """Whether -rdc=true is among them, in one of nvcc's spellings."""
     return re.search(r"(^| )(-rdc|--relocatable-device-code)[= ]true( |$)", " ".join(options)) is not None
 
 
-def program_of(name, folder):
+def program_of(name: str, folder: Path) -> Path:
     """The program's path: the source's own path within a folder, so that each source has its own program."""
     path = Path(os.path.abspath(name))
     inside = path.is_relative_to(ROOT)
@@ -86,19 +89,19 @@ def program_of(name, folder):
 
 # ---- Building
 
-def call(command, shown):
+def call(command: list[str | Path], shown: bool) -> subprocess.CompletedProcess[str]:
     """Runs the compiler; returns its messages, in English."""
     if shown:
         print(shlex.join(str(word) for word in command))
     return subprocess.run(command, stdout=sys.stdout, stderr=subprocess.PIPE, text=True, errors="replace", env=os.environ | {"LC_ALL": "C"})
 
 
-def needs_device_link(message):
+def needs_device_link(message: str) -> bool:
     """Whether nvcc rejects a program because its kernels launch kernels or call the device runtime."""
     return "separate compilation mode" in message
 
 
-def compile_to_objects(names, compiler, folder, shown):
+def compile_to_objects(names: list[str], compiler: list[str], folder: str, shown: bool) -> dict[str, str] | None:
     """The object of each source, by the source's name; an object is its own. None if they need -rdc=true."""
     objects = {}
     for number, name in enumerate(names):
@@ -116,7 +119,7 @@ def compile_to_objects(names, compiler, folder, shown):
     return objects
 
 
-def link_device_code(objects, compiler, folder, shown):
+def link_device_code(objects: dict[str, str], compiler: list[str], folder: str, shown: bool) -> str:
     """The object that registers the device code of all others. The simulator links that code itself."""
     linked = f"{folder}/device.o"
     without_runtime = shlex.split(shlex.join(compiler).replace(" -cudart none", " -cudadevrt none"))  # -cudart none leaves this step out
@@ -125,7 +128,7 @@ def link_device_code(objects, compiler, folder, shown):
     return linked if result.returncode == 0 else sys.exit(1)
 
 
-def link(objects, compiler, libraries, program, shown):
+def link(objects: dict[str, str], compiler: list[str], libraries: list[str | Path], program: Path, shown: bool) -> int:
     """Links the program; on failure prints a line for each undefined name, and for each name with several definitions."""
     result = call([*compiler, "-o", program, "-Xlinker", "--no-demangle", *objects.values(), *libraries], shown)
     missing = dict.fromkeys(re.findall(r"undefined reference to `(\w+)'", result.stderr))
@@ -138,10 +141,10 @@ def link(objects, compiler, libraries, program, shown):
     return 1
 
 
-def stand_ins(objects):
+def stand_ins(objects: dict[str, str]) -> list[str | Path]:
     """The linker options for NVIDIA's libraries of which the simulator has its own version, which is compiled first."""
     wanted = set().union(*(missing_calls.undefined_in(file) for file in objects.values()))
-    linked = []
+    linked: list[str | Path] = []
     for library, (said, others) in STAND_INS.items():
         if not any(name.startswith(library) for name in wanted):
             continue
@@ -154,7 +157,7 @@ def stand_ins(objects):
     return linked
 
 
-def build_for_simulator(names, options, program):
+def build_for_simulator(names: list[str], options: argparse.Namespace, program: Path) -> int:
     """Compiles each file to an object, so that an undefined name can be attributed to its file, and links them."""
     given = [word for word in flags() if not NOT_LINKED.fullmatch(word)]
     compiler = [options.nvcc, *(word for word in shlex.split(options.options) if word != "-lineinfo" or "-G" not in given)]
@@ -162,17 +165,17 @@ def build_for_simulator(names, options, program):
         objects = compile_to_objects(names, [*compiler, *given, *OWN_HEADERS], folder, options.show)
         if objects is None:
             given.append("-rdc=true")
-            objects = compile_to_objects(names, [*compiler, *given, *OWN_HEADERS], folder, options.show)
+            objects = compile_to_objects(names, [*compiler, *given, *OWN_HEADERS], folder, options.show) or {}
         if wants_device_link(given):
             objects["-rdc=true"] = link_device_code(objects, compiler, folder, options.show)
         return link(objects, compiler, [*given, *stand_ins(objects), *shlex.split(options.libraries)], program, options.show)
 
 
-def build_for_gpu(names, options, program):
+def build_for_gpu(names: list[str], options: argparse.Namespace, program: Path) -> int:
     return subprocess.run([options.nvcc, *flags(), *shlex.split(options.options), "-o", program, *names]).returncode
 
 
-def build(names, options, program):
+def build(names: list[str], options: argparse.Namespace, program: Path) -> int:
     if program.is_dir():
         fail(f"FILE: {names[0]} and the folder {Path(names[0]).with_suffix('')} have one name in {program.parent}; give one another name")
     try:
@@ -185,7 +188,7 @@ def build(names, options, program):
     return status
 
 
-def run(program, options):
+def run(program: Path, options: argparse.Namespace) -> int:
     """Runs it with ARGS, then prints its counters, if there are any. Returns its exit status."""
     arguments = words("ARGS")
     with tempfile.TemporaryDirectory() as folder:
@@ -198,8 +201,8 @@ def run(program, options):
     return status if status >= 0 else 128 - status
 
 
-def main():
-    parser = errors.Parser(description=__doc__)
+def main() -> None:
+    parser = Parser(description=__doc__)
     parser.add_argument("what", choices=["check", "build", "run"], help="look at FILE, FLAGS and ARGS only; build; build and run with ARGS")
     parser.add_argument("--nvcc", required=True)
     parser.add_argument("--options", required=True, help="of nvcc, for the device")

@@ -1,11 +1,15 @@
 """Recordings of a program's device calls: the calls, the PTX texts and the bytes that the simulator writes (simulator/runtime/work/record.h), and
 the lines of their kernels that a page can remove."""
 
+from __future__ import annotations
+
 import base64
 import json
 import os
 import re
 import subprocess
+from pathlib import Path
+from typing import Any
 
 from drywarp.errors import fail
 from drywarp.paths import ROOT
@@ -13,7 +17,7 @@ from drywarp.paths import ROOT
 REPLAY = ROOT / "build/sim/replay"
 
 
-def split(data):
+def split(data: bytes) -> tuple[list[str], list[tuple[int, str]], dict[str, bytes]]:
     """The calls, the PTX texts as (number of the binary, text), and the bytes by name."""
     calls, texts, blobs, at = [], [], {}, 0
     while at < len(data):
@@ -32,7 +36,7 @@ def split(data):
     return calls, texts, blobs
 
 
-def end_of_body(ptx, at):
+def end_of_body(ptx: str, at: int) -> int:
     """The position after the brace that closes the next one; inline assembly has its own braces."""
     depth = 0
     for brace in re.finditer(r"[{}]", ptx[at:]):
@@ -42,7 +46,7 @@ def end_of_body(ptx, at):
     return len(ptx)
 
 
-def without_unused(text, calls):
+def without_unused(text: tuple[int, str], calls: list[str]) -> tuple[int, str]:
     """A PTX text (with its binary's number) without the kernels that are not launched; line numbers stay. Source paths are reduced to
     file names."""
     binary, ptx = text
@@ -58,20 +62,20 @@ def without_unused(text, calls):
     return binary, re.sub(r'^(\s*\.file\s+\d+) "[^"\n]*/([^"/\n]+)"', r'\1 "\2"', ptx, flags=re.M)
 
 
-def in_base64(blobs):
+def in_base64(blobs: dict[str, bytes]) -> dict[str, str]:
     return {name: base64.b64encode(content).decode() for name, content in blobs.items()}
 
 
 # ---- Lines that a page can remove
 
-def run(words):
+def run(words: list[str | Path]) -> str:
     result = subprocess.run(words, capture_output=True, text=True)
     if result.returncode != 0:
         fail(f"{words[0]} exited with status {result.returncode}: {result.stderr.strip()[-400:]}")
     return result.stdout
 
 
-def removable_of(words, lesson):
+def removable_of(words: list[str | Path], lesson: list[str]) -> list[dict[str, Any]]:
     """The lines of the lesson that the page can remove: barriers, fences, and bounds tests whose removal has an effect. words: replays it."""
     lines = {(entry["line"], entry["what"]) for entry in json.loads(run([*words, "--lines"]))}
     found = []
@@ -87,7 +91,7 @@ def removable_of(words, lesson):
     return found
 
 
-def removable(folder, calls, texts, blobs, lesson):
+def removable(folder: Path, calls: list[str], texts: list[tuple[int, str]], blobs: dict[str, bytes], lesson: list[str]) -> list[dict[str, Any]]:
     """The removable lines of a recorded program."""
     file = folder / "lines.recording"
     parts = [b"recording 1\n", *(f"ptx {binary} {len(text.encode())}\n{text}\n".encode() for binary, text in texts),

@@ -1,22 +1,25 @@
 """Findings as SARIF 2.1.0, the format in which code hosts accept them."""
 
+from __future__ import annotations
+
 import hashlib
 import os
 import re
 import urllib.parse
 from pathlib import Path
+from typing import Any
 
 from drywarp import VERSION
 from drywarp.paths import ROOT
 
 
-def explanations():
+def explanations() -> dict[str, str]:
     """The explanation of each kind of finding: the first paragraph of its section in docs/findings.md."""
     text = (ROOT / "docs/findings.md").read_text(encoding="utf-8")
     return {kind: " ".join(words.split()) for kind, words in re.findall(r"^## .+\n\n`([a-z-]+)`: ((?:.+\n)+)", text, re.M)}
 
 
-def artifact(file, root):
+def artifact(file: str | Path, root: Path) -> dict[str, str]:
     """A file's location: relative to the root, which a code host takes for the repository's, or absolute."""
     path = Path(os.path.abspath(root / file))
     if path.is_relative_to(root):
@@ -24,7 +27,7 @@ def artifact(file, root):
     return {"uri": path.as_uri()}
 
 
-def location(place, root):
+def location(place: dict[str, Any], root: Path) -> dict[str, Any] | None:
     """A location in the source; None if the program's debug information does not name it."""
     if not place["line"]:
         return None
@@ -32,13 +35,13 @@ def location(place, root):
     return {"physicalLocation": {"artifactLocation": artifact(place["file"], root), "region": region}, "message": {"text": place["description"]}}
 
 
-def fingerprint(finding):
+def fingerprint(finding: dict[str, Any]) -> str:
     """A fingerprint of the mistake that does not change if lines above it move."""
     parts = [finding["kind"], *(f"{Path(place['file']).name}\n{place['text']}" for place in finding["places"])]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
 
 
-def result(finding, root, source):
+def result(finding: dict[str, Any], root: Path, source: Path) -> dict[str, Any]:
     """One finding. Code hosts need a location: if none is known, it is the checked file."""
     first, *others = [location(place, root) for place in finding["places"]] or [None]
     occurrences = f"note: {finding['count']} occurrences; the first is shown" if finding["count"] > 1 else ""
@@ -51,7 +54,7 @@ def result(finding, root, source):
             "partialFingerprints": {"kindAndSource/v1": fingerprint(finding)}}
 
 
-def of(findings, root, source):
+def of(findings: list[dict[str, Any]], root: Path, source: Path) -> dict[str, Any]:
     """The log of a run. findings: as in $SIM_FINDINGS; root: the base of relative paths; source: the checked file."""
     rules = [{"id": kind, "shortDescription": {"text": kind}, "fullDescription": {"text": words}, "help": {"text": words}}
              for kind, words in explanations().items()]

@@ -17,19 +17,15 @@ import signal
 import sys
 from pathlib import Path
 
+from drywarp.errors import Parser, fail
 from drywarp.judge import classroom, contract, exercise, sandbox, shapes
-from drywarp.judge.verdicts import PASSED, UNUSABLE, WRONG
 from drywarp.judge.judging import checked, whole_program
 from drywarp.judge.processes import interrupt
 from drywarp.judge.table import Table, row_of
+from drywarp.judge.verdicts import PASSED, UNUSABLE, WRONG
 from drywarp.judge.words import clean, counts_of, lines_about
 
 ROOT = shapes.ROOT
-
-
-def fail(message):
-    print(f"check.py: {message}", file=sys.stderr)
-    sys.exit(UNUSABLE)
 
 
 # ---- One program, and a folder of them
@@ -123,7 +119,7 @@ def shape_of(options, path):
 
 
 def parsed():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", metavar="FILE", help="a program with the interface of a step; with --all a folder of them")
     parser.add_argument("--all", action="store_true", help="judge every .cu file below the folder FILE, several at once, and write a CSV")
     parser.add_argument("--ladder", choices=shapes.LADDERS, default="reduce", help="the ladder of which the program is a step")
@@ -139,7 +135,6 @@ def parsed():
     parser.add_argument("--options", required=True, help="nvcc's options")
     parser.add_argument("--object", type=Path, default=ROOT / "build/sim/check_program.o", help="the object file that implements CUDA in the program")
     parser.add_argument("--library", type=Path, default=ROOT / "build/sim/libcuda.so.1", help="the simulator")
-    parser.error = fail
     options = parser.parse_args()
     options.threads = 1 if options.all else None
     nvcc = shutil.which(options.nvcc)

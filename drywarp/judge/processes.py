@@ -10,7 +10,8 @@ SANDBOX = Path(__file__).with_name("sandbox.py")
 
 class Running:
     """The running processes, which Ctrl-C must end: they have their own process groups and do not get its signal."""
-    stopped, processes = False, weakref.WeakSet()
+    stopped = False
+    processes: weakref.WeakSet = weakref.WeakSet()
 
 
 def started(*arguments, **streams):

@@ -15,6 +15,7 @@ import time
 
 if not __package__:  # run as a file: the judge runs it so, without its own settings of Python's
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+from drywarp.errors import Parser
 from drywarp.judge import cgroup
 from drywarp.judge.means import (DEATH_SIGNAL, LIBC, NO_NEW_PRIVILEGES, MAX_OWN_PROCESSES, SYSTEM_FOLDERS, become_bubblewrap, enter_namespaces, has_bubblewrap,
                                  landlock_version, limit, restrict_calls, restrict_files, tried, works)
@@ -191,7 +192,8 @@ def positive(text):
 
 
 def parsed(arguments):
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.status = SANDBOX_FAILED
     parser.add_argument("--read", action="append", default=[], type=os.path.abspath, metavar="PATH", help="may be read")
     parser.add_argument("--run", action="append", default=[], type=os.path.abspath, metavar="PATH", help="may be read and run")
     parser.add_argument("--system", action="store_true", help="the system's files may be read and run")
@@ -208,7 +210,6 @@ def parsed(arguments):
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)  # bubblewrap has begun
     parser.add_argument("--measures", action="store_true", help="print which mechanisms are in force on this machine, and what they do not cover")
     parser.add_argument("command", nargs="*", metavar="COMMAND")
-    parser.error = lambda message: (print(f"sandbox.py: {message}", file=sys.stderr), sys.exit(SANDBOX_FAILED))
     options = parser.parse_args(arguments)
     if not options.command and not options.measures:
         parser.error("no command; usage: sandbox.py --write DIR -- COMMAND...")

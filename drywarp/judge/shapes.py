@@ -7,6 +7,7 @@ import itertools
 import math
 import secrets
 from pathlib import Path
+from typing import Callable, Optional
 
 from drywarp import files
 
@@ -71,7 +72,7 @@ def count_of(size):
 @dataclasses.dataclass(frozen=True)
 class Operation:
     """An operation. of(numbers, size) returns the expected outputs, each a list of numbers; kinds: their types, "" for that of the elements."""
-    of: callable
+    of: Callable
     outputs: tuple = ("out",)
     kinds: tuple = ("",)
     inputs: int = 1  # arrays of the same size, concatenated in numbers
@@ -79,7 +80,7 @@ class Operation:
     of_rows: bool = False  # its size is rows x columns
     leaves_room: bool = False  # the first output is as large as the array, and only its expected part is checked
     power: int = 1  # of the elements, in the outputs: products are 256ths
-    mistakes: callable = lambda numbers, got: set()  # known mistakes that give this result, in words
+    mistakes: Callable = lambda numbers, got: set()  # known mistakes that give this result, in words
 
 
 def prefixes(numbers, size):
@@ -179,7 +180,7 @@ class Shape:
     functions: tuple
     part: str
     page: str  # the page that explains the functions
-    steps: Path = None  # the folder of the ladder's steps, which have counters in tests/counters
+    steps: Optional[Path] = None  # the folder of the ladder's steps, which have counters in tests/counters
     counters: str = ""  # their file in tests/counters
     timed_by: str = ""  # the command that measures such a program on a GPU
     sizes: tuple = tuple(SIZES)

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "judge"))  # in the sandbox nothing above drywarp/ can be read
-from check_device import SUCCESS, TO_DEVICE, TO_HOST, Device, Dim3, Stream  # noqa: E402
+from check_device import SUCCESS, TO_DEVICE, TO_HOST, Device, Dim3, Stream  # type: ignore[import-not-found]  # noqa: E402
 
 
 def loaded(device, text):

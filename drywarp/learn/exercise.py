@@ -6,7 +6,7 @@ import random
 import runpy
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Callable
+from typing import Callable, Optional
 
 from drywarp import files
 
@@ -24,7 +24,7 @@ class Array:
     """An array on the device, exactly as large as its values."""
     type: str  # as in Python's array: f, i, I
     after: list  # the expected contents after the kernel; None: any
-    before: list = None  # the contents before the kernel; None: uninitialised
+    before: Optional[list] = None  # the contents before the kernel; None: uninitialised
     count: int = 0  # of elements
 
     def packed(self):
@@ -124,7 +124,7 @@ class Exercise:
     sizes: tuple  # n of the runs; two more are random
     grid: Callable = lambda n: blocks_for(n, 256)  # n -> blocks
     block: int = 256  # threads
-    random_sizes: tuple = None  # the range of the two random n: from, to, step; None: from 1 to the largest of the sizes
+    random_sizes: Optional[tuple] = None  # the range of the two random n: from, to, step; None: from 1 to the largest of the sizes
     goals: tuple = ()
     questions: tuple = ()  # kind predict: one Count a question; its words are in the learner's file
     counted_at: int = 0  # n at which goals and questions are counted; 0: the last of the sizes

@@ -30,7 +30,7 @@ FARTHEST = 1 << 20  # bytes from an array at which an address is still named by 
 MAX_SOURCE = 64 << 10  # bytes
 MAX_PRINTED = 8  # lines
 # Three sessions: the default order of blocks, warps and lanes, and two others; in one of them blocks are interleaved.
-ORDERS = ({}, {"SIM_BLOCK_ORDER": 1}, {"SIM_BLOCK_ORDER": 2, "SIM_TOGETHER": 1})
+ORDERS: tuple[dict, ...] = ({}, {"SIM_BLOCK_ORDER": 1}, {"SIM_BLOCK_ORDER": 2, "SIM_TOGETHER": 1})
 
 
 @dataclasses.dataclass

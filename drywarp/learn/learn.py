@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Optional
 
 from drywarp import files
 from drywarp.judge.words import clean
@@ -227,8 +228,8 @@ def is_right(number, counted):
 class Outcome:
     """The result of checking a learner's file."""
     lines: list  # for the learner
-    row: dict = None  # the counters, if the exercise is done
-    verdict: judge.Verdict = None  # about a kernel whose run may be shown
+    row: Optional[dict] = None  # the counters, if the exercise is done
+    verdict: Optional[judge.Verdict] = None  # about a kernel whose run may be shown
 
 
 def check_predictions(task, content, learner, tools):

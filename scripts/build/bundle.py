@@ -9,9 +9,9 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
+from drywarp.errors import Parser, fail
 from drywarp.judge import contract, shapes
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,11 +43,6 @@ cd source/course
 make judge-all DIR=../../submission RESULTS=../../results/judge GRADESCOPE=../../results/results.json{arguments}
 [ -s ../../results/results.json ]
 """
-
-
-def fail(message):
-    print(f"bundle.py: {message}", file=sys.stderr)
-    sys.exit(2)
 
 
 def tracked():
@@ -127,11 +122,10 @@ def replaced(folder, write):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ladder", choices=shapes.LADDERS, default="reduce", help="that the autograder judges")
     parser.add_argument("--contract", type=Path, help="that the autograder judges by")
     parser.add_argument("folder", type=Path)
-    parser.error = fail
     options = parser.parse_args()
     try:
         if options.contract:

@@ -3,13 +3,14 @@
 
 Each frame shows a step of the run, independent of a clock: two recordings of the same figure are alike."""
 
-import argparse
 import io
 import os
 import shutil
 import sys
 import tempfile
 from pathlib import Path
+
+from drywarp.errors import Parser
 
 PLAYER = Path(__file__).resolve().parents[2] / "book/player"
 SCRIPTS = ("model", "diff", "source", "editor", "edit", "share", "view", "controls", "panes", "bar", "engine", "lookback", "analysis", "runs", "player")
@@ -101,8 +102,7 @@ def write(film, path):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.error = lambda message: sys.exit(f"film.py: {message}")  # one line, without the usage
+    parser = Parser(description=__doc__)
     parser.add_argument("output", type=Path, metavar="FILE.webp")
     output = parser.parse_args().output
     chromium = shutil.which("chromium") or shutil.which("google-chrome") or sys.exit("film.py: Chromium is missing, which shows the figure")

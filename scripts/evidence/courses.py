@@ -23,9 +23,9 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from drywarp import files
-from drywarp import missing_calls
+from drywarp import files, missing_calls
 from drywarp import program as build_program
+from drywarp.errors import Parser, fail
 from scripts.evidence.one_run import NO_END, run
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,10 +39,6 @@ TIME_LIMIT_S = 60
 LACKS = re.compile(r"the simulator has no (?P<call>cu\w+)|simulator: .*?(?P<said>(?:it has no |the simulator has no |the simulator does not know ).*|\S.* (?:(?:is|are) not supported|cannot be shared with other processes).*)")
 OTHER_LIBRARY = re.compile(rf"the simulator has no ({'|'.join(re.escape(name) for name, _ in missing_calls.LIBRARIES.values())}) ")
 OWN_FAILURE = re.compile(r"^.*(?:\bFAILED\b|Test failed|do(?:es)? not match|Mismatch at|mismatch!).*$", re.M)  # of programs that end with status 0 all the same
-
-
-def fail(message):
-    sys.exit(f"courses.py: {message}")
 
 
 def read(path):
@@ -167,7 +163,7 @@ def summary(rows):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, metavar="DIR", help="the folder with the repositories")
     parser.add_argument("--nvcc", default="nvcc")
     parser.add_argument("--options", required=True, help="nvcc's options for the simulator")

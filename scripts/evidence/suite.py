@@ -15,7 +15,6 @@ import fnmatch
 import os
 import shlex
 import subprocess
-import sys
 import time
 from collections import Counter
 from dataclasses import dataclass, field
@@ -23,6 +22,7 @@ from pathlib import Path
 
 from drywarp import files
 from drywarp import program as build_program
+from drywarp.errors import Parser, fail
 from scripts.evidence import suite_cases
 from scripts.evidence.one_run import run
 from scripts.evidence.suite_cases import CASE_COLUMNS
@@ -44,10 +44,6 @@ class Case:
     label: str
     options: list = field(default_factory=list)
     inputs: dict = field(default_factory=dict)  # the arguments, by a name
-
-
-def fail(message):
-    sys.exit(f"suite.py: {message}")
 
 
 # ---- The table of a suite
@@ -161,7 +157,7 @@ def reading(suite, name, label, rows):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, metavar="DIR", help="the folder with the suite's table, cases.csv")
     parser.add_argument("--nvcc", default="nvcc")
     parser.add_argument("--options", required=True, help="nvcc's options for the simulator")

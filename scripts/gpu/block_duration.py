@@ -3,7 +3,6 @@
 
 A row has the mean block duration in microseconds, and the time of the whole step without the clock and with it."""
 
-import argparse
 import csv
 import os
 import re
@@ -14,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from drywarp import files
+from drywarp.errors import Parser
 from scripts.ladder import tries
 
 COLUMNS = ["step", "elements", "pass", "blocks", "slots", "duration_us", "median_ms", "clocked_ms"]
@@ -72,8 +72,7 @@ def passes(step, program, elements):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.error = lambda message: sys.exit(f"block_duration.py: {message}")  # one line, without the usage
+    parser = Parser(description=__doc__)
     parser.add_argument("--elements", type=tries.elements, default=1 << 26)
     parser.add_argument("--compiler", default="nvcc -O3 -arch=native")
     parser.add_argument("--output", type=Path, default=Path("results/block-duration.csv"))

@@ -9,10 +9,10 @@ import csv
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
+from drywarp.errors import Parser, fail
 from scripts.ladder import sweep
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,10 +21,6 @@ ELEMENTS = str(2**26)
 SENT = "run-all.csv", "run-all.txt", "sweep.csv"
 UNEQUAL = 5  # per cent: smaller differences are noise (docs/measuring.md)
 ASKED = {"power.limit": "power limit", "power.default_limit": "default power limit", "clocks.max.sm": "maximum SM clock", "display_active": "display attached"}
-
-
-def fail(message):
-    sys.exit(f"contribute.py: {message}")
 
 
 def asked(question):
@@ -166,14 +162,12 @@ def write(folder, first, second):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     naming, writing = commands.add_parser("name"), commands.add_parser("write")
     naming.add_argument("name", nargs="?", default="")
     for word in ("folder", "first", "second"):
         writing.add_argument(word, type=Path)
-    for one in (parser, naming, writing):
-        one.error = fail  # one line, without the usage
     options = parser.parse_args()
     if options.command == "name":
         print(choose(options.name))

@@ -2,7 +2,6 @@
 """Measures when the blocks of a launch end. Adds a clock to steps, and to their Tries marked with beside_cub, and writes one CSV:
 microseconds from the first block's start until the first, a quarter, half, three quarters and the last of the blocks have ended."""
 
-import argparse
 import re
 import subprocess
 import sys
@@ -10,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 from drywarp import files
+from drywarp.errors import Parser
 from scripts.ladder import tries
 
 HEADER = "step,elements,blocks,first_us,quarter_us,half_us,three_quarters_us,last_us"
@@ -51,8 +51,7 @@ def with_clock(name, source):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.error = lambda message: sys.exit(f"finish.py: {message}")  # one line, without the usage
+    parser = Parser(description=__doc__)
     parser.add_argument("--compiler", default="nvcc -O3 -arch=native")
     parser.add_argument("--output", type=Path, default=Path("results/finish.csv"))
     parser.add_argument("steps", nargs="+", type=tries.step_name)

@@ -3,7 +3,6 @@
 
 It shows what a block spends its time on. Without a part the sums are wrong, so the check is removed too."""
 
-import argparse
 import csv
 import os
 import re
@@ -14,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from drywarp import files
+from drywarp.errors import Parser
 from scripts.ladder import tries
 
 COLUMNS = ["step", "part", "elements", "median_ms"]
@@ -50,8 +50,7 @@ def part_of(step, change):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.error = lambda message: sys.exit(f"parts.py: {message}")  # one line, without the usage
+    parser = Parser(description=__doc__)
     parser.add_argument("--elements", type=tries.elements, default=1 << 26)
     parser.add_argument("--compiler", default="nvcc -O3 -arch=native")
     parser.add_argument("--output", type=Path, default=Path("results/parts.csv"))

@@ -13,11 +13,11 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 from drywarp import files
+from drywarp.errors import Parser, fail
 from scripts.ladder import labs
 
 # Column -> metric of Nsight Compute.
@@ -50,10 +50,6 @@ COUNTED = ["shared_loads", "shared_stores", "bank_conflicts", "global_load_reque
            "global_store_sectors"]
 BYTES_COLUMNS = ["step", "elements", "read_bytes_per_element", "written_bytes_per_element"]
 READ, WRITTEN = "dram__bytes_read.sum", "dram__bytes_write.sum"
-
-
-def fail(message):
-    sys.exit(f"profile.py: {message}")
 
 
 # ---- Nsight Compute
@@ -190,7 +186,7 @@ def profile_bytes(options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     steps, of_labs, of_bytes = (commands.add_parser(name) for name in ("steps", "labs", "bytes"))
     for command, elements, does in ((steps, 1 << 24, profile_steps), (of_bytes, 1 << 28, profile_bytes)):

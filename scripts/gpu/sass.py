@@ -3,7 +3,6 @@
 
 sass.py STEP TRY NAME: the step unchanged (TRY 0) or with that Try of its README applied, to OUTPUT/NAME.txt."""
 
-import argparse
 import re
 import shlex
 import shutil
@@ -13,6 +12,7 @@ import tempfile
 from pathlib import Path
 
 from drywarp import files
+from drywarp.errors import Parser
 from scripts.ladder import tries
 
 SHOWN = ("LDG", "FADD", "BRA")
@@ -44,8 +44,7 @@ def loop_of(code, loads):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.error = lambda message: sys.exit(f"sass.py: {message}")  # one line, without the usage
+    parser = Parser(description=__doc__)
     parser.add_argument("--compiler", default="nvcc -O3 -arch=sm_90")
     parser.add_argument("--output", type=Path, default=Path("results/sass"))
     parser.add_argument("--loads", type=int, help="loads in the loop; default: the loop with the most")

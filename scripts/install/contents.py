@@ -17,7 +17,7 @@ def modules(root: Path) -> dict[str, Path]:
 
 def native_files(root: Path) -> dict[str, Path]:
     """The package's other files, in the same form. Raises FileNotFoundError if make native has not made one of them."""
-    found = {}
+    found: dict[str, Path] = {}
     for pattern in NATIVE:
         files = [file for file in sorted(root.glob(pattern)) if file.is_file()]
         if not files:

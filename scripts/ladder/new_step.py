@@ -3,11 +3,11 @@
 
 Text to be written is marked TODO; CONTRIBUTING.md describes the next steps."""
 
-import argparse
 import re
-import sys
 import tempfile
 from pathlib import Path
+
+from drywarp.errors import Parser, fail
 
 ROOT = Path(__file__).resolve().parents[2]
 FIRST_COMMENT = """\
@@ -79,11 +79,6 @@ previous: [{before}](../{before}/README.md) · [all steps](../README.md) · next
 """
 
 
-def fail(message):
-    print(f"new_step.py: {message}", file=sys.stderr)
-    sys.exit(2)
-
-
 def link(word, step):
     return f"{word}: [{step}](../{step}/README.md)"
 
@@ -123,8 +118,7 @@ def write(files, step):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.error = fail  # one line, without the usage
+    parser = Parser(description=__doc__)
     parser.add_argument("name", metavar="NAME", help="a short word in small letters and digits, as in: make new-step NAME=prefetch")
     name = parser.parse_args().name
     if not re.fullmatch("[a-z][a-z0-9]*", name):

@@ -15,6 +15,7 @@ import tempfile
 from pathlib import Path
 
 from drywarp import files, findings
+from drywarp.errors import Parser, fail
 
 COLUMNS = ["step", "cache", "device", "elements", "launches", "median_ms", "min_ms", "q1_ms", "q3_ms", "gb_per_s", "peak_gb_per_s", "status"]
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,11 +27,6 @@ MAX_BASELINE = 2**20  # one thread: seconds a run beyond that
 TIME_LIMIT_S = 300
 REPORTED = set()  # the findings that were shown
 BYTES = {"scan": 8}  # read and written for each element; others read 4
-
-
-def fail(message):
-    print(f"sweep.py: {message}", file=sys.stderr)
-    sys.exit(2)  # 1 is for programs that failed
 
 
 def run(program, elements, options=(), environment=None):
@@ -148,8 +144,7 @@ def summary(rows):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.error = fail  # one line, without the usage
+    parser = Parser(description=__doc__)
     parser.add_argument("--output", type=Path, default=Path("results/sweep.csv"))
     parser.add_argument("--rounds", type=rounds, default=3)
     parser.add_argument("--simulated", action="store_true", help="the programs run on the simulator: counters, up to 2^20")

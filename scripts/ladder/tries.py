@@ -13,12 +13,12 @@ import shlex
 import shutil
 import statistics
 import subprocess
-import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from drywarp import files
+from drywarp.errors import Parser, fail
 from scripts.ladder import labs
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,10 +28,6 @@ SANITIZED_ELEMENTS = "100003"  # several blocks in every step, and no round numb
 TIME_LIMIT_S = 60
 # In a page: its own number of elements, and the column of against-cub.csv in which it is timed beside CUB.
 PATCH = re.compile(r"^```diff(?: N=(\d+))?(?: beside_cub=([a-z_]+))?\n(.*?)^```", re.M | re.S)
-
-
-def fail(message):
-    sys.exit(f"tries.py: {message}")
 
 
 def elements(text):
@@ -230,8 +226,7 @@ def measure(step, number, diff, elements, after, errors):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.error = fail  # one line, without the usage
+    parser = Parser(description=__doc__)
     parser.add_argument("--elements", type=elements, help="where the Try names no number; the program's default if not given")
     parser.add_argument("--compiler", default="nvcc -O3 -arch=native")
     parser.add_argument("--output", type=Path, default=Path("results/tries.csv"))

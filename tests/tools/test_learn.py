@@ -83,7 +83,7 @@ def test_a_full_disk_is_reported_in_one_line(tmp_path):
     code = ("import resource, sys; from drywarp.learn import learn; resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10)); "
             f"sys.argv = ['learn.py', '--folder', {str(tmp_path)!r}, '--go', '1']; learn.main()")
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
-    assert result.returncode == 1 and result.stderr == f"learn.py: {tmp_path / progress.NAME} cannot be written: File too large\n" and not list(tmp_path.iterdir())
+    assert result.returncode == 2 and result.stderr == f"learn.py: {tmp_path / progress.NAME} cannot be written: File too large\n" and not list(tmp_path.iterdir())
 
 
 def judged(task, text):

@@ -222,7 +222,7 @@ def test_a_folder_that_cannot_be_written(tmp_path):
     """Broken: a sweep into a folder that is none ends in a traceback."""
     (tmp_path / "file").write_text("")
     result = sweep(tmp_path, "--output", tmp_path / "file/sweep.csv", step01_x=SWEPT)
-    assert result.returncode == 1 and len(result.stderr.splitlines()) == 1 and "cannot be written" in result.stderr
+    assert result.returncode == 2 and len(result.stderr.splitlines()) == 1 and "cannot be written" in result.stderr
 
 
 def test_diff_shows_the_change():
