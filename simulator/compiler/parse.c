@@ -76,6 +76,7 @@ void parse_syntax_error(Compiler *c, const char *help, const char *format, ...)
     va_end(list);
     if (!p->state.panicking)
         source_error(c, t->position, (t->flags & TOKEN_EXPANDED) ? 0 : t->length, help, "%s", text);
+    p->syntax_errors += !p->state.panicking;
     p->state.panicking = true;
     p->state.panic_at = p->state.at;
 }
@@ -102,6 +103,7 @@ bool parse_expect(Compiler *c, uint16_t id, const char *where)
         p->state.panic_at = p->state.at;
         return false;
     }
+    p->syntax_errors++;
     const char *expected = token_id_text(id);
     const char *help = compile_format(c, "add '%s'", expected);
     // A missing token is reported after the previous token if the next one is on another line.
@@ -110,6 +112,8 @@ bool parse_expect(Compiler *c, uint16_t id, const char *where)
         source_error(c, last->position + last->length - 1, 1, help, "expected '%s' %s", expected, where);
     else
         source_error(c, t->position, (t->flags & TOKEN_EXPANDED) ? 0 : t->length, help, "expected '%s' %s, not %s", expected, where, token_text(c, t));
+    if (id == ';' && t->flags & TOKEN_FIRST) // the next line is parsed as if the ; were there
+        return true;
     p->state.panicking = true;
     p->state.panic_at = p->state.at;
     return false;
@@ -221,6 +225,8 @@ bool parse_skip_angles(Compiler *c)
         parse_advance(c);
         if (depth == 0)
             return true;
+        if (depth > MAX_NESTING) // so that S<S<S<... takes linear time
+            break;
     }
     c->parser->state.at = begin;
     return false;

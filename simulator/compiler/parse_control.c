@@ -270,6 +270,14 @@ static const Token *comma_of_for(Compiler *c)
     return NULL;
 }
 
+// After an error about a missing ; between the parts of a 'for', the next part is parsed as if it were there.
+static void continue_with_next_part(Compiler *c)
+{
+    ParserState *state = &c->parser->state;
+    if (state->panicking && state->panic_at == state->at && !parse_at(c, ';') && !parse_at(c, ')'))
+        state->panicking = false;
+}
+
 Statement *parse_for(Compiler *c, Position at)
 {
     Statement *s = statement_new(c, STATEMENT_LOOP, at);
@@ -303,13 +311,15 @@ Statement *parse_for(Compiler *c, Position at)
             parse_syntax_error(c, "a for has semicolons: for (int i = 0; i < n; i++)", "expected ';' after the first part of 'for'");
         parse_expect(c, ';', "after the first part of 'for'");
     }
+    continue_with_next_part(c);
     if (!parse_at(c, ';') && !parse_at(c, ')'))
         s->expression = convert_to_condition(c, parse_expression(c), "the condition of 'for'");
     parse_expect(c, ';', "after the condition of 'for'");
+    continue_with_next_part(c);
     if (!parse_at(c, ')'))
         s->step = parse_expression(c);
-    parse_expect(c, ')', "after the parts of 'for'");
-    if (c->parser->state.panicking && parse_token(c)->kind != TOKEN_END && !parse_at(c, '{')) { // resynchronises at the body
+    const bool is_closed = parse_expect(c, ')', "after the parts of 'for'");
+    if (!is_closed && c->parser->state.panicking && parse_token(c)->kind != TOKEN_END && !parse_at(c, '{')) { // resynchronises at the body
         while (!parse_at(c, ')') && !parse_at(c, '{') && !parse_at(c, '}') && parse_token(c)->kind != TOKEN_END)
             parse_advance(c);
         parse_accept(c, ')');

@@ -546,7 +546,9 @@ static void parse_simple_declaration(Compiler *c)
         while (parse_qualifier(parse_token(c)->id))
             parse_advance(c);
     }
-    if (s.defines_type && parse_accept(c, ';')) {
+    if (s.lacks_semicolon)
+        c->parser->state.panicking = false;
+    if (s.lacks_semicolon || (s.defines_type && parse_accept(c, ';'))) {
         c->silent -= silent;
         return;
     }

@@ -393,12 +393,13 @@ void parse_delayed_body(Compiler *c, Function *f)
         parse_field_initialisers(c, f);
     if (f->is_constructor && f->record->is_complete)
         initialise_fields(c, f);
+    const uint32_t syntax_errors = p->syntax_errors;
     if (parse_accept(c, '{'))
         f->body = parse_block(c);
     if (f->has_deduced_result && type_without_reference(f->type->target)->kind == TYPE_AUTO)
         f->type = type_function(c, type_basic(c, TYPE_VOID), f->type->parameters, f->type->parameter_count, f->type->variadic,
                                 f->type->member_const ? TYPE_CONST : 0);
-    if (f->body)
+    if (f->body && p->syntax_errors == syntax_errors)
         check_body(c, f);
     if (f->lambda)
         f->lambda->self = self;

@@ -385,6 +385,17 @@ static Record *named_record(Compiler *c, const ParsedName *n, bool defines, cons
     return r;
 }
 
+// After a } at the end of a line: the next line begins another declaration.
+static void expect_semicolon(Compiler *c, Specifiers *s, const char *what)
+{
+    const Token *t = parse_token(c);
+    if (parse_at(c, ';') || !(t->flags & TOKEN_FIRST) || c->parser->state.panicking || t->kind == TOKEN_END)
+        return;
+    source_error(c, parse_previous(c)->position, 1, "add ';'", "expected ';' after the %s", what);
+    s->lacks_semicolon = true;
+    c->parser->state.panicking = true;
+}
+
 Type *parse_record(Compiler *c, Specifiers *s, Record *instance)
 {
     const Token *word = parse_token(c);
@@ -431,13 +442,8 @@ Type *parse_record(Compiler *c, Specifiers *s, Record *instance)
         parse_members(c, r, open);
     else
         record_complete(c, r);
-    if (!parse_at(c, ';') && (parse_token(c)->flags & TOKEN_FIRST) && !c->parser->state.panicking && parse_token(c)->kind != TOKEN_END &&
-        c->parser->state.scope->kind != SCOPE_TEMPLATE && !instance) {
-        const Token *last = parse_previous(c);
-        source_error(c, last->position, 1, "add ';'", "expected ';' after the %s", token_id_text(word->id));
-        // The next line begins another declaration.
-        c->parser->state.panicking = true;
-    }
+    if (c->parser->state.scope->kind != SCOPE_TEMPLATE && !instance)
+        expect_semicolon(c, s, token_id_text(word->id));
     return r->type;
 }
 
@@ -538,6 +544,7 @@ Type *parse_enumeration(Compiler *c, Specifiers *s)
         parse_enumerators(c, type->enumeration, type, fixed);
         type->enumeration->is_complete = true;
         s->defines_type = true;
+        expect_semicolon(c, s, "enum");
     }
     return type;
 }

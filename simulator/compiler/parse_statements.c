@@ -173,7 +173,8 @@ static Statement *parse_return(Compiler *c, Position at)
     Function *f = c->parser->state.function;
     Statement *s = statement_new(c, STATEMENT_RETURN, at);
     Expression *e = NULL;
-    if (!parse_at(c, ';') && !parse_at(c, '}'))
+    const bool is_next_statement = parse_token(c)->flags & TOKEN_FIRST && parse_at_declaration(c);
+    if (!parse_at(c, ';') && !parse_at(c, '}') && !is_next_statement)
         e = parse_at(c, '{') ? parse_braced(c) : parse_expression(c);
     Type *result = result_type(c, f, e);
     const char *name = f->name ? f->name->text : "this lambda";

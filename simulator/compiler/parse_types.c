@@ -278,7 +278,7 @@ Specifiers parse_specifiers(Compiler *c)
     uint8_t qualifiers = 0;
     BasicType basic = {.start = s.start};
     bool has_basic = false;
-    for (;;) {
+    while (!s.lacks_semicolon) {
         const uint8_t qualifier = parse_qualifier(parse_token(c)->id);
         if (qualifier) {
             qualifiers |= qualifier;

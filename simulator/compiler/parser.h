@@ -45,6 +45,7 @@ typedef struct Parser {
     Variable **variables; // namespace-scope variables of the source
     uint32_t variable_count, variable_capacity;
     Position empty_if;   // of the ; of the function's last `if (...);`
+    uint32_t syntax_errors; // reported so far
     Scope **closed;      // scopes of the function's blocks that have ended, for messages
     uint32_t closed_count, closed_capacity;
     bool has_packs;      // the source has a parameter pack
@@ -102,6 +103,7 @@ typedef struct Specifiers {
     bool is_extern_c;
     bool is_managed, is_constant, is_shared;
     bool defines_type;  // struct X { } or enum { }
+    bool lacks_semicolon; // after that type; this has been reported, and the next line begins another declaration
     bool has_type;
     uint32_t alignment;
     Expression *max_threads, *min_blocks, *max_blocks_per_cluster, *cluster[3];
