@@ -3,12 +3,13 @@
 over n."""
 
 import argparse
-import sys
 from pathlib import Path
 from typing import NamedTuple
 
 import plot
 from plot import LINE_COLOURS, REFERENCE, STEP_COLOUR, about, by_step, count, interquartile_range, named, passed, plt, short
+
+from drywarp.errors import fail
 
 COLOURS = STEP_COLOUR, *(LINE_COLOURS[k] for k in (1, 0, 3, 2, 5))  # one per GPU; the first two differ in greyscale, too
 
@@ -20,10 +21,6 @@ class Results(NamedTuple):
     facts: list  # driver, toolkit and date, in words
     rows: dict  # by step
     sweep: dict  # by step, or None
-
-
-def fail(what):
-    sys.exit(f"compare.py: {what}")
 
 
 def the_only(column, rows, path):

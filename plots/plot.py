@@ -23,6 +23,9 @@ matplotlib.rcParams.update({"svg.hashsalt": "reduction", "axes.spines.top": Fals
                             "figure.facecolor": "white", "savefig.facecolor": "white", "figure.autolayout": True})
 import matplotlib.pyplot as plt  # noqa: E402  (the backend has to be chosen first)
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from drywarp import errors  # noqa: E402
+
 RUN_COLUMNS = "step,device,elements,launches,median_ms,min_ms,gb_per_s,peak_gb_per_s,status".split(",")
 RUN_NUMBERS = ["elements", "launches", "median_ms", "min_ms", "gb_per_s", "peak_gb_per_s"]
 QUARTILES = ["q1_ms", "q3_ms"]  # missing in older results
@@ -68,8 +71,7 @@ choose("page")
 
 
 def fail(path, what, line=None):
-    where = f"{path}, line {line}" if line else str(path)
-    sys.exit(f"{Path(sys.argv[0]).name}: {where}: {what}")
+    errors.fail(f"{path}, line {line}: {what}" if line else f"{path}: {what}", status=1)
 
 
 def read_rows(path, needed, numbers):

@@ -11,13 +11,11 @@ from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from drywarp.errors import fail  # noqa: E402
+
 ROOT = Path(__file__).resolve().parent.parent
 LANES, WORD, LINE = 32, 4, 128  # lanes of a warp; bytes of a float and of a line of device memory
-
-
-def fail(what, status=1):
-    print(f"picture: {what}", file=sys.stderr)
-    sys.exit(status)
 
 
 def needed(things, one, what):

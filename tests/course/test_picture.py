@@ -194,7 +194,7 @@ def test_picture_is_whole(name, drawn):
 
 @pytest.mark.parametrize("arguments, status, named", [
     (["STEP=77"], 2, "'77'"), ([], 2, "''"), (["STEP=03", "BLOCK=one"], 2, "'one'"),
-    (["STEP=03", "BLOCK=16"], 1, "no block 16 at n = 4096")])
+    (["STEP=03", "BLOCK=16"], 2, "no block 16 at n = 4096")])
 def test_a_picture_that_cannot_be_is_named(arguments, status, named, tmp_path):
     """Broken: a missing step or block causes a traceback, or another figure."""
     words = dict(argument.split("=") for argument in arguments)
@@ -210,6 +210,7 @@ def edited(tmp_path, old, new):
     (root / "step03_sequential/README.md").symlink_to(ROOT / "step03_sequential/README.md")
     (root / "step02_bitops").symlink_to(ROOT / "step02_bitops")
     (root / "scripts").symlink_to(ROOT / "scripts")
+    (root / "drywarp").symlink_to(ROOT / "drywarp")
     (root / "plots").mkdir()
     for script in ("picture.py", "picture_scan.py", "drawing.py", "traced.py"):
         (root / "plots" / script).write_text((ROOT / "plots" / script).read_text())
@@ -234,6 +235,6 @@ def test_an_edited_program_without_the_lesson_is_named(tmp_path):
     """Broken: a program without the accesses that the figure shows causes a traceback or an empty figure."""
     root = edited(tmp_path, "sums[tid] += sums[tid + s];", ";")
     result = draw("03", tmp_path / "picture.svg", root=root)
-    assert result.returncode == 1 and not (tmp_path / "picture.svg").exists()
+    assert result.returncode == 2 and not (tmp_path / "picture.svg").exists()
     assert result.stderr.splitlines()[-1] == (
-        "picture: step03_sequential: no thread of block 0 adds in shared memory, which this figure shows")
+        "picture.py: step03_sequential: no thread of block 0 adds in shared memory, which this figure shows")

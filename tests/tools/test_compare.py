@@ -44,8 +44,8 @@ def rejected(first, second, output):
     with mock.patch.object(sys, "argv", ["compare.py", str(first), str(second), "--output", str(charts[0])]), pytest.raises(SystemExit) as end, contextlib.redirect_stdout(io.StringIO()) as printed:
         compare.main()
     assert printed.getvalue() == ""
-    errors = end.value.code  # Python prints it and exits with status 1
-    assert isinstance(errors, str) and len(errors.splitlines()) == 1, errors
+    errors = str(end.value)
+    assert len(errors.splitlines()) == 1, errors
     assert sorted(output.iterdir()) == sorted(charts) and {chart.read_text() for chart in charts} == {"old"}
     return errors
 
@@ -207,4 +207,4 @@ def test_no_folder_or_an_output_that_cannot_be_written(tmp_path):
         compare.main()
     process = start(first, first, first / "run-all.csv" / "compare.svg")
     errors = process.communicate()[1]
-    assert process.returncode == 1 and len(errors.splitlines()) == 1 and "cannot be written" in errors
+    assert process.returncode == 2 and len(errors.splitlines()) == 1 and "cannot be written" in errors
