@@ -51,7 +51,7 @@ ALL_PROGRAMS := $(foreach ladder,$(LADDERS),$(call programs_of,$(ladder)))
 # These commands support the first ladder only.
 FIRST_ONLY := $(if $(WITHIN),$(filter mine mine-alone compare new-step compare-numba limits methods peers parts finish sass contribute,$(MAKECMDGOALS)))
 ifneq ($(FIRST_ONLY),)
-    $(error make $(firstword $(FIRST_ONLY)) works on the first ladder only, without LADDER)
+    $(error make $(firstword $(FIRST_ONLY)) supports only the reduction: omit LADDER)
 endif
 
 # The number of elements, seconds until a step counts as hung, the folder of results, a step's number, a program,
@@ -85,7 +85,7 @@ help: ## learn: this list; make help-all shows the other commands
 	@echo 'Set up'; $(call show,setup)
 	@echo 'Develop'; $(call show,develop)
 	@echo 'With most commands'
-	@echo '  LADDER=scan         the prefix sum in scan/ instead of the sum: make run-all LADDER=scan, make step03 LADDER=scan; EXCLUSIVE=1 makes it exclusive'
+	@echo '  LADDER=scan         the prefix sum in scan/ instead of the reduction: make run-all LADDER=scan, make step03 LADDER=scan; EXCLUSIVE=1 makes it exclusive'
 	@echo '  DEVICE=sim          runs on the simulator, DEVICE=gpu on a GPU; default: the GPU if there is one. V=1 shows the command lines of the compiler'
 
 help-all:
@@ -163,7 +163,7 @@ headers: ## setup: installs only CUDA's headers from PyPI in .cuda, 2.4 MB, with
 clean: ## setup: removes build products; keeps results and .venv
 	rm -rf $(ALL_PROGRAMS) build site .build-flags .sim-flags .pytest_cache tests/__pycache__
 
-distclean: clean ## setup: removes also what was installed here: .venv, .cuda
+distclean: clean ## setup: also removes what was installed here: .venv, .cuda
 	rm -rf .venv .cuda
 
 include mk/compile.mk mk/learn.mk mk/simulator.mk mk/measure.mk mk/stage.mk mk/develop.mk

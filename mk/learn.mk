@@ -46,7 +46,7 @@ build/labs/%: labs/%.c
 	@mkdir -p $(@D)
 	$(Q)$(subst -o $(@F) $(<F),-o $@ $<,$(built)) -Wall -Wextra
 
-# A learner's own kernel, in the harness and compared with the ladder: docs/mine.md.
+# A learner's own kernel, in the harness and compared with the steps: docs/mine.md.
 
 .PHONY: mine mine-alone
 MINE := build/$(if $(SIMULATED),sim/)mine/reduce
@@ -63,7 +63,7 @@ build/sim/mine/reduce.o: build/mine/reduce.cu .sim-flags | $(NEEDS_NVCC)
 	@echo "compiling $$FILE for the simulator"
 	$(compile_for_simulator)
 
-mine: say-device ## learn: measures your own kernel with the ladder: make mine FILE=my/reduce.cu (docs/mine.md)
+mine: say-device ## learn: measures your own kernel beside the steps: make mine FILE=my/reduce.cu (docs/mine.md)
 	+@scripts/build/one_at_a_time.sh $(MAKE) --no-print-directory mine-alone
 
 # All learners' kernels have the same name, so a second one waits until the first is measured.

@@ -94,7 +94,7 @@ rowscale-pytorch: needs-gpu ## measure: the lab rowscale compared with torch: re
 SANITIZED_LABS := $(filter-out build/labs/several_gpus/step02% build/labs/several_gpus/step03%,$(patsubst %.cu,build/%,$(wildcard labs/*/step*/*.cu)))
 # With this many elements a block reuses its shared-memory buffers many times.
 PIPELINES := $(filter scan/step1%,$(PROGRAMS))
-sanitize: needs-gpu build $(if $(WITHIN),sanitize-ladder,sanitize-all) ## measure: compute-sanitizer's four tools over every step, of the ladder and of the labs
+sanitize: needs-gpu build $(if $(WITHIN),sanitize-ladder,sanitize-all) ## measure: compute-sanitizer's four tools over every step of the course and of the labs
 sanitize-ladder:
 	@scripts/gpu/sanitize.sh $(if $(WITHIN),-n '1 33 4097 100003') $(PROGRAMS)
 	$(if $(PIPELINES),@scripts/gpu/sanitize.sh -n 8388608 $(PIPELINES))
@@ -197,7 +197,7 @@ picture: ## page: draws the figure of a step or lab, from a run on the simulator
 tables: ## page: writes the measurements (plots/h200) and the programs' code into the pages
 	@python3 plots/tables.py
 
-harness: ## page: copies the harness of each first step, of the ladders and of the labs, into the other programs
+harness: ## page: copies the harness of each first step, of the reduction, the scan and the labs, into the other programs
 	@$(foreach ladder,$(LADDERS),scripts/ladder/copy_harness.sh $(patsubst %,%.cu,$(call programs_of,$(ladder))) &&) true
 	@for lab in $(LABS); do scripts/ladder/copy_harness.sh $$(ls labs/$$lab/step*/$$lab.c labs/$$lab/step*/$$lab.cu 2> /dev/null); done
 
