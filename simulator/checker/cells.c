@@ -96,7 +96,7 @@ static bool stores_constant(const Program *kernel, const Instr *store)
         return true;
     for (uint32_t k = 0; k < kernel->count && value->reg; k++) {
         const Statement *s = kernel->code[k].statement;
-        if (!s || s->count == 0 || s->operands[0].address || s->operands[0].reg != value->reg)
+        if (!s || s->count == 0 || s->operands[0].is_address || s->operands[0].reg != value->reg)
             continue;
         if (definition)
             return false;

@@ -517,7 +517,7 @@ static bool reads(const Operand *o, const Register *reg)
 static bool reads_register(const Instr *i, const Register *reg)
 {
     const Statement *s = i->statement;
-    const bool sets_none = s && (s->operands[0].address || i->control == BRANCH_INDEXED);
+    const bool sets_none = s && (s->operands[0].is_address || i->control == BRANCH_INDEXED);
     bool found = false;
     for (int k = sets_none ? 0 : 1; s && k < s->count; k++)
         found |= reads(&s->operands[k], reg);
@@ -530,7 +530,7 @@ static bool is_used(const Warp *w, const Instr *i)
     const Program *p = w->current_split->frame->function->program;
     const Operand *result = &i->statement->operands[0];
     bool is_value_used = i->kind == LOAD && !result->reg;
-    for (const Instr *j = p->code; j < p->code + p->count && !result->address && result->reg && !is_value_used; j++)
+    for (const Instr *j = p->code; j < p->code + p->count && !result->is_address && result->reg && !is_value_used; j++)
         is_value_used = reads_register(j, result->reg);
     return is_value_used;
 }

@@ -83,7 +83,7 @@ static void undefine_results(Warp *w, const UndefinedBranch *u, uint32_t lanes)
     for (int k = 0; k < u->region.count; k++)
         for (const Instr *i = u->region.ranges[k].first; i < u->region.ranges[k].end; i++) {
             const Statement *s = i->statement;
-            if (s && s->count > 0 && !s->operands[0].address && i->kind != STORE)
+            if (s && s->count > 0 && !s->operands[0].is_address && i->kind != STORE)
                 sim_set_operand(w, &s->operands[0], lanes, lanes, &u->condition);
         }
 }

@@ -139,7 +139,7 @@ static int64_t step_of(const Program *p, const void *symbol)
     for (const Instr *i = p->code; i < p->code + p->count; i++) {
         const Operand *to = i->statement ? &i->statement->operands[0] : NULL;
         LinearForm f = {.is_linear = true};
-        if (to && !to->address && to->reg == symbol && add_result(p, &f, i, 1, MAX_DEPTH) && f.is_linear && f.count == 1 && f.terms[0].symbol == symbol &&
+        if (to && !to->is_address && to->reg == symbol && add_result(p, &f, i, 1, MAX_DEPTH) && f.is_linear && f.count == 1 && f.terms[0].symbol == symbol &&
             f.terms[0].factor == 1)
             return f.constant;
     }

@@ -74,7 +74,7 @@ static uint32_t lanes_known_to_be(const Warp *w, const Operand *o, bool value)
     if (!o->reg)
         return 0;
     const uint32_t bits = *(const uint32_t *)(w->current_split->frame->registers + o->reg->slot);
-    return (bits ^ (o->negated == value ? ALL_LANES : 0)) & ~(v ? v->mask : 0);
+    return (bits ^ (o->is_negated == value ? ALL_LANES : 0)) & ~(v ? v->mask : 0);
 }
 
 // The lanes in which two operands were loaded from the same global address, such as begin and end of an empty range.
@@ -215,13 +215,13 @@ void sim_propagate_values(Warp *w, const Instr *i, uint32_t mask)
         sim_propagate_store(w, i, mask);
         return;
     }
-    if (s->operands[0].address)
+    if (s->operands[0].is_address)
         return;
     uint32_t lanes = 0;
     uint64_t bits[LANES];
     const UndefinedValue *found = NULL;
     for (int k = 1; k < s->count; k++) {
-        const UndefinedValue *v = s->operands[k].address ? NULL : sim_value_in(w, &s->operands[k], mask, &lanes);
+        const UndefinedValue *v = s->operands[k].is_address ? NULL : sim_value_in(w, &s->operands[k], mask, &lanes);
         found = found ? found : v;
     }
     if (lanes)

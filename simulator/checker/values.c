@@ -296,13 +296,13 @@ void sim_check_undefined_uses(Warp *w, const Instr *i)
     if (s->guard)
         mask &= *(const uint32_t *)(w->registers + s->guard->slot) ^ (s->guard_negated ? ALL_LANES : 0);
     for (int k = 0; k < s->count && mask; k++)
-        if (s->operands[k].address)
+        if (s->operands[k].is_address)
             report_use(w, &s->operands[k], i, mask, "is used as an address");
     const bool is_bitwise = i->kind == ATOMIC && i->op >= ATOMIC_AND; // bitwise operations and exchanges may have some undefined bits
     if (i->kind == ATOMIC && mask)
         for (int k = 0; k < s->count; k++) {
             const Operand *o = &s->operands[k];
-            if (!o->address && !(k == 0 && s->operands[1].address))
+            if (!o->is_address && !(k == 0 && s->operands[1].is_address))
                 report_use(w, o, i, is_bitwise ? sim_lanes_fully_undefined(w, o, mask) : mask, "takes part in an atomic operation");
         }
 }

@@ -195,7 +195,7 @@ static CUresult find_kernel(void **kernel, const void *module, const char *name)
     CU_REQUIRE(binary, CUDA_ERROR_INVALID_HANDLE);
     CU_REQUIRE(kernel && name && *name, CUDA_ERROR_INVALID_VALUE);
     const Function *f = sim_find_function(sim_module_of(binary), (Slice){name, strlen(name)});
-    CU_REQUIRE(f && f->entry && f->defined, CUDA_ERROR_NOT_FOUND);
+    CU_REQUIRE(f && f->is_kernel && f->is_defined, CUDA_ERROR_NOT_FOUND);
     const Kernel *found = sim_kernel_named(binary, name);
     if (!found)
         found = sim_add_kernel(binary, permanent_name(name), NULL);

@@ -13,7 +13,7 @@ bool sim_is_parameter(const Operand *o)
 
 bool sim_is_pure(const Instr *i)
 {
-    const bool stores_to_operand = i->statement && i->statement->count > 0 && i->statement->operands[0].address;
+    const bool stores_to_operand = i->statement && i->statement->count > 0 && i->statement->operands[0].is_address;
     return i->statement && i->statement->count > 1 && i->control == PLAIN && !(i->effects & ~WRITES_DESTINATION) &&
            (i->kind == OTHER_KIND || i->kind >= LOGICAL_AND) && (!stores_to_operand || sim_is_parameter(&i->statement->operands[0]));
 }
@@ -88,7 +88,7 @@ static bool same_pointer(const Function *function, Pointer a, Pointer b, int dep
 
 static bool same_operand(const Function *function, const Operand *a, const Operand *b, int depth)
 {
-    if (a->kind != b->kind || a->negated != b->negated || a->count || b->count)
+    if (a->kind != b->kind || a->is_negated != b->is_negated || a->count || b->count)
         return false;
     if (a->reg || a->variable)
         return same_pointer(function, sim_pointer_of(function, a), sim_pointer_of(function, b), depth);
@@ -129,7 +129,7 @@ const Operand *sim_argument_value(const Function *function, uint32_t call, const
 {
     for (uint32_t k = call; k-- > 0 && function->program->code[k].control == PLAIN;) {
         const Statement *s = function->program->code[k].statement;
-        if (s && s->count == 2 && s->operands[0].address && s->operands[0].variable == parameter->variable)
+        if (s && s->count == 2 && s->operands[0].is_address && s->operands[0].variable == parameter->variable)
             return &s->operands[1];
     }
     return NULL;

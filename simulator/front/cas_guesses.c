@@ -134,7 +134,7 @@ static bool reads_value(const Search *s, const Instr *i, const Value *v)
         return i->kind == LOAD && overlaps(&part, v);
     }
     const Statement *statement = i->statement;
-    bool any = statement->count > 0 && statement->operands[0].address && v->reg && operand_contains(&statement->operands[0], v);
+    bool any = statement->count > 0 && statement->operands[0].is_address && v->reg && operand_contains(&statement->operands[0], v);
     for (int k = 1; k < statement->count; k++)
         any |= operand_contains(&statement->operands[k], v);
     return any;
@@ -151,7 +151,7 @@ static bool redefines(const Search *s, const Instr *i, const Value *v)
                part.offset + part.bytes >= v->offset + v->bytes;
     }
     return operand_contains(&statement->operands[0], v) &&
-           (i->control == CALL || (statement->operands[0].address ? !v->reg : (i->effects & WRITES_DESTINATION) != 0));
+           (i->control == CALL || (statement->operands[0].is_address ? !v->reg : (i->effects & WRITES_DESTINATION) != 0));
 }
 
 // True if a call only computes a result from its arguments. An indirect call is assumed to do so if no argument may be an

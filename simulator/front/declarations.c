@@ -94,7 +94,7 @@ Type sim_parse_attributes(Parser *p, size_t *align, int *elements)
     Type type = NO_TYPE;
     *align = 0;
     *elements = 1;
-    p->managed = false;
+    p->is_managed = false;
     while (p->token.kind == WORD && p->token.text.text[0] == '.') {
         Slice word = p->token.text;
         sim_advance(p);
@@ -113,7 +113,7 @@ Type sim_parse_attributes(Parser *p, size_t *align, int *elements)
             while (!sim_accept(p, ")")) {
                 if (p->token.kind == END)
                     sim_fail(p, "an attribute without an end");
-                p->managed |= sim_slice_is(p->token.text, ".managed");
+                p->is_managed |= sim_slice_is(p->token.text, ".managed");
                 sim_advance(p);
             }
         } else if (sim_type_named(word) != NO_TYPE) {
@@ -153,7 +153,7 @@ Variable *sim_parse_declarator(Parser *p, Space space, Type type, size_t align, 
         sim_expect(p, "]");
     }
     if (is_open) {
-        v->dynamic = space == SHARED;
+        v->is_dynamic = space == SHARED;
         v->bytes = 0;
     }
     if (is_open && sim_next_is(p, "="))
@@ -223,7 +223,7 @@ void sim_parse_variables(Parser *p, Space space)
     bool ended = false; // a syntax error made the parser skip the semicolon
     do {
         Variable *v = sim_parse_declarator(p, space, type, align, elements);
-        v->managed = p->managed;
+        v->is_managed = p->is_managed;
         v->linkage = p->function ? LINK_INTERNAL : p->linkage;
         if (sim_accept(p, "="))
             ended = (v->error = sim_parse_or_skip(p, parse_all_initialisers, v)) != NULL;

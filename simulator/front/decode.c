@@ -279,7 +279,7 @@ static void find_definitions(const Function *f)
         f->registers[k]->sole_def = NO_INDEX;
     for (uint32_t k = 0; k < f->count; k++) {
         const Statement *s = &f->statements[k];
-        if (s->count > 0 && !s->operands[0].address)
+        if (s->count > 0 && !s->operands[0].is_address)
             add_definition(&s->operands[0], k);
     }
 }

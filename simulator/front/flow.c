@@ -86,7 +86,7 @@ void sim_analyse(Arena *module, const Function *function, Program *program)
     sim_find_loops(&arena, program, &flow);
     sim_find_cas_guesses(&arena, function, program, &flow);
     sim_find_live_in(&arena, module, function, program, &flow);
-    if (function->entry)
+    if (function->is_kernel)
         sim_find_stores(&arena, module, function, program);
     sim_free_arena(&arena);
 }

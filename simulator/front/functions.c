@@ -91,7 +91,7 @@ static bool needs_early_parse(const Function *f, const char *begin, const char *
 {
     static const char *const DIRECTIVES[] = {".shared", ".global", ".const", ".extern"};
     for (const char *at = begin; (at = memchr(at, '.', (size_t)(end - at))); at++)
-        for (size_t k = f->entry; k < sizeof DIRECTIVES / sizeof *DIRECTIVES && strchr(" \t\n\r;{}/", at[-1]); k++)
+        for (size_t k = f->is_kernel; k < sizeof DIRECTIVES / sizeof *DIRECTIVES && strchr(" \t\n\r;{}/", at[-1]); k++)
             if (strncmp(at, DIRECTIVES[k], strlen(DIRECTIVES[k])) == 0)
                 return true;
     return false;
@@ -111,17 +111,17 @@ static void parse_or_defer_body(Parser *p, Function *f)
     }
 }
 
-static void parse_function(Parser *p, void *entry)
+static void parse_function(Parser *p, void *is_kernel)
 {
     Function *f = sim_allocate(&p->module->arena, sizeof *f);
-    f->entry = *(const bool *)entry;
+    f->is_kernel = *(const bool *)is_kernel;
     f->linkage = p->linkage;
     p->function = f;
     p->register_capacity = p->statement_capacity = 0;
     p->location = (Location){0};
     memset(p->locations, 0, sizeof p->locations);
     sim_advance(p);
-    if (!f->entry)
+    if (!f->is_kernel)
         parse_parameters(p, &f->returned);
     f->name = sim_expect_word(p, "a function's name");
     parse_parameters(p, &f->params);
@@ -130,9 +130,9 @@ static void parse_function(Parser *p, void *entry)
         parse_directive(p, f);
     const Function *declared = sim_find_function(p->module, f->name);
     if (sim_next_is(p, "{")) {
-        if (declared && declared->defined)
+        if (declared && declared->is_defined)
             sim_fail(p, "'%.*s' is defined twice", (int)f->name.length, f->name.text);
-        f->defined = true;
+        f->is_defined = true;
         p->function = add_function(p, f); // before its body, which may be recursive
         parse_or_defer_body(p, p->function);
     } else {
@@ -151,21 +151,21 @@ static void replace_by_error(Parser *p, const char *error)
     f->statements = NULL;
     p->statement_capacity = 0;
     f->kernel_param_bytes = f->param_bytes; // of the parameters parsed so far
-    if (!f->defined) {
-        f->defined = true;
+    if (!f->is_defined) {
+        f->is_defined = true;
         p->function = f = add_function(p, f);
     }
     Statement *s = sim_new_statement(p);
-    s->opcode = f->entry ? (Slice){"the kernel itself", 17} : (Slice){"the function itself", 19};
+    s->opcode = f->is_kernel ? (Slice){"the kernel itself", 17} : (Slice){"the function itself", 19};
     s->error = error;
     p->function = NULL;
     p->scope = NULL;
 }
 
-void sim_parse_function(Parser *p, bool entry)
+void sim_parse_function(Parser *p, bool is_kernel)
 {
     const Position start = sim_position(p);
-    if (sim_parse_catching(p, parse_function, &entry))
+    if (sim_parse_catching(p, parse_function, &is_kernel))
         return;
     if (p->function->name.length == 0)
         sim_rethrow(p);

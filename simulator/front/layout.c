@@ -18,7 +18,7 @@ typedef struct Use { // of a variable by a kernel
 
 static void add_use(Module *m, Variable *v, Function *kernel)
 {
-    if (v->space != SHARED || v->dynamic || (v->uses && v->uses->kernel == kernel))
+    if (v->space != SHARED || v->is_dynamic || (v->uses && v->uses->kernel == kernel))
         return;
     Use *use = sim_allocate(&m->arena, sizeof *use);
     *use = (Use){kernel, v->uses};
@@ -63,7 +63,7 @@ static void visit_operand(Module *m, const Operand *o, Function *kernel)
     Function *f = referenced_function(m, o);
     if (o->variable)
         add_use(m, o->variable, kernel);
-    else if (f && !f->entry)
+    else if (f && !f->is_kernel)
         visit_function(m, f, kernel);
     for (int k = 0; k < o->count; k++)
         visit_operand(m, &o->elements[k], kernel);
@@ -79,14 +79,14 @@ static void visit_function(Module *m, Function *f, Function *kernel)
             visit_operand(m, &s->operands[k], kernel);
         const Operand *callee = sim_callee_of(s);
         for (Function *any = m->functions; any && callee && callee->kind == IS_REGISTER; any = any->next)
-            if (any->is_address_taken && !any->entry)
+            if (any->is_address_taken && !any->is_kernel)
                 visit_function(m, any, kernel);
     }
 }
 
 static bool is_owned_by_kernel(const Variable *v)
 {
-    return v->owner && v->owner->entry;
+    return v->owner && v->owner->is_kernel;
 }
 
 static void find_uses(Module *m)
@@ -98,7 +98,7 @@ static void find_uses(Module *m)
         if (is_owned_by_kernel(v))
             add_use(m, v, v->owner);
         else
-            has_common_variables |= !v->dynamic;
+            has_common_variables |= !v->is_dynamic;
     }
     for (Function *f = m->functions; f; f = f->next) {
         f->visited_for = NULL;
@@ -107,7 +107,7 @@ static void find_uses(Module *m)
     if (has_common_variables)
         find_address_taken(m);
     for (Function *f = m->functions; f && has_common_variables; f = f->next)
-        if (f->entry)
+        if (f->is_kernel)
             visit_function(m, f, f);
 }
 
@@ -161,7 +161,7 @@ static void assign_addresses(Module *m, Variable *v)
 static bool has_shared_by_kernels(const Module *m)
 {
     for (const Variable *v = m->shared; v; v = v->next_shared)
-        if (!v->dynamic && !is_owned_by_kernel(v))
+        if (!v->is_dynamic && !is_owned_by_kernel(v))
             return true;
     return false;
 }
@@ -176,7 +176,7 @@ void sim_layout_shared(Module *m)
     m->dynamic_align = 16;
     int max_uses = 0;
     for (Variable *v = m->shared; v; v = v->next_shared) {
-        if (v->dynamic && v->align > m->dynamic_align)
+        if (v->is_dynamic && v->align > m->dynamic_align)
             m->dynamic_align = v->align;
         max_uses = v->use_count > max_uses ? v->use_count : max_uses;
     }
@@ -192,7 +192,7 @@ bool sim_layout_shared_of(Module *m, Function *kernel)
 {
     bool fits = true;
     for (Variable *v = m->shared; v; v = v->next_shared)
-        if (v->owner == kernel && kernel->entry) {
+        if (v->owner == kernel && kernel->is_kernel) {
             add_use(m, v, kernel);
             fits &= assign_address(v);
             if (sim_checker_enabled())

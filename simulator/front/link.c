@@ -122,7 +122,7 @@ static void remove_variable(Module *m, const Variable *removed)
             break;
         }
     for (Variable **v = &m->shared; *v; v = &(*v)->next_shared)
-        if (*v == removed && !removed->dynamic) {
+        if (*v == removed && !removed->is_dynamic) {
             *v = removed->next_shared;
             break;
         }
@@ -131,9 +131,9 @@ static void remove_variable(Module *m, const Variable *removed)
 // Keeps one of two functions with one name: `f` of module `m` or other_f of module `other`.
 static void resolve_function(Module *m, Function *f, Module *other, Function *other_f)
 {
-    if (f->defined && other_f->defined && f->linkage != LINK_WEAK && other_f->linkage != LINK_WEAK)
+    if (f->is_defined && other_f->is_defined && f->linkage != LINK_WEAK && other_f->linkage != LINK_WEAK)
         link_error(m, "two files define '%s'", f->name);
-    if (!other_f->defined || (f->defined && other_f->linkage == LINK_WEAK))
+    if (!other_f->is_defined || (f->is_defined && other_f->linkage == LINK_WEAK))
         remove_function(other, other_f);
     else
         remove_function(m, f);
@@ -243,7 +243,7 @@ void sim_explain_unknown(const Module *m, const Statement *s, char *why, size_t 
     static const char DEVICE_RUNTIME[] = "__cudaCDP2";
     const Operand *o = sim_callee_of(s);
     const Function *called = o ? sim_find_function(m, o->name) : NULL;
-    if (!called || called->defined) {
+    if (!called || called->is_defined) {
         snprintf(why, space, "the simulator does not know this instruction");
     } else if (o->name.length > strlen(DEVICE_RUNTIME) &&
                memcmp(o->name.text, DEVICE_RUNTIME, strlen(DEVICE_RUNTIME)) == 0) {

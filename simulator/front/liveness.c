@@ -41,7 +41,7 @@ static void transfer(const Liveness *l, uint64_t *set, const Instr *i)
     const Statement *s = i->statement;
     if (!s)
         return;
-    const bool writes = s->count > 0 && !s->operands[0].address && i->effects & WRITES_DESTINATION;
+    const bool writes = s->count > 0 && !s->operands[0].is_address && i->effects & WRITES_DESTINATION;
     if (writes && !s->guard)
         set_operand_live(l, set, &s->operands[0], false);
     for (int k = writes ? 1 : 0; k < s->count; k++)

@@ -1,6 +1,6 @@
 // loops.c: computes effect summaries of functions, and Instr.loop of branches and volatile loads.
 //
-// Instr.loop of a back edge tells whether the loop writes, and whether it observes other threads; of a branch out of a loop,
+// Instr.loop of a back edge records whether the loop writes, and whether it observes other threads; of a branch out of a loop,
 // whether the loop accesses memory; of a volatile load, whether a loop or a branch depends on its value. A loop that writes
 // nothing and returns to the same register values waits for other threads, or is infinite. If lanes leave a loop in different
 // iterations, a GPU may count more requests.
@@ -42,8 +42,8 @@ bool sim_has_effects(const Instr *i)
 static bool may_load_flag(const Function *f, const Instr *i, bool through_memory)
 {
     if (may_be_flag(i, ATOMIC))
-        return i->statement && !i->statement->operands[0].address;
-    return may_be_flag(i, LOAD) && (i->semantics != VOLATILE || i->loop & (IN_SPIN_LOOP | FEEDS_BRANCH) || !f->entry || through_memory);
+        return i->statement && !i->statement->operands[0].is_address;
+    return may_be_flag(i, LOAD) && (i->semantics != VOLATILE || i->loop & (IN_SPIN_LOOP | FEEDS_BRANCH) || !f->is_kernel || through_memory);
 }
 
 // True for bar.warp.sync with a constant mask of all lanes.
@@ -212,7 +212,7 @@ static bool feeds_control_flow(const Instr *load, const Program *p, const FlowGr
                     continue;
                 if (i->control == BRANCH || i->control == BRANCH_INDEXED || i->control == RETURN || i->control == EXIT)
                     return true;
-                if (s->count > 0 && !s->operands[0].address) {
+                if (s->count > 0 && !s->operands[0].is_address) {
                     changed |= mark_registers(&s->operands[0], marked);
                 } else if (s->count > 0 && is_parameter(&s->operands[0])) {
                     changed |= !in_parameters;

@@ -87,7 +87,7 @@ static int bytes_of_letter(char letter)
 static bool symbol_value(const Decoder *d, const Operand *o, uint64_t *value)
 {
     if (o->variable) {
-        if (o->variable->dynamic || o->variable->space == LOCAL || o->variable->space == PARAM)
+        if (o->variable->is_dynamic || o->variable->space == LOCAL || o->variable->space == PARAM)
             return false;
         *value = o->variable->address + (uint64_t)o->integer;
         return true;
@@ -131,7 +131,7 @@ static uint32_t symbol_offset(Decoder *d, const Operand *o, int bytes)
 
 uint32_t sim_source(Decoder *d, const Operand *o, char letter)
 {
-    if (o->address || (o->selector.length && letter != 'v'))
+    if (o->is_address || (o->selector.length && letter != 'v'))
         return NO_OFFSET;
     if (o->kind == IS_REGISTER) {
         const bool is_predicate = o->reg->type == PRED;
@@ -152,7 +152,7 @@ uint32_t sim_source(Decoder *d, const Operand *o, char letter)
 uint32_t sim_destination(const Operand *o, char letter)
 {
     const bool is_predicate = letter == 'p';
-    if (o->kind != IS_REGISTER || o->address || o->negated || (o->selector.length && letter != 'v') || (o->reg->type == PRED) != is_predicate ||
+    if (o->kind != IS_REGISTER || o->is_address || o->is_negated || (o->selector.length && letter != 'v') || (o->reg->type == PRED) != is_predicate ||
         (!is_predicate && sim_type_bytes(o->reg->type) != bytes_of_letter(letter)))
         return NO_OFFSET;
     return o->reg->slot;
@@ -202,9 +202,9 @@ bool sim_plain_operands(Decoder *d, const Statement *s, const Opcode *o, Instr *
         if (k == 0 ? !plain_destination(&s->operands[0], letter, i)
                    : (*fields[k] = sim_source(d, &s->operands[k], letter)) == NO_OFFSET)
             return false;
-        if (s->operands[k].negated && !(letter == 'p' && k == 3)) // !p is only the last operand of selp and setp
+        if (s->operands[k].is_negated && !(letter == 'p' && k == 3)) // !p is only the last operand of selp and setp
             return false;
-        if (s->operands[k].negated)
+        if (s->operands[k].is_negated)
             i->flags |= COMBINE_NEGATED;
     }
     if (letters[count] == '+' && d->carry == NO_OFFSET)
@@ -232,8 +232,8 @@ bool sim_vector_offsets(Decoder *d, const Operand *o, Instr *i, char letter, boo
 
 uint32_t sim_base_of(Decoder *d, const Variable *v, int bytes)
 {
-    const bool is_kernel_param = v->space == PARAM && d->function->entry && v->address < d->function->kernel_param_bytes;
-    return v->dynamic ? constant_slot(d, bytes, DYNAMIC_SHARED, 0)
+    const bool is_kernel_param = v->space == PARAM && d->function->is_kernel && v->address < d->function->kernel_param_bytes;
+    return v->is_dynamic ? constant_slot(d, bytes, DYNAMIC_SHARED, 0)
            : v->space == LOCAL ? constant_slot(d, bytes, LOCAL_BASE, 0)
            : is_kernel_param            ? constant_slot(d, bytes, PARAM_BASE, 0)
                                : NO_OFFSET;
@@ -241,12 +241,12 @@ uint32_t sim_base_of(Decoder *d, const Variable *v, int bytes)
 
 int64_t sim_offset_of(const Variable *v)
 {
-    return v->dynamic ? 0 : (int64_t)v->address;
+    return v->is_dynamic ? 0 : (int64_t)v->address;
 }
 
 bool sim_decode_address(Decoder *d, const Operand *o, Space space, Address *address)
 {
-    if (!o->address || o->count)
+    if (!o->is_address || o->count)
         return false;
     *address = (Address){.base = NO_OFFSET, .space = (uint8_t)space, .offset = o->integer};
     if (o->kind == IS_REGISTER) {

@@ -32,9 +32,9 @@ void sim_parse_list(Parser *p, Operand *o, const char *end)
 static void parse_address(Parser *p, Operand *o)
 {
     sim_parse_operand(p, o);
-    if (o->kind == IS_VECTOR || o->kind == IS_SINK || o->address)
+    if (o->kind == IS_VECTOR || o->kind == IS_SINK || o->is_address)
         sim_fail(p, "not an address");
-    o->address = true;
+    o->is_address = true;
     if (sim_accept(p, "+") || sim_next_is(p, "-"))
         o->integer = sim_expect_integer(p);
     if (sim_accept(p, ","))
@@ -96,7 +96,7 @@ void sim_parse_operand(Parser *p, Operand *o)
         parse_address(p, o);
     } else if (sim_accept(p, "!")) {
         parse_name(p, o);
-        o->negated = true;
+        o->is_negated = true;
     } else if (p->token.kind == WORD) {
         parse_name(p, o);
         if (o->kind == IS_SYMBOL && sim_accept(p, "+"))

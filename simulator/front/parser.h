@@ -59,7 +59,7 @@ typedef struct Parser {
     Location location;            // of the next statement
     Location outer;               // the latest location in the function's own file
     int nesting;                  // of braces and operands
-    bool managed;    // the current declaration has .attribute(.managed)
+    bool is_managed; // the current declaration has .attribute(.managed)
     Linkage linkage; // of the current function or variable
     jmp_buf *on_error; // handler of the innermost statement, variable, function or module
     char error[256];   // the last error
@@ -128,6 +128,6 @@ void sim_parse_list(Parser *p, Operand *o, const char *end);
 Statement *sim_new_statement(Parser *p);
 void sim_parse_body(Parser *p);
 // A syntax error inside is stored as the function's error.
-void sim_parse_function(Parser *p, bool entry);
+void sim_parse_function(Parser *p, bool is_kernel);
 
 #endif

@@ -51,8 +51,8 @@ typedef struct Variable {
     Space space;
     Type type;
     size_t bytes, align;
-    bool dynamic;     // extern .shared, so the launch sets its size
-    bool managed;     // the host may access it
+    bool is_dynamic;  // extern .shared, so the launch sets its size
+    bool is_managed;  // the host may access it
     uint64_t address; // offset in its space; of GLOBAL and CONST variables a virtual address
     Initialiser *initialisers;
     int initialiser_count;
@@ -68,8 +68,8 @@ typedef enum OperandKind { IS_REGISTER, IS_INTEGER, IS_FLOAT, IS_SYMBOL, IS_LABE
 
 typedef struct Operand {
     OperandKind kind;
-    bool negated;         // as in !%p
-    bool address;         // in square brackets, an address
+    bool is_negated;      // as in !%p
+    bool is_address;      // in square brackets
     Register *reg;        // of a register
     Register *second;     // q of p|q
     Slice name;           // of a symbol, label or special register
@@ -102,7 +102,7 @@ typedef struct Statement {
 typedef struct Function {
     Slice name;
     Linkage linkage;
-    bool entry, defined; // entry: a kernel
+    bool is_kernel, is_defined;
     Variable *params, *returned; // in order; `returned` has at most one element
     Register **registers;
     uint32_t register_count;

@@ -9,7 +9,7 @@ typedef struct PrepareBatch { // functions that become ready together, linked by
 
 static void add_to_batch(PrepareBatch *b, const Module *m, Function *f)
 {
-    if (!f->defined || f->program)
+    if (!f->is_defined || f->program)
         return;
     f->program = sim_allocate(m->decoder->arena, sizeof *f->program);
     *b->last_link = f;
@@ -23,7 +23,7 @@ static void add_callees(PrepareBatch *b, const Module *m, const Program *caller)
         if (i->control == CALL && i->call->callee)
             add_to_batch(b, m, i->call->callee);
         for (Function *f = i->control == CALL && !i->call->callee ? m->functions : NULL; f; f = f->next)
-            if (!f->entry)
+            if (!f->is_kernel)
                 add_to_batch(b, m, f);
     }
 }

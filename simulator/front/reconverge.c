@@ -48,7 +48,7 @@ static void clear_worklist(Worklist *worklist)
 // True if lanes that execute the instruction exit the kernel.
 static bool is_exit(const Function *function, const Instr *i)
 {
-    return i->control == EXIT || (i->control == RETURN && function->entry);
+    return i->control == EXIT || (i->control == RETURN && function->is_kernel);
 }
 
 // The graph without edges to blocks in which all lanes end in a failed assertion or a trap.
@@ -101,7 +101,7 @@ static bool is_exit_edge(const Function *function, const Program *p, const FlowG
         if (exits_immediately(function, p, f, b))
             continue;
         if (k == MAX_EXIT_BLOCKS || b == from || b == f->count - 1 ||
-            (sim_terminator(p, f, b)->control == RETURN && !function->entry))
+            (sim_terminator(p, f, b)->control == RETURN && !function->is_kernel))
             return false;
         for (uint32_t n = 0; n < f->successor_count[b]; n++)
             if (f->successors[b][n] != f->count - 1 || !is_exit(function, sim_terminator(p, f, b)))

@@ -73,7 +73,7 @@ static bool ends_with(const Statement *s, const char *end)
 
 static bool is_kernel_parameter(const OriginAnalysis *s, const Operand *o)
 {
-    return o->variable && o->variable->space == PARAM && s->function->entry && !o->reg &&
+    return o->variable && o->variable->space == PARAM && s->function->is_kernel && !o->reg &&
            o->variable->address < s->function->kernel_param_bytes;
 }
 
@@ -112,7 +112,7 @@ static void add_computation(OriginAnalysis *s, const Instr *i)
 static void add_instruction(OriginAnalysis *s, const Instr *i)
 {
     const Statement *t = i->statement;
-    if (!t || t->count == 0 || t->operands[0].address || i->control == CALL)
+    if (!t || t->count == 0 || t->operands[0].is_address || i->control == CALL)
         return;
     if (begins_with(t, "ld") || i->kind == ATOMIC)
         add_load(s, t);
@@ -132,7 +132,7 @@ static uint64_t written_origins(OriginAnalysis *s, const Instr *i)
         return 0;
     if (!(i->effects & ACCESSES)) // a barrier, printf, or a write without an address operand
         return i->effects & UNCOUNTED ? UNKNOWN_ORIGIN : 0;
-    const uint64_t origins = origins_of(s, &t->operands[t->operands[0].address ? 0 : 1]);
+    const uint64_t origins = origins_of(s, &t->operands[t->operands[0].is_address ? 0 : 1]);
     return origins ? origins : UNKNOWN_ORIGIN;
 }
 

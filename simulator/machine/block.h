@@ -193,8 +193,8 @@ bool sim_state_repeats(Block *b);
 typedef struct Grid Grid; // grid.h
 
 typedef struct LaunchAttributes { // of cudaLaunchKernelEx
-    bool cooperative; // all blocks must be co-resident on the device
-    dim3 cluster;     // cluster dimensions; x == 0: those of the kernel's __cluster_dims__, if any
+    bool is_cooperative; // all blocks must be co-resident on the device
+    dim3 cluster;        // cluster dimensions; x == 0: those of the kernel's __cluster_dims__, if any
 } LaunchAttributes;
 
 // ---- launch.c

@@ -53,7 +53,7 @@ int sim_worker_count(const Launch *launch);
 void sim_end_block(Launch *launch, Block *b);
 // Copies the block's fault to the launch, unless an earlier block has failed.
 void sim_record_fault(Launch *launch, const Block *b);
-// Sets the launch's error: out of memory for a block.
+// Sets the launch's error to "out of memory" after the allocation of a block failed.
 void sim_report_out_of_memory(Launch *launch);
 
 // ---- skipped_blocks.c

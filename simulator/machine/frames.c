@@ -152,7 +152,7 @@ static const Function *callee_of(Warp *w, const Instr *i, uint32_t mask, uint32_
         if (targets[__builtin_ctz(rest)] == target)
             *callers |= 1u << __builtin_ctz(rest);
     for (const Function *f = w->block->launch->module->functions; f; f = f->next)
-        if ((uint64_t)(uintptr_t)f == target && f->defined && !f->entry)
+        if ((uint64_t)(uintptr_t)f == target && f->is_defined && !f->is_kernel)
             return f;
     sim_fault(w, i, __builtin_ctz(mask), cudaErrorIllegalAddress, "a call of 0x%llx, which is not a function",
               (unsigned long long)target);

@@ -226,7 +226,7 @@ cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 g
                      .checks_child_grids = checks_child_grids};
     set_cluster(&launch, attributes.cluster);
     lay_out_shared(&launch);
-    if (!copy_arguments(&launch, arguments, attributes.cooperative))
+    if (!copy_arguments(&launch, arguments, attributes.is_cooperative))
         return cudaErrorMemoryAllocation;
     launch.time_sliced = needs_time_slicing(&launch);
     launch.block_order = order_of_blocks(&launch);

@@ -13,7 +13,7 @@ enum { MIN_BLOCKS = 64 }; // in smaller grids the analysis does not pay off
 
 typedef struct Range { // an interval [low, high]; all zeros: unknown
     int64_t low, high;
-    bool known;
+    bool is_known;
 } Range;
 
 typedef struct TailBlocks { // the blocks from index `first` to the end of the grid, and the path that their threads take
@@ -30,7 +30,7 @@ static Range constant(int64_t value)
 
 static bool is_constant(Range r, int64_t value)
 {
-    return r.known && r.low == value && r.high == value;
+    return r.is_known && r.low == value && r.high == value;
 }
 
 static Range *value_at(const TailBlocks *t, uint32_t offset)
@@ -89,7 +89,7 @@ static bool ends_with(const Statement *s, const char *end)
 static Range if_fits_width(const Statement *s, Range r)
 {
     const bool is_32_bit = ends_with(s, "32");
-    return r.known && r.low >= (is_32_bit ? INT32_MIN : INT64_MIN) && r.high <= (is_32_bit ? UINT32_MAX : INT64_MAX) ? r : (Range){0};
+    return r.is_known && r.low >= (is_32_bit ? INT32_MIN : INT64_MIN) && r.high <= (is_32_bit ? UINT32_MAX : INT64_MAX) ? r : (Range){0};
 }
 
 // The interval if its values fit the opcode's type, with its sign, otherwise unknown.
@@ -98,28 +98,28 @@ static Range if_fits_type(const Statement *s, Range r)
     const bool is_32_bit = ends_with(s, "32"), is_signed = ends_with(s, "s32") || ends_with(s, "s64");
     const int64_t min = !is_signed ? 0 : is_32_bit ? INT32_MIN : INT64_MIN,
                   max = !is_32_bit ? INT64_MAX : is_signed ? INT32_MAX : UINT32_MAX;
-    return r.known && r.low >= min && r.high <= max ? r : (Range){0};
+    return r.is_known && r.low >= min && r.high <= max ? r : (Range){0};
 }
 
 static Range sum(Range a, Range b)
 {
-    Range r = {.known = a.known && b.known};
+    Range r = {.is_known = a.is_known && b.is_known};
     const bool low = __builtin_add_overflow(a.low, b.low, &r.low), high = __builtin_add_overflow(a.high, b.high, &r.high);
-    return r.known && !low && !high ? r : (Range){0};
+    return r.is_known && !low && !high ? r : (Range){0};
 }
 
 static Range product(Range a, Range b) // of non-negative numbers
 {
-    Range r = {.known = a.known && b.known && a.low >= 0 && b.low >= 0};
+    Range r = {.is_known = a.is_known && b.is_known && a.low >= 0 && b.low >= 0};
     const bool low = __builtin_mul_overflow(a.low, b.low, &r.low), high = __builtin_mul_overflow(a.high, b.high, &r.high);
-    return r.known && !low && !high ? r : (Range){0};
+    return r.is_known && !low && !high ? r : (Range){0};
 }
 
 // a < b, or a <= b with `or_equal`: 0, 1, or unknown.
 static Range is_less(Range a, Range b, bool or_equal)
 {
     const int64_t margin = or_equal ? 0 : 1;
-    if (!a.known || !b.known)
+    if (!a.is_known || !b.is_known)
         return (Range){0};
     if (a.high <= b.low - margin)
         return constant(1);
@@ -196,9 +196,9 @@ static void compute(TailBlocks *t, const Instr *i)
     const Statement *s = i->statement;
     const bool is_param_load = begins_with(s, "ld.param.") && !ends_with(s, "f32") && !ends_with(s, "f64");
     const Range r = is_param_load ? argument(t, i) : begins_with(s, "ld.") ? (Range){0} : computed(t, i);
-    if (s->count > 0 && !s->operands[0].address)
+    if (s->count > 0 && !s->operands[0].is_address)
         invalidate(t, &s->operands[0]);
-    Range *to = r.known ? value_at(t, is_param_load ? i->elements[0] : i->d) : NULL;
+    Range *to = r.is_known ? value_at(t, is_param_load ? i->elements[0] : i->d) : NULL;
     if (to)
         *to = r;
 }

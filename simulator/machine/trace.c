@@ -245,8 +245,8 @@ void sim_trace_release(const Warp *w, const WarpSplit *p)
 // The operand with the registers that the instruction writes or that a store reads: the first that is not an address.
 static const Operand *value_operand(const Statement *s)
 {
-    const Operand *operand = s->count > 1 && s->operands[0].address ? &s->operands[1] : &s->operands[0];
-    const bool has_values = s->count > 0 && !operand->address && (operand->kind == IS_REGISTER || operand->kind == IS_VECTOR);
+    const Operand *operand = s->count > 1 && s->operands[0].is_address ? &s->operands[1] : &s->operands[0];
+    const bool has_values = s->count > 0 && !operand->is_address && (operand->kind == IS_REGISTER || operand->kind == IS_VECTOR);
     return has_values ? operand : NULL;
 }
 

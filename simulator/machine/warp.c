@@ -88,7 +88,7 @@ static void branch(Warp *w, WarpSplit *p, const Instr *i, uint32_t mask)
 static void end_function(Warp *w, WarpSplit *p, const Instr *i, uint32_t mask)
 {
     const uint32_t end = p->frame->function->program->count;
-    if (p->frame->function->entry) {
+    if (p->frame->function->is_kernel) {
         p->pc++; // for lanes that the guard excludes
         exit_lanes(w, p, mask);
     } else if (p->pc == end) {

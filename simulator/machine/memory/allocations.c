@@ -328,12 +328,12 @@ uint64_t sim_reserve_addresses(size_t bytes, size_t alignment)
 bool sim_allocate_variable(Variable *v)
 {
     uint64_t address;
-    uint8_t *memory = sim_allocate_range(v->bytes, v->align, !v->managed, &address);
+    uint8_t *memory = sim_allocate_range(v->bytes, v->align, !v->is_managed, &address);
     if (!memory)
         return false; // v->address is not set
     v->address = address;
     insert(address, memory, v->bytes, MODULE_MEMORY);
-    if (v->managed)
+    if (v->is_managed)
         sim_allocation_at(address)->accessible_by = SIM_ALL_DEVICES;
     return true;
 }

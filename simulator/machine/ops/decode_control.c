@@ -126,7 +126,7 @@ static bool decode_call(Decoder *d, const Statement *s, const Opcode *o, Instr *
         return i->a != NO_OFFSET;
     }
     call->callee = callee->kind == IS_SYMBOL ? sim_find_function(d->module, callee->name) : NULL;
-    return call->callee && (call->callee->defined || decode_built_in(d, callee->name, call, i));
+    return call->callee && (call->callee->is_defined || decode_built_in(d, callee->name, call, i));
 }
 
 // ---- Barriers of blocks and clusters
@@ -155,7 +155,7 @@ static bool decode_barrier_reduction(Decoder *d, const Statement *s, const Opcod
     i->a = sim_source(d, &s->operands[1], 'i');
     i->b = s->count == 4 ? sim_source(d, &s->operands[2], 'i') : NO_OFFSET;
     i->c = sim_source(d, predicate, 'p');
-    i->flags = predicate->negated ? COMBINE_NEGATED : 0;
+    i->flags = predicate->is_negated ? COMBINE_NEGATED : 0;
     return i->d != NO_OFFSET && i->a != NO_OFFSET && (s->count == 3 || i->b != NO_OFFSET) && i->c != NO_OFFSET;
 }
 
@@ -206,7 +206,7 @@ static bool decode_vote(Decoder *d, const Statement *s, const Opcode *o, Instr *
     i->op = (uint8_t)sim_modifier_among(o, MODES, sizeof MODES / sizeof *MODES);
     i->d = sim_destination(&s->operands[0], i->op == VOTE_BALLOT ? 'i' : 'p');
     i->a = sim_source(d, &s->operands[1], 'p');
-    i->flags = s->operands[1].negated ? COMBINE_NEGATED : 0;
+    i->flags = s->operands[1].is_negated ? COMBINE_NEGATED : 0;
     return i->d != NO_OFFSET && i->a != NO_OFFSET && decode_members(d, s, CONVERGE, i);
 }
 

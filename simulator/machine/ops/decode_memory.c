@@ -72,7 +72,7 @@ static bool decode_elements(Decoder *d, const Operand *elements, bool is_load, I
 // Selects the handler for a parameter. Kernel parameters are equal in all lanes; function parameters are in the frame.
 static bool decode_parameter(const Decoder *d, const Variable *v, bool is_load, Instr *i)
 {
-    const bool is_kernel_param = d->function->entry && v->address < d->function->kernel_param_bytes;
+    const bool is_kernel_param = d->function->is_kernel && v->address < d->function->kernel_param_bytes;
     i->run = is_kernel_param ? sim_load_kernel_param : is_load ? sim_load_argument : sim_store_argument;
     i->kind = OTHER_KIND;
     i->effects &= WRITES_DESTINATION;

@@ -140,7 +140,7 @@ static double double_of(Number n, int fraction_bits)
 // One operand of a product: a[line][k] or b[k][position]; zero has exponent NO_EXPONENT.
 typedef struct Factors {
     int32_t significand[MAX_POSITIONS][MAX_POSITIONS], exponent[MAX_POSITIONS][MAX_POSITIONS];
-    bool finite; // all factors are finite
+    bool all_finite; // all factors are finite
 } Factors;
 
 static Number factor_at(const Factors *f, int line, int position)
@@ -235,14 +235,14 @@ static uint64_t rounded_sum(double sum, Type type, bool is_half_precision)
 // Unpacks the factors of one operand. by_k: k becomes the first index.
 static void unpack_factors(const Tile *tile, const Fragment *f, bool by_k, Factors *factors)
 {
-    factors->finite = true;
+    factors->all_finite = true;
     for (int line = 0; line < f->lines; line++)
         for (int k = 0; k < f->positions; k++) {
             const Number n = factor_of(tile->bits[line][k], f->type);
             const int first = by_k ? k : line, second = by_k ? line : k;
             factors->significand[first][second] = n.significand;
             factors->exponent[first][second] = n.significand || n.exponent == INFINITE ? n.exponent : NO_EXPONENT;
-            factors->finite &= n.exponent != INFINITE;
+            factors->all_finite &= n.exponent != INFINITE;
         }
 }
 
@@ -277,7 +277,7 @@ static void add_products(const MatrixOperation *m, const Factors *a, const Facto
     const int end = from + m->products_per_rounding;
     Number c[CORE_SIZE];
     Addends addends;
-    bool finite = a->finite && b->finite;
+    bool finite = a->all_finite && b->all_finite;
     if (finite && m->c.type == F32 && m->d.type == F32 && add_to_floats(a, b, r, n, from, end, bits))
         return;
     for (int l = 0; l < CORE_SIZE; l++) {

@@ -71,10 +71,10 @@ static bool decode_operands(Decoder *d, const Operand *o, const char *letters, i
 // [object, {coordinates}]
 static bool decode_texture_address(Decoder *d, const Operand *o, const char *letters, Instr *i)
 {
-    if (!o->address || o->integer || o->count != (*letters ? 1 : 0))
+    if (!o->is_address || o->integer || o->count != (*letters ? 1 : 0))
         return false;
     Operand object = *o;
-    object.address = false;
+    object.is_address = false;
     object.count = 0;
     i->a = sim_source(d, &object, 'l');
     return i->a != NO_OFFSET &&

@@ -146,7 +146,7 @@ cudaError_t sim_symbol_address(const void *symbol, size_t bytes, size_t offset, 
 
 // ---- launch.c
 
-cudaError_t sim_check_attribute(const cudaLaunchAttribute *attribute, bool *cooperative, dim3 *cluster);
+cudaError_t sim_check_attribute(const cudaLaunchAttribute *attribute, bool *is_cooperative, dim3 *cluster);
 // Sets pointers to the arguments in a launch's `extra` buffer, at most max_count of them.
 cudaError_t sim_unpack_arguments(const Function *f, void **extra, void **arguments, size_t max_count);
 

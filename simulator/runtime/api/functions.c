@@ -124,10 +124,10 @@ API cudaError_t cudaFuncGetParamInfo(const void *host_stub, size_t index, size_t
 // Finds the cluster size of a launch: the launch attribute's, or the kernel's, or 0 if there is none.
 static cudaError_t find_cluster(const cudaLaunchConfig_t *config, const Function *f, dim3 *cluster)
 {
-    bool cooperative;
+    bool is_cooperative;
     *cluster = f->cluster;
     for (unsigned k = 0; k < config->numAttrs; k++) {
-        const cudaError_t error = sim_check_attribute(&config->attrs[k], &cooperative, cluster);
+        const cudaError_t error = sim_check_attribute(&config->attrs[k], &is_cooperative, cluster);
         if (error)
             return error;
     }

@@ -44,7 +44,7 @@ API cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraph
     const Node *copy = find_exec_node(exec, node);
     REQUIRE(copy && copy->params.type == cudaGraphNodeTypeKernel, cudaErrorInvalidValue);
     NodeParams params = sim_make_kernel_params(p);
-    params.kernel.cooperative = copy->params.kernel.cooperative;
+    params.kernel.is_cooperative = copy->params.kernel.is_cooperative;
     return replace_params(exec, node, &params);
 }
 
@@ -176,7 +176,7 @@ static bool is_incompatible(const Graph *old, const Graph *new, cudaGraphExecUpd
         for (size_t k = 0; k < a->dependency_count; k++)
             if (a->dependencies[k]->counterpart != b->dependencies[k])
                 return set_update_failure(info, cudaGraphExecUpdateErrorTopologyChanged, b, b->dependencies[k]);
-        if (a->params.type == cudaGraphNodeTypeKernel && a->params.kernel.cooperative != b->params.kernel.cooperative)
+        if (a->params.type == cudaGraphNodeTypeKernel && a->params.kernel.is_cooperative != b->params.kernel.is_cooperative)
             return set_update_failure(info, cudaGraphExecUpdateErrorAttributesChanged, b, NULL);
         if (a->params.type == cudaGraphNodeTypeMemAlloc || a->params.type == cudaGraphNodeTypeMemFree)
             return set_update_failure(info, cudaGraphExecUpdateErrorNotSupported, b, NULL);

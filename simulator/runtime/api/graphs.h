@@ -11,7 +11,7 @@ typedef struct KernelParams {
     const void *host_function; // identifies the kernel in API calls
     dim3 grid, block;
     size_t dynamic_shared_bytes;
-    bool cooperative;
+    bool is_cooperative;
     void **arguments; // in a node: one allocation, with the pointers followed by the values
     void **extra;     // alternative to `arguments`; NULL in a node
 } KernelParams;

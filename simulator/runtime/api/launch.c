@@ -108,7 +108,7 @@ static void record_rejection(const Kernel *kernel, const Function *f, const Conf
     sim_note_rejected_launch(kernel, launch, error, hint, call_site, was_returned);
 }
 
-static cudaError_t launch_kernel(const void *host_stub, const Configuration *c, void **arguments, bool cooperative)
+static cudaError_t launch_kernel(const void *host_stub, const Configuration *c, void **arguments, bool is_cooperative)
 {
     Kernel *kernel = NULL;
     const Function *f = NULL;
@@ -119,7 +119,7 @@ static cudaError_t launch_kernel(const void *host_stub, const Configuration *c, 
     sim_note_launch_attempt();
     cudaError_t error = sim_find_kernel(host_stub, &kernel, &f);
     if (!error)
-        error = sim_check_launch(host_stub, c->grid, c->block, c->dynamic_shared_bytes, arguments, cooperative, c->cluster);
+        error = sim_check_launch(host_stub, c->grid, c->block, c->dynamic_shared_bytes, arguments, is_cooperative, c->cluster);
     if (!error && !is_stream_of_device(c->stream))
         error = cudaErrorInvalidResourceHandle;
     if (error) {
@@ -128,8 +128,8 @@ static cudaError_t launch_kernel(const void *host_stub, const Configuration *c, 
     }
     sim_note_accepted_launch(kernel);
     CAPTURE(c->stream, &(NodeParams){cudaGraphNodeTypeKernel,
-                               .kernel = {host_stub, c->grid, c->block, c->dynamic_shared_bytes, cooperative, arguments, NULL}});
-    sim_set_sticky_error(sim_run_kernel(&(KernelLaunch){kernel, f, c->grid, c->block, c->dynamic_shared_bytes, arguments, cooperative,
+                               .kernel = {host_stub, c->grid, c->block, c->dynamic_shared_bytes, is_cooperative, arguments, NULL}});
+    sim_set_sticky_error(sim_run_kernel(&(KernelLaunch){kernel, f, c->grid, c->block, c->dynamic_shared_bytes, arguments, is_cooperative,
                                              c->cluster},
                              call_site));
     return cudaSuccess; // as on a GPU, the next call returns the kernel's error
@@ -156,11 +156,11 @@ API cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, v
 }
 
 // Ignores attributes that only affect scheduling; rejects unsupported attributes that change a launch's effects.
-cudaError_t sim_check_attribute(const cudaLaunchAttribute *attribute, bool *cooperative, dim3 *cluster)
+cudaError_t sim_check_attribute(const cudaLaunchAttribute *attribute, bool *is_cooperative, dim3 *cluster)
 {
     switch ((int)attribute->id) {
     case cudaLaunchAttributeCooperative:
-        *cooperative = attribute->val.cooperative != 0;
+        *is_cooperative = attribute->val.cooperative != 0;
         return cudaSuccess;
     case cudaLaunchAttributeIgnore:
     case cudaLaunchAttributeAccessPolicyWindow:
@@ -194,18 +194,18 @@ static cudaError_t check_cluster_capture(cudaStream_t stream, dim3 cluster)
 
 API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *host_stub, void **arguments)
 {
-    bool cooperative = false;
+    bool is_cooperative = false;
     dim3 cluster = {0, 0, 0};
     REQUIRE(config && (config->attrs || config->numAttrs == 0), cudaErrorInvalidValue);
     for (unsigned k = 0; k < config->numAttrs; k++) {
-        const cudaError_t error = sim_check_attribute(&config->attrs[k], &cooperative, &cluster);
+        const cudaError_t error = sim_check_attribute(&config->attrs[k], &is_cooperative, &cluster);
         if (error)
             return sim_record_error(error);
     }
     RETURN_IF_ERROR(check_cluster_capture(config->stream, cluster));
     const Configuration c = {config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream, cluster,
                              __builtin_return_address(0)};
-    return launch_kernel(host_stub, &c, arguments, cooperative);
+    return launch_kernel(host_stub, &c, arguments, is_cooperative);
 }
 
 API cudaError_t cudaLaunchCooperativeKernel(const void *host_stub, dim3 grid, dim3 block, void **arguments, size_t bytes,

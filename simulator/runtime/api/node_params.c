@@ -33,7 +33,7 @@ API cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const struct 
     REQUIRE(p, cudaErrorInvalidValue);
     REQUIRE_NODE(node, cudaGraphNodeTypeKernel);
     NodeParams params = sim_make_kernel_params(p);
-    params.kernel.cooperative = sim_node_of(node)->params.kernel.cooperative;
+    params.kernel.is_cooperative = sim_node_of(node)->params.kernel.is_cooperative;
     return sim_set_params_from_api(node, &params);
 }
 
@@ -169,17 +169,17 @@ API cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void *pointe
 API cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id,
                                                 const cudaLaunchAttributeValue *value)
 {
-    bool cooperative = false;
+    bool is_cooperative = false;
     LOCK_MEMORY();
     REQUIRE_NODE(node, cudaGraphNodeTypeKernel);
     REQUIRE(value, cudaErrorInvalidValue);
     const cudaLaunchAttribute attribute = {.id = id, .val = *value};
     dim3 cluster = {0, 0, 0};
-    cudaError_t error = sim_check_attribute(&attribute, &cooperative, &cluster);
+    cudaError_t error = sim_check_attribute(&attribute, &is_cooperative, &cluster);
     if (!error && cluster.x * cluster.y * cluster.z > 1)
         error = cudaErrorNotSupported; // kernel nodes always use the kernel's __cluster_dims__
     if (!error && id == cudaLaunchAttributeCooperative)
-        sim_node_of(node)->params.kernel.cooperative = cooperative;
+        sim_node_of(node)->params.kernel.is_cooperative = is_cooperative;
     return sim_record_error(error);
 }
 
@@ -190,7 +190,7 @@ API cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunch
     REQUIRE_NODE(node, cudaGraphNodeTypeKernel);
     REQUIRE(value, cudaErrorInvalidValue);
     REQUIRE(id == cudaLaunchAttributeCooperative, cudaErrorNotSupported);
-    value->cooperative = sim_node_of(node)->params.kernel.cooperative;
+    value->cooperative = sim_node_of(node)->params.kernel.is_cooperative;
     return cudaSuccess;
 }
 
@@ -199,6 +199,6 @@ API cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cudaGraphN
     LOCK_MEMORY();
     REQUIRE_NODE(to, cudaGraphNodeTypeKernel);
     REQUIRE_NODE(from, cudaGraphNodeTypeKernel);
-    sim_node_of(to)->params.kernel.cooperative = sim_node_of(from)->params.kernel.cooperative;
+    sim_node_of(to)->params.kernel.is_cooperative = sim_node_of(from)->params.kernel.is_cooperative;
     return cudaSuccess;
 }

@@ -93,7 +93,7 @@ Kernel *sim_kernel_of_code(const Module *module, uint64_t address)
     Function *f = module->functions;
     while (f && (uint64_t)(uintptr_t)f != address)
         f = f->next;
-    for (Kernel *k = f && f->entry && f->defined ? kernels : NULL; k; k = k->next)
+    for (Kernel *k = f && f->is_kernel && f->is_defined ? kernels : NULL; k; k = k->next)
         if (sim_slice_is(f->name, k->name) && sim_module_of(k->binary) == module) {
             sim_prepare_function(sim_module_of(k->binary), f);
             return k;
@@ -120,7 +120,7 @@ cudaError_t sim_find_kernel(const void *host_stub, Kernel **kernel, const Functi
     if (m->error[0])
         return cudaErrorInvalidPtx;
     Function *f = sim_find_function(m, (Slice){(*kernel)->name, strlen((*kernel)->name)});
-    if (!f || !f->defined)
+    if (!f || !f->is_defined)
         return cudaErrorInvalidDeviceFunction;
     sim_prepare_function(m, f);
     *function = f;

@@ -165,7 +165,7 @@ cudaError_t sim_check_configuration(const Kernel *kernel, const Function *f, dim
 }
 
 cudaError_t sim_check_launch(const void *host_stub, dim3 grid, dim3 block, size_t dynamic_shared_bytes, void **arguments,
-                             bool cooperative, dim3 cluster)
+                             bool is_cooperative, dim3 cluster)
 {
     Kernel *kernel;
     const Function *f;
@@ -180,7 +180,7 @@ cudaError_t sim_check_launch(const void *host_stub, dim3 grid, dim3 block, size_
         error = check_cluster_fits(f, block, dynamic_shared_bytes, cluster);
     if (!error && !has_all_arguments(f, arguments))
         error = reject(f, cudaErrorInvalidValue, "an argument is missing");
-    if (!error && cooperative)
+    if (!error && is_cooperative)
         error = check_cooperative(f, grid, block, dynamic_shared_bytes);
     return error;
 }

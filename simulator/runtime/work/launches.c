@@ -20,7 +20,7 @@ cudaError_t sim_run_kernel(const KernelLaunch *l, const void *call_site)
     sim_record_launch(l);
     const cudaError_t error =
         sim_launch_with_attributes(sim_module_of(l->kernel->binary), l->function, l->grid, l->block, l->dynamic_shared_bytes, stack,
-                           l->arguments, (LaunchAttributes){l->cooperative, l->cluster});
+                           l->arguments, (LaunchAttributes){l->is_cooperative, l->cluster});
     sim_record_launch_end();
     if (error == cudaSuccess)
         sim_invalidate_launch_writes();

@@ -49,7 +49,7 @@ static bool store_initialiser(Module *m, Variable *v, const Initialiser *initial
 
 static bool is_shared_variable(const Module *m, const Variable *v)
 {
-    return v->managed && m->first;
+    return v->is_managed && m->first;
 }
 
 static void allocate_variables(Module *m)

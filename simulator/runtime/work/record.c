@@ -299,7 +299,7 @@ void sim_record_launch(const KernelLaunch *l)
     const int binary = write_binary(l->kernel->binary);
     fprintf(file, "launch %d %s %u,%u,%u %u,%u,%u %zu %u,%u,%u %d", binary, l->kernel->name, l->grid.x, l->grid.y,
             l->grid.z, l->block.x, l->block.y, l->block.z, l->dynamic_shared_bytes, l->cluster.x, l->cluster.y, l->cluster.z,
-            l->cooperative);
+            l->is_cooperative);
     int k = 0;
     for (const Variable *v = l->function->params; v; v = v->next)
         write_argument(l->arguments[k++], v->bytes);

@@ -49,7 +49,7 @@ static Digest key_of(const KernelLaunch *l, size_t stack)
     Digest key = {{0}};
     const uint64_t configuration[] = {(uint64_t)(uintptr_t)l->function, l->grid.x, l->grid.y, l->grid.z,
                               l->block.x, l->block.y, l->block.z, l->cluster.x, l->cluster.y, l->cluster.z,
-                              l->cooperative, l->dynamic_shared_bytes, stack, (uint64_t)sim_current_device};
+                              l->is_cooperative, l->dynamic_shared_bytes, stack, (uint64_t)sim_current_device};
     sim_digest(&key, configuration, sizeof configuration);
     int index = 0;
     for (const Variable *v = l->function->params; v; v = v->next, index++)

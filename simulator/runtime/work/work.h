@@ -100,7 +100,7 @@ typedef struct KernelLaunch { // valid during a call; the caller owns the argume
     dim3 grid, block;
     size_t dynamic_shared_bytes;
     void **arguments;
-    bool cooperative;
+    bool is_cooperative;
     dim3 cluster; // 0: the kernel's __cluster_dims__, or none
 } KernelLaunch;
 
@@ -113,7 +113,7 @@ enum { MAX_THREADS = 1024 }; // of a block
 
 // Checks a launch, but not its stream.
 cudaError_t sim_check_launch(const void *host_stub, dim3 grid, dim3 block, size_t dynamic_shared_bytes, void **arguments,
-                             bool cooperative,
+                             bool is_cooperative,
                              dim3 cluster); // of the launch; 0: the kernel's __cluster_dims__, or none
 const char *sim_last_rejection(void); // the reason for which a launch was last rejected
 // Checks a launch by a kernel.
