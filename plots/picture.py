@@ -491,7 +491,7 @@ def main():
     folder, option = (ROOT / "scan", " LADDER=scan") if arguments.ladder == "scan" else (ROOT, "")
     steps = {path.name[4:6]: path.name for path in sorted(folder.glob("step[0-9][0-9]_*"))}
     if arguments.step not in steps:
-        fail(f"STEP='{arguments.step}' is no step; choose {min(steps)} to {max(steps)}, as in: make picture STEP=03{option}", 2)
+        fail(f"STEP='{arguments.step}' has no figure; choose {min(steps)} to {max(steps)}, as in: make picture STEP=03{option}", 2)
     if not re.fullmatch("[0-9]{1,9}", arguments.block):
         fail(f"BLOCK='{arguments.block}' is not a block number", 2)
     svg = draw(arguments.ladder, steps, arguments.step, int(arguments.block))
