@@ -94,16 +94,18 @@ function ptxPart({result, model, text}, functions, goTo) {
 
 // ---- Occupancy: the limits of an SM of sm_90, as in simulator/machine/memory/device.c; registers as in CUDA's cuda_occupancy.h
 
-const SM = {warps: 64, blocks: 32, registers: 65536, parts: 4, sharedBytes: 233472, reservedBytes: 1024, registerUnit: 256};
+const SM = {warps: 64, blocks: 32, registers: 65536, parts: 4, sharedBytes: 233472, reservedBytes: 1024, sharedUnit: 128, registerUnit: 256};
 const MAX_REGISTERS = 255; // per thread
 
-// How many blocks fit an SM: {limits: [[Nsight Compute's name, blocks]], blocks, warps, percent, limiting: names}. A warp's registers
-// are allocated in units, in one of the SM's four parts.
+// How many warps the registers allow: a warp's are allocated in units, in one of the SM's four parts. Without a number, they limit nothing.
+const warpsByRegisters = (registers) => (registers ? Math.floor(SM.registers / SM.parts / roundUp(registers * Player.LANES, SM.registerUnit)) * SM.parts : Infinity);
+
+// How many blocks fit an SM: {limits: [[Nsight Compute's name, blocks]], blocks, warps, percent, limiting: names}. registers: null if
+// they are not known.
 Player.occupancy = function ({threads, shared, registers}) {
-    const warps = Math.ceil(threads / Player.LANES), ofWarp = roundUp(registers * Player.LANES, SM.registerUnit);
-    const byRegisters = Math.floor(SM.registers / SM.parts / ofWarp) * SM.parts;
-    const limits = [["Block Limit Warps", Math.floor(SM.warps / warps)], ["Block Limit Registers", Math.floor(byRegisters / warps)],
-        ["Block Limit Shared Mem", Math.floor(SM.sharedBytes / (shared + SM.reservedBytes))], ["Block Limit SM", SM.blocks]];
+    const warps = Math.ceil(threads / Player.LANES), sharedBytes = roundUp(shared + SM.reservedBytes, SM.sharedUnit);
+    const limits = [["Block Limit Warps", Math.floor(SM.warps / warps)], ["Block Limit Registers", Math.floor(warpsByRegisters(registers) / warps)],
+        ["Block Limit Shared Mem", Math.floor(SM.sharedBytes / sharedBytes)], ["Block Limit SM", SM.blocks]];
     const blocks = Math.min(...limits.map(([, limit]) => limit));
     return {limits, blocks, warps: blocks * warps, percent: (100 * blocks * warps) / SM.warps, limiting: limits.filter(([, limit]) => limit === blocks).map(([name]) => name)};
 };
@@ -120,11 +122,13 @@ function shapes({launches}, functions) {
 
 function occupancyTable({name, threads, own, dynamic}, registers) {
     const {limits, blocks, warps, percent, limiting} = Player.occupancy({threads, shared: own + dynamic, registers});
+    const atMost = registers ? "" : "at most ", shown = (limit) => (Number.isFinite(limit) ? grouped(limit) : "not known");
     const row = (title, value, isLimit) => element("tr", {class: isLimit ? "pl-limits" : ""}, element("th", {scope: "row"}, title), element("td", {}, value + (isLimit ? " ← limits" : "")));
     return element("table", {}, element("caption", {}, element("code", {}, name)), element("tbody", {},
         row("threads of a block", grouped(threads)), row("shared memory of a block", `${grouped(own + dynamic)} bytes: ${grouped(own)} static, ${grouped(dynamic)} dynamic`),
-        limits.map(([title, limit]) => row(title, grouped(limit), limiting.includes(title))),
-        row("resident blocks of an SM", grouped(blocks)), row("resident warps of an SM", `${warps} of ${SM.warps}`), row("Theoretical Occupancy", `${+percent.toFixed(1)} %`)));
+        limits.map(([title, limit]) => row(title, shown(limit), limiting.includes(title))),
+        row("resident blocks of an SM", atMost + grouped(blocks)), row("resident warps of an SM", `${atMost}${warps} of ${SM.warps}`),
+        row("Theoretical Occupancy", `${atMost}${+percent.toFixed(1)} %`)));
 }
 
 // ---- Arithmetic intensity
@@ -187,10 +191,10 @@ function intensityPart({model}) {
 
 const heading = (text) => element("p", {class: "pl-heading"}, text);
 
-// A field for the number of registers, which PTX does not contain.
+// A field for the number of registers, which PTX does not contain. number(): null while it is empty.
 function registersField(changed) {
-    const field = element("input", {type: "number", min: 1, max: MAX_REGISTERS, value: 32, "aria-label": "registers of a thread", oninput: () => changed()});
-    return {field, number: () => Math.min(MAX_REGISTERS, Math.max(1, Math.floor(+field.value) || 32))};
+    const field = element("input", {type: "number", min: 1, max: MAX_REGISTERS, "aria-label": "registers of a thread", oninput: () => changed()});
+    return {field, number: () => (field.value ? Math.min(MAX_REGISTERS, Math.max(1, Math.floor(+field.value))) : null)};
 }
 
 function makeFold(player) {
@@ -210,7 +214,8 @@ function makeFold(player) {
     };
     box.append(element("div", {class: "pl-parts"},
         element("div", {}, heading("Occupancy on an SM of an H100 or H200"), element("label", {}, "registers of a thread ", registers.field),
-            element("p", {}, "PTX has any number of virtual registers; ptxas chooses how many a thread gets. Enter the number that ", element("code", {}, "nvcc -Xptxas -v"), " or Nsight Compute prints."), occupancy),
+            element("p", {}, "The page does not know the registers of a thread: PTX has any number of virtual registers, and ptxas chooses how many a thread gets. Enter the number that ",
+                element("code", {}, "nvcc -Xptxas -v"), " or Nsight Compute prints; without it, the occupancy is an upper bound."), occupancy),
         element("div", {}, heading("Arithmetic intensity of the shown block"), intensity)), element("div", {}, heading("PTX of each source line"), ptx));
     box.addEventListener("toggle", fold.fill);
     return fold;

@@ -41,7 +41,8 @@ const Device *sim_device(void)
 int sim_blocks_per_sm(const Function *kernel, int threads, size_t dynamic_shared_bytes)
 {
     const Device *d = sim_device();
-    const size_t shared_limit = (size_t)d->shared_per_sm / (kernel->shared_bytes + dynamic_shared_bytes + SIM_RESERVED_SHARED);
+    const size_t shared_bytes = kernel->shared_bytes + dynamic_shared_bytes + SIM_RESERVED_SHARED;
+    const size_t shared_limit = (size_t)d->shared_per_sm / ((shared_bytes + SIM_SHARED_UNIT - 1) / SIM_SHARED_UNIT * SIM_SHARED_UNIT);
     const int warps = (threads + LANES - 1) / LANES, thread_limit = d->threads_per_sm / (warps * LANES);
     const int blocks = thread_limit < d->blocks_per_sm ? thread_limit : d->blocks_per_sm;
     return shared_limit < (size_t)blocks ? (int)shared_limit : blocks;

@@ -206,8 +206,11 @@ typedef struct Device {
 } Device;
 
 const Device *sim_device(void);
-enum { SIM_RESERVED_SHARED = 1024 }; // bytes that the system reserves in each block's shared memory
-// Resident blocks of a kernel on one SM (occupancy).
+enum {
+    SIM_RESERVED_SHARED = 1024, // bytes that the system reserves in each block's shared memory
+    SIM_SHARED_UNIT = 128,      // a block's shared memory is allocated in units of so many bytes
+};
+// Resident blocks of a kernel on one SM (occupancy). Registers are not counted: PTX does not say how many a thread gets.
 int sim_blocks_per_sm(const Function *kernel, int threads, size_t dynamic_shared_bytes);
 
 #endif

@@ -87,7 +87,8 @@ API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const v
     REQUIRE(bytes && blocks >= 1 && threads >= 1 && threads <= MAX_THREADS &&
                 blocks <= sim_blocks_per_sm(f, threads, 0),
             cudaErrorInvalidValue);
-    const size_t bytes_per_block = (size_t)(sim_device()->shared_per_sm / blocks) - SIM_RESERVED_SHARED - f->shared_bytes;
+    const size_t share = (size_t)(sim_device()->shared_per_sm / blocks) / SIM_SHARED_UNIT * SIM_SHARED_UNIT;
+    const size_t bytes_per_block = share - SIM_RESERVED_SHARED - f->shared_bytes;
     const size_t max = (size_t)sim_device()->shared_per_block_optin - f->shared_bytes;
     *bytes = bytes_per_block < max ? bytes_per_block : max;
     return cudaSuccess;
