@@ -86,6 +86,15 @@ static uint16_t effects_of(const Assembly *a)
     return a->is_volatile ? INTRINSIC_UNIQUE | INTRINSIC_CONVERGENT | (a->output_count ? 0 : INTRINSIC_WRITES) : INTRINSIC_PURE;
 }
 
+// nvcc gives an asm statement the line of the operand that it evaluates last.
+static Position position_of(const Assembly *a, const Expression *e)
+{
+    for (uint32_t k = a->operand_count; k-- > 0;)
+        if (a->constraints[k][0] != 'n')
+            return a->operands[k]->start;
+    return e->start;
+}
+
 void lower_asm(Lowering *l, Expression *e)
 {
     const Assembly *a = e->assembly;
@@ -112,7 +121,7 @@ void lower_asm(Lowering *l, Expression *e)
     }
     Intrinsic *row = compile_new(l->compiler, Intrinsic);
     *row = (Intrinsic){.name = "asm", .signature = output_letters(l, a), .ptx = translate(l, a, e), .effects = effects_of(a)};
-    lower_set_line(l, e->start);
+    lower_set_line(l, position_of(a, e));
     const IrType result = a->output_count == 1 ? lower_type(a->operands[0]->type) : IR_VOID;
     IrInstruction *i = lower_emit(l, IR_INTRINSIC, result, count, operands);
     i->intrinsic = row;
