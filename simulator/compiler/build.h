@@ -19,13 +19,13 @@ Expression *expression_binary(Compiler *c, ExpressionKind kind, Type *type, Expr
 Expression *expression_value(Compiler *c, Expression *e);
 // An lvalue that holds the value; a temporary variable if the expression is not an lvalue.
 Expression *expression_lvalue(Compiler *c, Expression *e);
-Type *expression_decayed_type(Compiler *c, const Expression *e); // of expression_value
+Type *expression_decayed_type(Compiler *c, const Expression *e); // the type that expression_value returns
 static inline bool expression_is_unknown(const Expression *e)
 {
     return e->kind == EXPRESSION_UNKNOWN || type_is_unknown(e->type);
 }
 bool expression_is_null_pointer(const Expression *e);
-uint32_t expression_length(const Expression *e); // of its source text, in bytes
+uint32_t expression_length(const Expression *e); // length of the source text, in bytes
 // Reports an error at an expression's source text.
 void expression_error(Compiler *c, const Expression *e, const char *help, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -41,7 +41,7 @@ enum { // ranks of implicit conversion sequences; lower is better
 };
 
 int conversion_rank(Compiler *c, Expression *e, Type *to, bool allow_user);
-// The implicit conversion; an error says "in PURPOSE" if it is not NULL.
+// Converts implicitly. The error message mentions the purpose unless it is NULL.
 Expression *convert(Compiler *c, Expression *e, Type *to, const char *purpose);
 // Converts an expression to bool. `what`: "the condition of 'if'", for messages.
 Expression *convert_to_condition(Compiler *c, Expression *e, const char *what);
@@ -49,7 +49,7 @@ typedef enum CastKind { CAST_C, CAST_STATIC, CAST_REINTERPRET, CAST_CONST, CAST_
 Expression *cast_to(Compiler *c, Expression *e, Type *to, CastKind kind, Position start, Position end);
 Expression *convert_scalar(Compiler *c, Expression *value, Type *to); // between arithmetic types, enumerations and pointers
 bool record_derives(const Record *record, const Record *base, uint64_t *offset);
-// Calls a record's conversion function to a type; NULL: it has none. `explicit_too`: explicit ones are allowed.
+// Calls a record's conversion function to a type; NULL if there is none. `explicit_too`: explicit ones are allowed.
 Expression *convert_by_operator(Compiler *c, Expression *e, Type *to, bool explicit_too);
 Expression *convert_to_arithmetic(Compiler *c, Expression *e); // by the conversion function to an arithmetic type; NULL: none
 
@@ -80,7 +80,7 @@ Expression *lambda_captured(Compiler *c, Variable *variable, Position start, Pos
 typedef struct Candidates {
     Function **functions;
     uint32_t count, capacity;
-    bool is_operator;     // of an overloaded operator: non-member candidates take the object as their first argument
+    bool is_operator;     // a call of an overloaded operator: non-member candidates take the object as their first argument
     const Template *failed; // a template whose arguments could not be deduced, or NULL
 } Candidates;
 
@@ -123,7 +123,7 @@ const char *known_old_name(const char *name); // the replacement of a deprecated
 const char *known_unsupported(const char *name); // the replacement of a name that this compiler does not support, or NULL
 bool is_known_host_type(const char *name, const char **help); // of std
 bool is_known_host_object(const char *name, const char **help);
-bool is_known_stream(const char *name); // cout and the like
+bool is_known_stream(const char *name); // std::cout and other standard streams
 
 // ---- constants.c
 

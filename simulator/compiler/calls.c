@@ -334,26 +334,26 @@ Expression *build_named_call(Compiler *c, const char *function, Expression **arg
 Function *resolve_function(Compiler *c, Expression *e, Type *type)
 {
     if (e->function && !e->template_arguments) {
-        Type *wanted = type ? type_without_reference(type) : NULL;
-        if (wanted && wanted->kind == TYPE_POINTER)
-            wanted = wanted->target;
-        const bool fits = !wanted || wanted == e->function->type || type_is_unknown(wanted) || wanted->kind == TYPE_AUTO ||
-                          wanted->kind == TYPE_BOOL || wanted->kind == TYPE_VOID;
+        Type *target = type ? type_without_reference(type) : NULL;
+        if (target && target->kind == TYPE_POINTER)
+            target = target->target;
+        const bool fits = !target || target == e->function->type || type_is_unknown(target) || target->kind == TYPE_AUTO ||
+                          target->kind == TYPE_BOOL || target->kind == TYPE_VOID;
         if (fits && !c->parser->state.unevaluated)
             parse_mark_needed(c, e->function);
         return fits ? e->function : NULL;
     }
-    Type *wanted = type ? type_without_reference(type) : NULL;
-    if (wanted && wanted->kind == TYPE_POINTER)
-        wanted = wanted->target;
-    if (wanted && wanted->kind != TYPE_FUNCTION)
-        wanted = NULL;
+    Type *target = type ? type_without_reference(type) : NULL;
+    if (target && target->kind == TYPE_POINTER)
+        target = target->target;
+    if (target && target->kind != TYPE_FUNCTION)
+        target = NULL;
     for (Symbol *symbol = e->symbol; symbol; symbol = symbol->next_overload) {
         Function *f = NULL;
         if (symbol->kind == SYMBOL_FUNCTION && !e->template_arguments)
-            f = !wanted || symbol->function->type == wanted ? symbol->function : NULL;
+            f = !target || symbol->function->type == target ? symbol->function : NULL;
         else if (symbol->kind == SYMBOL_TEMPLATE && symbol->template->kind == TEMPLATE_FUNCTION)
-            f = template_for_type(c, symbol->template, e->template_arguments, e->template_argument_count, wanted, e->start);
+            f = template_for_type(c, symbol->template, e->template_arguments, e->template_argument_count, target, e->start);
         if (f) {
             parse_mark_needed(c, f);
             return f;
