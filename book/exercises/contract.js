@@ -9,7 +9,7 @@ const NEEDED = ["call", "computes", "sizes"];
 const ONLY_IN_TERMINAL = "is judged only in the terminal, by make judge";
 const CODES = {float: "f", double: "d", int: "i", unsigned: "I"};
 const UNIT = 16; // floats are whole sixteenths, -1 to 1 without 0
-const MOST_ELEMENTS = {1: 1 << 20, 2: 1 << 16}; // by an operation's power
+const MAX_ELEMENTS = {1: 1 << 20, 2: 1 << 16}; // by an operation's power
 const RUNS = 2; // of each size, with different data
 const MORE_SIZES = 2, DRAWS = 40; // random sizes; the draws made to get them
 const ORDERS = [["with interleaved blocks", {together: true}], ["with blocks, warps and lanes in another order", {order: 1}], ["with blocks, warps and lanes in another order", {order: 2}]];
@@ -190,7 +190,7 @@ Exercises.contract = function (text) {
     const lines = linesOf(text), elements = lines.elements || "float", operation = operationOf(lines.computes);
     if (!CODES[elements])
         refuse(`elements = ${elements}; accepted are ${Object.keys(CODES).join(", ")}`);
-    const isOfRows = Boolean(operation.ofRows || lines.sizes.includes("x")), sizes = sizesOf(lines.sizes, isOfRows), most = MOST_ELEMENTS[operation.power];
+    const isOfRows = Boolean(operation.ofRows || lines.sizes.includes("x")), sizes = sizesOf(lines.sizes, isOfRows), most = MAX_ELEMENTS[operation.power];
     if (countOf(sizes[sizes.length - 1]) > most)
         refuse(`sizes contains ${label(sizes[sizes.length - 1])}; the maximum is ${grouped(most)} elements`);
     const zeroed = (lines.zeroed || "").split(/[\s,]+/).filter(Boolean);

@@ -5,7 +5,7 @@ const Exercises = (page.Exercises = page.Exercises || {});
 const {element} = page.Player, {progress, button} = Exercises;
 const DELAY_MS = 300; // from the last change to the run
 const BUSY_MS = 400; // after which a run is announced
-const MOST_SHOWN = 1024; // the largest n that the player shows, unless the result is wrong at another
+const MAX_SHOWN = 1024; // the largest n that the player shows, unless the result is wrong at another
 const paragraph = (text, name) => element("p", {class: name}, text);
 
 // ---- The verdict in the page
@@ -63,7 +63,7 @@ function showHints({task, boxes}) {
 
 // Shows a run in the player: where the result is wrong, else the largest small one.
 function watch({task, boxes, verdict: {wrongAt, last}}) {
-    const small = task.sizes.filter((n) => n <= MOST_SHOWN), n = wrongAt || (small.length ? Math.max(...small) : Math.min(...task.sizes));
+    const small = task.sizes.filter((n) => n <= MAX_SHOWN), n = wrongAt || (small.length ? Math.max(...small) : Math.min(...task.sizes));
     Exercises.watch(boxes.player, {title: `${task.number} ${task.title}`, n, last, recording: Exercises.callsAt(task, n, last.ptx)});
 }
 

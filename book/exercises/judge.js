@@ -12,9 +12,9 @@
 "use strict";
 const Exercises = (page.Exercises = page.Exercises || {});
 const ORDERS = [{}, {order: 1}, {order: 2, together: true}];
-const MOST_INSTRUCTIONS = 4000000; // of a block's warps; more count as an infinite loop
+const MAX_INSTRUCTIONS = 4000000; // of a block's warps; more count as an infinite loop
 const SECONDS = 10; // for all runs of a kernel, unless the caller of Exercises.judge gives another number
-const MOST_PRINTED = 8; // lines
+const MAX_PRINTED = 8; // lines
 const UNIT = 16; // floats are whole sixteenths (docs/check.md)
 const FARTHEST = 1 << 20; // bytes from an array at which an address is still named by it
 const TYPES = {f: Float32Array, d: Float64Array, i: Int32Array, I: Uint32Array};
@@ -227,7 +227,7 @@ function acceptNegativeZeros(runs, contents) {
 
 // Replays the runs in one process, as the terminal does, until one is wrong.
 async function replay(kernel, runs, orders) {
-    const {compiled} = kernel, result = await page.Simulator.replay({...compiled, ...Exercises.callsOf(kernel, runs), ...orders, trace: false, most: MOST_INSTRUCTIONS});
+    const {compiled} = kernel, result = await page.Simulator.replay({...compiled, ...Exercises.callsOf(kernel, runs), ...orders, trace: false, most: MAX_INSTRUCTIONS});
     const ended = compare(runs, result.contents), isCut = result.status !== "stopped" && !result.error && ended.length < runs.length && ended.every(({wrong}) => !wrong);
     return isCut && acceptNegativeZeros(runs, result.contents) ? replay(kernel, runs, orders) : {...result, ended};
 }
@@ -259,7 +259,7 @@ function triesOf(task, random) {
 }
 
 const isRight = (verdict) => !verdict.wrong && !verdict.findings.size;
-const firstLines = (text) => (text ? text.replace(/\n$/, "").split("\n").slice(0, MOST_PRINTED) : []);
+const firstLines = (text) => (text ? text.replace(/\n$/, "").split("\n").slice(0, MAX_PRINTED) : []);
 
 // Runs all sizes in the default order, then the exercise's own n, at which goals are counted; and two sizes in the other orders; until
 // something is wrong.

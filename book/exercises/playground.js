@@ -4,8 +4,8 @@
 "use strict";
 const {Exercises} = page, {element} = page.Player, {button} = Exercises;
 const KEY = "playground", DELAY_MS = 300, BUSY_MS = 400; // from the last change to the run; until a run is announced
-const MOST_ELEMENTS = 1 << 20, MOST_SHOWN = 64; // elements of an array: allocated, and shown after the run
-const MOST_INSTRUCTIONS = 4000000;
+const MAX_ELEMENTS = 1 << 20, MAX_SHOWN = 64; // elements of an array: allocated, and shown after the run
+const MAX_INSTRUCTIONS = 4000000;
 const TYPES = {"float": "f", "double": "d", "int": "i", "unsigned": "I", "unsigned int": "I", "signed int": "i"};
 const VIEWS = {f: Float32Array, d: Float64Array, i: Int32Array, I: Uint32Array};
 const sixteenth = () => (1 + Math.floor(16 * Math.random())) * (Math.random() < 0.5 ? -1 : 1) / 16; // sums of them are exact
@@ -77,8 +77,8 @@ function argumentOf(state, parameter, names) {
     if (!type)
         throw new Error(`${name}: arrays of ${typeName} cannot be made here; float, double, int and unsigned can`);
     const count = numberOf(`the count of ${name}`, choice.count, names), View = VIEWS[type], fill = CONTENTS[choice.contents];
-    if (count < 1 || count > MOST_ELEMENTS)
-        throw new Error(`${name} has ${grouped(count)} elements; 1 to ${grouped(MOST_ELEMENTS)} are possible here`);
+    if (count < 1 || count > MAX_ELEMENTS)
+        throw new Error(`${name} has ${grouped(count)} elements; 1 to ${grouped(MAX_ELEMENTS)} are possible here`);
     return {name, type, count, isConst, before: fill && View.from({length: count}, (_, k) => fill(k)), after: isConst ? null : new View(count)};
 }
 
@@ -104,7 +104,7 @@ async function runKernel(view) {
     if (!compiled)
         return () => showSaid(view, !verdict.isCompiled ? "It does not compile" : kernel ? verdict.said[0] : "There is no kernel: a function with __global__", verdict, []);
     const launch = launchOf(state, kernel);
-    const result = await page.Simulator.replay({...compiled.compiled, ...Exercises.callsOf(compiled, [launch]), trace: false, most: MOST_INSTRUCTIONS});
+    const result = await page.Simulator.replay({...compiled.compiled, ...Exercises.callsOf(compiled, [launch]), trace: false, most: MAX_INSTRUCTIONS});
     if (result.status === "stopped")
         return null;
     Exercises.addFindings(result, launch.values, compiled.shared, verdict);
@@ -168,8 +168,8 @@ function arraysBox({values}, contents) {
     let begin = 0;
     const shown = values.filter(({after}) => after).map(({name, type, count}) => {
         const bytes = count * VIEWS[type].BYTES_PER_ELEMENT, got = new VIEWS[type](contents.slice(begin, begin += bytes).buffer);
-        const numbers = Array.from(got.slice(0, MOST_SHOWN), (value) => `${+value.toPrecision(7)}`);
-        return element("p", {}, element("strong", {}, `${name} after the run: `), element("code", {}, numbers.join(" ")), count > MOST_SHOWN ? ` … (${grouped(count)} elements)` : "");
+        const numbers = Array.from(got.slice(0, MAX_SHOWN), (value) => `${+value.toPrecision(7)}`);
+        return element("p", {}, element("strong", {}, `${name} after the run: `), element("code", {}, numbers.join(" ")), count > MAX_SHOWN ? ` … (${grouped(count)} elements)` : "");
     });
     return element("div", {class: "pg-arrays"}, shown);
 }
