@@ -227,8 +227,11 @@ static IrInstruction *compare_without_constant(Simplifier *s, IrInstruction *i)
     if (a->op == IR_CONVERT && b->op == IR_CONVERT && a->operands[0]->type == b->operands[0]->type && !ir_is_float_type(a->operands[0]->type) &&
         ir_bits(a->operands[0]->type) >= 32 && ir_bits(a->type) > ir_bits(a->operands[0]->type) && !((a->flags ^ b->flags) & IR_SIGNED))
         return build_compare(s, i, i->compare, a->operands[0], b->operands[0], a->flags & IR_SIGNED ? i->flags : i->flags & ~(uint32_t)IR_SIGNED);
-    if (a->op == IR_ADD && is_equality && a->operands[0] == b)
-        return build_compare(s, i, i->compare, a->operands[1], constant_like(s, a, 0), 0);
+    const bool is_signed = i->flags & IR_SIGNED;
+    if (a->op == IR_ADD && a->operands[0] == b && (is_equality || (is_signed && a->flags & IR_NO_WRAP)))
+        return build_compare(s, i, i->compare, a->operands[1], constant_like(s, a, 0), i->flags);
+    if (b->op == IR_ADD && b->operands[0] == a && (is_equality || (is_signed && b->flags & IR_NO_WRAP)))
+        return build_compare(s, i, i->compare, constant_like(s, b, 0), b->operands[1], i->flags);
     if (a->op == IR_ADD && b->op == IR_ADD && a->operands[0] == b->operands[0] &&
         (is_equality || ((i->flags & IR_SIGNED) && (a->flags & b->flags & IR_NO_WRAP))))
         return build_compare(s, i, i->compare, a->operands[1], b->operands[1], i->flags);

@@ -69,29 +69,6 @@ static uint32_t run_test(Evaluation *e, const IrBlock *latch, uint32_t back, uin
     return 0;
 }
 
-uint32_t constant_trip_count(IrModule *module, const Loops *loops, const Loop *loop, uint32_t limit)
-{
-    IrBlock *latch = loop_latch(loops, loop);
-    const IrBlock *preheader = loop_preheader(loops, loop);
-    if (!latch || !preheader || latch->last->op != IR_BRANCH)
-        return 0;
-    const uint32_t back = latch->last->target[0] == loop->header ? 0 : 1;
-    if (latch->last->target[back] != loop->header || latch->last->target[!back] == loop->header)
-        return 0;
-    IrFunction *function = loop->header->function;
-    Evaluation e = {.module = module, .loops = loops, .loop = loop, .simplifier = {.module = module, .function = function}};
-    uint32_t phis = 0;
-    for (IrInstruction *phi = loop->header->first; phi->op == IR_PHI; phi = phi->next)
-        phi->mark = ++phis;
-    e.state = ir_scratch(module, (phis + 1) * sizeof *e.state);
-    IrInstruction **next = ir_scratch(module, (phis + 1) * sizeof *next);
-    set_initial_state(&e, preheader);
-    const uint32_t trips = run_test(&e, latch, back, limit, next);
-    for (IrInstruction *phi = loop->header->first; phi->op == IR_PHI; phi = phi->next)
-        phi->mark = 0;
-    return trips;
-}
-
 // Finds the header phi to which each iteration adds an invariant step.
 static bool find_induction(const Loops *loops, const Loop *loop, const IrBlock *latch, IrInstruction *value, CountedLoop *counted)
 {
@@ -137,6 +114,45 @@ bool find_counted_loop(const Loops *loops, const Loop *loop, CountedLoop *counte
     counted->bound = bound;
     counted->is_signed = compare->flags & IR_SIGNED;
     return true;
+}
+
+// Counts the iterations of a loop from a value that is not constant to this value plus a constant: r = y; r < y + 32; r += 8.
+static uint32_t count_distance(const Loops *loops, const Loop *loop, const IrBlock *preheader, uint32_t limit)
+{
+    CountedLoop counted;
+    if (!find_counted_loop(loops, loop, &counted) || counted.step->op != IR_INTEGER || !counted.is_signed || !(counted.next->flags & IR_NO_WRAP))
+        return 0;
+    const IrInstruction *start = counted.phi->operands[ir_edge_index(preheader, 0)], *bound = counted.bound;
+    if (bound->op != IR_ADD || bound->operands[0] != start || bound->operands[1]->op != IR_INTEGER || !(bound->flags & IR_NO_WRAP))
+        return 0;
+    int64_t value = counted.compares_next ? counted.step->integer : 0;
+    for (uint32_t count = 1; count <= limit; count++, value += counted.step->integer)
+        if (!fold_compare(counted.relation, true, IR_B64, value, bound->operands[1]->integer))
+            return count;
+    return 0;
+}
+
+uint32_t constant_trip_count(IrModule *module, const Loops *loops, const Loop *loop, uint32_t limit)
+{
+    IrBlock *latch = loop_latch(loops, loop);
+    const IrBlock *preheader = loop_preheader(loops, loop);
+    if (!latch || !preheader || latch->last->op != IR_BRANCH)
+        return 0;
+    const uint32_t back = latch->last->target[0] == loop->header ? 0 : 1;
+    if (latch->last->target[back] != loop->header || latch->last->target[!back] == loop->header)
+        return 0;
+    IrFunction *function = loop->header->function;
+    Evaluation e = {.module = module, .loops = loops, .loop = loop, .simplifier = {.module = module, .function = function}};
+    uint32_t phis = 0;
+    for (IrInstruction *phi = loop->header->first; phi->op == IR_PHI; phi = phi->next)
+        phi->mark = ++phis;
+    e.state = ir_scratch(module, (phis + 1) * sizeof *e.state);
+    IrInstruction **next = ir_scratch(module, (phis + 1) * sizeof *next);
+    set_initial_state(&e, preheader);
+    const uint32_t trips = run_test(&e, latch, back, limit, next);
+    for (IrInstruction *phi = loop->header->first; phi->op == IR_PHI; phi = phi->next)
+        phi->mark = 0;
+    return trips ? trips : count_distance(loops, loop, preheader, limit);
 }
 
 // ---- The number of iterations before the loop runs

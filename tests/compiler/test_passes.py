@@ -22,6 +22,24 @@ def test_each_pass_has_an_example():
     assert set(pass_examples.pass_names()) == {source.stem for source in pass_examples.sources()}
 
 
+DISTANCE = """__global__ void add(const float *in, float *out, int n)
+{
+    const int first = threadIdx.y;
+    for (int row = first; row < first + 32; row += 8)
+        if (row < n)
+            out[row] += in[row];
+}
+"""
+
+
+def test_a_loop_over_a_constant_distance_is_unrolled(tmp_path):
+    """Broken: the iterations of a loop from a variable to this variable plus a constant are not counted, or its first test is left."""
+    source = tmp_path / "distance.cu"
+    source.write_text(DISTANCE)
+    made = subprocess.run([pass_examples.COMPILE, source, "-o", "-"], capture_output=True, text=True, check=True).stdout
+    assert made.count("st.global") == 4 and made.count("setp") == 4
+
+
 LOCK = """__global__ void add(int *lock, int *sum)
 {
     for (bool done = false; !done;)
