@@ -9,7 +9,7 @@ const MACHINE_CODE = "@MACHINE_CODE@"; // WebAssembly, compressed by gzip, in ba
 const MAX_INSTRUCTIONS = 20000000; // warp instructions of a block; above that it counts as an infinite loop
 const scriptFolder = page.document && page.document.currentScript ? page.document.currentScript.src.replace(/[^/]*$/, "") : "";
 
-// ---- One execution. The function needs only decodeBase64, because a Worker receives the texts of both.
+// ---- One execution. makeMachine may use only decodeBase64, because a Worker receives the text of these two functions.
 
 function makeMachine() {
     class Exit extends Error {
@@ -145,8 +145,8 @@ function decodeBase64(base64) {
 // ---- The Worker
 
 let worker = null, pendingJobs = new Map(), lastJobNumber = 0; // pendingJobs: maps a number to the job and its Promise's resolve and reject
-let workerUrl = null; // of the Worker's text; shared by all Workers, because it is freed only with the page
-let compiledModule = null; // of the first Worker, for those that replace a stopped one
+let workerUrl = null; // URL of the Worker's text; shared by all Workers, because it is freed only with the page
+let compiledModule = null; // compiled by the first Worker, for the Workers that replace a stopped one
 let localMachine = null, localModule = null, hasWorkers = typeof page.Worker === "function" && typeof page.Blob === "function";
 
 function startWorker() {
@@ -308,9 +308,9 @@ function interpretBits(bits) {
 
 const withNumbers = (check) => ({...check, got: interpretBits(check.got), expected: interpretBits(check.expected)});
 
-const DATA = ["lesson", "ones", "ascending", "alternating"]; // of the input; "lesson": docs/check.md
+const DATA = ["lesson", "ones", "ascending", "alternating"]; // kinds of input; "lesson": docs/check.md
 
-// What a run of a source executes: its kernels are compiled, and its host code is evaluated.
+// The job of running a source: its kernels are compiled, and its host code is evaluated.
 function jobOfSource(program, variant, request) {
     const {file} = program.source, n = request.n || sizeOf(variant.sizes), data = DATA.indexOf(request.data || "lesson");
     if (!Number.isSafeInteger(n) || n < 1 || data < 0)
@@ -319,7 +319,7 @@ function jobOfSource(program, variant, request) {
     return {source: {file, text}, host: {...program.host, defines: `HARNESS_N=${n}\nHARNESS_DATA=${data}`}};
 }
 
-// What a run of recorded calls executes. The kernels of an edited text are launched as the program's own are.
+// The job of replaying recorded calls. The kernels of an edited text are launched like the program's own.
 async function jobOfRecording(program, variant, request) {
     const n = request.n || sizeOf(variant.sizes);
     if (request.text === undefined)
