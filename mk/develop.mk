@@ -1,6 +1,6 @@
 # Builds the programs of the tests, and runs the tests.
 
-.PHONY: check test test-quick test-long book test-book bench-book film
+.PHONY: check test test-quick test-long lint lock book test-book bench-book film
 
 # To save nvcc's time, the tests run only the first and the last program of slow labs, and none of the two labs whose CUB and Thrust headers
 # take as long as all other labs. The remaining CUDA programs are compiled together. ALL=1 and make labs run all, each compiled alone. Two
@@ -41,6 +41,24 @@ test-quick: ## develop: tests scripts, pages and the simulator's instructions (P
 test-long: ## test: runs make test with the long ones (ALL=1), then grades a whole class and each exercise's variants (test-class, test-learn)
 	+$(Q)$(MAKE) --no-print-directory test ALL=1
 	+$(Q)$(MAKE) --no-print-directory test-class test-learn
+
+# Linters and what builds a release, in pinned versions.
+TOOLS := build/tools
+$(TOOLS)/ready: scripts/build/tools.txt
+	@echo 'installing ruff, mypy, codespell, build, twine and uv into $(TOOLS)'
+	$(Q)python3 -m venv --clear $(TOOLS) && $(TOOLS)/bin/pip install --quiet --disable-pip-version-check -r $< && touch $@
+
+# test_words.py prints the words that a page or message must not use.
+lint: $(TOOLS)/ready ## test: checks the Python code (ruff, mypy), the spelling and the words; FIX=1 corrects what ruff can
+	$(Q)$(TOOLS)/bin/ruff check $(if $(filter-out 0,$(FIX)),--fix) .
+	$(Q)$(TOOLS)/bin/mypy
+	$(Q)python3 -c 'from tests.course import test_words; print(*test_words.tracked(), sep="\0", end="")' | xargs -0 $(TOOLS)/bin/codespell
+	$(Q)! python3 tests/course/test_words.py | grep .
+
+# The versions that the workflows install: PIP_CONSTRAINT names this file.
+lock: $(TOOLS)/ready ## test: renews the versions of Python packages in .github/requirements.lock
+	$(Q)$(TOOLS)/bin/uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate --upgrade --output-file .github/requirements.lock \
+	    plots/requirements.txt elsewhere/requirements.txt book/requirements.txt scripts/build/tools.txt
 
 # The book: a website made from the pages by the code in book/; book/contents.toml lists the chapters.
 

@@ -294,18 +294,13 @@ install: | $(NEEDS_NVCC) ## setup: installs drywarp, the simulator as a command,
 uninstall: ## setup: removes drywarp: make uninstall PREFIX=~/.local
 	@python3 -m scripts.install.install uninstall
 
-# In an environment of its own, so that it needs nothing installed.
-build/wheels/venv/ready: mk/simulator.mk
-	$(Q)python3 -m venv --clear $(@D) && $(@D)/bin/pip install --quiet --disable-pip-version-check 'build>=1.2' 'twine>=6' && touch $@
-
-wheels: build/wheels/venv/ready ## publish: writes drywarp's source archive and its wheels for x86 and Arm processors into build/wheels/dist
-	$(Q)rm -rf build/wheels/dist
-	$(Q)build/wheels/venv/bin/python -m build --sdist --outdir build/wheels/dist .
-	$(Q)for target in x86_64 aarch64; do DRYWARP_TARGET=$$target build/wheels/venv/bin/python -m build --wheel --outdir build/wheels/dist . || exit; done
-	$(Q)build/wheels/venv/bin/twine check --strict build/wheels/dist/*
+wheels: build/tools/ready ## publish: writes drywarp's source archive and its wheels for x86 and Arm processors into dist/
+	$(Q)rm -rf dist && build/tools/bin/python -m build --sdist .
+	$(Q)for target in x86_64 aarch64; do DRYWARP_TARGET=$$target build/tools/bin/python -m build --wheel . || exit; done
+	$(Q)build/tools/bin/twine check --strict dist/*
 
 # Installs the source archive with pip in a new environment, and expects a finding there.
-test-wheel: build/wheels/venv/ready | $(NEEDS_NVCC) ## test: tests pip install from a source archive in a new environment, and the first finding there
-	rm -rf build/sdist && build/wheels/venv/bin/python -m build --sdist --outdir build/sdist .
+test-wheel: build/tools/ready | $(NEEDS_NVCC) ## test: tests pip install from a source archive in a new environment, and the first finding there
+	rm -rf build/sdist && build/tools/bin/python -m build --sdist --outdir build/sdist .
 	python3 -m venv --clear build/wheel && build/wheel/bin/pip install --quiet build/sdist/*.tar.gz
 	build/wheel/bin/drywarp check tests/mistakes/01_no_barrier_after_load.cu; [ $$? = 88 ]

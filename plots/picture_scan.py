@@ -488,7 +488,7 @@ def fallback(picture, _, step):
 
 def shapes(picture, before, step):
     """The kernel that scans the tiles, for several array sizes, on a GPU of two SMs."""
-    sizes, found = [1 << power for power in range(13, 19)], []
+    sizes = [1 << power for power in range(13, 19)]
     picture.title("Larger register tiles: the small kernel serves arrays twice as large")
     for each in (before, step):
         runs = [scan(each, n, "all", SIM_TOGETHER="1", SIM_SMS="2") for n in sizes]

@@ -7,7 +7,6 @@ import csv
 import statistics
 import subprocess
 import sys
-from pathlib import Path
 
 from drywarp import files
 

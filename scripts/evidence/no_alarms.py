@@ -168,7 +168,7 @@ def main():
     with ThreadPoolExecutor(JOBS) as pool:
         started = {pool.submit(row_of, source, flags, options.directory, reasons): (source, flags) for source, flags in jobs}
         for ended in as_completed(started):
-            (source, flags), row = started[ended], ended.result()
+            (_, flags), row = started[ended], ended.result()
             if row is None:
                 alarms["not built"] += 1
                 continue

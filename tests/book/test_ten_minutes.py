@@ -5,7 +5,7 @@ import pytest
 from scripts.build import film
 from scripts.ladder import ten_minutes
 
-from tests.book.test_player import READY, pytestmark  # noqa: F401: skipped without the player
+from tests.book.test_player import READY, pytestmark  # noqa: F401 (skipped without the player)
 
 RESULTS = {"ten01": "0, 10, 20, 30, …", "ten02": "0, 2, 4, 6, …", "ten03": "0, 2, 4, 6, …", "ten04": "100, 101, 102, 103, …", "ten05": "63, 62, 61, 60, …",
            "ten06": "499500, …"}

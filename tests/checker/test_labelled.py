@@ -47,7 +47,7 @@ def test_a_missing_acquire_fence_is_named():
 def test_a_guess_is_recognised_in_unoptimised_code(flags, tmp_path):
     """Broken: in unoptimised code, where a compare-and-swap is a call, the first read of its loop is a false positive; or a real race is missed
     because the value is also stored, or never compared."""
-    program = build(ROOT / "tests/labelled/guesses.cu", tmp_path / "guesses", *flags.split())
+    build(ROOT / "tests/labelled/guesses.cu", tmp_path / "guesses", *flags.split())
     rows = [row for row in LABELS if row["program"] == "guesses"]
     wrong = [(row["case"], kinds) for row in rows if not labelled.is_right(row, kinds := labelled.reported(tmp_path, row))]
     assert not wrong, "case, kinds reported"

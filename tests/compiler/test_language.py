@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.compiler import pass_examples
-from tests.compiler.random import check, generate
+from tests.compiler.random import check
 
 BEGIN = """#define KERNEL(name) __global__ void name(const int *in, const float *inf, const unsigned long long *in64, int *out, int n)
 #define INDEX const int tid = threadIdx.x, i = blockIdx.x * blockDim.x + tid

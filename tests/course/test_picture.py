@@ -14,7 +14,6 @@ import pytest
 import drawing
 import picture
 import picture_labs
-import picture_scan
 import traced
 
 from scripts.ladder import labs

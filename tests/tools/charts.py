@@ -29,8 +29,8 @@ def write_runs(directory, n, shares=SHARES, peak=4814.3):
     (directory / "run-all.csv").write_text(RUN_HEADER + rows)
 
 
-def write_sweep(directory, sizes, shares=SHARES, peak=4814.3, fixed_ms={}):
-    rows = [run_row(step, n, share, peak, fixed_ms.get(step, 0.004)).replace(",", f",{cache},", 1)
+def write_sweep(directory, sizes, shares=SHARES, peak=4814.3, fixed_ms=None):
+    rows = [run_row(step, n, share, peak, (fixed_ms or {}).get(step, 0.004)).replace(",", f",{cache},", 1)
             for n in sizes for step, share in shares.items() for cache in ("cold", "warm")]
     (directory / "sweep.csv").write_text(RUN_HEADER.replace(",", ",cache,", 1) + "".join(rows))
 

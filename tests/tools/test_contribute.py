@@ -75,9 +75,9 @@ def test_the_folder_has_a_name_of_its_own(monkeypatch):
     """Broken: a folder name has blanks, or an existing folder is rejected only after half an hour of measuring."""
     monkeypatch.setattr(contribute, "asked", lambda question: "NVIDIA GeForce RTX 4090")
     assert contribute.choose("") == "rtx-4090" and contribute.choose("my-gpu") == "my-gpu"
-    for name, said in (("h200", "already exists"), ("My GPU", "not a valid folder name"), ("../x", "not a valid folder name")):
+    for given, said in (("h200", "already exists"), ("My GPU", "not a valid folder name"), ("../x", "not a valid folder name")):
         with pytest.raises(SystemExit, match=said):
-            contribute.choose(name)
+            contribute.choose(given)
     monkeypatch.setattr(contribute, "asked", lambda question: "unknown")
     with pytest.raises(SystemExit, match="NAME=rtx-4090"):
         contribute.choose("")
