@@ -139,7 +139,7 @@ void sim_make_thread_clocks(Block *b);
 
 // ---- sync_vars.c: synchronisation variables
 
-enum { MAX_VISITED = 64 };
+enum { MAX_VISITED = 512 };
 
 typedef struct VisitedRange {
     ReleaseRange range;

@@ -197,18 +197,32 @@ void sim_append_release(Block *b, SyncVar *var, ReleaseRecord *record)
     var->records[var->count++] = record;
 }
 
-// True if the search has not visited the range for this reader; then marks it as visited.
-static bool first_visit(HistorySearch *s, const ReleaseRange *range, uint32_t reader)
+// The first record of the range that the search has not visited for this reader; range->end or more: it has visited all.
+static int first_unvisited(const HistorySearch *s, const ReleaseRange *range, uint32_t reader)
 {
+    int first = range->begin;
     for (int k = 0; k < s->visited_count; k++) {
         const ReleaseRange *visited = &s->visited[k].range;
-        if (visited->var == range->var && visited->begin <= range->begin && visited->end >= range->end &&
-            visited->cta_scope <= range->cta_scope && s->visited[k].reader == reader)
-            return false;
+        if (visited->var == range->var && s->visited[k].reader == reader && visited->begin <= first && visited->end > first &&
+            visited->cta_scope <= range->cta_scope && visited->by_barrier <= range->by_barrier)
+            first = visited->end;
+    }
+    return first;
+}
+
+// Marks a range as visited: extends a visited range that it continues, or adds it.
+static void mark_visited(HistorySearch *s, const ReleaseRange *range, uint32_t reader)
+{
+    for (int k = 0; k < s->visited_count; k++) {
+        ReleaseRange *visited = &s->visited[k].range;
+        if (visited->var == range->var && s->visited[k].reader == reader && visited->begin <= range->begin && visited->end >= range->begin &&
+            visited->cta_scope == range->cta_scope && visited->by_barrier == range->by_barrier) {
+            visited->end = range->end > visited->end ? range->end : visited->end;
+            return;
+        }
     }
     if (s->visited_count < MAX_VISITED)
         s->visited[s->visited_count++] = (VisitedRange){*range, reader};
-    return true;
 }
 
 // True if the scopes of the release and of the acquire include both threads.
@@ -258,26 +272,35 @@ void sim_apply_release(HistorySearch *s, const ReleaseRecord *record, uint32_t r
     s->found = released ? record : s->found;
 }
 
+// Searches the releases of the access's own block in a range.
+static void search_own_block(HistorySearch *s, const ReleaseRange *range, uint32_t reader)
+{
+    const int first = first_unvisited(s, range, reader);
+    int n = first < range->end ? last_record(range->var, s->access->block) : NO_RECORD;
+    for (; n >= first && n != NO_RECORD && s->lanes; n = range->var->records[n]->prev_same_block) {
+        const ReleaseRecord *record = range->var->records[n];
+        if (record->block == s->access->block && record->time < s->access->time)
+            return; // this record and earlier ones precede the access
+        if (record->reads_only && !s->is_read)
+            continue;
+        if (++s->steps > MAX_SEARCH_STEPS)
+            s->lanes = 0;
+        if (n < range->end && is_acquired(s, record, range, reader))
+            sim_apply_release(s, record, reader);
+    }
+}
+
 // First searches the releases of the access's own block; then, recursively, the histories of the releasing threads.
 void sim_search_history(HistorySearch *s, const CausalHistory *history, uint32_t reader)
 {
+    for (int k = history ? history->count : 0; k-- > 0 && s->lanes;)
+        search_own_block(s, &history->list->ranges[k], reader);
     for (int k = history ? history->count : 0; k-- > 0 && s->lanes;) {
         const ReleaseRange *range = &history->list->ranges[k];
-        for (int n = last_record(range->var, s->access->block); n != NO_RECORD && s->lanes; n = range->var->records[n]->prev_same_block) {
-            const ReleaseRecord *record = range->var->records[n];
-            if (record->block == s->access->block && record->time < s->access->time)
-                break; // this record and earlier ones precede the access
-            if (record->reads_only && !s->is_read)
-                continue;
-            if (++s->steps > MAX_SEARCH_STEPS)
-                s->lanes = 0;
-            if (n >= range->begin && n < range->end && is_acquired(s, record, range, reader))
-                sim_apply_release(s, record, reader);
-        }
-    }
-    for (int k = history ? history->count : 0; k-- > 0 && s->lanes;) {
-        const ReleaseRange *range = &history->list->ranges[k];
-        for (int n = first_visit(s, range, reader) ? range->end : 0; n-- > range->begin && s->lanes;) {
+        const int first = first_unvisited(s, range, reader);
+        if (first < range->end)
+            mark_visited(s, range, reader);
+        for (int n = range->end; n-- > first && s->lanes;) {
             const ReleaseRecord *record = range->var->records[n];
             const CausalHistory *released = record->block == reader ? record->history : record->gpu_history;
             if (record->reads_only && !s->is_read)
