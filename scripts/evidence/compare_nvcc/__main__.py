@@ -99,6 +99,12 @@ def differences(rows):
     return [f"- {', '.join(names)}: {found}." + (f" Cause: {cause}." if cause else "") for (found, cause), names in lines.items()]
 
 
+def order_dependent(rows):
+    """How often each was different, but depends on the order."""
+    counts = {what: sum(what in row.depends_on_order.split() for row in rows) for what in ("bytes", "counters", "findings")}
+    return ", ".join(f"the {what} of {count} kernels" for what, count in counts.items())
+
+
 def summary(rows, left_out):
     """A page with the numbers."""
     out = io.StringIO()
@@ -112,9 +118,9 @@ def summary(rows, left_out):
             print(summary_line(kind, chosen), file=out)
     print(summary_line("**all**", rows), file=out)
     print("\nBytes: all device memory after each launch, also with different input. Counters: those that Nsight Compute has, too"
-          " ([counters.md](../../simulator/counters.md)).\nBytes and counters count as equal if those of nvcc's own kernel change with the order"
-          " of blocks and warps, as with a race or a polling loop.\nFindings: kinds and lines. Instructions: PTX instructions that warps executed,"
-          " as a ratio to nvcc's.\n", file=out)
+          " ([counters.md](../../simulator/counters.md)).\nFindings: kinds and lines. Instructions: PTX instructions that warps executed,"
+          f" as a ratio to nvcc's.\nBytes, counters and findings count as equal if those of nvcc's own PTX change with the order of blocks, warps and lanes,"
+          f" as with a race or a polling loop:\n{order_dependent(rows)} (column `depends_on_order`).\n", file=out)
     if lines := differences(rows):
         print("The differences, by the columns of the table. x/y: x with nvcc, y with simulator/compiler."
               " A cause is what both PTX texts suggest; not all were examined.\n", file=out)

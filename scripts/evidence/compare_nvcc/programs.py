@@ -12,10 +12,10 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from scripts.evidence import labelled
+from scripts.evidence import labelled, variants
 from scripts.ladder import labs
 from drywarp.learn import exercise as exercises
-from drywarp.learn import judge, variants
+from drywarp.learn import judge
 
 ROOT = Path(__file__).resolve().parents[3]
 BUILT = ROOT / "build/compare-nvcc"
