@@ -13,12 +13,12 @@
 
 #include "base/memory.h"
 
-enum { LANES = 32, MAX_WARPS = 32, BARRIERS = 16 }; // of a warp; of a block; barrier resources of a block
+enum { LANES = 32, MAX_WARPS = 32, BARRIERS = 16 }; // lanes of a warp; warps and named barriers of a block
 enum { MAX_VECTOR = 8 };           // elements of a vector access
 enum { MAX_READ_ALLOCATIONS = 16 }; // that a speculative block may read
 #define ALL_LANES 0xffffffffu
-#define NO_OFFSET UINT32_MAX // an operand that is absent: no offset in a frame
-#define NO_INDEX UINT32_MAX  // an index of no instruction or basic block
+#define NO_OFFSET UINT32_MAX // the frame offset of an absent operand
+#define NO_INDEX UINT32_MAX  // the index of an absent instruction or basic block
 
 // ---- digest.c: hashes that detect changed bytes. Digests are comparable if both were computed by calls with the same sizes.
 
@@ -29,7 +29,7 @@ typedef struct Digest { // starts as zeros; two random inputs collide with proba
 
 void sim_digest(Digest *d, const void *bytes, size_t count);
 // Mixes a word into a lane. Bijective for a fixed word, so sequences that differ in one word have different results. One
-// multiplication would not spread a difference in the highest bit, such as a sign; the shift and the second one do.
+// multiplication would not spread a difference in the highest bit, such as a sign; the shift and the second multiplication do.
 static inline uint64_t sim_mix_word(uint64_t lane, uint64_t word)
 {
     const uint64_t once = (lane ^ word) * 0x9e3779b97f4a7c15, mixed = (once ^ once >> 32) * 0xd6e8feb86659fd93;

@@ -5,7 +5,7 @@
 
 enum { DIGEST_BYTES = sizeof(Digest) };
 
-static void absorb(Digest *d, const void *bytes)
+static void mix_words(Digest *d, const void *bytes)
 {
     uint64_t words[DIGEST_LANES];
     memcpy(words, bytes, sizeof words);
@@ -17,12 +17,12 @@ void sim_digest(Digest *d, const void *bytes, size_t count)
 {
     const uint8_t *next = bytes;
     for (; count >= DIGEST_BYTES; count -= DIGEST_BYTES, next += DIGEST_BYTES)
-        absorb(d, next);
+        mix_words(d, next);
     if (count == 0)
         return;
     uint8_t tail[DIGEST_BYTES] = {0};
     memcpy(tail, next, count);
-    absorb(d, tail);
+    mix_words(d, tail);
 }
 
 bool sim_same_digest(const Digest *a, const Digest *b)

@@ -63,7 +63,7 @@ bool sim_protect_pages(void *pages, size_t bytes, PageAccess access);
 void *sim_allocate_zeroed(size_t bytes);
 void sim_free_zeroed(void *memory, size_t bytes);
 void sim_prefer_huge_pages(void *memory, size_t bytes); // one page fault for each 2 MiB
-// True if all these addresses are mapped; minimal: always true. The caller holds the lock of machine/lock.c.
+// True if all these addresses are mapped; minimal: always true. The caller holds the lock of machine/memory/lock.c.
 bool sim_pages_are_mapped(const void *pointer, size_t bytes);
 
 // ---- Faults

@@ -42,7 +42,7 @@ API CUresult cuCtxDetach(CUcontext context)
 
 enum { MAX_ARGUMENT_BYTES = 4096 };
 
-typedef struct PreparedLaunch { // launch parameters that a program has set for a kernel; guarded by the lock of machine/lock.c
+typedef struct PreparedLaunch { // launch parameters that a program has set for a kernel; guarded by the lock of machine/memory/lock.c
     CUfunction function;
     dim3 block;
     unsigned dynamic_shared_bytes;

@@ -140,7 +140,7 @@ static bool reads_value(const Search *s, const Instr *i, const Value *v)
     return any;
 }
 
-static bool redefines(const Search *s, const Instr *i, const Value *v)
+static bool redefines_value(const Search *s, const Instr *i, const Value *v)
 {
     const Statement *statement = i->statement;
     if (statement->count == 0 || statement->guard)
@@ -210,7 +210,7 @@ static void follow_value(Search *s, Value v)
         }
         if (reads_value(s, i, &v))
             propagate(s, k, &v);
-        if (redefines(s, i, &v))
+        if (redefines_value(s, i, &v))
             return;
     }
     for (uint32_t k = 0; block + 1 < f->count && k < f->successor_count[block]; k++) {

@@ -15,7 +15,7 @@ typedef struct NumberedOpcode { // a warp-level opcode with modifiers; numbers m
     struct NumberedOpcode *next;
 } NumberedOpcode;
 
-// Owned by a module, in its arena; guarded by the lock of ready.c. sim_decode works on a copy for each function.
+// Owned by a module, in its arena; guarded by the lock of prepare.c. sim_decode works on a copy for each function.
 typedef struct Decoder {
     Module *module;
     Arena *arena; // the module's

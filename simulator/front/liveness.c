@@ -36,7 +36,7 @@ static void set_operand_live(const Liveness *l, uint64_t *set, const Operand *o,
 }
 
 // The transfer function of an instruction, from live-out to live-in.
-static void transfer(const Liveness *l, uint64_t *set, const Instr *i)
+static void apply_instruction(const Liveness *l, uint64_t *set, const Instr *i)
 {
     const Statement *s = i->statement;
     if (!s)
@@ -59,7 +59,7 @@ static bool update_block(const Liveness *l, uint32_t block, uint64_t *set)
         for (uint32_t n = 0; n < l->words; n++)
             set[n] |= l->live_in[(size_t)f->successors[block][k] * l->words + n];
     for (uint32_t k = f->first[block + 1]; k-- > f->first[block];)
-        transfer(l, set, &l->program->code[k]);
+        apply_instruction(l, set, &l->program->code[k]);
     uint64_t *live_in = l->live_in + (size_t)block * l->words;
     const bool changed = memcmp(live_in, set, l->words * sizeof *set) != 0;
     memcpy(live_in, set, l->words * sizeof *set);

@@ -223,7 +223,7 @@ void sim_number_sites(Instr *code, uint32_t count);
 const Instr *sim_instruction_at(uint32_t site); // the first instruction with this number
 // flow.c: all analyses of the control-flow graph. Results are allocated in the module's arena.
 void sim_analyse(Arena *module, const Function *function, Program *program);
-// ready.c: parses, decodes and analyses a function and all functions that it may call, once; thread-safe. Call it before a launch,
+// prepare.c: parses, decodes and analyses a function and all functions that it may call, once; thread-safe. Call it before a launch,
 // and before reading a kernel's memory requirements. Parse and decode errors are reported when a thread executes the statement.
 void sim_prepare_function(Module *module, Function *function);
 

@@ -43,7 +43,7 @@ typedef struct Initialiser { // one value of a variable's initialiser
     uint64_t mask; // selects bits of the sum, which are then shifted down to bit 0
 } Initialiser;
 
-// Owned by its module. `address` is set under the lock of machine/lock.c, and never while a kernel runs. Sizes are in bytes.
+// Owned by its module. `address` is set under the lock of machine/memory/lock.c, and never while a kernel runs. Sizes are in bytes.
 typedef struct Variable {
     Slice name;
     Linkage linkage;
@@ -122,13 +122,13 @@ typedef struct Function {
     bool requires_max_threads; // .reqntid
     dim3 cluster;       // .reqnctapercluster; 0: none
     int max_cluster_blocks; // .maxclusterrank; 0: none
-    struct Program *program; // NULL until first use (ready.c)
+    struct Program *program; // NULL until first use (prepare.c)
     struct Function *next;
-    struct Function *next_ready; // the next in the batch of ready.c
+    struct Function *next_in_batch; // the next in PrepareBatch
 } Function;
 
 // Owned by its creator (in the runtime, a Binary). Owns all its functions, variables and programs. Created under the lock of
-// machine/lock.c. Functions are prepared later, under the lock of ready.c; a prepared function is immutable and read without a
+// machine/memory/lock.c. Functions are prepared later, under the lock of prepare.c; a prepared function is immutable and read without a
 // lock. Addresses and sizes are in bytes.
 typedef struct Module {
     Arena arena; // holds everything but the text
@@ -174,7 +174,7 @@ bool sim_is_signed(Type type); // a signed integer type
 const char *sim_type_name(Type type);
 Type sim_type_named(Slice name); // "f32"; NO_TYPE if there is none
 
-// ---- leave_out.c: removes the barriers, fences or conditional branches of single source lines
+// ---- remove_lines.c: removes the barriers, fences or conditional branches of single source lines
 
 typedef enum LineUse { OTHER_LINE, BARRIER_LINE, WARP_BARRIER_LINE, FENCE_LINE, TEST_LINE } LineUse;
 

@@ -32,7 +32,7 @@ static Worklist new_worklist(Arena *arena, uint32_t blocks)
     return (Worklist){sim_allocate(arena, blocks * sizeof(uint32_t)), 0, sim_allocate(arena, blocks)};
 }
 
-static void push(Worklist *worklist, uint32_t block)
+static void push_block(Worklist *worklist, uint32_t block)
 {
     if (!worklist->visited[block])
         worklist->blocks[worklist->count++] = block;
@@ -95,7 +95,7 @@ static bool is_exit_edge(const Function *function, const Program *p, const FlowG
     if (to == f->count - 1 && is_exit(function, sim_terminator(p, f, from)))
         return true;
     clear_worklist(worklist);
-    push(worklist, to);
+    push_block(worklist, to);
     for (uint32_t k = 0; k < worklist->count; k++) {
         const uint32_t b = worklist->blocks[k];
         if (exits_immediately(function, p, f, b))
@@ -105,7 +105,7 @@ static bool is_exit_edge(const Function *function, const Program *p, const FlowG
             return false;
         for (uint32_t n = 0; n < f->successor_count[b]; n++)
             if (f->successors[b][n] != f->count - 1 || !is_exit(function, sim_terminator(p, f, b)))
-                push(worklist, f->successors[b][n]);
+                push_block(worklist, f->successors[b][n]);
     }
     for (uint32_t k = 0; k < worklist->count; k++) { // another edge may reach a block
         const uint32_t b = worklist->blocks[k];
@@ -122,10 +122,10 @@ static bool is_exit_edge(const Function *function, const Program *p, const FlowG
 static bool can_return(const FlowGraph *f, uint32_t from, uint32_t to, Worklist *worklist)
 {
     clear_worklist(worklist);
-    push(worklist, to);
+    push_block(worklist, to);
     for (uint32_t k = 0; k < worklist->count && !worklist->visited[from]; k++)
         for (uint32_t n = 0; n < f->successor_count[worklist->blocks[k]]; n++)
-            push(worklist, f->successors[worklist->blocks[k]][n]);
+            push_block(worklist, f->successors[worklist->blocks[k]][n]);
     return worklist->visited[from];
 }
 
@@ -253,13 +253,13 @@ static bool may_exit_before(const FlowGraph *all, const FlowGraph *pruned, uint3
     clear_worklist(worklist);
     for (uint32_t n = 0; n < pruned->successor_count[b]; n++)
         if (pruned->successors[b][n] != ipdom)
-            push(worklist, pruned->successors[b][n]);
+            push_block(worklist, pruned->successors[b][n]);
     for (uint32_t k = 0; k < worklist->count; k++) {
         const uint32_t at = worklist->blocks[k];
         can_exit |= pruned->successor_count[at] < all->successor_count[at];
         for (uint32_t n = 0; n < pruned->successor_count[at]; n++)
             if (pruned->successors[at][n] != ipdom)
-                push(worklist, pruned->successors[at][n]);
+                push_block(worklist, pruned->successors[at][n]);
     }
     return can_exit && worklist->visited[b];
 }

@@ -138,7 +138,7 @@ static void find_write_set(Launch *launch)
     }
 }
 
-static double seconds(void)
+static double monotonic_seconds(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -230,9 +230,9 @@ cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 g
         return cudaErrorMemoryAllocation;
     launch.time_sliced = needs_time_slicing(&launch);
     launch.block_order = order_of_blocks(&launch);
-    const double begin = seconds();
+    const double begin = monotonic_seconds();
     run_launch(&launch);
-    const double end = seconds();
+    const double end = monotonic_seconds();
     free_launch(&launch);
     fflush(stdout);
     end_launch(&launch);

@@ -38,7 +38,7 @@ static Range *value_at(const TailBlocks *t, uint32_t offset)
     return offset < t->launch->kernel->program->frame_bytes ? &t->values[offset / 4] : NULL;
 }
 
-static Range operand(const TailBlocks *t, uint32_t offset)
+static Range operand_range(const TailBlocks *t, uint32_t offset)
 {
     const Range *r = value_at(t, offset);
     return r ? *r : (Range){0};
@@ -126,7 +126,7 @@ static Range is_less(Range a, Range b, bool or_equal)
     return a.low > b.high - margin ? constant(0) : (Range){0};
 }
 
-static Range comparison(const Statement *s, Range a, Range b)
+static Range comparison_range(const Statement *s, Range a, Range b)
 {
     if (begins_with(s, "setp.lt."))
         return is_less(a, b, false);
@@ -155,10 +155,10 @@ static Range argument(const TailBlocks *t, const Instr *i)
     return constant(i->bytes == 8 ? value : (int32_t)value);
 }
 
-static Range computed(const TailBlocks *t, const Instr *i)
+static Range result_range(const TailBlocks *t, const Instr *i)
 {
     const Statement *s = i->statement;
-    const Range a = operand(t, i->a), b = operand(t, i->b), c = operand(t, i->c);
+    const Range a = operand_range(t, i->a), b = operand_range(t, i->b), c = operand_range(t, i->c);
     if (begins_with(s, "mov."))
         return a;
     if (begins_with(s, "and.pred") || begins_with(s, "or.pred"))
@@ -177,7 +177,7 @@ static Range computed(const TailBlocks *t, const Instr *i)
         return if_fits_width(s, sum(a, b));
     if (i->kind == COMPARE && i->second == NO_OFFSET && !(i->flags & COMBINE) && (ends_with(s, "32") || ends_with(s, "64")) &&
         !ends_with(s, "f32") && !ends_with(s, "f64"))
-        return comparison(s, if_fits_type(s, a), if_fits_type(s, b));
+        return comparison_range(s, if_fits_type(s, a), if_fits_type(s, b));
     return (Range){0};
 }
 
@@ -191,11 +191,11 @@ static void invalidate(TailBlocks *t, const Operand *o)
         invalidate(t, &o->elements[k]);
 }
 
-static void compute(TailBlocks *t, const Instr *i)
+static void evaluate_instruction(TailBlocks *t, const Instr *i)
 {
     const Statement *s = i->statement;
     const bool is_param_load = begins_with(s, "ld.param.") && !ends_with(s, "f32") && !ends_with(s, "f64");
-    const Range r = is_param_load ? argument(t, i) : begins_with(s, "ld.") ? (Range){0} : computed(t, i);
+    const Range r = is_param_load ? argument(t, i) : begins_with(s, "ld.") ? (Range){0} : result_range(t, i);
     if (s->count > 0 && !s->operands[0].is_address)
         invalidate(t, &s->operands[0]);
     Range *to = r.is_known ? value_at(t, is_param_load ? i->elements[0] : i->d) : NULL;
@@ -213,7 +213,7 @@ static bool is_idle(TailBlocks *t)
     fill_frame(t);
     for (t->count = 1, t->active = 0; t->count <= MAX_STEPS && pc < p->count; t->count++) {
         const Instr *i = &p->code[pc];
-        const Range guard = i->guard == NO_OFFSET ? constant(1) : operand(t, i->guard);
+        const Range guard = i->guard == NO_OFFSET ? constant(1) : operand_range(t, i->guard);
         const bool taken = is_constant(guard, i->guard != NO_OFFSET && i->guard_negated ? 0 : 1);
         if (!taken && !is_constant(guard, i->guard_negated ? 1 : 0))
             return false;
@@ -223,7 +223,7 @@ static bool is_idle(TailBlocks *t)
         if (taken && (i->control == BRANCH ? i->target <= pc : i->control != PLAIN || !i->statement || i->effects & ~WRITES_DESTINATION))
             return false;
         if (taken && i->control == PLAIN)
-            compute(t, i);
+            evaluate_instruction(t, i);
         pc = taken && i->control == BRANCH ? i->target : pc + 1;
     }
     return false;

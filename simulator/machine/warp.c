@@ -72,7 +72,7 @@ static _Noreturn void report_unsupported(Warp *w, const Instr *i, uint32_t mask)
     sim_fault(w, i, __builtin_ctz(mask), cudaErrorNotSupported, "%s", reason);
 }
 
-static void branch(Warp *w, WarpSplit *p, const Instr *i, uint32_t mask)
+static void execute_branch(Warp *w, WarpSplit *p, const Instr *i, uint32_t mask)
 {
     if (mask != p->mask) {
         w->block->counters.uneven_loops += (i->loop & LEAVES_LOOP) != 0;
@@ -119,7 +119,7 @@ static void execute_control(Warp *w, WarpSplit *p, const Instr *i, uint32_t mask
 {
     switch (i->control) {
     case BRANCH:
-        branch(w, p, i, mask);
+        execute_branch(w, p, i, mask);
         break;
     case BRANCH_INDEXED:
         branch_by_index(w, p, i, mask);
@@ -194,7 +194,7 @@ typedef struct InstructionRun { // consecutive instructions of a split
 } InstructionRun;
 
 // Runs an instruction that needs checks. False: execute_control() must execute it.
-static inline bool step(Warp *w, WarpSplit *p, const Instr *i, uint32_t active, InstructionRun *s)
+static inline bool run_checked(Warp *w, WarpSplit *p, const Instr *i, uint32_t active, InstructionRun *s)
 {
     const uint32_t mask = guarded_lanes(w, i, active);
     s->count++;
@@ -231,7 +231,7 @@ static inline InstructionRun run_until_stop(Warp *w, WarpSplit *p, uint32_t reco
             s.active_lanes += (uint64_t)ran * active_count;
             s.count += ran;
             s.pc += ran;
-        } else if (!step(w, p, i, active, &s)) {
+        } else if (!run_checked(w, p, i, active, &s)) {
             return s;
         }
     } while (s.count < max_count && s.pc != reconvergence_pc && !w->undefined_count);

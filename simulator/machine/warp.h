@@ -12,7 +12,7 @@ typedef struct Frame { // a function call by some lanes of a warp
     const Instr *call;
     uint64_t local_base, local_end; // offsets of its variables in local memory; the stack ends at local_end
     uint32_t not_returned;          // mask of the frame's lanes that have not returned
-    uint8_t *params;                // arguments and formal parameters, a lane's after another's
+    uint8_t *params;                // arguments and formal parameters, one lane after another
     uint8_t *registers;             // registers, constants and special registers; each has 32 lanes' values
     struct Frame *next_free;
 } Frame;

@@ -38,7 +38,7 @@ static size_t index_above(const Chunk *c, uint64_t address) // of the first allo
     return low;
 }
 
-static size_t chunk_of(uint64_t address) // the last one that begins at or below the address, otherwise the first
+static size_t chunk_of(uint64_t address) // the last chunk that begins at or below the address; the first chunk if there is none
 {
     size_t low = 1, high = chunk_count;
     while (low < high) {

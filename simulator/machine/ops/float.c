@@ -8,12 +8,12 @@
 #include "base/numbers.h"
 
 // The smaller operand; if one is NaN, the other one. -0 is smaller than +0.
-static inline double smaller(double a, double b)
+static inline double min_number(double a, double b)
 {
     return a != a ? b : b != b ? a : a == b ? (signbit(a) ? a : b) : a < b ? a : b;
 }
 
-static inline double larger(double a, double b)
+static inline double max_number(double a, double b)
 {
     return a != a ? b : b != b ? a : a == b ? (signbit(a) ? b : a) : a > b ? a : b;
 }
@@ -162,8 +162,8 @@ static double compute_as_double(Op op, double a, double b, double c)
     case SQRT: return sqrt(a);
     case RCP: return 1 / a;
     case RSQRT: return 1 / sqrt(a);
-    case MIN: return smaller(a, b);
-    case MAX: return larger(a, b);
+    case MIN: return min_number(a, b);
+    case MAX: return max_number(a, b);
     case ABS: return fabs(a);
     case NEG: return -a;
     default: return compute_single(op, (float)a, 0, 0);

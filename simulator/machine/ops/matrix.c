@@ -169,7 +169,7 @@ static inline Ints ints_at(const int32_t *from)
     return ints;
 }
 
-static inline Ints larger(Ints a, Ints b)
+static inline Ints max_ints(Ints a, Ints b)
 {
     const Ints is_larger = a > b;
     return (a & is_larger) | (b & ~is_larger);
@@ -177,7 +177,7 @@ static inline Ints larger(Ints a, Ints b)
 
 static inline Longs truncated_shift(Ints value, Ints shift) // value / 2^shift, truncated
 {
-    const Ints sign = value >> 31, limited = 31 - larger(31 - shift, shift * 0);
+    const Ints sign = value >> 31, limited = 31 - max_ints(31 - shift, shift * 0);
     return __builtin_convertvector(((((value ^ sign) - sign) >> limited) ^ sign) - sign, Longs);
 }
 
@@ -200,14 +200,14 @@ static Doubles fused_sums(const Factors *a, const Factors *b, int r, int n, cons
     enum { KEPT_BITS = 25, MIN_EXPONENT = -1000 };
     Ints max_exponent = c->exponents;
     for (int k = from; k < end; k++)
-        max_exponent = larger(a->exponent[r][k] + ints_at(&b->exponent[k][n]), max_exponent);
+        max_exponent = max_ints(a->exponent[r][k] + ints_at(&b->exponent[k][n]), max_exponent);
     Longs sum = truncated_shift(c->significands << (KEPT_BITS - 23), max_exponent - c->exponents);
     for (int k = from; k < end; k++) {
         const Ints product = a->significand[r][k] * ints_at(&b->significand[k][n]);
         sum += truncated_shift(product << (KEPT_BITS - 20), max_exponent - a->exponent[r][k] - ints_at(&b->exponent[k][n]));
     }
     const Ints min_exponent = max_exponent * 0 + MIN_EXPONENT; // if all terms are zero
-    return __builtin_convertvector(sum, Doubles) * powers_of_two(larger(max_exponent - KEPT_BITS, min_exponent));
+    return __builtin_convertvector(sum, Doubles) * powers_of_two(max_ints(max_exponent - KEPT_BITS, min_exponent));
 }
 
 // Rounds to a float towards zero; numbers beyond the range of float become infinite.
@@ -260,7 +260,7 @@ static bool add_to_floats(const Factors *a, const Factors *b, int r, int n, int 
     for (int l = 0; l < CORE_SIZE; l++)
         if (infinite[l])
             return false;
-    const Addends c = {(fraction ^ sign) - sign, ((larger(exponents, zero * 0 + 1) - 127) & ~zero) | (zero & NO_EXPONENT)};
+    const Addends c = {(fraction ^ sign) - sign, ((max_ints(exponents, zero * 0 + 1) - 127) & ~zero) | (zero & NO_EXPONENT)};
     const Doubles sums = fused_sums(a, b, r, n, &c, from, end);
     const Floats nearest = __builtin_convertvector(sums, Floats);
     const Longs magnitude = (Longs)sums & magnitude_mask, nearest_magnitude = (Longs)__builtin_convertvector(nearest, Doubles) & magnitude_mask;

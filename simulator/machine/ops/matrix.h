@@ -26,7 +26,7 @@ typedef struct MatrixOperation {
     bool saturate;
     Address address;
     uint32_t stride;       // frame offset of the operand with the stride; NO_OFFSET: contiguous
-    bool lines_contiguous; // in memory, the elements of a line are contiguous, else those at a position
+    bool lines_contiguous; // in memory, the elements of a line are contiguous; if false, those at a position are
     bool uses_ldmatrix;    // ptxas translates this load to ldmatrix
     bool transposed;       // by ldmatrix or stmatrix
 } MatrixOperation;

@@ -147,7 +147,7 @@ static void add_integers(const MatrixOperation *m, const Matrix *a, const Matrix
 // Constants of fused_sums in matrix.c. KEPT_BITS: fraction bits that each term keeps after alignment to the largest exponent.
 enum { ZERO_EXPONENT = -1000, KEPT_BITS = 25 };
 
-static inline Ints larger(Ints a, Ints b)
+static inline Ints max_ints(Ints a, Ints b)
 {
     const Ints is_larger = a > b;
     return (a & is_larger) | (b & ~is_larger);
@@ -156,7 +156,7 @@ static inline Ints larger(Ints a, Ints b)
 static inline Ints exponents_of(Floats floats)
 {
     const Ints magnitude = (Ints)floats & 0x7fffffff, zero = magnitude == 0;
-    return ((larger(magnitude >> 23, (Ints){0} + 1) - 127) & ~zero) | (zero & ZERO_EXPONENT);
+    return ((max_ints(magnitude >> 23, (Ints){0} + 1) - 127) & ~zero) | (zero & ZERO_EXPONENT);
 }
 
 static inline Doubles power_of_two(Ints exponents)
@@ -189,9 +189,9 @@ static inline Floats add_products(const Matrix *a, const Matrix *b_rows, const I
         const float factor = ((const float *)a->lines[r])[k];
         const int exponent = exponents_of((Floats){factor})[0];
         products += factor * b_rows->lines[k][n];
-        max = larger(exponent + exponents[k][n], max);
+        max = max_ints(exponent + exponents[k][n], max);
     }
-    max = larger(max, (Ints){0} - 126);
+    max = max_ints(max, (Ints){0} - 126);
     const Doubles truncated = truncate_to_integers(__builtin_convertvector(sums, Doubles) * power_of_two(KEPT_BITS - max)) * power_of_two(max - KEPT_BITS);
     return truncate_to_floats(truncated + __builtin_convertvector(products, Doubles));
 }
@@ -215,7 +215,7 @@ static float largest_magnitude(const Fragment *f, const Matrix *matrix)
     float largest = 0;
     for (int line = 0; line < f->lines; line++)
         for (int n = 0; n < f->positions / CORE_SIZE; n++)
-            max = larger((Ints)matrix->lines[line][n] & 0x7fffffff, max);
+            max = max_ints((Ints)matrix->lines[line][n] & 0x7fffffff, max);
     for (int l = 0; l < CORE_SIZE; l++)
         largest = max[l] > 0x7f800000 ? __builtin_inff() : ((Floats)max)[l] > largest ? ((Floats)max)[l] : largest;
     return largest;

@@ -70,7 +70,7 @@ static uint16_t half_from(const Instr *i, uint8_t bits)
     return sim_half_from_double(i->flags & RELU && value <= 0 ? 0 : value, ROUND_NEAREST);
 }
 
-static void widen(Warp *w, const Instr *i, uint32_t mask)
+static void convert_to_half(Warp *w, const Instr *i, uint32_t mask)
 {
     const uint16_t *a = OPERAND(uint16_t, a);
     uint32_t *d = OPERAND(uint32_t, d);
@@ -112,7 +112,7 @@ static bool decode_narrow(Decoder *d, const Statement *s, const Opcode *o, Instr
 static const Instruction ROWS[] = {
     {"cvt rn satfinite {relu} e4m3x2|e5m2x2 f32", .decode = decode_narrow, .run = narrow_singles, .effects = WRITES_DESTINATION},
     {"cvt rn satfinite {relu} e4m3x2|e5m2x2 f16x2", .decode = decode_narrow, .run = narrow_halves, .effects = WRITES_DESTINATION},
-    {"cvt rn {relu} f16x2 e4m3x2|e5m2x2", .decode = decode_narrow, .run = widen, .effects = WRITES_DESTINATION},
+    {"cvt rn {relu} f16x2 e4m3x2|e5m2x2", .decode = decode_narrow, .run = convert_to_half, .effects = WRITES_DESTINATION},
     {"cvt rna tf32 f32", .decode = decode_narrow, .run = round_to_tf32, .effects = WRITES_DESTINATION},
     {"cvt rn|rz {relu} tf32 f32", .decode = decode_narrow, .run = round_to_tf32, .effects = WRITES_DESTINATION},
 };

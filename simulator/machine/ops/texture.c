@@ -372,7 +372,7 @@ static void gather_corner(const TexelReaders *readers, int corner, Taps (*taps)[
     }
 }
 
-static void gather(const TexelReaders *readers)
+static void gather_texels(const TexelReaders *readers)
 {
     static const int ORDER[CHANNELS] = {2, 3, 1, 0}; // counterclockwise from the lower left
     Taps taps[LANES][3];
@@ -392,7 +392,7 @@ void sim_texture_gather(Warp *w, const Instr *i, uint32_t mask)
         if (!readers.object->texels.supports_gather)
             sim_fault(w, i, __builtin_ctz(mask), cudaErrorIllegalAddress,
                       "tex2Dgather() from an array created without cudaArrayTextureGather");
-        gather(&readers);
+        gather_texels(&readers);
         mask &= ~readers.mask;
     }
 }

@@ -75,7 +75,7 @@ static uint32_t apply_second(const VideoOperation *v, uint32_t result, uint32_t 
     }
 }
 
-static void compute(Warp *w, const Instr *i, uint32_t mask)
+static void execute_video(Warp *w, const Instr *i, uint32_t mask)
 {
     const VideoOperation *v = i->video;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
@@ -185,7 +185,7 @@ static bool decode_video(Decoder *d, const Statement *s, const Opcode *o, Instr 
     return true;
 }
 
-#define VIDEO(syntax, operator) {"v" syntax, .decode = decode_video, .run = compute, .op = operator}
+#define VIDEO(syntax, operator) {"v" syntax, .decode = decode_video, .run = execute_video, .op = operator}
 #define WORDS " u32|s32 u32|s32 u32|s32"
 #define SCALAR(name, operator) VIDEO(name WORDS " {sat} {add|min|max}", operator)
 #define SIMD(name, operator)                                                                                      \

@@ -189,7 +189,7 @@ static cudaError_t execute_node(const Node *node, uint32_t timeline)
 typedef struct NodeRun { // state of a node in one launch
     uint32_t timeline;
     bool is_timeline_reused; // a dependent node continues this node's timeline
-    VectorClock end_clock;   // at the node's end
+    VectorClock end_clock;   // the clock when the node ended
 } NodeRun;
 
 // Continues the timeline of one dependency, or starts a new one after all work before the launch.

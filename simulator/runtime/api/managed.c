@@ -104,7 +104,7 @@ static cudaError_t prefetch(const void *pointer, size_t bytes, struct cudaMemLoc
     return set_advice(pointer, bytes, PREFETCHED, 0, location);
 }
 
-static cudaError_t advise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice,
+static cudaError_t apply_advice(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice,
                           struct cudaMemLocation location)
 {
     const struct cudaMemLocation set = {cudaMemLocationTypeDevice, 0};
@@ -136,7 +136,7 @@ API cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, struct c
 API cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice,
                               struct cudaMemLocation location)
 {
-    return advise(pointer, bytes, advice, location);
+    return apply_advice(pointer, bytes, advice, location);
 }
 #else
 // In CUDA 12 device -1 is the host.
@@ -153,7 +153,7 @@ API cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, int devi
 
 API cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice, int device)
 {
-    return advise(pointer, bytes, advice, location_of(device));
+    return apply_advice(pointer, bytes, advice, location_of(device));
 }
 #endif
 

@@ -26,7 +26,7 @@ enum {
 };
 enum { MEMORY_FRACTION = 8 }; // stored changes may take 1/8 of the host's memory
 
-// The last launch of a key. Guarded by the lock of machine/lock.c.
+// The last launch of a key. Guarded by the lock of machine/memory/lock.c.
 typedef struct MemoizedLaunch {
     Digest key;      // of kernel, configuration and arguments
     UsesOfOp *uses;  // accessed bytes; NULL: the results are unknown or cannot be replayed

@@ -14,7 +14,7 @@ typedef struct MemoLookup { // result of sim_memo_lookup
 } MemoLookup;
 
 // Called within the launch's operation. `stack`: a thread's local memory for calls, in bytes. Unless `skipped`, pass the result
-// to sim_memo_update after the launch. The caller holds the lock of machine/lock.c throughout.
+// to sim_memo_update after the launch. The caller holds the lock of machine/memory/lock.c throughout.
 MemoLookup sim_memo_lookup(const KernelLaunch *launch, size_t stack);
 void sim_memo_update(const KernelLaunch *l, const MemoLookup *lookup, cudaError_t error);
 // Removes all entries. Called when a function is freed, whose address may be reused, or a texture or surface object is destroyed.

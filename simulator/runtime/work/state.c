@@ -26,8 +26,8 @@ static struct {
 } digest_cache = {.generation = 1};
 
 typedef struct Chunk {
-    Allocation *allocation; // NULL after the last piece
-    size_t first, bytes; // 0 bytes: stands for the allocation's properties
+    Allocation *allocation; // NULL after the last chunk
+    size_t first, bytes; // 0 bytes: the entry is for the allocation's properties
 } Chunk;
 
 static Chunk first_chunk(void)

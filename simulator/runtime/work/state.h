@@ -1,5 +1,5 @@
 // state.h: snapshots of all memory that kernels may access, as digests, and the changes between two snapshots. The caller holds the
-// lock of machine/lock.c.
+// lock of machine/memory/lock.c.
 #ifndef STATE_H
 #define STATE_H
 

@@ -1,4 +1,4 @@
-// leave_out.c: removes the barriers, fences and conditional branches of given source lines from a PTX text.
+// remove_lines.c: removes the barriers, fences and conditional branches of given source lines from a PTX text.
 #include "front/ptx.h"
 
 #include <string.h>
@@ -59,7 +59,7 @@ static const char *statement_begin(const Statement *s, const char *text)
     return at;
 }
 
-static void blank(char *begin, const char *end)
+static void blank_text(char *begin, const char *end)
 {
     for (; begin < end; begin++)
         if (*begin != '\n')
@@ -73,7 +73,7 @@ static void remove_statement(const Function *f, uint32_t number, char *text)
     const Statement *s = &f->statements[number];
     const bool targets_guarded_code = use_of(f, number) == TEST_LINE && number + 1 < f->count && is_branch(s + 1) && !s[1].guard;
     char *begin = text + (statement_begin(s, text) - text);
-    blank(begin, targets_guarded_code ? s->opcode.text : strchr(s->opcode.text, ';') + 1);
+    blank_text(begin, targets_guarded_code ? s->opcode.text : strchr(s->opcode.text, ';') + 1);
 }
 
 int sim_remove_line(char *text, int line, bool tests)

@@ -1,9 +1,9 @@
-// ready.c: parses, decodes and analyses a function on first use, with all functions that it may call. Template libraries
+// prepare.c: parses, decodes and analyses a function on first use, with all functions that it may call. Template libraries
 // instantiate hundreds of kernels, of which a program runs few.
 #include "front/decode.h"
 #include "base/platform.h"
 
-typedef struct PrepareBatch { // functions that become ready together, linked by next_ready
+typedef struct PrepareBatch { // functions that are prepared together, linked by next_in_batch
     Function *first, **last_link;
 } PrepareBatch;
 
@@ -13,7 +13,7 @@ static void add_to_batch(PrepareBatch *b, const Module *m, Function *f)
         return;
     f->program = sim_allocate(m->decoder->arena, sizeof *f->program);
     *b->last_link = f;
-    b->last_link = &f->next_ready;
+    b->last_link = &f->next_in_batch;
 }
 
 // An indirect call may reach any function that is not a kernel.
@@ -49,7 +49,7 @@ static void summarise_batch(const PrepareBatch *b, const Module *m)
 {
     for (bool changed = true; changed;) {
         changed = false;
-        for (Function *f = b->first; f; f = f->next_ready)
+        for (Function *f = b->first; f; f = f->next_in_batch)
             changed |= tighten_concurrency(f) | sim_summarise_effects(f, m->is_debug);
     }
 }
@@ -60,13 +60,13 @@ void sim_prepare_function(Module *m, Function *function)
     sim_lock(&lock);
     PrepareBatch batch = {NULL, &batch.first};
     add_to_batch(&batch, m, function);
-    for (Function *f = batch.first; f; f = f->next_ready) {
+    for (Function *f = batch.first; f; f = f->next_in_batch) {
         sim_read_body(m, f);
         sim_decode(m, f);
         add_callees(&batch, m, f->program);
     }
     summarise_batch(&batch, m);
-    for (Function *f = batch.first; f; f = f->next_ready) {
+    for (Function *f = batch.first; f; f = f->next_in_batch) {
         sim_analyse(&m->arena, f, f->program);
         sim_number_sites(f->program->code, f->program->count);
     }
