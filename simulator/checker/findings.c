@@ -59,7 +59,7 @@ static dim3 index_of(uint64_t number, dim3 size)
 
 FindingLocation sim_location_of(const Launch *launch, uint64_t block_number, uint32_t thread, const Instr *i, const char *access)
 {
-    FindingLocation p = {.block_number = block_number, .block = index_of(block_number, launch->grid),
+    FindingLocation p = {.launch = launch->number, .block_number = block_number, .block = index_of(block_number, launch->grid),
                .thread = index_of(thread, launch->block)};
     snprintf(p.access, sizeof p.access, "%s", access);
     sim_demangle(launch->kernel->name, p.kernel, sizeof p.kernel);
@@ -391,7 +391,7 @@ static void write_location(FILE *out, const FindingLocation *p)
     describe_location(p, description, sizeof description);
     const char *const names[] = {"access", "file", "text", "kernel", "caller", "description"};
     const char *const values[] = {p->access, p->file, text, p->kernel, p->caller, description};
-    fprintf(out, "{\"line\": %d, \"block\": [%u, %u, %u], \"thread\": [%u, %u, %u]", p->line, p->block.x, p->block.y,
+    fprintf(out, "{\"line\": %d, \"launch\": %llu, \"block\": [%u, %u, %u], \"thread\": [%u, %u, %u]", p->line, (unsigned long long)p->launch, p->block.x, p->block.y,
             p->block.z, p->thread.x, p->thread.y, p->thread.z);
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         fprintf(out, ", \"%s\": ", names[k]);
@@ -493,7 +493,7 @@ static void print_finding(const Finding *f)
         fprintf(stderr, "  %s=%s note: %llu occurrences; the first is shown\n", c.blue, c.plain, (unsigned long long)f->count);
 }
 
-static int by_rank_and_location(const void *one, const void *two)
+static int compare_rank_and_location(const void *one, const void *two)
 {
     const Finding *a = *(Finding *const *)one, *b = *(Finding *const *)two;
     const int file = strcmp(a->locations[0].file, b->locations[0].file);
@@ -534,7 +534,7 @@ void sim_print_findings(void)
     for (int n = 0; n < finding_count; n++)
         if (!findings[n].printed)
             unprinted[count++] = &findings[n];
-    qsort(unprinted, count, sizeof *unprinted, by_rank_and_location);
+    qsort(unprinted, count, sizeof *unprinted, compare_rank_and_location);
     for (size_t k = 0; k < count; k++) {
         print_finding(unprinted[k]);
         unprinted[k]->printed = true;

@@ -16,6 +16,7 @@ typedef struct FindingLocation { // of one access of a finding: a source line, a
     char file[400];        // empty: unknown
     int line;              // 0: unknown
     char caller[120];      // of the host: "file:line" of the call of the function that contains `line`; empty: unknown
+    uint64_t launch;       // number of the launch in the program, from 1; 0: the host
     uint64_t block_number; // linear index of `block`
     dim3 block, thread;    // indices of the block and of the thread
 } FindingLocation;

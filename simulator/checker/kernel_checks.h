@@ -145,12 +145,12 @@ bool sim_lacks_fence(const Warp *w, int lane, const AccessRecord *e);
 // True if a thread of the block, perhaps one that has exited, has acquired an access of another block.
 bool sim_block_acquired(const Block *b, const AccessRecord *e);
 void sim_note_race(Block *block, uint32_t site, uint32_t other); // remembers that two instructions race
-// The fence of device scope that is missing between another block's write and an access, which a barrier of a block orders instead.
+// The device-wide fence that is missing between another block's write and an access that only a block barrier orders after it.
 typedef enum MissingFence { NO_FENCE, ACQUIRE_FENCE, RELEASE_FENCE } MissingFence;
 MissingFence sim_missing_fence(const Warp *w, int lane, const AccessRecord *e);
 // True if sim_happens_before has found, since the last call, an order with a missing fence that is not yet reported.
 bool sim_take_lacks_fence(const Block *block);
-void sim_note_unfenced(Block *block, uint32_t site, uint32_t other); // remembers that the missing fence is reported
+void sim_note_unfenced(Block *block, uint32_t site, uint32_t other); // records that the missing fence has been reported
 // True if the accessing thread has executed a fence since the access; of another block, true may be wrong.
 bool sim_has_fenced(const Warp *w, const AccessRecord *e);
 // True if a branch may depend on the value of a volatile load, which is then a flag rather than data.
@@ -216,6 +216,9 @@ void sim_check_local(Warp *w, Access *access);
 // A lane uses the generic address of a variable of another block (SHARED) or thread (LOCAL). `owner`: the number of that block or
 // thread.
 void sim_report_foreign_address(Warp *w, const Instr *i, int lane, Space space, uint64_t owner);
+// Describes an address outside the arrays of a block's shared memory by the nearest of them, "sums[256]: past the end, size 256", and a
+// line of help. False if the array is not clear.
+bool sim_describe_shared_address(const Launch *launch, const Instr *i, uint64_t address, char *text, size_t space);
 // Checks a warp's access after its addresses are resolved and before it takes effect; sets access->unwritten. One of these is NULL:
 // `owner`, the block whose shared memory is accessed, and `a`, the allocation that is accessed.
 void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Block *owner, Allocation *a);

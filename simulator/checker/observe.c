@@ -90,6 +90,7 @@ void sim_observe_machine(void)
         .end_allocation = end_allocation,
         .host_access = host_access,
         .describe_address = describe_address,
+        .describe_shared_address = sim_describe_shared_address,
         .make_block = make_block,
         .free_block = free_block,
         .begin_block = sim_start_block_clocks,

@@ -85,6 +85,18 @@ static bool is_read_modify_write(const Program *program, const Instr *store)
     return false;
 }
 
+// Whether the store writes a constant, as a store that sets a flag does.
+static bool stores_constant(const Program *program, const Instr *store)
+{
+    const Operand *value = &store->statement->operands[1];
+    for (const Instr *k = store; value->kind == IS_REGISTER && contains(program, k) && k > program->code;) {
+        const Statement *s = (--k)->statement;
+        if (s && !s->operands[0].is_address && s->operands[0].reg == value->reg)
+            return s->opcode.length >= 3 && memcmp(s->opcode.text, "mov", 3) == 0 && s->operands[1].kind != IS_REGISTER;
+    }
+    return value->kind == IS_INTEGER || value->kind == IS_FLOAT;
+}
+
 static bool uses_atomics(const Program *program)
 {
     for (const Instr *k = program->code; k < program->code + program->count; k++)
@@ -333,8 +345,9 @@ static void add_hint(const RacePair *p, bool same_value, char *hint)
         add_line(hint, "check whether the index depends on blockIdx: the same thread of both blocks writes here");
         add_line(hint, "otherwise, %s", SET_FLAG_HINT);
     } else if (same_value) {
-        add_line(hint, "%s", SET_FLAG_HINT);
-        add_line(hint, "otherwise, %s", CHECK_INDEX_HINT);
+        const bool is_flag = stores_constant(p->program, p->i) && stores_constant(p->program, p->j);
+        add_line(hint, "%s", is_flag ? SET_FLAG_HINT : CHECK_INDEX_HINT);
+        add_line(hint, "otherwise, %s", is_flag ? CHECK_INDEX_HINT : SET_FLAG_HINT);
     } else if (p->extent == ACROSS_BLOCKS)
         add_grid_hint(p, hint);
     else

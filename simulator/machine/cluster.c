@@ -19,6 +19,10 @@ uint8_t *sim_cluster_pointer(Warp *w, const Instr *i, int lane, uint64_t address
     const Block *b = w->block;
     const uint64_t rank = (address >> RANK_BIT) - 1, offset = address & ((1u << RANK_BIT) - 1);
     const size_t size = b->launch->shared_bytes;
+    char what[500];
+    if (rank >= b->launch->cluster_blocks && b->launch->cluster_blocks <= 1 && b->launch->vector_clocks &&
+        sim_observer.describe_shared_address(b->launch, i, address, what, sizeof what)) // a negative index looks like a rank
+        sim_fault(w, i, lane, cudaErrorIllegalAddress, "%s", what);
     if (rank >= b->launch->cluster_blocks)
         sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes at 0x%llx of shared memory, which "
                   "belongs to no block of the cluster",

@@ -33,6 +33,8 @@ typedef struct Observer {
     bool (*host_access)(uint64_t address, bool writes, const void *instruction, bool is_last);
     // A lane has accessed an invalid address. Describes the address, with lines of help and notes; returns the kind of finding.
     int (*describe_address)(const Launch *launch, const Instr *i, uint64_t address, char *text, size_t capacity);
+    // The same for an address outside the shared memory of a checked launch's block; false: it is not clear which array was meant.
+    bool (*describe_shared_address)(const Launch *launch, const Instr *i, uint64_t address, char *text, size_t capacity);
 
     // ---- Only for checked launches and blocks: is_launch_checked, is_block_checked
     bool (*make_block)(Block *block); // creates its vector_clocks; false: out of memory

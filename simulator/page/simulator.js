@@ -345,10 +345,10 @@ function launchesIn(calls) {
 // that point to a byte of it.
 function arraysIn(calls, addresses) {
     const arrays = new Map();
-    let launch = 0, count = 0;
+    let launch = 0;
     for (const [what, number, ...words] of calls.split("\n").map((line) => line.split(" ")))
         if (what === "allocate")
-            arrays.set(number, {base: addresses[count++], bytes: +words[1], launches: []});
+            arrays.set(number, {base: addresses[number], bytes: +words[1], launches: []});
         else if (what === "launch" && ++launch)
             words.slice(6).forEach((word, parameter) => {
                 const [, to, offset] = /^@(\d+)\+(\d+)$/.exec(word) || [];

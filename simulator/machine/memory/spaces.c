@@ -19,11 +19,16 @@ static _Noreturn void report_invalid_access(Warp *w, const Instr *i, const Acces
     if (address % access->alignment)
         sim_fault(w, i, lane, cudaErrorMisalignedAddress, "address 0x%llx is not a multiple of %zu\naccess fewer bytes at once, or align the address",
                   (unsigned long long)address, access->alignment);
+    char what[800] = "an unallocated address";
+    if (access->space == SHARED && w->block->launch->vector_clocks &&
+        sim_observer.describe_shared_address(w->block->launch, i, address, what, sizeof what))
+        sim_fault(w, i, lane, cudaErrorIllegalAddress, "%s", what);
     if (access->space == SHARED)
         sim_fault(w, i, lane, cudaErrorIllegalAddress,
                   "%zu bytes at 0x%llx of shared memory, of which the block has %zu bytes\n"
-                  "check the index, and the bytes of dynamic shared memory at the launch", access->bytes,
-                  (unsigned long long)address, w->block->launch->shared_bytes);
+                  "check the index%s", access->bytes, (unsigned long long)address, w->block->launch->shared_bytes,
+                  w->block->launch->dynamic_shared_bytes || !w->block->launch->shared_bytes ? ", and the bytes of dynamic shared memory at the launch"
+                                                                                          : " before the access");
     if (access->space == LOCAL)
         sim_fault(w, i, lane, cudaErrorIllegalAddress,
                   "%zu bytes at 0x%llx of local memory, past the %llu bytes of the thread's variables\ncheck the index before the access", access->bytes,
@@ -35,7 +40,6 @@ static _Noreturn void report_invalid_access(Warp *w, const Instr *i, const Acces
                   "%zu bytes at 0x%llx, in memory of device %d, to which the kernel's device %d has no access\n"
                   "call cudaDeviceEnablePeerAccess()",
                   access->bytes, (unsigned long long)address, at->device, device);
-    char what[800] = "an unallocated address";
     if (sim_observer.describe_address)
         w->block->fault.kind = sim_observer.describe_address(w->block->launch, i, address, what, sizeof what);
     sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu byte%s at 0x%llx, %s", access->bytes,
