@@ -100,7 +100,7 @@ Expression *build_call_of(Compiler *c, Function *function, Expression *object, E
                           Position end);
 // A call of a user-defined operator; NULL if no candidate is viable.
 Expression *build_operator_call(Compiler *c, const char *name, Expression *left, Expression *right, Position start, Position end);
-Expression *build_named_call(Compiler *c, const char *function, Expression **arguments, uint32_t count, Position at); // of a library function
+Expression *build_named_call(Compiler *c, const char *function, Expression **arguments, uint32_t count, Position at); // calls a library function
 Function *resolve_function(Compiler *c, Expression *e, Type *type); // the overload that matches `type`, unless NULL; NULL: none
 
 // ---- initialise.c
@@ -121,7 +121,7 @@ const char *known_usage(const char *name);    // an example call of a function, 
 bool is_known_host_function(const char *name);
 const char *known_old_name(const char *name); // the replacement of a deprecated name, or NULL
 const char *known_unsupported(const char *name); // the replacement of a name that this compiler does not support, or NULL
-bool is_known_host_type(const char *name, const char **help); // of std
+bool is_known_host_type(const char *name, const char **help); // a type in std
 bool is_known_host_object(const char *name, const char **help);
 bool is_known_stream(const char *name); // std::cout and other standard streams
 

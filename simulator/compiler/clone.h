@@ -4,7 +4,7 @@
 
 #include "compiler/passes.h"
 
-typedef struct CloneEntry { // of a hash table by the original's id
+typedef struct CloneEntry { // entry of a hash table by the original's id
     const void *original;
     void *copy;
 } CloneEntry;

@@ -17,7 +17,7 @@ typedef struct Diagnostic { // in the order of the source; a note belongs to the
     const char *message; // one clause, no full stop
     const char *help;    // a suggested fix, or NULL
     const char *text;    // the source line; of a long line, the part around the column
-    int text_column;     // of the first byte of text
+    int text_column;     // column of the first byte of `text`
 } Diagnostic;
 
 typedef struct CompileOptions {
@@ -52,7 +52,7 @@ typedef struct HostKernelFacts { // results of cudaFuncGetAttributes
 typedef struct HostDevice {
     void *context;
     void (*load)(void *context, const char *ptx, size_t bytes); // called first
-    int (*attribute)(void *context, int attribute);             // of cudaDeviceAttr
+    int (*attribute)(void *context, int attribute);             // cudaDeviceGetAttribute
     int (*resident_blocks)(void *context, const char *kernel, int threads, uint64_t dynamic_shared_bytes); // on one SM
     bool (*describe)(void *context, const char *kernel, HostKernelFacts *facts);
     const char *(*reject)(void *context, const char *kernel, const HostShape *shape); // reason why the launch is invalid, or NULL

@@ -61,7 +61,7 @@ static bool comes_before(const IrInstruction *a, const IrInstruction *b)
 
 typedef struct NumberedUse {
     IrUse *use;
-    uint32_t number; // of its block in reverse postorder
+    uint32_t number; // number of its block in reverse postorder
 } NumberedUse;
 
 static int compare_numbers(const void *one, const void *other)

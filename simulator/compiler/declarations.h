@@ -22,7 +22,7 @@ struct Variable {
     uint32_t alignment;  // minimum alignment; 0: that of the type
     Constant constant;
     Expression *initialiser; // or NULL
-    unsigned char *bytes;    // of a constant aggregate, for constant evaluation; or NULL
+    unsigned char *bytes;    // value of a constant aggregate, for constant evaluation; or NULL
     Function *function;  // the enclosing function, or NULL
     Scope *scope;        // where it was declared
     uint32_t depth;      // number of lambdas around its function
@@ -52,9 +52,9 @@ struct Function {
     bool is_pattern;      // of a template: its types depend on template parameters
     uint8_t state;
     uint32_t body_token;  // index of its '{' or ':'; 0: it has no body
-    Position body_end;    // of its '}'
+    Position body_end;    // position of its '}'
     Statement *body;
-    struct FieldInitialiser *field_initialisers; // of a constructor
+    struct FieldInitialiser *field_initialisers; // a constructor's member initialisers
     uint32_t field_initialiser_count;
     Template *template;   // the template that it is an instance of, or NULL
     struct TemplateArgument *arguments;
@@ -95,7 +95,7 @@ struct Record {
     Name *name;       // NULL: unnamed
     Position position;
     Type *type;
-    Scope *scope;     // of its members; the parent is the enclosing scope
+    Scope *scope;     // scope of its members, whose parent is the enclosing scope
     Field *fields;
     uint32_t field_count, field_capacity;
     bool is_complete, is_being_defined, is_union, is_class, is_closure;
@@ -122,7 +122,7 @@ typedef struct Enumeration {
     Position position;
     Scope *scope;  // where it was declared
     bool scoped, is_complete;
-    Scope *members; // of a scoped enumeration
+    Scope *members; // enumerators of a scoped enumeration
 } Enumeration;
 
 // ---- templates
@@ -169,14 +169,14 @@ struct Template {
     TemplateInstance *instances;
     TemplateInstance *buckets[INSTANCE_BUCKETS]; // the instances by a hash of their arguments
     uint32_t instance_count;
-    Function *pattern;     // of a function template: its signature with dependent types
+    Function *pattern;     // a function template's signature with dependent types
     TemplateArgument *pattern_arguments; // its own parameters as arguments
     Record *record;        // the class of a member template, or NULL
     bool is_defined;       // has a body
     bool is_checked;
     bool is_built_in;
     Template *partial;     // next partial specialisation of a class or variable template
-    TemplateArgument *partial_arguments; // of a partial specialisation: the arguments that it matches
+    TemplateArgument *partial_arguments; // the arguments that a partial specialisation matches
     uint32_t partial_count;
     struct Lambda *lambda; // of a generic lambda's operator(), or NULL
     Template *redeclared_by; // a later declaration with the definition, or NULL
@@ -208,13 +208,13 @@ struct Symbol {
         Field *field;
         const char *text;   // SYMBOL_BUILTIN
         struct {
-            Symbol **elements; // of SYMBOL_PACK, and of a template parameter pack
+            Symbol **elements; // elements of a SYMBOL_PACK, or of a template parameter pack
             uint32_t element_count;
         };
     };
     Expression *dependent; // SYMBOL_CONSTANT: a value that depends on a template's parameter
-    Symbol *next_overload; // of the same name in the same scope
-    Symbol *next;          // in the scope's bucket
+    Symbol *next_overload; // next overload in this scope
+    Symbol *next;          // next symbol in the scope's bucket
     Symbol *next_in_scope; // in declaration order
 };
 

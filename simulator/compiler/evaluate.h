@@ -10,7 +10,7 @@
 typedef struct Frame { // a call
     struct Frame *outer;
     Function *function;
-    Variable **variables; // of the function
+    Variable **variables; // the function's variables
     Variable **objects;   // the object of each variable in this call
     uint32_t count, capacity, object_capacity;
     const Expression *call;
@@ -24,9 +24,9 @@ typedef struct Evaluator {
     Frame *frame;  // NULL: outside of functions
     uint64_t steps;
     uint32_t depth;
-    const char *reason; // of a failure, or NULL
+    const char *reason; // reason for a failure, or NULL
     Position at;
-    uint32_t length; // of the source text at `at`; 0: unknown
+    uint32_t length; // length of the source text at `at`; 0: unknown
 } Evaluator;
 
 // All return false on failure, with the reason in `reason` and its position in `at`.

@@ -402,7 +402,7 @@ static Flow run_declaration(Evaluator *v, Statement *s)
         return host_fill_variable(v, variable) ? FLOW_NEXT : FLOW_FAILED;
     if (variable->space != SPACE_AUTOMATIC || variable->is_static)
         return FLOW_NEXT;
-    Variable *object = object_of(v, variable); // of an earlier iteration
+    Variable *object = object_of(v, variable); // the object of an earlier iteration
     const bool is_again = object != NULL;
     if (is_again)
         memset(object->bytes, 0, object->type->size);

@@ -43,7 +43,7 @@ typedef struct Host {
     uint32_t launch_count;
     uint64_t bytes_written;
     int last_error; // cudaError_t
-    const char *help; // for Evaluator.reason, or NULL
+    const char *help; // help text for Evaluator.reason, or NULL
 } Host;
 
 void host_evaluate(Compiler *c); // sets calls and data of c->result, or reports an error
@@ -54,7 +54,7 @@ Constant host_pointer(const Host *h, int64_t address);   // converts an integer 
 bool host_fill_variable(Evaluator *v, Variable *variable); // allocates and initialises a host variable on first use
 bool host_call(Evaluator *v, Expression *call, Constant *value);      // calls a function without a body, or an intrinsic
 bool host_launch(Evaluator *v, Expression *launch, Constant *value);  // kernel<<<...>>>(...)
-Function *host_function_of_source(Compiler *c, const char *name); // with a body, in the global scope; or NULL
+Function *host_function_of_source(Compiler *c, const char *name); // a global function with a body, or NULL
 void host_note_position(Evaluator *v); // moves the position of a failure from the harness to the call in the program
 
 // ---- host_calls.c, host_launch.c

@@ -9,7 +9,7 @@
 #include "compiler/intrinsics.h"
 #include "compiler/mangle.h"
 
-enum { INVALID_VALUE = 1, MEMORY_ALLOCATION = 2 }; // of cudaError_t
+enum { INVALID_VALUE = 1, MEMORY_ALLOCATION = 2 }; // values of cudaError_t
 static const uint64_t MAX_ALLOCATION_BYTES = (uint64_t)1 << 32;
 static const uint64_t MAX_WRITTEN_BYTES = (uint64_t)256 << 20;
 

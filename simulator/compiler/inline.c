@@ -12,14 +12,14 @@ typedef struct Inlining {
     IrProblem problem;
 } Inlining;
 
-typedef struct Expansion { // of one call: maps the callee's blocks and values to those of the caller
+typedef struct Expansion { // the expansion of one call: maps the callee's blocks and values to the caller's
     IrModule *module;
     IrFunction *caller;
     IrBlock **blocks;         // indexed by the callee's block ids
     IrInstruction **values;   // indexed by the callee's instruction ids
     IrBlock *after;           // the block to which the callee returns
     IrInstruction *result;    // a phi in `after`, or NULL
-    uint32_t line, file;      // of the call
+    uint32_t line, file;      // source line of the call
 } Expansion;
 
 static uint64_t count_in(const IrFunction *function)

@@ -78,7 +78,7 @@ typedef struct IrInstruction IrInstruction;
 
 typedef struct IrUse { // an operand, in the list of the uses of its value
     IrInstruction *user;
-    uint32_t operand; // index
+    uint32_t operand; // index of the operand
     struct IrUse *previous, *next;
 } IrUse;
 
@@ -86,7 +86,7 @@ typedef struct IrSymbol { // a variable in global, constant or shared memory; im
     const char *name;  // mangled as nvcc does
     IrSpace space;
     size_t bytes, alignment;
-    IrType element;    // of a scalar or an array of scalars; IR_B8 for structs
+    IrType element;    // type of a scalar or of an array's elements; IR_B8 for structs
     bool dynamic;      // extern __shared__: bytes is 0
     bool external;     // visible to the host (__device__, __constant__, __managed__); false: .shared of a function
     const unsigned char *initial; // `bytes` bytes, or NULL
@@ -97,14 +97,14 @@ struct IrInstruction {
     uint8_t space;       // IrSpace of a pointer result, or of the address of a memory access
     uint8_t memory;      // IrType in memory
     uint8_t compare;     // IrCompare
-    uint8_t count;       // of vector elements
+    uint8_t count;       // number of vector elements
     uint16_t flags;
     uint32_t id;         // unique in its function; index in tables of passes
-    uint32_t line, file; // of the source, for .loc; 0: none
+    uint32_t line, file; // source position, for .loc; 0: none
     uint32_t operand_count;
     IrInstruction **operands; // changed only by functions of ir.c, such as ir_set_operand, which update the use lists
     IrUse *operand_uses;      // parallel to operands
-    IrUse *uses;              // of this value, newest first
+    IrUse *uses;              // uses of this value, newest first
     union {
         int64_t integer; // IR_INTEGER; constant bytes of an address
         double real;
@@ -121,7 +121,7 @@ struct IrInstruction {
     };
     const char *text;    // IR_INTRINSIC: fills $x in the row's PTX, such as the scope and order of an atomic; or a format string
     uint32_t mark;       // for the pass that runs; 0 between passes
-    IrBlock *block;      // that contains it; NULL: none
+    IrBlock *block;      // the block that contains it, or NULL
     IrInstruction *previous, *next; // in the block
 };
 
@@ -152,8 +152,8 @@ struct IrFunction {
     IrArgument *arguments;
     uint32_t argument_count;
     IrBlock *first, *last; // first: the entry block
-    uint32_t next_instruction, next_block; // ids
-    uint32_t line, file; // of its definition
+    uint32_t next_instruction, next_block; // ids of the next ones created
+    uint32_t line, file; // source position of its definition
     uint32_t mark;       // for the pass that runs
     IrInstruction **constants; // hash table of the constants and undefined values
     uint32_t constant_count, constant_capacity;
@@ -166,10 +166,10 @@ typedef struct IrModule {
     uint32_t symbol_count;
     const char **files;    // for .file; index 0 is the main source, which has number 1 in PTX
     uint32_t file_count;
-    Arena *arena;          // the compilation's
-    Arena scratch;         // of the running pass; freed after it
+    Arena *arena;          // the compilation's arena
+    Arena scratch;         // memory of the running pass, freed after it
     uint64_t max_instructions; // limit on the module's size; set by ir_optimise
-    uint32_t line, file;   // of new instructions; set by the front end and the passes
+    uint32_t line, file;   // source position of new instructions; set by the front end and the passes
 } IrModule;
 
 typedef struct IrProblem { // reason why a module cannot be compiled

@@ -20,7 +20,7 @@ typedef struct Lowering {
     uint32_t depth;
 } Lowering;
 
-typedef struct Address { // of an lvalue
+typedef struct Address { // address of an lvalue
     IrInstruction *pointer; // in its specific address space
     bool is_volatile;
     uint32_t alignment; // known alignment of a structure member; 0: that of the type
@@ -73,7 +73,7 @@ void lower_zero(Lowering *l, Address address, Type *type);
 
 // ---- lower_values.c
 
-IrInstruction *lower_value(Lowering *l, Expression *e); // of a scalar; NULL: void
+IrInstruction *lower_value(Lowering *l, Expression *e); // the value of a scalar; NULL for void
 IrInstruction *lower_condition(Lowering *l, Expression *e); // IR_PRED
 void lower_condition_to(Lowering *l, Expression *e, IrBlock *if_true, IrBlock *if_false);
 void lower_discarded(Lowering *l, Expression *e); // for side effects only

@@ -14,7 +14,7 @@ typedef struct Location { // the bytes of an access
 
 typedef enum Alias { NO_ALIAS, MAY_ALIAS, SAME_BYTES } Alias;
 
-Location location_of(const IrInstruction *access); // of a load or store, also of vectors
+Location location_of(const IrInstruction *access); // for a load or store of a scalar or vector
 Alias alias(const IrFunction *function, const Location *a, const Location *b);
 // Whether an instruction may write bytes of the location.
 bool may_write(const IrFunction *function, const IrInstruction *instruction, const Location *location);
@@ -23,11 +23,11 @@ bool is_memory_write(const IrInstruction *instruction); // writes memory, or ord
 
 // ---- memory_versions.c
 
-typedef struct Version { // of memory, as in LLVM's MemorySSA: defined by a write, a phi, or the function's entry
+typedef struct Version { // a version of memory, as in LLVM's MemorySSA: defined by a write, a phi, or the function's entry
     IrInstruction *writer;      // NULL: a phi, or the entry
     IrBlock *block;
-    struct Version *previous;   // of a write: the version before it
-    struct Version **incoming;  // of a phi: one for each predecessor; otherwise NULL
+    struct Version *previous;   // the version before a write
+    struct Version **incoming;  // a phi's versions, one for each predecessor; otherwise NULL
 } Version;
 
 typedef struct MemoryVersions {

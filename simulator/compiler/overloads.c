@@ -78,7 +78,7 @@ enum { MAX_RANKED = 64 };
 
 typedef struct Ranking {
     Function *function;
-    int ranks[MAX_RANKED]; // of the object, then of each argument
+    int ranks[MAX_RANKED]; // rank of the object, then of each argument
 } Ranking;
 
 static int rank_of_object(const Expression *object, const Function *f)

@@ -131,7 +131,7 @@ bool pack_expand(Compiler *c, void (*parse)(Compiler *c, void *context), void *c
 // ---- fold expressions
 
 typedef struct Fold {
-    uint16_t id;               // of the operator
+    uint16_t id;               // token id of the operator
     uint32_t operator_at, operator_length;
     Pattern pattern;
     uint32_t initial;          // index of the first token of the initial value; 0: none

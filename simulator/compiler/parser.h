@@ -8,12 +8,12 @@
 typedef struct Lambda { // a lambda expression that is being parsed
     struct Lambda *outer;
     Record *record;
-    Scope *scope;       // of init-captures; encloses that of the parameters
+    Scope *scope;       // scope of init-captures; encloses that of the parameters
     Function *function; // the enclosing function
     bool is_complete;   // all captures are known
-    Variable *self;     // of operator()
+    Variable *self;     // `this` of operator()
     char default_capture; // '=', '&' or 0
-    Expression **initialisers; // by captured field
+    Expression **initialisers; // indexed by captured field
     uint32_t initialiser_capacity;
 } Lambda;
 
@@ -44,7 +44,7 @@ typedef struct Parser {
     uint32_t template_count, template_capacity;
     Variable **variables; // namespace-scope variables of the source
     uint32_t variable_count, variable_capacity;
-    Position empty_if;   // of the ; of the function's last `if (...);`
+    Position empty_if;   // position of the ; of the function's last `if (...);`
     uint32_t syntax_errors; // reported so far
     Scope **closed;      // scopes of the function's blocks that have ended, for messages
     uint32_t closed_count, closed_capacity;
@@ -113,7 +113,7 @@ typedef struct Declarator {
     Name *name;          // NULL: none
     Position position;
     Type *type;
-    Scope *scope;        // of a qualified name, or NULL
+    Scope *scope;        // qualifying scope of the name, or NULL
     bool is_function;    // the outermost declarator is a parameter list
     Variable **parameters;
     uint32_t parameter_count, required;
@@ -239,7 +239,7 @@ TemplateInstance *template_instance_entry(Compiler *c, Template *template, Templ
 bool template_more_special(Compiler *c, const Template *a, const Template *b); // whether a is at least as specialised as b
 bool template_arguments_equal(const TemplateArgument *a, const TemplateArgument *b, uint32_t count);
 bool template_match_argument(Compiler *c, const Template *t, const TemplateArgument *pattern, const TemplateArgument *argument, TemplateArgument *bound);
-Function *lambda_instance(Compiler *c, Template *template, TemplateArgument *arguments); // lambdas.c: of a generic lambda's operator()
+Function *lambda_instance(Compiler *c, Template *template, TemplateArgument *arguments); // lambdas.c: an instance of a generic lambda's operator()
 void template_check_unused(Compiler *c); // checks the bodies of templates without instances
 Function *template_pattern(Compiler *c, Template *template); // its signature with dependent types; NULL: not a function template
 

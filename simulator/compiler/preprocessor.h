@@ -6,7 +6,7 @@
 
 typedef struct Macro {
     Name *name;
-    Position position; // of its definition
+    Position position; // position of its definition
     bool is_function, is_variadic;
     uint8_t special;   // a predefined macro such as __LINE__: an enum in macros.c
     Name **parameters; // of a variadic macro, the last one is __VA_ARGS__ or its named equivalent
@@ -23,7 +23,7 @@ typedef struct TokenSource { // an entry of the stack: a file, or a list of toke
     SourceFile *file;
     const Token *tokens;
     uint32_t at, count;
-    Macro *macro;  // whose expansion ends with the list, or NULL
+    Macro *macro;  // macro whose expansion ends with the list, or NULL
     uint32_t conditions; // number of #if groups open at the start of the file
 } TokenSource;
 

@@ -14,8 +14,8 @@ typedef struct Promotion {
     IrFunction *function;
     const Dominators *dominators;
     const Frontiers *frontiers;
-    uint32_t *position;       // by an instruction's id: its position in its block
-    // By a block's id. An entry is valid for the current variable if its stamp equals `stamp`.
+    uint32_t *position;       // indexed by an instruction's id: its position in its block
+    // Indexed by a block's id. An entry is valid for the current variable if its stamp equals `stamp`.
     uint32_t *phi_stamp, *live_stamp, *end_stamp, *entry_stamp;
     IrInstruction **phi, **last_store, **at_entry;
     uint32_t stamp;

@@ -27,10 +27,10 @@ typedef struct Coalescing {
     const Dominators *dominators;
     const Loops *loops;
     Registers *registers;
-    Member **value_member, **variable_member; // by an instruction's id; NULL where no phi is involved
-    uint32_t *position;                       // by an instruction's id: its position in its block
+    Member **value_member, **variable_member; // indexed by an instruction's id; NULL where no phi is involved
+    uint32_t *position;                       // indexed by an instruction's id: its position in its block
     uint32_t live_count, words;
-    uint64_t *live_in, *live_out; // by a block's id: `words` words each
+    uint64_t *live_in, *live_out; // indexed by a block's id: `words` words each
     uint32_t checks;
 } Coalescing;
 

@@ -112,7 +112,7 @@ static void copy_branch(Rotation *r)
     r->preheader->last->line = line;
     r->preheader->last->file = file;
     for (uint32_t t = 0; t < 2; t++) {
-        uint32_t index = 0; // of the header's edge
+        uint32_t index = 0; // index of the header's edge
         while (targets[t]->predecessors[index] != r->header)
             index++;
         for (IrInstruction *phi = targets[t]->first; phi->op == IR_PHI; phi = phi->next)

@@ -12,9 +12,9 @@ struct Scope {
     bool is_unnamed;
     bool is_library;   // a namespace with names of the library (library.c)
     Scope *parent;
-    Name *name;        // of a namespace
-    Record *record;    // of a SCOPE_RECORD
-    Function *function; // of a SCOPE_PARAMETERS
+    Name *name;        // name of a namespace
+    Record *record;    // SCOPE_RECORD
+    Function *function; // SCOPE_PARAMETERS
     Symbol *first, *last; // in order of declaration
     uint32_t count;
     Symbol **buckets;  // hash table; NULL for few symbols

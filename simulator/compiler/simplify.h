@@ -31,7 +31,7 @@ static inline bool has_constant(const IrInstruction *i, uint32_t operand)
     return i->operands[operand]->op == IR_INTEGER;
 }
 bool fold_compare(IrCompare compare, bool is_signed, IrType type, int64_t a, int64_t b);
-IrCompare swapped_compare(IrCompare compare); // of exchanged operands
+IrCompare swapped_compare(IrCompare compare); // the comparison of exchanged operands
 IrCompare inverse_compare(IrCompare compare);
 
 #endif

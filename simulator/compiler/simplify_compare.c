@@ -203,7 +203,7 @@ static IrInstruction *compare_with_constant(Simplifier *s, IrInstruction *i)
                 return build_compare(s, i, IR_LESS, a->operands[0], constant_like(s, a, (int64_t)product), 0);
         }
         return NULL;
-    case IR_SELECT: // of two constants
+    case IR_SELECT: // a selection of two constants
         if (has_constant(a, 1) && has_constant(a, 2)) {
             const bool is_signed = i->flags & IR_SIGNED;
             const bool first = fold_compare(i->compare, is_signed, a->type, a->operands[1]->integer, i->operands[1]->integer);

@@ -14,7 +14,7 @@ typedef struct SourceFile {
     const char *name;
     const char *text; // ends with 0
     uint32_t length;
-    Position base;         // of the first byte
+    Position base;         // position of the first byte
     uint32_t *line_starts; // offsets; NULL until a line number is first needed
     uint32_t line_count;
     bool built_in;         // a library text (library.h), without lines and diagnostics
@@ -25,10 +25,10 @@ enum {
     MAX_SHOWN = 200,             // bytes of a line that a diagnostic shows to either side of its column
     MAX_ERRORS = 100,            // the compilation is abandoned after these
     MAX_NESTING = 200,           // depth of nested expressions, statements, types and macros
-    MAX_INSTANTIATION_DEPTH = 64, // of nested template instantiations
-    MAX_INSTANCES = 10000,       // of all templates together
+    MAX_INSTANTIATION_DEPTH = 64, // depth of nested template instantiations
+    MAX_INSTANCES = 10000,       // instances of all templates together
     MAX_INCLUDE_DEPTH = 40,
-    MAX_CONSTANT_STEPS = 1 << 22  // of a constant expression
+    MAX_CONSTANT_STEPS = 1 << 22  // evaluation steps of a constant expression
 };
 #define MAX_FRONT_BYTES ((size_t)400 << 20) // memory for tokens, types and trees
 #define MAX_TOKENS 1000000u                 // after preprocessing
@@ -48,7 +48,7 @@ typedef struct Compiler {
     uint32_t silent_errors; // errors dropped while silent
     struct InstantiationNote *instantiation; // the innermost template that is being instantiated, or NULL
     uint32_t diagnostic_capacity;
-    Position *diagnostic_positions; // of each diagnostic, for sorting
+    Position *diagnostic_positions; // position of each diagnostic, for sorting
     // state of the other parts
     struct NameTable *names;
     struct Preprocessor *preprocessor;
@@ -59,7 +59,7 @@ typedef struct Compiler {
 
 typedef struct InstantiationNote { // for "in the instantiation of" notes
     struct InstantiationNote *outer;
-    Position position;    // of the use that instantiates it
+    Position position;    // position of the use that instantiates it
     const char *readable; // "reduce<256>"
     uint32_t depth;
 } InstantiationNote;

@@ -16,8 +16,8 @@ enum {
 typedef struct Spaces {
     IrModule *module;
     IrFunction *function;
-    uint8_t *space;          // by an instruction's id
-    IrInstruction **specific; // by an instruction's id: the pointer converted to its space
+    uint8_t *space;          // indexed by an instruction's id
+    IrInstruction **specific; // indexed by an instruction's id: the pointer converted to its space
     IrInstruction **needed;  // pointers that have a specific one
     uint32_t needed_count, capacity;
     bool changed;

@@ -18,14 +18,14 @@ typedef struct Variable {
     IrInstruction *alloca;
     Access *accesses;
     bool can_split;  // its address is used only by accesses at constant offsets
-    uint8_t *cuts;   // by byte offset, including the end: whether a part begins there
-    uint8_t *types;  // by byte offset: the IrType in memory of an access that begins there
+    uint8_t *cuts;   // indexed by byte offset, including the end: whether a part begins there
+    uint8_t *types;  // indexed by byte offset: the IrType in memory of an access that begins there
 } Variable;
 
 typedef struct Splitting {
     IrModule *module;
     IrFunction *function;
-    Variable **variable_of; // by an alloca's id
+    Variable **variable_of; // indexed by an alloca's id
     uint32_t capacity;
     IrInstruction **allocas;
     uint32_t count;

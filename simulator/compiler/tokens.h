@@ -5,7 +5,7 @@
 #include "compiler/source.h"
 
 typedef enum TokenKind {
-    TOKEN_END,        // of the text
+    TOKEN_END,        // end of the text
     TOKEN_NAME,       // .id is 0, or its keyword
     TOKEN_NUMBER,     // the parser converts its text to a value when needed
     TOKEN_CHARACTER,  // 'x'
@@ -55,7 +55,7 @@ typedef struct Token {
     uint32_t length;
     Position position;
     const char *text; // not terminated with 0
-    Name *name;       // of a TOKEN_NAME
+    Name *name;       // TOKEN_NAME
 } Token;
 
 // ---- lexer.c
@@ -73,7 +73,7 @@ typedef struct Lexer {
     Compiler *compiler;
     const char *text, *end;
     const char *at;
-    Position base;  // of text[0]
+    Position base;  // position of text[0]
     bool at_line_start, after_space;
     bool in_include; // <...> is one TOKEN_STRING
 } Lexer;

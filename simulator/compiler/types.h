@@ -35,7 +35,7 @@ struct Type {
     uint64_t count;      // elements of an array, or NO_SIZE
     struct Expression *bound; // dependent number of elements of an array, or NULL
     Type *unqualified;   // the type itself if it has no qualifiers
-    Type *target;        // of a pointer or reference; element of an array, result of a function, underlying type of an enumeration
+    Type *target;        // target of a pointer or reference, element of an array, result of a function, or underlying type of an enumeration
     Type **parameters;   // TYPE_FUNCTION
     uint32_t parameter_count;
     uint32_t index;      // TYPE_PARAMETER: index in the template parameter list
@@ -104,8 +104,8 @@ bool type_is_complete(Type *type);
 Type *type_without_reference(Type *type);
 Type *type_promoted(Compiler *c, Type *type);          // the integral promotions
 Type *type_common(Compiler *c, Type *a, Type *b);      // the usual arithmetic conversions
-Type *type_integer_of(Type *type);                     // of an enumeration: its underlying type
-Type *type_innermost(Type *type);                      // the element of an array of arrays
+Type *type_integer_of(Type *type);                     // the underlying type of an enumeration
+Type *type_innermost(Type *type);                      // the innermost element type of an array
 Type *type_unsigned(Compiler *c, Type *type);          // the unsigned integer of the same size
 Type *type_signed(Compiler *c, Type *type);
 // The spelling of the type, for messages.

@@ -16,10 +16,10 @@ typedef struct Writer {
     IrModule *module;
     const IrFunction *function;
     Registers *registers;
-    uint32_t function_number; // for labels
+    uint32_t function_number; // part of labels
     uint32_t *local_offset;   // indexed by an alloca's id: byte offset in the function's local depot
     uint32_t local_bytes;
-    uint32_t line, file;      // of the last .loc
+    uint32_t line, file;      // the last .loc written
     uint32_t scratch[REGISTER_CLASSES]; // highest register number used so far, including scratch registers
 } Writer;
 
