@@ -10,13 +10,13 @@
 
 enum { UNIT_BYTES = 8 }; // granularity of the tracking: the size of an mbarrier
 
-typedef struct LastWriter { // of a unit
+typedef struct LastWriter { // last writer of a unit
     uint32_t time, site : 20, thread : 12;
 } LastWriter;
 
-typedef struct GenericWrites { // of a block's shared memory
+typedef struct GenericWrites { // generic-proxy writes to a block's shared memory
     uint32_t proxy_fence_time, init_fence_time; // times of the block's last fence.proxy.async and fence.mbarrier_init
-    LastWriter writers[]; // by unit
+    LastWriter writers[]; // indexed by unit
 } GenericWrites;
 
 void sim_start_generic_writes(Block *b)

@@ -246,7 +246,7 @@ void sim_sync_acquire(Warp *w, uint32_t mask, uint64_t key)
 {
     SyncVar *var = sync_var_of_block(w, key, false);
     sim_make_thread_clocks(w->block);
-    ThreadClock unacquired = {.history = NULL}, acquired = {.history = NULL}; // of the previous lane; most lanes have the same history
+    ThreadClock unacquired = {.history = NULL}, acquired = {.history = NULL}; // clocks of the previous lane, as most lanes share one history
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         ThreadClock *t = own_clock(w, __builtin_ctz(rest));
         if (!acquired.history || t->history != unacquired.history || t->gpu_history != unacquired.gpu_history) {
@@ -360,7 +360,7 @@ void sim_order_by_reads(Warp *w, const Instr *i, uint32_t mask, bool shared, uin
     SyncVar *var = shared ? sync_var_of_block(w, key, false) : sim_find_sync_var(b, key, true, false);
     if (var)
         sim_make_thread_clocks(b);
-    ThreadClock unacquired, *acquired = NULL; // of the previous lane: most lanes have the same history
+    ThreadClock unacquired, *acquired = NULL; // clocks of the previous lane, as most lanes share one history
     for (uint32_t rest = var ? mask : 0; rest; rest &= rest - 1) {
         ThreadClock *t = own_clock(w, __builtin_ctz(rest));
         if (acquired && t->history == unacquired.history && t->gpu_history == unacquired.gpu_history &&

@@ -22,11 +22,11 @@ enum {
 
 typedef struct ReleaseRecord { // one release: a copy of the releasing lanes' clocks
     uint32_t block, warp;
-    uint32_t time;                // of the block, at the release
+    uint32_t time;                // the block's time at the release
     uint32_t block_epoch;         // time of the last block barrier that the releasing lanes have passed or acquired
-    uint32_t lane_epochs[LANES];  // by lane of the warp: accesses of the lane up to this time are released
+    uint32_t lane_epochs[LANES];  // indexed by lane: accesses of the lane up to this time are released
     uint32_t gpu_epoch;           // replaces lane_epochs[lane] for readers in other blocks
-    const uint32_t *gpu_fences;   // by warp: time of its last fence of device scope before a relaxed store after a barrier;
+    const uint32_t *gpu_fences;   // indexed by warp: time of its last fence of device scope before a relaxed store after a barrier;
                                   // NULL: the record releases no accesses that are only ordered by a barrier after the fence
     const struct CausalHistory *history;     // what the lanes had acquired, for readers in this block
     const struct CausalHistory *gpu_history; // what the lanes had acquired, for readers in other blocks
@@ -44,8 +44,8 @@ typedef struct SyncVar { // a flag, an mbarrier or a barrier, with all releases 
     int count, capacity;
     int store_end;         // number of records up to the last store (no read-modify-write) that continued the release sequence
     int history_hint;   // probable index of this variable in a history
-    int *last_by_block; // by hash of a block: index of its last record; NULL if there are fewer than two records
-    struct SyncVar *next; // in its bucket
+    int *last_by_block; // indexed by a hash of a block: index of its last record; NULL if there are fewer than two records
+    struct SyncVar *next; // next in the bucket
 } SyncVar;
 
 typedef struct SyncVarTable { // hash table by key
@@ -75,17 +75,17 @@ enum { BLOCK_HASH_BUCKETS = 4096 };
 
 struct LaunchClocks {
     uint32_t generation; // number of the launch; ShadowLine.generation in global memory
-    Arena arena;  // of variables, records and histories
+    Arena arena;  // memory of variables, records and histories
     Lock lock;
-    SharedVariable *shared_variables; // by line of shared memory: the variable in it, of which there is at most one
-    SyncVarTable sync_vars; // in global memory
+    SharedVariable *shared_variables; // indexed by line of shared memory: the only variable in it, if any
+    SyncVarTable sync_vars; // variables in global memory
     uint32_t reads_only_count; // from MAX_READS_ONLY on, no such records are made, and writes over data that another block
                                // has read are no longer reported (sim_may_have_released): volatile data look like flags
-    struct Overrun *overruns; // of padding.c
+    struct Overrun *overruns; // used by padding.c
     _Atomic uint32_t latest;  // latest time of all freed block clocks
     atomic_bool has_barrier_orders; // some order between blocks may depend on a barrier instead of a fence
-    _Atomic uint32_t last_release[BLOCK_HASH_BUCKETS];   // by hash of a block: time of its last release
-    _Atomic uint32_t last_gpu_fence[BLOCK_HASH_BUCKETS]; // by hash of a block: time of its last fence of device scope
+    _Atomic uint32_t last_release[BLOCK_HASH_BUCKETS];   // indexed by a hash of a block: time of its last release
+    _Atomic uint32_t last_gpu_fence[BLOCK_HASH_BUCKETS]; // indexed by a hash of a block: time of its last fence of device scope
 };
 
 typedef struct ThreadClock {
@@ -112,7 +112,7 @@ struct BlockClocks {
     uint32_t (*lane_clocks)[LANES][LANES]; // vector clocks of the lanes, over their warp
     const ReleaseRecord *(*recent)[2]; // lookup cache by thread and accessing warp: the record that last ordered the warp's
                                        // accesses, and that for its copies
-    uint32_t gpu_fences[MAX_WARPS];    // by warp: time of its last fence of device scope
+    uint32_t gpu_fences[MAX_WARPS];    // indexed by warp: time of its last fence of device scope
     bool lacks_fence;                  // sim_happens_before has found an order that depends on a barrier instead of a fence
     uint64_t raced[INDEX_SLOTS];       // pairs of instructions that race, for which no search is needed
     uint64_t unfenced[INDEX_SLOTS];    // pairs of instructions for which a missing fence is reported
@@ -121,7 +121,7 @@ struct BlockClocks {
     bool has_writers;       // `writers` is not empty
     bool has_thread_clocks; // a thread executed a fence, or acquired something
     bool has_recent;        // `recent` is not empty
-    SyncVarTable sync_vars; // in shared memory, and barriers
+    SyncVarTable sync_vars; // variables in shared memory, and barriers
 };
 
 static inline const ThreadClock *clock_in(const BlockClocks *clocks, int warp, int lane)
@@ -146,7 +146,7 @@ typedef struct VisitedRange {
     uint32_t reader; // block of the reading thread
 } VisitedRange;
 
-typedef struct HistorySearch { // for the lanes whose access happens before
+typedef struct HistorySearch { // a search for the lanes whose access happens before
     const AccessRecord *access;
     uint32_t lanes;     // lanes of the access for which no order has been found yet
     bool is_read;       // reads-only records count

@@ -23,7 +23,7 @@ struct ClusterAccesses {
     uint32_t started;            // bit mask, by rank, of the blocks that are known to have started, or for which a finding was reported
     bool has_remote;             // whether `accesses` contains one
     uint8_t *polled;             // bit mask of the words that the owner's threads have read by strong or atomic accesses
-    RemoteAccess accesses[][2];  // by rank, warp and lane: the last plain or strong read, and the last strong write or atomic
+    RemoteAccess accesses[][2];  // indexed by rank, warp and lane: the last plain or strong read, and the last strong write or atomic
 };
 
 static size_t remote_threads(const Block *b)

@@ -7,7 +7,7 @@
 
 enum { MAX_DEFERRED = 1024, BACKOFF_INTERVALS = 7 };
 
-typedef struct DeferredRead { // by lanes of a warp, of written words
+typedef struct DeferredRead { // a read of written words by lanes of a warp
     Warp *w;
     const Instr *i;
     AccessRecord record;
@@ -15,10 +15,10 @@ typedef struct DeferredRead { // by lanes of a warp, of written words
     uint32_t block_epoch, warp_epoch;      // as in AccessCheck
     uint8_t bytes, pattern;
     bool repeated_half;
-    uint32_t offset[LANES]; // in the block's shared memory; 0 for inactive lanes
+    uint32_t offset[LANES]; // offset in the block's shared memory; 0 for inactive lanes
 } DeferredRead;
 
-struct DeferredReads { // of a block; owned by its host thread
+struct DeferredReads { // deferred reads of a block; owned by its host thread
     uint32_t generation; // the barrier interval of the reads
     uint32_t backoff;    // following barrier intervals in which nothing is deferred, because this list had to be checked
     bool immediate;      // no further read of this interval is deferred

@@ -20,7 +20,7 @@ typedef struct Use { // an access by lanes of a warp of a grid
 } Use;
 
 struct NestedLaunchUses { // accesses of global memory by a kernel and its descendants
-    Use *uses; // by number; 0 is unused
+    Use *uses; // indexed by number; 0 is unused
     uint32_t count, capacity;
     uint32_t recent[RECENT_USES]; // numbers of recent uses, by hash of warp and instruction
     Arena arena;
@@ -31,7 +31,7 @@ typedef struct AcquiredGrid { // a grid from which another one has acquired by a
     struct AcquiredGrid *next;
 } AcquiredGrid;
 
-typedef struct Shadow { // of an allocation; by word: number of the last use << LANE_BITS | lane
+typedef struct Shadow { // shadow of an allocation; for each word: number of the last use << LANE_BITS | lane
     uint32_t *read, *written;
 } Shadow;
 
@@ -124,7 +124,7 @@ static bool child_ends_before(const Grid *one, const Grid *two)
     return false;
 }
 
-typedef struct LaunchPaths { // from the lowest common ancestor of two grids to these
+typedef struct LaunchPaths { // the launch paths from the lowest common ancestor of two grids to the grids
     const Grid *ancestor;
     const Grid *one, *two; // the child of the ancestor on the path to each grid; NULL: the grid is the ancestor itself
 } LaunchPaths;

@@ -14,9 +14,9 @@ enum { MAX_LOCATIONS = 2 };
 typedef struct Finding {
     FindingKind kind;
     bool is_error;     // false: a warning
-    RaceExtent extent; // of a race: the widest extent of its pairs; the hint applies to such a pair
+    RaceExtent extent; // the widest extent of a race's pairs; the hint applies to such a pair
     char title[400], hint[HINT_BYTES];
-    FindingLocation locations[MAX_LOCATIONS]; // of the occurrence that is shown
+    FindingLocation locations[MAX_LOCATIONS]; // locations of the occurrence that is shown
     int location_count;
     uint64_t count; // occurrences
     bool printed;
@@ -65,7 +65,7 @@ FindingLocation sim_location_of(const Launch *launch, uint64_t block_number, uin
     sim_demangle(launch->kernel->name, p.kernel, sizeof p.kernel);
     const Statement *s = i ? i->statement : NULL;
     const Module *m = launch->module;
-    const bool own = s && s->outer_line > 0; // for an inlined function of a header: the line of the call
+    const bool own = s && s->outer_line > 0; // an inlined function of a header: uses the line of the call
     const int file = !s ? -1 : own ? s->outer_file : s->source_file, line = !s ? 0 : own ? s->outer_line : s->source_line;
     if (line > 0 && file >= 0 && file < m->file_count && m->files[file].text) {
         snprintf(p.file, sizeof p.file, "%.*s", (int)m->files[file].length, m->files[file].text);

@@ -10,12 +10,12 @@ typedef enum FindingKind {
     FINDING_KINDS
 } FindingKind;
 
-typedef struct FindingLocation { // of one access of a finding: a source line, and the thread or the host call there
-    char access[200];      // of a thread: "4-byte write", to which the thread is appended; of the host: "cudaFree, called by the host"
+typedef struct FindingLocation { // location of one access of a finding: a source line, and the thread or the host call there
+    char access[200];      // for a thread: "4-byte write", to which the thread is appended; for the host: "cudaFree, called by the host"
     char kernel[200];      // empty: the host
     char file[400];        // empty: unknown
     int line;              // 0: unknown
-    char caller[120];      // of the host: "file:line" of the call of the function that contains `line`; empty: unknown
+    char caller[120];      // for the host: "file:line" of the call of the function that contains `line`; empty: unknown
     uint64_t launch;       // number of the launch in the program, from 1; 0: the host
     uint64_t block_number; // linear index of `block`
     dim3 block, thread;    // indices of the block and of the thread
@@ -29,8 +29,8 @@ enum {
 // The location of a thread at instruction i; `i` may be NULL if it is unknown.
 FindingLocation sim_location_of(const Launch *launch, uint64_t block_number, uint32_t thread, const Instr *i, const char *access);
 // host_lines.c sets the source line and the caller of a location. They stay unknown without debug information.
-void sim_set_host_line(const void *instruction, FindingLocation *p); // of the faulting instruction; NULL: of the call of the runtime
-void sim_set_calling_line(const void *return_address, FindingLocation *p); // of the call that returns to this address
+void sim_set_host_line(const void *instruction, FindingLocation *p); // the line of the faulting instruction; NULL: of the call of the runtime
+void sim_set_calling_line(const void *return_address, FindingLocation *p); // the line of the call that returns to this address
 // An identifier of the current call stack, greater than 0; 0 if the table of stacks is full. The caller holds the lock of calls.h.
 int sim_call_stack_id(void);
 bool sim_set_line_of_stack(int stack_id, FindingLocation *p); // false: unknown
@@ -50,12 +50,12 @@ typedef struct FindingKey {
 
 typedef struct ExampleThread { // a thread that an occurrence of a finding shows
     uint64_t block_number;
-    uint32_t thread; // of the block
+    uint32_t thread; // thread of the block
 } ExampleThread;
 
 typedef enum RaceExtent { WITHIN_WARP, WITHIN_BLOCK, ACROSS_BLOCKS } RaceExtent;
 
-typedef struct RaceFacts { // of one racing pair
+typedef struct RaceFacts { // facts about one racing pair
     RaceExtent extent;
     bool is_warning; // an error only if $SIM_STRICT is set
 } RaceFacts;
@@ -74,8 +74,8 @@ void sim_report_unsupported(void);
 void sim_print_findings(void);
 
 enum { MAX_FINDINGS = 200 }; // occurrences of further findings are only counted
-typedef struct OccurrenceCounts { // of each finding, in the order in which the findings were added
-    int count; // of findings
+typedef struct OccurrenceCounts { // occurrences of each finding, in the order in which the findings were added
+    int count; // number of findings
     uint64_t unlisted, counts[MAX_FINDINGS];
 } OccurrenceCounts;
 OccurrenceCounts sim_occurrence_counts(void);

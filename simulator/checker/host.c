@@ -20,7 +20,7 @@ enum { MAX_CALLS = 16 };
 static struct {
     const char *call;
     int count;
-} call_counts[MAX_CALLS]; // of the functions that allocate
+} call_counts[MAX_CALLS]; // calls of the functions that allocate
 
 static int count_call(const char *call)
 {

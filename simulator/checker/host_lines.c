@@ -15,9 +15,9 @@ enum { MAX_FRAMES = 40, MAX_LOOKUPS = 200 }; // each lookup starts a process
 
 typedef struct Frames {
     int count;
-    uintptr_t load_bias;      // of the program
-    uintptr_t addresses[MAX_FRAMES]; // in the program, innermost first
-    uint64_t hash;            // of all addresses
+    uintptr_t load_bias;      // the program's load bias
+    uintptr_t addresses[MAX_FRAMES]; // addresses in the program, innermost first
+    uint64_t hash;            // hash of all addresses
 } Frames;
 
 static void add_frame(Frames *frames, const void *address)
@@ -46,7 +46,7 @@ static bool is_toolkit_header(const char *file)
 }
 
 typedef struct SourceLine {
-    uint64_t hash; // of the frames
+    uint64_t hash; // hash of the frames
     char file[sizeof((FindingLocation *)NULL)->file];
     int line;
     char caller[sizeof((FindingLocation *)NULL)->caller];
@@ -151,7 +151,7 @@ typedef struct CallStack {
     void *return_addresses[STACK_FRAMES]; // innermost first
 } CallStack;
 
-static CallStack stacks[MAX_STACKS + 1]; // by identifier, starting at 1; guarded by the lock of calls.h
+static CallStack stacks[MAX_STACKS + 1]; // indexed by identifier, starting at 1; guarded by the lock of calls.h
 static int stack_count;
 
 int sim_call_stack_id(void)

@@ -71,7 +71,7 @@ enum { SAME_ADDRESS = 0 };
 //   - two lanes of a warp: for readers of that warp, until its next barrier, if all of its barriers name all lanes.
 // Therefore a finding may show one reader of many.
 typedef struct ReaderPair {
-    uint32_t word_mask; // of a line
+    uint32_t word_mask; // words of a line
     uint32_t generation, block, warp;
     uint32_t since; // time of the last barrier before the two reads
 } ReaderPair;
@@ -81,11 +81,11 @@ typedef struct ReaderPair {
 // Lines of shared memory are owned by the host thread that runs the block or its cluster, and need no lock.
 typedef struct ShadowLine {
     uint64_t written[2];       // bit mask of the bytes that have been written
-    uint32_t generation;       // of the other fields; if it is not current, they are stale. A number of the launch or, in shared
+    uint32_t generation;       // generation of the other fields; if it is not current, they are stale. A number of the launch or, in shared
                                // memory, of the barrier interval
     atomic_uchar busy;         // the lock
-    uint8_t count;             // of strided accesses
-    uint8_t capacity;          // of overflow->strided
+    uint8_t count;             // number of strided accesses
+    uint8_t capacity;          // capacity of overflow->strided
     bool has_cells : 1;        // records are in cells, one for each word
     bool has_copies : 1;       // some records may be of copies in flight
     bool has_other_kinds : 1;  // some records may not be plain reads

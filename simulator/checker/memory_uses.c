@@ -206,7 +206,7 @@ void sim_end_uses(Allocation *a)
 
 typedef enum EarlierUse { DID_READ, DID_WRITE, DID_ALLOCATE, DID_FREE } EarlierUse; // uses first
 
-typedef struct Conflict { // of the current operation with an earlier one, at the lowest address
+typedef struct Conflict { // a conflict of the current operation with an earlier one, at the lowest address
     uint32_t earlier;
     EarlierUse before;
     bool writes;
@@ -313,7 +313,7 @@ void sim_note_use(const Allocation *a, uint64_t address, size_t bytes, UseKind k
         add_to_used(u);
 }
 
-static int by_address(const void *one, const void *two)
+static int compare_addresses(const void *one, const void *two)
 {
     const Conflict *a = one, *b = two;
     return a->address != b->address  ? (a->address < b->address ? -1 : 1)
@@ -335,7 +335,7 @@ static void report_conflicts(void)
 {
     char title[1000], hint[HINT_BYTES], current[300], earlier[300];
     AddressText at;
-    qsort(conflicts, (size_t)conflict_count, sizeof *conflicts, by_address);
+    qsort(conflicts, (size_t)conflict_count, sizeof *conflicts, compare_addresses);
     for (int k = 0; k < conflict_count; k++) {
         const Conflict *c = &conflicts[k];
         const Allocation *a = sim_allocation_at(c->address);

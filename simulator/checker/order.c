@@ -38,7 +38,7 @@ static bool has_streams;
 static size_t timeline_count;
 static VectorClock host_clock; // operations for which the host has waited
 
-static Op *ops; // by number; 0 is unused
+static Op *ops; // indexed by number; 0 is unused
 static size_t op_count = 1, op_capacity;
 // Operations that had completed when the current one began, or with which it has synchronised since. Threads of the kernel may read it
 // while the earliest running block adds to it. It has capacity for all timelines, so it is not reallocated meanwhile.

@@ -12,14 +12,14 @@
 
 // For each timeline, how many of its operations are certain to have completed.
 typedef struct VectorClock {
-    uint32_t *completed; // by timeline
+    uint32_t *completed; // indexed by timeline
     size_t count;    // timelines; further ones have 0 completed operations
 } VectorClock;
 
 typedef enum TimelineKind {
-    LEGACY_TIMELINE,      // of a device's legacy default stream; it and the blocking streams wait for each other
-    BLOCKING_TIMELINE,    // of a blocking stream
-    NON_BLOCKING_TIMELINE // of a stream with cudaStreamNonBlocking
+    LEGACY_TIMELINE,      // a device's legacy default stream; it and the blocking streams wait for each other
+    BLOCKING_TIMELINE,    // a blocking stream
+    NON_BLOCKING_TIMELINE // a stream created with cudaStreamNonBlocking
 } TimelineKind;
 
 // Returns an index. `stream`: the stream's number in messages, 0 for the default stream.

@@ -16,11 +16,11 @@ enum { WORDS = LINE_BYTES / 4, INLINE_RECORDS = 2, MAX_CELL_RECORDS = 40 };
 typedef struct ShadowCell { // the last accesses to a word, oldest first
     AccessRecord inline_records[INLINE_RECORDS];
     AccessRecord *heap_records; // replaces inline_records if `capacity` is not 0
-    uint8_t count;              // of records
-    uint8_t capacity;           // of heap_records
+    uint8_t count;              // number of records
+    uint8_t capacity;           // capacity of heap_records
 } ShadowCell;
 
-struct ShadowOverflow { // of a line with more than one strided access
+struct ShadowOverflow { // records of a line with more than one strided access
     ShadowCell *cells; // one a word; in use if ShadowLine.has_cells
     ReaderPair warp_pair, lane_pair;
     uint32_t word_mask;          // union of the words in `strided`; may have more
@@ -197,7 +197,7 @@ static inline bool is_same_warp(const AccessRecord *a, const AccessRecord *b)
     return a->warp == b->warp && a->block == b->block;
 }
 
-static inline uint32_t warp_bit(const AccessRecord *e) // of ShadowOverflow.warp_bits
+static inline uint32_t warp_bit(const AccessRecord *e) // bit in ShadowOverflow.warp_bits
 {
     return 1u << ((e->warp + 9 * e->block) & 31); // distinct for neighbouring warps and blocks, which share lines
 }

@@ -111,7 +111,7 @@ bool sim_note_undefined_copy(const Instr *load, const Instr *store, uint64_t add
     Allocation *a = sim_allocation_at(address);
     const size_t first = address - a->address, end = end_within(a, first, bytes);
     sim_lock(&lock);
-    clear_bits(a, first, end); // of earlier stores
+    clear_bits(a, first, end); // bits of earlier stores
     fill_bits(bits_of(a, rule), first, end, true);
     UndefinedCopy *c = find_copy(load, store, a, rule);
     if (c)

@@ -29,15 +29,15 @@ typedef struct PendingUse { // the last operation of a timeline that used an all
 // The last operation that used each byte: the largest number in the entries of the byte's line, its word and the byte itself; 0: none.
 // Most memory is used in whole lines.
 typedef struct UseTable {
-    atomic_uint *lines;           // by line: its last use as a whole
-    atomic_uint *parts;           // by line: the last use of a part of it
-    _Atomic(atomic_uint *) words; // by word: its last use, in a line used in part; NULL: none yet
-    _Atomic(atomic_uint *) bytes; // by byte: its last use, in a word used in part; NULL: none yet
+    atomic_uint *lines;           // indexed by line: its last use as a whole
+    atomic_uint *parts;           // indexed by line: the last use of a part of it
+    _Atomic(atomic_uint *) words; // indexed by word: its last use, in a line used in part; NULL: none yet
+    _Atomic(atomic_uint *) bytes; // indexed by byte: its last use, in a word used in part; NULL: none yet
 } UseTable;
 
 typedef enum HostProtection { HOST_READ_WRITE, HOST_READ_ONLY, HOST_NO_ACCESS } HostProtection; // the host's access to a page
 
-typedef struct Uses { // of an allocation; guarded by the lock of lock.c, except for the atomic fields
+typedef struct Uses { // uses of an allocation; guarded by the lock of lock.c, except for the atomic fields
     uint64_t address;
     size_t bytes;
     UseTable read, written;
@@ -45,15 +45,15 @@ typedef struct Uses { // of an allocation; guarded by the lock of lock.c, except
     uint32_t allocated_by;          // the operation that allocated it in stream order, or 0
     uint32_t freed_by;              // the node of a graph that freed it, until a node allocates it again; or 0
     PendingUse *pending;
-    _Atomic uint8_t *required_protection; // by page, a HostProtection; NULL: the memory is not shared with the host
-    uint8_t *protection;            // by page: the current HostProtection
+    _Atomic uint8_t *required_protection; // indexed by page: a HostProtection; NULL: the memory is not shared with the host
+    uint8_t *protection;            // indexed by page: the current HostProtection
     atomic_size_t used_first, used_end; // span of the pages used by the current operation
     PageSpan unapplied;             // contains all pages whose `protection` is not `required_protection`
     PageSpan protected_span;        // contains all pages that are not HOST_READ_WRITE
     atomic_uint listed_by;          // the last operation whose list `next_used` contains this allocation
     _Atomic(struct Uses *) next_used;
     bool has_pending;               // whether the list `next_pending` contains it
-    struct Uses *next_pending;      // in the list of allocations that may have pending uses
+    struct Uses *next_pending;      // next allocation that may have pending uses
 } Uses;
 
 // ---- memory_uses.c

@@ -4,9 +4,9 @@
 
 #include "front/program.h"
 
-static const uint64_t ALL_BITS = UINT64_MAX; // of a register of any width
+static const uint64_t ALL_BITS = UINT64_MAX; // all bits of a register of any width
 
-typedef struct Bits { // of an operand, as masks: undefined bits; defined bits that are 0, or 1. The value of the other bits is not known
+typedef struct Bits { // bits of an operand, as masks: undefined bits; defined bits that are 0, or 1. The value of the other bits is not known
     uint64_t undefined, zeros, ones;
     bool all_undefined; // every bit was undefined when the operand was read
 } Bits;

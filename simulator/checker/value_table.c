@@ -14,13 +14,13 @@ typedef struct CachedCopy { // a result of sim_copies_structure
 
 // A hash table by register. Each instruction of a warp with undefined values looks up all its registers.
 struct UndefinedRegisters {
-    uint32_t count;       // of `values`
+    uint32_t count;       // elements of `values`
     uint32_t live_values; // values with a nonzero mask
     UndefinedBranch branches[MAX_BRANCHES];
     UndefinedValue *values; // capacity_of() of them, or NULL
     uint32_t *index;        // slots with 1 + index of a value; 0: free. Linear probing
     int index_bits;         // log2 of the length of `index`, which has SLOTS_PER_VALUE slots for each value
-    CachedCopy copies[CACHED_COPIES]; // by hash of the store
+    CachedCopy copies[CACHED_COPIES]; // indexed by a hash of the store
 };
 
 // A hash table by word, with linear probing: the origins of undefined values in shared and local memory. It is cleared when it is full at

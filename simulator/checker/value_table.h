@@ -6,7 +6,7 @@
 #include "checker/kernel_checks.h"
 
 typedef struct UndefinedValue { // the undefined lanes of a register
-    const uint8_t *address; // of the register in its frame
+    const uint8_t *address; // address of the register in its frame
     const Instr *read;    // the first load of the value
     const Instr *load;    // the last load of the value
     uint64_t from;        // global address from which one of the lanes read it; 0: not global memory
@@ -15,7 +15,7 @@ typedef struct UndefinedValue { // the undefined lanes of a register
     uint32_t mask;        // the undefined lanes; may be 0
     uint32_t computed;    // lanes in which the value is the result of arithmetic on an undefined value
     uint32_t partial;     // lanes in which only some bits are undefined
-    uint64_t *bits;       // by lane: the undefined bits of partial lanes; NULL: not allocated
+    uint64_t *bits;       // indexed by lane: the undefined bits of partial lanes; NULL: not allocated
 } UndefinedValue;
 enum { INACTIVE_LANE = SPACES };
 

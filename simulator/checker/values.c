@@ -145,7 +145,7 @@ static bool is_set_between(const Instr *first, const Instr *second, uint32_t slo
 static uint32_t lanes_setting_bit_field(const Program *p, const UndefinedValue *v, const Instr *store)
 {
     const Instr *load = v->read;
-    if (load < p->code || load >= p->code + p->count) // in another function
+    if (load < p->code || load >= p->code + p->count) // the load is in another function
         return 0;
     const Address *from = &load->at, *to = &store->at;
     const bool same_address = load->kind == LOAD && load->count == 1 && store->count == 1 && load->bytes == store->bytes &&
