@@ -47,7 +47,7 @@ static const NamedPass PASSES[] = {
     {"gvn", number_values},
     {"simplify", simplify_values},
     {"unroll-full", unroll_constant_loops},
-    {"split", split_variables},
+    {"split", split_variables_finally},
     {"promote", promote_variables},
     {"gvn", number_values},
     {"simplify", simplify_values},

@@ -15,6 +15,7 @@ Pass promote_variables;
 IrInstruction **list_variables(IrModule *module, const IrFunction *function, uint32_t *count); // the allocas
 // split.c: splits structures and arrays into their elements (LLVM: SROA), and copies of structures into loads and stores.
 Pass split_variables;
+Pass split_variables_finally; // expands also copies of variables with an index
 // spaces.c: infers the address spaces of generic pointers.
 Pass infer_spaces;
 // chosen.c: loads through a phi or select of the addresses of variables.

@@ -29,6 +29,7 @@ typedef struct Splitting {
     uint32_t capacity;
     IrInstruction **allocas;
     uint32_t count;
+    bool is_last; // loops have been unrolled
 } Splitting;
 
 static uint32_t bytes_of(IrType type)
@@ -277,13 +278,21 @@ static bool expand_copy(Splitting *s, IrInstruction *copy)
     return true;
 }
 
+// Whether a copy's side is a variable with an index: full unrolling may make it splittable.
+static bool may_split_later(const Splitting *s, const IrInstruction *pointer)
+{
+    while (pointer->op == IR_OFFSET)
+        pointer = pointer->operands[0];
+    return pointer->op == IR_ALLOCA && pointer->id < s->capacity && s->variable_of[pointer->id] && !s->variable_of[pointer->id]->can_split;
+}
+
 static bool expand_copies(Splitting *s)
 {
     bool changed = false;
     for (IrBlock *block = s->function->first; block; block = block->next)
         for (IrInstruction *i = block->first, *next; i; i = next) {
             next = i->next;
-            if (i->op == IR_COPY)
+            if (i->op == IR_COPY && (s->is_last || !(may_split_later(s, i->operands[0]) || may_split_later(s, i->operands[1]))))
                 changed |= expand_copy(s, i);
         }
     return changed;
@@ -388,9 +397,9 @@ static bool split(Splitting *s, Variable *v)
     return true;
 }
 
-bool split_variables(IrModule *module, IrFunction *function)
+static bool split_all(IrModule *module, IrFunction *function, bool is_last)
 {
-    Splitting s = {.module = module, .function = function};
+    Splitting s = {.module = module, .function = function, .is_last = is_last};
     collect_all(&s);
     share_all_cuts(&s);
     bool changed = expand_copies(&s);
@@ -399,4 +408,14 @@ bool split_variables(IrModule *module, IrFunction *function)
     for (uint32_t k = 0; k < s.count; k++)
         changed |= split(&s, s.variable_of[s.allocas[k]->id]);
     return changed;
+}
+
+bool split_variables(IrModule *module, IrFunction *function)
+{
+    return split_all(module, function, false);
+}
+
+bool split_variables_finally(IrModule *module, IrFunction *function)
+{
+    return split_all(module, function, true);
 }
