@@ -92,6 +92,8 @@ typedef struct BypassCheck { // the checker's cache: can a thread that exited at
 
 typedef struct RepeatCheck { // detects a block whose state repeats: sim_state_repeats
     uint64_t rounds, state_hash; // a round is one time slice of every warp
+    uint64_t atomic_changes;     // Block.atomic_changes at the round of state_hash
+    bool is_alone;               // no other block has run since this check began
 } RepeatCheck;
 
 // Owned by one host thread, which reuses it for one block after another. A time-sliced launch has one thread for all of its
@@ -117,6 +119,7 @@ typedef struct Block {
     struct ShadowLine *lines;                 // of shared memory
     struct BlockClocks *vector_clocks;        // the checker's; NULL: not checked
     RepeatCheck repeat_check;
+    uint64_t atomic_changes; // its atomic operations that have changed memory
     uint64_t starvation_limit; // instructions of a warp after which runnable lanes may count as starved
     BypassCheck bypass_checks[8];
     uint32_t bypass_check_count; // valid entries
@@ -189,6 +192,9 @@ void sim_check_barriers(Block *block);
 // Called after every round: true if the block's state equals that of an earlier round, so that it repeats for ever unless
 // other blocks intervene. Compares only some rounds, and none of the first 1023.
 bool sim_state_repeats(Block *b);
+// The block's state repeats. True if it will repeat forever: no other block runs, no atomic operation has changed memory in between, and
+// no warp has other lanes to run. The first call waits for earlier blocks, and starts the check again.
+bool sim_is_livelocked(Block *b);
 
 typedef struct Grid Grid; // grid.h
 

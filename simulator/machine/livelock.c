@@ -1,10 +1,11 @@
 // livelock.c: detects a block whose state repeats. Typically it polls another block's flag and broadcasts the result through
 // shared memory before a barrier; progress.c misses such a loop, because it writes memory.
+#include "machine/blocks.h"
 #include "machine/running.h"
 
 #include <string.h>
 
-enum { FIRST_ROUND = 1024 }; // the first round that is compared
+enum { FIRST_ROUND = 1024, FIRST_ROUND_OF_LAST_BLOCK = 32 }; // the first round that is compared
 enum { MAX_DISTANCE = 32 };  // rounds compared after each power of two; more than one, as a loop may have several barriers
 
 static uint64_t mix(uint64_t state, uint64_t word)
@@ -51,13 +52,33 @@ static uint64_t block_hash(const Block *b)
 bool sim_state_repeats(Block *b)
 {
     const uint64_t round = ++b->repeat_check.rounds;
-    if (round < FIRST_ROUND)
+    if (round < (sim_has_later_blocks(b) ? FIRST_ROUND : FIRST_ROUND_OF_LAST_BLOCK))
         return false;
     const uint64_t distance = round - (UINT64_C(1) << (63 - __builtin_clzll(round))); // rounds since the last power of two
     if (distance > MAX_DISTANCE)
         return false;
     const uint64_t state = block_hash(b);
-    if (distance == 0)
+    if (distance == 0) {
         b->repeat_check.state_hash = state;
+        b->repeat_check.atomic_changes = b->atomic_changes;
+    }
     return distance > 0 && state == b->repeat_check.state_hash;
+}
+
+static bool has_divergent_warp(const Block *b)
+{
+    for (int n = 0; n < b->warp_count; n++)
+        if (b->warps[n].splits && b->warps[n].splits->next)
+            return true;
+    return false;
+}
+
+bool sim_is_livelocked(Block *b)
+{
+    const bool was_alone = b->repeat_check.is_alone;
+    if (was_alone)
+        return b->repeat_check.atomic_changes == b->atomic_changes && !has_divergent_warp(b);
+    sim_wait_for_earlier_blocks(b);
+    b->repeat_check = (RepeatCheck){.is_alone = true};
+    return false;
 }

@@ -99,6 +99,7 @@ static void update_elements(Warp *w, const Instr *i, int lane, uint8_t *at, bool
         const uint64_t old = sim_read_bytes(at, i->bytes), result = atomic_result(i, old, operand, new_value, shared);
         sim_write_bytes(at, result, i->bytes);
         w->block->watch->memory_version += result != old; // lets a polling loop continue
+        w->block->atomic_changes += result != old;
         if (!is_sink(i, k))
             sim_write_bytes(w->registers + i->elements[k] + offset, old, i->bytes);
     }
@@ -114,6 +115,7 @@ static void exchange_16_bytes(Warp *w, const Instr *i, int lane, uint8_t *at)
     const bool is_stored = i->op == ATOMIC_EXCH || memcmp(old, w->registers + i->values[0] + offset, sizeof old) == 0;
     const uint64_t *new_value = (const uint64_t *)(w->registers + i->c + offset);
     w->block->watch->memory_version += is_stored;
+    w->block->atomic_changes += is_stored;
     for (int k = 0; k < 2 && is_stored; k++)
         sim_write_bytes(at + 8 * k, new_value[k], 8);
     if (!is_sink(i, 0))
