@@ -38,7 +38,7 @@ bool sim_set_line_of_stack(int stack_id, FindingLocation *p); // false: unknown
 // Adds a finding, or an occurrence of it: findings of one kind at the same lines are one. The occurrence in the lowest block is shown.
 // `hint`: lines of help, in the imperative, and lines that begin with "note: "; may be empty. Any host thread may call it.
 void sim_add_finding(FindingKind kind, const char *title, const FindingLocation *locations, int count, const char *hint);
-// The same for a warning, which is an error only if $SIM_STRICT is set.
+// Adds a warning, which is an error only if $SIM_STRICT is set.
 void sim_add_warning(FindingKind kind, const char *title, const FindingLocation *locations, int count, const char *hint);
 
 // Identifies a finding of a launch without its text.

@@ -23,7 +23,7 @@ typedef enum RecordKind {
     STRONG_READ,
     STRONG_WRITE,
     COPY_IN_FLIGHT,  // asynchronous copy to shared memory, until a thread waits for it; a barrier does not complete it
-    SOURCE_IN_FLIGHT // asynchronous copy from shared memory, likewise
+    SOURCE_IN_FLIGHT // asynchronous copy from shared memory, until a thread waits for it
 } RecordKind;
 
 static inline bool is_in_flight(const AccessRecord *e)
