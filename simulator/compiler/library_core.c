@@ -51,6 +51,8 @@
     D int atomicCAS##suffix(int *address, int compare, int value) { \
         return (int)__i_cas##suffix((unsigned *)address, (unsigned)compare, (unsigned)value); } \
     D unsigned atomicCAS##suffix(unsigned *address, unsigned compare, unsigned value) { return __i_cas##suffix(address, compare, value); } \
+    D unsigned short atomicCAS##suffix(unsigned short *address, unsigned short compare, unsigned short value) { \
+        return __i_cas_t##suffix(address, compare, value); } \
     D unsigned long long atomicCAS##suffix(unsigned long long *address, unsigned long long compare, unsigned long long value) { \
         return __i_cas_y##suffix(address, compare, value); }
 #define ATOMIC_ENTRIES(name, text, ...) \
