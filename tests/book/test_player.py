@@ -249,7 +249,7 @@ def test_a_removed_bounds_test_has_an_effect_only_if_a_thread_has_no_element(ope
     again.press("Enter")
     page.wait_for_selector(".pl-finding")
     page.wait_for_selector(READY)
-    assert page.locator(".pl-remark").inner_text().startswith("✗ out-of-bounds access: thread 232")
+    assert page.locator(".pl-remark").inner_text().startswith("✗ out-of-bounds access: in[1000], thread 232")
 
 
 def test_another_script_chooses_a_try(opened):
