@@ -53,8 +53,8 @@ Player.run = async function (owner, program, request) {
 
 const keyOf = (program, request) => JSON.stringify([program.name, request]);
 
-// Whether the result of this run is cached.
-Player.isKept = (program, request) => cache.has(keyOf(program, request));
+// Whether the result of this run and a model of it are cached, so that it can be shown at once.
+Player.isCached = (program, request) => models.has(cache.get(keyOf(program, request)));
 
 // The model of a result (Player.model), which is cached with it.
 Player.modelOf = function (result, file, isExecuted) {

@@ -100,18 +100,23 @@ function pieces(row, size) {
 
 // ---- Banks: the simulator's rule, which was measured (machine/ops/memory.c)
 
-// The words of each bank that these accesses use.
-function wordsOfBanks(row, some) {
-    const banks = Array.from({length: LANES}, () => new Set());
+// The words that these accesses use.
+function wordsOf(row, some) {
+    const words = new Set();
     for (const {address} of some)
-        for (let byte = 0; byte < Math.max(row.bytes, WORD); byte += WORD) {
-            const word = Math.floor((address + byte) / WORD);
-            banks[word % LANES].add(word);
-        }
-    return banks;
+        for (let byte = 0; byte < Math.max(row.bytes, WORD); byte += WORD)
+            words.add(Math.floor((address + byte) / WORD));
+    return words;
 }
 
-const wavefronts = (row, some) => Math.max(0, ...wordsOfBanks(row, some).map((words) => words.size));
+// The largest number of words in one bank.
+function wavefronts(row, some) {
+    const used = new Uint16Array(LANES);
+    let most = 0;
+    for (const word of wordsOf(row, some))
+        most = Math.max(most, ++used[word % LANES]);
+    return most;
+}
 
 // Wavefronts beyond those that the bytes need; 8 bytes a lane are served for half a warp at a time, 16 for a quarter.
 function bankConflicts(row) {
@@ -133,7 +138,8 @@ function bankConflicts(row) {
 function conflictingWords(row) {
     if (row.memory !== "shared" || bankConflicts(row) === 0)
         return [];
-    return wordsOfBanks(row, accesses(row)).flatMap((words) => (words.size > 1 ? [...words] : []));
+    const words = [...wordsOf(row, accesses(row))], inBank = (bank) => words.filter((word) => word % LANES === bank);
+    return words.filter((word) => inBank(word % LANES).length > 1);
 }
 
 // ---- Counting
@@ -243,9 +249,9 @@ function countPassed(rows) {
 // One warp of a launch: its rows, and the last step of each lane.
 function warpOf(rows, begin, threads, isExecuted) {
     const last = Array(LANES).fill(-1);
-    for (const row of rows)
-        for (const lane of lanesOf(row.mask))
-            last[lane] = row.step;
+    for (let k = rows.length - 1, missing = ALL_LANES; k >= 0 && missing; missing &= ~rows[k--].mask)
+        for (const lane of lanesOf(rows[k].mask & missing))
+            last[lane] = rows[k].step;
     const end = rows.length ? rows[rows.length - 1].step : begin - 1;
     return {rows, last, end, isExecuted, lanes: Math.max(0, Math.min(LANES, threads))};
 }

@@ -26,15 +26,16 @@ function lastStep(player) {
 }
 
 // Shows the chosen side's run; then runs the one to compare with, and shows the comparison, unless a later request has replaced
-// this one. If both results are known, it shows them at once.
+// this one. If that run is cached, it shows both at once.
 async function showBoth(player, isOver) {
-    const found = besideOf(player), isKept = found && Player.isKept(found.one.program, requestOf(player, found.one, player.block));
+    const found = besideOf(player), isCached = found && Player.isCached(found.one.program, requestOf(player, found.one, player.block));
     player.beside = null;
     Player.wait(player.figure, false);
-    if (!isKept) {
+    if (!isCached) {
         agree(player);
         show(player);
         Player.reveal(player.figure);
+        await new Promise((done) => setTimeout(done)); // lets the browser paint the figure before the next model is made
     }
     const beside = await runBeside(player);
     if (isOver())
@@ -42,7 +43,7 @@ async function showBoth(player, isOver) {
     player.beside = beside;
     const wasExecuted = player.isExecuted;
     agree(player);
-    if (isKept || player.isExecuted !== wasExecuted)
+    if (isCached || player.isExecuted !== wasExecuted)
         show(player);
     else if (beside)
         showComparison(player);
