@@ -165,7 +165,7 @@ static void test_input(const char *bytes, size_t size, bool binary)
         if (!module->error[0]) {
             sim_make_executable(module);
             for (Function *f = module->functions; f; f = f->next)
-                if (f->entry && f->defined)
+                if (f->is_kernel && f->is_defined)
                     launch(module, f);
         }
         sim_free_module(module);
