@@ -279,7 +279,7 @@ async function runOnce(contract, kernel, size, where, orders, verdict, random) {
     const result = await page.Simulator.replay({...kernel.compiled, ...Exercises.callsOf(kernel, [run]), ...orders, trace: false});
     if (result.status === "stopped")
         return "stopped";
-    Exercises.addFindings(result, run.values, kernel.shared, verdict);
+    Exercises.addFindings(result, run.values, verdict);
     verdict.printed = verdict.printed || result.printed;
     return {wrong: result.error ? `no result${where}: the kernel failed: ${result.error}` : wrongOf(run, result.contents, where), counters: result.counters};
 }

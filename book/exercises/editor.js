@@ -33,7 +33,6 @@ function fullEditor(box, label, calls) {
     const source = element("div", {class: "pl-source"});
     box.append(element("div", {class: "pl-colours pl-live"}, source));
     const editor = page.Player.editor(source, label, calls);
-    source.querySelector(".CodeMirror").CodeMirror.setOption("lineWrapping", true); // a box without a scroll bar of its own
     let owner = {};
     return {
         // isNew: the history of edits begins anew

@@ -16,7 +16,6 @@ const MAX_INSTRUCTIONS = 4000000; // of a block's warps; more count as an infini
 const SECONDS = 10; // for all runs of a kernel, unless the caller of Exercises.judge gives another number
 const MAX_PRINTED = 8; // lines
 const UNIT = 16; // floats are whole sixteenths (docs/check.md)
-const FARTHEST = 1 << 20; // bytes from an array at which an address is still named by it
 const TYPES = {f: Float32Array, d: Float64Array, i: Int32Array, I: Uint32Array};
 const grouped = (number) => number.toLocaleString("en-US");
 
@@ -124,48 +123,6 @@ function compare(runs, contents) {
     return found;
 }
 
-// ---- Addresses as elements
-
-const SHARED_ARRAY = /__shared__\s+(?:alignas\(\d+\)\s*)?(?:const\s+|volatile\s+|unsigned\s+)*(\w+)\s+(\w+)((?:\[[^\]]*\])*)\s*;/g;
-const ELEMENT_BYTES = {char: 1, bool: 1, short: 2, double: 8, float2: 8, float4: 16, int4: 16}; // 4: all others
-
-// The shared arrays of a source; elements: 0 if the length is not a product of numbers.
-function sharedArrays(text) {
-    return [...text.matchAll(SHARED_ARRAY)].map(([, type, name, lengths]) => {
-        const numbers = [...lengths.matchAll(/\[([^\]]*)\]/g)].map((found) => found[1].trim());
-        return {name, bytes: ELEMENT_BYTES[type] || 4, elements: numbers.every((number) => /^\d+$/.test(number)) ? numbers.reduce((product, number) => product * number, 1) : 0};
-    });
-}
-
-// An address as an element of an array, and where that is: "in[256]: past the end, size 256".
-function elementAt(address, name, base, size, elementBytes) {
-    const index = Math.floor((address - base) / elementBytes), elements = Math.floor(size / elementBytes);
-    return `${name}[${index}]${index >= elements ? `: past the end, size ${elements}` : index < 0 ? ": before the beginning" : ""}`;
-}
-
-function nearest(address, arrays) {
-    const distance = ({base, size}) => Math.max(base - address, address - (base + size - 1), 0);
-    const found = arrays.reduce((best, array) => (best && distance(best) <= distance(array) ? best : array), null);
-    return found && distance(found) <= FARTHEST ? found : null;
-}
-
-function elementOf(address, title, arrays, shared) {
-    if (/shared/.test(title))
-        return shared.length === 1 && shared[0].elements ? elementAt(address, shared[0].name, 0, shared[0].bytes * shared[0].elements, shared[0].bytes) : "";
-    const array = nearest(address, arrays);
-    return array ? elementAt(address, array.name, array.base, array.size, array.bytes) : "";
-}
-
-// A finding about a bad address with the array's name and the index instead of the address; any other finding as it is.
-function withElements(finding, arrays, shared) {
-    const address = /\b0x([0-9a-f]+)/.exec(finding.title || "");
-    const element = ["out-of-bounds", "misaligned"].includes(finding.kind) && address ? elementOf(parseInt(address[1], 16), finding.title, arrays, shared) : "";
-    if (!element)
-        return finding;
-    const hint = (finding.hint || "").split("\n").filter((line) => !line.startsWith("note: allocated by")).join("\n"); // the exercise shows no cudaMalloc
-    return {...finding, hint, title: finding.kind === "out-of-bounds" ? element : finding.title.replace(/\b0x[0-9a-f]+/g, element)};
-}
-
 // ---- Findings, one for each kind and pair of lines (drywarp/judge/verdicts.py)
 
 const withoutNumbers = (text) => text.replace(/0x[0-9a-f]+|\d+/g, "0");
@@ -174,10 +131,10 @@ const placeLine = ({file, line, description, text}) => `${line ? `${file || ""}:
 const advice = (finding) => (finding.hint || "").split("\n").filter(Boolean).map((line) => (/^(help|note): /.test(line) ? line : `help: ${line}`));
 
 // Adds the findings of a replay to the verdict; values: the arguments of its last run.
-Exercises.addFindings = function ({findings, addresses}, values, shared, verdict) {
+Exercises.addFindings = function ({findings, addresses}, values, verdict) {
     const last = values.filter(({type}) => type), bases = addresses.slice(-last.length);
-    const arrays = last.map((value, k) => ({name: value.name, base: bases[k], size: sizeOf(value), bytes: TYPES[value.type].BYTES_PER_ELEMENT}));
-    for (const finding of findings.map((found) => withElements(found, arrays, shared))) {
+    const arrays = last.map((value, k) => ({name: value.name, base: bases[k], size: sizeOf(value), bytes: TYPES[value.type].BYTES_PER_ELEMENT, isConst: value.after === value.before}));
+    for (const finding of findings.map((found) => page.Player.withElements(found, arrays))) {
         const places = finding.places || [], title = `${finding.name || finding.kind || ""}: ${finding.title || ""}`;
         const key = JSON.stringify([finding.kind, places.slice(0, 2).map(samePlace), places.some(({line}) => line) ? "" : withoutNumbers(title)]);
         if (!verdict.findings.has(key))
@@ -246,7 +203,7 @@ async function session(task, kernel, sizes, orders, verdict) {
         if (wrong)
             Object.assign(verdict, {wrong: `wrong at n = ${grouped(n)}: ${wrong}`, wrongAt: n});
     }
-    Exercises.addFindings(result, runs[Math.max(0, result.ended.length - 1)].values, kernel.shared, verdict);
+    Exercises.addFindings(result, runs[Math.max(0, result.ended.length - 1)].values, verdict);
     return result;
 }
 
@@ -286,7 +243,7 @@ Exercises.compileKernel = async function (text, file, name, count, verdict) {
     else if (found && found.parameters.length !== count)
         verdict.said = [`${name} has ${found.parameters.length} parameters; the task's kernel has ${count}`];
     verdict.last = found && !verdict.said.length ? {source: {file, text}, ptx} : null;
-    return verdict.last && {...found, compiled: verdict.last, shared: sharedArrays(text)};
+    return verdict.last && {...found, compiled: verdict.last};
 };
 
 // Judges a text. isOver: whether the verdict is no longer wanted, which is asked between sessions; then it is null.

@@ -45,12 +45,7 @@ function keep(state) {
 // ---- The kernels of a source
 
 // [{name, parameters: [{name, type, isArray, isConst}]}]; type is null if arrays of it cannot be made here.
-function kernelsOf(text) {
-    const code = text.replace(/\/\*[^]*?\*\/|\/\/.*/g, "");
-    const found = code.matchAll(/__global__[^;{(]*?(?:__launch_bounds__\s*\([^)]*\)\s*)?(?:void\s+)?([A-Za-z_]\w*)\s*\(([^)]*)\)\s*\{/g);
-    const parametersIn = (list) => list.split(",").map((word) => word.trim()).filter(Boolean).map(parameterOf);
-    return [...found].map(([, name, list]) => ({name, parameters: parametersIn(list)}));
-}
+const kernelsOf = (text) => page.Player.kernelsIn(text).map(({name, parameters}) => ({name, parameters: parameters.map(parameterOf)}));
 
 function parameterOf(text) {
     const words = text.replace(/__restrict__|\bvolatile\b/g, " ").replace(/\[\s*\w*\s*\]\s*$/, ""), [, rest, name] = /^(.*?)(\w+)\s*$/s.exec(words) || [0, words, "?"];
@@ -107,7 +102,7 @@ async function runKernel(view) {
     const result = await page.Simulator.replay({...compiled.compiled, ...Exercises.callsOf(compiled, [launch]), trace: false, most: MAX_INSTRUCTIONS});
     if (result.status === "stopped")
         return null;
-    Exercises.addFindings(result, launch.values, compiled.shared, verdict);
+    Exercises.addFindings(result, launch.values, verdict);
     view.last = {compiled, launch};
     const isGood = !result.error && !verdict.findings.size;
     const headline = result.error ? `The kernel failed: ${result.error}` : `The kernel ran, ${isGood ? "without" : "with"} findings`;

@@ -119,10 +119,13 @@ function track(act) {
     return {own, other, head, names, slider, box: element("div", {class: "pl-runs"}, element("div", {class: "pl-names"}, names), slider)};
 }
 
-// Handles a key anywhere on the time line; the space bar plays unless a button has the focus.
-function pressed(event, slider, act) {
-    const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey && event.target.tagName !== "SELECT";
-    const name = isPlain && (KEYS[event.key] || (event.key === " " && event.target === slider && "play"));
+// Parts of the figure that use these keys themselves.
+const OWN_KEYS = "select, input, textarea, summary, .pl-source, .pl-ptx, .pl-tiles";
+
+// Handles a key anywhere in the figure; the space bar plays unless a button has the focus.
+function pressed(event, act) {
+    const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey && !event.defaultPrevented && !event.target.closest(OWN_KEYS);
+    const name = isPlain && (KEYS[event.key] || (event.key === " " && event.target.tagName !== "BUTTON" && "play"));
     if (name) {
         event.preventDefault();
         act(name);
@@ -156,9 +159,9 @@ Player.timeLine = function (act) {
         title: "A step is one instruction of each warp, or in executed order of one warp. A barrier is passed when all warps of the block have arrived."});
     const speed = Player.choice("speed", SPEEDS, 8, (value) => act("speed", +value));
     const whole = element("div", {class: "pl-time"}, element("div", {class: "pl-bar"}, row, speed, where), line.box);
-    whole.addEventListener("keydown", (event) => pressed(event, slider, act));
     return {
         whole,
+        pressed: (event) => pressed(event, act),
         draw: (...runs) => drawRuns(line, ...runs),
         mark: (steps, length) => markSteps(line, steps, length),
         show(step, length, text, words, isPlaying) {
@@ -239,7 +242,8 @@ Player.counters = function (box, model, other, isRight, label) {
 
 // ---- Results
 
-const SHOWN_ELEMENTS = 4;
+const SHOWN_ELEMENTS = 4, MOST_RESULTS = 32; // of a long array, and of one that is shown in full
+const MOST_PRINTED = 20; // lines
 const UNINITIALISED = 0xffffffff; // the simulator's fill pattern: a NaN that arithmetic does not produce
 
 // The value of four bytes that a program copied to the host: a whole number unless both values are plausible floats.
@@ -273,27 +277,33 @@ function reason({output}) {
     return absent ? `line ${absent[1]} does not run at this n; choose another n` : "the run ended early: " + (output || "").trim().split("\n").pop();
 }
 
-// The result of a lesson's program: "the sum is 14.4375", or the first elements of an array; "" if it is not known.
-function resultOf({result, program, model}) {
-    const [check] = result.checks || [];
-    if (program.isOwn || !check || !check.got)
+// The result of a lesson's program: "the sum is 14.4375", or the elements of an array, of a long one the first; "" if it is not known.
+function resultOf({result, program}) {
+    const [check] = result.checks || [], {results = []} = result;
+    if (program.isOwn || !check || !results.length)
         return "";
-    const got = value(check.got, check.expected);
     if (!isArray(check))
-        return `: the sum is ${got}`;
-    const first = model ? Player.firstStored(model, SHOWN_ELEMENTS) : [];
-    return `: ${(first.length ? first : [got]).join(", ")}, …`;
+        return `the sum is ${value(results[0], check.expected)}`;
+    const count = check.bytes / 4, shown = results.slice(0, count > MOST_RESULTS ? SHOWN_ELEMENTS : count);
+    return shown.map((each) => value(each, each)).join(", ") + (shown.length < count ? ", …" : "");
 }
 
-// The verdict on a side's run: {isRight, text}. onlyAt: the n, if the removed statement has no effect at it, or 0.
-Player.verdict = function (one, onlyAt) {
-    const {result, program} = one;
+// The verdict on a side's run with n elements: {isRight, text}. onlyAt: another n, if the removed statement has no effect at this one, or 0.
+Player.verdict = function (one, n, onlyAt) {
+    const {result, program} = one, at = ` at n = ${grouped(n)}`, known = resultOf(one);
     if (result.status === 0)
-        return {isRight: true, text: onlyAt ? `✓ right at n = ${grouped(onlyAt)}` : program.isOwn ? "✓ no findings" : `✓ right${resultOf(one)}, no findings`};
+        return {isRight: true, text: onlyAt ? `✓ right${at}` : program.isOwn ? "✓ no findings" : `✓ right${at}${known && `: ${known}`}, no findings`};
     const found = counted((result.findings || []).length, "finding"), differs = difference(result, program);
     const isCompared = !program.isOwn && (result.checks || []).length > 0; // after a failed launch nothing is compared
-    const both = [differs || (found && isCompared ? `right this time${resultOf(one)}` : ""), found].filter(Boolean).join(", ");
+    const both = [differs || (found && isCompared ? `right this time${known && `: ${known}`}` : ""), found].filter(Boolean).join(", ");
     return {isRight: false, text: "✗ " + (both || reason(result))};
+};
+
+// What the kernels printed, the first lines of it; nothing if they printed nothing.
+Player.printed = function (text) {
+    const lines = text ? text.replace(/\n$/, "").split("\n") : [], isCut = lines.length > MOST_PRINTED;
+    return lines.length ? [element("p", {}, `The kernel printed${isCut ? ` (the first ${MOST_PRINTED} of ${grouped(lines.length)} lines)` : ""}:`),
+        element("pre", {class: "pl-printed"}, lines.slice(0, MOST_PRINTED).join("\n"))] : [];
 };
 
 const KINDS = {
@@ -313,25 +323,28 @@ function accessWords({access}) {
 }
 
 // A finding in one sentence, for the source: "data race in shared memory: thread 128 writes 4 bytes (line 19), …".
-Player.inShort = function (finding) {
+Player.inShort = function (finding, launches = 1) {
     const areApart = new Set(finding.places.map(({block}) => block[0])).size > 1;
     const actor = (place) => (place.kernel ? threadOf(place) + (areApart ? ` of block ${place.block[0]} ` : " ") : "");
     const accesses = finding.places.map((place) => `${actor(place)}${accessWords(place)} (line ${place.line})`);
-    return `${kindOf(finding)}: ${accesses.join(", ")}`;
+    return `${kindOf(finding)}${inLaunch(finding.places[0], launches)}: ${finding.element ? `${finding.element}, ` : ""}${accesses.join(", ")}`;
 };
 
-function placeItem(place, go) {
-    const actor = place.kernel ? `${threadOf(place)} of block ${place.block[0]}: ` : "";
+// Named only if the run has several.
+const inLaunch = (place, launches) => (place && place.launch && launches > 1 ? ` in launch ${place.launch}` : "");
+
+function placeItem(place, launches, go) {
+    const actor = place.kernel ? `${threadOf(place)} of block ${place.block[0]}${inLaunch(place, launches)}: ` : "";
     return element("li", {}, element("button", {type: "button", title: "show this step", onclick: () => go(place)}, `line ${place.line}`),
         ` ${actor}`, element("em", {}, place.access), element("code", {}, place.text));
 }
 
-// Shows the findings of a run below the figure; go(place) is called when the reader chooses an access.
-Player.findings = function (box, findings, go) {
+// Shows the findings of a run with this number of launches below the figure; go(place) is called when the reader chooses an access.
+Player.findings = function (box, findings, launches, go) {
     box.hidden = findings.length === 0;
     box.replaceChildren(...findings.map((finding) => element("div", {class: "pl-finding"},
         element("p", {}, element("strong", {}, kindOf(finding)), `: ${finding.title}`),
-        element("ul", {}, finding.places.map((place) => placeItem(place, go))),
+        element("ul", {}, finding.places.map((place) => placeItem(place, launches, go))),
         finding.hint && element("p", {class: "pl-hint"}, finding.hint),
         finding.count > 1 && element("p", {class: "pl-hint"}, `${grouped(finding.count)} occurrences; the first is shown`))));
 };

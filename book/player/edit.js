@@ -78,9 +78,19 @@ Player.sizeWithEffect = function (one, n) {
     return (n % threads === 0 && Player.sizesOf(one).find((size) => size > threads && size % threads)) || 0;
 };
 
+// A suggested n at which this changed text has not run yet: a wrong program may be right at one n. 0: none, or the text is as written.
+Player.untriedSize = function (one, n) {
+    if (!Player.isChanged(one))
+        return 0;
+    one.tried = one.tried && one.tried.text === one.text ? one.tried : {text: one.text, sizes: new Set()};
+    one.tried.sizes.add(n);
+    const left = Player.sizesOf(one).filter((size) => !one.tried.sizes.has(size)), larger = left.filter((size) => size > n);
+    return larger[0] || left[0] || 0;
+};
+
 // ---- Tools
 
-// Buttons above the source. act: {undo, redo, reset, changes, share}.
+// Buttons above the source. act: {undo, redo, reset, changes, share}, and leave, called if the focused button becomes disabled.
 function tools(hasEditor, act) {
     const button = (name, text, title) => element("button", {type: "button", class: "pl-toggle", title, onclick: act[name]}, text);
     const undo = button("undo", "undo", "undo the last edit (Ctrl-Z)"), redo = button("redo", "redo", "redo the edit (Ctrl-Y)");
@@ -90,9 +100,12 @@ function tools(hasEditor, act) {
     return {
         box: element("div", {class: "pl-tools", role: "group", "aria-label": "edits"}, hasEditor && [undo, redo], reset, changes, share, link),
         update({history, isChanged, showsChanges}) {
+            const focused = document.activeElement;
             undo.disabled = !history.undo;
             redo.disabled = !history.redo;
             reset.disabled = changes.disabled = !isChanged;
+            if (focused && focused.disabled && focused.parentNode === this.box)
+                act.leave();
             changes.setAttribute("aria-pressed", String(isChanged && showsChanges));
             link.replaceChildren();
         },
@@ -141,6 +154,7 @@ Player.attempt = async function (player, number, n = player.n) {
 
 // Runs an edit that was made for the reader, and shows what it causes.
 async function runEdit(player) {
+    player.own.boxes.restored.hidden = true;
     keepText(player);
     if (await player.rerun())
         await player.showFinding();
@@ -151,6 +165,7 @@ const keepText = ({sides: [one]}) => Player.keepText(one.program, one.text);
 // The reader has changed the text: it runs after a pause. An older run is abandoned.
 Player.typed = function (player, text) {
     Player.setText(player.sides[player.side], text);
+    player.own.boxes.restored.hidden = true;
     keepText(player);
     player.remarkAt = null;
     player.request++;
@@ -170,6 +185,7 @@ Player.toolsOf = (player) => tools(player.source.isEditor, {
         player.show();
     },
     share: () => share(player),
+    leave: () => player.boxes.source.focus({preventScroll: true}),
 });
 
 // Puts the text into the page's address, and the address into the clipboard.
@@ -189,6 +205,7 @@ Player.restoreText = async function (player) {
         Object.assign(player, {side: number, n: content.n, data: content.data, showsChanges: true});
     if (text === null)
         return;
+    player.own.boxes.restored.hidden = number >= 0;
     Player.setText(player.sides[player.side], text);
     await (Player.isWaiting(player.figure) ? player.show() : player.rerun());
 };

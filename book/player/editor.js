@@ -17,25 +17,38 @@ function cudaMode() {
     return {...cpp, keywords: {...cpp.keywords, ...words}};
 }
 
-// Tab indents, so that keyboard users leave the editor with Escape, then Tab.
+const OWN = "player"; // the origin of a change that the player makes
+
+// Tab indents once the reader has typed, or clicked into the text; before, and after Escape, it leaves the editor.
 function setKeys(code, run) {
     const keys = {"Ctrl-Enter": run, "Cmd-Enter": run, "Shift-Tab": "indentLess", "Ctrl-/": "toggleComment", "Cmd-/": "toggleComment",
         Tab: () => (code.somethingSelected() ? code.indentSelection("add") : code.execCommand("insertSoftTab"))};
-    const usual = {...keys, Esc: () => code.setOption("extraKeys", {...keys, Tab: false, "Shift-Tab": false})};
-    const restore = () => code.getOption("extraKeys") !== usual && code.setOption("extraKeys", usual);
-    restore();
-    code.on("blur", restore);
-    code.on("changes", restore);
+    const leaving = {...keys, Tab: false, "Shift-Tab": false}, indenting = {...keys, Esc: () => code.setOption("extraKeys", leaving)};
+    const set = (wanted) => code.getOption("extraKeys") !== wanted && code.setOption("extraKeys", wanted);
+    set(leaving);
+    code.on("blur", () => set(leaving));
+    code.on("mousedown", () => set(indenting));
+    code.on("changes", (_, changes) => code.hasFocus() && changes.some(({origin}) => origin !== OWN) && set(indenting));
 }
 
 function create(box, label, run) {
-    const code = CodeMirror(box, {mode: cudaMode(), lineNumbers: true, indentUnit: 4, matchBrackets: true, viewportMargin: Infinity});
+    const code = CodeMirror(box, {mode: cudaMode(), lineNumbers: true, indentUnit: 4, matchBrackets: true, lineWrapping: true, viewportMargin: Infinity});
     const field = code.getInputField();
     field.setAttribute("aria-label", label);
     field.setAttribute("aria-multiline", "true");
-    code.getScrollerElement().tabIndex = 0; // arrow keys scroll long lines also while the cursor is elsewhere
+    code.getScrollerElement().tabIndex = 0; // arrow keys scroll also while the cursor is elsewhere
+    indentWrappedLines(code);
     setKeys(code, run);
     return code;
+}
+
+// A long line continues below its own indentation.
+function indentWrappedLines(code) {
+    code.on("renderLine", (_, {text}, {style}) => {
+        const columns = CodeMirror.countColumn(text, null, code.getOption("tabSize")) + code.getOption("indentUnit");
+        style.textIndent = `-${columns}ch`;
+        style.paddingLeft = `calc(${columns}ch + 4px)`;
+    });
 }
 
 // Reads out the line to which the cursor moves: CodeMirror's input field contains no text.
@@ -119,8 +132,6 @@ const messageOf = ({severity, message, help}) =>
     element("div", {class: `pl-message pl-is-${severity}`}, `${message} `, help && element("span", {class: "pl-hint"}, help));
 
 // ---- The text
-
-const OWN = "player"; // the origin of a change that the player makes
 
 // Replaces the lines in which the text differs, as one edit that can be undone; cursor and marks elsewhere stay. Returns the
 // number of the first line that differs.

@@ -334,12 +334,15 @@ Player.byPriority = (findings) => [...findings].sort((one, other) => priorityOf(
 // A finding names a kernel with its template arguments, a trace without.
 const isOf = (launch, kernel) => launch.kernel.replace(/<.*/, "") === kernel.replace(/<.*/, "");
 
+// A finding counts launches from 1, a trace from 0.
+const isIn = (launch, place) => !place.launch || launch.number === place.launch - 1;
+
 // The rows in which a finding's thread, if it is of this block, ran the finding's line; only those with such an access, if there are any.
 function rowsOf(model, block, place) {
     if (!place || !place.kernel || place.block[0] !== block)
         return [];
     const thread = place.thread[0], warp = Math.floor(thread / LANES);
-    const rows = model.launches.filter((launch) => isOf(launch, place.kernel) && launch.warps[warp])
+    const rows = model.launches.filter((launch) => isOf(launch, place.kernel) && isIn(launch, place) && launch.warps[warp])
         .flatMap((launch) => launch.warps[warp].rows).filter((row) => row.line === place.line && isActive(row.mask, thread % LANES));
     const accessing = rows.filter((row) => row.addresses && /\bwrites?\b/.test(place.access) !== isLoad(row));
     return accessing.length ? accessing : rows;
@@ -438,18 +441,6 @@ Player.wordAt = function (launch, word, step) {
         by = one.isWrite ? one : by;
     }
     return {value: from ? asNumber(from.bits, from.row.opcode) : "", by};
-};
-
-// The first floats, as text, of the array to which this block stored most; none if it is not the array's first block.
-Player.firstStored = function (model, count) {
-    const stored = {};
-    for (const row of model.launches.flatMap(({rows}) => rows).filter((one) => isDevice(one) && /^st.*f32$/.test(one.opcode) && one.event === "run"))
-        accesses(row).forEach(({address}, k) => listedBits(row, k).forEach((bits, word) =>
-            (stored[row.memory] = stored[row.memory] || new Map()).set(address / WORD + word, {bits, row})));
-    const [largest] = Object.values(stored).sort((one, other) => other.size - one.size), first = [];
-    while (largest && first.length < count && largest.has(first.length))
-        first.push(largest.get(first.length));
-    return first.map(({bits, row}) => asNumber(bits, row.opcode));
 };
 
 // The state of a lane at a step: a kind of instruction, "inactive", "waits", "done", or "none" for a lane without a thread.

@@ -16,7 +16,7 @@ function valuesButton(banks) {
 
 Player.boxes = function () {
     return {bar: part("bar pl-choices"), counters: part("counters"), analysis: element("details", {class: "pl-analysis"}, element("summary", {}, "PTX, occupancy, arithmetic intensity")),
-        findings: part("findings"), columns: part("columns"),
+        findings: part("findings"), printed: part("output"), columns: part("columns"),
         said: element("p", {class: "pl-said", role: "status", "aria-live": "polite"}), print: element("pre", {class: "pl-print"}), verdict: element("span", {class: "pl-verdict"}),
         state: part("state"), look: part("look", {hidden: true})};
 };
@@ -25,11 +25,11 @@ Player.boxes = function () {
 Player.pane = function (suffix) {
     const boxes = {warps: part("warps", {tabindex: 0, role: "group", "aria-label": `warps and lanes${suffix}; the arrow keys choose a lane and show its value`}),
         source: part("source", {tabindex: 0, role: "region", "aria-label": `the kernel's source${suffix}`}), about: element("p", {class: "pl-about", "aria-live": "polite"}),
-        name: element("p", {class: "pl-which"}), tools: part("tools"), hint: element("p", {class: "pl-invite"}), title: heading(""), banks: part("banks"), lines: part("devices"),
+        name: element("p", {class: "pl-which"}), tools: part("tools"), restored: element("p", {class: "pl-restored", role: "status", hidden: true}), hint: element("p", {class: "pl-invite"}), title: heading(""), banks: part("banks"), lines: part("devices"),
         problems: element("ul", {class: "pl-problems", "aria-live": "polite", "aria-label": "messages of the compiler"}),
         outdated: element("p", {class: "pl-outdated", hidden: true}, "Outdated: this figure is of the last run that had steps."),
         order: element("p", {class: "pl-order"}), finding: element("p", {class: "pl-accesses"}), values: part("values")};
-    const text = part("text", {}, boxes.name, boxes.tools, boxes.source, boxes.problems, boxes.hint);
+    const text = part("text", {}, boxes.name, boxes.tools, boxes.restored, boxes.source, boxes.problems, boxes.hint);
     const machine = part("machine", {}, boxes.outdated, boxes.title, boxes.order, boxes.finding, boxes.warps, boxes.about, boxes.values,
         heading("Shared memory: 32 banks", valuesButton(boxes.banks)), boxes.banks, heading("Device memory: lines of 128 bytes, 4 sectors each"), boxes.lines);
     return {boxes, text, machine, source: Player.source(boxes.source), draw: Player.figure(boxes)};

@@ -13,6 +13,8 @@ const {element, side, isChanged, tryOf, shortName, requestOf, runNearest, runBes
 // Whether both panes are shown, also while the second run is in progress.
 const isDouble = (player) => player.wantsDouble && besideOf(player) !== null;
 
+const launchesOf = ({model}) => (model ? model.launches.length : 0);
+
 // Whether there are steps: a side may not have run yet, or its run ended before the kernel started.
 function hasSteps(player) {
     const {model} = player.sides[player.side];
@@ -82,13 +84,13 @@ async function rerun(player) {
 
 // ---- Findings in the figure
 
-const NONE = {places: [], rows: [], met: null, threads: new Set()};
+const NONE = {places: [], rows: [], met: null, element: "", threads: new Set()};
 
 // What the figure marks of the first finding: its threads, their common address, and a row for each place.
 function flaggedBy(player) {
     const {findings, model, block} = player.sides[player.side], places = findings.length ? findings[0].places : [];
     const {rows, met} = Player.meeting(model, block, places);
-    return {places, rows, met, threads: new Set(places.filter((_, k) => rows[k]).map(({thread}) => thread[0]))};
+    return {places, rows, met, element: findings.length ? findings[0].element : "", threads: new Set(places.filter((_, k) => rows[k]).map(({thread}) => thread[0]))};
 }
 
 const isRace = ({kind}) => kind.startsWith("race");
@@ -142,10 +144,11 @@ function showAll(player, one, isOther) {
     showState(player, one);
     const {findings} = one, isOutdated = isStale(player, one);
     player.source.flag(findings.length && !isOutdated ? findings[0].places.map(({line}) => line) : []);
-    Player.findings(player.boxes.findings, findings, (place) => {
+    Player.findings(player.boxes.findings, findings, launchesOf(one), (place) => {
         toSource(player);
         goTo(player, place);
     });
+    player.boxes.printed.replaceChildren(...Player.printed(one.result && !isOutdated ? one.result.printed : ""));
     player.isRight = showVerdict(player, one).isRight;
     player.flagged = isOutdated || !hasSteps(player) ? NONE : flaggedBy(player);
     showComparison(player);
@@ -228,11 +231,12 @@ function remarkLine({remarkAt}, finding) {
 // Shows the verdict above, and a sentence at the changed line; returns the verdict.
 function showVerdict(player, one) {
     const better = isStale(player, one) ? 0 : Player.sizeWithEffect(one, player.n), verdict = player.error ? {isRight: false, text: player.error}
-        : one.isStale ? {isRight: false, text: Player.errorVerdict(one.problems)} : one.result ? Player.verdict(one, better && player.n) : {isRight: true, text: ""};
+        : one.isStale ? {isRight: false, text: Player.errorVerdict(one.problems)} : one.result ? Player.verdict(one, player.n, better) : {isRight: true, text: ""};
     const {isRight, text} = verdict;
     player.boxes.verdict.textContent = text;
-    const retry = () => better && element("button", {type: "button", class: "pl-button", onclick: () => resize(player, better)},
-        `try n = ${Player.grouped(better)}`);
+    const size = better || (isRight && !isStale(player, one) && one.result && Player.untriedSize(one, player.n));
+    const retry = () => size && element("button", {type: "button", class: "pl-button", onclick: () => resize(player, size)},
+        `try n = ${Player.grouped(size)}`);
     const [finding] = isStale(player, one) ? [] : one.findings;
     const toFinding = finding && hasSteps(player) && element("button", {type: "button", class: "pl-button", onclick: () => goToFinding(player)},
         isRace(finding) ? "step to the race" : "step to the finding");
@@ -242,10 +246,10 @@ function showVerdict(player, one) {
     const line = remarkLine(player, finding);
     if (isChanged(one) && line !== null && !isStale(player, one))
         player.source.remark(line, element("span", {class: isRight ? "pl-right" : "pl-wrong"},
-            finding ? `✗ ${Player.inShort(finding)} ` : text + " "), retry() || details || "");
+            finding ? `✗ ${Player.inShort(finding, launchesOf(one))} ` : text + " "), retry() || details || "");
     else
         player.source.remark(0);
-    const said = finding ? `${text}. ${Player.inShort(finding)}. ${finding.hint || ""}` : text;
+    const said = finding ? `${text}. ${Player.inShort(finding, launchesOf(one))}. ${finding.hint || ""}` : text;
     if (player.boxes.said.textContent !== said)
         player.boxes.said.textContent = said;
     return verdict;
@@ -446,8 +450,9 @@ async function begin(figure) {
     [own, other].forEach((pane) => chooseLanes(player, pane.boxes.warps));
     boxes.columns.append(own.text, own.machine);
     player.time = Player.timeLine((name, number) => act(player, name, number));
+    figure.addEventListener("keydown", player.time.pressed);
     boxes.look.hidden = !Player.mayLookBack(programs[0]);
-    figure.prepend(element("div", {class: "pl-live"}, boxes.bar, boxes.state, boxes.columns, Player.note(), player.time.whole, boxes.findings, boxes.counters, boxes.analysis, boxes.look, boxes.said), boxes.print);
+    figure.prepend(element("div", {class: "pl-live"}, boxes.bar, boxes.state, boxes.columns, Player.note(), player.time.whole, boxes.findings, boxes.printed, boxes.counters, boxes.analysis, boxes.look, boxes.said), boxes.print);
     await showFirst(player);
     redrawWhenChanged(player);
     await Player.restoreText(player);
@@ -477,7 +482,9 @@ function addEditor(player) {
     player.own.text.classList.add("pl-has-tools");
     player.tools = Player.toolsOf(player);
     boxes.tools.replaceWith(player.tools.box);
+    boxes.restored.replaceChildren("This is your edited program from last time. ", element("button", {type: "button", class: "pl-toggle", onclick: () => Player.attempt(player, 0)}, "back to the original"));
     player.other.boxes.tools.remove();
+    player.other.boxes.restored.remove();
     player.other.boxes.problems.remove();
 }
 

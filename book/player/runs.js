@@ -19,9 +19,14 @@ async function runSide(player, one, block) {
         return true; // the results of the last text that compiled stay
     one.block = block;
     one.result = result;
-    one.findings = Player.byPriority(result.findings || []);
+    one.findings = Player.byPriority(result.findings || []).map((finding) => withElement(finding, result, one.text));
     setModel(one, one.findings.length > 0);
     return true;
+}
+
+function withElement(finding, {arrays = []}, text) {
+    const [place] = finding.places;
+    return place && place.launch ? Player.withElements(finding, Player.arraysOf(arrays, text, place.launch)) : finding;
 }
 
 // isExecuted: draw the run in executed order.

@@ -48,12 +48,13 @@ Player.contentOf = async function (fragment) {
 
 // ---- Session storage: the tab keeps it until it is closed; the browser may forbid it
 
-const keyOf = (program) => `player ${program.name}`;
+// Each page keeps its own texts: a lesson must not begin with an edit of the home page.
+const keyOf = (program) => `player ${location.pathname} ${program.name}`;
 
-// Stores a program's edited text; removes it if it equals the original.
+// Stores a program's edited text; removes it if it equals the original or a Try's.
 Player.keepText = function (program, text) {
     try {
-        if (text === program.source.text)
+        if ([program, ...program.tries].some(({source}) => (source.text || source) === text))
             sessionStorage.removeItem(keyOf(program));
         else
             sessionStorage.setItem(keyOf(program), text);

@@ -252,9 +252,9 @@ const steps = (number) => `${number} ${number === 1 ? "step" : "steps"}`;
 const when = (from, now) => (from === now ? "now" : from < now ? `${steps(now - from)} ago` : `in ${steps(from - now)}`);
 
 // The finding's accesses, in the order in which they ran: "word 128 of shared memory: thread 0 (warp 0, lane 0), …".
-function aboutFinding({places, rows, met}, step) {
+function aboutFinding({places, rows, met, element}, step) {
     const accesses = places.map((place, k) => ({place, row: rows[k]})).filter(({row}) => row).sort((a, b) => a.row.step - b.row.step);
-    const what = !met ? "" : met.memory === "shared" ? `word ${Math.floor(met.address / WORD)} of shared memory: ` : `byte ${met.address} of an allocation: `;
+    const what = element ? `${element}: ` : !met ? "" : met.memory === "shared" ? `word ${Math.floor(met.address / WORD)} of shared memory: ` : `byte ${met.address} of an allocation: `;
     return accesses.length ? what + accesses.map(({place, row}) =>
         `${threadName(place.thread[0])}, ${place.access} in line ${row.line}, ${when(row.step, step)}`).join("; ") : "";
 }

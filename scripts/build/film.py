@@ -13,7 +13,7 @@ from pathlib import Path
 from drywarp.errors import Parser
 
 PLAYER = Path(__file__).resolve().parents[2] / "book/player"
-SCRIPTS = ("model", "diff", "source", "editor", "edit", "share", "view", "controls", "panes", "bar", "engine", "lookback", "analysis", "runs", "player")
+SCRIPTS = ("model", "diff", "source", "editor", "edit", "share", "view", "controls", "panes", "bar", "engine", "lookback", "analysis", "elements", "runs", "player")
 EDITOR = PLAYER.parents[1] / "build/book/codemirror"  # make book writes it
 READY = "figure.pl-is-live[aria-busy=false]"
 BARRIER = 20  # its line in step 03

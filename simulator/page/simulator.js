@@ -109,10 +109,10 @@ function makeMachine() {
         }
     }
 
-    // Resolves to the module of compressed machine code in base64.
-    function compileMachine(base64) {
+    // Resolves to the module of compressed machine code in base64. (In Firefox, compileStreaming takes longer.)
+    async function compileMachine(base64) {
         const bytes = new Blob([decodeBase64(base64)]).stream().pipeThrough(new DecompressionStream("gzip"));
-        return WebAssembly.compileStreaming(new Response(bytes, {headers: {"Content-Type": "application/wasm"}}));
+        return WebAssembly.compile(await new Response(bytes).arrayBuffer());
     }
 
     // Compiles a source ({file, text}) and runs its host code, if there is a harness ({file, text, defines}); or replays a recording
@@ -286,6 +286,8 @@ function settingsOf(request) {
         Object.assign(settings, {SIM_TRACE: "trace", SIM_TRACE_BLOCK: request.block || 0, SIM_TRACE_VALUES: request.values ? 1 : 0});
     if (request.trace !== false && request.rows)
         settings.SIM_TRACE_ROWS = request.rows;
+    if (request.atomicLoads)
+        settings.SIM_ATOMIC_LOADS = 1;
     if (Number.isInteger(request.order))
         settings.SIM_BLOCK_ORDER = request.order;
     return settings;
@@ -304,6 +306,14 @@ function interpretBits(bits) {
     const view = new DataView(new ArrayBuffer(4));
     view.setUint32(0, bits);
     return {float: view.getFloat32(0), int: bits};
+}
+
+const MAX_RESULTS = 32;
+
+// The first words that the program copied to the host, each as a float and as a whole number.
+function firstWords(contents) {
+    const view = new DataView(contents.buffer, contents.byteOffset, contents.length), count = Math.min(MAX_RESULTS, contents.length >> 2);
+    return Array.from({length: count}, (_, k) => interpretBits(view.getUint32(4 * k, true)));
 }
 
 const withNumbers = (check) => ({...check, got: interpretBits(check.got), expected: interpretBits(check.expected)});
@@ -358,7 +368,7 @@ function arraysIn(calls, addresses) {
     return [...arrays.values()].filter(({base}) => base);
 }
 
-const withoutRun = (diagnostics) => ({status: "errors", output: "", printed: "", checks: [], trace: "", counters: "", findings: [], launches: [], arrays: [], diagnostics, ptx: "", ms: 0});
+const withoutRun = (diagnostics) => ({status: "errors", output: "", printed: "", results: [], checks: [], trace: "", counters: "", findings: [], launches: [], arrays: [], diagnostics, ptx: "", ms: 0});
 
 // Runs the program, its Try number request.try, or request.text, an edited source. request.n is the number of elements, request.data
 // one of DATA. The status "errors" means that the text cannot be compiled or its host code not be evaluated; `diagnostics` say why.
@@ -377,6 +387,7 @@ async function run(program, request = {}) {
         status: trapped ? "trap" : status,
         output: trapped ? `${output}${status}\n` : output,
         printed,
+        results: firstWords(made.contents),
         checks: checks.map(withNumbers),
         trace: withoutHarnessRows(trace, program.harness),
         counters: withoutHarnessRows(counters, program.harness),

@@ -149,7 +149,7 @@ def test_cells_show_values(opened):
 def test_the_verdict_shows_the_result(opened):
     """Broken: the page says that a run is right, and not what it computed."""
     page = opened()
-    assert page.locator(".pl-verdict").inner_text() == "✓ right: the sum is -2.4375, no findings"
+    assert page.locator(".pl-verdict").inner_text() == "✓ right at n = 256: the sum is -2.4375, no findings"
     remove_first_barrier(page)
     assert page.locator(".pl-verdict").inner_text().startswith("✗ wrong: NaN, expected -2.4375, ")
 
@@ -160,7 +160,7 @@ def test_a_scan_shows_its_first_values(opened):
     first = page.evaluate("""Simulator.run(playerPrograms.scan03, {n: 256, values: true}).then(({trace}) => Player.rows(trace))
         .then((rows) => rows.filter(({opcode}) => opcode.startsWith("ld.global")).slice(0, 3).map(({values}) => values.split(";")[0]))
         .then((bits) => bits.map((one) => new Float32Array(new Uint32Array([parseInt(one, 16)]).buffer)[0]))""")
-    assert f"✓ right: {first[0]:g}, {first[0] + first[1]:g}, {sum(first):g}, " in page.locator(".pl-verdict").inner_text()
+    assert f"✓ right at n = 256: {first[0]:g}, {first[0] + first[1]:g}, {sum(first):g}, " in page.locator(".pl-verdict").inner_text()
 
 
 def test_counters_have_the_profilers_names(opened):
