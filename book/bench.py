@@ -26,7 +26,6 @@ PAUSE_MS = 300  # as in book/player/edit.js
 ROUNDS = 5
 SETTLE_S = 4  # a browser that has just started is busy with itself
 
-FIGURE = "document.readyState !== 'loading' && !!document.querySelector('figure.player')"
 SEEN = "document.querySelector('figure.player').scrollIntoView({block: 'center'})"
 # Resolves to the time since the page was opened, when the figure is like this.
 WHEN = """new Promise((done) => {{
@@ -66,7 +65,7 @@ class Chromium:
 
     def open(self, address):
         self.tab = self.browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
-        self.tab.goto(address, wait_until="commit")
+        self.tab.goto(address, wait_until="domcontentloaded")
 
     def value(self, script):
         return self.tab.evaluate(script)
@@ -113,7 +112,6 @@ def gecko():
 def measured(browser, page):
     """Of one round: painted, live, compared, each size's run, and two edits."""
     browser.open(f"{SITE.as_uri()}/{page}")
-    firefox.patiently(lambda: browser.value(FIGURE), 0.02)
     browser.value(SEEN)
     live, compared = browser.value(WHEN.format(".pl-is-live")), browser.value(WHEN.format(".pl-is-live[aria-busy=false]"))
     waits = [browser.value(PAINTED), live, compared, *(browser.value(RUN.format(size)) for size in SIZES)]

@@ -21,7 +21,7 @@ class Firefox:
         self.socket, self.number = connected(port), 0
         self.answers = self.socket.makefile("rb")
         self.answer()  # its greeting
-        self.command("WebDriver:NewSession", pageLoadStrategy="none")
+        self.command("WebDriver:NewSession", pageLoadStrategy="eager")  # a command ends when the page is parsed: not all is loaded
 
     def answer(self):
         digits = b""
@@ -45,12 +45,12 @@ class Firefox:
         return patiently(lambda: self.value(script))
 
 
-def patiently(look, pause_s=0.1):
+def patiently(look):
     """What look() finds, once it finds something."""
     until = time.monotonic() + PATIENCE_S
     while not (found := look()):
         assert time.monotonic() < until, "nothing came"
-        time.sleep(pause_s)
+        time.sleep(0.1)
     return found
 
 
