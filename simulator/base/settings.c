@@ -89,6 +89,8 @@ static void set_block_order(const Setting *s, const char *text)
 static const Setting SETTINGS[] = {
     // file for [counters](counters.md), a row for each launch
     {"SIM_COUNTERS", set_file_name, &settings.counters, 0, 0, 0, "a file name"},
+    // whether atomic operations whose result is used count as [loads](counters.md), too
+    {"SIM_ATOMIC_LOADS", set_bool, &settings.counts_atomic_loads, 0, 0, 1, "1, to count them, or 0"},
     // file for the [trace of a warp](counters.md#what-a-warp-does-line-by-line)
     {"SIM_TRACE", set_file_name, &settings.trace, 0, 0, 0, "a file name"},
     // traced block; block 0 if not set

@@ -372,11 +372,24 @@ static bool is_redundant_load(AccessCheck *check, const Launch *launch, Access *
     return redundant || check->launch_only_reads;
 }
 
-// True for accesses to the shared memory that CUDA reserves for cooperative groups. The library reads it uninitialised, and orders
-// accesses of tiles of several warps by a shuffle; neither is reported.
-static bool is_reserved(const Launch *launch, const Block *owner, const Access *access, uint32_t mask)
+// True if the source line belongs to the headers of cooperative groups, or is unknown.
+static bool is_in_cooperative_groups(const Module *m, const Statement *s)
 {
-    return owner && launch->uses_reserved_shared &&
+    static const char NAME[] = "cooperative_groups";
+    const int file = s && s->source_line > 0 ? s->source_file : -1;
+    if (file < 0 || file >= m->file_count)
+        return true;
+    for (size_t k = 0; k + strlen(NAME) <= m->files[file].length; k++)
+        if (memcmp(m->files[file].text + k, NAME, strlen(NAME)) == 0)
+            return true;
+    return false;
+}
+
+// True for the library's accesses to the shared memory that CUDA reserves for cooperative groups. The library reads it uninitialised, and
+// orders accesses of tiles of several warps by a shuffle; neither is reported. A program's own accesses are checked.
+static bool is_reserved(const Launch *launch, const Instr *i, const Block *owner, const Access *access, uint32_t mask)
+{
+    return owner && launch->uses_reserved_shared && is_in_cooperative_groups(launch->module, i->statement) &&
            access->pointer[__builtin_ctz(mask)] - owner->shared >= (int64_t)launch->reserved_shared;
 }
 
@@ -501,7 +514,7 @@ void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Bl
         return;
     const Launch *launch = w->block->launch;
     const RecordKind kind = sim_record_kind(i, access);
-    const bool reserved = is_reserved(launch, owner, access, mask);
+    const bool reserved = is_reserved(launch, i, owner, access, mask);
     AccessCheck check;
     check.memory = memory_of(launch, owner, a, reserved);
     if (owner)

@@ -118,6 +118,7 @@ enum { // Instr.flags
     DROPS_ARRIVALS = 256, // mbarrier.arrive_drop
     WITHIN_CLUSTER = 512, // may access other blocks' shared memory
     READ_ONLY = 1024,     // ld.global.nc
+    COUNTS_AS_LOAD = 4096, // an atomic operation whose result is used, with SIM_ATOMIC_LOADS
     FAST_PATH_ACCESS = 2048 // weak, in device memory, one element as wide as its register
 };
 

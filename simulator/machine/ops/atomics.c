@@ -122,9 +122,19 @@ static void exchange_16_bytes(Warp *w, const Instr *i, int lane, uint8_t *at)
         memcpy(w->registers + i->elements[0] + offset, old, sizeof old);
 }
 
+static void count_as_load(Warp *w, const Access *access)
+{
+    Access load = *access;
+    load.kind = ACCESS_READ;
+    load.address_pattern = NULL; // its costs are those of another kind of access
+    sim_count_access(w, &load);
+}
+
 static void update_lanes(Warp *w, const Instr *i, Access *access)
 {
     sim_access(w, i, access);
+    if (i->flags & COUNTS_AS_LOAD)
+        count_as_load(w, access);
     if (access->has_unwritten && i->op != ATOMIC_EXCH)
         sim_observer.atomic_on_uninitialised(w, i, access);
     for (uint32_t rest = access->mask; rest; rest &= rest - 1) {

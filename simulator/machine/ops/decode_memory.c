@@ -143,6 +143,38 @@ static bool discards_result(const Instr *i)
     return true;
 }
 
+static bool has_register(const Operand *o, const Register *reg)
+{
+    bool found = o->reg == reg || o->second == reg;
+    for (int k = 0; k < o->count && !found; k++)
+        found = has_register(&o->elements[k], reg);
+    return found;
+}
+
+// True if a statement other than `own` has this register.
+static bool is_used_elsewhere(const Function *function, const Statement *own, const Register *reg)
+{
+    for (uint32_t k = 0; k < function->count; k++) {
+        const Statement *s = &function->statements[k];
+        bool found = s != own && s->guard == reg;
+        for (int n = 0; s != own && n < s->count && !found; n++)
+            found = has_register(&s->operands[n], reg);
+        if (found)
+            return true;
+    }
+    return false;
+}
+
+// True if another statement uses the result of an atomic operation; ptxas turns the other ones into reductions, which load nothing.
+static bool is_result_used(const Decoder *d, const Statement *s)
+{
+    const Operand *result = &s->operands[0];
+    bool used = result->reg && is_used_elsewhere(d->function, s, result->reg);
+    for (int k = 0; k < result->count && !used; k++)
+        used = result->elements[k].reg && is_used_elsewhere(d->function, s, result->elements[k].reg);
+    return used;
+}
+
 // atom.add.u32 d, [address], b. red has no d; cas compares with b and stores c.
 static bool decode_atomic(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
@@ -162,6 +194,8 @@ static bool decode_atomic(Decoder *d, const Statement *s, const Opcode *o, Instr
     if (!i->values || !i->elements || i->count * i->bytes > 16 || !sim_decode_address(d, address, space_of(o), &i->at))
         return false;
     i->effects |= discards_result(i) ? PUBLISHES : 0; // one with a result may leave memory unchanged, as a failed cas does
+    if (has_result && sim_settings()->counts_atomic_loads && is_result_used(d, s))
+        i->flags |= COUNTS_AS_LOAD;
     i->c = i->op == ATOMIC_CAS ? sim_source(d, address + 2, sim_letter_of_type(o->type)) : i->values[0];
     if (i->at.space != SHARED)
         sim_require_concurrency(d, ORDERED_EFFECTS);
