@@ -12,7 +12,8 @@ from pathlib import Path
 
 from drywarp import files
 from drywarp.learn import exercise as exercises
-from drywarp.learn import judge, variants
+from drywarp.learn import judge
+from scripts.evidence import variants
 
 FILE = exercises.ROOT / "tests/book/verdicts.csv"
 COLUMNS = ("exercise", "variant", "text", "verdict", "findings")

@@ -17,7 +17,8 @@ import time
 import pytest
 
 from drywarp.learn import exercise as exercises
-from drywarp.learn import judge, learn, page, progress, variants
+from drywarp.learn import judge, learn, page, progress
+from scripts.evidence import variants
 
 from tests.support import ROOT, longer, nvcc, unsanitized
 
