@@ -16,11 +16,17 @@ static void mark(Marking *m, IrInstruction *i)
     m->stack[m->depth++] = i;
 }
 
+// A store of an undefined value may leave what is there.
+static bool is_undefined_store(const IrInstruction *i)
+{
+    return i->op == IR_STORE && i->operands[1]->op == IR_UNDEFINED && !(i->flags & IR_VOLATILE);
+}
+
 static void mark_needed(Marking *m, const IrFunction *function)
 {
     for (const IrBlock *block = function->first; block; block = block->next)
         for (IrInstruction *i = block->first; i; i = i->next)
-            if (!ir_is_removable(i))
+            if (!ir_is_removable(i) && !is_undefined_store(i))
                 mark(m, i);
     while (m->depth) {
         const IrInstruction *i = m->stack[--m->depth];

@@ -48,7 +48,7 @@ typedef enum IrOp {
     IR_LOAD_VECTOR,  // .count elements of type .memory, aligned to their total size; its results are IR_ELEMENTs
     IR_STORE_VECTOR, // operands 1 to .count
     IR_ELEMENT,   // element .index of an IR_LOAD_VECTOR or of an IR_INTRINSIC with several results
-    IR_COPY,      // copies .memory_bytes from operand 1 to operand 0, which do not overlap: a struct
+    IR_COPY,      // copies .memory_bytes from operand 1 to operand 0, which do not overlap: a struct, in words of .memory at most, or of B64 if it is VOID
     // Operations with a row in the table of intrinsics: atomics, barriers, shuffles, votes, fences, cp.async, math
     IR_INTRINSIC, // .intrinsic
     IR_CALL,      // of device function .callee; inlined by inline.c

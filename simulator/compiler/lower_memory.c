@@ -211,19 +211,24 @@ static const Type *vector_element(const Type *type) // the element type of a vec
     return element;
 }
 
-static void copy_vector(Lowering *l, Address to, Address from, const Type *type, const Type *element)
+static void load_vector(Lowering *l, Address from, uint32_t count, const Type *element, IrInstruction **values)
 {
-    const uint32_t count = type->record->field_count;
     IrInstruction *load = lower_emit1(l, IR_LOAD_VECTOR, IR_VOID, from.pointer);
     load->memory = (uint8_t)lower_type(element);
     load->count = (uint8_t)count;
     load->space = space_of(from.pointer);
     load->flags |= from.is_volatile ? IR_VOLATILE : 0;
-    IrInstruction *operands[5] = {to.pointer};
     for (uint32_t k = 0; k < count; k++) {
-        operands[k + 1] = lower_emit1(l, IR_ELEMENT, lower_type(element), load);
-        operands[k + 1]->index = k;
+        values[k] = lower_emit1(l, IR_ELEMENT, lower_type(element), load);
+        values[k]->index = k;
     }
+}
+
+static void store_vector(Lowering *l, Address to, uint32_t count, const Type *element, IrInstruction *const *values)
+{
+    IrInstruction *operands[5] = {to.pointer};
+    for (uint32_t k = 0; k < count; k++)
+        operands[k + 1] = values[k];
     IrInstruction *store = lower_emit(l, IR_STORE_VECTOR, IR_VOID, count + 1, operands);
     store->memory = (uint8_t)lower_type(element);
     store->count = (uint8_t)count;
@@ -231,20 +236,97 @@ static void copy_vector(Lowering *l, Address to, Address from, const Type *type,
     store->flags |= to.is_volatile ? IR_VOLATILE : 0;
 }
 
-static void copy_members(Lowering *l, Address to, Address from, Type *type)
+enum { MAX_COPIED_MEMBERS = 8, MAX_COPIED_VALUES = 64 };
+
+typedef struct Copied { // the scalars of a struct
+    IrInstruction *values[MAX_COPIED_VALUES];
+    uint32_t count;
+} Copied;
+
+static void copy_scalar(Lowering *l, Address address, Type *type, Copied *copied, bool stores)
 {
-    const Record *r = type->record;
-    for (uint32_t k = 0; k < r->field_count; k++) {
-        Address a = to, b = from;
-        a.pointer = lower_offset(l, to.pointer, (int64_t)r->fields[k].offset);
-        b.pointer = lower_offset(l, from.pointer, (int64_t)r->fields[k].offset);
-        a.alignment = member_alignment(to.alignment, type, r->fields[k].offset);
-        b.alignment = member_alignment(from.alignment, type, r->fields[k].offset);
-        lower_copy(l, a, b, r->fields[k].type);
-    }
+    if (stores)
+        lower_store(l, address, type, copied->values[copied->count]);
+    else
+        copied->values[copied->count] = lower_load(l, address, type);
+    copied->count++;
 }
 
-enum { MAX_COPIED_MEMBERS = 8 };
+static Address part_at(Lowering *l, Address address, const Type *type, uint64_t offset)
+{
+    address.pointer = lower_offset(l, address.pointer, (int64_t)offset);
+    address.alignment = member_alignment(address.alignment, type, offset);
+    return address;
+}
+
+// The alignment that a type has by its scalars, without alignas.
+static uint32_t natural_alignment(const Type *type)
+{
+    if (type->kind == TYPE_ARRAY)
+        return natural_alignment(type->target);
+    if (type->kind != TYPE_RECORD)
+        return type->alignment ? type->alignment : 1;
+    uint32_t alignment = 1;
+    for (uint32_t k = 0; k < type->record->field_count; k++) {
+        const uint32_t own = natural_alignment(type->record->fields[k].type);
+        alignment = own > alignment ? own : alignment;
+    }
+    return alignment;
+}
+
+// Copies the bytes after the last member. They become a vector: after a char one with it; where they cannot, they are left out.
+static void copy_padding(Lowering *l, Address address, const Type *type, uint64_t begin, Copied *copied, bool stores)
+{
+    const Record *r = type->record;
+    const Type *last = r->field_count ? r->fields[r->field_count - 1].type : NULL;
+    if (!last || type->alignment > natural_alignment(type) || (last->size == 1 && (last->kind == TYPE_BOOL || type->size - begin > 3)))
+        return;
+    const bool is_signed = last->kind == TYPE_CHAR || last->kind == TYPE_SIGNED_CHAR;
+    Type *byte = type_basic(l->compiler, is_signed ? TYPE_SIGNED_CHAR : TYPE_UNSIGNED_CHAR);
+    for (; begin < type->size; begin++)
+        copy_scalar(l, part_at(l, address, type, begin), byte, copied, stores);
+}
+
+// Loads or stores all scalars of a struct.
+static void copy_members(Lowering *l, Address address, const Type *type, Copied *copied, bool stores)
+{
+    const Record *r = type->record;
+    const Type *element = vector_element(type);
+    if (element && stores)
+        store_vector(l, address, r->field_count, element, &copied->values[copied->count]);
+    else if (element)
+        load_vector(l, address, r->field_count, element, &copied->values[copied->count]);
+    if (element) {
+        copied->count += r->field_count;
+        return;
+    }
+    uint64_t end = 0;
+    for (uint32_t k = 0; k < r->field_count; k++) {
+        Type *member = type_bare(r->fields[k].type);
+        if (type_is_any_reference(member))
+            member = type_pointer(l->compiler, member->target);
+        const Address part = part_at(l, address, type, r->fields[k].offset);
+        if (member->kind == TYPE_RECORD)
+            copy_members(l, part, member, copied, stores);
+        else
+            copy_scalar(l, part, member, copied, stores);
+        end = r->fields[k].offset + member->size;
+    }
+    copy_padding(l, address, type, end, copied, stores);
+}
+
+// Whether there is padding between members, or more than the scalars' alignment needs after them.
+static bool has_gaps(const Type *type)
+{
+    const Record *r = type->record;
+    uint64_t end = 0;
+    for (uint32_t k = 0; k < r->field_count; k++) {
+        if (r->fields[k].offset != end)
+            return true;
+        end += r->fields[k].type->size;
+    }
+    return type->alignment > natural_alignment(type) && end != type->size;
+}
 
 // A small struct without arrays and unions is copied member by member, as nvcc does.
 static bool is_simple(const Type *type, uint32_t *members)
@@ -260,6 +342,19 @@ static bool is_simple(const Type *type, uint32_t *members)
     return true;
 }
 
+// Whether a struct, which may have unions and arrays, has gaps in it.
+static bool has_gaps_inside(const Type *type)
+{
+    if (type->kind == TYPE_ARRAY)
+        return has_gaps_inside(type->target);
+    if (type->kind != TYPE_RECORD || type->record->is_union)
+        return false;
+    bool found = has_gaps(type);
+    for (uint32_t k = 0; k < type->record->field_count && !found; k++)
+        found = has_gaps_inside(type->record->fields[k].type);
+    return found;
+}
+
 void lower_copy(Lowering *l, Address to, Address from, Type *type)
 {
     type = type_bare(type);
@@ -273,14 +368,16 @@ void lower_copy(Lowering *l, Address to, Address from, Type *type)
         return;
     const Type *element = vector_element(type);
     uint32_t members = 0;
-    if (element) {
-        copy_vector(l, to, from, type, element);
-    } else if (type->kind == TYPE_RECORD && is_simple(type, &members)) {
-        copy_members(l, to, from, type);
+    if (element || (type->kind == TYPE_RECORD && is_simple(type, &members))) {
+        Copied copied = {.count = 0};
+        copy_members(l, from, type, &copied, false);
+        copied.count = 0;
+        copy_members(l, to, type, &copied, true);
     } else {
         IrInstruction *copy = lower_emit2(l, IR_COPY, IR_VOID, to.pointer, from.pointer);
         copy->memory_bytes = (uint32_t)type->size;
         copy->alignment = type->alignment;
+        copy->memory = has_gaps_inside(type) ? IR_B32 : IR_VOID;
         copy->flags |= to.is_volatile || from.is_volatile ? IR_VOLATILE : 0;
     }
 }

@@ -183,7 +183,7 @@ static IrType integer_of(uint32_t bytes)
 // The next part of a copy at `begin`: as large as its alignment and the next cut allow.
 static Part next_part(const IrInstruction *copy, Side side, uint32_t begin)
 {
-    uint32_t bytes = 8;
+    uint32_t bytes = copy->memory == IR_VOID ? 8 : bytes_of(copy->memory);
     while (bytes > 1 && (begin + bytes > copy->memory_bytes || begin % bytes || (copy->alignment && copy->alignment % bytes)))
         bytes /= 2;
     IrType type = IR_VOID;
