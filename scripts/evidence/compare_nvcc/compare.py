@@ -181,7 +181,12 @@ def demangled(names):
 
 def short(name):
     """reduce<256>(float const*, float*, long long) as reduce<256>."""
-    return re.sub(r"^(?:void )?(.*?)(?<![<, ])\((?!anonymous).*$", r"\1", name).replace("(anonymous namespace)::", "")
+    name, depth = re.sub(r"^void ", "", name).replace("(anonymous namespace)::", ""), 0
+    for at, letter in enumerate(name):
+        depth += (letter == "<") - (letter == ">")
+        if letter == "(" and depth == 0:
+            return name[:at]
+    return name
 
 
 def compared(program, command, replays):
