@@ -67,6 +67,7 @@ typedef struct Settings {
     uint64_t max_trace_rows; // for each launch
     bool runs_all_launches; // also launches that would change nothing
     bool prints_speed;
+    uint64_t time_limit_s; // of the program, from its first launch; 0: none
 } Settings;
 
 const Settings *sim_settings(void);

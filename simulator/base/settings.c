@@ -123,6 +123,8 @@ static const Setting SETTINGS[] = {
     {"SIM_SMS", set_int, &settings.sms, 132, 1, MAX_SMS, "a number of SMs, from 1 to 1024"},
     // number of GPUs
     {"SIM_DEVICES", set_int, &settings.devices, 1, 1, SIM_MAX_DEVICES, "a number of GPUs, from 1 to 16"},
+    // number of seconds from the program's first launch after which it ends, with status 124 or that of its findings
+    {"SIM_TIME_LIMIT", set_uint64, &settings.time_limit_s, 0, 1, UINT64_MAX, "a number of seconds, at least 1"},
     // whether the program prints a last line with the number of warp instructions and their run time
     {"SIM_SPEED", set_bool, &settings.prints_speed, 0, 0, 1, "1, to print that line, or 0"},
 };

@@ -563,7 +563,7 @@ static void print_counts(int errors, int warnings)
     fprintf(stderr, "%s\n", unlisted ? ", and more that are not listed" : "");
 }
 
-static void report_at_exit(int status)
+void sim_report_at_exit(int status)
 {
     sim_print_findings();
     const bool written = write_findings(true);
@@ -578,7 +578,7 @@ static void report_at_exit(int status)
 
 void sim_end_with_findings(void)
 {
-    report_at_exit(FINDINGS_STATUS);
+    sim_report_at_exit(FINDINGS_STATUS);
     _Exit(FINDINGS_STATUS);
 }
 
@@ -587,5 +587,5 @@ __attribute__((constructor(101))) static void register_report_at_exit(void)
 {
     sim_observe_machine();
     if (sim_checker_enabled())
-        sim_on_exit(report_at_exit);
+        sim_on_exit(sim_report_at_exit);
 }

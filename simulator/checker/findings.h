@@ -82,6 +82,8 @@ OccurrenceCounts sim_occurrence_counts(void);
 // Sets `difference` to after - before; returns false if there are new findings.
 bool sim_subtract_counts(const OccurrenceCounts *before, const OccurrenceCounts *after, OccurrenceCounts *difference);
 void sim_add_occurrences(const OccurrenceCounts *difference);
+// Prints and writes all findings; exits if the program must end with another status.
+void sim_report_at_exit(int status);
 // Exits the program after an access that cannot be executed. Does not return.
 void sim_end_with_findings(void) __attribute__((noreturn));
 

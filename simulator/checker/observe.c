@@ -116,5 +116,6 @@ void sim_observe_machine(void)
         .end_instruction = sim_propagate_values,
         .shuffle = sim_propagate_shuffle,
         .clear_warp = sim_clear_values,
+        .end_program = sim_report_at_exit,
     };
 }

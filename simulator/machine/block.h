@@ -187,15 +187,6 @@ void sim_check_barrier(Block *block, int number);
 // Calls sim_check_barrier for all barriers, after threads have exited.
 void sim_check_barriers(Block *block);
 
-// ---- livelock.c
-
-// Called after every round: true if the block's state equals that of an earlier round, so that it repeats for ever unless
-// other blocks intervene. Compares only some rounds, and none of the first 1023.
-bool sim_state_repeats(Block *b);
-// The block's state repeats. True if it will repeat forever: no other block runs, no atomic operation has changed memory in between, and
-// no warp has other lanes to run. The first call waits for earlier blocks, and starts the check again.
-bool sim_is_livelocked(Block *b);
-
 typedef struct Grid Grid; // grid.h
 
 typedef struct LaunchAttributes { // of cudaLaunchKernelEx

@@ -44,6 +44,15 @@ _Noreturn void sim_report_deadlock(Block *b);
 _Noreturn void sim_report_stuck(Block *b);
 _Noreturn void sim_report_limit(Block *b, uint64_t instructions);
 
+// ---- livelock.c
+
+// Called after every round: true if the block's state equals that of an earlier round, so that it repeats for ever unless
+// other blocks intervene. Compares only some rounds, and none of the first 1023.
+bool sim_state_repeats(Block *b);
+// The block's state repeats. True if it will repeat forever: no other block runs, no atomic operation has changed memory in between, and
+// no warp has other lanes to run. The first call waits for earlier blocks, and starts the check again.
+bool sim_is_livelocked(Block *b);
+
 // ---- workers.c
 
 // Runs the launch's blocks to their end, or until one waits for later blocks, which becomes launch->suspended_block.
@@ -55,6 +64,14 @@ void sim_end_block(Launch *launch, Block *b);
 void sim_record_fault(Launch *launch, const Block *b);
 // Sets the launch's error to "out of memory" after the allocation of a block failed.
 void sim_report_out_of_memory(Launch *launch);
+
+// ---- run_time.c
+
+double sim_monotonic_seconds(void);
+double sim_begin_run_time(void); // at the start of each launch; returns sim_monotonic_seconds()
+// Called after each round of a block, by any worker: reports the progress of a long run on stderr; at the limit of $SIM_TIME_LIMIT,
+// reports the findings and exits with status 124, or that of the findings.
+void sim_check_run_time(const Launch *launch);
 
 // ---- skipped_blocks.c
 

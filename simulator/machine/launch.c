@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { RESERVED_BYTES = 1024, WORKSPACE_BYTES = 16 };
 
@@ -138,13 +137,6 @@ static void find_write_set(Launch *launch)
     }
 }
 
-static double monotonic_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static void run_launch(Launch *launch)
 {
     sim_reset_writers();
@@ -230,15 +222,15 @@ cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 g
         return cudaErrorMemoryAllocation;
     launch.time_sliced = needs_time_slicing(&launch);
     launch.block_order = order_of_blocks(&launch);
-    const double begin = monotonic_seconds();
+    const double begin = sim_begin_run_time();
     run_launch(&launch);
-    const double end = monotonic_seconds();
+    const double seconds = sim_monotonic_seconds() - begin;
     free_launch(&launch);
     fflush(stdout);
     end_launch(&launch);
     if (launch.error == cudaSuccess) {
         last_success = (LaunchResult){launch.number, launch.counters, launch.write_set_known};
-        sim_record_throughput(&launch, end - begin);
+        sim_record_throughput(&launch, seconds);
         sim_write_counters(&launch);
     }
     if (launch.error == cudaSuccess && launch.suspended_block)

@@ -81,6 +81,7 @@ typedef struct Observer {
     void (*end_instruction)(Warp *w, const Instr *i, uint32_t mask); // it had undefined registers before this plain instruction
     void (*shuffle)(Warp *w, const Instr *i, uint32_t mask); // before a shuffle by a warp with undefined registers
     void (*clear_warp)(Warp *w); // a warp with `values` starts another block
+    void (*end_program)(int status); // the program is about to end with this status, in the middle of a launch; may exit with another one
 } Observer;
 
 // Set before main runs; all zeros without an observer.

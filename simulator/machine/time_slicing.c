@@ -29,6 +29,7 @@ static bool run_slice(Block *b)
     for (int n = 0; n < b->warp_count; n++)
         b->warps[n].last_allocation = NULL; // another block may have freed it
     sim_run_warps(b);
+    sim_check_run_time(launch);
     if (b->live_threads > 0)
         return true;
     if (b->error != cudaSuccess) {

@@ -146,6 +146,7 @@ static void run_block(Block *b, uint64_t start_index)
         sim_wait_for_earlier_blocks(b);
     while (b->live_threads > 0) {
         sim_run_warps(b);
+        sim_check_run_time(b->launch);
         if (b->launch->single_worker && b->counters.warp_instructions >= SINGLE_WORKER_INSTRUCTIONS)
             start_workers(b->launch);
     }

@@ -8,6 +8,8 @@ import pytest
 
 from tests.support import SIM, reported, run
 
+pytestmark = pytest.mark.builds("build/sim/step03_sequential/reduce")
+
 
 WRONG_SETTINGS = [("SIM_THREADS", "abc", "a number of host threads, at least 1"), ("SIM_THREADS", "0", "a number of host threads, at least 1"),
                   ("SIM_MAX_INSTRUCTIONS", "x", "a number of warp instructions, at least 1"), ("SIM_TRACE_BLOCK", "abc", "a block number, or all"),
@@ -18,7 +20,7 @@ WRONG_SETTINGS = [("SIM_THREADS", "abc", "a number of host threads, at least 1")
                   ("SIM_CHECK", "0,leaks", "0 (off), 1 or leaks"), ("SIM_CHECK", "", "0 (off), 1 or leaks"),
                   ("SIM_COUNTERS", "", "a file name"), ("SIM_FINDINGS", "", "a file name"), ("SIM_TRACE", "", "a file name"),
                   ("SIM_RECORD", "", "a file name"), ("SIM_TRACE_VALUES", "2", "1, for a column of values, or 0"),
-                  ("SIM_TRACE_ROWS", "0", "a number of rows, at least 1")]
+                  ("SIM_TRACE_ROWS", "0", "a number of rows, at least 1"), ("SIM_TIME_LIMIT", "0", "a number of seconds, at least 1")]
 
 
 @pytest.mark.parametrize("name, value, accepted", WRONG_SETTINGS, ids=[f"{name}={value}" for name, value, _ in WRONG_SETTINGS])
@@ -26,6 +28,12 @@ def test_a_wrong_setting_is_refused(name, value, accepted):
     """Broken: a mistyped setting is ignored without a message."""
     result = run(SIM / "step03_sequential/reduce", 100, **{name: value})
     assert (result.returncode, result.stdout, result.stderr) == (2, "", f"simulator: {name} is '{value}'; accepted: {accepted}\n")
+
+
+def test_a_time_limit_ends_the_program():
+    """Broken: a program that takes too long ends without its findings, or without a line that says why and where."""
+    result = run(SIM / "step03_sequential/reduce", 1 << 25, SIM_TIME_LIMIT="1")
+    assert result.returncode == 124 and "simulator: the limit of 1 s ($SIM_TIME_LIMIT) ends the program in launch " in result.stderr, result.stderr
 
 
 @pytest.mark.parametrize("what, setting", [("trace", "SIM_TRACE"), ("counters", "SIM_COUNTERS"), ("findings", "SIM_FINDINGS"), ("recording", "SIM_RECORD")])
