@@ -46,11 +46,13 @@ def compilers(folder: Path) -> list[str]:
     processor = BASELINES.get(TARGET or platform.machine(), "")
     if not TARGET:
         return [f"PROCESSOR={processor}"]
-    flags = f"-target {TARGET}-linux-gnu.{GLIBC} -fno-sanitize=all -Wno-unknown-pragmas -Wno-unknown-warning-option"
+    folder.mkdir(parents=True, exist_ok=True)
+    # After make's own, so that -Wall does not turn these warnings on again.
+    flags = f"-target {TARGET}-linux-gnu.{GLIBC} -fno-sanitize=all -Wno-unknown-pragmas -Wno-bitwise-instead-of-logical -Wno-uninitialized-const-pointer"
     for name in ("cc", "c++", "ar"):
         script = folder / name
         script.write_text(f'#!/bin/sh\nexport ZIG_GLOBAL_CACHE_DIR="{folder}/cache" ZIG_LOCAL_CACHE_DIR="{folder}/cache"\n'
-                          f'PYTHONPATH="{os.pathsep.join(sys.path)}" exec "{sys.executable}" -m ziglang {name} {flags if name != "ar" else ""} "$@"\n')
+                          f'PYTHONPATH="{os.pathsep.join(sys.path)}" exec "{sys.executable}" -m ziglang {name} "$@" {flags if name != "ar" else ""}\n')
         script.chmod(0o755)
     return [f"CC={folder}/cc", f"CXX={folder}/c++", f"AR={folder}/ar", f"PROCESSOR={processor.replace('-', '_')}"]
 
@@ -81,7 +83,7 @@ class NativeFiles(BuildHookInterface):
         for name in contents.SOURCES:
             if (ROOT / name).is_dir():
                 shutil.rmtree(copy / name, ignore_errors=True)
-                shutil.copytree(ROOT / name, copy / name)
+                shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__", "programs"))
             else:
                 (copy / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(ROOT / name, copy / name)

@@ -4,6 +4,14 @@
 
 #include "machine/block.h"
 
+// Compiles a handler twice if the build is for x86 processors without AVX2, such as that of a wheel: the program takes the version with AVX2 and
+// FMA if the processor has them.
+#if defined(__x86_64__) && !defined(__AVX2__) && (defined(__clang__) || __GNUC__ >= 12)
+#define FOR_PROCESSORS __attribute__((target_clones("arch=x86-64-v3", "default")))
+#else
+#define FOR_PROCESSORS
+#endif
+
 // The values of an operand: an array of 32 values or, for a predicate, a word with a bit for each lane.
 #define OPERAND(type, field) ((type *)(w->registers + i->field))
 
@@ -22,7 +30,7 @@
 
 // These define handlers with one, two and three source operands. D, A, B and C are types; the expression uses a, b and c.
 #define UNARY(name, D, A, expression)                                        \
-    static void name(Warp *w, const Instr *i, uint32_t mask)                 \
+    FOR_PROCESSORS static void name(Warp *w, const Instr *i, uint32_t mask)  \
     {                                                                        \
         D *d = OPERAND(D, d);                                                \
         const A *as = OPERAND(A, a);                                         \
@@ -30,7 +38,7 @@
     }
 
 #define BINARY(name, D, A, B, expression)                                           \
-    static void name(Warp *w, const Instr *i, uint32_t mask)                        \
+    FOR_PROCESSORS static void name(Warp *w, const Instr *i, uint32_t mask)         \
     {                                                                               \
         D *d = OPERAND(D, d);                                                       \
         const A *as = OPERAND(A, a);                                                \
@@ -39,7 +47,7 @@
     }
 
 #define TERNARY(name, D, A, B, C, expression)                                                          \
-    static void name(Warp *w, const Instr *i, uint32_t mask)                                           \
+    FOR_PROCESSORS static void name(Warp *w, const Instr *i, uint32_t mask)                            \
     {                                                                                                  \
         D *d = OPERAND(D, d);                                                                          \
         const A *as = OPERAND(A, a);                                                                   \
@@ -64,7 +72,7 @@ static inline void sim_set_predicate(Warp *w, const Instr *i, uint32_t mask, uin
 
 // Defines a handler of setp; `condition` uses a and b.
 #define COMPARE(name, A, condition)                                                               \
-    static void name(Warp *w, const Instr *i, uint32_t mask)                                      \
+    FOR_PROCESSORS static void name(Warp *w, const Instr *i, uint32_t mask)                       \
     {                                                                                             \
         const A *as = OPERAND(A, a);                                                              \
         const A *bs = OPERAND(A, b);                                                              \
