@@ -154,11 +154,7 @@ def main():
     gpus = [read_results(Path(folder)) for folder in options.folders]
     for results in gpus[1:]:
         check_sizes(gpus[0], results)
-    try:
-        options.output.parent.mkdir(parents=True, exist_ok=True)
-        plot.save(draw(gpus), options.output.parent, options.output.stem)
-    except OSError as error:
-        fail(f"{options.output} cannot be written: {error.strerror}")
+    plot.save(draw(gpus), options.output.parent, options.output.stem)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
 """Writes SVG figures: boxes, lines and text, in colours for light and dark pages."""
 
-import os
 from html import escape
 
 from traced import LANES
+
+from drywarp import files
 
 STYLE = """
 text { font: 12px system-ui, sans-serif; fill: #1f2328 }
@@ -134,7 +135,6 @@ def middle(one, thread):
 
 def save(svg, output):
     """Writes a figure atomically."""
-    unfinished = output.with_name(f".{output.name}.{os.getpid()}")
-    unfinished.write_text(svg)
-    os.replace(unfinished, output)
+    with files.whole(output) as file:
+        file.write(svg)
     print(f"drawn: {output}")

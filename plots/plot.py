@@ -4,10 +4,8 @@
 import argparse
 import csv
 import math
-import os
 import re
 import sys
-import tempfile
 from collections import namedtuple
 from itertools import combinations
 from pathlib import Path
@@ -24,7 +22,7 @@ matplotlib.rcParams.update({"svg.hashsalt": "reduction", "axes.spines.top": Fals
 import matplotlib.pyplot as plt  # noqa: E402  (the backend has to be chosen first)
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from drywarp import errors  # noqa: E402
+from drywarp import errors, files  # noqa: E402
 
 RUN_COLUMNS = "step,device,elements,launches,median_ms,min_ms,gb_per_s,peak_gb_per_s,status".split(",")
 RUN_NUMBERS = ["elements", "launches", "median_ms", "min_ms", "gb_per_s", "peak_gb_per_s"]
@@ -179,12 +177,10 @@ def short(value):
 
 
 def save(figure, directory, name):
-    """Writes the formats of the style atomically; a temporary folder keeps concurrent processes apart."""
-    with tempfile.TemporaryDirectory(prefix=".plot-", dir=directory) as unfinished:
-        for ending in style.formats:
-            file = Path(unfinished) / f"{name}{style.ending}.{ending}"
-            figure.savefig(file, metadata={"Date": None} if ending == "svg" else None)
-            os.replace(file, directory / file.name)
+    """Writes the formats of the style atomically."""
+    for ending in style.formats:
+        with files.whole(Path(directory) / f"{name}{style.ending}.{ending}", "wb") as file:
+            figure.savefig(file, format=ending, metadata={"Date": None} if ending == "svg" else None)
     plt.close(figure)
 
 

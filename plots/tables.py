@@ -9,7 +9,6 @@ import argparse
 import csv
 import inspect
 import math
-import os
 import re
 import sys
 from collections import Counter
@@ -17,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
-from drywarp import findings
+from drywarp import files, findings
 from scripts.evidence import courses as course_programs
 from scripts.evidence import suite
 from scripts.evidence.shown_messages import MESSAGES, MISTAKES, try_message, words_of_kinds
@@ -1008,9 +1007,8 @@ def main():
         if options.check:
             print(f"tables.py: {path.relative_to(ROOT)} is out of date: run make tables", file=sys.stderr)
         else:
-            unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-            unfinished.write_text(pages[path], encoding="utf-8")
-            os.replace(unfinished, path)
+            with files.whole(path) as file:
+                file.write(pages[path])
     for step in steps():
         if unmeasured(step):
             print(f"tables.py: {step} is {NOT_MEASURED}: it is not in {', '.join(unmeasured(step))}", file=sys.stderr)
