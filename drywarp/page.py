@@ -22,7 +22,8 @@ from drywarp.errors import fail
 from drywarp.paths import ROOT
 
 PLAYER = ROOT / "book/player"
-SCRIPTS = ("simulator", "model", "diff", "source", "editor", "edit", "share", "view", "controls", "panes", "bar", "engine", "lookback", "analysis", "elements", "runs", "player")
+SCRIPTS = (  # the simulator, then the player's scripts in the order in which they load
+    "simulator", "model", "diff", "source", "editor", "edit", "share", "view", "controls", "panes", "bar", "engine", "lookback", "analysis", "elements", "runs", "player")
 MAX_BYTES = 16 << 20
 TIME_LIMIT_S = 300
 MAX_LINES = 200  # of the program's output on the page

@@ -18,6 +18,8 @@ const SHAPE = {grid: [1, 3, 2 ** 31 - 1, "one to three positive numbers"], block
     shared: [0, 1, 48 << 10, "one number, at most 49,152"]};
 const COUNTERS = {"launches": null, "blocks": ["grid"], "threads": ["threads"], "warp instructions": ["warp_instructions"], "load requests": ["global_load_requests"],
     "load sectors": ["global_load_sectors"], "shared loads and stores": ["shared_loads", "shared_stores"], "bank conflicts": ["bank_conflicts"], "block barriers": ["block_barriers"]};
+const INPUT_CHANGED = "no result: the program changed an input array; it may only read it"; // as in drywarp/judge/check_device.py
+const GOAL_UNIT = 32; // elements
 const grouped = (number) => number.toLocaleString("en-US");
 const refuse = (message) => { throw new Error(message); };
 const product = (numbers) => numbers.reduce((result, number) => result * number, 1);
@@ -144,6 +146,16 @@ function between(low, high, random) {
     return Math.min(high, low + Math.floor(random() * 2 ** (bits + 1)));
 }
 
+// A random size at which the goals are checked, too: half to seven eighths of the largest (drywarp/judge/contract.py).
+function goalSize(largest, random) {
+    const drawn = (side) => {
+        const unit = side % GOAL_UNIT ? 1 : GOAL_UNIT;
+        return Math.max(1, unit * (Math.floor(Math.floor(side / 2) / unit) + Math.floor(random() * (Math.floor(Math.floor(side * 3 / 8) / unit) + 1))));
+    };
+    const sides = [largest].flat(), lengths = sides[0] === sides[1] ? Array(2).fill(drawn(sides[0])) : sides.map(drawn);
+    return lengths.length > 1 ? lengths : lengths[0];
+}
+
 // These sizes and random ones between the least and the greatest; squares if all are squares.
 function moreSizes(sizes, random) {
     const sides = sizes.map((size) => [size].flat()), squares = sides.every((size) => size.length === 2 && size[0] === size[1]), known = new Set(sizes.map(String)), drawn = [];
@@ -219,7 +231,12 @@ function drawnKeys(count, random) {
     return Array.from({length: count}, (_, k) => (k && random() < share ? ++key : key));
 }
 
-const array = (name, numbers, elements) => ({name, type: CODES[elements], count: numbers.length, before: TYPES[CODES[elements]].from(numbers, (number) => number / unitOf(elements)), after: null});
+const array = (name, numbers, elements) => withoutChange({name, type: CODES[elements], count: numbers.length, before: TYPES[CODES[elements]].from(numbers, (number) => number / unitOf(elements))});
+
+// An input, which the kernel must not change.
+function withoutChange(value) {
+    return {...value, after: value.before};
+}
 
 // A run at a size: launch, arguments in the kernel's order, and the outputs with their expected numbers in units.
 function runAt(contract, size, random) {
@@ -257,9 +274,9 @@ function wrongIn({name, expected, scale}, got, where) {
 // The first wrong output of a run; contents: its outputs, in the order of the arguments.
 function wrongOf(run, contents, where) {
     let begin = 0;
-    for (const value of run.values.filter(({isRead}) => isRead)) {
-        const Type = TYPES[value.type], bytes = value.count * Type.BYTES_PER_ELEMENT;
-        const wrong = wrongIn(value, new Type(contents.slice(begin, begin + bytes).buffer), where);
+    for (const value of run.values.filter(({after}) => after)) {
+        const Type = TYPES[value.type], bytes = value.count * Type.BYTES_PER_ELEMENT, got = new Type(contents.slice(begin, begin + bytes).buffer);
+        const wrong = value.isRead ? wrongIn(value, got, where) : got.some((number, k) => number !== value.before[k]) ? INPUT_CHANGED : "";
         if (wrong)
             return wrong;
         begin += bytes;
@@ -276,12 +293,19 @@ function totals(row) {
 
 async function runOnce(contract, kernel, size, where, orders, verdict, random) {
     const run = runAt(contract, size, random);
-    const result = await page.Simulator.replay({...kernel.compiled, ...Exercises.callsOf(kernel, [run]), ...orders, trace: false});
+    const result = await page.Simulator.replay({...kernel.compiled, ...Exercises.callsOf(kernel, [run]), ...orders, atomicLoads: Object.keys(contract.limits).length > 0, trace: false});
     if (result.status === "stopped")
         return "stopped";
     Exercises.addFindings(result, run.values, verdict);
     verdict.printed = verdict.printed || result.printed;
     return {wrong: result.error ? `no result${where}: the kernel failed: ${result.error}` : wrongOf(run, result.contents, where), counters: result.counters};
+}
+
+// Adds the counters of the largest size to the verdict, and the goals that a size misses.
+function addCounters(contract, size, counters, isLargest, verdict) {
+    verdict.counters = isLargest ? counters : verdict.counters;
+    verdict.missed.push(...Object.entries(contract.limits).filter(([name, most]) => counters[name] > most)
+        .map(([name, most]) => `${grouped(counters[name])} ${name}${isLargest ? "" : ` at ${label(size)}`}, at most ${grouped(most)}`));
 }
 
 // All runs of a kernel: [{size, wrong}] in `sizes`; the same findings as in judge.js; counters at the largest size, and goals missed.
@@ -290,26 +314,27 @@ Exercises.judgeByContract = async function (contract, text, {random = Math.rando
     const kernel = await Exercises.compileKernel(text, "kernel.cu", contract.kernel, contract.values.length, verdict);
     if (!kernel)
         return verdict;
-    for (const size of moreSizes(contract.sizes, random)) {
+    const goalAt = goalSize(largestSize, random), sizes = moreSizes(contract.sizes, random), again = sizes.find((size) => !contract.sizes.includes(size)) || largestSize;
+    for (const size of [...sizes.filter((each) => String(each) !== String(goalAt)), goalAt]) {
         let wrong = "";
         for (let number = 0; number < RUNS && !wrong; number++) {
             const result = await runOnce(contract, kernel, size, "", {}, verdict, random);
             if (result === "stopped" || isOver())
                 return null;
             wrong = result.wrong;
-            if (size === largestSize && !wrong)
-                verdict.counters = totals(Exercises.lastRow(result.counters));
+            if (!wrong && number === 0 && [largestSize, goalAt].some((each) => String(each) === String(size)))
+                addCounters(contract, size, totals(Exercises.lastRow(result.counters)), String(size) === String(largestSize), verdict);
         }
         verdict.sizes.push({label: label(size), wrong});
     }
-    for (const [words, orders] of verdict.sizes.some(({wrong}) => wrong) ? [] : ORDERS) {
-        const result = await runOnce(contract, kernel, largestSize, "", orders, verdict, random);
-        if (result === "stopped" || isOver())
-            return null;
-        if (result.wrong)
-            verdict.sizes.push({label: label(largestSize), wrong: `${result.wrong}, ${words}`});
-    }
-    verdict.missed = Object.entries(contract.limits).filter(([name, most]) => verdict.counters && verdict.counters[name] > most).map(([name, most]) => `${grouped(verdict.counters[name])} ${name}, at most ${grouped(most)}`);
+    for (const [words, orders] of verdict.sizes.some(({wrong}) => wrong) ? [] : ORDERS)
+        for (const size of new Set([largestSize, again])) {
+            const result = await runOnce(contract, kernel, size, "", orders, verdict, random);
+            if (result === "stopped" || isOver())
+                return null;
+            if (result.wrong)
+                verdict.sizes.push({label: label(size), wrong: `${result.wrong}, ${words}`});
+        }
     return verdict;
 };
 

@@ -7,6 +7,7 @@ import array
 import base64
 import json
 import random
+import re
 
 from drywarp.learn import exercise as exercises
 from drywarp.learn.exercise import Array
@@ -55,11 +56,18 @@ def goal(task, goal):
     return count(goal) | {"limit": goal.limit} | ({"least": goal.least} if goal.least else {"most": goal.most})
 
 
+def title_of(page):
+    """The first heading of a page, without its marks."""
+    text = (exercises.ROOT / page).read_text(encoding="utf-8")
+    return re.search(r"^# (.*)", text, re.M)[1].replace("`", "")
+
+
 def data_of(task):
     """What the page knows of an exercise."""
     random.seed(task.name)
     made = {name: getattr(task, name) for name in FIELDS}
     made |= {"goals": [goal(task, each) for each in task.goals], "questions": [count(each) for each in task.questions], "text": task.text("task.cu")}
+    made["lesson_title"] = title_of(task.lesson)
     return made | {"sizes": task.sizes, "runs": [run(task, n) for n in dict.fromkeys([*task.sizes, task.counts_at, *drawn_sizes(task)])]}
 
 

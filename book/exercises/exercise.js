@@ -17,23 +17,20 @@ function showVerdict(view, verdict) {
     editor.problems(verdict.diagnostics);
     editor.flag(Exercises.flaggedLines(verdict));
     const findings = [...verdict.findings.values()].map((one) => Exercises.findingBox(one, editor));
-    boxes.details.replaceChildren(...Exercises.messageBoxes(verdict, editor), ...findings, ...printedBoxes(verdict),
+    boxes.details.replaceChildren(...Exercises.messageBoxes(verdict, editor), ...findings, ...page.Player.printed(verdict.printed),
         ...(["solved", "missed goal"].includes(kind) ? [paragraph(Exercises.tried(verdict), "ex-tried")] : []));
     showGoals(view, verdict.row);
     boxes.watch.hidden = !verdict.last;
-    if (verdict.row && task.goals.length)
+    Exercises.outdate(boxes.player, verdict.last && (() => watch(view)));
+    if (verdict.row && task.goals.length && (verdict.good || !progress.load().done.includes(task.name))) // the counts stay those of the solution
         progress.saw(task.name, Object.fromEntries(task.goals.map((goal) => [goal.words, Array(2).fill(Exercises.count(goal, verdict.row))])));
     keepVerdict(view, Exercises.headline(verdict), verdict.good);
-}
-
-function printedBoxes({printed}) {
-    return printed && printed.length ? [paragraph("Your kernel printed (its first lines):"), element("pre", {class: "ex-printed"}, printed.join("\n"))] : [];
 }
 
 function keepVerdict(view, words, isGood) {
     progress.change((now) => { now.verdicts[view.task.name] = words; });
     if (isGood)
-        progress.finish(view.task.name);
+        progress.finish(view.task.name, view.text);
     view.changed();
     showWhy(view);
 }
@@ -49,15 +46,18 @@ function showWhy({task, boxes, next}) {
     boxes.why.hidden = !isDone;
     if (!isDone)
         return;
-    const lesson = element("a", {href: address}, task.lesson.replace(/(\/README)?\.md$/, ""));
+    const lesson = element("a", {href: address}, task.lesson_title);
     const onward = to ? element("a", {class: "ex-button ex-next", href: `#exercise-${to.number}`}, `Next: ${to.number} ${to.title}`) : "All exercises are done.";
     boxes.why.replaceChildren(element("p", {}, element("strong", {}, "Why: "), task.why), element("p", {}, "Read more: ", lesson), element("p", {}, onward));
 }
 
+// The last hint is the solution.
+const hintName = ({hints}, k) => (k + 1 < hints.length ? `Hint ${k + 1} of ${hints.length - 1}` : "Solution");
+
 function showHints({task, boxes}) {
     const shown = progress.load().hints[task.name] || 0;
-    boxes.hints.replaceChildren(...task.hints.slice(0, shown).map((hint, k) => element("li", {}, element("span", {}, `hint ${k + 1} of ${task.hints.length}: `), hint)));
-    boxes.hintButton.textContent = shown < task.hints.length ? `Hint ${shown + 1} of ${task.hints.length}` : "No more hints";
+    boxes.hints.replaceChildren(...task.hints.slice(0, shown).map((hint, k) => element("li", {}, element("span", {}, `${hintName(task, k)}: `), hint)));
+    boxes.hintButton.textContent = shown < task.hints.length ? hintName(task, shown) : "No more hints";
     boxes.hintButton.disabled = shown >= task.hints.length;
 }
 
@@ -130,9 +130,10 @@ async function comparePredictions(view) {
         return;
     const answers = Exercises.comparePredictions(task, numbers, verdict.row), isGood = answers.every(({isRight}) => isRight);
     progress.saw(task.name, Object.fromEntries(answers.map(({words, number, counted}) => [words, [number, counted]])));
-    boxes.headline.textContent = isGood ? "Solved" : answers.find(({isRight}) => !isRight).text;
+    const right = answers.filter(({isRight}) => isRight).length;
+    boxes.headline.textContent = isGood ? "Solved" : `${right} of ${answers.length} numbers ${right === 1 ? "is" : "are"} right`;
     boxes.headline.className = `ex-headline ex-${isGood ? "good" : "bad"}`;
-    boxes.details.replaceChildren(...(isGood ? answers.map(({text}) => paragraph(text)) : []));
+    boxes.details.replaceChildren(...answers.map(({text, isRight}) => paragraph(`${isRight ? "✓" : "✗"} ${text}`, isRight ? "" : "ex-wrong")));
     view.verdict = verdict;
     boxes.watch.hidden = !isGood;
     keepVerdict(view, boxes.headline.textContent, isGood);
@@ -175,7 +176,7 @@ Exercises.open = function (place, task, {next, changed}) {
     showGoals(view, null);
     showHints(view);
     showWhy(view);
-    if (!isPrediction && (task.kind !== "write" || view.text !== task.text)) // as in the terminal
+    if (!isPrediction && (task.kind === "optimise" || view.text !== task.text)) // the findings of an unedited task may be its answer
         run(view);
 };
 })(window);

@@ -6,7 +6,7 @@
 //   wrong, wrongAt, over   the first wrong result, its n, and the time limit that stopped the run
 //   findings      by kind and places: the title, and lines about it
 //   row, missed   counters at the exercise's own n, and the goals that they miss
-//   printed       the first lines that the kernel printed
+//   printed       what the kernel printed
 //   last          the source and the PTX of the kernel that was run
 (function (page) {
 "use strict";
@@ -14,7 +14,6 @@ const Exercises = (page.Exercises = page.Exercises || {});
 const ORDERS = [{}, {order: 1}, {order: 2, together: true}];
 const MAX_INSTRUCTIONS = 4000000; // of a block's warps; more count as an infinite loop
 const SECONDS = 10; // for all runs of a kernel, unless the caller of Exercises.judge gives another number
-const MAX_PRINTED = 8; // lines
 const UNIT = 16; // floats are whole sixteenths (docs/check.md)
 const TYPES = {f: Float32Array, d: Float64Array, i: Int32Array, I: Uint32Array};
 const grouped = (number) => number.toLocaleString("en-US");
@@ -127,7 +126,7 @@ function compare(runs, contents) {
 
 const withoutNumbers = (text) => text.replace(/0x[0-9a-f]+|\d+/g, "0");
 const samePlace = ({file, line, kernel, access}) => [file, line, kernel, withoutNumbers(access || "")];
-const placeLine = ({file, line, description, text}) => `${line ? `${file || ""}:${line}: ` : ""}${description || ""}${text ? `:  ${text.trim()}` : ""}`;
+const placeLine = ({line, description, text}) => `${line ? `line ${line}: ` : ""}${(description || "").replace(/\((\d+),0,0\)/g, "$1")}${text ? `:  ${text.trim()}` : ""}`;
 const advice = (finding) => (finding.hint || "").split("\n").filter(Boolean).map((line) => (/^(help|note): /.test(line) ? line : `help: ${line}`));
 
 // Adds the findings of a replay to the verdict; values: the arguments of its last run.
@@ -191,7 +190,7 @@ async function replay(kernel, runs, orders) {
 
 // A session: the runs in one order, whose results and findings are added to the verdict.
 async function session(task, kernel, sizes, orders, verdict) {
-    const runs = sizes.map((n) => runAt(task, n)), result = await replay(kernel, runs, orders);
+    const runs = sizes.map((n) => runAt(task, n)), result = await replay(kernel, runs, {...orders, atomicLoads: task.goals.length > 0});
     if (result.status === "stopped") {
         verdict.over = verdict.wrong = `stopped: it takes longer than ${SECONDS} seconds`;
         return result;
@@ -216,7 +215,6 @@ function triesOf(task, random) {
 }
 
 const isRight = (verdict) => !verdict.wrong && !verdict.findings.size;
-const firstLines = (text) => (text ? text.replace(/\n$/, "").split("\n").slice(0, MAX_PRINTED) : []);
 
 // Runs all sizes in the default order, then the exercise's own n, at which goals are counted; and two sizes in the other orders; until
 // something is wrong.
@@ -225,7 +223,7 @@ async function runAll(task, kernel, verdict, {random, isOver}) {
     for (const [number, orders] of ORDERS.entries()) {
         const {printed, counters} = await session(task, kernel, number ? again : [...tries, task.counts_at], orders, verdict);
         if (number === 0) {
-            verdict.printed = firstLines(printed);
+            verdict.printed = printed;
             verdict.row = verdict.wrong ? null : Exercises.lastRow(counters);
             verdict.missed = verdict.wrong ? [] : task.goals.filter((goal) => !verdict.row || isMissed(goal, verdict.row));
         }

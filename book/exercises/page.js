@@ -61,7 +61,7 @@ function importButton(tasks) {
             if (lost.length && !confirm(`The file replaces your kernels of ${lost.length} exercises here. Continue?`))
                 return;
             progress.merge(found);
-            show();
+            await show();
             document.querySelector(".ex-note").textContent = `imported: ${found.done.length} solved, ${Object.keys(found.code).length} kernels`;
         } catch (error) {
             note.textContent = `${input.files[0].name} cannot be imported: ${error.message}`;
@@ -77,14 +77,14 @@ function kernelOf({title, number}, kernel, verdict) {
 }
 
 function sheetOf(tasks) {
-    const {verdicts, code, seen} = progress.load(), done = tasks.filter(isDone).length;
-    const verdictOf = (task) => verdicts[task.name] || (isDone(task) ? "Solved" : code[task.name] ? "not judged" : "not begun");
+    const {verdicts, seen, ...kernels} = progress.load(), code = progress.handedIn(kernels), done = tasks.filter(isDone).length;
+    const verdictOf = (task) => (isDone(task) ? "Solved" : verdicts[task.name] || (code[task.name] ? "not judged" : "not begun"));
     const pair = ([words, [first, last]]) => `${words}: ${first === last ? last : `${first}, then ${last}`}`;
     const counts = ({name}) => Object.entries(seen[name] || {}).map(pair).join("; ");
     const rows = tasks.map((task) => [`${task.number} ${task.title}`, isDone(task) ? "yes" : "", verdictOf(task), counts(task)]);
     const name = element("label", {}, "Name ", element("input", {type: "text", autocomplete: "name"}));
     return [element("h2", {}, "Sheet to hand in"), element("p", {class: "ex-who"}, name, ` Date: ${new Date().toISOString().slice(0, 10)}. Solved: ${done} of ${tasks.length}.`),
-        element("p", {class: "ex-bar"}, button("Print, or save as PDF", () => print())), Exercises.table(rows, ["exercise", "solved", "last verdict", "counts: first, then last"]),
+        element("p", {class: "ex-bar"}, button("Print, or save as PDF", () => print())), Exercises.table(rows, ["exercise", "solved", "verdict", "counts: first, then last"]),
         ...tasks.filter((task) => code[task.name]).map((task) => kernelOf(task, code[task.name], verdictOf(task)))];
 }
 

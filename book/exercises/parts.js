@@ -21,7 +21,9 @@ const lineButton = (line, column, editor) => Exercises.button(`line ${line}`, ()
 Exercises.findingBox = function ({lines, places}, editor) {
     const line = (places || []).map((place) => place.line).find(Boolean), [title, ...more] = lines;
     const head = element("p", {}, element("strong", {}, title), " ", line && lineButton(line, 1, editor));
-    return element("div", {class: "ex-finding"}, head, element("pre", {}, more.join("\n")));
+    const isHelp = (words) => /^(help|note): /.test(words), help = more.filter(isHelp);
+    return element("div", {class: "ex-finding"}, head, element("pre", {}, more.filter((words) => !isHelp(words)).join("\n")),
+        help.length > 0 && element("details", {}, element("summary", {}, "How to fix it"), element("pre", {}, help.join("\n"))));
 };
 
 const messageBox = ({line, column, severity, message, help}, editor) => element("p", {class: `ex-message ex-is-${severity}`},
@@ -58,6 +60,15 @@ Exercises.newest = function (job) {
 
 // ---- The player
 
+// Marks the run in a box as that of an earlier text; `again`, if given, shows the newest one.
+Exercises.outdate = function (box, again) {
+    if (!box.querySelector("figure"))
+        return;
+    box.classList.add("ex-outdated");
+    box.querySelectorAll(".ex-note").forEach((note) => note.remove());
+    box.prepend(element("p", {class: "ex-note"}, "Outdated: this is the run of an earlier text. ", again && Exercises.button("Watch the new run", again)));
+};
+
 let programs = 0; // each run is a program of its own, since the player keeps results by name
 
 const base64 = (data) => btoa(Array.from(data, (byte) => String.fromCharCode(byte)).join(""));
@@ -68,6 +79,7 @@ Exercises.watch = function (box, {title, n, last, recording: {calls, bytes}, isO
     const withoutStop = calls.split("\n").filter((line) => line !== "stop" && !line.startsWith("free ")).join("\n");
     const encoded = Object.fromEntries(Object.entries(bytes).map(([key, data]) => [key, base64(data)]));
     const program = {...usual, name, title, isOwn, source: last.source, sizes: [n], runs: {[n]: withoutStop}, ptx: [[0, last.ptx]], bytes: encoded};
+    box.classList.remove("ex-outdated");
     page.playerPrograms = {...page.playerPrograms, [name]: program};
     const figure = element("figure", {class: "player", "data-program": name, "data-n": n});
     box.replaceChildren(figure);

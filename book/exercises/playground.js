@@ -109,7 +109,8 @@ async function runKernel(view) {
     const arrays = result.error ? null : arraysBox(launch, result.contents);
     return () => {
         boxes.watch.hidden = false;
-        showSaid(view, headline, verdict, [printedBox(result.printed), arrays, countersBox(Exercises.lastRow(result.counters))], isGood);
+        Exercises.outdate(boxes.player, () => watch(view));
+        showSaid(view, headline, verdict, [...page.Player.printed(result.printed), arrays, countersBox(Exercises.lastRow(result.counters))], isGood);
     };
 }
 
@@ -123,7 +124,7 @@ async function judgeKernel(view, isOver) {
     const lines = verdict.sizes.map(({label, wrong}) => `${label} ${".".repeat(Math.max(3, 22 - label.length))} ${wrong || "correct"}`);
     const counters = Object.entries(verdict.counters || {}).map(([name, value]) => [name, grouped(value), limits[name] === undefined ? "" : grouped(limits[name])]);
     const boxes = [lines.length && element("pre", {}, lines.join("\n")), ...verdict.missed.map((goal) => element("p", {}, `goal missed: ${goal}`)),
-        counters.length && Exercises.table(counters, ["counter", "yours", "at most"]), printedBox(verdict.printed)];
+        counters.length && Exercises.table(counters, ["counter", "yours", "at most"]), ...page.Player.printed(verdict.printed)];
     const headline = !verdict.isCompiled ? "It does not compile" : verdict.said[0] || words[0].toUpperCase() + words.slice(1);
     return () => showSaid(view, headline, verdict, boxes, words === "passed");
 }
@@ -156,8 +157,6 @@ function showSaid({boxes, editor}, headline, verdict, more, isGood) {
     const findings = [...verdict.findings.values()].map((one) => Exercises.findingBox(one, editor));
     boxes.details.replaceChildren(...Exercises.messageBoxes(verdict, editor), ...findings, ...more.filter(Boolean));
 }
-
-const printedBox = (text) => text && element("div", {}, element("p", {}, "The kernel printed:"), element("pre", {}, text.split("\n").slice(0, 20).join("\n")));
 
 function arraysBox({values}, contents) {
     let begin = 0;

@@ -2,14 +2,15 @@
 // (drywarp/learn/progress.py):
 //
 //   at, done, seen   as in make learn's progress.json: the current exercise, the solved ones, counts by exercise and words
-//   code             the learner's kernels, by exercise
+//   code             the learner's kernels, by exercise: of a solved one the last that solves it
 //
-// The page also keeps `hints`, the number of hints that were shown, and `verdicts`, the last verdict in words.
+// The page also keeps `hints`, the number of hints that were shown, `verdicts`, the last verdict in words, and `solved`, the last kernel
+// that solves each exercise; there `code` is what the editor shows.
 (function (page) {
 "use strict";
 const Exercises = (page.Exercises = page.Exercises || {});
 const KEY = "exercises", FORMAT = "exercises 1";
-const empty = () => ({at: "", done: [], seen: {}, code: {}, hints: {}, verdicts: {}});
+const empty = () => ({at: "", done: [], seen: {}, code: {}, solved: {}, hints: {}, verdicts: {}});
 let state = null, isKept = true;
 
 function stored() {
@@ -36,9 +37,17 @@ function change(edit) {
     }
 }
 
-function finish(name) {
-    change((now) => now.done.includes(name) || now.done.push(name));
+// The exercise is solved, by this kernel.
+function finish(name, kernel) {
+    change((now) => {
+        now.solved[name] = kernel;
+        if (!now.done.includes(name))
+            now.done.push(name);
+    });
 }
+
+// The kernels to hand in.
+const handedIn = ({code, solved}) => ({...code, ...solved});
 
 // Keeps the first and the last value of each count.
 function saw(name, values) {
@@ -54,8 +63,8 @@ function saw(name, values) {
 const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
 
 function exported() {
-    const {at, done, seen, code} = load();
-    return `${JSON.stringify({format: FORMAT, at, done, seen, code}, null, 1)}\n`;
+    const {at, done, seen, ...kernels} = load();
+    return `${JSON.stringify({format: FORMAT, at, done, seen, code: handedIn(kernels)}, null, 1)}\n`;
 }
 
 // The progress in a file's text, limited to known exercises; throws an Error that says what is wrong.
@@ -83,10 +92,13 @@ function merge({at, done, seen, code}) {
         now.done = [...new Set([...now.done, ...done])];
         Object.assign(now.seen, seen);
         Object.assign(now.code, code);
-        Object.keys(code).forEach((name) => delete now.verdicts[name]);
+        for (const name of Object.keys(code)) {
+            delete now.verdicts[name];
+            delete now.solved[name]; // the page has not judged this kernel
+        }
     });
 }
 
-Exercises.progress = {load, change, finish, saw, exported, parse, replaced, merge, isKept: () => isKept};
+Exercises.progress = {load, change, finish, saw, handedIn, exported, parse, replaced, merge, isKept: () => isKept};
 change(() => {}); // whether the browser keeps it
 })(typeof window === "object" ? window : globalThis);

@@ -2,6 +2,7 @@
 
 import html
 import itertools
+import re
 import shutil
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from book.contents import ROOT
 from book.exercises import data
 from drywarp.learn import exercise as exercises
 
+# Names in a task: out[blockIdx.x], threadIdx.x, __syncthreads(), atomicAdd, n = 900
+CODE = re.compile(r"(\b\w+\[[^\]]+\](?: [-+*/]?= [\w\[\].]+(?: [-+*] [\w\[\].]+)*)?|\b\w+\.[xyz]\b|\b_*[A-Za-z]\w*\([\w, ]*\)|\b[a-z]+_\w+\b|\batomic[A-Z]\w*|\b[a-z]\w* = \d[\d,]*)")
 FOLDER = ROOT / "book/exercises"
 PAGES = {"book/exercises": ("judge", "words", "parts", "progress", "editor", "exercise", "page"),
          "book/playground": ("judge", "contract", "parts", "editor", "playground")}
@@ -23,10 +26,27 @@ def place(task):
     return '<div class="ex-place"' + "".join(f' data-{key}="{html.escape(value)}"' for key, value in given.items()) + "></div>\n"
 
 
+def in_code(words):
+    """A text as nodes, in which names and expressions of CUDA are code."""
+    parts = CODE.split(words)
+    return [nodes.literal("", part) if k % 2 else nodes.Text(part) for k, part in enumerate(parts) if part]
+
+
+def prediction_parts(text):
+    """The words and the code of a task whose numbers are written into fields: the comment at its beginning, without the lines to fill in."""
+    comment, code = text.split("\n\n", 1)
+    words = " ".join(line.removeprefix("//").strip() for line in comment.split("\n//\n")[0].split("\n"))
+    return re.sub(r"(, w|W)rite your numbers after the equals signs, and save", lambda found: found[1].replace(", w", ", and w") + "rite your numbers into the fields", words), code
+
+
 def section_of(task):
-    title, words = nodes.title("", f"{task.number} {task.title}"), nodes.paragraph("", f"{task.kind.capitalize()}: {task.task}")
-    code = nodes.literal_block("", task.text("task.cu"), language="cuda")
-    return nodes.section("", title, words, code, nodes.raw("", place(task), format="html"), ids=[f"exercise-{task.number}"], names=[])
+    text, added = task.text("task.cu"), []
+    if task.kind == "predict":
+        words, text = prediction_parts(text)
+        added = [nodes.paragraph("", "", *in_code(words))]
+    title, words = nodes.title("", f"{task.number} {task.title}"), nodes.paragraph("", "", nodes.Text(f"{task.kind.capitalize()}: "), *in_code(task.task))
+    code = nodes.literal_block("", text, language="cuda")
+    return nodes.section("", title, words, *added, code, nodes.raw("", place(task), format="html"), ids=[f"exercise-{task.number}"], names=[])
 
 
 class Exercises(SphinxDirective):

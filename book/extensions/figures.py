@@ -10,6 +10,7 @@ from sphinx import addnodes
 from sphinx.util.docutils import SphinxDirective
 
 from book.contents import ROOT, program_of, step_before
+from drywarp.page import SCRIPTS
 
 try:
     import minify
@@ -133,8 +134,7 @@ class Player(SphinxDirective):
 
 def player_files():
     """The player's own scripts in loading order, if they exist."""
-    names = ("model", "diff", "source", "editor", "edit", "share", "view", "controls", "panes", "bar", "engine", "lookback", "analysis", "runs", "player")
-    return [f"player/{name}.js" for name in names if (PLAYER / f"{name}.js").exists()] if (PLAYER / "player.js").exists() else []
+    return [f"player/{name}.js" for name in SCRIPTS[1:] if (PLAYER / f"{name}.js").exists()] if (PLAYER / "player.js").exists() else []
 
 
 def make_room(app, page, template, context, doctree):

@@ -11,9 +11,9 @@ import tempfile
 from pathlib import Path
 
 from drywarp.errors import Parser
+from drywarp.page import SCRIPTS
 
 PLAYER = Path(__file__).resolve().parents[2] / "book/player"
-SCRIPTS = ("model", "diff", "source", "editor", "edit", "share", "view", "controls", "panes", "bar", "engine", "lookback", "analysis", "elements", "runs", "player")
 EDITOR = PLAYER.parents[1] / "build/book/codemirror"  # make book writes it
 READY = "figure.pl-is-live[aria-busy=false]"
 BARRIER = 20  # its line in step 03
@@ -27,7 +27,7 @@ POINTER = """<svg id="pointer" width="26" height="26" viewBox="0 0 24 24" style=
 
 def lesson_page(page, program, before):
     """Writes a page with one player, as the book's pages have it, and returns its address."""
-    files = [*EDITOR.glob("codemirror.js"), *(PLAYER / f"{name}.js" for name in SCRIPTS)]
+    files = [*EDITOR.glob("codemirror.js"), *(PLAYER / f"{name}.js" for name in SCRIPTS[1:])]
     scripts = "".join(f'<script defer src="{file.as_uri()}"></script>' for file in files)
     styles = "".join(f'<link rel="stylesheet" href="{file.as_uri()}">' for file in [*EDITOR.glob("codemirror.css"), PLAYER / "player.css"])
     page.write_text(f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>A lesson</title>
