@@ -147,12 +147,12 @@ void sim_run_warps(Block *b)
     if (!progress && !cluster_may_progress && !sim_release_waiting_lanes(b))
         sim_report_deadlock(b);
     if (progress && b->live_threads > 0 && !b->launch->time_sliced && sim_is_block_stuck(b) && !sim_run_other_lanes(b))
-        sim_report_stuck(b);
+        sim_report_stuck(b, "");
     const bool may_wait = b->launch->block_concurrency != CONCURRENT && !b->launch->time_sliced && (sim_has_later_blocks(b) || sim_is_polling(b));
     if (may_wait && sim_state_repeats(b)) {
         sim_switch_to_time_slicing(b, SIM_NEEDS_LATER_BLOCKS);
         if (sim_is_livelocked(b))
-            sim_report_stuck(b);
+            sim_report_stuck(b, "");
     }
     const uint64_t limit = sim_settings()->max_instructions;
     if (b->watch->polling_instructions > limit / 100)

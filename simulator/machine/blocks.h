@@ -41,7 +41,7 @@ void sim_switch_to_time_slicing(Block *b, const char *why);
 bool sim_is_polling(const Block *b);
 // These three report what the block waits for, and leave through on_fault.
 _Noreturn void sim_report_deadlock(Block *b);
-_Noreturn void sim_report_stuck(Block *b);
+_Noreturn void sim_report_stuck(Block *b, const char *note); // `note` is appended to the message
 _Noreturn void sim_report_limit(Block *b, uint64_t instructions);
 
 // ---- livelock.c

@@ -147,12 +147,14 @@ bool sim_is_polling(const Block *b)
     return false;
 }
 
-_Noreturn void sim_report_stuck(Block *b)
+_Noreturn void sim_report_stuck(Block *b, const char *note)
 {
+    char what[500];
     sim_switch_to_time_slicing(b, SIM_NEEDS_LATER_BLOCKS);
     if (!sim_next_split(busiest_warp(b)))
         sim_report_deadlock(b);
-    report_infinite_loop(b, "infinite loop: all threads that could end it are waiting or are in infinite loops too");
+    snprintf(what, sizeof what, "infinite loop: all threads that could end it are waiting or are in infinite loops too%s", note);
+    report_infinite_loop(b, what);
 }
 
 _Noreturn void sim_report_limit(Block *b, uint64_t instructions)

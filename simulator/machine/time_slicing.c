@@ -44,11 +44,28 @@ static bool run_slice(Block *b)
     return true;
 }
 
+// Notes threads that have exited from a cooperative launch, for which a grid barrier waits forever; an empty text if there are none.
+static void describe_exited_threads(Block **blocks, uint64_t count, char *text, size_t space)
+{
+    unsigned long long exited = 0;
+    const Block *example = NULL;
+    for (uint64_t k = 0; k < count && blocks[0]->launch->workspace; k++) {
+        exited += blocks[k]->threads - blocks[k]->live_threads;
+        example = !example && blocks[k]->live_threads < blocks[k]->threads ? blocks[k] : example;
+    }
+    text[0] = 0;
+    if (example)
+        snprintf(text, space, "; %llu threads of the grid have exited, the first of them in block (%u,%u,%u)\n"
+                 "let all threads of the grid reach grid.sync(), also those without elements", exited, example->index.x, example->index.y,
+                 example->index.z);
+}
+
 // If no block makes progress, runs other lanes of their warps; if there are none, ends the launch.
 static void resolve_stuck_blocks(Block **blocks, uint64_t count)
 {
     bool switched = false;
     Block *first = NULL;
+    char note[300];
     for (uint64_t k = 0; k < count; k++)
         if (blocks[k]->live_threads > 0 && !sim_is_block_stuck(blocks[k]))
             return;
@@ -59,8 +76,9 @@ static void resolve_stuck_blocks(Block **blocks, uint64_t count)
         }
     if (switched)
         return;
+    describe_exited_threads(blocks, count, note, sizeof note);
     if (setjmp(first->on_fault) == NONE)
-        sim_report_stuck(first);
+        sim_report_stuck(first, note);
     sim_record_fault(first->launch, first);
 }
 

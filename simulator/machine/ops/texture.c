@@ -462,6 +462,9 @@ static uint8_t *surface_pointer(Warp *w, const Instr *i, int lane, AccessKind ki
                   (long long)layer, t->row_bytes, (long long)t->size[1], (long long)t->size[2], (long long)t->layers);
     if (!in_range)
         return NULL;
+    if (at[0] % (int64_t)bytes)
+        sim_fault(w, i, lane, cudaErrorMisalignedAddress, "byte %lld of a surface's row, which is not a multiple of the %zu bytes of an access\n"
+                  "multiply x by the size of an element: x counts bytes in functions such as surf2Dwrite()", (long long)at[0], bytes);
     const uint64_t address = t->base + (uint64_t)(at[2] + layer) * t->slice_bytes + (uint64_t)at[1] * t->row_bytes + (uint64_t)at[0];
     return sim_access_lane(w, i, lane, GLOBAL, address, bytes, bytes, kind);
 }
