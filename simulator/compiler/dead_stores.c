@@ -1,5 +1,5 @@
-// dead_stores.c: dead store elimination. A store is removed if a later store of its block overwrites its bytes and nothing in
-// between may read them. LLVM looks at one block at a time, too.
+// dead_stores.c: dead store elimination. A store is removed if a later store in the same basic block overwrites its bytes and
+// nothing in between may read them.
 #include "compiler/memory.h"
 
 enum { MAX_STEPS = 200 };
@@ -16,6 +16,7 @@ static bool covers(const IrFunction *function, const IrInstruction *later, const
     Location written = location_of(later);
     if (alias(function, &written, location) == SAME_BYTES)
         return true;
+    // Otherwise it covers the location if both have the same base: compares as if it wrote exactly these bytes.
     if (written.begin > location->begin || written.begin + written.bytes < location->begin + location->bytes)
         return false;
     written.begin = location->begin;

@@ -299,7 +299,7 @@ void sim_decode(const Module *m, const Function *f)
     program->code[f->count].control = RETURN;
     for (uint32_t k = f->count; k-- > 0;) {
         Instr *i = &program->code[k];
-        i->straight_line = i->control == PLAIN && i->guard == NO_OFFSET ? i[1].straight_line + 1 : 0;
+        i->straight_line_count = i->control == PLAIN && i->guard == NO_OFFSET ? i[1].straight_line_count + 1 : 0;
     }
 }
 

@@ -290,8 +290,8 @@ void sim_find_loops(Arena *arena, Program *p, const FlowGraph *f)
             add_effects(&effects, i);
         mark_rereads(&p->code[latch->target], latch);
         latch->loop |= effects.observes || effects.observes_block ? POLLS_IN_LOOP : 0;
-        latch->loop |= effects.writes ? 0 : effects.observes ? QUIET_LOOP | POLLING_LOOP : QUIET_LOOP;
-        latch->loop |= latch->loop & QUIET_LOOP && !effects.observes && !effects.observes_block && effects.nondeterministic ? WAITS_FOR_CLOCK : 0;
+        latch->loop |= effects.writes ? 0 : effects.observes ? READ_ONLY_LOOP | POLLING_LOOP : READ_ONLY_LOOP;
+        latch->loop |= latch->loop & READ_ONLY_LOOP && !effects.observes && !effects.observes_block && effects.nondeterministic ? WAITS_FOR_CLOCK : 0;
         for (uint32_t k = 0; k < count; k++)
             in_loop[list[k]] = false;
     }

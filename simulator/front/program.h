@@ -59,7 +59,7 @@ struct Instr {
     bool guard_negated;
     uint8_t control;
     uint8_t kind;
-    uint32_t straight_line; // length of the sequence of PLAIN unguarded instructions that begins here
+    uint32_t straight_line_count; // length of the sequence of PLAIN unguarded instructions that begins here
     uint8_t op;             // selects among a handler's operations
     uint8_t type;           // of the result and, unless `from` is set, of the operands
     uint8_t from;           // type of the operands, if it differs
@@ -72,7 +72,7 @@ struct Instr {
     uint8_t source_bytes;   // size of a conversion's source register
     uint32_t target;        // of a branch
     uint32_t reconvergence_pc; // of a branch; NO_INDEX: use the enclosing branch's
-    uint16_t loop;          // of a branch or load: flags such as QUIET_LOOP
+    uint16_t loop;          // of a branch or load: flags such as READ_ONLY_LOOP
     uint32_t target_count;  // of an indexed branch
     uint32_t groups;        // pending groups that cp.async.wait_group allows
     Address at;             // of a load, a store or an atomic operation
@@ -123,15 +123,15 @@ enum { // Instr.flags
 };
 
 enum { // Instr.loop
-    QUIET_LOOP = 1,    // back edge of a loop that writes nothing
-    POLLING_LOOP = 2,  // back edge of a quiet loop that observes other threads
+    READ_ONLY_LOOP = 1, // back edge of a loop that writes nothing
+    POLLING_LOOP = 2,  // back edge of a read-only loop that observes other threads
     LEAVES_LOOP = 4,   // branch by which some lanes may leave a loop with memory accesses while others continue it
     IN_SPIN_LOOP = 8,  // volatile load on which the exit of its loop depends
     FEEDS_BRANCH = 16, // volatile load that a branch depends on
     REREAD = 32,       // volatile load followed in its loop by a fence and another read, as in a sequence lock
     POLLS_IN_LOOP = 64, // back edge of a loop that observes other threads
     CAS_GUESS = 128,   // weak load whose value a compare-and-swap of that word tests
-    WAITS_FOR_CLOCK = 256 // back edge of a quiet loop that observes only a clock
+    WAITS_FOR_CLOCK = 256 // back edge of a read-only loop that observes only a clock
 };
 
 typedef struct CallSite {

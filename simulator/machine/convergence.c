@@ -104,7 +104,7 @@ static void execute(Warp *w, const Instr *i, uint32_t mask)
         sim_observer.warp_barrier(w, mask);
 }
 
-void sim_converge_execute(Warp *w, WarpSplit *p)
+void sim_execute_if_converged(Warp *w, WarpSplit *p)
 {
     const Instr *i = sim_instruction_of(p);
     for (uint32_t rest = p->mask & ~p->executed; rest;) {
@@ -138,7 +138,7 @@ uint32_t sim_awaited_lanes(const Warp *w)
     return awaited;
 }
 
-void sim_converge_wait(Warp *w, WarpSplit *p, const Instr *i)
+void sim_wait_for_convergence(Warp *w, WarpSplit *p, const Instr *i)
 {
     const uint32_t *members = (const uint32_t *)(w->registers + i->members), first = members[__builtin_ctz(p->mask)];
     uint32_t different = 0, not_own_member = 0;
@@ -159,5 +159,5 @@ void sim_converge_wait(Warp *w, WarpSplit *p, const Instr *i)
     p->state = WAITS_FOR_LANES;
     p->executed = 0;
     p->loop = NULL;
-    sim_converge_execute(w, p);
+    sim_execute_if_converged(w, p);
 }

@@ -42,7 +42,7 @@ static void advance_clock(Warp *w, const WarpSplit *p)
 void sim_count_iteration(Warp *w, WarpSplit *p, const Instr *back_edge)
 {
     const bool same = p->loop == back_edge && p->loop_frame == p->frame;
-    if (!(back_edge->loop & QUIET_LOOP)) {
+    if (!(back_edge->loop & READ_ONLY_LOOP)) {
         p->loop = NULL;
         return;
     }

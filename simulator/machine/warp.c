@@ -33,7 +33,7 @@ static void exit_lanes(Warp *w, WarpSplit *p, uint32_t mask)
         sim_end_split(w, p);
     for (WarpSplit *q = w->splits; q; q = q->next)
         if (q->state == WAITS_FOR_LANES) // the last lanes that it waits for may have exited
-            sim_converge_execute(w, q);
+            sim_execute_if_converged(w, q);
     sim_check_barriers(w->block);
     sim_check_cluster_barrier(w->block);
 }
@@ -55,11 +55,11 @@ static void branch_by_index(Warp *w, WarpSplit *p, const Instr *i, uint32_t mask
     if (same_target == p->mask) {
         sim_note_jump(p, p->pc, i->targets[index[first]]);
         p->pc = i->targets[index[first]];
-    } else if (mask == p->mask) // the others return to this instruction
+    } else if (mask == p->mask) // lanes with another index execute this instruction again
         sim_diverge(w, p, i->reconvergence_pc, same_target, i->targets[index[first]], p->pc);
-    else if (mask == same_target) // the others do not branch
+    else if (mask == same_target) // lanes whose guard is false fall through
         sim_diverge(w, p, i->reconvergence_pc, mask, i->targets[index[first]], p->pc + 1);
-    else // the others of `mask` return to this instruction
+    else // splits off the lanes whose guard is true; they execute this instruction again
         sim_diverge(w, p, i->reconvergence_pc, mask, p->pc, p->pc + 1);
 }
 
@@ -112,7 +112,7 @@ static void execute_convergent(Warp *w, WarpSplit *p, const Instr *i, uint32_t m
     else if (i->control == CLUSTER_BARRIER)
         sim_execute_cluster_barrier(w, p, i);
     else
-        sim_converge_wait(w, p, i);
+        sim_wait_for_convergence(w, p, i);
 }
 
 static void execute_control(Warp *w, WarpSplit *p, const Instr *i, uint32_t mask)
@@ -143,14 +143,15 @@ static void execute_control(Warp *w, WarpSplit *p, const Instr *i, uint32_t mask
     }
 }
 
-// True if all lanes take the branch and no comparison of states is due. Counts the iteration if the branch closes a loop.
+// True if all lanes take the branch, and sim_count_iteration() need not compare the loop's state with an earlier iteration. Counts
+// the iteration if the branch closes a loop.
 static inline bool try_plain_jump(WarpSplit *p, const Instr *i, uint32_t mask, uint32_t pc)
 {
     if (i->control != BRANCH || mask != p->mask)
         return false;
     if (i->target > pc)
         return true;
-    if (i->loop & QUIET_LOOP)
+    if (i->loop & READ_ONLY_LOOP)
         return sim_try_count_iteration(p, i);
     p->loop = NULL; // as in sim_count_iteration
     return true;
@@ -160,7 +161,7 @@ static inline bool try_plain_jump(WarpSplit *p, const Instr *i, uint32_t mask, u
 // within the time slice.
 static inline uint32_t unchecked_count(const Instr *i, uint32_t budget, uint32_t until_reconvergence)
 {
-    const uint32_t count = i->straight_line < until_reconvergence ? i->straight_line : until_reconvergence;
+    const uint32_t count = i->straight_line_count < until_reconvergence ? i->straight_line_count : until_reconvergence;
     return count < budget ? count : budget;
 }
 
@@ -224,10 +225,10 @@ static inline InstructionRun run_until_stop(Warp *w, WarpSplit *p, uint32_t reco
     InstructionRun s = {.pc = p->pc};
     do {
         const Instr *i = &code[s.pc];
-        const uint32_t straight_line = unchecked_count(i, max_count - s.count, reconvergence_pc - s.pc); // wraps if the
-                                                                                              // reconvergence point is earlier
-        if (straight_line > 0) {
-            const uint32_t ran = run_unchecked(w, i, straight_line, active);
+        // The last difference wraps if the reconvergence point is earlier.
+        const uint32_t unchecked = unchecked_count(i, max_count - s.count, reconvergence_pc - s.pc);
+        if (unchecked > 0) {
+            const uint32_t ran = run_unchecked(w, i, unchecked, active);
             s.active_lanes += (uint64_t)ran * active_count;
             s.count += ran;
             s.pc += ran;
@@ -238,7 +239,7 @@ static inline InstructionRun run_until_stop(Warp *w, WarpSplit *p, uint32_t reco
     return s;
 }
 
-// Runs one instruction with tracing, or with undefined registers, which the observer propagates.
+// Runs one instruction while tracing, or while registers are undefined; the observer then propagates undefinedness.
 static InstructionRun run_observed(Warp *w, WarpSplit *p, uint32_t reconvergence_pc)
 {
     const Instr *i = sim_instruction_of(p);

@@ -104,8 +104,8 @@ static inline const Instr *sim_instruction_of(const WarpSplit *p)
     return &p->frame->function->program->code[p->pc];
 }
 // The split arrives at instruction i, where lanes of the warp wait for each other.
-void sim_converge_wait(Warp *w, WarpSplit *p, const Instr *i);
+void sim_wait_for_convergence(Warp *w, WarpSplit *p, const Instr *i);
 // Executes the operation at which p waits, for each complete set of members.
-void sim_converge_execute(Warp *w, WarpSplit *p);
+void sim_execute_if_converged(Warp *w, WarpSplit *p);
 
 #endif
