@@ -48,7 +48,7 @@ def compilers(folder: Path) -> list[str]:
         return [f"PROCESSOR={processor}"]
     folder.mkdir(parents=True, exist_ok=True)
     # After make's own, so that -Wall does not turn these warnings on again.
-    flags = f"-target {TARGET}-linux-gnu.{GLIBC} -fno-sanitize=all -Wno-unknown-pragmas -Wno-bitwise-instead-of-logical -Wno-uninitialized-const-pointer"
+    flags = f"-target {TARGET}-linux-gnu.{GLIBC} -fno-sanitize=all -Wno-unknown-warning-option -Wno-unknown-pragmas -Wno-bitwise-instead-of-logical -Wno-uninitialized-const-pointer"
     for name in ("cc", "c++", "ar"):
         script = folder / name
         script.write_text(f'#!/bin/sh\nexport ZIG_GLOBAL_CACHE_DIR="{folder}/cache" ZIG_LOCAL_CACHE_DIR="{folder}/cache"\n'
