@@ -1,6 +1,6 @@
 # Builds the programs of the tests, and runs the tests.
 
-.PHONY: check test test-quick test-long lint lock book test-book bench-book film
+.PHONY: check test test-settings test-quick test-long lint lock book test-book bench-book film
 
 # To save nvcc's time, the tests run only the first and the last program of slow labs, and none of the two labs whose CUB and Thrust headers
 # take as long as all other labs. The remaining CUDA programs are compiled together. ALL=1 and make labs run all, each compiled alone. Two
@@ -27,8 +27,12 @@ test: ## test: runs every test that this machine can run, except the long ones o
 	$(COMPILE) $(PYTHON_READY) $(if $(EVERY),$(PYTHON_READY:ready=notebook)) $(TESTED)
 	$(COMPILE) lab-programs DEVICE=sim LEFT_OUT='$(if $(UNTESTED),build/sim/%)'
 	$(Q)unset LADDER; $(if $(SANITIZE),ASAN_OPTIONS=$(SANITIZER_OPTIONS)) \
-	    SIM_LINK='$(TEST_LINK)' LEFT_OUT='$(UNTESTED)' $(PYTHON) -m pytest \
+	    TESTS_BUILT=1 SIM_LINK='$(TEST_LINK)' LEFT_OUT='$(UNTESTED)' $(PYTHON) -m pytest \
 	    $$($(PYTHON) -c 'import xdist' 2> /dev/null && echo '-n auto --dist loadfile') tests
+
+# What make test exports, for a pytest that make did not start: tests/conftest.py.
+test-settings:
+	@printf '%s\n' 'SIM_LINK=$(TEST_LINK)' 'LEFT_OUT=$(UNTESTED)'
 
 # Scripts, pages and instructions: tests that compile no CUDA program.
 QUICK_TESTS := $(addprefix tests/,tools/test_scripts.py course/test_docs.py simulator/test_instructions.py \

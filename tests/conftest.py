@@ -2,13 +2,15 @@
 
 import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+ROOT = Path(__file__).resolve().parents[1]
 # Scripts are started as `python3 -m scripts.ladder.tries`, in whatever folder.
-os.environ["PYTHONPATH"] = str(Path(__file__).resolve().parents[1])
+os.environ["PYTHONPATH"] = str(ROOT)
 
 # Commands are tried as typed in a terminal, also where make runs the tests.
 for variable in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "GPU", "GPU_IS_KNOWN"):
@@ -18,6 +20,38 @@ for variable in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "GPU", "GPU_IS_KNOWN"):
 python3 = shutil.which("python3")
 if python3 and Path(python3).read_bytes().startswith(b"#!"):
     os.environ["PATH"] = f"{Path(sys.executable).resolve().parent}{os.pathsep}{os.environ['PATH']}"
+
+# make test exports these. A pytest that make did not start asks make for them, before tests/support.py reads them; workers of pytest-xdist inherit them.
+if "SIM_LINK" not in os.environ:
+    printed = subprocess.run(["make", "-s", "test-settings"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    os.environ.update(line.split("=", 1) for line in printed.splitlines())
+
+not_built = pytest.StashKey[str]()  # why the programs of the tests could not be built
+
+
+def make_programs(targets):
+    """Builds what tests marked with `builds` run; returns an error message, or None. Workers of pytest-xdist wait for the first."""
+    command = ["scripts/build/one_at_a_time.sh", "make", "-s", f"-j{os.cpu_count()}", "DEVICE=sim",
+               f"LEFT_OUT={'build/sim/%' if os.environ['LEFT_OUT'] else ''}", *sorted(targets)]
+    made = subprocess.run(command, cwd=ROOT, env=os.environ | {"COMPILING": "1"}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    errors = [line for line in made.stderr.splitlines() if not line.startswith(("make", "another make"))]
+    return "\n".join(errors or [f"make {' '.join(sorted(targets))} failed"]) if made.returncode else None
+
+
+def pytest_collection_finish(session):
+    targets = {target.format(**item.callspec.params if hasattr(item, "callspec") else {}) for item in session.items
+               for mark in item.iter_markers("builds") for target in mark.args}
+    if targets and not session.config.option.collectonly and "TESTS_BUILT" not in os.environ:
+        error = make_programs(targets)
+        if error:
+            session.stash[not_built] = error
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    if not_built in item.session.stash and item.get_closest_marker("builds"):
+        pytest.fail(item.session.stash[not_built], pytrace=False)
+
 
 # How instructions run, what the runtime says, and how long it takes: programs and texts that are wrong on purpose or read uninitialised memory. What the
 # checker finds has files of its own; with it run the programs of a course, the steps, the labs and the scan.
@@ -36,6 +70,7 @@ LONGEST = ["test_labs", "test_simulator", "test_plot", "test_own_programs", "tes
 
 
 def pytest_configure(config):
+    config.addinivalue_line("markers", "builds(*targets): targets of make that the test runs, {parameter} being a parameter of it; they are built before the first test")
     config.option.loadscopereorder = False  # of pytest-xdist: files come in our order, not in that of how many tests they have
 
 

@@ -49,6 +49,7 @@ def changed_lines(before, after, tmp_path):
 
 
 def nvcc():
+    """The compiler's path; None if there is none."""
     home = os.environ.get("CUDA_HOME", "/usr/local/cuda")
     found = shutil.which("nvcc") or shutil.which("nvcc", path=f"{home}/bin:/usr/local/cuda/bin:{ROOT}/.cuda/bin")
     return found and os.path.abspath(found)  # for tests in other folders
@@ -84,6 +85,7 @@ def changed(step, old, new):
 
 
 SIM = ROOT / "build/sim"
+needs_simulator = pytest.mark.builds("build/sim/libsimulator.a")  # of tests that link it: build, link
 LINK = shlex.split(os.environ.get("SIM_LINK", ""))
 COUNTED = ["shared_loads", "shared_stores", "bank_conflicts", "global_load_requests", "global_load_sectors",
            "global_store_requests", "global_store_sectors"]
@@ -101,6 +103,8 @@ def reported(result):
 
 def compiled(made, *words):
     """What nvcc makes of these words."""
+    if not nvcc():
+        pytest.fail("nvcc was not found: make toolkit installs it", pytrace=False)
     made.parent.mkdir(parents=True, exist_ok=True)
     result = subprocess.run([nvcc(), "-o", made, *words], capture_output=True, text=True, cwd=ROOT)
     assert result.returncode == 0, result.stderr

@@ -13,7 +13,9 @@ from drywarp.findings import apart, how_many
 from scripts.evidence import shown_messages
 from scripts.ladder import tries
 
-from tests.support import ROOT, STEPS, build, run
+from tests.support import ROOT, STEPS, build, needs_simulator, run
+
+pytestmark = needs_simulator
 
 MISTAKES = sorted((ROOT / "tests/mistakes").glob("*.cu"))
 HERE = "// <- here"

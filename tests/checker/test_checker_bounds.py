@@ -1,6 +1,8 @@
 """The memory consumption of the checker."""
 
-from tests.support import ROOT, build, run, unsanitized
+from tests.support import ROOT, build, needs_simulator, run, unsanitized
+
+pytestmark = needs_simulator
 
 
 @unsanitized

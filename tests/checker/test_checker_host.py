@@ -4,7 +4,9 @@ import subprocess
 
 import pytest
 
-from tests.support import FINDINGS, ROOT, SIM, build, build_object, findings, link, only, run
+from tests.support import FINDINGS, ROOT, SIM, build, build_object, findings, link, needs_simulator, only, run
+
+pytestmark = needs_simulator
 
 
 @pytest.fixture(scope="module")

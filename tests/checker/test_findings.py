@@ -5,7 +5,9 @@ import re
 import pytest
 
 from scripts.evidence import message_table
-from tests.support import FINDINGS, ROOT, build, findings
+from tests.support import FINDINGS, ROOT, build, findings, needs_simulator
+
+pytestmark = needs_simulator
 
 SOURCE = ROOT / "tests/checker/findings.cu"
 

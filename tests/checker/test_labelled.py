@@ -8,7 +8,7 @@ import pytest
 
 from scripts.evidence import labelled
 
-from tests.support import ROOT, SIM, build
+from tests.support import ROOT, SIM, build, needs_simulator
 
 LABELS = labelled.labels()
 FOLDER = SIM / "labelled"
@@ -16,6 +16,7 @@ LEFT_OUT = {ROOT / program for program in os.environ.get("LEFT_OUT", "").split()
 
 
 @pytest.mark.parametrize("program", sorted({row["program"] for row in LABELS if FOLDER / row["program"] not in LEFT_OUT}))
+@pytest.mark.builds("build/sim/labelled/{program}")
 def test_labels_are_reported(program):
     """Broken: a false negative for a kind that the checker finds, or a false positive; or a case has no label."""
     rows = [row for row in LABELS if row["program"] == program]
@@ -27,6 +28,7 @@ def test_labels_are_reported(program):
 
 
 @pytest.mark.skipif(FOLDER / "atomics" in LEFT_OUT, reason="it was not built")
+@pytest.mark.builds("build/sim/labelled/atomics")
 def test_mixed_sizes_of_atomic_operations_are_named():
     """Broken: the message about mixed sizes mentions `volatile` or barriers, or has one size for both accesses."""
     run = subprocess.run([FOLDER / "atomics", "two-widths"], env=os.environ | {"SIM_CHECK": "1"}, capture_output=True, text=True, check=False)
@@ -36,6 +38,7 @@ def test_mixed_sizes_of_atomic_operations_are_named():
 
 
 @pytest.mark.skipif(FOLDER / "fences" in LEFT_OUT, reason="it was not built")
+@pytest.mark.builds("build/sim/labelled/fences")
 def test_a_missing_acquire_fence_is_named():
     """Broken: for a reader that lacks a fence after reading the flag, the message has only the general hint about atomic operations with fences."""
     run = subprocess.run([FOLDER / "fences", "lock-of-two-warps-first-without-fence"], env=os.environ | {"SIM_CHECK": "1", "SIM_BLOCK_ORDER": "5"},
@@ -44,6 +47,7 @@ def test_a_missing_acquire_fence_is_named():
 
 
 @pytest.mark.parametrize("flags", ["-G", "-Xcicc -O1"])
+@needs_simulator
 def test_a_guess_is_recognised_in_unoptimised_code(flags, tmp_path):
     """Broken: in unoptimised code, where a compare-and-swap is a call, the first read of its loop is a false positive; or a real race is missed
     because the value is also stored, or never compared."""

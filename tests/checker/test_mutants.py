@@ -7,7 +7,9 @@ import pytest
 
 from scripts.evidence.mutants import make, run
 
-from tests.support import ROOT, nvcc, unsanitized
+from tests.support import ROOT, needs_simulator, nvcc, unsanitized
+
+pytestmark = needs_simulator
 
 FOLDER = ROOT / "evidence/mutants"
 STEPS = list(make.sources())

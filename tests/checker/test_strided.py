@@ -4,9 +4,12 @@ patterns, with barriers in between. Most of these kernels have no race, some hav
 import random
 import subprocess
 
-import numpy as np
+import pytest
 
 from tests.simulator.ptx import RUN
+
+np = pytest.importorskip("numpy", reason="NumPy is not there: make test installs it into .venv")
+pytestmark = pytest.mark.builds("build/sim/ptx_run")
 
 AREA = 384  # bytes: three of the checker's lines
 SHAPES = [(1, 2), (1, 2), (1, 5), (2, 3), (3, 2)]  # blocks, warps of each; at most 255 threads, which store distinct bytes

@@ -6,6 +6,8 @@ import pytest
 
 from tests.support import ROOT
 
+pytestmark = pytest.mark.builds("build/sim/compile")
+
 COMPILE = ROOT / "build/sim/compile"
 KERNEL = "__global__ void store(int *out)\n{\n    *out = VALUE;\n}\n"
 

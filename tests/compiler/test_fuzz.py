@@ -3,7 +3,11 @@
 import os
 import subprocess
 
+import pytest
+
 from tests.support import ROOT
+
+pytestmark = pytest.mark.builds("build/sim/compiler-fuzz")
 
 COUNT, SEED = 250, 1
 

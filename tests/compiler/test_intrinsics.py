@@ -3,8 +3,12 @@
 import random
 import subprocess
 
+import pytest
+
 from tests.simulator import ptx
 from tests.support import ROOT, nvcc
+
+pytestmark = pytest.mark.builds("build/sim/compile", "build/sim/ptx_run")
 
 COMPILE = ROOT / "build/sim/compile"
 # Expressions of three random unsigned numbers a, b and c, some of which are small.

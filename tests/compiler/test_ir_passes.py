@@ -2,7 +2,11 @@
 
 import subprocess
 
+import pytest
+
 from tests.support import ROOT
+
+pytestmark = pytest.mark.builds("build/sim/libcompiler.a")
 
 
 def test_passes_on_functions_built_in_c(tmp_path):

@@ -8,6 +8,8 @@ import pytest
 from tests.compiler import pass_examples
 from tests.compiler.random import check
 
+pytestmark = pytest.mark.builds("build/sim/compile", "build/sim/libcuda.so.1")
+
 BEGIN = """#define KERNEL(name) __global__ void name(const int *in, const float *inf, const unsigned long long *in64, int *out, int n)
 #define INDEX const int tid = threadIdx.x, i = blockIdx.x * blockDim.x + tid
 """

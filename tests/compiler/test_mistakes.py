@@ -12,6 +12,8 @@ import pytest
 
 from tests.support import ROOT
 
+pytestmark = pytest.mark.builds("build/sim/compile")
+
 COMPILE = ROOT / "build/sim/compile"
 MISTAKES = sorted((ROOT / "tests/compiler/mistakes").glob("[0-9][0-9]_*.cu"))
 # By name: why the message does not come out yet.

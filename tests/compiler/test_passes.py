@@ -7,6 +7,8 @@ import pytest
 
 from tests.compiler import pass_examples
 
+pytestmark = pytest.mark.builds("build/sim/compile")
+
 
 @pytest.mark.parametrize("source", pass_examples.sources(), ids=lambda source: source.stem)
 def test_a_pass_does_what_its_example_shows(source):

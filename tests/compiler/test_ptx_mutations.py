@@ -9,6 +9,8 @@ import pytest
 from tests.compiler import pass_examples
 from tests.compiler.random import check, generate
 
+pytestmark = pytest.mark.builds("build/sim/compile", "build/sim/libcuda.so.1")
+
 KERNELS, CHANGES, LEAST_NOTICED = 8, 4, 0.4
 # What becomes of an instruction, by the kind of the change.
 CHANGED = {

@@ -9,6 +9,8 @@ from tests.compiler import pass_examples
 from tests.compiler.random import check, generate
 from tests.support import ROOT
 
+pytestmark = pytest.mark.builds("build/sim/compile", "build/sim/libcuda.so.1")
+
 COUNT, COUNT_WITHOUT_PASS = 300, 20
 
 

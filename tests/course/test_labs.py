@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 
+pytest.importorskip("matplotlib", reason="Matplotlib is not there: make test installs it into .venv")
 from drywarp import files
 from drywarp import execute
 from scripts.ladder import labs
@@ -41,6 +42,7 @@ BUILT = [source for source in SOURCES if not labs.obstacle(source, True, "nvcc")
 LEFT_OUT_WHOLE = {lab for lab in LABS if all(str(labs.program(source, True)) in LEFT_OUT for source in labs.sources(lab))}
 SOFTMAX = ROOT / "labs/rowscale/softmax/softmax.cu"
 ENVIRONMENT = os.environ | labs.MPI_ENVIRONMENT
+needs_programs = pytest.mark.builds("lab-programs", "build/sim/libsimulator.a")
 TOGETHER = {"SIM_TOGETHER": "1", "SIM_SMS": "2"}  # two SMs: the harness's own kernels are short then
 
 
@@ -94,6 +96,7 @@ def test_a_program_says_what_it_is(source):
 
 @pytest.mark.parametrize("source", BUILT, ids=name)
 @pytest.mark.parametrize("size", ["33", "small"] if LEFT_OUT else ["1", "33", "small"])
+@needs_programs
 def test_a_lab_is_right_at_any_size(source, size):
     """Broken: a program accesses memory out of bounds, or omits an element, at an odd size or when its loops have several iterations."""
     lab = source.parent.parent.name
@@ -144,6 +147,7 @@ def changed(lab, step, good, bad):
 
 
 @pytest.mark.parametrize("lab, step, good, bad, arguments", MISTAKES, ids=lambda text: text if text in LABS or text.startswith("step") else "")
+@needs_programs
 def test_a_planted_mistake_is_found(lab, step, good, bad, arguments, tmp_path):
     """Broken: the check of a lab passes a wrong result."""
     source = source_of(lab, step)
@@ -164,6 +168,7 @@ def test_a_planted_mistake_is_found(lab, step, good, bad, arguments, tmp_path):
 
 @pytest.mark.parametrize("lab", sorted({source.parent.parent.name for source in BUILT}))
 @pytest.mark.parametrize("arguments", [["0"], ["99999999999999999999"], ["3", "4"], ["--cvs"]], ids=" ".join)
+@needs_programs
 def test_bad_arguments(lab, arguments):
     """Broken: a mistyped argument crashes a program of a lab, or runs it with another size."""
     for source in {source.suffix + str(labs.is_started_by_mpi(source)): source for source in BUILT if source.parent.parent.name == lab}.values():
@@ -173,6 +178,7 @@ def test_bad_arguments(lab, arguments):
 
 
 @pytest.mark.parametrize("source", [source for source in BUILT if source.parent.name in ("step02_pairs", "step03_sums")], ids=name)
+@needs_programs
 def test_segments_are_right_where_blocks_wait_for_each_other(source):
     """Broken: the lab segmented is correct only with one block, or only without --exclusive."""
     for options in ((), ("--exclusive",)):
@@ -180,6 +186,7 @@ def test_segments_are_right_where_blocks_wait_for_each_other(source):
         assert result.returncode == 0 and result.stdout.count("PASS") == 4, result.stderr
 
 
+@needs_programs
 def test_softmax_is_right():
     """Broken: the answer to the exercise of the lab rowscale is wrong."""
     program = [together(), name(SOFTMAX)] if LEFT_OUT else [build(SOFTMAX, ROOT / "build/sim/labs/softmax")]
@@ -228,6 +235,7 @@ def test_tries_apply_and_are_the_measured_ones(source):
 
 
 @pytest.mark.parametrize("lab", ["bankconflicts", "coalescing"])
+@needs_programs
 def test_counters_equal_those_of_a_gpu(lab, tmp_path):
     """Broken: the simulator's counters differ from those of Nsight Compute on an H200, contrary to the pages."""
     read = tables.read(f"labs/{lab}-profile.csv")

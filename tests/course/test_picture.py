@@ -18,7 +18,7 @@ import traced
 
 from scripts.ladder import labs
 
-from tests.support import ROOT, SIM, STEPS, build, counters, longer, nvcc, run
+from tests.support import ROOT, SIM, STEPS, build, counters, longer, needs_simulator, nvcc, run
 
 STEP03 = (ROOT / "step03_sequential/reduce.cu").read_text()
 NOT_SIMULATED = {"cpu", "mpi", "several_gpus"}  # labs without a kernel of their own to trace
@@ -30,6 +30,14 @@ DRAWN_HERE = [*DRAWN, *(f"scan/{step.name}" for step in SCANS)]
 SLOW = {"step04_firstadd", "step07_gridstride", "step12_launchshape",
         *(f"scan/{step.name}" for step in SCANS if step.name[4:6] in ("04", "05", "07", "08", "10"))}
 REDRAWN = [name for name in DRAWN_HERE if not (os.environ.get("LEFT_OUT") and name in SLOW)]
+
+
+def built(name):
+    """A step as a parameter of a test, for which its program is built if its figure is drawn."""
+    program = f"build/sim/{name}/{'scan' if name.startswith('scan/') else 'reduce'}"
+    return pytest.param(name, marks=pytest.mark.builds(program)) if name in REDRAWN else name
+
+
 DRAWN_WITH = "release 13.0"  # the nvcc whose PTX the committed figures show
 
 
@@ -49,6 +57,7 @@ def draw(step, output, *arguments, root=ROOT):
 
 # ---- The trace
 
+@pytest.mark.builds("build/sim/step03_sequential/reduce")
 def test_trace_of_step_03_worked_out_by_hand(tmp_path):
     """Broken: the trace misses an instruction, a barrier or a lane, or has a wrong position or address."""
     rows = trace(SIM / "step03_sequential/reduce", tmp_path, 256)
@@ -70,6 +79,7 @@ def test_trace_of_step_03_worked_out_by_hand(tmp_path):
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
+@pytest.mark.builds("build/sim/{step.name}/reduce")
 def test_trace_has_every_instruction(step, tmp_path):
     """Broken: an instruction of a warp has no row or two rows, or tracing changes a program's behaviour."""
     program = SIM / step.name / "reduce"
@@ -83,6 +93,7 @@ def test_trace_has_every_instruction(step, tmp_path):
 
 
 @pytest.mark.parametrize("block", [0, 2])
+@pytest.mark.builds("build/sim/step10_singlepass/reduce")
 def test_trace_shows_the_block_asked_for(block, tmp_path):
     """Broken: $SIM_TRACE_BLOCK selects another block, or the trace depends on the host's threads."""
     step = next(step for step in STEPS if step.name.endswith("_singlepass"))
@@ -94,6 +105,7 @@ def test_trace_shows_the_block_asked_for(block, tmp_path):
     assert {row["block"] for row in csv.DictReader(texts.pop().splitlines())} == {str(block)}
 
 
+@needs_simulator
 def test_trace_names_every_memory(tmp_path):
     """Broken: a generic address, a copy or an atomic operation is attributed to the wrong memory."""
     source = tmp_path / "memories.cu"
@@ -161,7 +173,7 @@ def drawn(tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize("name", REDRAWN)
+@pytest.mark.parametrize("name", [built(name) for name in REDRAWN])
 def test_committed_picture_is_what_the_program_does(name, drawn):
     """Broken: a figure is out of date; make picture STEP=... redraws it."""
     if DRAWN_WITH not in subprocess.run([nvcc(), "--version"], capture_output=True, text=True).stdout:
@@ -178,7 +190,7 @@ def test_committed_picture_of_a_lab_is_what_its_programs_do(lab, tmp_path):
     assert (tmp_path / "picture.svg").read_bytes() == (ROOT / "labs" / lab / "picture.svg").read_bytes()
 
 
-@pytest.mark.parametrize("name", [*DRAWN_HERE, *(str(path.parent.relative_to(ROOT)) for path in LAB_PICTURES)])
+@pytest.mark.parametrize("name", [*(built(name) for name in DRAWN_HERE), *(str(path.parent.relative_to(ROOT)) for path in LAB_PICTURES)])
 def test_picture_is_whole(name, drawn):
     """Broken: a figure is not valid XML, its text overflows or is too small, or it has no dark colours."""
     text = (drawn(name) if name in REDRAWN else ROOT / name / "picture.svg").read_text()
@@ -194,6 +206,7 @@ def test_picture_is_whole(name, drawn):
 @pytest.mark.parametrize("arguments, status, named", [
     (["STEP=77"], 2, "'77'"), ([], 2, "''"), (["STEP=03", "BLOCK=one"], 2, "'one'"),
     (["STEP=03", "BLOCK=16"], 2, "no block 16 at n = 4096")])
+@pytest.mark.builds("build/sim/step03_sequential/reduce")
 def test_a_picture_that_cannot_be_is_named(arguments, status, named, tmp_path):
     """Broken: a missing step or block causes a traceback, or another figure."""
     words = dict(argument.split("=") for argument in arguments)
@@ -221,6 +234,7 @@ def edited(tmp_path, old, new):
     return root
 
 
+@pytest.mark.builds("build/sim/step02_bitops/reduce", "build/sim/libsimulator.a")
 def test_an_edited_program_is_drawn_as_it_is(tmp_path):
     """Broken: the figure shows the lesson's program instead of the learner's."""
     root = edited(tmp_path, "BLOCK_SIZE = 256", "BLOCK_SIZE = 512")
@@ -230,6 +244,7 @@ def test_an_edited_program_is_drawn_as_it_is(tmp_path):
     assert ">15<" in text and "round 9" in text  # the last warp and the last round
 
 
+@pytest.mark.builds("build/sim/step02_bitops/reduce", "build/sim/libsimulator.a")
 def test_an_edited_program_without_the_lesson_is_named(tmp_path):
     """Broken: a program without the accesses that the figure shows causes a traceback or an empty figure."""
     root = edited(tmp_path, "sums[tid] += sums[tid + s];", ";")

@@ -8,13 +8,14 @@ import sys
 import pytest
 
 
+pytest.importorskip("matplotlib", reason="Matplotlib is not there: make test installs it into .venv")
 import picture_scan
 import plot
 import scan as charts
 import tables
 from scripts.ladder import step_pages, tries
 
-from tests.support import ROOT, build_together, changed_lines, name, nvcc, split
+from tests.support import ROOT, build_together, changed_lines, name, needs_simulator, nvcc, split
 
 STEPS = sorted(ROOT.glob("scan/step[0-9][0-9]_*"))
 PROGRAMS = [*(step / "scan.cu" for step in STEPS), ROOT / "scan/reference_cub/scan.cu"]
@@ -62,6 +63,7 @@ def test_a_program_says_what_it_is(source):
 
 @pytest.mark.parametrize("source", PROGRAMS, ids=name)
 @pytest.mark.parametrize("options", [(), ("--exclusive",)], ids=["inclusive", "exclusive"])
+@pytest.mark.builds("build/sim/scan/{source.parent.name}/scan")
 def test_a_scan_is_right_at_any_size(source, options):
     """Broken: an element is wrong if a thread's elements, a warp, a block or a tile end just before n, at it, or just past it."""
     for n in SIZES:
@@ -71,6 +73,7 @@ def test_a_scan_is_right_at_any_size(source, options):
 
 
 @pytest.mark.parametrize("source", PROGRAMS[7:-1], ids=name)
+@pytest.mark.builds("build/sim/scan/{source.parent.name}/scan")
 def test_a_scan_is_right_when_blocks_interleave(source):
     """Broken: a block adds up the wrong aggregates. (One after the other, the first block draws all tiles.)"""
     for n in (100003, 300001):
@@ -79,6 +82,7 @@ def test_a_scan_is_right_when_blocks_interleave(source):
 
 
 @pytest.mark.parametrize("arguments", [["0"], ["-5"], ["1e6"], [""], ["18446744073709551617"], ["3", "4"], ["--cvs"]], ids=repr)
+@pytest.mark.builds("build/sim/scan/step00_baseline/scan")
 def test_bad_arguments(arguments):
     """Broken: a typing error crashes the program, or runs it with another size."""
     result = run(simulated(PROGRAMS[0]), *arguments)
@@ -125,6 +129,7 @@ def planted(tmp_path_factory):
 
 
 @pytest.mark.parametrize("what", MISTAKES)
+@needs_simulator
 def test_a_planted_mistake_is_found(what, planted):
     """Broken: the harness's check passes a wrong scan."""
     *_, environment = MISTAKES[what]
@@ -133,6 +138,7 @@ def test_a_planted_mistake_is_found(what, planted):
 
 
 @pytest.mark.parametrize("what", UNORDERED)
+@needs_simulator
 def test_unordered_accesses_are_reported(what, planted):
     """Broken: the checker misses a race with a bulk copy, or a race in a long chain of barriers."""
     result = run(planted, what, "--csv", 50003, SIM_SMS="1")
@@ -159,6 +165,7 @@ def test_a_step_is_run_by_its_number(tmp_path):
     assert " --exclusive --elements " in shown and "make diff LADDER=scan STEP=01, and scan/step01_hillissteele/README.md" in shown
 
 
+@pytest.mark.builds("build/sim/scan/step07_chained/scan")
 def test_a_sweep_goes_on_where_it_stopped(tmp_path):
     """Broken: make sweep LADDER=scan counts the harness's kernels, or a second one starts from scratch."""
     sweep = [sys.executable, "-m", "scripts.ladder.sweep", "--simulated", "--output", tmp_path / "sweep.csv", simulated(PROGRAMS[7])]

@@ -8,7 +8,7 @@ import pytest
 
 
 from scripts.ladder import step_pages
-from tests.support import MARK, PROGRAMS, ROOT, STEPS, changed_lines, name, nvcc, split, unsanitized
+from tests.support import MARK, PROGRAMS, ROOT, STEPS, changed_lines, name, needs_simulator, nvcc, split, unsanitized
 
 CLASSIC = 9  # the number of steps of the classic ladder
 
@@ -50,6 +50,7 @@ def test_a_program_names_the_lines_of_its_lesson(path):
 
 
 @unsanitized
+@needs_simulator
 def test_the_name_does_not_depend_on_the_command(tmp_path):
     """Broken: a program built by the command in its first comment, in its own folder, reports reduce.cu as its name."""
     source = STEPS[3] / "reduce.cu"

@@ -11,7 +11,9 @@ import pytest
 
 from scripts.ladder import ten_minutes
 
-from tests.support import build, run, unsanitized
+from tests.support import build, needs_simulator, run, unsanitized
+
+pytestmark = needs_simulator
 
 PROGRAMS = ten_minutes.programs()
 PAGE = (ten_minutes.FOLDER / "README.md").read_text(encoding="utf-8")

@@ -3,7 +3,9 @@
 
 import pytest
 
-from tests.support import ROOT, build, run
+from tests.support import ROOT, build, needs_simulator, run
+
+pytestmark = needs_simulator
 
 
 WHY = "simulator: kernel wide cannot be launched: 2048 threads a block, at most 1024 are possible\n"

@@ -8,6 +8,8 @@ import pytest
 from tests.simulator.ptx import kernel, run as results
 from tests.support import ROOT, build, counters, run, unsanitized
 
+pytestmark = pytest.mark.builds("build/sim/ptx_run")
+
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):

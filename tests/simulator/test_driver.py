@@ -9,6 +9,8 @@ import pytest
 
 from tests.support import LINK, ROOT, SIM, build, build_object, link, nvcc, run, unsanitized
 
+pytestmark = pytest.mark.builds("build/sim/libcuda.so.1", "build/sim/libsimulator.a")
+
 
 LIBRARY = SIM / "libcuda.so.1"
 

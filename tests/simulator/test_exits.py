@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import build, run
+from tests.support import build, needs_simulator, run
+
+pytestmark = needs_simulator
 
 
 THREADS, WORD = 80, 0xFFFFFFFF  # the last warp is half full

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from drywarp import recordings
 from scripts.ladder import lesson_programs, tries
 from tests.simulator import host_calls
 
@@ -15,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LESSONS = [str(path.relative_to(ROOT)) for path in sorted([*ROOT.glob("step[0-9][0-9]_*"), *ROOT.glob("scan/step[0-9][0-9]_*")])]
 SIZES = (1, 4096, 40000)  # 40,000: clusters of step 13, several tiles of the scan
 
-pytestmark = pytest.mark.skipif(not recordings.REPLAY.exists(), reason="make build DEVICE=sim builds build/sim/replay")
+pytestmark = pytest.mark.builds("build/sim/replay")
 
 
 def lesson_of(step, folder, change=()):
@@ -29,12 +28,10 @@ def lesson_of(step, folder, change=()):
     return file
 
 
-@pytest.mark.parametrize("step", LESSONS)
+@pytest.mark.parametrize("step", [pytest.param(step, marks=pytest.mark.builds(f"build/sim/{step}/{tries.source_of(step).stem}")) for step in LESSONS])
 def test_the_evaluated_calls_are_those_of_the_program(step, tmp_path):
     """Broken: a page launches a lesson with another grid, block, cluster, shared memory or argument than nvcc's program does."""
     program = ROOT / "build/sim" / step / tries.source_of(step).stem
-    if not program.exists():
-        pytest.skip(f"make build DEVICE=sim builds {program.relative_to(ROOT)}")
     file = lesson_of(step, tmp_path)
     for n in SIZES:
         calls, messages = host_calls.evaluated(file, step, n)

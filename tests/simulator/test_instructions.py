@@ -9,13 +9,15 @@ import struct
 import subprocess
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
 from scripts.evidence import coverage_calls
 
 from tests.simulator.ptx import RUN, kernel, run
 from tests.support import ROOT
+
+np = pytest.importorskip("numpy", reason="NumPy is not there: make test installs it into .venv")
+pytestmark = pytest.mark.builds("build/sim/ptx_run", "build/sim/coverage")
 
 
 # Edge values of each type, as bits.

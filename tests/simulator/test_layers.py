@@ -3,7 +3,11 @@
 import re
 import subprocess
 
+import pytest
+
 from tests.support import ROOT
+
+pytestmark = pytest.mark.builds("build/sim/replay", "build/sim/machine_alone")
 
 # From the lowest. The folders of machine/ are one layer: an access may end a block, and a block reads memory. The compiler uses base/ only, and only
 # the page uses the compiler.

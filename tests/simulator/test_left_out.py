@@ -2,7 +2,9 @@
 
 import pytest
 
-from tests.support import ROOT, build, findings, run
+from tests.support import ROOT, build, findings, needs_simulator, run
+
+pytestmark = needs_simulator
 
 IDLE = ["guarded", "guarded, long", "guarded, unsigned", "guarded twice"]  # blocks past the end of the data
 BUSY = ["guarded at the side", "wraps around", "counts the others", "waits first"]

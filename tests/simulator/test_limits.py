@@ -9,6 +9,8 @@ import pytest
 from tests.simulator.ptx import RUN, kernel
 from tests.support import FINDINGS, ROOT, build, findings, only, run, unsanitized
 
+pytestmark = pytest.mark.builds("build/sim/ptx_run")
+
 
 @pytest.fixture(scope="module")
 def limits(tmp_path_factory):

@@ -7,11 +7,13 @@ import struct
 import subprocess
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
 from tests.simulator.ptx import RUN, kernel, run
 from tests.support import COUNTED as COLUMNS, ROOT, build, counters, longer
+
+np = pytest.importorskip("numpy", reason="NumPy is not there: make test installs it into .venv")
+pytestmark = pytest.mark.builds("build/sim/ptx_run")
 
 
 FORMATS = {"f16": (5, 10), "bf16": (8, 7), "tf32": (8, 10), "f32": (8, 23)}  # bits of exponent and fraction

@@ -13,6 +13,8 @@ from drywarp import counters_table
 
 from tests.support import ROOT, longer, make, unsanitized
 
+pytestmark = pytest.mark.builds("build/sim/ptx_run")
+
 REFUSED = [("", "", "FILE is missing"), ("none.cu", "", "no file"), ("README.md", "", "neither a source"), ("'a.cu", "", "quotation mark"),
            ("tests/simulator/offsets.cu", "-arch=sm_80", "leave out -arch=sm_80"), ("tests/simulator/offsets.cu", "-I'x", "quotation mark"),
            ("tests/simulator/offsets.cu", "-o x", "leave out -o")]

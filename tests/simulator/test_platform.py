@@ -7,6 +7,8 @@ import pytest
 
 from tests.simulator.ptx import RUN, kernel
 
+pytestmark = pytest.mark.builds("build/sim/ptx_run", "build/sim/ptx_run_minimal")
+
 MINIMAL = RUN.with_name("ptx_run_minimal")
 
 

@@ -6,7 +6,9 @@ import subprocess
 
 import pytest
 
-from tests.support import ROOT, build, findings, run
+from tests.support import ROOT, build, findings, needs_simulator, run
+
+pytestmark = needs_simulator
 
 LEFT_OUT = ["nothing", "long", "by a copy of the same", "a graph", "two streams", "the same in two streams", "atomics from zero",
             "two in turns", "unwritten in rounds"]

@@ -15,6 +15,8 @@ from tests.simulator import host_calls
 from tests.simulator.ptx import RUN, kernel
 from tests.support import ROOT
 
+pytestmark = pytest.mark.builds("build/sim/replay", "build/sim/ptx_run", "build/sim/step03_sequential/reduce", "build/sim/libcuda.so.1")
+
 REPLAY, ENGINE = ROOT / "build/sim/replay", ROOT / "book/player/simulator.js"
 STEP = ROOT / "build/sim/step03_sequential/reduce"
 LOAD, FIRST_BARRIER, ADDITION = 19, 20, 24  # lines of step 03

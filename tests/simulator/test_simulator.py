@@ -14,15 +14,19 @@ import pytest
 
 from scripts.ladder import tries
 
-from tests.support import COUNTED, LINK, LOAD, PLANTED, ROOT, SIM, SIZES, STEPS, build, build_together, changed, counters, needs_measuring, nvcc, run
+from tests.support import COUNTED, LINK, LOAD, PLANTED, ROOT, SIM, SIZES, STEPS, build, build_together, changed, counters, needs_measuring, needs_simulator, nvcc, run
+
+pytestmark = needs_simulator
 
 NAMES = [*(step.name for step in STEPS), "reference_cub"]
+BUILT = [pytest.param(name, marks=pytest.mark.builds(f"build/sim/{name}/reduce")) for name in NAMES]
 PROGRAMS = sorted((ROOT / "tests/programs").glob("*.cu"))
 
 
 # ---- The steps
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.builds("build/sim/{name}/reduce")
 def test_every_size_is_summed_right(name):
     """Broken: a step has a wrong sum at some size."""
     for elements in SIZES[:-2]:
@@ -31,6 +35,7 @@ def test_every_size_is_summed_right(name):
 
 
 @pytest.mark.parametrize("step", STEPS[7:], ids=lambda step: step.name)
+@pytest.mark.builds("build/sim/{step.name}/reduce")
 def test_blocks_go_on_through_the_array(step):
     """Broken: a step is wrong on a GPU with few resident blocks, where each block has many tiles."""
     for elements in (65537, 100003, 1048577, 2500001):
@@ -125,7 +130,7 @@ def strided(tmp_path_factory):
 
 
 @pytest.mark.parametrize("table, elements", [("steps.csv", 65536), ("ragged.csv", 100003)])
-@pytest.mark.parametrize("name", [*NAMES, "step02_strided"])
+@pytest.mark.parametrize("name", [*BUILT, "step02_strided"])
 def test_counters_equal_those_of_a_gpu(name, table, elements, tmp_path, request):
     """Broken: a counter differs from Nsight Compute's on an H200, or changes with the checker."""
     program = request.getfixturevalue("strided") if name == "step02_strided" else SIM / name / "reduce"
@@ -174,6 +179,7 @@ def test_where_a_gpu_counts_more(counted, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["step01_divergent", "step08_shuffle", "step10_singlepass", "step13_cluster", "step14_notickets"])
+@pytest.mark.builds("build/sim/{name}/reduce")
 def test_counters_do_not_depend_on_the_host(name, tmp_path):
     """Broken: counters depend on the number of host threads."""
     once = counters(SIM / name / "reduce", tmp_path, 100003, SIM_THREADS="1")
@@ -312,6 +318,7 @@ def test_printf(program):
     assert result.stdout.splitlines()[4] == "-1|1|   5|end"
 
 
+@pytest.mark.builds("build/sim/replay")
 def test_what_the_host_writes_without_a_call_is_recorded(program, tmp_path):
     """Broken: a recording lacks the content of pinned or managed memory or of a variable, or pointers in a struct are wrong in a replay."""
     assert run(*program(*named("written_by_host")), SIM_RECORD=str(tmp_path / "recording")).returncode == 0
@@ -405,6 +412,7 @@ def looks_back(rows):
     return passed
 
 
+@pytest.mark.builds("build/sim/scan/step08_lookback/scan")
 def test_blocks_together_look_back(tmp_path):
     """Broken: interleaved blocks run serially, depend on host threads, or are missing from the trace."""
     program, path = SIM / "scan/step08_lookback/scan", tmp_path / "trace.csv"
@@ -427,6 +435,7 @@ def test_blocks_together_look_back(tmp_path):
 
 @pytest.mark.parametrize("together", "01")
 @pytest.mark.parametrize("step", ["step07_chained", "step08_lookback", "step14_noclear", "step17_shapes"])
+@pytest.mark.builds("build/sim/scan/{step}/scan")
 def test_tickets_pass_in_any_order_of_the_blocks(step, together, tmp_path):
     """Broken: blocks with dynamic tiles fail in a shuffled order, or the order depends on the host, or not on the seed."""
     orders = set()
@@ -714,6 +723,7 @@ def test_compressed_or_missing_ptx_is_named(tmp_path):
         assert result.returncode == 77 and said in result.stderr
 
 
+@pytest.mark.builds("build/sim/fuzz")
 def test_damaged_files():
     """Broken: damaged PTX makes the parser crash or hang. (make fuzz finds reads beyond its end.)"""
     result = run(SIM / "fuzz", ROOT / "tests/corpus", 5000, 7, SIM_CHECK="0", SIM_MAX_INSTRUCTIONS="50000")

@@ -2,7 +2,9 @@
 
 import subprocess
 
-from tests.support import ROOT, build, longer
+from tests.support import ROOT, build, longer, needs_simulator
+
+pytestmark = needs_simulator
 
 
 # Of all 98,243 words these two differ, in the last digit. Why the H200 rounds the sum of eight products this way is unknown.

@@ -3,6 +3,9 @@
 from itertools import combinations
 from unittest import mock
 
+import pytest
+
+pytest.importorskip("matplotlib", reason="Matplotlib is not there: make test installs it into .venv")
 import plot  # noqa: F401  (it chooses the backend first)
 from matplotlib.text import Text
 

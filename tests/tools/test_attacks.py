@@ -22,7 +22,7 @@ from tests.support import LINK, ROOT, SIM, nvcc, unsanitized
 OPTIONS = " ".join(["-lineinfo", *(word for word in LINK if not word.endswith(".a") and word not in ("-lpthread", "-lm", "-lineinfo"))])
 NOTHING = types.SimpleNamespace(read=[], run=[], write=[], alone=True, strict=True)
 MEANS = (lambda: means.restrict_files(NOTHING), means.enter_namespaces, lambda: means.restrict_calls(NOTHING))
-pytestmark = [unsanitized, pytest.mark.skipif(not all(map(means.works, MEANS)), reason="this machine lacks a means of the sandbox")]
+pytestmark = [unsanitized, pytest.mark.skipif(not all(map(means.works, MEANS)), reason="this machine lacks a means of the sandbox"), pytest.mark.builds("build/sim/check_program.o", "build/sim/libcuda.so.1")]
 
 with open(ROOT / "tests/tools/attacks.csv", newline="") as file:
     ROWS = {row["name"]: row for row in csv.DictReader(file)}

@@ -166,7 +166,7 @@ def test_results_for_gradescope(tmp_path):
     """Broken: Gradescope shows no score, also where nothing was handed in, not the best one, or not what the judge says."""
     (tmp_path / "empty").mkdir()
     with pytest.raises(SystemExit):
-        check.submissions(tmp_path / "empty", types.SimpleNamespace(gradescope=tmp_path / "none.json"))
+        check.submissions_in(tmp_path / "empty", tmp_path, types.SimpleNamespace(gradescope=tmp_path / "none.json"))
     assert json.loads((tmp_path / "none.json").read_text())["score"] == 0
     right = verdicts.Answer("b.cu", built=True, sizes=dict.fromkeys(shapes.SIZES, ""))
     classroom.gradescope(tmp_path / "results.json", [("a.cu", verdicts.Answer("a.cu", said=["no <kernel>"])), ("b.cu", right)])

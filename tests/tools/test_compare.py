@@ -8,6 +8,7 @@ from unittest import mock
 
 import pytest
 
+pytest.importorskip("matplotlib", reason="Matplotlib is not there: make test installs it into .venv")
 import compare
 
 from tests.tools.charts import GOOD, HEADER, REST, SHARES, STEPS, unreadable, words, write_runs, write_sweep

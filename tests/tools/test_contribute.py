@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+pytest.importorskip("matplotlib", reason="Matplotlib is not there: make test installs it into .venv")
 import compare
 import tables
 from scripts.gpu import contribute

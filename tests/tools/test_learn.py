@@ -22,7 +22,7 @@ from scripts.evidence import variants
 
 from tests.support import ROOT, longer, nvcc, unsanitized
 
-pytestmark = unsanitized  # which Python, that runs the device, is not
+pytestmark = [unsanitized, pytest.mark.builds("build/sim/libcuda.so.1", "build/sim/compile", "build/sim/replay")]  # which Python, that runs the device, is not
 TASKS = exercises.every()
 FIRST, SECOND = TASKS[:2]
 

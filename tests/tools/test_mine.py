@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests.support import ROOT, build, nvcc, run
+from tests.support import ROOT, build, needs_simulator, nvcc, run
 
 
 STRICT = ["-Werror", "all-warnings", "-Xcompiler", "-Wall,-Wextra"]
@@ -45,6 +45,7 @@ def refused(folder, source):
 # ---- compose
 
 @pytest.mark.parametrize("source, name", [(EXAMPLE, 'a"b.cu'), (STEP, "reduce.cu")], ids=["the page's example", "a whole step"])
+@needs_simulator
 def test_composed_programs_run(source, name, tmp_path):
     """Broken: what the page shows, or a copy of a step, does not run in the harness; a quote in the file's name ends a string."""
     program = build(compose(tmp_path, source, name), tmp_path / "mine/reduce", *STRICT, "-lineinfo")
@@ -53,6 +54,7 @@ def test_composed_programs_run(source, name, tmp_path):
         assert result.returncode == 0 and result.stdout.startswith("mine,") and result.stdout.endswith("PASS\n"), result.stderr
 
 
+@needs_simulator
 def test_a_wrong_kernel_fails(tmp_path):
     """Broken: a learner's wrong kernel passes."""
     program = build(compose(tmp_path, EXAMPLE.replace("i < n;", "i + 1 < n;")), tmp_path / "reduce")

@@ -9,6 +9,7 @@ from unittest import mock
 
 import pytest
 
+pytest.importorskip("matplotlib", reason="Matplotlib is not there: make test installs it into .venv")
 import plot
 
 from tests.tools.charts import FIRST, GOOD, HEADER, REST, RUN_HEADER, SHARES, STEPS, run_row, unreadable, write_runs, write_sweep
