@@ -254,7 +254,7 @@ random-kernels: | $(NEEDS_NVCC) ## evidence: compares 10 000 random kernels: hos
 
 # drywarp, the simulator as an installed command: docs/drywarp.md.
 
-.PHONY: native install uninstall wheels test-wheel
+.PHONY: native install uninstall wheels dist test-wheel
 PREFIX ?= ~/.local
 install uninstall: export PREFIX := $(PREFIX)
 install uninstall: export DESTDIR := $(DESTDIR)
@@ -298,6 +298,9 @@ wheels: build/tools/ready ## publish: writes drywarp's source archive and its wh
 	$(Q)rm -rf dist && build/tools/bin/python -m build --sdist .
 	$(Q)for target in x86_64 aarch64; do DRYWARP_TARGET=$$target build/tools/bin/python -m build --wheel . || exit; done
 	$(Q)build/tools/bin/twine check --strict dist/*
+
+dist: wheels book ## publish: writes the files of a release into dist/: source archive, wheels, the book, and the simulator for a page
+	$(Q)cp book/player/simulator.js dist/ && tar czf dist/site.tar.gz site
 
 # Installs the source archive with pip in a new environment, and expects a finding there.
 test-wheel: build/tools/ready | $(NEEDS_NVCC) ## test: tests pip install from a source archive in a new environment, and the first finding there
