@@ -93,6 +93,7 @@ help-all:
 	@echo 'make evidence WHAT=...: records what the checker and the compiler do with many programs, in evidence/'; $(call show,evidence)
 	@echo 'make pages: everything generated in the pages; one part of it:'; $(call show,page)
 	@echo 'Tests'; $(call show,test)
+	@echo 'Release'; $(call show,publish)
 
 of_group = $(shell $(call described,$(1)) | cut -d: -f1)
 measure evidence:
