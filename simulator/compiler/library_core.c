@@ -145,7 +145,7 @@ const LibraryEntry LIBRARY_CORE[] = {
             unsigned r; asm("dp4a.u32.u32 %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(b), "r"(c)); return r; })},
     {"__vaddus4", NULL, EXPANDED_TEXT(D unsigned __vaddus4(unsigned a, unsigned b) {
         unsigned low = (a & 0x7f7f7f7fu) + (b & 0x7f7f7f7fu); unsigned either = a ^ b; unsigned carry = (a & b) | (~(either ^ low) & (a | b));
-        asm("prmt.b32 %0, %0, 0, 0xba98;" : "=r"(carry) : "r"(carry)); return (low ^ (either & 0x80808080u)) | carry; })},
+        asm("prmt.b32 %0, %1, 0, 0xba98;" : "=r"(carry) : "r"(carry)); return (low ^ (either & 0x80808080u)) | carry; })},
     {"min", NULL, EXPANDED_TEXT(
         HD int min(int a, int b) { return __i_min_of(a, b); }
         HD unsigned min(unsigned a, unsigned b) { return __i_min_of(a, b); }

@@ -165,6 +165,15 @@ static IrInstruction *simplify_division(Simplifier *s, IrInstruction *i)
     return NULL;
 }
 
+// An operand of `or` that has none of the bits in `mask` is left out of it: the other one, or NULL.
+static IrInstruction *needed_operand(const IrInstruction *either, uint64_t mask)
+{
+    for (uint32_t k = 0; either->op == IR_OR && k < 2; k++)
+        if (!(mask & ~known_zero_bits(either->operands[k])))
+            return either->operands[!k];
+    return NULL;
+}
+
 static IrInstruction *simplify_and(Simplifier *s, IrInstruction *i)
 {
     IrInstruction *a = i->operands[0], *b = i->operands[1];
@@ -178,6 +187,9 @@ static IrInstruction *simplify_and(Simplifier *s, IrInstruction *i)
             return a;
         if (has_inner_constant(i))
             return build_simplified(s, i, IR_AND, a->operands[0], constant_like(s, i, a->operands[1]->integer & b->integer), 0);
+        IrInstruction *needed = i->type != IR_PRED ? needed_operand(a, mask) : NULL;
+        if (needed)
+            return build_simplified(s, i, IR_AND, needed, b, 0);
     }
     if (i->type == IR_PRED && ((a->op == IR_NOT && a->operands[0] == b) || (b->op == IR_NOT && b->operands[0] == a)))
         return constant_like(s, i, 0);
@@ -264,6 +276,9 @@ static IrInstruction *simplify_shift(Simplifier *s, IrInstruction *i)
         return combined;
     if (i->op == IR_SHR && !(i->flags & IR_SIGNED) && !(~known_zero_bits(a) >> count))
         return constant_like(s, i, 0);
+    IrInstruction *needed = i->op == IR_SHR && !(i->flags & IR_SIGNED) ? needed_operand(a, type_mask(i->type) & (UINT64_MAX << count)) : NULL;
+    if (needed)
+        return build_simplified(s, i, IR_SHR, needed, b, 0);
     const bool is_inverse = (a->op == IR_SHL || a->op == IR_SHR) && a->op != i->op && has_constant(a, 1) && unsigned_value(a->operands[1]) == count;
     if (is_inverse && i->op == IR_SHL) // (x >> c) << c
         return build_simplified(s, i, IR_AND, a->operands[0], constant_like(s, i, (int64_t)(UINT64_MAX << count)), 0);
