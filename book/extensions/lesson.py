@@ -1,13 +1,18 @@
 """What a lesson's page gets from its place in the book: its first line, the lines' numbers of its program, a box for each Try."""
 
+import difflib
 import re
 
 from docutils import nodes
 
 from book.contents import LATER, lesson_of, needed, program_of
 from book.extensions.figures import PLAYER, has_player, recording
+from drywarp.learn import exercise as exercises
 
 FIRST_ONLY = "The player runs only a program's first run, with few elements; this Try fails in a later run or with more elements."
+GROUP = re.compile(r"((?:^-(?!-- ).*\n)+)((?:^\+(?!\+\+ ).*\n)+)", re.M)
+EXERCISES = "book/exercises"
+COMMAND = re.compile(r"(make|nvcc|cuobjdump|nvdisasm|ncu|compute-sanitizer|python3|cd) ")
 WORDS_A_MINUTE = 200
 LINES_A_MINUTE = 20
 LONG_MINUTES = 12  # a page of a program that takes so long is read in two sittings
@@ -58,6 +63,28 @@ def boxed(section, above):
         if box is not None and not isinstance(node, nodes.section):
             section.remove(node)
             box += node
+
+
+def tidy_diffs(app, doctree):
+    """A Try is written with whole groups of lines; lines that are in both the old and the new group become context."""
+    for block in doctree.findall(nodes.literal_block):
+        if block.get("language") == "diff":
+            block.children = [nodes.Text(tidy(block.astext()))]
+            block.rawsource = block.astext()
+
+
+def tidy(diff):
+    return GROUP.sub(lambda found: regrouped(found[1].splitlines(), found[2].splitlines()), diff + "\n").rstrip("\n")
+
+
+def regrouped(old, new):
+    old, new, lines = [line[1:] for line in old], [line[1:] for line in new], []
+    for what, begin, end, start, stop in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if what == "equal":
+            lines += [f" {line}" for line in old[begin:end]]
+        else:
+            lines += [f"-{line}" for line in old[begin:end]] + [f"+{line}" for line in new[start:stop]]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def name_columns(app, doctree):
@@ -114,6 +141,34 @@ def write_first_line(app, doctree, page):
     title.parent.insert(title.parent.index(title) + 1, line)
 
 
+def mark_commands(app, doctree):
+    """Commands of a lesson are optional in the book: its figures run in the page."""
+    if not has_player(recording(app.env.docname)):
+        return
+    for block in doctree.findall(nodes.literal_block):
+        if COMMAND.match(block.astext()):
+            block["classes"].append("in-terminal")
+    for paragraph in doctree.findall(nodes.paragraph):
+        before = ""
+        for part in paragraph.children:
+            is_command = isinstance(part, nodes.literal) and COMMAND.match(part.astext()) and before.count("(") == before.count(")")
+            if is_command and "in-terminal" not in paragraph["classes"]:
+                paragraph["classes"].append("in-terminal")
+            before += part.astext()
+
+
+def list_exercises(app, doctree, page):
+    """At the end of a page: the exercises that refer to it."""
+    tasks = [task for task in exercises.every() if task.lesson == f"{page}.md"]
+    if not tasks or EXERCISES not in app.env.found_docs:
+        return
+    line = nodes.paragraph("", "Exercises: ", classes=["its-exercises"])
+    for number, task in enumerate(tasks):
+        address = f"{app.builder.get_relative_uri(page, EXERCISES)}#exercise-{task.number}"
+        line += [nodes.Text(" · " if number else ""), nodes.reference("", f"{task.number} {task.title}", internal=True, refuri=address)]
+    next(doctree.findall(nodes.section)).append(line)
+
+
 def reference(app, page, other):
     name = app.env.titles[other].astext()
     return nodes.reference("", name.rpartition("/")[2] if name.endswith((".cu", ".c")) else name, internal=True,
@@ -121,7 +176,8 @@ def reference(app, page, other):
 
 
 def setup(app):
-    for work in (number_code, box_tries, wrap_messages, keep_units, mark_headings, name_columns):
+    for work in (number_code, box_tries, wrap_messages, keep_units, mark_headings, name_columns, mark_commands, tidy_diffs):
         app.connect("doctree-read", work)
     app.connect("doctree-resolved", write_first_line)
+    app.connect("doctree-resolved", list_exercises)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

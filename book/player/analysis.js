@@ -70,6 +70,12 @@ function linePart(line, text, instructions, times, goTo) {
         element("td", {}, grouped(sum))), instructions.map((one) => instructionRow(one, timesOf(one))));
 }
 
+// A kernel's name as the source has it: "reduce" of "_Z6reducePKfPfx"; templates keep no arguments.
+const plainName = (name) => {
+    const [, length, rest] = /^_Z(\d+)(\w+)/.exec(name) || [];
+    return length ? rest.slice(0, +length) : name;
+};
+
 function ptxTable({name, instructions}, lines, times, goTo) {
     const byLine = new Map();
     for (const one of instructions) {
@@ -78,7 +84,7 @@ function ptxTable({name, instructions}, lines, times, goTo) {
         byLine.get(one.line).push(one);
     }
     const parts = [...byLine].sort(([a], [b]) => a - b).map(([line, some]) => linePart(line, lines[line - 1] || "", some, times, goTo));
-    return element("table", {"data-kernel": name}, element("caption", {}, "PTX of ", element("code", {}, name)),
+    return element("table", {"data-kernel": name}, element("caption", {}, "PTX of ", element("code", {}, plainName(name))),
         element("thead", {}, element("tr", {}, ["PTX line", "instruction", "executed"].map((text) => element("th", {scope: "col"}, text)))), parts);
 }
 
@@ -124,7 +130,7 @@ function occupancyTable({name, threads, own, dynamic}, registers) {
     const {limits, blocks, warps, percent, limiting} = Player.occupancy({threads, shared: own + dynamic, registers});
     const atMost = registers ? "" : "at most ", shown = (limit) => (Number.isFinite(limit) ? grouped(limit) : "not known");
     const row = (title, value, isLimit) => element("tr", {class: isLimit ? "pl-limits" : ""}, element("th", {scope: "row"}, title), element("td", {}, value + (isLimit ? " ← limits" : "")));
-    return element("table", {}, element("caption", {}, element("code", {}, name)), element("tbody", {},
+    return element("table", {}, element("caption", {}, element("code", {}, plainName(name))), element("tbody", {},
         row("threads of a block", grouped(threads)), row("shared memory of a block", `${grouped(own + dynamic)} bytes: ${grouped(own)} static, ${grouped(dynamic)} dynamic`),
         limits.map(([title, limit]) => row(title, shown(limit), limiting.includes(title))),
         row("resident blocks of an SM", atMost + grouped(blocks)), row("resident warps of an SM", `${atMost}${warps} of ${SM.warps}`),

@@ -39,7 +39,7 @@ Player.sizeToBegin = function (figure, program) {
 // Any number of elements; the list suggests those that show something at the lesson's topic.
 function sizeChoice(player) {
     const sizes = Player.sizesOf(player.sides[player.side]);
-    return sizes.length > 1 && Player.suggested("n", sizes, player.n, MAX_ELEMENTS, changeOf(player, "n"));
+    return sizes.length === 1 ? element("span", {}, `n = ${Player.grouped(sizes[0])}`) : Player.suggested("n", sizes, player.n, MAX_ELEMENTS, changeOf(player, "n"));
 }
 
 const DATA = [["lesson", "the lesson's"], ["ones", "ones"], ["ascending", "ascending"], ["alternating", "alternating"]];

@@ -221,7 +221,7 @@ function howToRead(box, other) {
     const button = element("button", {type: "button", class: "pl-toggle", "aria-pressed": String(box.classList.contains("pl-named")),
         onclick: () => button.setAttribute("aria-pressed", String(box.classList.toggle("pl-named")))}, "names in Nsight Compute");
     return element("p", {class: "pl-how"}, "Bold: this block's count up to the step, of its total. All blocks: of the whole run. "
-        + (other ? `▾ fewer, ▴ more, = as many as ${other.label}. ` : ""), button);
+        + (other ? `▾ fewer, ▴ more, = equal, compared with ${other.label === "as written" ? "the text as written" : other.label}. ` : ""), button);
 }
 
 // Builds the counter cells of a run; the returned function updates them at each step. other: {one, short, label} or

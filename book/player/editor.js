@@ -232,7 +232,7 @@ function show(editor, {owner, text, rows, removable, toggle, isOther}) {
 // same text keep their marks, because new ones need a layout.
 function light(editor, warpsOfLine, follows) {
     const {code, setClass, setMarks} = editor, lines = [...warpsOfLine.keys()].filter((line) => line >= 1 && line <= code.lineCount());
-    const tag = (warps) => element("span", {class: "pl-tag", "aria-hidden": "true"}, (warps.length === 1 ? "warp " : "warps ") + Player.ranges(warps));
+    const tag = (warps) => element("span", {class: "pl-tag", "aria-hidden": "true"}, element("span", {class: "pl-wide"}, warps.length === 1 ? "warp " : "warps "), Player.ranges(warps));
     const key = JSON.stringify([[...warpsOfLine], code.getValue()]), isNew = editor.lit !== key || editor.litDoc !== code.getDoc();
     Object.assign(editor, {lit: key, litDoc: code.getDoc()});
     if (isNew)

@@ -46,9 +46,12 @@ function elementAt(address, {name, base, size, bytes}) {
     return {element: `${name}[${index}]`, where: index >= elements ? `past the end, size ${elements}` : index < 0 ? "before the beginning" : ""};
 }
 
-// A finding about a bad address with `element`, and with a title that names the element; any other finding as it is.
-Player.withElements = function (finding, arrays) {
-    const {kind, title = "", hint = "", places = []} = finding, [named, shared] = /^(\w+\[-?\d+\]): /.exec(title) || [], address = /\b0x([0-9a-f]+)/.exec(title);
+// A page has no environment variables, which a title may name: "... ($SIM_MAX_INSTRUCTIONS sets the limit)".
+const withoutSettings = (title) => title.replace(/ \(\$SIM_[^)]*\)/, "");
+
+// A finding as a page shows it: one about a bad address has `element`, and a title that names the element.
+Player.withElements = function (given, arrays) {
+    const finding = {...given, title: withoutSettings(given.title || "")}, {kind, title, hint = "", places = []} = finding, [named, shared] = /^(\w+\[-?\d+\]): /.exec(title) || [], address = /\b0x([0-9a-f]+)/.exec(title);
     if (kind === "out-of-bounds" && named)
         return {...finding, element: shared};
     const isRead = !/\bwrites?\b|\bupdates?\b/.test(places.length ? places[0].access : "");

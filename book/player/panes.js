@@ -68,6 +68,6 @@ function legend() {
         ["ready", "ready", "could run; another warp runs (in executed order)"],
         ["done", "done", "has exited"], ["written", "written now"], ["accessed", "accessed earlier"], ["conflict", "bank conflict"], ["nan", "NaN or uninitialised"],
         ["bad", "flagged by a finding"]];
-    return element("p", {class: "pl-legend"}, entries.map(([name, text, title]) => element("span", {title}, element("i", {class: "pl-" + name}), text)));
+    return element("p", {class: "pl-legend"}, entries.map(([name, text, title]) => element("span", {title, class: "pl-means-" + name}, element("i", {class: "pl-" + name}), text)));
 }
 })();

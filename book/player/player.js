@@ -446,17 +446,26 @@ async function begin(figure) {
         besideOf: () => besideOf(player), choose: (number) => choose(player, number), double: () => double(player)});
     if (!("wait" in figure.dataset))
         Player.runAhead(player);
+    if ("wait" in figure.dataset)
+        foldCounts(player);
     addEditor(player);
     [own, other].forEach((pane) => chooseLanes(player, pane.boxes.warps));
     boxes.columns.append(own.text, own.machine);
     player.time = Player.timeLine((name, number) => act(player, name, number));
     figure.addEventListener("keydown", player.time.pressed);
     boxes.look.hidden = !Player.mayLookBack(programs[0]);
-    figure.prepend(element("div", {class: "pl-live"}, boxes.bar, boxes.state, boxes.columns, Player.note(), player.time.whole, boxes.findings, boxes.printed, boxes.counters, boxes.analysis, boxes.look, boxes.said), boxes.print);
+    figure.prepend(element("div", {class: "pl-live"}, boxes.bar, boxes.state, boxes.columns, Player.note(), player.time.whole, boxes.findings, boxes.printed, boxes.folded || boxes.counters, boxes.analysis, boxes.look, boxes.said), boxes.print);
     await showFirst(player);
     redrawWhenChanged(player);
     await Player.restoreText(player);
     return player;
+}
+
+// A figure that waits for an answer is in an introduction: its page does not explain counters or PTX.
+function foldCounts({figure, boxes}) {
+    figure.classList.add("pl-is-brief");
+    boxes.folded = element("details", {class: "pl-analysis"}, element("summary", {}, "Counters"), boxes.counters);
+    boxes.analysis.hidden = true;
 }
 
 // Runs the program, or shows only its source if the figure waits.

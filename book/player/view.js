@@ -18,9 +18,12 @@ const cells = (number) => Array.from({length: number}, () => element("i"));
 
 const short = (opcode) => opcode.replace(/^barrier\./, "").split(".").filter((part) => !/^(to|rn|relaxed|release|acquire|aligned|[subf]\d+|[bp]red)$/.test(part)).join(".");
 
-function statusText({state, row}) {
+// isBrief: without the instruction's name.
+function statusText({state, row}, isBrief) {
     if (state === "done")
         return "done";
+    if (isBrief)
+        return `${row && row.line ? `line ${row.line}` : ""} ${state === "runs" ? "" : state}`;
     return `${row && row.line ? row.line : ""} ${state === "runs" ? short(row.opcode) : state}`;
 }
 
@@ -37,6 +40,7 @@ function warpRow(number) {
 function warpsView(box) {
     let rows = [];
     return function (launch, step, flagged, chosen) {
+        const isBrief = box.closest(".pl-is-brief") !== null;
         if (rows.length !== launch.warps.length) {
             rows = launch.warps.map((_, k) => warpRow(k));
             box.replaceChildren(...rows.map(({row}) => row));
@@ -46,7 +50,7 @@ function warpsView(box) {
             const now = Player.warpAt(warp, step), {row, lanes, status} = rows[k];
             lanes.forEach((cell, lane) => paint(cell, "pl-" + Player.laneAt(warp, now, lane, step)
                 + (flagged.has(k * LANES + lane) ? " pl-bad" : "") + (chosen === k * LANES + lane ? " pl-mine" : "")));
-            status.textContent = statusText(now);
+            status.textContent = statusText(now, isBrief);
             paint(row, "pl-warp pl-is-" + now.state);
         });
     };

@@ -21,8 +21,13 @@ def programs():
 
 
 def lesson(program):
-    """The part that the page shows and its reader edits."""
+    """The part of the program above the values that it expects."""
     return program.read_text(encoding="utf-8").split("\n// ==== ")[0]
+
+
+def editable(program):
+    """The text that the page's reader edits: without the command that builds the whole program."""
+    return re.sub(r"^// Build and run: .*\n", "", lesson(program), flags=re.M)
 
 
 def host(program):
@@ -43,7 +48,7 @@ def evaluated(program, text, folder):
 
 def to_play(program):
     """A program as the player reads it."""
-    text = lesson(program)
+    text = editable(program)
     with tempfile.TemporaryDirectory() as folder:
         listed = subprocess.run([*evaluated(program, text, Path(folder)), "--lines"], check=True, capture_output=True, text=True).stdout
     removable = [{"line": line["line"], "what": line["what"]} for line in json.loads(listed) if line["what"] != "test"]
