@@ -83,12 +83,12 @@ mine-alone:
 # Verdicts on untrusted programs that have the structure of a step: docs/judge.md.
 
 .PHONY: judge judge-all judge-parts check-all bundle test-class
-export EXERCISE
+export EXERCISE ROSTER PARTIAL
 # An option given on the command line, even if empty, so that a lost value is reported.
 typed = $(if $(findstring command,$(origin $(1)))$($(1)),--$(2)="$$$(1)")
-JUDGE = python3 -m drywarp.judge.check --nvcc '$(NVCC)' --options '$(SIM_NVCCFLAGS)' --ladder '$(LADDER)' \
+JUDGE = python3 -m drywarp.judge.check --nvcc '$(NVCC)' --options '$(SIM_NVCCFLAGS)' $(if $(filter command environment,$(firstword $(origin LADDER))),--ladder="$$LADDER") \
     $(call typed,CONTRACT,contract) $(call typed,LAB,lab) $(call typed,EXERCISE,exercise) \
-    $(if $(filter command line,$(origin TIME_LIMIT)),--seconds="$$TIME_LIMIT")
+    $(if $(filter command line,$(origin TIME_LIMIT)),--seconds="$$TIME_LIMIT") $(call typed,ROSTER,roster) $(call typed,PARTIAL,partial)
 JUDGE_PARTS := build/sim/check_program.o build/sim/libcuda.so.1
 
 # The judge's part that runs in the program's process.
@@ -115,10 +115,10 @@ test-class: | $(NEEDS_NVCC) ## test: grades a class of thirty programs, correct 
 	$(COMPILE) $(PYTHON_READY) $(JUDGE_PARTS)
 	$(Q)SIM_LINK='$(TEST_LINK)' WHOLE_CLASS=1 $(PYTHON) -m pytest --durations=1 tests/tools/test_class.py
 
-bundle: ## teach: packs the course for a class, with and without answers, and an autograder: make bundle, also LADDER=scan, CONTRACT=... (docs/judge.md)
+bundle: ## teach: packs the course for a class, with and without answers, and an autograder: make bundle, also LADDER=scan, LAB=rowscale, EXERCISE=07, CONTRACT=... (docs/judge.md)
 	$(COMPILE) $(PLAYER)
 	@python3 -m scripts.build.bundle --ladder '$(LADDER)' \
-    $(if $(CONTRACT),--contract="$$CONTRACT") "$$RESULTS/bundle"
+    $(if $(CONTRACT),--contract="$$CONTRACT") $(call typed,LAB,lab) $(call typed,EXERCISE,exercise) "$$RESULTS/bundle"
 
 # Exercises: docs/learn.md.
 

@@ -17,8 +17,9 @@ import signal
 import sys
 from pathlib import Path
 
+from drywarp import mine
 from drywarp.errors import Parser, fail
-from drywarp.judge import classroom, contract, exercise, sandbox, shapes
+from drywarp.judge import classroom, contract, exercise, sandbox, scratch, shapes, submissions
 from drywarp.judge.judging import checked, whole_program
 from drywarp.judge.processes import interrupt
 from drywarp.judge.table import Table, row_of
@@ -39,18 +40,16 @@ def check_one(path, options):
     return answer.status
 
 
-def submissions(folder, options):
-    """The submissions: the programs, and each student's folder without one, so that every student has a row."""
-    found = [path for path in folder.rglob("*.cu") if path.is_file() and not path.is_symlink()]
-    if not found:
+def submissions_in(folder, work, options):
+    """The submissions: the programs, and each student's folder without one, so that every student has a row. `work` receives the contents of zip files."""
+    found = submissions.entries(folder, work)
+    if all(submission.is_empty for submission in found):
         if options.gradescope:
             classroom.gradescope(options.gradescope, [])
         fail(f"{clean(str(folder))}: no files that end in .cu")
     if options.gradescope:  # the folder belongs to one student
-        return sorted(found)
-    students = {folder / path.relative_to(folder).parts[0] for path in found}
-    empty = [path for path in folder.iterdir() if path not in students and path.is_dir() and not path.is_symlink() and not path.name.startswith((".", "__"))]
-    return sorted([*found, *empty])
+        return [submission for submission in found if not submission.is_empty][:submissions.MAX_PROGRAMS]
+    return submissions.of_each_student(found)
 
 
 def new_table(path):
@@ -69,28 +68,39 @@ def result_of(future):
     return future.result()
 
 
-def check_all(folder, options):
-    paths = submissions(folder, options)
-    table, pool = new_table(options.output), concurrent.futures.ThreadPoolExecutor(options.jobs)
-    answers = []
+def judge_all(found, table, options):
+    """The (name, answer) of each submission, in order; adds their rows to the table."""
+    pool, answers = concurrent.futures.ThreadPoolExecutor(options.jobs), []
     try:
-        for path, future in [(path, pool.submit(checked, path, options, options.judge)) for path in paths]:
+        for submission, future in [(each, pool.submit(checked_submission, each, options)) for each in found]:
             answer = result_of(future)
-            name = str(path.relative_to(folder)) + "/" * path.is_dir()
-            table.add(row_of(name, answer))
-            answers.append((name, answer))
-            print(f"{clean(name)}: {answer.verdict}, {counts_of(answer)}", flush=True)
+            table.add(row_of(submission.name, answer))
+            answers.append((submission.name, answer))
+            print(f"{clean(submission.name)}: {answer.verdict}, {counts_of(answer)}", flush=True)
     finally:
         pool.shutdown(cancel_futures=True)
+    return answers
+
+
+def checked_submission(submission, options):
+    return checked(submission.path, options, options.judge, submission.below, submission.is_empty)
+
+
+def check_all(folder, options):
+    roster = submissions.read_roster(options.roster) if options.roster else []
+    with scratch.folder() as work:
+        found = submissions_in(folder, work, options)
+        table = new_table(options.output)
+        answers = judge_all(found, table, options)
     if options.gradescope and not any(answer.unjudged for _, answer in answers):
-        classroom.gradescope(options.gradescope, answers)
+        classroom.gradescope(options.gradescope, answers, options.partial)
     written, passed = table.finish(), sum(answer.status == PASSED for _, answer in answers)
     if written:
-        classroom.write(options.output.with_suffix(""), answers)
+        print("\n".join(classroom.write(options.output.with_suffix(""), answers, roster, options.partial)))
         print(f"the table is in {options.output}; grades for Moodle and Canvas, and a page for each student, in {options.output.with_suffix('')}/")
     print("\n".join(sandbox.measures()))
-    print(f"{passed} passed, {len(paths) - passed} failed")
-    return UNUSABLE if not written else PASSED if passed == len(paths) else WRONG
+    print(f"{passed} passed, {len(answers) - passed} failed")
+    return UNUSABLE if not written else PASSED if passed == len(answers) else WRONG
 
 
 def contracts_of_labs():
@@ -105,30 +115,50 @@ def contract_of_lab(name):
     return files.get(name) or fail(f"LAB='{clean(name)}' is not a task that can be judged; accepted are {', '.join(files)}; other labs compute their result on the host, which make judge cannot judge")
 
 
+def contract_beside(path):
+    """The contract next to a program of one's own; None if the program has the interface of a step: then the course's rules count, not the author's."""
+    beside = path.with_suffix(".contract")
+    if not beside.is_file():
+        return None
+    code = mine.without_comments(mine.read(path))
+    if not any(all(mine.defines(code, function) for function in shape.functions) for shape in shapes.LADDERS.values()):
+        return beside
+    print(f"check.py: {clean(str(beside))} is ignored, because the program has the interface of a step; CONTRACT=... names a contract", file=sys.stderr)
+    return None
+
+
 def shape_of(options, path):
     """The shape of a contract or of the ladder. Contracts in submitted folders are ignored."""
     if options.exercise is not None:
         task = exercise.find(options.exercise)
         return exercise.OfExercise(task) if task else fail(f"EXERCISE='{clean(options.exercise)}' is not an exercise; make learn LIST=1 lists them, as in: EXERCISE=07")
-    beside = path.with_suffix(".contract")
-    says = contract_of_lab(options.lab) if options.lab is not None else options.contract or (beside if not options.all and beside.is_file() else None)
+    says = contract_of_lab(options.lab) if options.lab is not None else options.contract or (None if options.all or options.ladder else contract_beside(path))
     try:
-        return contract.read(says) if says else shapes.LADDERS[options.ladder]
+        shape = contract.read(says) if says else shapes.LADDERS[options.ladder or "reduce"]
+        return shape.with_random_sizes() if shape.steps else shape
     except contract.Unusable as error:
         fail(f"{clean(str(says))}: {clean(str(error))}; docs/judge.md lists the keys of a contract")
+
+
+def percentage(text):
+    if not text.isdecimal() or int(text) > classroom.MAX_POINTS:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number of points from 0 to {classroom.MAX_POINTS}")
+    return int(text)
 
 
 def parsed():
     parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", metavar="FILE", help="a program with the interface of a step; with --all a folder of them")
     parser.add_argument("--all", action="store_true", help="judge every .cu file below the folder FILE, several at once, and write a CSV")
-    parser.add_argument("--ladder", choices=shapes.LADDERS, default="reduce", help="the ladder of which the program is a step")
+    parser.add_argument("--ladder", choices=shapes.LADDERS, help="the ladder of which the program is a step; default: reduce, or the contract next to FILE")
     task = parser.add_mutually_exclusive_group()
     task.add_argument("--contract", type=Path, help="the file that defines how the program is called and what it computes; default: a file next to FILE")
     task.add_argument("--lab", help="the lab for which the program is written; its contract is in labs/")
     task.add_argument("--exercise", help="the number of the exercise of make learn for which the file is written")
     parser.add_argument("--output", type=Path, default=Path("results/check.csv"), help="the CSV of --all")
     parser.add_argument("--gradescope", type=Path, help="with --all: write results.json; all programs are of one student")
+    parser.add_argument("--roster", type=Path, help="with --all: a CSV file of the class, with the columns login, name, id")
+    parser.add_argument("--partial", type=percentage, default=0, metavar="POINTS", help="with --all: the points of a program that is wrong at some sizes only (default: 0)")
     parser.add_argument("--seconds", type=sandbox.positive, default=60, help="time limit for all runs of a program (default: 60)")
     parser.add_argument("--jobs", type=sandbox.positive, default=os.cpu_count() or 1, help="with --all: the number of programs judged at once")
     parser.add_argument("--nvcc", required=True)
@@ -164,12 +194,22 @@ def refuse_wrong_kind(path, options):
         fail(f"{clean(options.file)}: no such {'folder' if options.all else 'file'}")
 
 
+def refuse_without_sandbox(options):
+    """Exits with one line where a program could read and change the files of this account, such as the judge itself."""
+    if not sandbox.confines_files():
+        fail("programs are not judged here, because the system has neither Landlock (Linux 5.13) nor bubblewrap, which keep them from the files of this account; "
+             "install bubblewrap, as in: sudo apt-get install bubblewrap")
+    if options.gradescope and os.getuid() == 0:
+        fail("an autograder judges programs as another user than root; run_autograder of make bundle does")
+
+
 def main():
     signal.signal(signal.SIGINT, interrupt)
     sys.stdout.reconfigure(errors="replace")
     options = parsed()
     path = Path(options.file)
     refuse_wrong_kind(path, options)
+    refuse_without_sandbox(options)
     options.shape = shape_of(options, path)
     options.judge = exercise.judged if options.exercise is not None else whole_program
     try:

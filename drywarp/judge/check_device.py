@@ -279,14 +279,24 @@ class Device:
 
     def run(self, task, data):
         """A run's outputs, as bytes. All its memory has exactly the right size, and uninitialised elements are NaN."""
-        self.launches, self.note, self.over, ours = 0, "", "", []
+        self.launches, self.note, self.over, ours, inputs = 0, "", "", [], []
         try:
             for count in task["inputs"]:
                 ours.append(self.with_data(data[:count]))
+                inputs.append((ours[-1], data[:count]))
                 data = data[count:]
-            return self.reduced(task, ours) if task["passes"] else self.launched(task, ours)
+            outputs = self.reduced(task, ours) if task["passes"] else self.launched(task, ours)
+            return [] if self.has_changed(inputs) else outputs
         finally:
             self.release_all(ours)
+
+    def has_changed(self, inputs):
+        """Remembers whether the program has changed an input. inputs: their addresses and original contents."""
+        for address, data in inputs:
+            now = self.words(address, len(data))
+            if now != data and not self.is_broken():
+                self.remember("the program changed an input array; it may only read it")
+        return bool(self.note)
 
     def reduced(self, task, ours):
         """A whole reduction of the first array, pass by pass until one value is left."""
@@ -353,7 +363,7 @@ def main():
             judge.write(json.dumps(answer).encode() + b"\n" + b"".join(outputs))
         device.answer(SUCCESS, (STOP,))
     except Ended:
-        judge.write(json.dumps({"ended": True, "broken": True, "over": device.over}).encode() + b"\n")
+        judge.write(json.dumps({"ended": True, "broken": True, "over": device.over, "note": device.note}).encode() + b"\n")
     device.release_all(list(device.allocations))  # memory that the program keeps to its end is no finding
 
 

@@ -1,18 +1,21 @@
 """The output of make judge-all for a class: grades for learning platforms, and a page for each student. docs/judge.md explains it."""
 
+import collections
 import csv
+import dataclasses
 import html
 import json
 import re
+import zipfile
 from pathlib import Path
 
 from drywarp import files
-from drywarp.judge import shapes
-from drywarp.judge.words import clean, counts_of, lines_about
+from drywarp.judge import shapes, submissions
+from drywarp.judge.words import NOT_TRIED, clean, counts_of, line_of, lines_about
 
 MAX_POINTS = 100
 POINTS = {"passed": 100, "findings": 50, "misses the goal": 50, "not judged": ""}  # none for any other verdict
-OF_MOODLE = re.compile(r"(.*)_(\d+)_assignsubmission_.*", re.S)  # Moodle's name of a student's folder or file: the student's name and a number
+MAX_COMMON = 5  # findings of a class that are printed
 PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title>
 <style>body {{ max-width: 60rem; margin: 2rem auto; padding: 0 1rem; font-family: sans-serif; line-height: 1.4 }}
@@ -27,37 +30,62 @@ def cell(text):
     return "'" + text if text[:1] in ("=", "+", "-", "@") else text
 
 
-def student_of(name):
-    """The student of a program: the name of the top folder, or of a file in the class's folder; and Moodle's number, since names may repeat."""
-    first, slash, _ = name.partition("/")
-    student = first if slash else Path(name).stem
-    by_moodle = OF_MOODLE.fullmatch(student)
-    return by_moodle.groups() if by_moodle else (student, "")
+@dataclasses.dataclass
+class Student:
+    """A student of the class, with the (name, answer) of each program; none of one who is in the roster and handed in nothing."""
+    title: str  # what the files call the student
+    login: str
+    id: str
+    answers: list
 
 
-def by_students(answers):
-    """The (name, answer) pairs of each student, by the student's name; with Moodle's number if several have the same name."""
-    students = {}
+def students_of(answers, roster=()):
+    """The students of the submissions, in order, then those of the roster who handed in nothing. Of one in the roster, it gives login, name and id;
+    else the submission's name is all, with the platform's number if several have the same name."""
+    programs = {}
     for name, answer in answers:
-        students.setdefault(student_of(name), []).append((name, answer))
-    names = [name for name, _ in students]
-    return {name if names.count(name) == 1 else f"{name}_{number}": theirs for (name, number), theirs in students.items()}
+        programs.setdefault(submissions.student_of(name), []).append((name, answer))
+    persons, names, found = submissions.matched(programs, roster), [name for name, _ in programs], {}
+    for (name, number), theirs in programs.items():
+        person = persons[name, number]
+        title = person.name if person else name if names.count(name) == 1 else f"{name}_{number}"
+        student = Student(title, person.login, person.id, []) if person else Student(title, title, "", [])
+        found.setdefault(person or title, student).answers += theirs
+    return [*found.values(), *(Student(person.name, person.login, person.id, []) for person in roster if person not in found)]
 
 
-def points(answer):
+def points(answer, partial=0):
+    """The points of a program. partial: those of one that is wrong at a single size only; at more sizes, the share of the correct ones counts."""
+    if answer.verdict == "wrong" and answer.sizes:
+        return partial * answer.right // len(answer.sizes)
     return POINTS.get(answer.verdict, 0)
 
 
-def best(answers):
+def best(answers, partial=0):
     """The graded (name, answer) of a student: the first one with the most points."""
-    return max(answers, key=lambda named: -1 if points(named[1]) == "" else points(named[1]))
+    return max(answers, key=lambda named: -1 if points(named[1], partial) == "" else points(named[1], partial))
+
+
+def cause(answer):
+    """Why a program did not pass, in a line; "" if it did."""
+    if answer.unjudged:
+        return answer.unjudged
+    if answer.said and not answer.built:
+        return answer.said[0]
+    wrong = next(((size, words) for size, words in answer.sizes.items() if words not in ("", NOT_TRIED, answer.over)), None)
+    if wrong:
+        return f"at {shapes.label(wrong[0])}: {wrong[1].splitlines()[0]}"
+    if answer.over:
+        return answer.over
+    if answer.findings:
+        key, lines = next(iter(answer.findings.items()))
+        return f"{line_of(key)}: {lines[0]}"
+    return answer.missed[0] if answer.missed else ""
 
 
 def feedback(name, answer):
-    if not answer.built and answer.said:
-        return f"{clean(name)}: {answer.verdict}: {clean(answer.said[0])}"
-    wrong = next((f", first wrong at {shapes.label(size)}" for size, words in answer.sizes.items() if words), "")
-    return f"{clean(name)}: {answer.verdict}, {counts_of(answer)}{wrong}"
+    reason = cause(answer)
+    return f"{clean(name)}: {answer.verdict}, {counts_of(answer)}" + (f"; {clean(reason)}" if reason else "")
 
 
 def page(student, answers):
@@ -71,31 +99,73 @@ def page_name(number, student):
     return f"{number:03}-{re.sub(r'[^A-Za-z0-9]+', '-', student)[:40].strip('-')}.html"
 
 
-def write(folder, answers):
-    """Writes the class's files. answers: (name, answer) of each program, in order."""
-    students = by_students(answers)
-    counted = [(cell(clean(student)), *best(theirs)) for student, theirs in students.items()]
+def grade_of(student, partial):
+    """A student's points and feedback."""
+    if not student.answers:
+        return 0, "nothing was handed in"
+    name, answer = best(student.answers, partial)
+    return points(answer, partial), feedback(name, answer)
+
+
+def write(folder, answers, roster=(), partial=0):
+    """Writes the class's files, and returns lines about the class. answers: (name, answer) of each program, in order."""
+    students = students_of(answers, roster)
+    grades = [grade_of(student, partial) for student in students]
     table(folder / "moodle.csv", ["Username", "Grade", "Feedback"],
-          [[student, points(answer), cell(feedback(name, answer))] for student, name, answer in counted])
+          [[cell(clean(student.login)), grade, cell(words)] for student, (grade, words) in zip(students, grades)])
     table(folder / "canvas.csv", ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "make judge"],
-          [["Points Possible", "", "", "", "", MAX_POINTS], *([student, "", "", student, "", points(answer)] for student, _, answer in counted)])
-    pages = {page_name(number, student): page(student, theirs) for number, (student, theirs) in enumerate(students.items(), 1)}
+          [["Points Possible", "", "", "", "", MAX_POINTS], *([cell(clean(student.title)), cell(clean(student.id)), "", cell(clean(student.login)), "", grade]
+                                                             for student, (grade, _) in zip(students, grades))])
+    pages = {page_name(number, student.title): page(student.title, student.answers) for number, student in enumerate(students, 1)}
     for name, text in pages.items():
         with files.whole(folder / "students" / name) as file:
             file.write(text)
+    write_archive(folder / "moodle-feedback.zip", zip(students, pages.values()))
+    common = common_findings(students)
+    table(folder / "findings.csv", ["students", "kind", "finding"], [[count, kind, cell(clean(title))] for (kind, title), count in common])
+    remove_old_pages(folder, pages)
+    unknown = [student.title for student in students if roster and student.answers and not any(person.login == student.login for person in roster)]
+    return [*(f"{clean(student)}: not in the roster" for student in unknown),
+            *(f"{count} of {len(students)} students: {clean(title)}" for (_, title), count in common[:MAX_COMMON])]
+
+
+def common_findings(students):
+    """Each finding's kind and title without its numbers, and the number of students who have it; most frequent first."""
+    counts = collections.Counter()
+    for student in students:
+        counts.update({(key[0], general(lines[0])) for _, answer in student.answers for key, lines in answer.findings.items()})
+    return counts.most_common()
+
+
+def general(title):
+    """A finding's title without what differs between programs: numbers, and names of arrays."""
+    name, colon, rest = title.partition(": ")
+    return name if re.search(r"\d|\[", rest) else name + colon + rest
+
+
+def write_archive(path, pages):
+    """Writes the zip file that Moodle distributes as feedback files: each student's page in the folder that Moodle named."""
+    with files.whole(path, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for student, text in pages:
+            folder = next((Path(name).parts[0] for name, _ in student.answers if submissions.OF_MOODLE.fullmatch(Path(name).parts[0])), "")
+            if folder and Path(folder).suffix == "":
+                archive.writestr(f"{folder}/feedback.html", text)
+
+
+def remove_old_pages(folder, pages):
     for old in (folder / "students").glob("[0-9][0-9][0-9]-*.html"):
         if old.name not in pages:  # from an earlier run
             old.unlink()
 
 
-def gradescope(path, answers):
+def gradescope(path, answers, partial=0):
     """Writes Gradescope's results.json for one student's programs; no program gives no points."""
-    tests = [{"name": clean(name), "score": points(answer) or 0, "max_score": MAX_POINTS, "status": "passed" if answer.verdict == "passed" else "failed",
+    tests = [{"name": clean(name), "score": points(answer, partial) or 0, "max_score": MAX_POINTS, "status": "passed" if answer.verdict == "passed" else "failed",
               "output": "\n".join(lines_about(answer, name))} for name, answer in answers]
     total = {"score": 0, "output": "there is no file whose name ends in .cu"}
     if answers:
-        name, answer = best(answers)
-        total = {"score": points(answer), "output": feedback(name, answer)}
+        name, answer = best(answers, partial)
+        total = {"score": points(answer, partial), "output": feedback(name, answer)}
     with files.whole(path) as file:
         json.dump(total | {"tests": tests}, file, indent=1)
 

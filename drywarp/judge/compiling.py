@@ -4,6 +4,7 @@ import errno
 import os
 import re
 import shlex
+import stat
 import subprocess
 import tempfile
 from pathlib import Path
@@ -44,14 +45,57 @@ def name_to_compile(path):
     return path.name if harmless else "program.cu"
 
 
+class Unusable(Exception):
+    """Why a submitted file is not read."""
+
+
+def opened(path, below):
+    """A descriptor of a file, found from the folder `below` (None: the working directory) without following a link below it."""
+    folders, name = (path.relative_to(below).parts[:-1], path.name) if below else ((), path)
+    handle = os.open(below or ".", os.O_RDONLY | os.O_DIRECTORY)
+    for folder in (*folders, None):
+        flags = os.O_RDONLY | os.O_NOFOLLOW | (os.O_DIRECTORY if folder else os.O_NONBLOCK)
+        try:
+            inner = os.open(folder or name, flags, dir_fd=handle)
+        finally:
+            os.close(handle)
+        handle = inner
+    return handle
+
+
+def read_once(path, below=None):
+    """The bytes of a submitted file. Raises Unusable if it is a link, a pipe or too large, as a file may become while others are judged."""
+    try:
+        handle = opened(path, below)
+    except OSError as error:
+        raise Unusable("it is a symbolic link" if error.errno in (errno.ELOOP, errno.ENOTDIR) else error.strerror) from None
+    with open(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise Unusable("it is not a regular file")
+        data = file.read(MAX_FILE + 1)
+    if len(data) > MAX_FILE:
+        raise Unusable(f"the file has more than {MAX_FILE:,} bytes")
+    return data
+
+
+def check_rules(code, shape):
+    """Raises ValueError if a program's code, without comments, has a forbidden name, or a #line that names the headers of cooperative groups:
+    their accesses to reserved shared memory are not checked."""
+    forbidden = next((word for word in shape.forbidden if re.search(rf"\b{word}\b", code)), None)
+    if forbidden:
+        raise ValueError(f"it has {forbidden}, which the task forbids")
+    for directive in re.findall(r"^\s*(?:#|%:|\?\?=)\s*(?:line\b|\d)(.*)", code.replace("\\\n", ""), re.M):
+        if not re.fullmatch(r'[\s\d]*("[^"]*")?[\s\d]*', directive) or "cooperative_groups" in directive:
+            raise ValueError("#line is accepted only with a number and the name of a file of your own")
+
+
 def composed(path, shape):
     """The program's text, with the judge's part instead of the harness, and the name in its STEP."""
-    if path.stat().st_size > MAX_FILE:
-        raise ValueError(f"the file has more than {MAX_FILE:,} bytes")
     lesson, _ = mine.split(mine.read(path))
     if len(lesson) > MAX_LESSON:
         raise ValueError(f"there are more than {MAX_LESSON:,} characters above the line '{mine.MARK}'")
     code = mine.without_comments(lesson)
+    check_rules(code, shape)
     mine.check_functions(name_to_compile(path), code, shape.functions, shape.page)
     step = mine.STEP.search(code)
     above = ["#include <cstdio>\n", "" if step else 'static const char STEP[] = "";\n',
@@ -75,12 +119,24 @@ def build(path, folder, options, answer):
     source.parent.mkdir()
     source.write_text(text, encoding="utf-8")
     (folder / name_to_compile(path)).write_bytes(path.read_bytes())  # the checker quotes its lines
-    command = [options.nvcc, *shlex.split(options.options), "-o", str(program), str(source), str(options.object), "-lpthread"]
+    includes = folder / "includes"
+    command = [options.nvcc, *shlex.split(options.options), *(["-MD", "-MF", str(includes)] if answer.shape.forbidden else []),
+               "-o", str(program), str(source), str(options.object), "-lpthread"]
     status, said = compiled(command, folder, "--read", str(options.object))
     add_messages(answer, status, said, status == 0 and program.exists())
+    if answer.built and answer.shape.forbidden:
+        check_includes(includes, answer)
     if not answer.built and is_disk_full(folder):
         answer.unjudged = DISK_FULL
     return program if answer.built else None
+
+
+def check_includes(includes, answer):
+    """Refuses a program that includes headers of a forbidden library. includes: the compiler's list of headers, as for make."""
+    folders = set(re.split(r"[\s/\\]+", includes.read_text(errors="replace"))) if includes.exists() else set()
+    used = [word for word in answer.shape.forbidden if word in folders]
+    if used:
+        answer.built, answer.said = False, [f"it includes headers of {used[0]}, which the task forbids"]
 
 
 def add_messages(answer, status, said, built):

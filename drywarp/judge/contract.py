@@ -6,6 +6,7 @@
     computes = sum
     sizes    = 1 31 32 33 1000"""
 
+import dataclasses
 import itertools
 import math
 import re
@@ -16,11 +17,12 @@ from drywarp.judge import shapes
 from drywarp.judge.shapes import Operation
 
 LADDER = "ladder"  # a key without others: the program has the shape of a ladder's steps
-KEYS = {LADDER, "harness", "call", "grid", "block", "shared", "elements", "computes", "zeroed", "sizes", "at most"}
+KEYS = {LADDER, "forbid", "harness", "call", "grid", "block", "shared", "elements", "computes", "zeroed", "sizes", "at most"}
 NEEDED = {"call", "computes", "sizes"}
 SCRATCH = "scratch"  # the argument that is scratch memory, of scratch_count(n) elements
 MAX_BYTES = 4096  # of a contract
 MAX_ELEMENTS = {1: 1 << 20, 2: 1 << 16}  # by an operation's power: floats of that many sixteenths add up exactly
+GOAL_UNIT = 32  # elements
 MORE_SIZES, DRAWS = 2, 40  # random sizes; the draws made to get them, since some may be in the contract
 # Of a launch: the least number, how many at most, their product at most, and all that in words.
 SHAPE = {"grid": (1, 3, (1 << 31) - 1, "one to three positive numbers"), "block": (1, 3, 1024, "one to three positive numbers, at most 1,024 threads in all"),
@@ -118,8 +120,8 @@ def lines_of(text):
             raise Unusable(f"line {number} is '{line}'; accepted are lines such as sizes = 1 31 32, each once, of {', '.join(sorted(KEYS))}")
         if line:
             found[key] = value
-    if LADDER in found and len(found) > 1:
-        raise Unusable("a contract with ladder has no other keys: the ladder implies them")
+    if LADDER in found and found.keys() - {LADDER, "forbid"}:
+        raise Unusable("a contract with ladder has no other key than forbid: the ladder implies them")
     missing = sorted(NEEDED - found.keys()) if LADDER not in found else []
     if missing:
         raise Unusable(f"no line {missing[0]} = ...")
@@ -149,18 +151,24 @@ def greatest(sizes):
     return tuple(map(max, sides_of(sizes)))
 
 
-def between(low, high):
-    """A random number, uniform in its logarithm."""
-    return min(high, low + secrets.randbelow(1 << 1 + secrets.randbelow((high - low + 1).bit_length())))
-
-
-def more_sizes(sizes):
-    """These sizes and random ones between the least and the greatest; squares if all are squares."""
+def drawn_sizes(sizes):
+    """Random sizes between the least and the greatest; squares if all are squares."""
     sides, squares = sides_of(sizes), all(isinstance(size, tuple) and size[0] == size[1] for size in sizes)
-    drawn = [tuple(between(min(side), max(side)) for side in sides) for _ in range(DRAWS)]
+    drawn = [tuple(shapes.between(min(side), max(side)) for side in sides) for _ in range(DRAWS)]
     drawn = [size[:1] * 2 if squares else size if size[1:] else size[0] for size in drawn]
-    new = [size for size in dict.fromkeys(drawn) if size not in sizes][:MORE_SIZES]
-    return sorted([*sizes, *new], key=shapes.count_of)
+    return [size for size in dict.fromkeys(drawn) if size not in sizes][:MORE_SIZES]
+
+
+def goal_size(sizes):
+    """A random size at which the goals are checked, too: half to seven eighths of the largest. A multiple of GOAL_UNIT where that is one,
+    so that vector loads are possible at both."""
+    def drawn(side):
+        unit = GOAL_UNIT if side % GOAL_UNIT == 0 else 1
+        return max(1, unit * (side // 2 // unit + secrets.randbelow(side * 3 // 8 // unit + 1)))
+    largest = sizes[-1]
+    if isinstance(largest, int):
+        return drawn(largest)
+    return (drawn(largest[0]),) * 2 if largest[0] == largest[1] else tuple(map(drawn, largest))
 
 
 def limits_of(text):
@@ -248,8 +256,11 @@ class Contract(shapes.Shape):
             raise Unusable(f"zeroed = {lines['zeroed']}; accepted are {', '.join(computed.outputs)}")
         functions, part = part_of(lines, sides, dict(inputs + outputs))
         check_shape(lines, sides, sizes)
-        super().__init__(functions, part, name, sizes=tuple(more_sizes(sizes)), orders_at=3 * sizes[-1:], counted_at=sizes[-1],
-                         promise=f"computes {lines['computes']}, according to {name}", limits=limits_of(lines.get("at most", "")))
+        new, limits = drawn_sizes(sizes), limits_of(lines.get("at most", ""))
+        goals_at = [sizes[-1], goal_size(sizes)] if limits else []
+        super().__init__(functions, part, name, sizes=tuple(sorted({*sizes, *new, *goals_at}, key=shapes.count_of)),
+                         orders_at=tuple((sizes[-1], size) for size in [*new, *sizes[-1:], *sizes[-1:], *sizes[-1:]][:len(shapes.ORDERS)]),
+                         counted_at=sizes[-1], promise=f"computes {lines['computes']}, according to {name}", limits=limits, goals_at=tuple(goals_at))
         self.elements, self.operation, self.zeroed = elements, computed, [computed.outputs.index(output) for output in zeroed]
         self.scratch = "scratch_count" in functions
 
@@ -283,8 +294,15 @@ def read(path):
     if len(text) > MAX_BYTES:
         raise Unusable(f"the file has more than {MAX_BYTES:,} bytes")
     lines = lines_of(text)
+    forbidden = tuple(filter(None, re.split(r"[\s,]+", lines.get("forbid", ""))))
+    wrong = next((word for word in forbidden if not re.fullmatch(r"[A-Za-z_]\w*", word)), None)
+    if wrong:
+        raise Unusable(f"forbid has '{wrong}'; accepted are names of libraries and functions, as in cub, thrust")
     if LADDER not in lines:
-        return Contract(path.name, lines)
+        shape = Contract(path.name, lines)
+        shape.forbidden = forbidden
+        return shape
     if lines[LADDER] not in shapes.LADDERS:
         raise Unusable(f"ladder = {lines[LADDER]}; accepted are {', '.join(shapes.LADDERS)}")
-    return shapes.LADDERS[lines[LADDER]]
+    shape = shapes.LADDERS[lines[LADDER]]
+    return dataclasses.replace(shape, forbidden=forbidden) if forbidden else shape

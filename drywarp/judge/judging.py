@@ -4,8 +4,9 @@ import math
 import signal
 import time
 
-from drywarp.judge import compiling, sandbox, scratch, shapes
-from drywarp.judge.session import CHECKER_ENDS_WITH, DEVICE_MEMORY, GONE, PROGRAM_MEMORY, Session
+from drywarp import mine
+from drywarp.judge import compiling, sandbox, scratch, shapes, similar
+from drywarp.judge.session import CHECKER_ENDS_WITH, DEVICE_MEMORY, GONE, PROGRAM_MEMORY, UNSUPPORTED, Session
 from drywarp.judge.verdicts import Answer, add_findings
 from drywarp.judge.words import NOT_TRIED
 
@@ -35,13 +36,12 @@ def one_size(session, size, answer):
         reply = session.try_case(case)
         answer.over = answer.over or reply["over"]
         if reply.get("ended"):
-            return how_it_ended(session, answer)
+            return how_it_ended(session, answer, reply.get("note", ""))
         if reply["over"]:
             return answer.over
         rows = session.counted(reply["launches"])
-        if size == session.shape.counted_at and run == 0 and rows:
-            answer.counters = shapes.totals(rows)
-            answer.missed = [f"{answer.counters[name]:,} {name}, at most {most:,}" for name, most in session.shape.limits.items() if answer.counters[name] > most]
+        if run == 0 and rows:
+            count(shapes.totals(rows), size, answer)
         if reply["note"]:
             return f"no result{case.where}: {reply['note']}{session.fault()}"
         wrong = case.wrong(reply["outputs"])
@@ -51,8 +51,18 @@ def one_size(session, size, answer):
     return ""
 
 
-def how_it_ended(session, answer):
-    """Why a program has ended, in a few words."""
+def count(counters, size, answer):
+    """Adds the counters of a size to the answer, and the goals that they miss."""
+    shape = answer.shape
+    if size == shape.counted_at:
+        answer.counters = counters
+    if size in shape.goals_at:
+        where = "" if size == shape.counted_at else f" at {shapes.label(size)}"
+        answer.missed += [f"{counters[name]:,} {name}{where}, at most {most:,}" for name, most in shape.limits.items() if counters[name] > most]
+
+
+def how_it_ended(session, answer, note):
+    """Why a program has ended, in a few words. note: its first error before that."""
     program, device = session.end()
     if sandbox.TIME_OVER in (program, device):
         answer.over = answer.over or f"stopped after {session.limit} seconds"
@@ -69,6 +79,8 @@ def how_it_ended(session, answer):
     if any("bad_alloc" in line for line in said):
         answer.over = f"the program needed more than {PROGRAM_MEMORY} of host memory"
         return answer.over
+    if note:
+        return f"no result: {note}{session.fault()}"
     hint = "; host code may have dereferenced a device pointer" if program == 128 + signal.SIGSEGV else ""
     return f"the program {manner(program)}{hint}" + (f": {said[-1]}" if said else "") + session.fault()
 
@@ -82,32 +94,42 @@ def manner(status):
 def run(program, options, answer):
     """Runs all sizes. If the program ends at one, a new process continues with the next, until the time is up."""
     end = time.monotonic() + options.seconds
-    session = None
+    session, counting = None, {"SIM_ATOMIC_LOADS": 1} if answer.shape.limits else {}
     for size in answer.shape.sizes:
         left = math.ceil(end - time.monotonic())
         if left <= 0:
             answer.over = answer.over or f"stopped after {options.seconds} seconds"
             answer.sizes[size] = NOT_TRIED
             continue
-        session = session or Session(program, options, left)
+        if answer.unjudged:
+            answer.sizes[size] = NOT_TRIED
+            continue
+        session = session or Session(program, options, left, **counting)
         answer.sizes[size] = one_size(session, size, answer)
         if session.ended:
             finish(session, answer)
             session = None
     if session:
         finish(session, answer)
-    for (words, orders), size in zip(shapes.ORDERS, answer.shape.orders_at):
+    for (words, orders), sizes in zip(shapes.ORDERS, answer.shape.orders_at):
+        right = [size for size in dict.fromkeys(sizes) if answer.sizes.get(size) == ""]
         left = math.ceil(end - time.monotonic())
-        if left > 0 and answer.sizes[size] == "":
-            run_in_order(Session(program, options, left, **orders), size, words, answer)
+        if right and left > 0:
+            run_in_order(Session(program, options, left, **orders), right, words, answer)
+        elif right:  # a run that was not made is no pass
+            answer.over = answer.over or f"stopped after {options.seconds} seconds"
+            answer.sizes |= dict.fromkeys(right, answer.over)
 
 
-def run_in_order(session, size, words, answer):
-    """Runs one size again, in another order of blocks, warps and lanes."""
-    other = Answer(answer.name, answer.shape)
-    wrong = one_size(session, size, other)
-    answer.over = answer.over or other.over
-    answer.sizes[size] = answer.over if other.over else wrong and f"{wrong}, {words}"
+def run_in_order(session, sizes, words, answer):
+    """Runs these sizes again in another order of blocks, warps and lanes, until one is wrong."""
+    for size in sizes:
+        other = Answer(answer.name, answer.shape)
+        wrong = one_size(session, size, other)
+        answer.over = answer.over or other.over
+        answer.sizes[size] = answer.over if other.over else wrong and f"{wrong}, {words}"
+        if wrong:
+            break
     finish(session, answer)
 
 
@@ -118,27 +140,39 @@ def finish(session, answer):
     add_findings(found, answer)
     if sandbox.TIME_OVER in (program, device):
         answer.over = answer.over or f"stopped after {session.limit} seconds"
+    if device == UNSUPPORTED:
+        reasons = [line.removeprefix("simulator: ") for line in session.said("device") if line.startswith("simulator:")]
+        answer.unjudged = ": ".join(["the simulator does not support this program", *reasons[:1]])
     if device == CHECKER_ENDS_WITH and not found:
         answer.findings[("", "")] = ["the checker reported findings, but their list is missing"]
 
 
 def whole_program(path, folder, options, answer):
     """Builds it, and runs it."""
+    if answer.shape.steps:
+        answer.similar = similar.most_similar(mine.read(path), answer.shape.steps)
     program = compiling.build(path, folder, options, answer)
     if program:
         run(program, options, answer)
 
 
-def checked(path, options, judge=whole_program):
-    """The answer about one file. A failure of the judge is no verdict about the file, and does not affect other files."""
+def checked(path, options, judge=whole_program, below=None, is_empty=False):
+    """The answer about one file, which is found from the folder `below` without following links; is_empty: about a student without a program.
+    A failure of the judge is no verdict about the file, and does not affect other files."""
     answer, begin = Answer(path.name, options.shape), time.monotonic()
-    if path.is_dir():
+    if is_empty:
         answer.said = ["there is no file whose name ends in .cu"]
         return answer
     try:
+        data = compiling.read_once(path, below)
         with scratch.folder() as folder:
             (folder / "program").mkdir()
-            judge(path, folder / "program", options, answer)
+            (folder / "submitted").mkdir()
+            copy = folder / "submitted" / path.name
+            copy.write_bytes(data)  # what is judged; the file itself may change
+            judge(copy, folder / "program", options, answer)
+    except compiling.Unusable as error:
+        answer.said = [f"the file cannot be used: {error}"]
     except OSError as error:
         answer.unjudged = compiling.DISK_FULL if error.errno in compiling.NO_SPACE else f"the judge failed: {error.strerror}"
     except Exception as error:

@@ -144,6 +144,12 @@ def end_group():
 
 # ---- What is in force
 
+def confines_files():
+    """Whether a program in the sandbox can neither read nor write the files of this account."""
+    nothing = argparse.Namespace(read=[], run=[], write=[], alone=True, strict=False)
+    return works(restrict_files, nothing) or has_bubblewrap(nothing)
+
+
 def measures():
     """Two lines: the means in force, and what they do not cover."""
     nothing = argparse.Namespace(read=[], run=[], write=[], alone=True, strict=False)

@@ -17,8 +17,8 @@ ROOT = shapes.ROOT
 PROGRAM_MEMORY, DEVICE_MEMORY = "1G", "2G"
 PROGRAM_SAYS, DEVICE_FILE = "64K", "64M"  # the largest file
 MAX_SAID = 1 << 16  # bytes that are kept of the stderr of one of them
-CHECKER_ENDS_WITH = 88
-GONE = {"ended": True, "broken": True, "over": ""}
+CHECKER_ENDS_WITH, UNSUPPORTED = 88, 77  # exit statuses of the simulator
+GONE = {"ended": True, "broken": True, "over": "", "note": ""}
 
 
 def findings_in(folder):

@@ -17,6 +17,7 @@ CODES = {"float": "f", "double": "d", "int": "i", "unsigned": "I"}  # of array.a
 COUNTED_AT = 65536  # elements; tests/counters has the steps' counters at this size
 SIZES = [1, 2, 31, 32, 33, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 2047, 2048, 2049, 4095, 4096, 4097, 16383, 16385,
          COUNTED_AT - 1, COUNTED_AT, COUNTED_AT + 1, 100003, 262147]
+LARGE = (1 << 20) + 1, 5 << 18  # the range of the large random size: more than 1,024 blocks of 1,024 threads
 # Additional runs: with interleaved blocks, so that dynamically scheduled work is shared, and in other orders of blocks, warps and lanes.
 ORDERS = [("with interleaved blocks", {"SIM_TOGETHER": 1}),
           *(("with blocks, warps and lanes in another order", {"SIM_BLOCK_ORDER": seed}) for seed in (1, 2))]
@@ -57,6 +58,16 @@ def packed(numbers, elements):
     """An array of such elements, as bytes."""
     scale = unit(elements)
     return array.array(CODES[elements], [number / scale for number in numbers] if scale > 1 else numbers).tobytes()
+
+
+def between(low, high):
+    """A random number, uniform in its logarithm."""
+    return min(high, low + secrets.randbelow(1 << 1 + secrets.randbelow((high - low + 1).bit_length())))
+
+
+def near_power_of_two():
+    """A random size of at most 2^18 + 2, next to a power of two or to three times one."""
+    return max(3, secrets.choice((1, 3)) * (1 << 2 + secrets.randbelow(15)) + secrets.choice((-2, -1, 0, 1, 2)))
 
 
 def label(size):
@@ -184,11 +195,13 @@ class Shape:
     counters: str = ""  # their file in tests/counters
     timed_by: str = ""  # the command that measures such a program on a GPU
     sizes: tuple = tuple(SIZES)
-    orders_at: tuple = (COUNTED_AT, 4097, 4097)  # the sizes of ORDERS
+    orders_at: tuple = ((COUNTED_AT,), (4097,), (4097,))  # for each of ORDERS, the sizes that run in it
     counted_at: object = COUNTED_AT
     runs: int = 2  # of each size
     promise: str = ""  # the contract's description of it
-    limits: dict = dataclasses.field(default_factory=dict)  # a counter's name: its limit at counted_at
+    limits: dict = dataclasses.field(default_factory=dict)  # a counter's name: its limit at goals_at
+    forbidden: tuple = ()  # names that the program may not have, and libraries whose headers it may not include
+    goals_at: tuple = ()  # counted_at, and a smaller random size
 
     @property
     def least_bytes(self):
@@ -197,6 +210,15 @@ class Shape:
 
     def case(self, size, run):
         raise NotImplementedError
+
+    def with_random_sizes(self):
+        """A copy with three more sizes: any, one near a power of two, and a large one. Each also runs in one of ORDERS."""
+        draws = (lambda: between(3, self.sizes[-1])), near_power_of_two, (lambda: LARGE[0] + secrets.randbelow(LARGE[1] - LARGE[0]))
+        new = []
+        for draw in draws:
+            new.append(next(size for size in iter(draw, None) if size not in {*self.sizes, *new}))
+        orders_at = tuple((*sizes, size) for sizes, size in zip(self.orders_at, new))
+        return dataclasses.replace(self, sizes=tuple(sorted({*self.sizes, *new})), orders_at=orders_at)
 
 
 class Sums(Shape):

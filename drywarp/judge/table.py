@@ -9,12 +9,13 @@ import sys
 from drywarp.judge import classroom, shapes
 from drywarp.judge.words import clean
 
-COLUMNS = ["name", "step", "verdict", "built", "warnings", "sizes_passed", "sizes", "findings", *shapes.COUNTERS, "seconds"]
+COLUMNS = ["name", "step", "verdict", "built", "warnings", "sizes_passed", "sizes", "findings", *shapes.COUNTERS, "seconds", "similar_to", "similarity"]
 
 
 def row_of(name, answer):
     return [classroom.cell(clean(name)), classroom.cell(clean(answer.step)), answer.verdict, "yes" if answer.built else "no", answer.warnings, answer.right,
-            len(answer.shape.sizes), len(answer.findings), *(answer.counters.get(counter, "") for counter in shapes.COUNTERS), f"{answer.seconds:.1f}"]
+            len(answer.shape.sizes), len(answer.findings), *(answer.counters.get(counter, "") for counter in shapes.COUNTERS), f"{answer.seconds:.1f}",
+            answer.similar[1], f"{answer.similar[0]:.2f}" if answer.similar[1] else ""]
 
 
 class Table:

@@ -25,7 +25,8 @@ class Answer:
     counters: dict = dataclasses.field(default_factory=dict)
     missed: list = dataclasses.field(default_factory=list)  # goals, in words
     over: str = ""  # the first limit that it exceeded; `sizes` repeats it for each n that was stopped
-    unjudged: str = ""  # why the judge failed
+    unjudged: str = ""  # why the judge failed, or what the simulator does not support
+    similar: tuple = (0, "")  # the share of tokens that are those of a step, and the step; 0 if it is small
     seconds: float = 0
 
     @property

@@ -97,6 +97,21 @@ def threads(counters):
     return " in ".join(f"{counters[what]:,} {what if counters[what] != 1 else what[:-1]}" for what in ("threads", "blocks"))
 
 
+def size_lines(answer):
+    """A line for each size; those that differ from an earlier line only in numbers are counted there."""
+    alike = {}
+    for size, wrong in answer.sizes.items():
+        is_wrong = wrong not in ("", NOT_TRIED, answer.over)
+        alike.setdefault((re.sub(r"-?[\d.,]*\d", "0", wrong) if is_wrong else (size,)), []).append(size)
+    for sizes in alike.values():
+        wrong = answer.sizes[sizes[0]]
+        first, *more = wrong.splitlines() or ["correct"]
+        yield dotted(shapes.label(sizes[0]), first if wrong in ("", NOT_TRIED, answer.over) else f"wrong: {clean(first)}")
+        yield from (f"    {clean(line)}" for line in more)
+        if len(sizes) > 1:
+            yield f"    the same with other numbers at {len(sizes) - 1} more size{'s' * (len(sizes) > 2)}, up to {shapes.label(sizes[-1])}"
+
+
 def lines_about(answer, shown):
     """The report of an answer, in short lines."""
     says = f"has STEP {clean(answer.step)}" if answer.step else "has no STEP"
@@ -106,10 +121,9 @@ def lines_about(answer, shown):
     yield from (f"    {clean(line)}" for line in [*answer.said, "" if answer.built else answer.over, answer.unjudged] if line)
     if not answer.built:
         return
-    for size, wrong in answer.sizes.items():
-        first, *more = wrong.splitlines() or ["correct"]
-        yield dotted(shapes.label(size), first if wrong in ("", NOT_TRIED, answer.over) else f"wrong: {clean(first)}")
-        yield from (f"    {clean(line)}" for line in more)
+    yield from size_lines(answer)
+    if answer.similar[1]:
+        yield dotted("similar", f"{100 * answer.similar[0]:.0f} % of the tokens are those of {answer.similar[1]}")
     yield dotted("findings", str(len(answer.findings) or "none"))
     yield from finding_lines(answer.findings)
     if answer.counters:

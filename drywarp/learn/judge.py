@@ -206,7 +206,8 @@ def run_all(task, ptx, entry, tools, verdict):
     """Runs all sizes in the default order, and two of them in the others, until something is wrong. All sessions start at once, because starting one takes
     longer than the runs of a kernel; each has SECONDS after the one before it."""
     sizes = task.tries()
-    sessions = [Session(ptx, tools, orders, SECONDS * number) for number, orders in enumerate(tools.orders, 1)]
+    counting = {"SIM_ATOMIC_LOADS": 1} if task.goals else {}
+    sessions = [Session(ptx, tools, orders | counting, SECONDS * number) for number, orders in enumerate(tools.orders, 1)]
     for number, session in enumerate(sessions):
         if not verdict.is_right:
             session.end()

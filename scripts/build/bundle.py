@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the files for a class: bundle.py [--ladder scan] [--contract FILE] FOLDER makes three folders in it.
+"""Writes the files for a class: bundle.py [--ladder scan | --contract FILE | --lab rowscale | --exercise 07] FOLDER makes three folders in it.
 
 students/ is the course without answers, teacher/ the whole course, autograder/ the contents of Gradescope's zip. docs/judge.md lists what is removed."""
 
@@ -12,17 +12,19 @@ import subprocess
 from pathlib import Path
 
 from drywarp.errors import Parser, fail
-from drywarp.judge import contract, shapes
+from drywarp.judge import check, contract, exercise, shapes
 
 ROOT = Path(__file__).resolve().parents[2]
 SIMULATOR = "book/player/simulator.js"  # of make page and make learn; built, so that a class needs no compiler for WebAssembly
 MARK = "bundle.txt"  # marks a folder that this program made and may replace
 ABOUT = "make bundle wrote this folder, and replaces it.\n"
-NOT_FOR_STUDENTS = re.compile(r"exercises/[^/]*/(answer|right)\.cu|docs/teaching\.md|plots/[^/]+/|scan/(?!step|reference)[^/]+/|tests/(?!counters/simulator/|__init__|support)|"
+NOT_FOR_STUDENTS = re.compile(r"exercises/[^/]*/(answer|right)\.cu|docs/teaching\.md|plots/[^/]+/|scan/(?!step|reference)[^/]+/|tests/(?!counters/simulator/|__init__|support|mistakes/)|"
                               r"book/(?!player/\w+\.(js|css)$)|\.github/|\.ci/|CONTRIBUTING\.md")
-NOT_FOR_THE_AUTOGRADER = re.compile(r"book/|exercises/|plots/|elsewhere/|tests/(?!counters/simulator/)|.*\.(md|svg|png)|\.github/|\.ci/")
+NOT_FOR_THE_AUTOGRADER = re.compile(r"book/|exercises/[^/]*/(?!exercise\.py|task\.cu)|plots/|elsewhere/|tests/(?!counters/simulator/)|.*\.(md|svg|png)|\.github/|\.ci/")
 ANSWER = re.compile(r"(<details>\s*<summary>(?:<b>)?(?:Answer|The numbers, and why)[^\n]*</summary>).*?(</details>)", re.S)
 REPLACEMENT = r"\1\n\nYour teacher has it.\n\n\2"
+LINK = re.compile(r"!?\[([^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*)\]\(([^)#\s]+)(?:#[^)\s]*)?\)")
+IMAGE = re.compile(r'<img [^>]*\bsrc="([^"]+)"[^>]*>')
 UNAVAILABLE = ("mk/develop.mk",)  # commands that need removed files
 REFUSAL = "\t@echo 'make $@: your teacher has the tests and the book; make learn and make judge judge your programs' >&2; exit 2\n"
 REFUSING_RULES = "# These need the tests and the book.\n.PHONY: {targets}\n{targets}:\n" + REFUSAL
@@ -32,16 +34,23 @@ SETUP = """#!/usr/bin/env bash
 # Gradescope runs this once, as root: the compiler, and the judge.
 set -eu
 apt-get update
-apt-get install -y --no-install-recommends gcc g++ git libseccomp2 make python3 python3-venv
+apt-get install -y --no-install-recommends bubblewrap gcc g++ git libseccomp2 make python3 python3-venv
 cd /autograder/source/course
 make toolkit
 make judge-parts
 """
 RUN = """#!/usr/bin/env bash
-# Gradescope runs this for each submission, in /autograder. A judge that fails leaves no results.json, and Gradescope says so.
+# Gradescope runs this for each submission, in /autograder, as root. The judge runs as nobody. If it fails, it leaves no results.json, and Gradescope says so.
 cd source/course
-make judge-all DIR=../../submission RESULTS=../../results/judge GRADESCOPE=../../results/results.json{arguments}
-[ -s ../../results/results.json ]
+work=$(mktemp -d)
+cp -r ../../submission "$work/submission"
+as_nobody=
+if [ "$(id -u)" = 0 ]; then
+    chown -R nobody "$work"
+    as_nobody='setpriv --reuid=nobody --regid=nogroup --clear-groups --inh-caps=-all'
+fi
+HOME=$work $as_nobody make judge-all DIR="$work/submission" RESULTS="$work/judge" GRADESCOPE="$work/results.json"{arguments}
+[ -s "$work/results.json" ] && cp "$work/results.json" ../../results/results.json
 """
 
 
@@ -88,17 +97,32 @@ def copy(names, folder, changed=lambda name, text: text):
                 path.write_text(changed(name, text), encoding="utf-8")
 
 
+def without_dead_links(page):
+    """A page's text without links and images whose file is not there; a link's words remain."""
+    text = page.read_text(encoding="utf-8")
+
+    def is_dead(target):
+        return not re.match(r"[a-z]+:", target) and not (page.parent / target).exists()
+
+    text = LINK.sub(lambda link: "" if is_dead(link[2]) and link[0][0] == "!" else link[1] if is_dead(link[2]) else link[0], text)
+    return IMAGE.sub(lambda image: "" if is_dead(image[1]) else image[0], text)
+
+
 def write_students(folder, names):
     copy([name for name in names if not NOT_FOR_STUDENTS.match(name)], folder, without_answers)
+    for page in folder.rglob("*.md"):
+        text = without_dead_links(page)
+        page.write_text(text, encoding="utf-8")
 
 
-def write_autograder(folder, names, ladder, asked):
-    """Writes the contents of Gradescope's zip: setup.sh, run_autograder, and the judge."""
-    copy([name for name in names if not NOT_FOR_THE_AUTOGRADER.match(name)], folder / "course")
-    arguments = f" LADDER={ladder}" if ladder != "reduce" else ""
-    if asked:
-        shutil.copy2(asked, folder / "course/asked.contract")
+def write_autograder(folder, names, options):
+    """Writes the contents of Gradescope's zip: setup.sh, run_autograder, and the judge. options: of the command line, the task."""
+    copy([name for name in names if not NOT_FOR_THE_AUTOGRADER.match(name)], folder / "course", without_answers)
+    arguments = f" LADDER={options.ladder}" if options.ladder != "reduce" else ""
+    if options.contract:
+        shutil.copy2(options.contract, folder / "course/asked.contract")
         arguments += " CONTRACT=asked.contract"
+    arguments += "".join(f" {name}={value}" for name, value in (("LAB", options.lab), ("EXERCISE", options.exercise)) if value)
     for name, text in (("setup.sh", SETUP), ("run_autograder", RUN.replace("{arguments}", arguments))):
         (folder / name).write_text(text)
         (folder / name).chmod(0o755)
@@ -124,7 +148,10 @@ def replaced(folder, write):
 def main():
     parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ladder", choices=shapes.LADDERS, default="reduce", help="that the autograder judges")
-    parser.add_argument("--contract", type=Path, help="that the autograder judges by")
+    task = parser.add_mutually_exclusive_group()
+    task.add_argument("--contract", type=Path, help="that the autograder judges by")
+    task.add_argument("--lab", help="the lab whose task the autograder judges")
+    task.add_argument("--exercise", help="the exercise that the autograder judges")
     parser.add_argument("folder", type=Path)
     options = parser.parse_args()
     try:
@@ -132,12 +159,16 @@ def main():
             contract.read(options.contract)
     except contract.Unusable as error:
         fail(f"{options.contract}: {error}")
+    if options.lab is not None:
+        check.contract_of_lab(options.lab)
+    if options.exercise is not None and not exercise.find(options.exercise):
+        fail(f"EXERCISE='{options.exercise}' is not an exercise; make learn LIST=1 lists them, as in: EXERCISE=07")
     names = tracked()
 
     def write(folder):
         write_students(folder / "students", names)
         copy(names, folder / "teacher")
-        write_autograder(folder / "autograder", names, options.ladder, options.contract)
+        write_autograder(folder / "autograder", names, options)
 
     replaced(options.folder, write)
     print(f"for students: {options.folder}/students; for you: {options.folder}/teacher; for Gradescope: zip the contents of {options.folder}/autograder")

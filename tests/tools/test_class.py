@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import types
+import zipfile
 
 import pytest
 
@@ -16,8 +17,12 @@ from scripts.evidence.mutants import make
 from scripts.build import bundle
 from drywarp.judge import check
 from drywarp.judge import classroom
+from drywarp.judge import judging
 from drywarp.judge import shapes
+from drywarp.judge import similar
+from drywarp.judge import submissions
 from drywarp.judge import verdicts
+from drywarp.judge import words
 from scripts.ladder import predict
 
 from tests.support import LINK, ROOT, nvcc, unsanitized
@@ -147,19 +152,24 @@ def test_the_autograders_folder(tmp_path):
     """Broken: what Gradescope runs lacks a part of the judge, calls it otherwise than make takes it, or gives no results where the judge has failed."""
     (tmp_path / "asked").write_text("call = launch(in, out, n)\n")
     (tmp_path / "source").mkdir()
-    bundle.write_autograder(tmp_path / "source", bundle.tracked(), "scan", tmp_path / "asked")
+    bundle.write_autograder(tmp_path / "source", bundle.tracked(), types.SimpleNamespace(ladder="scan", contract=tmp_path / "asked", lab=None, exercise="07"))
     assert {"Makefile", "mk/learn.mk", "drywarp/judge/check.py", "tests/counters/simulator/scan.csv", "asked.contract"} <= \
         {str(path.relative_to(tmp_path / "source/course")) for path in (tmp_path / "source/course").rglob("*")}
     assert not list((tmp_path / "source").rglob("*.png"))
     (tmp_path / "bin").mkdir()
-    for does, status in (("", 1), ('echo "{}" > ../../results/results.json', 0)):
+    (tmp_path / "submission").mkdir()
+    (tmp_path / "bin/setpriv").write_text('#!/bin/sh\nwhile [ "${1#--}" != "$1" ]; do shift; done\nexec "$@"\n')
+    (tmp_path / "bin/setpriv").chmod(0o755)
+    for does, status in (("", 1), ('for word; do case $word in GRADESCOPE=*) echo "{}" > "${word#*=}";; esac; done', 0)):
         (tmp_path / "bin/make").write_text(f"#!/bin/sh\necho $@ > {tmp_path}/called\n{does}\nexit 1\n")
         (tmp_path / "bin/make").chmod(0o755)
         (tmp_path / "results").mkdir(exist_ok=True)
         ended = subprocess.run([tmp_path / "source/run_autograder"], cwd=tmp_path, env={"PATH": f"{tmp_path}/bin:{os.environ['PATH']}"})
         assert ended.returncode == status
     called = (tmp_path / "called").read_text().split()
-    assert called == ["judge-all", "DIR=../../submission", "RESULTS=../../results/judge", "GRADESCOPE=../../results/results.json", "LADDER=scan", "CONTRACT=asked.contract"]
+    assert [word.partition("=")[0] for word in called[:4]] == ["judge-all", "DIR", "RESULTS", "GRADESCOPE"]
+    assert called[4:] == ["LADDER=scan", "CONTRACT=asked.contract", "EXERCISE=07"] and (tmp_path / "source/course/exercises/07_tree/task.cu").exists()
+    assert "bubblewrap" in (tmp_path / "source/setup.sh").read_text()
 
 
 def test_results_for_gradescope(tmp_path):
@@ -174,3 +184,79 @@ def test_results_for_gradescope(tmp_path):
     assert results["score"] == 100 and [test["score"] for test in results["tests"]] == [0, 100]
     assert [test["status"] for test in results["tests"]] == ["failed", "passed"] and "no <kernel>" in results["tests"][0]["output"]
     assert all(set(test) == {"name", "score", "max_score", "status", "output"} for test in results["tests"])
+
+
+# ---- Names, students and grades
+
+def test_platforms_names(tmp_path):
+    """Broken: what macOS, Jupyter, Canvas or Moodle adds becomes a student or a program, .CU or a zip file counts as nothing, or a zip file writes elsewhere."""
+    for name in ("__MACOSX/._x.cu", "anna/._reduce.cu", "anna/reduce.CU", "anna/.ipynb_checkpoints/reduce-checkpoint.cu", "bellben_123_77_reduce.cu", "bellben_LATE_123_78_part.cu",
+                 "Carl Dorn_9_assignsubmission_file_/reduce.cu", "empty/notes.txt"):
+        (tmp_path / "in" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "in" / name).write_text("text")
+    with zipfile.ZipFile(tmp_path / "in/eva.zip", "w") as archive:
+        for name in ("hw/reduce.cu", "../../outside.cu", "__MACOSX/hw/._reduce.cu"):
+            archive.writestr(name, "zipped")
+    (tmp_path / "in/broken.zip").write_text("no zip")
+    found = submissions.entries(tmp_path / "in", tmp_path / "work")
+    by_student = {}
+    for each in found:
+        by_student.setdefault(submissions.student_of(each.name)[0], []).append(each)
+    assert {name: len(theirs) for name, theirs in by_student.items()} == {"anna": 1, "bellben": 2, "Carl Dorn": 1, "eva": 1, "empty": 1, "broken": 1}
+    assert [each.name for each in found if each.is_empty] == ["broken.zip", "empty/"]
+    assert by_student["eva"][0].path.read_text() == "zipped" and not list(tmp_path.glob("**/outside.cu"))
+
+
+def test_a_roster(tmp_path, capsys):
+    """Broken: a student's programs on two platforms are those of two students, one who handed in nothing has no row, or the files lack login and id."""
+    (tmp_path / "roster.csv").write_text("login,name,id\nbb1,Ben Bell,123\ncd2,Carl Dorn,456\nee3,Eva Ernst,789\n")
+    roster = submissions.read_roster(tmp_path / "roster.csv")
+    passed, wrong = verdicts.Answer("a.cu", built=True, sizes=dict.fromkeys(shapes.SIZES, "")), verdicts.Answer("b.cu", built=True, sizes={1: "", 2: "3.0, expected 4.0"})
+    wrong.findings = {("race-shared", ("reduce.cu", 24, "reduce", ""), ""): ["data race in shared memory: 4 bytes at sums[3]"]}
+    answers = [("bellben_123_77_a.cu", passed), ("Carl Dorn_9_assignsubmission_file_/b.cu", wrong), ("cd2/b.cu", wrong), ("someone.cu", wrong)]
+    said = classroom.write(tmp_path / "out", answers, roster, 40)
+    with open(tmp_path / "out/moodle.csv", newline="") as file:
+        rows = {row["Username"]: (row["Grade"], row["Feedback"]) for row in csv.DictReader(file)}
+    assert {login: grade for login, (grade, _) in rows.items()} == {"bb1": "100", "cd2": "20", "someone": "20", "ee3": "0"}
+    assert rows["ee3"][1] == "nothing was handed in" and rows["cd2"][1].endswith("; at n = 2: 3.0, expected 4.0")
+    with open(tmp_path / "out/canvas.csv", newline="") as file:
+        assert ["Ben Bell", "123", "", "bb1", "", "100"] in list(csv.reader(file))
+    with zipfile.ZipFile(tmp_path / "out/moodle-feedback.zip") as archive:
+        assert archive.namelist() == ["Carl Dorn_9_assignsubmission_file_/feedback.html"]
+    assert said == ["someone: not in the roster", "2 of 4 students: data race in shared memory"]
+    (tmp_path / "other.csv").write_text("name\nx\n")
+    with pytest.raises(SystemExit):
+        submissions.read_roster(tmp_path / "other.csv")
+    assert "login, name, id" in capsys.readouterr().err
+
+
+def test_a_copied_step_is_reported():
+    """Broken: an unchanged or renamed step of this course, which every student has, looks like a student's own work; or another step does."""
+    text = (ROOT / "step03_sequential/reduce.cu").read_text()
+    for changed in (text, text.replace("sums", "partial").replace("tid", "lane")):
+        assert similar.most_similar(changed, ROOT) == (1.0, "step03_sequential")
+    own = "__global__ void add(const float *in, float *out, long long n)\n{\n    if (threadIdx.x == 0)\n        *out = n;\n}\n"
+    assert similar.most_similar(own, ROOT) == (0, "")
+
+
+def test_what_the_simulator_does_not_support_is_not_judged():
+    """Broken: a program is called wrong, and gets no points, because the simulator lacks what it uses."""
+    session = types.SimpleNamespace(end=lambda: (1, judging.UNSUPPORTED), findings=lambda: [], said=lambda which: ["other", "simulator: no such instruction"], limit=9)
+    answer = verdicts.Answer("a.cu", built=True, sizes={1: "the program ended"})
+    judging.finish(session, answer)
+    assert answer.verdict == "not judged" and classroom.points(answer) == "" and classroom.cause(answer).endswith("does not support this program: no such instruction")
+
+
+def test_equal_lines_are_one():
+    """Broken: 27 lines that differ only in numbers stand before the finding that explains them, or different errors are one line."""
+    sizes = {n: f"{n}.0, expected {n + 1}.5" for n in range(1, 28)} | {100: "out[3] is not a number", 200: ""}
+    said = list(words.size_lines(verdicts.Answer("a.cu", built=True, sizes=sizes)))
+    assert len(said) == 4 and said[1] == "    the same with other numbers at 26 more sizes, up to n = 27" and said[3].endswith(" correct")
+
+
+def test_the_students_pages_have_no_dead_links(tmp_path):
+    """Broken: a page of the students' course links to a file that they do not get, or a link that works is removed."""
+    bundle.write_students(tmp_path, bundle.tracked())
+    links = [(page, link[2]) for page in tmp_path.rglob("*.md") for link in bundle.LINK.finditer(page.read_text()) if not re.match("[a-z]+:", link[2])]
+    assert len(links) > 500 and [link for page, link in links if not (page.parent / link).exists()] == []
+    assert (tmp_path / "tests/mistakes/01_no_barrier_after_load.cu").exists()  # of the README's quick start

@@ -1,0 +1,139 @@
+"""The programs in a folder of submissions: of a class, as a learning platform packs them, or of one student. docs/judge.md lists the names that are understood."""
+
+import csv
+import dataclasses
+import re
+import zipfile
+from pathlib import Path
+
+from drywarp.errors import fail
+from drywarp.judge import compiling
+from drywarp.judge.words import clean
+
+MAX_MEMBERS, MAX_PROGRAMS = 2000, 50  # of a zip file; programs of one student
+OF_MOODLE = re.compile(r"(.*)_(\d+)_assignsubmission_[^_]*(?:_(.*))?", re.S)  # a folder or file: the student's full name, Moodle's number, the file's name
+OF_CANVAS = re.compile(r"([^_]+)_(?:LATE_)?(\d+)_(\d+)_(.+)", re.S)  # a file: the student's name in one word, Canvas's id of the student, and of the submission
+ROSTER = ("login", "name", "id")  # the columns of a roster; others, such as e-mail, are ignored
+
+
+@dataclasses.dataclass(frozen=True)
+class Submission:
+    """A program, or a folder or zip file without one."""
+    name: str  # below the class's folder; of a member of a zip file, the zip file's name comes first
+    path: Path  # the file that is judged
+    below: Path  # the folder from which no link is followed
+    is_empty: bool = False
+
+
+def is_hidden(part):
+    """Whether a file or folder is made by an editor or operating system: ._reduce.cu and __MACOSX by macOS, .ipynb_checkpoints by Jupyter."""
+    return part.startswith(".") or part == "__MACOSX"
+
+
+def is_program(path):
+    return path.suffix.lower() == ".cu" and not any(map(is_hidden, path.parts))
+
+
+def unzipped(archive, folder):
+    """The programs in a zip file, written into a folder, by their names in the archive. Links, other files and too large ones are left out."""
+    found = {}
+    try:
+        with zipfile.ZipFile(archive) as file:
+            for k, member in enumerate(file.infolist()[:MAX_MEMBERS]):
+                is_link = (member.external_attr >> 16) & 0o170000 == 0o120000
+                if is_link or member.is_dir() or ".." in Path(member.filename).parts or not is_program(Path(member.filename.lstrip("/"))):
+                    continue
+                with file.open(member) as opened:
+                    data = opened.read(compiling.MAX_FILE + 1)
+                target = folder / f"{k}" / Path(member.filename).name
+                target.parent.mkdir(parents=True)
+                target.write_bytes(data)
+                found[member.filename.lstrip("/")] = target
+    except (OSError, zipfile.BadZipFile, RuntimeError, NotImplementedError, ValueError):
+        return {}  # not a zip file, damaged or encrypted: a student without a program
+    return found
+
+
+def entries(folder, work):
+    """The programs below a folder, and the folders and zip files directly in it that have none. `work` receives the contents of zip files."""
+    programs, tops = [], {}
+    for path in sorted(folder.rglob("*")):
+        inner = path.relative_to(folder)
+        if path.is_symlink() or any(map(is_hidden, inner.parts)):
+            continue
+        if path.is_dir():
+            tops.setdefault(inner.parts[0], inner.parts[1:] == ())
+        elif path.is_file() and is_program(inner):
+            programs.append(Submission(str(inner), path, folder))
+        elif path.is_file() and path.suffix.lower() == ".zip":
+            tops.setdefault(inner.parts[0], True)
+            below = work / f"{len(programs)}-{len(tops)}"
+            programs += [Submission(f"{inner}/{name}", member, below) for name, member in unzipped(path, below).items()]
+    have = {Path(program.name).parts[0] for program in programs}
+    return programs + [Submission(name + "/" * (folder / name).is_dir(), folder / name, folder, True) for name in tops if name not in have]
+
+
+def of_each_student(found):
+    """The submissions, at most MAX_PROGRAMS of one student; says which students have more."""
+    counts, kept = {}, []
+    for submission in sorted(found, key=lambda each: each.name):
+        student = student_of(submission.name)
+        counts[student] = counts.get(student, 0) + 1
+        kept += [submission] if counts[student] <= MAX_PROGRAMS else []
+    for (student, _), count in counts.items():
+        if count > MAX_PROGRAMS:
+            print(f"{clean(student)}: {count:,} programs, of which the first {MAX_PROGRAMS} are judged")
+    return kept
+
+
+# ---- Students
+
+def student_of(name):
+    """The student of a program, from the name of the top folder or file; and the platform's number, since names may repeat."""
+    first = Path(name).parts[0]
+    student = first if first != name and not first.lower().endswith(".zip") else Path(first).stem
+    by_moodle = OF_MOODLE.fullmatch(student)
+    if by_moodle:
+        return by_moodle[1], by_moodle[2]
+    by_canvas = OF_CANVAS.fullmatch(student) if Path(first).suffix else None
+    return (by_canvas[1], by_canvas[2]) if by_canvas else (student, "")
+
+
+def words_of(name):
+    """The words of a name, lower-case and sorted: the order differs between platforms."""
+    return sorted(re.findall(r"\w+", name.lower()))
+
+
+@dataclasses.dataclass(frozen=True)
+class Person:
+    login: str
+    name: str
+    id: str
+
+    def is_meant_by(self, student, number):
+        """Whether a submission's name means this student: by login, id or full name, or by Canvas's one word, in which the last name comes first."""
+        words = re.findall(r"\w+", self.name.lower())
+        joined = ["".join(words), "".join(words[-1:] + words[:-1]), "".join(words[::-1])]
+        return (student.lower() in (self.login.lower(), self.id.lower(), *joined) or bool(number) and number == self.id
+                or words_of(student) == sorted(words))
+
+
+def read_roster(path):
+    """The students of a roster, a CSV file with a column for each of ROSTER."""
+    try:
+        with open(path, newline="", encoding="utf-8-sig") as file:
+            rows = list(csv.DictReader(file))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        fail(f"{clean(str(path))} cannot be read: {getattr(error, 'strerror', None) or error}")
+    if not rows or not set(ROSTER) <= set(rows[0]):
+        fail(f"{clean(str(path))} is no roster; its first line has the columns {', '.join(ROSTER)}, and a line follows for each student")
+    return [Person(*((row[column] or "").strip() for column in ROSTER)) for row in rows]
+
+
+def matched(names, roster):
+    """For each (student, number) the person of the roster; None for a student who is not in it, or whose name means several."""
+    found = {}
+    for student, number in names:
+        meant = [person for person in roster if person.is_meant_by(student, number)]
+        found[student, number] = meant[0] if len(meant) == 1 else None
+    return found
