@@ -186,7 +186,7 @@ def test_contributing_lists_what_the_tests_ask_for(tree):
         (programs / built.name).symlink_to(built)
     (programs / NEW).symlink_to(ROOT / "build/sim" / LAST)  # the same program
     # All tests of the new step and of the pages; not those of earlier steps, those that the last step passes anyway, or those that need node.
-    chosen = f"({NEW} or every_lesson or all_changes or (test_docs and not step0 and not step1)) and not arrays and not every_size and not in_a_page"
+    chosen = f"({NEW} or every_lesson or (test_docs and not step0 and not step1)) and not arrays and not every_size and not in_a_page"
     names = ("course/test_docs", "course/test_steps", "course/test_picture", "simulator/test_simulator", "simulator/test_replay")
     files = [f"tests/{name}.py" for name in names]
     result = python(tree, "-m", "pytest", "-q", "--tb=no", "-rfE", "-p", "no:cacheprovider", "-p", "no:xdist", "-k", chosen, *files)

@@ -10,8 +10,6 @@ import pytest
 from scripts.ladder import step_pages
 from tests.support import MARK, PROGRAMS, ROOT, STEPS, changed_lines, name, needs_simulator, nvcc, split, unsanitized
 
-CLASSIC = 9  # the number of steps of the classic ladder
-
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=name)
 def test_harness_is_the_same_everywhere(path):
@@ -27,12 +25,6 @@ def test_a_step_changes_only_its_idea(after, tmp_path):
     assert changed, "the program is that of the previous step: write its idea"
     budget = step_pages.about(after).changed_lines
     assert changed == 2 if budget == 2 else changed <= budget, f"{changed} lines differ; the step's page allows {budget}"
-
-
-@pytest.mark.parametrize("steps, agreed", [(STEPS[:CLASSIC], 150), (STEPS[CLASSIC - 1:], 48 * len(STEPS[CLASSIC:]))], ids=["classic", "later"])
-def test_all_changes_together(steps, agreed, tmp_path):
-    """Broken: the steps of the classic ladder, or the later ones, change more lines on average than was agreed."""
-    assert sum(changed_lines(a / "reduce.cu", b / "reduce.cu", tmp_path) for a, b in zip(steps, steps[1:])) <= agreed
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=name)
@@ -62,12 +54,9 @@ def test_the_name_does_not_depend_on_the_command(tmp_path):
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=name)
-def test_size_and_build_line(path):
-    """Broken: a file is too long or too wide to show to a class, or has no build command."""
+def test_width_and_build_line(path):
+    """Broken: a file is too wide to show to a class, or has no build command."""
     lines = path.read_text(encoding="utf-8").splitlines()
-    lesson, harness = split(path)
-    longest = 90 if name(path) < "step09" else 155 if name(path) < "step13" else 240  # from step 13 on a program has three kernels
-    assert lesson.count("\n") <= longest and harness.count("\n") <= 215
     assert max(map(len, lines)) <= 92
     assert "// Build and run: nvcc -O3 -arch=native -o reduce reduce.cu && ./reduce" in lines[:4]
 

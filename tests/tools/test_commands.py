@@ -152,9 +152,3 @@ def test_a_typing_error_is_one_line(arguments, what):
     said = result.stderr.splitlines()
     assert result.returncode == 2 and what in said[0] and len([line for line in said if not line.startswith("make: ***")]) <= 1
     assert "make help" not in result.stdout  # nor the list of all commands
-
-
-def test_no_line_of_make_is_too_long():
-    """Broken: a rule has become too long to read."""
-    assert [f"{file.name}:{number}" for file in (ROOT / "Makefile", *ROOT.glob("mk/*.mk"))
-            for number, line in enumerate(file.read_text().splitlines(), 1) if len(line) > 200] == []
