@@ -14,7 +14,7 @@ enum { MAX_LOCATIONS = 2 };
 typedef struct Finding {
     FindingKind kind;
     bool is_error;     // false: a warning
-    RaceExtent extent; // the widest extent of a race's pairs; the hint applies to such a pair
+    RaceScope scope;   // the widest scope (warp, block or grid) of the racing pairs seen; the hint describes a pair of that scope
     char title[400], hint[HINT_BYTES];
     FindingLocation locations[MAX_LOCATIONS]; // locations of the occurrence that is shown
     int location_count;
@@ -47,7 +47,7 @@ static const struct {
 static Lock lock;
 static Finding *findings;
 static int finding_count;
-static uint64_t unlisted; // occurrences of findings that exceed MAX_FINDINGS
+static uint64_t dropped; // occurrences of findings that exceed MAX_FINDINGS
 
 // ---- Locations
 
@@ -65,8 +65,8 @@ FindingLocation sim_location_of(const Launch *launch, uint64_t block_number, uin
     sim_demangle(launch->kernel->name, p.kernel, sizeof p.kernel);
     const Statement *s = i ? i->statement : NULL;
     const Module *m = launch->module;
-    const bool own = s && s->outer_line > 0; // an inlined function of a header: uses the line of the call
-    const int file = !s ? -1 : own ? s->outer_file : s->source_file, line = !s ? 0 : own ? s->outer_line : s->source_line;
+    const bool is_inlined = s && s->outer_line > 0; // from a header: uses the line of the call
+    const int file = !s ? -1 : is_inlined ? s->outer_file : s->source_file, line = !s ? 0 : is_inlined ? s->outer_line : s->source_line;
     if (line > 0 && file >= 0 && file < m->file_count && m->files[file].text) {
         snprintf(p.file, sizeof p.file, "%.*s", (int)m->files[file].length, m->files[file].text);
         p.line = line;
@@ -74,9 +74,9 @@ FindingLocation sim_location_of(const Launch *launch, uint64_t block_number, uin
     return p;
 }
 
-// Whether findings at the two locations are grouped. If the lines are known, only these are compared, so that the instances of a
-// template share a finding.
-static bool same_line(const FindingLocation *a, const FindingLocation *b)
+// True if occurrences at the two locations belong to one finding: same caller, and same file and line; without a line, same
+// kernel and access.
+static bool same_group(const FindingLocation *a, const FindingLocation *b)
 {
     if (a->line != b->line || strcmp(a->caller, b->caller) != 0)
         return false;
@@ -102,7 +102,7 @@ static Finding *find_finding(FindingKind kind, const char *title, const FindingL
         Finding *f = &findings[n];
         bool same = f->kind == kind && f->location_count == count && (locations[0].line > 0 || strcmp(f->title, title) == 0);
         for (int k = 0; k < count && same; k++)
-            same = same_line(&f->locations[k], &locations[k]);
+            same = same_group(&f->locations[k], &locations[k]);
         if (same)
             return f;
     }
@@ -112,17 +112,17 @@ static Finding *find_finding(FindingKind kind, const char *title, const FindingL
 static void set_hint(Finding *f, const char *hint, const RaceFacts *race)
 {
     snprintf(f->hint, sizeof f->hint, "%s", hint);
-    f->extent = race ? race->extent : WITHIN_WARP;
+    f->scope = race ? race->scope : WITHIN_WARP;
 }
 
 // Whether an occurrence is a better example than the current one. An error is better than a warning; among races, a pair of
 // different warps is better than a pair within a warp; otherwise the lowest block and thread is best.
 static bool is_better_example(const Finding *f, const FindingLocation *locations, bool is_error, const RaceFacts *race)
 {
-    const bool crosses = race && race->extent != WITHIN_WARP, crossed = f->extent != WITHIN_WARP;
+    const bool new_crosses_warps = race && race->scope != WITHIN_WARP, current_crosses_warps = f->scope != WITHIN_WARP;
     if (is_error != f->is_error)
         return is_error;
-    return crosses != crossed ? crosses : is_before(&locations[0], &f->locations[0]);
+    return new_crosses_warps != current_crosses_warps ? new_crosses_warps : is_before(&locations[0], &f->locations[0]);
 }
 
 // Returns the finding's index; negative if the occurrence is only counted. `race`: NULL if the finding is not a race.
@@ -140,7 +140,7 @@ static int add_occurrence(FindingKind kind, const char *title, const FindingLoca
     }
     Finding *f = find_finding(kind, title, sides, count);
     if (!f && finding_count == MAX_FINDINGS) {
-        unlisted++;
+        dropped++;
         return -1;
     }
     if (!f) {
@@ -151,12 +151,12 @@ static int add_occurrence(FindingKind kind, const char *title, const FindingLoca
         *f = (Finding){.kind = kind, .location_count = count, .is_error = is_error};
     }
     const bool better = f->count == 0 || is_better_example(f, sides, is_error, race);
-    const bool upgraded = is_error && !f->is_error, wider = race && race->extent > f->extent;
+    const bool upgraded = is_error && !f->is_error, wider = race && race->scope > f->scope;
     if (better) {
         memcpy(f->locations, sides, sizeof sides);
         snprintf(f->title, sizeof f->title, "%s", title);
     }
-    if (upgraded || wider || (better && (!race || race->extent == f->extent)))
+    if (upgraded || wider || (better && (!race || race->scope == f->scope)))
         set_hint(f, hint, race);
     f->is_error |= is_error;
     f->printed &= !upgraded;
@@ -184,8 +184,8 @@ enum { RECENT_KEYS = 16 };
 static struct {
     FindingKey key;
     int finding;
-} recent_keys[RECENT_KEYS];            // a ring: the latest causes of the running launch
-static unsigned recent_key_count; // entries ever added
+} recent_keys[RECENT_KEYS]; // a ring buffer of the most recent keys of the running launch, with their findings
+static unsigned recent_key_count; // of all keys ever added
 
 static int finding_of(const FindingKey *c)
 {
@@ -276,10 +276,10 @@ void sim_add_fault(const Launch *launch)
     sim_add_finding(kind_of_fault(launch), title, &location, 1, hint);
 }
 
-// The number of errors, or else of warnings.
+// Counts the errors if `errors`, otherwise the warnings. All dropped occurrences count as one error.
 static int count_findings(bool errors)
 {
-    int count = errors && unlisted > 0;
+    int count = errors && dropped > 0;
     for (int n = 0; n < finding_count; n++)
         count += findings[n].is_error == errors;
     return count;
@@ -288,7 +288,7 @@ static int count_findings(bool errors)
 OccurrenceCounts sim_occurrence_counts(void)
 {
     sim_lock(&lock);
-    OccurrenceCounts t = {.count = finding_count, .unlisted = unlisted};
+    OccurrenceCounts t = {.count = finding_count, .dropped = dropped};
     for (int n = 0; n < finding_count; n++)
         t.counts[n] = findings[n].count;
     sim_unlock(&lock);
@@ -300,7 +300,7 @@ bool sim_subtract_counts(const OccurrenceCounts *before, const OccurrenceCounts 
     *difference = (OccurrenceCounts){.count = after->count};
     for (int n = 0; n < before->count; n++)
         difference->counts[n] = after->counts[n] - before->counts[n];
-    return before->count == after->count && before->unlisted == after->unlisted;
+    return before->count == after->count && before->dropped == after->dropped;
 }
 
 void sim_add_occurrences(const OccurrenceCounts *difference)
@@ -367,13 +367,13 @@ static const Finding *causing_race(const Finding *f)
         const Finding *race = &findings[n];
         const bool is_race = race->kind == RACE_SHARED || race->kind == RACE_GLOBAL || race->kind == RACE_OPERATIONS;
         for (int k = 0; k < race->location_count && is_race; k++)
-            if (race->locations[k].line > 0 && same_line(&race->locations[k], &f->locations[0]))
+            if (race->locations[k].line > 0 && same_group(&race->locations[k], &f->locations[0]))
                 return race;
     }
     return NULL;
 }
 
-// Joins all help and notes of a finding, one a line, as in Finding.hint.
+// Writes all help and note lines of a finding, one per line, in the format of Finding.hint.
 static void complete_hint(const Finding *f, char *text, size_t space)
 {
     const Finding *cause = causing_race(f);
@@ -424,7 +424,7 @@ static void write_all_findings(FILE *out)
         fputs(n ? ",\n" : "\n", out);
         write_finding(out, &findings[n]);
     }
-    fprintf(out, "\n], \"left_out\": %llu}\n", (unsigned long long)unlisted);
+    fprintf(out, "\n], \"left_out\": %llu}\n", (unsigned long long)dropped);
 }
 
 // Atomically writes the file that $SIM_FINDINGS names, if it is set. Returns false if that fails.
@@ -437,7 +437,7 @@ static bool write_findings(bool at_end)
     return false;
 }
 
-// Whether stderr is a terminal, or is copied to one ($CLICOLOR_FORCE), unless $NO_COLOR is set.
+// True if stderr is a terminal or $CLICOLOR_FORCE is set and not "0"; $NO_COLOR overrides both.
 static bool uses_colour(void)
 {
     const char *no = getenv("NO_COLOR"), *force = getenv("CLICOLOR_FORCE");
@@ -510,7 +510,7 @@ static bool duplicates_out_of_bounds(const Finding *f)
     for (int n = 0; n < finding_count; n++)
         for (int k = 0; k < f->location_count && findings[n].kind == OUT_OF_BOUNDS; k++)
             if (f->locations[k].line > 0 && is_read(&f->locations[k]) && is_read(&findings[n].locations[0]) &&
-                same_line(&f->locations[k], &findings[n].locations[0]))
+                same_group(&f->locations[k], &findings[n].locations[0]))
                 return true;
     return false;
 }
@@ -560,7 +560,7 @@ static void print_counts(int errors, int warnings)
         fprintf(stderr, "%d finding%s", errors, errors == 1 ? "" : "s");
     if (warnings)
         fprintf(stderr, "%s%d warning%s", errors ? ", " : "", warnings, warnings == 1 ? "" : "s");
-    fprintf(stderr, "%s\n", unlisted ? ", and more that are not listed" : "");
+    fprintf(stderr, "%s\n", dropped ? ", and more that are not listed" : "");
 }
 
 void sim_report_at_exit(int status)

@@ -53,10 +53,10 @@ typedef struct ExampleThread { // a thread that an occurrence of a finding shows
     uint32_t thread; // thread of the block
 } ExampleThread;
 
-typedef enum RaceExtent { WITHIN_WARP, WITHIN_BLOCK, ACROSS_BLOCKS } RaceExtent;
+typedef enum RaceScope { WITHIN_WARP, WITHIN_BLOCK, ACROSS_BLOCKS } RaceScope;
 
 typedef struct RaceFacts { // facts about one racing pair
-    RaceExtent extent;
+    RaceScope scope;
     bool is_warning; // an error only if $SIM_STRICT is set
 } RaceFacts;
 
@@ -76,7 +76,7 @@ void sim_print_findings(void);
 enum { MAX_FINDINGS = 200 }; // occurrences of further findings are only counted
 typedef struct OccurrenceCounts { // occurrences of each finding, in the order in which the findings were added
     int count; // number of findings
-    uint64_t unlisted, counts[MAX_FINDINGS];
+    uint64_t dropped, counts[MAX_FINDINGS];
 } OccurrenceCounts;
 OccurrenceCounts sim_occurrence_counts(void);
 // Sets `difference` to after - before; returns false if there are new findings.

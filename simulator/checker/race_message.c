@@ -136,7 +136,7 @@ typedef struct RacePair { // a race, with what the hint depends on
     const Program *program;
     const Instr *i, *j;  // the first instructions of the sites of the earlier and of the later access
     const Instr *later;  // the later access's instruction
-    RaceExtent extent;
+    RaceScope scope;
     bool shared;
     bool fenced;         // the thread of the earlier access has executed a fence since
     bool lacks_fence;    // only a fence of the later access's thread is missing to order the two (sim_lacks_fence)
@@ -150,7 +150,7 @@ static const char ORDER_BLOCKS_HINT[] = "order the blocks by atomic operations w
 static bool is_same_thread_of_two_blocks(const RacePair *p)
 {
     const AccessRecord *a = &p->race->earlier, *b = &p->race->later;
-    return p->extent == ACROSS_BLOCKS && a->warp == b->warp && a->lanes == b->lanes && !(a->lanes & (a->lanes - 1));
+    return p->scope == ACROSS_BLOCKS && a->warp == b->warp && a->lanes == b->lanes && !(a->lanes & (a->lanes - 1));
 }
 
 static void add_line(char *hint, const char *format, ...)
@@ -181,7 +181,7 @@ static void describe_between(const RacePair *p, char *between, size_t space)
 
 static const char *barrier_for(const RacePair *p)
 {
-    return p->extent == WITHIN_WARP ? "__syncwarp(), or __syncthreads() if other warps take part," : "__syncthreads()";
+    return p->scope == WITHIN_WARP ? "__syncwarp(), or __syncthreads() if other warps take part," : "__syncthreads()";
 }
 
 // "line 14"; `fallback` if the line is unknown.
@@ -232,7 +232,7 @@ static void add_strong_hint(const RacePair *p, char *hint)
         add_line(hint, "use one size for all atomic operations on these bytes: those of different sizes are not atomic to each other");
         return;
     }
-    if (p->extent != ACROSS_BLOCKS)
+    if (p->scope != ACROSS_BLOCKS)
         add_line(hint, "add %s %s", barrier_for(p), between);
     else if (p->fenced)
         add_line(hint, "add __threadfence() before %s, after its thread has read the flag", line);
@@ -257,7 +257,7 @@ static bool is_read_modify_write_race(const RacePair *p)
     const Instr *store = stores ? p->i : p->later, *load = stores ? p->later : p->i;
     if (store->kind != STORE)
         return false;
-    if (both_write || p->extent != ACROSS_BLOCKS)
+    if (both_write || p->scope != ACROSS_BLOCKS)
         return both_write && is_read_modify_write(p->program, store);
     const Operand *to = &store->statement->operands[0], *from = load->kind == LOAD ? &load->statement->operands[1] : NULL;
     return from && (load == p->later || has_unique_site(p->program, load)) && from->reg == to->reg &&
@@ -330,13 +330,13 @@ static void add_hint(const RacePair *p, bool same_value, char *hint)
         add_copy_hint(p, hint);
     else if (is_strong(a) && is_strong(b))
         add_strong_hint(p, hint);
-    else if (p->shared && p->extent == ACROSS_BLOCKS)
+    else if (p->shared && p->scope == ACROSS_BLOCKS)
         add_line(hint, "call cluster.sync() in all blocks of the cluster %s", between);
     else if (p->lacks_fence)
         add_line(hint, "the reader needs a %s after reading the flag, before %s",
-                 p->extent == ACROSS_BLOCKS ? "__threadfence()" : "__threadfence_block()", line);
+                 p->scope == ACROSS_BLOCKS ? "__threadfence()" : "__threadfence_block()", line);
     else if (is_strong(a) != is_strong(b)) {
-        if (p->extent == ACROSS_BLOCKS)
+        if (p->scope == ACROSS_BLOCKS)
             add_line(hint, "make both accesses atomic, or %s", ORDER_BLOCKS_HINT);
         else
             add_line(hint, "make both accesses atomic, or add %s %s", barrier_for(p), between);
@@ -348,7 +348,7 @@ static void add_hint(const RacePair *p, bool same_value, char *hint)
         const bool is_flag = stores_constant(p->program, p->i) && stores_constant(p->program, p->j);
         add_line(hint, "%s", is_flag ? SET_FLAG_HINT : CHECK_INDEX_HINT);
         add_line(hint, "otherwise, %s", is_flag ? CHECK_INDEX_HINT : SET_FLAG_HINT);
-    } else if (p->extent == ACROSS_BLOCKS)
+    } else if (p->scope == ACROSS_BLOCKS)
         add_grid_hint(p, hint);
     else
         add_block_hint(p, hint);
@@ -358,10 +358,10 @@ static void add_hint(const RacePair *p, bool same_value, char *hint)
 
 // ---- The message
 
-static void write_title(const Race *race, RaceExtent extent, char *title, size_t space)
+static void write_title(const Race *race, RaceScope scope, char *title, size_t space)
 {
     const bool both_write = writes(&race->earlier) && writes(&race->later);
-    const char *actor = extent == ACROSS_BLOCKS ? "block" : "thread";
+    const char *actor = scope == ACROSS_BLOCKS ? "block" : "thread";
     if (race->stale)
         snprintf(title, space, "a load through the read-only cache need not see a write of its own kernel");
     else if (race->unfenced)
@@ -372,10 +372,10 @@ static void write_title(const Race *race, RaceExtent extent, char *title, size_t
                  is_in_flight(&race->earlier) && is_in_flight(&race->later) ? "two asynchronous copies of one thread access the same bytes"
                                                                             : "a thread accesses the bytes of its own asynchronous copy");
     else if (both_write)
-        snprintf(title, space, "two %ss%s write the same bytes, without synchronisation", actor, extent == WITHIN_WARP ? " of a warp" : "");
+        snprintf(title, space, "two %ss%s write the same bytes, without synchronisation", actor, scope == WITHIN_WARP ? " of a warp" : "");
     else
         snprintf(title, space, "one %s writes what another%s reads, without synchronisation", actor,
-                 extent == WITHIN_WARP ? " of its warp" : "");
+                 scope == WITHIN_WARP ? " of its warp" : "");
 }
 
 // The first lane of one side of the race; if both sides are of one warp, a lane that is not on the other side.
@@ -407,11 +407,11 @@ void sim_report_race(const AccessCheck *check)
     const Program *program = launch->kernel->program;
     const ExampleThread examples[] = {example_of(race, 0), example_of(race, 1)};
     const Instr *instrs[] = {sim_instruction_at(a->site), sim_instruction_at(b->site)};
-    const RaceExtent extent = a->block != b->block ? ACROSS_BLOCKS : a->warp != b->warp ? WITHIN_BLOCK : WITHIN_WARP;
+    const RaceScope scope = a->block != b->block ? ACROSS_BLOCKS : a->warp != b->warp ? WITHIN_BLOCK : WITHIN_WARP;
     const bool plain = a->kind == PLAIN_WRITE && b->kind == PLAIN_WRITE;
     const bool same_value = race->same_value && plain && !is_read_modify_write(program, instrs[0]) && !is_read_modify_write(program, instrs[1]);
-    const RaceFacts facts = {extent, .is_warning = same_value || race->unfenced};
-    const FindingKey key = {launch, instrs[0], instrs[1], check->shared | (int)extent << 1 | same_value << 3 | race->unfenced << 4};
+    const RaceFacts facts = {scope, .is_warning = same_value || race->unfenced};
+    const FindingKey key = {launch, instrs[0], instrs[1], check->shared | (int)scope << 1 | same_value << 3 | race->unfenced << 4};
     char title[300], hint[HINT_BYTES];
     FindingLocation locations[2];
     if (sim_count_occurrence(&key, examples, 2))
@@ -421,10 +421,10 @@ void sim_report_race(const AccessCheck *check)
         describe_access(check, instrs[k], k ? b : a, access, sizeof access);
         locations[k] = sim_location_of(launch, examples[k].block_number, examples[k].thread, instrs[k], access);
     }
-    write_title(race, extent, title, sizeof title);
+    write_title(race, scope, title, sizeof title);
     const RacePair pair = {.race = race, .program = program, .i = instrs[0], .j = instrs[1],
                            .later = check->i->site == b->site ? check->i : instrs[1],
-                       .extent = extent, .shared = check->shared,
+                       .scope = scope, .shared = check->shared,
                        .fenced = sim_has_fenced(w, a), .lacks_fence = sim_lacks_fence(w, __builtin_ctz(b->lanes), a)};
     if (race->stale)
         snprintf(hint, sizeof hint,

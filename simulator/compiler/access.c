@@ -316,7 +316,7 @@ Expression *build_this(Compiler *c, Position start, Position end)
 {
     Expression *self = build_self(c, start, end);
     if (!self) {
-        source_error(c, start, end - start, NULL, "'this' is only known in a member function");
+        source_error(c, start, end - start, NULL, "'this' is only allowed in a member function");
         return expression_unknown(c, start, end);
     }
     return build_address(c, self, start);

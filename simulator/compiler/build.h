@@ -119,11 +119,11 @@ void initialise_fields(Compiler *c, Function *constructor); // completes a const
 
 const char *known_usage(const char *name);    // an example call of a function, or NULL
 bool is_known_host_function(const char *name);
-const char *known_old_name(const char *name); // the replacement of a deprecated name, or NULL
+const char *known_replacement(const char *name); // the replacement of a deprecated name, or NULL
 const char *known_unsupported(const char *name); // the replacement of a name that this compiler does not support, or NULL
 bool is_known_host_type(const char *name, const char **help); // a type in std
 bool is_known_host_object(const char *name, const char **help);
-bool is_known_stream(const char *name); // std::cout and other standard streams
+bool is_iostream_name(const char *name); // std::cout and other standard streams
 
 // ---- constants.c
 

@@ -27,31 +27,32 @@ static const KnownName HOST_OBJECTS[] = {
     {"accumulate", "write a loop"}, {"fill", "write a loop"}, {"copy", "write a loop"},
 };
 
-static const KnownName OLD_NAMES[] = {
+static const KnownName REPLACED_NAMES[] = {
     {"__shfl", "write __shfl_sync(0xffffffff, ...)"}, {"__shfl_up", "write __shfl_up_sync(0xffffffff, ...)"},
     {"__shfl_down", "write __shfl_down_sync(0xffffffff, ...)"}, {"__shfl_xor", "write __shfl_xor_sync(0xffffffff, ...)"},
     {"__any", "write __any_sync(0xffffffff, ...)"}, {"__all", "write __all_sync(0xffffffff, ...)"},
-    {"__ballot", "write __ballot_sync(0xffffffff, ...)"}, 
-    {"malloc", "use an array of the kernel's own, shared memory, or memory that the host allocates"}, {"free", "a kernel has no memory of its own to free"},
+    {"__ballot", "write __ballot_sync(0xffffffff, ...)"},
     {"cudaThreadSynchronize", "write __syncthreads()"}, {"cudaDeviceSynchronize", "the host calls it; threads of a block wait with __syncthreads()"},
 };
 
-#define IN_BLOCK "use __shfl_down_sync in each warp and a __shared__ array between the warps, or #include <cooperative_groups/reduce.h> and cg::reduce"
-#define NO_FUNCTION "compute it on the host, or approximate it by a polynomial"
+#define HELP_BLOCK_REDUCTION "use __shfl_down_sync in each warp and a __shared__ array between the warps, or #include <cooperative_groups/reduce.h> and cg::reduce"
+#define HELP_NO_INTRINSIC "compute it on the host, or approximate it by a polynomial"
 // Libraries and features that nvcc supports and this compiler does not.
 static const KnownName UNSUPPORTED[] = {
-    {"cub", IN_BLOCK}, {"thrust", "write a kernel; the host may use Thrust where nvcc compiles it"}, {"nvcuda", "write the sums of products as a loop"},
+    {"cub", HELP_BLOCK_REDUCTION}, {"thrust", "write a kernel; the host may use Thrust where nvcc compiles it"}, {"nvcuda", "write the matrix multiplication as a loop"},
+    {"malloc", "use an array of the kernel's own, shared memory, or memory that the host allocates"},
+    {"free", "use memory that the kernel need not free: an array of its own, shared memory, or memory that the host allocates"},
     {"block_tile_memory", "use a tile of up to 32 threads, or the whole block with block.sync()"},
     {"curandState", "compute numbers from the index, such as x = x * 1664525u + 1013904223u"}, {"curandState_t", "compute numbers from the index"},
     {"curand_init", "compute numbers from the index, such as x = x * 1664525u + 1013904223u"}, {"curand", "compute numbers from the index"},
-    {"sinf", "use __sinf(x), which is less exact"}, {"cosf", "use __cosf(x), which is less exact"}, {"tanf", "use __tanf(x), which is less exact"},
-    {"powf", "use __powf(x, y), which is less exact"}, {"log10f", "use __log10f(x), which is less exact"},
-    {"sin", "use __sinf(x) of a float, which is less exact"}, {"cos", "use __cosf(x) of a float, which is less exact"},
-    {"tan", "use __tanf(x) of a float, which is less exact"}, {"pow", "multiply, or use __powf(x, y) of floats, which is less exact"},
+    {"sinf", "use __sinf(x), which is less accurate"}, {"cosf", "use __cosf(x), which is less accurate"}, {"tanf", "use __tanf(x), which is less accurate"},
+    {"powf", "use __powf(x, y), which is less accurate"}, {"log10f", "use __log10f(x), which is less accurate"},
+    {"sin", "use __sinf(x) of a float, which is less accurate"}, {"cos", "use __cosf(x) of a float, which is less accurate"},
+    {"tan", "use __tanf(x) of a float, which is less accurate"}, {"pow", "multiply, or use __powf(x, y) of floats, which is less accurate"},
     {"tanhf", "compute it with __expf"}, {"tanh", "compute it with __expf"}, {"fmodf", "use x - y * truncf(x / y)"}, {"fmod", "use x - y * trunc(x / y)"},
     {"hypotf", "use sqrtf(x * x + y * y)"}, {"hypot", "use sqrt(x * x + y * y)"}, {"cbrtf", "use __powf(x, 1.0f / 3)"},
-    {"atan2f", NO_FUNCTION}, {"atan2", NO_FUNCTION}, {"atanf", NO_FUNCTION}, {"atan", NO_FUNCTION}, {"asinf", NO_FUNCTION}, {"asin", NO_FUNCTION},
-    {"acosf", NO_FUNCTION}, {"acos", NO_FUNCTION}, {"erff", NO_FUNCTION}, {"erf", NO_FUNCTION}, {"log1pf", NO_FUNCTION}, {"expm1f", NO_FUNCTION},
+    {"atan2f", HELP_NO_INTRINSIC}, {"atan2", HELP_NO_INTRINSIC}, {"atanf", HELP_NO_INTRINSIC}, {"atan", HELP_NO_INTRINSIC}, {"asinf", HELP_NO_INTRINSIC}, {"asin", HELP_NO_INTRINSIC},
+    {"acosf", HELP_NO_INTRINSIC}, {"acos", HELP_NO_INTRINSIC}, {"erff", HELP_NO_INTRINSIC}, {"erf", HELP_NO_INTRINSIC}, {"log1pf", HELP_NO_INTRINSIC}, {"expm1f", HELP_NO_INTRINSIC},
     {"curand_uniform", "compute numbers from the index"}, {"curand_normal", "compute numbers from the index"},
 };
 
@@ -92,9 +93,9 @@ bool is_known_host_function(const char *name)
     return !strncmp(name, "cuda", 4) && name[4] >= 'A' && name[4] <= 'Z';
 }
 
-const char *known_old_name(const char *name)
+const char *known_replacement(const char *name)
 {
-    const KnownName *known = FIND(OLD_NAMES, name);
+    const KnownName *known = FIND(REPLACED_NAMES, name);
     return known ? known->help : NULL;
 }
 
@@ -112,7 +113,7 @@ bool is_known_host_type(const char *name, const char **help)
     return known != NULL;
 }
 
-bool is_known_stream(const char *name)
+bool is_iostream_name(const char *name)
 {
     return !strcmp(name, "cout") || !strcmp(name, "cerr") || !strcmp(name, "cin") || !strcmp(name, "endl");
 }

@@ -368,7 +368,7 @@ static void check_duplicate(Compiler *c, const Statement *switch_statement, cons
     for (const Statement *other = switch_statement->cases; other; other = other->next_case)
         if (other != s && other->is_default == s->is_default && (s->is_default || (other->low <= s->high && s->low <= other->high))) {
             source_error(c, s->position, 0, NULL, s->is_default ? "a second 'default'" : "a second 'case' of this value");
-            source_note(c, other->position, 0, "the first one");
+            source_note(c, other->position, 0, "first used here");
             return;
         }
 }
@@ -387,7 +387,7 @@ Statement *parse_case(Compiler *c, Position at, bool is_default)
     }
     parse_expect(c, ':', is_default ? "after 'default'" : "after the value of 'case'");
     if (!switch_statement) {
-        source_error(c, at, 0, NULL, "'%s' is only known in a 'switch'", is_default ? "default" : "case");
+        source_error(c, at, 0, NULL, "'%s' is only allowed in a 'switch'", is_default ? "default" : "case");
         return statement_empty(c, at);
     }
     if (!unknown) {

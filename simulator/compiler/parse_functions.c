@@ -351,7 +351,7 @@ static void check_body(Compiler *c, Function *f)
 {
     for (const Label *label = f->labels; label; label = label->next)
         if (!label->position)
-            source_error(c, label->used, label->name->length, NULL, "the label '%s' is not there", label->name->text);
+            source_error(c, label->used_at, label->name->length, NULL, "label '%s' is not defined", label->name->text);
     const Type *result = f->type->target;
     if (result->kind == TYPE_VOID || result->kind == TYPE_AUTO || type_is_unknown(result) || f->is_constructor || f->is_destructor || !falls_through(f->body->first))
         return;

@@ -372,16 +372,15 @@ void parse_report_unknown(Compiler *c, const ParsedName *n)
         source_error(c, n->start, length, NULL, "'%s' is not supported in host code that a page evaluates", qualified);
         return;
     }
-    if (global && known_old_name(n->name->text)) {
-        const bool heap = n->name->length < 7 && n->name->text[0] != '_';
-        source_error(c, n->start, length, known_old_name(n->name->text), heap ? "'%s' in a kernel is not supported" : "'%s' is not declared", n->name->text);
+    if (global && known_replacement(n->name->text)) {
+        source_error(c, n->start, length, known_replacement(n->name->text), "'%s' is not declared", n->name->text);
         return;
     }
     if ((global && is_known_host_function(n->name->text)) || (in_std && is_known_host_object(n->name->text, &known))) {
         if (in_std && !strcmp(n->name->text, "endl") && name_intern(c, "cout", 4)->is_reported)
             return;
         n->name->is_reported = true;
-        source_error(c, n->start, length, known, is_known_stream(n->name->text) ? "'%s' is an object of the host, which a kernel cannot use"
+        source_error(c, n->start, length, known, is_iostream_name(n->name->text) ? "'%s' is an object of the host, which a kernel cannot use"
                                                                              : "'%s' is a host function, which a kernel cannot call", qualified);
         return;
     }

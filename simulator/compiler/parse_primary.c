@@ -110,7 +110,7 @@ static Expression *builtin_variable(Compiler *c, const Symbol *symbol, Position 
         const int silent = c->silent;
         c->silent = 0;
         source_warning(c, start, end - start, "the host chooses how many threads run a kernel; each thread has its own index there",
-                       "'%s' is only known in a kernel", symbol->name->text);
+                       "'%s' is only available in a kernel", symbol->name->text);
         c->silent = silent;
     }
     return e;

@@ -33,7 +33,7 @@ void parse_leave_block(Compiler *c, Scope *outer)
     c->parser->state.scope = outer;
 }
 
-// If so, a } before it is missing.
+// True if a function definition seems to start here. Within a block, that means that a } is missing before it.
 bool parse_at_function_definition(Compiler *c)
 {
     const Token *t = parse_token(c);
@@ -128,7 +128,7 @@ static Statement *parse_goto(Compiler *c, Position at)
         return statement_empty(c, at);
     }
     s->label = label_named(c, t->name);
-    s->label->used = t->position;
+    s->label->used_at = t->position;
     parse_advance(c);
     parse_expect(c, ';', "after the label");
     return s;
@@ -140,8 +140,8 @@ static Statement *parse_label(Compiler *c)
     Statement *s = statement_new(c, STATEMENT_LABEL, t->position);
     s->label = label_named(c, t->name);
     if (s->label->position) {
-        source_error(c, t->position, t->length, NULL, "the label '%s' is there twice", t->name->text);
-        source_note(c, s->label->position, t->length, "the first one");
+        source_error(c, t->position, t->length, NULL, "label '%s' is defined twice", t->name->text);
+        source_note(c, s->label->position, t->length, "first defined here");
     }
     s->label->position = t->position;
     parse_advance(c), parse_advance(c);
@@ -199,7 +199,7 @@ static Statement *parse_jump(Compiler *c, StatementKind kind, Position at)
     const ParserState *state = &c->parser->state;
     const bool known = kind == STATEMENT_BREAK ? state->breakable > 0 : state->continuable > 0;
     if (!known)
-        source_error(c, at, 0, NULL, "'%s' is only known in a loop%s", kind == STATEMENT_BREAK ? "break" : "continue",
+        source_error(c, at, 0, NULL, "'%s' is only allowed in a loop%s", kind == STATEMENT_BREAK ? "break" : "continue",
                      kind == STATEMENT_BREAK ? " or a switch" : "");
     parse_expect(c, ';', kind == STATEMENT_BREAK ? "after 'break'" : "after 'continue'");
     return known ? statement_new(c, kind, at) : statement_empty(c, at);
@@ -241,7 +241,8 @@ static void parse_unroll(Compiler *c)
 {
     const Token *t = parse_token(c);
     struct PendingUnroll *u = &c->parser->unroll;
-    *u = (struct PendingUnroll){.is_set = true, .factor = t->text[0] == 'n' ? 1 : UINT32_MAX, .position = t->position};
+    const bool is_nounroll = t->text[0] == 'n';
+    *u = (struct PendingUnroll){.is_set = true, .factor = is_nounroll ? 1 : UINT32_MAX, .position = t->position};
     parse_advance(c);
     if (parse_token(c)->kind != TOKEN_LINE_END) {
         const Constant value = parse_constant(c, type_basic(c, TYPE_LONG_LONG), "the factor of #pragma unroll");

@@ -136,7 +136,7 @@ struct Statement {
 
 typedef struct Label {
     Name *name;
-    Position position, used; // positions of the definition and of the first goto; 0: none yet
+    Position position, used_at; // positions of the definition and of the first goto; 0: none yet
     struct Label *next;
     void *block;             // its IrBlock; set by the lowering
 } Label;

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-// Writes "file:line", of a long name the last 200 characters; false if unknown.
+// Writes "file:line", with only the last 200 characters of a long file name. Returns false if the line is unknown.
 static bool source_line_text(const Module *m, int file, int line, char *text, size_t capacity)
 {
     if (line <= 0 || file < 0 || file >= m->file_count || !m->files[file].text)
@@ -18,8 +18,8 @@ static bool source_line_text(const Module *m, int file, int line, char *text, si
 // Appends ", bar.sync, PTX line 7 (a.cu:3, inlined into a.cu:9)" to the text; returns its new length.
 static int append_instruction(const Module *m, const Statement *s, char *text, int used, size_t capacity)
 {
-    const int opcode = (int)(s->opcode.length < 60 ? s->opcode.length : 60);
-    used += snprintf(text + used, capacity - (size_t)used, ", %.*s, PTX line %d", opcode, s->opcode.text, s->line);
+    const int opcode_length = (int)(s->opcode.length < 60 ? s->opcode.length : 60);
+    used += snprintf(text + used, capacity - (size_t)used, ", %.*s, PTX line %d", opcode_length, s->opcode.text, s->line);
     char line[256], outer[256];
     if (!source_line_text(m, s->source_file, s->source_line, line, sizeof line))
         return used;

@@ -1,6 +1,6 @@
-// A case is there twice.
+// A case occurs twice.
 // error 10:5: a second 'case' of this value
-// note 7:5: the first one
+// note 7:5: first used here
 __global__ void names(const int *in, int *out)
 {
     switch (in[threadIdx.x]) {

@@ -1,5 +1,5 @@
 // A kernel allocates an array as in C.
-// error 6:29: 'malloc' in a kernel is not supported
+// error 6:29: this compiler does not have 'malloc', which nvcc has
 // help: use an array of the kernel's own, shared memory, or memory that the host allocates
 __global__ void sums(float *data, int n)
 {
