@@ -25,9 +25,16 @@ class Chapter:
 
 @functools.cache
 def chapters():
-    """All chapters, in order."""
+    """All chapters, in order. A step that contents.toml does not name belongs to the chapter of the step before it."""
     with open(ROOT / "book/contents.toml", "rb") as file:
-        return [chapter(**row) for row in tomllib.load(file)["chapter"]]
+        rows = tomllib.load(file)["chapter"]
+    for steps in (sorted(ROOT.glob("step[0-9][0-9]_*/README.md")), sorted(ROOT.glob("scan/step[0-9][0-9]_*/README.md"))):
+        names = [str(path.relative_to(ROOT).with_suffix("")) for path in steps]
+        for before, name in zip(names, names[1:]):
+            if not any(name in row.get("pages", ()) for row in rows):
+                pages = next(row["pages"] for row in rows if before in row.get("pages", ()))
+                pages.insert(pages.index(before) + 1, name)
+    return [chapter(**row) for row in rows]
 
 
 def chapter(title, pages=(), opening="", part=None, needs=(), lab=None):

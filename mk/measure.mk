@@ -175,7 +175,7 @@ contribute-sweep: build
 
 # Charts, tables and figures, and commands for authors of steps.
 
-.PHONY: plots compare picture tables harness pages new-step
+.PHONY: plots compare picture tables harness pages step-check new-step
 
 plots: ## learn: redraws the charts from the CSVs in results/; STYLE=projector draws them for a slide
 	$(if $(PYTHON_READY),$(COMPILE) $(PYTHON_READY))
@@ -203,6 +203,11 @@ harness: ## page: copies the harness of each first step, of the reduction, the s
 
 pages: ## develop: writes everything generated in the pages that needs no GPU: harness, recordings, findings, tables
 	+@for part in harness recordings findings tables; do $(MAKE) --no-print-directory $$part || exit; done
+
+step-check: | $(NEEDS_NVCC) ## develop: generates all that belongs to a step, runs its tests, and lists what is left to write: make step-check STEP=15, also LADDER=scan
+	$(COMPILE) $(PYTHON_READY) build/sim/libsimulator.a build/sim/libcuda.so.1 build/sim/replay build/sim/compile build/sim/ptx_run \
+	    $(PICTURED:%=build/sim/%/$(LADDER))
+	$(Q)NVCC='$(NVCC)' $(PYTHON) -m scripts.ladder.step_check '$(LADDER)' "$$STEP"
 
 new-step: ## develop: creates the skeleton of the next step: make new-step NAME=prefetch
 	@python3 -m scripts.ladder.new_step "$$NAME"

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import ROOT, STEPS, longer
+from scripts.ladder import step_check
+
+from tests.support import ROOT, STEPS
 
 
 LAST = STEPS[-1].name
@@ -174,22 +176,29 @@ def test_tables_do_not_depend_on_the_locale(tree):
     assert make_tables(tree).returncode == 0 and contents(tree) == here and "3,688×" in here["README.md"].decode()
 
 
-# ---- The tests that a new step has to pass
+# ---- make step-check
 
-@longer
-def test_contributing_lists_what_the_tests_ask_for(tree):
-    """Broken: a fresh step fails a test that CONTRIBUTING.md does not name, or passes a test that it names."""
+def test_a_fresh_step_lists_what_is_to_be_written(tree):
+    """Broken: make step-check generates results for an unfinished step, or does not say where its TODOs are."""
     new_step(tree, "newest")
-    programs = tree / "build/sim"
-    programs.mkdir(parents=True)
-    for built in (ROOT / "build/sim").iterdir():
-        (programs / built.name).symlink_to(built)
-    (programs / NEW).symlink_to(ROOT / "build/sim" / LAST)  # the same program
-    # All tests of the new step and of the pages; not those of earlier steps, those that the last step passes anyway, or those that need node.
-    chosen = f"({NEW} or every_lesson or (test_docs and not step0 and not step1)) and not arrays and not every_size and not in_a_page"
-    names = ("course/test_docs", "course/test_steps", "course/test_picture", "simulator/test_simulator", "simulator/test_replay")
-    files = [f"tests/{name}.py" for name in names]
-    result = python(tree, "-m", "pytest", "-q", "--tb=no", "-rfE", "-p", "no:cacheprovider", "-p", "no:xdist", "-k", chosen, *files)
-    failed = set(re.findall(r"^(?:FAILED|ERROR) .*?::(\w+)", result.stdout, re.M))
-    listed = (tree / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## What the tests ask for")[2].partition("\n## ")[0]
-    assert failed == set(re.findall(r"`(test_\w+)`", listed)), result.stdout
+    result = python(tree, "-m", "scripts.ladder.step_check", "reduce", NEW[4:6])
+    lines = result.stderr.splitlines()
+    assert result.returncode == 1 and lines[0] == "to be written first:" and f"{NEW}/README.md does not" not in result.stderr
+    assert any(line.startswith(f"{NEW}/README.md:1: # Step") for line in lines) and any(line.startswith(f"{NEW}/reduce.cu:1: ") for line in lines)
+    assert any("complete the line below the title" in line for line in lines) and f"README.md does not name {NEW}" in lines
+
+
+def test_a_steps_rows_replace_its_old_ones(tmp_path):
+    """Broken: make step-check duplicates the rows of a step, loses those of others, or puts a new step behind reference_cub."""
+    table = tmp_path / "steps.csv"
+    table.write_text("step,count\nstep01_a,1\nstep02_b,2\nreference_cub,3\n")
+    step_check.replace_rows(table, "step02_b", [["step02_b", "4"]])
+    step_check.replace_rows(table, "step03_c", [["step03_c", "5"], ["step03_c", "6"]])
+    assert table.read_text() == "step,count\nstep01_a,1\nstep02_b,4\nstep03_c,5\nstep03_c,6\nreference_cub,3\n"
+
+
+def test_a_new_step_has_a_chapter(tree):
+    """Broken: a step that book/contents.toml does not name is missing from the book."""
+    new_step(tree, "newest")
+    result = python(tree, "-c", "from book import contents; print([chapter.pages for chapter in contents.chapters()])")
+    assert f"'{LAST}/README', '{NEW}/README'" in result.stdout, result.stderr
