@@ -69,8 +69,10 @@ def tidy_diffs(app, doctree):
     """A Try is written with whole groups of lines; lines that are in both the old and the new group become context."""
     for block in doctree.findall(nodes.literal_block):
         if block.get("language") == "diff":
-            block.children = [nodes.Text(tidy(block.astext()))]
-            block.rawsource = block.astext()
+            text = tidy(block.astext())
+            block.clear()
+            block += nodes.Text(text)
+            block.rawsource = text  # the highlighter compares it with the text
 
 
 def tidy(diff):
