@@ -388,6 +388,23 @@ void sim_report_bad_range(const char *call, const char *verb, const void *pointe
     }
 }
 
+void sim_report_host_overrun(const char *call, bool writes, size_t bytes, size_t block_bytes)
+{
+    char title[300], hint[HINT_BYTES];
+    snprintf(title, sizeof title, "%s %s %zu bytes of host memory, of which malloc or new has allocated %zu bytes: %zu bytes past the end", call,
+             writes ? "writes" : "reads", bytes, block_bytes, bytes - block_bytes);
+    snprintf(hint, sizeof hint, "%s%s", BYTES_HINT, writes ? "\nnote: the copy is not made, since it would damage the heap" : "");
+    report_call(OUT_OF_BOUNDS, call, title, hint);
+}
+
+void sim_report_freed_host_block(const char *call, bool writes, size_t bytes)
+{
+    char title[300];
+    snprintf(title, sizeof title, "%s, in a graph, %s %zu bytes of host memory that was freed after the node was added", call,
+             writes ? "writes" : "reads", bytes);
+    report_call(USE_AFTER_FREE, call, title, "keep the host memory of a graph's copies until the last launch of the graph");
+}
+
 void sim_warn_of_direction(const char *call, bool writes, const void *pointer, size_t bytes)
 {
     char title[400], access[100];

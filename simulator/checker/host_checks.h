@@ -31,6 +31,11 @@ FindingKind sim_describe_access(const Launch *launch, const Instr *i, uint64_t a
 void sim_report_bad_range(const char *call, const char *verb, const void *pointer, size_t bytes, const char *expected);
 // Reports a handle that was never created, or was destroyed. `expected`: a description of a valid handle.
 void sim_report_invalid_handle(const char *call, const char *expected);
+// Reports a copy that exceeds a block of malloc or new on the host. If it writes, the caller does not make it.
+void sim_report_host_overrun(const char *call, bool writes, size_t bytes, size_t block_bytes);
+// Reports a copy by a node of a graph from or to a block of malloc or new that was freed after the node was added. If it writes, the
+// caller does not make it.
+void sim_report_freed_host_block(const char *call, bool writes, size_t bytes);
 // Warns of a copy whose cudaMemcpyKind declares the source or destination to be host memory, although it is device memory.
 void sim_warn_of_direction(const char *call, bool writes, const void *pointer, size_t bytes);
 // Rows of `width` bytes, `pitch` bytes apart, are copied: reports copies of a part of the padding. Copying whole rows with all of their

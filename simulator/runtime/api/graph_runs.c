@@ -154,7 +154,7 @@ static cudaError_t execute_work(const NodeParams *params, uint32_t timeline)
     case cudaGraphNodeTypeKernel:
         return run_kernel(&params->kernel);
     case cudaGraphNodeTypeMemcpy:
-        return sim_copy_3d("cudaMemcpy2D", &params->copy);
+        return sim_check_host_blocks(params) ? sim_copy_3d("cudaMemcpy2D", &params->copy) : cudaErrorInvalidValue;
     case cudaGraphNodeTypeMemset:
         return sim_fill_elements(&params->memset);
     case cudaGraphNodeTypeEventRecord:

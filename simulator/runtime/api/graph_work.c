@@ -1,4 +1,6 @@
 // graph_work.c: copies and destroys node parameters.
+#include "base/host_heap.h"
+#include "checker/host_checks.h"
 #include "runtime/api/graphs.h"
 
 static size_t parameter_count(const Function *f)
@@ -119,6 +121,34 @@ bool sim_has_conditional_nodes(const Graph *graph)
 
 // ---- Copies of parameters
 
+// The pageable block of the C library's heap that starts at the pointer; 0: none is known.
+static uint64_t host_block_at(const void *pointer)
+{
+    HostBlock block;
+    return pointer && !sim_on_device(pointer, 1) && sim_find_host_block(pointer, &block) ? block.number : 0;
+}
+
+// Keeps the numbers of a node that is copied from another one.
+static void note_host_blocks(NodeParams *params)
+{
+    const void *const pointers[] = {params->copy.srcPtr.ptr, params->copy.dstPtr.ptr};
+    for (int k = 0; k < 2; k++)
+        params->host_blocks[k] = params->host_blocks[k] ? params->host_blocks[k] : host_block_at(pointers[k]);
+}
+
+bool sim_check_host_blocks(const NodeParams *params)
+{
+    const struct cudaMemcpy3DParms *copy = &params->copy;
+    const void *const pointers[] = {copy->srcPtr.ptr, copy->dstPtr.ptr};
+    bool may_write = true;
+    for (int k = 0; k < 2 && sim_checker_enabled(); k++)
+        if (params->host_blocks[k] && params->host_blocks[k] != host_block_at(pointers[k])) {
+            sim_report_freed_host_block("cudaMemcpy", k == 1, copy->extent.width * copy->extent.height * copy->extent.depth);
+            may_write &= k == 0;
+        }
+    return may_write;
+}
+
 cudaError_t sim_copy_params(NodeParams *to, const NodeParams *from, bool with_handles)
 {
     *to = *from;
@@ -126,6 +156,7 @@ cudaError_t sim_copy_params(NodeParams *to, const NodeParams *from, bool with_ha
     case cudaGraphNodeTypeKernel:
         return copy_kernel_params(&to->kernel, &from->kernel);
     case cudaGraphNodeTypeMemcpy:
+        note_host_blocks(to);
         return is_valid_copy(&from->copy) ? cudaSuccess : cudaErrorInvalidValue;
     case cudaGraphNodeTypeMemset:
         return is_valid_fill(&from->memset) ? cudaSuccess : cudaErrorInvalidValue;

@@ -48,6 +48,7 @@ typedef struct NodeParams {
         GraphMemory *memory; // of allocation and free nodes
         ConditionalParams conditional;
     };
+    uint64_t host_blocks[2]; // of a copy: numbers of the heap blocks that start at its source and at its destination; 0: none known
 } NodeParams;
 
 // Owned by its graph. Owns its arguments and child graphs; shares a GraphMemory with its copies.
@@ -105,6 +106,8 @@ void sim_remove_dependency(Node *node, const Node *dependency);
 // ---- graph_work.c
 
 // Checks the parameters and makes a deep copy.
+// Reports a copy whose host memory has been freed since its node was added. Returns false if the copy would write there.
+bool sim_check_host_blocks(const NodeParams *params);
 cudaError_t sim_copy_params(NodeParams *to, const NodeParams *from, bool with_handles);
 void sim_destroy_params(NodeParams *params);
 void sim_set_graph_owner(Node *node); // sets the owner of its child graph or body graphs

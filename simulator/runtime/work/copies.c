@@ -1,4 +1,5 @@
 // copies.c: 2D and 3D copies between host and device memory.
+#include "base/host_heap.h"
 #include "checker/host_checks.h"
 #include "runtime/work/work.h"
 
@@ -15,6 +16,17 @@ static void check_direction(const char *call, bool writes, const void *pointer, 
 {
     if (side == ON_HOST && !sim_on_host(pointer, bytes))
         sim_warn_of_direction(call, writes, pointer, bytes);
+}
+
+// Reports a copy of more bytes than the block of the C library's heap has that starts at this pointer. Returns whether the copy may be
+// made: a write would damage the heap.
+static bool fits_host_block(const char *call, bool writes, const void *pointer, size_t bytes)
+{
+    HostBlock block;
+    if (!sim_checker_enabled() || sim_on_device(pointer, 1) || !sim_find_host_block(pointer, &block) || bytes <= block.bytes)
+        return true;
+    sim_report_host_overrun(call, writes, bytes, block.bytes);
+    return !writes;
 }
 
 static cudaError_t check_copy(const char *call, const void *to, size_t to_bytes, const void *from, size_t from_bytes,
@@ -39,7 +51,8 @@ static cudaError_t check_copy(const char *call, const void *to, size_t to_bytes,
         return cudaErrorInvalidValue;
     check_direction(call, true, to, to_bytes, SIDES[kind].to);
     check_direction(call, false, from, from_bytes, SIDES[kind].from);
-    return cudaSuccess;
+    fits_host_block(call, false, from, from_bytes);
+    return fits_host_block(call, true, to, to_bytes) ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 bool sim_is_synchronous_copy(enum cudaMemcpyKind kind, const void *to, const void *from)
