@@ -59,14 +59,15 @@ def defines(code: str, function: str) -> bool:
     return bool(re.search(rf"\b{function}\s*\([^(){{}};]*\)[^(){{}};]*\{{", code))
 
 
-def check_functions(path: str | Path, code: str, functions: tuple[str, ...] = ("partial_count", "launch"), page: str = "docs/mine.md") -> None:
-    """Reports in one line what the compiler would report in many; docs/mine.md explains the functions."""
+def missing_functions(path: str | Path, code: str, functions: tuple[str, ...] = ("partial_count", "launch"), page: str = "docs/mine.md") -> str:
+    """One line for what the compiler would report in many, "" if nothing is missing; docs/mine.md explains the functions."""
     if defines(code, "main"):
-        fail(f"{path} has a main of its own, but the harness brings one: above a line that begins with '{MARK}', or in the whole file, "
-             f"stand only the kernel, {' and '.join(functions)}")
+        return (f"{path} has a main of its own, but the harness brings one: above a line that begins with '{MARK}', or in the whole file, "
+                f"stand only the kernel, {' and '.join(functions)}")
     missing = [function for function in functions if not defines(code, function)]
     if missing and not re.search(r'^\s*#\s*include\s*"', code, re.M):  # it may define them
-        fail(f"{path} defines no {' and no '.join(missing)}; {page} shows what the harness calls")
+        return f"{path} defines no {' and no '.join(missing)}; {page} shows what the harness calls"
+    return ""
 
 
 def includes_from(folder: Path, output: Path, text: str) -> str:
@@ -88,7 +89,9 @@ def composed(path: str | Path, output: Path) -> str:
     """The whole program: missing definitions that the harness needs, the learner's part, the harness."""
     lesson, _ = split(read(path))
     code = without_comments(lesson)
-    check_functions(path, code)
+    missing = missing_functions(path, code)
+    if missing:
+        fail(missing)
     step = STEP.search(code)
     if step:
         lesson = lesson[:step.start(1)] + f'"{NAME}"' + lesson[step.end(1):]

@@ -46,7 +46,7 @@ def name_to_compile(path):
 
 
 class Unusable(Exception):
-    """Why a submitted file is not read."""
+    """Why a submitted file is not compiled, in a line."""
 
 
 def opened(path, below):
@@ -96,7 +96,9 @@ def composed(path, shape):
         raise ValueError(f"there are more than {MAX_LESSON:,} characters above the line '{mine.MARK}'")
     code = mine.without_comments(lesson)
     check_rules(code, shape)
-    mine.check_functions(name_to_compile(path), code, shape.functions, shape.page)
+    missing = mine.missing_functions(name_to_compile(path), code, shape.functions, shape.page)
+    if missing:
+        raise Unusable(missing)
     step = mine.STEP.search(code)
     above = ["#include <cstdio>\n", "" if step else 'static const char STEP[] = "";\n',
              "" if re.search(r"#\s*define\s+CHECK\b", code) else mine.CHECK,
@@ -112,8 +114,8 @@ def build(path, folder, options, answer):
     except (ValueError, OSError) as error:
         answer.said = [f"the file cannot be used: {error}"]
         return None
-    except SystemExit as error:  # of mine.py, in a line
-        answer.said = [str(error).removeprefix("mine.py: ")]
+    except Unusable as error:
+        answer.said = [str(error)]
         return None
     source, program = folder / "whole/program.cu", folder / "whole/program"
     source.parent.mkdir()

@@ -34,6 +34,12 @@ __global__ void zero(float *in, float *out, long long n)
         in[i] = 0.0f;
     *out = 0.0f;
 }
+__global__ void add_in_place(float *in, float *out, int n)
+{
+    for (int i = 1; i < n; i++)
+        in[0] += in[i];
+    *out = in[0];
+}
 __global__ void replay(const float *in, float *out)
 {
     *out = kept;
@@ -76,6 +82,15 @@ static bool uses_old_calls() // getpid by 32-bit numbers, which have no filter o
     asm volatile("int $0x80" : "+a"(result) : : "memory", "r8", "r9", "r10", "r11");
     return result > 0;
 }
+static bool makes_rare_calls() // each would give access to a kernel interface, or to another process
+{
+    static const long CALLS[] = {SYS_io_uring_setup, SYS_bpf, SYS_perf_event_open, SYS_userfaultfd, SYS_pidfd_open, SYS_process_vm_readv,
+                                 SYS_keyctl, SYS_fanotify_init, SYS_open_by_handle_at, SYS_kcmp};
+    for (const long call : CALLS)
+        if (syscall(call, JUDGE, 0, 0, 0, 0, 0) >= 0)
+            return true;
+    return false;
+}
 static long long partial_count(long long n) { return n == no_end ? n : 1; }
 static void launch(const float *in, float *out, long long n)
 {
@@ -97,6 +112,8 @@ static void launch(const float *in, float *out, long long n)
     case new_namespace: SAY(unshare(CLONE_NEWUSER) == 0 || mount("none", "/", "tmpfs", 0, "") == 0);
     case old_calls: SAY(uses_old_calls());
     case more_limits: SAY(raises_limit());
+    case own_memory: SAY(opens("/proc/self/mem", O_RDWR) || opens("/proc/self/fd/0", O_RDWR) || opens("/proc/self/environ", O_RDONLY));
+    case rare_calls: SAY(makes_rare_calls());
     case write_files: SAY(opens("FOLDER/new", O_CREAT | O_WRONLY) || opens("FOLDER/secret", O_WRONLY) || unlink("FOLDER/secret") == 0);
     case read_files: SAY(opens("FOLDER/secret", O_RDONLY) || opens("/etc/passwd", O_RDONLY) || opens("FOLDER/reduce.cu", O_RDONLY));
     case fill_disk: SAY(opens("new", O_CREAT | O_WRONLY) || opens("/tmp/new", O_CREAT | O_WRONLY) || opens("/dev/shm/new", O_CREAT | O_WRONLY));
@@ -143,6 +160,7 @@ static void launch(const float *in, float *out, long long n)
     case nothing_written: return idle<<<1, 1>>>();
     case zeroes_the_array: return zero<<<1, 1>>>((float *)in, out, n);
     case replays: return replay<<<1, 1>>>(in, out);
+    case sums_in_the_array: return add_in_place<<<1, 1>>>((float *)in, out, (int)n);
     case half_of_it: return add<<<1, 1>>>(in, out, (int)n, 2);
     case fresh_memory:
         cudaMalloc(&memory, 4);
