@@ -1,15 +1,16 @@
 // spaces.c: address-space inference. A generic pointer that can only point to one space becomes a pointer to that space, so that
 // its accesses become ld.global, st.shared, and so on. A kernel's pointer arguments are taken to point to global memory, as by nvcc.
 //
-// The analysis is optimistic: a pointer's space is unknown until an operand determines it, so that the space of a pointer that
-// a loop advances is found.
+// The analysis is optimistic: a pointer's space is unknown until an operand determines it, so it also finds the space of a
+// pointer that is incremented in a loop.
 #include "compiler/intrinsics.h"
 #include "compiler/passes.h"
 
 #include <string.h>
 
 enum {
-    UNKNOWN = 100, // not a value of IrSpace; IR_GENERIC: may point to several spaces
+    // Top of the lattice: no operand is known yet; not a value of IrSpace. The bottom is IR_GENERIC: several spaces.
+    UNKNOWN = 100,
     MAX_ROUNDS = 100
 };
 
@@ -18,8 +19,8 @@ typedef struct Spaces {
     IrFunction *function;
     uint8_t *space;          // indexed by an instruction's id
     IrInstruction **specific; // indexed by an instruction's id: the pointer converted to its space
-    IrInstruction **needed;  // pointers that have a specific one
-    uint32_t needed_count, capacity;
+    IrInstruction **converted; // generic pointers for which a specific pointer was created
+    uint32_t converted_count, capacity;
     bool changed;
 } Spaces;
 
@@ -80,8 +81,8 @@ static IrType pointer_type(uint8_t space)
     return space == IR_SHARED ? IR_B32 : IR_B64;
 }
 
-// The pointer in its specific space, or NULL if it has none.
-static IrInstruction *specific_pointer(Spaces *s, IrInstruction *value, uint8_t space)
+// The pointer operand of a converted instruction, in the specific space; NULL if it was not converted.
+static IrInstruction *specific_operand(Spaces *s, IrInstruction *value, uint8_t space)
 {
     if (value->op == IR_UNDEFINED)
         return ir_undefined(s->module, s->function, pointer_type(space));
@@ -113,7 +114,7 @@ static void fill_specific(Spaces *s, IrInstruction *i)
 {
     for (uint32_t k = 0; k < i->operand_count; k++) {
         const bool is_pointer = i->op == IR_PHI || (i->op == IR_SELECT ? k > 0 : k == 0);
-        ir_add_operand(s->module, s->specific[i->id], is_pointer ? specific_pointer(s, i->operands[k], s->space[i->id]) : i->operands[k]);
+        ir_add_operand(s->module, s->specific[i->id], is_pointer ? specific_operand(s, i->operands[k], s->space[i->id]) : i->operands[k]);
     }
 }
 
@@ -154,7 +155,7 @@ static void request_specific(Spaces *s, IrInstruction *pointer, IrInstruction **
         if (!is_specific(s, i) || s->specific[i->id])
             continue;
         make_specific(s, i);
-        s->needed[s->needed_count++] = i;
+        s->converted[s->converted_count++] = i;
         for (uint32_t k = i->op == IR_SELECT; k < (i->op == IR_OFFSET ? 1 : i->operand_count); k++)
             if (is_specific(s, i->operands[k]) && !s->specific[i->operands[k]->id])
                 stack[depth++] = i->operands[k];
@@ -168,17 +169,17 @@ static void rewrite_pointers(Spaces *s)
         for (const IrInstruction *i = block->first; i; i = i->next)
             operands += i->operand_count + 1;
     IrInstruction **stack = ir_scratch(s->module, operands * sizeof *stack);
-    s->needed = ir_scratch(s->module, s->capacity * sizeof *s->needed);
+    s->converted = ir_scratch(s->module, s->capacity * sizeof *s->converted);
     for (IrBlock *block = s->function->first; block; block = block->next)
         for (IrInstruction *i = block->first; i; i = i->next)
             for (uint32_t k = 0; k < address_count(i); k++)
                 request_specific(s, i->operands[k], stack);
-    for (uint32_t k = 0; k < s->needed_count; k++)
-        fill_specific(s, s->needed[k]);
-    s->changed |= s->needed_count > 0;
+    for (uint32_t k = 0; k < s->converted_count; k++)
+        fill_specific(s, s->converted[k]);
+    s->changed |= s->converted_count > 0;
 }
 
-static IrInstruction *specific_address(const Spaces *s, IrInstruction *pointer)
+static IrInstruction *specific_address_or_null(const Spaces *s, IrInstruction *pointer)
 {
     if (pointer->op == IR_TO_GENERIC)
         return pointer->operands[0];
@@ -190,7 +191,7 @@ static void rewrite_accesses(Spaces *s)
     for (IrBlock *block = s->function->first; block; block = block->next)
         for (IrInstruction *i = block->first; i; i = i->next) {
             for (uint32_t k = 0; k < address_count(i); k++) {
-                IrInstruction *specific = specific_address(s, i->operands[k]);
+                IrInstruction *specific = specific_address_or_null(s, i->operands[k]);
                 if (!specific)
                     continue;
                 if (i->op != IR_COPY)
@@ -205,7 +206,7 @@ static void rewrite_accesses(Spaces *s)
         }
 }
 
-// Whether the pointer has already been converted to global memory.
+// Whether the pointer has already been converted to the global space (cvta.to.global).
 static bool is_converted(const IrInstruction *argument)
 {
     return argument->uses && !argument->uses->next && argument->uses->user->op == IR_FROM_GENERIC;

@@ -15,7 +15,7 @@ const char *sim_word_list(Slice word)
         const char *name, *words;
     } LISTS[] = {
         {"ROUNDING", "rn|rz|rm|rp"},
-        {"WHOLE", "rni|rzi|rmi|rpi"}, // to an integer
+        {"IRND", "rni|rzi|rmi|rpi"}, // to an integer
         {"LOGIC", "and|or|xor"},
         {"SCOPE", "cta|cluster|gpu|sys"},
         {"SPACE", "global|shared|shared::cta|shared::cluster|local|const|param|param::entry|param::func"},

@@ -18,7 +18,7 @@ struct cublasContext {
     cublasMath_t math;
 };
 
-double sim_half_value(uint16_t bits, bool bf16);
+double sim_float16_value(uint16_t bits, bool bf16);
 uint16_t sim_half_from_double(double value, int rounding);
 uint16_t sim_bf16_from_double(double value, int rounding);
 
@@ -253,8 +253,8 @@ static cublasStatus_t submit(LibraryCall *call, BlasArguments *args, cublasHandl
     add_scalars(call, args, handle, size);
     if (!args->scalars_on_device) {
         const bool is_half = args->scalars_are_half;
-        args->alpha_value = is_half ? sim_half_value(*(const uint16_t *)args->alpha, false) : host_scalar(args->alpha, size);
-        args->beta_value = is_half ? sim_half_value(*(const uint16_t *)args->beta, false) : host_scalar(args->beta, size);
+        args->alpha_value = is_half ? sim_float16_value(*(const uint16_t *)args->alpha, false) : host_scalar(args->alpha, size);
+        args->beta_value = is_half ? sim_float16_value(*(const uint16_t *)args->beta, false) : host_scalar(args->beta, size);
     }
     call->stream = handle->stream;
     call->call_site = call_site;
@@ -334,7 +334,7 @@ static double get_element(const void *a, cudaDataType type, size_t k)
 {
     return type == CUDA_R_32F   ? ((const float *)a)[k]
            : type == CUDA_R_64F ? ((const double *)a)[k]
-                                : sim_half_value(((const uint16_t *)a)[k], type == CUDA_R_16BF);
+                                : sim_float16_value(((const uint16_t *)a)[k], type == CUDA_R_16BF);
 }
 
 static void set_element(void *a, cudaDataType type, size_t k, double value)

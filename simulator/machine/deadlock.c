@@ -64,7 +64,7 @@ static void report_waiting(Warp *w, const WarpSplit *p)
                   b->barriers[p->barrier].count, b->live_threads, p->barrier);
     if (p->state == WAITS_FOR_LANES)
         sim_fault(w, next, first, cudaErrorLaunchTimeout,
-                  "%d lanes (0x%x) wait for other lanes in their mask that never execute this operation (of the block's %u running threads)\n"
+                  "%d lanes (0x%x) wait for other lanes in their mask that never execute this operation; the block has %u live threads\n"
                   "name in the mask exactly the lanes that execute the operation", lanes,
                   p->mask, b->live_threads);
 }

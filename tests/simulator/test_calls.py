@@ -73,7 +73,7 @@ def test_processes_share_memory_events_and_pools(tmp_path):
     """Broken: a child's additions to its parent's numbers are lost; memory is accessible with a wrong handle, or a pool's with another pool's; or a refused export has no message."""
     result = run(build(ROOT / "tests/simulator/processes.cu", tmp_path / "processes"))
     assert (result.returncode, result.stdout) == (0, "PASS\n")
-    assert result.stderr == "simulator: only cudaMalloc's memory of at least a page (4096 bytes) can be shared with other processes\n"
+    assert result.stderr == "simulator: only memory from cudaMalloc, and at least one page (4096 bytes) of it, can be shared with other processes\n"
 
 
 @pytest.fixture(scope="module")

@@ -53,8 +53,8 @@ static uint64_t atomic_halves(const Instr *i, uint64_t old, uint64_t operand)
     const bool is_bf16 = i->type == BF16 || i->type == BF16X2;
     uint64_t result = 0;
     for (int k = 0; k < i->bytes / 2; k++) {
-        const double a = sim_half_value((uint16_t)(old >> (16 * k)), is_bf16),
-                     b = sim_half_value((uint16_t)(operand >> (16 * k)), is_bf16);
+        const double a = sim_float16_value((uint16_t)(old >> (16 * k)), is_bf16),
+                     b = sim_float16_value((uint16_t)(operand >> (16 * k)), is_bf16);
         const double number = atomic_float(i->op, a, b);
         result |= (uint64_t)(is_bf16 ? sim_bf16_from_double : sim_half_from_double)(number, ROUND_NEAREST) << (16 * k);
     }

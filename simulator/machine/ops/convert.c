@@ -6,14 +6,14 @@
 
 enum { TO_INTEGER = 1 }; // Instr.op: rounds to an integer, even if both types are floating-point
 
-// ---- Half precision
+// ---- 16-bit formats
 
 float sim_half_to_float(uint16_t bits)
 {
     return float_of_half(bits);
 }
 
-double sim_half_value(uint16_t bits, bool is_bf16)
+double sim_float16_value(uint16_t bits, bool is_bf16)
 {
     return is_bf16 ? float_of_bf16(bits) : float_of_half(bits);
 }
@@ -21,13 +21,13 @@ double sim_half_value(uint16_t bits, bool is_bf16)
 // Rounds a non-negative number to an integer; `negative` is its original sign.
 static double rounded_to_integer(double value, int rounding, bool negative)
 {
-    const double down = floor(value), rest = value - down;
+    const double down = floor(value), fraction = value - down;
     switch (rounding) {
     case ROUND_ZERO: return down;
-    case ROUND_DOWN: return down + (negative && rest > 0);
-    case ROUND_UP: return down + (!negative && rest > 0);
-    case ROUND_AWAY: return down + (rest >= 0.5);
-    default: return down + (rest > 0.5 || (rest == 0.5 && fmod(down, 2) == 1));
+    case ROUND_DOWN: return down + (negative && fraction > 0);
+    case ROUND_UP: return down + (!negative && fraction > 0);
+    case ROUND_AWAY: return down + (fraction >= 0.5);
+    default: return down + (fraction > 0.5 || (fraction == 0.5 && fmod(down, 2) == 1));
     }
 }
 
@@ -139,16 +139,16 @@ static uint64_t integer_from_integer(Number n, Type type, bool saturate)
     return n.integer > largest ? largest : n.integer;
 }
 
-static double rounded_integer(Number n, int digits, int rounding)
+static double float_from_integer(Number n, int digits, int rounding)
 {
     const bool negative = n.is_signed && (int64_t)n.integer < 0;
     return sim_from_integer(negative ? 0 - n.integer : n.integer, negative, digits, rounding);
 }
 
 // Rounds to odd: truncates, and sets the last bit if bits were lost, so that a second rounding to fewer digits is correct.
-static double double_to_odd(Number n)
+static double double_from_integer_to_odd(Number n)
 {
-    const double value = rounded_integer(n, 53, ROUND_ZERO);
+    const double value = float_from_integer(n, 53, ROUND_ZERO);
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
     bits |= n.integer != (n.is_signed ? (uint64_t)(int64_t)value : (uint64_t)value);
@@ -167,9 +167,9 @@ float sim_single_from_double(double value, int rounding)
 static uint64_t float_bits(Number n, const Instr *i)
 {
     const Type type = (Type)i->type;
-    double value = n.is_float ? n.value : type == F64 ? rounded_integer(n, 53, i->rounding)
-                                       : type == F32 ? rounded_integer(n, 24, i->rounding)
-                                                     : double_to_odd(n);
+    double value = n.is_float ? n.value : type == F64 ? float_from_integer(n, 53, i->rounding)
+                                       : type == F32 ? float_from_integer(n, 24, i->rounding)
+                                                     : double_from_integer_to_odd(n);
     if (i->op == TO_INTEGER && isfinite(value))
         value = copysign(rounded_to_integer(fabs(value), i->rounding, value < 0), value);
     if (i->flags & RELU && value <= 0)
@@ -325,28 +325,28 @@ static uint64_t sign_bit(Type type)
     return sim_is_signed(type) ? 1ull << (8 * sim_type_bytes(type) - 1) : 0;
 }
 
-INTEGER_CONVERSION(integer_2_2, uint16_t, uint16_t)
-INTEGER_CONVERSION(integer_2_4, uint16_t, uint32_t)
-INTEGER_CONVERSION(integer_2_8, uint16_t, uint64_t)
-INTEGER_CONVERSION(integer_4_2, uint32_t, uint16_t)
-INTEGER_CONVERSION(integer_4_4, uint32_t, uint32_t)
-INTEGER_CONVERSION(integer_4_8, uint32_t, uint64_t)
-INTEGER_CONVERSION(integer_8_2, uint64_t, uint16_t)
-INTEGER_CONVERSION(integer_8_4, uint64_t, uint32_t)
-INTEGER_CONVERSION(integer_8_8, uint64_t, uint64_t)
+INTEGER_CONVERSION(integer_b16_from_b16, uint16_t, uint16_t)
+INTEGER_CONVERSION(integer_b16_from_b32, uint16_t, uint32_t)
+INTEGER_CONVERSION(integer_b16_from_b64, uint16_t, uint64_t)
+INTEGER_CONVERSION(integer_b32_from_b16, uint32_t, uint16_t)
+INTEGER_CONVERSION(integer_b32_from_b32, uint32_t, uint32_t)
+INTEGER_CONVERSION(integer_b32_from_b64, uint32_t, uint64_t)
+INTEGER_CONVERSION(integer_b64_from_b16, uint64_t, uint16_t)
+INTEGER_CONVERSION(integer_b64_from_b32, uint64_t, uint32_t)
+INTEGER_CONVERSION(integer_b64_from_b64, uint64_t, uint64_t)
 
 static Handler *integer_handler(const Instr *i)
 {
     switch (i->register_bytes << 8 | i->source_bytes) {
-    case 2 << 8 | 2: return integer_2_2;
-    case 2 << 8 | 4: return integer_2_4;
-    case 2 << 8 | 8: return integer_2_8;
-    case 4 << 8 | 2: return integer_4_2;
-    case 4 << 8 | 4: return integer_4_4;
-    case 4 << 8 | 8: return integer_4_8;
-    case 8 << 8 | 2: return integer_8_2;
-    case 8 << 8 | 4: return integer_8_4;
-    case 8 << 8 | 8: return integer_8_8;
+    case 2 << 8 | 2: return integer_b16_from_b16;
+    case 2 << 8 | 4: return integer_b16_from_b32;
+    case 2 << 8 | 8: return integer_b16_from_b64;
+    case 4 << 8 | 2: return integer_b32_from_b16;
+    case 4 << 8 | 4: return integer_b32_from_b32;
+    case 4 << 8 | 8: return integer_b32_from_b64;
+    case 8 << 8 | 2: return integer_b64_from_b16;
+    case 8 << 8 | 4: return integer_b64_from_b32;
+    case 8 << 8 | 8: return integer_b64_from_b64;
     default: return NULL;
     }
 }
@@ -443,7 +443,7 @@ static bool decode_convert_pair(Decoder *d, const Statement *s, const Opcode *o,
 }
 
 static const Instruction ROWS[] = {
-    {"cvt {ROUNDING|WHOLE} {ftz} {sat} NUMBER NUMBER", .decode = decode_convert, .effects = WRITES_DESTINATION},
+    {"cvt {ROUNDING|IRND} {ftz} {sat} NUMBER NUMBER", .decode = decode_convert, .effects = WRITES_DESTINATION},
     {"cvt rn|rz relu f16|bf16 f32", .decode = decode_convert, .effects = WRITES_DESTINATION},
     {"cvt rn|rz {relu} f16x2|bf16x2 f32", .decode = decode_convert_pair, .run = convert_pair, .effects = WRITES_DESTINATION},
 };

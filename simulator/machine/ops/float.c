@@ -215,7 +215,7 @@ static double half_value(uint16_t bits, bool is_bf16, bool flush)
     const uint16_t exponent = is_bf16 ? 0x7f80 : 0x7c00;
     if (flush && (bits & exponent) == 0)
         bits &= 0x8000;
-    return sim_half_value(bits, is_bf16);
+    return sim_float16_value(bits, is_bf16);
 }
 
 static uint16_t compute_one_half(const Instr *i, uint16_t a, uint16_t b, uint16_t c)

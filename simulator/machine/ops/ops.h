@@ -4,10 +4,10 @@
 
 #include "machine/warp.h"
 
-// ---- convert.c: half precision
+// ---- convert.c: 16-bit formats
 
 float sim_half_to_float(uint16_t bits);
-double sim_half_value(uint16_t bits, bool is_bf16); // false: half precision
+double sim_float16_value(uint16_t bits, bool is_bf16); // false: half precision
 // Rounds to `digits` significant binary digits, the last of which has a weight of at least 2^min_exponent.
 double sim_rounded(double value, int digits, int min_exponent, int rounding);
 float sim_single_from_double(double value, int rounding);

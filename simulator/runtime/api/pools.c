@@ -321,26 +321,26 @@ API cudaError_t cudaMemPoolImportFromShareableHandle(cudaMemPool_t *pool, void *
 
 API cudaError_t cudaMemPoolExportPointer(struct cudaMemPoolPtrExportData *data, void *pointer)
 {
-    SharedMemory shared;
+    IpcMemory memory;
     BEGIN_CALL();
     const Allocation *a = sim_allocation_containing(pointer);
     const struct Pool *p = a ? pool_of(a->pool) : NULL;
     REQUIRE(data && p && p->handle_types, cudaErrorInvalidValue);
-    RETURN_IF_ERROR(sim_share_memory(pointer, p->number, &shared));
+    RETURN_IF_ERROR(sim_export_memory(pointer, p->number, &memory));
     memset(data, 0, sizeof *data);
-    memcpy(data, &shared, sizeof shared);
+    memcpy(data, &memory, sizeof memory);
     return cudaSuccess;
 }
 
 API cudaError_t cudaMemPoolImportPointer(void **pointer, cudaMemPool_t pool, struct cudaMemPoolPtrExportData *data)
 {
-    SharedMemory shared;
+    IpcMemory memory;
     BEGIN_CALL();
     const struct Pool *p = pool_of(pool);
     REQUIRE(pointer && p && data, cudaErrorInvalidValue);
-    memcpy(&shared, data, sizeof shared);
-    REQUIRE(shared.process == p->process && shared.pool == p->number, cudaErrorInvalidValue);
-    RETURN_IF_ERROR(sim_open_shared_memory(__func__, &shared, pointer));
+    memcpy(&memory, data, sizeof memory);
+    REQUIRE(memory.process == p->process && memory.pool == p->number, cudaErrorInvalidValue);
+    RETURN_IF_ERROR(sim_import_memory(__func__, &memory, pointer));
     add_to_pool(sim_allocation_at((uint64_t)(uintptr_t)*pointer), pool);
     return cudaSuccess;
 }

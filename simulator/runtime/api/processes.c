@@ -1,7 +1,7 @@
 // processes.c: interprocess memory and events.
 //
 // Each process has its own simulated GPU. Exported memory is backed by a file, which other processes map. Work is synchronous, so
-// an event of another process is always complete. In shared memory the checker finds neither races between processes nor
+// an event of another process is always complete. In exported memory the checker finds neither races between processes nor
 // uninitialised reads.
 #include "runtime/api/processes.h"
 
@@ -12,27 +12,27 @@
 
 static const char MEMORY[8] = "memory", EVENT[8] = "event";
 
-_Static_assert(sizeof(SharedMemory) <= sizeof(cudaIpcMemHandle_t), "a handle says all of it");
-_Static_assert(sizeof(SharedMemory) <= sizeof(struct cudaMemPoolPtrExportData), "a handle says all of it");
+_Static_assert(sizeof(IpcMemory) <= sizeof(cudaIpcMemHandle_t), "must fit into a cudaIpcMemHandle_t");
+_Static_assert(sizeof(IpcMemory) <= sizeof(struct cudaMemPoolPtrExportData), "must fit into a cudaMemPoolPtrExportData");
 
 static cudaError_t reject_sharing(void)
 {
     static atomic_flag printed = ATOMIC_FLAG_INIT;
     if (!atomic_flag_test_and_set(&printed))
-        fprintf(stderr, "simulator: only cudaMalloc's memory of at least a page (%zu bytes) can be shared with other processes\n",
+        fprintf(stderr, "simulator: only memory from cudaMalloc, and at least one page (%zu bytes) of it, can be shared with other processes\n",
                 sim_page_bytes());
     return cudaErrorNotSupported;
 }
 
-cudaError_t sim_share_memory(const void *pointer, int pool, SharedMemory *shared)
+cudaError_t sim_export_memory(const void *pointer, int pool, IpcMemory *memory)
 {
     Allocation *a = sim_allocation_at((uint64_t)(uintptr_t)pointer);
     if (!a || (uint64_t)(uintptr_t)pointer - a->address >= a->bytes || a->kind != DEVICE_MEMORY)
         return cudaErrorInvalidValue;
     if (!sim_make_shareable(a))
         return reject_sharing();
-    *shared = (SharedMemory){.process = getpid(), .file = a->file, .device = a->device, .pool = pool, .bytes = a->bytes};
-    memcpy(shared->tag, MEMORY, sizeof MEMORY);
+    *memory = (IpcMemory){.process = getpid(), .file = a->file, .device = a->device, .pool = pool, .bytes = a->bytes};
+    memcpy(memory->tag, MEMORY, sizeof MEMORY);
     return cudaSuccess;
 }
 
@@ -43,18 +43,18 @@ static int open_file_of_process(int process, int file)
     return open(path, O_RDWR | O_CLOEXEC);
 }
 
-cudaError_t sim_open_shared_memory(const char *call, const SharedMemory *shared, void **pointer)
+cudaError_t sim_import_memory(const char *call, const IpcMemory *memory, void **pointer)
 {
     const int current = sim_current_device;
-    if (memcmp(shared->tag, MEMORY, sizeof MEMORY) != 0 || !sim_is_device(shared->device))
+    if (memcmp(memory->tag, MEMORY, sizeof MEMORY) != 0 || !sim_is_device(memory->device))
         return cudaErrorInvalidValue;
-    if (shared->process == getpid())
+    if (memory->process == getpid())
         return cudaErrorDeviceUninitialized; // like the driver: "invalid device context"
-    const int file = open_file_of_process(shared->process, shared->file);
+    const int file = open_file_of_process(memory->process, memory->file);
     if (file < 0)
         return cudaErrorMapBufferObjectFailed;
-    sim_current_device = shared->device;
-    const cudaError_t error = sim_allocate_memory(call, pointer, shared->bytes, DEVICE_MEMORY, 0);
+    sim_current_device = memory->device;
+    const cudaError_t error = sim_allocate_memory(call, pointer, memory->bytes, DEVICE_MEMORY, 0);
     sim_current_device = current;
     if (error) {
         close(file);
@@ -73,46 +73,46 @@ cudaError_t sim_open_shared_memory(const char *call, const SharedMemory *shared,
 // An opened handle, whose memory is mapped once. Guarded by the lock; never freed.
 typedef struct OpenedHandle {
     struct OpenedHandle *next;
-    SharedMemory shared;
+    IpcMemory memory;
     void *pointer;
     int open_count; // number of opens; 0: closed
 } OpenedHandle;
 
 static OpenedHandle *opened_handles;
 
-static OpenedHandle *find_opened(const SharedMemory *shared)
+static OpenedHandle *find_opened(const IpcMemory *memory)
 {
     OpenedHandle *o = opened_handles;
-    while (o && (o->open_count == 0 || memcmp(&o->shared, shared, sizeof *shared) != 0))
+    while (o && (o->open_count == 0 || memcmp(&o->memory, memory, sizeof *memory) != 0))
         o = o->next;
     return o;
 }
 
 API cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *pointer)
 {
-    SharedMemory shared;
+    IpcMemory memory;
     BEGIN_CALL();
     REQUIRE(handle && pointer, cudaErrorInvalidValue);
     const Allocation *a = sim_allocation_containing(pointer);
     REQUIRE(a && !a->pool, cudaErrorInvalidValue);
-    RETURN_IF_ERROR(sim_share_memory(pointer, SIM_NO_POOL, &shared));
+    RETURN_IF_ERROR(sim_export_memory(pointer, SIM_NO_POOL, &memory));
     memset(handle, 0, sizeof *handle);
-    memcpy(handle, &shared, sizeof shared);
+    memcpy(handle, &memory, sizeof memory);
     return cudaSuccess;
 }
 
 API cudaError_t cudaIpcOpenMemHandle(void **pointer, cudaIpcMemHandle_t handle, unsigned flags)
 {
-    SharedMemory shared;
+    IpcMemory memory;
     BEGIN_CALL();
     REQUIRE(pointer && flags == cudaIpcMemLazyEnablePeerAccess, cudaErrorInvalidValue);
-    memcpy(&shared, &handle, sizeof shared);
-    OpenedHandle *o = find_opened(&shared);
+    memcpy(&memory, &handle, sizeof memory);
+    OpenedHandle *o = find_opened(&memory);
     if (!o) {
         o = malloc(sizeof *o);
         REQUIRE(o, cudaErrorMemoryAllocation);
-        *o = (OpenedHandle){.next = opened_handles, .shared = shared};
-        const cudaError_t error = sim_open_shared_memory(__func__, &shared, &o->pointer);
+        *o = (OpenedHandle){.next = opened_handles, .memory = memory};
+        const cudaError_t error = sim_import_memory(__func__, &memory, &o->pointer);
         if (error)
             free(o);
         RETURN_IF_ERROR(error);
