@@ -176,6 +176,38 @@ template <bool waits> static void run_pageable_copy()
     CUDA(cudaStreamDestroy(stream));
 }
 
+// Copies from, and to, an array on the host.
+template <int elements, bool to_host> static void run_host_array()
+{
+    int *host = new int[elements](), *device = zeros<int>(THREADS);
+    if (to_host)
+        cudaMemcpy(host, device, THREADS * sizeof(int), cudaMemcpyDeviceToHost);
+    else
+        CUDA(cudaMemcpy(device, host, THREADS * sizeof(int), cudaMemcpyHostToDevice));
+    finish_and_free(device);
+    delete[] host;
+}
+
+// A graph copies from an array on the host, which the program frees.
+template <bool too_early> static void run_graph_with_host_array()
+{
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    int *host = new int[THREADS](), *device = zeros<int>(THREADS);
+    CUDA(cudaStreamCreate(&stream));
+    CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    CUDA(cudaMemcpyAsync(device, host, THREADS * sizeof(int), cudaMemcpyHostToDevice, stream));
+    CUDA(cudaStreamEndCapture(stream, &graph));
+    CUDA(cudaGraphInstantiate(&exec, graph, 0));
+    if (too_early)
+        delete[] host;
+    CUDA(cudaGraphLaunch(exec, stream));
+    finish_and_free(device);
+    if (!too_early)
+        delete[] host;
+}
+
 // A graph allocates a buffer, fills it, uses it in a second branch, and frees it.
 template <bool after_use> static void run_free_node()
 {
@@ -225,6 +257,12 @@ static const Case CASES[] = {
     {"refused-launch-repeated", run_refused_launch<true>},
     {"pageable-copy-at-once", run_pageable_copy<false>},
     {"pageable-copy-awaited", run_pageable_copy<true>},
+    {"host-array-read-past-end", run_host_array<THREADS - 1, false>},
+    {"host-array-read", run_host_array<THREADS, false>},
+    {"host-array-written-past-end", run_host_array<THREADS - 1, true>},
+    {"host-array-written", run_host_array<THREADS, true>},
+    {"graph-host-array-freed", run_graph_with_host_array<true>},
+    {"graph-host-array-kept", run_graph_with_host_array<false>},
     {"free-node-before-use", run_free_node<false>},
     {"free-node-after-use", run_free_node<true>},
 };
