@@ -17,6 +17,8 @@ from drywarp.judge import shapes
 from drywarp.judge import verdicts
 from drywarp.judge import words
 
+from tests.tools import test_class as graded
+from tests.tools import test_wrong_programs as wrong
 from tests.support import LINK, ROOT, SIM, nvcc, unsanitized
 
 OPTIONS = " ".join(["-lineinfo", *(word for word in LINK if not word.endswith(".a") and word not in ("-lpthread", "-lm", "-lineinfo"))])
@@ -121,7 +123,7 @@ def test_a_limit_in_another_order_is_no_error(monkeypatch):
     monkeypatch.setattr(judging, "finish", lambda *_: None)
     for before in ("", "stopped after 4 seconds"):
         answer = verdicts.Answer("reduce.cu", built=True, over=before, sizes={1: "", 2: before})
-        judging.run_in_order(None, 1, "in another order", answer)
+        judging.run_in_order(None, [1], "in another order", answer)
         assert answer.status == verdicts.OVER, answer.sizes
 
 
@@ -141,6 +143,8 @@ SHAPE = "static long long partial_count(long long n) { return 1; }\nstatic void 
 COMPILED = {  # the text, and what stands for the compiler
     "include_secret": ('#include "FOLDER/secret"\n' + SHAPE, PREPROCESSES),
     "incbin": (SHAPE, """echo '.incbin "FOLDER/secret"' | as -o whole/program"""),
+    "assembler_include": (SHAPE, """echo '.include "FOLDER/secret"' | as -o whole/program"""),
+    "include_environ": ('#include "/proc/self/environ"\n' + SHAPE, PREPROCESSES), "embed": ('static const char marks[] = {\n#embed "FOLDER/secret"\n};\n' + SHAPE, PREPROCESSES),
     "compiler_prints": (SHAPE, "yes"),
     "compiler_fills": (SHAPE, "k=0; while [ $k -lt 150 ]; do k=$((k + 1)); head -c 4000000 /dev/zero > $TMPDIR/$k; done"),
     "includes_itself": (2 * '#include "program.cu"\n' + SHAPE, PREPROCESSES),
@@ -148,7 +152,14 @@ COMPILED = {  # the text, and what stands for the compiler
     "huge_object": (SHAPE, """echo '.data; .skip 10000000000, 1' | as -o whole/program"""),
     "disk_full": (SHAPE, "echo fatal error: No space left on device"), "says_disk_full": (SHAPE, "echo fatal error: No space left on device"),
     "comments": ("/* " * 10900, ""), "own_main": ("int main() {}", ""), "binary": ("\0\1\2\xff" * 99, ""), "large": (SHAPE + " " * (2 << 20), "")}
-NAMES = {"not_utf8": "\udcff.cu", "newline": "a\nb.cu", "whole": "whole", "quotes": "a\"'.cu", "long_name": "x" * 252 + ".cu"}
+NAMES = {"not_utf8": "\udcff.cu", "newline": "a\nb.cu", "whole": "whole", "quotes": "a\"'.cu", "long_name": "x" * 252 + ".cu",
+         "command_name": "$(id).cu", "option_name": "-o.cu", "list_name": "@x.cu", "format_name": "%s%n.cu", "reversed_name": "\u202euc.cu", "markup_name": "<b>&.cu"}
+# Attacks that other tests try.
+ELSEWHERE = {"block_order": wrong.test_other_orders_and_changed_inputs, "scan_order": wrong.test_other_orders_of_a_scan, "time_up": wrong.test_what_was_not_run_is_no_pass,
+             "published_sizes": wrong.test_a_step_gets_unknown_sizes, "thousand_sums": wrong.test_a_step_gets_unknown_sizes, "atomic_loads": wrong.test_goals,
+             "known_size": wrong.test_goals, "reserved_memory": wrong.test_goals, "library_line": wrong.test_forbidden_names,
+             "forbidden_library": wrong.test_headers_of_a_forbidden_library, "pipe": wrong.test_a_file_is_opened_once, "link": wrong.test_a_file_is_opened_once,
+             "own_rules": wrong.test_the_courses_rules_win, "archive": graded.test_platforms_names, "no_protection": wrong.test_no_verdict_without_protection}
 
 
 def judged(folder, text, script, name="reduce.cu"):
@@ -199,5 +210,5 @@ def test_a_fault_of_the_judge_is_no_verdict(tmp_path, monkeypatch):
 
 def test_every_attack_of_the_list_is_tried():
     """Broken: the table says of an attack that it is met, and no test tries it."""
-    assert set(ROWS) == {*IN_PROGRAM, *COMPILED, *NAMES, "judge_fails"} and len(IN_PROGRAM) + FIRST < 100
+    assert set(ROWS) == {*IN_PROGRAM, *COMPILED, *NAMES, *ELSEWHERE, "judge_fails"} and len(IN_PROGRAM) + FIRST < 100
     assert all(row["verdict"] != "passed" for row in ROWS.values())
