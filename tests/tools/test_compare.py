@@ -13,7 +13,7 @@ import compare
 
 from tests.tools.charts import GOOD, HEADER, REST, SHARES, STEPS, unreadable, words, write_runs, write_sweep
 
-from tests.support import ROOT
+from tests.support import ROOT, longer
 
 H200, LAPTOP = "NVIDIA H200", "NVIDIA GeForce RTX 4060 Laptop GPU"
 FACTS = "date: 2026-12-01\nelements: 67108864\ndevice: any\ndriver: 580.65.06\ntoolkit: 13.0\n"
@@ -128,7 +128,7 @@ def six(tmp_path):
     return [folder(tmp_path / f"pc{number}", f"{LAPTOP} {number}", swept=[2**20] * (number < 3), peak=200 + number) for number in range(6)]
 
 
-@pytest.mark.parametrize("case", [alike, apart, without_peak, some_failed, many_steps, one, six])
+@pytest.mark.parametrize("case", [apart, many_steps, *(pytest.param(case, marks=longer) for case in (alike, without_peak, some_failed, one, six))])
 def test_texts_can_be_read(case, tmp_path):
     """Broken: a text overlaps another text or a bar, leaves the figure, or is too small to read."""
     pair = case(tmp_path)

@@ -82,7 +82,7 @@ def long_names(directory):
     write_runs(directory, 2**26, SHARES | {"step15_distributedshared": 0.9})
 
 
-CASES = [measured, simulated, *(pytest.param(case, marks=longer) for case in (near_the_peak, a_small_gpu)), three_steps, some_failed, long_names]
+CASES = [measured, simulated, *(pytest.param(case, marks=longer) for case in (near_the_peak, a_small_gpu, three_steps, some_failed, long_names))]
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -94,7 +94,7 @@ def test_texts_can_be_read(case, tmp_path, monkeypatch):
         plot.plt.close(figure)
 
 
-@pytest.mark.parametrize("case", [*(pytest.param(case, marks=longer) for case in (measured, a_small_gpu)), simulated, three_steps, long_names])
+@pytest.mark.parametrize("case", [simulated, *(pytest.param(case, marks=longer) for case in (measured, a_small_gpu, three_steps, long_names))])
 def test_slides_can_be_read_from_the_back_row(case, tmp_path, monkeypatch):
     """Broken: a projector's chart is not 16:9, has a letter lower than 1/41 of its height, or texts that overlap or leave the chart."""
     case(tmp_path)
