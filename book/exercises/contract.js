@@ -1,10 +1,10 @@
 // contract.js: a teacher's contract (docs/judge.md) in the page: reads it, draws data, and judges a kernel by it, as
-// drywarp/judge/contract.py and judging.py do. A host function as `call`, `scratch`, `harness`, `ladder`, template arguments and the
+// drywarp/judge/contract.py and judging.py do. A host function as `call`, `scratch`, `harness`, `forbid`, `ladder`, template arguments and the
 // program's constants are for `make judge`: Exercises.contract says so.
 (function (page) {
 "use strict";
 const Exercises = (page.Exercises = page.Exercises || {});
-const KEYS = ["at most", "block", "call", "computes", "elements", "grid", "harness", "ladder", "shared", "sizes", "zeroed"];
+const KEYS = ["at most", "block", "call", "computes", "elements", "forbid", "grid", "harness", "ladder", "shared", "sizes", "zeroed"];
 const NEEDED = ["call", "computes", "sizes"];
 const ONLY_IN_TERMINAL = "is judged only in the terminal, by make judge";
 const CODES = {float: "f", double: "d", int: "i", unsigned: "I"};
@@ -118,7 +118,7 @@ function linesOf(text) {
         if (line)
             found[key] = value;
     });
-    for (const key of ["ladder", "harness"])
+    for (const key of ["ladder", "harness", "forbid"])
         if (found[key])
             refuse(`a contract with ${key} ${ONLY_IN_TERMINAL}`);
     const missing = NEEDED.find((key) => !found[key]);
