@@ -149,14 +149,14 @@ def short(value: float) -> str:
 
 
 def ladder_place(mine: dict[str, str], steps: dict[str, dict[str, str]]) -> str:
-    """A time's position among those of the steps. Steps are level if their interquartile ranges overlap, as on all pages."""
+    """A time's position among those of the steps. There is no significant difference if the interquartile ranges overlap, as on all pages."""
     spans = {name: [float(row[column]) for column in ("median_ms", "q1_ms", "q3_ms")] for name, row in steps.items()}
     median, q1, q3 = (float(mine[column]) for column in ("median_ms", "q1_ms", "q3_ms"))
-    level = [name for name, (_, low, high) in spans.items() if low <= q3 and q1 <= high]
-    apart = {ms: name for name, (ms, *_) in spans.items() if name not in level}
+    similar = [name for name, (_, low, high) in spans.items() if low <= q3 and q1 <= high]
+    apart = {ms: name for name, (ms, *_) in spans.items() if name not in similar}
     faster, slower = [ms for ms in apart if ms < median], [ms for ms in apart if ms > median]
     words = [f"slower than {apart[max(faster)]} ({short(max(faster))} ms)"] if faster else []
-    words += [f"level with {', '.join(level)} (interquartile ranges overlap)"] if level else []
+    words += [f"no significant difference to {', '.join(similar)} (interquartile ranges overlap)"] if similar else []
     words += [f"faster than {apart[min(slower)]} ({short(min(slower))} ms)"] if slower else []
     return ", ".join(words) or "no other step passed"
 

@@ -86,7 +86,7 @@ build/limits build/starts build/loaded build/methods build/begins build/peers bu
 	@mkdir -p build
 	$(Q)$(NVCC) $(NVCCFLAGS) -arch=$(ARCH) -o $@ $< $(extra)
 
-rowscale-pytorch: needs-gpu ## measure: the lab rowscale compared with torch: results/labs/rowscale-pytorch.csv
+rowscale-pytorch: needs-gpu ## measure: the rowscale lab compared with torch: results/labs/rowscale-pytorch.csv
 	$(COMPILE) build/labs/rowscale/step05_teams/rowscale
 	@python3 -m labs.rowscale.pytorch "$$RESULTS/labs/rowscale-pytorch.csv" build/labs/rowscale/step05_teams/rowscale
 
@@ -127,7 +127,7 @@ lab-tries: needs-gpu ## measure: the same for the labs, or for the lab NAME: res
 	@for lab in $$($(call LABS_PY,names)); do \
 	    python3 -m scripts.ladder.tries $(GPU_COMPILER) --output "$$RESULTS/labs/$$lab-tries.csv" labs/$$lab/step*/ || exit 1; done
 
-coalescing-debug: needs-gpu ## measure: the lab coalescing compiled for a debugger (-G): results/labs/coalescing-debug.csv
+coalescing-debug: needs-gpu ## measure: the coalescing lab compiled for a debugger (-G): results/labs/coalescing-debug.csv
 	@mkdir -p build/labs/coalescing
 	@for step in step00_rows step01_columns; do $(NVCC) -G -std=c++17 -arch=$(ARCH) -o build/labs/coalescing/$$step-G labs/coalescing/$$step/coalescing.cu || exit 1; done
 	$(call whole,{ set -o pipefail; build/labs/coalescing/step00_rows-G --csv && build/labs/coalescing/step01_columns-G --csv | tail -n +2; },labs/coalescing-debug.csv)

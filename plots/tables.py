@@ -44,13 +44,13 @@ ROWS = {
     "global_load_sectors": "global load sectors",
     "barriers": "barriers, counted per warp",
     "active_lanes": "active lanes per instruction (of 32)",
-    "dram_throughput_percent": "DRAM busy, % of the time",
+    "dram_throughput_percent": "DRAM throughput, % of peak",
     "issue_busy_percent": "issue slots busy, % of the time",
     "shared_busy_percent": "shared memory busy, % of the time",
     "occupancy_percent": "occupancy, %",
     "divergent_branches": "divergent branches",
-    "load_wait_cycles": "cycles a warp waits for loads, per instruction",
-    "barrier_wait_cycles": "cycles a warp waits at barriers, per instruction",
+    "load_wait_cycles": "Stall Long Scoreboard, cycles per issued instruction",
+    "barrier_wait_cycles": "Stall Barrier, cycles per issued instruction",
 }
 
 
@@ -246,7 +246,7 @@ def code(step, *names):
         found += functions
     source, first = source_of(step), re.search(r"^// The lesson: lines (\d+) to", lesson, re.M)
     return (f"```{'c' if source.suffix == '.c' else 'cuda'}\n" + "\n".join(found) + "```\n\n"
-            f"The lesson is lines {first[1] if first else 1} to {len(lesson.splitlines()) - 1} of [{source.name}]({source.name}); the rest is the harness.")
+            f"The code of this step is lines {first[1] if first else 1} to {len(lesson.splitlines()) - 1} of [{source.name}]({source.name}); the rest is the harness.")
 
 
 def counter(text):
@@ -834,7 +834,7 @@ def lab_cell(text):
 def lab(step, *words):
     """Columns of a lab's CSV: the previous step and the step on a step's page, all steps on the lab's page.
 
-    A word like x.csv selects another file of plots/h200/labs with all its rows; column=value,value selects rows."""
+    A word like x.csv selects another file of plots/h200/labs with all its rows; column=value,value selects rows, in this order."""
     if not lab_of(step) and not words[0].endswith(".csv"):
         raise Unfillable("this page belongs to no lab")
     name = words[0] if words[0].endswith(".csv") else f"{lab_of(step)}.csv"
@@ -850,9 +850,11 @@ def lab(step, *words):
             folders = folders[max(0, folders.index(step) - 1):folders.index(step) + 1]
         rows = [row for row in rows if row["step"] in [Path(folder).name for folder in folders]]
     first = next(iter(rows[0])) if rows else "step"
+    rows = [row for row in rows if all(row[column] in values.split(",") for column, values in chosen.items())]
+    groups = list(dict.fromkeys(row[first] for row in rows))
+    rows.sort(key=lambda row: (groups.index(row[first]), *(values.split(",").index(row[column]) for column, values in chosen.items())))
     return table([first, *(HEADINGS.get(column, column.replace("_", " ")) for column in columns)],
-                 [[row[first], *(lab_cell(row[column]) for column in columns)]
-                  for row in rows if all(row[column] in values.split(",") for column, values in chosen.items())])
+                 [[row[first], *(lab_cell(row[column]) for column in columns)] for row in rows])
 
 
 def labsteps(step):

@@ -104,7 +104,7 @@ def test_a_lab_is_right_at_any_size(source, size):
     header, rows = labs.program_rows(result.stdout, source.parent.name)
     assert result.returncode == 0 and rows, result.stderr
     said = [line for line in reported(result) if "/cccl/" not in line]  # gcc's sanitizer reports Thrust's headers
-    assert all(line.startswith("one GPU") for line in said)  # printed by the lab several_gpus
+    assert all(line.startswith("one GPU") for line in said)  # printed by the several_gpus lab
     assert header[0] == "step" and all(row[-1] == "PASS" for row in rows)
 
 
@@ -180,7 +180,7 @@ def test_bad_arguments(lab, arguments):
 @pytest.mark.parametrize("source", [source for source in BUILT if source.parent.name in ("step02_pairs", "step03_sums")], ids=name)
 @needs_programs
 def test_segments_are_right_where_blocks_wait_for_each_other(source):
-    """Broken: the lab segmented is correct only with one block, or only without --exclusive."""
+    """Broken: the segmented lab is correct only with one block, or only without --exclusive."""
     for options in ((), ("--exclusive",)):
         result = run(source, "--csv", *options, labs.small_size("segmented"), **TOGETHER)
         assert result.returncode == 0 and result.stdout.count("PASS") == 4, result.stderr
@@ -188,7 +188,7 @@ def test_segments_are_right_where_blocks_wait_for_each_other(source):
 
 @needs_programs
 def test_softmax_is_right():
-    """Broken: the answer to the exercise of the lab rowscale is wrong."""
+    """Broken: the answer to the exercise of the rowscale lab is wrong."""
     program = [together(), name(SOFTMAX)] if LEFT_OUT else [build(SOFTMAX, ROOT / "build/sim/labs/softmax")]
     for rows in (1, 33, 64):
         result = subprocess.run([*program, str(rows)], capture_output=True, text=True)

@@ -12,8 +12,8 @@ static void check(cudaError_t error, const char *call, const char *file, int lin
 
 struct Arrays {
     long long n;                     // elements per array
-    int *a, *b, *sum;                // in the GPU's memory
-    int *host_a, *host_b, *host_sum; // in the host's memory, or null: no copies
+    int *a, *b, *sum;                // in device memory
+    int *host_a, *host_b, *host_sum; // in host memory, or null: no copies
 };
 
 // Records the time on the GPU; two laps delimit a part of the run.

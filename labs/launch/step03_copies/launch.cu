@@ -1,5 +1,5 @@
 // Lab launch, step 03: the copies. The numbers come from the host, and the sums go back.
-// The change: arrays in the host's memory; the measured time includes both copies.
+// The change: arrays in host memory; the measured time includes both copies.
 // Build and run: nvcc -O3 -arch=native -o launch launch.cu && ./launch
 
 #include <cstdio>
@@ -13,8 +13,8 @@ static void check(cudaError_t error, const char *call, const char *file, int lin
 
 struct Arrays {
     long long n;                     // elements per array
-    int *a, *b, *sum;                // in the GPU's memory
-    int *host_a, *host_b, *host_sum; // in the host's memory, or null: no copies
+    int *a, *b, *sum;                // in device memory
+    int *host_a, *host_b, *host_sum; // in host memory, or null: no copies
 };
 
 // Records the time on the GPU; two laps delimit a part of the run.
@@ -75,7 +75,7 @@ static long long block_count(long long n, int block)
     return min((n + block - 1) / block, resident);
 }
 
-// Pageable memory of the host.
+// Pageable host memory.
 static int *host_memory(size_t bytes)
 {
     void *memory = malloc(bytes);

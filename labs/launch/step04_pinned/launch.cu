@@ -1,4 +1,4 @@
-// Lab launch, step 04: pinned memory. The DMA engine reads the host's memory directly.
+// Lab launch, step 04: pinned memory. The DMA engine reads host memory directly.
 // The change: cudaMallocHost instead of malloc.
 // Build and run: nvcc -O3 -arch=native -o launch launch.cu && ./launch
 
@@ -13,8 +13,8 @@ static void check(cudaError_t error, const char *call, const char *file, int lin
 
 struct Arrays {
     long long n;                     // elements per array
-    int *a, *b, *sum;                // in the GPU's memory
-    int *host_a, *host_b, *host_sum; // in the host's memory, or null: no copies
+    int *a, *b, *sum;                // in device memory
+    int *host_a, *host_b, *host_sum; // in host memory, or null: no copies
 };
 
 // Records the time on the GPU; two laps delimit a part of the run.

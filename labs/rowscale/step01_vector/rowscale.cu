@@ -42,7 +42,7 @@ struct Larger {
     }
 };
 
-// Returns to each thread of a row the largest value of all of them.
+// Returns the maximum of `largest` over all threads of the row, in each of these threads.
 __device__ float largest_of_row(float largest)
 {
     typedef cub::BlockReduce<float, BLOCK_SIZE> BlockReduce;

@@ -34,7 +34,7 @@ __device__ float4 divided(float4 v, float divisor)
     return make_float4(v.x / divisor, v.y / divisor, v.z / divisor, v.w / divisor);
 }
 
-// Returns to each thread of a row the largest value of all of them.
+// Returns the maximum of `largest` over all threads of the row, in each of these threads.
 __device__ float largest_of_row(float largest)
 {
     for (int s = 16; s > 0; s /= 2)
